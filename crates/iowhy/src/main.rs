@@ -1,0 +1,2 @@
+//! iowhy.
+fn main() {}

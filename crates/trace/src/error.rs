@@ -1,0 +1,55 @@
+//! What can go wrong in reading: what happened, where (file and offset) and what to do.
+
+use std::path::PathBuf;
+
+/// A reason why a trace could not be read at all. Damage that can be stepped over is not an error: it is
+/// counted in [`Quality`](crate::Quality).
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The operating system refused.
+    #[error("{path}: {source}", path = .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Its reason.
+        source: std::io::Error,
+    },
+    /// The file is not what its reader expects.
+    #[error("{path}: at byte {offset}: {what}", path = .path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// Offset in the (uncompressed) file.
+        offset: u64,
+        /// What is wrong there.
+        what: String,
+    },
+    /// No file to read was found.
+    #[error("{path}: {what}", path = .path.display())]
+    NotATrace {
+        /// What was given.
+        path: PathBuf,
+        /// What was looked for.
+        what: String,
+    },
+}
+
+impl Error {
+    /// What the user can do about it, if there is something to say.
+    pub fn help(&self) -> Option<&'static str> {
+        match self {
+            Error::Io { source, .. } => match source.kind() {
+                std::io::ErrorKind::PermissionDenied => {
+                    Some("traces are often owned by root: sudo chown it, or run with sudo")
+                }
+                std::io::ErrorKind::NotFound => {
+                    Some("give a folder, NAME (for NAME.blktrace.0, .1, ...), a file, or - for a pipe")
+                }
+                _ => None,
+            },
+            Error::Malformed { .. } | Error::NotATrace { .. } => {
+                Some("iowhy reads NAME.blktrace.N, `blkparse -d` files, and blkparse's text")
+            }
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Every recording format in, one stream of events in time order out.
+//!
+//! A recording is opened with [`open`]; what comes back is a [`Source`] that fills [`Batch`]es of [`Event`]s.
+//! Readers never trust their input: any bytes give events, counted damage ([`Quality`]) or an [`Error`] with
+//! file and offset. Memory depends on the number of CPUs, not on the length of the trace.
+
+mod error;
+mod event;
+mod quality;
+mod source;
+mod units;
+
+pub use error::Error;
+pub use event::{Action, Batch, Detail, Event, Flags, Span};
+pub use quality::{LossAt, Quality};
+pub use source::Source;
+pub use units::{Bytes, Cpu, DevId, Nanos, Sector, Tid, SECTOR_BYTES};
