@@ -43,6 +43,12 @@ pub enum Action {
     Abort,
     /// Data that only the driver understands.
     DriverData,
+    /// A zone's write plug starts to hold writes back (version 8).
+    ZonePlug,
+    /// A zone's write plug lets them go (version 8).
+    ZoneUnplug,
+    /// A zone management command was issued (version 8).
+    ZoneManage,
     /// Note: `tid` is called what [`Batch::text`] says, from now on.
     TaskName,
     /// Note: the wall clock, [`Detail::Wall`], at `time`.
@@ -51,7 +57,7 @@ pub enum Action {
     Message,
     /// Not in any file: the reader saw that [`Detail::Lost`] events are missing before this one on this CPU.
     Lost,
-    /// A code this program does not know (newer kernels: zone operations); it is counted and printed.
+    /// A code this program does not know (from a newer kernel); it is counted and printed.
     Other(u16),
 }
 
@@ -76,6 +82,9 @@ impl Action {
             Action::Remap => "A",
             Action::Abort => "ABORT",
             Action::DriverData => "drv",
+            Action::ZonePlug => "ZP",
+            Action::ZoneUnplug => "ZU",
+            Action::ZoneManage => "ZM",
             Action::Message => "m",
             Action::TaskName | Action::WallClock | Action::Lost | Action::Other(_) => "?",
         }
@@ -87,9 +96,10 @@ impl Action {
     }
 }
 
-/// What kind of I/O it was: the category bits of a blktrace action (`BLK_TC_*`), shifted down.
+/// What kind of I/O it was: the category bits of a blktrace action (`BLK_TC_*`), shifted down. Bits from 16 on
+/// exist in version 8 only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Flags(pub u16);
+pub struct Flags(pub u32);
 
 impl Flags {
     /// Reads.
@@ -124,6 +134,18 @@ impl Flags {
     pub const DRIVER_DATA: Flags = Flags(1 << 14);
     /// The data must be on the medium before completion (`REQ_FUA`).
     pub const FUA: Flags = Flags(1 << 15);
+    /// Zone append: written where the zone's write pointer stands.
+    pub const ZONE_APPEND: Flags = Flags(1 << 16);
+    /// Zone reset.
+    pub const ZONE_RESET: Flags = Flags(1 << 17);
+    /// Reset of all zones.
+    pub const ZONE_RESET_ALL: Flags = Flags(1 << 18);
+    /// Zone finish.
+    pub const ZONE_FINISH: Flags = Flags(1 << 19);
+    /// Zone open.
+    pub const ZONE_OPEN: Flags = Flags(1 << 20);
+    /// Zone close.
+    pub const ZONE_CLOSE: Flags = Flags(1 << 21);
 
     /// Whether all bits of `other` are set.
     pub fn has(self, other: Flags) -> bool {

@@ -4,14 +4,21 @@
 //! Readers never trust their input: any bytes give events, counted damage ([`Quality`]) or an [`Error`] with
 //! file and offset. Memory depends on the number of CPUs, not on the length of the trace.
 
+mod blktrace;
 mod error;
 mod event;
+mod input;
+mod merge;
+mod open;
 mod quality;
+mod reorder;
 mod source;
 mod units;
 
 pub use error::Error;
 pub use event::{Action, Batch, Detail, Event, Flags, Span};
+pub use input::Input;
+pub use open::{open, Recording};
 pub use quality::{LossAt, Quality};
 pub use source::Source;
 pub use units::{Bytes, Cpu, DevId, Nanos, Sector, Tid, SECTOR_BYTES};

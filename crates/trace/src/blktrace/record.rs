@@ -1,0 +1,247 @@
+//! One record: a header of 48 bytes (version 7) or 64 (version 8) and a payload.
+//!
+//! Layout from include/uapi/linux/blktrace_api.h, `struct blk_io_trace` and `struct blk_io_trace2`:
+//!
+//! | field | v7 | v8 |
+//! |---|---|---|
+//! | magic, 0x65617400 + version | 0 | 0 |
+//! | sequence, per CPU and device | 4 | 4 |
+//! | time, ns | 8 | 8 |
+//! | sector | 16 | 16 |
+//! | bytes | 24 | 24 |
+//! | action: low 16 bits what, above them the category | 28 (32 bits) | 32 (64 bits) |
+//! | pid | 32 | 28 |
+//! | device | 36 | 40 |
+//! | cpu | 40 | 44 |
+//! | error | 44 (16 bits) | 48 |
+//! | payload length | 46 (16 bits) | 50 |
+//!
+//! All in the byte order of the machine that recorded, which the magic tells. The payloads of `X`, `U` and `A`
+//! are big-endian on every machine. An action with bit 8 set carries the 8-byte id of a cgroup before its
+//! payload (`__BLK_TA_CGROUP`, since Linux 4.14).
+
+use crate::event::{Action, Batch, Detail, Event, Flags};
+use crate::units::{Bytes, Cpu, DevId, Nanos, Sector, Tid};
+
+const MAGIC: u32 = 0x6561_7400;
+const CGROUP_TAG: u16 = 1 << 8;
+const CGROUP_ID_BYTES: usize = 8;
+
+/// Byte order and version, as the magic of a record tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    big_endian: bool,
+    version: u8,
+}
+
+/// The two fields needed to step from record to record and to put records in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Of which layout the record is.
+    pub layout: Layout,
+    /// When it happened.
+    pub time: Nanos,
+    /// Header and payload together, in bytes.
+    pub len: usize,
+}
+
+/// The longest a record can be: a version 8 header and a payload of 65535.
+pub const MAX_RECORD: usize = 64 + 0xffff;
+
+/// Whether a file that begins like this could be a blktrace file (of any version, known or not).
+pub fn looks_like(start: &[u8]) -> bool {
+    Layout::detect(start).is_some()
+}
+
+impl Layout {
+    /// Reads the magic; `None` if there is none.
+    pub fn detect(bytes: &[u8]) -> Option<Layout> {
+        let raw: [u8; 4] = bytes.get(..4)?.try_into().ok()?;
+        let little = u32::from_le_bytes(raw);
+        if little & 0xffff_ff00 == MAGIC {
+            return Some(Layout { big_endian: false, version: little as u8 });
+        }
+        let big = u32::from_be_bytes(raw);
+        (big & 0xffff_ff00 == MAGIC).then_some(Layout { big_endian: true, version: big as u8 })
+    }
+
+    /// 7 and 8 are read.
+    pub fn version(self) -> u8 {
+        self.version
+    }
+
+    fn header_len(self) -> Option<usize> {
+        match self.version {
+            7 => Some(48),
+            8 => Some(64),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn u16(self, b: &[u8], at: usize) -> u16 {
+        let raw = [b[at], b[at + 1]];
+        if self.big_endian {
+            u16::from_be_bytes(raw)
+        } else {
+            u16::from_le_bytes(raw)
+        }
+    }
+
+    #[inline]
+    fn u32(self, b: &[u8], at: usize) -> u32 {
+        let raw: [u8; 4] = b[at..at + 4].try_into().expect("four bytes");
+        if self.big_endian {
+            u32::from_be_bytes(raw)
+        } else {
+            u32::from_le_bytes(raw)
+        }
+    }
+
+    #[inline]
+    fn u64(self, b: &[u8], at: usize) -> u64 {
+        let raw: [u8; 8] = b[at..at + 8].try_into().expect("eight bytes");
+        if self.big_endian {
+            u64::from_be_bytes(raw)
+        } else {
+            u64::from_le_bytes(raw)
+        }
+    }
+}
+
+/// What the start of a buffer holds.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Peek {
+    /// A whole record.
+    Record(Header),
+    /// The beginning of one; this many bytes are needed to go on.
+    Short(usize),
+    /// No record.
+    Garbage,
+}
+
+/// Looks at the record at the start of `bytes` without decoding it.
+#[inline]
+pub fn peek(bytes: &[u8]) -> Peek {
+    if bytes.len() < 4 {
+        return Peek::Short(4);
+    }
+    let Some(layout) = Layout::detect(bytes) else { return Peek::Garbage };
+    let Some(head) = layout.header_len() else { return Peek::Garbage };
+    if bytes.len() < head {
+        return Peek::Short(head);
+    }
+    let payload_at = if layout.version == 7 { 46 } else { 50 };
+    let len = head + layout.u16(bytes, payload_at) as usize;
+    if bytes.len() < len {
+        return Peek::Short(len);
+    }
+    Peek::Record(Header { layout, time: Nanos(layout.u64(bytes, 8)), len })
+}
+
+/// Decodes the record that [`peek`] found at the start of `bytes`; its text goes into `batch`.
+#[inline]
+pub fn decode(header: &Header, bytes: &[u8], batch: &mut Batch) -> Event {
+    let l = header.layout;
+    let record = &bytes[..header.len];
+    let (action, tid, dev, cpu, error, head) = if l.version == 7 {
+        (
+            l.u32(record, 28) as u64,
+            l.u32(record, 32),
+            l.u32(record, 36),
+            l.u32(record, 40),
+            l.u16(record, 44),
+            48,
+        )
+    } else {
+        (l.u64(record, 32), l.u32(record, 28), l.u32(record, 40), l.u32(record, 44), l.u16(record, 48), 64)
+    };
+    let mut payload = &record[head..];
+    let what = action as u16;
+    let mut cgroup = 0;
+    if what & CGROUP_TAG != 0 && payload.len() >= CGROUP_ID_BYTES {
+        cgroup = l.u64(payload, 0);
+        payload = &payload[CGROUP_ID_BYTES..];
+    }
+    let flags = Flags((action >> 16) as u32);
+    let (action, detail) = meaning(what & !CGROUP_TAG, flags, l, payload, batch);
+    Event {
+        time: header.time,
+        sector: Sector(l.u64(record, 16)),
+        bytes: Bytes(l.u32(record, 24) as u64),
+        cgroup,
+        dev: DevId(dev),
+        tid: Tid(tid),
+        cpu: Cpu(cpu),
+        sequence: l.u32(record, 4),
+        error,
+        flags,
+        action,
+        detail,
+    }
+}
+
+/// The action of a code, and its payload as a detail.
+#[inline]
+fn meaning(what: u16, flags: Flags, l: Layout, payload: &[u8], batch: &mut Batch) -> (Action, Detail) {
+    if flags.has(Flags::NOTE) {
+        return note(what, l, payload, batch);
+    }
+    let action = match what {
+        1 => Action::Queue,
+        2 => Action::BackMerge,
+        3 => Action::FrontMerge,
+        4 => Action::Get,
+        5 => Action::SleepForRequest,
+        6 => Action::Requeue,
+        7 => Action::Issue,
+        8 => Action::Complete,
+        9 => Action::Plug,
+        10 => Action::Unplug,
+        11 => Action::UnplugImplicit,
+        12 => Action::Insert,
+        13 => Action::Split,
+        14 => Action::Bounce,
+        15 => Action::Remap,
+        16 => Action::Abort,
+        17 => Action::DriverData,
+        18 => Action::ZonePlug,
+        19 => Action::ZoneUnplug,
+        20 => Action::ZoneManage,
+        other => Action::Other(other),
+    };
+    if payload.is_empty() {
+        return (action, Detail::None);
+    }
+    let detail = match action {
+        Action::Split if payload.len() >= 8 => Detail::Split(Sector(big64(payload))),
+        Action::Unplug | Action::UnplugImplicit if payload.len() >= 8 => Detail::Requests(big64(payload)),
+        // struct blk_io_trace_remap: device_from, device_to, sector_from. The event's own device and sector
+        // are those it was mapped to.
+        Action::Remap if payload.len() >= 16 => Detail::Remap {
+            dev: DevId(u32::from_be_bytes(payload[..4].try_into().expect("four bytes"))),
+            sector: Sector(big64(&payload[8..])),
+        },
+        _ => batch.store(payload),
+    };
+    (action, detail)
+}
+
+/// Notes (`enum blktrace_notify`): 0 names a task, 1 tells the wall clock, 2 is a message.
+fn note(what: u16, l: Layout, payload: &[u8], batch: &mut Batch) -> (Action, Detail) {
+    match what {
+        0 => {
+            let end = payload.iter().position(|&b| b == 0).unwrap_or(payload.len());
+            (Action::TaskName, batch.store(&payload[..end]))
+        }
+        1 if payload.len() >= 8 => {
+            (Action::WallClock, Detail::Wall { seconds: l.u32(payload, 0), nanos: l.u32(payload, 4) })
+        }
+        2 => (Action::Message, batch.store(payload)),
+        other => (Action::Other(other), if payload.is_empty() { Detail::None } else { batch.store(payload) }),
+    }
+}
+
+fn big64(b: &[u8]) -> u64 {
+    u64::from_be_bytes(b[..8].try_into().expect("eight bytes"))
+}

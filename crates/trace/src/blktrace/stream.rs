@@ -1,0 +1,200 @@
+//! A file (or pipe) of blktrace records, read step by step.
+//!
+//! One buffer of fixed size is refilled as it empties, so the memory does not depend on the file. Bytes that
+//! are no record are stepped over up to the next magic and counted; a record cut off at the end is counted.
+
+use super::record::{decode, peek, Header, Layout, Peek, MAX_RECORD};
+use super::sequence::Sequence;
+use crate::error::Error;
+use crate::event::{Action, Batch, Detail, Event};
+use crate::input::Input;
+use crate::quality::Quality;
+use crate::units::Nanos;
+
+/// Large enough that a read costs little, small enough that hundreds of CPUs fit.
+const BUFFER: usize = 256 * 1024;
+
+/// Reads the records of one file in the order in which they stand there.
+pub struct Stream {
+    input: Input,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    at_end: bool,
+    /// Offset in the file of `buffer[start]`.
+    offset: u64,
+    head: Option<Header>,
+    /// The latest time seen so far: what the stream is merged by.
+    clock: Nanos,
+    sequence: Sequence,
+    quality: Quality,
+}
+
+impl Stream {
+    /// Opens a stream. A file that does not begin with a record is an error; an empty one is not
+    /// (a CPU that saw nothing).
+    pub fn open(input: Input) -> Result<Stream, Error> {
+        let mut s = Stream {
+            input,
+            buffer: vec![0; BUFFER],
+            start: 0,
+            end: 0,
+            at_end: false,
+            offset: 0,
+            head: None,
+            clock: Nanos(0),
+            sequence: Sequence::default(),
+            quality: Quality::default(),
+        };
+        s.refill()?;
+        let begin = &s.buffer[..s.end];
+        if !begin.is_empty() {
+            match Layout::detect(begin) {
+                Some(l) if l.version() == 7 || l.version() == 8 => {}
+                Some(l) => {
+                    return Err(s.malformed(format!("blktrace version {}; 7 and 8 are known", l.version())))
+                }
+                None => {
+                    return Err(s.malformed("no blktrace record here (the magic 0x656174 is missing)".into()))
+                }
+            }
+        }
+        s.advance()?;
+        Ok(s)
+    }
+
+    /// The time by which the next record is to be merged: never less than that of the one before, even where
+    /// the recording CPU's clock stepped back. `None` at the end.
+    #[inline]
+    pub fn next_time(&self) -> Option<Nanos> {
+        self.head.as_ref().map(|h| h.time.max(self.clock))
+    }
+
+    /// Puts the next record into `batch` (before it a note of what is missing) and moves on.
+    #[inline]
+    pub fn take(&mut self, batch: &mut Batch) -> Result<(), Error> {
+        let Some(head) = self.head else { return Ok(()) };
+        let event = decode(&head, &self.buffer[self.start..self.end], batch);
+        self.judge(&event, batch);
+        batch.events.push(event);
+        self.quality.events += 1;
+        self.start += head.len;
+        self.offset += head.len as u64;
+        self.advance()
+    }
+
+    #[inline]
+    fn judge(&mut self, event: &Event, batch: &mut Batch) {
+        if let Action::Other(_) = event.action {
+            self.quality.unknown += 1;
+        }
+        if event.action.is_note() {
+            return;
+        }
+        if event.time < self.clock {
+            self.quality.clock_steps += 1;
+        }
+        self.clock = self.clock.max(event.time);
+        let gap = self.sequence.gap(event);
+        if gap > 0 {
+            self.quality.lose(event.dev, event.cpu, event.time, gap);
+            batch.events.push(Event {
+                action: Action::Lost,
+                detail: Detail::Lost(gap),
+                time: event.time,
+                dev: event.dev,
+                cpu: event.cpu,
+                ..Event::default()
+            });
+        }
+    }
+
+    /// Bytes consumed.
+    pub fn offset(&self) -> u64 {
+        self.input.position()
+    }
+
+    /// What was odd so far.
+    pub fn quality(&self) -> &Quality {
+        &self.quality
+    }
+
+    /// Moves to the next whole record.
+    #[inline]
+    fn advance(&mut self) -> Result<(), Error> {
+        loop {
+            match peek(&self.buffer[self.start..self.end]) {
+                Peek::Record(h) => {
+                    self.head = Some(h);
+                    return Ok(());
+                }
+                Peek::Short(_) if !self.at_end => self.refill()?,
+                Peek::Short(_) => {
+                    self.end_of_file();
+                    return Ok(());
+                }
+                Peek::Garbage => self.skip_garbage()?,
+            }
+        }
+    }
+
+    #[cold]
+    fn end_of_file(&mut self) {
+        let rest = self.end - self.start;
+        if rest > 0 {
+            self.quality.cut_records += 1;
+            self.quality.note(format!(
+                "{}: the last record, at byte {}, is cut off after {rest} bytes",
+                self.input.name(),
+                self.offset
+            ));
+            self.start = self.end;
+        }
+        self.head = None;
+    }
+
+    /// Steps over bytes up to the next magic of a known version.
+    #[cold]
+    fn skip_garbage(&mut self) -> Result<(), Error> {
+        let from = self.offset;
+        let mut skipped = 0u64;
+        loop {
+            let window = &self.buffer[self.start..self.end];
+            let found = window.windows(4).skip(1).position(|w| matches!(peek(w), Peek::Short(n) if n > 4));
+            let step = found.map_or(window.len().saturating_sub(3), |i| i + 1);
+            self.start += step;
+            self.offset += step as u64;
+            skipped += step as u64;
+            if found.is_some() {
+                break;
+            }
+            if self.at_end {
+                let rest = self.end - self.start;
+                self.start = self.end;
+                self.offset += rest as u64;
+                skipped += rest as u64;
+                break;
+            }
+            self.refill()?;
+        }
+        self.quality.damaged_bytes += skipped;
+        self.quality.note(format!("{}: {skipped} bytes at byte {from} are no record", self.input.name()));
+        Ok(())
+    }
+
+    /// Moves the unread rest to the front and reads more behind it.
+    fn refill(&mut self) -> Result<(), Error> {
+        const { assert!(BUFFER > 2 * MAX_RECORD) };
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+        let got = self.input.read(&mut self.buffer[self.end..])?;
+        self.end += got;
+        self.at_end = got == 0;
+        Ok(())
+    }
+
+    fn malformed(&self, what: String) -> Error {
+        Error::Malformed { path: self.input.path().to_path_buf(), offset: self.offset, what }
+    }
+}

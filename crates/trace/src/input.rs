@@ -1,0 +1,134 @@
+//! Bytes to read: a file, a compressed file (gzip or zstd, told by content) or standard input.
+
+use crate::error::Error;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// An open input with a name for messages.
+pub struct Input {
+    path: PathBuf,
+    reader: Box<dyn Read + Send>,
+    /// Bytes at the start that were looked at already.
+    ahead: Vec<u8>,
+    consumed: Arc<AtomicU64>,
+    size: Option<u64>,
+}
+
+impl Input {
+    /// How many bytes [`Input::peek`] shows at most.
+    pub const PEEK: usize = 4096;
+
+    /// Opens a file, or standard input for `-`.
+    pub fn open(path: &Path) -> Result<Input, Error> {
+        if path == Path::new("-") {
+            return Input::from_reader(PathBuf::from("standard input"), Box::new(io::stdin()), None);
+        }
+        let fail = |source| Error::Io { path: path.to_path_buf(), source };
+        let file = File::open(path).map_err(fail)?;
+        let meta = file.metadata().map_err(fail)?;
+        if meta.is_dir() {
+            return Err(Error::NotATrace { path: path.into(), what: "is a folder, not a file".into() });
+        }
+        let size = meta.is_file().then_some(meta.len());
+        Input::from_reader(path.to_path_buf(), Box::new(file), size)
+    }
+
+    /// Wraps any reader. `size` is that of the bytes as they are stored, if known.
+    pub fn from_reader(
+        path: PathBuf,
+        reader: Box<dyn Read + Send>,
+        size: Option<u64>,
+    ) -> Result<Input, Error> {
+        let consumed = Arc::new(AtomicU64::new(0));
+        let mut raw: Box<dyn Read + Send> = Box::new(Counted { inner: reader, count: consumed.clone() });
+        let ahead = take(&mut raw, ZSTD.len()).map_err(|source| Error::Io { path: path.clone(), source })?;
+        let fail = |source| Error::Io { path: path.clone(), source };
+        let (reader, ahead): (Box<dyn Read + Send>, Vec<u8>) = if ahead.starts_with(&GZIP) {
+            (Box::new(flate2::read::MultiGzDecoder::new(io::Cursor::new(ahead).chain(raw))), vec![])
+        } else if ahead.starts_with(&ZSTD) {
+            let decoder =
+                zstd::stream::read::Decoder::new(io::Cursor::new(ahead).chain(raw)).map_err(fail)?;
+            (Box::new(decoder), vec![])
+        } else {
+            (raw, ahead)
+        };
+        Ok(Input { path, reader, ahead, consumed, size })
+    }
+
+    /// The first bytes (at most [`Input::PEEK`]), without consuming them.
+    pub fn peek(&mut self) -> Result<&[u8], Error> {
+        if self.ahead.len() < Self::PEEK {
+            let more = take(&mut self.reader, Self::PEEK - self.ahead.len()).map_err(|e| self.fail(e))?;
+            self.ahead.extend(more);
+        }
+        Ok(&self.ahead)
+    }
+
+    /// Reads some bytes; 0 at the end.
+    pub fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Error> {
+        if !self.ahead.is_empty() {
+            let n = buffer.len().min(self.ahead.len());
+            buffer[..n].copy_from_slice(&self.ahead[..n]);
+            self.ahead.drain(..n);
+            return Ok(n);
+        }
+        loop {
+            match self.reader.read(buffer) {
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+                Err(e) => return Err(self.fail(e)),
+                Ok(n) => return Ok(n),
+            }
+        }
+    }
+
+    /// Bytes consumed of the stored (perhaps compressed) file.
+    pub fn position(&self) -> u64 {
+        self.consumed.load(Ordering::Relaxed)
+    }
+
+    /// Size of the stored file, if it is one.
+    pub fn size(&self) -> Option<u64> {
+        self.size
+    }
+
+    /// What to call it in messages.
+    pub fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// The path as given.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn fail(&self, source: io::Error) -> Error {
+        Error::Io { path: self.path.clone(), source }
+    }
+}
+
+/// Counts what passes through.
+struct Counted {
+    inner: Box<dyn Read + Send>,
+    count: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buffer)?;
+        self.count.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+}
+
+/// Reads up to `want` bytes, fewer only at the end.
+fn take(reader: &mut Box<dyn Read + Send>, want: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    reader.take(want as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

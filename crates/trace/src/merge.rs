@@ -1,0 +1,76 @@
+//! The streams of all CPUs put in order of time.
+//!
+//! Each stream is in order by itself, so it is enough to look at the next record of each. A heap holds one
+//! entry per stream; records are taken from the stream on top for as long as it stays the earliest, so a run of
+//! records from one CPU costs one comparison each. Memory: one buffer per stream, whatever the length.
+//!
+//! Records of the same nanosecond come in the order of the streams (that is, of the CPUs), as blkparse has it.
+
+use crate::blktrace::Stream;
+use crate::error::Error;
+use crate::event::Batch;
+use crate::quality::Quality;
+use crate::source::Source;
+use crate::units::Nanos;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Per-CPU blktrace streams as one source.
+pub struct Merge {
+    streams: Vec<Stream>,
+    /// The next record's time and stream, earliest on top; ended streams are gone.
+    heap: BinaryHeap<Reverse<(Nanos, usize)>>,
+    size: Option<u64>,
+    notes: Vec<String>,
+}
+
+impl Merge {
+    /// `notes` are remarks of whoever chose the files.
+    pub fn new(streams: Vec<Stream>, size: Option<u64>, notes: Vec<String>) -> Merge {
+        let heap =
+            streams.iter().enumerate().filter_map(|(i, s)| s.next_time().map(|t| Reverse((t, i)))).collect();
+        Merge { streams, heap, size, notes }
+    }
+}
+
+impl Source for Merge {
+    fn fill(&mut self, batch: &mut Batch) -> Result<bool, Error> {
+        batch.clear();
+        while let Some(Reverse((_, first))) = self.heap.pop() {
+            let limit = self.heap.peek().map(|Reverse(next)| *next);
+            let stream = &mut self.streams[first];
+            loop {
+                let Some(time) = stream.next_time() else { break };
+                let full = batch.is_full();
+                if full || limit.is_some_and(|l| (time, first) > l) {
+                    self.heap.push(Reverse((time, first)));
+                    if full {
+                        return Ok(true);
+                    }
+                    break;
+                }
+                stream.take(batch)?;
+            }
+        }
+        Ok(!batch.events.is_empty())
+    }
+
+    fn position(&self) -> u64 {
+        self.streams.iter().map(Stream::offset).sum()
+    }
+
+    fn size(&self) -> Option<u64> {
+        self.size
+    }
+
+    fn quality(&self) -> Quality {
+        let mut all = Quality::default();
+        for s in &self.streams {
+            all.add(s.quality());
+        }
+        for n in &self.notes {
+            all.note(n.clone());
+        }
+        all
+    }
+}

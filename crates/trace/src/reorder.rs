@@ -1,0 +1,141 @@
+//! One stream in which the CPUs are mixed: a merged file (`blkparse -d`) or a live pipe (`blktrace -o -`).
+//!
+//! A pipe delivers whole buffers, one CPU's after another's, so an event can stand far behind later ones. Each
+//! CPU's own events are in order; they are kept in a queue per CPU and device, and the earliest of all heads is
+//! let go once [`WINDOW`] events are waiting. What comes later than that is delivered late and counted.
+
+use crate::blktrace::Stream;
+use crate::error::Error;
+use crate::event::{Batch, Detail, Event};
+use crate::quality::Quality;
+use crate::source::Source;
+use crate::units::{Cpu, DevId, Nanos};
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// How many events wait to be put in order: 6 MB. blktrace's default buffers (4 of 512 KiB per CPU) hold
+/// 43,000 events of one CPU.
+const WINDOW: usize = 1 << 16;
+
+/// CPUs (and devices) that are told apart; more fall together.
+const MAX_QUEUES: usize = 1 << 14;
+
+struct Waiting {
+    /// By what it is put in order: never less than the one before it in its queue.
+    time: Nanos,
+    event: Event,
+    text: Option<Box<[u8]>>,
+}
+
+/// A mixed stream, put in order.
+pub struct Reorder {
+    stream: Stream,
+    size: Option<u64>,
+    notes: Vec<String>,
+    queues: Vec<VecDeque<Waiting>>,
+    which: FxHashMap<(DevId, Cpu), usize>,
+    heads: BinaryHeap<Reverse<(Nanos, usize)>>,
+    waiting: usize,
+    released: Nanos,
+    late: u64,
+    scratch: Batch,
+}
+
+impl Reorder {
+    /// `notes` are remarks of whoever chose the file.
+    pub fn new(stream: Stream, size: Option<u64>, notes: Vec<String>) -> Reorder {
+        Reorder {
+            stream,
+            size,
+            notes,
+            queues: Vec::new(),
+            which: FxHashMap::default(),
+            heads: BinaryHeap::new(),
+            waiting: 0,
+            released: Nanos(0),
+            late: 0,
+            scratch: Batch::default(),
+        }
+    }
+
+    fn read_one(&mut self) -> Result<(), Error> {
+        self.scratch.clear();
+        self.stream.take(&mut self.scratch)?;
+        for i in 0..self.scratch.events.len() {
+            let event = self.scratch.events[i];
+            let text = matches!(event.detail, Detail::Text(_)).then(|| self.scratch.text(&event).into());
+            self.enqueue(event, text);
+        }
+        Ok(())
+    }
+
+    fn enqueue(&mut self, event: Event, text: Option<Box<[u8]>>) {
+        let known = self.which.len();
+        let key = if known < MAX_QUEUES { (event.dev, event.cpu) } else { (DevId(0), Cpu(event.cpu.0 % 64)) };
+        let queues = &mut self.queues;
+        let at = *self.which.entry(key).or_insert_with(|| {
+            queues.push(VecDeque::new());
+            queues.len() - 1
+        });
+        let queue = &mut self.queues[at];
+        let mut time = event.time;
+        match queue.back() {
+            Some(last) => time = time.max(last.time),
+            None => self.heads.push(Reverse((time, at))),
+        }
+        queue.push_back(Waiting { time, event, text });
+        self.waiting += 1;
+    }
+
+    fn release(&mut self, batch: &mut Batch) {
+        let Some(Reverse((_, at))) = self.heads.pop() else { return };
+        let queue = &mut self.queues[at];
+        let Some(Waiting { time, mut event, text }) = queue.pop_front() else { return };
+        if let Some(next) = queue.front() {
+            self.heads.push(Reverse((next.time, at)));
+        }
+        self.waiting -= 1;
+        if time < self.released {
+            self.late += 1;
+        }
+        self.released = self.released.max(time);
+        if let Some(text) = text {
+            event.detail = batch.store(&text);
+        }
+        batch.events.push(event);
+    }
+}
+
+impl Source for Reorder {
+    fn fill(&mut self, batch: &mut Batch) -> Result<bool, Error> {
+        batch.clear();
+        while !batch.is_full() {
+            if self.waiting < WINDOW && self.stream.next_time().is_some() {
+                self.read_one()?;
+            } else if self.waiting > 0 {
+                self.release(batch);
+            } else {
+                break;
+            }
+        }
+        Ok(!batch.events.is_empty())
+    }
+
+    fn position(&self) -> u64 {
+        self.stream.offset()
+    }
+
+    fn size(&self) -> Option<u64> {
+        self.size
+    }
+
+    fn quality(&self) -> Quality {
+        let mut q = self.stream.quality().clone();
+        q.out_of_order += self.late;
+        for n in &self.notes {
+            q.note(n.clone());
+        }
+        q
+    }
+}
