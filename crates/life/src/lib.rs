@@ -1,1 +1,29 @@
-//! `life`.
+//! The lives of bios and requests: queued, split, merged, issued, requeued, completed, and who sent whom.
+//!
+//! [`Lives`] takes in events and tells a [`Sink`] of every [`Request`] and [`Bio`] that is over.
+
+mod bio;
+mod bios;
+mod complete;
+mod crowd;
+mod flush;
+mod lives;
+mod names;
+mod op;
+mod piece;
+mod plug;
+mod request;
+mod stack;
+mod submit;
+mod tally;
+mod timeline;
+
+pub use bio::{Bio, Lower};
+pub use crowd::{ByClass, Company, FLOOD_DEPTH};
+pub use lives::{Lives, Sink};
+pub use names::{Names, TaskName};
+pub use op::{has_extent, kind, Class, Op, KIND};
+pub use plug::Plug;
+pub use request::Request;
+pub use tally::Tally;
+pub use timeline::{FlushWait, Timeline};

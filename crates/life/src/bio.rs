@@ -1,0 +1,60 @@
+//! A bio that was completed: what somebody above the block layer asked for, and what they waited for.
+
+use crate::names::TaskName;
+use crate::op::{Class, Op};
+use crate::timeline::Timeline;
+use serde::Serialize;
+use trace::{Bytes, DevId, Flags, Nanos, Sector, Tid};
+
+/// How a bio of a stacked device (md, dm) spent its time: every nanosecond is in one of these.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Lower {
+    /// Bios sent to devices below.
+    pub children: u32,
+    /// Time with a write (or flush, or discard) of it in flight below.
+    pub writing: Nanos,
+    /// Time with only reads of it in flight below.
+    pub reading: Nanos,
+    /// Time with nothing of it in flight below: it waited in the driver itself.
+    pub idle: Nanos,
+}
+
+/// A completed bio.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Bio {
+    /// On which device.
+    pub dev: DevId,
+    /// What it did.
+    pub op: Op,
+    /// What kind.
+    #[serde(skip)]
+    pub flags: Flags,
+    /// Where it started.
+    pub start: Sector,
+    /// How much it asked for.
+    pub bytes: Bytes,
+    /// Who queued it.
+    pub tid: Tid,
+    /// What that task was called then.
+    #[serde(skip)]
+    pub task: TaskName,
+    /// Into how many pieces it was cut; 1: it was not.
+    pub pieces: u32,
+    /// Whether its last piece was merged into a request of another bio.
+    pub merged: bool,
+    /// Stations of the piece that was completed last, beginning with the bio's own `Q`: what the bio waited for.
+    pub time: Timeline,
+    /// Whether requests served it here; if not, the device is bio-based (md, dm) and `lower` tells.
+    pub by_request: bool,
+    /// Its time in terms of the devices below.
+    pub lower: Lower,
+    /// Whether it was sent by a stacked device that is recorded as well.
+    pub is_child: bool,
+}
+
+impl Bio {
+    /// With whom it competes.
+    pub fn class(&self) -> Class {
+        Class::of(self.op, self.flags)
+    }
+}

@@ -1,0 +1,161 @@
+//! The state machine: events in, finished lives out. It does no I/O and knows no format.
+//!
+//! A life is a bio's (what somebody asked for) or a request's (what the device was asked for). They meet in
+//! [pieces](crate::piece): a bio starts as one piece, a split makes two of it, a merge joins two into one, and a
+//! request is a piece that was got a tag. What is in flight is all that is kept.
+//!
+//! Invariant: bytes queued = bytes completed + in flight at the end + lost ([`Tally`]).
+
+use crate::bio::Bio;
+use crate::bios::Bios;
+use crate::crowd::{ByClass, Crowd};
+use crate::flush::Flushes;
+use crate::names::Names;
+use crate::piece::{PieceId, Table};
+use crate::plug::{Plug, Plugs};
+use crate::request::Request;
+use crate::stack::Announced;
+use crate::tally::Tally;
+use rustc_hash::FxHashMap;
+use trace::{Action, Batch, Detail, DevId, Event, Nanos};
+
+/// Who wants to know of finished lives. All methods do nothing unless overridden.
+pub trait Sink {
+    /// A request was completed.
+    fn request(&mut self, _request: &Request, _names: &Names) {}
+    /// A bio was completed.
+    fn bio(&mut self, _bio: &Bio, _names: &Names) {}
+    /// A plug was pulled.
+    fn plug(&mut self, _plug: &Plug, _names: &Names) {}
+    /// The number of requests in a device has changed.
+    fn in_flight(&mut self, _dev: DevId, _now: Nanos, _in_flight: &ByClass<u32>) {}
+}
+
+/// A device as the state machine sees it.
+#[derive(Default)]
+pub(crate) struct Device {
+    pub id: DevId,
+    pub crowd: Crowd,
+    pub flushes: Flushes,
+    pub announced: Announced,
+    /// Pieces in [`Stage::Queued`](crate::piece::Stage), oldest first.
+    pub waiting: Vec<PieceId>,
+    /// Events lost so far.
+    pub losses: u64,
+}
+
+/// All lives in flight.
+#[derive(Default)]
+pub struct Lives {
+    pub(crate) table: Table,
+    pub(crate) bios: Bios,
+    pub(crate) devices: Vec<Device>,
+    which: FxHashMap<DevId, u32>,
+    recent: Option<(DevId, u32)>,
+    pub(crate) names: Names,
+    pub(crate) plugs: Plugs,
+    pub(crate) tally: Tally,
+}
+
+/// Hosts have hundreds of block devices at most. A trace that names more is damaged; the events of the rest are
+/// counted as unmatched.
+const MAX_DEVICES: usize = 4096;
+
+impl Lives {
+    /// Takes in the events of a batch.
+    pub fn feed(&mut self, batch: &Batch, sink: &mut impl Sink) {
+        for event in &batch.events {
+            self.step(event, batch, sink);
+        }
+    }
+
+    /// Takes in one event.
+    #[inline]
+    pub fn step(&mut self, event: &Event, batch: &Batch, sink: &mut impl Sink) {
+        match event.action {
+            Action::TaskName => return self.names.rename(event.tid, batch.text(event)),
+            Action::WallClock | Action::Message | Action::DriverData | Action::Bounce => return,
+            _ => {}
+        }
+        let Some(dev) = self.device(event.dev) else {
+            self.tally.others_unmatched += 1;
+            return;
+        };
+        match event.action {
+            Action::Queue => self.queue(dev, event),
+            Action::Split => self.split(dev, event),
+            Action::Remap => self.remap(dev, event),
+            Action::Get => self.get(dev, event),
+            Action::BackMerge => self.back_merge(dev, event),
+            Action::FrontMerge => self.front_merge(dev, event),
+            Action::Insert => self.insert(dev, event),
+            Action::Issue => self.issue(dev, event, sink),
+            Action::Requeue => self.requeue(dev, event, sink),
+            Action::Complete => self.complete(dev, event, sink),
+            Action::Plug => self.plugs.plug(event.dev, event.tid, event.time),
+            Action::Unplug | Action::UnplugImplicit => {
+                let n = if let Detail::Requests(n) = event.detail { n } else { 0 };
+                let implicit = event.action == Action::UnplugImplicit;
+                let plug = self.plugs.unplug(event.dev, event.tid, event.time, n, implicit);
+                sink.plug(&plug, &self.names);
+            }
+            Action::Lost => {
+                if let Detail::Lost(n) = event.detail {
+                    self.devices[dev as usize].losses += n;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends the recording: what is in flight stays so, and is counted.
+    pub fn finish(&mut self) -> Tally {
+        let mut t = self.tally;
+        t.bytes_in_flight = self.bios.bytes();
+        for id in self.table.all() {
+            if self.table.get(id).stage == crate::piece::Stage::Queued {
+                t.bios_in_flight += 1;
+            } else {
+                t.requests_in_flight += 1;
+            }
+        }
+        t
+    }
+
+    /// What tasks are called.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// How many pieces are in flight: what the memory depends on.
+    pub fn in_flight(&self) -> usize {
+        self.table.len()
+    }
+
+    /// A device that has been seen already.
+    pub(crate) fn known_device(&self, id: DevId) -> Option<u32> {
+        self.which.get(&id).copied()
+    }
+
+    #[inline]
+    fn device(&mut self, id: DevId) -> Option<u32> {
+        match self.recent {
+            Some((recent, index)) if recent == id => Some(index),
+            _ => self.device_after_switch(id),
+        }
+    }
+
+    fn device_after_switch(&mut self, id: DevId) -> Option<u32> {
+        let index = match self.which.get(&id) {
+            Some(known) => *known,
+            None if self.devices.len() >= MAX_DEVICES => return None,
+            None => {
+                self.devices.push(Device { id, ..Device::default() });
+                self.which.insert(id, self.devices.len() as u32 - 1);
+                self.devices.len() as u32 - 1
+            }
+        };
+        self.recent = Some((id, index));
+        Some(index)
+    }
+}

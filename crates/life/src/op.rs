@@ -1,0 +1,120 @@
+//! What an I/O does to the device, and whether somebody waits for it.
+
+use serde::Serialize;
+use trace::{Action, Event, Flags};
+
+/// The operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Op {
+    /// Data from the device.
+    Read,
+    /// Data to the device.
+    Write,
+    /// Empty the device's volatile cache. It moves no bytes, and btt does not see it for that reason.
+    Flush,
+    /// TRIM, UNMAP.
+    Discard,
+    /// A command that did not come through the file system's path (`SG_IO`, nvme-cli, a driver's own).
+    Passthrough,
+}
+
+impl Op {
+    /// All of them, in the order of tables.
+    pub const ALL: [Op; 5] = [Op::Read, Op::Write, Op::Flush, Op::Discard, Op::Passthrough];
+
+    /// The operation of a block event. A write with a preflush moves data and is a write; with no data it is a
+    /// flush.
+    #[inline]
+    pub fn of(event: &Event) -> Op {
+        let f = event.flags;
+        if f.has(Flags::PASSTHROUGH) {
+            Op::Passthrough
+        } else if f.has(Flags::DISCARD) {
+            Op::Discard
+        } else if f.has(Flags::FLUSH) && (event.bytes.0 == 0 || !f.has(Flags::WRITE)) {
+            Op::Flush
+        } else if f.has(Flags::WRITE) {
+            Op::Write
+        } else {
+            Op::Read
+        }
+    }
+
+    /// Its name in JSON and in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Op::Read => "read",
+            Op::Write => "write",
+            Op::Flush => "flush",
+            Op::Discard => "discard",
+            Op::Passthrough => "passthrough",
+        }
+    }
+}
+
+/// The flags that say what kind of I/O it is, without those that say at which step an event was recorded.
+pub const KIND: Flags = Flags(
+    Flags::READ.0
+        | Flags::WRITE.0
+        | Flags::FLUSH.0
+        | Flags::SYNC.0
+        | Flags::AHEAD.0
+        | Flags::META.0
+        | Flags::DISCARD.0
+        | Flags::FUA.0
+        | Flags::PASSTHROUGH.0,
+);
+
+/// The flags of `event` that say what kind of I/O it is.
+pub fn kind(event: &Event) -> Flags {
+    Flags(event.flags.0 & KIND.0)
+}
+
+/// Who competes with whom at a device: the classes by which neighbours are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// Reads. Somebody waits, or soon will (read-ahead).
+    Read,
+    /// Writes that somebody waits for (`op_is_sync` in include/linux/blk_types.h).
+    SyncWrite,
+    /// Writeback: nobody waits for any one of these writes.
+    Background,
+    /// Flushes.
+    Flush,
+    /// Discards and passthrough.
+    Other,
+}
+
+impl Class {
+    /// How many there are.
+    pub const COUNT: usize = 5;
+
+    /// All, in order of [`Class::index`].
+    pub const ALL: [Class; Class::COUNT] =
+        [Class::Read, Class::SyncWrite, Class::Background, Class::Flush, Class::Other];
+
+    /// The class of an operation with these flags.
+    #[inline]
+    pub fn of(op: Op, flags: Flags) -> Class {
+        match op {
+            Op::Read => Class::Read,
+            Op::Write if flags.0 & (Flags::SYNC.0 | Flags::FUA.0 | Flags::FLUSH.0) != 0 => Class::SyncWrite,
+            Op::Write => Class::Background,
+            Op::Flush => Class::Flush,
+            Op::Discard | Op::Passthrough => Class::Other,
+        }
+    }
+
+    /// Place in arrays.
+    #[inline]
+    pub fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// Whether an event is a step in the life of an I/O that has an extent (not a plug, not a note).
+pub fn has_extent(action: Action) -> bool {
+    !action.is_note() && !matches!(action, Action::Plug | Action::Unplug | Action::UnplugImplicit)
+}

@@ -1,0 +1,55 @@
+//! A request that was completed: what the device was asked for, once.
+
+use crate::crowd::Company;
+use crate::names::TaskName;
+use crate::op::{Class, Op};
+use crate::timeline::Timeline;
+use serde::Serialize;
+use trace::{Bytes, Cpu, DevId, Flags, Sector, Tid};
+
+/// A completed request.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Request {
+    /// On which device.
+    pub dev: DevId,
+    /// What it did.
+    pub op: Op,
+    /// What kind: the flags of its first bio, or of its issue where no bio was seen.
+    #[serde(skip)]
+    pub flags: Flags,
+    /// Where it started.
+    pub start: Sector,
+    /// How much it moved.
+    pub bytes: Bytes,
+    /// Who queued its first bio (issued it, where no bio was seen).
+    pub tid: Tid,
+    /// What that task was called then.
+    #[serde(skip)]
+    pub task: TaskName,
+    /// Where it was queued.
+    pub submit_cpu: Cpu,
+    /// Where it was completed.
+    pub complete_cpu: Cpu,
+    /// How many bios it carried; 0 where none was seen.
+    pub bios: u32,
+    /// How many of these were merged into it.
+    pub merges: u32,
+    /// Whether one of its bios was cut and went into other requests as well.
+    pub split: bool,
+    /// In how many steps it was completed.
+    pub completions: u32,
+    /// 0, or the error of its completion.
+    pub error: u16,
+    /// Its stations.
+    pub time: Timeline,
+    /// Who else was there.
+    #[serde(skip)]
+    pub company: Company,
+}
+
+impl Request {
+    /// With whom it competes.
+    pub fn class(&self) -> Class {
+        Class::of(self.op, self.flags)
+    }
+}

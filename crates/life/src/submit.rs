@@ -1,0 +1,277 @@
+//! Into the block layer: `Q`, `X`, `A`, `G`, `M`, `F`.
+
+use crate::bios::InFlight;
+use crate::crowd::{Company, Reading};
+use crate::lives::Lives;
+use crate::op::{kind, Op};
+use crate::piece::{BioId, Key, Part, Piece, PieceId, Stage};
+use crate::stack::Below;
+use crate::timeline::Timeline;
+use smallvec::{smallvec, SmallVec};
+use trace::{Bytes, Detail, Event, Flags, Sector};
+
+/// Bios without a request on one device. Bio-based devices keep theirs so until completion; md takes a few
+/// thousand at most. More are completions that were lost.
+const MAX_WAITING: usize = 8192;
+
+impl Lives {
+    /// `Q`: a bio enters.
+    pub(crate) fn queue(&mut self, dev: u32, e: &Event) {
+        self.make_room(dev, e.time);
+        let op = Op::of(e);
+        let end = e.sector.after(e.bytes);
+        let parent = self.devices[dev as usize].announced.take(e.sector);
+        if let Some(upper) = parent.and_then(|id| self.bios.get_mut(id)) {
+            upper.below.child_queued(op, e.time);
+        }
+        let task = self.names.of(e.tid);
+        let bio = self.bios.insert(InFlight {
+            dev,
+            op,
+            flags: kind(e),
+            start: e.sector,
+            end,
+            bytes: e.bytes,
+            remaining: e.bytes,
+            tid: e.tid,
+            task,
+            queued: e.time,
+            pieces: 1,
+            waiting: SmallVec::new(),
+            parent,
+            below: Below::new(e.time),
+            by_request: false,
+        });
+        self.tally.bios += 1;
+        self.tally.bytes_queued += e.bytes;
+        let mut piece = self.new_piece(dev, e, Stage::Queued);
+        piece.time.queued = Some(e.time);
+        piece.parts = smallvec![Part { bio, bytes: e.bytes, joined: None, merged: false }];
+        let id = self.admit(piece, e.time);
+        self.devices[dev as usize].waiting.push(id);
+        if let Some(b) = self.bios.get_mut(bio) {
+            b.waiting.push(id);
+        }
+    }
+
+    /// A piece as an event describes it, with no part in it yet.
+    pub(crate) fn new_piece(&self, dev: u32, e: &Event, stage: Stage) -> Piece {
+        Piece {
+            dev,
+            op: Op::of(e),
+            flags: kind(e),
+            stage,
+            start: e.sector,
+            end: e.sector.after(e.bytes),
+            done: Bytes(0),
+            completions: 0,
+            tid: e.tid,
+            task: self.names.of(e.tid),
+            cpu: e.cpu,
+            split: false,
+            parts: SmallVec::new(),
+            time: Timeline::default(),
+            touched: e.time,
+            losses: self.devices[dev as usize].losses,
+            inserted_at: Reading::default(),
+            issued_at: Reading::default(),
+            company: Company::default(),
+        }
+    }
+
+    /// `X`: a bio is cut; from the given sector on it is a piece of its own.
+    pub(crate) fn split(&mut self, dev: u32, e: &Event) {
+        let Detail::Split(at) = e.detail else { return };
+        let op = Op::of(e);
+        let inside = |p: &Piece| p.start < at && at < p.end;
+        let key = Key { dev, start: e.sector, op };
+        let found = self
+            .table
+            .chain(key)
+            .find(|id| self.table.get(*id).stage == Stage::Queued && inside(self.table.get(*id)))
+            .or_else(|| self.waiting_where(dev, op, inside));
+        let Some(id) = found else {
+            self.tally.others_unmatched += 1;
+            return;
+        };
+        let front = self.table.get_mut(id);
+        let back_bytes = Bytes::from_sectors(front.end.0 - at.0);
+        let Some(part) = front.parts.first_mut() else { return };
+        let bio = part.bio;
+        part.bytes = part.bytes - back_bytes;
+        let (end, task, tid, cpu, flags, queued) =
+            (front.end, front.task, front.tid, front.cpu, front.flags, front.time.queued);
+        front.end = at;
+        front.split = true;
+        let mut back = self.new_piece(dev, e, Stage::Queued);
+        (back.start, back.end, back.op, back.flags) = (at, end, op, flags);
+        (back.task, back.tid, back.cpu, back.split, back.time.queued) = (task, tid, cpu, true, queued);
+        back.parts = smallvec![Part { bio, bytes: back_bytes, joined: None, merged: false }];
+        let back = self.admit(back, e.time);
+        self.devices[dev as usize].waiting.push(back);
+        if let Some(b) = self.bios.get_mut(bio) {
+            b.pieces += 1;
+            b.waiting.push(back);
+        }
+    }
+
+    /// `A`: a bio of an upper device is about to be queued here.
+    pub(crate) fn remap(&mut self, dev: u32, e: &Event) {
+        let Detail::Remap { dev: upper, sector } = e.detail else { return };
+        let Some(upper) = self.known_device(upper) else { return };
+        let holds = |p: &Piece| p.start <= sector && (sector < p.end || p.start == p.end);
+        let Some(id) = self.waiting_where_any(upper, holds) else { return };
+        let Some(part) = self.table.get(id).parts.first() else { return };
+        let parent = part.bio;
+        self.devices[dev as usize].announced.add(e.sector, parent);
+    }
+
+    /// `G`: a piece gets its request.
+    pub(crate) fn get(&mut self, dev: u32, e: &Event) {
+        let op = Op::of(e);
+        let found = self.take_waiting(dev, e.sector, op, e);
+        let id = match found {
+            Some(id) => id,
+            None => {
+                let piece = self.new_piece(dev, e, Stage::Got);
+                self.admit(piece, e.time)
+            }
+        };
+        let losses = self.devices[dev as usize].losses;
+        let piece = self.table.get_mut(id);
+        piece.stage = Stage::Got;
+        piece.time.got = Some(e.time);
+        (piece.touched, piece.losses) = (e.time, losses);
+        for part in &mut piece.parts {
+            part.joined = Some(e.time);
+        }
+        self.table.open_end(id);
+    }
+
+    /// `M`: a bio joins the end of a request; or a whole request does (since Linux 5.8 the kernel says so).
+    pub(crate) fn back_merge(&mut self, dev: u32, e: &Event) {
+        let op = Op::of(e);
+        let key = Key { dev, start: e.sector, op };
+        let Some(joining) = self.joining(dev, op, e) else { return };
+        let target = self.table.ending_at(key).filter(|target| *target != joining);
+        match target {
+            Some(target) => self.join(target, joining, false),
+            None => self.join_unseen(joining),
+        }
+    }
+
+    /// `F`: a bio joins the front of a request.
+    pub(crate) fn front_merge(&mut self, dev: u32, e: &Event) {
+        let op = Op::of(e);
+        let Some(joining) = self.joining(dev, op, e) else { return };
+        let key = Key { dev, start: e.sector.after(e.bytes), op };
+        let open = |id: &PieceId| {
+            *id != joining
+                && matches!(self.table.get(*id).stage, Stage::Got | Stage::Inserted | Stage::Requeued)
+        };
+        let target = self.table.chain(key).find(open);
+        match target {
+            Some(target) => self.join(target, joining, true),
+            None => self.join_unseen(joining),
+        }
+    }
+
+    /// The piece that a merge event speaks of: a bio's without a request, or else a request not yet issued.
+    fn joining(&mut self, dev: u32, op: Op, e: &Event) -> Option<PieceId> {
+        let joining = self.take_waiting(dev, e.sector, op, e).or_else(|| {
+            let open = |id: &PieceId| matches!(self.table.get(*id).stage, Stage::Got | Stage::Inserted);
+            self.table.chain(Key { dev, start: e.sector, op }).find(open)
+        });
+        if joining.is_none() {
+            self.tally.others_unmatched += 1;
+            return None;
+        }
+        for part in self.table.get_mut(joining?).parts.iter_mut() {
+            part.joined = Some(part.joined.unwrap_or(e.time));
+        }
+        joining
+    }
+
+    /// Puts what `joining` carries into `target`.
+    fn join(&mut self, target: PieceId, joining: PieceId, at_front: bool) {
+        let gone = self.table.remove(joining);
+        let piece = self.table.get_mut(target);
+        piece.parts.extend(gone.parts.into_iter().map(|p| Part { merged: true, ..p }));
+        piece.split |= gone.split;
+        piece.time.queued = match (piece.time.queued, gone.time.queued) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        if at_front {
+            self.table.restart(target, gone.start);
+        } else {
+            self.table.close_end(target);
+            self.table.get_mut(target).end = gone.end;
+            self.table.open_end(target);
+        }
+    }
+
+    /// The request it joined was not seen (begun before the recording, or lost): the piece becomes that request.
+    fn join_unseen(&mut self, joining: PieceId) {
+        self.tally.others_unmatched += 1;
+        self.table.get_mut(joining).stage = Stage::Got;
+        self.table.open_end(joining);
+    }
+
+    /// The piece at `start` that has no request yet; it leaves the list of those that wait. Where several
+    /// tasks queued the same sector, each gets its own.
+    fn take_waiting(&mut self, dev: u32, start: Sector, op: Op, e: &Event) -> Option<PieceId> {
+        let id = {
+            let key = Key { dev, start, op };
+            let queued = || self.table.chain(key).filter(|id| self.table.get(*id).stage == Stage::Queued);
+            let first = queued().next()?;
+            queued().find(|id| self.table.get(*id).tid == e.tid).unwrap_or(first)
+        };
+        self.stop_waiting(id);
+        Some(id)
+    }
+
+    /// Takes a piece off the lists of those without a request.
+    pub(crate) fn stop_waiting(&mut self, id: PieceId) {
+        let (dev, bio) = {
+            let p = self.table.get(id);
+            (p.dev as usize, p.parts.first().map(|p| p.bio))
+        };
+        let waiting = &mut self.devices[dev].waiting;
+        if let Some(at) = waiting.iter().rposition(|w| *w == id) {
+            waiting.remove(at);
+        }
+        if let Some(b) = bio.and_then(|b| self.bios.get_mut(b)) {
+            b.waiting.retain(|w| *w != id);
+        }
+    }
+
+    /// The latest piece without a request on a device that satisfies `wanted`.
+    pub(crate) fn waiting_where(&self, dev: u32, op: Op, wanted: impl Fn(&Piece) -> bool) -> Option<PieceId> {
+        self.waiting_where_any(dev, |p| p.op == op && wanted(p))
+    }
+
+    fn waiting_where_any(&self, dev: u32, wanted: impl Fn(&Piece) -> bool) -> Option<PieceId> {
+        self.devices[dev as usize].waiting.iter().rev().copied().find(|id| wanted(self.table.get(*id)))
+    }
+
+    /// Keeps what is in flight bounded, so that lost completions cannot fill the memory.
+    fn make_room(&mut self, dev: u32, now: trace::Nanos) {
+        if self.devices[dev as usize].waiting.len() >= MAX_WAITING {
+            let oldest = self.devices[dev as usize].waiting[0];
+            self.give_up(oldest, now);
+        }
+    }
+
+    /// The bio that a part belongs to, in flight.
+    pub(crate) fn bio_of(&self, id: BioId) -> Option<&InFlight> {
+        self.bios.get(id)
+    }
+
+    /// Whether the write's flags say that the flush machinery handles it: it will end with an extra completion
+    /// of no bytes.
+    pub(crate) fn goes_through_flush(queued: Flags, issued: Flags) -> bool {
+        (queued.has(Flags::FLUSH) && !issued.has(Flags::FLUSH))
+            || (queued.has(Flags::FUA) && !issued.has(Flags::FUA))
+    }
+}

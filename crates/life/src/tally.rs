@@ -1,0 +1,42 @@
+//! What did not work out: nothing vanishes, so every event that found no place in a life is counted.
+
+use serde::Serialize;
+use trace::Bytes;
+
+/// Counts over the whole recording.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Tally {
+    /// Bios queued.
+    pub bios: u64,
+    /// Their bytes.
+    pub bytes_queued: Bytes,
+    /// Bytes of bios that were completed.
+    pub bytes_completed: Bytes,
+    /// Bytes of bios in flight at the end.
+    pub bytes_in_flight: Bytes,
+    /// Bytes of bios that were given up: their completion was lost.
+    pub bytes_lost: Bytes,
+    /// Requests completed.
+    pub requests: u64,
+    /// Requests in flight at the end.
+    pub requests_in_flight: u64,
+    /// Requests whose completion was lost (their sector was used again, or the table was full).
+    pub requests_lost: u64,
+    /// Bios in flight at the end that have no request.
+    pub bios_in_flight: u64,
+    /// Completions of something whose issue was not seen: it was in flight when the recording began, or lost.
+    pub completions_unmatched: u64,
+    /// Issues of something that was never queued: begun before the recording, or lost, or the kernel's own.
+    pub issues_unmatched: u64,
+    /// Merges, splits, inserts and requeues of something that was never seen.
+    pub others_unmatched: u64,
+    /// Times at which a later station has an earlier time.
+    pub backward_steps: u64,
+}
+
+impl Tally {
+    /// All events that found no place.
+    pub fn unmatched(&self) -> u64 {
+        self.completions_unmatched + self.issues_unmatched + self.others_unmatched
+    }
+}

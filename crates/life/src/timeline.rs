@@ -1,0 +1,82 @@
+//! When an I/O passed which station. Everything about its time is read off these stamps.
+
+use serde::Serialize;
+use trace::Nanos;
+
+/// A flush of the device's cache that an I/O waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct FlushWait {
+    /// When the flush was issued.
+    pub issued: Nanos,
+    /// When it was completed.
+    pub completed: Nanos,
+}
+
+/// The stations of one request, or of one bio in the request that served it.
+///
+/// A stamp is `None` where the station was not seen: the recording began later, the event was lost, or the
+/// kernel has no such station (no scheduler: no insert).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Timeline {
+    /// `Q`: the (first) bio entered the block layer.
+    pub queued: Option<Nanos>,
+    /// `G`: a request was there; for a merged bio `M`: it had joined one.
+    pub got: Option<Nanos>,
+    /// `I`: into the scheduler.
+    pub inserted: Option<Nanos>,
+    /// The first `D`.
+    pub first_issued: Option<Nanos>,
+    /// The last `D`; later than the first where the driver gave the request back.
+    pub issued: Option<Nanos>,
+    /// `C` of the data (of everything, where there is no flush).
+    pub data_completed: Option<Nanos>,
+    /// The end.
+    pub completed: Nanos,
+    /// How often the driver gave it back.
+    pub requeues: u32,
+    /// Time between being given back and being issued again.
+    pub requeued: Nanos,
+    /// Flush before the data (`REQ_PREFLUSH`), or the flush itself where there is no data.
+    pub preflush: Option<FlushWait>,
+    /// Flush after the data (`REQ_FUA` on a device that has no FUA).
+    pub postflush: Option<FlushWait>,
+    /// Whether it went through the kernel's flush machinery (block/blk-flush.c).
+    pub flushed: bool,
+}
+
+impl Timeline {
+    /// From the first stamp that was seen to the end.
+    pub fn total(&self) -> Nanos {
+        self.completed.since(self.start())
+    }
+
+    /// The first stamp that was seen.
+    pub fn start(&self) -> Nanos {
+        self.queued.or(self.got).or(self.inserted).or(self.first_issued).unwrap_or(self.completed)
+    }
+
+    /// `Q2G`: until it had a request (or had joined one).
+    pub fn q2g(&self) -> Option<Nanos> {
+        Some(self.got?.since(self.queued?))
+    }
+
+    /// `G2I`: until the scheduler had it; where there is no scheduler, until it was issued.
+    pub fn g2i(&self) -> Option<Nanos> {
+        Some(self.inserted.or(self.first_issued)?.since(self.got?))
+    }
+
+    /// `I2D`: in the scheduler, until first issued.
+    pub fn i2d(&self) -> Option<Nanos> {
+        Some(self.first_issued?.since(self.inserted?))
+    }
+
+    /// `D2C`: in the device, from the last issue to the data's completion.
+    pub fn d2c(&self) -> Option<Nanos> {
+        Some(self.data_completed?.since(self.issued?))
+    }
+
+    /// `Q2C`: all of it.
+    pub fn q2c(&self) -> Option<Nanos> {
+        Some(self.completed.since(self.queued?))
+    }
+}
