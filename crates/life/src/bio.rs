@@ -2,25 +2,13 @@
 
 use crate::names::TaskName;
 use crate::op::{Class, Op};
+use crate::stack::Lower;
 use crate::timeline::Timeline;
 use serde::Serialize;
-use trace::{Bytes, DevId, Flags, Nanos, Sector, Tid};
-
-/// How a bio of a stacked device (md, dm) spent its time: every nanosecond is in one of these.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Lower {
-    /// Bios sent to devices below.
-    pub children: u32,
-    /// Time with a write (or flush, or discard) of it in flight below.
-    pub writing: Nanos,
-    /// Time with only reads of it in flight below.
-    pub reading: Nanos,
-    /// Time with nothing of it in flight below: it waited in the driver itself.
-    pub idle: Nanos,
-}
+use trace::{Bytes, DevId, Flags, Sector, Tid};
 
 /// A completed bio.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Bio {
     /// On which device.
     pub dev: DevId,
@@ -46,8 +34,8 @@ pub struct Bio {
     pub time: Timeline,
     /// Whether requests served it here; if not, the device is bio-based (md, dm) and `lower` tells.
     pub by_request: bool,
-    /// Its time in terms of the devices below.
-    pub lower: Lower,
+    /// What it had in flight on the devices below, if it sent anything there and that was recorded.
+    pub lower: Option<Lower>,
     /// Whether it was sent by a stacked device that is recorded as well.
     pub is_child: bool,
 }

@@ -25,7 +25,8 @@ pub(crate) struct InFlight {
     pub waiting: SmallVec<[PieceId; 1]>,
     /// The bio that sent it from the device above.
     pub parent: Option<BioId>,
-    pub below: Below,
+    /// What it has in flight below, once it has sent something there.
+    pub below: Option<Box<Below>>,
     pub by_request: bool,
 }
 

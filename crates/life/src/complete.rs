@@ -277,11 +277,9 @@ impl Lives {
         self.tally.bytes_completed += bio.bytes;
         let dev = self.devices[bio.dev as usize].id;
         let is_child = bio.parent.is_some();
-        if let Some(upper) = bio.parent.and_then(|p| self.bios.get_mut(p)) {
-            upper.below.child_completed(bio.op, time.completed);
-        }
+        self.tell_parent(&bio, time.completed);
         let InFlight { op, flags, start, bytes, tid, task, pieces, by_request, below, .. } = bio;
-        let lower = below.end(time.completed);
+        let lower = below.map(|b| b.end(time.completed));
         let done = Bio {
             dev,
             op,
@@ -298,6 +296,13 @@ impl Lives {
             is_child,
         };
         sink.bio(&done, &self.names);
+    }
+
+    fn tell_parent(&mut self, child: &InFlight, now: Nanos) {
+        let upper = child.parent.and_then(|p| self.bios.get_mut(p));
+        if let Some(below) = upper.and_then(|u| u.below.as_mut()) {
+            below.child_completed(child.op, now);
+        }
     }
 
     /// Removes a piece without a request whose bio is over.
@@ -380,9 +385,7 @@ impl Lives {
                     self.forget_waiting(*w);
                 }
             }
-            if let Some(upper) = bio.parent.and_then(|p| self.bios.get_mut(p)) {
-                upper.below.child_completed(bio.op, now);
-            }
+            self.tell_parent(&bio, now);
         }
     }
 

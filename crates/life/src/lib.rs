@@ -18,12 +18,13 @@ mod submit;
 mod tally;
 mod timeline;
 
-pub use bio::{Bio, Lower};
+pub use bio::Bio;
 pub use crowd::{ByClass, Company, FLOOD_DEPTH};
 pub use lives::{Lives, Sink};
 pub use names::{Names, TaskName};
 pub use op::{has_extent, kind, Class, Op, KIND};
 pub use plug::Plug;
 pub use request::Request;
+pub use stack::{Busy, Lower, Step};
 pub use tally::Tally;
 pub use timeline::{FlushWait, Timeline};

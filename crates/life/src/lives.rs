@@ -14,7 +14,7 @@ use crate::names::Names;
 use crate::piece::{PieceId, Table};
 use crate::plug::{Plug, Plugs};
 use crate::request::Request;
-use crate::stack::Announced;
+use crate::stack::{Announced, Rows};
 use crate::tally::Tally;
 use rustc_hash::FxHashMap;
 use trace::{Action, Batch, Detail, DevId, Event, Nanos};
@@ -38,6 +38,7 @@ pub(crate) struct Device {
     pub crowd: Crowd,
     pub flushes: Flushes,
     pub announced: Announced,
+    pub rows: Rows,
     /// Pieces in [`Stage::Queued`](crate::piece::Stage), oldest first.
     pub waiting: Vec<PieceId>,
     /// Events lost so far.

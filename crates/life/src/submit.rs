@@ -5,7 +5,7 @@ use crate::crowd::{Company, Reading};
 use crate::lives::Lives;
 use crate::op::{kind, Op};
 use crate::piece::{BioId, Key, Part, Piece, PieceId, Stage};
-use crate::stack::Below;
+use crate::stack::Child;
 use crate::timeline::Timeline;
 use smallvec::{smallvec, SmallVec};
 use trace::{Bytes, Detail, Event, Flags, Sector};
@@ -20,10 +20,7 @@ impl Lives {
         self.make_room(dev, e.time);
         let op = Op::of(e);
         let end = e.sector.after(e.bytes);
-        let parent = self.devices[dev as usize].announced.take(e.sector);
-        if let Some(upper) = parent.and_then(|id| self.bios.get_mut(id)) {
-            upper.below.child_queued(op, e.time);
-        }
+        let announced = self.devices[dev as usize].announced.take(e.sector);
         let task = self.names.of(e.tid);
         let bio = self.bios.insert(InFlight {
             dev,
@@ -38,12 +35,15 @@ impl Lives {
             queued: e.time,
             pieces: 1,
             waiting: SmallVec::new(),
-            parent,
-            below: Below::new(e.time),
+            parent: None,
+            below: None,
             by_request: false,
         });
         self.tally.bios += 1;
         self.tally.bytes_queued += e.bytes;
+        if let Some(child) = announced {
+            self.adopt(bio, op, child, e);
+        }
         let mut piece = self.new_piece(dev, e, Stage::Queued);
         piece.time.queued = Some(e.time);
         piece.parts = smallvec![Part { bio, bytes: e.bytes, joined: None, merged: false }];
@@ -120,10 +120,35 @@ impl Lives {
         let Detail::Remap { dev: upper, sector } = e.detail else { return };
         let Some(upper) = self.known_device(upper) else { return };
         let holds = |p: &Piece| p.start <= sector && (sector < p.end || p.start == p.end);
-        let Some(id) = self.waiting_where_any(upper, holds) else { return };
-        let Some(part) = self.table.get(id).parts.first() else { return };
-        let parent = part.bio;
-        self.devices[dev as usize].announced.add(e.sector, parent);
+        let parent = self
+            .waiting_where_any(upper, holds)
+            .and_then(|id| self.table.get(id).parts.first())
+            .map(|part| part.bio)
+            .or_else(|| {
+                self.devices[upper as usize].rows.parent(e.sector).filter(|p| self.bios.get(*p).is_some())
+            });
+        self.devices[dev as usize].announced.add(Child { sector: e.sector, upper, parent });
+    }
+
+    /// Links a bio to the one that sent it from the device above, or keeps it for when that is known.
+    fn adopt(&mut self, bio: BioId, op: Op, child: Child, e: &Event) {
+        let rows = &mut self.devices[child.upper as usize].rows;
+        let Some(parent) = child.parent else { return rows.add_orphan(child.sector, bio) };
+        let orphans = rows.adopt(child.sector, parent);
+        self.link(parent, bio, op, e);
+        for orphan in orphans {
+            if let Some(op) = self.bios.get(orphan).map(|b| b.op) {
+                self.link(parent, orphan, op, e);
+            }
+        }
+    }
+
+    fn link(&mut self, parent: BioId, child: BioId, op: Op, e: &Event) {
+        let Some(upper) = self.bios.get_mut(parent) else { return };
+        upper.below.get_or_insert_default().child_queued(op, e.time);
+        if let Some(lower) = self.bios.get_mut(child) {
+            lower.parent = Some(parent);
+        }
     }
 
     /// `G`: a piece gets its request.

@@ -1,0 +1,149 @@
+//! The ledger: an operation's time, split into segments that touch, never overlap, and sum to it exactly.
+//!
+//! Segments are cut at the stamps of a life, in the order of its stations. A stamp that was not seen cuts
+//! nothing: its time goes to the segment before it. A stamp that lies before the one in front of it (a clock
+//! that stepped back) is moved up to it, so the sum stays exact whatever the input.
+
+use crate::reason::Reason;
+use life::{Bio, Busy, Lower, Timeline};
+use serde::Serialize;
+use smallvec::SmallVec;
+use trace::Nanos;
+
+/// A stretch of time with one reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Segment {
+    /// Why.
+    pub reason: Reason,
+    /// From when.
+    pub from: Nanos,
+    /// Until when; the next segment begins here.
+    pub to: Nanos,
+}
+
+impl Segment {
+    /// How long.
+    pub fn length(&self) -> Nanos {
+        self.to.since(self.from)
+    }
+}
+
+/// Where the time of one operation went.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Ledger {
+    /// When it began.
+    pub from: Nanos,
+    /// When it ended.
+    pub to: Nanos,
+    /// The segments, in order. Empty ones are left out.
+    pub segments: SmallVec<[Segment; 8]>,
+}
+
+impl Ledger {
+    /// The ledger of a request, or of a bio in the request that served it.
+    pub fn of(t: &Timeline) -> Ledger {
+        let mut l = Ledger::starting(t.start());
+        l.until(t.got, Reason::GetRequest);
+        if t.flushed {
+            l.flush_sequence(t);
+        } else {
+            l.until(t.inserted.or(t.first_issued), Reason::Prepare);
+            l.to_device(t);
+        }
+        l.close(t.completed);
+        l
+    }
+
+    /// The ledger of a bio, whoever served it.
+    pub fn of_bio(bio: &Bio) -> Ledger {
+        match &bio.lower {
+            Some(lower) if !bio.by_request => Ledger::of_lower(&bio.time, lower),
+            _ if bio.by_request => Ledger::of(&bio.time),
+            _ => {
+                let mut l = Ledger::starting(bio.time.start());
+                l.until(Some(bio.time.completed), Reason::Unexplained);
+                l
+            }
+        }
+    }
+
+    fn of_lower(t: &Timeline, lower: &Lower) -> Ledger {
+        let mut l = Ledger::starting(t.start());
+        for step in &lower.steps {
+            let reason = match step.busy {
+                Busy::Idle => Reason::Stacking,
+                Busy::Reading => Reason::LowerRead,
+                Busy::Writing => Reason::LowerWrite,
+                Busy::Mixed => Reason::Unexplained,
+            };
+            l.until(Some(step.until.min(t.completed)), reason);
+        }
+        l.close(t.completed);
+        l
+    }
+
+    /// How long the operation took.
+    pub fn total(&self) -> Nanos {
+        self.to.since(self.from)
+    }
+
+    /// The time of one reason.
+    pub fn of_reason(&self, reason: Reason) -> Nanos {
+        self.segments.iter().filter(|s| s.reason == reason).map(Segment::length).sum()
+    }
+
+    fn starting(from: Nanos) -> Ledger {
+        Ledger { from, to: from, segments: SmallVec::new() }
+    }
+
+    /// Adds a segment up to a stamp, if the stamp was seen and time passed.
+    fn until(&mut self, stamp: Option<Nanos>, reason: Reason) {
+        let Some(to) = stamp.filter(|s| *s > self.to) else { return };
+        let from = self.to;
+        self.to = to;
+        match self.segments.last_mut() {
+            Some(last) if last.reason == reason => last.to = to,
+            _ => self.segments.push(Segment { reason, from, to }),
+        }
+    }
+
+    /// From the scheduler to the data's completion. A request that the driver gave back was several times in the
+    /// device and waited in between; those waits are put together behind the first issue.
+    fn to_device(&mut self, t: &Timeline) {
+        self.until(t.first_issued, Reason::Scheduler);
+        if t.requeues > 0 {
+            if let (Some(first), Some(last)) = (t.first_issued, t.issued) {
+                let given_back = last.since(first).0.saturating_sub(t.requeued.0);
+                self.until(Some(first + Nanos(given_back)), Reason::Device);
+                self.until(Some(last), Reason::Requeue);
+            }
+        }
+        self.until(t.data_completed, Reason::Device);
+    }
+
+    /// Preflush, data, postflush (block/blk-flush.c), whichever of them there were.
+    fn flush_sequence(&mut self, t: &Timeline) {
+        if let Some(flush) = t.preflush {
+            self.until(Some(flush.issued), Reason::FlushQueue);
+            self.until(Some(flush.completed), Reason::Preflush);
+        }
+        if t.first_issued.is_some() {
+            self.until(t.inserted, Reason::Prepare);
+            let before_data = if t.preflush.is_some() { Reason::FlushQueue } else { Reason::Prepare };
+            self.until(if t.inserted.is_none() { t.first_issued } else { None }, before_data);
+            self.to_device(t);
+        }
+        if let Some(flush) = t.postflush {
+            self.until(Some(flush.issued), Reason::FlushQueue);
+            self.until(Some(flush.completed), Reason::Postflush);
+        }
+    }
+
+    /// The rest, up to the end. An operation of which only the end was seen has no time at all.
+    fn close(&mut self, end: Nanos) {
+        let seen_device = self.segments.iter().any(|s| s.reason != Reason::GetRequest);
+        let rest = if seen_device { Reason::Completion } else { Reason::Unexplained };
+        self.until(Some(end), rest);
+        self.to = self.to.max(end);
+    }
+}

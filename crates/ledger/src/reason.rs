@@ -1,0 +1,101 @@
+//! Why time passed: the one reason that each segment of a ledger has.
+
+use serde::Serialize;
+
+/// A reason. Names are what JSON says and do not change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// `Q2G`: waiting for a request (a tag), or for a place in one (`Q2M`).
+    GetRequest,
+    /// `G2I`: between getting the request and the scheduler; where there is none, until it was issued. The task's
+    /// plug is in it.
+    Prepare,
+    /// `I2D`: in the I/O scheduler.
+    Scheduler,
+    /// The driver had given it back and it waited to be issued again.
+    Requeue,
+    /// `D2C`: in the device.
+    Device,
+    /// Waiting until a flush that others had begun was over, or its own could be sent.
+    FlushQueue,
+    /// The flush before its data.
+    Preflush,
+    /// The flush after its data.
+    Postflush,
+    /// Between the last step that was seen and the end.
+    Completion,
+    /// Stacked device: only reads of it were in flight below.
+    LowerRead,
+    /// Stacked device: writes of it were in flight below.
+    LowerWrite,
+    /// Stacked device: nothing of it was in flight below; it waited in the driver (md, dm) itself.
+    Stacking,
+    /// Not explained by anything that was recorded.
+    Unexplained,
+}
+
+impl Reason {
+    /// How many there are.
+    pub const COUNT: usize = 13;
+
+    /// All, in the order in which an I/O meets them.
+    pub const ALL: [Reason; Reason::COUNT] = [
+        Reason::GetRequest,
+        Reason::Prepare,
+        Reason::Scheduler,
+        Reason::Requeue,
+        Reason::FlushQueue,
+        Reason::Preflush,
+        Reason::Device,
+        Reason::Postflush,
+        Reason::Completion,
+        Reason::Stacking,
+        Reason::LowerRead,
+        Reason::LowerWrite,
+        Reason::Unexplained,
+    ];
+
+    /// Place in arrays.
+    pub fn index(self) -> usize {
+        self as usize
+    }
+
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::GetRequest => "get-request",
+            Reason::Prepare => "prepare",
+            Reason::Scheduler => "scheduler",
+            Reason::Requeue => "requeue",
+            Reason::Device => "device",
+            Reason::FlushQueue => "flush-queue",
+            Reason::Preflush => "preflush",
+            Reason::Postflush => "postflush",
+            Reason::Completion => "completion",
+            Reason::LowerRead => "lower-read",
+            Reason::LowerWrite => "lower-write",
+            Reason::Stacking => "stacking",
+            Reason::Unexplained => "unexplained",
+        }
+    }
+
+    /// In plain words, with blktrace's name of the phase where it has one.
+    pub fn words(self) -> &'static str {
+        match self {
+            Reason::GetRequest => "waiting for a request, a tag (Q2G)",
+            Reason::Prepare => "between request and scheduler (G2I)",
+            Reason::Scheduler => "in the I/O scheduler (I2D)",
+            Reason::Requeue => "given back by the driver (requeue)",
+            Reason::Device => "in the device (D2C)",
+            Reason::FlushQueue => "waiting for its turn to flush",
+            Reason::Preflush => "flushing the device's cache before the data",
+            Reason::Postflush => "flushing the device's cache after the data",
+            Reason::Completion => "being completed",
+            Reason::LowerRead => "reads on the devices below",
+            Reason::LowerWrite => "writes on the devices below",
+            Reason::Stacking => "in md or dm itself",
+            Reason::Unexplained => "unexplained",
+        }
+    }
+}
