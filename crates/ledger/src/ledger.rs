@@ -109,7 +109,7 @@ impl Ledger {
 
     /// From the scheduler to the data's completion. A request that the driver gave back was several times in the
     /// device and waited in between; those waits are put together behind the first issue.
-    fn to_device(&mut self, t: &Timeline) {
+    fn through_device(&mut self, t: &Timeline) {
         self.until(t.first_issued, Reason::Scheduler);
         if t.requeues > 0 {
             if let (Some(first), Some(last)) = (t.first_issued, t.issued) {
@@ -131,7 +131,7 @@ impl Ledger {
             self.until(t.inserted, Reason::Prepare);
             let before_data = if t.preflush.is_some() { Reason::FlushQueue } else { Reason::Prepare };
             self.until(if t.inserted.is_none() { t.first_issued } else { None }, before_data);
-            self.to_device(t);
+            self.through_device(t);
         }
         if let Some(flush) = t.postflush {
             self.until(Some(flush.issued), Reason::FlushQueue);

@@ -1,5 +1,6 @@
 //! A bio that was completed: what somebody above the block layer asked for, and what they waited for.
 
+use crate::crowd::Company;
 use crate::names::TaskName;
 use crate::op::{Class, Op};
 use crate::stack::Lower;
@@ -36,6 +37,9 @@ pub struct Bio {
     pub by_request: bool,
     /// What it had in flight on the devices below, if it sent anything there and that was recorded.
     pub lower: Option<Lower>,
+    /// Who else was there, from the request that served its last piece.
+    #[serde(skip)]
+    pub company: Company,
     /// Whether it was sent by a stacked device that is recorded as well.
     pub is_child: bool,
 }

@@ -2,6 +2,7 @@
 
 use crate::bio::Bio;
 use crate::bios::InFlight;
+use crate::crowd::Company;
 use crate::lives::{Lives, Sink};
 use crate::op::{kind, Class, Op};
 use crate::piece::{BioId, Key, Part, Piece, PieceId, Stage};
@@ -218,9 +219,9 @@ impl Lives {
             self.tally.requests += 1;
             sink.request(&request, &self.names);
         }
-        for part in piece.parts {
+        for part in std::mem::take(&mut piece.parts) {
             let time = Timeline { got: part.joined, ..piece.time };
-            self.complete_part(part, time, true, sink);
+            self.complete_part(part, time, Some(&piece.company), sink);
         }
     }
 
@@ -258,18 +259,25 @@ impl Lives {
     }
 
     /// A part of a bio is done; with the last one the bio is.
-    fn complete_part(&mut self, part: Part, time: Timeline, by_request: bool, sink: &mut impl Sink) {
+    fn complete_part(&mut self, part: Part, time: Timeline, company: Option<&Company>, sink: &mut impl Sink) {
         let Some(bio) = self.bios.get_mut(part.bio) else { return };
         bio.remaining = bio.remaining - part.bytes;
-        bio.by_request |= by_request;
+        bio.by_request |= company.is_some();
         if bio.remaining.0 > 0 {
             return;
         }
         let time = Timeline { queued: Some(bio.queued), ..time };
-        self.finish_bio(part.bio, time, part.merged, sink);
+        self.finish_bio(part.bio, time, part.merged, company, sink);
     }
 
-    fn finish_bio(&mut self, id: BioId, time: Timeline, merged: bool, sink: &mut impl Sink) {
+    fn finish_bio(
+        &mut self,
+        id: BioId,
+        time: Timeline,
+        merged: bool,
+        company: Option<&Company>,
+        sink: &mut impl Sink,
+    ) {
         let Some(bio) = self.bios.remove(id) else { return };
         for piece in &bio.waiting {
             self.forget_waiting(*piece);
@@ -280,6 +288,7 @@ impl Lives {
         self.tell_parent(&bio, time.completed);
         let InFlight { op, flags, start, bytes, tid, task, pieces, by_request, below, .. } = bio;
         let lower = below.map(|b| b.end(time.completed));
+        let company = company.copied().unwrap_or_default();
         let done = Bio {
             dev,
             op,
@@ -293,6 +302,7 @@ impl Lives {
             time,
             by_request,
             lower,
+            company,
             is_child,
         };
         sink.bio(&done, &self.names);
@@ -331,9 +341,9 @@ impl Lives {
         piece.time.completed = e.time;
         if is_last {
             let queued = self.bio_of(part.bio).map(|b| b.queued);
-            self.finish_bio(part.bio, Timeline { queued, ..piece.time }, false, sink);
+            self.finish_bio(part.bio, Timeline { queued, ..piece.time }, false, None, sink);
         } else {
-            self.complete_part(part, piece.time, false, sink);
+            self.complete_part(part, piece.time, None, sink);
         }
     }
 

@@ -41,6 +41,8 @@ pub(crate) struct Device {
     pub rows: Rows,
     /// Pieces in [`Stage::Queued`](crate::piece::Stage), oldest first.
     pub waiting: Vec<PieceId>,
+    /// The device whose bios were sent here.
+    pub upper: Option<DevId>,
     /// Events lost so far.
     pub losses: u64,
 }
@@ -60,7 +62,7 @@ pub struct Lives {
 
 /// Hosts have hundreds of block devices at most. A trace that names more is damaged; the events of the rest are
 /// counted as unmatched.
-const MAX_DEVICES: usize = 4096;
+const MAX_DEVICES: usize = 1024;
 
 impl Lives {
     /// Takes in the events of a batch.
@@ -126,6 +128,11 @@ impl Lives {
     /// What tasks are called.
     pub fn names(&self) -> &Names {
         &self.names
+    }
+
+    /// Which recorded device lies on which: (lower, upper).
+    pub fn stacked(&self) -> Vec<(DevId, DevId)> {
+        self.devices.iter().filter_map(|d| Some((d.id, d.upper?))).collect()
     }
 
     /// How many pieces are in flight: what the memory depends on.

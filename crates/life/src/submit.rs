@@ -119,6 +119,10 @@ impl Lives {
     pub(crate) fn remap(&mut self, dev: u32, e: &Event) {
         let Detail::Remap { dev: upper, sector } = e.detail else { return };
         let Some(upper) = self.known_device(upper) else { return };
+        if upper == dev {
+            return;
+        }
+        self.devices[dev as usize].upper = Some(self.devices[upper as usize].id);
         let holds = |p: &Piece| p.start <= sector && (sector < p.end || p.start == p.end);
         let parent = self
             .waiting_where_any(upper, holds)

@@ -1,11 +1,27 @@
 //! Statistics in bounded memory that merge: those of A merged with those of B are those of A followed by B.
 
+mod analysis;
+mod cells;
 mod depth;
+mod device;
 mod distribution;
+mod focus;
+mod messages;
+mod phases;
 mod seek;
 mod series;
+mod tail;
+mod tasks;
 
+pub use analysis::{Analysis, Facts};
+pub use cells::{CellKey, Cells, SizeClass, FLAG_SET};
 pub use depth::Depth;
+pub use device::{BioStats, Company, Device, PlugStats, Second};
 pub use distribution::{Bucket, Distribution, Summary};
+pub use focus::{class_op, class_words, Focus, Group, TAIL_SHARE};
+pub use messages::Messages;
+pub use phases::Phases;
 pub use seek::{Measure, Mode, Seeks};
 pub use series::{Cell, Series};
+pub use tail::{Slowest, Tail, TailTime};
+pub use tasks::Tasks;

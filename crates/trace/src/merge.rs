@@ -39,8 +39,7 @@ impl Source for Merge {
         while let Some(Reverse((_, first))) = self.heap.pop() {
             let limit = self.heap.peek().map(|Reverse(next)| *next);
             let stream = &mut self.streams[first];
-            loop {
-                let Some(time) = stream.next_time() else { break };
+            while let Some(time) = stream.next_time() {
                 let full = batch.is_full();
                 if full || limit.is_some_and(|l| (time, first) > l) {
                     self.heap.push(Reverse((time, first)));

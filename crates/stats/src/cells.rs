@@ -1,0 +1,107 @@
+//! The finest groups of requests: device, operation, flags, size class and task. Every coarser table is a sum of
+//! these, which is exact because distributions merge.
+
+use crate::phases::Phases;
+use life::{Op, Request};
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use trace::{Bytes, DevId, Flags};
+
+/// A size class: the power of two that the size does not exceed. `SizeClass(12)`: more than 2 KiB, at most 4 KiB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub struct SizeClass(pub u8);
+
+impl SizeClass {
+    /// The class of a size.
+    pub fn of(bytes: Bytes) -> SizeClass {
+        SizeClass(if bytes.0 <= 1 { 0 } else { (64 - (bytes.0 - 1).leading_zeros()) as u8 })
+    }
+
+    /// The largest size in it.
+    pub fn upper(self) -> Bytes {
+        Bytes(1u64.checked_shl(self.0 as u32).unwrap_or(u64::MAX))
+    }
+}
+
+/// A group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CellKey {
+    /// The device.
+    pub dev: DevId,
+    /// What they did.
+    pub op: Op,
+    /// Sync, meta, read-ahead, FUA, preflush: the flags beside the operation.
+    pub flags: Flags,
+    /// How large they were.
+    pub size: SizeClass,
+    /// Whose they were: a number of [`Tasks`](crate::Tasks).
+    pub task: u32,
+}
+
+/// The flags that make a group.
+pub const FLAG_SET: Flags =
+    Flags(Flags::SYNC.0 | Flags::META.0 | Flags::AHEAD.0 | Flags::FUA.0 | Flags::FLUSH.0);
+
+/// All groups. At most [`Cells::MAX`]; what comes after that falls together by device and
+/// operation, and in the end by operation alone.
+#[derive(Debug, Default)]
+pub struct Cells {
+    which: FxHashMap<CellKey, usize>,
+    cells: Vec<(CellKey, Phases)>,
+    recent: Option<(CellKey, usize)>,
+}
+
+impl Cells {
+    /// About 17 KB each when filled.
+    pub const MAX: usize = 1024;
+
+    /// The group of a request of a task.
+    #[inline]
+    pub fn of(&mut self, r: &Request, task: u32) -> &mut Phases {
+        let key = CellKey {
+            dev: r.dev,
+            op: r.op,
+            flags: Flags(r.flags.0 & FLAG_SET.0),
+            size: SizeClass::of(r.bytes),
+            task,
+        };
+        let at = match self.recent {
+            Some((recent, at)) if recent == key => at,
+            _ => self.find(key),
+        };
+        &mut self.cells[at].1
+    }
+
+    fn find(&mut self, mut key: CellKey) -> usize {
+        let asked = key;
+        if self.cells.len() >= Self::MAX && !self.which.contains_key(&key) {
+            key = CellKey { flags: Flags(0), size: SizeClass(0), task: crate::tasks::OTHERS, ..key };
+            if self.cells.len() >= 2 * Self::MAX {
+                key.dev = DevId(0);
+            }
+        }
+        let cells = &mut self.cells;
+        let at = *self.which.entry(key).or_insert_with(|| {
+            cells.push((key, Phases::default()));
+            cells.len() - 1
+        });
+        self.recent = Some((asked, at));
+        at
+    }
+
+    /// Every group.
+    pub fn iter(&self) -> impl Iterator<Item = (&CellKey, &Phases)> {
+        self.cells.iter().map(|(k, p)| (k, p))
+    }
+
+    /// Sums groups: those for which `by` gives the same are put together, those for which it gives `None` left out.
+    pub fn sum<K: Ord>(&self, by: impl Fn(&CellKey) -> Option<K>) -> std::collections::BTreeMap<K, Phases> {
+        let mut sums = std::collections::BTreeMap::new();
+        for (key, phases) in &self.cells {
+            if let Some(k) = by(key) {
+                sums.entry(k).or_insert_with(Phases::default).merge(phases);
+            }
+        }
+        sums
+    }
+}

@@ -1,0 +1,117 @@
+//! Which operations the question "why was it slow?" is about.
+//!
+//! Writeback is slow by nature and nobody waits for any one of its writes; what hurts are the operations that
+//! somebody waits for: reads, synchronous writes, flushes. They are taken per device and class, each with its own
+//! slowest 1 %, because reads of 200 ms and commits of 5 s are two troubles and not one distribution. Bios sent
+//! by a stacked device count with their parent, not once more below. Where nobody waits for anything, everything
+//! counts.
+
+use crate::analysis::Facts;
+use crate::device::Device;
+use crate::tail::{Slowest, TailTime};
+use ledger::{Reason, RollUp};
+use life::{Class, Op};
+use trace::{DevId, Nanos};
+
+/// The part of the operations that is called the tail: the slowest 1 %.
+pub const TAIL_SHARE: f64 = 0.01;
+
+/// The operations of one class on one device, and their tail.
+#[derive(Clone, Copy, Debug)]
+pub struct Group {
+    /// The device.
+    pub dev: DevId,
+    /// The class.
+    pub class: Class,
+    /// How many operations there were.
+    pub operations: u64,
+    /// The slowest of them.
+    pub tail: Slowest,
+    /// All of them.
+    pub all: TailTime,
+}
+
+impl Group {
+    /// What they are called: `reads`, `synchronous writes`.
+    pub fn words(&self) -> &'static str {
+        class_words(self.class)
+    }
+}
+
+/// A class in plain words.
+pub fn class_words(class: Class) -> &'static str {
+    match class {
+        Class::Read => "reads",
+        Class::SyncWrite => "synchronous writes",
+        Class::Background => "background writes",
+        Class::Flush => "flushes",
+        Class::Other => "discards and commands",
+    }
+}
+
+/// The operation of a class.
+pub fn class_op(class: Class) -> Op {
+    match class {
+        Class::Read => Op::Read,
+        Class::SyncWrite | Class::Background => Op::Write,
+        Class::Flush => Op::Flush,
+        Class::Other => Op::Discard,
+    }
+}
+
+/// The groups in focus, the one with the most time in its tail first.
+#[derive(Clone, Debug, Default)]
+pub struct Focus {
+    /// The groups.
+    pub groups: Vec<Group>,
+}
+
+impl Focus {
+    /// Finds the groups in focus.
+    pub fn of(facts: &Facts) -> Focus {
+        let waited = |c: &Class| matches!(c, Class::Read | Class::SyncWrite | Class::Flush);
+        let mut groups = groups(facts, waited);
+        if groups.is_empty() {
+            groups = self::groups(facts, |_| true);
+        }
+        groups.sort_by_key(|g| std::cmp::Reverse(g.tail.sum.time.total));
+        Focus { groups }
+    }
+
+    /// The tail of all groups together.
+    pub fn time(&self) -> RollUp {
+        let mut sum = RollUp::default();
+        self.groups.iter().for_each(|g| sum.merge(&g.tail.sum.time));
+        sum
+    }
+
+    /// The lowest threshold of all groups.
+    pub fn threshold(&self) -> Nanos {
+        self.groups.iter().map(|g| g.tail.threshold).min().unwrap_or_default()
+    }
+
+    /// The tail's time of one reason over all groups.
+    pub fn of_reason(&self, reason: Reason) -> Nanos {
+        self.time().of(reason)
+    }
+}
+
+fn groups(facts: &Facts, wanted: impl Fn(&Class) -> bool) -> Vec<Group> {
+    let top = |d: &&Device| d.upper.is_none();
+    let mut found = Vec::new();
+    for device in facts.devices.iter().filter(top) {
+        for class in Class::ALL.into_iter().filter(&wanted) {
+            let tail = &device.bios[class.index()].tail;
+            if tail.count() > 0 {
+                found.push(Group {
+                    dev: device.id,
+                    class,
+                    operations: tail.count(),
+                    tail: tail.slowest(TAIL_SHARE),
+                    all: tail.all(),
+                });
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,68 @@
+//! Tasks by name, as tables group them.
+//!
+//! Kernel workers are taken together: `kworker/u8:3` and `kworker/1:1H` are whoever happened to run, not whose
+//! the I/O is.
+
+use life::{Names, TaskName};
+
+/// Tasks that are not told apart any more.
+pub const OTHERS: u32 = 0;
+
+/// Names of tasks for tables, each with a number.
+#[derive(Debug)]
+pub struct Tasks {
+    names: Vec<String>,
+    /// By [`TaskName`].
+    of: Vec<u32>,
+}
+
+impl Default for Tasks {
+    fn default() -> Tasks {
+        Tasks { names: vec!["(others)".into()], of: vec![] }
+    }
+}
+
+impl Tasks {
+    /// More than this in one table nobody reads.
+    const MAX: usize = 512;
+
+    /// The number of a name.
+    #[inline]
+    pub fn number(&mut self, task: TaskName, names: &Names) -> u32 {
+        match self.of.get(task.0 as usize) {
+            Some(n) if *n != u32::MAX => *n,
+            _ => self.learn(task, names),
+        }
+    }
+
+    fn learn(&mut self, task: TaskName, names: &Names) -> u32 {
+        let text = group(names.text(task));
+        let n = match self.names.iter().position(|n| n == text) {
+            Some(known) => known as u32,
+            None if self.names.len() >= Self::MAX => OTHERS,
+            None => {
+                self.names.push(text.to_string());
+                self.names.len() as u32 - 1
+            }
+        };
+        if self.of.len() <= task.0 as usize {
+            self.of.resize(task.0 as usize + 1, u32::MAX);
+        }
+        self.of[task.0 as usize] = n;
+        n
+    }
+
+    /// The name of a number.
+    pub fn name(&self, number: u32) -> &str {
+        self.names.get(number as usize).map_or("?", String::as_str)
+    }
+}
+
+/// The name under which a task is counted.
+fn group(name: &str) -> &str {
+    if name.starts_with("kworker/") {
+        "kworker"
+    } else {
+        name
+    }
+}
