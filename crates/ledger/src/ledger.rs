@@ -48,7 +48,7 @@ impl Ledger {
             l.flush_sequence(t);
         } else {
             l.until(t.inserted.or(t.first_issued), Reason::Prepare);
-            l.to_device(t);
+            l.through_device(t);
         }
         l.close(t.completed);
         l
