@@ -1,0 +1,84 @@
+//! Numbers as sentences use them: humane units, three digits at most.
+
+use trace::{Bytes, Nanos};
+
+/// A time: `7.5 ms`, `164 ms`, `1.08 s`.
+pub fn time(t: Nanos) -> String {
+    let ns = t.0 as f64;
+    let (value, unit) = match t.0 {
+        0..=999 => return format!("{} ns", t.0),
+        1_000..=999_949 => (ns / 1e3, "us"),
+        950_000..=999_499_999 => (ns / 1e6, "ms"),
+        _ => (ns / 1e9, "s"),
+    };
+    format!("{} {unit}", three(value))
+}
+
+/// A time given as a plain number of nanoseconds.
+pub fn ns(t: u64) -> String {
+    time(Nanos(t))
+}
+
+/// A size: `512 B`, `4 KiB`, `1.2 MiB`.
+pub fn size(b: Bytes) -> String {
+    let n = b.0 as f64;
+    match b.0 {
+        0..=1023 => format!("{} B", b.0),
+        1024..=1_048_575 => format!("{} KiB", three(n / 1024.0)),
+        1_048_576..=1_073_741_823 => format!("{} MiB", three(n / 1_048_576.0)),
+        _ => format!("{} GiB", three(n / 1_073_741_824.0)),
+    }
+}
+
+/// A part of a whole: `99.9 %`, `0.1 %`, `97 %`.
+pub fn percent(share: f64) -> String {
+    let p = share * 100.0;
+    if p == 0.0 || (10.0..99.0).contains(&p) || p >= 99.95 {
+        format!("{p:.0} %")
+    } else {
+        format!("{p:.1} %")
+    }
+}
+
+/// A count with separators: `20,779`.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, d) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(d);
+    }
+    out
+}
+
+/// Three digits, no more: `1.08`, `7.5`, `164`.
+fn three(v: f64) -> String {
+    let s = match v {
+        v if v >= 99.95 => return format!("{v:.0}"),
+        v if v >= 9.995 => format!("{v:.1}"),
+        v => format!("{v:.2}"),
+    };
+    s.trim_end_matches('0').trim_end_matches('.').to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits_and_the_right_unit() {
+        let times = [0, 999, 1_000, 163_653, 999_949, 7_510_000, 163_653_000, 1_075_514_404, 9_500_000_000_000];
+        let told: Vec<_> = times.iter().map(|t| ns(*t)).collect();
+        assert_eq!(
+            told,
+            ["0 ns", "999 ns", "1 us", "164 us", "1000 us", "7.51 ms", "164 ms", "1.08 s", "9500 s"]
+        );
+        assert_eq!(size(Bytes(4096)), "4 KiB");
+        assert_eq!(size(Bytes(1_276_000)), "1.22 MiB");
+        assert_eq!(count(20_779), "20,779");
+        assert_eq!(percent(0.999), "99.9 %");
+        assert_eq!(percent(0.97), "97 %");
+    }
+}
