@@ -38,8 +38,12 @@ pub struct System {
 /// The kernel's own limit is 32 (`DISK_NAME_LEN`, include/linux/blkdev.h); device mapper names may have 128.
 const LONGEST_NAME: usize = 128;
 
-/// Mounts, members or aliases beyond this are no machine's: their lines count as not understood.
-const MOST_OF_A_KIND: usize = 4096;
+// Lists longer than these are no machine's. They are searched from end to end, so a hostile document could make that
+// take forever; lines beyond them count as not understood.
+const MOST_DEVICES: usize = 16_384;
+const MOST_MOUNTS: usize = 4096;
+/// Aliases or members of one device.
+pub(crate) const MOST_NAMES: usize = 512;
 
 impl System {
     /// The device called so: `vda`, `/dev/vda`, `/dev/mapper/vg-root`, `vg-root`.
@@ -102,10 +106,13 @@ impl System {
 
     // What documents tell goes in through these, so that the invariant holds whichever came first.
 
-    /// The device of this name, new if need be; `None` if no block device can be called so.
+    /// The device of this name, new if need be; `None` if no block device can be called so or there are too many.
     pub(crate) fn named(&mut self, name: &str) -> Option<&mut Device> {
         let odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '/' | ':' | '[' | ']');
         if name.is_empty() || name.len() > LONGEST_NAME || name.starts_with('.') || name.contains(odd) {
+            return None;
+        }
+        if self.devices.len() >= MOST_DEVICES && !self.devices.contains_key(name) {
             return None;
         }
         let device = self.devices.entry(name.to_owned()).or_default();
@@ -170,15 +177,17 @@ impl System {
     /// Notes a mount; false if there are too many. Told again by another document, it adds only what the first did
     /// not know.
     pub(crate) fn set_mount(&mut self, mount: Mount) -> bool {
+        if self.mounts.len() >= MOST_MOUNTS {
+            return false;
+        }
         let same = |known: &&mut Mount| {
             known.at.file != mount.at.file
                 && (&known.source, &known.target, &known.fstype)
                     == (&mount.source, &mount.target, &mount.fstype)
         };
         let Some(known) = self.mounts.iter_mut().find(same) else {
-            let room = self.mounts.len() < MOST_OF_A_KIND;
-            self.mounts.extend(room.then_some(mount));
-            return room;
+            self.mounts.push(mount);
+            return true;
         };
         known.dev = known.dev.or(mount.dev);
         for option in mount.options {
@@ -196,10 +205,11 @@ impl System {
 
 /// Adds a name to a short list without repeating it; false if the list is full.
 fn insert(names: &mut Vec<Fact<String>>, name: &str, at: &At) -> bool {
-    let known = names.iter().any(|known| known.value == name);
-    if !known && names.len() < MOST_OF_A_KIND {
-        names.push(Fact::new(name.to_owned(), at));
-        return true;
+    if names.len() >= MOST_NAMES {
+        return false;
     }
-    known
+    if names.iter().all(|known| known.value != name) {
+        names.push(Fact::new(name.to_owned(), at));
+    }
+    true
 }

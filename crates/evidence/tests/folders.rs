@@ -130,6 +130,34 @@ proptest! {
     }
 }
 
+/// The largest documents there may be, made to be slow: more devices, mounts and members than any machine has.
+#[test]
+fn huge_documents_take_little_time() {
+    let size = MOST_BYTES as usize;
+    let lines = |line: &dyn Fn(usize) -> String| {
+        let mut text = String::with_capacity(size);
+        (0..).map_while(|i| (text.len() + 40 < size).then(|| text.push_str(&line(i)))).count();
+        text
+    };
+    let mut system = System::default();
+    let begun = std::time::Instant::now();
+    system.add_document(
+        "mdstat",
+        format!("md0 : active raid1{}\n", lines(&|i| format!(" x{i}[0]"))).as_bytes(),
+    );
+    system.add_document("queue-x.txt", lines(&|i| format!("d{i}/size: {i}\n")).as_bytes());
+    system.add_document("mounts.txt", lines(&|i| format!("/dev/a{i} /{i} x rw 0 0\n")).as_bytes());
+    system.add_document(
+        "mountinfo",
+        lines(&|i| format!("1 1 8:{} / /{i} rw - x /dev/d{i} rw\n", i % 999)).as_bytes(),
+    );
+    assert!(system.sources.iter().all(|document| document.unknown > 0), "what is too much is counted");
+    let device = system.device("d7").unwrap();
+    assert!(system.mounts_on(device).count() < 2);
+    // Generous: unoptimised, on a busy machine.
+    assert!(begun.elapsed().as_secs() < 60, "{:?}", begun.elapsed());
+}
+
 /// Every capture in $CAPTURES: each document understood to the last line, nothing contradictory.
 #[test]
 fn captures_are_understood() {

@@ -10,6 +10,7 @@
 //! What it says is kept under the names that `/sys/block/mdN/md/` has for it.
 
 use super::{dev, Kind};
+use crate::system::MOST_NAMES;
 use crate::{At, System};
 
 /// The array that the indented lines belong to.
@@ -47,6 +48,9 @@ fn head(line: &str, at: &At, system: &mut System) -> Option<String> {
         return None;
     }
     words.next_if(|word| matches!(*word, "(read-only)" | "(auto-read-only)"));
+    if words.clone().count() > MOST_NAMES {
+        return None;
+    }
     system.named(name)?;
     if let Some(dev) = name.strip_prefix("md").and_then(|minor| dev(MD_MAJOR, minor)) {
         system.set_dev(name, dev, at);
