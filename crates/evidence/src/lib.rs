@@ -1,1 +1,22 @@
-//! `evidence`.
+//! What other tools and the system itself say about a recording: the evidence that no event carries.
+//!
+//! [`System`] is the settings that the recorded machine had: queues, md arrays, mounts, memory. It is read from
+//! whatever text lies beside a trace ([`System::read`]), in the shapes people save by hand: `cat`, `grep .`, `ls -l`,
+//! `lsblk`. Every value is a [`Fact`] that remembers its file and line, so that a cause can quote its source. Nothing
+//! is guessed: what is not said is `None`, a line not understood is counted.
+
+mod device;
+mod document;
+mod fact;
+mod folder;
+mod md;
+mod mount;
+mod system;
+
+pub use device::{Device, WriteCache};
+pub use document::Document;
+pub use fact::{At, Conflict, Fact};
+pub use folder::{Skipped, MOST_BYTES, MOST_BYTES_IN_ALL, MOST_FILES};
+pub use md::Md;
+pub use mount::Mount;
+pub use system::System;

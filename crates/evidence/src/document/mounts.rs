@@ -1,0 +1,113 @@
+//! `/proc/mounts` (fstab(5)'s form) and `/proc/self/mountinfo` (proc_pid_mountinfo(5)).
+//!
+//! ```text
+//! /dev/vda1 /mnt ext4 rw,relatime,data=ordered 0 0
+//! 67 44 7:0 / /mnt/lab rw,relatime shared:3 - xfs /dev/loop0 rw,noquota
+//! ```
+
+use super::{dev_with_colon, Kind};
+use crate::{At, Mount, System};
+use trace::DevId;
+
+pub struct Mounts;
+
+impl Kind for Mounts {
+    fn name(&self) -> &'static str {
+        "mounts"
+    }
+
+    fn line(&mut self, line: &str, at: &At, system: &mut System) -> bool {
+        let words: Vec<&str> = line.split(' ').collect();
+        let Some(mount) = mountinfo(&words, at).or_else(|| proc_mounts(&words, at)) else { return false };
+        if let Some(dev) = mount.dev {
+            name_device(&mount.source, dev, at, system);
+        }
+        system.set_mount(mount)
+    }
+}
+
+fn proc_mounts(words: &[&str], at: &At) -> Option<Mount> {
+    let &[source, target, fstype, options, dump, pass] = words else { return None };
+    let (_, _): (u32, u32) = (dump.parse().ok()?, pass.parse().ok()?);
+    mount(source, target, fstype, &[options], None, at)
+}
+
+fn mountinfo(words: &[&str], at: &At) -> Option<Mount> {
+    let &[id, parent, dev, _root, target, options, ref rest @ ..] = words else { return None };
+    let (_, _): (u32, u32) = (id.parse().ok()?, parent.parse().ok()?);
+    // Any number of optional fields come before the lone dash.
+    let dash = rest.iter().position(|word| *word == "-")?;
+    let &[fstype, source, super_options] = &rest[dash + 1..] else { return None };
+    mount(source, target, fstype, &[options, super_options], Some(dev_with_colon(dev)?), at)
+}
+
+fn mount(
+    source: &str,
+    target: &str,
+    fstype: &str,
+    options: &[&str],
+    dev: Option<DevId>,
+    at: &At,
+) -> Option<Mount> {
+    let target = unescape(target);
+    // The target is always a path; "none" is printed for what has no place in the reader's tree.
+    if !(target.starts_with('/') || target == "none") || fstype.is_empty() {
+        return None;
+    }
+    let mut all: Vec<String> = Vec::new();
+    for option in options.iter().flat_map(|list| list.split(',')) {
+        let option = unescape(option);
+        if !option.is_empty() && !all.contains(&option) {
+            all.push(option);
+        }
+    }
+    Some(Mount {
+        source: unescape(source),
+        target,
+        fstype: fstype.to_owned(),
+        options: all,
+        dev,
+        at: at.clone(),
+    })
+}
+
+/// Space, tab, newline, backslash and `#` are printed as a backslash and three octal digits (`mangle`,
+/// fs/proc_namespace.c).
+fn unescape(text: &str) -> String {
+    let mut out = Vec::with_capacity(text.len());
+    let mut bytes = text.as_bytes();
+    while let [first, rest @ ..] = bytes {
+        (out, bytes) = match bytes {
+            [b'\\', a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', rest @ ..] => {
+                out.push((a - b'0') << 6 | (b - b'0') << 3 | (c - b'0'));
+                (out, rest)
+            }
+            _ => {
+                out.push(*first);
+                (out, rest)
+            }
+        };
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// A mount's device number names the device it is mounted from.
+fn name_device(source: &str, dev: DevId, at: &At, system: &mut System) {
+    // Major 0 is no block device. "/dev/root" is a made-up name.
+    let Some(name) = source.strip_prefix("/dev/").filter(|name| dev.major() != 0 && *name != "root") else {
+        return;
+    };
+    match name.strip_prefix("mapper/") {
+        // Everything there is a device-mapper device, which the kernel calls dm-MINOR (drivers/md/dm.c).
+        Some(alias) => {
+            let kernel_name = format!("dm-{}", dev.minor());
+            system.set_dev(&kernel_name, dev, at);
+            system.set_alias(&kernel_name, alias, at);
+        }
+        // A path of several parts may be a link (/dev/vg/root, /dev/disk/by-uuid/...): it names nothing.
+        None if name.contains('/') => {}
+        None => {
+            system.set_dev(name, dev, at);
+        }
+    }
+}

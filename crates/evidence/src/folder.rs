@@ -1,0 +1,117 @@
+//! Reading the documents beside a recording, whatever else lies there.
+//!
+//! A folder may be anything: huge, full of traces, hostile. So only regular files are opened (a pipe would never end,
+//! a link may lead anywhere), only up to set sizes, and what looked like a document but was not read is told.
+
+use crate::document::kind_by_name;
+use crate::System;
+use serde::Serialize;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+
+/// The largest document that is read. `/proc/mounts` of a busy container host has about 1 MB.
+pub const MOST_BYTES: u64 = 4 << 20;
+/// The most that is read of all documents together.
+pub const MOST_BYTES_IN_ALL: u64 = 64 << 20;
+/// The most directory entries that are looked at.
+pub const MOST_FILES: usize = 10_000;
+
+/// How much of a file without a telling name is looked at to see whether it is text.
+const LOOK: usize = 4096;
+
+/// A document that was not read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Skipped {
+    /// Its path within the capture.
+    pub file: String,
+    /// Why.
+    pub why: String,
+}
+
+impl System {
+    /// What the documents in a capture tell of the system it was made on.
+    ///
+    /// `path` is the capture's folder, whose text files are all looked at, or a file in it. Beside a lone file only
+    /// documents with telling names are read (`queue-vda.txt`, `mounts.txt`, `settings.txt`, ...), since the folder may
+    /// be full of other things. Nothing found, or no folder at all, gives an empty system: see [`System::sources`] and
+    /// [`System::skipped`].
+    pub fn read(path: &Path) -> System {
+        let mut system = System::default();
+        let mut left = MOST_BYTES_IN_ALL;
+        let (folder, any_name) = match path.is_dir() {
+            true => (path, true),
+            false => (path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")), false),
+        };
+        let names = match names(folder) {
+            Ok(names) => names,
+            Err(e) => {
+                system.skip(&folder.display().to_string(), format!("cannot list the folder: {e}"));
+                return system;
+            }
+        };
+        if names.len() == MOST_FILES {
+            system.skip(
+                &folder.display().to_string(),
+                format!("only {MOST_FILES} of its files were looked at"),
+            );
+        }
+        // Telling names first, so that what they say holds against what was recognised by content.
+        for name in names.iter().filter(|name| kind_by_name(name).is_some()) {
+            match load(&folder.join(name), &mut left) {
+                Ok(content) => {
+                    system.add_document(name, &content);
+                }
+                Err(why) => system.skip(name, why),
+            }
+        }
+        let own_name = path.file_name().and_then(|name| name.to_str());
+        for name in names.iter().filter(|name| kind_by_name(name).is_none()) {
+            let plain = name.ends_with(".txt") || !name.contains('.');
+            let asked_for = own_name == Some(name);
+            if !(asked_for || (any_name && plain)) {
+                continue;
+            }
+            // That it cannot be read means nothing here: it was hardly a document.
+            if let Ok(content) = load(&folder.join(name), &mut left) {
+                system.add_document(name, &content);
+            }
+        }
+        system
+    }
+
+    fn skip(&mut self, file: &str, why: String) {
+        self.skipped.push(Skipped { file: file.to_owned(), why });
+    }
+}
+
+/// The names of a folder's files, sorted; at most [`MOST_FILES`]. Names that are not UTF-8 are no document's.
+fn names(folder: &Path) -> io::Result<Vec<String>> {
+    let entries = fs::read_dir(folder)?.filter_map(Result::ok).take(MOST_FILES);
+    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// A text file's content, taken off what is `left` to be read; or why not.
+fn load(path: &Path, left: &mut u64) -> Result<Vec<u8>, String> {
+    let cannot = |e: io::Error| format!("cannot read it: {e}");
+    let facts = fs::symlink_metadata(path).map_err(cannot)?;
+    if !facts.is_file() {
+        return Err("not a regular file".into());
+    }
+    if facts.len() > MOST_BYTES {
+        return Err(format!("{} bytes are too many for a document (at most {MOST_BYTES})", facts.len()));
+    }
+    if facts.len() > *left {
+        return Err(format!("more than {MOST_BYTES_IN_ALL} bytes of documents"));
+    }
+    let file = File::open(path).map_err(cannot)?;
+    let mut content = Vec::new();
+    file.take(MOST_BYTES.min(*left)).read_to_end(&mut content).map_err(cannot)?;
+    *left -= content.len() as u64;
+    if content[..content.len().min(LOOK)].contains(&0) {
+        return Err("not text".into());
+    }
+    Ok(content)
+}

@@ -1,0 +1,215 @@
+//! The machine a recording was made on, as far as the documents beside it tell.
+//!
+//! **Invariant**: the first document to say something holds; a later one that says otherwise is kept as a
+//! [`Conflict`], never as the truth. Documents are read in a fixed order, so the same folder gives the same system.
+
+use crate::device::Device;
+use crate::{At, Conflict, Document, Fact, Mount, Skipped};
+use serde::Serialize;
+use std::collections::btree_map::Entry;
+use std::collections::BTreeMap;
+use trace::{Bytes, DevId};
+
+/// Settings and layout of the recorded machine.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct System {
+    /// The kernel's release: `6.1.0-50-amd64`.
+    pub kernel: Option<Fact<String>>,
+    /// Processors that could run threads.
+    pub cpus: Option<Fact<u32>>,
+    /// What kind of processor.
+    pub cpu_model: Option<Fact<String>>,
+    /// Block devices by the kernel's name.
+    pub devices: BTreeMap<String, Device>,
+    /// Mounted filesystems, in the order told: of two on one target the later one hides the other.
+    pub mounts: Vec<Mount>,
+    /// `/proc/sys/vm/`, by file name: `dirty_ratio`.
+    pub vm: BTreeMap<String, Fact<String>>,
+    /// `/proc/meminfo`, by name: `MemTotal`, `Dirty`. Those that have a size, at the first reading.
+    pub memory: BTreeMap<String, Fact<Bytes>>,
+    /// Statements that contradict one another.
+    pub conflicts: Vec<Conflict>,
+    /// Which documents were read, and how much of each was understood.
+    pub sources: Vec<Document>,
+    /// Documents that could not be read.
+    pub skipped: Vec<Skipped>,
+}
+
+/// The kernel's own limit is 32 (`DISK_NAME_LEN`, include/linux/blkdev.h); device mapper names may have 128.
+const LONGEST_NAME: usize = 128;
+
+// Lists longer than these are no machine's. They are searched from end to end, so a hostile document could make that
+// take forever; lines beyond them count as not understood.
+const MOST_DEVICES: usize = 16_384;
+const MOST_MOUNTS: usize = 4096;
+/// Aliases or members of one device.
+pub(crate) const MOST_NAMES: usize = 512;
+
+impl System {
+    /// The device called so: `vda`, `/dev/vda`, `/dev/mapper/vg-root`, `vg-root`.
+    pub fn device(&self, name: &str) -> Option<&Device> {
+        let name = name.strip_prefix("/dev/").unwrap_or(name);
+        let name = name.strip_prefix("mapper/").unwrap_or(name).replace('/', "!");
+        let by_alias = || self.devices.values().find(|d| d.aliases.iter().any(|alias| alias.value == name));
+        self.devices.get(&name).or_else(by_alias)
+    }
+
+    /// The device of this number.
+    pub fn device_at(&self, dev: DevId) -> Option<&Device> {
+        self.devices.values().find(|d| d.dev.as_ref().is_some_and(|fact| fact.value == dev))
+    }
+
+    /// The kernel's name of the device of this number.
+    pub fn device_name(&self, dev: DevId) -> Option<&str> {
+        self.device_at(dev).map(|d| d.name.as_str())
+    }
+
+    /// The disk that partition `name` is on, or the device itself if it is none. Partitions have no queue of their own.
+    ///
+    /// By the kernel's naming (`disk_name`, block/partitions/core.c): the disk's name and a number, with a `p` between
+    /// if the disk's name ends in a digit: `sda1` on `sda`, `nvme0n1p1` on `nvme0n1`. The disk must be known too.
+    pub fn disk_of(&self, name: &str) -> Option<&Device> {
+        let device = self.device(name)?;
+        let stem = device.name.trim_end_matches(|c: char| c.is_ascii_digit());
+        if stem.len() == device.name.len() {
+            return Some(device);
+        }
+        let ends_in_digit = |name: &str| name.ends_with(|c: char| c.is_ascii_digit());
+        let disk = match stem.strip_suffix('p') {
+            Some(disk) if ends_in_digit(disk) => disk,
+            _ => stem,
+        };
+        Some(self.devices.get(disk).unwrap_or(device))
+    }
+
+    /// The filesystems mounted from this device or, if it is a disk, from its partitions, in the order told.
+    pub fn mounts_on<'a>(&'a self, device: &'a Device) -> impl Iterator<Item = &'a Mount> {
+        self.mounts.iter().filter(move |mount| {
+            let by_number = || self.device_at(mount.dev?);
+            let by_name = || self.device(mount.source.strip_prefix("/dev/")?);
+            by_number().or_else(by_name).is_some_and(|from| {
+                let disk = self.disk_of(&from.name);
+                from.name == device.name || disk.is_some_and(|disk| disk.name == device.name)
+            })
+        })
+    }
+
+    /// A number below `/proc/sys/vm/`.
+    pub fn vm_number(&self, name: &str) -> Option<Fact<u64>> {
+        self.vm.get(name)?.read(|text| text.trim().parse().ok())
+    }
+
+    /// The memory the kernel can use (`MemTotal`).
+    pub fn memory_bytes(&self) -> Option<Fact<Bytes>> {
+        self.memory.get("MemTotal").cloned()
+    }
+
+    // What documents tell goes in through these, so that the invariant holds whichever came first.
+
+    /// The device of this name, new if need be; `None` if no block device can be called so or there are too many.
+    pub(crate) fn named(&mut self, name: &str) -> Option<&mut Device> {
+        let odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '/' | ':' | '[' | ']');
+        if name.is_empty() || name.len() > LONGEST_NAME || name.starts_with('.') || name.contains(odd) {
+            return None;
+        }
+        if self.devices.len() >= MOST_DEVICES && !self.devices.contains_key(name) {
+            return None;
+        }
+        let device = self.devices.entry(name.to_owned()).or_default();
+        device.name = name.to_owned();
+        Some(device)
+    }
+
+    /// Notes a setting of a device; false if the name is impossible.
+    pub(crate) fn set_attribute(&mut self, device: &str, path: &str, value: &str, at: &At) -> bool {
+        let Some(target) = self.named(device) else { return false };
+        match target.attributes.entry(path.to_owned()) {
+            Entry::Vacant(free) => {
+                free.insert(Fact::new(value.to_owned(), at));
+            }
+            Entry::Occupied(kept) if kept.get().value == value => {}
+            Entry::Occupied(kept) => {
+                let kept = kept.get().clone();
+                self.conflict(format!("{device}/{path}"), kept, value, at);
+            }
+        }
+        true
+    }
+
+    /// Notes a device's number; false if the name is impossible.
+    pub(crate) fn set_dev(&mut self, device: &str, dev: DevId, at: &At) -> bool {
+        let Some(target) = self.named(device) else { return false };
+        let kept = target.dev.get_or_insert_with(|| Fact::new(dev, at)).clone();
+        if kept.value != dev {
+            let kept = Fact::new(kept.value.to_string(), &kept.at);
+            self.conflict(format!("{device}: number"), kept, &dev.to_string(), at);
+        }
+        true
+    }
+
+    /// Notes another name of a device; false if the device's name is impossible or it has too many.
+    pub(crate) fn set_alias(&mut self, device: &str, alias: &str, at: &At) -> bool {
+        let Some(target) = self.named(device) else { return false };
+        alias == device || insert(&mut target.aliases, alias, at)
+    }
+
+    /// Notes that `device` is made of `member`; false if the device's name is impossible or it has too many.
+    pub(crate) fn set_member(&mut self, device: &str, member: &str, at: &At) -> bool {
+        self.named(device).is_some_and(|target| insert(&mut target.members, member, at))
+    }
+
+    /// Notes a value of `/proc/sys/vm/`.
+    pub(crate) fn set_vm(&mut self, name: &str, value: &str, at: &At) {
+        let kept = self.vm.entry(name.to_owned()).or_insert_with(|| Fact::new(value.to_owned(), at)).clone();
+        if kept.value != value {
+            self.conflict(format!("vm.{name}"), kept, value, at);
+        }
+    }
+
+    /// Notes the kernel's release.
+    pub(crate) fn set_kernel(&mut self, release: &str, at: &At) {
+        let kept = self.kernel.get_or_insert_with(|| Fact::new(release.to_owned(), at)).clone();
+        if kept.value != release {
+            self.conflict("kernel".to_owned(), kept, release, at);
+        }
+    }
+
+    /// Notes a mount; false if there are too many. Told again by another document, it adds only what the first did
+    /// not know.
+    pub(crate) fn set_mount(&mut self, mount: Mount) -> bool {
+        if self.mounts.len() >= MOST_MOUNTS {
+            return false;
+        }
+        let same = |known: &&mut Mount| {
+            known.at.file != mount.at.file
+                && (&known.source, &known.target, &known.fstype)
+                    == (&mount.source, &mount.target, &mount.fstype)
+        };
+        let Some(known) = self.mounts.iter_mut().find(same) else {
+            self.mounts.push(mount);
+            return true;
+        };
+        known.dev = known.dev.or(mount.dev);
+        for option in mount.options {
+            if !known.options.contains(&option) {
+                known.options.push(option);
+            }
+        }
+        true
+    }
+
+    fn conflict(&mut self, what: String, kept: Fact<String>, other: &str, at: &At) {
+        self.conflicts.push(Conflict { what, kept, other: Fact::new(other.to_owned(), at) });
+    }
+}
+
+/// Adds a name to a short list without repeating it; false if the list is full.
+fn insert(names: &mut Vec<Fact<String>>, name: &str, at: &At) -> bool {
+    if names.len() >= MOST_NAMES {
+        return false;
+    }
+    if names.iter().all(|known| known.value != name) {
+        names.push(Fact::new(name.to_owned(), at));
+    }
+    true
+}
