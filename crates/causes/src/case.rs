@@ -31,10 +31,12 @@ impl<'a> Case<'a> {
         quality: &'a Quality,
         names: &'a dyn Fn(DevId) -> String,
     ) -> Case<'a> {
-        let of = |g: &Group| Reason::ALL.iter().fold([Nanos(0); Reason::COUNT], |mut all, r| {
-            all[r.index()] = g.tail.sum.time.of(*r);
-            all
-        });
+        let of = |g: &Group| {
+            Reason::ALL.iter().fold([Nanos(0); Reason::COUNT], |mut all, r| {
+                all[r.index()] = g.tail.sum.time.of(*r);
+                all
+            })
+        };
         Case { facts, focus, system, quality, names, unclaimed: focus.groups.iter().map(of).collect() }
     }
 

@@ -8,7 +8,7 @@ pub fn time(t: Nanos) -> String {
     let (value, unit) = match t.0 {
         0..=999 => return format!("{} ns", t.0),
         1_000..=999_949 => (ns / 1e3, "us"),
-        950_000..=999_499_999 => (ns / 1e6, "ms"),
+        999_950..=999_499_999 => (ns / 1e6, "ms"),
         _ => (ns / 1e9, "s"),
     };
     format!("{} {unit}", three(value))
@@ -69,7 +69,8 @@ mod tests {
 
     #[test]
     fn three_digits_and_the_right_unit() {
-        let times = [0, 999, 1_000, 163_653, 999_949, 7_510_000, 163_653_000, 1_075_514_404, 9_500_000_000_000];
+        let times =
+            [0, 999, 1_000, 163_653, 999_949, 7_510_000, 163_653_000, 1_075_514_404, 9_500_000_000_000];
         let told: Vec<_> = times.iter().map(|t| ns(*t)).collect();
         assert_eq!(
             told,

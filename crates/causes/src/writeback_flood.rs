@@ -101,9 +101,8 @@ impl Cause for WritebackFlood {
         let Some(mut v) = verdict else { return Verdict::rejected(name, against) };
         v.explains = explains;
         v.evidence.dedup();
-        remedies(v, case).unless(
-            "reads as slow with no background write in flight (compare the two percentiles above)",
-        )
+        remedies(v, case)
+            .unless("reads as slow with no background write in flight (compare the two percentiles above)")
     }
 }
 
@@ -117,12 +116,10 @@ fn remedies(mut v: Verdict, case: &Case) -> Verdict {
             v = v.unless(format!("writeback throttling is on already ({wbt})", wbt = wbt.at));
         }
         Some(off) => {
-            v = v
-                .because(format!("writeback throttling is off: wbt_lat_usec is 0 ({})", off.at))
-                .try_this(
-                    "bounds writeback in flight (writeback throttling); costs write throughput while others wait",
-                    format!("echo 2000 > /sys/block/{name}/queue/wbt_lat_usec"),
-                );
+            v = v.because(format!("writeback throttling is off: wbt_lat_usec is 0 ({})", off.at)).try_this(
+                "bounds writeback in flight (writeback throttling); costs write throughput while others wait",
+                format!("echo 2000 > /sys/block/{name}/queue/wbt_lat_usec"),
+            );
         }
         None => {
             v = v
@@ -138,4 +135,3 @@ fn remedies(mut v: Verdict, case: &Case) -> Verdict {
         "sysctl vm.dirty_background_bytes=33554432",
     )
 }
-

@@ -1,2 +1,20 @@
-//! iowhy.
-fn main() {}
+//! `iowhy`: why was this I/O slow, and what would make it fast?
+//!
+//! Only what no other crate could own: arguments, progress, signals, exit status.
+
+mod cli;
+mod command;
+mod failure;
+mod interrupt;
+mod reading;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = cli::Arguments::parse();
+    match command::run(arguments.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

@@ -1,1 +1,11 @@
-//! `report`.
+//! What people and programs are shown: the screen of `explain`, JSON, tables, exports.
+
+mod explanation;
+mod json;
+mod screen;
+mod slowest;
+
+pub use explanation::{Explanation, Subject, Trust};
+pub use json::to_json;
+pub use screen::{render, Style};
+pub use slowest::{Slowest, Wanted};

@@ -6,6 +6,7 @@ use crate::input::Input;
 use crate::merge::Merge;
 use crate::reorder::Reorder;
 use crate::source::Source;
+use crate::units::DevId;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ pub struct Recording {
     /// The folder that may hold files beside the trace (settings, what the load printed).
     pub folder: Option<PathBuf>,
     /// Names of devices, from the names of the files: `vda` from `vda.blktrace.0`.
-    pub names: Vec<String>,
+    pub names: Vec<(DevId, String)>,
 }
 
 /// Opens a recording. `path` is one of
@@ -119,6 +120,12 @@ fn open_per_cpu(found: Vec<(PathBuf, PerCpu)>, folder: Option<PathBuf>) -> Resul
         streams.push(Stream::open(input)?);
     }
     notes.extend(different_runs(&found, &streams));
+    let mut names: Vec<(DevId, String)> = streams
+        .iter()
+        .zip(&found)
+        .filter_map(|(s, (_, p))| Some((s.next_device()?, p.device.clone())))
+        .collect();
+    names.dedup();
     let source = Box::new(Merge::new(streams, size, notes));
     Ok(Recording { source, format: "blktrace", folder, names })
 }
@@ -170,6 +177,7 @@ fn open_one(mut input: Input, folder: Option<PathBuf>) -> Result<Recording, Erro
         });
     }
     let stream = Stream::open(input)?;
+    let names = stream.next_device().zip(name).into_iter().collect();
     let source = Box::new(Reorder::new(stream, size, vec![]));
-    Ok(Recording { source, format: "blktrace", folder, names: name.into_iter().collect() })
+    Ok(Recording { source, format: "blktrace", folder, names })
 }

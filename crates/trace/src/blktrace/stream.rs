@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::event::{Action, Batch, Detail, Event};
 use crate::input::Input;
 use crate::quality::Quality;
-use crate::units::Nanos;
+use crate::units::{DevId, Nanos};
 
 /// Large enough that a read costs little, small enough that hundreds of CPUs fit.
 const BUFFER: usize = 256 * 1024;
@@ -68,6 +68,12 @@ impl Stream {
     #[inline]
     pub fn next_time(&self) -> Option<Nanos> {
         self.head.as_ref().map(|h| h.time.max(self.clock))
+    }
+
+    /// The device of the next record.
+    pub fn next_device(&self) -> Option<DevId> {
+        let head = self.head.as_ref()?;
+        Some(decode(head, &self.buffer[self.start..self.end], &mut Batch::default()).dev)
     }
 
     /// Puts the next record into `batch` (before it a note of what is missing) and moves on.

@@ -1,0 +1,31 @@
+//! The command line.
+
+use crate::command::{causes, completions, explain, man, slow};
+use clap::{Parser, Subcommand};
+
+/// Why was this I/O slow, and what would make it fast?
+///
+/// Reads blktrace recordings (NAME.blktrace.N, `blkparse -d` files, pipes), accounts for the time of every I/O, names
+/// the cause with its proof and says what to change.
+#[derive(Parser)]
+#[command(name = "iowhy", version, max_term_width = 100)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Say what was slow, where its time went, why, what to try, and how far to trust it
+    Explain(explain::Explain),
+    /// Show the slowest requests with their life, event by event
+    Slow(slow::Slow),
+    /// List the causes iowhy knows, or tell all about one
+    Causes(causes::Causes),
+    /// Print completions for a shell
+    Completions(completions::Completions),
+    /// Print the manual page of iowhy or of a command
+    Man(man::Man),
+}

@@ -1,0 +1,54 @@
+//! `iowhy explain`.
+
+use super::print;
+use crate::failure::Failure;
+use crate::reading;
+use clap::Args;
+use evidence::System;
+use report::{Explanation, Style, Subject};
+use stats::Analysis;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+/// Say what was slow, where its time went, why, what to try, and how far to trust it.
+#[derive(Args)]
+pub struct Explain {
+    /// A folder with a recording, NAME (for NAME.blktrace.0, .1, ...), a file, or - for a pipe
+    #[arg(value_name = "CAPTURE")]
+    pub capture: PathBuf,
+    /// Print one JSON object (schema iowhy.explain/1)
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Explain {
+    /// Reads, judges, prints.
+    pub fn run(&self) -> Result<(), Failure> {
+        let explanation = explain(&self.capture)?;
+        if self.json {
+            let json = serde_json::to_string_pretty(&report::to_json(&explanation)).unwrap_or_default();
+            print(&(json + "\n"))
+        } else {
+            print(&report::render(&explanation, style()))
+        }
+    }
+}
+
+/// Reads a recording once and judges it.
+pub fn explain(capture: &Path) -> Result<Explanation, Failure> {
+    let recording = trace::open(capture)?;
+    let system =
+        recording.folder.as_deref().map(|f| System::read(if capture.is_dir() { f } else { capture }));
+    let sources = vec![recording.format.to_string()];
+    let file_names = recording.names.clone();
+    let mut analysis = Analysis::default();
+    let quality = reading::read(recording, capture, |batch| analysis.feed(batch))?;
+    let subject = Subject { sources, file_names, system: system.unwrap_or_default(), quality };
+    Ok(Explanation::new(subject, analysis.finish()))
+}
+
+/// Colour only on a terminal and only if `NO_COLOR` is not set (no-color.org).
+pub fn style() -> Style {
+    let wanted = std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
+    Style { colour: wanted && std::io::stdout().is_terminal(), ..Style::default() }
+}

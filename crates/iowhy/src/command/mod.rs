@@ -1,0 +1,28 @@
+//! One file per command: its arguments and what it does with the other crates.
+
+pub mod causes;
+pub mod completions;
+pub mod explain;
+pub mod man;
+pub mod slow;
+
+use crate::cli::Command;
+use crate::failure::Failure;
+use std::io::Write;
+
+/// Runs a command.
+pub fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Explain(c) => c.run(),
+        Command::Slow(c) => c.run(),
+        Command::Causes(c) => c.run(),
+        Command::Completions(c) => c.run(),
+        Command::Man(c) => c.run(),
+    }
+}
+
+/// Writes to standard output; a reader that has gone away is a normal end.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::write("standard output"))
+}

@@ -1,0 +1,67 @@
+//! How a command ends when it cannot do what was asked: one clear message on standard error.
+
+use std::io;
+use std::process::ExitCode;
+
+/// Why a command gave up.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// A recording could not be read.
+    #[error(transparent)]
+    Trace(#[from] trace::Error),
+    /// Writing failed.
+    #[error("{what}: {source}")]
+    Write {
+        /// What was being written.
+        what: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// Something else that the user must know.
+    #[error("{what}")]
+    Other {
+        /// What happened.
+        what: String,
+        /// What to do.
+        help: Option<String>,
+    },
+    /// Ctrl-C.
+    #[error("interrupted")]
+    Interrupted,
+    /// Whoever read our output has had enough (`| head`): not worth a word.
+    #[error("closed pipe")]
+    ClosedPipe,
+}
+
+impl Failure {
+    /// A failure to write `what`; a closed pipe is none.
+    pub fn write(what: &str) -> impl Fn(io::Error) -> Failure + '_ {
+        move |source| match source.kind() {
+            io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
+            _ => Failure::Write { what: what.to_string(), source },
+        }
+    }
+
+    /// Says it and gives the exit status.
+    pub fn report(self) -> ExitCode {
+        match self {
+            Failure::ClosedPipe => return ExitCode::SUCCESS,
+            // As a shell reports a program that died of SIGINT.
+            Failure::Interrupted => {
+                eprintln!("iowhy: interrupted");
+                return ExitCode::from(130);
+            }
+            _ => {}
+        }
+        eprintln!("iowhy: {self}");
+        let help = match &self {
+            Failure::Trace(e) => e.help().map(str::to_string),
+            Failure::Other { help, .. } => help.clone(),
+            _ => None,
+        };
+        if let Some(help) = help {
+            eprintln!("       {help}");
+        }
+        ExitCode::FAILURE
+    }
+}

@@ -1,0 +1,118 @@
+//! Reading a recording: one thread reads and decodes, this one takes in the batches.
+//!
+//! Batches go round: filled by the reader, emptied here, handed back. Their number bounds the memory and lets
+//! the reader run ahead a little.
+
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{channel, sync_channel, RecvTimeoutError};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use trace::{Batch, Quality, Recording, Source};
+
+/// Batches in the round: 6 of 360 KB.
+const BATCHES: usize = 6;
+/// How often an interrupt is looked for while the input has nothing to say.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// Reading that is over before this shows no progress bar.
+const SHORT: Duration = Duration::from_millis(700);
+
+/// Reads everything and gives each batch to `take`. On an interrupt a pipe ends early, with what it brought; a file
+/// ends the command.
+pub fn read(recording: Recording, path: &Path, mut take: impl FnMut(&Batch)) -> Result<Quality, Failure> {
+    let interrupt = Interrupt::catch();
+    let is_pipe = recording.source.size().is_none();
+    let position = Arc::new(AtomicU64::new(0));
+    let mut progress = Progress::new(recording.source.size(), path);
+    let (filled_tx, filled) = sync_channel::<Batch>(BATCHES);
+    let (empty, empty_rx) = channel::<Batch>();
+    for _ in 0..BATCHES {
+        let _ = empty.send(Batch::default());
+    }
+    let (done_tx, done) = channel();
+    let reader_position = position.clone();
+    std::thread::spawn(move || {
+        let mut source: Box<dyn Source> = recording.source;
+        let outcome = loop {
+            let Ok(mut batch) = empty_rx.recv() else { break Ok(()) };
+            match source.fill(&mut batch) {
+                Ok(true) => {
+                    reader_position.store(source.position(), Ordering::Relaxed);
+                    if filled_tx.send(batch).is_err() {
+                        break Ok(());
+                    }
+                }
+                Ok(false) => break Ok(()),
+                Err(e) => break Err(e),
+            }
+        };
+        let _ = done_tx.send((outcome, source.quality()));
+    });
+    loop {
+        match filled.recv_timeout(PATIENCE) {
+            Ok(batch) => {
+                take(&batch);
+                let _ = empty.send(batch);
+                progress.at(position.load(Ordering::Relaxed));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        if interrupt.came() {
+            if is_pipe {
+                eprintln!("iowhy: interrupted; what was read so far is explained");
+                return Ok(Quality { notes: vec!["reading was interrupted".into()], ..Quality::default() });
+            }
+            return Err(Failure::Interrupted);
+        }
+    }
+    progress.end();
+    let (outcome, quality) = done.recv().map_err(|_| Failure::Other {
+        what: "the reading thread died".into(),
+        help: Some("this is a bug in iowhy".into()),
+    })?;
+    outcome?;
+    Ok(quality)
+}
+
+/// A bar on standard error, if that is a terminal and reading takes a while.
+struct Progress {
+    bar: Option<ProgressBar>,
+    began: Instant,
+    size: Option<u64>,
+    name: String,
+}
+
+impl Progress {
+    fn new(size: Option<u64>, path: &Path) -> Progress {
+        Progress { bar: None, began: Instant::now(), size, name: path.display().to_string() }
+    }
+
+    fn at(&mut self, position: u64) {
+        if self.bar.is_none() && self.began.elapsed() > SHORT {
+            let (bar, template) = match self.size {
+                Some(size) => {
+                    (ProgressBar::new(size), "{msg} {wide_bar} {bytes} of {total_bytes}, {eta} left")
+                }
+                None => (ProgressBar::new_spinner(), "{msg} {bytes} read, {elapsed}"),
+            };
+            if let Ok(style) = ProgressStyle::with_template(template) {
+                bar.set_style(style);
+            }
+            bar.set_message(format!("reading {}", self.name));
+            self.bar = Some(bar);
+        }
+        if let Some(bar) = &self.bar {
+            bar.set_position(position);
+        }
+    }
+
+    fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Everything that `explain` says, before it is said as text or JSON.
+
+use causes::{Case, Verdict};
+use evidence::System;
+use stats::{Device, Facts, Focus};
+use std::collections::HashMap;
+use trace::{DevId, Nanos, Quality};
+
+/// What was looked at.
+pub struct Subject {
+    /// Formats of the sources: `blktrace`.
+    pub sources: Vec<String>,
+    /// Names of devices from the names of files.
+    pub file_names: Vec<(DevId, String)>,
+    /// Settings from files beside the trace.
+    pub system: System,
+    /// What was lost on the way.
+    pub quality: Quality,
+}
+
+/// How far the result can be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// As good as complete.
+    Good,
+    /// Something is missing; the numbers are near the truth.
+    Degraded,
+    /// Too much is missing.
+    Unusable,
+}
+
+impl Trust {
+    /// Events lost or unmatched, as a part of all, from which a result is degraded: below it no percentile that
+    /// is shown can move by more than its own error.
+    const DEGRADED: f64 = 0.001;
+    /// From which it is unusable: every tenth event.
+    const UNUSABLE: f64 = 0.1;
+
+    fn of(quality: &Quality, facts: &Facts) -> Trust {
+        let bad = quality.lost_total() + facts.tally.unmatched() + quality.out_of_order + quality.unknown;
+        let part = bad as f64 / (quality.events + quality.lost_total()).max(1) as f64;
+        let damaged = quality.damaged_bytes > 0 || quality.clock_steps > 0 || !quality.notes.is_empty();
+        if quality.events == 0 || part >= Trust::UNUSABLE {
+            Trust::Unusable
+        } else if part >= Trust::DEGRADED || damaged {
+            Trust::Degraded
+        } else {
+            Trust::Good
+        }
+    }
+
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Trust::Good => "good",
+            Trust::Degraded => "degraded",
+            Trust::Unusable => "unusable",
+        }
+    }
+}
+
+/// An explained recording.
+pub struct Explanation {
+    /// What was looked at.
+    pub subject: Subject,
+    /// What was measured.
+    pub facts: Facts,
+    /// Whose time is asked about.
+    pub focus: Focus,
+    /// Why it was slow.
+    pub verdicts: Vec<Verdict>,
+    /// How far to trust it.
+    pub trust: Trust,
+    names: HashMap<DevId, String>,
+}
+
+impl Explanation {
+    /// Judges what was measured.
+    pub fn new(subject: Subject, facts: Facts) -> Explanation {
+        let focus = Focus::of(&facts);
+        let names = name_devices(&facts, &subject);
+        let verdicts = {
+            let name = |dev: DevId| name_of(&names, dev);
+            let mut case = Case::new(&facts, &focus, &subject.system, &subject.quality, &name);
+            causes::judge(&mut case)
+        };
+        let trust = Trust::of(&subject.quality, &facts);
+        Explanation { subject, facts, focus, verdicts, trust, names }
+    }
+
+    /// What a device is called.
+    pub fn name(&self, dev: DevId) -> String {
+        name_of(&self.names, dev)
+    }
+
+    /// Devices that do not lie below another recorded one, those with the most I/O first.
+    pub fn top_devices(&self) -> Vec<&Device> {
+        let mut top: Vec<&Device> = self.facts.devices.iter().filter(|d| d.upper.is_none()).collect();
+        top.sort_by_key(|d| std::cmp::Reverse(d.bios.iter().map(|b| b.phases.count).sum::<u64>()));
+        top
+    }
+
+    /// When the recording began, in nanoseconds since 1970, if it says so.
+    pub fn began(&self) -> Option<u128> {
+        let (seconds, nanos, at) = self.facts.wall?;
+        let (first, _) = self.facts.span?;
+        let wall = seconds as u128 * 1_000_000_000 + nanos as u128;
+        Some((wall + first.0 as u128).saturating_sub(at.0 as u128))
+    }
+
+    /// How long it is.
+    pub fn duration(&self) -> Nanos {
+        self.facts.duration()
+    }
+}
+
+fn name_devices(facts: &Facts, subject: &Subject) -> HashMap<DevId, String> {
+    let mut names = HashMap::new();
+    for device in &facts.devices {
+        let from_system = subject.system.device_name(device.id).map(str::to_string);
+        let from_file = subject.file_names.iter().find(|(d, _)| *d == device.id).map(|(_, n)| n.clone());
+        names.insert(device.id, from_file.or(from_system).unwrap_or_else(|| device.id.to_string()));
+    }
+    names
+}
+
+fn name_of(names: &HashMap<DevId, String>, dev: DevId) -> String {
+    names.get(&dev).cloned().unwrap_or_else(|| dev.to_string())
+}

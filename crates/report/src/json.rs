@@ -1,0 +1,157 @@
+//! `explain --json`, schema `iowhy.explain/1`: names once shipped do not change, fields may be added.
+
+use crate::explanation::Explanation;
+use causes::Verdict;
+use ledger::{Reason, RollUp};
+use life::{Class, Op};
+use serde::Serialize;
+use serde_json::{json, Map, Value};
+use stats::{class_op, Device, Distribution, Group, Phases, Summary};
+
+/// The whole object.
+pub fn to_json(e: &Explanation) -> Value {
+    let q = &e.subject.quality;
+    let tally = &e.facts.tally;
+    json!({
+        "schema": "iowhy.explain/1",
+        "capture": {
+            "kernel": e.subject.system.kernel.as_ref().map(|k| k.value.clone()),
+            "start": e.began().and_then(rfc3339),
+            "duration_ns": e.duration().0,
+            "devices": e.facts.devices.iter().map(|d| e.name(d.id)).collect::<Vec<_>>(),
+            "sources": e.subject.sources,
+        },
+        "quality": {
+            "events": q.events,
+            "lost": q.lost_total(),
+            "unmatched": tally.unmatched(),
+            "clock_steps": q.clock_steps + tally.backward_steps,
+            "verdict": e.trust.name(),
+            "notes": q.notes,
+            "out_of_order": q.out_of_order,
+            "damaged_bytes": q.damaged_bytes,
+            "cut_records": q.cut_records,
+            "unknown": q.unknown,
+            "tally": tally,
+            "lost_at": q.lost.iter().map(|(at, n)| json!({
+                "device": e.name(at.dev), "cpu": at.cpu, "second": at.second, "events": n
+            })).collect::<Vec<_>>(),
+        },
+        "operations": operations(e),
+        "tail": tail(e),
+        "causes": e.verdicts.iter().map(cause).collect::<Vec<_>>(),
+    })
+}
+
+fn rfc3339(ns: u128) -> Option<String> {
+    let since = std::time::Duration::new((ns / 1_000_000_000) as u64, (ns % 1_000_000_000) as u32);
+    let time = std::time::UNIX_EPOCH.checked_add(since)?;
+    Some(humantime::format_rfc3339_nanos(time).to_string())
+}
+
+fn operations(e: &Explanation) -> Vec<Value> {
+    let mut all = Vec::new();
+    for device in &e.facts.devices {
+        for op in Op::ALL {
+            all.extend(operation(e, device, op, "request", |c| &device.requests[c.index()]));
+            all.extend(operation(e, device, op, "bio", |c| &device.bios[c.index()].phases));
+        }
+    }
+    all
+}
+
+fn operation<'a>(
+    e: &Explanation,
+    device: &Device,
+    op: Op,
+    level: &str,
+    of: impl Fn(Class) -> &'a Phases,
+) -> Option<Value> {
+    let mut sum = Phases::default();
+    let mut by_class = Map::new();
+    for class in Class::ALL.into_iter().filter(|c| class_op(*c) == op && of(*c).count > 0) {
+        let phases = of(class);
+        sum.merge(phases);
+        by_class.insert(serde_name(class), numbers(phases));
+    }
+    (sum.count > 0).then(|| {
+        let mut v = json!({ "scope": "device", "name": e.name(device.id), "op": op.name(), "level": level });
+        let fields = v.as_object_mut().expect("an object");
+        fields.extend(numbers(&sum).as_object().cloned().unwrap_or_default());
+        if by_class.len() > 1 {
+            fields.insert("by_class".into(), Value::Object(by_class));
+        }
+        v
+    })
+}
+
+fn numbers(p: &Phases) -> Value {
+    let phases: Map<String, Value> =
+        p.each().iter().map(|(name, d)| (name.to_string(), summary(d))).collect();
+    json!({
+        "count": p.count,
+        "bytes": p.bytes,
+        "merges": p.merges,
+        "requeues": p.requeues,
+        "errors": p.errors,
+        "latency_ns": summary(latency(p)),
+        "phases": phases,
+    })
+}
+
+/// How long an operation took: from its queue on; for the kernel's own flush requests, which are never queued, in
+/// the device.
+pub(crate) fn latency(p: &Phases) -> &Distribution {
+    if p.q2c.is_empty() {
+        &p.d2c
+    } else {
+        &p.q2c
+    }
+}
+
+fn summary(d: &Distribution) -> Value {
+    let s: Summary = d.summary();
+    let mut v = serde_json::to_value(s).unwrap_or_default();
+    if let Some(fields) = v.as_object_mut() {
+        fields.insert("count".into(), d.count().into());
+    }
+    v
+}
+
+fn tail(e: &Explanation) -> Value {
+    let time = e.focus.time();
+    json!({
+        "threshold_ns": e.focus.threshold().0,
+        "operations": time.operations,
+        "total_ns": time.total.0,
+        "by_reason": by_reason(&time),
+        "share_of_operations": stats::TAIL_SHARE,
+        "groups": e.focus.groups.iter().map(|g| group(e, g)).collect::<Vec<_>>(),
+    })
+}
+
+fn group(e: &Explanation, g: &Group) -> Value {
+    json!({
+        "name": e.name(g.dev),
+        "op": class_op(g.class).name(),
+        "class": serde_name(g.class),
+        "of": g.operations,
+        "threshold_ns": g.tail.threshold.0,
+        "operations": g.tail.sum.time.operations,
+        "total_ns": g.tail.sum.time.total.0,
+        "by_reason": by_reason(&g.tail.sum.time),
+    })
+}
+
+fn by_reason(time: &RollUp) -> Vec<Value> {
+    let one = |(reason, ns): &(Reason, trace::Nanos)| json!({ "reason": reason.name(), "ns": ns.0, "share": time.share(*reason), "words": reason.words() });
+    time.by_size().iter().map(one).collect()
+}
+
+fn cause(v: &Verdict) -> Value {
+    serde_json::to_value(v).unwrap_or_default()
+}
+
+fn serde_name<T: Serialize>(t: T) -> String {
+    serde_json::to_value(t).ok().and_then(|v| v.as_str().map(str::to_string)).unwrap_or_default()
+}

@@ -1,0 +1,359 @@
+//! The screen of `explain`: the answer before the tables, plain text that survives a mail.
+
+use crate::explanation::{Explanation, Trust};
+use crate::json::latency;
+use causes::words::{count, ns, percent, size, time};
+use causes::{Answer, Confidence, Verdict};
+use life::Class;
+use stats::{class_words, Device, Group, Phases};
+use std::fmt::Write;
+use trace::Bytes;
+
+/// How it is drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
+    /// Bold headings, for a terminal.
+    pub colour: bool,
+    /// Columns.
+    pub width: usize,
+}
+
+impl Default for Style {
+    fn default() -> Style {
+        Style { colour: false, width: 96 }
+    }
+}
+
+/// Columns of the headings and of the indent below them.
+const MARGIN: usize = 7;
+/// Columns of a full bar.
+const BAR: f64 = 30.0;
+/// Groups that are broken down on the screen; `iowhy report` has all.
+const GROUPS: usize = 3;
+/// Remedies on the screen.
+const REMEDIES: usize = 4;
+/// A part of the time below this is not worth a line.
+const WORTH_A_LINE: f64 = 0.005;
+
+/// Draws the screen.
+pub fn render(e: &Explanation, style: Style) -> String {
+    let mut s = Screen { out: String::new(), style };
+    s.subject(e);
+    s.slow(e);
+    s.where_(e);
+    s.why(e);
+    s.try_(e);
+    s.trust(e);
+    s.out
+}
+
+struct Screen {
+    out: String,
+    style: Style,
+}
+
+impl Screen {
+    fn heading(&self, word: &str) -> String {
+        let padded = format!("{word:<MARGIN$}");
+        if self.style.colour && !word.is_empty() {
+            format!("\x1b[1m{padded}\x1b[0m")
+        } else {
+            padded
+        }
+    }
+
+    /// A line under a heading, wrapped.
+    fn line(&mut self, heading: &str, text: &str) {
+        let head = self.heading(heading);
+        let width = self.style.width.saturating_sub(MARGIN).max(40);
+        let hang =
+            text.len() - text.trim_start().len() + if text.trim_start().starts_with("- ") { 2 } else { 0 };
+        let indent = " ".repeat(hang);
+        let lead = " ".repeat(text.len() - text.trim_start().len());
+        let options =
+            textwrap::Options::new(width).initial_indent(&lead).subsequent_indent(&indent).break_words(false);
+        for (i, wrapped) in textwrap::wrap(text.trim_start(), options).iter().enumerate() {
+            let begin = if i == 0 { head.clone() } else { " ".repeat(MARGIN) };
+            let _ = writeln!(self.out, "{}", format!("{begin}{wrapped}").trim_end());
+        }
+    }
+
+    fn blank(&mut self) {
+        self.out.push('\n');
+    }
+
+    fn subject(&mut self, e: &Explanation) {
+        for device in e.top_devices().into_iter().take(GROUPS) {
+            let _ = writeln!(self.out, "{}", about(e, device));
+        }
+        let kernel = e.subject.system.kernel.as_ref().map(|k| format!("Linux {}; ", k.value));
+        let below = e.facts.devices.iter().filter(|d| d.upper.is_some()).count();
+        let lower = if below > 0 { format!("; {below} devices below") } else { String::new() };
+        let q = &e.subject.quality;
+        let lost = match q.lost_total() {
+            0 => "none lost".to_string(),
+            n => format!("{} LOST", count(n)),
+        };
+        let _ = writeln!(
+            self.out,
+            "{}{} of {}, {} events, {lost}{lower}\n",
+            kernel.unwrap_or_default(),
+            time(e.duration()),
+            e.subject.sources.join(", "),
+            count(q.events)
+        );
+    }
+
+    fn slow(&mut self, e: &Explanation) {
+        let rows = slow_rows(e);
+        if rows.is_empty() {
+            self.line("SLOW", "no I/O was completed in this recording");
+            return self.blank();
+        }
+        let several = e.top_devices().len() > 1;
+        let wide = rows.iter().map(|r| r.words(several).len()).max().unwrap_or(0);
+        for (i, row) in rows.iter().enumerate() {
+            let head = self.heading(if i == 0 { "SLOW" } else { "" });
+            let d = latency(&row.phases);
+            let _ = writeln!(
+                self.out,
+                "{head}{:<wide$}  p50 {:>7}  p99 {:>7}  p99.9 {:>7}  max {:>7}  {:>9} of {}",
+                row.words(several),
+                ns(d.quantile(0.5)),
+                ns(d.quantile(0.99)),
+                ns(d.quantile(0.999)),
+                ns(d.max()),
+                count(row.phases.count),
+                size(Bytes(row.phases.bytes.0 / row.phases.count.max(1)))
+            );
+        }
+        self.blank();
+    }
+
+    fn where_(&mut self, e: &Explanation) {
+        let mut heading = "WHERE";
+        for group in e.focus.groups.iter().filter(|g| matters(e, g)).take(GROUPS) {
+            let sum = &group.tail.sum.time;
+            let text = format!(
+                "the slowest {} of {} (from {} on) spent {}",
+                slowest(group),
+                on(e, group),
+                time(group.tail.threshold),
+                time(sum.total)
+            );
+            self.line(heading, &text);
+            heading = "";
+            let reasons = sum.by_size();
+            let shown: Vec<_> = reasons.iter().filter(|(r, _)| sum.share(*r) >= WORTH_A_LINE).collect();
+            let wide = shown.iter().map(|(r, _)| r.words().len()).max().unwrap_or(0);
+            for (reason, _) in shown {
+                let share = sum.share(*reason);
+                let bar = "#".repeat((share * BAR).round() as usize);
+                let text =
+                    format!("{}{:<wide$}  {:>6}  {bar}", " ".repeat(MARGIN), reason.words(), percent(share));
+                let _ = writeln!(self.out, "{}", text.trim_end());
+            }
+        }
+        if heading.is_empty() {
+            self.blank();
+        }
+    }
+
+    fn why(&mut self, e: &Explanation) {
+        let found: Vec<&Verdict> = e.verdicts.iter().filter(|v| v.verdict == Answer::Found).collect();
+        let mut heading = "WHY";
+        for v in &found {
+            let sure = match v.confidence {
+                Some(Confidence::High) => "high",
+                Some(Confidence::Medium) => "medium",
+                _ => "low",
+            };
+            let text = if v.share > 0.0 {
+                format!("{} explains {} of it (confidence: {sure})", v.cause, percent(v.share))
+            } else {
+                format!("{} (confidence: {sure})", v.cause)
+            };
+            self.line(heading, &text);
+            heading = "";
+            if let Some(cause) = causes::all().iter().find(|c| c.name() == v.cause) {
+                self.line("", &format!("{}.", sentence(cause.title())));
+            }
+            for evidence in &v.evidence {
+                self.line("", &format!("- {evidence}"));
+            }
+        }
+        if found.is_empty() {
+            self.line(
+                heading,
+                "no cause that iowhy knows explains it; the breakdown above is what was measured",
+            );
+        }
+        let rejected: Vec<String> = e
+            .verdicts
+            .iter()
+            .filter(|v| v.verdict == Answer::Rejected)
+            .filter_map(|v| Some(format!("{} ({})", v.cause, v.refutes.first()?)))
+            .collect();
+        if !rejected.is_empty() {
+            self.line("", &format!("Not it: {}", rejected.join("; ")));
+        }
+        for v in e.verdicts.iter().filter(|v| v.verdict == Answer::CannotTell) {
+            self.line("", &format!("Cannot tell: {} ({})", v.cause, v.missing.join("; ")));
+        }
+        self.blank();
+    }
+
+    fn try_(&mut self, e: &Explanation) {
+        let found = e.verdicts.iter().filter(|v| v.verdict == Answer::Found);
+        let mut seen: Vec<&str> = Vec::new();
+        for remedy in found.flat_map(|v| &v.remedies) {
+            if seen.len() == REMEDIES || seen.contains(&remedy.command.as_str()) {
+                continue;
+            }
+            let heading = if seen.is_empty() { "TRY" } else { "" };
+            seen.push(&remedy.command);
+            self.line(heading, &format!("{}  {}", seen.len(), remedy.command));
+            self.line("", &format!("   {}", remedy.what));
+        }
+        if !seen.is_empty() {
+            self.line("", "then record again and compare");
+            self.blank();
+        }
+    }
+
+    fn trust(&mut self, e: &Explanation) {
+        let q = &e.subject.quality;
+        let t = &e.facts.tally;
+        let mut text = format!("{}: ", e.trust.name());
+        let mut odd = Vec::new();
+        let mut say = |n: u64, what: &str| {
+            if n > 0 {
+                odd.push(format!("{} {what}", count(n)));
+            }
+        };
+        say(q.lost_total(), "events lost");
+        say(t.unmatched(), "events that belong to nothing seen");
+        say(q.out_of_order, "events out of order");
+        say(q.clock_steps + t.backward_steps, "steps backwards in time");
+        say(q.cut_records, "records cut off");
+        say(q.damaged_bytes, "bytes that are no record");
+        say(q.unknown, "events of unknown kinds");
+        say(t.requests_in_flight + t.bios_in_flight, "in flight at the end");
+        say(t.requests_lost, "requests whose completion was lost");
+        match (odd.is_empty(), e.trust) {
+            (true, Trust::Good) => text += "every read and write was followed from queue to completion",
+            (true, Trust::Unusable) => text += "nothing to judge by",
+            (true, _) => text += "see the notes",
+            (false, _) => text += &odd.join(", "),
+        }
+        self.line("TRUST", &text);
+        for note in &q.notes {
+            self.line("", &format!("- {note}"));
+        }
+        for c in &e.subject.system.conflicts {
+            self.line("", &format!("- settings disagree about {}: {} and {}", c.what, c.kept, c.other));
+        }
+        if e.subject.system.devices.is_empty() {
+            self.line("", "- no settings lie beside the trace: causes that need them say so");
+        }
+    }
+}
+
+/// A line of the SLOW table.
+struct Row {
+    device: String,
+    class: Class,
+    phases: Phases,
+}
+
+impl Row {
+    fn words(&self, with_device: bool) -> String {
+        let what = match self.class {
+            Class::SyncWrite => "sync writes",
+            Class::Background => "writeback",
+            other => class_words(other),
+        };
+        if with_device {
+            format!("{} {what}", self.device)
+        } else {
+            what.to_string()
+        }
+    }
+}
+
+fn slow_rows(e: &Explanation) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for device in e.top_devices().into_iter().take(GROUPS) {
+        for class in Class::ALL {
+            let bios = &device.bios[class.index()].phases;
+            let phases = if class == Class::Flush && bios.count > 0 { bios } else { device.phases(class) };
+            if phases.count > 0 {
+                rows.push(Row { device: e.name(device.id), class, phases: phases.clone() });
+            }
+        }
+    }
+    rows
+}
+
+/// Whether a group's tail is worth showing: it has a visible part of all tails' time.
+fn matters(e: &Explanation, g: &Group) -> bool {
+    g.tail.sum.time.total.0 as f64 >= 0.02 * e.focus.time().total.0 as f64
+}
+
+fn on(e: &Explanation, g: &Group) -> String {
+    if e.top_devices().len() > 1 {
+        format!("{} on {}", g.words(), e.name(g.dev))
+    } else {
+        g.words().to_string()
+    }
+}
+
+fn slowest(g: &Group) -> String {
+    let n = g.tail.sum.time.operations;
+    if g.operations >= 100 {
+        format!("1 % ({})", count(n))
+    } else {
+        format!("{} of {}", count(n), count(g.operations))
+            .replace(&format!("of {}", count(g.operations)), "")
+            .trim()
+            .to_string()
+    }
+}
+
+fn sentence(text: &str) -> String {
+    let mut c = text.chars();
+    c.next().map_or(String::new(), |first| first.to_uppercase().chain(c).collect())
+}
+
+/// A device and its settings in one line.
+fn about(e: &Explanation, device: &Device) -> String {
+    let name = e.name(device.id);
+    let mut parts = vec![name.clone()];
+    let system = &e.subject.system;
+    if let Some(d) = system.device_at(device.id).or_else(|| system.device(&name)) {
+        if let Some(md) = d.md() {
+            if let Some(level) = md.level {
+                parts.push(format!("md {}", level.value));
+            }
+        }
+        match d.scheduler().map(|s| s.value) {
+            Some(s) if s == "none" => parts.push("no scheduler".into()),
+            Some(s) => parts.push(s),
+            None => {}
+        }
+        if let Some(n) = d.nr_requests() {
+            parts.push(format!("{} tags", n.value));
+        }
+        if let Some(depth) = d.queue_depth() {
+            parts.push(format!("queue depth {}", depth.value));
+        }
+        if let Some(wbt) = d.wbt_lat_usec() {
+            let on = if wbt.value.0 == 0 { "off".to_string() } else { format!("at {}", time(wbt.value)) };
+            parts.push(format!("writeback throttling {on}"));
+        }
+        if let Some(mount) = system.mounts_on(d).next() {
+            parts.push(format!("{} on {}", mount.fstype, mount.target));
+        }
+    }
+    parts.join(", ")
+}

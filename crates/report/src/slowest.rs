@@ -1,0 +1,247 @@
+//! The slowest requests: their ledgers, and their events one by one.
+//!
+//! A first reading keeps the N slowest in a heap. A second one gathers the events of their sectors between their
+//! queue and their completion; where the recording cannot be read twice (a pipe), the ledger alone is shown.
+
+use causes::words::{count, size, time};
+use evidence::System;
+use ledger::Ledger;
+use life::{has_extent, Lives, Names, Op, Request, Sink};
+use serde_json::{json, Value};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fmt::Write;
+use trace::{Action, Batch, DevId, Event, Nanos, Sector, Tid};
+
+/// Which requests are asked for.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// Of this operation.
+    pub op: Option<Op>,
+    /// Of this task.
+    pub task: Option<String>,
+    /// How many.
+    pub number: usize,
+}
+
+/// Events shown of one request; a request of 256 merged bios has 770.
+const MAX_EVENTS: usize = 60;
+
+struct Slow {
+    request: Request,
+    task: String,
+    events: Vec<(Event, String)>,
+    left_out: u64,
+}
+
+/// The slowest requests of a recording.
+pub struct Slowest {
+    wanted: Wanted,
+    names: Vec<(DevId, String)>,
+    system: System,
+    /// Fastest of the chosen on top: (duration, order of arrival).
+    heap: BinaryHeap<Reverse<(Nanos, u64)>>,
+    kept: std::collections::HashMap<u64, Slow>,
+    arrived: u64,
+    first: Option<Nanos>,
+    list: Vec<Slow>,
+    gathering: Lives,
+}
+
+impl Slowest {
+    /// Nothing seen yet.
+    pub fn new(wanted: Wanted, names: Vec<(DevId, String)>, system: System) -> Slowest {
+        Slowest {
+            wanted,
+            names,
+            system,
+            heap: BinaryHeap::new(),
+            kept: Default::default(),
+            arrived: 0,
+            first: None,
+            list: vec![],
+            gathering: Lives::default(),
+        }
+    }
+
+    /// Notes when the recording began, which is what times are shown from.
+    pub fn watch(&mut self, batch: &Batch) {
+        if self.first.is_none() {
+            self.first = batch.events.iter().find(|e| !e.action.is_note()).map(|e| e.time);
+        }
+    }
+
+    /// Ends the first reading: the slowest are known.
+    pub fn chosen(&mut self) {
+        let mut list: Vec<Slow> = std::mem::take(&mut self.kept).into_values().collect();
+        list.sort_by_key(|s| (Reverse(s.request.time.total()), s.request.time.completed));
+        self.list = list;
+    }
+
+    /// Second reading: keeps the events that belong to the chosen.
+    pub fn gather(&mut self, batch: &Batch) {
+        struct Nobody;
+        impl Sink for Nobody {}
+        for event in &batch.events {
+            if event.action == Action::TaskName {
+                self.gathering.step(event, batch, &mut Nobody);
+            }
+            if !has_extent(event.action) {
+                continue;
+            }
+            for slow in &mut self.list {
+                if belongs(event, &slow.request) {
+                    if slow.events.len() < MAX_EVENTS {
+                        let names = self.gathering.names();
+                        slow.events.push((*event, names.text(names.of(event.tid)).to_string()));
+                    } else {
+                        slow.left_out += 1;
+                    }
+                }
+            }
+        }
+    }
+
+    /// As text.
+    pub fn render(&self) -> String {
+        let mut out = String::new();
+        if self.list.is_empty() {
+            let _ = writeln!(out, "no request was completed{}", self.asked());
+        }
+        for slow in &self.list {
+            self.one(&mut out, slow);
+        }
+        out
+    }
+
+    /// As JSON, schema `iowhy.slow/1`.
+    pub fn json(&self) -> Value {
+        let one = |s: &Slow| {
+            json!({
+                "device": self.name(s.request.dev),
+                "task": s.task,
+                "request": s.request,
+                "ledger": Ledger::of(&s.request.time),
+                "events": s.events.iter().map(|(e, task)| json!({
+                    "time_ns": e.time.0, "action": e.action.letters(), "sector": e.sector, "bytes": e.bytes,
+                    "cpu": e.cpu, "tid": e.tid, "task": task,
+                })).collect::<Vec<_>>(),
+                "events_left_out": s.left_out,
+            })
+        };
+        json!({ "schema": "iowhy.slow/1", "slowest": self.list.iter().map(one).collect::<Vec<_>>() })
+    }
+
+    fn asked(&self) -> String {
+        let op = self.wanted.op.map(|o| format!(" of operation {}", o.name())).unwrap_or_default();
+        let task = self.wanted.task.as_ref().map(|t| format!(" of task {t}")).unwrap_or_default();
+        op + &task
+    }
+
+    fn name(&self, dev: DevId) -> String {
+        let file = self.names.iter().find(|(d, _)| *d == dev).map(|(_, n)| n.as_str());
+        file.or(self.system.device_name(dev)).map_or_else(|| dev.to_string(), str::to_string)
+    }
+
+    fn one(&self, out: &mut String, slow: &Slow) {
+        let r = &slow.request;
+        let l = Ledger::of(&r.time);
+        let error = if r.error == 0 { String::new() } else { format!(", ERROR {}", r.error) };
+        let _ = writeln!(
+            out,
+            "{} of {} at sector {} of {} by {} (tid {}), {}, at {:.6} s{error}",
+            r.op.name(),
+            size(r.bytes),
+            r.start.0,
+            self.name(r.dev),
+            slow.task,
+            r.tid.0,
+            time(l.total()),
+            self.since_start(l.from)
+        );
+        for s in &l.segments {
+            let ms = s.length().0 as f64 / 1e6;
+            let _ = writeln!(out, "  {ms:>14.6} ms  {}", s.reason.words());
+        }
+        let _ = writeln!(out, "  {:>14.6} ms  total, all accounted for", l.total().0 as f64 / 1e6);
+        let served: u64 = r.company.served.iter().map(|n| *n as u64).sum();
+        if served > 0 {
+            let bytes = r.company.served_bytes.iter().copied().sum();
+            let text = format!("{} others, {}", count(served), size(bytes));
+            let _ = writeln!(out, "  meanwhile the device completed {text}");
+        }
+        let mut before = l.from;
+        for (e, task) in &slow.events {
+            let _ = writeln!(
+                out,
+                "    {:>13.6} s  {:>+14.6} ms  {:<2} {} + {}  cpu {} {task} ({})",
+                self.since_start(e.time),
+                e.time.since(before).0 as f64 / 1e6,
+                e.action.letters(),
+                e.sector.0,
+                e.bytes.sectors(),
+                e.cpu.0,
+                e.tid.0
+            );
+            before = e.time;
+        }
+        if slow.left_out > 0 {
+            let _ = writeln!(out, "    and {} more events", count(slow.left_out));
+        }
+        out.push('\n');
+    }
+
+    fn since_start(&self, t: Nanos) -> f64 {
+        t.since(self.first.unwrap_or_default()).seconds()
+    }
+}
+
+impl Sink for Slowest {
+    fn request(&mut self, r: &Request, names: &Names) {
+        let task = names.text(r.task);
+        if self.wanted.op.is_some_and(|op| op != r.op) || self.wanted.task.as_ref().is_some_and(|t| t != task)
+        {
+            return;
+        }
+        let total = r.time.total();
+        if self.heap.len() >= self.wanted.number {
+            match self.heap.peek() {
+                Some(Reverse((fastest, _))) if *fastest < total => {
+                    if let Some(Reverse((_, id))) = self.heap.pop() {
+                        self.kept.remove(&id);
+                    }
+                }
+                _ => return,
+            }
+        }
+        self.arrived += 1;
+        self.heap.push(Reverse((total, self.arrived)));
+        let slow = Slow { request: *r, task: task.to_string(), events: vec![], left_out: 0 };
+        self.kept.insert(self.arrived, slow);
+    }
+}
+
+/// Whether an event is a step in the life of a request: on its device, within its time, on its sectors. A flush
+/// has no sectors; its own issue and completion are shown.
+fn belongs(e: &Event, r: &Request) -> bool {
+    if e.dev != r.dev || e.time < r.time.start() || e.time > r.time.completed {
+        return false;
+    }
+    let op = Op::of(e);
+    if r.op == Op::Flush {
+        return op == Op::Flush && (e.time == r.time.start() || e.time == r.time.completed);
+    }
+    if op == Op::Flush {
+        let flush = [r.time.preflush, r.time.postflush];
+        return flush.iter().flatten().any(|f| e.time == f.issued || e.time == f.completed);
+    }
+    let end = r.start.after(r.bytes);
+    let event_end = e.sector.after(e.bytes).max(Sector(e.sector.0.saturating_add(1)));
+    op == r.op && e.sector < end.max(Sector(r.start.0 + 1)) && event_end > r.start && same_task(e, r.tid)
+}
+
+/// Another task's I/O on the same sectors before the request was issued is not this one's; from the issue on the
+/// task is whoever ran.
+fn same_task(e: &Event, tid: Tid) -> bool {
+    !matches!(e.action, Action::Queue | Action::Get | Action::Split) || e.tid == tid
+}
