@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{channel, sync_channel, RecvTimeoutError};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use trace::{Batch, Quality, Recording, Source};
 
@@ -20,12 +20,25 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// Reading that is over before this shows no progress bar.
 const SHORT: Duration = Duration::from_millis(700);
 
-/// Reads everything and gives each batch to `take`. On an interrupt a pipe ends early, with what it brought; a file
-/// ends the command.
-pub fn read(recording: Recording, path: &Path, mut take: impl FnMut(&Batch)) -> Result<Quality, Failure> {
+/// Reads everything and gives each batch to `take`.
+pub fn read(recording: Recording, path: &Path, take: impl FnMut(&Batch)) -> Result<Quality, Failure> {
+    Ok(read_counting(recording, path, (), |(), _| {}, take)?.0)
+}
+
+/// Reads everything. The reading thread gives each batch to `count`, with a state that is returned at the end; this
+/// thread gives it to `take`. On an interrupt a pipe ends early, with what it brought; a file ends the command.
+pub fn read_counting<S: Default + Send + 'static>(
+    recording: Recording,
+    path: &Path,
+    state: S,
+    count: impl Fn(&mut S, &Batch) + Send + 'static,
+    mut take: impl FnMut(&Batch),
+) -> Result<(Quality, S), Failure> {
     let interrupt = Interrupt::catch();
     let is_pipe = recording.source.size().is_none();
     let position = Arc::new(AtomicU64::new(0));
+    let state = Arc::new(Mutex::new(state));
+    let mut taken = 0;
     let mut progress = Progress::new(recording.source.size(), path);
     let (filled_tx, filled) = sync_channel::<Batch>(BATCHES);
     let (empty, empty_rx) = channel::<Batch>();
@@ -33,13 +46,14 @@ pub fn read(recording: Recording, path: &Path, mut take: impl FnMut(&Batch)) -> 
         let _ = empty.send(Batch::default());
     }
     let (done_tx, done) = channel();
-    let reader_position = position.clone();
+    let (reader_position, reader_state) = (position.clone(), state.clone());
     std::thread::spawn(move || {
         let mut source: Box<dyn Source> = recording.source;
         let outcome = loop {
             let Ok(mut batch) = empty_rx.recv() else { break Ok(()) };
             match source.fill(&mut batch) {
                 Ok(true) => {
+                    count(&mut lock(&reader_state), &batch);
                     reader_position.store(source.position(), Ordering::Relaxed);
                     if filled_tx.send(batch).is_err() {
                         break Ok(());
@@ -55,6 +69,7 @@ pub fn read(recording: Recording, path: &Path, mut take: impl FnMut(&Batch)) -> 
         match filled.recv_timeout(PATIENCE) {
             Ok(batch) => {
                 take(&batch);
+                taken += batch.events.len() as u64;
                 let _ = empty.send(batch);
                 progress.at(position.load(Ordering::Relaxed));
             }
@@ -64,7 +79,9 @@ pub fn read(recording: Recording, path: &Path, mut take: impl FnMut(&Batch)) -> 
         if interrupt.came() {
             if is_pipe {
                 eprintln!("iowhy: interrupted; what was read so far is explained");
-                return Ok(Quality { notes: vec!["reading was interrupted".into()], ..Quality::default() });
+                let notes = vec!["reading was interrupted".into()];
+                let quality = Quality { events: taken, notes, ..Quality::default() };
+                return Ok((quality, std::mem::take(&mut lock(&state))));
             }
             return Err(Failure::Interrupted);
         }
@@ -75,7 +92,13 @@ pub fn read(recording: Recording, path: &Path, mut take: impl FnMut(&Batch)) -> 
         help: Some("this is a bug in iowhy".into()),
     })?;
     outcome?;
-    Ok(quality)
+    let state = std::mem::take(&mut *lock(&state));
+    Ok((quality, state))
+}
+
+/// The state, also where a panic has left it locked: its counts are still counts.
+fn lock<S>(state: &Mutex<S>) -> MutexGuard<'_, S> {
+    state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// A bar on standard error, if that is a terminal and reading takes a while.

@@ -31,6 +31,8 @@ pub struct Bio {
     pub pieces: u32,
     /// Whether its last piece was merged into a request of another bio.
     pub merged: bool,
+    /// Whether it went through as one request that carried nothing else.
+    pub is_request: bool,
     /// Stations of the piece that was completed last, beginning with the bio's own `Q`: what the bio waited for.
     pub time: Timeline,
     /// Whether requests served it here; if not, the device is bio-based (md, dm) and `lower` tells.

@@ -26,6 +26,14 @@ const STALE: Nanos = Nanos(30_000_000_000);
 /// Flush requests have no sector: 0 when issued, 2^64-1 or 0 when completed. They are kept under this one.
 const FLUSH_SECTOR: Sector = Sector(u64::MAX);
 
+/// The request that served a bio.
+#[derive(Clone, Copy)]
+struct Carrier<'a> {
+    company: &'a Company,
+    /// Whether it carried nothing else.
+    alone: bool,
+}
+
 impl Lives {
     /// `I`: into the scheduler.
     pub(crate) fn insert(&mut self, dev: u32, e: &Event) {
@@ -45,7 +53,7 @@ impl Lives {
         let reading = self.devices[dev as usize].crowd.read(e.time);
         let piece = self.table.get_mut(id);
         piece.stage = Stage::Inserted;
-        piece.inserted_at = reading;
+        piece.since = reading;
         piece.touched = e.time;
         if piece.time.inserted.is_none() {
             piece.time.inserted = Some(e.time);
@@ -83,7 +91,7 @@ impl Lives {
             piece.time.first_issued = Some(e.time);
             if piece.stage == Stage::Inserted {
                 let now = device.crowd.read(e.time);
-                piece.company.waited(&piece.inserted_at, &now);
+                piece.company.waited(&piece.since, &now);
             }
             if Lives::goes_through_flush(piece.flags, kind(e)) {
                 piece.time.flushed = true;
@@ -98,7 +106,7 @@ impl Lives {
         (piece.touched, piece.losses) = (e.time, device.losses);
         let class = Class::of(piece.op, piece.flags);
         piece.company.beside = device.crowd.enter(class, e.time);
-        piece.issued_at = device.crowd.read(e.time);
+        piece.since = device.crowd.read(e.time);
         sink.in_flight(device.id, e.time, device.crowd.in_flight());
     }
 
@@ -197,7 +205,7 @@ impl Lives {
         let class = Class::of(piece.op, piece.flags);
         let bytes = piece.done + piece.bytes();
         let reading = device.crowd.read(now);
-        piece.company.shared(&piece.issued_at, &reading);
+        piece.company.shared(&piece.since, &reading);
         device.crowd.leave(class, Some(bytes), now);
         sink.in_flight(device.id, now, device.crowd.in_flight());
     }
@@ -219,9 +227,10 @@ impl Lives {
             self.tally.requests += 1;
             sink.request(&request, &self.names);
         }
-        for part in std::mem::take(&mut piece.parts) {
+        let carrier = Carrier { company: &piece.company, alone: was_issued && piece.parts.len() == 1 };
+        for part in &piece.parts {
             let time = Timeline { got: part.joined, ..piece.time };
-            self.complete_part(part, time, Some(&piece.company), sink);
+            self.complete_part(part, time, Some(carrier), sink);
         }
     }
 
@@ -259,15 +268,15 @@ impl Lives {
     }
 
     /// A part of a bio is done; with the last one the bio is.
-    fn complete_part(&mut self, part: Part, time: Timeline, company: Option<&Company>, sink: &mut impl Sink) {
+    fn complete_part(&mut self, part: &Part, time: Timeline, carrier: Option<Carrier>, sink: &mut impl Sink) {
         let Some(bio) = self.bios.get_mut(part.bio) else { return };
         bio.remaining = bio.remaining - part.bytes;
-        bio.by_request |= company.is_some();
+        bio.by_request |= carrier.is_some();
         if bio.remaining.0 > 0 {
             return;
         }
         let time = Timeline { queued: Some(bio.queued), ..time };
-        self.finish_bio(part.bio, time, part.merged, company, sink);
+        self.finish_bio(part.bio, time, part.merged, carrier, sink);
     }
 
     fn finish_bio(
@@ -275,7 +284,7 @@ impl Lives {
         id: BioId,
         time: Timeline,
         merged: bool,
-        company: Option<&Company>,
+        carrier: Option<Carrier>,
         sink: &mut impl Sink,
     ) {
         let Some(bio) = self.bios.remove(id) else { return };
@@ -288,7 +297,8 @@ impl Lives {
         self.tell_parent(&bio, time.completed);
         let InFlight { op, flags, start, bytes, tid, task, pieces, by_request, below, .. } = bio;
         let lower = below.map(|b| b.end(time.completed));
-        let company = company.copied().unwrap_or_default();
+        let company = carrier.map(|c| *c.company).unwrap_or_default();
+        let is_request = pieces == 1 && carrier.is_some_and(|c| c.alone);
         let done = Bio {
             dev,
             op,
@@ -299,6 +309,7 @@ impl Lives {
             task,
             pieces,
             merged,
+            is_request,
             time,
             by_request,
             lower,
@@ -343,7 +354,7 @@ impl Lives {
             let queued = self.bio_of(part.bio).map(|b| b.queued);
             self.finish_bio(part.bio, Timeline { queued, ..piece.time }, false, None, sink);
         } else {
-            self.complete_part(part, piece.time, None, sink);
+            self.complete_part(&part, piece.time, None, sink);
         }
     }
 

@@ -27,18 +27,19 @@ pub struct Company {
     pub overtaken_by: ByClass<u32>,
     /// Requests completed while it was in the device (D2C).
     pub served: ByClass<u32>,
-    /// Bytes completed while it was in the device.
-    pub served_bytes: ByClass<Bytes>,
+    /// Bytes completed while it was in the device, of all classes.
+    pub served_bytes: Bytes,
     /// The part of its D2C in which the device was flooded with background writes.
     pub flooded: Nanos,
 }
 
-/// A reading of a device's totals.
+/// A reading of a device's totals. The counts wrap around: only their differences are used, and nothing stays in
+/// flight for four billion requests.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reading {
-    issued: ByClass<u64>,
-    completed: ByClass<u64>,
-    completed_bytes: ByClass<u64>,
+    issued: ByClass<u32>,
+    completed: ByClass<u32>,
+    completed_bytes: u64,
     flooded: u64,
 }
 
@@ -54,7 +55,8 @@ impl Crowd {
     /// A request goes to the device. Returns who was there before it.
     pub fn enter(&mut self, class: Class, now: Nanos) -> ByClass<u32> {
         let before = self.in_flight;
-        self.totals.issued[class.index()] += 1;
+        let issued = &mut self.totals.issued[class.index()];
+        *issued = issued.wrapping_add(1);
         self.in_flight[class.index()] += 1;
         if class == Class::Background && self.in_flight[class.index()] == FLOOD_DEPTH {
             self.flooded_since = Some(now);
@@ -66,8 +68,8 @@ impl Crowd {
     pub fn leave(&mut self, class: Class, completed: Option<Bytes>, now: Nanos) {
         let i = class.index();
         if let Some(bytes) = completed {
-            self.totals.completed[i] += 1;
-            self.totals.completed_bytes[i] += bytes.0;
+            self.totals.completed[i] = self.totals.completed[i].wrapping_add(1);
+            self.totals.completed_bytes = self.totals.completed_bytes.wrapping_add(bytes.0);
         }
         if class == Class::Background && self.in_flight[i] == FLOOD_DEPTH {
             if let Some(since) = self.flooded_since.take() {
@@ -96,16 +98,16 @@ impl Company {
     /// Fills in what was issued between two readings.
     pub fn waited(&mut self, from: &Reading, to: &Reading) {
         for c in 0..Class::COUNT {
-            self.overtaken_by[c] = to.issued[c].saturating_sub(from.issued[c]) as u32;
+            self.overtaken_by[c] = to.issued[c].wrapping_sub(from.issued[c]);
         }
     }
 
     /// Fills in what was completed between two readings.
     pub fn shared(&mut self, from: &Reading, to: &Reading) {
         for c in 0..Class::COUNT {
-            self.served[c] = to.completed[c].saturating_sub(from.completed[c]) as u32;
-            self.served_bytes[c] = Bytes(to.completed_bytes[c].saturating_sub(from.completed_bytes[c]));
+            self.served[c] = to.completed[c].wrapping_sub(from.completed[c]);
         }
+        self.served_bytes = Bytes(to.completed_bytes.wrapping_sub(from.completed_bytes));
         self.flooded = Nanos(to.flooded.saturating_sub(from.flooded));
     }
 }

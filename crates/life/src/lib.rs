@@ -20,7 +20,7 @@ mod timeline;
 
 pub use bio::Bio;
 pub use crowd::{ByClass, Company, FLOOD_DEPTH};
-pub use lives::{Lives, Sink};
+pub use lives::{Lives, Sink, MAX_DEVICES};
 pub use names::{Names, TaskName};
 pub use op::{has_extent, kind, Class, Op, KIND};
 pub use plug::Plug;

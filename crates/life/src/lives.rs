@@ -62,7 +62,7 @@ pub struct Lives {
 
 /// Hosts have hundreds of block devices at most. A trace that names more is damaged; the events of the rest are
 /// counted as unmatched.
-const MAX_DEVICES: usize = 1024;
+pub const MAX_DEVICES: usize = 1024;
 
 impl Lives {
     /// Takes in the events of a batch.

@@ -73,8 +73,8 @@ pub(crate) struct Piece {
     pub touched: Nanos,
     /// The device's losses when it last moved on.
     pub losses: u64,
-    pub inserted_at: Reading,
-    pub issued_at: Reading,
+    /// The device's totals when it entered the stage it is in.
+    pub since: Reading,
     pub company: Company,
 }
 

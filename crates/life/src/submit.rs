@@ -73,8 +73,7 @@ impl Lives {
             time: Timeline::default(),
             touched: e.time,
             losses: self.devices[dev as usize].losses,
-            inserted_at: Reading::default(),
-            issued_at: Reading::default(),
+            since: Reading::default(),
             company: Company::default(),
         }
     }

@@ -102,8 +102,8 @@ impl Explanation {
 
     /// When the recording began, in nanoseconds since 1970, if it says so.
     pub fn began(&self) -> Option<u128> {
-        let (seconds, nanos, at) = self.facts.wall?;
-        let (first, _) = self.facts.span?;
+        let (seconds, nanos, at) = self.facts.flow.wall?;
+        let (first, _) = self.facts.flow.span?;
         let wall = seconds as u128 * 1_000_000_000 + nanos as u128;
         Some((wall + first.0 as u128).saturating_sub(at.0 as u128))
     }

@@ -166,8 +166,7 @@ impl Slowest {
         let _ = writeln!(out, "  {:>14.6} ms  total, all accounted for", l.total().0 as f64 / 1e6);
         let served: u64 = r.company.served.iter().map(|n| *n as u64).sum();
         if served > 0 {
-            let bytes = r.company.served_bytes.iter().copied().sum();
-            let text = format!("{} others, {}", count(served), size(bytes));
+            let text = format!("{} others, {}", count(served), size(r.company.served_bytes));
             let _ = writeln!(out, "  meanwhile the device completed {text}");
         }
         let mut before = l.from;

@@ -1,21 +1,16 @@
 //! One pass over a recording: events in, statistics out, in memory that does not grow with its length.
+//!
+//! There are two halves, which may run on two threads: the [`Flow`] counts what passes by, the [`Analysis`] follows
+//! the lives. Together they are the [`Facts`].
 
 use crate::cells::Cells;
 use crate::device::Device;
 use crate::tasks::Tasks;
+use crate::traffic::Flow;
 use ledger::{Ledger, Reason};
-use life::{Bio, ByClass, Class, Lives, Names, Op, Plug, Request, Sink, Tally, FLOOD_DEPTH};
+use life::{Bio, ByClass, Class, Lives, Names, Plug, Request, Sink, Tally};
 use rustc_hash::FxHashMap;
-use trace::{Action, Batch, Detail, DevId, Event, Nanos};
-
-/// Everything that one pass finds out.
-#[derive(Default)]
-pub struct Analysis {
-    lives: Lives,
-    facts: Facts,
-    which: FxHashMap<DevId, usize>,
-    recent: Option<(DevId, usize)>,
-}
+use trace::{Action, Batch, DevId, Nanos};
 
 /// What was found out. Causes judge by this, reports show it.
 #[derive(Default)]
@@ -28,47 +23,85 @@ pub struct Facts {
     pub tasks: Tasks,
     /// What found no place.
     pub tally: Tally,
-    /// First and last event.
-    pub span: Option<(Nanos, Nanos)>,
-    /// The wall clock (seconds and nanoseconds since 1970) and the trace's time at one moment.
-    pub wall: Option<(u32, u32, Nanos)>,
-    /// Events by action.
-    pub actions: std::collections::BTreeMap<Action, u64>,
+    /// What passed by, of all devices together.
+    pub flow: Flow,
 }
 
-/// As in [`Lives`]: more devices than hosts have are damage.
-const MAX_DEVICES: usize = 1024;
+impl Facts {
+    /// Everything about a recording that is at hand as batches; for tests and small inputs.
+    pub fn of(batches: &[Batch]) -> Facts {
+        let (mut flow, mut analysis) = (Flow::default(), Analysis::default());
+        for batch in batches {
+            flow.feed(batch);
+            analysis.feed(batch);
+        }
+        analysis.finish(flow)
+    }
+
+    /// Time between the first and the last event.
+    pub fn duration(&self) -> Nanos {
+        self.flow.span.map_or(Nanos(0), |(a, b)| b.since(a))
+    }
+
+    /// A device by number.
+    pub fn device(&self, id: DevId) -> Option<&Device> {
+        self.devices.iter().find(|d| d.id == id)
+    }
+
+    /// How many events had an action.
+    pub fn events(&self, action: Action) -> u64 {
+        self.flow.events(action)
+    }
+}
+
+/// The half that follows the lives.
+#[derive(Default)]
+pub struct Analysis {
+    lives: Lives,
+    found: Found,
+}
 
 impl Analysis {
     /// Takes in the events of a batch.
     pub fn feed(&mut self, batch: &Batch) {
-        for event in &batch.events {
-            self.facts.note(event, batch, &mut self.which, &mut self.recent);
-            let mut sink = Recorder { facts: &mut self.facts, which: &self.which, recent: &mut self.recent };
-            self.lives.step(event, batch, &mut sink);
-        }
+        self.lives.feed(batch, &mut self.found);
     }
 
-    /// Ends the recording.
-    pub fn finish(mut self) -> Facts {
-        self.facts.tally = self.lives.finish();
+    /// Ends the recording and puts the halves together.
+    pub fn finish(mut self, mut flow: Flow) -> Facts {
+        let tally = self.lives.finish();
+        let Found { mut devices, mut which, cells, tasks, .. } = self.found;
+        let traffic = flow.take_devices();
+        let order: Vec<DevId> = traffic.iter().map(|(id, _)| *id).collect();
+        for (id, traffic) in traffic {
+            let at = *which.entry(id).or_insert_with(|| {
+                devices.push(Device::new(id));
+                devices.len() - 1
+            });
+            devices[at].traffic = traffic;
+        }
         for (lower, upper) in self.lives.stacked() {
-            if let Some(d) = self.which.get(&lower) {
-                self.facts.devices[*d].upper = Some(upper);
+            if let Some(at) = which.get(&lower) {
+                devices[*at].upper = Some(upper);
             }
         }
-        let by_class = self.facts.cells.sum(|k| Some((k.dev, Class::of(k.op, k.flags))));
-        for ((dev, class), phases) in by_class {
-            if let Some(d) = self.which.get(&dev) {
-                self.facts.devices[*d].requests[class.index()] = phases;
+        for ((dev, class), phases) in cells.sum(|k| Some((k.dev, Class::of(k.op, k.flags)))) {
+            if let Some(at) = which.get(&dev) {
+                devices[*at].requests[class.index()] = phases;
             }
         }
-        for device in &mut self.facts.devices {
-            if let Some((_, last)) = device.span {
+        for ((dev, class), phases) in cells.sum(|k| k.whole.then_some((k.dev, Class::of(k.op, k.flags)))) {
+            if let Some(at) = which.get(&dev) {
+                devices[*at].bios[class.index()].phases.merge(&phases);
+            }
+        }
+        for device in &mut devices {
+            if let Some((_, last)) = device.traffic.span {
                 device.depth.finish(last);
             }
         }
-        self.facts
+        devices.sort_by_key(|d| order.iter().position(|id| *id == d.id));
+        Facts { devices, cells, tasks, tally, flow }
     }
 
     /// Pieces in flight now.
@@ -77,134 +110,46 @@ impl Analysis {
     }
 }
 
-impl Facts {
-    /// Time between the first and the last event.
-    pub fn duration(&self) -> Nanos {
-        self.span.map_or(Nanos(0), |(a, b)| b.since(a))
-    }
+/// What the lives told so far.
+#[derive(Default)]
+struct Found {
+    devices: Vec<Device>,
+    which: FxHashMap<DevId, usize>,
+    recent: Option<(DevId, usize)>,
+    cells: Cells,
+    tasks: Tasks,
+}
 
-    /// A device by number.
-    pub fn device(&self, id: DevId) -> Option<&Device> {
-        self.devices.iter().find(|d| d.id == id)
-    }
-
-    fn note(
-        &mut self,
-        e: &Event,
-        batch: &Batch,
-        which: &mut FxHashMap<DevId, usize>,
-        recent: &mut Option<(DevId, usize)>,
-    ) {
-        *self.actions.entry(e.action).or_default() += 1;
-        if let (Action::WallClock, Detail::Wall { seconds, nanos }) = (e.action, e.detail) {
-            self.wall.get_or_insert((seconds, nanos, e.time));
-        }
-        if e.action.is_note() && e.action != Action::Message {
-            return;
-        }
-        let at = match *recent {
-            Some((id, at)) if id == e.dev => at,
+impl Found {
+    #[inline]
+    fn device(&mut self, id: DevId) -> &mut Device {
+        let at = match self.recent {
+            Some((recent, at)) if recent == id => at,
             _ => {
-                let at = match which.get(&e.dev) {
-                    Some(at) => *at,
-                    None if self.devices.len() >= MAX_DEVICES => return,
-                    None => {
-                        self.devices.push(Device::new(e.dev));
-                        which.insert(e.dev, self.devices.len() - 1);
-                        self.devices.len() - 1
-                    }
-                };
-                *recent = Some((e.dev, at));
+                let devices = &mut self.devices;
+                let at = *self.which.entry(id).or_insert_with(|| {
+                    devices.push(Device::new(id));
+                    devices.len() - 1
+                });
+                self.recent = Some((id, at));
                 at
             }
         };
-        extend(&mut self.span, e.time);
-        let device = &mut self.devices[at];
-        extend(&mut device.span, e.time);
-        match e.action {
-            Action::Queue => device.queued(e),
-            Action::Issue => device.issued(e),
-            Action::Split => device.splits += 1,
-            Action::Message => device.messages.record(batch.text(e)),
-            _ => {}
-        }
+        &mut self.devices[at]
     }
 }
 
-fn extend(span: &mut Option<(Nanos, Nanos)>, t: Nanos) {
-    match span {
-        Some((from, to)) => {
-            *from = t.min(*from);
-            *to = t.max(*to);
-        }
-        None => *span = Some((t, t)),
-    }
-}
-
-impl Device {
-    fn queued(&mut self, e: &Event) {
-        if let Some(last) = self.last_queue.replace(e.time) {
-            self.q2q.record(e.time.since(last).0);
-        }
-        self.q2q_seeks.record(e.sector, e.bytes);
-    }
-
-    fn issued(&mut self, e: &Event) {
-        let op = Op::of(e);
-        let class = Class::of(op, e.flags).index();
-        if op != Op::Flush {
-            self.d2d_seeks.record(e.sector, e.bytes);
-            self.issue_sizes[class].record(e.bytes.0);
-            self.issues[class] += 1;
-            if self.last_end[class].replace(e.sector.after(e.bytes)) == Some(e.sector) {
-                self.contiguous[class] += 1;
-            }
-        }
-    }
-}
-
-/// Writes what [`Lives`] tells into the facts.
-struct Recorder<'a> {
-    facts: &'a mut Facts,
-    which: &'a FxHashMap<DevId, usize>,
-    recent: &'a mut Option<(DevId, usize)>,
-}
-
-impl Recorder<'_> {
-    #[inline]
-    fn index(&mut self, id: DevId) -> Option<usize> {
-        match *self.recent {
-            Some((recent, at)) if recent == id => Some(at),
-            _ => self.which.get(&id).copied(),
-        }
-    }
-}
-
-impl Sink for Recorder<'_> {
+impl Sink for Found {
     fn request(&mut self, r: &Request, names: &Names) {
-        let Some(at) = self.index(r.dev) else { return };
-        let task = self.facts.tasks.number(r.task, names);
-        let cell = self.facts.cells.of(r, task);
+        let task = self.tasks.number(r.task, names);
+        let cell = self.cells.of(r, task);
         cell.record(r.bytes, &r.time);
         cell.merges += r.merges as u64;
         cell.errors += (r.error != 0) as u64;
         let class = r.class().index();
-        let device = &mut self.facts.devices[at];
+        let device = self.device(r.dev);
         if let Some(d2c) = r.time.d2c() {
-            let company = &mut device.company[class];
-            let background = r.company.beside[Class::Background.index()];
-            company.background.record(background as u64);
-            company.depth.record(r.company.beside.iter().map(|n| *n as u64).sum());
-            if background >= FLOOD_DEPTH {
-                company.flooded.record(d2c.0);
-            } else if background == 0 {
-                company.clear.record(d2c.0);
-            }
-            let overtakers = r.company.overtaken_by[Class::Background.index()];
-            if let Some(i2d) = r.time.i2d().filter(|_| overtakers > 0) {
-                company.overtaken.record(i2d.0);
-                company.overtakers.record(overtakers as u64);
-            }
+            device.company[class].record(r, d2c);
         }
         let second = device.series.at(r.time.completed);
         second.completed[class] += 1;
@@ -213,19 +158,10 @@ impl Sink for Recorder<'_> {
     }
 
     fn bio(&mut self, b: &Bio, _names: &Names) {
-        let Some(at) = self.index(b.dev) else { return };
-        let device = &mut self.facts.devices[at];
+        let device = self.device(b.dev);
         let class = b.class().index();
         let stats = &mut device.bios[class];
-        stats.phases.record(b.bytes, &b.time);
-        stats.merged += b.merged as u64;
-        stats.split += (b.pieces > 1) as u64;
-        stats.largest = stats.largest.max(b.bytes);
-        if b.merged {
-            if let Some(q2m) = b.time.q2g() {
-                stats.q2m.record(q2m.0);
-            }
-        }
+        stats.record(b);
         let ledger = Ledger::of_bio(b);
         let place = stats.tail.record(&ledger);
         let in_device = ledger.of_reason(Reason::Device);
@@ -248,14 +184,12 @@ impl Sink for Recorder<'_> {
     }
 
     fn plug(&mut self, plug: &Plug, names: &Names) {
-        let Some(at) = self.index(plug.dev) else { return };
-        let task = self.facts.tasks.number(names.of(plug.tid), names);
-        self.facts.devices[at].plugs.entry(task).or_default().record(plug);
+        let task = self.tasks.number(names.of(plug.tid), names);
+        self.device(plug.dev).plugs.entry(task).or_default().record(plug);
     }
 
     fn in_flight(&mut self, dev: DevId, now: Nanos, in_flight: &ByClass<u32>) {
-        let Some(at) = self.index(dev) else { return };
         let depth = in_flight.iter().map(|n| *n as u64).sum();
-        self.facts.devices[at].depth.set(now, depth);
+        self.device(dev).depth.set(now, depth);
     }
 }

@@ -34,6 +34,8 @@ pub struct CellKey {
     pub flags: Flags,
     /// How large they were.
     pub size: SizeClass,
+    /// Whether each carried exactly one bio, and all of it: then its phases are also that bio's.
+    pub whole: bool,
     /// Whose they were: a number of [`Tasks`](crate::Tasks).
     pub task: u32,
 }
@@ -63,6 +65,7 @@ impl Cells {
             op: r.op,
             flags: Flags(r.flags.0 & FLAG_SET.0),
             size: SizeClass::of(r.bytes),
+            whole: r.bios == 1 && !r.split,
             task,
         };
         let at = match self.recent {

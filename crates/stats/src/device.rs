@@ -2,12 +2,11 @@
 
 use crate::depth::Depth;
 use crate::distribution::Distribution;
-use crate::messages::Messages;
 use crate::phases::Phases;
-use crate::seek::{Measure, Seeks};
 use crate::series::{Cell, Series};
 use crate::tail::Tail;
-use life::{Class, Plug};
+use crate::traffic::Traffic;
+use life::{Bio, Class, Plug, Request, FLOOD_DEPTH};
 use std::collections::BTreeMap;
 use trace::{Bytes, DevId, Nanos};
 
@@ -67,10 +66,26 @@ pub struct BioStats {
     pub merged: u64,
     /// Bios that were cut in pieces.
     pub split: u64,
-    /// Bytes by which the latest differs: the largest bio.
+    /// The largest bio.
     pub largest: Bytes,
     /// Where their time went, by latency.
     pub tail: Tail,
+}
+
+impl BioStats {
+    /// Adds a bio. The phases of one that is a whole request are in the cells already.
+    #[inline]
+    pub fn record(&mut self, b: &Bio) {
+        if !b.is_request {
+            self.phases.record(b.bytes, &b.time);
+        }
+        self.merged += b.merged as u64;
+        self.split += (b.pieces > 1) as u64;
+        self.largest = self.largest.max(b.bytes);
+        if let Some(q2m) = b.time.q2g().filter(|_| b.merged) {
+            self.q2m.record(q2m.0);
+        }
+    }
 }
 
 /// How requests of one class fared in company and without it.
@@ -90,6 +105,26 @@ pub struct Company {
     pub overtakers: Distribution,
 }
 
+impl Company {
+    /// Adds a request that was in the device for `d2c`.
+    #[inline]
+    pub fn record(&mut self, r: &Request, d2c: Nanos) {
+        let background = r.company.beside[Class::Background.index()];
+        self.background.record(background as u64);
+        self.depth.record(r.company.beside.iter().map(|n| *n as u64).sum());
+        if background >= FLOOD_DEPTH {
+            self.flooded.record(d2c.0);
+        } else if background == 0 {
+            self.clear.record(d2c.0);
+        }
+        let overtakers = r.company.overtaken_by[Class::Background.index()];
+        if let Some(i2d) = r.time.i2d().filter(|_| overtakers > 0) {
+            self.overtaken.record(i2d.0);
+            self.overtakers.record(overtakers as u64);
+        }
+    }
+}
+
 /// One device.
 #[derive(Debug)]
 pub struct Device {
@@ -103,33 +138,12 @@ pub struct Device {
     pub company: [Company; Class::COUNT],
     /// Requests in the device over time.
     pub depth: Depth,
-    /// Distances between queued bios, and between issued requests.
-    pub q2q_seeks: Seeks,
-    /// The same between issues.
-    pub d2d_seeks: Seeks,
-    /// Time between queued bios.
-    pub q2q: Distribution,
-    /// Time from a remap's queue on the device above to its own queue here.
-    pub q2a: Distribution,
-    /// Sizes of issued requests, in bytes, by class.
-    pub issue_sizes: [Distribution; Class::COUNT],
-    /// Issues that began where the one before them (of the same class) ended.
-    pub contiguous: [u64; Class::COUNT],
-    /// Issues.
-    pub issues: [u64; Class::COUNT],
     /// Plugs by task number.
     pub plugs: BTreeMap<u32, PlugStats>,
     /// Per second.
     pub series: Series<Second>,
-    /// What the kernel said.
-    pub messages: Messages,
-    /// Splits (`X`).
-    pub splits: u64,
-    /// First and last event.
-    pub span: Option<(Nanos, Nanos)>,
-    /// The last queue and where the last issue of each class ended.
-    pub(crate) last_queue: Option<Nanos>,
-    pub(crate) last_end: [Option<trace::Sector>; Class::COUNT],
+    /// What passed by, event by event.
+    pub traffic: Traffic,
     /// The recorded device that lies on this one.
     pub upper: Option<DevId>,
 }
@@ -143,20 +157,9 @@ impl Device {
             bios: Default::default(),
             company: Default::default(),
             depth: Depth::new(),
-            q2q_seeks: Seeks::new(Measure::Closest),
-            d2d_seeks: Seeks::new(Measure::Closest),
-            q2q: Distribution::new(),
-            q2a: Distribution::new(),
-            issue_sizes: Default::default(),
-            contiguous: [0; Class::COUNT],
-            issues: [0; Class::COUNT],
             plugs: BTreeMap::new(),
             series: Series::new(),
-            messages: Messages::default(),
-            splits: 0,
-            span: None,
-            last_queue: None,
-            last_end: [None; Class::COUNT],
+            traffic: Traffic::default(),
             upper: None,
         }
     }
@@ -168,7 +171,7 @@ impl Device {
 
     /// Time between the first and the last event.
     pub fn duration(&self) -> Nanos {
-        self.span.map_or(Nanos(0), |(a, b)| b.since(a))
+        self.traffic.duration()
     }
 
     /// Requests (bios, on a bio-based device) of a class.

@@ -12,6 +12,7 @@ mod seek;
 mod series;
 mod tail;
 mod tasks;
+mod traffic;
 
 pub use analysis::{Analysis, Facts};
 pub use cells::{CellKey, Cells, SizeClass, FLAG_SET};
@@ -25,3 +26,4 @@ pub use seek::{Measure, Mode, Seeks};
 pub use series::{Cell, Series};
 pub use tail::{Slowest, Tail, TailTime};
 pub use tasks::Tasks;
+pub use traffic::{Flow, Traffic};

@@ -90,6 +90,40 @@ impl Action {
         }
     }
 
+    /// A small number for tables: below [`Action::KINDS`]; all unknown actions share one.
+    pub fn index(self) -> usize {
+        match self {
+            Action::Queue => 0,
+            Action::BackMerge => 1,
+            Action::FrontMerge => 2,
+            Action::Get => 3,
+            Action::SleepForRequest => 4,
+            Action::Requeue => 5,
+            Action::Issue => 6,
+            Action::Complete => 7,
+            Action::Plug => 8,
+            Action::Unplug => 9,
+            Action::UnplugImplicit => 10,
+            Action::Insert => 11,
+            Action::Split => 12,
+            Action::Bounce => 13,
+            Action::Remap => 14,
+            Action::Abort => 15,
+            Action::DriverData => 16,
+            Action::ZonePlug => 17,
+            Action::ZoneUnplug => 18,
+            Action::ZoneManage => 19,
+            Action::TaskName => 20,
+            Action::WallClock => 21,
+            Action::Message => 22,
+            Action::Lost => 23,
+            Action::Other(_) => 24,
+        }
+    }
+
+    /// How many numbers [`Action::index`] gives.
+    pub const KINDS: usize = 25;
+
     /// Whether the record is a note about the trace and not a step in the life of an I/O.
     pub fn is_note(self) -> bool {
         matches!(self, Action::TaskName | Action::WallClock | Action::Message | Action::Lost)

@@ -6,9 +6,10 @@ use crate::reading;
 use clap::Args;
 use evidence::System;
 use report::{Explanation, Style, Subject};
-use stats::Analysis;
+use stats::{Analysis, Flow};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use trace::Batch;
 
 /// Say what was slow, where its time went, why, what to try, and how far to trust it.
 #[derive(Args)]
@@ -42,9 +43,10 @@ pub fn explain(capture: &Path) -> Result<Explanation, Failure> {
     let sources = vec![recording.format.to_string()];
     let file_names = recording.names.clone();
     let mut analysis = Analysis::default();
-    let quality = reading::read(recording, capture, |batch| analysis.feed(batch))?;
+    let take = |batch: &Batch| analysis.feed(batch);
+    let (quality, flow) = reading::read_counting(recording, capture, Flow::default(), Flow::feed, take)?;
     let subject = Subject { sources, file_names, system: system.unwrap_or_default(), quality };
-    Ok(Explanation::new(subject, analysis.finish()))
+    Ok(Explanation::new(subject, analysis.finish(flow)))
 }
 
 /// Colour only on a terminal and only if `NO_COLOR` is not set (no-color.org).

@@ -1,0 +1,167 @@
+//! What passed by, event by event, without following any I/O: distances, sizes, messages.
+//!
+//! Kept apart from the lives so that it can be counted on another thread than they are.
+
+use crate::distribution::Distribution;
+use crate::messages::Messages;
+use crate::seek::{Measure, Seeks};
+use life::{Class, Op};
+use rustc_hash::FxHashMap;
+use trace::{Action, Batch, Detail, DevId, Event, Nanos, Sector};
+
+/// The traffic of one device.
+#[derive(Debug)]
+pub struct Traffic {
+    /// First and last event.
+    pub span: Option<(Nanos, Nanos)>,
+    /// Distances between queued bios.
+    pub q2q_seeks: Seeks,
+    /// The same between issued requests.
+    pub d2d_seeks: Seeks,
+    /// Time between queued bios.
+    pub q2q: Distribution,
+    /// Sizes of issued requests, in bytes, by class.
+    pub issue_sizes: [Distribution; Class::COUNT],
+    /// Issues that began where the one before them (of the same class) ended.
+    pub contiguous: [u64; Class::COUNT],
+    /// Issues that moved data.
+    pub issues: [u64; Class::COUNT],
+    /// Splits (`X`).
+    pub splits: u64,
+    /// What the kernel said.
+    pub messages: Messages,
+    last_queue: Option<Nanos>,
+    last_end: [Option<Sector>; Class::COUNT],
+}
+
+impl Default for Traffic {
+    fn default() -> Traffic {
+        Traffic {
+            span: None,
+            q2q_seeks: Seeks::new(Measure::Closest),
+            d2d_seeks: Seeks::new(Measure::Closest),
+            q2q: Distribution::new(),
+            issue_sizes: Default::default(),
+            contiguous: [0; Class::COUNT],
+            issues: [0; Class::COUNT],
+            splits: 0,
+            messages: Messages::default(),
+            last_queue: None,
+            last_end: [None; Class::COUNT],
+        }
+    }
+}
+
+impl Traffic {
+    /// Time between the first and the last event.
+    pub fn duration(&self) -> Nanos {
+        self.span.map_or(Nanos(0), |(a, b)| b.since(a))
+    }
+
+    fn record(&mut self, e: &Event, batch: &Batch) {
+        extend(&mut self.span, e.time);
+        match e.action {
+            Action::Queue => {
+                if let Some(last) = self.last_queue.replace(e.time) {
+                    self.q2q.record(e.time.since(last).0);
+                }
+                self.q2q_seeks.record(e.sector, e.bytes);
+            }
+            Action::Issue => self.issued(e),
+            Action::Split => self.splits += 1,
+            Action::Message => self.messages.record(batch.text(e)),
+            _ => {}
+        }
+    }
+
+    fn issued(&mut self, e: &Event) {
+        let op = Op::of(e);
+        if op == Op::Flush {
+            return;
+        }
+        let class = Class::of(op, e.flags).index();
+        self.d2d_seeks.record(e.sector, e.bytes);
+        self.issue_sizes[class].record(e.bytes.0);
+        self.issues[class] += 1;
+        if self.last_end[class].replace(e.sector.after(e.bytes)) == Some(e.sector) {
+            self.contiguous[class] += 1;
+        }
+    }
+}
+
+/// The traffic of all devices.
+#[derive(Debug, Default)]
+pub struct Flow {
+    devices: Vec<(DevId, Traffic)>,
+    which: FxHashMap<DevId, usize>,
+    recent: Option<(DevId, usize)>,
+    /// First and last event of any device.
+    pub span: Option<(Nanos, Nanos)>,
+    /// The wall clock (seconds and nanoseconds since 1970) and the trace's time at one moment.
+    pub wall: Option<(u32, u32, Nanos)>,
+    /// Events by [`Action::index`].
+    actions: [u64; Action::KINDS],
+}
+
+impl Flow {
+    /// Takes in the events of a batch.
+    pub fn feed(&mut self, batch: &Batch) {
+        for e in &batch.events {
+            self.actions[e.action.index()] += 1;
+            if let (Action::WallClock, Detail::Wall { seconds, nanos }) = (e.action, e.detail) {
+                self.wall.get_or_insert((seconds, nanos, e.time));
+            }
+            if e.action.is_note() && e.action != Action::Message {
+                continue;
+            }
+            extend(&mut self.span, e.time);
+            if let Some(at) = self.device(e.dev) {
+                self.devices[at].1.record(e, batch);
+            }
+        }
+    }
+
+    /// The devices in the order in which they appeared.
+    pub fn take_devices(&mut self) -> Vec<(DevId, Traffic)> {
+        self.which.clear();
+        self.recent = None;
+        std::mem::take(&mut self.devices)
+    }
+
+    /// How many events had an action.
+    pub fn events(&self, action: Action) -> u64 {
+        self.actions[action.index()]
+    }
+
+    #[inline]
+    fn device(&mut self, id: DevId) -> Option<usize> {
+        match self.recent {
+            Some((recent, at)) if recent == id => Some(at),
+            _ => self.device_after_switch(id),
+        }
+    }
+
+    fn device_after_switch(&mut self, id: DevId) -> Option<usize> {
+        let at = match self.which.get(&id) {
+            Some(at) => *at,
+            None if self.devices.len() >= life::MAX_DEVICES => return None,
+            None => {
+                self.devices.push((id, Traffic::default()));
+                self.which.insert(id, self.devices.len() - 1);
+                self.devices.len() - 1
+            }
+        };
+        self.recent = Some((id, at));
+        Some(at)
+    }
+}
+
+fn extend(span: &mut Option<(Nanos, Nanos)>, t: Nanos) {
+    match span {
+        Some((from, to)) => {
+            *from = t.min(*from);
+            *to = t.max(*to);
+        }
+        None => *span = Some((t, t)),
+    }
+}
