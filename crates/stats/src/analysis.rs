@@ -125,17 +125,28 @@ impl Found {
     fn device(&mut self, id: DevId) -> &mut Device {
         let at = match self.recent {
             Some((recent, at)) if recent == id => at,
-            _ => {
-                let devices = &mut self.devices;
-                let at = *self.which.entry(id).or_insert_with(|| {
-                    devices.push(Device::new(id));
-                    devices.len() - 1
-                });
-                self.recent = Some((id, at));
-                at
-            }
+            _ => self.switch(id),
         };
         &mut self.devices[at]
+    }
+
+    #[inline(never)]
+    fn switch(&mut self, id: DevId) -> usize {
+        let at = match self.which.get(&id) {
+            Some(at) => *at,
+            None => self.add(id),
+        };
+        self.recent = Some((id, at));
+        at
+    }
+
+    /// Kept out of line: a new device takes 50 KB of stack, which is touched on entry.
+    #[cold]
+    #[inline(never)]
+    fn add(&mut self, id: DevId) -> usize {
+        self.devices.push(Device::new(id));
+        self.which.insert(id, self.devices.len() - 1);
+        self.devices.len() - 1
     }
 }
 

@@ -75,6 +75,7 @@ impl Cells {
         &mut self.cells[at].1
     }
 
+    #[inline(never)]
     fn find(&mut self, mut key: CellKey) -> usize {
         let asked = key;
         if self.cells.len() >= Self::MAX && !self.which.contains_key(&key) {

@@ -141,6 +141,7 @@ impl Flow {
         }
     }
 
+    #[inline(never)]
     fn device_after_switch(&mut self, id: DevId) -> Option<usize> {
         let at = match self.which.get(&id) {
             Some(at) => *at,
