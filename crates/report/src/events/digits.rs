@@ -33,30 +33,42 @@ fn fill(out: &mut Vec<u8>, with: &[u8; 64], mut count: usize) {
     }
 }
 
-/// The decimal digits of a number, at the end of the array.
-struct Digits {
-    text: [u8; 20],
-    start: usize,
-}
+/// The longest number has 20 digits; padding up to here costs nothing.
+const CELL: usize = 24;
 
-impl Digits {
-    #[inline]
-    fn new(mut n: u64) -> Digits {
-        let mut d = Digits { text: [b'0'; 20], start: 20 };
-        loop {
-            d.start -= 1;
-            d.text[d.start] = b'0' + (n % 10) as u8;
-            n /= 10;
-            if n == 0 {
-                return d;
-            }
-        }
+/// `00`, `01`, ... `99`.
+const PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0; 2]; 100];
+    let mut n = 0;
+    while n < 100 {
+        pairs[n] = [b'0' + (n / 10) as u8, b'0' + (n % 10) as u8];
+        n += 1;
     }
+    pairs
+};
 
-    #[inline]
-    fn as_bytes(&self) -> &[u8] {
-        &self.text[self.start..]
+/// Appends a number with so much padding before it that it is `min` wide, at most a cell. A whole cell of
+/// padding is appended (a copy of fixed length is a few instructions, one of any length a call), the digits are
+/// written over it, and what is too much is cut off.
+#[inline]
+fn cell(out: &mut Vec<u8>, mut n: u64, padding: u8, min: usize) {
+    let digits = if n < 10 { 1 } else { n.ilog10() as usize + 1 };
+    let mut at = digits.max(min);
+    let start = out.len();
+    let end = start + at;
+    out.extend_from_slice(&[padding; CELL]);
+    let cell: &mut [u8; CELL] = (&mut out[start..start + CELL]).try_into().expect("a cell");
+    while n >= 100 {
+        at -= 2;
+        [cell[at], cell[at + 1]] = PAIRS[(n % 100) as usize];
+        n /= 100;
     }
+    if n >= 10 {
+        [cell[at - 2], cell[at - 1]] = PAIRS[n as usize];
+    } else {
+        cell[at - 1] = b'0' + n as u8;
+    }
+    out.truncate(end);
 }
 
 /// Appends a word.
@@ -77,21 +89,29 @@ pub fn word(out: &mut Vec<u8>, text: &[u8], width: Width) {
 /// Appends a number.
 #[inline]
 pub fn number(out: &mut Vec<u8>, n: u64, width: Width) {
-    word(out, Digits::new(n).as_bytes(), width);
+    let min = width.min as usize;
+    if width.left {
+        let start = out.len();
+        cell(out, n, b' ', 0);
+        fill(out, &BLANKS, (start + min).saturating_sub(out.len()));
+    } else {
+        fill(out, &BLANKS, min.saturating_sub(CELL));
+        cell(out, n, b' ', min.min(CELL));
+    }
 }
 
 /// Appends a number without padding.
 #[inline]
 pub fn plain(out: &mut Vec<u8>, n: u64) {
-    out.extend_from_slice(Digits::new(n).as_bytes());
+    cell(out, n, b' ', 0);
 }
 
 /// Appends a number with zeros before it, at least `min` wide.
 #[inline]
 pub fn zero_padded(out: &mut Vec<u8>, n: u64, min: u16) {
-    let digits = Digits::new(n);
-    fill(out, &ZEROS, (min as usize).saturating_sub(digits.as_bytes().len()));
-    out.extend_from_slice(digits.as_bytes());
+    let min = min as usize;
+    fill(out, &ZEROS, min.saturating_sub(CELL));
+    cell(out, n, b'0', min.min(CELL));
 }
 
 /// Appends a text that any process may have chosen: control characters, which could steer a terminal or break

@@ -157,16 +157,18 @@ impl Shown<'_> {
 
     /// ` (12 00 24 ..)`, if there is a command.
     fn command(&self, out: &mut Vec<u8>) {
-        if !self.text.is_empty() {
+        if !self.text.is_empty() && !matches!(self.event.action, Action::Queue | Action::Requeue) {
             out.extend_from_slice(b" (");
             self.payload(out);
             out.push(b')');
         }
     }
 
-    /// The payload's bytes; of zeros at the end only the first, and `..`.
+    /// The payload's bytes; of zeros at the end only the first, and `..`. blkparse shows those of `I`, `D` and
+    /// `C`; those of actions it does not know are shown too.
     fn payload(&self, out: &mut Vec<u8>) {
-        if self.event.action.is_note() {
+        if !matches!(self.event.action, Action::Insert | Action::Issue | Action::Complete | Action::Other(_))
+        {
             return;
         }
         let used = self.text.iter().rposition(|b| *b != 0).map_or(0, |at| at + 1);

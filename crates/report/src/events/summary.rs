@@ -1,7 +1,7 @@
 //! The summary behind the events, in blkparse's words and columns.
 //!
-//! What blkparse calls MiB are thousands of KiB (and GiB thousands of those), and its throughput counts 1000
-//! bytes of odd sectors as a KiB: both are kept, so that the numbers compare.
+//! What blkparse calls MiB are thousands of KiB (and GiB thousands of those), and its throughput takes a byte
+//! of an odd sector for a thousandth of a KiB: both are kept, so that the numbers compare.
 
 use super::digits::foreign;
 use super::tally::{Amount, Device, Places, Side, Tally, Task, OTHERS};
@@ -42,14 +42,13 @@ fn one_device(out: &mut Vec<u8>, name: &str, device: &Device, tallies: &[Tally])
         block(out, &Whose::Total, name, &total, None);
     }
     let milliseconds = device.last.since(device.first.unwrap_or(device.last)).0 / 1_000_000;
-    let per_second = |side: &Side| (side.throughput_kib() * 1000).checked_div(milliseconds).unwrap_or(0);
     let skipped = device.lost as f64 * 100.0 / (device.events + device.lost).max(1) as f64;
     add(
         out,
         format_args!(
             "\nThroughput (R/W): {}KiB/s / {}KiB/s\nEvents ({name}): {} entries\nSkips: {} forward ({} - {skipped:5.1}%)\n",
-            per_second(&total.file[0]),
-            per_second(&total.file[1]),
+            total.file[0].kib_per_second(milliseconds),
+            total.file[1].kib_per_second(milliseconds),
             device.events,
             device.gaps,
             device.lost,

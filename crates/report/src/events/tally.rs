@@ -53,10 +53,10 @@ pub struct Side {
 }
 
 impl Side {
-    /// Completed KiB as blkparse's throughput has them: whole KiB of each completion, and 1000 of the bytes
-    /// beyond them for one more.
-    pub fn throughput_kib(&self) -> u64 {
-        (self.completed.bytes - self.odd).0 / 1024 + self.odd.0 / 1000
+    /// KiB completed per second as blkparse has it: a byte beyond a whole KiB counts as a thousandth of one.
+    pub fn kib_per_second(&self, milliseconds: u64) -> u64 {
+        let whole = (self.completed.bytes - self.odd).0 / 1024;
+        whole.saturating_mul(1000).saturating_add(self.odd.0).checked_div(milliseconds).unwrap_or(0)
     }
 
     fn merge(&mut self, o: &Side) {
