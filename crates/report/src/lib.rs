@@ -1,5 +1,6 @@
 //! What people and programs are shown: the screen of `explain`, JSON, tables, exports.
 
+pub mod events;
 mod explanation;
 mod json;
 mod screen;

@@ -4,6 +4,7 @@
 //! Readers never trust their input: any bytes give events, counted damage ([`Quality`]) or an [`Error`] with
 //! file and offset. Memory depends on the number of CPUs, not on the length of the trace.
 
+pub mod blkparse;
 mod blktrace;
 mod error;
 mod event;

@@ -1,0 +1,169 @@
+//! Which events are wanted: by kind (`-a`, `-A`) and by time (`-w`).
+
+use trace::{Flags, Nanos};
+
+/// Why a selection was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SelectError(String);
+
+/// Kinds of events (blktrace's categories). An event is wanted if it belongs to any of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mask {
+    /// `None`: everything, also what belongs to no category.
+    categories: Option<Flags>,
+}
+
+/// The names that blkparse and blktrace take.
+const CATEGORIES: [(&str, Flags); 16] = [
+    ("read", Flags::READ),
+    ("write", Flags::WRITE),
+    ("flush", Flags::FLUSH),
+    ("sync", Flags::SYNC),
+    ("queue", Flags::QUEUE),
+    ("requeue", Flags::REQUEUE),
+    ("issue", Flags::ISSUE),
+    ("complete", Flags::COMPLETE),
+    ("fs", Flags::FS),
+    ("pc", Flags::PASSTHROUGH),
+    ("notify", Flags::NOTE),
+    ("ahead", Flags::AHEAD),
+    ("meta", Flags::META),
+    ("discard", Flags::DISCARD),
+    ("drv_data", Flags::DRIVER_DATA),
+    ("fua", Flags::FUA),
+];
+
+impl Mask {
+    /// Adds categories by name, upper or lower case, several with commas between them.
+    ///
+    /// `read,sync` takes every event that is a read or that somebody waits for.
+    pub fn add_names(&mut self, names: &str) -> Result<(), SelectError> {
+        for name in names.split(',') {
+            let found = CATEGORIES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name.trim()));
+            let Some((_, flags)) = found else {
+                let known: Vec<&str> = CATEGORIES.iter().map(|c| c.0).collect();
+                return Err(SelectError(format!(
+                    "`{name}` is no kind of event; known are {}",
+                    known.join(", ")
+                )));
+            };
+            self.add(*flags);
+        }
+        Ok(())
+    }
+
+    /// Adds categories as a hexadecimal number, with or without `0x`: bit 0 is read, bit 1 write, ... in the
+    /// order of `BLK_TC_*`.
+    pub fn add_hex(&mut self, text: &str) -> Result<(), SelectError> {
+        let digits = text.trim_start_matches("0x").trim_start_matches("0X");
+        match u32::from_str_radix(digits, 16) {
+            Ok(bits) if bits != 0 && !digits.starts_with('+') => {
+                self.add(Flags(bits));
+                Ok(())
+            }
+            _ => Err(SelectError(format!(
+                "`{text}` is no mask: give a hexadecimal number other than 0, such as 3 for reads and writes"
+            ))),
+        }
+    }
+
+    fn add(&mut self, flags: Flags) {
+        self.categories = Some(self.categories.unwrap_or_default().with(flags));
+    }
+
+    /// Whether an event of these flags is wanted.
+    #[inline]
+    pub fn takes(self, flags: Flags) -> bool {
+        self.categories.is_none_or(|c| c.0 & flags.0 != 0)
+    }
+}
+
+/// A stretch of time, both ends included, counted from the first event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// From here.
+    pub start: Nanos,
+    /// To here.
+    pub end: Nanos,
+}
+
+impl Default for Window {
+    fn default() -> Window {
+        Window { start: Nanos(0), end: Nanos(u64::MAX) }
+    }
+}
+
+impl Window {
+    /// `END` or `START:END`, in seconds with up to nine places (`1.5`), or with a unit: `ns`, `us`, `ms`, `s`.
+    pub fn parse(text: &str) -> Result<Window, SelectError> {
+        let (start, end) = text.split_once(':').unwrap_or(("0", text));
+        let window = Window { start: moment(start)?, end: moment(end)? };
+        if window.start >= window.end {
+            return Err(SelectError(format!("`{text}` ends before it begins")));
+        }
+        Ok(window)
+    }
+
+    /// Whether a time, counted from the first event, lies in it.
+    #[inline]
+    pub fn holds(self, time: Nanos) -> bool {
+        self.start <= time && time <= self.end
+    }
+}
+
+/// A number with a unit, in nanoseconds. Computed in whole numbers, so that `0.000000001` is exact.
+fn moment(text: &str) -> Result<Nanos, SelectError> {
+    let bad = || SelectError(format!("`{text}` is no time: give seconds (1.5) or a unit (1500ms, us, ns)"));
+    let units = [("ns", 0), ("us", 3), ("ms", 6), ("s", 9), ("", 9)];
+    let (number, power) =
+        units.iter().find_map(|(unit, power)| Some((text.strip_suffix(unit)?, *power))).ok_or_else(bad)?;
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let only_digits = |s: &str| s.bytes().all(|c| c.is_ascii_digit());
+    if whole.len() + fraction.len() == 0 || !only_digits(whole) || !only_digits(fraction) {
+        return Err(bad());
+    }
+    if fraction.len() > power {
+        return Err(SelectError(format!("`{text}` is finer than a nanosecond")));
+    }
+    let digits = format!("{whole}{fraction:0<power$}");
+    digits.parse().map(Nanos).map_err(|_| bad())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows() {
+        let w = |s, e| Ok(Window { start: Nanos(s), end: Nanos(e) });
+        assert_eq!(Window::parse("1"), w(0, 1_000_000_000));
+        assert_eq!(Window::parse("0.5:1.5"), w(500_000_000, 1_500_000_000));
+        assert_eq!(Window::parse("0.000000001:0.000000002"), w(1, 2));
+        assert_eq!(Window::parse("10ms:20.5ms"), w(10_000_000, 20_500_000));
+        assert_eq!(Window::parse("3ns:4us"), w(3, 4000));
+        for bad in
+            ["", ":", "1:", "x", "1:x", "2:1", "3:3", "-1", "1.5ns", ".", "+1", "1e3", "99999999999999"]
+        {
+            assert!(Window::parse(bad).is_err(), "{bad}");
+        }
+        assert_eq!(Window::parse("1s").unwrap(), Window::parse("1").unwrap());
+    }
+
+    #[test]
+    fn masks_take_events_of_any_of_their_kinds() {
+        let mut m = Mask::default();
+        assert!(m.takes(Flags(0)));
+        m.add_names("READ,sync").unwrap();
+        assert!(m.takes(Flags::READ) && m.takes(Flags::WRITE.with(Flags::SYNC)));
+        assert!(!m.takes(Flags::WRITE.with(Flags::QUEUE)) && !m.takes(Flags(0)));
+        let mut h = Mask::default();
+        h.add_hex("0x9").unwrap();
+        assert_eq!(h, m);
+        for bad in ["", "0", "zz", "-1", "+1", "100000000"] {
+            assert!(Mask::default().add_hex(bad).is_err(), "{bad}");
+        }
+        let said = Mask::default().add_names("reads").unwrap_err().to_string();
+        assert!(said.starts_with("`reads` is no kind of event; known are read, write"), "{said}");
+    }
+}

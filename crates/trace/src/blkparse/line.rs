@@ -1,0 +1,383 @@
+//! One line of blkparse's default text.
+//!
+//! The beginning is the same for all: device, CPU, number, time, task, action, letters (`%D %2c %8s %5T.%9t %5p
+//! %2a %3d`); what follows depends on the action:
+//!
+//! ```text
+//!   8,0    1       12     0.003100000   697  Q  WS 223490 + 8 [kjournald]     sector + sectors [task]
+//!   8,0    1       13     0.003110000   697  A  WS 223490 + 8 <- (8,1) 223427 <- (device) sector there
+//!   8,0    1       14     0.003120000   697  U   N [kjournald] 3              [task] requests
+//!   8,0    1       15     0.003130000   697  X  WS 223490 / 223494 [md0_raid5] sector / second part [task]
+//!   8,0    1       16     0.003140000     0  C  WS 223490 + 8 [0]             sector + sectors [error]
+//!   8,0    1       17     0.003150000   697  D   R 36 (12 00 00 00 24 ..) [sg_inq]   passthrough: bytes (command)
+//!   8,0    1        0     0.003160000     0  m   N cfq697S / insert_request   the rest is a message
+//! ```
+
+use super::rwbs::Rwbs;
+use crate::event::{Action, Detail, Event, Flags};
+use crate::units::{Bytes, Cpu, DevId, Nanos, Sector, Tid};
+
+/// What a line is.
+#[derive(Debug, PartialEq)]
+pub enum Line<'a> {
+    /// An event.
+    Event(Parsed<'a>),
+    /// Part of the summary at the end, a blank line, or what blkparse says of its own doings.
+    Aside,
+    /// Something else.
+    Other,
+}
+
+/// An event with the texts that belong to it.
+#[derive(Debug, PartialEq)]
+pub struct Parsed<'a> {
+    /// The event; its detail is not yet [`Detail::Text`].
+    pub event: Event,
+    /// The task's name, if the line gives one.
+    pub task: Option<&'a [u8]>,
+    /// What belongs into the batch.
+    pub text: Text<'a>,
+}
+
+/// The text of an event as it stands in the line.
+#[derive(Debug, PartialEq)]
+pub enum Text<'a> {
+    /// None.
+    None,
+    /// A message.
+    Message(&'a [u8]),
+    /// Bytes in hexadecimal with blanks between them, perhaps `..` at the end.
+    Hex(&'a [u8]),
+}
+
+/// What glibc prints for a name that blkparse does not know.
+const NO_NAME: &[u8] = b"(null)";
+
+/// How the lines of the summary begin, behind their indent.
+const ASIDE: [&[u8]; 22] = [
+    b"CPU",
+    b"Total (",
+    b"Reads Queued:",
+    b"Read Dispatches:",
+    b"Reads Requeued:",
+    b"Reads Completed:",
+    b"Read Merges:",
+    b"Read depth:",
+    b"IO unplugs:",
+    b"Throughput (R/W):",
+    b"Events (",
+    b"Skips:",
+    b"Input file ",
+    b"PC Reads Queued:",
+    b"PC Read Disp.:",
+    b"PC Reads Req.:",
+    b"PC Reads Compl.:",
+    b"Allocation wait:",
+    b"Dispatch wait:",
+    b"Completion wait:",
+    b"discarded traces containing",
+    b"Bad fs action",
+];
+
+/// Reads a line (without its end). Quote marks and indent before it do not matter.
+pub fn parse(line: &[u8]) -> Line<'_> {
+    let mut rest = line;
+    while let [b' ' | b'\t' | b'>', more @ ..] = rest {
+        rest = more;
+    }
+    if rest.is_empty() {
+        return Line::Aside;
+    }
+    if let Some(parsed) = event(rest) {
+        return Line::Event(parsed);
+    }
+    if ASIDE.iter().any(|a| rest.starts_with(a)) {
+        return Line::Aside;
+    }
+    Line::Other
+}
+
+fn event(line: &[u8]) -> Option<Parsed<'_>> {
+    let mut c = Cursor { rest: line };
+    let dev = c.device()?;
+    let (cpu, sequence, time) = c.place_and_time()?;
+    let tid = Tid(c.number()?);
+    let action = action(c.word()?)?;
+    let letters = Rwbs::parse(c.word()?)?;
+    let mut event = Event {
+        time,
+        dev,
+        tid,
+        cpu,
+        sequence,
+        action,
+        flags: letters.with(category(action)),
+        ..Event::default()
+    };
+    if action == Action::Message {
+        let text = Text::Message(c.rest.strip_prefix(b" ").unwrap_or(c.rest));
+        return Some(Parsed { event, task: None, text });
+    }
+    let text = c.tail(&mut event)?;
+    if !event.flags.has(Flags::PASSTHROUGH) {
+        event.flags = event.flags.with(Flags::FS);
+    }
+    let task = match action {
+        Action::Complete | Action::Requeue => {
+            event.error = c.bracket()?.number()?;
+            None
+        }
+        Action::Remap if c.is_at_end() => None,
+        _ => Some(c.bracket()?.rest).filter(|name| *name != NO_NAME),
+    };
+    if matches!(action, Action::Unplug | Action::UnplugImplicit) && !c.is_at_end() {
+        event.detail = Detail::Requests(c.number()?);
+    }
+    c.is_at_end().then_some(Parsed { event, task, text })
+}
+
+/// The action of a word in the action column.
+fn action(word: &[u8]) -> Option<Action> {
+    Some(match word {
+        b"Q" => Action::Queue,
+        b"M" => Action::BackMerge,
+        b"F" => Action::FrontMerge,
+        b"G" => Action::Get,
+        b"S" => Action::SleepForRequest,
+        b"R" => Action::Requeue,
+        b"D" => Action::Issue,
+        b"C" => Action::Complete,
+        b"P" => Action::Plug,
+        b"U" => Action::Unplug,
+        b"UT" | b"T" => Action::UnplugImplicit,
+        b"I" => Action::Insert,
+        b"X" => Action::Split,
+        b"B" => Action::Bounce,
+        b"A" => Action::Remap,
+        b"m" => Action::Message,
+        b"ABORT" => Action::Abort,
+        b"ZP" => Action::ZonePlug,
+        b"ZU" => Action::ZoneUnplug,
+        b"ZM" => Action::ZoneManage,
+        b"?" => Action::Other(0),
+        _ => return None,
+    })
+}
+
+/// The category bit that the kernel sets for an action (`BLK_TA_*`, include/uapi/linux/blktrace_api.h).
+fn category(action: Action) -> Flags {
+    match action {
+        Action::Queue
+        | Action::BackMerge
+        | Action::FrontMerge
+        | Action::Get
+        | Action::SleepForRequest
+        | Action::Plug
+        | Action::Unplug
+        | Action::UnplugImplicit
+        | Action::Insert
+        | Action::Abort => Flags::QUEUE,
+        Action::Requeue => Flags::REQUEUE,
+        Action::Issue => Flags::ISSUE,
+        Action::Complete => Flags::COMPLETE,
+        Action::Message => Flags::NOTE,
+        _ => Flags(0),
+    }
+}
+
+/// What is left of a line.
+struct Cursor<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Cursor<'a> {
+    fn skip_blanks(&mut self) {
+        while let [b' ' | b'\t', more @ ..] = self.rest {
+            self.rest = more;
+        }
+    }
+
+    fn is_at_end(&mut self) -> bool {
+        self.skip_blanks();
+        self.rest.is_empty()
+    }
+
+    /// Takes one character if it is the next.
+    fn eat(&mut self, c: u8) -> bool {
+        match self.rest {
+            [first, more @ ..] if *first == c => {
+                self.rest = more;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn next_is(&mut self, c: u8) -> bool {
+        self.skip_blanks();
+        self.rest.first() == Some(&c)
+    }
+
+    /// Digits, with their count.
+    fn digits(&mut self) -> Option<(u64, u32)> {
+        let (mut value, mut count) = (0u64, 0);
+        while let [d @ b'0'..=b'9', more @ ..] = self.rest {
+            value = value.checked_mul(10)?.checked_add(u64::from(d - b'0'))?;
+            count += 1;
+            self.rest = more;
+        }
+        (count > 0).then_some((value, count))
+    }
+
+    /// A number that stands by itself and fits.
+    fn number<T: TryFrom<u64>>(&mut self) -> Option<T> {
+        self.skip_blanks();
+        let (value, _) = self.digits()?;
+        matches!(self.rest.first(), None | Some(b' ' | b'\t')).then_some(())?;
+        value.try_into().ok()
+    }
+
+    /// What stands up to the next blank.
+    fn word(&mut self) -> Option<&'a [u8]> {
+        self.skip_blanks();
+        let end = self.rest.iter().position(|&c| c == b' ' || c == b'\t').unwrap_or(self.rest.len());
+        let (word, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        (!word.is_empty()).then_some(word)
+    }
+
+    /// `8,16`.
+    fn device(&mut self) -> Option<DevId> {
+        let (major, _) = self.digits()?;
+        self.eat(b',').then_some(())?;
+        let (minor, _) = self.digits()?;
+        (major < 1 << 12 && minor < 1 << 20).then(|| DevId::new(major as u32, minor as u32))
+    }
+
+    /// CPU, number and time; where the first two were left out (in slides), they are 0.
+    fn place_and_time(&mut self) -> Option<(Cpu, u32, Nanos)> {
+        self.skip_blanks();
+        let (first, _) = self.digits()?;
+        if self.eat(b'.') {
+            return Some((Cpu(0), 0, self.time(first)?));
+        }
+        let sequence = self.number()?;
+        self.skip_blanks();
+        let (seconds, _) = self.digits()?;
+        self.eat(b'.').then_some(())?;
+        Some((Cpu(first.try_into().ok()?), sequence, self.time(seconds)?))
+    }
+
+    /// What is behind the point of a time.
+    fn time(&mut self, seconds: u64) -> Option<Nanos> {
+        let (fraction, digits) = self.digits()?;
+        let scale = 10u64.pow(9u32.checked_sub(digits)?);
+        seconds.checked_mul(Nanos::SECOND.0)?.checked_add(fraction * scale).map(Nanos)
+    }
+
+    /// What stands between the letters and the brackets, into `event`.
+    fn tail(&mut self, event: &mut Event) -> Option<Text<'a>> {
+        match event.action {
+            Action::Plug | Action::Unplug | Action::UnplugImplicit => Some(Text::None),
+            Action::Split => {
+                event.sector = Sector(self.number()?);
+                (self.word()? == b"/").then_some(())?;
+                event.detail = Detail::Split(Sector(self.number()?));
+                Some(Text::None)
+            }
+            Action::Remap => {
+                self.extent(event)?;
+                if self.next_is(b'<') {
+                    event.detail = self.origin()?;
+                }
+                Some(Text::None)
+            }
+            Action::Complete | Action::Requeue if self.next_is(b'(') => {
+                event.flags = event.flags.with(Flags::PASSTHROUGH);
+                self.hex()
+            }
+            Action::Complete | Action::Requeue if self.next_is(b'[') => {
+                event.flags = event.flags.with(Flags::PASSTHROUGH);
+                Some(Text::None)
+            }
+            _ if self.next_is(b'[') => Some(Text::None),
+            _ => {
+                let alone = self.extent(event)?;
+                let completed = matches!(event.action, Action::Complete | Action::Requeue);
+                if alone && !completed {
+                    // A number alone is the length in bytes of a passthrough request.
+                    event.flags = event.flags.with(Flags::PASSTHROUGH);
+                    event.bytes = Bytes(std::mem::take(&mut event.sector.0));
+                    return if self.next_is(b'(') { self.hex() } else { Some(Text::None) };
+                }
+                if self.next_is(b'(') {
+                    self.elapsed()?;
+                }
+                Some(Text::None)
+            }
+        }
+    }
+
+    /// `sector + sectors`, or `sector` alone (then `true`).
+    fn extent(&mut self, event: &mut Event) -> Option<bool> {
+        event.sector = Sector(self.number()?);
+        if !self.next_is(b'+') {
+            return Some(true);
+        }
+        self.eat(b'+');
+        event.bytes = Bytes::from_sectors(self.number()?);
+        Some(false)
+    }
+
+    /// `<- (8,1) 223427`.
+    fn origin(&mut self) -> Option<Detail> {
+        (self.word()? == b"<-").then_some(())?;
+        self.skip_blanks();
+        self.eat(b'(').then_some(())?;
+        let dev = self.device()?;
+        self.eat(b')').then_some(())?;
+        Some(Detail::Remap { dev, sector: Sector(self.number()?) })
+    }
+
+    /// `(12 00 ..)`.
+    fn hex(&mut self) -> Option<Text<'a>> {
+        self.eat(b'(').then_some(())?;
+        let end = self.rest.iter().position(|&c| c == b')')?;
+        let (inside, rest) = self.rest.split_at(end);
+        self.rest = &rest[1..];
+        bytes_of_hex(inside).all(|b| b.is_some()).then_some(Text::Hex(inside))
+    }
+
+    /// `(    1000)`: the time since the step before, of `blkparse -t`. It follows from the events.
+    fn elapsed(&mut self) -> Option<()> {
+        self.eat(b'(').then_some(())?;
+        self.skip_blanks();
+        self.digits()?;
+        self.eat(b')').then_some(())
+    }
+
+    /// `[kworker/0:1H]`: the text between the first bracket and the last. Names may hold brackets themselves.
+    fn bracket(&mut self) -> Option<Cursor<'a>> {
+        self.skip_blanks();
+        self.eat(b'[').then_some(())?;
+        let end = self.rest.iter().rposition(|&c| c == b']')?;
+        let (inside, rest) = self.rest.split_at(end);
+        self.rest = &rest[1..];
+        Some(Cursor { rest: inside })
+    }
+}
+
+/// The bytes of a text like `12 00 24 ..`; `None` for a word that is no byte.
+pub fn bytes_of_hex(text: &[u8]) -> impl Iterator<Item = Option<u8>> + '_ {
+    text.split(|c| *c == b' ').filter(|w| !w.is_empty() && *w != b"..").map(|w| {
+        let digit = |c: u8| (c as char).to_digit(16).map(|d| d as u8);
+        match w {
+            [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
+            _ => None,
+        }
+    })
+}
+
+#[cfg(test)]
+#[path = "line_tests.rs"]
+mod tests;

@@ -1,0 +1,346 @@
+//! A file of blkparse's text as a source of events.
+//!
+//! Invariant: every line is an event, an aside (the summary, blank lines), or counted in
+//! [`Quality::unknown`]; the first of the latter is named by its number. Events come in the order of the lines:
+//! blkparse has sorted them. Missing numbers are not judged, since people paste excerpts.
+
+use super::line::{bytes_of_hex, parse, Line, Parsed, Text};
+use crate::error::Error;
+use crate::event::{Action, Batch, Detail, Event, Flags};
+use crate::input::Input;
+use crate::quality::Quality;
+use crate::source::Source;
+use crate::units::{Bytes, Nanos, Sector, Tid};
+use rustc_hash::FxHashMap;
+
+/// The longest line that is read. A passthrough command of 65535 bytes, the longest payload there is, makes a
+/// line of 192 KiB.
+const MAX_LINE: usize = 256 * 1024;
+
+/// Room for the longest line and a good read behind it.
+const BUFFER: usize = 2 * MAX_LINE;
+
+/// Tasks whose names are remembered. When there are more, all are forgotten and named anew.
+const MAX_TASKS: usize = 1 << 16;
+
+/// A task's name, cut to what the kernel keeps (`TASK_COMM_LEN`, 16 bytes with the final zero).
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Name {
+    bytes: [u8; Name::MAX],
+    len: u8,
+}
+
+impl Name {
+    const MAX: usize = 16;
+
+    fn new(text: &[u8]) -> Name {
+        let len = text.len().min(Name::MAX);
+        let mut bytes = [0; Name::MAX];
+        bytes[..len].copy_from_slice(&text[..len]);
+        Name { bytes, len: len as u8 }
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.len as usize]
+    }
+}
+
+/// Reads blkparse's default text.
+pub struct BlkparseText {
+    input: Input,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    at_end: bool,
+    /// Lines read so far.
+    lines: u64,
+    /// Number and beginning of the first line that is no event.
+    first_other: Option<(u64, String)>,
+    names: FxHashMap<Tid, Name>,
+    clock: Nanos,
+    /// A table row without its bars; the bytes of a command.
+    scratch: Vec<u8>,
+    hex: Vec<u8>,
+    quality: Quality,
+}
+
+/// Whether a file that begins like this holds blkparse's text: one of its first lines is an event.
+pub fn looks_like(start: &[u8]) -> bool {
+    let mut scratch = Vec::new();
+    start.split(|c| *c == b'\n').any(|line| matches!(parse(bare(line, &mut scratch)), Line::Event(_)))
+}
+
+/// A line without what a terminal, a mail or a table put around it.
+fn bare<'a>(line: &'a [u8], scratch: &'a mut Vec<u8>) -> &'a [u8] {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    if line.trim_ascii_start().first() != Some(&b'|') {
+        return line;
+    }
+    scratch.clear();
+    scratch.extend(line.iter().map(|&c| if c == b'|' { b' ' } else { c }));
+    scratch.trim_ascii()
+}
+
+impl BlkparseText {
+    /// Reads text from `input`.
+    pub fn open(input: Input) -> BlkparseText {
+        BlkparseText {
+            input,
+            buffer: vec![0; BUFFER],
+            start: 0,
+            end: 0,
+            at_end: false,
+            lines: 0,
+            first_other: None,
+            names: FxHashMap::default(),
+            clock: Nanos(0),
+            scratch: Vec::new(),
+            hex: Vec::new(),
+            quality: Quality::default(),
+        }
+    }
+
+    /// Finds the next line in the buffer: its start and end. `None` at the end of the input.
+    fn next_line(&mut self) -> Result<Option<(usize, usize)>, Error> {
+        let mut searched = 0;
+        loop {
+            let window = &self.buffer[self.start + searched..self.end];
+            if let Some(at) = memchr::memchr(b'\n', window) {
+                let line = (self.start, self.start + searched + at);
+                self.start = line.1 + 1;
+                self.lines += 1;
+                return Ok(Some(line));
+            }
+            searched += window.len();
+            if self.at_end {
+                let line = (self.start, self.end);
+                self.start = self.end;
+                self.lines += 1;
+                return Ok((line.0 < line.1).then_some(line));
+            }
+            if searched > MAX_LINE {
+                self.skip_long_line()?;
+                searched = 0;
+            } else {
+                self.refill()?;
+            }
+        }
+    }
+
+    /// Drops bytes up to the next line.
+    #[cold]
+    fn skip_long_line(&mut self) -> Result<(), Error> {
+        let mut dropped = 0u64;
+        loop {
+            let window = &self.buffer[self.start..self.end];
+            let found = memchr::memchr(b'\n', window);
+            let step = found.map_or(window.len(), |at| at + 1);
+            dropped += step as u64;
+            self.start += step;
+            if found.is_some() || self.at_end {
+                break;
+            }
+            self.refill()?;
+        }
+        self.lines += 1;
+        self.quality.damaged_bytes += dropped;
+        self.quality.note(format!(
+            "{}: line {} is {dropped} bytes long and was left out (blkparse's longest is {MAX_LINE})",
+            self.input.name(),
+            self.lines
+        ));
+        Ok(())
+    }
+
+    fn refill(&mut self) -> Result<(), Error> {
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+        let got = self.input.read(&mut self.buffer[self.end..])?;
+        self.end += got;
+        self.at_end = got == 0;
+        Ok(())
+    }
+
+    fn take_line(&mut self, (start, end): (usize, usize), batch: &mut Batch) {
+        match parse(bare(&self.buffer[start..end], &mut self.scratch)) {
+            Line::Aside => {}
+            Line::Other => {
+                self.quality.unknown += 1;
+                if self.first_other.is_none() {
+                    let begin = &self.buffer[start..end.min(start + 60)];
+                    self.first_other = Some((self.lines, String::from_utf8_lossy(begin).into_owned()));
+                }
+            }
+            Line::Event(Parsed { mut event, task, text }) => {
+                if event.time < self.clock {
+                    self.quality.out_of_order += 1;
+                }
+                self.clock = self.clock.max(event.time);
+                if let Some(name) = task.map(Name::new) {
+                    if self.names.get(&event.tid) != Some(&name) {
+                        if self.names.len() >= MAX_TASKS {
+                            self.names.clear();
+                        }
+                        self.names.insert(event.tid, name);
+                        let detail = batch.store(name.as_bytes());
+                        batch.events.push(name_note(&event, detail));
+                        self.quality.events += 1;
+                    }
+                }
+                event.detail = match text {
+                    Text::None => event.detail,
+                    Text::Message(m) => batch.store(m),
+                    Text::Hex(h) => {
+                        self.hex.clear();
+                        self.hex.extend(bytes_of_hex(h).flatten());
+                        batch.store(&self.hex)
+                    }
+                };
+                batch.events.push(event);
+                self.quality.events += 1;
+            }
+        }
+    }
+}
+
+/// The note that a task is called so, just before the first event that says it.
+fn name_note(event: &Event, detail: Detail) -> Event {
+    Event {
+        action: Action::TaskName,
+        flags: Flags::NOTE,
+        detail,
+        sector: Sector(0),
+        bytes: Bytes(0),
+        sequence: 0,
+        error: 0,
+        ..*event
+    }
+}
+
+impl Source for BlkparseText {
+    fn fill(&mut self, batch: &mut Batch) -> Result<bool, Error> {
+        batch.clear();
+        while !batch.is_full() {
+            match self.next_line()? {
+                Some(line) => self.take_line(line, batch),
+                None => break,
+            }
+        }
+        Ok(!batch.events.is_empty())
+    }
+
+    fn position(&self) -> u64 {
+        self.input.position()
+    }
+
+    fn size(&self) -> Option<u64> {
+        self.input.size()
+    }
+
+    fn quality(&self) -> Quality {
+        let mut q = self.quality.clone();
+        if let Some((number, begin)) = &self.first_other {
+            let more = match q.unknown {
+                0 | 1 => String::new(),
+                n => format!(" (and {} more)", n - 1),
+            };
+            q.note(format!(
+                "{}: line {number}{more} is not an event of blkparse's: {begin:?}",
+                self.input.name()
+            ));
+        }
+        q
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    fn read(text: &[u8]) -> (Vec<String>, Quality) {
+        let input = Input::from_reader(
+            PathBuf::from("paste.txt"),
+            Box::new(std::io::Cursor::new(text.to_vec())),
+            None,
+        );
+        let mut source = BlkparseText::open(input.unwrap());
+        let (mut batch, mut seen) = (Batch::default(), Vec::new());
+        while source.fill(&mut batch).unwrap() {
+            for e in &batch.events {
+                let text = String::from_utf8_lossy(batch.text(e)).into_owned();
+                seen.push(format!("{} {:?} {} {text}", e.time.0, e.action, e.tid.0));
+            }
+        }
+        (seen, source.quality())
+    }
+
+    #[test]
+    fn names_are_told_when_they_first_appear_or_change() {
+        let (seen, _) = read(
+            b"  8,0    0        1     0.000000000   100  Q   R 0 + 8 [fio]\n\
+              8,0    0        2     0.000000005   100  G   R 0 + 8 [fio]\n\
+              8,0    0        3     0.000000007   100  I   R 0 + 8 [(null)]\n\
+              8,0    0        4     0.000000009   100  D   R 0 + 8 [dd]\n",
+        );
+        let wanted = [
+            "0 TaskName 100 fio",
+            "0 Queue 100 ",
+            "5 Get 100 ",
+            "7 Insert 100 ",
+            "9 TaskName 100 dd",
+            "9 Issue 100 ",
+        ];
+        assert_eq!(seen, wanted);
+    }
+
+    #[test]
+    fn what_is_no_event_is_counted_and_shown_once() {
+        let (seen, quality) = read(
+            b"Hi all,\n\n> 8,0 0 1 0.5 100 Q R 0 + 8 [fio]\r\n> 8,0 0 1 0.5 100 Q R 0 + 8 [fi\n\
+              CPU0 (sda):\n Reads Queued:           1,        4KiB\n\
+              Throughput (R/W): 0KiB/s / 0KiB/s\nEvents (sda): 1 entries\n",
+        );
+        assert_eq!(seen.len(), 2);
+        assert_eq!(quality.unknown, 2);
+        assert_eq!(
+            quality.notes,
+            ["paste.txt: line 1 (and 1 more) is not an event of blkparse's: \"Hi all,\""]
+        );
+    }
+
+    #[test]
+    fn rows_of_a_table_are_read() {
+        let (seen, quality) =
+            read(b"| 8,0 | 29 | 11 | 0.000755350 | 0 | D | WS | 83927304 | + | 2048 | [swapper/0] |\n");
+        assert_eq!(seen, ["755350 TaskName 0 swapper/0", "755350 Issue 0 "]);
+        assert_eq!(quality.unknown, 0);
+    }
+
+    #[test]
+    fn a_line_without_end_does_not_grow_the_buffer() {
+        let mut text = b"8,0 0 1 0.1 100 Q R 0 + 8 [fio]\n".to_vec();
+        text.extend(std::iter::repeat_n(b'x', 3 * BUFFER));
+        text.extend(b"\n8,0 0 2 0.2 100 Q R 8 + 8 [fio]");
+        let (seen, quality) = read(&text);
+        assert_eq!(seen, ["100000000 TaskName 100 fio", "100000000 Queue 100 ", "200000000 Queue 100 "]);
+        assert_eq!(quality.damaged_bytes, 3 * BUFFER as u64 + 1);
+        assert!(quality.notes[0].contains("line 2"), "{:?}", quality.notes);
+    }
+
+    #[test]
+    fn times_that_go_back_are_counted() {
+        let (_, quality) = read(b"8,0 0 1 0.5 1 Q R 0 + 8 [a]\n8,0 0 2 0.4 1 Q R 0 + 8 [a]\n");
+        assert_eq!(quality.out_of_order, 1);
+    }
+
+    #[test]
+    fn the_format_is_recognised_behind_a_greeting() {
+        assert!(looks_like(
+            b"Hello,\n\n>  8,0    0        1     0.000000000   100  Q   R 0 + 8 [fio]\n> 8,0"
+        ));
+        assert!(!looks_like(b"Hello,\n8,0 is my disk\n"));
+        assert!(!looks_like(b""));
+    }
+}
