@@ -13,6 +13,7 @@ mod open;
 mod quality;
 mod reorder;
 mod source;
+pub mod tracedat;
 mod units;
 
 pub use error::Error;
