@@ -154,7 +154,14 @@ impl Blocks {
             &Step::Lost { time, cpu, count } => {
                 let detail = Detail::Lost(count);
                 let flags = Flags::NOTE;
-                batch.events.push(Event { time, cpu, action: Action::Lost, flags, detail, ..Event::default() });
+                batch.events.push(Event {
+                    time,
+                    cpu,
+                    action: Action::Lost,
+                    flags,
+                    detail,
+                    ..Event::default()
+                });
             }
         }
     }

@@ -32,8 +32,9 @@ impl Codec {
         let read = match self {
             Codec::None => return Err("compressed, but the file's header names no compression".into()),
             Codec::Zlib => flate2::read::ZlibDecoder::new(packed).take(limit).read_to_end(out),
-            Codec::Zstd => zstd::stream::read::Decoder::with_buffer(packed)
-                .and_then(|d| d.take(limit).read_to_end(out)),
+            Codec::Zstd => {
+                zstd::stream::read::Decoder::with_buffer(packed).and_then(|d| d.take(limit).read_to_end(out))
+            }
         };
         match read {
             Ok(n) if n == size => Ok(()),

@@ -10,6 +10,7 @@ use super::compress::Codec;
 use super::format::{EventFormat, Formats};
 use super::page::{PageLayout, MAX_PAGE};
 use super::section::{DatFile, Section};
+use super::strings::Strings;
 use super::{v6, v7};
 use crate::error::Error;
 use crate::units::Cpu;
@@ -98,6 +99,8 @@ pub struct Contents {
     pub kallsyms: Option<SymbolText>,
     /// Names of tasks, as the kernel knew them at the end: "TID NAME" per line.
     pub cmdlines: Vec<u8>,
+    /// Texts that stay in the kernel.
+    pub strings: Strings,
     /// Event times to nanoseconds.
     pub clock: Clock,
     /// What was odd, in words.
@@ -171,7 +174,9 @@ pub fn read(path: &Path) -> Result<Contents, Error> {
 /// Sub-buffers are powers of two times a kilobyte, so anything else is damage.
 pub fn check_page_size(s: &Section, size: u32) -> Result<(), Error> {
     if size < 256 || size as usize > MAX_PAGE || !size.is_power_of_two() {
-        return Err(s.malformed(format!("pages of {size} bytes; a power of two from 256 to {MAX_PAGE} was expected")));
+        return Err(s.malformed(format!(
+            "pages of {size} bytes; a power of two from 256 to {MAX_PAGE} was expected"
+        )));
     }
     Ok(())
 }
@@ -183,7 +188,9 @@ fn check_regions(input: &DatFile, contents: &mut Contents) -> Result<(), Error> 
     spans.sort_unstable();
     for pair in spans.windows(2) {
         if pair[0].0 + pair[0].1 > pair[1].0 {
-            return Err(input.malformed(pair[1].0, "the pages of two CPUs overlap here; wrong CPU count or offsets"));
+            return Err(
+                input.malformed(pair[1].0, "the pages of two CPUs overlap here; wrong CPU count or offsets")
+            );
         }
     }
     Ok(())

@@ -4,6 +4,8 @@
 //! belongs to the last symbol at or before it. Only code (t, T, w, W) is kept: data never stands on a stack.
 
 use super::bytes::Order;
+use super::cursor::Record;
+use super::format::{Formats, Slot};
 
 /// A sorted table: 12 bytes per symbol and the names in one piece.
 #[derive(Clone, Debug, Default)]
@@ -60,14 +62,43 @@ impl Symbols {
     }
 }
 
-/// The addresses of a recorded stack (`kernel_stack`, field `caller`), innermost first. `word` is the kernel's
-/// long in bytes. An address of all ones ends the stack early.
-pub fn stack(order: Order, word: usize, caller: &[u8]) -> impl Iterator<Item = u64> + '_ {
+/// The event that holds a kernel stack, and where in it the addresses lie.
+///
+/// Its format declares `caller[8]` on most kernels, but the record goes on: `size` says how many there are.
+#[derive(Clone, Copy, Debug)]
+pub struct Stacks {
+    /// Which event, as an index into [`Formats::events`].
+    pub index: usize,
+    size: Slot,
+    caller: Slot,
+    /// Bytes of the kernel's long.
+    word: usize,
+}
+
+impl Stacks {
+    /// Finds the event; `long` is [`TraceDat::long`](super::TraceDat::long).
+    pub fn of(formats: &Formats, long: usize) -> Option<Stacks> {
+        let index =
+            formats.events().iter().position(|e| &*e.name == "kernel_stack" && &*e.system == "ftrace")?;
+        let event = &formats.events()[index];
+        let (size, caller) = (event.slot(&["size"]), event.slot(&["caller"]));
+        (caller.present && matches!(long, 4 | 8)).then_some(Stacks { index, size, caller, word: long })
+    }
+
+    /// The addresses, innermost function first, if the record is a stack.
+    pub fn addresses<'a>(&self, record: &Record<'a>) -> impl Iterator<Item = u64> + 'a {
+        let mine = record.index == self.index;
+        let start = self.caller.offset as usize;
+        let all = record.data.get(start..).filter(|_| mine).unwrap_or_default();
+        let count = if self.size.present { record.int(self.size) as usize } else { usize::MAX };
+        addresses(record.order, self.word, all).take(count)
+    }
+}
+
+/// All ones end a stack early (older kernels).
+fn addresses(order: Order, word: usize, caller: &[u8]) -> impl Iterator<Item = u64> + '_ {
     let end = if word == 4 { u32::MAX.into() } else { u64::MAX };
-    caller
-        .chunks_exact(word.max(1))
-        .filter_map(move |c| order.uint(c, 0, word))
-        .take_while(move |&a| a != end)
+    caller.chunks_exact(word).filter_map(move |c| order.uint(c, 0, word)).take_while(move |&a| a != end)
 }
 
 #[cfg(test)]
@@ -91,7 +122,7 @@ mod tests {
     #[test]
     fn a_stack_ends_at_all_ones() {
         let words = [1u32, 2, u32::MAX, 3].map(u32::to_be_bytes).concat();
-        assert_eq!(stack(Order::Big, 4, &words).collect::<Vec<_>>(), [1, 2]);
-        assert_eq!(stack(Order::Little, 8, &[1, 0, 0, 0, 0, 0, 0, 0, 9]).collect::<Vec<_>>(), [1]);
+        assert_eq!(addresses(Order::Big, 4, &words).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(addresses(Order::Little, 8, &[1, 0, 0, 0, 0, 0, 0, 0, 9]).collect::<Vec<_>>(), [1]);
     }
 }

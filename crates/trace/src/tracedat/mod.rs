@@ -25,6 +25,7 @@ mod raw;
 mod rwbs;
 mod section;
 mod stream;
+mod strings;
 mod v6;
 mod v7;
 
@@ -33,9 +34,10 @@ pub use bytes::Order;
 pub use cursor::{Cursor, Record, Step};
 pub use file::{Facts, MAGIC};
 pub use format::{EventFormat, Field, Formats, Kind, Slot};
-pub use kallsyms::{stack, Symbols};
+pub use kallsyms::{Stacks, Symbols};
 pub use page::{Lost, Next, PageCursor, PageLayout, PageStart};
 pub use raw::Raw;
+pub use strings::Strings;
 
 use crate::error::Error;
 use crate::event::{Action, Batch, Detail, Event, Flags};
@@ -61,6 +63,7 @@ pub fn looks_like(start: &[u8]) -> bool {
 pub struct TraceDat {
     facts: Facts,
     kallsyms: Option<SymbolText>,
+    strings: Strings,
     long: usize,
     cursor: Cursor,
     blocks: Blocks,
@@ -73,7 +76,7 @@ pub struct TraceDat {
 
 impl TraceDat {
     fn new(contents: Contents) -> Result<TraceDat, Error> {
-        let Contents { facts, formats, regions, kallsyms, cmdlines, clock, mut notes } = contents;
+        let Contents { facts, formats, regions, kallsyms, cmdlines, strings, clock, mut notes } = contents;
         let long = regions.first().map_or(8, |r| r.layout.long);
         notes.extend(facts.clock.as_deref().and_then(|name| clock.doubt(name)));
         let blocks = Blocks::new(&formats, &cmdlines);
@@ -81,6 +84,7 @@ impl TraceDat {
         Ok(TraceDat {
             facts,
             kallsyms,
+            strings,
             long,
             cursor,
             blocks,
@@ -101,7 +105,7 @@ impl TraceDat {
         self.cursor.formats()
     }
 
-    /// Bytes of the kernel's `long`, as [`stack`] needs it.
+    /// Bytes of the kernel's `long`, as [`Stacks`] needs it.
     pub fn long(&self) -> usize {
         self.long
     }
@@ -122,6 +126,11 @@ impl TraceDat {
             None => Ok(Symbols::default()),
             Some(text) => Ok(Symbols::parse(&text.read()?)),
         }
+    }
+
+    /// The texts that `const char *` fields point to.
+    pub fn strings(&self) -> &Strings {
+        &self.strings
     }
 
     /// The walk through all records, for whoever needs more than block events.

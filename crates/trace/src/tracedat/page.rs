@@ -57,9 +57,9 @@ impl PageLayout {
     pub fn parse(order: Order, header_page: &[u8], header_event: &[u8]) -> Result<PageLayout, String> {
         let text = String::from_utf8_lossy(header_page);
         let of = |name: &str| {
-            let line = text.lines().find(|l| {
-                l.split(';').next().is_some_and(|d| d.split_whitespace().last() == Some(name))
-            })?;
+            let line = text
+                .lines()
+                .find(|l| l.split(';').next().is_some_and(|d| d.split_whitespace().last() == Some(name)))?;
             let value = |key: &str| {
                 let (_, rest) = line.split_once(key)?;
                 rest.split(';').next()?.trim().parse::<usize>().ok()
@@ -75,12 +75,17 @@ impl PageLayout {
             return Err(format!("header_page puts {room} bytes of data at {data}"));
         }
         let text = String::from_utf8_lossy(header_event);
-        for (key, value) in [("type_len", "5"), ("time_delta", "27"), ("time_extend", "30"), ("padding", "29")] {
-            let known = text.lines().find(|l| l.trim_start().starts_with(key)).is_some_and(|l| {
-                l.split(|c: char| !c.is_ascii_digit()).any(|n| n == value)
-            });
+        for (key, value) in
+            [("type_len", "5"), ("time_delta", "27"), ("time_extend", "30"), ("padding", "29")]
+        {
+            let known = text
+                .lines()
+                .find(|l| l.trim_start().starts_with(key))
+                .is_some_and(|l| l.split(|c: char| !c.is_ascii_digit()).any(|n| n == value));
             if !known {
-                return Err(format!("header_event does not say {key} {value}: a ring buffer that is not known"));
+                return Err(format!(
+                    "header_event does not say {key} {value}: a ring buffer that is not known"
+                ));
             }
         }
         Ok(PageLayout { order, long, data, size: data + room })

@@ -10,6 +10,7 @@ use super::file::{Contents, Facts, Region, SymbolText};
 use super::format::EventFormat;
 use super::page::{PageLayout, MAX_PAGE};
 use super::section::DatFile;
+use super::strings::Strings;
 use super::TraceDat;
 use crate::error::Error;
 use crate::units::Cpu;
@@ -32,6 +33,8 @@ pub struct Raw {
     pub pages: Vec<(Cpu, PathBuf)>,
     /// `saved_cmdlines`.
     pub cmdlines: Vec<u8>,
+    /// Its `printk_formats`.
+    pub printk_formats: Vec<u8>,
     /// /proc/kallsyms.
     pub kallsyms: Option<PathBuf>,
     /// The clock's name.
@@ -44,7 +47,8 @@ impl Raw {
     /// Opens the pages. `path` is what errors about the texts name.
     pub fn open(self, path: &Path) -> Result<TraceDat, Error> {
         let wrong = |what: String| Error::NotATrace { path: path.to_owned(), what };
-        let mut layout = PageLayout::parse(self.order, &self.header_page, &self.header_event).map_err(wrong)?;
+        let mut layout =
+            PageLayout::parse(self.order, &self.header_page, &self.header_event).map_err(wrong)?;
         if let Some(size) = self.page_size {
             if size <= layout.data || size > MAX_PAGE {
                 return Err(wrong(format!("sub-buffers of {size} bytes")));
@@ -61,6 +65,7 @@ impl Raw {
                 ..Facts::default()
             },
             cmdlines: self.cmdlines,
+            strings: Strings::parse(&self.printk_formats),
             clock: Clock::default(),
             ..Contents::default()
         };

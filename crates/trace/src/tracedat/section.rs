@@ -35,10 +35,16 @@ impl DatFile {
         if !meta.is_file() {
             return Err(Error::NotATrace {
                 path: path.to_owned(),
-                what: "not a regular file; a trace.dat is read at many places, so it cannot come from a pipe".into(),
+                what: "not a regular file; a trace.dat is read at many places, so it cannot come from a pipe"
+                    .into(),
             });
         }
-        Ok(DatFile { file: Arc::new(file), path: Arc::new(path.to_owned()), size: meta.len(), order: Order::Little })
+        Ok(DatFile {
+            file: Arc::new(file),
+            path: Arc::new(path.to_owned()),
+            size: meta.len(),
+            order: Order::Little,
+        })
     }
 
     /// An error about this file.
@@ -65,11 +71,16 @@ impl DatFile {
         let end = match len {
             None => self.size,
             Some(n) => offset.checked_add(n).filter(|&e| e <= self.size).ok_or_else(|| {
-                self.malformed(offset, format!("{n} bytes are said to be here, but the file ends at {}", self.size))
+                self.malformed(
+                    offset,
+                    format!("{n} bytes are said to be here, but the file ends at {}", self.size),
+                )
             })?,
         };
         if offset > end {
-            return Err(self.malformed(offset, format!("beyond the end of the file, which has {} bytes", self.size)));
+            return Err(
+                self.malformed(offset, format!("beyond the end of the file, which has {} bytes", self.size))
+            );
         }
         Ok(Section { input: self.clone(), unpacked: None, at: offset, end, base: offset })
     }

@@ -11,6 +11,7 @@ use super::compress::Codec;
 use super::file::{self, Contents, Head, Region, SymbolText, MAX_CPUS};
 use super::page::PageLayout;
 use super::section::Section;
+use super::strings::Strings;
 use crate::error::Error;
 use crate::units::Cpu;
 
@@ -23,13 +24,15 @@ pub fn read(head: Head, contents: &mut Contents) -> Result<(), Error> {
     contents.facts.version = 6;
     let layout = file::read_page_layout(&mut s, contents.facts.order)?;
     // The head has the machine's page size. Sub-buffers can be larger, which only header_page tells.
-    let size = if layout.size.is_power_of_two() { layout.size.max(page_size as usize) } else { page_size as usize };
+    let size =
+        if layout.size.is_power_of_two() { layout.size.max(page_size as usize) } else { page_size as usize };
     let layout = layout.with_size(size);
     file::read_ftrace_formats(&mut s, contents)?;
     file::read_event_formats(&mut s, contents)?;
     contents.kallsyms = Some(SymbolText::Sized(s.clone(), Codec::None));
     file::sized_part(&mut s, 4)?;
-    file::sized_part(&mut s, 4)?;
+    let mut printk = file::sized_part(&mut s, 4)?;
+    contents.strings = Strings::parse(&printk.take(printk.left() as usize)?);
     let mut cmdlines = file::sized_part(&mut s, 8)?;
     contents.cmdlines = cmdlines.take(cmdlines.left() as usize)?;
     contents.facts.cpus = s.u32()?;
@@ -81,13 +84,23 @@ fn read_buffer(
     }
     let cpus = contents.facts.cpus;
     if cpus > MAX_CPUS || u64::from(cpus) * 16 > s.left() {
-        return Err(s.malformed(format!("{cpus} CPUs are said to have data; the list of their places is shorter")));
+        return Err(
+            s.malformed(format!("{cpus} CPUs are said to have data; the list of their places is shorter"))
+        );
     }
     for cpu in 0..cpus {
         let (offset, size) = (s.u64()?, s.u64()?);
         let size = file::clip(s.input(), contents, cpu, offset, size);
         let input = s.input().clone();
-        contents.regions.push(Region { cpu: Cpu(cpu), buffer, input, offset, size, layout, codec: Codec::None });
+        contents.regions.push(Region {
+            cpu: Cpu(cpu),
+            buffer,
+            input,
+            offset,
+            size,
+            layout,
+            codec: Codec::None,
+        });
     }
     Ok(others)
 }

@@ -13,6 +13,7 @@ use super::compress::Codec;
 use super::file::{self, Contents, Head, Region, SymbolText, MAX_CPUS};
 use super::page::PageLayout;
 use super::section::{DatFile, Section};
+use super::strings::Strings;
 use crate::error::Error;
 use crate::units::Cpu;
 
@@ -27,6 +28,7 @@ struct Offsets {
     ftrace: Option<u64>,
     formats: Option<u64>,
     kallsyms: Option<u64>,
+    printk: Option<u64>,
     cmdlines: Option<u64>,
     buffers: Vec<Vec<u8>>,
 }
@@ -48,8 +50,9 @@ pub fn read(head: Head, contents: &mut Contents) -> Result<(), Error> {
         None | Some(0) => Ok(None),
         Some(at) => open_section(&input, codec, at, id).map(Some),
     };
-    let mut header = open(16, offsets.header)?
-        .ok_or_else(|| input.malformed(first, "the options name no HEADER INFO section: is the file cut off?"))?;
+    let mut header = open(16, offsets.header)?.ok_or_else(|| {
+        input.malformed(first, "the options name no HEADER INFO section: is the file cut off?")
+    })?;
     let layout = file::read_page_layout(&mut header, order)?;
     if let Some(mut s) = open(17, offsets.ftrace)? {
         file::read_ftrace_formats(&mut s, contents)?;
@@ -64,6 +67,10 @@ pub fn read(head: Head, contents: &mut Contents) -> Result<(), Error> {
             Some(SymbolText::Sized(s, if compressed { codec } else { Codec::None }))
         }
     };
+    if let Some(mut s) = open(20, offsets.printk)? {
+        let mut part = file::sized_part(&mut s, 4)?;
+        contents.strings = Strings::parse(&part.take(part.left() as usize)?);
+    }
     if let Some(mut s) = open(21, offsets.cmdlines)? {
         let mut part = file::sized_part(&mut s, 8)?;
         contents.cmdlines = part.take(part.left() as usize)?;
@@ -75,7 +82,12 @@ pub fn read(head: Head, contents: &mut Contents) -> Result<(), Error> {
 }
 
 /// Walks the chain.
-fn read_options(input: &DatFile, codec: Codec, first: u64, contents: &mut Contents) -> Result<Offsets, Error> {
+fn read_options(
+    input: &DatFile,
+    codec: Codec,
+    first: u64,
+    contents: &mut Contents,
+) -> Result<Offsets, Error> {
     let mut found = Offsets::default();
     let mut next = first;
     for _ in 0..MAX_CHAIN {
@@ -92,6 +104,7 @@ fn read_options(input: &DatFile, codec: Codec, first: u64, contents: &mut Conten
                 17 => found.ftrace = offset,
                 18 => found.formats = offset,
                 19 => found.kallsyms = offset,
+                20 => found.printk = offset,
                 21 => found.cmdlines = offset,
                 22 => contents.notes.push("a text buffer (trace-cmd's latency format) is left out".into()),
                 _ => file::read_option(id, &data, contents),
@@ -165,7 +178,15 @@ fn read_buffer(
         };
         let size = file::clip(input, contents, cpu as u32, offset, size);
         let cpu = Cpu(cpu as u32);
-        contents.regions.push(Region { cpu, buffer: index, input: input.clone(), offset, size, layout, codec });
+        contents.regions.push(Region {
+            cpu,
+            buffer: index,
+            input: input.clone(),
+            offset,
+            size,
+            layout,
+            codec,
+        });
     }
     Ok(())
 }
