@@ -7,16 +7,13 @@
 //! - an error is a negative errno, of which blktrace keeps the low 16 bits;
 //! - `block_split` has no size: it is the distance to the second part's start;
 //! - `block_plug` and `block_unplug` name no device: it is that of the thread's last request;
-//! - `block_unplug` does not say whether the thread was about to sleep: always [`Action::Unplug`];
-//! - since Linux 5.12 bio events name the partition but give sectors of the whole disk, and a partition's remap
-//!   leads from the partition to itself. blktrace names the disk, so [`Disks`](super::disks::Disks) does too.
+//! - `block_unplug` does not say whether the thread was about to sleep: always [`Action::Unplug`].
 //!
 //! A completed flush keeps the sector 2^64-1 that the tracepoint gives (blktrace has 0 there). `block_io_start`,
 //! `block_io_done`, `block_rq_error` (its `block_rq_complete` has the error too) and buffer events are not in
 //! blktrace: they are only counted.
 
 use super::cursor::{Record, Step};
-use super::disks::Disks;
 use super::format::{EventFormat, Formats, Slot};
 use super::names::{namings, Names, Naming};
 use super::rwbs;
@@ -29,23 +26,22 @@ const MAX_THREADS: usize = 1 << 16;
 
 /// How one kind of event becomes an [`Event`].
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
-    /// What it means.
-    pub action: Action,
+struct Plan {
+    action: Action,
     /// Category bits of the action.
     category: Flags,
     /// About a request, not a bio: then it is from a file system unless it is passthrough.
-    pub request: bool,
-    pub(super) dev: Slot,
-    pub(super) sector: Slot,
+    request: bool,
+    dev: Slot,
+    sector: Slot,
     sectors: Slot,
     bytes: Slot,
     rwbs: Slot,
     error: Slot,
     comm: Slot,
     new_sector: Slot,
-    pub(super) old_dev: Slot,
-    pub(super) old_sector: Slot,
+    old_dev: Slot,
+    old_sector: Slot,
     requests: Slot,
 }
 
@@ -98,7 +94,7 @@ impl Plan {
 
 /// The device of a `dev_t` field: tracepoints store the kernel's own packing, 12 and 20 bits.
 #[inline]
-pub fn dev(record: &Record, slot: Slot) -> DevId {
+fn dev(record: &Record, slot: Slot) -> DevId {
     DevId(record.int(slot) as u32)
 }
 
@@ -108,8 +104,6 @@ pub struct Blocks {
     plans: Vec<Option<Plan>>,
     namings: Vec<Naming>,
     names: Names,
-    /// Partitions and their disks.
-    pub disks: Disks,
     /// The device of each thread's last request.
     last_dev: FxHashMap<u32, DevId>,
     /// Which instance each event is taken from.
@@ -125,17 +119,10 @@ impl Blocks {
             plans: formats.events().iter().map(Plan::of).collect(),
             namings: namings(formats),
             names: Names::new(cmdlines),
-            disks: Disks::default(),
             last_dev: FxHashMap::default(),
             owner: vec![None; formats.events().len()],
             twice: 0,
         }
-    }
-
-    /// How an event is to be read, if blktrace has it.
-    #[inline]
-    pub fn plan(&self, index: usize) -> Option<&Plan> {
-        self.plans.get(index)?.as_ref()
     }
 
     /// A step of the cursor into `batch`: at most one event, and notes of names that were news before it.
@@ -186,7 +173,7 @@ impl Blocks {
             tid: record.tid,
             sector,
             bytes: Bytes(record.int(plan.bytes).max(Bytes::from_sectors(sectors).0)),
-            dev: self.disks.disk(dev(record, plan.dev)),
+            dev: dev(record, plan.dev),
             error: record.int(plan.error) as u16,
             flags: rwbs::flags(record.text(plan.rwbs), sectors > 0).with(plan.category),
             action: plan.action,

@@ -77,7 +77,7 @@ pub enum Step<'a> {
 }
 
 /// A walk through a trace.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Cursor {
     formats: Arc<Formats>,
     order: Order,
@@ -167,9 +167,9 @@ impl Cursor {
         Ok(self.at())
     }
 
-    /// What [`Cursor::step`] gave last; `None` at the end.
+    /// What stands at the present place; `None` at the end.
     #[inline]
-    pub fn at(&self) -> Option<Step<'_>> {
+    fn at(&self) -> Option<Step<'_>> {
         let stream = &self.streams[self.current?];
         let (time, cpu) = (self.clock.nanos(stream.time()), stream.cpu());
         if self.lost > 0 {

@@ -15,7 +15,6 @@ mod bytes;
 mod clock;
 mod compress;
 mod cursor;
-mod disks;
 mod file;
 mod format;
 mod kallsyms;
@@ -43,7 +42,7 @@ use crate::error::Error;
 use crate::event::{Action, Batch, Detail, Event, Flags};
 use crate::quality::Quality;
 use crate::source::Source;
-use crate::units::{DevId, Nanos};
+use crate::units::Nanos;
 use file::{Contents, SymbolText};
 use std::path::Path;
 use std::sync::Arc;
@@ -115,11 +114,6 @@ impl TraceDat {
         self.cursor.counts()
     }
 
-    /// Says beforehand that `partition` is on `disk`; else it is found by looking ahead.
-    pub fn set_disk(&mut self, partition: DevId, disk: DevId) {
-        self.blocks.disks.set(partition, disk);
-    }
-
     /// Reads the symbols; empty if the recording has none.
     pub fn symbols(&self) -> Result<Symbols, Error> {
         match &self.kallsyms {
@@ -142,15 +136,7 @@ impl TraceDat {
     /// `false`: the trace is at its end.
     #[inline]
     pub fn step(&mut self, batch: &mut Batch, see: &mut dyn FnMut(&Step)) -> Result<bool, Error> {
-        let partition = match self.cursor.step()? {
-            None => return Ok(false),
-            Some(Step::Record(r)) => disks::own_remap(&self.blocks, &r),
-            Some(Step::Lost { .. }) => None,
-        };
-        if let Some((partition, sector)) = partition {
-            disks::seek(&self.cursor, &mut self.blocks, partition, sector)?;
-        }
-        let Some(step) = self.cursor.at() else { return Ok(false) };
+        let Some(step) = self.cursor.step()? else { return Ok(false) };
         if !self.wall_told {
             self.wall_told = true;
             batch.events.extend(self.facts.wall_offset.and_then(|offset| wall_clock(&step, offset)));
