@@ -184,12 +184,17 @@ pub fn check_page_size(s: &Section, size: u32) -> Result<(), Error> {
 /// Pages of two CPUs cannot be the same bytes; that also bounds the memory that all of them need.
 fn check_regions(input: &DatFile, contents: &mut Contents) -> Result<(), Error> {
     contents.regions.retain(|r| r.size > 0);
-    let mut spans: Vec<_> = contents.regions.iter().map(|r| (r.offset, r.size)).collect();
-    spans.sort_unstable();
-    for pair in spans.windows(2) {
-        if pair[0].0 + pair[0].1 > pair[1].0 {
+    let mut order: Vec<usize> = (0..contents.regions.len()).collect();
+    order.sort_unstable_by_key(|&i| contents.regions[i].offset);
+    for pair in order.windows(2) {
+        let next = contents.regions[pair[1]].offset;
+        let region = &mut contents.regions[pair[0]];
+        if region.codec != Codec::None {
+            region.size = region.size.min(next - region.offset);
+        }
+        if region.offset + region.size > next || region.size == 0 {
             return Err(
-                input.malformed(pair[1].0, "the pages of two CPUs overlap here; wrong CPU count or offsets")
+                input.malformed(next, "the pages of two CPUs overlap here; wrong CPU count or offsets")
             );
         }
     }

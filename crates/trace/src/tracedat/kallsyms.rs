@@ -1,7 +1,8 @@
 //! The kernel's symbols, as the file carries them, and stacks in their terms.
 //!
 //! Text as in /proc/kallsyms: `ffffffff81000000 T _text`, with `[module]` behind for a module's. An address
-//! belongs to the last symbol at or before it. Only code (t, T, w, W) is kept: data never stands on a stack.
+//! belongs to the last symbol at or before it; the very last symbol only marks the end, because nobody says how
+//! long it is. Only code (t, T, w, W) is kept: data never stands on a stack.
 
 use super::bytes::Order;
 use super::cursor::Record;
@@ -57,6 +58,9 @@ impl Symbols {
     /// The function that an address lies in, and how far into it.
     pub fn find(&self, address: u64) -> Option<(&str, u64)> {
         let i = self.addresses.partition_point(|&a| a <= address).checked_sub(1)?;
+        if i + 1 == self.addresses.len() {
+            return None;
+        }
         let name = &self.names[self.starts[i] as usize..self.starts[i + 1] as usize];
         Some((name, address - self.addresses[i]))
     }
@@ -115,7 +119,7 @@ mod tests {
         assert_eq!(s.find(0xffff_0004), Some(("first", 4)));
         assert_eq!(s.find(0xffff_0010), Some(("second", 0)));
         assert_eq!(s.find(0xffff_0019), Some(("second", 9)));
-        assert_eq!(s.find(0xffff_ffff), Some(("third", 0xffdf)));
+        assert_eq!(s.find(0xffff_ffff), None);
         assert_eq!(s.find(1), None);
     }
 

@@ -198,11 +198,7 @@ impl Stream {
             },
         };
         if left == 0 {
-            let rest = end - self.next;
             self.next = end;
-            if rest > 0 {
-                self.damaged(rest, "nothing should follow the last chunk");
-            }
             self.chunks = Some(0);
             return Ok(false);
         }

@@ -176,7 +176,13 @@ fn read_buffer(
         let (Some(cpu), Some(offset), Some(size)) = (o.uint(4), o.uint(8), o.uint(8)) else {
             return Err(bad("ends early"));
         };
-        let size = file::clip(input, contents, cpu as u32, offset, size);
+        // trace-cmd does not count the chunks' own heads in the size of compressed pages, and reads as many
+        // chunks as their number says: they may reach to the next CPU's pages.
+        let size = match codec {
+            Codec::None => file::clip(input, contents, cpu as u32, offset, size),
+            _ if size == 0 => 0,
+            _ => input.size.saturating_sub(offset),
+        };
         let cpu = Cpu(cpu as u32);
         contents.regions.push(Region {
             cpu,

@@ -2,6 +2,7 @@
 //!
 //! Large recordings are given by the environment variable CAPTURES, a folder whose subfolders hold a trace.dat.
 
+mod build;
 mod fixtures;
 mod hostile;
 mod live;

@@ -133,13 +133,11 @@ pub fn compare_stacks(file: &Path) {
     while let Some(step) = cursor.step().expect("reads on") {
         let Step::Record(r) = step else { continue };
         for address in stacks.addresses(&r) {
-            let name = symbols.find(address).map_or("", |s| s.0);
-            assert_eq!(
-                lines.next().as_deref(),
-                Some(&*format!("=> {name} ({address:x})")),
-                "at {:?}",
-                r.time
-            );
+            let ours = match symbols.find(address) {
+                Some((name, _)) => format!("=> {name} ({address:x})"),
+                None => format!("=> {address:x}"),
+            };
+            assert_eq!(lines.next(), Some(ours), "at {:?}", r.time);
         }
     }
     assert_eq!(lines.next(), None);
