@@ -20,6 +20,9 @@ fn have(tool: &str) -> bool {
     std::process::Command::new(tool).arg("--help").output().is_ok()
 }
 
+/// How much faster per event than `trace-cmd report` reading has to be.
+const FASTER: f64 = 10.0;
+
 #[test]
 fn captures_agree_with_trace_cmd() {
     let Ok(folder) = std::env::var("CAPTURES") else {
@@ -34,7 +37,11 @@ fn captures_agree_with_trace_cmd() {
         if file.exists() {
             let n = report::compare(&file, &[]);
             report::compare_stacks(&file);
-            eprintln!("{}: {n} events, all the same", file.display());
+            let times = report::race(&file);
+            eprintln!("{}: {n} events, all the same; {times:.0} times faster", file.display());
+            if !cfg!(debug_assertions) {
+                assert!(times > FASTER, "only {times:.1} times as fast as trace-cmd report");
+            }
             seen += 1;
         }
     }

@@ -3,7 +3,9 @@
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Instant;
 use trace::tracedat::{self, Kind, Record, Stacks, Step, Strings, Symbols};
+use trace::{Batch, Source};
 
 fn report(file: &Path, options: &[&str]) -> (Child, impl Iterator<Item = String>) {
     let mut child = Command::new("trace-cmd")
@@ -142,4 +144,18 @@ pub fn compare_stacks(file: &Path) {
     }
     assert_eq!(lines.next(), None);
     let _ = child.wait();
+}
+
+/// How many times faster all events are read and block events converted than `trace-cmd report` prints them.
+pub fn race(file: &Path) -> f64 {
+    let start = Instant::now();
+    let mut printed = Command::new("trace-cmd");
+    printed.arg("report").arg(file).stdout(Stdio::null()).stderr(Stdio::null());
+    assert!(printed.status().expect("trace-cmd runs").success());
+    let theirs = start.elapsed();
+    let start = Instant::now();
+    let mut dat = tracedat::open(file).expect("opens");
+    let mut batch = Batch::default();
+    while dat.fill(&mut batch).expect("reads on") {}
+    theirs.as_secs_f64() / start.elapsed().as_secs_f64()
 }
