@@ -107,6 +107,16 @@ pub struct Contents {
     pub notes: Vec<String>,
 }
 
+impl Contents {
+    /// A remark in words; the first ones are enough.
+    pub fn note(&mut self, words: String) {
+        const MAX_NOTES: usize = 50;
+        if self.notes.len() < MAX_NOTES {
+            self.notes.push(words);
+        }
+    }
+}
+
 /// Where the text of /proc/kallsyms lies. It is large and only stacks need it, so only its place is kept.
 #[derive(Clone, Debug)]
 pub enum SymbolText {
@@ -205,7 +215,7 @@ fn check_regions(input: &DatFile, contents: &mut Contents) -> Result<(), Error> 
 pub fn clip(input: &DatFile, contents: &mut Contents, cpu: u32, offset: u64, size: u64) -> u64 {
     let there = input.size.saturating_sub(offset).min(size);
     if there < size {
-        contents.notes.push(format!(
+        contents.note(format!(
             "{}: the file is cut off: CPU {cpu} should have {size} bytes at {offset}, {there} are there",
             input.path.display()
         ));
@@ -253,7 +263,7 @@ fn read_group(s: &mut Section, system: &str, count: u32, contents: &mut Contents
         match EventFormat::parse(system, &text) {
             Ok(format) => contents.formats.add(format),
             // One event less is no reason to refuse the others; its records are counted as unknown.
-            Err(what) => contents.notes.push(format!("{}: at byte {at}: {what}", s.input().path.display())),
+            Err(what) => contents.note(format!("{}: at byte {at}: {what}", s.input().path.display())),
         }
     }
     Ok(())
@@ -293,7 +303,7 @@ pub fn read_option(id: u16, data: &[u8], contents: &mut Contents) {
         5 => facts.uname = Some(text()),
         8 => facts.cpus = order.u32(data, 0).unwrap_or(0),
         9 => facts.tool = Some(text()),
-        12 => contents.notes.push(
+        12 => contents.note(
             "a guest's recording: its times are the guest's own, not shifted to the host's clock".into(),
         ),
         14 => {

@@ -21,7 +21,8 @@ use std::path::{Path, PathBuf};
 pub struct Raw {
     /// Byte order of the recording machine.
     pub order: Order,
-    /// Its `events/header_page`.
+    /// Its `events/header_page`. The kernel gives it (and header_event) only to a first read that is large enough
+    /// for all of it, which `std::fs::read` does not do.
     pub header_page: Vec<u8>,
     /// Its `events/header_event`.
     pub header_event: Vec<u8>,
@@ -72,7 +73,7 @@ impl Raw {
         for (system, text) in &self.formats {
             match EventFormat::parse(system, text) {
                 Ok(format) => contents.formats.add(format),
-                Err(what) => contents.notes.push(what),
+                Err(what) => contents.note(what),
             }
         }
         for (cpu, path) in self.pages {

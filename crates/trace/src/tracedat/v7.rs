@@ -106,7 +106,7 @@ fn read_options(
                 19 => found.kallsyms = offset,
                 20 => found.printk = offset,
                 21 => found.cmdlines = offset,
-                22 => contents.notes.push("a text buffer (trace-cmd's latency format) is left out".into()),
+                22 => contents.note("a text buffer (trace-cmd's latency format) is left out".into()),
                 _ => file::read_option(id, &data, contents),
             }
         };

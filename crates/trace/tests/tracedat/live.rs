@@ -89,8 +89,11 @@ fn events(dat: &mut tracedat::TraceDat) -> Vec<Event> {
     all
 }
 
-/// Why there is nothing to test here, or nothing.
-fn record(dir: &Path) -> Result<(DevId, Vec<(Cpu, PathBuf)>), &'static str> {
+/// The device that was written to, and the pages of each CPU.
+type Recorded = (DevId, Vec<(Cpu, PathBuf)>);
+
+/// Records; or says what is missing here.
+fn record(dir: &Path) -> Result<Recorded, &'static str> {
     for tool in ["trace-cmd", "fio", "losetup", "dd"] {
         if !have(tool) {
             return Err("trace-cmd, fio, losetup and dd are needed for a live recording");
