@@ -14,6 +14,7 @@ mod open;
 mod quality;
 mod reorder;
 mod source;
+pub mod tracedat;
 mod units;
 
 pub use error::Error;

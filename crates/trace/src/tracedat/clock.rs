@@ -1,0 +1,65 @@
+//! From the clock of the recording to nanoseconds.
+//!
+//! All of the kernel's trace clocks count nanoseconds but two: `x86-tsc` counts cycles (trace-cmd then stores
+//! how many make a nanosecond, option TSC2NSEC) and `counter` counts events.
+
+use crate::units::Nanos;
+
+/// Cycles to nanoseconds: `cycles * mult >> shift`. The default changes nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock {
+    mult: u32,
+    shift: u32,
+}
+
+impl Default for Clock {
+    fn default() -> Clock {
+        Clock { mult: 1, shift: 0 }
+    }
+}
+
+impl Clock {
+    /// A clock that counts cycles. A multiplier of 0 means that trace-cmd did not know it.
+    pub fn cycles(mult: u32, shift: u32) -> Clock {
+        if mult == 0 || shift > 63 {
+            Clock::default()
+        } else {
+            Clock { mult, shift }
+        }
+    }
+
+    /// The time in nanoseconds.
+    #[inline]
+    pub fn nanos(self, time: u64) -> Nanos {
+        if self.mult == 1 && self.shift == 0 {
+            return Nanos(time);
+        }
+        Nanos(((u128::from(time) * u128::from(self.mult)) >> self.shift).min(u64::MAX.into()) as u64)
+    }
+
+    /// What is wrong with times of the clock `name`, if they are no nanoseconds.
+    pub fn doubt(self, name: &str) -> Option<String> {
+        match name {
+            "counter" => Some("the clock \"counter\" numbers the events: the times are no times".into()),
+            "x86-tsc" | "ppc-tb" if self == Clock::default() => {
+                Some(format!("the clock \"{name}\" counts cycles and the file does not say how long one is"))
+            }
+            "uptime" => Some("the clock \"uptime\" only advances with the timer tick (1 to 10 ms)".into()),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cycles_at_two_gigahertz_are_half_nanoseconds() {
+        assert_eq!(Clock::cycles(1 << 31, 32).nanos(2_000_000_001), Nanos(1_000_000_000));
+        assert_eq!(Clock::cycles(u32::MAX, 0).nanos(u64::MAX), Nanos(u64::MAX));
+        assert_eq!(Clock::cycles(0, 0).nanos(7), Nanos(7));
+        assert!(Clock::default().doubt("x86-tsc").is_some());
+        assert!(Clock::default().doubt("mono").is_none());
+    }
+}

@@ -1,0 +1,68 @@
+//! The two compressions that trace-cmd uses, unpacked into a buffer of known size.
+
+use std::io::Read;
+
+/// How a file's sections are compressed, as its header names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Codec {
+    /// Not at all.
+    None,
+    /// zlib with its own header and checksum (RFC 1950).
+    Zlib,
+    /// Zstandard (RFC 8878).
+    Zstd,
+}
+
+impl Codec {
+    /// From the name in the file's header.
+    pub fn named(name: &str) -> Option<Codec> {
+        match name {
+            "none" | "" => Some(Codec::None),
+            "zlib" => Some(Codec::Zlib),
+            "zstd" => Some(Codec::Zstd),
+            _ => None,
+        }
+    }
+
+    /// Unpacks into `out`, which afterwards holds at most `size` bytes: what the file promised. Its memory grows
+    /// with what really comes out, so a promise alone costs nothing.
+    pub fn unpack(self, packed: &[u8], size: usize, out: &mut Vec<u8>) -> Result<(), String> {
+        out.clear();
+        let limit = size as u64;
+        let read = match self {
+            Codec::None => return Err("compressed, but the file's header names no compression".into()),
+            Codec::Zlib => flate2::read::ZlibDecoder::new(packed).take(limit).read_to_end(out),
+            Codec::Zstd => {
+                zstd::stream::read::Decoder::with_buffer(packed).and_then(|d| d.take(limit).read_to_end(out))
+            }
+        };
+        match read {
+            Ok(n) if n == size => Ok(()),
+            Ok(n) => Err(format!("{size} bytes were promised but {n} came out of the compression")),
+            Err(e) => Err(format!("the compressed bytes are damaged: {e}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn both_codecs_and_lies() {
+        let text = b"0123456789".repeat(100);
+        let z = zstd::bulk::compress(&text, 1).unwrap();
+        let mut e = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+        e.write_all(&text).unwrap();
+        for (codec, packed) in [(Codec::Zstd, z), (Codec::Zlib, e.finish().unwrap())] {
+            let mut out = Vec::new();
+            codec.unpack(&packed, text.len(), &mut out).unwrap();
+            assert_eq!(out, text);
+            assert!(codec.unpack(&packed, text.len() + 1, &mut out).is_err());
+            assert!(codec.unpack(&packed[..packed.len() / 2], text.len(), &mut out).is_err());
+            assert!(codec.unpack(b"junk", 4, &mut out).is_err());
+        }
+        assert!(Codec::None.unpack(b"", 0, &mut Vec::new()).is_err());
+    }
+}

@@ -1,0 +1,320 @@
+//! An event's layout, from the text the kernel gives in `events/SYSTEM/NAME/format`.
+//!
+//! Field offsets differ between kernels and configurations, so nothing is ever read at a fixed place: a field
+//! is looked up by name once per trace ([`EventFormat::slot`]) and read through the [`Slot`] from then on.
+//!
+//! ```text
+//! name: block_unplug
+//! ID: 2093
+//! format:
+//!     field:unsigned short common_type;  offset:0;  size:2;  signed:0;
+//!     field:int nr_rq;                   offset:8;  size:4;  signed:1;
+//!     field:char comm[16];               offset:12; size:16; signed:0;
+//!     field:__data_loc char[] cmd;       offset:60; size:4;  signed:0;
+//! ```
+//!
+//! A `__data_loc` field is a 32-bit word: low half where the bytes lie in the record, high half how many
+//! (`__rel_loc`: counted from the end of that word). Source: kernel, include/trace/stages/.
+
+use super::bytes::{until_nul, Order};
+
+/// How a field's bytes are to be taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// One integer.
+    #[default]
+    Int,
+    /// An array that lies in the record itself; the number is an element's size.
+    Array(u32),
+    /// An array elsewhere in the record, found through a 32-bit word.
+    Elsewhere {
+        /// The word counts from its own end and not from the start of the record.
+        relative: bool,
+    },
+}
+
+/// Where a field lies. The default is a field that is not there: it reads as 0 and as no bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Slot {
+    /// First byte within the record.
+    pub offset: u32,
+    /// Bytes; 0 for an array that goes on to the record's end (`caller[]`).
+    pub size: u32,
+    /// Whether the integer has a sign.
+    pub signed: bool,
+    /// How to take it.
+    pub kind: Kind,
+    /// Whether the event has the field at all.
+    pub present: bool,
+}
+
+impl Slot {
+    /// The integer, sign-extended if it has a sign; 0 if the record does not hold it.
+    #[inline]
+    pub fn int(&self, order: Order, data: &[u8]) -> u64 {
+        if !self.present {
+            return 0;
+        }
+        let v = order.uint(data, self.offset as usize, self.size as usize).unwrap_or(0);
+        if self.signed && self.size < 8 && self.size > 0 {
+            let up = 64 - 8 * self.size;
+            (((v << up) as i64) >> up) as u64
+        } else {
+            v
+        }
+    }
+
+    /// The bytes of an array, or of an integer; empty if the record does not hold them.
+    #[inline]
+    pub fn bytes<'a>(&self, order: Order, data: &'a [u8]) -> &'a [u8] {
+        if !self.present {
+            return &[];
+        }
+        let at = self.offset as usize;
+        let (start, len) = match self.kind {
+            Kind::Elsewhere { relative } => {
+                let Some(word) = order.u32(data, at) else { return &[] };
+                let base = if relative { at + 4 } else { 0 };
+                (base + (word & 0xffff) as usize, (word >> 16) as usize)
+            }
+            _ if self.size == 0 => (at, data.len().saturating_sub(at)),
+            _ => (at, self.size as usize),
+        };
+        data.get(start..(start + len).min(data.len())).unwrap_or_default()
+    }
+
+    /// The text of an array of characters, without its NUL.
+    #[inline]
+    pub fn text<'a>(&self, order: Order, data: &'a [u8]) -> &'a [u8] {
+        until_nul(self.bytes(order, data))
+    }
+}
+
+/// A named field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Its name.
+    pub name: Box<str>,
+    /// The C type it was declared with, arrays without their brackets (`char`, `unsigned long`, `dev_t`).
+    pub ctype: Box<str>,
+    /// Where it lies.
+    pub slot: Slot,
+}
+
+/// One event's layout.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventFormat {
+    /// The group it belongs to (`block`, `sched`, `raw_syscalls`, `ftrace`).
+    pub system: Box<str>,
+    /// Its name within the group.
+    pub name: Box<str>,
+    /// The number that its records carry.
+    pub id: u16,
+    /// Fields in file order, the `common_` ones first.
+    pub fields: Vec<Field>,
+}
+
+impl EventFormat {
+    /// Reads a `format` text. `Err` says what is wrong with it.
+    pub fn parse(system: &str, text: &[u8]) -> Result<EventFormat, String> {
+        let text = String::from_utf8_lossy(until_nul(text));
+        let mut e = EventFormat { system: system.into(), ..EventFormat::default() };
+        let mut id = None;
+        for line in text.lines() {
+            let line = line.trim();
+            if let Some(name) = line.strip_prefix("name:") {
+                e.name = name.trim().into();
+            } else if let Some(n) = line.strip_prefix("ID:") {
+                id = n.trim().parse::<u16>().ok();
+            } else if let Some(field) = line.strip_prefix("field:") {
+                let parsed = parse_field(field).ok_or_else(|| format!("cannot read the field \"{line}\""))?;
+                e.fields.push(parsed);
+            } else if line.starts_with("print fmt:") {
+                break;
+            }
+        }
+        if e.name.is_empty() {
+            return Err("an event format without a name".into());
+        }
+        e.id = id.ok_or_else(|| format!("event {} has no ID from 0 to 65535", e.name))?;
+        Ok(e)
+    }
+
+    /// A field by its name.
+    pub fn field(&self, name: &str) -> Option<&Field> {
+        self.fields.iter().find(|f| &*f.name == name)
+    }
+
+    /// Where the first of these names lies; an absent slot if the event has none of them.
+    pub fn slot(&self, names: &[&str]) -> Slot {
+        names.iter().find_map(|n| self.field(n)).map_or(Slot::default(), |f| f.slot)
+    }
+}
+
+/// `unsigned int nr_sector;  offset:24;  size:4;  signed:0;`
+fn parse_field(text: &str) -> Option<Field> {
+    let mut parts = text.split(';');
+    let declaration = parts.next()?.trim();
+    let mut slot = Slot { present: true, ..Slot::default() };
+    for part in parts {
+        let Some((key, value)) = part.trim().split_once(':') else { continue };
+        match key {
+            "offset" => slot.offset = value.trim().parse().ok()?,
+            "size" => slot.size = value.trim().parse().ok()?,
+            "signed" => slot.signed = value.trim() == "1",
+            _ => {}
+        }
+    }
+    let (declaration, elsewhere) = match declaration.split_once(' ') {
+        Some(("__data_loc", rest)) => (rest, Some(false)),
+        Some(("__rel_loc", rest)) => (rest, Some(true)),
+        _ => (declaration, None),
+    };
+    // `char rwbs[10]`, `__data_loc char[] cmd`, `const char * name`, `unsigned long caller[8]`
+    let (head, bracket) = match declaration.split_once('[') {
+        Some((head, rest)) => (head, Some(rest)),
+        None => (declaration, None),
+    };
+    let after = bracket.and_then(|b| b.split_once(']')).map_or("", |x| x.1).trim();
+    let (ctype, name) = if after.is_empty() {
+        head.rsplit_once(|c: char| c.is_whitespace() || c == '*').unwrap_or(("", head))
+    } else {
+        (head, after)
+    };
+    let pointer = head.contains('*');
+    slot.kind = match (elsewhere, bracket) {
+        (Some(relative), _) => Kind::Elsewhere { relative },
+        (None, Some(b)) if !pointer || !after.is_empty() => {
+            let n = b.split(']').next().and_then(|n| n.trim().parse::<u32>().ok()).unwrap_or(0);
+            let element = slot.size.checked_div(n).filter(|&s| s > 0);
+            Kind::Array(element.unwrap_or_else(|| size_of_type(ctype.trim())))
+        }
+        _ => Kind::Int,
+    };
+    let name = name.trim();
+    if name.is_empty() || slot.offset > MAX_RECORD || slot.size > MAX_RECORD {
+        return None;
+    }
+    Some(Field { name: name.into(), ctype: ctype.trim().into(), slot })
+}
+
+/// No record is longer than the largest sub-buffer (128 pages of 64 KiB, kernel/trace/ring_buffer.c).
+const MAX_RECORD: u32 = 8 << 20;
+
+/// An element's size where the array's length is not given; 0 stands for "the machine's long".
+fn size_of_type(ctype: &str) -> u32 {
+    match ctype {
+        "char" | "u8" | "unsigned char" | "__u8" => 1,
+        "short" | "u16" | "unsigned short" | "__u16" => 2,
+        "int" | "u32" | "unsigned int" | "unsigned" | "__u32" => 4,
+        "u64" | "__u64" | "unsigned long long" | "long long" => 8,
+        _ => 0,
+    }
+}
+
+/// All layouts of a trace, found by the number in the record.
+#[derive(Clone, Debug, Default)]
+pub struct Formats {
+    events: Vec<EventFormat>,
+    /// Index into `events` plus 1; 0: unknown. Grows to the largest number used.
+    by_id: Vec<u16>,
+    /// Where every record says which event it is; the same in all formats of a kernel.
+    id: Slot,
+    /// Where every record says which thread ran.
+    tid: Slot,
+}
+
+impl Formats {
+    /// Adds a layout. The first of two with the same number stays (trace-cmd stores `ftrace` events twice).
+    pub fn add(&mut self, event: EventFormat) {
+        let id = event.id as usize;
+        if self.by_id.len() <= id {
+            self.by_id.resize(id + 1, 0);
+        }
+        if self.by_id[id] != 0 || self.events.len() >= u16::MAX as usize - 1 {
+            return;
+        }
+        if !self.id.present {
+            self.id = event.slot(&["common_type"]);
+            self.tid = event.slot(&["common_pid"]);
+        }
+        self.events.push(event);
+        self.by_id[id] = self.events.len() as u16;
+    }
+
+    /// Which event a record is, as an index into [`Formats::events`].
+    #[inline]
+    pub fn index_of(&self, order: Order, record: &[u8]) -> Result<usize, u16> {
+        let id = self.id.int(order, record) as u16;
+        match self.by_id.get(id as usize) {
+            Some(&n) if n > 0 => Ok(n as usize - 1),
+            _ => Err(id),
+        }
+    }
+
+    /// The thread that ran when a record was written.
+    #[inline]
+    pub fn tid(&self, order: Order, record: &[u8]) -> u32 {
+        self.tid.int(order, record) as u32
+    }
+
+    /// All layouts, in the order they were added.
+    pub fn events(&self) -> &[EventFormat] {
+        &self.events
+    }
+
+    /// A layout by its group and name.
+    pub fn find(&self, system: &str, name: &str) -> Option<&EventFormat> {
+        self.events.iter().find(|e| &*e.system == system && &*e.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "name: block_rq_issue\nID: 2104\nformat:\n\
+        \tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\
+        \tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n\
+        \tfield:dev_t dev;\toffset:8;\tsize:4;\tsigned:0;\n\
+        \tfield:const char * who;\toffset:16;\tsize:8;\tsigned:0;\n\
+        \tfield:char rwbs[10];\toffset:24;\tsize:10;\tsigned:0;\n\
+        \tfield:__data_loc char[] cmd;\toffset:36;\tsize:4;\tsigned:0;\n\
+        \tfield:unsigned long caller[];\toffset:40;\tsize:0;\tsigned:0;\n\nprint fmt: \"field:no;\"\n";
+
+    #[test]
+    fn fields_of_every_kind() {
+        let e = EventFormat::parse("block", TEXT.as_bytes()).unwrap();
+        assert_eq!((&*e.name, e.id, e.fields.len()), ("block_rq_issue", 2104, 7));
+        assert_eq!(e.field("who").unwrap().slot.kind, Kind::Int);
+        assert_eq!(e.field("rwbs").unwrap().slot.kind, Kind::Array(1));
+        assert_eq!(e.field("cmd").unwrap().slot.kind, Kind::Elsewhere { relative: false });
+        assert_eq!(e.field("caller").unwrap().slot.kind, Kind::Array(0));
+        assert_eq!(&*e.field("caller").unwrap().ctype, "unsigned long");
+        assert!(!e.slot(&["absent"]).present);
+    }
+
+    #[test]
+    fn values_and_lying_words() {
+        let e = EventFormat::parse("block", TEXT.as_bytes()).unwrap();
+        let mut data = vec![0u8; 48];
+        data[4..8].copy_from_slice(&(-1i32).to_le_bytes());
+        data[24..27].copy_from_slice(b"WS\0");
+        data[36..40].copy_from_slice(&(40u32 | 3 << 16).to_le_bytes());
+        data[40..43].copy_from_slice(b"ab\0");
+        let o = Order::Little;
+        assert_eq!(e.slot(&["common_pid"]).int(o, &data) as i64, -1);
+        assert_eq!(e.slot(&["rwbs"]).text(o, &data), b"WS");
+        assert_eq!(e.slot(&["cmd"]).text(o, &data), b"ab");
+        assert_eq!(e.slot(&["caller"]).bytes(o, &data).len(), 8);
+        data[36..40].copy_from_slice(&u32::MAX.to_le_bytes());
+        assert_eq!(e.slot(&["cmd"]).text(o, &data), b"");
+    }
+
+    #[test]
+    fn broken_texts_are_refused() {
+        for bad in ["", "name: x\n", "name: x\nID: 70000\n", "name: x\nID: 1\n\tfield:int a;\toffset:z;\n"] {
+            assert!(EventFormat::parse("s", bad.as_bytes()).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Recordings of the kernel's ring buffer: trace.dat versions 6 and 7, and raw `trace_pipe_raw` pages.
+//!
+//! ```text
+//! file (v6, v7) or raw  ->  page, stream  ->  cursor  ->  block  ->  Event
+//!   what the recording       one CPU's         all CPUs     block tracepoints
+//!   says about itself        records           by time      as blktrace has them
+//! ```
+//!
+//! [`Cursor`] gives every record of every event, with its fields found through the recording's own `format`
+//! texts; [`Blocks`] turns those of the block layer into events. [`TraceDat`] is both together as a [`Source`].
+//! Memory: one block of pages per CPU, the formats, and bounded tables; never the trace.
+
+mod block;
+mod bytes;
+mod clock;
+mod compress;
+mod cursor;
+mod file;
+mod format;
+mod kallsyms;
+mod names;
+mod page;
+mod raw;
+mod rwbs;
+mod section;
+mod stream;
+mod strings;
+mod v6;
+mod v7;
+
+pub use block::Blocks;
+pub use bytes::Order;
+pub use cursor::{Cursor, Record, Step};
+pub use file::{Facts, MAGIC};
+pub use format::{EventFormat, Field, Formats, Kind, Slot};
+pub use kallsyms::{Stacks, Symbols};
+pub use page::{Lost, Next, PageCursor, PageLayout, PageStart};
+pub use raw::Raw;
+pub use strings::Strings;
+
+use crate::error::Error;
+use crate::event::{Action, Batch, Detail, Event, Flags};
+use crate::quality::Quality;
+use crate::source::Source;
+use crate::units::Nanos;
+use file::{Contents, SymbolText};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Opens a trace.dat. Everything but the events and the symbols is read at once.
+pub fn open(path: &Path) -> Result<TraceDat, Error> {
+    TraceDat::new(file::read(path)?)
+}
+
+/// Whether a file that begins like this is a trace.dat.
+pub fn looks_like(start: &[u8]) -> bool {
+    start.starts_with(MAGIC)
+}
+
+/// An opened recording.
+#[derive(Debug)]
+pub struct TraceDat {
+    facts: Facts,
+    kallsyms: Option<SymbolText>,
+    strings: Strings,
+    long: usize,
+    cursor: Cursor,
+    blocks: Blocks,
+    notes: Vec<String>,
+    delivered: u64,
+    /// The wall clock is told with the first event.
+    wall_told: bool,
+    done: bool,
+}
+
+impl TraceDat {
+    fn new(contents: Contents) -> Result<TraceDat, Error> {
+        let Contents { facts, formats, regions, kallsyms, cmdlines, strings, clock, mut notes } = contents;
+        let long = regions.first().map_or(8, |r| r.layout.long);
+        notes.extend(facts.clock.as_deref().and_then(|name| clock.doubt(name)));
+        let blocks = Blocks::new(&formats, &cmdlines);
+        let cursor = Cursor::new(Arc::new(formats), facts.order, clock, regions)?;
+        Ok(TraceDat {
+            facts,
+            kallsyms,
+            strings,
+            long,
+            cursor,
+            blocks,
+            notes,
+            delivered: 0,
+            wall_told: false,
+            done: false,
+        })
+    }
+
+    /// What the recording says about itself.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// The layouts of all events.
+    pub fn formats(&self) -> &Arc<Formats> {
+        self.cursor.formats()
+    }
+
+    /// Bytes of the kernel's `long`, as [`Stacks`] needs it.
+    pub fn long(&self) -> usize {
+        self.long
+    }
+
+    /// How often each event was seen so far, used or not.
+    pub fn counts(&self) -> impl Iterator<Item = (&EventFormat, u64)> {
+        self.cursor.counts()
+    }
+
+    /// Reads the symbols; empty if the recording has none.
+    pub fn symbols(&self) -> Result<Symbols, Error> {
+        match &self.kallsyms {
+            None => Ok(Symbols::default()),
+            Some(text) => Ok(Symbols::parse(&text.read()?)),
+        }
+    }
+
+    /// The texts that `const char *` fields point to.
+    pub fn strings(&self) -> &Strings {
+        &self.strings
+    }
+
+    /// The walk through all records, for whoever needs more than block events.
+    pub fn cursor(&mut self) -> &mut Cursor {
+        &mut self.cursor
+    }
+
+    /// One step for both: the block event, if it is one, goes into `batch`; every step goes to `see`.
+    /// `false`: the trace is at its end.
+    #[inline]
+    pub fn step(&mut self, batch: &mut Batch, see: &mut dyn FnMut(&Step)) -> Result<bool, Error> {
+        let Some(step) = self.cursor.step()? else { return Ok(false) };
+        if !self.wall_told {
+            self.wall_told = true;
+            batch.events.extend(self.facts.wall_offset.and_then(|offset| wall_clock(&step, offset)));
+        }
+        self.blocks.take(&step, batch);
+        see(&step);
+        Ok(true)
+    }
+}
+
+/// A note that ties the trace's clock to the wall clock.
+fn wall_clock(step: &Step, offset: i64) -> Option<Event> {
+    let (&Step::Lost { time, cpu, .. } | &Step::Record(Record { time, cpu, .. })) = step;
+    let nanos = i128::from(time.0) + i128::from(offset);
+    let second = i128::from(Nanos::SECOND.0);
+    let seconds = u32::try_from(nanos.div_euclid(second)).ok()?;
+    let nanos = nanos.rem_euclid(second) as u32;
+    let detail = Detail::Wall { seconds, nanos };
+    Some(Event { time, cpu, action: Action::WallClock, flags: Flags::NOTE, detail, ..Event::default() })
+}
+
+impl Source for TraceDat {
+    fn fill(&mut self, batch: &mut Batch) -> Result<bool, Error> {
+        batch.clear();
+        while !self.done && !batch.is_full() {
+            self.done = !self.step(batch, &mut |_| {})?;
+        }
+        self.delivered += batch.events.len() as u64;
+        Ok(!batch.events.is_empty())
+    }
+
+    fn position(&self) -> u64 {
+        self.cursor.position()
+    }
+
+    fn size(&self) -> Option<u64> {
+        Some(self.cursor.size())
+    }
+
+    fn quality(&self) -> Quality {
+        let mut q = self.cursor.quality();
+        q.events = self.delivered;
+        for note in &self.notes {
+            q.note(note.clone());
+        }
+        if self.blocks.twice > 0 {
+            let n = self.blocks.twice;
+            q.note(format!("{n} block events were recorded by a second instance too and are left out"));
+        }
+        let (overrun, seen) = (self.facts.overrun(), q.lost_total());
+        if self.done && overrun > seen {
+            q.note(format!(
+                "the kernel says it overwrote or dropped {overrun} events; {seen} are missing within the pages"
+            ));
+        }
+        q
+    }
+}

@@ -1,0 +1,131 @@
+//! Which thread is called what, from the events that say so.
+//!
+//! A name is told when a thread first appears and when it changes (`execve`, `prctl`). Memory is bounded: a
+//! trace with more threads than [`MAX_NAMES`] forgets and tells again.
+
+use super::format::{Formats, Slot};
+use rustc_hash::FxHashMap;
+
+/// Threads whose names are kept: twice the default `pid_max`, 2 MB.
+const MAX_NAMES: usize = 1 << 16;
+
+/// A name as the kernel holds it (`TASK_COMM_LEN`), NUL behind it.
+type Comm = [u8; 16];
+
+/// Fields of one event that name a thread: the name's and the thread's.
+pub type Naming = [Option<(Slot, Slot)>; 2];
+
+/// Which fields of each event name threads, by event index. The events are those that name threads other than
+/// the one that runs, or that run on every change.
+pub fn namings(formats: &Formats) -> Vec<Naming> {
+    const EVENTS: &[(&str, &str, &str, &str)] = &[
+        ("sched", "sched_switch", "prev_comm", "prev_pid"),
+        ("sched", "sched_switch", "next_comm", "next_pid"),
+        ("sched", "sched_waking", "comm", "pid"),
+        ("sched", "sched_wakeup", "comm", "pid"),
+        ("sched", "sched_process_exit", "comm", "pid"),
+        ("task", "task_rename", "newcomm", "pid"),
+        ("task", "task_newtask", "comm", "pid"),
+    ];
+    let of = |event: &super::format::EventFormat| {
+        let mut out = [None; 2];
+        let named = EVENTS.iter().filter(|e| *e.0 == *event.system && *e.1 == *event.name);
+        for (at, (_, _, comm, tid)) in named.enumerate().take(2) {
+            let (comm, tid) = (event.slot(&[comm]), event.slot(&[tid]));
+            if comm.present && tid.present {
+                out[at] = Some((comm, tid));
+            }
+        }
+        out
+    };
+    formats.events().iter().map(of).collect()
+}
+
+/// The names told so far.
+#[derive(Debug, Default)]
+pub struct Names {
+    told: FxHashMap<u32, Comm>,
+    /// Names at the end of the recording, for threads that no event names.
+    saved: FxHashMap<u32, Comm>,
+}
+
+impl Names {
+    /// `cmdlines`: the kernel's `saved_cmdlines`, "TID NAME" per line.
+    pub fn new(cmdlines: &[u8]) -> Names {
+        let mut saved = FxHashMap::default();
+        for line in cmdlines.split(|&b| b == b'\n').take(MAX_NAMES) {
+            let Some(space) = line.iter().position(|&b| b == b' ') else { continue };
+            let tid = std::str::from_utf8(&line[..space]).ok().and_then(|n| n.parse().ok());
+            if let Some(tid) = tid {
+                saved.insert(tid, comm(&line[space + 1..]));
+            }
+        }
+        Names { told: FxHashMap::default(), saved }
+    }
+
+    /// Takes note of a name; `true` if it is new. Thread 0 is on every CPU another one (`swapper/N`): only its
+    /// first name counts.
+    #[inline]
+    pub fn learn(&mut self, tid: u32, name: &[u8]) -> bool {
+        let name = comm(name);
+        if name[0] == 0 {
+            return false;
+        }
+        match self.told.get_mut(&tid) {
+            Some(old) if *old == name || tid == 0 => return false,
+            Some(old) => *old = name,
+            None => {
+                if self.told.len() >= MAX_NAMES {
+                    self.told.clear();
+                }
+                self.told.insert(tid, name);
+            }
+        }
+        true
+    }
+
+    /// The saved name of a thread that was not named yet; it counts as told from now on.
+    #[inline]
+    pub fn remember(&mut self, tid: u32) -> Option<Vec<u8>> {
+        if self.told.contains_key(&tid) {
+            return None;
+        }
+        let name = *self.saved.get(&tid)?;
+        self.learn(tid, &name).then(|| super::bytes::until_nul(&name).to_vec())
+    }
+}
+
+/// The name up to its NUL: what stands behind that is old memory.
+#[inline]
+fn comm(name: &[u8]) -> Comm {
+    let mut out = [0; 16];
+    for (to, &from) in out.iter_mut().zip(name).take(15) {
+        if from == 0 {
+            break;
+        }
+        *to = from;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_told_once_and_again_when_it_changes() {
+        let mut n = Names::new(b"12 kworker/u4:1\n9 fio\njunk\nx y\n");
+        assert!(n.learn(7, b"bash\0old"));
+        assert!(!n.learn(7, b"bash"));
+        assert!(n.learn(7, b"dd"));
+        assert!(n.learn(0, b"swapper/0") && !n.learn(0, b"swapper/1"));
+        assert!(!n.learn(8, b""));
+        assert_eq!(n.remember(12).as_deref(), Some(&b"kworker/u4:1"[..]));
+        assert_eq!(n.remember(12), None);
+        assert_eq!(n.remember(13), None);
+        for tid in 0..2 * MAX_NAMES as u32 {
+            n.learn(tid, b"x");
+        }
+        assert!(n.told.len() <= MAX_NAMES);
+    }
+}

@@ -1,0 +1,106 @@
+//! trace.dat version 6: everything in a fixed order, then per CPU the place of its pages.
+//!
+//! ```text
+//! head | header_page, header_event | ftrace formats | formats | u32 n, kallsyms | u32 n, printk | u64 n, cmdlines
+//! u32 CPUs | "options  \0" { u16 id, u32 n, data }... u16 0 | "flyrecord\0" { u64 offset, u64 size } per CPU | pages
+//! ```
+//! A further instance is an option 3 (u64 offset, name): at that offset its own "flyrecord\0" list begins.
+
+use super::bytes::until_nul;
+use super::compress::Codec;
+use super::file::{self, Contents, Head, Region, SymbolText, MAX_CPUS};
+use super::page::PageLayout;
+use super::section::Section;
+use super::strings::Strings;
+use crate::error::Error;
+use crate::units::Cpu;
+
+/// A file cannot have more instances than this; the kernel's tracefs grows slow long before.
+const MAX_BUFFERS: usize = 1024;
+
+/// Reads all but the events.
+pub fn read(head: Head, contents: &mut Contents) -> Result<(), Error> {
+    let Head { rest: mut s, page_size } = head;
+    contents.facts.version = 6;
+    let layout = file::read_page_layout(&mut s, contents.facts.order)?;
+    // The head has the machine's page size. Sub-buffers can be larger, which only header_page tells.
+    let size =
+        if layout.size.is_power_of_two() { layout.size.max(page_size as usize) } else { page_size as usize };
+    let layout = layout.with_size(size);
+    file::read_ftrace_formats(&mut s, contents)?;
+    file::read_event_formats(&mut s, contents)?;
+    contents.kallsyms = Some(SymbolText::Sized(s.clone(), Codec::None));
+    file::sized_part(&mut s, 4)?;
+    let mut printk = file::sized_part(&mut s, 4)?;
+    contents.strings = Strings::parse(&printk.take(printk.left() as usize)?);
+    let mut cmdlines = file::sized_part(&mut s, 8)?;
+    contents.cmdlines = cmdlines.take(cmdlines.left() as usize)?;
+    contents.facts.cpus = s.u32()?;
+    contents.facts.buffers.push(String::new());
+    let others = read_buffer(&mut s, contents, layout, 0)?;
+    for (offset, name) in others {
+        let index = contents.facts.buffers.len();
+        if index >= MAX_BUFFERS {
+            return Err(s.malformed(format!("more than {MAX_BUFFERS} instances")));
+        }
+        contents.facts.buffers.push(name);
+        let mut s = s.input().section(offset, None)?;
+        read_buffer(&mut s, contents, layout, index as u16)?;
+    }
+    Ok(())
+}
+
+/// Options, then the CPUs' places. Gives the further instances that the options name.
+fn read_buffer(
+    s: &mut Section,
+    contents: &mut Contents,
+    layout: PageLayout,
+    buffer: u16,
+) -> Result<Vec<(u64, String)>, Error> {
+    let mut others = Vec::new();
+    let mut title = s.take(10)?;
+    if title.starts_with(b"options") {
+        loop {
+            let id = s.u16()?;
+            if id == 0 {
+                break;
+            }
+            let n = s.u32()?;
+            let data = s.take(n as usize)?;
+            match (id, contents.facts.order.u64(&data, 0)) {
+                (3, Some(offset)) => {
+                    others.push((offset, String::from_utf8_lossy(until_nul(&data[8..])).into_owned()))
+                }
+                _ => file::read_option(id, &data, contents),
+            }
+        }
+        title = s.take(10)?;
+    }
+    if title.starts_with(b"latency") {
+        return Err(s.malformed("this file holds only text (trace-cmd's latency format), no events"));
+    }
+    if !title.starts_with(b"flyrecord") {
+        return Err(s.malformed("\"flyrecord\" should be here"));
+    }
+    let cpus = contents.facts.cpus;
+    if cpus > MAX_CPUS || u64::from(cpus) * 16 > s.left() {
+        return Err(
+            s.malformed(format!("{cpus} CPUs are said to have data; the list of their places is shorter"))
+        );
+    }
+    for cpu in 0..cpus {
+        let (offset, size) = (s.u64()?, s.u64()?);
+        let size = file::clip(s.input(), contents, cpu, offset, size);
+        let input = s.input().clone();
+        contents.regions.push(Region {
+            cpu: Cpu(cpu),
+            buffer,
+            input,
+            offset,
+            size,
+            layout,
+            codec: Codec::None,
+        });
+    }
+    Ok(others)
+}
