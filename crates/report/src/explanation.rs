@@ -12,6 +12,8 @@ pub struct Subject {
     pub sources: Vec<String>,
     /// Names of devices from the names of files.
     pub file_names: Vec<(DevId, String)>,
+    /// The kernel, if the trace names it; the settings may name it too.
+    pub kernel: Option<String>,
     /// Settings from files beside the trace.
     pub system: System,
     /// What was lost on the way.
@@ -106,6 +108,12 @@ impl Explanation {
         let (first, _) = self.facts.flow.span?;
         let wall = seconds as u128 * 1_000_000_000 + nanos as u128;
         Some((wall + first.0 as u128).saturating_sub(at.0 as u128))
+    }
+
+    /// The kernel that it was recorded on.
+    pub fn kernel(&self) -> Option<&str> {
+        let told = self.subject.system.kernel.as_ref().map(|k| k.value.as_str());
+        told.or(self.subject.kernel.as_deref())
     }
 
     /// How long it is.

@@ -15,7 +15,7 @@ pub fn to_json(e: &Explanation) -> Value {
     json!({
         "schema": "iowhy.explain/1",
         "capture": {
-            "kernel": e.subject.system.kernel.as_ref().map(|k| k.value.clone()),
+            "kernel": e.kernel(),
             "start": e.began().and_then(rfc3339),
             "duration_ns": e.duration().0,
             "devices": e.facts.devices.iter().map(|d| e.name(d.id)).collect::<Vec<_>>(),

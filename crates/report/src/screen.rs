@@ -86,7 +86,7 @@ impl Screen {
         for device in e.top_devices().into_iter().take(GROUPS) {
             let _ = writeln!(self.out, "{}", about(e, device));
         }
-        let kernel = e.subject.system.kernel.as_ref().map(|k| format!("Linux {}; ", k.value));
+        let kernel = e.kernel().map(|k| format!("Linux {k}; "));
         let below = e.facts.devices.iter().filter(|d| d.upper.is_some()).count();
         let lower = if below > 0 { format!("; {below} devices below") } else { String::new() };
         let q = &e.subject.quality;

@@ -48,7 +48,7 @@ impl Error {
                 _ => None,
             },
             Error::Malformed { .. } | Error::NotATrace { .. } => {
-                Some("iowhy reads NAME.blktrace.N, `blkparse -d` files, and blkparse's text")
+                Some("iowhy reads NAME.blktrace.N, `blkparse -d` files, trace.dat and blkparse's text")
             }
         }
     }

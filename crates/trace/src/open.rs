@@ -1,11 +1,13 @@
 //! From what the user names to a source: a file, NAME, a folder, a capture, a pipe.
 
+use crate::blkparse::{self, BlkparseText};
 use crate::blktrace::{self, Stream};
 use crate::error::Error;
 use crate::input::Input;
 use crate::merge::Merge;
 use crate::reorder::Reorder;
 use crate::source::Source;
+use crate::tracedat;
 use crate::units::DevId;
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,10 +17,12 @@ use std::path::{Path, PathBuf};
 pub struct Recording {
     /// Its events.
     pub source: Box<dyn Source>,
-    /// The format, as `explain` names it: `blktrace`, `blkparse`.
+    /// The format, as `explain` names it: `blktrace`, `trace.dat`, `blkparse`.
     pub format: &'static str,
     /// The folder that may hold files beside the trace (settings, what the load printed).
     pub folder: Option<PathBuf>,
+    /// The kernel that recorded it, if the trace says so.
+    pub kernel: Option<String>,
     /// Names of devices, from the names of the files: `vda` from `vda.blktrace.0`.
     pub names: Vec<(DevId, String)>,
 }
@@ -26,9 +30,9 @@ pub struct Recording {
 /// Opens a recording. `path` is one of
 /// - `-`: blktrace records (`blktrace -o -`, `blkparse -d -`) or blkparse's text on standard input,
 /// - a file: one CPU's `NAME.blktrace.N` (its siblings are not read), a merged `blkparse -d` file, or text,
-///   each perhaps compressed with gzip or zstd,
+///   each perhaps compressed with gzip or zstd; or a `trace.dat`,
 /// - `NAME` where `NAME.blktrace.0` and so on exist, as `blkparse -i NAME` takes it,
-/// - a folder: all blktrace files in it, of all devices.
+/// - a folder: all blktrace files in it, of all devices; where there are none, its `trace.dat`.
 pub fn open(path: &Path) -> Result<Recording, Error> {
     if path == Path::new("-") {
         return open_one(Input::open(path)?, None);
@@ -94,13 +98,21 @@ fn per_cpu_files(folder: &Path) -> Vec<(PathBuf, PerCpu)> {
 fn open_folder(folder: &Path) -> Result<Recording, Error> {
     fs::read_dir(folder).map_err(|source| Error::Io { path: folder.into(), source })?;
     let found = per_cpu_files(folder);
-    if found.is_empty() {
-        return Err(Error::NotATrace {
-            path: folder.into(),
-            what: "this folder holds no trace (NAME.blktrace.N was looked for)".into(),
-        });
+    if !found.is_empty() {
+        return open_per_cpu(found, Some(folder.to_path_buf()));
     }
-    open_per_cpu(found, Some(folder.to_path_buf()))
+    let trace_dat = folder.join("trace.dat");
+    if trace_dat.is_file() {
+        return open_trace_dat(&trace_dat, Some(folder.to_path_buf()));
+    }
+    let what = "this folder holds no trace (NAME.blktrace.N and trace.dat were looked for)".into();
+    Err(Error::NotATrace { path: folder.into(), what })
+}
+
+fn open_trace_dat(path: &Path, folder: Option<PathBuf>) -> Result<Recording, Error> {
+    let trace = tracedat::open(path)?;
+    let kernel = trace.facts().kernel().map(str::to_string);
+    Ok(Recording { source: Box::new(trace), format: "trace.dat", folder, names: vec![], kernel })
 }
 
 fn open_per_cpu(found: Vec<(PathBuf, PerCpu)>, folder: Option<PathBuf>) -> Result<Recording, Error> {
@@ -127,7 +139,7 @@ fn open_per_cpu(found: Vec<(PathBuf, PerCpu)>, folder: Option<PathBuf>) -> Resul
         .collect();
     names.dedup();
     let source = Box::new(Merge::new(streams, size, notes));
-    Ok(Recording { source, format: "blktrace", folder, names })
+    Ok(Recording { source, format: "blktrace", folder, names, kernel: None })
 }
 
 /// blktrace writes one file per CPU, also where nothing happened: a hole in the numbers is a lost file.
@@ -169,15 +181,23 @@ fn open_one(mut input: Input, folder: Option<PathBuf>) -> Result<Recording, Erro
             what: "the file is empty".into(),
         });
     }
+    if tracedat::looks_like(start) {
+        if input.path() == Path::new("standard input") {
+            let what = "a trace.dat has its parts out of order and cannot be read from a pipe".into();
+            return Err(Error::NotATrace { path: input.path().into(), what });
+        }
+        return open_trace_dat(input.path(), folder);
+    }
     if !blktrace::looks_like(start) {
-        return Err(Error::Malformed {
-            path: input.path().into(),
-            offset: 0,
-            what: "this is neither a blktrace record nor blkparse's text".into(),
-        });
+        if blkparse::looks_like(start) {
+            let source = Box::new(BlkparseText::open(input));
+            return Ok(Recording { source, format: "blkparse", folder, names: vec![], kernel: None });
+        }
+        let what = "this is no recording (blktrace, trace.dat or blkparse's text)".into();
+        return Err(Error::Malformed { path: input.path().into(), offset: 0, what });
     }
     let stream = Stream::open(input)?;
     let names = stream.next_device().zip(name).into_iter().collect();
     let source = Box::new(Reorder::new(stream, size, vec![]));
-    Ok(Recording { source, format: "blktrace", folder, names })
+    Ok(Recording { source, format: "blktrace", folder, names, kernel: None })
 }

@@ -41,11 +41,11 @@ pub fn explain(capture: &Path) -> Result<Explanation, Failure> {
     let system =
         recording.folder.as_deref().map(|f| System::read(if capture.is_dir() { f } else { capture }));
     let sources = vec![recording.format.to_string()];
-    let file_names = recording.names.clone();
+    let (file_names, kernel) = (recording.names.clone(), recording.kernel.clone());
     let mut analysis = Analysis::default();
     let take = |batch: &Batch| analysis.feed(batch);
     let (quality, flow) = reading::read_counting(recording, capture, Flow::default(), Flow::feed, take)?;
-    let subject = Subject { sources, file_names, system: system.unwrap_or_default(), quality };
+    let subject = Subject { sources, file_names, kernel, system: system.unwrap_or_default(), quality };
     Ok(Explanation::new(subject, analysis.finish(flow)))
 }
 
