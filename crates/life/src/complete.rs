@@ -7,6 +7,7 @@ use crate::lives::{Lives, Sink};
 use crate::op::{kind, Class, Op};
 use crate::piece::{BioId, Key, Part, Piece, PieceId, Stage};
 use crate::request::Request;
+use crate::tally::Tally;
 use crate::timeline::Timeline;
 use trace::{Cpu, Event, Nanos, Sector};
 
@@ -74,7 +75,7 @@ impl Lives {
             match self.choose(key, e, open).or_else(|| self.issue_of_unseen_get(dev, op, e)) {
                 Some(id) => id,
                 None => {
-                    self.tally.issues_unmatched += 1;
+                    self.count_unmatched(dev, |t| &mut t.issues_unmatched);
                     let piece = self.new_piece(dev, e, Stage::Got);
                     self.admit(piece, e.time)
                 }
@@ -108,6 +109,15 @@ impl Lives {
         piece.company.beside = device.crowd.enter(class, e.time);
         piece.since = device.crowd.read(e.time);
         sink.in_flight(device.id, e.time, device.crowd.in_flight());
+    }
+
+    /// Counts an event of something whose beginning was not seen.
+    fn count_unmatched(&mut self, dev: u32, after_losses: impl Fn(&mut Tally) -> &mut u64) {
+        if self.devices[dev as usize].losses == 0 {
+            self.tally.began_before += 1;
+        } else {
+            *after_losses(&mut self.tally) += 1;
+        }
     }
 
     /// The issue of a bio whose `G` was lost.
@@ -342,8 +352,7 @@ impl Lives {
             self.waiting_where(dev, op, |p| p.start <= e.sector && p.end == end && p.start < p.end)
         });
         let Some(id) = found else {
-            self.tally.completions_unmatched += 1;
-            return;
+            return self.count_unmatched(dev, |t| &mut t.completions_unmatched);
         };
         self.stop_waiting(id);
         let mut piece = self.table.remove(id);

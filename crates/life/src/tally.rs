@@ -24,9 +24,12 @@ pub struct Tally {
     pub requests_lost: u64,
     /// Bios in flight at the end that have no request.
     pub bios_in_flight: u64,
-    /// Completions of something whose issue was not seen: it was in flight when the recording began, or lost.
+    /// Issues and completions of something whose beginning was not seen, on a device that had lost nothing so far:
+    /// it was on its way when the recording began.
+    pub began_before: u64,
+    /// Completions of something whose issue was not seen, after losses.
     pub completions_unmatched: u64,
-    /// Issues of something that was never queued: begun before the recording, or lost, or the kernel's own.
+    /// Issues of something that was never queued, after losses.
     pub issues_unmatched: u64,
     /// Merges, splits, inserts and requeues of something that was never seen.
     pub others_unmatched: u64,
@@ -35,7 +38,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// All events that found no place.
+    /// All events that found no place, and for which the beginning of the recording is no excuse.
     pub fn unmatched(&self) -> u64 {
         self.completions_unmatched + self.issues_unmatched + self.others_unmatched
     }

@@ -38,8 +38,15 @@ impl Trust {
     /// From which it is unusable: every tenth event.
     const UNUSABLE: f64 = 0.1;
 
+    /// What was on its way when the recording began is no damage, unless it is so much that half of each life must
+    /// be missing from the recording (a mask, a cut).
+    const BEGAN_BEFORE: f64 = 0.05;
+
     fn of(quality: &Quality, facts: &Facts) -> Trust {
-        let bad = quality.lost_total() + facts.tally.unmatched() + quality.out_of_order + quality.unknown;
+        let mut bad = quality.lost_total() + facts.tally.unmatched() + quality.out_of_order + quality.unknown;
+        if facts.tally.began_before as f64 > Trust::BEGAN_BEFORE * quality.events as f64 {
+            bad += facts.tally.began_before;
+        }
         let part = bad as f64 / (quality.events + quality.lost_total()).max(1) as f64;
         let damaged = quality.damaged_bytes > 0 || quality.clock_steps > 0 || !quality.notes.is_empty();
         if quality.events == 0 || part >= Trust::UNUSABLE {

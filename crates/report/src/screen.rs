@@ -117,14 +117,14 @@ impl Screen {
             let d = latency(&row.phases);
             let _ = writeln!(
                 self.out,
-                "{head}{:<wide$}  p50 {:>7}  p99 {:>7}  p99.9 {:>7}  max {:>7}  {:>9} of {}",
+                "{head}{:<wide$}  p50 {:>7}  p99 {:>7}  p99.9 {:>7}  max {:>7}  {:>9}{}",
                 row.words(several),
                 ns(d.quantile(0.5)),
                 ns(d.quantile(0.99)),
                 ns(d.quantile(0.999)),
                 ns(d.max()),
                 count(row.phases.count),
-                size(Bytes(row.phases.bytes.0 / row.phases.count.max(1)))
+                row.mean_size()
             );
         }
         self.blank();
@@ -135,9 +135,8 @@ impl Screen {
         for group in e.focus.groups.iter().filter(|g| matters(e, g)).take(GROUPS) {
             let sum = &group.tail.sum.time;
             let text = format!(
-                "the slowest {} of {} (from {} on) spent {}",
-                slowest(group),
-                on(e, group),
+                "the slowest {} (from {} on) spent {}",
+                slowest(e, group),
                 time(group.tail.threshold),
                 time(sum.total)
             );
@@ -238,6 +237,7 @@ impl Screen {
         say(q.cut_records, "records cut off");
         say(q.damaged_bytes, "bytes that are no record");
         say(q.unknown, "events of unknown kinds");
+        say(t.began_before, "events of I/O begun before the recording");
         say(t.requests_in_flight + t.bios_in_flight, "in flight at the end");
         say(t.requests_lost, "requests whose completion was lost");
         match (odd.is_empty(), e.trust) {
@@ -267,6 +267,13 @@ struct Row {
 }
 
 impl Row {
+    fn mean_size(&self) -> String {
+        match self.phases.bytes.0 / self.phases.count.max(1) {
+            0 => String::new(),
+            mean => format!(" of {}", size(Bytes(mean))),
+        }
+    }
+
     fn words(&self, with_device: bool) -> String {
         let what = match self.class {
             Class::SyncWrite => "sync writes",
@@ -300,23 +307,14 @@ fn matters(e: &Explanation, g: &Group) -> bool {
     g.tail.sum.time.total.0 as f64 >= 0.02 * e.focus.time().total.0 as f64
 }
 
-fn on(e: &Explanation, g: &Group) -> String {
-    if e.top_devices().len() > 1 {
-        format!("{} on {}", g.words(), e.name(g.dev))
-    } else {
-        g.words().to_string()
-    }
-}
-
-fn slowest(g: &Group) -> String {
-    let n = g.tail.sum.time.operations;
+/// Example: `1 % of reads on vda (209)`; of fewer than a hundred, `3 of 41 reads`.
+fn slowest(e: &Explanation, g: &Group) -> String {
+    let n = count(g.tail.sum.time.operations);
+    let place = if e.top_devices().len() > 1 { format!(" on {}", e.name(g.dev)) } else { String::new() };
     if g.operations >= 100 {
-        format!("1 % ({})", count(n))
+        format!("1 % of {}{place} ({n})", g.words())
     } else {
-        format!("{} of {}", count(n), count(g.operations))
-            .replace(&format!("of {}", count(g.operations)), "")
-            .trim()
-            .to_string()
+        format!("{n} of {} {}{place}", g.operations, g.words())
     }
 }
 

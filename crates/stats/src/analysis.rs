@@ -100,6 +100,8 @@ impl Analysis {
                 device.depth.finish(last);
             }
         }
+        // Plugs of a recording through tracefs name no device; that is none.
+        devices.retain(|d| d.id != DevId(0) || d.has_io());
         devices.sort_by_key(|d| order.iter().position(|id| *id == d.id));
         Facts { devices, cells, tasks, tally, flow }
     }

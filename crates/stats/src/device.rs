@@ -169,6 +169,11 @@ impl Device {
         self.requests.iter().any(|r| r.count > 0)
     }
 
+    /// Whether any I/O was seen here.
+    pub fn has_io(&self) -> bool {
+        self.has_requests() || self.bios.iter().any(|b| b.phases.count > 0)
+    }
+
     /// Time between the first and the last event.
     pub fn duration(&self) -> Nanos {
         self.traffic.duration()
