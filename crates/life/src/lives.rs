@@ -80,6 +80,9 @@ impl Lives {
             Action::WallClock | Action::Message | Action::DriverData | Action::Bounce => return,
             _ => {}
         }
+        if let (Action::Lost, Detail::Lost(n)) = (event.action, event.detail) {
+            return self.lose(event.dev, n);
+        }
         let Some(dev) = self.device(event.dev) else {
             self.tally.others_unmatched += 1;
             return;
@@ -102,13 +105,14 @@ impl Lives {
                 let plug = self.plugs.unplug(event.dev, event.tid, event.time, n, implicit);
                 sink.plug(&plug, &self.names);
             }
-            Action::Lost => {
-                if let Detail::Lost(n) = event.detail {
-                    self.devices[dev as usize].losses += n;
-                }
-            }
             _ => {}
         }
+    }
+
+    /// Events were lost on a device; where the recording does not say on which (tracefs), on all.
+    fn lose(&mut self, id: DevId, n: u64) {
+        let hit = |d: &&mut Device| id == DevId(0) || d.id == id;
+        self.devices.iter_mut().filter(hit).for_each(|d| d.losses += n);
     }
 
     /// Ends the recording: what is in flight stays so, and is counted.
