@@ -254,7 +254,7 @@ impl Lives {
             if stamp < latest {
                 self.tally.backward_steps += 1;
             }
-            latest = latest.max(stamp);
+            latest = stamp;
         }
     }
 
