@@ -226,12 +226,18 @@ impl Lives {
     }
 
     fn request(&self, piece: &Piece, complete_cpu: Cpu, error: u16) -> Request {
+        let bytes = if piece.stage == Stage::PostFlush { piece.done } else { piece.done + piece.bytes() };
+        let start = match piece.op {
+            Op::Flush => Sector(0),
+            _ if piece.completions > 1 => Sector(piece.end.0.saturating_sub(bytes.sectors())),
+            _ => piece.start,
+        };
         Request {
             dev: self.devices[piece.dev as usize].id,
             op: piece.op,
             flags: piece.flags,
-            start: piece.start,
-            bytes: if piece.stage == Stage::PostFlush { piece.done } else { piece.done + piece.bytes() },
+            start,
+            bytes,
             tid: piece.tid,
             task: piece.task,
             submit_cpu: piece.cpu,
