@@ -354,7 +354,7 @@ impl Lives {
     }
 
     /// The piece of a key that an event means, among those in the right stage: the one of the same length,
-    /// and of these the oldest, unless that one is stale.
+    /// and of these the one that has been in its stage for longest, unless that one is stale.
     fn choose(&mut self, key: Key, e: &Event, wanted: impl Fn(&Piece) -> bool) -> Option<PieceId> {
         let (first, several) = {
             let mut candidates = self.table.chain(key).filter(|id| wanted(self.table.get(*id)));
@@ -373,8 +373,11 @@ impl Lives {
         for id in gone {
             self.give_up(id, e.time);
         }
-        let same_length = fresh.iter().find(|id| self.table.get(**id).bytes() == e.bytes);
-        same_length.or(fresh.first()).copied()
+        let longest_there = |ids: &mut dyn Iterator<Item = &PieceId>| {
+            ids.min_by_key(|id| self.table.get(**id).touched).copied()
+        };
+        let same_length = |id: &&PieceId| self.table.get(**id).bytes() == e.bytes;
+        longest_there(&mut fresh.iter().filter(same_length)).or_else(|| longest_there(&mut fresh.iter()))
     }
 
     /// A piece whose completion was lost.
