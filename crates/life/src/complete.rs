@@ -72,6 +72,9 @@ impl Lives {
                 }
             }
         };
+        if op != Op::Flush && op != Op::Passthrough {
+            self.agree_on_end(id, e);
+        }
         self.table.close_end(id);
         let device = &mut self.devices[dev as usize];
         let piece = self.table.get_mut(id);
@@ -90,9 +93,6 @@ impl Lives {
                 piece.time.preflush = piece.time.got.and_then(|g| device.flushes.since(g));
             }
         }
-        if piece.bytes() != e.bytes && op != Op::Flush && op != Op::Passthrough {
-            piece.end = e.sector.after(e.bytes);
-        }
         piece.time.issued = Some(e.time);
         piece.stage = Stage::Issued;
         (piece.touched, piece.losses) = (e.time, device.losses);
@@ -100,6 +100,28 @@ impl Lives {
         piece.company.beside = device.crowd.enter(class, e.time);
         piece.issued_at = device.crowd.read(e.time);
         sink.in_flight(device.id, e.time, device.crowd.in_flight());
+    }
+
+    /// A request that is issued longer than it was has taken in those behind it. Before Linux 5.8 the kernel did
+    /// not say so where two requests were merged, and the event can be lost.
+    fn agree_on_end(&mut self, id: PieceId, e: &Event) {
+        let end = e.sector.after(e.bytes);
+        while self.table.get(id).end < end {
+            let Piece { dev, op, end: start, .. } = *self.table.get(id);
+            let fits = |n: &PieceId| {
+                let p = self.table.get(*n);
+                *n != id && p.stage <= Stage::Inserted && p.start < p.end && p.end <= end
+            };
+            let Some(next) = self.table.chain(Key { dev, start, op }).find(fits) else { break };
+            if self.table.get(next).stage == Stage::Queued {
+                self.stop_waiting(next);
+            }
+            self.join(id, next, false);
+        }
+        if self.table.get(id).end != end {
+            self.table.close_end(id);
+            self.table.get_mut(id).end = end;
+        }
     }
 
     /// The issue of a bio whose `G` was lost.

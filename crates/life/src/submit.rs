@@ -222,7 +222,7 @@ impl Lives {
     }
 
     /// Puts what `joining` carries into `target`.
-    fn join(&mut self, target: PieceId, joining: PieceId, at_front: bool) {
+    pub(crate) fn join(&mut self, target: PieceId, joining: PieceId, at_front: bool) {
         let gone = self.table.remove(joining);
         let piece = self.table.get_mut(target);
         piece.parts.extend(gone.parts.into_iter().map(|p| Part { merged: true, ..p }));
