@@ -44,7 +44,7 @@ impl Lives {
             Some(id) => id,
             None if self.table.chain(key).any(|id| self.table.get(id).stage == Stage::Requeued) => return,
             None => {
-                self.tally.others_unmatched += 1;
+                self.count_unmatched(dev, |t| &mut t.others_unmatched);
                 let piece = self.new_piece(dev, e, Stage::Got);
                 let id = self.admit(piece, e.time);
                 self.table.open_end(id);
@@ -81,6 +81,9 @@ impl Lives {
                 }
             }
         };
+        if op != Op::Flush && op != Op::Passthrough {
+            self.agree_on_end(id, e);
+        }
         self.table.close_end(id);
         let device = &mut self.devices[dev as usize];
         let piece = self.table.get_mut(id);
@@ -99,9 +102,6 @@ impl Lives {
                 piece.time.preflush = piece.time.got.and_then(|g| device.flushes.since(g));
             }
         }
-        if piece.bytes() != e.bytes && op != Op::Flush && op != Op::Passthrough {
-            piece.end = e.sector.after(e.bytes);
-        }
         piece.time.issued = Some(e.time);
         piece.stage = Stage::Issued;
         (piece.touched, piece.losses) = (e.time, device.losses);
@@ -112,11 +112,33 @@ impl Lives {
     }
 
     /// Counts an event of something whose beginning was not seen.
-    fn count_unmatched(&mut self, dev: u32, after_losses: impl Fn(&mut Tally) -> &mut u64) {
+    pub(crate) fn count_unmatched(&mut self, dev: u32, after_losses: impl Fn(&mut Tally) -> &mut u64) {
         if self.devices[dev as usize].losses == 0 {
             self.tally.began_before += 1;
         } else {
             *after_losses(&mut self.tally) += 1;
+        }
+    }
+
+    /// A request that is issued longer than it was has taken in those behind it. Before Linux 5.8 the kernel did
+    /// not say so where two requests were merged, and the event can be lost.
+    fn agree_on_end(&mut self, id: PieceId, e: &Event) {
+        let end = e.sector.after(e.bytes);
+        while self.table.get(id).end < end {
+            let Piece { dev, op, end: start, .. } = *self.table.get(id);
+            let fits = |n: &PieceId| {
+                let p = self.table.get(*n);
+                *n != id && p.stage <= Stage::Inserted && p.start < p.end && p.end <= end
+            };
+            let Some(next) = self.table.chain(Key { dev, start, op }).find(fits) else { break };
+            if self.table.get(next).stage == Stage::Queued {
+                self.stop_waiting(next);
+            }
+            self.join(id, next, false);
+        }
+        if self.table.get(id).end != end {
+            self.table.close_end(id);
+            self.table.get_mut(id).end = end;
         }
     }
 
@@ -132,7 +154,7 @@ impl Lives {
     pub(crate) fn requeue(&mut self, dev: u32, e: &Event, sink: &mut impl Sink) {
         let key = Key { dev, start: e.sector, op: Op::of(e) };
         let Some(id) = self.choose(key, e, |p| p.stage == Stage::Issued) else {
-            self.tally.others_unmatched += 1;
+            self.count_unmatched(dev, |t| &mut t.others_unmatched);
             return;
         };
         let device = &mut self.devices[dev as usize];
@@ -245,12 +267,18 @@ impl Lives {
     }
 
     fn request(&self, piece: &Piece, complete_cpu: Cpu, error: u16) -> Request {
+        let bytes = if piece.stage == Stage::PostFlush { piece.done } else { piece.done + piece.bytes() };
+        let start = match piece.op {
+            Op::Flush => Sector(0),
+            _ if piece.completions > 1 => Sector(piece.end.0.saturating_sub(bytes.sectors())),
+            _ => piece.start,
+        };
         Request {
             dev: self.devices[piece.dev as usize].id,
             op: piece.op,
             flags: piece.flags,
-            start: piece.start,
-            bytes: if piece.stage == Stage::PostFlush { piece.done } else { piece.done + piece.bytes() },
+            start,
+            bytes,
             tid: piece.tid,
             task: piece.task,
             submit_cpu: piece.cpu,
@@ -273,7 +301,7 @@ impl Lives {
             if stamp < latest {
                 self.tally.backward_steps += 1;
             }
-            latest = latest.max(stamp);
+            latest = stamp;
         }
     }
 
@@ -368,7 +396,7 @@ impl Lives {
     }
 
     /// The piece of a key that an event means, among those in the right stage: the one of the same length,
-    /// and of these the oldest, unless that one is stale.
+    /// and of these the one that has been in its stage for longest, unless that one is stale.
     fn choose(&mut self, key: Key, e: &Event, wanted: impl Fn(&Piece) -> bool) -> Option<PieceId> {
         let (first, several) = {
             let mut candidates = self.table.chain(key).filter(|id| wanted(self.table.get(*id)));
@@ -387,8 +415,11 @@ impl Lives {
         for id in gone {
             self.give_up(id, e.time);
         }
-        let same_length = fresh.iter().find(|id| self.table.get(**id).bytes() == e.bytes);
-        same_length.or(fresh.first()).copied()
+        let longest_there = |ids: &mut dyn Iterator<Item = &PieceId>| {
+            ids.min_by_key(|id| self.table.get(**id).touched).copied()
+        };
+        let same_length = |id: &&PieceId| self.table.get(**id).bytes() == e.bytes;
+        longest_there(&mut fresh.iter().filter(same_length)).or_else(|| longest_there(&mut fresh.iter()))
     }
 
     /// A piece whose completion was lost.

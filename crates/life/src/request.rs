@@ -17,7 +17,7 @@ pub struct Request {
     /// What kind: the flags of its first bio, or of its issue where no bio was seen.
     #[serde(skip)]
     pub flags: Flags,
-    /// Where it started.
+    /// Where it started; 0 for a flush.
     pub start: Sector,
     /// How much it moved.
     pub bytes: Bytes,

@@ -90,7 +90,7 @@ impl Lives {
             .find(|id| self.table.get(*id).stage == Stage::Queued && inside(self.table.get(*id)))
             .or_else(|| self.waiting_where(dev, op, inside));
         let Some(id) = found else {
-            self.tally.others_unmatched += 1;
+            self.count_unmatched(dev, |t| &mut t.others_unmatched);
             return;
         };
         let front = self.table.get_mut(id);
@@ -184,7 +184,7 @@ impl Lives {
         let target = self.table.ending_at(key).filter(|target| *target != joining);
         match target {
             Some(target) => self.join(target, joining, false),
-            None => self.join_unseen(joining),
+            None => self.join_unseen(dev, joining),
         }
     }
 
@@ -200,7 +200,7 @@ impl Lives {
         let target = self.table.chain(key).find(open);
         match target {
             Some(target) => self.join(target, joining, true),
-            None => self.join_unseen(joining),
+            None => self.join_unseen(dev, joining),
         }
     }
 
@@ -211,7 +211,7 @@ impl Lives {
             self.table.chain(Key { dev, start: e.sector, op }).find(open)
         });
         if joining.is_none() {
-            self.tally.others_unmatched += 1;
+            self.count_unmatched(dev, |t| &mut t.others_unmatched);
             return None;
         }
         for part in self.table.get_mut(joining?).parts.iter_mut() {
@@ -221,7 +221,7 @@ impl Lives {
     }
 
     /// Puts what `joining` carries into `target`.
-    fn join(&mut self, target: PieceId, joining: PieceId, at_front: bool) {
+    pub(crate) fn join(&mut self, target: PieceId, joining: PieceId, at_front: bool) {
         let gone = self.table.remove(joining);
         let piece = self.table.get_mut(target);
         piece.parts.extend(gone.parts.into_iter().map(|p| Part { merged: true, ..p }));
@@ -240,8 +240,8 @@ impl Lives {
     }
 
     /// The request it joined was not seen (begun before the recording, or lost): the piece becomes that request.
-    fn join_unseen(&mut self, joining: PieceId) {
-        self.tally.others_unmatched += 1;
+    fn join_unseen(&mut self, dev: u32, joining: PieceId) {
+        self.count_unmatched(dev, |t| &mut t.others_unmatched);
         self.table.get_mut(joining).stage = Stage::Got;
         self.table.open_end(joining);
     }

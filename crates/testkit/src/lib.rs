@@ -1,0 +1,33 @@
+//! What the tests of several crates share: small recordings, told in lines that read like blkparse's.
+//!
+//! A [`Story`] is a recording. It can be fed to [`life::Lives`] ([`heard`]), or written as blktrace files
+//! ([`Story::files`]) for `trace` and for the real blkparse and btt ([`btt`]) to read. Nothing here uses the
+//! decoder it is meant to test: [`binary`] writes records by the kernel's header alone.
+//!
+//! Only for tests: it panics where a story makes no sense.
+
+pub mod binary;
+mod heard;
+mod line;
+mod story;
+pub mod tools;
+
+pub use binary::Layout;
+pub use heard::{heard, heard_from, heard_from_files, heard_in_batches, heard_of, Heard};
+pub use line::nanos;
+pub use story::{Story, Told, DISK};
+pub use tools::{blkparse, btt, btt_as, Btt};
+
+/// Asserts that a table says what is expected. Runs of blanks count as one, so that columns can be lined up; empty
+/// lines are left out.
+#[track_caller]
+pub fn expect(table: &str, expected: &str) {
+    let plain = |t: &str| -> Vec<String> {
+        t.lines()
+            .map(|l| l.split_whitespace().collect::<Vec<_>>().join(" "))
+            .filter(|l| !l.is_empty())
+            .collect()
+    };
+    let (got, want) = (plain(table), plain(expected));
+    assert!(got == want, "got\n  {}\nexpected\n  {}", got.join("\n  "), want.join("\n  "));
+}
