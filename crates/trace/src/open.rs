@@ -131,6 +131,13 @@ fn open_per_cpu(found: Vec<(PathBuf, PerCpu)>, folder: Option<PathBuf>) -> Resul
         size = size.zip(input.size()).map(|(a, b)| a + b);
         streams.push(Stream::open(input)?);
     }
+    if streams.iter().all(|s| s.next_time().is_none()) {
+        let path = found.first().map(|(path, _)| path.clone()).unwrap_or_default();
+        return Err(Error::NotATrace {
+            path,
+            what: "holds no record, and no other file of this trace does".into(),
+        });
+    }
     notes.extend(different_runs(&found, &streams));
     let mut names: Vec<(DevId, String)> = streams
         .iter()
@@ -169,6 +176,18 @@ fn different_runs(found: &[(PathBuf, PerCpu)], streams: &[Stream]) -> Option<Str
     })
 }
 
+/// A remark where one CPU's file is read and its siblings are not.
+fn only_one_cpu(path: &Path) -> Option<String> {
+    let name = per_cpu_name(path.file_name()?.to_str()?)?.device;
+    let folder = folder_or_here(path.parent()?);
+    let beside = per_cpu_files(&folder).iter().filter(|(_, f)| f.device == name).count().checked_sub(1)?;
+    (beside > 0).then(|| {
+        format!(
+            "only one CPU's file was read; {beside} more of {name} lie beside it (give {name} to read all)"
+        )
+    })
+}
+
 fn open_one(mut input: Input, folder: Option<PathBuf>) -> Result<Recording, Error> {
     let name =
         per_cpu_name(&input.path().file_name().unwrap_or_default().to_string_lossy()).map(|p| p.device);
@@ -196,8 +215,10 @@ fn open_one(mut input: Input, folder: Option<PathBuf>) -> Result<Recording, Erro
         let what = "this is no recording (blktrace, trace.dat or blkparse's text)".into();
         return Err(Error::Malformed { path: input.path().into(), offset: 0, what });
     }
+    let path = input.path().to_path_buf();
     let stream = Stream::open(input)?;
+    let notes = only_one_cpu(&path).into_iter().collect();
     let names = stream.next_device().zip(name).into_iter().collect();
-    let source = Box::new(Reorder::new(stream, size, vec![]));
+    let source = Box::new(Reorder::new(stream, size, notes));
     Ok(Recording { source, format: "blktrace", folder, names, kernel: None })
 }
