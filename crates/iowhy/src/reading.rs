@@ -23,6 +23,18 @@ const SHORT: Duration = Duration::from_millis(700);
 /// Reads everything and gives each batch to `take`. On an interrupt a pipe ends early, with what it brought; a file
 /// ends the command.
 pub fn read(recording: Recording, path: &Path, mut take: impl FnMut(&Batch)) -> Result<Quality, Failure> {
+    read_while(recording, path, |batch| {
+        take(batch);
+        Ok(())
+    })
+}
+
+/// As [`read`], but stops at the first batch that `take` fails on, as when nobody wants more output.
+pub fn read_while(
+    recording: Recording,
+    path: &Path,
+    mut take: impl FnMut(&Batch) -> Result<(), Failure>,
+) -> Result<Quality, Failure> {
     let interrupt = Interrupt::catch();
     let is_pipe = recording.source.size().is_none();
     let position = Arc::new(AtomicU64::new(0));
@@ -54,7 +66,7 @@ pub fn read(recording: Recording, path: &Path, mut take: impl FnMut(&Batch)) -> 
     loop {
         match filled.recv_timeout(PATIENCE) {
             Ok(batch) => {
-                take(&batch);
+                take(&batch)?;
                 let _ = empty.send(batch);
                 progress.at(position.load(Ordering::Relaxed));
             }

@@ -1,5 +1,6 @@
 //! From what the user names to a source: a file, NAME, a folder, a capture, a pipe.
 
+use crate::blkparse::{self, BlkparseText};
 use crate::blktrace::{self, Stream};
 use crate::error::Error;
 use crate::input::Input;
@@ -168,6 +169,10 @@ fn open_one(mut input: Input, folder: Option<PathBuf>) -> Result<Recording, Erro
             offset: 0,
             what: "the file is empty".into(),
         });
+    }
+    if blkparse::looks_like(start) {
+        let source = Box::new(BlkparseText::open(input));
+        return Ok(Recording { source, format: "blkparse", folder, names: vec![] });
     }
     if !blktrace::looks_like(start) {
         return Err(Error::Malformed {
