@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::command::{causes, completions, explain, man, slow};
+use crate::command::{causes, completions, events, explain, man, slow};
 use clap::{Parser, Subcommand};
 
 /// Why was this I/O slow, and what would make it fast?
@@ -22,6 +22,8 @@ pub enum Command {
     Explain(explain::Explain),
     /// Show the slowest requests with their life, event by event
     Slow(slow::Slow),
+    /// Print the events, as blkparse does
+    Events(events::Events),
     /// List the causes iowhy knows, or tell all about one
     Causes(causes::Causes),
     /// Print completions for a shell

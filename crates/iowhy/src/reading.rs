@@ -21,7 +21,19 @@ const PATIENCE: Duration = Duration::from_millis(100);
 const SHORT: Duration = Duration::from_millis(700);
 
 /// Reads everything and gives each batch to `take`.
-pub fn read(recording: Recording, path: &Path, take: impl FnMut(&Batch)) -> Result<Quality, Failure> {
+pub fn read(recording: Recording, path: &Path, mut take: impl FnMut(&Batch)) -> Result<Quality, Failure> {
+    read_while(recording, path, |batch| {
+        take(batch);
+        Ok(())
+    })
+}
+
+/// As [`read`], but stops at the first batch that `take` fails on, as when nobody wants more output.
+pub fn read_while(
+    recording: Recording,
+    path: &Path,
+    take: impl FnMut(&Batch) -> Result<(), Failure>,
+) -> Result<Quality, Failure> {
     Ok(read_counting(recording, path, (), |(), _| {}, take)?.0)
 }
 
@@ -32,7 +44,7 @@ pub fn read_counting<S: Default + Send + 'static>(
     path: &Path,
     state: S,
     count: impl Fn(&mut S, &Batch) + Send + 'static,
-    mut take: impl FnMut(&Batch),
+    mut take: impl FnMut(&Batch) -> Result<(), Failure>,
 ) -> Result<(Quality, S), Failure> {
     let interrupt = Interrupt::catch();
     let is_pipe = recording.source.size().is_none();
@@ -68,7 +80,7 @@ pub fn read_counting<S: Default + Send + 'static>(
     loop {
         match filled.recv_timeout(PATIENCE) {
             Ok(batch) => {
-                take(&batch);
+                take(&batch)?;
                 taken += batch.events.len() as u64;
                 let _ = empty.send(batch);
                 progress.at(position.load(Ordering::Relaxed));

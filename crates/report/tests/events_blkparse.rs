@@ -6,7 +6,7 @@
 mod support;
 
 use proptest::prelude::*;
-use report::events::{Mask, Options, Window};
+use report::events::{Format, Mask, Options, OwnFormat, Window};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -118,10 +118,10 @@ proptest! {
             "no fields at all ",
         ];
         let mut o = quiet();
-        o.formats.set_all(formats[which]).unwrap();
-        o.formats.set_own("C,%e is the error of %S\\n").unwrap();
-        o.formats.set_own("U,%10U %-10U\\n").unwrap();
-        o.formats.set_own("X,%S %U\\n").unwrap();
+        o.formats.set_all(Format::parse(formats[which]).unwrap());
+        o.formats.set_own(OwnFormat::parse("C,%e is the error of %S\\n").unwrap());
+        o.formats.set_own(OwnFormat::parse("U,%10U %-10U\\n").unwrap());
+        o.formats.set_own(OwnFormat::parse("X,%S %U\\n").unwrap());
         let own = ["-F", "C,%e is the error of %S\\n", "-F", "U,%10U %-10U\\n", "-F", "X,%S %U\\n"];
         compare(&events, &[&["-q", "-f", formats[which]], &own[..]].concat(), o);
     }
@@ -134,7 +134,7 @@ proptest! {
         let mut arguments = vec!["-q", "-w", &window];
         let mut mask = Mask::default();
         for m in &masks {
-            mask.add_names(m).unwrap();
+            mask = mask.or(Mask::of_names(m).unwrap());
             arguments.extend(["-a", m]);
         }
         o.mask = mask;

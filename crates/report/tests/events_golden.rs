@@ -2,7 +2,7 @@
 
 mod support;
 
-use report::events::{Options, Window};
+use report::events::{Format, Options, Window};
 use support::{made, message, named, printed, Made};
 use trace::{Action, Detail, DevId, Flags, Sector};
 
@@ -88,7 +88,7 @@ fn the_default_line_of_each_action() {
 fn fields_with_and_without_width() {
     let mut o = quiet();
     let format = "<%a|%c|%3c|%-8C|%d|%D|%e|%m|%M|%n|%6N|%p|%P|%s|%S|%t|%12t|%T|%U>\\n";
-    o.formats.set_all(format).unwrap();
+    o.formats.set_all(Format::parse(format).unwrap());
     let events = vec![
         named(0, 100, "fio"),
         made(1_000_000_007, Action::Queue, 8, 3, R).cpu(12),
@@ -108,7 +108,7 @@ fn fields_with_and_without_width() {
 #[test]
 fn a_task_has_the_name_of_its_latest_note() {
     let mut o = quiet();
-    o.formats.set_all("%C ").unwrap();
+    o.formats.set_all(Format::parse("%C ").unwrap());
     let q = |t| made(t, Action::Queue, 0, 8, R);
     let events = [q(1), named(2, 100, "sh"), q(3), named(4, 100, "dd"), q(5), q(6)];
     assert_eq!(printed(&events, o), "(null) sh dd dd ");
@@ -127,7 +127,7 @@ fn names_and_messages_cannot_steer_the_terminal() {
 fn a_window_holds_both_its_ends() {
     let mut o = quiet();
     o.window = Window::parse("10ns:20ns").unwrap();
-    o.formats.set_all("%t ").unwrap();
+    o.formats.set_all(Format::parse("%t ").unwrap());
     let events: Vec<Made> = (0..5).map(|i| made(100 + 5 * i, Action::Queue, 0, 8, R)).collect();
     assert_eq!(printed(&events, o), "000000010 000000015 000000020 ");
 }
@@ -149,7 +149,7 @@ fn the_steps_of_a_request_and_their_time() {
 ";
     assert_eq!(printed(&events, Options { track: true, ..quiet() }), wanted);
     let mut o = quiet();
-    o.formats.set_all("%a%u ").unwrap();
+    o.formats.set_all(Format::parse("%a%u ").unwrap());
     assert_eq!(printed(&events, o), "Q G I30 D40 C110 ");
 }
 

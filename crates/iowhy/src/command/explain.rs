@@ -43,7 +43,10 @@ pub fn explain(capture: &Path) -> Result<Explanation, Failure> {
     let sources = vec![recording.format.to_string()];
     let (file_names, kernel) = (recording.names.clone(), recording.kernel.clone());
     let mut analysis = Analysis::default();
-    let take = |batch: &Batch| analysis.feed(batch);
+    let take = |batch: &Batch| {
+        analysis.feed(batch);
+        Ok(())
+    };
     let (quality, flow) = reading::read_counting(recording, capture, Flow::default(), Flow::feed, take)?;
     let subject = Subject { sources, file_names, kernel, system: system.unwrap_or_default(), quality };
     Ok(Explanation::new(subject, analysis.finish(flow)))

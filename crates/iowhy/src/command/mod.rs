@@ -2,6 +2,7 @@
 
 pub mod causes;
 pub mod completions;
+pub mod events;
 pub mod explain;
 pub mod man;
 pub mod slow;
@@ -15,6 +16,7 @@ pub fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Explain(c) => c.run(),
         Command::Slow(c) => c.run(),
+        Command::Events(c) => c.run(),
         Command::Causes(c) => c.run(),
         Command::Completions(c) => c.run(),
         Command::Man(c) => c.run(),

@@ -248,29 +248,19 @@ impl Parser<'_> {
 #[derive(Clone, Debug)]
 pub struct Formats {
     all: Format,
-    /// By the letter of `-F`.
-    own: Vec<(u8, Format)>,
+    own: Vec<OwnFormat>,
 }
 
-impl Default for Formats {
-    fn default() -> Formats {
-        Formats { all: Format::default_line(), own: Vec::new() }
-    }
+/// A format for one action.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnFormat {
+    letter: u8,
+    format: Format,
 }
 
-/// Actions that may have a format of their own.
-const OWN: &str = "ABCDFGIMPQRSTUX";
-
-impl Formats {
-    /// `-f`: one format for all actions but messages.
-    pub fn set_all(&mut self, format: &str) -> Result<(), FormatError> {
-        self.all = Format::parse(format)?;
-        Ok(())
-    }
-
-    /// `-F`: `Q,%S\n` gives one action its own format. `U` stands for both kinds of unplug, unless `T`, the
-    /// one by a task about to sleep, has its own.
-    pub fn set_own(&mut self, spec: &str) -> Result<(), FormatError> {
+impl OwnFormat {
+    /// Reads `Q,%S\n`: an action's letter, a comma, a format.
+    pub fn parse(spec: &str) -> Result<OwnFormat, FormatError> {
         let fail = |at, what: String| Err(FormatError { what, format: spec.to_string(), at });
         let mut chars = spec.chars();
         let Some(letter) = chars.next() else {
@@ -287,9 +277,30 @@ impl Formats {
             format: spec.to_string(),
             ..e
         })?;
-        self.own.retain(|(l, _)| *l != letter as u8);
-        self.own.push((letter as u8, format));
-        Ok(())
+        Ok(OwnFormat { letter: letter as u8, format })
+    }
+}
+
+impl Default for Formats {
+    fn default() -> Formats {
+        Formats { all: Format::default_line(), own: Vec::new() }
+    }
+}
+
+/// Actions that may have a format of their own.
+const OWN: &str = "ABCDFGIMPQRSTUX";
+
+impl Formats {
+    /// `-f`: one format for all actions but messages.
+    pub fn set_all(&mut self, format: Format) {
+        self.all = format;
+    }
+
+    /// `-F`: one action gets its own format, whatever the others have. `U` stands for both kinds of unplug,
+    /// unless `T`, the one by a task about to sleep, has its own.
+    pub fn set_own(&mut self, own: OwnFormat) {
+        self.own.retain(|o| o.letter != own.letter);
+        self.own.push(own);
     }
 
     /// The format of an action.
@@ -308,13 +319,13 @@ impl Formats {
             Action::Abort | Action::DriverData => b"",
             a => &a.letters().as_bytes()[..1],
         };
-        let own = |l: &u8| self.own.iter().find(|(letter, _)| letter == l);
-        letters.iter().find_map(own).map_or(&self.all, |(_, f)| f)
+        let own = |l: &u8| self.own.iter().find(|o| o.letter == *l);
+        letters.iter().find_map(own).map_or(&self.all, |o| &o.format)
     }
 
     /// Whether any format shows the time of the step (`%u`).
     pub fn shows_elapsed(&self) -> bool {
-        self.all.shows_elapsed() || self.own.iter().any(|(_, f)| f.shows_elapsed())
+        self.all.shows_elapsed() || self.own.iter().any(|o| o.format.shows_elapsed())
     }
 }
 
@@ -348,18 +359,18 @@ mod tests {
             "there is no field `é`; known are a c C d D e m M n N p P s S t T u U\n  é%é\n    ^"
         );
         assert_eq!(Format::parse("x\\").unwrap_err().at, 1);
-        assert_eq!(Formats::default().set_own("Q,%y").unwrap_err().at, 3);
-        assert_eq!(Formats::default().set_own("QQ").unwrap_err().at, 1);
-        assert_eq!(Formats::default().set_own("m,x").unwrap_err().at, 0);
-        assert_eq!(Formats::default().set_own("").unwrap_err().at, 0);
+        assert_eq!(OwnFormat::parse("Q,%y").unwrap_err().at, 3);
+        assert_eq!(OwnFormat::parse("QQ").unwrap_err().at, 1);
+        assert_eq!(OwnFormat::parse("m,x").unwrap_err().at, 0);
+        assert_eq!(OwnFormat::parse("").unwrap_err().at, 0);
     }
 
     #[test]
     fn an_action_may_have_its_own_format() {
         let mut f = Formats::default();
-        f.set_own("Q,one").unwrap();
-        f.set_own("U,two").unwrap();
-        f.set_all("all").unwrap();
+        f.set_own(OwnFormat::parse("Q,one").unwrap());
+        f.set_own(OwnFormat::parse("U,two").unwrap());
+        f.set_all(Format::parse("all").unwrap());
         let shown = |f: &Formats, a| match f.of(a).steps() {
             [Step::Text(t)] => String::from_utf8(t.clone()).unwrap(),
             other => panic!("{other:?}"),
@@ -367,7 +378,7 @@ mod tests {
         assert_eq!(shown(&f, Action::Queue), "one");
         assert_eq!(shown(&f, Action::Get), "all");
         assert_eq!(shown(&f, Action::UnplugImplicit), "two");
-        f.set_own("T,three").unwrap();
+        f.set_own(OwnFormat::parse("T,three").unwrap());
         assert_eq!(shown(&f, Action::UnplugImplicit), "three");
         assert_eq!(shown(&f, Action::Unplug), "two");
     }

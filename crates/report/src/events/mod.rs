@@ -14,6 +14,6 @@ mod summary;
 mod tally;
 mod track;
 
-pub use format::{Format, FormatError, Formats};
+pub use format::{Format, FormatError, Formats, OwnFormat};
 pub use printer::{Options, Printer};
 pub use select::{Mask, SelectError, Window};

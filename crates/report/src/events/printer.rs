@@ -35,6 +35,8 @@ pub struct Options {
     pub by_name: bool,
     /// The time of each step (`-t`).
     pub track: bool,
+    /// Times as the recording has them. Otherwise they count from the first event.
+    pub own_times: bool,
     /// What devices are called in the summary, in its order; others are called by their numbers.
     pub devices: Vec<(DevId, String)>,
 }
@@ -62,7 +64,7 @@ impl<W: Write> Printer<W> {
             out,
             lines: Vec::with_capacity(2 * CHUNK),
             messages: Format::default_line(),
-            origin: None,
+            origin: options.own_times.then_some(Nanos(0)),
             names: Names::default(),
             tracks: track.then(Tracks::default),
             places: (!options.quiet).then(Places::default),
@@ -72,7 +74,7 @@ impl<W: Write> Printer<W> {
         }
     }
 
-    /// Writes the events of a batch.
+    /// Writes the events of a batch, all of them: who watches a live trace waits for no second batch.
     pub fn batch(&mut self, batch: &Batch) -> io::Result<()> {
         for event in &batch.events {
             self.event(event, batch);
@@ -80,7 +82,7 @@ impl<W: Write> Printer<W> {
                 self.flush()?;
             }
         }
-        Ok(())
+        self.flush()
     }
 
     /// Writes the summary and what is left in the buffer. Gives the output back.

@@ -35,10 +35,11 @@ const CATEGORIES: [(&str, Flags); 16] = [
 ];
 
 impl Mask {
-    /// Adds categories by name, upper or lower case, several with commas between them.
+    /// Categories by name, upper or lower case, several with commas between them.
     ///
     /// `read,sync` takes every event that is a read or that somebody waits for.
-    pub fn add_names(&mut self, names: &str) -> Result<(), SelectError> {
+    pub fn of_names(names: &str) -> Result<Mask, SelectError> {
+        let mut mask = Mask::default();
         for name in names.split(',') {
             let found = CATEGORIES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name.trim()));
             let Some((_, flags)) = found else {
@@ -48,28 +49,29 @@ impl Mask {
                     known.join(", ")
                 )));
             };
-            self.add(*flags);
+            mask = mask.or(Mask { categories: Some(*flags) });
         }
-        Ok(())
+        Ok(mask)
     }
 
-    /// Adds categories as a hexadecimal number, with or without `0x`: bit 0 is read, bit 1 write, ... in the
-    /// order of `BLK_TC_*`.
-    pub fn add_hex(&mut self, text: &str) -> Result<(), SelectError> {
+    /// Categories as a hexadecimal number, with or without `0x`: bit 0 is read, bit 1 write, ... in the order
+    /// of `BLK_TC_*`.
+    pub fn of_hex(text: &str) -> Result<Mask, SelectError> {
         let digits = text.trim_start_matches("0x").trim_start_matches("0X");
         match u32::from_str_radix(digits, 16) {
-            Ok(bits) if bits != 0 && !digits.starts_with('+') => {
-                self.add(Flags(bits));
-                Ok(())
-            }
+            Ok(bits) if bits != 0 && !digits.starts_with('+') => Ok(Mask { categories: Some(Flags(bits)) }),
             _ => Err(SelectError(format!(
                 "`{text}` is no mask: give a hexadecimal number other than 0, such as 3 for reads and writes"
             ))),
         }
     }
 
-    fn add(&mut self, flags: Flags) {
-        self.categories = Some(self.categories.unwrap_or_default().with(flags));
+    /// What either takes; a mask that takes everything adds nothing.
+    pub fn or(self, other: Mask) -> Mask {
+        match (self.categories, other.categories) {
+            (Some(a), Some(b)) => Mask { categories: Some(a.with(b)) },
+            (a, b) => Mask { categories: a.or(b) },
+        }
     }
 
     /// Whether an event of these flags is wanted.
@@ -152,18 +154,16 @@ mod tests {
 
     #[test]
     fn masks_take_events_of_any_of_their_kinds() {
-        let mut m = Mask::default();
-        assert!(m.takes(Flags(0)));
-        m.add_names("READ,sync").unwrap();
+        assert!(Mask::default().takes(Flags(0)));
+        let m = Mask::of_names("READ,sync").unwrap();
         assert!(m.takes(Flags::READ) && m.takes(Flags::WRITE.with(Flags::SYNC)));
         assert!(!m.takes(Flags::WRITE.with(Flags::QUEUE)) && !m.takes(Flags(0)));
-        let mut h = Mask::default();
-        h.add_hex("0x9").unwrap();
-        assert_eq!(h, m);
+        assert_eq!(Mask::of_hex("0x9").unwrap(), m);
+        assert_eq!(Mask::default().or(Mask::of_hex("1").unwrap()).or(Mask::of_hex("8").unwrap()), m);
         for bad in ["", "0", "zz", "-1", "+1", "100000000"] {
-            assert!(Mask::default().add_hex(bad).is_err(), "{bad}");
+            assert!(Mask::of_hex(bad).is_err(), "{bad}");
         }
-        let said = Mask::default().add_names("reads").unwrap_err().to_string();
+        let said = Mask::of_names("reads").unwrap_err().to_string();
         assert!(said.starts_with("`reads` is no kind of event; known are read, write"), "{said}");
     }
 }

@@ -35,7 +35,7 @@ pub fn made(time: u64, action: Action, sector: u64, sectors: u64, flags: Flags) 
 /// A note that a task is called so.
 pub fn named(time: u64, tid: u32, name: &str) -> Made {
     let mut m = made(time, Action::TaskName, 0, 0, Flags(0));
-    (m.event.tid, m.event.dev, m.text) = (Tid(tid), DevId(0), name.as_bytes().to_vec());
+    (m.event.tid, m.text) = (Tid(tid), name.as_bytes().to_vec());
     m
 }
 
@@ -179,8 +179,7 @@ pub fn iowhy(recording: &Path, mut options: Options) -> String {
     let mut batch = Batch::default();
     while opened.source.fill(&mut batch).expect("events") {
         let printer = printer.get_or_insert_with(|| {
-            let dev = batch.events.iter().find(|e| e.dev.0 != 0 && !e.action.is_note()).map(|e| e.dev);
-            options.devices = dev.into_iter().zip(opened.names.iter().cloned()).collect();
+            options.devices = opened.names.clone();
             Printer::new(Vec::new(), options.clone())
         });
         printer.batch(&batch).expect("memory");

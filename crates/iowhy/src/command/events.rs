@@ -1,0 +1,123 @@
+//! `iowhy events`.
+
+use crate::failure::Failure;
+use crate::reading;
+use clap::Args;
+use report::events::{Format, Formats, Mask, Options, OwnFormat, Printer, Window};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use trace::Quality;
+
+/// What `%` fields there are; behind the options.
+const FIELDS: &str = "\
+Formats are blkparse's: % and a letter, between them perhaps a width, and before that
+perhaps - to stand at the left; \\n \\t \\r \\b \\\\ as in C; no line end is added.
+  %a action          %c CPU             %C task's name       %d kind (RWBS)
+  %D major,minor     %e error           %m minor             %M major
+  %n sectors         %N bytes           %p task's number     %P payload, hexadecimal
+  %s event's number  %S sector          %t nanoseconds       %T seconds
+  %u the step's time in ns, with -t     %U number in the payload of U and X";
+
+/// Print the events, as blkparse does.
+#[derive(Args)]
+#[command(after_help = FIELDS)]
+pub struct Events {
+    /// A folder with a recording, NAME (for NAME.blktrace.0, .1, ...), a file, blkparse's text, or - for a pipe
+    #[arg(value_name = "CAPTURE")]
+    pub capture: PathBuf,
+    /// How all events look (default: '%D %2c %8s %5T.%9t %5p %2a %3d' and what belongs to the action)
+    #[arg(short, long, value_parser = Format::parse, allow_hyphen_values = true)]
+    pub format: Option<Format>,
+    /// How the events of one action look: its letter, a comma, a format; may be given for several actions
+    #[arg(short = 'F', long, value_name = "LETTER,FORMAT", value_parser = OwnFormat::parse)]
+    pub format_spec: Vec<OwnFormat>,
+    /// Only events of this kind, or of any of several: read write flush sync queue requeue issue complete fs pc
+    /// notify ahead meta discard drv_data fua
+    #[arg(short, long, value_name = "KIND", value_parser = Mask::of_names)]
+    pub act_mask: Vec<Mask>,
+    /// Kinds as a hexadecimal number (1 read, 2 write, 4 flush, ... in the order of -a)
+    #[arg(short = 'A', long, value_name = "HEX", value_parser = Mask::of_hex)]
+    pub set_mask: Option<Mask>,
+    /// Only events of this time: END or START:END, in seconds (1.5) or with a unit (1500ms, us, ns)
+    #[arg(short = 'w', long, value_name = "SPAN", value_parser = Window::parse)]
+    pub stopwatch: Option<Window>,
+    /// Show how long the step took that an event ends: got to inserted, inserted to issued, issued to completed
+    #[arg(short, long)]
+    pub track_ios: bool,
+    /// Count per task, too
+    #[arg(short = 's', long)]
+    pub per_program_stats: bool,
+    /// Count tasks of one name together
+    #[arg(long)]
+    pub hash_by_name: bool,
+    /// No summary
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// No events, only the summary
+    #[arg(short = 'O', long)]
+    pub no_text_output: bool,
+    /// Write into this file
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+impl Events {
+    /// Prints the events.
+    pub fn run(&self) -> Result<(), Failure> {
+        let mut options = self.options();
+        let recording = trace::open(&self.capture)?;
+        options.devices = recording.names.clone();
+        options.own_times = recording.format == "blkparse";
+        let (out, name): (Box<dyn Write>, String) = match &self.output {
+            Some(path) => (Box::new(create(path)?), path.display().to_string()),
+            None => (Box::new(io::stdout().lock()), "standard output".into()),
+        };
+        let mut printer = Printer::new(out, options);
+        let quality = reading::read_while(recording, &self.capture, |batch| {
+            printer.batch(batch).map_err(Failure::write(&name))
+        })?;
+        printer.finish().map_err(Failure::write(&name))?;
+        for remark in remarks(&quality) {
+            eprintln!("iowhy: {remark}");
+        }
+        Ok(())
+    }
+
+    fn options(&self) -> Options {
+        let mut formats = Formats::default();
+        if let Some(format) = &self.format {
+            formats.set_all(format.clone());
+        }
+        for own in &self.format_spec {
+            formats.set_own(own.clone());
+        }
+        let masks = self.set_mask.iter().chain(&self.act_mask);
+        Options {
+            formats,
+            mask: masks.fold(Mask::default(), |all, m| all.or(*m)),
+            window: self.stopwatch.unwrap_or_default(),
+            track: self.track_ios,
+            per_task: self.per_program_stats,
+            by_name: self.hash_by_name,
+            quiet: self.quiet,
+            no_events: self.no_text_output,
+            ..Options::default()
+        }
+    }
+}
+
+fn create(path: &Path) -> Result<File, Failure> {
+    File::create(path).map_err(Failure::write(&path.display().to_string()))
+}
+
+/// What the reader of the lines must know about the recording.
+fn remarks(quality: &Quality) -> Vec<String> {
+    let counts = [
+        (quality.lost_total(), "events are missing from the recording"),
+        (quality.out_of_order, "events stand later than their time"),
+        (quality.clock_steps, "times a CPU's clock went backwards"),
+    ];
+    let counts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));
+    counts.chain(quality.notes.iter().cloned()).collect()
+}
