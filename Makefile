@@ -1,0 +1,70 @@
+# make demo                         build, explain a bundled recording, write a report
+# make test                         formatting, clippy, and all tests
+# make test-captures CAPTURES=DIR   the tests again, with large recordings of your own besides
+# make bench [CAPTURE=DIR]          iowhy beside blkparse and btt; writes docs/benchmarks.md
+# make install [PREFIX=/usr/local]  the program, manual pages, completions
+# make bless                        after a change that is meant: renew what the documents show as printed
+
+CARGO   ?= cargo
+PREFIX  ?= /usr/local
+DESTDIR ?=
+TARGET  := $(abspath $(or $(CARGO_TARGET_DIR),target))
+IOWHY   := $(TARGET)/release/iowhy
+DEMO    := fixtures/randread-vs-bufferedwrite
+# About 5 events for each read, as in most recordings of direct I/O without a scheduler.
+SEED    := fixtures/randread-baseline
+
+.PHONY: all demo test test-captures bench install bless picture release toolchain clean
+
+all: release
+
+toolchain:
+	@CARGO='$(CARGO)' scripts/need-toolchain
+
+release: toolchain
+	$(CARGO) build --release --locked -p iowhy
+
+demo: release
+	@mkdir -p $(TARGET)/demo
+	@echo; echo '$$ iowhy explain $(DEMO)'
+	@$(IOWHY) explain $(DEMO)
+	@$(IOWHY) explain --json $(DEMO) > $(TARGET)/demo/explain.json
+	@echo; echo 'The same as JSON: $(TARGET)/demo/explain.json'
+	@echo 'What happened in this recording: $(DEMO)/README.md'
+
+test: toolchain
+	@scripts/need-test-tools
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	$(CARGO) test --locked --workspace
+
+test-captures: toolchain
+	@test -n '$(CAPTURES)' || { echo 'usage: make test-captures CAPTURES=DIR (a folder of recordings)' >&2; exit 2; }
+	folder=$$(scripts/captures '$(CAPTURES)' '$(TARGET)/captures') && \
+	CAPTURES="$$folder" $(CARGO) test --locked --workspace --release
+
+bench: release
+	@command -v blkparse >/dev/null && command -v btt >/dev/null || \
+	    { echo 'blkparse and btt are what iowhy is measured beside: apt-get install blktrace' >&2; exit 1; }
+	$(CARGO) xtask bench --iowhy $(IOWHY) --seed $(SEED) --scratch $(TARGET)/bench --out docs/benchmarks.md \
+	    $(if $(CAPTURE),--capture '$(CAPTURE)')
+
+install: release
+	install -D -m 755 $(IOWHY) $(DESTDIR)$(PREFIX)/bin/iowhy
+	mkdir -p $(DESTDIR)$(PREFIX)/share/man/man1
+	$(IOWHY) man --all $(DESTDIR)$(PREFIX)/share/man/man1
+	mkdir -p $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
+	    $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	$(IOWHY) completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/iowhy
+	$(IOWHY) completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_iowhy
+	$(IOWHY) completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/iowhy.fish
+
+bless: toolchain
+	TRYCMD=overwrite $(CARGO) test --locked -p iowhy --test transcripts
+	@$(MAKE) --no-print-directory picture
+
+picture: release
+	$(IOWHY) explain $(DEMO) | $(CARGO) xtask picture --command 'iowhy explain $(DEMO)' --out docs/explain.svg
+
+clean:
+	$(CARGO) clean

@@ -1,0 +1,194 @@
+//! Real recordings, and what must be said of them: which causes are found and which are rejected, as scripts read it
+//! from `iowhy explain --json`.
+//!
+//! The bundled recordings are always judged. With env `CAPTURES=DIR`, so are the long ones they were cut from, and the
+//! numbers known of those.
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What must be said of a recording.
+struct Known {
+    recording: &'static str,
+    found: &'static [&'static str],
+    rejected: &'static [&'static str],
+}
+
+const KNOWN: &[Known] = &[
+    Known {
+        recording: "randread-baseline",
+        found: &["device-saturated"],
+        rejected: &["writeback-flood", "request-size", "scheduler-starvation"],
+    },
+    Known {
+        recording: "randread-vs-bufferedwrite",
+        found: &["writeback-flood"],
+        rejected: &["scheduler-starvation", "flush-cost"],
+    },
+    Known { recording: "deadline-starved", found: &["scheduler-starvation"], rejected: &[] },
+    Known { recording: "seqwrite-max32k", found: &["request-size"], rejected: &["writeback-flood"] },
+    Known { recording: "seqwrite-max1024k", found: &[], rejected: &["request-size", "writeback-flood"] },
+    Known {
+        recording: "raid5-randwrite8k",
+        found: &["raid-read-modify-write"],
+        rejected: &["raid-bitmap", "writeback-flood"],
+    },
+    Known { recording: "fsync-heavy-j4", found: &["flush-cost"], rejected: &["writeback-flood"] },
+    Known { recording: "misc-events", found: &[], rejected: &[] },
+];
+
+/// Names that scripts rely on; more may be added.
+const CAUSES: &str = "healthy device-saturated device-stall rate-limit device-errors device-busy power-state \
+    completion-cpu writeback-flood stable-page dirty-throttling writeback-throttle reclaim swap page-fault-read \
+    read-ahead-waste read-ahead-short scheduler-starvation scheduler-idling scheduler-throttle tag-exhaustion \
+    queue-freeze request-size lost-merging misaligned cgroup-limit flush-cost discard-stall journal-ordered \
+    journal-space journal-cpu log-force log-space inode-lock access-time raid-read-modify-write raid-bitmap \
+    raid-stripe-cache raid-resync crypt-queue loop-double-cache background-task cpu-wait outside-io";
+
+fn iowhy(arguments: &[&str]) -> String {
+    let out = Command::new(env!("CARGO_BIN_EXE_iowhy")).args(arguments).output().expect("running iowhy");
+    assert!(out.status.success(), "iowhy {arguments:?}: {}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8(out.stdout).expect("UTF-8")
+}
+
+fn explain(recording: &Path) -> Value {
+    let text = iowhy(&["explain", "--json", recording.to_str().expect("a plain path")]);
+    serde_json::from_str(&text).expect("one JSON object")
+}
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
+}
+
+/// The folder of long recordings, if there is one. Without it says on the terminal that a part is skipped.
+fn captures() -> Option<PathBuf> {
+    let folder = std::env::var_os("CAPTURES").map(PathBuf::from);
+    if folder.is_none() {
+        skipped("CAPTURES names no folder: the long recordings were not judged");
+    }
+    folder
+}
+
+fn skipped(why: &str) {
+    let thread = std::thread::current();
+    // Past the test runner's capture: a test that is silently skipped looks like one that passed.
+    let _ = writeln!(std::io::stderr(), "SKIPPED in {}: {why}", thread.name().unwrap_or("a test"));
+}
+
+fn number(v: &Value) -> u64 {
+    v.as_u64().unwrap_or_else(|| panic!("a whole number, not {v}"))
+}
+
+fn list<'a>(v: &'a Value, key: &str) -> &'a Vec<Value> {
+    v[key].as_array().unwrap_or_else(|| panic!("{key} is a list"))
+}
+
+/// What holds for every recording, whatever is wrong with it.
+fn assert_keeps_the_contract(name: &str, e: &Value) {
+    assert_eq!(e["schema"], "iowhy.explain/1", "{name}");
+    let tail = &e["tail"];
+    let reasons: u64 = list(tail, "by_reason").iter().map(|r| number(&r["ns"])).sum();
+    assert_eq!(reasons, number(&tail["total_ns"]), "{name}: the tail's time by reason sums to all of it");
+    let known: BTreeSet<&str> = CAUSES.split_whitespace().collect();
+    let mut order = Vec::new();
+    let mut shares = 0.0;
+    for c in list(e, "causes") {
+        let cause = c["cause"].as_str().expect("a name");
+        assert!(known.contains(cause), "{name}: {cause} is a name that scripts know");
+        let share = c["share"].as_f64().expect("a share");
+        let found = c["verdict"] == "found";
+        match c["verdict"].as_str() {
+            Some("found") => assert!(!list(c, "evidence").is_empty(), "{name}: {cause} has evidence"),
+            Some("rejected") => assert!(!list(c, "refutes").is_empty(), "{name}: {cause} has a refutation"),
+            Some("cannot-tell") => {
+                assert!(!list(c, "missing").is_empty(), "{name}: {cause} says what is missing")
+            }
+            other => panic!("{name}: {cause}: verdict {other:?}"),
+        }
+        assert!(found || share == 0.0, "{name}: {cause} is not found and claims {share}");
+        shares += share;
+        order.push((found, share));
+    }
+    assert!(shares <= 1.0 + 1e-9, "{name}: the causes claim {shares} of the tail's time");
+    let sorted = order.windows(2).all(|w| w[0].0 > w[1].0 || (w[0].0 == w[1].0 && w[0].1 >= w[1].1));
+    assert!(sorted, "{name}: found ones first, by share: {order:?}");
+    for o in list(e, "operations") {
+        let l = &o["latency_ns"];
+        let rising: Vec<u64> =
+            ["min", "p50", "p90", "p99", "p999", "max"].iter().map(|k| number(&l[k])).collect();
+        assert!(rising.is_sorted(), "{name}: {} {} {}: {rising:?}", o["name"], o["op"], o["level"]);
+    }
+}
+
+fn assert_judged(known: &Known, e: &Value) {
+    let listed = iowhy(&["causes"]);
+    let is_known = |cause: &str| listed.lines().any(|l| l.split_whitespace().next() == Some(cause));
+    for (causes, verdict) in [(known.found, "found"), (known.rejected, "rejected")] {
+        for cause in causes {
+            if !is_known(cause) {
+                skipped(&format!("iowhy does not know {cause} yet"));
+                continue;
+            }
+            let said = list(e, "causes").iter().find(|c| c["cause"] == *cause);
+            let said = said.unwrap_or_else(|| panic!("{}: {cause} was not judged", known.recording));
+            assert_eq!(said["verdict"], verdict, "{}: {said:#}", known.recording);
+        }
+    }
+}
+
+#[test]
+fn bundled_recordings_are_judged_right() {
+    for known in KNOWN {
+        let e = explain(&fixtures().join(known.recording));
+        assert_keeps_the_contract(known.recording, &e);
+        assert_judged(known, &e);
+        assert_eq!(e["quality"]["verdict"], "good", "{}", known.recording);
+    }
+}
+
+#[test]
+fn long_recordings_are_judged_right() {
+    let Some(captures) = captures() else { return };
+    for known in KNOWN {
+        let folder = captures.join(known.recording);
+        if !folder.is_dir() {
+            skipped(&format!("{} is not there", folder.display()));
+            continue;
+        }
+        let e = explain(&folder);
+        assert_keeps_the_contract(known.recording, &e);
+        assert_judged(known, &e);
+        assert_eq!(number(&e["quality"]["lost"]), 0, "{}", known.recording);
+        assert_eq!(
+            number(&e["quality"]["unmatched"]),
+            0,
+            "{}: every event belongs to something",
+            known.recording
+        );
+    }
+}
+
+/// Requests of an operation, and the mean of their time in the device in nanoseconds.
+fn requests(e: &Value, wanted: impl Fn(&Value) -> bool) -> (u64, f64) {
+    let (mut count, mut time) = (0, 0.0);
+    for o in list(e, "operations").iter().filter(|o| o["level"] == "request" && wanted(o)) {
+        count += number(&o["count"]);
+        time += number(&o["count"]) as f64 * o["phases"]["d2c"]["mean"].as_f64().unwrap_or(0.0);
+    }
+    (count, time / count.max(1) as f64)
+}
+
+/// btt follows 1 of the 478 writes of this recording, because the bios of the others were split, and gives 10.75 ms
+/// as the mean time in the device of all requests. Counted by hand over D and C of the same sector, it is 54.7 ms.
+#[test]
+fn the_writes_that_btt_hides_are_counted() {
+    let Some(captures) = captures() else { return };
+    let e = explain(&captures.join("randread-vs-bufferedwrite"));
+    let (writes, _) = requests(&e, |o| o["op"] == "write");
+    assert_eq!(writes, 478);
+    let (_, mean) = requests(&e, |o| o["op"] == "read" || o["op"] == "write");
+    assert!((mean / 1e6 - 54.7).abs() < 0.1, "{mean} ns");
+}

@@ -1,0 +1,238 @@
+//! `bench`: `iowhy explain` beside `blkparse -O -d` followed by `btt`, and whether memory grows with the trace.
+//!
+//! The two take turns on the same files after one unmeasured round each, so that both read from the page cache and
+//! a busy moment of the machine hits both. Wall time is the median, memory the largest of all runs.
+
+use crate::files;
+use crate::record::Record;
+use crate::repeat::{repeat, Made};
+use crate::run::{measure, median, Cost};
+use crate::Outcome;
+use clap::Args;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// Events of the recording that is made if none is given.
+const EVENTS: u64 = 6_000_000;
+/// How much longer the trace of the memory check is.
+const LONGER: u32 = 10;
+
+/// Measure iowhy explain beside blkparse and btt, and its memory on a trace ten times longer
+#[derive(Args)]
+pub struct Bench {
+    /// The iowhy to measure
+    #[arg(long)]
+    iowhy: PathBuf,
+    /// A folder with a large recording; without it one is made of `--seed`
+    #[arg(long)]
+    capture: Option<PathBuf>,
+    /// The short recording that is repeated where a long one is needed
+    #[arg(long)]
+    seed: PathBuf,
+    /// A folder for what is made (4 GB at most, removed at the end)
+    #[arg(long)]
+    scratch: PathBuf,
+    /// Measured runs of each
+    #[arg(long, default_value_t = 7)]
+    runs: usize,
+    /// Where to write the tables
+    #[arg(long)]
+    out: PathBuf,
+}
+
+impl Bench {
+    /// Measures, prints and writes the tables.
+    pub fn run(&self) -> Outcome {
+        fs::create_dir_all(&self.scratch)?;
+        let report = self.tables();
+        fs::remove_dir_all(&self.scratch)?;
+        let report = report?;
+        print!("{report}");
+        fs::write(&self.out, report)?;
+        Ok(())
+    }
+
+    fn tables(&self) -> Outcome<String> {
+        let times = (EVENTS / events(&self.seed)?).max(1) as u32;
+        let made = self.scratch.join("made");
+        eprintln!("making a recording: {} {times} times over", self.seed.display());
+        let base = repeat(&self.seed, &made, times)?;
+        let (capture, size, what) = match &self.capture {
+            Some(given) => (given.as_path(), size(given)?, format!("`{}`", name(given))),
+            None => (made.as_path(), base, format!("`{}`, {times} times over", name(&self.seed))),
+        };
+        let [ours, theirs] = self.side_by_side(capture)?;
+        let mut text = heading(self);
+        let _ = writeln!(text, "## Beside blkparse and btt\n\n{}\n", recording(&what, size));
+        text += "| | wall time, median (fastest to slowest) | events per second | resident memory |\n";
+        text += "|---|---|---|---|\n";
+        row(&mut text, "`iowhy explain`", &ours, size);
+        row(&mut text, "`blkparse -O -d`, then `btt`", &theirs, size);
+        let _ = writeln!(
+            text,
+            "\n`iowhy` is **{:.1} times** faster in wall time.\n",
+            theirs.0.wall.as_secs_f64() / ours.0.wall.as_secs_f64()
+        );
+        let seed = name(&self.seed);
+        let _ =
+            writeln!(text, "## Memory and the length of the trace\n\nThe bundled `{seed}`, over and over.\n");
+        text += "| | events | wall time | resident memory |\n|---|---|---|---|\n";
+        let long = self.scratch.join("long");
+        eprintln!("making a recording {LONGER} times longer");
+        let longer = repeat(&self.seed, &long, times * LONGER)?;
+        for (folder, made) in [(&self.seed, None), (&made, Some(base)), (&long, Some(longer))] {
+            let cost = measure(&mut self.explain(folder), &self.scratch)?;
+            let made = made.map_or_else(|| size_of_seed(folder), Ok)?;
+            let _ = writeln!(
+                text,
+                "| {} | {} | {} | {} |",
+                megabytes(made.bytes),
+                grouped(made.events),
+                seconds(cost.wall),
+                mebibytes(cost.resident)
+            );
+        }
+        Ok(text)
+    }
+
+    /// The two in turn: ours, theirs, ours, theirs, ...
+    fn side_by_side(&self, capture: &Path) -> Outcome<[(Cost, Duration, Duration); 2]> {
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for round in 0..=self.runs {
+            eprintln!("round {round} of {}{}", self.runs, if round == 0 { " (not measured)" } else { "" });
+            let a = measure(&mut self.explain(capture), &self.scratch)?;
+            let b = blkparse_and_btt(capture, &self.scratch)?;
+            if round > 0 {
+                ours.push(a);
+                theirs.push(b);
+            }
+        }
+        Ok([median(ours), median(theirs)])
+    }
+
+    fn explain(&self, capture: &Path) -> Command {
+        let mut c = Command::new(&self.iowhy);
+        c.arg("explain").arg(capture);
+        c
+    }
+}
+
+fn blkparse_and_btt(capture: &Path, scratch: &Path) -> Outcome<Cost> {
+    let merged = scratch.join("merged.bin");
+    let mut blkparse = Command::new("blkparse");
+    for device in devices(capture)? {
+        blkparse.arg("-i").arg(device);
+    }
+    blkparse.arg("-D").arg(capture).args(["-O", "-d"]).arg(&merged);
+    let first = measure(&mut blkparse, scratch)?;
+    let second = measure(Command::new("btt").arg("-i").arg(&merged), scratch)?;
+    fs::remove_file(merged)?;
+    Ok(first.then(second))
+}
+
+/// `vda` for `vda.blktrace.0`, of all files in a folder.
+fn devices(folder: &Path) -> Outcome<BTreeSet<String>> {
+    let mut names = BTreeSet::new();
+    for entry in fs::read_dir(folder)? {
+        let file = entry?.file_name().to_string_lossy().into_owned();
+        names.extend(file.rsplit_once(".blktrace.").map(|(device, _)| device.to_string()));
+    }
+    Ok(names)
+}
+
+fn events(folder: &Path) -> Outcome<u64> {
+    Ok(size_of_seed(folder)?.events)
+}
+
+fn size_of_seed(folder: &Path) -> Outcome<Made> {
+    let mut made = Made::default();
+    for file in files::per_cpu(folder, &[])? {
+        made.events += Record::all(&file.bytes)?.len() as u64;
+        made.bytes += file.bytes.len() as u64;
+    }
+    Ok(made)
+}
+
+/// Of a recording that was given.
+fn size(folder: &Path) -> Outcome<Made> {
+    size_of_seed(folder).map_err(|e| format!("{}: {e}", folder.display()).into())
+}
+
+fn heading(bench: &Bench) -> String {
+    let first_line = |program: &str, argument: &str| {
+        let out = Command::new(program).arg(argument).output();
+        let text = out.map(|o| [o.stdout, o.stderr].concat()).unwrap_or_default();
+        String::from_utf8_lossy(&text).lines().next().unwrap_or("not found").trim().to_string()
+    };
+    let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpuinfo.lines().find_map(|l| l.strip_prefix("model name")?.split_once(": ").map(|(_, m)| m));
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let given = bench.capture.as_ref().map_or(String::new(), |c| format!(" CAPTURE={}", name(c)));
+    format!(
+        "# Benchmarks\n\nWritten by `make bench{given}`; run it to get your own machine's. {} runs of each, in turn, files in\n\
+         the page cache; memory is the peak of what was resident, the largest of all runs.\n\n\
+         Measured with {}, {}, {}, on {cores} cores of {}, Linux {}.\n\n",
+        bench.runs,
+        first_line(&bench.iowhy.to_string_lossy(), "--version"),
+        first_line("blkparse", "-V"),
+        first_line("btt", "-V"),
+        model.unwrap_or("an unknown processor"),
+        fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim(),
+    )
+}
+
+fn recording(what: &str, size: Made) -> String {
+    format!("Recording: {what}; {} events, {}.", grouped(size.events), megabytes(size.bytes))
+}
+
+fn row(text: &mut String, who: &str, (cost, low, high): &(Cost, Duration, Duration), size: Made) {
+    let per_second = size.events as f64 / cost.wall.as_secs_f64() / 1e6;
+    let _ = writeln!(
+        text,
+        "| {who} | {} ({} to {}) | {per_second:.1} million | {} |",
+        seconds(cost.wall),
+        seconds(*low),
+        seconds(*high),
+        mebibytes(cost.resident)
+    );
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn seconds(d: Duration) -> String {
+    format!("{:.2} s", d.as_secs_f64())
+}
+
+fn mebibytes(bytes: u64) -> String {
+    format!("{:.1} MiB", bytes as f64 / (1u64 << 20) as f64)
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}
+
+/// 6423108 as 6,423,108.
+fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().map(|g| std::str::from_utf8(g).unwrap_or("")).collect();
+    groups.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grouped;
+
+    #[test]
+    fn digits_come_in_groups_of_three() {
+        assert_eq!(grouped(7), "7");
+        assert_eq!(grouped(6_423_108), "6,423,108");
+        assert_eq!(grouped(100_000), "100,000");
+    }
+}

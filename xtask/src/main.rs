@@ -1,0 +1,48 @@
+//! The project's own tools, run as `cargo xtask ...`: cutting bundled recordings out of long ones, making a long
+//! one out of a bundled one, measuring, drawing the picture of the README.
+
+mod bench;
+mod cut;
+mod files;
+mod picture;
+mod record;
+mod repeat;
+mod run;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// The project's own tools.
+#[derive(Parser)]
+#[command(name = "cargo xtask", max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    Cut(cut::Cut),
+    Repeat(repeat::Repeat),
+    Bench(bench::Bench),
+    Picture(picture::Picture),
+}
+
+/// What a task gives back. The messages name the file and what to do.
+type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::parse().task {
+        Task::Cut(t) => t.run(),
+        Task::Repeat(t) => t.run(),
+        Task::Bench(t) => t.run(),
+        Task::Picture(t) => t.run(),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("xtask: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}
