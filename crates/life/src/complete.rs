@@ -106,7 +106,8 @@ impl Lives {
         piece.stage = Stage::Issued;
         (piece.touched, piece.losses) = (e.time, device.losses);
         let class = Class::of(piece.op, piece.flags);
-        piece.company.beside = device.crowd.enter(class, e.time);
+        piece.company.meet(&device.crowd);
+        device.crowd.enter(class, piece.done + piece.bytes(), e.time);
         piece.since = device.crowd.read(e.time);
         sink.in_flight(device.id, e.time, device.crowd.in_flight());
     }
@@ -162,7 +163,7 @@ impl Lives {
         piece.stage = Stage::Requeued;
         piece.touched = e.time;
         piece.time.requeues += 1;
-        device.crowd.leave(Class::of(piece.op, piece.flags), None, e.time);
+        device.crowd.leave(Class::of(piece.op, piece.flags), piece.done + piece.bytes(), false, e.time);
         sink.in_flight(device.id, e.time, device.crowd.in_flight());
     }
 
@@ -238,7 +239,7 @@ impl Lives {
         let bytes = piece.done + piece.bytes();
         let reading = device.crowd.read(now);
         piece.company.shared(&piece.since, &reading);
-        device.crowd.leave(class, Some(bytes), now);
+        device.crowd.leave(class, bytes, true, now);
         sink.in_flight(device.id, now, device.crowd.in_flight());
     }
 
@@ -428,9 +429,9 @@ impl Lives {
             Stage::Queued => self.stop_waiting(id),
             Stage::Issued => {
                 let p = self.table.get(id);
-                let class = Class::of(p.op, p.flags);
+                let (class, bytes) = (Class::of(p.op, p.flags), p.done + p.bytes());
                 let dev = p.dev as usize;
-                self.devices[dev].crowd.leave(class, None, now);
+                self.devices[dev].crowd.leave(class, bytes, false, now);
             }
             _ => {}
         }

@@ -19,7 +19,7 @@ mod tally;
 mod timeline;
 
 pub use bio::Bio;
-pub use crowd::{ByClass, Company, FLOOD_DEPTH};
+pub use crowd::{ByClass, Company, FLOOD_BYTES, FLOOD_DEPTH};
 pub use lives::{Lives, Sink, MAX_DEVICES};
 pub use names::{Names, TaskName};
 pub use op::{has_extent, kind, Class, Op, KIND};

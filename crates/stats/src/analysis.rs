@@ -179,7 +179,8 @@ impl Sink for Found {
         let place = stats.tail.record(&ledger);
         let in_device = ledger.of_reason(Reason::Device);
         place.flooded += b.company.flooded.min(in_device);
-        place.served += b.company.served.iter().map(|n| *n as u64).sum::<u64>();
+        place.behind += b.company.queued_behind(in_device);
+        place.served += b.company.served();
         let overtakers = b.company.overtaken_by[Class::Background.index()];
         if overtakers > 0 {
             place.overtaken += ledger.of_reason(Reason::Scheduler);
@@ -187,6 +188,8 @@ impl Sink for Found {
         }
         if b.pieces > 1 {
             place.split_device += in_device;
+            place.split += 1;
+            place.pieces += b.pieces as u64;
         }
         if !b.by_request {
             let second = device.series.at(b.time.completed);

@@ -6,7 +6,7 @@ use crate::phases::Phases;
 use crate::series::{Cell, Series};
 use crate::tail::Tail;
 use crate::traffic::Traffic;
-use life::{Bio, Class, Plug, Request, FLOOD_DEPTH};
+use life::{Bio, Class, Plug, Request};
 use std::collections::BTreeMap;
 use trace::{Bytes, DevId, Nanos};
 
@@ -88,6 +88,51 @@ impl BioStats {
     }
 }
 
+/// The mean `D2C` by how many others were in the device at issue, in powers of two: none, 1, 2 to 3, 4 to 7, ...
+/// A device that works on one request at a time takes twice as long when twice as many are there; one that works
+/// on many at once does not.
+#[derive(Clone, Debug, Default)]
+pub struct ByDepth {
+    counts: [u64; ByDepth::ROWS],
+    times: [Nanos; ByDepth::ROWS],
+}
+
+/// A row of [`ByDepth`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DepthRow {
+    /// From how many others on.
+    pub from: u64,
+    /// Up to how many.
+    pub to: u64,
+    /// Requests issued into so many.
+    pub count: u64,
+    /// Their mean `D2C`.
+    pub mean: Nanos,
+}
+
+impl ByDepth {
+    const ROWS: usize = 17;
+
+    /// Adds a request.
+    #[inline]
+    pub fn record(&mut self, others: u64, d2c: Nanos) {
+        let row = (64 - others.leading_zeros() as usize).min(Self::ROWS - 1);
+        self.counts[row] += 1;
+        self.times[row] += d2c;
+    }
+
+    /// The rows with requests, the fewest others first.
+    pub fn rows(&self) -> impl Iterator<Item = DepthRow> + '_ {
+        let row = |i: usize| DepthRow {
+            from: if i == 0 { 0 } else { 1 << (i - 1) },
+            to: (1 << i) - 1,
+            count: self.counts[i],
+            mean: Nanos(self.times[i].0 / self.counts[i].max(1)),
+        };
+        (0..Self::ROWS).map(row).filter(|r| r.count > 0)
+    }
+}
+
 /// How requests of one class fared in company and without it.
 #[derive(Clone, Debug, Default)]
 pub struct Company {
@@ -99,6 +144,8 @@ pub struct Company {
     pub background: Distribution,
     /// Requests of any class in flight at issue.
     pub depth: Distribution,
+    /// `D2C` by these.
+    pub by_depth: ByDepth,
     /// `I2D` of those that background writes overtook.
     pub overtaken: Distribution,
     /// How many background writes overtook each of these.
@@ -111,8 +158,9 @@ impl Company {
     pub fn record(&mut self, r: &Request, d2c: Nanos) {
         let background = r.company.beside[Class::Background.index()];
         self.background.record(background as u64);
-        self.depth.record(r.company.beside.iter().map(|n| *n as u64).sum());
-        if background >= FLOOD_DEPTH {
+        self.depth.record(r.company.ahead());
+        self.by_depth.record(r.company.ahead(), d2c);
+        if r.company.into_flood {
             self.flooded.record(d2c.0);
         } else if background == 0 {
             self.clear.record(d2c.0);
@@ -186,5 +234,20 @@ impl Device {
         } else {
             &self.bios[class.index()].phases
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_by_powers_of_two() {
+        let mut d = ByDepth::default();
+        for (others, d2c) in [(0, 10), (1, 20), (2, 30), (3, 50), (u64::MAX, 7)] {
+            d.record(others, Nanos(d2c));
+        }
+        let rows: Vec<_> = d.rows().map(|r| (r.from, r.count, r.mean.0)).collect();
+        assert_eq!(rows, [(0, 1, 10), (1, 1, 20), (2, 2, 40), (32768, 1, 7)]);
     }
 }

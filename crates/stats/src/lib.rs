@@ -17,7 +17,7 @@ mod traffic;
 pub use analysis::{Analysis, Facts};
 pub use cells::{CellKey, Cells, SizeClass, FLAG_SET};
 pub use depth::Depth;
-pub use device::{BioStats, Company, Device, PlugStats, Second};
+pub use device::{BioStats, ByDepth, Company, DepthRow, Device, PlugStats, Second};
 pub use distribution::{Bucket, Distribution, Summary};
 pub use focus::{class_op, class_words, Focus, Group, TAIL_SHARE};
 pub use messages::Messages;

@@ -27,8 +27,14 @@ pub struct TailTime {
     pub overtakers: u64,
     /// Other requests that the device completed while it had theirs.
     pub served: u64,
+    /// The part of `device` in which the device served those that were there before.
+    pub behind: Nanos,
     /// The part of `device` of operations that were cut into several requests.
     pub split_device: Nanos,
+    /// How many operations were cut.
+    pub split: u64,
+    /// Pieces of these.
+    pub pieces: u64,
 }
 
 impl TailTime {
@@ -38,7 +44,10 @@ impl TailTime {
         self.overtaken += o.overtaken;
         self.overtakers += o.overtakers;
         self.served += o.served;
+        self.behind += o.behind;
         self.split_device += o.split_device;
+        self.split += o.split;
+        self.pieces += o.pieces;
     }
 }
 

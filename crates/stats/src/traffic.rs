@@ -22,7 +22,8 @@ pub struct Traffic {
     pub q2q: Distribution,
     /// Sizes of issued requests, in bytes, by class.
     pub issue_sizes: [Distribution; Class::COUNT],
-    /// Issues that began where the one before them (of the same class) ended.
+    /// Issues that lie right behind, or right in front of, the one before them (of the same class). In front: a
+    /// task's plug is emptied from its end (`blk_mq_plug_issue_direct`, Linux 5.16 on).
     pub contiguous: [u64; Class::COUNT],
     /// Issues that moved data.
     pub issues: [u64; Class::COUNT],
@@ -31,7 +32,7 @@ pub struct Traffic {
     /// What the kernel said.
     pub messages: Messages,
     last_queue: Option<Nanos>,
-    last_end: [Option<Sector>; Class::COUNT],
+    last_extent: [Option<(Sector, Sector)>; Class::COUNT],
 }
 
 impl Default for Traffic {
@@ -47,7 +48,7 @@ impl Default for Traffic {
             splits: 0,
             messages: Messages::default(),
             last_queue: None,
-            last_end: [None; Class::COUNT],
+            last_extent: [None; Class::COUNT],
         }
     }
 }
@@ -83,7 +84,9 @@ impl Traffic {
         self.d2d_seeks.record(e.sector, e.bytes);
         self.issue_sizes[class].record(e.bytes.0);
         self.issues[class] += 1;
-        if self.last_end[class].replace(e.sector.after(e.bytes)) == Some(e.sector) {
+        let end = e.sector.after(e.bytes);
+        let adjacent = |(start, to): (Sector, Sector)| to == e.sector || start == end;
+        if self.last_extent[class].replace((e.sector, end)).is_some_and(adjacent) {
             self.contiguous[class] += 1;
         }
     }
