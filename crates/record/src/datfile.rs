@@ -1,0 +1,215 @@
+//! Writes trace-cmd's file format, version 6, uncompressed (trace-cmd.dat.v6(5)).
+//!
+//! A head (how pages and events are laid out, symbols, names, options) and then each CPU's raw pages. What the
+//! kernel gave is written as it is. A head without pages ([`Head::write`] with no data) is a valid file of its
+//! own: captures that could not be put together carry it as `trace.head`, and `trace-cmd restore -i` takes it.
+//!
+//! All numbers are in the byte order of this machine, as the head says. Pages begin on a multiple of the page
+//! size because trace-cmd maps them.
+
+use crate::error::{At, Result};
+use crate::events::Chosen;
+use crate::tracefs::Tracefs;
+use std::fs::{self, File};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::Path;
+use trace::{Bytes, Cpu};
+
+/// Option numbers (trace-cmd, lib/trace-cmd/include/private/trace-cmd-private.h).
+mod option {
+    pub const CPUSTAT: u16 = 2;
+    pub const TRACECLOCK: u16 = 4;
+    pub const UNAME: u16 = 5;
+    pub const VERSION: u16 = 9;
+}
+
+/// Everything in the file but the pages.
+#[derive(Clone, Debug, Default)]
+pub struct Head {
+    /// `events/header_page`.
+    pub header_page: Vec<u8>,
+    /// `events/header_event`.
+    pub header_event: Vec<u8>,
+    /// Formats of the kernel's own records, stacks for one.
+    pub ftrace: Vec<Vec<u8>>,
+    /// Formats of the recorded events, by system.
+    pub systems: Vec<(String, Vec<Vec<u8>>)>,
+    /// `printk_formats`.
+    pub printk: Vec<u8>,
+    /// Lines of kallsyms.
+    pub symbols: Vec<u8>,
+    /// Lines of thread id and name.
+    pub tasks: String,
+    /// The text of `trace_clock`: all clocks, the one used in brackets.
+    pub clock: String,
+    /// What `uname -a` would say.
+    pub uname: String,
+    /// The kernel's counts for each CPU, as text.
+    pub stats: Vec<String>,
+    /// Bytes of one page of the recording machine.
+    pub page_size: u32,
+}
+
+/// Pages of one CPU, ready to be copied.
+#[derive(Debug)]
+pub struct Pages {
+    /// Which processor.
+    pub cpu: Cpu,
+    /// Where they are, from the file's beginning.
+    pub file: File,
+    /// How many bytes; a multiple of the page size.
+    pub bytes: Bytes,
+}
+
+impl Head {
+    /// Reads the formats of `events` from tracefs. Names, symbols, clock and counts are the caller's.
+    pub fn collect(tracefs: &Tracefs, events: &[Chosen]) -> Result<Head> {
+        let mut systems: Vec<(String, Vec<Vec<u8>>)> = Vec::new();
+        for e in events {
+            let format = tracefs.read(&format!("{}/format", e.folder()))?;
+            match systems.iter_mut().find(|s| s.0 == e.system) {
+                Some(s) => s.1.push(format),
+                None => systems.push((e.system.clone(), vec![format])),
+            }
+        }
+        let mut ftrace = Vec::new();
+        let folder = tracefs.root().join("events/ftrace");
+        let mut names: Vec<_> =
+            fs::read_dir(&folder).into_iter().flatten().flatten().map(|e| e.path()).collect();
+        names.sort();
+        for name in names {
+            if let Ok(format) = crate::text::whole(&name.join("format")) {
+                ftrace.push(format);
+            }
+        }
+        Ok(Head {
+            header_page: tracefs.read("events/header_page")?,
+            header_event: tracefs.read("events/header_event")?,
+            ftrace,
+            systems,
+            printk: tracefs.read("printk_formats").unwrap_or_default(),
+            page_size: 4096,
+            ..Head::default()
+        })
+    }
+
+    /// Bytes of the kernel's `long`, by the width of the page header's `commit`.
+    pub fn long_size(&self) -> u8 {
+        let text = String::from_utf8_lossy(&self.header_page);
+        let line = text.lines().find(|l| l.contains(" commit;")).unwrap_or_default();
+        match line.split("size:").nth(1).and_then(|s| s.split(';').next()) {
+            Some("4") => 4,
+            _ => 8,
+        }
+    }
+
+    /// Writes a whole file: head, then the pages of each of `cpus` CPUs. CPUs without pages stay empty.
+    pub fn write(&self, out: &mut File, path: &Path, cpus: u32, pages: &mut [Pages]) -> Result<()> {
+        self.write_to(out, cpus, pages).at("writing", path)
+    }
+
+    /// Only the head, as a file with no pages.
+    pub fn bytes(&self, cpus: u32) -> Vec<u8> {
+        let mut out = self.before_offsets(cpus);
+        out.resize(out.len() + cpus as usize * 16, 0);
+        out
+    }
+
+    fn write_to(&self, out: &mut File, cpus: u32, pages: &mut [Pages]) -> io::Result<()> {
+        let head = self.before_offsets(cpus);
+        let page = u64::from(self.page_size.max(1));
+        let mut offset = (head.len() as u64 + u64::from(cpus) * 16).next_multiple_of(page);
+        let mut table = Vec::new();
+        let mut starts = Vec::new();
+        for cpu in 0..cpus {
+            let size = pages.iter().find(|p| p.cpu.0 == cpu).map_or(0, |p| p.bytes.0);
+            table.extend_from_slice(&offset.to_ne_bytes());
+            table.extend_from_slice(&size.to_ne_bytes());
+            starts.push(offset);
+            offset = (offset + size).next_multiple_of(page);
+        }
+        out.write_all(&head)?;
+        out.write_all(&table)?;
+        for p in pages.iter_mut() {
+            let Some(&start) = starts.get(p.cpu.0 as usize) else { continue };
+            out.seek(SeekFrom::Start(start))?;
+            p.file.seek(SeekFrom::Start(0))?;
+            // File to file: the kernel copies, or only shares the blocks where the file system can.
+            let copied = io::copy(&mut io::Read::take(&mut p.file, p.bytes.0), out)?;
+            if copied != p.bytes.0 {
+                let what = format!("CPU {} has {copied} of {} bytes", p.cpu.0, p.bytes.0);
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, what));
+            }
+        }
+        out.set_len(offset)
+    }
+
+    /// Everything up to the table of where each CPU's pages are.
+    fn before_offsets(&self, cpus: u32) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.symbols.len() + (1 << 20));
+        out.extend_from_slice(b"\x17\x08\x44tracing6\0");
+        out.push(u8::from(cfg!(target_endian = "big")));
+        out.push(self.long_size());
+        put32(&mut out, self.page_size);
+        out.extend_from_slice(b"header_page\0");
+        put_long(&mut out, &self.header_page);
+        out.extend_from_slice(b"header_event\0");
+        put_long(&mut out, &self.header_event);
+        put32(&mut out, self.ftrace.len() as u32);
+        for f in &self.ftrace {
+            put_long(&mut out, f);
+        }
+        put32(&mut out, self.systems.len() as u32);
+        for (name, formats) in &self.systems {
+            out.extend_from_slice(name.as_bytes());
+            out.push(0);
+            put32(&mut out, formats.len() as u32);
+            for f in formats {
+                put_long(&mut out, f);
+            }
+        }
+        put_short(&mut out, &self.symbols);
+        put_short(&mut out, &self.printk);
+        put_long(&mut out, self.tasks.as_bytes());
+        put32(&mut out, cpus);
+        out.extend_from_slice(b"options  \0");
+        self.options(&mut out);
+        out.extend_from_slice(b"flyrecord\0");
+        out
+    }
+
+    fn options(&self, out: &mut Vec<u8>) {
+        let mut put = |id: u16, text: &str| {
+            out.extend_from_slice(&id.to_ne_bytes());
+            // Texts end with a zero byte, which counts.
+            put32(out, text.len() as u32 + 1);
+            out.extend_from_slice(text.as_bytes());
+            out.push(0);
+        };
+        for s in &self.stats {
+            put(option::CPUSTAT, s);
+        }
+        put(option::TRACECLOCK, &self.clock);
+        if !self.uname.is_empty() {
+            put(option::UNAME, &self.uname);
+        }
+        put(option::VERSION, &format!("iowhy {}", env!("CARGO_PKG_VERSION")));
+        out.extend_from_slice(&0u16.to_ne_bytes());
+    }
+}
+
+fn put32(out: &mut Vec<u8>, n: u32) {
+    out.extend_from_slice(&n.to_ne_bytes());
+}
+
+/// Data behind its length in 8 bytes.
+fn put_long(out: &mut Vec<u8>, data: &[u8]) {
+    out.extend_from_slice(&(data.len() as u64).to_ne_bytes());
+    out.extend_from_slice(data);
+}
+
+/// Data behind its length in 4 bytes.
+fn put_short(out: &mut Vec<u8>, data: &[u8]) {
+    put32(out, data.len() as u32);
+    out.extend_from_slice(data);
+}

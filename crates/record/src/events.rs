@@ -1,0 +1,313 @@
+//! Which events are recorded, with which filter, and which of them this kernel lacks.
+//!
+//! The lists name events by `system:event`; `*` at the end stands for all that the kernel has. An event that
+//! this kernel lacks is never an error: it is listed as missing, so that the analysis can say what it cannot
+//! know. Kernels differ a lot here (`block_split` came and went with modules, `lock` came in 5.19).
+
+use crate::syscalls;
+use trace::DevId;
+
+/// How much is recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Detail {
+    /// What blktrace records: the life of every bio and request. About 5 events per I/O.
+    Block,
+    /// The whole path: system calls, sleeps with their kernel stacks, wake-ups, work queues, writeback, file
+    /// systems and journals too. About 20 events per I/O.
+    #[default]
+    Path,
+}
+
+/// The block layer, as blktrace sees it (kernel/trace/blktrace.c, `blk_register_tracepoints`).
+/// `block_bio_bounce`, `block_sleeprq` and `block_rq_remap` are gone from newer kernels.
+const BLOCK: &[&str] = &[
+    "block:block_bio_queue",
+    "block:block_getrq",
+    "block:block_split",
+    "block:block_bio_remap",
+    "block:block_bio_backmerge",
+    "block:block_bio_frontmerge",
+    "block:block_rq_merge",
+    "block:block_rq_insert",
+    "block:block_rq_issue",
+    "block:block_rq_requeue",
+    "block:block_rq_complete",
+    "block:block_rq_error",
+    "block:block_bio_complete",
+    "block:block_plug",
+    "block:block_unplug",
+];
+
+/// The same on kernels that have them, no loss where they are gone.
+const BLOCK_OLD: &[&str] = &["block:block_bio_bounce", "block:block_sleeprq", "block:block_rq_remap"];
+
+/// What every explanation of a whole operation stands on.
+const TASKS: &[&str] = &[
+    "raw_syscalls:sys_enter",
+    "raw_syscalls:sys_exit",
+    "sched:sched_switch",
+    "sched:sched_waking",
+    "workqueue:workqueue_queue_work",
+    "workqueue:workqueue_execute_start",
+    "workqueue:workqueue_execute_end",
+];
+
+/// What depends on the kernel's version, configuration and loaded modules.
+const WHERE_THERE: &[&str] = &[
+    "sched:sched_process_exec",
+    "sched:sched_process_fork",
+    "sched:sched_process_exit",
+    "task:task_rename",
+    "block:block_io_start",
+    "block:block_io_done",
+    "irq:softirq_raise",
+    "irq:softirq_entry",
+    "irq:softirq_exit",
+    "lock:contention_begin",
+    "lock:contention_end",
+    "writeback:folio_wait_writeback",
+    "writeback:wait_on_page_writeback",
+    "writeback:balance_dirty_pages",
+    "writeback:bdi_dirty_ratelimit",
+    "writeback:global_dirty_state",
+    "writeback:writeback_queue",
+    "writeback:writeback_exec",
+    "writeback:writeback_start",
+    "writeback:writeback_written",
+    "writeback:writeback_pages_written",
+    "writeback:writeback_single_inode_start",
+    "writeback:writeback_single_inode",
+    "writeback:writeback_congestion_wait",
+    "writeback:writeback_wait_iff_congested",
+    "wbt:*",
+    "kyber:*",
+    "iocost:*",
+    "vmscan:mm_vmscan_direct_reclaim_begin",
+    "vmscan:mm_vmscan_direct_reclaim_end",
+    "vmscan:mm_vmscan_throttled",
+    "filemap:mm_filemap_fault",
+    "readahead:*",
+    "jbd2:*",
+    "ext4:ext4_sync_file_enter",
+    "ext4:ext4_sync_file_exit",
+    "ext4:ext4_writepages",
+    "ext4:ext4_writepages_result",
+    "ext4:ext4_sync_fs",
+    "ext4:ext4_fc_commit_start",
+    "ext4:ext4_fc_commit_stop",
+    "xfs:xfs_file_fsync",
+    "xfs:xfs_file_buffered_read",
+    "xfs:xfs_file_buffered_write",
+    "xfs:xfs_file_direct_read",
+    "xfs:xfs_file_direct_write",
+    "xfs:xfs_log_force",
+    "xfs:xfs_log_force_lsn",
+    "xfs:xfs_log_reserve",
+    "xfs:xfs_log_reserve_exit",
+    "xfs:xfs_log_grant_sleep",
+    "xfs:xfs_log_grant_wake",
+    "xfs:xfs_log_cil_wait",
+    "xfs:xlog_iclog_*",
+    "xfs:xfs_ail_push",
+    "xfs:xfs_ail_pinned",
+    "xfs:xfs_ail_flushing",
+    "xfs:xfs_ail_locked",
+    "xfs:xfs_buf_iowait",
+    "xfs:xfs_buf_iowait_done",
+    "iomap:iomap_dio_rw_begin",
+    "iomap:iomap_dio_rw_queued",
+    "iomap:iomap_dio_complete",
+    "iomap:iomap_writepage",
+    "iomap:iomap_writeback_folio",
+    "btrfs:btrfs_sync_file",
+    "btrfs:btrfs_sync_fs",
+    "btrfs:btrfs_transaction_commit",
+    "btrfs:btrfs_ordered_extent_start",
+    "btrfs:btrfs_ordered_extent_remove",
+    "f2fs:f2fs_sync_file_enter",
+    "f2fs:f2fs_sync_file_exit",
+    "f2fs:f2fs_write_checkpoint",
+    "f2fs:f2fs_gc_begin",
+    "f2fs:f2fs_gc_end",
+    "io_uring:io_uring_submit_req",
+    "io_uring:io_uring_submit_sqe",
+    "io_uring:io_uring_queue_async_work",
+    "io_uring:io_uring_complete",
+    "io_uring:io_uring_cqring_wait",
+    "scsi:scsi_dispatch_cmd_error",
+    "scsi:scsi_dispatch_cmd_timeout",
+    "scsi:scsi_eh_wakeup",
+    "bcache:bcache_read",
+    "bcache:bcache_write",
+];
+
+/// Softirq number of block completions (`BLOCK_SOFTIRQ`, include/linux/interrupt.h).
+const BLOCK_SOFTIRQ: u32 = 4;
+/// Gives the kernel stack of every uninterruptible sleep, which names what is waited for. 2 is
+/// `TASK_UNINTERRUPTIBLE` (include/linux/sched.h); 1.9 us and about 125 bytes each.
+const STACK_TRIGGER: &str = "stacktrace if prev_state & 2";
+
+/// An event to record.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Chosen {
+    /// Its folder, for instance `block`.
+    pub system: String,
+    /// Its name, for instance `block_rq_issue`.
+    pub name: String,
+    /// What the kernel is to leave out, in its own filter language.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
+    /// What the kernel is to do as well.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<String>,
+}
+
+impl Chosen {
+    /// Its folder below `events/`.
+    pub fn folder(&self) -> String {
+        format!("events/{}/{}", self.system, self.name)
+    }
+}
+
+/// What is recorded and what cannot be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// In the order of `available_events`.
+    pub events: Vec<Chosen>,
+    /// Events that the analysis stands on and this kernel lacks.
+    pub missing: Vec<String>,
+    /// Events of other versions, configurations or modules that this kernel lacks.
+    pub absent: Vec<String>,
+}
+
+/// Chooses from what the kernel has.
+///
+/// `available` is the text of `available_events`. With `devices`, events that say a device (`has_dev` knows
+/// from their format) are limited to these.
+pub fn select(
+    detail: Detail,
+    available: &str,
+    devices: &[DevId],
+    has_dev: impl Fn(&str, &str) -> DevFields,
+) -> Selection {
+    let (needed, optional): (Vec<&str>, Vec<&str>) = match detail {
+        Detail::Block => (BLOCK.to_vec(), BLOCK_OLD.to_vec()),
+        Detail::Path => ([BLOCK, TASKS].concat(), [BLOCK_OLD, WHERE_THERE].concat()),
+    };
+    let have: Vec<&str> = available.lines().collect();
+    let lacks = |patterns: &[&str]| -> Vec<String> {
+        let none = |p: &&&str| !have.iter().any(|e| matches(p, e));
+        patterns.iter().filter(none).map(|p| p.to_string()).collect()
+    };
+    let wanted = |e: &str| needed.iter().chain(&optional).any(|p| matches(p, e));
+    let events = have.iter().filter(|e| wanted(e)).filter_map(|e| {
+        let (system, name) = e.split_once(':')?;
+        Some(Chosen {
+            filter: filter(system, name, devices, &has_dev),
+            trigger: (name == "sched_switch").then(|| STACK_TRIGGER.to_string()),
+            system: system.into(),
+            name: name.into(),
+        })
+    });
+    Selection { events: events.collect(), missing: lacks(&needed), absent: lacks(&optional) }
+}
+
+/// Which fields of an event name a device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DevFields {
+    /// `dev_t dev`.
+    pub dev: bool,
+    /// `dev_t old_dev` (`block_bio_remap`).
+    pub old_dev: bool,
+}
+
+impl DevFields {
+    /// Reads them from an event's `format` text.
+    pub fn of(format: &str) -> DevFields {
+        DevFields {
+            dev: format.contains("field:dev_t dev;"),
+            old_dev: format.contains("field:dev_t old_dev;"),
+        }
+    }
+}
+
+fn filter(
+    system: &str,
+    name: &str,
+    devices: &[DevId],
+    has_dev: impl Fn(&str, &str) -> DevFields,
+) -> Option<String> {
+    match (system, name) {
+        ("raw_syscalls", _) => Some(syscalls::filter()),
+        ("irq", _) => Some(format!("vec == {BLOCK_SOFTIRQ}")),
+        // LCB_F_SPIN: only locks that are slept on are waits (include/trace/events/lock.h).
+        ("lock", "contention_begin") => Some("!(flags & 1)".into()),
+        _ if devices.is_empty() => None,
+        _ => {
+            let fields = has_dev(system, name);
+            let mut terms = Vec::new();
+            for d in devices {
+                // Trace events keep a device as the kernel does: major << 20 | minor.
+                if fields.dev {
+                    terms.push(format!("dev == {}", d.0));
+                }
+                if fields.old_dev {
+                    terms.push(format!("old_dev == {}", d.0));
+                }
+            }
+            (!terms.is_empty()).then(|| terms.join(" || "))
+        }
+    }
+}
+
+fn matches(pattern: &str, event: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(start) => event.starts_with(start),
+        None => event == pattern,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HAVE: &str = "block:block_bio_queue\nblock:block_rq_issue\nblock:block_plug\nsched:sched_switch\n\
+                        jbd2:jbd2_run_stats\nraw_syscalls:sys_enter\nkvm:kvm_exit\nblock:block_bio_remap\n";
+
+    fn dev(_: &str, name: &str) -> DevFields {
+        DevFields {
+            dev: name.starts_with("block_") && name != "block_plug",
+            old_dev: name == "block_bio_remap",
+        }
+    }
+
+    #[test]
+    fn block_takes_only_block_events_and_says_what_is_missing() {
+        let s = select(Detail::Block, HAVE, &[], dev);
+        let names: Vec<_> = s.events.iter().map(|e| e.name.as_str()).collect();
+        assert_eq!(names, ["block_bio_queue", "block_rq_issue", "block_plug", "block_bio_remap"]);
+        assert!(s.missing.contains(&"block:block_rq_complete".to_string()));
+        assert!(s.absent.contains(&"block:block_sleeprq".to_string()));
+        assert!(s.events.iter().all(|e| e.filter.is_none() && e.trigger.is_none()));
+    }
+
+    #[test]
+    fn path_adds_stacks_and_filters() {
+        let s = select(Detail::Path, HAVE, &[], dev);
+        let by = |n: &str| s.events.iter().find(|e| e.name == n).unwrap();
+        assert_eq!(by("sched_switch").trigger.as_deref(), Some("stacktrace if prev_state & 2"));
+        assert!(by("sys_enter").filter.as_ref().unwrap().contains("id == "));
+        assert!(by("jbd2_run_stats").filter.is_none());
+        assert!(s.events.iter().all(|e| e.system != "kvm"));
+    }
+
+    #[test]
+    fn devices_limit_events_that_have_one() {
+        let s = select(Detail::Block, HAVE, &[DevId::new(7, 0), DevId::new(8, 1)], dev);
+        let by = |n: &str| s.events.iter().find(|e| e.name == n).unwrap().filter.clone();
+        assert_eq!(by("block_rq_issue").unwrap(), "dev == 7340032 || dev == 8388609");
+        assert_eq!(by("block_plug"), None);
+        assert!(by("block_bio_remap").unwrap().contains("old_dev == 7340032"));
+    }
+}

@@ -1,0 +1,207 @@
+//! Where a capture's files go while they are made: a folder, memory until the end, or a stream.
+
+use crate::datfile::{Head, Pages};
+use crate::drain::{Drained, Sink};
+use crate::error::{At, Error, Result};
+use crate::plan::Output;
+use crate::stream::{Parts, Stream};
+use nix::sys::memfd::{memfd_create, MFdFlags};
+use std::fs::{self, File, OpenOptions};
+use std::path::{Path, PathBuf};
+use trace::Cpu;
+
+/// The finished trace.
+pub const TRACE: &str = "trace.dat";
+/// The trace's head while it is recorded, and for good where no [`TRACE`] could be made.
+pub const HEAD: &str = "trace.head";
+/// One sample per line.
+pub const SAMPLES: &str = "samples.jsonl";
+/// Settings before and after.
+pub const SYSTEM: &str = "system.json";
+/// What ran.
+pub const CAPTURE: &str = "capture.json";
+
+/// The name of one CPU's pages.
+pub fn raw_name(cpu: Cpu) -> String {
+    format!("trace.cpu{}.raw", cpu.0)
+}
+
+/// A capture in the making.
+#[derive(Debug)]
+pub enum Keep {
+    /// Files in a folder; `made` if the folder was not there before.
+    Folder {
+        /// The folder.
+        dir: PathBuf,
+        /// Whether it is ours to remove when nothing came of the recording.
+        made: bool,
+        /// Pages stay in memory until recording is over.
+        in_memory: bool,
+    },
+    /// A tar stream.
+    Stream(Stream),
+}
+
+impl Keep {
+    /// Prepares the output. A folder that already holds a trace is refused.
+    pub fn open(output: &Output) -> Result<Keep> {
+        match output {
+            Output::Stream => {
+                let out = std::io::stdout();
+                if std::io::IsTerminal::is_terminal(&out) {
+                    return Err(Error::refused(
+                        "a capture is no text for a terminal",
+                        "pipe it: iowhy record -o - | ssh HOST iowhy explain -",
+                    ));
+                }
+                Ok(Keep::Stream(Stream::new(Box::new(out))))
+            }
+            Output::Folder(dir) => {
+                let made = !dir.exists();
+                fs::create_dir_all(dir).at("making the folder", dir)?;
+                for name in [TRACE, HEAD, CAPTURE] {
+                    if dir.join(name).exists() {
+                        return Err(Error::refused(
+                            format!("{} already holds a capture", dir.display()),
+                            "give another folder with -o, or remove it",
+                        ));
+                    }
+                }
+                Ok(Keep::Folder { dir: dir.clone(), made, in_memory: false })
+            }
+        }
+    }
+
+    /// From now on pages stay in memory.
+    pub fn stay_in_memory(&mut self) {
+        if let Keep::Folder { in_memory, .. } = self {
+            *in_memory = true;
+        }
+    }
+
+    /// Where the pages of `cpu` go.
+    pub fn sink(&self, cpu: Cpu) -> Result<Sink> {
+        let name = raw_name(cpu);
+        match self {
+            Keep::Stream(s) => Ok(Sink::Parts(s.parts(name))),
+            Keep::Folder { in_memory: true, dir, .. } => {
+                let fd = memfd_create(name.as_str(), MFdFlags::MFD_CLOEXEC).at("getting memory for", dir)?;
+                Ok(Sink::File(File::from(fd)))
+            }
+            Keep::Folder { dir, .. } => Ok(Sink::File(create(&dir.join(name))?)),
+        }
+    }
+
+    /// Writes a whole file, anew if it was there. In memory mode nothing is written before `finished`.
+    pub fn file(&self, name: &str, data: &[u8], finished: bool) -> Result<()> {
+        match self {
+            Keep::Stream(s) => s.file(name, data),
+            Keep::Folder { in_memory: true, .. } if !finished => Ok(()),
+            Keep::Folder { dir, .. } => {
+                let path = dir.join(name);
+                fs::write(&path, data).at("writing", &path)
+            }
+        }
+    }
+
+    /// A file that grows by whole lines.
+    pub fn lines(&self, name: &str) -> Result<Lines> {
+        Ok(match self {
+            Keep::Stream(s) => Lines::Parts(s.parts(name)),
+            Keep::Folder { in_memory: true, dir, .. } => Lines::Memory(dir.join(name), Vec::new()),
+            Keep::Folder { dir, .. } => Lines::File(dir.join(name), create(&dir.join(name))?),
+        })
+    }
+
+    /// Puts `trace.dat` together out of the pages. What is left when that fails (the disk is full) is the same
+    /// trace in its raw form, as [`HEAD`] and one file per CPU.
+    pub fn assemble(&self, head: &Head, cpus: u32, drained: Vec<Drained>) -> Result<Option<PathBuf>> {
+        let (dir, in_memory) = match self {
+            Keep::Stream(s) => {
+                s.file(HEAD, &head.bytes(cpus))?;
+                return Ok(None);
+            }
+            Keep::Folder { dir, in_memory, .. } => (dir, *in_memory),
+        };
+        let mut pages: Vec<Pages> = Vec::new();
+        for d in drained {
+            if let Sink::File(file) = d.sink {
+                pages.push(Pages { cpu: d.cpu, file, bytes: d.bytes });
+            }
+        }
+        let path = dir.join(TRACE);
+        let written = create(&path).and_then(|mut f| head.write(&mut f, &path, cpus, &mut pages));
+        if let Err(e) = written {
+            let _ = fs::remove_file(&path);
+            if !in_memory {
+                let _ = fs::write(dir.join(HEAD), head.bytes(cpus));
+            }
+            return Err(e);
+        }
+        for p in &pages {
+            let _ = fs::remove_file(dir.join(raw_name(p.cpu)));
+        }
+        let _ = fs::remove_file(dir.join(HEAD));
+        Ok(Some(path))
+    }
+
+    /// Takes back what was begun, when nothing was recorded.
+    pub fn discard(&self, cpus: &[Cpu]) {
+        if let Keep::Folder { dir, made, .. } = self {
+            for name in [TRACE, HEAD, SAMPLES, SYSTEM, CAPTURE].into_iter().map(String::from) {
+                let _ = fs::remove_file(dir.join(name));
+            }
+            for cpu in cpus {
+                let _ = fs::remove_file(dir.join(raw_name(*cpu)));
+            }
+            if *made {
+                let _ = fs::remove_dir(dir);
+            }
+        }
+    }
+
+    /// Ends a stream.
+    pub fn end(&self) -> Result<()> {
+        match self {
+            Keep::Stream(s) => s.end(),
+            Keep::Folder { .. } => Ok(()),
+        }
+    }
+}
+
+/// A file that grows by whole lines.
+#[derive(Debug)]
+pub enum Lines {
+    /// On disk.
+    File(PathBuf, File),
+    /// In memory until [`Lines::end`].
+    Memory(PathBuf, Vec<u8>),
+    /// In a stream.
+    Parts(Parts),
+}
+
+impl Lines {
+    /// Adds a line (which ends with a newline).
+    pub fn add(&mut self, line: &[u8]) -> Result<()> {
+        match self {
+            Lines::File(path, f) => std::io::Write::write_all(f, line).at("writing", path),
+            Lines::Memory(_, m) => {
+                m.extend_from_slice(line);
+                Ok(())
+            }
+            Lines::Parts(p) => p.write(line),
+        }
+    }
+
+    /// Writes what is only in memory.
+    pub fn end(self) -> Result<()> {
+        match self {
+            Lines::Memory(path, m) => fs::write(&path, m).at("writing", &path),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn create(path: &Path) -> Result<File> {
+    OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path).at("making", path)
+}

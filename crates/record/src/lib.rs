@@ -1,0 +1,43 @@
+//! Live recording through the kernel's tracefs, and the capture that it leaves.
+//!
+//! [`record`] makes a recording by a [`Plan`]: it needs root and tracefs, nothing else (no BPF, no compiler,
+//! no debugfs). It harms nothing: everything happens in a tracefs instance of its own, no tunable is ever
+//! written (writing one freezes the queue, which is itself a stall), and nothing of it survives, however it ends.
+
+mod capture;
+mod datfile;
+mod devices;
+mod drain;
+mod error;
+mod events;
+mod instance;
+mod keep;
+mod memory;
+mod mounts;
+mod plan;
+mod recorder;
+mod running;
+mod samples;
+mod stream;
+mod symbols;
+mod syscalls;
+mod system;
+mod tasks;
+mod text;
+mod tracefs;
+
+pub use capture::{Capture, EndedBy, Loss, Moment, TraceFiles};
+pub use datfile::{Head, Pages};
+pub use devices::{Device, Devices};
+pub use error::{Error, Result};
+pub use events::{select, Chosen, Detail, DevFields, Selection};
+pub use instance::{clean, Cleaned, CpuStats, Instance};
+pub use mounts::Mount;
+pub use plan::{Output, Plan, Stop};
+pub use recorder::{record, Host, Progress, Recorded, Report};
+pub use samples::Sample;
+pub use stream::{Parts, Stream};
+pub use symbols::Symbols;
+pub use system::{Snapshot, System};
+pub use tasks::Tasks;
+pub use tracefs::Tracefs;

@@ -1,0 +1,497 @@
+//! One recording from beginning to end.
+//!
+//! The order matters: everything that can be refused is tried before anything is switched on; the instance is
+//! removed as soon as its last page is out, before the slower work of putting the capture together. Whatever
+//! returns early drops the [`Instance`], and with it the tracing.
+
+use crate::capture::{Capture, EndedBy, Loss, Moment, TraceFiles, SCHEMA};
+use crate::datfile::Head;
+use crate::devices::Devices;
+use crate::drain::{Drain, Drained, Job, Sink};
+use crate::error::{At, Error, Result};
+use crate::events::{select, DevFields, Selection};
+use crate::instance::{clean, CpuStats, Instance};
+use crate::keep::{Keep, Lines, CAPTURE, HEAD, SAMPLES, SYSTEM};
+use crate::memory;
+use crate::plan::{Output, Plan, Stop};
+use crate::running::{Running, Signals};
+use crate::samples::Sample;
+use crate::symbols::Symbols;
+use crate::system::{Snapshot, System};
+use crate::tasks::Tasks;
+use crate::tracefs::Tracefs;
+use nix::unistd::gettid;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use trace::{Bytes, Cpu, DevId};
+
+/// Time between two looks at signals, the command and the clock.
+const TICK: Duration = Duration::from_millis(50);
+/// Time between two counts of losses and two samples.
+const SECOND: Duration = Duration::from_secs(1);
+/// The clock of the recording: the same that programs read as CLOCK_MONOTONIC, one for all CPUs.
+const CLOCK: &str = "mono";
+
+/// How a recording goes, once a second.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Progress {
+    /// Since the start.
+    pub time: Duration,
+    /// Events so far.
+    pub events: u64,
+    /// In the last second.
+    pub events_per_second: f64,
+    /// Bytes kept so far.
+    pub bytes: Bytes,
+    /// Events lost so far.
+    pub lost: u64,
+}
+
+/// What is told while it happens.
+#[derive(Clone, Debug)]
+pub enum Report<'a> {
+    /// Something to know, in words.
+    Note(&'a str),
+    /// Recording has begun.
+    Started,
+    /// Another second.
+    Progress(Progress),
+}
+
+/// What came of a recording.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// The folder; none for a stream.
+    pub folder: Option<PathBuf>,
+    /// What `capture.json` says.
+    pub capture: Capture,
+}
+
+/// Where the machine's files are. Tests give folders of their own.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// tracefs.
+    pub tracefs: Tracefs,
+    /// /proc.
+    pub proc: PathBuf,
+    /// /sys.
+    pub sys: PathBuf,
+}
+
+impl Host {
+    /// This machine.
+    pub fn here() -> Result<Host> {
+        Ok(Host { tracefs: Tracefs::find()?, proc: "/proc".into(), sys: "/sys".into() })
+    }
+}
+
+/// Makes a recording. `tell` hears how it goes.
+pub fn record(host: &Host, plan: &Plan, tell: &mut dyn FnMut(Report)) -> Result<Recorded> {
+    let (mut session, instance) = Session::prepare(host, plan, tell)?;
+    let outcome = session.run(instance);
+    if outcome.is_err() {
+        session.keep.discard(&session.cpus);
+    }
+    let (capture, head, drained) = outcome?;
+    session.finish(capture, head, drained)
+}
+
+/// A recording that is being made.
+struct Session<'a> {
+    host: &'a Host,
+    plan: &'a Plan,
+    tell: &'a mut dyn FnMut(Report),
+    notes: Vec<String>,
+    keep: Keep,
+    selection: Selection,
+    /// Names of the devices it is limited to.
+    devices: Vec<String>,
+    cpus: Vec<Cpu>,
+    buffer_kib: u64,
+    /// How much may stay in memory, if it must.
+    most_kept: Option<Bytes>,
+    tasks: Tasks,
+    before: Option<Snapshot>,
+}
+
+impl<'a> Session<'a> {
+    /// Tries everything that can be refused, and makes an instance that records nothing yet.
+    fn prepare(
+        host: &'a Host,
+        plan: &'a Plan,
+        tell: &'a mut dyn FnMut(Report),
+    ) -> Result<(Session<'a>, Instance)> {
+        let mut notes = Vec::new();
+        let cleaned = clean(&host.tracefs, &host.proc)?;
+        for name in cleaned.removed {
+            notes.push(format!("removed {name}, which an earlier run had left"));
+        }
+        for (name, why) in cleaned.kept {
+            notes.push(format!("another recording is there, {name}: {why}"));
+        }
+
+        let all = Devices::read(&host.sys);
+        let chosen = plan.devices.iter().map(|d| all.find(d)).collect::<Result<Vec<_>>>()?;
+        let stack = all.stack(&chosen);
+        let ids: Vec<DevId> = stack.iter().map(|d| d.id).collect();
+        let available = host.tracefs.text("available_events")?;
+        let fields = |system: &str, name: &str| {
+            let format = host.tracefs.text(&format!("events/{system}/{name}/format"));
+            DevFields::of(&format.unwrap_or_default())
+        };
+        let selection = select(plan.detail, &available, &ids, fields);
+        if selection.events.is_empty() {
+            return Err(Error::refused(
+                "this kernel has none of the events that iowhy records",
+                "a kernel with CONFIG_BLK_DEV_IO_TRACE or CONFIG_EVENT_TRACING is needed",
+            ));
+        }
+        if !selection.missing.is_empty() {
+            notes.push(format!("this kernel lacks {}", selection.missing.join(", ")));
+        }
+
+        let memory = memory::available(&host.proc).unwrap_or(Bytes(0));
+        let instance = Instance::create(&host.tracefs)?;
+        let cpus = instance.cpus()?;
+        let buffer_kib = memory::buffer_kib(plan.buffer_kib, cpus.len() as u64, memory)?;
+        instance.set_buffer(buffer_kib)?;
+        instance.write("trace_clock", CLOCK)?;
+        if !instance.stops_when_killed() {
+            notes.push(
+                "this kernel lacks disable_on_free: after kill -9 only the next run ends the tracing".into(),
+            );
+        }
+
+        let mut keep = Keep::open(&plan.output)?;
+        let most_kept = match in_the_way(plan, &all, &ids) {
+            None => None,
+            Some(device) => {
+                let most = memory::most_kept(memory);
+                notes.push(format!(
+                    "the output lies on {device}, which is recorded: the trace stays in memory until the end, \
+                     at most {} MiB",
+                    most.0 >> 20
+                ));
+                keep.stay_in_memory();
+                Some(most)
+            }
+        };
+        for n in &notes {
+            tell(Report::Note(n));
+        }
+        let devices = stack.iter().map(|d| d.name.clone()).collect();
+        let (tasks, before) = (Tasks::default(), None);
+        let session = Session {
+            host,
+            plan,
+            tell,
+            notes,
+            keep,
+            selection,
+            devices,
+            cpus,
+            buffer_kib,
+            most_kept,
+            tasks,
+            before,
+        };
+        Ok((session, instance))
+    }
+
+    /// Records. The instance is gone when this returns, however it returns.
+    fn run(&mut self, instance: Instance) -> Result<(Capture, Head, Vec<Drained>)> {
+        for event in &self.selection.events {
+            if let Err(why) = instance.enable(event) {
+                self.notes.push(why);
+            }
+        }
+        let head = self.head(&instance)?;
+        self.before = Some(Snapshot::take(&self.host.sys, &self.host.proc));
+        let system = System { before: self.before.clone(), after: None };
+        self.keep.file(SYSTEM, &system.json(), false)?;
+        let mut first = head.clone();
+        if matches!(self.keep, Keep::Stream(_)) {
+            // Which symbols are needed is known only at the end, and a stream may break off before.
+            first.symbols = self.symbols(|s| Ok(s.all()));
+        }
+        self.keep.file(HEAD, &first.bytes(self.cpu_count()), false)?;
+
+        let page = instance.page_size(&String::from_utf8_lossy(&head.header_page));
+        let mut jobs = Vec::new();
+        for cpu in &self.cpus {
+            jobs.push(Job { cpu: *cpu, pipe: instance.raw_pipe(*cpu), sink: self.keep.sink(*cpu)? });
+        }
+        let drain = Drain::start(jobs, page)?;
+        let hidden = drain.tids().iter().chain([&gettid()]).all(|tid| instance.exclude(*tid));
+        if !hidden {
+            self.note(
+                "this kernel cannot leave the recorder out of its own recording (before Linux 5.7)".into(),
+            );
+        }
+
+        let signals = Signals::catch()?;
+        let mut samples = self.keep.lines(SAMPLES)?;
+        instance.switch(true)?;
+        let mut running = Running::start(&self.plan.stop, self.plan.output == Output::Stream)?;
+        let start = Moment::now();
+        (self.tell)(Report::Started);
+
+        let mut counts = Counts::new(start.mono_ns);
+        let (ended_by, trouble) =
+            self.watch(&instance, &drain, &signals, &mut running, &mut samples, &mut counts);
+
+        let _ = instance.switch(false);
+        let end = Moment::now();
+        let (drained, error) = drain.finish();
+        let last = counts.count(&instance, &self.cpus, end.mono_ns);
+        let stats = self.cpus.iter().filter_map(|c| Some((*c, instance.stats_text(*c).ok()?)));
+        let stats = stats.map(|(c, text)| format!("CPU: {}\n{text}", c.0)).collect();
+        self.tasks.add_saved(&self.host.tracefs);
+        if let Err(e) = instance.remove() {
+            self.note(format!("{e}; `iowhy record --clean` will remove it"));
+        }
+        // Nothing is traced any more.
+        let exit_status = running.end(ended_by, &signals);
+        for e in trouble.into_iter().chain(error) {
+            self.note(e.to_string());
+        }
+        let sampled = self.sample(&mut samples).and_then(|()| samples.end());
+        if let Err(e) = sampled {
+            self.note(e.to_string());
+        }
+        let head = Head { stats, ..head };
+        let capture = Capture {
+            schema: SCHEMA,
+            recorder: format!("iowhy {}", env!("CARGO_PKG_VERSION")),
+            host: crate::system::host_name(&self.host.proc),
+            kernel: crate::system::kernel_release(&self.host.proc),
+            command: command_words(&self.plan.stop),
+            exit_status,
+            ended_by,
+            detail: self.plan.detail,
+            devices: self.devices.clone(),
+            start,
+            end,
+            clock: CLOCK.into(),
+            trace: TraceFiles::Raw,
+            cpus: self.cpu_count(),
+            buffer_kib_per_cpu: self.buffer_kib,
+            events: last.events,
+            bytes: drained.iter().map(|d| d.bytes.0).sum(),
+            lost: last.lost,
+            losses: counts.losses,
+            recorded: self.selection.events.clone(),
+            missing: self.selection.missing.clone(),
+            absent: self.selection.absent.clone(),
+            notes: Vec::new(),
+        };
+        Ok((capture, head, drained))
+    }
+
+    /// Waits for the end, samples and counts once a second.
+    fn watch(
+        &mut self,
+        instance: &Instance,
+        drain: &Drain,
+        signals: &Signals,
+        running: &mut Running,
+        samples: &mut Lines,
+        counts: &mut Counts,
+    ) -> (EndedBy, Option<Error>) {
+        let begun = Instant::now();
+        // Buffers are emptied once more after the end: that must fit as well.
+        let in_buffers = self.buffer_kib.saturating_mul(1024).saturating_mul(self.cpus.len() as u64);
+        let most = self.most_kept.map(|m| m.0.saturating_sub(in_buffers));
+        let mut next = begun;
+        loop {
+            if signals.caught().is_some() {
+                return (EndedBy::Signal, None);
+            }
+            if running.over(begun.elapsed()) {
+                let by = if running.is_command() { EndedBy::Command } else { EndedBy::Time };
+                return (by, None);
+            }
+            if drain.failed() {
+                return (EndedBy::OutputFailed, None);
+            }
+            if most.is_some_and(|m| drain.bytes().0 > m) {
+                self.note("recording ended early: the memory for the trace is full".into());
+                return (EndedBy::MemoryFull, None);
+            }
+            let now = Instant::now();
+            if now >= next {
+                if let Err(e) = self.sample(samples) {
+                    return (EndedBy::OutputFailed, Some(e));
+                }
+                self.tasks.add_saved(&self.host.tracefs);
+                let mut p = counts.count(instance, &self.cpus, crate::capture::mono().0);
+                p.bytes = drain.bytes();
+                if now > begun {
+                    (self.tell)(Report::Progress(p));
+                }
+                next = (next + SECOND).max(now);
+            }
+            running.wait(TICK.min(next.saturating_duration_since(Instant::now())));
+        }
+    }
+
+    /// Puts the capture together.
+    fn finish(mut self, mut capture: Capture, mut head: Head, drained: Vec<Drained>) -> Result<Recorded> {
+        self.tasks.add_living(&self.host.proc);
+        head.tasks = self.tasks.text();
+        let streamed = matches!(self.keep, Keep::Stream(_));
+        let word = usize::from(head.long_size());
+        head.symbols = self.symbols(|s| {
+            if streamed {
+                return Ok(s.all());
+            }
+            for d in &drained {
+                if let Sink::File(f) = &d.sink {
+                    s.look(Reading { file: f, at: 0 }, word)
+                        .at("reading", Path::new("the recorded pages"))?;
+                }
+            }
+            Ok(s.used())
+        });
+        let system = System {
+            before: self.before.take(),
+            after: Some(Snapshot::take(&self.host.sys, &self.host.proc)),
+        };
+        let folder = match self.keep.assemble(&head, self.cpu_count(), drained) {
+            Ok(Some(path)) => {
+                capture.trace = TraceFiles::Dat;
+                path.parent().map(Path::to_path_buf)
+            }
+            Ok(None) => None,
+            Err(e) if self.most_kept.is_some() => return Err(e),
+            Err(e) => {
+                self.note(format!("{e}; the trace stays in its raw form, which iowhy reads as well"));
+                match &self.plan.output {
+                    Output::Folder(dir) => Some(dir.clone()),
+                    Output::Stream => return Err(e),
+                }
+            }
+        };
+        let written = self.keep.file(SYSTEM, &system.json(), true);
+        capture.notes = std::mem::take(&mut self.notes);
+        let mut json = serde_json::to_vec_pretty(&capture).unwrap_or_default();
+        json.push(b'\n');
+        // A full disk has been said already; the trace counts more than these.
+        let written =
+            written.and_then(|()| self.keep.file(CAPTURE, &json, true)).and_then(|()| self.keep.end());
+        match written {
+            Err(e) if capture.ended_by != EndedBy::OutputFailed => Err(e),
+            _ => Ok(Recorded { folder, capture }),
+        }
+    }
+
+    fn note(&mut self, words: String) {
+        (self.tell)(Report::Note(&words));
+        self.notes.push(words);
+    }
+
+    fn cpu_count(&self) -> u32 {
+        self.cpus.last().map_or(0, |c| c.0 + 1)
+    }
+
+    fn sample(&mut self, samples: &mut Lines) -> Result<()> {
+        samples.add(&Sample::take(&self.host.proc).line())
+    }
+
+    /// Everything of the head that is known before the recording.
+    fn head(&mut self, instance: &Instance) -> Result<Head> {
+        self.tasks.add_living(&self.host.proc);
+        let clock = std::fs::read_to_string(instance.dir().join("trace_clock")).unwrap_or_default();
+        Ok(Head {
+            clock,
+            uname: crate::system::uname(&self.host.proc),
+            tasks: self.tasks.text(),
+            ..Head::collect(&self.host.tracefs, &self.selection.events)?
+        })
+    }
+
+    /// Symbols, or none and a note.
+    fn symbols(&mut self, get: impl FnOnce(&mut Symbols) -> Result<Vec<u8>>) -> Vec<u8> {
+        match Symbols::read(&self.host.proc.join("kallsyms")).and_then(|mut s| get(&mut s)) {
+            Ok(text) => text,
+            Err(e) => {
+                self.note(format!("stacks will have no names: {e}"));
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// Running totals, and when events were lost.
+struct Counts {
+    start_ns: u64,
+    last_ns: u64,
+    events: u64,
+    lost: Vec<(Cpu, u64)>,
+    losses: Vec<Loss>,
+}
+
+impl Counts {
+    fn new(start_ns: u64) -> Counts {
+        Counts { start_ns, last_ns: start_ns, events: 0, lost: Vec::new(), losses: Vec::new() }
+    }
+
+    /// Asks the kernel. Losses since the last time belong to the second that ends now.
+    fn count(&mut self, instance: &Instance, cpus: &[Cpu], now_ns: u64) -> Progress {
+        let mut total = CpuStats::default();
+        let time = now_ns.saturating_sub(self.start_ns);
+        for cpu in cpus {
+            let stats = CpuStats::parse(&instance.stats_text(*cpu).unwrap_or_default());
+            total.events += stats.events;
+            total.lost += stats.lost;
+            let before = match self.lost.iter_mut().find(|l| l.0 == *cpu) {
+                Some(l) => std::mem::replace(&mut l.1, stats.lost),
+                None => {
+                    self.lost.push((*cpu, stats.lost));
+                    0
+                }
+            };
+            let lost = stats.lost.saturating_sub(before);
+            if lost > 0 {
+                let second = time.saturating_sub(1) / 1_000_000_000;
+                self.losses.push(Loss { second, cpu: cpu.0, lost });
+            }
+        }
+        let span = now_ns.saturating_sub(self.last_ns).max(1) as f64 / 1e9;
+        let rate = total.events.saturating_sub(self.events) as f64 / span;
+        (self.last_ns, self.events) = (now_ns, total.events);
+        Progress {
+            time: Duration::from_nanos(time),
+            events: total.events,
+            events_per_second: rate,
+            bytes: Bytes(0),
+            lost: total.lost,
+        }
+    }
+}
+
+/// The device whose recording the output would disturb.
+fn in_the_way(plan: &Plan, all: &Devices, recorded: &[DevId]) -> Option<String> {
+    let Output::Folder(dir) = &plan.output else { return None };
+    let device = all.under(dir)?;
+    (recorded.is_empty() || recorded.contains(&device.id)).then(|| device.name.clone())
+}
+
+fn command_words(stop: &Stop) -> Option<Vec<String>> {
+    let Stop::Command(words) = stop else { return None };
+    Some(words.iter().map(|w| w.to_string_lossy().into_owned()).collect())
+}
+
+/// Reads a file from its beginning without moving its own position.
+struct Reading<'f> {
+    file: &'f std::fs::File,
+    at: u64,
+}
+
+impl std::io::Read for Reading<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let n = std::os::unix::fs::FileExt::read_at(self.file, buffer, self.at)?;
+        self.at += n as u64;
+        Ok(n)
+    }
+}

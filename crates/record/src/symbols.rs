@@ -1,0 +1,155 @@
+//! The kernel's symbols, as few as a recording needs.
+//!
+//! All symbols are 5 to 15 MB of text; a recording's stacks and work functions point into some hundreds of
+//! them. Which ones is found without decoding anything: every word in the raw data that could be an address
+//! of kernel code keeps the symbol it points into. That keeps a few too many, never one too few.
+
+use crate::error::{At, Error, Result};
+use rustc_hash::FxHashSet;
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+/// Bytes looked at in one go.
+const CHUNK: usize = 1 << 20;
+/// Ring-buffer events lie on multiples of 4 bytes, and so do the fields in them.
+const STEP: usize = 4;
+
+/// Symbols of code and data, by address.
+#[derive(Debug, Default)]
+pub struct Symbols {
+    text: String,
+    /// Address, and where its line is in `text`; ascending by address.
+    lines: Vec<(u64, std::ops::Range<usize>)>,
+    used: FxHashSet<usize>,
+}
+
+impl Symbols {
+    /// Reads `/proc/kallsyms`.
+    pub fn read(path: &Path) -> Result<Symbols> {
+        let text = fs::read(path).at("reading", path)?;
+        let symbols = Symbols::parse(String::from_utf8_lossy(&text).into_owned());
+        if symbols.lines.is_empty() {
+            return Err(Error::refused(
+                format!("{}: addresses are hidden", path.display()),
+                "stacks need root and kernel.kptr_restrict below 2",
+            ));
+        }
+        Ok(symbols)
+    }
+
+    /// From the text of kallsyms. Lines with the address 0 (hidden from us) are left out.
+    pub fn parse(text: String) -> Symbols {
+        let mut lines = Vec::new();
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            let range = start..start + line.len();
+            start = range.end;
+            match line.split(' ').next().and_then(|a| u64::from_str_radix(a, 16).ok()) {
+                Some(address) if address > 0 => lines.push((address, range)),
+                _ => {}
+            }
+        }
+        lines.sort_by_key(|l| l.0);
+        Symbols { text, lines, used: FxHashSet::default() }
+    }
+
+    /// Every symbol.
+    pub fn all(&self) -> Vec<u8> {
+        self.write(|_| true)
+    }
+
+    /// Only symbols that [`Symbols::look`] has seen used.
+    pub fn used(&self) -> Vec<u8> {
+        self.write(|i| self.used.contains(&i))
+    }
+
+    fn write(&self, keep: impl Fn(usize) -> bool) -> Vec<u8> {
+        let lines = self.lines.iter().enumerate().filter(|(i, _)| keep(*i));
+        let mut out = Vec::new();
+        for (_, (_, range)) in lines {
+            out.extend_from_slice(self.text[range.clone()].as_bytes());
+            if out.last() != Some(&b'\n') {
+                out.push(b'\n');
+            }
+        }
+        out
+    }
+
+    /// Marks what the words of `data` point to. `word` is the kernel's: 4 or 8 bytes.
+    pub fn look(&mut self, mut data: impl Read, word: usize) -> std::io::Result<()> {
+        // 32-bit kernels: nearly every number is a possible address, so everything is kept.
+        if word != 8 {
+            self.used.extend(0..self.lines.len());
+            return Ok(());
+        }
+        let Some((first, _)) = self.lines.iter().find(|l| l.0 > u64::from(u32::MAX)) else { return Ok(()) };
+        let first = *first;
+        let mut seen = FxHashSet::default();
+        let mut buffer = vec![0; CHUNK];
+        let mut have = 0;
+        loop {
+            let n = data.read(&mut buffer[have..])?;
+            if n == 0 {
+                break;
+            }
+            let end = have + n;
+            let mut at = 0;
+            while at + 8 <= end {
+                let bytes: [u8; 8] = buffer[at..at + 8].try_into().unwrap_or_default();
+                let value = u64::from_ne_bytes(bytes);
+                if value >= first && value != u64::MAX && seen.insert(value) {
+                    self.mark(value);
+                }
+                at += STEP;
+            }
+            buffer.copy_within(at..end, 0);
+            have = end - at;
+        }
+        Ok(())
+    }
+
+    /// Keeps the symbol that `address` lies in, with all its names.
+    fn mark(&mut self, address: u64) {
+        let mut i = self.lines.partition_point(|l| l.0 <= address);
+        let Some(begin) = i.checked_sub(1).map(|i| self.lines[i].0) else { return };
+        while i > 0 && self.lines[i - 1].0 == begin {
+            i -= 1;
+            self.used.insert(i);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str =
+        "0000000000001000 A fixed_percpu\nffffffff81000000 T _stext\nffffffff81000100 T read\n\
+                        ffffffff81000100 T alias\nffffffff81000200 t write\t[xfs]\n";
+
+    #[test]
+    fn only_symbols_pointed_into_are_kept() {
+        let mut s = Symbols::parse(TEXT.into());
+        let mut data = vec![0u8; 12];
+        data.extend_from_slice(&0xffff_ffff_8100_0123u64.to_ne_bytes());
+        s.look(&data[..], 8).unwrap();
+        let kept = String::from_utf8(s.used()).unwrap();
+        assert_eq!(kept, "ffffffff81000100 T read\nffffffff81000100 T alias\n");
+    }
+
+    #[test]
+    fn a_pointer_across_two_reads_is_seen() {
+        let mut s = Symbols::parse(TEXT.into());
+        let mut data = vec![0u8; CHUNK - 4];
+        data.extend_from_slice(&0xffff_ffff_8100_0201u64.to_ne_bytes());
+        s.look(&data[..], 8).unwrap();
+        assert_eq!(String::from_utf8(s.used()).unwrap(), "ffffffff81000200 t write\t[xfs]\n");
+    }
+
+    #[test]
+    fn hidden_addresses_are_no_symbols() {
+        let s = Symbols::parse("0000000000000000 T read\njunk\n".into());
+        assert!(s.all().is_empty());
+    }
+}

@@ -1,0 +1,77 @@
+//! Names of tasks, from all sources that have them.
+//!
+//! The kernel's `saved_cmdlines` keeps 128 names for all of tracing, so it is asked every second; /proc knows
+//! everyone alive at the start and at the end. Who lived only in between is named by the events themselves.
+
+use crate::tracefs::Tracefs;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use trace::Tid;
+
+/// How many tasks are named at most; a fork bomb must not eat our memory.
+const MOST: usize = 1 << 20;
+
+/// Thread id to name.
+#[derive(Clone, Debug, Default)]
+pub struct Tasks(BTreeMap<Tid, String>);
+
+impl Tasks {
+    /// Adds what the kernel remembers of tasks that were recorded.
+    pub fn add_saved(&mut self, tracefs: &Tracefs) {
+        for line in tracefs.text("saved_cmdlines").unwrap_or_default().lines() {
+            let Some((tid, name)) = line.split_once(' ') else { continue };
+            // The kernel's word for "I forgot" (kernel/trace/trace_sched_switch.c).
+            if let (Ok(tid), false) = (tid.parse(), name == "<...>") {
+                self.add(Tid(tid), name);
+            }
+        }
+    }
+
+    /// Adds every thread alive. `root` is /proc.
+    pub fn add_living(&mut self, root: &Path) {
+        let numbers = |dir: &Path| -> Vec<u32> {
+            let names = fs::read_dir(dir).into_iter().flatten().flatten();
+            names.filter_map(|e| e.file_name().to_str()?.parse().ok()).collect()
+        };
+        for pid in numbers(root) {
+            let threads = root.join(pid.to_string()).join("task");
+            for tid in numbers(&threads) {
+                if let Some(name) = crate::text::small(&threads.join(tid.to_string()).join("comm")) {
+                    self.add(Tid(tid), &name);
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, tid: Tid, name: &str) {
+        if self.0.len() < MOST || self.0.contains_key(&tid) {
+            // A newline in a name would look like the next entry.
+            self.0.insert(tid, name.replace('\n', " "));
+        }
+    }
+
+    /// As trace.dat has it: `TID NAME` per line.
+    pub fn text(&self) -> String {
+        self.0.iter().map(|(tid, name)| format!("{} {name}\n", tid.0)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_sources() {
+        let dir = tempfile::tempdir().unwrap();
+        let task = dir.path().join("proc/12/task/13");
+        fs::create_dir_all(&task).unwrap();
+        fs::create_dir_all(dir.path().join("proc/sys")).unwrap();
+        fs::write(task.join("comm"), "a b\nc\n").unwrap();
+        fs::write(dir.path().join("saved_cmdlines"), "1 init\n2 <...>\nx y\n13 old\n").unwrap();
+        let mut tasks = Tasks::default();
+        tasks.add_saved(&Tracefs::at(dir.path()));
+        tasks.add_living(&dir.path().join("proc"));
+        assert_eq!(tasks.text(), "1 init\n13 a b c\n");
+    }
+}

@@ -1,0 +1,145 @@
+//! The kernel's tracing files: where they are mounted, or mounted for us alone.
+//!
+//! If nobody mounted tracefs, it is mounted in a mount namespace that only one short-lived thread is in. What
+//! stays is a file descriptor of its root: everything is then reached through `/proc/self/fd/N`, no other
+//! process ever sees a mount, and a recorded command runs in the namespace that it would have run in anyway.
+
+use crate::error::{At, Error, Result};
+use nix::mount::{mount, MsFlags};
+use nix::sched::{unshare, CloneFlags};
+use std::fs::{self, File};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Where tracefs is to be mounted: the kernel makes this folder for it (fs/tracefs/inode.c, since Linux 4.1).
+const MOUNT_POINT: &str = "/sys/kernel/tracing";
+/// Where Linux says what it keeps even root from doing.
+const LOCKDOWN: &str = "/sys/kernel/security/lockdown";
+
+/// The root of tracefs, or of a folder that looks like it.
+#[derive(Clone, Debug)]
+pub struct Tracefs {
+    root: PathBuf,
+    /// Keeps a private mount alive; shared, because clones use the same path.
+    _mount: Option<Arc<OwnedFd>>,
+}
+
+impl Tracefs {
+    /// A folder that is known to be tracefs, or that plays it in a test.
+    pub fn at(root: impl Into<PathBuf>) -> Tracefs {
+        Tracefs { root: root.into(), _mount: None }
+    }
+
+    /// The mounted tracefs, or one mounted privately.
+    pub fn find() -> Result<Tracefs> {
+        let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+        let found = mounted(&mounts).find(|root| usable(root)).map(Tracefs::at);
+        let tracefs = match found {
+            Some(t) => t,
+            None => Tracefs::mount()?,
+        };
+        // Under lockdown the files are there but none can be opened.
+        fs::read_to_string(tracefs.root.join("available_events")).map_err(|e| explain(&e.to_string()))?;
+        Ok(tracefs)
+    }
+
+    /// Mounts tracefs where only this process can reach it.
+    pub fn mount() -> Result<Tracefs> {
+        let root = std::thread::spawn(|| -> std::result::Result<OwnedFd, String> {
+            let why = |what: &str, e: nix::Error| format!("{what}: {}", e.desc());
+            unshare(CloneFlags::CLONE_NEWNS).map_err(|e| why("no mount namespace", e))?;
+            let none = None::<&str>;
+            // Otherwise the mount would travel to every namespace that shares the root.
+            mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)
+                .map_err(|e| why("mounts cannot be made private", e))?;
+            let flags = MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC | MsFlags::MS_NODEV;
+            mount(Some("nodev"), MOUNT_POINT, Some("tracefs"), flags, none)
+                .map_err(|e| why("tracefs cannot be mounted", e))?;
+            File::open(MOUNT_POINT).map(OwnedFd::from).map_err(|e| e.to_string())
+        })
+        .join()
+        .unwrap_or_else(|_| Err("the mounting thread ended early".into()))
+        .map_err(|e| explain(&e))?;
+        let path = PathBuf::from(format!("/proc/self/fd/{}", root.as_raw_fd()));
+        Ok(Tracefs { root: path, _mount: Some(Arc::new(root)) })
+    }
+
+    /// The folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The folder of all instances.
+    pub fn instances(&self) -> PathBuf {
+        self.root.join("instances")
+    }
+
+    /// The whole of a file, by its path below the root.
+    pub fn read(&self, file: &str) -> Result<Vec<u8>> {
+        let path = self.root.join(file);
+        crate::text::whole(&path).at("reading", &path)
+    }
+
+    /// The same as text; bytes that are no UTF-8 are replaced.
+    pub fn text(&self, file: &str) -> Result<String> {
+        Ok(String::from_utf8_lossy(&self.read(file)?).into_owned())
+    }
+}
+
+/// Mount points of type tracefs in the text of `/proc/self/mounts`.
+fn mounted(mounts: &str) -> impl Iterator<Item = PathBuf> + '_ {
+    mounts.lines().filter_map(|line| {
+        let mut words = line.split(' ');
+        let point = words.nth(1)?;
+        (words.next()? == "tracefs").then(|| crate::text::unescape(point).into())
+    })
+}
+
+fn usable(root: &Path) -> bool {
+    root.join("events").is_dir() && root.join("instances").is_dir()
+}
+
+/// Turns the kernel's short refusal into what a person can do.
+fn explain(reason: &str) -> Error {
+    let lockdown = fs::read_to_string(LOCKDOWN).unwrap_or_default();
+    if lockdown.contains("[confidentiality]") {
+        return Error::refused(
+            "this kernel is locked down for confidentiality: it lets nobody trace",
+            "boot with lockdown=integrity or without lockdown; a blktrace or trace.dat made elsewhere can still be explained",
+        );
+    }
+    if !nix::unistd::geteuid().is_root() {
+        return Error::refused("recording needs root", "run it with sudo");
+    }
+    let filesystems = fs::read_to_string("/proc/filesystems").unwrap_or_default();
+    if !filesystems.lines().any(|l| l.ends_with("\ttracefs")) {
+        return Error::refused(
+            "this kernel has no tracefs",
+            "a kernel with CONFIG_TRACING (Linux 4.1 or later) is needed",
+        );
+    }
+    Error::refused(
+        format!("tracefs cannot be used: {reason}"),
+        "in a container, run it on the host or with the capability CAP_SYS_ADMIN",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_tracefs_mounts_are_taken() {
+        let text = "proc /proc proc rw 0 0\nnodev /sys/kernel/tracing tracefs rw 0 0\nx /mnt/a\\040b tracefs rw 0 0\nshort\n";
+        let found: Vec<_> = mounted(text).collect();
+        assert_eq!(found, [PathBuf::from("/sys/kernel/tracing"), PathBuf::from("/mnt/a b")]);
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let e = Tracefs::at(dir.path()).text("available_events").unwrap_err();
+        assert!(e.to_string().contains("available_events"), "{e}");
+    }
+}
