@@ -21,7 +21,7 @@ mod samples;
 mod stream;
 mod symbols;
 mod syscalls;
-mod system;
+pub mod system;
 mod tasks;
 mod text;
 mod tracefs;

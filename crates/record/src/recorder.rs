@@ -207,7 +207,7 @@ impl<'a> Session<'a> {
         }
         let head = self.head(&instance)?;
         self.before = Some(Snapshot::take(&self.host.sys, &self.host.proc));
-        let system = System { before: self.before.clone(), after: None };
+        let system = System::new(self.before.clone(), None);
         self.keep.file(SYSTEM, &system.json(), false)?;
         let mut first = head.clone();
         if matches!(self.keep, Keep::Stream(_)) {
@@ -353,10 +353,7 @@ impl<'a> Session<'a> {
             }
             Ok(s.used())
         });
-        let system = System {
-            before: self.before.take(),
-            after: Some(Snapshot::take(&self.host.sys, &self.host.proc)),
-        };
+        let system = System::new(self.before.take(), Some(Snapshot::take(&self.host.sys, &self.host.proc)));
         let folder = match self.keep.assemble(&head, self.cpu_count(), drained) {
             Ok(Some(path)) => {
                 capture.trace = TraceFiles::Dat;

@@ -1,0 +1,92 @@
+//! Control groups that limit, weigh or protect I/O.
+//!
+//! Version 2 (Documentation/admin-guide/cgroup-v2.rst, "IO Interface Files") and version 1 (blkio). Groups that
+//! set nothing are left out: hosts have thousands of them.
+
+use super::{names, Settings};
+use crate::text;
+use serde::Serialize;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Files that set something when they are not empty.
+const LIMITS: &[&str] = &[
+    "io.max",
+    "io.latency",
+    "io.cost.qos",
+    "io.cost.model",
+    "io.prio.class",
+    "blkio.throttle.read_bps_device",
+    "blkio.throttle.write_bps_device",
+    "blkio.throttle.read_iops_device",
+    "blkio.throttle.write_iops_device",
+];
+/// Files that set something when they say other than this.
+const WEIGHTS: &[(&str, &str)] = &[
+    ("io.weight", "default 100"),
+    ("io.bfq.weight", "default 100"),
+    ("blkio.weight", "500"),
+    ("blkio.bfq.weight", "100"),
+];
+/// The most folders that are looked at.
+const MOST_LOOKED_AT: usize = 20_000;
+/// The most groups that are kept.
+const MOST_KEPT: usize = 1_000;
+
+/// A group that sets something.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Cgroup {
+    /// Its folder below /sys/fs/cgroup.
+    pub path: String,
+    /// Its number in traces (the folder's inode).
+    pub id: u64,
+    /// What it sets.
+    pub settings: Settings,
+}
+
+/// All of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Cgroups {
+    /// In the order of their paths, parents first.
+    pub list: Vec<Cgroup>,
+    /// Whether there were too many to look at or to keep.
+    pub cut: bool,
+}
+
+impl Cgroups {
+    /// Walks the hierarchy. `sys` is /sys.
+    pub fn read(sys: &Path) -> Cgroups {
+        let top = sys.join("fs/cgroup");
+        let roots: Vec<PathBuf> = match top.join("cgroup.controllers").exists() {
+            true => vec![top.clone()],
+            false => ["unified", "blkio"].iter().map(|n| top.join(n)).filter(|p| p.is_dir()).collect(),
+        };
+        let mut found = Cgroups::default();
+        let mut looked_at = 0;
+        let mut queue: Vec<PathBuf> = roots.into_iter().rev().collect();
+        while let Some(dir) = queue.pop() {
+            looked_at += 1;
+            if looked_at > MOST_LOOKED_AT || found.list.len() == MOST_KEPT {
+                found.cut = true;
+                break;
+            }
+            let settings = settings(&dir);
+            if !settings.is_empty() {
+                let path = dir.strip_prefix(&top).unwrap_or(&dir).to_string_lossy().into_owned();
+                let id = std::fs::metadata(&dir).map_or(0, |m| m.ino());
+                found.list.push(Cgroup { path, id, settings });
+            }
+            let below = names(&dir).into_iter().rev().map(|n| dir.join(n));
+            queue.extend(below.filter(|p| std::fs::symlink_metadata(p).is_ok_and(|m| m.is_dir())));
+        }
+        found
+    }
+}
+
+fn settings(dir: &Path) -> Settings {
+    let read = |name: &str| Some((name.to_string(), text::small(&dir.join(name))?));
+    let limits = LIMITS.iter().filter_map(|n| read(n)).filter(|(_, v)| !v.is_empty());
+    let weights =
+        WEIGHTS.iter().filter_map(|(n, usual)| read(n).filter(|(_, v)| v != usual && !v.is_empty()));
+    limits.chain(weights).collect()
+}

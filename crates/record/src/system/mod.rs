@@ -1,0 +1,212 @@
+//! `system.json`: the machine's settings that decide how fast its storage is, before and after a recording.
+//!
+//! Only what the kernel says in /sys and /proc, as it says it (texts stay texts: `[mq-deadline] none`). Nothing
+//! that names a person or a single machine's parts is read: no serial numbers, no boot parameters. Every
+//! reader takes the root of /sys or /proc, so that tests can give folders of their own. Files that do
+//! something when they are read (`vm/stat_refresh`) are left alone.
+
+mod cgroup;
+mod disk;
+mod extents;
+
+pub use cgroup::{Cgroup, Cgroups};
+pub use disk::{Disk, HardwareQueue, Loop, Partition};
+pub use extents::{Extent, Extents};
+
+use crate::devices::Devices;
+use crate::mounts::Mount;
+use crate::text;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// The name and version of this file's layout. Fields may be added.
+pub const SCHEMA: &str = "iowhy.system/1";
+
+/// Names and what the kernel says of them.
+pub type Settings = BTreeMap<String, String>;
+
+/// Settings of the memory manager that matter to I/O (Documentation/admin-guide/sysctl/vm.rst).
+const VM: &[&str] = &[
+    "dirty_background_bytes",
+    "dirty_background_ratio",
+    "dirty_bytes",
+    "dirty_expire_centisecs",
+    "dirty_ratio",
+    "dirty_writeback_centisecs",
+    "dirtytime_expire_seconds",
+    "laptop_mode",
+    "min_free_kbytes",
+    "page-cluster",
+    "swappiness",
+    "vfs_cache_pressure",
+    "watermark_boost_factor",
+    "watermark_scale_factor",
+    "zone_reclaim_mode",
+];
+
+/// The whole file.
+#[derive(Clone, Debug, Serialize)]
+pub struct System {
+    /// [`SCHEMA`].
+    pub schema: &'static str,
+    /// When recording began.
+    pub before: Option<Snapshot>,
+    /// When it had ended; missing in a stream that broke off.
+    pub after: Option<Snapshot>,
+}
+
+impl System {
+    /// The file.
+    pub fn new(before: Option<Snapshot>, after: Option<Snapshot>) -> System {
+        System { schema: SCHEMA, before, after }
+    }
+
+    /// As JSON text.
+    pub fn json(&self) -> Vec<u8> {
+        let mut json = serde_json::to_vec_pretty(self).unwrap_or_default();
+        json.push(b'\n');
+        json
+    }
+}
+
+/// Settings at one time.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Snapshot {
+    /// RFC 3339.
+    pub time: String,
+    /// The kernel.
+    pub kernel: Kernel,
+    /// The processors.
+    pub cpus: Cpus,
+    /// Bytes of memory.
+    pub memory_bytes: u64,
+    /// Block devices by name, partitions within their disk.
+    pub disks: BTreeMap<String, Disk>,
+    /// What is mounted.
+    pub mounts: Vec<Mount>,
+    /// Control groups that limit or weigh I/O.
+    pub cgroups: Cgroups,
+    /// /proc/sys/vm, those of [`VM`] that there are.
+    pub vm: Settings,
+    /// Swap areas, /proc/swaps.
+    pub swaps: Vec<String>,
+    /// /proc/mdstat, which tells of a running resync.
+    pub mdstat: Option<String>,
+}
+
+/// Which kernel.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Kernel {
+    /// `uname -r`.
+    pub release: String,
+    /// `uname -v`.
+    pub version: String,
+    /// What it was built for, as Rust names it.
+    pub architecture: &'static str,
+}
+
+/// Which processors.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Cpus {
+    /// Those at work, `0-3`.
+    pub online: Option<String>,
+    /// Those there could be.
+    pub possible: Option<String>,
+    /// What the first one calls itself.
+    pub model: Option<String>,
+    /// How the first one's speed is chosen.
+    pub governor: Option<String>,
+    /// What sends them to sleep.
+    pub idle_driver: Option<String>,
+}
+
+impl Snapshot {
+    /// Reads all of it. `sys` is /sys, `proc_root` is /proc.
+    pub fn take(sys: &Path, proc_root: &Path) -> Snapshot {
+        let devices = Devices::read(sys);
+        let disks = devices.iter().filter(|d| d.disk.is_none());
+        let disks = disks.filter_map(|d| Some((d.name.clone(), Disk::read(d, &devices)?))).collect();
+        let swaps = fs::read_to_string(proc_root.join("swaps")).unwrap_or_default();
+        Snapshot {
+            time: jiff::Timestamp::now().to_string(),
+            kernel: Kernel {
+                release: kernel_release(proc_root),
+                version: text::small(&proc_root.join("sys/kernel/version")).unwrap_or_default(),
+                architecture: std::env::consts::ARCH,
+            },
+            cpus: Cpus::read(sys, proc_root),
+            memory_bytes: memory(proc_root),
+            disks,
+            mounts: crate::mounts::read(proc_root),
+            cgroups: Cgroups::read(sys),
+            vm: settings(&proc_root.join("sys/vm"), VM),
+            swaps: swaps.lines().skip(1).map(String::from).collect(),
+            mdstat: text::small(&proc_root.join("mdstat")),
+        }
+    }
+}
+
+impl Cpus {
+    fn read(sys: &Path, proc_root: &Path) -> Cpus {
+        let cpu = |file: &str| text::small(&sys.join("devices/system/cpu").join(file));
+        let info = text::small(&proc_root.join("cpuinfo")).unwrap_or_default();
+        let model = info.lines().find_map(|l| Some(l.strip_prefix("model name")?.split_once(':')?.1.trim()));
+        Cpus {
+            online: cpu("online"),
+            possible: cpu("possible"),
+            model: model.map(String::from),
+            governor: cpu("cpu0/cpufreq/scaling_governor"),
+            idle_driver: cpu("cpuidle/current_driver"),
+        }
+    }
+}
+
+fn memory(proc_root: &Path) -> u64 {
+    let info = text::small(&proc_root.join("meminfo")).unwrap_or_default();
+    let line = info.lines().find_map(|l| l.strip_prefix("MemTotal:"));
+    let kib = line.and_then(|l| l.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
+    kib.unwrap_or(0).saturating_mul(1024)
+}
+
+/// The host's name. `root` is /proc.
+pub fn host_name(root: &Path) -> String {
+    text::small(&root.join("sys/kernel/hostname")).unwrap_or_default()
+}
+
+/// `uname -r`. `root` is /proc.
+pub fn kernel_release(root: &Path) -> String {
+    text::small(&root.join("sys/kernel/osrelease")).unwrap_or_default()
+}
+
+/// `uname -a`, without the processor's name. `root` is /proc.
+pub fn uname(root: &Path) -> String {
+    let version = text::small(&root.join("sys/kernel/version")).unwrap_or_default();
+    format!("Linux {} {} {version}", host_name(root), kernel_release(root))
+}
+
+/// Those of `names` that can be read in `dir`.
+fn settings(dir: &Path, names: &[&str]) -> Settings {
+    names.iter().filter_map(|n| Some((n.to_string(), text::small(&dir.join(n))?))).collect()
+}
+
+/// Every plain file in `dir` that can be read.
+fn all_settings(dir: &Path) -> Settings {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let files = entries.filter(|e| e.file_type().is_ok_and(|t| t.is_file()));
+    files
+        .filter_map(|e| Some((e.file_name().to_string_lossy().into_owned(), text::small(&e.path())?)))
+        .collect()
+}
+
+/// Names of what is in `dir`, in order.
+fn names(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut names: Vec<_> = entries.map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[cfg(test)]
+mod tests;
