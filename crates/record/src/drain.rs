@@ -116,19 +116,31 @@ impl Drain {
     }
 
     /// Empties what is left, part-filled pages too, and closes the buffers. Recording must be off.
-    pub fn finish(self) -> (Vec<Drained>, Option<Error>) {
+    pub fn finish(mut self) -> (Vec<Drained>, Option<Error>) {
+        let mut all = self.end();
+        all.sort_by_key(|d| d.cpu);
+        let error = self.shared.error.lock().unwrap_or_else(|e| e.into_inner()).take();
+        (all, error)
+    }
+
+    fn end(&mut self) -> Vec<Drained> {
         self.shared.finish.store(true, Ordering::Relaxed);
         let mut all = Vec::new();
-        for t in self.threads {
+        for t in self.threads.drain(..) {
             t.thread().unpark();
             match t.join() {
                 Ok(drained) => all.extend(drained),
                 Err(_) => self.shared.fail(Error::refused("a recording thread ended early", "this is a bug")),
             }
         }
-        all.sort_by_key(|d| d.cpu);
-        let error = self.shared.error.lock().unwrap_or_else(|e| e.into_inner()).take();
-        (all, error)
+        all
+    }
+}
+
+/// An instance cannot be removed while its buffers are open: threads must not outlive their recording.
+impl Drop for Drain {
+    fn drop(&mut self) {
+        self.end();
     }
 }
 

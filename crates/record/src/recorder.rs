@@ -232,7 +232,12 @@ impl<'a> Session<'a> {
         let signals = Signals::catch()?;
         let mut samples = self.keep.lines(SAMPLES)?;
         instance.switch(true)?;
-        let mut running = Running::start(&self.plan.stop, self.plan.output == Output::Stream)?;
+        let started = Running::start(&self.plan.stop, self.plan.output == Output::Stream);
+        if started.is_err() {
+            // What is dropped now empties the buffers once more: that ends only if nothing new comes.
+            let _ = instance.switch(false);
+        }
+        let mut running = started?;
         let start = Moment::now();
         (self.tell)(Report::Started);
 
@@ -326,7 +331,7 @@ impl<'a> Session<'a> {
                 self.tasks.add_saved(&self.host.tracefs);
                 let mut p = counts.count(instance, &self.cpus, crate::capture::mono().0);
                 p.bytes = drain.bytes();
-                if now > begun {
+                if next > begun {
                     (self.tell)(Report::Progress(p));
                 }
                 next = (next + SECOND).max(now);
