@@ -27,6 +27,9 @@ use trace::{Bytes, Cpu};
 const ROUND: Duration = Duration::from_millis(50);
 /// How many CPUs one thread empties: at 57 MB/s each, a fraction of what one thread can copy.
 const CPUS_PER_THREAD: usize = 8;
+/// A busy machine is what is recorded, and who empties its buffers must not wait for a processor: with both
+/// CPUs kept busy and the usual priority, 4 % of 2.1 million events per second were lost.
+const NICENESS: i32 = -20;
 /// What is moved at once: the most a pipe may hold by default (/proc/sys/fs/pipe-max-size).
 const CHUNK: usize = 1 << 20;
 
@@ -155,6 +158,8 @@ impl Shared {
 fn work(mut group: Vec<Emptier>, shared: &Shared, tell: Sender<Pid>) -> Vec<Drained> {
     let _ = tell.send(gettid());
     drop(tell);
+    // Where it is refused, recording works as well, only with less room before events are lost.
+    let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICENESS);
     loop {
         let last = shared.finish.load(Ordering::Relaxed);
         for e in &mut group {
