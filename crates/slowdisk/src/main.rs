@@ -1,0 +1,73 @@
+//! `slowdisk`: a slow disk for tests. It runs until its mount point is unmounted.
+
+use clap::Parser;
+use slowdisk::{mount, Model, Options};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Offers MOUNTPOINT/disk, a file as slow as you say. Put a block device on it:
+/// losetup -f --show --direct-io=on MOUNTPOINT/disk
+#[derive(Parser)]
+#[command(version)]
+struct Args {
+    /// An empty folder
+    mountpoint: PathBuf,
+    /// The file that holds the data (in memory: /dev/shm/...); it is made if it is not there
+    #[arg(long)]
+    backing: PathBuf,
+    /// Size in MiB
+    #[arg(long, default_value_t = 1024)]
+    size: u64,
+    /// How many operations are served at once
+    #[arg(long, default_value_t = 1)]
+    channels: usize,
+    /// Microseconds that a read takes
+    #[arg(long, default_value_t = 1000)]
+    read_us: u64,
+    /// Microseconds that a write takes
+    #[arg(long, default_value_t = 1000)]
+    write_us: u64,
+    /// MB/s (10^6) of each channel; 0: no limit
+    #[arg(long, default_value_t = 0)]
+    mbps: u64,
+    /// Microseconds that a flush takes once all is written
+    #[arg(long, default_value_t = 0)]
+    flush_us: u64,
+    /// Microseconds that are added when an operation does not begin where the last one ended
+    #[arg(long, default_value_t = 0)]
+    seek_us: u64,
+    /// Every so many operations one stalls; 0: none
+    #[arg(long, default_value_t = 0)]
+    stall_every: u64,
+    /// Microseconds that it stalls
+    #[arg(long, default_value_t = 0)]
+    stall_us: u64,
+    /// How many operations the kernel may have under way
+    #[arg(long, default_value_t = 128)]
+    queue: u16,
+}
+
+fn main() -> ExitCode {
+    let a = Args::parse();
+    let us = |n: u64| n.saturating_mul(1000);
+    let model = Model {
+        channels: a.channels,
+        read: us(a.read_us),
+        write: us(a.write_us),
+        bandwidth: a.mbps.saturating_mul(1_000_000),
+        flush: us(a.flush_us),
+        seek: us(a.seek_us),
+        stall_every: a.stall_every,
+        stall: us(a.stall_us),
+    };
+    let options = Options { size: a.size.saturating_mul(1 << 20), queue: a.queue, model };
+    let backing =
+        std::fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&a.backing);
+    match backing.and_then(|file| mount(&a.mountpoint, file, options)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("error: {} on {}: {e}", a.backing.display(), a.mountpoint.display());
+            ExitCode::FAILURE
+        }
+    }
+}
