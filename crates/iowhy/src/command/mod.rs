@@ -4,6 +4,8 @@ pub mod causes;
 pub mod completions;
 pub mod explain;
 pub mod man;
+pub mod pack;
+pub mod record;
 pub mod slow;
 
 use crate::cli::Command;
@@ -17,6 +19,8 @@ pub fn run(command: Command) -> Result<(), Failure> {
         Command::Slow(c) => c.run(),
         Command::Causes(c) => c.run(),
         Command::Completions(c) => c.run(),
+        Command::Record(c) => c.run(),
+        Command::Pack(c) => c.run(),
         Command::Man(c) => c.run(),
     }
 }
