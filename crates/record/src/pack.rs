@@ -4,6 +4,7 @@
 //! a folder of the capture's name. The file appears under its name only when it is whole.
 
 use crate::error::{At, Error, Result};
+use crate::redact::redact;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -27,8 +28,9 @@ pub struct Packed {
     pub left_out: Vec<String>,
 }
 
-/// Packs the capture in `dir` into `to`, or into `DIR.tar.zst` beside it.
-pub fn pack(dir: &Path, to: Option<&Path>) -> Result<Packed> {
+/// Packs the capture in `dir` into `to`, or into `DIR.tar.zst` beside it. With `redacted`, names of tasks and files
+/// are replaced by stand-ins ([`redact`]), and the folder in the file is called `capture`.
+pub fn pack(dir: &Path, to: Option<&Path>, redacted: bool) -> Result<Packed> {
     let whole = fs::canonicalize(dir).at("opening", dir)?;
     let name = whole.file_name().map(PathBuf::from).unwrap_or_else(|| "capture".into());
     let to = match to {
@@ -45,7 +47,10 @@ pub fn pack(dir: &Path, to: Option<&Path>) -> Result<Packed> {
     let mut part = to.clone().into_os_string();
     part.push(".part");
     let part = PathBuf::from(part);
-    let packed = write(&whole, &name, &part);
+    let packed = match redacted {
+        false => write(&whole, &name, &part),
+        true => write_redacted(&whole, &part),
+    };
     let (unpacked, left_out) = match packed {
         Ok(p) => p,
         Err(e) => {
@@ -56,6 +61,20 @@ pub fn pack(dir: &Path, to: Option<&Path>) -> Result<Packed> {
     fs::rename(&part, &to).at("naming the packed file", &to)?;
     let bytes = Bytes(fs::metadata(&to).at("looking at", &to)?.len());
     Ok(Packed { path: to, bytes, unpacked, left_out })
+}
+
+/// The redacted copy lies beside the packed file while that is written.
+fn write_redacted(dir: &Path, to: &Path) -> Result<(Bytes, Vec<String>)> {
+    let mut copy = to.to_path_buf().into_os_string();
+    copy.push(".d");
+    let copy = PathBuf::from(copy);
+    fs::create_dir(&copy).at("making the folder", &copy)?;
+    let packed = redact(dir, &copy).and_then(|left_out| {
+        let (bytes, more) = write(&copy, Path::new("capture"), to)?;
+        Ok((bytes, [left_out, more].concat()))
+    });
+    let _ = fs::remove_dir_all(&copy);
+    packed
 }
 
 fn write(dir: &Path, name: &Path, to: &Path) -> Result<(Bytes, Vec<String>)> {
@@ -131,7 +150,7 @@ mod tests {
         fs::write(capture.join("trace.dat"), vec![7; 100_000]).unwrap();
         fs::write(capture.join("logs/fio.json"), "{}").unwrap();
         std::os::unix::fs::symlink("/etc/passwd", capture.join("link")).unwrap();
-        let packed = pack(&capture, None).unwrap();
+        let packed = pack(&capture, None, false).unwrap();
         assert_eq!(packed.path, fs::canonicalize(dir.path()).unwrap().join("run1.tar.zst"));
         assert_eq!(packed.unpacked, Bytes(100_002));
         assert!(packed.bytes.0 < 1000);
@@ -141,14 +160,14 @@ mod tests {
             names.push(e.unwrap().path().unwrap().display().to_string());
         }
         assert_eq!(names, ["run1/logs/fio.json", "run1/trace.dat"]);
-        assert!(pack(&capture, None).unwrap_err().to_string().contains("is there already"));
+        assert!(pack(&capture, None, false).unwrap_err().to_string().contains("is there already"));
     }
 
     #[test]
     fn no_capture_no_file() {
         let dir = tempfile::tempdir().unwrap();
         let to = dir.path().join("x.tar.zst");
-        let e = pack(dir.path(), Some(&to)).unwrap_err();
+        let e = pack(dir.path(), Some(&to), false).unwrap_err();
         assert!(e.to_string().contains("holds no trace"), "{e}");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
     }

@@ -14,12 +14,15 @@ pub struct Pack {
     /// The file [default: DIR.tar.zst]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Replace names of tasks and files by stand-ins, in the trace too; leave out what may hold others
+    #[arg(long)]
+    pub redact: bool,
 }
 
 impl Pack {
     /// Packs.
     pub fn run(&self) -> Result<(), Failure> {
-        let packed = record::pack(&self.capture, self.output.as_deref())?;
+        let packed = record::pack(&self.capture, self.output.as_deref(), self.redact)?;
         for words in &packed.left_out {
             eprintln!("iowhy: left out {words}");
         }
