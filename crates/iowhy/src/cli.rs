@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::command::{causes, completions, events, explain, man, slow};
+use crate::command::{causes, completions, events, explain, man, pack, record, slow};
 use clap::{Parser, Subcommand};
 
 /// Why was this I/O slow, and what would make it fast?
@@ -18,12 +18,16 @@ pub struct Arguments {
 /// The commands.
 #[derive(Subcommand)]
 pub enum Command {
+    /// Record what the kernel does with I/O, and leave the machine as it was
+    Record(record::Record),
     /// Say what was slow, where its time went, why, what to try, and how far to trust it
     Explain(explain::Explain),
     /// Show the slowest requests with their life, event by event
     Slow(slow::Slow),
     /// Print the events, as blkparse does
     Events(events::Events),
+    /// Make one compressed file of a capture, to send it
+    Pack(pack::Pack),
     /// List the causes iowhy knows, or tell all about one
     Causes(causes::Causes),
     /// Print completions for a shell

@@ -9,6 +9,12 @@ pub enum Failure {
     /// A recording could not be read.
     #[error(transparent)]
     Trace(#[from] trace::Error),
+    /// A recording could not be made.
+    #[error(transparent)]
+    Record(#[from] record::Error),
+    /// The recorded command's own exit status, passed on; all was said.
+    #[error("exit status {0}")]
+    Status(u8),
     /// Writing failed.
     #[error("{what}: {source}")]
     Write {
@@ -46,6 +52,7 @@ impl Failure {
     pub fn report(self) -> ExitCode {
         match self {
             Failure::ClosedPipe => return ExitCode::SUCCESS,
+            Failure::Status(status) => return ExitCode::from(status),
             // As a shell reports a program that died of SIGINT.
             Failure::Interrupted => {
                 eprintln!("iowhy: interrupted");
@@ -56,6 +63,7 @@ impl Failure {
         eprintln!("iowhy: {self}");
         let help = match &self {
             Failure::Trace(e) => e.help().map(str::to_string),
+            Failure::Record(e) => e.help().map(str::to_string),
             Failure::Other { help, .. } => help.clone(),
             _ => None,
         };

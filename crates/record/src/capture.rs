@@ -69,8 +69,13 @@ pub struct Moment {
 impl Moment {
     /// This moment.
     pub fn now() -> Moment {
-        Moment { wall: jiff::Timestamp::now().to_string(), mono_ns: mono().0 }
+        Moment { wall: wall(), mono_ns: mono().0 }
     }
+}
+
+/// The wall clock, RFC 3339 in UTC.
+pub fn wall() -> String {
+    humantime::format_rfc3339_nanos(std::time::SystemTime::now()).to_string()
 }
 
 /// CLOCK_MONOTONIC.

@@ -11,7 +11,7 @@ use crate::error::{At, Result};
 use crate::events::Chosen;
 use crate::tracefs::Tracefs;
 use std::fs::{self, File};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use trace::{Bytes, Cpu};
 
@@ -48,6 +48,17 @@ pub struct Head {
     pub stats: Vec<String>,
     /// Bytes of one page of the recording machine.
     pub page_size: u32,
+}
+
+/// Where one CPU's pages are in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// Which processor.
+    pub cpu: Cpu,
+    /// The first page, in bytes from the file's beginning.
+    pub offset: u64,
+    /// How many bytes.
+    pub bytes: Bytes,
 }
 
 /// Pages of one CPU, ready to be copied.
@@ -106,6 +117,13 @@ impl Head {
     /// Writes a whole file: head, then the pages of each of `cpus` CPUs. CPUs without pages stay empty.
     pub fn write(&self, out: &mut File, path: &Path, cpus: u32, pages: &mut [Pages]) -> Result<()> {
         self.write_to(out, cpus, pages).at("writing", path)
+    }
+
+    /// Reads what [`Head::write`] wrote: version 6, this machine's byte order. For other files there are other readers.
+    pub fn read(file: &mut File, path: &Path) -> Result<(Head, Vec<Region>)> {
+        let size = file.metadata().at("looking at", path)?.len();
+        let mut reader = Reader { file: BufReader::new(file), left: size };
+        reader.head(size).at("reading", path)
     }
 
     /// Only the head, as a file with no pages.
@@ -198,6 +216,113 @@ impl Head {
     }
 }
 
+/// Takes a head apart. No length is believed that is longer than what is left of the file.
+struct Reader<'f> {
+    file: BufReader<&'f mut File>,
+    left: u64,
+}
+
+impl Reader<'_> {
+    fn head(&mut self, size: u64) -> io::Result<(Head, Vec<Region>)> {
+        self.expect(b"\x17\x08\x44tracing6\0")?;
+        self.expect(&[u8::from(cfg!(target_endian = "big"))])?;
+        self.take(1)?;
+        let mut head = Head { page_size: self.u32()?, ..Head::default() };
+        self.expect(b"header_page\0")?;
+        head.header_page = self.long()?;
+        self.expect(b"header_event\0")?;
+        head.header_event = self.long()?;
+        for _ in 0..self.u32()? {
+            head.ftrace.push(self.long()?);
+        }
+        for _ in 0..self.u32()? {
+            let mut name = Vec::new();
+            loop {
+                match self.take(1)?[..] {
+                    [0] | [] => break,
+                    [c, ..] => name.push(c),
+                }
+            }
+            let mut formats = Vec::new();
+            for _ in 0..self.u32()? {
+                formats.push(self.long()?);
+            }
+            head.systems.push((String::from_utf8_lossy(&name).into_owned(), formats));
+        }
+        head.symbols = self.short()?;
+        head.printk = self.short()?;
+        head.tasks = String::from_utf8_lossy(&self.long()?).into_owned();
+        let cpus = self.u32()?;
+        self.expect(b"options  \0")?;
+        loop {
+            let id = u16::from_ne_bytes(self.take(2)?.try_into().unwrap_or_default());
+            if id == 0 {
+                break;
+            }
+            let text = self.short()?;
+            let text = String::from_utf8_lossy(&text).trim_end_matches('\0').to_string();
+            match id {
+                option::CPUSTAT => head.stats.push(text),
+                option::TRACECLOCK => head.clock = text,
+                option::UNAME => head.uname = text,
+                _ => {}
+            }
+        }
+        self.expect(b"flyrecord\0")?;
+        let mut regions = Vec::new();
+        for cpu in 0..cpus {
+            let (offset, bytes) = (self.u64()?, self.u64()?);
+            if offset.checked_add(bytes).is_none_or(|end| end > size) {
+                return Err(wrong(format!("the pages of CPU {cpu} lie beyond the end of the file")));
+            }
+            regions.push(Region { cpu: Cpu(cpu), offset, bytes: Bytes(bytes) });
+        }
+        Ok((head, regions))
+    }
+
+    fn take(&mut self, n: u64) -> io::Result<Vec<u8>> {
+        self.left = self
+            .left
+            .checked_sub(n)
+            .ok_or_else(|| wrong(format!("{n} bytes are said to follow, but do not")))?;
+        let mut bytes = vec![0; n as usize];
+        self.file.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn expect(&mut self, what: &[u8]) -> io::Result<()> {
+        match self.take(what.len() as u64)? == what {
+            true => Ok(()),
+            false => Err(wrong(format!(
+                "no {:?}: not written by iowhy on a machine like this",
+                String::from_utf8_lossy(what)
+            ))),
+        }
+    }
+
+    fn u32(&mut self) -> io::Result<u32> {
+        Ok(u32::from_ne_bytes(self.take(4)?.try_into().unwrap_or_default()))
+    }
+
+    fn u64(&mut self) -> io::Result<u64> {
+        Ok(u64::from_ne_bytes(self.take(8)?.try_into().unwrap_or_default()))
+    }
+
+    fn long(&mut self) -> io::Result<Vec<u8>> {
+        let n = self.u64()?;
+        self.take(n)
+    }
+
+    fn short(&mut self) -> io::Result<Vec<u8>> {
+        let n = self.u32()?;
+        self.take(n.into())
+    }
+}
+
+fn wrong(what: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
 fn put32(out: &mut Vec<u8>, n: u32) {
     out.extend_from_slice(&n.to_ne_bytes());
 }
@@ -212,4 +337,65 @@ fn put_long(out: &mut Vec<u8>, data: &[u8]) {
 fn put_short(out: &mut Vec<u8>, data: &[u8]) {
     put32(out, data.len() as u32);
     out.extend_from_slice(data);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn head() -> Head {
+        Head {
+            header_page: b"field: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n".to_vec(),
+            header_event: b"type_len : 5 bits".to_vec(),
+            ftrace: vec![b"name: kernel_stack".to_vec()],
+            systems: vec![("block".into(), vec![b"name: a".to_vec(), b"name: b".to_vec()])],
+            printk: b"0x1 : \"x\"".to_vec(),
+            symbols: b"ffff T read\n".to_vec(),
+            tasks: "1 init\n".into(),
+            clock: "local [mono]\n".into(),
+            uname: "Linux h 6".into(),
+            stats: vec!["CPU: 0\n".into()],
+            page_size: 4096,
+        }
+    }
+
+    fn write(bytes: &[u8]) -> File {
+        use std::io::Write;
+        let mut f = tempfile::tempfile().unwrap();
+        f.write_all(bytes).unwrap();
+        f.rewind().unwrap();
+        f
+    }
+
+    #[test]
+    fn what_was_written_comes_back() {
+        let pages = |n: u8| write(&[n; 8192]);
+        let mut all = [
+            Pages { cpu: Cpu(0), file: pages(1), bytes: Bytes(8192) },
+            Pages { cpu: Cpu(2), file: pages(3), bytes: Bytes(4096) },
+        ];
+        let mut out = tempfile::tempfile().unwrap();
+        head().write(&mut out, Path::new("t"), 3, &mut all).unwrap();
+        out.rewind().unwrap();
+        let (back, regions) = Head::read(&mut out, Path::new("t")).unwrap();
+        assert_eq!(back.bytes(3), head().bytes(3));
+        let sizes: Vec<_> = regions.iter().map(|r| r.bytes.0).collect();
+        assert_eq!(sizes, [8192, 0, 4096]);
+        assert!(regions.iter().all(|r| r.offset % 4096 == 0));
+        let mut page = [0; 4096];
+        std::os::unix::fs::FileExt::read_exact_at(&out, &mut page, regions[2].offset).unwrap();
+        assert_eq!(page, [3; 4096]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_damaged_head_is_an_error_or_a_head(at in 0usize..400, byte: u8, cut in 0usize..400) {
+            let mut bytes = head().bytes(2);
+            let i = at % bytes.len();
+            bytes[i] = byte;
+            bytes.truncate(bytes.len().saturating_sub(cut));
+            let _ = Head::read(&mut write(&bytes), Path::new("t"));
+        }
+    }
 }

@@ -87,8 +87,10 @@ impl Host {
 
 /// Makes a recording. `tell` hears how it goes.
 pub fn record(host: &Host, plan: &Plan, tell: &mut dyn FnMut(Report)) -> Result<Recorded> {
+    // Before there is anything that a signal could leave behind, and until all is written.
+    let signals = Signals::catch()?;
     let (mut session, instance) = Session::prepare(host, plan, tell)?;
-    let outcome = session.run(instance);
+    let outcome = session.run(instance, &signals);
     if outcome.is_err() {
         session.keep.discard(&session.cpus);
     }
@@ -199,7 +201,7 @@ impl<'a> Session<'a> {
     }
 
     /// Records. The instance is gone when this returns, however it returns.
-    fn run(&mut self, instance: Instance) -> Result<(Capture, Head, Vec<Drained>)> {
+    fn run(&mut self, instance: Instance, signals: &Signals) -> Result<(Capture, Head, Vec<Drained>)> {
         for event in &self.selection.events {
             if let Err(why) = instance.enable(event) {
                 self.notes.push(why);
@@ -229,8 +231,10 @@ impl<'a> Session<'a> {
             );
         }
 
-        let signals = Signals::catch()?;
         let mut samples = self.keep.lines(SAMPLES)?;
+        if signals.caught().is_some() {
+            return Err(Error::refused("a signal came before recording began", "start it again"));
+        }
         instance.switch(true)?;
         let started = Running::start(&self.plan.stop, self.plan.output == Output::Stream);
         if started.is_err() {
@@ -243,7 +247,7 @@ impl<'a> Session<'a> {
 
         let mut counts = Counts::new(start.mono_ns);
         let (ended_by, trouble) =
-            self.watch(&instance, &drain, &signals, &mut running, &mut samples, &mut counts);
+            self.watch(&instance, &drain, signals, &mut running, &mut samples, &mut counts);
 
         let _ = instance.switch(false);
         let end = Moment::now();
@@ -256,7 +260,7 @@ impl<'a> Session<'a> {
             self.note(format!("{e}; `iowhy record --clean` will remove it"));
         }
         // Nothing is traced any more.
-        let exit_status = running.end(ended_by, &signals);
+        let exit_status = running.end(ended_by, signals);
         for e in trouble.into_iter().chain(error) {
             self.note(e.to_string());
         }

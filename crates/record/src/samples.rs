@@ -6,6 +6,7 @@ use crate::capture::mono;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::UNIX_EPOCH;
 
 /// Fields of /proc/vmstat worth having: dirty pages, reclaim and swap. Pages and events, since boot.
 const VMSTAT: &[&str] = &[
@@ -66,7 +67,7 @@ impl Sample {
         };
         let mut s = Sample {
             mono_ns: mono().0,
-            wall_ns: u64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap_or(0),
+            wall_ns: UNIX_EPOCH.elapsed().map_or(0, |d| d.as_nanos() as u64),
             ..Sample::default()
         };
         for line in read("diskstats").lines().take(MOST_LINES) {

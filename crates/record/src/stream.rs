@@ -9,6 +9,7 @@ use crate::error::{At, Result};
 use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::UNIX_EPOCH;
 
 /// A tar stream that several threads write to, one whole entry at a time.
 #[derive(Clone)]
@@ -31,7 +32,7 @@ impl Stream {
         let mut header = tar::Header::new_gnu();
         header.set_size(data.len() as u64);
         header.set_mode(0o644);
-        header.set_mtime(jiff::Timestamp::now().as_second().max(0) as u64);
+        header.set_mtime(UNIX_EPOCH.elapsed().map_or(0, |d| d.as_secs()));
         let mut tar = self.0.lock().unwrap_or_else(|e| e.into_inner());
         tar.append_data(&mut header, name, data).at("writing the stream", Path::new("standard output"))?;
         tar.get_mut().flush().at("writing the stream", Path::new("standard output"))

@@ -44,7 +44,9 @@ pub fn to_json(e: &Explanation) -> Value {
 }
 
 fn rfc3339(ns: u128) -> Option<String> {
-    Some(jiff::Timestamp::from_nanosecond(i128::try_from(ns).ok()?).ok()?.to_string())
+    let since = std::time::Duration::new((ns / 1_000_000_000) as u64, (ns % 1_000_000_000) as u32);
+    let time = std::time::UNIX_EPOCH.checked_add(since)?;
+    Some(humantime::format_rfc3339_nanos(time).to_string())
 }
 
 fn operations(e: &Explanation) -> Vec<Value> {

@@ -5,6 +5,8 @@ pub mod completions;
 pub mod events;
 pub mod explain;
 pub mod man;
+pub mod pack;
+pub mod record;
 pub mod slow;
 
 use crate::cli::Command;
@@ -19,6 +21,8 @@ pub fn run(command: Command) -> Result<(), Failure> {
         Command::Events(c) => c.run(),
         Command::Causes(c) => c.run(),
         Command::Completions(c) => c.run(),
+        Command::Record(c) => c.run(),
+        Command::Pack(c) => c.run(),
         Command::Man(c) => c.run(),
     }
 }

@@ -130,7 +130,7 @@ impl Snapshot {
         let disks = disks.filter_map(|d| Some((d.name.clone(), Disk::read(d, &devices)?))).collect();
         let swaps = fs::read_to_string(proc_root.join("swaps")).unwrap_or_default();
         Snapshot {
-            time: jiff::Timestamp::now().to_string(),
+            time: crate::capture::wall(),
             kernel: Kernel {
                 release: kernel_release(proc_root),
                 version: text::small(&proc_root.join("sys/kernel/version")).unwrap_or_default(),

@@ -2,6 +2,7 @@
 
 use crate::machine::{have, instances_of, json, ok, private, record, skip, tracefs, wait_for};
 use record::Tracefs;
+use std::io::BufRead;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -9,18 +10,37 @@ fn shm() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").unwrap()
 }
 
-/// Starts a recorder and waits until it records.
-fn started(tracefs: &Tracefs, args: &[&str]) -> Child {
-    let child = record(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    wait_for("recording", || {
-        let is_on =
-            |p: &std::path::PathBuf| std::fs::read_to_string(p.join("tracing_on")).is_ok_and(|t| t == "1\n");
-        instances_of(tracefs, child.id()).iter().any(is_on)
-    });
-    child
+/// A recorder at work; a test that fails must not leave it running.
+struct Running(Child);
+
+impl Running {
+    fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    fn wait(&mut self) -> std::process::ExitStatus {
+        self.0.wait().unwrap()
+    }
 }
 
-fn send(child: &Child, signal: &str) {
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts a recorder and waits until it records.
+fn started(tracefs: &Tracefs, args: &[&str]) -> Running {
+    let mut child = record(args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = std::io::BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    assert!(said.any(|line| line == "recording"), "it ended before it began");
+    std::thread::spawn(move || said.for_each(drop));
+    assert!(instances_of(tracefs, child.id()).iter().all(|i| !off(i)));
+    Running(child)
+}
+
+fn send(child: &Running, signal: &str) {
     ok(Command::new("kill").args([signal, &child.id().to_string()]).output().unwrap());
 }
 
@@ -30,7 +50,7 @@ fn signalled(signal: &str) {
     let out = dir.path().join("c");
     let mut child = started(&tracefs, &["--block", "-o", out.to_str().unwrap()]);
     send(&child, signal);
-    assert!(child.wait().unwrap().success());
+    assert!(child.wait().success());
     assert_eq!(instances_of(&tracefs, child.id()), [""; 0].map(std::path::PathBuf::from));
     let about = json(&out.join("capture.json"));
     assert_eq!(about["ended_by"], "signal");
@@ -59,7 +79,7 @@ fn a_signal_reaches_the_command() {
     let out = dir.path().join("c");
     let mut child = started(&tracefs, &["--block", "-o", out.to_str().unwrap(), "--", "sleep", "1000"]);
     send(&child, "-TERM");
-    assert_eq!(child.wait().unwrap().code(), Some(128 + 15));
+    assert_eq!(child.wait().code(), Some(128 + 15));
     assert!(instances_of(&tracefs, child.id()).is_empty());
     assert_eq!(json(&out.join("capture.json"))["exit_status"], 143);
 }
@@ -98,11 +118,11 @@ fn kill_9_stops_the_recording_and_the_next_run_removes_it() {
     let Some(tracefs) = tracefs() else { return };
     let dir = shm();
     let mut child = started(&tracefs, &["-o", dir.path().join("c").to_str().unwrap()]);
-    let alive = started(&tracefs, &["--block", "-o", dir.path().join("alive").to_str().unwrap()]);
+    let mut alive = started(&tracefs, &["--block", "-o", dir.path().join("alive").to_str().unwrap()]);
     let foreign = tracefs.instances().join(format!("somebody-elses-{}", std::process::id()));
     std::fs::create_dir(&foreign).unwrap();
     send(&child, "-KILL");
-    child.wait().unwrap();
+    child.wait();
 
     let left = instances_of(&tracefs, child.id());
     assert_eq!(left.len(), 1);
@@ -121,8 +141,7 @@ fn kill_9_stops_the_recording_and_the_next_run_removes_it() {
     assert!(foreign.exists());
     std::fs::remove_dir(&foreign).unwrap();
     send(&alive, "-INT");
-    let mut alive = alive;
-    assert!(alive.wait().unwrap().success());
+    assert!(alive.wait().success());
 }
 
 fn off(instance: &Path) -> bool {

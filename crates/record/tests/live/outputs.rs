@@ -58,3 +58,41 @@ fn a_stream_is_the_same_capture() {
     assert!(std::fs::read_to_string(at.join("samples.jsonl")).unwrap().lines().count() >= 2);
     assert!(json(&at.join("system.json"))["after"]["kernel"]["release"].is_string());
 }
+
+#[test]
+fn a_redacted_pack_holds_no_names() {
+    if tracefs().is_none() || !have(&["trace-cmd", "dd", "cp", "tar", "zstd"]) {
+        return;
+    }
+    let dir = tempfile::tempdir_in("/dev/shm").unwrap();
+    let (at, capture) = (dir.path(), dir.path().join("c"));
+    // A program and a file with names that occur nowhere else.
+    let script = format!(
+        "cp $(command -v dd) {0}/quxlorem; for i in 1 2 3; do {0}/quxlorem if=/dev/zero of={0}/ipsumfile bs=1 count=200; done",
+        at.display()
+    );
+    ok(record(&["-o", capture.to_str().unwrap(), "--", "sh", "-c", &script]).output().unwrap());
+    let (text, about) = (report(&capture.join("trace.dat")), json(&capture.join("capture.json")));
+    assert!(text.contains("quxlorem"));
+    std::fs::write(capture.join("fio.json"), "quxlorem").unwrap();
+
+    let packed = record::pack(&capture, Some(&at.join("p.tar.zst")), true).unwrap();
+    assert_eq!(packed.left_out, ["fio.json: it may hold names"]);
+    ok(Command::new("tar").args(["--zstd", "-xf", "p.tar.zst"]).current_dir(at).output().unwrap());
+    let clean = at.join("capture");
+    for file in std::fs::read_dir(&clean).unwrap().flatten() {
+        let bytes = String::from_utf8_lossy(&std::fs::read(file.path()).unwrap()).into_owned();
+        for name in ["quxlorem", "ipsumfile", "xlorem", "sumfile"] {
+            assert!(!bytes.contains(name), "{} holds {name}", file.path().display());
+        }
+    }
+    // The same events at the same times, only with other names.
+    let other = report(&clean.join("trace.dat"));
+    assert_eq!(events(&other), about["events"].as_u64().unwrap());
+    let times = |t: &str| -> Vec<String> {
+        let stamp = |l: &str| Some(l.split_once("] ")?.1.trim().split_once(": ")?.0.to_string());
+        t.lines().filter(|l| !l.starts_with("=>")).filter_map(stamp).collect()
+    };
+    assert_eq!(times(&text), times(&other));
+    assert!(other.contains("entry_SYSCALL_64"), "stacks stay");
+}

@@ -1,0 +1,34 @@
+//! `iowhy pack`.
+
+use crate::failure::Failure;
+use clap::Args;
+use indicatif::HumanBytes;
+use std::path::PathBuf;
+
+/// Make one compressed file of a capture, to send it
+#[derive(Args)]
+pub struct Pack {
+    /// The folder that `iowhy record` made
+    #[arg(value_name = "DIR")]
+    pub capture: PathBuf,
+    /// The file [default: DIR.tar.zst]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Replace names of tasks and files by stand-ins, in the trace too; leave out what may hold others
+    #[arg(long)]
+    pub redact: bool,
+}
+
+impl Pack {
+    /// Packs.
+    pub fn run(&self) -> Result<(), Failure> {
+        let packed = record::pack(&self.capture, self.output.as_deref(), self.redact)?;
+        for words in &packed.left_out {
+            eprintln!("iowhy: left out {words}");
+        }
+        let (bytes, whole) = (HumanBytes(packed.bytes.0), HumanBytes(packed.unpacked.0));
+        eprintln!("iowhy: {} holds {whole} in {bytes}", packed.path.display());
+        eprintln!("       unpack it with: tar --zstd -xf {}", packed.path.display());
+        Ok(())
+    }
+}

@@ -1,0 +1,69 @@
+//! Names in `system.json` and `capture.json`.
+
+use super::Names;
+use serde_json::Value;
+
+/// What people name, by the key that holds it, whole.
+const NAMED: &[&str] = &["host"];
+/// Paths and lists of words, by the key that holds them.
+const WORDS: &[&str] = &["command"];
+
+/// The same document with stand-ins. Numbers and settings stay.
+pub fn redacted(text: &[u8], names: &mut Names) -> Result<Vec<u8>, String> {
+    let mut document: Value = serde_json::from_slice(text).map_err(|e| e.to_string())?;
+    walk(&mut document, "", "", names);
+    let mut out = serde_json::to_vec_pretty(&document).map_err(|e| e.to_string())?;
+    out.push(b'\n');
+    Ok(out)
+}
+
+/// `key` is the value's own, `above` the key of what holds it.
+fn walk(value: &mut Value, key: &str, above: &str, names: &mut Names) {
+    match value {
+        Value::String(s) => *s = text(s, key, above, names),
+        Value::Array(list) => list.iter_mut().for_each(|v| walk(v, key, above, names)),
+        Value::Object(fields) => {
+            for (name, v) in fields.iter_mut() {
+                walk(v, name, key, names);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn text(s: &str, key: &str, above: &str, names: &mut Names) -> String {
+    // Control groups' paths are relative, and a device-mapper name or uuid is somebody's word.
+    let relative = (above == "list" || above == "cgroups") && key == "path";
+    let device_mapper = above == "dm" && (key == "name" || key == "uuid");
+    if NAMED.contains(&key) || device_mapper {
+        // LVM-..., CRYPT-..., mpath-...: the kind of device stays.
+        match s.split_once('-').filter(|_| key == "uuid") {
+            Some((kind, rest)) => format!("{kind}-{}", names.word(rest)),
+            None => names.word(s),
+        }
+    } else if WORDS.contains(&key) || relative || key == "source" {
+        names.path(s)
+    } else {
+        names.text(s)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_go_and_settings_stay() {
+        let text = br#"{"host": "db1", "command": ["fio", "--name=secret"], "kernel": "6.1",
+            "before": {"disks": {"dm-0": {"dm": {"name": "vg-secret", "uuid": "LVM-secret"}, "queue": {"scheduler": "[none]"},
+              "loop": {"backing_file": "/srv/secret"}}},
+              "mounts": [{"point": "/srv/secret", "source": "nas:/secret", "super_options": "rw,upperdir=/secret"}],
+              "cgroups": {"list": [{"path": "system.slice/secret", "settings": {"io.max": "8:0 rbps=1"}}]}}}"#;
+        let out = String::from_utf8(redacted(text, &mut Names::default()).unwrap()).unwrap();
+        assert!(!out.contains("secret") && !out.contains("db1") && !out.contains("fio"), "{out}");
+        for kept in ["[none]", "8:0 rbps=1", "\"6.1\"", "LVM-", "upperdir=/", "dm-0"] {
+            assert!(out.contains(kept), "{kept} is gone: {out}");
+        }
+        assert!(redacted(b"{", &mut Names::default()).is_err());
+    }
+}

@@ -1,0 +1,186 @@
+//! Which stand-in stands for which name.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+
+/// How many names are told apart; further ones may share a stand-in.
+const MOST: usize = 1 << 20;
+/// How often another stand-in is drawn when one is taken. Very short names run out of them.
+const DRAWS: u64 = 64;
+const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyz0123456789";
+
+/// Beginnings of kernel threads' names. With a digit to follow: `loop0`, `md127_raid5`.
+const KERNEL_NUMBERED: &[&str] =
+    &["loop", "md", "kswapd", "kcompactd", "nvme", "scsi_eh_", "scsi_tmf_", "dm-", "nbd", "drbd"];
+/// The same, whatever follows.
+const KERNEL: &[&str] = &[
+    "kworker",
+    "ksoftirqd/",
+    "migration/",
+    "cpuhp/",
+    "rcu_",
+    "rcuop/",
+    "rcuog/",
+    "irq/",
+    "swapper",
+    "kthreadd",
+    "khugepaged",
+    "kblockd",
+    "kintegrityd",
+    "jbd2/",
+    "ext4-",
+    "ext4lazyinit",
+    "xfsaild/",
+    "xfs-",
+    "xfs_",
+    "btrfs-",
+    "f2fs_",
+    "dmcrypt_write",
+    "kdmflush",
+    "kcryptd",
+    "raid5wq",
+    "bch_",
+    "bcache_",
+    "iou-wrk-",
+    "iou-sqp-",
+    "<idle>",
+    "writeback",
+    "oom_reaper",
+    "kdevtmpfs",
+    "kauditd",
+    "ksmd",
+    "z_wr_",
+    "z_rd_",
+    "txg_sync",
+];
+
+/// Names and their stand-ins.
+#[derive(Debug, Default)]
+pub struct Names {
+    key: RandomState,
+    known: FxHashMap<String, String>,
+    taken: FxHashSet<String>,
+}
+
+impl Names {
+    /// The stand-in for a task's name; a kernel thread's own name.
+    pub fn task(&mut self, name: &str) -> String {
+        let after = |p: &&str| name.strip_prefix(*p);
+        let numbered =
+            KERNEL_NUMBERED.iter().filter_map(after).any(|r| r.starts_with(|c: char| c.is_ascii_digit()));
+        if numbered || KERNEL.iter().any(|p| after(p).is_some()) {
+            return name.to_string();
+        }
+        self.word(name)
+    }
+
+    /// The stand-in for a path, folder by folder. Devices keep theirs, but for names that people give them.
+    pub fn path(&mut self, path: &str) -> String {
+        // /dev/mapper/customer and /dev/shm/file are people's words; /dev/sda is not.
+        let device = path.strip_prefix("/dev/").is_some_and(|name| !name.contains('/'));
+        if device || path.starts_with("/proc/") || path.starts_with("/sys/") {
+            return path.to_string();
+        }
+        let parts: Vec<String> = path.split('/').map(|part| self.word(part)).collect();
+        parts.join("/")
+    }
+
+    /// Paths within other text: `lowerdir=/a/b:/c`.
+    pub fn text(&mut self, text: &str) -> String {
+        let between =
+            |c: char| c.is_whitespace() || matches!(c, ',' | '=' | ':' | ';' | '"' | '\'' | '(' | ')');
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while !rest.is_empty() {
+            let end = rest.find(between).unwrap_or(rest.len());
+            let (word, after) = rest.split_at(end);
+            out.push_str(&if word.starts_with('/') { self.path(word) } else { word.to_string() });
+            let separator = after.chars().next().map_or(0, char::len_utf8);
+            out.push_str(&after[..separator]);
+            rest = &after[separator..];
+        }
+        out
+    }
+
+    /// The stand-in for any name, as many bytes long.
+    pub fn word(&mut self, name: &str) -> String {
+        if name.is_empty() {
+            return String::new();
+        }
+        if let Some(known) = self.known.get(name) {
+            return known.clone();
+        }
+        let mut drawn = String::new();
+        for draw in 0..DRAWS {
+            drawn = self.draw(name, draw);
+            if !self.taken.contains(&drawn) {
+                break;
+            }
+        }
+        if self.known.len() < MOST {
+            self.taken.insert(drawn.clone());
+            self.known.insert(name.to_string(), drawn.clone());
+        }
+        drawn
+    }
+
+    fn draw(&self, name: &str, draw: u64) -> String {
+        let letter = |i: usize| {
+            let hash = self.key.hash_one((name, draw, i));
+            // Never a digit first: it would look like a number.
+            let choice = if i == 0 { 26 } else { LETTERS.len() as u64 };
+            char::from(LETTERS[(hash % choice) as usize])
+        };
+        (0..name.len()).map(letter).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn kernel_threads_and_devices_keep_their_names() {
+        let mut n = Names::default();
+        for kept in ["kworker/0:1H", "jbd2/vda1-8", "loop3", "md127_raid5", "swapper/0"] {
+            assert_eq!(n.task(kept), kept);
+        }
+        for changed in ["fio", "mdadm", "loopy", "postgres"] {
+            assert_ne!(n.task(changed), changed);
+        }
+        assert_eq!(n.path("/dev/vda1"), "/dev/vda1");
+        for changed in ["/dev/mapper/customer-db", "/dev/shm/secret"] {
+            assert!(!n.path(changed).contains(changed.rsplit('/').next().unwrap()));
+        }
+    }
+
+    #[test]
+    fn the_same_everywhere() {
+        let mut n = Names::default();
+        let (dd, path) = (n.task("dd"), n.path("/srv/dd"));
+        assert_eq!(path.rsplit('/').next(), Some(dd.as_str()));
+        let text = n.text("rw,lowerdir=/srv/dd:/x, data=ordered");
+        assert!(text.contains(&format!("lowerdir={path}:/")) && text.ends_with("data=ordered"), "{text}");
+    }
+
+    proptest! {
+        #[test]
+        fn as_long_as_the_name_and_never_shared(names in prop::collection::hash_set("[ -~]{3,15}", 1..100)) {
+            let mut n = Names::default();
+            let mut seen = std::collections::HashSet::new();
+            for name in &names {
+                let s = n.word(name);
+                prop_assert_eq!(s.len(), name.len());
+                prop_assert!(seen.insert(s.clone()));
+                prop_assert_eq!(n.word(name), s);
+            }
+        }
+
+        #[test]
+        fn any_text(text in ".*") {
+            prop_assert_eq!(Names::default().text(&text).len(), text.len());
+        }
+    }
+}
