@@ -27,6 +27,7 @@ pub mod system;
 mod tasks;
 mod text;
 mod tracefs;
+mod unpack;
 
 pub use capture::{Capture, EndedBy, Loss, Moment, TraceFiles};
 pub use datfile::{Head, Pages, Region};
@@ -45,3 +46,4 @@ pub use symbols::Symbols;
 pub use system::{Snapshot, System};
 pub use tasks::Tasks;
 pub use tracefs::Tracefs;
+pub use unpack::{assemble, looks_like_tar, unpack, Unpacked};

@@ -57,6 +57,30 @@ fn a_stream_is_the_same_capture() {
     assert_eq!(events(&text), about["events"].as_u64().unwrap());
     assert!(std::fs::read_to_string(at.join("samples.jsonl")).unwrap().lines().count() >= 2);
     assert!(json(&at.join("system.json"))["after"]["kernel"]["release"].is_string());
+
+    // iowhy does the same by itself.
+    let own = at.join("own");
+    std::fs::create_dir(&own).unwrap();
+    let done = record::unpack(&out.stdout[..], &own).unwrap();
+    assert!(done.whole && done.notes.is_empty(), "{done:?}");
+    assert_eq!(report(&own.join("trace.dat")), text);
+}
+
+#[test]
+fn tracefs_that_nobody_mounted() {
+    if tracefs().is_none() || !have(&["unshare", "umount", "trace-cmd"]) {
+        return;
+    }
+    let dir = tempfile::tempdir_in("/dev/shm").unwrap();
+    let script = format!(
+        "while umount /sys/kernel/tracing 2>/dev/null; do :; done; umount /sys/kernel/debug 2>/dev/null || true; \
+         ! grep -q tracefs /proc/mounts; \"$RECORD\" -o {}/c -- cat /proc/mounts",
+        dir.path().display()
+    );
+    let out = ok(private(&script));
+    let seen = String::from_utf8_lossy(&out.stdout);
+    assert!(seen.contains("proc") && !seen.contains("tracefs"), "the command must not see our mount");
+    assert!(events(&report(&dir.path().join("c/trace.dat"))) > 0);
 }
 
 #[test]
