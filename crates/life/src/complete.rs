@@ -172,7 +172,8 @@ impl Lives {
         let op = Op::of(e);
         if op == Op::Flush {
             let key = Key { dev, start: FLUSH_SECTOR, op };
-            let oldest = self.table.chain(key).next();
+            let issued = |id: &PieceId| self.table.get(*id).stage == Stage::Issued;
+            let oldest = self.table.chain(key).find(issued);
             if let Some(id) = oldest {
                 self.devices[dev as usize].flushes.complete(e.time);
                 return self.finish_request(id, e, sink);
