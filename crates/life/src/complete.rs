@@ -467,12 +467,15 @@ impl Lives {
     }
 
     /// Gives up the older half of everything in flight: the table is full of lost completions.
-    fn give_up_oldest(&mut self, now: Nanos) {
+    pub(crate) fn give_up_oldest(&mut self, now: Nanos) {
         let mut ages: Vec<(Nanos, PieceId)> =
             self.table.all().map(|id| (self.table.get(id).touched, id)).collect();
+        if ages.is_empty() {
+            return;
+        }
         let half = ages.len() / 2;
         ages.select_nth_unstable_by_key(half, |(t, _)| *t);
-        for (_, id) in &ages[..half] {
+        for (_, id) in &ages[..=half] {
             if self.table.contains(*id) {
                 self.give_up(*id, now);
             }
