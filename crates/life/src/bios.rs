@@ -69,6 +69,11 @@ impl Bios {
         Some(bio)
     }
 
+    /// How many are in flight.
+    pub fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
     /// Bytes of all bios in flight.
     pub fn bytes(&self) -> Bytes {
         self.slots.iter().filter_map(|s| s.bio.as_ref()).map(|b| b.bytes).sum()

@@ -172,7 +172,8 @@ impl Lives {
         let op = Op::of(e);
         if op == Op::Flush {
             let key = Key { dev, start: FLUSH_SECTOR, op };
-            let oldest = self.table.chain(key).next();
+            let issued = |id: &PieceId| self.table.get(*id).stage == Stage::Issued;
+            let oldest = self.table.chain(key).find(issued);
             if let Some(id) = oldest {
                 self.devices[dev as usize].flushes.complete(e.time);
                 return self.finish_request(id, e, sink);
@@ -466,12 +467,15 @@ impl Lives {
     }
 
     /// Gives up the older half of everything in flight: the table is full of lost completions.
-    fn give_up_oldest(&mut self, now: Nanos) {
+    pub(crate) fn give_up_oldest(&mut self, now: Nanos) {
         let mut ages: Vec<(Nanos, PieceId)> =
             self.table.all().map(|id| (self.table.get(id).touched, id)).collect();
+        if ages.is_empty() {
+            return;
+        }
         let half = ages.len() / 2;
         ages.select_nth_unstable_by_key(half, |(t, _)| *t);
-        for (_, id) in &ages[..half] {
+        for (_, id) in &ages[..=half] {
             if self.table.contains(*id) {
                 self.give_up(*id, now);
             }

@@ -139,9 +139,9 @@ impl Lives {
         self.devices.iter().filter_map(|d| Some((d.id, d.upper?))).collect()
     }
 
-    /// How many pieces are in flight: what the memory depends on.
+    /// How many pieces and bios are in flight: what the memory depends on.
     pub fn in_flight(&self) -> usize {
-        self.table.len()
+        self.table.len() + self.bios.len()
     }
 
     /// A device that has been seen already.

@@ -14,6 +14,10 @@ use trace::{Bytes, Detail, Event, Flags, Sector};
 /// thousand at most. More are completions that were lost.
 const MAX_WAITING: usize = 8192;
 
+/// Bios in flight over all devices (170 bytes each). Requests hold most of them, merged: 1024 requests of 128
+/// bios (`max_segments`) each would be as many.
+const MAX_BIOS: usize = 1 << 17;
+
 impl Lives {
     /// `Q`: a bio enters.
     pub(crate) fn queue(&mut self, dev: u32, e: &Event) {
@@ -288,6 +292,9 @@ impl Lives {
         if self.devices[dev as usize].waiting.len() >= MAX_WAITING {
             let oldest = self.devices[dev as usize].waiting[0];
             self.give_up(oldest, now);
+        }
+        if self.bios.len() >= MAX_BIOS {
+            self.give_up_oldest(now);
         }
     }
 

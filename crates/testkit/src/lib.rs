@@ -8,6 +8,7 @@
 
 pub mod binary;
 mod heard;
+pub mod hostile;
 mod line;
 mod story;
 pub mod tools;

@@ -1,18 +1,29 @@
 //! A recording, told line by line.
 
 use crate::line::told;
+use std::fmt;
 use trace::{Batch, Bytes, Detail, DevId, Event, Nanos, Sector};
 
 /// The disk that events are on unless they say otherwise.
 pub const DISK: DevId = DevId(8 << 20);
 
 /// One event and its text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Told {
     /// The event; a text's place in it is that in `text`.
     pub event: Event,
     /// Its text: a name, a message.
     pub text: Vec<u8>,
+}
+
+/// Close to the line it would be told in, because property tests print whole stories.
+impl fmt::Debug for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let e = &self.event;
+        let (time, act, sectors) = (e.time.0, e.action, e.bytes.sectors());
+        write!(f, "{time}ns {act:?} {:#x} {}+{sectors} ({} B) {:?}", e.flags.0, e.sector.0, e.bytes.0, e.detail)?;
+        write!(f, " dev={} cpu={} tid={}", e.dev, e.cpu.0, e.tid.0)
+    }
 }
 
 /// A recording: events in order of time.
