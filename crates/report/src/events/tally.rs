@@ -206,7 +206,7 @@ impl Places {
         device.last = device.last.max(e.time);
         if let Detail::Lost(n) = e.detail {
             device.gaps += 1;
-            device.lost += n;
+            device.lost = device.lost.saturating_add(n);
         } else if wanted {
             device.first.get_or_insert(e.time);
             device.events += 1;
