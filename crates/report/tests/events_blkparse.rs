@@ -237,11 +237,23 @@ fn real_recordings_line_for_line() {
             eprintln!("SKIPPED: {} {device} is larger than {MAX_BYTES} bytes", folder.display());
             continue;
         }
-        let ours = iowhy(&folder.join(&device), Options::default());
-        let ours = without_tagged_messages(&ours);
+        let name = format!("{} {device}", folder.display());
+        let ours = without_tagged_messages(&iowhy(&folder.join(&device), Options::default()));
         let Some(theirs) = reference(&folder, &device) else { continue };
-        assert_same_lines(&ours, &theirs, &format!("{} {device}", folder.display()));
-        println!("{} {device}: {} lines are the same", folder.display(), ours.lines().count());
+        assert_same_lines(&ours, &theirs, &name);
+        println!("{name}: {} lines are the same", ours.lines().count());
+
+        let o = Options {
+            per_task: true,
+            window: Window::parse("1:3.5").unwrap(),
+            mask: Mask::of_names("write,complete").unwrap(),
+            ..Options::default()
+        };
+        let ours = without_tagged_messages(&iowhy(&folder.join(&device), o));
+        let arguments = ["-s", "-w", "1:3.5", "-a", "write", "-a", "complete"];
+        if let Some(theirs) = blkparse(&folder, &device, &arguments) {
+            assert_same_lines(&ours, &theirs, &format!("{name} {arguments:?}"));
+        }
     }
 }
 

@@ -3,10 +3,10 @@
 mod support;
 
 use proptest::prelude::*;
-use report::events::Options;
+use report::events::{Format, Options};
 use std::io::Cursor;
 use std::path::PathBuf;
-use support::{made, message, named, printed, Made};
+use support::{made, message, named, print_bytes, printed, Made};
 use trace::blkparse::BlkparseText;
 use trace::{Action, Batch, Bytes, Detail, DevId, Event, Flags, Input, Nanos, Quality, Sector, Source};
 
@@ -167,4 +167,52 @@ proptest! {
         // Each line gives at most an event and a name, or is counted.
         prop_assert!(quality.events <= 2 * lines && quality.unknown <= lines);
     }
+
+    #[test]
+    fn no_event_makes_the_printer_panic(events in prop::collection::vec(nonsense(), 1..60), track: bool) {
+        let mut o = Options { track, per_task: true, by_name: track, ..Options::default() };
+        if track {
+            o.formats.set_all(Format::parse("%a%c%C%d%D%e%m%M%n%N%p%P%s%S%t%T%u%U\\n").unwrap());
+        }
+        let lines = print_bytes(&events, o);
+        prop_assert!(lines.iter().all(|c| *c == b'\n' || *c == b'\t' || !c.is_ascii_control()));
+    }
+}
+
+/// Any action with anything in its fields.
+fn nonsense() -> impl Strategy<Value = Made> {
+    use Action::*;
+    let action = prop_oneof![
+        prop::sample::select(vec![
+            Queue, BackMerge, FrontMerge, Get, Requeue, Issue, Complete, Plug, Unplug, Insert, Split, Remap,
+            Abort, DriverData, ZonePlug, ZoneUnplug, ZoneManage, TaskName, WallClock, Message, Lost,
+        ]),
+        any::<u16>().prop_map(Other),
+    ];
+    let number = || prop_oneof![Just(0), Just(u64::MAX), any::<u64>()];
+    let detail = prop_oneof![
+        Just(Detail::None),
+        number().prop_map(Detail::Lost),
+        number().prop_map(Detail::Requests),
+        number().prop_map(|s| Detail::Split(Sector(s))),
+        (any::<u32>(), number()).prop_map(|(d, s)| Detail::Remap { dev: DevId(d), sector: Sector(s) }),
+    ];
+    let text = prop::collection::vec(any::<u8>(), 0..40);
+    (action, number(), number(), number(), any::<u32>(), 0..3u32, detail, text).prop_map(
+        |(action, time, sector, bytes, flags, small, detail, text)| {
+            let event = Event {
+                time: Nanos(time),
+                sector: Sector(sector),
+                bytes: Bytes(bytes),
+                flags: Flags(flags),
+                dev: DevId(small.wrapping_sub(1)),
+                cpu: trace::Cpu(small.wrapping_sub(1)),
+                tid: trace::Tid(small),
+                action,
+                detail,
+                ..Event::default()
+            };
+            Made { event, text }
+        },
+    )
 }

@@ -39,7 +39,7 @@ impl Shown<'_> {
             Field::Cpu => number(out, e.cpu.0.into(), width),
             Field::TaskName => {
                 let mut name = Vec::new();
-                foreign(&mut name, names.get(e.tid).unwrap_or(UNNAMED));
+                foreign(&mut name, names.get(e.tid, e.cpu).unwrap_or(UNNAMED));
                 word(out, &name, width);
             }
             Field::Rwbs if e.action == Action::Message => word(out, b"N", width),
@@ -207,6 +207,6 @@ fn sectors(out: &mut Vec<u8>, e: &Event) {
 /// ` [kjournald]`.
 fn task(out: &mut Vec<u8>, e: &Event, names: &mut Names) {
     out.extend_from_slice(b" [");
-    foreign(out, names.get(e.tid).unwrap_or(UNNAMED));
+    foreign(out, names.get(e.tid, e.cpu).unwrap_or(UNNAMED));
     out.push(b']');
 }

@@ -11,7 +11,7 @@ use super::summary;
 use super::tally::{Places, Tasks};
 use super::track::{Elapsed, Tracks};
 use std::io::{self, Write};
-use trace::{Action, Batch, DevId, Event, Flags, Nanos};
+use trace::{Action, Batch, Cpu, DevId, Event, Flags, Nanos};
 
 /// The buffer goes out when it holds this much: a pipe's worth.
 const CHUNK: usize = 64 * 1024;
@@ -54,6 +54,9 @@ pub struct Printer<W> {
     places: Option<Places>,
     tasks: Option<Tasks>,
     driver_data: bool,
+    /// An event behind the window was seen. blkparse reads no further, so a CPU whose first event comes even
+    /// later has no block in its summary.
+    past_window: bool,
 }
 
 impl<W: Write> Printer<W> {
@@ -70,6 +73,7 @@ impl<W: Write> Printer<W> {
             places: (!options.quiet).then(Places::default),
             tasks: options.per_task.then(Tasks::default),
             driver_data: false,
+            past_window: false,
             options,
         }
     }
@@ -114,7 +118,7 @@ impl<W: Write> Printer<W> {
         match e.action {
             Action::TaskName => {
                 let name = batch.text(e);
-                self.names.set(e.tid, name);
+                self.names.set(e.tid, e.cpu, name);
                 if let Some(tasks) = &mut self.tasks {
                     tasks.rename(e.tid, name);
                 }
@@ -132,6 +136,10 @@ impl<W: Write> Printer<W> {
         };
         let time = e.time.since(origin);
         if !self.options.window.holds(time) {
+            if let Some(places) = self.places.as_mut().filter(|_| !hidden && !self.past_window) {
+                places.see(e);
+            }
+            self.past_window |= time > self.options.window.end;
             return;
         }
         let elapsed = match &mut self.tracks {
@@ -171,8 +179,10 @@ fn count_task(tasks: &mut Tasks, e: &Event, elapsed: Option<&Elapsed>, names: &m
     if e.action == Action::Message {
         return;
     }
-    tasks.count(e, names.get(e.tid));
+    // Matters for idle tasks only, which are all counted under the first CPU's name.
+    let cpu = Cpu(0);
+    tasks.count(e, names.get(e.tid, cpu));
     if let Some(elapsed) = elapsed {
-        tasks.wait(elapsed, e.flags, names.get(elapsed.owner));
+        tasks.wait(elapsed, e.flags, names.get(elapsed.owner, cpu));
     }
 }

@@ -42,7 +42,7 @@ fn one_device(out: &mut Vec<u8>, name: &str, device: &Device, tallies: &[Tally])
         block(out, &Whose::Total, name, &total, None);
     }
     let milliseconds = device.last.since(device.first.unwrap_or(device.last)).0 / 1_000_000;
-    let skipped = device.lost as f64 * 100.0 / (device.events + device.lost).max(1) as f64;
+    let skipped = device.lost as f64 * 100.0 / (device.events as f64 + device.lost as f64).max(1.0);
     add(
         out,
         format_args!(

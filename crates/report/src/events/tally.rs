@@ -191,17 +191,22 @@ pub struct Places {
 }
 
 impl Places {
-    /// Counts an event. `wanted`: it is shown; else it only ends the device's time.
-    pub fn count(&mut self, e: &Event, wanted: bool) {
-        let (dev, at) = match self.recent {
+    /// Takes note that this CPU had events of this device, though none that is to be counted.
+    pub fn see(&mut self, e: &Event) -> (DevId, usize) {
+        match self.recent {
             Some((dev, cpu, at)) if dev == e.dev && cpu == e.cpu => (dev, at),
             _ => self.find(e.dev, e.cpu),
-        };
+        }
+    }
+
+    /// Counts an event. `wanted`: it is shown; else it only ends the device's time.
+    pub fn count(&mut self, e: &Event, wanted: bool) {
+        let (dev, at) = self.see(e);
         let device = self.devices.entry(dev).or_default();
         device.last = device.last.max(e.time);
         if let Detail::Lost(n) = e.detail {
             device.gaps += 1;
-            device.lost += n;
+            device.lost = device.lost.saturating_add(n);
         } else if wanted {
             device.first.get_or_insert(e.time);
             device.events += 1;
@@ -246,14 +251,15 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    /// A task got a name.
+    /// A task got a name. The idle tasks of all CPUs, which share the number 0, are counted as one and called
+    /// as the first CPU's.
     pub fn rename(&mut self, tid: Tid, name: &[u8]) {
-        if let Some(&at) = self.which.get(&tid) {
-            if self.tasks[at].name.is_empty() {
-                self.tasks[at].name = name.to_vec();
-            } else if self.tasks[at].name != name {
-                self.which.remove(&tid);
-            }
+        let Some(&at) = self.which.get(&tid) else { return };
+        let known = &mut self.tasks[at].name;
+        if known.is_empty() || (tid == Tid(0) && name < known.as_slice()) {
+            *known = name.to_vec();
+        } else if tid != Tid(0) && known != name {
+            self.which.remove(&tid);
         }
     }
 

@@ -190,6 +190,11 @@ pub fn iowhy(recording: &Path, mut options: Options) -> String {
 
 /// What iowhy prints of events that are not in a file.
 pub fn printed(events: &[Made], options: Options) -> String {
+    String::from_utf8(print_bytes(events, options)).expect("text")
+}
+
+/// The same, for events with any bytes in their texts.
+pub fn print_bytes(events: &[Made], options: Options) -> Vec<u8> {
     let mut batch = Batch::default();
     for m in events {
         let mut event = m.event;
@@ -200,7 +205,7 @@ pub fn printed(events: &[Made], options: Options) -> String {
     }
     let mut printer = Printer::new(Vec::new(), options);
     printer.batch(&batch).expect("memory");
-    String::from_utf8(printer.finish().expect("memory")).expect("text")
+    printer.finish().expect("memory")
 }
 
 /// What blkparse prints of `folder/NAME.blktrace.*`, without its remarks about files it opened (these go to
