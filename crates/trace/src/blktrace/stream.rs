@@ -97,11 +97,12 @@ impl Stream {
         if event.action.is_note() {
             return;
         }
-        if event.time < self.clock {
-            self.quality.clock_steps += 1;
-        }
         self.clock = self.clock.max(event.time);
-        let gap = self.sequence.gap(event);
+        let between = self.sequence.follow(event);
+        if between.back > Nanos(0) {
+            self.clock_stepped(event, between.back);
+        }
+        let gap = between.missing;
         if gap > 0 {
             self.quality.lose(event.dev, event.cpu, event.time, gap);
             batch.events.push(Event {
@@ -113,6 +114,18 @@ impl Stream {
                 ..Event::default()
             });
         }
+    }
+
+    #[cold]
+    fn clock_stepped(&mut self, event: &Event, back: Nanos) {
+        self.quality.clock_steps += 1;
+        self.quality.note(format!(
+            "{}: at byte {} the clock of CPU {} steps back by {:.6} s",
+            self.input.name(),
+            self.offset,
+            event.cpu.0,
+            back.seconds()
+        ));
     }
 
     /// Bytes consumed.
