@@ -19,7 +19,7 @@ pub enum Error {
     Malformed {
         /// The file.
         path: PathBuf,
-        /// Offset in the (uncompressed) file.
+        /// Offset in the uncompressed file; in the file as it is stored where its compression is what is damaged.
         offset: u64,
         /// What is wrong there.
         what: String,

@@ -306,9 +306,13 @@ impl Batch {
         self.text.clear();
     }
 
+    /// How many bytes of text: 256 for each event. The kernel's messages are of 128 bytes at most
+    /// (`BLK_TN_MAX_MSG`), but a record has room for 65535.
+    pub const TEXT: usize = 1 << 20;
+
     /// Whether the reader should stop filling.
     pub fn is_full(&self) -> bool {
-        self.events.len() >= Self::EVENTS
+        self.events.len() >= Self::EVENTS || self.text.len() >= Self::TEXT
     }
 
     /// Stores a text for an event of this batch.

@@ -18,6 +18,8 @@ pub struct Input {
     ahead: Vec<u8>,
     consumed: Arc<AtomicU64>,
     size: Option<u64>,
+    /// How the bytes are stored, if not as they are.
+    compression: Option<&'static str>,
 }
 
 impl Input {
@@ -49,16 +51,18 @@ impl Input {
         let mut raw: Box<dyn Read + Send> = Box::new(Counted { inner: reader, count: consumed.clone() });
         let ahead = take(&mut raw, ZSTD.len()).map_err(|source| Error::Io { path: path.clone(), source })?;
         let fail = |source| Error::Io { path: path.clone(), source };
-        let (reader, ahead): (Box<dyn Read + Send>, Vec<u8>) = if ahead.starts_with(&GZIP) {
-            (Box::new(flate2::read::MultiGzDecoder::new(io::Cursor::new(ahead).chain(raw))), vec![])
+        type Opened = (Box<dyn Read + Send>, Vec<u8>, Option<&'static str>);
+        let (reader, ahead, compression): Opened = if ahead.starts_with(&GZIP) {
+            let decoder = flate2::read::MultiGzDecoder::new(io::Cursor::new(ahead).chain(raw));
+            (Box::new(decoder), vec![], Some("gzip"))
         } else if ahead.starts_with(&ZSTD) {
             let decoder =
                 zstd::stream::read::Decoder::new(io::Cursor::new(ahead).chain(raw)).map_err(fail)?;
-            (Box::new(decoder), vec![])
+            (Box::new(decoder), vec![], Some("zstd"))
         } else {
-            (raw, ahead)
+            (raw, ahead, None)
         };
-        Ok(Input { path, reader, ahead, consumed, size })
+        Ok(Input { path, reader, ahead, consumed, size, compression })
     }
 
     /// The first bytes (at most [`Input::PEEK`]), without consuming them.
@@ -107,8 +111,16 @@ impl Input {
         &self.path
     }
 
+    /// What a failed read means. Where the system reports no error number, the decompressor gave up.
     fn fail(&self, source: io::Error) -> Error {
-        Error::Io { path: self.path.clone(), source }
+        let path = self.path.clone();
+        match self.compression {
+            Some(kind) if source.raw_os_error().is_none() => {
+                let what = format!("the {kind} data is damaged or cut off here: {source}");
+                Error::Malformed { path, offset: self.position(), what }
+            }
+            _ => Error::Io { path, source },
+        }
     }
 }
 

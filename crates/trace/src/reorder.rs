@@ -18,6 +18,10 @@ use std::collections::{BinaryHeap, VecDeque};
 /// 43,000 events of one CPU.
 const WINDOW: usize = 1 << 16;
 
+/// How many bytes of text may wait with them: 128 for each event, the kernel's longest message
+/// (`BLK_TN_MAX_MSG`).
+const WINDOW_TEXT: usize = WINDOW * 128;
+
 /// CPUs (and devices) that are told apart; more fall together.
 const MAX_QUEUES: usize = 1 << 14;
 
@@ -37,6 +41,7 @@ pub struct Reorder {
     which: FxHashMap<(DevId, Cpu), usize>,
     heads: BinaryHeap<Reverse<(Nanos, usize)>>,
     waiting: usize,
+    waiting_text: usize,
     released: Nanos,
     late: u64,
     scratch: Batch,
@@ -53,6 +58,7 @@ impl Reorder {
             which: FxHashMap::default(),
             heads: BinaryHeap::new(),
             waiting: 0,
+            waiting_text: 0,
             released: Nanos(0),
             late: 0,
             scratch: Batch::default(),
@@ -84,6 +90,7 @@ impl Reorder {
             Some(last) => time = time.max(last.time),
             None => self.heads.push(Reverse((time, at))),
         }
+        self.waiting_text += text.as_ref().map_or(0, |t| t.len());
         queue.push_back(Waiting { time, event, text });
         self.waiting += 1;
     }
@@ -101,6 +108,7 @@ impl Reorder {
         }
         self.released = self.released.max(time);
         if let Some(text) = text {
+            self.waiting_text -= text.len();
             event.detail = batch.store(&text);
         }
         batch.events.push(event);
@@ -111,7 +119,8 @@ impl Source for Reorder {
     fn fill(&mut self, batch: &mut Batch) -> Result<bool, Error> {
         batch.clear();
         while !batch.is_full() {
-            if self.waiting < WINDOW && self.stream.next_time().is_some() {
+            let room = self.waiting < WINDOW && self.waiting_text < WINDOW_TEXT;
+            if room && self.stream.next_time().is_some() {
                 self.read_one()?;
             } else if self.waiting > 0 {
                 self.release(batch);

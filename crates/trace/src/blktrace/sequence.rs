@@ -1,46 +1,72 @@
-//! Notices records that are missing: blktrace numbers them per device and CPU, without gaps.
+//! Notices records that are missing, and clocks that step back: blktrace numbers the records of each device and CPU
+//! without gaps, and they are in order of time.
 //!
 //! Example: after number 7 of CPU 1 comes number 10 of CPU 1; two records were lost in between. Notes are not
-//! numbered (`trace_note` in kernel/trace/blktrace.c leaves the field alone).
+//! numbered (`trace_note` in kernel/trace/blktrace.c leaves the field alone). Two CPUs that take turns in a mixed
+//! stream are two sequences: what is earlier on the one than on the other is no step.
 
 use crate::event::Event;
-use crate::units::{Cpu, DevId};
+use crate::units::{Cpu, DevId, Nanos};
 use rustc_hash::FxHashMap;
 
-/// The numbers seen last.
+/// The records seen last.
 #[derive(Default)]
 pub struct Sequence {
-    last: FxHashMap<(DevId, Cpu), u32>,
-    recent: Option<((DevId, Cpu), u32)>,
+    last: FxHashMap<(DevId, Cpu), Last>,
+    recent: Option<((DevId, Cpu), Last)>,
+}
+
+#[derive(Clone, Copy)]
+struct Last {
+    number: u32,
+    time: Nanos,
+}
+
+/// What lies between a record and the one before it on its device and CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Between {
+    /// How many records are missing.
+    pub missing: u64,
+    /// How far the clock stepped back.
+    pub back: Nanos,
 }
 
 impl Sequence {
     /// More devices and CPUs than this in one file are garbage; they are not followed any more.
     const MAX_TRACKED: usize = 1 << 16;
 
-    /// How many records are missing before `event`. A number that goes backwards (a second recording
-    /// appended to the first) is no loss.
+    /// What lies before `event`. A number that goes backwards (a second recording appended to the first) is no
+    /// loss.
     #[inline]
-    pub fn gap(&mut self, event: &Event) -> u64 {
+    pub fn follow(&mut self, event: &Event) -> Between {
         let key = (event.dev, event.cpu);
-        let last = match &mut self.recent {
-            Some((recent, last)) if *recent == key => last,
-            _ => return self.gap_after_switch(key, event.sequence),
-        };
-        let gap = (event.sequence as u64).saturating_sub(*last as u64 + 1);
-        *last = event.sequence;
-        gap
+        match &mut self.recent {
+            Some((recent, last)) if *recent == key => last.follow(event),
+            _ => self.follow_after_switch(key, event),
+        }
     }
 
-    fn gap_after_switch(&mut self, key: (DevId, Cpu), sequence: u32) -> u64 {
+    fn follow_after_switch(&mut self, key: (DevId, Cpu), event: &Event) -> Between {
         if let Some((old, last)) = self.recent.take() {
             if self.last.len() < Self::MAX_TRACKED || self.last.contains_key(&old) {
                 self.last.insert(old, last);
             }
         }
-        let last = self.last.get(&key).copied();
-        self.recent = Some((key, sequence));
         // A stream that does not begin with 1 was cut by hand or overtaken: nothing is known to be lost.
-        last.map_or(0, |l| (sequence as u64).saturating_sub(l as u64 + 1))
+        let first = Last { number: event.sequence, time: event.time };
+        let mut last = self.last.get(&key).copied();
+        let between = last.as_mut().map_or(Between::default(), |l| l.follow(event));
+        self.recent = Some((key, last.unwrap_or(first)));
+        between
+    }
+}
+
+impl Last {
+    #[inline]
+    fn follow(&mut self, event: &Event) -> Between {
+        let missing = (event.sequence as u64).saturating_sub(self.number as u64 + 1);
+        let back = self.time.since(event.time);
+        *self = Last { number: event.sequence, time: event.time };
+        Between { missing, back }
     }
 }

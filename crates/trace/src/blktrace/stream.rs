@@ -97,11 +97,12 @@ impl Stream {
         if event.action.is_note() {
             return;
         }
-        if event.time < self.clock {
-            self.quality.clock_steps += 1;
-        }
         self.clock = self.clock.max(event.time);
-        let gap = self.sequence.gap(event);
+        let between = self.sequence.follow(event);
+        if between.back > Nanos(0) {
+            self.clock_stepped(event, between.back);
+        }
+        let gap = between.missing;
         if gap > 0 {
             self.quality.lose(event.dev, event.cpu, event.time, gap);
             batch.events.push(Event {
@@ -113,6 +114,18 @@ impl Stream {
                 ..Event::default()
             });
         }
+    }
+
+    #[cold]
+    fn clock_stepped(&mut self, event: &Event, back: Nanos) {
+        self.quality.clock_steps += 1;
+        self.quality.note(format!(
+            "{}: at byte {} the clock of CPU {} steps back by {:.6} s",
+            self.input.name(),
+            self.offset,
+            event.cpu.0,
+            back.seconds()
+        ));
     }
 
     /// Bytes consumed.
@@ -135,6 +148,8 @@ impl Stream {
                     return Ok(());
                 }
                 Peek::Short(_) if !self.at_end => self.refill()?,
+                // A record cut off, unless others stand where its payload should be: then its length is wrong.
+                Peek::Short(_) if self.finds_record().is_some() => self.skip_garbage()?,
                 Peek::Short(_) => {
                     self.end_of_file();
                     return Ok(());
@@ -165,9 +180,8 @@ impl Stream {
         let from = self.offset;
         let mut skipped = 0u64;
         loop {
-            let window = &self.buffer[self.start..self.end];
-            let found = window.windows(4).skip(1).position(|w| matches!(peek(w), Peek::Short(n) if n > 4));
-            let step = found.map_or(window.len().saturating_sub(3), |i| i + 1);
+            let found = self.finds_record();
+            let step = found.unwrap_or((self.end - self.start).saturating_sub(3));
             self.start += step;
             self.offset += step as u64;
             skipped += step as u64;
@@ -186,6 +200,13 @@ impl Stream {
         self.quality.damaged_bytes += skipped;
         self.quality.note(format!("{}: {skipped} bytes at byte {from} are no record", self.input.name()));
         Ok(())
+    }
+
+    /// How far behind the next byte the next magic of a known version stands in the buffer.
+    fn finds_record(&self) -> Option<usize> {
+        let window = &self.buffer[self.start..self.end];
+        let found = window.windows(4).skip(1).position(|w| matches!(peek(w), Peek::Short(n) if n > 4));
+        found.map(|i| i + 1)
     }
 
     /// Moves the unread rest to the front and reads more behind it.
