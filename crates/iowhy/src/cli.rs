@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::command::{causes, completions, events, explain, man, pack, record, slow};
+use crate::command::{causes, completions, events, explain, export, man, pack, record, report, slow};
 use clap::{Parser, Subcommand};
 
 /// Why was this I/O slow, and what would make it fast?
@@ -24,6 +24,10 @@ pub enum Command {
     Explain(explain::Explain),
     /// Show the slowest requests with their life, event by event
     Slow(slow::Slow),
+    /// Print all numbers in tables; every table of btt has its counterpart, with percentiles
+    Report(report::Report),
+    /// Write a recording out for other programs: btt's .dat files
+    Export(export::Export),
     /// Print the events, as blkparse does
     Events(events::Events),
     /// Make one compressed file of a capture, to send it

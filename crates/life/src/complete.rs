@@ -62,7 +62,7 @@ impl Lives {
     }
 
     /// `D`: to the device.
-    pub(crate) fn issue(&mut self, dev: u32, e: &Event, sink: &mut impl Sink) {
+    pub(crate) fn issue<S: Sink>(&mut self, dev: u32, e: &Event, sink: &mut S) {
         let op = Op::of(e);
         let id = if op == Op::Flush {
             self.devices[dev as usize].flushes.issue(e.time);
@@ -110,6 +110,9 @@ impl Lives {
         device.crowd.enter(class, piece.done + piece.bytes(), e.time);
         piece.since = device.crowd.read(e.time);
         sink.in_flight(device.id, e.time, device.crowd.in_flight());
+        if S::SHARES && first {
+            sink.issued(e.dev, e.time, &self.shares(&self.table.get(id).parts));
+        }
     }
 
     /// Counts an event of something whose beginning was not seen.
@@ -245,7 +248,7 @@ impl Lives {
     }
 
     /// The request is over: tells the sink of it and of the bios that end with it.
-    fn finish_request(&mut self, id: PieceId, e: &Event, sink: &mut impl Sink) {
+    fn finish_request<S: Sink>(&mut self, id: PieceId, e: &Event, sink: &mut S) {
         if self.table.get(id).stage == Stage::Issued {
             self.leave_device(id, e.time, sink);
         }
@@ -259,6 +262,9 @@ impl Lives {
             let request = self.request(&piece, e.cpu, e.error);
             self.check_order(&request.time);
             self.tally.requests += 1;
+            if S::SHARES {
+                sink.carried(&request, &self.shares(&piece.parts), &self.names);
+            }
             sink.request(&request, &self.names);
         }
         let carrier = Carrier { company: &piece.company, alone: was_issued && piece.parts.len() == 1 };

@@ -14,6 +14,7 @@ use crate::names::Names;
 use crate::piece::{PieceId, Table};
 use crate::plug::{Plug, Plugs};
 use crate::request::Request;
+use crate::share::{Remapped, Share};
 use crate::stack::{Announced, Rows};
 use crate::tally::Tally;
 use rustc_hash::FxHashMap;
@@ -21,6 +22,15 @@ use trace::{Action, Batch, Detail, DevId, Event, Nanos};
 
 /// Who wants to know of finished lives. All methods do nothing unless overridden.
 pub trait Sink {
+    /// Whether [`Sink::issued`] and [`Sink::carried`] are wanted: they look at every bio of every request.
+    const SHARES: bool = false;
+
+    /// A request went to the device for the first time, with these bios in it.
+    fn issued(&mut self, _dev: DevId, _now: Nanos, _shares: &[Share]) {}
+    /// A request was completed that had these bios in it. [`Sink::request`] and [`Sink::bio`] follow.
+    fn carried(&mut self, _request: &Request, _shares: &[Share], _names: &Names) {}
+    /// A stacked device is about to send a bio to a device below.
+    fn remapped(&mut self, _child: &Remapped, _names: &Names) {}
     /// A request was completed.
     fn request(&mut self, _request: &Request, _names: &Names) {}
     /// A bio was completed.
@@ -90,7 +100,7 @@ impl Lives {
         match event.action {
             Action::Queue => self.queue(dev, event),
             Action::Split => self.split(dev, event),
-            Action::Remap => self.remap(dev, event),
+            Action::Remap => self.remap(dev, event, sink),
             Action::Get => self.get(dev, event),
             Action::BackMerge => self.back_merge(dev, event),
             Action::FrontMerge => self.front_merge(dev, event),

@@ -2,9 +2,11 @@
 
 use crate::bios::InFlight;
 use crate::crowd::{Company, Reading};
-use crate::lives::Lives;
+use crate::lives::{Lives, Sink};
+use crate::names::TaskName;
 use crate::op::{kind, Op};
 use crate::piece::{BioId, Key, Part, Piece, PieceId, Stage};
+use crate::share::Remapped;
 use crate::stack::Child;
 use crate::timeline::Timeline;
 use smallvec::{smallvec, SmallVec};
@@ -119,7 +121,7 @@ impl Lives {
     }
 
     /// `A`: a bio of an upper device is about to be queued here.
-    pub(crate) fn remap(&mut self, dev: u32, e: &Event) {
+    pub(crate) fn remap(&mut self, dev: u32, e: &Event, sink: &mut impl Sink) {
         let Detail::Remap { dev: upper, sector } = e.detail else { return };
         let Some(upper) = self.known_device(upper) else { return };
         if upper == dev {
@@ -134,6 +136,14 @@ impl Lives {
             .or_else(|| {
                 self.devices[upper as usize].rows.parent(e.sector).filter(|p| self.bios.get(*p).is_some())
             });
+        let sender = parent.and_then(|p| self.bios.get(p));
+        let child = Remapped {
+            upper: self.devices[upper as usize].id,
+            lower: e.dev,
+            waited: sender.map(|b| e.time.since(b.queued)),
+            task: sender.map_or(TaskName::default(), |b| b.task),
+        };
+        sink.remapped(&child, &self.names);
         self.devices[dev as usize].announced.add(Child { sector: e.sector, upper, parent });
     }
 

@@ -1,12 +1,16 @@
 //! What people and programs are shown: the screen of `explain`, JSON, tables, exports.
 
+mod btt;
 pub mod events;
 mod explanation;
 mod json;
 mod screen;
 mod slowest;
+mod tables;
 
+pub use btt::{BttExport, BttOptions};
 pub use explanation::{Explanation, Subject, Trust};
 pub use json::to_json;
 pub use screen::{render, Style};
 pub use slowest::{Slowest, Wanted};
+pub use tables::{tables, tables_json, tables_text, Kind, Selection, Table, KINDS};

@@ -1,8 +1,10 @@
 //! Statistics in bounded memory that merge: those of A merged with those of B are those of A followed by B.
 
+mod activity;
 mod analysis;
 mod cells;
 mod depth;
+mod details;
 mod device;
 mod distribution;
 mod focus;
@@ -14,9 +16,11 @@ mod tail;
 mod tasks;
 mod traffic;
 
+pub use activity::Activity;
 pub use analysis::{Analysis, Facts};
 pub use cells::{CellKey, Cells, SizeClass, FLAG_SET};
 pub use depth::Depth;
+pub use details::{Details, DeviceDetails, TaskDetails, Q2D_STEPS_MS};
 pub use device::{BioStats, ByDepth, Company, DepthRow, Device, PlugStats, Second};
 pub use distribution::{Bucket, Distribution, Summary};
 pub use focus::{class_op, class_words, Focus, Group, TAIL_SHARE};

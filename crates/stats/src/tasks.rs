@@ -52,6 +52,11 @@ impl Tasks {
         n
     }
 
+    /// All of them: number and name.
+    pub fn all(&self) -> impl Iterator<Item = (u32, &str)> {
+        self.names.iter().enumerate().map(|(number, name)| (number as u32, name.as_str()))
+    }
+
     /// The name of a number.
     pub fn name(&self, number: u32) -> &str {
         self.names.get(number as usize).map_or("?", String::as_str)

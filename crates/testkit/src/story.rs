@@ -21,7 +21,11 @@ impl fmt::Debug for Told {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let e = &self.event;
         let (time, act, sectors) = (e.time.0, e.action, e.bytes.sectors());
-        write!(f, "{time}ns {act:?} {:#x} {}+{sectors} ({} B) {:?}", e.flags.0, e.sector.0, e.bytes.0, e.detail)?;
+        write!(
+            f,
+            "{time}ns {act:?} {:#x} {}+{sectors} ({} B) {:?}",
+            e.flags.0, e.sector.0, e.bytes.0, e.detail
+        )?;
         write!(f, " dev={} cpu={} tid={}", e.dev, e.cpu.0, e.tid.0)
     }
 }

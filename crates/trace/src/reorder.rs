@@ -3,10 +3,13 @@
 //! A pipe delivers whole buffers, one CPU's after another's, so an event can stand far behind later ones. Each
 //! CPU's own events are in order; they are kept in a queue per CPU and device, and the earliest of all heads is
 //! let go once [`WINDOW`] events are waiting. What comes later than that is delivered late and counted.
+//!
+//! `blkparse -d` makes the times of events count from the first one, but not those of its notes of names and of the wall
+//! clock: in its files these lie in the future. A note is therefore never put behind the latest event read so far.
 
 use crate::blktrace::Stream;
 use crate::error::Error;
-use crate::event::{Batch, Detail, Event};
+use crate::event::{Action, Batch, Detail, Event};
 use crate::quality::Quality;
 use crate::source::Source;
 use crate::units::{Cpu, DevId, Nanos};
@@ -43,6 +46,8 @@ pub struct Reorder {
     waiting: usize,
     waiting_text: usize,
     released: Nanos,
+    /// The latest event read so far, notes aside.
+    latest: Nanos,
     late: u64,
     scratch: Batch,
 }
@@ -60,6 +65,7 @@ impl Reorder {
             waiting: 0,
             waiting_text: 0,
             released: Nanos(0),
+            latest: Nanos(0),
             late: 0,
             scratch: Batch::default(),
         }
@@ -85,7 +91,11 @@ impl Reorder {
             queues.len() - 1
         });
         let queue = &mut self.queues[at];
-        let mut time = event.time;
+        let mut time = match event.action {
+            Action::TaskName | Action::WallClock => event.time.min(self.latest),
+            _ => event.time,
+        };
+        self.latest = self.latest.max(time);
         match queue.back() {
             Some(last) => time = time.max(last.time),
             None => self.heads.push(Reverse((time, at))),
@@ -103,7 +113,7 @@ impl Reorder {
             self.heads.push(Reverse((next.time, at)));
         }
         self.waiting -= 1;
-        if time < self.released {
+        if time < self.released && !matches!(event.action, Action::TaskName | Action::WallClock) {
             self.late += 1;
         }
         self.released = self.released.max(time);

@@ -37,6 +37,11 @@ impl Explain {
 
 /// Reads a recording once and judges it.
 pub fn explain(capture: &Path) -> Result<Explanation, Failure> {
+    explain_with(capture, |_| {})
+}
+
+/// The same, with each batch given to `also`.
+pub fn explain_with(capture: &Path, mut also: impl FnMut(&Batch)) -> Result<Explanation, Failure> {
     let recording = trace::open(capture)?;
     let system =
         recording.folder.as_deref().map(|f| System::read(if capture.is_dir() { f } else { capture }));
@@ -45,6 +50,7 @@ pub fn explain(capture: &Path) -> Result<Explanation, Failure> {
     let mut analysis = Analysis::default();
     let take = |batch: &Batch| {
         analysis.feed(batch);
+        also(batch);
         Ok(())
     };
     let (quality, flow) = reading::read_counting(recording, capture, Flow::default(), Flow::feed, take)?;

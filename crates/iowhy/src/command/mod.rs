@@ -4,9 +4,11 @@ pub mod causes;
 pub mod completions;
 pub mod events;
 pub mod explain;
+pub mod export;
 pub mod man;
 pub mod pack;
 pub mod record;
+pub mod report;
 pub mod slow;
 
 use crate::cli::Command;
@@ -18,6 +20,8 @@ pub fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Explain(c) => c.run(),
         Command::Slow(c) => c.run(),
+        Command::Report(c) => c.run(),
+        Command::Export(c) => c.run(),
         Command::Events(c) => c.run(),
         Command::Causes(c) => c.run(),
         Command::Completions(c) => c.run(),

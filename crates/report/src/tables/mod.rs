@@ -1,0 +1,188 @@
+//! The tables of `iowhy report`: all numbers of a recording, where `explain` shows the answer. Every table of `btt -A`
+//! has its counterpart here (docs/btt.md tells which), with percentiles.
+
+mod activity;
+mod groups;
+mod merges;
+mod phases;
+mod plugs;
+mod seconds;
+mod seeks;
+mod table;
+mod totals;
+mod trust;
+
+use crate::explanation::Explanation;
+use crate::json::to_json;
+use serde_json::{json, Map, Value as Json};
+use stats::{Details, Device, Distribution};
+pub use table::{Table, Value};
+use trace::DevId;
+
+/// A table that can be asked for.
+pub struct Kind {
+    /// By this name.
+    pub name: &'static str,
+    /// What it shows.
+    pub about: &'static str,
+    /// Whether it can be told for one task alone.
+    pub by_task: bool,
+    make: fn(&View) -> Table,
+}
+
+/// All tables, in the order in which they are shown.
+pub const KINDS: [Kind; 18] = [
+    kind("totals", "bios and requests by operation: how many, how much", false, totals::totals),
+    kind("device", "time by phase of each device (btt: Per Device, All Devices)", false, phases::by_device),
+    kind("task", "time by phase of each task (btt: Per Process)", true, phases::by_task),
+    kind("overhead", "each phase as a part of Q2C (btt: Device Overhead)", false, phases::overhead),
+    kind("op", "requests by operation", true, groups::by_op),
+    kind("flags", "requests by flags: sync, meta, read-ahead, FUA, preflush", true, groups::by_flags),
+    kind("size", "requests by size", true, groups::by_size),
+    kind("merges", "bios for each request, sizes (btt: Device Merge Information)", false, merges::merges),
+    kind("seeks", "distances (btt: Device Q2Q and D2D Seek Information)", false, seeks::seeks),
+    kind("plugs", "how tasks held requests back (btt: Plug Information)", true, plugs::plugs),
+    kind(
+        "depth",
+        "requests in the device, and how many waited (btt: Active Requests At Q)",
+        false,
+        activity::depth,
+    ),
+    kind(
+        "activity",
+        "active and idle periods (btt: I/O Active Period Information)",
+        false,
+        activity::activity,
+    ),
+    kind("q2d", "time from queue to issue in btt's steps (btt: Q2D Histogram)", false, activity::q2d),
+    kind("seconds", "what each second brought (btt -I, iostat -x)", false, seconds::seconds),
+    kind("messages", "what the kernel said (btt: .msg)", false, trust::messages),
+    kind("events", "events by action (blkparse's summary)", false, totals::events),
+    kind("losses", "events lost, by device, CPU and second", false, trust::losses),
+    kind("unmatched", "what found no place", false, trust::unmatched),
+];
+
+const fn kind(name: &'static str, about: &'static str, by_task: bool, make: fn(&View) -> Table) -> Kind {
+    Kind { name, about, by_task, make }
+}
+
+/// What is to be shown.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// Names of [`KINDS`]; none: all.
+    pub tables: Vec<String>,
+    /// Only these devices, by name or `major,minor`; none: all.
+    pub devices: Vec<String>,
+    /// Only this task.
+    pub task: Option<String>,
+}
+
+/// A recording and what is to be shown of it.
+pub(crate) struct View<'a> {
+    e: &'a Explanation,
+    details: &'a Details,
+    devices: Vec<DevId>,
+    task: Option<u32>,
+}
+
+impl View<'_> {
+    /// The devices that are shown, in order of appearance.
+    fn devices(&self) -> impl Iterator<Item = &Device> {
+        self.e.facts.devices.iter().filter(|d| self.shows(d.id))
+    }
+
+    fn shows(&self, dev: DevId) -> bool {
+        self.devices.is_empty() || self.devices.contains(&dev)
+    }
+
+    fn shows_task(&self, task: u32) -> bool {
+        self.task.is_none_or(|t| t == task)
+    }
+
+    fn name(&self, dev: DevId) -> Value {
+        Value::Text(self.e.name(dev))
+    }
+
+    fn task_name(&self, task: u32) -> Value {
+        Value::Text(self.e.facts.tasks.name(task).to_string())
+    }
+}
+
+/// Makes the tables that were asked for, without the empty ones. `Err` says what was asked for that does not exist.
+pub fn tables(e: &Explanation, details: &Details, wanted: &Selection) -> Result<Vec<Table>, String> {
+    let view = View {
+        e,
+        details,
+        devices: find_devices(e, &wanted.devices)?,
+        task: find_task(e, wanted.task.as_deref())?,
+    };
+    for name in &wanted.tables {
+        let Some(kind) = KINDS.iter().find(|k| k.name == name) else {
+            let all: Vec<&str> = KINDS.iter().map(|k| k.name).collect();
+            return Err(format!("no table is called {name}; there are {}", all.join(", ")));
+        };
+        if view.task.is_some() && !kind.by_task {
+            let all: Vec<&str> = KINDS.iter().filter(|k| k.by_task).map(|k| k.name).collect();
+            return Err(format!("{name} is not told by task; what is: {}", all.join(", ")));
+        }
+    }
+    let asked = |k: &&Kind| wanted.tables.is_empty() || wanted.tables.iter().any(|t| t == k.name);
+    let possible = |k: &&Kind| view.task.is_none() || k.by_task;
+    let made = KINDS.iter().filter(asked).filter(possible).map(|k| (k.make)(&view));
+    Ok(made.filter(|t| !t.is_empty()).collect())
+}
+
+/// The tables as text.
+pub fn tables_text(tables: &[Table]) -> String {
+    tables.iter().map(Table::text).collect::<Vec<_>>().join("\n")
+}
+
+/// The tables as one object, schema `iowhy.report/1`: what was recorded and how well as in `explain --json`, and the
+/// rows by name of the table.
+pub fn tables_json(e: &Explanation, tables: &[Table]) -> Json {
+    let whole = to_json(e);
+    let rows: Map<String, Json> = tables.iter().map(|t| (t.name.to_string(), t.json())).collect();
+    json!({ "schema": "iowhy.report/1", "capture": whole["capture"], "quality": whole["quality"], "tables": rows })
+}
+
+fn find_devices(e: &Explanation, wanted: &[String]) -> Result<Vec<DevId>, String> {
+    let found = |name: &String| {
+        let is = |d: &&Device| e.name(d.id) == *name || d.id.to_string() == *name;
+        e.facts.devices.iter().find(is).map(|d| d.id).ok_or_else(|| {
+            let all: Vec<String> = e.facts.devices.iter().map(|d| e.name(d.id)).collect();
+            format!("no device is called {name}; recorded were {}", all.join(", "))
+        })
+    };
+    wanted.iter().map(found).collect()
+}
+
+fn find_task(e: &Explanation, wanted: Option<&str>) -> Result<Option<u32>, String> {
+    let Some(name) = wanted else { return Ok(None) };
+    let all: Vec<(u32, &str)> = e.facts.tasks.all().collect();
+    match all.iter().find(|(_, n)| *n == name) {
+        Some((number, _)) => Ok(Some(*number)),
+        None => {
+            let names: Vec<&str> = all.iter().map(|(_, n)| *n).take(20).collect();
+            Err(format!("no task is called {name}; those that did I/O are {}", names.join(", ")))
+        }
+    }
+}
+
+/// Keys and headings of [`spread`].
+const SPREAD: [(&str, &str); 8] = [
+    ("count", "count"),
+    ("min_ns", "min"),
+    ("mean_ns", "mean"),
+    ("p50_ns", "p50"),
+    ("p90_ns", "p90"),
+    ("p99_ns", "p99"),
+    ("p999_ns", "p99.9"),
+    ("max_ns", "max"),
+];
+
+/// How a time is distributed.
+fn spread(d: &Distribution) -> Vec<Value> {
+    let s = d.summary();
+    let times = [s.min, s.mean, s.p50, s.p90, s.p99, s.p999, s.max];
+    [Value::Count(d.count())].into_iter().chain(times.map(Value::Time)).collect()
+}

@@ -1,0 +1,147 @@
+//! How many and how much.
+
+use super::table::{columns, Table, Value};
+use super::View;
+use life::{Class, Op};
+use stats::{class_op, Device, Phases};
+use trace::Action;
+
+/// Table `totals`.
+pub(super) fn totals(v: &View) -> Table {
+    let cols = columns([
+        ("device", "device"),
+        ("op", "op"),
+        ("bios", "bios"),
+        ("bios_bytes", "asked for"),
+        ("bios_merged", "merged"),
+        ("bios_split", "split"),
+        ("requests", "requests"),
+        ("requests_bytes", "served"),
+        ("requeues", "requeues"),
+        ("errors", "errors"),
+        ("per_s", "requests/s"),
+        ("bytes_per_s", "data/s"),
+    ]);
+    let mut t = Table::new(
+        "totals",
+        "bios (what was asked for) and requests (what the device did), completed",
+        &cols,
+    );
+    for device in v.devices() {
+        let time = device.duration().seconds();
+        for op in Op::ALL {
+            let (bios, merged, split) = bios(device, op);
+            let requests = v.e.facts.cells.sum(|k| (k.dev == device.id && k.op == op).then_some(()));
+            let requests = requests.into_values().next().unwrap_or_default();
+            if bios.count + requests.count == 0 {
+                continue;
+            }
+            let main = if requests.count > 0 { &requests } else { &bios };
+            let rate = |n: f64| if time > 0.0 { n / time } else { 0.0 };
+            let unless_zero = |n: u64| if n == 0 { Value::None } else { Value::Count(n) };
+            t.row(vec![
+                v.name(device.id),
+                Value::Text(op.name().into()),
+                Value::Count(bios.count),
+                Value::Size(bios.bytes.0),
+                unless_zero(merged),
+                unless_zero(split),
+                Value::Count(requests.count),
+                Value::Size(requests.bytes.0),
+                unless_zero(requests.requeues),
+                unless_zero(requests.errors),
+                Value::Number(rate(main.count as f64)),
+                Value::Size(rate(main.bytes.0 as f64) as u64),
+            ]);
+        }
+    }
+    t
+}
+
+/// The bios of an operation, how many of them were merged and how many split. Passthrough requests have no bios;
+/// discards are the rest of their class.
+fn bios(device: &Device, op: Op) -> (Phases, u64, u64) {
+    let of = |class: &Class| op != Op::Passthrough && class_op(*class) == op;
+    let mut sum = (Phases::default(), 0, 0);
+    for class in Class::ALL.into_iter().filter(of) {
+        let bios = &device.bios[class.index()];
+        sum.0.merge(&bios.phases);
+        sum.1 += bios.merged;
+        sum.2 += bios.split;
+    }
+    sum
+}
+
+/// Table `events`.
+pub(super) fn events(v: &View) -> Table {
+    let cols = columns([("action", "action"), ("meaning", "meaning"), ("events", "events")]);
+    let mut t = Table::new("events", "events by action, of all devices", &cols);
+    for (action, n) in ACTIONS.map(|a| (a, v.e.facts.events(a))).into_iter().filter(|(_, n)| *n > 0) {
+        let letters = match action {
+            Action::Other(_) => "?".into(),
+            Action::TaskName | Action::WallClock | Action::Lost => "note".into(),
+            other => other.letters().into(),
+        };
+        t.row(vec![Value::Text(letters), Value::Text(meaning(action).into()), Value::Count(n)]);
+    }
+    t
+}
+
+/// All actions, in the order of an I/O's life; notes last.
+const ACTIONS: [Action; Action::KINDS] = [
+    Action::Queue,
+    Action::Remap,
+    Action::Bounce,
+    Action::Split,
+    Action::BackMerge,
+    Action::FrontMerge,
+    Action::SleepForRequest,
+    Action::Get,
+    Action::Plug,
+    Action::Insert,
+    Action::Unplug,
+    Action::UnplugImplicit,
+    Action::Issue,
+    Action::Requeue,
+    Action::Complete,
+    Action::Abort,
+    Action::DriverData,
+    Action::ZonePlug,
+    Action::ZoneUnplug,
+    Action::ZoneManage,
+    Action::Message,
+    Action::TaskName,
+    Action::WallClock,
+    Action::Lost,
+    Action::Other(0),
+];
+
+fn meaning(action: Action) -> &'static str {
+    match action {
+        Action::Queue => "a bio was queued",
+        Action::BackMerge => "a bio joined the end of a request",
+        Action::FrontMerge => "a bio joined the front of a request",
+        Action::Get => "a request was got",
+        Action::SleepForRequest => "a task sleeps for a request",
+        Action::Requeue => "the driver gave a request back",
+        Action::Issue => "a request went to the device",
+        Action::Complete => "completed",
+        Action::Plug => "a task holds requests back",
+        Action::Unplug => "a task sends them",
+        Action::UnplugImplicit => "a task sends them because it goes to sleep",
+        Action::Insert => "a request entered the scheduler",
+        Action::Split => "a bio was split",
+        Action::Bounce => "data was copied to a bounce buffer",
+        Action::Remap => "a bio was sent to another device",
+        Action::Abort => "a request was aborted",
+        Action::DriverData => "data of the driver",
+        Action::ZonePlug => "a zone holds writes back",
+        Action::ZoneUnplug => "a zone lets them go",
+        Action::ZoneManage => "a zone command",
+        Action::TaskName => "the name of a task",
+        Action::WallClock => "the wall clock",
+        Action::Message => "a message of the kernel",
+        Action::Lost => "a gap: events are missing here",
+        Action::Other(_) => "unknown to this program",
+    }
+}
