@@ -65,7 +65,6 @@ impl Lives {
     pub(crate) fn issue<S: Sink>(&mut self, dev: u32, e: &Event, sink: &mut S) {
         let op = Op::of(e);
         let id = if op == Op::Flush {
-            self.devices[dev as usize].flushes.issue(e.time);
             let mut piece = self.new_piece(dev, e, Stage::Got);
             (piece.start, piece.end) = (FLUSH_SECTOR, FLUSH_SECTOR);
             self.admit(piece, e.time)
@@ -99,7 +98,7 @@ impl Lives {
             }
             if Lives::goes_through_flush(piece.flags, kind(e)) {
                 piece.time.flushed = true;
-                piece.time.preflush = piece.time.got.and_then(|g| device.flushes.since(g));
+                piece.time.preflush = piece.time.got.and_then(|g| device.flushes.since(g, e.cpu));
             }
         }
         piece.time.issued = Some(e.time);
@@ -175,10 +174,9 @@ impl Lives {
         let op = Op::of(e);
         if op == Op::Flush {
             let key = Key { dev, start: FLUSH_SECTOR, op };
-            let issued = |id: &PieceId| self.table.get(*id).stage == Stage::Issued;
-            let oldest = self.table.chain(key).find(issued);
-            if let Some(id) = oldest {
-                self.devices[dev as usize].flushes.complete(e.time);
+            if let Some(id) = self.oldest_here(key, e.cpu, |p| p.stage == Stage::Issued) {
+                let issued = self.table.get(id).time.issued.unwrap_or(e.time);
+                self.devices[dev as usize].flushes.complete(issued, e.time, e.cpu);
                 return self.finish_request(id, e, sink);
             }
         } else if e.bytes.0 == 0 && op == Op::Write {
@@ -219,21 +217,25 @@ impl Lives {
     fn end_of_flush_sequence(&mut self, dev: u32, e: &Event, sink: &mut impl Sink) -> bool {
         let write = Key { dev, start: e.sector, op: Op::Write };
         let flush = Key { dev, start: e.sector, op: Op::Flush };
-        let ready = |id: &PieceId| self.table.get(*id).stage == Stage::PostFlush;
-        let got = |id: &PieceId| matches!(self.table.get(*id).stage, Stage::Got | Stage::Inserted);
-        let Some(id) = self.table.chain(write).find(ready).or_else(|| self.table.chain(flush).find(got))
-        else {
-            return false;
-        };
+        let ready = |p: &Piece| p.stage == Stage::PostFlush;
+        let got = |p: &Piece| matches!(p.stage, Stage::Got | Stage::Inserted);
+        let found = self.oldest_here(write, e.cpu, ready).or_else(|| self.oldest_here(flush, e.cpu, got));
+        let Some(id) = found else { return false };
         let flushes = &self.devices[dev as usize].flushes;
         let piece = self.table.get_mut(id);
         piece.time.flushed = true;
         match piece.time.data_completed {
-            Some(data) => piece.time.postflush = flushes.since(data),
-            None => piece.time.preflush = piece.time.got.and_then(|g| flushes.since(g)),
+            Some(data) => piece.time.postflush = flushes.since(data, e.cpu),
+            None => piece.time.preflush = piece.time.got.and_then(|g| flushes.since(g, e.cpu)),
         }
         self.finish_request(id, e, sink);
         true
+    }
+
+    /// The oldest piece of a key in the right stage: of those begun on this CPU, if there are any.
+    fn oldest_here(&self, key: Key, cpu: Cpu, wanted: impl Fn(&Piece) -> bool) -> Option<PieceId> {
+        let right = || self.table.chain(key).filter(|id| wanted(self.table.get(*id)));
+        right().find(|id| self.table.get(*id).cpu == cpu).or_else(|| right().next())
     }
 
     fn leave_device(&mut self, id: PieceId, now: Nanos, sink: &mut impl Sink) {

@@ -5,38 +5,37 @@
 //! shared by all that wait for one, and the trace does not say who they are. But the order does: the flush
 //! before a write's data is the last one completed before that data was issued, and the one after it is the
 //! last one completed before the write's end.
+//!
+//! Each hardware queue has flushes of its own, and those of two queues end in any order. The queues are mapped to
+//! CPUs, so of several flushes the one on the same CPU is meant. Example: CPU 0 issues a flush, CPU 1 issues
+//! another, and a completion comes in on CPU 1: it is that of the second.
 
 use crate::timeline::FlushWait;
 use std::collections::VecDeque;
-use trace::Nanos;
+use trace::{Cpu, Nanos};
 
-/// The flushes of one device.
+/// The flushes of one device that were completed last.
 #[derive(Debug, Default)]
 pub(crate) struct Flushes {
-    last: Option<FlushWait>,
-    issued: VecDeque<Nanos>,
+    completed: VecDeque<(Cpu, FlushWait)>,
 }
 
 impl Flushes {
-    /// A device has one or two flushes in flight per hardware queue.
-    const MAX: usize = 4096;
+    /// One for each hardware queue that flushes at the same time: tasks that call fsync at once.
+    const MAX: usize = 16;
 
-    pub fn issue(&mut self, now: Nanos) {
-        if self.issued.len() >= Self::MAX {
-            self.issued.pop_front();
+    /// A flush was completed.
+    pub fn complete(&mut self, issued: Nanos, now: Nanos, cpu: Cpu) {
+        if self.completed.len() >= Self::MAX {
+            self.completed.pop_front();
         }
-        self.issued.push_back(now);
+        self.completed.push_back((cpu, FlushWait { issued, completed: now }));
     }
 
-    /// The oldest flush in flight was completed.
-    pub fn complete(&mut self, now: Nanos) {
-        if let Some(issued) = self.issued.pop_front() {
-            self.last = Some(FlushWait { issued, completed: now });
-        }
-    }
-
-    /// The last flush that was both issued and completed after `from`.
-    pub fn since(&self, from: Nanos) -> Option<FlushWait> {
-        self.last.filter(|f| f.issued >= from)
+    /// The last flush that was both issued and completed after `from`: on this CPU if there is one.
+    pub fn since(&self, from: Nanos, cpu: Cpu) -> Option<FlushWait> {
+        let after = || self.completed.iter().rev().filter(|(_, f)| f.issued >= from);
+        let here = after().find(|(c, _)| *c == cpu);
+        here.or_else(|| after().next()).map(|(_, f)| *f)
     }
 }

@@ -185,6 +185,28 @@ fn two_empty_flushes_share_one() {
     assert_eq!((told.requests.len(), told.tally.unmatched()), (1, 0));
 }
 
+/// Two hardware queues flush at once and end in the other order: each bio waited for its own queue's.
+#[test]
+fn flushes_of_two_queues() {
+    let told = heard_of(
+        "
+          0  Q FWS 0+0 cpu=0 tid=1
+          1  G FWS 0+0 cpu=0 tid=1
+          2  D FN 0+0 cpu=0
+         10  Q FWFS 100+8 cpu=1 tid=2
+         11  G FWFS 100+8 cpu=1 tid=2
+         12  D FN 0+0 cpu=1
+         32  C FN 0+0 cpu=1
+         33  D WFS 100+8 cpu=1
+         40  C WFS 100+8 cpu=1
+         41  C WFS 100+0 cpu=1
+         92  C FN 0+0 cpu=0
+         93  C WS 0+0 cpu=0",
+    );
+    expect(&told.requests("op d2c"), "flush 20\n write 7\n flush 90");
+    expect(&told.bios("tid q2c preflush"), "2 31 12-32\n 1 93 2-92");
+}
+
 /// A flush on md has no request: the bio is all there is.
 #[test]
 fn a_flush_of_a_bio_based_device() {
