@@ -6,6 +6,8 @@ mod bio;
 mod bios;
 mod complete;
 mod crowd;
+mod device;
+mod doubt;
 mod flush;
 mod lives;
 mod names;

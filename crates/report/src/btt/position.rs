@@ -67,8 +67,11 @@ impl Seeks {
     fn emit(&mut self, folder: &mut Folder) {
         if let Some((first, last, n)) = self.second.take() {
             let (first, last) = (seconds(first), seconds(last));
-            let rate =
-                if n == 1 || (last - first).abs() < f64::EPSILON { n as f64 } else { n as f64 / (last - first) };
+            let rate = if n == 1 || (last - first).abs() < f64::EPSILON {
+                n as f64
+            } else {
+                n as f64 / (last - first)
+            };
             folder.line(self.rates, format_args!("{first:15.9} {rate:.2}"));
         }
     }

@@ -1,0 +1,135 @@
+//! Through the device: `I`, `D`, `R`.
+
+use crate::lives::{Lives, Sink};
+use crate::op::{kind, Class, Op};
+use crate::piece::{Key, Piece, PieceId, Stage};
+use trace::{Event, Sector};
+
+/// Flush requests have no sector: 0 when issued, 2^64-1 or 0 when completed. They are kept under this one.
+pub(crate) const FLUSH_SECTOR: Sector = Sector(u64::MAX);
+
+impl Lives {
+    /// `I`: into the scheduler.
+    pub(crate) fn insert(&mut self, dev: u32, e: &Event) {
+        let key = Key { dev, start: e.sector, op: Op::of(e) };
+        let got = |p: &Piece| matches!(p.stage, Stage::Got);
+        let id = match self.choose(key, e, got) {
+            Some(id) => id,
+            None if self.table.chain(key).any(|id| self.table.get(id).stage == Stage::Requeued) => return,
+            None => {
+                self.count_unmatched(dev, |t| &mut t.others_unmatched);
+                let piece = self.new_piece(dev, e, Stage::Got);
+                let id = self.admit(piece, e.time);
+                self.table.open_end(id);
+                id
+            }
+        };
+        let reading = self.devices[dev as usize].crowd.read(e.time);
+        let piece = self.table.get_mut(id);
+        piece.stage = Stage::Inserted;
+        piece.since = reading;
+        piece.touched = e.time;
+        if piece.time.inserted.is_none() {
+            piece.time.inserted = Some(e.time);
+        }
+    }
+
+    /// `D`: to the device.
+    pub(crate) fn issue<S: Sink>(&mut self, dev: u32, e: &Event, sink: &mut S) {
+        let op = Op::of(e);
+        let id = if op == Op::Flush {
+            let mut piece = self.new_piece(dev, e, Stage::Got);
+            (piece.start, piece.end) = (FLUSH_SECTOR, FLUSH_SECTOR);
+            self.admit(piece, e.time)
+        } else {
+            let key = Key { dev, start: e.sector, op };
+            let open = |p: &Piece| matches!(p.stage, Stage::Got | Stage::Inserted | Stage::Requeued);
+            match self.choose(key, e, open).or_else(|| self.issue_of_unseen_get(dev, op, e)) {
+                Some(id) => id,
+                None => {
+                    self.count_unmatched(dev, |t| &mut t.issues_unmatched);
+                    let piece = self.new_piece(dev, e, Stage::Got);
+                    self.admit(piece, e.time)
+                }
+            }
+        };
+        if op != Op::Flush && op != Op::Passthrough {
+            self.agree_on_end(id, e);
+        }
+        self.table.close_end(id);
+        let device = &mut self.devices[dev as usize];
+        let piece = self.table.get_mut(id);
+        let first = piece.time.first_issued.is_none();
+        if let Some(given_back) = (!first).then_some(piece.touched) {
+            piece.time.requeued += e.time.since(given_back);
+        }
+        if first {
+            piece.time.first_issued = Some(e.time);
+            if piece.stage == Stage::Inserted {
+                let now = device.crowd.read(e.time);
+                piece.company.waited(&piece.since, &now);
+            }
+            if Lives::goes_through_flush(piece.flags, kind(e)) {
+                piece.time.flushed = true;
+                piece.time.preflush = piece.time.got.and_then(|g| device.flushes.since(g, e.cpu));
+            }
+        }
+        piece.time.issued = Some(e.time);
+        piece.stage = Stage::Issued;
+        (piece.touched, piece.losses) = (e.time, device.losses);
+        let class = Class::of(piece.op, piece.flags);
+        piece.company.meet(&device.crowd);
+        device.crowd.enter(class, piece.done + piece.bytes(), e.time);
+        piece.since = device.crowd.read(e.time);
+        sink.in_flight(device.id, e.time, device.crowd.in_flight());
+        if S::SHARES && first {
+            sink.issued(e.dev, e.time, &self.shares(&self.table.get(id).parts));
+        }
+    }
+
+    /// A request that is issued longer than it was has taken in those behind it. Before Linux 5.8 the kernel did
+    /// not say so where two requests were merged, and the event can be lost.
+    fn agree_on_end(&mut self, id: PieceId, e: &Event) {
+        let end = e.sector.after(e.bytes);
+        while self.table.get(id).end < end {
+            let Piece { dev, op, end: start, .. } = *self.table.get(id);
+            let fits = |n: &PieceId| {
+                let p = self.table.get(*n);
+                *n != id && p.stage <= Stage::Inserted && p.start < p.end && p.end <= end
+            };
+            let Some(next) = self.table.chain(Key { dev, start, op }).find(fits) else { break };
+            if self.table.get(next).stage == Stage::Queued {
+                self.stop_waiting(next);
+            }
+            self.join(id, next, false);
+        }
+        if self.table.get(id).end != end {
+            self.table.close_end(id);
+            self.table.get_mut(id).end = end;
+        }
+    }
+
+    /// The issue of a bio whose `G` was lost.
+    fn issue_of_unseen_get(&mut self, dev: u32, op: Op, e: &Event) -> Option<PieceId> {
+        let key = Key { dev, start: e.sector, op };
+        let id = self.choose(key, e, |p| p.stage == Stage::Queued)?;
+        self.stop_waiting(id);
+        Some(id)
+    }
+
+    /// `R`: the driver gives a request back.
+    pub(crate) fn requeue(&mut self, dev: u32, e: &Event, sink: &mut impl Sink) {
+        let key = Key { dev, start: e.sector, op: Op::of(e) };
+        let Some(id) = self.choose(key, e, |p| p.stage == Stage::Issued) else {
+            self.count_unmatched(dev, |t| &mut t.others_unmatched);
+            return;
+        };
+        let device = &mut self.devices[dev as usize];
+        let piece = self.table.get_mut(id);
+        piece.stage = Stage::Requeued;
+        piece.touched = e.time;
+        piece.time.requeues += 1;
+        device.crowd.leave(Class::of(piece.op, piece.flags), piece.done + piece.bytes(), false, e.time);
+        sink.in_flight(device.id, e.time, device.crowd.in_flight());
+    }
+}

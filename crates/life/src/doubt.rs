@@ -1,0 +1,116 @@
+//! Where a trace is not clear: which of several pieces an event means, what was lost, how much may be in flight.
+
+use crate::lives::Lives;
+use crate::op::{Class, Op};
+use crate::piece::{Key, Piece, PieceId, Stage};
+use crate::tally::Tally;
+use trace::{Event, Nanos};
+
+/// Pieces in flight over all devices (250 bytes each). The deepest queues that exist hold 64 Ki requests.
+const MAX_IN_FLIGHT: usize = 1 << 17;
+
+/// Requests of the same operation on the same first sector at once. Hostile input aside, two or three.
+const MAX_SAME_KEY: u32 = 64;
+
+/// Flushes in flight on a device: one or two per hardware queue.
+const MAX_FLUSHES: u32 = 4096;
+
+/// The kernel times a request out after 30 s (`queue/io_timeout`, 30000 ms). Where two pieces answer to the
+/// same sector, one that has not moved for longer is a lost completion, not a slow request.
+const STALE: Nanos = Nanos(30_000_000_000);
+
+impl Lives {
+    /// Counts an event of something whose beginning was not seen.
+    pub(crate) fn count_unmatched(&mut self, dev: u32, after_losses: impl Fn(&mut Tally) -> &mut u64) {
+        if self.devices[dev as usize].losses == 0 {
+            self.tally.began_before += 1;
+        } else {
+            *after_losses(&mut self.tally) += 1;
+        }
+    }
+
+    /// The piece of a key that an event means, among those in the right stage: the one of the same length,
+    /// and of these the one that has been in its stage for longest, unless that one is stale.
+    pub(crate) fn choose(&mut self, key: Key, e: &Event, wanted: impl Fn(&Piece) -> bool) -> Option<PieceId> {
+        let (first, several) = {
+            let mut candidates = self.table.chain(key).filter(|id| wanted(self.table.get(*id)));
+            (candidates.next()?, candidates.next().is_some())
+        };
+        if !several {
+            return Some(first);
+        }
+        let losses = self.devices[key.dev as usize].losses;
+        let stale = |p: &Piece| e.time.since(p.touched) > STALE || losses > p.losses;
+        let all: Vec<PieceId> = self.table.chain(key).filter(|id| wanted(self.table.get(*id))).collect();
+        let (gone, fresh): (Vec<_>, Vec<_>) = all.iter().partition(|id| stale(self.table.get(**id)));
+        if fresh.is_empty() {
+            return Some(first);
+        }
+        for id in gone {
+            self.give_up(id, e.time);
+        }
+        let longest_there = |ids: &mut dyn Iterator<Item = &PieceId>| {
+            ids.min_by_key(|id| self.table.get(**id).touched).copied()
+        };
+        let same_length = |id: &&PieceId| self.table.get(**id).bytes() == e.bytes;
+        longest_there(&mut fresh.iter().filter(same_length)).or_else(|| longest_there(&mut fresh.iter()))
+    }
+
+    /// A piece whose completion was lost.
+    pub(crate) fn give_up(&mut self, id: PieceId, now: Nanos) {
+        match self.table.get(id).stage {
+            Stage::Queued => self.stop_waiting(id),
+            Stage::Issued => {
+                let p = self.table.get(id);
+                let (class, bytes) = (Class::of(p.op, p.flags), p.done + p.bytes());
+                let dev = p.dev as usize;
+                self.devices[dev].crowd.leave(class, bytes, false, now);
+            }
+            _ => {}
+        }
+        let piece = self.table.remove(id);
+        if piece.stage != Stage::Queued {
+            self.tally.requests_lost += 1;
+        }
+        for part in piece.parts {
+            let Some(bio) = self.bios.remove(part.bio) else { continue };
+            self.tally.bytes_lost += bio.bytes;
+            for w in &bio.waiting {
+                if *w != id {
+                    self.forget_waiting(*w);
+                }
+            }
+            self.tell_parent(&bio, now);
+        }
+    }
+
+    /// Puts a piece into the table, which stays bounded: where too many answer to one key, or too many are in
+    /// flight at all, the oldest are lost completions.
+    pub(crate) fn admit(&mut self, piece: Piece, now: Nanos) -> PieceId {
+        let key = Key { dev: piece.dev, start: piece.start, op: piece.op };
+        let limit = if piece.op == Op::Flush { MAX_FLUSHES } else { MAX_SAME_KEY };
+        if let Some(oldest) = self.table.oldest_of_many(key, limit) {
+            self.give_up(oldest, now);
+        }
+        if self.table.len() >= MAX_IN_FLIGHT {
+            self.give_up_oldest(now);
+        }
+        self.table.insert(piece)
+    }
+
+    /// Gives up the older half of everything in flight: the table is full of lost completions.
+    pub(crate) fn give_up_oldest(&mut self, now: Nanos) {
+        let mut ages: Vec<(Nanos, PieceId)> =
+            self.table.all().map(|id| (self.table.get(id).touched, id)).collect();
+        if ages.is_empty() {
+            return;
+        }
+        let half = ages.len() / 2;
+        ages.select_nth_unstable_by_key(half, |(t, _)| *t);
+        for (_, id) in &ages[..=half] {
+            if self.table.contains(*id) {
+                self.give_up(*id, now);
+            }
+        }
+    }
+}
