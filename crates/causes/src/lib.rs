@@ -4,6 +4,7 @@
 //! claimed is gone for those after it, so shares never exceed the whole.
 
 mod case;
+mod flush_cost;
 mod slow;
 #[cfg(test)]
 mod story;
@@ -31,7 +32,7 @@ pub trait Cause: Sync {
 
 /// All causes, in the order in which they claim time: the specific ones before the general ones.
 pub fn all() -> &'static [&'static dyn Cause] {
-    &[&writeback_flood::WritebackFlood]
+    &[&flush_cost::FlushCost, &writeback_flood::WritebackFlood]
 }
 
 /// How to record without losing events.

@@ -1,5 +1,8 @@
 //! Each cause on recordings made by hand: found, rejected, cannot tell, and at its thresholds.
 
+mod flush_cost;
+mod losses;
+
 use crate::story::Story;
 use crate::verdict::{Answer, Confidence, Verdict};
 use crate::{all, Cause};
