@@ -1,10 +1,34 @@
 //! What causes judge by, and the account that lets each nanosecond of the tail be claimed once.
+//!
+//! Invariant: what all causes together claim of a group's time of one reason never exceeds that time.
 
+use crate::slow::{leaves, Slow};
+use crate::verdict::{Answer, Verdict};
 use evidence::System;
 use ledger::Reason;
 use life::Class;
 use stats::{Device, Facts, Focus, Group};
+use std::collections::BTreeMap;
 use trace::{DevId, Nanos, Quality};
+
+/// A cause that explains less than this part of a group's tail is company, not the cause.
+pub const MIN_SHARE: f64 = 0.1;
+
+/// A group whose tail has less than this part of the time of all tails is not worth a word.
+const WORTH_A_WORD: f64 = 0.02;
+
+/// Below this nothing is slow: reading a page of flash takes 50 to 100 us (data sheets of NAND), and what is faster
+/// than that is processors at work.
+pub const NOT_SLOW: Nanos = Nanos(100_000);
+
+/// Percentiles of fewer requests than this say little: a p99 needs a hundred.
+pub const MIN_SAMPLES: u64 = 100;
+
+/// From this part of damaged events on nothing can be told: every tenth is missing.
+pub const TOO_DAMAGED: f64 = 0.1;
+
+/// From this part on findings are less sure: one in a thousand, a tenth of what makes the tail.
+pub const DAMAGED: f64 = 0.001;
 
 /// The facts of a recording, for causes.
 pub struct Case<'a> {
@@ -20,6 +44,8 @@ pub struct Case<'a> {
     pub names: &'a dyn Fn(DevId) -> String,
     /// Time of each group's tail that no cause has claimed yet, by reason.
     unclaimed: Vec<[Nanos; Reason::COUNT]>,
+    /// What was found so far, and the time it explains.
+    found: Vec<(&'static str, Nanos)>,
 }
 
 impl<'a> Case<'a> {
@@ -37,30 +63,60 @@ impl<'a> Case<'a> {
                 all
             })
         };
-        Case { facts, focus, system, quality, names, unclaimed: focus.groups.iter().map(of).collect() }
+        let unclaimed = focus.groups.iter().map(of).collect();
+        Case { facts, focus, system, quality, names, unclaimed, found: vec![] }
     }
 
-    /// Claims up to `wanted` of a group's time of one reason; what others have claimed before is not given again.
-    pub fn claim(&mut self, group: usize, reason: Reason, wanted: Nanos) -> Nanos {
+    /// The groups that matter, slow or not, with their numbers: those with a visible part of all tails' time.
+    pub fn groups(&self) -> impl Iterator<Item = (usize, &'a Group)> {
+        let least = WORTH_A_WORD * self.total().0 as f64;
+        let groups = &self.focus.groups;
+        groups.iter().enumerate().filter(move |(_, g)| g.tail.sum.time.total.0 as f64 >= least)
+    }
+
+    /// What the slowest operations waited for, for each group that matters and is slow. See [`Slow`].
+    pub fn slow(&self) -> Vec<Slow<'a>> {
+        self.slow_groups().flat_map(|(at, g)| Slow::of(self.facts, at, g)).collect()
+    }
+
+    /// The groups that matter and are slow.
+    pub fn slow_groups(&self) -> impl Iterator<Item = (usize, &'a Group)> {
+        self.groups().filter(|(_, g)| g.tail.threshold >= NOT_SLOW)
+    }
+
+    /// Claims up to `wanted` of the time of one reason; what others have claimed before is not given again.
+    pub fn claim(&mut self, slow: &Slow, reason: Reason, wanted: Nanos) -> Nanos {
+        self.claim_of_group(slow.group_number, slow.account(reason), wanted)
+    }
+
+    /// The same for a group by number.
+    pub fn claim_of_group(&mut self, group: usize, reason: Reason, wanted: Nanos) -> Nanos {
         let left = &mut self.unclaimed[group][reason.index()];
         let given = wanted.min(*left);
         *left = *left - given;
         given
     }
 
-    /// What of a group's time of one reason is unclaimed.
-    pub fn unclaimed(&self, group: usize, reason: Reason) -> Nanos {
-        self.unclaimed[group][reason.index()]
+    /// What is unclaimed of the time of one reason.
+    pub fn unclaimed(&self, slow: &Slow, reason: Reason) -> Nanos {
+        self.unclaimed[slow.group_number][slow.account(reason).index()].min(slow.time(reason))
+    }
+
+    /// Notes a verdict for the causes that come after.
+    pub(crate) fn note(&mut self, verdict: &Verdict) {
+        if verdict.verdict == Answer::Found {
+            self.found.push((verdict.cause, verdict.explains));
+        }
+    }
+
+    /// The cause that explains most so far.
+    pub fn main_finding(&self) -> Option<(&'static str, Nanos)> {
+        self.found.iter().copied().max_by_key(|(_, t)| *t)
     }
 
     /// The tail's time in all.
     pub fn total(&self) -> Nanos {
         self.focus.time().total
-    }
-
-    /// The device of a group.
-    pub fn device(&self, group: &Group) -> &'a Device {
-        self.facts.device(group.dev).expect("a group's device has facts")
     }
 
     /// Settings of a device.
@@ -73,8 +129,46 @@ impl<'a> Case<'a> {
         (self.names)(dev)
     }
 
-    /// Background writes of a device, by request where it has requests.
-    pub fn background<'b>(&self, device: &'b Device) -> &'b stats::Phases {
-        device.phases(Class::Background)
+    /// The task that sent most requests of some classes to a device, and its part of them.
+    pub fn main_task(&self, device: &Device, classes: &[Class]) -> Option<(&'a str, f64)> {
+        let mut by_task = BTreeMap::<u32, u64>::new();
+        for (key, phases) in self.facts.cells.iter().filter(|(k, _)| k.dev == device.id) {
+            if classes.contains(&Class::of(key.op, key.flags)) {
+                *by_task.entry(key.task).or_default() += phases.count;
+            }
+        }
+        let all: u64 = by_task.values().sum();
+        let (task, count) = by_task.into_iter().max_by_key(|(_, n)| *n)?;
+        let name = self.facts.tasks.name(task);
+        let known = !name.is_empty() && name != "?" && !name.starts_with('(');
+        known.then_some((name, count as f64 / all.max(1) as f64))
+    }
+
+    /// Whether a device has requests, or one below it that was recorded has.
+    pub(crate) fn sees_below(&self, dev: DevId) -> bool {
+        !leaves(self.facts, dev).is_empty()
+    }
+
+    /// The verdict of a cause that found nothing to judge: that nothing of the kind was slow, or that what was slow
+    /// went to devices that were not recorded.
+    pub(crate) fn nothing(&self, cause: &'static str, otherwise: &str) -> Verdict {
+        let blind = |(_, g): &(usize, &Group)| !self.sees_below(g.dev);
+        match self.slow_groups().find(blind) {
+            Some((_, group)) => {
+                let name = self.name(group.dev);
+                Verdict::cannot_tell(
+                    cause,
+                    format!("what the devices below {name} did was not recorded; record them with it: blktrace -d /dev/{name} -d ..."),
+                )
+            }
+            None => Verdict::rejected(cause, otherwise),
+        }
+    }
+
+    /// The part of the events that is missing or has no place, 0 to 1.
+    pub fn damage(&self) -> f64 {
+        let q = self.quality;
+        let bad = q.lost_total() + self.facts.tally.unmatched() + q.out_of_order;
+        bad as f64 / (q.events + q.lost_total()).max(1) as f64
     }
 }

@@ -4,11 +4,18 @@
 //! claimed is gone for those after it, so shares never exceed the whole.
 
 mod case;
+mod flush_cost;
+mod slow;
+#[cfg(test)]
+mod story;
+#[cfg(test)]
+mod tests;
 mod verdict;
 pub mod words;
 mod writeback_flood;
 
-pub use case::Case;
+pub use case::{Case, DAMAGED, MIN_SAMPLES, MIN_SHARE, NOT_SLOW, TOO_DAMAGED};
+pub use slow::Slow;
 pub use verdict::{Answer, Confidence, Remedy, Verdict};
 
 /// A cause of slow I/O.
@@ -23,16 +30,40 @@ pub trait Cause: Sync {
     fn judge(&self, case: &mut Case) -> Verdict;
 }
 
-/// All causes, in the order in which they claim time.
+/// All causes, in the order in which they claim time: the specific ones before the general ones.
 pub fn all() -> &'static [&'static dyn Cause] {
-    &[&writeback_flood::WritebackFlood]
+    &[&flush_cost::FlushCost, &writeback_flood::WritebackFlood]
 }
+
+/// How to record without losing events.
+const LARGER_BUFFERS: &str = "record again with larger buffers: blktrace -b 2048 -n 16";
 
 /// The verdicts of all causes: those found first, by the time they explain; then those that cannot tell; then
 /// those rejected.
+///
+/// Losses come before any cause: of a recording in which too much is missing ([`TOO_DAMAGED`]) nothing is claimed,
+/// and with some missing ([`DAMAGED`]) each finding is a step less sure.
 pub fn judge(case: &mut Case) -> Vec<Verdict> {
+    let damage = case.damage();
+    let nothing = case.focus.groups.is_empty();
+    let mut verdicts = Vec::new();
+    for cause in all() {
+        let mut v = if damage >= TOO_DAMAGED {
+            let missing = format!("{} of the events are missing; {LARGER_BUFFERS}", words::percent(damage));
+            Verdict::cannot_tell(cause.name(), missing)
+        } else if nothing {
+            Verdict::cannot_tell(cause.name(), "no I/O was completed in this recording")
+        } else {
+            cause.judge(case)
+        };
+        if damage >= DAMAGED && v.verdict == Answer::Found {
+            v.confidence = v.confidence.map(Confidence::less);
+            v = v.without(format!("{} of the events are missing; {LARGER_BUFFERS}", words::percent(damage)));
+        }
+        case.note(&v);
+        verdicts.push(v);
+    }
     let total = case.total().0.max(1) as f64;
-    let mut verdicts: Vec<Verdict> = all().iter().map(|c| c.judge(case)).collect();
     for v in &mut verdicts {
         v.share = v.explains.0 as f64 / total;
     }

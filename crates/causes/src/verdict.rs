@@ -27,6 +27,16 @@ pub enum Confidence {
     High,
 }
 
+impl Confidence {
+    /// A step less sure.
+    pub fn less(self) -> Confidence {
+        match self {
+            Confidence::High => Confidence::Medium,
+            _ => Confidence::Low,
+        }
+    }
+}
+
 /// Something to do about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Remedy {
@@ -58,6 +68,9 @@ pub struct Verdict {
     /// The time it explains.
     #[serde(skip)]
     pub explains: Nanos,
+    /// Whether it is not worth a word on a screen: what it is about is not there at all.
+    #[serde(skip)]
+    pub minor: bool,
 }
 
 impl Verdict {
@@ -72,6 +85,7 @@ impl Verdict {
             missing: vec![],
             remedies: vec![],
             explains: Nanos(0),
+            minor: false,
         }
     }
 
@@ -85,14 +99,22 @@ impl Verdict {
         Verdict { refutes: vec![because.into()], ..Verdict::new(cause, Answer::Rejected) }
     }
 
+    /// It is not so, and nobody would have thought it.
+    pub fn out_of_the_question(cause: &'static str, because: impl Into<String>) -> Verdict {
+        Verdict { minor: true, ..Verdict::rejected(cause, because) }
+    }
+
     /// It cannot be told without this.
     pub fn cannot_tell(cause: &'static str, missing: impl Into<String>) -> Verdict {
         Verdict { missing: vec![missing.into()], ..Verdict::new(cause, Answer::CannotTell) }
     }
 
-    /// Adds a proof.
+    /// Adds a proof, once.
     pub fn because(mut self, evidence: impl Into<String>) -> Verdict {
-        self.evidence.push(evidence.into());
+        let evidence = evidence.into();
+        if !self.evidence.contains(&evidence) {
+            self.evidence.push(evidence);
+        }
         self
     }
 
@@ -106,6 +128,18 @@ impl Verdict {
     pub fn without(mut self, missing: impl Into<String>) -> Verdict {
         self.missing.push(missing.into());
         self
+    }
+
+    /// Adds what one more group brings: the time it explains, and how sure that is; the least sure counts.
+    pub(crate) fn plus(mut self, explains: Nanos, confidence: Confidence) -> Verdict {
+        self.explains += explains;
+        self.confidence = Some(self.confidence.map_or(confidence, |c| c.min(confidence)));
+        self
+    }
+
+    /// Found, with nothing in it yet: [`plus`](Verdict::plus) adds the groups.
+    pub(crate) fn begin(cause: &'static str) -> Verdict {
+        Verdict::new(cause, Answer::Found)
     }
 
     /// Adds a remedy, after those that are better.

@@ -190,7 +190,7 @@ impl Screen {
         let rejected: Vec<String> = e
             .verdicts
             .iter()
-            .filter(|v| v.verdict == Answer::Rejected)
+            .filter(|v| v.verdict == Answer::Rejected && !v.minor)
             .filter_map(|v| Some(format!("{} ({})", v.cause, v.refutes.first()?)))
             .collect();
         if !rejected.is_empty() {
@@ -211,7 +211,9 @@ impl Screen {
             }
             let heading = if seen.is_empty() { "TRY" } else { "" };
             seen.push(&remedy.command);
-            self.line(heading, &format!("{}  {}", seen.len(), remedy.command));
+            // Never broken: it is to be copied.
+            let head = self.heading(heading);
+            let _ = writeln!(self.out, "{head}{}  {}", seen.len(), remedy.command);
             self.line("", &format!("   {}", remedy.what));
         }
         if !seen.is_empty() {

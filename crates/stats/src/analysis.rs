@@ -190,6 +190,7 @@ impl Sink for Found {
             place.split_device += in_device;
             place.split += 1;
             place.pieces += b.pieces as u64;
+            place.split_bytes += b.bytes;
         }
         if !b.by_request {
             let second = device.series.at(b.time.completed);

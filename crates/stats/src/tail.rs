@@ -8,7 +8,7 @@
 
 use ledger::{Ledger, RollUp};
 use serde::Serialize;
-use trace::Nanos;
+use trace::{Bytes, Nanos};
 
 /// Buckets per power of two, as in [`Distribution`](crate::Distribution).
 const PER_OCTAVE: usize = 64;
@@ -35,10 +35,13 @@ pub struct TailTime {
     pub split: u64,
     /// Pieces of these.
     pub pieces: u64,
+    /// Bytes of these.
+    pub split_bytes: Bytes,
 }
 
 impl TailTime {
-    fn merge(&mut self, o: &TailTime) {
+    /// Adds others.
+    pub fn merge(&mut self, o: &TailTime) {
         self.time.merge(&o.time);
         self.flooded += o.flooded;
         self.overtaken += o.overtaken;
@@ -48,6 +51,7 @@ impl TailTime {
         self.split_device += o.split_device;
         self.split += o.split;
         self.pieces += o.pieces;
+        self.split_bytes += o.split_bytes;
     }
 }
 

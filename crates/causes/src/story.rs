@@ -1,0 +1,219 @@
+//! Recordings made by hand, for tests of causes: a few I/Os with their times, told as the events that a kernel writes.
+//!
+//! Times are in microseconds; an I/O's sector is its number, so that no two touch. `DISK` is sda; with
+//! [`Story::raid_write`], `ARRAY` is md0 on it.
+
+use crate::verdict::Verdict;
+use crate::Case;
+use evidence::System;
+use stats::{Analysis, Facts, Flow, Focus};
+use trace::{Action, Batch, Bytes, Cpu, Detail, DevId, Event, Flags, Nanos, Quality, Sector, Tid};
+
+const DISK: DevId = DevId(8 << 20);
+const ARRAY: DevId = DevId(9 << 20);
+const READER: Tid = Tid(100);
+const FLUSHER: Tid = Tid(200);
+
+/// How far apart I/Os lie, in sectors.
+const APART: u64 = 1 << 20;
+
+/// A recording in the making.
+#[derive(Debug, Default)]
+pub struct Story {
+    events: Vec<(Event, Vec<u8>)>,
+    ios: u64,
+    system: System,
+    lost: u64,
+}
+
+/// An extent and what kind of I/O it is.
+#[derive(Clone, Copy)]
+struct Extent {
+    dev: DevId,
+    sector: u64,
+    bytes: u64,
+    flags: Flags,
+    tid: Tid,
+}
+
+impl Story {
+    /// 4 KiB are read: queued, issued and completed at these times.
+    pub fn read(&mut self, queued: u64, issued: u64, done: u64) -> &mut Story {
+        let x = self.extent(DISK, 4, Flags::READ, READER);
+        self.request(x, queued, None, issued, done)
+    }
+
+    /// The same through a scheduler, which has it from the queueing to the issue.
+    pub fn scheduled_read(&mut self, queued: u64, issued: u64, done: u64) -> &mut Story {
+        let x = self.extent(DISK, 4, Flags::READ, READER);
+        self.request(x, queued, Some(queued), issued, done)
+    }
+
+    /// Dirty data of so many KiB is written back.
+    pub fn writeback(&mut self, queued: u64, issued: u64, done: u64, kib: u64) -> &mut Story {
+        let x = self.extent(DISK, kib, Flags::WRITE, FLUSHER);
+        self.request(x, queued, Some(queued), issued, done)
+    }
+
+    /// 4 KiB are written and somebody waits.
+    pub fn sync_write(&mut self, queued: u64, issued: u64, done: u64) -> &mut Story {
+        let x = self.extent(DISK, 4, Flags::WRITE.with(Flags::SYNC), READER);
+        self.request(x, queued, None, issued, done)
+    }
+
+    /// A synchronous write that is cut into pieces, which are issued at once and completed one after the other.
+    pub fn cut_write(&mut self, queued: u64, done: u64, kib: u64, piece_kib: u64) -> &mut Story {
+        let x = self.extent(DISK, kib, Flags::WRITE.with(Flags::SYNC), READER);
+        self.tell(queued, Action::Queue, x, Detail::None);
+        let pieces = kib / piece_kib;
+        let piece = |i: u64| Extent { sector: x.sector + i * piece_kib * 2, bytes: piece_kib << 10, ..x };
+        for i in 0..pieces {
+            if i + 1 < pieces {
+                let rest = Extent { bytes: x.bytes - i * (piece_kib << 10), ..piece(i) };
+                self.tell(queued, Action::Split, rest, Detail::Split(Sector(piece(i + 1).sector)));
+            }
+            self.tell(queued, Action::Get, piece(i), Detail::None);
+        }
+        for i in 0..pieces {
+            self.tell(queued, Action::Issue, piece(i), Detail::None);
+            self.tell(queued + (done - queued) * (i + 1) / pieces, Action::Complete, piece(i), Detail::None);
+        }
+        self
+    }
+
+    /// A synchronous write with a flush before it and one after it, each taking so long.
+    pub fn flushed_write(&mut self, queued: u64, flush: u64, data: u64) -> &mut Story {
+        let x =
+            self.extent(DISK, 4, Flags::WRITE.with(Flags::SYNC).with(Flags::FLUSH).with(Flags::FUA), READER);
+        let plain = Extent { flags: Flags::WRITE.with(Flags::SYNC), ..x };
+        self.tell(queued, Action::Queue, x, Detail::None);
+        self.tell(queued, Action::Get, x, Detail::None);
+        self.flush(queued, queued + flush);
+        self.tell(queued + flush, Action::Issue, plain, Detail::None);
+        self.tell(queued + flush + data, Action::Complete, plain, Detail::None);
+        self.flush(queued + flush + data, queued + 2 * flush + data);
+        self.tell(queued + 2 * flush + data, Action::Complete, Extent { bytes: 0, ..plain }, Detail::None);
+        self
+    }
+
+    fn flush(&mut self, issued: u64, done: u64) {
+        let flush = Extent { dev: DISK, sector: 0, bytes: 0, flags: Flags::FLUSH, tid: Tid(0) };
+        self.tell(issued, Action::Issue, flush, Detail::None);
+        self.tell(done, Action::Complete, flush, Detail::None);
+    }
+
+    /// A synchronous write to md0: for so long it waits in md, then old data is read from sda, then it is written.
+    pub fn raid_write(&mut self, queued: u64, waiting: u64, reading: u64, writing: u64) -> &mut Story {
+        let x = self.extent(ARRAY, 4, Flags::WRITE.with(Flags::SYNC), READER);
+        self.tell(queued, Action::Queue, x, Detail::None);
+        let mut at = queued + waiting;
+        for (flags, time) in [(Flags::READ, reading), (x.flags, writing)] {
+            if time > 0 {
+                let child = Extent { dev: DISK, flags, ..x };
+                let from = Detail::Remap { dev: ARRAY, sector: Sector(x.sector) };
+                self.tell(at, Action::Remap, child, from);
+                self.request(child, at, None, at, at + time);
+            }
+            at += time;
+        }
+        self.tell(at, Action::Complete, x, Detail::None);
+        self
+    }
+
+    /// The kernel notes something about md0.
+    pub fn note(&mut self, at: u64, text: &str) -> &mut Story {
+        let x = Extent { dev: ARRAY, sector: 0, bytes: 0, flags: Flags::NOTE, tid: READER };
+        self.tell(at, Action::Message, x, Detail::None);
+        self.events.last_mut().unwrap().1 = text.as_bytes().to_vec();
+        self
+    }
+
+    /// Files beside the recording say so.
+    pub fn settings(&mut self, lines: &str) -> &mut Story {
+        assert!(self.system.add_document("queue-sda.txt", lines.as_bytes()));
+        self
+    }
+
+    /// So many events are missing.
+    pub fn lost(&mut self, events: u64) -> &mut Story {
+        self.lost = events;
+        self
+    }
+
+    /// How many events there are.
+    pub fn len(&self) -> u64 {
+        self.events.len() as u64
+    }
+
+    fn extent(&mut self, dev: DevId, kib: u64, flags: Flags, tid: Tid) -> Extent {
+        self.ios += 1;
+        Extent { dev, sector: self.ios * APART, bytes: kib << 10, flags, tid }
+    }
+
+    fn request(
+        &mut self,
+        x: Extent,
+        queued: u64,
+        inserted: Option<u64>,
+        issued: u64,
+        done: u64,
+    ) -> &mut Story {
+        self.tell(queued, Action::Queue, x, Detail::None);
+        self.tell(queued, Action::Get, x, Detail::None);
+        if let Some(inserted) = inserted {
+            self.tell(inserted, Action::Insert, x, Detail::None);
+        }
+        self.tell(issued, Action::Issue, x, Detail::None);
+        self.tell(done, Action::Complete, x, Detail::None);
+        self
+    }
+
+    fn tell(&mut self, at: u64, action: Action, x: Extent, detail: Detail) {
+        let event = Event {
+            time: Nanos(at * 1000),
+            sector: Sector(x.sector),
+            bytes: Bytes(x.bytes),
+            dev: x.dev,
+            tid: x.tid,
+            flags: x.flags,
+            action,
+            detail,
+            ..Event::default()
+        };
+        self.events.push((event, vec![]));
+    }
+
+    /// What all causes say of it.
+    pub fn verdicts(&mut self) -> Vec<Verdict> {
+        let (facts, quality) = self.facts();
+        let focus = Focus::of(&facts);
+        let names = |dev: DevId| if dev == DISK { "sda".to_string() } else { "md0".to_string() };
+        crate::judge(&mut Case::new(&facts, &focus, &self.system, &quality, &names))
+    }
+
+    /// What one cause says of it.
+    pub fn verdict(&mut self, cause: &str) -> Verdict {
+        self.verdicts().into_iter().find(|v| v.cause == cause).expect("a known cause")
+    }
+
+    fn facts(&mut self) -> (Facts, Quality) {
+        // Stable: what happens at one moment happens in the order in which it was told.
+        self.events.sort_by_key(|(e, _)| e.time);
+        let mut batch = Batch::default();
+        for (event, text) in &self.events {
+            let mut event = *event;
+            if !text.is_empty() {
+                event.detail = batch.store(text);
+            }
+            batch.events.push(event);
+        }
+        let mut quality = Quality { events: batch.events.len() as u64, ..Quality::default() };
+        if self.lost > 0 {
+            quality.lose(DISK, Cpu(0), Nanos(0), self.lost);
+        }
+        let (mut flow, mut analysis) = (Flow::default(), Analysis::default());
+        flow.feed(&batch);
+        analysis.feed(&batch);
+        (analysis.finish(flow), quality)
+    }
+}

@@ -1,0 +1,38 @@
+//! Each cause on recordings made by hand: found, rejected, cannot tell, and at its thresholds.
+
+mod flush_cost;
+mod losses;
+
+use crate::story::Story;
+use crate::verdict::{Answer, Confidence, Verdict};
+use crate::{all, Cause};
+
+const MS: u64 = 1000;
+const KIB: u64 = 1;
+const MIB: u64 = 1024 * KIB;
+
+/// The share of a finding, and panics with the reason if it was none.
+fn found(v: &Verdict) -> f64 {
+    assert_eq!(v.verdict, Answer::Found, "{v:?}");
+    assert!(!v.evidence.is_empty() && !v.refutes.is_empty() && v.confidence.is_some(), "{v:?}");
+    v.share
+}
+
+/// What speaks against a rejected cause.
+fn rejected(v: &Verdict) -> &str {
+    assert_eq!((v.verdict, v.share), (Answer::Rejected, 0.0), "{v:?}");
+    &v.refutes[0]
+}
+
+fn cannot_tell(v: &Verdict) -> &str {
+    assert_eq!((v.verdict, v.share), (Answer::CannotTell, 0.0), "{v:?}");
+    &v.missing[0]
+}
+
+/// Reads of 1 ms, one after the other, so many; the slow ones stand out against them.
+fn quick_reads(story: &mut Story, from_ms: u64, count: u64) {
+    for i in 0..count {
+        let at = (from_ms + 2 * i) * MS;
+        story.read(at, at, at + MS);
+    }
+}

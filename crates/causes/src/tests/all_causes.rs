@@ -1,0 +1,73 @@
+//! What holds for every cause and every recording.
+
+use super::*;
+use proptest::prelude::*;
+
+fn stories() -> impl Strategy<Value = Story> {
+    let io = (0u8..8, 0u64..2_000_000, 1u64..60_000, 1u64..200_000, 1u64..4096);
+    (prop::collection::vec(io, 1..200), any::<bool>()).prop_map(|(ios, settings)| {
+        let mut story = Story::default();
+        for (kind, at, wait, time, kib) in ios {
+            match kind {
+                0 => story.read(at, at + wait, at + wait + time),
+                1 => story.scheduled_read(at, at + wait, at + wait + time),
+                2 => story.writeback(at, at + wait, at + wait + time, kib),
+                3 => story.sync_write(at, at + wait, at + wait + time),
+                4 => story.cut_write(at, at + time, 512, 32),
+                5 => story.flushed_write(at, wait, time),
+                6 => story.raid_write(at, wait, wait, time),
+                _ => story.note(at, "raid5 rmw 8 1").note(at, "md bitmap_unplug"),
+            };
+        }
+        if settings {
+            story.settings("sda/queue/wbt_lat_usec: 0\nsda/queue/scheduler: [mq-deadline]\nsda/queue/max_sectors_kb: 32\n");
+        }
+        story
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn shares_never_exceed_the_whole(mut story in stories()) {
+        let verdicts = story.verdicts();
+        let sum: f64 = verdicts.iter().map(|v| v.share).sum();
+        prop_assert!(sum <= 1.0 + 1e-9, "{verdicts:?}");
+        for v in &verdicts {
+            prop_assert!(v.share >= 0.0);
+            prop_assert_eq!(v.verdict == Answer::Found, v.confidence.is_some());
+            match v.verdict {
+                Answer::Found => prop_assert!(!v.evidence.is_empty(), "{:?}", v),
+                Answer::Rejected => prop_assert!(v.share == 0.0 && !v.refutes.is_empty()),
+                Answer::CannotTell => prop_assert!(v.share == 0.0 && !v.missing.is_empty()),
+            }
+        }
+        let found = verdicts.iter().filter(|v| v.verdict == Answer::Found);
+        let healthy = found.clone().any(|v| v.cause == "healthy");
+        prop_assert!(!healthy || found.count() == 1, "healthy and yet: {:?}", verdicts);
+    }
+}
+
+#[test]
+fn each_is_judged_once() {
+    let mut story = Story::default();
+    quick_reads(&mut story, 0, 10);
+    let mut judged: Vec<_> = story.verdicts().iter().map(|v| v.cause).collect();
+    let mut known: Vec<_> = all().iter().map(|c| c.name()).collect();
+    judged.sort_unstable();
+    known.sort_unstable();
+    assert_eq!(judged, known);
+}
+
+#[test]
+fn each_has_its_page() {
+    let says =
+        |cause: &dyn Cause, what: &str| assert!(cause.page().contains(what), "{}: {what}", cause.name());
+    for cause in all() {
+        assert!(cause.page().trim_start().starts_with(&format!("# {}", cause.name())), "{}", cause.name());
+        says(*cause, "## How iowhy knows");
+        says(*cause, "## What would refute it");
+        says(*cause, "## What to do");
+        says(*cause, "## How to check that it worked");
+    }
+}
