@@ -4,8 +4,8 @@
 //! a busy moment of the machine hits both. Wall time is the median, memory the largest of all runs.
 
 use crate::files;
-use crate::record::Record;
-use crate::repeat::{repeat, Made};
+use crate::files::Size;
+use crate::repeat::repeat;
 use crate::run::{measure, median, Cost};
 use crate::Outcome;
 use clap::Args;
@@ -57,25 +57,26 @@ impl Bench {
     }
 
     fn tables(&self) -> Outcome<String> {
-        let times = (EVENTS / events(&self.seed)?).max(1) as u32;
+        let times = (EVENTS / files::size(&self.seed)?.events.max(1)).max(1) as u32;
         let made = self.scratch.join("made");
         eprintln!("making a recording: {} {times} times over", self.seed.display());
         let base = repeat(&self.seed, &made, times)?;
         let (capture, size, what) = match &self.capture {
-            Some(given) => (given.as_path(), size(given)?, format!("`{}`", name(given))),
+            Some(given) => (given.as_path(), files::size(given)?, format!("`{}`", name(given))),
             None => (made.as_path(), base, format!("`{}`, {times} times over", name(&self.seed))),
         };
         let [ours, theirs] = self.side_by_side(capture)?;
         let mut text = heading(self);
         let _ = writeln!(text, "## Beside blkparse and btt\n\n{}\n", recording(&what, size));
-        text += "| | wall time, median (fastest to slowest) | events per second | resident memory |\n";
-        text += "|---|---|---|---|\n";
+        text += "| | wall time, median (fastest to slowest) | time on processors | events per second | resident memory |\n";
+        text += "|---|---|---|---|---|\n";
         row(&mut text, "`iowhy explain`", &ours, size);
         row(&mut text, "`blkparse -O -d`, then `btt`", &theirs, size);
         let _ = writeln!(
             text,
-            "\n`iowhy` is **{:.1} times** faster in wall time.\n",
-            theirs.0.wall.as_secs_f64() / ours.0.wall.as_secs_f64()
+            "\n`iowhy` is **{:.1} times** faster in wall time ({:.1} times by the fastest run of each).\n",
+            theirs.0.wall.as_secs_f64() / ours.0.wall.as_secs_f64(),
+            theirs.1.as_secs_f64() / ours.1.as_secs_f64()
         );
         let seed = name(&self.seed);
         let _ =
@@ -85,8 +86,8 @@ impl Bench {
         eprintln!("making a recording {LONGER} times longer");
         let longer = repeat(&self.seed, &long, times * LONGER)?;
         for (folder, made) in [(&self.seed, None), (&made, Some(base)), (&long, Some(longer))] {
-            let cost = measure(&mut self.explain(folder), &self.scratch)?;
-            let made = made.map_or_else(|| size_of_seed(folder), Ok)?;
+            let cost = measure(&self.explain(folder), &self.scratch)?;
+            let made = made.map_or_else(|| files::size(folder), Ok)?;
             let _ = writeln!(
                 text,
                 "| {} | {} | {} | {} |",
@@ -104,7 +105,7 @@ impl Bench {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for round in 0..=self.runs {
             eprintln!("round {round} of {}{}", self.runs, if round == 0 { " (not measured)" } else { "" });
-            let a = measure(&mut self.explain(capture), &self.scratch)?;
+            let a = measure(&self.explain(capture), &self.scratch)?;
             let b = blkparse_and_btt(capture, &self.scratch)?;
             if round > 0 {
                 ours.push(a);
@@ -128,8 +129,10 @@ fn blkparse_and_btt(capture: &Path, scratch: &Path) -> Outcome<Cost> {
         blkparse.arg("-i").arg(device);
     }
     blkparse.arg("-D").arg(capture).args(["-O", "-d"]).arg(&merged);
-    let first = measure(&mut blkparse, scratch)?;
-    let second = measure(Command::new("btt").arg("-i").arg(&merged), scratch)?;
+    let mut btt = Command::new("btt");
+    btt.arg("-i").arg(&merged);
+    let first = measure(&blkparse, scratch)?;
+    let second = measure(&btt, scratch)?;
     fs::remove_file(merged)?;
     Ok(first.then(second))
 }
@@ -139,27 +142,9 @@ fn devices(folder: &Path) -> Outcome<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     for entry in fs::read_dir(folder)? {
         let file = entry?.file_name().to_string_lossy().into_owned();
-        names.extend(file.rsplit_once(".blktrace.").map(|(device, _)| device.to_string()));
+        names.extend(files::device_of(&file).map(str::to_string));
     }
     Ok(names)
-}
-
-fn events(folder: &Path) -> Outcome<u64> {
-    Ok(size_of_seed(folder)?.events)
-}
-
-fn size_of_seed(folder: &Path) -> Outcome<Made> {
-    let mut made = Made::default();
-    for file in files::per_cpu(folder, &[])? {
-        made.events += Record::all(&file.bytes)?.len() as u64;
-        made.bytes += file.bytes.len() as u64;
-    }
-    Ok(made)
-}
-
-/// Of a recording that was given.
-fn size(folder: &Path) -> Outcome<Made> {
-    size_of_seed(folder).map_err(|e| format!("{}: {e}", folder.display()).into())
 }
 
 fn heading(bench: &Bench) -> String {
@@ -185,18 +170,19 @@ fn heading(bench: &Bench) -> String {
     )
 }
 
-fn recording(what: &str, size: Made) -> String {
+fn recording(what: &str, size: Size) -> String {
     format!("Recording: {what}; {} events, {}.", grouped(size.events), megabytes(size.bytes))
 }
 
-fn row(text: &mut String, who: &str, (cost, low, high): &(Cost, Duration, Duration), size: Made) {
+fn row(text: &mut String, who: &str, (cost, low, high): &(Cost, Duration, Duration), size: Size) {
     let per_second = size.events as f64 / cost.wall.as_secs_f64() / 1e6;
     let _ = writeln!(
         text,
-        "| {who} | {} ({} to {}) | {per_second:.1} million | {} |",
+        "| {who} | {} ({} to {}) | {} | {per_second:.1} million | {} |",
         seconds(cost.wall),
         seconds(*low),
         seconds(*high),
+        seconds(cost.cpu),
         mebibytes(cost.resident)
     );
 }

@@ -1,5 +1,6 @@
 //! The files of a recording: the per-CPU traces and what lies beside them.
 
+use crate::record::Record;
 use crate::Outcome;
 use std::fs;
 use std::io::Read;
@@ -16,22 +17,52 @@ pub struct PerCpu {
     pub bytes: Vec<u8>,
 }
 
+/// How much a recording is.
+#[derive(Clone, Copy, Default)]
+pub struct Size {
+    /// Records, notes included.
+    pub events: u64,
+    /// Bytes of all per-CPU files, decompressed.
+    pub bytes: u64,
+}
+
+/// Counts a recording, a file at a time.
+pub fn size(folder: &Path) -> Outcome<Size> {
+    let mut size = Size::default();
+    for (path, _) in per_cpu_paths(folder)? {
+        let bytes = read(&path)?;
+        let records = Record::all(&bytes).map_err(|e| format!("{}: {e}", path.display()))?;
+        size.events += records.len() as u64;
+        size.bytes += bytes.len() as u64;
+    }
+    Ok(size)
+}
+
 /// Reads all per-CPU files of a folder, by name. `wanted` chooses devices; empty means all.
 pub fn per_cpu(folder: &Path, wanted: &[String]) -> Outcome<Vec<PerCpu>> {
-    let mut found = Vec::new();
-    for path in sorted(folder)? {
+    let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|w| device_of(name) == Some(w));
+    let paths = per_cpu_paths(folder)?.into_iter().filter(|(_, name)| is_wanted(name));
+    paths.map(|(path, name)| Ok(PerCpu { bytes: read(&path)?, name })).collect()
+}
+
+/// The paths of all per-CPU files of a folder, with their names without `.zst`.
+fn per_cpu_paths(folder: &Path) -> Outcome<Vec<(PathBuf, String)>> {
+    let bare = |path: PathBuf| {
         let file = name_of(&path);
         let name = file.strip_suffix(".zst").unwrap_or(&file).to_string();
-        let Some((device, cpu)) = name.rsplit_once(".blktrace.") else { continue };
-        if cpu.parse::<u32>().is_err() || !(wanted.is_empty() || wanted.iter().any(|w| w == device)) {
-            continue;
-        }
-        found.push(PerCpu { bytes: read(&path)?, name });
-    }
+        device_of(&name).is_some().then_some((path, name))
+    };
+    let found: Vec<_> = sorted(folder)?.into_iter().filter_map(bare).collect();
     if found.is_empty() {
         return Err(format!("{}: no NAME.blktrace.N here", folder.display()).into());
     }
     Ok(found)
+}
+
+/// `vda` of `vda.blktrace.0`.
+pub fn device_of(name: &str) -> Option<&str> {
+    let (device, cpu) = name.rsplit_once(".blktrace.")?;
+    cpu.parse::<u32>().is_ok().then_some(device)
 }
 
 /// Copies the settings that lie beside a trace. Spaces at the ends of lines are dropped, nothing else is changed.

@@ -25,6 +25,8 @@ enum Task {
     Cut(cut::Cut),
     Repeat(repeat::Repeat),
     Bench(bench::Bench),
+    #[command(hide = true)]
+    Measure(run::Measure),
     Picture(picture::Picture),
 }
 
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
         Task::Cut(t) => t.run(),
         Task::Repeat(t) => t.run(),
         Task::Bench(t) => t.run(),
+        Task::Measure(t) => t.run(),
         Task::Picture(t) => t.run(),
     };
     match outcome {

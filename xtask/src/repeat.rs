@@ -3,7 +3,7 @@
 //! Each round is moved behind the one before it, in time and in its records' numbers, so that neither time nor
 //! numbers go backwards or leave a gap. Example: numbers 1 to 100 on a CPU become 1 to 100, 101 to 200, ...
 
-use crate::files::{copy_settings, per_cpu};
+use crate::files::{copy_settings, per_cpu, Size};
 use crate::record::Record;
 use crate::Outcome;
 use clap::Args;
@@ -37,17 +37,8 @@ impl Repeat {
     }
 }
 
-/// What was made.
-#[derive(Clone, Copy, Default)]
-pub struct Made {
-    /// Records, notes included.
-    pub events: u64,
-    /// Bytes of all files.
-    pub bytes: u64,
-}
-
 /// Writes the recording in `from` into `to`, `times` times over.
-pub fn repeat(from: &Path, to: &Path, times: u32) -> Outcome<Made> {
+pub fn repeat(from: &Path, to: &Path, times: u32) -> Outcome<Size> {
     let files = per_cpu(from, &[])?;
     let parsed = files.iter().map(|f| Record::all(&f.bytes)).collect::<Outcome<Vec<_>>>()?;
     let times_of = || parsed.iter().flatten().map(Record::time);
@@ -55,7 +46,7 @@ pub fn repeat(from: &Path, to: &Path, times: u32) -> Outcome<Made> {
     let round = times_of().max().unwrap_or(first) - first + PAUSE_NS;
     let numbers = numbers_per_round(parsed.iter().flatten());
     fs::create_dir_all(to)?;
-    let mut made = Made::default();
+    let mut made = Size::default();
     for (file, records) in files.iter().zip(&parsed) {
         let mut out = BufWriter::new(fs::File::create(to.join(&file.name))?);
         for n in 0..times {

@@ -1,8 +1,13 @@
-//! Runs a program and measures it: wall time and the most memory it had resident at once.
+//! Runs a program and measures it: wall time, time on processors, and the most memory it had resident at once.
+//!
+//! Linux counts the memory of whoever starts a program as the program's own peak (`exec_mmap` in fs/exec.c keeps the
+//! larger of both in `ru_maxrss`). So the program is started by a fresh, small process of this same tool
+//! (`xtask measure`, 3 MB), which hands on what it measured.
 
 use crate::Outcome;
-use std::fs::File;
-use std::path::Path;
+use clap::Args;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use wait4::Wait4;
@@ -12,6 +17,8 @@ use wait4::Wait4;
 pub struct Cost {
     /// From start to end.
     pub wall: Duration,
+    /// On processors, all threads together, user and system: what other programs of the machine disturb less.
+    pub cpu: Duration,
     /// Peak of resident memory in bytes (`ru_maxrss`, getrusage(2)).
     pub resident: u64,
 }
@@ -19,30 +26,63 @@ pub struct Cost {
 impl Cost {
     /// One after the other: times add up, of the memory the larger counts.
     pub fn then(self, next: Cost) -> Cost {
-        Cost { wall: self.wall + next.wall, resident: self.resident.max(next.resident) }
+        Cost {
+            wall: self.wall + next.wall,
+            cpu: self.cpu + next.cpu,
+            resident: self.resident.max(next.resident),
+        }
     }
 }
 
 /// Runs `command` with its output into files in `scratch`; an unhappy end is an error with what it said.
-pub fn measure(command: &mut Command, scratch: &Path) -> Outcome<Cost> {
-    let said = scratch.join("stderr.txt");
-    command
-        .stdin(Stdio::null())
-        .stdout(File::create(scratch.join("stdout.txt"))?)
-        .stderr(File::create(&said)?);
-    let name = command.get_program().to_string_lossy().into_owned();
-    let began = Instant::now();
-    let mut child = command.spawn().map_err(|e| format!("{name}: {e}"))?;
-    let end = child.wait4()?;
-    let wall = began.elapsed();
-    if !end.status.success() {
-        let said = std::fs::read_to_string(said).unwrap_or_default();
-        return Err(format!("{name} ended with {}: {}", end.status, said.trim()).into());
+pub fn measure(command: &Command, scratch: &Path) -> Outcome<Cost> {
+    let result = scratch.join("cost.txt");
+    let mut small = Command::new(std::env::current_exe()?);
+    small.arg("measure").arg("--scratch").arg(scratch).arg("--").arg(command.get_program());
+    let status = small.args(command.get_args()).status()?;
+    if !status.success() {
+        return Err("it could not be measured".into());
     }
-    Ok(Cost { wall, resident: end.rusage.maxrss })
+    let text = fs::read_to_string(&result)?;
+    let numbers: Vec<u64> = text.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
+    let [wall, cpu, resident] = numbers[..] else { return Err("cost.txt holds three numbers".into()) };
+    Ok(Cost { wall: Duration::from_nanos(wall), cpu: Duration::from_nanos(cpu), resident })
 }
 
-/// The middle one by time, and the fastest and slowest.
+/// Run one program and write wall time and processor time (ns) and peak memory (bytes) into SCRATCH/cost.txt
+#[derive(Args)]
+pub struct Measure {
+    /// Where its output goes, too
+    #[arg(long)]
+    scratch: PathBuf,
+    /// The program and its arguments
+    #[arg(last = true, required = true)]
+    command: Vec<String>,
+}
+
+impl Measure {
+    /// Runs it.
+    pub fn run(&self) -> Outcome {
+        let said = self.scratch.join("stderr.txt");
+        let (name, arguments) = self.command.split_first().ok_or("no program")?;
+        let mut command = Command::new(name);
+        command.args(arguments).stdin(Stdio::null());
+        command.stdout(File::create(self.scratch.join("stdout.txt"))?).stderr(File::create(&said)?);
+        let began = Instant::now();
+        let mut child = command.spawn().map_err(|e| format!("{name}: {e}"))?;
+        let end = child.wait4()?;
+        let wall = began.elapsed().as_nanos();
+        if !end.status.success() {
+            let said = fs::read_to_string(said).unwrap_or_default();
+            return Err(format!("{name} ended with {}: {}", end.status, said.trim()).into());
+        }
+        let cpu = (end.rusage.utime + end.rusage.stime).as_nanos();
+        fs::write(self.scratch.join("cost.txt"), format!("{wall} {cpu} {}\n", end.rusage.maxrss))?;
+        Ok(())
+    }
+}
+
+/// The middle one by time with the largest memory of all, and the shortest and longest time.
 pub fn median(mut runs: Vec<Cost>) -> (Cost, Duration, Duration) {
     runs.sort_by_key(|c| c.wall);
     let resident = runs.iter().map(|c| c.resident).max().unwrap_or(0);
@@ -56,7 +96,7 @@ mod tests {
 
     #[test]
     fn the_median_is_the_middle_by_time_with_the_largest_memory() {
-        let cost = |ms, resident| Cost { wall: Duration::from_millis(ms), resident };
+        let cost = |ms, resident| Cost { wall: Duration::from_millis(ms), resident, ..Cost::default() };
         let (middle, low, high) = median(vec![cost(30, 1), cost(10, 9), cost(20, 5)]);
         assert_eq!(middle, cost(20, 9));
         assert_eq!((low.as_millis(), high.as_millis()), (10, 30));
