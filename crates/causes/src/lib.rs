@@ -5,6 +5,7 @@
 
 mod case;
 mod flush_cost;
+mod scheduler_starvation;
 mod slow;
 #[cfg(test)]
 mod story;
@@ -32,7 +33,7 @@ pub trait Cause: Sync {
 
 /// All causes, in the order in which they claim time: the specific ones before the general ones.
 pub fn all() -> &'static [&'static dyn Cause] {
-    &[&flush_cost::FlushCost, &writeback_flood::WritebackFlood]
+    &[&flush_cost::FlushCost, &scheduler_starvation::SchedulerStarvation, &writeback_flood::WritebackFlood]
 }
 
 /// How to record without losing events.

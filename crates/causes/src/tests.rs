@@ -2,6 +2,7 @@
 
 mod flush_cost;
 mod losses;
+mod scheduler_starvation;
 
 use crate::story::Story;
 use crate::verdict::{Answer, Confidence, Verdict};
