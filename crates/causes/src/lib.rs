@@ -5,6 +5,7 @@
 
 mod case;
 mod flush_cost;
+mod request_size;
 mod scheduler_starvation;
 mod slow;
 #[cfg(test)]
@@ -33,7 +34,12 @@ pub trait Cause: Sync {
 
 /// All causes, in the order in which they claim time: the specific ones before the general ones.
 pub fn all() -> &'static [&'static dyn Cause] {
-    &[&flush_cost::FlushCost, &scheduler_starvation::SchedulerStarvation, &writeback_flood::WritebackFlood]
+    &[
+        &flush_cost::FlushCost,
+        &scheduler_starvation::SchedulerStarvation,
+        &writeback_flood::WritebackFlood,
+        &request_size::RequestSize,
+    ]
 }
 
 /// How to record without losing events.

@@ -2,6 +2,7 @@
 
 mod flush_cost;
 mod losses;
+mod request_size;
 mod scheduler_starvation;
 
 use crate::story::Story;
