@@ -5,6 +5,9 @@
 
 mod case;
 mod flush_cost;
+mod raid;
+mod raid_bitmap;
+mod raid_read_modify_write;
 mod request_size;
 mod scheduler_starvation;
 mod slow;
@@ -35,6 +38,8 @@ pub trait Cause: Sync {
 /// All causes, in the order in which they claim time: the specific ones before the general ones.
 pub fn all() -> &'static [&'static dyn Cause] {
     &[
+        &raid_bitmap::RaidBitmap,
+        &raid_read_modify_write::RaidReadModifyWrite,
         &flush_cost::FlushCost,
         &scheduler_starvation::SchedulerStarvation,
         &writeback_flood::WritebackFlood,
