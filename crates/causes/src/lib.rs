@@ -4,6 +4,7 @@
 //! claimed is gone for those after it, so shares never exceed the whole.
 
 mod case;
+mod device_saturated;
 mod flush_cost;
 mod raid;
 mod raid_bitmap;
@@ -44,6 +45,7 @@ pub fn all() -> &'static [&'static dyn Cause] {
         &scheduler_starvation::SchedulerStarvation,
         &writeback_flood::WritebackFlood,
         &request_size::RequestSize,
+        &device_saturated::DeviceSaturated,
     ]
 }
 

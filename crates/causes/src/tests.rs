@@ -2,6 +2,7 @@
 
 mod flush_cost;
 mod losses;
+mod raid;
 mod request_size;
 mod scheduler_starvation;
 
