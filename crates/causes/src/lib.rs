@@ -6,6 +6,7 @@
 mod case;
 mod device_saturated;
 mod flush_cost;
+mod healthy;
 mod raid;
 mod raid_bitmap;
 mod raid_read_modify_write;
@@ -46,6 +47,7 @@ pub fn all() -> &'static [&'static dyn Cause] {
         &writeback_flood::WritebackFlood,
         &request_size::RequestSize,
         &device_saturated::DeviceSaturated,
+        &healthy::Healthy,
     ]
 }
 
