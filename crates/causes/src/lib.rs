@@ -4,7 +4,14 @@
 //! claimed is gone for those after it, so shares never exceed the whole.
 
 mod case;
+mod device_saturated;
 mod flush_cost;
+mod healthy;
+mod raid;
+mod raid_bitmap;
+mod raid_read_modify_write;
+mod request_size;
+mod scheduler_starvation;
 mod slow;
 #[cfg(test)]
 mod story;
@@ -32,7 +39,16 @@ pub trait Cause: Sync {
 
 /// All causes, in the order in which they claim time: the specific ones before the general ones.
 pub fn all() -> &'static [&'static dyn Cause] {
-    &[&flush_cost::FlushCost, &writeback_flood::WritebackFlood]
+    &[
+        &raid_bitmap::RaidBitmap,
+        &raid_read_modify_write::RaidReadModifyWrite,
+        &flush_cost::FlushCost,
+        &scheduler_starvation::SchedulerStarvation,
+        &writeback_flood::WritebackFlood,
+        &request_size::RequestSize,
+        &device_saturated::DeviceSaturated,
+        &healthy::Healthy,
+    ]
 }
 
 /// How to record without losing events.

@@ -1,7 +1,14 @@
 //! Each cause on recordings made by hand: found, rejected, cannot tell, and at its thresholds.
 
+mod all_causes;
+mod device_saturated;
 mod flush_cost;
+mod healthy;
 mod losses;
+mod raid;
+mod request_size;
+mod scheduler_starvation;
+mod writeback_flood;
 
 use crate::story::Story;
 use crate::verdict::{Answer, Confidence, Verdict};

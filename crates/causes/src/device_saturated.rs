@@ -1,0 +1,207 @@
+//! `device-saturated`: the device is busy, and requests stand in line in it.
+//!
+//! Claims the device time in which the device served those that were there first
+//! ([`queued_behind`](life::Company::queued_behind)), less what a request takes with few others there. Proof: what a
+//! request had to wait for is counted, and the device takes longer with more of them in it. Refuted if it takes as
+//! long with few others as with many: then it works on many at once, and it is the requests themselves that are slow.
+//!
+//! Example (Little's law): 7 requests in the device on average and 1,000 completed a second are 7 ms each.
+
+use crate::case::{Case, MIN_SHARE};
+use crate::slow::Slow;
+use crate::verdict::{Confidence, Verdict};
+use crate::words::{count, percent, time};
+use crate::Cause;
+use ledger::Reason;
+use life::Class;
+use stats::DepthRow;
+use trace::Nanos;
+
+/// The cause.
+pub struct DeviceSaturated;
+
+/// A device that works on one request after the other takes twice as long with twice as many; one that takes less
+/// than this much longer with at least twice as many works on them side by side.
+const GROWS: f64 = 1.5;
+
+/// Where specific causes explain so much of the device time that less than this part is left, the queue is theirs.
+const LEFT: f64 = 0.5;
+
+/// From this on a request took noticeably longer than on average.
+const SLOWER: f64 = 1.5;
+
+impl Cause for DeviceSaturated {
+    fn name(&self) -> &'static str {
+        "device-saturated"
+    }
+
+    fn title(&self) -> &'static str {
+        "the device has more to do than it can, and requests stand in line in it"
+    }
+
+    fn page(&self) -> &'static str {
+        include_str!("../../../docs/causes/device-saturated.md")
+    }
+
+    fn judge(&self, case: &mut Case) -> Verdict {
+        let mut verdict: Option<Verdict> = None;
+        let mut against = None;
+        for slow in case.slow() {
+            let device = slow.time(Reason::Device);
+            let left = case.unclaimed(&slow, Reason::Device);
+            if slow.share(left) < MIN_SHARE || (left.0 as f64) < LEFT * device.0 as f64 {
+                against.get_or_insert_with(|| match case.main_finding() {
+                    Some((other, _)) if slow.share(device) >= MIN_SHARE => format!(
+                        "{other} leaves {} of the time of the slowest {}",
+                        percent(slow.share(left)),
+                        slow.words()
+                    ),
+                    _ => format!(
+                        "the slowest {} spent {} of their time in the device",
+                        slow.words(),
+                        percent(slow.share(device))
+                    ),
+                });
+                continue;
+            }
+            let growth = slow.growth();
+            if let Some((few, many)) =
+                growth.filter(|(few, many)| (many.mean.0 as f64) < GROWS * few.mean.0 as f64)
+            {
+                against = Some(format!(
+                    "with {} in the device {} took {} there (mean), with {} {}",
+                    others(&many),
+                    slow.words(),
+                    time(many.mean),
+                    others(&few),
+                    time(few.mean)
+                ));
+                continue;
+            }
+            // What a request takes with few others there is no queue.
+            let own = growth.map_or(Nanos(0), |(few, _)| few.mean);
+            let operations = slow.each(|_| 1).min(1.0) * slow.group.tail.sum.time.operations as f64;
+            let own_time = Nanos((own.0 as f64 * operations) as u64);
+            let behind = slow.behind().min(device - own_time);
+            let wanted = Nanos((left.0 as f64 * behind.0 as f64 / device.0.max(1) as f64) as u64);
+            if slow.share(wanted) < MIN_SHARE {
+                against = Some(format!(
+                    "while one of the slowest {} was in the device, it completed {:.1} others: that is {} of their time",
+                    slow.words(),
+                    slow.each(|t| t.served),
+                    percent(slow.share(wanted))
+                ));
+                continue;
+            }
+            let claimed = case.claim(&slow, Reason::Device, wanted);
+            let sure = match (slow.is_below(), growth) {
+                (true, _) => Confidence::Medium,
+                (false, None) => Confidence::Medium,
+                (false, Some(_)) => Confidence::High,
+            };
+            let v = verdict.take().unwrap_or_else(|| Verdict::begin(self.name())).plus(claimed, sure);
+            verdict = Some(prove(v, case, &slow, growth, claimed));
+        }
+        match verdict {
+            Some(v) => v.unless("requests as slow with few others in the device as with many"),
+            None => match against {
+                Some(against) => Verdict::rejected(self.name(), against),
+                None => case.nothing(self.name(), "nothing that was slow waited in a device"),
+            },
+        }
+    }
+}
+
+fn prove(
+    mut v: Verdict,
+    case: &Case,
+    slow: &Slow,
+    growth: Option<(DepthRow, DepthRow)>,
+    claimed: Nanos,
+) -> Verdict {
+    let first = v.evidence.is_empty();
+    let name = case.name(slow.on.id);
+    let busy = slow.on.depth.busy().max(f64::MIN_POSITIVE);
+    let busy_seconds = (busy * slow.on.depth.observed().seconds()).max(f64::MIN_POSITIVE);
+    let done: u64 = slow.on.requests.iter().map(|r| r.count).sum();
+    // All of the time in which it was busy.
+    let (at_once, rate) = (slow.on.depth.mean() / busy, done as f64 / busy_seconds);
+    let pace = 1e9 / rate.max(f64::MIN_POSITIVE);
+    if first {
+        v = v.because(format!(
+            "{name} was busy {} of the time; then it had {at_once:.1} requests at once and completed {} a second: {} each (Little's law)",
+            percent(busy),
+            count(rate as u64),
+            time(Nanos((at_once * pace) as u64))
+        ));
+    }
+    let served = slow.each(|t| t.served);
+    v = v.because(format!(
+        "while one of the slowest {} was in {name}, it completed {served:.0} others; standing behind them was {} of their time",
+        slow.words(),
+        percent(slow.share(claimed))
+    ));
+    match growth {
+        Some((few, many)) => {
+            v = v.because(format!(
+                "with {} in the device {} took {} there (mean), with {} {}",
+                others(&many),
+                slow.words(),
+                time(many.mean),
+                others(&few),
+                time(few.mean)
+            ));
+        }
+        None => {
+            v = v.without(format!(
+                "how fast {name} is with fewer requests at once: there were none such; record a lighter load"
+            ));
+        }
+    }
+    let then = slow.each(|t| t.time.of(Reason::Device).0) / (served + 1.0);
+    if first && then >= SLOWER * pace {
+        v = v.because(format!(
+            "the device itself was slower then: {} for each request, {} on average",
+            time(Nanos(then as u64)),
+            time(Nanos(pace as u64))
+        ));
+    }
+    if !first {
+        return v;
+    }
+    let who = case.main_task(slow.on, &Class::ALL).filter(|_| !slow.is_below());
+    let who = who.map_or(String::new(), |(task, share)| {
+        format!(" ({task} sent {} of the requests here)", percent(share))
+    });
+    let top = case.name(slow.group.dev);
+    let half = ((rate / 2.0) as u64).max(1);
+    let reads = &slow.on.requests[Class::Read.index()];
+    let property = if reads.count * 2 >= done { "IOReadIOPSMax" } else { "IOWriteIOPSMax" };
+    v.try_this(
+        format!(
+            "fewer requests at once from those that can wait{who}: holds the unit SERVICE to half of what {name} \
+             did here; it becomes slower, the others faster"
+        ),
+        format!("systemctl set-property --runtime SERVICE {property}=\"/dev/{top} {half}\""),
+    )
+    .try_this(
+        format!(
+            "measures what {name} can do alone (reads only, 10 s at full load); if that is no more than the {} a \
+             second of this recording, only a faster device or a higher limit of the volume helps",
+            count(rate as u64)
+        ),
+        format!(
+            "fio --name=limit --filename=/dev/{name} --readonly --rw=randread --bs=4k --direct=1 --ioengine=libaio \
+             --iodepth=32 --runtime=10 --time_based"
+        ),
+    )
+}
+
+/// `none`, `1 other`, `4 to 7 others`.
+fn others(row: &DepthRow) -> String {
+    match (row.from, row.to) {
+        (0, _) => "none".into(),
+        (1, _) => "1 other".into(),
+        (a, b) => format!("{a} to {b} others"),
+    }
+}
