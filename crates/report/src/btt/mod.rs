@@ -186,7 +186,11 @@ impl Files {
         if e.action.is_note() && e.action != Action::Message {
             return;
         }
-        let zero = *self.zero.get_or_insert(e.time);
+        // blkparse drops messages with the id of a cgroup; they do not start its clock.
+        let zero = match e.action {
+            Action::Message if e.cgroup != 0 => self.zero.unwrap_or(e.time),
+            _ => *self.zero.get_or_insert(e.time),
+        };
         self.end = self.end.max(e.time.since(zero));
         let now = e.time.since(zero);
         let Some(at) = self.place(e.dev) else { return };

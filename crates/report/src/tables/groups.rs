@@ -17,7 +17,7 @@ fn group_columns(group: Option<(&'static str, &'static str)>) -> Vec<Column> {
         ("d2c_p50_ns", "D2C p50"),
         ("d2c_p99_ns", "p99"),
         ("d2c_p999_ns", ""),
-        ("d2c_max_ns", "max"),
+        ("d2c_max_ns", ""),
         ("q2c_mean_ns", ""),
         ("q2c_p50_ns", "Q2C p50"),
         ("q2c_p99_ns", "p99"),

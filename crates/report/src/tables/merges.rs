@@ -15,7 +15,7 @@ pub(super) fn merges(v: &View) -> Table {
         ("ratio", "#Q/#D"),
         ("size_min_bytes", "size min"),
         ("size_mean_bytes", "mean"),
-        ("size_p50_bytes", "p50"),
+        ("size_p50_bytes", ""),
         ("size_max_bytes", "max"),
         ("size_total_bytes", "total"),
         ("contiguous", "in sequence"),

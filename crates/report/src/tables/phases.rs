@@ -14,13 +14,13 @@ use std::collections::BTreeMap;
 fn phase(name: &str) -> Value {
     let (name, plain) = match name {
         "q2q" => ("Q2Q", "between two"),
-        "q2a" => ("Q2A", "until sent to a device below"),
-        "q2g" => ("Q2G", "get a request (tag)"),
-        "s2g" => ("S2G", "asleep for a request"),
+        "q2a" => ("Q2A", "until sent below"),
+        "q2g" => ("Q2G", "wait for a tag"),
+        "s2g" => ("S2G", "asleep for a tag"),
         "g2i" => ("G2I", "prepare"),
         "q2m" => ("Q2M", "until merged"),
         "i2d" => ("I2D", "in the scheduler"),
-        "m2d" => ("M2D", "merged, until issued"),
+        "m2d" => ("M2D", "merged to issued"),
         "d2c" => ("D2C", "in the device"),
         _ => ("Q2C", "all of it"),
     };
@@ -35,7 +35,12 @@ fn phase_columns(who: (&'static str, &'static str)) -> Vec<Column> {
 /// Adds a row for each phase that has something.
 fn add(t: &mut Table, who: &Value, level: &'static str, rows: &[(&'static str, &Distribution)]) {
     for (name, d) in rows.iter().filter(|(_, d)| !d.is_empty()) {
-        let lead = [who.clone(), Value::Text(level.into()), phase(name)];
+        // Names of tasks are long, and the table of devices has said it in words already.
+        let term = match phase(name) {
+            Value::Term(name, _) if t.name == "task" => Value::Term(name, ""),
+            term => term,
+        };
+        let lead = [who.clone(), Value::Text(level.into()), term];
         t.row(lead.into_iter().chain(spread(d)).collect());
     }
 }
@@ -87,11 +92,11 @@ impl Sum {
     fn show(&self, t: &mut Table, who: &Value) {
         let r = &self.requests;
         let rows = [("q2g", &r.q2g), ("s2g", &self.s2g), ("g2i", &r.g2i), ("i2d", &r.i2d), ("d2c", &r.d2c)];
-        add(t, who, "requests", &rows);
-        add(t, who, "requests", &[("q2c", &r.q2c)]);
+        add(t, who, "request", &rows);
+        add(t, who, "request", &[("q2c", &r.q2c)]);
         let rows = [("q2q", &self.q2q), ("q2a", &self.q2a), ("q2m", &self.q2m), ("m2d", &self.m2d)];
-        add(t, who, "bios", &rows);
-        add(t, who, "bios", &[("d2c", &self.bios.d2c), ("q2c", &self.bios.q2c)]);
+        add(t, who, "bio", &rows);
+        add(t, who, "bio", &[("d2c", &self.bios.d2c), ("q2c", &self.bios.q2c)]);
     }
 }
 
@@ -137,10 +142,10 @@ pub(super) fn by_task(v: &View) -> Table {
     for (task, r) in order {
         let who = v.task_name(task);
         let rows = [("q2g", &r.q2g), ("g2i", &r.g2i), ("i2d", &r.i2d), ("d2c", &r.d2c), ("q2c", &r.q2c)];
-        add(&mut t, &who, "requests", &rows);
+        add(&mut t, &who, "request", &rows);
         if let Some(b) = bios.get(&task) {
             let rows = [("q2q", &b.q2q), ("q2a", &b.q2a), ("q2m", &b.q2m), ("m2d", &b.m2d), ("q2c", &b.q2c)];
-            add(&mut t, &who, "bios", &rows);
+            add(&mut t, &who, "bio", &rows);
         }
     }
     if !v.devices.is_empty() {

@@ -147,7 +147,7 @@ impl Table {
         let widths: Vec<usize> = (0..shown.len()).map(wide).collect();
         let mut out = format!("{}: {}\n", self.name, self.title);
         for line in &lines {
-            let mut text = String::from(" ");
+            let mut text = String::new();
             for (c, cell) in line.iter().enumerate() {
                 let width = widths[c];
                 let _ =
@@ -155,7 +155,7 @@ impl Table {
             }
             let _ = writeln!(out, "{}", text.trim_end());
         }
-        self.notes.iter().for_each(|n| out.push_str(&format!("  {n}\n")));
+        self.notes.iter().for_each(|n| out.push_str(&format!(" {n}\n")));
         out
     }
 }
@@ -171,8 +171,7 @@ mod tests {
         for (op, ns) in [("read", 1_500_000), ("write", 20)] {
             t.row(vec![Value::Text("vda".into()), Value::Text(op.into()), Value::Time(ns), Value::None]);
         }
-        let text =
-            "ops: how long\n  device  op        p99\n  vda     read   1.5 ms\n          write   20 ns\n";
+        let text = "ops: how long\n device  op        p99\n vda     read   1.5 ms\n         write   20 ns\n";
         assert_eq!(t.text(), text);
         assert_eq!(
             t.json(),
