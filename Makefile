@@ -28,9 +28,11 @@ demo: release
 	@mkdir -p $(TARGET)/demo
 	@echo; echo '$$ iowhy explain $(DEMO)'
 	@$(IOWHY) explain $(DEMO)
+	@$(IOWHY) report $(DEMO) > $(TARGET)/demo/report.txt
 	@$(IOWHY) explain --json $(DEMO) > $(TARGET)/demo/explain.json
-	@echo; echo 'The same as JSON: $(TARGET)/demo/explain.json'
-	@echo 'What happened in this recording: $(DEMO)/README.md'
+	@echo; echo 'All tables:    $(TARGET)/demo/report.txt'
+	@echo 'For scripts:   $(TARGET)/demo/explain.json'
+	@echo 'What happened: $(DEMO)/README.md'
 
 test: toolchain
 	@scripts/need-test-tools

@@ -48,7 +48,15 @@ impl Bench {
     /// Measures, prints and writes the tables.
     pub fn run(&self) -> Outcome {
         fs::create_dir_all(&self.scratch)?;
-        let report = self.tables();
+        let absolute = Bench {
+            iowhy: whole(&self.iowhy)?,
+            capture: self.capture.as_deref().map(whole).transpose()?,
+            seed: whole(&self.seed)?,
+            scratch: whole(&self.scratch)?,
+            runs: self.runs,
+            out: self.out.clone(),
+        };
+        let report = absolute.tables();
         fs::remove_dir_all(&self.scratch)?;
         let report = report?;
         print!("{report}");
@@ -135,6 +143,10 @@ fn blkparse_and_btt(capture: &Path, scratch: &Path) -> Outcome<Cost> {
     let second = measure(&btt, scratch)?;
     fs::remove_file(merged)?;
     Ok(first.then(second))
+}
+
+fn whole(path: &Path) -> Outcome<PathBuf> {
+    fs::canonicalize(path).map_err(|e| format!("{}: {e}", path.display()).into())
 }
 
 /// `vda` for `vda.blktrace.0`, of all files in a folder.

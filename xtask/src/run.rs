@@ -34,7 +34,8 @@ impl Cost {
     }
 }
 
-/// Runs `command` with its output into files in `scratch`; an unhappy end is an error with what it said.
+/// Runs `command` in `scratch`, where its output and whatever files it makes go (btt leaves some in the current folder),
+/// so its paths must be absolute. An unhappy end is an error with what it said.
 pub fn measure(command: &Command, scratch: &Path) -> Outcome<Cost> {
     let result = scratch.join("cost.txt");
     let mut small = Command::new(std::env::current_exe()?);
@@ -52,7 +53,7 @@ pub fn measure(command: &Command, scratch: &Path) -> Outcome<Cost> {
 /// Run one program and write wall time and processor time (ns) and peak memory (bytes) into SCRATCH/cost.txt
 #[derive(Args)]
 pub struct Measure {
-    /// Where its output goes, too
+    /// Where it runs, and its output goes
     #[arg(long)]
     scratch: PathBuf,
     /// The program and its arguments
@@ -66,7 +67,7 @@ impl Measure {
         let said = self.scratch.join("stderr.txt");
         let (name, arguments) = self.command.split_first().ok_or("no program")?;
         let mut command = Command::new(name);
-        command.args(arguments).stdin(Stdio::null());
+        command.args(arguments).current_dir(&self.scratch).stdin(Stdio::null());
         command.stdout(File::create(self.scratch.join("stdout.txt"))?).stderr(File::create(&said)?);
         let began = Instant::now();
         let mut child = command.spawn().map_err(|e| format!("{name}: {e}"))?;
