@@ -23,6 +23,8 @@ pub struct Device {
     pub attributes: BTreeMap<String, Fact<String>>,
     /// Of an md array: what it is made of.
     pub members: Vec<Fact<String>>,
+    /// Devices that it lies on, by the kernel's names: of md and dm those below, of a loop device that of its file.
+    pub lower: Vec<Fact<String>>,
 }
 
 /// Whether a write that completed may still be lost when power fails.

@@ -4,18 +4,30 @@ use serde::{Serialize, Serializer};
 use std::fmt;
 use std::sync::Arc;
 
-/// A line of a document.
+/// A place in a document. Printed as `queue-vda.txt:23` or `system.json: before.disks.vda.queue.nr_requests`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct At {
     /// The document's name: its path within the capture.
     pub file: Arc<str>,
-    /// Counted from 1.
-    pub line: u32,
+    /// Where in it.
+    pub place: Place,
+}
+
+/// Where in a document.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// A line of a text, counted from 1.
+    Line(u32),
+    /// A value of a JSON document: the names that lead to it, with dots between.
+    Key(Arc<str>),
 }
 
 impl fmt::Display for At {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file, self.line)
+        match &self.place {
+            Place::Line(line) => write!(f, "{}:{line}", self.file),
+            Place::Key(key) => write!(f, "{}: {key}", self.file),
+        }
     }
 }
 
@@ -25,7 +37,7 @@ impl Serialize for At {
     }
 }
 
-/// A value and the line that says so. Printed as `256 (queue-vda.txt:23)`.
+/// A value and the place that says so. Printed as `256 (queue-vda.txt:23)`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fact<T> {
     /// What is the case.
@@ -51,7 +63,7 @@ impl<T: fmt::Display> fmt::Display for Fact<T> {
     }
 }
 
-/// Two lines that contradict each other: a setting changed between two snapshots, or they are of different machines.
+/// Two places that say different things of one setting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Conflict {
     /// Which setting, e.g. `vda/queue/nr_requests`.

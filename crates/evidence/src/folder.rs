@@ -3,7 +3,7 @@
 //! A folder may be anything: huge, full of traces, hostile. So only regular files are opened (a pipe would never end,
 //! a link may lead anywhere), only up to set sizes, and what looked like a document but was not read is told.
 
-use crate::document::kind_by_name;
+use crate::document::{kind_by_name, SYSTEM_JSON};
 use crate::System;
 use serde::Serialize;
 use std::fs::{self, File};
@@ -12,6 +12,9 @@ use std::path::Path;
 
 /// The largest document that is read. `/proc/mounts` of a busy container host has about 1 MB.
 pub const MOST_BYTES: u64 = 4 << 20;
+/// The largest `system.json`: it may hold the extents of loop devices' files, twice 130 bytes for each, up to 100,000 of
+/// each file.
+pub const MOST_BYTES_OF_SYSTEM_JSON: u64 = 32 << 20;
 /// The most that is read of all documents together.
 pub const MOST_BYTES_IN_ALL: u64 = 64 << 20;
 /// The most directory entries that are looked at.
@@ -56,9 +59,19 @@ impl System {
                 format!("only {MOST_FILES} of its files were looked at"),
             );
         }
-        // Telling names first, so that what they say holds against what was recognised by content.
+        // The recorder's own snapshot first: it was taken when recording began.
+        if names.iter().any(|name| name == SYSTEM_JSON) {
+            let mut own = MOST_BYTES_OF_SYSTEM_JSON;
+            match load(&folder.join(SYSTEM_JSON), MOST_BYTES_OF_SYSTEM_JSON, &mut own) {
+                Ok(content) => {
+                    system.add_document(SYSTEM_JSON, &content);
+                }
+                Err(why) => system.skip(SYSTEM_JSON, why),
+            }
+        }
+        // Then telling names, so that what they say holds against what was recognised by content.
         for name in names.iter().filter(|name| kind_by_name(name).is_some()) {
-            match load(&folder.join(name), &mut left) {
+            match load(&folder.join(name), MOST_BYTES, &mut left) {
                 Ok(content) => {
                     system.add_document(name, &content);
                 }
@@ -68,19 +81,19 @@ impl System {
         let own_name = path.file_name().and_then(|name| name.to_str());
         for name in names.iter().filter(|name| kind_by_name(name).is_none()) {
             let plain = name.ends_with(".txt") || !name.contains('.');
-            let asked_for = own_name == Some(name);
+            let asked_for = own_name == Some(name) && name != SYSTEM_JSON;
             if !(asked_for || (any_name && plain)) {
                 continue;
             }
             // That it cannot be read means nothing here: it was hardly a document.
-            if let Ok(content) = load(&folder.join(name), &mut left) {
+            if let Ok(content) = load(&folder.join(name), MOST_BYTES, &mut left) {
                 system.add_document(name, &content);
             }
         }
         system
     }
 
-    fn skip(&mut self, file: &str, why: String) {
+    pub(crate) fn skip(&mut self, file: &str, why: String) {
         self.skipped.push(Skipped { file: file.to_owned(), why });
     }
 }
@@ -93,22 +106,22 @@ fn names(folder: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// A text file's content, taken off what is `left` to be read; or why not.
-fn load(path: &Path, left: &mut u64) -> Result<Vec<u8>, String> {
+/// A text file's content of at most `most` bytes, taken off what is `left` to be read; or why not.
+fn load(path: &Path, most: u64, left: &mut u64) -> Result<Vec<u8>, String> {
     let cannot = |e: io::Error| format!("cannot read it: {e}");
     let facts = fs::symlink_metadata(path).map_err(cannot)?;
     if !facts.is_file() {
         return Err("not a regular file".into());
     }
-    if facts.len() > MOST_BYTES {
-        return Err(format!("{} bytes are too many for a document (at most {MOST_BYTES})", facts.len()));
+    if facts.len() > most {
+        return Err(format!("{} bytes are too many for a document (at most {most})", facts.len()));
     }
     if facts.len() > *left {
         return Err(format!("more than {MOST_BYTES_IN_ALL} bytes of documents"));
     }
     let file = File::open(path).map_err(cannot)?;
     let mut content = Vec::new();
-    file.take(MOST_BYTES.min(*left)).read_to_end(&mut content).map_err(cannot)?;
+    file.take(most.min(*left)).read_to_end(&mut content).map_err(cannot)?;
     *left -= content.len() as u64;
     if content[..content.len().min(LOOK)].contains(&0) {
         return Err("not text".into());

@@ -5,6 +5,8 @@
 //! `lsblk`. Every value is a [`Fact`] that remembers its file and line, so that a cause can quote its source. Nothing
 //! is guessed: what is not said is `None`, a line not understood is counted.
 
+mod cgroup;
+mod changes;
 mod device;
 mod document;
 mod fact;
@@ -13,9 +15,10 @@ mod md;
 mod mount;
 mod system;
 
+pub use cgroup::Cgroup;
 pub use device::{Device, WriteCache};
 pub use document::Document;
-pub use fact::{At, Conflict, Fact};
+pub use fact::{At, Conflict, Fact, Place};
 pub use folder::{Skipped, MOST_BYTES, MOST_BYTES_IN_ALL, MOST_FILES};
 pub use md::Md;
 pub use mount::Mount;

@@ -4,7 +4,7 @@
 //! [`Conflict`], never as the truth. Documents are read in a fixed order, so the same folder gives the same system.
 
 use crate::device::Device;
-use crate::{At, Conflict, Document, Fact, Mount, Skipped};
+use crate::{At, Cgroup, Conflict, Document, Fact, Mount, Skipped};
 use serde::Serialize;
 use std::collections::btree_map::Entry;
 use std::collections::BTreeMap;
@@ -27,8 +27,12 @@ pub struct System {
     pub vm: BTreeMap<String, Fact<String>>,
     /// `/proc/meminfo`, by name: `MemTotal`, `Dirty`. Those that have a size, at the first reading.
     pub memory: BTreeMap<String, Fact<Bytes>>,
+    /// Control groups that limit or weigh I/O, parents first.
+    pub cgroups: Vec<Cgroup>,
     /// Statements that contradict one another.
     pub conflicts: Vec<Conflict>,
+    /// Settings that changed during the recording: `kept` is what held before, `other` what was found after it.
+    pub changed: Vec<Conflict>,
     /// Which documents were read, and how much of each was understood.
     pub sources: Vec<Document>,
     /// Documents that could not be read.
@@ -156,6 +160,11 @@ impl System {
     /// Notes that `device` is made of `member`; false if the device's name is impossible or it has too many.
     pub(crate) fn set_member(&mut self, device: &str, member: &str, at: &At) -> bool {
         self.named(device).is_some_and(|target| insert(&mut target.members, member, at))
+    }
+
+    /// Notes that `device` lies on `lower`; false if the device's name is impossible or it has too many.
+    pub(crate) fn set_lower(&mut self, device: &str, lower: &str, at: &At) -> bool {
+        self.named(device).is_some_and(|target| insert(&mut target.lower, lower, at))
     }
 
     /// Notes a value of `/proc/sys/vm/`.

@@ -1,6 +1,6 @@
 //! Each kind of document, in the shapes people save it.
 
-use evidence::{System, WriteCache};
+use evidence::{Place, System, WriteCache};
 use trace::{Bytes, DevId, Nanos};
 
 fn read(file: &str, content: &str) -> System {
@@ -121,7 +121,10 @@ HugePages_Total:       0
     assert_eq!(loop0.backing_file().unwrap().value, "/mnt/slow dev/disk");
     assert!(loop0.loop_direct_io().unwrap().value);
     let lab = system.mounts_on(loop0).next().unwrap();
-    assert_eq!((lab.target.as_str(), lab.fstype.as_str(), lab.at.line), ("/mnt/lab", "ext4", 7));
+    assert_eq!(
+        (lab.target.as_str(), lab.fstype.as_str(), &lab.at.place),
+        ("/mnt/lab", "ext4", &Place::Line(7))
+    );
     assert_eq!(
         (lab.option("data"), lab.option("nodioread_nolock"), lab.option("noatime")),
         (Some("ordered"), Some(""), None)

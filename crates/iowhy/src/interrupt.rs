@@ -20,6 +20,11 @@ impl Interrupt {
         Interrupt(flag)
     }
 
+    /// Takes back that one has come.
+    pub fn forget(&self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+
     /// Whether one has come.
     pub fn came(&self) -> bool {
         self.0.load(Ordering::Relaxed)

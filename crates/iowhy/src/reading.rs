@@ -20,6 +20,19 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// Reading that is over before this shows no progress bar.
 const SHORT: Duration = Duration::from_millis(700);
 
+/// Opens a recording.
+///
+/// The stream of a recorder is read to its end here. Ctrl-C then goes to both programs of the pipe: it ends the
+/// recording, and what was recorded is still to be explained; a second one ends this program too.
+pub fn open(path: &Path) -> Result<Recording, Failure> {
+    let interrupt = (path == Path::new("-")).then(Interrupt::catch);
+    let recording = trace::open(path);
+    if let Some(interrupt) = interrupt {
+        interrupt.forget();
+    }
+    Ok(recording?)
+}
+
 /// Reads everything and gives each batch to `take`.
 pub fn read(recording: Recording, path: &Path, mut take: impl FnMut(&Batch)) -> Result<Quality, Failure> {
     read_while(recording, path, |batch| {

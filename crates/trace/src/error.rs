@@ -1,6 +1,6 @@
 //! What can go wrong in reading: what happened, where (file and offset) and what to do.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A reason why a trace could not be read at all. Damage that can be stepped over is not an error: it is
 /// counted in [`Quality`](crate::Quality).
@@ -32,9 +32,28 @@ pub enum Error {
         /// What was looked for.
         what: String,
     },
+    /// What comes packed or through a pipe is unpacked to disk first, and there is no room for it.
+    #[error("{folder}: {what}", folder = .folder.display())]
+    NoRoom {
+        /// Where it was to be unpacked.
+        folder: PathBuf,
+        /// How much was wanted.
+        what: String,
+    },
 }
 
 impl Error {
+    /// The same error, with paths in folder `from` told as paths in `to`.
+    pub(crate) fn renamed(self, from: &Path, to: &Path) -> Error {
+        let new = |path: PathBuf| path.strip_prefix(from).map(|rest| to.join(rest)).unwrap_or(path);
+        match self {
+            Error::Io { path, source } => Error::Io { path: new(path), source },
+            Error::Malformed { path, offset, what } => Error::Malformed { path: new(path), offset, what },
+            Error::NotATrace { path, what } => Error::NotATrace { path: new(path), what },
+            other => other,
+        }
+    }
+
     /// What the user can do about it, if there is something to say.
     pub fn help(&self) -> Option<&'static str> {
         match self {
@@ -47,8 +66,12 @@ impl Error {
                 }
                 _ => None,
             },
-            Error::Malformed { .. } | Error::NotATrace { .. } => {
-                Some("iowhy reads NAME.blktrace.N, `blkparse -d` files, trace.dat and blkparse's text")
+            Error::Malformed { .. } | Error::NotATrace { .. } => Some(
+                "iowhy reads NAME.blktrace.N, `blkparse -d` files, trace.dat, blkparse's text, and captures of \
+                 iowhy: the folder, the packed file, the stream",
+            ),
+            Error::NoRoom { .. } => {
+                Some("set TMPDIR to a folder with more room, or unpack it there (tar) and give the folder")
             }
         }
     }

@@ -101,6 +101,11 @@ impl Input {
         self.size
     }
 
+    /// Whether its path leads to the very bytes that [`Input::read`] gives, to be read at any place.
+    pub fn is_plain_file(&self) -> bool {
+        self.size.is_some() && self.compression.is_none()
+    }
+
     /// What to call it in messages.
     pub fn name(&self) -> String {
         self.path.display().to_string()

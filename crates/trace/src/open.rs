@@ -5,9 +5,11 @@ use crate::blktrace::{self, Stream};
 use crate::error::Error;
 use crate::input::Input;
 use crate::merge::Merge;
+use crate::packed;
+use crate::place::Place;
 use crate::reorder::Reorder;
 use crate::source::Source;
-use crate::tracedat;
+use crate::tracedat::{self, TraceDat, HEAD};
 use crate::units::DevId;
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,8 +21,9 @@ pub struct Recording {
     pub source: Box<dyn Source>,
     /// The format, as `explain` names it: `blktrace`, `trace.dat`, `blkparse`.
     pub format: &'static str,
-    /// The folder that may hold files beside the trace (settings, what the load printed).
-    pub folder: Option<PathBuf>,
+    /// What opens it again, and where files beside the trace lie (settings, what the load printed). Keep it as long
+    /// as these are needed. `None` for a pipe that cannot be read twice.
+    pub place: Option<Place>,
     /// The kernel that recorded it, if the trace says so.
     pub kernel: Option<String>,
     /// Names of devices, from the names of the files: `vda` from `vda.blktrace.0`.
@@ -28,20 +31,21 @@ pub struct Recording {
 }
 
 /// Opens a recording. `path` is one of
-/// - `-`: blktrace records (`blktrace -o -`, `blkparse -d -`) or blkparse's text on standard input,
-/// - a file: one CPU's `NAME.blktrace.N` (its siblings are not read), a merged `blkparse -d` file, or text,
-///   each perhaps compressed with gzip or zstd; or a `trace.dat`,
+/// - a file: one CPU's `NAME.blktrace.N` (its siblings are not read), a merged `blkparse -d` file, text, a
+///   `trace.dat`, or a whole capture as a tar; each perhaps compressed with gzip or zstd,
+/// - `-`: any of these on standard input (`blktrace -o -`, `blkparse -d -`, `iowhy record -o -`),
 /// - `NAME` where `NAME.blktrace.0` and so on exist, as `blkparse -i NAME` takes it,
-/// - a folder: all blktrace files in it, of all devices; where there are none, its `trace.dat`.
+/// - a folder: all blktrace files in it, of all devices; where there are none, its `trace.dat`, or what the recorder
+///   left instead (`trace.head` and `trace.cpuN.raw`).
 pub fn open(path: &Path) -> Result<Recording, Error> {
     if path == Path::new("-") {
-        return open_one(Input::open(path)?, None);
+        return open_one(Input::open(path)?);
     }
     if path.is_dir() {
         return open_folder(path);
     }
     if path.exists() {
-        return open_one(Input::open(path)?, path.parent().map(folder_or_here));
+        return open_one(Input::open(path)?);
     }
     let found = siblings(path);
     if found.is_empty() {
@@ -53,7 +57,7 @@ pub fn open(path: &Path) -> Result<Recording, Error> {
             }
         };
     }
-    open_per_cpu(found, path.parent().map(folder_or_here))
+    open_per_cpu(found, path)
 }
 
 fn folder_or_here(parent: &Path) -> PathBuf {
@@ -95,27 +99,52 @@ fn per_cpu_files(folder: &Path) -> Vec<(PathBuf, PerCpu)> {
     found.into_values().collect()
 }
 
-fn open_folder(folder: &Path) -> Result<Recording, Error> {
+/// The finished trace in a capture.
+pub(crate) const TRACE: &str = "trace.dat";
+
+/// Whether [`open_folder`] finds something to open.
+pub(crate) fn holds_trace(folder: &Path) -> bool {
+    [TRACE, HEAD].iter().any(|name| folder.join(name).is_file()) || !per_cpu_files(folder).is_empty()
+}
+
+pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
     fs::read_dir(folder).map_err(|source| Error::Io { path: folder.into(), source })?;
     let found = per_cpu_files(folder);
     if !found.is_empty() {
-        return open_per_cpu(found, Some(folder.to_path_buf()));
+        return open_per_cpu(found, folder);
     }
-    let trace_dat = folder.join("trace.dat");
-    if trace_dat.is_file() {
-        return open_trace_dat(&trace_dat, Some(folder.to_path_buf()));
-    }
-    let what = "this folder holds no trace (NAME.blktrace.N and trace.dat were looked for)".into();
-    Err(Error::NotATrace { path: folder.into(), what })
+    let trace = folder.join(TRACE);
+    let trace = match (trace.is_file(), folder.join(HEAD).is_file()) {
+        (true, false) => tracedat::open(&trace)?,
+        (false, true) if packed::is_in_parts(folder) => return packed::open_parts(folder),
+        (false, true) => tracedat::open_raw(folder)?,
+        (true, true) => fuller(tracedat::open(&trace), tracedat::open_raw(folder))?,
+        (false, false) => {
+            let what =
+                format!("this folder holds no trace (NAME.blktrace.N, {TRACE} and {HEAD} were looked for)");
+            return Err(Error::NotATrace { path: folder.into(), what });
+        }
+    };
+    Ok(of_trace_dat(trace, folder))
 }
 
-fn open_trace_dat(path: &Path, folder: Option<PathBuf>) -> Result<Recording, Error> {
-    let trace = tracedat::open(path)?;
+/// Both forms lie there if the recorder was killed while it put the trace together: one of them is whole.
+fn fuller(dat: Result<TraceDat, Error>, raw: Result<TraceDat, Error>) -> Result<TraceDat, Error> {
+    match (dat, raw) {
+        (Ok(dat), Ok(raw)) if raw.size() > dat.size() => Ok(raw),
+        (Err(_), Ok(raw)) => Ok(raw),
+        (dat, _) => dat,
+    }
+}
+
+fn of_trace_dat(trace: TraceDat, path: &Path) -> Recording {
     let kernel = trace.facts().kernel().map(str::to_string);
-    Ok(Recording { source: Box::new(trace), format: "trace.dat", folder, names: vec![], kernel })
+    let place = Some(Place::given(path));
+    Recording { source: Box::new(trace), format: "trace.dat", place, names: vec![], kernel }
 }
 
-fn open_per_cpu(found: Vec<(PathBuf, PerCpu)>, folder: Option<PathBuf>) -> Result<Recording, Error> {
+/// `path` is the folder or the NAME that they were found by.
+fn open_per_cpu(found: Vec<(PathBuf, PerCpu)>, path: &Path) -> Result<Recording, Error> {
     let mut notes = Vec::new();
     let mut names: Vec<String> = found.iter().map(|(_, p)| p.device.clone()).collect();
     names.dedup();
@@ -146,7 +175,7 @@ fn open_per_cpu(found: Vec<(PathBuf, PerCpu)>, folder: Option<PathBuf>) -> Resul
         .collect();
     names.dedup();
     let source = Box::new(Merge::new(streams, size, notes));
-    Ok(Recording { source, format: "blktrace", folder, names, kernel: None })
+    Ok(Recording { source, format: "blktrace", place: Some(Place::given(path)), names, kernel: None })
 }
 
 /// blktrace writes one file per CPU, also where nothing happened: a hole in the numbers is a lost file.
@@ -188,10 +217,12 @@ fn only_one_cpu(path: &Path) -> Option<String> {
     })
 }
 
-fn open_one(mut input: Input, folder: Option<PathBuf>) -> Result<Recording, Error> {
+fn open_one(mut input: Input) -> Result<Recording, Error> {
     let name =
         per_cpu_name(&input.path().file_name().unwrap_or_default().to_string_lossy()).map(|p| p.device);
     let size = input.size();
+    let place = size.map(|_| Place::given(input.path()));
+    let in_place = input.is_plain_file();
     let start = input.peek()?;
     if start.is_empty() {
         return Err(Error::Malformed {
@@ -201,18 +232,20 @@ fn open_one(mut input: Input, folder: Option<PathBuf>) -> Result<Recording, Erro
         });
     }
     if tracedat::looks_like(start) {
-        if input.path() == Path::new("standard input") {
-            let what = "a trace.dat has its parts out of order and cannot be read from a pipe".into();
-            return Err(Error::NotATrace { path: input.path().into(), what });
-        }
-        return open_trace_dat(input.path(), folder);
+        return match in_place {
+            true => Ok(of_trace_dat(tracedat::open(input.path())?, input.path())),
+            false => packed::open_trace_dat(input),
+        };
+    }
+    if packed::looks_like(start) {
+        return packed::open(input);
     }
     if !blktrace::looks_like(start) {
         if blkparse::looks_like(start) {
             let source = Box::new(BlkparseText::open(input));
-            return Ok(Recording { source, format: "blkparse", folder, names: vec![], kernel: None });
+            return Ok(Recording { source, format: "blkparse", place, names: vec![], kernel: None });
         }
-        let what = "this is no recording (blktrace, trace.dat or blkparse's text)".into();
+        let what = "this is no recording (blktrace, trace.dat, blkparse's text or a capture as a tar)".into();
         return Err(Error::Malformed { path: input.path().into(), offset: 0, what });
     }
     let path = input.path().to_path_buf();
@@ -220,5 +253,5 @@ fn open_one(mut input: Input, folder: Option<PathBuf>) -> Result<Recording, Erro
     let notes = only_one_cpu(&path).into_iter().collect();
     let names = stream.next_device().zip(name).into_iter().collect();
     let source = Box::new(Reorder::new(stream, size, notes));
-    Ok(Recording { source, format: "blktrace", folder, names, kernel: None })
+    Ok(Recording { source, format: "blktrace", place, names, kernel: None })
 }

@@ -13,11 +13,13 @@ mod meminfo;
 mod mounts;
 mod sysctl;
 mod sysfs;
+mod system_json;
 mod uname;
 
-use crate::{At, System};
+use crate::{At, Place, System};
 use serde::Serialize;
 use std::sync::Arc;
+pub(crate) use system_json::SYSTEM_JSON;
 use trace::DevId;
 
 /// What became of a document's lines.
@@ -27,7 +29,7 @@ pub struct Document {
     pub file: String,
     /// Which kinds were found in it: `sysfs`, `mounts`, ...
     pub kinds: Vec<&'static str>,
-    /// Lines that are not blank.
+    /// Lines that are not blank; of a JSON document its values.
     pub lines: u32,
     /// How many of them no kind understood.
     pub unknown: u32,
@@ -100,10 +102,13 @@ pub(crate) fn kind_by_name(file: &str) -> Option<&'static str> {
 
 impl System {
     /// Reads one document, which is what its name says; without a telling name it is taken only if at least half of
-    /// its lines are understood. False if it was not taken; then nothing changed.
+    /// its lines are understood. `system.json` is JSON: all of it is understood or [`System::skipped`] says why not. False if it was not taken; then nothing changed.
     ///
     /// Any bytes will do: what is not UTF-8 or not understood is counted in [`System::sources`].
     pub fn add_document(&mut self, file: &str, content: &[u8]) -> bool {
+        if file == SYSTEM_JSON {
+            return self.add_system_json(file, content);
+        }
         match kind_by_name(file) {
             Some(kind) => self.add_lines(file, content, kind),
             None => {
@@ -130,7 +135,8 @@ impl System {
         let mut read =
             Document { file: file.to_string(), kinds: vec![], lines: 0, unknown: 0, first_unknown: None };
         for (i, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            let at = At { file: file.clone(), line: u32::try_from(i + 1).unwrap_or(u32::MAX) };
+            let line_number = u32::try_from(i + 1).unwrap_or(u32::MAX);
+            let at = At { file: file.clone(), place: Place::Line(line_number) };
             read.lines = read.lines.saturating_add(1);
             match kinds.iter_mut().find_map(|kind| kind.line(line, &at, self).then(|| kind.name())) {
                 Some(name) if read.kinds.contains(&name) => {}

@@ -41,7 +41,7 @@ fn mountinfo(words: &[&str], at: &At) -> Option<Mount> {
     mount(source, target, fstype, &[options, super_options], Some(dev_with_colon(dev)?), at)
 }
 
-fn mount(
+pub(super) fn mount(
     source: &str,
     target: &str,
     fstype: &str,
@@ -92,7 +92,7 @@ fn unescape(text: &str) -> String {
 }
 
 /// A mount's device number names the device it is mounted from.
-fn name_device(source: &str, dev: DevId, at: &At, system: &mut System) {
+pub(super) fn name_device(source: &str, dev: DevId, at: &At, system: &mut System) {
     // Major 0 is no block device. "/dev/root" is a made-up name.
     let Some(name) = source.strip_prefix("/dev/").filter(|name| dev.major() != 0 && *name != "root") else {
         return;

@@ -66,7 +66,7 @@ impl Events {
     /// Prints the events.
     pub fn run(&self) -> Result<(), Failure> {
         let mut options = self.options();
-        let recording = trace::open(&self.capture)?;
+        let recording = reading::open(&self.capture)?;
         options.devices = recording.names.clone();
         options.own_times = recording.format == "blkparse";
         let (out, name): (Box<dyn Write>, String) = match &self.output {

@@ -42,9 +42,8 @@ pub fn explain(capture: &Path) -> Result<Explanation, Failure> {
 
 /// The same, with each batch given to `also`.
 pub fn explain_with(capture: &Path, mut also: impl FnMut(&Batch)) -> Result<Explanation, Failure> {
-    let recording = trace::open(capture)?;
-    let system =
-        recording.folder.as_deref().map(|f| System::read(if capture.is_dir() { f } else { capture }));
+    let recording = reading::open(capture)?;
+    let system = recording.place.as_deref().map(System::read);
     let sources = vec![recording.format.to_string()];
     let (file_names, kernel) = (recording.names.clone(), recording.kernel.clone());
     let mut analysis = Analysis::default();

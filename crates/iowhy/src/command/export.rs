@@ -43,7 +43,7 @@ impl Export {
     pub fn run(&self) -> Result<(), Failure> {
         let Program::Btt = self.to;
         let options = BttOptions { period: self.period, gap: self.gap, absolute: self.absolute };
-        let recording = trace::open(&self.capture)?;
+        let recording = reading::open(&self.capture)?;
         let mut export = BttExport::create(&self.folder, options).map_err(failure)?;
         reading::read(recording, &self.capture, |batch| export.feed(batch))?;
         let files = export.finish().map_err(failure)?;

@@ -33,12 +33,10 @@ pub struct Slow {
 impl Slow {
     /// Finds the slowest in a first reading and gathers their events in a second.
     pub fn run(&self) -> Result<(), Failure> {
-        let recording = trace::open(&self.capture)?;
-        let folder = recording.folder.clone();
-        let system =
-            folder.as_deref().map(|f| System::read(if self.capture.is_dir() { f } else { &self.capture }));
+        let recording = reading::open(&self.capture)?;
+        let place = recording.place.clone();
+        let system = place.as_deref().map(System::read);
         let names = recording.names.clone();
-        let readable_again = recording.source.size().is_some();
         let wanted = Wanted { op: self.op, task: self.task.clone(), number: self.number };
         let mut slowest = Slowest::new(wanted, names, system.unwrap_or_default());
         let mut lives = Lives::default();
@@ -47,8 +45,8 @@ impl Slow {
             lives.feed(batch, &mut slowest);
         })?;
         slowest.chosen();
-        if readable_again {
-            let again = trace::open(&self.capture)?;
+        if let Some(place) = place {
+            let again = reading::open(&place)?;
             reading::read(again, &self.capture, |batch: &Batch| slowest.gather(batch))?;
         }
         if self.json {

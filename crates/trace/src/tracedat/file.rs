@@ -95,6 +95,8 @@ pub struct Contents {
     pub formats: Formats,
     /// The CPUs' pages.
     pub regions: Vec<Region>,
+    /// How pages are laid out, if the file says so where no CPU has any (version 6).
+    pub layout: Option<PageLayout>,
     /// Symbols of the kernel, not read yet.
     pub kallsyms: Option<SymbolText>,
     /// Names of tasks, as the kernel knew them at the end: "TID NAME" per line.

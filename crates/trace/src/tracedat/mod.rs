@@ -16,6 +16,7 @@ mod clock;
 mod compress;
 mod cursor;
 mod file;
+mod folder;
 mod format;
 mod kallsyms;
 mod names;
@@ -32,6 +33,7 @@ pub use block::Blocks;
 pub use bytes::Order;
 pub use cursor::{Cursor, Record, Step};
 pub use file::{Facts, MAGIC};
+pub use folder::{open_raw, raw_cpu, CAPTURE, HEAD};
 pub use format::{EventFormat, Field, Formats, Kind, Slot};
 pub use kallsyms::{Stacks, Symbols};
 pub use page::{Lost, Next, PageCursor, PageLayout, PageStart};
@@ -75,7 +77,8 @@ pub struct TraceDat {
 
 impl TraceDat {
     fn new(contents: Contents) -> Result<TraceDat, Error> {
-        let Contents { facts, formats, regions, kallsyms, cmdlines, strings, clock, mut notes } = contents;
+        let Contents { facts, formats, regions, kallsyms, cmdlines, strings, clock, mut notes, .. } =
+            contents;
         let long = regions.first().map_or(8, |r| r.layout.long);
         notes.extend(facts.clock.as_deref().and_then(|name| clock.doubt(name)));
         let blocks = Blocks::new(&formats, &cmdlines);

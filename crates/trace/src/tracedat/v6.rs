@@ -27,6 +27,7 @@ pub fn read(head: Head, contents: &mut Contents) -> Result<(), Error> {
     let size =
         if layout.size.is_power_of_two() { layout.size.max(page_size as usize) } else { page_size as usize };
     let layout = layout.with_size(size);
+    contents.layout = Some(layout);
     file::read_ftrace_formats(&mut s, contents)?;
     file::read_event_formats(&mut s, contents)?;
     contents.kallsyms = Some(SymbolText::Sized(s.clone(), Codec::None));

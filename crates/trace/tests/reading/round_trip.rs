@@ -95,7 +95,7 @@ fn what_can_be_named() {
     let name = story.files(folder.path(), Layout::USUAL).remove(0);
     for path in [folder.path(), name.as_path()] {
         let recording = trace::open(path).unwrap();
-        assert_eq!((recording.format, recording.folder.as_deref()), ("blktrace", Some(folder.path())));
+        assert_eq!((recording.format, recording.place.as_deref()), ("blktrace", Some(path)));
         assert_eq!(recording.names, [(DISK, "d8-0".to_string())]);
     }
     let one = folder.path().join("d8-0.blktrace.1");

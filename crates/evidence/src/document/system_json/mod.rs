@@ -1,0 +1,245 @@
+//! `system.json`: the recorder's own snapshot of the settings, before and after the recording (docs/capture.md).
+//!
+//! What held before is the truth, as for every document that is read first; what is different after is a change
+//! ([`System::changed`]). Both snapshots are put into a [`System`] in the same way, under the names that sysfs has, so
+//! that nothing else need know that they came as JSON:
+//!
+//! ```text
+//! { "before": { "disks": { "vda": { "queue": { "nr_requests": "256" } } } } }
+//! vda/queue/nr_requests is 256 (system.json: before.disks.vda.queue.nr_requests)
+//! ```
+//!
+//! Not taken: extents, which are many and which no one asks for; swaps; `mdstat`, which repeats what `md` says.
+
+mod shape;
+
+use super::mounts::{mount, name_device};
+use super::{dev_with_colon, Document};
+use crate::changes::changes;
+use crate::{At, Cgroup, Fact, Place, System};
+use shape::{Disk, File, Mount, Snapshot, Text};
+use std::sync::Arc;
+use trace::Bytes;
+
+/// What the file is called.
+pub(crate) const SYSTEM_JSON: &str = "system.json";
+
+/// The most values that are taken of one snapshot: a thousand disks have 150,000.
+const MOST_VALUES: u32 = 500_000;
+
+impl System {
+    /// Reads the recorder's snapshot. False if it is none; then [`System::skipped`] says why.
+    pub(super) fn add_system_json(&mut self, file: &str, content: &[u8]) -> bool {
+        let read: File = match serde_json::from_slice(content) {
+            Ok(read) => read,
+            Err(e) => {
+                self.skip(file, format!("not understood: {e}"));
+                return false;
+            }
+        };
+        let (top, holds) = match (&read.before, &read.after) {
+            (Some(before), Some(after)) => {
+                let mut both = [System::default(), System::default()];
+                Reader::new(file, "before").put(before, &mut both[0]);
+                Reader::new(file, "after").put(after, &mut both[1]);
+                self.changed.extend(changes(&both[0], &both[1]));
+                ("before", before)
+            }
+            (Some(before), None) => ("before", before),
+            (None, Some(after)) => ("after", after),
+            (None, None) => {
+                self.skip(file, "it holds no snapshot, neither \"before\" nor \"after\"".into());
+                return false;
+            }
+        };
+        let mut reader = Reader::new(file, top);
+        reader.put(holds, self);
+        self.sources.push(Document {
+            file: file.to_owned(),
+            kinds: vec![SYSTEM_JSON],
+            lines: reader.values,
+            unknown: reader.refused,
+            first_unknown: reader.first_refused,
+        });
+        true
+    }
+}
+
+/// Puts a snapshot into a system and counts what found no place there.
+struct Reader {
+    file: Arc<str>,
+    top: &'static str,
+    values: u32,
+    refused: u32,
+    first_refused: Option<At>,
+}
+
+impl Reader {
+    fn new(file: &str, top: &'static str) -> Reader {
+        Reader { file: file.into(), top, values: 0, refused: 0, first_refused: None }
+    }
+
+    fn at(&self, key: &str) -> At {
+        let (file, key) = (self.file.clone(), format!("{}.{key}", self.top).into());
+        At { file, place: Place::Key(key) }
+    }
+
+    /// Counts a value and what became of it.
+    fn value(&mut self, key: &str, put: impl FnOnce(&At) -> bool) {
+        self.values = self.values.saturating_add(1);
+        let at = self.at(key);
+        if self.values > MOST_VALUES || !put(&at) {
+            self.refused += 1;
+            self.first_refused.get_or_insert(at);
+        }
+    }
+
+    fn put(&mut self, from: &Snapshot, to: &mut System) {
+        if let Some(Text(Some(release))) = from.kernel.get("release") {
+            self.value("kernel.release", |at| {
+                to.set_kernel(release, at);
+                true
+            });
+        }
+        if let Some(Text(Some(online))) = from.cpus.get("online") {
+            self.value("cpus.online", |at| match count(online) {
+                Some(n) => {
+                    to.cpus.get_or_insert_with(|| Fact::new(n, at));
+                    true
+                }
+                None => false,
+            });
+        }
+        if let Some(Text(Some(model))) = from.cpus.get("model") {
+            self.value("cpus.model", |at| {
+                to.cpu_model.get_or_insert_with(|| Fact::new(model.clone(), at));
+                true
+            });
+        }
+        if let Some(bytes) = from.memory_bytes.filter(|n| *n > 0) {
+            self.value("memory_bytes", |at| {
+                to.memory.entry("MemTotal".into()).or_insert_with(|| Fact::new(Bytes(bytes), at));
+                true
+            });
+        }
+        for (name, Text(value)) in &from.vm {
+            let Some(value) = value else { continue };
+            self.value(&format!("vm.{name}"), |at| {
+                to.set_vm(name, value, at);
+                true
+            });
+        }
+        for (name, disk) in &from.disks {
+            self.disk(name, disk, to);
+        }
+        for (i, m) in from.mounts.iter().enumerate() {
+            self.value(&format!("mounts[{i}]"), |at| put_mount(m, at, to));
+        }
+        for (i, group) in from.cgroups.list.iter().enumerate() {
+            let mut cgroup = Cgroup { path: group.path.clone(), id: group.id, ..Cgroup::default() };
+            for (name, Text(value)) in &group.settings {
+                let Some(value) = value else { continue };
+                self.value(&format!("cgroups.list[{i}].settings.{name}"), |at| {
+                    cgroup.settings.insert(name.clone(), Fact::new(value.clone(), at));
+                    true
+                });
+            }
+            // Another snapshot of the same group is no second group.
+            if to.cgroups.iter().all(|known| known.path != cgroup.path) {
+                to.cgroups.push(cgroup);
+            }
+        }
+    }
+
+    fn disk(&mut self, name: &str, disk: &Disk, to: &mut System) {
+        let key = format!("disks.{name}");
+        self.number(name, &key, &disk.dev, to);
+        self.attribute(name, "size", &format!("{key}.sectors"), &disk.sectors, to);
+        self.attribute(name, "ro", &format!("{key}.read_only"), &disk.read_only, to);
+        self.attribute(name, "device/driver", &format!("{key}.driver"), &disk.driver, to);
+        for (below, json, settings) in [
+            ("device", "device", &disk.device),
+            ("queue", "queue", &disk.queue),
+            ("queue/iosched", "iosched", &disk.iosched),
+            ("bdi", "bdi", &disk.bdi),
+            ("md", "md", &disk.md),
+            ("dm", "dm", &disk.dm),
+            ("loop", "loop", &disk.loop_file),
+        ] {
+            for (file, value) in settings {
+                self.attribute(name, &format!("{below}/{file}"), &format!("{key}.{json}.{file}"), value, to);
+            }
+        }
+        for (i, queue) in disk.hardware_queues.iter().enumerate() {
+            let files = [
+                ("nr_tags", "tags", &queue.tags),
+                ("nr_reserved_tags", "reserved_tags", &queue.reserved_tags),
+                ("cpu_list", "cpus", &queue.cpus),
+            ];
+            for (file, json, value) in files {
+                let key = format!("{key}.hardware_queues[{i}].{json}");
+                self.attribute(name, &format!("mq/{i}/{file}"), &key, value, to);
+            }
+        }
+        for (part, facts) in &disk.partitions {
+            let key = format!("{key}.partitions.{part}");
+            self.number(part, &key, &facts.dev, to);
+            self.attribute(part, "start", &format!("{key}.start"), &facts.start, to);
+            self.attribute(part, "size", &format!("{key}.sectors"), &facts.sectors, to);
+        }
+        for lower in &disk.lower {
+            self.value(&format!("{key}.lower"), |at| to.set_lower(name, lower, at));
+        }
+        if let Some(Text(Some(on))) = disk.loop_file.get("on") {
+            self.value(&format!("{key}.loop.on"), |at| to.set_lower(name, on, at));
+        }
+        for (member, settings) in &disk.md_members {
+            let key = format!("{key}.md_members.{member}");
+            self.value(&key, |at| to.set_member(name, member, at));
+            for (file, value) in settings {
+                let path = format!("md/dev-{member}/{file}");
+                self.attribute(name, &path, &format!("{key}.{file}"), value, to);
+            }
+        }
+        if let Some(Text(Some(alias))) = disk.dm.get("name") {
+            self.value(&format!("{key}.dm.name"), |at| to.set_alias(name, alias, at));
+        }
+    }
+
+    fn number(&mut self, name: &str, key: &str, dev: &Text, to: &mut System) {
+        let Text(Some(dev)) = dev else { return };
+        self.value(&format!("{key}.dev"), |at| {
+            dev_with_colon(dev).is_some_and(|dev| to.set_dev(name, dev, at))
+        });
+    }
+
+    fn attribute(&mut self, device: &str, path: &str, key: &str, value: &Text, to: &mut System) {
+        let Text(Some(value)) = value else { return };
+        self.value(key, |at| to.set_attribute(device, path, value, at));
+    }
+}
+
+fn put_mount(m: &Mount, at: &At, to: &mut System) -> bool {
+    let dev = dev_with_colon(&m.dev);
+    let Some(mount) = mount(&m.source, &m.point, &m.fstype, &[&m.options, &m.super_options], dev, at) else {
+        return false;
+    };
+    if let Some(dev) = dev {
+        name_device(&mount.source, dev, at, to);
+    }
+    to.set_mount(mount)
+}
+
+/// How many there are in a list such as `0-3,8`.
+fn count(list: &str) -> Option<u32> {
+    let mut n = 0u32;
+    for range in list.split(',') {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+        n = n.checked_add(last.checked_sub(first)?.checked_add(1)?)?;
+    }
+    Some(n)
+}
+
+#[cfg(test)]
+mod tests;
