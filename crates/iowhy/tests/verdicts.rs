@@ -19,25 +19,46 @@ struct Known {
 
 const KNOWN: &[Known] = &[
     Known {
+        recording: "nullblk-randrw",
+        found: &["healthy"],
+        rejected: &["device-saturated", "writeback-flood"],
+    },
+    Known {
         recording: "randread-baseline",
         found: &["device-saturated"],
-        rejected: &["writeback-flood", "request-size", "scheduler-starvation"],
+        rejected: &["healthy", "writeback-flood", "request-size", "scheduler-starvation"],
     },
     Known {
         recording: "randread-vs-bufferedwrite",
         found: &["writeback-flood"],
-        rejected: &["scheduler-starvation", "flush-cost"],
+        rejected: &["healthy", "request-size", "scheduler-starvation", "flush-cost"],
     },
-    Known { recording: "deadline-starved", found: &["scheduler-starvation"], rejected: &[] },
-    Known { recording: "seqwrite-max32k", found: &["request-size"], rejected: &["writeback-flood"] },
-    Known { recording: "seqwrite-max1024k", found: &[], rejected: &["request-size", "writeback-flood"] },
+    Known {
+        recording: "deadline-starved",
+        found: &["scheduler-starvation"],
+        rejected: &["request-size", "flush-cost"],
+    },
+    Known {
+        recording: "seqwrite-max32k",
+        found: &["request-size"],
+        rejected: &["writeback-flood", "flush-cost"],
+    },
+    Known {
+        recording: "seqwrite-max1024k",
+        found: &[],
+        rejected: &["request-size", "scheduler-starvation", "writeback-flood"],
+    },
     Known {
         recording: "raid5-randwrite8k",
         found: &["raid-read-modify-write"],
         rejected: &["raid-bitmap", "writeback-flood"],
     },
-    Known { recording: "fsync-heavy-j4", found: &["flush-cost"], rejected: &["writeback-flood"] },
-    Known { recording: "misc-events", found: &[], rejected: &[] },
+    Known {
+        recording: "fsync-heavy-j4",
+        found: &["flush-cost"],
+        rejected: &["writeback-flood", "raid-read-modify-write", "raid-bitmap"],
+    },
+    Known { recording: "misc-events", found: &[], rejected: &["scheduler-starvation"] },
 ];
 
 /// Names that scripts rely on; more may be added.
