@@ -3,7 +3,7 @@
 # make test-captures CAPTURES=DIR   the tests again, with large recordings of your own besides
 # make bench [CAPTURE=DIR]          iowhy beside blkparse and btt; writes docs/benchmarks.md
 # make install [PREFIX=/usr/local]  the program, manual pages, completions
-# make bless                        after a change that is meant: renew what the documents show as printed
+# make bless                        after a change that is meant: renew what documents and golden files expect
 
 CARGO   ?= cargo
 PREFIX  ?= /usr/local
@@ -38,12 +38,12 @@ test: toolchain
 	@scripts/need-test-tools
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
-	$(CARGO) test --locked --workspace
+	$(CARGO) test --locked --workspace --no-fail-fast
 
 test-captures: toolchain
 	@test -n '$(CAPTURES)' || { echo 'usage: make test-captures CAPTURES=DIR (a folder of recordings)' >&2; exit 2; }
 	folder=$$(scripts/captures '$(CAPTURES)' '$(TARGET)/captures') && \
-	CAPTURES="$$folder" $(CARGO) test --locked --workspace --release
+	CAPTURES="$$folder" $(CARGO) test --locked --workspace --no-fail-fast --profile captures
 
 bench: release
 	@command -v blkparse >/dev/null && command -v btt >/dev/null || \
@@ -63,6 +63,7 @@ install: release
 
 bless: toolchain
 	TRYCMD=overwrite $(CARGO) test --locked -p iowhy --test transcripts
+	BLESS=1 $(CARGO) test --locked -p iowhy-report --tests
 	@$(MAKE) --no-print-directory picture
 
 picture: release
