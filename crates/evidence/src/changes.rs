@@ -3,8 +3,11 @@
 use crate::{At, Cgroup, Conflict, Fact, Mount, System};
 use std::collections::BTreeMap;
 
-/// Attributes that move by themselves: that they differ is no change of a setting.
-const MOVING: [&str; 5] = [
+/// Attributes that move by themselves: that they differ is no change of a setting. The kernel reckons the bytes of a
+/// device's share of dirty pages from the memory that is free just now (mm/page-writeback.c, `bdi_get_max_bytes`).
+const MOVING: [&str; 7] = [
+    "bdi/max_bytes",
+    "bdi/min_bytes",
     "device/iodone_cnt",
     "device/iorequest_cnt",
     "md/stripe_cache_active",

@@ -1,10 +1,13 @@
 //! Everything that `explain` says, before it is said as text or JSON.
 
 use causes::{Case, Verdict};
-use evidence::System;
+use evidence::{Conflict, Samples, Skipped, System};
 use stats::{Device, Facts, Focus};
 use std::collections::HashMap;
 use trace::{DevId, Nanos, Quality};
+
+/// Remarks of each kind that are told in words.
+const MOST_REMARKS: usize = 10;
 
 /// What was looked at.
 pub struct Subject {
@@ -16,6 +19,8 @@ pub struct Subject {
     pub kernel: Option<String>,
     /// Settings from files beside the trace.
     pub system: System,
+    /// What the kernel counted each second; empty if that was not recorded.
+    pub samples: Samples,
     /// What was lost on the way.
     pub quality: Quality,
 }
@@ -107,6 +112,26 @@ impl Explanation {
         let mut top: Vec<&Device> = self.facts.devices.iter().filter(|d| d.upper.is_none()).collect();
         top.sort_by_key(|d| std::cmp::Reverse(d.bios.iter().map(|b| b.phases.count).sum::<u64>()));
         top
+    }
+
+    /// Remarks in words: what was odd about the trace and about what lies beside it, and which settings changed.
+    pub fn notes(&self) -> Vec<String> {
+        let system = &self.subject.system;
+        let odd = self.subject.quality.notes.iter().cloned();
+        let differ = |c: &Conflict| format!("settings disagree about {}: {} and {}", c.what, c.kept, c.other);
+        let change =
+            |c: &Conflict| format!("changed during the recording: {}: {} to {}", c.what, c.kept, c.other);
+        let skip = |s: &Skipped| format!("{} was not read: {}", s.file, s.why);
+        let mut notes: Vec<String> = odd.collect();
+        notes.extend(system.changed.iter().take(MOST_REMARKS).map(change));
+        notes.extend(system.conflicts.iter().take(MOST_REMARKS).map(differ));
+        notes.extend(system.skipped.iter().take(MOST_REMARKS).map(skip));
+        let of_each = [system.changed.len(), system.conflicts.len(), system.skipped.len()];
+        let more: usize = of_each.iter().map(|n| n.saturating_sub(MOST_REMARKS)).sum();
+        if more > 0 {
+            notes.push(format!("and {more} more remarks of these kinds"));
+        }
+        notes
     }
 
     /// When the recording began, in nanoseconds since 1970, if it says so.

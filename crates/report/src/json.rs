@@ -27,7 +27,7 @@ pub fn to_json(e: &Explanation) -> Value {
             "unmatched": tally.unmatched(),
             "clock_steps": q.clock_steps + tally.backward_steps,
             "verdict": e.trust.name(),
-            "notes": q.notes,
+            "notes": e.notes(),
             "out_of_order": q.out_of_order,
             "damaged_bytes": q.damaged_bytes,
             "cut_records": q.cut_records,

@@ -249,11 +249,8 @@ impl Screen {
             (false, _) => text += &odd.join(", "),
         }
         self.line("TRUST", &text);
-        for note in &q.notes {
+        for note in e.notes() {
             self.line("", &format!("- {note}"));
-        }
-        for c in &e.subject.system.conflicts {
-            self.line("", &format!("- settings disagree about {}: {} and {}", c.what, c.kept, c.other));
         }
         if e.subject.system.devices.is_empty() {
             self.line("", "- no settings lie beside the trace: causes that need them say so");

@@ -4,7 +4,7 @@ use super::print;
 use crate::failure::Failure;
 use crate::reading;
 use clap::Args;
-use evidence::System;
+use evidence::{Samples, Skipped, System, SAMPLES_JSONL};
 use report::{Explanation, Style, Subject};
 use stats::{Analysis, Flow};
 use std::io::IsTerminal;
@@ -43,7 +43,8 @@ pub fn explain(capture: &Path) -> Result<Explanation, Failure> {
 /// The same, with each batch given to `also`.
 pub fn explain_with(capture: &Path, mut also: impl FnMut(&Batch)) -> Result<Explanation, Failure> {
     let recording = reading::open(capture)?;
-    let system = recording.place.as_deref().map(System::read);
+    let place = recording.place.clone();
+    let (system, samples) = place.as_deref().map_or_else(Default::default, beside);
     let sources = vec![recording.format.to_string()];
     let (file_names, kernel) = (recording.names.clone(), recording.kernel.clone());
     let mut analysis = Analysis::default();
@@ -53,8 +54,18 @@ pub fn explain_with(capture: &Path, mut also: impl FnMut(&Batch)) -> Result<Expl
         Ok(())
     };
     let (quality, flow) = reading::read_counting(recording, capture, Flow::default(), Flow::feed, take)?;
-    let subject = Subject { sources, file_names, kernel, system: system.unwrap_or_default(), quality };
+    let subject = Subject { sources, file_names, kernel, system, samples, quality };
     Ok(Explanation::new(subject, analysis.finish(flow)))
+}
+
+/// What lies beside a trace. Samples that cannot be read are told with what else was not read.
+fn beside(place: &Path) -> (System, Samples) {
+    let mut system = System::read(place);
+    let samples = Samples::read(place).unwrap_or_else(|e| {
+        system.skipped.push(Skipped { file: SAMPLES_JSONL.into(), why: e.to_string() });
+        None
+    });
+    (system, samples.unwrap_or_default())
 }
 
 /// Colour only on a terminal and only if `NO_COLOR` is not set (no-color.org).

@@ -3,6 +3,7 @@
 
 mod activity;
 mod groups;
+mod iostat;
 mod merges;
 mod phases;
 mod plugs;
@@ -31,7 +32,7 @@ pub struct Kind {
 }
 
 /// All tables, in the order in which they are shown.
-pub const KINDS: [Kind; 18] = [
+pub const KINDS: [Kind; 21] = [
     kind("totals", "bios and requests by operation: how many, how much", false, totals::totals),
     kind("device", "time by phase of each device (btt: Per Device, All Devices)", false, phases::by_device),
     kind("task", "time by phase of each task (btt: Per Process)", true, phases::by_task),
@@ -56,6 +57,9 @@ pub const KINDS: [Kind; 18] = [
     ),
     kind("q2d", "time from queue to issue in btt's steps (btt: Q2D Histogram)", false, activity::q2d),
     kind("seconds", "what each second brought (btt -I, iostat -x)", false, seconds::seconds),
+    kind("iostat", "what the kernel counted each second, as iostat -x shows it", false, iostat::iostat),
+    kind("cpu", "use of the processors each second", false, iostat::cpu),
+    kind("pressure", "dirty pages, and tasks that stood still, each second", false, iostat::pressure),
     kind("messages", "what the kernel said (btt: .msg)", false, trust::messages),
     kind("events", "events by action (blkparse's summary)", false, totals::events),
     kind("losses", "events lost, by device, CPU and second", false, trust::losses),
@@ -93,6 +97,11 @@ impl View<'_> {
 
     fn shows(&self, dev: DevId) -> bool {
         self.devices.is_empty() || self.devices.contains(&dev)
+    }
+
+    /// The same by the kernel's name, for what is not told by number.
+    fn shows_name(&self, name: &str) -> bool {
+        self.devices.is_empty() || self.devices.iter().any(|d| self.e.name(*d) == name)
     }
 
     fn shows_task(&self, task: u32) -> bool {

@@ -107,6 +107,11 @@ impl Table {
         self.rows.push(values);
     }
 
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
     /// Whether there is nothing to show.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()

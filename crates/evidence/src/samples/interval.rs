@@ -1,0 +1,293 @@
+//! What happened between two samples.
+
+use super::counters::gone;
+use super::line::Line;
+use super::quality::SampleQuality;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use trace::{Bytes, Nanos};
+
+/// Samples are taken once a second.
+const SECOND: Nanos = Nanos::SECOND;
+/// The place of "I/Os in progress" in /proc/diskstats, the one number there that is no counter.
+const IN_PROGRESS: usize = 8;
+/// Numbers of a device that every kernel prints. 4.18 added four on discards, 5.5 two on flushes.
+const LEAST_NUMBERS: usize = 11;
+
+/// The time from one sample to the next, or from the first to the last of several that were joined.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Interval {
+    /// When it begins, on the trace's clock.
+    pub from: Nanos,
+    /// When it ends.
+    pub to: Nanos,
+    /// Devices by name. One that appears, vanishes or begins anew within the interval is not in it.
+    pub disks: BTreeMap<Arc<str>, DiskUse>,
+    /// Processors: `cpu` is all together, then `cpu0`, ...
+    pub cpus: BTreeMap<Arc<str>, CpuUse>,
+    /// Tasks that ran or waited for a processor at the end.
+    pub running: u64,
+    /// Tasks that waited uninterruptibly at the end.
+    pub blocked: u64,
+    /// Changed in memory and not yet on its way to disk, at the end (`Dirty`).
+    pub dirty: Option<Bytes>,
+    /// On its way to disk at the end (`Writeback`).
+    pub writeback: Option<Bytes>,
+    /// Time that tasks stood still for want of something.
+    pub stalled: Stalled,
+}
+
+/// What a device did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DiskUse {
+    /// The time this is about: the interval, or less of it.
+    pub time: Nanos,
+    /// Reads completed.
+    pub reads: Io,
+    /// Writes completed.
+    pub writes: Io,
+    /// Discards completed, on kernels that count them (4.18).
+    pub discards: Option<Io>,
+    /// Flushes completed, on kernels that count them (5.5); only count and time.
+    pub flushes: Option<Io>,
+    /// Milliseconds in which it had something to do.
+    pub busy_ms: u64,
+    /// Milliseconds of all I/Os together (`aveq`).
+    pub weighted_ms: u64,
+}
+
+/// I/Os of one kind (Documentation/admin-guide/iostats.rst).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Io {
+    /// Requests completed.
+    pub count: u64,
+    /// I/Os merged into others while queued.
+    pub merged: u64,
+    /// Sectors of 512 bytes.
+    pub sectors: u64,
+    /// Milliseconds that the completed requests took together.
+    pub ms: u64,
+}
+
+/// What a processor did, in the kernel's ticks (proc_stat(5)). `user` holds guests' time too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuUse {
+    /// In programs.
+    pub user: u64,
+    /// In programs of low priority.
+    pub nice: u64,
+    /// In the kernel.
+    pub system: u64,
+    /// With nothing to do.
+    pub idle: u64,
+    /// With nothing to do while some task waited for I/O.
+    pub iowait: u64,
+    /// In interrupts.
+    pub irq: u64,
+    /// In what interrupts left to do.
+    pub softirq: u64,
+    /// Taken by the hypervisor for others.
+    pub steal: u64,
+}
+
+/// Pressure (Documentation/accounting/psi.rst): time in which some, or all, tasks stood still. `None` if not told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stalled {
+    /// Some waited for a processor.
+    pub cpu_some: Option<Nanos>,
+    /// Some waited for I/O.
+    pub io_some: Option<Nanos>,
+    /// All did.
+    pub io_full: Option<Nanos>,
+    /// Some waited for memory.
+    pub memory_some: Option<Nanos>,
+    /// All did.
+    pub memory_full: Option<Nanos>,
+}
+
+impl Interval {
+    /// From one line to the next; `None` if the next has no later time.
+    pub(super) fn between(before: &Line, after: &Line, quality: &mut SampleQuality) -> Option<Interval> {
+        let (from, to) = (Nanos(before.mono_ns?), Nanos(after.mono_ns.unwrap_or(0)));
+        if to <= from {
+            quality.backwards += 1;
+            return None;
+        }
+        let time = to.since(from);
+        quality.missing_seconds += ((time.0 + SECOND.0 / 2) / SECOND.0).saturating_sub(1);
+        quality.left_out += after.disks.left_out + after.cpus.left_out;
+        let memory = |name: &str| after.memory.named.get(name).map(|n| Bytes(*n));
+        Some(Interval {
+            from,
+            to,
+            disks: disks(before, after, time, quality),
+            cpus: cpus(before, after),
+            running: after.running,
+            blocked: after.blocked,
+            dirty: memory("Dirty"),
+            writeback: memory("Writeback"),
+            stalled: Stalled::between(before, after),
+        })
+    }
+
+    /// How much of it there is to keep.
+    pub(super) fn cells(&self) -> usize {
+        1 + self.disks.len() + self.cpus.len()
+    }
+
+    /// Makes this one end where `next` does, which follows it.
+    pub(super) fn join(&mut self, next: &Interval) {
+        for (name, disk) in &next.disks {
+            self.disks.entry(name.clone()).or_default().add(disk);
+        }
+        for (name, cpu) in &next.cpus {
+            self.cpus.entry(name.clone()).or_default().add(cpu);
+        }
+        (self.to, self.running, self.blocked) = (next.to, next.running, next.blocked);
+        (self.dirty, self.writeback) = (next.dirty, next.writeback);
+        self.stalled.add(&next.stalled);
+    }
+}
+
+fn disks(
+    before: &Line,
+    after: &Line,
+    time: Nanos,
+    quality: &mut SampleQuality,
+) -> BTreeMap<Arc<str>, DiskUse> {
+    let (old, new) = (&before.disks.named, &after.disks.named);
+    quality.vanished += old.keys().filter(|name| !new.contains_key(*name)).count() as u64;
+    let mut disks = BTreeMap::new();
+    for (name, after) in new {
+        let Some(before) = old.get(name) else {
+            quality.appeared += 1;
+            continue;
+        };
+        if before.len().min(after.len()) < LEAST_NUMBERS {
+            quality.too_short += 1;
+            continue;
+        }
+        match gone(before, after, IN_PROGRESS) {
+            Some(gone) => {
+                quality.wrapped += gone.wrapped;
+                disks.insert(name.clone(), DiskUse::of(&gone.by, time));
+            }
+            None => quality.began_anew += 1,
+        }
+    }
+    disks
+}
+
+fn cpus(before: &Line, after: &Line) -> BTreeMap<Arc<str>, CpuUse> {
+    let both = after.cpus.named.iter().filter_map(|(name, a)| Some((name, before.cpus.named.get(name)?, a)));
+    both.map(|(name, b, a)| (name.clone(), CpuUse::between(b, a))).collect()
+}
+
+impl DiskUse {
+    /// `by`: the differences in the order of /proc/diskstats, from "reads completed" on.
+    fn of(by: &[u64], time: Nanos) -> DiskUse {
+        let io = |at: usize| Io { count: by[at], merged: by[at + 1], sectors: by[at + 2], ms: by[at + 3] };
+        DiskUse {
+            time,
+            reads: io(0),
+            writes: io(4),
+            discards: (by.len() >= 15).then(|| io(11)),
+            flushes: (by.len() >= 17).then(|| Io { count: by[15], ms: by[16], ..Io::default() }),
+            busy_ms: by[9],
+            weighted_ms: by[10],
+        }
+    }
+
+    /// Whether nothing was completed or on its way.
+    pub fn is_idle(&self) -> bool {
+        let some = [Some(self.reads), Some(self.writes), self.discards, self.flushes];
+        self.weighted_ms == 0 && some.iter().flatten().all(|io| io.count == 0)
+    }
+
+    fn add(&mut self, next: &DiskUse) {
+        self.time = Nanos(self.time.0.saturating_add(next.time.0));
+        self.reads.add(&next.reads);
+        self.writes.add(&next.writes);
+        for (sum, next) in [(&mut self.discards, next.discards), (&mut self.flushes, next.flushes)] {
+            if let Some(next) = next {
+                sum.get_or_insert_default().add(&next);
+            }
+        }
+        self.busy_ms = self.busy_ms.saturating_add(next.busy_ms);
+        self.weighted_ms = self.weighted_ms.saturating_add(next.weighted_ms);
+    }
+}
+
+impl Io {
+    fn add(&mut self, next: &Io) {
+        self.count = self.count.saturating_add(next.count);
+        self.merged = self.merged.saturating_add(next.merged);
+        self.sectors = self.sectors.saturating_add(next.sectors);
+        self.ms = self.ms.saturating_add(next.ms);
+    }
+}
+
+impl CpuUse {
+    /// A counter that fell counts as 0, as sysstat does it: idle and iowait may (proc_stat(5)), and so does a processor
+    /// that was taken away and came back.
+    fn between(before: &[u64], after: &[u64]) -> CpuUse {
+        let by = |i: usize| match (before.get(i), after.get(i)) {
+            (Some(b), Some(a)) => a.saturating_sub(*b),
+            _ => 0,
+        };
+        let [user, nice, system, idle, iowait, irq, softirq, steal] = std::array::from_fn(by);
+        CpuUse { user, nice, system, idle, iowait, irq, softirq, steal }
+    }
+
+    fn parts(&mut self) -> [&mut u64; 8] {
+        let CpuUse { user, nice, system, idle, iowait, irq, softirq, steal } = self;
+        [user, nice, system, idle, iowait, irq, softirq, steal]
+    }
+
+    fn add(&mut self, next: &CpuUse) {
+        let mut next = *next;
+        for (sum, n) in self.parts().into_iter().zip(next.parts()) {
+            *sum = sum.saturating_add(*n);
+        }
+    }
+
+    /// All ticks.
+    pub fn total(&self) -> u64 {
+        let mut all = *self;
+        all.parts().iter().fold(0, |sum, n| u64::saturating_add(sum, **n))
+    }
+
+    /// Some of its ticks as a part of all of them, 0 to 1.
+    pub fn share(&self, ticks: u64) -> f64 {
+        ticks as f64 / self.total().max(1) as f64
+    }
+}
+
+impl Stalled {
+    fn between(before: &Line, after: &Line) -> Stalled {
+        // Microseconds since boot.
+        let of = |what: &str, how: &str| {
+            let total = |line: &Line| line.pressure.named.get(what)?.named.get(how).copied();
+            Some(Nanos(total(after)?.saturating_sub(total(before)?).saturating_mul(1000)))
+        };
+        Stalled {
+            cpu_some: of("cpu", "some"),
+            io_some: of("io", "some"),
+            io_full: of("io", "full"),
+            memory_some: of("memory", "some"),
+            memory_full: of("memory", "full"),
+        }
+    }
+
+    fn add(&mut self, next: &Stalled) {
+        for (sum, next) in [
+            (&mut self.cpu_some, next.cpu_some),
+            (&mut self.io_some, next.io_some),
+            (&mut self.io_full, next.io_full),
+            (&mut self.memory_some, next.memory_some),
+            (&mut self.memory_full, next.memory_full),
+        ] {
+            *sum = sum.zip(next).map(|(a, b)| Nanos(a.0.saturating_add(b.0)));
+        }
+    }
+}

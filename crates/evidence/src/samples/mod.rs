@@ -1,0 +1,196 @@
+//! `samples.jsonl`: what the kernel counted once a second while it was recorded (docs/capture.md).
+//!
+//! Counters run since boot, so each pair of samples gives an [`Interval`] of differences. Differences add up: two
+//! intervals that follow one another make one, and nothing is lost but resolution. That keeps the memory bounded:
+//! when there are too many, all are joined in pairs, and each stands for twice the time from then on.
+//!
+//! ```text
+//! 10 reads at 1 s, 14 at 2 s, 20 at 3 s    ->    4 in the first interval, 6 in the second; 10 in both together
+//! ```
+//!
+//! What cannot be used is left out and counted in [`SampleQuality`]: lines that are no sample, a device's interval in
+//! which its counters began anew.
+
+mod counters;
+mod interval;
+mod line;
+mod quality;
+
+pub use interval::{CpuUse, DiskUse, Interval, Io, Stalled};
+pub use quality::SampleQuality;
+
+use crate::{At, Place};
+use line::Line;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+use std::sync::Arc;
+use trace::Nanos;
+
+/// What the file is called in a capture.
+pub const SAMPLES_JSONL: &str = "samples.jsonl";
+
+/// The longest line that is read: 16,384 devices take 2 MB.
+const LONGEST_LINE: u64 = 4 << 20;
+/// Differences of devices and processors that are kept, 130 bytes each: a day of 100 devices is joined to 90 s each.
+const MOST_CELLS: usize = 100_000;
+
+/// What the samples of a recording tell.
+#[derive(Clone, Debug, Default)]
+pub struct Samples {
+    /// In order of time, without gaps but where samples are missing.
+    pub intervals: Vec<Interval>,
+    /// What was not used, and what was odd.
+    pub quality: SampleQuality,
+}
+
+impl Samples {
+    /// Reads the samples of the capture that lies at `path`, a folder or a file in it; or `path` itself, if it is called
+    /// so. `None` if there are none.
+    pub fn read(path: &Path) -> io::Result<Option<Samples>> {
+        let own_name = path.file_name().is_some_and(|name| name == SAMPLES_JSONL);
+        let file = match path.is_dir() {
+            true => path.join(SAMPLES_JSONL),
+            false if own_name => path.to_path_buf(),
+            false => path.with_file_name(SAMPLES_JSONL),
+        };
+        // A named pipe would never end.
+        if !file.is_file() {
+            return Ok(None);
+        }
+        Samples::from_reader(BufReader::new(File::open(file)?)).map(Some)
+    }
+
+    /// Reads samples, one in a line.
+    pub fn from_reader(mut from: impl BufRead) -> io::Result<Samples> {
+        let mut joining = Joining::new(MOST_CELLS);
+        let mut before: Option<Line> = None;
+        let mut text = Vec::new();
+        for number in 1.. {
+            text.clear();
+            if (&mut from).take(LONGEST_LINE).read_until(b'\n', &mut text)? == 0 {
+                break;
+            }
+            let whole = text.last() == Some(&b'\n');
+            let too_long = !whole && text.len() as u64 == LONGEST_LINE;
+            if too_long {
+                skip_line(&mut from)?;
+            }
+            let quality = &mut joining.samples.quality;
+            match serde_json::from_slice::<Line>(&text) {
+                Ok(line) if !too_long => {
+                    quality.samples += 1;
+                    let interval =
+                        before.as_ref().and_then(|before| Interval::between(before, &line, quality));
+                    // One with the clock of another time is passed over; the next is compared with the one before.
+                    if interval.is_some() || before.is_none() {
+                        before = Some(line);
+                    }
+                    if let Some(interval) = interval {
+                        joining.add(interval);
+                    }
+                }
+                _ if text.trim_ascii().is_empty() => {}
+                Err(_) if !whole && !too_long => quality.cut = true,
+                _ => {
+                    quality.unknown += 1;
+                    let place = Place::Line(number);
+                    quality.first_unknown.get_or_insert(At { file: SAMPLES_JSONL.into(), place });
+                }
+            }
+        }
+        Ok(joining.end())
+    }
+
+    /// When the first interval begins and the last one ends, on the trace's clock.
+    pub fn span(&self) -> Option<(Nanos, Nanos)> {
+        Some((self.intervals.first()?.from, self.intervals.last()?.to))
+    }
+
+    /// Names of the devices that did any I/O, in order.
+    pub fn active_disks(&self) -> Vec<Arc<str>> {
+        let all = self.intervals.iter().flat_map(|i| &i.disks);
+        let mut names: Vec<_> =
+            all.filter(|(_, disk)| !disk.is_idle()).map(|(name, _)| name.clone()).collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+}
+
+/// Goes to the end of the line.
+fn skip_line(from: &mut impl BufRead) -> io::Result<()> {
+    loop {
+        let buffer = from.fill_buf()?;
+        let (used, end) = match buffer.iter().position(|b| *b == b'\n') {
+            Some(at) => (at + 1, true),
+            None => (buffer.len(), buffer.is_empty()),
+        };
+        from.consume(used);
+        if end {
+            return Ok(());
+        }
+    }
+}
+
+/// Keeps no more intervals than it may, by joining them in pairs.
+struct Joining {
+    samples: Samples,
+    most_cells: usize,
+    cells: usize,
+    /// How many intervals of the file make one.
+    width: u64,
+    /// One in the making, and of how many it is made.
+    open: Option<(Interval, u64)>,
+}
+
+impl Joining {
+    fn new(most_cells: usize) -> Joining {
+        Joining { samples: Samples::default(), most_cells, cells: 0, width: 1, open: None }
+    }
+
+    fn add(&mut self, next: Interval) {
+        let (interval, made_of) = match self.open.take() {
+            None => (next, 1),
+            Some((mut open, n)) => {
+                open.join(&next);
+                (open, n + 1)
+            }
+        };
+        if made_of < self.width {
+            self.open = Some((interval, made_of));
+            return;
+        }
+        self.cells += interval.cells();
+        self.samples.intervals.push(interval);
+        if self.cells > self.most_cells && self.samples.intervals.len() > 1 {
+            self.halve();
+        }
+    }
+
+    fn halve(&mut self) {
+        let mut joined: Vec<Interval> = Vec::with_capacity(self.samples.intervals.len() / 2);
+        let mut all = std::mem::take(&mut self.samples.intervals).into_iter();
+        while let Some(mut first) = all.next() {
+            match all.next() {
+                Some(second) => {
+                    first.join(&second);
+                    joined.push(first);
+                }
+                None => self.open = Some((first, self.width)),
+            }
+        }
+        self.width *= 2;
+        self.cells = joined.iter().map(Interval::cells).sum();
+        self.samples.intervals = joined;
+    }
+
+    fn end(mut self) -> Samples {
+        self.samples.intervals.extend(self.open.map(|(interval, _)| interval));
+        self.samples.quality.joined = self.width;
+        self.samples
+    }
+}
+
+#[cfg(test)]
+mod tests;
