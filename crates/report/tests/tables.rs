@@ -80,6 +80,7 @@ fn explained() -> (Explanation, Details) {
         file_names: vec![(trace::DevId::new(254, 0), "vda".into())],
         kernel: None,
         system: Default::default(),
+        samples: Default::default(),
         quality,
     };
     (Explanation::new(subject, Facts::of(&batches)), details)
