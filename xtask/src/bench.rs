@@ -172,8 +172,8 @@ fn heading(bench: &Bench) -> String {
     format!(
         "# Benchmarks\n\nWritten by `make bench{given}`; run it to get your own machine's. {} runs of each, in turn, files in\n\
          the page cache; memory is the peak of what was resident, the largest of all runs.\n\n\
-         Measured with {}, {}, {}, on {cores} cores of {}, Linux {}. Other programs kept {} cores busy\n\
-         when it began (load average); iowhy uses two.\n\n",
+         Measured with {}, {}, {}, on {cores} cores of {}, Linux {}. The load\n\
+         average when it began was {} (0: an idle machine); iowhy uses two cores.\n\n",
         bench.runs,
         first_line(&bench.iowhy.to_string_lossy(), "--version"),
         first_line("blkparse", "-V"),
