@@ -12,8 +12,8 @@ DESTDIR ?=
 TARGET  := $(abspath $(or $(CARGO_TARGET_DIR),target))
 IOWHY   := $(TARGET)/release/iowhy
 DEMO    := fixtures/randread-vs-bufferedwrite
-# About 5 events for each read, as in most recordings of direct I/O without a scheduler.
-SEED    := fixtures/randread-baseline
+# What a long recording is made of: it is fast devices that fill long ones.
+SEED    := fixtures/nullblk-randrw
 
 .PHONY: all demo test test-live test-captures bench install bless picture release toolchain clean
 

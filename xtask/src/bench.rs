@@ -73,8 +73,8 @@ impl Bench {
             Some(given) => (given.as_path(), files::size(given)?, format!("`{}`", name(given))),
             None => (made.as_path(), base, format!("`{}`, {times} times over", name(&self.seed))),
         };
-        let [ours, theirs] = self.side_by_side(capture)?;
         let mut text = heading(self);
+        let [ours, theirs] = self.side_by_side(capture)?;
         let _ = writeln!(text, "## Beside blkparse and btt\n\n{}\n", recording(&what, size));
         text += "| | wall time, median (fastest to slowest) | time on processors | events per second | resident memory |\n";
         text += "|---|---|---|---|---|\n";
@@ -172,13 +172,15 @@ fn heading(bench: &Bench) -> String {
     format!(
         "# Benchmarks\n\nWritten by `make bench{given}`; run it to get your own machine's. {} runs of each, in turn, files in\n\
          the page cache; memory is the peak of what was resident, the largest of all runs.\n\n\
-         Measured with {}, {}, {}, on {cores} cores of {}, Linux {}.\n\n",
+         Measured with {}, {}, {}, on {cores} cores of {}, Linux {}. The load\n\
+         average when it began was {} (0: an idle machine); iowhy uses two cores.\n\n",
         bench.runs,
         first_line(&bench.iowhy.to_string_lossy(), "--version"),
         first_line("blkparse", "-V"),
         first_line("btt", "-V"),
         model.unwrap_or("an unknown processor"),
         fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim(),
+        fs::read_to_string("/proc/loadavg").unwrap_or_default().split(' ').next().unwrap_or("?"),
     )
 }
 

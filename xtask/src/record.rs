@@ -15,6 +15,12 @@ const NOTIFY: u32 = 1 << (10 + 16);
 const TASK_NAME: u32 = 0;
 const WALL_CLOCK: u32 = 1;
 
+/// Actions that tie places (`__BLK_TA_BACKMERGE` and so on).
+const BACK_MERGE: u32 = 2;
+const FRONT_MERGE: u32 = 3;
+const SPLIT: u32 = 13;
+const REMAP: u32 = 15;
+
 /// One record with its payload.
 #[derive(Clone, Copy)]
 pub struct Record<'a> {
@@ -74,14 +80,37 @@ impl<'a> Record<'a> {
         self.is_note() && matches!(self.action() & 0xff, TASK_NAME | WALL_CLOCK)
     }
 
-    /// The same record at another time and with another number. Notes have no number.
-    pub fn moved(&self, time: u64, sequence: u32) -> Vec<u8> {
+    /// The first sector after it, if it has a place on the device: 0 for notes, plugs and flushes.
+    pub fn end(&self) -> u64 {
+        let sectors = u64::from(word(self.bytes, 24) / 512);
+        if self.is_note() || sectors == 0 {
+            return 0;
+        }
+        self.sector().saturating_add(sectors)
+    }
+
+    /// Whether it ties its place to another one: a merge, a split, a remap.
+    pub fn ties_places(&self) -> bool {
+        !self.is_note() && matches!(self.action() & 0xff, BACK_MERGE | FRONT_MERGE | SPLIT | REMAP)
+    }
+
+    /// The same record at another time, with another number and at another sector. Notes have no number, and what
+    /// has no place gets none.
+    pub fn moved(&self, time: u64, sequence: u32, sector: u64) -> Vec<u8> {
         let mut bytes = self.bytes.to_vec();
         bytes[8..16].copy_from_slice(&time.to_le_bytes());
         if !self.is_note() {
             bytes[4..8].copy_from_slice(&sequence.to_le_bytes());
         }
+        if self.end() > 0 {
+            bytes[16..24].copy_from_slice(&sector.to_le_bytes());
+        }
         bytes
+    }
+
+    /// Where on the device.
+    pub fn sector(&self) -> u64 {
+        u64::from_le_bytes(self.bytes[16..24].try_into().expect("eight bytes"))
     }
 
     fn action(&self) -> u32 {
