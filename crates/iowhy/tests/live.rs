@@ -289,3 +289,30 @@ fn a_killed_recorder() {
         assert!(did.offsets.get(&offset).is_some_and(|there| n <= *there), "{offset}");
     }
 }
+
+/// Where there is no room to unpack, that is said, with what to do, and nothing is left.
+#[test]
+fn no_room_to_unpack() {
+    let dir = tempfile::tempdir().unwrap();
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/fixtures/loop-v6.dat");
+    let explain = format!("TMPDIR={} {IOWHY} explain -", dir.path().display());
+    // The inner shell looks too: the small disk is only there for it.
+    let script = format!(
+        "mount -t tmpfs -o size=64k none {0}; cat {1} | {explain} && exit 3; ls -A {0}",
+        dir.path().display(),
+        fixture.display()
+    );
+    let out = Command::new("unshare").args(["-m", "--propagation", "private", "sh", "-uc", &script]).output();
+    let Ok(out) = out else { return skip("there is no unshare(1)") };
+    let said = String::from_utf8_lossy(&out.stderr);
+    if said.contains("unshare:") || said.contains("mount:") {
+        return skip(&format!("no small disk can be made: {said}"));
+    }
+    assert!(out.status.success() && out.stdout.is_empty(), "{out:?}");
+    assert!(said.contains("needs more than 57 KiB, 90 % of what is free here"), "{said}");
+    assert!(said.contains("set TMPDIR to a folder with more room"), "{said}");
+    let with_room =
+        Command::new("sh").args(["-c", &format!("cat {} | {explain}", fixture.display())]).output().unwrap();
+    assert!(String::from_utf8_lossy(&ok(with_room).stdout).contains("trace.dat"));
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+}

@@ -67,8 +67,7 @@ impl Error {
                 _ => None,
             },
             Error::Malformed { .. } | Error::NotATrace { .. } => Some(
-                "iowhy reads NAME.blktrace.N, `blkparse -d` files, trace.dat, blkparse's text, and captures of \
-                 iowhy: the folder, the packed file, the stream",
+                "iowhy reads NAME.blktrace.N, `blkparse -d` files, trace.dat, blkparse's text and captures of iowhy",
             ),
             Error::NoRoom { .. } => {
                 Some("set TMPDIR to a folder with more room, or unpack it there (tar) and give the folder")

@@ -66,8 +66,8 @@ impl Spool {
     pub fn write(&mut self, file: &mut File, data: &[u8]) -> Result<(), Error> {
         let Some(left) = self.left.checked_sub(data.len() as u64) else {
             let what = format!(
-                "what is to be unpacked needs more than {} MiB, {MOST_PERCENT} % of what is free here",
-                self.room >> 20
+                "what is to be unpacked needs more than {}, {MOST_PERCENT} % of what is free here",
+                size(self.room)
             );
             return Err(Error::NoRoom { folder: self.path().into(), what });
         };
@@ -80,10 +80,17 @@ impl Spool {
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Error::NoRoom {
                 folder: self.path().into(),
-                what: format!("unpacking failed after {} MiB: {source}", (self.room - self.left) >> 20),
+                what: format!("unpacking failed after {}: {source}", size(self.room - self.left)),
             },
             _ => Error::Io { path: self.path().into(), source },
         }
+    }
+}
+
+fn size(bytes: u64) -> String {
+    match bytes >> 20 {
+        0..10 => format!("{} KiB", bytes >> 10),
+        mib => format!("{mib} MiB"),
     }
 }
 

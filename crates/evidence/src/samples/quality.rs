@@ -38,7 +38,7 @@ impl SampleQuality {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if let Some(at) = &self.first_unknown {
-            notes.push(format!("{} lines are no samples, the first at {at}", self.unknown));
+            notes.push(format!("lines that are no sample: {}, the first at {at}", self.unknown));
         }
         if self.cut {
             notes.push("the last sample is cut off".into());
@@ -49,17 +49,17 @@ impl SampleQuality {
         for (n, what) in [
             (
                 self.missing_seconds,
-                "seconds have no sample; the numbers beside them are over more than a second",
+                "seconds without a sample, so that numbers beside them are over a longer time",
             ),
-            (self.backwards, "samples are not later than the one before and are left out"),
-            (self.appeared, "devices came while it was recorded; their first second is not known"),
-            (self.vanished, "devices went while it was recorded"),
-            (self.began_anew, "times a device's counters began anew; these intervals are left out"),
-            (self.too_short, "times a device has fewer numbers than any kernel prints; these are left out"),
-            (self.left_out, "devices and processors are more than a machine has and are left out"),
+            (self.backwards, "samples that are not later than the one before, left out"),
+            (self.appeared, "devices that came meanwhile; their first second is not known"),
+            (self.vanished, "devices that went meanwhile"),
+            (self.began_anew, "intervals left out because a device's counters began anew"),
+            (self.too_short, "intervals left out because a device has fewer numbers than any kernel prints"),
+            (self.left_out, "devices and processors left out because no machine has so many"),
         ] {
             if n > 0 {
-                notes.push(format!("{n} {what}"));
+                notes.push(format!("{what}: {n}"));
             }
         }
         notes

@@ -202,13 +202,10 @@ impl Unpacker {
         for (file, taken) in &self.files {
             let file = file.display();
             if taken.missing > 0 {
-                notes.push(format!(
-                    "{file}: {} of its parts are missing, and so is what they held",
-                    taken.missing
-                ));
+                notes.push(format!("{file}: parts missing, with what they held: {}", taken.missing));
             }
             if taken.late > 0 {
-                notes.push(format!("{file}: {} parts came late or twice and are left out", taken.late));
+                notes.push(format!("{file}: parts left out because they came late or twice: {}", taken.late));
             }
         }
         for (n, what) in [
@@ -217,7 +214,7 @@ impl Unpacker {
             (self.too_many, "files more than a capture can have"),
         ] {
             if n > 0 {
-                notes.push(format!("{n} {what} are left out"));
+                notes.push(format!("left out: {what}: {n}"));
             }
         }
         notes

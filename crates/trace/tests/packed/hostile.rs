@@ -57,8 +57,8 @@ fn names_and_links_that_lead_outside() {
     assert_eq!(
         got.quality.notes,
         [
-            "5 links and special files are left out",
-            "5 files whose names lead outside of it, or are no names are left out"
+            "left out: links and special files: 5",
+            "left out: files whose names lead outside of it, or are no names: 5"
         ]
     );
     assert!(!outside.exists() && !Path::new("/tmp/iowhy-was-here").exists());
@@ -114,8 +114,8 @@ fn parts_late_twice_and_missing() {
     assert_eq!(
         got.quality.notes[..2],
         [
-            "trace.cpu1.raw: 1 of its parts are missing, and so is what they held",
-            "trace.cpu1.raw: 2 parts came late or twice and are left out"
+            "trace.cpu1.raw: parts missing, with what they held: 1",
+            "trace.cpu1.raw: parts left out because they came late or twice: 2"
         ]
     );
     // No head: nothing can be read of the pages.

@@ -215,7 +215,8 @@ impl Reader {
 
     fn attribute(&mut self, device: &str, path: &str, key: &str, value: &Text, to: &mut System) {
         let Text(Some(value)) = value else { return };
-        self.value(key, |at| to.set_attribute(device, path, value, at));
+        // The kernel ends some with a space; documents saved by hand have lost it.
+        self.value(key, |at| to.set_attribute(device, path, value.trim(), at));
     }
 }
 
