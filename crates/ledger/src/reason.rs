@@ -31,13 +31,37 @@ pub enum Reason {
     LowerWrite,
     /// Stacked device: nothing of it was in flight below; it waited in the driver (md, dm) itself.
     Stacking,
+    /// On a processor: no waiting at all.
+    OnCpu,
+    /// It could have run: others had the processor.
+    WaitCpu,
+    /// A work item lay in its queue until a worker took it.
+    WorkQueue,
+    /// From the completion of its request until it was woken.
+    WakeUp,
+    /// A lock whose holder is not known.
+    Lock,
+    /// Made to wait because it wrote faster than the device writes back (`balance_dirty_pages`).
+    DirtyThrottle,
+    /// Held back by writeback throttling (block/blk-wbt.c).
+    WritebackThrottle,
+    /// Held back by a limit of its cgroup (block/blk-throttle.c, blk-iocost.c, blk-iolatency.c).
+    CgroupLimit,
+    /// Waiting for memory to be freed.
+    Reclaim,
+    /// The device's queue was frozen while a setting changed (`blk_queue_enter`).
+    QueueFreeze,
+    /// A timer, or an interrupt that completed no request, ended the wait.
+    Timer,
+    /// It slept so that a signal could have woken it: for input, for another task.
+    Sleep,
     /// Not explained by anything that was recorded.
     Unexplained,
 }
 
 impl Reason {
     /// How many there are.
-    pub const COUNT: usize = 13;
+    pub const COUNT: usize = 25;
 
     /// All, in the order in which an I/O meets them.
     pub const ALL: [Reason; Reason::COUNT] = [
@@ -53,6 +77,18 @@ impl Reason {
         Reason::Stacking,
         Reason::LowerRead,
         Reason::LowerWrite,
+        Reason::OnCpu,
+        Reason::WaitCpu,
+        Reason::WorkQueue,
+        Reason::WakeUp,
+        Reason::Lock,
+        Reason::DirtyThrottle,
+        Reason::WritebackThrottle,
+        Reason::CgroupLimit,
+        Reason::Reclaim,
+        Reason::QueueFreeze,
+        Reason::Timer,
+        Reason::Sleep,
         Reason::Unexplained,
     ];
 
@@ -76,6 +112,18 @@ impl Reason {
             Reason::LowerRead => "lower-read",
             Reason::LowerWrite => "lower-write",
             Reason::Stacking => "stacking",
+            Reason::OnCpu => "on-cpu",
+            Reason::WaitCpu => "wait-cpu",
+            Reason::WorkQueue => "work-queue",
+            Reason::WakeUp => "wake-up",
+            Reason::Lock => "lock",
+            Reason::DirtyThrottle => "dirty-throttle",
+            Reason::WritebackThrottle => "writeback-throttle",
+            Reason::CgroupLimit => "cgroup-limit",
+            Reason::Reclaim => "reclaim",
+            Reason::QueueFreeze => "queue-freeze",
+            Reason::Timer => "timer",
+            Reason::Sleep => "sleep",
             Reason::Unexplained => "unexplained",
         }
     }
@@ -95,6 +143,18 @@ impl Reason {
             Reason::LowerRead => "reads on the devices below",
             Reason::LowerWrite => "writes on the devices below",
             Reason::Stacking => "in md or dm itself",
+            Reason::OnCpu => "on a processor",
+            Reason::WaitCpu => "waiting for a processor",
+            Reason::WorkQueue => "a work item waiting for a worker",
+            Reason::WakeUp => "from completion to wake-up",
+            Reason::Lock => "waiting for a lock",
+            Reason::DirtyThrottle => "made to wait for having written too much",
+            Reason::WritebackThrottle => "held back by writeback throttling (wbt)",
+            Reason::CgroupLimit => "held back by its cgroup's limit",
+            Reason::Reclaim => "waiting for memory to be freed",
+            Reason::QueueFreeze => "the queue was frozen",
+            Reason::Timer => "waiting for a timer or an interrupt",
+            Reason::Sleep => "waiting for input or another task",
             Reason::Unexplained => "unexplained",
         }
     }

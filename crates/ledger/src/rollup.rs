@@ -27,6 +27,19 @@ impl RollUp {
         }
     }
 
+    /// Counts an operation whose parts are told with [`RollUp::spend`].
+    #[inline]
+    pub fn count(&mut self, total: Nanos) {
+        self.operations += 1;
+        self.total += total;
+    }
+
+    /// A part of a counted operation's time. All parts together must be its total.
+    #[inline]
+    pub fn spend(&mut self, reason: Reason, time: Nanos) {
+        self.by_reason[reason.index()] += time;
+    }
+
     /// Adds another roll-up.
     pub fn merge(&mut self, other: &RollUp) {
         self.operations += other.operations;

@@ -5,10 +5,12 @@
 
 use crate::cells::Cells;
 use crate::device::Device;
+use crate::operations::Operations;
 use crate::tasks::Tasks;
 use crate::traffic::Flow;
 use ledger::{Ledger, Reason};
 use life::{Bio, ByClass, Class, Lives, Names, Plug, Request, Sink, Tally};
+use operation::Watch;
 use rustc_hash::FxHashMap;
 use trace::{Action, Batch, DevId, Nanos};
 
@@ -25,6 +27,8 @@ pub struct Facts {
     pub tally: Tally,
     /// What passed by, of all devices together.
     pub flow: Flow,
+    /// What tasks asked for, where that was recorded.
+    pub operations: Operations,
 }
 
 impl Facts {
@@ -64,13 +68,32 @@ pub struct Analysis {
 impl Analysis {
     /// Takes in the events of a batch.
     pub fn feed(&mut self, batch: &Batch) {
-        self.lives.feed(batch, &mut self.found);
+        if batch.tasks.is_empty() && self.found.watch.is_empty() {
+            return self.lives.feed(batch, &mut self.found);
+        }
+        let mut next = 0;
+        for task in &batch.tasks {
+            let after = (task.after as usize).min(batch.events.len());
+            self.blocks(batch, next..after);
+            next = next.max(after);
+            let Found { watch, operations, .. } = &mut self.found;
+            watch.task(task, batch, self.lives.names(), operations);
+        }
+        self.blocks(batch, next..batch.events.len());
+        self.found.watch.end_of_batch();
+    }
+
+    fn blocks(&mut self, batch: &Batch, range: std::ops::Range<usize>) {
+        for event in batch.events.get(range).unwrap_or_default() {
+            self.found.watch.block(event);
+            self.lives.step(event, batch, &mut self.found);
+        }
     }
 
     /// Ends the recording and puts the halves together.
     pub fn finish(mut self, mut flow: Flow) -> Facts {
         let tally = self.lives.finish();
-        let Found { mut devices, mut which, cells, tasks, .. } = self.found;
+        let Found { mut devices, mut which, cells, tasks, operations, .. } = self.found;
         let traffic = flow.take_devices();
         let order: Vec<DevId> = traffic.iter().map(|(id, _)| *id).collect();
         for (id, traffic) in traffic {
@@ -103,7 +126,7 @@ impl Analysis {
         // Plugs of a recording through tracefs name no device; that is none.
         devices.retain(|d| d.id != DevId(0) || d.has_io());
         devices.sort_by_key(|d| order.iter().position(|id| *id == d.id));
-        Facts { devices, cells, tasks, tally, flow }
+        Facts { devices, cells, tasks, tally, flow, operations }
     }
 
     /// Pieces in flight now.
@@ -120,6 +143,8 @@ struct Found {
     recent: Option<(DevId, usize)>,
     cells: Cells,
     tasks: Tasks,
+    watch: Watch,
+    operations: Operations,
 }
 
 impl Found {
@@ -154,6 +179,9 @@ impl Found {
 
 impl Sink for Found {
     fn request(&mut self, r: &Request, names: &Names) {
+        if !self.watch.is_empty() {
+            self.watch.request(r);
+        }
         let task = self.tasks.number(r.task, names);
         let cell = self.cells.of(r, task);
         cell.record(r.bytes, &r.time);
@@ -171,6 +199,9 @@ impl Sink for Found {
     }
 
     fn bio(&mut self, b: &Bio, _names: &Names) {
+        if !self.watch.is_empty() {
+            self.watch.bio(b);
+        }
         let device = self.device(b.dev);
         let class = b.class().index();
         let stats = &mut device.bios[class];

@@ -88,6 +88,16 @@ impl Tail {
         &mut row[bucket]
     }
 
+    /// The place of an operation's time where it has no [`Ledger`]: the caller adds its parts too. Also the
+    /// number of its bucket, which grows with latency.
+    pub fn place(&mut self, total: Nanos) -> (u32, &mut TailTime) {
+        self.count += 1;
+        let (octave, bucket) = place(total.0);
+        let row = self.octaves[octave].get_or_insert_with(|| Box::new([TailTime::default(); PER_OCTAVE]));
+        row[bucket].time.count(total);
+        (number(octave, bucket), &mut row[bucket])
+    }
+
     /// Operations in all.
     pub fn count(&self) -> u64 {
         self.count
@@ -140,6 +150,16 @@ fn place(value: u64) -> (usize, usize) {
     }
     let exponent = 63 - value.leading_zeros() as usize;
     (exponent - 5, ((value >> (exponent - 6)) & 63) as usize)
+}
+
+/// The number of the bucket in which a latency is.
+pub fn bucket_of(latency: Nanos) -> u32 {
+    let (octave, bucket) = place(latency.0);
+    number(octave, bucket)
+}
+
+fn number(octave: usize, bucket: usize) -> u32 {
+    (octave * PER_OCTAVE + bucket) as u32
 }
 
 /// The smallest value of a bucket.

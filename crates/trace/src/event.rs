@@ -4,6 +4,7 @@
 //! `Copy`; texts (task names, kernel messages, driver data) lie in the batch beside it and are reached
 //! through [`Batch::text`]. Letters and categories are blktrace's own (include/uapi/linux/blktrace_api.h).
 
+use crate::task_event::TaskEvent;
 use crate::units::{Bytes, Cpu, DevId, Nanos, Sector, Tid};
 
 /// What happened. The letter blkparse prints is in [`Action::letters`].
@@ -292,6 +293,8 @@ impl Default for Event {
 pub struct Batch {
     /// The events.
     pub events: Vec<Event>,
+    /// What tasks did beside them; each says after how many of `events` it stands.
+    pub tasks: Vec<TaskEvent>,
     text: Vec<u8>,
 }
 
@@ -303,6 +306,7 @@ impl Batch {
     /// Forgets all events and texts, keeps the memory.
     pub fn clear(&mut self) {
         self.events.clear();
+        self.tasks.clear();
         self.text.clear();
     }
 
@@ -312,7 +316,14 @@ impl Batch {
 
     /// Whether the reader should stop filling.
     pub fn is_full(&self) -> bool {
-        self.events.len() >= Self::EVENTS || self.text.len() >= Self::TEXT
+        self.events.len() >= Self::EVENTS
+            || self.tasks.len() >= Self::EVENTS
+            || self.text.len() >= Self::TEXT
+    }
+
+    /// Whether it brings nothing.
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty() && self.tasks.is_empty()
     }
 
     /// Stores a text for an event of this batch.
@@ -325,10 +336,13 @@ impl Batch {
     /// The text that belongs to an event of this batch; empty if it has none.
     pub fn text(&self, event: &Event) -> &[u8] {
         match event.detail {
-            Detail::Text(s) => {
-                self.text.get(s.start as usize..(s.start + s.len) as usize).unwrap_or_default()
-            }
+            Detail::Text(s) => self.at(s),
             _ => &[],
         }
+    }
+
+    /// The text at a place of this batch.
+    pub fn at(&self, s: Span) -> &[u8] {
+        self.text.get(s.start as usize..(s.start + s.len) as usize).unwrap_or_default()
     }
 }

@@ -17,6 +17,8 @@ mod quality;
 mod reorder;
 mod source;
 mod spool;
+mod syscall;
+mod task_event;
 pub mod tracedat;
 mod units;
 
@@ -27,4 +29,6 @@ pub use open::{open, Recording};
 pub use place::Place;
 pub use quality::{LossAt, Quality};
 pub use source::Source;
+pub use syscall::{Call, Calls};
+pub use task_event::{CommitPhase, Context, Fs, Left, TaskEvent, TextId, What};
 pub use units::{Bytes, Cpu, DevId, Nanos, Sector, Tid, SECTOR_BYTES};

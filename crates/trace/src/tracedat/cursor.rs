@@ -28,6 +28,8 @@ pub struct Record<'a> {
     pub cpu: Cpu,
     /// The thread that ran.
     pub tid: Tid,
+    /// `common_flags`: whether it was interrupted.
+    pub flags: u8,
     /// The tracing instance, as an index into [`Facts::buffers`](super::Facts::buffers).
     pub buffer: u16,
     /// Which event, as an index into [`Formats::events`].
@@ -180,6 +182,7 @@ impl Cursor {
             time,
             cpu,
             tid: Tid(self.formats.tid(self.order, data)),
+            flags: self.formats.flags(self.order, data),
             buffer: stream.buffer(),
             index: self.index,
             event: self.formats.events().get(self.index)?,

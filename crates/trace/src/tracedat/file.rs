@@ -56,6 +56,11 @@ impl Facts {
         self.uname.as_deref()?.split(' ').nth(2)
     }
 
+    /// The kind of processor, as `uname -m` has it.
+    pub fn machine(&self) -> Option<&str> {
+        self.uname.as_deref()?.split(' ').nth(3)
+    }
+
     /// Events that the kernel says it overwrote or dropped, from the statistics at the end.
     pub fn overrun(&self) -> u64 {
         self.cpu_stats

@@ -222,6 +222,8 @@ pub struct Formats {
     id: Slot,
     /// Where every record says which thread ran.
     tid: Slot,
+    /// Where every record says whether that was in an interrupt.
+    flags: Slot,
 }
 
 impl Formats {
@@ -237,6 +239,7 @@ impl Formats {
         if !self.id.present {
             self.id = event.slot(&["common_type"]);
             self.tid = event.slot(&["common_pid"]);
+            self.flags = event.slot(&["common_flags"]);
         }
         self.events.push(event);
         self.by_id[id] = self.events.len() as u16;
@@ -256,6 +259,12 @@ impl Formats {
     #[inline]
     pub fn tid(&self, order: Order, record: &[u8]) -> u32 {
         self.tid.int(order, record) as u32
+    }
+
+    /// `common_flags` of a record (include/linux/trace_events.h).
+    #[inline]
+    pub fn flags(&self, order: Order, record: &[u8]) -> u8 {
+        self.flags.int(order, record) as u8
     }
 
     /// All layouts, in the order they were added.

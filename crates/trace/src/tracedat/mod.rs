@@ -7,7 +7,8 @@
 //! ```
 //!
 //! [`Cursor`] gives every record of every event, with its fields found through the recording's own `format`
-//! texts; [`Blocks`] turns those of the block layer into events. [`TraceDat`] is both together as a [`Source`].
+//! texts; [`Blocks`] turns those of the block layer into events, [`Tasks`] those of tasks. [`TraceDat`] is all
+//! together as a [`Source`].
 //! Memory: one block of pages per CPU, the formats, and bounded tables; never the trace.
 
 mod block;
@@ -26,6 +27,7 @@ mod rwbs;
 mod section;
 mod stream;
 mod strings;
+mod task;
 mod v6;
 mod v7;
 
@@ -39,6 +41,7 @@ pub use kallsyms::{Stacks, Symbols};
 pub use page::{Lost, Next, PageCursor, PageLayout, PageStart};
 pub use raw::Raw;
 pub use strings::Strings;
+pub use task::Tasks;
 
 use crate::error::Error;
 use crate::event::{Action, Batch, Detail, Event, Flags};
@@ -68,6 +71,7 @@ pub struct TraceDat {
     long: usize,
     cursor: Cursor,
     blocks: Blocks,
+    tasks: Tasks,
     notes: Vec<String>,
     delivered: u64,
     /// The wall clock is told with the first event.
@@ -82,6 +86,7 @@ impl TraceDat {
         let long = regions.first().map_or(8, |r| r.layout.long);
         notes.extend(facts.clock.as_deref().and_then(|name| clock.doubt(name)));
         let blocks = Blocks::new(&formats, &cmdlines);
+        let tasks = Tasks::new(&formats, long, facts.machine());
         let cursor = Cursor::new(Arc::new(formats), facts.order, clock, regions)?;
         Ok(TraceDat {
             facts,
@@ -90,6 +95,7 @@ impl TraceDat {
             long,
             cursor,
             blocks,
+            tasks,
             notes,
             delivered: 0,
             wall_told: false,
@@ -140,11 +146,16 @@ impl TraceDat {
     #[inline]
     pub fn step(&mut self, batch: &mut Batch, see: &mut dyn FnMut(&Step)) -> Result<bool, Error> {
         let Some(step) = self.cursor.step()? else { return Ok(false) };
+        if self.tasks.needs_symbols(&step) {
+            let text = self.kallsyms.as_ref().map(SymbolText::read).transpose()?;
+            self.tasks.set_symbols(text.map(|t| Symbols::parse(&t)).unwrap_or_default());
+        }
         if !self.wall_told {
             self.wall_told = true;
             batch.events.extend(self.facts.wall_offset.and_then(|offset| wall_clock(&step, offset)));
         }
         self.blocks.take(&step, batch);
+        self.tasks.take(&step, batch);
         see(&step);
         Ok(true)
     }
@@ -168,7 +179,7 @@ impl Source for TraceDat {
             self.done = !self.step(batch, &mut |_| {})?;
         }
         self.delivered += batch.events.len() as u64;
-        Ok(!batch.events.is_empty())
+        Ok(!batch.is_empty())
     }
 
     fn position(&self) -> u64 {

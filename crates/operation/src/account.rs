@@ -1,0 +1,177 @@
+//! The ledger of an operation: a tree of parts, told from the outside in.
+//!
+//! Invariant: the parts of a part touch, never overlap, and cover it exactly; so do the leaves the whole. Each leaf
+//! has one [`Reason`].
+//!
+//! ```text
+//! depth 0  wait: the journal's commit                        10 ms
+//!       1    task jbd2/sda1-8                                10 ms
+//!       2      wait: other files' data first                  7 ms
+//!       3        request W 1280 KiB                           7 ms
+//!       4          leaf: in the device                        6 ms
+//!       4          leaf: from completion to wake-up           1 ms
+//!       2      leaf: on a processor                           3 ms
+//! ```
+
+use crate::served::Entry;
+use crate::wait::Wait;
+use ledger::Reason;
+use smallvec::SmallVec;
+use trace::{CommitPhase, Cpu, Nanos, TextId, Tid};
+
+/// What a part is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Part {
+    /// It has no parts: this was the reason.
+    Leaf(Reason),
+    /// A sleep. Its parts say what ended it.
+    Wait {
+        /// What for.
+        wait: Wait,
+        /// Where in the kernel.
+        stack: Option<TextId>,
+    },
+    /// A request. Its parts are the request's own ledger.
+    Request(Box<Entry>),
+    /// Another task, which the one above waited for. Its parts are what that task did.
+    Task(Tid),
+    /// A work item. Its parts are how it came to run, and what it did.
+    Work {
+        /// What it runs.
+        function: TextId,
+        /// The worker that ran it.
+        worker: Tid,
+    },
+    /// A step of a journal's commit.
+    Commit(CommitPhase),
+}
+
+/// A part of an operation's time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// What it is.
+    pub part: Part,
+    /// How many parts it lies within.
+    pub depth: u8,
+    /// From when.
+    pub from: Nanos,
+    /// Until when.
+    pub to: Nanos,
+}
+
+impl Node {
+    /// How long.
+    pub fn length(&self) -> Nanos {
+        self.to.since(self.from)
+    }
+}
+
+/// The operation passed from one task to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hop {
+    /// Who woke.
+    pub by: Tid,
+    /// Whether that was in an interrupt.
+    pub interrupt: bool,
+    /// Who was woken.
+    pub who: Tid,
+    /// From being woken (or queued) to running.
+    pub latency: Nanos,
+    /// Whether it ran on another processor than it was woken from.
+    pub crossed: bool,
+}
+
+/// The waits around a leaf, as a set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Waits(pub u64);
+
+impl Waits {
+    /// Whether one of them is this.
+    pub fn has(self, wait: Wait) -> bool {
+        self.0 & wait.bit() != 0
+    }
+}
+
+/// Where the time of one operation went.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Account {
+    /// From when.
+    pub from: Nanos,
+    /// Until when.
+    pub to: Nanos,
+    /// The parts, each before those within it.
+    pub nodes: Vec<Node>,
+    /// How it passed between tasks, the last first.
+    pub hops: Vec<Hop>,
+}
+
+impl Account {
+    /// How long the operation took.
+    pub fn total(&self) -> Nanos {
+        self.to.since(self.from)
+    }
+
+    /// The leaves, in order of time.
+    pub fn leaves(&self) -> impl Iterator<Item = (Reason, &Node)> {
+        self.nodes.iter().filter_map(|n| match n.part {
+            Part::Leaf(reason) => Some((reason, n)),
+            _ => None,
+        })
+    }
+
+    /// Calls `see` for each leaf with the waits and the request around it.
+    pub fn each(&self, mut see: impl FnMut(&Node, Reason, Waits, Option<&Entry>)) {
+        let mut around: SmallVec<[(u8, Waits, Option<&Entry>); 16]> = SmallVec::new();
+        for node in &self.nodes {
+            while around.last().is_some_and(|(depth, ..)| *depth >= node.depth) {
+                around.pop();
+            }
+            let (waits, request) = around.last().map_or((Waits(0), None), |(_, w, r)| (*w, *r));
+            match &node.part {
+                Part::Leaf(reason) => see(node, *reason, waits, request),
+                Part::Wait { wait, .. } => around.push((node.depth, Waits(waits.0 | wait.bit()), request)),
+                Part::Request(entry) => around.push((node.depth, waits, Some(entry))),
+                _ => around.push((node.depth, waits, request)),
+            }
+        }
+    }
+
+    /// The time of one reason.
+    pub fn of(&self, reason: Reason) -> Nanos {
+        self.leaves().filter(|(r, _)| *r == reason).map(|(_, n)| n.length()).sum()
+    }
+
+    /// What does not add up, for tests: `None` if every part is covered exactly by its parts.
+    pub fn imbalance(&self) -> Option<String> {
+        self.covers(0, 0, self.from, self.to).err()
+    }
+
+    /// Checks the parts at `depth` from `at` on: they must cover `from` to `to`. Gives the place behind them.
+    fn covers(&self, mut at: usize, depth: u8, from: Nanos, to: Nanos) -> Result<usize, String> {
+        let mut now = from;
+        while let Some(node) = self.nodes.get(at).filter(|n| n.depth == depth) {
+            if node.from != now || node.to <= node.from {
+                return Err(format!("part {at} is {}..{}, expected from {}", node.from.0, node.to.0, now.0));
+            }
+            now = node.to;
+            at = match node.part {
+                Part::Leaf(_) => at + 1,
+                _ => self.covers(at + 1, depth + 1, node.from, node.to)?,
+            };
+        }
+        if now != to {
+            return Err(format!("parts before {at} at depth {depth} end at {}, not {}", now.0, to.0));
+        }
+        Ok(at)
+    }
+
+    /// On how many processors hops ended elsewhere than they began.
+    pub fn crossings(&self) -> usize {
+        self.hops.iter().filter(|h| h.crossed).count()
+    }
+}
+
+/// Whether a hop left its processor.
+pub(crate) fn crossed(woken_on: Cpu, ran_on: Cpu) -> bool {
+    woken_on != ran_on
+}

@@ -1,0 +1,141 @@
+//! What all tasks did and which requests were completed, as far back as anybody may ask.
+//!
+//! Memory: what happened since the oldest operation that is not over began, and never more than [`MAX`] stretches;
+//! an operation older than that has the rest of its time `unexplained`.
+
+use crate::served::Served;
+use crate::thread::Thread;
+use crate::wait::Wait;
+use life::TaskName;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::collections::VecDeque;
+use trace::{Nanos, TextId, Tid};
+
+/// Stretches and works that are kept at most; 48 MB.
+const MAX: usize = 1 << 20;
+
+/// Threads that are kept at most: the largest `pid_max` of small machines.
+pub(crate) const MAX_THREADS: usize = 1 << 16;
+
+/// Files whose writers are remembered at most, and writers of each.
+const MAX_FILES: usize = 1 << 16;
+const MAX_WRITERS: usize = 8;
+
+/// Kernel functions or stacks.
+#[derive(Debug, Default)]
+pub struct Texts {
+    texts: Vec<(Box<str>, Wait)>,
+}
+
+impl Texts {
+    /// Longest text that is kept: a stack of 64 functions.
+    const MAX_BYTES: usize = 8192;
+    const MAX_TEXTS: usize = 1 << 16;
+
+    pub(crate) fn define(&mut self, id: TextId, text: &[u8]) {
+        let at = id.0 as usize;
+        if at >= Self::MAX_TEXTS {
+            return;
+        }
+        if at >= self.texts.len() {
+            self.texts.resize(at + 1, (Box::from("?"), Wait::Unknown));
+        }
+        let text = String::from_utf8_lossy(&text[..text.len().min(Self::MAX_BYTES)]);
+        self.texts[at] = (text.as_ref().into(), Wait::of_stack(&text));
+    }
+
+    /// The function, or the functions of a stack with the innermost first and `\n` between.
+    pub fn text(&self, id: TextId) -> &str {
+        self.texts.get(id.0 as usize).map_or("?", |t| &t.0)
+    }
+
+    /// What a stack means.
+    pub fn wait(&self, id: TextId) -> Wait {
+        self.texts.get(id.0 as usize).map_or(Wait::Unknown, |t| t.1)
+    }
+}
+
+/// The past.
+#[derive(Debug, Default)]
+pub struct History {
+    pub(crate) threads: FxHashMap<Tid, Thread>,
+    /// Completed requests.
+    pub served: Served,
+    /// Stretches of time in which events of some processor are missing.
+    pub(crate) losses: VecDeque<(Nanos, Nanos)>,
+    /// Functions and stacks.
+    pub texts: Texts,
+    /// Which tasks wrote to a file lately. By its number alone: the flusher names devices in its own way.
+    writers: FxHashMap<u64, SmallVec<[TaskName; 2]>>,
+    /// Nothing before this is kept but what still goes on.
+    pub(crate) horizon: Nanos,
+}
+
+impl History {
+    /// A task.
+    pub fn thread(&self, tid: Tid) -> Option<&Thread> {
+        self.threads.get(&tid)
+    }
+
+    /// A task, made if it is new. The idle task is another one on each processor and is none.
+    pub(crate) fn thread_mut(&mut self, tid: Tid) -> Option<&mut Thread> {
+        if tid == Tid(0) || (self.threads.len() >= MAX_THREADS && !self.threads.contains_key(&tid)) {
+            return None;
+        }
+        Some(self.threads.entry(tid).or_default())
+    }
+
+    /// A task wrote to a file.
+    pub(crate) fn wrote(&mut self, inode: u64, task: TaskName) {
+        if inode == 0 {
+            return;
+        }
+        if self.writers.len() >= MAX_FILES {
+            self.writers.clear();
+        }
+        let writers = self.writers.entry(inode).or_default();
+        if !writers.contains(&task) && writers.len() < MAX_WRITERS {
+            writers.push(task);
+        }
+    }
+
+    /// Who wrote to a file: whose data the flusher sends.
+    pub fn writers(&self, inode: u64) -> Option<&[TaskName]> {
+        self.writers.get(&inode).map(|w| w.as_slice())
+    }
+
+    /// The first loss that touches the time from `a` to `b`.
+    pub(crate) fn loss(&self, a: Nanos, b: Nanos) -> Option<(Nanos, Nanos)> {
+        self.losses.iter().copied().find(|(from, to)| *from < b && *to > a)
+    }
+
+    /// Forgets what nobody may ask for any more: all before the oldest open operation, which began at `oldest`; and
+    /// where that is too much, the older half, until it is little enough.
+    pub(crate) fn forget(&mut self, oldest: Nanos, now: Nanos) {
+        self.forget_before(oldest.max(self.horizon));
+        while self.len() > MAX && self.horizon < now {
+            let half = Nanos(self.horizon.0 + now.since(self.horizon).0.div_ceil(2));
+            self.forget_before(half);
+        }
+    }
+
+    fn forget_before(&mut self, horizon: Nanos) {
+        self.horizon = horizon;
+        self.threads.values_mut().for_each(|t| t.forget(horizon));
+        self.served.forget(horizon);
+        while self.losses.front().is_some_and(|(_, to)| *to < horizon) {
+            self.losses.pop_front();
+        }
+    }
+
+    /// How much is kept.
+    pub fn len(&self) -> usize {
+        self.threads.values().map(Thread::len).sum::<usize>() + self.served.len() + self.losses.len()
+    }
+
+    /// Whether nothing is kept.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}

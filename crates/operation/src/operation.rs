@@ -1,0 +1,108 @@
+//! An operation: what a task asked for and waited for, from beginning to end.
+
+use life::TaskName;
+use serde::Serialize;
+use trace::{Call, DevId, Fs, Nanos, Tid};
+
+/// What kind of operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A system call.
+    Call(Call),
+    /// A page fault that had to read. It begins where the task fell asleep: the fault itself is not recorded.
+    PageFault,
+    /// A read through io_uring, from submission to completion.
+    RingRead,
+    /// A write through io_uring.
+    RingWrite,
+    /// An fsync through io_uring.
+    RingSync,
+    /// Anything else through io_uring.
+    RingOther,
+    /// A commit of the ext4 journal.
+    JournalCommit,
+    /// The write-back of one file.
+    Writeback,
+}
+
+impl Kind {
+    /// Its name on the screen and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Call(call) => call.name(),
+            Kind::PageFault => "page-fault",
+            Kind::RingRead => "io_uring read",
+            Kind::RingWrite => "io_uring write",
+            Kind::RingSync => "io_uring fsync",
+            Kind::RingOther => "io_uring",
+            Kind::JournalCommit => "journal-commit",
+            Kind::Writeback => "writeback",
+        }
+    }
+
+    /// Whether an application waits for it. Commits and write-back go on behind its back; whoever waits for one
+    /// has it in its own ledger.
+    pub fn is_foreground(self) -> bool {
+        !matches!(self, Kind::JournalCommit | Kind::Writeback)
+    }
+
+    /// By `IORING_OP_*` (include/uapi/linux/io_uring.h).
+    pub fn of_ring(opcode: u8) -> Kind {
+        match opcode {
+            1 | 4 | 22 => Kind::RingRead,
+            2 | 5 | 23 => Kind::RingWrite,
+            3 => Kind::RingSync,
+            _ => Kind::RingOther,
+        }
+    }
+}
+
+/// An operation that is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Operation {
+    /// What it was.
+    pub kind: Kind,
+    /// Whose.
+    pub tid: Tid,
+    /// What the task was called.
+    #[serde(skip)]
+    pub task: TaskName,
+    /// When it began.
+    pub from: Nanos,
+    /// When it ended.
+    pub to: Nanos,
+    /// The file descriptor, where the call has one.
+    pub fd: Option<i32>,
+    /// On which kind of file system.
+    #[serde(skip)]
+    pub fs: Fs,
+    /// On which device that lies; 0 where it is not known.
+    pub dev: DevId,
+    /// On which file; 0 where it is not known.
+    pub inode: u64,
+    /// What it returned.
+    pub result: i64,
+    /// Whether anything says that it was about storage: a file system's event, a bio, an uninterruptible sleep. Reads
+    /// of pipes and sockets have none of these.
+    pub is_storage: bool,
+}
+
+impl Operation {
+    /// How long it took.
+    pub fn total(&self) -> Nanos {
+        self.to.since(self.from)
+    }
+}
+
+/// A system call that is not over yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Open {
+    pub call: Call,
+    pub from: Nanos,
+    pub fd: Option<i32>,
+    pub fs: Fs,
+    pub dev: DevId,
+    pub inode: u64,
+    pub is_storage: bool,
+}

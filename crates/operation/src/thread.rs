@@ -1,0 +1,170 @@
+//! What one task did lately: when it ran, waited for a processor, slept, and which work items it ran.
+//!
+//! Stretches touch: each ends where the next begins, the last goes on. What is older than anybody may ask for is
+//! forgotten ([`Thread::forget`]), but never the stretch that is going on.
+
+use crate::operation::Open;
+use std::collections::VecDeque;
+use trace::{CommitPhase, Context, Cpu, DevId, Left, Nanos, TextId, Tid};
+
+/// What a task does from some moment on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It runs on a processor.
+    Running,
+    /// It could run: another task was given its processor.
+    Preempted,
+    /// It was woken and waits for a processor.
+    Woken(Wake),
+    /// It sleeps.
+    Asleep(Left),
+}
+
+/// Who woke a task, or put a work item into a queue, and what had just happened there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wake {
+    /// When.
+    pub time: Nanos,
+    /// The task that ran; in an interrupt it is only the one that was interrupted.
+    pub by: Tid,
+    /// In an interrupt or not.
+    pub context: Context,
+    /// On which processor.
+    pub cpu: Cpu,
+    /// The request that was completed there just before, in the same context, by its number in
+    /// [`Served`](crate::served::Served).
+    pub served: Option<u64>,
+}
+
+/// A stretch of a task's time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// From when; until the next one begins.
+    pub from: Nanos,
+    /// What it did.
+    pub state: State,
+    /// Where it ran, or ran last.
+    pub cpu: Cpu,
+    /// Where in the kernel it stood when it left the processor.
+    pub stack: Option<TextId>,
+}
+
+/// A work item that a worker ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// From when.
+    pub from: Nanos,
+    /// Until when; `None`: it goes on.
+    pub to: Option<Nanos>,
+    /// What it ran.
+    pub function: TextId,
+    /// Who had put it into the queue, if that was seen.
+    pub queued: Option<Wake>,
+}
+
+/// A moment of a journal's commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// From when.
+    pub from: Nanos,
+    /// What begins.
+    pub phase: CommitPhase,
+    /// Whose journal.
+    pub dev: DevId,
+}
+
+/// A task.
+#[derive(Debug, Default)]
+pub struct Thread {
+    pub(crate) stretches: VecDeque<Stretch>,
+    pub(crate) works: VecDeque<Work>,
+    pub(crate) steps: VecDeque<Step>,
+    /// The operation it is in.
+    pub(crate) open: Option<Open>,
+    /// The file it writes back, as a flusher.
+    pub(crate) writing_back: Option<(DevId, u64, Nanos)>,
+    /// When the last operation ended.
+    pub(crate) left_io: Option<Nanos>,
+}
+
+impl Thread {
+    /// From `from` on it does this. A clock that steps back makes no stretch of negative length.
+    pub(crate) fn becomes(&mut self, from: Nanos, state: State, cpu: Cpu) {
+        let from = self.stretches.back().map_or(from, |last| from.max(last.from));
+        self.stretches.push_back(Stretch { from, state, cpu, stack: None });
+    }
+
+    /// What it does now.
+    pub(crate) fn state(&self) -> Option<State> {
+        self.stretches.back().map(|s| s.state)
+    }
+
+    /// The stretches that touch the time from `a` to `b`, the first of them perhaps begun before, each with its end.
+    pub(crate) fn between(&self, a: Nanos, b: Nanos) -> impl Iterator<Item = (&Stretch, Nanos)> {
+        let begin = self.stretches.partition_point(|s| s.from <= a).saturating_sub(1);
+        let begin = self.stretches.range(begin..);
+        let ends = begin.clone().skip(1).map(|s| s.from).chain([Nanos(u64::MAX)]);
+        begin.zip(ends).take_while(move |(s, _)| s.from < b)
+    }
+
+    /// The work item that ran at a moment.
+    pub(crate) fn work_at(&self, t: Nanos) -> Option<&Work> {
+        let at = self.works.partition_point(|w| w.from <= t).checked_sub(1)?;
+        self.works.get(at).filter(|w| w.to.is_none_or(|to| to >= t))
+    }
+
+    /// The commit steps that touch the time from `a` to `b`.
+    pub(crate) fn steps_between(&self, a: Nanos, b: Nanos) -> impl Iterator<Item = &Step> {
+        let begin = self.steps.partition_point(|s| s.from <= a).saturating_sub(1);
+        self.steps.range(begin..).take_while(move |s| s.from < b)
+    }
+
+    /// Forgets what ended before `horizon`.
+    pub(crate) fn forget(&mut self, horizon: Nanos) {
+        while self.stretches.get(1).is_some_and(|next| next.from <= horizon) {
+            self.stretches.pop_front();
+        }
+        while self.works.front().is_some_and(|w| w.to.is_some_and(|to| to < horizon)) {
+            self.works.pop_front();
+        }
+        while self.steps.get(1).is_some_and(|next| next.from <= horizon) {
+            self.steps.pop_front();
+        }
+    }
+
+    /// How much is kept.
+    pub(crate) fn len(&self) -> usize {
+        self.stretches.len() + self.works.len() + self.steps.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn thread() -> Thread {
+        let mut t = Thread::default();
+        t.becomes(Nanos(10), State::Running, Cpu(0));
+        t.becomes(Nanos(20), State::Asleep(Left::Uninterruptible), Cpu(0));
+        t.becomes(Nanos(30), State::Running, Cpu(1));
+        t
+    }
+
+    #[test]
+    fn stretches_that_touch_a_time_come_with_their_ends() {
+        let t = thread();
+        let all = |a, b| t.between(Nanos(a), Nanos(b)).map(|(s, to)| (s.from.0, to.0)).collect::<Vec<_>>();
+        assert_eq!(all(12, 25), [(10, 20), (20, 30)]);
+        assert_eq!(all(20, 30), [(20, 30)]);
+        assert_eq!(all(0, 5), []);
+        assert_eq!(all(31, 99), [(30, u64::MAX)]);
+    }
+
+    #[test]
+    fn what_goes_on_is_never_forgotten() {
+        let mut t = thread();
+        t.forget(Nanos(1000));
+        assert_eq!(t.stretches.len(), 1);
+        assert_eq!(t.state(), Some(State::Running));
+    }
+}

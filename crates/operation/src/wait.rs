@@ -1,0 +1,363 @@
+//! What a sleep in the kernel means, from the functions on its stack. All names of kernel functions stand here and
+//! nowhere else.
+//!
+//! The stack of an uninterruptible sleep names its wait: the innermost functions say how (a bit, a queue, a
+//! completion), those around them what for. Rules are tried in order, the particular ones first, so that
+//! `folio_wait_writeback` under a write is a stable page and under `fsync` the file's own data. A function that no
+//! rule knows is shown as it is.
+
+use ledger::Reason;
+use serde::Serialize;
+
+/// What is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wait {
+    /// The stack is not known, or no rule fits it.
+    Unknown,
+    /// Its own direct I/O.
+    DirectIo,
+    /// A page that is being read.
+    PageRead,
+    /// A page of a file that is mapped, or of a program.
+    PageFault,
+    /// Data of the file on its way to the device: `fsync` waiting for what it sent.
+    OwnData,
+    /// A page that it wants to change and that is being written: it must stay as it is until then.
+    StablePage,
+    /// The journal's commit (ext4).
+    JournalCommit,
+    /// A place in the journal, or until a commit lets new changes begin (ext4).
+    JournalHandle,
+    /// A metadata block that a commit is writing (ext4).
+    JournalBuffer,
+    /// Within a commit: other files' data, which must be written first (data=ordered).
+    OrderedData,
+    /// Within a commit: the blocks of the journal.
+    JournalBlocks,
+    /// The journal's superblock, to make room in it.
+    JournalSuperblock,
+    /// Until those who still change the transaction are done.
+    JournalUpdates,
+    /// XFS: the log up to some change must be on disk.
+    LogForce,
+    /// XFS: the changes gathered in memory (CIL) must go into the log.
+    LogPush,
+    /// XFS: room in the log.
+    LogSpace,
+    /// A block of metadata.
+    Metadata,
+    /// A request (tag) of the device.
+    Tag,
+    /// Writeback throttling lets no more writes in.
+    WritebackThrottle,
+    /// A limit of its cgroup.
+    CgroupLimit,
+    /// It wrote more than the device can write back.
+    DirtyThrottle,
+    /// The lock of a file (i_rwsem, XFS's inode lock).
+    InodeLock,
+    /// Another lock.
+    Lock,
+    /// Memory.
+    Reclaim,
+    /// A page in swap.
+    Swap,
+    /// The queue is frozen while a setting changes.
+    QueueFreeze,
+    /// A flush of the device's cache.
+    Flush,
+    /// A work item of its own.
+    WorkItem,
+    /// md: a stripe of the stripe cache.
+    StripeCache,
+    /// md: the bitmap of stripes that are being written.
+    RaidBitmap,
+    /// The file system is frozen, or is being unmounted.
+    Frozen,
+    /// Another process of the file system in user space (FUSE), or the server (NFS).
+    Server,
+    /// Time.
+    Timer,
+    /// Input, or another task: it sleeps so that a signal would wake it.
+    Input,
+}
+
+/// A function; functions of which one must be on the stack too (any, if empty); what it means then.
+type Rule = (&'static str, &'static [&'static str], Wait);
+
+/// Functions in which a task writes to a page (mm/filemap.c, fs/iomap/buffered-io.c, fs/ext4/inode.c; `mkwrite`:
+/// the first write to a mapped page).
+const WRITING: &[&str] = &[
+    "__filemap_get_folio",
+    "__filemap_get_folio_mpol",
+    "iomap_write_begin",
+    "iomap_get_folio",
+    "ext4_write_begin",
+    "ext4_da_write_begin",
+    "generic_perform_write",
+    "grab_cache_page_write_begin",
+    "pagecache_get_page",
+    "folio_wait_stable",
+    "wait_for_stable_page",
+    "ext4_page_mkwrite",
+    "iomap_page_mkwrite",
+    "do_page_mkwrite",
+    "btrfs_buffered_write",
+    "prepare_one_folio",
+    "prepare_pages",
+];
+
+/// Functions in which a page fault is served.
+const FAULTING: &[&str] = &["filemap_fault", "do_fault", "__do_fault", "handle_mm_fault", "__handle_mm_fault"];
+
+/// Functions that hold the lock of a file.
+const INODE: &[&str] = &[
+    "xfs_ilock",
+    "xfs_ilock_iocb",
+    "xfs_ilock_for_iomap",
+    "inode_lock",
+    "ext4_buffered_write_iter",
+    "ext4_dio_write_iter",
+    "ext4_file_write_iter",
+    "ext4_dio_read_iter",
+    "xfs_file_buffered_write",
+    "xfs_file_write_checks",
+    "btrfs_inode_lock",
+    "ext4_sync_file",
+    "do_truncate",
+    "vfs_fallocate",
+];
+
+/// The rules, the first that fits holds. Where a name moved between kernels both are here.
+const RULES: &[Rule] = &[
+    ("balance_dirty_pages", &[], Wait::DirtyThrottle),
+    ("balance_dirty_pages_ratelimited_flags", &[], Wait::DirtyThrottle),
+    ("wbt_wait", &[], Wait::WritebackThrottle),
+    ("ioc_rqos_throttle", &[], Wait::CgroupLimit),
+    ("blkcg_iolatency_throttle", &[], Wait::CgroupLimit),
+    ("blkcg_maybe_throttle_current", &[], Wait::CgroupLimit),
+    ("blkcg_maybe_throttle_blkg", &[], Wait::CgroupLimit),
+    ("rq_qos_wait", &[], Wait::WritebackThrottle),
+    ("blk_mq_get_tag", &[], Wait::Tag),
+    ("get_request", &["blk_queue_bio", "generic_make_request"], Wait::Tag),
+    ("blk_queue_enter", &[], Wait::QueueFreeze),
+    ("__bio_queue_enter", &[], Wait::QueueFreeze),
+    ("blk_mq_freeze_queue_wait", &[], Wait::QueueFreeze),
+    ("raid5_get_active_stripe", &[], Wait::StripeCache),
+    ("md_bitmap_unplug", &[], Wait::RaidBitmap),
+    ("md_bitmap_startwrite", &[], Wait::RaidBitmap),
+    ("bitmap_startwrite", &[], Wait::RaidBitmap),
+    ("do_swap_page", &[], Wait::Swap),
+    ("swap_readpage", &[], Wait::Swap),
+    ("swap_read_folio", &[], Wait::Swap),
+    ("shrink_node", &[], Wait::Reclaim),
+    ("try_to_free_pages", &[], Wait::Reclaim),
+    ("try_to_free_mem_cgroup_pages", &[], Wait::Reclaim),
+    ("reclaim_throttle", &[], Wait::Reclaim),
+    ("wait_iff_congested", &[], Wait::Reclaim),
+    ("filemap_fdatawait_range_keep_errors", &[], Wait::OrderedData),
+    ("jbd2_journal_finish_inode_data_buffers", &[], Wait::OrderedData),
+    ("filemap_fdatawait_keep_errors", &["jbd2_journal_commit_transaction"], Wait::OrderedData),
+    ("jbd2_submit_inode_data", &[], Wait::OrderedData),
+    ("ext4_journal_submit_inode_data_buffers", &[], Wait::OrderedData),
+    ("jbd2_write_superblock", &[], Wait::JournalSuperblock),
+    ("jbd2_journal_update_sb_log_tail", &[], Wait::JournalSuperblock),
+    ("jbd2_log_wait_commit", &[], Wait::JournalCommit),
+    ("jbd2_complete_transaction", &[], Wait::JournalCommit),
+    ("jbd2_fc_begin_commit", &[], Wait::JournalCommit),
+    ("ext4_fc_commit", &[], Wait::JournalCommit),
+    ("do_get_write_access", &[], Wait::JournalBuffer),
+    ("jbd2_journal_get_write_access", &[], Wait::JournalBuffer),
+    ("wait_transaction_locked", &[], Wait::JournalHandle),
+    ("wait_transaction_switching", &[], Wait::JournalHandle),
+    ("jbd2_journal_wait_updates", &[], Wait::JournalUpdates),
+    ("add_transaction_credits", &[], Wait::JournalHandle),
+    ("__jbd2_log_wait_for_space", &[], Wait::JournalHandle),
+    ("start_this_handle", &[], Wait::JournalHandle),
+    ("jbd2_journal_commit_transaction", &[], Wait::JournalBlocks),
+    ("xlog_grant_head_wait", &[], Wait::LogSpace),
+    ("xlog_grant_head_check", &[], Wait::LogSpace),
+    ("xlog_cil_push_now", &[], Wait::LogPush),
+    ("xlog_cil_order_write", &[], Wait::LogPush),
+    ("xlog_cil_force_seq", &[], Wait::LogPush),
+    ("xlog_cil_push_work", &[], Wait::LogForce),
+    ("xlog_wait_on_iclog", &[], Wait::LogForce),
+    ("xlog_force_lsn", &[], Wait::LogForce),
+    ("xlog_wait_on_iclog_lsn", &[], Wait::LogForce),
+    ("xlog_state_get_iclog_space", &[], Wait::LogForce),
+    ("xfs_log_force_seq", &[], Wait::LogForce),
+    ("xfs_log_force", &[], Wait::LogForce),
+    ("btrfs_sync_log", &[], Wait::LogForce),
+    ("btrfs_commit_transaction", &[], Wait::JournalCommit),
+    ("wait_current_trans", &[], Wait::JournalHandle),
+    ("blkdev_issue_flush", &[], Wait::Flush),
+    ("folio_wait_writeback", WRITING, Wait::StablePage),
+    ("wait_on_page_writeback", WRITING, Wait::StablePage),
+    ("folio_wait_stable", &[], Wait::StablePage),
+    ("wait_for_stable_page", &[], Wait::StablePage),
+    ("folio_wait_writeback", &[], Wait::OwnData),
+    ("wait_on_page_writeback", &[], Wait::OwnData),
+    ("__filemap_fdatawait_range", &[], Wait::OwnData),
+    ("write_cache_pages", &[], Wait::OwnData),
+    ("rwsem_down_read_slowpath", INODE, Wait::InodeLock),
+    ("rwsem_down_write_slowpath", INODE, Wait::InodeLock),
+    ("rwsem_down_write_failed", INODE, Wait::InodeLock),
+    ("rwsem_down_read_failed", INODE, Wait::InodeLock),
+    ("rwsem_down_read_slowpath", &[], Wait::Lock),
+    ("rwsem_down_write_slowpath", &[], Wait::Lock),
+    ("rwsem_down_write_failed", &[], Wait::Lock),
+    ("rwsem_down_read_failed", &[], Wait::Lock),
+    ("percpu_rwsem_wait", &["sb_start_write", "__sb_start_write"], Wait::Frozen),
+    ("percpu_rwsem_wait", &[], Wait::Lock),
+    ("__mutex_lock", &[], Wait::Lock),
+    ("__mutex_lock_slowpath", &[], Wait::Lock),
+    ("__mutex_lock_killable_slowpath", &[], Wait::Lock),
+    ("__down", &["xfs_buf_lock"], Wait::Metadata),
+    ("___down_common", &["xfs_buf_lock"], Wait::Metadata),
+    ("xfs_buf_lock", &[], Wait::Metadata),
+    ("__down", &[], Wait::Lock),
+    ("__down_common", &[], Wait::Lock),
+    ("inode_dio_wait", &[], Wait::InodeLock),
+    ("inode_wait_for_writeback", &[], Wait::OwnData),
+    ("wb_wait_for_completion", &[], Wait::OwnData),
+    ("__iomap_dio_rw", &[], Wait::DirectIo),
+    ("iomap_dio_rw", &[], Wait::DirectIo),
+    ("__blkdev_direct_IO_simple", &[], Wait::DirectIo),
+    ("__blkdev_direct_IO", &[], Wait::DirectIo),
+    ("blkdev_direct_IO", &[], Wait::DirectIo),
+    ("do_blockdev_direct_IO", &[], Wait::DirectIo),
+    ("btrfs_dio_read", &[], Wait::DirectIo),
+    ("filemap_fault", &[], Wait::PageFault),
+    ("folio_wait_bit_common", FAULTING, Wait::PageFault),
+    ("__folio_lock_killable", &[], Wait::PageRead),
+    ("filemap_get_pages", &[], Wait::PageRead),
+    ("filemap_read", &[], Wait::PageRead),
+    ("filemap_update_page", &[], Wait::PageRead),
+    ("generic_file_buffered_read", &[], Wait::PageRead),
+    ("generic_file_read_iter", &[], Wait::PageRead),
+    ("mpage_read_folio", &[], Wait::PageRead),
+    ("iomap_read_folio_sync", &[], Wait::PageRead),
+    ("iomap_write_begin", &[], Wait::PageRead),
+    ("xfs_buf_iowait", &[], Wait::Metadata),
+    ("xfs_buf_read_map", &[], Wait::Metadata),
+    ("__wait_on_buffer", &[], Wait::Metadata),
+    ("__lock_buffer", &[], Wait::Metadata),
+    ("__bread_gfp", &[], Wait::Metadata),
+    ("read_extent_buffer_pages", &[], Wait::Metadata),
+    ("xfs_reclaim_inode", &[], Wait::Reclaim),
+    ("submit_bio_wait", &[], Wait::DirectIo),
+    ("fuse_simple_request", &[], Wait::Server),
+    ("__fuse_simple_request", &[], Wait::Server),
+    ("request_wait_answer", &[], Wait::Server),
+    ("rpc_wait_bit_killable", &[], Wait::Server),
+    ("nfs_wait_bit_killable", &[], Wait::Server),
+    ("__flush_workqueue", &[], Wait::WorkItem),
+    ("flush_workqueue", &[], Wait::WorkItem),
+    ("__flush_work", &[], Wait::WorkItem),
+    ("folio_wait_bit_common", &[], Wait::PageRead),
+    ("folio_wait_bit", &[], Wait::PageRead),
+    ("__lock_page", &[], Wait::PageRead),
+    ("do_nanosleep", &[], Wait::Timer),
+    ("hrtimer_nanosleep", &[], Wait::Timer),
+    ("msleep", &[], Wait::Timer),
+];
+
+impl Wait {
+    /// How many there are; each has a bit in a path's set.
+    pub const COUNT: usize = Wait::Input as usize + 1;
+
+    /// What a stack means: functions, the innermost first, `\n` between them.
+    pub fn of_stack(stack: &str) -> Wait {
+        let on = |name: &str| stack.split('\n').any(|f| f == name);
+        let fits = |(function, under, _): &&Rule| on(function) && (under.is_empty() || under.iter().any(|u| on(u)));
+        RULES.iter().find(fits).map_or(Wait::Unknown, |rule| rule.2)
+    }
+
+    /// Its bit.
+    pub fn bit(self) -> u64 {
+        1 << self as u64
+    }
+
+    /// The reason of the whole sleep, where it does not matter who ended it: whoever completes a write frees the
+    /// tag that another one gets.
+    pub fn reason(self) -> Option<Reason> {
+        Some(match self {
+            Wait::Tag => Reason::GetRequest,
+            Wait::WritebackThrottle => Reason::WritebackThrottle,
+            Wait::CgroupLimit => Reason::CgroupLimit,
+            Wait::DirtyThrottle => Reason::DirtyThrottle,
+            Wait::Reclaim => Reason::Reclaim,
+            Wait::QueueFreeze => Reason::QueueFreeze,
+            Wait::Timer => Reason::Timer,
+            _ => return None,
+        })
+    }
+
+    /// In plain words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Wait::Unknown => "a wait that is not known",
+            Wait::DirectIo => "its own I/O",
+            Wait::PageRead => "a page being read",
+            Wait::PageFault => "a page fault: a page being read",
+            Wait::OwnData => "its own data: waiting for writeback",
+            Wait::StablePage => "a page it wants to change is being written (stable page)",
+            Wait::JournalCommit => "the journal's commit",
+            Wait::JournalHandle => "a place in the journal",
+            Wait::JournalBuffer => "a metadata block that the journal is writing",
+            Wait::OrderedData => "other files' data first (data=ordered)",
+            Wait::JournalBlocks => "the journal's blocks",
+            Wait::JournalSuperblock => "the journal's superblock",
+            Wait::JournalUpdates => "those who still change the transaction",
+            Wait::LogForce => "the log's write (log force)",
+            Wait::LogPush => "gathering the log's changes (CIL push)",
+            Wait::LogSpace => "room in the log",
+            Wait::Metadata => "a block of metadata",
+            Wait::Tag => "a request, a tag",
+            Wait::WritebackThrottle => "writeback throttling (wbt)",
+            Wait::CgroupLimit => "its cgroup's limit",
+            Wait::DirtyThrottle => "made to wait for having written too much",
+            Wait::InodeLock => "the file's lock",
+            Wait::Lock => "a lock",
+            Wait::Reclaim => "memory to be freed",
+            Wait::Swap => "a page in swap",
+            Wait::QueueFreeze => "the frozen queue",
+            Wait::Flush => "a flush of the device's cache",
+            Wait::WorkItem => "a work item",
+            Wait::StripeCache => "a stripe of md's cache",
+            Wait::RaidBitmap => "md's bitmap",
+            Wait::Frozen => "the frozen file system",
+            Wait::Server => "the file system's server",
+            Wait::Timer => "a timer",
+            Wait::Input => "input, or another task",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_function_means_what_is_around_it() {
+        let stable = "folio_wait_bit\nfolio_wait_writeback\n__filemap_get_folio\next4_da_write_begin\ngeneric_perform_write";
+        let own = "folio_wait_bit\nfolio_wait_writeback\n__filemap_fdatawait_range\nfile_write_and_wait_range\next4_sync_file";
+        let ordered = "folio_wait_bit\nfolio_wait_writeback\n__filemap_fdatawait_range\nfilemap_fdatawait_range_keep_errors\njbd2_journal_commit_transaction";
+        assert_eq!(Wait::of_stack(stable), Wait::StablePage);
+        assert_eq!(Wait::of_stack(own), Wait::OwnData);
+        assert_eq!(Wait::of_stack(ordered), Wait::OrderedData);
+    }
+
+    #[test]
+    fn nothing_is_guessed() {
+        assert_eq!(Wait::of_stack(""), Wait::Unknown);
+        assert_eq!(Wait::of_stack("some_new_function\nvfs_read"), Wait::Unknown);
+        assert_eq!(Wait::of_stack("not_blk_mq_get_tag"), Wait::Unknown);
+    }
+
+    #[test]
+    fn each_has_a_bit() {
+        assert!(Wait::COUNT <= 64);
+    }
+}

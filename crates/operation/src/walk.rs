@@ -1,0 +1,302 @@
+//! The walk that finds out where an operation's time went: along its task's stretches, and from each sleep backward
+//! through whoever ended it.
+//!
+//! A sleep from `a` to `b` ended because something woke the task at `b`. If that was the completion of a request, the
+//! sleep is that request's ledger, clipped to it. If it was another task, the sleep is what that task did from `a` to
+//! `b`. If that task was a worker running a work item, it is how the item came to be queued, the time in its queue,
+//! and what the worker did then: walking backward from the wake-up, never forward along a pooled worker, who does
+//! other people's work before and after.
+//!
+//! It always ends: each step lies within the time of the one before, depth and number of parts are bounded, and what
+//! is cut off is `unexplained`. Where events are missing nothing is explained.
+
+use crate::account::{crossed, Account, Hop, Node, Part};
+use crate::history::History;
+use crate::served::{Done, Entry};
+use crate::thread::{State, Stretch, Thread, Wake};
+use crate::wait::Wait;
+use ledger::{Ledger, Reason, Segment};
+use life::Timeline;
+use trace::{Left, Nanos, TextId, Tid};
+
+/// Deeper than this nobody follows. An fsync on ext4 over loop on XFS has about 12 levels.
+const MAX_DEPTH: u8 = 24;
+
+/// Parts of one operation. A `sync` of ten seconds has some thousand.
+const MAX_NODES: usize = 20_000;
+
+/// Hops of one operation that are kept.
+const MAX_HOPS: usize = 1000;
+
+/// The work item by which a cgroup's limit lets bios go on (block/blk-throttle.c).
+const THROTTLED_WORK: &str = "blk_throtl_dispatch_work_fn";
+
+/// A walk.
+pub(crate) struct Walk<'a> {
+    history: &'a History,
+    account: Account,
+}
+
+impl<'a> Walk<'a> {
+    /// What `tid` did from `from` to `to`.
+    pub fn of_task(history: &'a History, tid: Tid, from: Nanos, to: Nanos) -> Account {
+        let mut walk = Walk::new(history, from, to);
+        walk.task(tid, from, to, 0);
+        walk.account
+    }
+
+    /// What led to `wake`, from `from` on: for operations that nobody sleeps in (io_uring).
+    pub fn of_event(history: &'a History, wake: &Wake, submitter: Tid, from: Nanos) -> Account {
+        let to = wake.time.max(from);
+        let mut walk = Walk::new(history, from, to);
+        let done = wake.served.and_then(|n| history.served.get(n));
+        match done.filter(|e| e.done.completed() >= from) {
+            Some(entry) => walk.request(&entry.clone(), from, to, 0),
+            None if wake.by != submitter && !wake.context.is_interrupt() => walk.task(wake.by, from, to, 0),
+            None => walk.own_requests(submitter, from, to),
+        }
+        walk.account
+    }
+
+    fn new(history: &'a History, from: Nanos, to: Nanos) -> Walk<'a> {
+        Walk { history, account: Account { from, to, nodes: Vec::new(), hops: Vec::new() } }
+    }
+
+    /// The last request that the submitter had queued and that was over in between; then the submitter itself.
+    fn own_requests(&mut self, submitter: Tid, from: Nanos, to: Nanos) {
+        let mine = |e: &&Entry| queuer(&e.done) == submitter;
+        let Some(entry) = self.history.served.between(from, to).rev().find(mine).cloned() else {
+            return self.task(submitter, from, to, 0);
+        };
+        let done = entry.done.completed();
+        self.request(&entry, from, done, 0);
+        self.task(submitter, done, to, 0);
+    }
+
+    /// Covers the time from `a` to `b` with what a task did.
+    fn task(&mut self, tid: Tid, a: Nanos, b: Nanos, depth: u8) {
+        if b <= a {
+            return;
+        }
+        let history = self.history;
+        let Some(thread) = history.thread(tid).filter(|_| self.may_go_on(depth)) else {
+            return self.leaf(Reason::Unexplained, a, b, depth);
+        };
+        let mut now = a;
+        let steps: Vec<_> = thread.steps_between(a, b).copied().collect();
+        for (at, step) in steps.iter().enumerate() {
+            let end = steps.get(at + 1).map_or(b, |next| next.from.min(b));
+            let begin = step.from.max(now);
+            if step.phase == trace::CommitPhase::End || end <= begin {
+                continue;
+            }
+            self.stretches(thread, tid, now, begin, depth);
+            self.open(Part::Commit(step.phase), begin, end, depth);
+            self.stretches(thread, tid, begin, end, depth + 1);
+            now = end;
+        }
+        self.stretches(thread, tid, now, b, depth);
+    }
+
+    fn stretches(&mut self, thread: &Thread, tid: Tid, a: Nanos, b: Nanos, depth: u8) {
+        let mut now = a;
+        let all: Vec<(Stretch, Nanos)> = thread.between(a, b).map(|(s, to)| (*s, to)).collect();
+        for (at, (stretch, end)) in all.iter().enumerate() {
+            let (from, to) = (stretch.from.max(now), (*end).min(b));
+            // Before the task was first seen.
+            self.leaf(Reason::Unexplained, now, from.min(b), depth);
+            if to <= from {
+                continue;
+            }
+            match stretch.state {
+                State::Running => self.unless_lost(Reason::OnCpu, from, to, depth),
+                State::Preempted => self.unless_lost(Reason::WaitCpu, from, to, depth),
+                State::Woken(wake) => {
+                    let next = all.get(at + 1).map(|n| n.0);
+                    if let Some(ran) = next.filter(|n| n.state == State::Running) {
+                        self.hop(&wake, tid, to.since(wake.time), crossed(wake.cpu, ran.cpu));
+                    }
+                    self.unless_lost(Reason::WaitCpu, from, to, depth);
+                }
+                State::Asleep(left) => {
+                    let wake = all.get(at + 1).and_then(|(n, _)| match n.state {
+                        State::Woken(wake) => Some(wake),
+                        _ => None,
+                    });
+                    self.sleep(left, stretch.stack, wake.as_ref(), tid, from, to, depth);
+                }
+            }
+            now = to;
+        }
+        self.leaf(Reason::Unexplained, now, b, depth);
+    }
+
+    /// A reason, but for the time in which events are missing: the task may have done anything then.
+    fn unless_lost(&mut self, reason: Reason, a: Nanos, b: Nanos, depth: u8) {
+        let mut now = a;
+        while let Some((from, to)) = self.history.loss(now, b) {
+            self.leaf(reason, now, from.max(now), depth);
+            self.leaf(Reason::Unexplained, from.max(now), to.min(b), depth);
+            now = to.min(b);
+        }
+        self.leaf(reason, now, b, depth);
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn sleep(
+        &mut self,
+        left: Left,
+        stack: Option<TextId>,
+        wake: Option<&Wake>,
+        tid: Tid,
+        a: Nanos,
+        b: Nanos,
+        depth: u8,
+    ) {
+        let mut wait = stack.map_or(Wait::Unknown, |id| self.history.texts.wait(id));
+        let followed = wake.is_some_and(|w| w.served.is_some()) || depth > 0;
+        if left == Left::Interruptible && stack.is_none() {
+            wait = Wait::Input;
+        }
+        self.open(Part::Wait { wait, stack }, a, b, depth);
+        let depth = depth + 1;
+        if let Some(reason) = wait.reason() {
+            return self.leaf(reason, a, b, depth);
+        }
+        if left == Left::Interruptible && !followed {
+            return self.leaf(Reason::Sleep, a, b, depth);
+        }
+        match wake {
+            _ if self.history.loss(a, b).is_some() => self.leaf(Reason::Unexplained, a, b, depth),
+            Some(wake) => self.ended_by(wake, tid, wait, a, b, depth),
+            None if left == Left::Interruptible => self.leaf(Reason::Sleep, a, b, depth),
+            None => self.leaf(Reason::Unexplained, a, b, depth),
+        }
+    }
+
+    /// Covers the time from `a` to `b`, which `wake` ended.
+    fn ended_by(&mut self, wake: &Wake, who: Tid, wait: Wait, a: Nanos, b: Nanos, depth: u8) {
+        if b <= a {
+            return;
+        }
+        if !self.may_go_on(depth) {
+            return self.leaf(Reason::Unexplained, a, b, depth);
+        }
+        let entry = wake.served.and_then(|n| self.history.served.get(n)).filter(|e| e.done.completed() > a);
+        if let Some(entry) = entry {
+            return self.request(&entry.clone(), a, b, depth);
+        }
+        if wake.context.is_interrupt() || wake.by == Tid(0) {
+            let lock = matches!(wait, Wait::Lock | Wait::InodeLock);
+            return self.leaf(if lock { Reason::Lock } else { Reason::Timer }, a, b, depth);
+        }
+        if wake.by == who {
+            return self.leaf(Reason::Unexplained, a, b, depth);
+        }
+        let work = self.history.thread(wake.by).and_then(|t| t.work_at(b)).copied();
+        let Some(work) = work else {
+            self.open(Part::Task(wake.by), a, b, depth);
+            return self.task(wake.by, a, b, depth + 1);
+        };
+        self.open(Part::Work { function: work.function, worker: wake.by }, a, b, depth);
+        let start = work.from.max(a);
+        let queued = work.queued.filter(|q| q.time > a && q.time <= start);
+        let in_queue_from = queued.map_or(a, |q| q.time);
+        if let Some(q) = queued {
+            self.ended_by(&q, wake.by, wait, a, q.time, depth + 1);
+        }
+        if let Some(q) = work.queued {
+            self.hop(&q, wake.by, work.from.since(q.time), false);
+        }
+        // A worker that was not seen to be given the item: what came before it is not known.
+        let reason = if work.queued.is_some() { Reason::WorkQueue } else { Reason::Unexplained };
+        self.leaf(reason, in_queue_from, start, depth + 1);
+        self.task(wake.by, start, b, depth + 1);
+    }
+
+    /// Covers the time from `a` to `b` with the life of the request whose completion ended it.
+    fn request(&mut self, entry: &Entry, a: Nanos, b: Nanos, depth: u8) {
+        if b <= a {
+            return;
+        }
+        self.open(Part::Request(Box::new(entry.clone())), a, b, depth);
+        let depth = depth + 1;
+        let ledger = match &entry.done {
+            Done::Request(r) => Ledger::of(&r.time),
+            Done::Bio(bio) => Ledger::of_bio(bio),
+        };
+        let begin = ledger.from.clamp(a, b);
+        self.before_queued(entry, a, begin, depth);
+        let mut now = begin;
+        for Segment { reason, from, to } in ledger.segments {
+            let (from, to) = (from.max(now), to.min(b));
+            if to > from {
+                self.leaf(reason, from, to, depth);
+                now = to;
+            }
+        }
+        self.leaf(Reason::WakeUp, now, b, depth);
+    }
+
+    /// The time in which the sleeper waited and its request had not been queued yet: whoever queued it was busy, or
+    /// its cgroup held it back (from Linux 5.17 on `block_bio_queue` comes behind that).
+    fn before_queued(&mut self, entry: &Entry, a: Nanos, b: Nanos, depth: u8) {
+        if b <= a {
+            return;
+        }
+        let by = queuer(&entry.done);
+        let work = self.history.thread(by).and_then(|t| t.work_at(b)).copied();
+        if work.is_some_and(|w| self.history.texts.text(w.function) == THROTTLED_WORK) {
+            return self.leaf(Reason::CgroupLimit, a, b, depth);
+        }
+        if by == Tid(0) {
+            return self.leaf(Reason::Unexplained, a, b, depth);
+        }
+        self.open(Part::Task(by), a, b, depth);
+        self.task(by, a, b, depth + 1);
+    }
+
+    fn may_go_on(&self, depth: u8) -> bool {
+        depth < MAX_DEPTH && self.account.nodes.len() < MAX_NODES
+    }
+
+    fn hop(&mut self, wake: &Wake, who: Tid, latency: Nanos, crossed: bool) {
+        if self.account.hops.len() < MAX_HOPS {
+            let interrupt = wake.context.is_interrupt();
+            self.account.hops.push(Hop { by: wake.by, interrupt, who, latency, crossed });
+        }
+    }
+
+    fn open(&mut self, part: Part, from: Nanos, to: Nanos, depth: u8) {
+        self.account.nodes.push(Node { part, depth, from, to });
+    }
+
+    /// A leaf, if it has any length; joined to the one before it of the same reason.
+    fn leaf(&mut self, reason: Reason, from: Nanos, to: Nanos, depth: u8) {
+        if to <= from {
+            return;
+        }
+        match self.account.nodes.last_mut() {
+            Some(last) if last.depth == depth && last.part == Part::Leaf(reason) && last.to == from => {
+                last.to = to;
+            }
+            _ => self.account.nodes.push(Node { part: Part::Leaf(reason), depth, from, to }),
+        }
+    }
+}
+
+/// Who queued it.
+fn queuer(done: &Done) -> Tid {
+    match done {
+        Done::Request(r) => r.tid,
+        Done::Bio(b) => b.tid,
+    }
+}
+
+/// The stations of what was completed.
+pub(crate) fn timeline(done: &Done) -> &Timeline {
+    match done {
+        Done::Request(r) => &r.time,
+        Done::Bio(b) => &b.time,
+    }
+}

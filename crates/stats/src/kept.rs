@@ -1,0 +1,133 @@
+//! The slowest operations of a group, kept whole: their ledgers with the names that were true then.
+
+use life::{Class, Names};
+use operation::{company, Account, History, Operation, Part};
+use ledger::Reason;
+use std::collections::BTreeMap;
+use trace::{Bytes, Nanos, TextId, Tid};
+
+/// How many of each group are kept. A screen shows ten.
+pub const KEPT: usize = 32;
+
+/// Device time shorter than this is not looked into: others' requests hardly matter.
+const WORTH_A_LOOK: Nanos = Nanos(500_000);
+
+/// Whom a request met in the device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Met {
+    /// Whose requests.
+    pub task: String,
+    /// What they were.
+    pub class: Class,
+    /// How many.
+    pub requests: u64,
+    /// What they moved.
+    pub bytes: Bytes,
+}
+
+/// A slow operation.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// What it was.
+    pub operation: Operation,
+    /// Where its time went.
+    pub account: Account,
+    /// What its task was called.
+    pub task: String,
+    /// What the tasks in the account were called.
+    pub names: BTreeMap<Tid, String>,
+    /// Functions and stacks in the account.
+    pub texts: BTreeMap<TextId, String>,
+    /// For parts in the device, by their place in the account: what the device did meanwhile.
+    pub met: BTreeMap<usize, Vec<Met>>,
+    /// Who had written the data of a request that the flusher sent, by the request's place.
+    pub writers: BTreeMap<usize, String>,
+}
+
+impl Kept {
+    /// Looks up what will be forgotten.
+    pub fn new(operation: Operation, account: Account, names: &Names, history: &History) -> Kept {
+        let mut kept = Kept {
+            task: names.text(operation.task).to_string(),
+            operation,
+            account: Account::default(),
+            names: BTreeMap::new(),
+            texts: BTreeMap::new(),
+            met: BTreeMap::new(),
+            writers: BTreeMap::new(),
+        };
+        let mut request = None;
+        for (at, node) in account.nodes.iter().enumerate() {
+            match &node.part {
+                Part::Wait { stack: Some(id), .. } => kept.text(*id, history),
+                Part::Work { function, worker } => {
+                    kept.text(*function, history);
+                    kept.name(*worker, names);
+                }
+                Part::Task(tid) => kept.name(*tid, names),
+                Part::Request(entry) => {
+                    request = Some((node.depth, entry));
+                    if let Some(writers) = entry.inode.and_then(|inode| history.writers(inode)) {
+                        kept.writers.insert(at, writers.iter().map(|w| names.text(*w)).collect::<Vec<_>>().join(", "));
+                    }
+                }
+                Part::Leaf(Reason::Device | Reason::Preflush | Reason::Postflush | Reason::FlushQueue)
+                    if node.length() >= WORTH_A_LOOK =>
+                {
+                    let Some((_, entry)) = request.filter(|(depth, _)| *depth + 1 == node.depth) else { continue };
+                    let met = company(history, entry, node.from, node.to).into_iter().take(3).map(|c| Met {
+                        task: names.text(c.task).to_string(),
+                        class: c.class,
+                        requests: c.requests,
+                        bytes: c.bytes,
+                    });
+                    kept.met.insert(at, met.collect());
+                }
+                _ => {}
+            }
+        }
+        for hop in &account.hops {
+            kept.name(hop.by, names);
+            kept.name(hop.who, names);
+        }
+        kept.account = account;
+        kept
+    }
+
+    fn text(&mut self, id: TextId, history: &History) {
+        self.texts.entry(id).or_insert_with(|| history.texts.text(id).to_string());
+    }
+
+    fn name(&mut self, tid: Tid, names: &Names) {
+        self.names.entry(tid).or_insert_with(|| names.text(names.of(tid)).to_string());
+    }
+}
+
+/// The slowest operations, at most [`KEPT`].
+#[derive(Clone, Debug, Default)]
+pub struct Slowest {
+    kept: Vec<Kept>,
+    /// The shortest of them, once there are enough.
+    least: Nanos,
+}
+
+impl Slowest {
+    /// Whether an operation of this length is among them.
+    pub fn wants(&self, total: Nanos) -> bool {
+        self.kept.len() < KEPT || total > self.least
+    }
+
+    /// Adds one; the shortest goes if there are too many.
+    pub fn add(&mut self, kept: Kept) {
+        let total = kept.operation.total();
+        let at = self.kept.partition_point(|k| k.operation.total() >= total);
+        self.kept.insert(at, kept);
+        self.kept.truncate(KEPT);
+        self.least = self.kept.last().map_or(Nanos(0), |k| k.operation.total());
+    }
+
+    /// The slowest first.
+    pub fn all(&self) -> &[Kept] {
+        &self.kept
+    }
+}

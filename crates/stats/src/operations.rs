@@ -1,0 +1,169 @@
+//! Operations by kind, file system and device: how long they took, and where the time of the slow ones went.
+//!
+//! As with bios ([`Tail`]) the ledgers of all are added up by latency as they end, so one pass is enough. Besides the
+//! sums by reason there are sums by *path*: the set of waits around a part (the journal's commit, within it other
+//! files' data) together with its reason. The slowest few are kept whole.
+
+use crate::distribution::Distribution;
+use crate::kept::{Kept, Slowest};
+use crate::tail::{bucket_of, Tail, TailTime};
+use ledger::Reason;
+use life::{Class, Names};
+use operation::{Account, Done, Entry, History, Kind, Operation, Outside, Over, Waits};
+use std::collections::BTreeMap;
+use trace::{Call, DevId, Fs, Nanos};
+
+/// Operations of one kind on one file system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OpKey {
+    /// What they were.
+    pub kind: Kind,
+    /// On which kind of file system.
+    pub fs: Fs,
+    /// On which device that lies.
+    pub dev: DevId,
+}
+
+/// What is known of them.
+#[derive(Debug, Default)]
+pub struct OpStats {
+    /// How long they took.
+    pub latency: Distribution,
+    /// Bytes that reads and writes moved.
+    pub bytes: u64,
+    /// How many failed.
+    pub errors: u64,
+    /// Their time by reason, by latency.
+    pub tail: Tail,
+    /// The slowest of them.
+    pub slowest: Slowest,
+    /// Their time by path, by latency.
+    paths: BTreeMap<(u32, Waits, Reason), Nanos>,
+    /// Their time by the device of the requests they waited for.
+    devices: BTreeMap<DevId, Nanos>,
+}
+
+impl OpStats {
+    fn record(&mut self, o: &Operation, account: Account, names: &Names, history: &History) {
+        let total = o.total();
+        self.latency.record(total.0);
+        if o.result < 0 {
+            self.errors += 1;
+        } else if moves_bytes(o.kind) {
+            self.bytes = self.bytes.saturating_add(o.result as u64);
+        }
+        let (bucket, sum) = self.tail.place(total);
+        let (paths, devices) = (&mut self.paths, &mut self.devices);
+        account.each(|node, reason, waits, request| {
+            let time = node.length();
+            *paths.entry((bucket, waits, reason)).or_default() += time;
+            if let Some(entry) = request {
+                *devices.entry(entry.done.dev()).or_default() += time;
+                company(sum, reason, time, entry);
+            }
+            sum.time.spend(reason, time);
+        });
+        if self.slowest.wants(total) {
+            self.slowest.add(Kept::new(*o, account, names, history));
+        }
+    }
+
+    /// The time of the operations that took at least `threshold`, by the waits around each part and its reason.
+    pub fn paths(&self, threshold: Nanos) -> BTreeMap<(Waits, Reason), Nanos> {
+        let mut all = BTreeMap::new();
+        for ((_, waits, reason), time) in self.paths.range((bucket_of(threshold), Waits(0), Reason::GetRequest)..) {
+            *all.entry((*waits, *reason)).or_default() += *time;
+        }
+        all
+    }
+
+    /// The device whose requests they waited for most.
+    pub fn main_device(&self) -> Option<DevId> {
+        self.devices.iter().max_by_key(|(_, time)| **time).map(|(dev, _)| *dev)
+    }
+}
+
+/// What else went on while a request was where it was.
+fn company(sum: &mut TailTime, reason: Reason, time: Nanos, entry: &Entry) {
+    let Done::Request(r) = &entry.done else { return };
+    match reason {
+        Reason::Device => {
+            sum.flooded += r.company.flooded.min(time);
+            sum.behind += r.company.queued_behind(time);
+            sum.served += r.company.served();
+        }
+        Reason::Scheduler => {
+            let overtakers = r.company.overtaken_by[Class::Background.index()];
+            if overtakers > 0 {
+                sum.overtaken += time;
+                sum.overtakers += u64::from(overtakers);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether a result is a number of bytes.
+fn moves_bytes(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Call(Call::Read | Call::Write | Call::Sendfile | Call::CopyFileRange) | Kind::RingRead | Kind::RingWrite
+    )
+}
+
+/// Time between operations: the task was elsewhere.
+#[derive(Debug, Default)]
+pub struct OutsideStats {
+    /// How long tasks that do I/O were not in an operation, each time.
+    pub gaps: Distribution,
+    /// The part of it in which they waited for a processor, each time.
+    pub wait_cpu: Distribution,
+}
+
+/// All operations.
+#[derive(Debug, Default)]
+pub struct Operations {
+    /// By kind, file system and device.
+    pub groups: BTreeMap<OpKey, OpStats>,
+    /// Time between them.
+    pub outside: OutsideStats,
+    /// Calls that had nothing to do with storage: pipes, sockets, terminals.
+    pub not_storage: u64,
+    /// Operations of which no group was kept.
+    pub left_out: u64,
+}
+
+/// Groups that are kept at most; a host has some dozen file systems.
+const MAX_GROUPS: usize = 1024;
+
+impl Operations {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.groups.values().map(|g| g.latency.count()).sum()
+    }
+}
+
+impl Over for Operations {
+    fn operation(&mut self, o: &Operation, account: Account, names: &Names, history: &History) {
+        if !o.is_storage {
+            self.not_storage += 1;
+            return;
+        }
+        let key = OpKey { kind: o.kind, fs: o.fs, dev: o.dev };
+        if self.groups.len() >= MAX_GROUPS && !self.groups.contains_key(&key) {
+            self.left_out += 1;
+            return;
+        }
+        self.groups.entry(key).or_default().record(o, account, names, history);
+    }
+
+    fn outside(&mut self, o: &Outside) {
+        self.outside.gaps.record(o.to.since(o.from).0);
+        self.outside.wait_cpu.record(o.wait_cpu.0);
+    }
+}

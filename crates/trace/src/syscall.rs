@@ -1,0 +1,219 @@
+//! System calls that do I/O, whatever number an architecture gives them.
+
+use serde::Serialize;
+
+/// What a task asks of the kernel. Variants of one call (`pread64`, `preadv2`) keep apart what behaves apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Call {
+    /// `read`, `readv`, `pread64`, `preadv`, `preadv2`.
+    Read,
+    /// `write`, `writev`, `pwrite64`, `pwritev`, `pwritev2`.
+    Write,
+    /// `fsync`.
+    Fsync,
+    /// `fdatasync`.
+    Fdatasync,
+    /// `sync`.
+    Sync,
+    /// `syncfs`.
+    Syncfs,
+    /// `sync_file_range`.
+    SyncFileRange,
+    /// `msync`.
+    Msync,
+    /// `open`, `openat`, `openat2`, `creat`.
+    Open,
+    /// `close`.
+    Close,
+    /// `unlink`, `unlinkat`, `rmdir`.
+    Unlink,
+    /// `rename`, `renameat`, `renameat2`.
+    Rename,
+    /// `truncate`, `ftruncate`.
+    Truncate,
+    /// `fallocate`.
+    Fallocate,
+    /// `getdents`, `getdents64`.
+    Getdents,
+    /// `sendfile`.
+    Sendfile,
+    /// `copy_file_range`.
+    CopyFileRange,
+    /// `io_submit` (libaio).
+    IoSubmit,
+    /// `io_getevents`, `io_pgetevents` (libaio).
+    IoGetevents,
+    /// `io_uring_enter`.
+    IoUringEnter,
+    /// Any other.
+    Other,
+}
+
+/// x86-64: number, call (arch/x86/entry/syscalls/syscall_64.tbl).
+const X86_64: &[(u16, Call)] = &[
+    (0, Call::Read),
+    (1, Call::Write),
+    (2, Call::Open),
+    (3, Call::Close),
+    (17, Call::Read),
+    (18, Call::Write),
+    (19, Call::Read),
+    (20, Call::Write),
+    (26, Call::Msync),
+    (40, Call::Sendfile),
+    (74, Call::Fsync),
+    (75, Call::Fdatasync),
+    (76, Call::Truncate),
+    (77, Call::Truncate),
+    (78, Call::Getdents),
+    (82, Call::Rename),
+    (84, Call::Unlink),
+    (85, Call::Open),
+    (87, Call::Unlink),
+    (162, Call::Sync),
+    (208, Call::IoGetevents),
+    (209, Call::IoSubmit),
+    (217, Call::Getdents),
+    (257, Call::Open),
+    (263, Call::Unlink),
+    (264, Call::Rename),
+    (277, Call::SyncFileRange),
+    (285, Call::Fallocate),
+    (295, Call::Read),
+    (296, Call::Write),
+    (306, Call::Syncfs),
+    (316, Call::Rename),
+    (326, Call::CopyFileRange),
+    (327, Call::Read),
+    (328, Call::Write),
+    (333, Call::IoGetevents),
+    (426, Call::IoUringEnter),
+    (437, Call::Open),
+];
+
+/// What all newer architectures share: arm64, riscv, loongarch (include/uapi/asm-generic/unistd.h).
+const GENERIC: &[(u16, Call)] = &[
+    (2, Call::IoSubmit),
+    (4, Call::IoGetevents),
+    (35, Call::Unlink),
+    (38, Call::Rename),
+    (45, Call::Truncate),
+    (46, Call::Truncate),
+    (47, Call::Fallocate),
+    (56, Call::Open),
+    (57, Call::Close),
+    (61, Call::Getdents),
+    (63, Call::Read),
+    (64, Call::Write),
+    (65, Call::Read),
+    (66, Call::Write),
+    (67, Call::Read),
+    (68, Call::Write),
+    (69, Call::Read),
+    (70, Call::Write),
+    (71, Call::Sendfile),
+    (81, Call::Sync),
+    (82, Call::Fsync),
+    (83, Call::Fdatasync),
+    (84, Call::SyncFileRange),
+    (227, Call::Msync),
+    (267, Call::Syncfs),
+    (276, Call::Rename),
+    (285, Call::CopyFileRange),
+    (286, Call::Read),
+    (287, Call::Write),
+    (292, Call::IoGetevents),
+    (426, Call::IoUringEnter),
+    (437, Call::Open),
+];
+
+/// The numbers of one architecture.
+#[derive(Clone, Copy, Debug)]
+pub struct Calls(&'static [(u16, Call)]);
+
+impl Calls {
+    /// Of a machine whose numbers are not known: all calls are [`Call::Other`].
+    pub const NONE: Calls = Calls(&[]);
+
+    /// Of a machine as `uname -m` calls it; `None` for one whose numbers are not known here.
+    pub fn of_machine(machine: &str) -> Option<Calls> {
+        match machine {
+            "x86_64" => Some(Calls(X86_64)),
+            "aarch64" | "riscv64" | "loongarch64" => Some(Calls(GENERIC)),
+            _ => None,
+        }
+    }
+
+    /// The call with this number.
+    #[inline]
+    pub fn call(self, number: u64) -> Call {
+        let found = self.0.binary_search_by_key(&number, |(n, _)| u64::from(*n));
+        found.map_or(Call::Other, |at| self.0[at].1)
+    }
+}
+
+impl Call {
+    /// Its name, as people call it and as JSON has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Call::Read => "read",
+            Call::Write => "write",
+            Call::Fsync => "fsync",
+            Call::Fdatasync => "fdatasync",
+            Call::Sync => "sync",
+            Call::Syncfs => "syncfs",
+            Call::SyncFileRange => "sync_file_range",
+            Call::Msync => "msync",
+            Call::Open => "open",
+            Call::Close => "close",
+            Call::Unlink => "unlink",
+            Call::Rename => "rename",
+            Call::Truncate => "truncate",
+            Call::Fallocate => "fallocate",
+            Call::Getdents => "getdents",
+            Call::Sendfile => "sendfile",
+            Call::CopyFileRange => "copy_file_range",
+            Call::IoSubmit => "io_submit",
+            Call::IoGetevents => "io_getevents",
+            Call::IoUringEnter => "io_uring_enter",
+            Call::Other => "other",
+        }
+    }
+
+    /// Whether its first argument is a file descriptor.
+    pub fn has_fd(self) -> bool {
+        use Call::*;
+        !matches!(
+            self,
+            Sync | Msync | Open | Unlink | Rename | Truncate | IoSubmit | IoGetevents | IoUringEnter | Other
+        )
+    }
+
+    /// Whether the call is about making data durable.
+    pub fn is_sync(self) -> bool {
+        use Call::*;
+        matches!(self, Fsync | Fdatasync | Sync | Syncfs | SyncFileRange | Msync)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_sorted_for_the_search() {
+        for table in [X86_64, GENERIC] {
+            assert!(table.windows(2).all(|w| w[0].0 < w[1].0));
+        }
+    }
+
+    #[test]
+    fn numbers_differ_between_machines() {
+        let x86 = Calls::of_machine("x86_64").unwrap();
+        let arm = Calls::of_machine("aarch64").unwrap();
+        assert_eq!((x86.call(74), arm.call(82)), (Call::Fsync, Call::Fsync));
+        assert_eq!((x86.call(1 << 40), arm.call(74)), (Call::Other, Call::Other));
+        assert!(Calls::of_machine("vax").is_none());
+    }
+}

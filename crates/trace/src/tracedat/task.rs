@@ -1,0 +1,348 @@
+//! What tasks did, from the tracepoints of the scheduler, system calls, work queues, file systems and journals.
+//!
+//! Which of them a recording has differs with the kernel and with who recorded; each becomes one
+//! [`TaskEvent`] where it is there, and nothing where it is not. File systems have hundreds of tracepoints; all
+//! that matters of most is on which file the task is at work, so any of them with `dev` and `ino` says that.
+
+use super::cursor::{Record, Step};
+use super::format::{EventFormat, Formats, Slot};
+use super::kallsyms::{Stacks, Symbols};
+use crate::event::{Batch, Detail};
+use crate::syscall::Calls;
+use crate::task_event::{CommitPhase, Context, Fs, Left, TaskEvent, TextId, What};
+use crate::units::{DevId, Nanos, Tid};
+use rustc_hash::FxHashMap;
+
+/// Different stacks and functions that are kept: a kernel has some thousand places to sleep. Beyond that all are
+/// [`UNKNOWN`].
+const MAX_TEXTS: usize = 1 << 16;
+
+/// Stands for what could not be kept.
+const UNKNOWN: TextId = TextId(u32::MAX);
+
+/// How one kind of event becomes a [`TaskEvent`].
+#[derive(Clone, Copy, Debug)]
+enum Plan {
+    Enter { id: Slot, args: Slot },
+    Exit { id: Slot, result: Slot },
+    Switch { state: Slot, next: Slot },
+    Wake { tid: Slot },
+    WorkQueued { work: Slot, function: Slot },
+    WorkStart { work: Slot, function: Slot },
+    WorkEnd,
+    File { fs: Fs, dev: Slot, inode: Slot },
+    Commit { dev: Slot, phase: CommitPhase },
+    WaitPage { inode: Slot },
+    Writeback { name: Slot, inode: Slot },
+    WritebackEnd,
+    Throttled { pause: Slot },
+    RingSubmit { request: Slot, opcode: Slot },
+    RingComplete { request: Slot, result: Slot },
+    Gone,
+}
+
+impl Plan {
+    fn of(event: &EventFormat) -> Option<Plan> {
+        let slot = |name: &str| event.slot(&[name]);
+        let (dev, inode) = (slot("dev"), event.slot(&["ino", "inode"]));
+        Some(match (&*event.system, &*event.name) {
+            ("raw_syscalls", "sys_enter") => Plan::Enter { id: slot("id"), args: slot("args") },
+            ("raw_syscalls", "sys_exit") => Plan::Exit { id: slot("id"), result: slot("ret") },
+            ("sched", "sched_switch") => Plan::Switch { state: slot("prev_state"), next: slot("next_pid") },
+            ("sched", "sched_waking") => Plan::Wake { tid: slot("pid") },
+            ("sched", "sched_process_exit") => Plan::Gone,
+            ("workqueue", "workqueue_queue_work") => {
+                Plan::WorkQueued { work: slot("work"), function: slot("function") }
+            }
+            ("workqueue", "workqueue_execute_start") => {
+                Plan::WorkStart { work: slot("work"), function: slot("function") }
+            }
+            ("workqueue", "workqueue_execute_end") => Plan::WorkEnd,
+            ("jbd2", "jbd2_start_commit") => Plan::Commit { dev, phase: CommitPhase::Start },
+            ("jbd2", "jbd2_commit_locking") => Plan::Commit { dev, phase: CommitPhase::Locking },
+            ("jbd2", "jbd2_commit_flushing") => Plan::Commit { dev, phase: CommitPhase::Flushing },
+            ("jbd2", "jbd2_commit_logging") => Plan::Commit { dev, phase: CommitPhase::Logging },
+            ("jbd2", "jbd2_end_commit") => Plan::Commit { dev, phase: CommitPhase::End },
+            ("writeback", "folio_wait_writeback" | "wait_on_page_writeback") => Plan::WaitPage { inode },
+            ("writeback", "writeback_single_inode_start") => {
+                Plan::Writeback { name: slot("name"), inode }
+            }
+            ("writeback", "writeback_single_inode") => Plan::WritebackEnd,
+            ("writeback", "balance_dirty_pages") => Plan::Throttled { pause: slot("pause") },
+            ("io_uring", "io_uring_submit_req" | "io_uring_submit_sqe") => {
+                Plan::RingSubmit { request: slot("req"), opcode: slot("opcode") }
+            }
+            ("io_uring", "io_uring_complete") => {
+                Plan::RingComplete { request: slot("req"), result: event.slot(&["res"]) }
+            }
+            ("jbd2", _) if dev.present => Plan::File { fs: Fs::Ext4, dev, inode: Slot::default() },
+            ("iomap", _) if dev.present && inode.present => Plan::File { fs: Fs::Unknown, dev, inode },
+            (system @ ("xfs" | "ext4" | "btrfs" | "f2fs"), _) if dev.present || inode.present => {
+                Plan::File { fs: Fs::by_name(system), dev, inode }
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// Turns records into task events.
+#[derive(Debug)]
+pub struct Tasks {
+    plans: Vec<Option<Plan>>,
+    stacks: Option<Stacks>,
+    calls: Calls,
+    /// Bytes of the kernel's `long`.
+    long: usize,
+    /// Read when the first function is to be named.
+    symbols: Option<Symbols>,
+    functions: FxHashMap<u64, TextId>,
+    /// By their addresses.
+    known_stacks: FxHashMap<Box<[u64]>, TextId>,
+    addresses: Vec<u64>,
+    texts: u32,
+    /// Which instance each event is taken from.
+    owner: Vec<Option<u16>>,
+    /// The time of each processor's last event.
+    last: Vec<Nanos>,
+}
+
+impl Tasks {
+    /// `machine`: what `uname -m` says, if known; x86-64 otherwise.
+    pub fn new(formats: &Formats, long: usize, machine: Option<&str>) -> Tasks {
+        let calls = Calls::of_machine(machine.unwrap_or("x86_64")).unwrap_or(Calls::NONE);
+        Tasks {
+            plans: formats.events().iter().map(Plan::of).collect(),
+            stacks: Stacks::of(formats, long),
+            calls,
+            long,
+            symbols: None,
+            functions: FxHashMap::default(),
+            known_stacks: FxHashMap::default(),
+            addresses: Vec::new(),
+            texts: 0,
+            owner: vec![None; formats.events().len()],
+            last: Vec::new(),
+        }
+    }
+
+    /// Whether names of functions will be needed for this record, and were not read yet.
+    #[inline]
+    pub fn needs_symbols(&self, step: &Step) -> bool {
+        let Step::Record(r) = step else { return false };
+        self.symbols.is_none()
+            && (self.stacks.is_some_and(|s| s.index == r.index)
+                || matches!(self.plans[r.index], Some(Plan::WorkQueued { .. } | Plan::WorkStart { .. })))
+    }
+
+    /// Gives the names of functions.
+    pub fn set_symbols(&mut self, symbols: Symbols) {
+        self.symbols = Some(symbols);
+    }
+
+    /// A step of the cursor into `batch`.
+    #[inline]
+    pub fn take(&mut self, step: &Step, batch: &mut Batch) {
+        match step {
+            Step::Record(record) => {
+                let what = match self.plans[record.index] {
+                    Some(plan) => self.plan(plan, record, batch),
+                    None if self.stacks.is_some_and(|s| s.index == record.index) => {
+                        self.stack(record, batch).map(What::Stack)
+                    }
+                    None => None,
+                };
+                let Some(what) = what else { return self.seen(record.cpu.0, record.time) };
+                let owner = self.owner[record.index].get_or_insert(record.buffer);
+                if *owner == record.buffer {
+                    push(record, what, batch);
+                }
+                self.seen(record.cpu.0, record.time);
+            }
+            &Step::Lost { time, cpu, .. } => {
+                let since = self.last.get(cpu.0 as usize).copied().unwrap_or_default();
+                let after = batch.events.len() as u32;
+                let what = What::Lost { since };
+                let context = Context::default();
+                batch.tasks.push(TaskEvent { time, after, tid: Tid(0), cpu, context, what });
+            }
+        }
+    }
+
+    fn seen(&mut self, cpu: u32, time: Nanos) {
+        let at = cpu as usize;
+        if at >= self.last.len() {
+            if at >= 1 << 16 {
+                return;
+            }
+            self.last.resize(at + 1, Nanos(0));
+        }
+        self.last[at] = time;
+    }
+
+    #[inline]
+    fn plan(&mut self, plan: Plan, r: &Record, batch: &mut Batch) -> Option<What> {
+        Some(match plan {
+            Plan::Enter { id, args } => {
+                let call = self.calls.call(r.int(id));
+                let words = r.bytes(args);
+                let word = |n: usize| r.order.uint(words, n * self.long, self.long).unwrap_or(0);
+                What::Enter { call, args: [word(0), word(1), word(2), word(3)] }
+            }
+            Plan::Exit { id, result } => {
+                What::Exit { call: self.calls.call(r.int(id)), result: r.int(result) as i64 }
+            }
+            Plan::Switch { state, next } => {
+                What::Switch { left: left(r.int(state)), next: Tid(r.int(next) as u32) }
+            }
+            Plan::Wake { tid } => What::Wake(Tid(r.int(tid) as u32)),
+            Plan::WorkQueued { work, function } => {
+                What::WorkQueued { work: r.int(work), function: self.function(r, r.int(function), batch) }
+            }
+            Plan::WorkStart { work, function } => {
+                What::WorkStart { work: r.int(work), function: self.function(r, r.int(function), batch) }
+            }
+            Plan::WorkEnd => What::WorkEnd,
+            Plan::File { fs, dev, inode } => {
+                What::File { fs, dev: DevId(r.int(dev) as u32), inode: r.int(inode) }
+            }
+            Plan::Commit { dev, phase } => What::Commit { dev: DevId(r.int(dev) as u32), phase },
+            Plan::WaitPage { inode } => What::WaitPage { inode: r.int(inode) },
+            Plan::Writeback { name, inode } => {
+                What::Writeback { dev: device_of(r.text(name)), inode: r.int(inode) }
+            }
+            Plan::WritebackEnd => What::WritebackEnd,
+            Plan::Throttled { pause } if r.int(pause) as i64 > 0 => What::Throttled,
+            Plan::Throttled { .. } => return None,
+            Plan::RingSubmit { request, opcode } => {
+                What::RingSubmit { request: r.int(request), opcode: r.int(opcode) as u8 }
+            }
+            Plan::RingComplete { request, result } => {
+                What::RingComplete { request: r.int(request), result: r.int(result) as i32 as i64 }
+            }
+            Plan::Gone => What::Gone,
+        })
+    }
+
+    fn function(&mut self, r: &Record, address: u64, batch: &mut Batch) -> TextId {
+        if let Some(id) = self.functions.get(&address) {
+            return *id;
+        }
+        let name = self.symbols.as_ref().and_then(|s| s.find(address)).map_or("?", |(name, _)| name);
+        let id = define(&mut self.texts, without_suffix(name), r, batch);
+        self.functions.insert(address, id);
+        id
+    }
+
+    fn stack(&mut self, r: &Record, batch: &mut Batch) -> Option<TextId> {
+        let stacks = self.stacks?;
+        self.addresses.clear();
+        self.addresses.extend(stacks.addresses(r));
+        if let Some(id) = self.known_stacks.get(self.addresses.as_slice()) {
+            return Some(*id);
+        }
+        let empty = Symbols::default();
+        let symbols = self.symbols.as_ref().unwrap_or(&empty);
+        let names = self.addresses.iter().map(|a| symbols.find(*a).map_or("?", |(name, _)| name));
+        let text = waiting_part(names.map(without_suffix).collect());
+        let id = define(&mut self.texts, &text, r, batch);
+        if self.known_stacks.len() < MAX_TEXTS {
+            self.known_stacks.insert(self.addresses.as_slice().into(), id);
+        }
+        Some(id)
+    }
+}
+
+/// Why a task left, from `prev_state` (include/trace/events/sched.h, `__trace_sched_switch_state`): 0 and 0x100 for
+/// a task that could run on (0x100 since Linux 4.14), bit 0 interruptible, bit 1 uninterruptible.
+fn left(state: u64) -> Left {
+    match state {
+        s if s & 0xff == 0 => Left::Preempted,
+        s if s & 2 != 0 => Left::Uninterruptible,
+        s if s & 1 != 0 => Left::Interruptible,
+        _ => Left::Stopped,
+    }
+}
+
+fn push(r: &Record, what: What, batch: &mut Batch) {
+    let after = batch.events.len() as u32;
+    let (tid, cpu) = (r.tid, r.cpu);
+    batch.tasks.push(TaskEvent { time: r.time, after, tid, cpu, context: Context(r.flags), what });
+}
+
+/// Tells what a new number stands for.
+#[cold]
+fn define(texts: &mut u32, text: &str, r: &Record, batch: &mut Batch) -> TextId {
+    if *texts as usize >= MAX_TEXTS {
+        return UNKNOWN;
+    }
+    let id = TextId(*texts);
+    *texts += 1;
+    if let Detail::Text(span) = batch.store(text.as_bytes()) {
+        push(r, What::Text { id, text: span }, batch);
+    }
+    id
+}
+
+/// Compilers add ends to the names of functions they changed: `xlog_cil_push_now.isra.0`.
+fn without_suffix(name: &str) -> &str {
+    name.split('.').next().filter(|n| !n.is_empty()).unwrap_or(name)
+}
+
+/// The functions that say what is waited for: without those that recorded the stack, and without the scheduler.
+///
+/// Example: `trace_event_raw_event_sched_switch __schedule schedule io_schedule blk_mq_get_tag ...` begins with
+/// `blk_mq_get_tag`.
+fn waiting_part(names: Vec<&str>) -> String {
+    const SCHEDULER: &[&str] =
+        &["schedule", "schedule_idle", "schedule_preempt_disabled", "schedule_timeout", "io_schedule"];
+    let is_scheduler = |n: &&str| {
+        SCHEDULER.contains(n) || matches!(*n, "__schedule" | "io_schedule_timeout" | "schedule_hrtimeout_range")
+    };
+    let begin = names.iter().take(12).rposition(|n| is_scheduler(n)).map_or(0, |at| at + 1);
+    names[begin..].join("\n")
+}
+
+/// A device by the name of its backing device info: `253:0`. Others (`btrfs-1`, `0:45`) are no block devices.
+fn device_of(name: &[u8]) -> DevId {
+    let parse = || {
+        let (major, minor) = std::str::from_utf8(name).ok()?.split_once(':')?;
+        Some(DevId::new(major.parse().ok()?, minor.parse().ok()?))
+    };
+    parse().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syscall::Call;
+
+    #[test]
+    fn a_stack_begins_where_the_task_decided_to_wait() {
+        let names = vec!["__traceiter_sched_switch", "__schedule", "schedule", "io_schedule", "rq_qos_wait", "x"];
+        assert_eq!(waiting_part(names), "rq_qos_wait\nx");
+        assert_eq!(waiting_part(vec!["jbd2_log_wait_commit", "ext4_sync_file"]), "jbd2_log_wait_commit\next4_sync_file");
+        assert_eq!(waiting_part(vec![]), "");
+        assert_eq!(without_suffix("xlog_cil_push_now.isra.0"), "xlog_cil_push_now");
+    }
+
+    #[test]
+    fn states_of_all_kernels() {
+        assert_eq!(left(0), Left::Preempted);
+        assert_eq!(left(0x100), Left::Preempted);
+        assert_eq!(left(1), Left::Interruptible);
+        assert_eq!(left(2), Left::Uninterruptible);
+        assert_eq!(left(0x402), Left::Uninterruptible);
+        assert_eq!(left(0x80), Left::Stopped);
+    }
+
+    #[test]
+    fn only_block_devices_have_numbers() {
+        assert_eq!(device_of(b"253:1"), DevId::new(253, 1));
+        assert_eq!(device_of(b"btrfs-1"), DevId::default());
+    }
+
+    #[test]
+    fn a_call_without_a_number_is_other() {
+        assert_eq!(Calls::NONE.call(0), Call::Other);
+    }
+}
