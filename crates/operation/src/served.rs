@@ -8,6 +8,8 @@ use trace::{Bytes, DevId, Nanos, Sector};
 const MAX: usize = 1 << 17;
 
 /// A completed request, or a completed bio of a device that has none (md, dm).
+// Nearly all are requests: a box for each would cost more than the room it saves.
+#[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Done {
     /// A request.

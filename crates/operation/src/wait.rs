@@ -109,7 +109,8 @@ const WRITING: &[&str] = &[
 ];
 
 /// Functions in which a page fault is served.
-const FAULTING: &[&str] = &["filemap_fault", "do_fault", "__do_fault", "handle_mm_fault", "__handle_mm_fault"];
+const FAULTING: &[&str] =
+    &["filemap_fault", "do_fault", "__do_fault", "handle_mm_fault", "__handle_mm_fault"];
 
 /// Functions that hold the lock of a file.
 const INODE: &[&str] = &[
@@ -270,7 +271,8 @@ impl Wait {
     /// What a stack means: functions, the innermost first, `\n` between them.
     pub fn of_stack(stack: &str) -> Wait {
         let on = |name: &str| stack.split('\n').any(|f| f == name);
-        let fits = |(function, under, _): &&Rule| on(function) && (under.is_empty() || under.iter().any(|u| on(u)));
+        let fits =
+            |(function, under, _): &&Rule| on(function) && (under.is_empty() || under.iter().any(|u| on(u)));
         RULES.iter().find(fits).map_or(Wait::Unknown, |rule| rule.2)
     }
 

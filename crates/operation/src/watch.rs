@@ -152,13 +152,7 @@ impl Watch {
     }
 
     /// Takes in what a task did. Operations that are over go to `over`.
-    pub fn task(
-        &mut self,
-        e: &TaskEvent,
-        batch: &Batch,
-        names: &Names,
-        over: &mut impl Over,
-    ) {
+    pub fn task(&mut self, e: &TaskEvent, batch: &Batch, names: &Names, over: &mut impl Over) {
         if !self.began {
             self.began = true;
             self.history.horizon = e.time;
@@ -186,7 +180,7 @@ impl Watch {
                 let wake = self.wake(e);
                 let Some(thread) = self.history.thread_mut(who) else { return };
                 // A task that is woken before it sleeps does not go to sleep: nothing ends here.
-                if let Some(State::Asleep(_)) = thread.state() {
+                if matches!(thread.state(), Some(State::Asleep(_)) | None) {
                     let cpu = thread.stretches.back().map_or(e.cpu, |s| s.cpu);
                     thread.becomes(e.time, State::Woken(wake), cpu);
                 }
@@ -261,7 +255,8 @@ impl Watch {
 
     /// The event as what woke somebody, with the completion that it belongs to.
     fn wake(&self, e: &TaskEvent) -> Wake {
-        let same = |c: &&Completion| c.tid == e.tid && e.time.since(c.time) <= SAME_INTERRUPT && c.time <= e.time;
+        let same =
+            |c: &&Completion| c.tid == e.tid && e.time.since(c.time) <= SAME_INTERRUPT && c.time <= e.time;
         let last = self.completions.get(&e.cpu).filter(same);
         // In a task's own context a completion stands for what the task did itself only while it is being ended.
         let fits = |c: &&Completion| e.context.is_interrupt() || e.time.since(c.time) <= Nanos(50_000);
@@ -284,31 +279,30 @@ impl Watch {
             over.outside(&Outside { tid: e.tid, from, to: e.time, wait_cpu });
         }
         let is_storage = known.is_some() || call.is_sync();
-        thread.open = (call != Call::Other).then_some(Open { call, from: e.time, fd, fs, dev, inode, is_storage });
+        thread.open =
+            (call != Call::Other).then_some(Open { call, from: e.time, fd, fs, dev, inode, is_storage });
     }
 
-    fn exit(
-        &mut self,
-        e: &TaskEvent,
-        call: Call,
-        result: i64,
-        names: &Names,
-        over: &mut impl Over,
-    ) {
+    fn exit(&mut self, e: &TaskEvent, call: Call, result: i64, names: &Names, over: &mut impl Over) {
         let Some(thread) = self.history.thread_mut(e.tid) else { return };
         // Of another call than the one that began: what lies between was lost.
         let Some(mut open) = thread.open.take().filter(|o| o.call == call) else { return };
-        open.is_storage |= thread.between(open.from, e.time).any(|(s, _)| {
-            s.from >= open.from && s.state == State::Asleep(Left::Uninterruptible)
-        });
+        open.is_storage |= thread
+            .between(open.from, e.time)
+            .any(|(s, _)| s.from >= open.from && s.state == State::Asleep(Left::Uninterruptible));
         thread.left_io = open.is_storage.then_some(e.time);
-        if matches!(open.call, Call::Write | Call::Fallocate | Call::Truncate | Call::CopyFileRange | Call::Sendfile) {
+        if matches!(
+            open.call,
+            Call::Write | Call::Fallocate | Call::Truncate | Call::CopyFileRange | Call::Sendfile
+        ) {
             self.history.wrote(open.inode, names.of(e.tid));
         }
         if open.fs == Fs::Unknown {
             open.fs = self.kinds.get(&open.dev).copied().unwrap_or_default();
         }
-        if let Some(fd) = open.fd.filter(|_| open.is_storage && open.dev != DevId(0) && open.call != Call::Close) {
+        if let Some(fd) =
+            open.fd.filter(|_| open.is_storage && open.dev != DevId(0) && open.call != Call::Close)
+        {
             if self.files.len() >= MAX_PENDING {
                 self.files.clear();
             }
@@ -335,14 +329,7 @@ impl Watch {
         over.operation(&o, account, names, &self.history);
     }
 
-    fn switch(
-        &mut self,
-        e: &TaskEvent,
-        left: Left,
-        next: Tid,
-        names: &Names,
-        over: &mut impl Over,
-    ) {
+    fn switch(&mut self, e: &TaskEvent, left: Left, next: Tid, names: &Names, over: &mut impl Over) {
         if let Some(thread) = self.history.thread_mut(e.tid) {
             let state = if left == Left::Preempted { State::Preempted } else { State::Asleep(left) };
             thread.becomes(e.time, state, e.cpu);
@@ -353,7 +340,8 @@ impl Watch {
             return;
         }
         // A task that slept for a page outside of any system call: a page fault.
-        let asleep = thread.stretches.iter().rev().skip(1).take(2).find(|s| matches!(s.state, State::Asleep(_)));
+        let asleep =
+            thread.stretches.iter().rev().skip(1).take(2).find(|s| matches!(s.state, State::Asleep(_)));
         let Some((from, Some(stack))) = asleep.map(|s| (s.from, s.stack)) else { return };
         if !matches!(self.history.texts.wait(stack), Wait::PageFault | Wait::Swap) {
             return;
@@ -394,14 +382,7 @@ impl Watch {
         }
     }
 
-    fn commit(
-        &mut self,
-        e: &TaskEvent,
-        dev: DevId,
-        phase: CommitPhase,
-        names: &Names,
-        over: &mut impl Over,
-    ) {
+    fn commit(&mut self, e: &TaskEvent, dev: DevId, phase: CommitPhase, names: &Names, over: &mut impl Over) {
         self.kinds.insert(dev, Fs::Ext4);
         let Some(thread) = self.history.thread_mut(e.tid) else { return };
         let start = thread.steps.iter().rev().take(5).find(|s| s.phase == CommitPhase::Start).map(|s| s.from);
@@ -423,12 +404,7 @@ impl Watch {
         self.end(operation, names, over);
     }
 
-    fn writeback_end(
-        &mut self,
-        e: &TaskEvent,
-        names: &Names,
-        over: &mut impl Over,
-    ) {
+    fn writeback_end(&mut self, e: &TaskEvent, names: &Names, over: &mut impl Over) {
         let Some(thread) = self.history.thread_mut(e.tid) else { return };
         let Some((dev, inode, from)) = thread.writing_back.take() else { return };
         let operation = Operation {

@@ -1,8 +1,8 @@
 //! The slowest operations of a group, kept whole: their ledgers with the names that were true then.
 
+use ledger::Reason;
 use life::{Class, Names};
 use operation::{company, Account, History, Operation, Part};
-use ledger::Reason;
 use std::collections::BTreeMap;
 use trace::{Bytes, Nanos, TextId, Tid};
 
@@ -68,13 +68,18 @@ impl Kept {
                 Part::Request(entry) => {
                     request = Some((node.depth, entry));
                     if let Some(writers) = entry.inode.and_then(|inode| history.writers(inode)) {
-                        kept.writers.insert(at, writers.iter().map(|w| names.text(*w)).collect::<Vec<_>>().join(", "));
+                        kept.writers.insert(
+                            at,
+                            writers.iter().map(|w| names.text(*w)).collect::<Vec<_>>().join(", "),
+                        );
                     }
                 }
                 Part::Leaf(Reason::Device | Reason::Preflush | Reason::Postflush | Reason::FlushQueue)
                     if node.length() >= WORTH_A_LOOK =>
                 {
-                    let Some((_, entry)) = request.filter(|(depth, _)| *depth + 1 == node.depth) else { continue };
+                    let Some((_, entry)) = request.filter(|(depth, _)| *depth + 1 == node.depth) else {
+                        continue;
+                    };
                     let met = company(history, entry, node.from, node.to).into_iter().take(3).map(|c| Met {
                         task: names.text(c.task).to_string(),
                         class: c.class,

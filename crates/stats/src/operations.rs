@@ -71,7 +71,9 @@ impl OpStats {
     /// The time of the operations that took at least `threshold`, by the waits around each part and its reason.
     pub fn paths(&self, threshold: Nanos) -> BTreeMap<(Waits, Reason), Nanos> {
         let mut all = BTreeMap::new();
-        for ((_, waits, reason), time) in self.paths.range((bucket_of(threshold), Waits(0), Reason::GetRequest)..) {
+        for ((_, waits, reason), time) in
+            self.paths.range((bucket_of(threshold), Waits(0), Reason::GetRequest)..)
+        {
             *all.entry((*waits, *reason)).or_default() += *time;
         }
         all
@@ -107,7 +109,9 @@ fn company(sum: &mut TailTime, reason: Reason, time: Nanos, entry: &Entry) {
 fn moves_bytes(kind: Kind) -> bool {
     matches!(
         kind,
-        Kind::Call(Call::Read | Call::Write | Call::Sendfile | Call::CopyFileRange) | Kind::RingRead | Kind::RingWrite
+        Kind::Call(Call::Read | Call::Write | Call::Sendfile | Call::CopyFileRange)
+            | Kind::RingRead
+            | Kind::RingWrite
     )
 }
 

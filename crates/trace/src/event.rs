@@ -316,9 +316,7 @@ impl Batch {
 
     /// Whether the reader should stop filling.
     pub fn is_full(&self) -> bool {
-        self.events.len() >= Self::EVENTS
-            || self.tasks.len() >= Self::EVENTS
-            || self.text.len() >= Self::TEXT
+        self.events.len() >= Self::EVENTS || self.tasks.len() >= Self::EVENTS || self.text.len() >= Self::TEXT
     }
 
     /// Whether it brings nothing.

@@ -64,9 +64,7 @@ impl Plan {
             ("jbd2", "jbd2_commit_logging") => Plan::Commit { dev, phase: CommitPhase::Logging },
             ("jbd2", "jbd2_end_commit") => Plan::Commit { dev, phase: CommitPhase::End },
             ("writeback", "folio_wait_writeback" | "wait_on_page_writeback") => Plan::WaitPage { inode },
-            ("writeback", "writeback_single_inode_start") => {
-                Plan::Writeback { name: slot("name"), inode }
-            }
+            ("writeback", "writeback_single_inode_start") => Plan::Writeback { name: slot("name"), inode },
             ("writeback", "writeback_single_inode") => Plan::WritebackEnd,
             ("writeback", "balance_dirty_pages") => Plan::Throttled { pause: slot("pause") },
             ("io_uring", "io_uring_submit_req" | "io_uring_submit_sqe") => {
@@ -296,9 +294,10 @@ fn waiting_part(names: Vec<&str>) -> String {
     const SCHEDULER: &[&str] =
         &["schedule", "schedule_idle", "schedule_preempt_disabled", "schedule_timeout", "io_schedule"];
     let is_scheduler = |n: &&str| {
-        SCHEDULER.contains(n) || matches!(*n, "__schedule" | "io_schedule_timeout" | "schedule_hrtimeout_range")
+        SCHEDULER.contains(n)
+            || matches!(*n, "__schedule" | "io_schedule_timeout" | "schedule_hrtimeout_range")
     };
-    let begin = names.iter().take(12).rposition(|n| is_scheduler(n)).map_or(0, |at| at + 1);
+    let begin = names.iter().take(12).rposition(is_scheduler).map_or(0, |at| at + 1);
     names[begin..].join("\n")
 }
 
@@ -318,9 +317,13 @@ mod tests {
 
     #[test]
     fn a_stack_begins_where_the_task_decided_to_wait() {
-        let names = vec!["__traceiter_sched_switch", "__schedule", "schedule", "io_schedule", "rq_qos_wait", "x"];
+        let names =
+            vec!["__traceiter_sched_switch", "__schedule", "schedule", "io_schedule", "rq_qos_wait", "x"];
         assert_eq!(waiting_part(names), "rq_qos_wait\nx");
-        assert_eq!(waiting_part(vec!["jbd2_log_wait_commit", "ext4_sync_file"]), "jbd2_log_wait_commit\next4_sync_file");
+        assert_eq!(
+            waiting_part(vec!["jbd2_log_wait_commit", "ext4_sync_file"]),
+            "jbd2_log_wait_commit\next4_sync_file"
+        );
         assert_eq!(waiting_part(vec![]), "");
         assert_eq!(without_suffix("xlog_cil_push_now.isra.0"), "xlog_cil_push_now");
     }
