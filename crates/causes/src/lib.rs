@@ -4,15 +4,24 @@
 //! claimed is gone for those after it, so shares never exceed the whole.
 
 mod case;
+mod cgroup_limit;
+mod cpu_wait;
 mod device_saturated;
+mod dirty_throttling;
 mod flush_cost;
 mod healthy;
+mod journal_cpu;
+mod journal_ordered;
+mod log_force;
+mod outside_io;
+mod paths;
 mod raid;
 mod raid_bitmap;
 mod raid_read_modify_write;
 mod request_size;
 mod scheduler_starvation;
 mod slow;
+mod stable_page;
 #[cfg(test)]
 mod story;
 #[cfg(test)]
@@ -20,6 +29,7 @@ mod tests;
 mod verdict;
 pub mod words;
 mod writeback_flood;
+mod writeback_throttle;
 
 pub use case::{Case, DAMAGED, MIN_SAMPLES, MIN_SHARE, NOT_SLOW, TOO_DAMAGED};
 pub use slow::Slow;
@@ -42,11 +52,20 @@ pub fn all() -> &'static [&'static dyn Cause] {
     &[
         &raid_bitmap::RaidBitmap,
         &raid_read_modify_write::RaidReadModifyWrite,
+        &stable_page::StablePage,
+        &journal_ordered::JournalOrdered,
+        &dirty_throttling::DirtyThrottling,
+        &writeback_throttle::WritebackThrottle,
+        &cgroup_limit::CgroupLimit,
+        &journal_cpu::JournalCpu,
         &flush_cost::FlushCost,
+        &log_force::LogForce,
         &scheduler_starvation::SchedulerStarvation,
         &writeback_flood::WritebackFlood,
         &request_size::RequestSize,
         &device_saturated::DeviceSaturated,
+        &cpu_wait::CpuWait,
+        &outside_io::OutsideIo,
         &healthy::Healthy,
     ]
 }

@@ -1,6 +1,6 @@
 //! An operation: what a task asked for and waited for, from beginning to end.
 
-use life::TaskName;
+use life::{Class, TaskName};
 use serde::Serialize;
 use trace::{Call, DevId, Fs, Nanos, Tid};
 
@@ -20,6 +20,11 @@ pub enum Kind {
     RingSync,
     /// Anything else through io_uring.
     RingOther,
+    /// A read through libaio: from `io_submit`, or from the one before it in the same call, to its completion. Of a read
+    /// that takes several bios each counts.
+    AioRead,
+    /// A write through libaio.
+    AioWrite,
     /// A commit of the ext4 journal.
     JournalCommit,
     /// The write-back of one file.
@@ -36,15 +41,71 @@ impl Kind {
             Kind::RingWrite => "io_uring write",
             Kind::RingSync => "io_uring fsync",
             Kind::RingOther => "io_uring",
+            Kind::AioRead => "libaio read",
+            Kind::AioWrite => "libaio write",
             Kind::JournalCommit => "journal-commit",
             Kind::Writeback => "writeback",
         }
     }
 
+    /// Many of them, in a sentence.
+    pub fn plural(self) -> &'static str {
+        match self {
+            Kind::Call(call) => match call {
+                Call::Read => "reads",
+                Call::Write => "writes",
+                Call::Fsync => "fsyncs",
+                Call::Fdatasync => "fdatasyncs",
+                Call::Sync => "syncs",
+                Call::Syncfs => "syncfs calls",
+                Call::SyncFileRange => "sync_file_range calls",
+                Call::Msync => "msyncs",
+                Call::Open => "opens",
+                Call::Close => "closes",
+                Call::Unlink => "unlinks",
+                Call::Rename => "renames",
+                Call::Truncate => "truncates",
+                Call::Fallocate => "fallocates",
+                Call::Getdents => "directory reads",
+                Call::Sendfile => "sendfiles",
+                Call::CopyFileRange => "copy_file_range calls",
+                Call::IoSubmit => "io_submit calls",
+                Call::IoGetevents => "io_getevents calls",
+                Call::IoUringEnter => "io_uring_enter calls",
+                Call::Other => "other calls",
+            },
+            Kind::PageFault => "page faults",
+            Kind::RingRead => "io_uring reads",
+            Kind::RingWrite => "io_uring writes",
+            Kind::RingSync => "io_uring fsyncs",
+            Kind::RingOther => "io_uring operations",
+            Kind::AioRead => "libaio reads",
+            Kind::AioWrite => "libaio writes",
+            Kind::JournalCommit => "journal commits",
+            Kind::Writeback => "write-backs",
+        }
+    }
+
+    /// With which requests it competes in a device: reads of all kinds wait for reads, the rest for synchronous
+    /// writes.
+    pub fn class(self) -> Class {
+        match self {
+            Kind::Call(Call::Read | Call::Open | Call::Getdents) | Kind::PageFault | Kind::RingRead => {
+                Class::Read
+            }
+            Kind::Writeback => Class::Background,
+            _ => Class::SyncWrite,
+        }
+    }
+
     /// Whether an application waits for it. Commits and write-back go on behind its back; whoever waits for one
-    /// has it in its own ledger.
+    /// has it in its own ledger. The calls of libaio and io_uring hand over and collect operations, which are counted
+    /// themselves.
     pub fn is_foreground(self) -> bool {
-        !matches!(self, Kind::JournalCommit | Kind::Writeback)
+        let hands_over = Kind::Call(Call::IoSubmit) == self
+            || Kind::Call(Call::IoGetevents) == self
+            || Kind::Call(Call::IoUringEnter) == self;
+        !hands_over && !matches!(self, Kind::JournalCommit | Kind::Writeback)
     }
 
     /// By `IORING_OP_*` (include/uapi/linux/io_uring.h).
@@ -105,4 +166,6 @@ pub(crate) struct Open {
     pub dev: DevId,
     pub inode: u64,
     pub is_storage: bool,
+    /// When `io_submit` sent its last bio.
+    pub last_sent: Option<Nanos>,
 }

@@ -16,7 +16,7 @@ use crate::served::{Done, Entry};
 use crate::thread::{State, Stretch, Thread, Wake};
 use crate::wait::Wait;
 use ledger::{Ledger, Reason, Segment};
-use life::Timeline;
+use life::{Bio, Timeline};
 use trace::{Left, Nanos, TextId, Tid};
 
 /// Deeper than this nobody follows. An fsync on ext4 over loop on XFS has about 12 levels.
@@ -55,6 +55,16 @@ impl<'a> Walk<'a> {
             None if wake.by != submitter && !wake.context.is_interrupt() => walk.task(wake.by, from, to, 0),
             None => walk.own_requests(submitter, from, to),
         }
+        walk.account
+    }
+
+    /// What its task did from `from` until a bio was queued, and the bio's own life: for libaio.
+    pub fn of_bio(history: &'a History, bio: &Bio, from: Nanos) -> Account {
+        let to = bio.time.completed.max(from);
+        let queued = bio.time.start().clamp(from, to);
+        let mut walk = Walk::new(history, from, to);
+        walk.task(bio.tid, from, queued, 0);
+        walk.request(&Entry { done: Done::Bio(Box::new(bio.clone())), inode: None }, queued, to, 0);
         walk.account
     }
 

@@ -7,7 +7,7 @@ use crate::served::{Done, Entry};
 use crate::thread::{State, Step, Wake, Work};
 use crate::wait::Wait;
 use crate::walk::Walk;
-use life::{Bio, Names, Request};
+use life::{Bio, Names, Op, Request};
 use rustc_hash::FxHashMap;
 use trace::{
     Action, Batch, Call, CommitPhase, Cpu, DevId, Event, Fs, Left, Nanos, Sector, TaskEvent, Tid, What,
@@ -63,6 +63,17 @@ pub trait Over {
     fn outside(&mut self, _outside: &Outside) {}
 }
 
+/// A bio that `io_submit` sent.
+#[derive(Clone, Copy, Debug)]
+struct Aio {
+    /// When its turn in the call came.
+    from: Nanos,
+    fd: Option<i32>,
+    fs: Fs,
+    dev: DevId,
+    inode: u64,
+}
+
 /// Follows all tasks.
 #[derive(Debug, Default)]
 pub struct Watch {
@@ -70,6 +81,7 @@ pub struct Watch {
     completions: FxHashMap<Cpu, Completion>,
     queued: FxHashMap<u64, Wake>,
     rings: FxHashMap<u64, Ring>,
+    aios: FxHashMap<(DevId, Sector), Aio>,
     /// What is known of file descriptors, from operations on them before.
     files: FxHashMap<(Tid, i32), (Fs, DevId, u64)>,
     /// Which file system is on a device.
@@ -113,6 +125,15 @@ impl Watch {
             if open.dev == DevId(0) {
                 open.dev = e.dev;
             }
+            if open.call == Call::IoSubmit {
+                let Open { fd, fs, dev, inode, .. } = *open;
+                let aio =
+                    Aio { from: open.last_sent.replace(e.time).unwrap_or(open.from), fd, fs, dev, inode };
+                if self.aios.len() >= MAX_PENDING {
+                    self.aios.clear();
+                }
+                self.aios.insert((e.dev, e.sector), aio);
+            }
         }
     }
 
@@ -122,8 +143,26 @@ impl Watch {
         self.done(Entry { done: Done::Request(*r), inode });
     }
 
-    /// A bio was completed by the block event at hand. Only those of devices without requests matter here.
-    pub fn bio(&mut self, b: &Bio) {
+    /// A bio was completed by the block event at hand. Those of devices without requests are what tasks are woken by;
+    /// those that `io_submit` sent are operations.
+    pub fn bio(&mut self, b: &Bio, names: &Names, over: &mut impl Over) {
+        if let Some(aio) = self.aios.remove(&(b.dev, b.start)) {
+            let account = Walk::of_bio(&self.history, b, aio.from);
+            let operation = Operation {
+                kind: if b.op == Op::Read { Kind::AioRead } else { Kind::AioWrite },
+                tid: b.tid,
+                task: names.of(b.tid),
+                from: account.from,
+                to: account.to,
+                fd: aio.fd,
+                fs: aio.fs,
+                dev: aio.dev,
+                inode: aio.inode,
+                result: b.bytes.0 as i64,
+                is_storage: true,
+            };
+            over.operation(&operation, account, names, &self.history);
+        }
         if !b.by_request {
             self.done(Entry { done: Done::Bio(Box::new(b.clone())), inode: None });
         }
@@ -147,7 +186,11 @@ impl Watch {
             let commit = t.steps.iter().rev().take(5).find(|s| s.phase == CommitPhase::Start).map(|s| s.from);
             call.into_iter().chain(commit).chain(t.writing_back.map(|w| w.2))
         });
-        let oldest = open.chain(self.rings.values().map(|r| r.from)).min().unwrap_or(self.now);
+        let oldest = open
+            .chain(self.rings.values().map(|r| r.from))
+            .chain(self.aios.values().map(|a| a.from))
+            .min()
+            .unwrap_or(self.now);
         self.history.forget(oldest.min(self.now), self.now);
     }
 

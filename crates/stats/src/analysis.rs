@@ -198,9 +198,9 @@ impl Sink for Found {
         second.time[class] += r.time.total();
     }
 
-    fn bio(&mut self, b: &Bio, _names: &Names) {
+    fn bio(&mut self, b: &Bio, names: &Names) {
         if !self.watch.is_empty() {
-            self.watch.bio(b);
+            self.watch.bio(b, names, &mut self.operations);
         }
         let device = self.device(b.dev);
         let class = b.class().index();

@@ -5,13 +5,17 @@
 //! slowest 1 %, because reads of 200 ms and commits of 5 s are two troubles and not one distribution. Bios sent
 //! by a stacked device count with their parent, not once more below. Where nobody waits for anything, everything
 //! counts.
+//!
+//! Where operations were recorded (system calls, page faults) these are what somebody waits for, and the groups are
+//! theirs: per kind, file system and device. A bio that nobody slept for is in nobody's time then.
 
 use crate::analysis::Facts;
 use crate::device::Device;
+use crate::operations::{OpKey, OpStats};
 use crate::tail::{Slowest, TailTime};
 use ledger::{Reason, RollUp};
 use life::{Class, Op};
-use trace::{DevId, Nanos};
+use trace::{DevId, Fs, Nanos};
 
 /// The part of the operations that is called the tail: the slowest 1 %.
 pub const TAIL_SHARE: f64 = 0.01;
@@ -21,8 +25,10 @@ pub const TAIL_SHARE: f64 = 0.01;
 pub struct Group {
     /// The device.
     pub dev: DevId,
-    /// The class.
+    /// The class: for operations that of the requests they wait for.
     pub class: Class,
+    /// Which operations these are; `None` for bios.
+    pub op: Option<OpKey>,
     /// How many operations there were.
     pub operations: u64,
     /// The slowest of them.
@@ -34,7 +40,7 @@ pub struct Group {
 impl Group {
     /// What they are called: `reads`, `synchronous writes`.
     pub fn words(&self) -> &'static str {
-        class_words(self.class)
+        self.op.map_or(class_words(self.class), |op| op.kind.plural())
     }
 }
 
@@ -70,7 +76,10 @@ impl Focus {
     /// Finds the groups in focus.
     pub fn of(facts: &Facts) -> Focus {
         let waited = |c: &Class| matches!(c, Class::Read | Class::SyncWrite | Class::Flush);
-        let mut groups = groups(facts, waited);
+        let mut groups = operations(facts);
+        if groups.is_empty() {
+            groups = self::groups(facts, waited);
+        }
         if groups.is_empty() {
             groups = self::groups(facts, |_| true);
         }
@@ -96,6 +105,23 @@ impl Focus {
     }
 }
 
+/// The groups of operations that applications wait for. Calls of which no file system is known and that never had a
+/// request in a device are left out: most are device files and pseudo files.
+fn operations(facts: &Facts) -> Vec<Group> {
+    let known =
+        |k: &OpKey, s: &OpStats| k.dev != DevId(0) || k.fs != Fs::Unknown || s.main_device().is_some();
+    let all = facts.operations.groups.iter().filter(|(k, s)| k.kind.is_foreground() && known(k, s));
+    all.map(|(key, stats)| Group {
+        dev: stats.main_device().unwrap_or(key.dev),
+        class: key.kind.class(),
+        op: Some(*key),
+        operations: stats.tail.count(),
+        tail: stats.tail.slowest(TAIL_SHARE),
+        all: stats.tail.all(),
+    })
+    .collect()
+}
+
 fn groups(facts: &Facts, wanted: impl Fn(&Class) -> bool) -> Vec<Group> {
     let top = |d: &&Device| d.upper.is_none();
     let mut found = Vec::new();
@@ -106,6 +132,7 @@ fn groups(facts: &Facts, wanted: impl Fn(&Class) -> bool) -> Vec<Group> {
                 found.push(Group {
                     dev: device.id,
                     class,
+                    op: None,
                     operations: tail.count(),
                     tail: tail.slowest(TAIL_SHARE),
                     all: tail.all(),

@@ -87,15 +87,18 @@ impl OpStats {
 
 /// What else went on while a request was where it was.
 fn company(sum: &mut TailTime, reason: Reason, time: Nanos, entry: &Entry) {
-    let Done::Request(r) = &entry.done else { return };
+    let company = match &entry.done {
+        Done::Request(r) => &r.company,
+        Done::Bio(b) => &b.company,
+    };
     match reason {
         Reason::Device => {
-            sum.flooded += r.company.flooded.min(time);
-            sum.behind += r.company.queued_behind(time);
-            sum.served += r.company.served();
+            sum.flooded += company.flooded.min(time);
+            sum.behind += company.queued_behind(time);
+            sum.served += company.served();
         }
         Reason::Scheduler => {
-            let overtakers = r.company.overtaken_by[Class::Background.index()];
+            let overtakers = company.overtaken_by[Class::Background.index()];
             if overtakers > 0 {
                 sum.overtaken += time;
                 sum.overtakers += u64::from(overtakers);

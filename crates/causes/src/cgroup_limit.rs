@@ -1,0 +1,61 @@
+//! `cgroup-limit`: bios wait because their cgroup may do no more.
+//!
+//! block/blk-throttle.c holds a bio before `block_bio_queue` is recorded (from Linux 5.17 on), so the block layer's own
+//! latency looks healthy; only the task's sleep shows it. The bio goes on from a work item,
+//! `blk_throtl_dispatch_work_fn`.
+
+use crate::case::Case;
+use crate::paths;
+use crate::verdict::{Answer, Verdict};
+use crate::Cause;
+use ledger::Reason;
+
+/// The cause.
+pub struct CgroupLimit;
+
+impl Cause for CgroupLimit {
+    fn name(&self) -> &'static str {
+        "cgroup-limit"
+    }
+
+    fn title(&self) -> &'static str {
+        "a limit of the task's cgroup holds its I/O back (io.max, io.latency, io.cost)"
+    }
+
+    fn page(&self) -> &'static str {
+        include_str!("../../../docs/causes/cgroup-limit.md")
+    }
+
+    fn judge(&self, case: &mut Case) -> Verdict {
+        let what = "held back by their cgroup's limit, before the block layer had them";
+        let pick = |_, reason| reason == Reason::CgroupLimit;
+        let (mut v, found) = paths::judge(case, self.name(), what, pick);
+        if v.verdict != Answer::Found {
+            return v;
+        }
+        for group in &case.system.cgroups {
+            for (file, limit) in group.settings.iter().filter(|(f, l)| is_limit(f, &l.value)) {
+                v = v.because(format!(
+                    "/sys/fs/cgroup{}/{file} says {} ({})",
+                    group.path, limit.value, limit.at
+                ));
+            }
+        }
+        for number in found {
+            let dev = case.focus.groups[number].dev;
+            let (major, minor, name) = (dev.major(), dev.minor(), case.name(dev));
+            v = v.try_this(
+                format!("raise or lift the limit of the task's cgroup for {name} (its path: cat /proc/PID/cgroup)"),
+                format!("echo '{major}:{minor} riops=max wiops=max rbps=max wbps=max' > /sys/fs/cgroup/CGROUP/io.max"),
+            );
+        }
+        v.try_this("see what is set for whom", "grep -r . /sys/fs/cgroup --include=io.max --include=io.latency --include=blkio.throttle.*_device 2>/dev/null")
+            .unless("the task as slow outside of its cgroup")
+    }
+}
+
+/// Whether a file of a cgroup holds a limit that is set.
+fn is_limit(file: &str, value: &str) -> bool {
+    let named = file == "io.max" || file == "io.latency" || file.starts_with("blkio.throttle.");
+    named && value.contains(|c: char| c.is_ascii_digit())
+}

@@ -1,0 +1,49 @@
+//! `journal-cpu`: the journal's commit waits for a processor, not for the device.
+//!
+//! The journal is written by one kernel thread. On a host whose processors are busy, every fsync waits until that thread
+//! gets one, several times per commit.
+
+use crate::case::Case;
+use crate::paths;
+use crate::verdict::{Answer, Verdict};
+use crate::Cause;
+use ledger::Reason;
+use operation::Wait;
+
+/// The cause.
+pub struct JournalCpu;
+
+impl Cause for JournalCpu {
+    fn name(&self) -> &'static str {
+        "journal-cpu"
+    }
+
+    fn title(&self) -> &'static str {
+        "the journal's thread waits for a processor while everybody waits for its commit"
+    }
+
+    fn page(&self) -> &'static str {
+        include_str!("../../../docs/causes/journal-cpu.md")
+    }
+
+    fn judge(&self, case: &mut Case) -> Verdict {
+        let what = "while the journal's thread ran or waited for a processor";
+        let in_journal = |waits: operation::Waits| {
+            [Wait::JournalCommit, Wait::JournalHandle, Wait::JournalBuffer].iter().any(|w| waits.has(*w))
+        };
+        let pick = |waits, reason| in_journal(waits) && matches!(reason, Reason::WaitCpu | Reason::OnCpu);
+        let (v, _) = paths::judge(case, self.name(), what, pick);
+        if v.verdict != Answer::Found {
+            return v;
+        }
+        v.try_this(
+            "let the journal's thread go before others (jbd2/DEV-8 in ps)",
+            "for p in $(pgrep '^jbd2/'); do chrt -r -p 1 $p; done",
+        )
+        .try_this(
+            "leave a processor free: fewer busy tasks, or those in a cgroup with less weight",
+            "systemctl set-property BUSY.service CPUWeight=20",
+        )
+        .unless("fsyncs as slow on idle processors")
+    }
+}

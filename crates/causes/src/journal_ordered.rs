@@ -1,0 +1,64 @@
+//! `journal-ordered`: an fsync of one file waits for other files' data.
+//!
+//! With data=ordered the ext4 journal writes the data of all files in a transaction before it commits: whoever waits for
+//! the commit waits for all of it (`jbd2_journal_finish_inode_data_buffers`, fs/jbd2/commit.c).
+
+use crate::case::Case;
+use crate::paths;
+use crate::verdict::{Answer, Verdict};
+use crate::Cause;
+use operation::Wait;
+
+/// The cause.
+pub struct JournalOrdered;
+
+impl Cause for JournalOrdered {
+    fn name(&self) -> &'static str {
+        "journal-ordered"
+    }
+
+    fn title(&self) -> &'static str {
+        "the journal's commit writes other files' data first (data=ordered)"
+    }
+
+    fn page(&self) -> &'static str {
+        include_str!("../../../docs/causes/journal-ordered.md")
+    }
+
+    fn judge(&self, case: &mut Case) -> Verdict {
+        let what = "while the journal's commit waited for other files' data (data=ordered)";
+        let (mut v, found) = paths::judge(case, self.name(), what, |waits, _| waits.has(Wait::OrderedData));
+        if v.verdict != Answer::Found {
+            return v;
+        }
+        for number in found {
+            let settings = case.settings(case.focus.groups[number].dev);
+            let mount = settings.and_then(|s| case.system.mounts_on(s).next());
+            let (target, source) = mount.map_or(("/MOUNTPOINT", "/dev/DEV"), |m| (&m.target, &m.source));
+            if let Some(m) = mount {
+                v = v.because(format!("{target} is mounted with {}", m.options.join(",")));
+            }
+            v = v
+                .try_this(
+                    "less dirty data at a time, so that a commit finds little to write; applies to the whole host",
+                    "sysctl vm.dirty_background_bytes=33554432 vm.dirty_bytes=268435456",
+                )
+                .try_this(
+                    "the files that are fsynced on a file system of their own: its commits carry no one else's data",
+                    "mkfs.ext4 /dev/NEW && mount /dev/NEW /NEW",
+                )
+                .try_this(
+                    format!(
+                        "delayed allocation and dioread_nolock (both defaults): data is written before it enters a \
+                         transaction; look whether {target} turns them off"
+                    ),
+                    format!("findmnt -no OPTIONS {target}"),
+                )
+                .try_this(
+                    "data=writeback: commits wait for no data. After a crash new files may hold old contents of the disk",
+                    format!("tune2fs -o journal_data_writeback {source}"),
+                );
+        }
+        v.unless("fsyncs as slow when nobody else writes to the file system")
+    }
+}

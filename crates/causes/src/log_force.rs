@@ -1,0 +1,56 @@
+//! `log-force`: an operation waits until the log (XFS, btrfs) is on disk up to its change.
+//!
+//! The flushes within are `flush-cost`; what is left is the writing of the log itself, gathering the changes (CIL push),
+//! and others' forces that go first: there is one log, and its buffers are written in order.
+
+use crate::case::Case;
+use crate::paths;
+use crate::verdict::{Answer, Verdict};
+use crate::Cause;
+use ledger::Reason;
+use operation::{Wait, Waits};
+
+/// The cause.
+pub struct LogForce;
+
+impl Cause for LogForce {
+    fn name(&self) -> &'static str {
+        "log-force"
+    }
+
+    fn title(&self) -> &'static str {
+        "operations wait until the file system's log is written (log force)"
+    }
+
+    fn page(&self) -> &'static str {
+        include_str!("../../../docs/causes/log-force.md")
+    }
+
+    fn judge(&self, case: &mut Case) -> Verdict {
+        let what = "waiting until the log was on disk (log force), its flushes included";
+        let in_log = |waits: Waits| waits.has(Wait::LogForce) || waits.has(Wait::LogPush);
+        let pick = |waits, reason| in_log(waits) && !matches!(reason, Reason::WaitCpu);
+        let (mut v, found) = paths::judge(case, self.name(), what, pick);
+        if v.verdict != Answer::Found {
+            return v;
+        }
+        for number in found {
+            let settings = case.settings(case.focus.groups[number].dev);
+            let Some(mount) = settings.and_then(|s| case.system.mounts_on(s).next()) else { continue };
+            v = v.because(format!("{} is mounted with {}", mount.target, mount.options.join(",")));
+        }
+        v.try_this(
+            "fsync less often: one for several changes forces the log once (group commit)",
+            "strace -f -c -e trace=fsync,fdatasync -p PID",
+        )
+        .try_this(
+            "larger log buffers: fewer writes per force where many changes come together",
+            "mount -o remount,logbsize=256k /MOUNTPOINT   (if refused: at the next mount)",
+        )
+        .try_this(
+            "the log on a device of its own with power-loss protection (FAST): forces wait for that one only",
+            "mkfs.xfs -l logdev=/dev/FAST,size=512m /dev/NEW",
+        )
+        .unless("operations as slow that force no log")
+    }
+}

@@ -1,0 +1,65 @@
+//! `outside-io`: the time passed outside the operations.
+//!
+//! An application that measures its I/O with the time before and after a call also measures how long it was kept from
+//! running around the call. Nothing of that is in any operation's time; it explains why an application reports more than
+//! the kernel did.
+
+use crate::case::{Case, NOT_SLOW};
+use crate::paths::RECORD_OPERATIONS;
+use crate::verdict::{Confidence, Verdict};
+use crate::words::{count, ns, time};
+use crate::Cause;
+use trace::Nanos;
+
+/// The cause.
+pub struct OutsideIo;
+
+impl Cause for OutsideIo {
+    fn name(&self) -> &'static str {
+        "outside-io"
+    }
+
+    fn title(&self) -> &'static str {
+        "the time passed outside the operations: the task was kept from running in between"
+    }
+
+    fn page(&self) -> &'static str {
+        include_str!("../../../docs/causes/outside-io.md")
+    }
+
+    fn judge(&self, case: &mut Case) -> Verdict {
+        let operations = &case.facts.operations;
+        if operations.is_empty() {
+            let mut v = Verdict::cannot_tell(self.name(), RECORD_OPERATIONS);
+            v.minor = true;
+            return v;
+        }
+        let outside = &operations.outside;
+        let slowest = case.focus.groups.first().map_or(Nanos(0), |g| g.tail.threshold).max(NOT_SLOW);
+        let longest = Nanos(outside.wait_cpu.max());
+        let total = Nanos(u64::try_from(outside.wait_cpu.sum()).unwrap_or(u64::MAX));
+        let said = format!(
+            "between two of {} operations a task waited for a processor for up to {}, {} in all (p99 {})",
+            count(outside.gaps.count()),
+            time(longest),
+            time(total),
+            ns(outside.wait_cpu.quantile(0.99))
+        );
+        if longest < slowest || (total.0 as f64) < crate::MIN_SHARE * case.total().0 as f64 {
+            return Verdict::rejected(
+                self.name(),
+                format!("{said}; the slowest operations took {} or more", time(slowest)),
+            );
+        }
+        Verdict::found(self.name(), Nanos(0), Confidence::High)
+            .because(said)
+            .because(format!(
+                "that is as long as the slowest operations ({} or more), and is in none of their times: who measures around \
+                 the calls sees it as slow I/O",
+                time(slowest)
+            ))
+            .try_this("who had the processor meanwhile", "top -b -n1 | head -20; cat /proc/pressure/cpu")
+            .try_this("give the task more weight than the busy ones", "systemctl set-property SLOW.service CPUWeight=500")
+            .unless("an application that reports the same times on idle processors")
+    }
+}

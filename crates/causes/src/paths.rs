@@ -1,0 +1,133 @@
+//! What the slowest operations waited for, by the waits around each part of their time.
+//!
+//! A reason says where a nanosecond passed (in the device); a path says within which waits (a stable page). Causes that
+//! are about a wait claim the time of its paths, reason by reason, so that nothing is claimed twice.
+
+use crate::case::{Case, MIN_SHARE};
+use crate::verdict::{Confidence, Verdict};
+use crate::words::{percent, time};
+use ledger::Reason;
+use operation::Waits;
+use stats::{Group, Kept, OpStats};
+use std::collections::BTreeMap;
+use trace::Nanos;
+
+/// A wait that was seen is named even where particular causes have claimed most of it, down to this part.
+const WORTH_NAMING: f64 = 0.01;
+
+/// How to record what is missing for causes that are about operations.
+pub(crate) const RECORD_OPERATIONS: &str =
+    "the operations above the block layer were not recorded; record them: sudo iowhy record --detail path";
+
+/// The slowest operations of one group.
+pub(crate) struct Paths<'a> {
+    pub group: &'a Group,
+    pub number: usize,
+    stats: &'a OpStats,
+    time: BTreeMap<(Waits, Reason), Nanos>,
+}
+
+impl<'a> Paths<'a> {
+    /// Of all groups that matter and are slow.
+    pub fn of(case: &Case<'a>) -> Vec<Paths<'a>> {
+        let of = |(number, group): (usize, &'a Group)| {
+            let stats = case.facts.operations.groups.get(&group.op?)?;
+            Some(Paths { group, number, stats, time: stats.paths(group.tail.threshold) })
+        };
+        case.slow_groups().filter_map(of).collect()
+    }
+
+    /// The time of some paths.
+    pub fn time(&self, pick: impl Fn(Waits, Reason) -> bool) -> Nanos {
+        self.time.iter().filter(|((w, r), _)| pick(*w, *r)).map(|(_, t)| *t).sum()
+    }
+
+    /// A time as a part of the group's tail, 0 to 1.
+    pub fn share(&self, time: Nanos) -> f64 {
+        time.0 as f64 / self.group.tail.sum.time.total.0.max(1) as f64
+    }
+
+    /// Claims the time of some paths; what others claimed before is not given again.
+    pub fn claim(&self, case: &mut Case, pick: impl Fn(Waits, Reason) -> bool) -> Nanos {
+        let mut wanted = BTreeMap::<Reason, Nanos>::new();
+        for ((_, reason), time) in self.time.iter().filter(|((w, r), _)| pick(*w, *r)) {
+            *wanted.entry(*reason).or_default() += *time;
+        }
+        wanted.into_iter().map(|(reason, time)| case.claim_of_group(self.number, reason, time)).sum()
+    }
+
+    /// The kept operation with the most time of some paths, and that time.
+    pub fn worst(&self, pick: impl Fn(Waits, Reason) -> bool) -> Option<(&'a Kept, Nanos)> {
+        let of = |kept: &'a Kept| {
+            let mut sum = Nanos(0);
+            kept.account.each(|node, reason, waits, _| {
+                if pick(waits, reason) {
+                    sum += node.length();
+                }
+            });
+            (kept, sum)
+        };
+        self.stats.slowest.all().iter().map(of).max_by_key(|(_, t)| *t)
+    }
+}
+
+/// The judgement that all causes about a path share: it is found in each group in which the path has a tenth of the
+/// slowest operations' time. `what` ends the sentence "they spent 12 % of their time ...".
+pub(crate) fn judge(
+    case: &mut Case,
+    name: &'static str,
+    what: &str,
+    pick: impl Fn(Waits, Reason) -> bool + Copy,
+) -> (Verdict, Vec<usize>) {
+    if case.facts.operations.is_empty() {
+        let mut v = Verdict::cannot_tell(name, RECORD_OPERATIONS);
+        v.minor = true;
+        return (v, vec![]);
+    }
+    let all = Paths::of(case);
+    let mut verdict = Verdict::begin(name);
+    let (mut found, mut best) = (vec![], (0.0, String::from("nothing that was slow waited so")));
+    for paths in &all {
+        let spent = paths.time(pick);
+        let share = paths.share(spent);
+        let words = paths.group.words();
+        if share < MIN_SHARE {
+            if share > best.0 {
+                best = (share, format!("the slowest {words} spent {} of their time {what}", percent(share)));
+            }
+            continue;
+        }
+        let claimed = paths.claim(case, pick);
+        if paths.share(claimed) < WORTH_NAMING {
+            best = (share, format!("other causes explain what the slowest {words} spent {what}"));
+            continue;
+        }
+        let mut said = format!(
+            "the slowest {words} (from {} on) spent {} of their {} {what}",
+            time(paths.group.tail.threshold),
+            percent(share),
+            time(paths.group.tail.sum.time.total)
+        );
+        if claimed < spent {
+            said += &format!("; the causes above explain all but {} of that", time(claimed));
+        }
+        verdict = verdict.plus(claimed, Confidence::High).because(said);
+        if let Some((kept, spent)) = paths.worst(pick) {
+            verdict = verdict.because(format!(
+                "the worst: {} by {} (tid {}), {}, of which {} {what}",
+                kept.operation.kind.name(),
+                kept.task,
+                kept.operation.tid.0,
+                time(kept.operation.total()),
+                time(spent)
+            ));
+        }
+        found.push(paths.number);
+    }
+    if found.is_empty() {
+        let mut v = Verdict::rejected(name, best.1);
+        v.minor = best.0 < WORTH_NAMING;
+        return (v, found);
+    }
+    (verdict, found)
+}

@@ -1,0 +1,64 @@
+//! `stable-page`: a writer waits until a page it wants to change has been written.
+//!
+//! A device that computes a checksum over what it is given (data integrity, iSCSI digests, md raid5) needs the page to
+//! stay as it is until it is written: the kernel makes the next writer of the page wait for the whole write.
+
+use crate::case::Case;
+use crate::paths;
+use crate::verdict::{Answer, Verdict};
+use crate::Cause;
+use operation::Wait;
+
+/// The cause.
+pub struct StablePage;
+
+impl Cause for StablePage {
+    fn name(&self) -> &'static str {
+        "stable-page"
+    }
+
+    fn title(&self) -> &'static str {
+        "writers wait until a page they want to change has been written (stable pages)"
+    }
+
+    fn page(&self) -> &'static str {
+        include_str!("../../../docs/causes/stable-page.md")
+    }
+
+    fn judge(&self, case: &mut Case) -> Verdict {
+        let what = "waiting for a page that was being written and must stay as it is until then (folio_wait_writeback)";
+        let (mut v, found) = paths::judge(case, self.name(), what, |waits, _| waits.has(Wait::StablePage));
+        if v.verdict != Answer::Found {
+            return v;
+        }
+        for number in found {
+            let dev = case.focus.groups[number].dev;
+            let name = case.name(dev);
+            if let Some(stable) = case.settings(dev).and_then(|s| s.stable_writes()) {
+                let value = u8::from(stable.value);
+                v = v.because(format!(
+                    "{name} asks for stable pages: stable_writes is {value} ({})",
+                    stable.at
+                ));
+            }
+            v = v
+                .try_this(
+                    "write whole pages once, to new places: append in multiples of 4 KiB, or with O_DIRECT; a page that \
+                     is never written again is never waited for",
+                    "grep . /sys/block/*/queue/stable_writes",
+                )
+                .try_this(
+                    format!(
+                        "stable_writes 1 -> 0, only if nothing below {name} computes checksums over the data (md raid5, \
+                         iSCSI digests, DIF): otherwise it reports errors. Takes effect at the next mount"
+                    ),
+                    format!("echo 0 > /sys/block/{name}/queue/stable_writes"),
+                )
+                .try_this(
+                    "make each write-back short: start it earlier, so that fewer pages are on their way at a time",
+                    "sysctl vm.dirty_background_bytes=16777216",
+                );
+        }
+        v.unless("writers as slow on a device with stable_writes 0")
+    }
+}
