@@ -102,6 +102,11 @@ impl<'a> Case<'a> {
         self.unclaimed[slow.group_number][slow.account(reason).index()].min(slow.time(reason))
     }
 
+    /// What is unclaimed of a group's time of one reason.
+    pub(crate) fn unclaimed_of_group(&self, group: usize, reason: Reason) -> Nanos {
+        self.unclaimed[group][reason.index()]
+    }
+
     /// Notes a verdict for the causes that come after.
     pub(crate) fn note(&mut self, verdict: &Verdict) {
         if verdict.verdict == Answer::Found {
