@@ -4,6 +4,7 @@
 //! claimed is gone for those after it, so shares never exceed the whole.
 
 mod case;
+mod damage;
 mod device_saturated;
 mod flush_cost;
 mod healthy;
@@ -21,7 +22,8 @@ mod verdict;
 pub mod words;
 mod writeback_flood;
 
-pub use case::{Case, DAMAGED, MIN_SAMPLES, MIN_SHARE, NOT_SLOW, TOO_DAMAGED};
+pub use case::{Case, MIN_SAMPLES, MIN_SHARE, NOT_SLOW};
+pub use damage::{Damage, DAMAGED, TOO_DAMAGED};
 pub use slow::Slow;
 pub use verdict::{Answer, Confidence, Remedy, Verdict};
 
@@ -51,30 +53,26 @@ pub fn all() -> &'static [&'static dyn Cause] {
     ]
 }
 
-/// How to record without losing events.
-const LARGER_BUFFERS: &str = "record again with larger buffers: blktrace -b 2048 -n 16";
-
 /// The verdicts of all causes: those found first, by the time they explain; then those that cannot tell; then
 /// those rejected.
 ///
-/// Losses come before any cause: of a recording in which too much is missing ([`TOO_DAMAGED`]) nothing is claimed,
-/// and with some missing ([`DAMAGED`]) each finding is a step less sure.
+/// [`Damage`] comes before any cause: of a recording in which too much is missing nothing is claimed, and with some
+/// missing each finding is a step less sure.
 pub fn judge(case: &mut Case) -> Vec<Verdict> {
     let damage = case.damage();
     let nothing = case.focus.groups.is_empty();
     let mut verdicts = Vec::new();
     for cause in all() {
-        let mut v = if damage >= TOO_DAMAGED {
-            let missing = format!("{} of the events are missing; {LARGER_BUFFERS}", words::percent(damage));
-            Verdict::cannot_tell(cause.name(), missing)
-        } else if nothing {
+        let mut v = if nothing {
             Verdict::cannot_tell(cause.name(), "no I/O was completed in this recording")
+        } else if let Damage::TooMuch(why) = &damage {
+            Verdict::cannot_tell(cause.name(), why.clone())
         } else {
             cause.judge(case)
         };
-        if damage >= DAMAGED && v.verdict == Answer::Found {
+        if let (Damage::Some(why), Answer::Found) = (&damage, v.verdict) {
             v.confidence = v.confidence.map(Confidence::less);
-            v = v.without(format!("{} of the events are missing; {LARGER_BUFFERS}", words::percent(damage)));
+            v = v.without(why.clone());
         }
         case.note(&v);
         verdicts.push(v);

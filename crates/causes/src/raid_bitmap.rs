@@ -7,7 +7,7 @@
 use crate::case::Case;
 use crate::raid::{Array, Judged, Question};
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{count, ns, time};
+use crate::words::{counted, ns, time};
 use crate::Cause;
 use ledger::Reason;
 use trace::Nanos;
@@ -34,8 +34,11 @@ impl Cause for RaidBitmap {
 
     fn judge(&self, case: &mut Case) -> Verdict {
         let updates = |array: &Array, name: &str| {
-            let (updates, writes) = (count(array.bitmap_unplugs), count(array.writes()));
-            format!("{updates} bitmap updates (md bitmap_unplug) for {writes} writes on {name}")
+            let updates = counted(array.bitmap_unplugs, "bitmap update", "bitmap updates");
+            format!(
+                "{updates} (md bitmap_unplug) for {} on {name}",
+                counted(array.writes(), "write", "writes")
+            )
         };
         let question = Question {
             cause: self.name(),
@@ -69,15 +72,15 @@ impl Cause for RaidBitmap {
 impl RaidBitmap {
     fn found(&self, case: &Case, array: &Array, name: &str, waiting: Nanos) -> Verdict {
         let mut v = Verdict::found(self.name(), Nanos(0), Confidence::Medium).because(format!(
-            "the kernel wrote the bitmap of {name} {} times (md bitmap_unplug) for {} writes",
-            count(array.bitmap_unplugs),
-            count(array.writes())
+            "the kernel wrote the bitmap of {name} {} (md bitmap_unplug) for {}",
+            counted(array.bitmap_unplugs, "time", "times"),
+            counted(array.writes(), "write", "writes")
         ));
         if let Some((member, own)) = array.own_writes(case) {
             v = v.because(format!(
-                "md wrote to {} {} times for itself (bitmap and superblock: preflush and FUA), {} each (mean Q2C), {} of {} in all",
+                "md wrote to {} {} for itself (bitmap and superblock: preflush and FUA), {} each (mean Q2C), {} of {} in all",
                 case.name(member.id),
-                count(own.count),
+                counted(own.count, "time", "times"),
                 ns(own.q2c.mean().round() as u64),
                 time(Nanos(u64::try_from(own.q2c.sum()).unwrap_or(u64::MAX))),
                 time(case.facts.duration())

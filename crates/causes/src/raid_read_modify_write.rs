@@ -7,7 +7,7 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::raid::{Array, Judged, Question};
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{count, percent, size};
+use crate::words::{count, counted, percent, size};
 use crate::Cause;
 use evidence::{Fact, Md};
 use ledger::Reason;
@@ -106,10 +106,10 @@ fn prove(mut v: Verdict, case: &Case, array: &Array) -> Verdict {
     let mean = Bytes((writes.bytes.0 + background.bytes.0) / (writes.count + background.count).max(1));
     if array.read_modify_writes + array.reconstruct_writes > 0 {
         v = v.because(format!(
-            "the kernel noted {} read-modify-writes (raid5 rmw) and {} reconstruct-writes (raid5 rcw) for {} writes",
-            count(array.read_modify_writes),
-            count(array.reconstruct_writes),
-            count(array.writes())
+            "the kernel noted {} (raid5 rmw) and {} (raid5 rcw) for {}",
+            counted(array.read_modify_writes, "read-modify-write", "read-modify-writes"),
+            counted(array.reconstruct_writes, "reconstruct-write", "reconstruct-writes"),
+            counted(array.writes(), "write", "writes")
         ));
     } else {
         v = v.without(format!(

@@ -122,6 +122,7 @@ fn tail(e: &Explanation) -> Value {
     let time = e.focus.time();
     json!({
         "threshold_ns": e.focus.threshold().0,
+        "threshold_is": "the lowest of groups[].threshold_ns: each group's tail begins at its own",
         "operations": time.operations,
         "total_ns": time.total.0,
         "by_reason": by_reason(&time),
