@@ -1,5 +1,6 @@
 //! Everything that `explain` says, before it is said as text or JSON.
 
+use crate::events::Window;
 use causes::{Case, Damage, Verdict};
 use evidence::{Conflict, Samples, Skipped, System};
 use stats::{Device, Facts, Focus};
@@ -11,6 +12,8 @@ const MOST_REMARKS: usize = 10;
 
 /// What was looked at.
 pub struct Subject {
+    /// The part of the recording that was looked at, if not all.
+    pub window: Option<Window>,
     /// Formats of the sources: `blktrace`.
     pub sources: Vec<String>,
     /// Names of devices from the names of files.

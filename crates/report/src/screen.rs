@@ -1,5 +1,6 @@
 //! The screen of `explain`: the answer before the tables, plain text that survives a mail.
 
+use crate::events::Window;
 use crate::explanation::{Explanation, Trust};
 use crate::json::latency;
 use causes::words::{count, counted, ns, percent, size, time};
@@ -92,6 +93,7 @@ impl Screen {
             0 => String::new(),
             n => format!("; {} below", counted(n as u64, "device", "devices")),
         };
+        let part = e.subject.window.map_or(String::new(), |w| format!(" ({})", part(w)));
         let q = &e.subject.quality;
         let lost = match q.lost_total() {
             0 => "none lost".to_string(),
@@ -99,7 +101,7 @@ impl Screen {
         };
         let _ = writeln!(
             self.out,
-            "{}{} of {}, {}, {lost}{lower}\n",
+            "{}{} of {}{part}, {}, {lost}{lower}\n",
             kernel.unwrap_or_default(),
             time(e.duration()),
             e.subject.sources.join(", "),
@@ -260,6 +262,12 @@ impl Screen {
             self.line("", "- no settings lie beside the trace: causes that need them say so");
         }
     }
+}
+
+/// Example: `from 5 s to 8 s`.
+fn part(w: Window) -> String {
+    let to = if w.end == Window::default().end { "on".to_string() } else { format!("to {}", time(w.end)) };
+    format!("from {} {to}", time(w.start))
 }
 
 /// A line of the SLOW table.
