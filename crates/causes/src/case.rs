@@ -2,6 +2,7 @@
 //!
 //! Invariant: what all causes together claim of a group's time of one reason never exceeds that time.
 
+use crate::damage::Damage;
 use crate::slow::{leaves, Slow};
 use crate::verdict::{Answer, Verdict};
 use evidence::System;
@@ -23,12 +24,6 @@ pub const NOT_SLOW: Nanos = Nanos(100_000);
 
 /// Percentiles of fewer requests than this say little: a p99 needs a hundred.
 pub const MIN_SAMPLES: u64 = 100;
-
-/// From this part of damaged events on nothing can be told: every tenth is missing.
-pub const TOO_DAMAGED: f64 = 0.1;
-
-/// From this part on findings are less sure: one in a thousand, a tenth of what makes the tail.
-pub const DAMAGED: f64 = 0.001;
 
 /// The facts of a recording, for causes.
 pub struct Case<'a> {
@@ -105,6 +100,11 @@ impl<'a> Case<'a> {
         self.unclaimed[slow.group_number][slow.account(reason).index()].min(slow.time(reason))
     }
 
+    /// What is unclaimed of a group's time of one reason.
+    pub(crate) fn unclaimed_of_group(&self, group: usize, reason: Reason) -> Nanos {
+        self.unclaimed[group][reason.index()]
+    }
+
     /// Notes a verdict for the causes that come after.
     pub(crate) fn note(&mut self, verdict: &Verdict) {
         if verdict.verdict == Answer::Found {
@@ -168,10 +168,8 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// The part of the events that is missing or has no place, 0 to 1.
-    pub fn damage(&self) -> f64 {
-        let q = self.quality;
-        let bad = q.lost_total() + self.facts.tally.unmatched() + q.out_of_order;
-        bad as f64 / (q.events + q.lost_total()).max(1) as f64
+    /// How damaged the recording is.
+    pub fn damage(&self) -> Damage {
+        Damage::of(self.quality, self.facts)
     }
 }

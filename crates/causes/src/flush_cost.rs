@@ -6,7 +6,7 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{count, ns, percent};
+use crate::words::{counted, ns, percent};
 use crate::Cause;
 use evidence::WriteCache;
 use ledger::Reason;
@@ -82,9 +82,9 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, flushing: Nanos) -> Verdict {
     if flushes.count > 0 && data.count > 0 {
         v = v
             .because(format!(
-                "{name} was flushed {} times for {} synchronous writes",
-                count(flushes.count),
-                count(data.count)
+                "{name} was flushed {} for {}",
+                counted(flushes.count, "time", "times"),
+                counted(data.count, "synchronous write", "synchronous writes")
             ))
             .because(format!(
                 "a flush took {} (p50; p99 {}), the data itself {} (p99 {})",

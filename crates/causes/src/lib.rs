@@ -6,6 +6,7 @@
 mod case;
 mod cgroup_limit;
 mod cpu_wait;
+mod damage;
 mod device_saturated;
 mod dirty_throttling;
 mod flush_cost;
@@ -31,7 +32,8 @@ pub mod words;
 mod writeback_flood;
 mod writeback_throttle;
 
-pub use case::{Case, DAMAGED, MIN_SAMPLES, MIN_SHARE, NOT_SLOW, TOO_DAMAGED};
+pub use case::{Case, MIN_SAMPLES, MIN_SHARE, NOT_SLOW};
+pub use damage::{Damage, DAMAGED, TOO_DAMAGED};
 pub use slow::Slow;
 pub use verdict::{Answer, Confidence, Remedy, Verdict};
 
@@ -70,30 +72,26 @@ pub fn all() -> &'static [&'static dyn Cause] {
     ]
 }
 
-/// How to record without losing events.
-const LARGER_BUFFERS: &str = "record again with larger buffers: blktrace -b 2048 -n 16";
-
 /// The verdicts of all causes: those found first, by the time they explain; then those that cannot tell; then
 /// those rejected.
 ///
-/// Losses come before any cause: of a recording in which too much is missing ([`TOO_DAMAGED`]) nothing is claimed,
-/// and with some missing ([`DAMAGED`]) each finding is a step less sure.
+/// [`Damage`] comes before any cause: of a recording in which too much is missing nothing is claimed, and with some
+/// missing each finding is a step less sure.
 pub fn judge(case: &mut Case) -> Vec<Verdict> {
     let damage = case.damage();
     let nothing = case.focus.groups.is_empty();
     let mut verdicts = Vec::new();
     for cause in all() {
-        let mut v = if damage >= TOO_DAMAGED {
-            let missing = format!("{} of the events are missing; {LARGER_BUFFERS}", words::percent(damage));
-            Verdict::cannot_tell(cause.name(), missing)
-        } else if nothing {
+        let mut v = if nothing {
             Verdict::cannot_tell(cause.name(), "no I/O was completed in this recording")
+        } else if let Damage::TooMuch(why) = &damage {
+            Verdict::cannot_tell(cause.name(), why.clone())
         } else {
             cause.judge(case)
         };
-        if damage >= DAMAGED && v.verdict == Answer::Found {
+        if let (Damage::Some(why), Answer::Found) = (&damage, v.verdict) {
             v.confidence = v.confidence.map(Confidence::less);
-            v = v.without(format!("{} of the events are missing; {LARGER_BUFFERS}", words::percent(damage)));
+            v = v.without(why.clone());
         }
         case.note(&v);
         verdicts.push(v);

@@ -1,11 +1,14 @@
-//! RAID arrays of the kernel (md) in a recording: what they said, and which slow operations passed through them.
+//! RAID arrays of the kernel (md) in a recording: what they said, which slow operations passed through them, and the
+//! rule by which the causes of RAID judge them.
 
-use crate::case::Case;
-use crate::slow::lies_on;
+use crate::case::{Case, MIN_SHARE};
+use crate::slow::{leaves, lies_on};
+use crate::verdict::Verdict;
+use crate::words::percent;
 use ledger::Reason;
-use life::Class;
-use stats::{Device, Group, TAIL_SHARE};
-use trace::Nanos;
+use life::{Class, Op};
+use stats::{CellKey, Device, Group, Phases, TAIL_SHARE};
+use trace::{Flags, Nanos};
 
 /// The major number of md arrays (`MD_MAJOR`, include/uapi/linux/major.h).
 const MD_MAJOR: u32 = 9;
@@ -37,8 +40,8 @@ impl<'a> Array<'a> {
                     device,
                     group,
                     group_number,
-                    read_modify_writes: notes.beginning("raidN rmw"),
-                    reconstruct_writes: notes.beginning("raidN rcw"),
+                    read_modify_writes: notes.beginning("raid5 rmw"),
+                    reconstruct_writes: notes.beginning("raid5 rcw"),
                     bitmap_unplugs: notes.beginning("md bitmap_unplug"),
                     has_notes: !notes.by_count().is_empty(),
                 });
@@ -62,9 +65,92 @@ impl<'a> Array<'a> {
         time.0 as f64 / self.group.tail.sum.time.total.0.max(1) as f64
     }
 
+    /// The words for the time that the slow writes had for one reason, after what they did in it.
+    pub fn waited(&self, doing: &str, time: Nanos) -> String {
+        format!("the slowest {} {doing} for {} of their time", self.group.words(), percent(self.share(time)))
+    }
+
+    /// What md wrote to its members for itself, the superblock and the bitmap: preflush and FUA on one write
+    /// (`md_super_write`, drivers/md/md.c). Data never has both: md makes flushes of their own of the preflushes it is
+    /// given (`md_flush_request`). The member on which it took longest, since md waits for all.
+    pub fn own_writes(&self, case: &Case<'a>) -> Option<(&'a Device, Phases)> {
+        let both = Flags::FLUSH.with(Flags::FUA);
+        let is_own = |k: &CellKey| k.op == Op::Write && k.flags.0 & both.0 == both.0;
+        let own = |member: &'a Device| {
+            let sums = case.facts.cells.sum(|k| (k.dev == member.id && is_own(k)).then_some(()));
+            Some((member, sums.into_values().next()?))
+        };
+        leaves(case.facts, self.device.id).into_iter().filter_map(own).max_by_key(|(_, p)| p.q2c.sum())
+    }
+
     /// Writes that the array was asked for.
     pub fn writes(&self) -> u64 {
         [Class::SyncWrite, Class::Background].iter().map(|c| self.device.bios[c.index()].phases.count).sum()
+    }
+}
+
+/// What a cause says of one array.
+pub(crate) enum Judged {
+    /// It is so: a verdict with its confidence, evidence and remedies, to which the time is added.
+    Found(Verdict),
+    /// It is not so, for this reason.
+    Against(String),
+    /// It cannot be told without this.
+    Missing(String),
+}
+
+/// What a cause of RAID asks of each array.
+pub(crate) struct Question<'q> {
+    /// The cause's name.
+    pub cause: &'static str,
+    /// The reason whose time it claims.
+    pub reason: Reason,
+    /// What the kernel noted of it, for an array without its members.
+    pub noted: &'q dyn Fn(&Array, &str) -> String,
+    /// The words for too little time.
+    pub too_little: &'q dyn Fn(&Array, &str, Nanos) -> String,
+    /// What would refute it.
+    pub unless: &'static str,
+}
+
+impl Question<'_> {
+    /// Judges all arrays that slow writes passed through. `answer` is asked where the slow writes had enough time of
+    /// the reason; it gets the array, its name and that time.
+    pub fn ask(&self, case: &mut Case, answer: impl Fn(&Case, &Array, &str, Nanos) -> Judged) -> Verdict {
+        let arrays = Array::all(case);
+        if arrays.is_empty() {
+            return Verdict::out_of_the_question(self.cause, "no slow write passed through a RAID array");
+        }
+        let (mut verdict, mut missing, mut against) = (None::<Verdict>, None, String::new());
+        for array in &arrays {
+            let name = case.name(array.device.id);
+            let (account, time) = array.time(self.reason);
+            let judged = if !case.sees_below(array.device.id) {
+                Judged::Missing(format!(
+                    "{}, but how long writes waited for that is unknown: the members of {name} were not recorded \
+                     (blktrace -d /dev/{name} -d ...)",
+                    (self.noted)(array, &name)
+                ))
+            } else if array.share(time) < MIN_SHARE {
+                Judged::Against((self.too_little)(array, &name, time))
+            } else {
+                answer(case, array, &name, time)
+            };
+            match judged {
+                Judged::Found(v) => {
+                    let claimed = case.claim_of_group(array.group_number, account, time);
+                    let sum = verdict.take().unwrap_or_else(|| Verdict::begin(self.cause));
+                    verdict = Some(sum.with(v, claimed));
+                }
+                Judged::Against(why) => against = why,
+                Judged::Missing(what) => missing = Some(what),
+            }
+        }
+        match (verdict, missing) {
+            (Some(v), _) => v.unless(self.unless),
+            (None, Some(missing)) => Verdict::cannot_tell(self.cause, missing),
+            (None, None) => Verdict::rejected(self.cause, against),
+        }
     }
 }
 

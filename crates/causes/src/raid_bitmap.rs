@@ -4,12 +4,13 @@
 //! bitmap often enough. Proof: the kernel's notes in the trace (`md bitmap_unplug`, drivers/md/md-bitmap.c) count how
 //! often. Refuted if that was seldom, or if writes did not wait in md.
 
-use crate::case::{Case, MIN_SHARE};
-use crate::raid::Array;
+use crate::case::Case;
+use crate::raid::{Array, Judged, Question};
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{count, percent};
+use crate::words::{counted, ns, time};
 use crate::Cause;
 use ledger::Reason;
+use trace::Nanos;
 
 /// The cause.
 pub struct RaidBitmap;
@@ -32,89 +33,69 @@ impl Cause for RaidBitmap {
     }
 
     fn judge(&self, case: &mut Case) -> Verdict {
-        let arrays = Array::all(case);
-        let mut verdict: Option<Verdict> = None;
-        let mut missing = None;
-        if arrays.is_empty() {
-            return Verdict::out_of_the_question(self.name(), "no slow write passed through a RAID array");
-        }
-        let mut against = String::new();
-        for array in &arrays {
-            let name = case.name(array.device.id);
-            let md = case.settings(array.device.id).and_then(|s| s.md());
-            if let Some(none) = md.as_ref().and_then(|md| md.bitmap()).filter(|b| !b.value) {
-                against = format!("{name} has no bitmap (consistency_policy, {})", none.at);
-                continue;
-            }
-            let (account, waiting) = array.time(Reason::Stacking);
-            let (updates, writes) = (array.bitmap_unplugs, array.writes());
-            if !case.sees_below(array.device.id) {
-                missing = Some(format!(
-                    "the kernel noted {} bitmap updates (md bitmap_unplug) for {} writes on {name}, but how long writes waited is \
-                     unknown: the members of {name} were not recorded (blktrace -d /dev/{name} -d ...)",
-                    count(updates),
-                    count(writes)
-                ));
-                continue;
-            }
-            if array.share(waiting) < MIN_SHARE {
-                against = format!(
-                    "{} bitmap updates (md bitmap_unplug) for {} writes on {name}; the slowest {} waited in md for {} of their time",
-                    count(updates),
-                    count(writes),
-                    array.group.words(),
-                    percent(array.share(waiting))
-                );
-                continue;
+        let updates = |array: &Array, name: &str| {
+            let updates = counted(array.bitmap_unplugs, "bitmap update", "bitmap updates");
+            format!(
+                "{updates} (md bitmap_unplug) for {} on {name}",
+                counted(array.writes(), "write", "writes")
+            )
+        };
+        let question = Question {
+            cause: self.name(),
+            reason: Reason::Stacking,
+            noted: &|array, name| format!("the kernel noted {}", updates(array, name)),
+            too_little: &|array, name, waiting| {
+                format!("{}; {}", updates(array, name), array.waited("waited in md", waiting))
+            },
+            unless: "writes that wait as long in md without a bitmap",
+        };
+        question.ask(case, |case, array, name, waiting| {
+            let none = case.settings(array.device.id).and_then(|s| s.md()?.bitmap()).filter(|b| !b.value);
+            if let Some(none) = none {
+                return Judged::Against(format!("{name} has no bitmap (consistency_policy, {})", none.at));
             }
             if !array.has_notes {
-                missing = Some(format!(
-                    "the slowest {} waited in md for {} of their time, but the kernel's notes on {name} were not recorded",
-                    array.group.words(),
-                    percent(array.share(waiting))
+                let waited = array.waited("waited in md", waiting);
+                return Judged::Missing(format!(
+                    "{waited}, but the kernel's notes on {name} were not recorded"
                 ));
-                continue;
             }
-            if updates.saturating_mul(WRITES_PER_UPDATE) < writes || updates == 0 {
-                against = format!(
-                    "{} bitmap updates (md bitmap_unplug) for {} writes on {name}",
-                    count(updates),
-                    count(writes)
-                );
-                continue;
+            let unplugs = array.bitmap_unplugs;
+            if unplugs.saturating_mul(WRITES_PER_UPDATE) < array.writes() || unplugs == 0 {
+                return Judged::Against(updates(array, name));
             }
-            let claimed = case.claim_of_group(array.group_number, account, waiting);
-            verdict = Some(
-                verdict
-                    .take()
-                    .unwrap_or_else(|| Verdict::begin(self.name()))
-                    .plus(claimed, Confidence::Medium)
-                    .because(format!(
-                        "the kernel wrote the bitmap of {name} {} times (md bitmap_unplug) for {} writes",
-                        count(updates),
-                        count(writes)
-                    ))
-                    .because(format!(
-                        "the slowest {} waited in md, with nothing in flight on the members, for {} of their time",
-                        array.group.words(),
-                        percent(array.share(waiting))
-                    ))
-                    .try_this(
-                        "larger chunks: a bit covers more, so it is set less often; after a crash more is synchronised again",
-                        format!(
-                            "mdadm --grow --bitmap=none /dev/{name} && mdadm --grow --bitmap=internal --bitmap-chunk=128M /dev/{name}"
-                        ),
-                    )
-                    .try_this(
-                        "no bitmap: after a crash the whole array is synchronised again",
-                        format!("mdadm --grow --bitmap=none /dev/{name}"),
-                    ),
-            );
+            Judged::Found(self.found(case, array, name, waiting))
+        })
+    }
+}
+
+impl RaidBitmap {
+    fn found(&self, case: &Case, array: &Array, name: &str, waiting: Nanos) -> Verdict {
+        let mut v = Verdict::found(self.name(), Nanos(0), Confidence::Medium).because(format!(
+            "the kernel wrote the bitmap of {name} {} (md bitmap_unplug) for {}",
+            counted(array.bitmap_unplugs, "time", "times"),
+            counted(array.writes(), "write", "writes")
+        ));
+        if let Some((member, own)) = array.own_writes(case) {
+            v = v.because(format!(
+                "md wrote to {} {} for itself (bitmap and superblock: preflush and FUA), {} each (mean Q2C), {} of {} in all",
+                case.name(member.id),
+                counted(own.count, "time", "times"),
+                ns(own.q2c.mean().round() as u64),
+                time(Nanos(u64::try_from(own.q2c.sum()).unwrap_or(u64::MAX))),
+                time(case.facts.duration())
+            ));
         }
-        match (verdict, missing) {
-            (Some(v), _) => v.unless("writes that wait as long in md without a bitmap"),
-            (None, Some(missing)) => Verdict::cannot_tell(self.name(), missing),
-            (None, None) => Verdict::rejected(self.name(), against),
-        }
+        v.because(array.waited("waited in md, with nothing in flight on the members,", waiting))
+            .try_this(
+                "larger chunks: a bit covers more, so it is set less often; after a crash more is synchronised again",
+                format!(
+                    "mdadm --grow --bitmap=none /dev/{name} && mdadm --grow --bitmap=internal --bitmap-chunk=128M /dev/{name}"
+                ),
+            )
+            .try_this(
+                "no bitmap: after a crash the whole array is synchronised again",
+                format!("mdadm --grow --bitmap=none /dev/{name}"),
+            )
     }
 }

@@ -7,7 +7,7 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{count, ns, percent, time};
+use crate::words::{counted, ns, percent, time};
 use crate::writeback_flood::wbt_target;
 use crate::Cause;
 use evidence::Device as Settings;
@@ -114,8 +114,8 @@ fn remedies(mut v: Verdict, case: &Case, starved: &[Slow]) -> Verdict {
     let queue = format!("/sys/block/{name}/queue");
     let writes = &first.on.requests[Class::Background.index()];
     v = v.because(format!(
-        "{} background writes went to {name}; they took {} (p99)",
-        count(writes.count),
+        "{} went to {name}; they took {} (p99)",
+        counted(writes.count, "background write", "background writes"),
         ns(writes.q2c.quantile(0.99))
     ));
     let Some(settings) = case.settings(dev) else {

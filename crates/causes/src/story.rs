@@ -120,6 +120,13 @@ impl Story {
         self
     }
 
+    /// md0 writes its bitmap to sda: with preflush and FUA, and nobody above asked for it.
+    pub fn bitmap_write(&mut self, queued: u64, done: u64) -> &mut Story {
+        let flags = Flags::WRITE.with(Flags::SYNC).with(Flags::FLUSH).with(Flags::FUA);
+        let x = self.extent(DISK, 4, flags, Tid(0));
+        self.request(x, queued, None, queued, done)
+    }
+
     /// The kernel notes something about md0.
     pub fn note(&mut self, at: u64, text: &str) -> &mut Story {
         let x = Extent { dev: ARRAY, sector: 0, bytes: 0, flags: Flags::NOTE, tid: READER };
@@ -130,7 +137,12 @@ impl Story {
 
     /// Files beside the recording say so.
     pub fn settings(&mut self, lines: &str) -> &mut Story {
-        assert!(self.system.add_document("queue-sda.txt", lines.as_bytes()));
+        self.document("queue-sda.txt", lines)
+    }
+
+    /// A file beside the recording says so.
+    pub fn document(&mut self, name: &str, lines: &str) -> &mut Story {
+        assert!(self.system.add_document(name, lines.as_bytes()));
         self
     }
 

@@ -137,6 +137,21 @@ impl Verdict {
         self
     }
 
+    /// Adds what was found of one more group: the time it explains, and what it says that was not said before.
+    pub(crate) fn with(mut self, other: Verdict, explains: Nanos) -> Verdict {
+        self = self.plus(explains, other.confidence.unwrap_or(Confidence::Low));
+        self = other.evidence.into_iter().fold(self, Verdict::because);
+        let new = |m: &String| !self.missing.contains(m);
+        let missing: Vec<String> = other.missing.into_iter().filter(new).collect();
+        self.missing.extend(missing);
+        for remedy in other.remedies {
+            if self.remedies.iter().all(|r| r.command != remedy.command) {
+                self.remedies.push(remedy);
+            }
+        }
+        self
+    }
+
     /// Found, with nothing in it yet: [`plus`](Verdict::plus) adds the groups.
     pub(crate) fn begin(cause: &'static str) -> Verdict {
         Verdict::new(cause, Answer::Found)

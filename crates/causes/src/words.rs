@@ -53,6 +53,11 @@ pub fn count(n: u64) -> String {
     out
 }
 
+/// So many of something: `1 event`, `2,000 events`.
+pub fn counted(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(n), if n == 1 { one } else { many })
+}
+
 /// Three digits, no more: `1.08`, `7.5`, `164`.
 fn three(v: f64) -> String {
     let s = match v {
@@ -79,6 +84,8 @@ mod tests {
         assert_eq!(size(Bytes(4096)), "4 KiB");
         assert_eq!(size(Bytes(1_276_000)), "1.22 MiB");
         assert_eq!(count(20_779), "20,779");
+        let counts = [0, 1, 2000].map(|n| counted(n, "event", "events"));
+        assert_eq!(counts, ["0 events", "1 event", "2,000 events"]);
         assert_eq!(percent(0.999), "99.9 %");
         assert_eq!(percent(0.97), "97 %");
     }

@@ -108,6 +108,15 @@ fn small_writes_on_raid5() {
 }
 
 #[test]
+fn small_writes_on_raid5_with_a_fine_bitmap() {
+    let Some(v) = verdicts("raid5-bitmap64k") else { return };
+    assert_found(&v, &["raid-bitmap", "raid-read-modify-write"]);
+    let bitmap = of(&v, "raid-bitmap");
+    assert!(bitmap.share > 0.6 && says(&bitmap.evidence, "1,299 times"), "{bitmap:#?}");
+    assert!(says(&bitmap.evidence, "1,303 times for itself"), "{bitmap:#?}");
+}
+
+#[test]
 fn fsync_after_each_write() {
     let Some(v) = verdicts("fsync-heavy-j4") else { return };
     assert_found(&v, &["flush-cost"]);

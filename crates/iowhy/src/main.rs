@@ -6,6 +6,7 @@ mod cli;
 mod command;
 mod failure;
 mod interrupt;
+mod part;
 mod reading;
 
 use clap::Parser;

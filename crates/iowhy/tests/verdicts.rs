@@ -54,6 +54,11 @@ const KNOWN: &[Known] = &[
         rejected: &["raid-bitmap", "writeback-flood"],
     },
     Known {
+        recording: "raid5-bitmap64k",
+        found: &["raid-bitmap"],
+        rejected: &["writeback-flood", "flush-cost", "scheduler-starvation"],
+    },
+    Known {
         recording: "fsync-heavy-j4",
         found: &["flush-cost"],
         rejected: &["writeback-flood", "raid-read-modify-write", "raid-bitmap"],

@@ -241,6 +241,9 @@ impl Lives {
             self.waiting_where(dev, op, |p| p.start <= e.sector && p.end == end && p.start < p.end)
         });
         let Some(id) = found else {
+            if self.keep_early(key, e) {
+                return;
+            }
             return self.count_unmatched(dev, |t| &mut t.completions_unmatched);
         };
         self.stop_waiting(id);

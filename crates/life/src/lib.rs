@@ -8,6 +8,7 @@ mod complete;
 mod crowd;
 mod device;
 mod doubt;
+mod early;
 mod flush;
 mod lives;
 mod names;

@@ -9,6 +9,7 @@
 use crate::bio::Bio;
 use crate::bios::Bios;
 use crate::crowd::{ByClass, Crowd};
+use crate::early::Early;
 use crate::flush::Flushes;
 use crate::names::Names;
 use crate::piece::{PieceId, Table};
@@ -68,6 +69,7 @@ pub struct Lives {
     pub(crate) names: Names,
     pub(crate) plugs: Plugs,
     pub(crate) tally: Tally,
+    pub(crate) early: Early,
 }
 
 /// Hosts have hundreds of block devices at most. A trace that names more is damaged; the events of the rest are
@@ -105,7 +107,10 @@ impl Lives {
             Action::BackMerge => self.back_merge(dev, event),
             Action::FrontMerge => self.front_merge(dev, event),
             Action::Insert => self.insert(dev, event),
-            Action::Issue => self.issue(dev, event, sink),
+            Action::Issue => {
+                self.issue(dev, event, sink);
+                self.end_early(dev, event, sink);
+            }
             Action::Requeue => self.requeue(dev, event, sink),
             Action::Complete => self.complete(dev, event, sink),
             Action::Plug => self.plugs.plug(event.dev, event.tid, event.time),
@@ -128,6 +133,7 @@ impl Lives {
     /// Ends the recording: what is in flight stays so, and is counted.
     pub fn finish(&mut self) -> Tally {
         let mut t = self.tally;
+        t.began_before += self.early.left();
         t.bytes_in_flight = self.bios.bytes();
         for id in self.table.all() {
             if self.table.get(id).stage == crate::piece::Stage::Queued {

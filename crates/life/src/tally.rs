@@ -33,7 +33,7 @@ pub struct Tally {
     pub issues_unmatched: u64,
     /// Merges, splits, inserts and requeues of something that was never seen.
     pub others_unmatched: u64,
-    /// Times at which a later station has an earlier time.
+    /// Times at which a later station has an earlier time: the clocks of two CPUs disagree.
     pub backward_steps: u64,
 }
 

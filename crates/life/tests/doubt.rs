@@ -144,6 +144,35 @@ fn clock_steps() {
     assert_eq!(told.tally.backward_steps, 1);
 }
 
+/// Two CPUs whose clocks disagree, put in order by their stamps: the end stands before the issue.
+#[test]
+fn an_end_before_its_issue_is_the_clocks_fault() {
+    let told = heard_of(
+        "
+          0  Q R 8+8
+          1  G R 8+8
+         10  C R 8+8 cpu=1
+         30  D R 8+8
+         40  Q R 16+8
+         41  G R 16+8
+         50  C R 16+16 cpu=1      # another length: of something else
+         60  D R 16+8
+         70  C R 16+8",
+    );
+    expect(&told.requests("at q2g d2c"), "8+8 1 0\n16+8 1 10");
+    assert_eq!((told.tally.backward_steps, told.tally.began_before), (1, 1));
+}
+
+/// A completion of the same extent, but the request here is never issued: it was of one begun before the recording.
+#[test]
+fn an_end_without_an_issue_began_before() {
+    let told = heard_of("0 Q R 8+8 \n 1 G R 8+8 \n 10 C R 8+8 cpu=1");
+    assert_eq!(
+        (told.tally.backward_steps, told.tally.began_before, told.tally.requests_in_flight),
+        (0, 1, 1)
+    );
+}
+
 /// Time far outside: no overflow anywhere.
 #[test]
 fn the_ends_of_the_number_line() {

@@ -1,6 +1,7 @@
 //! Everything that `explain` says, before it is said as text or JSON.
 
-use causes::{Case, Verdict};
+use crate::events::Window;
+use causes::{Case, Damage, Verdict};
 use evidence::{Conflict, Samples, Skipped, System};
 use stats::{Device, Facts, Focus};
 use std::collections::HashMap;
@@ -11,6 +12,8 @@ const MOST_REMARKS: usize = 10;
 
 /// What was looked at.
 pub struct Subject {
+    /// The part of the recording that was looked at, if not all.
+    pub window: Option<Window>,
     /// Formats of the sources: `blktrace`.
     pub sources: Vec<String>,
     /// Names of devices from the names of files.
@@ -37,29 +40,11 @@ pub enum Trust {
 }
 
 impl Trust {
-    /// Events lost or unmatched, as a part of all, from which a result is degraded: below it no percentile that
-    /// is shown can move by more than its own error.
-    const DEGRADED: f64 = 0.001;
-    /// From which it is unusable: every tenth event.
-    const UNUSABLE: f64 = 0.1;
-
-    /// What was on its way when the recording began is no damage, unless it is so much that half of each life must
-    /// be missing from the recording (a mask, a cut).
-    const BEGAN_BEFORE: f64 = 0.05;
-
-    fn of(quality: &Quality, facts: &Facts) -> Trust {
-        let mut bad = quality.lost_total() + facts.tally.unmatched() + quality.out_of_order + quality.unknown;
-        if facts.tally.began_before as f64 > Trust::BEGAN_BEFORE * quality.events as f64 {
-            bad += facts.tally.began_before;
-        }
-        let part = bad as f64 / (quality.events + quality.lost_total()).max(1) as f64;
-        let damaged = quality.damaged_bytes > 0 || quality.clock_steps > 0 || !quality.notes.is_empty();
-        if quality.events == 0 || part >= Trust::UNUSABLE {
-            Trust::Unusable
-        } else if part >= Trust::DEGRADED || damaged {
-            Trust::Degraded
-        } else {
-            Trust::Good
+    fn of(damage: &Damage) -> Trust {
+        match damage {
+            Damage::None => Trust::Good,
+            Damage::Odd | Damage::Some(_) => Trust::Degraded,
+            Damage::TooMuch(_) => Trust::Unusable,
         }
     }
 
@@ -98,7 +83,7 @@ impl Explanation {
             let mut case = Case::new(&facts, &focus, &subject.system, &subject.quality, &name);
             causes::judge(&mut case)
         };
-        let trust = Trust::of(&subject.quality, &facts);
+        let trust = Trust::of(&Damage::of(&subject.quality, &facts));
         Explanation { subject, facts, focus, verdicts, trust, names }
     }
 

@@ -1,5 +1,6 @@
 //! `explain --json`, schema `iowhy.explain/1`: names once shipped do not change, fields may be added.
 
+use crate::events::Window;
 use crate::explanation::Explanation;
 use causes::Verdict;
 use ledger::{Reason, RollUp};
@@ -20,6 +21,7 @@ pub fn to_json(e: &Explanation) -> Value {
             "duration_ns": e.duration().0,
             "devices": e.facts.devices.iter().map(|d| e.name(d.id)).collect::<Vec<_>>(),
             "sources": e.subject.sources,
+            "part": e.subject.window.map(part),
         },
         "quality": {
             "events": q.events,
@@ -41,6 +43,12 @@ pub fn to_json(e: &Explanation) -> Value {
         "tail": tail(e),
         "causes": e.verdicts.iter().map(cause).collect::<Vec<_>>(),
     })
+}
+
+/// What was looked at, in nanoseconds since the first event; `null` where it goes on to the end.
+fn part(w: Window) -> Value {
+    let to_ns = (w.end != Window::default().end).then_some(w.end.0);
+    json!({ "from_ns": w.start.0, "to_ns": to_ns })
 }
 
 fn rfc3339(ns: u128) -> Option<String> {
@@ -122,6 +130,7 @@ fn tail(e: &Explanation) -> Value {
     let time = e.focus.time();
     json!({
         "threshold_ns": e.focus.threshold().0,
+        "threshold_is": "the lowest of groups[].threshold_ns: each group's tail begins at its own",
         "operations": time.operations,
         "total_ns": time.total.0,
         "by_reason": by_reason(&time),

@@ -1,8 +1,9 @@
 //! The screen of `explain`: the answer before the tables, plain text that survives a mail.
 
+use crate::events::Window;
 use crate::explanation::{Explanation, Trust};
 use crate::json::latency;
-use causes::words::{count, ns, percent, size, time};
+use causes::words::{count, counted, ns, percent, size, time};
 use causes::{Answer, Confidence, Verdict};
 use life::Class;
 use stats::{class_words, Device, Group, Phases};
@@ -88,7 +89,11 @@ impl Screen {
         }
         let kernel = e.kernel().map(|k| format!("Linux {k}; "));
         let below = e.facts.devices.iter().filter(|d| d.upper.is_some()).count();
-        let lower = if below > 0 { format!("; {below} devices below") } else { String::new() };
+        let lower = match below {
+            0 => String::new(),
+            n => format!("; {} below", counted(n as u64, "device", "devices")),
+        };
+        let part = e.subject.window.map_or(String::new(), |w| format!(" ({})", part(w)));
         let q = &e.subject.quality;
         let lost = match q.lost_total() {
             0 => "none lost".to_string(),
@@ -96,11 +101,11 @@ impl Screen {
         };
         let _ = writeln!(
             self.out,
-            "{}{} of {}, {} events, {lost}{lower}\n",
+            "{}{} of {}{part}, {}, {lost}{lower}\n",
             kernel.unwrap_or_default(),
             time(e.duration()),
             e.subject.sources.join(", "),
-            count(q.events)
+            counted(q.events, "event", "events")
         );
     }
 
@@ -227,21 +232,22 @@ impl Screen {
         let t = &e.facts.tally;
         let mut text = format!("{}: ", e.trust.name());
         let mut odd = Vec::new();
-        let mut say = |n: u64, what: &str| {
+        let mut say = |n: u64, one: &str, many: &str| {
             if n > 0 {
-                odd.push(format!("{} {what}", count(n)));
+                odd.push(counted(n, one, many));
             }
         };
-        say(q.lost_total(), "events lost");
-        say(t.unmatched(), "events that belong to nothing seen");
-        say(q.out_of_order, "events out of order");
-        say(q.clock_steps + t.backward_steps, "steps backwards in time");
-        say(q.cut_records, "records cut off");
-        say(q.damaged_bytes, "bytes that are no record");
-        say(q.unknown, "events of unknown kinds");
-        say(t.began_before, "events of I/O begun before the recording");
-        say(t.requests_in_flight + t.bios_in_flight, "in flight at the end");
-        say(t.requests_lost, "requests whose completion was lost");
+        say(q.lost_total(), "event lost", "events lost");
+        say(t.unmatched(), "event that belongs to nothing seen", "events that belong to nothing seen");
+        say(q.out_of_order, "event out of order", "events out of order");
+        say(q.clock_steps + t.backward_steps, "step backwards in time", "steps backwards in time");
+        say(q.cut_records, "record cut off", "records cut off");
+        say(q.damaged_bytes, "byte that is no record", "bytes that are no record");
+        say(q.unknown, "event of an unknown kind", "events of unknown kinds");
+        let before = "of I/O begun before the recording";
+        say(t.began_before, &format!("event {before}"), &format!("events {before}"));
+        say(t.requests_in_flight + t.bios_in_flight, "in flight at the end", "in flight at the end");
+        say(t.requests_lost, "request whose completion was lost", "requests whose completion was lost");
         match (odd.is_empty(), e.trust) {
             (true, Trust::Good) => text += "every read and write was followed from queue to completion",
             (true, Trust::Unusable) => text += "nothing to judge by",
@@ -256,6 +262,12 @@ impl Screen {
             self.line("", "- no settings lie beside the trace: causes that need them say so");
         }
     }
+}
+
+/// Example: `from 5 s to 8 s`.
+fn part(w: Window) -> String {
+    let to = if w.end == Window::default().end { "on".to_string() } else { format!("to {}", time(w.end)) };
+    format!("from {} {to}", time(w.start))
 }
 
 /// A line of the SLOW table.

@@ -13,6 +13,7 @@ const SAMPLES: &str = r#"
 
 fn explained(samples: &str) -> Explanation {
     let subject = Subject {
+        window: None,
         sources: vec![],
         file_names: vec![],
         kernel: None,

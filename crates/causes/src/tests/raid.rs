@@ -61,3 +61,61 @@ fn a_bitmap_that_is_seldom_written_or_costs_nothing_is_not_it() {
 fn without_notes_a_wait_in_md_cannot_be_told() {
     assert!(cannot_tell(&array(10, 0, 10, "").verdict("raid-bitmap")).contains("notes"));
 }
+
+#[test]
+fn what_md_writes_for_itself_is_told_with_its_time() {
+    let mut story = array(10, 0, 10, "md bitmap_unplug");
+    for i in 0..50 {
+        story.bitmap_write((100 * i + 1) * MS, (100 * i + 9) * MS);
+    }
+    let v = story.verdict("raid-bitmap");
+    found(&v);
+    let told = "md wrote to sda 50 times for itself (bitmap and superblock: preflush and FUA), 8 ms each (mean Q2C), 400 ms of";
+    assert!(v.evidence[1].starts_with(told), "{v:?}");
+}
+
+/// The commands of a verdict, in order.
+fn commands(v: &Verdict) -> Vec<&str> {
+    v.remedies.iter().map(|r| r.command.as_str()).collect()
+}
+
+const SETTINGS: &str = "md0/md/level: raid5\nmd0/md/chunk_size: 65536\nmd0/md/raid_disks: 5\n\
+    md0/md/stripe_cache_size: 256\nmd0/md/group_thread_cnt: 0\n";
+const NEW_ARRAY: &str =
+    "mdadm --create /dev/mdNEW --level=10 --raid-devices=5 NEW_DISKS  # in place of /dev/md0";
+
+#[test]
+fn cheap_remedies_come_first_and_the_new_array_last() {
+    let mut story = array(0, 13, 7, "raid5 rmw 645120 2");
+    story.document("queue-md0.txt", SETTINGS);
+    let expected =
+        ["echo 4096 > /sys/block/md0/md/stripe_cache_size", "mkfs.xfs -N -d su=64k,sw=4 /dev/md0", NEW_ARRAY];
+    assert_eq!(commands(&story.verdict("raid-read-modify-write")), expected);
+}
+
+#[test]
+fn threads_are_for_writes_that_wait_in_md_itself() {
+    let threads = "echo 4 > /sys/block/md0/md/group_thread_cnt";
+    let mut story = array(5, 10, 5, "raid5 rmw 645120 2");
+    story.document("queue-md0.txt", SETTINGS);
+    assert_eq!(commands(&story.verdict("raid-read-modify-write"))[1], threads);
+    // Where the bitmap explains that wait, they do not help.
+    let mut story = array(5, 10, 5, "raid5 rmw 645120 2");
+    for i in 0..50 {
+        story.note(100 * i * MS, "md bitmap_unplug");
+    }
+    assert!(!commands(&story.verdict("raid-read-modify-write")).contains(&threads));
+}
+
+#[test]
+fn a_file_system_that_is_mounted_is_told_how_wide_a_stripe_is() {
+    let with = |mounts: &str| {
+        let mut story = array(0, 13, 7, "raid5 rmw 645120 2");
+        story.document("queue-md0.txt", SETTINGS).document("mounts.txt", mounts);
+        commands(&story.verdict("raid-read-modify-write"))[1].to_string()
+    };
+    let ext4 = with("/dev/md0 /mnt ext4 rw,relatime 0 0\n");
+    assert_eq!(ext4, "tune2fs -E stride=16,stripe_width=64 /dev/md0");
+    let xfs = with("/dev/md0 /srv xfs rw,relatime 0 0\n");
+    assert_eq!(xfs, "umount /srv && mount -o sunit=128,swidth=512 /dev/md0 /srv");
+}

@@ -39,7 +39,7 @@ pub struct Events {
     /// Kinds as a hexadecimal number (1 read, 2 write, 4 flush, ... in the order of -a)
     #[arg(short = 'A', long, value_name = "HEX", value_parser = Mask::of_hex)]
     pub set_mask: Option<Mask>,
-    /// Only events of this time: END or START:END, in seconds (1.5) or with a unit (1500ms, us, ns)
+    /// Only events of this time: END or START:END or START:, in seconds (1.5) or with a unit (1500ms, us, ns)
     #[arg(short = 'w', long, value_name = "SPAN", value_parser = Window::parse)]
     pub stopwatch: Option<Window>,
     /// Show how long the step took that an event ends: got to inserted, inserted to issued, issued to completed

@@ -2,6 +2,7 @@
 
 use super::print;
 use crate::failure::Failure;
+use crate::part::Part;
 use crate::reading;
 use clap::Args;
 use evidence::{Samples, Skipped, System, SAMPLES_JSONL};
@@ -17,6 +18,9 @@ pub struct Explain {
     /// A folder with a recording, NAME (for NAME.blktrace.0, .1, ...), a file, or - for a pipe
     #[arg(value_name = "CAPTURE")]
     pub capture: PathBuf,
+    /// The part that is asked about
+    #[command(flatten)]
+    pub part: Part,
     /// Print one JSON object (schema iowhy.explain/1)
     #[arg(long)]
     pub json: bool,
@@ -25,7 +29,7 @@ pub struct Explain {
 impl Explain {
     /// Reads, judges, prints.
     pub fn run(&self) -> Result<(), Failure> {
-        let explanation = explain(&self.capture)?;
+        let explanation = explain(&self.capture, self.part)?;
         if self.json {
             let json = serde_json::to_string_pretty(&report::to_json(&explanation)).unwrap_or_default();
             print(&(json + "\n"))
@@ -35,14 +39,18 @@ impl Explain {
     }
 }
 
-/// Reads a recording once and judges it.
-pub fn explain(capture: &Path) -> Result<Explanation, Failure> {
-    explain_with(capture, |_| {})
+/// Reads a part of a recording once and judges it.
+pub fn explain(capture: &Path, part: Part) -> Result<Explanation, Failure> {
+    explain_with(capture, part, |_| {})
 }
 
 /// The same, with each batch given to `also`.
-pub fn explain_with(capture: &Path, mut also: impl FnMut(&Batch)) -> Result<Explanation, Failure> {
-    let recording = reading::open(capture)?;
+pub fn explain_with(
+    capture: &Path,
+    part: Part,
+    mut also: impl FnMut(&Batch),
+) -> Result<Explanation, Failure> {
+    let recording = part.of(reading::open(capture)?);
     let place = recording.place.clone();
     let (system, samples) = place.as_deref().map_or_else(Default::default, beside);
     let sources = vec![recording.format.to_string()];
@@ -54,7 +62,8 @@ pub fn explain_with(capture: &Path, mut also: impl FnMut(&Batch)) -> Result<Expl
         Ok(())
     };
     let (quality, flow) = reading::read_counting(recording, capture, Flow::default(), Flow::feed, take)?;
-    let subject = Subject { sources, file_names, kernel, system, samples, quality };
+    let window = part.window;
+    let subject = Subject { window, sources, file_names, kernel, system, samples, quality };
     Ok(Explanation::new(subject, analysis.finish(flow)))
 }
 

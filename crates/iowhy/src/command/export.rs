@@ -2,6 +2,7 @@
 
 use super::print;
 use crate::failure::Failure;
+use crate::part::Part;
 use crate::reading;
 use clap::{Args, ValueEnum};
 use report::{BttExport, BttOptions};
@@ -20,6 +21,9 @@ pub struct Export {
     /// A folder with a recording, NAME (for NAME.blktrace.0, .1, ...), a file, or - for a pipe
     #[arg(value_name = "CAPTURE")]
     pub capture: PathBuf,
+    /// The part that is written
+    #[command(flatten)]
+    pub part: Part,
     /// btt -L: seconds over which latencies are averaged
     #[arg(long, value_name = "SECONDS", default_value_t = BttOptions::default().period, value_parser = positive)]
     pub period: f64,
@@ -43,7 +47,7 @@ impl Export {
     pub fn run(&self) -> Result<(), Failure> {
         let Program::Btt = self.to;
         let options = BttOptions { period: self.period, gap: self.gap, absolute: self.absolute };
-        let recording = reading::open(&self.capture)?;
+        let recording = self.part.of(reading::open(&self.capture)?);
         let mut export = BttExport::create(&self.folder, options).map_err(failure)?;
         reading::read(recording, &self.capture, |batch| export.feed(batch))?;
         let files = export.finish().map_err(failure)?;

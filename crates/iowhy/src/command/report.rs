@@ -3,6 +3,7 @@
 use super::explain::explain_with;
 use super::print;
 use crate::failure::Failure;
+use crate::part::Part;
 use clap::Args;
 use report::{Selection, KINDS};
 use stats::Details;
@@ -24,6 +25,9 @@ pub struct Report {
     /// Only this task, in the tables that are told by task
     #[arg(long, value_name = "NAME")]
     pub task: Option<String>,
+    /// The part that is counted
+    #[command(flatten)]
+    pub part: Part,
     /// Print one JSON object (schema iowhy.report/1) with the same numbers in nanoseconds and bytes
     #[arg(long)]
     pub json: bool,
@@ -35,7 +39,7 @@ impl Report {
         let wanted =
             Selection { tables: self.tables.clone(), devices: self.device.clone(), task: self.task.clone() };
         let mut details = Details::default();
-        let explanation = explain_with(&self.capture, |batch| details.feed(batch))?;
+        let explanation = explain_with(&self.capture, self.part, |batch| details.feed(batch))?;
         details.finish();
         let tables = report::tables(&explanation, &details, &wanted)
             .map_err(|what| Failure::Other { what, help: None })?;

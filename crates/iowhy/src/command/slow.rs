@@ -2,6 +2,7 @@
 
 use super::print;
 use crate::failure::Failure;
+use crate::part::Part;
 use crate::reading;
 use clap::Args;
 use evidence::System;
@@ -25,6 +26,9 @@ pub struct Slow {
     /// Only requests of this task
     #[arg(long, value_name = "NAME")]
     pub task: Option<String>,
+    /// The part that is searched
+    #[command(flatten)]
+    pub part: Part,
     /// Print one JSON object (schema iowhy.slow/1)
     #[arg(long)]
     pub json: bool,
@@ -33,7 +37,7 @@ pub struct Slow {
 impl Slow {
     /// Finds the slowest in a first reading and gathers their events in a second.
     pub fn run(&self) -> Result<(), Failure> {
-        let recording = reading::open(&self.capture)?;
+        let recording = self.part.of(reading::open(&self.capture)?);
         let place = recording.place.clone();
         let system = place.as_deref().map(System::read);
         let names = recording.names.clone();
@@ -46,7 +50,7 @@ impl Slow {
         })?;
         slowest.chosen();
         if let Some(place) = place {
-            let again = reading::open(&place)?;
+            let again = self.part.of(reading::open(&place)?);
             reading::read(again, &self.capture, |batch: &Batch| slowest.gather(batch))?;
         }
         if self.json {

@@ -97,10 +97,14 @@ impl Default for Window {
 }
 
 impl Window {
-    /// `END` or `START:END`, in seconds with up to nine places (`1.5`), or with a unit: `ns`, `us`, `ms`, `s`.
+    /// `END`, `START:END` or `START:` (to the end), in seconds with up to nine places (`1.5`), or with a unit: `ns`, `us`, `ms`, `s`.
     pub fn parse(text: &str) -> Result<Window, SelectError> {
-        let (start, end) = text.split_once(':').unwrap_or(("0", text));
-        let window = Window { start: moment(start)?, end: moment(end)? };
+        let all = Window::default();
+        let window = match text.split_once(':') {
+            None => Window { end: moment(text)?, ..all },
+            Some((start, "")) => Window { start: moment(start)?, ..all },
+            Some((start, end)) => Window { start: moment(start)?, end: moment(end)? },
+        };
         if window.start >= window.end {
             return Err(SelectError(format!("`{text}` ends before it begins")));
         }
@@ -114,7 +118,7 @@ impl Window {
     }
 }
 
-/// A number with a unit, in nanoseconds. Computed in whole numbers, so that `0.000000001` is exact.
+/// A number with a unit (none: seconds), in nanoseconds: `1.5`, `1500ms`. Computed in whole numbers, so that `0.000000001` is exact.
 fn moment(text: &str) -> Result<Nanos, SelectError> {
     let bad = || SelectError(format!("`{text}` is no time: give seconds (1.5) or a unit (1500ms, us, ns)"));
     let units = [("ns", 0), ("us", 3), ("ms", 6), ("s", 9), ("", 9)];
@@ -144,9 +148,8 @@ mod tests {
         assert_eq!(Window::parse("0.000000001:0.000000002"), w(1, 2));
         assert_eq!(Window::parse("10ms:20.5ms"), w(10_000_000, 20_500_000));
         assert_eq!(Window::parse("3ns:4us"), w(3, 4000));
-        for bad in
-            ["", ":", "1:", "x", "1:x", "2:1", "3:3", "-1", "1.5ns", ".", "+1", "1e3", "99999999999999"]
-        {
+        assert_eq!(Window::parse("3ns:"), w(3, u64::MAX));
+        for bad in ["", ":", "x", "1:x", "2:1", "3:3", "-1", "1.5ns", ".", "+1", "1e3", "99999999999999"] {
             assert!(Window::parse(bad).is_err(), "{bad}");
         }
         assert_eq!(Window::parse("1s").unwrap(), Window::parse("1").unwrap());

@@ -182,11 +182,16 @@ pub(super) fn overhead(v: &View) -> Table {
     for device in v.devices() {
         let classes = Class::ALL.map(|c| (c, &device.requests[c.index()]));
         let used: Vec<_> = classes.into_iter().filter(|(_, p)| p.q2c.count() > 0).collect();
-        row(v.name(device.id), "all", &requests(device));
+        // Without the kernel's own flushes: nobody queued them, so they have no Q2C to be a part of.
+        let mut all = Phases::default();
+        used.iter().for_each(|(_, p)| all.merge(p));
+        row(v.name(device.id), "all", &all);
         if used.len() > 1 {
             used.into_iter().for_each(|(c, p)| row(v.name(device.id), stats::class_words(c), p));
         }
     }
     t.notes.push("other: flushes before and after a write, requeues, and what has no stamp.".into());
+    t.notes
+        .push("The kernel's own flushes are not in it: they are never queued, so they have no Q2C.".into());
     t
 }

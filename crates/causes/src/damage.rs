@@ -1,0 +1,114 @@
+//! How damaged a recording is: the one rule by which findings become less sure and results less trusted.
+//!
+//! Example: of 100,000 events 200 are missing. That is 0.2 %, more than [`DAMAGED`]: the recording is lacking, each
+//! finding is a step less sure, and the screen says `degraded`.
+
+use crate::words::percent;
+use stats::Facts;
+use trace::Quality;
+
+/// From this part of damaged events on nothing can be told: every tenth is missing.
+pub const TOO_DAMAGED: f64 = 0.1;
+
+/// From this part on findings are less sure: one in a thousand, a tenth of what makes the tail; below it no percentile
+/// that is shown can move by more than its own error.
+pub const DAMAGED: f64 = 0.001;
+
+/// What was on its way when the recording began is no damage, unless it is so much that half of each life must be
+/// missing from the recording (a mask, a cut).
+const BEGAN_BEFORE: f64 = 0.05;
+
+/// How to record without losing events.
+const LARGER_BUFFERS: &str = "record again with larger buffers: blktrace -b 2048 -n 16";
+
+/// How damaged a recording is, and in words why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Damage {
+    /// As good as complete.
+    None,
+    /// It has faults, as the reader's remarks tell, but too few events are concerned to make a finding less sure.
+    Odd,
+    /// Something is missing; the numbers are near the truth.
+    Some(String),
+    /// Too much is missing: nothing can be told.
+    TooMuch(String),
+}
+
+impl Damage {
+    /// Judges by what the reader of the trace and the follower of its lives have counted.
+    pub fn of(quality: &Quality, facts: &Facts) -> Damage {
+        let (q, t) = (quality, &facts.tally);
+        let bad = q.lost_total() + t.unmatched() + t.backward_steps + q.out_of_order + q.unknown;
+        let part = bad as f64 / (q.events + q.lost_total()).max(1) as f64;
+        let halves = t.began_before as f64 > BEGAN_BEFORE * q.events as f64;
+        let odd = q.damaged_bytes > 0 || q.clock_steps > 0 || !q.notes.is_empty();
+        let why = || match q.lost_total() {
+            0 => format!("{} of the events are out of order or belong to nothing seen", percent(part)),
+            _ => format!("{} of the events are missing; {LARGER_BUFFERS}", percent(part)),
+        };
+        if q.events == 0 {
+            Damage::TooMuch("there are no events".into())
+        } else if part >= TOO_DAMAGED {
+            Damage::TooMuch(why())
+        } else if part >= DAMAGED {
+            Damage::Some(why())
+        } else if halves {
+            Damage::Some(
+                "of much I/O the beginning was not recorded: was it masked (blktrace -a) or cut?".into(),
+            )
+        } else if odd {
+            Damage::Odd
+        } else {
+            Damage::None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trace::{Cpu, DevId, Nanos};
+
+    fn with(change: impl FnOnce(&mut Quality, &mut Facts)) -> Damage {
+        let (mut quality, mut facts) = (Quality { events: 10_000, ..Quality::default() }, Facts::default());
+        change(&mut quality, &mut facts);
+        Damage::of(&quality, &facts)
+    }
+
+    fn says(damage: &Damage, words: &str) -> bool {
+        matches!(damage, Damage::Some(why) | Damage::TooMuch(why) if why.contains(words))
+    }
+
+    #[test]
+    fn everything_that_is_wrong_counts_once() {
+        assert_eq!(with(|_, _| {}), Damage::None);
+        let lost = |n| with(|q, _| q.lose(DevId(1), Cpu(0), Nanos(0), n));
+        assert_eq!(lost(9), Damage::None);
+        assert!(says(&lost(20), "0.2 % of the events are missing; record again with larger buffers"));
+        assert!(matches!(lost(2000), Damage::TooMuch(_)));
+        for wrong in [
+            with(|_, f| f.tally.completions_unmatched = 20),
+            with(|_, f| f.tally.backward_steps = 20),
+            with(|q, _| q.out_of_order = 20),
+            with(|q, _| q.unknown = 20),
+        ] {
+            assert!(says(&wrong, "0.2 % of the events are out of order or belong to nothing"), "{wrong:?}");
+        }
+        assert!(matches!(with(|q, _| q.unknown = 2000), Damage::TooMuch(_)));
+        assert!(says(&with(|q, _| q.events = 0), "no events"));
+    }
+
+    #[test]
+    fn a_busy_beginning_is_no_damage_and_half_of_each_life_is() {
+        assert_eq!(with(|_, f| f.tally.began_before = 500), Damage::None);
+        let masked = with(|_, f| f.tally.began_before = 5000);
+        assert!(matches!(masked, Damage::Some(_)) && says(&masked, "blktrace -a"), "{masked:?}");
+    }
+
+    #[test]
+    fn faults_of_few_events_are_odd() {
+        assert_eq!(with(|q, _| q.note("the last record is cut off".into())), Damage::Odd);
+        assert_eq!(with(|q, _| q.damaged_bytes = 1), Damage::Odd);
+        assert_eq!(with(|q, _| q.clock_steps = 1), Damage::Odd);
+    }
+}

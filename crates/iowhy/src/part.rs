@@ -1,0 +1,23 @@
+//! Which part of a recording is asked about: `--stopwatch`, as `events` and blkparse have it.
+
+use clap::Args;
+use report::events::Window;
+use trace::Recording;
+
+/// A stretch of time, counted from the first event.
+#[derive(Args, Clone, Copy, Default)]
+pub struct Part {
+    /// Only this time: END or START:END or START:, in seconds since the first event (1.5) or with a unit (1500ms, us,
+    /// ns); times in the output count from the first event of this part
+    #[arg(short = 'w', long = "stopwatch", value_name = "SPAN", value_parser = Window::parse)]
+    pub window: Option<Window>,
+}
+
+impl Part {
+    /// This part of a recording.
+    pub fn of(self, recording: Recording) -> Recording {
+        let Some(Window { start, end }) = self.window else { return recording };
+        let source = Box::new(trace::Part::new(recording.source, start, end));
+        Recording { source, ..recording }
+    }
+}
