@@ -4,10 +4,11 @@ use serde::Serialize;
 use trace::{Action, Event, Flags};
 
 /// The operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Op {
     /// Data from the device.
+    #[default]
     Read,
     /// Data to the device.
     Write,
