@@ -134,7 +134,15 @@ pub fn peek(bytes: &[u8]) -> Peek {
     if bytes.len() < 4 {
         return Peek::Short(4);
     }
-    let Some(layout) = Layout::detect(bytes) else { return Peek::Garbage };
+    match Layout::detect(bytes) {
+        Some(Layout::USUAL) => peek_as(Layout::USUAL, bytes),
+        Some(other) => peek_as(other, bytes),
+        None => Peek::Garbage,
+    }
+}
+
+#[inline(always)]
+fn peek_as(layout: Layout, bytes: &[u8]) -> Peek {
     let Some(head) = layout.header_len() else { return Peek::Garbage };
     if bytes.len() < head {
         return Peek::Short(head);
@@ -147,48 +155,49 @@ pub fn peek(bytes: &[u8]) -> Peek {
     Peek::Record(Header { layout, time: Nanos(layout.u64(bytes, 8)), len })
 }
 
-/// Decodes the record that [`peek`] found at the start of `bytes`; its text goes into `batch`.
+/// Decodes the record that [`peek`] found at the start of `bytes` into `batch`: an event and its text.
 #[inline(always)]
-pub fn decode(header: &Header, bytes: &[u8], batch: &mut Batch) -> Event {
+pub fn decode(header: &Header, bytes: &[u8], batch: &mut Batch) {
     let record = &bytes[..header.len];
-    // With the layout known, each field is one load; the event is made where it is pushed to, not copied there.
-    if header.layout == Layout::USUAL {
-        decode_as(Layout::USUAL, record, batch)
-    } else {
-        decode_unusual(header.layout, record, batch)
+    if header.layout == Layout::USUAL && record.len() == 48 {
+        let (what, flags) = kind(Layout::USUAL, record);
+        if let (Some(action), false) = (KINDS.get(what as usize), flags.has(Flags::NOTE)) {
+            // Most records by far. All is known, so the event is made where it is to lie and not copied there.
+            batch.events.push(event(Layout::USUAL, record, flags, *action, Detail::None, 0));
+            return;
+        }
     }
+    decode_any(header.layout, record, batch);
 }
 
 #[inline(never)]
-fn decode_unusual(l: Layout, record: &[u8], batch: &mut Batch) -> Event {
-    decode_as(l, record, batch)
+fn decode_any(l: Layout, record: &[u8], batch: &mut Batch) {
+    let (what, flags) = kind(l, record);
+    let payload = &record[if l.version() == 7 { 48 } else { 64 }..];
+    let (action, detail, cgroup) = meaning(what, flags, l, payload, batch);
+    batch.events.push(event(l, record, flags, action, detail, cgroup));
+}
+
+/// What was recorded, and of which category.
+#[inline(always)]
+fn kind(l: Layout, record: &[u8]) -> (u16, Flags) {
+    let action = if l.version() == 7 { l.u32(record, 28) as u64 } else { l.u64(record, 32) };
+    (action as u16, Flags((action >> 16) as u32))
 }
 
 #[inline(always)]
-fn decode_as(l: Layout, record: &[u8], batch: &mut Batch) -> Event {
-    let is_v7 = l.version() == 7;
-    let (record, payload) = record.split_at(if is_v7 { 48 } else { 64 });
-    let (action, tid, dev, cpu, error) = if is_v7 {
-        (l.u32(record, 28) as u64, l.u32(record, 32), l.u32(record, 36), l.u32(record, 40), l.u16(record, 44))
-    } else {
-        (l.u64(record, 32), l.u32(record, 28), l.u32(record, 40), l.u32(record, 44), l.u16(record, 48))
-    };
-    let what = action as u16;
-    let flags = Flags((action >> 16) as u32);
-    let (action, detail, cgroup) = match KINDS.get(what as usize) {
-        Some(action) if payload.is_empty() && !flags.has(Flags::NOTE) => (*action, Detail::None, 0),
-        _ => meaning(what, flags, l, payload, batch),
-    };
+fn event(l: Layout, record: &[u8], flags: Flags, action: Action, detail: Detail, cgroup: u64) -> Event {
+    let [tid, dev, cpu, error] = if l.version() == 7 { [32, 36, 40, 44] } else { [28, 40, 44, 48] };
     Event {
         time: Nanos(l.u64(record, 8)),
         sector: Sector(l.u64(record, 16)),
         bytes: Bytes(l.u32(record, 24) as u64),
         cgroup,
-        dev: DevId(dev),
-        tid: Tid(tid),
-        cpu: Cpu(cpu),
+        dev: DevId(l.u32(record, dev)),
+        tid: Tid(l.u32(record, tid)),
+        cpu: Cpu(l.u32(record, cpu)),
         sequence: l.u32(record, 4),
-        error,
+        error: l.u16(record, error),
         flags,
         action,
         detail,
@@ -221,7 +230,6 @@ const KINDS: [Action; 21] = [
 ];
 
 /// The action of a code, its payload as a detail, and the cgroup.
-#[inline(never)]
 fn meaning(
     what: u16,
     flags: Flags,
