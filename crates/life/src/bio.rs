@@ -9,7 +9,7 @@ use serde::Serialize;
 use trace::{Bytes, DevId, Flags, Sector, Tid};
 
 /// A completed bio.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Bio {
     /// On which device.
     pub dev: DevId,

@@ -7,7 +7,7 @@ use crate::stack::Below;
 use smallvec::SmallVec;
 use trace::{Bytes, Flags, Nanos, Sector, Tid};
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct InFlight {
     pub dev: u32,
     pub op: Op,
@@ -30,9 +30,18 @@ pub(crate) struct InFlight {
     pub by_request: bool,
 }
 
+/// A place for a bio; as with pieces, bios stay where they are made.
+#[derive(Default)]
 struct Slot {
-    bio: Option<InFlight>,
+    bio: InFlight,
+    in_use: bool,
     generation: u32,
+}
+
+impl Slot {
+    fn has(&self, id: BioId) -> bool {
+        self.in_use && self.generation == id.generation
+    }
 }
 
 /// Numbers for bios, used again when free.
@@ -43,30 +52,32 @@ pub(crate) struct Bios {
 }
 
 impl Bios {
-    pub fn insert(&mut self, bio: InFlight) -> BioId {
+    /// Makes a bio, to be filled in by the caller: it still is what was there before.
+    pub fn insert(&mut self) -> (BioId, &mut InFlight) {
         let index = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Slot { bio: None, generation: 0 });
+            self.slots.push(Slot::default());
             self.slots.len() as u32 - 1
         });
         let slot = &mut self.slots[index as usize];
-        slot.bio = Some(bio);
-        BioId { index, generation: slot.generation }
+        slot.in_use = true;
+        (BioId { index, generation: slot.generation }, &mut slot.bio)
     }
 
     pub fn get(&self, id: BioId) -> Option<&InFlight> {
-        self.slots.get(id.index as usize).filter(|s| s.generation == id.generation)?.bio.as_ref()
+        self.slots.get(id.index as usize).filter(|s| s.has(id)).map(|s| &s.bio)
     }
 
     pub fn get_mut(&mut self, id: BioId) -> Option<&mut InFlight> {
-        self.slots.get_mut(id.index as usize).filter(|s| s.generation == id.generation)?.bio.as_mut()
+        self.slots.get_mut(id.index as usize).filter(|s| s.has(id)).map(|s| &mut s.bio)
     }
 
-    pub fn remove(&mut self, id: BioId) -> Option<InFlight> {
-        let slot = self.slots.get_mut(id.index as usize).filter(|s| s.generation == id.generation)?;
-        let bio = slot.bio.take()?;
+    /// Takes a bio out. What it was can be read until the next one is made.
+    pub fn remove(&mut self, id: BioId) -> Option<&mut InFlight> {
+        let slot = self.slots.get_mut(id.index as usize).filter(|s| s.has(id))?;
+        slot.in_use = false;
         slot.generation = slot.generation.wrapping_add(1);
         self.free.push(id.index);
-        Some(bio)
+        Some(&mut slot.bio)
     }
 
     /// How many are in flight.
@@ -76,6 +87,6 @@ impl Bios {
 
     /// Bytes of all bios in flight.
     pub fn bytes(&self) -> Bytes {
-        self.slots.iter().filter_map(|s| s.bio.as_ref()).map(|b| b.bytes).sum()
+        self.slots.iter().filter(|s| s.in_use).map(|s| s.bio.bytes).sum()
     }
 }

@@ -1,22 +1,22 @@
 //! Out of the block layer: `C`.
 
-use crate::bio::Bio;
-use crate::bios::InFlight;
 use crate::crowd::Company;
 use crate::device::FLUSH_SECTOR;
 use crate::lives::{Lives, Sink};
-use crate::op::{Class, Op};
+use crate::op::Op;
 use crate::piece::{BioId, Key, Part, Piece, PieceId, Stage};
-use crate::request::Request;
 use crate::timeline::Timeline;
 use trace::{Cpu, Event, Nanos, Sector};
 
-/// The request that served a bio.
-#[derive(Clone, Copy)]
-struct Carrier<'a> {
-    company: &'a Company,
-    /// Whether it carried nothing else.
-    alone: bool,
+/// What brought the end of a bio.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Carrier {
+    /// A request that carried nothing else.
+    Alone,
+    /// A request of which it was a part, or one that never went to the device.
+    Shared,
+    /// No request: its device is bio-based.
+    None,
 }
 
 impl Lives {
@@ -26,7 +26,7 @@ impl Lives {
         if op == Op::Flush {
             let key = Key { dev, start: FLUSH_SECTOR, op };
             if let Some(id) = self.oldest_here(key, e.cpu, |p| p.stage == Stage::Issued) {
-                let issued = self.table.get(id).time.issued.unwrap_or(e.time);
+                let issued = self.table.get(id).request.time.issued.unwrap_or(e.time);
                 self.devices[dev as usize].flushes.complete(issued, e.time, e.cpu);
                 return self.finish_request(id, e, sink);
             }
@@ -45,17 +45,17 @@ impl Lives {
 
     fn complete_request(&mut self, id: PieceId, e: &Event, sink: &mut impl Sink) {
         let piece = self.table.get_mut(id);
-        piece.completions += 1;
-        if e.bytes < piece.bytes() && piece.op != Op::Passthrough {
+        piece.request.completions += 1;
+        if e.bytes < piece.bytes() && piece.op() != Op::Passthrough {
             piece.done += e.bytes;
             piece.touched = e.time;
             let rest = e.sector.after(e.bytes);
             self.table.restart(id, rest);
             return;
         }
-        if piece.time.flushed {
+        if piece.request.time.flushed {
             piece.stage = Stage::PostFlush;
-            piece.time.data_completed = Some(e.time);
+            piece.request.time.data_completed = Some(e.time);
             piece.touched = e.time;
             piece.done += e.bytes;
             self.leave_device(id, e.time, sink);
@@ -73,11 +73,11 @@ impl Lives {
         let found = self.oldest_here(write, e.cpu, ready).or_else(|| self.oldest_here(flush, e.cpu, got));
         let Some(id) = found else { return false };
         let flushes = &self.devices[dev as usize].flushes;
-        let piece = self.table.get_mut(id);
-        piece.time.flushed = true;
-        match piece.time.data_completed {
-            Some(data) => piece.time.postflush = flushes.since(data, e.cpu),
-            None => piece.time.preflush = piece.time.got.and_then(|g| flushes.since(g, e.cpu)),
+        let time = &mut self.table.get_mut(id).request.time;
+        time.flushed = true;
+        match time.data_completed {
+            Some(data) => time.postflush = flushes.since(data, e.cpu),
+            None => time.preflush = time.got.and_then(|g| flushes.since(g, e.cpu)),
         }
         self.finish_request(id, e, sink);
         true
@@ -86,17 +86,15 @@ impl Lives {
     /// The oldest piece of a key in the right stage: of those begun on this CPU, if there are any.
     fn oldest_here(&self, key: Key, cpu: Cpu, wanted: impl Fn(&Piece) -> bool) -> Option<PieceId> {
         let right = || self.table.chain(key).filter(|id| wanted(self.table.get(*id)));
-        right().find(|id| self.table.get(*id).cpu == cpu).or_else(|| right().next())
+        right().find(|id| self.table.get(*id).request.submit_cpu == cpu).or_else(|| right().next())
     }
 
     fn leave_device(&mut self, id: PieceId, now: Nanos, sink: &mut impl Sink) {
         let piece = self.table.get_mut(id);
         let device = &mut self.devices[piece.dev as usize];
-        let class = Class::of(piece.op, piece.flags);
         let bytes = piece.done + piece.bytes();
-        let reading = device.crowd.read(now);
-        piece.company.shared(&piece.since, &reading);
-        device.crowd.leave(class, bytes, true, now);
+        piece.request.company.shared(&piece.since, &device.crowd.completed(now));
+        device.crowd.leave(piece.request.class(), bytes, true, now);
         sink.in_flight(device.id, now, device.crowd.in_flight());
     }
 
@@ -105,123 +103,71 @@ impl Lives {
         if self.table.get(id).stage == Stage::Issued {
             self.leave_device(id, e.time, sink);
         }
-        let mut piece = self.table.remove(id);
-        let was_issued = piece.time.issued.is_some();
-        piece.time.completed = e.time;
-        if piece.time.data_completed.is_none() && was_issued {
-            piece.time.data_completed = Some(e.time);
-        }
+        let piece = self.table.get_mut(id);
+        let parts = std::mem::take(&mut piece.parts);
+        let time = &mut piece.request.time;
+        let was_issued = time.issued.is_some();
+        time.completed = e.time;
         if was_issued {
-            let request = self.request(&piece, e.cpu, e.error);
-            self.check_order(&request.time);
+            time.data_completed.get_or_insert(e.time);
+            self.tally.backward_steps += steps_back(time);
             self.tally.requests += 1;
+            piece.conclude(&parts, e);
+            let request = &self.table.get(id).request;
             if S::SHARES {
-                sink.carried(&request, &self.shares(&piece.parts), &self.names);
+                sink.carried(request, &self.shares(&parts), &self.names);
             }
-            sink.request(&request, &self.names);
+            sink.request(request, &self.names);
         }
-        let carrier = Carrier { company: &piece.company, alone: was_issued && piece.parts.len() == 1 };
-        for part in &piece.parts {
-            let time = Timeline { got: part.joined, ..piece.time };
-            self.complete_part(part, time, Some(carrier), sink);
+        let carrier = if was_issued && parts.len() == 1 { Carrier::Alone } else { Carrier::Shared };
+        for part in &parts {
+            self.complete_part(part, id, carrier, sink);
         }
-    }
-
-    fn request(&self, piece: &Piece, complete_cpu: Cpu, error: u16) -> Request {
-        let bytes = if piece.stage == Stage::PostFlush { piece.done } else { piece.done + piece.bytes() };
-        let start = match piece.op {
-            Op::Flush => Sector(0),
-            _ if piece.completions > 1 => Sector(piece.end.0.saturating_sub(bytes.sectors())),
-            _ => piece.start,
-        };
-        Request {
-            dev: self.devices[piece.dev as usize].id,
-            op: piece.op,
-            flags: piece.flags,
-            start,
-            bytes,
-            tid: piece.tid,
-            task: piece.task,
-            submit_cpu: piece.cpu,
-            complete_cpu,
-            bios: piece.parts.len() as u32,
-            merges: piece.parts.iter().filter(|p| p.merged).count() as u32,
-            split: piece.split,
-            completions: piece.completions.max(1),
-            error,
-            time: piece.time,
-            company: piece.company,
-        }
-    }
-
-    fn check_order(&mut self, t: &Timeline) {
-        let stamps =
-            [t.queued, t.got, t.inserted, t.first_issued, t.issued, t.data_completed, Some(t.completed)];
-        let mut latest = Nanos(0);
-        for stamp in stamps.into_iter().flatten() {
-            if stamp < latest {
-                self.tally.backward_steps += 1;
-            }
-            latest = stamp;
-        }
+        self.table.remove(id);
     }
 
     /// A part of a bio is done; with the last one the bio is.
-    fn complete_part(&mut self, part: &Part, time: Timeline, carrier: Option<Carrier>, sink: &mut impl Sink) {
+    fn complete_part(&mut self, part: &Part, piece: PieceId, carrier: Carrier, sink: &mut impl Sink) {
         let Some(bio) = self.bios.get_mut(part.bio) else { return };
         bio.remaining = bio.remaining - part.bytes;
-        bio.by_request |= carrier.is_some();
-        if bio.remaining.0 > 0 {
-            return;
+        bio.by_request |= carrier != Carrier::None;
+        if bio.remaining.0 == 0 {
+            self.finish_bio(part, piece, carrier, sink);
         }
-        let time = Timeline { queued: Some(bio.queued), ..time };
-        self.finish_bio(part.bio, time, part.merged, carrier, sink);
     }
 
-    fn finish_bio(
-        &mut self,
-        id: BioId,
-        time: Timeline,
-        merged: bool,
-        carrier: Option<Carrier>,
-        sink: &mut impl Sink,
-    ) {
-        let Some(bio) = self.bios.remove(id) else { return };
-        for piece in &bio.waiting {
-            self.forget_waiting(*piece);
+    /// The bio of a part is over, and this piece was its last.
+    fn finish_bio(&mut self, part: &Part, piece: PieceId, carrier: Carrier, sink: &mut impl Sink) {
+        let Some(bio) = self.bios.remove(part.bio) else { return };
+        let request = &self.table.get(piece).request;
+        let completed = request.time.completed;
+        let told = &mut self.told;
+        told.dev = self.devices[bio.dev as usize].id;
+        (told.op, told.flags) = (bio.op, bio.flags);
+        (told.start, told.bytes) = (bio.start, bio.bytes);
+        (told.tid, told.task) = (bio.tid, bio.task);
+        (told.pieces, told.merged) = (bio.pieces, part.merged);
+        told.is_request = bio.pieces == 1 && carrier == Carrier::Alone;
+        told.time = request.time;
+        (told.time.queued, told.time.got) = (Some(bio.queued), part.joined);
+        told.by_request = bio.by_request;
+        told.lower = bio.below.take().map(|b| b.end(completed));
+        told.company = if carrier == Carrier::None { Company::default() } else { request.company };
+        told.is_child = bio.parent.is_some();
+        let (waiting, parent, op) = (std::mem::take(&mut bio.waiting), bio.parent, bio.op);
+        self.tally.bytes_completed += told.bytes;
+        for piece in waiting {
+            self.forget_waiting(piece);
         }
-        self.tally.bytes_completed += bio.bytes;
-        let dev = self.devices[bio.dev as usize].id;
-        let is_child = bio.parent.is_some();
-        self.tell_parent(&bio, time.completed);
-        let InFlight { op, flags, start, bytes, tid, task, pieces, by_request, below, .. } = bio;
-        let lower = below.map(|b| b.end(time.completed));
-        let company = carrier.map(|c| *c.company).unwrap_or_default();
-        let is_request = pieces == 1 && carrier.is_some_and(|c| c.alone);
-        let done = Bio {
-            dev,
-            op,
-            flags,
-            start,
-            bytes,
-            tid,
-            task,
-            pieces,
-            merged,
-            is_request,
-            time,
-            by_request,
-            lower,
-            company,
-            is_child,
-        };
-        sink.bio(&done, &self.names);
+        self.tell_parent(parent, op, completed);
+        sink.bio(&self.told, &self.names);
     }
 
-    pub(crate) fn tell_parent(&mut self, child: &InFlight, now: Nanos) {
-        let upper = child.parent.and_then(|p| self.bios.get_mut(p));
+    /// A child of a bio on the device above is over.
+    pub(crate) fn tell_parent(&mut self, parent: Option<BioId>, op: Op, now: Nanos) {
+        let upper = parent.and_then(|p| self.bios.get_mut(p));
         if let Some(below) = upper.and_then(|u| u.below.as_mut()) {
-            below.child_completed(child.op, now);
+            below.child_completed(op, now);
         }
     }
 
@@ -247,15 +193,53 @@ impl Lives {
             return self.count_unmatched(dev, |t| &mut t.completions_unmatched);
         };
         self.stop_waiting(id);
-        let mut piece = self.table.remove(id);
-        let Some(part) = piece.parts.pop() else { return };
-        let is_last = self.bio_of(part.bio).is_some_and(|b| piece.end == b.end);
-        piece.time.completed = e.time;
-        if is_last {
-            let queued = self.bio_of(part.bio).map(|b| b.queued);
-            self.finish_bio(part.bio, Timeline { queued, ..piece.time }, false, None, sink);
-        } else {
-            self.complete_part(&part, piece.time, None, sink);
+        let piece = self.table.get_mut(id);
+        piece.request.time.completed = e.time;
+        let end = piece.end;
+        if let Some(part) = piece.parts.pop() {
+            if self.bios.get(part.bio).is_some_and(|b| b.end == end) {
+                self.finish_bio(&part, id, Carrier::None, sink);
+            } else {
+                self.complete_part(&part, id, Carrier::None, sink);
+            }
         }
+        self.table.remove(id);
     }
+}
+
+impl Piece {
+    /// Fills in what is known of a request only at its end.
+    fn conclude(&mut self, parts: &[Part], e: &Event) {
+        let bytes = if self.stage == Stage::PostFlush { self.done } else { self.done + self.bytes() };
+        let request = &mut self.request;
+        request.start = match request.op {
+            Op::Flush => Sector(0),
+            _ if request.completions > 1 => Sector(self.end.0.saturating_sub(bytes.sectors())),
+            _ => self.start,
+        };
+        request.bytes = bytes;
+        (request.complete_cpu, request.error) = (e.cpu, e.error);
+        request.bios = parts.len() as u32;
+        request.merges = parts.iter().filter(|p| p.merged).count() as u32;
+        request.completions = request.completions.max(1);
+    }
+}
+
+/// At how many stations the clock was behind that of the station before.
+fn steps_back(t: &Timeline) -> u64 {
+    let (mut steps, mut latest) = (0, Nanos(0));
+    let mut pass = |stamp: Option<Nanos>| {
+        if let Some(at) = stamp {
+            steps += (at < latest) as u64;
+            latest = at;
+        }
+    };
+    pass(t.queued);
+    pass(t.got);
+    pass(t.inserted);
+    pass(t.first_issued);
+    pass(t.issued);
+    pass(t.data_completed);
+    pass(Some(t.completed));
+    steps
 }

@@ -43,13 +43,13 @@ pub struct Company {
     pub flooded: Nanos,
 }
 
-/// A reading of a device's totals. The counts wrap around: only their differences are used, and nothing stays in
+/// A reading of a device's totals, on entering a stage: of what was issued ([`Crowd::issued`]) or of what was
+/// completed ([`Crowd::completed`]). The counts wrap around: only their differences are used, and nothing stays in
 /// flight for four billion requests.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reading {
-    issued: ByClass<u32>,
-    completed: ByClass<u32>,
-    completed_bytes: u64,
+    requests: ByClass<u32>,
+    bytes: u64,
     flooded: u64,
 }
 
@@ -58,14 +58,15 @@ pub struct Reading {
 pub struct Crowd {
     in_flight: ByClass<u32>,
     background_bytes: u64,
-    totals: Reading,
+    issued: ByClass<u32>,
+    completed: Reading,
     flooded_since: Option<Nanos>,
 }
 
 impl Crowd {
     /// A request of so many bytes goes to the device.
     pub fn enter(&mut self, class: Class, bytes: Bytes, now: Nanos) {
-        let issued = &mut self.totals.issued[class.index()];
+        let issued = &mut self.issued[class.index()];
         *issued = issued.wrapping_add(1);
         self.in_flight[class.index()] += 1;
         if class == Class::Background {
@@ -81,8 +82,8 @@ impl Crowd {
     pub fn leave(&mut self, class: Class, bytes: Bytes, completed: bool, now: Nanos) {
         let i = class.index();
         if completed {
-            self.totals.completed[i] = self.totals.completed[i].wrapping_add(1);
-            self.totals.completed_bytes = self.totals.completed_bytes.wrapping_add(bytes.0);
+            self.completed.requests[i] = self.completed.requests[i].wrapping_add(1);
+            self.completed.bytes = self.completed.bytes.wrapping_add(bytes.0);
         }
         self.in_flight[i] = self.in_flight[i].saturating_sub(1);
         if class == Class::Background {
@@ -90,7 +91,7 @@ impl Crowd {
             let (count, bytes) = (self.in_flight[i] as u64, self.background_bytes);
             if count < FLOOD_DEPTH as u64 / EBB && bytes < FLOOD_BYTES.0 / EBB {
                 if let Some(since) = self.flooded_since.take() {
-                    self.totals.flooded += now.since(since).0;
+                    self.completed.flooded += now.since(since).0;
                 }
             }
         }
@@ -101,9 +102,14 @@ impl Crowd {
         &self.in_flight
     }
 
-    /// The totals at this moment.
-    pub fn read(&self, now: Nanos) -> Reading {
-        let mut r = self.totals;
+    /// What was issued up to this moment.
+    pub fn issued(&self) -> Reading {
+        Reading { requests: self.issued, ..Reading::default() }
+    }
+
+    /// What was completed up to this moment, and how long there was a flood.
+    pub fn completed(&self, now: Nanos) -> Reading {
+        let mut r = self.completed;
         if let Some(since) = self.flooded_since {
             r.flooded += now.since(since).0;
         }
@@ -143,16 +149,16 @@ impl Company {
     /// Fills in what was issued between two readings.
     pub fn waited(&mut self, from: &Reading, to: &Reading) {
         for c in 0..Class::COUNT {
-            self.overtaken_by[c] = to.issued[c].wrapping_sub(from.issued[c]);
+            self.overtaken_by[c] = to.requests[c].wrapping_sub(from.requests[c]);
         }
     }
 
     /// Fills in what was completed between two readings.
     pub fn shared(&mut self, from: &Reading, to: &Reading) {
         for c in 0..Class::COUNT {
-            self.served[c] = to.completed[c].wrapping_sub(from.completed[c]);
+            self.served[c] = to.requests[c].wrapping_sub(from.requests[c]);
         }
-        self.served_bytes = Bytes(to.completed_bytes.wrapping_sub(from.completed_bytes));
+        self.served_bytes = Bytes(to.bytes.wrapping_sub(from.bytes));
         self.flooded = Nanos(to.flooded.saturating_sub(from.flooded));
     }
 }
@@ -183,7 +189,7 @@ mod tests {
         }
         crowd.leave(Class::Background, Bytes(MIB), true, Nanos(50));
         assert!(!flooded(&crowd));
-        assert_eq!(crowd.read(Nanos(60)).flooded, 40);
+        assert_eq!(crowd.completed(Nanos(60)).flooded, 40);
     }
 
     #[test]

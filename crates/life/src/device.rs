@@ -1,8 +1,9 @@
 //! Through the device: `I`, `D`, `R`.
 
 use crate::lives::{Lives, Sink};
-use crate::op::{kind, Class, Op};
+use crate::op::{kind, Op};
 use crate::piece::{Key, Piece, PieceId, Stage};
+use crate::request::Request;
 use trace::{Event, Sector};
 
 /// Flush requests have no sector: 0 when issued, 2^64-1 or 0 when completed. They are kept under this one.
@@ -18,29 +19,27 @@ impl Lives {
             None if self.table.chain(key).any(|id| self.table.get(id).stage == Stage::Requeued) => return,
             None => {
                 self.count_unmatched(dev, |t| &mut t.others_unmatched);
-                let piece = self.new_piece(dev, e, Stage::Got);
-                let id = self.admit(piece, e.time);
+                let id = self.begin(key, e, self.names.of(e.tid), Stage::Got);
                 self.table.open_end(id);
                 id
             }
         };
-        let reading = self.devices[dev as usize].crowd.read(e.time);
+        let reading = self.devices[dev as usize].crowd.issued();
         let piece = self.table.get_mut(id);
         piece.stage = Stage::Inserted;
         piece.since = reading;
         piece.touched = e.time;
-        if piece.time.inserted.is_none() {
-            piece.time.inserted = Some(e.time);
-        }
+        piece.request.time.inserted.get_or_insert(e.time);
     }
 
     /// `D`: to the device.
     pub(crate) fn issue<S: Sink>(&mut self, dev: u32, e: &Event, sink: &mut S) {
         let op = Op::of(e);
         let id = if op == Op::Flush {
-            let mut piece = self.new_piece(dev, e, Stage::Got);
-            (piece.start, piece.end) = (FLUSH_SECTOR, FLUSH_SECTOR);
-            self.admit(piece, e.time)
+            let key = Key { dev, start: FLUSH_SECTOR, op };
+            let id = self.begin(key, e, self.names.of(e.tid), Stage::Got);
+            self.table.get_mut(id).end = FLUSH_SECTOR;
+            id
         } else {
             let key = Key { dev, start: e.sector, op };
             let open = |p: &Piece| matches!(p.stage, Stage::Got | Stage::Inserted | Stage::Requeued);
@@ -48,8 +47,7 @@ impl Lives {
                 Some(id) => id,
                 None => {
                     self.count_unmatched(dev, |t| &mut t.issues_unmatched);
-                    let piece = self.new_piece(dev, e, Stage::Got);
-                    self.admit(piece, e.time)
+                    self.begin(key, e, self.names.of(e.tid), Stage::Got)
                 }
             }
         };
@@ -59,28 +57,26 @@ impl Lives {
         self.table.close_end(id);
         let device = &mut self.devices[dev as usize];
         let piece = self.table.get_mut(id);
-        let first = piece.time.first_issued.is_none();
-        if let Some(given_back) = (!first).then_some(piece.touched) {
-            piece.time.requeued += e.time.since(given_back);
-        }
+        let Request { time, company, flags, .. } = &mut piece.request;
+        let first = time.first_issued.is_none();
         if first {
-            piece.time.first_issued = Some(e.time);
+            time.first_issued = Some(e.time);
             if piece.stage == Stage::Inserted {
-                let now = device.crowd.read(e.time);
-                piece.company.waited(&piece.since, &now);
+                company.waited(&piece.since, &device.crowd.issued());
             }
-            if Lives::goes_through_flush(piece.flags, kind(e)) {
-                piece.time.flushed = true;
-                piece.time.preflush = piece.time.got.and_then(|g| device.flushes.since(g, e.cpu));
+            if Lives::goes_through_flush(*flags, kind(e)) {
+                time.flushed = true;
+                time.preflush = time.got.and_then(|g| device.flushes.since(g, e.cpu));
             }
+        } else {
+            time.requeued += e.time.since(piece.touched);
         }
-        piece.time.issued = Some(e.time);
+        time.issued = Some(e.time);
         piece.stage = Stage::Issued;
         (piece.touched, piece.losses) = (e.time, device.losses);
-        let class = Class::of(piece.op, piece.flags);
-        piece.company.meet(&device.crowd);
-        device.crowd.enter(class, piece.done + piece.bytes(), e.time);
-        piece.since = device.crowd.read(e.time);
+        company.meet(&device.crowd);
+        piece.since = device.crowd.completed(e.time);
+        device.crowd.enter(piece.request.class(), piece.done + piece.bytes(), e.time);
         sink.in_flight(device.id, e.time, device.crowd.in_flight());
         if S::SHARES && first {
             sink.issued(e.dev, e.time, &self.shares(&self.table.get(id).parts));
@@ -92,7 +88,7 @@ impl Lives {
     fn agree_on_end(&mut self, id: PieceId, e: &Event) {
         let end = e.sector.after(e.bytes);
         while self.table.get(id).end < end {
-            let Piece { dev, op, end: start, .. } = *self.table.get(id);
+            let Piece { dev, end: start, request: Request { op, .. }, .. } = *self.table.get(id);
             let fits = |n: &PieceId| {
                 let p = self.table.get(*n);
                 *n != id && p.stage <= Stage::Inserted && p.start < p.end && p.end <= end
@@ -128,8 +124,8 @@ impl Lives {
         let piece = self.table.get_mut(id);
         piece.stage = Stage::Requeued;
         piece.touched = e.time;
-        piece.time.requeues += 1;
-        device.crowd.leave(Class::of(piece.op, piece.flags), piece.done + piece.bytes(), false, e.time);
+        piece.request.time.requeues += 1;
+        device.crowd.leave(piece.request.class(), piece.done + piece.bytes(), false, e.time);
         sink.in_flight(device.id, e.time, device.crowd.in_flight());
     }
 }

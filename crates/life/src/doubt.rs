@@ -1,19 +1,19 @@
 //! Where a trace is not clear: which of several pieces an event means, what was lost, how much may be in flight.
 
 use crate::lives::Lives;
-use crate::op::{Class, Op};
+use crate::op::Op;
 use crate::piece::{Key, Piece, PieceId, Stage};
 use crate::tally::Tally;
 use trace::{Event, Nanos};
 
-/// Pieces in flight over all devices (250 bytes each). The deepest queues that exist hold 64 Ki requests.
+/// Pieces in flight over all devices (500 bytes each). The deepest queues that exist hold 64 Ki requests.
 const MAX_IN_FLIGHT: usize = 1 << 17;
 
 /// Requests of the same operation on the same first sector at once. Hostile input aside, two or three.
-const MAX_SAME_KEY: u32 = 64;
+const MAX_SAME_KEY: usize = 64;
 
 /// Flushes in flight on a device: one or two per hardware queue.
-const MAX_FLUSHES: u32 = 4096;
+const MAX_FLUSHES: usize = 4096;
 
 /// The kernel times a request out after 30 s (`queue/io_timeout`, 30000 ms). Where two pieces answer to the
 /// same sector, one that has not moved for longer is a lost completion, not a slow request.
@@ -62,7 +62,7 @@ impl Lives {
             Stage::Queued => self.stop_waiting(id),
             Stage::Issued => {
                 let p = self.table.get(id);
-                let (class, bytes) = (Class::of(p.op, p.flags), p.done + p.bytes());
+                let (class, bytes) = (p.request.class(), p.done + p.bytes());
                 let dev = p.dev as usize;
                 self.devices[dev].crowd.leave(class, bytes, false, now);
             }
@@ -72,30 +72,29 @@ impl Lives {
         if piece.stage != Stage::Queued {
             self.tally.requests_lost += 1;
         }
-        for part in piece.parts {
+        for part in std::mem::take(&mut piece.parts) {
             let Some(bio) = self.bios.remove(part.bio) else { continue };
             self.tally.bytes_lost += bio.bytes;
-            for w in &bio.waiting {
-                if *w != id {
-                    self.forget_waiting(*w);
+            let (waiting, parent, op) = (std::mem::take(&mut bio.waiting), bio.parent, bio.op);
+            for w in waiting {
+                if w != id {
+                    self.forget_waiting(w);
                 }
             }
-            self.tell_parent(&bio, now);
+            self.tell_parent(parent, op, now);
         }
     }
 
-    /// Puts a piece into the table, which stays bounded: where too many answer to one key, or too many are in
-    /// flight at all, the oldest are lost completions.
-    pub(crate) fn admit(&mut self, piece: Piece, now: Nanos) -> PieceId {
-        let key = Key { dev: piece.dev, start: piece.start, op: piece.op };
-        let limit = if piece.op == Op::Flush { MAX_FLUSHES } else { MAX_SAME_KEY };
+    /// Keeps the table of pieces bounded: where too many answer to one key, or too many are in flight at all, the
+    /// oldest are lost completions.
+    pub(crate) fn make_room_for_piece(&mut self, key: Key, now: Nanos) {
+        let limit = if key.op == Op::Flush { MAX_FLUSHES } else { MAX_SAME_KEY };
         if let Some(oldest) = self.table.oldest_of_many(key, limit) {
             self.give_up(oldest, now);
         }
         if self.table.len() >= MAX_IN_FLIGHT {
             self.give_up_oldest(now);
         }
-        self.table.insert(piece)
     }
 
     /// Gives up the older half of everything in flight: the table is full of lost completions.

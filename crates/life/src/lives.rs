@@ -63,6 +63,8 @@ pub(crate) struct Device {
 pub struct Lives {
     pub(crate) table: Table,
     pub(crate) bios: Bios,
+    /// The bio that is told of, filled in anew for each.
+    pub(crate) told: Bio,
     pub(crate) devices: Vec<Device>,
     which: FxHashMap<DevId, u32>,
     recent: Option<(DevId, u32)>,

@@ -4,10 +4,11 @@ use serde::Serialize;
 use trace::{Action, Event, Flags};
 
 /// The operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Op {
     /// Data from the device.
+    #[default]
     Read,
     /// Data to the device.
     Write,
@@ -27,7 +28,12 @@ impl Op {
     /// flush.
     #[inline]
     pub fn of(event: &Event) -> Op {
+        const NEITHER_READ_NOR_WRITE: u32 = Flags::PASSTHROUGH.0 | Flags::DISCARD.0 | Flags::FLUSH.0;
         let f = event.flags;
+        if f.0 & NEITHER_READ_NOR_WRITE == 0 {
+            // By index and not by branches, here and in `Class::of`: which it is, no processor can foresee.
+            return [Op::Read, Op::Write][f.has(Flags::WRITE) as usize];
+        }
         if f.has(Flags::PASSTHROUGH) {
             Op::Passthrough
         } else if f.has(Flags::DISCARD) {
@@ -98,13 +104,16 @@ impl Class {
     /// The class of an operation with these flags.
     #[inline]
     pub fn of(op: Op, flags: Flags) -> Class {
-        match op {
-            Op::Read => Class::Read,
-            Op::Write if flags.0 & (Flags::SYNC.0 | Flags::FUA.0 | Flags::FLUSH.0) != 0 => Class::SyncWrite,
-            Op::Write => Class::Background,
-            Op::Flush => Class::Flush,
-            Op::Discard | Op::Passthrough => Class::Other,
-        }
+        const AWAITED: u32 = Flags::SYNC.0 | Flags::FUA.0 | Flags::FLUSH.0;
+        /// By operation, and whether somebody waits for it.
+        const OF: [[Class; 2]; 5] = [
+            [Class::Read, Class::Read],
+            [Class::Background, Class::SyncWrite],
+            [Class::Flush, Class::Flush],
+            [Class::Other, Class::Other],
+            [Class::Other, Class::Other],
+        ];
+        OF[op as usize][(flags.0 & AWAITED != 0) as usize]
     }
 
     /// Place in arrays.

@@ -5,18 +5,17 @@
 //! of one sector in flight are two pieces. The key of a piece changes when it grows at its front or is completed
 //! in part.
 
-use crate::crowd::{Company, Reading};
-use crate::names::TaskName;
+use crate::crowd::Reading;
 use crate::op::Op;
-use crate::timeline::Timeline;
-use rustc_hash::FxHashMap;
+use crate::request::Request;
 use smallvec::SmallVec;
-use trace::{Bytes, Cpu, Flags, Nanos, Sector, Tid};
+use trace::{Bytes, Nanos, Sector};
 
 /// How far a piece has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Stage {
     /// A bio, or a part of one, without a request.
+    #[default]
     Queued,
     /// It has a request.
     Got,
@@ -52,60 +51,62 @@ pub(crate) struct BioId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PieceId(pub u32);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Piece {
     pub dev: u32,
-    pub op: Op,
-    pub flags: Flags,
     pub stage: Stage,
     pub start: Sector,
     pub end: Sector,
     /// Bytes completed so far.
     pub done: Bytes,
-    pub completions: u32,
-    pub tid: Tid,
-    pub task: TaskName,
-    pub cpu: Cpu,
-    pub split: bool,
     pub parts: SmallVec<[Part; 1]>,
-    pub time: Timeline,
     /// When it last moved on: by this it is judged stale.
     pub touched: Nanos,
     /// The device's losses when it last moved on.
     pub losses: u64,
     /// The device's totals when it entered the stage it is in.
     pub since: Reading,
-    pub company: Company,
+    /// What will be told of it. Its extent and what counts its bios are filled in at the end.
+    pub request: Request,
 }
 
 impl Piece {
+    pub fn op(&self) -> Op {
+        self.request.op
+    }
+
     pub fn bytes(&self) -> Bytes {
         Bytes::from_sectors(self.end.0.saturating_sub(self.start.0))
     }
 }
 
 /// What a piece is found by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
     pub dev: u32,
     pub start: Sector,
     pub op: Op,
 }
 
-const NONE: u32 = u32::MAX;
-
+/// A place for a piece. Pieces are large and short-lived: they are written, read and written over where they lie,
+/// never moved.
+#[derive(Default)]
 struct Slot {
-    piece: Option<Piece>,
-    /// Next in the chain of the same key; next free one where there is no piece.
-    next: u32,
+    in_use: bool,
+    /// Whether bios may join at its end.
+    end_is_open: bool,
+    next: Links,
+    piece: Piece,
 }
 
-/// The pieces of one key.
-#[derive(Clone, Copy)]
-struct Chain {
-    head: u32,
-    tail: u32,
-    len: u32,
+impl Slot {
+    fn start_key(&self) -> Key {
+        Key { dev: self.piece.dev, start: self.piece.start, op: self.piece.op() }
+    }
+
+    fn end_key(&self) -> Key {
+        Key { start: self.piece.end, ..self.start_key() }
+    }
 }
 
 /// All pieces in flight.
@@ -113,9 +114,10 @@ struct Chain {
 pub(crate) struct Table {
     slots: Vec<Slot>,
     free: Vec<u32>,
-    chains: FxHashMap<Key, Chain>,
+    /// Every piece by its start; those of one key are in the order in which they came.
+    starts: Index<STARTS>,
     /// Requests that a bio can still join at their end, by that end. Only the latest for each end.
-    ends: FxHashMap<Key, u32>,
+    ends: Index<ENDS>,
 }
 
 impl Table {
@@ -123,126 +125,195 @@ impl Table {
         self.slots.len() - self.free.len()
     }
 
-    pub fn insert(&mut self, piece: Piece) -> PieceId {
-        let key = Key { dev: piece.dev, start: piece.start, op: piece.op };
-        let slot = Slot { piece: Some(piece), next: NONE };
-        let id = match self.free.pop() {
-            Some(i) => {
-                self.slots[i as usize] = slot;
-                i
-            }
-            None => {
-                self.slots.push(slot);
-                self.slots.len() as u32 - 1
-            }
-        };
-        self.link(key, id);
-        PieceId(id)
+    /// Makes a piece, to be filled in by the caller: all but its key is left of the one that was there before.
+    pub fn insert(&mut self, key: Key) -> (PieceId, &mut Piece) {
+        let id = self.free.pop().unwrap_or_else(|| self.grow());
+        let slot = &mut self.slots[id as usize];
+        (slot.in_use, slot.end_is_open) = (true, false);
+        (slot.piece.dev, slot.piece.start, slot.piece.request.op) = (key.dev, key.start, key.op);
+        self.starts.add(&mut self.slots, key, id);
+        (PieceId(id), &mut self.slots[id as usize].piece)
     }
 
-    fn link(&mut self, key: Key, id: u32) {
-        let chain = self.chains.entry(key).or_insert(Chain { head: id, tail: id, len: 0 });
-        if chain.len > 0 {
-            self.slots[chain.tail as usize].next = id;
-            chain.tail = id;
+    #[cold]
+    fn grow(&mut self) -> u32 {
+        self.slots.push(Slot::default());
+        if self.starts.is_small_for(self.slots.len()) {
+            self.starts.widen(&mut self.slots, Slot::start_key);
+            self.ends.widen(&mut self.slots, Slot::end_key);
         }
-        chain.len += 1;
-    }
-
-    fn unlink(&mut self, key: Key, id: u32) {
-        let next = std::mem::replace(&mut self.slots[id as usize].next, NONE);
-        let Some(chain) = self.chains.get_mut(&key) else { return };
-        chain.len -= 1;
-        if chain.len == 0 {
-            self.chains.remove(&key);
-            return;
-        }
-        if chain.head == id {
-            chain.head = next;
-            return;
-        }
-        let mut at = chain.head;
-        while self.slots[at as usize].next != id {
-            at = self.slots[at as usize].next;
-        }
-        self.slots[at as usize].next = next;
-        if chain.tail == id {
-            chain.tail = at;
-        }
+        self.slots.len() as u32 - 1
     }
 
     pub fn get(&self, id: PieceId) -> &Piece {
-        self.slots[id.0 as usize].piece.as_ref().expect("a piece in flight")
+        let slot = &self.slots[id.0 as usize];
+        debug_assert!(slot.in_use);
+        &slot.piece
     }
 
     pub fn get_mut(&mut self, id: PieceId) -> &mut Piece {
-        self.slots[id.0 as usize].piece.as_mut().expect("a piece in flight")
+        let slot = &mut self.slots[id.0 as usize];
+        debug_assert!(slot.in_use);
+        &mut slot.piece
     }
 
     /// Whether the number is in use.
     pub fn contains(&self, id: PieceId) -> bool {
-        self.slots[id.0 as usize].piece.is_some()
+        self.slots[id.0 as usize].in_use
     }
 
-    fn key(&self, id: PieceId) -> Key {
-        let p = self.get(id);
-        Key { dev: p.dev, start: p.start, op: p.op }
-    }
-
-    pub fn remove(&mut self, id: PieceId) -> Piece {
-        let key = self.key(id);
-        self.unlink(key, id.0);
+    /// Takes a piece out. What it was can be read until the next one is made.
+    pub fn remove(&mut self, id: PieceId) -> &mut Piece {
         self.close_end(id);
+        let key = self.slots[id.0 as usize].start_key();
+        self.starts.remove(&mut self.slots, key, id.0);
         self.free.push(id.0);
-        self.slots[id.0 as usize].piece.take().expect("a piece in flight")
+        let slot = &mut self.slots[id.0 as usize];
+        slot.in_use = false;
+        &mut slot.piece
     }
 
     /// Moves a piece to another start.
     pub fn restart(&mut self, id: PieceId, start: Sector) {
-        let old = self.key(id);
-        self.unlink(old, id.0);
+        let old = self.slots[id.0 as usize].start_key();
+        self.starts.remove(&mut self.slots, old, id.0);
         self.get_mut(id).start = start;
-        self.link(Key { start, ..old }, id.0);
+        self.starts.add(&mut self.slots, Key { start, ..old }, id.0);
     }
 
     /// Lets bios join at this piece's end.
     pub fn open_end(&mut self, id: PieceId) {
-        let p = self.get(id);
-        let key = Key { dev: p.dev, start: p.end, op: p.op };
-        self.ends.insert(key, id.0);
+        self.close_end(id);
+        let key = self.slots[id.0 as usize].end_key();
+        if let Some(other) = self.ending_at(key) {
+            self.close_end(other);
+        }
+        self.ends.add(&mut self.slots, key, id.0);
+        self.slots[id.0 as usize].end_is_open = true;
     }
 
-    /// No bio joins at this piece's end any more.
+    /// No bio joins at this piece's end any more. To be called before the end is changed.
     pub fn close_end(&mut self, id: PieceId) {
-        let p = self.get(id);
-        let key = Key { dev: p.dev, start: p.end, op: p.op };
-        if self.ends.get(&key) == Some(&id.0) {
-            self.ends.remove(&key);
+        let slot = &mut self.slots[id.0 as usize];
+        if std::mem::take(&mut slot.end_is_open) {
+            let key = slot.end_key();
+            self.ends.remove(&mut self.slots, key, id.0);
         }
     }
 
     /// The request that ends where `key` starts.
     pub fn ending_at(&self, key: Key) -> Option<PieceId> {
-        self.ends.get(&key).map(|i| PieceId(*i))
+        self.ends.iter(&self.slots, key).find(|(_, slot)| slot.end_key() == key).map(|(id, _)| PieceId(id))
     }
 
     /// The pieces of a key, oldest first.
     pub fn chain(&self, key: Key) -> impl Iterator<Item = PieceId> + '_ {
-        let mut at = self.chains.get(&key).map_or(NONE, |c| c.head);
-        std::iter::from_fn(move || {
-            let id = (at != NONE).then_some(PieceId(at))?;
-            at = self.slots[at as usize].next;
-            Some(id)
-        })
+        let of_key = move |(id, slot): (u32, &Slot)| (slot.start_key() == key).then_some(PieceId(id));
+        self.starts.iter(&self.slots, key).filter_map(of_key)
     }
 
     /// The oldest piece of a key, if the key has `limit` pieces or more.
-    pub fn oldest_of_many(&self, key: Key, limit: u32) -> Option<PieceId> {
-        self.chains.get(&key).filter(|c| c.len >= limit).map(|c| PieceId(c.head))
+    pub fn oldest_of_many(&self, key: Key, limit: usize) -> Option<PieceId> {
+        if self.len() < limit {
+            return None;
+        }
+        let oldest = self.chain(key).next()?;
+        (self.chain(key).take(limit).count() == limit).then_some(oldest)
     }
 
     /// All pieces, in no order.
     pub fn all(&self) -> impl Iterator<Item = PieceId> + '_ {
-        self.slots.iter().enumerate().filter(|(_, s)| s.piece.is_some()).map(|(i, _)| PieceId(i as u32))
+        self.slots.iter().enumerate().filter(|(_, s)| s.in_use).map(|(i, _)| PieceId(i as u32))
+    }
+}
+
+/// No piece: the end of a list.
+const NONE: u32 = u32::MAX;
+
+/// The piece behind this one in the lists of the two indexes.
+type Links = [u32; 2];
+const STARTS: usize = 0;
+const ENDS: usize = 1;
+
+/// Finds pieces by key: a list for each value that a key's hash can have, which runs through the slots themselves.
+///
+/// Example: four lists; pieces 0 and 2 start at sector 8, piece 1 at sector 64, and both sectors hash to 3:
+/// `heads = [-, -, -, 0]`, and from 0 it goes on to 1 and 2. Lists are as many as slots, or more, so that most
+/// have one piece or none.
+struct Index<const WHICH: usize> {
+    heads: Vec<u32>,
+}
+
+impl<const WHICH: usize> Default for Index<WHICH> {
+    fn default() -> Self {
+        Index { heads: vec![NONE; 64] }
+    }
+}
+
+impl<const WHICH: usize> Index<WHICH> {
+    /// Fibonacci hashing (Knuth, TAOCP 6.4): the high bits of a product with 2^64 / golden ratio. Neighbouring
+    /// sectors fall far apart.
+    fn list(&self, key: Key) -> usize {
+        let n = key.start.0 ^ ((key.dev as u64) << 48) ^ ((key.op as u64) << 60);
+        let bits = self.heads.len().trailing_zeros();
+        (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits)) as usize
+    }
+
+    /// Every piece of the key's list, also those of other keys.
+    fn iter<'a>(&self, slots: &'a [Slot], key: Key) -> impl Iterator<Item = (u32, &'a Slot)> {
+        let mut at = self.heads[self.list(key)];
+        std::iter::from_fn(move || {
+            let (id, slot) = (at, slots.get(at as usize)?);
+            at = slot.next[WHICH];
+            Some((id, slot))
+        })
+    }
+
+    /// Puts a piece at the end of its list.
+    fn add(&mut self, slots: &mut [Slot], key: Key, id: u32) {
+        slots[id as usize].next[WHICH] = NONE;
+        let list = self.list(key);
+        *self.link_to(slots, list, NONE) = id;
+    }
+
+    fn remove(&mut self, slots: &mut [Slot], key: Key, id: u32) {
+        let next = slots[id as usize].next[WHICH];
+        let list = self.list(key);
+        let link = self.link_to(slots, list, id);
+        if *link == id {
+            *link = next;
+        }
+    }
+
+    /// The link of a list that leads to `id`, or the last one.
+    fn link_to<'a>(&'a mut self, slots: &'a mut [Slot], list: usize, id: u32) -> &'a mut u32 {
+        let head = self.heads[list];
+        if head == id || head == NONE {
+            return &mut self.heads[list];
+        }
+        let mut at = head as usize;
+        loop {
+            let next = slots[at].next[WHICH];
+            if next == id || next == NONE {
+                return &mut slots[at].next[WHICH];
+            }
+            at = next as usize;
+        }
+    }
+
+    fn is_small_for(&self, pieces: usize) -> bool {
+        pieces > self.heads.len()
+    }
+
+    /// Doubles the number of lists. Pieces of one key stay in their order.
+    fn widen(&mut self, slots: &mut [Slot], key: impl Fn(&Slot) -> Key) {
+        let twice = self.heads.len() * 2;
+        for mut at in std::mem::replace(&mut self.heads, vec![NONE; twice]) {
+            while at != NONE {
+                let (key, next) = (key(&slots[at as usize]), slots[at as usize].next[WHICH]);
+                self.add(slots, key, at);
+                at = next;
+            }
+        }
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use trace::{Bytes, Cpu, DevId, Flags, Sector, Tid};
 
 /// A completed request.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Request {
     /// On which device.
     pub dev: DevId,

@@ -1,15 +1,14 @@
 //! Into the block layer: `Q`, `X`, `A`, `G`, `M`, `F`.
 
-use crate::bios::InFlight;
 use crate::crowd::{Company, Reading};
 use crate::lives::{Lives, Sink};
 use crate::names::TaskName;
 use crate::op::{kind, Op};
 use crate::piece::{BioId, Key, Part, Piece, PieceId, Stage};
+use crate::request::Request;
 use crate::share::Remapped;
 use crate::stack::Child;
 use crate::timeline::Timeline;
-use smallvec::{smallvec, SmallVec};
 use trace::{Bytes, Detail, Event, Flags, Sector};
 
 /// Bios without a request on one device. Bio-based devices keep theirs so until completion; md takes a few
@@ -25,63 +24,51 @@ impl Lives {
     pub(crate) fn queue(&mut self, dev: u32, e: &Event) {
         self.make_room(dev, e.time);
         let op = Op::of(e);
-        let end = e.sector.after(e.bytes);
         let announced = self.devices[dev as usize].announced.take(e.sector);
         let task = self.names.of(e.tid);
-        let bio = self.bios.insert(InFlight {
-            dev,
-            op,
-            flags: kind(e),
-            start: e.sector,
-            end,
-            bytes: e.bytes,
-            remaining: e.bytes,
-            tid: e.tid,
-            task,
-            queued: e.time,
-            pieces: 1,
-            waiting: SmallVec::new(),
-            parent: None,
-            below: None,
-            by_request: false,
-        });
+        let (bio, flight) = self.bios.insert();
+        flight.dev = dev;
+        (flight.op, flight.flags) = (op, kind(e));
+        (flight.start, flight.end) = (e.sector, e.sector.after(e.bytes));
+        (flight.bytes, flight.remaining) = (e.bytes, e.bytes);
+        (flight.tid, flight.task, flight.queued) = (e.tid, task, e.time);
+        (flight.pieces, flight.by_request) = (1, false);
+        flight.waiting.clear();
+        (flight.parent, flight.below) = (None, None);
         self.tally.bios += 1;
         self.tally.bytes_queued += e.bytes;
         if let Some(child) = announced {
             self.adopt(bio, op, child, e);
         }
-        let mut piece = self.new_piece(dev, e, Stage::Queued);
-        piece.time.queued = Some(e.time);
-        piece.parts = smallvec![Part { bio, bytes: e.bytes, joined: None, merged: false }];
-        let id = self.admit(piece, e.time);
+        let id = self.begin(Key { dev, start: e.sector, op }, e, task, Stage::Queued);
+        let piece = self.table.get_mut(id);
+        piece.request.time.queued = Some(e.time);
+        piece.parts.push(Part { bio, bytes: e.bytes, joined: None, merged: false });
         self.devices[dev as usize].waiting.push(id);
         if let Some(b) = self.bios.get_mut(bio) {
             b.waiting.push(id);
         }
     }
 
-    /// A piece as an event describes it, with no part in it yet.
-    pub(crate) fn new_piece(&self, dev: u32, e: &Event, stage: Stage) -> Piece {
-        Piece {
-            dev,
-            op: Op::of(e),
-            flags: kind(e),
-            stage,
-            start: e.sector,
-            end: e.sector.after(e.bytes),
-            done: Bytes(0),
-            completions: 0,
-            tid: e.tid,
-            task: self.names.of(e.tid),
-            cpu: e.cpu,
-            split: false,
-            parts: SmallVec::new(),
-            time: Timeline::default(),
-            touched: e.time,
-            losses: self.devices[dev as usize].losses,
-            since: Reading::default(),
-            company: Company::default(),
-        }
+    /// Puts a piece into the table as an event describes it, with no part in it yet.
+    pub(crate) fn begin(&mut self, key: Key, e: &Event, task: TaskName, stage: Stage) -> PieceId {
+        self.make_room_for_piece(key, e.time);
+        let device = &self.devices[key.dev as usize];
+        let (id, piece) = self.table.insert(key);
+        piece.stage = stage;
+        piece.end = key.start.after(e.bytes);
+        piece.done = Bytes(0);
+        piece.parts.clear();
+        (piece.touched, piece.losses) = (e.time, device.losses);
+        piece.since = Reading::default();
+        let request = &mut piece.request;
+        request.dev = device.id;
+        request.flags = kind(e);
+        (request.tid, request.task, request.submit_cpu) = (e.tid, task, e.cpu);
+        (request.split, request.completions) = (false, 0);
+        request.time = Timeline::default();
+        request.company = Company::default();
+        id
     }
 
     /// `X`: a bio is cut; from the given sector on it is a piece of its own.
@@ -104,15 +91,16 @@ impl Lives {
         let Some(part) = front.parts.first_mut() else { return };
         let bio = part.bio;
         part.bytes = part.bytes - back_bytes;
-        let (end, task, tid, cpu, flags, queued) =
-            (front.end, front.task, front.tid, front.cpu, front.flags, front.time.queued);
-        front.end = at;
-        front.split = true;
-        let mut back = self.new_piece(dev, e, Stage::Queued);
-        (back.start, back.end, back.op, back.flags) = (at, end, op, flags);
-        (back.task, back.tid, back.cpu, back.split, back.time.queued) = (task, tid, cpu, true, queued);
-        back.parts = smallvec![Part { bio, bytes: back_bytes, joined: None, merged: false }];
-        let back = self.admit(back, e.time);
+        let end = std::mem::replace(&mut front.end, at);
+        front.request.split = true;
+        let Request { task, tid, submit_cpu, flags, time: Timeline { queued, .. }, .. } = front.request;
+        let back = self.begin(Key { dev, start: at, op }, e, task, Stage::Queued);
+        let piece = self.table.get_mut(back);
+        piece.end = end;
+        piece.request.flags = flags;
+        (piece.request.tid, piece.request.submit_cpu) = (tid, submit_cpu);
+        (piece.request.split, piece.request.time.queued) = (true, queued);
+        piece.parts.push(Part { bio, bytes: back_bytes, joined: None, merged: false });
         self.devices[dev as usize].waiting.push(back);
         if let Some(b) = self.bios.get_mut(bio) {
             b.pieces += 1;
@@ -174,15 +162,12 @@ impl Lives {
         let found = self.take_waiting(dev, e.sector, op, e);
         let id = match found {
             Some(id) => id,
-            None => {
-                let piece = self.new_piece(dev, e, Stage::Got);
-                self.admit(piece, e.time)
-            }
+            None => self.begin(Key { dev, start: e.sector, op }, e, self.names.of(e.tid), Stage::Got),
         };
         let losses = self.devices[dev as usize].losses;
         let piece = self.table.get_mut(id);
         piece.stage = Stage::Got;
-        piece.time.got = Some(e.time);
+        piece.request.time.got = Some(e.time);
         (piece.touched, piece.losses) = (e.time, losses);
         for part in &mut piece.parts {
             part.joined = Some(e.time);
@@ -237,18 +222,21 @@ impl Lives {
     /// Puts what `joining` carries into `target`.
     pub(crate) fn join(&mut self, target: PieceId, joining: PieceId, at_front: bool) {
         let gone = self.table.remove(joining);
+        let (parts, start, end) = (std::mem::take(&mut gone.parts), gone.start, gone.end);
+        let (split, queued) = (gone.request.split, gone.request.time.queued);
         let piece = self.table.get_mut(target);
-        piece.parts.extend(gone.parts.into_iter().map(|p| Part { merged: true, ..p }));
-        piece.split |= gone.split;
-        piece.time.queued = match (piece.time.queued, gone.time.queued) {
+        piece.parts.extend(parts.into_iter().map(|p| Part { merged: true, ..p }));
+        piece.request.split |= split;
+        let time = &mut piece.request.time;
+        time.queued = match (time.queued, queued) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
         if at_front {
-            self.table.restart(target, gone.start);
+            self.table.restart(target, start);
         } else {
             self.table.close_end(target);
-            self.table.get_mut(target).end = gone.end;
+            self.table.get_mut(target).end = end;
             self.table.open_end(target);
         }
     }
@@ -263,12 +251,21 @@ impl Lives {
     /// The piece at `start` that has no request yet; it leaves the list of those that wait. Where several
     /// tasks queued the same sector, each gets its own.
     fn take_waiting(&mut self, dev: u32, start: Sector, op: Op, e: &Event) -> Option<PieceId> {
-        let id = {
-            let key = Key { dev, start, op };
-            let queued = || self.table.chain(key).filter(|id| self.table.get(*id).stage == Stage::Queued);
-            let first = queued().next()?;
-            queued().find(|id| self.table.get(*id).tid == e.tid).unwrap_or(first)
-        };
+        let mut found = None;
+        for id in self.table.chain(Key { dev, start, op }) {
+            let piece = self.table.get(id);
+            if piece.stage != Stage::Queued {
+                continue;
+            }
+            let is_own = piece.request.tid == e.tid;
+            if is_own || found.is_none() {
+                found = Some(id);
+            }
+            if is_own {
+                break;
+            }
+        }
+        let id = found?;
         self.stop_waiting(id);
         Some(id)
     }
@@ -290,7 +287,7 @@ impl Lives {
 
     /// The latest piece without a request on a device that satisfies `wanted`.
     pub(crate) fn waiting_where(&self, dev: u32, op: Op, wanted: impl Fn(&Piece) -> bool) -> Option<PieceId> {
-        self.waiting_where_any(dev, |p| p.op == op && wanted(p))
+        self.waiting_where_any(dev, |p| p.op() == op && wanted(p))
     }
 
     fn waiting_where_any(&self, dev: u32, wanted: impl Fn(&Piece) -> bool) -> Option<PieceId> {
@@ -306,11 +303,6 @@ impl Lives {
         if self.bios.len() >= MAX_BIOS {
             self.give_up_oldest(now);
         }
-    }
-
-    /// The bio that a part belongs to, in flight.
-    pub(crate) fn bio_of(&self, id: BioId) -> Option<&InFlight> {
-        self.bios.get(id)
     }
 
     /// Whether the write's flags say that the flush machinery handles it: it will end with an extra completion

@@ -40,6 +40,12 @@ pub struct CellKey {
     pub task: u32,
 }
 
+impl CellKey {
+    fn place(&self) -> usize {
+        self.size.0 as usize % 16 + if self.op == Op::Read { 0 } else { 16 }
+    }
+}
+
 /// The flags that make a group.
 pub const FLAG_SET: Flags =
     Flags(Flags::SYNC.0 | Flags::META.0 | Flags::AHEAD.0 | Flags::FUA.0 | Flags::FLUSH.0);
@@ -50,8 +56,12 @@ pub const FLAG_SET: Flags =
 pub struct Cells {
     which: FxHashMap<CellKey, usize>,
     cells: Vec<(CellKey, Phases)>,
-    recent: Option<(CellKey, usize)>,
+    /// Groups found last, each at the place that its size and operation give: tasks do several sizes in turn.
+    recent: [Option<(CellKey, usize)>; RECENT],
 }
+
+/// Sixteen sizes of reads, and of all that is not.
+const RECENT: usize = 32;
 
 impl Cells {
     /// About 17 KB each when filled.
@@ -68,8 +78,8 @@ impl Cells {
             whole: r.bios == 1 && !r.split,
             task,
         };
-        let at = match self.recent {
-            Some((recent, at)) if recent == key => at,
+        let at = match &self.recent[key.place()] {
+            Some((recent, at)) if *recent == key => *at,
             _ => self.find(key),
         };
         &mut self.cells[at].1
@@ -89,7 +99,7 @@ impl Cells {
             cells.push((key, Phases::default()));
             cells.len() - 1
         });
-        self.recent = Some((asked, at));
+        self.recent[asked.place()] = Some((asked, at));
         at
     }
 

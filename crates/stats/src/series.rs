@@ -60,8 +60,14 @@ impl<C: Cell> Series<C> {
     }
 
     /// The cell that covers `time`, to be added to.
+    #[inline]
     pub fn at(&mut self, time: Nanos) -> &mut C {
         let second = time.0 / Nanos::SECOND.0;
+        // Nearly always the cell is there; the step is a power of two, and to divide by it would take long.
+        let at = (second >> self.step_s.trailing_zeros()).wrapping_sub(self.first) as usize;
+        if at < self.cells.len() {
+            return &mut self.cells[at];
+        }
         self.cover(second, second);
         &mut self.cells[(second / self.step_s - self.first) as usize]
     }

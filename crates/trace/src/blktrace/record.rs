@@ -27,12 +27,9 @@ const MAGIC: u32 = 0x6561_7400;
 const CGROUP_TAG: u16 = 1 << 8;
 const CGROUP_ID_BYTES: usize = 8;
 
-/// Byte order and version, as the magic of a record tells.
+/// Byte order and version, as the magic of a record tells: the magic itself, its four bytes read as little-endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
-    big_endian: bool,
-    version: u8,
-}
+pub struct Layout(u32);
 
 /// The two fields needed to step from record to record and to put records in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,24 +51,35 @@ pub fn looks_like(start: &[u8]) -> bool {
 }
 
 impl Layout {
+    /// What nearly all recordings are.
+    const USUAL: Layout = Layout(MAGIC | 7);
+
     /// Reads the magic; `None` if there is none.
+    #[inline]
     pub fn detect(bytes: &[u8]) -> Option<Layout> {
-        let raw: [u8; 4] = bytes.get(..4)?.try_into().ok()?;
-        let little = u32::from_le_bytes(raw);
-        if little & 0xffff_ff00 == MAGIC {
-            return Some(Layout { big_endian: false, version: little as u8 });
-        }
-        let big = u32::from_be_bytes(raw);
-        (big & 0xffff_ff00 == MAGIC).then_some(Layout { big_endian: true, version: big as u8 })
+        let little = u32::from_le_bytes(*bytes.first_chunk()?);
+        let is_magic = |n: u32| n & 0xffff_ff00 == MAGIC;
+        (is_magic(little) || is_magic(little.swap_bytes())).then_some(Layout(little))
+    }
+
+    #[inline]
+    fn big_endian(self) -> bool {
+        self.0 & 0xffff_ff00 != MAGIC
     }
 
     /// 7 and 8 are read.
+    #[inline]
     pub fn version(self) -> u8 {
-        self.version
+        if self.big_endian() {
+            (self.0 >> 24) as u8
+        } else {
+            self.0 as u8
+        }
     }
 
+    #[inline]
     fn header_len(self) -> Option<usize> {
-        match self.version {
+        match self.version() {
             7 => Some(48),
             8 => Some(64),
             _ => None,
@@ -81,7 +89,7 @@ impl Layout {
     #[inline]
     fn u16(self, b: &[u8], at: usize) -> u16 {
         let raw = [b[at], b[at + 1]];
-        if self.big_endian {
+        if self.big_endian() {
             u16::from_be_bytes(raw)
         } else {
             u16::from_le_bytes(raw)
@@ -91,7 +99,7 @@ impl Layout {
     #[inline]
     fn u32(self, b: &[u8], at: usize) -> u32 {
         let raw: [u8; 4] = b[at..at + 4].try_into().expect("four bytes");
-        if self.big_endian {
+        if self.big_endian() {
             u32::from_be_bytes(raw)
         } else {
             u32::from_le_bytes(raw)
@@ -101,7 +109,7 @@ impl Layout {
     #[inline]
     fn u64(self, b: &[u8], at: usize) -> u64 {
         let raw: [u8; 8] = b[at..at + 8].try_into().expect("eight bytes");
-        if self.big_endian {
+        if self.big_endian() {
             u64::from_be_bytes(raw)
         } else {
             u64::from_le_bytes(raw)
@@ -126,12 +134,20 @@ pub fn peek(bytes: &[u8]) -> Peek {
     if bytes.len() < 4 {
         return Peek::Short(4);
     }
-    let Some(layout) = Layout::detect(bytes) else { return Peek::Garbage };
+    match Layout::detect(bytes) {
+        Some(Layout::USUAL) => peek_as(Layout::USUAL, bytes),
+        Some(other) => peek_as(other, bytes),
+        None => Peek::Garbage,
+    }
+}
+
+#[inline(always)]
+fn peek_as(layout: Layout, bytes: &[u8]) -> Peek {
     let Some(head) = layout.header_len() else { return Peek::Garbage };
     if bytes.len() < head {
         return Peek::Short(head);
     }
-    let payload_at = if layout.version == 7 { 46 } else { 50 };
+    let payload_at = if layout.version() == 7 { 46 } else { 50 };
     let len = head + layout.u16(bytes, payload_at) as usize;
     if bytes.len() < len {
         return Peek::Short(len);
@@ -139,79 +155,101 @@ pub fn peek(bytes: &[u8]) -> Peek {
     Peek::Record(Header { layout, time: Nanos(layout.u64(bytes, 8)), len })
 }
 
-/// Decodes the record that [`peek`] found at the start of `bytes`; its text goes into `batch`.
-#[inline]
-pub fn decode(header: &Header, bytes: &[u8], batch: &mut Batch) -> Event {
-    let l = header.layout;
+/// Decodes the record that [`peek`] found at the start of `bytes` into `batch`: an event and its text.
+#[inline(always)]
+pub fn decode(header: &Header, bytes: &[u8], batch: &mut Batch) {
     let record = &bytes[..header.len];
-    let (action, tid, dev, cpu, error, head) = if l.version == 7 {
-        (
-            l.u32(record, 28) as u64,
-            l.u32(record, 32),
-            l.u32(record, 36),
-            l.u32(record, 40),
-            l.u16(record, 44),
-            48,
-        )
-    } else {
-        (l.u64(record, 32), l.u32(record, 28), l.u32(record, 40), l.u32(record, 44), l.u16(record, 48), 64)
-    };
-    let mut payload = &record[head..];
-    let what = action as u16;
-    let mut cgroup = 0;
-    if what & CGROUP_TAG != 0 && payload.len() >= CGROUP_ID_BYTES {
-        cgroup = l.u64(payload, 0);
-        payload = &payload[CGROUP_ID_BYTES..];
+    if header.layout == Layout::USUAL && record.len() == 48 {
+        let (what, flags) = kind(Layout::USUAL, record);
+        if let (Some(action), false) = (KINDS.get(what as usize), flags.has(Flags::NOTE)) {
+            // Most records by far. All is known, so the event is made where it is to lie and not copied there.
+            batch.events.push(event(Layout::USUAL, record, flags, *action, Detail::None, 0));
+            return;
+        }
     }
-    let flags = Flags((action >> 16) as u32);
-    let (action, detail) = meaning(what & !CGROUP_TAG, flags, l, payload, batch);
+    decode_any(header.layout, record, batch);
+}
+
+#[inline(never)]
+fn decode_any(l: Layout, record: &[u8], batch: &mut Batch) {
+    let (what, flags) = kind(l, record);
+    let payload = &record[if l.version() == 7 { 48 } else { 64 }..];
+    let (action, detail, cgroup) = meaning(what, flags, l, payload, batch);
+    batch.events.push(event(l, record, flags, action, detail, cgroup));
+}
+
+/// What was recorded, and of which category.
+#[inline(always)]
+fn kind(l: Layout, record: &[u8]) -> (u16, Flags) {
+    let action = if l.version() == 7 { l.u32(record, 28) as u64 } else { l.u64(record, 32) };
+    (action as u16, Flags((action >> 16) as u32))
+}
+
+#[inline(always)]
+fn event(l: Layout, record: &[u8], flags: Flags, action: Action, detail: Detail, cgroup: u64) -> Event {
+    let [tid, dev, cpu, error] = if l.version() == 7 { [32, 36, 40, 44] } else { [28, 40, 44, 48] };
     Event {
-        time: header.time,
+        time: Nanos(l.u64(record, 8)),
         sector: Sector(l.u64(record, 16)),
         bytes: Bytes(l.u32(record, 24) as u64),
         cgroup,
-        dev: DevId(dev),
-        tid: Tid(tid),
-        cpu: Cpu(cpu),
+        dev: DevId(l.u32(record, dev)),
+        tid: Tid(l.u32(record, tid)),
+        cpu: Cpu(l.u32(record, cpu)),
         sequence: l.u32(record, 4),
-        error,
+        error: l.u16(record, error),
         flags,
         action,
         detail,
     }
 }
 
-/// The action of a code, and its payload as a detail.
-#[inline]
-fn meaning(what: u16, flags: Flags, l: Layout, payload: &[u8], batch: &mut Batch) -> (Action, Detail) {
-    if flags.has(Flags::NOTE) {
-        return note(what, l, payload, batch);
+/// Actions by code (`enum blktrace_act`).
+const KINDS: [Action; 21] = [
+    Action::Other(0),
+    Action::Queue,
+    Action::BackMerge,
+    Action::FrontMerge,
+    Action::Get,
+    Action::SleepForRequest,
+    Action::Requeue,
+    Action::Issue,
+    Action::Complete,
+    Action::Plug,
+    Action::Unplug,
+    Action::UnplugImplicit,
+    Action::Insert,
+    Action::Split,
+    Action::Bounce,
+    Action::Remap,
+    Action::Abort,
+    Action::DriverData,
+    Action::ZonePlug,
+    Action::ZoneUnplug,
+    Action::ZoneManage,
+];
+
+/// The action of a code, its payload as a detail, and the cgroup.
+fn meaning(
+    what: u16,
+    flags: Flags,
+    l: Layout,
+    mut payload: &[u8],
+    batch: &mut Batch,
+) -> (Action, Detail, u64) {
+    let mut cgroup = 0;
+    if what & CGROUP_TAG != 0 && payload.len() >= CGROUP_ID_BYTES {
+        cgroup = l.u64(payload, 0);
+        payload = &payload[CGROUP_ID_BYTES..];
     }
-    let action = match what {
-        1 => Action::Queue,
-        2 => Action::BackMerge,
-        3 => Action::FrontMerge,
-        4 => Action::Get,
-        5 => Action::SleepForRequest,
-        6 => Action::Requeue,
-        7 => Action::Issue,
-        8 => Action::Complete,
-        9 => Action::Plug,
-        10 => Action::Unplug,
-        11 => Action::UnplugImplicit,
-        12 => Action::Insert,
-        13 => Action::Split,
-        14 => Action::Bounce,
-        15 => Action::Remap,
-        16 => Action::Abort,
-        17 => Action::DriverData,
-        18 => Action::ZonePlug,
-        19 => Action::ZoneUnplug,
-        20 => Action::ZoneManage,
-        other => Action::Other(other),
-    };
+    let what = what & !CGROUP_TAG;
+    if flags.has(Flags::NOTE) {
+        let (action, detail) = note(what, l, payload, batch);
+        return (action, detail, cgroup);
+    }
+    let action = KINDS.get(what as usize).copied().unwrap_or(Action::Other(what));
     if payload.is_empty() {
-        return (action, Detail::None);
+        return (action, Detail::None, cgroup);
     }
     let detail = match action {
         Action::Split if payload.len() >= 8 => Detail::Split(Sector(big64(payload))),
@@ -224,7 +262,7 @@ fn meaning(what: u16, flags: Flags, l: Layout, payload: &[u8], batch: &mut Batch
         },
         _ => batch.store(payload),
     };
-    (action, detail)
+    (action, detail, cgroup)
 }
 
 /// Notes (`enum blktrace_notify`): 0 names a task, 1 tells the wall clock, 2 is a message.

@@ -73,24 +73,29 @@ impl Stream {
     /// The device of the next record.
     pub fn next_device(&self) -> Option<DevId> {
         let head = self.head.as_ref()?;
-        Some(decode(head, &self.buffer[self.start..self.end], &mut Batch::default()).dev)
+        let mut batch = Batch::default();
+        decode(head, &self.buffer[self.start..self.end], &mut batch);
+        batch.events.first().map(|e| e.dev)
     }
 
     /// Puts the next record into `batch` (before it a note of what is missing) and moves on.
     #[inline]
     pub fn take(&mut self, batch: &mut Batch) -> Result<(), Error> {
-        let Some(head) = self.head else { return Ok(()) };
-        let event = decode(&head, &self.buffer[self.start..self.end], batch);
-        self.judge(&event, batch);
-        batch.events.push(event);
+        // Field by field: they were written so a moment ago, and a processor that is to load several of them at once
+        // waits until all that was written before is in its cache (a quarter of the time of all reading, once).
+        let Some(Header { layout, time, len }) = self.head else { return Ok(()) };
+        decode(&Header { layout, time, len }, &self.buffer[self.start..self.end], batch);
+        self.judge(batch);
         self.quality.events += 1;
-        self.start += head.len;
-        self.offset += head.len as u64;
+        self.start += len;
+        self.offset += len as u64;
         self.advance()
     }
 
+    /// Looks at the event that was decoded last, and puts before it a note of what is missing.
     #[inline]
-    fn judge(&mut self, event: &Event, batch: &mut Batch) {
+    fn judge(&mut self, batch: &mut Batch) {
+        let Some(event) = batch.events.last() else { return };
         if let Action::Other(_) = event.action {
             self.quality.unknown += 1;
         }
@@ -104,15 +109,11 @@ impl Stream {
         }
         let gap = between.missing;
         if gap > 0 {
-            self.quality.lose(event.dev, event.cpu, event.time, gap);
-            batch.events.push(Event {
-                action: Action::Lost,
-                detail: Detail::Lost(gap),
-                time: event.time,
-                dev: event.dev,
-                cpu: event.cpu,
-                ..Event::default()
-            });
+            let Event { dev, cpu, time, .. } = *event;
+            self.quality.lose(dev, cpu, time, gap);
+            let (action, detail) = (Action::Lost, Detail::Lost(gap));
+            let lost = Event { action, detail, time, dev, cpu, ..Event::default() };
+            batch.events.insert(batch.events.len() - 1, lost);
         }
     }
 
