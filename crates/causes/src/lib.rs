@@ -15,6 +15,7 @@ mod scheduler_starvation;
 mod slow;
 #[cfg(test)]
 mod story;
+mod tag_exhaustion;
 #[cfg(test)]
 mod tests;
 mod verdict;
@@ -44,6 +45,7 @@ pub fn all() -> &'static [&'static dyn Cause] {
         &raid_read_modify_write::RaidReadModifyWrite,
         &flush_cost::FlushCost,
         &scheduler_starvation::SchedulerStarvation,
+        &tag_exhaustion::TagExhaustion,
         &writeback_flood::WritebackFlood,
         &request_size::RequestSize,
         &device_saturated::DeviceSaturated,
