@@ -24,6 +24,9 @@ const MOSTLY: f64 = 0.5;
 /// processor, mostly.
 const FULL_MOST_OF_IT: f64 = 0.5;
 
+/// Who waits for a request for less than this part of the time is not worth a word.
+const NOT_AT_ALL: f64 = 0.01;
+
 impl Cause for TagExhaustion {
     fn name(&self) -> &'static str {
         "tag-exhaustion"
@@ -40,9 +43,11 @@ impl Cause for TagExhaustion {
     fn judge(&self, case: &mut Case) -> Verdict {
         let mut verdict: Option<Verdict> = None;
         let (mut against, mut unsure) = (None, None);
+        let mut most_share = 0.0f64;
         for slow in case.slow() {
             let get = case.unclaimed(&slow, Reason::GetRequest);
             let most = slow.on.tags.most();
+            most_share = most_share.max(slow.share(get));
             if slow.share(get) < MIN_SHARE {
                 against.get_or_insert_with(|| {
                     format!(
@@ -100,6 +105,9 @@ impl Cause for TagExhaustion {
                 v.unless("a wait for a request that begins while the device holds fewer than its most")
             }
             (None, Some(unsure), _) => Verdict::cannot_tell(self.name(), unsure),
+            (None, None, Some(against)) if most_share < NOT_AT_ALL => {
+                Verdict::out_of_the_question(self.name(), against)
+            }
             (None, None, Some(against)) => Verdict::rejected(self.name(), against),
             (None, None, None) => case.nothing(self.name(), "nothing that was slow waited for a request"),
         }
