@@ -1,6 +1,5 @@
 # make demo                         build, explain a bundled recording, write a report
 # make test                         formatting, clippy, and all tests
-# make test-live                    as root, on an idle machine: record, explain, compare with fio
 # make test-captures CAPTURES=DIR   the tests again, with large recordings of your own besides
 # make bench [CAPTURE=DIR]          iowhy beside blkparse and btt; writes docs/benchmarks.md
 # make install [PREFIX=/usr/local]  the program, manual pages, completions
@@ -15,7 +14,7 @@ DEMO    := fixtures/randread-vs-bufferedwrite
 # What a long recording is made of: it is fast devices that fill long ones.
 SEED    := fixtures/nullblk-randrw
 
-.PHONY: all demo test test-live test-captures bench install bless picture release toolchain clean
+.PHONY: all demo test test-captures bench install bless picture release toolchain clean
 
 all: release
 
@@ -40,9 +39,6 @@ test: toolchain
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	$(CARGO) test --locked --workspace --no-fail-fast
-
-test-live: toolchain
-	$(CARGO) test --locked -p iowhy --test live -- --ignored
 
 test-captures: toolchain
 	@test -n '$(CAPTURES)' || { echo 'usage: make test-captures CAPTURES=DIR (a folder of recordings)' >&2; exit 2; }

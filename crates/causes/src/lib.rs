@@ -25,6 +25,7 @@ mod slow;
 mod stable_page;
 #[cfg(test)]
 mod story;
+mod tag_exhaustion;
 #[cfg(test)]
 mod tests;
 mod verdict;
@@ -63,6 +64,7 @@ pub fn all() -> &'static [&'static dyn Cause] {
         &flush_cost::FlushCost,
         &log_force::LogForce,
         &scheduler_starvation::SchedulerStarvation,
+        &tag_exhaustion::TagExhaustion,
         &writeback_flood::WritebackFlood,
         &request_size::RequestSize,
         &device_saturated::DeviceSaturated,

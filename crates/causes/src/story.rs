@@ -49,6 +49,26 @@ impl Story {
         self.request(x, queued, Some(queued), issued, done)
     }
 
+    /// 4 KiB are read, and the reader waits for its request first: queued, got and issued, completed.
+    pub fn read_without_tag(&mut self, queued: u64, got: u64, done: u64) -> &mut Story {
+        let x = self.extent(DISK, 4, Flags::READ, READER);
+        self.late_request(x, queued, got, done)
+    }
+
+    /// The same for a write that somebody waits for.
+    pub fn write_without_tag(&mut self, queued: u64, got: u64, done: u64) -> &mut Story {
+        let x = self.extent(DISK, 4, Flags::WRITE.with(Flags::SYNC), READER);
+        self.late_request(x, queued, got, done)
+    }
+
+    fn late_request(&mut self, x: Extent, queued: u64, got: u64, done: u64) -> &mut Story {
+        self.tell(queued, Action::Queue, x, Detail::None);
+        self.tell(got, Action::Get, x, Detail::None);
+        self.tell(got, Action::Issue, x, Detail::None);
+        self.tell(done, Action::Complete, x, Detail::None);
+        self
+    }
+
     /// Dirty data of so many KiB is written back.
     pub fn writeback(&mut self, queued: u64, issued: u64, done: u64, kib: u64) -> &mut Story {
         let x = self.extent(DISK, kib, Flags::WRITE, FLUSHER);

@@ -8,6 +8,7 @@ mod losses;
 mod raid;
 mod request_size;
 mod scheduler_starvation;
+mod tag_exhaustion;
 mod writeback_flood;
 
 use crate::story::Story;

@@ -150,3 +150,27 @@ fn a_mixture_below_lvm() {
     assert_found(&v, &["device-saturated"]);
     assert_eq!(of(&v, "device-saturated").confidence, Some(Confidence::Medium));
 }
+
+/// The settings show 128 tags, four are ever taken.
+#[test]
+fn waits_for_a_tag() {
+    let Some(v) = verdicts("j_nrreq_4") else { return };
+    let tags = of(&v, "tag-exhaustion");
+    assert_eq!((tags.verdict, tags.confidence), (Answer::Found, Some(Confidence::High)), "{tags:#?}");
+    assert!(says(&tags.evidence, "4 requests were in loop0"), "{tags:#?}");
+    assert!(says(&tags.evidence, "nr_requests shows 128"), "{tags:#?}");
+    assert!(tags.remedies[0].command.contains("/sys/block/loop0/queue/nr_requests"), "{tags:#?}");
+    let Some(v) = verdicts("a_randread_alone") else { return };
+    assert_eq!(of(&v, "tag-exhaustion").verdict, Answer::Rejected);
+}
+
+/// Recorded through tracefs with everything on: the block events are the same.
+#[test]
+fn a_flood_and_a_scheduler_through_tracefs() {
+    let Some(v) = verdicts("c_dd_buffered") else { return };
+    assert_found(&v, &["writeback-flood"]);
+    assert!(of(&v, "writeback-flood").share > 0.9);
+    let Some(v) = verdicts("g_deadline_default") else { return };
+    assert_found(&v, &["scheduler-starvation", "device-saturated"]);
+    assert!(of(&v, "scheduler-starvation").share > 0.5);
+}

@@ -60,7 +60,8 @@ impl System {
 
     /// The device of this number.
     pub fn device_at(&self, dev: DevId) -> Option<&Device> {
-        self.devices.values().find(|d| d.dev.as_ref().is_some_and(|fact| fact.value == dev))
+        let told = self.devices.values().find(|d| d.dev.as_ref().is_some_and(|fact| fact.value == dev));
+        told.or_else(|| self.devices.get(&fixed_name(dev)?).filter(|d| d.dev.is_none()))
     }
 
     /// The kernel's name of the device of this number.
@@ -221,4 +222,15 @@ fn insert(names: &mut Vec<Fact<String>>, name: &str, at: &At) -> bool {
         names.push(Fact::new(name.to_owned(), at));
     }
     true
+}
+
+/// The kernel's name of a whole disk whose number is fixed (Documentation/admin-guide/devices.txt): loop devices without
+/// partitions, and the first 16 SCSI disks. Example: 7:3 is `loop3`, 8:16 is `sdb`. Most other majors are given out as
+/// drivers are loaded.
+fn fixed_name(dev: DevId) -> Option<String> {
+    match (dev.major(), dev.minor()) {
+        (7, n) => Some(format!("loop{n}")),
+        (8, n @ 0..=255) if n % 16 == 0 => Some(format!("sd{}", char::from(b'a' + (n / 16) as u8))),
+        _ => None,
+    }
 }

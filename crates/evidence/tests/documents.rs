@@ -227,6 +227,18 @@ unused devices: <none>
     assert_eq!(system.device("md_d3").unwrap().dev, None, "its number does not follow from its name");
 }
 
+/// Where no document tells numbers, the fixed ones are known.
+#[test]
+fn fixed_numbers() {
+    let lines = "/sys/block/loop3/queue/nr_requests:128\n/sys/block/sdb/queue/nr_requests:64\n";
+    let mut system = System::default();
+    assert!(system.add_document("settings.txt", lines.as_bytes()));
+    assert_eq!(system.device_name(DevId::new(7, 3)), Some("loop3"));
+    assert_eq!(system.device_name(DevId::new(8, 16)), Some("sdb"));
+    assert_eq!(system.device_name(DevId::new(8, 17)), None);
+    assert_eq!(system.device_name(DevId::new(7, 4)), None, "no document speaks of loop4");
+}
+
 #[test]
 fn numbers_from_ls_partitions_and_lsblk() {
     let system = read(

@@ -171,7 +171,6 @@ fn agree(b: &Bench, said: &Json, did: &Did) {
 }
 
 #[test]
-#[ignore = "records live, run by `make test-live`: completions that interrupt the recorder itself are not recorded yet"]
 fn a_folder() {
     let Some(b) = Bench::new() else { return };
     let capture = b.captures.path().join("c");
@@ -224,7 +223,6 @@ fn a_folder() {
 }
 
 #[test]
-#[ignore = "records live, run by `make test-live`: completions that interrupt the recorder itself are not recorded yet"]
 fn a_stream() {
     let Some(b) = Bench::new() else { return };
     let script = format!(
@@ -242,7 +240,6 @@ fn a_stream() {
 
 /// Ctrl-C goes to both ends of the pipe: the recording ends, and it is explained.
 #[test]
-#[ignore = "records live, run by `make test-live`: completions that interrupt the recorder itself are not recorded yet"]
 fn a_stream_ended_by_the_keyboard() {
     let Some(b) = Bench::new() else { return };
     let script = format!(
@@ -266,7 +263,6 @@ fn a_stream_ended_by_the_keyboard() {
 }
 
 #[test]
-#[ignore = "records live, run by `make test-live`: completions that interrupt the recorder itself are not recorded yet"]
 fn a_killed_recorder() {
     let Some(b) = Bench::new() else { return };
     let capture = b.captures.path().join("killed");

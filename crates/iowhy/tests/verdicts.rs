@@ -39,6 +39,11 @@ const KNOWN: &[Known] = &[
         rejected: &["request-size", "flush-cost"],
     },
     Known {
+        recording: "hidden-tags",
+        found: &["tag-exhaustion"],
+        rejected: &["healthy", "device-saturated", "scheduler-starvation", "request-size"],
+    },
+    Known {
         recording: "seqwrite-max32k",
         found: &["request-size"],
         rejected: &["writeback-flood", "flush-cost"],

@@ -100,13 +100,6 @@ impl Instance {
         })
     }
 
-    /// Keeps a thread's own doings out of the recording. `false` if this kernel cannot (before 5.7).
-    pub fn exclude(&self, thread: nix::unistd::Pid) -> bool {
-        let path = self.dir.join("set_event_notrace_pid");
-        let file = OpenOptions::new().append(true).open(path);
-        file.and_then(|mut f| f.write_all(thread.to_string().as_bytes())).is_ok()
-    }
-
     /// Sets filter and trigger and switches the event on. What failed is said in words: an event without its
     /// trigger is still worth having, one without its filter could flood the recording and stays off.
     pub fn enable(&self, event: &Chosen) -> std::result::Result<(), String> {

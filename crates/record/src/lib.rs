@@ -14,6 +14,7 @@ mod instance;
 mod keep;
 mod memory;
 mod mounts;
+mod own;
 mod pack;
 mod plan;
 mod recorder;

@@ -13,6 +13,7 @@ use crate::events::{select, DevFields, Selection};
 use crate::instance::{clean, CpuStats, Instance};
 use crate::keep::{Keep, Lines, CAPTURE, HEAD, SAMPLES, SYSTEM};
 use crate::memory;
+use crate::own::Own;
 use crate::plan::{Output, Plan, Stop};
 use crate::running::{Running, Signals};
 use crate::samples::Sample;
@@ -202,11 +203,6 @@ impl<'a> Session<'a> {
 
     /// Records. The instance is gone when this returns, however it returns.
     fn run(&mut self, instance: Instance, signals: &Signals) -> Result<(Capture, Head, Vec<Drained>)> {
-        for event in &self.selection.events {
-            if let Err(why) = instance.enable(event) {
-                self.notes.push(why);
-            }
-        }
         let head = self.head(&instance)?;
         self.before = Some(Snapshot::take(&self.host.sys, &self.host.proc));
         let system = System::new(self.before.clone(), None);
@@ -224,12 +220,14 @@ impl<'a> Session<'a> {
             jobs.push(Job { cpu: *cpu, pipe: instance.raw_pipe(*cpu), sink: self.keep.sink(*cpu)? });
         }
         let drain = Drain::start(jobs, page)?;
-        let hidden = drain.tids().iter().chain([&gettid()]).all(|tid| instance.exclude(*tid));
-        if !hidden {
-            self.note(
-                "this kernel cannot leave the recorder out of its own recording (before Linux 5.7)".into(),
-            );
+        if Own::known(&self.host.proc) {
+            let own = Own::new(drain.tids().iter().copied().chain([gettid()]));
+            self.selection.events.iter_mut().for_each(|event| own.leave_out(event));
+        } else {
+            self.note("in a container the recorder cannot leave itself out of its own recording".into());
         }
+        let refused: Vec<_> = self.selection.events.iter().filter_map(|e| instance.enable(e).err()).collect();
+        refused.into_iter().for_each(|why| self.note(why));
 
         let mut samples = self.keep.lines(SAMPLES)?;
         if signals.caught().is_some() {

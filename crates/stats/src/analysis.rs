@@ -14,6 +14,9 @@ use operation::Watch;
 use rustc_hash::FxHashMap;
 use trace::{Action, Batch, DevId, Nanos};
 
+/// A shorter wait for a request is none: the way through the kernel takes as long.
+const MIN_TAG_WAIT: Nanos = Nanos(10_000);
+
 /// What was found out. Causes judge by this, reports show it.
 #[derive(Default)]
 pub struct Facts {
@@ -217,6 +220,15 @@ impl Sink for Found {
             place.overtaken += ledger.of_reason(Reason::Scheduler);
             place.overtakers += overtakers as u64;
         }
+        let waited = ledger.of_reason(Reason::GetRequest);
+        if waited >= MIN_TAG_WAIT && !b.merged {
+            let span = b.time.queued.zip(b.time.got);
+            if let Some(wait) = span.and_then(|(queued, got)| device.tags.wait(queued, got)) {
+                place.tagless += waited;
+                place.full += wait.full.min(waited);
+                place.no_tag += 1;
+            }
+        }
         if b.pieces > 1 {
             place.split_device += in_device;
             place.split += 1;
@@ -238,6 +250,8 @@ impl Sink for Found {
 
     fn in_flight(&mut self, dev: DevId, now: Nanos, in_flight: &ByClass<u32>) {
         let depth = in_flight.iter().map(|n| *n as u64).sum();
-        self.device(dev).depth.set(now, depth);
+        let device = self.device(dev);
+        device.depth.set(now, depth);
+        device.tags.set(now, depth);
     }
 }

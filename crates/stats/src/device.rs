@@ -4,6 +4,7 @@ use crate::depth::Depth;
 use crate::distribution::Distribution;
 use crate::phases::Phases;
 use crate::series::{Cell, Series};
+use crate::tags::Tags;
 use crate::tail::Tail;
 use crate::traffic::Traffic;
 use life::{Bio, Class, Plug, Request};
@@ -186,6 +187,8 @@ pub struct Device {
     pub company: [Company; Class::COUNT],
     /// Requests in the device over time.
     pub depth: Depth,
+    /// When it held as many as it ever does.
+    pub tags: Tags,
     /// Plugs by task number.
     pub plugs: BTreeMap<u32, PlugStats>,
     /// Per second.
@@ -205,6 +208,7 @@ impl Device {
             bios: Default::default(),
             company: Default::default(),
             depth: Depth::new(),
+            tags: Tags::default(),
             plugs: BTreeMap::new(),
             series: Series::new(),
             traffic: Traffic::default(),

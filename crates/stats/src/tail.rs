@@ -25,6 +25,12 @@ pub struct TailTime {
     pub overtaken: Nanos,
     /// How many background writes overtook them in the scheduler.
     pub overtakers: u64,
+    /// The part of `get request` of operations that found the device full: no tag was free.
+    pub tagless: Nanos,
+    /// The part of that in which it was full.
+    pub full: Nanos,
+    /// How many operations found it so.
+    pub no_tag: u64,
     /// Other requests that the device completed while it had theirs.
     pub served: u64,
     /// The part of `device` in which the device served those that were there before.
@@ -46,6 +52,9 @@ impl TailTime {
         self.flooded += o.flooded;
         self.overtaken += o.overtaken;
         self.overtakers += o.overtakers;
+        self.tagless += o.tagless;
+        self.full += o.full;
+        self.no_tag += o.no_tag;
         self.served += o.served;
         self.behind += o.behind;
         self.split_device += o.split_device;

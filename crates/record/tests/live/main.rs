@@ -7,4 +7,5 @@ mod endings;
 mod filesystems;
 mod machine;
 mod outputs;
+mod own;
 mod refusals;

@@ -1,0 +1,97 @@
+//! A full device, and waits that have nothing to do with it.
+
+use super::*;
+
+/// Four tags: groups of four reads of 2 ms, each beginning when the one before is done; all are asked for at once.
+fn four_tags(story: &mut Story, at_ms: u64, groups: u64, write: bool) {
+    for group in 0..groups {
+        for i in 0..4 {
+            let (queued, got) = (at_ms * MS + 4 * group.min(1) + i, (at_ms + 2 * group) * MS + i);
+            let done = (at_ms + 2 * group + 2) * MS + i;
+            match write {
+                true => story.write_without_tag(queued, got, done),
+                false => story.read_without_tag(queued, got, done),
+            };
+        }
+    }
+}
+
+fn crowded(write: bool) -> Story {
+    let mut story = Story::default();
+    quick_reads(&mut story, 0, 100);
+    for i in 0..50 {
+        four_tags(&mut story, 1000 + 100 * i, 8, write);
+    }
+    story
+}
+
+#[test]
+fn found_in_a_full_device() {
+    let mut story = crowded(false);
+    story.settings("sda/queue/scheduler: [none] mq-deadline\nsda/queue/nr_requests: 128\n");
+    let v = story.verdict("tag-exhaustion");
+    assert!(found(&v) > 0.7, "{v:?}");
+    assert_eq!(v.confidence, Some(Confidence::High));
+    assert!(v.evidence[0].contains("came when 4 requests were in sda"), "{v:?}");
+    assert!(v.evidence.iter().any(|e| e.contains("nr_requests shows 128")), "{v:?}");
+    // The kernel ignores the number that it shows already.
+    let hidden = "echo 127 > /sys/block/sda/queue/nr_requests; echo 128 > /sys/block/sda/queue/nr_requests";
+    assert_eq!(v.remedies[0].command, hidden);
+}
+
+#[test]
+fn what_to_do_depends_on_the_limit() {
+    let command = |settings: &str| {
+        let v = crowded(false).settings(settings).verdict("tag-exhaustion");
+        found(&v);
+        v.remedies[0].command.clone()
+    };
+    let none = "sda/queue/scheduler: [none]\n";
+    let set = format!("{none}sda/queue/nr_requests: 4\n");
+    assert_eq!(command(&set), "echo mq-deadline > /sys/block/sda/queue/scheduler");
+    assert_eq!(
+        command(&format!("{set}sda/mq/0/nr_tags: 64\n")),
+        "echo 64 > /sys/block/sda/queue/nr_requests"
+    );
+    let scheduler = "sda/queue/scheduler: [mq-deadline] none\nsda/queue/nr_requests: 64\n";
+    assert_eq!(command(scheduler), "echo 256 > /sys/block/sda/queue/nr_requests");
+    assert!(command("sda/queue/rotational: 0\n").starts_with("grep -H"));
+}
+
+#[test]
+fn writes_may_have_waited_for_throttling() {
+    let mut story = crowded(true);
+    assert!(cannot_tell(&story.verdict("tag-exhaustion")).contains("wbt_lat_usec was not recorded"));
+    story.settings("sda/queue/wbt_lat_usec: 2000\n");
+    assert!(cannot_tell(&story.verdict("tag-exhaustion")).contains("writeback throttling"));
+    let mut off = crowded(true);
+    found(&off.settings("sda/queue/wbt_lat_usec: 0\n").verdict("tag-exhaustion"));
+    let mut limit = crowded(true);
+    found(
+        &limit.settings("sda/queue/wbt_lat_usec: 2000\nsda/queue/nr_requests: 4\n").verdict("tag-exhaustion"),
+    );
+}
+
+#[test]
+fn rejected_where_the_device_had_room() {
+    let mut story = Story::default();
+    four_tags(&mut story, 0, 1, false);
+    quick_reads(&mut story, 100, 200);
+    for i in 0..5 {
+        // Nothing is in the device, and yet the request comes late.
+        let at = (1000 + 100 * i) * MS;
+        story.read_without_tag(at, at + 50 * MS, at + 51 * MS);
+    }
+    assert!(rejected(&story.verdict("tag-exhaustion"))
+        .contains("was full (its 4 requests) when they came in 0 %"));
+}
+
+#[test]
+fn rejected_where_requests_come_at_once() {
+    let mut story = Story::default();
+    quick_reads(&mut story, 0, 200);
+    for i in 0..5 {
+        story.read((1000 + 100 * i) * MS, (1000 + 100 * i) * MS, (1050 + 100 * i) * MS);
+    }
+    assert!(rejected(&story.verdict("tag-exhaustion")).contains("(Q2G p99), 0 % of the time"));
+}
