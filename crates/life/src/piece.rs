@@ -81,7 +81,7 @@ impl Piece {
 }
 
 /// What a piece is found by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub dev: u32,
     pub start: Sector,

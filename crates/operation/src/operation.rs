@@ -90,9 +90,10 @@ impl Kind {
     /// writes.
     pub fn class(self) -> Class {
         match self {
-            Kind::Call(Call::Read | Call::Open | Call::Getdents) | Kind::PageFault | Kind::RingRead => {
-                Class::Read
-            }
+            Kind::Call(Call::Read | Call::Open | Call::Getdents)
+            | Kind::PageFault
+            | Kind::RingRead
+            | Kind::AioRead => Class::Read,
             Kind::Writeback => Class::Background,
             _ => Class::SyncWrite,
         }

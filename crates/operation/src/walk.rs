@@ -58,13 +58,14 @@ impl<'a> Walk<'a> {
         walk.account
     }
 
-    /// What its task did from `from` until a bio was queued, and the bio's own life: for libaio.
+    /// What its task did from `from` until a bio had its request, and the bio's life from then on: for libaio. (The task
+    /// itself waits for the request, asleep in `blk_mq_get_tag`.)
     pub fn of_bio(history: &'a History, bio: &Bio, from: Nanos) -> Account {
         let to = bio.time.completed.max(from);
-        let queued = bio.time.start().clamp(from, to);
+        let sent = bio.time.got.unwrap_or(bio.time.start()).clamp(from, to);
         let mut walk = Walk::new(history, from, to);
-        walk.task(bio.tid, from, queued, 0);
-        walk.request(&Entry { done: Done::Bio(Box::new(bio.clone())), inode: None }, queued, to, 0);
+        walk.task(bio.tid, from, sent, 0);
+        walk.request(&Entry { done: Done::Bio(Box::new(bio.clone())), inode: None }, sent, to, 0);
         walk.account
     }
 

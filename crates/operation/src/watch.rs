@@ -322,8 +322,16 @@ impl Watch {
             over.outside(&Outside { tid: e.tid, from, to: e.time, wait_cpu });
         }
         let is_storage = known.is_some() || call.is_sync();
-        thread.open =
-            (call != Call::Other).then_some(Open { call, from: e.time, fd, fs, dev, inode, is_storage });
+        thread.open = (call != Call::Other).then_some(Open {
+            call,
+            from: e.time,
+            fd,
+            fs,
+            dev,
+            inode,
+            is_storage,
+            last_sent: None,
+        });
     }
 
     fn exit(&mut self, e: &TaskEvent, call: Call, result: i64, names: &Names, over: &mut impl Over) {

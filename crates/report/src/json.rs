@@ -7,7 +7,8 @@ use ledger::{Reason, RollUp};
 use life::{Class, Op};
 use serde::Serialize;
 use serde_json::{json, Map, Value};
-use stats::{class_op, Device, Distribution, Group, Phases, Summary};
+use stats::{class_op, Device, Distribution, Group, OpKey, OpStats, Phases, Summary};
+use trace::DevId;
 
 /// The whole object.
 pub fn to_json(e: &Explanation) -> Value {
@@ -58,7 +59,8 @@ fn rfc3339(ns: u128) -> Option<String> {
 }
 
 fn operations(e: &Explanation) -> Vec<Value> {
-    let mut all = Vec::new();
+    let mut all: Vec<Value> =
+        e.facts.operations.groups.iter().map(|(key, stats)| of_tasks(e, key, stats)).collect();
     for device in &e.facts.devices {
         for op in Op::ALL {
             all.extend(operation(e, device, op, "request", |c| &device.requests[c.index()]));
@@ -66,6 +68,22 @@ fn operations(e: &Explanation) -> Vec<Value> {
         }
     }
     all
+}
+
+/// Operations of tasks: system calls, page faults, commits.
+fn of_tasks(e: &Explanation, key: &OpKey, stats: &OpStats) -> Value {
+    json!({
+        "scope": "filesystem",
+        "name": key.fs.name(),
+        "device": (key.dev != DevId(0)).then(|| e.name(key.dev)),
+        "op": key.kind.name(),
+        "level": "operation",
+        "count": stats.latency.count(),
+        "bytes": stats.bytes,
+        "errors": stats.errors,
+        "latency_ns": summary(&stats.latency),
+        "phases": {},
+    })
 }
 
 fn operation<'a>(
@@ -142,7 +160,9 @@ fn tail(e: &Explanation) -> Value {
 fn group(e: &Explanation, g: &Group) -> Value {
     json!({
         "name": e.name(g.dev),
-        "op": class_op(g.class).name(),
+        "op": g.op.map_or(class_op(g.class).name(), |op| op.kind.name()),
+        "level": if g.op.is_some() { "operation" } else { "bio" },
+        "filesystem": g.op.map(|op| op.fs.name()),
         "class": serde_name(g.class),
         "of": g.operations,
         "threshold_ns": g.tail.threshold.0,

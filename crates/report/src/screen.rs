@@ -6,9 +6,9 @@ use crate::json::latency;
 use causes::words::{count, counted, ns, percent, size, time};
 use causes::{Answer, Confidence, Verdict};
 use life::Class;
-use stats::{class_words, Device, Group, Phases};
+use stats::{class_words, Device, Distribution, Group, OpStats, Phases};
 use std::fmt::Write;
-use trace::Bytes;
+use trace::{Bytes, DevId, Fs};
 
 /// How it is drawn.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +31,8 @@ const MARGIN: usize = 7;
 const BAR: f64 = 30.0;
 /// Groups that are broken down on the screen; `iowhy report` has all.
 const GROUPS: usize = 3;
+/// Kinds of operations on the screen.
+const OPERATIONS: usize = 5;
 /// Remedies on the screen.
 const REMEDIES: usize = 4;
 /// A part of the time below this is not worth a line.
@@ -115,11 +117,11 @@ impl Screen {
             self.line("SLOW", "no I/O was completed in this recording");
             return self.blank();
         }
-        let several = e.top_devices().len() > 1;
+        let several = e.top_devices().len() > 1 || rows.iter().any(|r| matches!(r, Row::Operations(..)));
         let wide = rows.iter().map(|r| r.words(several).len()).max().unwrap_or(0);
         for (i, row) in rows.iter().enumerate() {
             let head = self.heading(if i == 0 { "SLOW" } else { "" });
-            let d = latency(&row.phases);
+            let d = row.latency();
             let _ = writeln!(
                 self.out,
                 "{head}{:<wide$}  p50 {:>7}  p99 {:>7}  p99.9 {:>7}  max {:>7}  {:>9}{}",
@@ -128,7 +130,7 @@ impl Screen {
                 ns(d.quantile(0.99)),
                 ns(d.quantile(0.999)),
                 ns(d.max()),
-                count(row.phases.count),
+                count(d.count()),
                 row.mean_size()
             );
         }
@@ -271,42 +273,70 @@ fn part(w: Window) -> String {
 }
 
 /// A line of the SLOW table.
-struct Row {
-    device: String,
-    class: Class,
-    phases: Phases,
+enum Row<'a> {
+    /// Operations: a kind, where, and what is known of them.
+    Operations(String, &'a OpStats),
+    /// What a device was asked for.
+    Device(String, Class, Phases),
 }
 
-impl Row {
+impl Row<'_> {
+    fn latency(&self) -> &Distribution {
+        match self {
+            Row::Operations(_, stats) => &stats.latency,
+            Row::Device(_, _, phases) => latency(phases),
+        }
+    }
+
     fn mean_size(&self) -> String {
-        match self.phases.bytes.0 / self.phases.count.max(1) {
+        let bytes = match self {
+            Row::Operations(_, stats) => stats.bytes,
+            Row::Device(_, _, phases) => phases.bytes.0,
+        };
+        match bytes / self.latency().count().max(1) {
             0 => String::new(),
             mean => format!(" of {}", size(Bytes(mean))),
         }
     }
 
     fn words(&self, with_device: bool) -> String {
-        let what = match self.class {
+        let (device, class) = match self {
+            Row::Operations(words, _) => return words.clone(),
+            Row::Device(device, class, _) => (device, class),
+        };
+        let what = match class {
             Class::SyncWrite => "sync writes",
             Class::Background => "writeback",
-            other => class_words(other),
+            other => class_words(*other),
         };
         if with_device {
-            format!("{} {what}", self.device)
+            format!("{device} {what}")
         } else {
             what.to_string()
         }
     }
 }
 
-fn slow_rows(e: &Explanation) -> Vec<Row> {
+/// The operations first, where they were recorded; then what the devices were asked for that they waited for.
+fn slow_rows(e: &Explanation) -> Vec<Row<'_>> {
     let mut rows = Vec::new();
-    for device in e.top_devices().into_iter().take(GROUPS) {
+    for group in e.focus.groups.iter().filter(|g| matters(e, g)).take(OPERATIONS) {
+        let Some((key, stats)) = group.op.and_then(|op| e.facts.operations.groups.get_key_value(&op)) else {
+            continue;
+        };
+        let fs = if key.fs == Fs::Unknown { String::new() } else { format!(" ({})", key.fs.name()) };
+        let dev = if key.dev == DevId(0) { group.dev } else { key.dev };
+        rows.push(Row::Operations(format!("{} on {}{fs}", group.words(), e.name(dev)), stats));
+    }
+    let waited_for =
+        |d: &&Device| rows.is_empty() || e.focus.groups.iter().any(|g| g.dev == d.id && matters(e, g));
+    let devices: Vec<&Device> = e.top_devices().into_iter().filter(waited_for).take(GROUPS).collect();
+    for device in devices {
         for class in Class::ALL {
             let bios = &device.bios[class.index()].phases;
             let phases = if class == Class::Flush && bios.count > 0 { bios } else { device.phases(class) };
             if phases.count > 0 {
-                rows.push(Row { device: e.name(device.id), class, phases: phases.clone() });
+                rows.push(Row::Device(e.name(device.id), class, phases.clone()));
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::kept::{Kept, Slowest};
 use crate::tail::{bucket_of, Tail, TailTime};
 use ledger::Reason;
 use life::{Class, Names};
-use operation::{Account, Done, Entry, History, Kind, Operation, Outside, Over, Waits};
+use operation::{Account, Done, Entry, History, Kind, Operation, Outside, Over, Wait, Waits};
 use std::collections::BTreeMap;
 use trace::{Call, DevId, Fs, Nanos};
 
@@ -60,6 +60,12 @@ impl OpStats {
             if let Some(entry) = request {
                 *devices.entry(entry.done.dev()).or_default() += time;
                 company(sum, reason, time, entry);
+            }
+            if waits.has(Wait::Tag) {
+                // Asleep in blk_mq_get_tag: there was no free one all the time.
+                sum.tagless += time;
+                sum.full += time;
+                sum.no_tag += 1;
             }
             sum.time.spend(reason, time);
         });

@@ -178,7 +178,7 @@ impl Source for TraceDat {
         while !self.done && !batch.is_full() {
             self.done = !self.step(batch, &mut |_| {})?;
         }
-        self.delivered += batch.events.len() as u64;
+        self.delivered += (batch.events.len() + batch.tasks.len()) as u64;
         Ok(!batch.is_empty())
     }
 
