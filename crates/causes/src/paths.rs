@@ -17,7 +17,7 @@ const WORTH_NAMING: f64 = 0.01;
 
 /// How to record what is missing for causes that are about operations.
 pub(crate) const RECORD_OPERATIONS: &str =
-    "the operations above the block layer were not recorded; record them: sudo iowhy record --detail path";
+    "only the block layer was recorded; what waits above it shows in: sudo iowhy record";
 
 /// The slowest operations of one group.
 pub(crate) struct Paths<'a> {

@@ -203,8 +203,17 @@ impl Screen {
         if !rejected.is_empty() {
             self.line("", &format!("Not it: {}", rejected.join("; ")));
         }
+        // Those that miss the same are told together.
+        let mut unknown: Vec<(String, Vec<&str>)> = Vec::new();
         for v in e.verdicts.iter().filter(|v| v.verdict == Answer::CannotTell) {
-            self.line("", &format!("Cannot tell: {} ({})", v.cause, v.missing.join("; ")));
+            let missing = v.missing.join("; ");
+            match unknown.iter_mut().find(|(m, _)| *m == missing) {
+                Some((_, causes)) => causes.push(v.cause),
+                None => unknown.push((missing, vec![v.cause])),
+            }
+        }
+        for (missing, causes) in unknown {
+            self.line("", &format!("Cannot tell: {} ({missing})", causes.join(", ")));
         }
         self.blank();
     }
@@ -277,7 +286,7 @@ enum Row<'a> {
     /// Operations: a kind, where, and what is known of them.
     Operations(String, &'a OpStats),
     /// What a device was asked for.
-    Device(String, Class, Phases),
+    Device(String, Class, Box<Phases>),
 }
 
 impl Row<'_> {
@@ -336,7 +345,7 @@ fn slow_rows(e: &Explanation) -> Vec<Row<'_>> {
             let bios = &device.bios[class.index()].phases;
             let phases = if class == Class::Flush && bios.count > 0 { bios } else { device.phases(class) };
             if phases.count > 0 {
-                rows.push(Row::Device(e.name(device.id), class, phases.clone()));
+                rows.push(Row::Device(e.name(device.id), class, Box::new(phases.clone())));
             }
         }
     }

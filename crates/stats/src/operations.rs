@@ -54,6 +54,7 @@ impl OpStats {
         }
         let (bucket, sum) = self.tail.place(total);
         let (paths, devices) = (&mut self.paths, &mut self.devices);
+        let mut no_tag = false;
         account.each(|node, reason, waits, request| {
             let time = node.length();
             *paths.entry((bucket, waits, reason)).or_default() += time;
@@ -65,10 +66,11 @@ impl OpStats {
                 // Asleep in blk_mq_get_tag: there was no free one all the time.
                 sum.tagless += time;
                 sum.full += time;
-                sum.no_tag += 1;
+                no_tag = true;
             }
             sum.time.spend(reason, time);
         });
+        sum.no_tag += u64::from(no_tag);
         if self.slowest.wants(total) {
             self.slowest.add(Kept::new(*o, account, names, history));
         }
