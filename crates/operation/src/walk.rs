@@ -79,7 +79,7 @@ impl<'a> Walk<'a> {
         let Some(entry) = self.history.served.between(from, to).rev().find(mine).cloned() else {
             return self.task(submitter, from, to, 0);
         };
-        let done = entry.done.completed();
+        let done = entry.done.completed().clamp(from, to);
         self.request(&entry, from, done, 0);
         self.task(submitter, done, to, 0);
     }
@@ -115,7 +115,8 @@ impl<'a> Walk<'a> {
         for (at, (stretch, end)) in all.iter().enumerate() {
             let (from, to) = (stretch.from.max(now), (*end).min(b));
             // Before the task was first seen.
-            self.leaf(Reason::Unexplained, now, from.min(b), depth);
+            self.leaf(Reason::Unexplained, now, from, depth);
+            now = from;
             if to <= from {
                 continue;
             }
@@ -145,7 +146,8 @@ impl<'a> Walk<'a> {
     /// A reason, but for the time in which events are missing: the task may have done anything then.
     fn unless_lost(&mut self, reason: Reason, a: Nanos, b: Nanos, depth: u8) {
         let mut now = a;
-        while let Some((from, to)) = self.history.loss(now, b) {
+        while now < b {
+            let Some((from, to)) = self.history.loss(now, b) else { break };
             self.leaf(reason, now, from.max(now), depth);
             self.leaf(Reason::Unexplained, from.max(now), to.min(b), depth);
             now = to.min(b);
