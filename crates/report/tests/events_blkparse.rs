@@ -10,7 +10,8 @@ use report::events::{Format, Mask, Options, OwnFormat, Window};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use support::{assert_same_lines, blkparse, iowhy, made, message, named, write_trace, Made};
+use support::{assert_same_lines, blkparse, iowhy, made, message, named, write_trace, Build, Made};
+use testkit::STEPS;
 use trace::{Action, Detail, DevId, Flags, Sector};
 
 /// Runs both on the same records with the same meaning of `arguments` and `options`.
@@ -41,24 +42,8 @@ fn kind() -> impl Strategy<Value = Flags> {
 /// Any record that blkparse prints, at time 0.
 fn any_record() -> impl Strategy<Value = Made> {
     use Action::*;
-    let action = prop::sample::select(vec![
-        Queue,
-        BackMerge,
-        FrontMerge,
-        Get,
-        SleepForRequest,
-        Requeue,
-        Issue,
-        Complete,
-        Plug,
-        Unplug,
-        UnplugImplicit,
-        Insert,
-        Split,
-        Bounce,
-        Remap,
-        Message,
-    ]);
+    // blkparse has no line for an abort.
+    let action = prop::sample::select(STEPS.into_iter().filter(|a| *a != Abort).collect::<Vec<_>>());
     let place = (prop_oneof![0..100u64, any::<u64>()], prop_oneof![Just(0u64), 1..5000u64]);
     let who = (99..105u32, 0..3u32, any::<u16>(), any::<u32>(), any::<u64>());
     let command = prop::collection::vec(prop_oneof![Just(0u8), any::<u8>()], 0..20);

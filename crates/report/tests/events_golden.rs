@@ -3,7 +3,7 @@
 mod support;
 
 use report::events::{Format, Options, Window};
-use support::{made, message, named, printed, Made};
+use support::{made, message, named, printed, Build, Made};
 use trace::{Action, Detail, DevId, Flags, Sector};
 
 const R: Flags = Flags::READ;

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use report::events::{Format, Options};
 use std::io::Cursor;
 use std::path::PathBuf;
-use support::{made, message, named, print_bytes, printed, Made};
+use support::{made, message, named, print_bytes, printed, Build, Made};
+use testkit::STEPS;
 use trace::blkparse::BlkparseText;
 use trace::{Action, Batch, Bytes, Detail, DevId, Event, Flags, Input, Nanos, Quality, Sector, Source};
 
@@ -48,25 +49,7 @@ fn kept(m: &Made, origin: Nanos) -> Made {
 
 fn an_event() -> impl Strategy<Value = Made> {
     use Action::*;
-    let action = prop::sample::select(vec![
-        Queue,
-        BackMerge,
-        FrontMerge,
-        Get,
-        SleepForRequest,
-        Requeue,
-        Issue,
-        Complete,
-        Plug,
-        Unplug,
-        UnplugImplicit,
-        Insert,
-        Split,
-        Bounce,
-        Remap,
-        Abort,
-        Message,
-    ]);
+    let action = prop::sample::select(STEPS.to_vec());
     let flags = prop::sample::subsequence(
         vec![Flags::SYNC, Flags::META, Flags::AHEAD, Flags::FUA, Flags::FLUSH],
         0..5,
@@ -183,10 +166,8 @@ proptest! {
 fn nonsense() -> impl Strategy<Value = Made> {
     use Action::*;
     let action = prop_oneof![
-        prop::sample::select(vec![
-            Queue, BackMerge, FrontMerge, Get, Requeue, Issue, Complete, Plug, Unplug, Insert, Split, Remap,
-            Abort, DriverData, ZonePlug, ZoneUnplug, ZoneManage, TaskName, WallClock, Message, Lost,
-        ]),
+        prop::sample::select(STEPS.to_vec()),
+        prop::sample::select(vec![DriverData, ZonePlug, ZoneUnplug, ZoneManage, TaskName, WallClock, Lost]),
         any::<u16>().prop_map(Other),
     ];
     let number = || prop_oneof![Just(0), Just(u64::MAX), any::<u64>()];
@@ -212,7 +193,7 @@ fn nonsense() -> impl Strategy<Value = Made> {
                 detail,
                 ..Event::default()
             };
-            Made { event, text }
+            Made { event, text: vec![] }.text(&text)
         },
     )
 }

@@ -86,6 +86,10 @@ impl Layout {
             }
             Detail::Text(_) => out.extend(&told.text),
         }
+        if told.event.action == Action::TaskName {
+            // As long as the kernel keeps names (TASK_COMM_LEN).
+            out.resize(out.len().max(16), 0);
+        }
         out
     }
 }
@@ -147,6 +151,11 @@ impl Story {
     /// Writes `dMAJOR-MINOR.blktrace.CPU` files, as blktrace does, and returns their NAMEs (without `.blktrace.N`).
     /// CPUs between the lowest and the highest get a file in any case.
     pub fn files(&self, folder: &Path, layout: Layout) -> Vec<PathBuf> {
+        self.files_named(folder, layout, |dev| format!("d{}-{}", dev.major(), dev.minor()))
+    }
+
+    /// The same with other names for the devices.
+    pub fn files_named(&self, folder: &Path, layout: Layout, name: impl Fn(DevId) -> String) -> Vec<PathBuf> {
         let mut files: BTreeMap<DevId, BTreeMap<u32, Vec<u8>>> = BTreeMap::new();
         for t in &self.clone().numbered().told {
             let cpus = files.entry(t.event.dev).or_default();
@@ -154,7 +163,7 @@ impl Story {
         }
         let mut names = Vec::new();
         for (dev, cpus) in files {
-            let name = folder.join(format!("d{}-{}", dev.major(), dev.minor()));
+            let name = folder.join(name(dev));
             let last = cpus.keys().max().copied().unwrap_or_default();
             for cpu in 0..=last {
                 let path = format!("{}.blktrace.{cpu}", name.display());

@@ -15,7 +15,7 @@ pub mod tools;
 
 pub use binary::Layout;
 pub use heard::{heard, heard_from, heard_from_files, heard_in_batches, heard_of, Heard};
-pub use line::nanos;
+pub use line::{nanos, STEPS};
 pub use story::{Story, Told, DISK};
 pub use tools::{blkparse, btt, btt_as, Btt};
 

@@ -95,32 +95,36 @@ fn dev(text: &str) -> DevId {
 
 fn action(letters: &str) -> Action {
     use Action::*;
-    let plain = [
-        Queue,
-        BackMerge,
-        FrontMerge,
-        Get,
-        Requeue,
-        Issue,
-        Complete,
-        Plug,
-        Unplug,
-        UnplugImplicit,
-        Insert,
-        Split,
-        Remap,
-        Abort,
-        Message,
-    ];
     match letters {
         "name" => TaskName,
         "lost" => Lost,
         "wall" => WallClock,
         _ => {
-            *plain.iter().find(|a| a.letters() == letters).unwrap_or_else(|| panic!("no action: {letters:?}"))
+            *STEPS.iter().find(|a| a.letters() == letters).unwrap_or_else(|| panic!("no action: {letters:?}"))
         }
     }
 }
+
+/// The steps of I/O that blktrace's files and blkparse's text both have, and messages.
+pub const STEPS: [Action; 17] = [
+    Action::Queue,
+    Action::BackMerge,
+    Action::FrontMerge,
+    Action::Get,
+    Action::SleepForRequest,
+    Action::Requeue,
+    Action::Issue,
+    Action::Complete,
+    Action::Plug,
+    Action::Unplug,
+    Action::UnplugImplicit,
+    Action::Insert,
+    Action::Split,
+    Action::Bounce,
+    Action::Remap,
+    Action::Abort,
+    Action::Message,
+];
 
 /// The category that the kernel puts beside an action (`BLK_TA_*` in blktrace_api.h).
 fn category(action: Action) -> Flags {

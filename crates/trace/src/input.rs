@@ -67,8 +67,13 @@ impl Input {
 
     /// The first bytes (at most [`Input::PEEK`]), without consuming them.
     pub fn peek(&mut self) -> Result<&[u8], Error> {
-        if self.ahead.len() < Self::PEEK {
-            let more = take(&mut self.reader, Self::PEEK - self.ahead.len()).map_err(|e| self.fail(e))?;
+        self.peek_far(Self::PEEK)
+    }
+
+    /// The same with another limit.
+    pub fn peek_far(&mut self, most: usize) -> Result<&[u8], Error> {
+        if self.ahead.len() < most {
+            let more = take(&mut self.reader, most - self.ahead.len()).map_err(|e| self.fail(e))?;
             self.ahead.extend(more);
         }
         Ok(&self.ahead)

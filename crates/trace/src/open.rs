@@ -8,6 +8,7 @@ use crate::merge::Merge;
 use crate::packed;
 use crate::place::Place;
 use crate::reorder::Reorder;
+use crate::runs::{self, Start};
 use crate::source::Source;
 use crate::tracedat::{self, TraceDat, HEAD};
 use crate::units::DevId;
@@ -167,12 +168,14 @@ fn open_per_cpu(found: Vec<(PathBuf, PerCpu)>, path: &Path) -> Result<Recording,
             what: "holds no record, and no other file of this trace does".into(),
         });
     }
-    notes.extend(different_runs(&found, &streams));
-    let mut names: Vec<(DevId, String)> = streams
+    let starts: Vec<Start> = streams
         .iter()
         .zip(&found)
-        .filter_map(|(s, (_, p))| Some((s.next_device()?, p.device.clone())))
+        .filter_map(|(s, (path, p))| Some(Start { path, device: &p.device, first: s.next_event()? }))
         .collect();
+    notes.extend(runs::different(&starts));
+    let mut names: Vec<(DevId, String)> =
+        starts.iter().map(|s| (s.first.dev, s.device.to_string())).collect();
     names.dedup();
     let source = Box::new(Merge::new(streams, size, notes));
     Ok(Recording { source, format: "blktrace", place: Some(Place::given(path)), names, kernel: None })
@@ -190,21 +193,6 @@ fn missing_numbers(device: &str, numbers: &[u32]) -> Option<String> {
     })
 }
 
-/// Files whose times lie further apart than this were hardly recorded together: blktrace starts all CPUs and
-/// devices of a run within a second, and a CPU that is idle for an hour is rare.
-const SAME_RUN_SECONDS: u64 = 3600;
-
-/// Looks for files of different recordings that lie in one folder.
-fn different_runs(found: &[(PathBuf, PerCpu)], streams: &[Stream]) -> Option<String> {
-    let starts = || streams.iter().zip(found).filter_map(|(s, (path, _))| Some((s.next_time()?, path)));
-    let (first, a) = starts().min()?;
-    let (last, b) = starts().max()?;
-    let apart = last.since(first).0 / 1_000_000_000;
-    (apart > SAME_RUN_SECONDS).then(|| {
-        format!("{} and {} begin {apart} s apart: are they of the same recording?", a.display(), b.display())
-    })
-}
-
 /// A remark where one CPU's file is read and its siblings are not.
 fn only_one_cpu(path: &Path) -> Option<String> {
     let name = per_cpu_name(path.file_name()?.to_str()?)?.device;
@@ -215,6 +203,14 @@ fn only_one_cpu(path: &Path) -> Option<String> {
             "only one CPU's file was read; {beside} more of {name} lie beside it (give {name} to read all)"
         )
     })
+}
+
+/// How much may be written above the first event in a mail that holds blkparse's text.
+const LONGEST_LETTER: usize = 256 * 1024;
+
+/// Text has no zero bytes; every binary format has some in its first few hundred.
+fn is_text(start: &[u8]) -> bool {
+    !start.contains(&0)
 }
 
 fn open_one(mut input: Input) -> Result<Recording, Error> {
@@ -241,7 +237,9 @@ fn open_one(mut input: Input) -> Result<Recording, Error> {
         return packed::open(input);
     }
     if !blktrace::looks_like(start) {
-        if blkparse::looks_like(start) {
+        let (begins_so, is_text) = (blkparse::looks_like(start), is_text(start));
+        // A pipe is not made to wait for more than it takes.
+        if begins_so || is_text && blkparse::looks_like(input.peek_far(LONGEST_LETTER)?) {
             let source = Box::new(BlkparseText::open(input));
             return Ok(Recording { source, format: "blkparse", place, names: vec![], kernel: None });
         }
@@ -251,7 +249,7 @@ fn open_one(mut input: Input) -> Result<Recording, Error> {
     let path = input.path().to_path_buf();
     let stream = Stream::open(input)?;
     let notes = only_one_cpu(&path).into_iter().collect();
-    let names = stream.next_device().zip(name).into_iter().collect();
+    let names = stream.next_event().map(|e| e.dev).zip(name).into_iter().collect();
     let source = Box::new(Reorder::new(stream, size, notes));
     Ok(Recording { source, format: "blktrace", place, names, kernel: None })
 }

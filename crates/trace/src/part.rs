@@ -1,21 +1,24 @@
 //! A part of a recording by time: as if it had been started later and stopped earlier.
 //!
-//! Names of tasks and the wall clock are let through whenever they were told, since they hold from then on. Everything
-//! else outside is left out, as it was asked for; what was on its way at the first moment loses its beginning, as in any
-//! recording that is started while the disk is busy.
+//! Names (of tasks, functions, stacks) and the wall clock are let through whenever they were told, since they hold from
+//! then on. Everything else outside is left out, as it was asked for; what was on its way at the first moment loses its
+//! beginning, as in any recording that is started while the disk is busy.
+//!
+//! **Invariant**: a task's event stands behind the same block events as before, of those that are left.
 
 use crate::error::Error;
 use crate::event::{Action, Batch, Event};
 use crate::quality::Quality;
 use crate::source::Source;
+use crate::task_event::{TaskEvent, What};
 use crate::units::Nanos;
 
-/// A source of which only a stretch of time is wanted. Times count from the first event.
+/// A source of which only a stretch of time is wanted. Times count from the first block event.
 pub struct Part {
     inner: Box<dyn Source>,
     from: Nanos,
     to: Nanos,
-    /// The first event of the whole recording.
+    /// The first block event of the whole recording.
     zero: Option<Nanos>,
     events: u64,
     /// Whether anything else than names and the clock lies in it.
@@ -33,21 +36,49 @@ impl Part {
             Action::TaskName | Action::WallClock => true,
             Action::Lost if self.zero.is_none() => false,
             _ => {
-                let since = e.time.since(*self.zero.get_or_insert(e.time));
-                let holds = self.from <= since && since <= self.to;
-                self.any |= holds;
-                holds
+                let zero = *self.zero.get_or_insert(e.time);
+                self.within(e.time, zero)
             }
         }
+    }
+
+    fn holds_task(&mut self, t: &TaskEvent) -> bool {
+        // What was before the first block event is at zero.
+        matches!(t.what, What::Text { .. }) || self.within(t.time, self.zero.unwrap_or(t.time))
+    }
+
+    fn within(&mut self, time: Nanos, zero: Nanos) -> bool {
+        let since = time.since(zero);
+        let within = self.from <= since && since <= self.to;
+        self.any |= within;
+        within
+    }
+
+    /// Takes out what is not wanted.
+    fn cut(&mut self, batch: &mut Batch) {
+        // How many of the first block events are left, for each number of them.
+        let mut left = vec![0];
+        let mut count = 0;
+        batch.events.retain(|e| {
+            let holds = self.holds(e);
+            count += holds as u32;
+            left.push(count);
+            holds
+        });
+        batch.tasks.retain_mut(|t| {
+            t.after = left[(t.after as usize).min(left.len() - 1)];
+            self.holds_task(t)
+        });
     }
 }
 
 impl Source for Part {
     fn fill(&mut self, batch: &mut Batch) -> Result<bool, Error> {
         while self.inner.fill(batch)? {
-            batch.events.retain(|e| self.holds(e));
-            if !batch.events.is_empty() {
-                self.events += batch.events.iter().filter(|e| e.action != Action::Lost).count() as u64;
+            self.cut(batch);
+            if !batch.is_empty() {
+                let blocks = batch.events.iter().filter(|e| e.action != Action::Lost).count();
+                self.events += (blocks + batch.tasks.len()) as u64;
                 return Ok(true);
             }
         }
@@ -77,7 +108,8 @@ impl Source for Part {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::{Cpu, DevId};
+    use crate::task_event::{Context, TextId};
+    use crate::units::{Cpu, DevId, Tid};
 
     /// A batch for each list of events.
     struct Told(Vec<Vec<(u64, Action)>>);
@@ -135,5 +167,37 @@ mod tests {
         assert!(!none.fill(&mut batch).unwrap());
         assert_eq!(none.quality().events, 0, "a name alone is no event of the part");
         assert_eq!((part.position(), part.size()), (7, Some(8)));
+    }
+
+    #[test]
+    fn what_tasks_did_stands_behind_the_same_events() {
+        let event = |s: u64| Event { time: Nanos(s), action: Action::Queue, ..Event::default() };
+        let text = What::Text { id: TextId(1), text: crate::event::Span { start: 0, len: 0 } };
+        let task = |s: u64, after: u32, what: What| TaskEvent {
+            time: Nanos(s),
+            after,
+            tid: Tid(1),
+            cpu: Cpu(0),
+            context: Context(0),
+            what,
+        };
+        let mut part = Part::new(Box::new(Told(vec![])), Nanos(5), Nanos(9));
+        let mut batch = Batch::default();
+        batch.events.extend([100, 104, 105, 107, 110].map(event));
+        batch.tasks.extend([
+            task(99, 0, What::Throttled),
+            task(101, 1, text),
+            task(104, 2, What::WorkEnd),
+            task(106, 3, What::Gone),
+            task(108, 4, What::Throttled),
+            task(110, 5, What::Gone),
+            task(108, 99, What::WorkEnd),
+        ]);
+        part.cut(&mut batch);
+        assert_eq!(batch.events.iter().map(|e| e.time.0).collect::<Vec<_>>(), [105, 107]);
+        let left: Vec<_> = batch.tasks.iter().map(|t| (t.time.0, t.after, t.what)).collect();
+        let wanted =
+            [(101, 0, text), (106, 1, What::Gone), (108, 2, What::Throttled), (108, 2, What::WorkEnd)];
+        assert_eq!(left, wanted);
     }
 }

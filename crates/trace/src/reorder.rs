@@ -5,11 +5,13 @@
 //! let go once [`WINDOW`] events are waiting. What comes later than that is delivered late and counted.
 //!
 //! `blkparse -d` makes the times of events count from the first one, but not those of its notes of names and of the wall
-//! clock: in its files these lie in the future. A note is therefore never put behind the latest event read so far.
+//! clock: in its files these lie in the future. A note is therefore never put behind the latest event read so far, and
+//! that of the wall clock is [moved](crate::moved) as the events were.
 
 use crate::blktrace::Stream;
 use crate::error::Error;
 use crate::event::{Action, Batch, Detail, Event};
+use crate::moved::Moved;
 use crate::quality::Quality;
 use crate::source::Source;
 use crate::units::{Cpu, DevId, Nanos};
@@ -49,6 +51,7 @@ pub struct Reorder {
     /// The latest event read so far, notes aside.
     latest: Nanos,
     late: u64,
+    moved: Moved,
     scratch: Batch,
 }
 
@@ -67,6 +70,7 @@ impl Reorder {
             released: Nanos(0),
             latest: Nanos(0),
             late: 0,
+            moved: Moved::default(),
             scratch: Batch::default(),
         }
     }
@@ -83,6 +87,7 @@ impl Reorder {
     }
 
     fn enqueue(&mut self, event: Event, text: Option<Box<[u8]>>) {
+        self.moved.hear(&event);
         let known = self.which.len();
         let key = if known < MAX_QUEUES { (event.dev, event.cpu) } else { (DevId(0), Cpu(event.cpu.0 % 64)) };
         let queues = &mut self.queues;
@@ -120,6 +125,9 @@ impl Reorder {
         if let Some(text) = text {
             self.waiting_text -= text.len();
             event.detail = batch.store(&text);
+        }
+        if event.action == Action::WallClock {
+            event = self.moved.wall_clock(event);
         }
         batch.events.push(event);
     }

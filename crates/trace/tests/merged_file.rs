@@ -3,7 +3,7 @@
 
 use std::process::Command;
 use testkit::{tools, Layout, Story};
-use trace::{Action, Batch, Nanos};
+use trace::{Action, Batch, Detail, Nanos};
 
 /// Time, action, sector and CPU of everything but notes.
 fn events(path: &std::path::Path) -> Vec<(Nanos, Action, u64, u32)> {
@@ -44,4 +44,50 @@ fn notes_of_absolute_time_do_not_hold_events_back() {
     let direct: Vec<_> = events(folder.path()).into_iter().map(rebased).collect();
     assert_eq!(direct.len(), 6);
     assert_eq!(events(&merged), direct);
+}
+
+/// When 1970 was by the clock of the events, and the time of the first one.
+fn epoch(path: &std::path::Path) -> (i128, i128) {
+    let mut source = trace::open(path).unwrap().source;
+    let (mut batch, mut epoch, mut first) = (Batch::default(), None, None);
+    while source.fill(&mut batch).unwrap() {
+        for e in &batch.events {
+            match e.detail {
+                Detail::Wall { seconds, nanos } => {
+                    let wall = seconds as i128 * 1_000_000_000 + nanos as i128;
+                    epoch.get_or_insert(wall - e.time.0 as i128);
+                }
+                _ if !e.action.is_note() => _ = first.get_or_insert(e.time.0 as i128),
+                _ => {}
+            }
+        }
+    }
+    (epoch.unwrap(), first.unwrap())
+}
+
+/// The bundled recordings, merged: they began when they began.
+#[test]
+fn the_wall_clock_is_moved_with_the_events() {
+    if !tools::installed("blkparse", &["-V"]) {
+        return;
+    }
+    let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
+    for (recording, device) in
+        [("deadline-starved", "sda"), ("fsync-heavy-j4", "vda"), ("misc-events", "dm-0")]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        for cpu in 0..2 {
+            let name = format!("{device}.blktrace.{cpu}");
+            let packed = std::fs::File::open(fixtures.join(recording).join(format!("{name}.zst"))).unwrap();
+            std::fs::write(folder.path().join(name), zstd::decode_all(packed).unwrap()).unwrap();
+        }
+        let (raw, merged) = (folder.path().join(device), folder.path().join("merged"));
+        let mut blkparse = Command::new("blkparse");
+        blkparse.arg("-i").arg(device).args(["-q", "-O", "-d"]).arg(&merged).current_dir(folder.path());
+        assert!(blkparse.output().unwrap().status.success());
+        let ((e, first), (moved_e, moved_first)) = (epoch(&raw), epoch(&merged));
+        assert_eq!(moved_first, 0, "{recording}: blkparse counts from the first event");
+        let off = (e + first) - moved_e;
+        assert!((0..1_000_000).contains(&off), "{recording}: {off} ns");
+    }
 }

@@ -1,23 +1,16 @@
-//! Writes events as blktrace records (version 7, little-endian) and runs the two programs on them.
+//! Events as tests of `iowhy events` make them, and the two programs that print them.
 #![allow(dead_code)]
 
 use report::events::{Options, Printer};
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use trace::{Action, Batch, Bytes, Cpu, Detail, DevId, Event, Flags, Nanos, Sector, Tid};
+use testkit::{Layout, Story, DISK};
+use trace::{Action, Batch, Bytes, Cpu, Detail, Event, Flags, Nanos, Sector, Span, Tid};
 
-/// An event and its text.
-#[derive(Clone, Debug)]
-pub struct Made {
-    pub event: Event,
-    pub text: Vec<u8>,
-}
+pub use testkit::Told as Made;
 
-pub const SDA: DevId = DevId(8 << 20);
-
-/// An event of `sda` on CPU 0 by task 100.
+/// An event of the disk on CPU 0 by task 100.
 pub fn made(time: u64, action: Action, sector: u64, sectors: u64, flags: Flags) -> Made {
     let event = Event {
         time: Nanos(time),
@@ -25,7 +18,7 @@ pub fn made(time: u64, action: Action, sector: u64, sectors: u64, flags: Flags) 
         sector: Sector(sector),
         bytes: Bytes::from_sectors(sectors),
         flags: flags.with(category(action)),
-        dev: SDA,
+        dev: DISK,
         tid: Tid(100),
         ..Event::default()
     };
@@ -34,47 +27,63 @@ pub fn made(time: u64, action: Action, sector: u64, sectors: u64, flags: Flags) 
 
 /// A note that a task is called so.
 pub fn named(time: u64, tid: u32, name: &str) -> Made {
-    let mut m = made(time, Action::TaskName, 0, 0, Flags(0));
-    (m.event.tid, m.text) = (Tid(tid), name.as_bytes().to_vec());
-    m
+    made(time, Action::TaskName, 0, 0, Flags(0)).tid(tid).text(name.as_bytes())
 }
 
 /// A message of the kernel.
 pub fn message(time: u64, text: &str) -> Made {
-    let mut m = made(time, Action::Message, 0, 0, Flags(0));
-    (m.event.tid, m.text) = (Tid(0), text.as_bytes().to_vec());
-    m
+    made(time, Action::Message, 0, 0, Flags(0)).tid(0).text(text.as_bytes())
 }
 
-impl Made {
-    pub fn tid(mut self, tid: u32) -> Made {
+/// What an event has besides, one thing after another.
+pub trait Build {
+    fn tid(self, tid: u32) -> Made;
+    fn cpu(self, cpu: u32) -> Made;
+    fn detail(self, detail: Detail) -> Made;
+    fn error(self, error: u16) -> Made;
+    /// A name, a message, a command.
+    fn text(self, text: &[u8]) -> Made;
+    /// A passthrough command.
+    fn command(self, bytes: &[u8]) -> Made;
+    /// Tagged with a cgroup.
+    fn cgroup(self, id: u64) -> Made;
+}
+
+impl Build for Made {
+    fn tid(mut self, tid: u32) -> Made {
         self.event.tid = Tid(tid);
         self
     }
 
-    pub fn cpu(mut self, cpu: u32) -> Made {
+    fn cpu(mut self, cpu: u32) -> Made {
         self.event.cpu = Cpu(cpu);
         self
     }
 
-    pub fn detail(mut self, detail: Detail) -> Made {
+    fn detail(mut self, detail: Detail) -> Made {
         self.event.detail = detail;
         self
     }
 
-    pub fn error(mut self, error: u16) -> Made {
+    fn error(mut self, error: u16) -> Made {
         self.event.error = error;
         self
     }
 
-    pub fn command(mut self, bytes: &[u8]) -> Made {
-        self.event.flags = self.event.flags.without(Flags::FS).with(Flags::PASSTHROUGH);
-        self.text = bytes.to_vec();
+    fn text(mut self, text: &[u8]) -> Made {
+        if !text.is_empty() {
+            self.event.detail = Detail::Text(Span { start: 0, len: text.len() as u32 });
+        }
+        self.text = text.to_vec();
         self
     }
 
-    /// Tagged with a cgroup.
-    pub fn cgroup(mut self, id: u64) -> Made {
+    fn command(mut self, bytes: &[u8]) -> Made {
+        self.event.flags = self.event.flags.without(Flags::FS).with(Flags::PASSTHROUGH);
+        self.text(bytes)
+    }
+
+    fn cgroup(mut self, id: u64) -> Made {
         self.event.cgroup = id;
         self
     }
@@ -93,83 +102,10 @@ fn category(action: Action) -> Flags {
     }
 }
 
-fn code(action: Action) -> u32 {
-    match action {
-        Action::Queue => 1,
-        Action::BackMerge => 2,
-        Action::FrontMerge => 3,
-        Action::Get => 4,
-        Action::SleepForRequest => 5,
-        Action::Requeue => 6,
-        Action::Issue => 7,
-        Action::Complete => 8,
-        Action::Plug => 9,
-        Action::Unplug => 10,
-        Action::UnplugImplicit => 11,
-        Action::Insert => 12,
-        Action::Split => 13,
-        Action::Bounce => 14,
-        Action::Remap => 15,
-        Action::Abort => 16,
-        Action::DriverData => 17,
-        Action::TaskName => 0,
-        Action::WallClock => 1,
-        Action::Message => 2,
-        other => panic!("{other:?} is in no file"),
-    }
-}
-
-fn record(m: &Made, sequence: u32) -> Vec<u8> {
-    let e = &m.event;
-    let mut payload = Vec::new();
-    let mut what = code(e.action);
-    if e.cgroup != 0 {
-        what |= 1 << 8;
-        payload.extend(e.cgroup.to_le_bytes());
-    }
-    match e.detail {
-        Detail::Split(s) => payload.extend(s.0.to_be_bytes()),
-        Detail::Requests(n) => payload.extend(n.to_be_bytes()),
-        Detail::Remap { dev, sector } => {
-            payload.extend(dev.0.to_be_bytes());
-            payload.extend(e.dev.0.to_be_bytes());
-            payload.extend(sector.0.to_be_bytes());
-        }
-        _ => payload.extend(&m.text),
-    }
-    if e.action == Action::TaskName {
-        payload.resize(16, 0);
-    }
-    let mut r = Vec::new();
-    r.extend(0x6561_7407u32.to_le_bytes());
-    r.extend(sequence.to_le_bytes());
-    r.extend(e.time.0.to_le_bytes());
-    r.extend(e.sector.0.to_le_bytes());
-    r.extend((e.bytes.0 as u32).to_le_bytes());
-    r.extend((what | e.flags.0 << 16).to_le_bytes());
-    r.extend(e.tid.0.to_le_bytes());
-    r.extend(e.dev.0.to_le_bytes());
-    r.extend(e.cpu.0.to_le_bytes());
-    r.extend(e.error.to_le_bytes());
-    r.extend((payload.len() as u16).to_le_bytes());
-    r.extend(payload);
-    r
-}
-
 /// Writes `folder/sda.blktrace.N`, numbered as the kernel does.
 pub fn write_trace(folder: &Path, events: &[Made]) {
-    let mut files: BTreeMap<u32, (u32, Vec<u8>)> = BTreeMap::new();
-    for m in events {
-        let (last, bytes) = files.entry(m.event.cpu.0).or_default();
-        let number = if m.event.action.is_note() { 0 } else { *last + 1 };
-        *last = number.max(*last);
-        bytes.extend(record(m, number));
-    }
-    let last = files.keys().last().copied().unwrap_or(0);
-    for cpu in 0..=last {
-        let bytes = files.remove(&cpu).unwrap_or_default().1;
-        fs::write(folder.join(format!("sda.blktrace.{cpu}")), bytes).expect("a temporary file");
-    }
+    let story = Story { told: events.to_vec() };
+    story.files_named(folder, Layout::USUAL, |_| "sda".into());
 }
 
 /// What iowhy prints of a recording.
@@ -195,16 +131,10 @@ pub fn printed(events: &[Made], options: Options) -> String {
 
 /// The same, for events with any bytes in their texts.
 pub fn print_bytes(events: &[Made], options: Options) -> Vec<u8> {
-    let mut batch = Batch::default();
-    for m in events {
-        let mut event = m.event;
-        if !m.text.is_empty() {
-            event.detail = batch.store(&m.text);
-        }
-        batch.events.push(event);
-    }
     let mut printer = Printer::new(Vec::new(), options);
-    printer.batch(&batch).expect("memory");
+    for batch in (Story { told: events.to_vec() }).batches(usize::MAX) {
+        printer.batch(&batch).expect("memory");
+    }
     printer.finish().expect("memory")
 }
 

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::event::{Action, Batch, Detail, Event};
 use crate::input::Input;
 use crate::quality::Quality;
-use crate::units::{DevId, Nanos};
+use crate::units::Nanos;
 
 /// Large enough that a read costs little, small enough that hundreds of CPUs fit.
 const BUFFER: usize = 256 * 1024;
@@ -70,12 +70,12 @@ impl Stream {
         self.head.as_ref().map(|h| h.time.max(self.clock))
     }
 
-    /// The device of the next record.
-    pub fn next_device(&self) -> Option<DevId> {
+    /// The next record, without its text.
+    pub fn next_event(&self) -> Option<Event> {
         let head = self.head.as_ref()?;
         let mut batch = Batch::default();
         decode(head, &self.buffer[self.start..self.end], &mut batch);
-        batch.events.first().map(|e| e.dev)
+        batch.events.first().copied()
     }
 
     /// Puts the next record into `batch` (before it a note of what is missing) and moves on.

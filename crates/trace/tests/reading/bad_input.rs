@@ -71,6 +71,21 @@ fn a_folder_without_a_trace() {
     assert!(error.help().is_some());
 }
 
+/// blkparse's text in a mail, below a long letter; more than a letter is no recording.
+#[test]
+fn a_long_letter_before_the_text() {
+    let mail = |lines: usize| {
+        let letter =
+            "On Monday our database stood still for a minute, and this is what it did.\n".repeat(lines);
+        format!("{letter}  8,0    0        1     0.000000000   100  Q   R 0 + 8 [fio]\n")
+    };
+    let (_folder, path) = file("mail.txt", mail(1000).as_bytes());
+    let got = read(&path).unwrap();
+    assert_eq!((got.events.len(), got.quality.unknown), (2, 1000));
+    let (_folder, path) = file("book.txt", mail(10_000).as_bytes());
+    assert!(read(&path).unwrap_err().to_string().contains("this is no recording"));
+}
+
 /// A trace cut off within the compressed bytes, and one damaged there: where, and that it is the compression.
 #[test]
 fn damaged_compression() {

@@ -5,6 +5,7 @@ mod bounds;
 mod doubtful;
 mod mutated;
 mod round_trip;
+mod runs;
 
 use std::path::Path;
 use trace::{Batch, Error, Event, Quality};

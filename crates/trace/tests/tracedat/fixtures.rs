@@ -18,8 +18,9 @@ pub fn path(name: &str) -> PathBuf {
 
 fn events(name: &str) -> (Vec<Event>, Vec<String>) {
     let mut dat = tracedat::open(&path(name)).unwrap();
-    let (mut batch, mut events, mut names) = (Batch::default(), Vec::new(), Vec::new());
+    let (mut batch, mut events, mut names, mut tasks) = (Batch::default(), Vec::new(), Vec::new(), 0);
     while dat.fill(&mut batch).unwrap() {
+        tasks += batch.tasks.len();
         for e in &batch.events {
             if e.action == Action::TaskName {
                 names.push(String::from_utf8_lossy(batch.text(e)).into_owned());
@@ -28,7 +29,10 @@ fn events(name: &str) -> (Vec<Event>, Vec<String>) {
         events.append(&mut batch.events);
     }
     let q = dat.quality();
-    assert_eq!((q.events, q.lost_total(), q.damaged_bytes, q.unknown), (events.len() as u64, 0, 0, 0));
+    assert_eq!(
+        (q.events, q.lost_total(), q.damaged_bytes, q.unknown),
+        ((events.len() + tasks) as u64, 0, 0, 0)
+    );
     (events, names)
 }
 

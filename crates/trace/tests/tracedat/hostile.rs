@@ -32,7 +32,7 @@ fn read(bytes: &[u8]) -> Result<Quality, Error> {
     let mut batch = Batch::default();
     let mut events = 0;
     while dat.fill(&mut batch)? {
-        events += batch.events.len() as u64;
+        events += (batch.events.len() + batch.tasks.len()) as u64;
     }
     let q = dat.quality();
     assert_eq!(q.events, events);

@@ -1,0 +1,100 @@
+//! By how much `blkparse -d` has moved the events of a merged file, so that its note of the wall clock is of use.
+//!
+//! It subtracts the time of the first event from all events, but from no note. The kernel names a task in a note just
+//! before the task's first event: the note's time less the event's is what was subtracted, short of the moment between
+//! the two; the largest such difference is the nearest to the truth, and never beyond it. In a file that was not moved
+//! notes are never later than what they precede: the difference is 0.
+//!
+//! Example: `fio` is named at 20.000001 s, its first event is at 0.000003 s and was at 20.000004 s. They were moved by
+//! 19.999998 s at least; the first event, now at 0, was at 20.000001 s.
+
+use crate::event::{Action, Detail, Event};
+use crate::units::{Nanos, Tid};
+use rustc_hash::FxHashMap;
+
+/// Tasks that are listened to; a few are enough.
+const MAX_TASKS: usize = 1000;
+
+/// What notes and events say about how far events were moved.
+#[derive(Default)]
+pub struct Moved {
+    /// When a task was first named; `None` once its first event was there.
+    named: FxHashMap<Tid, Option<Nanos>>,
+    /// Tasks that were named and have no event yet.
+    awaited: usize,
+    by: Nanos,
+}
+
+impl Moved {
+    /// Takes in an event or a note in the order of the file.
+    pub fn hear(&mut self, e: &Event) {
+        match e.action {
+            // The idle tasks of all CPUs have one number, so their notes say nothing.
+            Action::TaskName if e.tid != Tid(0) && self.named.len() < MAX_TASKS => {
+                self.named.entry(e.tid).or_insert_with(|| {
+                    self.awaited += 1;
+                    Some(e.time)
+                });
+            }
+            _ if self.awaited > 0 && !e.action.is_note() => {
+                if let Some(noted) = self.named.get_mut(&e.tid).and_then(Option::take) {
+                    self.awaited -= 1;
+                    self.by = self.by.max(noted.since(e.time));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The note of the wall clock by the clock of the events. What was noted before their zero is told of the zero.
+    pub fn wall_clock(&self, note: Event) -> Event {
+        let Detail::Wall { seconds, nanos } = note.detail else { return note };
+        let ahead = self.by.since(note.time).0;
+        let wall = seconds as u64 * Nanos::SECOND.0 + nanos as u64 + ahead;
+        let (seconds, nanos) = (wall / Nanos::SECOND.0, (wall % Nanos::SECOND.0) as u32);
+        let Ok(seconds) = u32::try_from(seconds) else { return note };
+        Event { time: note.time.since(self.by), detail: Detail::Wall { seconds, nanos }, ..note }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(time: u64, action: Action, tid: u32) -> Event {
+        Event { time: Nanos(time), action, tid: Tid(tid), ..Event::default() }
+    }
+
+    fn wall(time: u64) -> Event {
+        Event { detail: Detail::Wall { seconds: 7, nanos: 999_999_999 }, ..at(time, Action::WallClock, 0) }
+    }
+
+    #[test]
+    fn the_nearest_note_counts_and_the_clock_goes_with_it() {
+        let mut moved = Moved::default();
+        for e in [
+            at(900, Action::TaskName, 0),
+            at(1000, Action::TaskName, 1),
+            at(1050, Action::TaskName, 2),
+            at(9000, Action::TaskName, 1),
+            at(20, Action::Queue, 1),
+            at(55, Action::Queue, 2),
+            at(56, Action::Queue, 1),
+        ] {
+            moved.hear(&e);
+        }
+        assert_eq!(moved.by, Nanos(995));
+        // Noted 5 ns before the events' zero: at zero it was 5 ns later.
+        let told = moved.wall_clock(wall(990));
+        assert_eq!((told.time, told.detail), (Nanos(0), Detail::Wall { seconds: 8, nanos: 4 }));
+        assert_eq!(moved.wall_clock(wall(1000)).time, Nanos(5));
+    }
+
+    #[test]
+    fn what_was_not_moved_stays() {
+        let mut moved = Moved::default();
+        moved.hear(&at(1000, Action::TaskName, 1));
+        moved.hear(&at(1001, Action::Queue, 1));
+        assert_eq!(moved.wall_clock(wall(990)), wall(990));
+    }
+}
