@@ -20,7 +20,9 @@ enum Carrier {
 }
 
 impl Lives {
-    /// `C`: a request, or a bio of a bio-based device, is done in part or whole.
+    /// `C`: a request, or a bio of a bio-based device, is done in part or whole. In line although two call it: the other
+    /// ([`Lives::end_early`]) hardly ever does.
+    #[inline(always)]
     pub(crate) fn complete(&mut self, dev: u32, e: &Event, sink: &mut impl Sink) {
         let op = Op::of(e);
         if op == Op::Flush {

@@ -44,9 +44,15 @@ impl Lives {
     /// After an issue: ends the request if its end was seen before.
     #[inline]
     pub(crate) fn end_early(&mut self, dev: u32, issue: &Event, sink: &mut impl Sink) {
-        if self.early.ends.is_empty() {
-            return;
+        if !self.early.ends.is_empty() {
+            self.end_if_early(dev, issue, sink);
         }
+    }
+
+    /// Apart, so that the usual way through [`Lives::complete`] stays in line.
+    #[cold]
+    #[inline(never)]
+    fn end_if_early(&mut self, dev: u32, issue: &Event, sink: &mut impl Sink) {
         let key = Key { dev, start: issue.sector, op: Op::of(issue) };
         if let Some((n, end)) = self.early.ends.remove(&key) {
             // Of several ends only the last can be this one's.

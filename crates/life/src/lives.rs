@@ -81,7 +81,14 @@ pub const MAX_DEVICES: usize = 1024;
 impl Lives {
     /// Takes in the events of a batch.
     pub fn feed(&mut self, batch: &Batch, sink: &mut impl Sink) {
-        for event in &batch.events {
+        self.feed_some(&batch.events, batch, sink);
+    }
+
+    /// Takes in some of the events of a batch. The one place where all that an event can lead to is put in line, which
+    /// a second place would end: it is a fifth of the time.
+    #[inline(never)]
+    pub fn feed_some(&mut self, events: &[Event], batch: &Batch, sink: &mut impl Sink) {
+        for event in events {
             self.step(event, batch, sink);
         }
     }

@@ -89,7 +89,7 @@ impl Analysis {
     fn blocks(&mut self, batch: &Batch, range: std::ops::Range<usize>) {
         for event in batch.events.get(range).unwrap_or_default() {
             self.found.watch.block(event);
-            self.lives.step(event, batch, &mut self.found);
+            self.lives.feed_some(std::slice::from_ref(event), batch, &mut self.found);
         }
     }
 
