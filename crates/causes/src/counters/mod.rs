@@ -43,12 +43,5 @@ pub fn judge_counters(mails: &[Mail]) -> Vec<Verdict> {
 
 /// What a cause says in one line, of those that only counters are judged for.
 pub fn title_by_counters(cause: &str) -> Option<&'static str> {
-    Some(match cause {
-        "journal-cpu" => {
-            "processors get in each other's way over the journal; the device is not what is waited for"
-        }
-        "stable-page" => "writers wait for pages that are being written back",
-        "raid-stripe-cache" => "writes wait in the array for a place in its stripe cache",
-        _ => return None,
-    })
+    (cause == "raid-stripe-cache").then_some("writes wait in the array for a place in its stripe cache")
 }
