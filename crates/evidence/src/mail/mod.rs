@@ -23,6 +23,8 @@ pub use words::Spot;
 use crate::tool::{self, Found};
 use crate::{At, Place};
 use serde::Serialize;
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use words::{words, Word};
 
@@ -62,8 +64,15 @@ impl Mail {
         let content = &content[..content.len().min(MOST_BYTES_OF_MAIL)];
         let text = String::from_utf8_lossy(content);
         let words = words(&text);
-        let mut reader =
-            Reader { words: &words, mail: Mail::default(), from: 0, next: Run::default(), fresh: true };
+        let mut reader = Reader {
+            words: &words,
+            mail: Mail::default(),
+            from: 0,
+            next: Run::default(),
+            fresh: true,
+            readings: 0,
+            seen: HashSet::new(),
+        };
         reader.mail.file = file.to_owned();
         reader.mail.words = words.len();
         let mut at = 0;
@@ -94,6 +103,9 @@ struct Reader<'w, 'a> {
     next: Run,
     /// Whether the next reading begins a run.
     fresh: bool,
+    /// How many readings there are, and what they say.
+    readings: usize,
+    seen: HashSet<u64>,
 }
 
 impl Reader<'_, '_> {
@@ -162,15 +174,15 @@ impl Reader<'_, '_> {
 
     fn found(&mut self, found: Found) {
         let Some(reading) = found.reading else { return };
-        if self.mail.runs.iter().map(|run| run.readings.len()).sum::<usize>() >= MOST_READINGS {
+        if self.readings >= MOST_READINGS {
             self.mail.too_many += 1;
             return;
         }
-        let same = |r: &Reading| r.tool == reading.tool && r.name == reading.name && same_rows(r, &reading);
-        if !reading.rows.is_empty() && self.mail.runs.iter().any(|run| run.readings.iter().any(same)) {
+        if !reading.rows.is_empty() && !self.seen.insert(numbers(&reading)) {
             self.mail.repeated += 1;
             return;
         }
+        self.readings += 1;
         // A second result of the same job is another run, whoever forgot to say so.
         let again = |run: &Run| reading.tool == "fio" && run.of("fio").any(|r| r.name == reading.name);
         if self.fresh || self.mail.runs.last().is_none_or(again) {
@@ -185,14 +197,18 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Whether two readings say the same numbers, wherever they stand.
-fn same_rows(a: &Reading, b: &Reading) -> bool {
-    let same_values = |a: &Row, b: &Row| {
-        a.values.iter().map(|(n, v)| (n, v.value)).eq(b.values.iter().map(|(n, v)| (n, v.value)))
-            && a.histogram
-                .iter()
-                .map(|b| (b.from, b.count.value))
-                .eq(b.histogram.iter().map(|b| (b.from, b.count.value)))
-    };
-    a.rows.len() == b.rows.len() && a.rows.iter().zip(&b.rows).all(|(a, b)| a.of == b.of && same_values(a, b))
+/// A hash of what a reading says, wherever it stands. Two that differ in one digit have the same hash once in 2^64.
+fn numbers(reading: &Reading) -> u64 {
+    let mut hash = DefaultHasher::new();
+    (reading.tool, &reading.name, reading.rows.len()).hash(&mut hash);
+    for row in &reading.rows {
+        row.of.hash(&mut hash);
+        for (name, number) in row.values.iter() {
+            (name, number.value.to_bits()).hash(&mut hash);
+        }
+        for bucket in &row.histogram {
+            (bucket.from.to_bits(), bucket.count.value.to_bits()).hash(&mut hash);
+        }
+    }
+    hash.finish()
 }

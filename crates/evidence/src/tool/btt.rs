@@ -13,6 +13,8 @@ use crate::mail::words::Word;
 
 pub struct BttAvg;
 
+/// Bars and rules between two cells.
+const MOST_BARS: usize = 24;
 /// The steps btt knows.
 const STEPS: [&str; 14] =
     ["Q2Q", "Q2A", "Q2G", "S2G", "G2I", "Q2M", "I2D", "M2D", "D2C", "Q2C", "Q2D", "C2C", "I2C", "G2D"];
@@ -26,9 +28,8 @@ impl Tool for BttAvg {
         // Slides have bars and rules about it.
         let mut used = 0;
         let mut next = || {
-            while words.get(used).is_some_and(|w| w.text.bytes().all(|b| b == b'|' || b == b'-')) {
-                used += 1;
-            }
+            let bar = |w: &&Word| w.text.bytes().all(|b| b == b'|' || b == b'-');
+            used += words.get(used..).unwrap_or(&[]).iter().take(MOST_BARS).take_while(bar).count();
             used += 1;
             words.get(used - 1)
         };
@@ -50,7 +51,7 @@ impl Tool for BttAvg {
         });
         for (row, last) in rows.take(STEPS.len()) {
             reading.rows.push(row);
-            end = words.iter().position(|w| w.text.as_ptr() == last)? + 1;
+            end += words[end..].iter().position(|w| w.text.as_ptr() == last)? + 1;
         }
         if reading.rows.is_empty() {
             return None;

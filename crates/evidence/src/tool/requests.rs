@@ -19,8 +19,10 @@ pub struct Requests;
 
 /// Words of remarks between two events.
 const MOST_REMARKS: usize = 16;
+/// Bars between two cells: the end of a line and the start of the next, a ruler between them.
+const MOST_BARS: usize = 24;
 /// Events that are kept; more are a recording, not an excerpt.
-const MOST_EVENTS: usize = 10_000;
+const MOST_EVENTS: usize = 1000;
 
 /// An event's line.
 struct Line<'a> {
@@ -68,7 +70,7 @@ fn is_bar(word: &Word) -> bool {
 
 /// `Dev CPU Seq Time PID Act Dir Sector + len`, which slides have above such excerpts.
 fn is_heading(words: &[Word]) -> bool {
-    let mut heads = words.iter().filter(|w| !is_bar(w)).take(9).map(|w| w.text);
+    let mut heads = words.iter().take(MOST_BARS).filter(|w| !is_bar(w)).take(9).map(|w| w.text);
     heads.next() == Some("Dev") && heads.clone().any(|w| w == "PID") && heads.any(|w| w == "Act")
 }
 
@@ -114,9 +116,7 @@ fn event<'a>(words: &[Word<'a>]) -> Option<(Line<'a>, usize)> {
     }
     let mut at = 0;
     let mut next = || {
-        while words.get(at).is_some_and(is_bar) {
-            at += 1;
-        }
+        at += words.get(at..).unwrap_or(&[]).iter().take(MOST_BARS).take_while(|w| is_bar(w)).count();
         at += 1;
         words.get(at - 1).map(|w| w.text)
     };
@@ -143,7 +143,7 @@ fn event<'a>(words: &[Word<'a>]) -> Option<(Line<'a>, usize)> {
     let mut task = String::new();
     // `[kjournald]`, `[crm node]`: at most three words.
     let rest = &words[at..];
-    let bars = rest.iter().take_while(|w| is_bar(w)).count();
+    let bars = rest.iter().take(MOST_BARS).take_while(|w| is_bar(w)).count();
     let mut used = at;
     if rest.get(bars).is_some_and(|w| w.text.starts_with('[')) {
         if let Some(end) = rest[bars..].iter().take(3).position(|w| w.text.ends_with(']')) {

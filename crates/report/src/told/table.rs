@@ -2,6 +2,7 @@
 
 use causes::words::{count, ns, size};
 use evidence::{Bucket, Mail, Number, Reading, Row, Unit};
+use std::collections::HashMap;
 use trace::Bytes;
 
 /// Numbers side by side.
@@ -66,13 +67,12 @@ pub(super) fn tables(mail: &Mail) -> Vec<Table> {
     }
     // Like beside like: the runs of one operation or device stand together.
     for table in tables.iter_mut().filter(|t| t.tool != "iostat") {
-        let mut order: Vec<String> = vec![];
+        let mut order: HashMap<String, usize> = HashMap::new();
         for (_, of, _) in &table.lines {
-            if !order.contains(of) {
-                order.push(of.clone());
-            }
+            let next = order.len();
+            order.entry(of.clone()).or_insert(next);
         }
-        table.lines.sort_by_key(|(_, of, _)| order.iter().position(|o| o == of));
+        table.lines.sort_by_key(|(_, of, _)| order.get(of).copied());
     }
     for table in &mut tables {
         table.drop_empty();
