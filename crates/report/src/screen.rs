@@ -44,7 +44,8 @@ pub fn render(e: &Explanation, style: Style) -> String {
     s.subject(e);
     s.slow(e);
     s.where_(e);
-    s.why(&e.verdicts, "no cause that iowhy knows explains it; the breakdown above is what was measured");
+    let none = "no cause that iowhy knows explains it; the breakdown above is what was measured";
+    s.why(&e.verdicts, none, |cause| Some(causes::all().iter().find(|c| c.name() == cause)?.title()));
     s.try_(&e.verdicts);
     s.trust(e);
     s.out
@@ -170,8 +171,13 @@ impl Screen {
         }
     }
 
-    /// `none` is said where no cause was found.
-    pub(crate) fn why(&mut self, verdicts: &[Verdict], none: &str) {
+    /// `none` is said where no cause was found; `title` says in one line what a cause claims.
+    pub(crate) fn why(
+        &mut self,
+        verdicts: &[Verdict],
+        none: &str,
+        title: impl Fn(&str) -> Option<&'static str>,
+    ) {
         let found: Vec<&Verdict> = verdicts.iter().filter(|v| v.verdict == Answer::Found).collect();
         let mut heading = "WHY";
         for v in &found {
@@ -187,8 +193,7 @@ impl Screen {
             };
             self.line(heading, &text);
             heading = "";
-            let title = causes::all().iter().find(|c| c.name() == v.cause).map(|c| c.title());
-            if let Some(title) = title.or_else(|| causes::title_by_counters(v.cause)) {
+            if let Some(title) = title(v.cause) {
                 self.line("", &format!("{}.", sentence(title)));
             }
             for evidence in &v.evidence {

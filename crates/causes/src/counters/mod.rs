@@ -41,7 +41,15 @@ pub fn judge_counters(mails: &[Mail]) -> Vec<Verdict> {
     verdicts
 }
 
-/// What a cause says in one line, of those that only counters are judged for.
+/// What a cause says in one line where counters are all there is.
 pub fn title_by_counters(cause: &str) -> Option<&'static str> {
-    (cause == "raid-stripe-cache").then_some("writes wait in the array for a place in its stripe cache")
+    let here = [
+        ("raid-stripe-cache", "writes wait in the array for a place in its stripe cache"),
+        (
+            "journal-cpu",
+            "processors get in each other's way over the journal; the device is not what is waited for",
+        ),
+    ];
+    let of_traces = || crate::all().iter().find(|c| c.name() == cause).map(|c| c.title());
+    here.iter().find(|(name, _)| *name == cause).map(|(_, title)| *title).or_else(of_traces)
 }

@@ -31,7 +31,7 @@ impl Told {
         } else {
             "counters alone prove no cause"
         };
-        s.why(&self.verdicts, none);
+        s.why(&self.verdicts, none, causes::title_by_counters);
         s.try_(&self.verdicts);
         self.numbers(&mut s);
         self.trust(&mut s);
