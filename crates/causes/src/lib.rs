@@ -5,6 +5,7 @@
 
 mod case;
 mod cgroup_limit;
+mod counters;
 mod cpu_wait;
 mod damage;
 mod device_saturated;
@@ -34,6 +35,7 @@ mod writeback_flood;
 mod writeback_throttle;
 
 pub use case::{Case, MIN_SAMPLES, MIN_SHARE, NOT_SLOW};
+pub use counters::{judge_counters, title_by_counters};
 pub use damage::{Damage, DAMAGED, TOO_DAMAGED};
 pub use slow::Slow;
 pub use verdict::{Answer, Confidence, Remedy, Verdict};

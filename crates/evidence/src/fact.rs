@@ -18,6 +18,8 @@ pub struct At {
 pub enum Place {
     /// A line of a text, counted from 1.
     Line(u32),
+    /// A word of a mail: its line, and on a long one its column.
+    Spot(crate::Spot),
     /// A value of a JSON document: the names that lead to it, with dots between.
     Key(Arc<str>),
 }
@@ -26,6 +28,7 @@ impl fmt::Display for At {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.place {
             Place::Line(line) => write!(f, "{}:{line}", self.file),
+            Place::Spot(spot) => write!(f, "{}:{spot}", self.file),
             Place::Key(key) => write!(f, "{}: {key}", self.file),
         }
     }

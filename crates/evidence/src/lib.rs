@@ -12,10 +12,12 @@ mod document;
 mod fact;
 mod folder;
 mod iostat;
+mod mail;
 mod md;
 mod mount;
 mod samples;
 mod system;
+mod tool;
 
 pub use cgroup::Cgroup;
 pub use device::{Device, WriteCache};
@@ -23,6 +25,10 @@ pub use document::Document;
 pub use fact::{At, Conflict, Fact, Place};
 pub use folder::{Skipped, MOST_BYTES, MOST_BYTES_IN_ALL, MOST_FILES};
 pub use iostat::{Iostat, Rates};
+pub use mail::{
+    Bucket, Claim, Command, Mail, Number, Reading, Row, Run, Setting, Spot, Sum, Unit, Values,
+    MOST_BYTES_OF_MAIL,
+};
 pub use md::Md;
 pub use mount::Mount;
 pub use samples::{CpuUse, DiskUse, Interval, Io, SampleQuality, Samples, Stalled, SAMPLES_JSONL};

@@ -8,6 +8,7 @@ mod failure;
 mod interrupt;
 mod part;
 mod reading;
+mod texts;
 
 use clap::Parser;
 use std::process::ExitCode;

@@ -7,6 +7,7 @@ mod json;
 mod screen;
 mod slowest;
 mod tables;
+mod told;
 
 pub use btt::{BttExport, BttOptions};
 pub use explanation::{Explanation, Subject, Trust};
@@ -14,3 +15,4 @@ pub use json::to_json;
 pub use screen::{render, Style};
 pub use slowest::{Slowest, Wanted};
 pub use tables::{tables, tables_json, tables_text, Kind, Selection, Table, KINDS};
+pub use told::Told;

@@ -40,23 +40,29 @@ const WORTH_A_LINE: f64 = 0.005;
 
 /// Draws the screen.
 pub fn render(e: &Explanation, style: Style) -> String {
-    let mut s = Screen { out: String::new(), style };
+    let mut s = Screen::new(style);
     s.subject(e);
     s.slow(e);
     s.where_(e);
-    s.why(e);
-    s.try_(e);
+    let none = "no cause that iowhy knows explains it; the breakdown above is what was measured";
+    s.why(&e.verdicts, none, |cause| Some(causes::all().iter().find(|c| c.name() == cause)?.title()));
+    s.try_(&e.verdicts);
     s.trust(e);
     s.out
 }
 
-struct Screen {
-    out: String,
+/// A screen that is being drawn.
+pub(crate) struct Screen {
+    pub(crate) out: String,
     style: Style,
 }
 
 impl Screen {
-    fn heading(&self, word: &str) -> String {
+    pub(crate) fn new(style: Style) -> Screen {
+        Screen { out: String::new(), style }
+    }
+
+    pub(crate) fn heading(&self, word: &str) -> String {
         let padded = format!("{word:<MARGIN$}");
         if self.style.colour && !word.is_empty() {
             format!("\x1b[1m{padded}\x1b[0m")
@@ -66,7 +72,7 @@ impl Screen {
     }
 
     /// A line under a heading, wrapped.
-    fn line(&mut self, heading: &str, text: &str) {
+    pub(crate) fn line(&mut self, heading: &str, text: &str) {
         let head = self.heading(heading);
         let width = self.style.width.saturating_sub(MARGIN).max(40);
         let hang =
@@ -81,7 +87,7 @@ impl Screen {
         }
     }
 
-    fn blank(&mut self) {
+    pub(crate) fn blank(&mut self) {
         self.out.push('\n');
     }
 
@@ -165,8 +171,14 @@ impl Screen {
         }
     }
 
-    fn why(&mut self, e: &Explanation) {
-        let found: Vec<&Verdict> = e.verdicts.iter().filter(|v| v.verdict == Answer::Found).collect();
+    /// `none` is said where no cause was found; `title` says in one line what a cause claims.
+    pub(crate) fn why(
+        &mut self,
+        verdicts: &[Verdict],
+        none: &str,
+        title: impl Fn(&str) -> Option<&'static str>,
+    ) {
+        let found: Vec<&Verdict> = verdicts.iter().filter(|v| v.verdict == Answer::Found).collect();
         let mut heading = "WHY";
         for v in &found {
             let sure = match v.confidence {
@@ -181,21 +193,17 @@ impl Screen {
             };
             self.line(heading, &text);
             heading = "";
-            if let Some(cause) = causes::all().iter().find(|c| c.name() == v.cause) {
-                self.line("", &format!("{}.", sentence(cause.title())));
+            if let Some(title) = title(v.cause) {
+                self.line("", &format!("{}.", sentence(title)));
             }
             for evidence in &v.evidence {
                 self.line("", &format!("- {evidence}"));
             }
         }
         if found.is_empty() {
-            self.line(
-                heading,
-                "no cause that iowhy knows explains it; the breakdown above is what was measured",
-            );
+            self.line(heading, none);
         }
-        let rejected: Vec<String> = e
-            .verdicts
+        let rejected: Vec<String> = verdicts
             .iter()
             .filter(|v| v.verdict == Answer::Rejected && !v.minor)
             .filter_map(|v| Some(format!("{} ({})", v.cause, v.refutes.first()?)))
@@ -203,9 +211,9 @@ impl Screen {
         if !rejected.is_empty() {
             self.line("", &format!("Not it: {}", rejected.join("; ")));
         }
-        // Those that miss the same are told together.
+        // Those that miss the same are told together, unless something is known of them.
         let mut unknown: Vec<(String, Vec<&str>)> = Vec::new();
-        for v in e.verdicts.iter().filter(|v| v.verdict == Answer::CannotTell) {
+        for v in verdicts.iter().filter(|v| v.verdict == Answer::CannotTell && v.evidence.is_empty()) {
             let missing = v.missing.join("; ");
             match unknown.iter_mut().find(|(m, _)| *m == missing) {
                 Some((_, causes)) => causes.push(v.cause),
@@ -215,11 +223,17 @@ impl Screen {
         for (missing, causes) in unknown {
             self.line("", &format!("Cannot tell: {} ({missing})", causes.join(", ")));
         }
+        for v in verdicts.iter().filter(|v| v.verdict == Answer::CannotTell && !v.evidence.is_empty()) {
+            self.line("", &format!("Cannot tell: {} ({})", v.cause, v.missing.join("; ")));
+            for evidence in &v.evidence {
+                self.line("", &format!("- {evidence}"));
+            }
+        }
         self.blank();
     }
 
-    fn try_(&mut self, e: &Explanation) {
-        let found = e.verdicts.iter().filter(|v| v.verdict == Answer::Found);
+    pub(crate) fn try_(&mut self, verdicts: &[Verdict]) {
+        let found = verdicts.iter().filter(|v| v.verdict == Answer::Found);
         let mut seen: Vec<&str> = Vec::new();
         for remedy in found.flat_map(|v| &v.remedies) {
             if seen.len() == REMEDIES || seen.contains(&remedy.command.as_str()) {

@@ -3,10 +3,10 @@
 use super::print;
 use crate::failure::Failure;
 use crate::part::Part;
-use crate::reading;
+use crate::{reading, texts};
 use clap::Args;
 use evidence::{Samples, Skipped, System, SAMPLES_JSONL};
-use report::{Explanation, Style, Subject};
+use report::{Explanation, Style, Subject, Told};
 use stats::{Analysis, Flow};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -15,9 +15,10 @@ use trace::Batch;
 /// Say what was slow, where its time went, why, what to try, and how far to trust it.
 #[derive(Args)]
 pub struct Explain {
-    /// A folder with a recording, NAME (for NAME.blktrace.0, .1, ...), a file, or - for a pipe
-    #[arg(value_name = "CAPTURE")]
-    pub capture: PathBuf,
+    /// A folder with a recording, NAME (for NAME.blktrace.0, .1, ...), a file, or - for a pipe; texts with the output of
+    /// fio, iostat and others, alone or beside it
+    #[arg(value_name = "CAPTURE", required = true)]
+    pub files: Vec<PathBuf>,
     /// The part that is asked about
     #[command(flatten)]
     pub part: Part,
@@ -29,14 +30,33 @@ pub struct Explain {
 impl Explain {
     /// Reads, judges, prints.
     pub fn run(&self) -> Result<(), Failure> {
-        let explanation = explain(&self.capture, self.part)?;
+        let (recording, mails) = texts::sort(&self.files)?;
+        let told = Told::new(mails);
+        let Some(capture) = recording else {
+            return match self.json {
+                true => print_json(&told.to_json()),
+                false => print(&told.render(style())),
+            };
+        };
+        let mut explanation = explain(&capture, self.part)?;
+        told.add_to(&mut explanation.verdicts);
         if self.json {
-            let json = serde_json::to_string_pretty(&report::to_json(&explanation)).unwrap_or_default();
-            print(&(json + "\n"))
-        } else {
-            print(&report::render(&explanation, style()))
+            let mut json = report::to_json(&explanation);
+            if let Some(fields) = json.as_object_mut().filter(|_| !told.mails.is_empty()) {
+                fields.insert("texts".into(), told.texts().into());
+            }
+            return print_json(&json);
+        }
+        print(&report::render(&explanation, style()))?;
+        match told.mails.is_empty() {
+            true => Ok(()),
+            false => print(&told.render_numbers(style())),
         }
     }
+}
+
+fn print_json(json: &serde_json::Value) -> Result<(), Failure> {
+    print(&(serde_json::to_string_pretty(json).unwrap_or_default() + "\n"))
 }
 
 /// Reads a part of a recording once and judges it.

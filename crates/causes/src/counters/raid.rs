@@ -1,0 +1,285 @@
+//! An md array and its members in one table of iostat: what part of a write's time the members account for.
+//!
+//! md counts no times for itself in older kernels, so a device stacked on it may show them; it has the same traffic.
+//! The members are the others. Three causes are judged:
+//!
+//! - `raid-read-modify-write`: small writes read old data and parity first, as much as they write. **Rejected** if the
+//!   members read much less than they write.
+//! - `raid-bitmap`: the same load with and without the write-intent bitmap differs.
+//! - `raid-stripe-cache`: the array's wait is longer than its members' reads and writes together; the rest lies in md.
+//!   Counters cannot say what it waits for there: *cannot tell*, with what to record.
+
+use super::say::{number, plain, quantity, times, In};
+use crate::words::{ns, percent, size};
+use crate::{Confidence, Verdict};
+use evidence::{Mail, Row, Unit};
+use trace::{Bytes, Nanos};
+
+/// Traffic of two devices is the same if it differs by less.
+const SAME: f64 = 0.001;
+/// A read-modify-write reads about as many bytes as it writes; fewer than this part is something else.
+const READS_OF_RMW: f64 = 0.5;
+/// The rest must be this part of the array's time.
+const NOTABLE: f64 = 0.2;
+/// md's stripe heads by default, each of a page per member (`NR_STRIPES`, drivers/md/raid5.c; Documentation/admin-guide/md.rst).
+const DEFAULT_STRIPES: f64 = 256.0;
+/// What a stripe head has of each member (`RAID5_STRIPE_SIZE`, a page).
+const STRIPE_PAGE: f64 = 4096.0;
+
+/// An array and its members at one time.
+struct Array<'a> {
+    place: In<'a>,
+    name: &'a str,
+    /// The row that has the array's times: its own, or that of a device on it.
+    seen: &'a Row,
+    members: Vec<&'a Row>,
+}
+
+fn arrays(mails: &[Mail]) -> Vec<Array<'_>> {
+    let runs = mails.iter().flat_map(|m| m.runs.iter().map(move |r| In { mail: m, run: r }));
+    runs.flat_map(|place| place.run.of("iostat").filter_map(move |reading| array(place, &reading.rows)))
+        .collect()
+}
+
+fn array<'a>(place: In<'a>, rows: &'a [Row]) -> Option<Array<'a>> {
+    let md =
+        |row: &&Row| row.of.strip_prefix("md").is_some_and(|n| n.starts_with(|c: char| c.is_ascii_digit()));
+    let own = rows.iter().find(md)?;
+    let same = |a: &Row, b: &Row| {
+        ["w/s", "wbytes/s"].iter().all(|n| match (a.value(n), b.value(n)) {
+            (Some(a), Some(b)) => (a - b).abs() <= SAME * b.max(1.0),
+            _ => false,
+        })
+    };
+    let on_it = rows.iter().find(|r| r.of != own.of && same(r, own));
+    let seen = if own.value("await").unwrap_or(0.0) > 0.0 { own } else { on_it.unwrap_or(own) };
+    let members: Vec<&Row> = rows
+        .iter()
+        .filter(|r| r.of != own.of && !same(r, own) && r.value("w/s").unwrap_or(0.0) > 0.0)
+        .collect();
+    let usable =
+        members.len() >= 3 && own.value("w/s")? > 0.0 && seen.value("w_await").or(seen.value("await"))? > 0.0;
+    usable.then_some(Array { place, name: &own.of, seen, members })
+}
+
+impl Array<'_> {
+    fn wait(&self) -> f64 {
+        self.seen.value("w_await").or(self.seen.value("await")).unwrap_or(0.0)
+    }
+
+    fn at(&self) -> String {
+        self.seen.values.iter().next().map_or(String::new(), |(_, n)| self.place.at(n))
+    }
+
+    fn sum(&self, name: &str) -> f64 {
+        self.members.iter().filter_map(|m| m.value(name)).sum()
+    }
+
+    /// The least and the most among members.
+    fn range(&self, name: &str) -> Option<(f64, f64)> {
+        let all = || self.members.iter().filter_map(|m| m.value(name));
+        let least = all().min_by(f64::total_cmp)?;
+        Some((least, all().max_by(f64::total_cmp)?))
+    }
+
+    /// Bytes of a write to the array, and of a request to a member.
+    fn sizes(&self) -> Option<(f64, f64)> {
+        let of_array = self.seen.value("wbytes/s")? / self.seen.value("w/s")?;
+        let of_member = self.sum("wbytes/s") / self.sum("w/s");
+        (of_member > 0.0).then_some((of_array, of_member))
+    }
+
+    /// What members write for each byte written to the array.
+    fn amplification(&self) -> Option<f64> {
+        Some(self.sum("wbytes/s") / self.seen.value("wbytes/s")?)
+    }
+}
+
+/// `raid-read-modify-write`
+pub(super) fn read_modify_write(mails: &[Mail]) -> Option<Verdict> {
+    const NAME: &str = "raid-read-modify-write";
+    let arrays = arrays(mails);
+    let share = |a: &Array| a.sum("rbytes/s") / a.sum("wbytes/s").max(1.0);
+    let array = arrays.iter().min_by(|a, b| share(a).total_cmp(&share(b)))?;
+    let part = share(array);
+    let n = array.members.len() as f64;
+    let (of_array, of_member) = array.sizes()?;
+    let sizes = format!(
+        "writes to {} are {} the size of its members' ({} against {}, {})",
+        array.name,
+        times((of_array / of_member).round()),
+        size(Bytes(of_array as u64)),
+        size(Bytes(of_member as u64)),
+        array.at()
+    );
+    let reads = format!(
+        "the members read {} of what they write ({} against {})",
+        percent(part),
+        quantity(array.sum("rbytes/s"), Unit::BytesPerSecond),
+        quantity(array.sum("wbytes/s"), Unit::BytesPerSecond)
+    );
+    if part >= READS_OF_RMW {
+        let v = Verdict::found(NAME, Nanos(0), Confidence::Medium);
+        return Some(
+            v.because(reads)
+                .because(sizes)
+                .unless("members that read much less than they write")
+                .without("which writes: iowhy record on the array and its members (md says \"raid5 rmw\" in the trace)")
+                .try_this(
+                    "a larger stripe cache collects neighbouring writes into whole stripes; takes a page per member and stripe",
+                    format!("echo 8192 > /sys/block/{}/md/stripe_cache_size", array.name),
+                ),
+        );
+    }
+    let full = n / (n - 1.0);
+    let wrote = array.amplification().map_or(String::new(), |a| {
+        format!("; they write {} bytes for each byte written to it, whole stripes of {} members with one for parity need {}", plain(a), plain(n), plain(full))
+    });
+    Some(Verdict::rejected(
+        NAME,
+        format!(
+            "{reads}, about 1/{:.0}: a read-modify-write reads as much as it writes; {sizes}: mostly full stripes{wrote}",
+            1.0 / part.max(0.001)
+        ),
+    ))
+}
+
+/// `raid-bitmap`
+pub(super) fn bitmap(mails: &[Mail]) -> Option<Verdict> {
+    const NAME: &str = "raid-bitmap";
+    let arrays = arrays(mails);
+    let stack =
+        mails.iter().flat_map(|m| m.runs.iter().map(move |run| In { mail: m, run })).find_map(|place| {
+            let stack = place.run.of("kernel stack").find(|s| {
+                s.settings
+                    .iter()
+                    .any(|f| f.value.starts_with("bitmap_unplug") || f.value.starts_with("md_bitmap_unplug"))
+            })?;
+            let frames: Vec<&str> = stack.settings.iter().map(|f| f.value.as_str()).collect();
+            let innermost = frames.iter().take(4).copied().collect::<Vec<_>>().join(" <- ");
+            Some(format!(
+                "the array's thread was seen waiting in it: {innermost} ({})",
+                place.mail.at(stack.at)
+            ))
+        });
+    // The one that the author says has it taken away comes after one that has not.
+    let without = arrays.iter().position(|a| {
+        let removed = [
+            "without bitmap",
+            "without the bitmap",
+            "commented out",
+            "no bitmap",
+            "--bitmap=none",
+            "disabled",
+        ];
+        a.place.run.says("bitmap") && removed.iter().any(|w| a.place.run.says(w))
+    });
+    let pair = without.and_then(|i| {
+        Some((arrays.iter().find(|a| a.name == arrays[i].name && a.wait() > 0.0)?, &arrays[i]))
+    });
+    let Some((with, without)) = pair.filter(|(a, b)| a.wait() > b.wait()) else {
+        return stack.map(|s| {
+            Verdict::cannot_tell(
+                NAME,
+                "how much it costs: iostat -x of the array and its members with the bitmap and without it",
+            )
+            .because(s)
+        });
+    };
+    let saved = with.wait() - without.wait();
+    let share = saved / with.wait();
+    let name = with.name;
+    let rate = |a: &Array| a.seen.get("w/s").map_or(String::new(), number);
+    let mut v = Verdict::found(NAME, Nanos(0), Confidence::Medium).because(format!(
+        "a write to {name} takes {} with the bitmap ({}) and {} without ({}): {} of it, {}, is the bitmap's; writes go from {} to {}",
+        ns(with.wait() as u64),
+        with.at(),
+        ns(without.wait() as u64),
+        without.at(),
+        ns(saved as u64),
+        percent(share),
+        rate(with),
+        rate(without),
+    ));
+    v = stack.into_iter().fold(v, Verdict::because);
+    v.share = share;
+    Some(
+        v.unless("the same wait without the bitmap")
+            .try_this(
+                "larger chunks: a bit covers more, so it is set less often; after a crash more is synchronised again",
+                format!("mdadm --grow --bitmap=none /dev/{name} && mdadm --grow --bitmap=internal --bitmap-chunk=128M /dev/{name}"),
+            )
+            .try_this(
+                "no bitmap: after a crash the whole array is synchronised again",
+                format!("mdadm --grow --bitmap=none /dev/{name}"),
+            ),
+    )
+}
+
+/// `raid-stripe-cache`: where the rest of the array's time must lie.
+pub(super) fn stripe_cache(mails: &[Mail]) -> Option<Verdict> {
+    const NAME: &str = "raid-stripe-cache";
+    let arrays = arrays(mails);
+    let mut v: Option<Verdict> = None;
+    let (mut least, mut most) = (f64::MAX, 0.0f64);
+    for array in &arrays {
+        let (low, high) = array.range("await")?;
+        (least, most) = (least.min(low), most.max(high));
+        let reads = array.range("r_await").map_or(0.0, |r| r.1);
+        let writes = array.range("w_await").map_or(high, |r| r.1);
+        let rest = array.wait() - reads - writes;
+        if rest < NOTABLE * array.wait() {
+            continue;
+        }
+        let mut text = format!(
+            "{} ({}): a write takes {}; its members' slowest takes {} for a read and {} for a write, {} one after the other: at least {} ({}) is spent in neither, so between {} and its members",
+            array.place.name(),
+            array.at(),
+            ns(array.wait() as u64),
+            ns(reads as u64),
+            ns(writes as u64),
+            ns((reads + writes) as u64),
+            ns(rest as u64),
+            percent(rest / array.wait()),
+            array.name,
+        );
+        if let (Some(queue), Some((of_array, _))) = (array.seen.value("queue"), array.sizes()) {
+            let data = array.members.len() as f64 - 1.0;
+            let stripes = queue * (of_array / (STRIPE_PAGE * data)).max(1.0);
+            if stripes > DEFAULT_STRIPES {
+                text += &format!(
+                    "; {} writes of {} at once need about {} stripe heads of {} of each member, md has {} unless told otherwise",
+                    plain(queue),
+                    size(Bytes(of_array as u64)),
+                    plain(stripes.round()),
+                    size(Bytes(STRIPE_PAGE as u64)),
+                    plain(DEFAULT_STRIPES)
+                );
+            }
+        }
+        let so_far = v.take().unwrap_or_else(|| {
+            let name = array.name;
+            let devices: Vec<String> = array.members.iter().map(|m| format!("/dev/{}", m.of)).collect();
+            Verdict::cannot_tell(
+                NAME,
+                format!(
+                    "what a write waits for in {name}: `grep . /sys/block/{name}/md/stripe_cache_*` while it is slow (active equal to size: full), and all of them recorded together: blktrace -d /dev/{} -d /dev/{name} -d {}",
+                    array.seen.of,
+                    devices.join(" -d ")
+                ),
+            )
+        });
+        v = Some(so_far.because(text));
+    }
+    let waits: Vec<String> = arrays.iter().map(|a| ns(a.wait() as u64)).collect();
+    let name = arrays.first()?.name;
+    v.map(|v| {
+        v.because(format!(
+            "the members wait {} to {}, {name} {}",
+            ns(least as u64),
+            ns(most as u64),
+            waits.join(" and ")
+        ))
+    })
+    .map(|v| v.unless("a stripe cache that is not full while writes are slow"))
+}

@@ -1,0 +1,218 @@
+//! The same transfer in smaller requests is slower: each request costs a fixed time besides that of its bytes.
+//!
+//! Two rows of iostat for the same kind of load, both with a full queue, give two points of `time = fixed + sectors *
+//! slope`; a third is predicted from them and compared with what was measured. The time of a request is `svctm`, or
+//! where iostat no longer prints it, the busy time over the number of requests.
+//!
+//! **Refuted** if the time of a sector is the same for small and large requests.
+
+use super::say::{number, plain, quantity, In};
+use crate::words::{percent, size};
+use crate::{Confidence, Verdict};
+use evidence::{Claim, Mail, Row, Unit};
+use trace::{Bytes, Nanos};
+
+const NAME: &str = "request-size";
+/// Sizes that differ less are the same.
+const SMALLER: f64 = 2.0;
+/// The time of a byte must differ by this to be worth a word.
+const DEARER: f64 = 1.3;
+/// Fewer in the queue, and the device may have waited for work.
+const BUSY_QUEUE: f64 = 4.0;
+const SECTOR: f64 = 512.0;
+
+/// A device's writes, or its reads, at one time.
+struct Flow<'a> {
+    place: In<'a>,
+    row: &'a Row,
+    of: &'static str,
+    /// Bytes in a second, requests in a second, bytes of a request, nanoseconds that the device took for one.
+    bandwidth: f64,
+    rate: f64,
+    size: f64,
+    service: f64,
+}
+
+pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
+    let mut verdict = None;
+    for mail in mails {
+        let flows: Vec<Flow> = mail.runs.iter().filter_map(|run| flow(In { mail, run })).collect();
+        let small = flows.iter().min_by(|a, b| a.size.total_cmp(&b.size));
+        let large = flows.iter().max_by(|a, b| a.size.total_cmp(&b.size));
+        if let (Some(small), Some(large)) = (small, large) {
+            if large.size >= SMALLER * small.size && large.of == small.of {
+                verdict = Some(two(verdict.take(), small, large, &flows));
+            }
+        }
+        verdict = limits(verdict.take(), mail);
+    }
+    verdict
+}
+
+fn flow(place: In) -> Option<Flow> {
+    let rows: Vec<&Row> = place.run.of("iostat").flat_map(|r| r.rows.iter()).collect();
+    // One device only: of several it is not known which carry the same data.
+    let [row] = rows[..] else { return None };
+    let value = |n: &str| row.value(n);
+    let (reads, writes) = (value("rbytes/s")?, value("wbytes/s")?);
+    let (of, bandwidth, rate) = match (reads, writes) {
+        (0.0, w) if w > 0.0 => ("writes", w, value("w/s")?),
+        (r, 0.0) if r > 0.0 => ("reads", r, value("r/s")?),
+        _ => return None,
+    };
+    let service = value("svctm").or_else(|| Some(value("util")? / rate * 1e9))?;
+    let size = value("size").or_else(|| value(if of == "writes" { "wsize" } else { "rsize" }))?;
+    let busy = value("queue")? >= BUSY_QUEUE && size > 0.0 && service > 0.0;
+    busy.then_some(Flow { place, row, of, bandwidth, rate, size, service })
+}
+
+impl Flow<'_> {
+    /// Nanoseconds of a sector.
+    fn per_sector(&self) -> f64 {
+        self.service / (self.size / SECTOR)
+    }
+
+    fn words(&self) -> String {
+        let at =
+            self.row.values.iter().next().map_or(String::new(), |(_, n)| format!(" ({})", self.place.at(n)));
+        format!(
+            "{}: {} {} a second of {} ({} sectors), {}{at}",
+            self.place.name(),
+            plain(self.rate),
+            self.of,
+            size(Bytes(self.size as u64)),
+            plain((self.size / SECTOR).round()),
+            quantity(self.bandwidth, Unit::BytesPerSecond),
+        )
+    }
+}
+
+fn two(so_far: Option<Verdict>, small: &Flow, large: &Flow, all: &[Flow]) -> Verdict {
+    let dearer = small.per_sector() / large.per_sector();
+    if dearer < DEARER || small.bandwidth >= large.bandwidth {
+        return so_far.unwrap_or_else(|| {
+            Verdict::rejected(
+                NAME,
+                format!(
+                    "a sector takes {} in requests of {} and {} in requests of {}",
+                    quantity(small.per_sector(), Unit::Nanoseconds),
+                    size(Bytes(small.size as u64)),
+                    quantity(large.per_sector(), Unit::Nanoseconds),
+                    size(Bytes(large.size as u64)),
+                ),
+            )
+        });
+    }
+    let time = |f: &Flow| {
+        format!(
+            "{} / {} = {}",
+            quantity(f.service, Unit::Nanoseconds),
+            plain((f.size / SECTOR * 100.0).round() / 100.0),
+            quantity(f.per_sector(), Unit::Nanoseconds)
+        )
+    };
+    let mut v = so_far.unwrap_or_else(|| Verdict::found(NAME, Nanos(0), Confidence::Medium));
+    v = v.because(small.words()).because(large.words()).because(format!(
+        "time of a sector: {} in small requests, {} in large ones: {:.1} times as long",
+        time(small),
+        time(large),
+        dearer
+    ));
+    let slope = (large.service - small.service) / (large.size - small.size);
+    let fixed = small.service - slope * small.size;
+    if fixed > 0.0 {
+        v = v.because(format!(
+            "as a fixed time for each request and one for each sector that is {} + {} a sector: the fixed part is {} of a small request and {} of a large one",
+            quantity(fixed, Unit::Nanoseconds),
+            quantity(slope * SECTOR, Unit::Nanoseconds),
+            percent(fixed / small.service),
+            percent(fixed / large.service),
+        ));
+        for third in all.iter().filter(|f| f.size != small.size && f.size != large.size && f.of == small.of) {
+            v = v.because(format!(
+                "{}: from that {} would be expected for a request of {} sectors, {} was measured; {}",
+                third.place.name(),
+                quantity(fixed + slope * third.size, Unit::Nanoseconds),
+                plain((third.size / SECTOR).round()),
+                quantity(third.service, Unit::Nanoseconds),
+                quantity(third.bandwidth, Unit::BytesPerSecond),
+            ));
+        }
+    }
+    for sum in &small.place.mail.sums {
+        let expected = [small, large].into_iter().find(|f| {
+            let near = |a: f64, b: f64| (a / b - 1.0).abs() < 0.01;
+            near(sum.dividend, f.service / 1e6) && near(sum.divisor, f.size / SECTOR)
+        });
+        if let (Some(f), Some(off)) = (expected, sum.thousands_off().filter(|off| *off != 0)) {
+            let wrong = if off.abs() == 1 { "a thousand times" } else { "thousands of times" };
+            let way = if off > 0 { "too much" } else { "too little" };
+            v = v.because(format!(
+                "the text says {} {} for this ({}): {wrong} {way}, it is {}",
+                plain(sum.quotient),
+                sum.unit,
+                small.place.mail.at(sum.at),
+                quantity(f.per_sector(), Unit::Nanoseconds),
+            ));
+        }
+    }
+    v.unless("the same time for a sector in small requests as in large ones")
+        .without("what cuts the requests: `grep . /sys/block/*/queue/max*_sectors_kb /sys/block/*/queue/max_segment*` on host and guest, and iowhy record on both")
+        .try_this(
+            "larger requests, as far as max_hw_sectors_kb allows; others wait longer behind each",
+            format!("cat /sys/block/{0}/queue/max_hw_sectors_kb > /sys/block/{0}/queue/max_sectors_kb", small.row.of),
+        )
+}
+
+/// Sizes of requests that the author states, beside those that were sent.
+fn limits(so_far: Option<Verdict>, mail: &Mail) -> Option<Verdict> {
+    let stated = |of: &str| mail.claims.iter().filter(|c| c.of == of).collect::<Vec<&Claim>>();
+    let sizes = stated("request size");
+    let (Some(least), Some(most)) = (
+        sizes.iter().min_by(|a, b| a.from.total_cmp(&b.from)),
+        sizes.iter().max_by(|a, b| a.from.total_cmp(&b.from)),
+    ) else {
+        return so_far;
+    };
+    if most.from < SMALLER * least.from {
+        return so_far;
+    }
+    let kib = |c: &Claim| size(Bytes(c.from as u64));
+    let mut text = format!(
+        "the limit (max_sectors_kb) is {} in one case and {} in the other ({})",
+        kib(least),
+        kib(most),
+        mail.at(most.at)
+    );
+    if let Some(optimal) = stated("optimal request size").first() {
+        text += &format!(
+            "; optimal for the device is {}, by its own word ({})",
+            kib(optimal),
+            mail.at(optimal.at)
+        );
+    }
+    let mut v = so_far.unwrap_or_else(|| Verdict::found(NAME, Nanos(0), Confidence::Low));
+    v = v.because(text);
+    for run in &mail.runs {
+        // The largest that was sent, and how often.
+        let rows = || run.of("blkparse").flat_map(|r| r.rows.iter()).filter(|r| r.get("at.D").is_some());
+        let Some(largest) = rows().filter_map(|r| r.get("bytes")).max_by(|a, b| a.value.total_cmp(&b.value))
+        else {
+            continue;
+        };
+        if [least.from, most.from].contains(&largest.value) {
+            let n = rows().filter(|r| r.value("bytes") == Some(largest.value)).count();
+            let place = In { mail, run };
+            v = v.because(format!(
+                "{}: {n} of the requests sent have {} ({})",
+                place.name(),
+                number(largest),
+                place.at(largest)
+            ));
+        }
+    }
+    Some(v.try_this(
+        "the smaller limit, which was the faster one there; large sequential I/O takes more requests",
+        format!("echo {} > /sys/block/DEV/queue/max_sectors_kb", least.from / 1024.0),
+    ))
+}

@@ -1,0 +1,68 @@
+//! Numbers of a text as sentences use them, with their place.
+
+use crate::words::{ns, size};
+use evidence::{Mail, Number, Run, Unit};
+use trace::Bytes;
+
+/// A run and the text it stands in.
+#[derive(Clone, Copy)]
+pub(super) struct In<'a> {
+    pub mail: &'a Mail,
+    pub run: &'a Run,
+}
+
+impl In<'_> {
+    /// `mail.txt:215`
+    pub fn at(&self, number: Number) -> String {
+        self.mail.at(number.at).to_string()
+    }
+
+    /// What the run is called, in quotes; by its place if by nothing.
+    pub fn name(&self) -> String {
+        match self.run.label.as_str() {
+            "" => format!("the run at {}", self.mail.at(self.run.at)),
+            label => format!("\"{label}\""),
+        }
+    }
+}
+
+/// `129 ms`, `256 MiB/s`, `63,874 a second`.
+pub fn number(n: Number) -> String {
+    quantity(n.value, n.unit)
+}
+
+/// A value in a unit.
+pub fn quantity(value: f64, unit: Unit) -> String {
+    let whole = value.round().max(0.0) as u64;
+    match unit {
+        Unit::Nanoseconds => ns(whole),
+        Unit::Bytes => size(Bytes(whole)),
+        Unit::BytesPerSecond => format!("{}/s", size(Bytes(whole))),
+        Unit::PerSecond => format!("{} a second", plain(value)),
+        Unit::Share => format!("{} %", plain(value * 100.0)),
+        Unit::Count | Unit::Unstated => plain(value),
+    }
+}
+
+/// A number in three digits, or all of them if it is whole: `9.17`, `79,453`.
+pub fn plain(value: f64) -> String {
+    let digits = if value.fract() == 0.0 || value.abs() >= 99.95 {
+        0
+    } else if value.abs() >= 9.995 {
+        1
+    } else {
+        2
+    };
+    let text = format!("{value:.digits$}");
+    let (whole, rest) = text.split_once('.').map_or((text.as_str(), ""), |(w, r)| (w, r));
+    let grouped = whole.parse::<u64>().map_or_else(|_| whole.to_owned(), crate::words::count);
+    match rest.trim_end_matches('0') {
+        "" => grouped,
+        rest => format!("{grouped}.{rest}"),
+    }
+}
+
+/// `14 times`, `1.2 times`.
+pub fn times(ratio: f64) -> String {
+    format!("{} times", plain(if ratio >= 9.995 { ratio.floor() } else { ratio }))
+}

@@ -1,0 +1,97 @@
+//! A request that stood in the I/O scheduler for long, from a few lines of blkparse.
+//!
+//! **Proof**: more time between its insertion (I) and its dispatch (D) than any device takes. **Refuted** if the time lies
+//! after the dispatch.
+
+use super::say::In;
+use crate::words::ns;
+use crate::{Confidence, Verdict};
+use evidence::{Mail, Reading, Row};
+use trace::Nanos;
+
+const NAME: &str = "scheduler-starvation";
+/// A wait in the scheduler is starvation from here on: mq-deadline lets reads wait 500 ms at most by default
+/// (`read_expire`, block/mq-deadline.c), and no device is slower for one request.
+const STARVED: f64 = 500e6;
+
+pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
+    let mut found: Option<Verdict> = None;
+    let mut open: Vec<String> = vec![];
+    for mail in mails {
+        for run in &mail.runs {
+            for reading in run.of("blkparse") {
+                for row in &reading.rows {
+                    let place = In { mail, run };
+                    if let Some(text) = starved(place, reading, row) {
+                        let v = found
+                            .take()
+                            .unwrap_or_else(|| Verdict::found(NAME, Nanos(0), Confidence::Medium));
+                        found = Some(v.because(text));
+                    }
+                    open.extend(stalled(place, reading, row));
+                }
+            }
+        }
+    }
+    let missing = "when the others were dispatched: the whole of blkparse's text or the recording itself (blktrace, or iowhy record)";
+    let verdict = match found {
+        Some(v) => v
+            .unless("the same time between dispatch and completion: then it is the device")
+            .try_this(
+                "smaller batches, and reads and synchronous writes due sooner (mq-deadline; read_expire in ms). Costs throughput of large writes",
+                "echo 4 > /sys/block/DEV/queue/iosched/fifo_batch; echo 200 > /sys/block/DEV/queue/iosched/read_expire",
+            )
+            .without(missing),
+        None if open.is_empty() => return None,
+        None => Verdict::cannot_tell(NAME, missing),
+    };
+    Some(open.into_iter().fold(verdict, Verdict::because))
+}
+
+fn at(row: &Row, action: &str) -> Option<f64> {
+    row.value(&format!("at.{action}"))
+}
+
+fn time(from: f64, to: f64) -> String {
+    ns((to - from).max(0.0).round() as u64)
+}
+
+/// What it is, in words: `the write of 4 KiB by kjournald`.
+fn what(reading: &Reading, row: &Row) -> String {
+    let op = if row.of.starts_with('R') { "read" } else { "write" };
+    let bytes = row.get("bytes").map_or(String::new(), |b| format!(" of {}", super::say::number(b)));
+    let task = reading.setting(&row.of).map_or(String::new(), |t| format!(" by {t}"));
+    let journal =
+        reading.setting(&row.of).is_some_and(|t| t.starts_with("kjournald") || t.starts_with("jbd2"));
+    format!("the {}{op}{bytes}{task}", if journal { "journal " } else { "" })
+}
+
+fn starved(place: In, reading: &Reading, row: &Row) -> Option<String> {
+    let (i, d) = (at(row, "I")?, at(row, "D")?);
+    (d - i >= STARVED).then_some(())?;
+    let mut text = format!(
+        "{} ({}) was inserted at {:.9} s and dispatched at {:.9} s: {} in the scheduler",
+        what(reading, row),
+        place.mail.at(row.get("at.I")?.at),
+        i / 1e9,
+        d / 1e9,
+        time(i, d)
+    );
+    if let Some(c) = at(row, "C") {
+        let share = crate::words::percent((d - i) / (c - i).max(1.0));
+        text += &format!(", then {} in the device: {share} of {} was the scheduler", time(d, c), time(i, c));
+    }
+    Some(text)
+}
+
+/// One that took long, of whose dispatch nothing is shown.
+fn stalled(place: In, reading: &Reading, row: &Row) -> Option<String> {
+    let (begun, c) = (at(row, "Q").or_else(|| at(row, "I"))?, at(row, "C")?);
+    (at(row, "D").is_none() && c - begun >= STARVED).then_some(())?;
+    Some(format!(
+        "{} ({}) took {}; its dispatch is not shown, so how much of that was the scheduler cannot be told",
+        what(reading, row),
+        place.mail.at(row.get("at.C")?.at),
+        time(begun, c)
+    ))
+}

@@ -1,0 +1,125 @@
+//! A buffered writer at a constant rate that rarely, but then for long, waits: it may wait for pages under writeback.
+//!
+//! **Claims** nothing for sure: percentiles and a maximum do not say what a writer waited for, so the answer is *cannot
+//! tell*, with the arithmetic that makes it a candidate and what to record. **How rare** the stalls are follows from
+//! the spread: `k` stalls as long as the longest, among `n` operations, give a variance of `k * max^2 / n`, so
+//!
+//! ```text
+//! k <= n * stdev^2 / max^2        614,401 * (411.95 us)^2 / (225.7 ms)^2 = 2.05: two stalls in two minutes
+//! ```
+
+use super::say::{number, plain, times, In};
+use crate::words::count;
+use crate::Verdict;
+use evidence::{Mail, Reading, Row};
+
+const NAME: &str = "stable-page";
+/// The longest must be so many times the p99.99 to be a stall that percentiles do not see.
+const STALL: f64 = 100.0;
+/// Its maximum must be so many times that of the other run.
+const LONGER: f64 = 4.0;
+
+struct Writer<'a> {
+    place: In<'a>,
+    row: &'a Row,
+}
+
+pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
+    let mut verdict: Option<Verdict> = None;
+    for mail in mails {
+        let writers: Vec<Writer> = mail.runs.iter().filter_map(|run| writer(In { mail, run })).collect();
+        for with in writers.iter().filter(|w| stalls(w.row)) {
+            let Some(max) = with.row.latency("max") else { continue };
+            let Some(without) =
+                writers.iter().find(|o| counterpart(&with.place.run.label, &o.place.run.label))
+            else {
+                continue;
+            };
+            let Some(other) = without.row.latency("max").filter(|o| max.value >= LONGER * o.value) else {
+                continue;
+            };
+            let p9999 = |w: &Writer| w.row.latency("p99.99").map_or("unknown".into(), number);
+            let mut text = format!(
+                "{}: max {} ({}) against {} for {} ({}), {}; p99.99 {} against {}: the maximum is {} that",
+                with.place.name(),
+                number(max),
+                with.place.at(max),
+                number(other),
+                without.place.name(),
+                without.place.at(other),
+                times(max.value / other.value),
+                p9999(with),
+                p9999(without),
+                with.row.latency("p99.99").map_or("unknown".into(), |p| times(max.value / p.value)),
+            );
+            if let Some((k, n)) = how_many(with.row) {
+                text += &format!(
+                    "; the spread leaves room for {} such stalls among {} writes ({} x stdev^2 / max^2)",
+                    plain(k),
+                    count(n as u64),
+                    count(n as u64)
+                );
+            }
+            let v = verdict.take().unwrap_or_else(|| {
+                Verdict::cannot_tell(
+                    NAME,
+                    "what the writer waited for: iowhy record while it runs (folio_wait_writeback in the write), and \
+                     `grep . /sys/block/*/queue/stable_writes` (1 where the device needs stable pages)",
+                )
+            });
+            verdict = Some(v.because(text));
+            if let (Some(a), Some(b)) = (with.row.get("iops"), without.row.get("iops")) {
+                if (a.value / b.value - 1.0).abs() < 0.01 {
+                    let text = format!(
+                        "the rate is the same in all of them: {}; stalls that rare do not lower it",
+                        number(a)
+                    );
+                    verdict = verdict.map(|v| v.because(text));
+                }
+            }
+        }
+    }
+    verdict.map(|v| {
+        v.because("rare, long stalls of a buffered writer at a constant rate: what waiting for a page under writeback looks like")
+            .unless("the same stalls without writeback in flight, or with stable_writes 0")
+    })
+}
+
+/// A run of buffered writes.
+fn writer(place: In) -> Option<Writer> {
+    let job = place.run.of("fio").find(|j| j.row("write").is_some() && j.row("read").is_none())?;
+    let direct = |r: &Reading| r.setting("direct") == Some("1");
+    let job_file = place.mail.runs.iter().flat_map(|run| run.of("fio job file")).any(direct);
+    (!job_file && !direct(job)).then_some(())?;
+    Some(Writer { place, row: job.row("write")? })
+}
+
+/// Whether the longest is far beyond what all but one in ten thousand took.
+fn stalls(row: &Row) -> bool {
+    let (Some(max), Some(p)) = (row.latency("max"), row.latency("p99.99")) else { return false };
+    p.value > 0.0 && max.value >= STALL * p.value
+}
+
+/// At most so many stalls as long as the longest; and of how many operations.
+fn how_many(row: &Row) -> Option<(f64, f64)> {
+    let (stdev, max) = (row.latency("stdev")?.value, row.latency("max")?.value);
+    let n = row.value("count")?;
+    (max > 0.0).then(|| (n * stdev * stdev / (max * max), n))
+}
+
+/// Whether the labels differ only in that the second is without it: `ext4 w/ stable page write`, `ext4 w/o ...`.
+fn counterpart(with: &str, without: &str) -> bool {
+    let plain = |text: &str| -> Vec<String> {
+        text.split_whitespace()
+            .map(|w| match w {
+                "w/" | "with" => "with".into(),
+                "w/o" | "without" | "no" => "without".into(),
+                other => other.to_lowercase(),
+            })
+            .collect()
+    };
+    let (with, without) = (plain(with), plain(without));
+    let replaced: Vec<String> =
+        without.iter().map(|w| if w == "without" { "with".into() } else { w.clone() }).collect();
+    with != without && with == replaced
+}

@@ -1,0 +1,287 @@
+//! Reads beside buffered writes against the same reads beside writes that do not flood: direct ones, or synchronous.
+//!
+//! **Claims** that reads wait behind data being written back. **Proof**: with the same reader and as much written, the
+//! slowest reads take several times as long when the writes are buffered, while the median stays; the disk's own
+//! counters say how long the writes stood in line. **Refuted** if the tail is the same with direct writes: then it is
+//! the writes as such.
+
+use super::say::{number, quantity, times, In};
+use crate::words::{count, ns};
+use crate::{Confidence, Verdict};
+use evidence::{Command, Mail, Reading, Row, Unit};
+use trace::Nanos;
+
+const NAME: &str = "writeback-flood";
+/// The tail beside buffered writes must be so many times the other.
+const SLOWER: f64 = 2.0;
+/// While the median is at most so many times the other: else all reads are slower, which is another matter.
+const SAME_MEDIAN: f64 = 1.5;
+/// With fewer writes than this part of the reads nothing was written beside them.
+const NO_WRITES: f64 = 0.001;
+/// From here on a read of a histogram counts as slow: no device that serves others in under a millisecond needs it.
+const SLOW_READ: f64 = 16e6;
+
+/// What was written beside the reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Beside {
+    Nothing,
+    Direct,
+    Sync,
+    Buffered,
+}
+
+/// Reads that fio measured, and what was written meanwhile.
+struct Reads<'a> {
+    place: In<'a>,
+    job: &'a Reading,
+    row: &'a Row,
+    beside: Beside,
+}
+
+pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
+    let all: Vec<Reads> = mails
+        .iter()
+        .flat_map(|m| m.runs.iter().map(move |r| In { mail: m, run: r }))
+        .filter_map(reads)
+        .collect();
+    let mut verdict: Option<Verdict> = None;
+    let mut against: Option<Verdict> = None;
+    for flooded in all.iter().filter(|r| r.beside == Beside::Buffered) {
+        let same = |r: &&Reads| same_reader(r, flooded);
+        let calm = |kind| all.iter().filter(same).find(move |r| r.beside == kind);
+        let other = calm(Beside::Direct).or_else(|| calm(Beside::Sync));
+        let alone = calm(Beside::Nothing);
+        let Some(calm) = other.or(alone) else { continue };
+        let Some(worst) = worst(flooded, calm) else { continue };
+        let median = ratio(flooded, calm, "p50").unwrap_or(1.0);
+        if worst.1 < SLOWER || median > SAME_MEDIAN {
+            let why = format!(
+                "reads beside buffered writes are at most {} as slow as {} ({} {}, {})",
+                times(worst.1),
+                words(calm.beside),
+                worst.0,
+                figure(flooded, worst.0),
+                figure(calm, worst.0),
+            );
+            against = against.or(Some(Verdict::rejected(NAME, why)));
+            continue;
+        }
+        let agreed = histograms(flooded, calm);
+        let sure = if other.is_some() && agreed.is_some() { Confidence::High } else { Confidence::Medium };
+        let mut v = match verdict.take() {
+            Some(v) => v.plus(Nanos(0), sure),
+            None => Verdict::found(NAME, Nanos(0), sure),
+        };
+        if let Some(alone) = alone {
+            v = v.because(format!("reads alone: {}", summary(alone, &["p99", "p99.99"])));
+        }
+        if other.is_some() {
+            v = v.because(format!("{}: {}", words(calm.beside), summary(calm, &["p99", "p99.95", "max"])));
+        }
+        v = v.because(format!(
+            "beside buffered writes: {}; {} {} times, max {}, while the median is {} against {}",
+            summary(flooded, &["p99", "p99.95", "max"]),
+            worst.0,
+            times(worst.1).trim_end_matches(" times"),
+            ratio(flooded, calm, "max").map_or("unknown".into(), times),
+            figure(flooded, "p50"),
+            figure(calm, "p50"),
+        ));
+        for sentence in [written(flooded, calm), queue(flooded, calm), agreed, rates(flooded, calm)] {
+            v = sentence.into_iter().fold(v, Verdict::because);
+        }
+        verdict = Some(v);
+    }
+    let device = all.iter().find_map(|r| Some(disk(r)?.of.clone())).unwrap_or_else(|| "DEV".into());
+    let verdict = verdict.map(|v| {
+        v.unless("the same latencies while nothing is being written back")
+            .without("whether writeback throttling was on, and how much was in flight: iowhy record, or the text of `grep . /sys/block/*/queue/*`")
+            .try_this(
+                "writeback throttling holds writeback back when reads take longer than this; 75000 for disks that turn. Costs write throughput while others wait",
+                format!("echo 2000 > /sys/block/{device}/queue/wbt_lat_usec"),
+            )
+            .try_this(
+                "smaller, earlier floods; applies to the whole host",
+                "sysctl vm.dirty_background_bytes=33554432",
+            )
+    });
+    verdict.or(against)
+}
+
+/// The reads of a run and what was written beside them, if that can be told.
+fn reads(place: In) -> Option<Reads> {
+    let job = place.run.of("fio").find(|job| job.row("read").is_some() && job.row("write").is_none())?;
+    let row = job.row("read")?;
+    let dd = place.run.commands.iter().rev().find(|c| c.program() == "dd");
+    let flag = |c: &Command| c.parameter("oflag").or_else(|| c.parameter("conv")).map(str::to_owned);
+    let sync_mount = || place.run.commands.iter().any(|c| c.program() == "mount" && mounts_sync(&c.text));
+    let written = place.run.of("dd").next().is_some();
+    let disk = job.rows.iter().find(|r| r.get("write.ios").is_some());
+    let share = disk.and_then(|d| Some(d.value("write.ios")? / d.value("read.ios")?.max(1.0)));
+    let beside = match (dd.and_then(flag), written) {
+        (Some(flags), true) if flags.contains("direct") => Beside::Direct,
+        (Some(flags), true) if flags.contains("sync") => Beside::Sync,
+        (_, true) if sync_mount() => Beside::Sync,
+        // Without its command it is not known how dd wrote.
+        (None, true) if dd.is_some() => Beside::Buffered,
+        (_, false) if share.is_some_and(|share| share < NO_WRITES) => Beside::Nothing,
+        _ => return None,
+    };
+    Some(Reads { place, job, row, beside })
+}
+
+/// `mount -o remount,sync /mnt`
+fn mounts_sync(command: &str) -> bool {
+    command.split([' ', ',']).any(|option| option == "sync")
+}
+
+/// Whether both jobs do the same.
+fn same_reader(a: &Reads, b: &Reads) -> bool {
+    let parameters = |r: &Reads| -> Vec<String> {
+        let jobs = r.place.run.of("fio job").chain([r.job]);
+        let wanted = |s: &&evidence::Setting| {
+            ["rw", "bs", "ioengine", "iodepth", "numjobs", "version"].contains(&s.name.as_str())
+        };
+        jobs.flat_map(|j| j.settings.iter())
+            .filter(wanted)
+            .map(|s| format!("{}={}", s.name, s.value))
+            .collect()
+    };
+    a.job.name == b.job.name && parameters(a) == parameters(b)
+}
+
+fn words(beside: Beside) -> &'static str {
+    match beside {
+        Beside::Nothing => "alone",
+        Beside::Direct => "beside direct writes",
+        Beside::Sync => "beside synchronous writes",
+        Beside::Buffered => "beside buffered writes",
+    }
+}
+
+fn ratio(a: &Reads, b: &Reads, name: &str) -> Option<f64> {
+    let (a, b) = (a.row.latency(name)?.value, b.row.latency(name)?.value);
+    (b > 0.0).then_some(a / b)
+}
+
+/// The percentile from p99 on at which the two differ most.
+fn worst(flooded: &Reads, calm: &Reads) -> Option<(&'static str, f64)> {
+    let all = ["p99", "p99.5", "p99.9", "p99.95", "p99.99"].into_iter();
+    all.filter_map(|p| Some((p, ratio(flooded, calm, p)?))).max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+fn figure(r: &Reads, name: &str) -> String {
+    r.row.latency(name).map_or("unknown".into(), number)
+}
+
+/// `79,453 a second, p99.99 940 us, max 6.86 ms (mail.txt:53)`
+fn summary(r: &Reads, names: &[&str]) -> String {
+    let mut parts: Vec<String> = r.row.get("iops").map(number).into_iter().collect();
+    parts.extend(r.row.get("bw").map(number));
+    parts.extend(names.iter().filter_map(|n| Some(format!("{n} {}", number(r.row.latency(n)?)))));
+    let at = r.row.get("iops").or_else(|| r.row.latency("max")).map(|n| format!(" ({})", r.place.at(n)));
+    parts.join(", ") + &at.unwrap_or_default()
+}
+
+/// That as much was written.
+fn written(flooded: &Reads, calm: &Reads) -> Option<String> {
+    let dd = |r: &Reads| {
+        let row = r.place.run.of("dd").next()?.row("copy")?.clone();
+        Some((row.get("bytes")?, row.get("bw")?, r.place.at(row.get("bw")?)))
+    };
+    let ((bytes, bw, at), (other_bytes, other_bw, other_at)) = (dd(flooded)?, dd(calm)?);
+    let as_much = if bytes.value == other_bytes.value { "as much" } else { "not as much" };
+    Some(format!(
+        "dd wrote {as_much}: {} at {} ({at}), and {} at {} {} ({other_at})",
+        number(bytes),
+        number(bw),
+        number(other_bytes),
+        number(other_bw),
+        words(calm.beside),
+    ))
+}
+
+fn disk<'a>(r: &'a Reads) -> Option<&'a Row> {
+    r.job.rows.iter().rev().find(|row| row.get("write.time").is_some())
+}
+
+/// How long the disk's writes stood in line, by its own counters.
+fn queue(flooded: &Reads, calm: &Reads) -> Option<String> {
+    let each = |r: &Reads| {
+        let row = disk(r)?;
+        let (time, n) = (row.get("write.time")?, row.get("write.ios")?);
+        (n.value > 0.0).then(|| (time, n, time.value / n.value))
+    };
+    let (time, n, mean) = each(flooded)?;
+    let mut text = format!(
+        "{} counted {} for {} writes: {} each",
+        disk(flooded)?.of,
+        number(time),
+        number(n),
+        quantity(mean, Unit::Nanoseconds)
+    );
+    if let Some(runtime) = flooded.row.value("runtime").filter(|t| *t > 0.0) {
+        text += &format!(", {} in flight on average over the run", super::say::plain(time.value / runtime));
+    }
+    if let Some((time, n, mean)) = each(calm) {
+        let mean = quantity(mean, Unit::Nanoseconds);
+        text += &format!("; {} it was {} for {}, {mean} each", words(calm.beside), number(time), number(n));
+    }
+    Some(format!("{text} ({})", flooded.place.at(time)))
+}
+
+/// That the histograms of the file system say the same, and of which operation.
+fn histograms(flooded: &Reads, calm: &Reads) -> Option<String> {
+    let find = |r: &Reads| {
+        let tool = ["xfsdist", "ext4dist", "btrfsdist", "histogram"]
+            .into_iter()
+            .find_map(|t| r.place.run.of(t).next().cloned());
+        tool.filter(|t| t.row("read").is_some())
+    };
+    let (with, without) = (find(flooded)?, find(calm)?);
+    let slow = |reading: &Reading, of: &str| Some(reading.row(of)?.slower_than(SLOW_READ));
+    let ((all, slow_with), (all_calm, slow_calm)) = (slow(&with, "read")?, slow(&without, "read")?);
+    if slow_with / all.max(1.0) < SLOWER * slow_calm / all_calm.max(1.0) || slow_with == 0.0 {
+        return None;
+    }
+    let mut text = format!(
+        "{} agrees: {} of {} reads took {} or more, {} of {} {}",
+        with.tool,
+        count(slow_with as u64),
+        count(all as u64),
+        ns(SLOW_READ as u64),
+        count(slow_calm as u64),
+        count(all_calm as u64),
+        words(calm.beside)
+    );
+    if let Some(write) = with.row("write") {
+        let slowest =
+            write.histogram.iter().filter(|b| b.count.value > 0.0).map(|b| b.below).fold(0.0, f64::max);
+        let n = count(write.slower_than(0.0).0 as u64);
+        text +=
+            &format!("; it shows in read and not in write, whose {n} all took under {}", ns(slowest as u64));
+    }
+    Some(format!("{text} ({})", flooded.place.mail.at(with.at)))
+}
+
+/// What the author says of the rates while it was written.
+fn rates(flooded: &Reads, calm: &Reads) -> Option<String> {
+    let claim = |r: &Reads| r.place.run.claims.iter().find(|c| c.unit == Unit::PerSecond).cloned();
+    let (slow, fast) = (claim(flooded)?, claim(calm)?);
+    let range = match slow.from == slow.to {
+        true => super::say::plain(slow.from),
+        false => format!("{} to {}", super::say::plain(slow.from), super::say::plain(slow.to)),
+    };
+    let low = if slow.from == slow.to { "" } else { " at the low end" };
+    Some(format!(
+        "while it was written the author saw {range} {} ({}), {} with {} ({}): {}{low} ({} / {})",
+        slow.of,
+        flooded.place.mail.at(slow.at),
+        super::say::plain(fast.to),
+        words(calm.beside).trim_start_matches("beside "),
+        calm.place.mail.at(fast.at),
+        times(fast.to / slow.from.max(1.0)),
+        super::say::plain(fast.to),
+        super::say::plain(slow.from),
+    ))
+}

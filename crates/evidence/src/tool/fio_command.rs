@@ -1,0 +1,127 @@
+//! What fio prints besides results: the job's parameters, its version, its progress; and job files (fio(1)).
+//!
+//! ```text
+//! randread: (g=0): rw=randread, bs=4K-4K/4K-4K/4K-4K, ioengine=sync, iodepth=1
+//! ...
+//! fio-2.1.11
+//! Starting 20 processes
+//! ^Cbs: 20 (f=20): [r(20)] [3.8% done] [312.1MB/0KB/0KB /s] [80.2K/0/0 iops] [eta 28m:52s]
+//! fio: terminating on signal 2
+//! ```
+
+use super::{texts, Found, Tool};
+use crate::mail::reading::{Reading, Setting};
+use crate::mail::words::Word;
+
+pub struct FioCommand;
+
+/// Words of a line of progress.
+const PROGRESS: usize = 40;
+/// Parameters in a job file; fio(1) knows about 500.
+const MOST_PARAMETERS: usize = 500;
+
+impl Tool for FioCommand {
+    fn read(&self, words: &[Word]) -> Option<Found> {
+        parameters(words).or_else(|| job_file(words)).or_else(|| noise(words))
+    }
+}
+
+/// `NAME: (g=0): rw=..., bs=..., ...`
+fn parameters(words: &[Word]) -> Option<Found> {
+    let [name, group] = texts(words)?;
+    if !name.ends_with(':') || !group.starts_with("(g=") || !group.ends_with("):") {
+        return None;
+    }
+    let mut reading = Reading { tool: "fio job", name: name.trim_end_matches(':').into(), ..at(words) };
+    let mut used = 2;
+    // fio 3: `bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B,`: words without a name are more of the value.
+    while let Some(word) = words.get(used) {
+        let text = word.text.trim_end_matches(',');
+        match text.split_once('=') {
+            Some((key, value)) => {
+                let setting = Setting { name: key.into(), value: value.into(), at: word.spot };
+                reading.settings.push(setting);
+            }
+            None if text == "(R)" || text == "(W)" || text == "(T)" || text.ends_with('B') => {
+                let Some(last) = reading.settings.last_mut() else { break };
+                last.value.push(' ');
+                last.value.push_str(text);
+            }
+            None => break,
+        }
+        used += 1;
+        if !word.text.ends_with(',') && text.starts_with("iodepth=") {
+            break;
+        }
+    }
+    // `...` stands for the other processes of the same job.
+    used += usize::from(words.get(used).is_some_and(|w| w.text == "..."));
+    Found::all(reading, used)
+}
+
+/// `[global]` and what follows, as far as it is parameters.
+fn job_file(words: &[Word]) -> Option<Found> {
+    if words.first()?.text != "[global]" {
+        return None;
+    }
+    let mut reading = Reading { tool: "fio job file", ..at(words) };
+    let mut used = 1;
+    while let Some(word) = words.get(used).filter(|_| reading.settings.len() < MOST_PARAMETERS) {
+        let parameter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        let text = word.text;
+        if let Some(section) = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
+            reading.name = section.into();
+        } else if let Some((key, value)) = text.split_once('=').filter(|(key, _)| key.chars().all(parameter))
+        {
+            reading.settings.push(Setting { name: key.into(), value: value.into(), at: word.spot });
+        } else if FLAGS.contains(&text) {
+            reading.settings.push(Setting { name: text.into(), value: "1".into(), at: word.spot });
+        } else {
+            break;
+        }
+        used += 1;
+    }
+    Found::all(reading, used)
+}
+
+/// Parameters that may stand without a value.
+const FLAGS: [&str; 11] = [
+    "group_reporting",
+    "time_based",
+    "thread",
+    "norandommap",
+    "stonewall",
+    "exitall",
+    "new_group",
+    "create_on_open",
+    "do_verify",
+    "end_fsync",
+    "fsync_on_close",
+];
+
+fn noise(words: &[Word]) -> Option<Found> {
+    let first = words.first()?.text;
+    if let Some(version) = first.strip_prefix("fio-").filter(|v| v.starts_with(|c: char| c.is_ascii_digit()))
+    {
+        let setting = Setting { name: "version".into(), value: version.into(), at: words[0].spot };
+        return Found::all(Reading { tool: "fio job", settings: vec![setting], ..at(words) }, 1);
+    }
+    match texts(words) {
+        Some(["Starting", n, unit]) if n.parse::<u32>().is_ok() => {
+            let known = ["process", "processes", "thread", "threads"].contains(&unit);
+            return known.then_some(()).and_then(|()| Found::noise(3));
+        }
+        Some(["fio:", "terminating", "on"]) => return Found::noise(words.len().min(5)),
+        Some(["bs:" | "^Cbs:" | "Jobs:" | "^CJobs:", n, _]) if n.parse::<u32>().is_ok() => {
+            let eta = words.iter().take(PROGRESS).position(|w| w.text == "[eta")?;
+            return Found::noise(words.len().min(eta + 2));
+        }
+        _ => {}
+    }
+    // What is left where the reader of a job's results stopped.
+    (first == "...").then_some(()).and_then(|()| Found::noise(1))
+}
+
+fn at(words: &[Word]) -> Reading {
+    Reading { at: words[0].spot, ..Reading::default() }
+}

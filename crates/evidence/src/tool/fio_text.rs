@@ -1,0 +1,506 @@
+//! fio's normal output, versions 2 and 3 (`show_thread_status_normal`, fio's stat.c).
+//!
+//! ```text
+//! rd: (groupid=0, jobs=2): err= 0: pid=57: Tue Dec 11 14:41:27 2012          rd: (groupid=0, jobs=2): err= 0: pid=57: ...
+//!   read : io=100MB, bw=5119.1KB/s, iops=1279, runt= 20001msec                 read: IOPS=1279, BW=5119KiB/s (5242kB/s)(100MiB/20001msec)
+//!     clat (usec): min=3 , max=225702 , avg= 7.32, stdev=411.95                   clat (usec): min=3, max=225702, avg= 7.32, stdev=411.95
+//!     clat percentiles (usec):                                                    clat percentiles (usec):
+//!      |  1.00th=[    3],  5.00th=[    3], ...                                     |  1.00th=[    3],  5.00th=[    3], ...
+//!     lat (usec) : 4=15.93%, 10=59.05%, ...                                     lat (usec)   : 4=15.93%, 10=59.05%, ...
+//! Disk stats (read/write):                                                     Disk stats (read/write):
+//!   sda: ios=79/1287, merge=5/151907, ticks=702/147202, ...                      sda: ios=79/1287, sectors=..., merge=5/151907, ticks=...
+//! ```
+//!
+//! fio 2 writes `KB` and means 1024 bytes (its `kb_base` is 1024 unless set); fio 3 writes `KiB` for that and `kB` for
+//! 1000. `ticks` and `in_queue` are milliseconds.
+
+use super::lexeme::{lexemes, Cursor, Lexeme};
+use super::{Found, Tool};
+use crate::mail::number::{decimal, time_unit, with_suffix, Number, Unit};
+use crate::mail::reading::{Bucket, Reading, Row};
+use crate::mail::words::Word;
+
+pub struct FioText;
+
+/// Words that one job's output may have: fio's longest is about 400.
+const MOST_WORDS: usize = 2000;
+/// Lexemes that are skipped in search of more that is understood; a line of fio's has up to 60.
+const MOST_SKIPPED: usize = 120;
+
+impl Tool for FioText {
+    fn read(&self, words: &[Word]) -> Option<Found> {
+        begins(words)?;
+        let end = (1..words.len().min(MOST_WORDS)).find(|i| begins(&words[*i..]).is_some());
+        let words = &words[..end.unwrap_or(words.len().min(MOST_WORDS))];
+        let lexemes = lexemes(words);
+        let mut cursor = Cursor::new(&lexemes);
+        let mut job = Job { reading: Reading { tool: "fio", ..head(&mut cursor)? }, ..Job::default() };
+        job.reading.at = words[0].spot;
+        let (mut used, mut unknown) = (cursor.at, 0);
+        let mut skipped = 0;
+        while cursor.peek().is_some() && skipped < MOST_SKIPPED {
+            if cursor.attempt(|c| job.item(c)).is_some() {
+                unknown += skipped;
+                (used, skipped) = (cursor.at, 0);
+            } else {
+                cursor.at += 1;
+                skipped += 1;
+            }
+        }
+        let used = lexemes.get(used.wrapping_sub(1)).map_or(0, |last| last.word + 1);
+        job.end();
+        Some(Found { reading: Some(job.reading), used, unknown })
+    }
+}
+
+/// `NAME: (groupid=0, jobs=20): err=`; a name may have blanks, but only its last word is seen here.
+fn begins(words: &[Word]) -> Option<()> {
+    let second = words.get(1)?.text;
+    (words[0].text.ends_with(':') && second.starts_with("(groupid=")).then_some(())
+}
+
+fn head<'a>(c: &mut Cursor<'a, '_>) -> Option<Reading> {
+    let mut reading = Reading::default();
+    while !c.eat_all(&[":", "(", "groupid", "="]) {
+        reading.name.push_str(c.next()?.text);
+    }
+    c.next()?;
+    c.eat_all(&[",", "jobs", "="]);
+    let jobs = c.next()?;
+    let value = jobs.text.to_owned();
+    reading.settings.push(crate::mail::reading::Setting { name: "numjobs".into(), value, at: jobs.spot });
+    c.eat_all(&[")", ":", "err", "="]);
+    // `0: pid=11804: Wed Nov 15 01:22:00 2017`
+    c.next();
+    if c.eat_all(&[":", "pid", "="]) {
+        c.next();
+        c.eat(":");
+        for _ in 0..12 {
+            let Some(next) = c.peek() else { break };
+            let date = DAYS_AND_MONTHS.contains(&next.text) || next.text.bytes().all(|b| b.is_ascii_digit());
+            if !date && next.text != ":" {
+                break;
+            }
+            c.at += 1;
+        }
+    }
+    Some(reading)
+}
+
+const DAYS_AND_MONTHS: [&str; 19] = [
+    "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun", "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug",
+    "Sep", "Oct", "Nov", "Dec",
+];
+
+/// Operations a job has rows for, as fio 2 and 3 write them (`io_ddir_name`, `READ` in the group's summary).
+const OPERATIONS: [&str; 4] = ["read", "write", "trim", "sync"];
+
+#[derive(Default)]
+struct Job {
+    reading: Reading,
+    /// The row that latencies belong to.
+    current: Option<usize>,
+    /// Whether the group's summary or the disks' have begun: nothing of the job comes after that.
+    over: bool,
+}
+
+impl Job {
+    fn row(&mut self, of: &str) -> &mut Row {
+        let found = self.reading.rows.iter().position(|row| row.of == of);
+        let i = found.unwrap_or_else(|| {
+            self.reading.rows.push(Row::of(of));
+            self.reading.rows.len() - 1
+        });
+        &mut self.reading.rows[i]
+    }
+
+    /// One item: a line of fio's, or what would be one.
+    fn item(&mut self, c: &mut Cursor) -> Option<()> {
+        if self.over {
+            return c.attempt(|c| self.summary(c)).or_else(|| self.disks(c));
+        }
+        None.or_else(|| c.attempt(|c| self.operation(c)))
+            .or_else(|| c.attempt(|c| self.spread(c)))
+            .or_else(|| c.attempt(|c| self.percentiles(c)))
+            .or_else(|| c.attempt(|c| self.shares(c)))
+            .or_else(|| c.attempt(|c| self.cpu(c)))
+            .or_else(|| c.attempt(|c| self.issued(c)))
+            .or_else(|| c.attempt(plain_line))
+            .or_else(|| c.attempt(|c| self.summary(c)))
+            .or_else(|| c.attempt(|c| self.disks(c)))
+    }
+
+    /// `read : io=..., bw=..., iops=..., runt=...` or `read: IOPS=..., BW=... (...)(.../...)`.
+    fn operation(&mut self, c: &mut Cursor) -> Option<()> {
+        let name = c.next()?;
+        let of = *OPERATIONS.iter().find(|op| **op == name.text)?;
+        c.eat(":").then_some(())?;
+        let mut row = Row::of(of);
+        let mut any = false;
+        while let Some(key) = c.key() {
+            let value = c.next()?;
+            any |= measure(&mut row, key, value, c);
+            // `(5242kB/s)(100MiB/20001msec)`: the same bandwidth in powers of ten, then size and time.
+            while key.text == "BW" && c.eat("(") {
+                let first = c.next()?;
+                c.eat("/").then_some(())?;
+                let second = c.next()?;
+                if let Some(ns) = suffixed(second.text, time_unit) {
+                    row.values.put("runtime", ns, Unit::Nanoseconds, second.spot);
+                    let bytes = suffixed(first.text, fio_size)?;
+                    row.values.put("bytes", bytes, Unit::Bytes, first.spot);
+                }
+                c.eat(")").then_some(())?;
+            }
+            if !c.eat(",") {
+                break;
+            }
+        }
+        // `; 0 zone resets`
+        if c.eat(";") {
+            c.attempt(|c| {
+                decimal(c.next()?.text)?;
+                c.eat_all(&["zone", "resets"]).then_some(())
+            });
+        }
+        if !any {
+            return None;
+        }
+        let target = self.row(of);
+        if target.values.is_empty() {
+            *target = row;
+        }
+        self.current = self.reading.rows.iter().position(|row| row.of == of);
+        Some(())
+    }
+
+    /// `clat (usec): min=3, max=225702, avg= 7.32, stdev=411.95`; so also `slat`, `lat`, `sync`, `bw`, `iops`.
+    fn spread(&mut self, c: &mut Cursor) -> Option<()> {
+        let name = c.next()?.text;
+        if !["slat", "clat", "lat", "sync", "bw", "iops"].contains(&name) {
+            return None;
+        }
+        let (factor, unit) = match c.eat("(") {
+            true => parenthesis(c)?,
+            false if name == "iops" => (1.0, Unit::PerSecond),
+            false => return None,
+        };
+        c.eat(":").then_some(())?;
+        let row = self.reading.rows.get_mut(self.current?)?;
+        let mut any = false;
+        while let Some(key) = c.key() {
+            let value = c.next()?;
+            let field = match key.text {
+                "avg" => "mean",
+                other => other,
+            };
+            // fio shortens large values: `max=1.2K`; bandwidth has the unit with it: `min=13096KB/s`.
+            let Some((v, suffix)) = with_suffix(value.text) else { return any.then_some(()) };
+            let scale = match suffix {
+                "" => Some(1.0),
+                "%" => Some(0.01 / factor),
+                other => thousands(other),
+            };
+            let put = match field {
+                "min" | "max" | "mean" | "stdev" => scale.map(|s| (v * s * factor, unit)),
+                "per" => scale.map(|s| (v * s * factor, Unit::Share)),
+                "samples" => Some((v, Unit::Count)),
+                _ => None,
+            };
+            if let Some((v, unit)) = put {
+                row.values.put(format!("{name}.{field}"), v, unit, value.spot);
+                any = true;
+            }
+            c.eat(",");
+        }
+        any.then_some(())
+    }
+
+    /// `clat percentiles (usec):` and lines of `| 1.00th=[  149], ...`.
+    fn percentiles(&mut self, c: &mut Cursor) -> Option<()> {
+        let name = c.next()?.text;
+        if !["clat", "lat", "slat", "sync"].contains(&name) {
+            return None;
+        }
+        // fio 3 with `clat_prio_stats`: `clat prio 0/0 (50.00% of IOs) percentiles`; not of all I/O, so left out.
+        c.eat_all(&["percentiles", "("]).then_some(())?;
+        let (factor, unit) = parenthesis(c)?;
+        c.eat(":").then_some(())?;
+        let row = self.reading.rows.get_mut(self.current?)?;
+        let mut any = false;
+        loop {
+            while c.eat("|") {}
+            let read = c.attempt(|c| {
+                let rank = c.key()?;
+                let percentile = decimal(rank.text.strip_suffix("th")?)?;
+                c.eat("[").then_some(())?;
+                let value = c.next()?;
+                let v = decimal(value.text)?;
+                c.eat("]").then_some(())?;
+                row.values.put(
+                    format!("{name}.{}", percentile_name(percentile)),
+                    v * factor,
+                    unit,
+                    value.spot,
+                );
+                Some(())
+            });
+            if read.is_none() {
+                return any.then_some(());
+            }
+            any = true;
+            c.eat(",");
+        }
+    }
+
+    /// `lat (usec) : 100=0.01%, 250=61.93%, ...`: shares of the job's I/O below each limit. Rows share these.
+    fn shares(&mut self, c: &mut Cursor) -> Option<()> {
+        c.eat_all(&["lat", "("]).then_some(())?;
+        let (factor, unit) = parenthesis(c)?;
+        c.eat(":").then_some(())?;
+        if unit != Unit::Nanoseconds {
+            return None;
+        }
+        let mut buckets = Vec::new();
+        while let Some(key) = c.key() {
+            let value = c.next()?;
+            let share = suffixed(value.text, |s| (s == "%").then_some(0.01))?;
+            let (from, below) = match key.text.strip_prefix(">=") {
+                Some(from) => (decimal(from)?, f64::INFINITY),
+                None => (0.0, decimal(key.text)?),
+            };
+            let count = Number::new(share, Unit::Share, value.spot);
+            buckets.push(Bucket { from: from * factor, below: below * factor, count });
+            c.eat(",");
+        }
+        if buckets.is_empty() {
+            return None;
+        }
+        self.row("all").histogram.extend(buckets);
+        Some(())
+    }
+
+    /// `cpu : usr=0.91%, sys=3.48%, ctx=5426681, majf=0, minf=142`.
+    fn cpu(&mut self, c: &mut Cursor) -> Option<()> {
+        c.eat_all(&["cpu", ":"]).then_some(())?;
+        let mut any = false;
+        while let Some(key) = c.key() {
+            let value = c.next()?;
+            let (v, suffix) = with_suffix(value.text)?;
+            let (v, unit) = if suffix == "%" { (v / 100.0, Unit::Share) } else { (v, Unit::Count) };
+            // Old fio prints negative counts of faults as huge ones; they are no counts.
+            if v < 9e18 {
+                self.row("all").values.put(format!("cpu.{}", key.text), v, unit, value.spot);
+            }
+            any = true;
+            c.eat(",");
+        }
+        any.then_some(())
+    }
+
+    /// `issued : total=r=5426464/w=0/d=0, short=...` or `issued rwts: total=2,3,0,0 short=... dropped=...`.
+    fn issued(&mut self, c: &mut Cursor) -> Option<()> {
+        c.eat("issued").then_some(())?;
+        if !c.eat(":") {
+            c.next()?.text.starts_with('r').then_some(())?;
+            c.eat(":").then_some(())?;
+        }
+        c.eat_all(&["total", "="]).then_some(())?;
+        let named = c.ahead(1).is_some_and(|l| l.text == "=");
+        for of in ["read", "write", "trim"] {
+            if named {
+                c.key()?;
+            }
+            let value = c.next()?;
+            let n = decimal(value.text)?;
+            if let Some(row) = self.reading.rows.iter_mut().find(|row| row.of == of) {
+                row.values.put("count", n, Unit::Count, value.spot);
+            }
+            if !c.eat("/") && !c.eat(",") {
+                break;
+            }
+        }
+        // What was short or dropped, in the same forms; and fio 3's number of syncs.
+        while let Some(l) = c.peek() {
+            let more = ["short", "dropped", "drop", "=", "/", "r", "w", "d", "s"].contains(&l.text)
+                || (l.text == "," && c.ahead(1).is_some_and(|l| l.text != "latency"))
+                || l.text.bytes().all(|b| b.is_ascii_digit());
+            if !more {
+                break;
+            }
+            c.at += 1;
+        }
+        Some(())
+    }
+
+    /// `Run status group 0 (all jobs):` and its lines, which repeat what was said of the jobs. They end with `maxt=`
+    /// or `run=`.
+    fn summary(&mut self, c: &mut Cursor) -> Option<()> {
+        if c.eat_all(&["Run", "status", "group"]) {
+            c.next()?;
+            self.over = true;
+            return c.eat_all(&["(", "all", "jobs", ")", ":"]).then_some(());
+        }
+        c.attempt(|c| {
+            let name = c.next()?.text;
+            let line = self.over && ["READ", "WRITE", "TRIM", "MIXED"].contains(&name) && c.eat(":");
+            line.then_some(())?;
+            let last = |i: &usize| c.ahead(*i).is_some_and(|l| l.text == "maxt" || l.text == "run");
+            c.at += (0..MOST_SKIPPED).find(last)?;
+            c.key()?;
+            c.next().map(|_| ())
+        })
+    }
+
+    /// `Disk stats (read/write):` and lines of `sdb: ios=5416500/2, merge=0/0, ticks=1323879/1, ...`.
+    fn disks(&mut self, c: &mut Cursor) -> Option<()> {
+        c.attempt(|c| {
+            c.eat_all(&["Disk", "stats", "(", "read", "/", "write", ")", ":"]).then_some(())?;
+            self.over = true;
+            self.current = None;
+            Some(())
+        })
+        .or_else(|| {
+            c.attempt(|c| {
+                let name = c.next()?;
+                (self.over && c.eat(":") && c.ahead(0)?.text == "ios").then_some(())?;
+                let mut row = Row::of(name.text);
+                while let Some(key) = c.key() {
+                    let first = c.next()?;
+                    let second = if c.eat("/") { Some(c.next()?) } else { None };
+                    disk_value(&mut row, key.text, first, second);
+                    c.eat(",");
+                }
+                self.reading.rows.push(row);
+                Some(())
+            })
+        })
+    }
+
+    /// Puts the shares in order, each from the limit below it on.
+    fn end(&mut self) {
+        if let Some(all) = self.reading.rows.iter_mut().find(|row| row.of == "all") {
+            all.histogram.sort_by(|a, b| a.below.total_cmp(&b.below));
+            let mut from = 0.0;
+            for bucket in &mut all.histogram {
+                bucket.from = bucket.from.max(from);
+                from = bucket.below;
+            }
+        }
+    }
+}
+
+/// A number with its unit behind it: `20001msec`.
+fn suffixed(text: &str, unit: impl Fn(&str) -> Option<f64>) -> Option<f64> {
+    let (value, suffix) = with_suffix(text)?;
+    Some(value * unit(suffix)?)
+}
+
+/// fio 2's sizes, and fio 3's.
+fn fio_size(unit: &str) -> Option<f64> {
+    // fio 3 prints powers of ten with a small k (`kB`) or as the second of two figures, which is not read here.
+    Some(match unit {
+        "B" => 1.0,
+        "KB" | "KiB" => 1024.0,
+        "MB" | "MiB" => 1048576.0,
+        "GB" | "GiB" => 1073741824.0,
+        "TB" | "TiB" => 1099511627776.0,
+        "kB" => 1000.0,
+        _ => return None,
+    })
+}
+
+/// fio shortens large counts: `79.5k`, `1.2M`.
+fn thousands(suffix: &str) -> Option<f64> {
+    Some(match suffix {
+        "" => 1.0,
+        "k" | "K" => 1e3,
+        "m" | "M" => 1e6,
+        "G" => 1e9,
+        _ => return None,
+    })
+}
+
+/// `p50`, `p99`, `p99.9`.
+pub(super) fn percentile_name(percentile: f64) -> String {
+    let text = format!("{percentile:.6}");
+    format!("p{}", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// The unit in a parenthesis, the first of which was read: `usec)`, `KB/s)`, `KB /s)`.
+fn parenthesis(c: &mut Cursor) -> Option<(f64, Unit)> {
+    let unit = c.next()?.text;
+    let found = match time_unit(unit) {
+        Some(ns) => (ns, Unit::Nanoseconds),
+        None => {
+            let size = fio_size(unit)?;
+            c.eat_all(&["/", "s"]).then_some(())?;
+            (size, Unit::BytesPerSecond)
+        }
+    };
+    c.eat(")").then_some(found)
+}
+
+/// What an operation's own line says.
+fn measure(row: &mut Row, key: Lexeme, value: Lexeme, c: &mut Cursor) -> bool {
+    let put = match key.text {
+        "io" => suffixed(value.text, fio_size).map(|v| ("bytes", v, Unit::Bytes)),
+        "bw" | "BW" => {
+            c.eat_all(&["/", "s"]);
+            suffixed(value.text, fio_size).map(|v| ("bw", v, Unit::BytesPerSecond))
+        }
+        "iops" | "IOPS" => suffixed(value.text, thousands).map(|v| ("iops", v, Unit::PerSecond)),
+        "runt" => suffixed(value.text, time_unit).map(|v| ("runtime", v, Unit::Nanoseconds)),
+        _ => None,
+    };
+    if let Some((name, v, unit)) = put {
+        row.values.put(name, v, unit, value.spot);
+    }
+    put.is_some()
+}
+
+/// `ticks=1323879/1`: of reads and of writes. `in_queue` and `util` have one value.
+fn disk_value(row: &mut Row, key: &str, first: Lexeme, second: Option<Lexeme>) {
+    let (name, factor, unit) = match key {
+        "ios" => ("ios", 1.0, Unit::Count),
+        "merge" => ("merges", 1.0, Unit::Count),
+        "sectors" => ("bytes", 512.0, Unit::Bytes),
+        "ticks" => ("time", 1e6, Unit::Nanoseconds),
+        "in_queue" => ("in_queue", 1e6, Unit::Nanoseconds),
+        "util" => ("util", 1.0, Unit::Share),
+        // Sums over the disks below, which have lines of their own.
+        _ => return,
+    };
+    let values = [("read", Some(first)), ("write", second)];
+    for (of, value) in values.into_iter().filter_map(|(of, value)| Some((of, value?))) {
+        let name = if second.is_some() { format!("{of}.{name}") } else { name.to_owned() };
+        let scale = |s: &str| match s {
+            "" => Some(factor),
+            "%" => Some(0.01),
+            _ => None,
+        };
+        if let Some(v) = suffixed(value.text, scale) {
+            row.values.put(name, v, unit, value.spot);
+        }
+    }
+}
+
+/// Lines without use here: depths, submissions, completions, errors, the latency target.
+fn plain_line(c: &mut Cursor) -> Option<()> {
+    let named = match c.next()?.text {
+        "IO" => c.eat("depths"),
+        "submit" | "complete" | "latency" | "errors" => true,
+        _ => false,
+    };
+    (named && c.eat(":")).then_some(())?;
+    let mut any = false;
+    while c.key().is_some() {
+        c.next()?;
+        if c.eat("/") {
+            c.next()?;
+        }
+        c.eat(",");
+        any = true;
+    }
+    any.then_some(())
+}

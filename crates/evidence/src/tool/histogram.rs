@@ -1,0 +1,129 @@
+//! Histograms of bcc's and bpftrace's tools: xfsdist, ext4dist, btrfsdist, biolatency (`print_log2_hist`, bcc's
+//! table.py).
+//!
+//! ```text
+//! Tracing XFS operation latency... Hit Ctrl-C to end.
+//! ^C
+//! operation = 'read'
+//!      msecs               : count     distribution
+//!          0 -> 1          : 482298   |****************************************|
+//!          2 -> 3          : 22484    |*                                       |
+//! ```
+//!
+//! The bounds are whole units: `2 -> 3` holds 2 and all below 4. biolatency names what a histogram is about `disk =
+//! 'sda'` (-D) or `flags = Sync-Read` (-F); without either it is one of all.
+
+use super::{texts, Found, Tool};
+use crate::mail::number::{time_unit, Number, Unit};
+use crate::mail::reading::{Bucket, Reading, Row};
+use crate::mail::words::Word;
+
+pub struct Histograms;
+
+/// log2 histograms of 64 bits have no more rows.
+const MOST_BUCKETS: usize = 64;
+/// Histograms in one reading: operations, disks or flags.
+const MOST_HISTOGRAMS: usize = 256;
+
+impl Tool for Histograms {
+    fn read(&self, words: &[Word]) -> Option<Found> {
+        let first = words.first()?.text;
+        if first == "Tracing" {
+            return banner(words);
+        }
+        if first == "^C" {
+            return Found::noise(1);
+        }
+        let mut reading = Reading { tool: "histogram", at: words[0].spot, ..Reading::default() };
+        let mut used = 0;
+        while let Some((row, length)) = one(&words[used..]) {
+            if reading.rows.len() == MOST_HISTOGRAMS {
+                break;
+            }
+            reading.rows.push(row);
+            used += length;
+            // The next one may come after a time of day (`08:15:32:`), which begins a new reading.
+        }
+        if used == 0 {
+            return None;
+        }
+        Found::all(reading, used)
+    }
+}
+
+/// `Tracing XFS operation latency... Hit Ctrl-C to end.`; gives the tool's name to what follows.
+fn banner(words: &[Word]) -> Option<Found> {
+    let end = words.iter().take(12).position(|w| w.text == "end.")?;
+    let said: Vec<&str> = words[..end].iter().map(|w| w.text).collect();
+    let tool = match said[..] {
+        ["Tracing", "XFS", "operation", ..] => "xfsdist",
+        ["Tracing", "ext4", "operation", ..] => "ext4dist",
+        ["Tracing", "btrfs", "operation", ..] => "btrfsdist",
+        ["Tracing", "block", ..] => "biolatency",
+        _ => return Found::noise(end + 1),
+    };
+    let mut used = end + 1;
+    used += usize::from(words.get(used).is_some_and(|w| w.text == "^C"));
+    match Histograms.read(&words[used..]) {
+        Some(Found { reading: Some(reading), used: more, .. }) => {
+            let at = words[0].spot;
+            Found::all(Reading { tool, at, ..reading }, used + more)
+        }
+        _ => Found::noise(used),
+    }
+}
+
+/// One histogram: what it is about, the heading, the buckets.
+fn one(words: &[Word]) -> Option<(Row, usize)> {
+    let mut used = 0;
+    let mut row = Row::of("all");
+    if let [what @ ("operation" | "disk" | "flags" | "Disk"), "="] = texts(words)? {
+        // Flags may be several words: `flags = ForcedUnitAccess-Metadata-Sync-Write`, or with blanks between.
+        let heading = words.iter().take(8).position(|w| unit_of(w.text).is_some())?;
+        let said: Vec<&str> = words.get(2..heading)?.iter().map(|w| w.text).collect();
+        if said.is_empty() {
+            return None;
+        }
+        let quote = |c: char| c == '\'' || c == '"';
+        row.of = said.join(" ").trim_start_matches("b'").trim_matches(quote).to_owned();
+        let _ = what;
+        used = heading;
+    }
+    let factor = unit_of(words.get(used)?.text)?;
+    used += 1;
+    if let Some([":", "count", "distribution"]) = texts(&words[used..]) {
+        used += 3;
+    } else {
+        return None;
+    }
+    while row.histogram.len() < MOST_BUCKETS {
+        let Some((bucket, length)) = bucket(&words[used..], factor) else { break };
+        row.histogram.push(bucket);
+        used += length;
+    }
+    (!row.histogram.is_empty()).then_some((row, used))
+}
+
+fn unit_of(text: &str) -> Option<f64> {
+    ["nsecs", "usecs", "msecs", "secs"].contains(&text).then(|| time_unit(text)).flatten()
+}
+
+/// `2 -> 3 : 22484 |*  |`
+fn bucket(words: &[Word], factor: f64) -> Option<(Bucket, usize)> {
+    let [from, "->", to, ":", count] = texts(words)? else { return None };
+    let (from, to): (u64, u64) = (from.parse().ok()?, to.parse().ok()?);
+    let spot = words[4].spot;
+    let count = count.parse::<u64>().ok()?;
+    let below = to.saturating_add(1) as f64 * factor;
+    let count = Number::new(count as f64, Unit::Count, spot);
+    // The bar is one or two words: `|****|`, `|*` and `|`, `|` and `|`.
+    let mut used = 5;
+    let mut ends = 0;
+    while let Some(word) =
+        words.get(used).filter(|w| ends < 2 && w.text.bytes().all(|b| b == b'|' || b == b'*'))
+    {
+        ends += word.text.matches('|').count();
+        used += 1;
+    }
+    Some((Bucket { from: from as f64 * factor, below, count }, used))
+}

@@ -1,0 +1,67 @@
+//! What tools print, a file per tool. Each tells by its own content where its output begins, and reads it as far as it
+//! understands it.
+//!
+//! A tool's reader sees words, not lines (`mail/words.rs` says why). It must look at few words to say that nothing of
+//! its tool begins here, since it is asked at every word of a document.
+
+mod btt;
+mod dd;
+mod fio_command;
+mod fio_text;
+mod histogram;
+mod iostat;
+mod lexeme;
+mod requests;
+mod stack;
+mod threads;
+
+use crate::mail::reading::Reading;
+use crate::mail::words::Word;
+
+/// A reader of what one tool prints.
+pub(crate) trait Tool: Sync {
+    /// Reads what begins at the first of `words`; `None` if nothing of this tool does.
+    fn read(&self, words: &[Word]) -> Option<Found>;
+}
+
+/// What a tool's reader made of the words before it.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// What was read; `None` for what tools print besides numbers ("Hit Ctrl-C to end.").
+    pub reading: Option<Reading>,
+    /// Words that belong to it, those in the middle that were not understood included.
+    pub used: usize,
+    /// How many of these were not understood.
+    pub unknown: usize,
+}
+
+impl Found {
+    fn all(reading: Reading, used: usize) -> Option<Found> {
+        Some(Found { reading: Some(reading), used, unknown: 0 })
+    }
+
+    fn noise(used: usize) -> Option<Found> {
+        Some(Found { reading: None, used, unknown: 0 })
+    }
+}
+
+/// All readers, those first that are least easily mistaken for another.
+pub(crate) fn all() -> &'static [&'static dyn Tool] {
+    &[
+        &fio_text::FioText,
+        &fio_command::FioCommand,
+        &histogram::Histograms,
+        &iostat::IostatText,
+        &dd::Dd,
+        &btt::BttAvg,
+        &requests::Requests,
+        &stack::KernelStack,
+        &threads::ThreadTable,
+    ]
+}
+
+/// The texts of the first words, as many as `N`.
+fn texts<'a, const N: usize>(words: &[Word<'a>]) -> Option<[&'a str; N]> {
+    let first = words.get(..N)?;
+    Some(std::array::from_fn(|i| first[i].text))
+}

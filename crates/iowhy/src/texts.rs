@@ -1,0 +1,63 @@
+//! Which of the files named are texts to be read for what they tell, and reading them.
+
+use crate::failure::Failure;
+use evidence::{Mail, MOST_BYTES_OF_MAIL};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// How much of a file is looked at to see whether it is text.
+const LOOK: usize = 4096;
+
+/// The text of a file, if it is one and tools' output is found in it. `None` for whatever else there is: it is for
+/// others to say what is wrong with it.
+pub fn read(path: &Path) -> Option<Mail> {
+    if !path.is_file() {
+        return None;
+    }
+    let mut content = Vec::new();
+    let mut file = File::open(path).ok()?.take(MOST_BYTES_OF_MAIL as u64);
+    (&mut file).take(LOOK as u64).read_to_end(&mut content).ok()?;
+    if content.contains(&0) {
+        return None;
+    }
+    file.read_to_end(&mut content).ok()?;
+    let mail = Mail::read(&path.display().to_string(), &content);
+    mail.has_readings().then_some(mail)
+}
+
+/// Whether a text has more in it than events of block I/O; then it is no recording.
+pub fn is_more_than_events(mail: &Mail) -> bool {
+    mail.runs.iter().flat_map(|run| &run.readings).any(|r| r.tool != "blkparse" && !r.rows.is_empty())
+}
+
+/// Parts what was named into texts and one recording at most.
+pub fn sort(paths: &[PathBuf]) -> Result<(Option<PathBuf>, Vec<Mail>), Failure> {
+    let mut recording: Option<PathBuf> = None;
+    let mut mails = vec![];
+    for path in paths {
+        match text_unless_recording(path) {
+            Some(mail) => mails.push(mail),
+            None => match &recording {
+                None => recording = Some(path.clone()),
+                Some(first) => {
+                    return Err(Failure::Other {
+                        what: format!("{} and {} are both recordings", first.display(), path.display()),
+                        help: Some(
+                            "explain one of them, with any texts; or compare them: iowhy compare".into(),
+                        ),
+                    })
+                }
+            },
+        }
+    }
+    Ok((recording, mails))
+}
+
+fn text_unless_recording(path: &Path) -> Option<Mail> {
+    let mail = read(path)?;
+    match trace::open(path) {
+        Ok(recording) => (recording.format == "blkparse" && is_more_than_events(&mail)).then_some(mail),
+        Err(_) => Some(mail),
+    }
+}

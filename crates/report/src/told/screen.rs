@@ -1,0 +1,202 @@
+//! The screen of `explain` for texts: the answer, then the runs and their numbers, then what was left out.
+
+use super::table::{cell, tables, Table};
+use super::Told;
+use crate::screen::{Screen, Style};
+use causes::words::count;
+use evidence::{Mail, Number};
+use std::fmt::Write;
+
+/// Lines of a table on the screen; JSON has all.
+const MOST_LINES: usize = 24;
+/// Runs that are listed on the screen.
+const MOST_RUNS: usize = 30;
+/// Columns of a label.
+const LABEL: usize = 64;
+/// Between runs of like things a number differs from here on.
+const DIFFERS: f64 = 1.25;
+
+impl Told {
+    /// Draws the screen.
+    pub fn render(&self, style: Style) -> String {
+        let mut s = Screen::new(style);
+        for mail in &self.mails {
+            let tools = self.tools().join(", ");
+            let (runs, words) = (mail.runs.len(), count(mail.words as u64));
+            let _ = writeln!(s.out, "{}: {runs} runs in {words} words; {tools}", mail.file);
+        }
+        s.blank();
+        let none = if self.verdicts.is_empty() {
+            "no cause that counters alone can show; record it: iowhy record, or blktrace -d DEV"
+        } else {
+            "counters alone prove no cause"
+        };
+        s.why(&self.verdicts, none, causes::title_by_counters);
+        s.try_(&self.verdicts);
+        self.numbers(&mut s);
+        self.trust(&mut s);
+        s.out
+    }
+
+    /// The runs with their numbers, and how far these can be trusted; for a text beside a trace.
+    pub fn render_numbers(&self, style: Style) -> String {
+        let mut s = Screen::new(style);
+        s.blank();
+        self.numbers(&mut s);
+        self.trust(&mut s);
+        s.out
+    }
+
+    fn numbers(&self, s: &mut Screen) {
+        for mail in &self.mails {
+            runs(mail, s);
+            let mut heading = "NUMBERS";
+            for table in tables(mail) {
+                draw(&table, heading, s);
+                heading = "";
+            }
+        }
+    }
+
+    fn trust(&self, s: &mut Screen) {
+        let mut heading = "TRUST";
+        for mail in &self.mails {
+            let share = mail.understood as f64 / mail.words.max(1) as f64;
+            let mut text = format!(
+                "{}: {} of the words were printed by tools and understood",
+                mail.file,
+                causes::words::percent(share)
+            );
+            match (mail.left_out, mail.first_left_out) {
+                (n, Some(at)) if n > 0 => {
+                    let _ = write!(
+                        text,
+                        "; {} numbers are left out, the first at {}",
+                        count(n as u64),
+                        mail.at(at)
+                    );
+                }
+                _ => text += "; no number is left out",
+            }
+            if mail.repeated > 0 {
+                let _ = write!(text, "; {} readings say what others said", count(mail.repeated as u64));
+            }
+            if mail.too_many > 0 {
+                let _ = write!(text, "; {} readings are too many", count(mail.too_many as u64));
+            }
+            s.line(heading, &text);
+            heading = "";
+        }
+        s.line("", "- counters are sums: where the time of a single operation went they cannot say");
+    }
+}
+
+fn runs(mail: &Mail, s: &mut Screen) {
+    let shown =
+        mail.runs.iter().enumerate().filter(|(_, run)| run.readings.iter().any(|r| !r.rows.is_empty()));
+    let mut heading = "RUNS";
+    let total = shown.clone().count();
+    for (i, run) in shown.take(MOST_RUNS) {
+        let label: String = match run.label.as_str() {
+            "" => "(no words before it)".into(),
+            label if label.chars().count() <= LABEL => label.into(),
+            label => label.chars().take(LABEL).chain("...".chars()).collect(),
+        };
+        s.line(heading, &format!("{:>2}  {label}  ({})", i + 1, mail.at(run.at)));
+        heading = "";
+        for command in
+            run.commands.iter().filter(|c| c.lasts() || run.readings.iter().any(|r| r.tool == c.program()))
+        {
+            s.line("", &format!("    $ {}", command.text));
+        }
+    }
+    if total > MOST_RUNS {
+        s.line("", &format!("    and {} more; --json has all", total - MOST_RUNS));
+    }
+    if total > 0 {
+        s.blank();
+    }
+}
+
+fn draw(table: &Table, heading: &str, s: &mut Screen) {
+    let mut rows: Vec<Vec<String>> = vec![];
+    let mut head = vec!["run".to_string(), table.tool.clone()];
+    head.extend(table.columns.iter().cloned());
+    rows.push(head);
+    for (run, of, values) in table.lines.iter().take(MOST_LINES) {
+        let mut row = vec![run.to_string(), of.clone()];
+        row.extend(values.iter().map(|v| cell(*v)));
+        rows.push(row);
+    }
+    let widths: Vec<usize> =
+        (0..rows[0].len()).map(|c| rows.iter().map(|r| r[c].chars().count()).max().unwrap_or(0)).collect();
+    for (i, row) in rows.iter().enumerate() {
+        let mut line = s.heading(if i == 0 { heading } else { "" });
+        for (c, (text, width)) in row.iter().zip(&widths).enumerate() {
+            let pad = " ".repeat(width - text.chars().count());
+            let _ = match c {
+                1 => write!(line, "  {text}{pad}"),
+                0 => write!(line, "{pad}{text}"),
+                _ => write!(line, "  {pad}{text}"),
+            };
+        }
+        let _ = writeln!(s.out, "{}", line.trim_end());
+    }
+    if table.lines.len() > MOST_LINES {
+        s.line("", &format!("and {} more; --json has all", table.lines.len() - MOST_LINES));
+    }
+    // Tables that people make are of different things; of events only the phases tell.
+    if !["table", "blkparse", "btt"].contains(&table.tool.as_str()) {
+        for text in differences(table) {
+            s.line("", &text);
+        }
+    }
+    s.blank();
+}
+
+/// What differs between runs of the same thing: the columns by how much, the most first.
+fn differences(table: &Table) -> Vec<String> {
+    let mut subjects: Vec<&str> = vec![];
+    for (_, of, _) in &table.lines {
+        if !subjects.contains(&of.as_str()) {
+            subjects.push(of);
+        }
+    }
+    let mut all = vec![];
+    for subject in subjects.into_iter().take(4) {
+        let lines: Vec<_> = table.lines.iter().filter(|(_, of, _)| of == subject).collect();
+        if lines.len() < 2 {
+            continue;
+        }
+        let mut differ: Vec<(f64, String)> = vec![];
+        let mut same: Vec<&str> = vec![];
+        for (c, column) in table.columns.iter().enumerate() {
+            let values: Vec<Number> =
+                lines.iter().filter_map(|(_, _, v)| v[c]).filter(|n| n.value > 0.0).collect();
+            let least = values.iter().copied().min_by(|a, b| a.value.total_cmp(&b.value));
+            let most = values.iter().copied().max_by(|a, b| a.value.total_cmp(&b.value));
+            let (Some(least), Some(most)) = (least, most) else { continue };
+            let ratio = most.value / least.value;
+            if ratio < DIFFERS {
+                same.push(column);
+            } else {
+                let times = if ratio >= 9.95 { format!("{ratio:.0}") } else { format!("{ratio:.1}") };
+                differ.push((
+                    ratio,
+                    format!("{column} {times} times ({} to {})", cell(Some(least)), cell(Some(most))),
+                ));
+            }
+        }
+        differ.sort_by(|a, b| b.0.total_cmp(&a.0));
+        if !differ.is_empty() {
+            let words: Vec<String> = differ.into_iter().take(3).map(|(_, text)| text).collect();
+            let same = if same.is_empty() {
+                String::new()
+            } else {
+                format!("; about the same: {}", same.join(", "))
+            };
+            all.push(format!("{subject} differs between runs: {}{same}", words.join(", ")));
+        }
+    }
+    all
+}
