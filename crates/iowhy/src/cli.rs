@@ -22,7 +22,7 @@ pub enum Command {
     Record(record::Record),
     /// Say what was slow, where its time went, why, what to try, and how far to trust it
     Explain(explain::Explain),
-    /// Show the slowest requests with their life, event by event
+    /// Show where the time of the slowest operations went, to the nanosecond
     Slow(slow::Slow),
     /// Print all numbers in tables; every table of btt has its counterpart, with percentiles
     Report(report::Report),

@@ -69,6 +69,8 @@ impl Node {
 /// The operation passed from one task to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop {
+    /// When it was woken, or queued.
+    pub at: Nanos,
     /// Who woke.
     pub by: Tid,
     /// Whether that was in an interrupt.
@@ -101,7 +103,7 @@ pub struct Account {
     pub to: Nanos,
     /// The parts, each before those within it.
     pub nodes: Vec<Node>,
-    /// How it passed between tasks, the last first.
+    /// How it passed between tasks, in the order in which the walk met them.
     pub hops: Vec<Hop>,
 }
 

@@ -6,6 +6,7 @@
 
 mod account;
 mod company;
+mod follow;
 mod history;
 mod operation;
 mod served;
@@ -16,6 +17,7 @@ mod watch;
 
 pub use account::{Account, Hop, Node, Part, Waits};
 pub use company::{company, Companion};
+pub use follow::Follow;
 pub use history::History;
 pub use operation::{Kind, Operation};
 pub use served::{Done, Entry, Served};

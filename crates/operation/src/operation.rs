@@ -151,6 +151,15 @@ pub struct Operation {
 }
 
 impl Operation {
+    /// Whether its result is a number of bytes.
+    pub fn moves_bytes(&self) -> bool {
+        use Call::*;
+        matches!(
+            self.kind,
+            Kind::Call(Read | Write | Sendfile | CopyFileRange) | Kind::RingRead | Kind::RingWrite
+        )
+    }
+
     /// How long it took.
     pub fn total(&self) -> Nanos {
         self.to.since(self.from)

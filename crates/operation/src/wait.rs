@@ -267,16 +267,47 @@ const RULES: &[Rule] = &[
     ("msleep", &[], Wait::Timer),
 ];
 
+/// Functions in which any task sleeps, whatever for (kernel/sched/core.c, kernel/time/sleep_timeout.c).
+const SLEEPING: &[&str] = &[
+    "__schedule",
+    "schedule",
+    "io_schedule",
+    "io_schedule_timeout",
+    "schedule_timeout",
+    "schedule_preempt_disabled",
+    "schedule_hrtimeout_range",
+    "schedule_hrtimeout_range_clock",
+    "wait_for_completion",
+    "__wait_for_common",
+    "bit_wait",
+    "bit_wait_io",
+    "__wait_on_bit",
+    "out_of_line_wait_on_bit",
+];
+
+/// The first rule that fits.
+fn rule_of(stack: &str) -> Option<&'static Rule> {
+    let on = |name: &str| stack.split('\n').any(|f| f == name);
+    let fits =
+        |(function, under, _): &&Rule| on(function) && (under.is_empty() || under.iter().any(|u| on(u)));
+    RULES.iter().find(fits)
+}
+
 impl Wait {
     /// How many there are; each has a bit in a path's set.
     pub const COUNT: usize = Wait::Input as usize + 1;
 
     /// What a stack means: functions, the innermost first, `\n` between them.
     pub fn of_stack(stack: &str) -> Wait {
-        let on = |name: &str| stack.split('\n').any(|f| f == name);
-        let fits =
-            |(function, under, _): &&Rule| on(function) && (under.is_empty() || under.iter().any(|u| on(u)));
-        RULES.iter().find(fits).map_or(Wait::Unknown, |rule| rule.2)
+        rule_of(stack).map_or(Wait::Unknown, |rule| rule.2)
+    }
+
+    /// The function that tells what a stack means; where no rule knows one, the innermost that does not only say
+    /// how tasks sleep.
+    pub fn function_of(stack: &str) -> &str {
+        let known = rule_of(stack).map(|rule| rule.0);
+        let telling = || stack.split('\n').find(|f| !SLEEPING.contains(f));
+        known.or_else(telling).unwrap_or(stack)
     }
 
     /// Its bit.

@@ -276,7 +276,7 @@ impl<'a> Walk<'a> {
     fn hop(&mut self, wake: &Wake, who: Tid, latency: Nanos, crossed: bool) {
         if self.account.hops.len() < MAX_HOPS {
             let interrupt = wake.context.is_interrupt();
-            self.account.hops.push(Hop { by: wake.by, interrupt, who, latency, crossed });
+            self.account.hops.push(Hop { at: wake.time, by: wake.by, interrupt, who, latency, crossed });
         }
     }
 

@@ -1,8 +1,8 @@
 //! All operations of real recordings, not only the slow ones. Set `CAPTURES` to the folder that holds them.
 
 use ledger::Reason;
-use life::{Bio, Lives, Names, Request, Sink};
-use operation::{Account, History, Operation, Over, Part, Watch};
+use life::{Names, Sink};
+use operation::{Account, Follow, History, Operation, Over, Part};
 use std::path::PathBuf;
 use trace::{Batch, Nanos};
 
@@ -22,16 +22,7 @@ impl Over for All {
     }
 }
 
-struct Requests<'a>(&'a mut Watch, &'a mut All);
-
-impl Sink for Requests<'_> {
-    fn request(&mut self, r: &Request, _: &Names) {
-        self.0.request(r);
-    }
-    fn bio(&mut self, b: &Bio, names: &Names) {
-        self.0.bio(b, names, self.1);
-    }
-}
+impl Sink for All {}
 
 fn read(name: &str) -> Option<All> {
     let Some(folder) = std::env::var_os("CAPTURES").map(|c| PathBuf::from(c).join(name)) else {
@@ -39,23 +30,10 @@ fn read(name: &str) -> Option<All> {
         return None;
     };
     let mut source = trace::open(&folder.join("trace.dat")).expect("a recording").source;
-    let (mut watch, mut lives, mut all) = (Watch::default(), Lives::default(), All::default());
+    let (mut follow, mut all) = (Follow::default(), All::default());
     let mut batch = Batch::default();
     while source.fill(&mut batch).expect("readable") {
-        let mut next = 0;
-        for task in &batch.tasks {
-            for e in &batch.events[next..task.after as usize] {
-                watch.block(e);
-                lives.step(e, &batch, &mut Requests(&mut watch, &mut all));
-            }
-            next = task.after as usize;
-            watch.task(task, &batch, lives.names(), &mut all);
-        }
-        for e in &batch.events[next..] {
-            watch.block(e);
-            lives.step(e, &batch, &mut Requests(&mut watch, &mut all));
-        }
-        watch.end_of_batch();
+        follow.feed(&batch, &mut all);
     }
     assert_eq!(all.imbalanced, 0, "{name}: operations that do not add up");
     all.operations.sort_by_key(|(o, ..)| std::cmp::Reverse(o.total()));

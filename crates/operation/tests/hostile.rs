@@ -143,7 +143,7 @@ fn play(all: &[Given]) -> Checked {
                     ..Event::default()
                 };
                 watch.block(&e);
-                lives.step(&e, &batch, &mut Requests(&mut watch));
+                lives.feed_some(std::slice::from_ref(&e), &batch, &mut Requests(&mut watch));
             }
         }
         watch.end_of_batch();

@@ -4,6 +4,7 @@ mod btt;
 pub mod events;
 mod explanation;
 mod json;
+pub mod operations;
 mod screen;
 mod slowest;
 mod tables;

@@ -114,10 +114,11 @@ impl Slowest {
         out
     }
 
-    /// As JSON, schema `iowhy.slow/1`.
-    pub fn json(&self) -> Value {
+    /// Each as JSON.
+    pub fn json(&self) -> Vec<Value> {
         let one = |s: &Slow| {
             json!({
+                "level": "request",
                 "device": self.name(s.request.dev),
                 "task": s.task,
                 "request": s.request,
@@ -129,7 +130,7 @@ impl Slowest {
                 "events_left_out": s.left_out,
             })
         };
-        json!({ "schema": "iowhy.slow/1", "slowest": self.list.iter().map(one).collect::<Vec<_>>() })
+        self.list.iter().map(one).collect()
     }
 
     fn asked(&self) -> String {
@@ -222,7 +223,7 @@ impl Sink for Slowest {
 
 /// Whether an event is a step in the life of a request: on its device, within its time, on its sectors. A flush
 /// has no sectors; its own issue and completion are shown.
-fn belongs(e: &Event, r: &Request) -> bool {
+pub(crate) fn belongs(e: &Event, r: &Request) -> bool {
     if e.dev != r.dev || e.time < r.time.start() || e.time > r.time.completed {
         return false;
     }

@@ -9,8 +9,8 @@ use crate::operations::Operations;
 use crate::tasks::Tasks;
 use crate::traffic::Flow;
 use ledger::{Ledger, Reason};
-use life::{Bio, ByClass, Class, Lives, Names, Plug, Request, Sink, Tally};
-use operation::Watch;
+use life::{Bio, ByClass, Class, Names, Plug, Request, Sink, Tally};
+use operation::{Account, Follow, History, Operation, Outside, Over};
 use rustc_hash::FxHashMap;
 use trace::{Action, Batch, DevId, Nanos};
 
@@ -64,38 +64,19 @@ impl Facts {
 /// The half that follows the lives.
 #[derive(Default)]
 pub struct Analysis {
-    lives: Lives,
+    follow: Follow,
     found: Found,
 }
 
 impl Analysis {
     /// Takes in the events of a batch.
     pub fn feed(&mut self, batch: &Batch) {
-        if batch.tasks.is_empty() && self.found.watch.is_empty() {
-            return self.lives.feed(batch, &mut self.found);
-        }
-        let mut next = 0;
-        for task in &batch.tasks {
-            let after = (task.after as usize).min(batch.events.len());
-            self.blocks(batch, next..after);
-            next = next.max(after);
-            let Found { watch, operations, .. } = &mut self.found;
-            watch.task(task, batch, self.lives.names(), operations);
-        }
-        self.blocks(batch, next..batch.events.len());
-        self.found.watch.end_of_batch();
-    }
-
-    fn blocks(&mut self, batch: &Batch, range: std::ops::Range<usize>) {
-        for event in batch.events.get(range).unwrap_or_default() {
-            self.found.watch.block(event);
-            self.lives.feed_some(std::slice::from_ref(event), batch, &mut self.found);
-        }
+        self.follow.feed(batch, &mut self.found);
     }
 
     /// Ends the recording and puts the halves together.
     pub fn finish(mut self, mut flow: Flow) -> Facts {
-        let tally = self.lives.finish();
+        let tally = self.follow.finish();
         let Found { mut devices, mut which, cells, tasks, operations, .. } = self.found;
         let traffic = flow.take_devices();
         let order: Vec<DevId> = traffic.iter().map(|(id, _)| *id).collect();
@@ -106,7 +87,7 @@ impl Analysis {
             });
             devices[at].traffic = traffic;
         }
-        for (lower, upper) in self.lives.stacked() {
+        for (lower, upper) in self.follow.stacked() {
             if let Some(at) = which.get(&lower) {
                 devices[*at].upper = Some(upper);
             }
@@ -134,7 +115,7 @@ impl Analysis {
 
     /// Pieces in flight now.
     pub fn in_flight(&self) -> usize {
-        self.lives.in_flight()
+        self.follow.in_flight()
     }
 }
 
@@ -146,7 +127,6 @@ struct Found {
     recent: Option<(DevId, usize)>,
     cells: Cells,
     tasks: Tasks,
-    watch: Watch,
     operations: Operations,
 }
 
@@ -182,9 +162,6 @@ impl Found {
 
 impl Sink for Found {
     fn request(&mut self, r: &Request, names: &Names) {
-        if !self.watch.is_empty() {
-            self.watch.request(r);
-        }
         let task = self.tasks.number(r.task, names);
         let cell = self.cells.of(r, task);
         cell.record(r.bytes, &r.time);
@@ -201,10 +178,7 @@ impl Sink for Found {
         second.time[class] += r.time.total();
     }
 
-    fn bio(&mut self, b: &Bio, names: &Names) {
-        if !self.watch.is_empty() {
-            self.watch.bio(b, names, &mut self.operations);
-        }
+    fn bio(&mut self, b: &Bio, _names: &Names) {
         let device = self.device(b.dev);
         let class = b.class().index();
         let stats = &mut device.bios[class];
@@ -253,5 +227,15 @@ impl Sink for Found {
         let device = self.device(dev);
         device.depth.set(now, depth);
         device.tags.set(now, depth);
+    }
+}
+
+impl Over for Found {
+    fn operation(&mut self, o: &Operation, account: Account, names: &Names, history: &History) {
+        self.operations.operation(o, account, names, history);
+    }
+
+    fn outside(&mut self, outside: &Outside) {
+        self.operations.outside(outside);
     }
 }

@@ -2,7 +2,7 @@
 
 use ledger::Reason;
 use life::{Class, Names};
-use operation::{company, Account, History, Operation, Part};
+use operation::{company, Account, Done, History, Operation, Part};
 use std::collections::BTreeMap;
 use trace::{Bytes, Nanos, TextId, Tid};
 
@@ -67,6 +67,11 @@ impl Kept {
                 Part::Task(tid) => kept.name(*tid, names),
                 Part::Request(entry) => {
                     request = Some((node.depth, entry));
+                    let (tid, task) = match &entry.done {
+                        Done::Request(r) => (r.tid, r.task),
+                        Done::Bio(b) => (b.tid, b.task),
+                    };
+                    kept.names.entry(tid).or_insert_with(|| names.text(task).to_string());
                     if let Some(writers) = entry.inode.and_then(|inode| history.writers(inode)) {
                         kept.writers.insert(
                             at,

@@ -6,13 +6,24 @@ use crate::part::Part;
 use crate::reading;
 use clap::Args;
 use evidence::System;
-use life::{Lives, Op};
+use life::{Bio, Names, Op, Request, Sink};
+use operation::{Account, Follow, History, Operation, Over};
+use report::operations::{self, Choice, Events, Places, SlowestOperations};
 use report::{Slowest, Wanted};
-use std::path::PathBuf;
+use serde_json::{json, Value};
+use stats::Kept;
+use std::path::{Path, PathBuf};
 use trace::Batch;
 
-/// Show the slowest requests with their life, event by event.
+const HOW_TO_READ: &str = "\
+Each line is a part of the one it is indented below. The lines of a level add up to the line above in
+every digit: what cutting to microseconds takes away is given to the lines that were cut most, and
+--json has nanoseconds. Where only block events were recorded (blktrace), the slowest requests are
+shown, event by event.";
+
+/// Show where the time of the slowest operations went, to the nanosecond.
 #[derive(Args)]
+#[command(after_help = HOW_TO_READ)]
 pub struct Slow {
     /// A folder with a recording, NAME (for NAME.blktrace.0, .1, ...), or a file
     #[arg(value_name = "CAPTURE")]
@@ -20,48 +31,175 @@ pub struct Slow {
     /// How many
     #[arg(short = 'n', default_value_t = 10, value_name = "N")]
     pub number: usize,
-    /// Only this operation: read, write, flush, discard, passthrough
+    /// Only this operation: read, write, fsync, page-fault, journal-commit, writeback, ...; of requests: read, write,
+    /// flush, discard, passthrough
     #[arg(long, value_parser = operation)]
-    pub op: Option<Op>,
-    /// Only requests of this task
+    pub op: Option<String>,
+    /// Only those of this task
     #[arg(long, value_name = "NAME")]
     pub task: Option<String>,
     /// The part that is searched
     #[command(flatten)]
     pub part: Part,
+    /// Add the events of each operation, from a second reading; not of a pipe, which cannot be read twice
+    #[arg(long)]
+    pub events: bool,
+    /// Show requests, though operations were recorded
+    #[arg(long)]
+    pub requests: bool,
+    /// Show each passing from one task to another
+    #[arg(long)]
+    pub hops: bool,
     /// Print one JSON object (schema iowhy.slow/1)
     #[arg(long)]
     pub json: bool,
 }
 
 impl Slow {
-    /// Finds the slowest in a first reading and gathers their events in a second.
+    /// Finds the slowest in a first reading and gathers events in a second.
     pub fn run(&self) -> Result<(), Failure> {
         let recording = self.part.of(reading::open(&self.capture)?);
         let place = recording.place.clone();
-        let system = place.as_deref().map(System::read);
-        let names = recording.names.clone();
-        let wanted = Wanted { op: self.op, task: self.task.clone(), number: self.number };
-        let mut slowest = Slowest::new(wanted, names, system.unwrap_or_default());
-        let mut lives = Lives::default();
+        let system = place.as_deref().map(System::read).unwrap_or_default();
+        let mut places = Places { names: recording.names.clone(), system, ..Places::default() };
+        let mut found = self.nothing_found(&places);
+        let mut follow = Follow::default();
+        let mut began = None;
         reading::read(recording, &self.capture, |batch: &Batch| {
-            slowest.watch(batch);
-            lives.feed(batch, &mut slowest);
+            began = began.or_else(|| operations::began(batch));
+            found.requests.watch(batch);
+            follow.feed(batch, &mut found);
         })?;
+        places.began = began.unwrap_or_default();
+        let op = self.op.as_ref().filter(|op| request_op(op).is_none());
+        if let Some(op) = op.filter(|_| !follow.sees_tasks()) {
+            return Err(Failure::Other {
+                what: format!("{}: only block events were recorded, no {op}", self.capture.display()),
+                help: Some("`iowhy record` records what tasks do; without --op, requests are shown".into()),
+            });
+        }
+        if self.shows_requests(&follow) {
+            self.show_requests(found.requests, place.as_deref())
+        } else {
+            self.show_operations(&found.operations, &places, place.as_deref())
+        }
+    }
+
+    fn nothing_found(&self, places: &Places) -> Found {
+        let op = self.op.as_ref().and_then(|name| request_op(name));
+        let wanted = Wanted { op, task: self.task.clone(), number: self.number };
+        let choice = Choice { op: self.op.clone(), task: self.task.clone(), number: self.number };
+        Found {
+            requests: Slowest::new(wanted, places.names.clone(), places.system.clone()),
+            operations: SlowestOperations::new(choice),
+        }
+    }
+
+    /// Operations are shown where there are any, unless they were not meant.
+    fn shows_requests(&self, follow: &Follow) -> bool {
+        let request_only = self.op.as_ref().is_some_and(|op| operations::no_operation_is_called(op));
+        self.requests || request_only || !follow.sees_tasks()
+    }
+
+    fn show_requests(&self, mut slowest: Slowest, place: Option<&Path>) -> Result<(), Failure> {
         slowest.chosen();
         if let Some(place) = place {
-            let again = self.part.of(reading::open(&place)?);
+            let again = self.part.of(reading::open(place)?);
             reading::read(again, &self.capture, |batch: &Batch| slowest.gather(batch))?;
         }
         if self.json {
-            print(&(serde_json::to_string_pretty(&slowest.json()).unwrap_or_default() + "\n"))
+            print_json(slowest.json())
         } else {
             print(&slowest.render())
         }
     }
+
+    fn show_operations(
+        &self,
+        slowest: &SlowestOperations,
+        places: &Places,
+        place: Option<&Path>,
+    ) -> Result<(), Failure> {
+        let all = slowest.all();
+        let events = if self.events { Some(self.events_of(all, place)?) } else { None };
+        if self.json {
+            let one = |(at, kept): (usize, &Kept)| {
+                let mut v = operations::json(kept, places);
+                if let (Some(v), Some(Value::Object(events))) =
+                    (v.as_object_mut(), events.as_ref().map(|e| e.json(at)))
+                {
+                    v.extend(events);
+                }
+                v
+            };
+            return print_json(all.iter().enumerate().map(one).collect());
+        }
+        let one = |(at, kept): (usize, &Kept)| {
+            let events = events.as_ref().map(|e| e.render(at, places)).unwrap_or_default();
+            operations::render(kept, places, self.hops) + &events
+        };
+        let texts: Vec<String> = all.iter().enumerate().map(one).collect();
+        if texts.is_empty() {
+            return print(&format!("no operation ended{}\n", self.asked()));
+        }
+        print(&texts.join("\n"))
+    }
+
+    fn events_of(&self, all: &[Kept], place: Option<&Path>) -> Result<Events, Failure> {
+        let Some(place) = place else {
+            return Err(Failure::Other {
+                what: "--events reads a recording twice, which a pipe does not allow".into(),
+                help: Some("write it to a file first".into()),
+            });
+        };
+        let mut events = Events::of(all);
+        reading::read(reading::open(place)?, &self.capture, |batch: &Batch| events.gather(batch))?;
+        Ok(events)
+    }
+
+    fn asked(&self) -> String {
+        let op = self.op.as_ref().map(|o| format!(" that is called {o}")).unwrap_or_default();
+        let task = self.task.as_ref().map(|t| format!(" of task {t}")).unwrap_or_default();
+        op + &task
+    }
 }
 
-fn operation(name: &str) -> Result<Op, String> {
-    let names = || Op::ALL.map(Op::name).join(", ");
-    Op::ALL.into_iter().find(|o| o.name() == name).ok_or_else(|| format!("one of {}", names()))
+fn print_json(slowest: Vec<Value>) -> Result<(), Failure> {
+    let all = json!({ "schema": "iowhy.slow/1", "slowest": slowest });
+    print(&(serde_json::to_string_pretty(&all).unwrap_or_default() + "\n"))
+}
+
+/// Requests and operations, whichever the recording turns out to have.
+struct Found {
+    requests: Slowest,
+    operations: SlowestOperations,
+}
+
+impl Sink for Found {
+    fn request(&mut self, request: &Request, names: &Names) {
+        self.requests.request(request, names);
+    }
+
+    fn bio(&mut self, bio: &Bio, names: &Names) {
+        self.requests.bio(bio, names);
+    }
+}
+
+impl Over for Found {
+    fn operation(&mut self, o: &Operation, account: Account, names: &Names, history: &History) {
+        self.operations.operation(o, account, names, history);
+    }
+}
+
+fn request_op(name: &str) -> Option<Op> {
+    Op::ALL.into_iter().find(|o| o.name() == name)
+}
+
+fn operation(name: &str) -> Result<String, String> {
+    if request_op(name).is_none() && operations::no_operation_is_called(name) {
+        let requests = Op::ALL.into_iter().map(Op::name).filter(|o| operations::no_operation_is_called(o));
+        let all: Vec<String> = operations::all_names().chain(requests.map(str::to_string)).collect();
+        return Err(format!("one of {}", all.join(", ")));
+    }
+    Ok(name.to_string())
 }

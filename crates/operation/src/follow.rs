@@ -1,0 +1,108 @@
+//! Requests and tasks followed together, in order of time: what a reader of batches needs to learn of both.
+
+use crate::watch::{Over, Watch};
+use life::{Bio, ByClass, Lives, Names, Plug, Remapped, Request, Share, Sink, Tally};
+use std::ops::Range;
+use trace::{Batch, DevId, Nanos};
+
+/// Follows the lives of requests and what tasks did.
+#[derive(Default)]
+pub struct Follow {
+    lives: Lives,
+    watch: Watch,
+}
+
+impl Follow {
+    /// Takes in a batch. `to` is told of every request, bio and operation that is over.
+    pub fn feed<T: Sink + Over>(&mut self, batch: &Batch, to: &mut T) {
+        if batch.tasks.is_empty() && self.watch.is_empty() {
+            return self.lives.feed(batch, to);
+        }
+        let mut next = 0;
+        for task in &batch.tasks {
+            let after = (task.after as usize).min(batch.events.len());
+            self.blocks(batch, next..after, to);
+            next = next.max(after);
+            self.watch.task(task, batch, self.lives.names(), to);
+        }
+        self.blocks(batch, next..batch.events.len(), to);
+        self.watch.end_of_batch();
+    }
+
+    fn blocks<T: Sink + Over>(&mut self, batch: &Batch, range: Range<usize>, to: &mut T) {
+        for event in batch.events.get(range).unwrap_or_default() {
+            self.watch.block(event);
+            let mut both = Both { watch: &mut self.watch, to };
+            self.lives.feed_some(std::slice::from_ref(event), batch, &mut both);
+        }
+    }
+
+    /// Whether any task was seen: without, there are only requests.
+    pub fn sees_tasks(&self) -> bool {
+        !self.watch.is_empty()
+    }
+
+    /// What tasks are called now.
+    pub fn names(&self) -> &Names {
+        self.lives.names()
+    }
+
+    /// Which recorded device lies on which: (lower, upper).
+    pub fn stacked(&self) -> Vec<(DevId, DevId)> {
+        self.lives.stacked()
+    }
+
+    /// How many pieces of requests are in flight.
+    pub fn in_flight(&self) -> usize {
+        self.lives.in_flight()
+    }
+
+    /// Ends the recording.
+    pub fn finish(&mut self) -> Tally {
+        self.lives.finish()
+    }
+}
+
+/// Tells the watch of what is completed, and then whoever asked.
+struct Both<'a, T> {
+    watch: &'a mut Watch,
+    to: &'a mut T,
+}
+
+impl<T: Sink + Over> Sink for Both<'_, T> {
+    const SHARES: bool = T::SHARES;
+
+    fn issued(&mut self, dev: DevId, now: Nanos, shares: &[Share]) {
+        self.to.issued(dev, now, shares);
+    }
+
+    fn carried(&mut self, request: &Request, shares: &[Share], names: &Names) {
+        self.to.carried(request, shares, names);
+    }
+
+    fn remapped(&mut self, child: &Remapped, names: &Names) {
+        self.to.remapped(child, names);
+    }
+
+    fn request(&mut self, request: &Request, names: &Names) {
+        if !self.watch.is_empty() {
+            self.watch.request(request);
+        }
+        self.to.request(request, names);
+    }
+
+    fn bio(&mut self, bio: &Bio, names: &Names) {
+        if !self.watch.is_empty() {
+            self.watch.bio(bio, names, self.to);
+        }
+        self.to.bio(bio, names);
+    }
+
+    fn plug(&mut self, plug: &Plug, names: &Names) {
+        self.to.plug(plug, names);
+    }
+
+    fn in_flight(&mut self, dev: DevId, now: Nanos, in_flight: &ByClass<u32>) {
+        self.to.in_flight(dev, now, in_flight);
+    }
+}

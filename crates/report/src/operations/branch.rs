@@ -1,0 +1,212 @@
+//! A ledger as a tree that can be folded: equal parts become one, with their count and their sum.
+//!
+//! Invariant: the parts of a branch sum to it to the nanosecond, before folding and after.
+
+use ledger::Reason;
+use life::{Class, Op};
+use operation::{Done, Node, Part, Wait};
+use stats::{Kept, Met};
+use std::collections::BTreeSet;
+use trace::{Bytes, CommitPhase, DevId, Nanos, Sector, Tid};
+
+/// What one or several requests asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// Of which device.
+    pub dev: DevId,
+    /// What.
+    pub op: Op,
+    /// With whom they compete.
+    pub class: Class,
+    /// Where the first of them started.
+    pub start: Sector,
+    /// How much each moved, the least and the most.
+    pub each: (Bytes, Bytes),
+    /// How much all moved.
+    pub bytes: Bytes,
+    /// Who queued them.
+    pub task: String,
+    /// The same as a number.
+    pub tid: Tid,
+    /// Whose data it was, where others had written it.
+    pub writers: BTreeSet<String>,
+}
+
+/// What a branch is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    /// The reason, and nothing within it.
+    Leaf(Reason),
+    /// A sleep.
+    Wait {
+        /// What for.
+        wait: Wait,
+        /// The kernel's function that tells so; empty where there is no stack.
+        function: String,
+    },
+    /// A request.
+    Request(Asked),
+    /// Another task.
+    Task {
+        /// Which.
+        tid: Tid,
+        /// What it is called.
+        name: String,
+    },
+    /// A work item.
+    Work {
+        /// What it runs.
+        function: String,
+        /// The worker.
+        worker: String,
+    },
+    /// A step of a journal's commit.
+    Commit(CommitPhase),
+    /// Parts too short for lines of their own; its branches are their leaves by reason.
+    Rest,
+}
+
+/// A part of an operation's time, or several alike.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Branch {
+    /// What.
+    pub what: What,
+    /// How many parts it stands for.
+    pub count: u64,
+    /// When the first of them began.
+    pub from: Nanos,
+    /// How long they took together.
+    pub time: Nanos,
+    /// The shortest and the longest of them.
+    pub each: (Nanos, Nanos),
+    /// What else the device did meanwhile.
+    pub met: Vec<Met>,
+    /// The parts within.
+    pub parts: Vec<Branch>,
+}
+
+impl Branch {
+    /// The parts of an operation.
+    pub fn all(kept: &Kept) -> Vec<Branch> {
+        let mut at = 0;
+        below(kept, &mut at, 0)
+    }
+
+    fn new(what: What, from: Nanos, time: Nanos) -> Branch {
+        Branch { what, count: 1, from, time, each: (time, time), met: Vec::new(), parts: Vec::new() }
+    }
+
+    /// Parts too short for lines of their own, as one.
+    pub fn rest(short: Vec<Branch>) -> Branch {
+        let from = short.iter().map(|b| b.from).min().unwrap_or_default();
+        let mut rest = Branch::new(What::Rest, from, short.iter().map(|b| b.time).sum());
+        rest.count = short.iter().map(|b| b.count).sum();
+        for branch in short {
+            branch.leaves(&mut |reason, leaf| {
+                let mut part = Branch::new(What::Leaf(reason), leaf.from, leaf.time);
+                part.count = leaf.count;
+                match rest.parts.iter_mut().find(|p| p.what == part.what) {
+                    Some(same) => same.join(part),
+                    None => rest.parts.push(part),
+                }
+            });
+        }
+        rest.parts.sort_by_key(|p| std::cmp::Reverse(p.time));
+        match rest.parts.len() {
+            1 => rest.parts.remove(0),
+            _ => rest,
+        }
+    }
+
+    /// Each leaf.
+    fn leaves(&self, see: &mut impl FnMut(Reason, &Branch)) {
+        match self.what {
+            What::Leaf(reason) => see(reason, self),
+            _ => self.parts.iter().for_each(|p| p.leaves(see)),
+        }
+    }
+
+    /// Whether two can be told as one: the same words would stand before them.
+    pub fn is_like(&self, other: &Branch) -> bool {
+        match (&self.what, &other.what) {
+            (What::Request(a), What::Request(b)) => {
+                (a.dev, a.op, a.class, &a.task) == (b.dev, b.op, b.class, &b.task)
+            }
+            (a, b) => a == b,
+        }
+    }
+
+    /// Takes in another one like it.
+    pub fn join(&mut self, other: Branch) {
+        self.count += other.count;
+        self.time += other.time;
+        self.from = self.from.min(other.from);
+        self.each = (self.each.0.min(other.each.0), self.each.1.max(other.each.1));
+        self.parts.extend(other.parts);
+        for met in other.met {
+            match self.met.iter_mut().find(|m| m.task == met.task && m.class == met.class) {
+                Some(same) => {
+                    same.requests += met.requests;
+                    same.bytes += met.bytes;
+                }
+                None => self.met.push(met),
+            }
+        }
+        if let (What::Request(mine), What::Request(theirs)) = (&mut self.what, other.what) {
+            mine.start = mine.start.min(theirs.start);
+            mine.each = (mine.each.0.min(theirs.each.0), mine.each.1.max(theirs.each.1));
+            mine.bytes += theirs.bytes;
+            mine.writers.extend(theirs.writers);
+        }
+    }
+}
+
+/// The parts at `depth` from `at` on.
+fn below(kept: &Kept, at: &mut usize, depth: u8) -> Vec<Branch> {
+    let mut all = Vec::new();
+    while let Some(node) = kept.account.nodes.get(*at).filter(|n| n.depth >= depth) {
+        let place = *at;
+        *at += 1;
+        let mut branch = Branch::new(what(kept, place, node), node.from, node.length());
+        branch.met = kept.met.get(&place).cloned().unwrap_or_default();
+        branch.parts = below(kept, at, node.depth + 1);
+        all.push(branch);
+    }
+    all
+}
+
+fn what(kept: &Kept, place: usize, node: &Node) -> What {
+    let name = |tid: &Tid| kept.names.get(tid).cloned().unwrap_or_else(|| "?".into());
+    let text = |id| kept.texts.get(id).map_or("", String::as_str);
+    match &node.part {
+        Part::Leaf(reason) => What::Leaf(*reason),
+        Part::Wait { wait, stack } => {
+            let stack = stack.as_ref().map_or("", text);
+            What::Wait { wait: *wait, function: Wait::function_of(stack).to_string() }
+        }
+        Part::Request(entry) => {
+            let (op, class, tid) = match &entry.done {
+                Done::Request(r) => (r.op, r.class(), r.tid),
+                Done::Bio(b) => (b.op, b.class(), b.tid),
+            };
+            let bytes = entry.done.bytes();
+            let writers = kept.writers.get(&place).into_iter();
+            What::Request(Asked {
+                dev: entry.done.dev(),
+                op,
+                class,
+                start: entry.done.start(),
+                each: (bytes, bytes),
+                bytes,
+                task: name(&tid),
+                tid,
+                writers: writers.flat_map(|w| w.split(", ")).map(str::to_string).collect(),
+            })
+        }
+        Part::Task(tid) => What::Task { tid: *tid, name: name(tid) },
+        Part::Work { function, worker } => {
+            What::Work { function: text(function).to_string(), worker: name(worker) }
+        }
+        Part::Commit(phase) => What::Commit(*phase),
+    }
+}

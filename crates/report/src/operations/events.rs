@@ -1,0 +1,253 @@
+//! The raw events behind a ledger, gathered in a second reading: what its tasks did while they were part of it, and
+//! the steps of its requests. What else the device did is counted.
+
+use super::screen::printable;
+use super::words::Places;
+use crate::slowest::belongs;
+use life::{has_extent, Lives, Names, Sink};
+use operation::{Done, Part};
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::{json, Value};
+use stats::Kept;
+use std::fmt::Write;
+use trace::{Batch, Cpu, DevId, Event, Fs, Left, Nanos, TaskEvent, TextId, Tid, What};
+
+/// Events shown of one operation. An fsync that waits for a commit has some 200.
+const MAX_EVENTS: usize = 400;
+/// Functions of a stack that are shown: those that tell what is waited for are the innermost.
+const MAX_FUNCTIONS: usize = 6;
+/// Stacks and functions that are kept, as in `operation::History`.
+const MAX_TEXTS: usize = 1 << 16;
+
+/// An event in words.
+#[derive(Clone, Debug)]
+struct Told {
+    time: Nanos,
+    cpu: Cpu,
+    tid: Tid,
+    task: String,
+    words: String,
+}
+
+/// Whose events belong to an operation, and those found.
+#[derive(Debug, Default)]
+struct Story {
+    from: Nanos,
+    to: Nanos,
+    /// Tasks, each while it was part of the ledger.
+    tasks: Vec<(Tid, Nanos, Nanos)>,
+    requests: Vec<Done>,
+    devices: FxHashSet<DevId>,
+    told: Vec<Told>,
+    left_out: u64,
+    /// Other events of its devices.
+    others: u64,
+}
+
+/// Events of several operations, gathered in one reading.
+#[derive(Default)]
+pub struct Events {
+    stories: Vec<Story>,
+    texts: FxHashMap<TextId, String>,
+    lives: Lives,
+}
+
+struct Nobody;
+impl Sink for Nobody {}
+
+impl Events {
+    /// Of these operations.
+    pub fn of(all: &[Kept]) -> Events {
+        Events { stories: all.iter().map(Story::of).collect(), ..Events::default() }
+    }
+
+    /// Takes in a batch of the second reading.
+    pub fn gather(&mut self, batch: &Batch) {
+        let mut tasks = batch.tasks.iter().peekable();
+        for (at, event) in batch.events.iter().enumerate() {
+            while let Some(task) = tasks.next_if(|t| t.after as usize <= at) {
+                self.task(task, batch);
+            }
+            self.block(event, batch);
+        }
+        tasks.for_each(|t| self.task(t, batch));
+    }
+
+    fn block(&mut self, e: &Event, batch: &Batch) {
+        if e.action == trace::Action::TaskName {
+            self.lives.step(e, batch, &mut Nobody);
+        }
+        if !has_extent(e.action) {
+            return;
+        }
+        let names = self.lives.names();
+        for story in &mut self.stories {
+            if e.time < story.from || e.time > story.to || !story.devices.contains(&e.dev) {
+                continue;
+            }
+            if story.requests.iter().any(|done| is_step_of(e, done)) {
+                // The kernel gives flushes the sector -1.
+                let words = match e.sector.0 {
+                    u64::MAX => format!("{:<2} flush", e.action.letters()),
+                    sector => format!("{:<2} {sector} + {}", e.action.letters(), e.bytes.sectors()),
+                };
+                story.tell(e.time, e.cpu, e.tid, names, words);
+            } else {
+                story.others += 1;
+            }
+        }
+    }
+
+    fn task(&mut self, e: &TaskEvent, batch: &Batch) {
+        if let What::Text { id, text } = e.what {
+            if self.texts.len() < MAX_TEXTS {
+                self.texts.insert(id, String::from_utf8_lossy(batch.at(text)).into_owned());
+            }
+            return;
+        }
+        let names = self.lives.names();
+        for story in &mut self.stories {
+            if story.concerns(e) {
+                let words = in_words(e, &self.texts, names);
+                story.tell(e.time, e.cpu, e.tid, names, words);
+            }
+        }
+    }
+
+    /// Those of operation `at`, as text.
+    pub fn render(&self, at: usize, places: &Places) -> String {
+        let Some(story) = self.stories.get(at) else { return String::new() };
+        let mut out = String::from("\n");
+        let mut before = story.from;
+        for t in &story.told {
+            let _ = writeln!(
+                out,
+                "{:>12.6} s {:>+12.6} ms  {}  cpu {} {} ({})",
+                places.since_start(t.time),
+                t.time.since(before).0 as f64 / 1e6,
+                printable(&t.words),
+                t.cpu.0,
+                printable(&t.task),
+                t.tid.0
+            );
+            before = t.time;
+        }
+        if story.left_out > 0 {
+            let _ = writeln!(out, "    and {} more events of these", story.left_out);
+        }
+        if story.others > 0 {
+            let _ = writeln!(out, "    and {} events of other requests on the same devices", story.others);
+        }
+        out
+    }
+
+    /// The same as JSON.
+    pub fn json(&self, at: usize) -> Value {
+        let Some(story) = self.stories.get(at) else { return Value::Null };
+        let one = |t: &Told| json!({ "time_ns": t.time, "cpu": t.cpu, "tid": t.tid, "task": t.task, "event": t.words });
+        json!({
+            "events": story.told.iter().map(one).collect::<Vec<_>>(),
+            "events_left_out": story.left_out,
+            "events_of_other_requests": story.others,
+        })
+    }
+}
+
+impl Story {
+    fn of(kept: &Kept) -> Story {
+        let o = &kept.operation;
+        let mut story =
+            Story { from: o.from, to: o.to, tasks: vec![(o.tid, o.from, o.to)], ..Story::default() };
+        for node in &kept.account.nodes {
+            match &node.part {
+                Part::Task(tid) | Part::Work { worker: tid, .. } => {
+                    story.tasks.push((*tid, node.from, node.to))
+                }
+                Part::Request(entry) => {
+                    story.devices.insert(entry.done.dev());
+                    story.requests.push(entry.done.clone());
+                }
+                _ => {}
+            }
+        }
+        story
+    }
+
+    fn is_member(&self, tid: Tid, t: Nanos) -> bool {
+        self.tasks.iter().any(|(who, from, to)| *who == tid && *from <= t && t <= *to)
+    }
+
+    fn concerns(&self, e: &TaskEvent) -> bool {
+        if e.time < self.from || e.time > self.to {
+            return false;
+        }
+        match e.what {
+            What::Wake(who) => self.is_member(who, e.time),
+            What::Switch { next, .. } if self.is_member(next, e.time) => true,
+            _ => !e.context.is_interrupt() && self.is_member(e.tid, e.time),
+        }
+    }
+
+    fn tell(&mut self, time: Nanos, cpu: Cpu, tid: Tid, names: &Names, words: String) {
+        if self.told.len() < MAX_EVENTS {
+            let task = names.text(names.of(tid)).to_string();
+            self.told.push(Told { time, cpu, tid, task, words });
+        } else {
+            self.left_out += 1;
+        }
+    }
+}
+
+fn is_step_of(e: &Event, done: &Done) -> bool {
+    match done {
+        Done::Request(r) => belongs(e, r),
+        Done::Bio(b) => {
+            let end = b.start.after(b.bytes);
+            let inside = e.sector < end && e.sector.after(e.bytes) > b.start;
+            e.dev == b.dev && inside && e.time >= b.time.start() && e.time <= b.time.completed
+        }
+    }
+}
+
+fn in_words(e: &TaskEvent, texts: &FxHashMap<TextId, String>, names: &Names) -> String {
+    let name = |tid: Tid| format!("{} ({})", names.text(names.of(tid)), tid.0);
+    let function = |id: &TextId| texts.get(id).map_or("?", String::as_str).to_string();
+    match &e.what {
+        What::Enter { call, args } if call.has_fd() => {
+            format!("enter {}, fd {}", call.name(), args[0] as i32)
+        }
+        What::Enter { call, .. } => format!("enter {}", call.name()),
+        What::Exit { call, result } => format!("exit {} = {result}", call.name()),
+        What::Switch { left, next } => {
+            let why = match left {
+                Left::Preempted => "is preempted by",
+                Left::Interruptible => "sleeps (interruptible), then runs",
+                Left::Uninterruptible => "sleeps (uninterruptible), then runs",
+                Left::Stopped => "stops, then runs",
+            };
+            format!("{why} {}", name(*next))
+        }
+        What::Stack(id) => {
+            let all = function(id);
+            format!("stack {}", all.lines().take(MAX_FUNCTIONS).collect::<Vec<_>>().join(" < "))
+        }
+        What::Wake(who) if e.context.is_interrupt() => format!("an interrupt wakes {}", name(*who)),
+        What::Wake(who) => format!("wakes {}", name(*who)),
+        What::WorkQueued { function: id, .. } => format!("queues work item {}", function(id)),
+        What::WorkStart { function: id, .. } => format!("starts work item {}", function(id)),
+        What::WorkEnd => "is done with the work item".into(),
+        What::File { fs: Fs::Unknown, inode, .. } => format!("is at inode {inode}"),
+        What::File { fs, inode: 0, .. } => format!("is in {}", fs.name()),
+        What::File { fs, inode, .. } => format!("is in {}, inode {inode}", fs.name()),
+        What::Commit { phase, .. } => format!("commit: {}", super::words::commit(*phase)),
+        What::WaitPage { inode } => format!("waits until a page of inode {inode} is written"),
+        What::Writeback { inode, .. } => format!("starts to write inode {inode} back"),
+        What::WritebackEnd => "is done writing back".into(),
+        What::Throttled => "is made to wait for having written too much".into(),
+        What::RingSubmit { opcode, .. } => format!("io_uring: submits operation {opcode}"),
+        What::RingComplete { result, .. } => format!("io_uring: completes, {result}"),
+        What::Gone => "ends".into(),
+        What::Lost { .. } => "EVENTS LOST before here".into(),
+        What::Text { .. } => String::new(),
+    }
+}

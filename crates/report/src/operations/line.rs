@@ -1,0 +1,79 @@
+//! The lines of a folded ledger, as the screen and JSON show them.
+//!
+//! A branch with one part only is told in one line with it: a sleep, for a request, of some device.
+//! Invariant: the lines within a line sum to it to the nanosecond, and as shown.
+
+use super::branch::{Branch, What};
+use super::fold::fold;
+use super::shares::{shares, whole};
+use super::words::{label, meanwhile, says_all, Places};
+use ledger::Reason;
+use stats::Kept;
+use trace::Nanos;
+
+/// Parts below so much of the operation's time are told on the line of what they are part of: 1 %.
+const INLINE_PART: u64 = 100;
+/// ...if they are no more than this.
+const MOST_INLINE: usize = 4;
+
+/// A line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// How long.
+    pub time: Nanos,
+    /// The same as it is shown, in microseconds.
+    pub shown: u64,
+    /// Parts put together in it.
+    pub count: u64,
+    /// The words.
+    pub text: String,
+    /// What else went on.
+    pub note: Option<String>,
+    /// The one reason of this time, where there is only one.
+    pub reason: Option<Reason>,
+    /// Whether the lines within stand on this one.
+    pub inline: bool,
+    /// The lines within.
+    pub lines: Vec<Line>,
+}
+
+/// The lines of an operation.
+pub fn lines(kept: &Kept, places: &Places) -> Vec<Line> {
+    let total = kept.account.total();
+    let parts = fold(Branch::all(kept), total);
+    level(&parts, whole(total), total, places)
+}
+
+fn level(parts: &[Branch], shown: u64, total: Nanos, places: &Places) -> Vec<Line> {
+    let times: Vec<Nanos> = parts.iter().map(|b| b.time).collect();
+    let shown = shares(shown, &times);
+    parts.iter().zip(shown).map(|(b, shown)| line(b, shown, total, places)).collect()
+}
+
+fn line(branch: &Branch, shown: u64, total: Nanos, places: &Places) -> Line {
+    let mut text = label(branch, places);
+    let (mut last, mut met) = (branch, branch.met.clone());
+    while let ([only], false) = (&last.parts[..], matches!(last.what, What::Rest)) {
+        match (&last.what, &only.what) {
+            (What::Wait { wait, .. }, What::Leaf(reason)) if says_all(*wait, *reason) => {}
+            (_, What::Leaf(reason)) => text = format!("{text}, {}", reason.words()),
+            _ => text = format!("{text}: {}", label(only, places)),
+        }
+        met.extend(only.met.iter().cloned());
+        last = only;
+    }
+    let lines = level(&last.parts, shown, total, places);
+    let leaves = lines.iter().all(|l| l.reason.is_some() && l.note.is_none() && l.lines.is_empty());
+    let short = branch.time.0.saturating_mul(INLINE_PART) < total.0 && lines.len() <= MOST_INLINE;
+    let is_rest = matches!(last.what, What::Rest);
+    Line {
+        time: branch.time,
+        shown,
+        count: branch.count,
+        text,
+        note: meanwhile(&met),
+        reason: if let What::Leaf(reason) = last.what { Some(reason) } else { None },
+        inline: !lines.is_empty() && leaves && (short || is_rest),
+        lines,
+    }
+}

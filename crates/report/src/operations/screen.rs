@@ -1,0 +1,139 @@
+//! A ledger as text that survives a mail.
+
+use super::line::{lines, Line};
+use super::shares::whole;
+use super::words::{headline, Places};
+use causes::words::{count, time};
+use ledger::Reason;
+use operation::Hop;
+use stats::Kept;
+use std::fmt::Write;
+use trace::Nanos;
+
+/// Columns of a line.
+const WIDTH: usize = 100;
+/// Levels that are shown by indenting; deeper ones stand below the last of them.
+const MOST_INDENT: usize = 16;
+
+/// One operation. With `hops`, each passing from one task to another.
+pub fn render(kept: &Kept, places: &Places, hops: bool) -> String {
+    let total = kept.account.total();
+    let mut out = format!("{}\n\n", printable(&headline(kept, places)));
+    let page = Page { column: ms(whole(total)).len().max(8) };
+    for line in lines(kept, places) {
+        page.line(&mut out, &line, 0);
+    }
+    page.put(&mut out, whole(total), 0, &sum(kept));
+    if hops {
+        page.hops(&mut out, kept);
+    }
+    out
+}
+
+/// `total, all accounted for; 5 hops between tasks`.
+fn sum(kept: &Kept) -> String {
+    let unexplained = kept.account.of(Reason::Unexplained);
+    let accounted = match unexplained {
+        Nanos(0) => "total, all accounted for".to_string(),
+        some => format!("total, of which {} ms unexplained", ms(whole(some).max(1))),
+    };
+    let hops = &kept.account.hops;
+    let crossed = match kept.account.crossings() {
+        0 => String::new(),
+        n => format!(", {} to another processor", count(n as u64)),
+    };
+    let slowest = hops.iter().map(|h| h.latency).max().unwrap_or_default();
+    match hops.len() {
+        0 => accounted,
+        1 => format!("{accounted}; 1 hop between tasks{crossed}, wake-up {}", time(slowest)),
+        n => {
+            let n = count(n as u64);
+            format!("{accounted}; {n} hops between tasks{crossed}, slowest wake-up {}", time(slowest))
+        }
+    }
+}
+
+struct Page {
+    /// Width of the column of durations.
+    column: usize,
+}
+
+impl Page {
+    fn line(&self, out: &mut String, line: &Line, depth: usize) {
+        let mut text = line.text.clone();
+        if line.inline {
+            let name = |l: &Line| l.reason.map_or("", Reason::name);
+            let parts: Vec<String> = line
+                .lines
+                .iter()
+                .filter(|l| l.shown > 0)
+                .map(|l| format!("{} {}", name(l), ms(l.shown)))
+                .collect();
+            if !parts.is_empty() {
+                text = format!("{text}: {}", parts.join(", "));
+            }
+        }
+        self.put(out, line.shown, depth, &text);
+        if let Some(note) = &line.note {
+            self.note(out, depth + 1, note);
+        }
+        if !line.inline {
+            line.lines.iter().for_each(|l| self.line(out, l, depth + 1));
+        }
+    }
+
+    fn put(&self, out: &mut String, shown: u64, depth: usize, text: &str) {
+        let number = format!("{:>1$} ms  ", ms(shown), self.column);
+        self.wrapped(out, &number, depth, text);
+    }
+
+    fn note(&self, out: &mut String, depth: usize, text: &str) {
+        self.wrapped(out, &" ".repeat(self.column + 5), depth, text);
+    }
+
+    fn wrapped(&self, out: &mut String, before: &str, depth: usize, text: &str) {
+        let text = &printable(text);
+        let indent = "  ".repeat(depth.min(MOST_INDENT));
+        let first = format!("{before}{indent}");
+        let other = format!("{}{indent}    ", " ".repeat(self.column + 5));
+        let options = textwrap::Options::new(WIDTH).initial_indent(&first).subsequent_indent(&other);
+        for line in textwrap::wrap(
+            text,
+            options.break_words(false).word_splitter(textwrap::WordSplitter::NoHyphenation),
+        ) {
+            let _ = writeln!(out, "{}", line.trim_end());
+        }
+    }
+
+    fn hops(&self, out: &mut String, kept: &Kept) {
+        let mut hops: Vec<&Hop> = kept.account.hops.iter().collect();
+        hops.sort_by_key(|h| h.at);
+        let name = |tid| kept.names.get(tid).map_or("?", String::as_str);
+        for hop in hops {
+            let by = if hop.interrupt {
+                "an interrupt".into()
+            } else {
+                format!("{} ({})", name(&hop.by), hop.by.0)
+            };
+            let crossed = if hop.crossed { ", on another processor" } else { "" };
+            let at = ms(whole(hop.at.since(kept.account.from)));
+            let after = time(hop.latency);
+            let text = format!(
+                "at {at} ms {by} woke {} ({}), which ran {after} later{crossed}",
+                name(&hop.who),
+                hop.who.0
+            );
+            self.note(out, 0, &text);
+        }
+    }
+}
+
+/// Names come from the recording: what would move the cursor or end the line is not printed.
+pub(super) fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
+/// Microseconds as milliseconds with three decimals.
+fn ms(us: u64) -> String {
+    format!("{}.{:03}", us / 1000, us % 1000)
+}
