@@ -14,6 +14,7 @@ mod folder;
 mod iostat;
 mod md;
 mod mount;
+mod recorded;
 mod samples;
 mod system;
 
@@ -25,5 +26,6 @@ pub use folder::{Skipped, MOST_BYTES, MOST_BYTES_IN_ALL, MOST_FILES};
 pub use iostat::{Iostat, Rates};
 pub use md::Md;
 pub use mount::Mount;
+pub use recorded::{Recorded, CAPTURE_JSON};
 pub use samples::{CpuUse, DiskUse, Interval, Io, SampleQuality, Samples, Stalled, SAMPLES_JSONL};
 pub use system::System;
