@@ -2,6 +2,7 @@
 # make test                         formatting, clippy, and all tests
 # make test-captures CAPTURES=DIR   the tests again, with large recordings of your own besides
 # make bench [CAPTURE=DIR]          iowhy beside blkparse and btt; writes docs/benchmarks.md
+# make bench-recording              as root: what a recording costs, beside trace-cmd record; into the same
 # make install [PREFIX=/usr/local]  the program, manual pages, completions
 # make bless                        after a change that is meant: renew what documents and golden files expect
 
@@ -14,7 +15,7 @@ DEMO    := fixtures/randread-vs-bufferedwrite
 # What a long recording is made of: it is fast devices that fill long ones.
 SEED    := fixtures/nullblk-randrw
 
-.PHONY: all demo test test-captures bench install bless picture release toolchain clean
+.PHONY: all demo test test-captures bench bench-recording install bless picture release toolchain clean
 
 all: release
 
@@ -50,6 +51,9 @@ bench: release
 	    { echo 'blkparse and btt are what iowhy is measured beside: apt-get install blktrace' >&2; exit 1; }
 	$(CARGO) xtask bench --iowhy $(IOWHY) --seed $(SEED) --scratch $(TARGET)/bench --out docs/benchmarks.md \
 	    $(if $(CAPTURE),--capture '$(CAPTURE)')
+
+bench-recording: release
+	$(CARGO) xtask recording-cost --iowhy $(IOWHY) --out docs/benchmarks.md
 
 install: release
 	install -D -m 755 $(IOWHY) $(DESTDIR)$(PREFIX)/bin/iowhy

@@ -3,8 +3,10 @@
 //! The two take turns on the same files after one unmeasured round each, so that both read from the page cache and
 //! a busy moment of the machine hits both. Wall time is the median, memory the largest of all runs.
 
+use crate::document;
 use crate::files;
 use crate::files::Size;
+use crate::machine::{about, grouped};
 use crate::repeat::repeat;
 use crate::run::{measure, median, Cost};
 use crate::Outcome;
@@ -60,8 +62,7 @@ impl Bench {
         fs::remove_dir_all(&self.scratch)?;
         let report = report?;
         print!("{report}");
-        fs::write(&self.out, report)?;
-        Ok(())
+        document::renew(&self.out, "reading", &report)
     }
 
     fn tables(&self) -> Outcome<String> {
@@ -160,27 +161,14 @@ fn devices(folder: &Path) -> Outcome<BTreeSet<String>> {
 }
 
 fn heading(bench: &Bench) -> String {
-    let first_line = |program: &str, argument: &str| {
-        let out = Command::new(program).arg(argument).output();
-        let text = out.map(|o| [o.stdout, o.stderr].concat()).unwrap_or_default();
-        String::from_utf8_lossy(&text).lines().next().unwrap_or("not found").trim().to_string()
-    };
-    let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = cpuinfo.lines().find_map(|l| l.strip_prefix("model name")?.split_once(": ").map(|(_, m)| m));
-    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
     let given = bench.capture.as_ref().map_or(String::new(), |c| format!(" CAPTURE={}", name(c)));
+    let programs = [(&*bench.iowhy.to_string_lossy(), "--version"), ("blkparse", "-V"), ("btt", "-V")];
     format!(
         "# Benchmarks\n\nWritten by `make bench{given}`; run it to get your own machine's. {} runs of each, in turn, files in\n\
          the page cache; memory is the peak of what was resident, the largest of all runs.\n\n\
-         Measured with {}, {}, {}, on {cores} cores of {}, Linux {}. The load\n\
-         average when it began was {} (0: an idle machine); iowhy uses two cores.\n\n",
+         {} iowhy uses two cores.\n\n",
         bench.runs,
-        first_line(&bench.iowhy.to_string_lossy(), "--version"),
-        first_line("blkparse", "-V"),
-        first_line("btt", "-V"),
-        model.unwrap_or("an unknown processor"),
-        fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim(),
-        fs::read_to_string("/proc/loadavg").unwrap_or_default().split(' ').next().unwrap_or("?"),
+        about(&programs)
     )
 }
 
@@ -215,24 +203,4 @@ fn mebibytes(bytes: u64) -> String {
 
 fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
-}
-
-/// 6423108 as 6,423,108.
-fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().map(|g| std::str::from_utf8(g).unwrap_or("")).collect();
-    groups.join(",")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::grouped;
-
-    #[test]
-    fn digits_come_in_groups_of_three() {
-        assert_eq!(grouped(7), "7");
-        assert_eq!(grouped(6_423_108), "6,423,108");
-        assert_eq!(grouped(100_000), "100,000");
-    }
 }

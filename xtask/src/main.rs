@@ -2,12 +2,16 @@
 //! one out of a bundled one, measuring, drawing the picture of the README.
 
 mod bench;
+mod cost;
 mod cut;
+mod document;
 mod files;
+mod machine;
 mod picture;
 mod record;
 mod repeat;
 mod run;
+mod tracecmd;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -25,6 +29,7 @@ enum Task {
     Cut(cut::Cut),
     Repeat(repeat::Repeat),
     Bench(bench::Bench),
+    RecordingCost(cost::RecordingCost),
     #[command(hide = true)]
     Measure(run::Measure),
     Picture(picture::Picture),
@@ -38,6 +43,7 @@ fn main() -> ExitCode {
         Task::Cut(t) => t.run(),
         Task::Repeat(t) => t.run(),
         Task::Bench(t) => t.run(),
+        Task::RecordingCost(t) => t.run(),
         Task::Measure(t) => t.run(),
         Task::Picture(t) => t.run(),
     };

@@ -15,6 +15,7 @@ mod iostat;
 mod mail;
 mod md;
 mod mount;
+mod recorded;
 mod samples;
 mod system;
 mod tool;
@@ -31,5 +32,6 @@ pub use mail::{
 };
 pub use md::Md;
 pub use mount::Mount;
+pub use recorded::{Recorded, CAPTURE_JSON};
 pub use samples::{CpuUse, DiskUse, Interval, Io, SampleQuality, Samples, Stalled, SAMPLES_JSONL};
 pub use system::System;

@@ -8,8 +8,9 @@ use crate::interrupt::Interrupt;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{channel, sync_channel, RecvTimeoutError};
+use std::sync::mpsc::{channel, sync_channel, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use trace::{Batch, Quality, Recording, Source};
 
@@ -26,7 +27,9 @@ const SHORT: Duration = Duration::from_millis(700);
 /// recording, and what was recorded is still to be explained; a second one ends this program too.
 pub fn open(path: &Path) -> Result<Recording, Failure> {
     let interrupt = (path == Path::new("-")).then(Interrupt::catch);
+    let waiting = Waiting::begin(path);
     let recording = trace::open(path);
+    waiting.end();
     if let Some(interrupt) = interrupt {
         interrupt.forget();
     }
@@ -124,6 +127,41 @@ pub fn read_counting<S: Default + Send + 'static>(
 /// The state, also where a panic has left it locked: its counts are still counts.
 fn lock<S>(state: &Mutex<S>) -> MutexGuard<'_, S> {
     state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// A sign of life while a recording is opened: a packed one is unpacked first, a stream read to its end.
+struct Waiting {
+    over: Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Waiting {
+    fn begin(path: &Path) -> Waiting {
+        let words = match path == Path::new("-") {
+            true => "reading the stream".to_string(),
+            false => format!("opening {}", path.display()),
+        };
+        let (over, wait) = channel();
+        let thread = std::thread::spawn(move || {
+            if wait.recv_timeout(SHORT).is_err_and(|e| e == RecvTimeoutError::Timeout) {
+                let bar = ProgressBar::new_spinner();
+                if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}, {elapsed}") {
+                    bar.set_style(style);
+                }
+                bar.set_message(words);
+                bar.enable_steady_tick(PATIENCE);
+                // Until the other end is dropped.
+                let _ = wait.recv();
+                bar.finish_and_clear();
+            }
+        });
+        Waiting { over, thread }
+    }
+
+    fn end(self) {
+        drop(self.over);
+        let _ = self.thread.join();
+    }
 }
 
 /// A bar on standard error, if that is a terminal and reading takes a while.

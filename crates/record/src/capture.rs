@@ -1,6 +1,7 @@
 //! `capture.json`: what ran, when, on what, and how far the recording can be trusted.
 
 use crate::events::{Chosen, Detail};
+use nix::time::ClockId;
 use serde::Serialize;
 
 /// The name and version of this file's layout. Fields may be added.
@@ -47,6 +48,8 @@ pub struct Capture {
     pub lost: u64,
     /// The same, where and when.
     pub losses: Vec<Loss>,
+    /// Processor time that the recorder took between start and end, all its threads, in nanoseconds.
+    pub recorder_cpu_ns: u64,
     /// Events that were recorded, with filter and trigger.
     pub recorded: Vec<Chosen>,
     /// Events that the analysis stands on and this kernel lacks.
@@ -80,7 +83,16 @@ pub fn wall() -> String {
 
 /// CLOCK_MONOTONIC.
 pub fn mono() -> trace::Nanos {
-    let t = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).map(std::time::Duration::from);
+    clock(ClockId::CLOCK_MONOTONIC)
+}
+
+/// Processor time of this program so far, all threads.
+pub fn busy() -> trace::Nanos {
+    clock(ClockId::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+fn clock(id: ClockId) -> trace::Nanos {
+    let t = nix::time::clock_gettime(id).map(std::time::Duration::from);
     trace::Nanos(t.map_or(0, |t| t.as_nanos() as u64))
 }
 

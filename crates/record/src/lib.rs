@@ -5,11 +5,14 @@
 //! written (writing one freezes the queue, which is itself a stall), and nothing of it survives, however it ends.
 
 mod capture;
+mod compat;
+mod counts;
 mod datfile;
 mod devices;
 mod drain;
 mod error;
 mod events;
+mod finish;
 mod instance;
 mod keep;
 mod memory;
@@ -21,6 +24,7 @@ mod recorder;
 mod redact;
 mod running;
 mod samples;
+mod session;
 mod stream;
 mod symbols;
 mod syscalls;

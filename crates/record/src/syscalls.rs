@@ -10,6 +10,9 @@ const IO_PGETEVENTS: libc::c_long = 333;
 #[cfg(not(target_arch = "x86_64"))]
 const IO_PGETEVENTS: libc::c_long = 292;
 
+/// The same number everywhere (5.9).
+const CLOSE_RANGE: libc::c_long = 436;
+
 /// Numbers that every architecture has.
 const EVERYWHERE: &[libc::c_long] = &[
     libc::SYS_read,
@@ -31,6 +34,10 @@ const EVERYWHERE: &[libc::c_long] = &[
     libc::SYS_openat,
     libc::SYS_openat2,
     libc::SYS_close,
+    CLOSE_RANGE,
+    // Which file a number means depends on these too.
+    libc::SYS_dup,
+    libc::SYS_dup3,
     libc::SYS_truncate,
     libc::SYS_ftruncate,
     libc::SYS_fallocate,
@@ -68,6 +75,7 @@ const EVERYWHERE: &[libc::c_long] = &[
 const OLDER: &[libc::c_long] = &[
     libc::SYS_open,
     libc::SYS_creat,
+    libc::SYS_dup2,
     libc::SYS_rename,
     libc::SYS_renameat,
     libc::SYS_unlink,
@@ -82,7 +90,7 @@ const OLDER: &[libc::c_long] = &[
 const OLDER: &[libc::c_long] = &[];
 
 /// The filter for `raw_syscalls:sys_enter` and `sys_exit`: `id == 0 || id == 1 || ...`. Calls of 32-bit
-/// programs on a 64-bit kernel have other numbers and are not covered.
+/// programs on a 64-bit kernel have other numbers and are not covered: see [`crate::compat`].
 pub fn filter() -> String {
     let mut ids: Vec<_> = EVERYWHERE.iter().chain(OLDER).copied().collect();
     ids.sort_unstable();

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::part::Part;
 use crate::{reading, texts};
 use clap::Args;
-use evidence::{Samples, Skipped, System, SAMPLES_JSONL};
+use evidence::{Recorded, Samples, Skipped, System, SAMPLES_JSONL};
 use report::{Explanation, Style, Subject, Told};
 use stats::{Analysis, Flow};
 use std::io::IsTerminal;
@@ -72,7 +72,7 @@ pub fn explain_with(
 ) -> Result<Explanation, Failure> {
     let recording = part.of(reading::open(capture)?);
     let place = recording.place.clone();
-    let (system, samples) = place.as_deref().map_or_else(Default::default, beside);
+    let (system, samples, recorded) = place.as_deref().map_or_else(Default::default, beside);
     let sources = vec![recording.format.to_string()];
     let (file_names, kernel) = (recording.names.clone(), recording.kernel.clone());
     let mut analysis = Analysis::default();
@@ -81,20 +81,29 @@ pub fn explain_with(
         also(batch);
         Ok(())
     };
-    let (quality, flow) = reading::read_counting(recording, capture, Flow::default(), Flow::feed, take)?;
+    let (mut quality, mut flow) =
+        reading::read_counting(recording, capture, Flow::default(), Flow::feed, take)?;
+    if let Some(recorded) = recorded {
+        recorded.judge(&mut quality);
+        flow.wall = flow.wall.or_else(|| recorded.began());
+    }
     let window = part.window;
     let subject = Subject { window, sources, file_names, kernel, system, samples, quality };
     Ok(Explanation::new(subject, analysis.finish(flow)))
 }
 
-/// What lies beside a trace. Samples that cannot be read are told with what else was not read.
-fn beside(place: &Path) -> (System, Samples) {
+/// What lies beside a trace. What cannot be read is told.
+fn beside(place: &Path) -> (System, Samples, Option<Recorded>) {
     let mut system = System::read(place);
     let samples = Samples::read(place).unwrap_or_else(|e| {
         system.skipped.push(Skipped { file: SAMPLES_JSONL.into(), why: e.to_string() });
         None
     });
-    (system, samples.unwrap_or_default())
+    let recorded = Recorded::read(place).unwrap_or_else(|skipped| {
+        system.skipped.push(skipped);
+        None
+    });
+    (system, samples.unwrap_or_default(), recorded)
 }
 
 /// Colour only on a terminal and only if `NO_COLOR` is not set (no-color.org).

@@ -1,0 +1,152 @@
+//! `capture.json`: what the recorder itself says of its recording (docs/capture.md).
+//!
+//! The trace does not know when it was (its clock counts from boot), and of lost events only those before a page that
+//! was kept. The recorder asked the kernel for its counts every second.
+
+use crate::Skipped;
+use serde::Deserialize;
+use std::io::{self, Read};
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+use trace::{Cpu, DevId, Nanos, Quality};
+
+/// What the file is called in a capture.
+pub const CAPTURE_JSON: &str = "capture.json";
+
+/// The largest that is read: a line for each second and processor that lost something.
+const MOST_BYTES: u64 = 32 << 20;
+
+/// What the recorder says.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Recorded {
+    start: Start,
+    /// Events that the kernel could not keep, in all.
+    pub lost: u64,
+    losses: Vec<Loss>,
+    /// Events that the analysis stands on and the kernel lacked.
+    pub missing: Vec<String>,
+    /// Why it ended: `time`, `command`, `signal`, `memory-full`, `output-failed`.
+    pub ended_by: String,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct Start {
+    wall: String,
+    mono_ns: u64,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct Loss {
+    second: u64,
+    cpu: u32,
+    lost: u64,
+}
+
+impl Recorded {
+    /// Reads it from the capture that lies at `path`, a folder or a file in it. `None` if it is not there.
+    pub fn read(path: &Path) -> Result<Option<Recorded>, Skipped> {
+        let file = match path.is_dir() {
+            true => path.join(CAPTURE_JSON),
+            false => path.with_file_name(CAPTURE_JSON),
+        };
+        // A named pipe would never end.
+        if !file.is_file() {
+            return Ok(None);
+        }
+        let read = || -> io::Result<Recorded> {
+            let mut text = Vec::new();
+            std::fs::File::open(&file)?.take(MOST_BYTES).read_to_end(&mut text)?;
+            Ok(serde_json::from_slice(&text)?)
+        };
+        read().map(Some).map_err(|e| Skipped { file: CAPTURE_JSON.into(), why: e.to_string() })
+    }
+
+    /// When it began: seconds and nanoseconds since 1970, and the trace's clock at that moment.
+    pub fn began(&self) -> Option<(u32, u32, Nanos)> {
+        let wall = humantime::parse_rfc3339(&self.start.wall).ok()?.duration_since(UNIX_EPOCH).ok()?;
+        Some((u32::try_from(wall.as_secs()).ok()?, wall.subsec_nanos(), Nanos(self.start.mono_ns)))
+    }
+
+    /// Puts what the recorder knows better into a trace's quality: all losses, where the trace shows fewer, and what is
+    /// missing altogether.
+    pub fn judge(&self, quality: &mut Quality) {
+        if self.lost > quality.lost_total() {
+            quality.lost.clear();
+            let start = Nanos(self.start.mono_ns);
+            let mut left = self.lost;
+            for loss in &self.losses {
+                let lost = loss.lost.min(left);
+                left -= lost;
+                let at = Nanos(loss.second.saturating_mul(Nanos::SECOND.0).saturating_add(start.0));
+                quality.lose(DevId(0), Cpu(loss.cpu), at, lost);
+            }
+            if left > 0 {
+                quality.lose(DevId(0), Cpu(0), start, left);
+            }
+        }
+        let requests: Vec<&str> =
+            self.missing.iter().map(String::as_str).filter(|e| e.starts_with("block:")).collect();
+        if !requests.is_empty() {
+            quality.note(format!("the recorded kernel has no {}", requests.join(", ")));
+        }
+        if self.ended_by == "output-failed" {
+            quality.note("the recording ended early, because its output could not be written".into());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(json: &str) -> Recorded {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn losses_and_the_beginning() {
+        let r = of(
+            r#"{"start": {"wall": "1970-01-02T00:00:00.5Z", "mono_ns": 7500000000}, "lost": 30, "new": 1,
+            "losses": [{"second": 2, "cpu": 1, "lost": 20}], "missing": ["block:block_rq_issue", "jbd2:*"]}"#,
+        );
+        assert_eq!(r.began(), Some((86_400, 500_000_000, Nanos(7_500_000_000))));
+        let mut q = Quality::default();
+        q.lose(DevId(0), Cpu(0), Nanos(0), 5);
+        r.judge(&mut q);
+        let lost: Vec<_> = q.lost.iter().map(|(at, n)| (at.cpu.0, at.second, *n)).collect();
+        assert_eq!(lost, [(0, 7, 10), (1, 9, 20)]);
+        assert_eq!(q.notes, ["the recorded kernel has no block:block_rq_issue"]);
+    }
+
+    #[test]
+    fn a_trace_that_knows_more_is_believed() {
+        let mut q = Quality::default();
+        q.lose(DevId(0), Cpu(3), Nanos(0), 50);
+        of(r#"{"lost": 30}"#).judge(&mut q);
+        assert_eq!(q.lost_total(), 50);
+    }
+
+    #[test]
+    fn hostile_numbers() {
+        let r = of(&format!(
+            r#"{{"start": {{"wall": "9999-12-31T23:59:59Z", "mono_ns": {0}}}, "lost": 3,
+            "losses": [{{"second": {0}, "cpu": 1, "lost": {0}}}, {{"second": 1, "cpu": 1, "lost": {0}}}]}}"#,
+            u64::MAX
+        ));
+        assert_eq!(r.began(), None);
+        let mut q = Quality::default();
+        r.judge(&mut q);
+        assert_eq!(q.lost_total(), 3);
+    }
+
+    #[test]
+    fn no_file_and_one_that_is_damaged() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(Recorded::read(dir.path()).unwrap().is_none());
+        std::fs::write(dir.path().join(CAPTURE_JSON), "{").unwrap();
+        assert_eq!(Recorded::read(&dir.path().join("trace.dat")).unwrap_err().file, CAPTURE_JSON);
+    }
+}

@@ -1,0 +1,87 @@
+//! Puts the capture together when tracing has ended: names, symbols, trace.dat and what lies beside it.
+
+use crate::capture::{Capture, EndedBy, TraceFiles};
+use crate::datfile::Head;
+use crate::drain::{Drained, Sink};
+use crate::error::{At, Result};
+use crate::keep::{Keep, CAPTURE, SYSTEM};
+use crate::plan::Output;
+use crate::recorder::Recorded;
+use crate::session::Session;
+use crate::symbols::Symbols;
+use crate::system::{Snapshot, System};
+use std::path::Path;
+
+impl Session<'_> {
+    /// Puts the capture together.
+    pub fn finish(mut self, mut capture: Capture, mut head: Head, drained: Vec<Drained>) -> Result<Recorded> {
+        self.tasks.add_living(&self.host.proc);
+        head.tasks = self.tasks.text();
+        let streamed = matches!(self.keep, Keep::Stream(_));
+        let word = usize::from(head.long_size());
+        head.symbols = self.symbols(|s| {
+            if streamed {
+                return Ok(s.all());
+            }
+            for d in &drained {
+                if let Sink::File(f) = &d.sink {
+                    s.look(Reading { file: f, at: 0 }, word)
+                        .at("reading", Path::new("the recorded pages"))?;
+                }
+            }
+            Ok(s.used())
+        });
+        let system = System::new(self.before.take(), Some(Snapshot::take(&self.host.sys, &self.host.proc)));
+        let folder = match self.keep.assemble(&head, self.cpu_count(), drained) {
+            Ok(Some(path)) => {
+                capture.trace = TraceFiles::Dat;
+                path.parent().map(Path::to_path_buf)
+            }
+            Ok(None) => None,
+            Err(e) if self.most_kept.is_some() => return Err(e),
+            Err(e) => {
+                self.note(format!("{e}; the trace stays in its raw form, which iowhy reads as well"));
+                match &self.plan.output {
+                    Output::Folder(dir) => Some(dir.clone()),
+                    Output::Stream => return Err(e),
+                }
+            }
+        };
+        let written = self.keep.file(SYSTEM, &system.json(), true);
+        capture.notes = std::mem::take(&mut self.notes);
+        let mut json = serde_json::to_vec_pretty(&capture).unwrap_or_default();
+        json.push(b'\n');
+        // A full disk has been said already; the trace counts more than these.
+        let written =
+            written.and_then(|()| self.keep.file(CAPTURE, &json, true)).and_then(|()| self.keep.end());
+        match written {
+            Err(e) if capture.ended_by != EndedBy::OutputFailed => Err(e),
+            _ => Ok(Recorded { folder, capture }),
+        }
+    }
+
+    /// Symbols, or none and a note.
+    pub fn symbols(&mut self, get: impl FnOnce(&mut Symbols) -> Result<Vec<u8>>) -> Vec<u8> {
+        match Symbols::read(&self.host.proc.join("kallsyms")).and_then(|mut s| get(&mut s)) {
+            Ok(text) => text,
+            Err(e) => {
+                self.note(format!("stacks will have no names: {e}"));
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// Reads a file from its beginning without moving its own position.
+struct Reading<'f> {
+    file: &'f std::fs::File,
+    at: u64,
+}
+
+impl std::io::Read for Reading<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let n = std::os::unix::fs::FileExt::read_at(self.file, buffer, self.at)?;
+        self.at += n as u64;
+        Ok(n)
+    }
+}

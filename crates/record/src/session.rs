@@ -1,0 +1,318 @@
+//! A recording that is being made: what is tried before, what runs, what is watched.
+
+use crate::capture::{Capture, EndedBy, Moment, TraceFiles, SCHEMA};
+use crate::compat;
+use crate::counts::Counts;
+use crate::datfile::Head;
+use crate::devices::Devices;
+use crate::drain::{Drain, Drained, Job};
+use crate::error::{Error, Result};
+use crate::events::{select, Detail, DevFields, Selection};
+use crate::instance::{clean, Instance};
+use crate::keep::{Keep, Lines, HEAD, SAMPLES, SYSTEM};
+use crate::memory;
+use crate::own::Own;
+use crate::plan::{Output, Plan, Stop};
+use crate::recorder::{Host, Report};
+use crate::running::{Running, Signals};
+use crate::samples::Sample;
+use crate::system::{Snapshot, System};
+use crate::tasks::Tasks;
+use nix::unistd::gettid;
+use std::time::{Duration, Instant};
+use trace::{Bytes, Cpu, DevId};
+
+/// Time between two looks at signals, the command and the clock.
+const TICK: Duration = Duration::from_millis(50);
+/// Time between two counts of losses and two samples.
+const SECOND: Duration = Duration::from_secs(1);
+/// The clock of the recording: the same that programs read as CLOCK_MONOTONIC, one for all CPUs.
+const CLOCK: &str = "mono";
+
+/// A recording that is being made.
+pub(crate) struct Session<'a> {
+    pub host: &'a Host,
+    pub plan: &'a Plan,
+    pub tell: &'a mut dyn FnMut(Report),
+    pub notes: Vec<String>,
+    pub keep: Keep,
+    pub selection: Selection,
+    /// Names of the devices it is limited to.
+    pub devices: Vec<String>,
+    pub cpus: Vec<Cpu>,
+    pub buffer_kib: u64,
+    /// How much may stay in memory, if it must.
+    pub most_kept: Option<Bytes>,
+    pub tasks: Tasks,
+    pub before: Option<Snapshot>,
+}
+
+impl<'a> Session<'a> {
+    /// Tries everything that can be refused, and makes an instance that records nothing yet.
+    pub fn prepare(
+        host: &'a Host,
+        plan: &'a Plan,
+        tell: &'a mut dyn FnMut(Report),
+    ) -> Result<(Session<'a>, Instance)> {
+        let mut notes = Vec::new();
+        let cleaned = clean(&host.tracefs, &host.proc)?;
+        for name in cleaned.removed {
+            notes.push(format!("removed {name}, which an earlier run had left"));
+        }
+        for (name, why) in cleaned.kept {
+            notes.push(format!("another recording is there, {name}: {why}"));
+        }
+
+        let all = Devices::read(&host.sys);
+        let chosen = plan.devices.iter().map(|d| all.find(d)).collect::<Result<Vec<_>>>()?;
+        let stack = all.stack(&chosen);
+        let ids: Vec<DevId> = stack.iter().map(|d| d.id).collect();
+        let available = host.tracefs.text("available_events")?;
+        let fields = |system: &str, name: &str| {
+            let format = host.tracefs.text(&format!("events/{system}/{name}/format"));
+            DevFields::of(&format.unwrap_or_default())
+        };
+        let selection = select(plan.detail, &available, &ids, fields);
+        if selection.events.is_empty() {
+            return Err(Error::refused(
+                "this kernel has none of the events that iowhy records",
+                "a kernel with CONFIG_BLK_DEV_IO_TRACE or CONFIG_EVENT_TRACING is needed",
+            ));
+        }
+        if !selection.missing.is_empty() {
+            notes.push(format!("this kernel lacks {}", selection.missing.join(", ")));
+        }
+
+        if plan.detail == Detail::Path {
+            notes.extend(compat::note(&compat::programs(&host.proc)));
+        }
+
+        let memory = memory::available(&host.proc).unwrap_or(Bytes(0));
+        let instance = Instance::create(&host.tracefs)?;
+        let cpus = instance.cpus()?;
+        let buffer_kib = memory::buffer_kib(plan.buffer_kib, cpus.len() as u64, memory)?;
+        instance.set_buffer(buffer_kib)?;
+        instance.write("trace_clock", CLOCK)?;
+        if !instance.stops_when_killed() {
+            notes.push(
+                "this kernel lacks disable_on_free: after kill -9 only the next run ends the tracing".into(),
+            );
+        }
+
+        let mut keep = Keep::open(&plan.output)?;
+        let most_kept = match in_the_way(plan, &all, &ids) {
+            None => None,
+            Some(device) => {
+                let most = memory::most_kept(memory);
+                notes.push(format!(
+                    "the output lies on {device}, which is recorded: the trace stays in memory until the end, \
+                     at most {} MiB",
+                    most.0 >> 20
+                ));
+                keep.stay_in_memory();
+                Some(most)
+            }
+        };
+        for n in &notes {
+            tell(Report::Note(n));
+        }
+        let devices = stack.iter().map(|d| d.name.clone()).collect();
+        let (tasks, before) = (Tasks::default(), None);
+        let session = Session {
+            host,
+            plan,
+            tell,
+            notes,
+            keep,
+            selection,
+            devices,
+            cpus,
+            buffer_kib,
+            most_kept,
+            tasks,
+            before,
+        };
+        Ok((session, instance))
+    }
+
+    /// Records. The instance is gone when this returns, however it returns.
+    pub fn run(&mut self, instance: Instance, signals: &Signals) -> Result<(Capture, Head, Vec<Drained>)> {
+        let head = self.head(&instance)?;
+        self.before = Some(Snapshot::take(&self.host.sys, &self.host.proc));
+        let system = System::new(self.before.clone(), None);
+        self.keep.file(SYSTEM, &system.json(), false)?;
+        let mut first = head.clone();
+        if matches!(self.keep, Keep::Stream(_)) {
+            // Which symbols are needed is known only at the end, and a stream may break off before.
+            first.symbols = self.symbols(|s| Ok(s.all()));
+        }
+        self.keep.file(HEAD, &first.bytes(self.cpu_count()), false)?;
+
+        let page = instance.page_size(&String::from_utf8_lossy(&head.header_page));
+        let mut jobs = Vec::new();
+        for cpu in &self.cpus {
+            jobs.push(Job { cpu: *cpu, pipe: instance.raw_pipe(*cpu), sink: self.keep.sink(*cpu)? });
+        }
+        let drain = Drain::start(jobs, page)?;
+        if Own::known(&self.host.proc) {
+            let own = Own::new(drain.tids().iter().copied().chain([gettid()]));
+            self.selection.events.iter_mut().for_each(|event| own.leave_out(event));
+        } else {
+            self.note("in a container the recorder cannot leave itself out of its own recording".into());
+        }
+        let refused: Vec<_> = self.selection.events.iter().filter_map(|e| instance.enable(e).err()).collect();
+        refused.into_iter().for_each(|why| self.note(why));
+
+        let mut samples = self.keep.lines(SAMPLES)?;
+        if signals.caught().is_some() {
+            return Err(Error::refused("a signal came before recording began", "start it again"));
+        }
+        instance.switch(true)?;
+        let started = Running::start(&self.plan.stop, self.plan.output == Output::Stream);
+        if started.is_err() {
+            // What is dropped now empties the buffers once more: that ends only if nothing new comes.
+            let _ = instance.switch(false);
+        }
+        let mut running = started?;
+        let start = Moment::now();
+        (self.tell)(Report::Started);
+        let busy_before = crate::capture::busy();
+
+        let mut counts = Counts::new(start.mono_ns);
+        let (ended_by, trouble) =
+            self.watch(&instance, &drain, signals, &mut running, &mut samples, &mut counts);
+
+        let _ = instance.switch(false);
+        let end = Moment::now();
+        let (drained, error) = drain.finish();
+        let busy = crate::capture::busy().since(busy_before);
+        let last = counts.count(&instance, &self.cpus, end.mono_ns);
+        let stats = self.cpus.iter().filter_map(|c| Some((*c, instance.stats_text(*c).ok()?)));
+        let stats = stats.map(|(c, text)| format!("CPU: {}\n{text}", c.0)).collect();
+        self.tasks.add_saved(&self.host.tracefs);
+        if let Err(e) = instance.remove() {
+            self.note(format!("{e}; `iowhy record --clean` will remove it"));
+        }
+        // Nothing is traced any more.
+        let exit_status = running.end(ended_by, signals);
+        for e in trouble.into_iter().chain(error) {
+            self.note(e.to_string());
+        }
+        let sampled = self.sample(&mut samples).and_then(|()| samples.end());
+        if let Err(e) = sampled {
+            self.note(e.to_string());
+        }
+        let head = Head { stats, ..head };
+        let capture = Capture {
+            schema: SCHEMA,
+            recorder: format!("iowhy {}", env!("CARGO_PKG_VERSION")),
+            host: crate::system::host_name(&self.host.proc),
+            kernel: crate::system::kernel_release(&self.host.proc),
+            command: command_words(&self.plan.stop),
+            exit_status,
+            ended_by,
+            detail: self.plan.detail,
+            devices: self.devices.clone(),
+            start,
+            end,
+            clock: CLOCK.into(),
+            trace: TraceFiles::Raw,
+            cpus: self.cpu_count(),
+            buffer_kib_per_cpu: self.buffer_kib,
+            events: last.events,
+            bytes: drained.iter().map(|d| d.bytes.0).sum(),
+            lost: last.lost,
+            losses: counts.losses,
+            recorder_cpu_ns: busy.0,
+            recorded: self.selection.events.clone(),
+            missing: self.selection.missing.clone(),
+            absent: self.selection.absent.clone(),
+            notes: Vec::new(),
+        };
+        Ok((capture, head, drained))
+    }
+
+    /// Waits for the end, samples and counts once a second.
+    fn watch(
+        &mut self,
+        instance: &Instance,
+        drain: &Drain,
+        signals: &Signals,
+        running: &mut Running,
+        samples: &mut Lines,
+        counts: &mut Counts,
+    ) -> (EndedBy, Option<Error>) {
+        let begun = Instant::now();
+        // Buffers are emptied once more after the end: that must fit as well.
+        let in_buffers = self.buffer_kib.saturating_mul(1024).saturating_mul(self.cpus.len() as u64);
+        let most = self.most_kept.map(|m| m.0.saturating_sub(in_buffers));
+        let mut next = begun;
+        loop {
+            if signals.caught().is_some() {
+                return (EndedBy::Signal, None);
+            }
+            if running.over(begun.elapsed()) {
+                let by = if running.is_command() { EndedBy::Command } else { EndedBy::Time };
+                return (by, None);
+            }
+            if drain.failed() {
+                return (EndedBy::OutputFailed, None);
+            }
+            if most.is_some_and(|m| drain.bytes().0 > m) {
+                self.note("recording ended early: the memory for the trace is full".into());
+                return (EndedBy::MemoryFull, None);
+            }
+            let now = Instant::now();
+            if now >= next {
+                if let Err(e) = self.sample(samples) {
+                    return (EndedBy::OutputFailed, Some(e));
+                }
+                self.tasks.add_saved(&self.host.tracefs);
+                let mut p = counts.count(instance, &self.cpus, crate::capture::mono().0);
+                p.bytes = drain.bytes();
+                if next > begun {
+                    (self.tell)(Report::Progress(p));
+                }
+                next = (next + SECOND).max(now);
+            }
+            running.wait(TICK.min(next.saturating_duration_since(Instant::now())));
+        }
+    }
+
+    pub fn note(&mut self, words: String) {
+        (self.tell)(Report::Note(&words));
+        self.notes.push(words);
+    }
+
+    pub fn cpu_count(&self) -> u32 {
+        self.cpus.last().map_or(0, |c| c.0 + 1)
+    }
+
+    fn sample(&mut self, samples: &mut Lines) -> Result<()> {
+        samples.add(&Sample::take(&self.host.proc).line())
+    }
+
+    /// Everything of the head that is known before the recording.
+    fn head(&mut self, instance: &Instance) -> Result<Head> {
+        self.tasks.add_living(&self.host.proc);
+        let clock = std::fs::read_to_string(instance.dir().join("trace_clock")).unwrap_or_default();
+        Ok(Head {
+            clock,
+            uname: crate::system::uname(&self.host.proc),
+            tasks: self.tasks.text(),
+            ..Head::collect(&self.host.tracefs, &self.selection.events)?
+        })
+    }
+}
+
+/// The device whose recording the output would disturb.
+fn in_the_way(plan: &Plan, all: &Devices, recorded: &[DevId]) -> Option<String> {
+    let Output::Folder(dir) = &plan.output else { return None };
+    let device = all.under(dir)?;
+    (recorded.is_empty() || recorded.contains(&device.id)).then(|| device.name.clone())
+}
+
+fn command_words(stop: &Stop) -> Option<Vec<String>> {
+    let Stop::Command(words) = stop else { return None };
+    Some(words.iter().map(|w| w.to_string_lossy().into_owned()).collect())
+}
