@@ -5,7 +5,7 @@
 //! meaning of a file's text; `None` means that no document tells it, or that the kernel shows it empty (not supported).
 //! The files are described in the kernel's Documentation/ABI/stable/sysfs-block.
 
-use crate::{Fact, Md};
+use crate::{Extent, Fact, Md};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use trace::{Bytes, DevId, Nanos};
@@ -25,6 +25,8 @@ pub struct Device {
     pub members: Vec<Fact<String>>,
     /// Devices that it lies on, by the kernel's names: of md and dm those below, of a loop device that of its file.
     pub lower: Vec<Fact<String>>,
+    /// Of a loop device: where its file lies on the device below.
+    pub extents: Vec<Extent>,
 }
 
 /// Whether a write that completed may still be lost when power fails.

@@ -4,7 +4,7 @@
 //! [`Conflict`], never as the truth. Documents are read in a fixed order, so the same folder gives the same system.
 
 use crate::device::Device;
-use crate::{At, Cgroup, Conflict, Document, Fact, Mount, Skipped};
+use crate::{At, Cgroup, Conflict, Document, Extent, Fact, Mount, Skipped};
 use serde::Serialize;
 use std::collections::btree_map::Entry;
 use std::collections::BTreeMap;
@@ -166,6 +166,13 @@ impl System {
     /// Notes that `device` lies on `lower`; false if the device's name is impossible or it has too many.
     pub(crate) fn set_lower(&mut self, device: &str, lower: &str, at: &At) -> bool {
         self.named(device).is_some_and(|target| insert(&mut target.lower, lower, at))
+    }
+
+    /// Notes where a loop device's file lies.
+    pub(crate) fn set_extents(&mut self, device: &str, extents: Vec<Extent>) {
+        if let Some(target) = self.named(device).filter(|_| !extents.is_empty()) {
+            target.extents = extents;
+        }
     }
 
     /// Notes a value of `/proc/sys/vm/`.

@@ -1,5 +1,6 @@
 //! Requests and tasks followed together, in order of time: what a reader of batches needs to learn of both.
 
+use crate::history::Below;
 use crate::watch::{Over, Watch};
 use life::{Bio, ByClass, Lives, Names, Plug, Remapped, Request, Share, Sink, Tally};
 use std::ops::Range;
@@ -13,6 +14,11 @@ pub struct Follow {
 }
 
 impl Follow {
+    /// Tells where devices lie on others, for what a recording does not say: loop devices on their files' disks.
+    pub fn lies_below(&mut self, below: impl IntoIterator<Item = Below>) {
+        self.watch.lies_below(below);
+    }
+
     /// Takes in a batch. `to` is told of every request, bio and operation that is over.
     pub fn feed<T: Sink + Over>(&mut self, batch: &Batch, to: &mut T) {
         if batch.tasks.is_empty() && self.watch.is_empty() {

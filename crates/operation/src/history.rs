@@ -3,14 +3,14 @@
 //! Memory: what happened since the oldest operation that is not over began, and never more than [`MAX`] stretches;
 //! an operation older than that has the rest of its time `unexplained`.
 
-use crate::served::Served;
+use crate::served::{Done, Entry, Served};
 use crate::thread::Thread;
 use crate::wait::Wait;
 use life::TaskName;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
-use trace::{Nanos, TextId, Tid};
+use trace::{Bytes, DevId, Nanos, Sector, TextId, Tid};
 
 /// Stretches and works that are kept at most; 48 MB.
 const MAX: usize = 1 << 20;
@@ -56,6 +56,21 @@ impl Texts {
     }
 }
 
+/// A stretch of a device that lies on another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Below {
+    /// The upper device.
+    pub upper: DevId,
+    /// Where on it.
+    pub at: Sector,
+    /// How long.
+    pub len: Bytes,
+    /// The device below.
+    pub lower: DevId,
+    /// Where on that.
+    pub lies: Sector,
+}
+
 /// The past.
 #[derive(Debug, Default)]
 pub struct History {
@@ -66,6 +81,8 @@ pub struct History {
     pub(crate) losses: VecDeque<(Nanos, Nanos)>,
     /// Functions and stacks.
     pub texts: Texts,
+    /// Where devices lie on others, where the recording itself does not say (loop devices): sorted by device and place.
+    pub(crate) below: Vec<Below>,
     /// Which tasks wrote to a file lately. By its number alone: the flusher names devices in its own way.
     writers: FxHashMap<u64, SmallVec<[TaskName; 2]>>,
     /// Nothing before this is kept but what still goes on.
@@ -84,6 +101,27 @@ impl History {
             return None;
         }
         Some(self.threads.entry(tid).or_default())
+    }
+
+    /// The request below that served the end of an upper request, from `a` to `b`: of those that touch the place where
+    /// the upper one lies, the one completed last.
+    pub(crate) fn request_below(&self, upper: &Done, a: Nanos, b: Nanos) -> Option<&Entry> {
+        let (dev, first) = (upper.dev(), upper.start());
+        let end = first.after(upper.bytes());
+        let from = self.below.partition_point(|p| (p.upper, p.at.after(p.len)) <= (dev, first));
+        let places = self.below[from..].iter().take_while(|p| p.upper == dev && p.at < end);
+        let on_disk = places.map(|p| {
+            let skip = first.0.saturating_sub(p.at.0);
+            let len = end.0.min(p.at.after(p.len).0).saturating_sub(first.0.max(p.at.0));
+            (p.lower, p.lies.0 + skip, p.lies.0 + skip + len)
+        });
+        let on_disk: SmallVec<[(DevId, u64, u64); 4]> = on_disk.take(16).collect();
+        let touches = |e: &&Entry| {
+            let (dev, start) = (e.done.dev(), e.done.start().0);
+            let end = e.done.start().after(e.done.bytes()).0;
+            on_disk.iter().any(|(d, from, to)| *d == dev && start < *to && end > *from)
+        };
+        self.served.between(a, b).rev().find(touches)
     }
 
     /// A task wrote to a file.

@@ -18,7 +18,7 @@ mod watch;
 pub use account::{Account, Hop, Node, Part, Waits};
 pub use company::{company, Companion};
 pub use follow::Follow;
-pub use history::History;
+pub use history::{Below, History};
 pub use operation::{Kind, Operation};
 pub use served::{Done, Entry, Served};
 pub use thread::{State, Step, Stretch, Thread, Wake, Work};

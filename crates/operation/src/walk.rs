@@ -244,11 +244,23 @@ impl<'a> Walk<'a> {
         for Segment { reason, from, to } in ledger.segments {
             let (from, to) = (from.max(now), to.min(b));
             if to > from {
-                self.leaf(reason, from, to, depth);
+                self.in_device(entry, reason, from, to, depth);
                 now = to;
             }
         }
         self.leaf(Reason::WakeUp, now, b, depth);
+    }
+
+    /// A part of a request's own ledger. What a loop device does is what the device below its file does.
+    fn in_device(&mut self, entry: &Entry, reason: Reason, from: Nanos, to: Nanos, depth: u8) {
+        let below = || self.history.request_below(&entry.done, from, to);
+        match (reason, self.history.below.is_empty()) {
+            (Reason::Device, false) if self.may_go_on(depth) => match below().cloned() {
+                Some(lower) => self.request(&lower, from, to, depth),
+                None => self.leaf(reason, from, to, depth),
+            },
+            _ => self.leaf(reason, from, to, depth),
+        }
     }
 
     /// The time in which the sleeper waited and its request had not been queued yet: whoever queued it was busy, or

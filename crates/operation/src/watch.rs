@@ -1,7 +1,7 @@
 //! From what tasks did, in order of time, to operations that are over, each with its account.
 
 use crate::account::Account;
-use crate::history::History;
+use crate::history::{Below, History};
 use crate::operation::{Kind, Open, Operation};
 use crate::served::{Done, Entry};
 use crate::thread::{State, Step, Wake, Work};
@@ -99,6 +99,12 @@ impl Watch {
     /// The past, for whoever prints an account.
     pub fn history(&self) -> &History {
         &self.history
+    }
+
+    /// Tells where devices lie on others.
+    pub fn lies_below(&mut self, below: impl IntoIterator<Item = Below>) {
+        self.history.below.extend(below);
+        self.history.below.sort_unstable();
     }
 
     /// Whether any task was seen.

@@ -1,5 +1,6 @@
 //! What people and programs are shown: the screen of `explain`, JSON, tables, exports.
 
+mod below;
 mod btt;
 pub mod events;
 mod explanation;
@@ -10,6 +11,7 @@ mod slowest;
 mod tables;
 mod told;
 
+pub use below::below;
 pub use btt::{BttExport, BttOptions};
 pub use explanation::{Explanation, Subject, Trust};
 pub use json::to_json;

@@ -10,7 +10,7 @@ use crate::tasks::Tasks;
 use crate::traffic::Flow;
 use ledger::{Ledger, Reason};
 use life::{Bio, ByClass, Class, Names, Plug, Request, Sink, Tally};
-use operation::{Account, Follow, History, Operation, Outside, Over};
+use operation::{Account, Below, Follow, History, Operation, Outside, Over};
 use rustc_hash::FxHashMap;
 use trace::{Action, Batch, DevId, Nanos};
 
@@ -69,6 +69,11 @@ pub struct Analysis {
 }
 
 impl Analysis {
+    /// Tells where devices lie on others, for what a recording does not say.
+    pub fn lies_below(&mut self, below: impl IntoIterator<Item = Below>) {
+        self.follow.lies_below(below);
+    }
+
     /// Takes in the events of a batch.
     pub fn feed(&mut self, batch: &Batch) {
         self.follow.feed(batch, &mut self.found);

@@ -76,6 +76,7 @@ pub fn explain_with(
     let sources = vec![recording.format.to_string()];
     let (file_names, kernel) = (recording.names.clone(), recording.kernel.clone());
     let mut analysis = Analysis::default();
+    analysis.lies_below(report::below(&system));
     let take = |batch: &Batch| {
         analysis.feed(batch);
         also(batch);

@@ -180,10 +180,10 @@ pub fn kernel_release(root: &Path) -> String {
     text::small(&root.join("sys/kernel/osrelease")).unwrap_or_default()
 }
 
-/// `uname -a`, without the processor's name. `root` is /proc.
+/// What trace-cmd writes: system, host, release, machine. Readers need the machine for the numbers of system calls; it
+/// is this program's own, since a recorder runs on the machine that it records. `root` is /proc.
 pub fn uname(root: &Path) -> String {
-    let version = text::small(&root.join("sys/kernel/version")).unwrap_or_default();
-    format!("Linux {} {} {version}", host_name(root), kernel_release(root))
+    format!("Linux {} {} {}", host_name(root), kernel_release(root), std::env::consts::ARCH)
 }
 
 /// Those of `names` that can be read in `dir`.

@@ -56,9 +56,12 @@ impl Facts {
         self.uname.as_deref()?.split(' ').nth(2)
     }
 
-    /// The kind of processor, as `uname -m` has it.
+    /// The kind of processor, as `uname -m` has it: trace-cmd writes four words, `Linux HOST RELEASE MACHINE`; where
+    /// there are more, the kernel's version lies between.
     pub fn machine(&self) -> Option<&str> {
-        self.uname.as_deref()?.split(' ').nth(3)
+        let words: Vec<&str> = self.uname.as_deref()?.split_whitespace().collect();
+        let known = words.iter().rev().find(|w| crate::syscall::Calls::of_machine(w).is_some());
+        known.or(words.get(3).filter(|_| words.len() == 4)).copied()
     }
 
     /// Events that the kernel says it overwrote or dropped, from the statistics at the end.

@@ -9,14 +9,14 @@
 //! vda/queue/nr_requests is 256 (system.json: before.disks.vda.queue.nr_requests)
 //! ```
 //!
-//! Not taken: extents, which are many and which no one asks for; swaps; `mdstat`, which repeats what `md` says.
+//! Not taken: swaps; `mdstat`, which repeats what `md` says.
 
 mod shape;
 
 use super::mounts::{mount, name_device};
 use super::{dev_with_colon, Document};
 use crate::changes::changes;
-use crate::{At, Cgroup, Fact, Place, System};
+use crate::{At, Cgroup, Extent, Fact, Place, System};
 use shape::{Disk, File, Mount, Snapshot, Text};
 use std::sync::Arc;
 use trace::Bytes;
@@ -26,6 +26,9 @@ pub(crate) const SYSTEM_JSON: &str = "system.json";
 
 /// The most values that are taken of one snapshot: a thousand disks have 150,000.
 const MOST_VALUES: u32 = 500_000;
+
+/// The most extents that are taken of one file; the recorder keeps no more.
+const MOST_EXTENTS: usize = 100_000;
 
 impl System {
     /// Reads the recorder's snapshot. False if it is none; then [`System::skipped`] says why.
@@ -164,7 +167,7 @@ impl Reader {
             ("bdi", "bdi", &disk.bdi),
             ("md", "md", &disk.md),
             ("dm", "dm", &disk.dm),
-            ("loop", "loop", &disk.loop_file),
+            ("loop", "loop", &disk.loop_file.settings),
         ] {
             for (file, value) in settings {
                 self.attribute(name, &format!("{below}/{file}"), &format!("{key}.{json}.{file}"), value, to);
@@ -190,7 +193,12 @@ impl Reader {
         for lower in &disk.lower {
             self.value(&format!("{key}.lower"), |at| to.set_lower(name, lower, at));
         }
-        if let Some(Text(Some(on))) = disk.loop_file.get("on") {
+        let extents = disk.loop_file.extents.list.iter().take(MOST_EXTENTS);
+        to.set_extents(
+            name,
+            extents.map(|e| Extent { file: e.file, device: e.device, len: e.len }).collect(),
+        );
+        if let Some(Text(Some(on))) = disk.loop_file.settings.get("on") {
             self.value(&format!("{key}.loop.on"), |at| to.set_lower(name, on, at));
         }
         for (member, settings) in &disk.md_members {

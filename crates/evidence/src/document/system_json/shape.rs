@@ -40,7 +40,29 @@ pub struct Disk {
     pub md_members: BTreeMap<String, Texts>,
     pub dm: Texts,
     #[serde(rename = "loop")]
-    pub loop_file: Texts,
+    pub loop_file: LoopFile,
+}
+
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub struct LoopFile {
+    pub extents: Extents,
+    #[serde(flatten)]
+    pub settings: Texts,
+}
+
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub struct Extents {
+    pub list: Vec<Extent>,
+}
+
+#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub struct Extent {
+    pub file: u64,
+    pub device: u64,
+    pub len: u64,
 }
 
 #[derive(Debug, Default, serde::Deserialize)]
