@@ -206,25 +206,31 @@ impl<'a> Walk<'a> {
         if wake.by == who {
             return self.leaf(Reason::Unexplained, a, b, depth);
         }
-        let work = self.history.thread(wake.by).and_then(|t| t.work_at(b)).copied();
+        self.done_by(wake.by, wait, a, b, depth);
+    }
+
+    /// Covers the time from `a` to `b` with what a task did that led to `b`. Of a worker that is its work item: how it
+    /// came to be queued, the time in the queue, and what the worker did then.
+    fn done_by(&mut self, by: Tid, wait: Wait, a: Nanos, b: Nanos, depth: u8) {
+        let work = self.history.thread(by).and_then(|t| t.work_at(b)).copied();
         let Some(work) = work else {
-            self.open(Part::Task(wake.by), a, b, depth);
-            return self.task(wake.by, a, b, depth + 1);
+            self.open(Part::Task(by), a, b, depth);
+            return self.task(by, a, b, depth + 1);
         };
-        self.open(Part::Work { function: work.function, worker: wake.by }, a, b, depth);
+        self.open(Part::Work { function: work.function, worker: by }, a, b, depth);
         let start = work.from.max(a);
         let queued = work.queued.filter(|q| q.time > a && q.time <= start);
         let in_queue_from = queued.map_or(a, |q| q.time);
         if let Some(q) = queued {
-            self.ended_by(&q, wake.by, wait, a, q.time, depth + 1);
+            self.ended_by(&q, by, wait, a, q.time, depth + 1);
         }
         if let Some(q) = work.queued {
-            self.hop(&q, wake.by, work.from.since(q.time), false);
+            self.hop(&q, by, work.from.since(q.time), false);
         }
         // A worker that was not seen to be given the item: what came before it is not known.
         let reason = if work.queued.is_some() { Reason::WorkQueue } else { Reason::Unexplained };
         self.leaf(reason, in_queue_from, start, depth + 1);
-        self.task(wake.by, start, b, depth + 1);
+        self.task(by, start, b, depth + 1);
     }
 
     /// Covers the time from `a` to `b` with the life of the request whose completion ended it.
@@ -277,8 +283,7 @@ impl<'a> Walk<'a> {
         if by == Tid(0) {
             return self.leaf(Reason::Unexplained, a, b, depth);
         }
-        self.open(Part::Task(by), a, b, depth);
-        self.task(by, a, b, depth + 1);
+        self.done_by(by, Wait::Unknown, a, b, depth);
     }
 
     fn may_go_on(&self, depth: u8) -> bool {
