@@ -7,6 +7,9 @@ use crate::operation::Open;
 use std::collections::VecDeque;
 use trace::{CommitPhase, Context, Cpu, DevId, Left, Nanos, TextId, Tid};
 
+/// Stretches of one operation that are kept whatever others need.
+const MAX_OWN: usize = 10_000;
+
 /// What a task does from some moment on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -119,8 +122,10 @@ impl Thread {
         self.steps.range(begin..).take_while(move |s| s.from < b)
     }
 
-    /// Forgets what ended before `horizon`.
+    /// Forgets what ended before `horizon`; of its own open operation nothing, while that is not too much.
     pub(crate) fn forget(&mut self, horizon: Nanos) {
+        let own = self.open.filter(|_| self.stretches.len() < MAX_OWN).map_or(horizon, |o| o.from);
+        let horizon = horizon.min(own);
         while self.stretches.get(1).is_some_and(|next| next.from <= horizon) {
             self.stretches.pop_front();
         }

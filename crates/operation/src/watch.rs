@@ -188,7 +188,9 @@ impl Watch {
             return;
         }
         let open = self.history.threads.values().flat_map(|t| {
-            let call = t.open.map(|o| o.from);
+            // Who waits for input (a pipe, a terminal) may wait for ever; others' past is not kept for that.
+            let waits_for_input = t.state() == Some(State::Asleep(Left::Interruptible));
+            let call = t.open.map(|o| o.from).filter(|_| !waits_for_input);
             let commit = t.steps.iter().rev().take(5).find(|s| s.phase == CommitPhase::Start).map(|s| s.from);
             call.into_iter().chain(commit).chain(t.writing_back.map(|w| w.2))
         });
