@@ -164,13 +164,13 @@ fn waits_for_a_tag() {
     assert_eq!(of(&v, "tag-exhaustion").verdict, Answer::Rejected);
 }
 
-/// Recorded through tracefs with everything on: the block events are the same.
+/// Recorded through tracefs with everything on: of all causes these explain most.
 #[test]
 fn a_flood_and_a_scheduler_through_tracefs() {
     let Some(v) = verdicts("c_dd_buffered") else { return };
-    assert_found(&v, &["writeback-flood"]);
-    assert!(of(&v, "writeback-flood").share > 0.9);
+    assert_eq!((v[0].cause, v[0].verdict), ("writeback-flood", Answer::Found), "{v:#?}");
+    assert!(v[0].share > 0.9, "{v:#?}");
     let Some(v) = verdicts("g_deadline_default") else { return };
-    assert_found(&v, &["scheduler-starvation", "device-saturated"]);
-    assert!(of(&v, "scheduler-starvation").share > 0.5);
+    assert_eq!((v[0].cause, v[0].verdict), ("scheduler-starvation", Answer::Found), "{v:#?}");
+    assert!(v[0].share > 0.4, "{v:#?}");
 }
