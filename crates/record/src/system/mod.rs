@@ -180,10 +180,11 @@ pub fn kernel_release(root: &Path) -> String {
     text::small(&root.join("sys/kernel/osrelease")).unwrap_or_default()
 }
 
-/// `uname -a`, without the processor's name. `root` is /proc.
+/// `uname -snrm`, as trace-cmd writes it; readers take the numbers of system calls from the machine's name. `root` is
+/// /proc.
 pub fn uname(root: &Path) -> String {
-    let version = text::small(&root.join("sys/kernel/version")).unwrap_or_default();
-    format!("Linux {} {} {version}", host_name(root), kernel_release(root))
+    // Rust's names are the kernel's for all machines whose numbers are known (x86_64, aarch64, riscv64, loongarch64).
+    format!("Linux {} {} {}", host_name(root), kernel_release(root), std::env::consts::ARCH)
 }
 
 /// Those of `names` that can be read in `dir`.

@@ -56,9 +56,10 @@ impl Facts {
         self.uname.as_deref()?.split(' ').nth(2)
     }
 
-    /// The kind of processor, as `uname -m` has it.
+    /// The kind of processor, as `uname -m` has it: the fourth word of trace-cmd's `uname -snrm`. Early recordings of
+    /// iowhy have the kernel's version there (`#1 SMP`), which names none.
     pub fn machine(&self) -> Option<&str> {
-        self.uname.as_deref()?.split(' ').nth(3)
+        self.uname.as_deref()?.split(' ').nth(3).filter(|word| !word.starts_with('#'))
     }
 
     /// Events that the kernel says it overwrote or dropped, from the statistics at the end.
