@@ -1,6 +1,7 @@
 //! What people and programs are shown: the screen of `explain`, JSON, tables, exports.
 
 mod btt;
+pub mod dist;
 pub mod events;
 mod explanation;
 mod json;
