@@ -2,6 +2,7 @@
 
 use super::print;
 use crate::failure::Failure;
+use crate::part::Part;
 use crate::reading;
 use clap::Args;
 use evidence::System;
@@ -29,6 +30,9 @@ pub struct Distributions {
     /// Only file systems of this kind: xfs, ext4, btrfs, f2fs
     #[arg(long, value_name = "KIND", value_parser = file_system)]
     pub fs: Option<Fs>,
+    /// The part that is counted
+    #[command(flatten)]
+    pub part: Part,
     /// Histograms in milliseconds
     #[arg(short, long)]
     pub milliseconds: bool,
@@ -52,7 +56,7 @@ impl Distributions {
     }
 
     fn of(&self, capture: &Path) -> Result<(), Failure> {
-        let recording = reading::open(capture)?;
+        let recording = self.part.of(reading::open(capture)?);
         let system = recording.place.as_deref().map(System::read).unwrap_or_default();
         let mut places = Places { names: recording.names.clone(), system, ..Places::default() };
         let unit = if self.milliseconds { Unit::Millis } else { Unit::Micros };

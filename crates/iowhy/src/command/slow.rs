@@ -151,7 +151,8 @@ impl Slow {
             });
         };
         let mut events = Events::of(all);
-        reading::read(reading::open(place)?, &self.capture, |batch: &Batch| events.gather(batch))?;
+        let again = self.part.of(reading::open(place)?);
+        reading::read(again, &self.capture, |batch: &Batch| events.gather(batch))?;
         Ok(events)
     }
 

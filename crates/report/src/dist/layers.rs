@@ -26,10 +26,13 @@ impl Family {
     /// Of an operation.
     pub fn of(kind: Kind) -> Option<Family> {
         Some(match kind {
-            Kind::Call(Call::Read | Call::Getdents | Call::Sendfile) | Kind::PageFault | Kind::RingRead => {
-                Family::Reads
+            Kind::Call(Call::Read | Call::Getdents | Call::Sendfile)
+            | Kind::PageFault
+            | Kind::RingRead
+            | Kind::AioRead => Family::Reads,
+            Kind::Call(Call::Write | Call::CopyFileRange) | Kind::RingWrite | Kind::AioWrite => {
+                Family::Writes
             }
-            Kind::Call(Call::Write | Call::CopyFileRange) | Kind::RingWrite => Family::Writes,
             Kind::Call(call) if call.is_sync() => Family::Syncs,
             Kind::RingSync => Family::Syncs,
             _ => return None,
