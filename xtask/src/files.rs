@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Files beside a trace that tell about the host, and that causes judge by.
-const SETTINGS: &[&str] = &["mounts.txt", "vm-dirty.txt", "uname.txt", "mdstat.txt"];
+const SETTINGS: &[&str] = &["mounts.txt", "vm-dirty.txt", "uname.txt", "mdstat.txt", "settings.txt"];
 
 /// One `DEVICE.blktrace.N`, perhaps with `.zst` behind.
 pub struct PerCpu {

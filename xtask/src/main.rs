@@ -4,6 +4,7 @@
 mod bench;
 mod cost;
 mod cut;
+mod cut_trace;
 mod document;
 mod files;
 mod machine;
@@ -27,6 +28,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Task {
     Cut(cut::Cut),
+    CutTrace(cut_trace::CutTrace),
     Repeat(repeat::Repeat),
     Bench(bench::Bench),
     RecordingCost(cost::RecordingCost),
@@ -41,6 +43,7 @@ type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().task {
         Task::Cut(t) => t.run(),
+        Task::CutTrace(t) => t.run(),
         Task::Repeat(t) => t.run(),
         Task::Bench(t) => t.run(),
         Task::RecordingCost(t) => t.run(),

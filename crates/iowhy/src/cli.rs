@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::command::{causes, completions, events, explain, export, man, pack, record, report, slow};
+use crate::command::{causes, completions, dist, events, explain, export, man, pack, record, report, slow};
 use clap::{Parser, Subcommand};
 
 /// Why was this I/O slow, and what would make it fast?
@@ -24,6 +24,8 @@ pub enum Command {
     Explain(explain::Explain),
     /// Show where the time of the slowest operations went, to the nanosecond
     Slow(slow::Slow),
+    /// Show how long operations took, by file system, as xfsdist and ext4dist do
+    Dist(dist::Distributions),
     /// Print all numbers in tables; every table of btt has its counterpart, with percentiles
     Report(report::Report),
     /// Write a recording out for other programs: btt's .dat files

@@ -68,6 +68,26 @@ const KNOWN: &[Known] = &[
         found: &["flush-cost"],
         rejected: &["writeback-flood", "raid-read-modify-write", "raid-bitmap"],
     },
+    Known {
+        recording: "fsync-ordered-data",
+        found: &["journal-ordered", "writeback-flood"],
+        rejected: &["healthy", "stable-page", "log-force", "cgroup-limit"],
+    },
+    Known {
+        recording: "fsync-log-force",
+        found: &["log-force", "cpu-wait"],
+        rejected: &["healthy", "journal-ordered", "writeback-flood", "stable-page"],
+    },
+    Known {
+        recording: "append-stable-page",
+        found: &["stable-page"],
+        rejected: &["healthy", "journal-ordered", "cgroup-limit"],
+    },
+    Known {
+        recording: "cgroup-200-iops",
+        found: &["cgroup-limit"],
+        rejected: &["healthy", "device-saturated", "cpu-wait", "writeback-flood"],
+    },
     Known { recording: "misc-events", found: &[], rejected: &["scheduler-starvation"] },
 ];
 

@@ -2,6 +2,7 @@
 
 mod below;
 mod btt;
+pub mod dist;
 pub mod events;
 mod explanation;
 mod json;

@@ -2,6 +2,7 @@
 
 pub mod causes;
 pub mod completions;
+pub mod dist;
 pub mod events;
 pub mod explain;
 pub mod export;
@@ -20,6 +21,7 @@ pub fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Explain(c) => c.run(),
         Command::Slow(c) => c.run(),
+        Command::Dist(c) => c.run(),
         Command::Report(c) => c.run(),
         Command::Export(c) => c.run(),
         Command::Events(c) => c.run(),

@@ -15,11 +15,9 @@ use stats::Kept;
 use std::path::{Path, PathBuf};
 use trace::Batch;
 
-const HOW_TO_READ: &str = "\
-Each line is a part of the one it is indented below. The lines of a level add up to the line above in
-every digit: what cutting to microseconds takes away is given to the lines that were cut most, and
---json has nanoseconds. Where only block events were recorded (blktrace), the slowest requests are
-shown, event by event.";
+const HOW_TO_READ: &str = "Each line is a part of the one it is indented below. The lines of a level add up to the \
+line above in every digit: what cutting to microseconds takes away is given to the lines that were cut most, and --json \
+has nanoseconds. Where only block events were recorded (blktrace), the slowest requests are shown, event by event.";
 
 /// Show where the time of the slowest operations went, to the nanosecond.
 #[derive(Args)]
@@ -154,7 +152,8 @@ impl Slow {
             });
         };
         let mut events = Events::of(all);
-        reading::read(reading::open(place)?, &self.capture, |batch: &Batch| events.gather(batch))?;
+        let again = self.part.of(reading::open(place)?);
+        reading::read(again, &self.capture, |batch: &Batch| events.gather(batch))?;
         Ok(events)
     }
 

@@ -180,9 +180,10 @@ pub fn kernel_release(root: &Path) -> String {
     text::small(&root.join("sys/kernel/osrelease")).unwrap_or_default()
 }
 
-/// What trace-cmd writes: system, host, release, machine. Readers need the machine for the numbers of system calls; it
-/// is this program's own, since a recorder runs on the machine that it records. `root` is /proc.
+/// `uname -snrm`, as trace-cmd writes it; readers take the numbers of system calls from the machine's name. `root` is
+/// /proc.
 pub fn uname(root: &Path) -> String {
+    // Rust's names are the kernel's for all machines whose numbers are known (x86_64, aarch64, riscv64, loongarch64).
     format!("Linux {} {} {}", host_name(root), kernel_release(root), std::env::consts::ARCH)
 }
 

@@ -34,6 +34,8 @@ fn kinds() -> impl Iterator<Item = Kind> {
         Kind::RingWrite,
         Kind::RingSync,
         Kind::RingOther,
+        Kind::AioRead,
+        Kind::AioWrite,
         Kind::JournalCommit,
         Kind::Writeback,
     ];

@@ -56,12 +56,10 @@ impl Facts {
         self.uname.as_deref()?.split(' ').nth(2)
     }
 
-    /// The kind of processor, as `uname -m` has it: trace-cmd writes four words, `Linux HOST RELEASE MACHINE`; where
-    /// there are more, the kernel's version lies between.
+    /// The kind of processor, as `uname -m` has it: the fourth word of trace-cmd's `uname -snrm`. Early recordings of
+    /// iowhy have the kernel's version there (`#1 SMP`), which names none.
     pub fn machine(&self) -> Option<&str> {
-        let words: Vec<&str> = self.uname.as_deref()?.split_whitespace().collect();
-        let known = words.iter().rev().find(|w| crate::syscall::Calls::of_machine(w).is_some());
-        known.or(words.get(3).filter(|_| words.len() == 4)).copied()
+        self.uname.as_deref()?.split(' ').nth(3).filter(|word| !word.starts_with('#'))
     }
 
     /// Events that the kernel says it overwrote or dropped, from the statistics at the end.

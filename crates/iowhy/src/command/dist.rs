@@ -1,0 +1,123 @@
+//! `iowhy dist`.
+
+use super::print;
+use crate::failure::Failure;
+use crate::part::Part;
+use crate::reading;
+use clap::Args;
+use evidence::System;
+use operation::Follow;
+use record::{record, Detail, Host, Output, Plan, Stop};
+use report::dist::{self, Dist, Question, Unit};
+use report::operations::{began, Places};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use trace::{Batch, Fs, Nanos};
+
+/// Show how long operations took, by file system, as xfsdist and ext4dist do
+#[derive(Args)]
+#[command(after_help = WHAT_IT_COUNTS)]
+pub struct Distributions {
+    /// A folder with a recording, or a file, or - for a pipe; one with system calls (iowhy record)
+    #[arg(value_name = "CAPTURE", required_unless_present = "live", conflicts_with = "live")]
+    pub capture: Option<PathBuf>,
+    /// Record here and now, keep nothing of it; needs root
+    #[arg(long, requires = "duration")]
+    pub live: bool,
+    /// With --live: for so long: 10s, 1min
+    #[arg(long = "for", value_name = "TIME", value_parser = humantime::parse_duration, requires = "live")]
+    pub duration: Option<Duration>,
+    /// Only file systems of this kind: xfs, ext4, btrfs, f2fs
+    #[arg(long, value_name = "KIND", value_parser = file_system)]
+    pub fs: Option<Fs>,
+    /// The part that is counted
+    #[command(flatten)]
+    pub part: Part,
+    /// Histograms in milliseconds
+    #[arg(short, long)]
+    pub milliseconds: bool,
+    /// Histograms for every so many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = interval)]
+    pub interval: Option<Nanos>,
+    /// Print one JSON object (schema iowhy.dist/1)
+    #[arg(long)]
+    pub json: bool,
+}
+
+const WHAT_IT_COUNTS: &str =
+    "An operation is a whole system call, or one of io_uring from submission to completion. \
+The tools of bcc measure the file system's function within the call, which is a little less.";
+
+impl Distributions {
+    /// Reads, counts, prints.
+    pub fn run(&self) -> Result<(), Failure> {
+        let Some(capture) = &self.capture else { return self.live() };
+        self.of(capture)
+    }
+
+    fn of(&self, capture: &Path) -> Result<(), Failure> {
+        let recording = self.part.of(reading::open(capture)?);
+        let system = recording.place.as_deref().map(System::read).unwrap_or_default();
+        let mut places = Places { names: recording.names.clone(), system, ..Places::default() };
+        let unit = if self.milliseconds { Unit::Millis } else { Unit::Micros };
+        let mut dist = Dist::new(Question { fs: self.fs, unit, interval: self.interval });
+        let (mut follow, mut first) = (Follow::default(), None);
+        reading::read(recording, capture, |batch: &Batch| {
+            first = first.or_else(|| began(batch));
+            first.into_iter().for_each(|t| dist.begins(t));
+            follow.feed(batch, &mut dist);
+        })?;
+        if !follow.sees_tasks() {
+            return Err(Failure::Other {
+                what: format!("{}: only block events were recorded, no operations", capture.display()),
+                help: Some(
+                    "`iowhy record` records system calls; `iowhy report CAPTURE` has the requests".into(),
+                ),
+            });
+        }
+        places.began = first.unwrap_or_default();
+        dist.finish(follow.stacked());
+        if self.json {
+            print(&(serde_json::to_string_pretty(&dist::json(&dist, &places)).unwrap_or_default() + "\n"))
+        } else {
+            print(&dist::render(&dist, &places))
+        }
+    }
+
+    /// Records into a folder that is gone afterwards.
+    fn live(&self) -> Result<(), Failure> {
+        let folder = tempfile::Builder::new()
+            .prefix("iowhy-dist-")
+            .tempdir()
+            .map_err(|source| Failure::Write { what: "making a folder for the recording".into(), source })?;
+        let capture = folder.path().join("capture");
+        let plan = Plan {
+            detail: Detail::Path,
+            devices: Vec::new(),
+            buffer_kib: None,
+            output: Output::Folder(capture.clone()),
+            stop: Stop::After(self.duration.unwrap_or_default()),
+        };
+        let recorded = record(&Host::here()?, &plan, &mut |report| {
+            if let record::Report::Note(words) = report {
+                eprintln!("iowhy: {words}");
+            }
+        })?;
+        if recorded.capture.lost > 0 {
+            eprintln!("iowhy: {} events were lost: some operations are missing", recorded.capture.lost);
+        }
+        self.of(&capture)
+    }
+}
+
+fn file_system(name: &str) -> Result<Fs, String> {
+    match Fs::by_name(name) {
+        Fs::Unknown => Err("one of xfs, ext4, btrfs, f2fs".into()),
+        fs => Ok(fs),
+    }
+}
+
+fn interval(text: &str) -> Result<Nanos, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number".to_string())?;
+    dist::interval(seconds).ok_or_else(|| "must be above 0".into())
+}

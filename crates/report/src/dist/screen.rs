@@ -1,0 +1,128 @@
+//! Distributions as text: bcc's histograms, percentiles below each, and the table of layers.
+
+use super::layers::{Family, Layer};
+use super::{Dist, Groups, Ranked, Times, Where};
+use crate::operations::Places;
+use causes::words::{count, ns, percent};
+use stats::Distribution;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use trace::{DevId, Nanos};
+
+/// Columns of a line.
+const WIDTH: usize = 100;
+
+/// Everything that was asked for.
+pub fn render(dist: &Dist, places: &Places) -> String {
+    let whole = dist.whole();
+    if whole.is_empty() {
+        return "no operation on a file system ended\n".into();
+    }
+    let mut out = String::new();
+    match dist.question.interval {
+        None => groups(&mut out, &whole, places),
+        Some(length) => {
+            for (from, part) in dist.intervals() {
+                let (a, b) = (from.seconds(), (from + length).seconds());
+                let _ = writeln!(out, "from {a:.1} to {b:.1} s\n");
+                groups(&mut out, part, places);
+            }
+        }
+    }
+    for ((fs, dev), kinds) in in_order(&whole) {
+        let name = places.of(*fs, *dev).unwrap_or_else(|| "an unknown file system".into());
+        layers(&mut out, &name, &dist.layers((*fs, *dev), kinds));
+    }
+    if dist.left_out > 0 {
+        let _ = writeln!(out, "{} operations of further file systems are left out", count(dist.left_out));
+    }
+    out
+}
+
+/// Those with the most operations first; last where it is not known to which file system they went.
+fn in_order(groups: &Groups) -> Vec<(&Where, &BTreeMap<Ranked, Times>)> {
+    let mut all: Vec<_> = groups.iter().collect();
+    let count = |kinds: &BTreeMap<Ranked, Times>| kinds.values().map(|t| t.latency.count()).sum::<u64>();
+    all.sort_by_key(|((_, dev), kinds)| (*dev == DevId(0), Reverse(count(kinds))));
+    all
+}
+
+fn groups(out: &mut String, groups: &Groups, places: &Places) {
+    for ((fs, dev), kinds) in in_order(groups) {
+        let name = places.of(*fs, *dev).unwrap_or_else(|| "an unknown file system".into());
+        let _ = writeln!(out, "{name}");
+        for (kind, times) in kinds {
+            let failed =
+                if times.errors == 0 { String::new() } else { format!("   {} failed", count(times.errors)) };
+            let _ = writeln!(
+                out,
+                "\noperation = '{}'\n{}     {} in all   {}{failed}",
+                kind.1.name(),
+                times.histogram.render(),
+                count(times.latency.count()),
+                percentiles(&times.latency)
+            );
+        }
+        out.push('\n');
+    }
+}
+
+fn percentiles(d: &Distribution) -> String {
+    let s = d.summary();
+    format!("p50 {}   p99 {}   p99.9 {}   max {}", ns(s.p50), ns(s.p99), ns(s.p999), ns(s.max))
+}
+
+fn layers(out: &mut String, name: &str, rows: &[Layer]) {
+    if rows.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "{name}, layer by layer");
+    let head = ["count", "p50", "p99", "p99.9", "max"];
+    let [n, a, b, c, d] = head;
+    let _ = writeln!(out, "  {:<42} {n:>9} {a:>9} {b:>9} {c:>9} {d:>9}", "");
+    for row in rows {
+        let indent = if row.layer == "operation" { "" } else { "  " };
+        let s = row.times.summary();
+        let words = format!("{indent}{}", row.words);
+        let _ = writeln!(
+            out,
+            "  {words:<42} {:>9} {:>9} {:>9} {:>9} {:>9}",
+            count(row.times.count()),
+            ns(s.p50),
+            ns(s.p99),
+            ns(s.p999),
+            ns(s.max)
+        );
+    }
+    let told: Vec<String> = rows.iter().filter(|r| r.layer == "operation").map(without_io).collect();
+    for line in textwrap::wrap(
+        &told.join("; "),
+        textwrap::Options::new(WIDTH).initial_indent("  ").subsequent_indent("  "),
+    ) {
+        let _ = writeln!(out, "{line}");
+    }
+    out.push('\n');
+}
+
+/// Why the layers differ.
+fn without_io(row: &Layer) -> String {
+    let all = row.times.count();
+    let words = row.family.words();
+    if row.without_io == 0 {
+        return format!("{} {words}: each waited for I/O", count(all));
+    }
+    let why = match row.family {
+        Family::Reads => "their data was in memory",
+        Family::Writes => "written back later, behind their back",
+        Family::Syncs => "there was nothing to write",
+    };
+    let share = percent(row.without_io as f64 / all as f64);
+    format!("{} of {} {words} ({share}) waited for no I/O: {why}", count(row.without_io), count(all))
+}
+
+/// An interval as the user gives it, in nanoseconds.
+pub fn interval(seconds: f64) -> Option<Nanos> {
+    let ns = seconds * 1e9;
+    (ns >= 1.0 && ns < u64::MAX as f64).then_some(Nanos(ns as u64))
+}
