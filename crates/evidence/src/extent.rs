@@ -74,7 +74,7 @@ mod tests {
                 "extents": {"list": [{"file": 0, "device": 1048576, "len": 8192}, {"file": 8192, "device": 0, "len": 512}]}}}
         }}}"#;
         let mut system = System::default();
-        system.add("system.json", json.as_bytes());
+        system.add_document("system.json", json.as_bytes());
         let (upper, lower) = (DevId::new(7, 0), DevId::new(254, 0));
         assert_eq!(
             system.placed(),
