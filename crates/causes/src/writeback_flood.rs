@@ -192,6 +192,13 @@ fn remedies(mut v: Verdict, case: &Case, dev: DevId) -> Verdict {
     let costs = "bounds writeback in flight when reads take longer; costs write throughput while others wait";
     let command = |us: u64| format!("echo {us} > /sys/block/{name}/queue/wbt_lat_usec");
     let bfq = settings.and_then(|s| s.scheduler()).filter(|s| s.value == "bfq");
+    let writers: Vec<_> =
+        case.facts.operations.writers(dev).into_iter().filter(|(who, _)| *who != "?").take(2).collect();
+    if !writers.is_empty() {
+        let each: Vec<String> =
+            writers.iter().map(|(who, bytes)| format!("{who} ({})", size(*bytes))).collect();
+        v = v.because(format!("the data that was written back had been written by {}", each.join(", ")));
+    }
     match settings.and_then(|s| s.wbt_lat_usec()) {
         _ if bfq.is_some() => {
             let at = bfq.map(|s| s.at.to_string()).unwrap_or_default();

@@ -92,7 +92,7 @@ impl<T: Sink + Over> Sink for Both<'_, T> {
 
     fn request(&mut self, request: &Request, names: &Names) {
         if !self.watch.is_empty() {
-            self.watch.request(request);
+            self.watch.request(request, names, self.to);
         }
         self.to.request(request, names);
     }

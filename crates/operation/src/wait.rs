@@ -247,6 +247,8 @@ const RULES: &[Rule] = &[
     ("xfs_buf_read_map", &[], Wait::Metadata),
     ("__wait_on_buffer", &[], Wait::Metadata),
     ("__lock_buffer", &[], Wait::Metadata),
+    ("__wait_on_bit_lock", &["__lock_buffer", "ext4_read_bh", "bh_read", "__bh_read"], Wait::Metadata),
+    ("ext4_read_bh", &[], Wait::Metadata),
     ("__bread_gfp", &[], Wait::Metadata),
     ("read_extent_buffer_pages", &[], Wait::Metadata),
     ("xfs_reclaim_inode", &[], Wait::Reclaim),

@@ -7,7 +7,7 @@ use crate::served::{Done, Entry};
 use crate::thread::{State, Step, Wake, Work};
 use crate::wait::Wait;
 use crate::walk::Walk;
-use life::{Bio, Names, Op, Request};
+use life::{Bio, Names, Op, Request, TaskName};
 use rustc_hash::FxHashMap;
 use trace::{
     Action, Batch, Call, CommitPhase, Cpu, DevId, Event, Fs, Left, Nanos, Sector, TaskEvent, Tid, What,
@@ -59,6 +59,9 @@ pub struct Outside {
 pub trait Over {
     /// An operation is over.
     fn operation(&mut self, o: &Operation, account: Account, names: &Names, history: &History);
+    /// A request for a file's data was completed that the flusher had sent; `writers` wrote the data (none: before the
+    /// recording).
+    fn written_back(&mut self, _request: &Request, _writers: &[TaskName], _names: &Names) {}
     /// A task was between two operations.
     fn outside(&mut self, _outside: &Outside) {}
 }
@@ -144,8 +147,11 @@ impl Watch {
     }
 
     /// A request was completed by the block event at hand.
-    pub fn request(&mut self, r: &Request) {
+    pub fn request(&mut self, r: &Request, names: &Names, over: &mut impl Over) {
         let inode = self.written_back.remove(&(r.dev, r.start));
+        if let Some(inode) = inode {
+            over.written_back(r, self.history.writers(inode).unwrap_or_default(), names);
+        }
         self.done(Entry { done: Done::Request(*r), inode });
     }
 

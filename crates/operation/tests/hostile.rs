@@ -30,11 +30,11 @@ impl Over for Checked {
     }
 }
 
-struct Requests<'a>(&'a mut Watch);
+struct Requests<'a>(&'a mut Watch, &'a mut Checked);
 
 impl Sink for Requests<'_> {
-    fn request(&mut self, r: &Request, _: &Names) {
-        self.0.request(r);
+    fn request(&mut self, r: &Request, names: &Names) {
+        self.0.request(r, names, self.1);
     }
 }
 
@@ -143,7 +143,7 @@ fn play(all: &[Given]) -> Checked {
                     ..Event::default()
                 };
                 watch.block(&e);
-                lives.feed_some(std::slice::from_ref(&e), &batch, &mut Requests(&mut watch));
+                lives.feed_some(std::slice::from_ref(&e), &batch, &mut Requests(&mut watch, &mut over));
             }
         }
         watch.end_of_batch();

@@ -3,9 +3,9 @@
 use crate::events::Window;
 use causes::{Case, Damage, Verdict};
 use evidence::{Conflict, Samples, Skipped, System};
-use stats::{Device, Facts, Focus};
+use stats::{Device, Facts, Focus, OpKey};
 use std::collections::HashMap;
-use trace::{DevId, Nanos, Quality};
+use trace::{DevId, Fs, Nanos, Quality};
 
 /// Remarks of each kind that are told in words.
 const MOST_REMARKS: usize = 10;
@@ -90,6 +90,21 @@ impl Explanation {
     /// What a device is called.
     pub fn name(&self, dev: DevId) -> String {
         name_of(&self.names, dev)
+    }
+
+    /// On which file system operations were: as their events said, else as the mounts say.
+    pub fn filesystem(&self, key: &OpKey) -> String {
+        let system = &self.subject.system;
+        let mounted = || {
+            let by_number = system.mounts.iter().find(|m| m.dev == Some(key.dev));
+            let mount =
+                by_number.or_else(|| system.device_at(key.dev).and_then(|d| system.mounts_on(d).next()));
+            mount.filter(|_| key.dev != DevId(0)).map(|m| m.fstype.clone())
+        };
+        match key.fs {
+            Fs::Unknown => mounted().unwrap_or_else(|| Fs::Unknown.name().into()),
+            known => known.name().into(),
+        }
     }
 
     /// Devices that do not lie below another recorded one, those with the most I/O first.

@@ -74,7 +74,7 @@ fn operations(e: &Explanation) -> Vec<Value> {
 fn of_tasks(e: &Explanation, key: &OpKey, stats: &OpStats) -> Value {
     json!({
         "scope": "filesystem",
-        "name": key.fs.name(),
+        "name": e.filesystem(key),
         "device": (key.dev != DevId(0)).then(|| e.name(key.dev)),
         "op": key.kind.name(),
         "level": "operation",
@@ -162,7 +162,7 @@ fn group(e: &Explanation, g: &Group) -> Value {
         "name": e.name(g.dev),
         "op": g.op.map_or(class_op(g.class).name(), |op| op.kind.name()),
         "level": if g.op.is_some() { "operation" } else { "bio" },
-        "filesystem": g.op.map(|op| op.fs.name()),
+        "filesystem": g.op.map(|op| e.filesystem(&op)),
         "class": serde_name(g.class),
         "of": g.operations,
         "threshold_ns": g.tail.threshold.0,

@@ -11,6 +11,7 @@ mod screen;
 mod slowest;
 mod tables;
 mod told;
+mod where_time;
 
 pub use below::below;
 pub use btt::{BttExport, BttOptions};

@@ -3,12 +3,14 @@
 use crate::events::Window;
 use crate::explanation::{Explanation, Trust};
 use crate::json::latency;
+use crate::where_time;
 use causes::words::{count, counted, ns, percent, size, time};
 use causes::{Answer, Confidence, Verdict};
+use ledger::Reason;
 use life::Class;
 use stats::{class_words, Device, Distribution, Group, OpStats, Phases};
 use std::fmt::Write;
-use trace::{Bytes, DevId, Fs};
+use trace::{Bytes, DevId, Fs, Nanos};
 
 /// How it is drawn.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +29,8 @@ impl Default for Style {
 
 /// Columns of the headings and of the indent below them.
 const MARGIN: usize = 7;
+/// Rows of a group's breakdown.
+const ROWS: usize = 6;
 /// Columns of a full bar.
 const BAR: f64 = 30.0;
 /// Groups that are broken down on the screen; `iowhy report` has all.
@@ -155,14 +159,13 @@ impl Screen {
             );
             self.line(heading, &text);
             heading = "";
-            let reasons = sum.by_size();
-            let shown: Vec<_> = reasons.iter().filter(|(r, _)| sum.share(*r) >= WORTH_A_LINE).collect();
-            let wide = shown.iter().map(|(r, _)| r.words().len()).max().unwrap_or(0);
-            for (reason, _) in shown {
-                let share = sum.share(*reason);
-                let bar = "#".repeat((share * BAR).round() as usize);
-                let text =
-                    format!("{}{:<wide$}  {:>6}  {bar}", " ".repeat(MARGIN), reason.words(), percent(share));
+            let rows = where_time::rows(&e.facts, group);
+            let share = |t: &Nanos| t.0 as f64 / sum.total.0.max(1) as f64;
+            let shown: Vec<_> = rows.iter().filter(|(_, t)| share(t) >= WORTH_A_LINE).take(ROWS).collect();
+            let wide = shown.iter().map(|(words, _)| words.len()).max().unwrap_or(0);
+            for (words, t) in shown {
+                let bar = "#".repeat((share(t) * BAR).round() as usize);
+                let text = format!("{}{words:<wide$}  {:>6}  {bar}", " ".repeat(MARGIN), percent(share(t)));
                 let _ = writeln!(self.out, "{}", text.trim_end());
             }
         }
@@ -273,11 +276,21 @@ impl Screen {
         say(t.began_before, &format!("event {before}"), &format!("events {before}"));
         say(t.requests_in_flight + t.bios_in_flight, "in flight at the end", "in flight at the end");
         say(t.requests_lost, "request whose completion was lost", "requests whose completion was lost");
+        let unexplained = e.focus.groups.iter().any(|g| g.op.is_some()).then(|| {
+            let share = percent(e.focus.time().share(Reason::Unexplained));
+            format!("{share} of the slowest operations' time is unexplained")
+        });
         match (odd.is_empty(), e.trust) {
+            (true, Trust::Good) if unexplained.is_some() => {
+                text += "every operation was followed from its call to the device"
+            }
             (true, Trust::Good) => text += "every read and write was followed from queue to completion",
             (true, Trust::Unusable) => text += "nothing to judge by",
             (true, _) => text += "see the notes",
             (false, _) => text += &odd.join(", "),
+        }
+        if let Some(unexplained) = unexplained {
+            text += &format!("; {unexplained}");
         }
         self.line("TRUST", &text);
         for note in e.notes() {
@@ -347,7 +360,8 @@ fn slow_rows(e: &Explanation) -> Vec<Row<'_>> {
         let Some((key, stats)) = group.op.and_then(|op| e.facts.operations.groups.get_key_value(&op)) else {
             continue;
         };
-        let fs = if key.fs == Fs::Unknown { String::new() } else { format!(" ({})", key.fs.name()) };
+        let fs = Some(e.filesystem(key)).filter(|fs| fs != Fs::Unknown.name());
+        let fs = fs.map_or(String::new(), |fs| format!(" ({fs})"));
         let dev = if key.dev == DevId(0) { group.dev } else { key.dev };
         rows.push(Row::Operations(format!("{} on {}{fs}", group.words(), e.name(dev)), stats));
     }

@@ -9,7 +9,7 @@ use crate::operations::Operations;
 use crate::tasks::Tasks;
 use crate::traffic::Flow;
 use ledger::{Ledger, Reason};
-use life::{Bio, ByClass, Class, Names, Plug, Request, Sink, Tally};
+use life::{Bio, ByClass, Class, Names, Plug, Request, Sink, Tally, TaskName};
 use operation::{Account, Below, Follow, History, Operation, Outside, Over};
 use rustc_hash::FxHashMap;
 use trace::{Action, Batch, DevId, Nanos};
@@ -238,6 +238,10 @@ impl Sink for Found {
 impl Over for Found {
     fn operation(&mut self, o: &Operation, account: Account, names: &Names, history: &History) {
         self.operations.operation(o, account, names, history);
+    }
+
+    fn written_back(&mut self, request: &Request, writers: &[TaskName], names: &Names) {
+        self.operations.written_back(request, writers, names);
     }
 
     fn outside(&mut self, outside: &Outside) {

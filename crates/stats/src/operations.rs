@@ -8,10 +8,10 @@ use crate::distribution::Distribution;
 use crate::kept::{Kept, Slowest};
 use crate::tail::{bucket_of, Tail, TailTime};
 use ledger::Reason;
-use life::{Class, Names};
+use life::{Class, Names, Request, TaskName};
 use operation::{Account, Done, Entry, History, Kind, Operation, Outside, Over, Wait, Waits};
 use std::collections::BTreeMap;
-use trace::{Call, DevId, Fs, Nanos};
+use trace::{Bytes, Call, DevId, Fs, Nanos};
 
 /// Operations of one kind on one file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -142,6 +142,8 @@ pub struct Operations {
     pub groups: BTreeMap<OpKey, OpStats>,
     /// Time between them.
     pub outside: OutsideStats,
+    /// What flushers wrote, by device and by who had written the data (`?`: before the recording).
+    pub written_back: BTreeMap<(DevId, String), Bytes>,
     /// Calls that had nothing to do with storage: pipes, sockets, terminals.
     pub not_storage: u64,
     /// Operations of which no group was kept.
@@ -152,6 +154,14 @@ pub struct Operations {
 const MAX_GROUPS: usize = 1024;
 
 impl Operations {
+    /// Whose data flushers wrote to a device, the most first.
+    pub fn writers(&self, dev: DevId) -> Vec<(&str, Bytes)> {
+        let here = self.written_back.iter().filter(|((d, _), _)| *d == dev);
+        let mut all: Vec<_> = here.map(|((_, who), bytes)| (who.as_str(), *bytes)).collect();
+        all.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+        all
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()
@@ -175,6 +185,15 @@ impl Over for Operations {
             return;
         }
         self.groups.entry(key).or_default().record(o, account, names, history);
+    }
+
+    fn written_back(&mut self, request: &Request, writers: &[TaskName], names: &Names) {
+        let who: Vec<&str> = writers.iter().map(|w| names.text(*w)).collect();
+        let key = (request.dev, if who.is_empty() { "?".to_string() } else { who.join(", ") });
+        if self.written_back.len() < MAX_GROUPS || self.written_back.contains_key(&key) {
+            let bytes = self.written_back.entry(key).or_default();
+            *bytes += request.bytes;
+        }
     }
 
     fn outside(&mut self, o: &Outside) {

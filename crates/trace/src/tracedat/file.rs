@@ -57,9 +57,11 @@ impl Facts {
     }
 
     /// The kind of processor, as `uname -m` has it: the fourth word of trace-cmd's `uname -snrm`. Early recordings of
-    /// iowhy have the kernel's version there (`#1 SMP`), which names none.
+    /// iowhy have the kernel's version there (`#1 SMP`); then any word that names one.
     pub fn machine(&self) -> Option<&str> {
-        self.uname.as_deref()?.split(' ').nth(3).filter(|word| !word.starts_with('#'))
+        let words: Vec<&str> = self.uname.as_deref()?.split_whitespace().collect();
+        let known = words.iter().rev().find(|w| crate::syscall::Calls::of_machine(w).is_some());
+        known.or(words.get(3).filter(|w| !w.starts_with('#'))).copied()
     }
 
     /// Events that the kernel says it overwrote or dropped, from the statistics at the end.
