@@ -1,7 +1,8 @@
 //! Requests and tasks followed together, in order of time: what a reader of batches needs to learn of both.
 
 use crate::history::Below;
-use crate::watch::{Over, Watch};
+use crate::over::Over;
+use crate::watch::Watch;
 use life::{Bio, ByClass, Lives, Names, Plug, Remapped, Request, Share, Sink, Tally};
 use std::ops::Range;
 use trace::{Batch, DevId, Nanos};

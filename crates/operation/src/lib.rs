@@ -5,10 +5,14 @@
 //! parts that sum to it exactly.
 
 mod account;
+mod behind;
+mod calls;
 mod company;
 mod follow;
 mod history;
 mod operation;
+mod over;
+mod rings;
 mod served;
 mod thread;
 mod wait;
@@ -20,7 +24,8 @@ pub use company::{company, Companion};
 pub use follow::Follow;
 pub use history::{Below, History};
 pub use operation::{Kind, Operation};
+pub use over::{Outside, Over};
 pub use served::{Done, Entry, Served};
 pub use thread::{State, Step, Stretch, Thread, Wake, Work};
 pub use wait::Wait;
-pub use watch::{Outside, Over, Watch};
+pub use watch::Watch;

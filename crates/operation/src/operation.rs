@@ -160,6 +160,13 @@ impl Operation {
         )
     }
 
+    /// One of which no more is known than whose it was and when.
+    pub(crate) fn of(kind: Kind, tid: Tid, task: TaskName, from: Nanos, to: Nanos) -> Operation {
+        let (fs, dev) = (Fs::Unknown, DevId(0));
+        let to = to.max(from);
+        Operation { kind, tid, task, from, to, fd: None, fs, dev, inode: 0, result: 0, is_storage: true }
+    }
+
     /// How long it took.
     pub fn total(&self) -> Nanos {
         self.to.since(self.from)

@@ -1,17 +1,16 @@
 //! From what tasks did, in order of time, to operations that are over, each with its account.
 
-use crate::account::Account;
 use crate::history::{Below, History};
-use crate::operation::{Kind, Open, Operation};
+use crate::operation::Operation;
+use crate::over::Over;
+use crate::rings::{Aio, Ring};
 use crate::served::{Done, Entry};
-use crate::thread::{State, Step, Wake, Work};
-use crate::wait::Wait;
+use crate::thread::{State, Wake, Work};
 use crate::walk::Walk;
-use life::{Bio, Names, Op, Request, TaskName};
+use crate::Kind;
+use life::{Bio, Names, Request};
 use rustc_hash::FxHashMap;
-use trace::{
-    Action, Batch, Call, CommitPhase, Cpu, DevId, Event, Fs, Left, Nanos, Sector, TaskEvent, Tid, What,
-};
+use trace::{Action, Batch, CommitPhase, Cpu, DevId, Event, Fs, Left, Nanos, Sector, TaskEvent, Tid, What};
 
 /// A wake-up belongs to a completion on the same processor if the same task was interrupted and no more time passed.
 /// Completions of a whole batch take microseconds each; a softirq may run for 2 ms (`MAX_SOFTIRQ_TIME`).
@@ -21,7 +20,7 @@ const SAME_INTERRUPT: Nanos = Nanos(2_000_000);
 const STACK_BEHIND: Nanos = Nanos(1_000_000);
 
 /// Work items, io_uring operations, files and extents that are remembered at most, each.
-const MAX_PENDING: usize = 1 << 16;
+pub(crate) const MAX_PENDING: usize = 1 << 16;
 
 /// How many batches pass between two looks at what can be forgotten.
 const FORGET_EVERY: u32 = 8;
@@ -34,61 +33,18 @@ struct Completion {
     number: u64,
 }
 
-/// An operation in io_uring.
-#[derive(Clone, Copy, Debug)]
-struct Ring {
-    from: Nanos,
-    tid: Tid,
-    kind: Kind,
-}
-
-/// The time between two operations of a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outside {
-    /// Whose.
-    pub tid: Tid,
-    /// The end of the one.
-    pub from: Nanos,
-    /// The beginning of the other.
-    pub to: Nanos,
-    /// The part of it in which the task waited for a processor.
-    pub wait_cpu: Nanos,
-}
-
-/// Who wants to know.
-pub trait Over {
-    /// An operation is over.
-    fn operation(&mut self, o: &Operation, account: Account, names: &Names, history: &History);
-    /// A request for a file's data was completed that the flusher had sent; `writers` wrote the data (none: before the
-    /// recording).
-    fn written_back(&mut self, _request: &Request, _writers: &[TaskName], _names: &Names) {}
-    /// A task was between two operations.
-    fn outside(&mut self, _outside: &Outside) {}
-}
-
-/// A bio that `io_submit` sent.
-#[derive(Clone, Copy, Debug)]
-struct Aio {
-    /// When its turn in the call came.
-    from: Nanos,
-    fd: Option<i32>,
-    fs: Fs,
-    dev: DevId,
-    inode: u64,
-}
-
 /// Follows all tasks.
 #[derive(Debug, Default)]
 pub struct Watch {
-    history: History,
+    pub(crate) history: History,
     completions: FxHashMap<Cpu, Completion>,
     queued: FxHashMap<u64, Wake>,
-    rings: FxHashMap<u64, Ring>,
-    aios: FxHashMap<(DevId, Sector), Aio>,
+    pub(crate) rings: FxHashMap<u64, Ring>,
+    pub(crate) aios: FxHashMap<(DevId, Sector), Aio>,
     /// What is known of file descriptors, from operations on them before.
-    files: FxHashMap<(Tid, i32), (Fs, DevId, u64)>,
+    pub(crate) files: FxHashMap<(Tid, i32), (Fs, DevId, u64)>,
     /// Which file system is on a device.
-    kinds: FxHashMap<DevId, Fs>,
+    pub(crate) kinds: FxHashMap<DevId, Fs>,
     /// For which file an extent on its way to the device was written back.
     written_back: FxHashMap<(DevId, Sector), u64>,
     /// The processor and task of the block event at hand.
@@ -134,16 +90,8 @@ impl Watch {
             if open.dev == DevId(0) {
                 open.dev = e.dev;
             }
-            if open.call == Call::IoSubmit {
-                let Open { fd, fs, dev, inode, .. } = *open;
-                let aio =
-                    Aio { from: open.last_sent.replace(e.time).unwrap_or(open.from), fd, fs, dev, inode };
-                if self.aios.len() >= MAX_PENDING {
-                    self.aios.clear();
-                }
-                self.aios.insert((e.dev, e.sector), aio);
-            }
         }
+        self.sent(e);
     }
 
     /// A request was completed by the block event at hand.
@@ -158,23 +106,7 @@ impl Watch {
     /// A bio was completed by the block event at hand. Those of devices without requests are what tasks are woken by;
     /// those that `io_submit` sent are operations.
     pub fn bio(&mut self, b: &Bio, names: &Names, over: &mut impl Over) {
-        if let Some(aio) = self.aios.remove(&(b.dev, b.start)) {
-            let account = Walk::of_bio(&self.history, b, aio.from);
-            let operation = Operation {
-                kind: if b.op == Op::Read { Kind::AioRead } else { Kind::AioWrite },
-                tid: b.tid,
-                task: names.of(b.tid),
-                from: account.from,
-                to: account.to,
-                fd: aio.fd,
-                fs: aio.fs,
-                dev: aio.dev,
-                inode: aio.inode,
-                result: b.bytes.0 as i64,
-                is_storage: true,
-            };
-            over.operation(&operation, account, names, &self.history);
-        }
+        self.aio_complete(b, names, over);
         if !b.by_request {
             self.done(Entry { done: Done::Bio(Box::new(b.clone())), inode: None });
         }
@@ -311,7 +243,7 @@ impl Watch {
     }
 
     /// The event as what woke somebody, with the completion that it belongs to.
-    fn wake(&self, e: &TaskEvent) -> Wake {
+    pub(crate) fn wake(&self, e: &TaskEvent) -> Wake {
         let same =
             |c: &&Completion| c.tid == e.tid && e.time.since(c.time) <= SAME_INTERRUPT && c.time <= e.time;
         let last = self.completions.get(&e.cpu).filter(same);
@@ -321,75 +253,7 @@ impl Watch {
         Wake { time: e.time, by: e.tid, context: e.context, cpu: e.cpu, served }
     }
 
-    fn enter(&mut self, e: &TaskEvent, call: Call, args: [u64; 4], over: &mut impl Over) {
-        let fd = call.has_fd().then_some(args[0] as i32);
-        let known = fd.and_then(|fd| self.files.get(&(e.tid, fd)).copied());
-        if let (Call::Close, Some(fd)) = (call, fd) {
-            self.files.remove(&(e.tid, fd));
-        }
-        let Some(thread) = self.history.thread_mut(e.tid) else { return };
-        let (fs, dev, inode) = known.unwrap_or_default();
-        if let Some(from) = thread.left_io.take().filter(|_| known.is_some()) {
-            let waiting = |s: &crate::thread::Stretch| matches!(s.state, State::Preempted | State::Woken(_));
-            let between = thread.between(from, e.time).filter(|(s, _)| waiting(s));
-            let wait_cpu = between.map(|(s, to)| to.min(e.time).since(s.from.max(from))).sum();
-            over.outside(&Outside { tid: e.tid, from, to: e.time, wait_cpu });
-        }
-        let is_storage = known.is_some() || call.is_sync();
-        thread.open = (call != Call::Other).then_some(Open {
-            call,
-            from: e.time,
-            fd,
-            fs,
-            dev,
-            inode,
-            is_storage,
-            last_sent: None,
-        });
-    }
-
-    fn exit(&mut self, e: &TaskEvent, call: Call, result: i64, names: &Names, over: &mut impl Over) {
-        let Some(thread) = self.history.thread_mut(e.tid) else { return };
-        // Of another call than the one that began: what lies between was lost.
-        let Some(mut open) = thread.open.take().filter(|o| o.call == call) else { return };
-        open.is_storage |= thread
-            .between(open.from, e.time)
-            .any(|(s, _)| s.from >= open.from && s.state == State::Asleep(Left::Uninterruptible));
-        thread.left_io = open.is_storage.then_some(e.time);
-        if matches!(
-            open.call,
-            Call::Write | Call::Fallocate | Call::Truncate | Call::CopyFileRange | Call::Sendfile
-        ) {
-            self.history.wrote(open.inode, names.of(e.tid));
-        }
-        if open.fs == Fs::Unknown {
-            open.fs = self.kinds.get(&open.dev).copied().unwrap_or_default();
-        }
-        if let Some(fd) =
-            open.fd.filter(|_| open.is_storage && open.dev != DevId(0) && open.call != Call::Close)
-        {
-            if self.files.len() >= MAX_PENDING {
-                self.files.clear();
-            }
-            self.files.insert((e.tid, fd), (open.fs, open.dev, open.inode));
-        }
-        let operation = Operation {
-            kind: Kind::Call(open.call),
-            tid: e.tid,
-            task: names.of(e.tid),
-            from: open.from,
-            to: e.time.max(open.from),
-            fd: open.fd,
-            fs: open.fs,
-            dev: open.dev,
-            inode: open.inode,
-            result,
-            is_storage: open.is_storage,
-        };
-        self.end(operation, names, over);
-    }
-
-    fn end(&self, o: Operation, names: &Names, over: &mut impl Over) {
+    pub(crate) fn end(&self, o: Operation, names: &Names, over: &mut impl Over) {
         let account = Walk::of_task(&self.history, o.tid, o.from, o.to);
         over.operation(&o, account, names, &self.history);
     }
@@ -404,114 +268,6 @@ impl Watch {
         if thread.open.is_some() {
             return;
         }
-        // A task that slept for a page outside of any system call: a page fault.
-        let asleep =
-            thread.stretches.iter().rev().skip(1).take(2).find(|s| matches!(s.state, State::Asleep(_)));
-        let Some((from, Some(stack))) = asleep.map(|s| (s.from, s.stack)) else { return };
-        if !matches!(self.history.texts.wait(stack), Wait::PageFault | Wait::Swap) {
-            return;
-        }
-        let operation = Operation {
-            kind: Kind::PageFault,
-            tid: next,
-            task: names.of(next),
-            from,
-            to: e.time,
-            fd: None,
-            fs: Fs::Unknown,
-            dev: DevId(0),
-            inode: 0,
-            result: 0,
-            is_storage: true,
-        };
-        self.end(operation, names, over);
-    }
-
-    fn file(&mut self, e: &TaskEvent, fs: Fs, dev: DevId, inode: u64) {
-        if fs != Fs::Unknown && dev != DevId(0) && self.kinds.len() < MAX_PENDING {
-            self.kinds.insert(dev, fs);
-        }
-        if e.context.is_interrupt() {
-            return;
-        }
-        let Some(open) = self.history.thread_mut(e.tid).and_then(|t| t.open.as_mut()) else { return };
-        open.is_storage = true;
-        if fs != Fs::Unknown {
-            open.fs = fs;
-        }
-        if dev != DevId(0) {
-            open.dev = dev;
-        }
-        if inode != 0 {
-            open.inode = inode;
-        }
-    }
-
-    fn commit(&mut self, e: &TaskEvent, dev: DevId, phase: CommitPhase, names: &Names, over: &mut impl Over) {
-        self.kinds.insert(dev, Fs::Ext4);
-        let Some(thread) = self.history.thread_mut(e.tid) else { return };
-        let start = thread.steps.iter().rev().take(5).find(|s| s.phase == CommitPhase::Start).map(|s| s.from);
-        thread.steps.push_back(Step { from: e.time, phase, dev });
-        let (CommitPhase::End, Some(from)) = (phase, start) else { return };
-        let operation = Operation {
-            kind: Kind::JournalCommit,
-            tid: e.tid,
-            task: names.of(e.tid),
-            from,
-            to: e.time.max(from),
-            fd: None,
-            fs: Fs::Ext4,
-            dev,
-            inode: 0,
-            result: 0,
-            is_storage: true,
-        };
-        self.end(operation, names, over);
-    }
-
-    fn writeback_end(&mut self, e: &TaskEvent, names: &Names, over: &mut impl Over) {
-        let Some(thread) = self.history.thread_mut(e.tid) else { return };
-        let Some((dev, inode, from)) = thread.writing_back.take() else { return };
-        let operation = Operation {
-            kind: Kind::Writeback,
-            tid: e.tid,
-            task: names.of(e.tid),
-            from,
-            to: e.time.max(from),
-            fd: None,
-            fs: self.kinds.get(&dev).copied().unwrap_or_default(),
-            dev,
-            inode,
-            result: 0,
-            is_storage: true,
-        };
-        self.end(operation, names, over);
-    }
-
-    fn ring_complete(
-        &mut self,
-        e: &TaskEvent,
-        request: u64,
-        result: i64,
-        names: &Names,
-        over: &mut impl Over,
-    ) {
-        let Some(ring) = self.rings.remove(&request) else { return };
-        let wake = self.wake(e);
-        let account = Walk::of_event(&self.history, &wake, ring.tid, ring.from);
-        let operation = Operation {
-            kind: ring.kind,
-            tid: ring.tid,
-            task: names.of(ring.tid),
-            from: ring.from,
-            to: account.to,
-            fd: None,
-            fs: Fs::Unknown,
-            dev: DevId(0),
-            inode: 0,
-            result,
-            is_storage: true,
-        };
-        over.operation(&operation, account, names, &self.history);
+        self.page_fault(e, next, names, over);
     }
 }

@@ -1,0 +1,57 @@
+//! What goes on behind the back of applications, and page faults: operations that no system call begins.
+
+use crate::operation::{Kind, Operation};
+use crate::over::Over;
+use crate::thread::{State, Step};
+use crate::wait::Wait;
+use crate::watch::Watch;
+use life::Names;
+use trace::{CommitPhase, DevId, Fs, TaskEvent, Tid};
+
+impl Watch {
+    /// A task that slept for a page outside of any system call runs again: a page fault is over.
+    pub(crate) fn page_fault(&mut self, e: &TaskEvent, next: Tid, names: &Names, over: &mut impl Over) {
+        let Some(thread) = self.history.thread(next) else { return };
+        let asleep =
+            thread.stretches.iter().rev().skip(1).take(2).find(|s| matches!(s.state, State::Asleep(_)));
+        let Some((from, Some(stack))) = asleep.map(|s| (s.from, s.stack)) else { return };
+        if !matches!(self.history.texts.wait(stack), Wait::PageFault | Wait::Swap) {
+            return;
+        }
+        let operation = Operation::of(Kind::PageFault, next, names.of(next), from, e.time);
+        self.end(operation, names, over);
+    }
+
+    pub(crate) fn commit(
+        &mut self,
+        e: &TaskEvent,
+        dev: DevId,
+        phase: CommitPhase,
+        names: &Names,
+        over: &mut impl Over,
+    ) {
+        self.kinds.insert(dev, Fs::Ext4);
+        let Some(thread) = self.history.thread_mut(e.tid) else { return };
+        let start = thread.steps.iter().rev().take(5).find(|s| s.phase == CommitPhase::Start).map(|s| s.from);
+        thread.steps.push_back(Step { from: e.time, phase, dev });
+        let (CommitPhase::End, Some(from)) = (phase, start) else { return };
+        let operation = Operation {
+            fs: Fs::Ext4,
+            dev,
+            ..Operation::of(Kind::JournalCommit, e.tid, names.of(e.tid), from, e.time.max(from))
+        };
+        self.end(operation, names, over);
+    }
+
+    pub(crate) fn writeback_end(&mut self, e: &TaskEvent, names: &Names, over: &mut impl Over) {
+        let Some(thread) = self.history.thread_mut(e.tid) else { return };
+        let Some((dev, inode, from)) = thread.writing_back.take() else { return };
+        let operation = Operation {
+            fs: self.kinds.get(&dev).copied().unwrap_or_default(),
+            dev,
+            inode,
+            ..Operation::of(Kind::Writeback, e.tid, names.of(e.tid), from, e.time.max(from))
+        };
+        self.end(operation, names, over);
+    }
+}

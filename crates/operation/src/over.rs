@@ -1,0 +1,31 @@
+//! Who wants to know of operations that are over.
+
+use crate::account::Account;
+use crate::history::History;
+use crate::operation::Operation;
+use life::{Names, Request, TaskName};
+use trace::{Nanos, Tid};
+
+/// The time between two operations of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outside {
+    /// Whose.
+    pub tid: Tid,
+    /// The end of the one.
+    pub from: Nanos,
+    /// The beginning of the other.
+    pub to: Nanos,
+    /// The part of it in which the task waited for a processor.
+    pub wait_cpu: Nanos,
+}
+
+/// Who wants to know.
+pub trait Over {
+    /// An operation is over.
+    fn operation(&mut self, o: &Operation, account: Account, names: &Names, history: &History);
+    /// A request for a file's data was completed that the flusher had sent; `writers` wrote the data (none: before the
+    /// recording).
+    fn written_back(&mut self, _request: &Request, _writers: &[TaskName], _names: &Names) {}
+    /// A task was between two operations.
+    fn outside(&mut self, _outside: &Outside) {}
+}
