@@ -3,8 +3,11 @@
 use crate::case::Case;
 use crate::paths;
 use crate::verdict::{Answer, Verdict};
+use crate::words::time;
 use crate::Cause;
 use ledger::Reason;
+use std::collections::BTreeMap;
+use trace::Nanos;
 
 /// The cause.
 pub struct CpuWait;
@@ -25,9 +28,13 @@ impl Cause for CpuWait {
     fn judge(&self, case: &mut Case) -> Verdict {
         let what = "waiting for a processor, not for storage";
         let pick = |_, reason| reason == Reason::WaitCpu;
-        let (mut v, _) = paths::judge(case, self.name(), what, pick);
+        let (mut v, found) = paths::judge(case, self.name(), what, pick);
         if v.verdict != Answer::Found {
             return v;
+        }
+        let who = runners(case, &found);
+        if !who.is_empty() {
+            v = v.because(format!("while the slowest of them waited, the processors ran {}", who.join(", ")));
         }
         if let Some(cpus) = &case.system.cpus {
             v = v.because(format!("the host has {} processors ({})", cpus.value, cpus.at));
@@ -43,4 +50,18 @@ impl Cause for CpuWait {
         .try_this("let it preempt: costs the busy ones little, if it mostly sleeps", "chrt -f -p 1 PID")
         .unless("operations as slow on idle processors")
     }
+}
+
+/// Who ran meanwhile, over the operations that were kept, the longest first.
+fn runners(case: &Case, groups: &[usize]) -> Vec<String> {
+    let mut all = BTreeMap::<&str, Nanos>::new();
+    let stats = |g: &usize| case.facts.operations.groups.get(&case.focus.groups[*g].op?);
+    for ran in
+        groups.iter().filter_map(stats).flat_map(|s| s.slowest.all()).flat_map(|k| k.ran.values().flatten())
+    {
+        *all.entry(&ran.task).or_default() += ran.time;
+    }
+    let mut all: Vec<_> = all.into_iter().collect();
+    all.sort_by_key(|(_, t)| std::cmp::Reverse(*t));
+    all.into_iter().take(3).map(|(who, t)| format!("{who} ({})", time(t))).collect()
 }

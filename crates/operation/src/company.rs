@@ -1,12 +1,13 @@
-//! What else a device was doing while it had a request: whose requests it completed, and how much they moved.
+//! Who else was there: what a device was doing while it had a request, and who ran while a task waited for a processor.
 
 use crate::history::History;
 use crate::served::{Done, Entry};
+use crate::thread::State;
 use crate::walk::timeline;
 use life::{Class, TaskName};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use trace::{Bytes, Nanos};
+use trace::{Bytes, Nanos, Tid};
 
 /// Requests of one task and class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -41,5 +42,26 @@ pub fn company(history: &History, entry: &Entry, a: Nanos, b: Nanos) -> Vec<Comp
     }
     let mut all: Vec<_> = all.into_values().collect();
     all.sort_by_key(|c| std::cmp::Reverse((c.bytes, c.requests)));
+    all
+}
+
+/// Who ran from `a` to `b` on the processor on which a task waited for its turn, and for how long: the longest first.
+pub fn runners(history: &History, tid: Tid, a: Nanos, b: Nanos) -> Vec<(Tid, Nanos)> {
+    let waited_on = history.thread(tid).and_then(|t| t.between(a, b).next()).map(|(s, _)| s.cpu);
+    let Some(cpu) = waited_on else { return vec![] };
+    let mut ran: Vec<(Nanos, Nanos, Tid)> = Vec::new();
+    for (other, thread) in history.threads.iter().filter(|(other, _)| **other != tid) {
+        let here = thread.between(a, b).filter(|(s, _)| s.state == State::Running && s.cpu == cpu);
+        ran.extend(here.map(|(s, to)| (s.from.max(a), to.min(b), *other)));
+    }
+    ran.sort_unstable();
+    // Only one runs at a time: where an end was not seen, the next beginning is it.
+    let ends = ran.iter().skip(1).map(|next| next.0).chain([b]).collect::<Vec<_>>();
+    let mut times = BTreeMap::<Tid, Nanos>::new();
+    for ((from, to, other), end) in ran.into_iter().zip(ends) {
+        *times.entry(other).or_default() += to.min(end).since(from);
+    }
+    let mut all: Vec<_> = times.into_iter().filter(|(_, time)| time.0 > 0).collect();
+    all.sort_by_key(|(tid, time)| (std::cmp::Reverse(*time), *tid));
     all
 }

@@ -20,7 +20,7 @@ mod walk;
 mod watch;
 
 pub use account::{Account, Hop, Node, Part, Waits};
-pub use company::{company, Companion};
+pub use company::{company, runners, Companion};
 pub use follow::Follow;
 pub use history::{Below, History};
 pub use operation::{Kind, Operation};

@@ -2,7 +2,7 @@
 
 use ledger::Reason;
 use life::{Class, Names};
-use operation::{company, Account, Done, History, Operation, Part};
+use operation::{company, runners, Account, Done, History, Operation, Part};
 use std::collections::BTreeMap;
 use trace::{Bytes, Nanos, TextId, Tid};
 
@@ -25,6 +25,15 @@ pub struct Met {
     pub bytes: Bytes,
 }
 
+/// Who ran while a task waited for the processor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// Who.
+    pub task: String,
+    /// How long.
+    pub time: Nanos,
+}
+
 /// A slow operation.
 #[derive(Clone, Debug)]
 pub struct Kept {
@@ -40,6 +49,8 @@ pub struct Kept {
     pub texts: BTreeMap<TextId, String>,
     /// For parts in the device, by their place in the account: what the device did meanwhile.
     pub met: BTreeMap<usize, Vec<Met>>,
+    /// For waits for a processor, by their place: who had it meanwhile.
+    pub ran: BTreeMap<usize, Vec<Ran>>,
     /// Who had written the data of a request that the flusher sent, by the request's place.
     pub writers: BTreeMap<usize, String>,
 }
@@ -54,10 +65,19 @@ impl Kept {
             names: BTreeMap::new(),
             texts: BTreeMap::new(),
             met: BTreeMap::new(),
+            ran: BTreeMap::new(),
             writers: BTreeMap::new(),
         };
         let mut request = None;
+        // The tasks around a part, by depth: the innermost is who waits.
+        let mut tasks = vec![(None, operation.tid)];
         for (at, node) in account.nodes.iter().enumerate() {
+            while tasks.last().is_some_and(|(depth, _)| depth.is_some_and(|d| d >= node.depth)) {
+                tasks.pop();
+            }
+            if let Part::Task(tid) | Part::Work { worker: tid, .. } = &node.part {
+                tasks.push((Some(node.depth), *tid));
+            }
             match &node.part {
                 Part::Wait { stack: Some(id), .. } => kept.text(*id, history),
                 Part::Work { function, worker } => {
@@ -92,6 +112,12 @@ impl Kept {
                         bytes: c.bytes,
                     });
                     kept.met.insert(at, met.collect());
+                }
+                Part::Leaf(Reason::WaitCpu) if node.length() >= WORTH_A_LOOK => {
+                    let tid = tasks.last().map_or(operation.tid, |(_, tid)| *tid);
+                    let ran = runners(history, tid, node.from, node.to).into_iter().take(3);
+                    let named = |(tid, time)| Ran { task: names.text(names.of(tid)).to_string(), time };
+                    kept.ran.insert(at, ran.map(named).collect());
                 }
                 _ => {}
             }

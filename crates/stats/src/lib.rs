@@ -27,7 +27,7 @@ pub use details::{Details, DeviceDetails, TaskDetails, Q2D_STEPS_MS};
 pub use device::{BioStats, ByDepth, Company, DepthRow, Device, PlugStats, Second};
 pub use distribution::{Bucket, Distribution, Summary};
 pub use focus::{class_op, class_words, Focus, Group, TAIL_SHARE};
-pub use kept::{Kept, Met};
+pub use kept::{Kept, Met, Ran};
 pub use messages::Messages;
 pub use operations::{OpKey, OpStats, Operations, OutsideStats};
 pub use phases::Phases;

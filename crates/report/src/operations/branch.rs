@@ -5,7 +5,7 @@
 use ledger::Reason;
 use life::{Class, Op};
 use operation::{Done, Node, Part, Wait};
-use stats::{Kept, Met};
+use stats::{Kept, Met, Ran};
 use std::collections::BTreeSet;
 use trace::{Bytes, CommitPhase, DevId, Nanos, Sector, Tid};
 
@@ -81,6 +81,8 @@ pub struct Branch {
     pub each: (Nanos, Nanos),
     /// What else the device did meanwhile.
     pub met: Vec<Met>,
+    /// Who had the processor meanwhile.
+    pub ran: Vec<Ran>,
     /// The parts within.
     pub parts: Vec<Branch>,
 }
@@ -93,7 +95,16 @@ impl Branch {
     }
 
     fn new(what: What, from: Nanos, time: Nanos) -> Branch {
-        Branch { what, count: 1, from, time, each: (time, time), met: Vec::new(), parts: Vec::new() }
+        Branch {
+            what,
+            count: 1,
+            from,
+            time,
+            each: (time, time),
+            met: Vec::new(),
+            ran: Vec::new(),
+            parts: Vec::new(),
+        }
     }
 
     /// Parts too short for lines of their own, as one.
@@ -152,6 +163,12 @@ impl Branch {
                 None => self.met.push(met),
             }
         }
+        for ran in other.ran {
+            match self.ran.iter_mut().find(|r| r.task == ran.task) {
+                Some(same) => same.time += ran.time,
+                None => self.ran.push(ran),
+            }
+        }
         if let (What::Request(mine), What::Request(theirs)) = (&mut self.what, other.what) {
             mine.start = mine.start.min(theirs.start);
             mine.each = (mine.each.0.min(theirs.each.0), mine.each.1.max(theirs.each.1));
@@ -169,6 +186,7 @@ fn below(kept: &Kept, at: &mut usize, depth: u8) -> Vec<Branch> {
         *at += 1;
         let mut branch = Branch::new(what(kept, place, node), node.from, node.length());
         branch.met = kept.met.get(&place).cloned().unwrap_or_default();
+        branch.ran = kept.ran.get(&place).cloned().unwrap_or_default();
         branch.parts = below(kept, at, node.depth + 1);
         all.push(branch);
     }

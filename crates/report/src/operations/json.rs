@@ -90,6 +90,10 @@ fn part(kept: &Kept, at: usize, node: &Node, places: &Places) -> Value {
             let one = |m: &stats::Met| json!({ "task": m.task, "class": m.class, "requests": m.requests, "bytes": m.bytes });
             all.insert("meanwhile".into(), met.iter().map(one).collect());
         }
+        if let Some(ran) = kept.ran.get(&at).filter(|r| !r.is_empty()) {
+            let one = |r: &stats::Ran| json!({ "task": r.task, "ns": r.time });
+            all.insert("processor_ran".into(), ran.iter().map(one).collect());
+        }
     }
     v
 }

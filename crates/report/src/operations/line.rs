@@ -6,7 +6,7 @@
 use super::branch::{Branch, What};
 use super::fold::fold;
 use super::shares::{shares, whole};
-use super::words::{label, meanwhile, says_all, Places};
+use super::words::{instead, label, meanwhile, says_all, Places};
 use ledger::Reason;
 use stats::Kept;
 use trace::Nanos;
@@ -52,7 +52,7 @@ fn level(parts: &[Branch], shown: u64, total: Nanos, places: &Places) -> Vec<Lin
 
 fn line(branch: &Branch, shown: u64, total: Nanos, places: &Places) -> Line {
     let mut text = label(branch, places);
-    let (mut last, mut met) = (branch, branch.met.clone());
+    let (mut last, mut met, mut ran) = (branch, branch.met.clone(), branch.ran.clone());
     while let ([only], false) = (&last.parts[..], matches!(last.what, What::Rest)) {
         match (&last.what, &only.what) {
             (What::Wait { wait, .. }, What::Leaf(reason)) if says_all(*wait, *reason) => {}
@@ -60,6 +60,7 @@ fn line(branch: &Branch, shown: u64, total: Nanos, places: &Places) -> Line {
             _ => text = format!("{text}: {}", label(only, places)),
         }
         met.extend(only.met.iter().cloned());
+        ran.extend(only.ran.iter().cloned());
         last = only;
     }
     let lines = level(&last.parts, shown, total, places);
@@ -71,7 +72,7 @@ fn line(branch: &Branch, shown: u64, total: Nanos, places: &Places) -> Line {
         shown,
         count: branch.count,
         text,
-        note: meanwhile(&met),
+        note: meanwhile(&met).or_else(|| instead(&ran)),
         reason: if let What::Leaf(reason) = last.what { Some(reason) } else { None },
         inline: !lines.is_empty() && leaves && (short || is_rest),
         lines,

@@ -74,6 +74,7 @@ fn kept(nodes: Vec<Node>, total: u64) -> Kept {
         names: names.into_iter().map(|(tid, n)| (Tid(tid), n.to_string())).collect(),
         texts: texts.into_iter().map(|(id, t)| (TextId(id), t.to_string())).collect(),
         met: BTreeMap::new(),
+        ran: BTreeMap::new(),
         writers: BTreeMap::new(),
     }
 }

@@ -5,7 +5,7 @@ use causes::words::{count, size, time};
 use evidence::System;
 use life::{Class, Op};
 use operation::Wait;
-use stats::{Kept, Met};
+use stats::{Kept, Met, Ran};
 use trace::{Bytes, CommitPhase, DevId, Fs, Nanos};
 
 /// What devices and file systems are called.
@@ -162,4 +162,12 @@ pub fn meanwhile(met: &[Met]) -> Option<String> {
     };
     let all: Vec<String> = met.iter().map(one).collect();
     (!all.is_empty()).then(|| format!("meanwhile it completed {}", all.join(", ")))
+}
+
+/// Who had the processor.
+pub fn instead(ran: &[Ran]) -> Option<String> {
+    let mut ran: Vec<&Ran> = ran.iter().collect();
+    ran.sort_by_key(|r| std::cmp::Reverse(r.time));
+    let all: Vec<String> = ran.iter().take(3).map(|r| format!("{} ({})", r.task, time(r.time))).collect();
+    (!all.is_empty()).then(|| format!("meanwhile the processor ran {}", all.join(", ")))
 }
