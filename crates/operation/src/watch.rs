@@ -195,7 +195,8 @@ impl Watch {
                 }
             }
             What::File { fs, dev, inode } => self.file(e, fs, dev, inode),
-            What::WaitPage { .. } | What::Throttled => {
+            What::Dirtied { dev } => self.file(e, Fs::Unknown, dev, 0),
+            What::WaitPage { .. } => {
                 if let Some(open) = self.history.thread_mut(e.tid).and_then(|t| t.open.as_mut()) {
                     open.is_storage = true;
                 }

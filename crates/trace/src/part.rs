@@ -185,11 +185,11 @@ mod tests {
         let mut batch = Batch::default();
         batch.events.extend([100, 104, 105, 107, 110].map(event));
         batch.tasks.extend([
-            task(99, 0, What::Throttled),
+            task(99, 0, What::WritebackEnd),
             task(101, 1, text),
             task(104, 2, What::WorkEnd),
             task(106, 3, What::Gone),
-            task(108, 4, What::Throttled),
+            task(108, 4, What::WritebackEnd),
             task(110, 5, What::Gone),
             task(108, 99, What::WorkEnd),
         ]);
@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(batch.events.iter().map(|e| e.time.0).collect::<Vec<_>>(), [105, 107]);
         let left: Vec<_> = batch.tasks.iter().map(|t| (t.time.0, t.after, t.what)).collect();
         let wanted =
-            [(101, 0, text), (106, 1, What::Gone), (108, 2, What::Throttled), (108, 2, What::WorkEnd)];
+            [(101, 0, text), (106, 1, What::Gone), (108, 2, What::WritebackEnd), (108, 2, What::WorkEnd)];
         assert_eq!(left, wanted);
     }
 }

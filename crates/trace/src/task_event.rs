@@ -172,8 +172,12 @@ pub enum What {
     },
     /// The flusher is done with it.
     WritebackEnd,
-    /// The task wrote too much and is made to wait (`balance_dirty_pages`).
-    Throttled,
+    /// The task wrote to a file of this device, and the kernel looks whether it must be made to wait
+    /// (`balance_dirty_pages`).
+    Dirtied {
+        /// On which device; 0 where it is no block device.
+        dev: DevId,
+    },
     /// An operation was handed to io_uring.
     RingSubmit {
         /// Its address.

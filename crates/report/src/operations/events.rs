@@ -243,7 +243,7 @@ fn in_words(e: &TaskEvent, texts: &FxHashMap<TextId, String>, names: &Names) -> 
         What::WaitPage { inode } => format!("waits until a page of inode {inode} is written"),
         What::Writeback { inode, .. } => format!("starts to write inode {inode} back"),
         What::WritebackEnd => "is done writing back".into(),
-        What::Throttled => "is made to wait for having written too much".into(),
+        What::Dirtied { .. } => "has written to a file: must it wait?".into(),
         What::RingSubmit { opcode, .. } => format!("io_uring: submits operation {opcode}"),
         What::RingComplete { result, .. } => format!("io_uring: completes, {result}"),
         What::Gone => "ends".into(),

@@ -35,7 +35,7 @@ enum Plan {
     WaitPage { inode: Slot },
     Writeback { name: Slot, inode: Slot },
     WritebackEnd,
-    Throttled { pause: Slot },
+    Dirtied { name: Slot },
     RingSubmit { request: Slot, opcode: Slot },
     RingComplete { request: Slot, result: Slot },
     Gone,
@@ -66,7 +66,7 @@ impl Plan {
             ("writeback", "folio_wait_writeback" | "wait_on_page_writeback") => Plan::WaitPage { inode },
             ("writeback", "writeback_single_inode_start") => Plan::Writeback { name: slot("name"), inode },
             ("writeback", "writeback_single_inode") => Plan::WritebackEnd,
-            ("writeback", "balance_dirty_pages") => Plan::Throttled { pause: slot("pause") },
+            ("writeback", "balance_dirty_pages") => Plan::Dirtied { name: slot("bdi") },
             ("io_uring", "io_uring_submit_req" | "io_uring_submit_sqe") => {
                 Plan::RingSubmit { request: slot("req"), opcode: slot("opcode") }
             }
@@ -209,8 +209,7 @@ impl Tasks {
                 What::Writeback { dev: device_of(r.text(name)), inode: r.int(inode) }
             }
             Plan::WritebackEnd => What::WritebackEnd,
-            Plan::Throttled { pause } if r.int(pause) as i64 > 0 => What::Throttled,
-            Plan::Throttled { .. } => return None,
+            Plan::Dirtied { name } => What::Dirtied { dev: device_of(r.text(name)) },
             Plan::RingSubmit { request, opcode } => {
                 What::RingSubmit { request: r.int(request), opcode: r.int(opcode) as u8 }
             }
