@@ -70,6 +70,7 @@ impl Watch {
         let operation = Operation {
             kind: Kind::Call(open.call),
             tid: e.tid,
+            process: self.processes.get(&e.tid).copied(),
             task: names.of(e.tid),
             from: open.from,
             to: e.time.max(open.from),

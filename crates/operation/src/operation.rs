@@ -127,6 +127,8 @@ pub struct Operation {
     pub kind: Kind,
     /// Whose.
     pub tid: Tid,
+    /// The process that the task is a thread of, where the recording saw it begin.
+    pub process: Option<Tid>,
     /// What the task was called.
     #[serde(skip)]
     pub task: TaskName,
@@ -164,7 +166,20 @@ impl Operation {
     pub(crate) fn of(kind: Kind, tid: Tid, task: TaskName, from: Nanos, to: Nanos) -> Operation {
         let (fs, dev) = (Fs::Unknown, DevId(0));
         let to = to.max(from);
-        Operation { kind, tid, task, from, to, fd: None, fs, dev, inode: 0, result: 0, is_storage: true }
+        Operation {
+            kind,
+            tid,
+            process: None,
+            task,
+            from,
+            to,
+            fd: None,
+            fs,
+            dev,
+            inode: 0,
+            result: 0,
+            is_storage: true,
+        }
     }
 
     /// How long it took.

@@ -43,6 +43,8 @@ pub struct Watch {
     pub(crate) aios: FxHashMap<(DevId, Sector), Aio>,
     /// What is known of file descriptors, from operations on them before.
     pub(crate) files: FxHashMap<(Tid, i32), (Fs, DevId, u64)>,
+    /// Which process a task is of.
+    pub(crate) processes: FxHashMap<Tid, Tid>,
     /// Which file system is on a device.
     pub(crate) kinds: FxHashMap<DevId, Fs>,
     /// For which file an extent on its way to the device was written back.
@@ -215,6 +217,15 @@ impl Watch {
                 self.rings.insert(request, Ring { from: e.time, tid: e.tid, kind: Kind::of_ring(opcode) });
             }
             What::RingComplete { request, result } => self.ring_complete(e, request, result, names, over),
+            What::Born { tid, thread } => {
+                if self.processes.len() >= MAX_PENDING {
+                    self.processes.clear();
+                }
+                let process = if thread { self.processes.get(&e.tid).copied() } else { Some(tid) };
+                if let Some(process) = process {
+                    self.processes.insert(tid, process);
+                }
+            }
             What::Gone => {
                 if let Some(thread) = self.history.thread_mut(e.tid) {
                     thread.open = None;

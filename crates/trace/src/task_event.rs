@@ -192,6 +192,13 @@ pub enum What {
         /// A count, or minus an errno.
         result: i64,
     },
+    /// The event's task made another.
+    Born {
+        /// Which.
+        tid: Tid,
+        /// Whether it is a thread of the same process.
+        thread: bool,
+    },
     /// A task ends.
     Gone,
     /// Events of this processor are missing, since `since`.

@@ -50,6 +50,7 @@ fn operation(dist: &mut Dist, kind: Kind, fs: Fs, from: u64, ns: u64, request: O
     let o = Operation {
         kind,
         tid: Tid(7),
+        process: None,
         task: TaskName(0),
         from,
         to,
@@ -160,6 +161,7 @@ fn what_has_no_requests_of_its_own_is_looked_for_below() {
     let mut o = Operation {
         kind: Kind::Call(Call::Read),
         tid: Tid(7),
+        process: None,
         task: TaskName(0),
         from: Nanos(0),
         to: Nanos(9_000),

@@ -246,6 +246,8 @@ fn in_words(e: &TaskEvent, texts: &FxHashMap<TextId, String>, names: &Names) -> 
         What::Dirtied { .. } => "has written to a file: must it wait?".into(),
         What::RingSubmit { opcode, .. } => format!("io_uring: submits operation {opcode}"),
         What::RingComplete { result, .. } => format!("io_uring: completes, {result}"),
+        What::Born { tid, thread: true } => format!("starts the thread {}", tid.0),
+        What::Born { tid, .. } => format!("starts the process {}", tid.0),
         What::Gone => "ends".into(),
         What::Lost { .. } => "EVENTS LOST before here".into(),
         What::Text { .. } => String::new(),

@@ -19,6 +19,7 @@ pub fn json(kept: &Kept, places: &Places) -> Value {
         "op": o.kind.name(),
         "task": kept.task,
         "tid": o.tid,
+        "process": o.process,
         "filesystem": o.fs.name(),
         "device": (o.dev != DevId(0)).then(|| places.device(o.dev)),
         "mount": places.mount(o.dev).map(|m| m.0),

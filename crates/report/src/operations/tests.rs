@@ -59,6 +59,7 @@ fn kept(nodes: Vec<Node>, total: u64) -> Kept {
         operation: Operation {
             kind: Kind::Call(Call::Fsync),
             tid: Tid(7),
+            process: None,
             task: TaskName(0),
             from: Nanos(0),
             to: Nanos(total),

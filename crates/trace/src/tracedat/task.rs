@@ -17,6 +17,9 @@ use rustc_hash::FxHashMap;
 /// [`UNKNOWN`].
 const MAX_TEXTS: usize = 1 << 16;
 
+/// `CLONE_THREAD` (include/uapi/linux/sched.h).
+const CLONE_THREAD: u64 = 0x10000;
+
 /// Stands for what could not be kept.
 const UNKNOWN: TextId = TextId(u32::MAX);
 
@@ -38,6 +41,7 @@ enum Plan {
     Dirtied { name: Slot },
     RingSubmit { request: Slot, opcode: Slot },
     RingComplete { request: Slot, result: Slot },
+    Born { tid: Slot, flags: Slot },
     Gone,
 }
 
@@ -51,6 +55,7 @@ impl Plan {
             ("sched", "sched_switch") => Plan::Switch { state: slot("prev_state"), next: slot("next_pid") },
             ("sched", "sched_waking") => Plan::Wake { tid: slot("pid") },
             ("sched", "sched_process_exit") => Plan::Gone,
+            ("task", "task_newtask") => Plan::Born { tid: slot("pid"), flags: slot("clone_flags") },
             ("workqueue", "workqueue_queue_work") => {
                 Plan::WorkQueued { work: slot("work"), function: slot("function") }
             }
@@ -215,6 +220,9 @@ impl Tasks {
             }
             Plan::RingComplete { request, result } => {
                 What::RingComplete { request: r.int(request), result: r.int(result) as i32 as i64 }
+            }
+            Plan::Born { tid, flags } => {
+                What::Born { tid: Tid(r.int(tid) as u32), thread: r.int(flags) & CLONE_THREAD != 0 }
             }
             Plan::Gone => What::Gone,
         })
