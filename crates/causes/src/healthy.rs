@@ -58,8 +58,10 @@ impl Cause for Healthy {
                 None => (EXPECTED_FLASH, "a device that does not turn".into()),
             };
             let from = group.tail.threshold;
-            let Some(device) = case.facts.device(group.dev) else { continue };
-            let latency = &device.bios[group.class.index()].phases.q2c;
+            let of_operations =
+                group.op.and_then(|op| case.facts.operations.groups.get(&op)).map(|s| &s.latency);
+            let of_bios = || case.facts.device(group.dev).map(|d| &d.bios[group.class.index()].phases.q2c);
+            let Some(latency) = of_operations.or_else(of_bios) else { continue };
             let (worst, outlier) = (latency.max(), latency.quantile(0.999));
             if from > expected {
                 return Verdict::rejected(

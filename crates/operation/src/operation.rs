@@ -32,6 +32,23 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All kinds.
+    pub fn all() -> impl Iterator<Item = Kind> {
+        use Kind::*;
+        let others = [
+            PageFault,
+            RingRead,
+            RingWrite,
+            RingSync,
+            RingOther,
+            AioRead,
+            AioWrite,
+            JournalCommit,
+            Writeback,
+        ];
+        trace::Call::ALL.into_iter().map(Kind::Call).chain(others)
+    }
+
     /// Its name on the screen and in JSON.
     pub fn name(self) -> &'static str {
         match self {
@@ -156,10 +173,8 @@ impl Operation {
     /// Whether its result is a number of bytes.
     pub fn moves_bytes(&self) -> bool {
         use Call::*;
-        matches!(
-            self.kind,
-            Kind::Call(Read | Write | Sendfile | CopyFileRange) | Kind::RingRead | Kind::RingWrite
-        )
+        let moving = matches!(self.kind, Kind::Call(Read | Write | Sendfile | CopyFileRange));
+        moving || matches!(self.kind, Kind::RingRead | Kind::RingWrite | Kind::AioRead | Kind::AioWrite)
     }
 
     /// One of which no more is known than whose it was and when.

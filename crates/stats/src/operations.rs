@@ -11,7 +11,7 @@ use ledger::Reason;
 use life::{Class, Names, Request, TaskName};
 use operation::{Account, Done, Entry, History, Kind, Operation, Outside, Over, Wait, Waits};
 use std::collections::BTreeMap;
-use trace::{Bytes, Call, DevId, Fs, Nanos};
+use trace::{Bytes, DevId, Fs, Nanos};
 
 /// Operations of one kind on one file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -49,7 +49,7 @@ impl OpStats {
         self.latency.record(total.0);
         if o.result < 0 {
             self.errors += 1;
-        } else if moves_bytes(o.kind) {
+        } else if o.moves_bytes() {
             self.bytes = self.bytes.saturating_add(o.result as u64);
         }
         let (bucket, sum) = self.tail.place(total);
@@ -114,16 +114,6 @@ fn company(sum: &mut TailTime, reason: Reason, time: Nanos, entry: &Entry) {
         }
         _ => {}
     }
-}
-
-/// Whether a result is a number of bytes.
-fn moves_bytes(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::Call(Call::Read | Call::Write | Call::Sendfile | Call::CopyFileRange)
-            | Kind::RingRead
-            | Kind::RingWrite
-    )
 }
 
 /// Time between operations: the task was elsewhere.

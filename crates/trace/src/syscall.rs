@@ -154,6 +154,33 @@ impl Calls {
 }
 
 impl Call {
+    /// All that are known by name.
+    pub const ALL: [Call; 20] = {
+        use Call::*;
+        [
+            Read,
+            Write,
+            Fsync,
+            Fdatasync,
+            Sync,
+            Syncfs,
+            SyncFileRange,
+            Msync,
+            Open,
+            Close,
+            Unlink,
+            Rename,
+            Truncate,
+            Fallocate,
+            Getdents,
+            Sendfile,
+            CopyFileRange,
+            IoSubmit,
+            IoGetevents,
+            IoUringEnter,
+        ]
+    };
+
     /// Its name, as people call it and as JSON has it.
     pub fn name(self) -> &'static str {
         match self {

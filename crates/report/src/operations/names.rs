@@ -1,46 +1,6 @@
 //! What operations are called on the command line.
 
 use operation::{Kind, Operation};
-use trace::Call;
-
-/// All kinds that are ledgers' subjects.
-fn kinds() -> impl Iterator<Item = Kind> {
-    use Call::*;
-    let calls = [
-        Read,
-        Write,
-        Fsync,
-        Fdatasync,
-        Sync,
-        Syncfs,
-        SyncFileRange,
-        Msync,
-        Open,
-        Close,
-        Unlink,
-        Rename,
-        Truncate,
-        Fallocate,
-        Getdents,
-        Sendfile,
-        CopyFileRange,
-        IoSubmit,
-        IoGetevents,
-        IoUringEnter,
-    ];
-    let others = [
-        Kind::PageFault,
-        Kind::RingRead,
-        Kind::RingWrite,
-        Kind::RingSync,
-        Kind::RingOther,
-        Kind::AioRead,
-        Kind::AioWrite,
-        Kind::JournalCommit,
-        Kind::Writeback,
-    ];
-    calls.into_iter().map(Kind::Call).chain(others)
-}
 
 /// Its name without blanks: `io_uring-read`.
 fn plain(kind: Kind) -> String {
@@ -49,7 +9,7 @@ fn plain(kind: Kind) -> String {
 
 /// The names that may be asked for.
 pub fn all_names() -> impl Iterator<Item = String> {
-    kinds().map(plain)
+    Kind::all().map(plain)
 }
 
 /// Whether no kind of operation has this name.
