@@ -123,13 +123,13 @@ const APPENDS: &str = "
     }
     export -f append; touch mnt/log
     record stable append stable
-    umount mnt; echo 0 > /sys/block/$name/queue/stable_writes; mount $dev mnt
+    umount mnt; echo 0 > $queue/stable_writes; mount $dev mnt
     record free append free";
 
 #[test]
 fn stable_pages() {
     let disk = Some("--channels 2 --read-us 200 --write-us 4000");
-    let setup = "echo 1 > /sys/block/$name/queue/stable_writes";
+    let setup = "echo 1 > $queue/stable_writes";
     let case = Case { disk, fs: "ext4", setup, run: APPENDS, needs: &["sync"] };
     let Some(r) = case.run() else { return };
     for (capture, expected) in [("stable", "found"), ("free", "rejected")] {
@@ -149,7 +149,7 @@ fn four_tags() {
     let run =
         "record capture fio --output=fio.json --name=read --filename=$dev --rw=randread --bs=4k --direct=1 \
         --ioengine=libaio --iodepth=16 --numjobs=2 --group_reporting --runtime=1 --time_based";
-    let setup = "echo 4 > /sys/block/$name/queue/nr_requests";
+    let setup = "echo 4 > $queue/nr_requests";
     let case = Case { disk: Some("--channels 4 --read-us 1000"), fs: "none", setup, run, needs: &[] };
     let Some(r) = case.run() else { return };
     let all = r.operations("capture");
@@ -209,15 +209,14 @@ const HELD_BACK: &str = "
           --fsync=32 --numjobs=2 --group_reporting --runtime=1 --time_based
     }
     export -f both
-    echo 2000 > /sys/block/$name/queue/wbt_lat_usec
     record on both on
-    echo 0 > /sys/block/$name/queue/wbt_lat_usec
+    echo 0 > $queue/wbt_lat_usec
     record off both off";
 
 #[test]
 fn writeback_throttling() {
     let disk = Some("--channels 1 --read-us 3000 --write-us 2000 --mbps 100");
-    let setup = "[ -e /sys/block/$name/queue/wbt_lat_usec ] || { echo 'CANNOT: no wbt' >&2; exit 1; }";
+    let setup = "[ -e $queue/wbt_lat_usec ] || { echo 'CANNOT: no wbt' >&2; exit 1; }";
     let case = Case { disk, fs: "ext4", setup, run: HELD_BACK, needs: &[] };
     let Some(r) = case.run() else { return };
     for (capture, verdict) in [("on", "found"), ("off", "rejected")] {

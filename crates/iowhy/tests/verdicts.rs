@@ -161,7 +161,7 @@ const TOLD: &[Told] = &[
         recording: "i_ordered_dioread_lock",
         found: &[
             ("journal-ordered", 0.15, "37 % of their 2.4 s"),
-            ("journal-ordered", 0.15, "of which 899 ms while the journal's commit waited"),
+            ("journal-ordered", 0.15, "of which 977 ms while the journal's commit waited"),
         ],
         rejected: &[("log-force", NOBODY), ("flush-cost", "0.3 % of the time"), ("journal-cpu", "0.3 %")],
     },

@@ -15,6 +15,7 @@ use crate::operations::{OpKey, OpStats};
 use crate::tail::{Slowest, TailTime};
 use ledger::{Reason, RollUp};
 use life::{Class, Op};
+use operation::Kind;
 use trace::{DevId, Fs, Nanos};
 
 /// The part of the operations that is called the tail: the slowest 1 %.
@@ -108,8 +109,11 @@ impl Focus {
 /// The groups of operations that applications wait for. Calls of which no file system is known and that never had a
 /// request in a device are left out: most are device files and pseudo files.
 fn operations(facts: &Facts) -> Vec<Group> {
-    let known =
-        |k: &OpKey, s: &OpStats| k.dev != DevId(0) || k.fs != Fs::Unknown || s.main_device().is_some();
+    // A call on a file of unknown place that only waited for somebody else's request was not about that device.
+    let has_file = |k: &OpKey| matches!(k.kind, Kind::Call(call) if call.has_fd());
+    let known = |k: &OpKey, s: &OpStats| {
+        k.dev != DevId(0) || k.fs != Fs::Unknown || (!has_file(k) && s.main_device().is_some())
+    };
     let all = facts.operations.groups.iter().filter(|(k, s)| k.kind.is_foreground() && known(k, s));
     all.map(|(key, stats)| Group {
         dev: stats.main_device().unwrap_or(key.dev),

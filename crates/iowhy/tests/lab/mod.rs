@@ -48,8 +48,14 @@ else
   file=b; truncate -s 256M b
 fi
 dev=$(losetup -f --show --direct-io=on $file); name=$(basename $dev); export dev name
-trap 'cd /; umount "$DIR/mnt" 2>/dev/null || true; losetup -d $dev; [ -z "$DISK" ] || umount "$DIR/m"' EXIT
-echo none > /sys/block/$name/queue/scheduler
+# A loop device keeps its settings for the next one that gets it. Only a number that differs changes the tags.
+usual() {
+  echo none > $queue/scheduler; echo 64 > $queue/nr_requests; echo 128 > $queue/nr_requests; echo 0 > $queue/stable_writes
+  echo 2000 > $queue/wbt_lat_usec 2>/dev/null || true
+}
+queue=/sys/block/$name/queue
+trap 'cd /; umount "$DIR/mnt" 2>/dev/null || true; usual; losetup -d $dev; [ -z "$DISK" ] || umount "$DIR/m"' EXIT
+usual
 case $FS in
   ext4) mkfs.ext4 -q -F -E lazy_itable_init=0,lazy_journal_init=0,nodiscard $dev;;
   xfs) mkfs.xfs -q -f -K $dev;;
