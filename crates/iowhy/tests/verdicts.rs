@@ -88,6 +88,16 @@ const KNOWN: &[Known] = &[
         found: &["cgroup-limit"],
         rejected: &["healthy", "device-saturated", "cpu-wait", "writeback-flood"],
     },
+    Known {
+        recording: "fsync-writeback-throttle",
+        found: &["writeback-throttle", "device-saturated"],
+        rejected: &["healthy", "dirty-throttling", "journal-cpu", "flush-cost", "cgroup-limit"],
+    },
+    Known {
+        recording: "fsync-journal-cpu",
+        found: &["journal-cpu", "cpu-wait"],
+        rejected: &["healthy", "writeback-throttle", "flush-cost", "device-saturated", "journal-ordered"],
+    },
     Known { recording: "misc-events", found: &[], rejected: &["scheduler-starvation"] },
 ];
 
