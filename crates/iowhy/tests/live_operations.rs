@@ -22,6 +22,12 @@ const FLUSHED: &str = "--channels 4 --read-us 200 --write-us 1000 --flush-us 150
 /// that is busy with other tests an interrupt may come in between.
 const CLOSE: Nanos = Nanos(200_000);
 
+/// And of half of all calls no more than this.
+const MOSTLY: Nanos = Nanos(20_000);
+
+/// What is asked for with io_uring and libaio is over for fio when it collects it, for which it needs a processor.
+const COLLECTED: Nanos = Nanos(500_000);
+
 type One = (Operation, Account, String);
 
 /// Whether some part of an operation waited so.
@@ -48,13 +54,13 @@ fn share(all: &[&One], reason: Reason) -> f64 {
     sum(&|a| a.of(reason)) / sum(&|a| a.total())
 }
 
-/// As many operations as fio did, and on average as long as fio says: at most [`CLOSE`] less.
+/// As many operations as fio did, and on average as long as fio says, but for what fio adds.
 #[track_caller]
-fn as_fio_says(all: &[&One], count: &Json, latency: &Json) {
+fn as_fio_says(all: &[&One], count: &Json, latency: &Json, added: Nanos) {
     assert_eq!(all.len() as u64, whole(count));
     let (traced, fio) = (mean(all), latency["mean"].as_f64().unwrap());
     println!("{} operations, mean {traced:.0} ns, fio says {fio:.0} ns", all.len());
-    assert!(traced <= fio && fio - traced < CLOSE.0 as f64, "traced {traced} ns, fio {fio} ns");
+    assert!(traced <= fio && fio - traced < added.0 as f64, "traced {traced} ns, fio {fio} ns");
 }
 
 #[track_caller]
@@ -72,7 +78,7 @@ const FSYNC: &str =
 fn fsyncs<'a>(r: &Recorded, all: &'a All, waits: &[Wait]) -> Vec<&'a One> {
     let fsyncs = all.of_fio(Kind::Call(Call::Fsync));
     let sync = &r.fio("fio.json", "sync")["sync"];
-    as_fio_says(&fsyncs, &sync["total_ios"], &sync["lat_ns"]);
+    as_fio_says(&fsyncs, &sync["total_ios"], &sync["lat_ns"], CLOSE);
     let waiting = part(&fsyncs, |(_, a, _)| waited(a, waits));
     assert!(waiting > 0.95, "{waiting} of them waited so");
     let unexplained = share(&fsyncs, Reason::Unexplained);
@@ -116,7 +122,7 @@ fn fsync_on_ext4() {
 /// pages, which hold from the mount on.
 const APPENDS: &str = "
     append() {
-        while sync -d mnt/log; do :; done 2>/dev/null &
+        while :; do sync -d mnt/log || sleep 0.01; done 2>/dev/null &
         fio --output=$1.json --name=append --filename=mnt/log --rw=write --bs=1k --size=64M --rate=4m --ioengine=psync \
           --fallocate=none --runtime=1 --time_based
         kill $!
@@ -136,7 +142,7 @@ fn stable_pages() {
         let all = r.operations(capture);
         let writes = all.of_fio(Kind::Call(Call::Write));
         let write = &r.fio(&format!("{capture}.json"), "append")["write"];
-        as_fio_says(&writes, &write["total_ios"], &write["clat_ns"]);
+        as_fio_says(&writes, &write["total_ios"], &write["clat_ns"], CLOSE);
         let waiting = part(&writes, |(_, a, _)| waited(a, &[Wait::StablePage]));
         println!("{capture}: {waiting} of the writes waited for their page");
         assert_eq!(waiting > 0.0, capture == "stable", "{waiting}");
@@ -148,7 +154,7 @@ fn stable_pages() {
 fn four_tags() {
     let run =
         "record capture fio --output=fio.json --name=read --filename=$dev --rw=randread --bs=4k --direct=1 \
-        --ioengine=libaio --iodepth=16 --numjobs=2 --group_reporting --runtime=1 --time_based";
+        --ioengine=libaio --iodepth=16 --numjobs=2 --group_reporting --runtime=500ms --time_based";
     let setup = "echo 4 > $queue/nr_requests";
     let case = Case { disk: Some("--channels 4 --read-us 1000"), fs: "none", setup, run, needs: &[] };
     let Some(r) = case.run() else { return };
@@ -187,7 +193,7 @@ fn a_cgroup_held_to_100_reads() {
     let all = r.operations("capture");
     let reads = all.of_fio(Kind::Call(Call::Read));
     let read = &r.fio("fio.json", "read")["read"];
-    as_fio_says(&reads, &read["total_ios"], &read["clat_ns"]);
+    as_fio_says(&reads, &read["total_ios"], &read["clat_ns"], CLOSE);
     let held = share(&reads, Reason::CgroupLimit);
     println!("held back for {held} of their time");
     assert!(held > 0.9, "{held}");
@@ -233,9 +239,9 @@ fn writeback_throttling() {
 fn reads_through_io_uring_and_libaio() {
     let run = "fio --name=lay --filename=mnt/f --rw=write --bs=1M --size=16M --direct=1 --output=lay.json
         record capture fio --output=fio.json --name=ring --filename=mnt/f --rw=randread --bs=4k --size=16M --direct=1 \
-        --ioengine=io_uring --iodepth=4 --runtime=1 --time_based \
+        --ioengine=io_uring --iodepth=4 --runtime=500ms --time_based \
         --name=aio --stonewall --filename=mnt/f --rw=randread --bs=4k --size=16M --direct=1 --ioengine=libaio --iodepth=4 \
-        --runtime=1 --time_based";
+        --runtime=500ms --time_based";
     let setup = "fio --enghelp | grep -qw io_uring || { echo 'CANNOT: fio has no io_uring' >&2; exit 1; }
         [ \"$(cat /proc/sys/kernel/io_uring_disabled || echo 0)\" = 0 ] || { echo 'CANNOT: io_uring is off' >&2; exit 1; }";
     let case = Case { disk: Some(SSD), fs: "ext4", setup, run, needs: &[] };
@@ -244,8 +250,7 @@ fn reads_through_io_uring_and_libaio() {
     for (kind, job) in [(Kind::RingRead, "ring"), (Kind::AioRead, "aio")] {
         let reads = all.of_fio(kind);
         let read = &r.fio("fio.json", job)["read"];
-        // fio's time goes on until it collects them.
-        as_fio_says(&reads, &read["total_ios"], &read["lat_ns"]);
+        as_fio_says(&reads, &read["total_ios"], &read["lat_ns"], COLLECTED);
         let (device, unexplained) = (share(&reads, Reason::Device), share(&reads, Reason::Unexplained));
         println!("{job}: {device} of the time in the device");
         assert!(device > 0.5 && unexplained < 0.01, "{job}: {device}, {unexplained}");
@@ -266,7 +271,7 @@ fn page_faults() {
     let faults: Vec<&One> = all.of_fio(Kind::PageFault).into_iter().filter(|(_, a, _)| here(a)).collect();
     let read = &r.fio("fio.json", "map")["read"];
     assert_eq!(whole(&read["total_ios"]), 1024);
-    as_fio_says(&faults, &read["total_ios"], &read["clat_ns"]);
+    as_fio_says(&faults, &read["total_ios"], &read["clat_ns"], CLOSE);
 }
 
 /// A file on the file system of the folder for tests, under a loop device with a file system.
@@ -281,7 +286,7 @@ fn a_loop_device_on_a_file_system_is_followed_down() {
     let all = r.operations("capture");
     let reads = all.of_fio(Kind::Call(Call::Read));
     let read = &r.fio("fio.json", "read")["read"];
-    as_fio_says(&reads, &read["total_ios"], &read["clat_ns"]);
+    as_fio_says(&reads, &read["total_ios"], &read["clat_ns"], CLOSE);
     let on = |a: &Account, own: bool| {
         let is =
             |n: &operation::Node| matches!(&n.part, Part::Request(e) if (e.done.dev() == r.dev()) == own);
@@ -292,13 +297,13 @@ fn a_loop_device_on_a_file_system_is_followed_down() {
     assert!(followed > 0.99, "{followed}");
 }
 
-/// Each of some thousand reads, as fio logged it and as it was traced. What fio says beyond the call is the time in
+/// Each of a thousand reads and more, as fio logged it and as it was traced. What fio says beyond the call is the time in
 /// which fio had no processor around it, as the recording shows, and up to [`CLOSE`].
 #[test]
 fn fios_log_read_by_read() {
     let run =
         "record capture fio --output=fio.json --name=read --filename=$dev --rw=randread --bs=4k --direct=1 \
-        --ioengine=psync --runtime=2 --time_based --write_lat_log=log";
+        --ioengine=psync --runtime=1 --time_based --write_lat_log=log";
     let case = Case { disk: Some(SSD), fs: "none", setup: "", run, needs: &[] };
     let Some(r) = case.run() else { return };
     let all = r.operations("capture");
@@ -333,5 +338,6 @@ fn fios_log_read_by_read() {
         at(50),
         at(99)
     );
-    assert!(apart.len() > 1000, "fio did only {} reads", apart.len());
+    assert!(at(50) < MOSTLY.0, "{} ns", at(50));
+    assert!(apart.len() > 500, "fio did only {} reads", apart.len());
 }
