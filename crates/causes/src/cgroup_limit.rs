@@ -33,21 +33,38 @@ impl Cause for CgroupLimit {
         if v.verdict != Answer::Found {
             return v;
         }
-        for group in &case.system.cgroups {
-            for (file, limit) in group.settings.iter().filter(|(f, l)| is_limit(f, &l.value)) {
-                v = v.because(format!(
-                    "/sys/fs/cgroup{}/{file} says {} ({})",
-                    group.path, limit.value, limit.at
-                ));
-            }
+        let groups = &case.system.cgroups;
+        let limits = groups.iter().flat_map(|g| g.settings.iter().map(move |(file, limit)| (g, file, limit)));
+        let limits: Vec<_> = limits
+            .filter(|(_, file, limit)| is_limit(file, &limit.value))
+            .map(|(g, file, limit)| {
+                (format!("/sys/fs/cgroup/{}/{file}", g.path.trim_matches('/')), file.as_str(), limit)
+            })
+            .collect();
+        for (path, _, limit) in &limits {
+            v = v.because(format!("{path} says {} ({})", limit.value.trim().replace('\n', "; "), limit.at));
         }
         for number in found {
             let dev = case.focus.groups[number].dev;
             let (major, minor, name) = (dev.major(), dev.minor(), case.name(dev));
-            v = v.try_this(
-                format!("raise or lift the limit of the task's cgroup for {name} (its path: cat /proc/PID/cgroup)"),
-                format!("echo '{major}:{minor} riops=max wiops=max rbps=max wbps=max' > /sys/fs/cgroup/CGROUP/io.max"),
-            );
+            let of_it = format!("{major}:{minor} ");
+            let lift = limits.iter().find(|(_, _, limit)| limit.value.lines().any(|l| l.starts_with(&of_it)));
+            let all = "riops=max wiops=max rbps=max wbps=max";
+            v = match lift {
+                // Of cgroup v1, where 0 takes the limit away.
+                Some((path, file, _)) if file.starts_with("blkio.") => v.try_this(
+                    format!("lift the limit of the task's cgroup for {name}, or write a higher one"),
+                    format!("echo '{major}:{minor} 0' > {path}"),
+                ),
+                Some((path, "io.max", _)) => v.try_this(
+                    format!("lift the limit of the task's cgroup for {name}, or write a higher one"),
+                    format!("echo '{major}:{minor} {all}' > {path}"),
+                ),
+                _ => v.try_this(
+                    format!("raise or lift the limit of the task's cgroup for {name} (its path: cat /proc/PID/cgroup)"),
+                    format!("echo '{major}:{minor} {all}' > /sys/fs/cgroup/CGROUP/io.max"),
+                ),
+            };
         }
         v.try_this("see what is set for whom", "grep -r . /sys/fs/cgroup --include=io.max --include=io.latency --include=blkio.throttle.*_device 2>/dev/null")
             .unless("the task as slow outside of its cgroup")

@@ -88,8 +88,107 @@ const KNOWN: &[Known] = &[
         found: &["cgroup-limit"],
         rejected: &["healthy", "device-saturated", "cpu-wait", "writeback-flood"],
     },
+    Known {
+        recording: "fsync-writeback-throttle",
+        found: &["writeback-throttle", "device-saturated"],
+        rejected: &["healthy", "dirty-throttling", "journal-cpu", "flush-cost", "cgroup-limit"],
+    },
+    Known {
+        recording: "fsync-journal-cpu",
+        found: &["journal-cpu", "cpu-wait"],
+        rejected: &["healthy", "writeback-throttle", "flush-cost", "device-saturated", "journal-ordered"],
+    },
     Known { recording: "misc-events", found: &[], rejected: &["scheduler-starvation"] },
 ];
+
+/// What operations must tell of a long recording, in numbers.
+struct Told {
+    recording: &'static str,
+    /// A cause, the least share of the tail's time that it explains, and words of what proves it.
+    found: &'static [(&'static str, f64, &'static str)],
+    /// A cause, and words of what speaks against it.
+    rejected: &'static [(&'static str, &'static str)],
+}
+
+/// No slow operation waited so at all.
+const NOBODY: &str = "nothing that was slow waited so";
+
+const TOLD: &[Told] = &[
+    Told {
+        recording: "a_randread_alone",
+        found: &[("cpu-wait", 0.15, "of their 830 ms waiting for a processor")],
+        rejected: &[
+            ("stable-page", NOBODY),
+            ("journal-ordered", NOBODY),
+            ("dirty-throttling", NOBODY),
+            ("cgroup-limit", NOBODY),
+            ("log-force", NOBODY),
+            ("tag-exhaustion", "waited 1.34 us for a request (Q2G p99)"),
+            ("writeback-flood", "no background writes"),
+            ("outside-io", "for up to 11.2 ms, 40.6 ms in all"),
+        ],
+    },
+    Told {
+        recording: "c_dd_buffered",
+        found: &[("writeback-flood", 0.9, "reads took 919 ms in the device (p99)")],
+        rejected: &[
+            ("flush-cost", "0 % of the time of the slowest writes"),
+            ("log-force", NOBODY),
+            ("dirty-throttling", NOBODY),
+        ],
+    },
+    Told {
+        recording: "e2_append_ext4_stable0",
+        found: &[("outside-io", 0.0, "for up to 74.4 ms, 950 ms in all")],
+        rejected: &[("stable-page", NOBODY), ("journal-cpu", "0.2 % of their time")],
+    },
+    Told {
+        recording: "e2_append_ext4_stable1",
+        found: &[
+            ("stable-page", 0.65, "74 % of their 530 ms"),
+            ("stable-page", 0.65, "what it was at the mount holds"),
+        ],
+        rejected: &[("cpu-wait", "0.6 % of their time"), ("journal-ordered", NOBODY)],
+    },
+    Told {
+        recording: "f_fsync_xfs_j4",
+        found: &[
+            ("cpu-wait", 0.4, "44 % of their 1.23 s"),
+            ("flush-cost", 0.35, "for 39 % of their time"),
+            ("log-force", 0.02, "41 % of their 1.23 s waiting until the log was on disk"),
+        ],
+        rejected: &[("journal-ordered", NOBODY), ("journal-cpu", NOBODY)],
+    },
+    Told {
+        recording: "g_deadline_default",
+        found: &[
+            ("scheduler-starvation", 0.4, "11 background writes were sent to loop0 before it"),
+            ("dirty-throttling", 0.15, "96 % of their 397 ms asleep in balance_dirty_pages"),
+        ],
+        rejected: &[("stable-page", NOBODY), ("writeback-throttle", NOBODY)],
+    },
+    Told {
+        recording: "i_ordered_dioread_lock",
+        found: &[
+            ("journal-ordered", 0.15, "37 % of their 2.4 s"),
+            ("journal-ordered", 0.15, "of which 977 ms while the journal's commit waited"),
+        ],
+        rejected: &[("log-force", NOBODY), ("flush-cost", "0.3 % of the time"), ("journal-cpu", "0.3 %")],
+    },
+    Told {
+        recording: "j_nrreq_4",
+        found: &[("tag-exhaustion", 0.2, "4 requests were in loop0")],
+        rejected: &[("cgroup-limit", NOBODY), ("writeback-flood", "0 % of their time")],
+    },
+    Told {
+        recording: "k_throttle_200",
+        found: &[("cgroup-limit", 0.95, "99.1 % of their 1.43 s")],
+        rejected: &[("device-saturated", "0.6 % of their time in the device"), ("tag-exhaustion", "5.54 us")],
+    },
+];
+
+/// Of the tail's time this part may stay unexplained.
+const MOST_UNEXPLAINED: f64 = 0.01;
 
 /// Names that scripts rely on; more may be added.
 const CAUSES: &str = "healthy device-saturated device-stall rate-limit device-errors device-busy power-state \
@@ -177,8 +276,7 @@ fn assert_keeps_the_contract(name: &str, e: &Value) {
 fn assert_judged(known: &Known, e: &Value) {
     for (causes, verdict) in [(known.found, "found"), (known.rejected, "rejected")] {
         for cause in causes {
-            let said = list(e, "causes").iter().find(|c| c["cause"] == *cause);
-            let said = said.unwrap_or_else(|| panic!("{}: {cause} was not judged", known.recording));
+            let said = said(known.recording, e, cause);
             assert_eq!(said["verdict"], verdict, "{}: {said:#}", known.recording);
         }
     }
@@ -213,6 +311,50 @@ fn long_recordings_are_judged_right() {
             "{}: every event belongs to something",
             known.recording
         );
+    }
+}
+
+/// What `explain` says of one cause.
+fn said<'a>(recording: &str, e: &'a Value, cause: &str) -> &'a Value {
+    let said = list(e, "causes").iter().find(|c| c["cause"] == cause);
+    said.unwrap_or_else(|| panic!("{recording}: {cause} was not judged"))
+}
+
+#[track_caller]
+fn assert_says(recording: &str, said: &Value, key: &str, words: &str) {
+    let there = list(said, key).iter().any(|l| l.as_str().is_some_and(|l| l.contains(words)));
+    assert!(there, "{recording}: no {key} has {words:?}: {said:#}");
+}
+
+#[test]
+fn operations_of_long_recordings_are_judged_by_number() {
+    let Some(captures) = captures() else { return };
+    for told in TOLD {
+        let (name, folder) = (told.recording, captures.join(told.recording));
+        if !folder.is_dir() {
+            skipped(&format!("{} is not there", folder.display()));
+            continue;
+        }
+        let e = explain(&folder);
+        assert_keeps_the_contract(name, &e);
+        for (cause, share, words) in told.found {
+            let c = said(name, &e, cause);
+            assert_eq!(c["verdict"], "found", "{name}: {c:#}");
+            assert!(c["share"].as_f64().is_some_and(|s| s >= *share), "{name}: {c:#}");
+            assert_says(name, c, "evidence", words);
+        }
+        for (cause, words) in told.rejected {
+            let c = said(name, &e, cause);
+            assert_eq!(c["verdict"], "rejected", "{name}: {c:#}");
+            assert_says(name, c, "refutes", words);
+        }
+        let reasons = list(&e["tail"], "by_reason").iter();
+        let unexplained: u64 =
+            reasons.filter(|r| r["reason"] == "unexplained").map(|r| number(&r["ns"])).sum();
+        let share = unexplained as f64 / number(&e["tail"]["total_ns"]) as f64;
+        assert!(share <= MOST_UNEXPLAINED, "{name}: {share} of the tail's time is unexplained");
+        assert_eq!(number(&e["quality"]["lost"]), 0, "{name}");
+        assert_eq!(number(&e["quality"]["unmatched"]), 0, "{name}");
     }
 }
 

@@ -17,7 +17,7 @@ use crate::served::Entry;
 use crate::wait::Wait;
 use ledger::Reason;
 use smallvec::SmallVec;
-use trace::{CommitPhase, Cpu, Nanos, TextId, Tid};
+use trace::{CommitPhase, Cpu, DevId, Nanos, TextId, Tid};
 
 /// What a part is.
 #[derive(Clone, Debug, PartialEq)]
@@ -141,6 +141,30 @@ impl Account {
     /// The time of one reason.
     pub fn of(&self, reason: Reason) -> Nanos {
         self.leaves().filter(|(r, _)| *r == reason).map(|(_, n)| n.length()).sum()
+    }
+
+    /// The device that it waited for itself, not through another task: that of the requests with the most time.
+    pub fn own_device(&self) -> Option<DevId> {
+        let mut found: SmallVec<[(DevId, Nanos); 4]> = SmallVec::new();
+        let mut within = u8::MAX;
+        for node in &self.nodes {
+            if node.depth > within {
+                continue;
+            }
+            within = match &node.part {
+                Part::Request(entry) => {
+                    let dev = entry.done.dev();
+                    match found.iter_mut().find(|(d, _)| *d == dev) {
+                        Some((_, time)) => *time += node.length(),
+                        None => found.push((dev, node.length())),
+                    }
+                    node.depth
+                }
+                Part::Task(_) => node.depth,
+                _ => u8::MAX,
+            };
+        }
+        found.into_iter().max_by_key(|(_, time)| *time).map(|(dev, _)| dev)
     }
 
     /// What does not add up, for tests: `None` if every part is covered exactly by its parts.

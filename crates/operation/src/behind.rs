@@ -2,7 +2,7 @@
 
 use crate::operation::{Kind, Operation};
 use crate::over::Over;
-use crate::thread::{State, Step};
+use crate::thread::{State, Step, Stretch};
 use crate::wait::Wait;
 use crate::watch::Watch;
 use life::Names;
@@ -12,8 +12,13 @@ impl Watch {
     /// A task that slept for a page outside of any system call runs again: a page fault is over.
     pub(crate) fn page_fault(&mut self, e: &TaskEvent, next: Tid, names: &Names, over: &mut impl Over) {
         let Some(thread) = self.history.thread(next) else { return };
-        let asleep =
-            thread.stretches.iter().rev().skip(1).take(2).find(|s| matches!(s.state, State::Asleep(_)));
+        // Who was woken on its way to sleep has the stack, but no sleep.
+        let slept = |s: &&Stretch| match s.state {
+            State::Asleep(_) => true,
+            State::Woken(_) => s.stack.is_some(),
+            State::Running | State::Preempted => false,
+        };
+        let asleep = thread.stretches.iter().rev().skip(1).take(2).find(slept);
         let Some((from, Some(stack))) = asleep.map(|s| (s.from, s.stack)) else { return };
         if !matches!(self.history.texts.wait(stack), Wait::PageFault | Wait::Swap) {
             return;

@@ -10,6 +10,10 @@ use trace::{CommitPhase, Context, Cpu, DevId, Left, Nanos, TextId, Tid};
 /// Stretches of one operation that are kept whatever others need.
 const MAX_OWN: usize = 10_000;
 
+/// A wake-up that finds a task on its way to sleep comes at most this long before the switch that says it sleeps: what
+/// `__schedule` does in between takes microseconds, and an interrupt may fall into it.
+const ON_ITS_WAY: Nanos = Nanos(1_000_000);
+
 /// What a task does from some moment on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -88,6 +92,8 @@ pub struct Thread {
     pub(crate) writing_back: Option<(DevId, u64, Nanos)>,
     /// When the last operation ended.
     pub(crate) left_io: Option<Nanos>,
+    /// The last wake-up that found it running.
+    pub(crate) early: Option<Wake>,
 }
 
 impl Thread {
@@ -95,6 +101,25 @@ impl Thread {
     pub(crate) fn becomes(&mut self, from: Nanos, state: State, cpu: Cpu) {
         let from = self.stretches.back().map_or(from, |last| from.max(last.from));
         self.stretches.push_back(Stretch { from, state, cpu, stack: None });
+    }
+
+    /// It is given a processor. If it was last seen to fall asleep, and nobody woke it since, then it was woken on its way
+    /// to sleep, by another processor: the switch still says that it sleeps, but it only waited for a processor.
+    ///
+    /// ```text
+    /// cpu 1  2.0 us  waking fio
+    /// cpu 0  3.6 us  fio sleeps (D), a compiler runs
+    /// cpu 0  3.9 ms  the compiler's time is over, fio runs
+    /// ```
+    pub(crate) fn runs(&mut self, from: Nanos, cpu: Cpu) {
+        let early = self.early.take();
+        if let (Some(last), Some(wake)) = (self.stretches.back_mut(), early) {
+            let just_before = wake.time <= last.from && last.from.since(wake.time) <= ON_ITS_WAY;
+            if matches!(last.state, State::Asleep(_)) && just_before {
+                last.state = State::Woken(wake);
+            }
+        }
+        self.becomes(from, State::Running, cpu);
     }
 
     /// What it does now.
@@ -163,6 +188,25 @@ mod tests {
         assert_eq!(all(20, 30), [(20, 30)]);
         assert_eq!(all(0, 5), []);
         assert_eq!(all(31, 99), [(30, u64::MAX)]);
+    }
+
+    #[test]
+    fn who_runs_again_without_a_wake_was_woken_on_its_way_to_sleep() {
+        let wake =
+            |time| Wake { time: Nanos(time), by: Tid(7), context: Context(0), cpu: Cpu(1), served: None };
+        let asleep = State::Asleep(Left::Uninterruptible);
+        let told = |early: Option<u64>| {
+            let mut t = thread();
+            t.early = early.map(wake);
+            t.becomes(Nanos(2_000_040), asleep, Cpu(1));
+            t.runs(Nanos(3_000_000), Cpu(1));
+            assert_eq!(t.early, None);
+            t.stretches[t.stretches.len() - 2].state
+        };
+        assert_eq!(told(Some(2_000_038)), State::Woken(wake(2_000_038)));
+        // Too long ago, and none.
+        assert_eq!(told(Some(35)), asleep);
+        assert_eq!(told(None), asleep);
     }
 
     #[test]

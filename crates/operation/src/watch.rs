@@ -170,10 +170,14 @@ impl Watch {
             What::Wake(who) => {
                 let wake = self.wake(e);
                 let Some(thread) = self.history.thread_mut(who) else { return };
-                // A task that is woken before it sleeps does not go to sleep: nothing ends here.
-                if matches!(thread.state(), Some(State::Asleep(_)) | None) {
-                    let cpu = thread.stretches.back().map_or(e.cpu, |s| s.cpu);
-                    thread.becomes(e.time, State::Woken(wake), cpu);
+                match thread.state() {
+                    Some(State::Asleep(_)) | None => {
+                        let cpu = thread.stretches.back().map_or(e.cpu, |s| s.cpu);
+                        thread.becomes(e.time, State::Woken(wake), cpu);
+                    }
+                    // A task that is woken before it sleeps does not go to sleep, or not for long.
+                    Some(State::Running) => thread.early = Some(wake),
+                    Some(State::Preempted | State::Woken(_)) => {}
                 }
             }
             What::WorkQueued { work, .. } => {
@@ -276,7 +280,7 @@ impl Watch {
             thread.becomes(e.time, state, e.cpu);
         }
         let Some(thread) = self.history.thread_mut(next) else { return };
-        thread.becomes(e.time, State::Running, e.cpu);
+        thread.runs(e.time, e.cpu);
         if thread.open.is_some() {
             return;
         }

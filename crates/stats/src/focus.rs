@@ -15,7 +15,8 @@ use crate::operations::{OpKey, OpStats};
 use crate::tail::{Slowest, TailTime};
 use ledger::{Reason, RollUp};
 use life::{Class, Op};
-use trace::{DevId, Fs, Nanos};
+use operation::Kind;
+use trace::{Call, DevId, Fs, Nanos};
 
 /// The part of the operations that is called the tail: the slowest 1 %.
 pub const TAIL_SHARE: f64 = 0.01;
@@ -108,8 +109,12 @@ impl Focus {
 /// The groups of operations that applications wait for. Calls of which no file system is known and that never had a
 /// request in a device are left out: most are device files and pseudo files.
 fn operations(facts: &Facts) -> Vec<Group> {
-    let known =
-        |k: &OpKey, s: &OpStats| k.dev != DevId(0) || k.fs != Fs::Unknown || s.main_device().is_some();
+    // sync(2) names no file, and its work is done by others. Whatever else has no place of its own and only waited for
+    // somebody else's request was not about that device.
+    let of_all = |k: &OpKey| k.kind == Kind::Call(Call::Sync);
+    let known = |k: &OpKey, s: &OpStats| {
+        k.dev != DevId(0) || k.fs != Fs::Unknown || (of_all(k) && s.main_device().is_some())
+    };
     let all = facts.operations.groups.iter().filter(|(k, s)| k.kind.is_foreground() && known(k, s));
     all.map(|(key, stats)| Group {
         dev: stats.main_device().unwrap_or(key.dev),

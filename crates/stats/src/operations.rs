@@ -20,7 +20,7 @@ pub struct OpKey {
     pub kind: Kind,
     /// On which kind of file system.
     pub fs: Fs,
-    /// On which device that lies.
+    /// On which device that lies; 0 where nothing told.
     pub dev: DevId,
 }
 
@@ -169,7 +169,11 @@ impl Over for Operations {
             self.not_storage += 1;
             return;
         }
-        let key = OpKey { kind: o.kind, fs: o.fs, dev: o.dev };
+        // Where no file system named the device, the requests that it waited for do. What waited for none stays
+        // apart: it may be about any device, also one that was not recorded.
+        let named = Some(o.dev).filter(|dev| *dev != DevId(0));
+        let dev = named.or_else(|| account.own_device()).unwrap_or_default();
+        let key = OpKey { kind: o.kind, fs: o.fs, dev };
         if self.groups.len() >= MAX_GROUPS && !self.groups.contains_key(&key) {
             self.left_out += 1;
             return;
