@@ -54,7 +54,8 @@ pub fn sort(paths: &[PathBuf]) -> Result<(Option<PathBuf>, Vec<Mail>), Failure> 
     Ok((recording, mails))
 }
 
-fn text_unless_recording(path: &Path) -> Option<Mail> {
+/// The text of a file, unless it is a recording.
+pub fn text_unless_recording(path: &Path) -> Option<Mail> {
     let mail = read(path)?;
     match trace::open(path) {
         Ok(recording) => (recording.format == "blkparse" && is_more_than_events(&mail)).then_some(mail),

@@ -65,7 +65,13 @@ pub fn explain(capture: &Path, part: Part) -> Result<Explanation, Failure> {
 }
 
 /// The same, with each batch given to `also`.
-pub fn explain_with(
+pub fn explain_with(capture: &Path, part: Part, also: impl FnMut(&Batch)) -> Result<Explanation, Failure> {
+    explain_by(Analysis::default(), capture, part, also)
+}
+
+/// The same by an analysis that was set up otherwise.
+pub fn explain_by(
+    mut analysis: Analysis,
     capture: &Path,
     part: Part,
     mut also: impl FnMut(&Batch),
@@ -75,7 +81,6 @@ pub fn explain_with(
     let (system, samples, recorded) = place.as_deref().map_or_else(Default::default, beside);
     let sources = vec![recording.format.to_string()];
     let (file_names, kernel) = (recording.names.clone(), recording.kernel.clone());
-    let mut analysis = Analysis::default();
     analysis.lies_below(report::below(&system));
     let take = |batch: &Batch| {
         analysis.feed(batch);

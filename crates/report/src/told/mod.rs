@@ -4,6 +4,8 @@ mod json;
 mod screen;
 mod table;
 
+pub(crate) use table::cell;
+
 use causes::{judge_counters, Answer, Verdict};
 use evidence::Mail;
 

@@ -1,0 +1,67 @@
+//! `iowhy compare --json` on bundled recordings: what must hold whatever the numbers are.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+fn compare(before: &str, after: &str) -> Value {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let out = Command::new(env!("CARGO_BIN_EXE_iowhy"))
+        .current_dir(root)
+        .args(["compare", "--json", before, after])
+        .output()
+        .expect("iowhy runs");
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    serde_json::from_slice(&out.stdout).expect("JSON")
+}
+
+fn metrics(v: &Value) -> impl Iterator<Item = &Value> {
+    v["operations"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .flat_map(|o| o["metrics"].as_array().into_iter().flatten())
+}
+
+#[test]
+fn a_recording_is_no_better_than_itself() {
+    for name in ["fixtures/nullblk-randrw", "fixtures/randread-baseline", "fixtures/fsync-heavy-j4"] {
+        let v = compare(name, name);
+        assert_eq!(v["verdict"], "no-difference", "{name}: {}", v["sentence"]);
+        assert_eq!((v["unlike"].as_bool(), v["settings"].as_array().map(Vec::len)), (Some(false), Some(0)));
+        assert!(metrics(&v).all(|m| m["ratio"].is_null() || m["ratio"] == 1.0), "{name}");
+        let ranges: Vec<&Value> =
+            metrics(&v).map(|m| &m["range_95"]["ratio"]).filter(|r| !r.is_null()).collect();
+        assert!(!ranges.is_empty(), "{name}");
+        for range in ranges {
+            let (from, to) = (range[0].as_f64().unwrap(), range[1].as_f64().unwrap());
+            assert!(from <= 1.0 && 1.0 <= to, "{name}: {range}");
+        }
+    }
+}
+
+#[test]
+fn the_other_way_round_it_is_the_other_way_round() {
+    let (small, large) = ("fixtures/seqwrite-max32k", "fixtures/seqwrite-max1024k");
+    let (there, back) = (compare(small, large), compare(large, small));
+    assert_eq!((there["verdict"].as_str(), back["verdict"].as_str()), (Some("better"), Some("worse")));
+    for (a, b) in metrics(&there).zip(metrics(&back)) {
+        assert_eq!(a["name"], b["name"]);
+        if let (Some(a), Some(b)) = (a["ratio"].as_f64(), b["ratio"].as_f64()) {
+            assert!((a * b - 1.0).abs() < 1e-9, "{a} and {b}");
+        }
+    }
+    // The time by reason before is that after, seen from the other side.
+    let tail = |v: &Value, side: &str| v["tails"][0]["by_reason"][0]["mean_ns"][side].clone();
+    assert_eq!(tail(&there, "before"), tail(&back, "after"));
+}
+
+#[test]
+fn what_differs_about_load_and_settings_is_told() {
+    let v = compare("fixtures/randread-baseline", "fixtures/randread-vs-bufferedwrite");
+    assert_eq!(v["unlike"], true);
+    let first = v["load"].as_array().and_then(|l| l.iter().find(|d| d["unlike"] == true)).expect("unlike");
+    assert!(first["what"].as_str().unwrap().contains("background writes only after"), "{first}");
+    let v = compare("fixtures/seqwrite-max32k", "fixtures/seqwrite-max1024k");
+    assert_eq!(v["settings"][0]["what"], "vda/queue/max_sectors_kb");
+}
