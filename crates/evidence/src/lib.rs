@@ -18,6 +18,7 @@ mod md;
 mod mount;
 mod recorded;
 mod samples;
+mod saved;
 mod system;
 mod tool;
 

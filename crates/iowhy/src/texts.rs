@@ -1,13 +1,15 @@
 //! Which of the files named are texts to be read for what they tell, and reading them.
 
 use crate::failure::Failure;
-use evidence::{Mail, MOST_BYTES_OF_MAIL};
+use evidence::Mail;
 use std::fs::File;
-use std::io::Read;
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 /// How much of a file is looked at to see whether it is text.
 const LOOK: usize = 4096;
+/// Bytes read at once.
+const BUFFER: usize = 1 << 18;
 
 /// The text of a file, if it is one and tools' output is found in it. `None` for whatever else there is: it is for
 /// others to say what is wrong with it.
@@ -16,13 +18,13 @@ pub fn read(path: &Path) -> Option<Mail> {
         return None;
     }
     let mut content = Vec::new();
-    let mut file = File::open(path).ok()?.take(MOST_BYTES_OF_MAIL as u64);
+    let mut file = File::open(path).ok()?;
     (&mut file).take(LOOK as u64).read_to_end(&mut content).ok()?;
     if content.contains(&0) {
         return None;
     }
-    file.read_to_end(&mut content).ok()?;
-    let mail = Mail::read(&path.display().to_string(), &content);
+    let rest = BufReader::with_capacity(BUFFER, file);
+    let mail = Mail::read_stream(&path.display().to_string(), content, rest).ok()?;
     mail.has_readings().then_some(mail)
 }
 

@@ -22,7 +22,7 @@ use trace::{DevId, Nanos};
 pub const MOST_BLOCKS: usize = 128;
 
 /// A row of blocks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocks {
     length: u64,
     blocks: Vec<Distribution>,

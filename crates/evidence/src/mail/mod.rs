@@ -20,11 +20,13 @@ pub use reading::{Bucket, Reading, Row, Setting, Values};
 pub use run::Run;
 pub use words::Spot;
 
+use crate::saved;
 use crate::tool::{self, Found};
 use crate::{At, Place};
 use serde::Serialize;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 use words::{words, Word};
 
@@ -63,6 +65,9 @@ impl Mail {
     pub fn read(file: &str, content: &[u8]) -> Mail {
         let content = &content[..content.len().min(MOST_BYTES_OF_MAIL)];
         let text = String::from_utf8_lossy(content);
+        if let Some(mail) = saved::read(file, &text) {
+            return mail;
+        }
         let words = words(&text);
         let mut reader = Reader {
             words: &words,
@@ -81,6 +86,18 @@ impl Mail {
         }
         reader.prose(words.len());
         reader.mail
+    }
+
+    /// Reads a file of which the first bytes were looked at: fio's logs as a stream of any length, everything else as
+    /// [`Mail::read`] does.
+    pub fn read_stream(file: &str, looked_at: Vec<u8>, mut rest: impl BufRead) -> io::Result<Mail> {
+        if saved::fio_log::begins(&looked_at) {
+            return saved::fio_log::read(file, io::Cursor::new(looked_at).chain(rest));
+        }
+        let mut content = looked_at;
+        let room = MOST_BYTES_OF_MAIL.saturating_sub(content.len());
+        (&mut rest).take(room as u64).read_to_end(&mut content)?;
+        Ok(Mail::read(file, &content))
     }
 
     /// Whether there is anything in it to reason from.

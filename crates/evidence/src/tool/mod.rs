@@ -15,6 +15,9 @@ mod requests;
 mod stack;
 mod threads;
 
+pub(crate) use fio_text::percentile_name;
+pub(crate) use iostat::column as iostat_column;
+
 use crate::mail::reading::Reading;
 use crate::mail::words::Word;
 

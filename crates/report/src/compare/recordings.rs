@@ -14,7 +14,7 @@ use trace::{Bytes, DevId};
 /// Percentiles that are compared.
 const PERCENTILES: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
 /// The percentile of the better side from which on operations are `slow`.
-const SLOW: f64 = 0.99;
+pub(super) const SLOW: f64 = 0.99;
 /// Why there is no range.
 const TOO_FEW: &str = "too few, or in too few places";
 /// Sizes and depths that differ by more than this are another load.
@@ -150,17 +150,7 @@ fn row(before: &Kind, after: &Kind) -> Row {
             continue;
         }
         let named = |metric: &str| if name.is_empty() { metric.into() } else { format!("{name}.{metric}") };
-        for (metric, q) in PERCENTILES {
-            let of = |order: Option<&Blocks>, side: usize| Estimate::percentile(order?, q, SEEDS[side]).ok();
-            metrics.push(Metric {
-                name: named(metric),
-                threshold: None,
-                unit: Unit::Nanoseconds,
-                values: [b.quantile(q) as f64, a.quantile(q) as f64],
-                ranges: of(*b_order, 0).zip(of(*a_order, 1)).map(ranges),
-                no_range: TOO_FEW,
-            });
-        }
+        metrics.extend(latencies(&named, [b, a], b_order.zip(*a_order)));
         if name.is_empty() {
             metrics.extend(slow(b_order.zip(*a_order), b.quantile(SLOW).min(a.quantile(SLOW))));
         }
@@ -184,6 +174,26 @@ fn row(before: &Kind, after: &Kind) -> Row {
     }
 }
 
+/// The percentiles of both sides, with ranges where their order is known.
+pub(super) fn latencies(
+    named: impl Fn(&str) -> String,
+    [before, after]: [&Distribution; 2],
+    orders: Option<(&Blocks, &Blocks)>,
+) -> Vec<Metric> {
+    let one = |(metric, q): (&str, f64)| Metric {
+        name: named(metric),
+        threshold: None,
+        unit: Unit::Nanoseconds,
+        values: [before.quantile(q) as f64, after.quantile(q) as f64],
+        ranges: orders.and_then(|(b, a)| {
+            let of = |order: &Blocks, side: usize| Estimate::percentile(order, q, SEEDS[side]).ok();
+            of(b, 0).zip(of(a, 1)).map(ranges)
+        }),
+        no_range: TOO_FEW,
+    };
+    PERCENTILES.into_iter().map(one).collect()
+}
+
 fn ranges((before, after): (Estimate, Estimate)) -> Ranges {
     Ranges {
         before: before.range(),
@@ -195,7 +205,7 @@ fn ranges((before, after): (Estimate, Estimate)) -> Ranges {
 
 /// How many are as slow as the slowest 1 % of the better side. Where these came in a few stalls, a percentile scatters
 /// over all of the distance between stall and none, and this share much less.
-fn slow(orders: Option<(&Blocks, &Blocks)>, threshold: u64) -> Option<Metric> {
+pub(super) fn slow(orders: Option<(&Blocks, &Blocks)>, threshold: u64) -> Option<Metric> {
     let (before, after) = orders?;
     let of = |order: &Blocks, side: usize| Estimate::share_from(order, threshold, SEEDS[side]).ok();
     let (b, a) = of(before, 0).zip(of(after, 1))?;

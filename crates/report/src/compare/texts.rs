@@ -1,8 +1,10 @@
 //! Two runs that texts tell of, side by side: the numbers that both have, and what their commands and settings say.
 
+use super::recordings::{latencies, slow, SLOW};
 use super::{Comparison, Difference, Metric, Row};
 use crate::told::cell;
 use evidence::{Conflict, Fact, Mail, Number, Reading, Row as Printed, Run, Unit};
+use stats::Blocks;
 
 /// A run of a text.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +34,9 @@ const OF_THE_LOAD: [&str; 14] = [
 ];
 /// Latencies of fio by their names in a comparison; where there is a tail, these are it.
 const NAMES: [&str; 9] = ["mean", "p50", "p90", "p95", "p99", "p99.9", "p99.95", "p99.99", "max"];
+
+/// Operations that must be slower than a percentile that is compared.
+const LEAST_BEYOND: f64 = 10.0;
 
 /// Chooses a run by its number from 1 or by words of its label.
 pub fn choose(mail: &Mail, wanted: &str) -> Result<usize, String> {
@@ -102,13 +107,16 @@ impl Comparison {
             }
         }
         commands(&mut c, before.run(), after.run());
-        c.notes.push(
-            "these are summaries: how far their percentiles scatter they do not say; repeat the runs, or record them"
-                .into(),
-        );
+        if c.rows.iter().any(|r| r.least.is_none()) {
+            c.notes.push(SUMMARIES.into());
+        }
         c
     }
 }
+
+const SUMMARIES: &str =
+    "these are summaries: how far their percentiles scatter they do not say; repeat the runs, or \
+                         record them";
 
 /// The reading of the other run that is of the same tool and name, or the only one of the tool.
 fn partner(reading: &Reading, before: &RunOf, after: &RunOf, used: &[usize]) -> Option<usize> {
@@ -157,6 +165,10 @@ fn commands(c: &mut Comparison, before: &Run, after: &Run) {
 }
 
 fn compared(reading: &Reading, before: &Printed, after: &Printed, place: usize) -> Option<Row> {
+    let orders = before.in_order.as_deref().zip(after.in_order.as_deref());
+    if let Some((b, a)) = orders {
+        return Some(one_by_one(reading, before, [b, a], place));
+    }
     let mut metrics: Vec<Metric> = vec![];
     let mut add = |name: &str, b: Number, a: Number| {
         if b.unit == a.unit && !metrics.iter().any(|m| m.name == name) {
@@ -170,7 +182,13 @@ fn compared(reading: &Reading, before: &Printed, after: &Printed, place: usize) 
             });
         }
     };
-    for name in NAMES {
+    // A percentile that rests on a few operations says nothing.
+    let count = before.value("count").zip(after.value("count")).map(|(b, a)| b.min(a));
+    let rests_on_enough = |name: &str| {
+        let percentile = name.strip_prefix('p').and_then(|p| p.parse::<f64>().ok());
+        percentile.zip(count).is_none_or(|(p, n)| n * (1.0 - p / 100.0) >= LEAST_BEYOND)
+    };
+    for name in NAMES.into_iter().filter(|name| rests_on_enough(name)) {
         if let Some((b, a)) = before.latency(name).zip(after.latency(name)) {
             add(name, b, a);
         }
@@ -195,6 +213,21 @@ fn compared(reading: &Reading, before: &Printed, after: &Printed, place: usize) 
     let counts = reading.tool != "fio" || before.latency("max").is_some();
     let weight = 1.0 / (1.0 + place as f64);
     Some(Row { op: before.of.clone(), what, weight, counts, least: None, metrics })
+}
+
+/// Of logs, which have every latency: as of recordings.
+fn one_by_one(reading: &Reading, row: &Printed, [before, after]: [&Blocks; 2], place: usize) -> Row {
+    let (b, a) = (before.all(), after.all());
+    let mut metrics = latencies(&str::to_owned, [&b, &a], Some((before, after)));
+    metrics.extend(slow(Some((before, after)), b.quantile(SLOW).min(a.quantile(SLOW))));
+    Row {
+        op: row.of.clone(),
+        what: format!("{} (fio {})", row.of, reading.name),
+        weight: 1.0 / (1.0 + place as f64),
+        counts: true,
+        least: Some(b.count().min(a.count())),
+        metrics,
+    }
 }
 
 /// A number of a metric as the screen shows it.

@@ -132,6 +132,7 @@ fn draw(table: &Table, heading: &str, s: &mut Screen) {
         (0..rows[0].len()).map(|c| rows.iter().map(|r| r[c].chars().count()).max().unwrap_or(0)).collect();
     for (i, row) in rows.iter().enumerate() {
         let mut line = s.heading(if i == 0 { heading } else { "" });
+        line.push(' ');
         for (c, (text, width)) in row.iter().zip(&widths).enumerate() {
             let pad = " ".repeat(width - text.chars().count());
             let _ = match c {
