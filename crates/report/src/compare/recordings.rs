@@ -150,7 +150,7 @@ fn row(before: &Kind, after: &Kind) -> Row {
             continue;
         }
         let named = |metric: &str| if name.is_empty() { metric.into() } else { format!("{name}.{metric}") };
-        metrics.extend(latencies(&named, [b, a], b_order.zip(*a_order)));
+        metrics.extend(latencies(named, [b, a], b_order.zip(*a_order)));
         if name.is_empty() {
             metrics.extend(slow(b_order.zip(*a_order), b.quantile(SLOW).min(a.quantile(SLOW))));
         }

@@ -218,7 +218,7 @@ fn compared(reading: &Reading, before: &Printed, after: &Printed, place: usize) 
 /// Of logs, which have every latency: as of recordings.
 fn one_by_one(reading: &Reading, row: &Printed, [before, after]: [&Blocks; 2], place: usize) -> Row {
     let (b, a) = (before.all(), after.all());
-    let mut metrics = latencies(&str::to_owned, [&b, &a], Some((before, after)));
+    let mut metrics = latencies(str::to_owned, [&b, &a], Some((before, after)));
     metrics.extend(slow(Some((before, after)), b.quantile(SLOW).min(a.quantile(SLOW))));
     Row {
         op: row.of.clone(),
