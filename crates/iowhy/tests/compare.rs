@@ -65,3 +65,29 @@ fn what_differs_about_load_and_settings_is_told() {
     let v = compare("fixtures/seqwrite-max32k", "fixtures/seqwrite-max1024k");
     assert_eq!(v["settings"][0]["what"], "vda/queue/max_sectors_kb");
 }
+
+#[test]
+fn a_text_of_another_machine_is_no_evidence_and_that_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let table = "Device r/s w/s rkB/s wkB/s await aqu-sz %util\n";
+    let explain = |text: String| {
+        let path = folder.path().join("iostat.txt");
+        std::fs::write(&path, text).expect("written");
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let out = Command::new(env!("CARGO_BIN_EXE_iowhy"))
+            .current_dir(root)
+            .args(["explain", "--json", "fixtures/randread-baseline"])
+            .arg(&path)
+            .output()
+            .expect("iowhy runs");
+        let v: Value = serde_json::from_slice(&out.stdout).expect("JSON");
+        v["texts_remarks"].to_string()
+    };
+    let row = |name: &str| format!("{table}{name} 1.00 2.00 3.00 4.00 5.00 6.00 7.00\n");
+    assert!(explain(row("nvme7n1")).contains("no evidence is taken from it: it is of nvme7n1"));
+    assert_eq!(explain(row("vda")), "[]");
+    let kernel = format!("Linux 4.15.0-20-generic (db7) 11/20/26\n\n{}", row("vda"));
+    assert!(explain(kernel).contains("it is of Linux 4.15.0-20-generic"));
+    let dd = "2147483648 bytes (2.1 GB) copied, 5.06064 s, 424 MB/s\n".to_owned();
+    assert!(explain(dd).contains("nothing in it says that it is of the recorded machine"));
+}

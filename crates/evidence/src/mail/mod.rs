@@ -8,6 +8,7 @@
 
 mod claim;
 mod command;
+mod machine;
 pub(crate) mod number;
 pub(crate) mod reading;
 mod run;
@@ -15,6 +16,7 @@ pub(crate) mod words;
 
 pub use claim::{Claim, Sum};
 pub use command::Command;
+pub use machine::Machine;
 pub use number::{Number, Unit};
 pub use reading::{Bucket, Reading, Row, Setting, Values};
 pub use run::Run;
@@ -46,6 +48,8 @@ pub struct Mail {
     pub claims: Vec<Claim>,
     /// Divisions that the author did.
     pub sums: Vec<Sum>,
+    /// Machines that it names.
+    pub machines: Vec<Machine>,
     /// Words in all.
     pub words: usize,
     /// Words that tools printed and that were understood, and those of commands.
@@ -80,6 +84,7 @@ impl Mail {
         };
         reader.mail.file = file.to_owned();
         reader.mail.words = words.len();
+        reader.mail.machines = machine::machines(&words);
         let mut at = 0;
         while at < words.len() {
             at += reader.step(at);

@@ -6,7 +6,17 @@ use super::run;
 use crate::mail::number::Unit;
 use crate::mail::reading::{Reading, Row};
 use crate::tool::iostat_column;
-use crate::Run;
+use crate::{Machine, Run};
+
+/// The machines of the hosts.
+pub(super) fn machines(d: &Document, value: Value) -> Vec<Machine> {
+    let top = field(&fields(value), "sysstat").map_or(vec![], fields);
+    let one = |host: Value| {
+        let named = |name: &str| field(&fields(host), name).map(text);
+        Some(Machine { kernel: named("release")?, host: named("nodename"), at: d.at(host) })
+    };
+    field(&top, "hosts").map_or(vec![], items).into_iter().filter_map(one).collect()
+}
 
 /// The runs: each host's, with a reading for each interval. `None` if it is not iostat's.
 pub(super) fn runs(d: &Document, value: Value) -> Option<Vec<Run>> {

@@ -28,6 +28,7 @@ pub(crate) fn read(file: &str, text: &str) -> Option<Mail> {
         any = true;
         end = document.end_of(value);
         mail.runs.extend(runs);
+        mail.machines.extend(iostat_json::machines(&document, value));
     }
     let left =
         |part: &str| part.split_whitespace().filter(|w| w.starts_with(|c: char| c.is_ascii_digit())).count();

@@ -31,26 +31,28 @@ impl Explain {
     /// Reads, judges, prints.
     pub fn run(&self) -> Result<(), Failure> {
         let (recording, mails) = texts::sort(&self.files)?;
-        let told = Told::new(mails);
         let Some(capture) = recording else {
+            let told = Told::new(mails);
             return match self.json {
                 true => print_json(&told.to_json()),
                 false => print(&told.render(style())),
             };
         };
         let mut explanation = explain(&capture, self.part)?;
+        let (told, remarks) = Told::beside(mails, &explanation);
         told.add_to(&mut explanation.verdicts);
         if self.json {
             let mut json = report::to_json(&explanation);
             if let Some(fields) = json.as_object_mut().filter(|_| !told.mails.is_empty()) {
                 fields.insert("texts".into(), told.texts().into());
+                fields.insert("texts_remarks".into(), remarks.into());
             }
             return print_json(&json);
         }
         print(&report::render(&explanation, style()))?;
         match told.mails.is_empty() {
             true => Ok(()),
-            false => print(&told.render_numbers(style())),
+            false => print(&told.render_numbers(&remarks, style())),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What texts tell: the runs found in them, what differs between these, and the causes that counters alone show.
 
 mod json;
+mod machine;
 mod screen;
 mod table;
 

@@ -39,11 +39,14 @@ impl Told {
     }
 
     /// The runs with their numbers, and how far these can be trusted; for a text beside a trace.
-    pub fn render_numbers(&self, style: Style) -> String {
+    pub fn render_numbers(&self, remarks: &[String], style: Style) -> String {
         let mut s = Screen::new(style);
         s.blank();
         self.numbers(&mut s);
         self.trust(&mut s);
+        for remark in remarks {
+            s.line("", &format!("- {remark}"));
+        }
         s.out
     }
 
