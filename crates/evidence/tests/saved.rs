@@ -182,3 +182,82 @@ proptest! {
         let _ = Mail::read_stream("a_lat.1.log", log.into_bytes(), &b""[..]);
     }
 }
+
+/// As bcc's biosnoop.py prints it; the numbers are ours.
+const BIOSNOOP: &str = "\
+TIME(s)     COMM           PID    DISK      T SECTOR     BYTES   QUE(ms) LAT(ms)
+0.000004    supervise      1950   xvda1     W 13092560   4096       0.01    0.74
+0.000178    Web Content    1951   xvda1     W 13092432   8192       0.02    0.61
+0.001469    kworker/0:1H   1952   xvda1     R -1         4096       0.00    1.24
+";
+
+#[test]
+fn biosnoop_has_a_row_for_each_disk_and_direction() {
+    for text in [
+        BIOSNOOP.to_owned(),
+        BIOSNOOP.replace('\n', " "),
+        BIOSNOOP.lines().map(|l| format!("> {l}\n")).collect(),
+    ] {
+        let mail = Mail::read("mail", text.as_bytes());
+        let found = readings(&mail, "biosnoop");
+        let value = |of: &str, name: &str| found[0].row(of).unwrap().value(name);
+        assert_eq!(
+            (value("xvda1 W", "count"), value("xvda1 W", "bytes")),
+            (Some(2.0), Some(12_288.0)),
+            "{text}"
+        );
+        assert_eq!(
+            (value("xvda1 W", "lat.max"), value("xvda1 R", "lat.max")),
+            (Some(740_000.0), Some(1_240_000.0))
+        );
+        assert_eq!((value("xvda1 W", "queued.max"), mail.left_out), (Some(20_000.0), 0));
+    }
+}
+
+#[test]
+fn diskstats_of_this_machine_and_of_old_ones() {
+    let old = "   8       0 sda 1287 5 79000 702 151907 147 1200000 147202 0 3000 147904\n   8  1 sda1 1 0 2 0 3 0 4 5 0 6 7\n";
+    for text in [old.to_owned(), old.split_whitespace().collect::<Vec<_>>().join(" ")] {
+        let mail = Mail::read("mail", text.as_bytes());
+        let found = readings(&mail, "diskstats");
+        assert_eq!(found[0].rows.len(), 2, "{text}");
+        let sda = found[0].row("sda").unwrap();
+        assert_eq!(
+            (sda.value("read.bytes"), sda.value("write.time")),
+            (Some(79000.0 * 512.0), Some(147_202e6))
+        );
+        assert_eq!(found[0].row("sda1").unwrap().value("in_queue"), Some(7e6));
+    }
+    let Ok(today) = std::fs::read_to_string("/proc/diskstats") else { return };
+    let mail = Mail::read("diskstats", today.as_bytes());
+    let rows: usize = readings(&mail, "diskstats").iter().map(|r| r.rows.len()).sum();
+    assert_eq!((rows, mail.left_out), (today.lines().count(), 0), "{today}");
+}
+
+/// As bcc's biolatency -D and -F print it; the numbers are ours.
+#[test]
+fn biolatency_per_disk_and_per_flag() {
+    let text = "\
+Tracing block device I/O... Hit Ctrl-C to end.
+^C
+
+disk = b'nvme0n1'
+     usecs               : count     distribution
+         0 -> 1          : 0        |                                        |
+        64 -> 127        : 12       |****************************************|
+
+disk = 'sda'
+     usecs               : count     distribution
+       128 -> 255        : 3        |****************************************|
+
+flags = Sync-Read
+     usecs               : count     distribution
+       256 -> 511        : 7        |****************************************|
+";
+    let mail = Mail::read("mail", text.as_bytes());
+    let found = readings(&mail, "biolatency");
+    let names: Vec<&str> = found[0].rows.iter().map(|r| r.of.as_str()).collect();
+    assert_eq!(names, ["nvme0n1", "sda", "Sync-Read"]);
+    assert_eq!(found[0].rows[0].slower_than(64e3), (12.0, 12.0));
+    assert_eq!(mail.left_out, 0);
+}

@@ -38,6 +38,13 @@ pub fn sort(paths: &[PathBuf]) -> Result<(Option<PathBuf>, Vec<Mail>), Failure> 
     let mut recording: Option<PathBuf> = None;
     let mut mails = vec![];
     for path in paths {
+        if path.is_dir() && trace::open(path).is_err() {
+            let texts = in_folder(path);
+            if !texts.is_empty() {
+                mails.extend(texts);
+                continue;
+            }
+        }
         match text_unless_recording(path) {
             Some(mail) => mails.push(mail),
             None => match &recording {
@@ -54,6 +61,27 @@ pub fn sort(paths: &[PathBuf]) -> Result<(Option<PathBuf>, Vec<Mail>), Failure> 
         }
     }
     Ok((recording, mails))
+}
+
+/// Texts in a folder that are read.
+const MOST_TEXTS: usize = 100;
+/// What recordings are made of, and pages about them.
+const NO_TEXTS: [&str; 6] = [".dat", ".zst", ".gz", ".raw", ".jsonl", ".md"];
+
+/// The texts in a folder in which output of tools is found, by name: all that a folder without a trace has, and what lies
+/// beside the trace in one that has one (`fio.json`).
+pub fn in_folder(folder: &Path) -> Vec<Mail> {
+    let names = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let may_be = |path: &PathBuf| {
+        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        let recorded = name.contains(".blktrace.") || NO_TEXTS.iter().any(|end| name.ends_with(end));
+        // No link: it may lead anywhere.
+        let plain = path.symlink_metadata().is_ok_and(|m| m.is_file());
+        plain && !recorded && !["system.json", "capture.json"].contains(&name.as_str())
+    };
+    let mut paths: Vec<PathBuf> = names.filter(may_be).collect();
+    paths.sort();
+    paths.iter().take(MOST_TEXTS).filter_map(|path| text_unless_recording(path)).collect()
 }
 
 /// The text of a file, unless it is a recording.

@@ -16,7 +16,7 @@ use trace::Batch;
 #[derive(Args)]
 pub struct Explain {
     /// A folder with a recording, NAME (for NAME.blktrace.0, .1, ...), a file, or - for a pipe; texts with the output of
-    /// fio, iostat and others, alone or beside it
+    /// fio, iostat and others, or a folder of them, alone or beside it
     #[arg(value_name = "CAPTURE", required = true)]
     pub files: Vec<PathBuf>,
     /// The part that is asked about
@@ -30,7 +30,10 @@ pub struct Explain {
 impl Explain {
     /// Reads, judges, prints.
     pub fn run(&self) -> Result<(), Failure> {
-        let (recording, mails) = texts::sort(&self.files)?;
+        let (recording, mut mails) = texts::sort(&self.files)?;
+        if let Some(folder) = recording.as_deref().filter(|path| path.is_dir()) {
+            mails.extend(texts::in_folder(folder));
+        }
         let Some(capture) = recording else {
             let told = Told::new(mails);
             return match self.json {
