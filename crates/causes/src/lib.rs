@@ -76,6 +76,11 @@ pub fn all() -> &'static [&'static dyn Cause] {
     ]
 }
 
+/// Name, title and page of every cause: those that a recording is judged by, then those that only counters show.
+pub fn pages() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    all().iter().map(|c| (c.name(), c.title(), c.page())).chain([counters::STRIPE_CACHE])
+}
+
 /// The verdicts of all causes: those found first, by the time they explain; then those that cannot tell; then
 /// those rejected.
 ///

@@ -3,6 +3,9 @@
 use crate::{At, Cgroup, Conflict, Fact, Mount, System};
 use std::collections::BTreeMap;
 
+/// Said of a device or mount that one side does not have.
+pub(crate) const NOT_THERE: &str = "not there";
+
 /// Attributes that move by themselves: that they differ is no change of a setting. The kernel reckons the bytes of a
 /// device's share of dirty pages from the memory that is free just now (mm/page-writeback.c, `bdi_get_max_bytes`).
 const MOVING: [&str; 7] = [
@@ -90,7 +93,7 @@ impl Changes {
     /// Something that is only in one of the snapshots.
     fn present(&mut self, what: String, at: Option<&At>, was: bool) {
         let Some(at) = at else { return };
-        let say = |there: bool| Fact::new(if there { "there" } else { "not there" }.to_owned(), at);
+        let say = |there: bool| Fact::new(if there { "there" } else { NOT_THERE }.to_owned(), at);
         self.0.push(Conflict { what, kept: say(was), other: say(!was) });
     }
 }

@@ -18,6 +18,7 @@ mod md;
 mod mount;
 mod recorded;
 mod samples;
+mod saved;
 mod system;
 mod tool;
 
@@ -29,7 +30,7 @@ pub use fact::{At, Conflict, Fact, Place};
 pub use folder::{Skipped, MOST_BYTES, MOST_BYTES_IN_ALL, MOST_FILES};
 pub use iostat::{Iostat, Rates};
 pub use mail::{
-    Bucket, Claim, Command, Mail, Number, Reading, Row, Run, Setting, Spot, Sum, Unit, Values,
+    Bucket, Claim, Command, Machine, Mail, Number, Reading, Row, Run, Setting, Spot, Sum, Unit, Values,
     MOST_BYTES_OF_MAIL,
 };
 pub use md::Md;

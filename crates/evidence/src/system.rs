@@ -3,6 +3,7 @@
 //! **Invariant**: the first document to say something holds; a later one that says otherwise is kept as a
 //! [`Conflict`], never as the truth. Documents are read in a fixed order, so the same folder gives the same system.
 
+use crate::changes::NOT_THERE;
 use crate::device::Device;
 use crate::{At, Cgroup, Conflict, Document, Extent, Fact, Mount, Skipped};
 use serde::Serialize;
@@ -50,6 +51,12 @@ const MOST_MOUNTS: usize = 4096;
 pub(crate) const MOST_NAMES: usize = 512;
 
 impl System {
+    /// What is set otherwise on another machine, or on this one at another time: of settings that both tell of.
+    pub fn differences(&self, other: &System) -> Vec<Conflict> {
+        let both = |c: &Conflict| ![&c.kept, &c.other].iter().any(|f| f.value == NOT_THERE);
+        crate::changes::changes(self, other).into_iter().filter(both).collect()
+    }
+
     /// The device called so: `vda`, `/dev/vda`, `/dev/mapper/vg-root`, `vg-root`.
     pub fn device(&self, name: &str) -> Option<&Device> {
         let name = name.strip_prefix("/dev/").unwrap_or(name);

@@ -1,6 +1,8 @@
 //! The command line.
 
-use crate::command::{causes, completions, dist, events, explain, export, man, pack, record, report, slow};
+use crate::command::{
+    causes, compare, completions, dist, events, explain, export, man, pack, record, report, slow,
+};
 use clap::{Parser, Subcommand};
 
 /// Why was this I/O slow, and what would make it fast?
@@ -22,6 +24,8 @@ pub enum Command {
     Record(record::Record),
     /// Say what was slow, where its time went, why, what to try, and how far to trust it
     Explain(explain::Explain),
+    /// Say whether it got better: two recordings, or two runs that texts tell of, side by side
+    Compare(compare::Compare),
     /// Show where the time of the slowest operations went, to the nanosecond
     Slow(slow::Slow),
     /// Show how long operations took, by file system, as xfsdist and ext4dist do

@@ -1,13 +1,15 @@
 //! Which of the files named are texts to be read for what they tell, and reading them.
 
 use crate::failure::Failure;
-use evidence::{Mail, MOST_BYTES_OF_MAIL};
+use evidence::Mail;
 use std::fs::File;
-use std::io::Read;
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 /// How much of a file is looked at to see whether it is text.
 const LOOK: usize = 4096;
+/// Bytes read at once.
+const BUFFER: usize = 1 << 18;
 
 /// The text of a file, if it is one and tools' output is found in it. `None` for whatever else there is: it is for
 /// others to say what is wrong with it.
@@ -16,13 +18,13 @@ pub fn read(path: &Path) -> Option<Mail> {
         return None;
     }
     let mut content = Vec::new();
-    let mut file = File::open(path).ok()?.take(MOST_BYTES_OF_MAIL as u64);
+    let mut file = File::open(path).ok()?;
     (&mut file).take(LOOK as u64).read_to_end(&mut content).ok()?;
     if content.contains(&0) {
         return None;
     }
-    file.read_to_end(&mut content).ok()?;
-    let mail = Mail::read(&path.display().to_string(), &content);
+    let rest = BufReader::with_capacity(BUFFER, file);
+    let mail = Mail::read_stream(&path.display().to_string(), content, rest).ok()?;
     mail.has_readings().then_some(mail)
 }
 
@@ -36,6 +38,13 @@ pub fn sort(paths: &[PathBuf]) -> Result<(Option<PathBuf>, Vec<Mail>), Failure> 
     let mut recording: Option<PathBuf> = None;
     let mut mails = vec![];
     for path in paths {
+        if path.is_dir() && trace::open(path).is_err() {
+            let texts = in_folder(path);
+            if !texts.is_empty() {
+                mails.extend(texts);
+                continue;
+            }
+        }
         match text_unless_recording(path) {
             Some(mail) => mails.push(mail),
             None => match &recording {
@@ -54,7 +63,29 @@ pub fn sort(paths: &[PathBuf]) -> Result<(Option<PathBuf>, Vec<Mail>), Failure> 
     Ok((recording, mails))
 }
 
-fn text_unless_recording(path: &Path) -> Option<Mail> {
+/// Texts in a folder that are read.
+const MOST_TEXTS: usize = 100;
+/// What recordings are made of, and pages about them.
+const NO_TEXTS: [&str; 6] = [".dat", ".zst", ".gz", ".raw", ".jsonl", ".md"];
+
+/// The texts in a folder in which output of tools is found, by name: all that a folder without a trace has, and what lies
+/// beside the trace in one that has one (`fio.json`).
+pub fn in_folder(folder: &Path) -> Vec<Mail> {
+    let names = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let may_be = |path: &PathBuf| {
+        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        let recorded = name.contains(".blktrace.") || NO_TEXTS.iter().any(|end| name.ends_with(end));
+        // No link: it may lead anywhere.
+        let plain = path.symlink_metadata().is_ok_and(|m| m.is_file());
+        plain && !recorded && !["system.json", "capture.json"].contains(&name.as_str())
+    };
+    let mut paths: Vec<PathBuf> = names.filter(may_be).collect();
+    paths.sort();
+    paths.iter().take(MOST_TEXTS).filter_map(|path| text_unless_recording(path)).collect()
+}
+
+/// The text of a file, unless it is a recording.
+pub fn text_unless_recording(path: &Path) -> Option<Mail> {
     let mail = read(path)?;
     match trace::open(path) {
         Ok(recording) => (recording.format == "blkparse" && is_more_than_events(&mail)).then_some(mail),

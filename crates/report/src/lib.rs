@@ -2,6 +2,7 @@
 
 mod below;
 mod btt;
+mod compare;
 pub mod dist;
 pub mod events;
 mod explanation;
@@ -15,6 +16,7 @@ mod where_time;
 
 pub use below::below;
 pub use btt::{BttExport, BttOptions};
+pub use compare::{choose, Comparison, Condition, Difference, Metric, Outcome, Ranges, Row, RunOf, Tails};
 pub use explanation::{Explanation, Subject, Trust};
 pub use json::to_json;
 pub use screen::{render, Style};

@@ -3,6 +3,7 @@
 //! There are two halves, which may run on two threads: the [`Flow`] counts what passes by, the [`Analysis`] follows
 //! the lives. Together they are the [`Facts`].
 
+use crate::blocks::InOrder;
 use crate::cells::Cells;
 use crate::device::Device;
 use crate::operations::Operations;
@@ -32,6 +33,8 @@ pub struct Facts {
     pub flow: Flow,
     /// What tasks asked for, where that was recorded.
     pub operations: Operations,
+    /// Latencies in their order, if that was asked for.
+    pub in_order: Option<InOrder>,
 }
 
 impl Facts {
@@ -69,6 +72,14 @@ pub struct Analysis {
 }
 
 impl Analysis {
+    /// One that also keeps latencies in their order, for [`Estimate`](crate::Estimate).
+    pub fn in_order() -> Analysis {
+        let mut analysis = Analysis::default();
+        analysis.found.in_order = Some(InOrder::default());
+        analysis.found.operations.in_order = Some(InOrder::default());
+        analysis
+    }
+
     /// Tells where devices lie on others, for what a recording does not say.
     pub fn lies_below(&mut self, below: impl IntoIterator<Item = Below>) {
         self.follow.lies_below(below);
@@ -82,7 +93,11 @@ impl Analysis {
     /// Ends the recording and puts the halves together.
     pub fn finish(mut self, mut flow: Flow) -> Facts {
         let tally = self.follow.finish();
-        let Found { mut devices, mut which, cells, tasks, operations, .. } = self.found;
+        let Found { mut devices, mut which, cells, tasks, mut operations, mut in_order, .. } = self.found;
+        if let Some((all, of_tasks)) = in_order.as_mut().zip(operations.in_order.take()) {
+            all.operations = of_tasks.operations;
+            all.left_out += of_tasks.left_out;
+        }
         let traffic = flow.take_devices();
         let order: Vec<DevId> = traffic.iter().map(|(id, _)| *id).collect();
         for (id, traffic) in traffic {
@@ -115,7 +130,7 @@ impl Analysis {
         // Plugs of a recording through tracefs name no device; that is none.
         devices.retain(|d| d.id != DevId(0) || d.has_io());
         devices.sort_by_key(|d| order.iter().position(|id| *id == d.id));
-        Facts { devices, cells, tasks, tally, flow, operations }
+        Facts { devices, cells, tasks, tally, flow, operations, in_order }
     }
 
     /// Pieces in flight now.
@@ -133,6 +148,7 @@ struct Found {
     cells: Cells,
     tasks: Tasks,
     operations: Operations,
+    in_order: Option<InOrder>,
 }
 
 impl Found {
@@ -184,6 +200,9 @@ impl Sink for Found {
     }
 
     fn bio(&mut self, b: &Bio, _names: &Names) {
+        if let Some(in_order) = &mut self.in_order {
+            in_order.bio(b);
+        }
         let device = self.device(b.dev);
         let class = b.class().index();
         let stats = &mut device.bios[class];

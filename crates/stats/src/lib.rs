@@ -2,6 +2,8 @@
 
 mod activity;
 mod analysis;
+mod blocks;
+mod bootstrap;
 mod cells;
 mod depth;
 mod details;
@@ -21,6 +23,8 @@ mod traffic;
 
 pub use activity::Activity;
 pub use analysis::{Analysis, Facts};
+pub use blocks::{Blocks, InOrder, MOST_BLOCKS, PHASES_IN_ORDER};
+pub use bootstrap::{Estimate, NoRange, Range};
 pub use cells::{CellKey, Cells, SizeClass, FLAG_SET};
 pub use depth::Depth;
 pub use details::{Details, DeviceDetails, TaskDetails, Q2D_STEPS_MS};

@@ -4,6 +4,7 @@
 //! sums by reason there are sums by *path*: the set of waits around a part (the journal's commit, within it other
 //! files' data) together with its reason. The slowest few are kept whole.
 
+use crate::blocks::InOrder;
 use crate::distribution::Distribution;
 use crate::kept::{Kept, Slowest};
 use crate::tail::{bucket_of, Tail, TailTime};
@@ -138,6 +139,8 @@ pub struct Operations {
     pub not_storage: u64,
     /// Operations of which no group was kept.
     pub left_out: u64,
+    /// Their latencies in order, if that was asked for.
+    pub(crate) in_order: Option<InOrder>,
 }
 
 /// Groups that are kept at most; a host has some dozen file systems.
@@ -177,6 +180,9 @@ impl Over for Operations {
         if self.groups.len() >= MAX_GROUPS && !self.groups.contains_key(&key) {
             self.left_out += 1;
             return;
+        }
+        if let Some(in_order) = &mut self.in_order {
+            in_order.operation(key, o.total());
         }
         self.groups.entry(key).or_default().record(o, account, names, history);
     }

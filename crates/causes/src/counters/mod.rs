@@ -7,7 +7,7 @@
 //! **Invariant**: nothing here depends on the names of hosts, devices or files, nor on one author's words; the words that
 //! are looked for ("bitmap", "w/o") only say which of two runs is which.
 
-mod contention;
+mod log_force;
 mod raid;
 mod request_size;
 mod say;
@@ -27,7 +27,7 @@ pub fn judge_counters(mails: &[Mail]) -> Vec<Verdict> {
         stable_page::judge(mails),
         request_size::judge(mails),
         scheduler_starvation::judge(mails),
-        contention::judge(mails),
+        log_force::judge(mails),
         raid::bitmap(mails),
         raid::stripe_cache(mails),
         raid::read_modify_write(mails),
@@ -41,15 +41,17 @@ pub fn judge_counters(mails: &[Mail]) -> Vec<Verdict> {
     verdicts
 }
 
+/// A cause that only counters show so far, with its title and page.
+pub(crate) const STRIPE_CACHE: (&str, &str, &str) = (
+    "raid-stripe-cache",
+    "writes wait in the array for a place in its stripe cache",
+    include_str!("../../../../docs/causes/raid-stripe-cache.md"),
+);
+
 /// What a cause says in one line where counters are all there is.
 pub fn title_by_counters(cause: &str) -> Option<&'static str> {
-    let here = [
-        ("raid-stripe-cache", "writes wait in the array for a place in its stripe cache"),
-        (
-            "journal-cpu",
-            "processors get in each other's way over the journal; the device is not what is waited for",
-        ),
-    ];
-    let of_traces = || crate::all().iter().find(|c| c.name() == cause).map(|c| c.title());
-    here.iter().find(|(name, _)| *name == cause).map(|(_, title)| *title).or_else(of_traces)
+    match cause {
+        "log-force" => Some("the way through the log is what takes long, not the device that the log is on"),
+        _ => crate::pages().find(|(name, ..)| *name == cause).map(|(_, title, _)| title),
+    }
 }

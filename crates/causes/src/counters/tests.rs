@@ -134,7 +134,7 @@ fn faster_log_slower_fsync() {
     for mail in texts("log-completion.txt", "003") {
         says(
             &mail,
-            "journal-cpu",
+            "log-force",
             Answer::Found,
             &[
                 "-54.1 % at 1 threads",
@@ -187,7 +187,7 @@ fn each_mail_is_about_its_own() {
         ("writeback.txt", "writeback-flood"),
         ("stable-page.txt", "stable-page"),
         ("request-size.txt", "request-size"),
-        ("log-completion.txt", "journal-cpu"),
+        ("log-completion.txt", "log-force"),
         ("raid-bitmap.txt", "raid-bitmap"),
     ];
     for (excerpt, cause) in all {

@@ -8,6 +8,7 @@
 
 mod claim;
 mod command;
+mod machine;
 pub(crate) mod number;
 pub(crate) mod reading;
 mod run;
@@ -15,16 +16,19 @@ pub(crate) mod words;
 
 pub use claim::{Claim, Sum};
 pub use command::Command;
+pub use machine::Machine;
 pub use number::{Number, Unit};
 pub use reading::{Bucket, Reading, Row, Setting, Values};
 pub use run::Run;
 pub use words::Spot;
 
+use crate::saved;
 use crate::tool::{self, Found};
 use crate::{At, Place};
 use serde::Serialize;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 use words::{words, Word};
 
@@ -44,6 +48,8 @@ pub struct Mail {
     pub claims: Vec<Claim>,
     /// Divisions that the author did.
     pub sums: Vec<Sum>,
+    /// Machines that it names.
+    pub machines: Vec<Machine>,
     /// Words in all.
     pub words: usize,
     /// Words that tools printed and that were understood, and those of commands.
@@ -63,6 +69,9 @@ impl Mail {
     pub fn read(file: &str, content: &[u8]) -> Mail {
         let content = &content[..content.len().min(MOST_BYTES_OF_MAIL)];
         let text = String::from_utf8_lossy(content);
+        if let Some(mail) = saved::read(file, &text) {
+            return mail;
+        }
         let words = words(&text);
         let mut reader = Reader {
             words: &words,
@@ -75,12 +84,25 @@ impl Mail {
         };
         reader.mail.file = file.to_owned();
         reader.mail.words = words.len();
+        reader.mail.machines = machine::machines(&words);
         let mut at = 0;
         while at < words.len() {
             at += reader.step(at);
         }
         reader.prose(words.len());
         reader.mail
+    }
+
+    /// Reads a file of which the first bytes were looked at: fio's logs as a stream of any length, everything else as
+    /// [`Mail::read`] does.
+    pub fn read_stream(file: &str, looked_at: Vec<u8>, mut rest: impl BufRead) -> io::Result<Mail> {
+        if saved::fio_log::begins(&looked_at) {
+            return saved::fio_log::read(file, io::Cursor::new(looked_at).chain(rest));
+        }
+        let mut content = looked_at;
+        let room = MOST_BYTES_OF_MAIL.saturating_sub(content.len());
+        (&mut rest).take(room as u64).read_to_end(&mut content)?;
+        Ok(Mail::read(file, &content))
     }
 
     /// Whether there is anything in it to reason from.

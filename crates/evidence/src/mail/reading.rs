@@ -4,6 +4,8 @@ use super::number::{Number, Unit};
 use super::words::Spot;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+use stats::Blocks;
+use std::sync::Arc;
 
 /// What one tool printed at one time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -30,6 +32,9 @@ pub struct Row {
     /// How many took how long, where the tool says so.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub histogram: Vec<Bucket>,
+    /// Latencies one by one in their order, where a log has them.
+    #[serde(skip)]
+    pub in_order: Option<Arc<Blocks>>,
 }
 
 /// Numbers by name, in the order in which they were printed.
@@ -86,9 +91,10 @@ impl Row {
         Some(self.get(name)?.value)
     }
 
-    /// A number of the latency as a whole: fio's completion latency (`clat`), or where it printed only the total, `lat`.
+    /// A number of the latency as a whole: fio's completion latency (`clat`), or where it printed only
+    /// the total, `lat`; of syncs their time.
     pub fn latency(&self, name: &str) -> Option<Number> {
-        self.get(&format!("clat.{name}")).or_else(|| self.get(&format!("lat.{name}")))
+        ["clat", "lat", "sync"].iter().find_map(|kind| self.get(&format!("{kind}.{name}")))
     }
 
     /// How many the histogram counts in all, and how many of at least `nanoseconds`.

@@ -120,6 +120,7 @@ impl Job {
             return c.attempt(|c| self.summary(c)).or_else(|| self.disks(c));
         }
         None.or_else(|| c.attempt(|c| self.operation(c)))
+            .or_else(|| self.syncs(c))
             .or_else(|| c.attempt(|c| self.spread(c)))
             .or_else(|| c.attempt(|c| self.percentiles(c)))
             .or_else(|| c.attempt(|c| self.shares(c)))
@@ -171,6 +172,14 @@ impl Job {
             *target = row;
         }
         self.current = self.reading.rows.iter().position(|row| row.of == of);
+        Some(())
+    }
+
+    /// `fsync/fdatasync/sync_file_range:`, before the latencies of syncs.
+    fn syncs(&mut self, c: &mut Cursor) -> Option<()> {
+        c.eat_all(&["fsync", "/", "fdatasync", "/", "sync_file_range", ":"]).then_some(())?;
+        self.row("sync");
+        self.current = self.reading.rows.iter().position(|row| row.of == "sync");
         Some(())
     }
 
@@ -422,7 +431,7 @@ fn thousands(suffix: &str) -> Option<f64> {
 }
 
 /// `p50`, `p99`, `p99.9`.
-pub(super) fn percentile_name(percentile: f64) -> String {
+pub(crate) fn percentile_name(percentile: f64) -> String {
     let text = format!("{percentile:.6}");
     format!("p{}", text.trim_end_matches('0').trim_end_matches('.'))
 }

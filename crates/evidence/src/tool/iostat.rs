@@ -28,7 +28,7 @@ const MS: f64 = 1e6;
 const PERCENT: f64 = 0.01;
 
 /// A column: as printed, its name in a [`Row`], the factor to its unit.
-type Column = (&'static str, &'static str, f64, Unit);
+pub(crate) type Column = (&'static str, &'static str, f64, Unit);
 
 use Unit::{Bytes, BytesPerSecond, Count, Nanoseconds, PerSecond, Share};
 const COLUMNS: [Column; 60] = [
@@ -132,7 +132,7 @@ impl Tool for IostatText {
     }
 }
 
-fn column(text: &str) -> Option<&'static Column> {
+pub(crate) fn column(text: &str) -> Option<&'static Column> {
     COLUMNS.iter().find(|(heading, ..)| *heading == text)
 }
 

@@ -4,8 +4,10 @@
 //! A tool's reader sees words, not lines (`mail/words.rs` says why). It must look at few words to say that nothing of
 //! its tool begins here, since it is asked at every word of a document.
 
+mod biosnoop;
 mod btt;
 mod dd;
+mod diskstats;
 mod fio_command;
 mod fio_text;
 mod histogram;
@@ -14,6 +16,9 @@ mod lexeme;
 mod requests;
 mod stack;
 mod threads;
+
+pub(crate) use fio_text::percentile_name;
+pub(crate) use iostat::column as iostat_column;
 
 use crate::mail::reading::Reading;
 use crate::mail::words::Word;
@@ -52,8 +57,10 @@ pub(crate) fn all() -> &'static [&'static dyn Tool] {
         &fio_command::FioCommand,
         &histogram::Histograms,
         &iostat::IostatText,
+        &biosnoop::Biosnoop,
         &dd::Dd,
         &btt::BttAvg,
+        &diskstats::Diskstats,
         &requests::Requests,
         &stack::KernelStack,
         &threads::ThreadTable,

@@ -15,17 +15,16 @@ pub struct Causes {
 impl Causes {
     /// Prints the list or a page.
     pub fn run(&self) -> Result<(), Failure> {
-        let all = causes::all();
         let Some(name) = &self.name else {
-            let wide = all.iter().map(|c| c.name().len()).max().unwrap_or(0);
+            let wide = causes::pages().map(|(name, ..)| name.len()).max().unwrap_or(0);
             let mut text = String::new();
-            for cause in all {
-                let _ = writeln!(text, "{:<wide$}  {}", cause.name(), cause.title());
+            for (name, title, _) in causes::pages() {
+                let _ = writeln!(text, "{name:<wide$}  {title}");
             }
             return print(&text);
         };
-        match all.iter().find(|c| c.name() == name) {
-            Some(cause) => print(cause.page()),
+        match causes::pages().find(|(n, ..)| n == name) {
+            Some((_, _, page)) => print(page),
             None => Err(Failure::Other {
                 what: format!("no cause is called {name}"),
                 help: Some("`iowhy causes` lists them".into()),

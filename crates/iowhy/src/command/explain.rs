@@ -16,7 +16,7 @@ use trace::Batch;
 #[derive(Args)]
 pub struct Explain {
     /// A folder with a recording, NAME (for NAME.blktrace.0, .1, ...), a file, or - for a pipe; texts with the output of
-    /// fio, iostat and others, alone or beside it
+    /// fio, iostat and others, or a folder of them, alone or beside it
     #[arg(value_name = "CAPTURE", required = true)]
     pub files: Vec<PathBuf>,
     /// The part that is asked about
@@ -30,27 +30,32 @@ pub struct Explain {
 impl Explain {
     /// Reads, judges, prints.
     pub fn run(&self) -> Result<(), Failure> {
-        let (recording, mails) = texts::sort(&self.files)?;
-        let told = Told::new(mails);
+        let (recording, mut mails) = texts::sort(&self.files)?;
+        if let Some(folder) = recording.as_deref().filter(|path| path.is_dir()) {
+            mails.extend(texts::in_folder(folder));
+        }
         let Some(capture) = recording else {
+            let told = Told::new(mails);
             return match self.json {
                 true => print_json(&told.to_json()),
                 false => print(&told.render(style())),
             };
         };
         let mut explanation = explain(&capture, self.part)?;
+        let (told, remarks) = Told::beside(mails, &explanation);
         told.add_to(&mut explanation.verdicts);
         if self.json {
             let mut json = report::to_json(&explanation);
             if let Some(fields) = json.as_object_mut().filter(|_| !told.mails.is_empty()) {
                 fields.insert("texts".into(), told.texts().into());
+                fields.insert("texts_remarks".into(), remarks.into());
             }
             return print_json(&json);
         }
         print(&report::render(&explanation, style()))?;
         match told.mails.is_empty() {
             true => Ok(()),
-            false => print(&told.render_numbers(style())),
+            false => print(&told.render_numbers(&remarks, style())),
         }
     }
 }
@@ -65,7 +70,13 @@ pub fn explain(capture: &Path, part: Part) -> Result<Explanation, Failure> {
 }
 
 /// The same, with each batch given to `also`.
-pub fn explain_with(
+pub fn explain_with(capture: &Path, part: Part, also: impl FnMut(&Batch)) -> Result<Explanation, Failure> {
+    explain_by(Analysis::default(), capture, part, also)
+}
+
+/// The same by an analysis that was set up otherwise.
+pub fn explain_by(
+    mut analysis: Analysis,
     capture: &Path,
     part: Part,
     mut also: impl FnMut(&Batch),
@@ -75,7 +86,6 @@ pub fn explain_with(
     let (system, samples, recorded) = place.as_deref().map_or_else(Default::default, beside);
     let sources = vec![recording.format.to_string()];
     let (file_names, kernel) = (recording.names.clone(), recording.kernel.clone());
-    let mut analysis = Analysis::default();
     analysis.lies_below(report::below(&system));
     let take = |batch: &Batch| {
         analysis.feed(batch);

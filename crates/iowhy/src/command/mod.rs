@@ -1,6 +1,7 @@
 //! One file per command: its arguments and what it does with the other crates.
 
 pub mod causes;
+pub mod compare;
 pub mod completions;
 pub mod dist;
 pub mod events;
@@ -20,6 +21,7 @@ use std::io::Write;
 pub fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Explain(c) => c.run(),
+        Command::Compare(c) => c.run(),
         Command::Slow(c) => c.run(),
         Command::Dist(c) => c.run(),
         Command::Report(c) => c.run(),

@@ -10,7 +10,7 @@ impl Told {
     pub fn to_json(&self) -> Value {
         json!({
             "schema": "iowhy.explain/1",
-            "capture": { "kernel": null, "start": null, "duration_ns": 0, "devices": self.devices(), "sources": self.tools() },
+            "capture": { "kernel": null, "start": null, "duration_ns": 0, "devices": devices(&self.mails), "sources": self.tools() },
             "quality": {
                 "events": 0, "lost": 0, "unmatched": 0, "clock_steps": 0,
                 "verdict": if self.mails.iter().any(Mail::has_readings) { "good" } else { "unusable" },
@@ -38,19 +38,6 @@ impl Told {
         std::iter::once(counters).chain(self.mails.iter().filter_map(left_out)).collect()
     }
 
-    fn devices(&self) -> Vec<String> {
-        let mut names: Vec<String> = vec![];
-        for reading in self.mails.iter().flat_map(|m| &m.runs).flat_map(|r| &r.readings) {
-            for row in &reading.rows {
-                let device = reading.tool == "iostat" && row.of != "cpu" || row.get("read.ios").is_some();
-                if device && !names.contains(&row.of) {
-                    names.push(row.of.clone());
-                }
-            }
-        }
-        names
-    }
-
     /// fio's operations; each reading of each run is one, `run` counts from 1.
     fn operations(&self) -> Vec<Value> {
         let mut all = vec![];
@@ -72,6 +59,20 @@ impl Told {
         }
         all
     }
+}
+
+/// The devices of which texts have numbers.
+pub(super) fn devices(mails: &[Mail]) -> Vec<String> {
+    let mut names: Vec<String> = vec![];
+    for reading in mails.iter().flat_map(|m| &m.runs).flat_map(|r| &r.readings) {
+        for row in &reading.rows {
+            let device = reading.tool == "iostat" && row.of != "cpu" || row.get("read.ios").is_some();
+            if device && !names.contains(&row.of) {
+                names.push(row.of.clone());
+            }
+        }
+    }
+    names
 }
 
 fn operation(row: &Row) -> Value {

@@ -1,8 +1,11 @@
 //! What texts tell: the runs found in them, what differs between these, and the causes that counters alone show.
 
 mod json;
+mod machine;
 mod screen;
 mod table;
+
+pub(crate) use table::cell;
 
 use causes::{judge_counters, Answer, Verdict};
 use evidence::Mail;

@@ -39,11 +39,14 @@ impl Told {
     }
 
     /// The runs with their numbers, and how far these can be trusted; for a text beside a trace.
-    pub fn render_numbers(&self, style: Style) -> String {
+    pub fn render_numbers(&self, remarks: &[String], style: Style) -> String {
         let mut s = Screen::new(style);
         s.blank();
         self.numbers(&mut s);
         self.trust(&mut s);
+        for remark in remarks {
+            s.line("", &format!("- {remark}"));
+        }
         s.out
     }
 
@@ -132,6 +135,7 @@ fn draw(table: &Table, heading: &str, s: &mut Screen) {
         (0..rows[0].len()).map(|c| rows.iter().map(|r| r[c].chars().count()).max().unwrap_or(0)).collect();
     for (i, row) in rows.iter().enumerate() {
         let mut line = s.heading(if i == 0 { heading } else { "" });
+        line.push(' ');
         for (c, (text, width)) in row.iter().zip(&widths).enumerate() {
             let pad = " ".repeat(width - text.chars().count());
             let _ = match c {

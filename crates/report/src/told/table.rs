@@ -152,7 +152,7 @@ impl Table {
 }
 
 /// A number as a table shows it.
-pub(super) fn cell(n: Option<Number>) -> String {
+pub(crate) fn cell(n: Option<Number>) -> String {
     let Some(n) = n else { return "-".into() };
     let whole = n.value.max(0.0) as u64;
     match n.unit {

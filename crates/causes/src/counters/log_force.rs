@@ -1,4 +1,6 @@
-//! Log writes that complete at once, and fsync is slower: not the device, but processors in each other's way.
+//! Log writes that complete at once, and fsync is slower: `log-force`. Not the device is waited for, but the way through
+//! the log: a force hops between the task, the push, the completion and the log's worker, which get in each other's way
+//! when no time in the device lies between them. No processor is scarce (that would be `journal-cpu`).
 //!
 //! A table has the throughput by number of threads, before and after the device's part was taken away (completion made
 //! instant, a RAM disk, a null device), with many processors and with few. **Proof**: with many processors it is slower
@@ -10,7 +12,7 @@ use crate::{Confidence, Verdict};
 use evidence::{Mail, Reading, Unit};
 use trace::Nanos;
 
-const NAME: &str = "journal-cpu";
+const NAME: &str = "log-force";
 /// Differences below this are noise where nothing is said of it.
 const NOTABLE: f64 = 0.05;
 /// Words by which authors say that the device's part was taken away.
@@ -63,7 +65,7 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
     }
     verdict
         .map(|v| {
-            v.because("the device's part was taken away and it became slower: the time is not in the device; with fewer processors the same change helps: they are in each other's way")
+            v.because("the device's part was taken away and it became slower: the time is not in the device; with fewer processors the same change helps: it is in the log itself, whose steps run on several processors and get in each other's way")
                 .unless("slower by as much with few processors")
                 .without("which lock or cache line it is: perf c2c record, perf lock contention; and how long fsync waits in the log: iowhy record")
                 .try_this("confines the workload to few processors, which keeps the log's data in their cache; it may then lack processors", "taskset -c 0-3 COMMAND")

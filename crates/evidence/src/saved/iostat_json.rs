@@ -1,0 +1,69 @@
+//! `iostat -o JSON` (sysstat's `json_print_ext_disk_stats`, iostat.c): the columns of its tables as names. `rrqm` and
+//! `util` are percentages there, whose columns are `%rrqm` and `%util`.
+
+use super::json::{field, fields, items, number, text, Document, Value};
+use super::run;
+use crate::mail::number::Unit;
+use crate::mail::reading::{Reading, Row};
+use crate::tool::iostat_column;
+use crate::{Machine, Run};
+
+/// The machines of the hosts.
+pub(super) fn machines(d: &Document, value: Value) -> Vec<Machine> {
+    let top = field(&fields(value), "sysstat").map_or(vec![], fields);
+    let one = |host: Value| {
+        let named = |name: &str| field(&fields(host), name).map(text);
+        Some(Machine { kernel: named("release")?, host: named("nodename"), at: d.at(host) })
+    };
+    field(&top, "hosts").map_or(vec![], items).into_iter().filter_map(one).collect()
+}
+
+/// The runs: each host's, with a reading for each interval. `None` if it is not iostat's.
+pub(super) fn runs(d: &Document, value: Value) -> Option<Vec<Run>> {
+    let top = fields(field(&fields(value), "sysstat")?);
+    let mut runs = vec![];
+    for host in field(&top, "hosts").map_or(vec![], items) {
+        let host = fields(host);
+        let named = |name: &str| field(&host, name).map(text).unwrap_or_default();
+        let intervals = field(&host, "statistics").map_or(vec![], items);
+        let readings = intervals.into_iter().flat_map(|i| readings(d, i)).collect();
+        let label = format!("iostat on {}, {} {}", named("nodename"), named("sysname"), named("release"));
+        runs.extend(run(label, readings));
+    }
+    Some(runs)
+}
+
+fn readings(d: &Document, interval: Value) -> Vec<Reading> {
+    let all = fields(interval);
+    let mut readings = vec![];
+    if let Some(cpu) = field(&all, "avg-cpu") {
+        let mut row = Row::of("cpu");
+        for (name, value) in fields(cpu) {
+            if let Some(v) = number(value) {
+                row.values.put(name, v * 0.01, Unit::Share, d.at(value));
+            }
+        }
+        readings.push(Reading { tool: "iostat", at: d.at(cpu), rows: vec![row], ..Reading::default() });
+    }
+    if let Some(disks) = field(&all, "disk") {
+        let rows = items(disks).into_iter().map(|disk| disk_row(d, disk)).collect();
+        readings.push(Reading { tool: "iostat", at: d.at(disks), rows, ..Reading::default() });
+    }
+    readings
+}
+
+fn disk_row(d: &Document, disk: Value) -> Row {
+    let all = fields(disk);
+    let mut row = Row::of(field(&all, "disk_device").map(text).unwrap_or_default());
+    for (name, value) in &all {
+        let percent = format!("%{name}");
+        let column = match name.as_ref() {
+            "util" | "rqm" | "rrqm" | "wrqm" | "drqm" => iostat_column(&percent),
+            name => iostat_column(name),
+        };
+        if let Some(((_, to, factor, unit), v)) = column.zip(number(value)) {
+            row.values.put(*to, v * factor, *unit, d.at(value));
+        }
+    }
+    row
+}

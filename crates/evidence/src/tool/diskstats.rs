@@ -1,0 +1,77 @@
+//! `/proc/diskstats` (Documentation/admin-guide/iostats.rst): sums since the machine was started.
+//!
+//! ```text
+//!    8       0 sda 1287 5 79000 702 151907 147 1200000 147202 0 3000 147904 [4 discards] [2 flushes]
+//! ```
+//!
+//! 11 numbers behind the name; 15 from Linux 4.18 on, 17 from 5.5 on. A sector is 512 bytes, times are milliseconds.
+
+use super::{Found, Tool};
+use crate::mail::number::Unit;
+use crate::mail::reading::{Reading, Row};
+use crate::mail::words::Word;
+
+pub struct Diskstats;
+
+/// Names, factors and units in the order of the numbers.
+const COLUMNS: [(&str, f64, Unit); 17] = [
+    ("read.ios", 1.0, Unit::Count),
+    ("read.merges", 1.0, Unit::Count),
+    ("read.bytes", 512.0, Unit::Bytes),
+    ("read.time", 1e6, Unit::Nanoseconds),
+    ("write.ios", 1.0, Unit::Count),
+    ("write.merges", 1.0, Unit::Count),
+    ("write.bytes", 512.0, Unit::Bytes),
+    ("write.time", 1e6, Unit::Nanoseconds),
+    ("in_flight", 1.0, Unit::Count),
+    ("busy", 1e6, Unit::Nanoseconds),
+    ("in_queue", 1e6, Unit::Nanoseconds),
+    ("discard.ios", 1.0, Unit::Count),
+    ("discard.merges", 1.0, Unit::Count),
+    ("discard.bytes", 512.0, Unit::Bytes),
+    ("discard.time", 1e6, Unit::Nanoseconds),
+    ("flush.ios", 1.0, Unit::Count),
+    ("flush.time", 1e6, Unit::Nanoseconds),
+];
+/// How many of them a kernel prints.
+const LENGTHS: [usize; 3] = [11, 15, 17];
+const MOST_ROWS: usize = 16_384;
+
+impl Tool for Diskstats {
+    fn read(&self, words: &[Word]) -> Option<Found> {
+        let mut reading = Reading { tool: "diskstats", at: words.first()?.spot, ..Reading::default() };
+        let mut used = 0;
+        while reading.rows.len() < MOST_ROWS {
+            let Some((row, length)) = line(&words[used..]) else { break };
+            reading.rows.push(row);
+            used += length;
+        }
+        if used == 0 {
+            return None;
+        }
+        Found::all(reading, used)
+    }
+}
+
+fn line(words: &[Word]) -> Option<(Row, usize)> {
+    let number = |i: usize| words.get(i).and_then(|w| w.text.parse::<u64>().ok());
+    let name = words.get(2)?.text;
+    if number(0)? > 0xfff || number(1)? > 0xf_ffff || !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return None;
+    }
+    let mut many = (0..LENGTHS[2] + 3).take_while(|i| number(3 + i).is_some()).count();
+    // The next line's device number is numbers too.
+    let next_is_name =
+        |n: usize| words.get(3 + n).is_some_and(|w| w.text.starts_with(|c: char| c.is_ascii_alphabetic()));
+    if !LENGTHS.contains(&many) && many >= 2 && next_is_name(many) {
+        many -= 2;
+    }
+    if !LENGTHS.contains(&many) {
+        return None;
+    }
+    let mut row = Row::of(name);
+    for (i, (name, factor, unit)) in COLUMNS.iter().enumerate().take(many) {
+        row.values.put(*name, number(3 + i)? as f64 * factor, *unit, words[3 + i].spot);
+    }
+    Some((row, 3 + many))
+}

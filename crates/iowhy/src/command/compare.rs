@@ -1,0 +1,181 @@
+//! `iowhy compare`.
+
+use super::explain::{explain_by, style};
+use super::print;
+use crate::failure::Failure;
+use crate::part::Part;
+use crate::texts;
+use clap::Args;
+use evidence::Mail;
+use report::{choose, Comparison, Condition, RunOf};
+use stats::Analysis;
+use std::path::{Path, PathBuf};
+
+/// Say whether it got better: two recordings, or two runs that texts tell of, side by side.
+#[derive(Args)]
+pub struct Compare {
+    /// Two recordings; two texts with one run each, or FILE:RUN, a run's number from 1 or words of its label; or one
+    /// text with two runs. before= and after= say which is which: `mail.txt before=2 after=3`
+    #[arg(value_name = "BEFORE AFTER", required = true, num_args = 1..=3)]
+    pub sides: Vec<String>,
+    /// Exit with status 1 if this holds: 'read.p99 > 1.1x' (after is more than 1.1 times before), 'fsync.max > 20ms'
+    /// (after alone); may be given several times
+    #[arg(long, value_name = "CONDITION")]
+    pub fail_if: Vec<Condition>,
+    /// The part of both recordings that is compared
+    #[command(flatten)]
+    pub part: Part,
+    /// Print one JSON object (schema iowhy.compare/1)
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What one side is.
+enum Side {
+    Recording(PathBuf),
+    Text(Box<Mail>, Option<String>),
+}
+
+impl Compare {
+    /// Reads both sides, compares, prints, tries the conditions.
+    pub fn run(&self) -> Result<(), Failure> {
+        let comparison = self.comparison()?;
+        if self.json {
+            print(&(serde_json::to_string_pretty(&comparison.to_json()).unwrap_or_default() + "\n"))?;
+        } else {
+            print(&comparison.render(style()))?;
+        }
+        for condition in &self.fail_if {
+            match condition.holds(&comparison) {
+                Ok(None) => {}
+                Ok(Some(why)) => {
+                    let what = format!("'{}' holds: {why}", condition.text());
+                    return Err(Failure::Other { what, help: None });
+                }
+                Err(why) => {
+                    let what = format!("'{}' cannot be tried: {why}", condition.text());
+                    return Err(Failure::Other { what, help: None });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn comparison(&self) -> Result<Comparison, Failure> {
+        let [before, after] = sides(&self.sides)?;
+        match (before, after) {
+            (Side::Recording(before), Side::Recording(after)) => {
+                let explain = |path: &Path| explain_by(Analysis::in_order(), path, self.part, |_| {});
+                let names = [&before, &after].map(|p| p.display().to_string());
+                let (b, a) = (explain(&before)?, explain(&after)?);
+                Ok(Comparison::of_recordings(names, &b, &a))
+            }
+            (Side::Text(before, of_before), Side::Text(after, of_after)) => {
+                let b = run_of(&before, of_before.as_deref())?;
+                let a = run_of(&after, of_after.as_deref())?;
+                let [b, a] = [RunOf { mail: &before, run: b }, RunOf { mail: &after, run: a }];
+                Ok(Comparison::of_runs(b, a))
+            }
+            _ => Err(Failure::Other {
+                what: "a recording and a text cannot be compared: what one counts the other does not".into(),
+                help: Some("compare two recordings, or two texts".into()),
+            }),
+        }
+    }
+}
+
+/// The sides in their order.
+fn sides(given: &[String]) -> Result<[Side; 2], Failure> {
+    let labelled = |label: &str| given.iter().find_map(|g| g.strip_prefix(label));
+    let (before, after) = (labelled("before="), labelled("after="));
+    let plain: Vec<&str> = given
+        .iter()
+        .map(String::as_str)
+        .filter(|g| !g.starts_with("before=") && !g.starts_with("after="))
+        .collect();
+    match (before, after, &plain[..]) {
+        (None, None, [before, after]) => Ok([side(before)?, side(after)?]),
+        (Some(before), Some(after), []) => Ok([side(before)?, side(after)?]),
+        (Some(before), None, [after]) => Ok([side(before)?, side(after)?]),
+        (None, Some(after), [before]) => Ok([side(before)?, side(after)?]),
+        (Some(before), Some(after), [document]) => {
+            let mail = text(document)?;
+            Ok([
+                Side::Text(Box::new(mail.clone()), Some(before.into())),
+                Side::Text(Box::new(mail), Some(after.into())),
+            ])
+        }
+        (None, None, [document]) => {
+            let mail = text(document)?;
+            let runs = runs(&mail);
+            let [before, after] = runs[..] else { return Err(several(&mail)) };
+            let number = |i: usize| Some((i + 1).to_string());
+            Ok([
+                Side::Text(Box::new(mail.clone()), number(before)),
+                Side::Text(Box::new(mail), number(after)),
+            ])
+        }
+        _ => Err(Failure::Other {
+            what: "that is not two sides".into(),
+            help: Some("iowhy compare BEFORE AFTER, or TEXT before=RUN after=RUN".into()),
+        }),
+    }
+}
+
+fn text(path: &str) -> Result<Mail, Failure> {
+    texts::read(Path::new(path)).ok_or_else(|| Failure::Other {
+        what: format!("{path} is no text in which output of tools is found"),
+        help: Some("two recordings are compared by iowhy compare BEFORE AFTER".into()),
+    })
+}
+
+/// `PATH`, or `PATH:RUN` for a run of a text.
+fn side(given: &str) -> Result<Side, Failure> {
+    let path = Path::new(given);
+    if !path.exists() {
+        if let Some((file, run)) = given.rsplit_once(':').filter(|(file, _)| Path::new(file).is_file()) {
+            return Ok(Side::Text(Box::new(text(file)?), Some(run.into())));
+        }
+    }
+    Ok(match texts::text_unless_recording(path) {
+        Some(mail) => Side::Text(Box::new(mail), None),
+        None => Side::Recording(path.into()),
+    })
+}
+
+/// The runs of a text that have numbers.
+fn runs(mail: &Mail) -> Vec<usize> {
+    let with_numbers = |i: &usize| mail.runs[*i].readings.iter().any(|r| !r.rows.is_empty());
+    (0..mail.runs.len()).filter(with_numbers).collect()
+}
+
+fn run_of(mail: &Mail, wanted: Option<&str>) -> Result<usize, Failure> {
+    match (wanted, &runs(mail)[..]) {
+        (Some(wanted), _) => {
+            choose(mail, wanted).map_err(|what| Failure::Other { what, help: Some(list(mail)) })
+        }
+        (None, [one]) => Ok(*one),
+        (None, _) => Err(several(mail)),
+    }
+}
+
+fn several(mail: &Mail) -> Failure {
+    let number = runs(mail).len();
+    Failure::Other { what: format!("{} has {number} runs", mail.file), help: Some(list(mail)) }
+}
+
+/// Runs that are listed in an error.
+const MOST_LISTED: usize = 20;
+
+fn list(mail: &Mail) -> String {
+    let one = |i: usize| {
+        let label: String = mail.runs[i].label.chars().take(60).collect();
+        format!("{:>2}  {label}", i + 1)
+    };
+    let all: Vec<String> = runs(mail).into_iter().take(MOST_LISTED).map(one).collect();
+    format!(
+        "name two: iowhy compare {} before=RUN after=RUN, by number or words of the label:\n       {}",
+        mail.file,
+        all.join("\n       ")
+    )
+}

@@ -1,0 +1,267 @@
+//! How well a recording knows its own percentiles: a block bootstrap.
+//!
+//! Draw as many blocks as there are, with replacement, and take the percentile of what was drawn; do that a thousand
+//! times. How these percentiles scatter is how far another stretch of the same load might have come out otherwise.
+//! Single values must not be drawn: latencies hang together (a stall makes a hundred neighbours slow), and drawing
+//! them one by one would take the hundred for independent witnesses.
+//!
+//! # How the length of blocks is chosen
+//!
+//! Blocks must be longer than the time over which values hang together, and many enough to draw from. We begin with
+//! [`MOST_DRAWN`] or nearly half of them. If the share of slow values in a block (those above the percentile) predicts
+//! that of its neighbour, neighbours are merged: until it does not, or [`FEWEST_BLOCKS`] are left. What correlation `r`
+//! is then left widens the interval by `sqrt((1 + r) / (1 - r))`, as for a series whose memory fades evenly (AR(1)).
+//!
+//! # Few blocks
+//!
+//! What is known of a percentile is known from the blocks with values on both sides of it: slow values of a p99 may lie
+//! in ten blocks only. With `K` such blocks the bootstrap's scatter is that of a mean of `K` with its deviation from the
+//! drawn mean, too small by `sqrt((K - 1) / K)`, and its tails are normal instead of Student's. Both are made good by a
+//! factor (Hesterberg, "What Teachers Should Know About the Bootstrap", 2015, "expanded percentile interval").
+//!
+//! # Speed
+//!
+//! No drawn distribution is built. A percentile of one is found by halving over buckets: below bucket `x` lie as many
+//! values as the drawn blocks have there, a sum of `K` products.
+
+use crate::blocks::Blocks;
+use crate::distribution::Distribution;
+
+/// Bootstrap samples. The 2.5 % ends then rest on 25 of them.
+const SAMPLES: usize = 1000;
+/// Blocks to begin with, at most: a stretch that holds together is then seldom longer than one.
+const MOST_DRAWN: usize = 64;
+/// Blocks are not merged to fewer.
+const FEWEST_BLOCKS: usize = 16;
+/// Fewer blocks with values beyond the percentile than this give no interval.
+const LEAST_BLOCKS: usize = 8;
+/// Values that must lie on each side of a percentile: fewer, and it is a matter of a few accidents.
+const LEAST_BEYOND: f64 = 10.0;
+/// One-sided 5 % of a correlation of independent values is at this over the root of their number.
+const SIGNIFICANT: f64 = 1.645;
+/// What correlation is counted with at most; more would be a trend, not a memory.
+const MOST_CORRELATION: f64 = 0.9;
+/// 97.5 % of the normal distribution.
+const Z: f64 = 1.959_964;
+
+/// Where the truth lies with 95 % certainty, as far as chance within a recording goes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    /// The lower end.
+    pub from: f64,
+    /// The upper end.
+    pub to: f64,
+}
+
+/// A number of a recording, and how it scatters.
+#[derive(Clone, Debug)]
+pub struct Estimate {
+    /// The number, of all values.
+    pub value: f64,
+    /// Blocks that were drawn from.
+    pub blocks: usize,
+    /// Values in each.
+    pub block_length: u64,
+    /// How far neighbours still hang together: 0 not at all.
+    pub correlation: f64,
+    /// Deviations of its logarithm.
+    deviations: Vec<f64>,
+}
+
+/// Why there is no interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoRange {
+    /// Too few values beyond the percentile.
+    TooFew,
+}
+
+impl Estimate {
+    /// The percentile `q` (0.99 for p99) of some values. The same values and seed always give the same.
+    pub fn percentile(blocks: &Blocks, q: f64, seed: u64) -> Result<Estimate, NoRange> {
+        Estimate::of(blocks, q, seed, |table, drawn| table.percentile(drawn, q))
+    }
+
+    /// The share of values that are at least `threshold`, to the bucket: how many are as slow as that.
+    pub fn share_from(blocks: &Blocks, threshold: u64, seed: u64) -> Result<Estimate, NoRange> {
+        let all = blocks.all();
+        let below: u64 = all.buckets().filter(|b| b.upper < threshold).map(|b| b.count).sum();
+        // Half a value more keeps a draw without slow ones from being infinitely far from the others.
+        let half = 0.5 / all.count().max(1) as f64;
+        let q = below as f64 / all.count().max(1) as f64;
+        Estimate::of(blocks, q, seed, |table, drawn| {
+            let sum = table.up_to(drawn, table.limits.len() - 1);
+            let bucket = table.limits.partition_point(|(_, upper)| *upper < threshold);
+            let below = if bucket == 0 { 0.0 } else { table.up_to(drawn, bucket - 1) };
+            1.0 - below / sum.max(1.0) + half
+        })
+    }
+
+    /// A number that `measure` takes of drawn blocks. `q` is the part of the values on its one side.
+    fn of(
+        blocks: &Blocks,
+        q: f64,
+        seed: u64,
+        measure: impl Fn(&Table, &[u32]) -> f64,
+    ) -> Result<Estimate, NoRange> {
+        let all = blocks.all();
+        if all.count() as f64 * q.min(1.0 - q) < LEAST_BEYOND {
+            return Err(NoRange::TooFew);
+        }
+        let limits: Vec<(u64, u64)> = all.buckets().map(|b| (b.lower, b.upper)).collect();
+        let mut blocks = std::borrow::Cow::Borrowed(blocks);
+        let (mut table, mut correlation, mut at);
+        loop {
+            table = Table::of(blocks.each(), &limits);
+            let many = table.rows.len();
+            at = table.percentile(&vec![1; many], q);
+            correlation = table.correlation(at);
+            let alone = correlation <= SIGNIFICANT / (many as f64).sqrt() && many <= MOST_DRAWN;
+            if alone || many / 2 < FEWEST_BLOCKS {
+                break;
+            }
+            blocks = std::borrow::Cow::Owned(blocks.doubled());
+        }
+        let many = table.rows.len();
+        let witnesses = table.beyond(at);
+        if witnesses < LEAST_BLOCKS {
+            return Err(NoRange::TooFew);
+        }
+        let value = measure(&table, &vec![1; many]);
+        // A chance correlation of blocks that know nothing of each other is below nothing as often as above.
+        let r = (correlation + 1.0 / many as f64).clamp(0.0, MOST_CORRELATION);
+        let wider = ((1.0 + r) / (1.0 - r)).sqrt() * student(witnesses - 1) / Z
+            * (witnesses as f64 / (witnesses as f64 - 1.0)).sqrt();
+        let mut random = Random(seed);
+        let mut drawn = vec![0u32; many];
+        let deviations = (0..SAMPLES).map(|_| {
+            drawn.fill(0);
+            (0..many).for_each(|_| drawn[random.below(many)] += 1);
+            (measure(&table, &drawn) / value).ln() * wider
+        });
+        let deviations = deviations.collect();
+        Ok(Estimate { value, blocks: many, block_length: blocks.length(), correlation, deviations })
+    }
+
+    /// Where it lies.
+    pub fn range(&self) -> Range {
+        ends(self.value, self.deviations.clone())
+    }
+
+    /// Where the ratio of this one to another recording's lies. The two recordings know nothing of each other.
+    pub fn ratio_to(&self, before: &Estimate) -> Range {
+        let both = self.deviations.iter().zip(&before.deviations).map(|(a, b)| a - b).collect();
+        ends(self.value / before.value, both)
+    }
+}
+
+/// The middle 95 % of a value times the exponentials of some deviations.
+fn ends(value: f64, mut deviations: Vec<f64>) -> Range {
+    deviations.sort_by(f64::total_cmp);
+    let cut = (deviations.len() as f64 * 0.025) as usize;
+    let at = |i: usize| deviations.get(i).map_or(value, |d| value * d.exp());
+    Range { from: at(cut), to: at(deviations.len().saturating_sub(cut + 1)) }
+}
+
+/// 97.5 % of Student's distribution, by its series in 1 / degrees (Abramowitz and Stegun 26.7.5); good to 0.1 % from 8 on.
+fn student(degrees: usize) -> f64 {
+    let (z, n) = (Z, degrees as f64);
+    z + (z.powi(3) + z) / (4.0 * n) + (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * n * n)
+}
+
+/// How many values each block has up to each bucket.
+struct Table<'a> {
+    limits: &'a [(u64, u64)],
+    /// For each block: up to each bucket, the bucket included.
+    rows: Vec<Vec<u32>>,
+}
+
+impl<'a> Table<'a> {
+    fn of(blocks: &[Distribution], limits: &'a [(u64, u64)]) -> Table<'a> {
+        let row = |block: &Distribution| {
+            let mut row = Vec::with_capacity(limits.len());
+            let (mut sum, mut buckets) = (0u32, block.buckets().peekable());
+            for (lower, _) in limits {
+                while let Some(bucket) = buckets.next_if(|b| b.lower <= *lower) {
+                    sum = sum.saturating_add(u32::try_from(bucket.count).unwrap_or(u32::MAX));
+                }
+                row.push(sum);
+            }
+            row
+        };
+        Table { limits, rows: blocks.iter().map(row).collect() }
+    }
+
+    /// How many values of the drawn blocks lie in the buckets up to `bucket`.
+    fn up_to(&self, drawn: &[u32], bucket: usize) -> f64 {
+        let sum: u64 = self.rows.iter().zip(drawn).map(|(row, n)| row[bucket] as u64 * *n as u64).sum();
+        sum as f64
+    }
+
+    /// The percentile of the drawn blocks, within its bucket as if values were spread evenly there.
+    fn percentile(&self, drawn: &[u32], q: f64) -> f64 {
+        let last = self.limits.len() - 1;
+        let wanted = q * self.up_to(drawn, last);
+        let (mut low, mut high) = (0, last);
+        while low < high {
+            let middle = (low + high) / 2;
+            match self.up_to(drawn, middle) >= wanted {
+                true => high = middle,
+                false => low = middle + 1,
+            }
+        }
+        let before = if low == 0 { 0.0 } else { self.up_to(drawn, low - 1) };
+        let within = (self.up_to(drawn, low) - before).max(1.0);
+        let (lower, upper) = self.limits[low];
+        let part = ((wanted - before) / within).clamp(0.0, 1.0);
+        (lower as f64 + (upper - lower) as f64 * part).max(0.5)
+    }
+
+    /// The bucket in which `value` lies.
+    fn bucket(&self, value: f64) -> usize {
+        self.limits.partition_point(|(_, upper)| (*upper as f64) < value).min(self.limits.len() - 1)
+    }
+
+    /// How many blocks have values from `value`'s bucket on, or if that is fewer, how many have values up to it.
+    fn beyond(&self, value: f64) -> usize {
+        let bucket = self.bucket(value);
+        let below = |row: &[u32]| if bucket == 0 { 0 } else { row[bucket - 1] };
+        let above = self.rows.iter().filter(|row| below(row) < row[row.len() - 1]).count();
+        above.min(self.rows.iter().filter(|row| row[bucket] > 0).count())
+    }
+
+    /// How the shares of values above `threshold` in neighbouring blocks go together: -1 to 1.
+    fn correlation(&self, threshold: f64) -> f64 {
+        let bucket = self.bucket(threshold);
+        let share = |row: &Vec<u32>| row[bucket] as f64 / (*row.last().unwrap_or(&1)).max(1) as f64;
+        let shares: Vec<f64> = self.rows.iter().map(share).collect();
+        let mean = shares.iter().sum::<f64>() / shares.len() as f64;
+        let own: f64 = shares.iter().map(|s| (s - mean).powi(2)).sum();
+        let next: f64 = shares.windows(2).map(|w| (w[0] - mean) * (w[1] - mean)).sum();
+        if own > 0.0 {
+            next / own
+        } else {
+            0.0
+        }
+    }
+}
+
+/// SplitMix64 (Steele, Lea and Flood 2014): small, and good enough to draw blocks.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `n`, evenly but for `n` parts in 2^64.
+    fn below(&mut self, n: usize) -> usize {
+        ((self.next() as u128 * n as u128) >> 64) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests;
