@@ -261,3 +261,39 @@ flags = Sync-Read
     assert_eq!(found[0].rows[0].slower_than(64e3), (12.0, 12.0));
     assert_eq!(mail.left_out, 0);
 }
+
+/// As filebench 1.4 and 1.5 and iozone 3 print it; the numbers are ours.
+#[test]
+fn filebench_and_iozone() {
+    let text = "\
+statfile1            84183ops     1402ops/s   0.0mb/s      0.6ms/op      148us/op-cpu [0ms - 12ms]
+closefile3           84181ops     1402ops/s   0.0mb/s      0.1ms/op       20us/op-cpu [0ms - 3ms]
+ 60.1: IO Summary: 447216 ops 7453.437 ops/s 1146/1147 rd/wr  28.2mb/s   0.6ms/op
+ 61.3: IO Summary: 5568143 ops, 92797.3 ops/s, (14280/14278 r/w), 452.3mb/s, 0us cpu/op, 2.7ms latency
+";
+    for text in [text.to_owned(), text.split_whitespace().collect::<Vec<_>>().join(" ")] {
+        let mail = Mail::read("mail", text.as_bytes());
+        let rows: Vec<_> = readings(&mail, "filebench").into_iter().flat_map(|r| r.rows.clone()).collect();
+        let names: Vec<&str> = rows.iter().map(|r| r.of.as_str()).collect();
+        assert_eq!(names, ["statfile1", "closefile3", "all", "all"], "{text}");
+        let numbers = |i: usize| ["count", "iops", "bw", "mean"].map(|n| rows[i].value(n).unwrap_or(-1.0));
+        assert_eq!(numbers(0), [84183.0, 1402.0, 0.0, 600_000.0]);
+        assert_eq!(numbers(2)[..2], [447_216.0, 7453.437]);
+        assert_eq!(numbers(3)[3], 2_700_000.0);
+        assert!((numbers(3)[2] - 452.3 * 1048576.0).abs() < 1.0);
+    }
+    let text = "\
+              kB  reclen    write  rewrite    read    reread
+         1048576       4   109845   188503  793211    811034
+         1048576       8   145968   227948  893211    911034
+
+\tChildren see throughput for  4 initial writers \t=  336585.12 kB/sec
+\tChildren see throughput for  4 rewriters \t=  333111.00 kB/sec
+";
+    let mail = Mail::read("mail", text.as_bytes());
+    let rows: Vec<_> = readings(&mail, "iozone").into_iter().flat_map(|r| r.rows.clone()).collect();
+    assert_eq!(rows[0].value("write.bw"), Some(109_845.0 * 1024.0));
+    assert_eq!(rows[1].value("reread.bw"), Some(911_034.0 * 1024.0));
+    assert_eq!((rows[2].of.as_str(), rows[2].value("threads")), ("initial writers", Some(4.0)));
+    assert_eq!(rows[3].value("bw"), Some(333_111.0 * 1024.0));
+}

@@ -10,6 +10,7 @@ mod claim;
 mod command;
 mod machine;
 pub(crate) mod number;
+mod printable;
 pub(crate) mod reading;
 mod run;
 pub(crate) mod words;
@@ -72,6 +73,7 @@ impl Mail {
         if let Some(mail) = saved::read(file, &text) {
             return mail;
         }
+        let text = printable::decoded(&text);
         let words = words(&text);
         let mut reader = Reader {
             words: &words,

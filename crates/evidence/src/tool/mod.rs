@@ -8,16 +8,19 @@ mod biosnoop;
 mod btt;
 mod dd;
 mod diskstats;
+mod filebench;
 mod fio_command;
 mod fio_text;
+mod fio_units;
 mod histogram;
 mod iostat;
+mod iozone;
 mod lexeme;
 mod requests;
 mod stack;
 mod threads;
 
-pub(crate) use fio_text::percentile_name;
+pub(crate) use fio_units::percentile_name;
 pub(crate) use iostat::column as iostat_column;
 
 use crate::mail::reading::Reading;
@@ -59,6 +62,8 @@ pub(crate) fn all() -> &'static [&'static dyn Tool] {
         &iostat::IostatText,
         &biosnoop::Biosnoop,
         &dd::Dd,
+        &filebench::Filebench,
+        &iozone::Iozone,
         &btt::BttAvg,
         &diskstats::Diskstats,
         &requests::Requests,

@@ -1,0 +1,93 @@
+//! iozone's results: the table of one process, and the lines of its throughput mode (`-t`).
+//!
+//! ```text
+//!               kB  reclen    write  rewrite    read    reread
+//!          1048576       4   109845   188503  793211    811034
+//! Children see throughput for  4 initial writers  =  336585.12 kB/sec
+//! ```
+//!
+//! A table's rates are kB a second (1024 bytes). With `-O` they are operations a second, and the heading is `ops`; such a
+//! table is not read.
+
+use super::{texts, Found, Tool};
+use crate::mail::number::{decimal, Unit};
+use crate::mail::reading::{Reading, Row};
+use crate::mail::words::Word;
+
+pub struct Iozone;
+
+/// Headings of rates; `random read` and its like are two words, above each other in iozone's own table.
+const RATES: [&str; 12] = [
+    "write", "rewrite", "read", "reread", "random", "bkwd", "record", "stride", "fwrite", "frewrite",
+    "fread", "freread",
+];
+const MOST_ROWS: usize = 1000;
+/// Words of a heading.
+const LONGEST: usize = 24;
+const KB: f64 = 1024.0;
+
+impl Tool for Iozone {
+    fn read(&self, words: &[Word]) -> Option<Found> {
+        children(words).or_else(|| table(words))
+    }
+}
+
+fn children(words: &[Word]) -> Option<Found> {
+    let mut reading = Reading { tool: "iozone", at: words.first()?.spot, ..Reading::default() };
+    let mut used = 0;
+    while let Some(["Children", "see", "throughput", "for", threads]) = texts(&words[used..]) {
+        let rest = &words[used + 5..];
+        let equals = rest.iter().take(6).position(|w| w.text == "=");
+        let Some(equals) = equals.filter(|_| reading.rows.len() < MOST_ROWS) else { break };
+        let (Some(value), Some(unit)) = (rest.get(equals + 1), rest.get(equals + 2)) else { break };
+        let (Some(rate), Some(threads)) = (decimal(value.text), decimal(threads)) else { break };
+        let (name, factor, kind) = match unit.text {
+            "kB/sec" | "KB/sec" => ("bw", KB, Unit::BytesPerSecond),
+            "ops/sec" => ("iops", 1.0, Unit::PerSecond),
+            _ => break,
+        };
+        let of: Vec<&str> = rest[..equals].iter().map(|w| w.text).collect();
+        let mut row = Row::of(of.join(" "));
+        row.values.put("threads", threads, Unit::Count, words[used + 4].spot);
+        row.values.put(name, rate * factor, kind, value.spot);
+        reading.rows.push(row);
+        used += 5 + equals + 3;
+    }
+    if used == 0 {
+        return None;
+    }
+    Found::all(reading, used)
+}
+
+fn table(words: &[Word]) -> Option<Found> {
+    let ["kB" | "KB", "reclen"] = texts(words)? else { return None };
+    let heads: Vec<&str> = words[2..]
+        .iter()
+        .take(LONGEST)
+        .map_while(|w| RATES.iter().find(|r| **r == w.text).copied())
+        .collect();
+    // iozone prints the second word of `random read` in the same line, the first above it.
+    let mut names: Vec<String> = vec![];
+    for head in &heads {
+        let again = names.iter().filter(|n| n.starts_with(head)).count();
+        names.push(if again == 0 { (*head).to_owned() } else { format!("{head}.{}", again + 1) });
+    }
+    let mut reading = Reading { tool: "iozone", at: words[0].spot, ..Reading::default() };
+    let mut used = 2 + heads.len();
+    while reading.rows.len() < MOST_ROWS && !heads.is_empty() {
+        let numbers: Option<Vec<(f64, &Word)>> = words
+            .get(used..used + 2 + heads.len())
+            .and_then(|line| line.iter().map(|w| Some((decimal(w.text)?, w))).collect());
+        let Some(numbers) = numbers else { break };
+        let mut row = Row::of(format!("{} kB by {}", numbers[0].0, numbers[1].0));
+        for (name, (rate, word)) in names.iter().zip(&numbers[2..]) {
+            row.values.put(format!("{name}.bw"), rate * KB, Unit::BytesPerSecond, word.spot);
+        }
+        reading.rows.push(row);
+        used += numbers.len();
+    }
+    if reading.rows.is_empty() {
+        return None;
+    }
+    Found::all(reading, used)
+}
