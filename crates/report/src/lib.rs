@@ -5,6 +5,7 @@ mod btt;
 pub mod dist;
 pub mod events;
 mod explanation;
+pub mod html;
 mod json;
 pub mod operations;
 mod screen;
