@@ -40,6 +40,9 @@ pub fn json(value: &Value) -> String {
     value.to_string().replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }
 
+/// Fields that hold packed numbers, not text.
+const PACKED: [&str; 5] = ["heat", "bytes", "depth", "cells", "buckets"];
+
 /// Cuts all texts that are too long, and replaces odd characters.
 pub fn tame(value: &mut Value) {
     match value {
@@ -52,7 +55,9 @@ pub fn tame(value: &mut Value) {
             *text = short;
         }
         Value::Array(all) => all.iter_mut().for_each(tame),
-        Value::Object(all) => all.values_mut().for_each(tame),
+        Value::Object(all) => {
+            all.iter_mut().filter(|(name, _)| !PACKED.contains(&name.as_str())).for_each(|(_, v)| tame(v));
+        }
         _ => {}
     }
 }
