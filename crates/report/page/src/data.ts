@@ -10,6 +10,7 @@ export interface OpNumbers { scope: string; name: string; op: string; level: str
 export interface Slow {
   at_ns: number; ns: number; device: string; op: string; class: string; sector: number; bytes: number; task: string; tid: number;
   segments: [string, number][]; served: number; served_bytes: number; ahead: number;
+  events_left_out?: number;
   events?: [number, string, number, number, number, string, number][];
 }
 export interface Line { ns: number; shown_us: number; text: string; reason?: string; note?: string; lines?: Line[] }

@@ -1,6 +1,6 @@
 // The page's pictures, below the verdict that is there without them.
 
-import { Columns, Group, Page } from './data';
+import { Columns, Page } from './data';
 import { el, table, toggle } from './dom';
 import { commonRange, heatMap } from './heat';
 import { placeChart } from './places';
@@ -47,7 +47,7 @@ function start(): void {
   const heatChips = el('p', { class: 'chips' });
   heat.append(heatChips);
   const range = commonRange(all.flat());
-  const open = opened(captures.map((c) => c.groups));
+  const open = opened(all);
   captures.forEach((capture, n) => all[n].forEach((columns, i) => {
     const name = captures.length > 1 ? `${capture.label}: ${columns.group.name}` : columns.group.name;
     let figure: HTMLElement | null = null;
@@ -136,13 +136,19 @@ function start(): void {
   fit();
 }
 
+/** Fewer operations than this make no picture; the table above has their numbers. */
+const WORTH_A_MAP = 20;
+
 /** Those whose tail is asked about first, then the first device's others, of each capture. */
-function opened(captures: Group[][]): Set<number>[] {
-  return captures.map((groups) => {
-    const first = groups.find((g) => g.level === 'request')?.device;
-    const rank = (g: Group) => (g.tail_ns !== null ? 0 : g.device === first && g.level === 'request' ? 1 : 2);
-    const order = groups.map((g, i) => [rank(g), i] as const).filter(([r]) => r < 2).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-    return new Set(order.slice(0, Math.max(1, Math.floor(HEAT_MAPS / captures.length))).map(([, i]) => i));
+function opened(captures: Columns[][]): Set<number>[] {
+  return captures.map((all) => {
+    const first = all.find((c) => c.group.level === 'request')?.group.device;
+    const rank = ({ group }: Columns) => (group.tail_ns !== null ? 0 : group.device === first && group.level === 'request' ? 1 : 2);
+    const ended = (c: Columns) => c.done.reduce((a, b) => a + b, 0);
+    const order = all.map((c, i) => ({ rank: rank(c), n: ended(c), i })).filter((o) => o.rank < 2);
+    order.sort((a, b) => Number(b.n >= WORTH_A_MAP) - Number(a.n >= WORTH_A_MAP) || a.rank - b.rank || a.i - b.i);
+    const most = Math.max(1, Math.floor(HEAT_MAPS / captures.length));
+    return new Set(order.filter((o, i) => i === 0 || o.n >= WORTH_A_MAP).slice(0, most).map((o) => o.i));
   });
 }
 

@@ -5,7 +5,7 @@ import { Capture, Place, unpack } from './data';
 import { toggle } from './dom';
 import { count, size } from './format';
 import { losses } from './heat';
-import { clipped, timeChart } from './plot';
+import { binarySplits, clipped, timeChart } from './plot';
 import { COLOURS, OTHERS } from './theme';
 import { View } from './view';
 
@@ -49,6 +49,7 @@ export function placeChart(holder: HTMLElement, chips: HTMLElement, place: Place
     view,
     scaleY: { range: () => [low - rowBytes, high + rowBytes] },
     values: size,
+    splits: binarySplits,
     series: [],
     data: () => [[view.stretch.from, view.stretch.to]],
     beneath: (u) => clipped(u, (c) => { losses(u, c, capture); draw(u, c); }),

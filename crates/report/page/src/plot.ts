@@ -59,9 +59,10 @@ export function timeChart(holder: HTMLElement, chart: TimeChart): uPlot {
     cursor: { sync: { key: SYNC, setSeries: false }, drag: { x: true, y: false, setScale: false }, points: { size: 6 } },
     scales: { x: { time: false, range: () => [view.stretch.from, view.stretch.to] }, y: chart.scaleY },
     axes: [
-      axis({ values: (_, ticks) => ticks.map((t) => `${seconds(t, view.span / 10)} s`), size: 28 }),
+      axis({ values: (_u, ticks, _a, _s, step) => ticks.map((t) => `${t.toFixed(Math.max(0, Math.min(9, Math.ceil(-Math.log10(step) - 1e-9))))} s`), size: 28 }),
       axis({
         size: 76,
+        filter: (_u, ticks) => ticks,
         values: (_, ticks) => ticks.map((t) => (t === null ? '' : chart.values(t))),
         ...(chart.splits ? { splits: (_u: uPlot, _i: number, min: number, max: number) => chart.splits!(min, max) } : {}),
       }),
@@ -121,5 +122,14 @@ export function logSplits(min: number, max: number): number[] {
       if (v >= min * 0.999 && v <= max * 1.001) splits.push(v);
     }
   }
+  return splits;
+}
+
+/** Four to eight round numbers of bytes: powers of two, or half-way between. */
+export function binarySplits(min: number, max: number): number[] {
+  let step = 2 ** Math.ceil(Math.log2(Math.max(1, (max - min) / 6)));
+  if ((max - min) / step < 3) step /= 2;
+  const splits: number[] = [];
+  for (let v = Math.ceil(min / step) * step; v <= max; v += step) splits.push(v);
   return splits;
 }

@@ -3,9 +3,9 @@
 
 import uPlot from 'uplot';
 import { Capture, Columns } from './data';
-import { count, percent, rate, size } from './format';
+import { percent, rate, size } from './format';
 import { losses } from './heat';
-import { clipped, timeChart } from './plot';
+import { binarySplits, clipped, timeChart } from './plot';
 import { CLASS_COLOURS, CLASS_WORDS, COLOURS } from './theme';
 import { View } from './view';
 
@@ -52,6 +52,7 @@ export function rateChart(holder: HTMLElement, rows: Row[], measure: string, cap
     view,
     scaleY: { range: (_u, _min, max) => [0, max > 0 ? max * 1.08 : 1] },
     values,
+    ...(measure === 'throughput' ? { splits: binarySplits } : {}),
     series: rows.map((r) => ({
       label: r.label, stroke: r.colour, width: 1.6, points: { show: false }, ...(r.dash ? { dash: r.dash } : {}),
       ...(rows.length === 1 ? { fill: r.colour + '22' } : {}),
@@ -86,6 +87,7 @@ export function memoryChart(holder: HTMLElement, capture: Capture, view: View): 
     view,
     scaleY: { range: (_u, _min, max) => [0, max > 0 ? max * 1.08 : 1] },
     values: size,
+    splits: binarySplits,
     series: [
       { label: 'changed in memory (Dirty)', stroke: COLOURS[1], width: 1.6, points: { show: false } },
       { label: 'being written back (Writeback)', stroke: COLOURS[2], width: 1.6, points: { show: false } },
@@ -98,8 +100,4 @@ export function memoryChart(holder: HTMLElement, capture: Capture, view: View): 
       return stalled === null ? '' : `some task stood still for I/O ${percent(stalled / 1000)} of that second`;
     },
   });
-}
-
-export function bytesMoved(rows: Row[]): string {
-  return rows.map((r) => `${count(sum(r.columns.done, 0, r.columns.done.length))} ${r.label}`).join(', ');
 }

@@ -23,15 +23,18 @@ export function selection(holder: HTMLElement, captures: Capture[], all: Columns
       : `From ${seconds(from, view.span)} s to ${seconds(to, view.span)} s (${time(view.span * 1e9)}):`;
     const rows = captures.flatMap((capture, n) => all[n].map((columns) => {
       const [a, b] = columns.within(from * 1e9, to * 1e9);
+      const name = captures.length > 1 ? `${capture.label}: ${columns.group.name}` : columns.group.name;
+      // Of the whole recording there are exact numbers.
+      const whole = view.isFull ? capture.latency.find((l) => l.name === columns.group.name && (l.phase === 'q2c' || l.phase === 'all')) : undefined;
       const spread = columns.spread(a, b);
       if (spread.total === 0) return null;
       const bytes = columns.bytes.slice(a, b).reduce((x, y) => x + y, 0);
-      const at = (q: number) => time(spread.quantile(q) ?? 0);
-      const name = captures.length > 1 ? `${capture.label}: ${columns.group.name}` : columns.group.name;
-      return [name, count(spread.total), bytes > 0 ? size(bytes) : '', at(0.5), at(0.99), at(0.999), at(1)];
+      const s = whole?.summary;
+      const values = s && whole.count === spread.total ? [s.p50, s.p99, s.p999, s.max] : [0.5, 0.99, 0.999, 1].map((q) => spread.quantile(q) ?? 0);
+      return [name, count(spread.total), bytes > 0 ? size(bytes) : '', ...values.map(time)];
     })).filter((r): r is string[] => r !== null).slice(0, 24);
     body.replaceChildren(table(['ended in what is seen', 'how many', 'moved', 'p50', 'p99', 'p99.9', 'max'], rows, { class: 'numbers' }),
-      el('p', { class: 'small' }, 'Percentiles of a stretch are right to 3 % (and its ends to one column); those of the whole recording above to 0.8 %.'));
+      el('p', { class: 'small' }, 'Percentiles of a part are right to 3 %, its ends to one column of the pictures; those of the whole recording to 0.8 %.'));
   };
   view.onChange(draw);
   draw();

@@ -6,7 +6,7 @@ import { Capture, Latency, unpack } from './data';
 import { el } from './dom';
 import { count, percent, size, time } from './format';
 import { axis, logSplits, register } from './plot';
-import { COLOURS, css } from './theme';
+import { COLOURS } from './theme';
 
 const PHASES: Record<string, string> = {
   all: 'all', q2c: 'all of it (Q2C)', q2g: 'waiting for a request (Q2G)', g2i: 'until the scheduler (G2I)',
@@ -81,7 +81,7 @@ function cdfChart(holder: HTMLElement, shown: Curve[]): uPlot | null {
     cursor: { drag: { x: false, y: false } },
     scales: { x: { time: false, distr: 3, range: () => [Math.max(100, x[0] * 0.9), x[x.length - 1] * 1.1] }, y: { range: () => [0, top * 1.05] } },
     axes: [
-      axis({ values: (_, ticks) => ticks.map((t) => (t === null ? '' : time(t))), splits: (_u, _i, min, max) => logSplits(min, max), size: 28 }),
+      axis({ values: (_, ticks) => ticks.map((t) => (t === null ? '' : time(t))), splits: (_u, _i, min, max) => logSplits(min, max), filter: (_u, ticks) => ticks, size: 28 }),
       axis({
         size: 76,
         splits: () => QUANTILES.map(nines).filter((y) => y <= top * 1.05),
@@ -115,5 +115,4 @@ export function sizes(holder: HTMLElement, captures: Capture[]): void {
         })));
     }
   }
-  void css;
 }

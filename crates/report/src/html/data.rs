@@ -20,7 +20,9 @@ const MOST_PARTS: usize = 160;
 /// A capture as the page reads it.
 pub fn data(shown: &Shown, detail: Detail) -> Value {
     let from = shown.explanation.facts.flow.span.map_or(Nanos(0), |s| s.0);
-    let data = Data { shown, detail, from };
+    let subject = &shown.explanation.subject;
+    let at = Places { names: subject.file_names.clone(), system: subject.system.clone(), began: from };
+    let data = Data { shown, detail, from, at };
     let shift = data.shift();
     json!({
         "label": shown.label,
@@ -44,6 +46,7 @@ struct Data<'a> {
     shown: &'a Shown,
     detail: Detail,
     from: Nanos,
+    at: Places,
 }
 
 impl Data<'_> {
@@ -82,6 +85,12 @@ impl Data<'_> {
         all.into_iter().map(|(k, _)| *k).take(self.detail.kinds).collect()
     }
 
+    /// Example: `fsyncs on /mnt (ext4, vda)`.
+    fn kind_name(&self, key: &OpKey) -> String {
+        let on = self.at.of(key.fs, key.dev).map_or(String::new(), |on| format!(" on {on}"));
+        format!("{}{on}", key.kind.plural())
+    }
+
     /// The step of all columns, as a power of two: of the coarsest row, and coarser if there are too many columns.
     fn shift(&self) -> u32 {
         let p = &self.shown.pictures;
@@ -103,12 +112,9 @@ impl Data<'_> {
         let mut all = vec![];
         for key in self.kinds() {
             let Some(columns) = self.shown.pictures.operations.get(&key) else { continue };
-            let on = Places { names: vec![], system: e.subject.system.clone(), began: self.from }
-                .of(key.fs, key.dev)
-                .map_or(String::new(), |on| format!(" on {on}"));
             let focus = e.focus.groups.iter().find(|g| g.op == Some(key));
             let mut group = self.columns(columns, shift);
-            group.insert("name".into(), format!("{}{on}", key.kind.plural()).into());
+            group.insert("name".into(), self.kind_name(&key).into());
             group.insert("level".into(), "operation".into());
             group.insert("kind".into(), key.kind.name().into());
             group.insert("op".into(), class_op(key.kind.class()).name().into());
@@ -211,24 +217,31 @@ impl Data<'_> {
         self.devices().into_iter().filter_map(one).collect()
     }
 
-    /// The slowest requests of all, and those of each stretch of time.
+    /// The slowest requests of all, and those of each stretch of time. Classes that somebody waits for have twice the
+    /// room of those that nobody does.
     fn slow(&self) -> Vec<Value> {
-        let pictures = &self.shown.pictures;
-        let mut moments = pictures.slow.clone();
-        let mut chosen: Vec<&SlowRequest> = pictures.slowest().iter().take(self.detail.requests).collect();
-        while moments.iter().map(|(_, m)| m.all().len()).sum::<usize>() + chosen.len() > self.detail.requests
-            && moments.len() > 1
-        {
-            moments = moments.with_shift(moments.shift() + 1);
+        let p = &self.shown.pictures;
+        let used: Vec<Class> = Class::ALL.into_iter().filter(|c| !p.slowest(*c).is_empty()).collect();
+        let weight = |c: Class| if c == Class::Background || c == Class::Other { 1 } else { 2 };
+        let weights: usize = used.iter().map(|c| weight(*c)).sum();
+        let mut all = vec![];
+        for class in used {
+            let most = self.detail.requests * weight(class) / weights.max(1);
+            let mut moments = p.slow[class.index()].clone();
+            let mut chosen: Vec<&SlowRequest> = p.slowest(class).iter().take(most).collect();
+            while moments.iter().map(|(_, m)| m.all().len()).sum::<usize>() + chosen.len() > most
+                && moments.len() > 1
+            {
+                moments = moments.with_shift(moments.shift() + 1);
+            }
+            chosen.extend(moments.iter().flat_map(|(_, m)| m.all()));
+            let key = |s: &SlowRequest| (s.time.completed, s.dev, s.start, s.tid, s.total());
+            let mut seen = BTreeSet::new();
+            chosen.retain(|s| seen.insert(key(s)));
+            chosen.sort_by_key(|s| std::cmp::Reverse(s.total()));
+            all.extend(chosen.into_iter().take(most.max(1)).map(|s| self.slow_request(s)));
         }
-        let coarse = moments;
-        chosen.extend(coarse.iter().flat_map(|(_, m)| m.all()));
-        let key = |s: &SlowRequest| (s.time.completed, s.dev, s.start, s.tid, s.total());
-        let mut seen = BTreeSet::new();
-        chosen.retain(|s| seen.insert(key(s)));
-        chosen.sort_by_key(|s| std::cmp::Reverse(s.total()));
-        chosen.truncate(self.detail.requests);
-        chosen.into_iter().map(|s| self.slow_request(s)).collect()
+        all
     }
 
     fn slow_request(&self, s: &SlowRequest) -> Value {
@@ -241,25 +254,13 @@ impl Data<'_> {
             "task": self.shown.pictures.tasks.name(s.task), "tid": s.tid.0, "segments": segments,
             "served": s.company.served(), "served_bytes": s.company.served_bytes.0, "ahead": s.company.ahead(),
         });
-        let same = |told: &&Value| {
-            told.pointer("/request/time/completed") == Some(&json!(s.time.completed.0))
-                && told.pointer("/request/start") == Some(&json!(s.start.0))
-                && told.pointer("/request/tid") == Some(&json!(s.tid.0))
-        };
-        if let Some(events) = self.shown.events.iter().find(same).and_then(|told| told.get("events")) {
-            let row = |event: &Value| {
-                let at = event["time_ns"].as_u64().map(|t| self.since(Nanos(t)));
-                json!([
-                    at,
-                    event["action"],
-                    event["sector"],
-                    event["bytes"],
-                    event["cpu"],
-                    event["task"],
-                    event["tid"]
-                ])
+        if let Some(events) = self.shown.events.of(s) {
+            let row = |(event, task): &(trace::Event, String)| {
+                let e = event;
+                json!([self.since(e.time), e.action.letters(), e.sector.0, e.bytes.0, e.cpu.0, task, e.tid.0])
             };
-            v["events"] = events.as_array().map(|all| all.iter().map(row).collect::<Vec<_>>()).into();
+            v["events"] = events.shown.iter().map(row).collect();
+            v["events_left_out"] = events.left_out.into();
         }
         v
     }
@@ -267,17 +268,12 @@ impl Data<'_> {
     /// The slowest operations, where any were recorded: some of all kinds together, some of each kind.
     fn operations(&self) -> Vec<Value> {
         let e = &self.shown.explanation;
-        let places = Places {
-            names: e.subject.file_names.clone(),
-            system: e.subject.system.clone(),
-            began: self.from,
-        };
         let groups = &e.facts.operations.groups;
         let shown = e.focus.groups.iter().filter_map(|g| groups.get(&g.op?));
         let mut kept: Vec<_> = shown.flat_map(|s| s.slowest.all()).collect();
         kept.sort_by_key(|k| std::cmp::Reverse(k.operation.total()));
         let one = |k: &&stats::Kept| {
-            let mut v = operations::json(k, &places);
+            let mut v = operations::json(k, &self.at);
             if let Some(fields) = v.as_object_mut() {
                 for name in ["from_ns", "to_ns"] {
                     let at = fields.get(name).and_then(Value::as_u64).map(|t| self.since(Nanos(t)));
@@ -305,8 +301,7 @@ impl Data<'_> {
         let mut all = vec![];
         for key in self.kinds() {
             if let Some(stats) = e.facts.operations.groups.get(&key) {
-                let on = if key.dev == DevId(0) { String::new() } else { format!(" on {}", e.name(key.dev)) };
-                all.push(distribution(&format!("{}{on}", key.kind.plural()), "all", &stats.latency));
+                all.push(distribution(&self.kind_name(&key), "all", &stats.latency));
             }
         }
         for device in self.devices().iter().filter_map(|id| e.facts.device(*id)) {

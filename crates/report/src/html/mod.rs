@@ -13,15 +13,17 @@
 mod data;
 mod detail;
 mod escape;
+mod events;
 mod markup;
 mod pack;
 
 pub use detail::MOST_BYTES;
+pub use events::Events;
 
 use crate::Explanation;
 use detail::Detail;
 use escape::escape;
-use serde_json::{json, Value};
+use serde_json::json;
 use stats::Pictures;
 
 const SCRIPT: &str = include_str!("built/page.js");
@@ -39,8 +41,8 @@ pub struct Shown {
     pub explanation: Explanation,
     /// What happened when.
     pub pictures: Pictures,
-    /// The slowest requests with their events, as [`Slowest::json`](crate::Slowest::json) tells them; may be empty.
-    pub events: Vec<Value>,
+    /// The events of the slowest requests, if it was read a second time.
+    pub events: Events,
 }
 
 /// The page: at most [`MOST_BYTES`], whatever was recorded.

@@ -26,8 +26,8 @@ use trace::{Bytes, DevId, Nanos, Sector};
 const MOST_DEVICES: usize = 32;
 /// Kinds of operations that are pictured.
 const MOST_GROUPS: usize = 64;
-/// The slowest of the whole recording that are kept.
-const SLOWEST: usize = 64;
+/// The slowest of each class in the whole recording that are kept.
+const SLOWEST: usize = 32;
 
 /// What happened in one column of time, of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,19 +78,20 @@ pub struct Pictures {
     pub devices: BTreeMap<DevId, DevicePictures>,
     /// What tasks asked for, and what the kernel did on its own (commits, write-back).
     pub operations: BTreeMap<OpKey, Columns<Moment>>,
-    /// The slowest requests of each moment.
-    pub slow: Columns<SlowMoment>,
+    /// The slowest requests of each moment, by class: nobody waits for any one background write, and they are slow by
+    /// nature.
+    pub slow: [Columns<SlowMoment>; Class::COUNT],
     /// Whose requests they were.
     pub tasks: Tasks,
     /// Requests and operations that are in no picture, because there were too many devices or kinds.
     pub left_out: u64,
-    slowest: Vec<SlowRequest>,
+    slowest: [Vec<SlowRequest>; Class::COUNT],
 }
 
 impl Pictures {
-    /// The slowest requests of the whole recording, the slowest first.
-    pub fn slowest(&self) -> &[SlowRequest] {
-        &self.slowest
+    /// The slowest requests of a class in the whole recording, the slowest first.
+    pub fn slowest(&self, class: Class) -> &[SlowRequest] {
+        &self.slowest[class.index()]
     }
 
     fn device(&mut self, id: DevId) -> Option<&mut DevicePictures> {
@@ -110,13 +111,15 @@ impl Pictures {
         if let Some(writes) = writes(c.op) {
             device.extents.record(c.at, c.start, Who { task: c.task, writes });
         }
-        if self.slow.at(c.at).wants(c.latency) {
-            self.slow.at(c.at).add(slow());
+        let moment = self.slow[c.class.index()].at(c.at);
+        if moment.wants(c.latency) {
+            moment.add(slow());
         }
-        if self.slowest.len() < SLOWEST || self.slowest.last().is_some_and(|s| c.latency > s.total()) {
-            let at = self.slowest.partition_point(|s| s.total() >= c.latency);
-            self.slowest.insert(at, slow());
-            self.slowest.truncate(SLOWEST);
+        let slowest = &mut self.slowest[c.class.index()];
+        if slowest.len() < SLOWEST || slowest.last().is_some_and(|s| c.latency > s.total()) {
+            let at = slowest.partition_point(|s| s.total() >= c.latency);
+            slowest.insert(at, slow());
+            slowest.truncate(SLOWEST);
         }
     }
 }
