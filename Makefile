@@ -3,6 +3,7 @@
 # make test-captures CAPTURES=DIR   the tests again, with large recordings of your own besides
 # make bench [CAPTURE=DIR]          iowhy beside blkparse and btt; writes docs/benchmarks.md
 # make bench-recording              as root: what a recording costs, beside trace-cmd record; into the same
+# make page                         after a change to crates/report/page: build its script anew (needs npm)
 # make install [PREFIX=/usr/local]  the program, manual pages, completions
 # make bless                        after a change that is meant: renew what documents and golden files expect
 
@@ -15,7 +16,7 @@ DEMO    := fixtures/randread-vs-bufferedwrite
 # What a long recording is made of: it is fast devices that fill long ones.
 SEED    := fixtures/nullblk-randrw
 
-.PHONY: all demo test test-captures bench bench-recording install bless picture release toolchain clean
+.PHONY: all demo page test test-captures bench bench-recording install bless picture release toolchain clean
 
 all: release
 
@@ -37,6 +38,7 @@ demo: release
 
 test: toolchain
 	@scripts/need-test-tools
+	@scripts/check-page
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	$(CARGO) test --locked --workspace --no-fail-fast
@@ -54,6 +56,9 @@ bench: release
 
 bench-recording: release
 	$(CARGO) xtask recording-cost --iowhy $(IOWHY) --out docs/benchmarks.md
+
+page:
+	@scripts/check-page --build
 
 install: release
 	install -D -m 755 $(IOWHY) $(DESTDIR)$(PREFIX)/bin/iowhy

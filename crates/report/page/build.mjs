@@ -20,8 +20,12 @@ const bundle = (entry, extra) =>
     ...extra,
   }).outputFiles[0].text;
 
+// uPlot's licence asks to go with it.
+const uplot = JSON.parse(readFileSync(join(here, 'node_modules/uplot/package.json'), 'utf8')).version;
+const licence = readFileSync(join(here, 'node_modules/uplot/LICENSE'), 'utf8').trim();
+const banner = { js: `/*! With uPlot ${uplot}:\n${licence}\n*/` };
 // What would end the script element must not be in it.
-const script = bundle('src/main.ts', { format: 'iife' }).replaceAll('</script', '<\\/script');
+const script = bundle('src/main.ts', { format: 'iife', banner }).replaceAll('</script', '<\\/script');
 const built = {
   'page.js': script,
   'page.js.sha256': createHash('sha256').update(script).digest('base64') + '\n',

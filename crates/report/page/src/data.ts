@@ -2,7 +2,7 @@
 
 export interface Group {
   name: string; level: string; device?: string; kind?: string; op: string; class: string;
-  tail_ns: number | null; waited_for?: boolean;
+  tail_ns: number | null; matters: boolean; waited_for?: boolean;
   first_ns: number; columns: number; heat: string; bytes: string; depth: string;
 }
 export interface Summary { min: number; mean: number; p50: number; p90: number; p99: number; p999: number; max: number; count: number }

@@ -46,8 +46,8 @@ function start(): void {
   const heat = section('Latency over time', 'How long each took, by when it ended; the darker (on dark: the brighter), the more. Marks at the upper edge: some of the slowest 1 % ended there.');
   const heatChips = el('p', { class: 'chips' });
   heat.append(heatChips);
-  const range = commonRange(all.flat());
   const open = opened(all);
+  const range = commonRange(all.flatMap((columns, n) => columns.filter((_, i) => open[n].has(i))));
   captures.forEach((capture, n) => all[n].forEach((columns, i) => {
     const name = captures.length > 1 ? `${capture.label}: ${columns.group.name}` : columns.group.name;
     let figure: HTMLElement | null = null;
@@ -137,13 +137,13 @@ function start(): void {
 }
 
 /** Fewer operations than this make no picture; the table above has their numbers. */
-const WORTH_A_MAP = 20;
+const WORTH_A_MAP = 10;
 
 /** Those whose tail is asked about first, then the first device's others, of each capture. */
 function opened(captures: Columns[][]): Set<number>[] {
   return captures.map((all) => {
     const first = all.find((c) => c.group.level === 'request')?.group.device;
-    const rank = ({ group }: Columns) => (group.tail_ns !== null ? 0 : group.device === first && group.level === 'request' ? 1 : 2);
+    const rank = ({ group }: Columns) => (group.matters ? 0 : group.device === first && group.level === 'request' ? 1 : 2);
     const ended = (c: Columns) => c.done.reduce((a, b) => a + b, 0);
     const order = all.map((c, i) => ({ rank: rank(c), n: ended(c), i })).filter((o) => o.rank < 2);
     order.sort((a, b) => Number(b.n >= WORTH_A_MAP) - Number(a.n >= WORTH_A_MAP) || a.rank - b.rank || a.i - b.i);

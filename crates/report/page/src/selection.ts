@@ -40,6 +40,9 @@ export function selection(holder: HTMLElement, captures: Capture[], all: Columns
   draw();
 }
 
+/** Of fewer operations no ratio is told: it would be chance. */
+const COMPARABLE = 30;
+
 /** The numbers of several captures beside one another. */
 export function comparison(holder: HTMLElement, captures: Capture[]): void {
   const [before, ...others] = captures;
@@ -49,6 +52,8 @@ export function comparison(holder: HTMLElement, captures: Capture[]): void {
     return same.sort((a, b) => b.count - a.count)[0];
   };
   const kinds = [...new Set(captures.flatMap((c) => c.explain.operations.filter((o) => o.count > 0 && o.level !== 'request').map(key)))];
+  const most = (kind: string) => Math.max(...captures.map((c) => one(c, kind)?.count ?? 0));
+  kinds.sort((a, b) => most(b) - most(a));
   const rows: string[][] = [];
   for (const kind of kinds) {
     const base = one(before, kind);
@@ -57,7 +62,7 @@ export function comparison(holder: HTMLElement, captures: Capture[]): void {
       if (!o) continue;
       const l = o.latency_ns;
       const versus = (value: number, of: number | undefined) => {
-        if (capture === before || !of) return time(value);
+        if (capture === before || !of || Math.min(o.count, base?.count ?? 0) < COMPARABLE) return time(value);
         const ratio = value / of;
         return `${time(value)} (${ratio >= 1 ? `${ratio.toFixed(2)} times` : `1/${(1 / ratio).toFixed(2)}`})`;
       };

@@ -8,6 +8,7 @@ use super::pack::{pack, Pack};
 use super::Shown;
 use crate::json::to_json;
 use crate::operations::{self, Places};
+use crate::screen::matters;
 use life::Class;
 use serde_json::{json, Map, Value};
 use stats::{class_op, class_words, Columns, Distribution, Moment, OpKey, SlowRequest};
@@ -120,6 +121,7 @@ impl Data<'_> {
             group.insert("op".into(), class_op(key.kind.class()).name().into());
             group.insert("class".into(), crate::json::serde_name(key.kind.class()).into());
             group.insert("tail_ns".into(), focus.map(|g| g.tail.threshold.0).into());
+            group.insert("matters".into(), focus.is_some_and(|g| matters(e, g)).into());
             group.insert("waited_for".into(), key.kind.is_foreground().into());
             all.push(Value::Object(group));
         }
@@ -139,6 +141,7 @@ impl Data<'_> {
                 group.insert("op".into(), class_op(class).name().into());
                 group.insert("class".into(), crate::json::serde_name(class).into());
                 group.insert("tail_ns".into(), focus.map(|g| g.tail.threshold.0).into());
+                group.insert("matters".into(), focus.is_some_and(|g| matters(e, g)).into());
                 all.push(Value::Object(group));
             }
         }
