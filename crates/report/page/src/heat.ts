@@ -11,6 +11,8 @@ import { View } from './view';
 /** Operations in a step of the percentile lines, about. */
 const OF_A_STEP = 40;
 const MOST_STEPS = 160;
+/** A moment is marked if so much of what ended in it belongs to the slowest 1 %: ten times what would be by chance. */
+const MARKED = 0.1;
 
 export function heatMap(holder: HTMLElement, columns: Columns, capture: Capture, view: View, range: [number, number]): uPlot {
   const { group } = columns;
@@ -89,7 +91,7 @@ function cells(u: uPlot, c: CanvasRenderingContext2D, columns: Columns, view: Vi
   }
 }
 
-/** Where the tail begins; above it, the moments in which there was some. */
+/** Where the tail begins; at the upper edge, the moments in which it was. */
 function threshold(u: uPlot, c: CanvasRenderingContext2D, columns: Columns, tail: number): void {
   const { left, top, width } = u.bbox;
   const y = Math.round(u.valToPos(tail, 'y', true)) + 0.5;
@@ -103,10 +105,12 @@ function threshold(u: uPlot, c: CanvasRenderingContext2D, columns: Columns, tail
   c.fillStyle = css('--tail');
   c.font = `${11 * dot}px system-ui, sans-serif`;
   c.textAlign = 'right';
-  c.fillText(`the slowest 1 % from ${time(tail)} on`, left + width - 4 * dot, y - 4 * dot);
+  const above = y - top > 24 * dot;
+  c.fillText(`the slowest 1 % from ${time(tail)} on`, left + width - 4 * dot, above ? y - 4 * dot : y + 13 * dot);
   for (let i = 0; i < columns.done.length; i++) {
-    const last = columns.start[i + 1] - 1;
-    if (last >= columns.start[i] && heatLower(columns.bucket[last] + 1) > tail) {
+    let slow = 0;
+    for (let j = columns.start[i + 1] - 1; j >= columns.start[i] && heatLower(columns.bucket[j] + 1) > tail; j--) slow += columns.count[j];
+    if (slow > 0 && slow >= MARKED * columns.done[i]) {
       const begin = (columns.first + i * columns.step) / 1e9;
       const x = u.valToPos(begin, 'x', true);
       c.fillRect(x, top, Math.max(2 * dot, u.valToPos(begin + columns.step / 1e9, 'x', true) - x), 4 * dot);

@@ -43,7 +43,7 @@ function start(): void {
   }
   selection(section('What is seen', ''), captures, all, view);
 
-  const heat = section('Latency over time', 'How long each took, by when it ended; the darker (on dark: the brighter), the more. Marks at the upper edge: some of the slowest 1 % ended there.');
+  const heat = section('Latency over time', 'How long each took, by when it ended; the darker (on dark: the brighter), the more. Marks at the upper edge: a tenth or more of what ended then is among the slowest 1 %.');
   const heatChips = el('p', { class: 'chips' });
   heat.append(heatChips);
   const open = opened(all);

@@ -72,7 +72,9 @@ function steps(rows: Row[], of: Measure, view: View): uPlot.AlignedData {
   const value = (columns: Columns, t: number) => {
     const begin = (t - columns.first) / columns.step, n = wide / columns.step;
     const a = Math.max(0, Math.round(begin)), b = Math.min(columns.done.length, Math.round(begin + n));
-    return b > a ? (of(columns, a, b) * (b - a)) / n : 0;
+    // The first and the last step may reach beyond the recording.
+    const recorded = Math.min(t + wide, view.full.to * 1e9) - Math.max(t, 0);
+    return b > a && recorded > 0 ? (of(columns, a, b) * (b - a) * columns.step) / recorded : 0;
   };
   return [times.map((t) => (t + wide / 2) / 1e9), ...rows.map((r) => times.map((t) => value(r.columns, t)))];
 }

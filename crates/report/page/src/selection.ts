@@ -25,7 +25,9 @@ export function selection(holder: HTMLElement, captures: Capture[], all: Columns
       const [a, b] = columns.within(from * 1e9, to * 1e9);
       const name = captures.length > 1 ? `${capture.label}: ${columns.group.name}` : columns.group.name;
       // Of the whole recording there are exact numbers.
-      const whole = view.isFull ? capture.latency.find((l) => l.name === columns.group.name && (l.phase === 'q2c' || l.phase === 'all')) : undefined;
+      // (The kernel's own flushes are never queued: of them, the time in the device.)
+      const phase = (wanted: string) => capture.latency.find((l) => l.name === columns.group.name && l.phase === wanted);
+      const whole = view.isFull ? phase('all') ?? phase('q2c') ?? phase('d2c') : undefined;
       const spread = columns.spread(a, b);
       if (spread.total === 0) return null;
       const bytes = columns.bytes.slice(a, b).reduce((x, y) => x + y, 0);
