@@ -42,6 +42,7 @@ test: toolchain
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	$(CARGO) test --locked --workspace --no-fail-fast
+	@scripts/check-page --browser $(TARGET)/debug/iowhy
 
 test-captures: toolchain
 	@test -n '$(CAPTURES)' || { echo 'usage: make test-captures CAPTURES=DIR (a folder of recordings)' >&2; exit 2; }

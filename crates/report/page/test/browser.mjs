@@ -99,9 +99,8 @@ try {
     for (const scheme of ['light', 'dark']) {
       await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
       await page.setViewport({ width, height: 900 });
-      await new Promise((done) => setTimeout(done, 150));
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-      assert.ok(wide <= width, `${wide} wide in a window of ${width}`);
+      // Charts are drawn anew for the new width, which takes a moment.
+      await page.waitForFunction((width) => document.documentElement.scrollWidth <= width, { timeout: 5000 }, width);
       if (pictures) await page.screenshot({ path: join(pictures, `page-${width}-${scheme}.png`), fullPage: true });
     }
   }

@@ -38,7 +38,8 @@ pub struct Moment {
     pub completed: u64,
     /// What they moved.
     pub bytes: u64,
-    /// How many were under way (of requests: in the device), times the nanoseconds they were so.
+    /// How many were under way (of requests: in the device; of bios and operations: from their beginning on), times the
+    /// nanoseconds they were so.
     pub depth_ns: u64,
 }
 
@@ -163,6 +164,12 @@ impl Sink for Pictures {
         let (dev, class, op, start, bytes) = (b.dev, b.class(), b.op, b.start, b.bytes);
         let completed = Completed { dev, class, op, start, bytes, task, latency, at };
         self.completed(completed, || SlowRequest::bio(b, task));
+        // Nobody tells how many a bio-based device has: each is there from its queue on.
+        if let Some(device) = self.device(dev) {
+            device.classes[class.index()].over(b.time.start(), at, |m, part| {
+                m.depth_ns = m.depth_ns.saturating_add(part.0);
+            });
+        }
     }
 
     fn in_flight(&mut self, dev: DevId, now: Nanos, in_flight: &ByClass<u32>) {
