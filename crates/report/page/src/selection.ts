@@ -32,7 +32,7 @@ export function selection(holder: HTMLElement, captures: Capture[], all: Columns
       if (spread.total === 0) return null;
       const bytes = columns.bytes.slice(a, b).reduce((x, y) => x + y, 0);
       const s = whole?.summary;
-      const values = s && whole.count === spread.total ? [s.p50, s.p99, s.p999, s.max] : [0.5, 0.99, 0.999, 1].map((q) => spread.quantile(q) ?? 0);
+      const values = s ? [s.p50, s.p99, s.p999, s.max] : [0.5, 0.99, 0.999, 1].map((q) => spread.quantile(q) ?? 0);
       return [name, count(spread.total), bytes > 0 ? size(bytes) : '', ...values.map(time)];
     })).filter((r): r is string[] => r !== null).slice(0, 24);
     body.replaceChildren(table(['ended in what is seen', 'how many', 'moved', 'p50', 'p99', 'p99.9', 'max'], rows, { class: 'numbers' }),

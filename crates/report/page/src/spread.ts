@@ -110,7 +110,7 @@ export function sizes(holder: HTMLElement, captures: Capture[]): void {
       holder.append(el('div', { class: 'sizes' }, el('h4', {}, label),
         ...kind.rows.map(([upper, n, bytes]) => {
           const bar = el('span', { class: `bar c-${kind.class}` });
-          bar.style.width = `${Math.max(0.5, (n / most) * 60)}%`;
+          bar.style.width = `calc((100% - 190px) * ${Math.max(0.01, n / most).toFixed(4)})`;
           return el('div', { class: 'size', title: `${size(bytes)} in all` }, el('span', { class: 'upper' }, `up to ${size(upper)}`), bar, ` ${count(n)}`);
         })));
     }
