@@ -106,7 +106,12 @@ function threshold(u: uPlot, c: CanvasRenderingContext2D, columns: Columns, tail
   c.font = `${11 * dot}px system-ui, sans-serif`;
   c.textAlign = 'right';
   const above = y - top > 24 * dot;
-  c.fillText(`the slowest 1 % from ${time(tail)} on`, left + width - 4 * dot, above ? y - 4 * dot : y + 13 * dot);
+  const label = `the slowest 1 % from ${time(tail)} on`, labelY = above ? y - 4 * dot : y + 13 * dot;
+  c.setLineDash([]);
+  c.strokeStyle = css('--paper');
+  c.lineWidth = 4 * dot;
+  c.strokeText(label, left + width - 4 * dot, labelY);
+  c.fillText(label, left + width - 4 * dot, labelY);
   for (let i = 0; i < columns.done.length; i++) {
     let slow = 0;
     for (let j = columns.start[i + 1] - 1; j >= columns.start[i] && heatLower(columns.bucket[j] + 1) > tail; j--) slow += columns.count[j];

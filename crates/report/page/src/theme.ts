@@ -15,7 +15,7 @@ export const OTHERS = '#8a8a8a';
 
 const HEAT: Record<Scheme, string[]> = {
   light: ['#dcebd0', '#a9d8b8', '#5fbcc0', '#2e8fbf', '#2462a5', '#1f3b82', '#0f1a4d'],
-  dark: ['#1d3a6b', '#35527f', '#5c6a78', '#857f74', '#b39b62', '#dcbc45', '#ffe94e'],
+  dark: ['#274b8f', '#3a6ab0', '#4f8fc0', '#7fb0a8', '#b9c46b', '#f0d83a', '#fff68f'],
 };
 const ramps = new Map<Scheme, string[]>();
 

@@ -4,9 +4,11 @@
 use super::escape::escape;
 use super::Shown;
 use crate::screen::{about, matters, sentence, slow_rows, slowest, Row};
+use crate::where_time;
 use causes::words::{count, ns, percent, time};
 use causes::{Answer, Confidence, Verdict};
 use ledger::Reason;
+use stats::Group;
 use std::fmt::Write;
 
 /// Devices in the head.
@@ -160,6 +162,9 @@ fn where_(shown: &Shown) -> String {
             );
         }
         out += "</ul>\n";
+        if group.op.is_some() {
+            out += &within(shown, group);
+        }
     }
     if out.is_empty() {
         return out;
@@ -167,6 +172,20 @@ fn where_(shown: &Shown) -> String {
     format!("<h3>Where</h3>\n{out}")
 }
 
+/// Of operations: within which waits that time was.
+fn within(shown: &Shown, group: &Group) -> String {
+    let total = group.tail.sum.time.total.0.max(1) as f64;
+    let rows = where_time::rows(&shown.explanation.facts, group);
+    let mut out = String::from("<table class=\"numbers\"><tbody>\n");
+    for (words, time) in rows.iter().filter(|(_, t)| t.0 as f64 >= total * WORTH_A_ROW).take(ROWS) {
+        let share = percent(time.0 as f64 / total);
+        let _ = writeln!(out, "<tr><td>{}</td><td>{share}</td></tr>", escape(words));
+    }
+    out + "</tbody></table>\n"
+}
+
+/// A wait below this part of the time is not worth a row.
+const WORTH_A_ROW: f64 = 0.005;
 /// A part of the time below this is in the bar only.
 const WORTH_A_LINE: f64 = 0.001;
 
