@@ -6,7 +6,7 @@
 // With PICTURES, a folder, the page is also kept as pictures there: three widths, light and dark.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -104,6 +104,25 @@ try {
       if (pictures) await page.screenshot({ path: join(pictures, `page-${width}-${scheme}.png`), fullPage: true });
     }
   }
+
+  // Tasks that are called like markup (the kernel gives names 15 bytes): all of their pictures are opened, nothing of theirs runs.
+  const text = join(folder, 'hostile.txt');
+  const names = ['<img src=x>', '</script><b>', '"><svg><script>'];
+  const line = (n, at, action, name) => `  8,0    0 ${String(n).padStart(8)} ${at.toFixed(9).padStart(14)} ${100 + (n % 3)}  ${action}   R ${n * 8} + 8 [${name}]`;
+  const lines = Array.from({ length: 120 }, (_, n) => ['Q', 'G', 'D', 'C'].map((action, i) => line(n, n * 0.01 + i * 0.001, action, action === 'C' ? '0' : names[n % 3]))).flat();
+  writeFileSync(text, lines.join('\n') + '\n');
+  execFileSync(iowhy, ['report', '--html', file, text]);
+  page.on('dialog', async (d) => { troubles.push(`a name ran: ${d.message()}`); await d.dismiss(); });
+  await page.setViewport({ width: 1280, height: 900 });
+  await page.goto('about:blank');
+  await page.goto(url);
+  await page.waitForSelector('.slow', { timeout: 5000 });
+  await page.$$eval('details', (all) => all.forEach((d) => { d.open = true; }));
+  await page.waitForSelector('.slow[open] .inner', { timeout: 5000 });
+  const shown = await page.evaluate(() => document.querySelector('#pictures').textContent);
+  assert.ok(names.some((name) => shown.includes(name)), 'the names are shown as they are');
+  assert.equal(await page.$$eval('#pictures img, #pictures svg, #pictures script', (all) => all.length), 0);
+  assert.equal(await page.$$eval('script', (all) => all.length), 2);
   assert.deepEqual(troubles, []);
 } finally {
   await browser.close();

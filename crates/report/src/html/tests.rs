@@ -5,6 +5,7 @@ use super::*;
 use crate::{to_json, Subject};
 use evidence::{Samples, System};
 use life::Lives;
+use proptest::prelude::*;
 use scraper::{Html, Selector};
 use serde_json::Value;
 use stats::{Facts, Pictures};
@@ -190,4 +191,17 @@ fn the_script_is_the_one_that_its_hash_allows() {
     assert!(!SCRIPT.contains("</script") && !SCRIPT.contains("<!--"));
     assert!(SCRIPT.contains("uPlot"), "the licence of what is in it stands in it");
     assert_eq!(SCRIPT_HASH.trim().len(), 44);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Whatever is told, at whatever time of the clock.
+    #[test]
+    fn any_events_are_a_page(story in testkit::hostile::story(150), late in any::<bool>()) {
+        let late = if late { u64::MAX - (1 << 42) } else { 0 };
+        let shown = shown(&story.after(Nanos(late)).batches(40), "hostile");
+        let page = assert_sound(&html(&[shown]));
+        prop_assert_eq!(&data_of(&page)["schema"], "iowhy.page/1");
+    }
 }
