@@ -3,6 +3,7 @@
 # make test-captures CAPTURES=DIR   the tests again, with large recordings of your own besides
 # make bench [CAPTURE=DIR]          iowhy beside blkparse and btt; writes docs/benchmarks.md
 # make bench-recording              as root: what a recording costs, beside trace-cmd record; into the same
+# make page                         after a change to crates/report/page: build its script anew (needs npm)
 # make install [PREFIX=/usr/local]  the program, manual pages, completions
 # make bless                        after a change that is meant: renew what documents and golden files expect
 
@@ -15,7 +16,7 @@ DEMO    := fixtures/randread-vs-bufferedwrite
 # What a long recording is made of: it is fast devices that fill long ones.
 SEED    := fixtures/nullblk-randrw
 
-.PHONY: all demo test test-captures bench bench-recording install bless picture release toolchain clean
+.PHONY: all demo page test test-captures bench bench-recording install bless picture release toolchain clean
 
 all: release
 
@@ -37,9 +38,11 @@ demo: release
 
 test: toolchain
 	@scripts/need-test-tools
+	@scripts/check-page
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	$(CARGO) test --locked --workspace --no-fail-fast
+	@scripts/check-page --browser $(TARGET)/debug/iowhy
 
 test-captures: toolchain
 	@test -n '$(CAPTURES)' || { echo 'usage: make test-captures CAPTURES=DIR (a folder of recordings)' >&2; exit 2; }
@@ -54,6 +57,9 @@ bench: release
 
 bench-recording: release
 	$(CARGO) xtask recording-cost --iowhy $(IOWHY) --out docs/benchmarks.md
+
+page:
+	@scripts/check-page --build
 
 install: release
 	install -D -m 755 $(IOWHY) $(DESTDIR)$(PREFIX)/bin/iowhy

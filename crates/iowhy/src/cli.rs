@@ -1,7 +1,7 @@
 //! The command line.
 
 use crate::command::{
-    causes, compare, completions, dist, events, explain, export, man, pack, record, report, slow,
+    causes, compare, completions, dist, events, explain, export, man, pack, record, report, slow, view,
 };
 use clap::{Parser, Subcommand};
 
@@ -32,6 +32,8 @@ pub enum Command {
     Dist(dist::Distributions),
     /// Print all numbers in tables; every table of btt has its counterpart, with percentiles
     Report(report::Report),
+    /// Show a recording as pictures, in a browser on this machine
+    View(view::View),
     /// Write a recording out for other programs: btt's .dat files
     Export(export::Export),
     /// Print the events, as blkparse does

@@ -181,6 +181,6 @@ fn cause(v: &Verdict) -> Value {
     serde_json::to_value(v).unwrap_or_default()
 }
 
-fn serde_name<T: Serialize>(t: T) -> String {
+pub(crate) fn serde_name<T: Serialize>(t: T) -> String {
     serde_json::to_value(t).ok().and_then(|v| v.as_str().map(str::to_string)).unwrap_or_default()
 }

@@ -6,6 +6,7 @@ mod compare;
 pub mod dist;
 pub mod events;
 mod explanation;
+pub mod html;
 mod json;
 pub mod operations;
 mod screen;

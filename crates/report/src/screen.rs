@@ -256,60 +256,69 @@ impl Screen {
     }
 
     fn trust(&mut self, e: &Explanation) {
-        let q = &e.subject.quality;
-        let t = &e.facts.tally;
-        let mut text = format!("{}: ", e.trust.name());
-        let mut odd = Vec::new();
-        let mut say = |n: u64, one: &str, many: &str| {
-            if n > 0 {
-                odd.push(counted(n, one, many));
-            }
-        };
-        say(q.lost_total(), "event lost", "events lost");
-        say(t.unmatched(), "event that belongs to nothing seen", "events that belong to nothing seen");
-        say(q.out_of_order, "event out of order", "events out of order");
-        say(q.clock_steps + t.backward_steps, "step backwards in time", "steps backwards in time");
-        say(q.cut_records, "record cut off", "records cut off");
-        say(q.damaged_bytes, "byte that is no record", "bytes that are no record");
-        say(q.unknown, "event of an unknown kind", "events of unknown kinds");
-        let before = "of I/O begun before the recording";
-        say(t.began_before, &format!("event {before}"), &format!("events {before}"));
-        say(t.requests_in_flight + t.bios_in_flight, "in flight at the end", "in flight at the end");
-        say(t.requests_lost, "request whose completion was lost", "requests whose completion was lost");
-        let unexplained = e.focus.groups.iter().any(|g| g.op.is_some()).then(|| {
-            let share = percent(e.focus.time().share(Reason::Unexplained));
-            format!("{share} of the slowest operations' time is unexplained")
-        });
-        match (odd.is_empty(), e.trust) {
-            (true, Trust::Good) if unexplained.is_some() => {
-                text += "every operation was followed from its call to the device"
-            }
-            (true, Trust::Good) => text += "every read and write was followed from queue to completion",
-            (true, Trust::Unusable) => text += "nothing to judge by",
-            (true, _) => text += "see the notes",
-            (false, _) => text += &odd.join(", "),
-        }
-        if let Some(unexplained) = unexplained {
-            text += &format!("; {unexplained}");
-        }
-        self.line("TRUST", &text);
-        for note in e.notes() {
-            self.line("", &format!("- {note}"));
-        }
-        if e.subject.system.devices.is_empty() {
-            self.line("", "- no settings lie beside the trace: causes that need them say so");
+        let mut heading = "TRUST";
+        for (i, line) in trust_lines(e).iter().enumerate() {
+            let bullet = if i == 0 { "" } else { "- " };
+            self.line(heading, &format!("{bullet}{line}"));
+            heading = "";
         }
     }
 }
 
+/// How far to trust it: first in short, then what speaks against it.
+pub(crate) fn trust_lines(e: &Explanation) -> Vec<String> {
+    let q = &e.subject.quality;
+    let t = &e.facts.tally;
+    let mut text = format!("{}: ", e.trust.name());
+    let mut odd = Vec::new();
+    let mut say = |n: u64, one: &str, many: &str| {
+        if n > 0 {
+            odd.push(counted(n, one, many));
+        }
+    };
+    say(q.lost_total(), "event lost", "events lost");
+    say(t.unmatched(), "event that belongs to nothing seen", "events that belong to nothing seen");
+    say(q.out_of_order, "event out of order", "events out of order");
+    say(q.clock_steps + t.backward_steps, "step backwards in time", "steps backwards in time");
+    say(q.cut_records, "record cut off", "records cut off");
+    say(q.damaged_bytes, "byte that is no record", "bytes that are no record");
+    say(q.unknown, "event of an unknown kind", "events of unknown kinds");
+    let before = "of I/O begun before the recording";
+    say(t.began_before, &format!("event {before}"), &format!("events {before}"));
+    say(t.requests_in_flight + t.bios_in_flight, "in flight at the end", "in flight at the end");
+    say(t.requests_lost, "request whose completion was lost", "requests whose completion was lost");
+    let unexplained = e.focus.groups.iter().any(|g| g.op.is_some()).then(|| {
+        let share = percent(e.focus.time().share(Reason::Unexplained));
+        format!("{share} of the slowest operations' time is unexplained")
+    });
+    match (odd.is_empty(), e.trust) {
+        (true, Trust::Good) if unexplained.is_some() => {
+            text += "every operation was followed from its call to the device"
+        }
+        (true, Trust::Good) => text += "every read and write was followed from queue to completion",
+        (true, Trust::Unusable) => text += "nothing to judge by",
+        (true, _) => text += "see the notes",
+        (false, _) => text += &odd.join(", "),
+    }
+    if let Some(unexplained) = unexplained {
+        text += &format!("; {unexplained}");
+    }
+    let mut lines = vec![text];
+    lines.extend(e.notes());
+    if e.subject.system.devices.is_empty() {
+        lines.push("no settings lie beside the trace: causes that need them say so".into());
+    }
+    lines
+}
+
 /// Example: `from 5 s to 8 s`.
-fn part(w: Window) -> String {
+pub(crate) fn part(w: Window) -> String {
     let to = if w.end == Window::default().end { "on".to_string() } else { format!("to {}", time(w.end)) };
     format!("from {} {to}", time(w.start))
 }
 
 /// A line of the SLOW table.
-enum Row<'a> {
+pub(crate) enum Row<'a> {
     /// Operations: a kind, where, and what is known of them.
     Operations(String, &'a OpStats),
     /// What a device was asked for.
@@ -317,14 +326,14 @@ enum Row<'a> {
 }
 
 impl Row<'_> {
-    fn latency(&self) -> &Distribution {
+    pub(crate) fn latency(&self) -> &Distribution {
         match self {
             Row::Operations(_, stats) => &stats.latency,
             Row::Device(_, _, phases) => latency(phases),
         }
     }
 
-    fn mean_size(&self) -> String {
+    pub(crate) fn mean_size(&self) -> String {
         let bytes = match self {
             Row::Operations(_, stats) => stats.bytes,
             Row::Device(_, _, phases) => phases.bytes.0,
@@ -335,7 +344,7 @@ impl Row<'_> {
         }
     }
 
-    fn words(&self, with_device: bool) -> String {
+    pub(crate) fn words(&self, with_device: bool) -> String {
         let (device, class) = match self {
             Row::Operations(words, _) => return words.clone(),
             Row::Device(device, class, _) => (device, class),
@@ -354,7 +363,7 @@ impl Row<'_> {
 }
 
 /// The operations first, where they were recorded; then what the devices were asked for that they waited for.
-fn slow_rows(e: &Explanation) -> Vec<Row<'_>> {
+pub(crate) fn slow_rows(e: &Explanation) -> Vec<Row<'_>> {
     let mut rows = Vec::new();
     for group in e.focus.groups.iter().filter(|g| matters(e, g)).take(OPERATIONS) {
         let Some((key, stats)) = group.op.and_then(|op| e.facts.operations.groups.get_key_value(&op)) else {
@@ -381,12 +390,12 @@ fn slow_rows(e: &Explanation) -> Vec<Row<'_>> {
 }
 
 /// Whether a group's tail is worth showing: it has a visible part of all tails' time.
-fn matters(e: &Explanation, g: &Group) -> bool {
+pub(crate) fn matters(e: &Explanation, g: &Group) -> bool {
     g.tail.sum.time.total.0 as f64 >= 0.02 * e.focus.time().total.0 as f64
 }
 
 /// Example: `1 % of reads on vda (209)`; of fewer than a hundred, `3 of 41 reads`.
-fn slowest(e: &Explanation, g: &Group) -> String {
+pub(crate) fn slowest(e: &Explanation, g: &Group) -> String {
     let n = count(g.tail.sum.time.operations);
     let place = if e.top_devices().len() > 1 { format!(" on {}", e.name(g.dev)) } else { String::new() };
     if g.operations >= 100 {
@@ -396,13 +405,13 @@ fn slowest(e: &Explanation, g: &Group) -> String {
     }
 }
 
-fn sentence(text: &str) -> String {
+pub(crate) fn sentence(text: &str) -> String {
     let mut c = text.chars();
     c.next().map_or(String::new(), |first| first.to_uppercase().chain(c).collect())
 }
 
 /// A device and its settings in one line.
-fn about(e: &Explanation, device: &Device) -> String {
+pub(crate) fn about(e: &Explanation, device: &Device) -> String {
     let name = e.name(device.id);
     let mut parts = vec![name.clone()];
     let system = &e.subject.system;

@@ -14,6 +14,7 @@ mod kept;
 mod messages;
 mod operations;
 mod phases;
+mod pictures;
 mod seek;
 mod series;
 mod tags;
@@ -35,6 +36,10 @@ pub use kept::{Kept, Met, Ran};
 pub use messages::Messages;
 pub use operations::{OpKey, OpStats, Operations, OutsideStats};
 pub use phases::Phases;
+pub use pictures::{
+    heat_bucket, heat_lower, Axis, Columns, DevicePictures, Extents, Heat, Moment, Pictures, SlowMoment,
+    SlowRequest, Who, EXTENT_GRID, FINEST, HEAT_BUCKETS, MOST_COLUMNS,
+};
 pub use seek::{Measure, Mode, Seeks};
 pub use series::{Cell, Series};
 pub use tags::{TagWait, Tags};

@@ -9,7 +9,7 @@ use life::{Names, TaskName};
 pub const OTHERS: u32 = 0;
 
 /// Names of tasks for tables, each with a number.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Tasks {
     names: Vec<String>,
     /// By [`TaskName`].

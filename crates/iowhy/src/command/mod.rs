@@ -7,11 +7,13 @@ pub mod dist;
 pub mod events;
 pub mod explain;
 pub mod export;
+mod html;
 pub mod man;
 pub mod pack;
 pub mod record;
 pub mod report;
 pub mod slow;
+pub mod view;
 
 use crate::cli::Command;
 use crate::failure::Failure;
@@ -25,6 +27,7 @@ pub fn run(command: Command) -> Result<(), Failure> {
         Command::Slow(c) => c.run(),
         Command::Dist(c) => c.run(),
         Command::Report(c) => c.run(),
+        Command::View(c) => c.run(),
         Command::Export(c) => c.run(),
         Command::Events(c) => c.run(),
         Command::Causes(c) => c.run(),

@@ -1,13 +1,14 @@
 //! `iowhy report`.
 
 use super::explain::explain_with;
-use super::print;
+use super::{html, print};
 use crate::failure::Failure;
 use crate::part::Part;
 use clap::Args;
 use report::{Selection, KINDS};
 use stats::Details;
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 /// Print all numbers in tables; every table of `btt -A` has its counterpart, with percentiles.
 #[derive(Args)]
@@ -16,9 +17,13 @@ pub struct Report {
     /// A folder with a recording, NAME (for NAME.blktrace.0, .1, ...), a file, or - for a pipe
     #[arg(value_name = "CAPTURE")]
     pub capture: PathBuf,
-    /// Only these tables (see below)
-    #[arg(value_name = "TABLE", value_parser = clap::builder::PossibleValuesParser::new(KINDS.iter().map(|k| k.name)), hide_possible_values = true)]
+    /// Only these tables (see below); with --html further recordings, to be laid over the first
+    #[arg(value_name = "TABLE", value_parser = table_or_capture)]
     pub tables: Vec<String>,
+    /// Write a page with the answer and its pictures, one file that needs nothing else; recordings may be labelled:
+    /// before=A after=B
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "device", "task"])]
+    pub html: Option<PathBuf>,
     /// Only this device, by name or major,minor; may be repeated
     #[arg(long, value_name = "NAME")]
     pub device: Vec<String>,
@@ -36,6 +41,17 @@ pub struct Report {
 impl Report {
     /// Reads, counts, prints.
     pub fn run(&self) -> Result<(), Failure> {
+        if let Some(file) = &self.html {
+            let captures =
+                std::iter::once(self.capture.as_os_str()).chain(self.tables.iter().map(OsStr::new));
+            return html::write(&captures.collect::<Vec<_>>(), self.part, file);
+        }
+        if let Some(other) = self.tables.iter().find(|t| !is_table(t)) {
+            return Err(Failure::Other {
+                what: format!("{other} is no table"),
+                help: Some("tables of one recording at a time; several recordings: --html FILE".into()),
+            });
+        }
         let wanted =
             Selection { tables: self.tables.clone(), devices: self.device.clone(), task: self.task.clone() };
         let mut details = Details::default();
@@ -52,6 +68,20 @@ impl Report {
             print(&report::tables_text(&tables))
         }
     }
+}
+
+fn is_table(name: &str) -> bool {
+    KINDS.iter().any(|k| k.name == name)
+}
+
+/// A table's name; or, for --html, something that can be a recording.
+fn table_or_capture(name: &str) -> Result<String, String> {
+    let may_be_capture = name.contains('=') || Path::new(name).exists();
+    if is_table(name) || may_be_capture {
+        return Ok(name.to_string());
+    }
+    let known: Vec<&str> = KINDS.iter().map(|k| k.name).collect();
+    Err(format!("neither a recording nor one of {}", known.join(", ")))
 }
 
 fn tables_help() -> String {

@@ -1,0 +1,118 @@
+//! `iowhy view`: the page of `report --html`, from a server for this machine alone.
+//!
+//! It answers to 127.0.0.1 only, and only to requests that name it so: another site's page that was led here by its
+//! name server gets nothing.
+
+use super::{html, print};
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::part::Part;
+use clap::Args;
+use std::ffi::{OsStr, OsString};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::time::Duration;
+
+/// How often an interrupt is looked for.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// A browser that says nothing for so long is not waited for.
+const SILENCE: Duration = Duration::from_secs(2);
+/// What is read of a request; browsers send less than one KiB to a new place.
+const MOST_OF_A_REQUEST: usize = 16 << 10;
+
+/// Show a recording as pictures, in a browser on this machine.
+#[derive(Args)]
+pub struct View {
+    /// A recording, as explain takes it; several are laid over one another and may be labelled: before=A after=B
+    #[arg(value_name = "CAPTURE", required = true)]
+    pub captures: Vec<OsString>,
+    /// The part that is shown
+    #[command(flatten)]
+    pub part: Part,
+    /// The port to answer at; 0 takes any that is free
+    #[arg(long, default_value_t = 0, value_name = "PORT")]
+    pub port: u16,
+}
+
+impl View {
+    /// Makes the page and answers until interrupted.
+    pub fn run(&self) -> Result<(), Failure> {
+        let captures: Vec<&OsStr> = self.captures.iter().map(OsString::as_os_str).collect();
+        let page = html::page(&captures, self.part)?;
+        let here = format!("127.0.0.1:{}", self.port);
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, self.port)).map_err(Failure::write(&here))?;
+        let port = listener.local_addr().map_err(Failure::write(&here))?.port();
+        listener.set_nonblocking(true).map_err(Failure::write(&here))?;
+        let interrupt = Interrupt::catch();
+        print(&format!("http://127.0.0.1:{port}/ (Ctrl-C ends it)\n"))?;
+        while !interrupt.came() {
+            match listener.accept() {
+                // A browser that goes away in the middle is its own affair.
+                Ok((stream, _)) => drop(answer(stream, &page, port)),
+                Err(e) if e.kind() == ErrorKind::WouldBlock => std::thread::sleep(PATIENCE),
+                Err(e) => return Err(Failure::write(&here)(e)),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn answer(mut stream: TcpStream, page: &str, port: u16) -> std::io::Result<()> {
+    stream.set_nonblocking(false)?;
+    stream.set_read_timeout(Some(SILENCE))?;
+    stream.set_write_timeout(Some(SILENCE))?;
+    let mut request = Vec::new();
+    let mut part = [0; 2048];
+    while request.len() < MOST_OF_A_REQUEST && !request.windows(4).any(|w| w == b"\r\n\r\n") {
+        match stream.read(&mut part)? {
+            0 => break,
+            n => request.extend_from_slice(&part[..n]),
+        }
+    }
+    let (status, body) = respond(&String::from_utf8_lossy(&request), page, port);
+    write!(
+        stream,
+        "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\n\
+         Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\n\
+         Connection: close\r\n\r\n",
+        body.len()
+    )?;
+    stream.write_all(body.as_bytes())
+}
+
+/// Status and body for a request.
+fn respond<'a>(request: &str, page: &'a str, port: u16) -> (&'static str, &'a str) {
+    let mut lines = request.lines();
+    let first: Vec<&str> = lines.next().unwrap_or("").split(' ').collect();
+    let host = lines.find_map(|l| l.split_once(':').filter(|(name, _)| name.eq_ignore_ascii_case("host")));
+    let host = host.map_or("", |(_, value)| value.trim());
+    let ours = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
+    match first[..] {
+        ["GET" | "HEAD", ..] if !ours.iter().any(|name| name == host) => ("421 Misdirected Request", ""),
+        ["GET", "/", _] => ("200 OK", page),
+        ["GET" | "HEAD", _, _] => ("404 Not Found", ""),
+        _ => ("400 Bad Request", ""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_this_machine_by_its_own_name_gets_the_page() {
+        let ask = |text: &str| respond(text, "page", 8080);
+        assert_eq!(ask("GET / HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n"), ("200 OK", "page"));
+        assert_eq!(ask("GET / HTTP/1.1\r\nhost: localhost:8080\r\n\r\n").1, "page");
+        for request in [
+            "",
+            "\r\n",
+            "GET / HTTP/1.1\r\nHost: evil.example:8080\r\n\r\n",
+            "GET / HTTP/1.1\r\n\r\n",
+            "GET /../etc/passwd HTTP/1.1\r\nHost: localhost:8080\r\n\r\n",
+            "POST / HTTP/1.1\r\nHost: localhost:8080\r\n\r\n",
+        ] {
+            assert_eq!(ask(request).1, "", "{request:?}");
+        }
+    }
+}

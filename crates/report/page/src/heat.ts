@@ -1,0 +1,133 @@
+// Latency over time: each cell says how many took so long then. Lines are percentiles of what is seen, in steps wide
+// enough that each has some tens of operations.
+
+import uPlot from 'uplot';
+import { Capture, Columns, heatLower, Spread } from './data';
+import { count, seconds, time } from './format';
+import { clipped, logSplits, timeChart } from './plot';
+import { css, ramp, scheme } from './theme';
+import { View } from './view';
+
+/** Operations in a step of the percentile lines, about. */
+const OF_A_STEP = 40;
+const MOST_STEPS = 160;
+/** A moment is marked if so much of what ended in it belongs to the slowest 1 %: ten times what would be by chance. */
+const MARKED = 0.1;
+
+export function heatMap(holder: HTMLElement, columns: Columns, capture: Capture, view: View, range: [number, number]): uPlot {
+  const { group } = columns;
+  const tail = group.tail_ns;
+  return timeChart(holder, {
+    height: 230,
+    view,
+    scaleY: { distr: 3, range: () => range },
+    values: time,
+    splits: logSplits,
+    series: [
+      { label: 'p50', stroke: () => css('--ink'), width: 1.5, points: { show: false } },
+      { label: 'p99', stroke: () => css('--p99'), width: 1.5, points: { show: false } },
+      { label: 'max', stroke: () => css('--p99'), width: 1, dash: [3, 3], points: { show: false } },
+    ],
+    data: () => lines(columns, view),
+    beneath: (u) => clipped(u, (c) => {
+      losses(u, c, capture);
+      cells(u, c, columns, view);
+      if (tail !== null) threshold(u, c, columns, tail);
+    }),
+    hover: (u, at) => {
+      const i = Math.floor((at * 1e9 - columns.first) / columns.step);
+      if (!(i >= 0 && i < columns.done.length) || u.cursor.top === undefined) return '';
+      const latency = u.posToVal(u.cursor.top, 'y');
+      for (let j = columns.start[i]; j < columns.start[i + 1]; j++) {
+        const [low, high] = [heatLower(columns.bucket[j]), heatLower(columns.bucket[j] + 1)];
+        if (latency >= low && latency < high) {
+          const from = (columns.first + i * columns.step) / 1e9, width = columns.step / 1e9;
+          return `${count(columns.count[j])} of ${time(low)} to ${time(high)}\nended from ${seconds(from, width)} to ${seconds(from + width, width)} s`;
+        }
+      }
+      return '';
+    },
+  });
+}
+
+/** The range of latencies of several maps, so that they can be compared. */
+export function commonRange(all: Columns[]): [number, number] {
+  const low = Math.min(...all.map((c) => c.range[0])), high = Math.max(...all.map((c) => c.range[1]));
+  return [Math.max(100, low * 0.8), Math.max(1000, high * 1.2)];
+}
+
+function lines(columns: Columns, view: View): uPlot.AlignedData {
+  const [from, to] = columns.within(view.stretch.from * 1e9, view.stretch.to * 1e9);
+  let seen = 0;
+  for (let i = from; i < to; i++) seen += columns.done[i];
+  const steps = Math.max(1, Math.min(MOST_STEPS, Math.floor(seen / OF_A_STEP), to - from));
+  const wide = Math.max(1, Math.ceil((to - from) / steps));
+  const out: [number[], (number | null)[], (number | null)[], (number | null)[]] = [[], [], [], []];
+  for (let i = from; i < to; i += wide) {
+    const end = Math.min(to, i + wide);
+    const spread: Spread = columns.spread(i, end);
+    out[0].push((columns.first + ((i + end) / 2) * columns.step) / 1e9);
+    [0.5, 0.99, 1].forEach((q, k) => (out[k + 1] as (number | null)[]).push(spread.quantile(q)));
+  }
+  return out;
+}
+
+function cells(u: uPlot, c: CanvasRenderingContext2D, columns: Columns, view: View): void {
+  const colours = ramp(scheme());
+  const [from, to] = columns.within(view.stretch.from * 1e9, view.stretch.to * 1e9);
+  const top = Math.log1p(columns.most);
+  const dot = devicePixelRatio || 1;
+  for (let i = from; i < to; i++) {
+    const begin = (columns.first + i * columns.step) / 1e9;
+    const x = u.valToPos(begin, 'x', true);
+    const width = Math.max(1.6 * dot, u.valToPos(begin + columns.step / 1e9, 'x', true) - x);
+    for (let j = columns.start[i]; j < columns.start[i + 1]; j++) {
+      const low = heatLower(columns.bucket[j]), high = heatLower(columns.bucket[j] + 1);
+      const y = u.valToPos(high, 'y', true);
+      const height = Math.max(2 * dot, u.valToPos(Math.max(low, 1), 'y', true) - y);
+      c.fillStyle = colours[Math.min(63, Math.round((Math.log1p(columns.count[j]) / top) * 40 + 23))];
+      c.fillRect(x, y, width, height);
+    }
+  }
+}
+
+/** Where the tail begins; at the upper edge, the moments in which it was. */
+function threshold(u: uPlot, c: CanvasRenderingContext2D, columns: Columns, tail: number): void {
+  const { left, top, width } = u.bbox;
+  const y = Math.round(u.valToPos(tail, 'y', true)) + 0.5;
+  const dot = devicePixelRatio || 1;
+  c.strokeStyle = css('--tail');
+  c.setLineDash([6 * dot, 4 * dot]);
+  c.beginPath();
+  c.moveTo(left, y);
+  c.lineTo(left + width, y);
+  c.stroke();
+  c.fillStyle = css('--tail');
+  c.font = `${11 * dot}px system-ui, sans-serif`;
+  c.textAlign = 'right';
+  const above = y - top > 24 * dot;
+  const label = `the slowest 1 % from ${time(tail)} on`, labelY = above ? y - 4 * dot : y + 13 * dot;
+  c.setLineDash([]);
+  c.strokeStyle = css('--paper');
+  c.lineWidth = 4 * dot;
+  c.strokeText(label, left + width - 4 * dot, labelY);
+  c.fillText(label, left + width - 4 * dot, labelY);
+  for (let i = 0; i < columns.done.length; i++) {
+    let slow = 0;
+    for (let j = columns.start[i + 1] - 1; j >= columns.start[i] && heatLower(columns.bucket[j] + 1) > tail; j--) slow += columns.count[j];
+    if (slow > 0 && slow >= MARKED * columns.done[i]) {
+      const begin = (columns.first + i * columns.step) / 1e9;
+      const x = u.valToPos(begin, 'x', true);
+      c.fillRect(x, top, Math.max(2 * dot, u.valToPos(begin + columns.step / 1e9, 'x', true) - x), 4 * dot);
+    }
+  }
+}
+
+/** Seconds in which events were lost are shaded in every chart. */
+export function losses(u: uPlot, c: CanvasRenderingContext2D, capture: Capture): void {
+  c.fillStyle = css('--lost');
+  for (const [from, to] of capture.losses) {
+    const x = u.valToPos(from / 1e9, 'x', true);
+    c.fillRect(x, u.bbox.top, u.valToPos(to / 1e9, 'x', true) - x, u.bbox.height);
+  }
+}

@@ -1,0 +1,130 @@
+// The page in a real Chromium: it loads without an error and asks nobody for anything, its numbers are those of
+// `iowhy explain --json`, dragging looks at a part, keys work, links lead to a moment, names of tasks run no script.
+//
+//   node test/browser.mjs IOWHY CHROMIUM RECORDING [PICTURES]
+//
+// With PICTURES, a folder, the page is also kept as pictures there: three widths, light and dark.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import puppeteer from 'puppeteer-core';
+
+const [iowhy, chromium, recording, pictures] = process.argv.slice(2);
+const folder = mkdtempSync(join(tmpdir(), 'iowhy-page-'));
+const file = join(folder, 'page.html');
+execFileSync(iowhy, ['report', '--html', file, recording]);
+const told = JSON.parse(execFileSync(iowhy, ['explain', '--json', recording], { maxBuffer: 1 << 28 }));
+
+const browser = await puppeteer.launch({ executablePath: chromium, args: ['--no-sandbox', '--disable-gpu'] });
+try {
+  const page = await browser.newPage();
+  const troubles = [], asked = [];
+  page.on('pageerror', (e) => troubles.push(String(e)));
+  page.on('console', (m) => { if (['error', 'warn'].includes(m.type())) troubles.push(m.text()); });
+  page.on('request', (r) => asked.push(r.url()));
+  await page.setViewport({ width: 1280, height: 900 });
+  const url = pathToFileURL(file).href;
+  const begun = Date.now();
+  await page.goto(url);
+  await page.waitForSelector('.plot canvas');
+  console.log(`${basename(recording)}: opened in ${Date.now() - begun} ms`);
+  assert.deepEqual(asked, [url], 'the page asked for something');
+
+  // Rows of "What is seen": what, how many, moved, p50, p99, p99.9, max.
+  const seen = () => page.$$eval('.picture .numbers tbody', (all) => [...all[0].rows].map((r) => [...r.cells].map((c) => c.textContent)));
+  const number = (text) => Number(text.replaceAll(',', ''));
+  const ns = (text) => { const [v, unit] = text.split(' '); return Number(v) * { ns: 1, us: 1e3, ms: 1e6, s: 1e9 }[unit]; };
+  const whole = await seen();
+  const requests = told.operations.filter((o) => o.level === 'request' && o.by_class === undefined);
+  let compared = 0;
+  for (const o of requests) {
+    const words = { read: ['reads'], write: ['synchronous writes', 'background writes'], flush: ['flushes'] }[o.op] ?? [];
+    const row = whole.find((r) => words.some((w) => r[0] === `${o.name} ${w}`));
+    if (!row) continue;
+    assert.equal(number(row[1]), o.count, row[0]);
+    ['p50', 'p99', 'p999', 'max'].forEach((q, i) => {
+      const exact = o.latency_ns[q];
+      assert.ok(Math.abs(ns(row[3 + i]) - exact) <= exact * 0.006 + 1, `${row[0]} ${q}: ${row[3 + i]} for ${exact} ns`);
+    });
+    compared += 1;
+  }
+  assert.ok(compared > 0, 'no number was compared');
+
+  // Dragging over one picture looks at a part in all of them.
+  const over = await page.$('.plot .u-over');
+  await over.scrollIntoView();
+  const box = await over.boundingBox();
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + box.width * 0.25, y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.5, y, { steps: 5 });
+  await page.mouse.up();
+  await page.waitForFunction(() => location.hash.startsWith('#t='));
+  const span = told.capture.duration_ns / 1e9;
+  const stretch = async () => (await page.evaluate(() => location.hash)).slice(3).split('-').map(Number);
+  const [from, to] = await stretch();
+  assert.ok(Math.abs(from - span * 0.25) < span * 0.02 && Math.abs(to - span * 0.5) < span * 0.02, `${from} to ${to} of ${span}`);
+  await new Promise((done) => setTimeout(done, 200));
+  const part = await seen();
+  const sum = (rows) => rows.reduce((n, r) => n + number(r[1]), 0);
+  assert.ok(sum(part) > 0 && sum(part) < sum(whole), `${sum(part)} of ${sum(whole)}`);
+  const slow = await page.$$eval('.slow .who', (all) => all.map((w) => Number(/at ([\d.]+) s/.exec(w.textContent)[1])));
+  assert.ok(slow.every((at) => at <= to), 'what began after the part is not in it');
+
+  // Keys.
+  await page.keyboard.press('ArrowRight');
+  await page.waitForFunction((before) => Number(location.hash.slice(3).split('-')[0]) > before, {}, from);
+  await page.waitForFunction(() => document.querySelectorAll('.slow').length > 0);
+  await new Promise((done) => setTimeout(done, 200));
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.slow[open] .inner table, .slow[open] .inner .tree', { timeout: 3000 });
+  await page.keyboard.press('Escape');
+  await page.waitForFunction(() => location.hash === '');
+  await new Promise((done) => setTimeout(done, 100));
+  assert.deepEqual(await seen(), whole);
+
+  // A link to a moment.
+  const linked = await browser.newPage();
+  await linked.goto(`${url}#t=${(span * 0.4).toFixed(3)}-${(span * 0.6).toFixed(3)}`);
+  await linked.waitForSelector('.plot canvas');
+  assert.match(await linked.$eval('.seen p', (p) => p.textContent), /^From /);
+  await linked.close();
+
+  // Nothing is wider than the window, on a telephone neither.
+  for (const width of [390, 820, 1280]) {
+    for (const scheme of ['light', 'dark']) {
+      await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+      await page.setViewport({ width, height: 900 });
+      // Charts are drawn anew for the new width, which takes a moment.
+      await page.waitForFunction((width) => document.documentElement.scrollWidth <= width, { timeout: 5000 }, width);
+      if (pictures) await page.screenshot({ path: join(pictures, `page-${width}-${scheme}.png`), fullPage: true });
+    }
+  }
+
+  // Tasks that are called like markup (the kernel gives names 15 bytes): all of their pictures are opened, nothing of theirs runs.
+  const text = join(folder, 'hostile.txt');
+  const names = ['<img src=x>', '</script><b>', '"><svg><script>'];
+  const line = (n, at, action, name) => `  8,0    0 ${String(n).padStart(8)} ${at.toFixed(9).padStart(14)} ${100 + (n % 3)}  ${action}   R ${n * 8} + 8 [${name}]`;
+  const lines = Array.from({ length: 120 }, (_, n) => ['Q', 'G', 'D', 'C'].map((action, i) => line(n, n * 0.01 + i * 0.001, action, action === 'C' ? '0' : names[n % 3]))).flat();
+  writeFileSync(text, lines.join('\n') + '\n');
+  execFileSync(iowhy, ['report', '--html', file, text]);
+  page.on('dialog', async (d) => { troubles.push(`a name ran: ${d.message()}`); await d.dismiss(); });
+  await page.setViewport({ width: 1280, height: 900 });
+  await page.goto('about:blank');
+  await page.goto(url);
+  await page.waitForSelector('.slow', { timeout: 5000 });
+  await page.$$eval('details', (all) => all.forEach((d) => { d.open = true; }));
+  await page.waitForSelector('.slow[open] .inner', { timeout: 5000 });
+  const shown = await page.evaluate(() => document.querySelector('#pictures').textContent);
+  assert.ok(names.some((name) => shown.includes(name)), 'the names are shown as they are');
+  assert.equal(await page.$$eval('#pictures img, #pictures svg, #pictures script', (all) => all.length), 0);
+  assert.equal(await page.$$eval('script', (all) => all.length), 2);
+  assert.deepEqual(troubles, []);
+} finally {
+  await browser.close();
+  rmSync(folder, { recursive: true });
+}

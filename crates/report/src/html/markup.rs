@@ -1,0 +1,231 @@
+//! The part of the page that is plain markup, so that it can be read without scripts, printed and searched: what was
+//! slow, where its time went, why, what to try, how far to trust it. The words are those of the screen.
+
+use super::escape::escape;
+use super::Shown;
+use crate::screen::{about, matters, sentence, slow_rows, slowest, Row};
+use crate::where_time;
+use causes::words::{count, ns, percent, time};
+use causes::{Answer, Confidence, Verdict};
+use ledger::Reason;
+use stats::Group;
+use std::fmt::Write;
+
+/// Devices in the head.
+const DEVICES: usize = 8;
+/// Groups whose tail is broken down.
+const GROUPS: usize = 4;
+/// Rows of the table of latencies.
+const ROWS: usize = 16;
+
+/// The verdict of a capture.
+pub fn verdict(shown: &Shown, number: usize) -> String {
+    let mut out = String::new();
+    let _ = write!(out, "<section class=\"verdict\" id=\"capture-{number}\">\n{}", head(shown));
+    out += &why(shown);
+    out += &slow(shown);
+    out += &where_(shown);
+    out += &try_(shown);
+    out += &trust(shown);
+    out += "</section>\n";
+    out
+}
+
+fn head(shown: &Shown) -> String {
+    let e = &shown.explanation;
+    let mut out = format!("<h2>{}</h2>\n<p class=\"about\">", escape(&shown.label));
+    for device in e.top_devices().into_iter().take(DEVICES) {
+        let _ = write!(out, "{}<br>", escape(&about(e, device)));
+    }
+    let kernel = e.kernel().map_or(String::new(), |k| format!("Linux {k}; "));
+    let q = &e.subject.quality;
+    let lost = match q.lost_total() {
+        0 => "none lost".to_string(),
+        n => format!("{} lost", count(n)),
+    };
+    let part = e.subject.window.map_or(String::new(), |w| format!(" ({})", crate::screen::part(w)));
+    let text = format!(
+        "{kernel}{} of {}{part}, {} events, {lost}",
+        time(e.duration()),
+        e.subject.sources.join(", "),
+        count(q.events)
+    );
+    let _ = writeln!(out, "{}</p>", escape(&text));
+    out
+}
+
+fn why(shown: &Shown) -> String {
+    let verdicts = &shown.explanation.verdicts;
+    let mut out = String::from("<h3>Why</h3>\n");
+    let found: Vec<&Verdict> = verdicts.iter().filter(|v| v.verdict == Answer::Found).collect();
+    for v in &found {
+        let sure = match v.confidence {
+            Some(Confidence::High) => "high",
+            Some(Confidence::Medium) => "medium",
+            _ => "low",
+        };
+        let title = causes::all().iter().find(|c| c.name() == v.cause).map(|c| sentence(c.title()));
+        let explains =
+            if v.share > 0.0 { format!("explains {} of it, ", percent(v.share)) } else { String::new() };
+        let _ = writeln!(
+            out,
+            "<div class=\"cause\"><p><strong>{}</strong> <span class=\"sure\">{explains}confidence: {sure}</span><br>{}.</p>\n<ul>",
+            escape(v.cause),
+            escape(&title.unwrap_or_default())
+        );
+        v.evidence.iter().for_each(|text| {
+            let _ = writeln!(out, "<li>{}</li>", escape(text));
+        });
+        out += "</ul></div>\n";
+    }
+    if found.is_empty() {
+        out += "<p>No cause that iowhy knows explains it; the breakdown below is what was measured.</p>\n";
+    }
+    let mut rest = String::new();
+    for v in verdicts.iter().filter(|v| v.verdict == Answer::Rejected && !v.minor) {
+        if let Some(because) = v.refutes.first() {
+            let _ =
+                writeln!(rest, "<li>Not it: <strong>{}</strong>: {}</li>", escape(v.cause), escape(because));
+        }
+    }
+    for v in verdicts.iter().filter(|v| v.verdict == Answer::CannotTell) {
+        let told = v.evidence.iter().chain(&v.missing).cloned().collect::<Vec<_>>().join("; ");
+        let _ =
+            writeln!(rest, "<li>Cannot tell: <strong>{}</strong>: {}</li>", escape(v.cause), escape(&told));
+    }
+    if !rest.is_empty() {
+        let _ = writeln!(
+            out,
+            "<details><summary>What it is not, and what cannot be told</summary><ul>\n{rest}</ul></details>"
+        );
+    }
+    out
+}
+
+fn slow(shown: &Shown) -> String {
+    let e = &shown.explanation;
+    let rows = slow_rows(e);
+    if rows.is_empty() {
+        return "<h3>Slow</h3>\n<p>No I/O was completed in this recording.</p>\n".into();
+    }
+    let mut out = String::from(
+        "<h3>Slow</h3>\n<table class=\"numbers\"><thead><tr><th>what</th><th>p50</th><th>p99</th><th>p99.9</th>\
+         <th>max</th><th>how many</th></tr></thead><tbody>\n",
+    );
+    let several = e.top_devices().len() > 1 || rows.iter().any(|r| matches!(r, Row::Operations(..)));
+    for row in rows.iter().take(ROWS) {
+        let d = row.latency();
+        let _ = write!(out, "<tr><td>{}</td>", escape(&row.words(several)));
+        for value in [d.quantile(0.5), d.quantile(0.99), d.quantile(0.999), d.max()] {
+            let _ = write!(out, "<td>{}</td>", ns(value));
+        }
+        let _ = writeln!(out, "<td>{}{}</td></tr>", count(d.count()), escape(&row.mean_size()));
+    }
+    out += "</tbody></table>\n";
+    out
+}
+
+/// One bar for each group: the tail's time by reason.
+fn where_(shown: &Shown) -> String {
+    let e = &shown.explanation;
+    let mut out = String::new();
+    for group in e.focus.groups.iter().filter(|g| matters(e, g)).take(GROUPS) {
+        let sum = &group.tail.sum.time;
+        let _ = writeln!(
+            out,
+            "<p>The slowest {} (from {} on) spent {}:</p>",
+            escape(&slowest(e, group)),
+            time(group.tail.threshold),
+            time(sum.total)
+        );
+        let reasons = sum.by_size();
+        out += "<div class=\"bar\" role=\"img\" aria-label=\"time by reason, as listed below\">";
+        for (reason, _) in &reasons {
+            let share = sum.share(*reason) * 100.0;
+            let _ = write!(
+                out,
+                "<span class=\"{}\" style=\"width:{share:.3}%\" title=\"{}: {}\"></span>",
+                reason_class(*reason),
+                reason.words(),
+                percent(sum.share(*reason))
+            );
+        }
+        out += "</div>\n<ul class=\"legend\">\n";
+        for (reason, spent) in reasons.iter().filter(|(r, _)| sum.share(*r) >= WORTH_A_LINE) {
+            let _ = writeln!(
+                out,
+                "<li><i class=\"{}\"></i>{} <b>{}</b> {}</li>",
+                reason_class(*reason),
+                reason.words(),
+                percent(sum.share(*reason)),
+                time(*spent)
+            );
+        }
+        out += "</ul>\n";
+        if group.op.is_some() {
+            out += &within(shown, group);
+        }
+    }
+    if out.is_empty() {
+        return out;
+    }
+    format!("<h3>Where</h3>\n{out}")
+}
+
+/// Of operations: within which waits that time was.
+fn within(shown: &Shown, group: &Group) -> String {
+    let total = group.tail.sum.time.total.0.max(1) as f64;
+    let rows = where_time::rows(&shown.explanation.facts, group);
+    let mut out = String::from("<table class=\"numbers\"><tbody>\n");
+    for (words, time) in rows.iter().filter(|(_, t)| t.0 as f64 >= total * WORTH_A_ROW).take(ROWS) {
+        let share = percent(time.0 as f64 / total);
+        let _ = writeln!(out, "<tr><td>{}</td><td>{share}</td></tr>", escape(words));
+    }
+    out + "</tbody></table>\n"
+}
+
+/// A wait below this part of the time is not worth a row.
+const WORTH_A_ROW: f64 = 0.005;
+/// A part of the time below this is in the bar only.
+const WORTH_A_LINE: f64 = 0.001;
+
+/// The colour of a reason: its class in the style sheet.
+fn reason_class(reason: Reason) -> String {
+    format!("r r-{}", reason.name())
+}
+
+fn try_(shown: &Shown) -> String {
+    let found = shown.explanation.verdicts.iter().filter(|v| v.verdict == Answer::Found);
+    let mut seen: Vec<&str> = vec![];
+    let mut out = String::new();
+    for remedy in found.flat_map(|v| &v.remedies) {
+        if !seen.contains(&remedy.command.as_str()) {
+            seen.push(&remedy.command);
+            let _ = writeln!(
+                out,
+                "<li><code>{}</code><br>{}</li>",
+                escape(&remedy.command),
+                escape(&remedy.what)
+            );
+        }
+    }
+    if out.is_empty() {
+        return out;
+    }
+    format!("<h3>Try</h3>\n<ol class=\"try\">\n{out}</ol>\n<p>Then record again and compare.</p>\n")
+}
+
+fn trust(shown: &Shown) -> String {
+    let (e, lines) = (&shown.explanation, crate::screen::trust_lines(&shown.explanation));
+    let (first, notes) =
+        lines.split_first().map_or((String::new(), vec![]), |(f, n)| (f.clone(), n.to_vec()));
+    let mut out = format!("<h3>Trust</h3>\n<p class=\"trust {}\">{}</p>\n", e.trust.name(), escape(&first));
+    if !notes.is_empty() {
+        out += "<ul>\n";
+        notes.iter().for_each(|note| {
+            let _ = writeln!(out, "<li>{}</li>", escape(note));
+        });
+        out += "</ul>\n";
+    }
+    out
+}

@@ -1,0 +1,179 @@
+//! Who touched where and when: requests on a grid of time and place, by task and direction.
+//!
+//! Both steps are powers of two and double when the grid gets too wide or too high. **Invariant**: each is the
+//! smallest with which all that was counted fits, so they follow from what was counted and not from the order.
+
+use rustc_hash::FxHashMap;
+use trace::{Nanos, Sector};
+
+/// Columns and rows of the grid.
+pub const EXTENT_GRID: (u64, u64) = (512, 256);
+/// Cells that are kept by task; in a fuller grid those of further tasks fall together, under 0.
+const MOST_CELLS: usize = 300_000;
+
+/// Whose requests, and whether they wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Who {
+    /// A number of [`Tasks`](crate::Tasks).
+    pub task: u32,
+    /// Whether they wrote; discards do.
+    pub writes: bool,
+}
+
+/// The grid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extents {
+    time: Axis,
+    place: Axis,
+    cells: FxHashMap<(u64, u64, Who), u32>,
+}
+
+/// One direction of the grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Axis {
+    /// The step, as a power of two.
+    pub shift: u32,
+    /// The first and the last step with something in it, counted from zero.
+    pub span: Option<(u64, u64)>,
+}
+
+impl Axis {
+    /// Makes room for a value; says by how many powers of two the step grew.
+    fn take(&mut self, value: u64, most: u64) -> u32 {
+        let mut grown = 0;
+        loop {
+            let step = value >> self.shift;
+            let (first, last) = self.span.map_or((step, step), |(a, b)| (a.min(step), b.max(step)));
+            if last - first < most {
+                self.span = Some((first, last));
+                return grown;
+            }
+            self.shift += 1;
+            self.span = self.span.map(|(a, b)| (a / 2, b / 2));
+            grown += 1;
+        }
+    }
+}
+
+impl Default for Extents {
+    fn default() -> Extents {
+        // From 66 us and 4 KiB on.
+        let (time, place) = (Axis { shift: 16, span: None }, Axis { shift: 3, span: None });
+        Extents { time, place, cells: FxHashMap::default() }
+    }
+}
+
+impl Extents {
+    /// Counts a request.
+    pub fn record(&mut self, at: Nanos, start: Sector, who: Who) {
+        let columns = self.time.take(at.0, EXTENT_GRID.0);
+        let rows = self.place.take(start.0, EXTENT_GRID.1);
+        if columns + rows > 0 {
+            self.coarsen(columns, rows);
+        }
+        self.add((at.0 >> self.time.shift, start.0 >> self.place.shift, who), 1);
+    }
+
+    /// Adds what `other` counted. Both must mean the same by the numbers of tasks.
+    pub fn merge(&mut self, other: &Extents) {
+        let ends = |axis: &Axis| axis.span.map(|(a, b)| (a << axis.shift, b << axis.shift));
+        let (Some(times), Some(places)) = (ends(&other.time), ends(&other.place)) else { return };
+        let columns = other.time.shift.saturating_sub(self.time.shift);
+        let rows = other.place.shift.saturating_sub(self.place.shift);
+        self.time = grown(self.time, columns);
+        self.place = grown(self.place, rows);
+        let columns =
+            columns + [times.0, times.1].map(|t| self.time.take(t, EXTENT_GRID.0)).iter().sum::<u32>();
+        let rows = rows + [places.0, places.1].map(|p| self.place.take(p, EXTENT_GRID.1)).iter().sum::<u32>();
+        self.coarsen(columns, rows);
+        for ((column, row, who), n) in &other.cells {
+            let (by, down) = (self.time.shift - other.time.shift, self.place.shift - other.place.shift);
+            self.add((column >> by, row >> down, *who), *n);
+        }
+    }
+
+    /// The same with a grid that is coarser by so many powers of two.
+    pub fn coarser(&self, columns: u32, rows: u32) -> Extents {
+        let mut coarse = self.clone();
+        coarse.time = grown(coarse.time, columns);
+        coarse.place = grown(coarse.place, rows);
+        coarse.coarsen(columns, rows);
+        coarse
+    }
+
+    /// Time and place of the columns and rows.
+    pub fn axes(&self) -> (Axis, Axis) {
+        (self.time, self.place)
+    }
+
+    /// How many cells have something in them.
+    pub fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Whether nothing was counted.
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    /// Column, row, whose, how many requests, in order.
+    pub fn cells(&self) -> Vec<(u64, u64, Who, u32)> {
+        let mut all: Vec<_> = self.cells.iter().map(|((c, r, who), n)| (*c, *r, *who, *n)).collect();
+        all.sort_unstable();
+        all
+    }
+
+    fn add(&mut self, mut key: (u64, u64, Who), n: u32) {
+        if self.cells.len() >= MOST_CELLS && !self.cells.contains_key(&key) {
+            key.2.task = crate::tasks::OTHERS;
+        }
+        let cell = self.cells.entry(key).or_default();
+        *cell = cell.saturating_add(n);
+    }
+
+    fn coarsen(&mut self, columns: u32, rows: u32) {
+        for ((column, row, who), n) in std::mem::take(&mut self.cells) {
+            let shifted = |v: u64, by: u32| v.checked_shr(by).unwrap_or(0);
+            self.add((shifted(column, columns), shifted(row, rows), who), n);
+        }
+    }
+}
+
+fn grown(axis: Axis, by: u32) -> Axis {
+    let down = |v: u64| v.checked_shr(by).unwrap_or(0);
+    Axis { shift: (axis.shift + by).min(u64::BITS - 1), span: axis.span.map(|(a, b)| (down(a), down(b))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    type Told = Vec<(u64, u64, u32, bool)>;
+
+    fn of(told: &Told) -> Extents {
+        let mut e = Extents::default();
+        told.iter().for_each(|(t, s, task, writes)| {
+            e.record(Nanos(*t), Sector(*s), Who { task: *task, writes: *writes })
+        });
+        e
+    }
+
+    fn told() -> impl Strategy<Value = Told> {
+        (0u32..64, 0u32..64).prop_flat_map(|(time, place)| {
+            let below = |bits: u32| 0..=u64::MAX >> (63 - bits);
+            prop::collection::vec((below(time), below(place), 0u32..3, any::<bool>()), 0..40)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn merging_is_exact(a in told(), b in told()) {
+            let mut merged = of(&a);
+            merged.merge(&of(&b));
+            let all = [a, b].concat();
+            prop_assert_eq!(&merged, &of(&all));
+            prop_assert_eq!(merged.cells().iter().map(|c| c.3 as usize).sum::<usize>(), all.len());
+        }
+    }
+}

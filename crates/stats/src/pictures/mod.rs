@@ -1,0 +1,206 @@
+//! What pictures need beside the facts: what happened when, in columns of time. Counted apart, so that only those who
+//! want pictures pay for it.
+//!
+//! [`Pictures`] wants to know of requests and of operations ([`Sink`], [`Over`]); its parts are bounded and merge
+//! exactly.
+
+mod columns;
+mod extents;
+mod heat;
+mod slow;
+
+pub use columns::{Columns, FINEST, MOST_COLUMNS};
+pub use extents::{Axis, Extents, Who, EXTENT_GRID};
+pub use heat::{heat_bucket, heat_lower, Heat, HEAT_BUCKETS};
+pub use slow::{SlowMoment, SlowRequest};
+
+use crate::operations::OpKey;
+use crate::series::Cell;
+use crate::tasks::Tasks;
+use life::{Bio, ByClass, Class, Names, Op, Request, Sink};
+use operation::{Account, History, Operation, Outside, Over};
+use std::collections::BTreeMap;
+use trace::{Bytes, DevId, Nanos, Sector};
+
+/// Devices that are pictured; each takes some hundred KB.
+const MOST_DEVICES: usize = 32;
+/// Kinds of operations that are pictured.
+const MOST_GROUPS: usize = 64;
+/// The slowest of each class in the whole recording that are kept.
+const SLOWEST: usize = 32;
+
+/// What happened in one column of time, of one kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Moment {
+    /// How long those took that ended in it.
+    pub heat: Heat,
+    /// How many these were.
+    pub completed: u64,
+    /// What they moved.
+    pub bytes: u64,
+    /// How many were under way (of requests: in the device; of bios and operations: from their beginning on), times the
+    /// nanoseconds they were so.
+    pub depth_ns: u64,
+}
+
+impl Moment {
+    #[inline]
+    fn record(&mut self, latency: Nanos, bytes: u64) {
+        self.heat.record(latency);
+        self.completed += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+}
+
+impl Cell for Moment {
+    fn merge(&mut self, o: &Moment) {
+        self.heat.merge(&o.heat);
+        self.completed += o.completed;
+        self.bytes = self.bytes.saturating_add(o.bytes);
+        self.depth_ns = self.depth_ns.saturating_add(o.depth_ns);
+    }
+}
+
+/// One device.
+#[derive(Clone, Debug, Default)]
+pub struct DevicePictures {
+    /// Its requests (bios, if it is bio-based), by class.
+    pub classes: [Columns<Moment>; Class::COUNT],
+    /// Who touched where.
+    pub extents: Extents,
+    in_flight: ByClass<u32>,
+    since: Nanos,
+}
+
+/// All that pictures need.
+#[derive(Clone, Debug, Default)]
+pub struct Pictures {
+    /// By device.
+    pub devices: BTreeMap<DevId, DevicePictures>,
+    /// What tasks asked for, and what the kernel did on its own (commits, write-back).
+    pub operations: BTreeMap<OpKey, Columns<Moment>>,
+    /// The slowest requests of each moment, by class: nobody waits for any one background write, and they are slow by
+    /// nature.
+    pub slow: [Columns<SlowMoment>; Class::COUNT],
+    /// Whose requests they were.
+    pub tasks: Tasks,
+    /// Requests and operations that are in no picture, because there were too many devices or kinds.
+    pub left_out: u64,
+    slowest: [Vec<SlowRequest>; Class::COUNT],
+}
+
+impl Pictures {
+    /// The slowest requests of a class in the whole recording, the slowest first.
+    pub fn slowest(&self, class: Class) -> &[SlowRequest] {
+        &self.slowest[class.index()]
+    }
+
+    fn device(&mut self, id: DevId) -> Option<&mut DevicePictures> {
+        if self.devices.len() >= MOST_DEVICES && !self.devices.contains_key(&id) {
+            return None;
+        }
+        Some(self.devices.entry(id).or_default())
+    }
+
+    /// One request or bio. What is slow about it is asked for only if it is.
+    fn completed(&mut self, c: Completed, slow: impl Fn() -> SlowRequest) {
+        let Some(device) = self.device(c.dev) else {
+            self.left_out += 1;
+            return;
+        };
+        device.classes[c.class.index()].at(c.at).record(c.latency, c.bytes.0);
+        if let Some(writes) = writes(c.op) {
+            device.extents.record(c.at, c.start, Who { task: c.task, writes });
+        }
+        let moment = self.slow[c.class.index()].at(c.at);
+        if moment.wants(c.latency) {
+            moment.add(slow());
+        }
+        let slowest = &mut self.slowest[c.class.index()];
+        if slowest.len() < SLOWEST || slowest.last().is_some_and(|s| c.latency > s.total()) {
+            let at = slowest.partition_point(|s| s.total() >= c.latency);
+            slowest.insert(at, slow());
+            slowest.truncate(SLOWEST);
+        }
+    }
+}
+
+/// A request, or a bio of a bio-based device, that is over.
+struct Completed {
+    dev: DevId,
+    class: Class,
+    op: Op,
+    start: Sector,
+    bytes: Bytes,
+    task: u32,
+    latency: Nanos,
+    at: Nanos,
+}
+
+/// Whether an operation has a place on the device, and writes there.
+fn writes(op: Op) -> Option<bool> {
+    match op {
+        Op::Read => Some(false),
+        Op::Write | Op::Discard => Some(true),
+        Op::Flush | Op::Passthrough => None,
+    }
+}
+
+impl Sink for Pictures {
+    fn request(&mut self, r: &Request, names: &Names) {
+        let task = self.tasks.number(r.task, names);
+        let (latency, at) = (r.time.total(), r.time.completed);
+        let (dev, class, op, start, bytes) = (r.dev, r.class(), r.op, r.start, r.bytes);
+        let completed = Completed { dev, class, op, start, bytes, task, latency, at };
+        self.completed(completed, || SlowRequest::request(r, task));
+    }
+
+    fn bio(&mut self, b: &Bio, names: &Names) {
+        if b.by_request {
+            return;
+        }
+        let task = self.tasks.number(b.task, names);
+        let (latency, at) = (b.time.total(), b.time.completed);
+        let (dev, class, op, start, bytes) = (b.dev, b.class(), b.op, b.start, b.bytes);
+        let completed = Completed { dev, class, op, start, bytes, task, latency, at };
+        self.completed(completed, || SlowRequest::bio(b, task));
+        // Nobody tells how many a bio-based device has: each is there from its queue on.
+        if let Some(device) = self.device(dev) {
+            device.classes[class.index()].over(b.time.start(), at, |m, part| {
+                m.depth_ns = m.depth_ns.saturating_add(part.0);
+            });
+        }
+    }
+
+    fn in_flight(&mut self, dev: DevId, now: Nanos, in_flight: &ByClass<u32>) {
+        let Some(device) = self.device(dev) else { return };
+        let since = device.since;
+        device.since = since.max(now);
+        for (class, depth) in device.in_flight.iter().enumerate().filter(|(_, depth)| **depth > 0) {
+            let depth = u64::from(*depth);
+            device.classes[class].over(since, now, |moment, part| {
+                moment.depth_ns = moment.depth_ns.saturating_add(part.0.saturating_mul(depth));
+            });
+        }
+        device.in_flight = *in_flight;
+    }
+}
+
+impl Over for Pictures {
+    fn operation(&mut self, o: &Operation, _account: Account, _names: &Names, _history: &History) {
+        if !o.is_storage {
+            return;
+        }
+        let key = OpKey { kind: o.kind, fs: o.fs, dev: o.dev };
+        if self.operations.len() >= MOST_GROUPS && !self.operations.contains_key(&key) {
+            self.left_out += 1;
+            return;
+        }
+        let bytes = if o.moves_bytes() { u64::try_from(o.result).unwrap_or(0) } else { 0 };
+        let columns = self.operations.entry(key).or_default();
+        columns.at(o.to).record(o.total(), bytes);
+        columns.over(o.from, o.to, |m, part| m.depth_ns = m.depth_ns.saturating_add(part.0));
+    }
+
+    fn outside(&mut self, _: &Outside) {}
+}
