@@ -50,10 +50,14 @@ impl System {
                 if len > 0 {
                     all.push(Placed {
                         upper,
-                        at: Sector((e.file + skipped - offset) / trace::SECTOR_BYTES),
+                        at: Sector(
+                            e.file.saturating_add(skipped).saturating_sub(offset) / trace::SECTOR_BYTES,
+                        ),
                         len: Bytes(len),
                         lower,
-                        lies: Sector((e.device.saturating_add(skipped)) / trace::SECTOR_BYTES + start),
+                        lies: Sector(
+                            (e.device.saturating_add(skipped) / trace::SECTOR_BYTES).saturating_add(start),
+                        ),
                     });
                 }
             }

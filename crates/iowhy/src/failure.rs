@@ -1,5 +1,6 @@
 //! How a command ends when it cannot do what was asked: one clear message on standard error.
 
+use crate::clean::clean;
 use std::io;
 use std::process::ExitCode;
 
@@ -60,7 +61,7 @@ impl Failure {
             }
             _ => {}
         }
-        eprintln!("iowhy: {self}");
+        eprintln!("iowhy: {}", clean(&self.to_string()));
         let help = match &self {
             Failure::Trace(e) => e.help().map(str::to_string),
             Failure::Record(e) => e.help().map(str::to_string),
@@ -68,7 +69,7 @@ impl Failure {
             _ => None,
         };
         if let Some(help) = help {
-            eprintln!("       {help}");
+            eprintln!("       {}", clean(&help));
         }
         ExitCode::FAILURE
     }

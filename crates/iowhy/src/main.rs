@@ -2,6 +2,7 @@
 //!
 //! Only what no other crate could own: arguments, progress, signals, exit status.
 
+mod clean;
 mod cli;
 mod command;
 mod failure;

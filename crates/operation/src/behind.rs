@@ -27,6 +27,15 @@ impl Watch {
         self.end(operation, names, over);
     }
 
+    /// An event of a journal in a task's context: the task takes part in the running transaction. The journal's own
+    /// thread does not: it commits others' changes.
+    pub(crate) fn takes_part(&mut self, e: &TaskEvent, fs: Fs, dev: DevId, inode: u64, names: &Names) {
+        let commits = |tid| self.history.thread(tid).is_some_and(|t| !t.steps.is_empty());
+        if fs == Fs::Ext4 && inode == 0 && dev != DevId(0) && !e.context.is_interrupt() && !commits(e.tid) {
+            self.history.changed(dev, names.of(e.tid));
+        }
+    }
+
     pub(crate) fn commit(
         &mut self,
         e: &TaskEvent,
@@ -36,6 +45,9 @@ impl Watch {
         over: &mut impl Over,
     ) {
         self.kinds.insert(dev, Fs::Ext4);
+        if phase == CommitPhase::Start {
+            self.history.commits(dev);
+        }
         let Some(thread) = self.history.thread_mut(e.tid) else { return };
         let start = thread.steps.iter().rev().take(5).find(|s| s.phase == CommitPhase::Start).map(|s| s.from);
         thread.steps.push_back(Step { from: e.time, phase, dev });

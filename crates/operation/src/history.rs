@@ -22,6 +22,15 @@ pub(crate) const MAX_THREADS: usize = 1 << 16;
 const MAX_FILES: usize = 1 << 16;
 const MAX_WRITERS: usize = 8;
 
+/// The tasks that hold changes in the transactions of one journal.
+#[derive(Debug, Default)]
+struct Changers {
+    /// In the transaction that takes changes.
+    running: SmallVec<[TaskName; 2]>,
+    /// In the one that is being committed.
+    committing: SmallVec<[TaskName; 2]>,
+}
+
 /// Kernel functions or stacks.
 #[derive(Debug, Default)]
 pub struct Texts {
@@ -85,6 +94,8 @@ pub struct History {
     pub(crate) below: Vec<Below>,
     /// Which tasks wrote to a file lately. By its number alone: the flusher names devices in its own way.
     writers: FxHashMap<u64, SmallVec<[TaskName; 2]>>,
+    /// Which tasks changed what a journal will commit.
+    changers: FxHashMap<DevId, Changers>,
     /// Nothing before this is kept but what still goes on.
     pub(crate) horizon: Nanos,
 }
@@ -136,6 +147,28 @@ impl History {
         if !writers.contains(&task) && writers.len() < MAX_WRITERS {
             writers.push(task);
         }
+    }
+
+    /// A task takes part in a journal's transaction.
+    pub(crate) fn changed(&mut self, dev: DevId, task: TaskName) {
+        if self.changers.len() >= MAX_FILES {
+            self.changers.clear();
+        }
+        let running = &mut self.changers.entry(dev).or_default().running;
+        if !running.contains(&task) && running.len() < MAX_WRITERS {
+            running.push(task);
+        }
+    }
+
+    /// A journal begins to commit what was changed so far.
+    pub(crate) fn commits(&mut self, dev: DevId) {
+        let changers = self.changers.entry(dev).or_default();
+        changers.committing = std::mem::take(&mut changers.running);
+    }
+
+    /// Whose changes a journal is committing.
+    pub(crate) fn committing(&self, dev: DevId) -> &[TaskName] {
+        self.changers.get(&dev).map_or(&[], |c| c.committing.as_slice())
     }
 
     /// Who wrote to a file: whose data the flusher sends.

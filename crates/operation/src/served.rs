@@ -1,6 +1,7 @@
 //! The requests that were completed lately: what sleeping tasks are woken by.
 
-use life::{Bio, Request};
+use life::{Bio, Request, TaskName};
+use smallvec::SmallVec;
 use std::collections::VecDeque;
 use trace::{Bytes, DevId, Nanos, Sector};
 
@@ -59,6 +60,9 @@ pub struct Entry {
     pub done: Done,
     /// The file that was written back.
     pub inode: Option<u64>,
+    /// Whose data it moved, where another task sent it: who wrote the file that was written back, who changed what a
+    /// journal committed. Empty where that is not known.
+    pub writers: SmallVec<[TaskName; 2]>,
 }
 
 /// Completed requests by number, in order of completion.

@@ -17,6 +17,7 @@ use crate::thread::{State, Stretch, Thread, Wake};
 use crate::wait::Wait;
 use ledger::{Ledger, Reason, Segment};
 use life::{Bio, Timeline};
+use smallvec::SmallVec;
 use trace::{Left, Nanos, TextId, Tid};
 
 /// Deeper than this nobody follows. An fsync on ext4 over loop on XFS has about 12 levels.
@@ -65,7 +66,12 @@ impl<'a> Walk<'a> {
         let sent = bio.time.got.unwrap_or(bio.time.start()).clamp(from, to);
         let mut walk = Walk::new(history, from, to);
         walk.task(bio.tid, from, sent, 0);
-        walk.request(&Entry { done: Done::Bio(Box::new(bio.clone())), inode: None }, sent, to, 0);
+        walk.request(
+            &Entry { done: Done::Bio(Box::new(bio.clone())), inode: None, writers: SmallVec::new() },
+            sent,
+            to,
+            0,
+        );
         walk.account
     }
 
@@ -150,7 +156,7 @@ impl<'a> Walk<'a> {
             let Some((from, to)) = self.history.loss(now, b) else { break };
             self.leaf(reason, now, from.max(now), depth);
             self.leaf(Reason::Unexplained, from.max(now), to.min(b), depth);
-            now = to.min(b);
+            now = to.min(b).max(now);
         }
         self.leaf(reason, now, b, depth);
     }

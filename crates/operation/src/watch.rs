@@ -10,6 +10,7 @@ use crate::walk::Walk;
 use crate::Kind;
 use life::{Bio, Names, Request};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use trace::{Action, Batch, CommitPhase, Cpu, DevId, Event, Fs, Left, Nanos, Sector, TaskEvent, Tid, What};
 
 /// A wake-up belongs to a completion on the same processor if the same task was interrupted and no more time passed.
@@ -99,10 +100,19 @@ impl Watch {
     /// A request was completed by the block event at hand.
     pub fn request(&mut self, r: &Request, names: &Names, over: &mut impl Over) {
         let inode = self.written_back.remove(&(r.dev, r.start));
-        if let Some(inode) = inode {
-            over.written_back(r, self.history.writers(inode).unwrap_or_default(), names);
+        let committed = || {
+            let step = self.history.thread(r.tid)?.steps.back().filter(|s| s.phase != CommitPhase::End)?;
+            Some(self.history.committing(step.dev))
+        };
+        let writers = match inode {
+            Some(inode) => self.history.writers(inode),
+            None => committed(),
+        };
+        let writers = SmallVec::from_slice(writers.unwrap_or_default());
+        if inode.is_some() {
+            over.written_back(r, &writers, names);
         }
-        self.done(Entry { done: Done::Request(*r), inode });
+        self.done(Entry { done: Done::Request(*r), inode, writers });
     }
 
     /// A bio was completed by the block event at hand. Those of devices without requests are what tasks are woken by;
@@ -110,7 +120,7 @@ impl Watch {
     pub fn bio(&mut self, b: &Bio, names: &Names, over: &mut impl Over) {
         self.aio_complete(b, names, over);
         if !b.by_request {
-            self.done(Entry { done: Done::Bio(Box::new(b.clone())), inode: None });
+            self.done(Entry { done: Done::Bio(Box::new(b.clone())), inode: None, writers: SmallVec::new() });
         }
     }
 
@@ -200,7 +210,10 @@ impl Watch {
                     last.to.get_or_insert(e.time);
                 }
             }
-            What::File { fs, dev, inode } => self.file(e, fs, dev, inode),
+            What::File { fs, dev, inode } => {
+                self.takes_part(e, fs, dev, inode, names);
+                self.file(e, fs, dev, inode);
+            }
             What::Dirtied { dev } => self.file(e, Fs::Unknown, dev, 0),
             What::WaitPage { .. } => {
                 if let Some(open) = self.history.thread_mut(e.tid).and_then(|t| t.open.as_mut()) {
@@ -241,7 +254,8 @@ impl Watch {
     }
 
     fn lost(&mut self, since: Nanos, until: Nanos) {
-        self.history.losses.push_back((since, until));
+        // A clock that stepped back, or pages out of order: then no stretch of time can be named.
+        self.history.losses.push_back((since.min(until), until));
         if self.history.losses.len() > MAX_PENDING {
             self.history.losses.pop_front();
         }

@@ -68,6 +68,10 @@ fn write_redacted(dir: &Path, to: &Path) -> Result<(Bytes, Vec<String>)> {
     let mut copy = to.to_path_buf().into_os_string();
     copy.push(".d");
     let copy = PathBuf::from(copy);
+    // Of a run that was killed: the name is this program's own.
+    if copy.is_dir() {
+        fs::remove_dir_all(&copy).at("removing what a killed run left", &copy)?;
+    }
     fs::create_dir(&copy).at("making the folder", &copy)?;
     let packed = redact(dir, &copy).and_then(|left_out| {
         let (bytes, more) = write(&copy, Path::new("capture"), to)?;

@@ -49,7 +49,8 @@ impl PlugStats {
     /// Adds a plug.
     pub fn record(&mut self, plug: &Plug) {
         *(if plug.implicit { &mut self.implicit } else { &mut self.explicit }) += 1;
-        self.requests[plug.implicit as usize] += plug.requests;
+        let requests = &mut self.requests[plug.implicit as usize];
+        *requests = requests.saturating_add(plug.requests);
         if let Some(from) = plug.from {
             self.held.record(plug.to.since(from).0);
         }

@@ -92,10 +92,10 @@ impl Kept {
                         Done::Bio(b) => (b.tid, b.task),
                     };
                     kept.names.entry(tid).or_insert_with(|| names.text(task).to_string());
-                    if let Some(writers) = entry.inode.and_then(|inode| history.writers(inode)) {
+                    if !entry.writers.is_empty() {
                         kept.writers.insert(
                             at,
-                            writers.iter().map(|w| names.text(*w)).collect::<Vec<_>>().join(", "),
+                            entry.writers.iter().map(|w| names.text(*w)).collect::<Vec<_>>().join(", "),
                         );
                     }
                 }

@@ -34,7 +34,7 @@ use std::sync::Arc;
 use words::{words, Word};
 
 /// The largest text that is read as a mail.
-pub const MOST_BYTES_OF_MAIL: usize = 64 << 20;
+pub const MOST_BYTES_OF_MAIL: usize = 16 << 20;
 /// Readings that are kept.
 const MOST_READINGS: usize = 10_000;
 

@@ -31,7 +31,7 @@ pub fn gone(before: &[u64], after: &[u64], gauge: usize) -> Option<Gone> {
             Some(difference) => difference,
             None => {
                 wrapped += 1;
-                (a + WRAP).checked_sub(b).filter(|n| *n <= MOST_WRAPPED)?
+                a.checked_add(WRAP)?.checked_sub(b).filter(|n| *n <= MOST_WRAPPED)?
             }
         });
     }

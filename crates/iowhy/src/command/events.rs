@@ -79,7 +79,7 @@ impl Events {
         })?;
         printer.finish().map_err(Failure::write(&name))?;
         for remark in remarks(&quality) {
-            eprintln!("iowhy: {remark}");
+            eprintln!("iowhy: {}", crate::clean::clean(&remark.to_string()));
         }
         Ok(())
     }

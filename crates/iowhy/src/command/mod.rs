@@ -15,6 +15,7 @@ pub mod report;
 pub mod slow;
 pub mod view;
 
+use crate::clean::clean;
 use crate::cli::Command;
 use crate::failure::Failure;
 use std::io::Write;
@@ -41,5 +42,7 @@ pub fn run(command: Command) -> Result<(), Failure> {
 /// Writes to standard output; a reader that has gone away is a normal end.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::write("standard output"))
+    out.write_all(clean(text).as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(Failure::write("standard output"))
 }

@@ -18,6 +18,9 @@ use pages::Scrubber;
 use std::fs::{self, File};
 use std::path::Path;
 
+/// Settings and samples are smaller than this: a day of samples is 200 MB.
+const MOST_BYTES: u64 = 512 << 20;
+
 /// Writes the copy of the capture in `from` into the folder `to`. Says what was left out.
 pub fn redact(from: &Path, to: &Path) -> Result<Vec<String>> {
     let mut names = Names::default();
@@ -27,6 +30,15 @@ pub fn redact(from: &Path, to: &Path) -> Result<Vec<String>> {
     files.sort();
     for file in files {
         let (source, copy) = (from.join(&file), to.join(&file));
+        let plain = fs::symlink_metadata(&source).at("looking at", &source)?;
+        if !plain.is_file() {
+            left_out.push(format!("{file}: not a plain file"));
+            continue;
+        }
+        if file != TRACE && plain.len() > MOST_BYTES {
+            left_out.push(format!("{file}: of {} bytes, more than any recorder writes", plain.len()));
+            continue;
+        }
         match file.as_str() {
             TRACE => trace(&source, &copy, &mut names)?,
             SYSTEM | CAPTURE => {

@@ -44,6 +44,7 @@ fn write(tid: u32, sector: u64, bytes: u64, flags: Flags, completed: u64) -> Par
             company: Default::default(),
         }),
         inode: None,
+        writers: Default::default(),
     }))
 }
 

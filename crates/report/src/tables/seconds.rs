@@ -41,7 +41,7 @@ pub(super) fn seconds(v: &View) -> Table {
 fn numbers(c: &Second, covered: Nanos) -> Vec<Value> {
     let per_s = |n: u64| n as f64 / covered.seconds().max(1e-9);
     let sum = |classes: &[Class]| {
-        let of = |f: &dyn Fn(usize) -> u64| classes.iter().map(|k| f(k.index())).sum::<u64>();
+        let of = |f: &dyn Fn(usize) -> u64| classes.iter().map(|k| f(k.index())).fold(0, u64::saturating_add);
         (of(&|i| c.completed[i]), of(&|i| c.bytes[i].0), of(&|i| c.time[i].0))
     };
     let rate = |n: u64| if n == 0 { Value::None } else { Value::Number(per_s(n)) };

@@ -18,6 +18,7 @@ use super::{dev_with_colon, Document};
 use crate::changes::changes;
 use crate::{At, Cgroup, Extent, Fact, Place, System};
 use shape::{Disk, File, Mount, Snapshot, Text};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use trace::Bytes;
 
@@ -26,6 +27,9 @@ pub(crate) const SYSTEM_JSON: &str = "system.json";
 
 /// The most values that are taken of one snapshot: a thousand disks have 150,000.
 const MOST_VALUES: u32 = 500_000;
+
+/// The most cgroups that are taken: a host with ten thousand containers has as many.
+const MOST_GROUPS: usize = 100_000;
 
 /// The most extents that are taken of one file; the recorder keeps no more.
 const MOST_EXTENTS: usize = 100_000;
@@ -138,7 +142,8 @@ impl Reader {
         for (i, m) in from.mounts.iter().enumerate() {
             self.value(&format!("mounts[{i}]"), |at| put_mount(m, at, to));
         }
-        for (i, group) in from.cgroups.list.iter().enumerate() {
+        let mut known: BTreeSet<String> = to.cgroups.iter().map(|c| c.path.clone()).collect();
+        for (i, group) in from.cgroups.list.iter().take(MOST_GROUPS).enumerate() {
             let mut cgroup = Cgroup { path: group.path.clone(), id: group.id, ..Cgroup::default() };
             for (name, Text(value)) in &group.settings {
                 let Some(value) = value else { continue };
@@ -148,7 +153,7 @@ impl Reader {
                 });
             }
             // Another snapshot of the same group is no second group.
-            if to.cgroups.iter().all(|known| known.path != cgroup.path) {
+            if known.insert(cgroup.path.clone()) {
                 to.cgroups.push(cgroup);
             }
         }
