@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use evidence::Mail;
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 /// How much of a file is looked at to see whether it is text.
@@ -11,7 +11,7 @@ const LOOK: usize = 4096;
 /// Bytes read at once.
 const BUFFER: usize = 1 << 18;
 
-/// The text of a file, if it is one and tools' output is found in it. `None` for whatever else there is: it is for
+/// The text of a file, if it is one and tools' output or settings are found in it. `None` for whatever else there is: it is for
 /// others to say what is wrong with it.
 pub fn read(path: &Path) -> Option<Mail> {
     if !path.is_file() {
@@ -25,7 +25,22 @@ pub fn read(path: &Path) -> Option<Mail> {
     }
     let rest = BufReader::with_capacity(BUFFER, file);
     let mail = Mail::read_stream(&path.display().to_string(), content, rest).ok()?;
-    mail.has_readings().then_some(mail)
+    mail.says_anything().then_some(mail)
+}
+
+/// The text on standard input; `None` if it is a recording or nothing, of which then nothing was taken.
+fn on_standard_input() -> Option<Mail> {
+    let mut input = io::stdin().lock();
+    let start = input.fill_buf().ok()?.to_vec();
+    // Every binary format has zero bytes in its first few hundred.
+    if start.is_empty() || start.contains(&0) {
+        return None;
+    }
+    if trace::blkparse::looks_like(&start) && !is_more_than_events(&Mail::read("", &start)) {
+        return None;
+    }
+    input.consume(start.len());
+    Mail::read_stream("standard input", start, input).ok()
 }
 
 /// Whether a text has more in it than events of block I/O; then it is no recording.
@@ -38,29 +53,45 @@ pub fn sort(paths: &[PathBuf]) -> Result<(Option<PathBuf>, Vec<Mail>), Failure> 
     let mut recording: Option<PathBuf> = None;
     let mut mails = vec![];
     for path in paths {
+        if path == Path::new("-") {
+            match on_standard_input() {
+                Some(mail) if mail.says_anything() => mails.push(mail),
+                Some(_) => {
+                    return Err(Failure::Other {
+                        what: "standard input is no recording, and no text in which output of tools is found"
+                            .into(),
+                        help: None,
+                    })
+                }
+                None => one(&mut recording, path)?,
+            }
+            continue;
+        }
         if path.is_dir() && trace::open(path).is_err() {
             let texts = in_folder(path);
-            if !texts.is_empty() {
+            // Settings lie beside every recording: alone they do not hide that it cannot be opened.
+            if texts.iter().any(Mail::has_readings) {
                 mails.extend(texts);
                 continue;
             }
         }
         match text_unless_recording(path) {
             Some(mail) => mails.push(mail),
-            None => match &recording {
-                None => recording = Some(path.clone()),
-                Some(first) => {
-                    return Err(Failure::Other {
-                        what: format!("{} and {} are both recordings", first.display(), path.display()),
-                        help: Some(
-                            "explain one of them, with any texts; or compare them: iowhy compare".into(),
-                        ),
-                    })
-                }
-            },
+            None => one(&mut recording, path)?,
         }
     }
     Ok((recording, mails))
+}
+
+/// Notes the one recording; an error if there is one already.
+fn one(recording: &mut Option<PathBuf>, path: &Path) -> Result<(), Failure> {
+    if let Some(first) = recording.replace(path.to_owned()) {
+        return Err(Failure::Other {
+            what: format!("{} and {} are both recordings", first.display(), path.display()),
+            help: Some("explain one of them, with any texts; or compare them: iowhy compare".into()),
+        });
+    }
+    Ok(())
 }
 
 /// Texts in a folder that are read.

@@ -38,7 +38,7 @@ pub struct Document {
 }
 
 /// A reader for one kind of text. It keeps what it needs of earlier lines (a table's header).
-trait Kind {
+pub(crate) trait Kind {
     /// What its documents are called in [`Document::kinds`].
     fn name(&self) -> &'static str;
 
@@ -47,7 +47,7 @@ trait Kind {
 }
 
 /// All kinds, those first that are least easily mistaken for another.
-fn all_kinds() -> Vec<Box<dyn Kind>> {
+pub(crate) fn all_kinds() -> Vec<Box<dyn Kind>> {
     vec![
         Box::new(sysfs::Sysfs),
         Box::new(sysctl::Sysctl),

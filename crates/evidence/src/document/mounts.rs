@@ -1,8 +1,9 @@
-//! `/proc/mounts` (fstab(5)'s form) and `/proc/self/mountinfo` (proc_pid_mountinfo(5)).
+//! `/proc/mounts` (fstab(5)'s form), `/proc/self/mountinfo` (proc_pid_mountinfo(5)) and what mount(8) prints.
 //!
 //! ```text
 //! /dev/vda1 /mnt ext4 rw,relatime,data=ordered 0 0
 //! 67 44 7:0 / /mnt/lab rw,relatime shared:3 - xfs /dev/loop0 rw,noquota
+//! /dev/vda1 on /mnt type ext4 (rw,relatime,data=ordered)
 //! ```
 
 use super::{dev_with_colon, Kind};
@@ -18,7 +19,8 @@ impl Kind for Mounts {
 
     fn line(&mut self, line: &str, at: &At, system: &mut System) -> bool {
         let words: Vec<&str> = line.split(' ').collect();
-        let Some(mount) = mountinfo(&words, at).or_else(|| proc_mounts(&words, at)) else { return false };
+        let found = mountinfo(&words, at).or_else(|| proc_mounts(&words, at)).or_else(|| printed(&words, at));
+        let Some(mount) = found else { return false };
         if let Some(dev) = mount.dev {
             name_device(&mount.source, dev, at, system);
         }
@@ -29,6 +31,13 @@ impl Kind for Mounts {
 fn proc_mounts(words: &[&str], at: &At) -> Option<Mount> {
     let &[source, target, fstype, options, dump, pass] = words else { return None };
     let (_, _): (u32, u32) = (dump.parse().ok()?, pass.parse().ok()?);
+    mount(source, target, fstype, &[options], None, at)
+}
+
+/// The line of mount(8), a label in brackets perhaps behind it.
+fn printed(words: &[&str], at: &At) -> Option<Mount> {
+    let &[source, "on", target, "type", fstype, options, ..] = words else { return None };
+    let options = options.strip_prefix('(')?.strip_suffix(')')?;
     mount(source, target, fstype, &[options], None, at)
 }
 

@@ -13,6 +13,7 @@ pub(crate) mod number;
 mod printable;
 pub(crate) mod reading;
 mod run;
+mod settings;
 pub(crate) mod words;
 
 pub use claim::{Claim, Sum};
@@ -49,6 +50,8 @@ pub struct Mail {
     pub claims: Vec<Claim>,
     /// Divisions that the author did.
     pub sums: Vec<Sum>,
+    /// What was set on the machine: queues (`sda/queue/nr_requests`), `vm.`, mounts, md arrays.
+    pub settings: Vec<Setting>,
     /// Machines that it names.
     pub machines: Vec<Machine>,
     /// Words in all.
@@ -59,9 +62,9 @@ pub struct Mail {
     pub left_out: usize,
     /// The first of these.
     pub first_left_out: Option<Spot>,
-    /// Readings that say again what an earlier one said, as quotes do; they are left out.
+    /// Readings and settings that say again what an earlier one said, as quotes do; they are left out.
     pub repeated: usize,
-    /// Readings beyond the most that are kept.
+    /// Readings and settings beyond the most that are kept.
     pub too_many: usize,
 }
 
@@ -74,7 +77,10 @@ impl Mail {
             return mail;
         }
         let text = printable::decoded(&text);
-        let words = words(&text);
+        let settings = settings::settings(&text);
+        let mut words = words(&text);
+        let (number, machines) = (words.len(), machine::machines(&words));
+        leave_out(&mut words, &settings.lines);
         let mut reader = Reader {
             words: &words,
             mail: Mail::default(),
@@ -85,8 +91,12 @@ impl Mail {
             seen: HashSet::new(),
         };
         reader.mail.file = file.to_owned();
-        reader.mail.words = words.len();
-        reader.mail.machines = machine::machines(&words);
+        reader.mail.words = number;
+        reader.mail.understood = number - words.len();
+        reader.mail.repeated = settings.repeated;
+        reader.mail.too_many = settings.too_many;
+        reader.mail.settings = settings.all;
+        reader.mail.machines = machines;
         let mut at = 0;
         while at < words.len() {
             at += reader.step(at);
@@ -112,10 +122,26 @@ impl Mail {
         self.runs.iter().any(|run| run.readings.iter().any(|r| !r.rows.is_empty()))
     }
 
+    /// Whether anything was understood: readings or settings.
+    pub fn says_anything(&self) -> bool {
+        self.has_readings() || !self.settings.is_empty()
+    }
+
     /// A place in it.
     pub fn at(&self, spot: Spot) -> At {
         At { file: Arc::from(self.file.as_str()), place: Place::Spot(spot) }
     }
+}
+
+/// Leaves out the words of some lines. What stands behind such lines is another paragraph.
+fn leave_out(words: &mut Vec<Word>, lines: &HashSet<u32>) {
+    let mut left_out = false;
+    words.retain_mut(|word| {
+        let keep = !lines.contains(&word.spot.line);
+        word.paragraph |= keep && left_out;
+        left_out = !keep;
+        keep
+    });
 }
 
 struct Reader<'w, 'a> {

@@ -1,10 +1,22 @@
-//! btt's `.avg`: how long each step took on the whole (`btt/doc/btt.tex` of blktrace).
+//! btt's `.avg`: how long each step took (`btt/doc/btt.tex` of blktrace), on the whole, and per process and device.
 //!
 //! ```text
 //!             ALL           MIN           AVG           MAX           N
 //! --------------- ------------- ------------- ------------- -----------
 //! Q2C               0.000162944   0.051680212  34.306738827         901
+//!
+//!             D2C           MIN           AVG           MAX           N
+//! --------------- ------------- ------------- ------------- -----------
+//! (  8,  0)         0.000047293   0.010145118   0.808580002        3751
+//!
+//!        DEV |       Q2G       G2I       Q2M       I2D       D2C
+//! ---------- | --------- --------- --------- --------- ---------
+//!  (  8,  0) |   9.7419%   2.4317%   0.0138%  29.1040%  58.7086%
 //! ```
+//!
+//! The first is a reading with a row for each step; the second, one of the name of its step with a row for each process
+//! or device (`D2C 8,0`); the third, `overhead`, has the shares of the steps in the whole time. The tables of seeks,
+//! merges and plugs are left out.
 
 use super::{Found, Tool};
 use crate::mail::number::{decimal, Unit};
@@ -15,47 +27,182 @@ pub struct BttAvg;
 
 /// Bars and rules between two cells.
 const MOST_BARS: usize = 24;
-/// The steps btt knows.
-const STEPS: [&str; 14] =
-    ["Q2Q", "Q2A", "Q2G", "S2G", "G2I", "Q2M", "I2D", "M2D", "D2C", "Q2C", "Q2D", "C2C", "I2C", "G2D"];
+/// The steps btt knows; those of device mapper's own requests end in `dm`.
+const STEPS: [&str; 17] = [
+    "Q2Q", "Q2A", "Q2G", "S2G", "G2I", "Q2M", "I2D", "M2D", "D2C", "Q2C", "Q2D", "C2C", "I2C", "G2D",
+    "Q2Qdm", "Q2Adm", "Q2Cdm",
+];
+/// Rows of a table that are read: processes and devices.
+const MOST_ROWS: usize = 1000;
+/// Words of a process's name.
+const MOST_WORDS_OF_NAME: usize = 4;
+/// What begins a table that is read.
+const ALL: &str = "ALL";
 
 impl Tool for BttAvg {
     fn read(&self, words: &[Word]) -> Option<Found> {
-        let spot = words.first()?.spot;
-        if !["ALL", "|"].contains(&words[0].text) {
-            return None;
+        let first = words.first()?;
+        match first.text {
+            "DEV" => overhead(words),
+            text if text == ALL || text == "|" || STEPS.contains(&text) => times(words),
+            _ => None,
         }
-        // Slides have bars and rules about it.
-        let mut used = 0;
-        let mut next = || {
-            let bar = |w: &&Word| w.text.bytes().all(|b| b == b'|' || b == b'-');
-            used += words.get(used..).unwrap_or(&[]).iter().take(MOST_BARS).take_while(bar).count();
-            used += 1;
-            words.get(used - 1)
+    }
+}
+
+/// Goes from cell to cell: slides have bars and rules about them, btt's own tables have rules.
+struct Cells<'w, 'a> {
+    words: &'w [Word<'a>],
+    used: usize,
+}
+
+impl<'w, 'a> Cells<'w, 'a> {
+    fn next(&mut self) -> Option<&'w Word<'a>> {
+        let bar = |w: &&Word| w.text.bytes().all(|b| b == b'|' || b == b'-');
+        let rest = self.words.get(self.used..)?;
+        self.used += rest.iter().take(MOST_BARS).take_while(bar).count() + 1;
+        self.words.get(self.used - 1)
+    }
+
+    /// `(  8,  0)` as `8,0`, or a word.
+    fn subject(&mut self) -> Option<String> {
+        let first = self.next()?.text;
+        let Some(mut device) = first.strip_prefix('(').map(str::to_owned) else { return Some(first.into()) };
+        while !device.ends_with(')') {
+            // No number has more digits, so no more words.
+            (device.len() <= MOST_DIGITS).then_some(())?;
+            device += self.next()?.text;
+        }
+        device.pop();
+        let (major, minor) = device.split_once(',')?;
+        let number = |text: &str| text.parse::<u32>().is_ok();
+        (number(major) && number(minor)).then_some(device)
+    }
+}
+
+/// Of a device's two numbers together.
+const MOST_DIGITS: usize = 20;
+
+/// A table of times: of all steps, or of one.
+fn times(words: &[Word]) -> Option<Found> {
+    let mut cells = Cells { words, used: 0 };
+    let title = cells.next()?.text;
+    for heading in ["MIN", "AVG", "MAX", "N"] {
+        (cells.next()?.text == heading).then_some(())?;
+    }
+    let by_step = title == ALL;
+    (by_step || STEPS.contains(&title)).then_some(())?;
+    let name = if by_step { String::new() } else { title.to_owned() };
+    let mut reading = Reading { tool: "btt", name, at: words[0].spot, ..Reading::default() };
+    // Most of the tables by step are empty: then a rule is all that belongs to it.
+    let mut used = cells.used;
+    while reading.rows.len() < MOST_ROWS {
+        let Some(row) = row(&mut cells).filter(|row| !by_step || STEPS.contains(&row.of.as_str())) else {
+            break;
         };
-        for heading in ["ALL", "MIN", "AVG", "MAX", "N"] {
-            (next()?.text == heading).then_some(())?;
+        let of = if by_step { row.of } else { format!("{title} {}", row.of) };
+        reading.rows.push(Row { of, ..row });
+        used = cells.used;
+    }
+    match reading.rows.is_empty() {
+        true if by_step => None,
+        true => Found::noise(used),
+        false => Found::all(reading, used),
+    }
+}
+
+/// `Q2C 0.000162944 0.051680212 34.306738827 901`
+fn row(cells: &mut Cells) -> Option<Row> {
+    let mut of = cells.subject()?;
+    let mut seconds = cells.next()?;
+    for _ in 1..MOST_WORDS_OF_NAME {
+        if decimal(seconds.text).is_some() {
+            break;
         }
-        let mut reading = Reading { tool: "btt", at: spot, ..Reading::default() };
-        let mut end = 0;
-        let rows = std::iter::from_fn(|| {
-            let step = next().filter(|w| STEPS.contains(&w.text))?;
-            let mut row = Row::of(step.text);
-            for name in ["min", "mean", "max"] {
-                let seconds = next()?;
-                row.values.put(name, decimal(seconds.text)? * 1e9, Unit::Nanoseconds, seconds.spot);
-            }
-            let count = next()?;
-            row.values.put("count", count.text.parse::<u64>().ok()? as f64, Unit::Count, count.spot);
-            Some((row, count.text.as_ptr()))
-        });
-        for (row, last) in rows.take(STEPS.len()) {
-            reading.rows.push(row);
-            end += words[end..].iter().position(|w| w.text.as_ptr() == last)? + 1;
-        }
-        if reading.rows.is_empty() {
-            return None;
-        }
-        Found::all(reading, end)
+        of = format!("{of} {}", seconds.text);
+        seconds = cells.next()?;
+    }
+    let mut row = Row::of(of);
+    for name in ["min", "mean", "max"] {
+        // Always nine digits behind the point: a name's last word may be a number too.
+        row.values.put(name, decimal(seconds.text)? * 1e9, Unit::Nanoseconds, seconds.spot);
+        seconds = cells.next()?;
+    }
+    row.values.put("count", seconds.text.parse::<u64>().ok()? as f64, Unit::Count, seconds.spot);
+    Some(row)
+}
+
+/// The shares of the steps in the time of a device's requests.
+fn overhead(words: &[Word]) -> Option<Found> {
+    let steps = ["Q2G", "G2I", "Q2M", "I2D", "D2C"];
+    let mut cells = Cells { words, used: 1 };
+    for step in steps {
+        (cells.next()?.text == step).then_some(())?;
+    }
+    let mut reading =
+        Reading { tool: "btt", name: "overhead".into(), at: words[0].spot, ..Reading::default() };
+    let mut used = cells.used;
+    while reading.rows.len() < MOST_ROWS {
+        let Some(row) = shares(&mut cells, &steps) else { break };
+        reading.rows.push(row);
+        used = cells.used;
+    }
+    match reading.rows.is_empty() {
+        true => Found::noise(used),
+        false => Found::all(reading, used),
+    }
+}
+
+fn shares(cells: &mut Cells, steps: &[&str]) -> Option<Row> {
+    let mut row = Row::of(cells.subject()?);
+    for step in steps {
+        let word = cells.next()?;
+        let percent = decimal(word.text.strip_suffix('%')?)?;
+        row.values.put(*step, percent / 100.0, Unit::Share, word.spot);
+    }
+    Some(row)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mail::words::words;
+
+    fn read(text: &str) -> Reading {
+        BttAvg.read(&words(text)).unwrap().reading.unwrap()
+    }
+
+    #[test]
+    fn the_table_of_all_has_steps_of_device_mapper_too() {
+        let r = read("ALL MIN AVG MAX N\n------ -----\nQ2Qdm 0.1 0.2 0.3 7\nQ2C 0.000000001 2.0 3.0 8\n");
+        let of: Vec<&str> = r.rows.iter().map(|r| r.of.as_str()).collect();
+        assert_eq!(
+            (of, r.rows[1].value("min"), r.rows[1].value("count")),
+            (vec!["Q2Qdm", "Q2C"], Some(1.0), Some(8.0))
+        );
+    }
+
+    #[test]
+    fn a_step_has_its_processes_or_devices() {
+        let r = read(
+            "D2C MIN AVG MAX N\n---- ----\n(  8,  0) 0.1 0.2 0.3 7\n(253, 16) 0.1 0.2 0.4 8\n\nQ2C MIN AVG",
+        );
+        assert_eq!((r.name.as_str(), r.rows.len(), r.rows[1].of.as_str()), ("D2C", 2, "D2C 253,16"));
+        assert_eq!(r.rows[1].value("max"), Some(4e8));
+        let r = read("Q2Q MIN AVG MAX N\n----\nWeb Content 0.1 0.2 0.3 7\n");
+        assert_eq!(r.rows[0].of, "Q2Q Web Content");
+    }
+
+    #[test]
+    fn an_empty_table_is_no_reading_and_no_words_are_left_out() {
+        let found = BttAvg.read(&words("S2G MIN AVG MAX N\n---- ----\n\nG2I MIN AVG MAX N\n")).unwrap();
+        assert!(found.reading.is_none() && found.used == 5);
+    }
+
+    #[test]
+    fn overheads_are_shares() {
+        let r = read("DEV | Q2G G2I Q2M I2D D2C\n--- | ---\n (  8,  0) | 9.5% 2.5% 0.0% 29.0% 59.0%\n--- | ---\nOverall | 9.5% 2.5% 0.0% 29.0% 59.0%\n");
+        assert_eq!((r.rows[0].of.as_str(), r.rows[0].value("D2C")), ("8,0", Some(0.59)));
+        assert_eq!(r.rows[1].of, "Overall");
     }
 }

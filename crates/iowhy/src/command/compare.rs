@@ -123,7 +123,7 @@ fn sides(given: &[String]) -> Result<[Side; 2], Failure> {
 }
 
 fn text(path: &str) -> Result<Mail, Failure> {
-    texts::read(Path::new(path)).ok_or_else(|| Failure::Other {
+    texts::read(Path::new(path)).filter(Mail::has_readings).ok_or_else(|| Failure::Other {
         what: format!("{path} is no text in which output of tools is found"),
         help: Some("two recordings are compared by iowhy compare BEFORE AFTER".into()),
     })
@@ -137,7 +137,7 @@ fn side(given: &str) -> Result<Side, Failure> {
             return Ok(Side::Text(Box::new(text(file)?), Some(run.into())));
         }
     }
-    Ok(match texts::text_unless_recording(path) {
+    Ok(match texts::text_unless_recording(path).filter(Mail::has_readings) {
         Some(mail) => Side::Text(Box::new(mail), None),
         None => Side::Recording(path.into()),
     })

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::part::Part;
 use crate::{reading, texts};
 use clap::Args;
-use evidence::{Recorded, Samples, Skipped, System, SAMPLES_JSONL};
+use evidence::{Mail, Recorded, Samples, Skipped, System, SAMPLES_JSONL};
 use report::{Explanation, Style, Subject, Told};
 use stats::{Analysis, Flow};
 use std::io::IsTerminal;
@@ -32,7 +32,8 @@ impl Explain {
     pub fn run(&self) -> Result<(), Failure> {
         let (recording, mut mails) = texts::sort(&self.files)?;
         if let Some(folder) = recording.as_deref().filter(|path| path.is_dir()) {
-            mails.extend(texts::in_folder(folder));
+            // Settings there are the recorded machine's, which is read below.
+            mails.extend(texts::in_folder(folder).into_iter().filter(Mail::has_readings));
         }
         let Some(capture) = recording else {
             let told = Told::new(mails);

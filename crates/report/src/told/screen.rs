@@ -23,7 +23,12 @@ impl Told {
         for mail in &self.mails {
             let tools = self.tools().join(", ");
             let (runs, words) = (mail.runs.len(), count(mail.words as u64));
-            let _ = writeln!(s.out, "{}: {runs} runs in {words} words; {tools}", mail.file);
+            let _ = write!(s.out, "{}: {runs} runs", mail.file);
+            if !mail.settings.is_empty() {
+                let _ = write!(s.out, " and {} settings", count(mail.settings.len() as u64));
+            }
+            let tools = if tools.is_empty() { tools } else { format!("; {tools}") };
+            let _ = writeln!(s.out, " in {words} words{tools}");
         }
         s.blank();
         let none = if self.verdicts.is_empty() {
@@ -53,6 +58,7 @@ impl Told {
     fn numbers(&self, s: &mut Screen) {
         for mail in &self.mails {
             runs(mail, s);
+            settings(mail, s);
             let mut heading = "NUMBERS";
             for table in tables(mail) {
                 draw(&table, heading, s);
@@ -117,6 +123,21 @@ fn runs(mail: &Mail, s: &mut Screen) {
         s.line("", &format!("    and {} more; --json has all", total - MOST_RUNS));
     }
     if total > 0 {
+        s.blank();
+    }
+}
+
+/// What was set, each with its place.
+fn settings(mail: &Mail, s: &mut Screen) {
+    let mut heading = "SET";
+    for setting in mail.settings.iter().take(MOST_LINES) {
+        s.line(heading, &format!("{} = {}  ({})", setting.name, setting.value, mail.at(setting.at)));
+        heading = "";
+    }
+    if mail.settings.len() > MOST_LINES {
+        s.line("", &format!("and {} more; --json has all", mail.settings.len() - MOST_LINES));
+    }
+    if !mail.settings.is_empty() {
         s.blank();
     }
 }
