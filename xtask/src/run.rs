@@ -36,7 +36,10 @@ impl Cost {
 
 /// Runs `command` in `scratch`, where its output and whatever files it makes go (btt leaves some in the current folder),
 /// so its paths must be absolute. An unhappy end is an error with what it said.
+///
+/// What the run before has written goes to the disk first: 300 MB being written back slow down whoever comes next.
 pub fn measure(command: &Command, scratch: &Path) -> Outcome<Cost> {
+    Command::new("sync").status()?;
     let result = scratch.join("cost.txt");
     let mut small = Command::new(std::env::current_exe()?);
     small.arg("measure").arg("--scratch").arg(scratch).arg("--").arg(command.get_program());
