@@ -191,7 +191,7 @@ impl Account {
         Ok(at)
     }
 
-    /// On how many processors hops ended elsewhere than they began.
+    /// How many hops ended on another processor than they began.
     pub fn crossings(&self) -> usize {
         self.hops.iter().filter(|h| h.crossed).count()
     }

@@ -18,6 +18,9 @@ const MAX: usize = 1 << 20;
 /// Threads that are kept at most: the largest `pid_max` of small machines.
 pub(crate) const MAX_THREADS: usize = 1 << 16;
 
+/// Losses that are kept at most; 1 MB.
+const MAX_LOSSES: usize = 1 << 16;
+
 /// Files whose writers are remembered at most, and writers of each.
 const MAX_FILES: usize = 1 << 16;
 const MAX_WRITERS: usize = 8;
@@ -176,9 +179,21 @@ impl History {
         self.writers.get(&inode).map(|w| w.as_slice())
     }
 
-    /// The first loss that touches the time from `a` to `b`.
+    /// Events of some processor are missing. Losses are kept in the order of their ends; one that ends before the one
+    /// in front of it (pages out of order) is taken to last as long.
+    pub(crate) fn lost(&mut self, from: Nanos, to: Nanos) {
+        if self.losses.len() >= MAX_LOSSES {
+            self.losses.pop_front();
+        }
+        let to = self.losses.back().map_or(to, |last| to.max(last.1));
+        self.losses.push_back((from.min(to), to));
+    }
+
+    /// Of the losses that touch the time from `a` to `b`, the one that begins first: processors lose at the same time,
+    /// and the loss of an idle one may begin long before that of a busy one which ends earlier.
     pub(crate) fn loss(&self, a: Nanos, b: Nanos) -> Option<(Nanos, Nanos)> {
-        self.losses.iter().copied().find(|(from, to)| *from < b && *to > a)
+        let after = self.losses.partition_point(|(_, to)| *to <= a);
+        self.losses.range(after..).copied().filter(|(from, _)| *from < b).min()
     }
 
     /// Forgets what nobody may ask for any more: all before the oldest open operation, which began at `oldest`; and
@@ -208,5 +223,24 @@ impl History {
     /// Whether nothing is kept.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_losses_the_one_that_begins_first() {
+        let mut h = History::default();
+        let n = Nanos;
+        h.lost(n(50), n(60));
+        h.lost(n(10), n(100));
+        assert_eq!(h.loss(n(0), n(200)), Some((n(10), n(100))));
+        assert_eq!(h.loss(n(0), n(5)), None);
+        assert_eq!(h.loss(n(100), n(200)), None);
+        // Out of order: it is not known where it ends, so it lasts as long as the one before.
+        h.lost(n(90), n(80));
+        assert_eq!(h.loss(n(99), n(200)), Some((n(10), n(100))));
     }
 }

@@ -161,7 +161,7 @@ impl Watch {
         self.now = self.now.max(e.time);
         match e.what {
             What::Text { id, text } => return self.history.texts.define(id, batch.at(text)),
-            What::Lost { since } => return self.lost(since, e.time),
+            What::Lost { since } => return self.history.lost(since, e.time),
             _ => {}
         }
         self.is_running(e);
@@ -250,14 +250,6 @@ impl Watch {
                 }
             }
             What::Text { .. } | What::Lost { .. } => {}
-        }
-    }
-
-    fn lost(&mut self, since: Nanos, until: Nanos) {
-        // A clock that stepped back, or pages out of order: then no stretch of time can be named.
-        self.history.losses.push_back((since.min(until), until));
-        if self.history.losses.len() > MAX_PENDING {
-            self.history.losses.pop_front();
         }
     }
 
