@@ -1,9 +1,14 @@
 # make demo                         build, explain a bundled recording, write a report
 # make test                         formatting, clippy, and all tests
 # make test-captures CAPTURES=DIR   the tests again, with large recordings of your own besides
+# make corpus                       judge the recordings of known cause in lab/corpus; writes docs/corpus.md
+# make lab [ONLY=NAME]              as root: make those recordings anew (half an hour), then judge them
 # make bench [CAPTURE=DIR]          iowhy beside blkparse and btt; writes docs/benchmarks.md
+# make bench-texts                  100 MB of fio's log and of blkparse's text; into the same
 # make bench-recording              as root: what a recording costs, beside trace-cmd record; into the same
 # make page                         after a change to crates/report/page: build its script anew (needs npm)
+# make page-pictures                the page as pictures, into docs/page (needs npm, Chromium, ffmpeg)
+# make page-long                    the page of ten million requests, opened in Chromium (makes 2 GB meanwhile)
 # make install [PREFIX=/usr/local]  the program, manual pages, completions
 # make bless                        after a change that is meant: renew what documents and golden files expect
 
@@ -16,7 +21,8 @@ DEMO    := fixtures/randread-vs-bufferedwrite
 # What a long recording is made of: it is fast devices that fill long ones.
 SEED    := fixtures/nullblk-randrw
 
-.PHONY: all demo page test test-captures bench bench-recording install bless picture release toolchain clean
+.PHONY: all demo page page-pictures page-long test test-captures corpus lab bench bench-texts bench-recording install bless picture \
+    release toolchain clean
 
 all: release
 
@@ -49,17 +55,39 @@ test-captures: toolchain
 	folder=$$(scripts/captures '$(CAPTURES)' '$(TARGET)/captures') && \
 	CAPTURES="$$folder" $(CARGO) test --locked --workspace --no-fail-fast --profile captures
 
+# Built as tests are: judging hardly depends on it, and tests find it built.
+corpus: toolchain
+	$(CARGO) build --locked -p iowhy -p iowhy-slowdisk -p iowhy-lab
+	$(TARGET)/debug/lab judge --out docs/corpus.md
+
+lab: toolchain
+	$(CARGO) build --locked -p iowhy -p iowhy-slowdisk -p iowhy-lab
+	$(TARGET)/debug/lab record $(ONLY)
+	$(TARGET)/debug/lab judge --out docs/corpus.md
+
 bench: release
 	@command -v blkparse >/dev/null && command -v btt >/dev/null || \
 	    { echo 'blkparse and btt are what iowhy is measured beside: apt-get install blktrace' >&2; exit 1; }
 	$(CARGO) xtask bench --iowhy $(IOWHY) --seed $(SEED) --scratch $(TARGET)/bench --out docs/benchmarks.md \
 	    $(if $(CAPTURE),--capture '$(CAPTURE)')
 
+bench-texts: release
+	$(CARGO) xtask bench-texts --iowhy $(IOWHY) --seed $(SEED) --scratch $(TARGET)/bench-texts --out docs/benchmarks.md
+
 bench-recording: release
 	$(CARGO) xtask recording-cost --iowhy $(IOWHY) --out docs/benchmarks.md
 
 page:
 	@scripts/check-page --build
+
+page-pictures: release
+	@scripts/check-page --browser $(IOWHY) $(abspath docs/page)
+
+# Ten million requests: the page stays small, opens soon, and its numbers are those of --json.
+page-long: release
+	rm -rf $(TARGET)/bench/long && mkdir -p $(TARGET)/bench/long
+	$(CARGO) xtask repeat --times 1150 $(SEED) $(TARGET)/bench/long
+	@scripts/check-page --browser-of $(IOWHY) $(TARGET)/bench/long; status=$$?; rm -rf $(TARGET)/bench/long; exit $$status
 
 install: release
 	install -D -m 755 $(IOWHY) $(DESTDIR)$(PREFIX)/bin/iowhy

@@ -151,7 +151,7 @@ fn whole(path: &Path) -> Outcome<PathBuf> {
 }
 
 /// `vda` for `vda.blktrace.0`, of all files in a folder.
-fn devices(folder: &Path) -> Outcome<BTreeSet<String>> {
+pub(crate) fn devices(folder: &Path) -> Outcome<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     for entry in fs::read_dir(folder)? {
         let file = entry?.file_name().to_string_lossy().into_owned();

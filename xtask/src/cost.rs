@@ -94,22 +94,20 @@ impl RecordingCost {
         let same = [("block", chosen("block")?), ("path", chosen("path")?)];
         for round in 0..=self.rounds {
             eprintln!("round {round} of {}{}", self.rounds, if round == 0 { " (not measured)" } else { "" });
-            for (turn, who) in TURNS.iter().enumerate() {
-                match who {
+            // Each round begins with another, so that none always follows the same.
+            for turn in (0..TURNS.len()).map(|at| (at + round) % TURNS.len()) {
+                match TURNS[turn] {
                     Who::Nobody => quiet(&fio)?,
                     Who::Iowhy(detail) => {
                         self.record(&["--detail", detail], &fio)?;
                         let capture = self.capture()?;
                         lost[turn] += number(&capture["lost"]);
-                        events[turn] = number(&capture["events"]);
+                        events[turn] += number(&capture["events"]);
                     }
                     Who::TraceCmd(detail) => {
-                        let (_, capture) = same.iter().find(|(d, _)| d == detail).ok_or("no such detail")?;
-                        lost[turn] += trace_cmd.record(
-                            &capture["recorded"],
-                            number(&capture["buffer_kib_per_cpu"]),
-                            &fio,
-                        )?;
+                        let (_, capture) = same.iter().find(|(d, _)| *d == detail).ok_or("no such detail")?;
+                        let kib = number(&capture["buffer_kib_per_cpu"]);
+                        lost[turn] += trace_cmd.record(&capture["recorded"], kib, &fio)?;
                     }
                 }
                 if round > 0 {
@@ -124,6 +122,7 @@ impl RecordingCost {
             self.rounds,
             trace_cmd.how()
         );
+        let mut medians = [0.0; TURNS.len()];
         for (turn, who) in TURNS.iter().enumerate() {
             let name = match who {
                 Who::Nobody => "nobody".to_string(),
@@ -135,31 +134,30 @@ impl RecordingCost {
                 .zip(&iops[0])
                 .map(|(with, without)| 100.0 * (1.0 - with / without))
                 .collect();
+            medians[turn] = quantile(&losses, 0.5);
+            // Of all rounds, the one not measured too.
+            let rounds = (self.rounds as u64 + 1) * u64::from(self.seconds);
             let rate = match events[turn] {
                 0 => "".to_string(),
-                n => grouped(n / u64::from(self.seconds)),
+                n => grouped(n / rounds),
             };
             let _ = writeln!(
                 text,
                 "| {name} | {} | {:.1} % ({:.1} to {:.1}) | {rate} | {} |",
                 grouped(quantile(&iops[turn], 0.5) as u64),
-                quantile(&losses, 0.5),
+                medians[turn],
                 quantile(&losses, 0.25),
                 quantile(&losses, 0.75),
                 lost[turn]
             );
         }
-        let ratio = |a: usize, b: usize| {
-            let of = |t: usize| 1.0 - quantile(&iops[t], 0.5) / quantile(&iops[0], 0.5);
-            of(a) / of(b)
-        };
         let _ = writeln!(
             text,
-            "\nBy the medians iowhy's `path` loses {:.2} times what trace-cmd loses with the same events, its `block` {:.2} times \
+            "\nBy these medians of the loss, iowhy's `path` loses {:.2} times what trace-cmd loses with the same events, its `block` {:.2} times \
              what trace-cmd loses with the events of `block`, and {:.2} times what it loses with those of `path`.",
-            ratio(3, 4),
-            ratio(1, 2),
-            ratio(1, 4)
+            medians[3] / medians[4],
+            medians[1] / medians[2],
+            medians[1] / medians[4]
         );
         Ok(text)
     }

@@ -11,7 +11,9 @@ mod machine;
 mod picture;
 mod record;
 mod repeat;
+mod repeat_trace;
 mod run;
+mod texts;
 mod tracecmd;
 
 use clap::{Parser, Subcommand};
@@ -31,6 +33,7 @@ enum Task {
     CutTrace(cut_trace::CutTrace),
     Repeat(repeat::Repeat),
     Bench(bench::Bench),
+    BenchTexts(texts::BenchTexts),
     RecordingCost(cost::RecordingCost),
     #[command(hide = true)]
     Measure(run::Measure),
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
         Task::CutTrace(t) => t.run(),
         Task::Repeat(t) => t.run(),
         Task::Bench(t) => t.run(),
+        Task::BenchTexts(t) => t.run(),
         Task::RecordingCost(t) => t.run(),
         Task::Measure(t) => t.run(),
         Task::Picture(t) => t.run(),

@@ -19,14 +19,14 @@ use std::path::{Path, PathBuf};
 
 /// Time between the end of one round and the start of the next: what is in flight at an end is over, and the
 /// rounds can be told apart.
-const PAUSE_NS: u64 = 1_000_000;
+pub const PAUSE_NS: u64 = 1_000_000;
 
 /// Make a long recording by repeating a short one with times and numbers moved on
 #[derive(Args)]
 pub struct Repeat {
-    /// Folder with NAME.blktrace.N, compressed or not
+    /// Folder with NAME.blktrace.N, compressed or not, or with a trace.dat (needs trace-cmd)
     from: PathBuf,
-    /// Folder to write NAME.blktrace.N into
+    /// Folder to write the same into
     to: PathBuf,
     /// How often
     #[arg(long, short = 'n')]
@@ -36,7 +36,10 @@ pub struct Repeat {
 impl Repeat {
     /// Repeats.
     pub fn run(&self) -> Outcome {
-        let made = repeat(&self.from, &self.to, self.times)?;
+        let made = match self.from.join("trace.dat").is_file() {
+            true => crate::repeat_trace::repeat(&self.from, &self.to, self.times)?,
+            false => repeat(&self.from, &self.to, self.times)?,
+        };
         println!("{}: {} events, {} MB", self.to.display(), made.events, made.bytes / 1_000_000);
         Ok(())
     }

@@ -78,7 +78,7 @@ impl TraceCmd {
         let counts = |key: &str| -> u64 {
             said.lines().filter_map(|l| l.trim().strip_prefix(key)?.trim().parse::<u64>().ok()).sum()
         };
-        Ok(counts("overrun:") + counts("dropped events:"))
+        Ok(counts("overrun:") + counts("commit overrun:") + counts("dropped events:"))
     }
 
     fn start(&self, words: &[String]) -> Outcome<Output> {

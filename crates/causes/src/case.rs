@@ -4,7 +4,7 @@
 
 use crate::damage::Damage;
 use crate::slow::{leaves, Slow};
-use crate::verdict::{Answer, Verdict};
+use crate::verdict::{Answer, Claim, Verdict};
 use evidence::System;
 use ledger::Reason;
 use life::Class;
@@ -103,6 +103,21 @@ impl<'a> Case<'a> {
     /// What is unclaimed of a group's time of one reason.
     pub(crate) fn unclaimed_of_group(&self, group: usize, reason: Reason) -> Nanos {
         self.unclaimed[group][reason.index()]
+    }
+
+    /// What is unclaimed of each group's time, by reason; to learn what a cause claims.
+    pub(crate) fn unclaimed_now(&self) -> Vec<[Nanos; Reason::COUNT]> {
+        self.unclaimed.clone()
+    }
+
+    /// What was claimed since then.
+    pub(crate) fn claims_since(&self, before: &[[Nanos; Reason::COUNT]]) -> Vec<Claim> {
+        let of_group = |(group, (was, is)): (usize, (&[Nanos; Reason::COUNT], &[Nanos; Reason::COUNT]))| {
+            let claimed = |reason: &Reason| was[reason.index()].since(is[reason.index()]);
+            let all = Reason::ALL.iter().map(|r| Claim { group, reason: *r, time: claimed(r) });
+            all.filter(|claim| claim.time.0 > 0).collect::<Vec<_>>()
+        };
+        before.iter().zip(&self.unclaimed).enumerate().flat_map(of_group).collect()
     }
 
     /// Notes a verdict for the causes that come after.

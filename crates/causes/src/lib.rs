@@ -3,32 +3,51 @@
 //! [`judge`] asks all causes in order, the specific ones first. Each claims segments of the tail's time; what is
 //! claimed is gone for those after it, so shares never exceed the whole.
 
+mod access_time;
 mod case;
 mod cgroup_limit;
 mod counters;
 mod cpu_wait;
 mod damage;
+mod device_errors;
 mod device_saturated;
+mod device_stall;
 mod dirty_throttling;
+mod discard_stall;
 mod flush_cost;
 mod healthy;
+mod inode_lock;
 mod journal_cpu;
 mod journal_ordered;
+mod journal_space;
 mod log_force;
+mod lost_merging;
 mod outside_io;
+mod page_fault_read;
 mod paths;
+mod power_state;
+mod queue_freeze;
 mod raid;
 mod raid_bitmap;
 mod raid_read_modify_write;
+mod rate_limit;
+mod read_ahead_short;
+mod read_ahead_waste;
+mod reclaim;
 mod request_size;
+mod scheduler_idling;
 mod scheduler_starvation;
+mod shares;
 mod slow;
 mod stable_page;
 #[cfg(test)]
 mod story;
+mod swap;
 mod tag_exhaustion;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod told;
 mod verdict;
 pub mod words;
 mod writeback_flood;
@@ -38,7 +57,7 @@ pub use case::{Case, MIN_SAMPLES, MIN_SHARE, NOT_SLOW};
 pub use counters::{judge_counters, title_by_counters};
 pub use damage::{Damage, DAMAGED, TOO_DAMAGED};
 pub use slow::Slow;
-pub use verdict::{Answer, Confidence, Remedy, Verdict};
+pub use verdict::{Answer, Claim, Confidence, Remedy, Verdict};
 
 /// A cause of slow I/O.
 pub trait Cause: Sync {
@@ -57,7 +76,14 @@ pub fn all() -> &'static [&'static dyn Cause] {
     &[
         &raid_bitmap::RaidBitmap,
         &raid_read_modify_write::RaidReadModifyWrite,
+        &device_errors::DeviceErrors,
+        &queue_freeze::QueueFreeze,
+        &swap::Swap,
+        &reclaim::Reclaim,
         &stable_page::StablePage,
+        &inode_lock::InodeLock,
+        &access_time::AccessTime,
+        &journal_space::JournalSpace,
         &journal_ordered::JournalOrdered,
         &dirty_throttling::DirtyThrottling,
         &writeback_throttle::WritebackThrottle,
@@ -66,10 +92,19 @@ pub fn all() -> &'static [&'static dyn Cause] {
         &flush_cost::FlushCost,
         &log_force::LogForce,
         &scheduler_starvation::SchedulerStarvation,
+        &scheduler_idling::SchedulerIdling,
         &tag_exhaustion::TagExhaustion,
         &writeback_flood::WritebackFlood,
+        &discard_stall::DiscardStall,
+        &power_state::PowerState,
+        &rate_limit::RateLimit,
         &request_size::RequestSize,
+        &lost_merging::LostMerging,
+        &read_ahead_waste::ReadAheadWaste,
+        &read_ahead_short::ReadAheadShort,
+        &page_fault_read::PageFaultRead,
         &device_saturated::DeviceSaturated,
+        &device_stall::DeviceStall,
         &cpu_wait::CpuWait,
         &outside_io::OutsideIo,
         &healthy::Healthy,
@@ -91,6 +126,7 @@ pub fn judge(case: &mut Case) -> Vec<Verdict> {
     let nothing = case.focus.groups.is_empty();
     let mut verdicts = Vec::new();
     for cause in all() {
+        let before = case.unclaimed_now();
         let mut v = if nothing {
             Verdict::cannot_tell(cause.name(), "no I/O was completed in this recording")
         } else if let Damage::TooMuch(why) = &damage {
@@ -102,6 +138,7 @@ pub fn judge(case: &mut Case) -> Vec<Verdict> {
             v.confidence = v.confidence.map(Confidence::less);
             v = v.without(why.clone());
         }
+        v.claims = case.claims_since(&before);
         case.note(&v);
         verdicts.push(v);
     }

@@ -7,7 +7,7 @@ use crate::case::{Case, MIN_SHARE};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{percent, time};
 use ledger::Reason;
-use operation::Waits;
+use operation::{Part, Waits};
 use stats::{Group, Kept, OpStats};
 use std::collections::BTreeMap;
 use trace::Nanos;
@@ -56,6 +56,44 @@ impl<'a> Paths<'a> {
         wanted.into_iter().map(|(reason, time)| case.claim_of_group(self.number, reason, time)).sum()
     }
 
+    /// The same, up to a time.
+    pub fn claim_up_to(&self, case: &mut Case, most: Nanos, pick: impl Fn(Waits, Reason) -> bool) -> Nanos {
+        let mut left = most;
+        for ((_, reason), time) in self.time.iter().filter(|((w, r), _)| pick(*w, *r)) {
+            let claimed = case.claim_of_group(self.number, *reason, (*time).min(left));
+            left = left - claimed;
+        }
+        most - left
+    }
+
+    /// The part of the kept operations' time within sleeps on whose stack one of these functions is.
+    pub fn kept_share(&self, functions: &[&str]) -> f64 {
+        let (mut within, mut all) = (Nanos(0), Nanos(0));
+        for kept in self.stats.slowest.all() {
+            all += kept.operation.total();
+            let mut inside: Option<u8> = None;
+            for node in &kept.account.nodes {
+                if inside.is_some_and(|depth| node.depth > depth) {
+                    continue;
+                }
+                inside = None;
+                let Part::Wait { stack: Some(id), .. } = &node.part else { continue };
+                let stack = kept.texts.get(id).map_or("", String::as_str);
+                if stack.split('\n').any(|f| functions.contains(&f)) {
+                    within += node.length();
+                    inside = Some(node.depth);
+                }
+            }
+        }
+        within.0 as f64 / all.0.max(1) as f64
+    }
+
+    /// The part of the kept operations that were on this file.
+    pub fn inode_share(&self, inode: u64) -> f64 {
+        let all = self.stats.slowest.all();
+        all.iter().filter(|k| k.operation.inode == inode).count() as f64 / all.len().max(1) as f64
+    }
+
     /// The kept operation with the most time of some paths, and that time.
     pub fn worst(&self, pick: impl Fn(Waits, Reason) -> bool) -> Option<(&'a Kept, Nanos)> {
         let of = |kept: &'a Kept| {
@@ -79,15 +117,27 @@ pub(crate) fn judge(
     what: &str,
     pick: impl Fn(Waits, Reason) -> bool + Copy,
 ) -> (Verdict, Vec<usize>) {
+    judge_kinds(case, name, what, |_| true, pick)
+}
+
+/// The same of some groups only: `of` says which.
+pub(crate) fn judge_kinds(
+    case: &mut Case,
+    name: &'static str,
+    what: &str,
+    of: impl Fn(&Group) -> bool,
+    pick: impl Fn(Waits, Reason) -> bool + Copy,
+) -> (Verdict, Vec<usize>) {
     if case.facts.operations.is_empty() {
         let mut v = Verdict::cannot_tell(name, RECORD_OPERATIONS);
         v.minor = true;
         return (v, vec![]);
     }
     let all = Paths::of(case);
+    let all = all.into_iter().filter(|p| of(p.group));
     let mut verdict = Verdict::begin(name);
     let (mut found, mut best) = (vec![], (0.0, String::from("nothing that was slow waited so")));
-    for paths in &all {
+    for paths in all {
         let spent = paths.time(pick);
         let share = paths.share(spent);
         let words = paths.group.words();

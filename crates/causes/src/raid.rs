@@ -4,9 +4,9 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::slow::{leaves, lies_on};
 use crate::verdict::Verdict;
-use crate::words::percent;
+use crate::words::{counted, percent, time};
 use ledger::Reason;
-use life::{Class, Op};
+use life::{Class, Op, Unclaimed};
 use stats::{CellKey, Device, Group, Phases, TAIL_SHARE};
 use trace::{Flags, Nanos};
 
@@ -33,8 +33,12 @@ impl<'a> Array<'a> {
     pub fn all(case: &Case<'a>) -> Vec<Array<'a>> {
         let mut found = vec![];
         for (group_number, group) in case.slow_groups().filter(|(_, g)| g.class != Class::Read) {
-            let below = case.facts.devices.iter().filter(|d| lies_on(case.facts, d, group.dev));
-            for device in below.filter(|d| is_array(case, d)) {
+            // Operations are followed down to a member; bios are the uppermost device's.
+            let passed = |d: &&Device| match (group.op, case.facts.device(group.dev)) {
+                (Some(_), Some(member)) if lies_on(case.facts, member, d.id) => true,
+                _ => lies_on(case.facts, d, group.dev),
+            };
+            for device in case.facts.devices.iter().filter(passed).filter(|d| is_array(case, d)) {
                 let notes = &device.traffic.messages;
                 found.push(Array {
                     device,
@@ -50,9 +54,10 @@ impl<'a> Array<'a> {
         found
     }
 
-    /// The account of the group that time in this array is paid from, and how much of it is of this reason.
+    /// The account of the group that time in this array is paid from, and how much of it is of this reason. Of
+    /// operations all time is told apart already, whatever lies on the array.
     pub fn time(&self, reason: Reason) -> (Reason, Nanos) {
-        if self.device.id == self.group.dev {
+        if self.device.id == self.group.dev || self.group.op.is_some() {
             return (reason, self.group.tail.sum.time.of(reason));
         }
         let own = self.device.bios[self.group.class.index()].tail.slowest(TAIL_SHARE).sum.time;
@@ -63,6 +68,23 @@ impl<'a> Array<'a> {
     /// A time as a part of the group's tail.
     pub fn share(&self, time: Nanos) -> f64 {
         time.0 as f64 / self.group.tail.sum.time.total.0.max(1) as f64
+    }
+
+    /// Whether the slow writes may have waited for reads long enough after all, in the time that they were in md itself:
+    /// for reads of which it is not known which write they were for.
+    pub fn may_have_read(&self, known: Nanos) -> bool {
+        let in_md = self.time(Reason::Stacking).1;
+        self.share(known + in_md.min(self.device.unclaimed.time)) >= MIN_SHARE
+    }
+
+    /// The words for such reads.
+    pub fn unclaimed(&self, name: &str) -> String {
+        let Unclaimed { reads, time: together } = self.device.unclaimed;
+        let reads = counted(reads, "read", "reads");
+        format!(
+            "for which writes {name} sent {reads} more to its members is unknown, {} together",
+            time(together)
+        )
     }
 
     /// The words for the time that the slow writes had for one reason, after what they did in it.
@@ -132,7 +154,11 @@ impl Question<'_> {
                     (self.noted)(array, &name)
                 ))
             } else if array.share(time) < MIN_SHARE {
-                Judged::Against((self.too_little)(array, &name, time))
+                let too_little = (self.too_little)(array, &name, time);
+                match self.reason == Reason::LowerRead && array.may_have_read(time) {
+                    true => Judged::Missing(format!("{too_little}; {}", array.unclaimed(&name))),
+                    false => Judged::Against(too_little),
+                }
             } else {
                 answer(case, array, &name, time)
             };

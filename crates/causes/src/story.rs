@@ -22,6 +22,7 @@ const APART: u64 = 1 << 20;
 pub struct Story {
     events: Vec<(Event, Vec<u8>)>,
     ios: u64,
+    read_on_by: u64,
     system: System,
     lost: u64,
 }
@@ -73,6 +74,38 @@ impl Story {
     pub fn writeback(&mut self, queued: u64, issued: u64, done: u64, kib: u64) -> &mut Story {
         let x = self.extent(DISK, kib, Flags::WRITE, FLUSHER);
         self.request(x, queued, Some(queued), issued, done)
+    }
+
+    /// A read that fails.
+    pub fn failed_read(&mut self, queued: u64, issued: u64, done: u64) -> &mut Story {
+        self.read(queued, issued, done);
+        self.events.last_mut().unwrap().0.error = 5;
+        self
+    }
+
+    /// 4 KiB are read, right behind the last ones that were read so.
+    pub fn read_on(&mut self, queued: u64, issued: u64, done: u64) -> &mut Story {
+        self.read_on_by += 1;
+        let x =
+            Extent { dev: DISK, sector: 8 * self.read_on_by, bytes: 4096, flags: Flags::READ, tid: READER };
+        self.request(x, queued, None, issued, done)
+    }
+
+    /// So many KiB are read ahead, right behind the last ones that were read so, or elsewhere.
+    pub fn read_ahead(&mut self, queued: u64, done: u64, kib: u64, on: bool) -> &mut Story {
+        let flags = Flags::READ.with(Flags::AHEAD);
+        let mut x = self.extent(DISK, kib, flags, READER);
+        if on {
+            x.sector = 2 * kib * self.read_on_by;
+            self.read_on_by += 1;
+        }
+        self.request(x, queued, None, queued, done)
+    }
+
+    /// Blocks are discarded.
+    pub fn discard(&mut self, issued: u64, done: u64) -> &mut Story {
+        let x = self.extent(DISK, 1024, Flags::DISCARD.with(Flags::WRITE), FLUSHER);
+        self.request(x, issued, None, issued, done)
     }
 
     /// 4 KiB are written and somebody waits.
@@ -226,6 +259,11 @@ impl Story {
     /// What one cause says of it.
     pub fn verdict(&mut self, cause: &str) -> Verdict {
         self.verdicts().into_iter().find(|v| v.cause == cause).expect("a known cause")
+    }
+
+    /// What it tells, for operations that are told beside it.
+    pub fn parts(&mut self) -> (Facts, System) {
+        (self.facts().0, self.system.clone())
     }
 
     fn facts(&mut self) -> (Facts, Quality) {

@@ -1,5 +1,6 @@
 //! What a cause says of a recording: found, rejected or cannot tell, each with its numbers.
 
+use ledger::Reason;
 use serde::Serialize;
 use trace::Nanos;
 
@@ -68,9 +69,23 @@ pub struct Verdict {
     /// The time it explains.
     #[serde(skip)]
     pub explains: Nanos,
+    /// What of that it claimed where: of which group of [`Focus`](stats::Focus) and for which reason.
+    #[serde(skip)]
+    pub claims: Vec<Claim>,
     /// Whether it is not worth a word on a screen: what it is about is not there at all.
     #[serde(skip)]
     pub minor: bool,
+}
+
+/// Time of a group's tail that a cause explains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// The group, as a place in [`Focus::groups`](stats::Focus).
+    pub group: usize,
+    /// For which reason it passed.
+    pub reason: Reason,
+    /// How much.
+    pub time: Nanos,
 }
 
 impl Verdict {
@@ -85,6 +100,7 @@ impl Verdict {
             missing: vec![],
             remedies: vec![],
             explains: Nanos(0),
+            claims: vec![],
             minor: false,
         }
     }

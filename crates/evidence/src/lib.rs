@@ -16,6 +16,7 @@ mod iostat;
 mod mail;
 mod md;
 mod mount;
+mod processes;
 mod recorded;
 mod samples;
 mod saved;
@@ -35,6 +36,7 @@ pub use mail::{
 };
 pub use md::Md;
 pub use mount::Mount;
+pub use processes::{OpenFile, Processes};
 pub use recorded::{Recorded, CAPTURE_JSON};
 pub use samples::{CpuUse, DiskUse, Interval, Io, SampleQuality, Samples, Stalled, SAMPLES_JSONL};
 pub use system::System;

@@ -5,6 +5,7 @@
 
 use crate::changes::NOT_THERE;
 use crate::device::Device;
+use crate::processes::Processes;
 use crate::{At, Cgroup, Conflict, Document, Extent, Fact, Mount, Skipped};
 use serde::Serialize;
 use std::collections::btree_map::Entry;
@@ -30,6 +31,9 @@ pub struct System {
     pub memory: BTreeMap<String, Fact<Bytes>>,
     /// Control groups that limit or weigh I/O, parents first.
     pub cgroups: Vec<Cgroup>,
+    /// Processes and open files.
+    #[serde(skip)]
+    pub processes: Processes,
     /// Statements that contradict one another.
     pub conflicts: Vec<Conflict>,
     /// Settings that changed during the recording: `kept` is what held before, `other` what was found after it.

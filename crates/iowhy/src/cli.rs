@@ -1,7 +1,8 @@
 //! The command line.
 
 use crate::command::{
-    causes, compare, completions, dist, events, explain, export, man, pack, record, report, slow, view,
+    causes, checkup, compare, completions, dist, events, explain, export, man, pack, plot, record, report,
+    slow, view, whatif,
 };
 use clap::{Parser, Subcommand};
 
@@ -28,18 +29,27 @@ pub enum Command {
     Compare(compare::Compare),
     /// Show where the time of the slowest operations went, to the nanosecond
     Slow(slow::Slow),
+    /// Say what another setting of the I/O scheduler would have done, or why that cannot be said
+    Whatif(whatif::WhatIf),
     /// Show how long operations took, by file system, as xfsdist and ext4dist do
     Dist(dist::Distributions),
     /// Print all numbers in tables; every table of btt has its counterpart, with percentiles
     Report(report::Report),
     /// Show a recording as pictures, in a browser on this machine
     View(view::View),
-    /// Write a recording out for other programs: btt's .dat files
+    /// Draw a recording: a picture for a paper or a mail, a film, or in the terminal
+    Plot(plot::Plot),
+    /// Write a recording out for other programs: Perfetto, tables, fio, HdrHistogram, btt
     Export(export::Export),
     /// Print the events, as blkparse does
     Events(events::Events),
     /// Make one compressed file of a capture, to send it
     Pack(pack::Pack),
+    /// Try the loads that others suffered from on your own disk, and say what would bite
+    Checkup(checkup::Checkup),
+    /// Become a load: a checkup calls it
+    #[command(hide = true)]
+    CheckupLoad(checkup::Load),
     /// List the causes iowhy knows, or tell all about one
     Causes(causes::Causes),
     /// Print completions for a shell

@@ -13,6 +13,9 @@ pub enum Failure {
     /// A recording could not be made.
     #[error(transparent)]
     Record(#[from] record::Error),
+    /// A checkup was refused or broken off.
+    #[error(transparent)]
+    Checkup(#[from] checkup::Error),
     /// The recorded command's own exit status, passed on; all was said.
     #[error("exit status {0}")]
     Status(u8),
@@ -55,7 +58,7 @@ impl Failure {
             Failure::ClosedPipe => return ExitCode::SUCCESS,
             Failure::Status(status) => return ExitCode::from(status),
             // As a shell reports a program that died of SIGINT.
-            Failure::Interrupted => {
+            Failure::Interrupted | Failure::Checkup(checkup::Error::Interrupted) => {
                 eprintln!("iowhy: interrupted");
                 return ExitCode::from(130);
             }
@@ -65,6 +68,7 @@ impl Failure {
         let help = match &self {
             Failure::Trace(e) => e.help().map(str::to_string),
             Failure::Record(e) => e.help().map(str::to_string),
+            Failure::Checkup(e) => e.help().map(str::to_string),
             Failure::Other { help, .. } => help.clone(),
             _ => None,
         };

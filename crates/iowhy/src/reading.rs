@@ -6,6 +6,7 @@
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use indicatif::{ProgressBar, ProgressStyle};
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{channel, sync_channel, RecvTimeoutError, Sender};
@@ -21,6 +22,14 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// Reading that is over before this shows no progress bar.
 const SHORT: Duration = Duration::from_millis(700);
 
+/// What was read of standard input to see what it is. There is one standard input, so one of this.
+static GIVEN_BACK: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+/// Gives back what was read of standard input: [`open`] begins with it.
+pub fn give_back(start: Vec<u8>) {
+    *lock(&GIVEN_BACK) = start;
+}
+
 /// Opens a recording.
 ///
 /// The stream of a recorder is read to its end here. Ctrl-C then goes to both programs of the pipe: it ends the
@@ -28,7 +37,12 @@ const SHORT: Duration = Duration::from_millis(700);
 pub fn open(path: &Path) -> Result<Recording, Failure> {
     let interrupt = (path == Path::new("-")).then(Interrupt::catch);
     let waiting = Waiting::begin(path);
-    let recording = trace::open(path);
+    let recording = match path == Path::new("-") {
+        true => trace::open_standard_input(Box::new(
+            io::Cursor::new(std::mem::take(&mut *lock(&GIVEN_BACK))).chain(io::stdin()),
+        )),
+        false => trace::open(path),
+    };
     waiting.end();
     if let Some(interrupt) = interrupt {
         interrupt.forget();

@@ -1,50 +1,114 @@
 //! Which of the files named are texts to be read for what they tell, and reading them.
 
 use crate::failure::Failure;
+use crate::reading;
 use evidence::Mail;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// How much of a file is looked at to see whether it is text.
-const LOOK: usize = 4096;
+/// How much is looked at to see whether it is a recording: as far as blkparse's text may have words above it.
+const LOOK: usize = trace::LONGEST_LETTER;
+/// How much tells text from bytes: every binary format has zero bytes in its first few hundred.
+const LOOK_FOR_ZEROS: usize = 4096;
 /// Bytes read at once.
 const BUFFER: usize = 1 << 18;
 
-/// The text of a file, if it is one and tools' output or settings are found in it. `None` for whatever else there is: it is for
-/// others to say what is wrong with it.
+/// What bytes begin with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Begins {
+    /// Bytes that are no text, or nothing.
+    Bytes,
+    /// Events of block I/O as blkparse prints them, and nothing besides.
+    Events,
+    /// Text of another encoding.
+    Utf16,
+    Text,
+}
+
+impl Begins {
+    /// The same for files and standard input.
+    fn of(start: &[u8]) -> Begins {
+        if [[0xff, 0xfe], [0xfe, 0xff]].iter().any(|mark| start.starts_with(mark)) {
+            return Begins::Utf16;
+        }
+        if start.is_empty() || start.iter().take(LOOK_FOR_ZEROS).any(|b| *b == 0) {
+            return Begins::Bytes;
+        }
+        match trace::blkparse::looks_like(start) && !is_more_than_events(&Mail::read("", start)) {
+            true => Begins::Events,
+            false => Begins::Text,
+        }
+    }
+}
+
+fn utf16(name: Option<&Path>) -> Failure {
+    let (what, help) = match name {
+        Some(path) => {
+            let name = path.display();
+            (name.to_string(), format!("iconv -f UTF-16 -t UTF-8 {name} > utf8.txt, and take that"))
+        }
+        None => ("standard input".into(), "iconv -f UTF-16 -t UTF-8 FILE | iowhy explain -".into()),
+    };
+    Failure::Other { what: format!("{what} is text in UTF-16, which is not read"), help: Some(help) }
+}
+
+/// What stands at the start of a stream, and the stream behind it.
+fn look<R: Read>(mut from: R) -> io::Result<(Vec<u8>, R)> {
+    let mut start = Vec::new();
+    (&mut from).take(LOOK_FOR_ZEROS as u64).read_to_end(&mut start)?;
+    // Of bytes no more is needed: a pipe is not made to wait for more than it takes.
+    if !start.contains(&0) {
+        (&mut from).take((LOOK - start.len()) as u64).read_to_end(&mut start)?;
+    }
+    Ok((start, from))
+}
+
+/// The text of a file, if it is one and tools' output or settings are found in it; text that is a recording is none.
+/// `None` for whatever else there is: it is for others to say what is wrong with it.
 pub fn read(path: &Path) -> Option<Mail> {
     if !path.is_file() {
         return None;
     }
-    let mut content = Vec::new();
-    let mut file = File::open(path).ok()?;
-    (&mut file).take(LOOK as u64).read_to_end(&mut content).ok()?;
-    if content.contains(&0) {
+    let (start, rest) = look(File::open(path).ok()?).ok()?;
+    if Begins::of(&start) != Begins::Text {
         return None;
     }
-    let rest = BufReader::with_capacity(BUFFER, file);
-    let mail = Mail::read_stream(&path.display().to_string(), content, rest).ok()?;
-    mail.says_anything().then_some(mail)
+    let rest = BufReader::with_capacity(BUFFER, rest);
+    let mail = Mail::read_stream(&path.display().to_string(), start, rest).ok()?;
+    (mail.says_anything() || mail.broken.is_some()).then_some(mail)
 }
 
-/// The text on standard input; `None` if it is a recording or nothing, of which then nothing was taken.
-fn on_standard_input() -> Option<Mail> {
-    let mut input = io::stdin().lock();
-    let start = input.fill_buf().ok()?.to_vec();
-    // Every binary format has zero bytes in its first few hundred.
-    if start.is_empty() || start.contains(&0) {
-        return None;
+/// A text that has nothing but a document that breaks off is no answer.
+fn whole(mail: Mail) -> Result<Mail, Failure> {
+    match mail.broken.filter(|_| !mail.says_anything()) {
+        None => Ok(mail),
+        Some(at) => Err(Failure::Other {
+            what: format!("{}: the JSON document that begins here breaks off or is damaged", mail.at(at)),
+            help: Some("save the tool's output again; its text can be read as far as it goes".into()),
+        }),
     }
-    if trace::blkparse::looks_like(&start) && !is_more_than_events(&Mail::read("", &start)) {
-        return None;
+}
+
+/// The text on standard input; `None` if it is a recording or nothing, which is then still to be read.
+fn on_standard_input() -> Result<Option<Mail>, Failure> {
+    let fail = |source| Failure::Trace(trace::Error::Io { path: "standard input".into(), source });
+    let (start, rest) = look(io::stdin()).map_err(fail)?;
+    match Begins::of(&start) {
+        Begins::Utf16 => Err(utf16(None)),
+        Begins::Text => {
+            let rest = BufReader::with_capacity(BUFFER, rest);
+            Mail::read_stream("standard input", start, rest).map(Some).map_err(fail)
+        }
+        Begins::Bytes | Begins::Events => {
+            reading::give_back(start);
+            Ok(None)
+        }
     }
-    input.consume(start.len());
-    Mail::read_stream("standard input", start, input).ok()
 }
 
 /// Whether a text has more in it than events of block I/O; then it is no recording.
-pub fn is_more_than_events(mail: &Mail) -> bool {
+fn is_more_than_events(mail: &Mail) -> bool {
     mail.runs.iter().flat_map(|run| &run.readings).any(|r| r.tool != "blkparse" && !r.rows.is_empty())
 }
 
@@ -54,7 +118,7 @@ pub fn sort(paths: &[PathBuf]) -> Result<(Option<PathBuf>, Vec<Mail>), Failure> 
     let mut mails = vec![];
     for path in paths {
         if path == Path::new("-") {
-            match on_standard_input() {
+            match on_standard_input()? {
                 Some(mail) if mail.says_anything() => mails.push(mail),
                 Some(_) => {
                     return Err(Failure::Other {
@@ -67,6 +131,9 @@ pub fn sort(paths: &[PathBuf]) -> Result<(Option<PathBuf>, Vec<Mail>), Failure> 
             }
             continue;
         }
+        if is_utf16(path) {
+            return Err(utf16(Some(path)));
+        }
         if path.is_dir() && trace::open(path).is_err() {
             let texts = in_folder(path);
             // Settings lie beside every recording: alone they do not hide that it cannot be opened.
@@ -75,8 +142,8 @@ pub fn sort(paths: &[PathBuf]) -> Result<(Option<PathBuf>, Vec<Mail>), Failure> 
                 continue;
             }
         }
-        match text_unless_recording(path) {
-            Some(mail) => mails.push(mail),
+        match read(path) {
+            Some(mail) => mails.push(whole(mail)?),
             None => one(&mut recording, path)?,
         }
     }
@@ -112,14 +179,24 @@ pub fn in_folder(folder: &Path) -> Vec<Mail> {
     };
     let mut paths: Vec<PathBuf> = names.filter(may_be).collect();
     paths.sort();
-    paths.iter().take(MOST_TEXTS).filter_map(|path| text_unless_recording(path)).collect()
+    paths.iter().take(MOST_TEXTS).filter_map(|path| read(path)).filter(Mail::says_anything).collect()
 }
 
-/// The text of a file, unless it is a recording.
-pub fn text_unless_recording(path: &Path) -> Option<Mail> {
-    let mail = read(path)?;
-    match trace::open(path) {
-        Ok(recording) => (recording.format == "blkparse" && is_more_than_events(&mail)).then_some(mail),
-        Err(_) => Some(mail),
+/// Calls texts by the names of their files, without folders, where these tell them apart: each number is quoted with the
+/// name of its text.
+pub fn shorten_names(mails: &mut [Mail]) {
+    let short = |mail: &Mail| mail.file.rsplit('/').next().unwrap_or("").to_owned();
+    let names: Vec<String> = mails.iter().map(short).collect();
+    let unique = |name: &String| names.iter().filter(|other| *other == name).count() == 1;
+    for (mail, name) in mails.iter_mut().zip(&names) {
+        if unique(name) {
+            mail.file.clone_from(name);
+        }
     }
+}
+
+fn is_utf16(path: &Path) -> bool {
+    let mut start = vec![];
+    let read = File::open(path).and_then(|file| file.take(2).read_to_end(&mut start));
+    path.is_file() && read.is_ok() && Begins::of(&start) == Begins::Utf16
 }

@@ -91,3 +91,50 @@ fn a_text_of_another_machine_is_no_evidence_and_that_is_said() {
     let dd = "2147483648 bytes (2.1 GB) copied, 5.06064 s, 424 MB/s\n".to_owned();
     assert!(explain(dd).contains("nothing in it says that it is of the recorded machine"));
 }
+
+#[test]
+fn a_text_and_a_recording_are_compared_both_ways() {
+    let (text, recording) = ("fixtures/fio/alone.json", "fixtures/randread-vs-bufferedwrite");
+    let (there, back) = (compare(text, recording), compare(recording, text));
+    assert_eq!((there["verdict"].as_str(), back["verdict"].as_str()), (Some("worse"), Some("better")));
+    let names: Vec<&str> = metrics(&there).filter_map(|m| m["name"].as_str()).collect();
+    assert_eq!(names, ["mean", "p50", "p90", "p95", "p99", "max", "iops"]);
+    for (a, b) in metrics(&there).zip(metrics(&back)) {
+        assert_eq!((&a["before"], &a["after"]), (&b["after"], &b["before"]));
+        assert_eq!(a["no_range_why"], "no interval possible from a summary");
+    }
+    // fio counted no writes, the recording has a flood of them; and bios are no operations.
+    assert_eq!(there["unlike"], true);
+    assert!(there["notes"].to_string().contains("the levels differ"));
+    // A log has every latency: then a range is possible.
+    let log = compare("fixtures/fio/alone_clat.1.log", "fixtures/randread-baseline");
+    assert!(metrics(&log).any(|m| m["name"] == "p50" && !m["range_95"].is_null()), "{log}");
+}
+
+#[test]
+fn operations_recorded_are_of_the_level_of_fio() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = "{ \"fio version\" : \"fio-3.33\", \"jobs\" : [ { \"jobname\" : \"j\", \"sync\" : { \"total_ios\" : 70, \
+        \"lat_ns\" : { \"max\" : 9000000, \"mean\" : 4000000, \"percentile\" : { \"50.000000\" : 4000000 } } } } ] }";
+    let path = folder.path().join("fio.json");
+    std::fs::write(&path, text).expect("written");
+    let v = compare(path.to_str().expect("a name"), "fixtures/fsync-ordered-data");
+    assert!(v["operations"][0]["what"].as_str().unwrap().contains("fsync"), "{v}");
+    assert!(!v["notes"].to_string().contains("the levels differ"), "{v}");
+}
+
+#[test]
+fn settings_that_texts_tell_differ_with_the_recorded_ones() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dd = "Device r/s w/s rkB/s wkB/s r_await w_await\nvda 900.00 0.00 3600.00 0.00 5.00 0.00\n";
+    let path = folder.path().join("mail");
+    std::fs::write(&path, format!("/sys/block/vda/queue/nr_requests:7\n\n{dd}")).expect("written");
+    let v = compare(path.to_str().expect("a name"), "fixtures/randread-baseline");
+    assert_eq!(v["settings"][0]["what"], "vda/queue/nr_requests");
+    assert_eq!(
+        (v["settings"][0]["before"].as_str(), v["settings"][0]["after"].as_str()),
+        (Some("7"), Some("256"))
+    );
+    let waits: Vec<&Value> = metrics(&v).filter(|m| m["name"] == "r_await").collect();
+    assert_eq!(waits[0]["before"], 5e6);
+}

@@ -53,3 +53,64 @@ fn a_text_is_read_from_standard_input_and_nothing_is_said_of_prose() {
     assert!(!nothing.status.success());
     assert!(String::from_utf8_lossy(&nothing.stderr).contains("standard input is no recording"));
 }
+
+fn piped(arguments: &[&str], file: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_iowhy"))
+        .args(arguments)
+        .stdin(std::fs::File::open(file).unwrap())
+        .output()
+        .unwrap()
+}
+
+/// Words above blkparse's events, more than a pipe holds: the same as a file and on standard input.
+#[test]
+fn events_below_many_words_are_a_recording_however_they_come() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let events = Command::new(env!("CARGO_BIN_EXE_iowhy"))
+        .args(["events", "fixtures/misc-events"])
+        .current_dir(root)
+        .output()
+        .unwrap();
+    assert!(events.status.success());
+    let words = "here is what I saw on that machine\n".repeat(5000);
+    let path = folder.path().join("mail");
+    std::fs::write(&path, words + &String::from_utf8(events.stdout).unwrap()).unwrap();
+    let of = |out: Output| -> Value {
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        serde_json::from_slice(&out.stdout).unwrap()
+    };
+    let file = of(explain(&["--json", "mail"], folder.path()));
+    let stdin = of(piped(&["explain", "--json", "-"], &path));
+    assert_eq!(file["capture"]["sources"][0], "blkparse");
+    assert!(file["quality"]["events"].as_u64().unwrap() > 100);
+    for field in ["capture", "operations", "tail"] {
+        assert_eq!(file[field], stdin[field], "{field}");
+    }
+    assert_eq!(file["quality"]["tally"], stdin["quality"]["tally"]);
+    // With a result of fio's among the words it is a text, both ways.
+    let both = std::fs::read_to_string(&path).unwrap()
+        + "\n1048576 bytes (1.0 MB, 1.0 MiB) copied, 0.5 s, 2.1 MB/s\n";
+    let text = "1048576 bytes (1.0 MB, 1.0 MiB) copied, 0.5 s, 2.1 MB/s\n\n".to_owned() + &both;
+    std::fs::write(&path, text).unwrap();
+    let file = of(explain(&["--json", "mail"], folder.path()));
+    assert!(file["texts"][0]["runs"][0]["readings"][0]["tool"] == "dd");
+    assert_eq!(file["texts"][0]["runs"], of(piped(&["explain", "--json", "-"], &path))["texts"][0]["runs"]);
+}
+
+#[test]
+fn text_of_another_encoding_and_json_that_breaks_off_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let utf16: Vec<u8> =
+        [0xfeff].into_iter().chain(SETTINGS.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    std::fs::write(folder.path().join("mail"), utf16).unwrap();
+    for out in [explain(&["mail"], folder.path()), piped(&["explain", "-"], &folder.path().join("mail"))] {
+        let said = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert!(!out.status.success() && said.contains("UTF-16") && said.contains("iconv"), "{said}");
+    }
+    std::fs::write(folder.path().join("cut.json"), "\n{ \"fio version\" : \"fio-3.33\", \"jobs\" : [")
+        .unwrap();
+    let out = explain(&["cut.json"], folder.path());
+    let said = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert!(!out.status.success() && said.contains("cut.json:2: the JSON document"), "{said}");
+}

@@ -94,6 +94,11 @@ const KNOWN: &[Known] = &[
         rejected: &["healthy", "dirty-throttling", "journal-cpu", "flush-cost", "cgroup-limit"],
     },
     Known {
+        recording: "fsync-slow-mirror",
+        found: &[],
+        rejected: &["healthy", "raid-bitmap", "raid-read-modify-write", "flush-cost", "journal-cpu"],
+    },
+    Known {
         recording: "fsync-journal-cpu",
         found: &["journal-cpu", "cpu-wait"],
         rejected: &["healthy", "writeback-throttle", "flush-cost", "device-saturated", "journal-ordered"],
@@ -139,7 +144,7 @@ const TOLD: &[Told] = &[
     },
     Told {
         recording: "e2_append_ext4_stable0",
-        found: &[("outside-io", 0.0, "for up to 74.4 ms, 950 ms in all")],
+        found: &[("outside-io", 0.0, "for up to 74.4 ms, 951 ms in all")],
         rejected: &[("stable-page", NOBODY), ("journal-cpu", "0.2 % of their time")],
     },
     Told {

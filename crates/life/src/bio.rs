@@ -42,13 +42,30 @@ pub struct Bio {
     /// Who else was there, from the request that served its last piece.
     #[serde(skip)]
     pub company: Company,
-    /// Whether it was sent by a stacked device that is recorded as well.
-    pub is_child: bool,
+    /// Its number; no other bio of the recording has it.
+    #[serde(skip)]
+    pub number: BioNumber,
+    /// The bio that sent it, where that is one of a stacked device that is recorded as well.
+    #[serde(skip)]
+    pub parent: Option<BioNumber>,
+    /// Whether a stacked device sent it of which it was not known, when it was over, for which of its bios:
+    /// [`Sink::adopted`](crate::Sink::adopted) may tell later.
+    #[serde(skip)]
+    pub orphan: bool,
 }
+
+/// Tells the bios of a recording apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BioNumber(pub u64);
 
 impl Bio {
     /// With whom it competes.
     pub fn class(&self) -> Class {
         Class::of(self.op, self.flags)
+    }
+
+    /// Whether it was sent by a stacked device that is recorded as well.
+    pub fn is_child(&self) -> bool {
+        self.parent.is_some() || self.orphan
     }
 }

@@ -25,6 +25,8 @@ pub(crate) struct InFlight {
     pub waiting: SmallVec<[PieceId; 1]>,
     /// The bio that sent it from the device above.
     pub parent: Option<BioId>,
+    /// The upper device that sent it for a bio that is not known, and its row there.
+    pub orphan_of: Option<(u32, Sector)>,
     /// What it has in flight below, once it has sent something there.
     pub below: Option<Box<Below>>,
     pub by_request: bool,

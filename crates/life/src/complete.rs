@@ -153,9 +153,14 @@ impl Lives {
         told.time = request.time;
         (told.time.queued, told.time.got) = (Some(bio.queued), part.joined);
         told.by_request = bio.by_request;
-        told.lower = bio.below.take().map(|b| b.end(completed));
+        told.lower = bio.below.take().map(|b| b.end(bio.queued, completed));
         told.company = if carrier == Carrier::None { Company::default() } else { request.company };
-        told.is_child = bio.parent.is_some();
+        (told.number, told.parent) = (part.bio.number(), bio.parent.map(BioId::number));
+        told.orphan = bio.orphan_of.is_some() && bio.parent.is_none();
+        if let Some((upper, row)) = bio.orphan_of {
+            let rows = &mut self.devices[upper as usize].rows;
+            rows.orphan_over(row, part.bio, bio.op, bio.queued, completed);
+        }
         let (waiting, parent, op) = (std::mem::take(&mut bio.waiting), bio.parent, bio.op);
         self.tally.bytes_completed += told.bytes;
         for piece in waiting {

@@ -6,7 +6,7 @@
 //!
 //! Invariant: bytes queued = bytes completed + in flight at the end + lost ([`Tally`]).
 
-use crate::bio::Bio;
+use crate::bio::{Bio, BioNumber};
 use crate::bios::Bios;
 use crate::crowd::{ByClass, Crowd};
 use crate::early::Early;
@@ -15,8 +15,9 @@ use crate::names::Names;
 use crate::piece::{PieceId, Table};
 use crate::plug::{Plug, Plugs};
 use crate::request::Request;
+use crate::rows::{Rows, Unclaimed};
 use crate::share::{Remapped, Share};
-use crate::stack::{Announced, Rows};
+use crate::stack::Announced;
 use crate::tally::Tally;
 use rustc_hash::FxHashMap;
 use trace::{Action, Batch, Detail, DevId, Event, Nanos};
@@ -36,6 +37,9 @@ pub trait Sink {
     fn request(&mut self, _request: &Request, _names: &Names) {}
     /// A bio was completed.
     fn bio(&mut self, _bio: &Bio, _names: &Names) {}
+    /// A bio that was over as an [orphan](Bio::orphan) had been sent for this one, which is in flight. Several may
+    /// have waited for it: then each is told of.
+    fn adopted(&mut self, _child: BioNumber, _parent: BioNumber) {}
     /// A plug was pulled.
     fn plug(&mut self, _plug: &Plug, _names: &Names) {}
     /// The number of requests in a device has changed.
@@ -109,7 +113,7 @@ impl Lives {
             return;
         };
         match event.action {
-            Action::Queue => self.queue(dev, event),
+            Action::Queue => self.queue(dev, event, sink),
             Action::Split => self.split(dev, event),
             Action::Remap => self.remap(dev, event, sink),
             Action::Get => self.get(dev, event),
@@ -162,6 +166,12 @@ impl Lives {
     /// Which recorded device lies on which: (lower, upper).
     pub fn stacked(&self) -> Vec<(DevId, DevId)> {
         self.devices.iter().filter_map(|d| Some((d.id, d.upper?))).collect()
+    }
+
+    /// Reads that a stacked device sent down for none of its bios that was seen, by that device.
+    pub fn unclaimed(&self) -> impl Iterator<Item = (DevId, Unclaimed)> + '_ {
+        let of = |d: &Device| (d.id, d.rows.unclaimed());
+        self.devices.iter().map(of).filter(|(_, u)| *u != Unclaimed::default())
     }
 
     /// How many pieces and bios are in flight: what the memory depends on.

@@ -5,6 +5,7 @@
 //! of one sector in flight are two pieces. The key of a piece changes when it grows at its front or is completed
 //! in part.
 
+use crate::bio::BioNumber;
 use crate::crowd::Reading;
 use crate::op::Op;
 use crate::request::Request;
@@ -45,6 +46,13 @@ pub(crate) struct Part {
 pub(crate) struct BioId {
     pub index: u32,
     pub generation: u32,
+}
+
+impl BioId {
+    /// The same, for those who do not know of places.
+    pub fn number(self) -> BioNumber {
+        BioNumber(u64::from(self.generation) << 32 | u64::from(self.index))
+    }
 }
 
 /// Number of a piece in flight.

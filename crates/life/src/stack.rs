@@ -3,17 +3,11 @@
 //! The kernel announces each child with a remap event (`A`) just before the child is queued: lower device and
 //! sector, upper device and sector. The parent is the bio in flight on the upper device that holds the upper
 //! sector. Partitions are announced the same way but have no bios of their own.
-//!
-//! raid5 announces parity with upper sector 0 (`raid5_compute_blocknr` in drivers/md/raid5.c), before or after the
-//! data of its stripe. All members keep a stripe at the same sector, so parity belongs to the bio whose data is
-//! in the same [`Rows`] row. Example: `48320 <- (9,0) 0` on one member, then `48320 <- (9,0) 185280` on another:
-//! both belong to the bio at 185280.
+//! What raid5 sends down in whole stripes is announced with places that tell less: see [`crate::rows`].
 
 use crate::op::{Class, Op};
 use crate::piece::BioId;
-use rustc_hash::FxHashMap;
 use serde::Serialize;
-use smallvec::SmallVec;
 use trace::{Flags, Nanos, Sector};
 
 /// A child that was announced and is not yet queued.
@@ -53,53 +47,9 @@ impl Announced {
     }
 }
 
-/// The stripes of one upper device that have something in flight, by the sector they have on each member.
-#[derive(Debug, Default)]
-pub(crate) struct Rows {
-    rows: FxHashMap<Sector, Row>,
-}
-
-#[derive(Debug, Default)]
-struct Row {
-    parent: Option<BioId>,
-    orphans: SmallVec<[BioId; 2]>,
-}
-
-impl Rows {
-    /// More than md's largest stripe cache (32768 pages) is of no use.
-    const MAX: usize = 1 << 15;
-    const MAX_ORPHANS: usize = 16;
-
-    /// The parent that was last seen in this row.
-    pub fn parent(&self, row: Sector) -> Option<BioId> {
-        self.rows.get(&row)?.parent
-    }
-
-    /// A child without a parent is in this row.
-    pub fn add_orphan(&mut self, row: Sector, child: BioId) {
-        let row = self.row(row);
-        if row.orphans.len() < Self::MAX_ORPHANS {
-            row.orphans.push(child);
-        }
-    }
-
-    /// This row's parent is known; returns its children that waited for that.
-    pub fn adopt(&mut self, row: Sector, parent: BioId) -> SmallVec<[BioId; 2]> {
-        let row = self.row(row);
-        row.parent = Some(parent);
-        std::mem::take(&mut row.orphans)
-    }
-
-    fn row(&mut self, row: Sector) -> &mut Row {
-        if self.rows.len() >= Self::MAX {
-            self.rows.clear();
-        }
-        self.rows.entry(row).or_default()
-    }
-}
-
 /// What a bio of a stacked device has in flight below.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+// In order of what counts more where several are true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Busy {
     /// Nothing: it waits in the driver itself.
@@ -139,11 +89,23 @@ pub(crate) struct Below {
     reads: u32,
     others: u32,
     lower: Lower,
+    /// What was found to be its own only when it was over, or long in flight.
+    late: Vec<Late>,
+}
+
+/// A bio below that was in flight for a stretch of the past.
+#[derive(Clone, Copy, Debug)]
+struct Late {
+    busy: Busy,
+    from: Nanos,
+    to: Nanos,
 }
 
 impl Below {
     /// A bio that was split into thousands of children changes its state so often that nobody would read it.
     const MAX_STEPS: usize = 256;
+    /// 1 MiB in stripes of 4 KiB, a disk of each read before.
+    const MAX_LATE: usize = 256;
 
     fn settle(&mut self, now: Nanos) {
         let busy = match (self.reads, self.others) {
@@ -151,17 +113,7 @@ impl Below {
             (_, 0) => Busy::Reading,
             _ => Busy::Writing,
         };
-        let full = self.lower.steps.len() >= Self::MAX_STEPS;
-        match self.lower.steps.last_mut() {
-            Some(last) if last.busy == busy || full => {
-                last.until = last.until.max(now);
-                if full && last.busy != busy {
-                    last.busy = Busy::Mixed;
-                }
-            }
-            Some(last) if last.until >= now => {}
-            _ => self.lower.steps.push(Step { busy, until: now }),
-        }
+        self.lower.push(Step { busy, until: now }, Self::MAX_STEPS);
     }
 
     pub fn child_queued(&mut self, op: Op, now: Nanos) {
@@ -176,15 +128,81 @@ impl Below {
         *column = column.saturating_sub(1);
     }
 
-    pub fn end(mut self, now: Nanos) -> Lower {
+    /// A child that was in flight then has been found now.
+    pub fn child_found(&mut self, op: Op, from: Nanos, to: Nanos) {
+        self.lower.children += 1;
+        self.was_busy(op, from, to);
+    }
+
+    /// A child that is still in flight has been found now.
+    pub fn child_found_in_flight(&mut self, op: Op, from: Nanos, now: Nanos) {
+        self.was_busy(op, from, now);
+        self.child_queued(op, now);
+    }
+
+    fn was_busy(&mut self, op: Op, from: Nanos, to: Nanos) {
+        let busy = if is_read(op) { Busy::Reading } else { Busy::Writing };
+        if self.late.len() < Self::MAX_LATE && from < to {
+            self.late.push(Late { busy, from, to });
+        }
+    }
+
+    /// The bio that sent all this began at `queued` and is over.
+    pub fn end(mut self, queued: Nanos, now: Nanos) -> Lower {
         self.settle(now);
+        if !self.late.is_empty() {
+            self.lower.fill_in(queued, &self.late);
+        }
         self.lower
     }
 
     fn column(&mut self, op: Op) -> &mut u32 {
-        match Class::of(op, Flags(0)) {
-            Class::Read => &mut self.reads,
-            _ => &mut self.others,
+        if is_read(op) {
+            &mut self.reads
+        } else {
+            &mut self.others
+        }
+    }
+}
+
+fn is_read(op: Op) -> bool {
+    Class::of(op, Flags(0)) == Class::Read
+}
+
+impl Lower {
+    /// Adds a step; where there are too many, the last one takes it in.
+    fn push(&mut self, step: Step, max: usize) {
+        let full = self.steps.len() >= max;
+        match self.steps.last_mut() {
+            Some(last) if last.busy == step.busy || full => {
+                last.until = last.until.max(step.until);
+                if full && last.busy != step.busy {
+                    last.busy = Busy::Mixed;
+                }
+            }
+            Some(last) if last.until >= step.until => {}
+            _ => self.steps.push(step),
+        }
+    }
+
+    /// What was in flight at some time counts for what the steps say of it: idle becomes reading or writing, reading
+    /// becomes writing. Example: idle until 10, writing until 20, and a read from 2 to 8: idle until 2, reading until 8,
+    /// idle until 10, writing until 20.
+    fn fill_in(&mut self, begin: Nanos, late: &[Late]) {
+        let steps = std::mem::take(&mut self.steps);
+        let mut edges: Vec<Nanos> = late.iter().flat_map(|l| [l.from, l.to]).collect();
+        edges.sort_unstable();
+        edges.dedup();
+        let mut from = begin;
+        for step in steps {
+            let inside = edges.partition_point(|e| *e <= from)..edges.partition_point(|e| *e < step.until);
+            let ends = edges.get(inside).unwrap_or_default().iter().copied().chain([step.until]);
+            for until in ends {
+                let then = late.iter().filter(|l| l.from <= from && until <= l.to).map(|l| l.busy);
+                let busy = then.chain([step.busy]).max().unwrap_or(step.busy);
+                self.push(Step { busy, until }, usize::MAX);
+                from = from.max(until);
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::names::TaskName;
 use crate::op::{kind, Op};
 use crate::piece::{BioId, Key, Part, Piece, PieceId, Stage};
 use crate::request::Request;
+use crate::rows::Orphan;
 use crate::share::Remapped;
 use crate::stack::Child;
 use crate::timeline::Timeline;
@@ -21,10 +22,11 @@ const MAX_BIOS: usize = 1 << 17;
 
 impl Lives {
     /// `Q`: a bio enters.
-    pub(crate) fn queue(&mut self, dev: u32, e: &Event) {
+    pub(crate) fn queue(&mut self, dev: u32, e: &Event, sink: &mut impl Sink) {
         self.make_room(dev, e.time);
         let op = Op::of(e);
         let announced = self.devices[dev as usize].announced.take(e.sector);
+        let announced = announced.or_else(|| self.flush_of_array(dev, op, e));
         let task = self.names.of(e.tid);
         let (bio, flight) = self.bios.insert();
         flight.dev = dev;
@@ -34,11 +36,11 @@ impl Lives {
         (flight.tid, flight.task, flight.queued) = (e.tid, task, e.time);
         (flight.pieces, flight.by_request) = (1, false);
         flight.waiting.clear();
-        (flight.parent, flight.below) = (None, None);
+        (flight.parent, flight.below, flight.orphan_of) = (None, None, None);
         self.tally.bios += 1;
         self.tally.bytes_queued += e.bytes;
         if let Some(child) = announced {
-            self.adopt(bio, op, child, e);
+            self.adopt(bio, op, child, e, sink);
         }
         let id = self.begin(Key { dev, start: e.sector, op }, e, task, Stage::Queued);
         let piece = self.table.get_mut(id);
@@ -135,24 +137,48 @@ impl Lives {
         self.devices[dev as usize].announced.add(Child { sector: e.sector, upper, parent });
     }
 
-    /// Links a bio to the one that sent it from the device above, or keeps it for when that is known.
-    fn adopt(&mut self, bio: BioId, op: Op, child: Child, e: &Event) {
-        let rows = &mut self.devices[child.upper as usize].rows;
-        let Some(parent) = child.parent else { return rows.add_orphan(child.sector, bio) };
-        let orphans = rows.adopt(child.sector, parent);
-        self.link(parent, bio, op, e);
-        for orphan in orphans {
-            if let Some(op) = self.bios.get(orphan).map(|b| b.op) {
-                self.link(parent, orphan, op, e);
-            }
-        }
+    /// md announces all that it sends down but empty flushes (`submit_flushes`, drivers/md/md.c). One that comes while
+    /// a bio above waits to be flushed is taken for its; the one that waits longest, since md does one after another.
+    fn flush_of_array(&self, dev: u32, op: Op, e: &Event) -> Option<Child> {
+        let upper = self.devices[dev as usize].upper.filter(|_| op == Op::Flush)?;
+        let upper = self.known_device(upper)?;
+        let flushing = |p: &Piece| p.request.flags.has(Flags::FLUSH) || p.op() == Op::Flush;
+        let waiting = self.devices[upper as usize].waiting.iter().map(|id| self.table.get(*id));
+        let parent = waiting.into_iter().find(|p| flushing(p))?.parts.first()?.bio;
+        Some(Child { sector: e.sector, upper, parent: Some(parent) })
     }
 
-    fn link(&mut self, parent: BioId, child: BioId, op: Op, e: &Event) {
-        let Some(upper) = self.bios.get_mut(parent) else { return };
-        upper.below.get_or_insert_default().child_queued(op, e.time);
-        if let Some(lower) = self.bios.get_mut(child) {
+    /// Links a bio to the one that sent it from the device above, or keeps it for when that is known.
+    fn adopt(&mut self, bio: BioId, op: Op, child: Child, e: &Event, sink: &mut impl Sink) {
+        let rows = &mut self.devices[child.upper as usize].rows;
+        let Some((parent, since)) = child.parent.and_then(|p| Some((p, self.bios.get(p)?.queued))) else {
+            let orphan = Orphan { bio, op, queued: e.time, completed: None, found: false };
+            rows.add_orphan(child.sector, orphan);
+            if let Some(b) = self.bios.get_mut(bio) {
+                b.orphan_of = Some((child.upper, child.sector));
+            }
+            return;
+        };
+        let orphans = rows.adopt(child.sector, parent, since);
+        if let Some(lower) = self.bios.get_mut(bio) {
             lower.parent = Some(parent);
+        }
+        if let Some(upper) = self.bios.get_mut(parent) {
+            let below = upper.below.get_or_insert_default();
+            below.child_queued(op, e.time);
+            for o in &orphans {
+                match o.completed {
+                    Some(completed) => below.child_found(o.op, o.queued, completed),
+                    None => below.child_found_in_flight(o.op, o.queued, e.time),
+                }
+            }
+        }
+        for o in orphans {
+            if o.completed.is_some() {
+                sink.adopted(o.bio.number(), parent.number());
+            } else if let Some(lower) = self.bios.get_mut(o.bio) {
+                lower.parent = Some(parent);
+            }
         }
     }
 

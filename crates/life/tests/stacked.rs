@@ -57,7 +57,7 @@ fn dm_split_over_two_disks() {
          82  C R 0+8 dev=253,0
          83  C R 8+8 dev=253,0",
     );
-    assert_eq!(told.bios.iter().filter(|b| b.is_child).count(), 2);
+    assert_eq!(told.bios.iter().filter(|b| b.is_child()).count(), 2);
     let parent = told.bios.iter().find(|b| b.dev == DevId::new(253, 0)).unwrap();
     assert_eq!((parent.pieces, parent.lower.as_ref().map(|l| l.children)), (2, Some(2)));
     assert_eq!(told.tally.unmatched(), 0);
@@ -93,7 +93,7 @@ fn raid5_read_modify_write() {
         told.bios.last().unwrap().lower.as_ref().unwrap().steps.iter().map(|s| s.busy).collect();
     use life::Busy::*;
     assert_eq!(steps.iter().filter(|b| **b != Idle).collect::<Vec<_>>(), [&Reading, &Writing]);
-    assert!(told.bios.iter().filter(|b| b.dev.major() == 8).all(|b| b.is_child));
+    assert!(told.bios.iter().filter(|b| b.dev.major() == 8).all(|b| b.is_child()));
 }
 
 /// What is idle, reading and writing below sums to the parent's time, and the steps touch.
@@ -164,4 +164,120 @@ fn a_child_that_outlives_its_parent() {
          60  C W 64+8 dev=9,0",
     );
     expect(&told.bios("dev at q2c children"), "9,0 0+8 10 1\n 8,0 0+8 48 -\n 9,0 64+8 49 -");
+}
+
+/// md sends empty flushes to its members without announcing them: they are the flush's that waits above.
+#[test]
+fn a_flush_on_an_array_waits_for_those_of_its_members() {
+    let told = heard_of(
+        "
+          0  Q W 8+8 dev=9,0
+          1  A W 2056+8 <- 9,0 8
+          2  Q W 2056+8
+          3  D W 2056+8
+          9  C W 2056+8
+         10  C W 8+8 dev=9,0
+         20  Q FN 0+0 dev=9,0
+         21  Q FN 0+0
+         22  D FN 0+0
+         90  C FN 0+0
+         95  C FN 0+0 dev=9,0",
+    );
+    let flushes: Vec<_> = told.bios.iter().filter(|b| b.op == life::Op::Flush).collect();
+    let last = flushes.last().expect("the array's flush");
+    assert_eq!((last.dev, last.lower.as_ref().map(|l| l.children)), (DevId::new(9, 0), Some(1)));
+}
+
+/// raid5, reconstruct-write: the rest of the stripe is read, with places at which the array has no bio, and all of it is
+/// over before anything is written.
+const RECONSTRUCT: &str = "
+             0  Q W 185280+8 dev=9,0
+          1000  A R 48320+8 <- 9,0 184256 dev=8,0
+          1001  Q R 48320+8 dev=8,0
+          1002  A R 48320+8 <- 9,0 186304 dev=8,16
+          1003  Q R 48320+8 dev=8,16
+          1010  D R 48320+8 dev=8,0
+          1010  D R 48320+8 dev=8,16
+          5000  C R 48320+8 dev=8,0
+          6000  C R 48320+8 dev=8,16
+          7000  A W 48320+8 <- 9,0 0 dev=8,32
+          7001  Q W 48320+8 dev=8,32
+          7002  A W 48320+8 <- 9,0 185280 dev=8,48
+          7003  Q W 48320+8 dev=8,48
+          7010  D W 48320+8 dev=8,32
+          7010  D W 48320+8 dev=8,48
+         12000  C W 48320+8 dev=8,32
+         13000  C W 48320+8 dev=8,48
+         13100  C W 185280+8 dev=9,0";
+
+#[test]
+fn raid5_reconstruct_write() {
+    let told = heard_of(RECONSTRUCT);
+    expect(
+        told.bios("dev op children lower").lines().last().unwrap(),
+        "9,0 write 4 idle-1001,reading-6000,idle-7001,writing-13000,idle-13100",
+    );
+    assert!(told.bios.iter().filter(|b| b.dev.major() == 8).all(|b| b.is_child()));
+    assert_eq!((told.adopted.len(), told.unclaimed), (2, vec![]));
+}
+
+/// The stripe serves a second write, that came when the first read was half done: it waited for the reads as well,
+/// from its own beginning on. A third, that came after them, did not.
+#[test]
+fn a_stripe_serves_several_writes() {
+    let own = |at: u64, place: u64, member: u32| {
+        format!(
+            "
+             {at}  A W 48320+8 <- 9,0 {place} dev=8,{member}
+             {at}  Q W 48320+8 dev=8,{member}
+             {at}  D W 48320+8 dev=8,{member}
+             12000 C W 48320+8 dev=8,{member}
+             13100 C W {place}+8 dev=9,0"
+        )
+    };
+    let mut lines: Vec<String> = RECONSTRUCT.lines().map(str::to_string).collect();
+    lines.extend(["3000 Q W 300000+8 dev=9,0".into(), "6500 Q W 400000+8 dev=9,0".into()]);
+    lines.extend(
+        [own(7004, 300_000, 64), own(7005, 400_000, 80)].iter().flat_map(|s| s.lines().map(str::to_string)),
+    );
+    lines.retain(|l| !l.trim().is_empty());
+    lines.sort_by_key(|l| l.split_whitespace().next().and_then(|t| t.parse::<u64>().ok()));
+    let told = heard_of(&lines.join("\n"));
+    let of = |start: u64| {
+        let bio = told.bios.iter().find(|b| b.start.0 == start).expect("the bio");
+        bio.lower
+            .as_ref()
+            .expect("children")
+            .steps
+            .iter()
+            .map(|s| (s.busy, s.until.0 / 1000))
+            .collect::<Vec<_>>()
+    };
+    use life::Busy::*;
+    assert_eq!(of(300_000), [(Reading, 6000), (Idle, 7004), (Writing, 12000), (Idle, 13100)]);
+    assert_eq!(of(400_000), [(Idle, 7005), (Writing, 12000), (Idle, 13100)]);
+}
+
+/// Reads of a stripe for which no bio comes (a check of the array): counted, and not the next write's there.
+#[test]
+fn reads_of_an_older_stripe_are_nobodys() {
+    let told = heard_of(
+        "
+          0  Q R 0+8 dev=9,0
+          1  C R 0+8 dev=9,0
+          10 A R 48320+8 <- 9,0 184256 dev=8,0
+          11 Q R 48320+8 dev=8,0
+          12 D R 48320+8 dev=8,0
+          41 C R 48320+8 dev=8,0
+         100 Q W 185280+8 dev=9,0
+         110 A W 48320+8 <- 9,0 185280 dev=8,16
+         111 Q W 48320+8 dev=8,16
+         112 D W 48320+8 dev=8,16
+         150 C W 48320+8 dev=8,16
+         160 C W 185280+8 dev=9,0",
+    );
+    expect(told.bios("dev lower").lines().last().unwrap(), "9,0 idle-111,writing-150,idle-160");
+    assert_eq!(told.adopted, []);
+    let unclaimed = life::Unclaimed { reads: 1, time: trace::Nanos(30_000) };
+    assert_eq!(told.unclaimed, [(DevId::new(9, 0), unclaimed)]);
 }

@@ -5,14 +5,15 @@ use crate::over::{Outside, Over};
 use crate::thread::{State, Stretch};
 use crate::watch::{Watch, MAX_PENDING};
 use life::Names;
-use trace::{Call, DevId, Fs, Left, TaskEvent};
+use trace::{Call, DevId, Fs, Left, TaskEvent, Tid};
 
 impl Watch {
     pub(crate) fn enter(&mut self, e: &TaskEvent, call: Call, args: [u64; 4], over: &mut impl Over) {
         let fd = call.has_fd().then_some(args[0] as i32);
-        let known = fd.and_then(|fd| self.files.get(&(e.tid, fd)).copied());
+        let process = self.process_of(e.tid);
+        let known = fd.and_then(|fd| self.files.get(process, fd));
         if let (Call::Close, Some(fd)) = (call, fd) {
-            self.files.remove(&(e.tid, fd));
+            self.files.remove(process, fd);
         }
         let Some(thread) = self.history.thread_mut(e.tid) else { return };
         let (fs, dev, inode) = known.unwrap_or_default();
@@ -56,21 +57,14 @@ impl Watch {
         ) {
             self.history.wrote(open.inode, names.of(e.tid));
         }
+        self.learn(e.tid, &open, result);
         if open.fs == Fs::Unknown {
             open.fs = self.kinds.get(&open.dev).copied().unwrap_or_default();
-        }
-        if let Some(fd) =
-            open.fd.filter(|_| open.is_storage && open.dev != DevId(0) && open.call != Call::Close)
-        {
-            if self.files.len() >= MAX_PENDING {
-                self.files.clear();
-            }
-            self.files.insert((e.tid, fd), (open.fs, open.dev, open.inode));
         }
         let operation = Operation {
             kind: Kind::Call(open.call),
             tid: e.tid,
-            process: self.processes.get(&e.tid).copied(),
+            process: None,
             task: names.of(e.tid),
             from: open.from,
             to: e.time.max(open.from),
@@ -82,6 +76,23 @@ impl Watch {
             is_storage: open.is_storage,
         };
         self.end(operation, names, over);
+    }
+
+    /// What a call says of a file descriptor. An open's file is on the file system whose events were seen in it; which
+    /// file it is, no event tells: there were some of its folder too.
+    fn learn(&mut self, tid: Tid, open: &Open, result: i64) {
+        let process = self.process_of(tid);
+        let (fd, inode) = match (open.call, i32::try_from(result)) {
+            (Call::Close, _) => return,
+            (Call::Open, Ok(fd)) if fd >= 0 => {
+                self.files.remove(process, fd);
+                (Some(fd).filter(|_| open.fs != Fs::Unknown), 0)
+            }
+            _ => (open.fd, open.inode),
+        };
+        if let Some(fd) = fd.filter(|_| open.is_storage && open.dev != DevId(0)) {
+            self.files.insert(process, fd, (open.fs, open.dev, inode));
+        }
     }
 
     pub(crate) fn file(&mut self, e: &TaskEvent, fs: Fs, dev: DevId, inode: u64) {

@@ -1,9 +1,9 @@
 //! Requests and tasks followed together, in order of time: what a reader of batches needs to learn of both.
 
-use crate::history::Below;
+use crate::known::Known;
 use crate::over::Over;
 use crate::watch::Watch;
-use life::{Bio, ByClass, Lives, Names, Plug, Remapped, Request, Share, Sink, Tally};
+use life::{Bio, BioNumber, ByClass, Lives, Names, Plug, Remapped, Request, Share, Sink, Tally, Unclaimed};
 use std::ops::Range;
 use trace::{Batch, DevId, Nanos};
 
@@ -15,9 +15,9 @@ pub struct Follow {
 }
 
 impl Follow {
-    /// Tells where devices lie on others, for what a recording does not say: loop devices on their files' disks.
-    pub fn lies_below(&mut self, below: impl IntoIterator<Item = Below>) {
-        self.watch.lies_below(below);
+    /// Tells what a recording does not say.
+    pub fn knows(&mut self, known: Known) {
+        self.watch.knows(known);
     }
 
     /// Takes in a batch. `to` is told of every request, bio and operation that is over.
@@ -57,6 +57,11 @@ impl Follow {
     /// Which recorded device lies on which: (lower, upper).
     pub fn stacked(&self) -> Vec<(DevId, DevId)> {
         self.lives.stacked()
+    }
+
+    /// Reads that a stacked device sent down for none of its bios that was seen, by that device.
+    pub fn unclaimed(&self) -> impl Iterator<Item = (DevId, Unclaimed)> + '_ {
+        self.lives.unclaimed()
     }
 
     /// How many pieces of requests are in flight.
@@ -103,6 +108,11 @@ impl<T: Sink + Over> Sink for Both<'_, T> {
             self.watch.bio(bio, names, self.to);
         }
         self.to.bio(bio, names);
+    }
+
+    fn adopted(&mut self, child: BioNumber, parent: BioNumber) {
+        self.watch.adopted(child, parent);
+        self.to.adopted(child, parent);
     }
 
     fn plug(&mut self, plug: &Plug, names: &Names) {

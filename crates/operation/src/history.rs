@@ -3,6 +3,7 @@
 //! Memory: what happened since the oldest operation that is not over began, and never more than [`MAX`] stretches;
 //! an operation older than that has the rest of its time `unexplained`.
 
+use crate::known::Below;
 use crate::served::{Done, Entry, Served};
 use crate::thread::Thread;
 use crate::wait::Wait;
@@ -10,7 +11,7 @@ use life::TaskName;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
-use trace::{Bytes, DevId, Nanos, Sector, TextId, Tid};
+use trace::{DevId, Nanos, TextId, Tid};
 
 /// Stretches and works that are kept at most; 48 MB.
 const MAX: usize = 1 << 20;
@@ -66,21 +67,6 @@ impl Texts {
     pub fn wait(&self, id: TextId) -> Wait {
         self.texts.get(id.0 as usize).map_or(Wait::Unknown, |t| t.1)
     }
-}
-
-/// A stretch of a device that lies on another one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Below {
-    /// The upper device.
-    pub upper: DevId,
-    /// Where on it.
-    pub at: Sector,
-    /// How long.
-    pub len: Bytes,
-    /// The device below.
-    pub lower: DevId,
-    /// Where on that.
-    pub lies: Sector,
 }
 
 /// The past.

@@ -144,7 +144,7 @@ pub struct Operation {
     pub kind: Kind,
     /// Whose.
     pub tid: Tid,
-    /// The process that the task is a thread of, where the recording saw it begin.
+    /// The process that the task is a thread of, where the recording saw it begin or found it there.
     pub process: Option<Tid>,
     /// What the task was called.
     #[serde(skip)]

@@ -2,6 +2,7 @@
 
 use crate::operation::{Kind, Open, Operation};
 use crate::over::Over;
+use crate::served::Entry;
 use crate::walk::Walk;
 use crate::watch::{Watch, MAX_PENDING};
 use life::{Bio, Names, Op};
@@ -41,9 +42,10 @@ impl Watch {
     }
 
     /// A bio is over; where `io_submit` had sent it, so is an operation.
-    pub(crate) fn aio_complete(&mut self, b: &Bio, names: &Names, over: &mut impl Over) {
-        if let Some(aio) = self.aios.remove(&(b.dev, b.start)) {
-            let account = Walk::of_bio(&self.history, b, aio.from);
+    /// What a stacked device sent on for it is no operation of its own.
+    pub(crate) fn aio_complete(&mut self, b: &Bio, entry: &Entry, names: &Names, over: &mut impl Over) {
+        if let Some(aio) = self.aios.remove(&(b.dev, b.start)).filter(|_| !b.is_child()) {
+            let account = Walk::of_bio(&self.history, b, entry, aio.from);
             let operation = Operation {
                 fd: aio.fd,
                 fs: aio.fs,
@@ -58,7 +60,7 @@ impl Watch {
                     account.to,
                 )
             };
-            over.operation(&operation, account, names, &self.history);
+            self.tell(operation, account, names, over);
         }
     }
 
@@ -77,6 +79,6 @@ impl Watch {
             result,
             ..Operation::of(ring.kind, ring.tid, names.of(ring.tid), ring.from, account.to)
         };
-        over.operation(&operation, account, names, &self.history);
+        self.tell(operation, account, names, over);
     }
 }

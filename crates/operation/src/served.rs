@@ -3,9 +3,10 @@
 use life::{Bio, Request, TaskName};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use trace::{Bytes, DevId, Nanos, Sector};
 
-/// Requests that are kept at most; 40 MB.
+/// Requests that are kept at most, with the bios below them; 40 MB.
 const MAX: usize = 1 << 17;
 
 /// A completed request, or a completed bio of a device that has none (md, dm).
@@ -63,6 +64,21 @@ pub struct Entry {
     /// Whose data it moved, where another task sent it: who wrote the file that was written back, who changed what a
     /// journal committed. Empty where that is not known.
     pub writers: SmallVec<[TaskName; 2]>,
+    /// Of a bio of a stacked device (dm, md): the bios it sent to the devices below, in the order in which they were
+    /// completed, or found to be its own.
+    pub below: Option<Arc<[Entry]>>,
+}
+
+impl Entry {
+    /// One of which no more is known.
+    pub fn of(done: Done) -> Entry {
+        Entry { done, inode: None, writers: SmallVec::new(), below: None }
+    }
+
+    /// For how many it counts: itself and all below it.
+    pub(crate) fn weight(&self) -> usize {
+        1 + self.below.iter().flat_map(|b| b.iter()).map(Entry::weight).sum::<usize>()
+    }
 }
 
 /// Completed requests by number, in order of completion.
@@ -70,15 +86,17 @@ pub struct Entry {
 pub struct Served {
     first: u64,
     entries: VecDeque<Entry>,
+    /// Of all of them.
+    weight: usize,
 }
 
 impl Served {
     /// Adds one; gives its number.
     pub(crate) fn add(&mut self, entry: Entry) -> u64 {
-        if self.entries.len() >= MAX {
-            self.entries.pop_front();
-            self.first += 1;
+        while self.weight >= MAX {
+            self.pop();
         }
+        self.weight += entry.weight();
         self.entries.push_back(entry);
         self.first + self.entries.len() as u64 - 1
     }
@@ -98,13 +116,19 @@ impl Served {
     /// Forgets what was completed before `horizon`.
     pub(crate) fn forget(&mut self, horizon: Nanos) {
         while self.entries.front().is_some_and(|e| e.done.completed() < horizon) {
-            self.entries.pop_front();
+            self.pop();
+        }
+    }
+
+    fn pop(&mut self) {
+        if let Some(oldest) = self.entries.pop_front() {
+            self.weight -= oldest.weight();
             self.first += 1;
         }
     }
 
     /// How many are kept.
     pub(crate) fn len(&self) -> usize {
-        self.entries.len()
+        self.weight
     }
 }

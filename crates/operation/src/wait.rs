@@ -73,6 +73,8 @@ pub enum Wait {
     StripeCache,
     /// md: the bitmap of stripes that are being written.
     RaidBitmap,
+    /// md: its superblock, which says that the array is being written.
+    RaidSuperblock,
     /// The file system is frozen, or is being unmounted.
     Frozen,
     /// Another process of the file system in user space (FUSE), or the server (NFS).
@@ -152,6 +154,9 @@ const RULES: &[Rule] = &[
     ("md_bitmap_unplug", &[], Wait::RaidBitmap),
     ("md_bitmap_startwrite", &[], Wait::RaidBitmap),
     ("bitmap_startwrite", &[], Wait::RaidBitmap),
+    ("md_write_start", &[], Wait::RaidSuperblock),
+    ("md_super_wait", &[], Wait::RaidSuperblock),
+    ("md_flush_request", &[], Wait::Flush),
     ("do_swap_page", &[], Wait::Swap),
     ("swap_readpage", &[], Wait::Swap),
     ("swap_read_folio", &[], Wait::Swap),
@@ -249,6 +254,9 @@ const RULES: &[Rule] = &[
     ("__lock_buffer", &[], Wait::Metadata),
     ("__wait_on_bit_lock", &["__lock_buffer", "ext4_read_bh", "bh_read", "__bh_read"], Wait::Metadata),
     ("ext4_read_bh", &[], Wait::Metadata),
+    // `wait_on_buffer` in line.
+    ("ext4_wait_block_bitmap", &[], Wait::Metadata),
+    ("__ext4_get_inode_loc", &[], Wait::Metadata),
     ("__bread_gfp", &[], Wait::Metadata),
     ("read_extent_buffer_pages", &[], Wait::Metadata),
     ("xfs_reclaim_inode", &[], Wait::Reclaim),
@@ -365,6 +373,7 @@ impl Wait {
             Wait::WorkItem => "a work item",
             Wait::StripeCache => "a stripe of md's cache",
             Wait::RaidBitmap => "md's bitmap",
+            Wait::RaidSuperblock => "md's superblock",
             Wait::Frozen => "the frozen file system",
             Wait::Server => "the file system's server",
             Wait::Timer => "a timer",

@@ -12,12 +12,12 @@
 
 use crate::account::{crossed, Account, Hop, Node, Part};
 use crate::history::History;
+use crate::sent_below;
 use crate::served::{Done, Entry};
 use crate::thread::{State, Stretch, Thread, Wake};
 use crate::wait::Wait;
 use ledger::{Ledger, Reason, Segment};
-use life::{Bio, Timeline};
-use smallvec::SmallVec;
+use life::{Bio, Op, Timeline};
 use trace::{Left, Nanos, TextId, Tid};
 
 /// Deeper than this nobody follows. An fsync on ext4 over loop on XFS has about 12 levels.
@@ -61,17 +61,12 @@ impl<'a> Walk<'a> {
 
     /// What its task did from `from` until a bio had its request, and the bio's life from then on: for libaio. (The task
     /// itself waits for the request, asleep in `blk_mq_get_tag`.)
-    pub fn of_bio(history: &'a History, bio: &Bio, from: Nanos) -> Account {
+    pub fn of_bio(history: &'a History, bio: &Bio, entry: &Entry, from: Nanos) -> Account {
         let to = bio.time.completed.max(from);
         let sent = bio.time.got.unwrap_or(bio.time.start()).clamp(from, to);
         let mut walk = Walk::new(history, from, to);
         walk.task(bio.tid, from, sent, 0);
-        walk.request(
-            &Entry { done: Done::Bio(Box::new(bio.clone())), inode: None, writers: SmallVec::new() },
-            sent,
-            to,
-            0,
-        );
+        walk.request(entry, sent, to, 0);
         walk.account
     }
 
@@ -244,7 +239,7 @@ impl<'a> Walk<'a> {
         if b <= a {
             return;
         }
-        self.open(Part::Request(Box::new(entry.clone())), a, b, depth);
+        self.open(Part::Request(Box::new(Entry { below: None, ..entry.clone() })), a, b, depth);
         let depth = depth + 1;
         let ledger = match &entry.done {
             Done::Request(r) => Ledger::of(&r.time),
@@ -263,14 +258,35 @@ impl<'a> Walk<'a> {
         self.leaf(Reason::WakeUp, now, b, depth);
     }
 
-    /// A part of a request's own ledger. What a loop device does is what the device below its file does.
+    /// A part of a request's own ledger. What a loop device does is what the device below its file does; what a bio of
+    /// dm or md waits for is the bios that it sent below. Where a write waits for reads (RAID with parity), their own
+    /// phases are not told: what matters is that they are needed at all.
     fn in_device(&mut self, entry: &Entry, reason: Reason, from: Nanos, to: Nanos, depth: u8) {
-        let below = || self.history.request_below(&entry.done, from, to);
-        match (reason, self.history.below.is_empty()) {
-            (Reason::Device, false) if self.may_go_on(depth) => match below().cloned() {
-                Some(lower) => self.request(&lower, from, to, depth),
-                None => self.leaf(reason, from, to, depth),
-            },
+        if !self.may_go_on(depth) {
+            return self.leaf(reason, from, to, depth);
+        }
+        match (reason, &entry.below) {
+            (Reason::LowerRead | Reason::LowerWrite, Some(below)) => {
+                let mut now = from;
+                for step in sent_below::critical(below, from, to) {
+                    self.leaf(reason, now, step.from, depth);
+                    now = step.to;
+                    if reason == Reason::LowerRead && !is_read(&entry.done) {
+                        let part = Part::Request(Box::new(Entry { below: None, ..step.entry.clone() }));
+                        self.open(part, step.from, step.to, depth);
+                        self.leaf(reason, step.from, step.to, depth + 1);
+                    } else {
+                        self.request(step.entry, step.from, step.to, depth);
+                    }
+                }
+                self.leaf(reason, now, to, depth);
+            }
+            (Reason::Device, _) if !self.history.below.is_empty() => {
+                match self.history.request_below(&entry.done, from, to).cloned() {
+                    Some(lower) => self.request(&lower, from, to, depth),
+                    None => self.leaf(reason, from, to, depth),
+                }
+            }
             _ => self.leaf(reason, from, to, depth),
         }
     }
@@ -327,6 +343,14 @@ fn queuer(done: &Done) -> Tid {
         Done::Request(r) => r.tid,
         Done::Bio(b) => b.tid,
     }
+}
+
+fn is_read(done: &Done) -> bool {
+    let op = match done {
+        Done::Request(r) => r.op,
+        Done::Bio(b) => b.op,
+    };
+    op == Op::Read
 }
 
 /// The stations of what was completed.

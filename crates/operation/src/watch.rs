@@ -1,14 +1,18 @@
 //! From what tasks did, in order of time, to operations that are over, each with its account.
 
-use crate::history::{Below, History};
+use crate::account::Account;
+use crate::files::Files;
+use crate::history::History;
+use crate::known::Known;
 use crate::operation::Operation;
 use crate::over::Over;
 use crate::rings::{Aio, Ring};
+use crate::sent_below::SentBelow;
 use crate::served::{Done, Entry};
 use crate::thread::{State, Wake, Work};
 use crate::walk::Walk;
 use crate::Kind;
-use life::{Bio, Names, Request};
+use life::{Bio, BioNumber, Names, Request};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use trace::{Action, Batch, CommitPhase, Cpu, DevId, Event, Fs, Left, Nanos, Sector, TaskEvent, Tid, What};
@@ -42,12 +46,14 @@ pub struct Watch {
     queued: FxHashMap<u64, Wake>,
     pub(crate) rings: FxHashMap<u64, Ring>,
     pub(crate) aios: FxHashMap<(DevId, Sector), Aio>,
-    /// What is known of file descriptors, from operations on them before.
-    pub(crate) files: FxHashMap<(Tid, i32), (Fs, DevId, u64)>,
+    /// What is known of file descriptors.
+    pub(crate) files: Files,
     /// Which process a task is of.
     pub(crate) processes: FxHashMap<Tid, Tid>,
     /// Which file system is on a device.
     pub(crate) kinds: FxHashMap<DevId, Fs>,
+    /// Completed bios that stacked devices sent to those below them.
+    sent_below: SentBelow,
     /// For which file an extent on its way to the device was written back.
     written_back: FxHashMap<(DevId, Sector), u64>,
     /// The processor and task of the block event at hand.
@@ -63,10 +69,17 @@ impl Watch {
         &self.history
     }
 
-    /// Tells where devices lie on others.
-    pub fn lies_below(&mut self, below: impl IntoIterator<Item = Below>) {
-        self.history.below.extend(below);
+    /// Tells what the recording does not say.
+    pub fn knows(&mut self, known: Known) {
+        self.history.below.extend(known.below);
         self.history.below.sort_unstable();
+        self.processes.extend(known.processes);
+        known.files.iter().for_each(|f| self.files.insert(f.process, f.fd, (f.fs, f.dev, f.inode)));
+    }
+
+    /// The process that a task is a thread of; where that is not known, as if it were one of its own.
+    pub(crate) fn process_of(&self, tid: Tid) -> Tid {
+        self.processes.get(&tid).copied().unwrap_or(tid)
     }
 
     /// Whether any task was seen.
@@ -112,16 +125,32 @@ impl Watch {
         if inode.is_some() {
             over.written_back(r, &writers, names);
         }
-        self.done(Entry { done: Done::Request(*r), inode, writers });
+        self.done(Entry { inode, writers, ..Entry::of(Done::Request(*r)) });
     }
 
     /// A bio was completed by the block event at hand. Those of devices without requests are what tasks are woken by;
-    /// those that `io_submit` sent are operations.
+    /// those that `io_submit` sent are operations; those that a stacked device sent explain its own bio.
     pub fn bio(&mut self, b: &Bio, names: &Names, over: &mut impl Over) {
-        self.aio_complete(b, names, over);
-        if !b.by_request {
-            self.done(Entry { done: Done::Bio(Box::new(b.clone())), inode: None, writers: SmallVec::new() });
+        let is_stacked = !b.by_request || b.is_child();
+        if !is_stacked && !self.aios.contains_key(&(b.dev, b.start)) {
+            return;
         }
+        let entry =
+            Entry { below: self.sent_below.of(b.number), ..Entry::of(Done::Bio(Box::new(b.clone()))) };
+        if let Some(parent) = b.parent {
+            self.sent_below.add(parent, entry.clone());
+        } else if b.orphan {
+            self.sent_below.add_orphan(b.number, entry.clone());
+        }
+        self.aio_complete(b, &entry, names, over);
+        if !b.by_request {
+            self.done(entry);
+        }
+    }
+
+    /// A bio that was over without a known parent has found it.
+    pub fn adopted(&mut self, child: BioNumber, parent: BioNumber) {
+        self.sent_below.adopted(child, parent);
     }
 
     fn done(&mut self, entry: Entry) {
@@ -242,8 +271,13 @@ impl Watch {
                 if let Some(process) = process {
                     self.processes.insert(tid, process);
                 }
+                if !thread {
+                    self.files.forget(tid);
+                }
             }
             What::Gone => {
+                self.processes.remove(&e.tid);
+                self.files.forget(e.tid);
                 if let Some(thread) = self.history.thread_mut(e.tid) {
                     thread.open = None;
                     thread.writing_back = None;
@@ -277,6 +311,12 @@ impl Watch {
 
     pub(crate) fn end(&self, o: Operation, names: &Names, over: &mut impl Over) {
         let account = Walk::of_task(&self.history, o.tid, o.from, o.to);
+        self.tell(o, account, names, over);
+    }
+
+    /// Tells of an operation, with its process.
+    pub(crate) fn tell(&self, o: Operation, account: Account, names: &Names, over: &mut impl Over) {
+        let o = Operation { process: self.processes.get(&o.tid).copied(), ..o };
         over.operation(&o, account, names, &self.history);
     }
 

@@ -1,11 +1,11 @@
 //! Any events in any order: every account balances, nothing panics, nothing grows without bound.
 
-use life::{Lives, Names, Request, Sink};
+use life::{Bio, Lives, Names, Request, Sink};
 use operation::{Account, History, Operation, Outside, Over, Watch};
 use proptest::prelude::*;
 use trace::{
-    Action, Batch, Bytes, Call, CommitPhase, Context, Cpu, DevId, Event, Flags, Fs, Left, Nanos, Sector,
-    TaskEvent, TextId, Tid, What,
+    Action, Batch, Bytes, Call, CommitPhase, Context, Cpu, Detail, DevId, Event, Flags, Fs, Left, Nanos,
+    Sector, TaskEvent, TextId, Tid, What,
 };
 
 /// Checks each operation that is over.
@@ -36,12 +36,16 @@ impl Sink for Requests<'_> {
     fn request(&mut self, r: &Request, names: &Names) {
         self.0.request(r, names, self.1);
     }
+
+    fn bio(&mut self, b: &Bio, names: &Names) {
+        self.0.bio(b, names, self.1);
+    }
 }
 
 #[derive(Clone, Debug)]
 enum Given {
     Task { wait: u64, tid: u32, cpu: u32, context: u8, what: What },
-    Block { wait: u64, tid: u32, cpu: u32, action: Action, sector: u64 },
+    Block { wait: u64, tid: u32, cpu: u32, action: Action, sector: u64, dev: u32 },
 }
 
 fn what() -> impl Strategy<Value = What> {
@@ -88,14 +92,15 @@ fn given() -> impl Strategy<Value = Given> {
         Just(Action::Get),
         Just(Action::Insert),
         Just(Action::Issue),
+        Just(Action::Remap),
         Just(Action::Complete)
     ];
     let context = prop_oneof![Just(0u8), Just(8), Just(16)];
     prop_oneof![
         3 => (0u64..2_000, 0u32..6, 0u32..2, context, what())
             .prop_map(|(wait, tid, cpu, context, what)| Given::Task { wait, tid, cpu, context, what }),
-        1 => (0u64..2_000, 0u32..6, 0u32..2, action, 0u64..4)
-            .prop_map(|(wait, tid, cpu, action, sector)| Given::Block { wait, tid, cpu, action, sector }),
+        2 => (0u64..2_000, 0u32..6, 0u32..2, action, 0u64..4, 0u32..3)
+            .prop_map(|(wait, tid, cpu, action, sector, dev)| Given::Block { wait, tid, cpu, action, sector, dev }),
     ]
 }
 
@@ -131,13 +136,20 @@ fn play(all: &[Given]) -> Checked {
                 let e = TaskEvent { time, after: 0, tid, cpu, context: Context(context), what };
                 watch.task(&e, &batch, lives.names(), &mut over);
             }
-            Given::Block { wait, tid, cpu, action, sector } => {
+            Given::Block { wait, tid, cpu, action, sector, dev } => {
                 now += wait;
+                // Devices lie on one another in a circle, which no machine has.
+                let upper = DevId::new(8, (dev + 1) % 3);
+                let detail = match action {
+                    Action::Remap => Detail::Remap { dev: upper, sector: Sector(sector * 8) },
+                    _ => Detail::None,
+                };
                 let e = Event {
                     time: Nanos(now),
                     tid: Tid(tid),
                     cpu: Cpu(cpu),
-                    dev: DevId::new(8, 0),
+                    dev: DevId::new(8, dev),
+                    detail,
                     sector: Sector(sector * 8),
                     bytes: Bytes(4096),
                     flags: Flags::READ,

@@ -58,6 +58,7 @@ const WHERE_THERE: &[&str] = &[
     "sched:sched_process_exec",
     "sched:sched_process_fork",
     "sched:sched_process_exit",
+    "task:task_newtask",
     "task:task_rename",
     "block:block_io_start",
     "block:block_io_done",

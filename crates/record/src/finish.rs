@@ -9,7 +9,7 @@ use crate::plan::Output;
 use crate::recorder::Recorded;
 use crate::session::Session;
 use crate::symbols::Symbols;
-use crate::system::{Snapshot, System};
+use crate::system::System;
 use std::path::Path;
 
 impl Session<'_> {
@@ -31,7 +31,7 @@ impl Session<'_> {
             }
             Ok(s.used())
         });
-        let system = System::new(self.before.take(), Some(Snapshot::take(&self.host.sys, &self.host.proc)));
+        let system = System::new(self.before.take(), Some(self.snapshot()));
         let folder = match self.keep.assemble(&head, self.cpu_count(), drained) {
             Ok(Some(path)) => {
                 capture.trace = TraceFiles::Dat;

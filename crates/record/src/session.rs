@@ -13,6 +13,7 @@ use crate::keep::{Keep, Lines, HEAD, SAMPLES, SYSTEM};
 use crate::memory;
 use crate::own::Own;
 use crate::plan::{Output, Plan, Stop};
+use crate::processes::Processes;
 use crate::recorder::{Host, Report};
 use crate::running::{Running, Signals};
 use crate::samples::Sample;
@@ -39,6 +40,8 @@ pub(crate) struct Session<'a> {
     pub selection: Selection,
     /// Names of the devices it is limited to.
     pub devices: Vec<String>,
+    /// Their numbers; all if it is empty.
+    pub ids: Vec<DevId>,
     pub cpus: Vec<Cpu>,
     pub buffer_kib: u64,
     /// How much may stay in memory, if it must.
@@ -126,6 +129,7 @@ impl<'a> Session<'a> {
             keep,
             selection,
             devices,
+            ids,
             cpus,
             buffer_kib,
             most_kept,
@@ -138,7 +142,7 @@ impl<'a> Session<'a> {
     /// Records. The instance is gone when this returns, however it returns.
     pub fn run(&mut self, instance: Instance, signals: &Signals) -> Result<(Capture, Head, Vec<Drained>)> {
         let head = self.head(&instance)?;
-        self.before = Some(Snapshot::take(&self.host.sys, &self.host.proc));
+        self.before = Some(self.snapshot());
         let system = System::new(self.before.clone(), None);
         self.keep.file(SYSTEM, &system.json(), false)?;
         let mut first = head.clone();
@@ -230,6 +234,17 @@ impl<'a> Session<'a> {
             notes: Vec::new(),
         };
         Ok((capture, head, drained))
+    }
+
+    /// The settings now, and where tasks are recorded the processes. In a container their numbers here are not those
+    /// of the events.
+    pub fn snapshot(&self) -> Snapshot {
+        let mut now = Snapshot::take(&self.host.sys, &self.host.proc);
+        if self.plan.detail == Detail::Path && Own::known(&self.host.proc) {
+            let devices = Devices::read(&self.host.sys);
+            now.processes = Some(Processes::read(&self.host.proc, &devices, &self.ids));
+        }
+        now
     }
 
     /// Waits for the end, samples and counts once a second.

@@ -1,25 +1,29 @@
 //! What people and programs are shown: the screen of `explain`, JSON, tables, exports.
 
-mod below;
 mod btt;
 mod compare;
 pub mod dist;
 pub mod events;
 mod explanation;
+pub mod findings;
 pub mod html;
 mod json;
+mod known;
 pub mod operations;
+pub mod pictured;
 mod screen;
 mod slowest;
 mod tables;
 mod told;
-mod where_time;
+pub mod where_time;
 
-pub use below::below;
 pub use btt::{BttExport, BttOptions};
-pub use compare::{choose, Comparison, Condition, Difference, Metric, Outcome, Ranges, Row, RunOf, Tails};
+pub use compare::{
+    choose, Comparison, Condition, Difference, First, Metric, Outcome, Ranges, Row, RunOf, Tails,
+};
 pub use explanation::{Explanation, Subject, Trust};
 pub use json::to_json;
+pub use known::known;
 pub use screen::{render, Style};
 pub use slowest::{Slowest, Wanted};
 pub use tables::{tables, tables_json, tables_text, Kind, Selection, Table, KINDS};

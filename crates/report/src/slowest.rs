@@ -237,7 +237,10 @@ pub(crate) fn belongs(e: &Event, r: &Request) -> bool {
     }
     let end = r.start.after(r.bytes);
     let event_end = e.sector.after(e.bytes).max(Sector(e.sector.0.saturating_add(1)));
-    op == r.op && e.sector < end.max(Sector(r.start.0 + 1)) && event_end > r.start && same_task(e, r.tid)
+    op == r.op
+        && e.sector < end.max(Sector(r.start.0.saturating_add(1)))
+        && event_end > r.start
+        && same_task(e, r.tid)
 }
 
 /// Another task's I/O on the same sectors before the request was issued is not this one's; from the issue on the

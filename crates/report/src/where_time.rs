@@ -44,6 +44,7 @@ const NAMED: &[(Wait, &str)] = &[
     (Wait::Metadata, "metadata"),
     (Wait::StripeCache, "stripe cache"),
     (Wait::RaidBitmap, "bitmap"),
+    (Wait::RaidSuperblock, "md superblock"),
     (Wait::Server, "the file system's server"),
     (Wait::Swap, "swap"),
 ];

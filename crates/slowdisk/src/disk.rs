@@ -9,6 +9,7 @@ use fuser::{
     KernelConfig, LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyEmpty, ReplyEntry, ReplyOpen,
     ReplyWrite, Request, WriteFlags,
 };
+use rustix::fs::{fallocate, FallocateFlags};
 use std::collections::BinaryHeap;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -36,6 +37,8 @@ pub struct Options {
     pub queue: u16,
     /// How slow it is.
     pub model: Model,
+    /// Every so many reads and writes one fails (EIO), after its time; 0: none.
+    pub error_every: u64,
 }
 
 /// Offers `backing` as a slow disk `point/disk`, until it is unmounted.
@@ -46,6 +49,7 @@ pub fn mount(point: &Path, backing: File, options: Options) -> io::Result<()> {
         state: Mutex::new(State { queue: Queue::new(options.model), waiting: BinaryHeap::new(), taken: 0 }),
         more: Condvar::new(),
         backing,
+        error_every: options.error_every,
     });
     let answering = shared.clone();
     std::thread::spawn(move || answering.answer());
@@ -64,6 +68,7 @@ struct Shared {
     state: Mutex<State>,
     more: Condvar,
     backing: File,
+    error_every: u64,
 }
 
 struct State {
@@ -76,13 +81,23 @@ struct State {
 struct Waiting {
     done: Nanos,
     number: u64,
+    fails: bool,
     work: Work,
 }
 
 enum Work {
-    Read { offset: u64, len: u32, reply: ReplyData },
-    Write { offset: u64, data: Vec<u8>, reply: ReplyWrite },
-    Flush(ReplyEmpty),
+    Read {
+        offset: u64,
+        len: u32,
+        reply: ReplyData,
+    },
+    Write {
+        offset: u64,
+        data: Vec<u8>,
+        reply: ReplyWrite,
+    },
+    /// A flush or a discard: nothing is moved.
+    Done(ReplyEmpty),
 }
 
 impl PartialEq for Waiting {
@@ -113,7 +128,9 @@ impl Shared {
         let done = state.queue.arrive(now, op, offset, len);
         state.taken += 1;
         let number = state.taken;
-        state.waiting.push(Waiting { done, number, work });
+        let moves = matches!(op, Op::Read | Op::Write);
+        let fails = moves && self.error_every > 0 && state.queue.count() % self.error_every == 0;
+        state.waiting.push(Waiting { done, number, fails, work });
         self.more.notify_one();
     }
 
@@ -132,7 +149,7 @@ impl Shared {
                     let next = state.waiting.pop();
                     drop(state);
                     if let Some(w) = next {
-                        self.work(w.work, &mut buffer);
+                        self.work(w.work, w.fails, &mut buffer);
                     }
                     self.lock()
                 }
@@ -140,8 +157,10 @@ impl Shared {
         }
     }
 
-    fn work(&self, work: Work, buffer: &mut Vec<u8>) {
+    fn work(&self, work: Work, fails: bool, buffer: &mut Vec<u8>) {
         match work {
+            Work::Read { reply, .. } if fails => reply.error(Errno::EIO),
+            Work::Write { reply, .. } if fails => reply.error(Errno::EIO),
             Work::Read { offset, len, reply } => {
                 buffer.clear();
                 buffer.resize(len as usize, 0);
@@ -158,7 +177,7 @@ impl Shared {
                 Ok(()) => reply.written(data.len() as u32),
                 Err(e) => reply.error(e.into()),
             },
-            Work::Flush(reply) => reply.ok(),
+            Work::Done(reply) => reply.ok(),
         }
     }
 }
@@ -250,7 +269,29 @@ impl Filesystem for SlowDisk {
         self.shared.take(Op::Write, offset, data.len() as u64, work);
     }
 
+    /// How a loop device discards and writes zeros.
+    fn fallocate(
+        &self,
+        _request: &Request,
+        _ino: INodeNo,
+        _handle: FileHandle,
+        offset: u64,
+        length: u64,
+        mode: i32,
+        reply: ReplyEmpty,
+    ) {
+        let mode = FallocateFlags::from_bits_retain(mode as u32);
+        if !mode.intersects(FallocateFlags::PUNCH_HOLE | FallocateFlags::ZERO_RANGE) {
+            return reply.error(Errno::EOPNOTSUPP);
+        }
+        let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        match fallocate(&self.shared.backing, hole, offset, length) {
+            Ok(()) => self.shared.take(Op::Discard, offset, length, Work::Done(reply)),
+            Err(e) => reply.error(io::Error::from(e).into()),
+        }
+    }
+
     fn fsync(&self, _request: &Request, _ino: INodeNo, _handle: FileHandle, _data: bool, reply: ReplyEmpty) {
-        self.shared.take(Op::Flush, 0, 0, Work::Flush(reply));
+        self.shared.take(Op::Flush, 0, 0, Work::Done(reply));
     }
 }

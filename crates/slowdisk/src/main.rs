@@ -42,6 +42,24 @@ struct Args {
     /// Microseconds that it stalls
     #[arg(long, default_value_t = 0)]
     stall_us: u64,
+    /// Operations that are let in per second, as a volume's limit does; 0: no limit
+    #[arg(long, default_value_t = 0)]
+    rate: u64,
+    /// How many of them at once after a pause
+    #[arg(long, default_value_t = 1)]
+    burst: u64,
+    /// Milliseconds without work after which it sleeps; 0: never
+    #[arg(long, default_value_t = 0)]
+    sleep_after_ms: u64,
+    /// Microseconds that it takes to wake up
+    #[arg(long, default_value_t = 0)]
+    wake_us: u64,
+    /// Microseconds that a discard takes once all is written
+    #[arg(long, default_value_t = 0)]
+    discard_us: u64,
+    /// Every so many reads and writes one fails; 0: none
+    #[arg(long, default_value_t = 0)]
+    error_every: u64,
     /// How many operations the kernel may have under way
     #[arg(long, default_value_t = 128)]
     queue: u16,
@@ -59,8 +77,14 @@ fn main() -> ExitCode {
         seek: us(a.seek_us),
         stall_every: a.stall_every,
         stall: us(a.stall_us),
+        rate: a.rate,
+        burst: a.burst,
+        sleep_after: us(a.sleep_after_ms.saturating_mul(1000)),
+        wake: us(a.wake_us),
+        discard: us(a.discard_us),
     };
-    let options = Options { size: a.size.saturating_mul(1 << 20), queue: a.queue, model };
+    let options =
+        Options { size: a.size.saturating_mul(1 << 20), queue: a.queue, model, error_every: a.error_every };
     let backing =
         std::fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&a.backing);
     match backing.and_then(|file| mount(&a.mountpoint, file, options)) {

@@ -5,6 +5,9 @@
 //! flush waits for everything before it and holds all channels. This is enough for a disk whose latency under
 //! load follows from queueing: 1 channel and 1 ms per read is a disk of 1,000 reads/s, however many wait.
 //!
+//! In front of the channels there may be a limit of operations per second, as volumes in clouds have one: what is over it
+//! waits, however idle the channels are. A disk that nothing was asked of for a while may sleep, and wakes up slowly.
+//!
 //! Invariant: no channel ever serves two operations at once, so a channel's busy time is the sum of its service times.
 
 /// Nanoseconds since the model's beginning.
@@ -29,6 +32,16 @@ pub struct Model {
     pub stall_every: u64,
     /// By how much.
     pub stall: Nanos,
+    /// Operations that are let in per second; 0 means no limit.
+    pub rate: u64,
+    /// How many are let in at once after a pause, before the limit holds.
+    pub burst: u64,
+    /// After so long without work it sleeps; 0 means never.
+    pub sleep_after: Nanos,
+    /// How long it takes to wake up.
+    pub wake: Nanos,
+    /// Time of a discard; like a flush it waits for all and holds all.
+    pub discard: Nanos,
 }
 
 /// What is asked of the disk.
@@ -40,6 +53,8 @@ pub enum Op {
     Write,
     /// All that was written is to be safe.
     Flush,
+    /// Bytes are not needed any more.
+    Discard,
 }
 
 /// The disk at work.
@@ -51,20 +66,28 @@ pub struct Queue {
     /// Where the last operation ended.
     head: u64,
     count: u64,
+    /// When the next operation may be let in, if none was let in early.
+    let_in: Nanos,
 }
 
 impl Queue {
     /// An idle disk. A model without channels gets one.
     pub fn new(model: Model) -> Queue {
-        Queue { model, free: vec![0; model.channels.max(1)], head: 0, count: 0 }
+        Queue { model, free: vec![0; model.channels.max(1)], head: 0, count: 0, let_in: 0 }
+    }
+
+    /// Reads and writes so far.
+    pub fn count(&self) -> u64 {
+        self.count
     }
 
     /// Takes an operation that arrives now, and says when it will be done.
     pub fn arrive(&mut self, now: Nanos, op: Op, offset: u64, len: u64) -> Nanos {
+        let busy_until = self.free.iter().copied().fold(0, Nanos::max);
         let m = &self.model;
-        if op == Op::Flush {
-            let all_done = self.free.iter().copied().fold(now, Nanos::max);
-            let done = all_done.saturating_add(m.flush);
+        if matches!(op, Op::Flush | Op::Discard) {
+            let time = if op == Op::Flush { m.flush } else { m.discard };
+            let done = busy_until.max(now).saturating_add(time);
             self.free.fill(done);
             return done;
         }
@@ -80,8 +103,18 @@ impl Queue {
         if m.stall_every > 0 && self.count % m.stall_every == 0 {
             time = time.saturating_add(m.stall);
         }
+        if m.sleep_after > 0 && now.saturating_sub(busy_until) >= m.sleep_after {
+            time = time.saturating_add(m.wake);
+        }
+        let mut begin = now;
+        if let Some(apart) = 1_000_000_000u64.checked_div(m.rate) {
+            // Virtual scheduling (ITU-T I.371, GCRA): each is due `apart` after the one before; a burst is let in early.
+            let early = apart.saturating_mul(m.burst.saturating_sub(1));
+            begin = now.max(self.let_in.saturating_sub(early));
+            self.let_in = self.let_in.max(now).saturating_add(apart);
+        }
         let Some(channel) = self.free.iter_mut().min() else { return now };
-        *channel = (*channel).max(now).saturating_add(time);
+        *channel = (*channel).max(begin).saturating_add(time);
         *channel
     }
 }
@@ -101,6 +134,11 @@ mod tests {
         seek: 0,
         stall_every: 0,
         stall: 0,
+        rate: 0,
+        burst: 0,
+        sleep_after: 0,
+        wake: 0,
+        discard: 0,
     };
 
     #[test]
@@ -127,6 +165,27 @@ mod tests {
         q.arrive(0, Op::Write, 0, 1);
         assert_eq!(q.arrive(MS, Op::Flush, 0, 0), 7 * MS);
         assert_eq!(q.arrive(MS, Op::Read, 0, 1), 8 * MS);
+    }
+
+    #[test]
+    fn a_limit_lets_a_burst_in_and_then_one_after_the_other() {
+        let mut q = Queue::new(Model { channels: 8, rate: 100, burst: 2, ..DISK });
+        let done: Vec<_> = (0..4).map(|_| q.arrive(0, Op::Read, 0, 4096)).collect();
+        assert_eq!(done, [MS, MS, 11 * MS, 21 * MS]);
+        // After a pause there is a burst again.
+        assert_eq!(q.arrive(100 * MS, Op::Read, 0, 4096), 101 * MS);
+        assert_eq!(q.arrive(100 * MS, Op::Read, 0, 4096), 101 * MS);
+        assert_eq!(q.arrive(100 * MS, Op::Read, 0, 4096), 111 * MS);
+    }
+
+    #[test]
+    fn it_sleeps_and_wakes_and_discards_hold_all() {
+        let mut q = Queue::new(Model { sleep_after: 50 * MS, wake: 20 * MS, discard: 9 * MS, ..DISK });
+        assert_eq!(q.arrive(10 * MS, Op::Read, 0, 4096), 11 * MS);
+        assert_eq!(q.arrive(60 * MS, Op::Read, 0, 4096), 61 * MS);
+        assert_eq!(q.arrive(111 * MS, Op::Read, 0, 4096), 132 * MS);
+        assert_eq!(q.arrive(140 * MS, Op::Discard, 0, 4096), 149 * MS);
+        assert_eq!(q.arrive(141 * MS, Op::Read, 0, 4096), 150 * MS);
     }
 
     proptest! {

@@ -7,11 +7,12 @@ use crate::blocks::InOrder;
 use crate::cells::Cells;
 use crate::device::Device;
 use crate::operations::Operations;
+use crate::pair::Pair;
 use crate::tasks::Tasks;
 use crate::traffic::Flow;
 use ledger::{Ledger, Reason};
 use life::{Bio, ByClass, Class, Names, Plug, Request, Sink, Tally, TaskName};
-use operation::{Account, Below, Follow, History, Operation, Outside, Over};
+use operation::{Account, Follow, History, Known, Operation, Outside, Over};
 use rustc_hash::FxHashMap;
 use trace::{Action, Batch, DevId, Nanos};
 
@@ -80,14 +81,19 @@ impl Analysis {
         analysis
     }
 
-    /// Tells where devices lie on others, for what a recording does not say.
-    pub fn lies_below(&mut self, below: impl IntoIterator<Item = Below>) {
-        self.follow.lies_below(below);
+    /// Tells what a recording does not say.
+    pub fn knows(&mut self, known: Known) {
+        self.follow.knows(known);
     }
 
     /// Takes in the events of a batch.
     pub fn feed(&mut self, batch: &Batch) {
         self.follow.feed(batch, &mut self.found);
+    }
+
+    /// The same, and tells `also` of every life: whoever wants more of it need not follow the events again.
+    pub fn feed_with(&mut self, batch: &Batch, also: &mut (impl Sink + Over)) {
+        self.follow.feed(batch, &mut Pair(&mut self.found, also));
     }
 
     /// Ends the recording and puts the halves together.
@@ -110,6 +116,11 @@ impl Analysis {
         for (lower, upper) in self.follow.stacked() {
             if let Some(at) = which.get(&lower) {
                 devices[*at].upper = Some(upper);
+            }
+        }
+        for (upper, unclaimed) in self.follow.unclaimed() {
+            if let Some(at) = which.get(&upper) {
+                devices[*at].unclaimed = unclaimed;
             }
         }
         for ((dev, class), phases) in cells.sum(|k| Some((k.dev, Class::of(k.op, k.flags)))) {
@@ -192,6 +203,7 @@ impl Sink for Found {
         let device = self.device(r.dev);
         if let Some(d2c) = r.time.d2c() {
             device.company[class].record(r, d2c);
+            device.pace.record(r, d2c);
         }
         let second = device.series.at(r.time.completed);
         second.completed[class] += 1;
@@ -251,6 +263,7 @@ impl Sink for Found {
         let device = self.device(dev);
         device.depth.set(now, depth);
         device.tags.set(now, depth);
+        device.pace.set(now, depth);
     }
 }
 

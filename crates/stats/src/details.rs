@@ -199,7 +199,7 @@ impl Sink for Found {
                 to.record(time.0);
             }
         }
-        if let Some(q2c) = b.time.q2c().filter(|_| !b.is_child) {
+        if let Some(q2c) = b.time.q2c().filter(|_| !b.is_child()) {
             task.q2c.record(q2c.0);
         }
     }

@@ -2,12 +2,13 @@
 
 use crate::depth::Depth;
 use crate::distribution::Distribution;
+use crate::pace::Pace;
 use crate::phases::Phases;
 use crate::series::{Cell, Series};
 use crate::tags::Tags;
 use crate::tail::Tail;
 use crate::traffic::Traffic;
-use life::{Bio, Class, Plug, Request};
+use life::{Bio, Class, Plug, Request, Unclaimed};
 use std::collections::BTreeMap;
 use trace::{Bytes, DevId, Nanos};
 
@@ -192,12 +193,16 @@ pub struct Device {
     pub tags: Tags,
     /// Plugs by task number.
     pub plugs: BTreeMap<u32, PlugStats>,
+    /// How it keeps pace.
+    pub pace: Pace,
     /// Per second.
     pub series: Series<Second>,
     /// What passed by, event by event.
     pub traffic: Traffic,
     /// The recorded device that lies on this one.
     pub upper: Option<DevId>,
+    /// Reads that it sent to devices below for none of its own bios that was seen.
+    pub unclaimed: Unclaimed,
 }
 
 impl Device {
@@ -211,9 +216,11 @@ impl Device {
             depth: Depth::new(),
             tags: Tags::default(),
             plugs: BTreeMap::new(),
+            pace: Pace::default(),
             series: Series::new(),
             traffic: Traffic::default(),
             upper: None,
+            unclaimed: Unclaimed::default(),
         }
     }
 

@@ -13,6 +13,8 @@ mod focus;
 mod kept;
 mod messages;
 mod operations;
+mod pace;
+mod pair;
 mod phases;
 mod pictures;
 mod seek;
@@ -35,10 +37,11 @@ pub use focus::{class_op, class_words, Focus, Group, TAIL_SHARE};
 pub use kept::{Kept, Met, Ran};
 pub use messages::Messages;
 pub use operations::{OpKey, OpStats, Operations, OutsideStats};
+pub use pace::{AfterIdle, Held, Pace};
 pub use phases::Phases;
 pub use pictures::{
-    heat_bucket, heat_lower, Axis, Columns, DevicePictures, Extents, Heat, Moment, Pictures, SlowMoment,
-    SlowRequest, Who, EXTENT_GRID, FINEST, HEAT_BUCKETS, MOST_COLUMNS,
+    heat_bucket, heat_lower, Axis, Behind, Columns, DevicePictures, Extents, Heat, Moment, Pictures,
+    SlowMoment, SlowRequest, Who, EXTENT_GRID, FINEST, HEAT_BUCKETS, MOST_COLUMNS,
 };
 pub use seek::{Measure, Mode, Seeks};
 pub use series::{Cell, Series};

@@ -55,13 +55,19 @@ impl OpStats {
         }
         let (bucket, sum) = self.tail.place(total);
         let (paths, devices) = (&mut self.paths, &mut self.devices);
-        let mut no_tag = false;
+        let (mut no_tag, mut cut) = (false, None);
         account.each(|node, reason, waits, request| {
             let time = node.length();
             *paths.entry((bucket, waits, reason)).or_default() += time;
             if let Some(entry) = request {
                 *devices.entry(entry.done.dev()).or_default() += time;
                 company(sum, reason, time, entry);
+                if let Done::Request(r) = &entry.done {
+                    if r.split && reason == Reason::Device {
+                        sum.split_device += time;
+                        cut = Some(r.bytes.0.max(1));
+                    }
+                }
             }
             if waits.has(Wait::Tag) {
                 // Asleep in blk_mq_get_tag: there was no free one all the time.
@@ -72,6 +78,14 @@ impl OpStats {
             sum.time.spend(reason, time);
         });
         sum.no_tag += u64::from(no_tag);
+        if let Some(piece) = cut {
+            // What was asked for at once is known of reads and writes; of others no more than that there were two pieces.
+            let known = if o.moves_bytes() && o.result > 0 { o.result as u64 } else { 0 };
+            let asked = known.max(2 * piece);
+            sum.split += 1;
+            sum.pieces += asked.div_ceil(piece);
+            sum.split_bytes += Bytes(asked);
+        }
         if self.slowest.wants(total) {
             self.slowest.add(Kept::new(*o, account, names, history));
         }

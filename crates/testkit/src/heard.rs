@@ -2,7 +2,9 @@
 
 use crate::binary::Layout;
 use crate::story::Story;
-use life::{Bio, ByClass, Lives, Lower, Names, Op, Plug, Request, Sink, Tally, Timeline};
+use life::{
+    Bio, BioNumber, ByClass, Lives, Lower, Names, Op, Plug, Request, Sink, Tally, Timeline, Unclaimed,
+};
 use std::path::Path;
 use trace::{Batch, Bytes, DevId, Nanos, Sector};
 
@@ -19,6 +21,10 @@ pub struct Heard {
     pub depths: Vec<(DevId, Nanos, u64)>,
     /// Names of the tasks of [`Heard::requests`].
     pub tasks: Vec<String>,
+    /// Bios that found the one that had sent them when they were over: child, parent.
+    pub adopted: Vec<(BioNumber, BioNumber)>,
+    /// Reads of stacked devices that found none.
+    pub unclaimed: Vec<(DevId, Unclaimed)>,
     /// The end.
     pub tally: Tally,
     /// The most pieces that were in flight at once.
@@ -32,6 +38,9 @@ impl Sink for Heard {
     }
     fn bio(&mut self, bio: &Bio, _: &Names) {
         self.bios.push(bio.clone());
+    }
+    fn adopted(&mut self, child: BioNumber, parent: BioNumber) {
+        self.adopted.push((child, parent));
     }
     fn plug(&mut self, plug: &Plug, _: &Names) {
         self.plugs.push(*plug);
@@ -59,6 +68,7 @@ pub fn heard_in_batches(story: &Story, size: usize) -> Heard {
         lives.feed(&batch, &mut heard);
         heard.most_in_flight = heard.most_in_flight.max(lives.in_flight());
     }
+    heard.unclaimed = lives.unclaimed().collect();
     heard.tally = lives.finish();
     heard
 }
@@ -80,6 +90,7 @@ pub fn heard_from(path: &Path) -> Heard {
         lives.feed(&batch, &mut heard);
         heard.most_in_flight = heard.most_in_flight.max(lives.in_flight());
     }
+    heard.unclaimed = lives.unclaimed().collect();
     heard.tally = lives.finish();
     heard
 }
@@ -130,7 +141,7 @@ impl Heard {
             let own = |name: &str| match name {
                 "pieces" => b.pieces.to_string(),
                 "merged" => b.merged.to_string(),
-                "child" => b.is_child.to_string(),
+                "child" => b.is_child().to_string(),
                 "children" => b.lower.as_ref().map_or("-".into(), |l| l.children.to_string()),
                 "lower" => b.lower.as_ref().map_or("-".into(), steps),
                 _ => panic!("bios have no column {name:?}"),

@@ -61,6 +61,11 @@ pub fn open(path: &Path) -> Result<Recording, Error> {
     open_per_cpu(found, path)
 }
 
+/// Opens what stands on standard input, of which some was read already: `reader` gives that first.
+pub fn open_standard_input(reader: Box<dyn std::io::Read + Send>) -> Result<Recording, Error> {
+    open_one(Input::from_reader(PathBuf::from("standard input"), reader, None)?)
+}
+
 fn folder_or_here(parent: &Path) -> PathBuf {
     if parent.as_os_str().is_empty() {
         PathBuf::from(".")
@@ -206,7 +211,7 @@ fn only_one_cpu(path: &Path) -> Option<String> {
 }
 
 /// How much may be written above the first event in a mail that holds blkparse's text.
-const LONGEST_LETTER: usize = 256 * 1024;
+pub const LONGEST_LETTER: usize = 256 * 1024;
 
 /// Text has no zero bytes; every binary format has some in its first few hundred.
 fn is_text(start: &[u8]) -> bool {

@@ -44,22 +44,25 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
                     continue;
                 }
                 let v = verdict.take().unwrap_or_else(|| Verdict::found(NAME, Nanos(0), Confidence::Medium));
-                let at = |threads: f64| {
-                    table
-                        .row(&plain(threads))
-                        .and_then(|r| r.get(&after))
-                        .map_or(String::new(), |n| place.at(n))
+                let at = |n: f64| {
+                    table.row(&plain(n)).and_then(|r| r.get(&after)).map_or(String::new(), |n| place.at(n))
                 };
-                verdict =
-                    Some(
-                        v.because(format!(
-                        "{}, {after} against {before}: {} at {} threads ({}) with {}, {} at {} ({}) with {}",
-                        place.name(), signed(slower.1), plain(slower.0), at(slower.0), many.name,
-                        signed(faster.1), plain(faster.0), at(faster.0), few.name,
+                verdict = Some(
+                    v.because(format!(
+                        "{}, {after} against {before}: {} at {} ({}) with {}, {} at {} ({}) with {}",
+                        place.name(),
+                        signed(slower.1),
+                        threads(slower.0),
+                        at(slower.0),
+                        many.name,
+                        signed(faster.1),
+                        threads(faster.0),
+                        at(faster.0),
+                        few.name,
                     ))
-                        .because(format!("{}: {}; {}", place.name(), crossing(many), crossing(few)))
-                        .because_some(check(place, table, &before, &after)),
-                    );
+                    .because(format!("{}: {}; {}", place.name(), crossing(many), crossing(few)))
+                    .because_some(check(place, table, &before, &after)),
+                );
             }
         }
     }
@@ -120,15 +123,20 @@ fn signed(change: f64) -> String {
     format!("{:+.1} %", change * 100.0)
 }
 
+/// `1 thread`, `16 threads`
+fn threads(n: f64) -> String {
+    format!("{} thread{}", plain(n), if n == 1.0 { "" } else { "s" })
+}
+
 /// Where the change turns from loss to gain. Between two points it is taken as straight over the logarithm of threads.
 fn crossing(curve: &Curve) -> String {
     let turn = curve.points.windows(2).find(|w| w[0].1 < 0.0 && w[1].1 >= 0.0);
     match turn {
         Some(&[(n0, c0), (n1, c1)]) => {
             let part = -c0 / (c1 - c0);
-            let threads = (n0.ln() + part * (n1.ln() - n0.ln())).exp();
+            let about = (n0.ln() + part * (n1.ln() - n0.ln())).exp();
             format!(
-                "with {} the curves cross between {} and {} threads, at about {threads:.1}",
+                "with {} the curves cross between {} and {} threads, at about {about:.1}",
                 curve.name,
                 plain(n0),
                 plain(n1)
@@ -140,9 +148,9 @@ fn crossing(curve: &Curve) -> String {
         _ => {
             let (n, c) = greatest(curve);
             format!(
-                "with {} the curves do not cross; they come nearest at {} threads ({})",
+                "with {} the curves do not cross; they come nearest at {} ({})",
                 curve.name,
-                plain(n),
+                threads(n),
                 signed(c)
             )
         }

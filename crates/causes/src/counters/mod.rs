@@ -9,9 +9,11 @@
 
 mod log_force;
 mod raid;
+mod request_limit;
 mod request_size;
 mod say;
 mod scheduler_starvation;
+mod settings;
 mod stable_page;
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@
 //!   Counters cannot say what it waits for there: *cannot tell*, with what to record.
 
 use super::say::{number, plain, quantity, times, In};
+use super::settings::{of_device, Set};
 use crate::words::{ns, percent, size};
 use crate::{Confidence, Verdict};
 use evidence::{Mail, Row, Unit};
@@ -25,6 +26,9 @@ const NOTABLE: f64 = 0.2;
 const DEFAULT_STRIPES: f64 = 256.0;
 /// What a stripe head has of each member (`RAID5_STRIPE_SIZE`, a page).
 const STRIPE_PAGE: f64 = 4096.0;
+
+/// A stripe cache of which so much is in use is full.
+const FULL: f64 = 0.95;
 
 /// An array and its members at one time.
 struct Array<'a> {
@@ -62,7 +66,7 @@ fn array<'a>(place: In<'a>, rows: &'a [Row]) -> Option<Array<'a>> {
     usable.then_some(Array { place, name: &own.of, seen, members })
 }
 
-impl Array<'_> {
+impl<'a> Array<'a> {
     fn wait(&self) -> f64 {
         self.seen.value("w_await").or(self.seen.value("await")).unwrap_or(0.0)
     }
@@ -87,6 +91,14 @@ impl Array<'_> {
         let of_array = self.seen.value("wbytes/s")? / self.seen.value("w/s")?;
         let of_member = self.sum("wbytes/s") / self.sum("w/s");
         (of_member > 0.0).then_some((of_array, of_member))
+    }
+
+    /// A setting of the array (`md/stripe_cache_size`).
+    fn set<'s>(&self, mails: &'s [Mail], path: &str) -> Option<Set<'s>>
+    where
+        'a: 's,
+    {
+        of_device(mails, self.place, Some(self.name), path)
     }
 
     /// What members write for each byte written to the array.
@@ -202,6 +214,9 @@ pub(super) fn bitmap(mails: &[Mail]) -> Option<Verdict> {
         rate(without),
     ));
     v = stack.into_iter().fold(v, Verdict::because);
+    for path in ["md/level", "md/chunk_size", "md/consistency_policy"] {
+        v = with.set(mails, path).map(|s| s.words()).into_iter().fold(v, Verdict::because);
+    }
     v.share = share;
     Some(
         v.unless("the same wait without the bitmap")
@@ -246,19 +261,34 @@ pub(super) fn stripe_cache(mails: &[Mail]) -> Option<Verdict> {
         if let (Some(queue), Some((of_array, _))) = (array.seen.value("queue"), array.sizes()) {
             let data = array.members.len() as f64 - 1.0;
             let stripes = queue * (of_array / (STRIPE_PAGE * data)).max(1.0);
-            if stripes > DEFAULT_STRIPES {
+            let set = array.set(mails, "md/stripe_cache_size");
+            let has = set.and_then(|s| s.number()).unwrap_or(DEFAULT_STRIPES);
+            let whence = set.map_or(format!("md has {} unless told otherwise", plain(has)), |s| s.words());
+            if stripes > has || set.is_some() {
                 text += &format!(
-                    "; {} writes of {} at once need about {} stripe heads of {} of each member, md has {} unless told otherwise",
+                    "; {} writes of {} at once need about {} stripe heads of {} of each member, {whence}",
                     plain(queue),
                     size(Bytes(of_array as u64)),
                     plain(stripes.round()),
                     size(Bytes(STRIPE_PAGE as u64)),
-                    plain(DEFAULT_STRIPES)
                 );
             }
         }
+        let full = array.set(mails, "md/stripe_cache_active").zip(array.set(mails, "md/stripe_cache_size"));
+        let full = full.filter(|(active, size)| {
+            active.number().zip(size.number()).is_some_and(|(active, size)| active >= FULL * size)
+        });
+        if let Some((active, _)) = full {
+            text += &format!("; and it is full: {}", active.words());
+        }
         let so_far = v.take().unwrap_or_else(|| {
             let name = array.name;
+            if full.is_some() {
+                return Verdict::found(NAME, Nanos(0), Confidence::Medium).try_this(
+                    "more stripe heads; each takes a page per member",
+                    format!("echo 8192 > /sys/block/{name}/md/stripe_cache_size"),
+                );
+            }
             let devices: Vec<String> = array.members.iter().map(|m| format!("/dev/{}", m.of)).collect();
             Verdict::cannot_tell(
                 NAME,

@@ -6,15 +6,16 @@
 //!
 //! **Refuted** if the time of a sector is the same for small and large requests.
 
-use super::say::{number, plain, quantity, In};
+use super::request_limit::{cut, set, stated};
+use super::say::{plain, quantity, In};
 use crate::words::{percent, size};
 use crate::{Confidence, Verdict};
-use evidence::{Claim, Mail, Row, Unit};
+use evidence::{Mail, Row, Unit};
 use trace::{Bytes, Nanos};
 
-const NAME: &str = "request-size";
+pub(super) const NAME: &str = "request-size";
 /// Sizes that differ less are the same.
-const SMALLER: f64 = 2.0;
+pub(super) const SMALLER: f64 = 2.0;
 /// The time of a byte must differ by this to be worth a word.
 const DEARER: f64 = 1.3;
 /// Fewer in the queue, and the device may have waited for work.
@@ -42,11 +43,16 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
         if let (Some(small), Some(large)) = (small, large) {
             if large.size >= SMALLER * small.size && large.of == small.of {
                 verdict = Some(two(verdict.take(), small, large, &flows));
+                for f in [small, large] {
+                    verdict = verdict.map(|v| {
+                        cut(mails, f.place, &f.row.of, f.size).into_iter().fold(v, Verdict::because)
+                    });
+                }
             }
         }
-        verdict = limits(verdict.take(), mail);
+        verdict = stated(verdict.take(), mail);
     }
-    verdict
+    set(verdict, mails)
 }
 
 fn flow(place: In) -> Option<Flow> {
@@ -159,60 +165,10 @@ fn two(so_far: Option<Verdict>, small: &Flow, large: &Flow, all: &[Flow]) -> Ver
     v.unless("the same time for a sector in small requests as in large ones")
         .without("what cuts the requests: `grep . /sys/block/*/queue/max*_sectors_kb /sys/block/*/queue/max_segment*` on host and guest, and iowhy record on both")
         .try_this(
-            "larger requests, as far as max_hw_sectors_kb allows; others wait longer behind each",
+            format!(
+                "of {}: larger requests, as far as max_hw_sectors_kb allows, or merge them before; others wait longer behind each",
+                small.place.name()
+            ),
             format!("cat /sys/block/{0}/queue/max_hw_sectors_kb > /sys/block/{0}/queue/max_sectors_kb", small.row.of),
         )
-}
-
-/// Sizes of requests that the author states, beside those that were sent.
-fn limits(so_far: Option<Verdict>, mail: &Mail) -> Option<Verdict> {
-    let stated = |of: &str| mail.claims.iter().filter(|c| c.of == of).collect::<Vec<&Claim>>();
-    let sizes = stated("request size");
-    let (Some(least), Some(most)) = (
-        sizes.iter().min_by(|a, b| a.from.total_cmp(&b.from)),
-        sizes.iter().max_by(|a, b| a.from.total_cmp(&b.from)),
-    ) else {
-        return so_far;
-    };
-    if most.from < SMALLER * least.from {
-        return so_far;
-    }
-    let kib = |c: &Claim| size(Bytes(c.from as u64));
-    let mut text = format!(
-        "the limit (max_sectors_kb) is {} in one case and {} in the other ({})",
-        kib(least),
-        kib(most),
-        mail.at(most.at)
-    );
-    if let Some(optimal) = stated("optimal request size").first() {
-        text += &format!(
-            "; optimal for the device is {}, by its own word ({})",
-            kib(optimal),
-            mail.at(optimal.at)
-        );
-    }
-    let mut v = so_far.unwrap_or_else(|| Verdict::found(NAME, Nanos(0), Confidence::Low));
-    v = v.because(text);
-    for run in &mail.runs {
-        // The largest that was sent, and how often.
-        let rows = || run.of("blkparse").flat_map(|r| r.rows.iter()).filter(|r| r.get("at.D").is_some());
-        let Some(largest) = rows().filter_map(|r| r.get("bytes")).max_by(|a, b| a.value.total_cmp(&b.value))
-        else {
-            continue;
-        };
-        if [least.from, most.from].contains(&largest.value) {
-            let n = rows().filter(|r| r.value("bytes") == Some(largest.value)).count();
-            let place = In { mail, run };
-            v = v.because(format!(
-                "{}: {n} of the requests sent have {} ({})",
-                place.name(),
-                number(largest),
-                place.at(largest)
-            ));
-        }
-    }
-    Some(v.try_this(
-        "the smaller limit, which was the faster one there; large sequential I/O takes more requests",
-        format!("echo {} > /sys/block/DEV/queue/max_sectors_kb", least.from / 1024.0),
-    ))
 }

@@ -4,6 +4,7 @@
 //! after the dispatch.
 
 use super::say::In;
+use super::settings::of_device;
 use crate::words::ns;
 use crate::{Confidence, Verdict};
 use evidence::{Mail, Reading, Row};
@@ -17,11 +18,13 @@ const STARVED: f64 = 500e6;
 pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
     let mut found: Option<Verdict> = None;
     let mut open: Vec<String> = vec![];
+    let mut first: Option<In> = None;
     for mail in mails {
         for run in &mail.runs {
             for reading in run.of("blkparse") {
                 for row in &reading.rows {
                     let place = In { mail, run };
+                    first.get_or_insert(place);
                     if let Some(text) = starved(place, reading, row) {
                         let v = found
                             .take()
@@ -45,7 +48,22 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
         None if open.is_empty() => return None,
         None => Verdict::cannot_tell(NAME, missing),
     };
-    Some(open.into_iter().fold(verdict, Verdict::because))
+    let verdict = open.into_iter().fold(verdict, Verdict::because);
+    let Some(place) = first else { return Some(verdict) };
+    Some(settings(mails, place).into_iter().fold(verdict, Verdict::because))
+}
+
+/// The scheduler and its limits, of the only device that the texts tell of: blkparse's lines have its number alone.
+fn settings(mails: &[Mail], place: In) -> Vec<String> {
+    let names = [
+        "queue/scheduler",
+        "queue/iosched/read_expire",
+        "queue/iosched/write_expire",
+        "queue/iosched/fifo_batch",
+        "queue/iosched/writes_starved",
+        "queue/nr_requests",
+    ];
+    names.iter().filter_map(|name| of_device(mails, place, None, name)).map(|set| set.words()).collect()
 }
 
 fn at(row: &Row, action: &str) -> Option<f64> {

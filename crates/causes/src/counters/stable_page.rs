@@ -9,6 +9,7 @@
 //! ```
 
 use super::say::{number, plain, times, In};
+use super::settings::{mounts, of_device, Set};
 use crate::words::count;
 use crate::Verdict;
 use evidence::{Mail, Reading, Row};
@@ -22,25 +23,31 @@ const LONGER: f64 = 4.0;
 struct Writer<'a> {
     place: In<'a>,
     row: &'a Row,
+    /// Whether the device needs stable pages, where the text tells it.
+    stable: Option<Set<'a>>,
 }
 
 pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
     let mut verdict: Option<Verdict> = None;
     for mail in mails {
-        let writers: Vec<Writer> = mail.runs.iter().filter_map(|run| writer(In { mail, run })).collect();
+        let writers: Vec<Writer> =
+            mail.runs.iter().filter_map(|run| writer(mails, In { mail, run })).collect();
         for with in writers.iter().filter(|w| stalls(w.row)) {
             let Some(max) = with.row.latency("max") else { continue };
-            let Some(without) =
-                writers.iter().find(|o| counterpart(&with.place.run.label, &o.place.run.label))
-            else {
+            let Some(without) = writers.iter().find(|o| with.differs_from(o)) else {
                 continue;
             };
             let Some(other) = without.row.latency("max").filter(|o| max.value >= LONGER * o.value) else {
                 continue;
             };
             let p9999 = |w: &Writer| w.row.latency("p99.99").map_or("unknown".into(), number);
+            let higher = with
+                .row
+                .latency("p99.99")
+                .zip(without.row.latency("p99.99"))
+                .is_some_and(|(a, b)| a.value > b.value);
             let mut text = format!(
-                "{}: max {} ({}) against {} for {} ({}), {}; p99.99 {} against {}: the maximum is {} that",
+                "{}: max {} ({}) against {} for {} ({}), {}; p99.99 is {}higher, {} against {}: the maximum is {} that",
                 with.place.name(),
                 number(max),
                 with.place.at(max),
@@ -48,6 +55,7 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
                 without.place.name(),
                 without.place.at(other),
                 times(max.value / other.value),
+                if higher { "" } else { "no " },
                 p9999(with),
                 p9999(without),
                 with.row.latency("p99.99").map_or("unknown".into(), |p| times(max.value / p.value)),
@@ -67,7 +75,7 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
                      `grep . /sys/block/*/queue/stable_writes` (1 where the device needs stable pages)",
                 )
             });
-            verdict = Some(v.because(text));
+            verdict = Some(told(v.because(text), mails, with));
             if let (Some(a), Some(b)) = (with.row.get("iops"), without.row.get("iops")) {
                 if (a.value / b.value - 1.0).abs() < 0.01 {
                     let text = format!(
@@ -85,13 +93,44 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
     })
 }
 
+/// What the text tells of the device: whether it needs stable pages, and what is mounted on it.
+fn told(v: Verdict, mails: &[Mail], with: &Writer) -> Verdict {
+    let v = match with.stable {
+        Some(s) if s.chosen() == "1" => {
+            v.because(format!("{}: writers do wait for pages under writeback there", s.words()))
+        }
+        Some(s) => v.because(format!("{}: against it, pages may change while they are written", s.words())),
+        None => v,
+    };
+    let device = with.device().unwrap_or("");
+    mounts(mails, device).into_iter().fold(v, Verdict::because)
+}
+
+impl Writer<'_> {
+    /// The device of whose counters fio tells.
+    fn device(&self) -> Option<&str> {
+        let rows = self.place.run.of("fio").flat_map(|job| &job.rows);
+        rows.filter(|row| row.get("write.ios").is_some()).last().map(|row| row.of.as_str())
+    }
+
+    /// Whether this is the one with stable pages and the other the one without, by setting or by label.
+    fn differs_from(&self, other: &Writer) -> bool {
+        match (self.stable, other.stable) {
+            (Some(a), Some(b)) if a.chosen() != b.chosen() => a.chosen() == "1",
+            _ => counterpart(&self.place.run.label, &other.place.run.label),
+        }
+    }
+}
+
 /// A run of buffered writes.
-fn writer(place: In) -> Option<Writer> {
+fn writer<'a>(mails: &'a [Mail], place: In<'a>) -> Option<Writer<'a>> {
     let job = place.run.of("fio").find(|j| j.row("write").is_some() && j.row("read").is_none())?;
     let direct = |r: &Reading| r.setting("direct") == Some("1");
     let job_file = place.mail.runs.iter().flat_map(|run| run.of("fio job file")).any(direct);
     (!job_file && !direct(job)).then_some(())?;
-    Some(Writer { place, row: job.row("write")? })
+    let mut writer = Writer { place, row: job.row("write")?, stable: None };
+    writer.stable = of_device(mails, place, writer.device(), "queue/stable_writes");
+    Some(writer)
 }
 
 /// Whether the longest is far beyond what all but one in ten thousand took.

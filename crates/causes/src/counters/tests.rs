@@ -137,7 +137,7 @@ fn faster_log_slower_fsync() {
             "log-force",
             Answer::Found,
             &[
-                "-54.1 % at 1 threads",
+                "-54.1 % at 1 thread ",
                 "with nr_cpus = 48",
                 "+36.7 % at 1",
                 "with nr_cpus = 16",
@@ -217,4 +217,113 @@ fn no_flood_without_a_difference() {
     let verdicts = judge_counters(&[Mail::read("calm", calm.as_bytes())]);
     let flood = verdicts.iter().find(|v| v.cause == "writeback-flood").unwrap();
     assert_eq!(flood.verdict, Answer::Rejected, "{flood:?}");
+}
+
+/// Settings pasted beside the numbers: the sentence that a cause makes of them.
+fn told(text: &str, cause: &str, answer: Answer, words: &[&str]) -> Verdict {
+    says(&Mail::read("mail", text.as_bytes()), cause, answer, words)
+}
+
+const DD: &str = "1073741824 bytes (1.1 GB, 1.0 GiB) copied, ";
+
+#[test]
+fn limits_that_are_pasted_are_compared_by_the_runs_under_each() {
+    let limit = |kib: u32| format!("/sys/block/sda/queue/max_sectors_kb:{kib}\n");
+    let optimal = "/sys/block/sda/queue/optimal_io_size:262144\n";
+    let text = format!(
+        "{optimal}{}Before:\n{DD}5.0 s, 215 MB/s\n\n{}After it:\n{DD}6.0 s, 179 MB/s\n",
+        limit(1024),
+        limit(4096)
+    );
+    let v = told(
+        &text,
+        "request-size",
+        Answer::Found,
+        &[
+            "the limit is 1 MiB in one case (sda/queue/max_sectors_kb is 1024 (mail:2)) and 4 MiB in the other",
+            "optimal for the device is 256 KiB, by its own word (sda/queue/optimal_io_size is 262144 (mail:1))",
+            "dd copy: 205 MiB/s with 1 MiB (mail:4), 171 MiB/s with 4 MiB (mail:8)",
+        ],
+    );
+    assert_eq!(v.remedies[0].command, "echo 1024 > /sys/block/sda/queue/max_sectors_kb");
+    // All in one line, as an archive leaves it.
+    let flat = text.replace('\n', " ") + &"word ".repeat(100);
+    told(&flat, "request-size", Answer::Found, &["the limit is 1 MiB", "dd copy: 205 MiB/s with 1 MiB"]);
+    // Two limits and nothing measured prove nothing.
+    let alone = [limit(1024), limit(4096)].concat();
+    told(&alone, "request-size", Answer::CannotTell, &["the limit is 1 MiB", "which limit is the faster"]);
+    let two_disks = limit(1024) + &limit(4096).replace("sda", "sdb");
+    assert!(judge_counters(&[Mail::read("mail", two_disks.as_bytes())]).is_empty());
+}
+
+#[test]
+fn what_throttles_writeback_is_quoted_where_it_is_pasted() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/mails/writeback.txt");
+    let text = std::fs::read_to_string(fixtures).unwrap();
+    let queue = |wbt: u32| {
+        format!("> /sys/block/sdb/queue/scheduler:noop [deadline] cfq\n> /sys/block/sdb/queue/wbt_lat_usec:{wbt}\n> vm.dirty_background_ratio = 10\n> vm.dirty_background_bytes = 0\n> /dev/sdb1 on /cache2 type xfs (rw,noatime)\n{text}")
+    };
+    let v = told(
+        &queue(0),
+        "writeback-flood",
+        Answer::Found,
+        &[
+            "sdb/queue/scheduler is deadline (mail:1)",
+            "writeback throttling is off: sdb/queue/wbt_lat_usec is 0 (mail:2)",
+            "when data is written back is set by vm.dirty_background_ratio is 10 (mail:3)",
+            "/cache2 is xfs (rw,noatime; mail:5)",
+        ],
+    );
+    assert!(
+        v.missing.is_empty()
+            && v.remedies[0].command.contains("echo 2000 > /sys/block/sdb/queue/wbt_lat_usec")
+    );
+    let v = told(&queue(2000), "writeback-flood", Answer::Found, &["writeback throttling is on"]);
+    assert!(v.remedies.iter().all(|r| !r.command.contains("wbt")));
+}
+
+#[test]
+fn stable_writes_that_are_pasted_tell_which_run_is_which() {
+    let job = |max: u32, n: u32| {
+        format!(
+            "log-append: (groupid=0, jobs=1): err= 0: pid={n}: Tue Dec 11 14:41:27 2012\n  write: io=614401KB, bw=5119.1KB/s, iops=5119 , runt=120001msec\n    clat (usec): min=3 , max={max} , avg= 7.32, stdev=411.95\n    clat percentiles (usec):\n     | 99.00th=[ 15], 99.99th=[ 25]\nDisk stats (read/write):\n  sda: ios=79/1287, merge=5/151907, ticks=702/147202, in_queue=147861, util=6.25%\n\n"
+        )
+    };
+    let set = |value: u32| format!("/sys/block/sda/queue/stable_writes:{value}\n");
+    let text = format!("{}Today:\n{}{}Then I tried:\n{}", set(1), job(225_702, 1), set(0), job(14_565, 2));
+    told(
+        &text,
+        "stable-page",
+        Answer::CannotTell,
+        &["max 226 ms", "14.6 ms", "sda/queue/stable_writes is 1 (mail:1): writers do wait"],
+    );
+}
+
+#[test]
+fn the_scheduler_and_its_limits_are_quoted() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/mails/request-size.txt");
+    let text = std::fs::read_to_string(fixtures).unwrap();
+    let set = "sda/queue/scheduler:noop [deadline] cfq\nsda/queue/iosched/write_expire:5000\n\n";
+    told(
+        &format!("{set}{text}"),
+        "scheduler-starvation",
+        Answer::Found,
+        &["sda/queue/scheduler is deadline (mail:1)", "sda/queue/iosched/write_expire is 5000 (mail:2)"],
+    );
+}
+
+#[test]
+fn a_stripe_cache_that_is_told_to_be_full_is_found() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/mails/raid-bitmap.txt");
+    let text = std::fs::read_to_string(fixtures).unwrap();
+    let set =
+        |active: u32| format!("md4/md/stripe_cache_size:1024\nmd4/md/stripe_cache_active:{active}\n\n{text}");
+    let words = ["md4/md/stripe_cache_size is 1024 (mail:1)"];
+    told(
+        &set(1020),
+        "raid-stripe-cache",
+        Answer::Found,
+        &[words[0], "it is full: md4/md/stripe_cache_active is 1020"],
+    );
+    told(&set(200), "raid-stripe-cache", Answer::CannotTell, &words);
 }

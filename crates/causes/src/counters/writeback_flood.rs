@@ -6,6 +6,7 @@
 //! the writes as such.
 
 use super::say::{number, quantity, times, In};
+use super::settings::{dirty, mounts, of_device};
 use crate::words::{count, ns};
 use crate::{Confidence, Verdict};
 use evidence::{Command, Mail, Reading, Row, Unit};
@@ -18,6 +19,11 @@ const SLOWER: f64 = 2.0;
 const SAME_MEDIAN: f64 = 1.5;
 /// With fewer writes than this part of the reads nothing was written beside them.
 const NO_WRITES: f64 = 0.001;
+/// What writeback throttling should aim for, in microseconds: the kernel's default for devices that do not turn
+/// (`wbt_default_latency_nsec`, block/blk-wbt.c).
+const TARGET: f64 = 2000.0;
+/// Rates that differ by less are about the same.
+const ABOUT: f64 = 1.1;
 /// From here on a read of a histogram counts as slow: no device that serves others in under a millisecond needs it.
 const SLOW_READ: f64 = 16e6;
 
@@ -42,7 +48,7 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
     let all: Vec<Reads> = mails
         .iter()
         .flat_map(|m| m.runs.iter().map(move |r| In { mail: m, run: r }))
-        .filter_map(reads)
+        .filter_map(|place| reads(mails, place))
         .collect();
     let mut verdict: Option<Verdict> = None;
     let mut against: Option<Verdict> = None;
@@ -79,44 +85,101 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
             v = v.because(format!("{}: {}", words(calm.beside), summary(calm, &["p99", "p99.95", "max"])));
         }
         v = v.because(format!(
-            "beside buffered writes: {}; {} {} times, max {}, while the median is {} against {}",
+            "beside buffered writes: {}; {} {} times, max {}, while the median is {} against {}{}",
             summary(flooded, &["p99", "p99.95", "max"]),
             worst.0,
             times(worst.1).trim_end_matches(" times"),
             ratio(flooded, calm, "max").map_or("unknown".into(), times),
             figure(flooded, "p50"),
             figure(calm, "p50"),
+            bandwidth(flooded, calm),
         ));
         for sentence in [written(flooded, calm), queue(flooded, calm), agreed, rates(flooded, calm)] {
             v = sentence.into_iter().fold(v, Verdict::because);
         }
         verdict = Some(v);
     }
-    let device = all.iter().find_map(|r| Some(disk(r)?.of.clone())).unwrap_or_else(|| "DEV".into());
-    let verdict = verdict.map(|v| {
-        v.unless("the same latencies while nothing is being written back")
+    let Some(v) = verdict else { return against };
+    let v = v.unless("the same latencies while nothing is being written back");
+    let flooded = all.iter().find(|r| r.beside == Beside::Buffered && disk(r).is_some());
+    let mut v = remedies(v, mails, flooded);
+    if let Some((calm, command)) = all.iter().rev().find_map(gentle) {
+        let text = format!(
+            "the writer itself waits for the disk (O_DIRECT, or fdatasync every few MiB): {} reads took {} at most here. Writing takes as long as the disk does",
+            words(calm.beside),
+            figure(calm, "max")
+        );
+        v = v.try_this(text, command);
+    }
+    Some(v)
+}
+
+/// Writes that did not flood, and the author's command that made them so.
+fn gentle<'r, 'a>(r: &'r Reads<'a>) -> Option<(&'r Reads<'a>, String)> {
+    let program = match r.beside {
+        Beside::Direct => "dd",
+        Beside::Sync => "mount",
+        _ => return None,
+    };
+    let command = r.place.run.commands.iter().rev().find(|c| c.program() == program)?;
+    Some((r, command.text.clone()))
+}
+
+/// What to change, after what is set.
+fn remedies(mut v: Verdict, mails: &[Mail], flooded: Option<&Reads>) -> Verdict {
+    let device = flooded.and_then(disk).map(|row| row.of.as_str());
+    let name = device.unwrap_or("DEV");
+    let set = |path: &str| of_device(mails, flooded?.place, device, path);
+    let throttling = set("queue/wbt_lat_usec");
+    let target = throttling.and_then(|s| s.number());
+    for path in ["queue/scheduler", "queue/nr_requests"] {
+        v = set(path).map(|s| s.words()).into_iter().fold(v, Verdict::because);
+    }
+    let throttle = |us: f64| format!("echo {us} > /sys/block/{name}/queue/wbt_lat_usec");
+    const COSTS: &str =
+        "writeback throttling holds writeback back when reads take longer than this; 75000 for disks that turn. Costs write throughput while others wait";
+    v = match (throttling, target) {
+        (Some(s), Some(0.0)) => {
+            v.because(format!("writeback throttling is off: {}", s.words())).try_this(COSTS, throttle(TARGET))
+        }
+        (Some(s), Some(us)) => {
+            let v = v.because(format!("writeback throttling is on: {}", s.words()));
+            if us > TARGET {
+                v.try_this(COSTS, throttle(TARGET))
+            } else {
+                v
+            }
+        }
+        _ => v
             .without("whether writeback throttling was on, and how much was in flight: iowhy record, or the text of `grep . /sys/block/*/queue/*`")
-            .try_this(
-                "writeback throttling holds writeback back when reads take longer than this; 75000 for disks that turn. Costs write throughput while others wait",
-                format!("echo 2000 > /sys/block/{device}/queue/wbt_lat_usec"),
-            )
-            .try_this(
-                "smaller, earlier floods; applies to the whole host",
-                "sysctl vm.dirty_background_bytes=33554432",
-            )
-    });
-    verdict.or(against)
+            .try_this(COSTS, throttle(TARGET)),
+    };
+    if let Some(place) = flooded.map(|r| r.place) {
+        let told = dirty(mails, place);
+        if !told.is_empty() {
+            v = v.because(format!("when data is written back is set by {}", told.join(", ")));
+        }
+        v = mounts(mails, name).into_iter().fold(v, Verdict::because);
+    }
+    v.try_this(
+        "smaller, earlier floods; applies to the whole host",
+        "sysctl vm.dirty_background_bytes=33554432",
+    )
 }
 
 /// The reads of a run and what was written beside them, if that can be told.
-fn reads(place: In) -> Option<Reads> {
+fn reads<'a>(mails: &[Mail], place: In<'a>) -> Option<Reads<'a>> {
     let job = place.run.of("fio").find(|job| job.row("read").is_some() && job.row("write").is_none())?;
     let row = job.row("read")?;
     let dd = place.run.commands.iter().rev().find(|c| c.program() == "dd");
     let flag = |c: &Command| c.parameter("oflag").or_else(|| c.parameter("conv")).map(str::to_owned);
-    let sync_mount = || place.run.commands.iter().any(|c| c.program() == "mount" && mounts_sync(&c.text));
-    let written = place.run.of("dd").next().is_some();
     let disk = job.rows.iter().find(|r| r.get("write.ios").is_some());
+    let told = || disk.map_or(vec![], |d| mounts(mails, &d.of));
+    let sync_mount = || {
+        let typed = place.run.commands.iter().any(|c| c.program() == "mount" && mounts_sync(&c.text));
+        typed || told().iter().any(|m| mounts_sync(m))
+    };
+    let written = place.run.of("dd").next().is_some();
     let share = disk.and_then(|d| Some(d.value("write.ios")? / d.value("read.ios")?.max(1.0)));
     let beside = match (dd.and_then(flag), written) {
         (Some(flags), true) if flags.contains("direct") => Beside::Direct,
@@ -132,7 +195,7 @@ fn reads(place: In) -> Option<Reads> {
 
 /// `mount -o remount,sync /mnt`
 fn mounts_sync(command: &str) -> bool {
-    command.split([' ', ',']).any(|option| option == "sync")
+    command.split([' ', ',', '(', ';']).any(|option| option == "sync")
 }
 
 /// Whether both jobs do the same.
@@ -162,6 +225,17 @@ fn words(beside: Beside) -> &'static str {
 fn ratio(a: &Reads, b: &Reads, name: &str) -> Option<f64> {
     let (a, b) = (a.row.latency(name)?.value, b.row.latency(name)?.value);
     (b > 0.0).then_some(a / b)
+}
+
+/// What the flood did to the rate: little, where few reads are slow but these very much so.
+fn bandwidth(flooded: &Reads, calm: &Reads) -> String {
+    let of = |r: &Reads| r.row.get("bw");
+    match of(flooded).zip(of(calm)) {
+        Some((with, without)) if (1.0 / ABOUT..ABOUT).contains(&(with.value / without.value.max(1.0))) => {
+            format!(", and the bandwidth is the same, {} against {}", number(with), number(without))
+        }
+        _ => String::new(),
+    }
 }
 
 /// The percentile from p99 on at which the two differ most.

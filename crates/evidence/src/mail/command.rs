@@ -57,7 +57,11 @@ pub(crate) fn command(words: &[Word], flat: bool, ends: impl Fn(usize) -> bool) 
     }
     let end = (from + 1..words.len().min(MOST_WORDS)).find(|&i| words[i].first || (flat && ends(i)));
     let end = end.unwrap_or(words.len().min(MOST_WORDS));
-    let text = words[from..end].iter().map(|w| w.text).collect::<Vec<_>>().join(" ");
+    let mut text = name.to_owned();
+    for word in &words[from + 1..end] {
+        text += if word.after_mark && !flat { " > " } else { " " };
+        text += word.text;
+    }
     Some((Command { text, at: prompt.spot }, end))
 }
 
@@ -82,5 +86,18 @@ impl Command {
     /// The value of a parameter written `name=value`.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         self.text.split(' ').find_map(|w| w.strip_prefix(name)?.strip_prefix('='))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::words::words;
+    use super::*;
+
+    #[test]
+    fn a_redirection_is_no_mark_of_quoting() {
+        let words = words("> # echo 1 > /sys/block/sda/queue/nomerges\n> and so on\n");
+        let (command, used) = command(&words, false, |_| false).unwrap();
+        assert_eq!((command.text.as_str(), used), ("echo 1 > /sys/block/sda/queue/nomerges", 4));
     }
 }

@@ -8,8 +8,10 @@
 
 mod claim;
 mod command;
+mod html;
 mod machine;
 pub(crate) mod number;
+mod pieces;
 mod printable;
 pub(crate) mod reading;
 mod run;
@@ -24,7 +26,7 @@ pub use reading::{Bucket, Reading, Row, Setting, Values};
 pub use run::Run;
 pub use words::Spot;
 
-use crate::saved;
+use crate::saved::{self, Saved};
 use crate::tool::{self, Found};
 use crate::{At, Place};
 use serde::Serialize;
@@ -62,6 +64,10 @@ pub struct Mail {
     pub left_out: usize,
     /// The first of these.
     pub first_left_out: Option<Spot>,
+    /// Whether it is longer than [`MOST_BYTES_OF_MAIL`], of which the rest was not read.
+    pub cut: bool,
+    /// A JSON document of a tool that breaks off, or is none; it is left out.
+    pub broken: Option<Spot>,
     /// Readings and settings that say again what an earlier one said, as quotes do; they are left out.
     pub repeated: usize,
     /// Readings and settings beyond the most that are kept.
@@ -71,16 +77,18 @@ pub struct Mail {
 impl Mail {
     /// Reads a text. Any bytes will do.
     pub fn read(file: &str, content: &[u8]) -> Mail {
+        let cut = content.len() > MOST_BYTES_OF_MAIL;
         let content = &content[..content.len().min(MOST_BYTES_OF_MAIL)];
         let text = String::from_utf8_lossy(content);
-        if let Some(mail) = saved::read(file, &text) {
-            return mail;
-        }
-        let text = printable::decoded(&text);
+        let text = printable::decoded(text.trim_start_matches('\u{feff}'));
+        let saved = Saved::read(&text);
+        let whole = text;
+        let text = saved.rest(&whole);
+        let text = html::shown(&text);
         let settings = settings::settings(&text);
         let mut words = words(&text);
         let (number, machines) = (words.len(), machine::machines(&words));
-        leave_out(&mut words, &settings.lines);
+        leave_out(&mut words, &text, &settings);
         let mut reader = Reader {
             words: &words,
             mail: Mail::default(),
@@ -102,7 +110,37 @@ impl Mail {
             at += reader.step(at);
         }
         reader.prose(words.len());
-        reader.mail
+        let mut mail = reader.mail;
+        mail.add(saved, &whole);
+        mail.cut = cut;
+        mail
+    }
+
+    /// Puts the runs of JSON documents among the others, each called by the words before it.
+    fn add(&mut self, saved: Saved, text: &str) {
+        let mut from = 0;
+        for (mut run, document) in saved.runs {
+            let before = words(text.get(from..document.start).unwrap_or(""));
+            let short = before.len() <= run::MOST_SAID && run::says_anything(&before);
+            // Warnings of fio's stand there too.
+            if short && !before.iter().any(|w| w.text == "fio:") {
+                run.label = run::line(&before[run::label(&before)]);
+            }
+            from = document.end;
+            self.runs.push(run);
+        }
+        for document in saved.documents {
+            let many = text.get(document).map_or(0, |d| d.split_whitespace().count());
+            self.words += many;
+            self.understood += many;
+        }
+        self.broken = saved.broken;
+        self.runs.sort_by_key(|run| run.at);
+        for machine in saved.machines {
+            if !self.machines.contains(&machine) {
+                self.machines.push(machine);
+            }
+        }
     }
 
     /// Reads a file of which the first bytes were looked at: fio's logs as a stream of any length, everything else as
@@ -112,7 +150,8 @@ impl Mail {
             return saved::fio_log::read(file, io::Cursor::new(looked_at).chain(rest));
         }
         let mut content = looked_at;
-        let room = MOST_BYTES_OF_MAIL.saturating_sub(content.len());
+        // One more than is read, to see whether there is more.
+        let room = (MOST_BYTES_OF_MAIL + 1).saturating_sub(content.len());
         (&mut rest).take(room as u64).read_to_end(&mut content)?;
         Ok(Mail::read(file, &content))
     }
@@ -127,17 +166,28 @@ impl Mail {
         self.has_readings() || !self.settings.is_empty()
     }
 
+    /// The setting of this name that held at a place: the last that the text tells before it, or the only one it tells.
+    pub fn setting(&self, name: &str, at: Spot) -> Option<&Setting> {
+        let mut all = self.settings.iter().filter(|s| s.name == name);
+        let before = all.clone().filter(|s| s.at <= at).max_by_key(|s| s.at);
+        before.or_else(|| all.next().filter(|_| all.next().is_none()))
+    }
+
     /// A place in it.
     pub fn at(&self, spot: Spot) -> At {
         At { file: Arc::from(self.file.as_str()), place: Place::Spot(spot) }
     }
 }
 
-/// Leaves out the words of some lines. What stands behind such lines is another paragraph.
-fn leave_out(words: &mut Vec<Word>, lines: &HashSet<u32>) {
+/// Leaves out the words of settings. What stands behind such lines is another paragraph.
+fn leave_out(words: &mut Vec<Word>, text: &str, settings: &settings::Settings) {
     let mut left_out = false;
     words.retain_mut(|word| {
-        let keep = !lines.contains(&word.spot.line);
+        let offset = word.text.as_ptr() as usize - text.as_ptr() as usize;
+        // The last part that begins at or before the word.
+        let part = settings.parts.partition_point(|part| part.start <= offset);
+        let within = part.checked_sub(1).is_some_and(|i| settings.parts[i].contains(&offset));
+        let keep = !within && !settings.lines.contains(&word.spot.line);
         word.paragraph |= keep && left_out;
         left_out = !keep;
         keep

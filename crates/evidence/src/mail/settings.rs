@@ -7,12 +7,16 @@
 //! > /sys/block/sda/queue/nr_requests:64        sda/queue/nr_requests = 64
 //! vm.dirty_ratio is too high                   prose
 //! ```
+//!
+//! A line may hold several, as flattening leaves them; `pieces.rs` takes these apart.
 
-use super::words::Spot;
+use super::pieces::{pieces, Piece};
+use super::words::{Spot, LONG_LINE};
 use super::Setting;
 use crate::document::all_kinds;
 use crate::{At, Place, System};
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Settings that are kept.
@@ -25,6 +29,8 @@ pub(crate) struct Settings {
     pub all: Vec<Setting>,
     /// The lines that said so, from 1.
     pub lines: HashSet<u32>,
+    /// Bytes of the text that said so, where the rest of the line did not.
+    pub parts: Vec<Range<usize>>,
     /// Settings that say again what an earlier one said.
     pub repeated: usize,
     /// Settings beyond the most that are kept.
@@ -37,18 +43,34 @@ pub(crate) fn settings(text: &str) -> Settings {
     let mut seen = HashSet::new();
     let mut kinds = all_kinds();
     let file: Arc<str> = Arc::from("");
-    let mut lines = (1u32..).zip(text.lines().map(unquoted)).peekable();
-    while let Some((number, line)) = lines.next() {
+    let mut lines = (1u32..).zip(text.lines()).peekable();
+    while let Some((number, whole)) = lines.next() {
+        let line = unquoted(whole);
         let at = At { file: file.clone(), place: Place::Line(number) };
         let mut told = System::default();
-        let mut take = |kind: &str, line: &str| {
-            kinds.iter_mut().any(|reader| reader.name() == kind && reader.line(line, &at, &mut told))
+        let mut take = |kind: &str, line: &str, told: &mut System| {
+            kinds.iter_mut().any(|reader| reader.name() == kind && reader.line(line, &at, told))
         };
-        let mut taken = kind_of(line).is_some_and(|kind| take(kind, line.trim_end()));
+        let several = several(whole);
+        if !several.is_empty() {
+            // Both are of the same text, so the difference of their addresses is the offset.
+            let offset = whole.as_ptr() as usize - text.as_ptr() as usize;
+            for Piece { kind, text, bytes } in several {
+                let mut told = System::default();
+                if take(kind, &text, &mut told) {
+                    let long = whole.len() > LONG_LINE;
+                    let column = if long { u32::try_from(bytes.start + 1).unwrap_or(u32::MAX) } else { 0 };
+                    found.add(&told, Spot { line: number, column }, &mut seen);
+                    found.parts.push(offset + bytes.start..offset + bytes.end);
+                }
+            }
+            continue;
+        }
+        let mut taken = kind_of(line).is_some_and(|kind| take(kind, line.trim_end(), &mut told));
         // Mailers break the long lines of mount(8) before the options.
         if let Some((next, rest)) = lines.peek().copied().filter(|_| !taken && line.contains(" on /")) {
-            let whole = format!("{} {}", line.trim_end(), rest.trim());
-            taken = take("mounts", &whole);
+            let whole = format!("{} {}", line.trim_end(), unquoted(rest).trim());
+            taken = take("mounts", &whole, &mut told);
             if taken {
                 found.lines.insert(next);
                 lines.next();
@@ -58,17 +80,34 @@ pub(crate) fn settings(text: &str) -> Settings {
             continue;
         }
         found.lines.insert(number);
-        for (name, value) in listed(&told) {
-            if found.all.len() >= MOST {
-                found.too_many += 1;
+        found.add(&told, Spot { line: number, column: 0 }, &mut seen);
+    }
+    found
+}
+
+impl Settings {
+    fn add(&mut self, told: &System, at: Spot, seen: &mut HashSet<(String, String)>) {
+        for (name, value) in listed(told) {
+            if self.all.len() >= MOST {
+                self.too_many += 1;
             } else if seen.insert((name.clone(), value.clone())) {
-                found.all.push(Setting { name, value, at: Spot { line: number, column: 0 } });
+                self.all.push(Setting { name, value, at });
             } else {
-                found.repeated += 1;
+                self.repeated += 1;
             }
         }
     }
-    found
+}
+
+/// The settings of a line that holds more than one, or one among other words of a line that nobody wrote as one.
+fn several(line: &str) -> Vec<Piece> {
+    let may =
+        line.contains("vm.") || line.contains(" /") || line.contains("/queue/") || line.contains("blocks");
+    let found = if may { pieces(line) } else { vec![] };
+    match found.len() {
+        1 if line.len() <= LONG_LINE => vec![],
+        _ => found,
+    }
 }
 
 /// A line without marks of quoting, but with its indent: mdstat's lines are told by that.
@@ -98,7 +137,7 @@ fn kind_of(line: &str) -> Option<&'static str> {
 }
 
 /// The folders of sysfs that hold settings.
-const BELOW: [&str; 2] = ["/queue/", "/md/"];
+pub(super) const BELOW: [&str; 2] = ["/queue/", "/md/"];
 /// How the lines of `/proc/mdstat` begin.
 const MDSTAT: [&str; 4] = ["Personalities :", "unused devices:", "md", "  "];
 
@@ -158,6 +197,14 @@ mod tests {
             assert!(all.iter().any(|s| s == wanted), "{wanted} in {all:?}");
         }
         assert!(all.contains(&"3: md4/md/consistency_policy = bitmap".to_string()));
+    }
+
+    #[test]
+    fn flattened_settings_have_their_column() {
+        let long = "word ".repeat(100);
+        let all = of(&format!("{long}/sys/block/sda/queue/nr_requests:64 vm.dirty_ratio = 20 as I said"));
+        assert_eq!(all, ["1:501: sda/queue/nr_requests = 64", "1:537: vm.dirty_ratio = 20"]);
+        assert_eq!(of("vm.a = 1 vm.b = 2 I think"), ["1: vm.a = 1", "1: vm.b = 2"]);
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub struct Spot {
 }
 
 /// Lines longer than this get a column in each [`Spot`]: no mailer and no tool here makes them, but flattening does.
-const LONG_LINE: usize = 400;
+pub(crate) const LONG_LINE: usize = 400;
 
 impl fmt::Display for Spot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -49,6 +49,8 @@ pub(crate) struct Word<'a> {
     pub first: bool,
     /// A blank line, or a change in how deep it is quoted, stands before it.
     pub paragraph: bool,
+    /// A `>` stands before it in the middle of its line: a mark of quoting in flattened text, in a command a redirection.
+    pub after_mark: bool,
 }
 
 /// Splits a document into words.
@@ -62,16 +64,18 @@ pub(crate) fn words(text: &str) -> Vec<Word<'_>> {
         before = depth;
         let long = line.len() > LONG_LINE;
         let mut first = true;
+        let mut mark = false;
         for text in body.split_whitespace() {
             if text.bytes().all(|b| b == b'>') {
+                mark = !first;
                 continue;
             }
             // Both are parts of the same line, so the difference of their addresses is the offset.
             let offset = text.as_ptr() as usize - line.as_ptr() as usize;
             let column = if long { u32::try_from(offset + 1).unwrap_or(u32::MAX) } else { 0 };
             let spot = Spot { line: u32::try_from(number + 1).unwrap_or(u32::MAX), column };
-            all.push(Word { text, spot, first, paragraph });
-            (first, paragraph) = (false, false);
+            all.push(Word { text, spot, first, paragraph, after_mark: mark });
+            (first, paragraph, mark) = (false, false, false);
         }
         paragraph |= first;
     }

@@ -76,7 +76,8 @@ fn kind(file: &str, columns: usize) -> (&'static str, f64, Unit) {
 pub(crate) fn read(file: &str, mut content: impl BufRead) -> io::Result<Mail> {
     let mut rows: [Blocks; 4] = Default::default();
     let mut mail = Mail { file: file.to_owned(), ..Mail::default() };
-    let (mut columns, mut last, mut number) = (0, 0, 0u32);
+    // With `log_unix_epoch` times count from 1970.
+    let (mut columns, mut first, mut last, mut number) = (0, u64::MAX, 0, 0u32);
     let mut text = Vec::with_capacity(LONGEST_LINE);
     loop {
         text.clear();
@@ -91,6 +92,7 @@ pub(crate) fn read(file: &str, mut content: impl BufRead) -> io::Result<Mail> {
             Some((time, value, direction, many)) => {
                 rows[direction as usize].record(value);
                 columns = columns.max(many);
+                first = first.min(time);
                 last = last.max(time);
                 mail.words += many;
                 mail.understood += many;
@@ -120,7 +122,7 @@ pub(crate) fn read(file: &str, mut content: impl BufRead) -> io::Result<Mail> {
         }
         put("max", all.max() as f64);
         row.values.put("count", all.count() as f64, Unit::Count, at);
-        row.values.put("runtime", last as f64 * 1e6, Unit::Nanoseconds, at);
+        row.values.put("runtime", last.saturating_sub(first) as f64 * 1e6, Unit::Nanoseconds, at);
         row.in_order = (unit == Unit::Nanoseconds).then(|| Arc::new(blocks));
         Some(row)
     };

@@ -1,5 +1,12 @@
-//! What tools save for programs: JSON and logs. A file of it is a whole document, where a [mail](crate::Mail) has parts
-//! of many; the numbers come out under the same names as from the tool's text.
+//! What tools save for programs: JSON and logs. The numbers come out under the same names as from the tool's text.
+//!
+//! A file may be such a document as a whole; people also put several into one, or paste one between their words, quoted
+//! or not. A document is found by the name that its tool puts first:
+//!
+//! ```text
+//! Before:
+//! > { "fio version" : "fio-3.33", ...          found here
+//! ```
 
 mod fio_json;
 pub(crate) mod fio_log;
@@ -7,41 +14,116 @@ mod iostat_json;
 mod json;
 
 use crate::mail::reading::Reading;
-use crate::mail::Mail;
+use crate::mail::words::Spot;
+use crate::{Machine, Run};
 use json::Document;
+use std::borrow::Cow;
+use std::ops::Range;
 
-/// Reads a text that is JSON of a tool, or has such JSON after other words, as fio's warnings stand before it.
-pub(crate) fn read(file: &str, text: &str) -> Option<Mail> {
-    let start = match text.trim_start().starts_with('{') {
-        true => text.find('{')?,
-        false => text.find("\n{")? + 1,
-    };
-    let document = Document::new(text);
-    let mut mail = Mail { file: file.to_owned(), ..Mail::default() };
-    let (mut end, mut any) = (start, false);
-    for value in document.values(start) {
-        let Some(value) = value else {
-            // Cut off, or words behind it.
-            break;
-        };
-        let runs = fio_json::runs(&document, value).or_else(|| iostat_json::runs(&document, value))?;
-        any = true;
-        end = document.end_of(value);
-        mail.runs.extend(runs);
-        mail.machines.extend(iostat_json::machines(&document, value));
+/// The names that stand first in the documents of tools.
+const FIRST: [&str; 2] = ["\"fio version\"", "\"sysstat\""];
+/// Documents that are read from one text, and beginnings of such that may turn out to be none.
+const MOST: usize = 1000;
+const MOST_FAILED: usize = 16;
+
+/// The JSON of tools in a text.
+#[derive(Default)]
+pub(crate) struct Saved {
+    /// In the order of the text; each with the bytes of its document.
+    pub runs: Vec<(Run, Range<usize>)>,
+    pub machines: Vec<Machine>,
+    /// Where the first document begins that breaks off.
+    pub broken: Option<Spot>,
+    /// The bytes of all documents.
+    pub documents: Vec<Range<usize>>,
+}
+
+impl Saved {
+    /// Finds and reads them.
+    pub fn read(text: &str) -> Saved {
+        let mut saved = Saved::default();
+        if !FIRST.iter().any(|name| text.contains(name)) {
+            return saved;
+        }
+        let text = without_marks(text);
+        let document = Document::new(&text);
+        let (mut from, mut failed) = (0, 0);
+        for start in begins(&text) {
+            // What lies within a document that was read is a part of it.
+            if start < from || failed == MOST_FAILED {
+                continue;
+            }
+            // Cut off, or no JSON.
+            let Some(value) = document.values(start).next().flatten() else {
+                failed += 1;
+                saved.broken.get_or_insert(document.spot(start));
+                continue;
+            };
+            from = document.end_of(value);
+            let Some(runs) = fio_json::runs(&document, value).or_else(|| iostat_json::runs(&document, value))
+            else {
+                continue;
+            };
+            saved.machines.extend(iostat_json::machines(&document, value));
+            saved.runs.extend(runs.into_iter().map(|run| (run, start..from)));
+            saved.documents.push(start..from);
+        }
+        saved
     }
-    let left =
-        |part: &str| part.split_whitespace().filter(|w| w.starts_with(|c: char| c.is_ascii_digit())).count();
-    mail.left_out = left(&text[..start]) + left(&text[end..]);
-    mail.first_left_out =
-        (mail.left_out > 0).then(|| document.spot(if left(&text[..start]) > 0 { 0 } else { end }));
-    mail.words = text.split_whitespace().count();
-    mail.understood = text[start..end].split_whitespace().count();
-    any.then_some(mail)
+
+    /// The text with blanks in place of the documents, so that every place in it stays what it was.
+    pub fn rest<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if self.documents.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let mut rest = String::with_capacity(text.len());
+        let mut from = 0;
+        for document in &self.documents {
+            rest.push_str(&text[from..document.start]);
+            rest.extend(
+                text.as_bytes()[document.clone()].iter().map(|b| if *b == b'\n' { '\n' } else { ' ' }),
+            );
+            from = document.end;
+        }
+        rest.push_str(&text[from..]);
+        Cow::Owned(rest)
+    }
+}
+
+/// The braces before [`FIRST`], in the order of the text.
+fn begins(text: &str) -> Vec<usize> {
+    let brace = |name: usize| {
+        let before = text[..name].trim_end();
+        before.ends_with('{').then(|| before.len() - 1)
+    };
+    let mut all: Vec<usize> = FIRST
+        .iter()
+        .flat_map(|name| text.match_indices(name).filter_map(|(at, _)| brace(at)).take(MOST))
+        .collect();
+    all.sort_unstable();
+    all
+}
+
+/// Marks of quoting at the start of lines, as blanks.
+fn without_marks(text: &str) -> Cow<'_, str> {
+    if !text.lines().any(|line| line.trim_start().starts_with('>')) {
+        return Cow::Borrowed(text);
+    }
+    let mut begins = true;
+    let blank = |c: char| {
+        let mark = begins && c == '>';
+        begins = c == '\n' || begins && (c == '>' || c == ' ' || c == '\t');
+        if mark {
+            ' '
+        } else {
+            c
+        }
+    };
+    Cow::Owned(text.chars().map(blank).collect())
 }
 
 /// A run of readings, if there are any.
-fn run(label: String, readings: Vec<Reading>) -> Option<crate::Run> {
+fn run(label: String, readings: Vec<Reading>) -> Option<Run> {
     let at = readings.first()?.at;
-    Some(crate::Run { label, at, readings, ..crate::Run::default() })
+    Some(Run { label, at, readings, ..Run::default() })
 }

@@ -15,9 +15,10 @@
 //! ```
 //!
 //! The first is a reading with a row for each step; the second, one of the name of its step with a row for each process
-//! or device (`D2C 8,0`); the third, `overhead`, has the shares of the steps in the whole time. The tables of seeks,
-//! merges and plugs are left out.
+//! or device (`D2C 8,0`); the third, `overhead`, has the shares of the steps in the whole time. The other tables of devices
+//! are in `btt_tables.rs`.
 
+use super::btt_tables::{activity, banner, table};
 use super::{Found, Tool};
 use crate::mail::number::{decimal, Unit};
 use crate::mail::reading::{Reading, Row};
@@ -43,7 +44,9 @@ impl Tool for BttAvg {
     fn read(&self, words: &[Word]) -> Option<Found> {
         let first = words.first()?;
         match first.text {
-            "DEV" => overhead(words),
+            "DEV" => overhead(words).or_else(|| table(words)),
+            "#" => activity(words),
+            text if text.starts_with("====") => banner(words),
             text if text == ALL || text == "|" || STEPS.contains(&text) => times(words),
             _ => None,
         }
@@ -51,21 +54,21 @@ impl Tool for BttAvg {
 }
 
 /// Goes from cell to cell: slides have bars and rules about them, btt's own tables have rules.
-struct Cells<'w, 'a> {
-    words: &'w [Word<'a>],
-    used: usize,
+pub(super) struct Cells<'w, 'a> {
+    pub words: &'w [Word<'a>],
+    pub used: usize,
 }
 
 impl<'w, 'a> Cells<'w, 'a> {
-    fn next(&mut self) -> Option<&'w Word<'a>> {
-        let bar = |w: &&Word| w.text.bytes().all(|b| b == b'|' || b == b'-');
+    pub fn next(&mut self) -> Option<&'w Word<'a>> {
+        let bar = |w: &&Word| w.text.bytes().all(|b| b"|-=".contains(&b));
         let rest = self.words.get(self.used..)?;
         self.used += rest.iter().take(MOST_BARS).take_while(bar).count() + 1;
         self.words.get(self.used - 1)
     }
 
     /// `(  8,  0)` as `8,0`, or a word.
-    fn subject(&mut self) -> Option<String> {
+    pub fn subject(&mut self) -> Option<String> {
         let first = self.next()?.text;
         let Some(mut device) = first.strip_prefix('(').map(str::to_owned) else { return Some(first.into()) };
         while !device.ends_with(')') {

@@ -14,13 +14,10 @@
 //! fio 2 writes `KB` and means 1024 bytes (its `kb_base` is 1024 unless set); fio 3 writes `KiB` for that and `kB` for
 //! 1000. `ticks` and `in_queue` are milliseconds.
 
-use super::fio_units::{
-    disk_value, fio_size, measure, parenthesis, percentile_name, plain_line, suffixed, thousands,
-};
+use super::fio_units::{fio_size, measure, parenthesis, percentile_name, plain_line, suffixed, thousands};
 use super::lexeme::{lexemes, Cursor};
 use super::{Found, Tool};
 use crate::mail::number::{decimal, time_unit, with_suffix, Number, Unit};
-
 use crate::mail::reading::{Bucket, Reading, Row};
 use crate::mail::words::Word;
 
@@ -29,7 +26,7 @@ pub struct FioText;
 /// Words that one job's output may have: fio's longest is about 400.
 const MOST_WORDS: usize = 2000;
 /// Lexemes that are skipped in search of more that is understood; a line of fio's has up to 60.
-const MOST_SKIPPED: usize = 120;
+pub(super) const MOST_SKIPPED: usize = 120;
 
 impl Tool for FioText {
     fn read(&self, words: &[Word]) -> Option<Found> {
@@ -100,16 +97,16 @@ const DAYS_AND_MONTHS: [&str; 19] = [
 const OPERATIONS: [&str; 4] = ["read", "write", "trim", "sync"];
 
 #[derive(Default)]
-struct Job {
-    reading: Reading,
+pub(super) struct Job {
+    pub reading: Reading,
     /// The row that latencies belong to.
-    current: Option<usize>,
+    pub current: Option<usize>,
     /// Whether the group's summary or the disks' have begun: nothing of the job comes after that.
-    over: bool,
+    pub over: bool,
 }
 
 impl Job {
-    fn row(&mut self, of: &str) -> &mut Row {
+    pub fn row(&mut self, of: &str) -> &mut Row {
         let found = self.reading.rows.iter().position(|row| row.of == of);
         let i = found.unwrap_or_else(|| {
             self.reading.rows.push(Row::of(of));
@@ -291,103 +288,6 @@ impl Job {
         }
         self.row("all").histogram.extend(buckets);
         Some(())
-    }
-
-    /// `cpu : usr=0.91%, sys=3.48%, ctx=5426681, majf=0, minf=142`.
-    fn cpu(&mut self, c: &mut Cursor) -> Option<()> {
-        c.eat_all(&["cpu", ":"]).then_some(())?;
-        let mut any = false;
-        while let Some(key) = c.key() {
-            let value = c.next()?;
-            let (v, suffix) = with_suffix(value.text)?;
-            let (v, unit) = if suffix == "%" { (v / 100.0, Unit::Share) } else { (v, Unit::Count) };
-            // Old fio prints negative counts of faults as huge ones; they are no counts.
-            if v < 9e18 {
-                self.row("all").values.put(format!("cpu.{}", key.text), v, unit, value.spot);
-            }
-            any = true;
-            c.eat(",");
-        }
-        any.then_some(())
-    }
-
-    /// `issued : total=r=5426464/w=0/d=0, short=...` or `issued rwts: total=2,3,0,0 short=... dropped=...`.
-    fn issued(&mut self, c: &mut Cursor) -> Option<()> {
-        c.eat("issued").then_some(())?;
-        if !c.eat(":") {
-            c.next()?.text.starts_with('r').then_some(())?;
-            c.eat(":").then_some(())?;
-        }
-        c.eat_all(&["total", "="]).then_some(())?;
-        let named = c.ahead(1).is_some_and(|l| l.text == "=");
-        for of in ["read", "write", "trim"] {
-            if named {
-                c.key()?;
-            }
-            let value = c.next()?;
-            let n = decimal(value.text)?;
-            if let Some(row) = self.reading.rows.iter_mut().find(|row| row.of == of) {
-                row.values.put("count", n, Unit::Count, value.spot);
-            }
-            if !c.eat("/") && !c.eat(",") {
-                break;
-            }
-        }
-        // What was short or dropped, in the same forms; and fio 3's number of syncs.
-        while let Some(l) = c.peek() {
-            let more = ["short", "dropped", "drop", "=", "/", "r", "w", "d", "s"].contains(&l.text)
-                || (l.text == "," && c.ahead(1).is_some_and(|l| l.text != "latency"))
-                || l.text.bytes().all(|b| b.is_ascii_digit());
-            if !more {
-                break;
-            }
-            c.at += 1;
-        }
-        Some(())
-    }
-
-    /// `Run status group 0 (all jobs):` and its lines, which repeat what was said of the jobs. They end with `maxt=`
-    /// or `run=`.
-    fn summary(&mut self, c: &mut Cursor) -> Option<()> {
-        if c.eat_all(&["Run", "status", "group"]) {
-            c.next()?;
-            self.over = true;
-            return c.eat_all(&["(", "all", "jobs", ")", ":"]).then_some(());
-        }
-        c.attempt(|c| {
-            let name = c.next()?.text;
-            let line = self.over && ["READ", "WRITE", "TRIM", "MIXED"].contains(&name) && c.eat(":");
-            line.then_some(())?;
-            let last = |i: &usize| c.ahead(*i).is_some_and(|l| l.text == "maxt" || l.text == "run");
-            c.at += (0..MOST_SKIPPED).find(last)?;
-            c.key()?;
-            c.next().map(|_| ())
-        })
-    }
-
-    /// `Disk stats (read/write):` and lines of `sdb: ios=5416500/2, merge=0/0, ticks=1323879/1, ...`.
-    fn disks(&mut self, c: &mut Cursor) -> Option<()> {
-        c.attempt(|c| {
-            c.eat_all(&["Disk", "stats", "(", "read", "/", "write", ")", ":"]).then_some(())?;
-            self.over = true;
-            self.current = None;
-            Some(())
-        })
-        .or_else(|| {
-            c.attempt(|c| {
-                let name = c.next()?;
-                (self.over && c.eat(":") && c.ahead(0)?.text == "ios").then_some(())?;
-                let mut row = Row::of(name.text);
-                while let Some(key) = c.key() {
-                    let first = c.next()?;
-                    let second = if c.eat("/") { Some(c.next()?) } else { None };
-                    disk_value(&mut row, key.text, first, second);
-                    c.eat(",");
-                }
-                self.reading.rows.push(row);
-                Some(())
-            })
-        })
     }
 
     /// Puts the shares in order, each from the limit below it on.

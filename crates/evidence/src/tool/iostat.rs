@@ -97,15 +97,15 @@ const COLUMNS: [Column; 60] = [
 impl Tool for IostatText {
     fn read(&self, words: &[Word]) -> Option<Found> {
         let first = words.first()?;
-        if first.text == "avg-cpu:" {
+        // Both headings are translated: `Gerät:`, `CPU-Durchschn.:`. The names of columns are not.
+        let second = words.get(1)?.text;
+        if second == "%user" {
             return processors(words);
         }
         if column(first.text).is_some() {
             return human(words);
         }
-        if !["Device:", "Device", "Dev:", "Disk:", "device:"].contains(&first.text) {
-            return None;
-        }
+        column(second)?;
         let mut columns = headings(&words[1..]);
         // "Device" alone is an ordinary word.
         if columns.len() < 3 {

@@ -6,10 +6,12 @@
 
 mod biosnoop;
 mod btt;
+mod btt_tables;
 mod dd;
 mod diskstats;
 mod filebench;
 mod fio_command;
+mod fio_rest;
 mod fio_text;
 mod fio_units;
 mod histogram;

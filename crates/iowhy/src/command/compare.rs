@@ -7,14 +7,14 @@ use crate::part::Part;
 use crate::texts;
 use clap::Args;
 use evidence::Mail;
-use report::{choose, Comparison, Condition, RunOf};
+use report::{choose, Comparison, Condition, First, RunOf};
 use stats::Analysis;
 use std::path::{Path, PathBuf};
 
-/// Say whether it got better: two recordings, or two runs that texts tell of, side by side.
+/// Say whether it got better: two recordings, or two runs that texts tell of, or one of each, side by side.
 #[derive(Args)]
 pub struct Compare {
-    /// Two recordings; two texts with one run each, or FILE:RUN, a run's number from 1 or words of its label; or one
+    /// Two recordings, two texts, or one of each; texts with one run each, or FILE:RUN, a run's number from 1 or words of its label; or one
     /// text with two runs. before= and after= say which is which: `mail.txt before=2 after=3`
     #[arg(value_name = "BEFORE AFTER", required = true, num_args = 1..=3)]
     pub sides: Vec<String>,
@@ -76,11 +76,49 @@ impl Compare {
                 let [b, a] = [RunOf { mail: &before, run: b }, RunOf { mail: &after, run: a }];
                 Ok(Comparison::of_runs(b, a))
             }
-            _ => Err(Failure::Other {
-                what: "a recording and a text cannot be compared: what one counts the other does not".into(),
-                help: Some("compare two recordings, or two texts".into()),
-            }),
+            (Side::Text(mail, run), Side::Recording(path)) => {
+                self.mixed(&mail, run.as_deref(), &path, First::Run)
+            }
+            (Side::Recording(path), Side::Text(mail, run)) => {
+                self.mixed(&mail, run.as_deref(), &path, First::Recording)
+            }
         }
+    }
+
+    /// A text and a recording: what both have, and what the workload printed beside the recording.
+    fn mixed(
+        &self,
+        mail: &Mail,
+        wanted: Option<&str>,
+        path: &Path,
+        first: First,
+    ) -> Result<Comparison, Failure> {
+        let run = RunOf { mail, run: run_of(mail, wanted)? };
+        let explanation = explain_by(Analysis::in_order(), path, self.part, |_| {})?;
+        let name = path.display().to_string();
+        let mut comparison = Comparison::of_run_and_recording(run, &explanation, name, first);
+        let fio = |m: &Mail| m.runs.iter().any(|run| run.of("fio").any(|r| !r.rows.is_empty()));
+        if let Some(beside) = Some(path)
+            .filter(|p| p.is_dir() && fio(mail))
+            .and_then(|p| texts::in_folder(p).into_iter().find(fio))
+        {
+            let (before, after) = match first {
+                First::Run => (&mail.file, &beside.file),
+                First::Recording => (&beside.file, &mail.file),
+            };
+            comparison.notes.push(format!(
+                "fio's own results lie beside the recording, which are of the same level: iowhy compare {before} {after}"
+            ));
+        }
+        if comparison.rows.is_empty() {
+            return Err(Failure::Other {
+                what: format!("{} and {} have nothing in common to compare", mail.file, path.display()),
+                help: Some(
+                    "of texts fio's results and iostat's tables can be compared with a recording".into(),
+                ),
+            });
+        }
+        Ok(comparison)
     }
 }
 
@@ -137,7 +175,7 @@ fn side(given: &str) -> Result<Side, Failure> {
             return Ok(Side::Text(Box::new(text(file)?), Some(run.into())));
         }
     }
-    Ok(match texts::text_unless_recording(path).filter(Mail::has_readings) {
+    Ok(match texts::read(path).filter(Mail::has_readings) {
         Some(mail) => Side::Text(Box::new(mail), None),
         None => Side::Recording(path.into()),
     })

@@ -1,6 +1,7 @@
 //! `iowhy dist`.
 
 use super::print;
+use crate::command::record::some_time;
 use crate::failure::Failure;
 use crate::part::Part;
 use crate::reading;
@@ -25,7 +26,7 @@ pub struct Distributions {
     #[arg(long, requires = "duration")]
     pub live: bool,
     /// With --live: for so long: 10s, 1min
-    #[arg(long = "for", value_name = "TIME", value_parser = humantime::parse_duration, requires = "live")]
+    #[arg(long = "for", value_name = "TIME", value_parser = some_time, requires = "live")]
     pub duration: Option<Duration>,
     /// Only file systems of this kind: xfs, ext4, btrfs, f2fs
     #[arg(long, value_name = "KIND", value_parser = file_system)]

@@ -10,7 +10,7 @@ use report::{Explanation, Style, Subject, Told};
 use stats::{Analysis, Flow};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use trace::Batch;
+use trace::{Batch, Recording};
 
 /// Say what was slow, where its time went, why, what to try, and how far to trust it.
 #[derive(Args)]
@@ -35,6 +35,7 @@ impl Explain {
             // Settings there are the recorded machine's, which is read below.
             mails.extend(texts::in_folder(folder).into_iter().filter(Mail::has_readings));
         }
+        texts::shorten_names(&mut mails);
         let Some(capture) = recording else {
             let told = Told::new(mails);
             return match self.json {
@@ -77,20 +78,44 @@ pub fn explain_with(capture: &Path, part: Part, also: impl FnMut(&Batch)) -> Res
 
 /// The same by an analysis that was set up otherwise.
 pub fn explain_by(
-    mut analysis: Analysis,
+    analysis: Analysis,
+    capture: &Path,
+    part: Part,
+    also: impl FnMut(&Batch),
+) -> Result<Explanation, Failure> {
+    explain_opened(analysis, reading::open(capture)?, capture, part, also)
+}
+
+/// The same of a recording that was opened before: a pipe is opened once.
+pub fn explain_opened(
+    analysis: Analysis,
+    recording: Recording,
     capture: &Path,
     part: Part,
     mut also: impl FnMut(&Batch),
 ) -> Result<Explanation, Failure> {
-    let recording = part.of(reading::open(capture)?);
+    explain_feeding(analysis, recording, capture, part, |analysis, batch| {
+        analysis.feed(batch);
+        also(batch);
+    })
+}
+
+/// The same, `feed` giving each batch to the analysis, and to whoever follows the lives along with it.
+pub fn explain_feeding(
+    mut analysis: Analysis,
+    recording: Recording,
+    capture: &Path,
+    part: Part,
+    mut feed: impl FnMut(&mut Analysis, &Batch),
+) -> Result<Explanation, Failure> {
+    let recording = part.of(recording);
     let place = recording.place.clone();
     let (system, samples, recorded) = place.as_deref().map_or_else(Default::default, beside);
     let sources = vec![recording.format.to_string()];
     let (file_names, kernel) = (recording.names.clone(), recording.kernel.clone());
-    analysis.lies_below(report::below(&system));
+    analysis.knows(report::known(&system));
     let take = |batch: &Batch| {
-        analysis.feed(batch);
-        also(batch);
+        feed(&mut analysis, batch);
         Ok(())
     };
     let (mut quality, mut flow) =

@@ -1,13 +1,21 @@
 //! `iowhy export`.
 
+use super::explain::explain_opened;
 use super::print;
 use crate::failure::Failure;
 use crate::part::Part;
 use crate::reading;
+use causes::words::count;
 use clap::{Args, ValueEnum};
-use report::{BttExport, BttOptions};
+use evidence::{Recorded, System};
+use export::{DeviceNames, Fio, Folder, Form, HdrLog, Perfetto, Rows};
+use report::operations::Places;
+use report::{BttExport, BttOptions, Selection};
+use stats::{Analysis, Details};
 use std::io;
 use std::path::PathBuf;
+use std::time::{Duration, UNIX_EPOCH};
+use trace::{Batch, Recording};
 
 /// Write a recording out for other programs.
 #[derive(Args)]
@@ -40,22 +48,123 @@ pub struct Export {
 pub enum Program {
     /// The .dat files of btt, right where btt is wrong
     Btt,
+    /// A trace for ui.perfetto.dev: requests and operations as slices, depth and throughput as counters
+    Perfetto,
+    /// Every table of report, and a row for each request and operation, as comma-separated values
+    Csv,
+    /// The same as JSON, one object in each line
+    Jsonl,
+    /// What was asked of each device, as logs that fio replays (read_iolog, version 3), with a job file
+    Fio,
+    /// Latencies of each second by kind, as a HdrHistogram log
+    Hdr,
 }
+
+/// What was written, for the screen: names of files and how many lines, rows or the like; remarks.
+type Written = (Vec<(String, u64)>, Vec<String>);
 
 impl Export {
     /// Reads and writes.
     pub fn run(&self) -> Result<(), Failure> {
-        let Program::Btt = self.to;
-        let options = BttOptions { period: self.period, gap: self.gap, absolute: self.absolute };
-        let recording = self.part.of(reading::open(&self.capture)?);
-        let mut export = BttExport::create(&self.folder, options).map_err(failure)?;
-        reading::read(recording, &self.capture, |batch| export.feed(batch))?;
-        let files = export.finish().map_err(failure)?;
+        let ((files, remarks), entries) = match self.to {
+            Program::Btt => (self.btt()?, "lines"),
+            Program::Perfetto => (self.perfetto()?, "packets"),
+            Program::Csv => (self.tables(Form::Csv)?, "rows"),
+            Program::Jsonl => (self.tables(Form::Jsonl)?, "rows"),
+            Program::Fio => (self.fio()?, "bios"),
+            Program::Hdr => (self.hdr()?, "histograms"),
+        };
         let wide = files.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-        let list: String =
-            files.iter().map(|(name, lines)| format!("  {name:<wide$} {lines:>10}\n")).collect();
-        print(&format!("{} files in {}, with their lines:\n{list}", files.len(), self.folder.display()))
+        let list: String = files.iter().map(|(name, n)| format!("  {name:<wide$} {n:>10}\n")).collect();
+        let s = if files.len() == 1 { "" } else { "s" };
+        let there = self.folder.display();
+        let remarks: String = remarks.iter().map(|r| format!("{r}\n")).collect();
+        print(&format!("{} file{s} in {there}, with their {entries}:\n{list}{remarks}", files.len()))
     }
+
+    fn btt(&self) -> Result<Written, Failure> {
+        let options = BttOptions { period: self.period, gap: self.gap, absolute: self.absolute };
+        let recording = self.open()?;
+        let mut export = BttExport::create(&self.folder, options).map_err(failure)?;
+        self.read(recording, |batch| export.feed(batch))?;
+        Ok((export.finish().map_err(failure)?, vec![]))
+    }
+
+    fn perfetto(&self) -> Result<Written, Failure> {
+        let recording = self.open()?;
+        let mut export = Perfetto::create(&self.create()?, names(&recording)).map_err(failure)?;
+        self.read(recording, |batch| export.feed(batch))?;
+        let (file, left_out) = export.finish().map_err(failure)?;
+        let mut remarks = vec!["open it at https://ui.perfetto.dev (it stays on this machine)".to_string()];
+        remarks.extend(more(left_out, "requests or operations are not in it: too many at once"));
+        Ok((vec![file], remarks))
+    }
+
+    /// What the tables are made of needs the whole recording, rows of requests are written meanwhile.
+    fn tables(&self, form: Form) -> Result<Written, Failure> {
+        let recording = reading::open(&self.capture)?;
+        let folder = self.create()?;
+        let mut rows = Rows::create(&folder, form, names(&recording)).map_err(failure)?;
+        let mut details = Details::default();
+        let analysis = Analysis::default();
+        let explanation = explain_opened(analysis, recording, &self.capture, self.part, |batch| {
+            details.feed(batch);
+            rows.feed(batch);
+        })?;
+        details.finish();
+        let tables = report::tables(&explanation, &details, &Selection::default())
+            .map_err(|what| Failure::Other { what, help: None })?;
+        let mut files = export::write_tables(&folder, &tables, form).map_err(failure)?;
+        files.extend(rows.finish().map_err(failure)?);
+        Ok((files, vec![]))
+    }
+
+    fn fio(&self) -> Result<Written, Failure> {
+        let recording = self.open()?;
+        let mut export = Fio::create(&self.create()?, names(&recording));
+        self.read(recording, |batch| export.feed(batch))?;
+        let (written, left_out) = export.finish().map_err(failure)?;
+        let mut remarks: Vec<String> = written
+            .iter()
+            .map(|w| format!("fio {} replays {}; its first lines tell how", w.job, w.log))
+            .collect();
+        remarks.extend(more(left_out, "bios are not in it: commands that fio has no word for"));
+        Ok((written.into_iter().map(|w| (w.log, w.asked)).collect(), remarks))
+    }
+
+    fn hdr(&self) -> Result<Written, Failure> {
+        let recording = self.open()?;
+        let recorded = recording.place.as_deref().and_then(|place| Recorded::read(place).ok().flatten());
+        let began = recorded.and_then(|r| r.began());
+        let began = began.map(|(s, ns, _)| UNIX_EPOCH + Duration::new(s.into(), ns.min(999_999_999)));
+        let mut export = HdrLog::create(&self.create()?, names(&recording), began).map_err(failure)?;
+        self.read(recording, |batch| export.feed(batch))?;
+        let (file, left_out) = export.finish().map_err(failure)?;
+        Ok((vec![file], more(left_out, "latencies are not in it: of too many kinds").into_iter().collect()))
+    }
+
+    fn open(&self) -> Result<Recording, Failure> {
+        Ok(self.part.of(reading::open(&self.capture)?))
+    }
+
+    fn read(&self, recording: Recording, take: impl FnMut(&Batch)) -> Result<(), Failure> {
+        reading::read(recording, &self.capture, take).map(|_| ())
+    }
+
+    fn create(&self) -> Result<Folder, Failure> {
+        Folder::create(&self.folder).map_err(failure)
+    }
+}
+
+/// Names of devices, as `explain` has them.
+fn names(recording: &Recording) -> DeviceNames {
+    let system = recording.place.as_deref().map(System::read).unwrap_or_default();
+    let places = Places { names: recording.names.clone(), system, ..Places::default() };
+    Box::new(move |dev| places.device(dev))
+}
+
+fn more(n: u64, what: &str) -> Option<String> {
+    (n > 0).then(|| format!("{} {what}", count(n)))
 }
 
 fn failure((path, source): (PathBuf, io::Error)) -> Failure {

@@ -1,6 +1,7 @@
 //! One file per command: its arguments and what it does with the other crates.
 
 pub mod causes;
+pub mod checkup;
 pub mod compare;
 pub mod completions;
 pub mod dist;
@@ -10,10 +11,12 @@ pub mod export;
 mod html;
 pub mod man;
 pub mod pack;
+pub mod plot;
 pub mod record;
 pub mod report;
 pub mod slow;
 pub mod view;
+pub mod whatif;
 
 use crate::clean::clean;
 use crate::cli::Command;
@@ -29,20 +32,27 @@ pub fn run(command: Command) -> Result<(), Failure> {
         Command::Dist(c) => c.run(),
         Command::Report(c) => c.run(),
         Command::View(c) => c.run(),
+        Command::Plot(c) => c.run(),
         Command::Export(c) => c.run(),
         Command::Events(c) => c.run(),
+        Command::Checkup(c) => c.run(),
+        Command::CheckupLoad(c) => c.run(),
         Command::Causes(c) => c.run(),
         Command::Completions(c) => c.run(),
         Command::Record(c) => c.run(),
         Command::Pack(c) => c.run(),
         Command::Man(c) => c.run(),
+        Command::Whatif(c) => c.run(),
     }
 }
 
 /// Writes to standard output; a reader that has gone away is a normal end.
 pub fn print(text: &str) -> Result<(), Failure> {
+    print_as_it_is(&clean(text))
+}
+
+/// The same of a text whose names are harmless already, and whose colours are ours.
+pub fn print_as_it_is(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
-    out.write_all(clean(text).as_bytes())
-        .and_then(|()| out.flush())
-        .map_err(Failure::write("standard output"))
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::write("standard output"))
 }

@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime};
 #[derive(Args)]
 pub struct Record {
     /// Record for so long: 30s, 5min
-    #[arg(long = "for", value_name = "TIME", value_parser = humantime::parse_duration, conflicts_with = "command")]
+    #[arg(long = "for", value_name = "TIME", value_parser = some_time, conflicts_with = "command")]
     pub duration: Option<Duration>,
     /// Folder for the capture, or - for a stream to standard output [default: iowhy-DATE-TIME]
     #[arg(short, long, value_name = "DIR")]
@@ -35,6 +35,14 @@ pub struct Record {
     /// Record while this runs; its output and exit status pass through
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
+}
+
+/// A length of time; none at all would record nothing.
+pub fn some_time(text: &str) -> Result<Duration, String> {
+    match humantime::parse_duration(text) {
+        Ok(Duration::ZERO) => Err("nothing can be recorded in no time".into()),
+        other => other.map_err(|e| e.to_string()),
+    }
 }
 
 /// How much to record.
@@ -173,13 +181,18 @@ fn words(p: &Progress) -> String {
 }
 
 /// `iowhy-20250131-235959`, in UTC.
-fn default_folder() -> PathBuf {
+pub fn default_folder() -> PathBuf {
     let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let digits = now.chars().filter_map(|c| match c {
         'T' => Some('-'),
         c => c.is_ascii_digit().then_some(c),
     });
     format!("iowhy-{}", digits.collect::<String>()).into()
+}
+
+/// Reads `8M` as bytes.
+pub fn bytes(text: &str) -> Result<u64, String> {
+    kib(text).map(|k| k.saturating_mul(1024))
 }
 
 /// Reads `8M` as KiB.

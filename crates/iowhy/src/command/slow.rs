@@ -62,7 +62,7 @@ impl Slow {
         let mut places = Places { names: recording.names.clone(), system, ..Places::default() };
         let mut found = self.nothing_found(&places);
         let mut follow = Follow::default();
-        follow.lies_below(report::below(&places.system));
+        follow.knows(report::known(&places.system));
         let mut began = None;
         reading::read(recording, &self.capture, |batch: &Batch| {
             began = began.or_else(|| operations::began(batch));

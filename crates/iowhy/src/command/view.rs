@@ -9,8 +9,9 @@ use crate::interrupt::Interrupt;
 use crate::part::Part;
 use clap::Args;
 use std::ffi::{OsStr, OsString};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, IsTerminal, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// How often an interrupt is looked for.
@@ -32,6 +33,9 @@ pub struct View {
     /// The port to answer at; 0 takes any that is free
     #[arg(long, default_value_t = 0, value_name = "PORT")]
     pub port: u16,
+    /// Only print the address, open no browser
+    #[arg(long)]
+    pub no_browser: bool,
 }
 
 impl View {
@@ -44,7 +48,11 @@ impl View {
         let port = listener.local_addr().map_err(Failure::write(&here))?.port();
         listener.set_nonblocking(true).map_err(Failure::write(&here))?;
         let interrupt = Interrupt::catch();
-        print(&format!("http://127.0.0.1:{port}/ (Ctrl-C ends it)\n"))?;
+        let address = format!("http://127.0.0.1:{port}/");
+        print(&format!("{address} (Ctrl-C ends it)\n"))?;
+        if !self.no_browser {
+            open_browser(&address);
+        }
         while !interrupt.came() {
             match listener.accept() {
                 // A browser that goes away in the middle is its own affair.
@@ -54,6 +62,16 @@ impl View {
             }
         }
         Ok(())
+    }
+}
+
+/// Opens the desktop's browser, if somebody sits before a desktop. Without one the address was printed.
+fn open_browser(address: &str) {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|v| !v.is_empty());
+    if std::io::stdout().is_terminal() && (set("DISPLAY") || set("WAYLAND_DISPLAY")) {
+        let mut open = Command::new("xdg-open");
+        open.arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        drop(open.spawn());
     }
 }
 

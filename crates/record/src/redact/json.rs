@@ -6,7 +6,7 @@ use serde_json::Value;
 /// What people name, by the key that holds it, whole.
 const NAMED: &[&str] = &["host"];
 /// Paths and lists of words, by the key that holds them.
-const WORDS: &[&str] = &["command"];
+const WORDS: &[&str] = &["command", "path"];
 
 /// The same document with stand-ins. Numbers and settings stay.
 pub fn redacted(text: &[u8], names: &mut Names) -> Result<Vec<u8>, String> {
@@ -32,8 +32,7 @@ fn walk(value: &mut Value, key: &str, above: &str, names: &mut Names) {
 }
 
 fn text(s: &str, key: &str, above: &str, names: &mut Names) -> String {
-    // Control groups' paths are relative, and a device-mapper name or uuid is somebody's word.
-    let relative = (above == "list" || above == "cgroups") && key == "path";
+    // A device-mapper name or uuid is somebody's word.
     let device_mapper = above == "dm" && (key == "name" || key == "uuid");
     if NAMED.contains(&key) || device_mapper {
         // LVM-..., CRYPT-..., mpath-...: the kind of device stays.
@@ -41,7 +40,7 @@ fn text(s: &str, key: &str, above: &str, names: &mut Names) -> String {
             Some((kind, rest)) => format!("{kind}-{}", names.word(rest)),
             None => names.word(s),
         }
-    } else if WORDS.contains(&key) || relative || key == "source" {
+    } else if WORDS.contains(&key) || key == "source" {
         names.path(s)
     } else {
         names.text(s)
@@ -58,7 +57,8 @@ mod tests {
             "before": {"disks": {"dm-0": {"dm": {"name": "vg-secret", "uuid": "LVM-secret"}, "queue": {"scheduler": "[none]"},
               "loop": {"backing_file": "/srv/secret"}}},
               "mounts": [{"point": "/srv/secret", "source": "nas:/secret", "super_options": "rw,upperdir=/secret"}],
-              "cgroups": {"list": [{"path": "system.slice/secret", "settings": {"io.max": "8:0 rbps=1"}}]}}}"#;
+              "cgroups": {"list": [{"path": "system.slice/secret", "settings": {"io.max": "8:0 rbps=1"}}]},
+              "processes": {"list": {"7": {"files": {"3": {"dev": "8:1", "inode": 12, "path": "/srv/my secret"}}}}}}}"#;
         let out = String::from_utf8(redacted(text, &mut Names::default()).unwrap()).unwrap();
         assert!(!out.contains("secret") && !out.contains("db1") && !out.contains("fio"), "{out}");
         for kept in ["[none]", "8:0 rbps=1", "\"6.1\"", "LVM-", "upperdir=/", "dm-0"] {

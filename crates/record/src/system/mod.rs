@@ -1,7 +1,7 @@
 //! `system.json`: the machine's settings that decide how fast its storage is, before and after a recording.
 //!
 //! Only what the kernel says in /sys and /proc, as it says it (texts stay texts: `[mq-deadline] none`). Nothing
-//! that names a person or a single machine's parts is read: no serial numbers, no boot parameters. Every
+//! that names a single machine's parts is read: no serial numbers, no boot parameters. Every
 //! reader takes the root of /sys or /proc, so that tests can give folders of their own. Files that do
 //! something when they are read (`vm/stat_refresh`) are left alone.
 
@@ -15,6 +15,7 @@ pub use extents::{Extent, Extents};
 
 use crate::devices::Devices;
 use crate::mounts::Mount;
+use crate::processes::Processes;
 use crate::text;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -94,6 +95,9 @@ pub struct Snapshot {
     pub swaps: Vec<String>,
     /// /proc/mdstat, which tells of a running resync.
     pub mdstat: Option<String>,
+    /// Processes, their threads and open files; not where only the block layer is recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub processes: Option<Processes>,
 }
 
 /// Which kernel.
@@ -144,6 +148,7 @@ impl Snapshot {
             vm: settings(&proc_root.join("sys/vm"), VM),
             swaps: swaps.lines().skip(1).map(String::from).collect(),
             mdstat: text::small(&proc_root.join("mdstat")),
+            processes: None,
         }
     }
 }

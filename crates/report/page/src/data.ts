@@ -1,10 +1,12 @@
-// What crates/report/src/html/data.rs writes: schema iowhy.page/1.
+// What crates/report/src/html/data writes: schema iowhy.page/1.
 
 export interface Group {
   name: string; level: string; device?: string; kind?: string; op: string; class: string;
   tail_ns: number | null; matters: boolean; waited_for?: boolean;
-  first_ns: number; columns: number; heat: string; bytes: string; depth: string;
+  first_ns: number; columns: number; heat: string; bytes: string; depth: string; why?: string; what?: string;
 }
+/** A finding; its moments are those of a group (a place in groups) whose slowest waited for a reason (counted from 1). */
+export interface Finding { cause: string; share: number; moments: [number, number][] }
 export interface Summary { min: number; mean: number; p50: number; p90: number; p99: number; p999: number; max: number; count: number }
 export interface OpNumbers { scope: string; name: string; op: string; level: string; count: number; bytes: number; latency_ns: Summary; device?: string }
 export interface Slow {
@@ -27,7 +29,7 @@ export interface Latency { name: string; phase: string; count: number; max: numb
 export interface Capture {
   label: string; span_ns: number; step_shift: number;
   explain: { operations: OpNumbers[]; quality: { verdict: string } };
-  groups: Group[]; places: Place[]; slow: Slow[]; operations: Operation[]; latency: Latency[];
+  groups: Group[]; behind: Group[]; findings: Finding[]; quality: [string, number | null, string][]; places: Place[]; slow: Slow[]; operations: Operation[]; latency: Latency[];
   sizes: { name: string; class: string; rows: [number, number, number][] }[];
   settings: { name: string; rows: [string, string, string][] }[];
   losses: [number, number, number, string][];
@@ -64,6 +66,8 @@ export class Columns {
   readonly done: number[] = [];
   readonly bytes: number[];
   readonly depth: number[];
+  /** Where most of the slowest one's time went: a reason's place in all, from 1. */
+  readonly why: number[];
   readonly step: number;
   readonly first: number;
   readonly most: number;
@@ -92,6 +96,7 @@ export class Columns {
     this.start.push(this.bucket.length);
     this.bytes = unpack(group.bytes);
     this.depth = unpack(group.depth).map((d) => d / 1000);
+    this.why = group.why ? unpack(group.why) : [];
     this.most = most;
     this.range = [heatLower(least === Infinity ? 0 : least), heatLower(greatest + 1)];
   }

@@ -3,6 +3,7 @@
 
 import uPlot from 'uplot';
 import { Capture, Columns, heatLower, Spread } from './data';
+import { Mark, marks } from './findings';
 import { count, seconds, time } from './format';
 import { clipped, logSplits, timeChart } from './plot';
 import { css, ramp, scheme } from './theme';
@@ -11,12 +12,11 @@ import { View } from './view';
 /** Operations in a step of the percentile lines, about. */
 const OF_A_STEP = 40;
 const MOST_STEPS = 160;
-/** A moment is marked if so much of what ended in it belongs to the slowest 1 %: ten times what would be by chance. */
-const MARKED = 0.1;
 
-export function heatMap(holder: HTMLElement, columns: Columns, capture: Capture, view: View, range: [number, number]): uPlot {
+export function heatMap(holder: HTMLElement, columns: Columns, capture: Capture, view: View, range: [number, number], reasons: string[]): uPlot {
   const { group } = columns;
   const tail = group.tail_ns;
+  const found = marks(columns, capture);
   return timeChart(holder, {
     height: 230,
     view,
@@ -32,20 +32,23 @@ export function heatMap(holder: HTMLElement, columns: Columns, capture: Capture,
     beneath: (u) => clipped(u, (c) => {
       losses(u, c, capture);
       cells(u, c, columns, view);
-      if (tail !== null) threshold(u, c, columns, tail);
+      if (tail !== null) threshold(u, c, tail, found);
     }),
     hover: (u, at) => {
       const i = Math.floor((at * 1e9 - columns.first) / columns.step);
       if (!(i >= 0 && i < columns.done.length) || u.cursor.top === undefined) return '';
+      const mark = found.find((m) => at >= m.from && at < m.to);
+      const why = mark ? `\n${mark.cause ?? 'many of the slowest'}: the slowest waited ${reasons[mark.reason - 1] ?? ''}` : '';
+      if (u.cursor.top < 8) return why.trim();
       const latency = u.posToVal(u.cursor.top, 'y');
       for (let j = columns.start[i]; j < columns.start[i + 1]; j++) {
         const [low, high] = [heatLower(columns.bucket[j]), heatLower(columns.bucket[j] + 1)];
         if (latency >= low && latency < high) {
           const from = (columns.first + i * columns.step) / 1e9, width = columns.step / 1e9;
-          return `${count(columns.count[j])} of ${time(low)} to ${time(high)}\nended from ${seconds(from, width)} to ${seconds(from + width, width)} s`;
+          return `${count(columns.count[j])} of ${time(low)} to ${time(high)}\nended from ${seconds(from, width)} to ${seconds(from + width, width)} s${why}`;
         }
       }
-      return '';
+      return why.trim();
     },
   });
 }
@@ -92,7 +95,7 @@ function cells(u: uPlot, c: CanvasRenderingContext2D, columns: Columns, view: Vi
 }
 
 /** Where the tail begins; at the upper edge, the moments in which it was. */
-function threshold(u: uPlot, c: CanvasRenderingContext2D, columns: Columns, tail: number): void {
+function threshold(u: uPlot, c: CanvasRenderingContext2D, tail: number, of: Mark[]): void {
   const { left, top, width } = u.bbox;
   const y = Math.round(u.valToPos(tail, 'y', true)) + 0.5;
   const dot = devicePixelRatio || 1;
@@ -112,14 +115,10 @@ function threshold(u: uPlot, c: CanvasRenderingContext2D, columns: Columns, tail
   c.lineWidth = 4 * dot;
   c.strokeText(label, left + width - 4 * dot, labelY);
   c.fillText(label, left + width - 4 * dot, labelY);
-  for (let i = 0; i < columns.done.length; i++) {
-    let slow = 0;
-    for (let j = columns.start[i + 1] - 1; j >= columns.start[i] && heatLower(columns.bucket[j] + 1) > tail; j--) slow += columns.count[j];
-    if (slow > 0 && slow >= MARKED * columns.done[i]) {
-      const begin = (columns.first + i * columns.step) / 1e9;
-      const x = u.valToPos(begin, 'x', true);
-      c.fillRect(x, top, Math.max(2 * dot, u.valToPos(begin + columns.step / 1e9, 'x', true) - x), 4 * dot);
-    }
+  for (const mark of of) {
+    const x = u.valToPos(mark.from, 'x', true);
+    c.fillStyle = mark.colour ?? css('--tail');
+    c.fillRect(x, top, Math.max(2 * dot, u.valToPos(mark.to, 'x', true) - x), 5 * dot);
   }
 }
 

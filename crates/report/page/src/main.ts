@@ -2,13 +2,15 @@
 
 import { Columns, Page } from './data';
 import { el, table, toggle } from './dom';
+import { marked } from './findings';
+import { count } from './format';
 import { commonRange, heatMap } from './heat';
 import { placeChart } from './places';
 import { fit } from './plot';
 import { deviceRows, memoryChart, MEASURES, rateChart, Row } from './rates';
-import { comparison, selection } from './selection';
+import { selection } from './selection';
 import { cdf, sizes } from './spread';
-import { COLOURS, scheme, setScheme } from './theme';
+import { CLASS_COLOURS, COLOURS, scheme, setScheme } from './theme';
 import { View } from './view';
 import { Waterfall } from './waterfall';
 
@@ -36,30 +38,43 @@ function start(): void {
     return { holder, figure };
   };
 
-  if (captures.length > 1) comparison(section('Compared', ''), captures);
   if (all.every((a) => a.length === 0)) {
     section('Pictures', '').append(el('p', {}, 'Nothing was completed in this recording: there is nothing to draw.'));
     return;
   }
   selection(section('What is seen', ''), captures, all, view);
 
-  const heat = section('Latency over time', 'How long each took, by when it ended; the darker (on dark: the brighter), the more. Marks at the upper edge: a tenth or more of what ended then is among the slowest 1 %.');
+  const heat = section('Latency over time', 'How long each took, by when it ended; the darker (on dark: the brighter), the more. Marks at the upper edge: a tenth or more of what ended then is among the slowest 1 %; their colour says which finding explains it.');
   const heatChips = el('p', { class: 'chips' });
   heat.append(heatChips);
+  const findings = marked(captures, all);
+  if (findings.length) {
+    const legend = el('p', { class: 'marks' }, 'marked: ');
+    for (const { cause, colour } of findings) {
+      const square = el('i');
+      square.style.background = colour;
+      legend.append(square, `${cause} `);
+    }
+    heat.append(legend);
+  }
+  const maps = heat.appendChild(el('div', { class: 'maps' }));
+  const reasons = page.reasons.map(([, plain]) => plain);
   const open = opened(all);
   const range = commonRange(all.flatMap((columns, n) => columns.filter((_, i) => open[n].has(i))));
   captures.forEach((capture, n) => all[n].forEach((columns, i) => {
     const name = captures.length > 1 ? `${capture.label}: ${columns.group.name}` : columns.group.name;
     let figure: HTMLElement | null = null;
     const place = el('div');
-    heat.append(place);
+    place.hidden = true;
+    maps.append(place);
     const show = (on: boolean) => {
       if (on && !figure) {
         const made = chart(place, name);
         figure = made.figure;
-        heatMap(made.holder, columns, capture, view, range);
+        heatMap(made.holder, columns, capture, view, range, reasons);
       }
       if (figure) figure.hidden = !on;
+      place.hidden = !on;
       fit();
     };
     const on = open[n].has(i);
@@ -89,6 +104,17 @@ function start(): void {
       colour: COLOURS[i % COLOURS.length], ...(columns.group.waited_for === false ? { dash: [5, 3] } : {}),
     })).slice(0, 8));
   if (kernel.length) rateChart(chart(rates, 'Operations under way (dashed: what the kernel does on its own: commits, write-back)').holder, kernel, 'under_way', captures, view);
+  const behind: Row[] = captures.flatMap((c, n) => c.behind.map((group) => ({
+    label: captures.length > 1 ? `${c.label}: ${group.name}` : group.name, columns: new Columns(group, c),
+    colour: group.what === 'journal' ? CLASS_COLOURS.flush : CLASS_COLOURS.background, ...(n > 0 ? { dash: [5, 3] } : {}),
+  }))).slice(0, 8);
+  if (behind.length) {
+    rateChart(chart(rates, 'What write-back and the journal wrote').holder, behind, 'throughput', captures, view);
+    // Of write-back alone the chart of what is in the device tells the same.
+    if (captures.some((c) => c.behind.some((b) => b.what === 'journal'))) {
+      rateChart(chart(rates, 'Requests of write-back and of the journal under way').holder, behind, 'under_way', captures, view);
+    }
+  }
   for (const c of captures) {
     if (c.memory.at_ns.length >= 2) memoryChart(chart(rates, `Memory${captures.length > 1 ? ` (${c.label})` : ''}`).holder, c, view);
   }
@@ -126,6 +152,11 @@ function start(): void {
         table(['setting', 'value', 'where it says so'], s.rows, { class: 'settings' })));
     }
   }
+  const quality = section('Quality of the data', '');
+  for (const c of captures) {
+    if (captures.length > 1) quality.append(el('h4', {}, c.label));
+    quality.append(table(['what', 'how many', ''], c.quality.map(([what, n, words]) => [what, n === null ? '' : count(n), words]), { class: 'quality' }));
+  }
   const left = captures.flatMap((c) => c.left_out);
   if (left.length) section('Left out', '').append(el('ul', {}, ...[...new Set(left)].map((t) => el('li', {}, t))));
   top.append(el('p', { class: 'small' }, `iowhy ${page.version}. Keys: arrows move, + and - zoom, Esc shows all, t turns light and dark.`));
@@ -146,9 +177,9 @@ function opened(captures: Columns[][]): Set<number>[] {
     const rank = ({ group }: Columns) => (group.matters ? 0 : group.device === first && group.level === 'request' ? 1 : 2);
     const ended = (c: Columns) => c.done.reduce((a, b) => a + b, 0);
     const order = all.map((c, i) => ({ rank: rank(c), n: ended(c), i })).filter((o) => o.rank < 2);
-    order.sort((a, b) => Number(b.n >= WORTH_A_MAP) - Number(a.n >= WORTH_A_MAP) || a.rank - b.rank || a.i - b.i);
+    order.sort((a, b) => a.rank - b.rank || Number(b.n >= WORTH_A_MAP) - Number(a.n >= WORTH_A_MAP) || a.i - b.i);
     const most = Math.max(1, Math.floor(HEAT_MAPS / captures.length));
-    return new Set(order.filter((o, i) => i === 0 || o.n >= WORTH_A_MAP).slice(0, most).map((o) => o.i));
+    return new Set(order.filter((o, i) => i === 0 || o.rank === 0 || o.n >= WORTH_A_MAP).slice(0, most).map((o) => o.i));
   });
 }
 

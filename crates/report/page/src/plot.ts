@@ -44,7 +44,13 @@ export function axis(extra: uPlot.Axis = {}): uPlot.Axis {
 
 export function register(u: uPlot, holder: HTMLElement): void {
   all.push({ u, holder });
-  onScheme(() => u.redraw());
+  onScheme(() => {
+    u.redraw();
+    u.root.querySelectorAll('.u-legend .u-series').forEach((row, i) => {
+      const marker = row.querySelector<HTMLElement>('.u-marker'), { stroke } = u.series[i] ?? {};
+      if (marker && typeof stroke === 'function') marker.style.borderColor = String(stroke(u, i));
+    });
+  });
 }
 
 export function timeChart(holder: HTMLElement, chart: TimeChart): uPlot {
@@ -59,7 +65,7 @@ export function timeChart(holder: HTMLElement, chart: TimeChart): uPlot {
     cursor: { sync: { key: SYNC, setSeries: false }, drag: { x: true, y: false, setScale: false }, points: { size: 6 } },
     scales: { x: { time: false, range: () => [view.stretch.from, view.stretch.to] }, y: chart.scaleY },
     axes: [
-      axis({ values: (_u, ticks, _a, _s, step) => ticks.map((t) => `${t.toFixed(Math.max(0, Math.min(9, Math.ceil(-Math.log10(step) - 1e-9))))} s`), size: 28 }),
+      axis({ values: (_u, ticks, _a, _s, step) => ticks.map((t) => `${t.toFixed(digits(step))} s`), size: 28 }),
       axis({
         size: 76,
         filter: (_u, ticks) => ticks,
@@ -99,6 +105,13 @@ export function timeChart(holder: HTMLElement, chart: TimeChart): uPlot {
   view.onChange(() => u.setData(chart.data(), true));
   register(u, holder);
   return u;
+}
+
+/** Digits after the point that multiples of a step have. */
+function digits(step: number): number {
+  let n = 0;
+  while (n < 9 && Math.abs(step * 10 ** n - Math.round(step * 10 ** n)) > 1e-6) n++;
+  return n;
 }
 
 /** Clips what is drawn beneath to the plot. */

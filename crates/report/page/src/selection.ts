@@ -41,37 +41,3 @@ export function selection(holder: HTMLElement, captures: Capture[], all: Columns
   view.onChange(draw);
   draw();
 }
-
-/** Of fewer operations no ratio is told: it would be chance. */
-const COMPARABLE = 30;
-
-/** The numbers of several captures beside one another. */
-export function comparison(holder: HTMLElement, captures: Capture[]): void {
-  const [before, ...others] = captures;
-  const key = (o: { level: string; op: string }) => `${o.level} ${o.op}`;
-  const one = (c: Capture, wanted: string) => {
-    const same = c.explain.operations.filter((o) => key(o) === wanted && o.count > 0);
-    return same.sort((a, b) => b.count - a.count)[0];
-  };
-  const kinds = [...new Set(captures.flatMap((c) => c.explain.operations.filter((o) => o.count > 0 && o.level !== 'request').map(key)))];
-  const most = (kind: string) => Math.max(...captures.map((c) => one(c, kind)?.count ?? 0));
-  kinds.sort((a, b) => most(b) - most(a));
-  const rows: string[][] = [];
-  for (const kind of kinds) {
-    const base = one(before, kind);
-    for (const capture of [before, ...others]) {
-      const o = one(capture, kind);
-      if (!o) continue;
-      const l = o.latency_ns;
-      const versus = (value: number, of: number | undefined) => {
-        if (capture === before || !of || Math.min(o.count, base?.count ?? 0) < COMPARABLE) return time(value);
-        const ratio = value / of;
-        return `${time(value)} (${ratio >= 1 ? `${ratio.toFixed(2)} times` : `1/${(1 / ratio).toFixed(2)}`})`;
-      };
-      rows.push([`${o.op}${o.level === 'operation' ? '' : 's'}`, `${capture.label} (${o.name})`, count(o.count), versus(l.p50, base?.latency_ns.p50),
-        versus(l.p99, base?.latency_ns.p99), versus(l.p999, base?.latency_ns.p999), versus(l.max, base?.latency_ns.max)]);
-    }
-  }
-  holder.append(table(['what', 'recording', 'how many', 'p50', 'p99', 'p99.9', 'max'], rows, { class: 'numbers' }),
-    el('p', { class: 'small' }, `In brackets: against ${before.label}. Whole recordings, not the part that is seen.`));
-}

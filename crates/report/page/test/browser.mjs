@@ -3,7 +3,8 @@
 //
 //   node test/browser.mjs IOWHY CHROMIUM RECORDING [PICTURES]
 //
-// With PICTURES, a folder, the page is also kept as pictures there: three widths, light and dark.
+// With PICTURES, a folder, the page is also kept as pictures there: three widths, light and dark. Where the recording is
+// given as before=A,after=B the page is that of both, and its numbers are those of `iowhy compare --json`.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,8 +16,16 @@ import puppeteer from 'puppeteer-core';
 const [iowhy, chromium, recording, pictures] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'iowhy-page-'));
 const file = join(folder, 'page.html');
-execFileSync(iowhy, ['report', '--html', file, recording]);
-const told = JSON.parse(execFileSync(iowhy, ['explain', '--json', recording], { maxBuffer: 1 << 28 }));
+const recordings = recording.split(',');
+execFileSync(iowhy, ['report', '--html', file, ...recordings]);
+const plain = recordings.map((r) => r.replace(/^[a-z]+=/, ''));
+const read = (...args) => JSON.parse(execFileSync(iowhy, args, { maxBuffer: 1 << 28 }));
+const all = plain.map((r) => read('explain', '--json', r));
+const told = all.reduce((a, b) => (a.capture.duration_ns >= b.capture.duration_ns ? a : b));
+/** Pictures show so much of the page, from where its pictures begin; the rest is as the documents say. */
+const OF_A_PICTURE = 2100;
+/** A page is open when its pictures are there: sooner than this. */
+const SOON = 1000;
 
 const browser = await puppeteer.launch({ executablePath: chromium, args: ['--no-sandbox', '--disable-gpu'] });
 try {
@@ -27,10 +36,18 @@ try {
   page.on('request', (r) => asked.push(r.url()));
   await page.setViewport({ width: 1280, height: 900 });
   const url = pathToFileURL(file).href;
-  const begun = Date.now();
-  await page.goto(url);
-  await page.waitForSelector('.plot canvas');
-  console.log(`${basename(recording)}: opened in ${Date.now() - begun} ms`);
+  // On a busy machine a moment says little: the best of a few.
+  let opened = Infinity;
+  for (let round = 0; round < 5 && opened >= SOON; round++) {
+    if (round > 0) await page.goto('about:blank');
+    asked.length = 0;
+    const begun = Date.now();
+    await page.goto(url);
+    await page.waitForSelector('.plot canvas');
+    opened = Math.min(opened, Date.now() - begun);
+  }
+  console.log(`${basename(recording)}: opened in ${opened} ms`);
+  assert.ok(opened < SOON, `opened in ${opened} ms`);
   assert.deepEqual(asked, [url], 'the page asked for something');
 
   // Rows of "What is seen": what, how many, moved, p50, p99, p99.9, max.
@@ -38,8 +55,10 @@ try {
   const number = (text) => Number(text.replaceAll(',', ''));
   const ns = (text) => { const [v, unit] = text.split(' '); return Number(v) * { ns: 1, us: 1e3, ms: 1e6, s: 1e9 }[unit]; };
   const whole = await seen();
-  const requests = told.operations.filter((o) => o.level === 'request' && o.by_class === undefined);
   let compared = 0;
+  const labels = recordings.map((r) => (recordings.length > 1 ? `${r.split('=')[0]}: ` : ''));
+  const requests = all.flatMap((one, n) => one.operations.filter((o) => o.level === 'request' && o.by_class === undefined)
+    .map((o) => ({ ...o, name: `${labels[n]}${o.name}` })));
   for (const o of requests) {
     const words = { read: ['reads'], write: ['synchronous writes', 'background writes'], flush: ['flushes'] }[o.op] ?? [];
     const row = whole.find((r) => words.some((w) => r[0] === `${o.name} ${w}`));
@@ -52,6 +71,37 @@ try {
     compared += 1;
   }
   assert.ok(compared > 0, 'no number was compared');
+
+  // How good the data is.
+  const quality = await page.$$eval('table.quality', (tables) => tables.map((t) => [...t.tBodies[0].rows].map((r) => [...r.cells].map((c) => c.textContent))));
+  all.forEach((one, n) => {
+    const row = (name) => number(quality[n].find((r) => r[0] === name)[1]);
+    assert.equal(row('events read'), one.quality.events);
+    assert.equal(row('events lost'), one.quality.lost);
+    assert.equal(row('without a match'), one.quality.unmatched);
+  });
+
+  // Findings are told, and their moments marked in their colours.
+  const causes = all.flatMap((one) => one.causes.filter((c) => c.verdict === 'found').map((c) => c.cause));
+  const said = await page.$$eval('.cause strong', (found) => found.map((c) => c.textContent));
+  assert.deepEqual(said, causes);
+  const marked = await page.$$eval('.marks', (m) => m.map((x) => x.textContent).join(' '));
+  assert.ok(marked.replace('marked:', '').trim().split(/\s+/).every((m) => m === '' || causes.includes(m)), marked);
+
+  // Two recordings: the numbers of the comparison.
+  if (recordings.length === 2) {
+    const compare = read('compare', '--json', ...plain);
+    const sentence = await page.$eval('.so', (p) => p.textContent);
+    assert.equal(sentence.replace(/\.$/, ''), compare.sentence.replace(/\.$/, ''));
+    const rows = await page.$$eval('.compared tbody tr', (all) => all.map((r) => [...r.cells].map((c) => c.textContent)));
+    const metrics = compare.operations.filter((o) => o.waited_for)[0].metrics;
+    for (const name of ['p50', 'p99']) {
+      const metric = metrics.find((m) => m.name === name);
+      const row = rows.find((r) => r[1] === name);
+      [metric.before, metric.after].forEach((v, i) => assert.ok(Math.abs(ns(row[2 + i]) - v) <= v * 0.006 + 1, `${name}: ${row} for ${v}`));
+      assert.equal(Number(row[4]), Number(metric.ratio.toFixed(2)));
+    }
+  } else assert.equal(await page.$('.compared'), null);
 
   // Dragging over one picture looks at a part in all of them.
   const over = await page.$('.plot .u-over');
@@ -101,9 +151,18 @@ try {
       await page.setViewport({ width, height: 900 });
       // Charts are drawn anew for the new width, which takes a moment.
       await page.waitForFunction((width) => document.documentElement.scrollWidth <= width, { timeout: 5000 }, width);
-      if (pictures) await page.screenshot({ path: join(pictures, `page-${width}-${scheme}.png`), fullPage: true });
+      if (pictures) {
+        const top = await page.$eval('.seen', (seen) => seen.closest('section').getBoundingClientRect().top + scrollY);
+        const clip = { x: 0, y: top, width, height: OF_A_PICTURE };
+        await page.screenshot({ path: join(pictures, `page-${width}-${scheme}.png`), captureBeyondViewport: true, clip });
+      }
     }
   }
+
+  // Paper.
+  await page.setViewport({ width: 1280, height: 900 });
+  const paper = await page.pdf({ format: 'A4' });
+  assert.equal(Buffer.from(paper.subarray(0, 5)).toString(), '%PDF-');
 
   // Tasks that are called like markup (the kernel gives names 15 bytes): all of their pictures are opened, nothing of theirs runs.
   const text = join(folder, 'hostile.txt');
@@ -111,7 +170,9 @@ try {
   const line = (n, at, action, name) => `  8,0    0 ${String(n).padStart(8)} ${at.toFixed(9).padStart(14)} ${100 + (n % 3)}  ${action}   R ${n * 8} + 8 [${name}]`;
   const lines = Array.from({ length: 120 }, (_, n) => ['Q', 'G', 'D', 'C'].map((action, i) => line(n, n * 0.01 + i * 0.001, action, action === 'C' ? '0' : names[n % 3]))).flat();
   writeFileSync(text, lines.join('\n') + '\n');
-  execFileSync(iowhy, ['report', '--html', file, text]);
+  // What somebody calls a recording may be as long as an argument gets.
+  const label = `</title><script>alert(1)</script>${'w'.repeat(64 << 10)}`;
+  execFileSync(iowhy, ['report', '--html', file, `${label}=${text}`]);
   page.on('dialog', async (d) => { troubles.push(`a name ran: ${d.message()}`); await d.dismiss(); });
   await page.setViewport({ width: 1280, height: 900 });
   await page.goto('about:blank');
@@ -123,6 +184,8 @@ try {
   assert.ok(names.some((name) => shown.includes(name)), 'the names are shown as they are');
   assert.equal(await page.$$eval('#pictures img, #pictures svg, #pictures script', (all) => all.length), 0);
   assert.equal(await page.$$eval('script', (all) => all.length), 2);
+  assert.equal(await page.$$eval('img', (all) => all.length), 0);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= 1280), 'a long name is broken, not wide');
   assert.deepEqual(troubles, []);
 } finally {
   await browser.close();

@@ -7,12 +7,14 @@
 
 mod condition;
 mod json;
+mod mixed;
 mod recordings;
 mod screen;
 mod texts;
 mod verdict;
 
 pub use condition::Condition;
+pub use mixed::First;
 pub use texts::{choose, RunOf};
 pub use verdict::Outcome;
 

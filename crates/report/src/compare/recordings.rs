@@ -22,17 +22,37 @@ const ANOTHER_LOAD: f64 = 1.25;
 /// A kind whose slowest took a smaller part of the time of all slowest is not judged.
 const VISIBLE: f64 = 0.02;
 /// A kind of operation matters for the likeness of loads from this share of the operations or bytes of a side on.
-const MATTERS: f64 = 0.05;
+pub(super) const MATTERS: f64 = 0.05;
 /// Seeds, so that the same recordings always give the same ranges; the two sides must not draw alike.
 const SEEDS: [u64; 2] = [0x6265_666f_7265, 0x0061_6674_6572];
 
 /// Latencies of one kind on one side.
-struct Kind<'a> {
-    op: String,
+pub(super) struct Kind<'a> {
+    pub op: String,
     what: String,
     counts: bool,
+    /// Whether these are what tasks waited for, not bios.
+    pub is_operation: bool,
+    /// Of all of them; of operations that move no data 0.
+    bytes: u64,
     /// Name (empty for the whole), distribution and order of each phase.
-    phases: Vec<(&'static str, Distribution, Option<&'a Blocks>)>,
+    pub phases: Vec<(&'static str, Distribution, Option<&'a Blocks>)>,
+}
+
+impl Kind<'_> {
+    /// What it is in the recording: `reads (ext4)`, `bios of reads on vda`.
+    pub fn told(&self) -> String {
+        match self.is_operation {
+            true => self.what.clone(),
+            false => format!("bios of {}", self.what),
+        }
+    }
+
+    /// Bytes of one.
+    pub fn mean_size(&self) -> Option<f64> {
+        let count = self.phases.first()?.1.count();
+        (count > 0 && self.bytes > 0).then(|| self.bytes as f64 / count as f64)
+    }
 }
 
 impl Comparison {
@@ -104,7 +124,7 @@ fn op_of(class: Class) -> &'static str {
     }
 }
 
-fn kinds(e: &Explanation, single: bool) -> Vec<Kind<'_>> {
+pub(super) fn kinds(e: &Explanation, single: bool) -> Vec<Kind<'_>> {
     let order = e.facts.in_order.as_ref();
     let mut all = vec![];
     for (key, stats) in &e.facts.operations.groups {
@@ -114,6 +134,8 @@ fn kinds(e: &Explanation, single: bool) -> Vec<Kind<'_>> {
             op: key.kind.name().into(),
             what: format!("{}{place} ({})", key.kind.plural(), key.fs.name()),
             counts: key.kind.is_foreground(),
+            is_operation: true,
+            bytes: stats.bytes,
             phases: vec![("", stats.latency.clone(), order.and_then(|o| o.operations.get(key)))],
         });
     }
@@ -136,6 +158,8 @@ fn kinds(e: &Explanation, single: bool) -> Vec<Kind<'_>> {
                 op: op_of(class).into(),
                 what: format!("{}{}", class_words(class), on(e, device.id, single)),
                 counts: class != Class::Background,
+                is_operation: false,
+                bytes: bios.bytes.0,
                 phases: PHASES_IN_ORDER.into_iter().enumerate().filter_map(phase).collect(),
             });
         }
@@ -317,11 +341,11 @@ fn matters(phases: &Phases, all: &BTreeMap<String, (Phases, f64)>) -> bool {
     part(|p| p.count) >= MATTERS || part(|p| p.bytes.0) >= MATTERS
 }
 
-fn differ([a, b]: [f64; 2]) -> bool {
+pub(super) fn differ([a, b]: [f64; 2]) -> bool {
     a.max(b) > ANOTHER_LOAD * a.min(b)
 }
 
-fn per_second(rate: f64) -> String {
+pub(super) fn per_second(rate: f64) -> String {
     if rate >= 10.0 {
         count(rate.round() as u64)
     } else {

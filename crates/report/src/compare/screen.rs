@@ -43,7 +43,7 @@ impl Comparison {
         load.sort_by_key(|d| !d.unlike);
         match load.is_empty() {
             true => {
-                s.line("LOAD", "alike: the same kinds of operations of about the same size, rate and depth")
+                s.line("LOAD", "alike, as far as both sides tell: the same kinds of operations of about the same size, rate and depth")
             }
             false => list(s, heading, load.iter().map(|d| d.text.clone())),
         }

@@ -33,7 +33,7 @@ const OF_THE_LOAD: [&str; 14] = [
     "random_distribution",
 ];
 /// Latencies of fio by their names in a comparison; where there is a tail, these are it.
-const NAMES: [&str; 9] = ["mean", "p50", "p90", "p95", "p99", "p99.9", "p99.95", "p99.99", "max"];
+pub(super) const NAMES: [&str; 9] = ["mean", "p50", "p90", "p95", "p99", "p99.9", "p99.95", "p99.99", "max"];
 
 /// Operations that must be slower than a percentile that is compared.
 const LEAST_BEYOND: f64 = 10.0;
@@ -57,13 +57,17 @@ pub fn choose(mail: &Mail, wanted: &str) -> Result<usize, String> {
 }
 
 impl RunOf<'_> {
-    fn run(&self) -> &Run {
+    pub(super) fn run(&self) -> &Run {
         &self.mail.runs[self.run]
     }
 
     /// How it is called: its file, number and label.
-    fn name(&self) -> String {
-        let label: String = self.run().label.chars().take(60).collect();
+    pub(super) fn name(&self) -> String {
+        // Logs are called by their file.
+        let label: String = match self.mail.file.ends_with(&self.run().label) {
+            true => String::new(),
+            false => self.run().label.chars().take(60).collect(),
+        };
         let number = if self.mail.runs.len() > 1 { format!(", run {}", self.run + 1) } else { String::new() };
         let label = if label.is_empty() { label } else { format!(": {label}") };
         format!("{}{number}{label}", self.mail.file)
@@ -106,6 +110,7 @@ impl Comparison {
                 c.load.push(Difference { text: text.trim().into(), unlike: false });
             }
         }
+        of_machine(&mut c, &before, &after);
         commands(&mut c, before.run(), after.run());
         if c.rows.iter().any(|r| r.least.is_none()) {
             c.notes.push(SUMMARIES.into());
@@ -114,7 +119,7 @@ impl Comparison {
     }
 }
 
-const SUMMARIES: &str =
+pub(super) const SUMMARIES: &str =
     "these are summaries: how far their percentiles scatter they do not say; repeat the runs, or \
                          record them";
 
@@ -154,6 +159,24 @@ fn settings(c: &mut Comparison, (before, b): (&RunOf, &Reading), (after, a): (&R
     }
 }
 
+/// Settings of the machine that stand in the texts: what held for each run.
+fn of_machine(c: &mut Comparison, before: &RunOf, after: &RunOf) {
+    let mut seen: Vec<&str> = vec![];
+    for setting in &before.mail.settings {
+        if seen.contains(&setting.name.as_str()) {
+            continue;
+        }
+        seen.push(&setting.name);
+        let held = |side: &RunOf| {
+            let found = side.mail.setting(&setting.name, side.run().at)?;
+            Some(Fact { value: found.value.clone(), at: side.mail.at(found.at) })
+        };
+        if let Some((kept, other)) = held(before).zip(held(after)).filter(|(b, a)| b.value != a.value) {
+            c.settings.push(Conflict { what: setting.name.clone(), kept, other });
+        }
+    }
+}
+
 fn commands(c: &mut Comparison, before: &Run, after: &Run) {
     let only = |these: &Run, others: &Run, side: &str, into: &mut Vec<Difference>| {
         for command in these.commands.iter().filter(|x| !others.commands.iter().any(|o| o.text == x.text)) {
@@ -182,13 +205,8 @@ fn compared(reading: &Reading, before: &Printed, after: &Printed, place: usize) 
             });
         }
     };
-    // A percentile that rests on a few operations says nothing.
     let count = before.value("count").zip(after.value("count")).map(|(b, a)| b.min(a));
-    let rests_on_enough = |name: &str| {
-        let percentile = name.strip_prefix('p').and_then(|p| p.parse::<f64>().ok());
-        percentile.zip(count).is_none_or(|(p, n)| n * (1.0 - p / 100.0) >= LEAST_BEYOND)
-    };
-    for name in NAMES.into_iter().filter(|name| rests_on_enough(name)) {
+    for name in NAMES.into_iter().filter(|name| rests_on_enough(name, count)) {
         if let Some((b, a)) = before.latency(name).zip(after.latency(name)) {
             add(name, b, a);
         }
@@ -215,11 +233,25 @@ fn compared(reading: &Reading, before: &Printed, after: &Printed, place: usize) 
     Some(Row { op: before.of.clone(), what, weight, counts, least: None, metrics })
 }
 
+/// Whether a percentile of so many operations says anything: one that rests on a few does not.
+pub(super) fn rests_on_enough(name: &str, count: Option<f64>) -> bool {
+    let percentile = name.strip_prefix('p').and_then(|p| p.parse::<f64>().ok());
+    percentile.zip(count).is_none_or(|(p, n)| n * (1.0 - p / 100.0) >= LEAST_BEYOND)
+}
+
 /// Of logs, which have every latency: as of recordings.
 fn one_by_one(reading: &Reading, row: &Printed, [before, after]: [&Blocks; 2], place: usize) -> Row {
     let (b, a) = (before.all(), after.all());
     let mut metrics = latencies(str::to_owned, [&b, &a], Some((before, after)));
     metrics.extend(slow(Some((before, after)), b.quantile(SLOW).min(a.quantile(SLOW))));
+    metrics.push(Metric {
+        name: "max".into(),
+        threshold: None,
+        unit: Unit::Nanoseconds,
+        values: [b.max() as f64, a.max() as f64],
+        ranges: None,
+        no_range: "one operation",
+    });
     Row {
         op: row.of.clone(),
         what: format!("{} (fio {})", row.of, reading.name),

@@ -200,7 +200,7 @@ impl Sink for Dist {
     }
 
     fn bio(&mut self, b: &Bio, _names: &Names) {
-        if let Some(q2c) = b.time.q2c().filter(|_| !b.is_child) {
+        if let Some(q2c) = b.time.q2c().filter(|_| !b.is_child()) {
             self.bios.entry((b.dev, b.class())).or_default().record(q2c.0);
         }
     }

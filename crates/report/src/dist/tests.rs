@@ -44,11 +44,7 @@ fn operation(dist: &mut Dist, kind: Kind, fs: Fs, from: u64, ns: u64, request: O
     let (from, to) = (Nanos(from), Nanos(from + ns));
     let nodes = request.map_or(vec![], |r| {
         let wait = Part::Wait { wait: Wait::DirectIo, stack: None };
-        let entry = Part::Request(Box::new(Entry {
-            done: Done::Request(r),
-            inode: None,
-            writers: Default::default(),
-        }));
+        let entry = Part::Request(Box::new(Entry::of(Done::Request(r))));
         vec![Node { part: wait, depth: 0, from, to }, Node { part: entry, depth: 1, from, to }]
     });
     let o = Operation {
@@ -176,8 +172,7 @@ fn what_has_no_requests_of_its_own_is_looked_for_below() {
         result: 0,
         is_storage: true,
     };
-    let entry =
-        Entry { done: Done::Request(read(member, 0, 8_000)), inode: None, writers: Default::default() };
+    let entry = Entry::of(Done::Request(read(member, 0, 8_000)));
     let nodes = vec![Node { part: Part::Request(Box::new(entry)), depth: 0, from: o.from, to: o.to }];
     let account = Account { from: o.from, to: o.to, nodes, hops: vec![] };
     dist.operation(&o, account.clone(), &Names::default(), &History::default());

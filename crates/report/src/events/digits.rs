@@ -115,7 +115,8 @@ pub fn zero_padded(out: &mut Vec<u8>, n: u64, min: u16) {
 }
 
 /// Appends a text that any process may have chosen: control characters, which could steer a terminal or break
-/// a line in two, become `?`.
+/// a line in two, become `?`. So do the bytes of those above ASCII (U+0080 to U+009F), which in UTF-8 are two: `C2 9B`
+/// alone begins an escape sequence.
 #[inline]
 pub fn foreign(out: &mut Vec<u8>, text: &[u8]) {
     let start = out.len();
@@ -124,6 +125,13 @@ pub fn foreign(out: &mut Vec<u8>, text: &[u8]) {
         if c.is_ascii_control() && *c != b'\t' {
             *c = b'?';
         }
+    }
+    let mut rest = &mut out[start..];
+    while let Some(at) = rest.iter().position(|c| *c == 0xC2) {
+        if matches!(rest.get(at + 1), Some(0x80..=0x9F)) {
+            rest[at..at + 2].fill(b'?');
+        }
+        rest = &mut rest[at + 1..];
     }
 }
 
@@ -151,5 +159,6 @@ mod tests {
     #[test]
     fn foreign_text_cannot_steer_a_terminal() {
         assert_eq!(made(|o| foreign(o, b"a\x1b[2J\n\tb")), "a?[2J?\tb");
+        assert_eq!(made(|o| foreign(o, "\u{9b}2J \u{c2}\u{a9}".as_bytes())), "??2J \u{c2}\u{a9}");
     }
 }

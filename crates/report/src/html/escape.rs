@@ -41,7 +41,7 @@ pub fn json(value: &Value) -> String {
 }
 
 /// Fields that hold packed numbers, not text.
-const PACKED: [&str; 5] = ["heat", "bytes", "depth", "cells", "buckets"];
+const PACKED: [&str; 6] = ["heat", "bytes", "depth", "why", "cells", "buckets"];
 
 /// Cuts all texts that are too long, and replaces odd characters.
 pub fn tame(value: &mut Value) {

@@ -142,8 +142,10 @@ fn its_numbers_are_those_of_explain() {
 
 #[test]
 fn names_cannot_become_markup() {
+    let long = format!("<b>{}", "n".repeat(64 << 10));
     let names = [
         "</script><script>alert(1)</script>",
+        long.as_str(),
         "<img src=x onerror=alert(1)>",
         "a\u{1b}[31m\u{202e}b",
         "&#60;b&#62;\"'",
@@ -163,6 +165,7 @@ fn names_cannot_become_markup() {
         .map(|w| w["task"].clone())
         .collect();
     assert!(tasks.iter().any(|t| t == names[0]), "{tasks:?}");
+    assert!(tasks.iter().all(|t| t.as_str().is_some_and(|t| t.len() < 5000)), "64 KiB are cut");
     assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'));
 }
 

@@ -24,6 +24,8 @@ pub fn json(kept: &Kept, places: &Places) -> Value {
         "device": (o.dev != DevId(0)).then(|| places.device(o.dev)),
         "mount": places.mount(o.dev).map(|m| m.0),
         "inode": o.inode,
+        "file": places.system.processes.path(o.dev, o.inode),
+        "file": places.system.processes.path(o.dev, o.inode),
         "fd": o.fd,
         "result": o.result,
         "from_ns": o.from,

@@ -21,7 +21,7 @@ pub use json::json;
 pub use names::{all_names, no_operation_is_called};
 pub use screen::render;
 pub use slowest::{Choice, SlowestOperations};
-pub use words::Places;
+pub use words::{commit, Places};
 
 #[cfg(test)]
 mod tests;

@@ -24,28 +24,24 @@ fn leaf(reason: Reason) -> Part {
 fn write(tid: u32, sector: u64, bytes: u64, flags: Flags, completed: u64) -> Part {
     let flush = FlushWait { issued: Nanos(completed), completed: Nanos(completed) };
     let time = Timeline { completed: Nanos(completed), preflush: Some(flush), ..Timeline::default() };
-    Part::Request(Box::new(Entry {
-        done: Done::Request(Request {
-            dev: DISK,
-            op: Op::Write,
-            flags,
-            start: Sector(sector),
-            bytes: Bytes(bytes),
-            tid: Tid(tid),
-            task: TaskName(0),
-            submit_cpu: Cpu(0),
-            complete_cpu: Cpu(0),
-            bios: 1,
-            merges: 0,
-            split: false,
-            completions: 1,
-            error: 0,
-            time,
-            company: Default::default(),
-        }),
-        inode: None,
-        writers: Default::default(),
-    }))
+    Part::Request(Box::new(Entry::of(Done::Request(Request {
+        dev: DISK,
+        op: Op::Write,
+        flags,
+        start: Sector(sector),
+        bytes: Bytes(bytes),
+        tid: Tid(tid),
+        task: TaskName(0),
+        submit_cpu: Cpu(0),
+        complete_cpu: Cpu(0),
+        bios: 1,
+        merges: 0,
+        split: false,
+        completions: 1,
+        error: 0,
+        time,
+        company: Default::default(),
+    }))))
 }
 
 fn kept(nodes: Vec<Node>, total: u64) -> Kept {

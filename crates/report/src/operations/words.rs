@@ -58,14 +58,19 @@ pub fn headline(kept: &Kept, places: &Places) -> String {
     let o = &kept.operation;
     let moved = (o.result > 0 && o.moves_bytes()).then(|| format!(" of {}", size(Bytes(o.result as u64))));
     let on = places.of(o.fs, o.dev).map(|p| format!(" on {p}"));
+    let path = places.system.processes.path(o.dev, o.inode).filter(|_| o.inode != 0);
     let file = match (o.inode, o.fd) {
         (0, Some(fd)) if on.is_none() => format!(" on file descriptor {fd}"),
         (0, _) => String::new(),
-        (inode, _) => format!(", inode {inode}"),
+        (inode, _) => format!(", inode {inode}{}", path.map_or(String::new(), |p| format!(", {p}"))),
+    };
+    let process = match o.process {
+        Some(process) if process != o.tid => format!(" of process {}", process.0),
+        _ => String::new(),
     };
     let error = if o.result < 0 { format!(", ERROR {}", -o.result) } else { String::new() };
     format!(
-        "{}{} by {} (tid {}){}{file}, {}, at {:.6} s{error}",
+        "{}{} by {} (tid {}{process}){}{file}, {}, at {:.6} s{error}",
         o.kind.name(),
         moved.unwrap_or_default(),
         kept.task,

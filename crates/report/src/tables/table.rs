@@ -117,6 +117,11 @@ impl Table {
         self.rows.is_empty()
     }
 
+    /// The columns' names in JSON.
+    pub fn keys(&self) -> Vec<&'static str> {
+        self.columns.iter().map(|c| c.key).collect()
+    }
+
     /// The rows as objects.
     pub fn json(&self) -> Json {
         let object = |row: &Vec<Value>| {

@@ -13,6 +13,8 @@ const MOST_LINES: usize = 24;
 const MOST_RUNS: usize = 30;
 /// Columns of a label.
 const LABEL: usize = 64;
+/// Devices or operations of a table whose differences are told.
+const MOST_DIFFERENCES: usize = 4;
 /// Between runs of like things a number differs from here on.
 const DIFFERS: f64 = 1.25;
 
@@ -22,8 +24,9 @@ impl Told {
         let mut s = Screen::new(style);
         for mail in &self.mails {
             let tools = self.tools().join(", ");
-            let (runs, words) = (mail.runs.len(), count(mail.words as u64));
-            let _ = write!(s.out, "{}: {runs} runs", mail.file);
+            let runs = causes::words::counted(mail.runs.len() as u64, "run", "runs");
+            let words = count(mail.words as u64);
+            let _ = write!(s.out, "{}: {runs}", mail.file);
             if !mail.settings.is_empty() {
                 let _ = write!(s.out, " and {} settings", count(mail.settings.len() as u64));
             }
@@ -78,14 +81,17 @@ impl Told {
             );
             match (mail.left_out, mail.first_left_out) {
                 (n, Some(at)) if n > 0 => {
-                    let _ = write!(
-                        text,
-                        "; {} numbers are left out, the first at {}",
-                        count(n as u64),
-                        mail.at(at)
-                    );
+                    let numbers = causes::words::counted(n as u64, "number is", "numbers are");
+                    let _ = write!(text, "; {numbers} left out, the first at {}", mail.at(at));
                 }
                 _ => text += "; no number is left out",
+            }
+            if mail.cut {
+                let most = causes::words::size(trace::Bytes(evidence::MOST_BYTES_OF_MAIL as u64));
+                let _ = write!(text, "; only its first {most} were read");
+            }
+            if let Some(at) = mail.broken {
+                let _ = write!(text, "; a JSON document breaks off and is left out ({})", mail.at(at));
             }
             if mail.repeated > 0 {
                 let _ = write!(text, "; {} readings say what others said", count(mail.repeated as u64));
@@ -188,14 +194,13 @@ fn differences(table: &Table) -> Vec<String> {
         }
     }
     let mut all = vec![];
-    for subject in subjects.into_iter().take(4) {
-        let lines: Vec<_> = table.lines.iter().filter(|(_, of, _)| of == subject).collect();
-        if lines.len() < 2 {
-            continue;
-        }
+    let lines_of = |subject: &str| table.lines.iter().filter(|(_, of, _)| of == subject).collect::<Vec<_>>();
+    for subject in subjects.into_iter().filter(|s| lines_of(s).len() >= 2).take(MOST_DIFFERENCES) {
+        let lines = lines_of(subject);
         let mut differ: Vec<(f64, String)> = vec![];
         let mut same: Vec<&str> = vec![];
-        for (c, column) in table.columns.iter().enumerate() {
+        // How many there were is no result.
+        for (c, column) in table.columns.iter().enumerate().filter(|(_, name)| *name != "count") {
             let values: Vec<Number> =
                 lines.iter().filter_map(|(_, _, v)| v[c]).filter(|n| n.value > 0.0).collect();
             let least = values.iter().copied().min_by(|a, b| a.value.total_cmp(&b.value));

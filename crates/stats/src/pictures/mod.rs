@@ -17,10 +17,11 @@ pub use slow::{SlowMoment, SlowRequest};
 use crate::operations::OpKey;
 use crate::series::Cell;
 use crate::tasks::Tasks;
+use ledger::Reason;
 use life::{Bio, ByClass, Class, Names, Op, Request, Sink};
 use operation::{Account, History, Operation, Outside, Over};
 use std::collections::BTreeMap;
-use trace::{Bytes, DevId, Nanos, Sector};
+use trace::{Bytes, DevId, Flags, Nanos, Sector};
 
 /// Devices that are pictured; each takes some hundred KB.
 const MOST_DEVICES: usize = 32;
@@ -41,15 +42,27 @@ pub struct Moment {
     /// How many were under way (of requests: in the device; of bios and operations: from their beginning on), times the
     /// nanoseconds they were so.
     pub depth_ns: u64,
+    /// How long the slowest took that ended in it, and where most of that time went.
+    pub slowest: Option<(Nanos, Reason)>,
 }
 
 impl Moment {
+    /// One that ended. Where its time went is asked for only if it is the slowest.
     #[inline]
-    fn record(&mut self, latency: Nanos, bytes: u64) {
+    fn record(&mut self, latency: Nanos, bytes: u64, why: impl FnOnce() -> Reason) {
         self.heat.record(latency);
         self.completed += 1;
         self.bytes = self.bytes.saturating_add(bytes);
+        if self.slowest.is_none_or(|(slowest, _)| latency >= slowest) {
+            self.slowest = self.slowest.max(Some((latency, why())));
+        }
     }
+}
+
+/// The reason with most of the time; of equals the one that an I/O meets first.
+fn main_reason(time_of: impl Fn(Reason) -> Nanos) -> Reason {
+    let all = Reason::ALL.into_iter().rev();
+    all.max_by_key(|reason| time_of(*reason)).unwrap_or(Reason::Unexplained)
 }
 
 impl Cell for Moment {
@@ -58,6 +71,36 @@ impl Cell for Moment {
         self.completed += o.completed;
         self.bytes = self.bytes.saturating_add(o.bytes);
         self.depth_ns = self.depth_ns.saturating_add(o.depth_ns);
+        self.slowest = self.slowest.max(o.slowest);
+    }
+}
+
+/// What the kernel does on its own with a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Behind {
+    /// Data that was written to memory goes to the device.
+    Writeback,
+    /// A file system's journal or log, and what it has to write so that there is room in it.
+    Journal,
+}
+
+impl Behind {
+    /// Both.
+    pub const ALL: [Behind; 2] = [Behind::Writeback, Behind::Journal];
+
+    /// Whose a request is. ext4's journal is written by `jbd2/DEVICE` (fs/jbd2/journal.c), XFS pushes its log's tail by
+    /// `xfsaild/DEVICE` (fs/xfs/xfs_trans_ail.c) and writes the log from a worker, as metadata or through the device's
+    /// cache (xlog_write_iclog in fs/xfs/xfs_log.c).
+    fn of(r: &Request, names: &Names) -> Option<Behind> {
+        let task = names.text(r.task);
+        let through = r.flags.has(Flags::META) || r.flags.has(Flags::FUA) || r.flags.has(Flags::FLUSH);
+        let is_journal = task.starts_with("jbd2") || task.starts_with("xfsaild");
+        match r.class() {
+            Class::SyncWrite | Class::Background if is_journal => Some(Behind::Journal),
+            Class::SyncWrite if task.starts_with("kworker") && through => Some(Behind::Journal),
+            Class::Background => Some(Behind::Writeback),
+            _ => None,
+        }
     }
 }
 
@@ -66,6 +109,8 @@ impl Cell for Moment {
 pub struct DevicePictures {
     /// Its requests (bios, if it is bio-based), by class.
     pub classes: [Columns<Moment>; Class::COUNT],
+    /// What the kernel did on its own, in the order of [`Behind::ALL`].
+    pub behind: [Columns<Moment>; 2],
     /// Who touched where.
     pub extents: Extents,
     in_flight: ByClass<u32>,
@@ -104,11 +149,15 @@ impl Pictures {
 
     /// One request or bio. What is slow about it is asked for only if it is.
     fn completed(&mut self, c: Completed, slow: impl Fn() -> SlowRequest) {
+        let why = || {
+            let ledger = slow().ledger;
+            main_reason(|reason| ledger.of_reason(reason))
+        };
         let Some(device) = self.device(c.dev) else {
             self.left_out += 1;
             return;
         };
-        device.classes[c.class.index()].at(c.at).record(c.latency, c.bytes.0);
+        device.classes[c.class.index()].at(c.at).record(c.latency, c.bytes.0, why);
         if let Some(writes) = writes(c.op) {
             device.extents.record(c.at, c.start, Who { task: c.task, writes });
         }
@@ -153,6 +202,13 @@ impl Sink for Pictures {
         let (dev, class, op, start, bytes) = (r.dev, r.class(), r.op, r.start, r.bytes);
         let completed = Completed { dev, class, op, start, bytes, task, latency, at };
         self.completed(completed, || SlowRequest::request(r, task));
+        if let Some((behind, device)) = Behind::of(r, names).zip(self.device(dev)) {
+            let columns = &mut device.behind[behind as usize];
+            columns.at(at).record(latency, bytes.0, || Reason::Unexplained);
+            columns.over(r.time.start(), at, |m, part| {
+                m.depth_ns = m.depth_ns.saturating_add(part.0);
+            });
+        }
     }
 
     fn bio(&mut self, b: &Bio, names: &Names) {
@@ -187,7 +243,7 @@ impl Sink for Pictures {
 }
 
 impl Over for Pictures {
-    fn operation(&mut self, o: &Operation, _account: Account, _names: &Names, _history: &History) {
+    fn operation(&mut self, o: &Operation, account: Account, _names: &Names, _history: &History) {
         if !o.is_storage {
             return;
         }
@@ -198,7 +254,7 @@ impl Over for Pictures {
         }
         let bytes = if o.moves_bytes() { u64::try_from(o.result).unwrap_or(0) } else { 0 };
         let columns = self.operations.entry(key).or_default();
-        columns.at(o.to).record(o.total(), bytes);
+        columns.at(o.to).record(o.total(), bytes, || main_reason(|reason| account.of(reason)));
         columns.over(o.from, o.to, |m, part| m.depth_ns = m.depth_ns.saturating_add(part.0));
     }
 

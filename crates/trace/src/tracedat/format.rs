@@ -115,22 +115,23 @@ pub struct EventFormat {
 }
 
 impl EventFormat {
-    /// Reads a `format` text. `Err` says what is wrong with it.
+    /// Reads a `format` text. `Err` says what is wrong with it. A trace.dat may have thousands, of which few occur.
     pub fn parse(system: &str, text: &[u8]) -> Result<EventFormat, String> {
-        let text = String::from_utf8_lossy(until_nul(text));
         let mut e = EventFormat { system: system.into(), ..EventFormat::default() };
         let mut id = None;
-        for line in text.lines() {
-            let line = line.trim();
-            if let Some(name) = line.strip_prefix("name:") {
-                e.name = name.trim().into();
-            } else if let Some(n) = line.strip_prefix("ID:") {
-                id = n.trim().parse::<u16>().ok();
-            } else if let Some(field) = line.strip_prefix("field:") {
-                let parsed = parse_field(field).ok_or_else(|| format!("cannot read the field \"{line}\""))?;
-                e.fields.push(parsed);
-            } else if line.starts_with("print fmt:") {
-                break;
+        let mut rest = until_nul(text);
+        // How it is printed comes last, is long, and is of no use here.
+        while !rest.is_empty() && !rest.starts_with(b"print fmt:") {
+            let (line, behind) = cut(rest, b'\n').unwrap_or((rest, &[]));
+            rest = behind;
+            let line = line.trim_ascii();
+            if let Some(field) = line.strip_prefix(b"field:") {
+                let cannot_read = || format!("cannot read the field \"{}\"", String::from_utf8_lossy(line));
+                e.fields.push(parse_field(field).ok_or_else(cannot_read)?);
+            } else if let Some(name) = line.strip_prefix(b"name:") {
+                e.name = text_of(name);
+            } else if let Some(n) = line.strip_prefix(b"ID:") {
+                id = number(n).and_then(|n| u16::try_from(n).ok());
             }
         }
         if e.name.is_empty() {
@@ -151,51 +152,70 @@ impl EventFormat {
     }
 }
 
+/// Bytes without the blanks around them, as text.
+fn text_of(bytes: &[u8]) -> Box<str> {
+    String::from_utf8_lossy(bytes.trim_ascii()).into()
+}
+
+/// `12`, with blanks around it.
+fn number(bytes: &[u8]) -> Option<u32> {
+    let digits = bytes.trim_ascii();
+    let add = |n: u32, d: &u8| n.checked_mul(10)?.checked_add((*d as char).to_digit(10)?);
+    digits.iter().try_fold(0, add).filter(|_| !digits.is_empty())
+}
+
+/// What is before the first `at` and what is behind it.
+fn cut(bytes: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
+    let i = bytes.iter().position(|b| *b == at)?;
+    Some((&bytes[..i], &bytes[i + 1..]))
+}
+
 /// `unsigned int nr_sector;  offset:24;  size:4;  signed:0;`
-fn parse_field(text: &str) -> Option<Field> {
-    let mut parts = text.split(';');
-    let declaration = parts.next()?.trim();
+fn parse_field(text: &[u8]) -> Option<Field> {
+    let mut parts = text.split(|b| *b == b';');
+    let declaration = parts.next()?.trim_ascii();
     let mut slot = Slot { present: true, ..Slot::default() };
     for part in parts {
-        let Some((key, value)) = part.trim().split_once(':') else { continue };
+        let Some((key, value)) = cut(part.trim_ascii(), b':') else { continue };
         match key {
-            "offset" => slot.offset = value.trim().parse().ok()?,
-            "size" => slot.size = value.trim().parse().ok()?,
-            "signed" => slot.signed = value.trim() == "1",
+            b"offset" => slot.offset = number(value)?,
+            b"size" => slot.size = number(value)?,
+            b"signed" => slot.signed = value.trim_ascii() == b"1",
             _ => {}
         }
     }
-    let (declaration, elsewhere) = match declaration.split_once(' ') {
-        Some(("__data_loc", rest)) => (rest, Some(false)),
-        Some(("__rel_loc", rest)) => (rest, Some(true)),
+    let (declaration, elsewhere) = match cut(declaration, b' ') {
+        Some((b"__data_loc", rest)) => (rest, Some(false)),
+        Some((b"__rel_loc", rest)) => (rest, Some(true)),
         _ => (declaration, None),
     };
     // `char rwbs[10]`, `__data_loc char[] cmd`, `const char * name`, `unsigned long caller[8]`
-    let (head, bracket) = match declaration.split_once('[') {
+    let (head, bracket) = match cut(declaration, b'[') {
         Some((head, rest)) => (head, Some(rest)),
         None => (declaration, None),
     };
-    let after = bracket.and_then(|b| b.split_once(']')).map_or("", |x| x.1).trim();
+    let after = bracket.and_then(|b| cut(b, b']')).map_or(&[][..], |x| x.1).trim_ascii();
     let (ctype, name) = if after.is_empty() {
-        head.rsplit_once(|c: char| c.is_whitespace() || c == '*').unwrap_or(("", head))
+        let last = head.iter().rposition(|b| b.is_ascii_whitespace() || *b == b'*');
+        last.map_or((&[][..], head), |at| (&head[..at], &head[at + 1..]))
     } else {
         (head, after)
     };
-    let pointer = head.contains('*');
+    let (ctype, name) = (text_of(ctype), text_of(name));
+    let pointer = head.contains(&b'*');
     slot.kind = match (elsewhere, bracket) {
         (Some(relative), _) => Kind::Elsewhere { relative },
         (None, Some(b)) if !pointer || !after.is_empty() => {
-            let n = b.split(']').next().and_then(|n| n.trim().parse::<u32>().ok()).unwrap_or(0);
+            let n = b.split(|b| *b == b']').next().and_then(number).unwrap_or(0);
             let element = slot.size.checked_div(n).filter(|&s| s > 0);
-            Kind::Array(element.unwrap_or_else(|| size_of_type(ctype.trim())))
+            Kind::Array(element.unwrap_or_else(|| size_of_type(&ctype)))
         }
         _ => Kind::Int,
     };
-    let name = name.trim();
     if name.is_empty() || slot.offset > MAX_RECORD || slot.size > MAX_RECORD {
         return None;
     }
-    Some(Field { name: name.into(), ctype: ctype.trim().into(), slot })
+    Some(Field { name, ctype, slot })
 }
 
 /// No record is longer than the largest sub-buffer (128 pages of 64 KiB, kernel/trace/ring_buffer.c).

@@ -8,41 +8,30 @@ use super::bytes::Order;
 use super::cursor::Record;
 use super::format::{Formats, Slot};
 
-/// A sorted table: 12 bytes per symbol and the names in one piece.
+/// A sorted table of places in the text, which is kept as it is: a kernel has 200,000 symbols, of which a recording's stacks
+/// name some hundred, and reading all of them is a good part of what a short recording takes.
 #[derive(Clone, Debug, Default)]
 pub struct Symbols {
     addresses: Vec<u64>,
-    /// Where the name of each begins in `names`; one more entry ends the last.
-    starts: Vec<u32>,
-    names: String,
+    /// Where the name of each begins in `text`.
+    names: Vec<u32>,
+    text: Vec<u8>,
 }
 
 impl Symbols {
     /// Reads the text; lines that make no sense are left out.
-    pub fn parse(text: &[u8]) -> Symbols {
-        let text = String::from_utf8_lossy(text);
-        let mut all: Vec<(u64, &str)> = text
-            .lines()
-            .filter_map(|line| {
-                let mut words = line.split_ascii_whitespace();
-                let address = u64::from_str_radix(words.next()?, 16).ok()?;
-                let code = matches!(words.next()?, "t" | "T" | "w" | "W");
-                let name = words.next()?;
-                // Without the right to see addresses all of them are 0.
-                (code && address != 0).then_some((address, name))
-            })
-            .collect();
+    pub fn parse(text: Vec<u8>) -> Symbols {
+        let (mut all, mut at) = (Vec::with_capacity(text.len() / BYTES_PER_SYMBOL), 0);
+        let ends = memchr::memchr_iter(b'\n', &text).chain([text.len()]);
+        for end in ends.take_while(|end| u32::try_from(*end).is_ok()) {
+            all.extend(code(&text[at..end]).map(|(address, name)| (address, (at + name) as u32)));
+            at = end + 1;
+        }
         // Of several names for one address the first in the file stays, as `trace-cmd report` has it.
         all.sort_by_key(|s| s.0);
         all.dedup_by_key(|s| s.0);
-        let mut s = Symbols::default();
-        for (address, name) in all {
-            s.addresses.push(address);
-            s.starts.push(s.names.len() as u32);
-            s.names.push_str(name);
-        }
-        s.starts.push(s.names.len() as u32);
-        s
+        let (addresses, names) = all.into_iter().unzip();
+        Symbols { addresses, names, text }
     }
 
     /// How many there are.
@@ -61,9 +50,29 @@ impl Symbols {
         if i + 1 == self.addresses.len() {
             return None;
         }
-        let name = &self.names[self.starts[i] as usize..self.starts[i + 1] as usize];
-        Some((name, address - self.addresses[i]))
+        let name = self.text[self.names[i] as usize..].split(u8::is_ascii_whitespace).next()?;
+        Some((std::str::from_utf8(name).ok()?, address - self.addresses[i]))
     }
+}
+
+/// A line of /proc/kallsyms that is code has some 45 bytes, and every second is code.
+const BYTES_PER_SYMBOL: usize = 90;
+
+/// The address of a line that is code, and where in it the name begins. Example: `ffffffff81000000 T _text` is
+/// (0xffffffff81000000, 19).
+fn code(line: &[u8]) -> Option<(u64, usize)> {
+    let mut words = line.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty());
+    let (address, kind) = (words.next()?, words.next()?);
+    if !matches!(kind, b"t" | b"T" | b"w" | b"W") {
+        return None;
+    }
+    let mut value = 0u64;
+    for digit in address {
+        value = value.checked_mul(16)? + u64::from((*digit as char).to_digit(16)?);
+    }
+    // Without the right to see addresses all of them are 0.
+    let name = words.next().filter(|_| value != 0)?;
+    Some((value, name.as_ptr() as usize - line.as_ptr() as usize))
 }
 
 /// The event that holds a kernel stack, and where in it the addresses lie.
@@ -113,7 +122,8 @@ mod tests {
     fn the_last_symbol_before_an_address() {
         let s = Symbols::parse(
             b"ffff0010 T second\nffff0000 t first\nffff0000 T alias\nffff0018 D data\n\
-              ffff0020 t third\t[mod]\n0 T hidden\njunk\n",
+              ffff0020 t third\t[mod]\n0 T hidden\njunk\n"
+                .to_vec(),
         );
         assert_eq!(s.len(), 3);
         assert_eq!(s.find(0xffff_0004), Some(("first", 4)));

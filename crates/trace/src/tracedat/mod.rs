@@ -127,7 +127,7 @@ impl TraceDat {
     pub fn symbols(&self) -> Result<Symbols, Error> {
         match &self.kallsyms {
             None => Ok(Symbols::default()),
-            Some(text) => Ok(Symbols::parse(&text.read()?)),
+            Some(text) => Ok(Symbols::parse(text.read()?)),
         }
     }
 
@@ -148,7 +148,7 @@ impl TraceDat {
         let Some(step) = self.cursor.step()? else { return Ok(false) };
         if self.tasks.needs_symbols(&step) {
             let text = self.kallsyms.as_ref().map(SymbolText::read).transpose()?;
-            self.tasks.set_symbols(text.map(|t| Symbols::parse(&t)).unwrap_or_default());
+            self.tasks.set_symbols(text.map(Symbols::parse).unwrap_or_default());
         }
         if !self.wall_told {
             self.wall_told = true;

@@ -82,8 +82,25 @@ impl DatFile {
                 self.malformed(offset, format!("beyond the end of the file, which has {} bytes", self.size))
             );
         }
-        Ok(Section { input: self.clone(), unpacked: None, at: offset, end, base: offset })
+        Ok(Section {
+            input: self.clone(),
+            unpacked: None,
+            ahead: Ahead::default(),
+            at: offset,
+            end,
+            base: offset,
+        })
     }
+}
+
+/// How much is read at once where little is asked for: formats are thousands of texts, each with its length before it.
+const AHEAD: usize = 32 << 10;
+
+/// Bytes of the file, from an offset on.
+#[derive(Clone, Debug, Default)]
+struct Ahead {
+    at: u64,
+    bytes: Arc<Vec<u8>>,
 }
 
 /// See the module.
@@ -94,6 +111,7 @@ pub struct Section {
     unpacked: Option<Arc<Vec<u8>>>,
     at: u64,
     end: u64,
+    ahead: Ahead,
     /// Offset in the file that errors name: with compressed sections the start of the section.
     base: u64,
 }
@@ -160,6 +178,7 @@ impl Section {
     fn fill(&mut self, out: &mut [u8]) -> Result<(), Error> {
         match &self.unpacked {
             Some(bytes) => out.copy_from_slice(&bytes[self.at as usize..self.at as usize + out.len()]),
+            None if out.len() < AHEAD => self.fill_ahead(out)?,
             None => {
                 let got = self.input.read_at(self.at, out)?;
                 if got < out.len() {
@@ -168,6 +187,29 @@ impl Section {
             }
         }
         self.at += out.len() as u64;
+        Ok(())
+    }
+
+    /// Fills `out` from what was read ahead, which is renewed where it does not reach.
+    fn fill_ahead(&mut self, out: &mut [u8]) -> Result<(), Error> {
+        let reaches = |a: &Ahead| {
+            let from = usize::try_from(self.at.checked_sub(a.at)?).ok()?;
+            a.bytes.get(from..from.checked_add(out.len())?).map(|_| from)
+        };
+        let from = match reaches(&self.ahead) {
+            Some(from) => from,
+            None => {
+                let mut bytes = vec![0; AHEAD.min(self.left() as usize)];
+                let got = self.input.read_at(self.at, &mut bytes)?;
+                bytes.truncate(got);
+                self.ahead = Ahead { at: self.at, bytes: Arc::new(bytes) };
+                0
+            }
+        };
+        match self.ahead.bytes.get(from..from + out.len()) {
+            Some(bytes) => out.copy_from_slice(bytes),
+            None => return Err(self.cut(out.len() as u64)),
+        }
         Ok(())
     }
 

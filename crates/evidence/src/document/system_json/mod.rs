@@ -11,6 +11,7 @@
 //!
 //! Not taken: swaps; `mdstat`, which repeats what `md` says.
 
+mod processes;
 mod shape;
 
 use super::mounts::{mount, name_device};
@@ -50,6 +51,8 @@ impl System {
                 Reader::new(file, "before").put(before, &mut both[0]);
                 Reader::new(file, "after").put(after, &mut both[1]);
                 self.changed.extend(changes(&both[0], &both[1]));
+                // Those opened since have their names from here.
+                self.processes.add_paths(after);
                 ("before", before)
             }
             (Some(before), None) => ("before", before),
@@ -61,6 +64,7 @@ impl System {
         };
         let mut reader = Reader::new(file, top);
         reader.put(holds, self);
+        self.processes.add(holds);
         self.sources.push(Document {
             file: file.to_owned(),
             kinds: vec![SYSTEM_JSON],

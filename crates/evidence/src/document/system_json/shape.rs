@@ -20,6 +20,28 @@ pub struct Snapshot {
     pub mounts: Vec<Mount>,
     pub cgroups: Cgroups,
     pub vm: Texts,
+    pub processes: Processes,
+}
+
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub struct Processes {
+    pub list: BTreeMap<u32, Process>,
+}
+
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub struct Process {
+    pub threads: Vec<u32>,
+    pub files: BTreeMap<i32, OpenFile>,
+}
+
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub struct OpenFile {
+    pub dev: String,
+    pub inode: u64,
+    pub path: String,
 }
 
 #[derive(Debug, Default, serde::Deserialize)]

@@ -27,7 +27,9 @@ const BOTH: &str = r#"{ "schema": "iowhy.system/1", "new": [1, {"x": null}],
     "mounts": [{"dev": "254:1", "source": "/dev/vda1", "point": "/mnt/a b", "root": "/", "fstype": "ext4",
       "options": "rw,noatime", "super_options": "rw,data=ordered"}],
     "cgroups": {"list": [{"path": "a.slice", "id": 7, "settings": {"io.max": "254:0 riops=200"}}], "cut": false},
-    "vm": {"dirty_ratio": "20"}, "swaps": [], "mdstat": null },
+    "vm": {"dirty_ratio": "20"}, "swaps": [], "mdstat": null,
+    "processes": {"cut": false, "list": {"100": {"threads": [101], "files": {"3": {"dev": "254:1", "inode": 12, "path": "/a/wal"},
+      "4": {"dev": "no device", "inode": 1, "path": "/x"}}}, "200": {}}} },
   "after": { "cpus": {"online": "0-2"},
     "disks": {
       "vda": { "dev": "254:0", "device": {"iodone_cnt": "99"}, "bdi": {"max_bytes": "2"},
@@ -35,7 +37,8 @@ const BOTH: &str = r#"{ "schema": "iowhy.system/1", "new": [1, {"x": null}],
       "dm-0": { "dev": "253:0" }, "md0": { "dev": "9:0", "md": {"sync_speed": "2"} },
       "sdc": { "dev": "8:32" } },
     "mounts": [{"dev": "254:1", "source": "/dev/vda1", "point": "/mnt/a b", "fstype": "ext4", "options": "ro"}],
-    "vm": {"dirty_ratio": "5"} } }"#;
+    "vm": {"dirty_ratio": "5"},
+    "processes": {"list": {"100": {"files": {"9": {"dev": "254:1", "inode": 77, "path": "/a/new"}}}}} } }"#;
 
 #[test]
 fn what_held_before_is_the_truth() {
@@ -64,6 +67,18 @@ fn what_held_before_is_the_truth() {
     let told = &s.sources[0];
     assert_eq!((told.kinds.as_slice(), told.unknown), (&[SYSTEM_JSON][..], 0));
     assert!(told.lines > 25, "{}", told.lines);
+}
+
+#[test]
+fn processes_and_what_they_had_open() {
+    let p = read(BOTH).processes;
+    let threads: Vec<_> = p.threads.iter().map(|(t, of)| (t.0, of.0)).collect();
+    assert_eq!(threads, [(100, 100), (101, 100), (200, 200)]);
+    // Of what was open at the end only the name is taken.
+    let files: Vec<_> = p.files.iter().map(|f| (f.process.0, f.fd, f.inode)).collect();
+    assert_eq!(files, [(100, 3, 12)]);
+    let path = |inode| p.path(DevId::new(254, 1), inode);
+    assert_eq!((path(12), path(77), path(1)), (Some("/a/wal"), Some("/a/new"), None));
 }
 
 #[test]

@@ -1,0 +1,160 @@
+//! Settings that stand in a text beside its numbers: which of them held for a run, in words with their place.
+//!
+//! A setting holds for a run if it is the last of its name before the run, or the only one in its text; of another text
+//! only if that text tells one value. Nothing is taken from a device of another name, but where a run names no
+//! device, the only one that the texts tell of is meant.
+
+use super::say::In;
+use evidence::{Mail, Setting, Spot};
+
+/// A setting, and the text that tells it.
+#[derive(Clone, Copy)]
+pub(super) struct Set<'a> {
+    mail: &'a Mail,
+    setting: &'a Setting,
+}
+
+/// Of `vm.`, what decides when buffered data is written back, and how much of it at once.
+const DIRTY: [&str; 6] = [
+    "vm.dirty_background_bytes",
+    "vm.dirty_background_ratio",
+    "vm.dirty_bytes",
+    "vm.dirty_ratio",
+    "vm.dirty_expire_centisecs",
+    "vm.dirty_writeback_centisecs",
+];
+
+impl Set<'_> {
+    pub fn value(&self) -> &str {
+        &self.setting.value
+    }
+
+    /// What the setting is of: `sda` of `sda/queue/nr_requests`.
+    pub fn device(&self) -> &str {
+        self.setting.name.split('/').next().unwrap_or("")
+    }
+
+    pub fn number(&self) -> Option<f64> {
+        self.value().split_whitespace().next()?.parse().ok()
+    }
+
+    /// Of several values the chosen one, which stands in brackets: `deadline` of `noop [deadline] cfq`.
+    pub fn chosen(&self) -> &str {
+        let inner = |word: &'_ str| word.starts_with('[').then(|| word.trim_matches(['[', ']']).len());
+        self.value()
+            .split_whitespace()
+            .find(|word| inner(word).is_some())
+            .map_or(self.value(), |word| word.trim_matches(['[', ']']))
+    }
+
+    /// `mail.txt:12`
+    pub fn at(&self) -> String {
+        self.mail.at(self.setting.at).to_string()
+    }
+
+    /// `sda/queue/nr_requests is 64 (mail.txt:12)`
+    pub fn words(&self) -> String {
+        format!("{} is {} ({})", self.setting.name, self.chosen(), self.at())
+    }
+}
+
+/// The setting of a name that held at a place of a text; of other texts, if all agree.
+pub(super) fn held<'a>(mails: &'a [Mail], mail: &'a Mail, at: Spot, name: &str) -> Option<Set<'a>> {
+    if let Some(setting) = mail.setting(name, at) {
+        return Some(Set { mail, setting });
+    }
+    let mut others = mails.iter().filter(|m| m.file != mail.file).flat_map(|mail| named(mail, name));
+    let first = others.next()?;
+    others.all(|other| other.value() == first.value()).then_some(first)
+}
+
+fn named<'a>(mail: &'a Mail, name: &str) -> impl Iterator<Item = Set<'a>> + use<'a> {
+    let name = name.to_owned();
+    mail.settings.iter().filter(move |s| s.name == name).map(move |setting| Set { mail, setting })
+}
+
+/// A setting of a device (`queue/nr_requests`) that held for a run; of no device in particular, of the only one told of.
+pub(super) fn of_device<'a>(
+    mails: &'a [Mail],
+    place: In<'a>,
+    device: Option<&str>,
+    path: &str,
+) -> Option<Set<'a>> {
+    let told: Vec<Set> = all(mails, path);
+    let mut names: Vec<&str> = told.iter().map(Set::device).collect();
+    names.sort_unstable();
+    names.dedup();
+    let name = match device {
+        Some(device) => names.into_iter().find(|name| is_of(device, name))?,
+        None => match names[..] {
+            [only] => only,
+            _ => return None,
+        },
+    };
+    held(mails, place.mail, place.run.at, &format!("{name}/{path}"))
+}
+
+/// All settings with this path, of any device.
+pub(super) fn all<'a>(mails: &'a [Mail], path: &str) -> Vec<Set<'a>> {
+    let of = |mail: &'a Mail| {
+        let fits = |s: &&Setting| s.name.split_once('/').is_some_and(|(_, rest)| rest == path);
+        mail.settings.iter().filter(fits).map(move |setting| Set { mail, setting })
+    };
+    mails.iter().flat_map(of).collect()
+}
+
+/// Whether a device is this disk or a partition of it: `sda1`, `nvme0n1p2`.
+fn is_of(device: &str, disk: &str) -> bool {
+    let rest = device.strip_prefix(disk).map(|rest| rest.strip_prefix('p').unwrap_or(rest));
+    rest.is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// When data is written back, as far as the texts tell: `vm.dirty_ratio is 20 (mail.txt:3), ...`
+pub(super) fn dirty(mails: &[Mail], place: In) -> Vec<String> {
+    let told = DIRTY.iter().filter_map(|name| held(mails, place.mail, place.run.at, name));
+    // Of a number of bytes and a share one is 0: the other holds.
+    told.filter(|set| set.number() != Some(0.0)).map(|set| set.words()).collect()
+}
+
+/// How the file systems on a device are mounted: `/mnt is xfs (rw,noatime; mail.txt:3)`.
+pub(super) fn mounts(mails: &[Mail], device: &str) -> Vec<String> {
+    let mut all = vec![];
+    for mail in mails {
+        for setting in &mail.settings {
+            let Some(target) = setting.name.strip_prefix("mount ") else { continue };
+            let mut words = setting.value.split(' ');
+            let (Some(source), Some(fs), Some(options)) = (words.next(), words.next(), words.next()) else {
+                continue;
+            };
+            if source.strip_prefix("/dev/").is_some_and(|name| is_of(name, device)) {
+                all.push(format!("{target} is {fs} ({options}; {})", mail.at(setting.at)));
+            }
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_before_a_run_holds_and_of_another_text_the_only_one() {
+        let text = "sda/queue/nr_requests:64\nhere it is\nsda/queue/nr_requests:128\nvm.dirty_ratio = 20\n";
+        let (mail, other) = (Mail::read("a", text.as_bytes()), Mail::read("b", b"Hello"));
+        let mails = [mail, other];
+        let at = |line| Spot { line, column: 0 };
+        let value =
+            |m: usize, line| held(&mails, &mails[m], at(line), "sda/queue/nr_requests").map(|s| s.words());
+        assert_eq!(value(0, 2).as_deref(), Some("sda/queue/nr_requests is 64 (a:1)"));
+        assert_eq!(value(0, 9).as_deref(), Some("sda/queue/nr_requests is 128 (a:3)"));
+        assert_eq!(value(1, 1), None);
+        assert_eq!(held(&mails, &mails[1], at(1), "vm.dirty_ratio").and_then(|s| s.number()), Some(20.0));
+    }
+
+    #[test]
+    fn a_partition_is_of_its_disk() {
+        assert!(is_of("sda1", "sda") && is_of("nvme0n1p2", "nvme0n1") && is_of("sda", "sda"));
+        assert!(!is_of("sdab", "sda") && !is_of("sdb", "sda"));
+    }
+}

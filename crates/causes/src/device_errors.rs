@@ -1,0 +1,98 @@
+//! `device-errors`: the device reports errors for reads or writes.
+//!
+//! A bad sector, a broken cable, a path that is gone: the request is tried again for seconds, then given up, and the error goes
+//! up to whoever asked. Proof: requests that were completed with an error. What they took is claimed; fast errors take no time
+//! and are told all the same.
+
+use crate::case::Case;
+use crate::verdict::{Confidence, Verdict};
+use crate::words::{count, percent};
+use crate::Cause;
+use ledger::Reason;
+use life::Class;
+use operation::{Done, Part};
+use trace::Nanos;
+
+/// The cause.
+pub struct DeviceErrors;
+
+impl Cause for DeviceErrors {
+    fn name(&self) -> &'static str {
+        "device-errors"
+    }
+
+    fn title(&self) -> &'static str {
+        "the device reports errors"
+    }
+
+    fn page(&self) -> &'static str {
+        include_str!("../../../docs/causes/device-errors.md")
+    }
+
+    fn judge(&self, case: &mut Case) -> Verdict {
+        let mut verdict: Option<Verdict> = None;
+        // Discards and commands that a device does not know are refused as errors, which harms nobody.
+        let classes = [Class::Read, Class::SyncWrite, Class::Background, Class::Flush];
+        for device in &case.facts.devices {
+            let of = |pick: fn(&stats::Phases) -> u64| -> u64 {
+                classes.iter().map(|c| pick(&device.requests[c.index()])).sum()
+            };
+            let (errors, all) = (of(|p| p.errors), of(|p| p.count));
+            if errors == 0 {
+                continue;
+            }
+            let name = case.name(device.id);
+            let proof = verdict.take().unwrap_or_else(|| Verdict::begin(self.name()));
+            verdict = Some(
+                proof
+                    .plus(Nanos(0), Confidence::High)
+                    .because(format!("{} of {} requests on {name} ended with an error", count(errors), count(all)))
+                    .try_this(
+                        "what the kernel and the device say of it",
+                        format!("dmesg | grep -i {name}; smartctl -a /dev/{name}; smartctl -l error /dev/{name}"),
+                    )
+                    .try_this(
+                        "copy what is on it while it can be read, then replace it, its cable or its path",
+                        format!("ddrescue -d /dev/{name} IMAGE MAPFILE"),
+                    )
+                    .try_this(
+                        "SCSI: how long one command may take before it is given up (30 s by default); less only where another path takes over",
+                        format!("cat /sys/block/{name}/device/timeout"),
+                    ),
+            );
+        }
+        let Some(mut v) = verdict else {
+            return Verdict::out_of_the_question(self.name(), "no request ended with an error");
+        };
+        for slow in case.slow() {
+            let part = part_of_failed(case, &slow);
+            let wanted = Nanos((slow.time(Reason::Device).0 as f64 * part) as u64);
+            let claimed = case.claim(&slow, Reason::Device, wanted);
+            if claimed > Nanos(0) {
+                v = v.plus(claimed, Confidence::High).because(format!(
+                    "{} of the time that the slowest {} that were kept spent in the device was of requests that failed",
+                    percent(part),
+                    slow.words()
+                ));
+            }
+        }
+        v.unless("the same requests without an error on another device")
+    }
+}
+
+/// Of the kept operations of a group: the part of their time in the device that was of requests that failed.
+fn part_of_failed(case: &Case, slow: &crate::Slow) -> f64 {
+    let stats = slow.group.op.and_then(|op| case.facts.operations.groups.get(&op));
+    let from = slow.group.tail.threshold;
+    let kept = stats.into_iter().flat_map(|s| s.slowest.all()).filter(|k| k.operation.total() >= from);
+    let (mut failed, mut all) = (0u64, 0u64);
+    for node in kept.flat_map(|k| &k.account.nodes) {
+        if let Part::Request(entry) = &node.part {
+            if let Done::Request(r) = &entry.done {
+                all += node.length().0;
+                failed += if r.error != 0 { node.length().0 } else { 0 };
+            }
+        }
+    }
+    failed as f64 / all.max(1) as f64
+}

@@ -1,0 +1,131 @@
+//! `rate-limit`: not the device is slow, somebody in front of it lets only so many operations through.
+//!
+//! Volumes of clouds and hypervisors have a limit of operations per second. Below it they are fast; at it each request waits for
+//! its turn, and completions come as evenly as a clock. A device alone does not do that: one that needs 0.3 ms for a request
+//! and completes one each 2 ms with several waiting is not busy, it is held. So: the pace is even, and requests that came
+//! while there was room took less than half of it. Refuted if none was that fast (then the device itself takes so long), or if
+//! the pace is uneven.
+//!
+//! Example: the fastest 2 % of reads took 0.3 ms, completions came every 2.0 ms (p25 1.9, p90 2.1) with 8 waiting: 500 a second,
+//! where one after another would have been 3,300.
+
+use crate::case::{Case, MIN_SHARE};
+use crate::slow::Slow;
+use crate::verdict::{Confidence, Verdict};
+use crate::words::{count, ns, percent};
+use crate::Cause;
+use ledger::Reason;
+use trace::Nanos;
+
+/// The cause.
+pub struct RateLimit;
+
+/// Fewer gaps are no pace.
+const ENOUGH: u64 = 100;
+
+/// Most gaps lie between these parts of the middle one: even as a clock, but for what processors add. Shorter ones are those of
+/// a burst, up to a quarter of all. A device that seeks or cleans up has gaps that differ by factors.
+const EVEN: (f64, f64) = (0.6, 1.4);
+
+/// The fastest requests take less than this part of the time between two completions.
+const FASTER: f64 = 0.5;
+
+/// Which of them count as the fastest: those that came while the limit was not reached.
+const FASTEST: f64 = 0.02;
+
+impl Cause for RateLimit {
+    fn name(&self) -> &'static str {
+        "rate-limit"
+    }
+
+    fn title(&self) -> &'static str {
+        "a limit in front of the device lets only so many operations through (a volume's or hypervisor's cap)"
+    }
+
+    fn page(&self) -> &'static str {
+        include_str!("../../../docs/causes/rate-limit.md")
+    }
+
+    fn judge(&self, case: &mut Case) -> Verdict {
+        let mut verdict: Option<Verdict> = None;
+        let mut against = None;
+        for slow in case.slow() {
+            let left = case.unclaimed(&slow, Reason::Device);
+            if slow.share(left) < MIN_SHARE {
+                continue;
+            }
+            let name = case.name(slow.on.id);
+            let gaps = &slow.on.pace.gaps;
+            if gaps.count() < ENOUGH {
+                against.get_or_insert_with(|| {
+                    format!("{name} completed only {} requests with others waiting", count(gaps.count()))
+                });
+                continue;
+            }
+            let [p25, p50, p90] = [0.25, 0.5, 0.9].map(|q| gaps.quantile(q));
+            let told =
+                format!("completions of {name} came {} apart (p25 {}, p90 {})", ns(p50), ns(p25), ns(p90));
+            if (p25 as f64) < EVEN.0 * p50 as f64 || p90 as f64 > EVEN.1 * p50 as f64 {
+                against = Some(format!("{told}: no even pace"));
+                continue;
+            }
+            let own = slow.requests().d2c.quantile(FASTEST);
+            if own as f64 > FASTER * p50 as f64 {
+                against = Some(format!(
+                    "{told}, and no request was much faster than that: the fastest took {}",
+                    ns(own)
+                ));
+                continue;
+            }
+            let own_time = Nanos(own.saturating_mul(slow.group.tail.sum.time.operations));
+            let claimed = case.claim(&slow, Reason::Device, left - own_time);
+            if slow.share(claimed) < MIN_SHARE {
+                continue;
+            }
+            let rate = 1_000_000_000 / p50.max(1);
+            let proof = verdict.take().unwrap_or_else(|| Verdict::begin(self.name()));
+            verdict = Some(
+                proof
+                    .plus(claimed, Confidence::Medium)
+                    .because(format!("{told}, as even as a clock: {} a second", count(rate)))
+                    .because(format!(
+                        "the fastest {} took {} there: one after another that would be {} a second; the slowest spent {} of \
+                         their time waiting for their turn",
+                        slow.words(),
+                        ns(own),
+                        count(1_000_000_000 / own.max(1)),
+                        percent(slow.share(claimed))
+                    )),
+            );
+            verdict = verdict.map(|v| remedies(v, &slow, &name, rate));
+        }
+        match (verdict, against) {
+            (Some(v), _) => v.unless(
+                "more operations a second than this in any second of another recording of the device",
+            ),
+            (None, Some(against)) => Verdict::rejected(self.name(), against),
+            (None, None) => case.nothing(self.name(), "nothing that was slow waited in a device"),
+        }
+    }
+}
+
+fn remedies(v: Verdict, slow: &Slow, name: &str, rate: u64) -> Verdict {
+    if !v.remedies.is_empty() {
+        return v;
+    }
+    let at_once = slow.on.depth.mean() / slow.on.depth.busy().max(f64::MIN_POSITIVE);
+    v.try_this(
+        format!("ask for a higher limit than {} a second where the volume was bought or made; it costs money there, nothing here", count(rate)),
+        "aws ec2 modify-volume --volume-id VOLUME --iops N   (libvirt: virsh blkdeviotune GUEST DISK --total-iops-sec N)",
+    )
+    .try_this(
+        "fewer, larger operations: most limits count operations of up to 256 KiB as one",
+        format!("grep -H . /sys/block/{name}/queue/max_sectors_kb /sys/block/{name}/queue/read_ahead_kb"),
+    )
+    .try_this(
+        format!(
+            "let those that can wait do less: {at_once:.0} were waiting at once; holds the unit SERVICE to half of the limit"
+        ),
+        format!("systemctl set-property --runtime SERVICE IOReadIOPSMax=\"/dev/{name} {}\"", (rate / 2).max(1)),
+    )
+}

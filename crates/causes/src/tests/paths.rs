@@ -1,0 +1,120 @@
+//! Causes about what operations waited for: found, rejected, cannot tell, and at the threshold.
+
+use super::*;
+use crate::told::Told;
+use ledger::Reason;
+use operation::{Kind, Wait};
+use trace::Call;
+
+const READ: Kind = Kind::Call(Call::Read);
+const WRITE: Kind = Kind::Call(Call::Write);
+const FSYNC: Kind = Kind::Call(Call::Fsync);
+const OPEN: Kind = Kind::Call(Call::Open);
+
+/// What each cause is about: an operation, a wait of it and where that time passed.
+const ABOUT: &[(&str, Kind, Wait, Reason)] = &[
+    ("queue-freeze", READ, Wait::QueueFreeze, Reason::QueueFreeze),
+    ("inode-lock", WRITE, Wait::InodeLock, Reason::Lock),
+    ("inode-lock", READ, Wait::InodeLock, Reason::Device),
+    ("access-time", READ, Wait::JournalHandle, Reason::Device),
+    ("access-time", READ, Wait::LogSpace, Reason::Lock),
+    ("page-fault-read", Kind::PageFault, Wait::PageFault, Reason::Device),
+    ("reclaim", WRITE, Wait::Reclaim, Reason::Reclaim),
+    ("swap", Kind::PageFault, Wait::Swap, Reason::Device),
+    ("stable-page", WRITE, Wait::StablePage, Reason::Device),
+    ("journal-ordered", FSYNC, Wait::OrderedData, Reason::Device),
+    ("dirty-throttling", WRITE, Wait::DirtyThrottle, Reason::DirtyThrottle),
+    ("writeback-throttle", FSYNC, Wait::WritebackThrottle, Reason::WritebackThrottle),
+    ("cgroup-limit", READ, Wait::CgroupLimit, Reason::CgroupLimit),
+    ("journal-cpu", FSYNC, Wait::JournalCommit, Reason::WaitCpu),
+    ("log-force", FSYNC, Wait::LogForce, Reason::Device),
+    ("cpu-wait", READ, Wait::DirectIo, Reason::WaitCpu),
+];
+
+/// 297 quick operations and three of 100 ms, of which `of_100` passed in a wait; the rest in a device, but for a known one.
+fn told(kind: Kind, wait: Wait, reason: Reason, of_100: u64) -> Told {
+    let mut told = Told::default();
+    told.quick(kind, 297);
+    for _ in 0..3 {
+        told.slow(kind, 100, &[(wait, reason, of_100), (Wait::Input, Reason::Sleep, 99 - of_100)]);
+    }
+    told
+}
+
+#[test]
+fn found_with_its_share() {
+    for (cause, kind, wait, reason) in ABOUT {
+        let v = told(*kind, *wait, *reason, 80).verdict(cause);
+        let share = found(&v);
+        // The slowest 1 % of 300 are these three.
+        // Whatever a page fault waits for is its page.
+        let expected = if *cause == "page-fault-read" { 0.99 } else { 0.8 };
+        assert!((share - expected).abs() < 0.02, "{cause}: {share}");
+        assert!(!v.remedies.is_empty(), "{cause} says what to do");
+    }
+}
+
+#[test]
+fn rejected_where_nobody_waited_so() {
+    for (cause, kind, ..) in ABOUT {
+        let mut told = told(*kind, Wait::Input, Reason::Sleep, 80);
+        if *cause == "page-fault-read" {
+            // Whatever a page fault waits for is a page; swap has its own cause.
+            told = self::told(*kind, Wait::Swap, Reason::Device, 99);
+        }
+        rejected(&told.verdict(cause));
+    }
+}
+
+#[test]
+fn a_tenth_is_the_threshold() {
+    for (cause, kind, wait, reason) in ABOUT {
+        let above = told(*kind, *wait, *reason, 11).verdict(cause);
+        assert!(found(&above) > 0.1, "{cause}");
+        // All else of a page fault is the wait for its page.
+        if *cause != "page-fault-read" {
+            rejected(&told(*kind, *wait, *reason, 9).verdict(cause));
+        }
+    }
+}
+
+#[test]
+fn cannot_tell_from_the_block_layer_alone() {
+    let mut story = Story::default();
+    quick_reads(&mut story, 0, 200);
+    for (cause, ..) in ABOUT {
+        assert!(cannot_tell(&story.verdict(cause)).contains("iowhy record"), "{cause}");
+    }
+    assert!(cannot_tell(&story.verdict("journal-space")).contains("iowhy record"));
+}
+
+#[test]
+fn access_times_are_of_reads_only() {
+    rejected(&told(WRITE, Wait::JournalHandle, Reason::Device, 80).verdict("access-time"));
+    let v = told(READ, Wait::JournalHandle, Reason::Device, 80).verdict("access-time");
+    assert!(found(&v) > 0.7);
+}
+
+const MAKING_ROOM: &str = "io_schedule\njbd2_log_do_checkpoint\n__jbd2_log_wait_for_space\nadd_transaction_credits\nstart_this_handle";
+const FOR_A_COMMIT: &str = "schedule\nwait_transaction_locked\nadd_transaction_credits\nstart_this_handle";
+
+fn handles(of_100: u64, stack: &str) -> Verdict {
+    let mut told = Told::default();
+    told.quick(OPEN, 294);
+    for _ in 0..3 {
+        let sleeps =
+            [(Wait::JournalHandle, Reason::Device, of_100), (Wait::Input, Reason::Sleep, 99 - of_100)];
+        told.slow_in(OPEN, 100, &sleeps[..1], stack).slow(OPEN, 100, &sleeps);
+    }
+    told.verdict("journal-space")
+}
+
+#[test]
+fn room_in_the_journal_is_told_from_a_commit_by_the_stack() {
+    let v = handles(90, MAKING_ROOM);
+    // Kept are each of the six, and those with a stack once more.
+    assert!(found(&v) > 0.2, "{v:?}");
+    assert!(v.evidence[0].contains("__jbd2_log_wait_for_space"), "{v:?}");
+    rejected(&handles(90, FOR_A_COMMIT));
+    rejected(&handles(9, MAKING_ROOM));
+}

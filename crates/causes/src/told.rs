@@ -1,0 +1,116 @@
+//! Operations made by hand, for tests of causes about what operations waited for.
+//!
+//! Each operation is told as what it slept for and where that time passed, in milliseconds; what is left of it was on a
+//! processor. Example: `told.slow(fsync, 10, &[(Wait::JournalCommit, Reason::Device, 8)])` is an fsync of 10 ms, 8 of them in
+//! the device while it waited for the journal's commit.
+
+use crate::story::Story;
+use crate::verdict::Verdict;
+use crate::Case;
+use evidence::System;
+use ledger::Reason;
+use life::{Names, TaskName};
+use operation::{Account, History, Kind, Node, Operation, Over, Part, Wait};
+use stats::{Facts, Focus, Kept};
+use std::collections::BTreeMap;
+use trace::{DevId, Fs, Nanos, Quality, TextId, Tid};
+
+/// sda.
+const DISK: DevId = DevId(8 << 20);
+const MS: u64 = 1_000_000;
+/// The one stack.
+const STACK: TextId = TextId(0);
+
+/// A recording in the making.
+#[derive(Default)]
+pub struct Told {
+    facts: Facts,
+    system: System,
+    now: u64,
+}
+
+impl Told {
+    /// Quick operations of a kind: so many of 0.1 ms, so that slow ones stand out.
+    pub fn quick(&mut self, kind: Kind, count: u64) -> &mut Told {
+        for _ in 0..count {
+            self.add(kind, MS / 10, &[], None);
+        }
+        self
+    }
+
+    /// One that takes so many milliseconds, with its sleeps.
+    pub fn slow(&mut self, kind: Kind, ms: u64, sleeps: &[(Wait, Reason, u64)]) -> &mut Told {
+        self.add(kind, ms * MS, sleeps, None)
+    }
+
+    /// The same with this stack in each sleep: functions, the innermost first.
+    pub fn slow_in(&mut self, kind: Kind, ms: u64, sleeps: &[(Wait, Reason, u64)], stack: &str) -> &mut Told {
+        self.add(kind, ms * MS, sleeps, Some(stack))
+    }
+
+    fn add(
+        &mut self,
+        kind: Kind,
+        total: u64,
+        sleeps: &[(Wait, Reason, u64)],
+        stack: Option<&str>,
+    ) -> &mut Told {
+        let (from, mut at, mut nodes) = (self.now, self.now, vec![]);
+        for (wait, reason, ms) in sleeps.iter().filter(|(.., ms)| *ms > 0) {
+            let to = at + ms * MS;
+            let node = |part, depth| Node { part, depth, from: Nanos(at), to: Nanos(to) };
+            nodes.push(node(Part::Wait { wait: *wait, stack: stack.map(|_| STACK) }, 0));
+            nodes.push(node(Part::Leaf(*reason), 1));
+            at = to;
+        }
+        let to = (from + total).max(at);
+        if to > at {
+            nodes.push(Node { part: Part::Leaf(Reason::OnCpu), depth: 0, from: Nanos(at), to: Nanos(to) });
+        }
+        self.now = to + MS;
+        let account = Account { from: Nanos(from), to: Nanos(to), nodes, hops: vec![] };
+        assert_eq!(account.imbalance(), None);
+        let operation = Operation {
+            kind,
+            tid: Tid(100),
+            process: None,
+            task: TaskName(0),
+            from: Nanos(from),
+            to: Nanos(to),
+            fd: None,
+            fs: Fs::Ext4,
+            dev: DISK,
+            inode: 12,
+            result: 4096,
+            is_storage: true,
+        };
+        let (names, history) = (Names::default(), History::default());
+        self.facts.operations.operation(&operation, account.clone(), &names, &history);
+        if let Some(stack) = stack {
+            // The recording's own texts are not at hand: the operation is kept once more, with them.
+            let mut kept = Kept::new(operation, account, &names, &history);
+            kept.texts = BTreeMap::from([(STACK, stack.to_string())]);
+            self.facts.operations.groups.values_mut().for_each(|g| g.slowest.add(kept.clone()));
+        }
+        self
+    }
+
+    /// What the device did meanwhile.
+    pub fn over(&mut self, mut story: Story) -> &mut Told {
+        let (facts, system) = story.parts();
+        let operations = std::mem::take(&mut self.facts.operations);
+        (self.facts, self.system) = (facts, system);
+        self.facts.operations = operations;
+        self
+    }
+
+    /// What a cause says of it.
+    pub fn verdict(&self, cause: &str) -> Verdict {
+        let focus = Focus::of(&self.facts);
+        // Some events: of none nothing is claimed.
+        let quality = Quality { events: 1000, ..Quality::default() };
+        let names = |_: DevId| "sda".to_string();
+        let verdicts = crate::judge(&mut Case::new(&self.facts, &focus, &self.system, &quality, &names));
+        verdicts.into_iter().find(|v| v.cause == cause).expect("a known cause")
+    }
+}

@@ -1,0 +1,40 @@
+//! A checkup: the loads that storage has suffered from, tried on a person's own disk, recorded and judged.
+//!
+//! The loads are fio's, in job files in `jobs/` that anyone can read and run without iowhy ([`JOBS`]). A [`Plan`] scales
+//! them to the disk; each [step](scenario::Step) is run by [`load`], recorded through crate `record` where root allows,
+//! and judged by what a good disk does ([`judge`]); why it was slow is said by the same causes as of any recording.
+//!
+//! **What always holds.** Everything is written in one folder of our own ([`Home`]), which is gone at the end, on a signal,
+//! and after a crash with the next run. No more is written, and no longer, than was said beforehand. No setting is
+//! changed but by [`trial`], which writes down first what to restore.
+
+pub mod compare;
+mod error;
+mod fio;
+mod home;
+pub mod job;
+mod judge;
+mod lay;
+mod load;
+mod place;
+mod plan;
+mod result;
+mod run;
+pub mod scenario;
+mod screen;
+mod settings;
+
+pub mod trial;
+mod units;
+
+pub use error::{Error, Result};
+pub use fio::{install_command, Fio, OLDEST};
+pub use home::{sweep, Home};
+pub use job::JOBS;
+pub use load::become_load;
+pub use place::Place;
+pub use plan::{Length, Plan, Wish};
+pub use result::{Checkup, Finding, Found, Measured, Remedy, Scenario, Step};
+pub use run::{run, Captured, Confirm, Explain, Signals};
+pub use screen::{announce, render};
+pub use settings::Setting;

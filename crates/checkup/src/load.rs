@@ -1,0 +1,245 @@
+//! One run of fio, recorded where that is possible, and ended if it does not end by itself.
+//!
+//! fio is started by ourselves under another name ([`become_load`]): that process gives itself a group of its own, asks the
+//! kernel to be killed when we die (PR_SET_PDEATHSIG, which outlives exec), goes to our folder and becomes fio. All jobs
+//! are threads of it. A watchdog ends the whole group when it takes longer or writes more than it should, or when a signal came.
+
+use crate::error::{At, Error, Result};
+use crate::fio::{results, Fio};
+use crate::home::Home;
+use crate::plan::GRACE;
+use crate::result::Measured;
+use crate::run::Signals;
+use nix::sys::prctl::set_pdeathsig;
+use nix::sys::signal::{killpg, Signal};
+use nix::unistd::{setpgid, Pid};
+use record::{Detail, Host, Output, Stop};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// The hidden command by which we start ourselves to become fio.
+const HIDDEN: &str = "checkup-load";
+/// Time between two looks of the watchdog.
+const LOOK: Duration = Duration::from_millis(25);
+/// After SIGINT fio writes its result; it has so long.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+/// What a load may write beyond its limit: the block that was begun, fio's own files.
+const SLACK: u64 = 8 << 20;
+
+const PID: &str = "load.pid";
+const JOB: &str = "job.fio";
+const RESULT: &str = "fio.json";
+const SAID: &str = "fio.txt";
+/// The recording's folder.
+const CAPTURE: &str = "capture";
+
+/// What is to be run.
+pub struct Load<'a> {
+    /// The program.
+    pub fio: &'a Fio,
+    /// Text of the job file.
+    pub text: &'a str,
+    /// Its variables.
+    pub variables: &'a BTreeMap<String, String>,
+    /// How long it should take.
+    pub time: Duration,
+    /// How much it may write.
+    pub most_bytes: u64,
+    /// Where to record, and which device.
+    pub record: Option<(&'a Host, &'a str)>,
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    /// What fio measured.
+    pub measured: Vec<Measured>,
+    /// The recording.
+    pub capture: Option<PathBuf>,
+    /// What went wrong.
+    pub trouble: Option<String>,
+    /// Whether it had to be ended.
+    pub ended: bool,
+    /// Why it was not recorded.
+    pub not_recorded: Option<String>,
+}
+
+/// Becomes the load: never returns but with the reason why it could not. `words` are `NAME=VALUE`s, the program and its
+/// arguments.
+pub fn become_load(folder: &Path, words: &[OsString]) -> io::Error {
+    let prepare = || -> io::Result<Command> {
+        set_pdeathsig(Signal::SIGKILL)?;
+        setpgid(Pid::from_raw(0), Pid::from_raw(0))?;
+        std::env::set_current_dir(folder)?;
+        let is_variable = |w: &&OsString| w.to_str().is_some_and(|w| w.contains('=') && !w.contains('/'));
+        let variables = words.iter().take_while(is_variable).count();
+        let Some(program) = words.get(variables) else { return Err(io::ErrorKind::InvalidInput.into()) };
+        let mut command = Command::new(program);
+        command.args(&words[variables + 1..]).stdin(std::process::Stdio::null());
+        for variable in words[..variables].iter().filter_map(|w| w.to_str()) {
+            let (name, value) = variable.split_once('=').unwrap_or_default();
+            command.env(name, value);
+        }
+        let said = File::create(SAID)?;
+        command.stdout(said.try_clone()?).stderr(said);
+        fs::write(PID, std::process::id().to_string())?;
+        Ok(command)
+    };
+    match prepare() {
+        Ok(mut command) => command.exec(),
+        Err(e) => e,
+    }
+}
+
+impl Load<'_> {
+    /// Runs it. Fails only if it could not be begun or a signal came.
+    pub fn run(&self, home: &Home, signals: &Signals) -> Result<Loaded> {
+        let job = home.file(JOB);
+        fs::write(&job, self.text).at("writing a job file", &job)?;
+        let mut loaded = Loaded::default();
+        let mut ended = None;
+        if let Some((host, device)) = self.record {
+            match self.recorded(home, signals, host, device)? {
+                Ok((capture, why)) => (loaded.capture, ended) = (capture, Some(why)),
+                Err(why) => loaded.not_recorded = Some(why),
+            }
+        }
+        let why = match ended {
+            Some(why) => why,
+            None => self.plain(home, signals)?,
+        };
+        if signals.came() {
+            return Err(Error::Interrupted);
+        }
+        loaded.ended = why.is_some();
+        match results(&home.file(RESULT)) {
+            Ok(measured) => {
+                loaded.trouble = why.or_else(|| {
+                    measured
+                        .iter()
+                        .find_map(|m| Some(format!("fio's job {} ended: {}", m.job, m.error.as_ref()?)))
+                });
+                loaded.measured = measured;
+            }
+            Err(e) => loaded.trouble = Some(why.unwrap_or_else(|| said(home, e))),
+        }
+        Ok(loaded)
+    }
+
+    fn words(&self, home: &Home) -> Result<Vec<OsString>> {
+        let me = std::env::current_exe().at("finding this program", Path::new("/proc/self/exe"))?;
+        let mut words: Vec<OsString> = vec![me.into(), HIDDEN.into(), home.path().into(), "--".into()];
+        words.extend(self.variables.iter().map(|(name, value)| format!("{name}={value}").into()));
+        words.push(self.fio.path.clone().into());
+        words.extend(["--output-format=json", "--output", RESULT, JOB].map(OsString::from));
+        Ok(words)
+    }
+
+    /// With a recording: where it is, and why the load was ended if it was; or why there is none and nothing ran.
+    #[allow(clippy::type_complexity)]
+    fn recorded(
+        &self,
+        home: &Home,
+        signals: &Signals,
+        host: &Host,
+        device: &str,
+    ) -> Result<std::result::Result<(Option<PathBuf>, Option<String>), String>> {
+        let plan = record::Plan {
+            detail: Detail::Path,
+            devices: vec![device.to_string()],
+            buffer_kib: None,
+            output: Output::Folder(home.file(CAPTURE)),
+            stop: Stop::Command(self.words(home)?),
+        };
+        let (outcome, why) = self.watched(home, signals, || record::record(host, &plan, &mut |_| {}));
+        match outcome {
+            Ok(recorded) => Ok(Ok((recorded.folder, why))),
+            // It ran, and only the recording could not be finished.
+            Err(e) if home.file(RESULT).exists() => {
+                Ok(Ok((None, why.or(Some(format!("the recording failed: {e}"))))))
+            }
+            Err(_) if signals.came() => Err(Error::Interrupted),
+            Err(e) => Ok(Err(e.to_string())),
+        }
+    }
+
+    /// Without: why it was ended, if it was.
+    fn plain(&self, home: &Home, signals: &Signals) -> Result<Option<String>> {
+        let words = self.words(home)?;
+        let (outcome, why) =
+            self.watched(home, signals, || Command::new(&words[0]).args(&words[1..]).status());
+        outcome.at("starting", Path::new(&words[0]))?;
+        Ok(why)
+    }
+
+    /// Does something while the watchdog watches.
+    fn watched<T>(&self, home: &Home, signals: &Signals, run: impl FnOnce() -> T) -> (T, Option<String>) {
+        let (over, why) = (AtomicBool::new(false), Mutex::new(None));
+        let _ = fs::remove_file(home.file(PID));
+        let out = std::thread::scope(|scope| {
+            scope.spawn(|| self.watch(home, signals, &over, &why));
+            let out = run();
+            over.store(true, Ordering::Relaxed);
+            out
+        });
+        (out, why.into_inner().unwrap_or_default())
+    }
+
+    fn watch(&self, home: &Home, signals: &Signals, over: &AtomicBool, why: &Mutex<Option<String>>) {
+        // It begins with the load: recording takes a moment to be set up.
+        let mut began = None;
+        let mut asked: Option<Instant> = None;
+        while !over.load(Ordering::Relaxed) {
+            std::thread::sleep(LOOK);
+            let pid = fs::read_to_string(home.file(PID)).ok().and_then(|t| t.parse::<i32>().ok());
+            let Some(pid) = pid.filter(|p| *p > 1) else { continue };
+            let began = *began.get_or_insert_with(Instant::now);
+            let reason = if signals.came() {
+                Some("a signal came".to_string())
+            } else if began.elapsed() > self.time + GRACE {
+                let limit = humantime::format_duration(Duration::from_secs((self.time + GRACE).as_secs()));
+                Some(format!("the load did not end within {limit} and was killed"))
+            } else {
+                written(pid).filter(|n| *n > self.most_bytes + SLACK).map(|n| {
+                    format!("the load wrote {}, more than its limit, and was killed", crate::units::bytes(n))
+                })
+            };
+            let group = Pid::from_raw(pid);
+            match (reason, asked) {
+                (None, _) => {}
+                (Some(reason), None) => {
+                    why.lock().unwrap_or_else(|e| e.into_inner()).get_or_insert(reason);
+                    let _ = killpg(group, Signal::SIGINT);
+                    asked = Some(Instant::now());
+                }
+                (Some(_), Some(when)) if when.elapsed() > LAST_WORDS => {
+                    let _ = killpg(group, Signal::SIGKILL);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Bytes that a process has written so far (`/proc/PID/io`, proc(5)), into the page cache or past it.
+fn written(pid: i32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
+    text.lines().find_map(|l| l.strip_prefix("write_bytes:")?.trim().parse().ok())
+}
+
+/// What fio printed, if it says more than we know.
+fn said(home: &Home, otherwise: String) -> String {
+    let text = fs::read_to_string(home.file(SAID)).unwrap_or_default();
+    match text.lines().map(str::trim).find(|l| !l.is_empty()) {
+        Some(line) => format!("{otherwise}; it said: {}", line.chars().take(200).collect::<String>()),
+        None => otherwise,
+    }
+}

@@ -1,0 +1,148 @@
+//! The directory that is checked: which file system it is on, how much is free, whether it may be loaded at all.
+
+use crate::error::{At, Error, Result};
+use record::{Device, Devices};
+use rustix::fs::StatVfsMountFlags;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// File systems whose disk is another machine's (Documentation/filesystems; mount(8)).
+const NETWORK: &[&str] = &[
+    "9p",
+    "afs",
+    "beegfs",
+    "ceph",
+    "cifs",
+    "coda",
+    "fuse.ceph",
+    "fuse.glusterfs",
+    "fuse.s3fs",
+    "fuse.sshfs",
+    "gfs2",
+    "gpfs",
+    "lustre",
+    "ncpfs",
+    "nfs",
+    "nfs4",
+    "ocfs2",
+    "orangefs",
+    "smb3",
+    "smbfs",
+    "virtiofs",
+];
+/// Less than this part of a file system free is nearly full: ext4 and XFS begin to search for space.
+const NEARLY_FULL: f64 = 0.10;
+/// Nobody's loads fit into less.
+const LEAST: u64 = 64 << 20;
+
+/// Where the checkup takes place.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Place {
+    /// The directory.
+    pub dir: PathBuf,
+    /// `ext4`, `xfs`, ...
+    pub fstype: String,
+    /// The mount's options, and the file system's.
+    pub options: String,
+    /// The block device that it is on, if there is one here.
+    pub device: Option<String>,
+    /// The disk that has the queue: of a partition the disk it is on.
+    pub disk: Option<String>,
+    /// Bytes of the file system.
+    pub total: u64,
+    /// Bytes that may be written.
+    pub free: u64,
+}
+
+impl Place {
+    /// Looks at a directory. Refuses what must not be loaded; `anyway` allows what a person may want nevertheless.
+    pub fn look(dir: &Path, anyway: bool) -> Result<Place> {
+        let meta = fs::metadata(dir).at("looking at it", dir)?;
+        if !meta.is_dir() {
+            return Err(Error::refused(
+                format!("{} is no directory", dir.display()),
+                "a checkup writes files in a directory, never to a device: mount it and give a directory there",
+            ));
+        }
+        let dir = fs::canonicalize(dir).at("looking at it", dir)?;
+        let stat = rustix::fs::statvfs(&dir).at("asking for free space", &dir)?;
+        let devices = Devices::read(Path::new("/sys"));
+        let below: Option<&Device> = devices.under(&dir);
+        let mounts = record::Snapshot::take(Path::new("/sys"), Path::new("/proc")).mounts;
+        let mount = mounts.iter().filter(|m| dir.starts_with(&m.point)).max_by_key(|m| m.point.len());
+        let place = Place {
+            fstype: mount.map(|m| m.fstype.clone()).unwrap_or_default(),
+            options: mount.map(|m| format!("{},{}", m.options, m.super_options)).unwrap_or_default(),
+            device: below.map(|d| d.name.clone()),
+            disk: below.map(|d| d.disk.clone().unwrap_or_else(|| d.name.clone())),
+            total: stat.f_blocks.saturating_mul(stat.f_frsize),
+            free: stat.f_bavail.saturating_mul(stat.f_frsize),
+            dir,
+        };
+        if stat.f_flag.contains(StatVfsMountFlags::RDONLY) {
+            return Err(Error::refused(
+                format!("{} is mounted read-only", place.dir.display()),
+                "a checkup writes: give a directory on a file system that may be written",
+            ));
+        }
+        place.refuse(anyway)?;
+        Ok(place)
+    }
+
+    fn refuse(&self, anyway: bool) -> Result<()> {
+        let dir = self.dir.display();
+        if self.free < LEAST {
+            return Err(Error::refused(
+                format!(
+                    "{dir} has {} free, and the smallest checkup needs {}",
+                    crate::units::bytes(self.free),
+                    crate::units::bytes(LEAST)
+                ),
+                "free some space",
+            ));
+        }
+        if anyway {
+            return Ok(());
+        }
+        let why = if NETWORK.contains(&self.fstype.as_str()) {
+            format!(
+                "{dir} is on another machine ({}): the checkup would load that one's disk and the network",
+                self.fstype
+            )
+        } else if ["tmpfs", "ramfs"].contains(&self.fstype.as_str()) {
+            format!("{dir} is in memory ({}), not on a disk", self.fstype)
+        } else if (self.free as f64) < NEARLY_FULL * self.total as f64 {
+            format!(
+                "{dir} is nearly full: {} of {} are free",
+                crate::units::bytes(self.free),
+                crate::units::bytes(self.total)
+            )
+        } else {
+            return Ok(());
+        };
+        Err(Error::refused(why, "--anyway does it nevertheless"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_refused() {
+        let good = Place { fstype: "ext4".into(), total: 1 << 30, free: 1 << 29, ..Place::default() };
+        assert!(good.refuse(false).is_ok());
+        for bad in [
+            Place { fstype: "nfs4".into(), ..good.clone() },
+            Place { fstype: "tmpfs".into(), ..good.clone() },
+            Place { free: 100 << 20, ..good.clone() },
+        ] {
+            assert!(bad.refuse(false).unwrap_err().help().unwrap().contains("--anyway"), "{bad:?}");
+            assert!(bad.refuse(true).is_ok());
+        }
+        assert!(Place { free: 1 << 20, ..good }.refuse(true).is_err());
+        let e = Place::look(Path::new("/dev/null"), true).unwrap_err();
+        assert!(e.to_string().contains("is no directory"), "{e}");
+    }
+}

@@ -1,0 +1,218 @@
+//! What came of a checkup: the file to keep (schema `iowhy.checkup/1`). Names once shipped do not change, fields may be added.
+
+use crate::place::Place;
+use crate::trial::Trial;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The name and version of the file's layout.
+pub const SCHEMA: &str = "iowhy.checkup/1";
+
+/// The whole file.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Checkup {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// When it began, RFC 3339.
+    pub when: String,
+    /// The program's version.
+    pub iowhy: String,
+    /// `uname -r`.
+    pub kernel: String,
+    /// fio's version.
+    pub fio: String,
+    /// Where.
+    pub place: Place,
+    /// Settings of the disk and of writeback, as they were: `queue/scheduler`, `vm/dirty_ratio`.
+    pub settings: BTreeMap<String, String>,
+    /// What the disk can do: what the rest is judged by.
+    pub probe: Probe,
+    /// Whether all steps that should be were recorded.
+    pub recorded: bool,
+    /// What was not seen, and why.
+    pub not_seen: Vec<String>,
+    /// Seconds that it took.
+    pub seconds: f64,
+    /// Bytes that it was allowed to write.
+    pub most_bytes: u64,
+    /// Bytes that it wrote, as fio counts them.
+    pub written_bytes: u64,
+    /// Each scenario.
+    pub scenarios: Vec<Scenario>,
+    /// What to do, the greatest gain first.
+    pub remedies: Vec<Remedy>,
+    /// A remedy that was tried.
+    pub trial: Option<Trial>,
+}
+
+/// What the disk can do.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Probe {
+    /// Of random reads of 4 KiB, one at a time.
+    pub floor: Latency,
+    /// The depth from which on it is no faster (nine tenths of the most).
+    pub knee_depth: u32,
+    /// How many times as many reads a second at best as one at a time.
+    pub parallelism: f64,
+    /// Bytes a second that it writes, each 4 MiB made safe.
+    pub write_bytes_per_second: u64,
+    /// Size of the data file.
+    pub size: u64,
+}
+
+/// One scenario.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Scenario {
+    /// Its number.
+    pub number: u8,
+    /// Its name.
+    pub name: String,
+    /// What was tried.
+    pub about: String,
+    /// `good`, `suffers`, `cannot-tell`.
+    pub verdict: String,
+    /// Its runs of fio.
+    pub steps: Vec<Step>,
+    /// What is worse than on a good disk.
+    pub findings: Vec<Finding>,
+    /// What else to know.
+    pub remarks: Vec<String>,
+}
+
+/// One run of fio.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Step {
+    /// Its name.
+    pub name: String,
+    /// The job file.
+    pub job: String,
+    /// What was set in it.
+    pub variables: BTreeMap<String, String>,
+    /// Whether it was recorded.
+    pub recorded: bool,
+    /// What fio measured.
+    pub measured: Vec<Measured>,
+    /// Causes that were found in the recording, by the time they explain.
+    pub causes: Vec<Found>,
+    /// What went wrong.
+    pub trouble: Option<String>,
+}
+
+/// One job of a run.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Measured {
+    /// The job's name.
+    pub job: String,
+    /// `read` or `write`.
+    pub op: String,
+    /// Operations a second.
+    pub iops: f64,
+    /// Bytes in all.
+    pub bytes: u64,
+    /// Bytes a second.
+    pub bytes_per_second: u64,
+    /// Standard deviation of the operations a second, as part of their mean.
+    pub noise: f64,
+    /// Of the operations.
+    pub latency: Latency,
+    /// Of their fsyncs.
+    pub fsync: Option<Latency>,
+    /// Why the job ended early.
+    pub error: Option<String>,
+}
+
+/// A distribution's main numbers, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Latency {
+    /// How many.
+    pub count: u64,
+    /// The mean.
+    pub mean_ns: u64,
+    /// The median.
+    pub p50_ns: u64,
+    /// One in twenty is slower.
+    pub p95_ns: u64,
+    /// One in a hundred is slower.
+    pub p99_ns: u64,
+    /// One in a thousand is slower.
+    pub p999_ns: u64,
+    /// The slowest.
+    pub max_ns: u64,
+}
+
+/// What is worse than on a good disk.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Finding {
+    /// Its name.
+    pub name: String,
+    /// In which step.
+    pub step: String,
+    /// In a sentence.
+    pub says: String,
+    /// What was measured, in nanoseconds.
+    pub measured_ns: u64,
+    /// What a good disk of this kind stays below.
+    pub expected_ns: u64,
+    /// Causes of the step's recording that explain it, the greatest first.
+    pub causes: Vec<String>,
+}
+
+/// A cause that a recording shows.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Found {
+    /// Its name, as `iowhy causes` knows it.
+    pub cause: String,
+    /// What it says.
+    pub title: String,
+    /// The part of the slowest operations' time that it explains.
+    pub share: f64,
+    /// How sure.
+    pub confidence: String,
+    /// What proves it.
+    pub evidence: Vec<String>,
+    /// What to do.
+    pub remedies: Vec<Remedy>,
+}
+
+/// Something to do.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Remedy {
+    /// What it does, and costs.
+    pub what: String,
+    /// The command.
+    pub command: String,
+    /// Against which cause.
+    pub cause: String,
+    /// In which scenario.
+    pub scenario: u8,
+    /// At most so much of a slow operation's time would go, in nanoseconds.
+    pub gain_ns: u64,
+}
+
+impl Checkup {
+    /// The step by scenario and name.
+    pub fn step(&self, scenario: u8, name: &str) -> Option<&Step> {
+        self.scenarios.iter().find(|s| s.number == scenario)?.steps.iter().find(|s| s.name == name)
+    }
+
+    /// Everything that is worse than on a good disk.
+    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
+        self.scenarios.iter().flat_map(|s| &s.findings)
+    }
+}
+
+impl Step {
+    /// What a job measured.
+    pub fn job(&self, name: &str) -> Option<&Measured> {
+        self.measured.iter().find(|m| m.job == name && m.error.is_none())
+    }
+}

@@ -1,0 +1,111 @@
+//! Settings of the disk that a trial may change, and the journal that restores them.
+//!
+//! Invariant: before a setting is written, its path and old value are safe on disk in the journal. Whoever finds the
+//! journal of a dead checkup restores them; nothing else than a few settings of block queues is ever
+//! written, whatever a journal says.
+
+use crate::error::{At, Error, Result};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// One setting and the value to put back.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
+pub struct Setting {
+    /// The file.
+    pub path: PathBuf,
+    /// What stood in it.
+    pub value: String,
+}
+
+/// Settings of a queue that may be tried: they lose no data, and writing the old value restores them wholly. (A scheduler
+/// brings settings of its own, `dirty_bytes` resets `dirty_ratio`, `write_cache` is about the safety of data.)
+const MAY: &[&str] =
+    &["max_sectors_kb", "nomerges", "nr_requests", "read_ahead_kb", "rq_affinity", "wbt_lat_usec"];
+
+/// Whether a path is a setting that may be tried: `/sys/block/NAME/queue/SETTING`, one of a few.
+pub fn may_change(path: &Path) -> bool {
+    let Some(text) = path.to_str() else { return false };
+    let words: Vec<&str> = text.split('/').collect();
+    let plain = |w: &str| !w.is_empty() && w != "." && w != "..";
+    match words.as_slice() {
+        ["", "sys", "block", name, "queue", setting] => plain(name) && MAY.contains(setting),
+        _ => false,
+    }
+}
+
+/// What stands in a setting now, as it is to be written back: of `[mq-deadline] none` the chosen one.
+pub fn current(path: &Path) -> Result<String> {
+    let text = fs::read_to_string(path).at("reading a setting", path)?;
+    let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(word, _)| word);
+    Ok(chosen.unwrap_or(text.trim()).to_string())
+}
+
+/// Writes down what to restore, and sees it safe.
+pub fn note(journal: &Path, setting: &Setting) -> Result<()> {
+    let mut file = File::create(journal).at("writing the journal", journal)?;
+    let json = serde_json::to_vec(setting).unwrap_or_default();
+    file.write_all(&json).and_then(|()| file.sync_all()).at("writing the journal", journal)?;
+    let folder = journal.parent().unwrap_or(Path::new("."));
+    File::open(folder).and_then(|f| f.sync_all()).at("writing the journal", folder)
+}
+
+/// Restores what a journal says and removes it; says what it did. No journal, nothing to do.
+pub fn restore(journal: &Path) -> Result<Option<String>> {
+    let text = match fs::read(journal) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        other => other.at("reading the journal", journal)?,
+    };
+    // One that was cut short was never acted upon: the setting is written only after it is safe.
+    let Ok(setting) = serde_json::from_slice::<Setting>(&text) else {
+        let _ = fs::remove_file(journal);
+        return Ok(None);
+    };
+    if !may_change(&setting.path) {
+        return Err(Error::refused(
+            format!("{} names {}, which no checkup changes", journal.display(), setting.path.display()),
+            "someone else wrote it; remove it by hand",
+        ));
+    }
+    let said = format!("{} is {} again", setting.path.display(), setting.value);
+    // A device that is gone has no setting to restore.
+    if setting.path.exists() {
+        fs::write(&setting.path, &setting.value).at("restoring a setting", &setting.path)?;
+    }
+    fs::remove_file(journal).at("removing the journal", journal)?;
+    Ok(Some(said))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_settings_of_storage() {
+        assert!(may_change(Path::new("/sys/block/sda/queue/wbt_lat_usec")));
+        for bad in [
+            "/etc/passwd",
+            "/sys/block/../../etc/x",
+            "/sys/block/sda/queue/../x",
+            "/proc/sys/vm/drop_caches",
+            "/sys/block/sda/queue/write_cache",
+            "/sys/block/sda/queue/",
+        ] {
+            assert!(!may_change(Path::new(bad)), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_journal_that_names_something_else_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let (journal, victim) = (dir.path().join("j"), dir.path().join("victim"));
+        fs::write(&victim, "kept").unwrap();
+        note(&journal, &Setting { path: victim.clone(), value: "overwritten".into() }).unwrap();
+        assert!(restore(&journal).is_err());
+        assert_eq!(fs::read_to_string(victim).unwrap(), "kept");
+        fs::write(&journal, "{\"path\": \"/sys/blo").unwrap();
+        assert_eq!(restore(&journal).unwrap(), None);
+        assert!(!journal.exists());
+    }
+}

@@ -1,0 +1,101 @@
+//! Tries a remedy's setting for the length of one scenario, and restores it, killed or not.
+//!
+//! Only settings of the disk's queue that lose no data and come back as they were ([`settings::may_change`]); what
+//! changes the whole machine or the safety of data is left to a person.
+
+use crate::error::{At, Result};
+use crate::result::{Remedy, Scenario};
+use crate::settings::{self, Setting};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What was tried, and what came of it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Trial {
+    /// The remedy.
+    pub remedy: Remedy,
+    /// The setting's file.
+    pub setting: PathBuf,
+    /// What it was, and is again.
+    pub was: String,
+    /// What was tried.
+    pub tried: String,
+    /// The finding.
+    pub finding: String,
+    /// What had been measured of it.
+    pub before_ns: u64,
+    /// The scenario again, with the setting.
+    pub scenario: Scenario,
+    /// Whether the finding is gone.
+    pub helped: bool,
+}
+
+/// The setting that a remedy's command writes, if it is one that may be tried on this disk: `echo VALUE > FILE`.
+pub fn setting_of(remedy: &Remedy, disk: &str) -> Option<Setting> {
+    let (value, path) = remedy.command.strip_prefix("echo ")?.split_once(" > ")?;
+    let path = PathBuf::from(path);
+    let plain = !value.is_empty() && value.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+    let of_disk = path.starts_with(Path::new("/sys/block").join(disk).join("queue"));
+    (plain && of_disk && settings::may_change(&path)).then(|| Setting { path, value: value.to_string() })
+}
+
+/// A setting that is tried as long as this value lives.
+#[derive(Debug)]
+pub struct Tried {
+    journal: PathBuf,
+    /// What it was.
+    pub was: String,
+}
+
+impl Tried {
+    /// Writes down what to restore, then sets it.
+    pub fn set(setting: &Setting, journal: PathBuf) -> Result<Tried> {
+        let was = settings::current(&setting.path)?;
+        settings::note(&journal, &Setting { path: setting.path.clone(), value: was.clone() })?;
+        // From here on it is restored, also if the write fails half-way.
+        let tried = Tried { journal, was };
+        fs::write(&setting.path, &setting.value).at("trying a setting", &setting.path)?;
+        Ok(tried)
+    }
+
+    /// Restores it, and says if that failed.
+    pub fn restore(self) -> Result<()> {
+        settings::restore(&self.journal).map(|_| ())
+    }
+}
+
+impl Drop for Tried {
+    fn drop(&mut self) {
+        // Restored already, there is no journal any more.
+        if let Err(e) = settings::restore(&self.journal) {
+            eprintln!("iowhy: {e}; set it by hand to {}", self.was);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn which_remedies_can_be_tried() {
+        let of = |command: &str| setting_of(&Remedy { command: command.into(), ..Remedy::default() }, "sda");
+        let good = of("echo 2000 > /sys/block/sda/queue/wbt_lat_usec").unwrap();
+        assert_eq!(
+            (good.value.as_str(), good.path.to_str().unwrap()),
+            ("2000", "/sys/block/sda/queue/wbt_lat_usec")
+        );
+        for bad in [
+            "echo 2000 > /sys/block/sdb/queue/wbt_lat_usec",
+            "echo write > /sys/block/sda/queue/write_cache",
+            "echo 1 > /sys/block/sda/queue/../../../../proc/sysrq-trigger",
+            "echo 63 > /sys/block/sda/queue/nr_requests; echo 64 > /sys/block/sda/queue/nr_requests",
+            "sysctl vm.dirty_bytes=1",
+            "echo $(reboot) > /sys/block/sda/queue/nr_requests",
+        ] {
+            assert_eq!(of(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Processes and their open files, into [`Processes`].
+
+use super::dev_with_colon;
+use super::shape::{OpenFile as File, Snapshot};
+use crate::processes::{OpenFile, Processes};
+use trace::{DevId, Tid};
+
+/// Threads and files that are taken at most, each; the recorder keeps fewer.
+const MOST: usize = 1 << 17;
+
+impl Processes {
+    /// What there was when recording began.
+    pub(super) fn add(&mut self, from: &Snapshot) {
+        for (pid, process) in &from.processes.list {
+            let process_tid = Tid(*pid);
+            for tid in process.threads.iter().map(|t| Tid(*t)).chain([process_tid]) {
+                if self.threads.len() < MOST {
+                    self.threads.insert(tid, process_tid);
+                }
+            }
+            for (fd, file) in &process.files {
+                if let Some(dev) = dev_with_colon(&file.dev).filter(|_| self.files.len() < MOST) {
+                    let open = OpenFile { process: process_tid, fd: *fd, dev, inode: file.inode };
+                    self.files.push(open);
+                    self.name(dev, file);
+                }
+            }
+        }
+    }
+
+    /// Only which file is called what.
+    pub(super) fn add_paths(&mut self, from: &Snapshot) {
+        for file in from.processes.list.values().flat_map(|p| p.files.values()) {
+            if let Some(dev) = dev_with_colon(&file.dev) {
+                self.name(dev, file);
+            }
+        }
+    }
+
+    fn name(&mut self, dev: DevId, file: &File) {
+        if file.inode != 0 && self.paths.len() < MOST {
+            self.paths.entry((dev, file.inode)).or_insert_with(|| file.path.clone());
+        }
+    }
+}

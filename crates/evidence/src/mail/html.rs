@@ -1,0 +1,83 @@
+//! What is left of a web page where a mail was copied from its source: `&gt;` for `>`, `<br>`, `<pre>`.
+//!
+//! **Invariant**: a text without such marks is left as it is; lines stay what they were, so that places hold.
+
+use std::borrow::Cow;
+
+/// Characters that pages write otherwise, as far as mails have them.
+const ENTITIES: [(&str, &str); 6] =
+    [("&gt;", ">"), ("&lt;", "<"), ("&amp;", "&"), ("&quot;", "\""), ("&nbsp;", " "), ("&apos;", "'")];
+/// Elements that archives put around and into mails.
+const ELEMENTS: [&str; 14] =
+    ["pre", "br", "p", "div", "span", "tt", "code", "blockquote", "b", "i", "em", "strong", "a", "font"];
+/// Bytes of a tag with its attributes.
+const LONGEST_TAG: usize = 300;
+
+/// The text as a browser would show it.
+pub(crate) fn shown(text: &str) -> Cow<'_, str> {
+    let marked = ENTITIES.iter().any(|(entity, _)| text.contains(entity))
+        || text.contains("<br")
+        || text.contains("<pre");
+    if !marked {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(['&', '<']) {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        if let Some((entity, plain)) = ENTITIES.iter().find(|(entity, _)| rest.starts_with(entity)) {
+            out.push_str(plain);
+            rest = &rest[entity.len()..];
+        } else if let Some((plain, length)) = numbered(rest) {
+            out.push(plain);
+            rest = &rest[length..];
+        } else if let Some(length) = tag(rest) {
+            // A tag broken over lines keeps them.
+            out.push(' ');
+            out.extend(rest[..length].chars().filter(|c| *c == '\n'));
+            rest = &rest[length..];
+        } else {
+            let first = rest.chars().next().map_or(1, char::len_utf8);
+            out.push_str(&rest[..first]);
+            rest = &rest[first..];
+        }
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// `&#39;`, `&#x27;`: a character by its number, and how long that is.
+fn numbered(text: &str) -> Option<(char, usize)> {
+    let digits = text.strip_prefix("&#")?;
+    let end = digits.bytes().take(8).position(|b| b == b';')?;
+    let number = match digits[..end].strip_prefix(['x', 'X']) {
+        Some(hex) => u32::from_str_radix(hex, 16).ok()?,
+        None => digits[..end].parse().ok()?,
+    };
+    Some((char::from_u32(number).filter(|c| !c.is_control())?, "&#".len() + end + 1))
+}
+
+/// The length of a tag of one of [`ELEMENTS`] that begins here.
+fn tag(text: &str) -> Option<usize> {
+    let inner = text.strip_prefix('<')?;
+    let name = inner.strip_prefix('/').unwrap_or(inner);
+    let end = name.find(|c: char| !c.is_ascii_alphanumeric())?;
+    ELEMENTS.iter().any(|e| e.eq_ignore_ascii_case(&name[..end])).then_some(())?;
+    text.bytes().take(LONGEST_TAG).position(|b| b == b'>').map(|at| at + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_of_a_page_are_gone_and_lines_are_not() {
+        let page =
+            "<pre class=\"x\">&gt; Device:&nbsp;r/s<br>\n&gt; sda 1.00</pre>\n8,0 <- (8,2) &amp; <dev> 5 < 6 &#39;&#x27;";
+        assert_eq!(shown(page), " > Device: r/s \n> sda 1.00 \n8,0 <- (8,2) & <dev> 5 < 6 ''");
+        for plain in ["", "a <- b", "/sys/block/<dev>/queue", "x < y & z"] {
+            assert_eq!(shown(plain), plain);
+        }
+    }
+}

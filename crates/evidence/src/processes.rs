@@ -1,0 +1,35 @@
+//! Which process a thread is of, which files processes had open when recording began, and what files are called.
+
+use std::collections::BTreeMap;
+use trace::{DevId, Tid};
+
+/// An open file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenFile {
+    /// In which process.
+    pub process: Tid,
+    /// Its descriptor there.
+    pub fd: i32,
+    /// The device of its file system; of a block device its own.
+    pub dev: DevId,
+    /// Its number there; 0 for a block device.
+    pub inode: u64,
+}
+
+/// What is known of processes and files.
+#[derive(Clone, Debug, Default)]
+pub struct Processes {
+    /// The process of each thread.
+    pub threads: BTreeMap<Tid, Tid>,
+    /// What was open.
+    pub files: Vec<OpenFile>,
+    /// Paths by device and number, as the process saw them that had the file open.
+    pub(crate) paths: BTreeMap<(DevId, u64), String>,
+}
+
+impl Processes {
+    /// What a file is called.
+    pub fn path(&self, dev: DevId, inode: u64) -> Option<&str> {
+        self.paths.get(&(dev, inode)).map(String::as_str)
+    }
+}

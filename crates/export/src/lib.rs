@@ -1,0 +1,30 @@
+//! Recordings for other programs, each format in a file of its own:
+//!
+//! ```text
+//! perfetto  ui.perfetto.dev     requests and operations as slices, depth and throughput as counters
+//! tables    CSV, JSON lines     every table of `report`, and one row for each request and operation
+//! fio       read_iolog v3       what was asked of a device, to be asked again
+//! hdr       HdrHistogram logs   latencies of each second
+//! ```
+//!
+//! Rows and slices are written while lives end, so memory depends on what is in flight. Only `tables` of sums need the
+//! end. Names of tasks and devices are whatever somebody called them: each format is given them as it wants text.
+
+mod fio;
+mod hdr;
+mod output;
+pub mod perfetto;
+mod rows;
+mod tables;
+
+pub use fio::Fio;
+pub use hdr::HdrLog;
+pub use output::{Failure, Folder, Output};
+pub use perfetto::Perfetto;
+pub use rows::Rows;
+pub use tables::{write_tables, Form};
+
+use trace::DevId;
+
+/// What devices are called.
+pub type DeviceNames = Box<dyn Fn(DevId) -> String>;

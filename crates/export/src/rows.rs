@@ -1,0 +1,180 @@
+//! Every request and every operation as a row: what notebooks start from. Times are nanoseconds of the recording's clock;
+//! phases that were not seen are empty.
+
+use crate::output::{Failure, Folder};
+use crate::tables::{Form, TableFile};
+use crate::DeviceNames;
+use ledger::{Ledger, Reason};
+use life::{Bio, Class, Names, Op, Request, Sink, Timeline};
+use operation::{Account, Follow, History, Operation, Outside, Over};
+use serde_json::{json, Value};
+use trace::{Batch, Bytes, DevId, Nanos, Sector, Tid};
+
+const REQUESTS: [&str; 20] = [
+    "device",
+    "op",
+    "class",
+    "sector",
+    "bytes",
+    "task",
+    "tid",
+    "bios",
+    "error",
+    "from_ns",
+    "to_ns",
+    "total_ns",
+    "q2g_ns",
+    "g2i_ns",
+    "i2d_ns",
+    "d2c_ns",
+    "requeues",
+    "ahead",
+    "served",
+    "served_bytes",
+];
+/// Before the columns of reasons.
+const OPERATIONS: [&str; 10] =
+    ["op", "task", "tid", "filesystem", "device", "inode", "result", "from_ns", "to_ns", "total_ns"];
+
+/// The two tables in the making.
+pub struct Rows {
+    follow: Follow,
+    tables: Tables,
+}
+
+struct Tables {
+    requests: TableFile,
+    operations: TableFile,
+    name: DeviceNames,
+}
+
+impl Rows {
+    /// Tables without rows, `requests` and `operations`.
+    pub fn create(folder: &Folder, form: Form, name: DeviceNames) -> Result<Rows, Failure> {
+        let requests = TableFile::create(folder, "requests", form, &REQUESTS)?;
+        let reasons = Reason::ALL.iter().map(|r| r.name());
+        let keys: Vec<&'static str> = OPERATIONS.into_iter().chain(reasons).collect();
+        let operations = TableFile::create(folder, "operations", form, &keys)?;
+        Ok(Rows { follow: Follow::default(), tables: Tables { requests, operations, name } })
+    }
+
+    /// Takes in a batch.
+    pub fn feed(&mut self, batch: &Batch) {
+        self.follow.feed(batch, &mut self.tables);
+    }
+
+    /// Ends them: the files' names and how many rows each has.
+    pub fn finish(mut self) -> Result<Vec<(String, u64)>, Failure> {
+        self.follow.finish();
+        Ok(vec![self.tables.requests.finish()?, self.tables.operations.finish()?])
+    }
+}
+
+/// What a row tells of a request or of a bio.
+struct Row<'a> {
+    dev: DevId,
+    op: Op,
+    class: Class,
+    start: Sector,
+    bytes: Bytes,
+    task: &'a str,
+    tid: Tid,
+    bios: u32,
+    error: u16,
+    time: &'a Timeline,
+    ledger: Ledger,
+    company: &'a life::Company,
+}
+
+impl Tables {
+    fn completed(&mut self, r: &Row) {
+        let phase = |time: Option<Nanos>| time.map_or(Value::Null, |t| t.0.into());
+        self.requests.row(&[
+            (self.name)(r.dev).into(),
+            r.op.name().into(),
+            json!(r.class),
+            r.start.0.into(),
+            r.bytes.0.into(),
+            r.task.into(),
+            r.tid.0.into(),
+            r.bios.into(),
+            r.error.into(),
+            r.ledger.from.0.into(),
+            r.ledger.to.0.into(),
+            r.ledger.total().0.into(),
+            phase(r.time.q2g()),
+            phase(r.time.g2i()),
+            phase(r.time.i2d()),
+            phase(r.time.d2c()),
+            r.time.requeues.into(),
+            r.company.ahead().into(),
+            r.company.served().into(),
+            r.company.served_bytes.0.into(),
+        ]);
+    }
+}
+
+impl Sink for Tables {
+    fn request(&mut self, r: &Request, names: &Names) {
+        self.completed(&Row {
+            dev: r.dev,
+            op: r.op,
+            class: r.class(),
+            start: r.start,
+            bytes: r.bytes,
+            task: names.text(r.task),
+            tid: r.tid,
+            bios: r.bios,
+            error: r.error,
+            time: &r.time,
+            ledger: Ledger::of(&r.time),
+            company: &r.company,
+        });
+    }
+
+    fn bio(&mut self, b: &Bio, names: &Names) {
+        if b.by_request {
+            return;
+        }
+        self.completed(&Row {
+            dev: b.dev,
+            op: b.op,
+            class: b.class(),
+            start: b.start,
+            bytes: b.bytes,
+            task: names.text(b.task),
+            tid: b.tid,
+            bios: 1,
+            error: 0,
+            time: &b.time,
+            ledger: Ledger::of_bio(b),
+            company: &b.company,
+        });
+    }
+}
+
+impl Over for Tables {
+    fn operation(&mut self, o: &Operation, account: Account, names: &Names, _: &History) {
+        if !o.is_storage {
+            return;
+        }
+        let known = |v: u64| if v == 0 { Value::Null } else { v.into() };
+        let device = if o.dev == DevId(0) { Value::Null } else { (self.name)(o.dev).into() };
+        let mut row = vec![
+            o.kind.name().into(),
+            names.text(o.task).into(),
+            o.tid.0.into(),
+            o.fs.name().into(),
+            device,
+            known(o.inode),
+            o.result.into(),
+            o.from.0.into(),
+            o.to.0.into(),
+            o.total().0.into(),
+        ];
+        row.extend(Reason::ALL.iter().map(|reason| Value::from(account.of(*reason).0)));
+        self.operations.row(&row);
+    }
+
+    fn outside(&mut self, _: &Outside) {}
+}

@@ -1,0 +1,256 @@
+//! `iowhy whatif`.
+
+mod aim;
+mod screen;
+
+use super::print;
+use crate::failure::Failure;
+use crate::part::Part;
+use crate::reading;
+use aim::Aim;
+use clap::Args;
+use evidence::{Device, System};
+use indicatif::{ProgressBar, ProgressStyle};
+use life::Lives;
+use serde_json::{json, Value as Json};
+use std::path::PathBuf;
+use trace::{Batch, DevId};
+use whatif::arrival::{Gather, Recorded};
+use whatif::predict::{held_back, Cell, Lab};
+use whatif::settings::{Settings, MQ_DEADLINE};
+use whatif::simulate::Work;
+
+const WHAT_IT_DOES: &str = "The recorded requests are sent again through a model of the scheduler and of the device, \
+which was fitted so that the recorded settings give the recorded times. Where that does not succeed, or devices that explain \
+the recording equally well disagree, there is no prediction but a reason. p99.9 and the maximum are never predicted. \
+docs/what-if.md tells how often predictions came true.";
+
+/// Say what another setting of the I/O scheduler would have done, or why that cannot be said.
+#[derive(Args)]
+#[command(after_help = WHAT_IT_DOES)]
+pub struct WhatIf {
+    /// A folder with a recording (iowhy record), NAME (for NAME.blktrace.0, .1, ...), or a file
+    #[arg(value_name = "CAPTURE")]
+    pub capture: PathBuf,
+    /// A setting as it would be, named as in sysfs: read_expire=200, scheduler=none; several are set together
+    #[arg(long, value_name = "NAME=VALUE", num_args = 1.., value_parser = assignment)]
+    pub set: Vec<(String, String)>,
+    /// A setting as it was, where the recording does not tell: scheduler=mq-deadline
+    #[arg(long, value_name = "NAME=VALUE", num_args = 1.., value_parser = assignment)]
+    pub was: Vec<(String, String)>,
+    /// Predict for values of one setting between two: read_expire=50..1000
+    #[arg(long, value_name = "NAME=FROM..TO", value_parser = sweep, conflicts_with = "set")]
+    pub sweep: Option<(String, u64, u64)>,
+    /// Search mq-deadline's settings for the aim; print the commands, and whom they would harm
+    #[arg(long, requires = "aim", conflicts_with_all = ["set", "sweep"])]
+    pub suggest: bool,
+    /// What is wanted: 'read.p99 < 20ms'; of read, sync-write, background-write; p50 or p99
+    #[arg(long, value_name = "AIM", requires = "suggest")]
+    pub aim: Option<Aim>,
+    /// How much worse others may become
+    #[arg(long, value_name = "FACTOR", default_value_t = 2.0, requires = "suggest")]
+    pub harm: f64,
+    /// Which device, where several were recorded: sda, 8:0
+    #[arg(long, value_name = "DEVICE")]
+    pub device: Option<String>,
+    /// Show the streams that were found in the load, and what speaks for them; predict nothing
+    #[arg(long)]
+    pub explain_load: bool,
+    /// The load is an amount of work, not one that goes on for the time of the recording
+    #[arg(long)]
+    pub fixed_work: bool,
+    /// Where chance begins: the same number gives the same answer
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub seed: u64,
+    /// The part of the recording that is used
+    #[command(flatten)]
+    pub part: Part,
+    /// Print one JSON object (schema iowhy.whatif/1)
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Values that a sweep tries.
+const SWEPT: usize = 8;
+
+impl WhatIf {
+    /// Reads, fits, predicts, prints.
+    pub fn run(&self) -> Result<(), Failure> {
+        if self.set.is_empty() && self.sweep.is_none() && !self.suggest && !self.explain_load {
+            return Err(refused(
+                "nothing is asked".into(),
+                "say what would be set: --set read_expire=200; or --sweep, --suggest, --explain-load",
+            ));
+        }
+        let (name, recorded, system) = self.read()?;
+        let device = system.device(&name);
+        if self.explain_load {
+            let load = whatif::load::infer(&recorded);
+            return match self.json {
+                true => print_json(&screen::load_json(&name, &load, &recorded)),
+                false => print(&screen::load(&name, &load)),
+            };
+        }
+        let told = |path: &str| told(device, &self.was, path);
+        let most = whatif::fit::most_in_device(&recorded);
+        let settings = Settings::recorded(told, most, held_back(&recorded)).map_err(|why| {
+            refused(why, "say how it was set: --was scheduler=mq-deadline nr_requests=256 ...")
+        })?;
+        // What is asked is tried before the device is fitted: that takes seconds.
+        let asked = settings.with(&self.set).map_err(|why| refused(why, "see iowhy whatif --help"))?;
+        let values = match &self.sweep {
+            Some((key, from, to)) => swept(*from, *to)
+                .into_iter()
+                .map(|v| Ok((v, settings.with(&[(key.clone(), v.to_string())])?)))
+                .collect::<Result<Vec<_>, String>>()
+                .map_err(|why| refused(why, "see iowhy whatif --help"))?,
+            None => Vec::new(),
+        };
+        let work = if self.fixed_work { Work::Amount } else { Work::Time };
+        let bar = Bar::new();
+        let lab = Lab::new(&recorded, settings, work, self.seed, &|part| bar.at(part));
+        bar.0.finish_and_clear();
+        let lab = lab.map_err(|why| refused(why, "no prediction can be made from this recording"))?;
+        if let Some((key, ..)) = &self.sweep {
+            let rows: Vec<(u64, Vec<Cell>)> = values.iter().map(|(v, s)| (*v, lab.predict(s))).collect();
+            return match self.json {
+                true => print_json(&screen::sweep_json(&name, key, &rows)),
+                false => print(&screen::sweep(&name, key, &rows)),
+            };
+        }
+        if let Some(aim) = &self.aim {
+            let found =
+                aim::suggest(&lab, aim, self.harm).map_err(|why| refused(why, "no command is suggested"))?;
+            return match self.json {
+                true => print_json(
+                    &json!({ "schema": "iowhy.whatif/1", "device": name, "suggested": found.to_json() }),
+                ),
+                false => print(&found.render(&name, &lab)),
+            };
+        }
+        let cells = lab.predict(&asked);
+        match self.json {
+            true => print_json(&screen::to_json(&name, &self.set, &lab, &cells)),
+            false => print(&screen::render(&name, &self.set, &lab, &cells)),
+        }
+    }
+
+    fn read(&self) -> Result<(String, Recorded, System), Failure> {
+        let recording = self.part.of(reading::open(&self.capture)?);
+        let system = recording.place.as_deref().map(System::read).unwrap_or_default();
+        let names = recording.names.clone();
+        let (mut lives, mut gather) = (Lives::default(), Gather::default());
+        let quality =
+            reading::read(recording, &self.capture, |batch: &Batch| lives.feed(batch, &mut gather))?;
+        let lost: u64 = quality.lost.values().sum();
+        if lost > 0 {
+            return Err(refused(
+                format!("{lost} events were lost: which requests are missing is not known"),
+                "record again with larger buffers, or choose a part without losses (--stopwatch)",
+            ));
+        }
+        let name_of = |dev: DevId| {
+            let told = system.device_name(dev).map(str::to_string);
+            let named = || names.iter().find(|(d, _)| *d == dev).map(|(_, name)| name.clone());
+            told.or_else(named).unwrap_or_else(|| dev.to_string())
+        };
+        let mut all: Vec<(DevId, Recorded)> = gather.finish().into_iter().collect();
+        all.sort_by_key(|(_, r)| std::cmp::Reverse(r.arrivals.len()));
+        let wanted = |dev: DevId| match &self.device {
+            Some(d) => name_of(dev) == d.trim_start_matches("/dev/") || dev.to_string() == *d,
+            None => true,
+        };
+        let list: Vec<String> = all.iter().map(|(dev, _)| name_of(*dev)).collect();
+        let mut chosen = all.into_iter().filter(|(dev, _)| wanted(*dev));
+        match (chosen.next(), chosen.next(), &self.device) {
+            (Some((dev, recorded)), None, _) => Ok((name_of(dev), recorded, system)),
+            (Some(_), Some(_), _) => Err(refused(
+                format!("several devices were recorded: {}", list.join(", ")),
+                "choose one with --device",
+            )),
+            (None, _, Some(d)) => Err(refused(format!("no request of {d} was recorded"), &list.join(", "))),
+            (None, _, None) => Err(refused("no request was recorded".into(), "the device was idle")),
+        }
+    }
+}
+
+fn refused(what: String, help: &str) -> Failure {
+    Failure::Other { what, help: Some(help.into()) }
+}
+
+fn print_json(json: &Json) -> Result<(), Failure> {
+    print(&(serde_json::to_string_pretty(json).unwrap_or_default() + "\n"))
+}
+
+/// The text of a setting: as the user says it was, or as the recording tells.
+fn told(device: Option<&Device>, was: &[(String, String)], path: &str) -> Option<String> {
+    let key = match path {
+        "mq/0/nr_tags" | "device/queue_depth" => "queue_depth",
+        path => path.rsplit('/').next().unwrap_or(path),
+    };
+    if let Some((_, value)) = was.iter().find(|(k, _)| k == key) {
+        return Some(value.clone());
+    }
+    if let Some(text) = device.and_then(|d| d.attribute(path)) {
+        return Some(text.value);
+    }
+    // Who says that it was mq-deadline and no more means its defaults.
+    let is_deadline = was.iter().any(|(k, v)| k == "scheduler" && v == "mq-deadline");
+    let default = match key {
+        "read_expire" => "500",
+        "write_expire" => "5000",
+        "writes_starved" => "2",
+        "fifo_batch" => "16",
+        "front_merges" => "1",
+        _ => return None,
+    };
+    (is_deadline && MQ_DEADLINE.contains(&key)).then(|| default.into())
+}
+
+fn assignment(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() && !value.is_empty() => {
+            Ok((key.trim().into(), value.trim().into()))
+        }
+        _ => Err("NAME=VALUE, as read_expire=200".into()),
+    }
+}
+
+fn sweep(text: &str) -> Result<(String, u64, u64), String> {
+    let wrong = || "NAME=FROM..TO, as read_expire=50..1000".to_string();
+    let (key, range) = text.split_once('=').ok_or_else(wrong)?;
+    let (from, to) = range.split_once("..").ok_or_else(wrong)?;
+    let (from, to) = (from.parse().map_err(|_| wrong())?, to.parse().map_err(|_| wrong())?);
+    if from >= to {
+        return Err(format!("{from} is not less than {to}"));
+    }
+    Ok((key.into(), from, to))
+}
+
+/// Values from `from` to `to`, each about the same factor above the one before.
+fn swept(from: u64, to: u64) -> Vec<u64> {
+    let low = from.max(1) as f64;
+    let step = (to as f64 / low).powf(1.0 / (SWEPT - 1) as f64);
+    let mut all: Vec<u64> = (0..SWEPT).map(|i| (low * step.powi(i as i32)).round() as u64).collect();
+    (all[0], all[SWEPT - 1]) = (from, to);
+    all.dedup();
+    all
+}
+
+/// The bar, on a terminal.
+struct Bar(ProgressBar);
+
+impl Bar {
+    fn new() -> Bar {
+        let bar = ProgressBar::new(1000);
+        if let Ok(style) = ProgressStyle::with_template("fitting devices {wide_bar} {percent} %, {eta} left")
+        {
+            bar.set_style(style);
+        }
+        Bar(bar)
+    }
+
+    fn at(&self, part: f64) {
+        self.0.set_position((part * 1000.0) as u64);
+    }
+}

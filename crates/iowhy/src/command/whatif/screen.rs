@@ -1,0 +1,169 @@
+//! What `iowhy whatif` prints.
+
+use serde_json::{json, Value as Json};
+use std::fmt::Write;
+use whatif::arrival::Recorded;
+use whatif::load::Load;
+use whatif::metric::{name_of, Phase, Times};
+use whatif::predict::{humane, Cell, Lab};
+
+/// The table, and what is refused.
+pub fn render(name: &str, set: &[(String, String)], lab: &Lab, cells: &[Cell]) -> String {
+    let asked: Vec<String> = set.iter().map(|(k, v)| format!("{k}={v}")).collect();
+    let mut out = format!("{name}: what {} would have done\n\n", asked.join(" "));
+    let _ = writeln!(
+        out,
+        "{:<44} {:>10} {:>10} {:>10}  {:<24} {:>9}",
+        "", "recorded", "its model", "predicted", "90 % within", "change"
+    );
+    for cell in cells {
+        let (recorded, model) = (humane(cell.recorded as f64), cell.model.map(|m| humane(m as f64)));
+        let _ = write!(out, "{:<44} {recorded:>10} {:>10} ", label(cell), model.unwrap_or_default());
+        let _ = match (&cell.predicted, &cell.refused) {
+            (Some(p), _) => {
+                let within = format!("{} to {}", humane(p.from as f64), humane(p.to as f64));
+                let change = (p.value as f64 / cell.recorded.max(1) as f64 - 1.0) * 100.0;
+                writeln!(out, "{:>10}  {within:<24} {change:>+7.0} %", humane(p.value as f64))
+            }
+            (None, Some(why)) => writeln!(out, "{:>10}  {why}", "refused"),
+            (None, None) => writeln!(out),
+        };
+    }
+    let refused = cells.iter().filter(|c| c.predicted.is_none()).count();
+    let _ = write!(
+        out,
+        "\n\"Nothing changes\" would predict the recorded numbers. {refused} of {} numbers are refused.\n\
+         Never predicted: p99.9 and the maximum, which hang on a few accidents. Recorded were:\n",
+        cells.len()
+    );
+    let mut seen = Vec::new();
+    for cell in cells.iter().filter(|c| c.metric.phase == Phase::Q2C) {
+        if !seen.contains(&cell.metric) {
+            seen.push(cell.metric);
+            let (tail, most) = lab.tail(cell.metric);
+            let class = name_of(cell.metric.class);
+            let _ =
+                writeln!(out, "  {class}: p99.9 {}, maximum {}", humane(tail as f64), humane(most as f64));
+        }
+    }
+    let devices = lab.devices.len();
+    let score = lab.devices.first().map_or(0.0, |d| d.score);
+    let _ = writeln!(
+        out,
+        "\n{devices} devices explain the recording, the best with times off by {:.0} % on average. The load was taken to go \
+         on for\nthe recorded time (--fixed-work: as much work); iowhy whatif --explain-load shows its streams.",
+        (score.exp() - 1.0) * 100.0
+    );
+    out
+}
+
+fn label(cell: &Cell) -> String {
+    let m = cell.metric;
+    format!("{} {:?} {} ({})", name_of(m.class), m.phase, cell.percentile, m.phase.words())
+}
+
+/// The same for programs.
+pub fn to_json(name: &str, set: &[(String, String)], lab: &Lab, cells: &[Cell]) -> Json {
+    let set: serde_json::Map<String, Json> = set.iter().map(|(k, v)| (k.clone(), json!(v))).collect();
+    let devices: Vec<Json> =
+        lab.devices.iter().map(|d| json!({ "score": d.score, "device": d.model })).collect();
+    json!({
+        "schema": "iowhy.whatif/1",
+        "device": name,
+        "settings": lab.settings,
+        "set": set,
+        "cells": cells,
+        "devices": devices,
+    })
+}
+
+/// The streams of a load.
+pub fn load(name: &str, load: &Load) -> String {
+    let mut out = format!("{name}: {} arrivals in {}\n\n", load.len(), humane(load.span as f64));
+    let mut small = (0, 0);
+    for s in &load.streams {
+        if s.items.len() < 20 {
+            small = (small.0 + 1, small.1 + s.items.len());
+            continue;
+        }
+        let writes = s.items.iter().filter(|i| i.write).count();
+        let bytes: u64 = s.items.iter().map(|i| u64::from(i.bytes)).sum();
+        let _ = writeln!(out, "{}\n  {}", s.name, s.kind.words());
+        let _ = writeln!(
+            out,
+            "  {} reads, {writes} writes, {:.1} MiB\n  because: {}",
+            s.items.len() - writes,
+            bytes as f64 / 1048576.0,
+            s.support
+        );
+    }
+    if small.0 > 0 {
+        let _ = writeln!(out, "{} more tasks with {} arrivals in all: too few to tell", small.0, small.1);
+    }
+    out
+}
+
+/// The same for programs.
+pub fn load_json(name: &str, load: &Load, recorded: &Recorded) -> Json {
+    let stream = |s: &whatif::load::Stream| {
+        let writes = s.items.iter().filter(|i| i.write).count();
+        json!({ "name": s.name, "stream": s.kind, "arrivals": s.items.len(), "writes": writes, "support": s.support })
+    };
+    let streams: Vec<Json> = load.streams.iter().map(stream).collect();
+    let times = Times::recorded(recorded).sort();
+    let cell = |metric| {
+        let at = |q| times.percentile(metric, q);
+        json!({ "metric": metric, "p50": at(0.5), "p99": at(0.99), "values": times.values(metric).len() })
+    };
+    let recorded: Vec<Json> = times.metrics().map(|(metric, _)| cell(metric)).collect();
+    json!({
+        "schema": "iowhy.whatif/1",
+        "device": name,
+        "span_ns": load.span,
+        "recorded": recorded,
+        "streams": streams,
+    })
+}
+
+/// Widths of the picture.
+const BAR: usize = 40;
+
+/// A row for each value, with a picture of each p99.
+pub fn sweep(name: &str, key: &str, rows: &[(u64, Vec<Cell>)]) -> String {
+    let mut out = format!("{name}: {key} swept\n");
+    let Some((_, first)) = rows.first() else { return out };
+    for (i, cell) in first.iter().enumerate() {
+        if cell.metric.phase != Phase::Q2C {
+            continue;
+        }
+        let at = |cells: &[Cell]| cells.get(i).and_then(|c| c.predicted);
+        let most = rows.iter().filter_map(|(_, c)| at(c)).map(|p| p.to).max().unwrap_or(1).max(1);
+        let _ = writeln!(out, "\n{}, recorded {}", label(cell), humane(cell.recorded as f64));
+        for (value, cells) in rows {
+            let _ = match at(cells) {
+                Some(p) => {
+                    let place = |n: u64| (n as u128 * BAR as u128 / u128::from(most)) as usize;
+                    let (from, mid, to) = (place(p.from), place(p.value), place(p.to));
+                    let dot = |x: usize| match x {
+                        x if x == mid => 'o',
+                        x if x >= from && x <= to => '-',
+                        _ => ' ',
+                    };
+                    let picture: String = (0..=BAR).map(dot).collect();
+                    writeln!(out, "  {value:>8}  {:>10}  |{picture}", humane(p.value as f64))
+                }
+                None => {
+                    let why = cells.get(i).and_then(|c| c.refused.clone()).unwrap_or_default();
+                    writeln!(out, "  {value:>8}  {:>10}  {why}", "refused")
+                }
+            };
+        }
+    }
+    out
+}
+
+/// The same for programs.
+pub fn sweep_json(name: &str, key: &str, rows: &[(u64, Vec<Cell>)]) -> Json {
+    let rows: Vec<Json> = rows.iter().map(|(v, cells)| json!({ "value": v, "cells": cells })).collect();
+    json!({ "schema": "iowhy.whatif/1", "device": name, "swept": key, "values": rows })
+}

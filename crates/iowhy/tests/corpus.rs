@@ -1,0 +1,62 @@
+//! The corpus: what iowhy says of recordings whose cause is known, beside what docs/corpus.md says that it says; and that every
+//! cause has its page, its scenario and its twin.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+fn document() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/corpus.md")
+}
+
+/// `make corpus` writes the document anew.
+#[test]
+fn what_is_said_of_the_corpus_is_what_is_written() {
+    let scenarios = lab::all().unwrap();
+    let judged = lab::judge(Path::new(env!("CARGO_BIN_EXE_iowhy")), &scenarios).unwrap();
+    let table = lab::table(&scenarios, &judged).unwrap();
+    let written = std::fs::read_to_string(document()).unwrap();
+    for (now, then) in table.lines().zip(written.lines()) {
+        assert_eq!(
+            now, then,
+            "docs/corpus.md says otherwise; if the change is meant: make corpus, and read the difference"
+        );
+    }
+    assert_eq!(table.lines().count(), written.lines().count());
+}
+
+#[test]
+fn every_cause_has_its_page_its_scenario_and_its_twin() {
+    let scenarios = lab::all().unwrap();
+    let judged = lab::judge(Path::new(env!("CARGO_BIN_EXE_iowhy")), &scenarios[..1]).unwrap();
+    let known: BTreeSet<&String> = judged[0].said.keys().collect();
+    assert!(known.len() > 18, "{known:?}");
+    for cause in known {
+        let page = causes::pages().find(|(name, ..)| name == cause).map(|(.., page)| page);
+        assert!(page.is_some_and(|p| p.contains("## What to do")), "{cause} has no page");
+        let own: Vec<_> = scenarios.iter().filter(|s| s.cause == *cause).collect();
+        assert!(!own.is_empty(), "{cause} has no scenario");
+        for (name, _, setting) in own.iter().flat_map(|s| s.recordings()) {
+            assert!(setting.recording(&name).exists(), "{name} was not recorded");
+        }
+    }
+}
+
+#[test]
+fn nothing_of_the_corpus_was_lost_or_is_too_large() {
+    let scenarios = lab::all().unwrap();
+    let mut bytes = 0;
+    for (name, _, setting) in scenarios.iter().flat_map(|s| s.recordings()) {
+        let path = setting.recording(&name);
+        if path.is_file() {
+            bytes += path.metadata().unwrap().len();
+            // A file that breaks off is read as far as it goes, and nothing else would tell.
+            let whole = std::io::copy(
+                &mut zstd::Decoder::new(std::fs::File::open(&path).unwrap()).unwrap(),
+                &mut std::io::sink(),
+            );
+            assert!(whole.is_ok(), "{}: {whole:?}", path.display());
+        }
+    }
+    // With the other recordings of the repository that is less than 25 MB.
+    assert!(bytes < 21_000_000, "{bytes} bytes");
+}

@@ -1,0 +1,308 @@
+//! From what is to be seen to where on the paper it is.
+//!
+//! ```text
+//! title, about
+//! panel   title                     legend
+//!         y axis |  data
+//!                +------------ x axis (beneath the last panel only, if they share it)
+//! ```
+
+use crate::colours::{Scheme, Theme};
+use crate::picture::{Axis, Bar, Layer, Panel, Picture};
+use crate::scene::{Anchor, Colour, Item, Point, Rect, Scene};
+
+/// Room to the left of a panel, for the words of its axis.
+const LEFT: f32 = 84.0;
+const RIGHT: f32 = 18.0;
+const EDGE: f32 = 14.0;
+/// The room of a panel's title.
+const TITLE: f32 = 24.0;
+/// The room of a horizontal axis.
+const FOOT: f32 = 24.0;
+/// The height of a chart, times its own.
+const CHART: f32 = 210.0;
+/// The height of a bar with its words, and of the bar.
+const BAR: (f32, f32) = (24.0, 14.0);
+/// The room of a bar's name.
+const BAR_NAME: f32 = 330.0;
+/// Letters of it that fit there.
+const BAR_LETTERS: usize = 43;
+const SMALL: f32 = 12.0;
+/// Letters of a text that are drawn; more run out of the paper.
+const MOST_LETTERS: usize = 110;
+/// Words of a legend that are drawn.
+const MOST_LEGEND: usize = 12;
+/// Marks are at least so large.
+const MARK: f32 = 2.2;
+
+/// The picture on paper of this width.
+pub fn draw(picture: &Picture, width: f32, scheme: Scheme) -> Scene {
+    let theme = scheme.theme();
+    let mut pen = Pen { scheme, theme, width, y: EDGE, frame: vec![], data: vec![], over_time: None };
+    pen.y += 16.0;
+    pen.text((EDGE, pen.y), &picture.title, 16.0, theme.ink, Anchor::Start, true);
+    pen.y += 18.0;
+    pen.text((EDGE, pen.y), &picture.about, SMALL, theme.soft, Anchor::Start, false);
+    pen.y += 10.0;
+    let last = picture.panels.len().saturating_sub(1);
+    for (i, panel) in picture.panels.iter().enumerate() {
+        match panel {
+            Panel::Chart { title, x, y, layers, height } => {
+                let axis = !picture.over_time || i == last;
+                let area = pen.chart(title, x, y, layers, *height as f32, axis);
+                if picture.over_time {
+                    let [left, top, width, _] = pen.over_time.unwrap_or(area);
+                    pen.over_time = Some([left, top, width, area[1] + area[3] - top]);
+                }
+            }
+            Panel::Bars { title, bars, legend } => pen.bars(title, bars, legend),
+        }
+    }
+    Scene {
+        width,
+        height: (pen.y + EDGE).ceil(),
+        paper: theme.paper,
+        title: short(&picture.title),
+        frame: pen.frame,
+        data: pen.data,
+        over_time: pen.over_time,
+    }
+}
+
+struct Pen {
+    scheme: Scheme,
+    theme: Theme,
+    width: f32,
+    y: f32,
+    frame: Vec<Item>,
+    data: Vec<Item>,
+    over_time: Option<Rect>,
+}
+
+impl Pen {
+    fn text(&mut self, at: Point, text: &str, size: f32, fill: Colour, anchor: Anchor, bold: bool) {
+        self.frame.push(Item::Text { at, text: short(text), size, fill, anchor, bold });
+    }
+
+    /// A chart; gives the area of its data.
+    fn chart(&mut self, title: &str, x: &Axis, y: &Axis, layers: &[Layer], height: f32, foot: bool) -> Rect {
+        let (ink, soft, grid) = (self.theme.ink, self.theme.soft, self.theme.grid);
+        self.y += TITLE;
+        self.text((EDGE, self.y - 8.0), title, 13.0, ink, Anchor::Start, true);
+        self.legend(layers);
+        let area = [LEFT, self.y, (self.width - LEFT - RIGHT).max(50.0), CHART * height];
+        let [left, top, width, high] = area;
+        let mut lines = vec![];
+        for (value, words) in y.ticks((high / 26.0) as usize) {
+            let at = top + high * (1.0 - y.place(value) as f32);
+            lines.push(vec![(left, at), (left + width, at)]);
+            self.text((left - 8.0, at + 4.0), &words, SMALL, soft, Anchor::End, false);
+        }
+        for (value, words) in x.ticks((width / 90.0) as usize) {
+            let at = left + width * x.place(value) as f32;
+            lines.push(vec![(at, top), (at, top + high)]);
+            if foot {
+                self.text((at, top + high + 16.0), &words, SMALL, soft, Anchor::Middle, false);
+            }
+        }
+        self.frame.push(Item::Lines { stroke: grid, width: 1.0, dashed: false, lines });
+        let place = Place { area, x, y };
+        layers.iter().for_each(|layer| self.layer(&place, layer));
+        self.y += high + if foot { FOOT } else { 6.0 };
+        area
+    }
+
+    /// What colours mean, on further lines where they do not fit.
+    fn legend(&mut self, layers: &[Layer]) {
+        let all = layers.iter().filter_map(|layer| match layer {
+            Layer::Line { label, colour, dashed, .. } => Some((label, *colour, *dashed, false)),
+            Layer::Marks { label, colour, crosses, .. } => Some((label, *colour, false, *crosses)),
+            Layer::Columns { label, colour, .. } | Layer::Moments { label, colour, .. } => {
+                Some((label, *colour, false, false))
+            }
+            _ => None,
+        });
+        let (soft, mut x) = (self.theme.soft, LEFT);
+        for (label, colour, dashed, crosses) in all.filter(|l| !l.0.is_empty()).take(MOST_LEGEND) {
+            let label = short(label);
+            let wide = 26.0 + label.chars().count() as f32 * 7.3;
+            if x + wide > self.width - RIGHT {
+                x = LEFT;
+                self.y += 16.0;
+            }
+            let y = self.y;
+            if crosses {
+                let lines = cross(x + 3.0, y - 4.0, 8.0, 8.0);
+                self.frame.push(Item::Lines { stroke: colour, width: 1.5, dashed: false, lines });
+            } else if dashed {
+                let lines = vec![vec![(x, y), (x + 14.0, y)]];
+                self.frame.push(Item::Lines { stroke: colour, width: 2.0, dashed, lines });
+            } else {
+                self.frame.push(Item::Rects { fill: colour, rects: vec![[x, y - 3.0, 14.0, 6.0]] });
+            }
+            self.text((x + 19.0, y + 4.0), &label, SMALL, soft, Anchor::Start, false);
+            x += wide;
+        }
+        if x > LEFT {
+            self.y += 12.0;
+        }
+    }
+
+    fn layer(&mut self, place: &Place, layer: &Layer) {
+        let [left, top, width, high] = place.area;
+        match layer {
+            Layer::Heat(cells) => self.heat(place, cells),
+            Layer::Line { colour, dashed, points, .. } => {
+                let mut lines: Vec<Vec<Point>> = vec![vec![]];
+                for (x, y) in points {
+                    match (y, lines.last_mut()) {
+                        (Some(y), Some(line)) => line.push((place.x(*x), place.y(*y))),
+                        _ => lines.push(vec![]),
+                    }
+                }
+                lines.retain(|l| l.len() > 1);
+                self.data.push(Item::Lines { stroke: *colour, width: 1.6, dashed: *dashed, lines });
+            }
+            Layer::Marks { colour, crosses, size, at, .. } => {
+                let (mut lines, mut rects) = (vec![], vec![]);
+                for (x, y) in at {
+                    let (x0, y0) = (place.x(*x), place.y(y + size.1));
+                    let w = (place.x(x + size.0) - x0).max(MARK);
+                    let h = (place.y(*y) - y0).max(MARK);
+                    if *crosses {
+                        lines.extend(cross(x0, y0, w.max(4.0), h.max(4.0)));
+                    } else {
+                        rects.push([x0, y0, w, h]);
+                    }
+                }
+                self.data.push(Item::Rects { fill: *colour, rects });
+                self.data.push(Item::Lines { stroke: *colour, width: 1.2, dashed: false, lines });
+            }
+            Layer::Shades(stretches) => {
+                let rect = |(a, b): &(f64, f64)| {
+                    let x = place.x(*a);
+                    [x, top, (place.x(*b) - x).max(1.0), high]
+                };
+                let rects = stretches.iter().map(rect).collect();
+                self.frame.push(Item::Rects { fill: self.theme.lost, rects });
+            }
+            Layer::Moments { colour, stretches, .. } => {
+                let rect = |(a, b): &(f64, f64)| {
+                    let x = place.x(*a);
+                    [x, top, (place.x(*b) - x).max(2.0), 5.0]
+                };
+                let rects = stretches.iter().map(rect).collect();
+                self.data.push(Item::Rects { fill: *colour, rects });
+            }
+            Layer::Level(at, words) => {
+                let y = place.y(*at);
+                let lines = vec![vec![(left, y), (left + width, y)]];
+                let tail = self.theme.tail;
+                self.frame.push(Item::Lines { stroke: tail, width: 1.0, dashed: true, lines });
+                let below = y - top < 24.0;
+                let words_y = if below { y + 14.0 } else { y - 5.0 };
+                let text = short(words);
+                // Words lie over the data, on paper of their own.
+                let wide = text.chars().count() as f32 * 7.2 + 6.0;
+                let rects = vec![[left + width - wide - 2.0, words_y - 11.0, wide, 15.0]];
+                self.data.push(Item::Rects { fill: self.theme.paper.with_alpha(0.8), rects });
+                self.data.push(Item::Text {
+                    at: (left + width - 5.0, words_y),
+                    text,
+                    size: SMALL,
+                    fill: tail,
+                    anchor: Anchor::End,
+                    bold: false,
+                });
+            }
+            Layer::Columns { colour, columns, .. } => {
+                let rect = |(a, b, v): &(f64, f64, f64)| {
+                    let (x0, x1, y) = (place.x(*a), place.x(*b), place.y(*v));
+                    let gap = if x1 - x0 > 4.0 { 1.0 } else { 0.0 };
+                    [x0, y, (x1 - x0 - gap).max(0.5), top + high - y]
+                };
+                self.data.push(Item::Rects { fill: *colour, rects: columns.iter().map(rect).collect() });
+            }
+        }
+    }
+
+    /// Cells by colour, so that each colour is one item.
+    fn heat(&mut self, place: &Place, cells: &[([f64; 2], [f64; 2], f64)]) {
+        const SHADES: usize = 24;
+        let most = cells.iter().map(|c| c.2).fold(1.0, f64::max).ln_1p();
+        let mut shades: Vec<Vec<Rect>> = vec![vec![]; SHADES];
+        for (x, y, n) in cells {
+            let shade = ((n.ln_1p() / most) * (SHADES - 1) as f64).round() as usize;
+            let (x0, y0) = (place.x(x[0]), place.y(y[1]));
+            let w = (place.x(x[1]) - x0).max(1.0);
+            let h = (place.y(y[0]) - y0).max(1.5);
+            shades[shade.min(SHADES - 1)].push([x0, y0, w, h]);
+        }
+        for (i, rects) in shades.into_iter().enumerate().filter(|(_, r)| !r.is_empty()) {
+            // The palest is still seen on the paper.
+            let share = 0.3 + 0.7 * i as f64 / (SHADES - 1) as f64;
+            self.data.push(Item::Rects { fill: self.scheme.heat(share), rects });
+        }
+    }
+
+    fn bars(&mut self, title: &str, bars: &[Bar], legend: &[(String, Colour)]) {
+        let (ink, soft) = (self.theme.ink, self.theme.soft);
+        self.y += TITLE;
+        self.text((EDGE, self.y - 8.0), title, 13.0, ink, Anchor::Start, true);
+        let room = (self.width - EDGE - BAR_NAME - RIGHT - 90.0).max(50.0);
+        for bar in bars {
+            let middle = self.y + BAR.0 / 2.0;
+            self.text((EDGE, middle + 4.0), &cut(&bar.label, BAR_LETTERS), SMALL, ink, Anchor::Start, false);
+            let mut x = EDGE + BAR_NAME;
+            for (part, colour) in &bar.parts {
+                let wide = room * (bar.length * part) as f32;
+                let rects = vec![[x, middle - BAR.1 / 2.0, wide, BAR.1]];
+                self.data.push(Item::Rects { fill: *colour, rects });
+                x += wide;
+            }
+            self.text((x + 8.0, middle + 4.0), &bar.value, SMALL, soft, Anchor::Start, false);
+            self.y += BAR.0;
+        }
+        for (words, colour) in legend.iter().take(MOST_LEGEND) {
+            let rects = vec![[EDGE + BAR_NAME, self.y + 4.0, 12.0, 12.0]];
+            self.frame.push(Item::Rects { fill: *colour, rects });
+            self.text((EDGE + BAR_NAME + 20.0, self.y + 14.0), words, SMALL, soft, Anchor::Start, false);
+            self.y += 19.0;
+        }
+        self.y += 8.0;
+    }
+}
+
+/// An area with its axes.
+struct Place<'a> {
+    area: Rect,
+    x: &'a Axis,
+    y: &'a Axis,
+}
+
+impl Place<'_> {
+    fn x(&self, value: f64) -> f32 {
+        self.area[0] + self.area[2] * self.x.place(value) as f32
+    }
+
+    fn y(&self, value: f64) -> f32 {
+        self.area[1] + self.area[3] * (1.0 - self.y.place(value) as f32)
+    }
+}
+
+fn cross(x: f32, y: f32, w: f32, h: f32) -> Vec<Vec<Point>> {
+    vec![vec![(x, y), (x + w, y + h)], vec![(x + w, y), (x, y + h)]]
+}
+
+/// A text as long as paper is wide.
+fn short(text: &str) -> String {
+    cut(text, MOST_LETTERS)
+}
+
+/// At most so many letters of a text.
+fn cut(text: &str, most: usize) -> String {
+    match text.chars().nth(most) {
+        None => text.to_string(),
+        Some(_) => text.chars().take(most - 3).chain("...".chars()).collect(),
+    }
+}

@@ -1,0 +1,249 @@
+//! What can be drawn of a recording, a file per noun.
+
+mod heat;
+mod ledger;
+mod places;
+mod rates;
+mod spread;
+
+use crate::picture::{Axis, Layer, Panel, Picture};
+use causes::words::{count, time};
+use causes::Answer;
+use report::operations::Places;
+use report::pictured::{self, first_looked_at, Of, Pictured};
+use report::Explanation;
+use stats::Pictures;
+use trace::{DevId, Nanos};
+
+/// A kind of picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// How long each took, by when it ended.
+    Heatmap,
+    /// Percentiles of latency over time.
+    Latency,
+    /// Who touched where.
+    Offset,
+    /// Bytes a second.
+    Throughput,
+    /// Completed a second.
+    Iops,
+    /// Requests in the device.
+    QueueDepth,
+    /// Which part took at most so long.
+    Cdf,
+    /// How many took how long.
+    Histogram,
+    /// How large requests were.
+    Sizes,
+    /// Where the time of the slowest went.
+    Ledger,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 10] = [
+        Kind::Heatmap,
+        Kind::Latency,
+        Kind::Offset,
+        Kind::Throughput,
+        Kind::Iops,
+        Kind::QueueDepth,
+        Kind::Cdf,
+        Kind::Histogram,
+        Kind::Sizes,
+        Kind::Ledger,
+    ];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Heatmap => "heatmap",
+            Kind::Latency => "latency",
+            Kind::Offset => "offset",
+            Kind::Throughput => "throughput",
+            Kind::Iops => "iops",
+            Kind::QueueDepth => "queue-depth",
+            Kind::Cdf => "cdf",
+            Kind::Histogram => "histogram",
+            Kind::Sizes => "sizes",
+            Kind::Ledger => "ledger",
+        }
+    }
+
+    /// What it shows.
+    pub fn words(self) -> &'static str {
+        match self {
+            Kind::Heatmap => "How long each took, by when it ended",
+            Kind::Latency => "Latency over time: p50, p99 and the longest",
+            Kind::Offset => "Who touched where",
+            Kind::Throughput => "Throughput",
+            Kind::Iops => "Completed a second",
+            Kind::QueueDepth => "Requests in the device",
+            Kind::Cdf => "Which part took at most so long",
+            Kind::Histogram => "How many took how long",
+            Kind::Sizes => "Sizes of requests",
+            Kind::Ledger => "Where the time of the slowest went",
+        }
+    }
+}
+
+/// What is drawn.
+pub struct Subject<'a> {
+    /// What the recording is called.
+    pub label: &'a str,
+    /// What is known of it.
+    pub explanation: &'a Explanation,
+    /// What happened when.
+    pub pictures: &'a Pictures,
+    /// Only this device.
+    pub device: Option<DevId>,
+}
+
+/// Panels of one picture.
+const MOST_PANELS: usize = 4;
+
+/// A picture of a recording.
+pub fn picture(subject: &Subject, kind: Kind) -> Picture {
+    let drawn = Drawn::new(subject);
+    let panels = match kind {
+        Kind::Heatmap => heat::maps(&drawn),
+        Kind::Latency => heat::percentiles(&drawn),
+        Kind::Offset => places::panels(&drawn),
+        Kind::Throughput => rates::panels(&drawn, rates::Measure::Throughput),
+        Kind::Iops => rates::panels(&drawn, rates::Measure::Iops),
+        Kind::QueueDepth => rates::panels(&drawn, rates::Measure::Depth),
+        Kind::Cdf => spread::cdf(&drawn),
+        Kind::Histogram => spread::histogram(&drawn),
+        Kind::Sizes => spread::sizes(&drawn),
+        Kind::Ledger => ledger::panels(&drawn),
+    };
+    let over_time = !matches!(kind, Kind::Cdf | Kind::Histogram | Kind::Sizes | Kind::Ledger);
+    let title = format!("{}: {}", subject.label, kind.words().to_lowercase());
+    Picture { title, about: drawn.about(), panels, over_time }
+}
+
+/// Several pictures over one time, for a film: who touched where, how long it took, how much was done.
+pub fn overview(subject: &Subject) -> Picture {
+    let drawn = Drawn::new(subject);
+    let mut panels: Vec<Panel> = places::panels(&drawn).into_iter().take(1).collect();
+    panels.extend(heat::maps(&drawn).into_iter().take(1));
+    panels.extend(rates::panels(&drawn, rates::Measure::Throughput));
+    panels.extend(rates::panels(&drawn, rates::Measure::Depth));
+    for panel in &mut panels {
+        if let Panel::Chart { height, .. } = panel {
+            *height = height.min(0.9);
+        }
+    }
+    // What has nothing to show says so where there is nothing else.
+    if panels.iter().any(|p| matches!(p, Panel::Chart { .. })) {
+        panels.retain(|p| matches!(p, Panel::Chart { .. }));
+    }
+    Picture { title: subject.label.to_string(), about: drawn.about(), panels, over_time: true }
+}
+
+/// A recording, and what of it is drawn.
+struct Drawn<'a> {
+    e: &'a Explanation,
+    pictures: &'a Pictures,
+    at: Places,
+    devices: Vec<DevId>,
+    all: Vec<Pictured<'a>>,
+}
+
+impl<'a> Drawn<'a> {
+    fn new(subject: &Subject<'a>) -> Drawn<'a> {
+        let (e, pictures) = (subject.explanation, subject.pictures);
+        let at = pictured::places(e);
+        let shown = |d: &DevId| subject.device.is_none_or(|only| only == *d);
+        let devices: Vec<DevId> = pictured::devices(e).into_iter().filter(shown).collect();
+        let kinds = if subject.device.is_none() { pictured::kinds(e) } else { vec![] };
+        let all = pictured::pictured(e, pictures, &at, &kinds, &devices);
+        Drawn { e, pictures, at, devices, all }
+    }
+
+    /// Those one looks at first.
+    fn first(&self) -> Vec<&Pictured<'a>> {
+        first_looked_at(&self.all, MOST_PANELS).into_iter().map(|i| &self.all[i]).collect()
+    }
+
+    /// The requests of the first device.
+    fn of_first_device(&self) -> Vec<&Pictured<'a>> {
+        let first = self.devices.first();
+        self.all.iter().filter(|p| matches!(p.of, Of::Requests(dev, _) if Some(&dev) == first)).collect()
+    }
+
+    /// Seconds since the first event.
+    fn seconds(&self, t: Nanos) -> f64 {
+        (t.0 as f64 - self.at.began.0 as f64) / 1e9
+    }
+
+    fn span(&self) -> f64 {
+        (self.e.duration().0 as f64 / 1e9).max(1e-9)
+    }
+
+    fn time_axis(&self) -> Axis {
+        Axis::linear((0.0, self.span()), seconds)
+    }
+
+    /// Seconds in which events were lost.
+    fn losses(&self) -> Layer {
+        let mut seconds: Vec<u64> = self.e.subject.quality.lost.keys().map(|at| at.second).collect();
+        seconds.dedup();
+        let stretch = |s: u64| {
+            let from = self.seconds(Nanos(s.saturating_mul(Nanos::SECOND.0)));
+            (from, from + 1.0)
+        };
+        Layer::Shades(seconds.into_iter().map(stretch).filter(|(_, to)| *to > 0.0).collect())
+    }
+
+    /// The verdict in a line.
+    fn about(&self) -> String {
+        let found: Vec<&str> =
+            self.e.verdicts.iter().filter(|v| v.verdict == Answer::Found).map(|v| v.cause).take(3).collect();
+        let why = if found.is_empty() { "no known cause".to_string() } else { found.join(", ") };
+        let q = &self.e.subject.quality;
+        let lost =
+            if q.lost_total() > 0 { format!(", {} LOST", count(q.lost_total())) } else { String::new() };
+        format!(
+            "{} of {}, {} events{lost}; {why}; {}",
+            time(self.e.duration()),
+            self.e.subject.sources.join(", "),
+            count(q.events),
+            self.e.trust.name(),
+        )
+    }
+
+    fn empty(&self, title: &str) -> Vec<Panel> {
+        vec![Panel::Bars {
+            title: format!("{title}: nothing of it in this recording"),
+            bars: vec![],
+            legend: vec![],
+        }]
+    }
+}
+
+/// Seconds beside an axis.
+fn seconds(v: f64) -> String {
+    let text = format!("{v:.6}");
+    format!("{} s", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// A latency beside an axis.
+fn latency(v: f64) -> String {
+    causes::words::ns(v.max(0.0) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_different() {
+        let mut names: Vec<_> = Kind::ALL.iter().map(|k| k.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Kind::ALL.len());
+        assert_eq!((seconds(10.0), seconds(0.25)), ("10 s".into(), "0.25 s".into()));
+    }
+}

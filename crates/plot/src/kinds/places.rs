@@ -1,0 +1,80 @@
+//! Who touched where: iowatcher's famous picture. Squares are reads, crosses are writes, colours are tasks.
+
+use super::Drawn;
+use crate::colours::nth;
+use crate::picture::{Axis, Layer, Panel};
+use causes::words::size;
+use stats::Who;
+use std::collections::BTreeMap;
+use trace::{Bytes, DevId, Nanos, SECTOR_BYTES};
+
+/// Devices that are drawn.
+const MOST_DEVICES: usize = 3;
+/// Cells of one device; the grid is made coarser if there are more.
+const MOST_CELLS: usize = 12_000;
+/// Kinds of marks.
+const MOST_WHO: usize = 12;
+
+/// Where somebody was.
+#[derive(Default)]
+struct Marks {
+    requests: u64,
+    at: Vec<(f64, f64)>,
+}
+
+pub fn panels(drawn: &Drawn) -> Vec<Panel> {
+    let panels: Vec<Panel> =
+        drawn.devices.iter().take(MOST_DEVICES).filter_map(|d| panel(drawn, *d)).collect();
+    if panels.is_empty() {
+        return drawn.empty("Who touched where");
+    }
+    panels
+}
+
+fn panel(drawn: &Drawn, dev: DevId) -> Option<Panel> {
+    let full = &drawn.pictures.devices.get(&dev)?.extents;
+    let mut extents = full.clone();
+    for round in 1u32..64 {
+        if extents.len() <= MOST_CELLS {
+            break;
+        }
+        extents = full.coarser(round.div_ceil(2), round / 2);
+    }
+    let (time, place) = extents.axes();
+    let (_, (first, last)) = (time.span?, place.span?);
+    let row = (SECTOR_BYTES as f64) * 2f64.powi(place.shift as i32);
+    let step = 2f64.powi(time.shift as i32) / 1e9;
+    let mut of: BTreeMap<Who, Marks> = BTreeMap::new();
+    for (column, at, who, n) in extents.cells() {
+        let x = drawn.seconds(Nanos(column.checked_shl(time.shift).unwrap_or(u64::MAX)));
+        let marks = of.entry(who).or_default();
+        marks.requests += u64::from(n);
+        marks.at.push((x, at as f64 * row));
+    }
+    let mut all: Vec<_> = of.into_iter().collect();
+    all.sort_by_key(|(_, marks)| std::cmp::Reverse(marks.requests));
+    // A task has one colour for its reads and its writes.
+    let mut tasks: Vec<u32> = vec![];
+    all.iter().for_each(|(who, _)| {
+        if !tasks.contains(&who.task) {
+            tasks.push(who.task);
+        }
+    });
+    let mark = |(i, (who, marks)): (usize, (Who, Marks))| {
+        let what = if who.writes { "writes" } else { "reads" };
+        let label = format!("{} {what}", drawn.pictures.tasks.name(who.task));
+        let colour = nth(tasks.iter().position(|t| *t == who.task).unwrap_or(usize::MAX));
+        let label = if i < MOST_WHO { label } else { String::new() };
+        Layer::Marks { label, colour, crosses: who.writes, size: (step, row), at: marks.at }
+    };
+    let mut layers = vec![drawn.losses()];
+    layers.extend(all.into_iter().enumerate().map(mark));
+    let range = (first as f64 * row - row, (last + 2) as f64 * row);
+    let y = Axis::linear(range, bytes).binary();
+    let (title, x) = (drawn.e.name(dev), drawn.time_axis());
+    Some(Panel::Chart { title, x, y, layers, height: 1.5 })
+}
+
+fn bytes(v: f64) -> String {
+    size(Bytes(v.max(0.0) as u64))
+}

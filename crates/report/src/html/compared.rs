@@ -1,0 +1,110 @@
+//! Several captures beside one another: each against the first, with the numbers of `compare`.
+
+use super::escape::escape;
+use super::Shown;
+use crate::compare::{Comparison, Metric, Outcome};
+use causes::words::{count, ns, percent, size};
+use evidence::Unit;
+use std::fmt::Write;
+use trace::Bytes;
+
+/// Kinds of operations in one table; `compare --json` has all.
+const MOST_KINDS: usize = 6;
+/// Kinds with fewer operations on a side have no percentiles.
+const FEW: u64 = 20;
+/// Settings and differences of load that are listed.
+const MOST_DIFFERENCES: usize = 16;
+/// Numbers that are shown of each kind, by the names of `compare`.
+const METRICS: [&str; 7] = ["p50", "p99", "p999", "max", "slow", "iops", "bandwidth"];
+
+/// Each of the further captures against the first.
+pub fn compared(captures: &[Shown]) -> String {
+    let [first, others @ ..] = captures else { return String::new() };
+    let mut out = String::new();
+    for other in others {
+        let names = [first.label.clone(), other.label.clone()];
+        let comparison = Comparison::of_recordings(names, &first.explanation, &other.explanation);
+        out += &one(&comparison);
+    }
+    out
+}
+
+fn one(c: &Comparison) -> String {
+    let [before, after] = [&c.names[0], &c.names[1]].map(|n| escape(n));
+    let mut out = format!(
+        "<section class=\"compared\">\n<h2>{after} against {before}</h2>\n<p class=\"so {}\">{}.</p>\n",
+        c.outcome().name(),
+        escape(&c.verdict())
+    );
+    let mut unlike: Vec<String> = c.load.iter().map(|d| d.text.clone()).collect();
+    unlike.extend(c.settings.iter().map(|s| format!("{}: {} -> {}", s.what, s.kept, s.other)));
+    if !unlike.is_empty() {
+        let title = if c.is_unlike() { "The loads are unlike" } else { "What differs besides" };
+        let _ = writeln!(out, "<p>{title}:</p>\n<ul>");
+        for text in unlike.iter().take(MOST_DIFFERENCES) {
+            let _ = writeln!(out, "<li>{}</li>", escape(text));
+        }
+        out += "</ul>\n";
+    }
+    let several = |r: &&crate::compare::Row| r.least.is_none_or(|n| n >= FEW);
+    let _ = writeln!(
+        out,
+        "<table class=\"numbers\"><thead><tr><th>what</th><th></th><th>{before}</th><th>{after}</th><th>times</th>\
+         <th>95 % range</th><th></th></tr></thead><tbody>"
+    );
+    for row in c.rows.iter().filter(several).take(MOST_KINDS) {
+        let mut what = row.what.as_str();
+        for metric in row.metrics.iter().filter(|m| METRICS.contains(&m.name.as_str())) {
+            let range = metric.ranges.map(|r| format!("{:.2} to {:.2}", r.ratio.from, r.ratio.to));
+            let _ = writeln!(
+                out,
+                "<tr class=\"{}\"><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+                metric.outcome().name(),
+                escape(what),
+                escape(&name(metric)),
+                value(metric, metric.values[0]),
+                value(metric, metric.values[1]),
+                metric.ratio().map_or(String::new(), |r| format!("{r:.2}")),
+                range.unwrap_or_default(),
+                words(metric.outcome()),
+            );
+            what = "";
+        }
+    }
+    out += "</tbody></table>\n";
+    if !c.notes.is_empty() {
+        out += "<ul class=\"small\">\n";
+        for note in &c.notes {
+            let _ = writeln!(out, "<li>{}</li>", escape(note));
+        }
+        out += "</ul>\n";
+    }
+    out + "</section>\n"
+}
+
+fn name(metric: &Metric) -> String {
+    match (metric.name.as_str(), metric.threshold) {
+        ("p999", _) => "p99.9".into(),
+        ("slow", Some(threshold)) => format!("at least {}", ns(threshold)),
+        (name, _) => name.into(),
+    }
+}
+
+fn value(metric: &Metric, v: f64) -> String {
+    match metric.unit {
+        Unit::Nanoseconds => ns(v.max(0.0) as u64),
+        Unit::Bytes => size(Bytes(v.max(0.0) as u64)),
+        Unit::BytesPerSecond => format!("{}/s", size(Bytes(v.max(0.0) as u64))),
+        Unit::Share => percent(v),
+        _ => count(v.max(0.0).round() as u64),
+    }
+}
+
+fn words(outcome: Outcome) -> &'static str {
+    match outcome.name() {
+        "better" => "better",
+        "worse" => "worse",
+        "cannot-tell" => "",
+        _ => "no difference shown",
+    }
+}

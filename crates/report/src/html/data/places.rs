@@ -1,0 +1,53 @@
+//! Who touched where.
+
+use super::Data;
+use crate::html::pack::Pack;
+use serde_json::{json, Value};
+use std::collections::BTreeMap;
+use trace::{DevId, Nanos};
+
+impl Data<'_> {
+    /// Who touched where: of each cell by how much its column exceeds the one before, then row, whose, how many.
+    pub(super) fn places(&self) -> Vec<Value> {
+        let one = |dev: DevId| {
+            let full = &self.shown.pictures.devices.get(&dev)?.extents;
+            let mut extents = full.clone();
+            for round in 1u32.. {
+                if extents.len() <= self.detail.cells || round > 64 {
+                    break;
+                }
+                extents = full.coarser(round.div_ceil(2), round / 2);
+            }
+            let (time, place) = extents.axes();
+            let ((first_column, _), (first_row, last_row)) = (time.span?, place.span?);
+            let cells = extents.cells();
+            let mut counts: BTreeMap<stats::Who, u64> = BTreeMap::new();
+            cells.iter().for_each(|(.., who, n)| *counts.entry(*who).or_default() += u64::from(*n));
+            let mut who: Vec<(stats::Who, u64)> = counts.into_iter().collect();
+            who.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+            let number: BTreeMap<stats::Who, u64> =
+                who.iter().enumerate().map(|(i, (w, _))| (*w, i as u64)).collect();
+            let mut packed = Pack::default();
+            let mut before = first_column;
+            for (column, row, whose, n) in &cells {
+                packed.put(column - before);
+                packed.put(row - first_row);
+                packed.put(number[whose]);
+                packed.put(u64::from(*n));
+                before = *column;
+            }
+            let whose = |(w, n): &(stats::Who, u64)| json!({ "task": self.shown.pictures.tasks.name(w.task), "writes": w.writes, "requests": n });
+            Some(json!({
+                "device": self.shown.explanation.name(dev),
+                "time_shift": time.shift,
+                "first_ns": self.since(Nanos(first_column.checked_shl(time.shift).unwrap_or(0))),
+                "row_bytes": (512u128 << place.shift.min(63)).to_string(),
+                "first_row": first_row,
+                "rows": last_row - first_row + 1,
+                "who": who.iter().map(whose).collect::<Vec<_>>(),
+                "cells": packed.text(),
+            }))
+        };
+        self.devices().into_iter().filter_map(one).collect()
+    }
+}

@@ -1,0 +1,68 @@
+//! How latencies and sizes are spread over the whole recording.
+
+use super::Data;
+use crate::html::pack::pack;
+use crate::pictured::kind_name;
+use life::Class;
+use serde_json::{json, Value};
+use stats::{class_words, Distribution};
+
+impl Data<'_> {
+    /// How long requests took, in all and by phase, in the buckets of `explain`.
+    pub(super) fn latency(&self) -> Vec<Value> {
+        let e = &self.shown.explanation;
+        let mut all = vec![];
+        for key in self.kinds() {
+            if let Some(stats) = e.facts.operations.groups.get(&key) {
+                all.push(distribution(&kind_name(&self.at, &key), "all", &stats.latency));
+            }
+        }
+        for device in self.devices().iter().filter_map(|id| e.facts.device(*id)) {
+            for class in Class::ALL {
+                let phases = device.phases(class);
+                let name = format!("{} {}", e.name(device.id), class_words(class));
+                for (phase, d) in phases.each() {
+                    if !d.is_empty() {
+                        all.push(distribution(&name, phase, d));
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// How large requests were, by device and class.
+    pub(super) fn sizes(&self) -> Vec<Value> {
+        let e = &self.shown.explanation;
+        let cells = &e.facts.cells;
+        let sums = cells.sum(|k| Some((k.dev, Class::of(k.op, k.flags).index(), k.size)));
+        let mut all = vec![];
+        for dev in self.devices() {
+            for class in Class::ALL {
+                let rows: Vec<_> = sums
+                    .iter()
+                    .filter(|((d, c, _), p)| *d == dev && *c == class.index() && p.count > 0 && p.bytes.0 > 0)
+                    .map(|((.., upper), p)| json!([upper.upper().0, p.count, p.bytes.0]))
+                    .collect();
+                if !rows.is_empty() {
+                    let name = format!("{} {}", e.name(dev), class_words(class));
+                    let class = crate::json::serde_name(class);
+                    all.push(json!({ "name": name, "class": class, "rows": rows }));
+                }
+            }
+        }
+        all
+    }
+}
+
+/// A distribution: of each bucket by how much its lower end exceeds the one before, then its count.
+fn distribution(name: &str, phase: &str, d: &Distribution) -> Value {
+    let mut before = 0;
+    let steps = d.buckets().flat_map(|b| {
+        let step = b.lower - before;
+        before = b.lower;
+        [step, b.count]
+    });
+    let buckets = pack(steps.collect::<Vec<_>>());
+    json!({ "name": name, "phase": phase, "count": d.count(), "max": d.max(), "buckets": buckets, "summary": d.summary() })
+}

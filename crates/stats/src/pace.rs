@@ -1,0 +1,201 @@
+//! How a device keeps pace: how evenly it completes while it is busy, what it does after it had nothing to do, and how long
+//! requests were held back although it had nothing to do.
+//!
+//! Follows one device: its depth as it changes, and each request as it is completed. An idle time is known from its second
+//! end on: the request that is issued at that moment is the one that ended it.
+//!
+//! ```text
+//! completions  |   |   |   |        |          |
+//! depth        2 2 2 2 2 2 2 1 0    1 0        1 0
+//! gaps             3   3   3                       the first completion after an idle time ends no gap
+//! idle                         5      6
+//! ```
+
+use crate::distribution::Distribution;
+use life::{Class, Request};
+use std::collections::VecDeque;
+use trace::Nanos;
+
+/// Idle times are told apart in powers of two of this; shorter ones are none: commands follow one another so.
+const IDLE_UNIT: Nanos = Nanos(1_000_000);
+/// Idle times that are remembered for requests that wait in a scheduler meanwhile.
+const MOST_IDLES: usize = 1024;
+/// The last row: 2^15 ms are half a minute.
+const ROWS: usize = 16;
+
+/// Requests that ended an idle time about as long.
+#[derive(Clone, Debug, Default)]
+pub struct AfterIdle {
+    /// From how long on; up to twice as long.
+    pub idle: Nanos,
+    /// Their `D2C`.
+    pub d2c: Distribution,
+}
+
+/// Requests that waited in the scheduler while the device had nothing to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// How many.
+    pub count: u64,
+    /// For how long, in all.
+    pub time: Nanos,
+}
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub struct Pace {
+    /// From one completion to the next, of whatever class, with something in the device all the time.
+    pub gaps: Distribution,
+    /// `D2C` of requests that met no idle device.
+    pub awake: Distribution,
+    /// `I2D` of requests, as a sum, by class.
+    pub scheduled: [Nanos; Class::COUNT],
+    /// The part of it in which the device had nothing to do.
+    pub held: [Held; Class::COUNT],
+    /// `D2C` of reads and writes that met a discard in the device.
+    pub beside_discards: Distribution,
+    /// And of those that met none.
+    pub clear_of_discards: Distribution,
+    rows: [Distribution; ROWS],
+    busy: bool,
+    idle_since: Option<Nanos>,
+    idle: Option<(Nanos, Nanos)>,
+    /// Idle times lately.
+    idles: VecDeque<(Nanos, Nanos)>,
+    last_done: Option<Nanos>,
+    /// The completion before the one that left the device empty: its request is told after the depth.
+    closing: Option<Nanos>,
+}
+
+impl Pace {
+    /// From now on so many requests are in the device.
+    pub fn set(&mut self, now: Nanos, depth: u64) {
+        match (self.busy, depth > 0) {
+            (false, true) => {
+                self.closing = None;
+                self.idle = self.idle_since.take().map(|since| (since, now));
+                if self.idles.len() == MOST_IDLES {
+                    self.idles.pop_front();
+                }
+                self.idles.extend(self.idle);
+            }
+            (true, false) => {
+                self.idle_since = Some(now);
+                self.closing = self.last_done.take();
+            }
+            _ => {}
+        }
+        self.busy = depth > 0;
+    }
+
+    /// A request was completed.
+    pub fn record(&mut self, r: &Request, d2c: Nanos) {
+        let done = r.time.completed;
+        if let Some(last) = self.last_done.or(self.closing.take()) {
+            self.gaps.record(done.since(last).0);
+        }
+        self.last_done = self.busy.then_some(done);
+        let class = r.class().index();
+        let ended = self.idle.filter(|(_, to)| Some(*to) == r.time.first_issued);
+        match ended.map(|(from, to)| to.since(from)).filter(|idle| *idle >= IDLE_UNIT) {
+            Some(idle) => {
+                let row = (63 - (idle.0 / IDLE_UNIT.0).leading_zeros() as usize).min(ROWS - 1);
+                self.rows[row].record(d2c.0);
+            }
+            None => self.awake.record(d2c.0),
+        }
+        if let (Some(i2d), Some(inserted)) = (r.time.i2d(), r.time.inserted) {
+            self.scheduled[class] += i2d;
+            let idle: Nanos = match i2d >= IDLE_UNIT {
+                true => self.idle_within(inserted, inserted + i2d),
+                false => Nanos(0),
+            };
+            if idle > Nanos(0) {
+                self.held[class].count += 1;
+                self.held[class].time += idle;
+            }
+        }
+        if matches!(r.class(), Class::Read | Class::SyncWrite | Class::Background) {
+            let other = Class::Other.index();
+            let met = r.company.beside[other] > 0 || r.company.served[other] > 0;
+            (if met { &mut self.beside_discards } else { &mut self.clear_of_discards }).record(d2c.0);
+        }
+    }
+
+    /// How long the device had nothing to do between two moments, as far back as is remembered.
+    fn idle_within(&self, from: Nanos, to: Nanos) -> Nanos {
+        let lately = self.idles.iter().rev().take_while(|(_, end)| *end > from);
+        lately.map(|(begin, end)| (*end).min(to).since((*begin).max(from))).sum()
+    }
+
+    /// Requests by the idle time that they ended, the shortest first; only rows that have some.
+    pub fn after_idle(&self) -> impl Iterator<Item = AfterIdle> + '_ {
+        let row =
+            |(i, d2c): (usize, &Distribution)| AfterIdle { idle: Nanos(IDLE_UNIT.0 << i), d2c: d2c.clone() };
+        self.rows.iter().enumerate().filter(|(_, d)| !d.is_empty()).map(row)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use life::Timeline;
+    use trace::Flags;
+
+    const MS: u64 = 1_000_000;
+
+    fn read(inserted: Option<u64>, issued: u64, completed: u64) -> Request {
+        let time = Timeline {
+            inserted: inserted.map(|t| Nanos(t * MS)),
+            first_issued: Some(Nanos(issued * MS)),
+            issued: Some(Nanos(issued * MS)),
+            data_completed: Some(Nanos(completed * MS)),
+            completed: Nanos(completed * MS),
+            ..Timeline::default()
+        };
+        Request { time, flags: Flags::READ, ..Request::default() }
+    }
+
+    fn tell(pace: &mut Pace, r: Request) {
+        pace.set(r.time.issued.unwrap(), 1);
+        let d2c = r.time.d2c().unwrap();
+        pace.set(r.time.completed, 0);
+        pace.record(&r, d2c);
+    }
+
+    #[test]
+    fn idle_times_belong_to_the_request_that_ended_them() {
+        let mut pace = Pace::default();
+        tell(&mut pace, read(None, 0, 1));
+        tell(&mut pace, read(None, 101, 121));
+        tell(&mut pace, read(None, 122, 123));
+        let rows: Vec<_> =
+            pace.after_idle().map(|r| (r.idle.0 / MS, r.d2c.count(), r.d2c.max() / MS)).collect();
+        assert_eq!(rows, [(1, 1, 1), (64, 1, 20)]);
+        assert_eq!((pace.awake.count(), pace.gaps.count()), (1, 0));
+    }
+
+    #[test]
+    fn gaps_are_counted_while_it_is_busy() {
+        let mut pace = Pace::default();
+        pace.set(Nanos(0), 3);
+        for (done, left) in [(3, 2), (6, 1), (9, 0)] {
+            pace.set(Nanos(done * MS), left);
+            pace.record(&read(None, 0, done), Nanos(done * MS));
+        }
+        pace.set(Nanos(20 * MS), 1);
+        pace.set(Nanos(21 * MS), 0);
+        pace.record(&read(None, 20, 21), Nanos(MS));
+        assert_eq!((pace.gaps.count(), pace.gaps.min(), pace.gaps.max()), (2, 3 * MS, 3 * MS));
+    }
+
+    #[test]
+    fn held_back_before_an_idle_device() {
+        let mut pace = Pace::default();
+        tell(&mut pace, read(Some(0), 0, 1));
+        tell(&mut pace, read(Some(4), 9, 10));
+        let held = pace.held[Class::Read.index()];
+        assert_eq!((held.count, held.time), (1, Nanos(5 * MS)));
+        assert_eq!(pace.scheduled[Class::Read.index()], Nanos(5 * MS));
+    }
+}

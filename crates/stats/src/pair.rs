@@ -1,0 +1,64 @@
+//! Two who want to know of the same lives: the events are followed once for both.
+
+use life::{Bio, ByClass, Names, Plug, Remapped, Request, Share, Sink, TaskName};
+use operation::{Account, History, Operation, Outside, Over};
+use trace::{DevId, Nanos};
+
+/// Both are told of everything, the first one first.
+pub struct Pair<'a, A, B>(pub &'a mut A, pub &'a mut B);
+
+impl<A: Sink, B: Sink> Sink for Pair<'_, A, B> {
+    const SHARES: bool = A::SHARES || B::SHARES;
+
+    fn issued(&mut self, dev: DevId, now: Nanos, shares: &[Share]) {
+        self.0.issued(dev, now, shares);
+        self.1.issued(dev, now, shares);
+    }
+
+    fn carried(&mut self, request: &Request, shares: &[Share], names: &Names) {
+        self.0.carried(request, shares, names);
+        self.1.carried(request, shares, names);
+    }
+
+    fn remapped(&mut self, child: &Remapped, names: &Names) {
+        self.0.remapped(child, names);
+        self.1.remapped(child, names);
+    }
+
+    fn request(&mut self, request: &Request, names: &Names) {
+        self.0.request(request, names);
+        self.1.request(request, names);
+    }
+
+    fn bio(&mut self, bio: &Bio, names: &Names) {
+        self.0.bio(bio, names);
+        self.1.bio(bio, names);
+    }
+
+    fn plug(&mut self, plug: &Plug, names: &Names) {
+        self.0.plug(plug, names);
+        self.1.plug(plug, names);
+    }
+
+    fn in_flight(&mut self, dev: DevId, now: Nanos, in_flight: &ByClass<u32>) {
+        self.0.in_flight(dev, now, in_flight);
+        self.1.in_flight(dev, now, in_flight);
+    }
+}
+
+impl<A: Over, B: Over> Over for Pair<'_, A, B> {
+    fn operation(&mut self, o: &Operation, account: Account, names: &Names, history: &History) {
+        self.0.operation(o, account.clone(), names, history);
+        self.1.operation(o, account, names, history);
+    }
+
+    fn written_back(&mut self, request: &Request, writers: &[TaskName], names: &Names) {
+        self.0.written_back(request, writers, names);
+        self.1.written_back(request, writers, names);
+    }
+
+    fn outside(&mut self, outside: &Outside) {
+        self.0.outside(outside);
+        self.1.outside(outside);
+    }
+}

@@ -1,0 +1,393 @@
+//! Devices that explain a recording: found by simulating the recorded settings and comparing with what was recorded.
+//!
+//! Time in the device holds the queue of that day, so it cannot be taken for the cost of an operation. Instead costs are
+//! tried: for every kind of device (channels, arbitration, cost by operation or by byte) a search for the costs under
+//! which the closed loop gives the recorded times. Many kinds do nearly as well; all of these are kept, for what they
+//! disagree about is not known. Only what an operation takes alone (the answer) is read off: from those that met nobody.
+
+use crate::arrival::Recorded;
+use crate::device::{Arbitration, Cost, Model};
+use crate::load::{infer, median, Load};
+use crate::metric::{percentile, Metric, Phase, Times};
+use crate::settings::{Kind, Settings};
+use crate::simulate::{simulate, Done, Work};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A device, and how far its recording is from the real one.
+#[derive(Clone, Debug)]
+pub struct Fitted {
+    /// The device.
+    pub model: Model,
+    /// The mean of the logarithms of simulated over recorded, without sign: 0.1 is 10 %.
+    pub score: f64,
+}
+
+/// Arrivals that the search runs over; the best are then judged by all.
+const SEARCHED: usize = 8_000;
+/// Kinds that are searched further.
+const BEST: usize = 12;
+/// Devices that are kept at most.
+const KEPT: usize = 8;
+/// A device is kept if its score is no worse than the best one's times this ...
+const NEARLY: f64 = 1.2;
+/// ... or by this.
+const AS_GOOD: f64 = 0.02;
+/// Operations that met nobody, for an answer to be read off.
+const ALONE: usize = 20;
+/// Added to both before they are compared: below this a difference is the kernel's own time, not the device's.
+const FLOOR: f64 = 20_000.0;
+/// Values that a metric must have to be compared.
+pub const FEWEST: usize = 30;
+const WIDE: [f64; 10] = [0.25, 0.5, 0.7, 0.85, 0.93, 1.07, 1.18, 1.4, 2.0, 4.0];
+const NARROW: [f64; 6] = [0.8, 0.9, 0.96, 1.04, 1.1, 1.25];
+
+/// What the operations of one direction say of themselves.
+#[derive(Clone, Debug, Default)]
+struct Side {
+    n: usize,
+    mean: f64,
+    varied: bool,
+    alone: Option<Answer>,
+    shortest: f64,
+}
+
+/// What an operation takes alone: per operation, per byte, and what is left over.
+#[derive(Clone, Debug)]
+struct Answer {
+    fixed: f64,
+    per_byte: f64,
+    scatter: Vec<f32>,
+}
+
+/// Devices under which `settings` give what was recorded, best first. `progress` is told of parts done, 0 to 1.
+pub fn fit(
+    recorded: &Recorded,
+    load: &Load,
+    settings: &Settings,
+    seed: u64,
+    progress: &(dyn Fn(f64) + Sync),
+) -> Vec<Fitted> {
+    let real = Times::recorded(recorded).sort();
+    let sample = middle(recorded);
+    let sample_load = infer(&sample);
+    let sample_real = Times::recorded(&sample).sort();
+    let try_sample = |m: &Model| score(&sample_load, &sample_real, settings, m, seed);
+    let sides = [side(recorded, false), side(recorded, true)];
+    let kinds = kinds(recorded, &sides);
+    let total = kinds.len() + 2 * BEST;
+    let done = AtomicUsize::new(0);
+    let tick = || progress(done.fetch_add(1, Ordering::Relaxed) as f64 / total as f64);
+    let mut found = in_parallel(&kinds, |start| {
+        let best = descend(start, &sides, &WIDE, try_sample);
+        tick();
+        best
+    });
+    found.sort_by(|a, b| a.score.total_cmp(&b.score));
+    found.truncate(BEST);
+    let mut found = in_parallel(&found, |f| {
+        let best = descend(&f.model, &sides, &NARROW, try_sample);
+        tick();
+        let best = descend(&best.model, &sides, &NARROW, try_sample);
+        let score = score(load, &real, settings, &best.model, seed);
+        tick();
+        Fitted { score, ..best }
+    });
+    found.sort_by(|a, b| a.score.total_cmp(&b.score));
+    let limit = found.first().map_or(0.0, |f| (f.score * NEARLY).max(f.score + AS_GOOD));
+    found.retain(|f| f.score <= limit);
+    found.truncate(KEPT);
+    found
+}
+
+/// Does it on two threads; the order of answers is that of the questions.
+fn in_parallel<T: Sync, A: Send>(of: &[T], f: impl Fn(&T) -> A + Sync) -> Vec<A> {
+    let next = AtomicUsize::new(0);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(of.len().max(1));
+    let work = || {
+        let mut mine = Vec::new();
+        loop {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            match of.get(i) {
+                Some(one) => mine.push((i, f(one))),
+                None => return mine,
+            }
+        }
+    };
+    let mut all: Vec<(usize, A)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|t| t.join().unwrap_or_default()).collect()
+    });
+    all.sort_by_key(|(i, _)| *i);
+    all.into_iter().map(|(_, a)| a).collect()
+}
+
+/// The stretch that the search runs over.
+fn middle(r: &Recorded) -> Recorded {
+    let n = r.arrivals.len();
+    let from = n.saturating_sub(SEARCHED) / 2;
+    let arrivals = r.arrivals[from..(from + SEARCHED).min(n)].to_vec();
+    Recorded { arrivals, ..Recorded::default() }
+}
+
+/// How far a device's recording is from the real one.
+pub fn score(load: &Load, real: &Times, settings: &Settings, model: &Model, seed: u64) -> f64 {
+    let done = simulate(load, settings, model, Work::Time, seed);
+    let times = Times::simulated(&done, settings.scheduler != Kind::None, load).sort();
+    let (mut sum, mut n) = (0.0, 0.0);
+    for (metric, values) in real.metrics() {
+        if values.len() < FEWEST {
+            continue;
+        }
+        // All of an I/O's time counts as much as both of its parts.
+        let weight = if metric.phase == Phase::Q2C { 1.0 } else { 0.5 };
+        for q in [0.5, 0.9, 0.99] {
+            sum += weight * distance(percentile(values, q), times.percentile(metric, q));
+            n += weight;
+        }
+        if metric.phase == Phase::Q2C {
+            let many = times.values(metric).len().max(1) as f64;
+            sum += (many / values.len() as f64).ln().abs().min(2.0);
+            n += 1.0;
+        }
+    }
+    sum / f64::max(n, 1.0)
+}
+
+fn distance(real: Option<u64>, simulated: Option<u64>) -> f64 {
+    let (Some(a), Some(b)) = (real, simulated) else { return 3.0 };
+    ((b as f64 + FLOOR) / (a as f64 + FLOOR)).ln().abs().min(3.0)
+}
+
+/// Changes one cost after the other as long as that helps.
+fn descend(start: &Model, sides: &[Side; 2], factors: &[f64], score: impl Fn(&Model) -> f64) -> Fitted {
+    let mut best = Fitted { score: score(start), model: start.clone() };
+    for which in 0..3 {
+        let side = sides.get(which);
+        if side.is_some_and(|s| s.n == 0) || (side.is_none() && best.model.flush == 0.0) {
+            continue;
+        }
+        let from = best.model.clone();
+        for factor in factors {
+            let mut model = from.clone();
+            match side {
+                None => model.flush *= factor,
+                Some(s) => scale(&mut model.cost[which], *factor, s.alone.is_none()),
+            }
+            let score = score(&model);
+            if score < best.score {
+                best = Fitted { score, model };
+            }
+        }
+    }
+    best
+}
+
+fn scale(cost: &mut Cost, factor: f64, answer_too: bool) {
+    cost.hold *= factor;
+    cost.hold_byte *= factor;
+    if answer_too {
+        cost.answer *= factor;
+        cost.answer_byte *= factor;
+    }
+}
+
+/// Where the search begins: every kind of device.
+fn kinds(r: &Recorded, sides: &[Side; 2]) -> Vec<Model> {
+    let (most, busy) = crowd(r);
+    let both = sides.iter().all(|s| s.n > 0);
+    let varied = sides.iter().any(|s| s.varied) || (both && differ(sides));
+    let forms: &[f64] = if varied { &[1.0, 0.5, 0.0] } else { &[1.0] };
+    let arbitrations: &[Arbitration] = match both {
+        true => &[Arbitration::OneRow, Arbitration::InTurn, Arbitration::Apart],
+        false => &[Arbitration::OneRow],
+    };
+    let (count, bytes) = sides.iter().fold((0.0, 0.0), |s, x| (s.0 + x.n as f64, s.1 + x.n as f64 * x.mean));
+    let flushes: Vec<f64> = flushes(r);
+    let flush = median(&flushes);
+    let mut all = Vec::new();
+    for arbitration in arbitrations {
+        let mut channels = 1;
+        while channels <= most.max(1) && channels <= 64 {
+            for by_op in forms {
+                let c = f64::from(channels);
+                let hold = c * busy * by_op / f64::max(count, 1.0);
+                let hold_byte = c * busy * (1.0 - by_op) / f64::max(bytes, 1.0);
+                let cost = |s: &Side| {
+                    let held = Cost { hold, hold_byte, ..Cost::default() };
+                    match &s.alone {
+                        Some(a) => Cost { answer: a.fixed, answer_byte: a.per_byte, ..held },
+                        None => Cost { answer: hold, answer_byte: hold_byte, ..held },
+                    }
+                };
+                let scatter = |s: &Side| s.alone.as_ref().map(|a| a.scatter.clone()).unwrap_or_default();
+                let model = Model {
+                    channels,
+                    arbitration: *arbitration,
+                    cost: [cost(&sides[0]), cost(&sides[1])],
+                    flush,
+                    seek: 0.0,
+                    scatter: [scatter(&sides[0]), scatter(&sides[1])],
+                };
+                // What is answered at once although the channel is held: a device behind a limit.
+                if sides.iter().any(|s| s.n > 0 && s.alone.is_none()) {
+                    let mut fast = model.clone();
+                    for (cost, s) in fast.cost.iter_mut().zip(sides) {
+                        if s.alone.is_none() {
+                            (cost.answer, cost.answer_byte) = (s.shortest, 0.0);
+                        }
+                    }
+                    all.push(fast);
+                }
+                all.push(model);
+            }
+            channels *= 2;
+        }
+    }
+    all
+}
+
+fn differ(sides: &[Side; 2]) -> bool {
+    let (a, b) = (sides[0].mean, sides[1].mean);
+    a.max(b) > 2.0 * a.min(b)
+}
+
+/// What flushes without data took in the device, and before data, from being queued on.
+fn flushes(r: &Recorded) -> Vec<f64> {
+    let of = |a: &crate::arrival::Arrival| match (a.preflush, a.bytes.0) {
+        (true, 0) => Some(a.completed.since(a.issued).0 as f64),
+        (true, _) => Some(a.issued.since(a.got).0 as f64),
+        _ => None,
+    };
+    r.arrivals.iter().filter_map(of).collect()
+}
+
+/// The most requests in the device at once, and for how long it was busy with two or more (with one or more, where it
+/// never was), in nanoseconds.
+fn crowd(r: &Recorded) -> (u32, f64) {
+    let mut steps: Vec<(u64, i32)> = Vec::with_capacity(r.arrivals.len() * 2);
+    for a in r.arrivals.iter().filter(|a| !a.joined) {
+        steps.push((a.issued.0, 1));
+        steps.push((a.completed.0.max(a.issued.0), -1));
+    }
+    steps.sort_unstable();
+    let (mut now, mut most, mut last) = (0i32, 0, 0);
+    let mut busy = [0u64; 2];
+    for (time, step) in steps {
+        busy[0] += if now >= 1 { time - last } else { 0 };
+        busy[1] += if now >= 2 { time - last } else { 0 };
+        (now, last) = (now + step, time);
+        most = most.max(now);
+    }
+    let time = if busy[1] > busy[0] / 10 { busy[1] } else { busy[0] };
+    (most.max(0) as u32, time as f64)
+}
+
+/// The most requests in the device at once.
+pub fn most_in_device(r: &Recorded) -> u32 {
+    crowd(r).0
+}
+
+/// The most requests with a tag at once.
+pub fn most_with_tag(r: &Recorded) -> u32 {
+    let mut steps: Vec<(u64, i32)> = Vec::with_capacity(r.arrivals.len() * 2);
+    for a in r.arrivals.iter().filter(|a| !a.joined) {
+        steps.push((a.got.0, 1));
+        steps.push((a.completed.0.max(a.got.0), -1));
+    }
+    steps.sort_unstable();
+    let mut now = 0i32;
+    let each = steps.iter().map(|(_, s)| {
+        now += s;
+        now
+    });
+    each.max().unwrap_or(0).max(0) as u32
+}
+
+/// The most requests in the device at once, in a simulation.
+pub fn most_simulated(done: &[Done]) -> u32 {
+    let mut steps: Vec<(u64, i32)> = Vec::with_capacity(done.len() * 2);
+    for d in done.iter().filter(|d| d.bytes > 0 && !d.joined) {
+        steps.push((d.issued, 1));
+        steps.push((d.data.max(d.issued), -1));
+    }
+    steps.sort_unstable();
+    let mut now = 0i32;
+    steps
+        .iter()
+        .map(|(_, s)| {
+            now += s;
+            now
+        })
+        .max()
+        .unwrap_or(0)
+        .max(0) as u32
+}
+
+fn side(r: &Recorded, write: bool) -> Side {
+    let of = || r.arrivals.iter().filter(|a| a.is_write() == write && a.bytes.0 > 0 && !a.joined);
+    let n = of().count();
+    if n == 0 {
+        return Side::default();
+    }
+    let mut sizes: Vec<u64> = of().map(|a| a.bytes.0).collect();
+    sizes.sort_unstable();
+    let mean = sizes.iter().sum::<u64>() as f64 / n as f64;
+    let varied = sizes[n * 95 / 100] > 2 * sizes[n / 20];
+    let mut took: Vec<u64> = of().map(|a| a.data.since(a.issued).0).collect();
+    took.sort_unstable();
+    let shortest = took[n / 100] as f64;
+    Side { n, mean, varied, alone: alone(r, write), shortest }
+}
+
+/// Fits what operations took that had nobody beside them.
+fn alone(r: &Recorded, write: bool) -> Option<Answer> {
+    let mut order: Vec<_> = r.arrivals.iter().filter(|a| !a.joined).collect();
+    order.sort_by_key(|a| a.issued);
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    let mut busy_until = 0;
+    for (i, a) in order.iter().enumerate() {
+        let nobody_before = busy_until <= a.issued.0;
+        let nobody_after = order.get(i + 1).is_none_or(|b| b.issued >= a.data);
+        busy_until = busy_until.max(a.completed.0);
+        if nobody_before && nobody_after && a.is_write() == write && a.bytes.0 > 0 && !a.requeued {
+            points.push((a.bytes.0 as f64, a.data.since(a.issued).0 as f64));
+        }
+    }
+    if points.len() < ALONE {
+        return None;
+    }
+    // Theil and Sen's line between small and large ones, where there are both; else a middle.
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let third = points.len() / 3;
+    let middle = |p: &[(f64, f64)]| {
+        let x: Vec<f64> = p.iter().map(|p| p.0).collect();
+        let y: Vec<f64> = p.iter().map(|p| p.1).collect();
+        (median(&x), median(&y))
+    };
+    let (small, large) = (middle(&points[..third.max(1)]), middle(&points[points.len() - third.max(1)..]));
+    let per_byte = match large.0 > 2.0 * small.0 {
+        true => ((large.1 - small.1) / (large.0 - small.0)).max(0.0),
+        false => 0.0,
+    };
+    let rest: Vec<f64> = points.iter().map(|p| p.1 - per_byte * p.0).collect();
+    let fixed = median(&rest).max(1.0);
+    let mut scatter: Vec<f32> = rest.iter().map(|r| (r - fixed) as f32).collect();
+    scatter.sort_by(f32::total_cmp);
+    let keep = scatter.len() / MOST_SCATTER + 1;
+    let scatter = scatter.into_iter().step_by(keep).collect();
+    Some(Answer { fixed, per_byte, scatter })
+}
+
+/// Values that the scatter is drawn from at most.
+const MOST_SCATTER: usize = 2000;
+
+/// Whether a metric's percentile is told well enough: off by this part.
+pub fn error(real: Option<u64>, simulated: Option<u64>) -> Option<f64> {
+    let (a, b) = (real? as f64, simulated? as f64);
+    (a > 0.0).then(|| b / a - 1.0)
+}
+
+/// The metrics that have enough values.
+pub fn judged(real: &Times) -> Vec<Metric> {
+    real.metrics().filter(|(_, v)| v.len() >= FEWEST).map(|(m, _)| m).collect()
+}

@@ -1,0 +1,16 @@
+//! What would this setting have done? Recorded arrivals are sent through a model of the scheduler and of the device.
+//!
+//! Left to right: [`arrival`] gathers what a device was asked for; [`load`] makes of it streams that react; [`simulate`]
+//! sends them through [`tags`], a [`sched`]uler and a [`device`]; [`fit`] finds devices under which the recorded settings
+//! give the recorded latencies; [`predict`] compares settings and says where it cannot.
+
+pub mod arrival;
+pub mod device;
+pub mod fit;
+pub mod load;
+pub mod metric;
+pub mod predict;
+pub mod sched;
+pub mod settings;
+pub mod simulate;
+pub mod tags;

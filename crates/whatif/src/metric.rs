@@ -1,0 +1,127 @@
+//! What is compared: times of a class in a phase, at a percentile.
+
+use crate::arrival::Recorded;
+use crate::simulate::Done;
+use life::Class;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A part of an I/O's time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub enum Phase {
+    /// All of it, from queued to completed.
+    Q2C,
+    /// In the scheduler.
+    I2D,
+    /// In the device.
+    D2C,
+}
+
+impl Phase {
+    /// All.
+    pub const ALL: [Phase; 3] = [Phase::Q2C, Phase::I2D, Phase::D2C];
+
+    /// In plain words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Phase::Q2C => "all of it",
+            Phase::I2D => "in the scheduler",
+            Phase::D2C => "in the device",
+        }
+    }
+}
+
+/// Of whom, and which part of the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Metric {
+    /// Whose: [`Class::index`] keeps them in the order of tables.
+    #[serde(serialize_with = "class_name")]
+    pub class: usize,
+    /// Which part.
+    pub phase: Phase,
+}
+
+fn class_name<S: serde::Serializer>(class: &usize, s: S) -> Result<S::Ok, S::Error> {
+    s.serialize_str(name_of(*class))
+}
+
+/// What a class is called in tables and in aims.
+pub fn name_of(class: usize) -> &'static str {
+    match Class::ALL.get(class) {
+        Some(Class::Read) => "read",
+        Some(Class::SyncWrite) => "sync-write",
+        Some(Class::Background) => "background-write",
+        Some(Class::Flush) => "flush",
+        _ => "other",
+    }
+}
+
+/// Values by metric, in nanoseconds, in the order in which they were queued until [`Times::sort`].
+#[derive(Clone, Debug, Default)]
+pub struct Times {
+    of: BTreeMap<Metric, Vec<u64>>,
+}
+
+impl Times {
+    /// Of a recording.
+    pub fn recorded(r: &Recorded) -> Times {
+        let mut t = Times::default();
+        for a in &r.arrivals {
+            let class = a.class.index();
+            let scheduler = a.inserted.filter(|_| !a.preflush && !a.joined).map(|i| a.issued.since(i).0);
+            let device = (a.bytes.0 > 0 && !a.joined).then(|| a.data.since(a.issued).0);
+            t.add(class, a.completed.since(a.queued).0, scheduler, device);
+        }
+        t
+    }
+
+    /// Of a simulation.
+    pub fn simulated(done: &[Done], with_scheduler: bool, load: &crate::load::Load) -> Times {
+        let mut t = Times::default();
+        let mut order: Vec<u32> = (0..done.len() as u32).collect();
+        order.sort_by_key(|i| done[*i as usize].queued);
+        for i in order {
+            let d = &done[i as usize];
+            let item = &load.streams[d.from.0 as usize].items[d.from.1 as usize];
+            let scheduler = (with_scheduler && !item.preflush && item.bytes > 0 && !d.joined)
+                .then(|| d.issued.saturating_sub(d.inserted));
+            let device = (d.bytes > 0 && !d.joined).then(|| d.data.saturating_sub(d.issued));
+            t.add(usize::from(d.class), d.completed.saturating_sub(d.queued), scheduler, device);
+        }
+        t
+    }
+
+    fn add(&mut self, class: usize, all: u64, scheduler: Option<u64>, device: Option<u64>) {
+        let mut put = |phase, value| self.of.entry(Metric { class, phase }).or_default().push(value);
+        put(Phase::Q2C, all);
+        scheduler.into_iter().for_each(|v| put(Phase::I2D, v));
+        device.into_iter().for_each(|v| put(Phase::D2C, v));
+    }
+
+    /// Puts values in rising order, for [`Times::percentile`].
+    pub fn sort(mut self) -> Times {
+        self.of.values_mut().for_each(|v| v.sort_unstable());
+        self
+    }
+
+    /// The values of a metric.
+    pub fn values(&self, m: Metric) -> &[u64] {
+        self.of.get(&m).map_or(&[], Vec::as_slice)
+    }
+
+    /// All metrics.
+    pub fn metrics(&self) -> impl Iterator<Item = (Metric, &[u64])> {
+        self.of.iter().map(|(m, v)| (*m, v.as_slice()))
+    }
+
+    /// The smallest value that at least `q` of them do not exceed. Sorted values only.
+    pub fn percentile(&self, m: Metric, q: f64) -> Option<u64> {
+        percentile(self.values(m), q)
+    }
+}
+
+/// The smallest of some sorted values that at least `q` of them do not exceed.
+pub fn percentile(sorted: &[u64], q: f64) -> Option<u64> {
+    let rank = (sorted.len() as f64 * q).ceil() as usize;
+    sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied()
+}

@@ -1,0 +1,365 @@
+//! A prediction, and where there is none.
+//!
+//! For each metric and percentile: devices that pass the **gate** there (simulated as recorded, they are off by 20 % at
+//! most) say by which factor it changes from the recorded settings to the asked ones; the recorded number times the
+//! middle factor is the prediction. The interval spans all of these devices and several seeds, each also with what the
+//! model of the recording is off by, and is widened by how well the recording knows its own percentile (block
+//! bootstrap). It is refused where no device passes, where they disagree by more than 1.5 times or the interval is wider than 4 times, where the asked
+//! settings need depths or sizes that were not recorded, and always at p99.9 and the maximum.
+//!
+//! **Invariant**: a cell has a prediction or a reason why not, never both.
+
+use crate::arrival::Recorded;
+use crate::fit::{error, fit, judged, most_in_device, most_simulated, most_with_tag, Fitted};
+use crate::load::{infer, Load};
+use crate::metric::{percentile, Metric, Phase, Times};
+use crate::settings::{Kind, Refusal, Settings};
+use crate::simulate::{simulate, Done, Work};
+use serde::Serialize;
+use stats::{Blocks, Estimate};
+
+/// The model of the recording may be off by so much.
+pub const GATE: f64 = 0.20;
+/// Devices may disagree by this factor.
+pub const SPREAD: f64 = 1.5;
+/// An interval whose ends are further apart than this tells nothing: a factor of two to each side.
+pub const WIDEST: f64 = 4.0;
+/// Simulations of each device: as many orders of chance.
+const SEEDS: u64 = 3;
+/// Fewer arrivals are too short a recording.
+pub const FEWEST_ARRIVALS: usize = 500;
+/// A shorter one too, in nanoseconds.
+pub const SHORTEST: u64 = 2_000_000_000;
+/// A device that was busy for less than this part of the time was idle.
+pub const LEAST_BUSY: f64 = 0.02;
+/// Of the requests this part may be damaged: begun before the recording, or discards.
+const MOST_DAMAGED: f64 = 0.01;
+/// 95 % of the normal distribution over 97.5 %: the bootstrap's interval is 95 %, the one shown 90 %.
+const NARROWER: f64 = 1.645 / 1.960;
+/// Percentiles that are predicted, and those that never are.
+pub const PERCENTILES: [(f64, &str); 2] = [(0.5, "p50"), (0.99, "p99")];
+/// Values beyond a percentile that it needs.
+const BEYOND: f64 = 10.0;
+/// How much deeper than recorded a device may be filled for its behaviour to count as known.
+const DEEPER: f64 = 1.25;
+/// From this part of the tags in use on, tasks count as having waited for them.
+const ALL_TAGS: f64 = 0.9;
+/// The part of requests that may be larger than any recorded.
+const MOST_LARGER: f64 = 0.01;
+
+/// A number that is predicted, or not.
+#[derive(Clone, Debug, Serialize)]
+pub struct Cell {
+    /// Of what.
+    pub metric: Metric,
+    /// `p50`, `p99`.
+    pub percentile: &'static str,
+    /// As recorded, which is also the prediction that nothing changes; nanoseconds.
+    pub recorded: u64,
+    /// The same by the best device under the recorded settings.
+    pub model: Option<u64>,
+    /// Under the asked settings, if that can be said.
+    pub predicted: Option<Predicted>,
+    /// Why it cannot.
+    pub refused: Option<String>,
+}
+
+/// A prediction, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Predicted {
+    /// The middle of the devices.
+    pub value: u64,
+    /// The lower end of the 90 % interval.
+    pub from: u64,
+    /// The upper end.
+    pub to: u64,
+    /// How many devices spoke.
+    pub devices: usize,
+}
+
+/// What a recording says about its device: fitted once, asked often.
+pub struct Lab {
+    /// The streams.
+    pub load: Load,
+    /// As recorded.
+    pub settings: Settings,
+    /// Devices that explain the recording.
+    pub devices: Vec<Fitted>,
+    real: Times,
+    in_order: Times,
+    /// Simulated under the recorded settings, by device and seed.
+    as_recorded: Vec<Vec<Times>>,
+    most: u32,
+    most_tags: u32,
+    largest: [u64; 2],
+    work: Work,
+    seed: u64,
+}
+
+/// Whether a recording is good enough to ask at all.
+pub fn usable(r: &Recorded) -> Result<(), Refusal> {
+    let n = r.arrivals.len();
+    let (Some(first), Some(last)) = (r.arrivals.first(), r.arrivals.last()) else {
+        return Err("the device was idle: no request was completed".into());
+    };
+    if r.too_many > 0 {
+        return Err(format!(
+            "{n} requests and {} more: too long; choose a part with --stopwatch",
+            r.too_many
+        ));
+    }
+    let span = last.queued.since(first.queued).0;
+    if n < FEWEST_ARRIVALS {
+        return Err(format!("the recording is too short: {n} requests, {FEWEST_ARRIVALS} are needed"));
+    }
+    if span < SHORTEST {
+        let s = span as f64 / 1e9;
+        return Err(format!(
+            "the recording is too short: {s:.2} s, {} s are needed",
+            SHORTEST / 1_000_000_000
+        ));
+    }
+    let damaged = (r.partial + r.others) as f64 / (n as f64 + (r.partial + r.others) as f64);
+    if damaged > MOST_DAMAGED {
+        return Err(format!(
+            "of {:.1} % of the requests not all was recorded, or they are discards or commands, which are not modelled",
+            damaged * 100.0
+        ));
+    }
+    let (mut busy, mut until) = (0, 0);
+    for a in &r.arrivals {
+        busy += a.completed.0.saturating_sub(a.queued.0.max(until));
+        until = until.max(a.completed.0);
+    }
+    let part = busy as f64 / span.max(1) as f64;
+    if part < LEAST_BUSY {
+        return Err(format!(
+            "the device was idle for {:.1} % of the time: no setting changes that",
+            100.0 - part * 100.0
+        ));
+    }
+    Ok(())
+}
+
+/// Whether, while the device had as many as it ever had, requests waited in the scheduler: then it takes no more.
+pub fn held_back(r: &Recorded) -> bool {
+    let waited = r.arrivals.iter().filter(|a| a.inserted.is_some_and(|i| a.issued.since(i).0 > WAITED));
+    waited.count() as f64 > HELD * r.arrivals.len() as f64
+}
+
+/// More than this in the scheduler is waiting: a run of the queue takes tens of microseconds.
+const WAITED: u64 = 1_000_000;
+/// The part of requests that waited, from which on the device counts as full.
+const HELD: f64 = 0.01;
+
+impl Lab {
+    /// Fits devices. `progress` is told of parts done, 0 to 1.
+    pub fn new(
+        r: &Recorded,
+        settings: Settings,
+        work: Work,
+        seed: u64,
+        progress: &(dyn Fn(f64) + Sync),
+    ) -> Result<Lab, Refusal> {
+        usable(r)?;
+        let load = infer(r);
+        if load.streams.iter().filter(|s| s.items.len() >= 20).count() < 2 {
+            return Err(
+                "only one task used the device: how requests of several share it was not recorded".into()
+            );
+        }
+        let devices = fit(r, &load, &settings, seed, progress);
+        let in_order = Times::recorded(r);
+        let mut largest = [0; 2];
+        for a in &r.arrivals {
+            let l = &mut largest[a.is_write() as usize];
+            *l = (*l).max(a.bytes.0);
+        }
+        let real = in_order.clone().sort();
+        let (most, most_tags) = (most_in_device(r), most_with_tag(r));
+        let mut lab = Lab {
+            load,
+            settings,
+            devices,
+            real,
+            in_order,
+            as_recorded: Vec::new(),
+            most,
+            most_tags,
+            largest,
+            work,
+            seed,
+        };
+        let settings = lab.settings.clone();
+        let all = (0..lab.devices.len()).map(|i| lab.run(i, &settings).into_iter().map(|(t, _)| t).collect());
+        lab.as_recorded = all.collect();
+        Ok(lab)
+    }
+
+    fn run(&self, device: usize, settings: &Settings) -> Vec<(Times, Vec<Done>)> {
+        let with_scheduler = settings.scheduler != Kind::None;
+        let one = |seed| {
+            let model = &self.devices[device].model;
+            let done = simulate(&self.load, settings, model, self.work, self.seed.wrapping_add(seed));
+            (Times::simulated(&done, with_scheduler, &self.load).sort(), done)
+        };
+        (0..SEEDS).map(one).collect()
+    }
+
+    /// What the asked settings would have done.
+    pub fn predict(&self, asked: &Settings) -> Vec<Cell> {
+        let runs: Vec<_> = (0..self.devices.len()).map(|i| self.run(i, asked)).collect();
+        let strange = self.strange(asked, &runs);
+        let times: Vec<Vec<&Times>> = runs.iter().map(|r| r.iter().map(|(t, _)| t).collect()).collect();
+        let mut cells = Vec::new();
+        for metric in judged(&self.real) {
+            for (q, name) in PERCENTILES {
+                cells.push(self.cell(metric, q, name, &times, strange.as_deref(), asked));
+            }
+        }
+        cells
+    }
+
+    /// Why the asked settings lead where nothing was recorded.
+    fn strange(&self, asked: &Settings, runs: &[Vec<(Times, Vec<Done>)>]) -> Option<String> {
+        let tags = self.settings.nr_requests;
+        if asked.nr_requests > tags && f64::from(self.most_tags) >= ALL_TAGS * f64::from(tags) {
+            return Some(format!(
+                "tasks waited for one of {tags} tags: how many they would have in flight with more was not recorded"
+            ));
+        }
+        let (_, done) = runs.first()?.first()?;
+        let most = most_simulated(done);
+        if f64::from(most) > (f64::from(self.most) * DEEPER).max(f64::from(self.most) + 1.0) {
+            return Some(format!(
+                "{most} requests in the device at once; recorded were {} at most",
+                self.most
+            ));
+        }
+        let larger = done.iter().filter(|d| {
+            let item = &self.load.streams[d.from.0 as usize].items[d.from.1 as usize];
+            u64::from(d.bytes) > self.largest[item.write as usize]
+        });
+        if larger.count() as f64 > MOST_LARGER * done.len() as f64 {
+            return Some("requests would be larger than any recorded".into());
+        }
+        None
+    }
+
+    fn cell(
+        &self,
+        metric: Metric,
+        q: f64,
+        percentile_name: &'static str,
+        asked: &[Vec<&Times>],
+        strange: Option<&str>,
+        settings: &Settings,
+    ) -> Cell {
+        let recorded = self.real.percentile(metric, q).unwrap_or(0);
+        let model = self.as_recorded.first().and_then(|t| t.first()?.percentile(metric, q));
+        let mut cell =
+            Cell { metric, percentile: percentile_name, recorded, model, predicted: None, refused: None };
+        let n = self.real.values(metric).len() as f64;
+        let outcome = if let Some(why) = strange {
+            Err(why.to_string())
+        } else if n * (1.0 - q) < BEYOND {
+            Err(format!("only {n} values"))
+        } else if metric.phase == Phase::I2D && settings.scheduler == Kind::None {
+            Err("there would be no scheduler".into())
+        } else if recorded == 0 {
+            Err("nothing was recorded".into())
+        } else {
+            self.factors(metric, q, recorded, asked)
+        };
+        match outcome {
+            Ok(predicted) => cell.predicted = Some(predicted),
+            Err(why) => cell.refused = Some(why),
+        }
+        cell
+    }
+
+    fn factors(
+        &self,
+        metric: Metric,
+        q: f64,
+        recorded: u64,
+        asked: &[Vec<&Times>],
+    ) -> Result<Predicted, String> {
+        let mut values: Vec<f64> = Vec::new();
+        let mut ends: Vec<f64> = Vec::new();
+        let (mut devices, mut nearest) = (0, f64::INFINITY);
+        for (before, after) in self.as_recorded.iter().zip(asked) {
+            let first = before.first().and_then(|t| t.percentile(metric, q));
+            let Some(off) = error(Some(recorded), first) else { continue };
+            nearest = if off.abs() < nearest.abs() { off } else { nearest };
+            if off.abs() > GATE {
+                continue;
+            }
+            devices += 1;
+            for (b, a) in before.iter().zip(after) {
+                let (Some(b), Some(a)) = (b.percentile(metric, q), a.percentile(metric, q)) else {
+                    return Err("no request of this kind was completed in the simulation".into());
+                };
+                let a = a.max(1) as f64;
+                let value = recorded as f64 * a / b.max(1) as f64;
+                values.push(value);
+                ends.extend([value, a]);
+            }
+        }
+        if devices == 0 {
+            return Err(match nearest.is_finite() {
+                true => format!("the model of the recording is off by {:+.0} %", nearest * 100.0),
+                false => "no device explains the recording".into(),
+            });
+        }
+        values.sort_by(f64::total_cmp);
+        let value = values[values.len() / 2];
+        let (low, high) = (values[0], values[values.len() - 1]);
+        if high > SPREAD * low {
+            return Err(format!(
+                "devices that explain the recording equally well disagree: {} to {}",
+                humane(low),
+                humane(high)
+            ));
+        }
+        let (down, up) = self.chance(metric, q);
+        let from = ends.iter().copied().fold(low, f64::min) * down;
+        let to = ends.iter().copied().fold(high, f64::max) * up;
+        if to > WIDEST * from {
+            return Err(format!("too uncertain: {} to {}", humane(from), humane(to)));
+        }
+        let whole = |x: f64| x.round().max(0.0) as u64;
+        Ok(Predicted { value: whole(value), from: whole(from), to: whole(to), devices })
+    }
+
+    /// By which factors another stretch of the same load might have had another percentile.
+    fn chance(&self, metric: Metric, q: f64) -> (f64, f64) {
+        let mut blocks = Blocks::default();
+        self.in_order.values(metric).iter().for_each(|v| blocks.record(*v));
+        match Estimate::percentile(&blocks, q, self.seed) {
+            Ok(e) if e.value > 0.0 => {
+                let range = e.range();
+                let factor = |end: f64| ((end.max(1.0) / e.value).ln() * NARROWER).exp();
+                (factor(range.from).min(1.0), factor(range.to).max(1.0))
+            }
+            // Too few beyond it: as far as devices may disagree.
+            _ => (1.0 / SPREAD, SPREAD),
+        }
+    }
+
+    /// The recorded p99.9 and the largest, which are never predicted.
+    pub fn tail(&self, metric: Metric) -> (u64, u64) {
+        let values = self.real.values(metric);
+        (percentile(values, 0.999).unwrap_or(0), values.last().copied().unwrap_or(0))
+    }
+}
+
+/// A time with a unit.
+pub fn humane(nanos: f64) -> String {
+    match nanos {
+        n if n < 1e3 => format!("{n:.0} ns"),
+        n if n < 1e6 => format!("{:.1} us", n / 1e3),
+        n if n < 1e9 => format!("{:.2} ms", n / 1e6),
+        n => format!("{:.2} s", n / 1e9),
+    }
+}

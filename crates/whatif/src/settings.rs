@@ -1,0 +1,282 @@
+//! The settings that can be asked about, as the kernel names and limits them.
+//!
+//! Limits are those of block/mq-deadline.c (`STORE_INT`, `STORE_JIFFIES`) and block/blk-sysfs.c (`queue_requests_store`) of
+//! Linux 6.18. What sysfs would refuse is refused here, in words.
+
+use crate::sched::Tunables;
+use serde::Serialize;
+
+/// A scheduler that is modelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// None.
+    None,
+    /// mq-deadline.
+    MqDeadline,
+    /// kyber.
+    Kyber,
+}
+
+impl Kind {
+    /// The kernel's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::None => "none",
+            Kind::MqDeadline => "mq-deadline",
+            Kind::Kyber => "kyber",
+        }
+    }
+}
+
+/// `BLKDEV_MIN_RQ` in block/blk.h.
+const FEWEST_REQUESTS: u64 = 4;
+/// `MAX_SCHED_RQ` in block/blk-mq-sched.h.
+const MOST_REQUESTS: u64 = 2048;
+/// `BLKDEV_DEFAULT_RQ` in include/linux/blkdev.h.
+const DEFAULT_REQUESTS: u32 = 128;
+const INT_MAX: u64 = i32::MAX as u64;
+const MS: u64 = 1_000_000;
+
+/// mq-deadline's settings that are modelled.
+pub const MQ_DEADLINE: [&str; 7] = [
+    "read_expire",
+    "write_expire",
+    "writes_starved",
+    "fifo_batch",
+    "front_merges",
+    "prio_aging_expire",
+    "async_depth",
+];
+/// Settings of every queue that are modelled.
+pub const QUEUE: [&str; 3] = ["scheduler", "nr_requests", "queue_depth"];
+
+/// How a queue is set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Settings {
+    /// Its scheduler.
+    pub scheduler: Kind,
+    /// mq-deadline's settings; the defaults with another scheduler.
+    pub deadline: Tunables,
+    /// Requests that may exist.
+    pub nr_requests: u32,
+    /// Requests that the device takes at once.
+    pub queue_depth: u32,
+}
+
+/// Why settings cannot be used.
+pub type Refusal = String;
+
+impl Settings {
+    /// The recorded settings. `told` gives the text of a file below `queue/`, or of `device/queue_depth` and
+    /// `mq/0/nr_tags`; `most` is the largest number of requests that were in the device, and `held` whether requests
+    /// waited in the scheduler while so many were: then that is what the device takes, whatever is told.
+    pub fn recorded(
+        told: impl Fn(&str) -> Option<String>,
+        most: u32,
+        held: bool,
+    ) -> Result<Settings, Refusal> {
+        let Some(list) = told("queue/scheduler") else {
+            return Err(
+                "it is not known which scheduler the recorded device had (iowhy record notes it)".into()
+            );
+        };
+        let chosen = list.split_whitespace().find_map(|w| w.strip_prefix('[')?.strip_suffix(']'));
+        let name = chosen.unwrap_or(list.trim()).to_string();
+        let scheduler = kind(&name)?;
+        let number = |path: &str| told(path)?.split_whitespace().next()?.parse::<u32>().ok();
+        let tags = number("device/queue_depth").or(number("mq/0/nr_tags"));
+        let queue_depth = match (tags, held) {
+            (Some(tags), true) => tags.min(most.max(1)),
+            (None, true) => most.max(1),
+            (Some(tags), false) => tags,
+            (None, false) => number("queue/nr_requests").unwrap_or(most).max(most).max(1),
+        };
+        let nr_requests =
+            number("queue/nr_requests").ok_or("queue/nr_requests of the recording is not known")?;
+        let mut s = Settings {
+            scheduler,
+            deadline: Tunables::default(),
+            nr_requests: nr_requests.max(1),
+            queue_depth: queue_depth.max(1),
+        };
+        if scheduler == Kind::MqDeadline {
+            for key in MQ_DEADLINE {
+                match told(&format!("queue/iosched/{key}")) {
+                    Some(text) => s.set_deadline(key, whole(key, text.trim())?)?,
+                    // Absent in older kernels.
+                    None if matches!(key, "async_depth" | "prio_aging_expire") => {}
+                    None => return Err(format!("queue/iosched/{key} of the recording is not known")),
+                }
+            }
+        }
+        Ok(s)
+    }
+
+    /// These settings with changes, `(name, value)` in any order.
+    pub fn with(&self, changes: &[(String, String)]) -> Result<Settings, Refusal> {
+        let mut s = self.clone();
+        let mut seen: Vec<&str> = Vec::new();
+        for (key, value) in changes {
+            if seen.contains(&key.as_str()) {
+                return Err(format!("{key} is set twice: the two contradict each other"));
+            }
+            seen.push(key);
+            if key == "scheduler" && kind(value)? != s.scheduler {
+                s.scheduler = kind(value)?;
+                s.deadline = Tunables::default();
+                // `blk_mq_init_sched`, and `elevator_disable` the other way.
+                s.nr_requests = match s.scheduler {
+                    Kind::None => s.queue_depth,
+                    _ => 2 * s.queue_depth.min(DEFAULT_REQUESTS),
+                };
+            }
+        }
+        // The number of tags first: async_depth is limited by it.
+        let mut rest: Vec<&(String, String)> = changes.iter().filter(|(k, _)| k != "scheduler").collect();
+        rest.sort_by_key(|(key, _)| (key != "queue_depth", key != "nr_requests"));
+        for (key, value) in rest {
+            s.change(key, value)?;
+        }
+        Ok(s)
+    }
+
+    fn change(&mut self, key: &str, value: &str) -> Result<(), Refusal> {
+        match key {
+            "nr_requests" => {
+                let n = whole(key, value)?;
+                if n > MOST_REQUESTS {
+                    return Err(format!("{key}={n}: the kernel takes at most {MOST_REQUESTS}"));
+                }
+                if n < FEWEST_REQUESTS {
+                    return Err(format!("{key}={n}: the kernel makes {FEWEST_REQUESTS} of it; say that"));
+                }
+                if self.scheduler == Kind::None && n > u64::from(self.queue_depth) {
+                    let tags = self.queue_depth;
+                    return Err(format!(
+                        "{key}={n}: without a scheduler there are no more than the device's {tags} tags"
+                    ));
+                }
+                self.nr_requests = n as u32;
+            }
+            "queue_depth" => {
+                let n = whole(key, value)?;
+                if n == 0 || n > 4096 {
+                    return Err(format!("{key}={n}: must be 1 to 4096 (SCSI_MAX_QUEUE_DEPTH)"));
+                }
+                self.queue_depth = n as u32;
+            }
+            "wbt_lat_usec" | "max_sectors_kb" | "read_ahead_kb" | "rq_affinity" | "nomerges" => {
+                return Err(format!(
+                    "{key} is not modelled: what it changes cannot be predicted from a recording"
+                ));
+            }
+            key if MQ_DEADLINE.contains(&key) => {
+                if self.scheduler != Kind::MqDeadline {
+                    let name = self.scheduler.name();
+                    return Err(format!(
+                        "{key} is a setting of mq-deadline, and the scheduler is {name} (with --set scheduler=mq-deadline it would exist)"
+                    ));
+                }
+                self.set_deadline(key, whole(key, value)?)?;
+            }
+            _ => {
+                let all: Vec<&str> = QUEUE.into_iter().chain(MQ_DEADLINE).collect();
+                return Err(format!("no setting is called {key}: known are {}", all.join(", ")));
+            }
+        }
+        Ok(())
+    }
+
+    fn set_deadline(&mut self, key: &str, n: u64) -> Result<(), Refusal> {
+        let limits = match key {
+            "front_merges" => (0, 1),
+            "async_depth" => (1, INT_MAX),
+            _ => (0, INT_MAX),
+        };
+        if n < limits.0 || n > limits.1 {
+            return Err(format!("{key}={n}: the kernel takes {} to {}", limits.0, limits.1));
+        }
+        let d = &mut self.deadline;
+        match key {
+            "read_expire" => d.read_expire = n * MS,
+            "write_expire" => d.write_expire = n * MS,
+            "prio_aging_expire" => d.prio_aging_expire = n * MS,
+            "writes_starved" => d.writes_starved = n as u32,
+            "fifo_batch" => d.fifo_batch = n as u32,
+            "front_merges" => d.front_merges = n == 1,
+            "async_depth" => d.async_depth = Some(n as u32),
+            _ => return Err(format!("no setting is called {key}")),
+        }
+        Ok(())
+    }
+}
+
+fn kind(name: &str) -> Result<Kind, Refusal> {
+    match name {
+        "none" => Ok(Kind::None),
+        "mq-deadline" => Ok(Kind::MqDeadline),
+        "kyber" => Ok(Kind::Kyber),
+        "bfq" => Err("the scheduler bfq is not modelled".into()),
+        _ => Err(format!("no scheduler is called {name}: none, mq-deadline, kyber")),
+    }
+}
+
+fn whole(key: &str, value: &str) -> Result<u64, Refusal> {
+    value.parse().map_err(|_| format!("{key}={value}: not a whole number from 0 on"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(path: &str) -> Option<String> {
+        let text = match path {
+            "queue/scheduler" => "none [mq-deadline] kyber",
+            "queue/nr_requests" => "256",
+            "mq/0/nr_tags" => "128",
+            "queue/iosched/read_expire" => "500",
+            "queue/iosched/write_expire" => "5000",
+            "queue/iosched/writes_starved" => "2",
+            "queue/iosched/fifo_batch" => "16",
+            "queue/iosched/front_merges" => "1",
+            _ => return None,
+        };
+        Some(text.into())
+    }
+
+    fn set(changes: &[(&str, &str)]) -> Result<Settings, Refusal> {
+        let changes: Vec<_> = changes.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+        Settings::recorded(told, 10, false)?.with(&changes)
+    }
+
+    #[test]
+    fn what_the_kernel_takes() {
+        assert_eq!(set(&[("read_expire", "200")]).unwrap().deadline.read_expire, 200 * MS);
+        let none = set(&[("nr_requests", "64"), ("scheduler", "none")]).unwrap();
+        assert_eq!((none.scheduler, none.nr_requests), (Kind::None, 64));
+        assert_eq!(set(&[("scheduler", "none")]).unwrap().nr_requests, 128);
+        assert_eq!(Settings::recorded(told, 4, true).unwrap().queue_depth, 4);
+    }
+
+    #[test]
+    fn what_it_does_not_take_is_refused_in_words() {
+        for (changes, word) in [
+            (&[("read_expires", "1")][..], "no setting is called"),
+            (&[("read_expire", "-1")], "whole number"),
+            (&[("front_merges", "2")], "0 to 1"),
+            (&[("nr_requests", "100000")], "at most 2048"),
+            (&[("scheduler", "none"), ("fifo_batch", "4")], "setting of mq-deadline"),
+            (&[("fifo_batch", "4"), ("fifo_batch", "5")], "twice"),
+            (&[("scheduler", "cfq")], "no scheduler"),
+            (&[("scheduler", "bfq")], "not modelled"),
+            (&[("scheduler", "none"), ("nr_requests", "256")], "128 tags"),
+            (&[("max_sectors_kb", "64")], "not modelled"),
+        ] {
+            let why = set(changes).unwrap_err();
+            assert!(why.contains(word), "{changes:?}: {why}");
+        }
+        let unknown = Settings::recorded(|_| None, 1, false).unwrap_err();
+        assert!(unknown.contains("not known"), "{unknown}");
+    }
+}

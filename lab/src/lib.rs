@@ -1,0 +1,25 @@
+//! The lab: slow I/O whose cause is known, because the lab made it.
+//!
+//! A [`Scenario`] is a short file: a disk, a load, the one cause that makes it slow, and a twin without that cause.
+//! [`bench::run`] makes it on this machine and records it; [`keep`] keeps the recording small; [`judge`] asks
+//! `iowhy explain` and compares with the truth; [`table`] writes the outcome down.
+//!
+//! Invariant: nothing of a scenario's truth is in its recording. `iowhy` sees what any user would give it.
+
+pub mod bench;
+mod judge;
+mod keep;
+mod remedy;
+mod scenario;
+mod shrink;
+mod table;
+
+pub use judge::{judge, Judged, Said};
+pub use keep::{keep, kept};
+pub use remedy::{pick, proof_of, Proof};
+pub use scenario::{all, Half, Remedy, Role, Scenario, Setting};
+pub use shrink::shrink;
+pub use table::table;
+
+/// What a step gives back. The messages name the scenario or the file, and what to do.
+pub type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;

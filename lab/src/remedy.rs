@@ -1,0 +1,152 @@
+//! Proof by remedy: what `iowhy` printed is done, the same load runs again, and `iowhy compare` says what came of it.
+
+use crate::scenario::folder;
+use crate::Outcome;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// The command of the first remedy of a cause that was found and whose command has these words.
+pub fn pick(explained: &Value, cause: &str, words: &str) -> Option<String> {
+    let causes = explained["causes"].as_array()?;
+    let found = causes.iter().find(|c| c["cause"] == cause && c["verdict"] == "found")?;
+    let commands = found["remedies"].as_array()?.iter().filter_map(|r| r["command"].as_str());
+    commands.map(str::to_string).find(|c| c.contains(words))
+}
+
+/// Where the proof of a scenario lies in the repository.
+pub fn proof_of(name: &str) -> PathBuf {
+    folder().join("corpus").join(format!("{name}.proof.json"))
+}
+
+/// What came of a remedy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Proof {
+    /// The command as it was printed.
+    pub command: String,
+    /// `compare`'s verdict of the operations that it should help: `better`, `no-difference`, ...
+    pub verdict: String,
+    /// And its numbers, in a sentence.
+    pub sentence: String,
+    /// The same of the operations that it harms, if it does.
+    pub harms: Option<String>,
+    /// The part of the slowest operations' time that the cause explained before, 0 to 1.
+    pub before: f64,
+    /// And after.
+    pub after: f64,
+}
+
+impl Proof {
+    /// From what `compare` and `explain` printed. `helps` and `harms` are kinds of operations as `compare` calls them.
+    pub fn of(
+        cause: &str,
+        command: &str,
+        compared: &str,
+        explained: [&str; 2],
+        helps: &str,
+        harms: &str,
+    ) -> Outcome<Proof> {
+        let compared: Value = serde_json::from_str(compared)?;
+        let share = |text: &str| -> Outcome<f64> {
+            let v: Value = serde_json::from_str(text)?;
+            let one = v["causes"].as_array().into_iter().flatten().find(|c| c["cause"] == cause).cloned();
+            Ok(one.and_then(|c| c["share"].as_f64()).unwrap_or(0.0))
+        };
+        let [before, after] = explained;
+        let (verdict, sentence) = match helps {
+            "" => (text(&compared["verdict"]), text(&compared["sentence"])),
+            kind => told(&compared, kind).ok_or_else(|| format!("compare says nothing of {kind}"))?,
+        };
+        let harms = Some(harms).filter(|h| !h.is_empty()).and_then(|h| told(&compared, h));
+        Ok(Proof {
+            command: command.trim().into(),
+            verdict,
+            sentence,
+            harms: harms.map(|(verdict, sentence)| format!("{verdict}: {sentence}")),
+            before: share(before)?,
+            after: share(after)?,
+        })
+    }
+}
+
+fn text(v: &Value) -> String {
+    v.as_str().unwrap_or_default().to_string()
+}
+
+/// A p99 that differs by this is what is told, with a range or without.
+const BY_FAR: f64 = 1.5;
+
+/// Metrics by which a kind is judged: the p99 if it differs by far, else the first that shows a difference with a range.
+const BY: [&str; 4] = ["p99", "p90", "p50", "mean"];
+
+/// What `compare` says of one kind of operation.
+fn told(compared: &Value, kind: &str) -> Option<(String, String)> {
+    let rows = compared["operations"].as_array()?;
+    let row = rows
+        .iter()
+        .find(|r| r["what"].as_str().is_some_and(|w| w == kind || w.starts_with(&format!("{kind} "))))?;
+    let metrics = row["metrics"].as_array()?;
+    let of = |name: &&str| metrics.iter().find(|m| m["name"] == **name);
+    let shows = |m: &&Value| m["outcome"] == "better" || m["outcome"] == "worse";
+    let ranged = |m: &&Value| !m["range_95"].is_null();
+    let by_far = |m: &&Value| m["ratio"].as_f64().is_some_and(|r| r > 0.0 && r.ln().abs() > BY_FAR.ln());
+    let chosen = of(&BY[0]).filter(by_far).or_else(|| BY.iter().filter_map(of).filter(ranged).find(shows));
+    let m = chosen.or_else(|| BY.iter().filter_map(of).find(shows)).or_else(|| BY.iter().find_map(of))?;
+    let ms = |v: &Value| v.as_f64().unwrap_or(0.0) / 1e6;
+    let range = match m["range_95"]["ratio"].as_array() {
+        Some(r) => {
+            let end = |i: usize| r.get(i).and_then(Value::as_f64).unwrap_or(0.0);
+            format!(" (95 %: {:.2} to {:.2})", end(0), end(1))
+        }
+        None => " (no range: too few)".into(),
+    };
+    let sentence = format!(
+        "{} {} {:.3} ms -> {:.3} ms, {:.2} times{range}",
+        text(&row["what"]),
+        text(&m["name"]),
+        ms(&m["before"]),
+        ms(&m["after"]),
+        m["ratio"].as_f64().unwrap_or(0.0)
+    );
+    Some((text(&m["outcome"]), sentence))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_first_remedy_that_fits() {
+        let remedies =
+            json!([{ "what": "a", "command": "echo 1 > a" }, { "what": "b", "command": "echo 2 > b" }]);
+        let e = json!({ "causes": [
+            { "cause": "x", "verdict": "rejected", "remedies": [] },
+            { "cause": "y", "verdict": "found", "remedies": remedies },
+        ]});
+        assert_eq!(pick(&e, "y", "echo").as_deref(), Some("echo 1 > a"));
+        assert_eq!(pick(&e, "y", "> b").as_deref(), Some("echo 2 > b"));
+        assert_eq!(pick(&e, "y", "mount"), None);
+        assert_eq!(pick(&e, "x", ""), None);
+    }
+
+    #[test]
+    fn what_compare_said_of_one_kind() {
+        let metric = |name: &str, outcome: &str, ratio: f64, range: Value| {
+            json!({ "name": name, "before": 2e6, "after": 1e6, "ratio": ratio, "outcome": outcome,
+                    "range_95": range })
+        };
+        let c = json!({ "operations": [
+            { "what": "fsyncs (xfs)", "metrics": [metric("p99", "no-difference", 0.9, Value::Null)] },
+            { "what": "reads (xfs)", "metrics": [
+                metric("p99", "no-difference", 0.9, json!({ "ratio": [0.1, 1.5] })),
+                metric("p50", "better", 0.5, json!({ "ratio": [0.4, 0.6] })),
+            ] },
+        ]});
+        let (verdict, sentence) = told(&c, "reads").unwrap();
+        assert_eq!(verdict, "better");
+        assert_eq!(sentence, "reads (xfs) p50 2.000 ms -> 1.000 ms, 0.50 times (95 %: 0.40 to 0.60)");
+        assert_eq!(told(&c, "fsyncs").unwrap().0, "no-difference");
+        assert_eq!(told(&c, "writes"), None);
+    }
+}
