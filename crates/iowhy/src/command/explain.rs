@@ -31,6 +31,7 @@ impl Explain {
     /// Reads, judges, prints.
     pub fn run(&self) -> Result<(), Failure> {
         let (recording, mut mails) = texts::sort(&self.files)?;
+        let named = mails.len();
         if let Some(folder) = recording.as_deref().filter(|path| path.is_dir()) {
             // Settings there are the recorded machine's, which is read below.
             mails.extend(texts::in_folder(folder).into_iter().filter(Mail::has_readings));
@@ -57,7 +58,7 @@ impl Explain {
         print(&report::render(&explanation, style()))?;
         match told.mails.is_empty() {
             true => Ok(()),
-            false => print(&told.render_numbers(&remarks, style())),
+            false => print(&told.render_numbers(named, &remarks, style())),
         }
     }
 }

@@ -10,7 +10,7 @@ impl Told {
     pub fn to_json(&self) -> Value {
         json!({
             "schema": "iowhy.explain/1",
-            "capture": { "kernel": null, "start": null, "duration_ns": 0, "devices": devices(&self.mails), "sources": self.tools() },
+            "capture": { "kernel": null, "start": null, "duration_ns": 0, "devices": devices(&self.mails), "sources": super::tools(&self.mails) },
             "quality": {
                 "events": 0, "lost": 0, "unmatched": 0, "clock_steps": 0,
                 "verdict": if self.mails.iter().any(Mail::has_readings) { "good" } else { "unusable" },

@@ -37,15 +37,15 @@ impl Told {
             }
         }
     }
+}
 
-    /// The tools whose output was found, each once.
-    fn tools(&self) -> Vec<&'static str> {
-        let mut tools: Vec<&'static str> = vec![];
-        for reading in self.mails.iter().flat_map(|m| &m.runs).flat_map(|r| &r.readings) {
-            if !tools.contains(&reading.tool) {
-                tools.push(reading.tool);
-            }
+/// The tools whose output was found, each once.
+fn tools(mails: &[Mail]) -> Vec<&'static str> {
+    let mut tools: Vec<&'static str> = vec![];
+    for reading in mails.iter().flat_map(|m| &m.runs).flat_map(|r| &r.readings) {
+        if !tools.contains(&reading.tool) {
+            tools.push(reading.tool);
         }
-        tools
     }
+    tools
 }

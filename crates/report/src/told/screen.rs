@@ -1,7 +1,7 @@
 //! The screen of `explain` for texts: the answer, then the runs and their numbers, then what was left out.
 
 use super::table::{cell, tables, Table};
-use super::Told;
+use super::{tools, Told};
 use crate::screen::{Screen, Style};
 use causes::words::count;
 use evidence::{Mail, Number};
@@ -23,7 +23,7 @@ impl Told {
     pub fn render(&self, style: Style) -> String {
         let mut s = Screen::new(style);
         for mail in &self.mails {
-            let tools = self.tools().join(", ");
+            let tools = tools(std::slice::from_ref(mail)).join(", ");
             let runs = causes::words::counted(mail.runs.len() as u64, "run", "runs");
             let words = count(mail.words as u64);
             let _ = write!(s.out, "{}: {runs}", mail.file);
@@ -41,69 +41,80 @@ impl Told {
         };
         s.why(&self.verdicts, none, causes::title_by_counters);
         s.try_(&self.verdicts);
-        self.numbers(&mut s);
-        self.trust(&mut s);
+        numbers(&self.mails, &mut s);
+        trust(&self.mails, &mut s);
         s.out
     }
 
-    /// The runs with their numbers, and how far these can be trusted; for a text beside a trace.
-    pub fn render_numbers(&self, remarks: &[String], style: Style) -> String {
+    /// For texts beside a recording: the runs of the first `named` with their numbers, and how far these can be trusted. The
+    /// others nobody asked for, they lie in the recording's folder: a line says which they are, or a recording with all that
+    /// was kept beside it would be told on ten screens.
+    pub fn render_numbers(&self, named: usize, remarks: &[String], style: Style) -> String {
         let mut s = Screen::new(style);
         s.blank();
-        self.numbers(&mut s);
-        self.trust(&mut s);
+        let (named, lying) = self.mails.split_at(named.min(self.mails.len()));
+        if !named.is_empty() {
+            numbers(named, &mut s);
+            trust(named, &mut s);
+        }
+        let of = |mail: &Mail| format!("{} ({})", mail.file, tools(std::slice::from_ref(mail)).join(", "));
+        if !lying.is_empty() {
+            let all = lying.iter().map(of).collect::<Vec<_>>().join(", ");
+            s.line("BESIDE", &format!("read for causes and settings too: {all}"));
+            s.line("", "their tables: iowhy explain FILE");
+        }
         for remark in remarks {
             s.line("", &format!("- {remark}"));
         }
         s.out
     }
+}
 
-    fn numbers(&self, s: &mut Screen) {
-        for mail in &self.mails {
-            runs(mail, s);
-            settings(mail, s);
-            let mut heading = "NUMBERS";
-            for table in tables(mail) {
-                draw(&table, heading, s);
-                heading = "";
-            }
-        }
-    }
-
-    fn trust(&self, s: &mut Screen) {
-        let mut heading = "TRUST";
-        for mail in &self.mails {
-            let share = mail.understood as f64 / mail.words.max(1) as f64;
-            let mut text = format!(
-                "{}: {} of the words were printed by tools and understood",
-                mail.file,
-                causes::words::percent(share)
-            );
-            match (mail.left_out, mail.first_left_out) {
-                (n, Some(at)) if n > 0 => {
-                    let numbers = causes::words::counted(n as u64, "number is", "numbers are");
-                    let _ = write!(text, "; {numbers} left out, the first at {}", mail.at(at));
-                }
-                _ => text += "; no number is left out",
-            }
-            if mail.cut {
-                let most = causes::words::size(trace::Bytes(evidence::MOST_BYTES_OF_MAIL as u64));
-                let _ = write!(text, "; only its first {most} were read");
-            }
-            if let Some(at) = mail.broken {
-                let _ = write!(text, "; a JSON document breaks off and is left out ({})", mail.at(at));
-            }
-            if mail.repeated > 0 {
-                let _ = write!(text, "; {} readings say what others said", count(mail.repeated as u64));
-            }
-            if mail.too_many > 0 {
-                let _ = write!(text, "; {} readings are too many", count(mail.too_many as u64));
-            }
-            s.line(heading, &text);
+fn numbers(mails: &[Mail], s: &mut Screen) {
+    for mail in mails {
+        runs(mail, s);
+        settings(mail, s);
+        let mut heading = "NUMBERS";
+        for table in tables(mail) {
+            draw(&table, heading, s);
             heading = "";
         }
-        s.line("", "- counters are sums: where the time of a single operation went they cannot say");
     }
+}
+
+fn trust(mails: &[Mail], s: &mut Screen) {
+    let mut heading = "TRUST";
+    for mail in mails {
+        let share = mail.understood as f64 / mail.words.max(1) as f64;
+        let mut text = format!(
+            "{}: {} of the words were printed by tools and understood",
+            mail.file,
+            causes::words::percent(share)
+        );
+        match (mail.left_out, mail.first_left_out) {
+            (n, Some(at)) if n > 0 => {
+                let numbers = causes::words::counted(n as u64, "number is", "numbers are");
+                let _ = write!(text, "; {numbers} left out, the first at {}", mail.at(at));
+            }
+            _ => text += "; no number is left out",
+        }
+        if mail.cut {
+            let most = causes::words::size(trace::Bytes(evidence::MOST_BYTES_OF_MAIL as u64));
+            let _ = write!(text, "; only its first {most} were read");
+        }
+        if let Some(at) = mail.broken {
+            let _ = write!(text, "; a JSON document breaks off and is left out ({})", mail.at(at));
+        }
+        if mail.repeated > 0 {
+            let _ = write!(text, "; {} readings say what others said", count(mail.repeated as u64));
+        }
+        if mail.too_many > 0 {
+            let _ = write!(text, "; {} readings are too many", count(mail.too_many as u64));
+        }
+        s.line(heading, &text);
+        heading = "";
+    }
+    s.line("", "- counters are sums: where the time of a single operation went they cannot say");
 }
 
 fn runs(mail: &Mail, s: &mut Screen) {
