@@ -29,6 +29,10 @@ const SCRIPT: &str = "cd $DIR; mkdir m mnt; \
 
 #[test]
 fn readers_beside_buffered_writes() {
+    testkit::steady(the_flood_is_found);
+}
+
+fn the_flood_is_found() {
     let iowhy = env!("CARGO_BIN_EXE_iowhy");
     let slowdisk = Path::new(iowhy).with_file_name("slowdisk");
     if !slowdisk.exists() {

@@ -24,6 +24,8 @@ fn what_cannot_be_is_refused_in_words() {
         (vec!["--set", "scheduler=bfq"], "bfq is not modelled"),
         (vec!["--set", "max_sectors_kb=64"], "not modelled"),
         (vec!["--set", "nr_requests=5000"], "at most 2048"),
+        (vec!["--schedule", "3-2"], "FROM-TO"),
+        (vec!["--schedule", "90-91"], "no request went to the device"),
     ] {
         let words: Vec<&str> = words.into_iter().chain(WAS).collect();
         let out = whatif(LOAD, &words);
@@ -33,6 +35,34 @@ fn what_cannot_be_is_refused_in_words() {
     }
     let out = whatif(LOAD, &["--stopwatch", "0:0.5", "--set", "read_expire=3", WAS[0], WAS[1], WAS[2]]);
     assert!(String::from_utf8_lossy(&out.stderr).contains("too short"), "{out:?}");
+}
+
+/// What is printed as recorded is what `iowhy events` prints of the same stretch: issues, in their order.
+#[test]
+fn the_recorded_schedule_is_that_of_the_events() {
+    let out = whatif(LOAD, &["--schedule", "1-1.05", "--json", WAS[0], WAS[1], WAS[2]]);
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let said: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+    let recorded = said["recorded"].as_array().unwrap();
+    let sectors: Vec<u64> = recorded.iter().filter_map(|s| s["sector"].as_u64()).collect();
+    let events = Command::new(env!("CARGO_BIN_EXE_iowhy"))
+        .arg("events")
+        .arg(fixture(LOAD))
+        .args(["-a", "issue", "-f", "%T.%9t %S %n\n", "-q"])
+        .output()
+        .unwrap();
+    let issued: Vec<u64> = String::from_utf8_lossy(&events.stdout)
+        .lines()
+        .filter_map(|line| {
+            let mut words = line.split_whitespace();
+            let at: f64 = words.next()?.parse().ok()?;
+            let sector = words.next()?.parse().ok()?;
+            ((1.0..1.05).contains(&at) && words.next()? != "0").then_some(sector)
+        })
+        .collect();
+    assert!(sectors.len() > 20, "{said:#}");
+    assert_eq!(sectors, issued);
+    assert!(said["simulated"].as_array().unwrap().len() > 20, "{said:#}");
 }
 
 #[test]

@@ -10,12 +10,14 @@ pub mod binary;
 mod heard;
 pub mod hostile;
 mod line;
+mod steady;
 mod story;
 pub mod tools;
 
 pub use binary::Layout;
 pub use heard::{heard, heard_from, heard_from_files, heard_in_batches, heard_of, Heard};
 pub use line::{nanos, STEPS};
+pub use steady::steady;
 pub use story::{Story, Told, DISK};
 pub use tools::{blkparse, btt, btt_as, Btt};
 

@@ -2,7 +2,7 @@
 //!
 //! Left to right: [`arrival`] gathers what a device was asked for; [`load`] makes of it streams that react; [`simulate`]
 //! sends them through [`tags`], a [`sched`]uler and a [`device`]; [`fit`] finds devices under which the recorded settings
-//! give the recorded latencies; [`predict`] compares settings and says where it cannot.
+//! give the recorded latencies; [`predict`] compares settings and says where it cannot; [`schedule`] shows the order.
 
 pub mod arrival;
 pub mod device;
@@ -11,6 +11,7 @@ pub mod load;
 pub mod metric;
 pub mod predict;
 pub mod sched;
+pub mod schedule;
 pub mod settings;
 pub mod simulate;
 pub mod tags;

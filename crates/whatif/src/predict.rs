@@ -13,10 +13,12 @@ use crate::arrival::Recorded;
 use crate::fit::{error, fit, judged, most_in_device, most_simulated, most_with_tag, Fitted};
 use crate::load::{infer, Load};
 use crate::metric::{percentile, Metric, Phase, Times};
+use crate::schedule::{simulated, Sent};
 use crate::settings::{Kind, Refusal, Settings};
 use crate::simulate::{simulate, Done, Work};
 use serde::Serialize;
 use stats::{Blocks, Estimate};
+use std::ops::Range;
 
 /// The model of the recording may be off by so much.
 pub const GATE: f64 = 0.20;
@@ -345,6 +347,13 @@ impl Lab {
             // Too few beyond it: as far as devices may disagree.
             _ => (1.0 / SPREAD, SPREAD),
         }
+    }
+
+    /// In which order the device that explains the recording best would have been sent requests; `None` without one.
+    pub fn schedule(&self, settings: &Settings, stretch: &Range<u64>) -> Option<Vec<Sent>> {
+        let best = self.devices.first()?;
+        let done = simulate(&self.load, settings, &best.model, self.work, self.seed);
+        Some(simulated(&self.load, &done, stretch))
     }
 
     /// The recorded p99.9 and the largest, which are never predicted.

@@ -44,7 +44,7 @@ pub struct Done {
 /// Whether a run lasts as long as the recording did, or does what the recording did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Work {
-    /// As long: streams that are through begin again. What benchmarks with a runtime and services do.
+    /// As long: streams that are through begin again if they went on to the end. What benchmarks with a runtime and services do.
     #[default]
     Time,
     /// As much: however long that takes, up to [`LONGEST`] times as long.
@@ -84,7 +84,6 @@ struct Flight {
 #[derive(Default)]
 struct State {
     next: usize,
-    rounds: u64,
     in_flight: u32,
     last: u64,
     turns: u64,
@@ -200,9 +199,8 @@ impl<'a> Simulation<'a> {
         state.scheduled = false;
         state.in_flight += 1;
         state.next += 1;
-        if state.next == of.items.len() && self.work == Work::Time {
+        if state.next == of.items.len() && self.work == Work::Time && of.goes_on {
             state.next = 0;
-            state.rounds += 1;
         }
         let queued = self.now - load.overhead.min(self.now);
         state.last = queued;

@@ -1,8 +1,11 @@
 //! The simulation as a whole: schedules worked out by hand, nothing vanishes, the same seed gives the same, speed.
 
+use life::Class;
 use proptest::prelude::*;
+use trace::{Bytes, Nanos, Sector, Tid};
+use whatif::arrival::{Arrival, Recorded};
 use whatif::device::{Arbitration, Cost, Model};
-use whatif::load::{Item, Kind, Load, Stream, Wait};
+use whatif::load::{infer, Item, Kind, Load, Stream, Wait};
 use whatif::sched::Tunables;
 use whatif::settings::{Kind as Scheduler, Settings};
 use whatif::simulate::{simulate, Done, Work};
@@ -24,7 +27,7 @@ fn item(wait: Wait, gap: u64, sector: u64, write: bool) -> Item {
 }
 
 fn stream(kind: Kind, items: Vec<Item>) -> Stream {
-    Stream { name: "test".into(), kind, first: 0, items, support: String::new() }
+    Stream { name: "test".into(), kind, first: 0, items, goes_on: true, support: String::new() }
 }
 
 fn disk(hold: u64) -> Model {
@@ -61,6 +64,51 @@ fn as_long_as_recorded_begins_again() {
     let load = Load { streams: vec![stream(Kind::Closed { depth: 1 }, items)], span: 13 * MS, overhead: 0 };
     let done = simulate(&load, &settings(Scheduler::None, 8, 8), &disk(MS), Work::Time, 1);
     assert_eq!(times(&done), [(0, 1), (3, 4), (6, 7), (9, 10), (12, 13)]);
+}
+
+/// A task that read a block when it began does not read it again and again.
+#[test]
+fn what_ended_before_the_recording_does_not_begin_again() {
+    let items = (0..2).map(|i| item(Wait::Below(1), 2 * MS, i * 8, false)).collect();
+    let ended = Stream { goes_on: false, ..stream(Kind::Closed { depth: 1 }, items) };
+    let load = Load { streams: vec![ended], span: 13 * MS, overhead: 0 };
+    let done = simulate(&load, &settings(Scheduler::None, 8, 8), &disk(MS), Work::Time, 1);
+    assert_eq!(times(&done), [(0, 1), (3, 4)]);
+}
+
+fn arrival(tid: u32, at: u64) -> Arrival {
+    let at = Nanos(at * MS);
+    Arrival {
+        queued: at,
+        got: at,
+        inserted: Some(at),
+        issued: at,
+        data: at + Nanos(MS),
+        completed: at + Nanos(MS),
+        start: Sector(at.0 / MS * 8),
+        bytes: Bytes(4096),
+        class: Class::Read,
+        tid: Tid(tid),
+        task: format!("task-{tid}"),
+        preflush: false,
+        postflush: false,
+        joined: false,
+        requeued: false,
+    }
+}
+
+/// One goes on for the whole second, one for half of it, one reads a single block at its end.
+#[test]
+fn who_goes_on_is_read_off_the_recording() {
+    let mut arrivals: Vec<Arrival> = (0..100).map(|i| arrival(1, 10 * i)).collect();
+    arrivals.extend((0..50).map(|i| arrival(2, 10 * i + 5)));
+    arrivals.push(arrival(3, 995));
+    arrivals.sort_by_key(|a| a.queued);
+    let load = infer(&Recorded { arrivals, ..Recorded::default() });
+    let goes_on = |name: &str| load.streams.iter().find(|s| s.name.contains(name)).unwrap().goes_on;
+    assert!(goes_on("task-1"));
+    assert!(!goes_on("task-2"));
+    assert!(!goes_on("task-3"));
 }
 
 #[test]

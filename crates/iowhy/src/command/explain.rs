@@ -1,6 +1,7 @@
 //! `iowhy explain`.
 
 use super::print;
+use super::whatif::remedies;
 use crate::failure::Failure;
 use crate::part::Part;
 use crate::{reading, texts};
@@ -22,6 +23,9 @@ pub struct Explain {
     /// The part that is asked about
     #[command(flatten)]
     pub part: Part,
+    /// Beside a remedy that sets the I/O scheduler, say what it would have done (iowhy whatif): takes seconds
+    #[arg(long)]
+    pub predict: bool,
     /// Print one JSON object (schema iowhy.explain/1)
     #[arg(long)]
     pub json: bool,
@@ -47,8 +51,15 @@ impl Explain {
         let mut explanation = explain(&capture, self.part)?;
         let (told, remarks) = Told::beside(mails, &explanation);
         told.add_to(&mut explanation.verdicts);
+        let predicted = match self.predict {
+            true => remedies::predict(&mut explanation.verdicts, &capture, self.part)?,
+            false => Vec::new(),
+        };
         if self.json {
             let mut json = report::to_json(&explanation);
+            if let Some(fields) = json.as_object_mut().filter(|_| self.predict) {
+                fields.insert("predictions".into(), predicted.into());
+            }
             if let Some(fields) = json.as_object_mut().filter(|_| !told.mails.is_empty()) {
                 fields.insert("texts".into(), told.texts().into());
                 fields.insert("texts_remarks".into(), remarks.into());

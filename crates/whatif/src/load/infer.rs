@@ -32,6 +32,9 @@ const FOLLOWS: f64 = 0.8;
 /// And they must follow it within this part of what they would at random.
 const SOONER: f64 = 0.2;
 
+/// The part of the recording at its end in which a stream that goes on may be quiet: benchmarks end their jobs one by one.
+const QUIET: f64 = 0.05;
+
 /// The streams of a recording.
 pub fn infer(recorded: &Recorded) -> Load {
     let arrivals = &recorded.arrivals;
@@ -43,7 +46,7 @@ pub fn infer(recorded: &Recorded) -> Load {
         let key = if a.class == Class::Background { None } else { Some(a.tid) };
         groups.entry(key).or_default().push(a);
     }
-    let streams = chained(groups).iter().map(|(flusher, of)| stream(of, *flusher, began)).collect();
+    let streams = chained(groups).iter().map(|(flusher, of)| stream(of, *flusher, began, last)).collect();
     let waits: Vec<f64> =
         arrivals.iter().map(|a| a.inserted.unwrap_or(a.issued).since(a.queued).0 as f64).collect();
     // What the kernel takes when nothing is to be waited for: half of the lower half.
@@ -160,7 +163,7 @@ fn released(of: &[&Arrival], depth: u32) -> Vec<u64> {
     at
 }
 
-fn stream(of: &[&Arrival], flusher: bool, began: u64) -> Stream {
+fn stream(of: &[&Arrival], flusher: bool, began: u64, ended: u64) -> Stream {
     let found = in_flight(of);
     let queued: Vec<u64> = of.iter().map(|a| a.queued.0).collect();
     let n = of.len();
@@ -215,7 +218,19 @@ fn stream(of: &[&Arrival], flusher: bool, began: u64) -> Stream {
     }
     let name = if flusher { "writeback".into() } else { name(of) };
     let first = queued.first().map_or(0, |q| q - began);
-    Stream { name, kind, first, items: items(of, &found, kind), support }
+    let goes_on = n >= FEWEST && goes_on(of, began, ended);
+    if n >= FEWEST && !goes_on {
+        support += "; ended before the recording did";
+    }
+    Stream { name, kind, first, items: items(of, &found, kind), goes_on, support }
+}
+
+/// Whether a stream was not quiet for longer at the end than it was before, or than [`QUIET`].
+fn goes_on(of: &[&Arrival], began: u64, ended: u64) -> bool {
+    let last = of.iter().map(|a| a.completed.0).max().unwrap_or(began);
+    let pause = of.windows(2).map(|w| w[1].queued.0 - w[0].queued.0).max().unwrap_or(0);
+    let least = (QUIET * (ended - began) as f64) as u64;
+    ended - last <= pause.max(least)
 }
 
 fn name(of: &[&Arrival]) -> String {

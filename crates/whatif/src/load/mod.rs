@@ -80,6 +80,9 @@ pub struct Stream {
     pub first: u64,
     /// Its items.
     pub items: Vec<Item>,
+    /// Whether it still went on when the recording ended: if it is through earlier, it begins again. A task that read one
+    /// block does not read it again and again.
+    pub goes_on: bool,
     /// What speaks for the kind, in words.
     pub support: String,
 }

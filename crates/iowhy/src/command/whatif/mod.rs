@@ -1,23 +1,21 @@
 //! `iowhy whatif`.
 
 mod aim;
+mod arrivals;
+pub mod remedies;
+mod schedule;
 mod screen;
 
 use super::print;
 use crate::failure::Failure;
 use crate::part::Part;
-use crate::reading;
 use aim::Aim;
+use arrivals::Arrivals;
 use clap::Args;
-use evidence::{Device, System};
 use indicatif::{ProgressBar, ProgressStyle};
-use life::Lives;
 use serde_json::{json, Value as Json};
 use std::path::PathBuf;
-use trace::{Batch, DevId};
-use whatif::arrival::{Gather, Recorded};
-use whatif::predict::{held_back, Cell, Lab};
-use whatif::settings::{Settings, MQ_DEADLINE};
+use whatif::predict::{Cell, Lab};
 use whatif::simulate::Work;
 
 const WHAT_IT_DOES: &str = "The recorded requests are sent again through a model of the scheduler and of the device, \
@@ -53,6 +51,10 @@ pub struct WhatIf {
     /// Which device, where several were recorded: sda, 8:0
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<String>,
+    /// Show in which order requests went to the device in a stretch, recorded and simulated, with --set or as it was;
+    /// FROM-TO in seconds since the first event, as 12.3-12.9
+    #[arg(long, value_name = "FROM-TO", value_parser = schedule::stretch, conflicts_with_all = ["sweep", "suggest", "explain_load"])]
+    pub schedule: Option<std::ops::Range<u64>>,
     /// Show the streams that were found in the load, and what speaks for them; predict nothing
     #[arg(long)]
     pub explain_load: bool,
@@ -76,24 +78,28 @@ const SWEPT: usize = 8;
 impl WhatIf {
     /// Reads, fits, predicts, prints.
     pub fn run(&self) -> Result<(), Failure> {
-        if self.set.is_empty() && self.sweep.is_none() && !self.suggest && !self.explain_load {
+        if self.set.is_empty()
+            && self.sweep.is_none()
+            && self.schedule.is_none()
+            && !self.suggest
+            && !self.explain_load
+        {
             return Err(refused(
                 "nothing is asked".into(),
-                "say what would be set: --set read_expire=200; or --sweep, --suggest, --explain-load",
+                "say what would be set: --set read_expire=200; or --sweep, --suggest, --schedule, --explain-load",
             ));
         }
-        let (name, recorded, system) = self.read()?;
-        let device = system.device(&name);
+        let arrivals = Arrivals::read(&self.capture, self.part)?;
+        let asked_of = arrivals.of(self.device.as_deref())?;
+        let (name, recorded) = (&asked_of.name, &asked_of.recorded);
         if self.explain_load {
-            let load = whatif::load::infer(&recorded);
+            let load = whatif::load::infer(recorded);
             return match self.json {
-                true => print_json(&screen::load_json(&name, &load, &recorded)),
-                false => print(&screen::load(&name, &load)),
+                true => print_json(&screen::load_json(name, &load, recorded)),
+                false => print(&screen::load(name, &load)),
             };
         }
-        let told = |path: &str| told(device, &self.was, path);
-        let most = whatif::fit::most_in_device(&recorded);
-        let settings = Settings::recorded(told, most, held_back(&recorded)).map_err(|why| {
+        let settings = arrivals.settings(asked_of, &self.was).map_err(|why| {
             refused(why, "say how it was set: --was scheduler=mq-deadline nr_requests=256 ...")
         })?;
         // What is asked is tried before the device is fitted: that takes seconds.
@@ -106,16 +112,21 @@ impl WhatIf {
                 .map_err(|why| refused(why, "see iowhy whatif --help"))?,
             None => Vec::new(),
         };
+        let order =
+            self.schedule.as_ref().map(|s| schedule::Shown::new(recorded, arrivals.began, s)).transpose();
+        let order = order.map_err(|why| {
+            refused(why, "choose a stretch in which requests went to the device (iowhy events shows them)")
+        })?;
         let work = if self.fixed_work { Work::Amount } else { Work::Time };
         let bar = Bar::new();
-        let lab = Lab::new(&recorded, settings, work, self.seed, &|part| bar.at(part));
+        let lab = Lab::new(recorded, settings, work, self.seed, &|part| bar.at(part));
         bar.0.finish_and_clear();
         let lab = lab.map_err(|why| refused(why, "no prediction can be made from this recording"))?;
         if let Some((key, ..)) = &self.sweep {
             let rows: Vec<(u64, Vec<Cell>)> = values.iter().map(|(v, s)| (*v, lab.predict(s))).collect();
             return match self.json {
-                true => print_json(&screen::sweep_json(&name, key, &rows)),
-                false => print(&screen::sweep(&name, key, &rows)),
+                true => print_json(&screen::sweep_json(name, key, &rows)),
+                false => print(&screen::sweep(name, key, &rows)),
             };
         }
         if let Some(aim) = &self.aim {
@@ -125,51 +136,22 @@ impl WhatIf {
                 true => print_json(
                     &json!({ "schema": "iowhy.whatif/1", "device": name, "suggested": found.to_json() }),
                 ),
-                false => print(&found.render(&name, &lab)),
+                false => print(&found.render(name, &lab)),
+            };
+        }
+        if let Some(shown) = order {
+            let shown = shown
+                .simulate(&lab, &asked)
+                .map_err(|why| refused(why, "no prediction can be made from this recording"))?;
+            return match self.json {
+                true => print_json(&shown.to_json(name, &self.set)),
+                false => print(&shown.render(name, &self.set)),
             };
         }
         let cells = lab.predict(&asked);
         match self.json {
-            true => print_json(&screen::to_json(&name, &self.set, &lab, &cells)),
-            false => print(&screen::render(&name, &self.set, &lab, &cells)),
-        }
-    }
-
-    fn read(&self) -> Result<(String, Recorded, System), Failure> {
-        let recording = self.part.of(reading::open(&self.capture)?);
-        let system = recording.place.as_deref().map(System::read).unwrap_or_default();
-        let names = recording.names.clone();
-        let (mut lives, mut gather) = (Lives::default(), Gather::default());
-        let quality =
-            reading::read(recording, &self.capture, |batch: &Batch| lives.feed(batch, &mut gather))?;
-        let lost: u64 = quality.lost.values().sum();
-        if lost > 0 {
-            return Err(refused(
-                format!("{lost} events were lost: which requests are missing is not known"),
-                "record again with larger buffers, or choose a part without losses (--stopwatch)",
-            ));
-        }
-        let name_of = |dev: DevId| {
-            let told = system.device_name(dev).map(str::to_string);
-            let named = || names.iter().find(|(d, _)| *d == dev).map(|(_, name)| name.clone());
-            told.or_else(named).unwrap_or_else(|| dev.to_string())
-        };
-        let mut all: Vec<(DevId, Recorded)> = gather.finish().into_iter().collect();
-        all.sort_by_key(|(_, r)| std::cmp::Reverse(r.arrivals.len()));
-        let wanted = |dev: DevId| match &self.device {
-            Some(d) => name_of(dev) == d.trim_start_matches("/dev/") || dev.to_string() == *d,
-            None => true,
-        };
-        let list: Vec<String> = all.iter().map(|(dev, _)| name_of(*dev)).collect();
-        let mut chosen = all.into_iter().filter(|(dev, _)| wanted(*dev));
-        match (chosen.next(), chosen.next(), &self.device) {
-            (Some((dev, recorded)), None, _) => Ok((name_of(dev), recorded, system)),
-            (Some(_), Some(_), _) => Err(refused(
-                format!("several devices were recorded: {}", list.join(", ")),
-                "choose one with --device",
-            )),
-            (None, _, Some(d)) => Err(refused(format!("no request of {d} was recorded"), &list.join(", "))),
-            (None, _, None) => Err(refused("no request was recorded".into(), "the device was idle")),
+            true => print_json(&screen::to_json(name, &self.set, &lab, &cells)),
+            false => print(&screen::render(name, &self.set, &lab, &cells)),
         }
     }
 }
@@ -180,31 +162,6 @@ fn refused(what: String, help: &str) -> Failure {
 
 fn print_json(json: &Json) -> Result<(), Failure> {
     print(&(serde_json::to_string_pretty(json).unwrap_or_default() + "\n"))
-}
-
-/// The text of a setting: as the user says it was, or as the recording tells.
-fn told(device: Option<&Device>, was: &[(String, String)], path: &str) -> Option<String> {
-    let key = match path {
-        "mq/0/nr_tags" | "device/queue_depth" => "queue_depth",
-        path => path.rsplit('/').next().unwrap_or(path),
-    };
-    if let Some((_, value)) = was.iter().find(|(k, _)| k == key) {
-        return Some(value.clone());
-    }
-    if let Some(text) = device.and_then(|d| d.attribute(path)) {
-        return Some(text.value);
-    }
-    // Who says that it was mq-deadline and no more means its defaults.
-    let is_deadline = was.iter().any(|(k, v)| k == "scheduler" && v == "mq-deadline");
-    let default = match key {
-        "read_expire" => "500",
-        "write_expire" => "5000",
-        "writes_starved" => "2",
-        "fifo_batch" => "16",
-        "front_merges" => "1",
-        _ => return None,
-    };
-    (is_deadline && MQ_DEADLINE.contains(&key)).then(|| default.into())
 }
 
 fn assignment(text: &str) -> Result<(String, String), String> {

@@ -1,0 +1,100 @@
+//! In which order requests went to the device in a stretch of time: as recorded, and as simulated.
+//!
+//! A percentile says how long reads waited; the order says for whom. Times count from the first arrival, in nanoseconds.
+
+use crate::arrival::Recorded;
+use crate::load::Load;
+use crate::simulate::Done;
+use serde::Serialize;
+use std::ops::Range;
+
+/// A request that went to the device. What joined it later went with it and is none of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Sent {
+    /// When.
+    pub issued: u64,
+    /// How long it had been in the scheduler.
+    pub waited: u64,
+    /// [`life::Class::index`].
+    pub class: usize,
+    /// Where, in sectors.
+    pub sector: u64,
+    /// How much; 0 for a flush.
+    pub bytes: u64,
+}
+
+/// As recorded.
+pub fn recorded(r: &Recorded, stretch: &Range<u64>) -> Vec<Sent> {
+    let Some(began) = r.arrivals.first().map(|a| a.queued) else { return Vec::new() };
+    let sent = r.arrivals.iter().filter(|a| !a.joined).map(|a| Sent {
+        issued: a.issued.since(began).0,
+        waited: a.inserted.map_or(0, |i| a.issued.since(i).0),
+        class: a.class.index(),
+        sector: a.start.0,
+        bytes: a.bytes.0,
+    });
+    in_order(sent, stretch)
+}
+
+/// As simulated.
+pub fn simulated(load: &Load, done: &[Done], stretch: &Range<u64>) -> Vec<Sent> {
+    let sent = done.iter().filter(|d| !d.joined).map(|d| Sent {
+        issued: d.issued,
+        waited: d.issued.saturating_sub(d.inserted),
+        class: usize::from(d.class),
+        sector: load.streams[d.from.0 as usize].items[d.from.1 as usize].sector,
+        bytes: u64::from(d.bytes),
+    });
+    in_order(sent, stretch)
+}
+
+fn in_order(sent: impl Iterator<Item = Sent>, stretch: &Range<u64>) -> Vec<Sent> {
+    let mut sent: Vec<Sent> = sent.filter(|s| stretch.contains(&s.issued)).collect();
+    // The sort is stable: what is issued at one time stays as it was.
+    sent.sort_by_key(|s| s.issued);
+    sent
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arrival::Arrival;
+    use life::Class;
+    use trace::{Bytes, Nanos, Sector, Tid};
+
+    fn arrival(queued: u64, issued: u64, joined: bool) -> Arrival {
+        Arrival {
+            queued: Nanos(queued),
+            got: Nanos(queued),
+            inserted: Some(Nanos(queued + 1)),
+            issued: Nanos(issued),
+            data: Nanos(issued + 5),
+            completed: Nanos(issued + 5),
+            start: Sector(queued * 8),
+            bytes: Bytes(4096),
+            class: Class::Read,
+            tid: Tid(1),
+            task: String::new(),
+            preflush: false,
+            postflush: false,
+            joined,
+            requeued: false,
+        }
+    }
+
+    /// The second overtakes the first; what joined is not told again; the stretch begins with the first arrival.
+    #[test]
+    fn the_order_is_that_of_the_device() {
+        let arrivals = vec![
+            arrival(100, 150, false),
+            arrival(101, 120, false),
+            arrival(102, 120, true),
+            arrival(900, 999, false),
+        ];
+        let r = Recorded { arrivals, ..Recorded::default() };
+        let sent = recorded(&r, &(0..60));
+        let told: Vec<(u64, u64)> = sent.iter().map(|s| (s.issued, s.waited)).collect();
+        assert_eq!(told, [(20, 18), (50, 49)]);
+        assert!(recorded(&r, &(60..61)).is_empty());
+    }
+}
