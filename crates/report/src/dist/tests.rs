@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::operations::Places;
-use life::{Op, TaskName, Timeline};
+use life::{TaskName, Timeline};
 use operation::{Done, Entry, Node, Wait};
-use trace::{Bytes, Cpu, Flags, Sector, Tid};
+use trace::Tid;
 
 const DISK: DevId = DevId(8 << 20);
 
@@ -19,24 +19,7 @@ fn read(dev: DevId, from: u64, d2c: u64) -> Request {
         completed,
         ..Timeline::default()
     };
-    Request {
-        dev,
-        op: Op::Read,
-        flags: Flags::READ,
-        start: Sector(8),
-        bytes: Bytes(4096),
-        tid: Tid(7),
-        task: TaskName(0),
-        submit_cpu: Cpu(0),
-        complete_cpu: Cpu(0),
-        bios: 1,
-        merges: 0,
-        split: false,
-        completions: 1,
-        error: 0,
-        time,
-        company: Default::default(),
-    }
+    testkit::plain_read(dev, time)
 }
 
 /// An operation from `from` on; with a request it waited for it to its end.

@@ -9,7 +9,7 @@ use operation::{Account, Done, Entry, Hop, Kind, Node, Operation, Part, Wait};
 use proptest::prelude::*;
 use stats::{Kept, Met};
 use std::collections::BTreeMap;
-use trace::{Bytes, Call, CommitPhase, Cpu, DevId, Flags, Fs, Nanos, Sector, TextId, Tid};
+use trace::{Bytes, Call, CommitPhase, DevId, Flags, Fs, Nanos, Sector, TextId, Tid};
 
 const DISK: DevId = DevId(8 << 20);
 
@@ -24,24 +24,9 @@ fn leaf(reason: Reason) -> Part {
 fn write(tid: u32, sector: u64, bytes: u64, flags: Flags, completed: u64) -> Part {
     let flush = FlushWait { issued: Nanos(completed), completed: Nanos(completed) };
     let time = Timeline { completed: Nanos(completed), preflush: Some(flush), ..Timeline::default() };
-    Part::Request(Box::new(Entry::of(Done::Request(Request {
-        dev: DISK,
-        op: Op::Write,
-        flags,
-        start: Sector(sector),
-        bytes: Bytes(bytes),
-        tid: Tid(tid),
-        task: TaskName(0),
-        submit_cpu: Cpu(0),
-        complete_cpu: Cpu(0),
-        bios: 1,
-        merges: 0,
-        split: false,
-        completions: 1,
-        error: 0,
-        time,
-        company: Default::default(),
-    }))))
+    let (start, bytes, tid) = (Sector(sector), Bytes(bytes), Tid(tid));
+    let request = Request { op: Op::Write, flags, start, bytes, tid, ..testkit::plain_read(DISK, time) };
+    Part::Request(Box::new(Entry::of(Done::Request(request))))
 }
 
 fn kept(nodes: Vec<Node>, total: u64) -> Kept {
