@@ -8,6 +8,7 @@
 use crate::error::{Error, Result};
 use crate::place::Place;
 use crate::scenario::{self, Scenario, Step};
+use causes::words;
 use std::time::Duration;
 
 /// Files are no smaller: below, a disk's own cache answers.
@@ -82,8 +83,8 @@ impl Plan {
             return Err(Error::refused(
                 format!(
                     "a checkup must be allowed to write {} and find {} free",
-                    crate::units::bytes(SMALLEST * parts),
-                    crate::units::bytes(SMALLEST * OF_FREE)
+                    words::bytes(SMALLEST * parts),
+                    words::bytes(SMALLEST * OF_FREE)
                 ),
                 format!("free some space, or allow more: --write-at-most {}M", needed >> 20),
             ));

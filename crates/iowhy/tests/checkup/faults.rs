@@ -1,0 +1,74 @@
+//! A disk with a fault is named for it: the finding, and the cause where a recording shows it.
+
+use crate::disk::{findings, on_disk, steady, GOOD};
+
+fn named(disk: &str, setup: &str, only: &str, finding: &str, cause: &str) {
+    steady(|| {
+        let Some(done) =
+            on_disk(disk, setup, &format!("checkup --only {only} --seconds 1 -o r.json; clean 0"))
+        else {
+            return Ok(());
+        };
+        let found = findings(&done.json("r.json"));
+        match found.iter().any(|f| f.starts_with(finding) && f.contains(cause)) {
+            true => Ok(()),
+            false => Err(format!("no {finding} because of {cause}: {found:#?}\n{}", done.said())),
+        }
+    });
+}
+
+#[test]
+fn a_disk_that_flushes_slowly() {
+    let disk = "--channels 8 --read-us 500 --write-us 500 --flush-us 15000";
+    named(disk, "", "5", "5 slow-fsync", "flush-cost");
+}
+
+#[test]
+fn a_disk_whose_writers_starve_its_readers() {
+    // Writeback comes in bursts of some MiB, and the disk is busy with each for a tenth of a second.
+    let disk = "--channels 2 --read-us 500 --write-us 500 --mbps 40";
+    named(disk, "echo 0 > $queue/wbt_lat_usec", "2", "2 writers-starve-readers", "writeback-flood");
+}
+
+#[test]
+fn a_disk_that_stalls() {
+    named(&format!("{GOOD} --stall-every 60 --stall-us 300000"), "", "1", "1 stalls", "device-stall");
+}
+
+#[test]
+fn a_disk_that_asks_for_stable_pages() {
+    let disk = "--channels 2 --read-us 200 --write-us 15000";
+    named(disk, "echo 1 > $queue/stable_writes", "3", "3 appends-stall", "stable-page");
+}
+
+/// A disk that serves one at a time and whose large requests are cut: both are found; the remedy of one is tried, and taken
+/// back, also by the next checkup after a kill.
+#[test]
+fn a_remedy_is_tried_and_taken_back() {
+    let run = r#"
+limit() { cat $queue/max_sectors_kb; }
+echo yes | checkup --only 4 --seconds 0.4 --apply-trial -o r.json; [ "$(limit)" = 32 ]; clean 0
+echo no | checkup --only 4 --seconds 0.15 --apply-trial -o no.json; [ "$(limit)" = 32 ]
+# Killed in the middle of it: the next one restores.
+set -m; echo yes | bash -c 'echo $$ > trial.pid; exec "$IOWHY" checkup mnt --only 4 --seconds 0.3 --apply-trial' >/dev/null 2>said.txt & set +m
+for i in $(seq 1200); do [ "$(limit)" = 32 ] || break; sleep 0.05; done
+[ "$(limit)" != 32 ] || { cat said.txt; exit 6; }
+kill -KILL $(cat trial.pid); sleep 0.2
+PATH= "$IOWHY" checkup mnt 2>next.txt && exit 9 || true
+[ "$(limit)" = 32 ] || { cat next.txt; exit 5; }
+"$IOWHY" record --clean > /dev/null; clean 0
+"#;
+    let disk = "--channels 1 --read-us 1000 --write-us 1000 --mbps 400";
+    steady(|| {
+        let Some(done) = on_disk(disk, "echo 32 > $queue/max_sectors_kb", run) else { return Ok(()) };
+        let json = done.json("r.json");
+        let (trial, found) = (&json["trial"], findings(&json));
+        assert!(done.json("no.json")["trial"].is_null());
+        let named = ["1 one-at-a-time", "4 requests-cut request-size"];
+        let all = named.iter().all(|n| found.iter().any(|f| f.starts_with(n)));
+        match all && trial["helped"] == true && trial["was"] == "32" {
+            true => Ok(()),
+            false => Err(format!("{found:#?}, {trial:#}\n{}", done.said())),
+        }
+    });
+}
