@@ -70,7 +70,7 @@ impl Plan {
             return Err(Error::refused(format!("there is no scenario {n}"), "there are 1 to 7"));
         }
         let (usual_step, usual_bytes, largest, least_time, lay) = match wish.length {
-            Length::Quick => (Duration::from_millis(1_600), 4u64 << 30, 256u64 << 20, 60, 3),
+            Length::Quick => (Duration::from_millis(1_400), 4u64 << 30, 256u64 << 20, 60, 3),
             Length::Full => (Duration::from_secs(20), 32 << 30, 2 << 30, 600, 20),
         };
         let step = wish.step.unwrap_or(usual_step);

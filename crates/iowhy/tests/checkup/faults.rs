@@ -35,6 +35,23 @@ fn a_disk_that_stalls() {
     named(&format!("{GOOD} --stall-every 60 --stall-us 300000"), "", "1", "1 stalls", "device-stall");
 }
 
+/// A volume with a limit that sleeps when it is idle: both are found, and that it serves few at once is not held against it.
+#[test]
+fn a_disk_that_is_held_back_and_sleeps() {
+    let disk = "--channels 8 --read-us 500 --write-us 500 --rate 400 --burst 30 --sleep-after-ms 100 --wake-us 30000";
+    steady(|| {
+        let Some(done) = on_disk(disk, "", "checkup --only 1 --seconds 2 -o r.json; clean 0") else {
+            return Ok(());
+        };
+        let found = findings(&done.json("r.json"));
+        let has = |what: &str, why: &str| found.iter().any(|f| f.starts_with(what) && f.contains(why));
+        let right = has("1 rate-limited", "rate-limit")
+            && has("1 slow-after-a-pause", "power-state")
+            && !has("1 one-at-a-time", "");
+        right.then_some(()).ok_or_else(|| format!("{found:#?}\n{}", done.said()))
+    });
+}
+
 #[test]
 fn a_disk_that_asks_for_stable_pages() {
     let disk = "--channels 2 --read-us 200 --write-us 15000";

@@ -109,8 +109,8 @@ bash -c 'mount --bind "$DIR/table" /proc/$$/mountinfo; exec "$IOWHY" checkup "$D
 fn a_nearly_full_file_system_is_refused() {
     let script = r#"
 cd "$DIR"; mkdir m bin; printf '#!/bin/sh\necho no fio at all\n' > bin/fio; chmod +x bin/fio; export PATH="$DIR/bin:$PATH"
-truncate -s 1G image; mkfs.ext4 -q -F -m 0 image; mount -o loop image m; fallocate -l 850M m/fill
-"$IOWHY" checkup m; echo; echo ANYWAY; "$IOWHY" checkup --anyway m; fallocate -l 70M m/more
+truncate -s 1G image; mkfs.ext4 -q -F -m 0 image; mount -o loop image m; fallocate -l 875M m/fill
+"$IOWHY" checkup m; echo; echo ANYWAY; "$IOWHY" checkup --anyway m; fallocate -l 40M m/more
 echo; echo FULLER; "$IOWHY" checkup --anyway m; ls -A m | wc -l; umount m"#;
     let Some(said) = in_namespace(script) else { return };
     let (refused, rest) = said.split_once("nearly full").unwrap_or_else(|| panic!("{said}"));
