@@ -23,7 +23,7 @@ use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -57,6 +57,8 @@ pub struct Load<'a> {
     pub interval: Duration,
     /// How much it may write.
     pub most_bytes: u64,
+    /// Bytes that the watchdog saw it write.
+    pub wrote: AtomicU64,
     /// Where to record, and which device.
     pub record: Option<(&'a Host, &'a str)>,
 }
@@ -72,6 +74,8 @@ pub struct Loaded {
     pub trouble: Option<String>,
     /// Whether it had to be ended.
     pub ended: bool,
+    /// Bytes that it wrote: as fio counts them, or as the kernel does if fio could not say.
+    pub written: u64,
     /// Why it was not recorded.
     pub not_recorded: Option<String>,
 }
@@ -124,6 +128,7 @@ impl Load<'_> {
             return Err(Error::Interrupted);
         }
         loaded.ended = why.is_some();
+        loaded.written = self.wrote.load(Ordering::Relaxed);
         match results(&home.file(RESULT)) {
             Ok(measured) => {
                 loaded.trouble = why.or_else(|| {
@@ -131,6 +136,8 @@ impl Load<'_> {
                         .iter()
                         .find_map(|m| Some(format!("fio's job {} ended: {}", m.job, m.error.as_ref()?)))
                 });
+                let by_fio = measured.iter().filter(|m| m.op == "write").map(|m| m.bytes).sum();
+                loaded.written = if loaded.ended { loaded.written.max(by_fio) } else { by_fio };
                 loaded.measured = measured;
             }
             Err(e) => loaded.trouble = Some(why.unwrap_or_else(|| said(home, e))),
@@ -191,6 +198,7 @@ impl Load<'_> {
     /// Does something while the watchdog watches.
     fn watched<T>(&self, home: &Home, signals: &Signals, run: impl FnOnce() -> T) -> (T, Option<String>) {
         let (over, why) = (AtomicBool::new(false), Mutex::new(None));
+        self.wrote.store(0, Ordering::Relaxed);
         let _ = fs::remove_file(home.file(PID));
         let out = std::thread::scope(|scope| {
             scope.spawn(|| self.watch(home, signals, &over, &why));
@@ -210,14 +218,16 @@ impl Load<'_> {
             let pid = fs::read_to_string(home.file(PID)).ok().and_then(|t| t.parse::<i32>().ok());
             let Some(pid) = pid.filter(|p| *p > 1) else { continue };
             let began = *began.get_or_insert_with(Instant::now);
+            let wrote = written(pid).unwrap_or(0);
+            self.wrote.fetch_max(wrote, Ordering::Relaxed);
             let reason = if signals.came() {
                 Some("a signal came".to_string())
             } else if began.elapsed() > self.time + GRACE {
                 let limit = humantime::format_duration(Duration::from_secs((self.time + GRACE).as_secs()));
                 Some(format!("the load did not end within {limit} and was killed"))
             } else {
-                written(pid).filter(|n| *n > self.most_bytes + SLACK).map(|n| {
-                    format!("the load wrote {}, more than its limit, and was killed", words::bytes(n))
+                (wrote > self.most_bytes + SLACK).then(|| {
+                    format!("the load wrote {}, more than its limit, and was killed", words::bytes(wrote))
                 })
             };
             let group = Pid::from_raw(pid);

@@ -24,6 +24,7 @@ use causes::words;
 use record::Host;
 use report::Explanation;
 use std::path::Path;
+use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 /// The data file's name in the job files.
@@ -216,14 +217,14 @@ impl Runner<'_> {
             time,
             interval: output::interval(self.plan.time_of(step)),
             most_bytes: step.writes * self.laid.size,
+            wrote: AtomicU64::new(0),
             record,
         };
         let loaded = load.run(self.home, self.signals)?;
         *ended = loaded.ended;
         done.measured = loaded.measured;
         done.trouble = loaded.trouble;
-        checkup.written_bytes +=
-            done.measured.iter().filter(|m| m.op == "write").map(|m| m.bytes).sum::<u64>();
+        checkup.written_bytes += loaded.written;
         if let Some(why) = loaded.not_recorded {
             checkup.recorded = false;
             let said = format!("not recorded: {why}");

@@ -32,6 +32,8 @@ pub fn skip(why: &str) {
 /// The functions of every script: `attach OPTIONS` makes a disk with a file system at mnt, `detach` takes it away.
 const SCRIPT: &str = r#"
 cd "$DIR"; chmod 755 .; mkdir m mnt
+# In this namespace only: so that it can be seen whether an instance is left.
+mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
 # The kernel's threads for the loop device and the journal come and go.
 workers() { for p in $(pgrep "^(kworker/[0-9u]|jbd2/loop)"); do chrt $1 -p $2 $p 2>/dev/null || true; done; }
 # A loop device keeps its settings for the next one that gets it.
@@ -58,7 +60,7 @@ clean() {
   [ -z "$(left)" ] || { echo "LEFT:"; left; exit 7; }
   # Loads work in the folder; other checkups of this machine do not concern us.
   ! ls -l /proc/[0-9]*/cwd 2>/dev/null | grep -F "$DIR/mnt" || { echo "LEFT: a load"; exit 7; }
-  for i in /sys/kernel/tracing/instances/iowhy-$1-* /sys/kernel/debug/tracing/instances/iowhy-$1-*; do [ ! -e "$i" ] || { echo "LEFT: $i"; exit 7; }; done
+  for i in /sys/kernel/tracing/instances/iowhy-$1-*; do [ ! -e "$i" ] || { echo "LEFT: $i"; exit 7; }; done
 }
 "#;
 

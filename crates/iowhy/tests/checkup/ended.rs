@@ -12,7 +12,7 @@ before=$(set_now)
 # Stages by what they leave in the folder: not yet there, laying the data, a load that runs, a load that is recorded.
 stage() { case $1 in
   data|load.pid) for i in $(seq 1200); do [ -e mnt/.iowhy-checkup-*/$1 ] && return; sleep 0.02; done; echo "no $1"; exit 6;;
-  recorded) stage load.pid; for i in $(seq 1200); do [ -e /sys/kernel/tracing/instances/iowhy-$pid-* ] && break; sleep 0.02; done;;
+  recorded) stage load.pid; for i in $(seq 1200); do [ -e /sys/kernel/tracing/instances/iowhy-$pid-* ] && return; sleep 0.02; done; echo "not recorded"; exit 6;;
   begun) sleep 0.1;;
 esac }
 begin() {
@@ -77,7 +77,7 @@ mkdir bin; cat > bin/fio <<'END'
 [ "$1" = --version ] && { echo fio-3.33; exit; }
 exec dd if=/dev/zero of=big bs=64k count=20000 oflag=dsync
 END
-chmod +x bin/fio; PATH="$DIR/bin:$PATH" checkup --only 7 --seconds 1 -o r.json; clean 0
+chmod +x bin/fio; PATH="$DIR/bin:$PATH" checkup --only 1 --seconds 1 -o r.json; clean 0
 "#;
     let Some(done) = on_disk(GOOD, "", run) else { return };
     let json = done.json("r.json");
@@ -90,5 +90,9 @@ chmod +x bin/fio; PATH="$DIR/bin:$PATH" checkup --only 7 --seconds 1 -o r.json; 
         .collect();
     assert!(troubles[0].contains("more than its limit, and was killed"), "{troubles:#?}");
     assert!(troubles[1].contains("not run"), "{troubles:#?}");
+    // What it wrote until then is counted, and it is little.
+    let laid = json["probe"]["size"].as_u64().unwrap();
+    let written = json["written_bytes"].as_u64().unwrap() - laid;
+    assert!((8 << 20..64 << 20).contains(&written), "{written}");
     assert!(!done.said().contains("A CLEAN BILL"), "{}", done.said());
 }
