@@ -138,6 +138,8 @@ pub struct Latency {
     pub mean_ns: u64,
     /// The median.
     pub p50_ns: u64,
+    /// One in five is slower.
+    pub p80_ns: u64,
     /// One in twenty is slower.
     pub p95_ns: u64,
     /// One in a hundred is slower.

@@ -53,13 +53,13 @@ pub fn judge(s: &mut Scenario, p: &Probe, disk: Option<&str>, settings: &BTreeMa
         // What remains when the part of the processors is taken away.
         let part: f64 = elsewhere.clone().map(|c| c.share).sum();
         let left = finding.measured_ns as f64 * (1.0 - part).max(0.0);
-        let not_the_disk = storage.is_empty() || left <= finding.expected_ns as f64;
+        let not_the_disk = storage.is_empty() && part >= WHY || left <= finding.expected_ns as f64;
         if let (true, Some(why)) = (not_the_disk, elsewhere.next()) {
             s.remarks.push(format!(
                 "{}; not the disk: {} ({:.0} %)",
                 finding.says,
                 why.title.to_lowercase().trim_end_matches('.'),
-                why.share * 100.0
+                part * 100.0
             ));
             continue;
         }
@@ -121,6 +121,7 @@ mod tests {
             count: 1_000,
             p50_ns: p50,
             mean_ns: p50,
+            p80_ns: p50,
             p95_ns: p99,
             p99_ns: p99,
             p999_ns: p99,
@@ -167,6 +168,8 @@ mod tests {
         assert_eq!(both.findings[0].causes, ["flush-cost"]);
         let s = readers(latency(MS, 100 * MS), &[("cpu-wait", 0.9)]);
         assert_eq!((s.verdict.as_str(), s.findings.len()), ("good", 0));
+        // That nothing explains it does not clear the disk.
+        assert_eq!(readers(latency(MS, 100 * MS), &[("cpu-wait", 0.01)]).verdict, "suffers");
         assert!(s.remarks[0].contains("not the disk"), "{:?}", s.remarks);
     }
 
