@@ -74,12 +74,12 @@ fn in_namespace(script: &str) -> Option<String> {
     let dir = tempfile::tempdir().unwrap();
     let words = ["-m", "--propagation", "private", "bash", "-uc", script];
     let out = Command::new("unshare").args(words).env("DIR", dir.path()).env("IOWHY", IOWHY).output();
-    let said = match &out {
-        Ok(out) => String::from_utf8_lossy(&out.stdout).into_owned() + &String::from_utf8_lossy(&out.stderr),
-        Err(e) => e.to_string(),
+    let Ok(out) = out else {
+        skip("unshare is not installed");
+        return None;
     };
-    let not_here =
-        ["Operation not permitted", "cannot find an unused loop", "must be superuser", "No such file"];
+    let said = String::from_utf8_lossy(&out.stdout).into_owned() + &String::from_utf8_lossy(&out.stderr);
+    let not_here = ["Operation not permitted", "failed to setup loop device", "must be superuser"];
     if not_here.iter().any(|m| said.contains(m)) {
         skip(&said);
         return None;
