@@ -30,6 +30,11 @@ pub fn size(b: Bytes) -> String {
     }
 }
 
+/// A size given as a plain number of bytes.
+pub fn bytes(n: u64) -> String {
+    size(Bytes(n))
+}
+
 /// A part of a whole: `99.9 %`, `0.1 %`, `97 %`.
 pub fn percent(share: f64) -> String {
     let p = share * 100.0;
@@ -59,7 +64,7 @@ pub fn counted(n: u64, one: &str, many: &str) -> String {
 }
 
 /// Three digits, no more: `1.08`, `7.5`, `164`.
-fn three(v: f64) -> String {
+pub fn three(v: f64) -> String {
     let s = match v {
         v if v >= 99.95 => return format!("{v:.0}"),
         v if v >= 9.995 => format!("{v:.1}"),

@@ -4,10 +4,11 @@
 //! So the next run knows which folders nobody owns any more, without guessing by process numbers, and removes them. Only a
 //! real folder of this user, with our name and our marker in it, is ever removed.
 
-use crate::error::{At, Error, Result};
+use crate::error::{Error, Result};
 use crate::settings;
 use nix::sys::signal::{kill, Signal};
 use nix::unistd::Pid;
+use record::At;
 use rustix::fs::{flock, FlockOperation};
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};

@@ -6,6 +6,7 @@
 /// Name and text of each, in the order of the scenarios.
 pub const JOBS: &[(&str, &str)] = &[
     ("quiet.fio", include_str!("../jobs/quiet.fio")),
+    ("pauses.fio", include_str!("../jobs/pauses.fio")),
     ("readers-alone.fio", include_str!("../jobs/readers-alone.fio")),
     ("beside-direct.fio", include_str!("../jobs/beside-direct.fio")),
     ("beside-buffered.fio", include_str!("../jobs/beside-buffered.fio")),

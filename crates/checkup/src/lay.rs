@@ -1,7 +1,8 @@
 //! Lays the data file that is read later, and learns by it how fast the disk writes.
 
-use crate::error::{At, Error, Result};
-use crate::run::Signals;
+use crate::error::{Error, Result};
+use crate::signals::Signals;
+use record::At;
 use rustix::fs::{fadvise, Advice};
 use std::fs::File;
 use std::io::Write;

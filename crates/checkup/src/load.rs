@@ -4,24 +4,26 @@
 //! kernel to be killed when we die (PR_SET_PDEATHSIG, which outlives exec), goes to our folder and becomes fio. All jobs
 //! are threads of it. A watchdog ends the whole group when it takes longer or writes more than it should, or when a signal came.
 
-use crate::error::{At, Error, Result};
-use crate::fio::{results, Fio};
+use crate::error::{Error, Result};
+use crate::fio::Fio;
 use crate::home::Home;
+use crate::output::results;
 use crate::plan::GRACE;
 use crate::result::Measured;
-use crate::run::Signals;
+use crate::signals::Signals;
+use causes::words;
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{killpg, Signal};
 use nix::unistd::{setpgid, Pid};
-use record::{Detail, Host, Output, Stop};
+use record::{At, Detail, Host, Output, Stop};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -51,8 +53,12 @@ pub struct Load<'a> {
     pub variables: &'a BTreeMap<String, String>,
     /// How long it should take.
     pub time: Duration,
+    /// How often fio says what it has measured so far.
+    pub interval: Duration,
     /// How much it may write.
     pub most_bytes: u64,
+    /// Bytes that the watchdog saw it write.
+    pub wrote: AtomicU64,
     /// Where to record, and which device.
     pub record: Option<(&'a Host, &'a str)>,
 }
@@ -68,6 +74,8 @@ pub struct Loaded {
     pub trouble: Option<String>,
     /// Whether it had to be ended.
     pub ended: bool,
+    /// Bytes that it wrote: as fio counts them, or as the kernel does if fio could not say.
+    pub written: u64,
     /// Why it was not recorded.
     pub not_recorded: Option<String>,
 }
@@ -120,6 +128,7 @@ impl Load<'_> {
             return Err(Error::Interrupted);
         }
         loaded.ended = why.is_some();
+        loaded.written = self.wrote.load(Ordering::Relaxed);
         match results(&home.file(RESULT)) {
             Ok(measured) => {
                 loaded.trouble = why.or_else(|| {
@@ -127,6 +136,8 @@ impl Load<'_> {
                         .iter()
                         .find_map(|m| Some(format!("fio's job {} ended: {}", m.job, m.error.as_ref()?)))
                 });
+                let by_fio = measured.iter().filter(|m| m.op == "write").map(|m| m.bytes).sum();
+                loaded.written = if loaded.ended { loaded.written.max(by_fio) } else { by_fio };
                 loaded.measured = measured;
             }
             Err(e) => loaded.trouble = Some(why.unwrap_or_else(|| said(home, e))),
@@ -139,7 +150,8 @@ impl Load<'_> {
         let mut words: Vec<OsString> = vec![me.into(), HIDDEN.into(), home.path().into(), "--".into()];
         words.extend(self.variables.iter().map(|(name, value)| format!("{name}={value}").into()));
         words.push(self.fio.path.clone().into());
-        words.extend(["--output-format=json", "--output", RESULT, JOB].map(OsString::from));
+        words.push(format!("--status-interval={}ms", self.interval.as_millis()).into());
+        words.extend(["--output-format=json+", "--output", RESULT, JOB].map(OsString::from));
         Ok(words)
     }
 
@@ -161,7 +173,10 @@ impl Load<'_> {
         };
         let (outcome, why) = self.watched(home, signals, || record::record(host, &plan, &mut |_| {}));
         match outcome {
-            Ok(recorded) => Ok(Ok((recorded.folder, why))),
+            Ok(recorded) => {
+                let died = recorded.capture.exit_status.and_then(died);
+                Ok(Ok((recorded.folder, why.or(died))))
+            }
             // It ran, and only the recording could not be finished.
             Err(e) if home.file(RESULT).exists() => {
                 Ok(Ok((None, why.or(Some(format!("the recording failed: {e}"))))))
@@ -176,13 +191,14 @@ impl Load<'_> {
         let words = self.words(home)?;
         let (outcome, why) =
             self.watched(home, signals, || Command::new(&words[0]).args(&words[1..]).status());
-        outcome.at("starting", Path::new(&words[0]))?;
-        Ok(why)
+        let status = outcome.at("starting", Path::new(&words[0]))?;
+        Ok(why.or_else(|| died(128 + status.signal()?)))
     }
 
     /// Does something while the watchdog watches.
     fn watched<T>(&self, home: &Home, signals: &Signals, run: impl FnOnce() -> T) -> (T, Option<String>) {
         let (over, why) = (AtomicBool::new(false), Mutex::new(None));
+        self.wrote.store(0, Ordering::Relaxed);
         let _ = fs::remove_file(home.file(PID));
         let out = std::thread::scope(|scope| {
             scope.spawn(|| self.watch(home, signals, &over, &why));
@@ -202,14 +218,16 @@ impl Load<'_> {
             let pid = fs::read_to_string(home.file(PID)).ok().and_then(|t| t.parse::<i32>().ok());
             let Some(pid) = pid.filter(|p| *p > 1) else { continue };
             let began = *began.get_or_insert_with(Instant::now);
+            let wrote = written(pid).unwrap_or(0);
+            self.wrote.fetch_max(wrote, Ordering::Relaxed);
             let reason = if signals.came() {
                 Some("a signal came".to_string())
             } else if began.elapsed() > self.time + GRACE {
                 let limit = humantime::format_duration(Duration::from_secs((self.time + GRACE).as_secs()));
                 Some(format!("the load did not end within {limit} and was killed"))
             } else {
-                written(pid).filter(|n| *n > self.most_bytes + SLACK).map(|n| {
-                    format!("the load wrote {}, more than its limit, and was killed", crate::units::bytes(n))
+                (wrote > self.most_bytes + SLACK).then(|| {
+                    format!("the load wrote {}, more than its limit, and was killed", words::bytes(wrote))
                 })
             };
             let group = Pid::from_raw(pid);
@@ -227,6 +245,11 @@ impl Load<'_> {
             }
         }
     }
+}
+
+/// Of a load that a signal has killed nothing but a status is left, which is no result. As a shell says it, 128 and the signal.
+fn died(status: i32) -> Option<String> {
+    (status > 128).then(|| format!("fio was killed by signal {}", status - 128))
 }
 
 /// Bytes that a process has written so far (`/proc/PID/io`, proc(5)), into the page cache or past it.

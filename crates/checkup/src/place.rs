@@ -1,7 +1,8 @@
 //! The directory that is checked: which file system it is on, how much is free, whether it may be loaded at all.
 
-use crate::error::{At, Error, Result};
-use record::{Device, Devices};
+use crate::error::{Error, Result};
+use causes::words;
+use record::{At, Device, Devices};
 use rustix::fs::StatVfsMountFlags;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -96,8 +97,8 @@ impl Place {
             return Err(Error::refused(
                 format!(
                     "{dir} has {} free, and the smallest checkup needs {}",
-                    crate::units::bytes(self.free),
-                    crate::units::bytes(LEAST)
+                    words::bytes(self.free),
+                    words::bytes(LEAST)
                 ),
                 "free some space",
             ));
@@ -115,8 +116,8 @@ impl Place {
         } else if (self.free as f64) < NEARLY_FULL * self.total as f64 {
             format!(
                 "{dir} is nearly full: {} of {} are free",
-                crate::units::bytes(self.free),
-                crate::units::bytes(self.total)
+                words::bytes(self.free),
+                words::bytes(self.total)
             )
         } else {
             return Ok(());

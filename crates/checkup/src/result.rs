@@ -60,6 +60,8 @@ pub struct Probe {
     pub write_bytes_per_second: u64,
     /// Size of the data file.
     pub size: u64,
+    /// The part of the processors' time that was busy while one read at a time was measured, which needs little of it.
+    pub processors_busy: Option<f64>,
 }
 
 /// One scenario.
@@ -116,12 +118,12 @@ pub struct Measured {
     pub bytes: u64,
     /// Bytes a second.
     pub bytes_per_second: u64,
-    /// Standard deviation of the operations a second, as part of their mean.
-    pub noise: f64,
     /// Of the operations.
     pub latency: Latency,
     /// Of their fsyncs.
     pub fsync: Option<Latency>,
+    /// Of its fsyncs, or of its operations where it has none, in slices of its time: how much chance there is.
+    pub slices: Vec<Latency>,
     /// Why the job ended early.
     pub error: Option<String>,
 }
@@ -136,6 +138,8 @@ pub struct Latency {
     pub mean_ns: u64,
     /// The median.
     pub p50_ns: u64,
+    /// One in five is slower.
+    pub p80_ns: u64,
     /// One in twenty is slower.
     pub p95_ns: u64,
     /// One in a hundred is slower.
@@ -207,6 +211,13 @@ impl Checkup {
     /// Everything that is worse than on a good disk.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         self.scenarios.iter().flat_map(|s| &s.findings)
+    }
+}
+
+impl Finding {
+    /// Whether its two numbers are times that a person can compare (bytes a second are in its sentence).
+    pub fn is_time(&self) -> bool {
+        self.name != "large-requests-slow"
     }
 }
 

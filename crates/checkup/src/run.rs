@@ -9,57 +9,26 @@ use crate::home::{Home, JOURNAL};
 use crate::judge;
 use crate::lay::{lay, Laid};
 use crate::load::Load;
+use crate::output;
 use crate::place::Place;
 use crate::plan::Plan;
-use crate::result::{Checkup, Found, Remedy, Scenario, Step, SCHEMA};
-use crate::scenario::{self, Rate};
+use crate::processors::Processors;
+use crate::result::{Checkup, Found, Remedy, Scenario, Step};
+use crate::scenario;
 use crate::settings::Setting;
+use crate::signals::Signals;
+use crate::surroundings::{begin, recorder, remark};
 use crate::trial::{setting_of, Trial, Tried};
-use record::{Host, Snapshot};
+use crate::variables::variables;
+use causes::words;
+use record::Host;
 use report::Explanation;
-use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::sync::atomic::AtomicU64;
+use std::time::{Duration, Instant};
 
 /// The data file's name in the job files.
 const DATA: &str = "data";
-/// Part of the disk that a writer beside others takes: it leaves two thirds.
-const BESIDE: f64 = 0.3;
-/// As a busy log grows.
-const LOG: u64 = 2 << 20;
-/// Part of what one reader at a time could read.
-const READERS: f64 = 0.3;
-/// As many readers as the job files have, which share that.
-const READERS_AT_ONCE: f64 = 4.0;
-/// Part of a second (or of a shorter step) whose buffered data are written out at once: the kernel writes out in bursts,
-/// by its usual settings every 5 s (vm.dirty_writeback_centisecs).
-const BURST: f64 = 0.5;
-/// More reads a second measure nothing more.
-const MOST_READS: f64 = 500.0;
-
-/// SIGINT, SIGTERM and SIGHUP from now on.
-#[derive(Clone, Debug)]
-pub struct Signals(Arc<AtomicBool>);
-
-impl Signals {
-    /// Catches them: they end a checkup, and all is removed.
-    pub fn catch() -> Signals {
-        let flag = Arc::new(AtomicBool::new(false));
-        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP]
-        {
-            // Can fail for forbidden signals only, which these are not.
-            let _ = signal_hook::flag::register(signal, flag.clone());
-        }
-        Signals(flag)
-    }
-
-    /// Whether one has come.
-    pub fn came(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
 
 /// A recording of a step, before it is removed.
 #[derive(Debug)]
@@ -93,7 +62,7 @@ pub fn run(
     let mut checkup = begin(plan, place, fio);
     let host = recorder(place, &mut checkup);
     let home = Home::make(&place.dir)?;
-    tell(&format!("laying a data file of up to {}", crate::units::bytes(plan.size)));
+    tell(&format!("laying a data file of up to {}", words::bytes(plan.size)));
     let laid = lay(&home.file(DATA), plan.size, plan.lay, signals)?;
     checkup.written_bytes = laid.size;
     (checkup.probe.size, checkup.probe.write_bytes_per_second) = (laid.size, laid.bandwidth);
@@ -106,6 +75,7 @@ pub fn run(
         place,
         began,
         until: plan.most_time,
+        beside: Duration::ZERO,
         laid,
     };
     for s in &plan.scenarios {
@@ -124,88 +94,6 @@ pub fn run(
     Ok(checkup)
 }
 
-fn begin(plan: &Plan, place: &Place, fio: &Fio) -> Checkup {
-    let now = Snapshot::take(Path::new("/sys"), Path::new("/proc"));
-    let mut settings = BTreeMap::new();
-    if let Some(disk) = place.disk.as_ref().and_then(|d| now.disks.get(d)) {
-        settings.extend(disk.queue.iter().map(|(k, v)| (format!("queue/{k}"), v.clone())));
-        settings.extend(
-            disk.device
-                .iter()
-                .filter(|(k, _)| !k.contains("cnt"))
-                .map(|(k, v)| (format!("device/{k}"), v.clone())),
-        );
-        settings.extend(
-            disk.md
-                .iter()
-                .filter(|(k, _)| {
-                    ["level", "chunk_size", "raid_disks", "stripe_cache_size"].contains(&k.as_str())
-                })
-                .map(|(k, v)| (format!("md/{k}"), v.clone())),
-        );
-    }
-    settings.extend(
-        now.vm.iter().filter(|(k, _)| k.starts_with("dirty")).map(|(k, v)| (format!("vm/{k}"), v.clone())),
-    );
-    Checkup {
-        schema: SCHEMA.into(),
-        when: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
-        iowhy: env!("CARGO_PKG_VERSION").into(),
-        kernel: now.kernel.release.clone(),
-        fio: fio.version.clone(),
-        place: place.clone(),
-        settings,
-        recorded: true,
-        most_bytes: plan.most_bytes,
-        ..Checkup::default()
-    }
-}
-
-/// The recorder's host, or why there is none.
-fn recorder(place: &Place, checkup: &mut Checkup) -> Option<Host> {
-    let why = if !nix::unistd::geteuid().is_root() {
-        "recording needs root: only what fio and /proc tell was seen, not why; run it with sudo".to_string()
-    } else if place.device.is_none() {
-        format!("{} is on no block device of this machine: only what fio tells was seen", place.dir.display())
-    } else {
-        match Host::here() {
-            Ok(host) => return Some(host),
-            Err(e) => format!("nothing was recorded, only what fio tells was seen: {e}"),
-        }
-    };
-    checkup.recorded = false;
-    checkup.not_seen.push(why);
-    None
-}
-
-/// What the settings say of a scenario.
-fn remark(s: &mut Scenario, c: &Checkup) {
-    let get = |name: &str| c.settings.get(&format!("queue/{name}"));
-    match s.number {
-        2 => s.remarks.push(match get("wbt_lat_usec").map(String::as_str) {
-            None => "writeback throttling: this kernel or disk has none that can be read".into(),
-            Some("0") => "writeback throttling is off (wbt_lat_usec 0)".into(),
-            Some(us) => format!("writeback throttling is on (wbt_lat_usec {us}); it was not changed"),
-        }),
-        3 => s.remarks.extend(get("stable_writes").map(|v| {
-            format!(
-                "the disk {} stable pages (stable_writes {v})",
-                if v == "1" { "asks for" } else { "does not ask for" }
-            )
-        })),
-        4 => {
-            let words: Vec<String> = ["max_sectors_kb", "max_hw_sectors_kb", "optimal_io_size"]
-                .iter()
-                .filter_map(|n| Some(format!("{n} {}", get(n)?)))
-                .collect();
-            if !words.is_empty() {
-                s.remarks.push(words.join(", "));
-            }
-        }
-        _ => {}
-    }
-}
-
 struct Runner<'a> {
     plan: &'a Plan,
     fio: &'a Fio,
@@ -216,6 +104,8 @@ struct Runner<'a> {
     began: Instant,
     /// Since then; nothing is begun that would end later.
     until: Duration,
+    /// What a step took beside its load, at most so far: fio's start, the recording's, explaining it.
+    beside: Duration,
     laid: Laid,
 }
 
@@ -230,12 +120,17 @@ impl Runner<'_> {
             Scenario { number: s.number, name: s.name.into(), about: s.about.into(), ..Scenario::default() };
         let mut ended = false;
         for step in s.steps {
+            let before = Processors::now();
             let done = if ended {
                 let trouble = Some("not run: the load before it did not end by itself".to_string());
                 Step { name: step.name.into(), job: step.job.into(), trouble, ..Step::default() }
             } else {
                 self.step(s.number, step, checkup, explain, &mut ended)?
             };
+            if step.name == judge::FLOOR {
+                let now = Processors::now();
+                checkup.probe.processors_busy = now.zip(before).and_then(|(now, then)| now.busy_since(then));
+            }
             scenario.steps.push(done);
         }
         if s.number == 1 {
@@ -312,26 +207,28 @@ impl Runner<'_> {
             return Err(Error::Interrupted);
         }
         let time = self.plan.time_of(step) * scenario::jobs_in_turn(step.job);
-        if self.began.elapsed() + time > self.until {
+        let begun = Instant::now();
+        if self.began.elapsed() + time + self.beside > self.until {
             done.trouble = Some("not run: the time was up".into());
             return Ok(done);
         }
-        done.variables = self.variables(step, checkup);
+        done.variables = variables(step, self.plan, &self.laid, &checkup.probe.floor);
         let record = self.host.zip(self.place.device.as_deref()).filter(|_| step.recorded);
         let load = Load {
             fio: self.fio,
             text: crate::job::text(step.job).unwrap_or_default(),
             variables: &done.variables,
             time,
+            interval: output::interval(self.plan.time_of(step)),
             most_bytes: step.writes * self.laid.size,
+            wrote: AtomicU64::new(0),
             record,
         };
         let loaded = load.run(self.home, self.signals)?;
         *ended = loaded.ended;
         done.measured = loaded.measured;
         done.trouble = loaded.trouble;
-        checkup.written_bytes +=
-            done.measured.iter().filter(|m| m.op == "write").map(|m| m.bytes).sum::<u64>();
+        checkup.written_bytes += loaded.written;
         if let Some(why) = loaded.not_recorded {
             checkup.recorded = false;
             let said = format!("not recorded: {why}");
@@ -357,42 +254,8 @@ impl Runner<'_> {
             }
         }
         self.home.tidy(&[DATA]);
+        self.beside = self.beside.max(begun.elapsed().saturating_sub(time));
         Ok(done)
-    }
-
-    fn variables(&self, step: &scenario::Step, checkup: &Checkup) -> BTreeMap<String, String> {
-        let text = crate::job::text(step.job).unwrap_or_default();
-        let time = self.plan.time_of(step);
-        let size = self.laid.size;
-        let floor = checkup.probe.floor.p50_ns.max(1) as f64;
-        let reads = (READERS * 1e9 / floor).clamp(1.0, MOST_READS);
-        let fair = (BESIDE * self.laid.bandwidth as f64) as u64;
-        let rate = match step.rate {
-            Rate::None => 0,
-            // It lasts as long as the step, however fast the disk is.
-            Rate::Beside => fair.min((size as f64 / time.as_secs_f64()) as u64).max(1 << 20),
-            Rate::Log => fair.clamp(64 << 10, LOG),
-        };
-        // Rounded down to whole pages.
-        let most = match step.job {
-            "appends.fio" => (rate as f64 * time.as_secs_f64() * 1.5) as u64,
-            _ => size / u64::from(step.many),
-        };
-        let all = [
-            ("SIZE", size.to_string()),
-            ("TIME", format!("{}ms", time.max(Duration::from_millis(50)).as_millis())),
-            ("DEPTH", step.many.to_string()),
-            ("THREADS", step.many.to_string()),
-            ("IOPS", format!("{:.0}", (reads / READERS_AT_ONCE).max(1.0))),
-            ("BURST", ((rate as f64 * time.as_secs_f64().min(1.0) * BURST) as u64 >> 20).max(1).to_string()),
-            ("RATE", rate.to_string()),
-            ("MOST", (most.min(size).max(4096) >> 12 << 12).to_string()),
-            ("FEW", (size / 4).to_string()),
-        ];
-        all.into_iter()
-            .filter(|(name, _)| text.contains(&format!("${{{name}}}")))
-            .map(|(n, v)| (n.to_string(), v))
-            .collect()
     }
 }
 

@@ -67,14 +67,16 @@ pub const ALL: &[Scenario] = &[
     Scenario {
         number: 1,
         name: "quiet",
-        about: "random reads of 4 KiB on a quiet disk, one at a time and more",
+        about: "random reads of 4 KiB on a quiet disk, one at a time, more, and with pauses",
         steps: &[
             step("depth 1", "quiet.fio"),
             deep("depth 2", 2),
             deep("depth 4", 4),
             deep("depth 8", 8),
             deep("depth 16", 16),
-            deep("depth 32", 32),
+            // What holds a disk back is seen when all that it can do is asked for.
+            Step { recorded: true, ..deep("depth 32", 32) },
+            step("pauses", "pauses.fio"),
         ],
     },
     Scenario {

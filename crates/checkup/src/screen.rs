@@ -3,7 +3,8 @@
 use crate::place::Place;
 use crate::plan::{Length, Plan};
 use crate::result::{Checkup, Latency, Scenario};
-use crate::units::{bytes, three, time};
+use crate::trial::Trial;
+use causes::words;
 use std::fmt::Write;
 
 /// Remedies on the screen; all are in the file.
@@ -27,9 +28,9 @@ pub fn announce(plan: &Plan, place: &Place, trial: bool) -> String {
         place.dir.display(),
         plan.needs().as_secs_f64(),
         plan.most_time.as_secs_f64(),
-        bytes(plan.most_bytes),
-        bytes(plan.size * 3),
-        bytes(place.free),
+        words::bytes(plan.most_bytes),
+        words::bytes(plan.size * 3),
+        words::bytes(place.free),
         place.dir.display(),
         crate::home::PREFIX,
         if trial {
@@ -57,18 +58,18 @@ pub fn render(c: &Checkup) -> String {
         out,
         "{:.0} s; wrote {} of at most {}; {}",
         c.seconds,
-        bytes(c.written_bytes),
-        bytes(c.most_bytes),
+        words::bytes(c.written_bytes),
+        words::bytes(c.most_bytes),
         if c.recorded { "recorded" } else { "not all was recorded" }
     );
     let _ = writeln!(
         out,
         "\nTHIS DISK  a read of 4 KiB takes {} (p99 {}); x{} as many at depth {}; it writes {}/s",
-        time(p.floor.p50_ns),
-        time(p.floor.p99_ns),
-        three(p.parallelism),
+        words::ns(p.floor.p50_ns),
+        words::ns(p.floor.p99_ns),
+        words::three(p.parallelism),
         p.knee_depth,
-        bytes(p.write_bytes_per_second)
+        words::bytes(p.write_bytes_per_second)
     );
     out.push('\n');
     for s in &c.scenarios {
@@ -80,7 +81,7 @@ pub fn render(c: &Checkup) -> String {
             wrap(
                 &mut out,
                 &format!("  {}. ", i + 1),
-                &format!("{} ({}, scenario {}; up to {})", r.what, r.cause, r.scenario, time(r.gain_ns)),
+                &format!("{} ({}, scenario {}; up to {})", r.what, r.cause, r.scenario, words::ns(r.gain_ns)),
             );
             let _ = writeln!(out, "       {}", r.command);
         }
@@ -91,16 +92,7 @@ pub fn render(c: &Checkup) -> String {
         let _ = writeln!(out, "\nA CLEAN BILL  nothing that others suffered from was found here");
     }
     if let Some(t) = &c.trial {
-        let after = t.scenario.findings.iter().find(|f| f.name == t.finding).map(|f| f.measured_ns);
-        let now = after.map_or("the finding is gone".into(), |ns| format!("{} now", time(ns)));
-        let words = format!(
-            "{} = {} for one scenario: {} before, {now}; it is {} again",
-            t.setting.display(),
-            t.tried,
-            time(t.before_ns),
-            t.was
-        );
-        wrap(&mut out, "TRIED  ", &words);
+        wrap(&mut out, "TRIED  ", &tried(t));
     }
     if !c.not_seen.is_empty() {
         out.push('\n');
@@ -111,6 +103,19 @@ pub fn render(c: &Checkup) -> String {
     out
 }
 
+/// What came of a trial, in a sentence.
+pub(crate) fn tried(t: &Trial) -> String {
+    let after = t.scenario.findings.iter().find(|f| f.name == t.finding).map(|f| f.measured_ns);
+    let now = after.map_or("the finding is gone".into(), |ns| format!("{} now", words::ns(ns)));
+    format!(
+        "{} = {} for one scenario: {} before, {now}; it is {} again",
+        t.setting.display(),
+        t.tried,
+        words::ns(t.before_ns),
+        t.was
+    )
+}
+
 fn scenario(out: &mut String, s: &Scenario) {
     let mark = match s.verdict.as_str() {
         "good" => "good",
@@ -119,12 +124,8 @@ fn scenario(out: &mut String, s: &Scenario) {
     };
     let _ = writeln!(out, "{} {:<13} {mark:<12} {}", s.number, s.name, numbers(s));
     for f in &s.findings {
-        let good = format!("; a good disk stays below {}", time(f.expected_ns));
-        wrap(
-            out,
-            "    - ",
-            &format!("{}{}", f.says, if f.name == "large-requests-slow" { "" } else { &good }),
-        );
+        let good = format!("; a good disk stays below {}", words::ns(f.expected_ns));
+        wrap(out, "    - ", &format!("{}{}", f.says, if f.is_time() { &good } else { "" }));
         let causes = s.steps.iter().find(|step| step.name == f.step).map_or(&[][..], |step| &step.causes);
         match f.causes.first().and_then(|name| causes.iter().find(|c| c.cause == *name)) {
             Some(c) => {
@@ -157,24 +158,29 @@ fn scenario(out: &mut String, s: &Scenario) {
 fn numbers(s: &Scenario) -> String {
     let of =
         |step: &str, job: &str| s.steps.iter().find(|x| x.name == step).and_then(|x| x.job(job)).cloned();
-    let p = |l: &Latency| format!("p50 {} p99 {}", time(l.p50_ns), time(l.p99_ns));
+    let p = |l: &Latency| format!("p50 {} p99 {}", words::ns(l.p50_ns), words::ns(l.p99_ns));
     let many = |job: &str| {
         let each = s
             .steps
             .iter()
-            .filter_map(|step| Some(format!("{} {}", step.name, time(step.job(job)?.latency.p99_ns))));
+            .filter_map(|step| Some(format!("{} {}", step.name, words::ns(step.job(job)?.latency.p99_ns))));
         each.collect::<Vec<_>>().join(", ")
     };
     match s.number {
-        1 => of("depth 1", "reads").map(|m| format!("{} max {}", p(&m.latency), time(m.latency.max_ns))),
+        1 => of("depth 1", "reads").map(|m| format!("{} max {}", p(&m.latency), words::ns(m.latency.max_ns))),
         2 => Some(format!("p99: {}", many("reads"))),
         3 => of("appends", "appends").map(|m| {
-            format!("{} p99.9 {} max {}", p(&m.latency), time(m.latency.p999_ns), time(m.latency.max_ns))
+            format!(
+                "{} p99.9 {} max {}",
+                p(&m.latency),
+                words::ns(m.latency.p999_ns),
+                words::ns(m.latency.max_ns)
+            )
         }),
         4 => of("large reads", "reads").map(|m| format!("1 MiB: {}", p(&m.latency))),
         5 => of("1 thread", "sync").and_then(|m| m.fsync).map(|l| format!("fsync {}", p(&l))),
         6 => of("beside a tarball", "heartbeat")
-            .map(|m| format!("{} max {}", p(&m.latency), time(m.latency.max_ns))),
+            .map(|m| format!("{} max {}", p(&m.latency), words::ns(m.latency.max_ns))),
         _ => of("one at a time", "writes").map(|m| p(&m.latency)),
     }
     .unwrap_or_default()

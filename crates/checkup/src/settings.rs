@@ -4,7 +4,8 @@
 //! journal of a dead checkup restores them; nothing else than a few settings of block queues is ever
 //! written, whatever a journal says.
 
-use crate::error::{At, Error, Result};
+use crate::error::{Error, Result};
+use record::At;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::Write;
@@ -48,7 +49,8 @@ pub fn note(journal: &Path, setting: &Setting) -> Result<()> {
     let json = serde_json::to_vec(setting).unwrap_or_default();
     file.write_all(&json).and_then(|()| file.sync_all()).at("writing the journal", journal)?;
     let folder = journal.parent().unwrap_or(Path::new("."));
-    File::open(folder).and_then(|f| f.sync_all()).at("writing the journal", folder)
+    File::open(folder).and_then(|f| f.sync_all()).at("writing the journal", folder)?;
+    Ok(())
 }
 
 /// Restores what a journal says and removes it; says what it did. No journal, nothing to do.

@@ -3,9 +3,10 @@
 //! Only settings of the disk's queue that lose no data and come back as they were ([`settings::may_change`]); what
 //! changes the whole machine or the safety of data is left to a person.
 
-use crate::error::{At, Result};
+use crate::error::Result;
 use crate::result::{Remedy, Scenario};
 use crate::settings::{self, Setting};
+use record::At;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -53,18 +53,13 @@ impl Error {
     }
 }
 
-/// Adds the file and what was being done to an [`io::Error`].
-pub(crate) trait At<T> {
+/// Adds the file and what was being done to an error of the system.
+pub trait At<T> {
+    /// Says what was being done, with which file.
     fn at(self, doing: &'static str, path: &Path) -> Result<T>;
 }
 
-impl<T> At<T> for io::Result<T> {
-    fn at(self, doing: &'static str, path: &Path) -> Result<T> {
-        self.map_err(|source| Error::Io { doing, path: path.to_path_buf(), source })
-    }
-}
-
-impl<T> At<T> for nix::Result<T> {
+impl<T, E: Into<io::Error>> At<T> for std::result::Result<T, E> {
     fn at(self, doing: &'static str, path: &Path) -> Result<T> {
         self.map_err(|e| Error::Io { doing, path: path.to_path_buf(), source: e.into() })
     }

@@ -38,7 +38,7 @@ mod unpack;
 pub use capture::{Capture, EndedBy, Loss, Moment, TraceFiles};
 pub use datfile::{Head, Pages, Region};
 pub use devices::{Device, Devices};
-pub use error::{Error, Result};
+pub use error::{At, Error, Result};
 pub use events::{select, Chosen, Detail, DevFields, Selection};
 pub use instance::{clean, Cleaned, CpuStats, Instance};
 pub use mounts::Mount;

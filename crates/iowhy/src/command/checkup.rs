@@ -41,6 +41,9 @@ pub struct Checkup {
     /// File for the result, to keep (schema iowhy.checkup/1) [default: iowhy-checkup-DATE-TIME.json]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Write the result as a page too: one file that needs nothing else
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// Keep the recordings in this folder, to look at them with the other commands
     #[arg(long, value_name = "FOLDER")]
     pub keep_recordings: Option<PathBuf>,
@@ -99,9 +102,14 @@ impl Checkup {
         let file = self.output.unwrap_or_else(default_file);
         let json = serde_json::to_string_pretty(&outcome).unwrap_or_default() + "\n";
         std::fs::write(&file, json).map_err(Failure::write(&file.display().to_string()))?;
+        let changes = last.as_ref().map(|last| (compare::compare(last, &outcome), last));
+        if let Some(page) = self.html {
+            let html = checkup::html(&outcome, changes.as_ref().map(|(c, last)| (c, *last)));
+            std::fs::write(&page, html).map_err(Failure::write(&page.display().to_string()))?;
+        }
         print(&checkup::render(&outcome))?;
-        if let Some(last) = last {
-            print(&compare::render(&compare::compare(&last, &outcome), &last))?;
+        if let Some((changes, last)) = changes {
+            print(&compare::render(&changes, last))?;
         }
         eprintln!("iowhy: all of it is in {}; next time: --compare {}", file.display(), file.display());
         Ok(())

@@ -19,11 +19,11 @@ mod markup;
 mod pack;
 
 pub use detail::MOST_BYTES;
+pub use escape::escape;
 pub use events::Events;
 
 use crate::Explanation;
 use detail::Detail;
-use escape::escape;
 use serde_json::json;
 use stats::Pictures;
 

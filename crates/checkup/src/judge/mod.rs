@@ -1,0 +1,186 @@
+//! What a good disk does, and what is worse than that.
+//!
+//! Everything is judged by the floor of the same disk: a random read of 4 KiB on a quiet disk. So a slow kind of disk is
+//! not blamed for being slow, only for being slower under a load that leaves it two thirds of its time. Why it is worse is
+//! said by the causes of the step's recording; where the processors are why, it is no finding of the disk.
+
+mod beside;
+mod quiet;
+mod remedies;
+mod sizes;
+mod stall;
+mod writes;
+
+pub use quiet::{probe, FLOOR};
+pub use remedies::remedies;
+pub use stall::pair;
+
+use crate::result::{Finding, Found, Probe, Scenario, Step};
+use std::collections::BTreeMap;
+
+const MS: u64 = 1_000_000;
+
+/// A cause that names a fault by itself explains at least this part of the slowest operations' time.
+const NAMES: f64 = 0.3;
+/// A cause that explains less of the slowest operations' time is not why they are slow.
+const WHY: f64 = 0.15;
+/// Causes that are nobody's fault on the disk's side.
+const NOT_STORAGE: &[&str] = &["healthy", "outside-io", "cpu-wait", "journal-cpu"];
+
+/// Judges a scenario by what the disk can do.
+pub fn judge(s: &mut Scenario, p: &Probe, disk: Option<&str>, settings: &BTreeMap<String, String>) {
+    let mut findings = Vec::new();
+    match s.number {
+        1 => quiet::quiet(s, p, &mut findings),
+        2 => {
+            beside::beside(s, p, &mut findings);
+            beside::unthrottled(s, disk, settings, &findings);
+        }
+        3 => writes::appends(s, &mut findings),
+        4 => {
+            sizes::sizes(s, &mut findings);
+            sizes::cut(s, disk, settings, &mut findings);
+        }
+        5 => writes::fsync(s, p, &mut findings),
+        6 => beside::heartbeat(s, p, &mut findings),
+        _ => writes::small(s, p, &mut findings),
+    }
+    for finding in findings {
+        let step = s.steps.iter().find(|step| step.name == finding.step);
+        let causes = step.map_or(&[][..], |step| &step.causes);
+        let storage: Vec<&Found> = causes.iter().filter(|c| c.share >= WHY && !is_elsewhere(c)).collect();
+        let mut elsewhere = causes.iter().filter(|c| c.cause != "healthy" && is_elsewhere(c));
+        // What remains when the part of the processors is taken away.
+        let part: f64 = elsewhere.clone().map(|c| c.share).sum();
+        let left = finding.measured_ns as f64 * (1.0 - part).max(0.0);
+        let not_the_disk = storage.is_empty() && part >= WHY || left <= finding.expected_ns as f64;
+        if let (true, Some(why)) = (not_the_disk, elsewhere.next()) {
+            s.remarks.push(format!(
+                "{}; not the disk: {} ({:.0} %)",
+                finding.says,
+                why.title.to_lowercase().trim_end_matches('.'),
+                part * 100.0
+            ));
+            continue;
+        }
+        let causes = storage.iter().map(|c| c.cause.clone()).collect();
+        s.findings.push(Finding { causes, ..finding });
+    }
+    let failed = s.steps.iter().filter_map(|step| Some(format!("{}: {}", step.name, step.trouble.as_ref()?)));
+    let failed: Vec<String> = failed.collect();
+    let measured = s.steps.iter().any(|step| !step.measured.is_empty());
+    s.verdict = match (s.findings.is_empty(), failed.is_empty() && measured) {
+        (false, _) => "suffers",
+        (true, true) => "good",
+        (true, false) => "cannot-tell",
+    }
+    .into();
+    s.remarks.extend(failed);
+}
+
+fn is_elsewhere(c: &Found) -> bool {
+    NOT_STORAGE.contains(&c.cause.as_str())
+}
+
+fn finding(name: &str, step: &str, says: String, measured: u64, expected: u64) -> Finding {
+    Finding {
+        name: name.into(),
+        step: step.into(),
+        says,
+        measured_ns: measured,
+        expected_ns: expected,
+        causes: vec![],
+    }
+}
+
+/// A cause that is a fault by itself, however fast the rest is.
+fn named(step: &Step, causes: &[&str], measured: u64, says: &str, name: &str, out: &mut Vec<Finding>) {
+    let found = step
+        .causes
+        .iter()
+        .find(|c| causes.contains(&c.cause.as_str()) && c.share >= NAMES && c.confidence != "low");
+    if let Some(c) = found {
+        let expected = (measured as f64 * (1.0 - c.share)) as u64;
+        out.push(finding(
+            name,
+            &step.name,
+            format!("{says}: {:.0} % of the slowest ones' time", c.share * 100.0),
+            measured,
+            expected,
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::{Latency, Measured};
+
+    fn latency(p50: u64, p99: u64) -> Latency {
+        Latency {
+            count: 1_000,
+            p50_ns: p50,
+            mean_ns: p50,
+            p80_ns: p50,
+            p95_ns: p99,
+            p99_ns: p99,
+            p999_ns: p99,
+            max_ns: p99,
+        }
+    }
+
+    fn step(name: &str, job: &str, l: Latency, causes: &[(&str, f64)]) -> Step {
+        let found = |c: &(&str, f64)| Found {
+            cause: c.0.into(),
+            title: c.0.into(),
+            share: c.1,
+            confidence: "high".into(),
+            ..Found::default()
+        };
+        let measured = vec![Measured { job: job.into(), latency: l, ..Measured::default() }];
+        Step { name: name.into(), measured, causes: causes.iter().map(found).collect(), ..Step::default() }
+    }
+
+    fn readers(beside: Latency, causes: &[(&str, f64)]) -> Scenario {
+        let steps = vec![
+            step("alone", "reads", latency(MS, 2 * MS), &[]),
+            step("beside buffered", "reads", beside, causes),
+        ];
+        let mut s = Scenario { number: 2, steps, ..Scenario::default() };
+        judge(&mut s, &Probe::default(), None, &BTreeMap::new());
+        s
+    }
+
+    #[test]
+    fn readers_beside_a_writer() {
+        assert_eq!(readers(latency(MS, 10 * MS), &[("writeback-flood", 0.9)]).verdict, "good");
+        let s = readers(latency(MS, 100 * MS), &[("writeback-flood", 0.9), ("cpu-wait", 0.1)]);
+        assert_eq!((s.verdict.as_str(), s.findings[0].name.as_str()), ("suffers", "writers-starve-readers"));
+        assert_eq!(s.findings[0].causes, ["writeback-flood"]);
+    }
+
+    #[test]
+    fn processors_are_not_the_disk() {
+        // Nor if a little of it is: 100 ms without nine tenths of them are what a good disk does.
+        let both = readers(latency(MS, 100 * MS), &[("journal-cpu", 0.8), ("flush-cost", 0.2)]);
+        assert_eq!(both.verdict, "good");
+        let both = readers(latency(MS, 100 * MS), &[("journal-cpu", 0.5), ("flush-cost", 0.5)]);
+        assert_eq!(both.findings[0].causes, ["flush-cost"]);
+        let s = readers(latency(MS, 100 * MS), &[("cpu-wait", 0.9)]);
+        assert_eq!((s.verdict.as_str(), s.findings.len()), ("good", 0));
+        // That nothing explains it does not clear the disk.
+        assert_eq!(readers(latency(MS, 100 * MS), &[("cpu-wait", 0.01)]).verdict, "suffers");
+        assert!(s.remarks[0].contains("not the disk"), "{:?}", s.remarks);
+    }
+
+    #[test]
+    fn what_was_not_measured_is_not_good() {
+        let mut s = Scenario {
+            number: 7,
+            steps: vec![Step { trouble: Some("full".into()), ..Step::default() }],
+            ..Scenario::default()
+        };
+        judge(&mut s, &Probe::default(), None, &BTreeMap::new());
+        assert_eq!(s.verdict, "cannot-tell");
+    }
+}

@@ -1,0 +1,121 @@
+//! The quiet disk: what it can do, and whether it does that always.
+
+use super::{finding, named, stall::stalls, MS};
+use crate::result::{Finding, Probe, Scenario, Step};
+use causes::words;
+
+/// The step that says how fast the disk is: one read at a time.
+pub const FLOOR: &str = "depth 1";
+/// The knee is the least depth with this part of the most reads a second.
+pub const KNEE: f64 = 0.9;
+/// A disk that serves less than this many times as many reads a second at depth 32 as at depth 1 serves one at a time. Disks
+/// that turn gain 2 to 3 by sorting (NCQ), flash 8 and more (data sheets).
+const PARALLEL: f64 = 1.6;
+/// A read after a pause takes at most so many times as long as the slowest ones without, and
+const PAUSE_TIMES: u64 = 3;
+/// so much longer: processors that sleep wake up within a part of a millisecond (their deepest states' exit latencies).
+const PAUSE_LEAST: u64 = 2 * MS;
+/// One read in four comes after a pause, so that p80 is one of those, if there are enough; one or two that are late by chance
+/// are not.
+const PAUSE_READS: u64 = 16;
+
+/// What the first scenario says the disk can do.
+pub fn probe(scenario: &Scenario, probe: &mut Probe) {
+    let reads = |s: &Step| s.job("reads").cloned();
+    if let Some(floor) = scenario.steps.iter().find(|s| s.name == FLOOR).and_then(reads) {
+        probe.floor = floor.latency;
+        let depths = scenario
+            .steps
+            .iter()
+            .filter_map(|s| Some((s.variables.get("DEPTH")?.parse::<u32>().ok()?, reads(s)?.iops)));
+        let depths: Vec<(u32, f64)> = depths.collect();
+        let most = depths.iter().map(|d| d.1).fold(0.0, f64::max);
+        probe.knee_depth = depths.iter().find(|d| d.1 >= KNEE * most).map_or(1, |d| d.0);
+        probe.parallelism = if floor.iops > 0.0 { most / floor.iops } else { 1.0 };
+    }
+}
+
+pub(super) fn quiet(s: &Scenario, p: &Probe, out: &mut Vec<Finding>) {
+    let Some(step) = s.steps.iter().find(|s| s.name == FLOOR) else { return };
+    stalls(step, "reads", "reads on a quiet disk", out);
+    let deepest =
+        s.steps.iter().rev().find(|s| s.variables.contains_key("DEPTH") && s.job("reads").is_some());
+    if let Some((deep, m)) = deepest.filter(|d| d.name != FLOOR).and_then(|d| Some((d, d.job("reads")?))) {
+        // Whoever is held back serves few at once, too; and that is not the disk's own doing.
+        let (before, p50) = (out.len(), m.latency.p50_ns);
+        named(deep, &["rate-limit"], p50, "somebody lets only so many reads through", "rate-limited", out);
+        if p.parallelism < PARALLEL && out.len() == before {
+            let says = format!(
+                "it serves one read at a time: {} more reads a second at any depth than at depth 1 (x{})",
+                words::three((p.parallelism - 1.0).max(0.0) * 100.0) + " %",
+                words::three(p.parallelism)
+            );
+            out.push(finding(
+                "one-at-a-time",
+                &deep.name,
+                says,
+                p50,
+                p.floor.p50_ns * u64::from(p.knee_depth.max(1)) * 4,
+            ));
+        }
+    }
+    pauses(s, p, out);
+}
+
+/// The first read after a pause.
+fn pauses(s: &Scenario, p: &Probe, out: &mut Vec<Finding>) {
+    let Some(step) = s.steps.iter().find(|s| s.name == "pauses") else { return };
+    let Some(l) = step.job("reads").map(|m| m.latency).filter(|l| l.count >= PAUSE_READS) else { return };
+    let expected = (p.floor.p99_ns * PAUSE_TIMES).max(p.floor.p99_ns + PAUSE_LEAST);
+    if l.p80_ns > expected {
+        let says = format!(
+            "the first read after a pause takes {}, one without a pause {}",
+            words::ns(l.p80_ns),
+            words::ns(p.floor.p50_ns)
+        );
+        out.push(finding("slow-after-a-pause", &step.name, says, l.p80_ns, expected));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::{Found, Latency, Measured};
+
+    fn step(name: &str, depth: Option<u32>, p50: u64, p80: u64, cause: Option<&str>) -> Step {
+        let latency = Latency { count: 100, p50_ns: p50, p80_ns: p80, mean_ns: p50, ..Latency::default() };
+        Step {
+            name: name.into(),
+            variables: depth.map(|d| ("DEPTH".into(), d.to_string())).into_iter().collect(),
+            measured: vec![Measured { job: "reads".into(), latency, ..Measured::default() }],
+            causes: cause
+                .map(|c| Found { cause: c.into(), share: 0.9, confidence: "high".into(), ..Found::default() })
+                .into_iter()
+                .collect(),
+            ..Step::default()
+        }
+    }
+
+    fn found(parallelism: f64, steps: Vec<Step>) -> Vec<String> {
+        let floor = Latency { p50_ns: MS / 2, p99_ns: MS, ..Latency::default() };
+        let (p, mut out) = (Probe { floor, parallelism, knee_depth: 1, ..Probe::default() }, vec![]);
+        quiet(&Scenario { number: 1, steps, ..Scenario::default() }, &p, &mut out);
+        out.iter().map(|f| f.name.clone()).collect()
+    }
+
+    #[test]
+    fn who_holds_the_disk_back() {
+        let steps =
+            |cause| vec![step(FLOOR, Some(1), MS, MS, None), step("depth 32", Some(32), 60 * MS, MS, cause)];
+        assert_eq!(found(1.1, steps(None)), ["one-at-a-time"]);
+        assert_eq!(found(1.1, steps(Some("rate-limit"))), ["rate-limited"]);
+        assert_eq!(found(8.0, steps(Some("device-saturated"))), [""; 0]);
+    }
+
+    #[test]
+    fn the_first_read_after_a_pause() {
+        let steps = |p80| vec![step(FLOOR, Some(1), MS, MS, None), step("pauses", None, MS, p80, None)];
+        assert_eq!(found(8.0, steps(3 * MS)), [""; 0]);
+        assert_eq!(found(8.0, steps(4 * MS)), ["slow-after-a-pause"]);
+    }
+}

@@ -1,0 +1,95 @@
+//! Writes: appends to a log, fsyncs, small ones at random.
+
+use super::beside::{BESIDE_TIMES, SHARED_LEAST};
+use super::quiet::KNEE;
+use super::stall::{pair, rare, stalls, STALL_ALONE};
+use super::{finding, named, MS};
+use crate::result::{Finding, Probe, Scenario};
+use causes::words;
+
+/// An append is a copy to memory; longer than this, it waited for something. (Scheduling delays stay below.)
+const APPEND: u64 = 10 * MS;
+/// An fsync on a file system with a journal is two or three writes one after the other (data, journal, commit), and
+const FSYNC_TIMES: u64 = 4;
+/// a flush, which flash with a plain cache does in 1 to 3 ms.
+const FSYNC_LEAST: u64 = 3 * MS;
+/// A small write takes at most so many times as long as a small read, and
+const WRITE_TIMES: u64 = 5;
+/// this besides.
+const WRITE_LEAST: u64 = MS;
+
+pub(super) fn appends(s: &Scenario, out: &mut Vec<Finding>) {
+    let Some((step, m)) = s.steps.first().and_then(|s| Some((s, s.job("appends")?))) else { return };
+    let (name, value) = rare(&m.latency);
+    if value > APPEND {
+        let says = format!(
+            "appends to a log wait for the disk: {name} is {}, the median {}",
+            words::ns(value),
+            words::ns(m.latency.p50_ns)
+        );
+        out.push(finding("appends-stall", &step.name, says, value, APPEND));
+    } else if m.latency.max_ns > STALL_ALONE {
+        let says = format!(
+            "one append waited {}, the median {}",
+            words::ns(m.latency.max_ns),
+            words::ns(m.latency.p50_ns)
+        );
+        out.push(finding("appends-stall", &step.name, says, m.latency.max_ns, STALL_ALONE));
+    }
+}
+
+pub(super) fn fsync(s: &mut Scenario, p: &Probe, out: &mut Vec<Finding>) {
+    let sync = |name: &str| s.steps.iter().find(|s| s.name == name).and_then(|s| Some((s, s.job("sync")?)));
+    let Some((step, alone)) = sync("1 thread") else { return };
+    let Some(l) = alone.fsync else { return };
+    let expected = p.floor.p50_ns * FSYNC_TIMES + FSYNC_LEAST;
+    if l.p50_ns > expected {
+        let says = format!("an fsync takes {}, a read {}", words::ns(l.p50_ns), words::ns(p.floor.p50_ns));
+        out.push(finding("slow-fsync", &step.name, says, l.p50_ns, expected));
+    }
+    if let Some((step, beside)) = sync("beside a writer").and_then(|(s, m)| Some((s, m.fsync?))) {
+        let ((_, then), (p, now)) = pair(&l, &beside);
+        let expected = (then * BESIDE_TIMES).max(then + SHARED_LEAST);
+        if now > expected {
+            let says = format!(
+                "an fsync takes {} at {p} beside a big writer, {} alone",
+                words::ns(now),
+                words::ns(then)
+            );
+            out.push(finding("fsync-waits-for-others", &step.name, says, now, expected));
+        }
+    }
+    let rates: Vec<(u32, f64)> = [1, 8, 64]
+        .into_iter()
+        .filter_map(|n| Some((n, sync(&format!("{n} thread{}", if n == 1 { "" } else { "s" }))?.1.iops)))
+        .collect();
+    let most = rates.iter().map(|r| r.1).fold(0.0, f64::max);
+    if let Some(knee) = rates.iter().find(|r| r.1 >= KNEE * most) {
+        let words: Vec<String> = rates.iter().map(|(n, r)| format!("{r:.0}/s with {n}")).collect();
+        let more = format!("fsyncs by threads: {}; it stops growing at {}", words.join(", "), knee.0);
+        s.remarks.push(more);
+    }
+}
+
+pub(super) fn small(s: &Scenario, p: &Probe, out: &mut Vec<Finding>) {
+    let Some((step, m)) = s.steps.first().and_then(|s| Some((s, s.job("writes")?))) else { return };
+    let expected = p.floor.p50_ns * WRITE_TIMES + WRITE_LEAST;
+    if m.latency.p50_ns > expected {
+        let says = format!(
+            "a random write of 4 KiB takes {}, a read {}",
+            words::ns(m.latency.p50_ns),
+            words::ns(p.floor.p50_ns)
+        );
+        out.push(finding("slow-small-writes", &step.name, says, m.latency.p50_ns, expected));
+    } else {
+        named(
+            step,
+            &["raid-read-modify-write", "raid-bitmap"],
+            m.latency.p50_ns,
+            "the array makes more of small writes",
+            "slow-small-writes",
+            out,
+        );
+    }
+    stalls(step, "writes", "random writes", out);
+}
