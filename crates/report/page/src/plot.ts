@@ -42,6 +42,9 @@ export function axis(extra: uPlot.Axis = {}): uPlot.Axis {
   };
 }
 
+/** The legend's samples are dashed where lines are. */
+export const LEGEND: uPlot.Legend = { live: true, markers: { dash: (u, i) => (u.series[i].dash ? 'dashed' : 'solid') } };
+
 export function register(u: uPlot, holder: HTMLElement): void {
   all.push({ u, holder });
   onScheme(() => {
@@ -61,7 +64,7 @@ export function timeChart(holder: HTMLElement, chart: TimeChart): uPlot {
     width: Math.max(200, holder.clientWidth),
     height: chart.height,
     padding: [8, 12, 0, 0],
-    legend: { live: true },
+    legend: LEGEND,
     cursor: { sync: { key: SYNC, setSeries: false }, drag: { x: true, y: false, setScale: false }, points: { size: 6 } },
     scales: { x: { time: false, range: () => [view.stretch.from, view.stretch.to] }, y: chart.scaleY },
     axes: [
