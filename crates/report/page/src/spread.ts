@@ -58,9 +58,11 @@ export function cdf(holder: HTMLElement, captures: Capture[]): void {
     };
   };
   chart('From beginning to end', whole(captures));
-  // What is waited for first.
+  // What is waited for first, then by how many there are.
   const requests = captures.flatMap((c) => c.groups.filter((g) => g.level === 'request'));
-  const names = [...new Set([...requests.filter((g) => g.matters), ...requests].map((g) => g.name))].filter((n) => phases(captures, n).length > captures.length);
+  const many = (name: string) => Math.max(0, ...captures.flatMap((c) => c.latency).filter((l) => l.name === name).map((l) => l.count));
+  requests.sort((a, b) => Number(b.matters) - Number(a.matters) || many(b.name) - many(a.name));
+  const names = [...new Set(requests.map((g) => g.name))].filter((n) => phases(captures, n).length > captures.length);
   if (names.length === 0) return;
   const select = el('select', { 'aria-label': 'whose phases' }, ...names.map((n) => el('option', { value: n }, n)));
   const caption = el('span', {}, 'By phase: ', select);

@@ -170,6 +170,23 @@ export async function schemes(page) {
   await page.evaluate(() => dispatchEvent(new Event('afterprint')));
   assert.equal(await paper(), dark);
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }]);
+  // Who has chosen one keeps it until the page is opened anew.
+  assert.equal(await paper(), dark);
+  await page.reload();
+  await page.waitForSelector('.plot canvas');
+  assert.equal(await paper(), light);
+}
+
+/** On paper of A4 (794 points of 1/96 inch) nothing runs off the edge, and the charts are there. */
+export async function paper(page) {
+  await page.emulateMediaType('print');
+  await page.setViewport({ width: 794, height: 1123 });
+  const wide = await page.$$eval('canvas, table, .bar, p, li', (all) => all.map((e) => [e.tagName, e.getBoundingClientRect()]).filter(([, r]) => r.width > 0 && r.right > 795).map(([tag, r]) => `${tag} to ${r.right}`));
+  const charts = await page.$$eval('canvas', (all) => all.filter((c) => c.getBoundingClientRect().width > 300).length);
+  assert.deepEqual(wide, []);
+  assert.ok(charts >= 4, `${charts} charts`);
+  await page.emulateMediaType(null);
+  await page.setViewport({ width: 1280, height: 900 });
 }
 
 /** Addresses that are no stretch of the recording show all of it. */
