@@ -26,7 +26,7 @@ const all: { u: uPlot; holder: HTMLElement }[] = [];
 
 /** All charts take the width of what holds them. */
 export function fit(): void {
-  for (const { u, holder } of all) {
+  for (const { u, holder } of all.filter(({ u }) => u.root.isConnected)) {
     const width = holder.clientWidth;
     if (width > 0 && width !== u.width) u.setSize({ width, height: u.height });
   }
@@ -48,6 +48,8 @@ export const LEGEND: uPlot.Legend = { live: true, markers: { dash: (u, i) => (u.
 export function register(u: uPlot, holder: HTMLElement): void {
   all.push({ u, holder });
   onScheme(() => {
+    // Another may be in its place by now.
+    if (!u.root.isConnected) return;
     u.redraw();
     u.root.querySelectorAll('.u-legend .u-series').forEach((row, i) => {
       const marker = row.querySelector<HTMLElement>('.u-marker'), { stroke } = u.series[i] ?? {};
@@ -105,7 +107,7 @@ export function timeChart(holder: HTMLElement, chart: TimeChart): uPlot {
   u.over.append(tip);
   u.over.ondblclick = () => view.reset();
   tip.hidden = true;
-  view.onChange(() => u.setData(chart.data(), true));
+  view.onChange(() => { if (u.root.isConnected) u.setData(chart.data(), true); });
   register(u, holder);
   return u;
 }

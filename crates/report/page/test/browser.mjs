@@ -93,6 +93,7 @@ try {
   const marked = await look.marks(page, causes);
   await look.hover(page);
   await look.places(page);
+  await look.choices(page);
   const told = await look.events(page);
   console.log(`  ${compared} rows of numbers, ${marked} kinds of marks, ${told} events of the slowest`);
 
@@ -174,6 +175,7 @@ try {
   assert.equal(Buffer.from(paper.subarray(0, 5)).toString(), '%PDF-');
   await look.paper(page);
   if (recordings.length === 1) await look.losses(page, url, file);
+  await look.files(page, url, file);
 
   // Tasks that are called like markup (the kernel gives names 15 bytes): all of their pictures are opened, nothing of theirs runs.
   const text = join(folder, 'hostile.txt');

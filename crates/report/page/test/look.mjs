@@ -82,6 +82,23 @@ export async function places(page) {
   assert.equal(await shown(), before);
 }
 
+/** Another class's phases, another device's rates: what stood there before is no part of the page any more. */
+export async function choices(page) {
+  const selects = await page.$$('select');
+  assert.ok(selects.length > 0);
+  for (const select of selects) {
+    const values = await select.$$eval('option', (all) => all.map((o) => o.value));
+    const before = await page.$$eval('.plot canvas, .maps canvas', (all) => all.length);
+    await select.select(values.at(-1));
+    await rest(50);
+    await page.keyboard.press('t');
+    await page.keyboard.press('t');
+    assert.equal(await page.$$eval('.plot canvas, .maps canvas', (all) => all.length), before);
+    await select.select(values[0]);
+    await select.evaluate((s) => s.blur());
+  }
+}
+
 /** The slowest of a part are of that part, and the first is as long as the longest that ended in it; opened, each leads down to
  * its parts, which sum to it, and to its events. */
 export async function slowest(page, from, to) {
@@ -155,8 +172,26 @@ export async function losses(page, url, file) {
   writeFileSync(file, text);
 }
 
+/** A file may be called anything, up to 4096 bytes by Linux and more in what somebody made: it runs nothing and breaks nothing. */
+export async function files(page, url, file) {
+  const text = readFileSync(file, 'utf8');
+  const name = `\\u003cimg src=x onerror=alert(1)>\\u003c/summary>\\u003cscript>alert(2)\\u003c/script>/${'w'.repeat(64 << 10)}`;
+  const hostile = text.replaceAll('"file":null', `"file":"${name}"`);
+  if (hostile === text) return;
+  writeFileSync(file, hostile);
+  await page.goto('about:blank');
+  await page.goto(url);
+  await page.waitForSelector('.slow');
+  const what = await page.$eval('.slow .what', (w) => [w.textContent.length, w.textContent.includes('<img src=x'), w.getBoundingClientRect().height]);
+  assert.ok(what[0] > 64 << 10 && what[1] && what[2] < 60, `the name as it is, on a line: ${what}`);
+  assert.equal(await page.$$eval('#pictures img, #pictures script', (all) => all.length), 0);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'a long name is cut, not wide');
+  writeFileSync(file, text);
+}
+
 /** Light, dark, and the other on a key; paper is light whatever the screen is. */
 export async function schemes(page) {
+  await page.reload();
   const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'dark' }]);
   const dark = await paper();
