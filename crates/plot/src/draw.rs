@@ -23,11 +23,13 @@ const FOOT: f32 = 24.0;
 const CHART: f32 = 210.0;
 /// The height of a bar with its words, and of the bar.
 const BAR: (f32, f32) = (24.0, 14.0);
-/// The room of a bar's name.
-const BAR_NAME: f32 = 330.0;
-/// Letters of it that fit there.
-const BAR_LETTERS: usize = 43;
+/// The most of the paper that names of bars get.
+const BAR_NAMES: f32 = 0.5;
 const SMALL: f32 = 12.0;
+/// A small letter, at most: in PNG all have the same width.
+const LETTER: f32 = 7.2;
+/// Between a title and its legend.
+const LEGEND_GAP: f32 = 4.0;
 /// Letters of a text that are drawn; more run out of the paper.
 const MOST_LETTERS: usize = 110;
 /// Words of a legend that are drawn.
@@ -114,8 +116,10 @@ impl Pen {
 
     /// What colours mean, on further lines where they do not fit.
     fn legend(&mut self, layers: &[Layer]) {
+        let tail = self.theme.tail;
         let all = layers.iter().filter_map(|layer| match layer {
             Layer::Line { label, colour, dashed, .. } => Some((label, *colour, *dashed, false)),
+            Layer::Level(_, words) => Some((words, tail, true, false)),
             Layer::Marks { label, colour, crosses, .. } => Some((label, *colour, false, *crosses)),
             Layer::Columns { label, colour, .. } | Layer::Moments { label, colour, .. } => {
                 Some((label, *colour, false, false))
@@ -123,10 +127,13 @@ impl Pen {
             _ => None,
         });
         let (soft, mut x) = (self.theme.soft, LEFT);
-        for (label, colour, dashed, crosses) in all.filter(|l| !l.0.is_empty()).take(MOST_LEGEND) {
+        for (i, (label, colour, dashed, crosses)) in
+            all.filter(|l| !l.0.is_empty()).take(MOST_LEGEND).enumerate()
+        {
+            self.y += if i == 0 { LEGEND_GAP } else { 0.0 };
             let label = short(label);
-            let wide = 26.0 + label.chars().count() as f32 * 7.3;
-            if x + wide > self.width - RIGHT {
+            let wide = 26.0 + label.chars().count() as f32 * (LETTER + 0.1);
+            if x > LEFT && x + wide > self.width - RIGHT {
                 x = LEFT;
                 self.y += 16.0;
             }
@@ -194,26 +201,12 @@ impl Pen {
                 let rects = stretches.iter().map(rect).collect();
                 self.data.push(Item::Rects { fill: *colour, rects });
             }
-            Layer::Level(at, words) => {
+            // Its words stand in the legend: anywhere in the chart they would cover something.
+            Layer::Level(at, _) => {
                 let y = place.y(*at);
                 let lines = vec![vec![(left, y), (left + width, y)]];
-                let tail = self.theme.tail;
-                self.frame.push(Item::Lines { stroke: tail, width: 1.0, dashed: true, lines });
-                let below = y - top < 24.0;
-                let words_y = if below { y + 14.0 } else { y - 5.0 };
-                let text = short(words);
-                // Words lie over the data, on paper of their own.
-                let wide = text.chars().count() as f32 * 7.2 + 6.0;
-                let rects = vec![[left + width - wide - 2.0, words_y - 11.0, wide, 15.0]];
-                self.data.push(Item::Rects { fill: self.theme.paper.with_alpha(0.8), rects });
-                self.data.push(Item::Text {
-                    at: (left + width - 5.0, words_y),
-                    text,
-                    size: SMALL,
-                    fill: tail,
-                    anchor: Anchor::End,
-                    bold: false,
-                });
+                let stroke = self.theme.tail;
+                self.frame.push(Item::Lines { stroke, width: 1.0, dashed: true, lines });
             }
             Layer::Columns { colour, columns, .. } => {
                 let rect = |(a, b, v): &(f64, f64, f64)| {
@@ -249,11 +242,18 @@ impl Pen {
         let (ink, soft) = (self.theme.ink, self.theme.soft);
         self.y += TITLE;
         self.text((EDGE, self.y - 8.0), title, 13.0, ink, Anchor::Start, true);
-        let room = (self.width - EDGE - BAR_NAME - RIGHT - 90.0).max(50.0);
+        let letters = |texts: &mut dyn Iterator<Item = &String>| {
+            texts.map(|text| text.chars().count()).max().unwrap_or(0) as f32 * LETTER
+        };
+        let names = letters(&mut bars.iter().map(|b| &b.label)).min(self.width * BAR_NAMES);
+        let values = letters(&mut bars.iter().map(|b| &b.value));
+        let begin = EDGE + names + 16.0;
+        let room = (self.width - begin - RIGHT - values - 8.0).max(50.0);
         for bar in bars {
             let middle = self.y + BAR.0 / 2.0;
-            self.text((EDGE, middle + 4.0), &cut(&bar.label, BAR_LETTERS), SMALL, ink, Anchor::Start, false);
-            let mut x = EDGE + BAR_NAME;
+            let name = cut(&bar.label, (names / LETTER) as usize);
+            self.text((EDGE, middle + 4.0), &name, SMALL, ink, Anchor::Start, false);
+            let mut x = begin;
             for (part, colour) in &bar.parts {
                 let wide = room * (bar.length * part) as f32;
                 let rects = vec![[x, middle - BAR.1 / 2.0, wide, BAR.1]];
@@ -264,9 +264,9 @@ impl Pen {
             self.y += BAR.0;
         }
         for (words, colour) in legend.iter().take(MOST_LEGEND) {
-            let rects = vec![[EDGE + BAR_NAME, self.y + 4.0, 12.0, 12.0]];
+            let rects = vec![[begin, self.y + 4.0, 12.0, 12.0]];
             self.frame.push(Item::Rects { fill: *colour, rects });
-            self.text((EDGE + BAR_NAME + 20.0, self.y + 14.0), words, SMALL, soft, Anchor::Start, false);
+            self.text((begin + 20.0, self.y + 14.0), words, SMALL, soft, Anchor::Start, false);
             self.y += 19.0;
         }
         self.y += 8.0;
@@ -303,6 +303,6 @@ fn short(text: &str) -> String {
 fn cut(text: &str, most: usize) -> String {
     match text.chars().nth(most) {
         None => text.to_string(),
-        Some(_) => text.chars().take(most - 3).chain("...".chars()).collect(),
+        Some(_) => text.chars().take(most.saturating_sub(3)).chain("...".chars()).collect(),
     }
 }

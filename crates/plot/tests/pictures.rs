@@ -97,6 +97,83 @@ fn a_heat_map_has_as_many_as_were_completed() {
     });
 }
 
+/// Words of a threshold over the chart would cover what is slowest, which is what one looks for.
+#[test]
+fn words_of_the_tail_stand_in_the_legend() {
+    for name in ["randread-vs-bufferedwrite", "fsync-ordered-data", "raid5-randwrite8k"] {
+        each(name, |kind, picture, _| {
+            if kind != Kind::Heatmap {
+                return;
+            }
+            let text = svg(&draw(&picture, 960.0, Scheme::Light));
+            let parsed = roxmltree::Document::parse(&text).unwrap();
+            let texts: Vec<(f32, &str)> = parsed
+                .descendants()
+                .filter(|n| n.tag_name().name() == "text")
+                .map(|n| (n.attribute("y").unwrap().parse().unwrap(), n.text().unwrap_or("")))
+                .collect();
+            let legend: Vec<f32> = texts.iter().filter(|(_, t)| *t == "max").map(|(y, _)| *y).collect();
+            let tails: Vec<f32> =
+                texts.iter().filter(|(_, t)| t.starts_with("the slowest")).map(|(y, _)| *y).collect();
+            assert!(!tails.is_empty());
+            assert!(
+                tails.iter().all(|y| legend.iter().any(|line| (y - line).abs() < 40.0 && y >= line)),
+                "{name}"
+            );
+        });
+    }
+}
+
+/// Each phase has its curve, which ends with the longest that was measured.
+#[test]
+fn latencies_are_spread_by_phase_too() {
+    each("randread-vs-bufferedwrite", |kind, picture, explanation| {
+        if kind != Kind::Cdf {
+            return;
+        }
+        let device = explanation.top_devices()[0];
+        let title = |p: &Panel| match p {
+            Panel::Chart { title, layers, .. } => Some((title.clone(), layers.clone())),
+            Panel::Bars { .. } => None,
+        };
+        let panels: Vec<_> = picture.panels.iter().filter_map(title).collect();
+        let (_, layers) = panels.iter().find(|(t, _)| t.ends_with("reads, by phase")).expect("reads");
+        assert!(panels.iter().any(|(t, _)| t.ends_with("background writes, by phase")));
+        let phases = device.phases(life::Class::Read);
+        let measured: Vec<_> = phases.each().into_iter().filter(|(_, d)| !d.is_empty()).collect();
+        assert_eq!(layers.len(), measured.len());
+        assert!(measured.len() >= 4);
+        for (layer, (name, distribution)) in layers.iter().zip(measured) {
+            let Layer::Line { label, points, .. } = layer else { panic!("{name} is no line") };
+            assert!(label.to_lowercase().contains(name), "{label} for {name}");
+            let (longest, max) = (points.last().unwrap().0, distribution.max() as f64);
+            assert!(longest <= max && longest >= max * 0.98, "{name}: {longest} for {max}");
+        }
+    });
+}
+
+#[test]
+fn a_task_has_one_colour_on_all_devices() {
+    each("fsync-slow-mirror", |kind, picture, _| {
+        if kind != Kind::Offset {
+            return;
+        }
+        assert!(picture.panels.len() > 1);
+        let mut colours = std::collections::BTreeMap::new();
+        for panel in &picture.panels {
+            let Panel::Chart { layers, .. } = panel else { continue };
+            for layer in layers {
+                if let Layer::Marks { label, colour, .. } = layer {
+                    let task = label.rsplit_once(' ').unwrap().0.to_string();
+                    let known = *colours.entry(task).or_insert(*colour);
+                    assert_eq!(known, *colour, "{label}");
+                }
+            }
+        }
+        assert!(colours.len() > 1);
+    });
+}
+
 #[test]
 fn a_png_is_what_was_drawn() {
     each("randread-vs-bufferedwrite", |kind, picture, _| {

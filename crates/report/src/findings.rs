@@ -41,10 +41,40 @@ pub fn findings(e: &Explanation, drawn: &[Pictured]) -> Vec<Finding> {
     found.iter().map(finding).collect()
 }
 
-/// Whether much of what ended in a moment belongs to the tail; why its slowest waited.
+/// Why the slowest that ended in a moment waited, if it belongs to the tail.
+pub fn why_slow(moment: &Moment, tail: Nanos) -> Option<Reason> {
+    moment.slowest.filter(|(slowest, _)| *slowest >= tail).map(|(_, reason)| reason)
+}
+
+/// Whether much of what ended in a moment belongs to the tail; why its slowest waited. Where the tail begins within a
+/// bucket, all of that bucket are counted: of the slowest alone it is known exactly.
 pub fn marked(moment: &Moment, tail: Nanos) -> Option<Reason> {
     let above = moment.heat.counts().iter().filter(|(bucket, _)| heat_lower(bucket + 1) > tail);
     let slow: u64 = above.map(|(_, n)| u64::from(*n)).sum();
-    let (_, reason) = moment.slowest?;
-    (slow > 0 && slow as f64 >= MARKED * moment.completed as f64).then_some(reason)
+    why_slow(moment, tail).filter(|_| slow as f64 >= MARKED * moment.completed as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_without_one_of_the_slowest_is_not_marked() {
+        let of = |latencies: &[u64]| {
+            let mut moment = Moment::default();
+            latencies.iter().for_each(|ns| {
+                moment.heat.record(Nanos(*ns));
+                moment.completed += 1;
+                moment.slowest = moment.slowest.max(Some((Nanos(*ns), Reason::Device)));
+            });
+            moment
+        };
+        let tail = Nanos(19_700_000);
+        assert_eq!(marked(&of(&[19_500_000; 9]), tail), None, "in the tail's bucket, below the tail");
+        assert_eq!(marked(&of(&[1000, 19_800_000]), tail), Some(Reason::Device));
+        let mut many = vec![1000; 20];
+        many.push(19_800_000);
+        assert_eq!(marked(&of(&many), tail), None, "one of 21");
+        assert_eq!(why_slow(&of(&many), tail), Some(Reason::Device));
+    }
 }

@@ -12,10 +12,12 @@ mod known;
 pub mod operations;
 pub mod pictured;
 mod screen;
+mod slow_rows;
 mod slowest;
 mod tables;
 mod told;
 pub mod where_time;
+mod wrap;
 
 pub use btt::{BttExport, BttOptions};
 pub use compare::{

@@ -121,6 +121,11 @@ pub fn first_looked_at(all: &[Pictured], most: usize) -> Vec<usize> {
 /// Fewer operations than this make no picture.
 const WORTH_A_MAP: u64 = 10;
 
+/// Whether a group's tail is a good part of all that is asked about.
+pub fn is_worth_showing(e: &Explanation, group: &Group) -> bool {
+    matters(e, group)
+}
+
 /// Example: `1 % of reads on vda (209)`.
 pub fn slowest_words(e: &Explanation, group: &Group) -> String {
     slowest(e, group)

@@ -2,15 +2,15 @@
 
 use crate::events::Window;
 use crate::explanation::{Explanation, Trust};
-use crate::json::latency;
+use crate::slow_rows::{slow_rows, Row};
 use crate::where_time;
-use causes::words::{count, counted, ns, percent, size, time};
+use crate::wrap::wrap;
+use causes::words::{count, counted, ns, percent, time};
 use causes::{Answer, Confidence, Verdict};
 use ledger::Reason;
-use life::Class;
-use stats::{class_words, Device, Distribution, Group, OpStats, Phases};
+use stats::{Device, Group};
 use std::fmt::Write;
-use trace::{Bytes, DevId, Fs, Nanos};
+use trace::Nanos;
 
 /// How it is drawn.
 #[derive(Clone, Copy, Debug)]
@@ -33,10 +33,8 @@ const MARGIN: usize = 7;
 const ROWS: usize = 6;
 /// Columns of a full bar.
 const BAR: f64 = 30.0;
-/// Groups that are broken down on the screen; `iowhy report` has all.
-const GROUPS: usize = 3;
-/// Kinds of operations on the screen.
-const OPERATIONS: usize = 5;
+/// Devices, and groups that are broken down, on the screen; `iowhy report` has all.
+pub(crate) const GROUPS: usize = 3;
 /// Remedies on the screen.
 const REMEDIES: usize = 4;
 /// A part of the time below this is not worth a line.
@@ -83,9 +81,7 @@ impl Screen {
             text.len() - text.trim_start().len() + if text.trim_start().starts_with("- ") { 2 } else { 0 };
         let indent = " ".repeat(hang);
         let lead = " ".repeat(text.len() - text.trim_start().len());
-        let options =
-            textwrap::Options::new(width).initial_indent(&lead).subsequent_indent(&indent).break_words(false);
-        for (i, wrapped) in textwrap::wrap(text.trim_start(), options).iter().enumerate() {
+        for (i, wrapped) in wrap(text.trim_start(), width, &lead, &indent).iter().enumerate() {
             let begin = if i == 0 { head.clone() } else { " ".repeat(MARGIN) };
             let _ = writeln!(self.out, "{}", format!("{begin}{wrapped}").trim_end());
         }
@@ -315,78 +311,6 @@ pub(crate) fn trust_lines(e: &Explanation) -> Vec<String> {
 pub(crate) fn part(w: Window) -> String {
     let to = if w.end == Window::default().end { "on".to_string() } else { format!("to {}", time(w.end)) };
     format!("from {} {to}", time(w.start))
-}
-
-/// A line of the SLOW table.
-pub(crate) enum Row<'a> {
-    /// Operations: a kind, where, and what is known of them.
-    Operations(String, &'a OpStats),
-    /// What a device was asked for.
-    Device(String, Class, Box<Phases>),
-}
-
-impl Row<'_> {
-    pub(crate) fn latency(&self) -> &Distribution {
-        match self {
-            Row::Operations(_, stats) => &stats.latency,
-            Row::Device(_, _, phases) => latency(phases),
-        }
-    }
-
-    pub(crate) fn mean_size(&self) -> String {
-        let bytes = match self {
-            Row::Operations(_, stats) => stats.bytes,
-            Row::Device(_, _, phases) => phases.bytes.0,
-        };
-        match bytes / self.latency().count().max(1) {
-            0 => String::new(),
-            mean => format!(" of {}", size(Bytes(mean))),
-        }
-    }
-
-    pub(crate) fn words(&self, with_device: bool) -> String {
-        let (device, class) = match self {
-            Row::Operations(words, _) => return words.clone(),
-            Row::Device(device, class, _) => (device, class),
-        };
-        let what = match class {
-            Class::SyncWrite => "sync writes",
-            Class::Background => "writeback",
-            other => class_words(*other),
-        };
-        if with_device {
-            format!("{device} {what}")
-        } else {
-            what.to_string()
-        }
-    }
-}
-
-/// The operations first, where they were recorded; then what the devices were asked for that they waited for.
-pub(crate) fn slow_rows(e: &Explanation) -> Vec<Row<'_>> {
-    let mut rows = Vec::new();
-    for group in e.focus.groups.iter().filter(|g| matters(e, g)).take(OPERATIONS) {
-        let Some((key, stats)) = group.op.and_then(|op| e.facts.operations.groups.get_key_value(&op)) else {
-            continue;
-        };
-        let fs = Some(e.filesystem(key)).filter(|fs| fs != Fs::Unknown.name());
-        let fs = fs.map_or(String::new(), |fs| format!(" ({fs})"));
-        let dev = if key.dev == DevId(0) { group.dev } else { key.dev };
-        rows.push(Row::Operations(format!("{} on {}{fs}", group.words(), e.name(dev)), stats));
-    }
-    let waited_for =
-        |d: &&Device| rows.is_empty() || e.focus.groups.iter().any(|g| g.dev == d.id && matters(e, g));
-    let devices: Vec<&Device> = e.top_devices().into_iter().filter(waited_for).take(GROUPS).collect();
-    for device in devices {
-        for class in Class::ALL {
-            let bios = &device.bios[class.index()].phases;
-            let phases = if class == Class::Flush && bios.count > 0 { bios } else { device.phases(class) };
-            if phases.count > 0 {
-                rows.push(Row::Device(e.name(device.id), class, Box::new(phases.clone())));
-            }
-        }
-    }
-    rows
 }
 
 /// Whether a group's tail is worth showing: it has a visible part of all tails' time.

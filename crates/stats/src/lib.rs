@@ -41,7 +41,7 @@ pub use pace::{AfterIdle, Held, Pace};
 pub use phases::Phases;
 pub use pictures::{
     heat_bucket, heat_lower, Axis, Behind, Columns, DevicePictures, Extents, Heat, Moment, Pictures,
-    SlowMoment, SlowRequest, Who, EXTENT_GRID, FINEST, HEAT_BUCKETS, MOST_COLUMNS,
+    SlowMoment, SlowOperation, SlowRequest, Who, EXTENT_GRID, FINEST, HEAT_BUCKETS, MOST_COLUMNS, STRETCHES,
 };
 pub use seek::{Measure, Mode, Seeks};
 pub use series::{Cell, Series};

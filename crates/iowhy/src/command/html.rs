@@ -25,11 +25,11 @@ pub fn page(captures: &[&OsStr], part: Part) -> Result<String, Failure> {
     Ok(report::html::html(&shown))
 }
 
-/// Reads one recording; a second time for the events of its slowest requests, unless it is a pipe.
+/// Reads one recording; a second time for the events of its slowest, unless it is a pipe.
 fn show(analysis: Analysis, capture: &OsStr, part: Part) -> Result<Shown, Failure> {
     let (label, path) = labelled(capture);
     let (explanation, pictures) = pictured(analysis, path, part)?;
-    let mut events = Events::of_slowest(&pictures);
+    let mut events = Events::of_slowest(&explanation, &pictures);
     if path != Path::new("-") {
         let again = part.of(reading::open(path)?);
         reading::read(again, path, |batch: &Batch| events.gather(batch))?;

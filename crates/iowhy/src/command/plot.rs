@@ -175,20 +175,48 @@ impl Plot {
 
     fn terminal(&self) -> Terminal {
         let set = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
-        let is_terminal = std::io::stdout().is_terminal();
-        let utf8 = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).is_some_and(|v| {
-            let v = v.to_lowercase();
-            v.contains("utf-8") || v.contains("utf8")
-        });
-        let term = set("TERM").unwrap_or_default();
-        let many = term.contains("256color") || set("COLORTERM").is_some();
         let columns = set("COLUMNS").and_then(|c| c.parse().ok()).filter(|c| (40..1000).contains(c));
         let width = self.width.map(|w| w as usize).or(columns).unwrap_or(LETTERS);
-        let colours = is_terminal && many && set("NO_COLOR").is_none();
-        Terminal { width, colours, blocks: is_terminal && utf8 }
+        let (colours, blocks) = abilities(std::io::stdout().is_terminal(), set);
+        Terminal { width, colours, blocks }
     }
+}
+
+/// Whether standard output has 256 colours, and whether it shows blocks, by what the environment says (`set`). A file or a
+/// pipe gets plain ASCII, and so does what calls itself dumb (terminfo's word for a terminal that can only print).
+fn abilities(is_terminal: bool, set: impl Fn(&str) -> Option<String>) -> (bool, bool) {
+    let term = set("TERM").unwrap_or_default();
+    if !is_terminal || term == "dumb" || term.is_empty() {
+        return (false, false);
+    }
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(&set).unwrap_or_default().to_lowercase();
+    let blocks = locale.contains("utf-8") || locale.contains("utf8");
+    let many = term.contains("256color") || set("COLORTERM").is_some();
+    (many && set("NO_COLOR").is_none(), blocks)
 }
 
 fn too_large(file: &Path) -> Failure {
     Failure::Other { what: format!("{}: such a large picture cannot be made", file.display()), help: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_gets_what_it_can_show() {
+        let of = |is_terminal, all: &[(&str, &str)]| {
+            abilities(is_terminal, |name| all.iter().find(|(n, _)| *n == name).map(|(_, v)| v.to_string()))
+        };
+        let (many, utf8) = (("TERM", "xterm-256color"), ("LANG", "de_DE.UTF-8"));
+        assert_eq!(of(true, &[many, utf8]), (true, true));
+        assert_eq!(of(true, &[many, ("LANG", "C")]), (true, false));
+        assert_eq!(of(true, &[many, utf8, ("LC_ALL", "C")]), (true, false), "LC_ALL goes before LANG");
+        assert_eq!(of(true, &[many, utf8, ("NO_COLOR", "1")]), (false, true));
+        assert_eq!(of(true, &[("TERM", "xterm"), utf8]), (false, true));
+        assert_eq!(of(true, &[("TERM", "xterm"), ("COLORTERM", "truecolor"), utf8]), (true, true));
+        assert_eq!(of(true, &[("TERM", "dumb"), ("COLORTERM", "truecolor"), utf8]), (false, false));
+        assert_eq!(of(true, &[utf8]), (false, false), "who has no TERM is no terminal that one knows");
+        assert_eq!(of(false, &[many, utf8]), (false, false));
+    }
 }

@@ -6,7 +6,7 @@ use crate::picture::{Axis, Layer, Panel};
 use causes::words::time;
 use report::findings::{findings, marked, Finding};
 use report::pictured::Pictured;
-use stats::{heat_lower, Heat, Moment};
+use stats::{heat_lower, Group, Heat, Moment};
 
 /// Columns that are drawn of each: three points wide each in a picture of usual width.
 const MOST_COLUMNS: usize = 300;
@@ -49,13 +49,19 @@ fn panels(drawn: &Drawn, with_cells: bool) -> Vec<Panel> {
         layers.push(line("p99", theme.p99, false, p99));
         layers.push(line("max", theme.p99, true, longest));
         if let Some(tail) = p.tail() {
-            layers.push(Layer::Level(tail.0 as f64, format!("the slowest 1 % from {} on", time(tail))));
+            layers.push(Layer::Level(tail.0 as f64, tail_words(p.group, tail)));
             layers.extend(moments(drawn, p, tail));
         }
         let (title, x, y) = (p.name.clone(), drawn.time_axis(), axis.clone());
         Panel::Chart { title, x, y, layers, height }
     };
     first.iter().map(|p| panel(p)).collect()
+}
+
+/// Example: `the slowest 1 %: from 365 ms on`; of fewer than a hundred it is one.
+fn tail_words(group: Option<&Group>, tail: trace::Nanos) -> String {
+    let share = if group.is_some_and(|g| g.operations < 100) { "" } else { " 1 %" };
+    format!("the slowest{share}: from {} on", time(tail))
 }
 
 type Cell = ([f64; 2], [f64; 2], f64);
@@ -140,7 +146,7 @@ fn moments(drawn: &Drawn, p: &Pictured, tail: trace::Nanos) -> Vec<Layer> {
         let finding = found.get(i);
         // Colours as on the page: not the first ones, which are those of reads and of write-back.
         let colour = finding.map_or(Scheme::Light.theme().tail, |_| nth((i + 3) % COLOURS.len()));
-        let label = finding.map_or(String::new(), |f| f.cause.to_string());
+        let label = finding.map_or("no finding", |f| f.cause).to_string();
         Layer::Moments { label, colour, stretches }
     };
     stretches.into_iter().enumerate().filter(|(_, s)| !s.is_empty()).map(layer).collect()

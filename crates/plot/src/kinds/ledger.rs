@@ -4,7 +4,7 @@ use super::Drawn;
 use crate::colours;
 use crate::picture::{Bar, Panel};
 use causes::words::{percent, time};
-use report::pictured::slowest_words;
+use report::pictured::{is_worth_showing, slowest_words};
 use report::where_time;
 use stats::Group;
 
@@ -19,7 +19,9 @@ const WORTH_A_BAR: f64 = 0.005;
 
 pub fn panels(drawn: &Drawn) -> Vec<Panel> {
     let device = |g: &&Group| drawn.devices.contains(&g.dev) || g.op.is_some();
-    let groups: Vec<&Group> = drawn.e.focus.groups.iter().filter(device).take(MOST_GROUPS).collect();
+    let worth = |g: &&Group| is_worth_showing(drawn.e, g);
+    let groups: Vec<&Group> =
+        drawn.e.focus.groups.iter().filter(device).filter(worth).take(MOST_GROUPS).collect();
     let most = groups.iter().map(|g| g.tail.sum.time.total.0).max().unwrap_or(0);
     if most == 0 {
         return drawn.empty("The slowest");

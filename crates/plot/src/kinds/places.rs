@@ -23,15 +23,24 @@ struct Marks {
 }
 
 pub fn panels(drawn: &Drawn) -> Vec<Panel> {
-    let panels: Vec<Panel> =
-        drawn.devices.iter().take(MOST_DEVICES).filter_map(|d| panel(drawn, *d)).collect();
+    let devices = || drawn.devices.iter().take(MOST_DEVICES);
+    // A task has one colour, for its reads and its writes and on every device.
+    let mut requests: BTreeMap<u32, u64> = BTreeMap::new();
+    for device in devices().filter_map(|d| drawn.pictures.devices.get(d)) {
+        for (.., who, n) in device.extents.cells() {
+            *requests.entry(who.task).or_default() += u64::from(n);
+        }
+    }
+    let mut tasks: Vec<u32> = requests.keys().copied().collect();
+    tasks.sort_by_key(|task| std::cmp::Reverse(requests[task]));
+    let panels: Vec<Panel> = devices().filter_map(|d| panel(drawn, *d, &tasks)).collect();
     if panels.is_empty() {
         return drawn.empty("Who touched where");
     }
     panels
 }
 
-fn panel(drawn: &Drawn, dev: DevId) -> Option<Panel> {
+fn panel(drawn: &Drawn, dev: DevId, tasks: &[u32]) -> Option<Panel> {
     let full = &drawn.pictures.devices.get(&dev)?.extents;
     let mut extents = full.clone();
     for round in 1u32..64 {
@@ -53,13 +62,6 @@ fn panel(drawn: &Drawn, dev: DevId) -> Option<Panel> {
     }
     let mut all: Vec<_> = of.into_iter().collect();
     all.sort_by_key(|(_, marks)| std::cmp::Reverse(marks.requests));
-    // A task has one colour for its reads and its writes.
-    let mut tasks: Vec<u32> = vec![];
-    all.iter().for_each(|(who, _)| {
-        if !tasks.contains(&who.task) {
-            tasks.push(who.task);
-        }
-    });
     let mark = |(i, (who, marks)): (usize, (Who, Marks))| {
         let what = if who.writes { "writes" } else { "reads" };
         let label = format!("{} {what}", drawn.pictures.tasks.name(who.task));

@@ -1,9 +1,11 @@
 //! How latencies and sizes are spread over the whole recording.
 
 use super::{latency, Drawn};
-use crate::colours::{self, nth};
+use crate::colours::{self, nth, OTHERS};
 use crate::picture::{Axis, Bar, Layer, Panel, Scale};
+use crate::scene::Colour;
 use causes::words::{count, size};
+use ledger::Reason;
 use life::Class;
 use report::pictured::{kind_name, kinds, Of};
 use stats::{class_words, Distribution};
@@ -11,11 +13,13 @@ use trace::Bytes;
 
 /// Curves in one panel.
 const MOST_CURVES: usize = 8;
+/// Classes of requests that are told by phase.
+const MOST_PHASED: usize = 3;
 /// Panels of histograms.
 const MOST_HISTOGRAMS: usize = 4;
 
 /// The distributions: of operations, and of the first device's requests in all.
-fn distributions<'a>(drawn: &'a Drawn) -> Vec<(String, crate::scene::Colour, &'a Distribution)> {
+fn distributions<'a>(drawn: &'a Drawn) -> Vec<Named<'a>> {
     let facts = &drawn.e.facts;
     let of_kinds = drawn.all.iter().any(|p| matches!(p.of, Of::Operations(_)));
     let mut all = vec![];
@@ -39,11 +43,70 @@ fn distributions<'a>(drawn: &'a Drawn) -> Vec<(String, crate::scene::Colour, &'a
     all
 }
 
+/// What it is, its colour.
+type Named<'a> = (String, Colour, &'a Distribution);
+
+/// The phases of the first device's requests, those that are waited for first: each class with its phases.
+fn phases<'a>(drawn: &'a Drawn) -> Vec<(String, Vec<Named<'a>>)> {
+    let Some(device) = drawn.devices.first().and_then(|d| drawn.e.facts.device(*d)) else { return vec![] };
+    let mut classes: Vec<_> = drawn
+        .all
+        .iter()
+        .filter_map(|p| match p.of {
+            Of::Requests(dev, class) if dev == device.id => Some((!p.matters, class)),
+            _ => None,
+        })
+        .collect();
+    classes.sort_by_key(|(last, class)| (*last, class.index()));
+    let named = |(phase, d): (&str, &'a Distribution)| {
+        let (words, colour) = match phase {
+            "q2g" => (Reason::GetRequest.words(), colours::reason(Reason::GetRequest)),
+            "g2i" => (Reason::Prepare.words(), colours::reason(Reason::Prepare)),
+            "i2d" => (Reason::Scheduler.words(), colours::reason(Reason::Scheduler)),
+            "d2c" => (Reason::Device.words(), colours::reason(Reason::Device)),
+            _ => ("all of it (Q2C)", Colour::hex(OTHERS)),
+        };
+        (words.to_string(), colour, d)
+    };
+    let of_class = |(_, class): (bool, Class)| {
+        let all = device.phases(class).each().into_iter().filter(|(_, d)| !d.is_empty());
+        let title = format!("{} {}, by phase", drawn.e.name(device.id), class_words(class));
+        (title, all.map(named).collect())
+    };
+    classes
+        .into_iter()
+        .map(of_class)
+        .filter(|(_, all): &(_, Vec<_>)| all.len() > 1)
+        .take(MOST_PHASED)
+        .collect()
+}
+
+/// What all took, then the phases of requests; on one axis, so that they can be compared.
 pub fn cdf(drawn: &Drawn) -> Vec<Panel> {
-    let all = distributions(drawn);
-    let (mut low, mut high, mut top) = (f64::MAX, 1000.0f64, 0.99f64);
+    let whole = "the higher, the rarer: each line upwards is ten times rarer".to_string();
+    let mut all = vec![(whole, distributions(drawn))];
+    all.extend(phases(drawn));
+    let of_all = || all.iter().flat_map(|(_, curves)| curves);
+    if of_all().next().is_none() {
+        return drawn.empty("Latencies");
+    }
+    let low = of_all().filter_map(|c| c.2.buckets().next()).map(|b| b.lower).min().unwrap_or(0) as f64;
+    let high = of_all().map(|c| c.2.max()).max().unwrap_or(0) as f64;
+    let x = Axis::log(((low * 0.9).max(100.0), high.max(1000.0) * 1.1), latency);
+    let several = all.len() > 1;
+    let panel = |(title, curves): (String, Vec<Named>)| {
+        let (layers, top) = lines(&curves);
+        let y = Axis { scale: Scale::Tail, range: (0.0, top), words: percentile, binary: false };
+        Panel::Chart { title, x: x.clone(), y, layers, height: if several { 1.2 } else { 1.8 } }
+    };
+    all.into_iter().map(panel).collect()
+}
+
+/// A curve for each, and how rare the rarest is.
+fn lines(all: &[Named]) -> (Vec<Layer>, f64) {
+    let mut top = 0.99f64;
     let mut layers = vec![];
-    for (label, colour, d) in &all {
+    for (label, colour, d) in all {
         let (mut seen, total) = (0, d.count());
         let mut points = vec![];
         for bucket in d.buckets() {
@@ -55,17 +118,11 @@ pub fn cdf(drawn: &Drawn) -> Vec<Panel> {
             points.push((bucket.lower.max(1) as f64, Some(part)));
             top = top.max(part);
         }
-        low = points.first().map_or(low, |p| low.min(p.0));
-        high = points.last().map_or(high, |p| high.max(p.0));
-        layers.push(Layer::Line { label: label.clone(), colour: *colour, dashed: false, points });
+        // All of it is the sum of the others.
+        let dashed = *colour == Colour::hex(OTHERS);
+        layers.push(Layer::Line { label: label.clone(), colour: *colour, dashed, points });
     }
-    if layers.is_empty() {
-        return drawn.empty("Latencies");
-    }
-    let x = Axis::log(((low * 0.9).max(100.0), high * 1.1), latency);
-    let y = Axis { scale: Scale::Tail, range: (0.0, top), words: percentile, binary: false };
-    let title = "the higher, the rarer: each line upwards is ten times rarer".to_string();
-    vec![Panel::Chart { title, x, y, layers, height: 1.8 }]
+    (layers, top)
 }
 
 fn percentile(part: f64) -> String {
@@ -75,7 +132,7 @@ fn percentile(part: f64) -> String {
 
 pub fn histogram(drawn: &Drawn) -> Vec<Panel> {
     let all = distributions(drawn);
-    let panel = |(name, colour, d): &(String, crate::scene::Colour, &Distribution)| {
+    let panel = |(name, colour, d): &Named| {
         let mut columns: Vec<(f64, f64, f64)> = vec![];
         for bucket in d.buckets() {
             // Two columns in each power of two.

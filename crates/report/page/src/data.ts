@@ -17,9 +17,11 @@ export interface Slow {
 }
 export interface Line { ns: number; shown_us: number; text: string; reason?: string; note?: string; lines?: Line[] }
 export interface Operation {
-  op: string; task: string; tid: number; filesystem: string; device: string | null; mount: string | null; result: number;
+  op: string; task: string; tid: number; filesystem: string; device: string | null; mount: string | null; file: string | null; result: number;
   from_ns: number; to_ns: number; total_ns: number; by_reason: { reason: string; ns: number }[];
   lines: Line[]; bars: [number, number, number, string][];
+  events_left_out?: number; events_of_others?: number;
+  events?: [number, string, number, string, number][];
 }
 export interface Place {
   device: string; time_shift: number; first_ns: number; row_bytes: string; first_row: number; rows: number;

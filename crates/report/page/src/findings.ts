@@ -1,5 +1,6 @@
 // When what was found did its harm. A moment is marked if much of what ended in it belongs to the slowest 1 %; it is a
-// finding's if the slowest of them spent most of its time for a reason that the finding explains in that group.
+// finding's if the slowest of them spent most of its time for a reason that the finding explains in that group. Buckets
+// are counted whole, so there must be a reason too: a moment has one only if its slowest is known to belong to the tail.
 
 import { Capture, Columns, heatLower } from './data';
 import { COLOURS } from './theme';
@@ -16,10 +17,11 @@ export function marks(columns: Columns, capture: Capture): Mark[] {
   const place = capture.groups.indexOf(columns.group);
   const out: Mark[] = [];
   for (let i = 0; i < columns.done.length; i++) {
+    const reason = columns.why[i] ?? 0;
+    if (reason === 0) continue;
     let slow = 0;
     for (let j = columns.start[i + 1] - 1; j >= columns.start[i] && heatLower(columns.bucket[j] + 1) > tail; j--) slow += columns.count[j];
-    if (slow === 0 || slow < MARKED * columns.done[i]) continue;
-    const reason = columns.why[i] ?? 0;
+    if (slow < MARKED * columns.done[i]) continue;
     const finding = capture.findings.findIndex((f) => f.moments.some(([g, r]) => g === place && r === reason));
     out.push({
       from: (columns.first + i * columns.step) / 1e9, to: (columns.first + (i + 1) * columns.step) / 1e9, reason,
@@ -38,11 +40,14 @@ function colour(capture: Capture, finding: number): string {
   return COLOURS[(order.indexOf(cause) + 3) % COLOURS.length];
 }
 
-/** The causes that were marked so far, with their colours. */
+/** The causes that were marked so far, with their colours; last what no finding explains. */
 export function marked(captures: Capture[], all: Columns[][]): { cause: string; colour: string }[] {
   const found = new Map<string, string>();
+  let others = false;
   captures.forEach((capture, n) => all[n].forEach((columns) => marks(columns, capture).forEach((m) => {
     if (m.cause && m.colour) found.set(m.cause, m.colour);
+    else others = true;
   })));
-  return [...found].map(([cause, colour]) => ({ cause, colour }));
+  const legend = [...found].map(([cause, colour]) => ({ cause, colour }));
+  return others ? [...legend, { cause: 'no finding', colour: 'var(--tail)' }] : legend;
 }

@@ -27,8 +27,13 @@ export function heatMap(holder: HTMLElement, columns: Columns, capture: Capture,
       { label: 'p50', stroke: () => css('--ink'), width: 1.5, points: { show: false } },
       { label: 'p99', stroke: () => css('--p99'), width: 1.5, points: { show: false } },
       { label: 'max', stroke: () => css('--p99'), width: 1, dash: [3, 3], points: { show: false } },
+      // Only its words, in the legend: the line is drawn beneath, from side to side.
+      ...(tail === null ? [] : [{ label: tailWords(columns, tail), class: 'fixed', stroke: () => css('--tail'), width: 1, dash: [6, 4], points: { show: false } }]),
     ],
-    data: () => lines(columns, view),
+    data: () => {
+      const drawn = lines(columns, view);
+      return tail === null ? drawn : [...drawn, Array.from(drawn[0], () => null)] as uPlot.AlignedData;
+    },
     beneath: (u) => clipped(u, (c) => {
       losses(u, c, capture);
       cells(u, c, columns, view);
@@ -94,6 +99,12 @@ function cells(u: uPlot, c: CanvasRenderingContext2D, columns: Columns, view: Vi
   }
 }
 
+/** Of fewer than a hundred the slowest is one. */
+function tailWords(columns: Columns, tail: number): string {
+  const few = columns.done.reduce((a, b) => a + b, 0) < 100;
+  return `the slowest${few ? '' : ' 1 %'}: from ${time(tail)} on`;
+}
+
 /** Where the tail begins; at the upper edge, the moments in which it was. */
 function threshold(u: uPlot, c: CanvasRenderingContext2D, tail: number, of: Mark[]): void {
   const { left, top, width } = u.bbox;
@@ -105,16 +116,7 @@ function threshold(u: uPlot, c: CanvasRenderingContext2D, tail: number, of: Mark
   c.moveTo(left, y);
   c.lineTo(left + width, y);
   c.stroke();
-  c.fillStyle = css('--tail');
-  c.font = `${11 * dot}px system-ui, sans-serif`;
-  c.textAlign = 'right';
-  const above = y - top > 24 * dot;
-  const label = `the slowest 1 % from ${time(tail)} on`, labelY = above ? y - 4 * dot : y + 13 * dot;
   c.setLineDash([]);
-  c.strokeStyle = css('--paper');
-  c.lineWidth = 4 * dot;
-  c.strokeText(label, left + width - 4 * dot, labelY);
-  c.fillText(label, left + width - 4 * dot, labelY);
   for (const mark of of) {
     const x = u.valToPos(mark.from, 'x', true);
     c.fillStyle = mark.colour ?? css('--tail');

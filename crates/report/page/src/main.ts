@@ -5,7 +5,7 @@ import { el, table, toggle } from './dom';
 import { marked } from './findings';
 import { count } from './format';
 import { commonRange, heatMap } from './heat';
-import { placeChart } from './places';
+import { placeChart, tasksOf } from './places';
 import { fit } from './plot';
 import { deviceRows, memoryChart, MEASURES, rateChart, Row } from './rates';
 import { selection } from './selection';
@@ -61,7 +61,11 @@ function start(): void {
   const reasons = page.reasons.map(([, plain]) => plain);
   const open = opened(all);
   const range = commonRange(all.flatMap((columns, n) => columns.filter((_, i) => open[n].has(i))));
-  captures.forEach((capture, n) => all[n].forEach((columns, i) => {
+  const shown = captures.flatMap((capture, n) => all[n].map((columns, i) => ({ capture, columns, n, i })));
+  // What is called the same in several captures stands side by side.
+  const names = [...new Set(shown.map((m) => m.columns.group.name))];
+  shown.sort((a, b) => names.indexOf(a.columns.group.name) - names.indexOf(b.columns.group.name) || a.n - b.n);
+  shown.forEach(({ capture, columns, n, i }) => {
     const name = captures.length > 1 ? `${capture.label}: ${columns.group.name}` : columns.group.name;
     let figure: HTMLElement | null = null;
     const place = el('div');
@@ -80,7 +84,7 @@ function start(): void {
     const on = open[n].has(i);
     heatChips.append(toggle(name, on, show));
     if (on) show(true);
-  }));
+  });
 
   const rates = section('What was done', 'Mean of each step, by when it was completed.');
   const devices = [...new Set(captures.flatMap((c) => c.groups.filter((g) => g.level === 'request').map((g) => g.device!)))];
@@ -119,17 +123,15 @@ function start(): void {
     if (c.memory.at_ns.length >= 2) memoryChart(chart(rates, `Memory${captures.length > 1 ? ` (${c.label})` : ''}`).holder, c, view);
   }
 
-  const slow = section('The slowest', 'Of what is seen. Open one for its parts and, where they were kept, its events. Keys: j and k, Enter.');
-  const waterfall = new Waterfall(slow.appendChild(el('div')), captures, words, view);
-
   const places = section('Who touched where', 'Place on the device over time. Squares are reads, crosses are writes; colours are tasks.');
+  const tasks = tasksOf(captures);
   captures.forEach((capture) => capture.places.forEach((place, i) => {
     const label = captures.length > 1 ? `${capture.label}: ${place.device}` : place.device;
     const chips = el('p', { class: 'chips' });
     const make = (into: HTMLElement) => {
       const made = chart(into, label);
       made.figure.append(chips);
-      placeChart(made.holder, chips, place, capture, view);
+      placeChart(made.holder, chips, place, capture, tasks, view);
     };
     if (i < 2) make(places);
     else {
@@ -145,6 +147,10 @@ function start(): void {
     section('Sizes of requests', '').append(grid);
     sizes(grid, captures);
   }
+  const slow = section('The slowest', 'Of what is seen. Open one for its parts and, where they were kept, its events. Keys: j and k, Enter.');
+  slow.classList.add('slowest');
+  const waterfall = new Waterfall(slow.appendChild(el('div')), captures, words, view);
+
   if (captures.some((c) => c.settings.length)) {
     const settings = section('Settings', 'As they stand in the files beside the recording.');
     for (const c of captures) for (const s of c.settings) {

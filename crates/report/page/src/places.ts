@@ -9,14 +9,19 @@ import { binarySplits, clipped, timeChart } from './plot';
 import { COLOURS, OTHERS } from './theme';
 import { View } from './view';
 
-export function placeChart(holder: HTMLElement, chips: HTMLElement, place: Place, capture: Capture, view: View): uPlot {
+/** Tasks of all devices, the busiest first: a task has one colour on all of them, for its reads and its writes. */
+export function tasksOf(captures: Capture[]): string[] {
+  const requests = new Map<string, number>();
+  for (const { task, requests: n } of captures.flatMap((c) => c.places).flatMap((p) => p.who)) requests.set(task, (requests.get(task) ?? 0) + n);
+  return [...requests.keys()].sort((a, b) => requests.get(b)! - requests.get(a)!);
+}
+
+export function placeChart(holder: HTMLElement, chips: HTMLElement, place: Place, capture: Capture, tasks: string[], view: View): uPlot {
   const cells = unpack(place.cells);
   const rowBytes = Number(place.row_bytes);
   const low = place.first_row * rowBytes, high = low + place.rows * rowBytes;
   const step = 2 ** place.time_shift / 1e9, first = place.first_ns / 1e9;
   const shown = place.who.map(() => true);
-  // The busiest tasks have a colour of their own, the same for their reads and writes.
-  const tasks = [...new Set(place.who.map((w) => w.task))];
   const colour = (who: number) => COLOURS[tasks.indexOf(place.who[who].task)] ?? OTHERS;
 
   const draw = (u: uPlot, c: CanvasRenderingContext2D) => {

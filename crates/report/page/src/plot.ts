@@ -26,7 +26,7 @@ const all: { u: uPlot; holder: HTMLElement }[] = [];
 
 /** All charts take the width of what holds them. */
 export function fit(): void {
-  for (const { u, holder } of all) {
+  for (const { u, holder } of all.filter(({ u }) => u.root.isConnected)) {
     const width = holder.clientWidth;
     if (width > 0 && width !== u.width) u.setSize({ width, height: u.height });
   }
@@ -42,9 +42,14 @@ export function axis(extra: uPlot.Axis = {}): uPlot.Axis {
   };
 }
 
+/** The legend's samples are dashed where lines are. */
+export const LEGEND: uPlot.Legend = { live: true, markers: { dash: (u, i) => (u.series[i].dash ? 'dashed' : 'solid') } };
+
 export function register(u: uPlot, holder: HTMLElement): void {
   all.push({ u, holder });
   onScheme(() => {
+    // Another may be in its place by now.
+    if (!u.root.isConnected) return;
     u.redraw();
     u.root.querySelectorAll('.u-legend .u-series').forEach((row, i) => {
       const marker = row.querySelector<HTMLElement>('.u-marker'), { stroke } = u.series[i] ?? {};
@@ -61,7 +66,7 @@ export function timeChart(holder: HTMLElement, chart: TimeChart): uPlot {
     width: Math.max(200, holder.clientWidth),
     height: chart.height,
     padding: [8, 12, 0, 0],
-    legend: { live: true },
+    legend: LEGEND,
     cursor: { sync: { key: SYNC, setSeries: false }, drag: { x: true, y: false, setScale: false }, points: { size: 6 } },
     scales: { x: { time: false, range: () => [view.stretch.from, view.stretch.to] }, y: chart.scaleY },
     axes: [
@@ -102,7 +107,7 @@ export function timeChart(holder: HTMLElement, chart: TimeChart): uPlot {
   u.over.append(tip);
   u.over.ondblclick = () => view.reset();
   tip.hidden = true;
-  view.onChange(() => u.setData(chart.data(), true));
+  view.onChange(() => { if (u.root.isConnected) u.setData(chart.data(), true); });
   register(u, holder);
   return u;
 }

@@ -14,7 +14,8 @@ export function selection(holder: HTMLElement, captures: Capture[], all: Columns
     return b;
   };
   const buttons = el('span', { class: 'buttons' }, button('\u2190', 'Left', () => view.pan(-0.4)), button('\u2192', 'Right', () => view.pan(0.4)),
-    button('+', '+', () => view.zoom(0.5)), button('\u2212', '-', () => view.zoom(2)), button('all', 'Esc', () => view.reset()));
+    button('+', '+', () => view.zoom(0.5)), button('\u2212', '-', () => view.zoom(2)), button('all', 'Esc', () => view.reset()),
+    button('its slowest', 'j', () => document.querySelector('.slowest')?.scrollIntoView()));
   holder.append(el('div', { class: 'seen' }, title, buttons), body);
   const draw = () => {
     const { from, to } = view.stretch;

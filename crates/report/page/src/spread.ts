@@ -5,49 +5,69 @@ import uPlot from 'uplot';
 import { Capture, Latency, unpack } from './data';
 import { el } from './dom';
 import { count, percent, size, time } from './format';
-import { axis, logSplits, register } from './plot';
-import { COLOURS } from './theme';
+import { axis, LEGEND, logSplits, register } from './plot';
+import { COLOURS, OTHERS } from './theme';
 
-const PHASES: Record<string, string> = {
-  all: 'all', q2c: 'all of it (Q2C)', q2g: 'waiting for a request (Q2G)', g2i: 'until the scheduler (G2I)',
-  i2d: 'in the scheduler (I2D)', d2c: 'in the device (D2C)',
+/** Words and colours of phases: those of the reasons for which the time went. */
+const PHASES: Record<string, [string, string]> = {
+  q2g: ['waiting for a request, a tag (Q2G)', '#d55e00'], g2i: ['between request and scheduler (G2I)', '#f0b27a'],
+  i2d: ['in the I/O scheduler (I2D)', '#e69f00'], d2c: ['in the device (D2C)', '#0072b2'], q2c: ['all of it (Q2C)', OTHERS],
 };
+/** Curves of one capture in a chart: as many as there are colours. */
+const MOST_CURVES = COLOURS.length;
 const QUANTILES = [0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999];
 const nines = (q: number) => -Math.log10(1 - q);
 
 interface Curve { label: string; latency: Latency; colour: string; dash?: number[] }
 
-/** What is drawn of the captures: all of it, or the phases of one kind. */
-function curves(captures: Capture[], chosen: string): Curve[] {
-  const out: Curve[] = [];
-  captures.forEach((capture, n) => {
-    const whole = (l: Latency) => l.phase === 'all' || l.phase === 'q2c' || (l.phase === 'd2c' && !capture.latency.some((o) => o.name === l.name && o.phase === 'q2c'));
-    const some = capture.latency.filter((l) => (chosen === '' ? whole(l) : l.name === chosen)).slice(0, 10);
-    some.forEach((latency, i) => {
-      const label = chosen === '' ? latency.name : PHASES[latency.phase] ?? latency.phase;
-      out.push({
-        label: captures.length > 1 ? `${capture.label}: ${label}` : label,
-        latency, colour: COLOURS[i % COLOURS.length], ...(n > 0 ? { dash: [6, 3] } : {}),
-      });
-    });
+/** Operations from beginning to end; where there are none, the first device's requests. */
+function whole(captures: Capture[]): Curve[] {
+  return captures.flatMap((capture, n) => {
+    const all = capture.latency.filter((l) => l.phase === 'all');
+    const first = capture.groups.find((g) => g.level === 'request')?.device;
+    const ofFirst = new Set(capture.groups.filter((g) => g.level === 'request' && g.device === first).map((g) => g.name));
+    // The kernel's own flushes are never queued: of them, the time in the device.
+    const queued = (name: string) => capture.latency.some((o) => o.name === name && o.phase === 'q2c');
+    const requests = capture.latency.filter((l) => ofFirst.has(l.name) && (l.phase === 'q2c' || (l.phase === 'd2c' && !queued(l.name))));
+    return (all.length ? all : requests).slice(0, MOST_CURVES)
+      .map((latency, i) => curve(captures, n, latency.name, latency, COLOURS[i]));
   });
-  return out;
+}
+
+/** The phases of one class of requests. */
+function phases(captures: Capture[], name: string): Curve[] {
+  return captures.flatMap((capture, n) => capture.latency.filter((l) => l.name === name && PHASES[l.phase])
+    .map((latency) => curve(captures, n, PHASES[latency.phase][0], latency, PHASES[latency.phase][1])));
+}
+
+/** Of further captures they are dashed. */
+function curve(captures: Capture[], n: number, label: string, latency: Latency, colour: string): Curve {
+  return { label: captures.length > 1 ? `${captures[n].label}: ${label}` : label, latency, colour, ...(n > 0 ? { dash: [6, 3] } : {}) };
 }
 
 export function cdf(holder: HTMLElement, captures: Capture[]): void {
-  const names = [...new Set(captures.flatMap((c) => c.latency.map((l) => l.name)))];
-  const select = el('select', { 'aria-label': 'which distribution' }, el('option', { value: '' }, 'all kinds, from beginning to end'),
-    ...names.map((n) => el('option', { value: n }, `${n}, by phase`)));
-  const plot = el('div');
-  holder.append(el('p', { class: 'chips' }, select), plot);
-  let u: uPlot | null = null;
-  const draw = () => {
-    u?.destroy();
-    plot.replaceChildren();
-    u = cdfChart(plot, curves(captures, select.value));
+  const two = holder.appendChild(el('div', { class: 'maps' }));
+  const chart = (title: Node | string, shown: Curve[]) => {
+    const plot = el('div');
+    const figure = el('figure', {}, el('figcaption', {}, title), plot);
+    two.append(el('div', {}, figure));
+    let u = cdfChart(plot, shown);
+    return (now: Curve[]) => {
+      u?.destroy();
+      u = cdfChart(plot, now);
+    };
   };
-  select.onchange = draw;
-  draw();
+  chart('From beginning to end', whole(captures));
+  // What is waited for first, then by how many there are.
+  const requests = captures.flatMap((c) => c.groups.filter((g) => g.level === 'request'));
+  const many = (name: string) => Math.max(0, ...captures.flatMap((c) => c.latency).filter((l) => l.name === name).map((l) => l.count));
+  requests.sort((a, b) => Number(b.matters) - Number(a.matters) || many(b.name) - many(a.name));
+  const names = [...new Set(requests.map((g) => g.name))].filter((n) => phases(captures, n).length > captures.length);
+  if (names.length === 0) return;
+  const select = el('select', { 'aria-label': 'whose phases' }, ...names.map((n) => el('option', { value: n }, n)));
+  const caption = el('span', {}, 'By phase: ', select);
+  const draw = chart(caption, phases(captures, names[0]));
+  select.onchange = () => draw(phases(captures, select.value));
 }
 
 function cdfChart(holder: HTMLElement, shown: Curve[]): uPlot | null {
@@ -78,6 +98,7 @@ function cdfChart(holder: HTMLElement, shown: Curve[]): uPlot | null {
     width: Math.max(200, holder.clientWidth),
     height: 300,
     padding: [8, 12, 0, 0],
+    legend: LEGEND,
     cursor: { drag: { x: false, y: false } },
     scales: { x: { time: false, distr: 3, range: () => [Math.max(100, x[0] * 0.9), x[x.length - 1] * 1.1] }, y: { range: () => [0, top * 1.05] } },
     axes: [

@@ -1,4 +1,4 @@
-// Colours. Lines have those of Okabe and Ito, which eyes of every kind tell apart; heat maps go from pale to dark (on
+// Colours. Lines have those of Okabe and Ito, and two more, which eyes of every kind tell apart (test/colours.mjs); heat maps go from pale to dark (on
 // dark: from dark to bright) in a scale whose lightness grows evenly, so that they also read in grey.
 
 export type Scheme = 'light' | 'dark';
@@ -10,7 +10,7 @@ export const CLASS_WORDS: Record<string, string> = {
   read: 'reads', 'sync-write': 'synchronous writes', background: 'background writes', flush: 'flushes', other: 'discards and commands',
 };
 /** For things without an order: tasks. */
-export const COLOURS = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#d55e00', '#56b4e9', '#b8a900', '#7b4fa3'];
+export const COLOURS = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#d55e00', '#56b4e9', '#8822dd', '#774422'];
 export const OTHERS = '#8a8a8a';
 
 const HEAT: Record<Scheme, string[]> = {

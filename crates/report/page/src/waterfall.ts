@@ -22,17 +22,18 @@ export class Waterfall {
     const several = captures.length > 1;
     this.rows = captures.flatMap((c) => {
       const label = several ? `${c.label}: ` : '';
-      const of = c.operations.length > 0 ? [] : c.slow;
-      return [...c.operations.map((o) => this.operation(o, label)), ...of.map((s) => this.request(s, label))];
+      return [...c.operations.map((o) => this.operation(o, label)), ...c.slow.map((s) => this.request(s, label))];
     }).sort((a, b) => b.ns - a.ns);
-    // Nobody waits for any one of the others: they are hidden, unless there is nothing else.
+    const operations = this.rows.some((r) => r.kind === '');
+    // Requests of operations are hidden; where only requests were recorded, those for which nobody waits.
     const waited = new Set(captures.flatMap((c) => c.groups.filter((g) => g.tail_ns !== null).map((g) => g.class)));
     const kinds = [...new Set(this.rows.map((r) => r.kind))];
     const chips = el('p', { class: 'chips' });
     for (const kind of kinds) {
-      const on = kind === '' || waited.size === 0 || waited.has(kind);
+      const on = kind === '' || (!operations && (waited.size === 0 || waited.has(kind)));
+      const words = kind === '' ? 'operations' : `${operations ? 'requests: ' : ''}${CLASS_WORDS[kind] ?? kind}`;
       if (!on) this.hidden.add(kind);
-      if (kinds.length > 1) chips.append(toggle(CLASS_WORDS[kind] ?? kind, on, (now) => { if (now) this.hidden.delete(kind); else this.hidden.add(kind); this.draw(); }));
+      if (kinds.length > 1) chips.append(toggle(words, on, (now) => { if (now) this.hidden.delete(kind); else this.hidden.add(kind); this.draw(); }));
     }
     holder.append(chips, this.list);
     view.onChange(() => this.draw());
@@ -91,17 +92,12 @@ export class Waterfall {
         const inner = el('div', { class: 'inner' });
         inner.append(table(['time', 'spent'], s.segments.map(([r, ns]) => [time(ns), this.words.get(r) ?? r]), { class: 'numbers' }));
         if (s.served > 0) inner.append(el('p', {}, `Meanwhile the device completed ${count(s.served)} others, ${size(s.served_bytes)}; ${count(s.ahead)} were there before it.`));
+        inner.append(this.link(at, s.ns));
         if (s.events?.length) {
-          let before = s.at_ns;
-          const rows = s.events.map(([t, action, sector, bytes, cpu, task, tid]) => {
-            const since = t - before;
-            before = t;
-            return [`${(t / 1e9).toFixed(6)} s`, `+${(since / 1e6).toFixed(6)} ms`, action, `${sector} + ${bytes / 512}`, String(cpu), `${task} (${tid})`];
-          });
+          const rows = steps(s.at_ns, s.events, ([t, action, sector, bytes, cpu, task, tid]) => [t, action, `${sector} + ${bytes / 512}`, String(cpu), `${task} (${tid})`]);
           inner.append(table(['at', 'after', 'event', 'sectors', 'cpu', 'task'], rows, { class: 'numbers events' }));
           if (s.events_left_out) inner.append(el('p', {}, `and ${count(s.events_left_out)} more events`));
         }
-        inner.append(this.link(at, s.ns));
         return inner;
       },
     };
@@ -110,11 +106,35 @@ export class Waterfall {
   private operation(o: Operation, label: string): Row {
     const on = o.mount ?? o.device;
     return {
-      kind: '', at: o.from_ns / 1e9, end: o.to_ns / 1e9, ns: o.total_ns, what: `${label}${o.op}${on ? ` on ${on}` : ''}`, who: `${o.task} (tid ${o.tid})`,
+      kind: '', at: o.from_ns / 1e9, end: o.to_ns / 1e9, ns: o.total_ns, what: `${label}${o.op}${o.file ? ` of ${o.file}` : ''}${on ? ` on ${on}` : ''}`, who: `${o.task} (tid ${o.tid})`,
       parts: o.bars.length ? o.bars.map(([, ns, , reason]) => [reason, ns]) : o.by_reason.map((r) => [r.reason, r.ns]),
-      open: () => el('div', { class: 'inner' }, tree(o.lines), this.link(o.from_ns / 1e9, o.total_ns)),
+      open: () => {
+        const inner = el('div', { class: 'inner' }, tree(o.lines), this.link(o.from_ns / 1e9, o.total_ns));
+        if (o.events?.length) inner.append(el('details', { class: 'story' }, el('summary', {}, 'event by event'), events(o)));
+        return inner;
+      },
     };
   }
+}
+
+/** Rows of a table of events: when, how long after the one before, and what else is told of each. */
+function steps<E>(from: number, all: E[], told: (event: E) => [number, ...string[]]): string[][] {
+  let before = from;
+  return all.map((event) => {
+    const [at, ...rest] = told(event);
+    const after = at - before;
+    before = at;
+    return [`${(at / 1e9).toFixed(6)} s`, `+${(after / 1e6).toFixed(6)} ms`, ...rest];
+  });
+}
+
+function events(o: Operation): HTMLElement {
+  const rows = steps(o.from_ns, o.events!, ([t, words, cpu, task, tid]) => [t, words, String(cpu), `${task} (${tid})`]);
+  const more = [
+    ...(o.events_left_out ? [`${count(o.events_left_out)} more events of it`] : []),
+    ...(o.events_of_others ? [`${count(o.events_of_others)} events of other requests on the same devices`] : []),
+  ];
+  return el('div', {}, table(['at', 'after', 'event', 'cpu', 'task'], rows, { class: 'numbers events' }), more.length ? el('p', {}, `and ${more.join(', ')}`) : null);
 }
 
 function tree(lines: Line[]): HTMLElement {

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import puppeteer from 'puppeteer-core';
+import * as look from './look.mjs';
 
 const [iowhy, chromium, recording, pictures] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'iowhy-page-'));
@@ -21,10 +22,11 @@ execFileSync(iowhy, ['report', '--html', file, ...recordings]);
 const plain = recordings.map((r) => r.replace(/^[a-z]+=/, ''));
 const read = (...args) => JSON.parse(execFileSync(iowhy, args, { maxBuffer: 1 << 28 }));
 const all = plain.map((r) => read('explain', '--json', r));
-const told = all.reduce((a, b) => (a.capture.duration_ns >= b.capture.duration_ns ? a : b));
+const longest = all.reduce((a, b) => (a.capture.duration_ns >= b.capture.duration_ns ? a : b));
 /** Pictures show so much of the page, from where its pictures begin; the rest is as the documents say. */
 const OF_A_PICTURE = 2100;
-/** A page is open when its pictures are there: sooner than this. */
+/** A page is open when its pictures are there: sooner than this, in milliseconds. On a busy machine the clock says little;
+ * then the processors' time of all of the browser must be below it. */
 const SOON = 1000;
 
 const browser = await puppeteer.launch({ executablePath: chromium, args: ['--no-sandbox', '--disable-gpu'] });
@@ -37,17 +39,20 @@ try {
   await page.setViewport({ width: 1280, height: 900 });
   const url = pathToFileURL(file).href;
   // On a busy machine a moment says little: the best of a few.
-  let opened = Infinity;
+  const machine = await browser.target().createCDPSession();
+  const worked = async () => (await machine.send('SystemInfo.getProcessInfo')).processInfo.reduce((sum, p) => sum + p.cpuTime * 1000, 0);
+  let [opened, work] = [Infinity, Infinity];
   for (let round = 0; round < 5 && opened >= SOON; round++) {
     if (round > 0) await page.goto('about:blank');
     asked.length = 0;
-    const begun = Date.now();
+    const begun = Date.now(), before = await worked();
     await page.goto(url);
     await page.waitForSelector('.plot canvas');
     opened = Math.min(opened, Date.now() - begun);
+    work = Math.min(work, await worked() - before);
   }
-  console.log(`${basename(recording)}: opened in ${opened} ms`);
-  assert.ok(opened < SOON, `opened in ${opened} ms`);
+  console.log(`${basename(recording)}: opened in ${opened} ms, ${Math.round(work)} ms of processors`);
+  assert.ok(work > 0 && Math.min(opened, work) < SOON, `opened in ${opened} ms, ${work} ms of processors`);
   assert.deepEqual(asked, [url], 'the page asked for something');
 
   // Rows of "What is seen": what, how many, moved, p50, p99, p99.9, max.
@@ -85,8 +90,12 @@ try {
   const causes = all.flatMap((one) => one.causes.filter((c) => c.verdict === 'found').map((c) => c.cause));
   const said = await page.$$eval('.cause strong', (found) => found.map((c) => c.textContent));
   assert.deepEqual(said, causes);
-  const marked = await page.$$eval('.marks', (m) => m.map((x) => x.textContent).join(' '));
-  assert.ok(marked.replace('marked:', '').trim().split(/\s+/).every((m) => m === '' || causes.includes(m)), marked);
+  const marked = await look.marks(page, causes);
+  await look.hover(page);
+  await look.places(page);
+  await look.choices(page);
+  const told = await look.events(page);
+  console.log(`  ${compared} rows of numbers, ${marked} kinds of marks, ${told} events of the slowest`);
 
   // Two recordings: the numbers of the comparison.
   if (recordings.length === 2) {
@@ -113,7 +122,7 @@ try {
   await page.mouse.move(box.x + box.width * 0.5, y, { steps: 5 });
   await page.mouse.up();
   await page.waitForFunction(() => location.hash.startsWith('#t='));
-  const span = told.capture.duration_ns / 1e9;
+  const span = longest.capture.duration_ns / 1e9;
   const stretch = async () => (await page.evaluate(() => location.hash)).slice(3).split('-').map(Number);
   const [from, to] = await stretch();
   assert.ok(Math.abs(from - span * 0.25) < span * 0.02 && Math.abs(to - span * 0.5) < span * 0.02, `${from} to ${to} of ${span}`);
@@ -121,8 +130,7 @@ try {
   const part = await seen();
   const sum = (rows) => rows.reduce((n, r) => n + number(r[1]), 0);
   assert.ok(sum(part) > 0 && sum(part) < sum(whole), `${sum(part)} of ${sum(whole)}`);
-  const slow = await page.$$eval('.slow .who', (all) => all.map((w) => Number(/at ([\d.]+) s/.exec(w.textContent)[1])));
-  assert.ok(slow.every((at) => at <= to), 'what began after the part is not in it');
+  await look.slowest(page, from, to);
 
   // Keys.
   await page.keyboard.press('ArrowRight');
@@ -143,6 +151,8 @@ try {
   await linked.waitForSelector('.plot canvas');
   assert.match(await linked.$eval('.seen p', (p) => p.textContent), /^From /);
   await linked.close();
+  await look.addresses(browser, url);
+  await look.schemes(page);
 
   // Nothing is wider than the window, on a telephone neither.
   for (const width of [390, 820, 1280]) {
@@ -163,6 +173,9 @@ try {
   await page.setViewport({ width: 1280, height: 900 });
   const paper = await page.pdf({ format: 'A4' });
   assert.equal(Buffer.from(paper.subarray(0, 5)).toString(), '%PDF-');
+  await look.paper(page);
+  if (recordings.length === 1) await look.losses(page, url, file);
+  await look.files(page, url, file);
 
   // Tasks that are called like markup (the kernel gives names 15 bytes): all of their pictures are opened, nothing of theirs runs.
   const text = join(folder, 'hostile.txt');

@@ -3,6 +3,7 @@
 use super::layers::{Family, Layer};
 use super::{Dist, Groups, Ranked, Times, Where};
 use crate::operations::Places;
+use crate::wrap::wrap;
 use causes::words::{count, ns, percent};
 use stats::Distribution;
 use std::cmp::Reverse;
@@ -96,10 +97,7 @@ fn layers(out: &mut String, name: &str, rows: &[Layer]) {
         );
     }
     let told: Vec<String> = rows.iter().filter(|r| r.layer == "operation").map(without_io).collect();
-    for line in textwrap::wrap(
-        &told.join("; "),
-        textwrap::Options::new(WIDTH).initial_indent("  ").subsequent_indent("  "),
-    ) {
+    for line in wrap(&told.join("; "), WIDTH, "  ", "  ") {
         let _ = writeln!(out, "{line}");
     }
     out.push('\n');

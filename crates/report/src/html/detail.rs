@@ -18,6 +18,10 @@ pub struct Detail {
     pub requests: usize,
     /// The slowest operations.
     pub operations: usize,
+    /// Stretches of which the slowest operation is shown besides.
+    pub stretches: usize,
+    /// Events of one operation.
+    pub events: usize,
     /// Devices.
     pub devices: usize,
     /// Kinds of operations.
@@ -33,6 +37,8 @@ impl Detail {
         cells: 24_000,
         requests: 600,
         operations: 40,
+        stretches: stats::STRETCHES,
+        events: 200,
         devices: 12,
         kinds: 24,
         rows: 2000,
@@ -45,6 +51,8 @@ impl Detail {
             cells: (self.cells / 2).max(64),
             requests: (self.requests / 2).max(8),
             operations: (self.operations / 2).max(2),
+            stretches: (self.stretches / 2).max(2),
+            events: (self.events / 2).max(8),
             devices: (self.devices / 2).max(1),
             kinds: (self.kinds / 2).max(2),
             rows: (self.rows / 2).max(16),

@@ -3,7 +3,8 @@
 
 use super::escape::escape;
 use super::Shown;
-use crate::screen::{about, matters, sentence, slow_rows, slowest, Row};
+use crate::screen::{about, matters, sentence, slowest};
+use crate::slow_rows::{slow_rows, Row};
 use crate::where_time;
 use causes::words::{count, ns, percent, time};
 use causes::{Answer, Confidence, Verdict};

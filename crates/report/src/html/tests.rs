@@ -25,14 +25,10 @@ fn shown(batches: &[Batch], label: &str) -> Shown {
     };
     let (mut pictures, mut lives) = (Pictures::default(), Lives::default());
     batches.iter().for_each(|b| lives.feed(b, &mut pictures));
-    let mut events = Events::of_slowest(&pictures);
+    let explanation = Explanation::new(subject, Facts::of(batches));
+    let mut events = Events::of_slowest(&explanation, &pictures);
     batches.iter().for_each(|b| events.gather(b));
-    Shown {
-        label: label.into(),
-        explanation: Explanation::new(subject, Facts::of(batches)),
-        pictures,
-        events,
-    }
+    Shown { label: label.into(), explanation, pictures, events }
 }
 
 /// Requests on so many devices, each at a place and with a latency of its own, by tasks of these names.

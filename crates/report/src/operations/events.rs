@@ -57,8 +57,8 @@ impl Sink for Nobody {}
 
 impl Events {
     /// Of these operations.
-    pub fn of(all: &[Kept]) -> Events {
-        Events { stories: all.iter().map(Story::of).collect(), ..Events::default() }
+    pub fn of<'a>(all: impl IntoIterator<Item = &'a Kept>) -> Events {
+        Events { stories: all.into_iter().map(Story::of).collect(), ..Events::default() }
     }
 
     /// Takes in a batch of the second reading.

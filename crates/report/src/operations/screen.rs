@@ -3,6 +3,7 @@
 use super::line::{lines, Line};
 use super::shares::whole;
 use super::words::{headline, Places};
+use crate::wrap::wrap;
 use causes::words::{count, time};
 use ledger::Reason;
 use operation::Hop;
@@ -96,11 +97,7 @@ impl Page {
         let indent = "  ".repeat(depth.min(MOST_INDENT));
         let first = format!("{before}{indent}");
         let other = format!("{}{indent}    ", " ".repeat(self.column + 5));
-        let options = textwrap::Options::new(WIDTH).initial_indent(&first).subsequent_indent(&other);
-        for line in textwrap::wrap(
-            text,
-            options.break_words(false).word_splitter(textwrap::WordSplitter::NoHyphenation),
-        ) {
+        for line in wrap(text, WIDTH, &first, &other) {
             let _ = writeln!(out, "{}", line.trim_end());
         }
     }

@@ -1,7 +1,7 @@
 //! A row of columns over time for pictures: as [`Series`](crate::Series), but fine enough for recordings of a second.
 //!
 //! Columns begin at multiples of the step, counted from the clock's zero. When there would be more than
-//! [`MOST_COLUMNS`], neighbours are added together and the step doubles.
+//! [`MOST_COLUMNS`] (or another number that the row was given), neighbours are added together and the step doubles.
 //!
 //! **Invariant**: the step is the smallest power of two (from [`FINEST`] on) with which the row fits. So it follows from
 //! what was counted and not from the order, and merging is exact.
@@ -18,19 +18,19 @@ pub const FINEST: u32 = 16;
 
 /// A row of columns; see the module's head.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Columns<C> {
+pub struct Columns<C, const MOST: usize = MOST_COLUMNS> {
     shift: u32,
     first: u64,
     columns: VecDeque<C>,
 }
 
-impl<C> Default for Columns<C> {
+impl<C, const MOST: usize> Default for Columns<C, MOST> {
     fn default() -> Self {
         Columns { shift: FINEST, first: 0, columns: VecDeque::new() }
     }
 }
 
-impl<C: Cell> Columns<C> {
+impl<C: Cell, const MOST: usize> Columns<C, MOST> {
     /// The column that covers `time`, to be added to.
     #[inline]
     pub fn at(&mut self, time: Nanos) -> &mut C {
@@ -58,7 +58,7 @@ impl<C: Cell> Columns<C> {
     }
 
     /// Adds what `other` counted.
-    pub fn merge(&mut self, other: &Columns<C>) {
+    pub fn merge(&mut self, other: &Self) {
         if other.columns.is_empty() {
             return;
         }
@@ -74,7 +74,7 @@ impl<C: Cell> Columns<C> {
     }
 
     /// The same with columns of at least 2^`shift` ns.
-    pub fn with_shift(&self, shift: u32) -> Columns<C> {
+    pub fn with_shift(&self, shift: u32) -> Self {
         let mut coarse = self.clone();
         while coarse.shift < shift.min(u64::BITS - 1) {
             coarse.double();
@@ -111,7 +111,7 @@ impl<C: Cell> Columns<C> {
                 0 => (from, to),
                 n => (from.min(self.first), to.max(self.first + n as u64 - 1)),
             };
-            if last - first < MOST_COLUMNS as u64 {
+            if last - first < MOST as u64 {
                 if !self.columns.is_empty() {
                     (first..self.first).for_each(|_| self.columns.push_front(C::default()));
                 }
@@ -176,6 +176,14 @@ mod tests {
             row.at(Nanos(u64::from(again)));
             prop_assert_eq!(row.iter().map(|c| *c.1).sum::<u64>(), to - from);
         }
+    }
+
+    #[test]
+    fn a_row_may_be_shorter() {
+        let mut row: Columns<u64, 4> = Columns::default();
+        (0..9).for_each(|n| *row.at(Nanos(n << FINEST)) += 1);
+        assert_eq!((row.len(), row.shift()), (3, FINEST + 2));
+        assert_eq!(row.iter().map(|c| *c.1).collect::<Vec<_>>(), [4, 4, 1]);
     }
 
     #[test]

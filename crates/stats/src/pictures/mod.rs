@@ -8,12 +8,15 @@ mod columns;
 mod extents;
 mod heat;
 mod slow;
+mod slow_operation;
 
 pub use columns::{Columns, FINEST, MOST_COLUMNS};
 pub use extents::{Axis, Extents, Who, EXTENT_GRID};
 pub use heat::{heat_bucket, heat_lower, Heat, HEAT_BUCKETS};
 pub use slow::{SlowMoment, SlowRequest};
+pub use slow_operation::{SlowOperation, STRETCHES};
 
+use crate::kept::Kept;
 use crate::operations::OpKey;
 use crate::series::Cell;
 use crate::tasks::Tasks;
@@ -127,6 +130,8 @@ pub struct Pictures {
     /// The slowest requests of each moment, by class: nobody waits for any one background write, and they are slow by
     /// nature.
     pub slow: [Columns<SlowMoment>; Class::COUNT],
+    /// The slowest operation of each stretch, of those that somebody waits for.
+    pub slow_operations: Columns<SlowOperation, STRETCHES>,
     /// Whose requests they were.
     pub tasks: Tasks,
     /// Requests and operations that are in no picture, because there were too many devices or kinds.
@@ -243,9 +248,15 @@ impl Sink for Pictures {
 }
 
 impl Over for Pictures {
-    fn operation(&mut self, o: &Operation, account: Account, _names: &Names, _history: &History) {
+    fn operation(&mut self, o: &Operation, account: Account, names: &Names, history: &History) {
         if !o.is_storage {
             return;
+        }
+        if o.kind.is_foreground() {
+            let slowest = self.slow_operations.at(o.to);
+            if slowest.wants(o.total()) {
+                slowest.set(Kept::new(*o, account.clone(), names, history));
+            }
         }
         let key = OpKey { kind: o.kind, fs: o.fs, dev: o.dev };
         if self.operations.len() >= MOST_GROUPS && !self.operations.contains_key(&key) {

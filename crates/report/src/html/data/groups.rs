@@ -1,10 +1,12 @@
 //! What is drawn over time: of each kind its columns.
 
 use super::Data;
+use crate::findings::why_slow;
 use crate::html::pack::Pack;
 use crate::pictured::{pictured, Of, Pictured};
 use serde_json::{Map, Value};
 use stats::{class_op, Behind, Columns, Moment};
+use trace::Nanos;
 
 impl Data<'_> {
     /// The step of all columns, as a power of two: of the coarsest row, and coarser if there are too many columns.
@@ -34,7 +36,7 @@ impl Data<'_> {
     }
 
     fn group(&self, p: &Pictured, shift: u32) -> Value {
-        let mut group = self.columns(p.columns, shift);
+        let mut group = self.columns(p.columns, p.tail(), shift);
         let class = match p.of {
             Of::Operations(key) => {
                 group.insert("level".into(), "operation".into());
@@ -72,7 +74,7 @@ impl Data<'_> {
                     Behind::Writeback => ("writeback", "write-back"),
                     Behind::Journal => ("journal", "journal"),
                 };
-                let mut row = self.columns(columns, shift);
+                let mut row = self.columns(columns, None, shift);
                 row.remove("why");
                 row.insert("what".into(), word.into());
                 row.insert("name".into(), format!("{what} to {}", e.name(dev)).into());
@@ -85,8 +87,8 @@ impl Data<'_> {
 
     /// Columns of one kind: heat is, per column, how many buckets, then of each by how much its number exceeds the one
     /// before, and its count; depth is the mean in thousandths; why is where most of the slowest one's time went: the reason's
-    /// place in all, counted from 1, 0 where nothing ended.
-    fn columns(&self, columns: &Columns<Moment>, shift: u32) -> Map<String, Value> {
+    /// place in all, counted from 1, 0 where nothing ended that belongs to the tail.
+    fn columns(&self, columns: &Columns<Moment>, tail: Option<Nanos>, shift: u32) -> Map<String, Value> {
         let columns = columns.with_shift(shift);
         let [mut heat, mut bytes, mut depth, mut why]: [Pack; 4] = Default::default();
         for (_, moment) in columns.iter() {
@@ -98,7 +100,8 @@ impl Data<'_> {
                 before = *bucket;
             }
             bytes.put(moment.bytes);
-            why.put(moment.slowest.map_or(0, |(_, reason)| reason.index() as u64 + 1));
+            let reason = tail.and_then(|tail| why_slow(moment, tail));
+            why.put(reason.map_or(0, |reason| reason.index() as u64 + 1));
             depth
                 .put(((u128::from(moment.depth_ns) * 1000) >> columns.shift()).min(u128::from(u32::MAX))
                     as u64);

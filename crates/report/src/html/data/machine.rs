@@ -66,7 +66,8 @@ impl Data<'_> {
     pub(super) fn quality(&self) -> Vec<Value> {
         let e = &self.shown.explanation;
         let (q, tally) = (&e.subject.quality, &e.facts.tally);
-        let flight = tally.bios_in_flight;
+        // As the trust of the screen: a request and the bios in it were both not over.
+        let flight = tally.requests_in_flight + tally.bios_in_flight;
         let mut rows = vec![
             json!(["events read", q.events, "of the block layer and of tasks"]),
             json!([

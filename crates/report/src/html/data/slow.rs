@@ -1,10 +1,11 @@
 //! The slowest, one by one.
 
 use super::Data;
+use crate::html::events::slowest_operations;
 use crate::operations;
 use life::Class;
 use serde_json::{json, Value};
-use stats::SlowRequest;
+use stats::{Kept, SlowRequest};
 use std::collections::BTreeSet;
 use trace::Nanos;
 
@@ -60,33 +61,51 @@ impl Data<'_> {
         v
     }
 
-    /// The slowest operations, where any were recorded: some of all kinds together, some of each kind.
+    /// The slowest operations, where any were recorded: those of all, and that of each stretch of time.
     pub(super) fn operations(&self) -> Vec<Value> {
-        let e = &self.shown.explanation;
-        let groups = &e.facts.operations.groups;
-        let shown = e.focus.groups.iter().filter_map(|g| groups.get(&g.op?));
-        let mut kept: Vec<_> = shown.flat_map(|s| s.slowest.all()).collect();
-        kept.sort_by_key(|k| std::cmp::Reverse(k.operation.total()));
-        let one = |k: &&stats::Kept| {
-            let mut v = operations::json(k, &self.at);
-            if let Some(fields) = v.as_object_mut() {
-                for name in ["from_ns", "to_ns"] {
-                    let at = fields.get(name).and_then(Value::as_u64).map(|t| self.since(Nanos(t)));
-                    fields.insert(name.into(), at.into());
-                }
-                fields.remove("hops");
-                let parts: Vec<Value> = match fields.remove("parts") {
-                    Some(Value::Array(parts)) if parts.len() <= MOST_PARTS => parts,
-                    _ => vec![],
-                };
-                let bars = parts.iter().filter_map(|p| {
-                    let at = self.since(Nanos(p["from_ns"].as_u64()?));
-                    Some(json!([at, p["ns"], p["depth"], p.get("reason")?]))
-                });
-                fields.insert("bars".into(), bars.collect());
-            }
-            v
+        let mut chosen = slowest_operations(&self.shown.explanation);
+        chosen.truncate(self.detail.operations);
+        let mut stretches = self.shown.pictures.slow_operations.clone();
+        while stretches.len() > self.detail.stretches {
+            stretches = stretches.with_shift(stretches.shift() + 1);
+        }
+        chosen.extend(stretches.iter().filter_map(|(_, slow)| slow.get()));
+        let mut seen = BTreeSet::new();
+        chosen.retain(|k| seen.insert((k.operation.to, k.operation.from, k.operation.tid)));
+        chosen.sort_by_key(|k| std::cmp::Reverse(k.operation.total()));
+        chosen.into_iter().map(|k| self.operation(k)).collect()
+    }
+
+    fn operation(&self, kept: &Kept) -> Value {
+        let mut v = operations::json(kept, &self.at);
+        let Some(fields) = v.as_object_mut() else { return v };
+        for name in ["from_ns", "to_ns"] {
+            let at = fields.get(name).and_then(Value::as_u64).map(|t| self.since(Nanos(t)));
+            fields.insert(name.into(), at.into());
+        }
+        fields.remove("hops");
+        let parts: Vec<Value> = match fields.remove("parts") {
+            Some(Value::Array(parts)) if parts.len() <= MOST_PARTS => parts,
+            _ => vec![],
         };
-        kept.iter().take(self.detail.operations).map(one).collect()
+        let bars = parts.iter().filter_map(|p| {
+            let at = self.since(Nanos(p["from_ns"].as_u64()?));
+            Some(json!([at, p["ns"], p["depth"], p.get("reason")?]))
+        });
+        fields.insert("bars".into(), bars.collect());
+        if let Some(told) = self.shown.events.of_operation(kept) {
+            let all = told["events"].as_array().map_or(&[][..], Vec::as_slice);
+            let row = |e: &Value| {
+                let at = self.since(Nanos(e["time_ns"].as_u64()?));
+                Some(json!([at, e["event"], e["cpu"], e["task"], e["tid"]]))
+            };
+            let shown = all.iter().filter_map(row).take(self.detail.events);
+            let more = told["events_left_out"].as_u64().unwrap_or(0);
+            let more = more + all.len().saturating_sub(self.detail.events) as u64;
+            fields.insert("events".into(), shown.collect());
+            fields.insert("events_left_out".into(), more.into());
+            fields.insert("events_of_others".into(), told["events_of_other_requests"].clone());
+        }
+        v
     }
 }

@@ -1,0 +1,84 @@
+//! Who was slow, row by row: what tasks asked for first, then what the devices were asked for.
+
+use crate::explanation::Explanation;
+use crate::json::latency;
+use crate::screen::{matters, GROUPS};
+use causes::words::size;
+use life::Class;
+use stats::{class_words, Device, Distribution, OpStats, Phases};
+use trace::{Bytes, DevId, Fs};
+
+/// Kinds of operations that have a row.
+const OPERATIONS: usize = 5;
+
+/// A line of the SLOW table.
+pub(crate) enum Row<'a> {
+    /// Operations: a kind, where, and what is known of them.
+    Operations(String, &'a OpStats),
+    /// What a device was asked for.
+    Device(String, Class, Box<Phases>),
+}
+
+impl Row<'_> {
+    pub(crate) fn latency(&self) -> &Distribution {
+        match self {
+            Row::Operations(_, stats) => &stats.latency,
+            Row::Device(_, _, phases) => latency(phases),
+        }
+    }
+
+    pub(crate) fn mean_size(&self) -> String {
+        let bytes = match self {
+            Row::Operations(_, stats) => stats.bytes,
+            Row::Device(_, _, phases) => phases.bytes.0,
+        };
+        match bytes / self.latency().count().max(1) {
+            0 => String::new(),
+            mean => format!(" of {}", size(Bytes(mean))),
+        }
+    }
+
+    pub(crate) fn words(&self, with_device: bool) -> String {
+        let (device, class) = match self {
+            Row::Operations(words, _) => return words.clone(),
+            Row::Device(device, class, _) => (device, class),
+        };
+        let what = match class {
+            Class::SyncWrite => "sync writes",
+            Class::Background => "writeback",
+            other => class_words(*other),
+        };
+        if with_device {
+            format!("{device} {what}")
+        } else {
+            what.to_string()
+        }
+    }
+}
+
+/// The operations first, where they were recorded; then what the devices were asked for that they waited for.
+pub(crate) fn slow_rows(e: &Explanation) -> Vec<Row<'_>> {
+    let mut rows = Vec::new();
+    for group in e.focus.groups.iter().filter(|g| matters(e, g)).take(OPERATIONS) {
+        let Some((key, stats)) = group.op.and_then(|op| e.facts.operations.groups.get_key_value(&op)) else {
+            continue;
+        };
+        let fs = Some(e.filesystem(key)).filter(|fs| fs != Fs::Unknown.name());
+        let fs = fs.map_or(String::new(), |fs| format!(" ({fs})"));
+        let dev = if key.dev == DevId(0) { group.dev } else { key.dev };
+        rows.push(Row::Operations(format!("{} on {}{fs}", group.words(), e.name(dev)), stats));
+    }
+    let waited_for =
+        |d: &&Device| rows.is_empty() || e.focus.groups.iter().any(|g| g.dev == d.id && matters(e, g));
+    let devices: Vec<&Device> = e.top_devices().into_iter().filter(waited_for).take(GROUPS).collect();
+    for device in devices {
+        for class in Class::ALL {
+            let bios = &device.bios[class.index()].phases;
+            let phases = if class == Class::Flush && bios.count > 0 { bios } else { device.phases(class) };
+            if phases.count > 0 {
+                rows.push(Row::Device(e.name(device.id), class, Box::new(phases.clone())));
+            }
+        }
+    }
+    rows
+}

@@ -1,0 +1,47 @@
+//! The slowest operation of each stretch of time: so that whatever stretch is asked for, its slowest are known. An account
+//! has up to hundreds of parts, so the stretches are wider than the columns of other rows, and one is kept of each.
+
+use crate::kept::Kept;
+use crate::series::Cell;
+use trace::Nanos;
+
+/// Stretches of which the slowest operation is kept.
+pub const STRETCHES: usize = 128;
+
+/// The slowest operation that ended in a stretch and that somebody waited for.
+#[derive(Clone, Debug, Default)]
+pub struct SlowOperation {
+    kept: Option<Box<Kept>>,
+}
+
+impl SlowOperation {
+    /// Whether one that took so long is it.
+    pub fn wants(&self, total: Nanos) -> bool {
+        self.get().is_none_or(|kept| total > kept.operation.total())
+    }
+
+    /// It is this one.
+    pub fn set(&mut self, kept: Kept) {
+        self.kept = Some(Box::new(kept));
+    }
+
+    /// It, if any ended.
+    pub fn get(&self) -> Option<&Kept> {
+        self.kept.as_deref()
+    }
+}
+
+impl Cell for SlowOperation {
+    fn merge(&mut self, other: &Self) {
+        // Of equals the one that ended first, whichever was told first.
+        let order = |kept: &Kept| {
+            let o = &kept.operation;
+            (std::cmp::Reverse(o.total()), o.to, o.tid)
+        };
+        if let Some(theirs) = other.get() {
+            if self.get().is_none_or(|ours| order(theirs) < order(ours)) {
+                self.kept = other.kept.clone();
+            }
+        }
+    }
+}
