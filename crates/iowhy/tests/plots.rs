@@ -1,7 +1,8 @@
 //! `iowhy plot` as a person has it: in a terminal of any kind, and as a film with and without ffmpeg.
 
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 fn fixture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/randread-vs-bufferedwrite")
@@ -53,17 +54,30 @@ fn without_ffmpeg_it_says_so_and_what_to_do() {
     assert_eq!(moves.matches("<animate ").count(), 2);
 }
 
-/// What is drawn in a terminal: `script` (util-linux) gives it one.
+/// What is drawn in a terminal: `script` (util-linux) gives it one. It may drop what a program wrote right before it
+/// ended, so the shell waits for a line until all is read.
 fn in_a_terminal(environment: &str) -> Option<String> {
     let command = format!(
-        "env -i PATH=/nowhere {environment} '{}' plot --width 80 '{}'",
+        "env -i PATH=/nowhere {environment} '{}' plot --width 80 '{}' && echo DRAWN || echo FAILED; read line",
         env!("CARGO_BIN_EXE_iowhy"),
         fixture().display()
     );
-    let ran = Command::new("script").args(["-qec", &command, "/dev/null"]).output().ok()?;
-    let text = String::from_utf8_lossy(&ran.stdout).to_string();
-    assert!(ran.status.success(), "{text}");
-    assert!(text.contains("vda reads"), "{text}");
+    let mut script = Command::new("script");
+    script.args(["-qec", &command, "/dev/null"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut script = script.spawn().ok()?;
+    let (mut text, mut part) = (vec![], [0; 4096]);
+    let out = script.stdout.as_mut().unwrap();
+    let is_over = |text: &[u8]| ["DRAWN\r\n", "FAILED\r\n"].iter().any(|end| text.ends_with(end.as_bytes()));
+    while !is_over(&text) {
+        match out.read(&mut part).unwrap() {
+            0 => break,
+            n => text.extend_from_slice(&part[..n]),
+        }
+    }
+    script.stdin.take().unwrap().write_all(b"\n").unwrap();
+    script.wait().unwrap();
+    let text = String::from_utf8_lossy(&text).to_string();
+    assert!(text.contains("vda reads") && text.ends_with("DRAWN\r\n"), "{text}");
     Some(text)
 }
 

@@ -28,6 +28,8 @@ const OF_A_PICTURE = 2100;
 /** A page is open when its pictures are there: sooner than this, in milliseconds. On a busy machine the clock says little;
  * then the processors' time of all of the browser must be below it. */
 const SOON = 1000;
+/** Of the script, in bytes: whatever was recorded, a page has at most 2 MB of data. */
+const MOST_MEMORY = 100e6;
 
 const browser = await puppeteer.launch({ executablePath: chromium, args: ['--no-sandbox', '--disable-gpu'] });
 try {
@@ -51,7 +53,9 @@ try {
     opened = Math.min(opened, Date.now() - begun);
     work = Math.min(work, await worked() - before);
   }
-  console.log(`${basename(recording)}: opened in ${opened} ms, ${Math.round(work)} ms of processors`);
+  const memory = (await page.metrics()).JSHeapUsedSize;
+  console.log(`${basename(recording)}: opened in ${opened} ms, ${Math.round(work)} ms of processors, with ${Math.round(memory / 1e6)} MB`);
+  assert.ok(memory < MOST_MEMORY, `${memory} bytes`);
   assert.ok(work > 0 && Math.min(opened, work) < SOON, `opened in ${opened} ms, ${work} ms of processors`);
   assert.deepEqual(asked, [url], 'the page asked for something');
 
