@@ -72,7 +72,7 @@ impl Plan {
         }
         let (usual_step, usual_bytes, largest, least_time, lay) = match wish.length {
             Length::Quick => (Duration::from_millis(1_400), 4u64 << 30, 256u64 << 20, 60, 3),
-            Length::Full => (Duration::from_secs(28), 32 << 30, 2 << 30, 600, 20),
+            Length::Full => (Duration::from_secs(22), 32 << 30, 2 << 30, 600, 20),
         };
         let step = wish.step.unwrap_or(usual_step);
         let parts = 1 + scenarios.iter().flat_map(|s| s.steps).map(|s| s.writes).sum::<u64>();

@@ -80,6 +80,8 @@ pub struct Scenario {
     pub steps: Vec<Step>,
     /// What is worse than on a good disk.
     pub findings: Vec<Finding>,
+    /// What was compared with a good disk and is within its limits, a sentence each.
+    pub good: Vec<String>,
     /// What else to know.
     pub remarks: Vec<String>,
 }

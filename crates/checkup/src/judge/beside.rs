@@ -1,10 +1,7 @@
 //! Readers beside writers.
 
-use super::{
-    finding,
-    stall::{pair, FOR_P99},
-    MS,
-};
+use super::stall::{pair, FOR_P99};
+use super::{finding, Judged, MS};
 use crate::result::{Finding, Found, Probe, Remedy, Scenario};
 use causes::words;
 use std::collections::BTreeMap;
@@ -18,7 +15,7 @@ const BESIDE_LEAST: u64 = 20 * MS;
 /// An fsync or a cold read beside a writer waits for some of its writes too.
 pub(super) const SHARED_LEAST: u64 = 50 * MS;
 
-pub(super) fn beside(s: &Scenario, probe: &Probe, out: &mut Vec<Finding>) {
+pub(super) fn beside(s: &Scenario, probe: &Probe, out: &mut Judged) {
     let Some(alone) = s.steps.iter().find(|s| s.name == "alone").and_then(|s| s.job("reads")) else { return };
     for step in s.steps.iter().filter(|s| s.name != "alone") {
         let Some(m) = step.job("reads") else { continue };
@@ -30,14 +27,12 @@ pub(super) fn beside(s: &Scenario, probe: &Probe, out: &mut Vec<Finding>) {
         let writer = step.name.trim_start_matches("beside ");
         // Who waits sends nothing meanwhile, so that few operations carry most of the time: then the mean tells.
         let (mean, mean_alone, max) = (m.latency.mean_ns, alone.latency.mean_ns, m.latency.max_ns);
-        if now > expected {
-            let says = format!(
-                "readers take {} at {p} beside {writer} writes, {} alone",
-                words::ns(now),
-                words::ns(then)
-            );
-            out.push(finding("writers-starve-readers", &step.name, says, now, expected));
-        } else if mean > mean_alone * BESIDE_TIMES && max > expected {
+        let says = format!(
+            "readers take {} at {p} beside {writer} writes, {} alone",
+            words::ns(now),
+            words::ns(then)
+        );
+        if now <= expected && mean > mean_alone * BESIDE_TIMES && max > expected {
             let says = format!(
                 "readers take {} on average and up to {} beside {writer} writes, {} alone",
                 words::ns(mean),
@@ -45,6 +40,8 @@ pub(super) fn beside(s: &Scenario, probe: &Probe, out: &mut Vec<Finding>) {
                 words::ns(mean_alone)
             );
             out.push(finding("writers-starve-readers", &step.name, says, max, expected));
+        } else {
+            out.limit("writers-starve-readers", &step.name, says, now, expected);
         }
     }
 }
@@ -81,17 +78,15 @@ pub(super) fn unthrottled(
     });
 }
 
-pub(super) fn heartbeat(s: &Scenario, p: &Probe, out: &mut Vec<Finding>) {
+pub(super) fn heartbeat(s: &Scenario, p: &Probe, out: &mut Judged) {
     let Some((step, m)) = s.steps.first().and_then(|s| Some((s, s.job("heartbeat")?))) else { return };
     // A heartbeat is late when one beat is: a few dozen beats have no p99 but their slowest.
     let worst = if m.latency.count >= FOR_P99 { m.latency.p99_ns } else { m.latency.max_ns };
     let expected = (p.floor.p99_ns * BESIDE_TIMES).max(p.floor.p99_ns + SHARED_LEAST);
-    if worst > expected {
-        let says = format!(
-            "a heartbeat that reads a cold page takes {} beside a tarball, a read on the quiet disk {}",
-            words::ns(worst),
-            words::ns(p.floor.p50_ns)
-        );
-        out.push(finding("heartbeat-stalls", &step.name, says, worst, expected));
-    }
+    let says = format!(
+        "a heartbeat that reads a cold page takes {} beside a tarball, a read on the quiet disk {}",
+        words::ns(worst),
+        words::ns(p.floor.p50_ns)
+    );
+    out.limit("heartbeat-stalls", &step.name, says, worst, expected);
 }

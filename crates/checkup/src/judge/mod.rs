@@ -16,6 +16,7 @@ pub use remedies::remedies;
 pub use stall::pair;
 
 use crate::result::{Finding, Found, Probe, Scenario, Step};
+use causes::words;
 use std::collections::BTreeMap;
 
 const MS: u64 = 1_000_000;
@@ -29,23 +30,24 @@ const NOT_STORAGE: &[&str] = &["healthy", "outside-io", "cpu-wait", "journal-cpu
 
 /// Judges a scenario by what the disk can do.
 pub fn judge(s: &mut Scenario, p: &Probe, disk: Option<&str>, settings: &BTreeMap<String, String>) {
-    let mut findings = Vec::new();
+    let mut judged = Judged::default();
     match s.number {
-        1 => quiet::quiet(s, p, &mut findings),
+        1 => quiet::quiet(s, p, &mut judged),
         2 => {
-            beside::beside(s, p, &mut findings);
-            beside::unthrottled(s, disk, settings, &findings);
+            beside::beside(s, p, &mut judged);
+            beside::unthrottled(s, disk, settings, &judged.findings);
         }
-        3 => writes::appends(s, &mut findings),
+        3 => writes::appends(s, &mut judged),
         4 => {
-            sizes::sizes(s, &mut findings);
-            sizes::cut(s, disk, settings, &mut findings);
+            sizes::sizes(s, &mut judged);
+            sizes::cut(s, disk, settings, &mut judged);
         }
-        5 => writes::fsync(s, p, &mut findings),
-        6 => beside::heartbeat(s, p, &mut findings),
-        _ => writes::small(s, p, &mut findings),
+        5 => writes::fsync(s, p, &mut judged),
+        6 => beside::heartbeat(s, p, &mut judged),
+        _ => writes::small(s, p, &mut judged),
     }
-    for finding in findings {
+    s.good = judged.good;
+    for finding in judged.findings {
         let step = s.steps.iter().find(|step| step.name == finding.step);
         let causes = step.map_or(&[][..], |step| &step.causes);
         let storage: Vec<&Found> = causes.iter().filter(|c| c.share >= WHY && !is_elsewhere(c)).collect();
@@ -78,6 +80,30 @@ pub fn judge(s: &mut Scenario, p: &Probe, disk: Option<&str>, settings: &BTreeMa
     s.remarks.extend(failed);
 }
 
+/// What was compared with a limit.
+#[derive(Debug, Default)]
+struct Judged {
+    /// What is worse.
+    findings: Vec<Finding>,
+    /// What is not.
+    good: Vec<String>,
+}
+
+impl Judged {
+    fn push(&mut self, finding: Finding) {
+        self.findings.push(finding);
+    }
+
+    /// A time that a good disk of this kind stays below. `says` is true of a good one as of a bad one.
+    fn limit(&mut self, name: &str, step: &str, says: String, measured: u64, expected: u64) {
+        if measured > expected {
+            self.push(finding(name, step, says, measured, expected));
+        } else {
+            self.good.push(format!("{says}; a good disk stays below {}", words::ns(expected)));
+        }
+    }
+}
+
 fn is_elsewhere(c: &Found) -> bool {
     NOT_STORAGE.contains(&c.cause.as_str())
 }
@@ -94,7 +120,7 @@ fn finding(name: &str, step: &str, says: String, measured: u64, expected: u64) -
 }
 
 /// A cause that is a fault by itself, however fast the rest is.
-fn named(step: &Step, causes: &[&str], measured: u64, says: &str, name: &str, out: &mut Vec<Finding>) {
+fn named(step: &Step, causes: &[&str], measured: u64, says: &str, name: &str, out: &mut Judged) {
     let found = step
         .causes
         .iter()
@@ -153,7 +179,11 @@ mod tests {
 
     #[test]
     fn readers_beside_a_writer() {
-        assert_eq!(readers(latency(MS, 10 * MS), &[("writeback-flood", 0.9)]).verdict, "good");
+        let good = readers(latency(MS, 10 * MS), &[("writeback-flood", 0.9)]);
+        assert_eq!(good.verdict, "good");
+        let told =
+            "readers take 10 ms at p99 beside buffered writes, 2 ms alone; a good disk stays below 22 ms";
+        assert_eq!(good.good, [told]);
         let s = readers(latency(MS, 100 * MS), &[("writeback-flood", 0.9), ("cpu-wait", 0.1)]);
         assert_eq!((s.verdict.as_str(), s.findings[0].name.as_str()), ("suffers", "writers-starve-readers"));
         assert_eq!(s.findings[0].causes, ["writeback-flood"]);

@@ -1,7 +1,7 @@
 //! The quiet disk: what it can do, and whether it does that always.
 
-use super::{finding, named, stall::stalls, MS};
-use crate::result::{Finding, Probe, Scenario, Step};
+use super::{finding, named, stall::stalls, Judged, MS};
+use crate::result::{Probe, Scenario, Step};
 use causes::words;
 
 /// The step that says how fast the disk is: one read at a time.
@@ -35,16 +35,16 @@ pub fn probe(scenario: &Scenario, probe: &mut Probe) {
     }
 }
 
-pub(super) fn quiet(s: &Scenario, p: &Probe, out: &mut Vec<Finding>) {
+pub(super) fn quiet(s: &Scenario, p: &Probe, out: &mut Judged) {
     let Some(step) = s.steps.iter().find(|s| s.name == FLOOR) else { return };
     stalls(step, "reads", "reads on a quiet disk", out);
     let deepest =
         s.steps.iter().rev().find(|s| s.variables.contains_key("DEPTH") && s.job("reads").is_some());
     if let Some((deep, m)) = deepest.filter(|d| d.name != FLOOR).and_then(|d| Some((d, d.job("reads")?))) {
         // Whoever is held back serves few at once, too; and that is not the disk's own doing.
-        let (before, p50) = (out.len(), m.latency.p50_ns);
+        let (before, p50) = (out.findings.len(), m.latency.p50_ns);
         named(deep, &["rate-limit"], p50, "somebody lets only so many reads through", "rate-limited", out);
-        if p.parallelism < PARALLEL && out.len() == before {
+        if p.parallelism < PARALLEL && out.findings.len() == before {
             let says = format!(
                 "it serves one read at a time: {} more reads a second at any depth than at depth 1 (x{})",
                 words::three((p.parallelism - 1.0).max(0.0) * 100.0) + " %",
@@ -63,18 +63,16 @@ pub(super) fn quiet(s: &Scenario, p: &Probe, out: &mut Vec<Finding>) {
 }
 
 /// The first read after a pause.
-fn pauses(s: &Scenario, p: &Probe, out: &mut Vec<Finding>) {
+fn pauses(s: &Scenario, p: &Probe, out: &mut Judged) {
     let Some(step) = s.steps.iter().find(|s| s.name == "pauses") else { return };
     let Some(l) = step.job("reads").map(|m| m.latency).filter(|l| l.count >= PAUSE_READS) else { return };
     let expected = (p.floor.p99_ns * PAUSE_TIMES).max(p.floor.p99_ns + PAUSE_LEAST);
-    if l.p80_ns > expected {
-        let says = format!(
-            "the first read after a pause takes {}, one without a pause {}",
-            words::ns(l.p80_ns),
-            words::ns(p.floor.p50_ns)
-        );
-        out.push(finding("slow-after-a-pause", &step.name, says, l.p80_ns, expected));
-    }
+    let says = format!(
+        "the first read after a pause takes {}, one without a pause {}",
+        words::ns(l.p80_ns),
+        words::ns(p.floor.p50_ns)
+    );
+    out.limit("slow-after-a-pause", &step.name, says, l.p80_ns, expected);
 }
 
 #[cfg(test)]
@@ -98,9 +96,10 @@ mod tests {
 
     fn found(parallelism: f64, steps: Vec<Step>) -> Vec<String> {
         let floor = Latency { p50_ns: MS / 2, p99_ns: MS, ..Latency::default() };
-        let (p, mut out) = (Probe { floor, parallelism, knee_depth: 1, ..Probe::default() }, vec![]);
+        let (p, mut out) =
+            (Probe { floor, parallelism, knee_depth: 1, ..Probe::default() }, Judged::default());
         quiet(&Scenario { number: 1, steps, ..Scenario::default() }, &p, &mut out);
-        out.iter().map(|f| f.name.clone()).collect()
+        out.findings.iter().map(|f| f.name.clone()).collect()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Sizes of requests: whether larger ones bring more, and whether they are cut.
 
-use super::{finding, named, stall::stalls};
-use crate::result::{Finding, Found, Remedy, Scenario};
+use super::{finding, named, stall::stalls, Judged};
+use crate::result::{Found, Remedy, Scenario};
 use causes::words;
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ const BRINGS: f64 = 1.5;
 /// Large requests bring at least this part of the most bytes a second.
 const LARGE: f64 = 0.6;
 
-pub(super) fn sizes(s: &mut Scenario, out: &mut Vec<Finding>) {
+pub(super) fn sizes(s: &mut Scenario, out: &mut Judged) {
     let (mut remarks, mut few) = (Vec::new(), None);
     if let Some(step) = s.steps.iter().find(|s| s.name == "sizes") {
         for order in ["read", "randread"] {
@@ -43,7 +43,7 @@ pub(super) fn sizes(s: &mut Scenario, out: &mut Vec<Finding>) {
         }
     }
     s.remarks.extend(remarks);
-    out.extend(few);
+    out.findings.extend(few);
     if let Some((step, m)) =
         s.steps.iter().find(|s| s.name == "large reads").and_then(|s| Some((s, s.job("reads")?)))
     {
@@ -64,7 +64,7 @@ pub(super) fn cut(
     s: &mut Scenario,
     disk: Option<&str>,
     settings: &BTreeMap<String, String>,
-    out: &mut Vec<Finding>,
+    out: &mut Judged,
 ) {
     let get = |name: &str| settings.get(&format!("queue/{name}"))?.parse::<u64>().ok();
     let (Some(now), Some(most)) = (get("max_sectors_kb"), get("max_hw_sectors_kb")) else { return };
@@ -106,7 +106,7 @@ pub(super) fn cut(
         };
         step.causes.insert(0, found);
     }
-    if out.iter().all(|f| f.name != "requests-cut") {
+    if out.findings.iter().all(|f| f.name != "requests-cut") {
         let says = format!("large reads are cut into requests of {now} KiB");
         out.push(finding("requests-cut", "large reads", says, m, m * now / most.max(1)));
     }

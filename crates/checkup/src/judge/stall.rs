@@ -1,7 +1,7 @@
 //! Stalls, and the percentiles that so many operations tell.
 
-use super::{finding, MS};
-use crate::result::{Finding, Latency, Step};
+use super::{finding, Judged, MS};
+use crate::result::{Latency, Step};
 use causes::words;
 
 /// A stall is this many times the median, and
@@ -34,7 +34,7 @@ pub fn pair(a: &Latency, b: &Latency) -> ((&'static str, u64), (&'static str, u6
     (of(a), of(b))
 }
 
-pub(super) fn stalls(step: &Step, job: &str, what: &str, out: &mut Vec<Finding>) {
+pub(super) fn stalls(step: &Step, job: &str, what: &str, out: &mut Judged) {
     let Some(m) = step.job(job) else { return };
     let l = &m.latency;
     let (name, value) = rare(l);
@@ -54,5 +54,9 @@ pub(super) fn stalls(step: &Step, job: &str, what: &str, out: &mut Vec<Finding>)
     } else if l.max_ns > STALL_ALONE.max(expected) {
         let says = format!("one of {what} took {}, the median {}", words::ns(l.max_ns), words::ns(l.p50_ns));
         out.push(finding("stalls", &step.name, says, l.max_ns, STALL_ALONE));
+    } else {
+        let says =
+            format!("{what} take {} at {name}, {} at the median", words::ns(value), words::ns(l.p50_ns));
+        out.limit("stalls", &step.name, says, value, expected);
     }
 }

@@ -3,8 +3,8 @@
 use super::beside::{BESIDE_TIMES, SHARED_LEAST};
 use super::quiet::KNEE;
 use super::stall::{pair, rare, stalls, STALL_ALONE};
-use super::{finding, named, MS};
-use crate::result::{Finding, Probe, Scenario};
+use super::{finding, named, Judged, MS};
+use crate::result::{Probe, Scenario};
 use causes::words;
 
 /// An append is a copy to memory; longer than this, it waited for something. (Scheduling delays stay below.)
@@ -18,46 +18,35 @@ const WRITE_TIMES: u64 = 5;
 /// this besides.
 const WRITE_LEAST: u64 = MS;
 
-pub(super) fn appends(s: &Scenario, out: &mut Vec<Finding>) {
+pub(super) fn appends(s: &Scenario, out: &mut Judged) {
     let Some((step, m)) = s.steps.first().and_then(|s| Some((s, s.job("appends")?))) else { return };
     let (name, value) = rare(&m.latency);
-    if value > APPEND {
-        let says = format!(
-            "appends to a log wait for the disk: {name} is {}, the median {}",
-            words::ns(value),
-            words::ns(m.latency.p50_ns)
-        );
-        out.push(finding("appends-stall", &step.name, says, value, APPEND));
-    } else if m.latency.max_ns > STALL_ALONE {
-        let says = format!(
-            "one append waited {}, the median {}",
-            words::ns(m.latency.max_ns),
-            words::ns(m.latency.p50_ns)
-        );
+    let median = words::ns(m.latency.p50_ns);
+    if value <= APPEND && m.latency.max_ns > STALL_ALONE {
+        let says = format!("one append waited {}, the median {median}", words::ns(m.latency.max_ns));
         out.push(finding("appends-stall", &step.name, says, m.latency.max_ns, STALL_ALONE));
+    } else {
+        let says = format!("appends to a log take {} at {name}, {median} at the median", words::ns(value));
+        out.limit("appends-stall", &step.name, says, value, APPEND);
     }
 }
 
-pub(super) fn fsync(s: &mut Scenario, p: &Probe, out: &mut Vec<Finding>) {
+pub(super) fn fsync(s: &mut Scenario, p: &Probe, out: &mut Judged) {
     let sync = |name: &str| s.steps.iter().find(|s| s.name == name).and_then(|s| Some((s, s.job("sync")?)));
     let Some((step, alone)) = sync("1 thread") else { return };
     let Some(l) = alone.fsync else { return };
     let expected = p.floor.p50_ns * FSYNC_TIMES + FSYNC_LEAST;
-    if l.p50_ns > expected {
-        let says = format!("an fsync takes {}, a read {}", words::ns(l.p50_ns), words::ns(p.floor.p50_ns));
-        out.push(finding("slow-fsync", &step.name, says, l.p50_ns, expected));
-    }
+    let says = format!("an fsync takes {}, a read {}", words::ns(l.p50_ns), words::ns(p.floor.p50_ns));
+    out.limit("slow-fsync", &step.name, says, l.p50_ns, expected);
     if let Some((step, beside)) = sync("beside a writer").and_then(|(s, m)| Some((s, m.fsync?))) {
         let ((_, then), (p, now)) = pair(&l, &beside);
         let expected = (then * BESIDE_TIMES).max(then + SHARED_LEAST);
-        if now > expected {
-            let says = format!(
-                "an fsync takes {} at {p} beside a big writer, {} alone",
-                words::ns(now),
-                words::ns(then)
-            );
-            out.push(finding("fsync-waits-for-others", &step.name, says, now, expected));
-        }
+        let says = format!(
+            "an fsync takes {} at {p} beside a big writer, {} alone",
+            words::ns(now),
+            words::ns(then)
+        );
+        out.limit("fsync-waits-for-others", &step.name, says, now, expected);
     }
     let rates: Vec<(u32, f64)> = [1, 8, 64]
         .into_iter()
@@ -71,17 +60,16 @@ pub(super) fn fsync(s: &mut Scenario, p: &Probe, out: &mut Vec<Finding>) {
     }
 }
 
-pub(super) fn small(s: &Scenario, p: &Probe, out: &mut Vec<Finding>) {
+pub(super) fn small(s: &Scenario, p: &Probe, out: &mut Judged) {
     let Some((step, m)) = s.steps.first().and_then(|s| Some((s, s.job("writes")?))) else { return };
     let expected = p.floor.p50_ns * WRITE_TIMES + WRITE_LEAST;
-    if m.latency.p50_ns > expected {
-        let says = format!(
-            "a random write of 4 KiB takes {}, a read {}",
-            words::ns(m.latency.p50_ns),
-            words::ns(p.floor.p50_ns)
-        );
-        out.push(finding("slow-small-writes", &step.name, says, m.latency.p50_ns, expected));
-    } else {
+    let says = format!(
+        "a random write of 4 KiB takes {}, a read {}",
+        words::ns(m.latency.p50_ns),
+        words::ns(p.floor.p50_ns)
+    );
+    out.limit("slow-small-writes", &step.name, says, m.latency.p50_ns, expected);
+    if m.latency.p50_ns <= expected {
         named(
             step,
             &["raid-read-modify-write", "raid-bitmap"],

@@ -135,6 +135,9 @@ fn scenario(s: &Scenario, c: &Checkup) -> String {
         let head = ["step", "job", "operations", "a second", "p50", "p99", "longest", "p50 by a read's"];
         out += &table(&head, &measured);
     }
+    if !s.good.is_empty() {
+        let _ = write!(out, "<p>Within what a good disk does:</p>\n{}", list(&s.good));
+    }
     out += &list(&s.remarks);
     out + "</section>\n"
 }

@@ -46,6 +46,7 @@ fn hostile() -> Checkup {
             verdict: "suffers".into(),
             steps: vec![step],
             findings: vec![finding],
+            good: vec![text()],
             remarks: vec![text()],
         }],
         ..Checkup::default()
