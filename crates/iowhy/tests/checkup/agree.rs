@@ -1,6 +1,7 @@
 //! A good disk gets a clean bill; two runs on it agree, and a slower disk is told from it.
 
-use crate::disk::{findings, on_disk, steady, GOOD};
+use crate::disk::{findings, on_disk, GOOD};
+use testkit::steady;
 
 /// Both: that no change is claimed where there is none means something only if one is claimed where there is one.
 #[test]
