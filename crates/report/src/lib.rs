@@ -12,6 +12,7 @@ mod known;
 pub mod operations;
 pub mod pictured;
 mod screen;
+mod sent_for;
 mod slowest;
 mod tables;
 mod told;
