@@ -5,6 +5,7 @@ mod device_saturated;
 mod flush_cost;
 mod healthy;
 mod losses;
+mod operations;
 mod pace;
 mod paths;
 mod raid;

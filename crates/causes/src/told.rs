@@ -10,7 +10,7 @@ use crate::Case;
 use evidence::System;
 use ledger::Reason;
 use life::{Names, TaskName};
-use operation::{Account, History, Kind, Node, Operation, Over, Part, Wait};
+use operation::{Account, History, Kind, Node, Operation, Outside, Over, Part, Wait};
 use stats::{Facts, Focus, Kept};
 use std::collections::BTreeMap;
 use trace::{DevId, Fs, Nanos, Quality, TextId, Tid};
@@ -81,6 +81,7 @@ impl Told {
             fs: Fs::Ext4,
             dev: DISK,
             inode: 12,
+            told: false,
             result: 4096,
             is_storage: true,
         };
@@ -92,6 +93,14 @@ impl Told {
             kept.texts = BTreeMap::from([(STACK, stack.to_string())]);
             self.facts.operations.groups.values_mut().for_each(|g| g.slowest.add(kept.clone()));
         }
+        self
+    }
+
+    /// Between two operations their task could have run for so many milliseconds, and had no processor.
+    pub fn kept_from_running(&mut self, ms: u64) -> &mut Told {
+        let (from, wait_cpu) = (Nanos(self.now), Nanos(ms * MS));
+        self.now += wait_cpu.0;
+        self.facts.operations.outside(&Outside { tid: Tid(100), from, to: Nanos(self.now), wait_cpu });
         self
     }
 

@@ -14,6 +14,8 @@ pub struct OpenFile {
     pub dev: DevId,
     /// Its number there; 0 for a block device.
     pub inode: u64,
+    /// Whether it is closed when its process runs another program.
+    pub closed_on_exec: Option<bool>,
 }
 
 /// What is known of processes and files.
@@ -23,13 +25,24 @@ pub struct Processes {
     pub threads: BTreeMap<Tid, Tid>,
     /// What was open.
     pub files: Vec<OpenFile>,
-    /// Paths by device and number, as the process saw them that had the file open.
-    pub(crate) paths: BTreeMap<(DevId, u64), String>,
+    /// Paths by device and number, as the process saw them that had the file open; none where files of several
+    /// subvolumes have the number.
+    pub(crate) paths: BTreeMap<(DevId, u64), Path>,
 }
 
 impl Processes {
     /// What a file is called.
     pub fn path(&self, dev: DevId, inode: u64) -> Option<&str> {
-        self.paths.get(&(dev, inode)).map(String::as_str)
+        self.paths.get(&(dev, inode)).filter(|p| !p.several).map(|p| p.path.as_str())
     }
+}
+
+/// The path of a file.
+#[derive(Clone, Debug)]
+pub(crate) struct Path {
+    pub path: String,
+    /// In which subvolume, by the number that `stat` shows; empty where the file system has none.
+    pub subvolume: String,
+    /// Whether a file in another subvolume has the same number.
+    pub several: bool,
 }

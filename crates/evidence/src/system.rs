@@ -31,6 +31,9 @@ pub struct System {
     pub memory: BTreeMap<String, Fact<Bytes>>,
     /// Control groups that limit or weigh I/O, parents first.
     pub cgroups: Vec<Cgroup>,
+    /// Paths of control groups by their number in traces (the folder's inode).
+    #[serde(skip)]
+    pub(crate) group_paths: BTreeMap<u64, String>,
     /// Processes and open files.
     #[serde(skip)]
     pub processes: Processes,
@@ -108,6 +111,12 @@ impl System {
                 from.name == device.name || disk.is_some_and(|disk| disk.name == device.name)
             })
         })
+    }
+
+    /// The control group with this number in traces.
+    pub fn group_path(&self, number: u64) -> Option<&str> {
+        let told = self.group_paths.get(&number).map(String::as_str);
+        told.or_else(|| self.cgroups.iter().find(|g| g.id == number).map(|g| g.path.as_str()))
     }
 
     /// A number below `/proc/sys/vm/`.

@@ -14,6 +14,7 @@
 //! ```
 
 use crate::served::Entry;
+use crate::thread::Wake;
 use crate::wait::Wait;
 use ledger::Reason;
 use smallvec::SmallVec;
@@ -41,6 +42,8 @@ pub enum Part {
         function: TextId,
         /// The worker that ran it.
         worker: Tid,
+        /// Who had put it into the queue, if that was seen.
+        queued: Option<Wake>,
     },
     /// A step of a journal's commit.
     Commit(CommitPhase),

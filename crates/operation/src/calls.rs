@@ -1,11 +1,13 @@
 //! System calls: from their beginning to their end, with the file that they are about.
 
+use crate::descriptors::on_exec_of_open;
+use crate::files::OnFile;
 use crate::operation::{Kind, Open, Operation};
 use crate::over::{Outside, Over};
 use crate::thread::{State, Stretch};
 use crate::watch::{Watch, MAX_PENDING};
 use life::Names;
-use trace::{Call, DevId, Fs, Left, TaskEvent, Tid};
+use trace::{Call, DevId, Fs, Left, TaskEvent};
 
 impl Watch {
     pub(crate) fn enter(&mut self, e: &TaskEvent, call: Call, args: [u64; 4], over: &mut impl Over) {
@@ -13,10 +15,14 @@ impl Watch {
         let process = self.process_of(e.tid);
         let known = fd.and_then(|fd| self.files.get(process, fd));
         if let (Call::Close, Some(fd)) = (call, fd) {
-            self.files.remove(process, fd);
+            self.files.closed(process, fd, e.time);
         }
+        let writes_to = match call {
+            Call::CopyFileRange => self.files.get(process, args[2] as i32).map(|f| (f.dev, f.inode)),
+            _ => None,
+        };
         let Some(thread) = self.history.thread_mut(e.tid) else { return };
-        let (fs, dev, inode) = known.unwrap_or_default();
+        let OnFile { fs, dev, inode, told } = known.unwrap_or_default();
         if let Some(from) = thread.left_io.take().filter(|_| known.is_some()) {
             let waiting = |s: &Stretch| matches!(s.state, State::Preempted | State::Woken(_));
             let between = thread.between(from, e.time).filter(|(s, _)| waiting(s));
@@ -31,6 +37,10 @@ impl Watch {
             fs,
             dev,
             inode,
+            told,
+            flags: args[3],
+            created: 0,
+            writes_to,
             is_storage,
             last_sent: None,
         });
@@ -51,13 +61,10 @@ impl Watch {
             .between(open.from, e.time)
             .any(|(s, _)| s.from >= open.from && s.state == State::Asleep(Left::Uninterruptible));
         thread.left_io = open.is_storage.then_some(e.time);
-        if matches!(
-            open.call,
-            Call::Write | Call::Fallocate | Call::Truncate | Call::CopyFileRange | Call::Sendfile
-        ) {
-            self.history.wrote(open.inode, names.of(e.tid));
+        if let Some((dev, inode)) = open.writes().filter(|_| result >= 0) {
+            self.history.writers.wrote(dev, inode, names.of(e.tid));
         }
-        self.learn(e.tid, &open, result);
+        self.learn(e, &open, result);
         if open.fs == Fs::Unknown {
             open.fs = self.kinds.get(&open.dev).copied().unwrap_or_default();
         }
@@ -72,6 +79,7 @@ impl Watch {
             fs: open.fs,
             dev: open.dev,
             inode: open.inode,
+            told: open.told,
             result,
             is_storage: open.is_storage,
         };
@@ -79,19 +87,67 @@ impl Watch {
     }
 
     /// What a call says of a file descriptor. An open's file is on the file system whose events were seen in it; which
-    /// file it is, no event tells: there were some of its folder too.
-    fn learn(&mut self, tid: Tid, open: &Open, result: i64) {
-        let process = self.process_of(tid);
-        let (fd, inode) = match (open.call, i32::try_from(result)) {
-            (Call::Close, _) => return,
+    /// file it is, is known of a new one only: there were events of its folder too.
+    fn learn(&mut self, e: &TaskEvent, open: &Open, result: i64) {
+        let process = self.process_of(e.tid);
+        let Open { fs, dev, inode, .. } = *open;
+        let file = OnFile { fs, dev, inode, told: false };
+        let is_file = open.is_storage && dev != DevId(0);
+        match (open.call, i32::try_from(result)) {
+            (Call::Close, _) => {}
             (Call::Open, Ok(fd)) if fd >= 0 => {
-                self.files.remove(process, fd);
-                (Some(fd).filter(|_| open.fs != Fs::Unknown), 0)
+                let file = OnFile { inode: open.created, ..file };
+                let file = Some(file).filter(|_| is_file && fs != Fs::Unknown);
+                self.files.opened(process, fd, file, on_exec_of_open(open.flags), e.time);
             }
-            _ => (open.fd, open.inode),
-        };
-        if let Some(fd) = fd.filter(|_| open.is_storage && open.dev != DevId(0)) {
-            self.files.insert(process, fd, (open.fs, open.dev, inode));
+            _ => {
+                if let Some(fd) = open.fd.filter(|_| is_file) {
+                    self.files.learned(process, fd, file, open.from);
+                }
+            }
+        }
+    }
+
+    /// The task wrote to a file on this disk. Where the file system is on a partition, its own events say so.
+    pub(crate) fn dirtied(&mut self, e: &TaskEvent, disk: DevId) {
+        if e.context.is_interrupt() {
+            return;
+        }
+        let place = self.history.writers.place(disk).filter(|dev| *dev != DevId(0));
+        let Some(open) = self.history.thread_mut(e.tid).and_then(|t| t.open.as_mut()) else { return };
+        open.is_storage = true;
+        if let (Some(place), DevId(0)) = (place, open.dev) {
+            open.dev = place;
+        }
+    }
+
+    /// The task made a file dirty. Of calls that write it is the file that they write to, and in no other call is it
+    /// anybody's data: times are touched by reads too.
+    pub(crate) fn dirtied_file(&mut self, e: &TaskEvent, disk: DevId, inode: u64, names: &Names) {
+        // Pipes and terminals have times too, and no disk.
+        if e.context.is_interrupt() || disk == DevId(0) {
+            return;
+        }
+        let Some(open) = self.history.thread_mut(e.tid).and_then(|t| t.open.as_mut()) else { return };
+        open.is_storage = true;
+        if !matches!(open.call, Call::Write | Call::Fallocate) {
+            return;
+        }
+        // Of several files in one call it is the first: that is before the file system looks for room and may meet others.
+        if open.inode == 0 {
+            open.inode = inode;
+        }
+        if open.inode == inode {
+            self.history.writers.wrote_on_disk(disk, inode, names.of(e.tid));
+        }
+    }
+
+    /// The task made a file: of an `open` it is the one that the new descriptor stands for.
+    pub(crate) fn created(&mut self, e: &TaskEvent, dev: DevId, inode: u64) {
+        self.file(e, Fs::Ext4, dev, 0);
+        let open = self.history.thread_mut(e.tid).and_then(|t| t.open.as_mut());
+        if let Some(open) = open.filter(|o| o.call == Call::Open && !e.context.is_interrupt()) {
+            (open.created, open.inode) = (inode, inode);
         }
     }
 
@@ -104,14 +160,16 @@ impl Watch {
         }
         let Some(open) = self.history.thread_mut(e.tid).and_then(|t| t.open.as_mut()) else { return };
         open.is_storage = true;
+        if inode != 0 {
+            // Its descriptor stands for another file than was thought.
+            open.told &= open.inode == inode && (open.dev == dev || dev == DevId(0));
+            open.inode = inode;
+        }
         if fs != Fs::Unknown {
             open.fs = fs;
         }
         if dev != DevId(0) {
             open.dev = dev;
-        }
-        if inode != 0 {
-            open.inode = inode;
         }
     }
 }

@@ -1,44 +1,176 @@
-//! What is known of file descriptors, by process: what was open when recording began, and the operations on each since.
+//! What is known of file descriptors, by process: what was open when recording began, and what was done to them since.
+//!
+//! A number that is used again is another file: whatever was closed, replaced, or may have been, is not known until
+//! something says what it is now. So a descriptor never has the file that it had before.
 
 use rustc_hash::FxHashMap;
-use trace::{DevId, Fs, Tid};
+use trace::{DevId, Fs, Nanos, Tid};
 
 /// Descriptors that are remembered at most.
 const MAX: usize = 1 << 16;
 
-/// What a descriptor stands for: the kind of file system, its device, the file (0 where that is not known).
-pub(crate) type OnFile = (Fs, DevId, u64);
+/// What a descriptor stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct OnFile {
+    /// The kind of file system.
+    pub fs: Fs,
+    /// Its device.
+    pub dev: DevId,
+    /// The file; 0 where that is not known.
+    pub inode: u64,
+    /// Whether it is this very file that had a path when recording began, and not only one of its number.
+    pub told: bool,
+}
+
+/// What becomes of a descriptor when its process runs another program (`FD_CLOEXEC`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum OnExec {
+    /// Not known, so it is not known afterwards.
+    #[default]
+    Unknown,
+    /// It is closed.
+    Closed,
+    /// It stays open.
+    Kept,
+}
+
+impl OnExec {
+    pub fn closed(closed: bool) -> OnExec {
+        if closed {
+            OnExec::Closed
+        } else {
+            OnExec::Kept
+        }
+    }
+}
+
+/// A descriptor.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    /// `None`: nothing says which file it is, or it is closed.
+    file: Option<OnFile>,
+    on_exec: OnExec,
+    /// Since when it may stand for another file than before.
+    since: Nanos,
+}
+
+/// The descriptors of a process.
+type Table = FxHashMap<i32, Slot>;
 
 /// Descriptors and their files.
 #[derive(Debug, Default)]
 pub(crate) struct Files {
-    by_process: FxHashMap<Tid, FxHashMap<i32, OnFile>>,
+    tables: FxHashMap<Tid, Table>,
+    /// Processes that use the table of another one (`CLONE_FILES`).
+    sharing: FxHashMap<Tid, Tid>,
     count: usize,
+    /// When all was forgotten: what a call says that began before is not learned.
+    forgotten: Nanos,
 }
 
 impl Files {
-    pub fn get(&self, process: Tid, fd: i32) -> Option<OnFile> {
-        self.by_process.get(&process)?.get(&fd).copied()
+    fn owner(&self, process: Tid) -> Tid {
+        self.sharing.get(&process).copied().unwrap_or(process)
     }
 
-    pub fn insert(&mut self, process: Tid, fd: i32, file: OnFile) {
+    pub fn get(&self, process: Tid, fd: i32) -> Option<OnFile> {
+        self.tables.get(&self.owner(process))?.get(&fd)?.file
+    }
+
+    fn set(&mut self, process: Tid, fd: i32, slot: Slot) {
         if self.count >= MAX {
-            self.by_process.clear();
-            self.count = 0;
+            self.forget_all(slot.since);
         }
-        let before = self.by_process.entry(process).or_default().insert(fd, file);
+        let before = self.tables.entry(self.owner(process)).or_default().insert(fd, slot);
         self.count += usize::from(before.is_none());
     }
 
-    /// A descriptor is closed.
-    pub fn remove(&mut self, process: Tid, fd: i32) {
-        let before = self.by_process.get_mut(&process).and_then(|files| files.remove(&fd));
-        self.count -= usize::from(before.is_some());
+    /// From `since` on it is this file, or one that is not known.
+    pub fn opened(&mut self, process: Tid, fd: i32, file: Option<OnFile>, on_exec: OnExec, since: Nanos) {
+        self.set(process, fd, Slot { file, on_exec, since });
+    }
+
+    /// A call that began at `from` says which file it is: believed unless it may be another one by now.
+    pub fn learned(&mut self, process: Tid, fd: i32, file: OnFile, from: Nanos) {
+        let slot = self.tables.get_mut(&self.owner(process)).and_then(|t| t.get_mut(&fd));
+        match slot {
+            Some(slot) if slot.since <= from => {
+                let told = slot.file.is_some_and(|f| f.told && (f.dev, f.inode) == (file.dev, file.inode));
+                slot.file = Some(OnFile { told, ..file });
+            }
+            None if self.forgotten <= from => {
+                self.opened(process, fd, Some(OnFile { told: false, ..file }), OnExec::Unknown, from);
+            }
+            _ => {}
+        }
+    }
+
+    /// A descriptor is closed, or about to become another file.
+    pub fn closed(&mut self, process: Tid, fd: i32, since: Nanos) {
+        self.opened(process, fd, None, OnExec::Unknown, since);
+    }
+
+    /// All from `first` to `last` are closed.
+    pub fn closed_range(&mut self, process: Tid, first: u32, last: u32, since: Nanos) {
+        self.each(process, first, last, |slot| {
+            (slot.file, slot.on_exec, slot.since) = (None, OnExec::Unknown, since);
+        });
+    }
+
+    /// All from `first` to `last` will be closed by `exec`, or not.
+    pub fn set_on_exec(&mut self, process: Tid, first: u32, last: u32, on_exec: OnExec) {
+        self.each(process, first, last, |slot| slot.on_exec = on_exec);
+    }
+
+    fn each(&mut self, process: Tid, first: u32, last: u32, mut change: impl FnMut(&mut Slot)) {
+        let owner = self.owner(process);
+        let Some(table) = self.tables.get_mut(&owner) else { return };
+        let within = |fd: i32| (first..=last).contains(&(fd as u32));
+        table.iter_mut().filter(|(fd, _)| within(**fd)).for_each(|(_, slot)| change(slot));
+    }
+
+    /// A process made another one. Either both have the same descriptors, or the new one has copies.
+    pub fn forked(&mut self, parent: Tid, child: Tid, shares: bool, now: Nanos) {
+        self.forget(child);
+        let owner = self.owner(parent);
+        if shares {
+            self.sharing.insert(child, owner);
+            return;
+        }
+        self.copy(owner, child, now);
+    }
+
+    fn copy(&mut self, from: Tid, to: Tid, now: Nanos) {
+        let Some(table) = self.tables.get(&from).cloned() else { return };
+        if self.count + table.len() > MAX {
+            return self.forget_all(now);
+        }
+        self.count += table.len();
+        self.count -= self.tables.insert(to, table).map_or(0, |old| old.len());
+    }
+
+    /// A process runs another program: it has a table of its own from now on, without what `exec` closes.
+    pub fn exec(&mut self, process: Tid, now: Nanos) {
+        if let Some(owner) = self.sharing.remove(&process) {
+            self.copy(owner, process, now);
+        }
+        let Some(table) = self.tables.get_mut(&process) else { return };
+        for slot in table.values_mut().filter(|slot| slot.on_exec != OnExec::Kept) {
+            (slot.file, slot.since) = (None, now);
+        }
     }
 
     /// A process is over, or a new one has its number.
     pub fn forget(&mut self, process: Tid) {
-        self.count -= self.by_process.remove(&process).map_or(0, |files| files.len());
+        self.sharing.remove(&process);
+        self.count -= self.tables.remove(&process).map_or(0, |table| table.len());
+    }
+
+    /// Events are missing: any descriptor may be any file.
+    pub fn forget_all(&mut self, now: Nanos) {
+        self.tables.clear();
+        self.sharing.clear();
+        (self.count, self.forgotten) = (0, now);
     }
 }
 
@@ -46,19 +178,35 @@ impl Files {
 mod tests {
     use super::*;
 
+    const FILE: OnFile = OnFile { fs: Fs::Xfs, dev: DevId(8 << 20 | 1), inode: 12, told: false };
+
     #[test]
     fn kept_by_process_and_never_too_many() {
         let mut files = Files::default();
-        let file = (Fs::Xfs, DevId::new(8, 1), 12);
-        files.insert(Tid(1), 3, file);
-        files.insert(Tid(1), 3, file);
-        files.insert(Tid(2), 3, file);
-        assert_eq!((files.get(Tid(1), 3), files.get(Tid(1), 4), files.count), (Some(file), None, 2));
-        files.remove(Tid(2), 3);
-        files.remove(Tid(2), 3);
+        let open = |files: &mut Files, tid, fd| {
+            files.opened(Tid(tid), fd, Some(FILE), OnExec::Kept, Nanos(1));
+        };
+        open(&mut files, 1, 3);
+        open(&mut files, 1, 3);
+        open(&mut files, 2, 3);
+        assert_eq!((files.get(Tid(1), 3), files.get(Tid(1), 4), files.count), (Some(FILE), None, 2));
+        files.closed(Tid(2), 3, Nanos(2));
         files.forget(Tid(1));
-        assert_eq!((files.get(Tid(1), 3), files.get(Tid(2), 3), files.count), (None, None, 0));
-        (0..2 * MAX as i32).for_each(|fd| files.insert(Tid(fd as u32 % 7), fd, file));
+        assert_eq!((files.get(Tid(1), 3), files.get(Tid(2), 3), files.count), (None, None, 1));
+        (0..2 * MAX as i32).for_each(|fd| open(&mut files, fd as u32 % 7, fd));
         assert!(files.count <= MAX);
+    }
+
+    #[test]
+    fn what_a_call_says_that_began_before_a_close_is_not_learned() {
+        let mut files = Files::default();
+        files.closed(Tid(1), 3, Nanos(50));
+        files.learned(Tid(1), 3, FILE, Nanos(40));
+        assert_eq!(files.get(Tid(1), 3), None);
+        files.learned(Tid(1), 3, FILE, Nanos(60));
+        assert_eq!(files.get(Tid(1), 3), Some(FILE));
+        files.forget_all(Nanos(70));
+        files.learned(Tid(1), 3, FILE, Nanos(65));
+        assert_eq!(files.get(Tid(1), 3), None);
     }
 }

@@ -1,5 +1,6 @@
 //! Requests and tasks followed together, in order of time: what a reader of batches needs to learn of both.
 
+use crate::history::Freed;
 use crate::known::Known;
 use crate::over::Over;
 use crate::watch::Watch;
@@ -47,6 +48,11 @@ impl Follow {
     /// Whether any task was seen: without, there are only requests.
     pub fn sees_tasks(&self) -> bool {
         !self.watch.is_empty()
+    }
+
+    /// Files whose numbers may have been used again.
+    pub fn freed(&self) -> &Freed {
+        &self.watch.history().freed
     }
 
     /// What tasks are called now.

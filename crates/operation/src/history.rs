@@ -7,8 +7,8 @@ use crate::known::Below;
 use crate::served::{Done, Entry, Served};
 use crate::thread::Thread;
 use crate::wait::Wait;
-use life::TaskName;
-use rustc_hash::FxHashMap;
+use crate::writers::Writers;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 use trace::{DevId, Nanos, TextId, Tid};
@@ -19,20 +19,27 @@ const MAX: usize = 1 << 20;
 /// Threads that are kept at most: the largest `pid_max` of small machines.
 pub(crate) const MAX_THREADS: usize = 1 << 16;
 
+/// Files that are no more, remembered at most; beyond that any number may have been used again.
+const MAX_FREED: usize = 1 << 16;
+
 /// Losses that are kept at most; 1 MB.
 const MAX_LOSSES: usize = 1 << 16;
 
-/// Files whose writers are remembered at most, and writers of each.
-const MAX_FILES: usize = 1 << 16;
-const MAX_WRITERS: usize = 8;
+/// Files that are no more: another one may have had the number, before or after.
+#[derive(Clone, Debug, Default)]
+pub struct Freed(FxHashSet<(DevId, u64)>);
 
-/// The tasks that hold changes in the transactions of one journal.
-#[derive(Debug, Default)]
-struct Changers {
-    /// In the transaction that takes changes.
-    running: SmallVec<[TaskName; 2]>,
-    /// In the one that is being committed.
-    committing: SmallVec<[TaskName; 2]>,
+impl Freed {
+    pub(crate) fn add(&mut self, dev: DevId, inode: u64) {
+        if self.0.len() < MAX_FREED {
+            self.0.insert((dev, inode));
+        }
+    }
+
+    /// Whether a number may have been that of more than one file during the recording.
+    pub fn has(&self, dev: DevId, inode: u64) -> bool {
+        self.0.len() >= MAX_FREED || self.0.contains(&(dev, inode))
+    }
 }
 
 /// Kernel functions or stacks.
@@ -81,10 +88,10 @@ pub struct History {
     pub texts: Texts,
     /// Where devices lie on others, where the recording itself does not say (loop devices): sorted by device and place.
     pub(crate) below: Vec<Below>,
-    /// Which tasks wrote to a file lately. By its number alone: the flusher names devices in its own way.
-    writers: FxHashMap<u64, SmallVec<[TaskName; 2]>>,
-    /// Which tasks changed what a journal will commit.
-    changers: FxHashMap<DevId, Changers>,
+    /// Who wrote to files and changed what journals commit.
+    pub writers: Writers,
+    /// Files that are no more.
+    pub freed: Freed,
     /// Nothing before this is kept but what still goes on.
     pub(crate) horizon: Nanos,
 }
@@ -122,47 +129,6 @@ impl History {
             on_disk.iter().any(|(d, from, to)| *d == dev && start < *to && end > *from)
         };
         self.served.between(a, b).rev().find(touches)
-    }
-
-    /// A task wrote to a file.
-    pub(crate) fn wrote(&mut self, inode: u64, task: TaskName) {
-        if inode == 0 {
-            return;
-        }
-        if self.writers.len() >= MAX_FILES {
-            self.writers.clear();
-        }
-        let writers = self.writers.entry(inode).or_default();
-        if !writers.contains(&task) && writers.len() < MAX_WRITERS {
-            writers.push(task);
-        }
-    }
-
-    /// A task takes part in a journal's transaction.
-    pub(crate) fn changed(&mut self, dev: DevId, task: TaskName) {
-        if self.changers.len() >= MAX_FILES {
-            self.changers.clear();
-        }
-        let running = &mut self.changers.entry(dev).or_default().running;
-        if !running.contains(&task) && running.len() < MAX_WRITERS {
-            running.push(task);
-        }
-    }
-
-    /// A journal begins to commit what was changed so far.
-    pub(crate) fn commits(&mut self, dev: DevId) {
-        let changers = self.changers.entry(dev).or_default();
-        changers.committing = std::mem::take(&mut changers.running);
-    }
-
-    /// Whose changes a journal is committing.
-    pub(crate) fn committing(&self, dev: DevId) -> &[TaskName] {
-        self.changers.get(&dev).map_or(&[], |c| c.committing.as_slice())
-    }
-
-    /// Who wrote to a file: whose data the flusher sends.
-    pub fn writers(&self, inode: u64) -> Option<&[TaskName]> {
-        self.writers.get(&inode).map(|w| w.as_slice())
     }
 
     /// Events of some processor are missing. Losses are kept in the order of their ends; one that ends before the one

@@ -11,6 +11,10 @@ pub struct Known {
     pub processes: Vec<(Tid, Tid)>,
     /// Files that were open when recording began.
     pub files: Vec<KnownFile>,
+    /// Partitions and the disks that they are on.
+    pub partitions: Vec<(DevId, DevId)>,
+    /// Devices with file systems.
+    pub mounted: Vec<DevId>,
 }
 
 /// An open file.
@@ -26,6 +30,8 @@ pub struct KnownFile {
     pub dev: DevId,
     /// Which file; 0 for a device itself.
     pub inode: u64,
+    /// Whether it is closed when its process runs another program, where that was looked up.
+    pub closed_on_exec: Option<bool>,
 }
 
 /// A stretch of a device that lies on another one.

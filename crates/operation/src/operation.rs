@@ -89,7 +89,14 @@ impl Kind {
                 Call::IoSubmit => "io_submit calls",
                 Call::IoGetevents => "io_getevents calls",
                 Call::IoUringEnter => "io_uring_enter calls",
-                Call::Other => "other calls",
+                Call::Dup
+                | Call::Dup2
+                | Call::Dup3
+                | Call::Fcntl
+                | Call::Ioctl
+                | Call::CloseRange
+                | Call::Exec
+                | Call::Other => "other calls",
             },
             Kind::PageFault => "page faults",
             Kind::RingRead => "io_uring reads",
@@ -162,6 +169,10 @@ pub struct Operation {
     pub dev: DevId,
     /// On which file; 0 where it is not known.
     pub inode: u64,
+    /// Whether its descriptor is one that had a path when recording began, and has been open ever since: then it is that
+    /// very file, not only one of its number.
+    #[serde(skip)]
+    pub told: bool,
     /// What it returned.
     pub result: i64,
     /// Whether anything says that it was about storage: a file system's event, a bio, an uninterruptible sleep. Reads
@@ -192,6 +203,7 @@ impl Operation {
             fs,
             dev,
             inode: 0,
+            told: false,
             result: 0,
             is_storage: true,
         }
@@ -212,7 +224,25 @@ pub(crate) struct Open {
     pub fs: Fs,
     pub dev: DevId,
     pub inode: u64,
+    pub told: bool,
+    /// The flags of an `open`.
+    pub flags: u64,
+    /// The file that an `open` made.
+    pub created: u64,
+    /// The file that `copy_file_range` writes to, where that is known: it is about two.
+    pub writes_to: Option<(DevId, u64)>,
     pub is_storage: bool,
     /// When `io_submit` sent its last bio.
     pub last_sent: Option<Nanos>,
+}
+
+impl Open {
+    /// The file that it wrote to, as far as that is known.
+    pub fn writes(&self) -> Option<(DevId, u64)> {
+        match self.call {
+            Call::Write | Call::Fallocate | Call::Sendfile => Some((self.dev, self.inode)),
+            Call::CopyFileRange => self.writes_to,
+            _ => None,
+        }
+    }
 }

@@ -3,8 +3,9 @@
 use crate::account::Account;
 use crate::history::History;
 use crate::operation::Operation;
-use life::{Names, Request, TaskName};
-use trace::{Nanos, Tid};
+use crate::writers::SentFor;
+use life::{Names, Request};
+use trace::{Bytes, Nanos, Tid};
 
 /// The time between two operations of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,9 +24,8 @@ pub struct Outside {
 pub trait Over {
     /// An operation is over.
     fn operation(&mut self, o: &Operation, account: Account, names: &Names, history: &History);
-    /// A request for a file's data was completed that the flusher had sent; `writers` wrote the data (none: before the
-    /// recording).
-    fn written_back(&mut self, _request: &Request, _writers: &[TaskName], _names: &Names) {}
+    /// A request was completed of which one task had sent so much for others: a file's data, a journal's blocks.
+    fn sent_for(&mut self, _request: &Request, _sent: &SentFor, _bytes: Bytes, _names: &Names) {}
     /// A task was between two operations.
     fn outside(&mut self, _outside: &Outside) {}
 }

@@ -1,7 +1,7 @@
 //! The requests that were completed lately: what sleeping tasks are woken by.
 
-use life::{Bio, Request, TaskName};
-use smallvec::SmallVec;
+use crate::writers::SentFor;
+use life::{Bio, Request};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use trace::{Bytes, DevId, Nanos, Sector};
@@ -54,16 +54,13 @@ impl Done {
     }
 }
 
-/// One of them, and for which file it was, where the flusher said so.
+/// One of them, and for whom it was, where another task sent it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// What was completed.
     pub done: Done,
-    /// The file that was written back.
-    pub inode: Option<u64>,
-    /// Whose data it moved, where another task sent it: who wrote the file that was written back, who changed what a
-    /// journal committed. Empty where that is not known.
-    pub writers: SmallVec<[TaskName; 2]>,
+    /// For whom, where another task sent it.
+    pub sent_for: Option<Arc<SentFor>>,
     /// Of a bio of a stacked device (dm, md): the bios it sent to the devices below, in the order in which they were
     /// completed, or found to be its own.
     pub below: Option<Arc<[Entry]>>,
@@ -72,7 +69,7 @@ pub struct Entry {
 impl Entry {
     /// One of which no more is known.
     pub fn of(done: Done) -> Entry {
-        Entry { done, inode: None, writers: SmallVec::new(), below: None }
+        Entry { done, sent_for: None, below: None }
     }
 
     /// For how many it counts: itself and all below it.

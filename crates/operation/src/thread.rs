@@ -3,7 +3,9 @@
 //! Stretches touch: each ends where the next begins, the last goes on. What is older than anybody may ask for is
 //! forgotten ([`Thread::forget`]), but never the stretch that is going on.
 
+use crate::descriptors::OfDescriptors;
 use crate::operation::Open;
+use crate::writers::WritingBack;
 use std::collections::VecDeque;
 use trace::{CommitPhase, Context, Cpu, DevId, Left, Nanos, TextId, Tid};
 
@@ -13,6 +15,10 @@ const MAX_OWN: usize = 10_000;
 /// A wake-up that finds a task on its way to sleep comes at most this long before the switch that says it sleeps: what
 /// `__schedule` does in between takes microseconds, and an interrupt may fall into it.
 const ON_ITS_WAY: Nanos = Nanos(1_000_000);
+
+/// From the end of a work item to the wake-up of who waited for it (`process_one_work`, kernel/workqueue.c): 0.3 us as
+/// recorded on Linux 6.18, and an interrupt may fall into it.
+const RIGHT_BEHIND: Nanos = Nanos(50_000);
 
 /// What a task does from some moment on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,8 +94,14 @@ pub struct Thread {
     pub(crate) steps: VecDeque<Step>,
     /// The operation it is in.
     pub(crate) open: Option<Open>,
+    /// The call about descriptors that it is in.
+    pub(crate) of_descriptors: Option<OfDescriptors>,
     /// The file it writes back, as a flusher.
-    pub(crate) writing_back: Option<(DevId, u64, Nanos)>,
+    pub(crate) writing_back: Option<WritingBack>,
+    /// The file whose data it sends within a commit.
+    pub(crate) flushing: Option<(DevId, u64)>,
+    /// Whether its work item has begun to write the log.
+    pub(crate) pushes: bool,
     /// When the last operation ended.
     pub(crate) left_io: Option<Nanos>,
     /// The last wake-up that found it running.
@@ -133,6 +145,18 @@ impl Thread {
         let begin = self.stretches.range(begin..);
         let ends = begin.clone().skip(1).map(|s| s.from).chain([Nanos(u64::MAX)]);
         begin.zip(ends).take_while(move |(s, _)| s.from < b)
+    }
+
+    /// The work item that led to what its worker did at a moment: the one that ran, or had just ended. Who waits for an item
+    /// (`flush_work`) is woken right behind its end.
+    pub(crate) fn work_before(&self, t: Nanos) -> Option<&Work> {
+        let at = self.works.partition_point(|w| w.from <= t).checked_sub(1)?;
+        self.works.get(at).filter(|w| w.to.is_none_or(|to| t.since(to) <= RIGHT_BEHIND))
+    }
+
+    /// Whether it is a journal's thread and at work on a commit.
+    pub(crate) fn is_committing(&self) -> bool {
+        self.steps.back().is_some_and(|s| s.phase != CommitPhase::End)
     }
 
     /// The work item that ran at a moment.

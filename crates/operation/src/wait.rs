@@ -79,6 +79,12 @@ pub enum Wait {
     Frozen,
     /// Another process of the file system in user space (FUSE), or the server (NFS).
     Server,
+    /// Whether others will change something too, so that one commit serves all (ext4, `max_batch_time`).
+    JournalBatch,
+    /// Until each processor has passed through a quiet moment (RCU).
+    Rcu,
+    /// The buffers of a recording, which are being made smaller or larger.
+    Tracing,
     /// Time.
     Timer,
     /// Input, or another task: it sleeps so that a signal would wake it.
@@ -160,10 +166,14 @@ const RULES: &[Rule] = &[
     ("do_swap_page", &[], Wait::Swap),
     ("swap_readpage", &[], Wait::Swap),
     ("swap_read_folio", &[], Wait::Swap),
+    ("ring_buffer_resize", &[], Wait::Tracing),
     ("shrink_node", &[], Wait::Reclaim),
     ("try_to_free_pages", &[], Wait::Reclaim),
     ("try_to_free_mem_cgroup_pages", &[], Wait::Reclaim),
     ("reclaim_throttle", &[], Wait::Reclaim),
+    ("throttle_direct_reclaim", &[], Wait::Reclaim),
+    ("__mem_cgroup_handle_over_high", &[], Wait::Reclaim),
+    ("mem_cgroup_handle_over_high", &[], Wait::Reclaim),
     ("wait_iff_congested", &[], Wait::Reclaim),
     ("filemap_fdatawait_range_keep_errors", &[], Wait::OrderedData),
     ("jbd2_journal_finish_inode_data_buffers", &[], Wait::OrderedData),
@@ -173,6 +183,8 @@ const RULES: &[Rule] = &[
     ("jbd2_write_superblock", &[], Wait::JournalSuperblock),
     ("jbd2_journal_update_sb_log_tail", &[], Wait::JournalSuperblock),
     ("jbd2_log_wait_commit", &[], Wait::JournalCommit),
+    // Sleeps for a time itself (`schedule_hrtimeout`), before it asks for a commit.
+    ("jbd2_journal_stop", &[], Wait::JournalBatch),
     ("jbd2_complete_transaction", &[], Wait::JournalCommit),
     ("jbd2_fc_begin_commit", &[], Wait::JournalCommit),
     ("ext4_fc_commit", &[], Wait::JournalCommit),
@@ -252,8 +264,14 @@ const RULES: &[Rule] = &[
     ("xfs_buf_read_map", &[], Wait::Metadata),
     ("__wait_on_buffer", &[], Wait::Metadata),
     ("__lock_buffer", &[], Wait::Metadata),
-    ("__wait_on_bit_lock", &["__lock_buffer", "ext4_read_bh", "bh_read", "__bh_read"], Wait::Metadata),
+    ("__wait_on_bit_lock", &["__lock_buffer", "bh_read", "__bh_read"], Wait::Metadata),
     ("ext4_read_bh", &[], Wait::Metadata),
+    ("ext4_read_block_bitmap_nowait", &[], Wait::Metadata),
+    ("ext4_read_inode_bitmap", &[], Wait::Metadata),
+    ("__ext4_find_entry", &[], Wait::Metadata),
+    ("__sync_dirty_buffer", &[], Wait::Metadata),
+    ("fsync_buffers_list", &[], Wait::Metadata),
+    ("__wait_on_bit_lock", &[], Wait::Lock),
     // `wait_on_buffer` in line.
     ("ext4_wait_block_bitmap", &[], Wait::Metadata),
     ("__ext4_get_inode_loc", &[], Wait::Metadata),
@@ -272,6 +290,14 @@ const RULES: &[Rule] = &[
     ("folio_wait_bit_common", &[], Wait::PageRead),
     ("folio_wait_bit", &[], Wait::PageRead),
     ("__lock_page", &[], Wait::PageRead),
+    ("synchronize_rcu_normal", &[], Wait::Rcu),
+    ("synchronize_rcu_expedited", &[], Wait::Rcu),
+    ("synchronize_rcu", &[], Wait::Rcu),
+    ("__synchronize_srcu", &[], Wait::Rcu),
+    ("rcu_barrier", &[], Wait::Rcu),
+    ("__wait_rcu_gp", &[], Wait::Rcu),
+    // `wait_on_buffer` in line, of whichever function.
+    ("out_of_line_wait_on_bit", &["bit_wait_io"], Wait::Metadata),
     ("do_nanosleep", &[], Wait::Timer),
     ("hrtimer_nanosleep", &[], Wait::Timer),
     ("msleep", &[], Wait::Timer),
@@ -335,7 +361,7 @@ impl Wait {
             Wait::DirtyThrottle => Reason::DirtyThrottle,
             Wait::Reclaim => Reason::Reclaim,
             Wait::QueueFreeze => Reason::QueueFreeze,
-            Wait::Timer => Reason::Timer,
+            Wait::Timer | Wait::JournalBatch => Reason::Timer,
             _ => return None,
         })
     }
@@ -376,6 +402,9 @@ impl Wait {
             Wait::RaidSuperblock => "md's superblock",
             Wait::Frozen => "the frozen file system",
             Wait::Server => "the file system's server",
+            Wait::JournalBatch => "whether one commit can serve others too (max_batch_time)",
+            Wait::Rcu => "until each processor has been quiet once (RCU)",
+            Wait::Tracing => "the recording's own buffers",
             Wait::Timer => "a timer",
             Wait::Input => "input, or another task",
         }
@@ -394,6 +423,19 @@ mod tests {
         assert_eq!(Wait::of_stack(stable), Wait::StablePage);
         assert_eq!(Wait::of_stack(own), Wait::OwnData);
         assert_eq!(Wait::of_stack(ordered), Wait::OrderedData);
+        // As recorded on Linux 6.18.
+        let bitmap =
+            "bit_wait_io\n__wait_on_bit_lock\nout_of_line_wait_on_bit_lock\next4_read_block_bitmap_nowait";
+        let inode =
+            "bit_wait_io\n__wait_on_bit\nout_of_line_wait_on_bit\n__sync_dirty_buffer\next4_write_inode";
+        let moved = "wait_for_completion\nsynchronize_rcu_normal\nrcu_sync_enter\npercpu_down_write";
+        assert_eq!((Wait::of_stack(bitmap), Wait::of_stack(inode)), (Wait::Metadata, Wait::Metadata));
+        assert_eq!((Wait::of_stack(moved), Wait::function_of(moved)), (Wait::Rcu, "synchronize_rcu_normal"));
+        let memory = "folio_wait_bit_common\nfolio_wait_writeback\nshrink_folio_list\nshrink_node\ntry_to_free_mem_cgroup_pages\nfilemap_fault";
+        assert_eq!(Wait::of_stack(memory), Wait::Reclaim);
+        // io_schedule_timeout is no timer where it throttles.
+        let throttle = "io_schedule_timeout\nbalance_dirty_pages\nbalance_dirty_pages_ratelimited_flags\ngeneric_perform_write";
+        assert_eq!(Wait::of_stack(throttle), Wait::DirtyThrottle);
     }
 
     #[test]

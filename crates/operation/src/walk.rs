@@ -14,7 +14,7 @@ use crate::account::{crossed, Account, Hop, Node, Part};
 use crate::history::History;
 use crate::sent_below;
 use crate::served::{Done, Entry};
-use crate::thread::{State, Stretch, Thread, Wake};
+use crate::thread::{State, Stretch, Thread, Wake, Work};
 use crate::wait::Wait;
 use ledger::{Ledger, Reason, Segment};
 use life::{Bio, Op, Timeline};
@@ -213,12 +213,13 @@ impl<'a> Walk<'a> {
     /// Covers the time from `a` to `b` with what a task did that led to `b`. Of a worker that is its work item: how it
     /// came to be queued, the time in the queue, and what the worker did then.
     fn done_by(&mut self, by: Tid, wait: Wait, a: Nanos, b: Nanos, depth: u8) {
-        let work = self.history.thread(by).and_then(|t| t.work_at(b)).copied();
+        let work = self.history.thread(by).and_then(|t| t.work_before(b)).copied();
         let Some(work) = work else {
             self.open(Part::Task(by), a, b, depth);
             return self.task(by, a, b, depth + 1);
         };
-        self.open(Part::Work { function: work.function, worker: by }, a, b, depth);
+        let Work { function, queued, .. } = work;
+        self.open(Part::Work { function, worker: by, queued }, a, b, depth);
         let start = work.from.max(a);
         let queued = work.queued.filter(|q| q.time > a && q.time <= start);
         let in_queue_from = queued.map_or(a, |q| q.time);

@@ -1,20 +1,22 @@
 //! From what tasks did, in order of time, to operations that are over, each with its account.
 
 use crate::account::Account;
-use crate::files::Files;
+use crate::descriptors::RING_CLOSE;
+use crate::files::{Files, OnExec, OnFile};
 use crate::history::History;
 use crate::known::Known;
 use crate::operation::Operation;
 use crate::over::Over;
 use crate::rings::{Aio, Ring};
+use crate::sent::Sent;
 use crate::sent_below::SentBelow;
 use crate::served::{Done, Entry};
 use crate::thread::{State, Wake, Work};
 use crate::walk::Walk;
+use crate::writers::WritingBack;
 use crate::Kind;
 use life::{Bio, BioNumber, Names, Request};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 use trace::{Action, Batch, CommitPhase, Cpu, DevId, Event, Fs, Left, Nanos, Sector, TaskEvent, Tid, What};
 
 /// A wake-up belongs to a completion on the same processor if the same task was interrupted and no more time passed.
@@ -54,8 +56,8 @@ pub struct Watch {
     pub(crate) kinds: FxHashMap<DevId, Fs>,
     /// Completed bios that stacked devices sent to those below them.
     sent_below: SentBelow,
-    /// For which file an extent on its way to the device was written back.
-    written_back: FxHashMap<(DevId, Sector), u64>,
+    /// Extents on their way that were sent for others.
+    sent: Sent,
     /// The processor and task of the block event at hand.
     at: (Cpu, Tid),
     batches: u32,
@@ -71,10 +73,15 @@ impl Watch {
 
     /// Tells what the recording does not say.
     pub fn knows(&mut self, known: Known) {
+        self.history.writers.knows(&known);
         self.history.below.extend(known.below);
         self.history.below.sort_unstable();
         self.processes.extend(known.processes);
-        known.files.iter().for_each(|f| self.files.insert(f.process, f.fd, (f.fs, f.dev, f.inode)));
+        for f in &known.files {
+            let file = OnFile { fs: f.fs, dev: f.dev, inode: f.inode, told: true };
+            let on_exec = f.closed_on_exec.map_or(OnExec::Unknown, OnExec::closed);
+            self.files.opened(f.process, f.fd, Some(file), on_exec, Nanos(0));
+        }
     }
 
     /// The process that a task is a thread of; where that is not known, as if it were one of its own.
@@ -94,13 +101,9 @@ impl Watch {
         if e.action != Action::Queue || !self.began {
             return;
         }
+        let sent_for = self.sending(e);
+        self.sent.put(self.history.writers.disk(e.dev), e.sector, e.bytes, sent_for);
         let Some(thread) = self.history.threads.get_mut(&e.tid) else { return };
-        if let Some((_, inode, _)) = thread.writing_back {
-            if self.written_back.len() >= MAX_PENDING {
-                self.written_back.clear();
-            }
-            self.written_back.insert((e.dev, e.sector), inode);
-        }
         if let Some(open) = &mut thread.open {
             open.is_storage = true;
             if open.dev == DevId(0) {
@@ -112,20 +115,12 @@ impl Watch {
 
     /// A request was completed by the block event at hand.
     pub fn request(&mut self, r: &Request, names: &Names, over: &mut impl Over) {
-        let inode = self.written_back.remove(&(r.dev, r.start));
-        let committed = || {
-            let step = self.history.thread(r.tid)?.steps.back().filter(|s| s.phase != CommitPhase::End)?;
-            Some(self.history.committing(step.dev))
-        };
-        let writers = match inode {
-            Some(inode) => self.history.writers(inode),
-            None => committed(),
-        };
-        let writers = SmallVec::from_slice(writers.unwrap_or_default());
-        if inode.is_some() {
-            over.written_back(r, &writers, names);
+        let sent = self.sent.take(r.dev, r.start, r.bytes);
+        for (sent_for, bytes) in &sent {
+            over.sent_for(r, sent_for, *bytes, names);
         }
-        self.done(Entry { inode, writers, ..Entry::of(Done::Request(*r)) });
+        let sent_for = sent.into_iter().next().map(|s| s.0);
+        self.done(Entry { sent_for, ..Entry::of(Done::Request(*r)) });
     }
 
     /// A bio was completed by the block event at hand. Those of devices without requests are what tasks are woken by;
@@ -171,7 +166,7 @@ impl Watch {
             let waits_for_input = t.state() == Some(State::Asleep(Left::Interruptible));
             let call = t.open.map(|o| o.from).filter(|_| !waits_for_input);
             let commit = t.steps.iter().rev().take(5).find(|s| s.phase == CommitPhase::Start).map(|s| s.from);
-            call.into_iter().chain(commit).chain(t.writing_back.map(|w| w.2))
+            call.into_iter().chain(commit).chain(t.writing_back.map(|w| w.from))
         });
         let oldest = open
             .chain(self.rings.values().map(|r| r.from))
@@ -190,11 +185,20 @@ impl Watch {
         self.now = self.now.max(e.time);
         match e.what {
             What::Text { id, text } => return self.history.texts.define(id, batch.at(text)),
-            What::Lost { since } => return self.history.lost(since, e.time),
+            What::Lost { since } => {
+                self.files.forget_all(e.time);
+                return self.history.lost(since, e.time);
+            }
             _ => {}
         }
         self.is_running(e);
         match e.what {
+            What::Enter { call, args } if call.is_of_descriptors() => {
+                self.enter_of_descriptors(e.tid, call, args, e.time);
+            }
+            What::Exit { call, result } if call.is_of_descriptors() => {
+                self.exit_of_descriptors(e.tid, call, result, e.time);
+            }
             What::Enter { call, args } => self.enter(e, call, args, over),
             What::Exit { call, result } => self.exit(e, call, result, names, over),
             What::Switch { left, next } => self.switch(e, left, next, names, over),
@@ -232,6 +236,7 @@ impl Watch {
                 if let Some(last) = thread.works.back_mut() {
                     last.to.get_or_insert(e.time);
                 }
+                thread.pushes = false;
                 thread.works.push_back(Work { from: e.time, to: None, function, queued });
             }
             What::WorkEnd => {
@@ -243,16 +248,23 @@ impl Watch {
                 self.takes_part(e, fs, dev, inode, names);
                 self.file(e, fs, dev, inode);
             }
-            What::Dirtied { dev } => self.file(e, Fs::Unknown, dev, 0),
+            What::Dirtied { dev } => self.dirtied(e, dev),
+            What::DirtiedFile { disk, inode } => self.dirtied_file(e, disk, inode, names),
+            What::Created { dev, inode } => self.created(e, dev, inode),
+            What::Freed { dev, inode } => self.history.freed.add(dev, inode),
+            What::LogReserved { dev } => {
+                self.joins(e, dev, names);
+                self.file(e, Fs::Xfs, dev, 0);
+            }
             What::WaitPage { .. } => {
                 if let Some(open) = self.history.thread_mut(e.tid).and_then(|t| t.open.as_mut()) {
                     open.is_storage = true;
                 }
             }
             What::Commit { dev, phase } => self.commit(e, dev, phase, names, over),
-            What::Writeback { dev, inode } => {
+            What::Writeback { dev, inode, cgroup } => {
                 if let Some(thread) = self.history.thread_mut(e.tid) {
-                    thread.writing_back = Some((dev, inode, e.time));
+                    thread.writing_back = Some(WritingBack { disk: dev, inode, cgroup, from: e.time });
                 }
             }
             What::WritebackEnd => self.writeback_end(e, names, over),
@@ -260,10 +272,13 @@ impl Watch {
                 if self.rings.len() >= MAX_PENDING {
                     self.rings.clear();
                 }
+                if opcode == RING_CLOSE {
+                    self.files.forget(self.process_of(e.tid));
+                }
                 self.rings.insert(request, Ring { from: e.time, tid: e.tid, kind: Kind::of_ring(opcode) });
             }
             What::RingComplete { request, result } => self.ring_complete(e, request, result, names, over),
-            What::Born { tid, thread } => {
+            What::Born { tid, thread, shares_files } => {
                 if self.processes.len() >= MAX_PENDING {
                     self.processes.clear();
                 }
@@ -272,9 +287,10 @@ impl Watch {
                     self.processes.insert(tid, process);
                 }
                 if !thread {
-                    self.files.forget(tid);
+                    self.files.forked(self.process_of(e.tid), tid, shares_files, e.time);
                 }
             }
+            What::Exec => self.files.exec(self.process_of(e.tid), e.time),
             What::Gone => {
                 self.processes.remove(&e.tid);
                 self.files.forget(e.tid);

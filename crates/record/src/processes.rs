@@ -6,6 +6,7 @@
 //! cannot hold the recorder up.
 
 use crate::devices::Devices;
+use crate::text;
 use rustix::fs::{AtFlags, FileType, StatxFlags, CWD};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -47,6 +48,11 @@ pub struct OpenFile {
     pub dev: String,
     /// Its number there; 0 for a block device.
     pub inode: u64,
+    /// Of btrfs the number of the subvolume, as `stat` has it: each numbers its files anew.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub subvolume: String,
+    /// Whether it is closed when the process runs another program.
+    pub closed_on_exec: bool,
     /// Where it lies, as the process sees it.
     pub path: String,
 }
@@ -68,7 +74,7 @@ impl Processes {
                 }
             }
             for fd in numbers(&folder.join("fd")) {
-                let open = open_file(&folder.join("fd").join(fd.to_string()), known, devices);
+                let open = open_file(&folder, fd, known, devices);
                 files += usize::from(open.is_some());
                 all.cut |= files > MOST_FILES;
                 if let Some(open) = open.filter(|_| files <= MOST_FILES) {
@@ -82,10 +88,20 @@ impl Processes {
         }
         all
     }
+
+    /// Looks again, and forgets the files whose descriptors are closed or others by now. They were looked at before
+    /// recording began: what happened until then, no event says.
+    pub fn still_open(&mut self, proc_root: &Path, known: &Devices, devices: &[DevId]) {
+        for (pid, process) in &mut self.list {
+            let folder = proc_root.join(pid.to_string());
+            process.files.retain(|fd, file| open_file(&folder, *fd, known, devices).as_ref() == Some(file));
+        }
+    }
 }
 
-/// What a link in `/proc/PID/fd` leads to, if that is a file on a block device that is recorded.
-fn open_file(link: &Path, known: &Devices, devices: &[DevId]) -> Option<OpenFile> {
+/// What a descriptor stands for, if that is a file on a block device that is recorded. `folder` is `/proc/PID`.
+fn open_file(folder: &Path, fd: u32, known: &Devices, devices: &[DevId]) -> Option<OpenFile> {
+    let link = &folder.join("fd").join(fd.to_string());
     let path = fs::read_link(link).ok()?;
     // socket:[12], pipe:[3], anon_inode:...; and what the kernel makes up.
     let bytes = path.as_os_str().as_bytes();
@@ -102,14 +118,37 @@ fn open_file(link: &Path, known: &Devices, devices: &[DevId]) -> Option<OpenFile
         FileType::BlockDevice => (DevId::new(stat.stx_rdev_major, stat.stx_rdev_minor), 0),
         _ => return None,
     };
+    let info = text::small(&folder.join("fdinfo").join(fd.to_string())).unwrap_or_default();
+    let field = |name: &str| info.lines().find_map(|l| Some(l.strip_prefix(name)?.trim()));
     // Major 0: in memory, on the network, or btrfs, which gives each subvolume a number that its events do not say.
+    let text = |dev: DevId| dev.to_string().replace(',', ":");
+    let (dev, subvolume) = match dev.0 >> 20 {
+        0 => (btrfs(folder, field("mnt_id:")?, known)?, text(dev)),
+        _ => (dev, String::new()),
+    };
     let recorded = devices.is_empty() || devices.contains(&dev);
     if known.by_id(dev).is_none() || !recorded {
         return None;
     }
     let path = path.to_string_lossy();
     let path = path.strip_suffix(" (deleted)").unwrap_or(&path).to_string();
-    Some(OpenFile { dev: dev.to_string().replace(',', ":"), inode, path })
+    let flags = field("flags:").and_then(|f| u32::from_str_radix(f, 8).ok()).unwrap_or(0);
+    let closed_on_exec = flags & nix::libc::O_CLOEXEC as u32 != 0;
+    Some(OpenFile { dev: text(dev), inode, subvolume, closed_on_exec, path })
+}
+
+/// The block device that a btrfs mount names as its source: by the mount's number, since the process may have mounts of
+/// its own.
+fn btrfs(folder: &Path, mount: &str, known: &Devices) -> Option<DevId> {
+    let mounts = fs::read(folder.join("mountinfo")).ok()?;
+    let mounts = String::from_utf8_lossy(&mounts);
+    let line = mounts.lines().find(|l| l.split(' ').next() == Some(mount))?;
+    let mut words = line.split_once(" - ")?.1.split(' ');
+    let source = match words.next()? {
+        "btrfs" => text::unescaped(words.next()?),
+        _ => return None,
+    };
+    known.find(&source).ok().map(|device| device.id)
 }
 
 /// The numbers among the names in a folder.
@@ -138,7 +177,10 @@ mod tests {
             fs::create_dir_all(proc_root.join(format!("70000001/task/{tid}"))).unwrap();
         }
         let fds = proc_root.join("70000001/fd");
+        let info = proc_root.join("70000001/fdinfo");
         fs::create_dir_all(&fds).unwrap();
+        fs::create_dir_all(&info).unwrap();
+        fs::write(info.join("3"), "pos:\t0\nflags:\t02100000\nmnt_id:\t29\n").unwrap();
         symlink(&file, fds.join("3")).unwrap();
         symlink("socket:[7]", fds.join("4")).unwrap();
         symlink("/dev/null", fds.join("5")).unwrap();
@@ -154,6 +196,18 @@ mod tests {
             (process.files[&3].inode, process.files[&3].path.as_str()),
             (meta.ino(), file.to_str().unwrap())
         );
+        assert!(process.files[&3].closed_on_exec);
         assert!(read(&[DevId::new(1, 77)]).list[&70_000_001].files.is_empty());
+
+        // Between the look and the recording the number became another file's.
+        let mut before = all.clone();
+        before.still_open(&proc_root, &known, &[]);
+        assert_eq!(before.list[&70_000_001].files.len(), 1);
+        let other = dir.path().join("other");
+        fs::write(&other, "x").unwrap();
+        fs::remove_file(fds.join("3")).unwrap();
+        symlink(&other, fds.join("3")).unwrap();
+        before.still_open(&proc_root, &known, &[]);
+        assert!(before.list[&70_000_001].files.is_empty());
     }
 }

@@ -172,6 +172,9 @@ impl<'a> Session<'a> {
             return Err(Error::refused("a signal came before recording began", "start it again"));
         }
         instance.switch(true)?;
+        if let Some(processes) = self.before.as_mut().and_then(|b| b.processes.as_mut()) {
+            processes.still_open(&self.host.proc, &Devices::read(&self.host.sys), &self.ids);
+        }
         let started = Running::start(&self.plan.stop, self.plan.output == Output::Stream);
         if started.is_err() {
             // What is dropped now empties the buffers once more: that ends only if nothing new comes.

@@ -38,6 +38,7 @@ const EVERYWHERE: &[libc::c_long] = &[
     // Which file a number means depends on these too.
     libc::SYS_dup,
     libc::SYS_dup3,
+    libc::SYS_fcntl,
     libc::SYS_truncate,
     libc::SYS_ftruncate,
     libc::SYS_fallocate,
@@ -68,6 +69,7 @@ const EVERYWHERE: &[libc::c_long] = &[
     libc::SYS_mount,
     libc::SYS_umount2,
     libc::SYS_execve,
+    libc::SYS_execveat,
 ];
 
 /// Older calls that newer architectures never got.

@@ -2,6 +2,7 @@
 
 use crate::events::Window;
 use crate::explanation::Explanation;
+use crate::sent_for;
 use causes::Verdict;
 use ledger::{Reason, RollUp};
 use life::{Class, Op};
@@ -42,6 +43,7 @@ pub fn to_json(e: &Explanation) -> Value {
         },
         "operations": operations(e),
         "tail": tail(e),
+        "sent_for": sent_for(e),
         "causes": e.verdicts.iter().map(cause).collect::<Vec<_>>(),
     })
 }
@@ -155,6 +157,20 @@ fn tail(e: &Explanation) -> Value {
         "share_of_operations": stats::TAIL_SHARE,
         "groups": e.focus.groups.iter().map(|g| group(e, g)).collect::<Vec<_>>(),
     })
+}
+
+/// What some tasks sent for others.
+fn sent_for(e: &Explanation) -> Vec<Value> {
+    let one = |r: sent_for::Row| {
+        json!({
+            "device": e.name(r.dev),
+            "what": sent_for::purpose(r.purpose),
+            "whose": r.whose,
+            "requests": r.sent.requests,
+            "bytes": r.sent.bytes,
+        })
+    };
+    sent_for::rows(e).into_iter().map(one).collect()
 }
 
 fn group(e: &Explanation, g: &Group) -> Value {

@@ -12,6 +12,7 @@ mod known;
 pub mod operations;
 pub mod pictured;
 mod screen;
+mod sent_for;
 mod slow_rows;
 mod slowest;
 mod tables;

@@ -41,7 +41,12 @@ impl Pictured<'_> {
 /// Names, and when the recording began.
 pub fn places(e: &Explanation) -> Places {
     let began = e.facts.flow.span.map_or(Nanos(0), |s| s.0);
-    Places { names: e.subject.file_names.clone(), system: e.subject.system.clone(), began }
+    Places {
+        names: e.subject.file_names.clone(),
+        system: e.subject.system.clone(),
+        began,
+        freed: e.facts.operations.freed.clone(),
+    }
 }
 
 /// The devices: uppermost ones first, then those below them, each by how much they did.

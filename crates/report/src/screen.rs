@@ -2,6 +2,7 @@
 
 use crate::events::Window;
 use crate::explanation::{Explanation, Trust};
+use crate::sent_for;
 use crate::slow_rows::{slow_rows, Row};
 use crate::where_time;
 use crate::wrap::wrap;
@@ -45,6 +46,7 @@ pub fn render(e: &Explanation, style: Style) -> String {
     let mut s = Screen::new(style);
     s.subject(e);
     s.slow(e);
+    s.wrote(e);
     s.where_(e);
     let none = "no cause that iowhy knows explains it; the breakdown above is what was measured";
     s.why(&e.verdicts, none, |cause| Some(causes::all().iter().find(|c| c.name() == cause)?.title()));
@@ -141,6 +143,16 @@ impl Screen {
             );
         }
         self.blank();
+    }
+
+    fn wrote(&mut self, e: &Explanation) {
+        let lines = sent_for::lines(e);
+        for (i, line) in lines.iter().take(GROUPS).enumerate() {
+            self.line(if i == 0 { "WROTE" } else { "" }, line);
+        }
+        if !lines.is_empty() {
+            self.blank();
+        }
     }
 
     fn where_(&mut self, e: &Explanation) {

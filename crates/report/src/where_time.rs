@@ -47,6 +47,9 @@ const NAMED: &[(Wait, &str)] = &[
     (Wait::RaidSuperblock, "md superblock"),
     (Wait::Server, "the file system's server"),
     (Wait::Swap, "swap"),
+    (Wait::JournalBatch, "journal's batching"),
+    (Wait::Rcu, "RCU"),
+    (Wait::Tracing, "the recording's buffers"),
 ];
 
 fn label(waits: Waits, reason: Reason) -> String {

@@ -11,10 +11,10 @@ use crate::pair::Pair;
 use crate::tasks::Tasks;
 use crate::traffic::Flow;
 use ledger::{Ledger, Reason};
-use life::{Bio, ByClass, Class, Names, Plug, Request, Sink, Tally, TaskName};
-use operation::{Account, Follow, History, Known, Operation, Outside, Over};
+use life::{Bio, ByClass, Class, Names, Plug, Request, Sink, Tally};
+use operation::{Account, Follow, History, Known, Operation, Outside, Over, SentFor};
 use rustc_hash::FxHashMap;
-use trace::{Action, Batch, DevId, Nanos};
+use trace::{Action, Batch, Bytes, DevId, Nanos};
 
 /// A shorter wait for a request is none: the way through the kernel takes as long.
 const MIN_TAG_WAIT: Nanos = Nanos(10_000);
@@ -104,6 +104,7 @@ impl Analysis {
             all.operations = of_tasks.operations;
             all.left_out += of_tasks.left_out;
         }
+        operations.freed = self.follow.freed().clone();
         let traffic = flow.take_devices();
         let order: Vec<DevId> = traffic.iter().map(|(id, _)| *id).collect();
         for (id, traffic) in traffic {
@@ -272,8 +273,8 @@ impl Over for Found {
         self.operations.operation(o, account, names, history);
     }
 
-    fn written_back(&mut self, request: &Request, writers: &[TaskName], names: &Names) {
-        self.operations.written_back(request, writers, names);
+    fn sent_for(&mut self, request: &Request, sent: &SentFor, bytes: Bytes, names: &Names) {
+        self.operations.sent_for(request, sent, bytes, names);
     }
 
     fn outside(&mut self, outside: &Outside) {

@@ -1,8 +1,9 @@
 //! The slowest operations of a group, kept whole: their ledgers with the names that were true then.
 
+use crate::operations::Whose;
 use ledger::Reason;
 use life::{Class, Names};
-use operation::{company, runners, Account, Done, History, Operation, Part};
+use operation::{company, runners, Account, Done, History, Kind, Operation, Part};
 use std::collections::BTreeMap;
 use trace::{Bytes, Nanos, TextId, Tid};
 
@@ -51,8 +52,10 @@ pub struct Kept {
     pub met: BTreeMap<usize, Vec<Met>>,
     /// For waits for a processor, by their place: who had it meanwhile.
     pub ran: BTreeMap<usize, Vec<Ran>>,
-    /// Who had written the data of a request that the flusher sent, by the request's place.
-    pub writers: BTreeMap<usize, String>,
+    /// Whose data a request moved that another task sent, by the request's place.
+    pub writers: BTreeMap<usize, Whose>,
+    /// Whose data it is about: of write-back who wrote the file, of a commit who changed what it writes.
+    pub whose: Option<String>,
 }
 
 impl Kept {
@@ -67,6 +70,7 @@ impl Kept {
             met: BTreeMap::new(),
             ran: BTreeMap::new(),
             writers: BTreeMap::new(),
+            whose: whose(&operation, names, history),
         };
         let mut request = None;
         // The tasks around a part, by depth: the innermost is who waits.
@@ -80,9 +84,10 @@ impl Kept {
             }
             match &node.part {
                 Part::Wait { stack: Some(id), .. } => kept.text(*id, history),
-                Part::Work { function, worker } => {
+                Part::Work { function, worker, queued } => {
                     kept.text(*function, history);
                     kept.name(*worker, names);
+                    queued.iter().for_each(|q| kept.name(q.by, names));
                 }
                 Part::Task(tid) => kept.name(*tid, names),
                 Part::Request(entry) => {
@@ -92,11 +97,9 @@ impl Kept {
                         Done::Bio(b) => (b.tid, b.task),
                     };
                     kept.names.entry(tid).or_insert_with(|| names.text(task).to_string());
-                    if !entry.writers.is_empty() {
-                        kept.writers.insert(
-                            at,
-                            entry.writers.iter().map(|w| names.text(*w)).collect::<Vec<_>>().join(", "),
-                        );
+                    let sent = entry.sent_for.as_ref().map(|sent| Whose::of(sent, names));
+                    if let Some(whose) = sent.filter(|w| *w != Whose::Unknown) {
+                        kept.writers.insert(at, whose);
                     }
                 }
                 Part::Leaf(Reason::Device | Reason::Preflush | Reason::Postflush | Reason::FlushQueue)
@@ -137,6 +140,18 @@ impl Kept {
     fn name(&mut self, tid: Tid, names: &Names) {
         self.names.entry(tid).or_insert_with(|| names.text(names.of(tid)).to_string());
     }
+}
+
+/// Whose data an operation is about that goes on behind their backs.
+fn whose(o: &Operation, names: &Names, history: &History) -> Option<String> {
+    let tasks = match o.kind {
+        Kind::Writeback => history.writers.of(o.dev, o.inode),
+        Kind::JournalCommit => history.writers.committing(o.dev),
+        _ => return None,
+    };
+    let mut tasks: Vec<&str> = tasks.iter().map(|t| names.text(*t)).collect();
+    tasks.sort_unstable();
+    Some(tasks.join(", ")).filter(|t| !t.is_empty())
 }
 
 /// The slowest operations, at most [`KEPT`].

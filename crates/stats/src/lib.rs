@@ -36,7 +36,7 @@ pub use distribution::{Bucket, Distribution, Summary};
 pub use focus::{class_op, class_words, Focus, Group, TAIL_SHARE};
 pub use kept::{Kept, Met, Ran};
 pub use messages::Messages;
-pub use operations::{OpKey, OpStats, Operations, OutsideStats};
+pub use operations::{OpKey, OpStats, Operations, OutsideStats, Sent, Whose};
 pub use pace::{AfterIdle, Held, Pace};
 pub use phases::Phases;
 pub use pictures::{

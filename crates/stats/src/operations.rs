@@ -9,8 +9,10 @@ use crate::distribution::Distribution;
 use crate::kept::{Kept, Slowest};
 use crate::tail::{bucket_of, Tail, TailTime};
 use ledger::Reason;
-use life::{Class, Names, Request, TaskName};
-use operation::{Account, Done, Entry, History, Kind, Operation, Outside, Over, Wait, Waits};
+use life::{Class, Names, Request};
+use operation::{
+    Account, Done, Entry, Freed, History, Kind, Operation, Outside, Over, Purpose, SentFor, Wait, Waits,
+};
 use std::collections::BTreeMap;
 use trace::{Bytes, DevId, Fs, Nanos};
 
@@ -140,6 +142,39 @@ pub struct OutsideStats {
     pub wait_cpu: Distribution,
 }
 
+/// Whose data it was that another task sent.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Whose {
+    /// These tasks', by name, `, ` between them.
+    Tasks(String),
+    /// Some task's of this control group (its folder's inode): it wrote before the recording.
+    Group(u64),
+    /// Not known: it was written before the recording, or through a mapping.
+    Unknown,
+}
+
+impl Whose {
+    /// By name.
+    pub fn of(sent: &SentFor, names: &Names) -> Whose {
+        let mut who: Vec<&str> = sent.tasks.iter().map(|w| names.text(*w)).collect();
+        who.sort_unstable();
+        match (who.is_empty(), sent.cgroup) {
+            (false, _) => Whose::Tasks(who.join(", ")),
+            (true, Some(group)) => Whose::Group(group),
+            (true, None) => Whose::Unknown,
+        }
+    }
+}
+
+/// What was sent for somebody.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sent {
+    /// How many requests.
+    pub requests: u64,
+    /// What they moved.
+    pub bytes: Bytes,
+}
+
 /// All operations.
 #[derive(Debug, Default)]
 pub struct Operations {
@@ -147,8 +182,10 @@ pub struct Operations {
     pub groups: BTreeMap<OpKey, OpStats>,
     /// Time between them.
     pub outside: OutsideStats,
-    /// What flushers wrote, by device and by who had written the data (`?`: before the recording).
-    pub written_back: BTreeMap<(DevId, String), Bytes>,
+    /// What some tasks sent for others, by the disk, what it was, and for whom.
+    pub sent_for: BTreeMap<(DevId, Purpose, Whose), Sent>,
+    /// Files whose numbers may have been used again.
+    pub freed: Freed,
     /// Calls that had nothing to do with storage: pipes, sockets, terminals.
     pub not_storage: u64,
     /// Operations of which no group was kept.
@@ -163,8 +200,16 @@ const MAX_GROUPS: usize = 1024;
 impl Operations {
     /// Whose data flushers wrote to a device, the most first.
     pub fn writers(&self, dev: DevId) -> Vec<(&str, Bytes)> {
-        let here = self.written_back.iter().filter(|((d, _), _)| *d == dev);
-        let mut all: Vec<_> = here.map(|((_, who), bytes)| (who.as_str(), *bytes)).collect();
+        let mut all: Vec<_> = self
+            .sent_for
+            .iter()
+            .filter_map(|((d, purpose, whose), sent)| match whose {
+                Whose::Tasks(who) if (*d, *purpose) == (dev, Purpose::FileData) => {
+                    Some((who.as_str(), sent.bytes))
+                }
+                _ => None,
+            })
+            .collect();
         all.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
         all
     }
@@ -201,12 +246,12 @@ impl Over for Operations {
         self.groups.entry(key).or_default().record(o, account, names, history);
     }
 
-    fn written_back(&mut self, request: &Request, writers: &[TaskName], names: &Names) {
-        let who: Vec<&str> = writers.iter().map(|w| names.text(*w)).collect();
-        let key = (request.dev, if who.is_empty() { "?".to_string() } else { who.join(", ") });
-        if self.written_back.len() < MAX_GROUPS || self.written_back.contains_key(&key) {
-            let bytes = self.written_back.entry(key).or_default();
-            *bytes += request.bytes;
+    fn sent_for(&mut self, request: &Request, sent: &SentFor, bytes: Bytes, names: &Names) {
+        let key = (request.dev, sent.purpose, Whose::of(sent, names));
+        if self.sent_for.len() < MAX_GROUPS || self.sent_for.contains_key(&key) {
+            let sum = self.sent_for.entry(key).or_default();
+            sum.requests += 1;
+            sum.bytes += bytes;
         }
     }
 

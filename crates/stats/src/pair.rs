@@ -1,8 +1,8 @@
 //! Two who want to know of the same lives: the events are followed once for both.
 
-use life::{Bio, ByClass, Names, Plug, Remapped, Request, Share, Sink, TaskName};
-use operation::{Account, History, Operation, Outside, Over};
-use trace::{DevId, Nanos};
+use life::{Bio, ByClass, Names, Plug, Remapped, Request, Share, Sink};
+use operation::{Account, History, Operation, Outside, Over, SentFor};
+use trace::{Bytes, DevId, Nanos};
 
 /// Both are told of everything, the first one first.
 pub struct Pair<'a, A, B>(pub &'a mut A, pub &'a mut B);
@@ -52,9 +52,9 @@ impl<A: Over, B: Over> Over for Pair<'_, A, B> {
         self.1.operation(o, account, names, history);
     }
 
-    fn written_back(&mut self, request: &Request, writers: &[TaskName], names: &Names) {
-        self.0.written_back(request, writers, names);
-        self.1.written_back(request, writers, names);
+    fn sent_for(&mut self, request: &Request, sent: &SentFor, bytes: Bytes, names: &Names) {
+        self.0.sent_for(request, sent, bytes, names);
+        self.1.sent_for(request, sent, bytes, names);
     }
 
     fn outside(&mut self, outside: &Outside) {

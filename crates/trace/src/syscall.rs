@@ -46,6 +46,20 @@ pub enum Call {
     IoGetevents,
     /// `io_uring_enter`.
     IoUringEnter,
+    /// `dup`.
+    Dup,
+    /// `dup2`.
+    Dup2,
+    /// `dup3`.
+    Dup3,
+    /// `fcntl`.
+    Fcntl,
+    /// `ioctl`.
+    Ioctl,
+    /// `close_range`.
+    CloseRange,
+    /// `execve`, `execveat`.
+    Exec,
     /// Any other.
     Other,
 }
@@ -56,12 +70,17 @@ const X86_64: &[(u16, Call)] = &[
     (1, Call::Write),
     (2, Call::Open),
     (3, Call::Close),
+    (16, Call::Ioctl),
     (17, Call::Read),
     (18, Call::Write),
     (19, Call::Read),
     (20, Call::Write),
     (26, Call::Msync),
+    (32, Call::Dup),
+    (33, Call::Dup2),
     (40, Call::Sendfile),
+    (59, Call::Exec),
+    (72, Call::Fcntl),
     (74, Call::Fsync),
     (75, Call::Fdatasync),
     (76, Call::Truncate),
@@ -80,15 +99,18 @@ const X86_64: &[(u16, Call)] = &[
     (264, Call::Rename),
     (277, Call::SyncFileRange),
     (285, Call::Fallocate),
+    (292, Call::Dup3),
     (295, Call::Read),
     (296, Call::Write),
     (306, Call::Syncfs),
     (316, Call::Rename),
+    (322, Call::Exec),
     (326, Call::CopyFileRange),
     (327, Call::Read),
     (328, Call::Write),
     (333, Call::IoGetevents),
     (426, Call::IoUringEnter),
+    (436, Call::CloseRange),
     (437, Call::Open),
 ];
 
@@ -96,6 +118,10 @@ const X86_64: &[(u16, Call)] = &[
 const GENERIC: &[(u16, Call)] = &[
     (2, Call::IoSubmit),
     (4, Call::IoGetevents),
+    (23, Call::Dup),
+    (24, Call::Dup3),
+    (25, Call::Fcntl),
+    (29, Call::Ioctl),
     (35, Call::Unlink),
     (38, Call::Rename),
     (45, Call::Truncate),
@@ -117,14 +143,17 @@ const GENERIC: &[(u16, Call)] = &[
     (82, Call::Fsync),
     (83, Call::Fdatasync),
     (84, Call::SyncFileRange),
+    (221, Call::Exec),
     (227, Call::Msync),
     (267, Call::Syncfs),
     (276, Call::Rename),
+    (281, Call::Exec),
     (285, Call::CopyFileRange),
     (286, Call::Read),
     (287, Call::Write),
     (292, Call::IoGetevents),
     (426, Call::IoUringEnter),
+    (436, Call::CloseRange),
     (437, Call::Open),
 ];
 
@@ -151,10 +180,22 @@ impl Calls {
         let found = self.0.binary_search_by_key(&number, |(n, _)| u64::from(*n));
         found.map_or(Call::Other, |at| self.0[at].1)
     }
+
+    /// Which argument of the `open` with this number has the flags, where one has: `creat` has none, and `openat2` keeps
+    /// them in memory.
+    pub fn open_flags(self, number: u64) -> Option<usize> {
+        let is_x86 = self.0.first() == X86_64.first();
+        match number {
+            2 if is_x86 => Some(1),
+            257 if is_x86 => Some(2),
+            56 if !is_x86 => Some(2),
+            _ => None,
+        }
+    }
 }
 
 impl Call {
-    /// All that are known by name.
+    /// All that are operations on files; the others say what descriptors mean.
     pub const ALL: [Call; 20] = {
         use Call::*;
         [
@@ -204,6 +245,13 @@ impl Call {
             Call::IoSubmit => "io_submit",
             Call::IoGetevents => "io_getevents",
             Call::IoUringEnter => "io_uring_enter",
+            Call::Dup => "dup",
+            Call::Dup2 => "dup2",
+            Call::Dup3 => "dup3",
+            Call::Fcntl => "fcntl",
+            Call::Ioctl => "ioctl",
+            Call::CloseRange => "close_range",
+            Call::Exec => "execve",
             Call::Other => "other",
         }
     }
@@ -213,8 +261,24 @@ impl Call {
         use Call::*;
         !matches!(
             self,
-            Sync | Msync | Open | Unlink | Rename | Truncate | IoSubmit | IoGetevents | IoUringEnter | Other
+            Sync | Msync
+                | Open
+                | Unlink
+                | Rename
+                | Truncate
+                | IoSubmit
+                | IoGetevents
+                | IoUringEnter
+                | CloseRange
+                | Exec
+                | Other
         )
+    }
+
+    /// Whether it only says what descriptors mean, and waits for nothing worth telling.
+    pub fn is_of_descriptors(self) -> bool {
+        use Call::*;
+        matches!(self, Dup | Dup2 | Dup3 | Fcntl | Ioctl | CloseRange | Exec)
     }
 
     /// Whether the call is about making data durable.

@@ -98,14 +98,18 @@ pub enum CommitPhase {
     End,
 }
 
+/// The flags of an `open` that no argument has.
+pub const NO_FLAGS: u64 = u64::MAX;
+
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// A system call begins. `args` are its first four arguments.
+    /// A system call begins.
     Enter {
         /// Which.
         call: Call,
-        /// Its first four arguments.
+        /// Its first four arguments. Of `open` and its kin the last one is the flags, whichever it is there;
+        /// [`NO_FLAGS`] where no argument has them.
         args: [u64; 4],
     },
     /// It ends.
@@ -151,6 +155,11 @@ pub enum What {
         /// Which file.
         inode: u64,
     },
+    /// The task reserved room in the log of XFS for a change.
+    LogReserved {
+        /// Whose log.
+        dev: DevId,
+    },
     /// The journal thread is at a commit.
     Commit {
         /// Whose journal.
@@ -168,6 +177,30 @@ pub enum What {
         /// On which device.
         dev: DevId,
         /// Which file.
+        inode: u64,
+        /// For which control group its pages are counted (the folder's inode); 0 where the kernel does not say, 1 for
+        /// all that are in none of their own.
+        cgroup: u64,
+    },
+    /// The task made a file dirty (`writeback_dirty_inode`): wrote to it, or touched its times.
+    DirtiedFile {
+        /// On which disk, also where the file system is on a partition; 0 where it is no block device.
+        disk: DevId,
+        /// Which file.
+        inode: u64,
+    },
+    /// The task made a file that was not there.
+    Created {
+        /// On which device.
+        dev: DevId,
+        /// Which number it has.
+        inode: u64,
+    },
+    /// A file is no more; another one may get its number.
+    Freed {
+        /// On which device.
+        dev: DevId,
+        /// Which number.
         inode: u64,
     },
     /// The flusher is done with it.
@@ -198,7 +231,11 @@ pub enum What {
         tid: Tid,
         /// Whether it is a thread of the same process.
         thread: bool,
+        /// Whether both have the same file descriptors: what one opens the other has open too.
+        shares_files: bool,
     },
+    /// The event's task runs another program from now on.
+    Exec,
     /// A task ends.
     Gone,
     /// Events of this processor are missing, since `since`.

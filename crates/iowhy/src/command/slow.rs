@@ -70,6 +70,7 @@ impl Slow {
             follow.feed(batch, &mut found);
         })?;
         places.began = began.unwrap_or_default();
+        places.freed = follow.freed().clone();
         let op = self.op.as_ref().filter(|op| request_op(op).is_none());
         if let Some(op) = op.filter(|_| !follow.sees_tasks()) {
             return Err(Failure::Other {

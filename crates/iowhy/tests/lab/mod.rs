@@ -3,6 +3,9 @@
 //! The disk is the project's own (`slowdisk`, a FUSE file under a loop device), so it is as slow everywhere. Whatever
 //! is missing for it is said loudly. Recordings are made one at a time: one must not be slowed down by another.
 
+// Each test uses a part of it.
+#![allow(dead_code)]
+
 use life::{Names, Sink};
 use operation::{Account, Follow, History, Kind, Operation, Outside, Over};
 use serde_json::Value as Json;
@@ -26,7 +29,7 @@ fn skip(why: &str) {
 pub struct Case {
     /// Options of `slowdisk`; where it is `None` the disk is a file in the folder for tests, on a real file system.
     pub disk: Option<&'static str>,
-    /// `ext4`, `xfs`, or `none`.
+    /// `ext4`, `xfs`, `btrfs`, or `none`.
     pub fs: &'static str,
     /// Before the file system is mounted.
     pub setup: &'static str,
@@ -59,6 +62,7 @@ usual
 case $FS in
   ext4) mkfs.ext4 -q -F -E lazy_itable_init=0,lazy_journal_init=0,nodiscard $dev;;
   xfs) mkfs.xfs -q -f -K $dev;;
+  btrfs) mkfs.btrfs -q -f -K $dev;;
 esac
 cat /sys/block/$name/dev > dev
 "#;
@@ -79,7 +83,7 @@ impl Case {
             skip("no /dev/fuse");
             return None;
         }
-        let mkfs = ["mkfs.ext4", "mkfs.xfs"].into_iter().filter(|m| m.ends_with(self.fs));
+        let mkfs = ["mkfs.ext4", "mkfs.xfs", "mkfs.btrfs"].into_iter().filter(|m| m.ends_with(self.fs));
         let programs = ["unshare", "losetup", "fio"].into_iter().chain(mkfs);
         for program in programs.chain(self.needs.iter().copied()) {
             if Command::new(program).arg("-V").output().is_err() {

@@ -34,6 +34,10 @@ fn walk(value: &mut Value, key: &str, above: &str, names: &mut Names) {
 fn text(s: &str, key: &str, above: &str, names: &mut Names) -> String {
     // A device-mapper name or uuid is somebody's word.
     let device_mapper = above == "dm" && (key == "name" || key == "uuid");
+    // Control groups by their numbers.
+    if above == "paths" {
+        return names.path(s);
+    }
     if NAMED.contains(&key) || device_mapper {
         // LVM-..., CRYPT-..., mpath-...: the kind of device stays.
         match s.split_once('-').filter(|_| key == "uuid") {
@@ -57,7 +61,8 @@ mod tests {
             "before": {"disks": {"dm-0": {"dm": {"name": "vg-secret", "uuid": "LVM-secret"}, "queue": {"scheduler": "[none]"},
               "loop": {"backing_file": "/srv/secret"}}},
               "mounts": [{"point": "/srv/secret", "source": "nas:/secret", "super_options": "rw,upperdir=/secret"}],
-              "cgroups": {"list": [{"path": "system.slice/secret", "settings": {"io.max": "8:0 rbps=1"}}]},
+              "cgroups": {"list": [{"path": "system.slice/secret", "settings": {"io.max": "8:0 rbps=1"}}],
+              "paths": {"4711": "system.slice/secret"}},
               "processes": {"list": {"7": {"files": {"3": {"dev": "8:1", "inode": 12, "path": "/srv/my secret"}}}}}}}"#;
         let out = String::from_utf8(redacted(text, &mut Names::default()).unwrap()).unwrap();
         assert!(!out.contains("secret") && !out.contains("db1") && !out.contains("fio"), "{out}");

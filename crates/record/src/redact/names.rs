@@ -67,8 +67,12 @@ impl Names {
     /// The stand-in for a task's name; a kernel thread's own name.
     pub fn task(&mut self, name: &str) -> String {
         let after = |p: &&str| name.strip_prefix(*p);
-        let numbered =
-            KERNEL_NUMBERED.iter().filter_map(after).any(|r| r.starts_with(|c: char| c.is_ascii_digit()));
+        // loop0, md127_raid5, nvme0q1; but md5sum is somebody's program.
+        let is_number = |rest: &str| {
+            let behind = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+            behind.len() < rest.len() && matches!(behind.chars().next(), None | Some('_' | 'q' | 'n'))
+        };
+        let numbered = KERNEL_NUMBERED.iter().filter_map(after).any(is_number);
         if numbered || KERNEL.iter().any(|p| after(p).is_some()) {
             return name.to_string();
         }
@@ -147,7 +151,7 @@ mod tests {
         for kept in ["kworker/0:1H", "jbd2/vda1-8", "loop3", "md127_raid5", "swapper/0"] {
             assert_eq!(n.task(kept), kept);
         }
-        for changed in ["fio", "mdadm", "loopy", "postgres"] {
+        for changed in ["fio", "mdadm", "loopy", "postgres", "md5sum"] {
             assert_ne!(n.task(changed), changed);
         }
         assert_eq!(n.path("/dev/vda1"), "/dev/vda1");

@@ -6,6 +6,7 @@
 use super::{names, Settings};
 use crate::text;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -33,6 +34,9 @@ const MOST_LOOKED_AT: usize = 20_000;
 /// The most groups that are kept.
 const MOST_KEPT: usize = 1_000;
 
+/// The most groups whose paths are kept: some 100 bytes each.
+const MOST_PATHS: usize = 4096;
+
 /// A group that sets something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Cgroup {
@@ -49,6 +53,9 @@ pub struct Cgroup {
 pub struct Cgroups {
     /// In the order of their paths, parents first.
     pub list: Vec<Cgroup>,
+    /// Paths of groups of version 2 by their numbers in traces: write-back says for which group it is.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub paths: BTreeMap<u64, String>,
     /// Whether there were too many to look at or to keep.
     pub cut: bool,
 }
@@ -71,9 +78,12 @@ impl Cgroups {
                 break;
             }
             let settings = settings(&dir);
+            let path = dir.strip_prefix(&top).unwrap_or(&dir).to_string_lossy().into_owned();
+            let id = std::fs::metadata(&dir).map_or(0, |m| m.ino());
+            if dir.join("cgroup.controllers").exists() && found.paths.len() < MOST_PATHS {
+                found.paths.insert(id, path.clone());
+            }
             if !settings.is_empty() {
-                let path = dir.strip_prefix(&top).unwrap_or(&dir).to_string_lossy().into_owned();
-                let id = std::fs::metadata(&dir).map_or(0, |m| m.ino());
                 found.list.push(Cgroup { path, id, settings });
             }
             let below = names(&dir).into_iter().rev().map(|n| dir.join(n));

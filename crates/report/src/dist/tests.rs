@@ -42,6 +42,7 @@ fn operation(dist: &mut Dist, kind: Kind, fs: Fs, from: u64, ns: u64, request: O
         dev: DISK,
         inode: 1,
         result: 0,
+        told: false,
         is_storage: true,
     };
     let account = Account { from, to, nodes, hops: vec![] };
@@ -153,6 +154,7 @@ fn what_has_no_requests_of_its_own_is_looked_for_below() {
         dev: anonymous,
         inode: 1,
         result: 0,
+        told: false,
         is_storage: true,
     };
     let entry = Entry::of(Done::Request(read(member, 0, 8_000)));

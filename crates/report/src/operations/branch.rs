@@ -5,7 +5,7 @@
 use ledger::Reason;
 use life::{Class, Op};
 use operation::{Done, Node, Part, Wait};
-use stats::{Kept, Met, Ran};
+use stats::{Kept, Met, Ran, Whose};
 use std::collections::BTreeSet;
 use trace::{Bytes, CommitPhase, DevId, Nanos, Sector, Tid};
 
@@ -30,6 +30,8 @@ pub struct Asked {
     pub tid: Tid,
     /// Whose data it was, where others had written it.
     pub writers: BTreeSet<String>,
+    /// Of which control groups it was, where no task is known.
+    pub groups: BTreeSet<u64>,
 }
 
 /// What a branch is.
@@ -59,6 +61,8 @@ pub enum What {
         function: String,
         /// The worker.
         worker: String,
+        /// Who queued it, if that was seen.
+        queuer: Option<String>,
     },
     /// A step of a journal's commit.
     Commit(CommitPhase),
@@ -174,6 +178,7 @@ impl Branch {
             mine.each = (mine.each.0.min(theirs.each.0), mine.each.1.max(theirs.each.1));
             mine.bytes += theirs.bytes;
             mine.writers.extend(theirs.writers);
+            mine.groups.extend(theirs.groups);
         }
     }
 }
@@ -208,7 +213,12 @@ fn what(kept: &Kept, place: usize, node: &Node) -> What {
                 Done::Bio(b) => (b.op, b.class(), b.tid),
             };
             let bytes = entry.done.bytes();
-            let writers = kept.writers.get(&place).into_iter();
+            let (mut writers, mut groups) = (BTreeSet::new(), BTreeSet::new());
+            match kept.writers.get(&place) {
+                Some(Whose::Tasks(tasks)) => writers.extend(tasks.split(", ").map(str::to_string)),
+                Some(Whose::Group(group)) => groups.extend([*group]),
+                _ => {}
+            }
             What::Request(Asked {
                 dev: entry.done.dev(),
                 op,
@@ -218,12 +228,17 @@ fn what(kept: &Kept, place: usize, node: &Node) -> What {
                 bytes,
                 task: name(&tid),
                 tid,
-                writers: writers.flat_map(|w| w.split(", ")).map(str::to_string).collect(),
+                writers,
+                groups,
             })
         }
         Part::Task(tid) => What::Task { tid: *tid, name: name(tid) },
-        Part::Work { function, worker } => {
-            What::Work { function: text(function).to_string(), worker: name(worker) }
+        Part::Work { function, worker, queued } => {
+            let queuer = queued.map(|q| match q.context.is_interrupt() {
+                true => "an interrupt".to_string(),
+                false => name(&q.by),
+            });
+            What::Work { function: text(function).to_string(), worker: name(worker), queuer }
         }
         Part::Commit(phase) => What::Commit(*phase),
     }

@@ -182,6 +182,8 @@ impl Story {
             return false;
         }
         match e.what {
+            // Whoever's they were.
+            What::Lost { .. } => true,
             What::Wake(who) => self.is_member(who, e.time),
             What::Switch { next, .. } if self.is_member(next, e.time) => true,
             _ => !e.context.is_interrupt() && self.is_member(e.tid, e.time),
@@ -240,13 +242,18 @@ fn in_words(e: &TaskEvent, texts: &FxHashMap<TextId, String>, names: &Names) -> 
         What::File { fs, inode: 0, .. } => format!("is in {}", fs.name()),
         What::File { fs, inode, .. } => format!("is in {}, inode {inode}", fs.name()),
         What::Commit { phase, .. } => format!("commit: {}", super::words::commit(*phase)),
+        What::LogReserved { .. } => "reserves room in the log".into(),
+        What::DirtiedFile { inode, .. } => format!("makes inode {inode} dirty"),
+        What::Created { inode, .. } => format!("makes a new file, inode {inode}"),
+        What::Freed { inode, .. } => format!("frees inode {inode}"),
+        What::Exec => "runs another program".into(),
         What::WaitPage { inode } => format!("waits until a page of inode {inode} is written"),
         What::Writeback { inode, .. } => format!("starts to write inode {inode} back"),
         What::WritebackEnd => "is done writing back".into(),
         What::Dirtied { .. } => "has written to a file: must it wait?".into(),
         What::RingSubmit { opcode, .. } => format!("io_uring: submits operation {opcode}"),
         What::RingComplete { result, .. } => format!("io_uring: completes, {result}"),
-        What::Born { tid, thread: true } => format!("starts the thread {}", tid.0),
+        What::Born { tid, thread: true, .. } => format!("starts the thread {}", tid.0),
         What::Born { tid, .. } => format!("starts the process {}", tid.0),
         What::Gone => "ends".into(),
         What::Lost { .. } => "EVENTS LOST before here".into(),

@@ -24,8 +24,8 @@ pub fn json(kept: &Kept, places: &Places) -> Value {
         "device": (o.dev != DevId(0)).then(|| places.device(o.dev)),
         "mount": places.mount(o.dev).map(|m| m.0),
         "inode": o.inode,
-        "file": places.system.processes.path(o.dev, o.inode),
-        "file": places.system.processes.path(o.dev, o.inode),
+        "file": places.file(o),
+        "data_of": kept.whose,
         "fd": o.fd,
         "result": o.result,
         "from_ns": o.from,
@@ -71,8 +71,13 @@ fn part(kept: &Kept, at: usize, node: &Node, places: &Places) -> Value {
             json!({ "wait": wait, "function": function, "stack": stack })
         }
         Part::Task(tid) => json!({ "task": name(tid), "tid": tid }),
-        Part::Work { function, worker } => {
-            json!({ "work": text(function), "task": name(worker), "tid": worker })
+        Part::Work { function, worker, queued } => {
+            json!({
+                "work": text(function), "task": name(worker), "tid": worker,
+                "queued_by": queued.as_ref().and_then(|q| name(&q.by)), "queued_by_tid": queued.map(|q| q.by),
+                "queued_in_interrupt": queued.map(|q| q.context.is_interrupt()),
+                "queued_ns": queued.map(|q| q.time),
+            })
         }
         Part::Commit(phase) => json!({ "commit": phase_name(*phase) }),
         Part::Request(entry) => {
@@ -83,7 +88,8 @@ fn part(kept: &Kept, at: usize, node: &Node, places: &Places) -> Value {
             json!({
                 "request": op, "class": class, "device": places.device(entry.done.dev()),
                 "sector": entry.done.start(), "bytes": entry.done.bytes(), "task": name(&tid), "tid": tid,
-                "inode": entry.inode, "data_of": kept.writers.get(&at),
+                "inode": entry.sent_for.as_ref().and_then(|s| s.inode),
+                "data_of": kept.writers.get(&at).map(|whose| places.whose(whose)),
             })
         }
     };

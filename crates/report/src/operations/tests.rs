@@ -7,7 +7,7 @@ use ledger::Reason;
 use life::{Class, FlushWait, Op, Request, TaskName, Timeline};
 use operation::{Account, Done, Entry, Hop, Kind, Node, Operation, Part, Wait};
 use proptest::prelude::*;
-use stats::{Kept, Met};
+use stats::{Kept, Met, Whose};
 use std::collections::BTreeMap;
 use trace::{Bytes, Call, CommitPhase, DevId, Flags, Fs, Nanos, Sector, TextId, Tid};
 
@@ -50,6 +50,7 @@ fn kept(nodes: Vec<Node>, total: u64) -> Kept {
             dev: DISK,
             inode: 12,
             result: 0,
+            told: false,
             is_storage: true,
         },
         account: Account { from: Nanos(0), to: Nanos(total), nodes, hops: Vec::new() },
@@ -59,6 +60,7 @@ fn kept(nodes: Vec<Node>, total: u64) -> Kept {
         met: BTreeMap::new(),
         ran: BTreeMap::new(),
         writers: BTreeMap::new(),
+        whose: None,
     }
 }
 
@@ -104,7 +106,7 @@ fn fsync() -> Kept {
         }]
     };
     kept.met = BTreeMap::from([(3, met(40)), (11, met(2)), (16, met(3))]);
-    kept.writers = BTreeMap::from([(10, "cp".into()), (15, "cp, tar".into())]);
+    kept.writers = BTreeMap::from([(10, Whose::Tasks("cp".into())), (15, Whose::Tasks("cp, tar".into()))]);
     let hop = |at, by, who, latency| Hop {
         at: Nanos(at),
         by: Tid(by),
@@ -214,7 +216,7 @@ fn nodes(shape: &Shape, depth: u8, at: u64, out: &mut Vec<Node>) -> u64 {
                 1 => Part::Wait { wait: Wait::CgroupLimit, stack: None },
                 2 => Part::Task(Tid(40)),
                 3 => Part::Commit(CommitPhase::Flushing),
-                4 => Part::Work { function: TextId(3), worker: Tid(9) },
+                4 => Part::Work { function: TextId(3), worker: Tid(9), queued: None },
                 _ => write(9, at, 4096, Flags::WRITE, at),
             };
             out.push(node(depth, at, at, part));

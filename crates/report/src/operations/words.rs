@@ -4,8 +4,8 @@ use super::branch::{Asked, Branch, What};
 use causes::words::{count, size, time};
 use evidence::System;
 use life::{Class, Op};
-use operation::Wait;
-use stats::{Kept, Met, Ran};
+use operation::{Freed, Kind, Operation, Wait};
+use stats::{Kept, Met, Ran, Whose};
 use trace::{Bytes, CommitPhase, DevId, Fs, Nanos};
 
 /// What devices and file systems are called.
@@ -17,6 +17,8 @@ pub struct Places {
     pub system: System,
     /// When the recording began, which times are told from.
     pub began: Nanos,
+    /// Files whose numbers may have been used again.
+    pub freed: Freed,
 }
 
 impl Places {
@@ -47,6 +49,30 @@ impl Places {
         }
     }
 
+    /// The path of an operation's file, where it is surely that file's: its descriptor has been open since the path was
+    /// looked up, or no other file can have had its number. btrfs numbers the files of each subvolume anew.
+    pub fn file(&self, o: &Operation) -> Option<&str> {
+        let sure = o.told || (o.fs != Fs::Btrfs && !self.freed.has(o.dev, o.inode));
+        self.system.processes.path(o.dev, o.inode).filter(|_| o.inode != 0 && sure)
+    }
+
+    /// Whose data it was; a control group by its path.
+    pub fn whose(&self, whose: &Whose) -> Option<String> {
+        match whose {
+            Whose::Tasks(tasks) => Some(tasks.clone()),
+            Whose::Group(group) => Some(self.group(*group)),
+            Whose::Unknown => None,
+        }
+    }
+
+    /// A control group: by its path, or its number where that is all that is known.
+    pub fn group(&self, number: u64) -> String {
+        match self.system.group_path(number) {
+            Some(path) => format!("cgroup {path}"),
+            None => format!("the cgroup whose folder has inode {number}"),
+        }
+    }
+
     /// Seconds since the recording began.
     pub fn since_start(&self, t: Nanos) -> f64 {
         t.since(self.began).seconds()
@@ -58,7 +84,7 @@ pub fn headline(kept: &Kept, places: &Places) -> String {
     let o = &kept.operation;
     let moved = (o.result > 0 && o.moves_bytes()).then(|| format!(" of {}", size(Bytes(o.result as u64))));
     let on = places.of(o.fs, o.dev).map(|p| format!(" on {p}"));
-    let path = places.system.processes.path(o.dev, o.inode).filter(|_| o.inode != 0);
+    let path = places.file(o);
     let file = match (o.inode, o.fd) {
         (0, Some(fd)) if on.is_none() => format!(" on file descriptor {fd}"),
         (0, _) => String::new(),
@@ -68,9 +94,13 @@ pub fn headline(kept: &Kept, places: &Places) -> String {
         Some(process) if process != o.tid => format!(" of process {}", process.0),
         _ => String::new(),
     };
+    let whose = kept.whose.as_ref().map_or(String::new(), |tasks| match o.kind {
+        Kind::JournalCommit => format!(", changes of {tasks}"),
+        _ => format!(", data of {tasks}"),
+    });
     let error = if o.result < 0 { format!(", ERROR {}", -o.result) } else { String::new() };
     format!(
-        "{}{} by {} (tid {}{process}){}{file}, {}, at {:.6} s{error}",
+        "{}{} by {} (tid {}{process}){}{file}{whose}, {}, at {:.6} s{error}",
         o.kind.name(),
         moved.unwrap_or_default(),
         kept.task,
@@ -100,7 +130,10 @@ pub fn label(branch: &Branch, places: &Places) -> String {
         }
         What::Request(asked) => request(asked, branch.count, places),
         What::Task { tid, name } => format!("{name} (tid {}){}", tid.0, times()),
-        What::Work { function, worker } => format!("work item {function} in {worker}{}", times()),
+        What::Work { function, worker, queuer } => {
+            let by = queuer.as_ref().map_or(String::new(), |q| format!(", queued by {q}"));
+            format!("work item {function} in {worker}{by}{}", times())
+        }
         What::Commit(phase) => format!("{}{}", commit(*phase), times()),
         What::Rest => {
             let n = count(branch.count);
@@ -122,7 +155,8 @@ fn request(r: &Asked, n: u64, places: &Places) -> String {
     } else {
         format!(" at sector {} of {}", r.start.0, places.device(r.dev))
     };
-    let writers: Vec<&str> = r.writers.iter().map(String::as_str).filter(|w| *w != r.task).collect();
+    let tasks = r.writers.iter().filter(|w| **w != r.task).cloned();
+    let writers: Vec<String> = tasks.chain(r.groups.iter().map(|g| places.group(*g))).collect();
     let data = if writers.is_empty() { String::new() } else { format!(", data of {}", writers.join(", ")) };
     let number = if n > 1 { format!("{} {what}s", count(n)) } else { what.to_string() };
     format!("{number}{of}{place}, queued by {}{data}", r.task)

@@ -9,6 +9,7 @@ mod phases;
 mod plugs;
 mod seconds;
 mod seeks;
+mod sent_for;
 mod table;
 mod totals;
 mod trust;
@@ -32,7 +33,7 @@ pub struct Kind {
 }
 
 /// All tables, in the order in which they are shown.
-pub const KINDS: [Kind; 21] = [
+pub const KINDS: [Kind; 22] = [
     kind("totals", "bios and requests by operation: how many, how much", false, totals::totals),
     kind("device", "time by phase of each device (btt: Per Device, All Devices)", false, phases::by_device),
     kind("task", "time by phase of each task (btt: Per Process)", true, phases::by_task),
@@ -42,6 +43,7 @@ pub const KINDS: [Kind; 21] = [
     kind("size", "requests by size", true, groups::by_size),
     kind("merges", "bios for each request, sizes (btt: Device Merge Information)", false, merges::merges),
     kind("seeks", "distances (btt: Device Q2Q and D2D Seek Information)", false, seeks::seeks),
+    kind("writers", "whose data was written back, whose changes journals wrote", false, sent_for::writers),
     kind("plugs", "how tasks held requests back (btt: Plug Information)", true, plugs::plugs),
     kind(
         "depth",

@@ -8,8 +8,8 @@ use super::cursor::{Record, Step};
 use super::format::{EventFormat, Formats, Slot};
 use super::kallsyms::{Stacks, Symbols};
 use crate::event::{Batch, Detail};
-use crate::syscall::Calls;
-use crate::task_event::{CommitPhase, Context, Fs, Left, TaskEvent, TextId, What};
+use crate::syscall::{Call, Calls};
+use crate::task_event::{CommitPhase, Context, Fs, Left, TaskEvent, TextId, What, NO_FLAGS};
 use crate::units::{DevId, Nanos, Tid};
 use rustc_hash::FxHashMap;
 
@@ -19,6 +19,8 @@ const MAX_TEXTS: usize = 1 << 16;
 
 /// `CLONE_THREAD` (include/uapi/linux/sched.h).
 const CLONE_THREAD: u64 = 0x10000;
+/// `CLONE_FILES` (the same).
+const CLONE_FILES: u64 = 0x400;
 
 /// Stands for what could not be kept.
 const UNKNOWN: TextId = TextId(u32::MAX);
@@ -34,14 +36,19 @@ enum Plan {
     WorkStart { work: Slot, function: Slot },
     WorkEnd,
     File { fs: Fs, dev: Slot, inode: Slot },
+    LogReserved { dev: Slot },
     Commit { dev: Slot, phase: CommitPhase },
     WaitPage { inode: Slot },
-    Writeback { name: Slot, inode: Slot },
+    Writeback { name: Slot, inode: Slot, cgroup: Slot },
+    DirtiedFile { name: Slot, inode: Slot },
+    Created { dev: Slot, inode: Slot },
+    Freed { dev: Slot, inode: Slot },
     WritebackEnd,
     Dirtied { name: Slot },
     RingSubmit { request: Slot, opcode: Slot },
     RingComplete { request: Slot, result: Slot },
     Born { tid: Slot, flags: Slot },
+    Exec,
     Gone,
 }
 
@@ -55,6 +62,7 @@ impl Plan {
             ("sched", "sched_switch") => Plan::Switch { state: slot("prev_state"), next: slot("next_pid") },
             ("sched", "sched_waking") => Plan::Wake { tid: slot("pid") },
             ("sched", "sched_process_exit") => Plan::Gone,
+            ("sched", "sched_process_exec") => Plan::Exec,
             ("task", "task_newtask") => Plan::Born { tid: slot("pid"), flags: slot("clone_flags") },
             ("workqueue", "workqueue_queue_work") => {
                 Plan::WorkQueued { work: slot("work"), function: slot("function") }
@@ -63,14 +71,23 @@ impl Plan {
                 Plan::WorkStart { work: slot("work"), function: slot("function") }
             }
             ("workqueue", "workqueue_execute_end") => Plan::WorkEnd,
+            ("xfs", "xfs_log_reserve" | "xfs_log_regrant") => Plan::LogReserved { dev },
             ("jbd2", "jbd2_start_commit") => Plan::Commit { dev, phase: CommitPhase::Start },
             ("jbd2", "jbd2_commit_locking") => Plan::Commit { dev, phase: CommitPhase::Locking },
             ("jbd2", "jbd2_commit_flushing") => Plan::Commit { dev, phase: CommitPhase::Flushing },
             ("jbd2", "jbd2_commit_logging") => Plan::Commit { dev, phase: CommitPhase::Logging },
             ("jbd2", "jbd2_end_commit") => Plan::Commit { dev, phase: CommitPhase::End },
             ("writeback", "folio_wait_writeback" | "wait_on_page_writeback") => Plan::WaitPage { inode },
-            ("writeback", "writeback_single_inode_start") => Plan::Writeback { name: slot("name"), inode },
+            ("writeback", "writeback_single_inode_start") => {
+                Plan::Writeback { name: slot("name"), inode, cgroup: slot("cgroup_ino") }
+            }
             ("writeback", "writeback_single_inode") => Plan::WritebackEnd,
+            ("writeback", "writeback_dirty_inode") => Plan::DirtiedFile { name: slot("name"), inode },
+            ("ext4", "ext4_allocate_inode") => Plan::Created { dev, inode },
+            // Of XFS and F2FS also files that are only forgotten: no harm, their names are then not told.
+            ("ext4", "ext4_free_inode")
+            | ("xfs", "xfs_inode_inactivating")
+            | ("f2fs", "f2fs_evict_inode") => Plan::Freed { dev, inode },
             ("writeback", "balance_dirty_pages") => Plan::Dirtied { name: slot("bdi") },
             ("io_uring", "io_uring_submit_req" | "io_uring_submit_sqe") => {
                 Plan::RingSubmit { request: slot("req"), opcode: slot("opcode") }
@@ -186,10 +203,15 @@ impl Tasks {
     fn plan(&mut self, plan: Plan, r: &Record, batch: &mut Batch) -> Option<What> {
         Some(match plan {
             Plan::Enter { id, args } => {
-                let call = self.calls.call(r.int(id));
+                let number = r.int(id);
+                let call = self.calls.call(number);
                 let words = r.bytes(args);
                 let word = |n: usize| r.order.uint(words, n * self.long, self.long).unwrap_or(0);
-                What::Enter { call, args: [word(0), word(1), word(2), word(3)] }
+                let last = match call {
+                    Call::Open => self.calls.open_flags(number).map_or(NO_FLAGS, word),
+                    _ => word(3),
+                };
+                What::Enter { call, args: [word(0), word(1), word(2), last] }
             }
             Plan::Exit { id, result } => {
                 What::Exit { call: self.calls.call(r.int(id)), result: r.int(result) as i64 }
@@ -208,11 +230,21 @@ impl Tasks {
             Plan::File { fs, dev, inode } => {
                 What::File { fs, dev: DevId(r.int(dev) as u32), inode: r.int(inode) }
             }
+            Plan::LogReserved { dev } => What::LogReserved { dev: DevId(r.int(dev) as u32) },
             Plan::Commit { dev, phase } => What::Commit { dev: DevId(r.int(dev) as u32), phase },
             Plan::WaitPage { inode } => What::WaitPage { inode: r.int(inode) },
-            Plan::Writeback { name, inode } => {
-                What::Writeback { dev: device_of(r.text(name)), inode: r.int(inode) }
+            Plan::Writeback { name, inode, cgroup } => What::Writeback {
+                dev: device_of(r.text(name)),
+                inode: r.int(inode),
+                cgroup: if cgroup.present { r.int(cgroup) } else { 0 },
+            },
+            Plan::DirtiedFile { name, inode } => {
+                What::DirtiedFile { disk: device_of(r.text(name)), inode: r.int(inode) }
             }
+            Plan::Created { dev, inode } => {
+                What::Created { dev: DevId(r.int(dev) as u32), inode: r.int(inode) }
+            }
+            Plan::Freed { dev, inode } => What::Freed { dev: DevId(r.int(dev) as u32), inode: r.int(inode) },
             Plan::WritebackEnd => What::WritebackEnd,
             Plan::Dirtied { name } => What::Dirtied { dev: device_of(r.text(name)) },
             Plan::RingSubmit { request, opcode } => {
@@ -222,8 +254,14 @@ impl Tasks {
                 What::RingComplete { request: r.int(request), result: r.int(result) as i32 as i64 }
             }
             Plan::Born { tid, flags } => {
-                What::Born { tid: Tid(r.int(tid) as u32), thread: r.int(flags) & CLONE_THREAD != 0 }
+                let flags = r.int(flags);
+                What::Born {
+                    tid: Tid(r.int(tid) as u32),
+                    thread: flags & CLONE_THREAD != 0,
+                    shares_files: flags & CLONE_FILES != 0,
+                }
             }
+            Plan::Exec => What::Exec,
             Plan::Gone => What::Gone,
         })
     }
@@ -320,7 +358,6 @@ fn device_of(name: &[u8]) -> DevId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::syscall::Call;
 
     #[test]
     fn a_stack_begins_where_the_task_decided_to_wait() {

@@ -146,6 +146,9 @@ impl Reader {
         for (i, m) in from.mounts.iter().enumerate() {
             self.value(&format!("mounts[{i}]"), |at| put_mount(m, at, to));
         }
+        for (number, path) in from.cgroups.paths.iter().take(MOST_GROUPS) {
+            to.group_paths.entry(*number).or_insert_with(|| path.clone());
+        }
         let mut known: BTreeSet<String> = to.cgroups.iter().map(|c| c.path.clone()).collect();
         for (i, group) in from.cgroups.list.iter().take(MOST_GROUPS).enumerate() {
             let mut cgroup = Cgroup { path: group.path.clone(), id: group.id, ..Cgroup::default() };

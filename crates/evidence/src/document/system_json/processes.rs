@@ -2,7 +2,7 @@
 
 use super::dev_with_colon;
 use super::shape::{OpenFile as File, Snapshot};
-use crate::processes::{OpenFile, Processes};
+use crate::processes::{OpenFile, Path, Processes};
 use trace::{DevId, Tid};
 
 /// Threads and files that are taken at most, each; the recorder keeps fewer.
@@ -20,7 +20,8 @@ impl Processes {
             }
             for (fd, file) in &process.files {
                 if let Some(dev) = dev_with_colon(&file.dev).filter(|_| self.files.len() < MOST) {
-                    let open = OpenFile { process: process_tid, fd: *fd, dev, inode: file.inode };
+                    let (inode, closed_on_exec) = (file.inode, file.closed_on_exec);
+                    let open = OpenFile { process: process_tid, fd: *fd, dev, inode, closed_on_exec };
                     self.files.push(open);
                     self.name(dev, file);
                 }
@@ -39,7 +40,10 @@ impl Processes {
 
     fn name(&mut self, dev: DevId, file: &File) {
         if file.inode != 0 && self.paths.len() < MOST {
-            self.paths.entry((dev, file.inode)).or_insert_with(|| file.path.clone());
+            let (path, subvolume) = (file.path.clone(), file.subvolume.clone());
+            let known =
+                self.paths.entry((dev, file.inode)).or_insert(Path { path, subvolume, several: false });
+            known.several |= known.subvolume != file.subvolume;
         }
     }
 }

@@ -42,6 +42,8 @@ pub struct OpenFile {
     pub dev: String,
     pub inode: u64,
     pub path: String,
+    pub closed_on_exec: Option<bool>,
+    pub subvolume: String,
 }
 
 #[derive(Debug, Default, serde::Deserialize)]
@@ -118,6 +120,7 @@ pub struct Mount {
 #[serde(default)]
 pub struct Cgroups {
     pub list: Vec<Group>,
+    pub paths: BTreeMap<u64, String>,
 }
 
 #[derive(Debug, Default, serde::Deserialize)]

@@ -1,0 +1,84 @@
+//! Causes about operations that are not about a wait of theirs: flushes of the device, and time between operations.
+
+use super::*;
+use crate::told::Told;
+use ledger::Reason;
+use operation::{Kind, Wait};
+use trace::Call;
+
+const FSYNC: Kind = Kind::Call(Call::Fsync);
+const READ: Kind = Kind::Call(Call::Read);
+
+/// 297 quick fsyncs and three of 100 ms, of which so many passed in flushes of the device and the rest in a sleep; beside
+/// them synchronous writes of the device, without which there is none to flush.
+fn fsyncs(flushing: &[(Reason, u64)]) -> Told {
+    let mut story = Story::default();
+    for i in 0..10 {
+        story.sync_write(2 * i * MS, 2 * i * MS, (2 * i + 1) * MS);
+    }
+    let mut told = Told::default();
+    told.quick(FSYNC, 297);
+    let mut sleeps: Vec<_> =
+        flushing.iter().map(|(reason, ms)| (Wait::JournalCommit, *reason, *ms)).collect();
+    let flushed: u64 = flushing.iter().map(|(_, ms)| ms).sum();
+    sleeps.push((Wait::Input, Reason::Sleep, 99 - flushed));
+    for _ in 0..3 {
+        told.slow(FSYNC, 100, &sleeps);
+    }
+    told.over(story);
+    told
+}
+
+#[test]
+fn flushes_within_operations_are_found_with_their_share() {
+    let all = [(Reason::Preflush, 40), (Reason::Postflush, 30), (Reason::FlushQueue, 10)];
+    let share = found(&fsyncs(&all).verdict("flush-cost"));
+    assert!((share - 0.8).abs() < 0.02, "{share}");
+    assert!(found(&fsyncs(&[(Reason::Preflush, 11)]).verdict("flush-cost")) > 0.1);
+}
+
+#[test]
+fn flushes_within_operations_are_rejected_below_a_tenth() {
+    assert!(rejected(&fsyncs(&[(Reason::Preflush, 9)]).verdict("flush-cost")).contains("fsyncs"));
+    rejected(&fsyncs(&[(Reason::Device, 80)]).verdict("flush-cost"));
+}
+
+/// 297 quick reads and three of 10 ms; between them the task had no processor for these times.
+fn between(waits_ms: &[u64]) -> Told {
+    let mut told = Told::default();
+    told.quick(READ, 297);
+    for _ in 0..3 {
+        told.slow(READ, 10, &[(Wait::DirectIo, Reason::Device, 9)]);
+    }
+    for ms in waits_ms {
+        told.kept_from_running(*ms);
+    }
+    told
+}
+
+#[test]
+fn time_between_operations_is_found_where_it_is_as_long_as_the_slowest() {
+    let v = between(&[1, 80, 2]).verdict("outside-io");
+    // It is in none of their times, so it explains none of it.
+    assert_eq!(found(&v), 0.0);
+    assert!(v.evidence[0].contains("up to 80 ms"), "{v:?}");
+}
+
+#[test]
+fn time_between_operations_is_rejected_where_it_is_short_or_rare() {
+    assert!(rejected(&between(&[9]).verdict("outside-io")).contains("up to 9 ms"));
+    rejected(&between(&[]).verdict("outside-io"));
+    // Many short ones are long in all, but no call looks slower for any of them.
+    rejected(&between(&[5; 100]).verdict("outside-io"));
+}
+
+/// Without system calls nobody knows what is within and what between; nor where events are missing.
+#[test]
+fn without_operations_or_with_losses_neither_can_be_told() {
+    let mut story = Story::default();
+    quick_reads(&mut story, 0, 200);
+    assert!(cannot_tell(&story.verdict("outside-io")).contains("iowhy record"));
+    for cause in ["outside-io", "flush-cost", "cpu-wait", "journal-ordered", "cgroup-limit"] {
+        cannot_tell(&story.lost(500).verdict(cause));
+    }
+}

@@ -1,0 +1,167 @@
+//! Whose data it is that a flusher or a journal's thread sends: those who wrote it.
+
+use life::{Names, Request, Sink};
+use operation::{Account, Follow, History, Known, Operation, Over, Purpose, SentFor};
+use testkit::Story;
+use trace::{Bytes, Call, CommitPhase, Context, Cpu, DevId, Fs, Nanos, TaskEvent, TextId, Tid, What};
+
+/// The disk of the stories.
+const DISK: DevId = DevId(8 << 20);
+/// The task of their lines: a flusher here, or a journal's thread.
+const SENDER: Tid = Tid(100);
+
+#[derive(Default)]
+struct All(Vec<(Bytes, SentFor, Vec<String>)>);
+
+impl Over for All {
+    fn operation(&mut self, _: &Operation, _: Account, _: &Names, _: &History) {}
+
+    fn sent_for(&mut self, _: &Request, sent: &SentFor, bytes: Bytes, names: &Names) {
+        let tasks = sent.tasks.iter().map(|t| names.text(*t).to_string()).collect();
+        self.0.push((bytes, sent.clone(), tasks));
+    }
+}
+
+impl Sink for All {}
+
+/// Blocks, and what tasks did at which microsecond. Tasks 1 to 3 are called `cp`, `tar` and `dd`.
+fn play(known: Known, blocks: &str, tasks: &[(u64, Tid, What)]) -> Vec<(Bytes, SentFor, Vec<String>)> {
+    let names = "0 name cp tid=1\n0 name tar tid=2\n0 name dd tid=3\n";
+    let mut batch = Story::of(&format!("{names}{blocks}")).batches(usize::MAX).remove(0);
+    let trace::Detail::Text(text) = batch.store(b"xlog_cil_push_work") else { panic!("a text") };
+    let define = (0, SENDER, What::Text { id: TextId(7), text });
+    for (time, tid, what) in std::iter::once(&define).chain(tasks) {
+        let time = Nanos(time * 1000);
+        let after =
+            batch.events.partition_point(|e| e.time <= time && (time.0 > 0 || e.action.is_note())) as u32;
+        batch.tasks.push(TaskEvent { time, after, tid: *tid, cpu: Cpu(0), context: Context(0), what: *what });
+    }
+    let (mut follow, mut all) = (Follow::default(), All::default());
+    follow.knows(known);
+    follow.feed(&batch, &mut all);
+    all.0
+}
+
+/// A write of 4 KiB to a file whose number the inode's own event tells.
+fn write(at: u64, tid: u32, inode: u64, disk: DevId) -> [(u64, Tid, What); 3] {
+    let tid = Tid(tid);
+    [
+        (at, tid, What::Enter { call: Call::Write, args: [3, 0, 4096, 0] }),
+        (at + 1, tid, What::DirtiedFile { disk, inode }),
+        (at + 2, tid, What::Exit { call: Call::Write, result: 4096 }),
+    ]
+}
+
+fn flush(from: u64, to: u64, disk: DevId, inode: u64, cgroup: u64) -> [(u64, Tid, What); 2] {
+    [(from, SENDER, What::Writeback { dev: disk, inode, cgroup }), (to, SENDER, What::WritebackEnd)]
+}
+
+fn names(all: &[(Bytes, SentFor, Vec<String>)]) -> Vec<(u64, Purpose, Vec<&str>)> {
+    let of = |t: &(Bytes, SentFor, Vec<String>)| (t.0 .0 >> 10, t.1.purpose);
+    all.iter().map(|t| (of(t).0, of(t).1, t.2.iter().map(String::as_str).collect())).collect()
+}
+
+/// Two files, one three times as large.
+const TWO: &str = "
+    101 Q W 0+8
+    102 G W 0+8
+    103 D W 0+8
+    111 Q W 100+24
+    112 G W 100+24
+    113 D W 100+24
+    200 C W 0+8 tid=0
+    210 C W 100+24 tid=0";
+
+#[test]
+fn write_back_is_those_who_wrote_each_file() {
+    let story = [
+        &write(10, 1, 12, DISK)[..],
+        &write(20, 2, 13, DISK),
+        // The same number elsewhere is another file.
+        &write(30, 3, 12, DevId(9 << 20)),
+        &flush(100, 105, DISK, 12, 1),
+        &flush(110, 115, DISK, 13, 1),
+    ];
+    let all = play(Known::default(), TWO, &story.concat());
+    assert_eq!(names(&all), [(4, Purpose::FileData, vec!["cp"]), (12, Purpose::FileData, vec!["tar"])]);
+    assert_eq!((all[0].1.inode, all[0].1.cgroup), (Some(12), None));
+}
+
+/// Nobody was seen to write: the control group that the kernel tells is all that is known.
+#[test]
+fn what_was_written_before_the_recording_is_its_control_groups() {
+    let story = [flush(100, 105, DISK, 12, 4711), flush(110, 115, DISK, 13, 1)].concat();
+    let all = play(Known::default(), TWO, &story);
+    assert!(all.iter().all(|t| t.2.is_empty()), "{all:?}");
+    // 1 is the root: that says nothing.
+    assert_eq!((all[0].1.cgroup, all[1].1.cgroup), (Some(4711), None));
+}
+
+/// A reader touches the file's times and thereby makes it dirty: no data of his. Who sets its mode neither.
+#[test]
+fn who_makes_a_file_dirty_without_writing_is_no_writer() {
+    let (tid, disk) = (Tid(1), DISK);
+    let story = [
+        (10, tid, What::Enter { call: Call::Read, args: [3, 0, 4096, 0] }),
+        (11, tid, What::DirtiedFile { disk, inode: 12 }),
+        (12, tid, What::Exit { call: Call::Read, result: 4096 }),
+        (20, Tid(2), What::DirtiedFile { disk, inode: 12 }),
+    ];
+    let all = play(Known::default(), TWO, &[&story[..], &flush(100, 105, DISK, 12, 1)].concat());
+    assert_eq!(names(&all)[0], (4, Purpose::FileData, vec![]));
+}
+
+/// The kernel's write-back names disks. With one file system on it, a partition is meant; with two nobody knows which.
+#[test]
+fn of_two_partitions_of_a_disk_neither_is_named() {
+    let part = |n: u32| DevId(8 << 20 | n);
+    let known = |mounted: &[DevId]| Known {
+        partitions: vec![(part(1), DISK), (part(2), DISK)],
+        mounted: mounted.to_vec(),
+        ..Known::default()
+    };
+    let story = [&write(10, 1, 12, DISK)[..], &flush(100, 105, DISK, 12, 1)].concat();
+    assert_eq!(names(&play(known(&[part(1)]), TWO, &story))[0].2, ["cp"]);
+    assert_eq!(names(&play(known(&[part(1), part(2)]), TWO, &story))[0].2, Vec::<&str>::new());
+}
+
+/// What jbd2's thread writes is the changes of those who were in the transaction, and of those only; the data that it
+/// sends first (data=ordered) is theirs who wrote the files.
+#[test]
+fn a_commit_writes_what_others_changed() {
+    let joins = |at, tid| (at, Tid(tid), What::File { fs: Fs::Ext4, dev: DISK, inode: 0 });
+    let commit = |at, phase| (at, SENDER, What::Commit { dev: DISK, phase });
+    let story = [
+        &write(2, 3, 13, DISK)[..],
+        &[
+            joins(10, 1),
+            joins(20, 2),
+            commit(90, CommitPhase::Start),
+            // Too late: in the next transaction.
+            joins(91, 3),
+            commit(92, CommitPhase::Flushing),
+            (95, SENDER, What::File { fs: Fs::Ext4, dev: DISK, inode: 13 }),
+            commit(107, CommitPhase::Logging),
+            commit(220, CommitPhase::End),
+        ],
+    ];
+    let all = play(Known::default(), TWO, &story.concat());
+    assert_eq!(names(&all), [(4, Purpose::FileData, vec!["dd"]), (12, Purpose::Journal, vec!["cp", "tar"])]);
+}
+
+/// XFS gathers changes and a work item writes them into the log.
+#[test]
+fn a_push_of_the_log_writes_what_others_changed() {
+    let joins = |at, tid| (at, Tid(tid), What::LogReserved { dev: DISK });
+    let works = |at, work| (at, SENDER, What::WorkStart { work, function: TextId(7) });
+    let story = [
+        joins(10, 1),
+        works(100, 1),
+        joins(104, 2),
+        (105, SENDER, What::WorkEnd),
+        works(110, 1),
+        (115, SENDER, What::WorkEnd),
+    ];
+    let all = play(Known::default(), TWO, &story);
+    assert_eq!(names(&all), [(4, Purpose::Journal, vec!["cp"]), (12, Purpose::Journal, vec!["tar"])]);
+}

@@ -1,0 +1,76 @@
+//! What some tasks sent for others: write-back of data that others wrote, a journal's writes of what others changed.
+
+use crate::explanation::Explanation;
+use crate::pictured::places;
+use causes::words::size;
+use operation::Purpose;
+use stats::Sent;
+use trace::DevId;
+
+/// Whose it was, of those that are named on the screen.
+const NAMED: usize = 3;
+
+/// One device's writes of one purpose for the same ones.
+pub struct Row {
+    /// The disk.
+    pub dev: DevId,
+    /// What they were.
+    pub purpose: Purpose,
+    /// For whom; `None`: not known.
+    pub whose: Option<String>,
+    /// How much.
+    pub sent: Sent,
+}
+
+/// All rows, by device and purpose, the largest first; what is nobody's comes last.
+pub fn rows(e: &Explanation) -> Vec<Row> {
+    let places = places(e);
+    let one = |((dev, purpose, whose), sent): (&(DevId, Purpose, stats::Whose), &Sent)| Row {
+        dev: *dev,
+        purpose: *purpose,
+        whose: places.whose(whose),
+        sent: *sent,
+    };
+    let mut rows: Vec<Row> = e.facts.operations.sent_for.iter().map(one).collect();
+    rows.sort_by_key(|r| (r.dev, r.purpose, r.whose.is_none(), std::cmp::Reverse(r.sent.bytes)));
+    rows
+}
+
+/// What a purpose is called in JSON and tables.
+pub fn purpose(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::FileData => "file data",
+        Purpose::Journal => "journal",
+    }
+}
+
+/// A line for each device and purpose: `write-back to sda: 12 MiB, data of cp (9 MiB), tar (3 MiB)`.
+pub fn lines(e: &Explanation) -> Vec<String> {
+    let rows = rows(e);
+    let same = |a: &Row, b: &Row| (a.dev, a.purpose) == (b.dev, b.purpose);
+    rows.chunk_by(same).map(|group| line(e, group)).collect()
+}
+
+fn line(e: &Explanation, group: &[Row]) -> String {
+    let Some(Row { dev, purpose, .. }) = group.first() else { return String::new() };
+    let all = size(group.iter().map(|r| r.sent.bytes).sum());
+    let (what, of) = match purpose {
+        Purpose::FileData => ("write-back", "data of"),
+        Purpose::Journal => ("journal", "changes of"),
+    };
+    let known: Vec<&Row> = group.iter().filter(|r| r.whose.is_some()).collect();
+    let mut whose: Vec<String> = known
+        .iter()
+        .take(NAMED)
+        .map(|r| format!("{} ({})", r.whose.as_deref().unwrap_or("?"), size(r.sent.bytes)))
+        .collect();
+    if let Some(rest) = known.get(NAMED..).filter(|rest| !rest.is_empty()) {
+        let bytes = size(rest.iter().map(|r| r.sent.bytes).sum());
+        whose.push(format!("{} others ({bytes})", rest.len()));
+    }
+    let told = if whose.is_empty() { String::new() } else { format!(", {of} {}", whose.join("; ")) };
+    let unknown = group.iter().find(|r| r.whose.is_none());
+    let unknown =
+        unknown.map_or(String::new(), |r| format!(", {} of nobody that was seen", size(r.sent.bytes)));
+    format!("{what} to {}: {all}{told}{unknown}", e.name(*dev))
+}

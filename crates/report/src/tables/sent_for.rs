@@ -1,0 +1,28 @@
+//! Writes that some tasks sent for others.
+
+use super::table::{columns, Table, Value};
+use super::View;
+use crate::sent_for::{purpose, rows};
+
+/// Table `writers`.
+pub(super) fn writers(v: &View) -> Table {
+    let cols = columns([
+        ("device", "device"),
+        ("what", "what"),
+        ("whose", "whose"),
+        ("requests", "requests"),
+        ("bytes", "data"),
+    ]);
+    let title = "whose data flushers wrote back, whose changes journals wrote";
+    let mut t = Table::new("writers", title, &cols);
+    for row in rows(v.e).into_iter().filter(|r| v.shows(r.dev)) {
+        t.row(vec![
+            v.name(row.dev),
+            Value::Text(purpose(row.purpose).into()),
+            row.whose.map_or(Value::None, Value::Text),
+            Value::Count(row.sent.requests),
+            Value::Size(row.sent.bytes.0),
+        ]);
+    }
+    t
+}
