@@ -38,7 +38,9 @@ impl Cause for OutsideIo {
             return v;
         }
         let outside = &operations.outside;
-        let slowest = case.focus.groups.first().map_or(Nanos(0), |g| g.tail.threshold).max(NOT_SLOW);
+        // Most pauses lie between two operations of the most frequent kind.
+        let usual = case.focus.groups.iter().max_by_key(|g| g.operations);
+        let slowest = usual.map_or(Nanos(0), |g| g.tail.threshold).max(NOT_SLOW);
         let longest = Nanos(outside.wait_cpu.max());
         let tail = Nanos(outside.wait_cpu.quantile(1.0 - TAIL_SHARE));
         let total = Nanos(u64::try_from(outside.wait_cpu.sum()).unwrap_or(u64::MAX));
@@ -49,7 +51,9 @@ impl Cause for OutsideIo {
             time(total),
             time(tail)
         );
-        if tail < slowest || (total.0 as f64) < crate::MIN_SHARE * case.total().0 as f64 {
+        // What the slowest operations are beside: the slowest pauses, each of which waited at least so long.
+        let of_tail = TAIL_SHARE * outside.gaps.count() as f64 * tail.0 as f64;
+        if tail < slowest || of_tail < crate::MIN_SHARE * case.total().0 as f64 {
             return Verdict::rejected(
                 self.name(),
                 format!("{said}; the slowest operations took {} or more", time(slowest)),
