@@ -129,7 +129,7 @@ fn record(names: &[String], missing: bool, leave: bool, tries: u32) -> Outcome {
 fn proof(made: &bench::Made, cause: &str, remedy: &lab::Remedy) -> Outcome<Option<Proof>> {
     let texts = ["command.txt", "compare.json", "first.json", "second.json"].map(|f| made.text(f));
     let [Some(command), Some(compared), Some(first), Some(second)] = texts else { return Ok(None) };
-    Proof::of(cause, &command, &compared, [&first, &second], &remedy.helps, &remedy.harms).map(Some)
+    Proof::of(cause, &command, &compared, [&first, &second], remedy).map(Some)
 }
 
 fn judge(out: &std::path::Path, wrong: bool) -> Outcome {

@@ -1,6 +1,6 @@
 //! Proof by remedy: what `iowhy` printed is done, the same load runs again, and `iowhy compare` says what came of it.
 
-use crate::scenario::folder;
+use crate::scenario::{folder, Remedy};
 use crate::Outcome;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -37,14 +37,13 @@ pub struct Proof {
 }
 
 impl Proof {
-    /// From what `compare` and `explain` printed. `helps` and `harms` are kinds of operations as `compare` calls them.
+    /// From what `compare` and `explain` printed.
     pub fn of(
         cause: &str,
         command: &str,
         compared: &str,
         explained: [&str; 2],
-        helps: &str,
-        harms: &str,
+        remedy: &Remedy,
     ) -> Outcome<Proof> {
         let compared: Value = serde_json::from_str(compared)?;
         let share = |text: &str| -> Outcome<f64> {
@@ -53,11 +52,13 @@ impl Proof {
             Ok(one.and_then(|c| c["share"].as_f64()).unwrap_or(0.0))
         };
         let [before, after] = explained;
-        let (verdict, sentence) = match helps {
+        let (verdict, sentence) = match remedy.helps.as_str() {
             "" => (text(&compared["verdict"]), text(&compared["sentence"])),
-            kind => told(&compared, kind).ok_or_else(|| format!("compare says nothing of {kind}"))?,
+            kind => {
+                told(&compared, kind, &remedy.by).ok_or_else(|| format!("compare says nothing of {kind}"))?
+            }
         };
-        let harms = Some(harms).filter(|h| !h.is_empty()).and_then(|h| told(&compared, h));
+        let harms = Some(&remedy.harms).filter(|h| !h.is_empty()).and_then(|h| told(&compared, h, ""));
         Ok(Proof {
             command: command.trim().into(),
             verdict,
@@ -79,19 +80,28 @@ const BY_FAR: f64 = 1.5;
 /// Metrics by which a kind is judged: the p99 if it differs by far, else the first that shows a difference with a range.
 const BY: [&str; 4] = ["p99", "p90", "p50", "mean"];
 
-/// What `compare` says of one kind of operation.
-fn told(compared: &Value, kind: &str) -> Option<(String, String)> {
+/// What `compare` says of one kind of operation, by a metric or (if none is named) by the one that tells most.
+///
+/// The scenario's are those on its file system; where it has none, the requests of its device. What is on an unknown file system may
+/// be anybody's on the machine, and is taken only where there is nothing else.
+fn told(compared: &Value, kind: &str, by: &str) -> Option<(String, String)> {
     let rows = compared["operations"].as_array()?;
+    let named = |r: &&Value, fits: &dyn Fn(&str) -> bool| r["what"].as_str().is_some_and(fits);
+    let (on, elsewhere) = (format!("{kind} ("), format!("{kind} (unknown)"));
     let row = rows
         .iter()
-        .find(|r| r["what"].as_str().is_some_and(|w| w == kind || w.starts_with(&format!("{kind} "))))?;
+        .find(|r| named(r, &|w| w.starts_with(&on) && w != elsewhere))
+        .or_else(|| rows.iter().find(|r| named(r, &|w| w == kind)))
+        .or_else(|| rows.iter().find(|r| named(r, &|w| w == elsewhere)))?;
     let metrics = row["metrics"].as_array()?;
     let of = |name: &&str| metrics.iter().find(|m| m["name"] == **name);
     let shows = |m: &&Value| m["outcome"] == "better" || m["outcome"] == "worse";
     let ranged = |m: &&Value| !m["range_95"].is_null();
     let by_far = |m: &&Value| m["ratio"].as_f64().is_some_and(|r| r > 0.0 && r.ln().abs() > BY_FAR.ln());
     let chosen = of(&BY[0]).filter(by_far).or_else(|| BY.iter().filter_map(of).filter(ranged).find(shows));
-    let m = chosen.or_else(|| BY.iter().filter_map(of).find(shows)).or_else(|| BY.iter().find_map(of))?;
+    let named = metrics.iter().find(|m| m["name"] == by);
+    let chosen = named.or(chosen).or_else(|| BY.iter().filter_map(of).find(shows));
+    let m = chosen.or_else(|| BY.iter().find_map(of))?;
     let ms = |v: &Value| v.as_f64().unwrap_or(0.0) / 1e6;
     let range = match m["range_95"]["ratio"].as_array() {
         Some(r) => {
@@ -100,8 +110,11 @@ fn told(compared: &Value, kind: &str) -> Option<(String, String)> {
         }
         None => " (no range: too few)".into(),
     };
+    let tail = of(&BY[0]).filter(|_| named.is_some()).map_or(String::new(), |p99| {
+        format!("; p99 {:.3} ms -> {:.3} ms", ms(&p99["before"]), ms(&p99["after"]))
+    });
     let sentence = format!(
-        "{} {} {:.3} ms -> {:.3} ms, {:.2} times{range}",
+        "{} {} {:.3} ms -> {:.3} ms, {:.2} times{range}{tail}",
         text(&row["what"]),
         text(&m["name"]),
         ms(&m["before"]),
@@ -143,10 +156,23 @@ mod tests {
                 metric("p50", "better", 0.5, json!({ "ratio": [0.4, 0.6] })),
             ] },
         ]});
-        let (verdict, sentence) = told(&c, "reads").unwrap();
+        let (verdict, sentence) = told(&c, "reads", "").unwrap();
         assert_eq!(verdict, "better");
         assert_eq!(sentence, "reads (xfs) p50 2.000 ms -> 1.000 ms, 0.50 times (95 %: 0.40 to 0.60)");
-        assert_eq!(told(&c, "fsyncs").unwrap().0, "no-difference");
-        assert_eq!(told(&c, "writes"), None);
+        let (verdict, sentence) = told(&c, "reads", "p99").unwrap();
+        assert_eq!(verdict, "no-difference");
+        assert!(sentence.contains("0.90 times (95 %: 0.10 to 1.50); p99 2.000 ms"), "{sentence}");
+        assert_eq!(told(&c, "fsyncs", "").unwrap().0, "no-difference");
+        let row =
+            |what: &str| json!({ "what": what, "metrics": [metric("p99", "better", 0.5, Value::Null)] });
+        let which = |rows: &[&str]| {
+            let rows: Vec<Value> = rows.iter().map(|w| row(w)).collect();
+            told(&json!({ "operations": rows }), "reads", "")
+                .map(|(_, s)| s.split(" p99").next().unwrap().to_string())
+        };
+        assert_eq!(which(&["reads (unknown)", "reads", "reads (ext4)"]).unwrap(), "reads (ext4)");
+        assert_eq!(which(&["reads (unknown)", "reads"]).unwrap(), "reads");
+        assert_eq!(which(&["libaio reads", "reads (unknown)"]).unwrap(), "reads (unknown)");
+        assert_eq!(told(&c, "writes", ""), None);
     }
 }

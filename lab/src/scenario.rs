@@ -75,6 +75,8 @@ pub struct Remedy {
     pub then: String,
     /// The operations that it should make faster, as `compare` calls them: `reads`, `fsyncs`.
     pub helps: String,
+    /// By which of `compare`'s metrics, where a remedy makes the whole faster and not the slowest: `p50`. Else by the p99.
+    pub by: String,
     /// Those that it makes slower, and must say so.
     pub harms: String,
 }

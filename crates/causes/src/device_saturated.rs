@@ -22,10 +22,17 @@ pub struct DeviceSaturated;
 
 /// A device that works on one request after the other takes twice as long with twice as many; one that takes less
 /// than this much longer with at least twice as many works on them side by side.
-const GROWS: f64 = 1.5;
+pub(crate) const GROWS: f64 = 1.5;
 
 /// Where specific causes explain so much of the device time that less than this part is left, the queue is theirs.
 const LEFT: f64 = 0.5;
+
+/// Below this part of the time busy a request meets less than one other on average: with r the busy part, r / (1 - r) (M/M/1
+/// queue).
+const MEETS_ONE: f64 = 0.5;
+
+/// Two that came at the same time are no line: the one that waits stands behind one other.
+const A_LINE: f64 = 2.0;
 
 /// From this on a request took noticeably longer than on average.
 const SLOWER: f64 = 1.5;
@@ -90,6 +97,17 @@ impl Cause for DeviceSaturated {
                     slow.words(),
                     slow.each(|t| t.served),
                     percent(slow.share(wanted))
+                ));
+                continue;
+            }
+            let (busy, served) = (slow.on.depth.busy(), slow.each(|t| t.served));
+            if busy < MEETS_ONE && served < A_LINE {
+                against = Some(format!(
+                    "{} was busy {} of the time, and the slowest {} met {served:.1} others there: two that come at the same time \
+                     are no line",
+                    case.name(slow.on.id),
+                    percent(busy),
+                    slow.words()
                 ));
                 continue;
             }

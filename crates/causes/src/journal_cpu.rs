@@ -9,9 +9,14 @@ use crate::verdict::{Answer, Verdict};
 use crate::Cause;
 use ledger::Reason;
 use operation::Wait;
+use stats::Group;
+use trace::DevId;
 
 /// The cause.
 pub struct JournalCpu;
+
+/// File systems that are asked about often and have no jbd2.
+const OTHERS: [&str; 3] = ["xfs", "btrfs", "f2fs"];
 
 impl Cause for JournalCpu {
     fn name(&self) -> &'static str {
@@ -32,7 +37,11 @@ impl Cause for JournalCpu {
             [Wait::JournalCommit, Wait::JournalHandle, Wait::JournalBuffer].iter().any(|w| waits.has(*w))
         };
         let pick = |waits, reason| in_journal(waits) && matches!(reason, Reason::WaitCpu | Reason::OnCpu);
-        let (v, _) = paths::judge(case, self.name(), what, pick);
+        // XFS and btrfs have no such thread: what seems to wait for one there is about another file system's.
+        let others: Vec<DevId> =
+            case.focus.groups.iter().map(|g| g.dev).filter(|dev| other_journal(case, *dev)).collect();
+        let has_journal = |group: &Group| !others.contains(&group.dev);
+        let (v, _) = paths::judge_kinds(case, self.name(), what, has_journal, pick);
         if v.verdict != Answer::Found {
             return v;
         }
@@ -46,4 +55,10 @@ impl Cause for JournalCpu {
         )
         .unless("fsyncs as slow on idle processors")
     }
+}
+
+/// Whether the file system on a device is known, and is one whose journal is not jbd2's.
+fn other_journal(case: &Case, dev: DevId) -> bool {
+    let mount = case.settings(dev).and_then(|s| case.system.mounts_on(s).next());
+    mount.is_some_and(|m| OTHERS.contains(&m.fstype.as_str()))
 }

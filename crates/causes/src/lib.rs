@@ -4,6 +4,7 @@
 //! claimed is gone for those after it, so shares never exceed the whole.
 
 mod access_time;
+mod background_task;
 mod case;
 mod cgroup_limit;
 mod counters;
@@ -21,6 +22,7 @@ mod journal_cpu;
 mod journal_ordered;
 mod journal_space;
 mod log_force;
+mod log_space;
 mod lost_merging;
 mod outside_io;
 mod page_fault_read;
@@ -37,6 +39,7 @@ mod reclaim;
 mod request_size;
 mod scheduler_idling;
 mod scheduler_starvation;
+mod scheduler_throttle;
 mod shares;
 mod slow;
 mod stable_page;
@@ -84,6 +87,7 @@ pub fn all() -> &'static [&'static dyn Cause] {
         &inode_lock::InodeLock,
         &access_time::AccessTime,
         &journal_space::JournalSpace,
+        &log_space::LogSpace,
         &journal_ordered::JournalOrdered,
         &dirty_throttling::DirtyThrottling,
         &writeback_throttle::WritebackThrottle,
@@ -92,8 +96,10 @@ pub fn all() -> &'static [&'static dyn Cause] {
         &flush_cost::FlushCost,
         &log_force::LogForce,
         &scheduler_starvation::SchedulerStarvation,
+        &scheduler_throttle::SchedulerThrottle,
         &scheduler_idling::SchedulerIdling,
         &tag_exhaustion::TagExhaustion,
+        &background_task::BackgroundTask,
         &writeback_flood::WritebackFlood,
         &discard_stall::DiscardStall,
         &power_state::PowerState,

@@ -9,7 +9,7 @@
 //! Example: the fastest 2 % of reads took 0.3 ms, completions came every 2.0 ms (p25 1.9, p90 2.1) with 8 waiting: 500 a second,
 //! where one after another would have been 3,300.
 
-use crate::case::{Case, MIN_SHARE};
+use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, ns, percent};
@@ -67,6 +67,16 @@ impl Cause for RateLimit {
                 format!("completions of {name} came {} apart (p25 {}, p90 {})", ns(p50), ns(p25), ns(p90));
             if (p25 as f64) < EVEN.0 * p50 as f64 || p90 as f64 > EVEN.1 * p50 as f64 {
                 against = Some(format!("{told}: no even pace"));
+                continue;
+            }
+            if slow.requests().d2c.count() < MIN_SAMPLES {
+                against.get_or_insert_with(|| {
+                    format!(
+                        "{} requests of {} are too few to say how fast {name} is below a limit",
+                        count(slow.requests().d2c.count()),
+                        slow.words()
+                    )
+                });
                 continue;
             }
             let own = slow.requests().d2c.quantile(FASTEST);

@@ -60,6 +60,17 @@ impl Cause for RequestSize {
                 ));
                 continue;
             }
+            // A limit cuts at the limit: what is smaller is what was left over.
+            let largest = Bytes(slow.on.traffic.issue_sizes[class].max());
+            if largest >= LARGE_ENOUGH {
+                against = Some(format!(
+                    "{} were cut, but not by a limit of {}: requests of up to {} were sent",
+                    slow.words(),
+                    size(piece),
+                    size(largest)
+                ));
+                continue;
+            }
             let in_line = slow.behind().0 as f64 / slow.time(Reason::Device).0.max(1) as f64;
             if in_line < IN_LINE {
                 against = Some(format!(

@@ -76,6 +76,16 @@ impl Story {
         self.request(x, queued, Some(queued), issued, done)
     }
 
+    /// The reader and the flusher are called so, from the beginning on.
+    pub fn called(&mut self, reader: &str, flusher: &str) -> &mut Story {
+        for (tid, name) in [(READER, reader), (FLUSHER, flusher)] {
+            let x = Extent { dev: DevId(0), sector: 0, bytes: 0, flags: Flags::NOTE, tid };
+            self.tell(0, Action::TaskName, x, Detail::None);
+            self.events.last_mut().unwrap().1 = name.as_bytes().to_vec();
+        }
+        self
+    }
+
     /// A read that fails.
     pub fn failed_read(&mut self, queued: u64, issued: u64, done: u64) -> &mut Story {
         self.read(queued, issued, done);

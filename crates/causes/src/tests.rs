@@ -1,6 +1,7 @@
 //! Each cause on recordings made by hand: found, rejected, cannot tell, and at its thresholds.
 
 mod all_causes;
+mod background_task;
 mod device_saturated;
 mod flush_cost;
 mod healthy;
@@ -12,6 +13,7 @@ mod raid;
 mod read_ahead;
 mod request_size;
 mod scheduler_starvation;
+mod scheduler_throttle;
 mod tag_exhaustion;
 mod writeback_flood;
 

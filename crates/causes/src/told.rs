@@ -9,11 +9,11 @@ use crate::verdict::Verdict;
 use crate::Case;
 use evidence::System;
 use ledger::Reason;
-use life::{Names, TaskName};
-use operation::{Account, History, Kind, Node, Operation, Outside, Over, Part, Wait};
-use stats::{Facts, Focus, Kept};
+use life::{Class, Company, Names, Request, TaskName, Timeline};
+use operation::{Account, Done, Entry, History, Kind, Node, Operation, Outside, Over, Part, Wait};
+use stats::{Facts, Focus, Kept, Met};
 use std::collections::BTreeMap;
-use trace::{DevId, Fs, Nanos, Quality, TextId, Tid};
+use trace::{Bytes, DevId, Fs, Nanos, Quality, TextId, Tid};
 
 /// sda.
 const DISK: DevId = DevId(8 << 20);
@@ -27,6 +27,8 @@ pub struct Told {
     facts: Facts,
     system: System,
     now: u64,
+    /// Whether no event says which file system they are on.
+    elsewhere: bool,
 }
 
 impl Told {
@@ -70,21 +72,7 @@ impl Told {
         self.now = to + MS;
         let account = Account { from: Nanos(from), to: Nanos(to), nodes, hops: vec![] };
         assert_eq!(account.imbalance(), None);
-        let operation = Operation {
-            kind,
-            tid: Tid(100),
-            process: None,
-            task: TaskName(0),
-            from: Nanos(from),
-            to: Nanos(to),
-            fd: None,
-            fs: Fs::Ext4,
-            dev: DISK,
-            inode: 12,
-            told: false,
-            result: 4096,
-            is_storage: true,
-        };
+        let operation = self.operation(kind, Nanos(from), Nanos(to));
         let (names, history) = (Names::default(), History::default());
         self.facts.operations.operation(&operation, account.clone(), &names, &history);
         if let Some(stack) = stack {
@@ -102,6 +90,74 @@ impl Told {
         self.now += wait_cpu.0;
         self.facts.operations.outside(&Outside { tid: Tid(100), from, to: Nanos(self.now), wait_cpu });
         self
+    }
+
+    /// One whose time is that of a read on sda, with so many requests ahead of it, all completed before it: they are of this task
+    /// and moved so much each.
+    pub fn behind(&mut self, kind: Kind, ms: u64, ahead: u32, task: &str, each: Bytes) -> &mut Told {
+        let (from, to) = (Nanos(self.now), Nanos(self.now + ms * MS));
+        self.now = to.0 + MS;
+        let time = Timeline {
+            queued: Some(from),
+            got: Some(from),
+            first_issued: Some(from),
+            issued: Some(from),
+            data_completed: Some(to),
+            completed: to,
+            ..Timeline::default()
+        };
+        let company =
+            Company { beside: [ahead, 0, 0, 0, 0], served: [ahead, 0, 0, 0, 0], ..Company::default() };
+        let request =
+            Request { dev: DISK, tid: Tid(100), time, company, bytes: Bytes(4096), ..Request::default() };
+        let parts = [
+            Part::Wait { wait: Wait::DirectIo, stack: None },
+            Part::Request(Box::new(Entry::of(Done::Request(request)))),
+            Part::Leaf(Reason::Device),
+        ];
+        let nodes = parts.into_iter().zip(0..).map(|(part, depth)| Node { part, depth, from, to }).collect();
+        let account = Account { from, to, nodes, hops: vec![] };
+        assert_eq!(account.imbalance(), None);
+        let mut operation = self.operation(kind, from, to);
+        // Longer than what is kept of it by itself: that knows nobody whom it met.
+        let (names, history) = (Names::default(), History::default());
+        self.facts.operations.operation(&operation, account.clone(), &names, &history);
+        operation.to = to + Nanos(1);
+        let mut kept = Kept::new(operation, account, &names, &history);
+        let bytes = Bytes(each.0 * u64::from(ahead));
+        kept.met
+            .insert(2, vec![Met { task: task.into(), class: Class::Read, requests: ahead.into(), bytes }]);
+        self.facts.operations.groups.values_mut().for_each(|g| g.slowest.add(kept.clone()));
+        self
+    }
+
+    fn operation(&self, kind: Kind, from: Nanos, to: Nanos) -> Operation {
+        Operation {
+            kind,
+            tid: Tid(100),
+            process: None,
+            task: TaskName(0),
+            from,
+            to,
+            fd: None,
+            fs: if self.elsewhere { Fs::Unknown } else { Fs::Ext4 },
+            dev: DISK,
+            inode: 12,
+            told: false,
+            result: 4096,
+            is_storage: true,
+        }
+    }
+
+    /// No event says which file system those that follow are on.
+    pub fn elsewhere(&mut self) -> &mut Told {
+        self.elsewhere = true;
+        self
+    }
+
+    /// Which operations are in focus.
+    pub fn in_focus(&self) -> Vec<Kind> {
+        Focus::of(&self.facts).groups.iter().filter_map(|g| Some(g.op?.kind)).collect()
     }
 
     /// What the device did meanwhile.

@@ -115,7 +115,23 @@ fn operations(facts: &Facts) -> Vec<Group> {
     let known = |k: &OpKey, s: &OpStats| {
         k.dev != DevId(0) || k.fs != Fs::Unknown || (of_all(k) && s.main_device().is_some())
     };
-    let all = facts.operations.groups.iter().filter(|(k, s)| k.kind.is_foreground() && known(k, s));
+    // Nor was a call that makes data safe about a device that nothing was written to: it is another file system's, of a
+    // device that was not recorded, and only met this one's requests.
+    let safe = |k: &OpKey| {
+        matches!(k.kind, Kind::Call(Call::Fsync | Call::Fdatasync | Call::Syncfs) | Kind::RingSync)
+    };
+    let written = |dev: DevId| {
+        let wrote = |d: &Device| {
+            let count = |c: Class| d.requests[c.index()].count + d.bios[c.index()].phases.count;
+            [Class::SyncWrite, Class::Background, Class::Flush].into_iter().any(|c| count(c) > 0)
+        };
+        facts.device(dev).is_none_or(wrote)
+    };
+    let strange = |k: &OpKey, s: &OpStats| {
+        safe(k) && k.fs == Fs::Unknown && s.main_device().is_some_and(|dev| !written(dev))
+    };
+    let all = facts.operations.groups.iter();
+    let all = all.filter(|(k, s)| k.kind.is_foreground() && known(k, s) && !strange(k, s));
     all.map(|(key, stats)| Group {
         dev: stats.main_device().unwrap_or(key.dev),
         class: key.kind.class(),

@@ -59,3 +59,22 @@ fn rejected_where_a_lone_request_is_slow() {
     }
     assert!(rejected(&story.verdict("device-saturated")).contains("completed 0.0 others"));
 }
+
+/// Groups of reads at the same time, every so many milliseconds, beside reads alone.
+fn meeting(reads: u64, every_ms: u64) -> Verdict {
+    let mut story = Story::default();
+    quick_reads(&mut story, 0, 100);
+    for i in 0..100 {
+        crowd(&mut story, 210 + every_ms * i, reads);
+    }
+    story.verdict("device-saturated")
+}
+
+#[test]
+fn two_that_meet_are_no_line() {
+    assert!(rejected(&meeting(2, 40)).contains("no line"));
+    // They meet all the time: the device has no rest.
+    found(&meeting(2, 5));
+    // Three at once wait for two.
+    found(&meeting(3, 40));
+}

@@ -29,6 +29,21 @@ fn a_rate_limit_is_even_and_below_it_requests_are_fast() {
 }
 
 #[test]
+fn a_pace_of_reads_says_nothing_of_a_few_writes() {
+    let mut story = held(1100, 2000, 0);
+    for i in 0..5 {
+        story.sync_write(1_100_000 + i * 100_000, 1_100_000 + i * 100_000, 1_130_000 + i * 100_000);
+    }
+    let v = story.verdict("rate-limit");
+    rejected(&v);
+    let mut only_writes = Story::default();
+    for i in 0..5 {
+        only_writes.sync_write(i * 100_000, i * 100_000, i * 100_000 + 30_000);
+    }
+    rejected(&only_writes.verdict("rate-limit"));
+}
+
+#[test]
 fn too_few_completions_are_no_pace() {
     let mut story = Story::default();
     quick_reads(&mut story, 0, 100);

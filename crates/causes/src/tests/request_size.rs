@@ -47,3 +47,12 @@ fn rejected_where_nothing_is_cut() {
     }
     assert!(rejected(&story.verdict("request-size")).contains("0 of 50"));
 }
+
+#[test]
+fn what_a_large_limit_leaves_over_is_no_cut() {
+    let mut story = cut(64);
+    found(&story.verdict("request-size"));
+    // One of 512 KiB was sent whole: so no limit cuts at 64.
+    story.cut_write(20_000 * MS, 20_010 * MS, 512, 512);
+    assert!(rejected(&story.verdict("request-size")).contains("requests of up to 512 KiB were sent"));
+}

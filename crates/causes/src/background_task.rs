@@ -1,0 +1,262 @@
+//! `background-task`: another task fills the device: a backup, `updatedb`, a scrub.
+//!
+//! The device is busy, and with whose requests is known: while a slow operation was in the device, it completed others. If most of
+//! those are of one task that is not the one that waits, and that task moves most of what the device moves, then the device is not
+//! too slow for its work: the other task is what could wait. Claimed is the part of the time in the device that its requests took
+//! while slow operations of others stood behind them. Refuted if they are the waiting task's own, of many, written back (a flusher's:
+//! that is `writeback-flood`), or if the device takes as long with few others as with many.
+//!
+//! Example: while a read of 40 ms by `postgres` was in the device, it completed three of 256 KiB by `tar`: 30 of the 40 ms are tar's.
+
+use crate::case::{Case, MIN_SHARE};
+use crate::device_saturated::GROWS;
+use crate::paths::RECORD_OPERATIONS;
+use crate::request_size::LARGE_ENOUGH;
+use crate::slow::Slow;
+use crate::verdict::{Confidence, Verdict};
+use crate::words::{counted, percent, size, time};
+use crate::Cause;
+use ledger::Reason;
+use life::Class;
+use operation::Part;
+use std::collections::BTreeMap;
+use trace::{Bytes, DevId, Nanos};
+
+/// The cause.
+pub struct BackgroundTask;
+
+/// From this part on it is one task, of what was met and of what the device moved.
+const MOSTLY: f64 = 0.5;
+
+/// Kernel threads that work for whoever asked, and names that say nothing. `ext4lazyinit` is not among them: nobody asked.
+const FOR_OTHERS: [&str; 7] = ["kworker/", "jbd2/", "xfsaild/", "kswapd", "swapper", "ksoftirqd/", "?"];
+
+/// What the slow operations met in the device of one task.
+#[derive(Clone, Copy, Default)]
+struct Met {
+    /// Its part of their time there, by turns.
+    time: Nanos,
+    requests: u64,
+    bytes: Bytes,
+    /// By how many slow operations.
+    by: u64,
+}
+
+impl Cause for BackgroundTask {
+    fn name(&self) -> &'static str {
+        "background-task"
+    }
+
+    fn title(&self) -> &'static str {
+        "another task keeps the device busy, and what is slow waits behind its requests"
+    }
+
+    fn page(&self) -> &'static str {
+        include_str!("../../../docs/causes/background-task.md")
+    }
+
+    fn judge(&self, case: &mut Case) -> Verdict {
+        if case.facts.operations.is_empty() {
+            let mut v = Verdict::cannot_tell(self.name(), RECORD_OPERATIONS);
+            v.minor = true;
+            return v;
+        }
+        let mut verdict: Option<Verdict> = None;
+        let (mut against, mut busy) = (None, Vec::<(String, DevId)>::new());
+        for slow in case.slow() {
+            let left = case.unclaimed(&slow, Reason::Device);
+            if slow.share(left) < MIN_SHARE {
+                continue;
+            }
+            let (all, in_device) = met(case, &slow);
+            let Some((task, most)) = all.iter().max_by_key(|(_, m)| m.time) else { continue };
+            let name = case.name(slow.on.id);
+            let part = most.time.0 as f64 / in_device.0.max(1) as f64;
+            let wanted = Nanos((left.0 as f64 * part) as u64).min(slow.behind());
+            if slow.share(wanted) < MIN_SHARE {
+                against = Some(format!(
+                    "the slowest {} stood behind requests of {task}, of other tasks the one they met most, for {} of their time",
+                    slow.words(),
+                    percent(slow.share(wanted))
+                ));
+                continue;
+            }
+            let (moved, whole) = moved(case, &slow, task);
+            let of_all = moved.0 as f64 / whole.0.max(1) as f64;
+            let of_met = most.time.0 as f64 / all.values().map(|m| m.time.0).sum::<u64>().max(1) as f64;
+            if of_all < MOSTLY || of_met < MOSTLY {
+                against = Some(format!(
+                    "{task} moved {} of the bytes of {name}: no task besides the waiting ones did most of it",
+                    percent(of_all)
+                ));
+                continue;
+            }
+            if let Some((few, many)) =
+                slow.growth().filter(|(few, many)| (many.mean.0 as f64) < GROWS * few.mean.0 as f64)
+            {
+                against = Some(format!(
+                    "{name} takes as long with few others as with many: {} against {}",
+                    time(few.mean),
+                    time(many.mean)
+                ));
+                continue;
+            }
+            let claimed = case.claim(&slow, Reason::Device, wanted);
+            let proof = verdict.take().unwrap_or_else(|| Verdict::begin(self.name()));
+            let v = proof
+                .plus(claimed, Confidence::Medium)
+                .because(format!(
+                    "{name} completed {} of {task} ({}) while it had {} of others: {} of the time of the slowest {}",
+                    counted(most.requests, "request", "requests"),
+                    size(most.bytes),
+                    counted(most.by, "slow operation", "slow operations"),
+                    percent(slow.share(claimed)),
+                    slow.words()
+                ))
+                .because(format!(
+                    "{task} moved {} of all that {name} moved ({} of {})",
+                    percent(of_all),
+                    size(moved),
+                    size(whole)
+                ));
+            verdict = Some(remedies(v, case, &slow, task, moved));
+            let who = (task.to_string(), slow.on.id);
+            if !busy.contains(&who) {
+                busy.push(who);
+            }
+        }
+        // Its own operations stand behind its own requests: whoever finds these slow need not look further.
+        for (task, dev) in busy {
+            for slow in case.slow().into_iter().filter(|s| s.on.id == dev) {
+                let part = own(case, &slow, &task);
+                let left = case.unclaimed(&slow, Reason::Device);
+                let wanted = Nanos((left.0.min(slow.behind().0) as f64 * part) as u64);
+                if slow.share(wanted) < MIN_SHARE {
+                    continue;
+                }
+                let claimed = case.claim(&slow, Reason::Device, wanted);
+                verdict = verdict.map(|v| {
+                    v.plus(claimed, Confidence::Medium).because(format!(
+                        "{} of the time of the slowest {} in the device is {task}'s own, behind its own requests",
+                        percent(part),
+                        slow.words()
+                    ))
+                });
+            }
+        }
+        match (verdict, against) {
+            (Some(v), _) => v.unless("operations as slow while that task does nothing"),
+            (None, Some(against)) => Verdict::rejected(self.name(), against),
+            (None, None) => Verdict::out_of_the_question(
+                self.name(),
+                "while what was slow was in a device, that served no other task's requests",
+            ),
+        }
+    }
+}
+
+/// Whose requests the slow operations of other tasks met, and the time of all slow operations in the device.
+fn met<'a>(case: &Case<'a>, slow: &Slow) -> (BTreeMap<&'a str, Met>, Nanos) {
+    let (mut all, mut in_device) = (BTreeMap::<&str, Met>::new(), Nanos(0));
+    let stats = slow.group.op.and_then(|op| case.facts.operations.groups.get(&op));
+    let from = slow.group.tail.threshold;
+    let kept = stats.into_iter().flat_map(|s| s.slowest.all()).filter(|k| k.operation.total() >= from);
+    for k in kept {
+        let mut seen: Vec<&str> = vec![];
+        for (at, node) in k.account.nodes.iter().enumerate() {
+            if !matches!(node.part, Part::Leaf(Reason::Device)) {
+                continue;
+            }
+            in_device += node.length();
+            let Some(others) = k.met.get(&at) else { continue };
+            // Its own turn is one more.
+            let turns = others.iter().map(turns).sum::<u64>() + 1;
+            let of_others = |m: &&stats::Met| {
+                let written_back = m.class == Class::Background;
+                !written_back
+                    && m.task != k.task
+                    && !FOR_OTHERS.iter().any(|helper| m.task.starts_with(helper))
+            };
+            for m in others.iter().filter(of_others) {
+                let mine = all.entry(&m.task).or_default();
+                mine.time += Nanos((node.length().0 as u128 * self::turns(m) as u128 / turns as u128) as u64);
+                mine.requests += m.requests;
+                mine.bytes += m.bytes;
+                if !seen.contains(&m.task.as_str()) {
+                    seen.push(&m.task);
+                    mine.by += 1;
+                }
+            }
+        }
+    }
+    (all, in_device)
+}
+
+/// The part of the slow operations' time in the device that is this task's.
+fn own(case: &Case, slow: &Slow, task: &str) -> f64 {
+    let (mut its, mut all) = (Nanos(0), Nanos(0));
+    let stats = slow.group.op.and_then(|op| case.facts.operations.groups.get(&op));
+    for k in stats.into_iter().flat_map(|s| s.slowest.all()) {
+        let in_device = k.account.of(Reason::Device);
+        all += in_device;
+        if k.task == task {
+            its += in_device;
+        }
+    }
+    its.0 as f64 / all.0.max(1) as f64
+}
+
+/// How many turns requests take: one each, and one for each 256 KiB of a larger one, as volumes in clouds count.
+fn turns(met: &stats::Met) -> u64 {
+    met.requests.max(met.bytes.0.div_ceil(LARGE_ENOUGH.0))
+}
+
+/// What a task moved on the device, and what all did.
+fn moved(case: &Case, slow: &Slow, task: &str) -> (Bytes, Bytes) {
+    let (mut its, mut all) = (Bytes(0), Bytes(0));
+    for (key, phases) in case.facts.cells.iter().filter(|(k, _)| k.dev == slow.on.id) {
+        all += phases.bytes;
+        if case.facts.tasks.name(key.task) == task {
+            its += phases.bytes;
+        }
+    }
+    (its, all)
+}
+
+fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> Verdict {
+    if !v.remedies.is_empty() {
+        return v;
+    }
+    let top = case.name(slow.group.dev);
+    let scheduler = case.settings(slow.on.id).and_then(|s| s.scheduler());
+    let orders = scheduler.as_ref().is_some_and(|s| s.value == "bfq" || s.value == "mq-deadline");
+    let name = case.name(slow.on.id);
+    let first = match orders {
+        true => String::new(),
+        false => format!("echo bfq > /sys/block/{name}/queue/scheduler; "),
+    };
+    let half = moved.0 as f64 / slow.on.duration().seconds().max(f64::MIN_POSITIVE) / 2.0;
+    v.try_this(
+        format!("pause {task} until nobody minds (kill -CONT goes on); what it does is late by so much"),
+        format!("kill -STOP $(pgrep -x '{task}')"),
+    )
+    .try_this(
+        format!(
+            "{task} only when nobody else has anything to do: needs a scheduler that knows priorities (bfq, mq-deadline){}; it takes \
+             longer",
+            match &scheduler {
+                Some(s) if !orders => format!(", {name} has {} ({})", s.value, s.at),
+                _ => String::new(),
+            }
+        ),
+        format!("{first}ionice -c 3 -p $(pgrep -x '{task}')"),
+    )
+    .try_this(
+        format!("holds its unit SERVICE to half of the {} a second that it moved here", size(Bytes(2 * half as u64))),
+        format!(
+            "systemctl set-property --runtime SERVICE IOReadBandwidthMax=\"/dev/{top} {0}\" IOWriteBandwidthMax=\"/dev/{top} {0}\"",
+            (half as u64).max(1)
+        ),
+    )
+    .try_this("another hour, if a timer or cron started it", "systemctl list-timers --all; grep -r . /etc/cron.d /etc/crontab")
+}

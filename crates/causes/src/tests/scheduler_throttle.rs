@@ -1,0 +1,57 @@
+//! Kyber, and others.
+
+use super::*;
+
+/// Reads that wait in the scheduler for 40 ms and are in the device for 4 ms; so many writes are there when they are sent.
+fn waiting(beside: u64) -> Story {
+    let mut story = Story::default();
+    quick_reads(&mut story, 0, 100);
+    for i in 0..20 {
+        let (at, sent) = ((1000 + 100 * i) * MS, (1040 + 100 * i) * MS);
+        for k in 0..beside {
+            story.sync_write(sent - 100 + k, sent - 100 + k, sent + 5 * MS + k);
+        }
+        story.scheduled_read(at, sent, sent + 4 * MS);
+    }
+    story
+}
+
+fn throttled(scheduler: &str, beside: u64) -> Story {
+    let mut story = waiting(beside);
+    story.settings(&format!("sda/queue/scheduler: none [{scheduler}]\nsda/mq/0/nr_tags: 32\n"));
+    story
+}
+
+#[test]
+fn found_with_the_target_that_was_missed() {
+    let mut story = throttled("kyber", 1);
+    story.settings("sda/queue/iosched/read_lat_nsec: 500000\n");
+    let v = story.verdict("scheduler-throttle");
+    assert!(found(&v) > 0.3, "{v:?}");
+    assert!(v.evidence.iter().any(|e| e.contains("it takes 32")), "{v:?}");
+    assert!(v.evidence.iter().any(|e| e.contains("the target is 500 us")), "{v:?}");
+    assert_eq!(v.remedies[0].command, "echo 8000000 > /sys/block/sda/queue/iosched/read_lat_nsec");
+}
+
+#[test]
+fn another_scheduler_throttles_nothing() {
+    let v = throttled("mq-deadline", 1).verdict("scheduler-throttle");
+    assert!(rejected(&v).contains("is mq-deadline"), "{v:?}");
+}
+
+#[test]
+fn rejected_where_the_device_is_full() {
+    // 28 of 32 are not nine in ten, 29 are.
+    found(&throttled("kyber", 27).verdict("scheduler-throttle"));
+    assert!(rejected(&throttled("kyber", 28).verdict("scheduler-throttle"))
+        .contains("was full when they were sent"));
+}
+
+#[test]
+fn cannot_tell_without_the_scheduler() {
+    let v = waiting(1).verdict("scheduler-throttle");
+    assert!(cannot_tell(&v).contains("queue/scheduler was not recorded"), "{v:?}");
+    let mut quick = Story::default();
+    quick_reads(&mut quick, 0, 300);
+    rejected(&quick.verdict("scheduler-throttle"));
+}
