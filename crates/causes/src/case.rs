@@ -183,6 +183,12 @@ impl<'a> Case<'a> {
         }
     }
 
+    /// The same of a cause that comes after others: they explain all waiting in a device, and it need not be told.
+    pub(crate) fn nothing_left(&self, cause: &'static str) -> Verdict {
+        let v = self.nothing(cause, "no waiting in a device is left that other causes do not explain");
+        Verdict { minor: v.verdict == Answer::Rejected, ..v }
+    }
+
     /// How damaged the recording is.
     pub fn damage(&self) -> Damage {
         Damage::of(self.quality, self.facts)

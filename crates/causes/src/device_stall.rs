@@ -137,10 +137,7 @@ impl Cause for DeviceStall {
         match (verdict, against) {
             (Some(v), _) => v.unless("requests as slow only with many others in the device"),
             (None, Some(against)) => Verdict::rejected(self.name(), against),
-            (None, None) => case.nothing(
-                self.name(),
-                "nothing that was slow spent its time in a device, but for what other causes explain",
-            ),
+            (None, None) => case.nothing_left(self.name()),
         }
     }
 }

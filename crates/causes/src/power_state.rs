@@ -131,7 +131,7 @@ impl Cause for PowerState {
         match (verdict, against) {
             (Some(v), _) => v.unless("requests after a pause as fast as others"),
             (None, Some(against)) => Verdict::out_of_the_question(self.name(), against),
-            (None, None) => case.nothing(self.name(), "nothing that was slow waited in a device"),
+            (None, None) => case.nothing_left(self.name()),
         }
     }
 }

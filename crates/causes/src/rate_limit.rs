@@ -114,7 +114,7 @@ impl Cause for RateLimit {
                 "more operations a second than this in any second of another recording of the device",
             ),
             (None, Some(against)) => Verdict::rejected(self.name(), against),
-            (None, None) => case.nothing(self.name(), "nothing that was slow waited in a device"),
+            (None, None) => case.nothing_left(self.name()),
         }
     }
 }

@@ -13,6 +13,9 @@ use stats::{Device, Group};
 use std::fmt::Write;
 use trace::Nanos;
 
+/// Causes that are named of those that miss the same.
+const FEW: usize = 3;
+
 /// How it is drawn.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
@@ -232,7 +235,7 @@ impl Screen {
             }
         }
         for (missing, causes) in unknown {
-            self.line("", &format!("Cannot tell: {} ({missing})", causes.join(", ")));
+            self.line("", &format!("Cannot tell: {} ({missing})", few(&causes)));
         }
         for v in verdicts.iter().filter(|v| v.verdict == Answer::CannotTell && !v.evidence.is_empty()) {
             self.line("", &format!("Cannot tell: {} ({})", v.cause, v.missing.join("; ")));
@@ -270,6 +273,14 @@ impl Screen {
             self.line(heading, &format!("{bullet}{line}"));
             heading = "";
         }
+    }
+}
+
+/// `swap, reclaim, stable-page and 17 more`: on a screen a long list hides the answer. JSON has all.
+fn few(causes: &[&str]) -> String {
+    match causes.len() {
+        n if n > FEW + 1 => format!("{} and {} more", causes[..FEW].join(", "), n - FEW),
+        _ => causes.join(", "),
     }
 }
 

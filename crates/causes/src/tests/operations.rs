@@ -58,7 +58,8 @@ fn between(waits_ms: &[u64]) -> Told {
 
 #[test]
 fn time_between_operations_is_found_where_it_is_as_long_as_the_slowest() {
-    let v = between(&[1, 80, 2]).verdict("outside-io");
+    // Four pauses of three hundred: more than one in a hundred.
+    let v = between(&[[1; 296].as_slice(), &[80; 4]].concat()).verdict("outside-io");
     // It is in none of their times, so it explains none of it.
     assert_eq!(found(&v), 0.0);
     assert!(v.evidence[0].contains("up to 80 ms"), "{v:?}");
@@ -68,6 +69,9 @@ fn time_between_operations_is_found_where_it_is_as_long_as_the_slowest() {
 fn time_between_operations_is_rejected_where_it_is_short_or_rare() {
     assert!(rejected(&between(&[9]).verdict("outside-io")).contains("up to 9 ms"));
     rejected(&between(&[]).verdict("outside-io"));
+    // Longer than any operation, and one in three hundred.
+    let once = between(&[[1; 299].as_slice(), &[80]].concat()).verdict("outside-io");
+    assert!(rejected(&once).contains("up to 80 ms"), "{once:?}");
     // Many short ones are long in all, but no call looks slower for any of them.
     rejected(&between(&[5; 100]).verdict("outside-io"));
 }
