@@ -198,6 +198,9 @@ impl<'a> Walk<'a> {
         }
         let entry = wake.served.and_then(|n| self.history.served.get(n)).filter(|e| e.done.completed() > a);
         if let Some(entry) = entry {
+            if wait == Wait::DirectIo && self.is_anothers(entry, who) {
+                return self.leaf(Reason::Unexplained, a, b, depth);
+            }
             return self.request(&entry.clone(), a, b, depth);
         }
         if wake.context.is_interrupt() || wake.by == Tid(0) {
@@ -307,6 +310,16 @@ impl<'a> Walk<'a> {
             return self.leaf(Reason::Unexplained, a, b, depth);
         }
         self.done_by(by, Wait::Unknown, a, b, depth);
+    }
+
+    /// Whether a request cannot be what a task's direct I/O waits for: another task sent it, alone and for itself. It was only
+    /// the last one to be completed before the wake-up; the sleeper's own went to a device that was not recorded. (What a
+    /// worker sends may be anybody's: a cgroup's limit, a queue below.)
+    fn is_anothers(&self, entry: &Entry, who: Tid) -> bool {
+        let Done::Request(r) = &entry.done else { return false };
+        let works = |t: &Thread| !t.works.is_empty();
+        let alone = r.bios <= 1 && r.merges == 0 && r.tid != Tid(0);
+        alone && r.tid != who && self.history.thread(r.tid).is_some_and(|t| !works(t))
     }
 
     fn may_go_on(&self, depth: u8) -> bool {

@@ -154,19 +154,21 @@ impl EventFormat {
 
 /// Bytes without the blanks around them, as text.
 fn text_of(bytes: &[u8]) -> Box<str> {
-    String::from_utf8_lossy(bytes.trim_ascii()).into()
+    let bytes = bytes.trim_ascii();
+    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes).into(), Box::from)
 }
 
 /// `12`, with blanks around it.
 fn number(bytes: &[u8]) -> Option<u32> {
     let digits = bytes.trim_ascii();
-    let add = |n: u32, d: &u8| n.checked_mul(10)?.checked_add((*d as char).to_digit(10)?);
+    let digit = |d: &u8| d.is_ascii_digit().then(|| u32::from(d - b'0'));
+    let add = |n: u32, d: &u8| n.checked_mul(10)?.checked_add(digit(d)?);
     digits.iter().try_fold(0, add).filter(|_| !digits.is_empty())
 }
 
 /// What is before the first `at` and what is behind it.
 fn cut(bytes: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
-    let i = bytes.iter().position(|b| *b == at)?;
+    let i = memchr::memchr(at, bytes)?;
     Some((&bytes[..i], &bytes[i + 1..]))
 }
 
@@ -176,12 +178,13 @@ fn parse_field(text: &[u8]) -> Option<Field> {
     let declaration = parts.next()?.trim_ascii();
     let mut slot = Slot { present: true, ..Slot::default() };
     for part in parts {
-        let Some((key, value)) = cut(part.trim_ascii(), b':') else { continue };
-        match key {
-            b"offset" => slot.offset = number(value)?,
-            b"size" => slot.size = number(value)?,
-            b"signed" => slot.signed = value.trim_ascii() == b"1",
-            _ => {}
+        let part = part.trim_ascii_start();
+        if let Some(value) = part.strip_prefix(b"offset:") {
+            slot.offset = number(value)?;
+        } else if let Some(value) = part.strip_prefix(b"size:") {
+            slot.size = number(value)?;
+        } else if let Some(value) = part.strip_prefix(b"signed:") {
+            slot.signed = value.trim_ascii() == b"1";
         }
     }
     let (declaration, elsewhere) = match cut(declaration, b' ') {

@@ -59,21 +59,41 @@ impl Symbols {
 const BYTES_PER_SYMBOL: usize = 90;
 
 /// The address of a line that is code, and where in it the name begins. Example: `ffffffff81000000 T _text` is
-/// (0xffffffff81000000, 19).
+/// (0xffffffff81000000, 19). Half of all lines are data and end at their kind: what is read of each counts.
 fn code(line: &[u8]) -> Option<(u64, usize)> {
-    let mut words = line.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty());
-    let (address, kind) = (words.next()?, words.next()?);
-    if !matches!(kind, b"t" | b"T" | b"w" | b"W") {
+    let space = line.iter().position(|b| *b == b' ')?;
+    let (kind, name) = (line.get(space + 1)?, space + 3);
+    if !matches!(kind, b't' | b'T' | b'w' | b'W') || line.get(space + 2) != Some(&b' ') {
+        return None;
+    }
+    let is_name = line.get(name).is_some_and(|b| !b.is_ascii_whitespace());
+    if space == 0 || space > 16 || !is_name {
         return None;
     }
     let mut value = 0u64;
-    for digit in address {
-        value = value.checked_mul(16)? + u64::from((*digit as char).to_digit(16)?);
+    for digit in &line[..space] {
+        let digit = HEX[usize::from(*digit)];
+        if digit > 15 {
+            return None;
+        }
+        value = value << 4 | u64::from(digit);
     }
     // Without the right to see addresses all of them are 0.
-    let name = words.next().filter(|_| value != 0)?;
-    Some((value, name.as_ptr() as usize - line.as_ptr() as usize))
+    (value != 0).then_some((value, name))
 }
+
+/// What a byte is as a hexadecimal digit; 255 if it is none.
+const HEX: [u8; 256] = {
+    let mut table = [255; 256];
+    let mut n = 0;
+    while n < 16 {
+        let lower = b"0123456789abcdef"[n];
+        table[lower as usize] = n as u8;
+        table[lower.to_ascii_uppercase() as usize] = n as u8;
+        n += 1;
+    }
+    table
+};
 
 /// The event that holds a kernel stack, and where in it the addresses lie.
 ///

@@ -104,6 +104,8 @@ fn record(dir: &Path) -> Result<Recorded, &'static str> {
     let dev = disk.dev().ok_or("the loop device has no number in /sys")?;
     instance.set("tracing_on", "0");
     instance.set("trace_clock", "mono");
+    // Whatever else runs on the machine switches tasks too: room for all of it.
+    instance.set("buffer_size_kb", "16384");
     instance.set("events/block/enable", "1").ok_or("block events cannot be enabled")?;
     instance.set("events/sched/sched_switch/enable", "1");
     instance.set("tracing_on", "1");
