@@ -88,18 +88,17 @@ fn writes(r: &Recorded) -> Vec<Json> {
     all["slowest"].as_array().unwrap().iter().filter(|w| w["task"] == "head").cloned().collect()
 }
 
-#[test]
 fn files_on_ext4() {
     named("ext4");
 }
 
-#[test]
 fn files_on_xfs() {
     named("xfs");
 }
 
 /// Where each subvolume numbers its files anew, and events do not say which it is.
-#[test]
 fn files_on_btrfs() {
     named("btrfs");
 }
+
+lab::tried!(files_on_ext4, files_on_xfs, files_on_btrfs);

@@ -87,7 +87,6 @@ fn fsyncs<'a>(r: &Recorded, all: &'a All, waits: &[Wait]) -> Vec<&'a One> {
 }
 
 /// From fio to the flusher of the log and back: seven tasks and interrupts pass an fsync on.
-#[test]
 fn fsync_on_xfs() {
     let case = Case { disk: Some(FLUSHED), fs: "xfs", setup: "", run: FSYNC, needs: &[] };
     let Some(r) = case.run() else { return };
@@ -103,7 +102,6 @@ fn fsync_on_xfs() {
     is(&r, "capture", "journal-ordered", "rejected");
 }
 
-#[test]
 fn fsync_on_ext4() {
     let case = Case { disk: Some(FLUSHED), fs: "ext4", setup: "", run: FSYNC, needs: &[] };
     let Some(r) = case.run() else { return };
@@ -132,7 +130,6 @@ const APPENDS: &str = "
     umount mnt; echo 0 > $queue/stable_writes; mount $dev mnt
     record free append free";
 
-#[test]
 fn stable_pages() {
     let disk = Some("--channels 2 --read-us 200 --write-us 4000");
     let setup = "echo 1 > $queue/stable_writes";
@@ -150,7 +147,6 @@ fn stable_pages() {
     }
 }
 
-#[test]
 fn four_tags() {
     let run =
         "record capture fio --output=fio.json --name=read --filename=$dev --rw=randread --bs=4k --direct=1 \
@@ -186,7 +182,6 @@ const HELD: &str = r#"
     (record capture held); status=$?
     rmdir $group; exit $status"#;
 
-#[test]
 fn a_cgroup_held_to_100_reads() {
     let case = Case { disk: Some(SSD), fs: "none", setup: "", run: HELD, needs: &[] };
     let Some(r) = case.run() else { return };
@@ -219,7 +214,6 @@ const HELD_BACK: &str = "
     echo 0 > $queue/wbt_lat_usec
     record off both off";
 
-#[test]
 fn writeback_throttling() {
     let disk = Some("--channels 1 --read-us 3000 --write-us 2000 --mbps 100");
     let setup = "[ -e $queue/wbt_lat_usec ] || { echo 'CANNOT: no wbt' >&2; exit 1; }";
@@ -235,7 +229,6 @@ fn writeback_throttling() {
     }
 }
 
-#[test]
 fn reads_through_io_uring_and_libaio() {
     let run = "fio --name=lay --filename=mnt/f --rw=write --bs=1M --size=16M --direct=1 --output=lay.json
         record capture fio --output=fio.json --name=ring --filename=mnt/f --rw=randread --bs=4k --size=16M --direct=1 \
@@ -258,7 +251,6 @@ fn reads_through_io_uring_and_libaio() {
 }
 
 /// 4 MiB are mapped and touched at random: each page once, and each has to be read.
-#[test]
 fn page_faults() {
     let run = "fio --name=lay --filename=mnt/f --rw=write --bs=1M --size=4M --direct=1 --output=lay.json
         umount mnt; mount $dev mnt
@@ -280,7 +272,6 @@ fn page_faults() {
 }
 
 /// A file on the file system of the folder for tests, under a loop device with a file system.
-#[test]
 fn a_loop_device_on_a_file_system_is_followed_down() {
     let run = "fio --name=lay --filename=mnt/f --rw=write --bs=1M --size=16M --direct=1 --output=lay.json
         record capture fio --output=fio.json --name=read --filename=mnt/f --rw=randread --bs=4k --size=16M --direct=1 \
@@ -304,7 +295,6 @@ fn a_loop_device_on_a_file_system_is_followed_down() {
 
 /// Each of a thousand reads and more, as fio logged it and as it was traced. What fio says beyond the call is the time in
 /// which fio had no processor around it, as the recording shows, and up to [`CLOSE`].
-#[test]
 fn fios_log_read_by_read() {
     let run =
         "record capture fio --output=fio.json --name=read --filename=$dev --rw=randread --bs=4k --direct=1 \
@@ -346,3 +336,16 @@ fn fios_log_read_by_read() {
     assert!(at(50) < MOSTLY.0, "{} ns", at(50));
     assert!(apart.len() > 500, "fio did only {} reads", apart.len());
 }
+
+lab::tried!(
+    fsync_on_xfs,
+    fsync_on_ext4,
+    stable_pages,
+    four_tags,
+    a_cgroup_held_to_100_reads,
+    writeback_throttling,
+    reads_through_io_uring_and_libaio,
+    page_faults,
+    a_loop_device_on_a_file_system_is_followed_down,
+    fios_log_read_by_read
+);

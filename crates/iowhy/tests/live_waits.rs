@@ -67,7 +67,6 @@ const SMALL: &str = r#"
     (record capture held); status=$?
     for i in $(seq 50); do rmdir $group 2>/dev/null && break; sleep 0.1; done; exit $status"#;
 
-#[test]
 fn memory_of_a_small_group() {
     let disk = Some("--channels 1 --read-us 200 --write-us 500 --mbps 40");
     let Some(r) = (Case { disk, fs: "ext4", setup: "", run: SMALL, needs: &[] }).run() else { return };
@@ -105,7 +104,6 @@ const ONE_FILE: &str = r#"
     export -f both
     record capture both"#;
 
-#[test]
 fn two_tasks_on_one_file_wait_for_each_other() {
     let disk = Some("--channels 4 --read-us 200 --write-us 10000");
     let Some(r) = (Case { disk, fs: "ext4", setup: "", run: ONE_FILE, needs: &[] }).run() else { return };
@@ -149,7 +147,6 @@ const IN_TURNS: &str = r#"
     export -f turns
     record capture turns"#;
 
-#[test]
 fn a_journal_that_waits_for_company() {
     let disk = Some("--channels 4 --read-us 200 --write-us 1000 --flush-us 1500");
     let Some(r) = (Case { disk, fs: "ext4", setup: "", run: IN_TURNS, needs: &[] }).run() else { return };
@@ -170,7 +167,6 @@ fn a_journal_that_waits_for_company() {
 }
 
 /// An fsync on XFS hands the gathered changes to a worker.
-#[test]
 fn a_work_item_says_who_queued_it_and_how_long_it_lay() {
     let run =
         "record capture fio --output=fio.json --name=sync --directory=mnt --rw=write --bs=4k --size=4M \
@@ -203,3 +199,10 @@ fn a_work_item_says_who_queued_it_and_how_long_it_lay() {
         "{text}"
     );
 }
+
+lab::tried!(
+    memory_of_a_small_group,
+    two_tasks_on_one_file_wait_for_each_other,
+    a_journal_that_waits_for_company,
+    a_work_item_says_who_queued_it_and_how_long_it_lay
+);

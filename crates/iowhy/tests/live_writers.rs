@@ -72,7 +72,6 @@ fn is_printed(r: &Recorded) {
     assert!(table.contains("large") && table.contains("little"), "{table}");
 }
 
-#[test]
 fn two_writers_on_ext4() {
     let Some((r, said)) = two("ext4") else { return };
     let journal: Vec<&Json> =
@@ -83,8 +82,9 @@ fn two_writers_on_ext4() {
     is_printed(&r);
 }
 
-#[test]
 fn two_writers_on_xfs() {
     let Some((r, _)) = two("xfs") else { return };
     is_printed(&r);
 }
+
+lab::tried!(two_writers_on_ext4, two_writers_on_xfs);

@@ -211,3 +211,21 @@ impl Recorded {
         found.unwrap_or_else(|| panic!("{cause} was not judged: {said:#}")).clone()
     }
 }
+
+/// Makes tests of functions that look at what a disk does in real time: `tried::NAME` is tried again ([`testkit::steady`]).
+macro_rules! tried {
+    ($($name:ident),+) => {
+        mod tried {
+            $(
+                #[test]
+                fn $name() {
+                    testkit::steady(|| {
+                        super::$name();
+                        Ok(())
+                    });
+                }
+            )+
+        }
+    };
+}
+pub(crate) use tried;
