@@ -69,6 +69,8 @@ pub struct Job {
 struct Shared {
     /// End after one last round.
     finish: AtomicBool,
+    /// More bytes than this are left in the kernel's buffers until that round.
+    most: u64,
     bytes: AtomicU64,
     failed: AtomicBool,
     error: Mutex<Option<Error>>,
@@ -79,13 +81,16 @@ struct Shared {
 pub struct Drain {
     threads: Vec<JoinHandle<Vec<Drained>>>,
     tids: Vec<Pid>,
+    page: usize,
     shared: Arc<Shared>,
 }
 
 impl Drain {
-    /// Opens every buffer and starts to empty them. `page` is the size of a sub-buffer in bytes.
-    pub fn start(jobs: Vec<Job>, page: usize) -> Result<Drain> {
-        let shared = Arc::new(Shared::default());
+    /// Opens every buffer and starts to empty them, up to `most` bytes in all if that is given. `page` is the size of a
+    /// sub-buffer in bytes.
+    pub fn start(jobs: Vec<Job>, page: usize, most: Option<Bytes>) -> Result<Drain> {
+        let most = most.map_or(u64::MAX, |m| m.0);
+        let shared = Arc::new(Shared { most, ..Shared::default() });
         let mut opened = Vec::new();
         for job in jobs {
             opened.push(Emptier::open(job, page, shared.clone())?);
@@ -100,7 +105,7 @@ impl Drain {
         }
         drop(send);
         let tids = receive.iter().collect();
-        Ok(Drain { threads, tids, shared })
+        Ok(Drain { threads, tids, page, shared })
     }
 
     /// The threads, so that they can be kept out of the recording.
@@ -111,6 +116,11 @@ impl Drain {
     /// Bytes moved so far.
     pub fn bytes(&self) -> Bytes {
         Bytes(self.shared.bytes.load(Ordering::Relaxed))
+    }
+
+    /// Whether no further page may be moved before the end.
+    pub fn is_full(&self) -> bool {
+        self.bytes().0.saturating_add(self.page as u64) > self.shared.most
     }
 
     /// Whether something cannot be kept any more (a full disk, a closed pipe). Recording must end then.
@@ -204,17 +214,23 @@ impl Emptier {
         if self.broken {
             return Ok(());
         }
-        self.splice_pages()?;
+        self.splice_pages(last)?;
         if last {
             self.read_rest()?;
         }
         Ok(())
     }
 
-    fn splice_pages(&mut self) -> Result<()> {
+    fn splice_pages(&mut self, last: bool) -> Result<()> {
         loop {
+            let taken = self.shared.bytes.load(Ordering::Relaxed);
+            let room = self.shared.most.saturating_sub(taken) as usize / self.page * self.page;
+            let chunk = if last { CHUNK } else { room.min(CHUNK) };
+            if chunk == 0 {
+                return Ok(());
+            }
             let flags = SpliceFFlags::SPLICE_F_NONBLOCK;
-            match splice(&self.from, None, &self.pipe.1, None, CHUNK, flags) {
+            match splice(&self.from, None, &self.pipe.1, None, chunk, flags) {
                 Ok(0) | Err(Errno::EAGAIN) => return Ok(()),
                 Err(Errno::EINTR) => continue,
                 Ok(n) => self.empty_pipe(n)?,

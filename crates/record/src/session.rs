@@ -29,6 +29,8 @@ const TICK: Duration = Duration::from_millis(50);
 const SECOND: Duration = Duration::from_secs(1);
 /// The clock of the recording: the same that programs read as CLOCK_MONOTONIC, one for all CPUs.
 const CLOCK: &str = "mono";
+/// By which a buffer is larger than what was asked for: it is rounded up to whole pages, and one more is with the reader.
+const PAGES_BESIDE_KIB: u64 = 128;
 
 /// A recording that is being made.
 pub(crate) struct Session<'a> {
@@ -157,7 +159,7 @@ impl<'a> Session<'a> {
         for cpu in &self.cpus {
             jobs.push(Job { cpu: *cpu, pipe: instance.raw_pipe(*cpu), sink: self.keep.sink(*cpu)? });
         }
-        let drain = Drain::start(jobs, page)?;
+        let drain = Drain::start(jobs, page, self.most_moved())?;
         if Own::known(&self.host.proc) {
             let own = Own::new(drain.tids().iter().copied().chain([gettid()]));
             self.selection.events.iter_mut().for_each(|event| own.leave_out(event));
@@ -250,6 +252,14 @@ impl<'a> Session<'a> {
         now
     }
 
+    /// How much may be moved out of the buffers before the end, if the trace stays in memory: buffers are emptied once more
+    /// then, and that must fit as well. (A buffer is some pages larger than was asked for.)
+    fn most_moved(&self) -> Option<Bytes> {
+        let buffer = (self.buffer_kib + PAGES_BESIDE_KIB).saturating_mul(1024);
+        let in_buffers = buffer.saturating_mul(self.cpus.len() as u64);
+        self.most_kept.map(|m| Bytes(m.0.saturating_sub(in_buffers)))
+    }
+
     /// Waits for the end, samples and counts once a second.
     fn watch(
         &mut self,
@@ -261,9 +271,6 @@ impl<'a> Session<'a> {
         counts: &mut Counts,
     ) -> (EndedBy, Option<Error>) {
         let begun = Instant::now();
-        // Buffers are emptied once more after the end: that must fit as well.
-        let in_buffers = self.buffer_kib.saturating_mul(1024).saturating_mul(self.cpus.len() as u64);
-        let most = self.most_kept.map(|m| m.0.saturating_sub(in_buffers));
         let mut next = begun;
         loop {
             if signals.caught().is_some() {
@@ -276,7 +283,7 @@ impl<'a> Session<'a> {
             if drain.failed() {
                 return (EndedBy::OutputFailed, None);
             }
-            if most.is_some_and(|m| drain.bytes().0 > m) {
+            if drain.is_full() {
                 self.note("recording ended early: the memory for the trace is full".into());
                 return (EndedBy::MemoryFull, None);
             }
