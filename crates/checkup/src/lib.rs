@@ -11,6 +11,7 @@
 pub mod compare;
 mod error;
 mod fio;
+mod guard;
 mod home;
 pub mod job;
 mod judge;
@@ -33,6 +34,7 @@ mod variables;
 
 pub use error::{Error, Result};
 pub use fio::{install_command, Fio, OLDEST};
+pub use guard::stand_guard;
 pub use home::{sweep, Home};
 pub use job::JOBS;
 pub use load::become_load;

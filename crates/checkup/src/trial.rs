@@ -4,6 +4,7 @@
 //! changes the whole machine or the safety of data is left to a person.
 
 use crate::error::Result;
+use crate::guard::Guard;
 use crate::result::{Remedy, Scenario};
 use crate::settings::{self, Setting};
 use record::At;
@@ -46,6 +47,8 @@ pub fn setting_of(remedy: &Remedy, disk: &str) -> Option<Setting> {
 #[derive(Debug)]
 pub struct Tried {
     journal: PathBuf,
+    /// Restores it if this process cannot. Ends last: fields are dropped in their order, after [`Drop::drop`].
+    _guard: Guard,
     /// What it was.
     pub was: String,
 }
@@ -55,8 +58,9 @@ impl Tried {
     pub fn set(setting: &Setting, journal: PathBuf) -> Result<Tried> {
         let was = settings::current(&setting.path)?;
         settings::note(&journal, &Setting { path: setting.path.clone(), value: was.clone() })?;
+        let guard = Guard::start(&journal)?;
         // From here on it is restored, also if the write fails half-way.
-        let tried = Tried { journal, was };
+        let tried = Tried { journal, _guard: guard, was };
         fs::write(&setting.path, &setting.value).at("trying a setting", &setting.path)?;
         Ok(tried)
     }

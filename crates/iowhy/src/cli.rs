@@ -50,6 +50,9 @@ pub enum Command {
     /// Become a load: a checkup calls it
     #[command(hide = true)]
     CheckupLoad(checkup::Load),
+    /// Restore a setting when a checkup is gone: a checkup calls it
+    #[command(hide = true)]
+    CheckupGuard(checkup::Guard),
     /// List the causes iowhy knows, or tell all about one
     Causes(causes::Causes),
     /// Print completions for a shell

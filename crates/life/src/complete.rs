@@ -23,7 +23,7 @@ impl Lives {
     /// `C`: a request, or a bio of a bio-based device, is done in part or whole. In line although two call it: the other
     /// ([`Lives::end_early`]) hardly ever does.
     #[inline(always)]
-    pub(crate) fn complete(&mut self, dev: u32, e: &Event, sink: &mut impl Sink) {
+    pub(crate) fn complete(&mut self, dev: u32, e: &Event, sink: &mut dyn Sink) {
         let op = Op::of(e);
         if op == Op::Flush {
             let key = Key { dev, start: FLUSH_SECTOR, op };
@@ -45,7 +45,7 @@ impl Lives {
         self.complete_bio(dev, op, e, sink);
     }
 
-    fn complete_request(&mut self, id: PieceId, e: &Event, sink: &mut impl Sink) {
+    fn complete_request(&mut self, id: PieceId, e: &Event, sink: &mut dyn Sink) {
         let piece = self.table.get_mut(id);
         piece.request.completions += 1;
         if e.bytes < piece.bytes() && piece.op() != Op::Passthrough {
@@ -67,7 +67,7 @@ impl Lives {
     }
 
     /// The completion of no bytes that ends a write with flushes, or an empty flush.
-    fn end_of_flush_sequence(&mut self, dev: u32, e: &Event, sink: &mut impl Sink) -> bool {
+    fn end_of_flush_sequence(&mut self, dev: u32, e: &Event, sink: &mut dyn Sink) -> bool {
         let write = Key { dev, start: e.sector, op: Op::Write };
         let flush = Key { dev, start: e.sector, op: Op::Flush };
         let ready = |p: &Piece| p.stage == Stage::PostFlush;
@@ -91,7 +91,7 @@ impl Lives {
         right().find(|id| self.table.get(*id).request.submit_cpu == cpu).or_else(|| right().next())
     }
 
-    fn leave_device(&mut self, id: PieceId, now: Nanos, sink: &mut impl Sink) {
+    fn leave_device(&mut self, id: PieceId, now: Nanos, sink: &mut dyn Sink) {
         let piece = self.table.get_mut(id);
         let device = &mut self.devices[piece.dev as usize];
         let bytes = piece.done + piece.bytes();
@@ -101,7 +101,7 @@ impl Lives {
     }
 
     /// The request is over: tells the sink of it and of the bios that end with it.
-    fn finish_request<S: Sink>(&mut self, id: PieceId, e: &Event, sink: &mut S) {
+    fn finish_request(&mut self, id: PieceId, e: &Event, sink: &mut dyn Sink) {
         if self.table.get(id).stage == Stage::Issued {
             self.leave_device(id, e.time, sink);
         }
@@ -116,7 +116,7 @@ impl Lives {
             self.tally.requests += 1;
             piece.conclude(&parts, e);
             let request = &self.table.get(id).request;
-            if S::SHARES {
+            if sink.shares() {
                 sink.carried(request, &self.shares(&parts), &self.names);
             }
             sink.request(request, &self.names);
@@ -129,7 +129,7 @@ impl Lives {
     }
 
     /// A part of a bio is done; with the last one the bio is.
-    fn complete_part(&mut self, part: &Part, piece: PieceId, carrier: Carrier, sink: &mut impl Sink) {
+    fn complete_part(&mut self, part: &Part, piece: PieceId, carrier: Carrier, sink: &mut dyn Sink) {
         let Some(bio) = self.bios.get_mut(part.bio) else { return };
         bio.remaining = bio.remaining - part.bytes;
         bio.by_request |= carrier != Carrier::None;
@@ -139,7 +139,7 @@ impl Lives {
     }
 
     /// The bio of a part is over, and this piece was its last.
-    fn finish_bio(&mut self, part: &Part, piece: PieceId, carrier: Carrier, sink: &mut impl Sink) {
+    fn finish_bio(&mut self, part: &Part, piece: PieceId, carrier: Carrier, sink: &mut dyn Sink) {
         let Some(bio) = self.bios.remove(part.bio) else { return };
         let request = &self.table.get(piece).request;
         let completed = request.time.completed;
@@ -187,7 +187,7 @@ impl Lives {
 
     /// A completion on a bio-based device (md, dm). The pieces of a split bio are chained in the kernel
     /// (`bio_chain`): the last piece is not completed before all others are, and not all others are announced.
-    fn complete_bio(&mut self, dev: u32, op: Op, e: &Event, sink: &mut impl Sink) {
+    fn complete_bio(&mut self, dev: u32, op: Op, e: &Event, sink: &mut dyn Sink) {
         let key = Key { dev, start: e.sector, op };
         let end = e.sector.after(e.bytes);
         let found = self.choose(key, e, |p| p.stage == Stage::Queued).or_else(|| {

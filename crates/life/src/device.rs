@@ -33,7 +33,7 @@ impl Lives {
     }
 
     /// `D`: to the device.
-    pub(crate) fn issue<S: Sink>(&mut self, dev: u32, e: &Event, sink: &mut S) {
+    pub(crate) fn issue(&mut self, dev: u32, e: &Event, sink: &mut dyn Sink) {
         let op = Op::of(e);
         let id = if op == Op::Flush {
             let key = Key { dev, start: FLUSH_SECTOR, op };
@@ -78,7 +78,7 @@ impl Lives {
         piece.since = device.crowd.completed(e.time);
         device.crowd.enter(piece.request.class(), piece.done + piece.bytes(), e.time);
         sink.in_flight(device.id, e.time, device.crowd.in_flight());
-        if S::SHARES && first {
+        if sink.shares() && first {
             sink.issued(e.dev, e.time, &self.shares(&self.table.get(id).parts));
         }
     }
@@ -114,7 +114,7 @@ impl Lives {
     }
 
     /// `R`: the driver gives a request back.
-    pub(crate) fn requeue(&mut self, dev: u32, e: &Event, sink: &mut impl Sink) {
+    pub(crate) fn requeue(&mut self, dev: u32, e: &Event, sink: &mut dyn Sink) {
         let key = Key { dev, start: e.sector, op: Op::of(e) };
         let Some(id) = self.choose(key, e, |p| p.stage == Stage::Issued) else {
             self.count_unmatched(dev, |t| &mut t.others_unmatched);

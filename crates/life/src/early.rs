@@ -43,7 +43,7 @@ impl Lives {
 
     /// After an issue: ends the request if its end was seen before.
     #[inline]
-    pub(crate) fn end_early(&mut self, dev: u32, issue: &Event, sink: &mut impl Sink) {
+    pub(crate) fn end_early(&mut self, dev: u32, issue: &Event, sink: &mut dyn Sink) {
         if !self.early.ends.is_empty() {
             self.end_if_early(dev, issue, sink);
         }
@@ -52,7 +52,7 @@ impl Lives {
     /// Apart, so that the usual way through [`Lives::complete`] stays in line.
     #[cold]
     #[inline(never)]
-    fn end_if_early(&mut self, dev: u32, issue: &Event, sink: &mut impl Sink) {
+    fn end_if_early(&mut self, dev: u32, issue: &Event, sink: &mut dyn Sink) {
         let key = Key { dev, start: issue.sector, op: Op::of(issue) };
         if let Some((n, end)) = self.early.ends.remove(&key) {
             // Of several ends only the last can be this one's.

@@ -25,7 +25,9 @@ use trace::{Action, Batch, Detail, DevId, Event, Nanos};
 /// Who wants to know of finished lives. All methods do nothing unless overridden.
 pub trait Sink {
     /// Whether [`Sink::issued`] and [`Sink::carried`] are wanted: they look at every bio of every request.
-    const SHARES: bool = false;
+    fn shares(&self) -> bool {
+        false
+    }
 
     /// A request went to the device for the first time, with these bios in it.
     fn issued(&mut self, _dev: DevId, _now: Nanos, _shares: &[Share]) {}
@@ -84,14 +86,14 @@ pub const MAX_DEVICES: usize = 1024;
 
 impl Lives {
     /// Takes in the events of a batch.
-    pub fn feed(&mut self, batch: &Batch, sink: &mut impl Sink) {
+    pub fn feed(&mut self, batch: &Batch, sink: &mut dyn Sink) {
         self.feed_some(&batch.events, batch, sink);
     }
 
     /// Takes in some of the events of a batch. The one place where all that an event can lead to is put in line, which
     /// a second place would end: it is a fifth of the time.
     #[inline(never)]
-    pub fn feed_some(&mut self, events: &[Event], batch: &Batch, sink: &mut impl Sink) {
+    pub fn feed_some(&mut self, events: &[Event], batch: &Batch, sink: &mut dyn Sink) {
         for event in events {
             self.step(event, batch, sink);
         }
@@ -99,7 +101,7 @@ impl Lives {
 
     /// Takes in one event.
     #[inline]
-    pub fn step(&mut self, event: &Event, batch: &Batch, sink: &mut impl Sink) {
+    pub fn step(&mut self, event: &Event, batch: &Batch, sink: &mut dyn Sink) {
         match event.action {
             Action::TaskName => return self.names.rename(event.tid, batch.text(event)),
             Action::WallClock | Action::Message | Action::DriverData | Action::Bounce => return,

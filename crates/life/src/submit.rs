@@ -22,7 +22,7 @@ const MAX_BIOS: usize = 1 << 17;
 
 impl Lives {
     /// `Q`: a bio enters.
-    pub(crate) fn queue(&mut self, dev: u32, e: &Event, sink: &mut impl Sink) {
+    pub(crate) fn queue(&mut self, dev: u32, e: &Event, sink: &mut dyn Sink) {
         self.make_room(dev, e.time);
         let op = Op::of(e);
         let announced = self.devices[dev as usize].announced.take(e.sector);
@@ -111,7 +111,7 @@ impl Lives {
     }
 
     /// `A`: a bio of an upper device is about to be queued here.
-    pub(crate) fn remap(&mut self, dev: u32, e: &Event, sink: &mut impl Sink) {
+    pub(crate) fn remap(&mut self, dev: u32, e: &Event, sink: &mut dyn Sink) {
         let Detail::Remap { dev: upper, sector } = e.detail else { return };
         let Some(upper) = self.known_device(upper) else { return };
         if upper == dev {
@@ -149,7 +149,7 @@ impl Lives {
     }
 
     /// Links a bio to the one that sent it from the device above, or keeps it for when that is known.
-    fn adopt(&mut self, bio: BioId, op: Op, child: Child, e: &Event, sink: &mut impl Sink) {
+    fn adopt(&mut self, bio: BioId, op: Op, child: Child, e: &Event, sink: &mut dyn Sink) {
         let rows = &mut self.devices[child.upper as usize].rows;
         let Some((parent, since)) = child.parent.and_then(|p| Some((p, self.bios.get(p)?.queued))) else {
             let orphan = Orphan { bio, op, queued: e.time, completed: None, found: false };

@@ -14,7 +14,7 @@ const PUSHES_LOG: &str = "xlog_cil_push_work";
 
 impl Watch {
     /// A task that slept for a page outside of any system call runs again: a page fault is over.
-    pub(crate) fn page_fault(&mut self, e: &TaskEvent, next: Tid, names: &Names, over: &mut impl Over) {
+    pub(crate) fn page_fault(&mut self, e: &TaskEvent, next: Tid, names: &Names, over: &mut dyn Over) {
         let Some(thread) = self.history.thread(next) else { return };
         // Who was woken on its way to sleep has the stack, but no sleep.
         let slept = |s: &&Stretch| match s.state {
@@ -101,7 +101,7 @@ impl Watch {
         dev: DevId,
         phase: CommitPhase,
         names: &Names,
-        over: &mut impl Over,
+        over: &mut dyn Over,
     ) {
         self.kinds.insert(dev, Fs::Ext4);
         if phase == CommitPhase::Start {
@@ -120,7 +120,7 @@ impl Watch {
         self.end(operation, names, over);
     }
 
-    pub(crate) fn writeback_end(&mut self, e: &TaskEvent, names: &Names, over: &mut impl Over) {
+    pub(crate) fn writeback_end(&mut self, e: &TaskEvent, names: &Names, over: &mut dyn Over) {
         let Some(thread) = self.history.thread_mut(e.tid) else { return };
         let Some(WritingBack { disk, inode, from, .. }) = thread.writing_back.take() else { return };
         let dev = self.history.writers.place(disk).unwrap_or(disk);

@@ -10,7 +10,7 @@ use life::Names;
 use trace::{Call, DevId, Fs, Left, TaskEvent};
 
 impl Watch {
-    pub(crate) fn enter(&mut self, e: &TaskEvent, call: Call, args: [u64; 4], over: &mut impl Over) {
+    pub(crate) fn enter(&mut self, e: &TaskEvent, call: Call, args: [u64; 4], over: &mut dyn Over) {
         let fd = call.has_fd().then_some(args[0] as i32);
         let process = self.process_of(e.tid);
         let known = fd.and_then(|fd| self.files.get(process, fd));
@@ -52,7 +52,7 @@ impl Watch {
         call: Call,
         result: i64,
         names: &Names,
-        over: &mut impl Over,
+        over: &mut dyn Over,
     ) {
         let Some(thread) = self.history.thread_mut(e.tid) else { return };
         // Of another call than the one that began: what lies between was lost.

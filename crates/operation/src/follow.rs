@@ -8,6 +8,11 @@ use life::{Bio, BioNumber, ByClass, Lives, Names, Plug, Remapped, Request, Share
 use std::ops::Range;
 use trace::{Batch, DevId, Nanos};
 
+/// Whoever wants to know of both. One version of the machinery serves all of them: it is called twice or three times a request.
+pub trait Listener: Sink + Over {}
+
+impl<T: Sink + Over> Listener for T {}
+
 /// Follows the lives of requests and what tasks did.
 #[derive(Default)]
 pub struct Follow {
@@ -22,7 +27,7 @@ impl Follow {
     }
 
     /// Takes in a batch. `to` is told of every request, bio and operation that is over.
-    pub fn feed<T: Sink + Over>(&mut self, batch: &Batch, to: &mut T) {
+    pub fn feed(&mut self, batch: &Batch, to: &mut dyn Listener) {
         if batch.tasks.is_empty() && self.watch.is_empty() {
             return self.lives.feed(batch, to);
         }
@@ -37,7 +42,7 @@ impl Follow {
         self.watch.end_of_batch();
     }
 
-    fn blocks<T: Sink + Over>(&mut self, batch: &Batch, range: Range<usize>, to: &mut T) {
+    fn blocks(&mut self, batch: &Batch, range: Range<usize>, to: &mut dyn Listener) {
         for event in batch.events.get(range).unwrap_or_default() {
             self.watch.block(event);
             let mut both = Both { watch: &mut self.watch, to };
@@ -82,13 +87,15 @@ impl Follow {
 }
 
 /// Tells the watch of what is completed, and then whoever asked.
-struct Both<'a, T> {
+struct Both<'a> {
     watch: &'a mut Watch,
-    to: &'a mut T,
+    to: &'a mut dyn Listener,
 }
 
-impl<T: Sink + Over> Sink for Both<'_, T> {
-    const SHARES: bool = T::SHARES;
+impl Sink for Both<'_> {
+    fn shares(&self) -> bool {
+        self.to.shares()
+    }
 
     fn issued(&mut self, dev: DevId, now: Nanos, shares: &[Share]) {
         self.to.issued(dev, now, shares);

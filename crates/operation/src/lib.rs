@@ -27,7 +27,7 @@ mod writers;
 
 pub use account::{Account, Hop, Node, Part, Waits};
 pub use company::{company, runners, Companion};
-pub use follow::Follow;
+pub use follow::{Follow, Listener};
 pub use history::{Freed, History};
 pub use known::{Below, Known, KnownFile};
 pub use operation::{Kind, Operation};

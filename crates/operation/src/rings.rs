@@ -43,7 +43,7 @@ impl Watch {
 
     /// A bio is over; where `io_submit` had sent it, so is an operation.
     /// What a stacked device sent on for it is no operation of its own.
-    pub(crate) fn aio_complete(&mut self, b: &Bio, entry: &Entry, names: &Names, over: &mut impl Over) {
+    pub(crate) fn aio_complete(&mut self, b: &Bio, entry: &Entry, names: &Names, over: &mut dyn Over) {
         if let Some(aio) = self.aios.remove(&(b.dev, b.start)).filter(|_| !b.is_child()) {
             let account = Walk::of_bio(&self.history, b, entry, aio.from);
             let operation = Operation {
@@ -70,7 +70,7 @@ impl Watch {
         request: u64,
         result: i64,
         names: &Names,
-        over: &mut impl Over,
+        over: &mut dyn Over,
     ) {
         let Some(ring) = self.rings.remove(&request) else { return };
         let wake = self.wake(e);

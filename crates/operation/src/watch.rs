@@ -114,7 +114,7 @@ impl Watch {
     }
 
     /// A request was completed by the block event at hand.
-    pub fn request(&mut self, r: &Request, names: &Names, over: &mut impl Over) {
+    pub fn request(&mut self, r: &Request, names: &Names, over: &mut dyn Over) {
         let sent = self.sent.take(r.dev, r.start, r.bytes);
         for (sent_for, bytes) in &sent {
             over.sent_for(r, sent_for, *bytes, names);
@@ -125,7 +125,7 @@ impl Watch {
 
     /// A bio was completed by the block event at hand. Those of devices without requests are what tasks are woken by;
     /// those that `io_submit` sent are operations; those that a stacked device sent explain its own bio.
-    pub fn bio(&mut self, b: &Bio, names: &Names, over: &mut impl Over) {
+    pub fn bio(&mut self, b: &Bio, names: &Names, over: &mut dyn Over) {
         let is_stacked = !b.by_request || b.is_child();
         if !is_stacked && !self.aios.contains_key(&(b.dev, b.start)) {
             return;
@@ -177,7 +177,7 @@ impl Watch {
     }
 
     /// Takes in what a task did. Operations that are over go to `over`.
-    pub fn task(&mut self, e: &TaskEvent, batch: &Batch, names: &Names, over: &mut impl Over) {
+    pub fn task(&mut self, e: &TaskEvent, batch: &Batch, names: &Names, over: &mut dyn Over) {
         if !self.began {
             self.began = true;
             self.history.horizon = e.time;
@@ -325,18 +325,18 @@ impl Watch {
         Wake { time: e.time, by: e.tid, context: e.context, cpu: e.cpu, served }
     }
 
-    pub(crate) fn end(&self, o: Operation, names: &Names, over: &mut impl Over) {
+    pub(crate) fn end(&self, o: Operation, names: &Names, over: &mut dyn Over) {
         let account = Walk::of_task(&self.history, o.tid, o.from, o.to);
         self.tell(o, account, names, over);
     }
 
     /// Tells of an operation, with its process.
-    pub(crate) fn tell(&self, o: Operation, account: Account, names: &Names, over: &mut impl Over) {
+    pub(crate) fn tell(&self, o: Operation, account: Account, names: &Names, over: &mut dyn Over) {
         let o = Operation { process: self.processes.get(&o.tid).copied(), ..o };
         over.operation(&o, account, names, &self.history);
     }
 
-    fn switch(&mut self, e: &TaskEvent, left: Left, next: Tid, names: &Names, over: &mut impl Over) {
+    fn switch(&mut self, e: &TaskEvent, left: Left, next: Tid, names: &Names, over: &mut dyn Over) {
         if let Some(thread) = self.history.thread_mut(e.tid) {
             let state = if left == Left::Preempted { State::Preempted } else { State::Asleep(left) };
             thread.becomes(e.time, state, e.cpu);

@@ -12,7 +12,7 @@ use crate::tasks::Tasks;
 use crate::traffic::Flow;
 use ledger::{Ledger, Reason};
 use life::{Bio, ByClass, Class, Names, Plug, Request, Sink, Tally};
-use operation::{Account, Follow, History, Known, Operation, Outside, Over, SentFor};
+use operation::{Account, Follow, History, Known, Listener, Operation, Outside, Over, SentFor};
 use rustc_hash::FxHashMap;
 use trace::{Action, Batch, Bytes, DevId, Nanos};
 
@@ -92,7 +92,7 @@ impl Analysis {
     }
 
     /// The same, and tells `also` of every life: whoever wants more of it need not follow the events again.
-    pub fn feed_with(&mut self, batch: &Batch, also: &mut (impl Sink + Over)) {
+    pub fn feed_with(&mut self, batch: &Batch, also: &mut dyn Listener) {
         self.follow.feed(batch, &mut Pair(&mut self.found, also));
     }
 
@@ -153,7 +153,7 @@ impl Analysis {
 
 /// What the lives told so far.
 #[derive(Default)]
-struct Found {
+pub(crate) struct Found {
     devices: Vec<Device>,
     which: FxHashMap<DevId, usize>,
     recent: Option<(DevId, usize)>,

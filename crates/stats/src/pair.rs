@@ -1,14 +1,17 @@
 //! Two who want to know of the same lives: the events are followed once for both.
 
-use life::{Bio, ByClass, Names, Plug, Remapped, Request, Share, Sink};
-use operation::{Account, History, Operation, Outside, Over, SentFor};
+use crate::analysis::Found;
+use life::{Bio, BioNumber, ByClass, Names, Plug, Remapped, Request, Share, Sink};
+use operation::{Account, History, Listener, Operation, Outside, Over, SentFor};
 use trace::{Bytes, DevId, Nanos};
 
 /// Both are told of everything, the first one first.
-pub struct Pair<'a, A, B>(pub &'a mut A, pub &'a mut B);
+pub(crate) struct Pair<'a>(pub &'a mut Found, pub &'a mut dyn Listener);
 
-impl<A: Sink, B: Sink> Sink for Pair<'_, A, B> {
-    const SHARES: bool = A::SHARES || B::SHARES;
+impl Sink for Pair<'_> {
+    fn shares(&self) -> bool {
+        self.0.shares() || self.1.shares()
+    }
 
     fn issued(&mut self, dev: DevId, now: Nanos, shares: &[Share]) {
         self.0.issued(dev, now, shares);
@@ -35,6 +38,11 @@ impl<A: Sink, B: Sink> Sink for Pair<'_, A, B> {
         self.1.bio(bio, names);
     }
 
+    fn adopted(&mut self, child: BioNumber, parent: BioNumber) {
+        self.0.adopted(child, parent);
+        self.1.adopted(child, parent);
+    }
+
     fn plug(&mut self, plug: &Plug, names: &Names) {
         self.0.plug(plug, names);
         self.1.plug(plug, names);
@@ -46,7 +54,7 @@ impl<A: Sink, B: Sink> Sink for Pair<'_, A, B> {
     }
 }
 
-impl<A: Over, B: Over> Over for Pair<'_, A, B> {
+impl Over for Pair<'_> {
     fn operation(&mut self, o: &Operation, account: Account, names: &Names, history: &History) {
         self.0.operation(o, account.clone(), names, history);
         self.1.operation(o, account, names, history);

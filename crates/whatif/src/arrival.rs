@@ -82,7 +82,9 @@ impl Gather {
 }
 
 impl Sink for Gather {
-    const SHARES: bool = true;
+    fn shares(&self) -> bool {
+        true
+    }
 
     fn carried(&mut self, r: &Request, shares: &[Share], names: &Names) {
         let to = self.devices.entry(r.dev).or_default();

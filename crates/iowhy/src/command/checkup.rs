@@ -178,3 +178,17 @@ impl Load {
         Err(Failure::Other { what: format!("the load cannot be run: {e}"), help: None })
     }
 }
+
+/// What a checkup starts itself as, to restore a setting should it be killed: not for people.
+#[derive(Args)]
+pub struct Guard {
+    /// The journal that says what to restore
+    pub journal: PathBuf,
+}
+
+impl Guard {
+    /// Waits for the end of whoever started it.
+    pub fn run(self) -> Result<(), Failure> {
+        Ok(checkup::stand_guard(&self.journal)?)
+    }
+}

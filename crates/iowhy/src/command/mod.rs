@@ -37,6 +37,7 @@ pub fn run(command: Command) -> Result<(), Failure> {
         Command::Events(c) => c.run(),
         Command::Checkup(c) => c.run(),
         Command::CheckupLoad(c) => c.run(),
+        Command::CheckupGuard(c) => c.run(),
         Command::Causes(c) => c.run(),
         Command::Completions(c) => c.run(),
         Command::Record(c) => c.run(),

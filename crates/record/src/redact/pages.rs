@@ -64,7 +64,9 @@ impl Scrubber {
         let others =
             head.systems.iter().flat_map(|(system, all)| all.iter().map(move |f| (system.as_str(), f)));
         for (system, text) in ftrace.chain(others) {
-            formats.add(EventFormat::parse(system, text)?);
+            let format = EventFormat::parse(system, text)?;
+            format.fields().map_err(|what| format!("the format of {}: {what}", format.name))?;
+            formats.add(format);
         }
         let events = formats.events().iter().map(Event::of).collect();
         Ok(Scrubber { layout, formats, events })
@@ -169,7 +171,7 @@ impl Event {
         let kernels = |name: &str| {
             KERNELS_WORDS.iter().any(|(s, f)| (*s == "*" || **s == *format.system) && *f == name)
         };
-        for field in &format.fields {
+        for field in format.fields().unwrap_or_default() {
             let text = field.ctype.split(' ').any(|w| w == "char") && !matches!(field.slot.kind, Kind::Int);
             if !text || kernels(&field.name) {
                 continue;

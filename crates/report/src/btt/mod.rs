@@ -302,7 +302,9 @@ impl Files {
 }
 
 impl Sink for Files {
-    const SHARES: bool = true;
+    fn shares(&self) -> bool {
+        true
+    }
 
     fn issued(&mut self, dev: DevId, now: Nanos, shares: &[Share]) {
         let (zero, Some(at)) = (self.zero(), self.place(dev)) else { return };

@@ -15,7 +15,8 @@
 
 use super::cursor::{Record, Step};
 use super::format::{EventFormat, Formats, Slot};
-use super::names::{namings, Names, Naming};
+use super::names::{naming, Names, Naming};
+use super::plans::Plans;
 use super::rwbs;
 use crate::event::{Action, Batch, Detail, Event, Flags};
 use crate::units::{Bytes, DevId, Sector, Tid};
@@ -101,8 +102,8 @@ fn dev(record: &Record, slot: Slot) -> DevId {
 /// Turns records into events.
 #[derive(Debug)]
 pub struct Blocks {
-    plans: Vec<Option<Plan>>,
-    namings: Vec<Naming>,
+    plans: Plans<Plan>,
+    namings: Plans<Naming>,
     names: Names,
     /// The device of each thread's last request.
     last_dev: FxHashMap<u32, DevId>,
@@ -116,8 +117,8 @@ impl Blocks {
     /// `cmdlines`: the kernel's `saved_cmdlines`.
     pub fn new(formats: &Formats, cmdlines: &[u8]) -> Blocks {
         Blocks {
-            plans: formats.events().iter().map(Plan::of).collect(),
-            namings: namings(formats),
+            plans: Plans::new(formats.events().len(), Plan::of),
+            namings: Plans::new(formats.events().len(), naming),
             names: Names::new(cmdlines),
             last_dev: FxHashMap::default(),
             owner: vec![None; formats.events().len()],
@@ -130,10 +131,10 @@ impl Blocks {
     pub fn take(&mut self, step: &Step, batch: &mut Batch) {
         match step {
             Step::Record(record) => {
-                if let Some(plan) = self.plans[record.index] {
+                if let Some(plan) = self.plans.of(record) {
                     self.block(&plan, record, batch);
-                } else {
-                    for (comm, tid) in self.namings[record.index].into_iter().flatten() {
+                } else if let Some(naming) = self.namings.of(record) {
+                    for (comm, tid) in naming.into_iter().flatten() {
                         self.name(record.int(tid) as u32, record.bytes(comm), record, batch);
                     }
                 }

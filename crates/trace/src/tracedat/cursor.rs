@@ -253,6 +253,10 @@ impl Cursor {
     /// What was lost, damaged, or not known so far.
     pub fn quality(&self) -> Quality {
         let mut q = self.quality.clone();
+        for (index, what) in self.formats.broken() {
+            q.unknown += self.counts[index];
+            q.note(what);
+        }
         for s in &self.streams {
             q.damaged_bytes += s.damage.bytes;
             q.cut_records += s.damage.cut;

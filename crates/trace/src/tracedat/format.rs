@@ -17,6 +17,7 @@
 //! (`__rel_loc`: counted from the end of that word). Source: kernel, include/trace/stages/.
 
 use super::bytes::{until_nul, Order};
+use std::sync::OnceLock;
 
 /// How a field's bytes are to be taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -101,8 +102,9 @@ pub struct Field {
     pub slot: Slot,
 }
 
-/// One event's layout.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// One event's layout. A recording may carry thousands, of which few occur and fewer are read: fields are looked at when they
+/// are asked for.
+#[derive(Clone, Debug, Default)]
 pub struct EventFormat {
     /// The group it belongs to (`block`, `sched`, `raw_syscalls`, `ftrace`).
     pub system: Box<str>,
@@ -110,25 +112,22 @@ pub struct EventFormat {
     pub name: Box<str>,
     /// The number that its records carry.
     pub id: u16,
-    /// Fields in file order, the `common_` ones first.
-    pub fields: Vec<Field>,
+    /// The lines behind the name and the number, without how it is printed.
+    text: Box<[u8]>,
+    fields: OnceLock<Result<Vec<Field>, String>>,
 }
 
 impl EventFormat {
-    /// Reads a `format` text. `Err` says what is wrong with it. A trace.dat may have thousands, of which few occur.
+    /// Reads a `format` text up to its fields. `Err` says what is wrong with it.
     pub fn parse(system: &str, text: &[u8]) -> Result<EventFormat, String> {
         let mut e = EventFormat { system: system.into(), ..EventFormat::default() };
         let mut id = None;
         let mut rest = until_nul(text);
-        // How it is printed comes last, is long, and is of no use here.
-        while !rest.is_empty() && !rest.starts_with(b"print fmt:") {
+        while !rest.is_empty() && !rest.starts_with(b"format:") {
             let (line, behind) = cut(rest, b'\n').unwrap_or((rest, &[]));
             rest = behind;
             let line = line.trim_ascii();
-            if let Some(field) = line.strip_prefix(b"field:") {
-                let cannot_read = || format!("cannot read the field \"{}\"", String::from_utf8_lossy(line));
-                e.fields.push(parse_field(field).ok_or_else(cannot_read)?);
-            } else if let Some(name) = line.strip_prefix(b"name:") {
+            if let Some(name) = line.strip_prefix(b"name:") {
                 e.name = text_of(name);
             } else if let Some(n) = line.strip_prefix(b"ID:") {
                 id = number(n).and_then(|n| u16::try_from(n).ok());
@@ -138,12 +137,29 @@ impl EventFormat {
             return Err("an event format without a name".into());
         }
         e.id = id.ok_or_else(|| format!("event {} has no ID from 0 to 65535", e.name))?;
+        // How it is printed comes last, is long, and is of no use here.
+        let end = memchr::memmem::find(rest, b"\nprint fmt:").unwrap_or(rest.len());
+        e.text = rest[..end].into();
         Ok(e)
+    }
+
+    /// Fields in file order, the `common_` ones first. `Err` says what is wrong with them.
+    pub fn fields(&self) -> Result<&[Field], &str> {
+        let fields = self.fields.get_or_init(|| {
+            let lines = self.text.split(|b| *b == b'\n').map(<[u8]>::trim_ascii);
+            let fields = lines.filter_map(|line| Some((line, line.strip_prefix(b"field:")?)));
+            let read = |(line, field): (&[u8], &[u8])| {
+                let cannot_read = || format!("cannot read the field \"{}\"", String::from_utf8_lossy(line));
+                parse_field(field).ok_or_else(cannot_read)
+            };
+            fields.map(read).collect()
+        });
+        fields.as_deref().map_err(String::as_str)
     }
 
     /// A field by its name.
     pub fn field(&self, name: &str) -> Option<&Field> {
-        self.fields.iter().find(|f| &*f.name == name)
+        self.fields().ok()?.iter().find(|f| &*f.name == name)
     }
 
     /// Where the first of these names lies; an absent slot if the event has none of them.
@@ -268,6 +284,16 @@ impl Formats {
         self.by_id[id] = self.events.len() as u16;
     }
 
+    /// What is wrong with layouts that were looked at and make no sense, with their index. One event less is no reason to
+    /// refuse the others.
+    pub fn broken(&self) -> impl Iterator<Item = (usize, String)> + '_ {
+        let wrong = |e: &EventFormat| match e.fields.get() {
+            Some(Err(what)) => Some(format!("the format of {}: {what}", e.name)),
+            _ => None,
+        };
+        self.events.iter().enumerate().filter_map(move |(i, e)| Some((i, wrong(e)?)))
+    }
+
     /// Which event a record is, as an index into [`Formats::events`].
     #[inline]
     pub fn index_of(&self, order: Order, record: &[u8]) -> Result<usize, u16> {
@@ -317,7 +343,7 @@ mod tests {
     #[test]
     fn fields_of_every_kind() {
         let e = EventFormat::parse("block", TEXT.as_bytes()).unwrap();
-        assert_eq!((&*e.name, e.id, e.fields.len()), ("block_rq_issue", 2104, 7));
+        assert_eq!((&*e.name, e.id, e.fields().unwrap().len()), ("block_rq_issue", 2104, 7));
         assert_eq!(e.field("who").unwrap().slot.kind, Kind::Int);
         assert_eq!(e.field("rwbs").unwrap().slot.kind, Kind::Array(1));
         assert_eq!(e.field("cmd").unwrap().slot.kind, Kind::Elsewhere { relative: false });
@@ -345,8 +371,13 @@ mod tests {
 
     #[test]
     fn broken_texts_are_refused() {
-        for bad in ["", "name: x\n", "name: x\nID: 70000\n", "name: x\nID: 1\n\tfield:int a;\toffset:z;\n"] {
+        for bad in ["", "name: x\n", "name: x\nID: 70000\n"] {
             assert!(EventFormat::parse("s", bad.as_bytes()).is_err(), "{bad:?}");
         }
+        let bad = "name: x\nID: 1\nformat:\n\tfield:int a;\toffset:z;\n";
+        let mut formats = Formats::default();
+        formats.add(EventFormat::parse("s", bad.as_bytes()).unwrap());
+        let (at, said) = formats.broken().next().unwrap();
+        assert!(at == 0 && said.starts_with("the format of x: cannot read the field"), "{said:?}");
     }
 }

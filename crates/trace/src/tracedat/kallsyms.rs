@@ -61,7 +61,11 @@ const BYTES_PER_SYMBOL: usize = 90;
 /// The address of a line that is code, and where in it the name begins. Example: `ffffffff81000000 T _text` is
 /// (0xffffffff81000000, 19). Half of all lines are data and end at their kind: what is read of each counts.
 fn code(line: &[u8]) -> Option<(u64, usize)> {
-    let space = line.iter().position(|b| *b == b' ')?;
+    // A 64-bit address has 16 digits.
+    let space = match line.get(16) {
+        Some(b' ') => 16,
+        _ => line.iter().position(|b| *b == b' ')?,
+    };
     let (kind, name) = (line.get(space + 1)?, space + 3);
     if !matches!(kind, b't' | b'T' | b'w' | b'W') || line.get(space + 2) != Some(&b' ') {
         return None;

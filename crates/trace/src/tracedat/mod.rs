@@ -22,6 +22,7 @@ mod format;
 mod kallsyms;
 mod names;
 mod page;
+mod plans;
 mod raw;
 mod rwbs;
 mod section;

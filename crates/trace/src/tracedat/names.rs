@@ -3,7 +3,7 @@
 //! A name is told when a thread first appears and when it changes (`execve`, `prctl`). Memory is bounded: a
 //! trace with more threads than [`MAX_NAMES`] forgets and tells again.
 
-use super::format::{Formats, Slot};
+use super::format::{EventFormat, Slot};
 use rustc_hash::FxHashMap;
 
 /// Threads whose names are kept: twice the default `pid_max`, 2 MB.
@@ -15,9 +15,9 @@ type Comm = [u8; 16];
 /// Fields of one event that name a thread: the name's and the thread's.
 pub type Naming = [Option<(Slot, Slot)>; 2];
 
-/// Which fields of each event name threads, by event index. The events are those that name threads other than
-/// the one that runs, or that run on every change.
-pub fn namings(formats: &Formats) -> Vec<Naming> {
+/// Which fields of an event name threads, if it is one that names threads other than the one that runs, or that runs on every
+/// change.
+pub fn naming(event: &EventFormat) -> Option<Naming> {
     const EVENTS: &[(&str, &str, &str, &str)] = &[
         ("sched", "sched_switch", "prev_comm", "prev_pid"),
         ("sched", "sched_switch", "next_comm", "next_pid"),
@@ -27,18 +27,15 @@ pub fn namings(formats: &Formats) -> Vec<Naming> {
         ("task", "task_rename", "newcomm", "pid"),
         ("task", "task_newtask", "comm", "pid"),
     ];
-    let of = |event: &super::format::EventFormat| {
-        let mut out = [None; 2];
-        let named = EVENTS.iter().filter(|e| *e.0 == *event.system && *e.1 == *event.name);
-        for (at, (_, _, comm, tid)) in named.enumerate().take(2) {
-            let (comm, tid) = (event.slot(&[comm]), event.slot(&[tid]));
-            if comm.present && tid.present {
-                out[at] = Some((comm, tid));
-            }
+    let mut naming = [None; 2];
+    let named = EVENTS.iter().filter(|e| *e.0 == *event.system && *e.1 == *event.name);
+    for (at, (_, _, comm, tid)) in named.enumerate().take(2) {
+        let (comm, tid) = (event.slot(&[comm]), event.slot(&[tid]));
+        if comm.present && tid.present {
+            naming[at] = Some((comm, tid));
         }
-        out
-    };
-    formats.events().iter().map(of).collect()
+    }
+    naming.iter().any(Option::is_some).then_some(naming)
 }
 
 /// The names told so far.

@@ -7,6 +7,7 @@
 use super::cursor::{Record, Step};
 use super::format::{EventFormat, Formats, Slot};
 use super::kallsyms::{Stacks, Symbols};
+use super::plans::Plans;
 use crate::event::{Batch, Detail};
 use crate::syscall::{Call, Calls};
 use crate::task_event::{CommitPhase, Context, Fs, Left, TaskEvent, TextId, What, NO_FLAGS};
@@ -108,7 +109,7 @@ impl Plan {
 /// Turns records into task events.
 #[derive(Debug)]
 pub struct Tasks {
-    plans: Vec<Option<Plan>>,
+    plans: Plans<Plan>,
     stacks: Option<Stacks>,
     calls: Calls,
     /// Bytes of the kernel's `long`.
@@ -131,7 +132,7 @@ impl Tasks {
     pub fn new(formats: &Formats, long: usize, machine: Option<&str>) -> Tasks {
         let calls = Calls::of_machine(machine.unwrap_or("x86_64")).unwrap_or(Calls::NONE);
         Tasks {
-            plans: formats.events().iter().map(Plan::of).collect(),
+            plans: Plans::new(formats.events().len(), Plan::of),
             stacks: Stacks::of(formats, long),
             calls,
             long,
@@ -147,11 +148,11 @@ impl Tasks {
 
     /// Whether names of functions will be needed for this record, and were not read yet.
     #[inline]
-    pub fn needs_symbols(&self, step: &Step) -> bool {
+    pub fn needs_symbols(&mut self, step: &Step) -> bool {
         let Step::Record(r) = step else { return false };
         self.symbols.is_none()
             && (self.stacks.is_some_and(|s| s.index == r.index)
-                || matches!(self.plans[r.index], Some(Plan::WorkQueued { .. } | Plan::WorkStart { .. })))
+                || matches!(self.plans.of(r), Some(Plan::WorkQueued { .. } | Plan::WorkStart { .. })))
     }
 
     /// Gives the names of functions.
@@ -164,7 +165,7 @@ impl Tasks {
     pub fn take(&mut self, step: &Step, batch: &mut Batch) {
         match step {
             Step::Record(record) => {
-                let what = match self.plans[record.index] {
+                let what = match self.plans.of(record) {
                     Some(plan) => self.plan(plan, record, batch),
                     None if self.stacks.is_some_and(|s| s.index == record.index) => {
                         self.stack(record, batch).map(What::Stack)

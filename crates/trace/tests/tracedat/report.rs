@@ -78,7 +78,8 @@ pub fn compare(file: &Path, options: &[&str]) -> u64 {
 }
 
 fn compare_fields(r: &Record, text: &str, symbols: &Symbols, strings: &Strings, line: &str) {
-    let fields: Vec<_> = r.event.fields.iter().filter(|f| !f.name.starts_with("common_")).collect();
+    let fields: Vec<_> =
+        r.event.fields().expect("fields").iter().filter(|f| !f.name.starts_with("common_")).collect();
     let mut rest = text.trim_start();
     for (i, f) in fields.iter().enumerate() {
         let title = format!("{}=", f.name);
