@@ -44,7 +44,6 @@ pub fn announce(plan: &Plan, place: &Place, trial: bool) -> String {
 /// The screen.
 pub fn render(c: &Checkup) -> String {
     let mut out = String::new();
-    let p = &c.probe;
     let disk = c.place.disk.as_deref().unwrap_or("no block device");
     let _ = writeln!(
         out,
@@ -62,15 +61,7 @@ pub fn render(c: &Checkup) -> String {
         words::bytes(c.most_bytes),
         if c.recorded { "recorded" } else { "not all was recorded" }
     );
-    let _ = writeln!(
-        out,
-        "\nTHIS DISK  a read of 4 KiB takes {} (p99 {}); x{} as many at depth {}; it writes {}/s",
-        words::ns(p.floor.p50_ns),
-        words::ns(p.floor.p99_ns),
-        words::three(p.parallelism),
-        p.knee_depth,
-        words::bytes(p.write_bytes_per_second)
-    );
+    let _ = writeln!(out, "\nTHIS DISK  {}", disk_in_words(c));
     out.push('\n');
     for s in &c.scenarios {
         scenario(&mut out, s);
@@ -101,6 +92,19 @@ pub fn render(c: &Checkup) -> String {
         }
     }
     out
+}
+
+/// What the probe found of the disk.
+pub(crate) fn disk_in_words(c: &Checkup) -> String {
+    let p = &c.probe;
+    format!(
+        "a read of 4 KiB takes {} (p99 {}); {} times as many at depth {}; it writes {}/s",
+        words::ns(p.floor.p50_ns),
+        words::ns(p.floor.p99_ns),
+        words::three(p.parallelism),
+        p.knee_depth,
+        words::bytes(p.write_bytes_per_second)
+    )
 }
 
 /// What came of a trial, in a sentence.
@@ -188,19 +192,7 @@ fn numbers(s: &Scenario) -> String {
 
 /// Breaks words into lines behind a mark.
 pub(crate) fn wrap(out: &mut String, mark: &str, words: &str) {
-    let indent = " ".repeat(mark.len());
-    let mut line = mark.to_string();
-    let mut empty = true;
-    for word in words.split_whitespace() {
-        if !empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
-            let _ = writeln!(out, "{}", line.trim_end());
-            (line, empty) = (indent.clone(), true);
-        }
-        if !empty {
-            line.push(' ');
-        }
-        line.push_str(word);
-        empty = false;
+    for line in report::wrap::wrap(words, WIDTH, mark, &" ".repeat(mark.len())) {
+        let _ = writeln!(out, "{line}");
     }
-    let _ = writeln!(out, "{}", line.trim_end());
 }

@@ -18,7 +18,7 @@ mod slowest;
 mod tables;
 mod told;
 pub mod where_time;
-mod wrap;
+pub mod wrap;
 
 pub use btt::{BttExport, BttOptions};
 pub use compare::{

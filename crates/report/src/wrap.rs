@@ -5,7 +5,7 @@ use textwrap::{Options, WordSplitter};
 
 /// A text in lines of so many columns, the first and the others behind what they begin with. A word that is longer than a
 /// line stands out.
-pub(crate) fn wrap(text: &str, width: usize, first: &str, other: &str) -> Vec<String> {
+pub fn wrap(text: &str, width: usize, first: &str, other: &str) -> Vec<String> {
     let options = Options::new(width)
         .initial_indent(first)
         .subsequent_indent(other)

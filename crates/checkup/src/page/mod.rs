@@ -51,7 +51,7 @@ fn list(words: &[String]) -> String {
 }
 
 fn head(c: &Checkup) -> String {
-    let (p, suffers) = (&c.probe, c.scenarios.iter().filter(|s| s.verdict == "suffers").count());
+    let suffers = c.scenarios.iter().filter(|s| s.verdict == "suffers").count();
     let unknown = c.scenarios.iter().filter(|s| s.verdict != "suffers" && s.verdict != "good").count();
     let (class, verdict) = match (suffers, unknown) {
         (0, 0) => ("good", "A clean bill: nothing that others suffered from was found here".to_string()),
@@ -69,14 +69,7 @@ fn head(c: &Checkup) -> String {
         words::bytes(c.written_bytes),
         words::bytes(c.most_bytes)
     );
-    let disk = format!(
-        "This disk: a read of 4 KiB takes {} (p99 {}); {} times as many at depth {}; it writes {}/s",
-        words::ns(p.floor.p50_ns),
-        words::ns(p.floor.p99_ns),
-        words::three(p.parallelism),
-        p.knee_depth,
-        words::bytes(p.write_bytes_per_second)
-    );
+    let disk = format!("This disk: {}", crate::screen::disk_in_words(c));
     format!(
         "<header>\n<h1>Checkup of {}</h1>\n<p class=\"soft\">{}</p>\n</header>\n<p class=\"verdict {class}\">{}</p>\n<p>{}</p>\n",
         escape(&c.place.dir.display().to_string()),

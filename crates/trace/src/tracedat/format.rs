@@ -122,7 +122,7 @@ impl EventFormat {
     pub fn parse(system: &str, text: &[u8]) -> Result<EventFormat, String> {
         let mut e = EventFormat { system: system.into(), ..EventFormat::default() };
         let mut id = None;
-        let mut rest = until_nul(text);
+        let mut rest = memchr::memchr(0, text).map_or(text, |end| &text[..end]);
         while !rest.is_empty() && !rest.starts_with(b"format:") {
             let (line, behind) = cut(rest, b'\n').unwrap_or((rest, &[]));
             rest = behind;
