@@ -134,7 +134,7 @@ pub fn sort(paths: &[PathBuf]) -> Result<(Option<PathBuf>, Vec<Mail>), Failure> 
         if is_utf16(path) {
             return Err(utf16(Some(path)));
         }
-        if path.is_dir() && trace::open(path).is_err() {
+        if path.is_dir() && !trace::holds_trace(path) {
             let texts = in_folder(path);
             // Settings lie beside every recording: alone they do not hide that it cannot be opened.
             if texts.iter().any(Mail::has_readings) {

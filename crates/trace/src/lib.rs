@@ -28,7 +28,7 @@ mod units;
 pub use error::Error;
 pub use event::{Action, Batch, Detail, Event, Flags, Span};
 pub use input::Input;
-pub use open::{open, open_standard_input, Recording, LONGEST_LETTER};
+pub use open::{holds_trace, open, open_standard_input, Recording, LONGEST_LETTER};
 pub use part::Part;
 pub use place::Place;
 pub use quality::{LossAt, Quality};

@@ -109,7 +109,7 @@ fn per_cpu_files(folder: &Path) -> Vec<(PathBuf, PerCpu)> {
 pub(crate) const TRACE: &str = "trace.dat";
 
 /// Whether [`open_folder`] finds something to open.
-pub(crate) fn holds_trace(folder: &Path) -> bool {
+pub fn holds_trace(folder: &Path) -> bool {
     [TRACE, HEAD].iter().any(|name| folder.join(name).is_file()) || !per_cpu_files(folder).is_empty()
 }
 
