@@ -92,7 +92,7 @@ record() {
   beside=
   if [ -n "$BESIDE" ]; then set -m; (eval "$BESIDE") > beside.txt 2>&1 & beside=$!; set +m; sleep ${LEAD:-0.2}; fi
   workers -r 1
-  "$IOWHY" record --device $dev -o $1 -- bash -euc "$RUN" > run.txt 2> record.txt || { cat run.txt record.txt >&2; return 1; }
+  "$IOWHY" record ${devices:---device $dev} -o $1 -- bash -euc "$RUN" > run.txt 2> record.txt || { cat run.txt record.txt >&2; return 1; }
   workers -o 0
   [ -z "$beside" ] || { kill -KILL -- -$beside 2>/dev/null || true; wait $beside 2>/dev/null || true; beside=; }
 }

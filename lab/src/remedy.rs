@@ -82,11 +82,14 @@ const BY: [&str; 4] = ["p99", "p90", "p50", "mean"];
 
 /// What `compare` says of one kind of operation, by a metric or (if none is named) by the one that tells most.
 ///
-/// The scenario's are those on its file system; where it has none, the requests of its device. What is on an unknown file system may
+/// Where a recording has several devices a kind says on which (`reads on loop1`): then the one that matters most stands first, and
+/// is taken. The scenario's are those on its file system; where it has none, the requests of its device. What is on an unknown file system may
 /// be anybody's on the machine, and is taken only where there is nothing else.
 fn told(compared: &Value, kind: &str, by: &str) -> Option<(String, String)> {
     let rows = compared["operations"].as_array()?;
-    let named = |r: &&Value, fits: &dyn Fn(&str) -> bool| r["what"].as_str().is_some_and(fits);
+    let named = |r: &&Value, fits: &dyn Fn(&str) -> bool| {
+        r["what"].as_str().is_some_and(|w| fits(&without_device(w)))
+    };
     let (on, elsewhere) = (format!("{kind} ("), format!("{kind} (unknown)"));
     let row = rows
         .iter()
@@ -122,6 +125,14 @@ fn told(compared: &Value, kind: &str, by: &str) -> Option<(String, String)> {
         m["ratio"].as_f64().unwrap_or(0.0)
     );
     Some((text(&m["outcome"]), sentence))
+}
+
+/// `reads on loop1 (ext4)` is `reads (ext4)`.
+fn without_device(what: &str) -> String {
+    match what.split_once(" on ") {
+        Some((kind, rest)) => kind.to_string() + rest.find(" (").map_or("", |at| &rest[at..]),
+        None => what.into(),
+    }
 }
 
 #[cfg(test)]
@@ -172,6 +183,11 @@ mod tests {
         };
         assert_eq!(which(&["reads (unknown)", "reads", "reads (ext4)"]).unwrap(), "reads (ext4)");
         assert_eq!(which(&["reads (unknown)", "reads"]).unwrap(), "reads");
+        assert_eq!(
+            which(&["reads on loop1 (unknown)", "reads on loop1", "reads on loop0"]).unwrap(),
+            "reads on loop1"
+        );
+        assert_eq!(which(&["reads on loop1", "reads on loop0 (ext4)"]).unwrap(), "reads on loop0 (ext4)");
         assert_eq!(which(&["libaio reads", "reads (unknown)"]).unwrap(), "reads (unknown)");
         assert_eq!(told(&c, "writes", ""), None);
     }

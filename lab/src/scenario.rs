@@ -41,7 +41,8 @@ pub struct Setting {
     pub mount: String,
     /// bash, before the file system is made: settings of `$queue`.
     pub setup: String,
-    /// bash, once, after it is mounted on `mnt`.
+    /// bash, once, after it is mounted on `mnt`. Where other devices than the disk are to be recorded it sets `devices`, options of
+    /// `iowhy record`.
     pub before: String,
     /// bash, beside the load; begins `lead` seconds before the recording.
     pub beside: String,

@@ -56,7 +56,9 @@ impl Cause for DeviceSaturated {
         for slow in case.slow() {
             let device = slow.time(Reason::Device);
             let left = case.unclaimed(&slow, Reason::Device);
-            if slow.share(left) < MIN_SHARE || (left.0 as f64) < LEFT * device.0 as f64 {
+            let growth = slow.growth();
+            let outside = Outside::of(case, &slow, growth);
+            if slow.share(left + outside.all()) < MIN_SHARE || (left.0 as f64) < LEFT * device.0 as f64 {
                 against.get_or_insert_with(|| match case.main_finding() {
                     Some((other, _)) if slow.share(device) >= MIN_SHARE => format!(
                         "{other} leaves {} of the time of the slowest {}",
@@ -71,10 +73,7 @@ impl Cause for DeviceSaturated {
                 });
                 continue;
             }
-            let growth = slow.growth();
-            if let Some((few, many)) =
-                growth.filter(|(few, many)| (many.mean.0 as f64) < GROWS * few.mean.0 as f64)
-            {
+            if let Some((few, many)) = growth.filter(|g| !grows(*g)) {
                 against = Some(format!(
                     "with {} in the device {} took {} there (mean), with {} {}",
                     others(&many),
@@ -91,7 +90,7 @@ impl Cause for DeviceSaturated {
             let own_time = Nanos((own.0 as f64 * operations) as u64);
             let behind = slow.behind().min(device - own_time);
             let wanted = Nanos((left.0 as f64 * behind.0 as f64 / device.0.max(1) as f64) as u64);
-            if slow.share(wanted) < MIN_SHARE {
+            if slow.share(wanted + outside.all()) < MIN_SHARE {
                 against = Some(format!(
                     "while one of the slowest {} was in the device, it completed {:.1} others: that is {} of their time",
                     slow.words(),
@@ -101,7 +100,7 @@ impl Cause for DeviceSaturated {
                 continue;
             }
             let (busy, served) = (slow.on.depth.busy(), slow.each(|t| t.served));
-            if busy < MEETS_ONE && served < A_LINE {
+            if busy < MEETS_ONE && served < A_LINE && slow.share(outside.all()) < MIN_SHARE {
                 against = Some(format!(
                     "{} was busy {} of the time, and the slowest {} met {served:.1} others there: two that come at the same time \
                      are no line",
@@ -112,13 +111,24 @@ impl Cause for DeviceSaturated {
                 continue;
             }
             let claimed = case.claim(&slow, Reason::Device, wanted);
+            let before = outside.claim(case, &slow);
             let sure = match (slow.is_below(), growth) {
                 (true, _) => Confidence::Medium,
                 (false, None) => Confidence::Medium,
                 (false, Some(_)) => Confidence::High,
             };
-            let v = verdict.take().unwrap_or_else(|| Verdict::begin(self.name())).plus(claimed, sure);
-            verdict = Some(prove(v, case, &slow, growth, claimed));
+            let v =
+                verdict.take().unwrap_or_else(|| Verdict::begin(self.name())).plus(claimed + before, sure);
+            let v = prove(v, case, &slow, growth, claimed);
+            verdict = Some(match before {
+                Nanos(0) => v,
+                _ => v.because(format!(
+                    "the slowest {} stood before {} for {} of their time: it was full, and its driver gave requests back",
+                    slow.words(),
+                    case.name(slow.on.id),
+                    percent(slow.share(before))
+                )),
+            });
         }
         match verdict {
             Some(v) => v.unless("requests as slow with few others in the device as with many"),
@@ -128,6 +138,35 @@ impl Cause for DeviceSaturated {
             },
         }
     }
+}
+
+/// The line before a device that takes no more ([`DeviceBusy`](crate::device_busy)) and would be no faster with more in it.
+struct Outside {
+    requeue: Nanos,
+    scheduler: Nanos,
+}
+
+impl Outside {
+    fn of(case: &Case, slow: &Slow, growth: Option<(DepthRow, DepthRow)>) -> Outside {
+        if !growth.is_some_and(grows) {
+            return Outside { requeue: Nanos(0), scheduler: Nanos(0) };
+        }
+        let (requeue, scheduler) = crate::device_busy::refused(case, slow);
+        Outside { requeue, scheduler }
+    }
+
+    fn all(&self) -> Nanos {
+        self.requeue + self.scheduler
+    }
+
+    fn claim(&self, case: &mut Case, slow: &Slow) -> Nanos {
+        case.claim(slow, Reason::Requeue, self.requeue) + case.claim(slow, Reason::Scheduler, self.scheduler)
+    }
+}
+
+/// Whether a device takes longer with more in it.
+pub(crate) fn grows((few, many): (DepthRow, DepthRow)) -> bool {
+    many.mean.0 as f64 >= GROWS * few.mean.0 as f64
 }
 
 fn prove(
@@ -216,7 +255,7 @@ fn prove(
 }
 
 /// `none`, `1 other`, `4 to 7 others`.
-fn others(row: &DepthRow) -> String {
+pub(crate) fn others(row: &DepthRow) -> String {
     match (row.from, row.to) {
         (0, _) => "none".into(),
         (1, _) => "1 other".into(),

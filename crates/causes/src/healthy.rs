@@ -7,8 +7,9 @@ use crate::case::{Case, MIN_SHARE};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{ns, percent, time};
 use crate::Cause;
+use evidence::Fact;
 use ledger::Reason;
-use trace::Nanos;
+use trace::{DevId, Nanos};
 
 /// The cause.
 pub struct Healthy;
@@ -22,6 +23,20 @@ pub const EXPECTED_DISK: Nanos = Nanos(75_000_000);
 
 /// One operation in a hundred may exceed what is expected, one in a thousand by this factor.
 const OUTLIER: u64 = 10;
+
+/// Whether a device turns, if that is known.
+pub(crate) fn rotational(case: &Case, dev: DevId) -> Option<Fact<bool>> {
+    case.settings(dev).and_then(|s| s.rotational())
+}
+
+/// What Linux expects of a device, and what kind that is.
+pub(crate) fn expected(rotational: &Option<Fact<bool>>) -> (Nanos, String) {
+    match rotational {
+        Some(r) if r.value => (EXPECTED_DISK, format!("a disk that turns (rotational is 1, {})", r.at)),
+        Some(r) => (EXPECTED_FLASH, format!("a device that does not turn (rotational is 0, {})", r.at)),
+        None => (EXPECTED_FLASH, "a device that does not turn".into()),
+    }
+}
 
 impl Cause for Healthy {
     fn name(&self) -> &'static str {
@@ -47,16 +62,8 @@ impl Cause for Healthy {
         let mut v = Verdict::found(self.name(), Nanos(0), Confidence::High);
         for (_, group) in case.groups() {
             let name = case.name(group.dev);
-            let rotational = case.settings(group.dev).and_then(|s| s.rotational());
-            let (expected, kind) = match &rotational {
-                Some(r) if r.value => {
-                    (EXPECTED_DISK, format!("a disk that turns (rotational is 1, {})", r.at))
-                }
-                Some(r) => {
-                    (EXPECTED_FLASH, format!("a device that does not turn (rotational is 0, {})", r.at))
-                }
-                None => (EXPECTED_FLASH, "a device that does not turn".into()),
-            };
+            let rotational = rotational(case, group.dev);
+            let (expected, kind) = expected(&rotational);
             let from = group.tail.threshold;
             let of_operations =
                 group.op.and_then(|op| case.facts.operations.groups.get(&op)).map(|s| &s.latency);

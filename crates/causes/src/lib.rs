@@ -7,9 +7,11 @@ mod access_time;
 mod background_task;
 mod case;
 mod cgroup_limit;
+mod completion_cpu;
 mod counters;
 mod cpu_wait;
 mod damage;
+mod device_busy;
 mod device_errors;
 mod device_saturated;
 mod device_stall;
@@ -23,7 +25,9 @@ mod journal_ordered;
 mod journal_space;
 mod log_force;
 mod log_space;
+mod loop_double_cache;
 mod lost_merging;
+mod misaligned;
 mod outside_io;
 mod page_fault_read;
 mod paths;
@@ -81,6 +85,7 @@ pub fn all() -> &'static [&'static dyn Cause] {
         &raid_read_modify_write::RaidReadModifyWrite,
         &device_errors::DeviceErrors,
         &queue_freeze::QueueFreeze,
+        &loop_double_cache::LoopDoubleCache,
         &swap::Swap,
         &reclaim::Reclaim,
         &stable_page::StablePage,
@@ -95,6 +100,7 @@ pub fn all() -> &'static [&'static dyn Cause] {
         &journal_cpu::JournalCpu,
         &flush_cost::FlushCost,
         &log_force::LogForce,
+        &device_busy::DeviceBusy,
         &scheduler_starvation::SchedulerStarvation,
         &scheduler_throttle::SchedulerThrottle,
         &scheduler_idling::SchedulerIdling,
@@ -104,6 +110,8 @@ pub fn all() -> &'static [&'static dyn Cause] {
         &discard_stall::DiscardStall,
         &power_state::PowerState,
         &rate_limit::RateLimit,
+        &completion_cpu::CompletionCpu,
+        &misaligned::Misaligned,
         &request_size::RequestSize,
         &lost_merging::LostMerging,
         &read_ahead_waste::ReadAheadWaste,

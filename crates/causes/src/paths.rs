@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use trace::Nanos;
 
 /// A wait that was seen is named even where particular causes have claimed most of it, down to this part.
-const WORTH_NAMING: f64 = 0.01;
+pub(crate) const WORTH_NAMING: f64 = 0.01;
 
 /// How to record what is missing for causes that are about operations.
 pub(crate) const RECORD_OPERATIONS: &str =

@@ -87,6 +87,21 @@ impl<'a> Slow<'a> {
         self.scaled(self.tail.overtaken)
     }
 
+    /// The part of the scheduler time in which the driver took nothing.
+    pub fn refused(&self) -> Nanos {
+        self.scaled(self.tail.refused)
+    }
+
+    /// The part of the device time in which the device was done, and no processor had come to complete it yet.
+    pub fn late(&self) -> Nanos {
+        self.scaled(self.tail.late)
+    }
+
+    /// The part of the device time of writes that are not whole blocks.
+    pub fn unaligned(&self) -> Nanos {
+        self.scaled(self.tail.unaligned)
+    }
+
     /// The part of the device time in which the device served those that were there before.
     pub fn behind(&self) -> Nanos {
         self.scaled(self.tail.behind)

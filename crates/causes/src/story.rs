@@ -11,6 +11,7 @@ use trace::{Action, Batch, Bytes, Cpu, Detail, DevId, Event, Flags, Nanos, Quali
 
 const DISK: DevId = DevId(8 << 20);
 const ARRAY: DevId = DevId(9 << 20);
+const LOOP: DevId = DevId(7 << 20);
 const READER: Tid = Tid(100);
 const FLUSHER: Tid = Tid(200);
 
@@ -84,6 +85,36 @@ impl Story {
             self.events.last_mut().unwrap().1 = name.as_bytes().to_vec();
         }
         self
+    }
+
+    /// 4 KiB are read through a scheduler, and the driver gives the request back at once: queued, first issued, issued again, completed.
+    pub fn read_given_back(&mut self, queued: u64, first: u64, again: u64, done: u64) -> &mut Story {
+        let x = self.extent(DISK, 4, Flags::READ, READER);
+        for (at, action) in [
+            (queued, Action::Queue),
+            (queued, Action::Get),
+            (queued, Action::Insert),
+            (first, Action::Issue),
+            (first, Action::Requeue),
+            (again, Action::Issue),
+            (done, Action::Complete),
+        ] {
+            self.tell(at, action, x, Detail::None);
+        }
+        self
+    }
+
+    /// So many bytes are written, so many bytes behind the beginning of a block of 4 KiB, and somebody waits.
+    pub fn write_at(&mut self, queued: u64, done: u64, behind: u64, bytes: u64) -> &mut Story {
+        let mut x = self.extent(DISK, 4, Flags::WRITE.with(Flags::SYNC), READER);
+        (x.sector, x.bytes) = (x.sector + behind / 512, bytes);
+        self.request(x, queued, None, queued, done)
+    }
+
+    /// A read of loop0, of 0.1 ms.
+    pub fn also_loop(&mut self) -> &mut Story {
+        let x = self.extent(LOOP, 4, Flags::READ, READER);
+        self.request(x, 0, None, 0, 100)
     }
 
     /// A read that fails.

@@ -2,10 +2,13 @@
 
 mod all_causes;
 mod background_task;
+mod completion_cpu;
+mod device_busy;
 mod device_saturated;
 mod flush_cost;
 mod healthy;
 mod losses;
+mod misaligned;
 mod operations;
 mod pace;
 mod paths;

@@ -13,7 +13,7 @@ use life::{Class, Company, Names, Request, TaskName, Timeline};
 use operation::{Account, Done, Entry, History, Kind, Node, Operation, Outside, Over, Part, Wait};
 use stats::{Facts, Focus, Kept, Met};
 use std::collections::BTreeMap;
-use trace::{Bytes, DevId, Fs, Nanos, Quality, TextId, Tid};
+use trace::{Bytes, Cpu, DevId, Fs, Nanos, Quality, TextId, Tid};
 
 /// sda.
 const DISK: DevId = DevId(8 << 20);
@@ -128,6 +128,37 @@ impl Told {
         kept.met
             .insert(2, vec![Met { task: task.into(), class: Class::Read, requests: ahead.into(), bytes }]);
         self.facts.operations.groups.values_mut().for_each(|g| g.slowest.add(kept.clone()));
+        self
+    }
+
+    /// One whose time is that of a read on sda, which was done so much earlier: on processor 1, and no processor came to complete it.
+    pub fn completed_late(&mut self, kind: Kind, us: u64, late_us: u64) -> &mut Told {
+        let (from, to) = (Nanos(self.now), Nanos(self.now + us * 1000));
+        self.now = to.0 + MS;
+        let time = Timeline {
+            queued: Some(from),
+            got: Some(from),
+            first_issued: Some(from),
+            issued: Some(from),
+            data_completed: Some(to),
+            completed: to,
+            ..Timeline::default()
+        };
+        let company = Company { late: Nanos(late_us * 1000), ..Company::default() };
+        let request =
+            Request { dev: DISK, tid: Tid(100), time, company, bytes: Bytes(4096), ..Request::default() };
+        let parts = [
+            Part::Wait { wait: Wait::DirectIo, stack: None },
+            Part::Request(Box::new(Entry::of(Done::Request(request)))),
+            Part::Leaf(Reason::Device),
+        ];
+        let nodes = parts.into_iter().zip(0..).map(|(part, depth)| Node { part, depth, from, to }).collect();
+        let account = Account { from, to, nodes, hops: vec![] };
+        let operation = self.operation(kind, from, to);
+        self.facts.operations.operation(&operation, account, &Names::default(), &History::default());
+        for device in self.facts.devices.iter_mut().filter(|d| d.id == DISK) {
+            device.completed_on.record(Cpu(1), company.late);
+        }
         self
     }
 

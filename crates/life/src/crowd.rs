@@ -35,12 +35,17 @@ pub struct Company {
     pub into_flood: bool,
     /// Requests issued while it waited in the scheduler (I2D).
     pub overtaken_by: ByClass<u32>,
+    /// The part of its I2D in which the driver took nothing: it had given a request back, and none of these was issued again.
+    pub refused: Nanos,
     /// Requests completed while it was in the device (D2C).
     pub served: ByClass<u32>,
     /// Bytes completed while it was in the device, of all classes.
     pub served_bytes: Bytes,
     /// The part of its D2C in which the device was flooded with background writes.
     pub flooded: Nanos,
+    /// The last part of its D2C: the device was done, and no processor had come to complete it yet. Only where software interrupts
+    /// were recorded.
+    pub late: Nanos,
 }
 
 /// A reading of a device's totals, on entering a stage: of what was issued ([`Crowd::issued`]) or of what was
@@ -51,6 +56,7 @@ pub struct Reading {
     requests: ByClass<u32>,
     bytes: u64,
     flooded: u64,
+    refused: u64,
 }
 
 /// The totals of one device.
@@ -61,6 +67,8 @@ pub struct Crowd {
     issued: ByClass<u32>,
     completed: Reading,
     flooded_since: Option<Nanos>,
+    refusing_since: Option<Nanos>,
+    refused: u64,
 }
 
 impl Crowd {
@@ -97,14 +105,31 @@ impl Crowd {
         }
     }
 
+    /// The driver gives a request back: it takes no more.
+    pub fn refuse(&mut self, now: Nanos) {
+        self.refusing_since.get_or_insert(now);
+    }
+
+    /// One that was given back is issued again: it takes them once more, or says so anew.
+    pub fn take_again(&mut self, now: Nanos) {
+        if let Some(since) = self.refusing_since.take() {
+            self.refused += now.since(since).0;
+        }
+    }
+
     /// Requests in the device now.
     pub fn in_flight(&self) -> &ByClass<u32> {
         &self.in_flight
     }
 
-    /// What was issued up to this moment.
-    pub fn issued(&self) -> Reading {
-        Reading { requests: self.issued, ..Reading::default() }
+    /// What was issued up to this moment, and how long the driver took nothing.
+    pub fn issued(&self, now: Nanos) -> Reading {
+        let refusing = self.refusing_since.map_or(0, |since| now.since(since).0);
+        Reading {
+            requests: self.issued,
+            refused: self.refused.saturating_add(refusing),
+            ..Reading::default()
+        }
     }
 
     /// What was completed up to this moment, and how long there was a flood.
@@ -151,6 +176,7 @@ impl Company {
         for c in 0..Class::COUNT {
             self.overtaken_by[c] = to.requests[c].wrapping_sub(from.requests[c]);
         }
+        self.refused = Nanos(to.refused.saturating_sub(from.refused));
     }
 
     /// Fills in what was completed between two readings.
@@ -190,6 +216,25 @@ mod tests {
         crowd.leave(Class::Background, Bytes(MIB), true, Nanos(50));
         assert!(!flooded(&crowd));
         assert_eq!(crowd.completed(Nanos(60)).flooded, 40);
+    }
+
+    #[test]
+    fn a_refusal_lasts_until_a_request_is_taken_again() {
+        let mut crowd = Crowd::default();
+        let waited = |from: &Reading, to: &Reading| {
+            let mut c = Company::default();
+            c.waited(from, to);
+            c.refused.0
+        };
+        let before = crowd.issued(Nanos(5));
+        crowd.refuse(Nanos(10));
+        crowd.refuse(Nanos(15));
+        // Half of it is over.
+        assert_eq!(waited(&before, &crowd.issued(Nanos(20))), 10);
+        crowd.take_again(Nanos(30));
+        crowd.take_again(Nanos(40));
+        assert_eq!(waited(&before, &crowd.issued(Nanos(50))), 20);
+        assert_eq!(waited(&crowd.issued(Nanos(35)), &crowd.issued(Nanos(50))), 0);
     }
 
     #[test]

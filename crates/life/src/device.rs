@@ -24,7 +24,7 @@ impl Lives {
                 id
             }
         };
-        let reading = self.devices[dev as usize].crowd.issued();
+        let reading = self.devices[dev as usize].crowd.issued(e.time);
         let piece = self.table.get_mut(id);
         piece.stage = Stage::Inserted;
         piece.since = reading;
@@ -62,7 +62,7 @@ impl Lives {
         if first {
             time.first_issued = Some(e.time);
             if piece.stage == Stage::Inserted {
-                company.waited(&piece.since, &device.crowd.issued());
+                company.waited(&piece.since, &device.crowd.issued(e.time));
             }
             if Lives::goes_through_flush(*flags, kind(e)) {
                 time.flushed = true;
@@ -70,6 +70,7 @@ impl Lives {
             }
         } else {
             time.requeued += e.time.since(piece.touched);
+            device.crowd.take_again(e.time);
         }
         time.issued = Some(e.time);
         piece.stage = Stage::Issued;
@@ -126,6 +127,7 @@ impl Lives {
         piece.touched = e.time;
         piece.request.time.requeues += 1;
         device.crowd.leave(piece.request.class(), piece.done + piece.bytes(), false, e.time);
+        device.crowd.refuse(e.time);
         sink.in_flight(device.id, e.time, device.crowd.in_flight());
     }
 }

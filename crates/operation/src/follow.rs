@@ -1,12 +1,15 @@
 //! Requests and tasks followed together, in order of time: what a reader of batches needs to learn of both.
 
+use crate::completions::Completions;
 use crate::history::Freed;
 use crate::known::Known;
 use crate::over::Over;
 use crate::watch::Watch;
-use life::{Bio, BioNumber, ByClass, Lives, Names, Plug, Remapped, Request, Share, Sink, Tally, Unclaimed};
+use life::{
+    Bio, BioNumber, ByClass, Company, Lives, Names, Plug, Remapped, Request, Share, Sink, Tally, Unclaimed,
+};
 use std::ops::Range;
-use trace::{Batch, DevId, Nanos};
+use trace::{Action, Batch, DevId, Nanos, What};
 
 /// Whoever wants to know of both. One version of the machinery serves all of them: it is called twice or three times a request.
 pub trait Listener: Sink + Over {}
@@ -18,6 +21,7 @@ impl<T: Sink + Over> Listener for T {}
 pub struct Follow {
     lives: Lives,
     watch: Watch,
+    completions: Completions,
 }
 
 impl Follow {
@@ -36,6 +40,14 @@ impl Follow {
             let after = (task.after as usize).min(batch.events.len());
             self.blocks(batch, next..after, to);
             next = next.max(after);
+            match task.what {
+                What::Completions(step) => {
+                    self.completions.step(task.cpu, task.time, step);
+                    continue;
+                }
+                What::Lost { .. } => self.completions.forget(),
+                _ => {}
+            }
             self.watch.task(task, batch, self.lives.names(), to);
         }
         self.blocks(batch, next..batch.events.len(), to);
@@ -45,7 +57,11 @@ impl Follow {
     fn blocks(&mut self, batch: &Batch, range: Range<usize>, to: &mut dyn Listener) {
         for event in batch.events.get(range).unwrap_or_default() {
             self.watch.block(event);
-            let mut both = Both { watch: &mut self.watch, to };
+            let late = match event.action {
+                Action::Complete => self.completions.late(event.cpu, event.time),
+                _ => Nanos(0),
+            };
+            let mut both = Both { watch: &mut self.watch, to, late };
             self.lives.feed_some(std::slice::from_ref(event), batch, &mut both);
         }
     }
@@ -90,6 +106,8 @@ impl Follow {
 struct Both<'a> {
     watch: &'a mut Watch,
     to: &'a mut dyn Listener,
+    /// By how much what is completed now is late.
+    late: Nanos,
 }
 
 impl Sink for Both<'_> {
@@ -110,6 +128,14 @@ impl Sink for Both<'_> {
     }
 
     fn request(&mut self, request: &Request, names: &Names) {
+        let late;
+        let request = match self.late {
+            Nanos(0) => request,
+            _ => {
+                late = Request { company: Company { late: self.late, ..request.company }, ..*request };
+                &late
+            }
+        };
         if !self.watch.is_empty() {
             self.watch.request(request, names, self.to);
         }
@@ -117,6 +143,14 @@ impl Sink for Both<'_> {
     }
 
     fn bio(&mut self, bio: &Bio, names: &Names) {
+        let late;
+        let bio = match self.late {
+            Nanos(0) => bio,
+            _ => {
+                late = Bio { company: Company { late: self.late, ..bio.company }, ..bio.clone() };
+                &late
+            }
+        };
         if !self.watch.is_empty() {
             self.watch.bio(bio, names, self.to);
         }

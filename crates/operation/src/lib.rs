@@ -8,6 +8,7 @@ mod account;
 mod behind;
 mod calls;
 mod company;
+mod completions;
 mod descriptors;
 mod files;
 mod follow;

@@ -79,6 +79,8 @@ pub enum Wait {
     Frozen,
     /// Another process of the file system in user space (FUSE), or the server (NFS).
     Server,
+    /// A loop device's worker, in the page cache of the file behind it: it serves one request after the other there.
+    LoopFile,
     /// Whether others will change something too, so that one commit serves all (ext4, `max_batch_time`).
     JournalBatch,
     /// Until each processor has passed through a quiet moment (RCU).
@@ -141,8 +143,23 @@ const INODE: &[&str] = &[
     "vfs_fallocate",
 ];
 
+/// Functions that go through the page cache of a file, or write back what is in it (mm/filemap.c, mm/page-writeback.c,
+/// fs/iomap/buffered-io.c).
+const PAGE_CACHE: &[&str] = &[
+    "filemap_read",
+    "generic_file_buffered_read",
+    "generic_perform_write",
+    "iomap_file_buffered_write",
+    "btrfs_buffered_write",
+    "__filemap_fdatawait_range",
+    "balance_dirty_pages",
+];
+
 /// The rules, the first that fits holds. Where a name moved between kernels both are here.
 const RULES: &[Rule] = &[
+    // The worker of a loop device without direct I/O (drivers/block/loop.c); `loop_queue_work` before Linux 5.14.
+    ("loop_process_work", PAGE_CACHE, Wait::LoopFile),
+    ("loop_queue_work", PAGE_CACHE, Wait::LoopFile),
     ("balance_dirty_pages", &[], Wait::DirtyThrottle),
     ("balance_dirty_pages_ratelimited_flags", &[], Wait::DirtyThrottle),
     ("wbt_wait", &[], Wait::WritebackThrottle),
@@ -402,6 +419,7 @@ impl Wait {
             Wait::RaidSuperblock => "md's superblock",
             Wait::Frozen => "the frozen file system",
             Wait::Server => "the file system's server",
+            Wait::LoopFile => "the page cache of the file behind a loop device",
             Wait::JournalBatch => "whether one commit can serve others too (max_batch_time)",
             Wait::Rcu => "until each processor has been quiet once (RCU)",
             Wait::Tracing => "the recording's own buffers",
@@ -436,6 +454,17 @@ mod tests {
         // io_schedule_timeout is no timer where it throttles.
         let throttle = "io_schedule_timeout\nbalance_dirty_pages\nbalance_dirty_pages_ratelimited_flags\ngeneric_perform_write";
         assert_eq!(Wait::of_stack(throttle), Wait::DirtyThrottle);
+    }
+
+    /// As recorded on Linux 6.18: a read of the file behind a loop device, and the same with direct I/O waiting for a tag.
+    #[test]
+    fn a_loop_devices_worker_in_the_page_cache() {
+        let buffered = "io_schedule\nfolio_wait_bit_common\nfilemap_get_pages\nfilemap_read\nlo_rw_aio.isra.0\nloop_process_work\nprocess_one_work\nworker_thread";
+        let direct = "io_schedule\nblk_mq_get_tag\nsubmit_bio_noacct_nocheck\niomap_dio_rw\nlo_rw_aio.isra.0\nloop_process_work\nprocess_one_work";
+        assert_eq!(Wait::of_stack(buffered), Wait::LoopFile);
+        assert_eq!(Wait::of_stack(direct), Wait::Tag);
+        let throttled = "io_schedule_timeout\nbalance_dirty_pages\nbalance_dirty_pages_ratelimited_flags\ngeneric_perform_write\nloop_process_work";
+        assert_eq!(Wait::of_stack(throttled), Wait::LoopFile);
     }
 
     #[test]

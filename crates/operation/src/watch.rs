@@ -299,7 +299,7 @@ impl Watch {
                     thread.writing_back = None;
                 }
             }
-            What::Text { .. } | What::Lost { .. } => {}
+            What::Text { .. } | What::Lost { .. } | What::Completions(_) => {}
         }
     }
 

@@ -47,6 +47,7 @@ const NAMED: &[(Wait, &str)] = &[
     (Wait::RaidSuperblock, "md superblock"),
     (Wait::Server, "the file system's server"),
     (Wait::Swap, "swap"),
+    (Wait::LoopFile, "loop device's file"),
     (Wait::JournalBatch, "journal's batching"),
     (Wait::Rcu, "RCU"),
     (Wait::Tracing, "the recording's buffers"),

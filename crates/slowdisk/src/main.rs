@@ -57,6 +57,9 @@ struct Args {
     /// Microseconds that a discard takes once all is written
     #[arg(long, default_value_t = 0)]
     discard_us: u64,
+    /// Bytes of a physical block, of which a part is read before it is written; 0: none is
+    #[arg(long, default_value_t = 0)]
+    block: u64,
     /// Every so many reads and writes one fails; 0: none
     #[arg(long, default_value_t = 0)]
     error_every: u64,
@@ -82,6 +85,7 @@ fn main() -> ExitCode {
         sleep_after: us(a.sleep_after_ms.saturating_mul(1000)),
         wake: us(a.wake_us),
         discard: us(a.discard_us),
+        block: a.block,
     };
     let options =
         Options { size: a.size.saturating_mul(1 << 20), queue: a.queue, model, error_every: a.error_every };

@@ -6,7 +6,7 @@
 //! load follows from queueing: 1 channel and 1 ms per read is a disk of 1,000 reads/s, however many wait.
 //!
 //! In front of the channels there may be a limit of operations per second, as volumes in clouds have one: what is over it
-//! waits, however idle the channels are. A disk that nothing was asked of for a while may sleep, and wakes up slowly.
+//! waits, however idle the channels are. A write of a part of a physical block reads the block first. A disk that nothing was asked of for a while may sleep, and wakes up slowly.
 //!
 //! Invariant: no channel ever serves two operations at once, so a channel's busy time is the sum of its service times.
 
@@ -42,6 +42,8 @@ pub struct Model {
     pub wake: Nanos,
     /// Time of a discard; like a flush it waits for all and holds all.
     pub discard: Nanos,
+    /// Bytes of a physical block: a write that begins or ends within one reads first; 0 means that none does.
+    pub block: u64,
 }
 
 /// What is asked of the disk.
@@ -95,6 +97,10 @@ impl Queue {
         if let Some(transfer) = (u128::from(len) * 1_000_000_000).checked_div(u128::from(m.bandwidth)) {
             time = time.saturating_add(Nanos::try_from(transfer).unwrap_or(Nanos::MAX));
         }
+        let is_part = |at: u64| at.checked_rem(m.block).is_some_and(|within| within > 0);
+        if op == Op::Write && (is_part(offset) || is_part(offset.saturating_add(len))) {
+            time = time.saturating_add(m.read);
+        }
         if offset != self.head {
             time = time.saturating_add(m.seek);
         }
@@ -139,6 +145,7 @@ mod tests {
         sleep_after: 0,
         wake: 0,
         discard: 0,
+        block: 0,
     };
 
     #[test]
@@ -157,6 +164,15 @@ mod tests {
         assert_eq!(q.arrive(0, Op::Read, 0, 1000), MS + 1000);
         assert_eq!(q.arrive(0, Op::Read, 1000, 1000), MS + 1000);
         assert_eq!(q.arrive(0, Op::Read, 0, 0), 2 * MS + 1000 + 7 + 100);
+    }
+
+    #[test]
+    fn a_part_of_a_block_is_read_before_it_is_written() {
+        let mut q = Queue::new(Model { block: 4096, ..DISK });
+        assert_eq!(q.arrive(0, Op::Write, 4096, 8192), 2 * MS);
+        assert_eq!(q.arrive(10 * MS, Op::Write, 512, 4096), 13 * MS);
+        assert_eq!(q.arrive(20 * MS, Op::Write, 4096, 512), 23 * MS);
+        assert_eq!(q.arrive(30 * MS, Op::Read, 512, 512), 31 * MS);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! There are two halves, which may run on two threads: the [`Flow`] counts what passes by, the [`Analysis`] follows
 //! the lives. Together they are the [`Facts`].
 
+use crate::alignment::unaligned;
 use crate::blocks::InOrder;
 use crate::cells::Cells;
 use crate::device::Device;
@@ -205,6 +206,8 @@ impl Sink for Found {
         if let Some(d2c) = r.time.d2c() {
             device.company[class].record(r, d2c);
             device.pace.record(r, d2c);
+            device.alignment.record(r, d2c);
+            device.completed_on.record(r.complete_cpu, r.company.late.min(d2c));
         }
         let second = device.series.at(r.time.completed);
         second.completed[class] += 1;
@@ -225,7 +228,12 @@ impl Sink for Found {
         let in_device = ledger.of_reason(Reason::Device);
         place.flooded += b.company.flooded.min(in_device);
         place.behind += b.company.queued_behind(in_device);
+        place.late += b.company.late.min(in_device);
         place.served += b.company.served();
+        place.refused += b.company.refused.min(ledger.of_reason(Reason::Scheduler));
+        if unaligned(b.op, b.start, b.bytes) {
+            place.unaligned += in_device;
+        }
         let overtakers = b.company.overtaken_by[Class::Background.index()];
         if overtakers > 0 {
             place.overtaken += ledger.of_reason(Reason::Scheduler);

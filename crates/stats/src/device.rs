@@ -1,5 +1,6 @@
 //! All that is known of one device.
 
+use crate::alignment::Alignment;
 use crate::depth::Depth;
 use crate::distribution::Distribution;
 use crate::pace::Pace;
@@ -10,7 +11,7 @@ use crate::tail::Tail;
 use crate::traffic::Traffic;
 use life::{Bio, Class, Plug, Request, Unclaimed};
 use std::collections::BTreeMap;
-use trace::{Bytes, DevId, Nanos};
+use trace::{Bytes, Cpu, DevId, Nanos};
 
 /// What a device did in one step of time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -176,6 +177,36 @@ impl Company {
     }
 }
 
+/// Processors that are told apart; what more there are is taken for the last.
+const MAX_CPUS: usize = 4096;
+
+/// Requests by the processor that completed them.
+#[derive(Clone, Debug, Default)]
+pub struct CompletedOn {
+    cpus: Vec<(u64, Nanos)>,
+}
+
+impl CompletedOn {
+    /// A request was completed there, so late ([`Company::late`](life::Company)).
+    #[inline]
+    pub fn record(&mut self, cpu: Cpu, late: Nanos) {
+        let at = (cpu.0 as usize).min(MAX_CPUS - 1);
+        if self.cpus.len() <= at {
+            self.cpus.resize(at + 1, (0, Nanos(0)));
+        }
+        self.cpus[at].0 += 1;
+        self.cpus[at].1 += late;
+    }
+
+    /// How many each completed, and how late they were in all, the latest first.
+    pub fn cpus(&self) -> Vec<(Cpu, u64, Nanos)> {
+        let each = self.cpus.iter().zip(0..).map(|((n, late), cpu)| (Cpu(cpu), *n, *late));
+        let mut all: Vec<_> = each.filter(|(_, n, _)| *n > 0).collect();
+        all.sort_by_key(|(_, _, late)| std::cmp::Reverse(*late));
+        all
+    }
+}
+
 /// One device.
 #[derive(Debug)]
 pub struct Device {
@@ -195,6 +226,10 @@ pub struct Device {
     pub plugs: BTreeMap<u32, PlugStats>,
     /// How it keeps pace.
     pub pace: Pace,
+    /// Writes of whole blocks, and others.
+    pub alignment: Alignment,
+    /// Which processors completed its requests.
+    pub completed_on: CompletedOn,
     /// Per second.
     pub series: Series<Second>,
     /// What passed by, event by event.
@@ -217,6 +252,8 @@ impl Device {
             tags: Tags::default(),
             plugs: BTreeMap::new(),
             pace: Pace::default(),
+            alignment: Alignment::default(),
+            completed_on: CompletedOn::default(),
             series: Series::new(),
             traffic: Traffic::default(),
             upper: None,

@@ -1,6 +1,7 @@
 //! Statistics in bounded memory that merge: those of A merged with those of B are those of A followed by B.
 
 mod activity;
+mod alignment;
 mod analysis;
 mod blocks;
 mod bootstrap;
@@ -25,13 +26,14 @@ mod tasks;
 mod traffic;
 
 pub use activity::Activity;
+pub use alignment::{unaligned, Alignment, Unaligned, BLOCK};
 pub use analysis::{Analysis, Facts};
 pub use blocks::{Blocks, InOrder, MOST_BLOCKS, PHASES_IN_ORDER};
 pub use bootstrap::{Estimate, NoRange, Range};
 pub use cells::{CellKey, Cells, SizeClass, FLAG_SET};
 pub use depth::Depth;
 pub use details::{Details, DeviceDetails, TaskDetails, Q2D_STEPS_MS};
-pub use device::{BioStats, ByDepth, Company, DepthRow, Device, PlugStats, Second};
+pub use device::{BioStats, ByDepth, Company, CompletedOn, DepthRow, Device, PlugStats, Second};
 pub use distribution::{Bucket, Distribution, Summary};
 pub use focus::{class_op, class_words, Focus, Group, TAIL_SHARE};
 pub use kept::{Kept, Met, Ran};

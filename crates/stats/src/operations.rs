@@ -4,6 +4,7 @@
 //! sums by reason there are sums by *path*: the set of waits around a part (the journal's commit, within it other
 //! files' data) together with its reason. The slowest few are kept whole.
 
+use crate::alignment::unaligned;
 use crate::blocks::InOrder;
 use crate::distribution::Distribution;
 use crate::kept::{Kept, Slowest};
@@ -65,6 +66,9 @@ impl OpStats {
                 *devices.entry(entry.done.dev()).or_default() += time;
                 company(sum, reason, time, entry);
                 if let Done::Request(r) = &entry.done {
+                    if unaligned(r.op, r.start, r.bytes) && reason == Reason::Device {
+                        sum.unaligned += time;
+                    }
                     if r.split && reason == Reason::Device {
                         sum.split_device += time;
                         cut = Some(r.bytes.0.max(1));
@@ -121,8 +125,10 @@ fn company(sum: &mut TailTime, reason: Reason, time: Nanos, entry: &Entry) {
             sum.flooded += company.flooded.min(time);
             sum.behind += company.queued_behind(time);
             sum.served += company.served();
+            sum.late += company.late.min(time);
         }
         Reason::Scheduler => {
+            sum.refused += company.refused.min(time);
             let overtakers = company.overtaken_by[Class::Background.index()];
             if overtakers > 0 {
                 sum.overtaken += time;

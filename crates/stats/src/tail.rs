@@ -23,6 +23,8 @@ pub struct TailTime {
     pub flooded: Nanos,
     /// The part of `scheduler` of operations that background writes overtook there.
     pub overtaken: Nanos,
+    /// The part of `scheduler` in which the driver took nothing.
+    pub refused: Nanos,
     /// How many background writes overtook them in the scheduler.
     pub overtakers: u64,
     /// The part of `get request` of operations that found the device full: no tag was free.
@@ -37,6 +39,10 @@ pub struct TailTime {
     pub behind: Nanos,
     /// The part of `device` of operations that were cut into several requests.
     pub split_device: Nanos,
+    /// The part of `device` of writes that are not whole blocks ([`unaligned`](crate::unaligned)).
+    pub unaligned: Nanos,
+    /// The part of `device` in which the device was done, and no processor had come to complete it yet.
+    pub late: Nanos,
     /// How many operations were cut.
     pub split: u64,
     /// Pieces of these.
@@ -51,6 +57,7 @@ impl TailTime {
         self.time.merge(&o.time);
         self.flooded += o.flooded;
         self.overtaken += o.overtaken;
+        self.refused += o.refused;
         self.overtakers += o.overtakers;
         self.tagless += o.tagless;
         self.full += o.full;
@@ -58,6 +65,8 @@ impl TailTime {
         self.served += o.served;
         self.behind += o.behind;
         self.split_device += o.split_device;
+        self.unaligned += o.unaligned;
+        self.late += o.late;
         self.split += o.split;
         self.pieces += o.pieces;
         self.split_bytes += o.split_bytes;

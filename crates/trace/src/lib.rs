@@ -34,5 +34,5 @@ pub use place::Place;
 pub use quality::{LossAt, Quality};
 pub use source::Source;
 pub use syscall::{Call, Calls};
-pub use task_event::{CommitPhase, Context, Fs, Left, TaskEvent, TextId, What, NO_FLAGS};
+pub use task_event::{CommitPhase, Completions, Context, Fs, Left, TaskEvent, TextId, What, NO_FLAGS};
 pub use units::{Bytes, Cpu, DevId, Nanos, Sector, Tid, SECTOR_BYTES};

@@ -98,6 +98,17 @@ pub enum CommitPhase {
     End,
 }
 
+/// What happens to the software interrupt that completes requests (block/blk-mq.c, `blk_done_softirq`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Completions {
+    /// There is something to complete.
+    Wanted,
+    /// It begins.
+    Begin,
+    /// It is over.
+    End,
+}
+
 /// The flags of an `open` that no argument has.
 pub const NO_FLAGS: u64 = u64::MAX;
 
@@ -146,6 +157,9 @@ pub enum What {
     },
     /// The worker is done with it.
     WorkEnd,
+    /// The software interrupt in which the processor completes requests (`BLOCK_SOFTIRQ`) is wanted, begins, or is over. The
+    /// event's task is only the one that is interrupted.
+    Completions(Completions),
     /// The event's task is at work on a file, or on a file system where `inode` is 0.
     File {
         /// Which kind of file system.

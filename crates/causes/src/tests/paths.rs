@@ -14,6 +14,8 @@ const OPEN: Kind = Kind::Call(Call::Open);
 /// What each cause is about: an operation, a wait of it and where that time passed.
 const ABOUT: &[(&str, Kind, Wait, Reason)] = &[
     ("queue-freeze", READ, Wait::QueueFreeze, Reason::QueueFreeze),
+    ("loop-double-cache", READ, Wait::LoopFile, Reason::Device),
+    ("loop-double-cache", FSYNC, Wait::LoopFile, Reason::WakeUp),
     ("inode-lock", WRITE, Wait::InodeLock, Reason::Lock),
     ("inode-lock", READ, Wait::InodeLock, Reason::Device),
     ("access-time", READ, Wait::JournalHandle, Reason::Device),
@@ -83,7 +85,7 @@ fn a_tenth_is_the_threshold() {
 fn cannot_tell_from_the_block_layer_alone() {
     let mut story = Story::default();
     quick_reads(&mut story, 0, 200);
-    for (cause, ..) in ABOUT {
+    for (cause, ..) in ABOUT.iter().filter(|(cause, ..)| *cause != "loop-double-cache") {
         assert!(cannot_tell(&story.verdict(cause)).contains("iowhy record"), "{cause}");
     }
     assert!(cannot_tell(&story.verdict("journal-space")).contains("iowhy record"));
@@ -94,6 +96,36 @@ fn access_times_are_of_reads_only() {
     rejected(&told(WRITE, Wait::JournalHandle, Reason::Device, 80).verdict("access-time"));
     let v = told(READ, Wait::JournalHandle, Reason::Device, 80).verdict("access-time");
     assert!(found(&v) > 0.7);
+}
+
+/// The remedy names the loop device whose direct I/O is off; that one has it off is no proof.
+#[test]
+fn which_loop_device_goes_through_the_page_cache() {
+    let of = |settings: &str, of_100: u64| {
+        let mut story = Story::default();
+        quick_reads(&mut story, 0, 10);
+        story.settings(settings);
+        let mut told = told(READ, Wait::LoopFile, Reason::Device, of_100);
+        told.over(story);
+        told.verdict("loop-double-cache")
+    };
+    let v = of("sda/loop/dio: 0\nsda/loop/backing_file: /var/lib/disk.img\n", 80);
+    assert_eq!((found(&v) > 0.7, v.confidence), (true, Some(Confidence::High)));
+    assert!(
+        v.evidence.iter().any(|e| e.contains("sda goes through the page cache of /var/lib/disk.img")),
+        "{v:?}"
+    );
+    assert_eq!(v.remedies[0].command, "losetup --direct-io=on /dev/sda");
+    rejected(&of("sda/loop/dio: 0\n", 0));
+    // Where only the block layer was recorded, it is a question if there is a loop device.
+    let mut blocks = Story::default();
+    quick_reads(&mut blocks, 0, 200);
+    assert!(rejected(&blocks.verdict("loop-double-cache")).contains("no loop device"));
+    blocks.also_loop();
+    assert!(cannot_tell(&blocks.verdict("loop-double-cache")).contains("iowhy record"));
+    let unknown = of("", 80);
+    assert_eq!((found(&unknown) > 0.7, unknown.confidence), (true, Some(Confidence::Medium)));
+    assert!(unknown.missing[0].contains("losetup -l"), "{unknown:?}");
 }
 
 const MAKING_ROOM: &str = "io_schedule\njbd2_log_do_checkpoint\n__jbd2_log_wait_for_space\nadd_transaction_credits\nstart_this_handle";

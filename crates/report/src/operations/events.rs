@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{json, Value};
 use stats::Kept;
 use std::fmt::Write;
-use trace::{Batch, Cpu, DevId, Event, Fs, Left, Nanos, TaskEvent, TextId, Tid, What};
+use trace::{Batch, Completions, Cpu, DevId, Event, Fs, Left, Nanos, TaskEvent, TextId, Tid, What};
 
 /// Events shown of one operation. An fsync that waits for a commit has some 200.
 const MAX_EVENTS: usize = 400;
@@ -255,6 +255,9 @@ fn in_words(e: &TaskEvent, texts: &FxHashMap<TextId, String>, names: &Names) -> 
         What::RingComplete { result, .. } => format!("io_uring: completes, {result}"),
         What::Born { tid, thread: true, .. } => format!("starts the thread {}", tid.0),
         What::Born { tid, .. } => format!("starts the process {}", tid.0),
+        What::Completions(Completions::Wanted) => "asks for the interrupt that completes requests".into(),
+        What::Completions(Completions::Begin) => "is interrupted to complete requests".into(),
+        What::Completions(Completions::End) => "goes on".into(),
         What::Gone => "ends".into(),
         What::Lost { .. } => "EVENTS LOST before here".into(),
         What::Text { .. } => String::new(),

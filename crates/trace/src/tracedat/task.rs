@@ -10,7 +10,7 @@ use super::kallsyms::{Stacks, Symbols};
 use super::plans::Plans;
 use crate::event::{Batch, Detail};
 use crate::syscall::{Call, Calls};
-use crate::task_event::{CommitPhase, Context, Fs, Left, TaskEvent, TextId, What, NO_FLAGS};
+use crate::task_event::{CommitPhase, Completions, Context, Fs, Left, TaskEvent, TextId, What, NO_FLAGS};
 use crate::units::{DevId, Nanos, Tid};
 use rustc_hash::FxHashMap;
 
@@ -20,6 +20,8 @@ const MAX_TEXTS: usize = 1 << 16;
 
 /// `CLONE_THREAD` (include/uapi/linux/sched.h).
 const CLONE_THREAD: u64 = 0x10000;
+/// include/linux/interrupt.h.
+const BLOCK_SOFTIRQ: u64 = 4;
 /// `CLONE_FILES` (the same).
 const CLONE_FILES: u64 = 0x400;
 
@@ -36,6 +38,7 @@ enum Plan {
     WorkQueued { work: Slot, function: Slot },
     WorkStart { work: Slot, function: Slot },
     WorkEnd,
+    SoftIrq { vector: Slot, step: Completions },
     File { fs: Fs, dev: Slot, inode: Slot },
     LogReserved { dev: Slot },
     Commit { dev: Slot, phase: CommitPhase },
@@ -72,6 +75,9 @@ impl Plan {
                 Plan::WorkStart { work: slot("work"), function: slot("function") }
             }
             ("workqueue", "workqueue_execute_end") => Plan::WorkEnd,
+            ("irq", "softirq_raise") => Plan::SoftIrq { vector: slot("vec"), step: Completions::Wanted },
+            ("irq", "softirq_entry") => Plan::SoftIrq { vector: slot("vec"), step: Completions::Begin },
+            ("irq", "softirq_exit") => Plan::SoftIrq { vector: slot("vec"), step: Completions::End },
             ("xfs", "xfs_log_reserve" | "xfs_log_regrant") => Plan::LogReserved { dev },
             ("jbd2", "jbd2_start_commit") => Plan::Commit { dev, phase: CommitPhase::Start },
             ("jbd2", "jbd2_commit_locking") => Plan::Commit { dev, phase: CommitPhase::Locking },
@@ -228,6 +234,10 @@ impl Tasks {
                 What::WorkStart { work: r.int(work), function: self.function(r, r.int(function), batch) }
             }
             Plan::WorkEnd => What::WorkEnd,
+            Plan::SoftIrq { vector, step } => match r.int(vector) {
+                BLOCK_SOFTIRQ => What::Completions(step),
+                _ => return None,
+            },
             Plan::File { fs, dev, inode } => {
                 What::File { fs, dev: DevId(r.int(dev) as u32), inode: r.int(inode) }
             }

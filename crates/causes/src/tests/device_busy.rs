@@ -1,0 +1,86 @@
+//! A driver that gives requests back.
+
+use super::*;
+
+/// 200 quick reads, then twenty that wait so long between being given back and being taken, and are in the device for 4 ms; beside
+/// each another one that waits in the scheduler meanwhile, and is there alone.
+fn refused(given_back: u64) -> Story {
+    let mut story = Story::default();
+    quick_reads(&mut story, 0, 200);
+    for i in 0..20 {
+        let at = (1000 + 200 * i) * MS;
+        story.read_given_back(at, at + MS, at + MS + given_back, at + 5 * MS + given_back);
+        let sent = at + MS + given_back + 10;
+        story.scheduled_read(at, sent, sent + 4 * MS);
+    }
+    story
+}
+
+#[test]
+fn found_with_what_it_took_nothing_for() {
+    let v = refused(95 * MS).verdict("device-busy");
+    // 95 of 100 ms, of those that were given back and of those behind them.
+    assert!((found(&v) - 0.95).abs() < 0.02, "{v:?}");
+    assert!(v.evidence[0].contains("gave requests back 20 times, of 240 in all"), "{v:?}");
+}
+
+#[test]
+fn a_tenth_is_the_threshold() {
+    // 0.6 of 5.6 ms, and 0.5 of 5.5.
+    assert!(found(&refused(600).verdict("device-busy")) > 0.1);
+    assert!(rejected(&refused(500).verdict("device-busy"))
+        .contains("gave requests back 20 times, but that was 9"));
+}
+
+#[test]
+fn a_wait_in_the_scheduler_while_it_takes_others_is_not_its_own() {
+    let mut story = refused(10);
+    for i in 0..20 {
+        let at = (9000 + 200 * i) * MS;
+        story.scheduled_read(at, at + 95 * MS, at + 100 * MS);
+    }
+    rejected(&story.verdict("device-busy"));
+}
+
+#[test]
+fn nothing_was_given_back() {
+    let mut story = Story::default();
+    quick_reads(&mut story, 0, 200);
+    assert!(rejected(&story.verdict("device-busy")).contains("no driver gave a request back"));
+    cannot_tell(&refused(95 * MS).lost(500).verdict("device-busy"));
+}
+
+/// As many reads alone as in company of three, which take so long.
+fn in_company(ms: u64) -> Story {
+    let mut story = refused(95 * MS);
+    for i in 0..40 {
+        let at = (9000 + 50 * i) * MS;
+        for k in 0..4 {
+            story.read(at + k, at + k, at + k + ms * MS);
+        }
+    }
+    story
+}
+
+#[test]
+fn a_device_that_would_be_no_faster_is_saturated() {
+    let mut story = in_company(8);
+    assert!(rejected(&story.verdict("device-busy")).contains("it would be no faster if it took them"));
+    let v = story.verdict("device-saturated");
+    // Those that were given back; nothing was in it meanwhile, so those behind them waited for an idle device.
+    assert!(found(&v) > 0.4, "{v:?}");
+    assert!(v.evidence.iter().any(|e| e.contains("it was full, and its driver gave requests back")), "{v:?}");
+    found(&in_company(1).verdict("device-busy"));
+}
+
+#[test]
+fn a_scsi_device_is_asked_for_less_at_once() {
+    let mut story = in_company(1);
+    story.settings("sda/device/queue_depth: 32\n");
+    let v = story.verdict("device-busy");
+    assert_eq!(v.remedies[0].command, "echo 4 > /sys/block/sda/device/queue_depth");
+    // What it holds already is no remedy.
+    let mut story = in_company(1);
+    story.settings("sda/device/queue_depth: 4\n");
+    assert!(story.verdict("device-busy").remedies[0].command.starts_with("dmesg"));
+}

@@ -1,0 +1,59 @@
+//! Writes of parts of blocks.
+
+use super::*;
+
+/// So many writes of whole blocks of 1 ms each, and of parts of blocks that take so long.
+fn writes(whole: u64, parts: u64, took: u64) -> Story {
+    let mut story = Story::default();
+    for i in 0..whole {
+        story.write_at(2 * i * MS, (2 * i + 1) * MS, 0, 4096);
+    }
+    for i in 0..parts {
+        let at = 2000 * MS + i * (took + MS);
+        story.write_at(at, at + took, 512, 4096);
+    }
+    story
+}
+
+#[test]
+fn found_with_what_they_took_longer() {
+    let v = writes(200, 50, 10 * MS).verdict("misaligned");
+    assert!((found(&v) - 0.9).abs() < 0.01, "{v:?}");
+    assert_eq!(v.confidence, Some(Confidence::Medium));
+    assert!(
+        v.evidence[0].contains("50 of 250 writes to sda were not whole blocks of 4 KiB; they took 10 ms"),
+        "{v:?}"
+    );
+    let mut sure = writes(200, 50, 10 * MS);
+    let v = sure.settings("sda/queue/physical_block_size: 4096\n").verdict("misaligned");
+    assert_eq!((found(&v) > 0.8, v.confidence), (true, Some(Confidence::High)));
+}
+
+#[test]
+fn half_as_long_again_is_the_threshold() {
+    found(&writes(200, 50, 1510).verdict("misaligned"));
+    assert!(rejected(&writes(200, 50, 1490).verdict("misaligned")).contains("they took 1.49 ms"));
+}
+
+#[test]
+fn one_in_twenty_is_a_habit() {
+    found(&writes(570, 30, 10 * MS).verdict("misaligned"));
+    assert!(rejected(&writes(571, 30, 10 * MS).verdict("misaligned")).contains("30 of 601 writes"));
+}
+
+#[test]
+fn without_whole_ones_to_compare_with_only_the_device_can_rule_it_out() {
+    assert!(cannot_tell(&writes(24, 50, 10 * MS).verdict("misaligned")).contains("too few like them"));
+    let mut small = writes(24, 50, 10 * MS);
+    small.settings("sda/queue/physical_block_size: 512\n");
+    assert!(rejected(&small.verdict("misaligned")).contains("physical_block_size is 512"));
+}
+
+#[test]
+fn whole_blocks_are_no_concern_of_it() {
+    rejected(&writes(200, 0, 0).verdict("misaligned"));
+    let mut reads = Story::default();
+    quick_reads(&mut reads, 0, 200);
+    rejected(&reads.verdict("misaligned"));
+    cannot_tell(&writes(200, 50, 10 * MS).lost(500).verdict("misaligned"));
+}
