@@ -8,6 +8,7 @@ mod account;
 mod behind;
 mod calls;
 mod company;
+mod crypt;
 mod descriptors;
 mod files;
 mod follow;
