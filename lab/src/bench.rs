@@ -10,6 +10,7 @@
 
 use crate::scenario::{Remedy, Setting};
 use crate::Outcome;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,7 +29,7 @@ pub struct Tools {
 
 /// What came of it; the folder is removed with it.
 pub struct Made {
-    dir: tempfile::TempDir,
+    pub(crate) dir: tempfile::TempDir,
     /// How late a usual task came to run meanwhile: one wake-up in a hundred was later.
     pub late: Duration,
 }
@@ -50,15 +51,14 @@ impl Made {
     }
 }
 
-const SCRIPT: &str = r#"
+/// bash: the slow disk and the loop device on it. Its functions `ready`, `workers` and `take_apart` are what differs from another disk.
+const DISK: &str = r#"
 cd "$DIR"; mkdir m mnt
-[ -z "$LOAD" ] || { printf '%s\n' "$LOAD" > load.fio; RUN="fio --output-format=json --output=fio.json load.fio"; }
 "$SLOWDISK" m --backing b --size $SIZE $DISK & disk=$!
 for i in $(seq 50); do [ -e m/disk ] && break; sleep 0.1; done
-dev=$(losetup -f --show ${LOSETUP:---direct-io=on} m/disk); name=$(basename $dev); queue=/sys/block/$name/queue
-export dev name queue
+on $(losetup -f --show ${LOSETUP:---direct-io=on} m/disk); lowest=$dev
 # The slow disk says that it turns: it is as slow as one that does. A loop device keeps its settings for the next one that gets it. Only a number that differs changes the tags.
-usual() {
+ready() {
   echo none > $queue/scheduler; echo 64 > $queue/nr_requests; echo 128 > $queue/nr_requests; echo 0 > $queue/stable_writes
   echo 0 > $queue/nomerges; echo 1 > $queue/rotational; echo 1280 > $queue/max_sectors_kb; echo 128 > $queue/read_ahead_kb
   echo 2000 > $queue/wbt_lat_usec 2>/dev/null || true; echo 'write back' > $queue/write_cache
@@ -66,15 +66,26 @@ usual() {
   echo 0 > $bdi/strict_limit; echo 100 > $bdi/max_ratio
 }
 workers() { for p in $(pgrep '^kworker/[0-9u]'); do chrt $1 -p $2 $p 2>/dev/null || true; done; }
+take_apart() { on $lowest; ready; losetup -d $dev; sleep 0.2; umount m || umount -l m; wait $disk 2>/dev/null || true; }
+"#;
+
+/// bash: which device is recorded; `setup` may say another one.
+pub(crate) const ON: &str = r#"
+on() { dev=$1; name=$(basename $(readlink -f $dev)); queue=/sys/block/$name/queue; export dev name queue; }
+"#;
+
+/// bash: all else, on whatever disk.
+pub(crate) const BODY: &str = r#"
+[ -z "$LOAD" ] || { printf '%s\n' "$LOAD" > load.fio; RUN="fio --output-format=json --output=fio.json load.fio"; }
 end() {
   trap - EXIT; cd "$DIR"; workers -o 0
   [ -z "${beside:-}" ] || kill -KILL -- -$beside 2>/dev/null || true
   eval "$AFTER" || true
   ! mountpoint -q mnt || umount mnt || umount -l mnt
-  usual; losetup -d $dev; sleep 0.2; umount m || umount -l m; wait $disk 2>/dev/null || true
+  take_apart
 }
 trap end EXIT
-usual
+ready
 eval "$SETUP"
 set -- $FS; fs=$1; shift
 case $fs in
@@ -121,7 +132,29 @@ pub fn run(tools: &Tools, cause: &str, s: &Setting) -> Outcome<Made> {
             return Err(format!("{program} is not installed").into());
         }
     }
-    let dir = tempfile::Builder::new().prefix("iowhy-lab-").tempdir_in("/dev/shm")?;
+    let dir = folder()?;
+    let witness = Witness::begin();
+    let out = Command::new("chrt")
+        .args(["-r", "1", "unshare", "-m", "--propagation", "private", "bash", "-euc"])
+        .arg([ON, DISK, BODY].concat())
+        .env("DIR", dir.path())
+        .envs(variables(tools, cause, s))
+        .output();
+    let late = witness.end();
+    let out = out?;
+    if !out.status.success() {
+        return Err(String::from_utf8_lossy(&out.stderr).trim().to_string().into());
+    }
+    Ok(Made { dir, late })
+}
+
+/// Where a scenario is made: in memory.
+pub(crate) fn folder() -> Outcome<tempfile::TempDir> {
+    Ok(tempfile::Builder::new().prefix("iowhy-lab-").tempdir_in("/dev/shm")?)
+}
+
+/// What the script is told of a scenario.
+pub(crate) fn variables(tools: &Tools, cause: &str, s: &Setting) -> Vec<(&'static str, OsString)> {
     let none = Remedy::default();
     let remedy = s.remedy.as_ref().unwrap_or(&none);
     // Which of a command's words only the user knows, and what they are here.
@@ -130,36 +163,29 @@ pub fn run(tools: &Tools, cause: &str, s: &Setting) -> Outcome<Made> {
         .iter()
         .map(|(word, here)| format!("here={here}; command=${{command//'{word}'/$here}}\n"))
         .collect();
-    let witness = Witness::begin();
-    let out = Command::new("chrt")
-        .args(["-r", "1", "unshare", "-m", "--propagation", "private", "bash", "-euc", SCRIPT])
-        .env("DIR", dir.path())
-        .env("CAUSE", cause)
-        .env("DISK", &s.disk)
-        .env("SIZE", s.size.to_string())
-        .env("LOSETUP", &s.losetup)
-        .env("FS", &s.fs)
-        .env("MOUNT", &s.mount)
-        .env("SETUP", &s.setup)
-        .env("BEFORE", &s.before)
-        .env("BESIDE", &s.beside)
-        .env("LEAD", if s.lead > 0.0 { s.lead.to_string() } else { String::new() })
-        .env("LOAD", &s.load)
-        .env("RUN", &s.run)
-        .env("AFTER", &s.after)
-        .env("REMEDY", &remedy.command)
-        .env("FILL", fill)
-        .env("THEN", &remedy.then)
-        .env("IOWHY", &tools.iowhy)
-        .env("SLOWDISK", &tools.slowdisk)
-        .env("LAB", &tools.lab)
-        .output();
-    let late = witness.end();
-    let out = out?;
-    if !out.status.success() {
-        return Err(String::from_utf8_lossy(&out.stderr).trim().to_string().into());
-    }
-    Ok(Made { dir, late })
+    let lead = if s.lead > 0.0 { s.lead.to_string() } else { String::new() };
+    let size = s.size.to_string();
+    let of_scenario: [(&str, &str); 16] = [
+        ("CAUSE", cause),
+        ("DISK", &s.disk),
+        ("SIZE", &size),
+        ("LOSETUP", &s.losetup),
+        ("FS", &s.fs),
+        ("MOUNT", &s.mount),
+        ("SETUP", &s.setup),
+        ("BEFORE", &s.before),
+        ("BESIDE", &s.beside),
+        ("LEAD", &lead),
+        ("LOAD", &s.load),
+        ("RUN", &s.run),
+        ("AFTER", &s.after),
+        ("REMEDY", &remedy.command),
+        ("FILL", &fill),
+        ("THEN", &remedy.then),
+    ];
+    let programs = [("IOWHY", &tools.iowhy), ("SLOWDISK", &tools.slowdisk), ("LAB", &tools.lab)];
+    let texts = of_scenario.into_iter().map(|(name, text)| (name, OsString::from(text)));
+    texts.chain(programs.into_iter().map(|(name, path)| (name, path.into()))).collect()
 }
 
 /// How long it sleeps each time.

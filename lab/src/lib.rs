@@ -1,7 +1,7 @@
 //! The lab: slow I/O whose cause is known, because the lab made it.
 //!
 //! A [`Scenario`] is a short file: a disk, a load, the one cause that makes it slow, and a twin without that cause.
-//! [`bench::run`] makes it on this machine and records it; [`keep`] keeps the recording small; [`judge`] asks
+//! [`bench::run`] makes it on this machine, [`machine::Machine`] in a virtual one, and records it; [`keep`] keeps the recording small; [`judge`] asks
 //! `iowhy explain` and compares with the truth; [`table`] writes the outcome down.
 //!
 //! Invariant: nothing of a scenario's truth is in its recording. `iowhy` sees what any user would give it.
@@ -9,6 +9,7 @@
 pub mod bench;
 mod judge;
 mod keep;
+pub mod machine;
 mod remedy;
 mod scenario;
 mod shrink;

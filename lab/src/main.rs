@@ -16,10 +16,13 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Record scenarios on this machine, as root; keep them in lab/corpus
+    /// Record scenarios on this machine, as root, or in a virtual machine; keep them in lab/corpus
     Record {
         /// Only scenarios whose name begins so; all, if none is given
         names: Vec<String>,
+        /// Those that are made in a virtual machine, in this one (lab/machine/make FOLDER); without it, all others
+        #[arg(long, value_name = "FOLDER")]
+        machine: Option<PathBuf>,
         /// Only those that are not there yet
         #[arg(long)]
         missing: bool,
@@ -47,7 +50,10 @@ enum Task {
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().task {
-        Task::Record { names, missing, leave, tries } => record(&names, missing, leave, tries),
+        Task::Record { names, machine, missing, leave, tries } => {
+            let machine = machine.map(lab::machine::Machine);
+            record(&names, machine.as_ref(), missing, leave, tries)
+        }
         Task::Judge { out, wrong } => judge(&out, wrong),
         Task::List => list(),
         Task::Pick { explained, cause, words } => pick(&explained, &cause, &words),
@@ -80,16 +86,27 @@ fn quietest(tools: &bench::Tools, cause: &str, setting: &lab::Setting, tries: u3
     Ok(best)
 }
 
-fn record(names: &[String], missing: bool, leave: bool, tries: u32) -> Outcome {
+fn record(
+    names: &[String],
+    machine: Option<&lab::machine::Machine>,
+    missing: bool,
+    leave: bool,
+    tries: u32,
+) -> Outcome {
     let tools = bench::tools_beside(&std::env::current_exe()?)?;
     let mut failed = 0;
     for s in lab::all()? {
         for (name, role, setting) in s.recordings() {
             let wanted = names.is_empty() || names.iter().any(|n| name.starts_with(n.as_str()));
-            if !wanted || !setting.recorded.is_empty() || missing && lab::kept(&name).is_file() {
+            let elsewhere = (setting.machine > 0) != machine.is_some() || !setting.recorded.is_empty();
+            if !wanted || elsewhere || missing && lab::kept(&name).is_file() {
                 continue;
             }
-            let made = match quietest(&tools, &s.cause, setting, tries) {
+            let made = match machine {
+                Some(machine) => machine.run(&tools, &s.cause, setting),
+                None => quietest(&tools, &s.cause, setting, tries),
+            };
+            let made = match made {
                 Ok(made) => made,
                 Err(e) => {
                     failed += 1;

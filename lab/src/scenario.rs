@@ -29,7 +29,9 @@ pub struct Setting {
     pub truth: Vec<String>,
     /// What is true besides, and may be found too.
     pub also: Vec<String>,
-    /// Options of `slowdisk`.
+    /// Disks of a virtual machine in which it is made (`make lab-vm`); none: on this machine.
+    pub machine: u32,
+    /// Options of `slowdisk`; in a machine QEMU's limits of each disk (`iops-total=300`; `throttling.` in qemu(1)).
     pub disk: String,
     /// Its size in MiB.
     pub size: u32,
@@ -39,7 +41,7 @@ pub struct Setting {
     pub fs: String,
     /// Options of mount.
     pub mount: String,
-    /// bash, before the file system is made: settings of `$queue`.
+    /// bash, before the file system is made: settings of `$queue`; `on DEVICE` if another one is to be recorded.
     pub setup: String,
     /// bash, once, after it is mounted on `mnt`. Where other devices than the disk are to be recorded it sets `devices`, options of
     /// `iowhy record`.

@@ -4,21 +4,20 @@
 //! those are of one task that is not the one that waits, and that task moves most of what the device moves, then the device is not
 //! too slow for its work: the other task is what could wait. Claimed is the part of the time in the device that its requests took
 //! while slow operations of others stood behind them. Refuted if they are the waiting task's own, of many, written back (a flusher's:
-//! that is `writeback-flood`), or if the device takes as long with few others as with many.
+//! that is `writeback-flood`) or md's (`raid-resync`), or if the device takes as long with few others as with many.
 //!
 //! Example: while a read of 40 ms by `postgres` was in the device, it completed three of 256 KiB by `tar`: 30 of the 40 ms are tar's.
 
 use crate::case::{Case, MIN_SHARE};
-use crate::device_saturated::GROWS;
+use crate::met::{self, turns};
 use crate::paths::RECORD_OPERATIONS;
-use crate::request_size::LARGE_ENOUGH;
+use crate::raid_resync::is_of_md;
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{counted, percent, size, time};
+use crate::words::{counted, percent, size};
 use crate::Cause;
 use ledger::Reason;
 use life::Class;
-use operation::Part;
 use std::collections::BTreeMap;
 use trace::{Bytes, DevId, Nanos};
 
@@ -91,14 +90,8 @@ impl Cause for BackgroundTask {
                 ));
                 continue;
             }
-            if let Some((few, many)) =
-                slow.growth().filter(|(few, many)| (many.mean.0 as f64) < GROWS * few.mean.0 as f64)
-            {
-                against = Some(format!(
-                    "{name} takes as long with few others as with many: {} against {}",
-                    time(few.mean),
-                    time(many.mean)
-                ));
+            if let Some(unhindered) = met::unhindered(&slow, &name) {
+                against = Some(unhindered);
                 continue;
             }
             let claimed = case.claim(&slow, Reason::Device, wanted);
@@ -158,34 +151,24 @@ impl Cause for BackgroundTask {
 /// Whose requests the slow operations of other tasks met, and the time of all slow operations in the device.
 fn met<'a>(case: &Case<'a>, slow: &Slow) -> (BTreeMap<&'a str, Met>, Nanos) {
     let (mut all, mut in_device) = (BTreeMap::<&str, Met>::new(), Nanos(0));
-    let stats = slow.group.op.and_then(|op| case.facts.operations.groups.get(&op));
-    let from = slow.group.tail.threshold;
-    let kept = stats.into_iter().flat_map(|s| s.slowest.all()).filter(|k| k.operation.total() >= from);
-    for k in kept {
+    for stay in met::stays(case, slow) {
+        in_device += stay.time;
         let mut seen: Vec<&str> = vec![];
-        for (at, node) in k.account.nodes.iter().enumerate() {
-            if !matches!(node.part, Part::Leaf(Reason::Device)) {
-                continue;
-            }
-            in_device += node.length();
-            let Some(others) = k.met.get(&at) else { continue };
-            // Its own turn is one more.
-            let turns = others.iter().map(turns).sum::<u64>() + 1;
-            let of_others = |m: &&stats::Met| {
-                let written_back = m.class == Class::Background;
-                !written_back
-                    && m.task != k.task
-                    && !FOR_OTHERS.iter().any(|helper| m.task.starts_with(helper))
-            };
-            for m in others.iter().filter(of_others) {
-                let mine = all.entry(&m.task).or_default();
-                mine.time += Nanos((node.length().0 as u128 * self::turns(m) as u128 / turns as u128) as u64);
-                mine.requests += m.requests;
-                mine.bytes += m.bytes;
-                if !seen.contains(&m.task.as_str()) {
-                    seen.push(&m.task);
-                    mine.by += 1;
-                }
+        let of_others = |m: &&stats::Met| {
+            let written_back = m.class == Class::Background;
+            !written_back
+                && m.task != stay.operation.task
+                && !is_of_md(&m.task)
+                && !FOR_OTHERS.iter().any(|helper| m.task.starts_with(helper))
+        };
+        for m in stay.met.iter().filter(of_others) {
+            let mine = all.entry(&m.task).or_default();
+            mine.time += stay.of(turns(m));
+            mine.requests += m.requests;
+            mine.bytes += m.bytes;
+            if !seen.contains(&m.task.as_str()) {
+                seen.push(&m.task);
+                mine.by += 1;
             }
         }
     }
@@ -204,11 +187,6 @@ fn own(case: &Case, slow: &Slow, task: &str) -> f64 {
         }
     }
     its.0 as f64 / all.0.max(1) as f64
-}
-
-/// How many turns requests take: one each, and one for each 256 KiB of a larger one, as volumes in clouds count.
-fn turns(met: &stats::Met) -> u64 {
-    met.requests.max(met.bytes.0.div_ceil(LARGE_ENOUGH.0))
 }
 
 /// What a task moved on the device, and what all did.

@@ -10,6 +10,7 @@ mod cgroup_limit;
 mod completion_cpu;
 mod counters;
 mod cpu_wait;
+mod crypt_queue;
 mod damage;
 mod device_busy;
 mod device_errors;
@@ -27,6 +28,7 @@ mod log_force;
 mod log_space;
 mod loop_double_cache;
 mod lost_merging;
+mod met;
 mod misaligned;
 mod outside_io;
 mod page_fault_read;
@@ -36,6 +38,8 @@ mod queue_freeze;
 mod raid;
 mod raid_bitmap;
 mod raid_read_modify_write;
+mod raid_resync;
+mod raid_stripe_cache;
 mod rate_limit;
 mod read_ahead_short;
 mod read_ahead_waste;
@@ -81,6 +85,8 @@ pub trait Cause: Sync {
 /// All causes, in the order in which they claim time: the specific ones before the general ones.
 pub fn all() -> &'static [&'static dyn Cause] {
     &[
+        &crypt_queue::CryptQueue,
+        &raid_stripe_cache::RaidStripeCache,
         &raid_bitmap::RaidBitmap,
         &raid_read_modify_write::RaidReadModifyWrite,
         &device_errors::DeviceErrors,
@@ -105,6 +111,7 @@ pub fn all() -> &'static [&'static dyn Cause] {
         &scheduler_throttle::SchedulerThrottle,
         &scheduler_idling::SchedulerIdling,
         &tag_exhaustion::TagExhaustion,
+        &raid_resync::RaidResync,
         &background_task::BackgroundTask,
         &writeback_flood::WritebackFlood,
         &discard_stall::DiscardStall,
@@ -125,9 +132,9 @@ pub fn all() -> &'static [&'static dyn Cause] {
     ]
 }
 
-/// Name, title and page of every cause: those that a recording is judged by, then those that only counters show.
+/// Name, title and page of every cause.
 pub fn pages() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
-    all().iter().map(|c| (c.name(), c.title(), c.page())).chain([counters::STRIPE_CACHE])
+    all().iter().map(|c| (c.name(), c.title(), c.page()))
 }
 
 /// The verdicts of all causes: those found first, by the time they explain; then those that cannot tell; then

@@ -5,7 +5,7 @@
 //! Refuted if there are no such reads.
 
 use crate::case::{Case, MIN_SHARE};
-use crate::raid::{Array, Judged, Question};
+use crate::raid::{self, Array, Judged, Question};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, counted, percent, size};
 use crate::Cause;
@@ -19,17 +19,6 @@ pub struct RaidReadModifyWrite;
 
 /// Writes are neighbours rather than scattered from this part on.
 const MOSTLY: f64 = 0.5;
-
-/// What a stripe cache holds per entry and disk: a page (`STRIPE_SIZE`, drivers/md/raid5.h).
-const CACHE_PAGE: u64 = 4096;
-
-/// Entries of the stripe cache worth trying. The default of 256 is "probably much too small" (NeilBrown, kernel commit
-/// edbe83ab4c27).
-const CACHE_ENTRIES: u64 = 4096;
-
-/// Threads worth trying besides the one of the array: with so many, nine hard disks wrote 750 instead of 600 MB/s
-/// (Shaohua Li, kernel commit 765d704db1f5). Each takes a processor.
-const THREADS: u64 = 4;
 
 /// The usual block of ext4 (mke2fs(8)), in which its `stride` and `stripe_width` count.
 const BLOCK: u64 = 4096;
@@ -141,42 +130,34 @@ fn prove(mut v: Verdict, case: &Case, array: &Array) -> Verdict {
 /// What can be undone at once and costs no more than memory comes first.
 fn larger_cache(v: Verdict, array: &Array, name: &str, md: Option<&Md>) -> Verdict {
     let entries = md.and_then(|md| md.stripe_cache_size.as_ref());
-    if entries.is_some_and(|e| e.value >= CACHE_ENTRIES) {
+    if entries.is_some_and(|e| e.value >= raid::CACHE_ENTRIES) {
         return v;
     }
-    let now = entries.map_or("stripe_cache_size".into(), |e| format!("stripe_cache_size {} ->", e.value));
-    let at = entries.map_or(String::new(), |e| format!(" ({})", e.at));
-    let disks = md.and_then(|md| md.raid_disks.as_ref()).map_or(1, |d| d.value);
-    let memory = size(Bytes(CACHE_ENTRIES.saturating_mul(CACHE_PAGE).saturating_mul(disks)));
     let seeks = &array.device.traffic.q2q_seeks;
     let adjacent = seeks.sequential() as f64 / seeks.count().max(1) as f64;
     let hope = match adjacent >= MOSTLY {
         true => format!("{} of the writes here follow the one before", percent(adjacent)),
         false => format!("little hope here: {} of the writes follow the one before", percent(adjacent)),
     };
-    v.try_this(
-        format!("{now} {CACHE_ENTRIES}{at}: collects neighbouring writes into whole stripes; takes {memory} of memory; {hope}"),
-        format!("echo {CACHE_ENTRIES} > /sys/block/{name}/md/stripe_cache_size"),
-    )
+    raid::larger_cache(v, name, md, "collects neighbouring writes into whole stripes", &hope)
 }
 
 /// Only where the writes wait in md itself as well: what the members take is theirs, however many threads feed them.
 fn more_threads(v: Verdict, case: &Case, array: &Array, name: &str, md: Option<&Md>) -> Verdict {
-    let threads = md.and_then(|md| md.group_thread_cnt.as_ref());
     let (account, time) = array.time(Reason::Stacking);
     let unexplained = time.min(case.unclaimed_of_group(array.group_number, account));
-    if threads.is_some_and(|t| t.value > 0) || array.share(unexplained) < MIN_SHARE {
-        return v;
+    match array.share(unexplained) < MIN_SHARE {
+        true => v,
+        false => {
+            let share = percent(array.share(unexplained));
+            raid::more_threads(
+                v,
+                name,
+                md,
+                &format!("here writes were in md itself for {share} of their time"),
+            )
+        }
     }
-    let now = threads.map_or(String::new(), |t| format!(" {} -> {THREADS} ({})", t.value, t.at));
-    v.try_this(
-        format!(
-            "group_thread_cnt{now}: more threads make parity and copy data, where one ({name}_raid5) has a processor to itself \
-             and is not done: here writes were in md itself for {} of their time",
-            percent(array.share(unexplained))
-        ),
-        format!("echo {THREADS} > /sys/block/{name}/md/group_thread_cnt"),
-    )
 }
 
 /// Writes that fit stripes, by the file system that makes them.

@@ -13,6 +13,7 @@ mod operations;
 mod pace;
 mod paths;
 mod raid;
+mod raid_resync;
 mod read_ahead;
 mod request_size;
 mod scheduler_starvation;

@@ -92,6 +92,8 @@ pub struct History {
     pub writers: Writers,
     /// Files that are no more.
     pub freed: Freed,
+    /// Whether dm-crypt's workers were seen at work.
+    pub(crate) encrypts: bool,
     /// Nothing before this is kept but what still goes on.
     pub(crate) horizon: Nanos,
 }

@@ -9,6 +9,7 @@ mod behind;
 mod calls;
 mod company;
 mod completions;
+mod crypt;
 mod descriptors;
 mod files;
 mod follow;

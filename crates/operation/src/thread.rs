@@ -154,6 +154,12 @@ impl Thread {
         self.works.get(at).filter(|w| w.to.is_none_or(|to| t.since(to) <= RIGHT_BEHIND))
     }
 
+    /// The work items that began from `a` to `b`.
+    pub(crate) fn works_between(&self, a: Nanos, b: Nanos) -> impl Iterator<Item = &Work> {
+        let begin = self.works.partition_point(|w| w.from < a);
+        self.works.range(begin..).take_while(move |w| w.from < b)
+    }
+
     /// Whether it is a journal's thread and at work on a commit.
     pub(crate) fn is_committing(&self) -> bool {
         self.steps.back().is_some_and(|s| s.phase != CommitPhase::End)

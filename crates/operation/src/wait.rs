@@ -73,8 +73,12 @@ pub enum Wait {
     StripeCache,
     /// md: the bitmap of stripes that are being written.
     RaidBitmap,
+    /// md: synchronising the part of the array that it wants to read or write.
+    RaidBarrier,
     /// md: its superblock, which says that the array is being written.
     RaidSuperblock,
+    /// dm-crypt: its work queue, in which it is encrypted or decrypted.
+    Crypt,
     /// The file system is frozen, or is being unmounted.
     Frozen,
     /// Another process of the file system in user space (FUSE), or the server (NFS).
@@ -177,6 +181,11 @@ const RULES: &[Rule] = &[
     ("md_bitmap_unplug", &[], Wait::RaidBitmap),
     ("md_bitmap_startwrite", &[], Wait::RaidBitmap),
     ("bitmap_startwrite", &[], Wait::RaidBitmap),
+    ("wait_barrier", &[], Wait::RaidBarrier),
+    ("_wait_barrier", &[], Wait::RaidBarrier),
+    ("wait_read_barrier", &[], Wait::RaidBarrier),
+    ("wait_barrier_nolock", &[], Wait::RaidBarrier),
+    ("regular_request_wait", &[], Wait::RaidBarrier),
     ("md_write_start", &[], Wait::RaidSuperblock),
     ("md_super_wait", &[], Wait::RaidSuperblock),
     ("md_flush_request", &[], Wait::Flush),
@@ -416,7 +425,9 @@ impl Wait {
             Wait::WorkItem => "a work item",
             Wait::StripeCache => "a stripe of md's cache",
             Wait::RaidBitmap => "md's bitmap",
+            Wait::RaidBarrier => "md's synchronising of that part of the array",
             Wait::RaidSuperblock => "md's superblock",
+            Wait::Crypt => "dm-crypt's work queue",
             Wait::Frozen => "the frozen file system",
             Wait::Server => "the file system's server",
             Wait::LoopFile => "the page cache of the file behind a loop device",

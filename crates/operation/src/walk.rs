@@ -11,6 +11,7 @@
 //! is cut off is `unexplained`. Where events are missing nothing is explained.
 
 use crate::account::{crossed, Account, Hop, Node, Part};
+use crate::crypt::{self, CryptWork};
 use crate::history::History;
 use crate::sent_below;
 use crate::served::{Done, Entry};
@@ -291,8 +292,26 @@ impl<'a> Walk<'a> {
                     None => self.leaf(reason, from, to, depth),
                 }
             }
+            (Reason::Stacking, _) if self.history.encrypts => {
+                match crypt::work_of(self.history, entry, from, to) {
+                    Some(work) => self.in_crypt(work, from, to, depth),
+                    None => self.leaf(reason, from, to, depth),
+                }
+            }
             _ => self.leaf(reason, from, to, depth),
         }
+    }
+
+    /// Covers the time from `a` to `b` that a bio spent in dm-crypt: until it was put into a queue, in that, its worker's, and from
+    /// the worker's end until another thread sent it below.
+    fn in_crypt(&mut self, work: CryptWork, a: Nanos, b: Nanos, depth: u8) {
+        let queued = work.queued.clamp(a, b);
+        let (from, to) = (work.from.clamp(queued, b), work.to.clamp(queued, b));
+        self.leaf(Reason::Stacking, a, queued, depth);
+        self.open(Part::Wait { wait: Wait::Crypt, stack: None }, queued, b, depth);
+        self.leaf(Reason::WorkQueue, queued, from, depth + 1);
+        self.task(work.worker, from, to, depth + 1);
+        self.leaf(Reason::WorkQueue, to, b, depth + 1);
     }
 
     /// The time in which the sleeper waited and its request had not been queued yet: whoever queued it was busy, or

@@ -1,6 +1,7 @@
 //! From what tasks did, in order of time, to operations that are over, each with its account.
 
 use crate::account::Account;
+use crate::crypt::CRYPT_WORK;
 use crate::descriptors::RING_CLOSE;
 use crate::files::{Files, OnExec, OnFile};
 use crate::history::History;
@@ -232,6 +233,7 @@ impl Watch {
             }
             What::WorkStart { work, function } => {
                 let queued = self.queued.remove(&work);
+                self.history.encrypts |= self.history.texts.text(function) == CRYPT_WORK;
                 let Some(thread) = self.history.thread_mut(e.tid) else { return };
                 if let Some(last) = thread.works.back_mut() {
                     last.to.get_or_insert(e.time);

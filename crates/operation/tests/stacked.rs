@@ -24,14 +24,26 @@ impl Sink for All {}
 /// A task makes a call at 0, sleeps from `asleep` on for its own I/O, is woken when all is over, and is done a
 /// microsecond later. Times are microseconds.
 fn called(call: Call, asleep: u64, blocks: &str) -> Vec<(Operation, Account)> {
+    called_beside(call, asleep, blocks, &[])
+}
+
+/// The same, and what tasks did meanwhile: text 1 is `kcryptd_crypt`.
+fn called_beside(
+    call: Call,
+    asleep: u64,
+    blocks: &str,
+    beside: &[(u64, Tid, u8, What)],
+) -> Vec<(Operation, Account)> {
     let story = Story::of(blocks);
     let end = story.told.last().expect("something happens").event.time.0;
     let asleep = asleep * 1000;
     let mut batch = Batch::default();
     batch.events.extend(story.told.iter().map(|t| t.event));
     let trace::Detail::Text(text) = batch.store(b"submit_bio_wait") else { panic!("a text") };
-    let what = [
+    let trace::Detail::Text(crypt) = batch.store(b"kcryptd_crypt") else { panic!("a text") };
+    let mut what = vec![
         (0, TASK, 0, What::Text { id: TextId(0), text }),
+        (0, TASK, 0, What::Text { id: TextId(1), text: crypt }),
         (0, TASK, 0, What::Enter { call, args: [3, 0, 0, 0] }),
         (asleep, TASK, 0, What::Switch { left: Left::Uninterruptible, next: Tid(0) }),
         (asleep, TASK, 0, What::Stack(TextId(0))),
@@ -39,6 +51,8 @@ fn called(call: Call, asleep: u64, blocks: &str) -> Vec<(Operation, Account)> {
         (end, Tid(0), 0, What::Switch { left: Left::Preempted, next: TASK }),
         (end + 1000, TASK, 0, What::Exit { call, result: 4096 }),
     ];
+    what.extend(beside.iter().map(|(us, tid, context, what)| (us * 1000, *tid, *context, *what)));
+    what.sort_by_key(|(time, ..)| *time);
     for (time, tid, context, what) in what {
         // Of the same moment, blocks come first.
         let after =
@@ -287,4 +301,82 @@ fn what_dm_sends_on_is_no_operation_of_its_own() {
     assert_eq!(aio.len(), 1);
     let (o, account) = aio[0];
     assert_eq!((o.total(), account.of(Reason::Device)), (Nanos(95_000), Nanos(82_000)));
+}
+
+/// Who encrypts in these stories.
+const WORKER: Tid = Tid(300);
+const CRYPT: TextId = TextId(1);
+
+/// dm-crypt: a worker encrypts what is written, and another thread sends it below.
+const ENCRYPTED: &str = "
+          1  Q W 8+8 dev=253,0
+        100  A W 2056+8 <- 253,0 8 tid=400
+        101  Q W 2056+8 tid=400
+        102  G W 2056+8 tid=400
+        103  D W 2056+8 tid=400
+        150  C W 2056+8 tid=0
+        150  C W 8+8 dev=253,0 tid=0";
+
+fn encrypted_by(queued_by: Tid) -> String {
+    let beside = [
+        (0, WORKER, 0, What::WorkEnd),
+        (5, queued_by, 0, What::WorkQueued { work: 7, function: CRYPT }),
+        (20, WORKER, 0, What::Switch { left: Left::Preempted, next: WORKER }),
+        (30, WORKER, 0, What::WorkStart { work: 7, function: CRYPT }),
+        (80, WORKER, 0, What::WorkEnd),
+    ];
+    let all = called_beside(Call::Write, 8, ENCRYPTED, &beside);
+    parts(&all[0].1)
+}
+
+#[test]
+fn a_write_on_dm_crypt_waits_in_its_queues_and_for_its_worker() {
+    expect(
+        &encrypted_by(TASK),
+        "0 on-cpu 8
+         0 wait 142
+         1 253,0 write 142
+         2 wait 93
+         3 work-queue 22
+         3 on-cpu 50
+         3 work-queue 21
+         2 8,0 write 49
+         3 get-request 1
+         3 prepare 1
+         3 device 47
+         0 on-cpu 1",
+    );
+}
+
+#[test]
+fn an_item_that_another_task_queued_is_another_bios() {
+    let parts = encrypted_by(Tid(200));
+    assert!(parts.contains("2 stacking 93") && !parts.contains("work-queue"), "{parts}");
+}
+
+#[test]
+fn a_read_on_dm_crypt_is_decrypted_behind_its_request() {
+    let queue = |at| (at, Tid(0), Context::HARD, What::WorkQueued { work: 7, function: CRYPT });
+    let beside = [
+        (0, WORKER, 0, What::WorkEnd),
+        queue(91),
+        (92, WORKER, 0, What::Switch { left: Left::Preempted, next: WORKER }),
+        (100, WORKER, 0, What::WorkStart { work: 7, function: CRYPT }),
+        (130, WORKER, 0, What::WorkEnd),
+    ];
+    let all = called_beside(
+        Call::Read,
+        20,
+        "
+          1  Q R 8+8 dev=253,0
+          5  A R 2056+8 <- 253,0 8
+          6  Q R 2056+8
+          7  G R 2056+8
+         60  D R 2056+8
+         90  C R 2056+8 tid=0
+        129  C R 8+8 dev=253,0 tid=0",
+        &beside,
+    );
+    let parts = parts(&all[0].1);
+    assert!(parts.contains("2 wait 38\n3 work-queue 9\n3 on-cpu 29\n"), "{parts}");
 }

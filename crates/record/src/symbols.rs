@@ -59,9 +59,14 @@ impl Symbols {
         self.write(|_| true)
     }
 
-    /// Only symbols that [`Symbols::look`] has seen used.
+    /// Only symbols that [`Symbols::look`] has seen used, and the last one of code: it says where the one before it ends.
     pub fn used(&self) -> Vec<u8> {
-        self.write(|i| self.used.contains(&i))
+        let is_code = |(_, range): &(u64, std::ops::Range<usize>)| {
+            let kind = self.text[range.clone()].split(' ').nth(1);
+            matches!(kind, Some("t" | "T" | "w" | "W"))
+        };
+        let end = self.lines.iter().rposition(is_code);
+        self.write(|i| self.used.contains(&i) || Some(i) == end)
     }
 
     fn write(&self, keep: impl Fn(usize) -> bool) -> Vec<u8> {
@@ -135,7 +140,9 @@ mod tests {
         data.extend_from_slice(&0xffff_ffff_8100_0123u64.to_ne_bytes());
         s.look(&data[..], 8).unwrap();
         let kept = String::from_utf8(s.used()).unwrap();
-        assert_eq!(kept, "ffffffff81000100 T read\nffffffff81000100 T alias\n");
+        // The last one is the end of the one before.
+        let end = "ffffffff81000200 t write\t[xfs]\n";
+        assert_eq!(kept, format!("ffffffff81000100 T read\nffffffff81000100 T alias\n{end}"));
     }
 
     #[test]

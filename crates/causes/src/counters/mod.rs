@@ -43,13 +43,6 @@ pub fn judge_counters(mails: &[Mail]) -> Vec<Verdict> {
     verdicts
 }
 
-/// A cause that only counters show so far, with its title and page.
-pub(crate) const STRIPE_CACHE: (&str, &str, &str) = (
-    "raid-stripe-cache",
-    "writes wait in the array for a place in its stripe cache",
-    include_str!("../../../../docs/causes/raid-stripe-cache.md"),
-);
-
 /// What a cause says in one line where counters are all there is.
 pub fn title_by_counters(cause: &str) -> Option<&'static str> {
     match cause {

@@ -31,6 +31,9 @@ const ABOUT: &[(&str, Kind, Wait, Reason)] = &[
     ("cgroup-limit", READ, Wait::CgroupLimit, Reason::CgroupLimit),
     ("journal-cpu", FSYNC, Wait::JournalCommit, Reason::WaitCpu),
     ("log-force", FSYNC, Wait::LogForce, Reason::Device),
+    ("crypt-queue", WRITE, Wait::Crypt, Reason::WorkQueue),
+    ("raid-stripe-cache", WRITE, Wait::StripeCache, Reason::OnCpu),
+    ("raid-stripe-cache", WRITE, Wait::StripeCache, Reason::Device),
     ("cpu-wait", READ, Wait::DirectIo, Reason::WaitCpu),
 ];
 
@@ -85,9 +88,17 @@ fn a_tenth_is_the_threshold() {
 fn cannot_tell_from_the_block_layer_alone() {
     let mut story = Story::default();
     quick_reads(&mut story, 0, 200);
-    for (cause, ..) in ABOUT.iter().filter(|(cause, ..)| *cause != "loop-double-cache") {
+    let of_stacked = ["crypt-queue", "raid-stripe-cache"];
+    let of_others = |cause: &str| cause == "loop-double-cache" || of_stacked.contains(&cause);
+    for (cause, ..) in ABOUT.iter().filter(|(cause, ..)| !of_others(cause)) {
         assert!(cannot_tell(&story.verdict(cause)).contains("iowhy record"), "{cause}");
     }
+    for cause in of_stacked {
+        assert!(rejected(&story.verdict(cause)).contains("was recorded"), "{cause}");
+    }
+    let mut array = Story::default();
+    array.raid_write(0, 20 * MS, 0, MS);
+    assert!(cannot_tell(&array.verdict("raid-stripe-cache")).contains("iowhy record"));
     assert!(cannot_tell(&story.verdict("journal-space")).contains("iowhy record"));
 }
 
@@ -150,4 +161,18 @@ fn room_in_the_journal_is_told_from_a_commit_by_the_stack() {
     assert!(v.evidence[0].contains("__jbd2_log_wait_for_space"), "{v:?}");
     rejected(&handles(90, FOR_A_COMMIT));
     rejected(&handles(9, MAKING_ROOM));
+}
+
+#[test]
+fn encrypting_is_no_queue() {
+    assert!(
+        rejected(&told(WRITE, Wait::Crypt, Reason::OnCpu, 80).verdict("crypt-queue")).contains("waited so")
+    );
+    let v = told(READ, Wait::Crypt, Reason::WorkQueue, 80).verdict("crypt-queue");
+    assert_eq!(v.remedies[0].command, "cryptsetup refresh --perf-no_read_workqueue NAME");
+}
+
+#[test]
+fn waiting_for_a_processor_is_not_the_stripe_caches() {
+    rejected(&told(WRITE, Wait::StripeCache, Reason::WaitCpu, 80).verdict("raid-stripe-cache"));
 }

@@ -1,8 +1,8 @@
 //! The kernel's symbols, as the file carries them, and stacks in their terms.
 //!
 //! Text as in /proc/kallsyms: `ffffffff81000000 T _text`, with `[module]` behind for a module's. An address
-//! belongs to the last symbol at or before it; the very last symbol only marks the end, because nobody says how
-//! long it is. Only code (t, T, w, W) is kept: data never stands on a stack.
+//! belongs to the last symbol at or before it; the very last symbol is only its first byte and marks the end, because nobody
+//! says how long it is. Only code (t, T, w, W) is kept: data never stands on a stack.
 
 use super::bytes::Order;
 use super::cursor::Record;
@@ -47,7 +47,8 @@ impl Symbols {
     /// The function that an address lies in, and how far into it.
     pub fn find(&self, address: u64) -> Option<(&str, u64)> {
         let i = self.addresses.partition_point(|&a| a <= address).checked_sub(1)?;
-        if i + 1 == self.addresses.len() {
+        // What a work item runs is told by where the function begins.
+        if i + 1 == self.addresses.len() && address != self.addresses[i] {
             return None;
         }
         let name = self.text[self.names[i] as usize..].split(u8::is_ascii_whitespace).next()?;
@@ -155,6 +156,10 @@ mod tests {
         assert_eq!(s.find(0xffff_0019), Some(("second", 9)));
         assert_eq!(s.find(0xffff_ffff), None);
         assert_eq!(s.find(1), None);
+        // Where the last one begins is known, and nothing more of it.
+        let last = *s.addresses.last().unwrap();
+        assert!(s.find(last).is_some_and(|(_, into)| into == 0));
+        assert_eq!(s.find(last + 1), None);
     }
 
     #[test]

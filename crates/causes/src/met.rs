@@ -1,0 +1,67 @@
+//! Whose requests the slowest operations met in the device: what it completed while it had theirs.
+//!
+//! If all take turns, a task's part of the turns is its part of the time. Example: while a read of 40 ms was in the device, that
+//! completed three requests of `tar`: of the 40 ms, tar's are 30.
+
+use crate::case::Case;
+use crate::device_saturated::GROWS;
+use crate::request_size::LARGE_ENOUGH;
+use crate::slow::Slow;
+use crate::words::time;
+use ledger::Reason;
+use operation::Part;
+use stats::{Kept, Met};
+use trace::{Bytes, Nanos};
+
+/// A time of a slow operation in the device.
+pub(crate) struct Stay<'a> {
+    pub operation: &'a Kept,
+    pub time: Nanos,
+    /// What the device completed meanwhile.
+    pub met: &'a [Met],
+}
+
+impl Stay<'_> {
+    /// The time that so many turns took. Its own turn is one more than those it met.
+    pub fn of(&self, turns: u64) -> Nanos {
+        let all = self.met.iter().map(self::turns).sum::<u64>() + 1;
+        Nanos((u128::from(self.time.0) * u128::from(turns) / u128::from(all)) as u64)
+    }
+}
+
+/// All times in the device of the slowest operations that were kept.
+pub(crate) fn stays<'a>(case: &Case<'a>, slow: &Slow) -> Vec<Stay<'a>> {
+    let stats = slow.group.op.and_then(|op| case.facts.operations.groups.get(&op));
+    let from = slow.group.tail.threshold;
+    let kept = stats.into_iter().flat_map(|s| s.slowest.all()).filter(|k| k.operation.total() >= from);
+    kept.flat_map(|k| {
+        let in_device =
+            |(_, node): &(usize, &operation::Node)| matches!(node.part, Part::Leaf(Reason::Device));
+        k.account.nodes.iter().enumerate().filter(in_device).map(|(at, node)| Stay {
+            operation: k,
+            time: node.length(),
+            met: k.met.get(&at).map_or(&[], Vec::as_slice),
+        })
+    })
+    .collect()
+}
+
+/// How many turns requests take: one each, and one for each 256 KiB of a larger one, as volumes in clouds count.
+pub(crate) fn turns(met: &Met) -> u64 {
+    turns_of(met.requests, met.bytes)
+}
+
+/// The same of a number of requests that moved so much together.
+pub(crate) fn turns_of(requests: u64, bytes: Bytes) -> u64 {
+    requests.max(bytes.0.div_ceil(LARGE_ENOUGH.0))
+}
+
+/// The words for a device in which nobody is kept from anything: it works on all at once.
+pub(crate) fn unhindered(slow: &Slow, name: &str) -> Option<String> {
+    let (few, many) = slow.growth().filter(|(few, many)| (many.mean.0 as f64) < GROWS * few.mean.0 as f64)?;
+    Some(format!(
+        "{name} takes as long with few others as with many: {} against {}",
+        time(few.mean),
+        time(many.mean)
+    ))
+}

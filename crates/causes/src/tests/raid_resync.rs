@@ -1,0 +1,110 @@
+//! md's pass over an array, in the members and in the way of others.
+
+use super::*;
+use crate::raid_resync::is_of_md;
+use crate::told::Told;
+use operation::Kind;
+use trace::{Bytes, Call};
+
+const READ: Kind = Kind::Call(Call::Read);
+const SMALL: Bytes = Bytes(4096);
+
+/// Three reads of 40 ms behind three requests of a task each, which moved 100 MiB, and so many as slow behind nobody.
+fn behind(task: &str, alone: u32) -> Told {
+    let mut story = Story::default();
+    story.called("reader", task);
+    for i in 0..100 {
+        story.writeback(i * 10 * MS, i * 10 * MS, i * 10 * MS + MS, MIB);
+    }
+    let mut told = Told::default();
+    told.over(story).quick(READ, 297);
+    for _ in 0..3 {
+        told.behind(READ, 40, 3, task, SMALL);
+    }
+    for _ in 0..alone {
+        told.behind(READ, 40, 0, task, SMALL);
+    }
+    told
+}
+
+#[test]
+fn reads_behind_the_pass_are_found_and_no_background_task() {
+    let v = behind("md0_resync", 0).verdict("raid-resync");
+    // Of each, what is kept by itself met nobody: half of three in four turns.
+    assert!((found(&v) - 0.375).abs() < 0.02, "{v:?}");
+    assert_eq!(v.confidence, Some(Confidence::High));
+    assert!(v.evidence[0].contains("completed 9 requests of md0_resync"), "{v:?}");
+    assert!(v.evidence[1].contains("md0_resync moved 100 % of all that sda moved (100 MiB"), "{v:?}");
+    rejected(&behind("md0_resync", 0).verdict("background-task"));
+}
+
+#[test]
+fn a_tenth_is_the_threshold() {
+    // Three of ten, of twelve.
+    assert!(found(&behind("md0_reshape", 7).verdict("raid-resync")) > 0.1);
+    let v = behind("md0_reshape", 9).verdict("raid-resync");
+    assert!(rejected(&v).contains("behind requests of md0_reshape for 9.4 %"), "{v:?}");
+}
+
+#[test]
+fn anybody_else_is_not_md() {
+    for task in ["tar", "db_resync", "md5sum"] {
+        assert!(rejected(&behind(task, 0).verdict("raid-resync")).contains("synchronised nothing"), "{task}");
+        found(&behind(task, 0).verdict("background-task"));
+    }
+    let threads = ["md0_raid5", "md127_raid10", "md_home_raid1", "md0_resync", "md_d0_reshape"];
+    assert!(threads.iter().all(|t| is_of_md(t)));
+}
+
+/// Reads of 1 ms, and some of 50 ms behind md's requests; block events alone.
+fn blocks(task: &str) -> Story {
+    let mut story = Story::default();
+    story.called("reader", task);
+    quick_reads(&mut story, 0, 200);
+    for i in 0..10 {
+        let at = (1000 + 100 * i) * MS;
+        for _ in 0..4 {
+            story.writeback(at, at, at + 40 * MS, MIB);
+        }
+        story.read(at + 1, at + 1, at + 50 * MS);
+    }
+    story
+}
+
+#[test]
+fn from_block_events_alone_it_is_less_sure() {
+    let v = blocks("md0_resync").verdict("raid-resync");
+    assert!(found(&v) > 0.3, "{v:?}");
+    assert_eq!(v.confidence, Some(Confidence::Medium));
+    rejected(&blocks("kworker/u8:1").verdict("raid-resync"));
+}
+
+/// An array of one disk that was asked for 50 writes of 4 KiB; its own thread wrote so many KiB before each.
+fn own_thread(kib: u64, action: &str) -> Verdict {
+    let mut story = Story::default();
+    story.called("reader", "md0_raid1");
+    for i in 0..50 {
+        let at = 100 * i * MS;
+        story.writeback(at, at, at + 30 * MS, kib).raid_write(at + 1, 0, 0, 40 * MS);
+    }
+    story.settings(&format!("md0/md/level: raid1\nmd0/md/sync_action: {action}\n")).verdict("raid-resync")
+}
+
+#[test]
+fn of_the_arrays_own_thread_counts_what_nobody_asked_for() {
+    let v = own_thread(1024, "recover");
+    assert!(found(&v) > 0.3, "{v:?}");
+    assert!(v.evidence.iter().any(|e| e.contains("sync_action recover")), "{v:?}");
+    assert!(!v.remedies.iter().any(|r| r.command.contains("idle")), "{v:?}");
+    // As much as the array was asked for.
+    assert!(rejected(&own_thread(4, "recover")).contains("synchronised nothing"));
+    assert!(rejected(&own_thread(1024, "idle")).contains("synchronised nothing"));
+}
+
+#[test]
+fn with_events_missing_it_cannot_tell() {
+    let mut story = blocks("md0_resync");
+    let events = story.len();
+    story.lost(events);
+    cannot_tell(&story.verdict("raid-resync"));
+}

@@ -1,0 +1,133 @@
+//! Makes a scenario in a virtual machine and records it there.
+//!
+//! What this machine's kernel has not or must not do (md, dm-crypt) happens in a guest: Debian's kernel under QEMU, which
+//! needs neither root nor KVM. `lab/machine/make` unpacks it. The guest sees this machine's root read-only and runs this
+//! machine's `iowhy`, fio and bash; its disks are files in memory, each as slow as the scenario says by QEMU's throttling.
+//! What it leaves in its share is what [`bench::run`](crate::bench::run) leaves in its folder.
+//!
+//! The processors are emulated everywhere, whether there is KVM or not, so that a scenario is the same everywhere. They are some 15
+//! times slower: disks must be slow beside them, or what is recorded is the emulation.
+
+use crate::bench::{folder, variables, Made, Tools, BODY, ON};
+use crate::{Outcome, Setting};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// A scenario takes less than a minute, and two if its remedy is tried.
+const SECONDS: u32 = 300;
+
+/// MiB: what a load and the recording of it take in memory, four times.
+const MEMORY: u32 = 1536;
+
+/// Processors of the guest.
+const PROCESSORS: u32 = 2;
+
+/// bash, in the guest, in place of a disk of its own: the disks are there.
+const READY: &str = r#"
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$MACHINE/root/sbin:$MACHINE/root/usr/sbin
+export LD_LIBRARY_PATH=$MACHINE/root/lib/x86_64-linux-gnu:$MACHINE/root/usr/lib/x86_64-linux-gnu
+mkdir -p /run/cryptsetup "$DIR"; cd "$DIR"; mkdir mnt
+mount -t tracefs trace /sys/kernel/tracing
+# slow NUMBER MICROSECONDS: /dev/nullbNUMBER, a disk in memory that takes so long for a request, however many it has.
+slow() {
+  local disk=/sys/kernel/config/nullb/nullb$1; mkdir $disk
+  echo $SIZE > $disk/size; echo 1 > $disk/memory_backed; echo 2 > $disk/irqmode; echo $(($2 * 1000)) > $disk/completion_nsec
+  echo 2 > $disk/submit_queues; echo 64 > $disk/hw_queue_depth; echo 1 > $disk/power
+}
+on /dev/vda
+ready() { :; }
+workers() { :; }
+take_apart() { cp -r capture $(ls | grep -E '[.](txt|json)$') /mnt/share/; }
+"#;
+
+/// A machine that `lab/machine/make` made.
+#[derive(Clone, Debug)]
+pub struct Machine(pub PathBuf);
+
+impl Machine {
+    /// Makes the scenario, records it, and tries the remedy if it has one.
+    pub fn run(&self, tools: &Tools, cause: &str, s: &Setting) -> Outcome<Made> {
+        let dir = folder()?;
+        std::fs::write(dir.path().join("script"), self.script(tools, cause, s)?)?;
+        let mut qemu = Command::new("timeout");
+        qemu.args([
+            &SECONDS.to_string(),
+            "qemu-system-x86_64",
+            "-nodefaults",
+            "-no-reboot",
+            "-display",
+            "none",
+        ])
+        .args(["-M", "q35", "-accel", "tcg,thread=multi", "-cpu", "max"])
+        .args(["-smp", &PROCESSORS.to_string(), "-m", &MEMORY.to_string()])
+        .arg("-kernel")
+        .arg(self.0.join("vmlinuz"))
+        .arg("-initrd")
+        .arg(self.0.join("initramfs.gz"))
+        .args([
+            "-append",
+            "console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable no_timer_check random.trust_cpu=on audit=0 rdinit=/init",
+        ])
+        .args(["-serial", "stdio", "-device", "virtio-rng-pci"])
+        .args(["-virtfs", &share(Path::new("/"), "host", ",readonly=on")])
+        .args(["-virtfs", &share(dir.path(), "share", "")]);
+        for number in 0..s.machine {
+            let file = dir.path().join(format!("disk{number}"));
+            std::fs::File::create(&file)?.set_len(u64::from(s.size) << 20)?;
+            let throttled: String =
+                s.disk.split_ascii_whitespace().map(|limit| format!(",throttling.{limit}")).collect();
+            let drive =
+                format!("file={},if=none,id=d{number},format=raw,cache=unsafe{throttled}", file.display());
+            // One queue: its requests are merged and counted in one place, whichever processor sends them.
+            qemu.args(["-drive", &drive, "-device", &format!("virtio-blk-pci,drive=d{number},num-queues=1")]);
+        }
+        let out = qemu.stdin(Stdio::null()).output()?;
+        let left = |name: &str| std::fs::read_to_string(dir.path().join(name)).unwrap_or_default();
+        match left("status").trim() {
+            "0" => Ok(Made { dir, late: Duration::ZERO }),
+            "" => Err(format!(
+                "the machine did not finish: {} {}",
+                String::from_utf8_lossy(&out.stderr).trim(),
+                String::from_utf8_lossy(&out.stdout).trim()
+            )
+            .into()),
+            _ => Err(left("stderr").trim().to_string().into()),
+        }
+    }
+
+    /// bash that the guest runs.
+    fn script(&self, tools: &Tools, cause: &str, s: &Setting) -> Outcome<String> {
+        let mut text = String::from("set -eu\n");
+        let machine = ("MACHINE", self.0.clone().into_os_string());
+        let dir = ("DIR", "/tmp/lab".into());
+        for (name, value) in variables(tools, cause, s).into_iter().chain([machine, dir]) {
+            let value = value.into_string().map_err(|v| format!("not a text: {}", v.to_string_lossy()))?;
+            writeln!(text, "export {name}={}", quoted(&value))?;
+        }
+        Ok([&text, ON, READY, BODY].concat())
+    }
+}
+
+/// An option of QEMU: a folder that the guest mounts by this name.
+fn share(folder: &Path, name: &str, how: &str) -> String {
+    format!("local,path={},mount_tag={name},security_model=none,multidevs=remap{how}", folder.display())
+}
+
+/// A word of bash, whatever is in it.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bash_reads_what_was_quoted() {
+        let text = "a 'b' \"c\" $d `e`\n# f\\";
+        let out = Command::new("bash").args(["-c", &format!("printf %s {}", quoted(text))]).output().unwrap();
+        assert_eq!(String::from_utf8(out.stdout).unwrap(), text);
+    }
+}
