@@ -6,6 +6,7 @@
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use indicatif::{ProgressBar, ProgressStyle};
+use stats::Flow;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -62,24 +63,33 @@ pub fn read(recording: Recording, path: &Path, mut take: impl FnMut(&Batch)) -> 
 pub fn read_while(
     recording: Recording,
     path: &Path,
-    take: impl FnMut(&Batch) -> Result<(), Failure>,
+    mut take: impl FnMut(&Batch) -> Result<(), Failure>,
 ) -> Result<Quality, Failure> {
-    Ok(read_counting(recording, path, (), |(), _| {}, take)?.0)
+    Ok(read_all(recording, path, None, &mut take)?.0)
 }
 
-/// Reads everything. The reading thread gives each batch to `count`, with a state that is returned at the end; this
-/// thread gives it to `take`. On an interrupt a pipe ends early, with what it brought; a file ends the command.
-pub fn read_counting<S: Default + Send + 'static>(
+/// As [`read_while`], and the reading thread counts what passes by.
+pub fn read_counting(
     recording: Recording,
     path: &Path,
-    state: S,
-    count: impl Fn(&mut S, &Batch) + Send + 'static,
     mut take: impl FnMut(&Batch) -> Result<(), Failure>,
-) -> Result<(Quality, S), Failure> {
+) -> Result<(Quality, Flow), Failure> {
+    let (quality, flow) = read_all(recording, path, Some(Flow::default()), &mut take)?;
+    Ok((quality, flow.unwrap_or_default()))
+}
+
+/// Reads everything. The reading thread gives each batch to `flow` if there is one, this thread gives it to `take`. On an
+/// interrupt a pipe ends early, with what it brought; a file ends the command.
+fn read_all(
+    recording: Recording,
+    path: &Path,
+    flow: Option<Flow>,
+    take: &mut dyn FnMut(&Batch) -> Result<(), Failure>,
+) -> Result<(Quality, Option<Flow>), Failure> {
     let interrupt = Interrupt::catch();
     let is_pipe = recording.source.size().is_none();
     let position = Arc::new(AtomicU64::new(0));
-    let state = Arc::new(Mutex::new(state));
+    let flow = Arc::new(Mutex::new(flow));
     let mut taken = 0;
     let mut progress = Progress::new(recording.source.size(), path);
     let (filled_tx, filled) = sync_channel::<Batch>(BATCHES);
@@ -88,14 +98,16 @@ pub fn read_counting<S: Default + Send + 'static>(
         let _ = empty.send(Batch::default());
     }
     let (done_tx, done) = channel();
-    let (reader_position, reader_state) = (position.clone(), state.clone());
+    let (reader_position, reader_flow) = (position.clone(), flow.clone());
     std::thread::spawn(move || {
         let mut source: Box<dyn Source> = recording.source;
         let outcome = loop {
             let Ok(mut batch) = empty_rx.recv() else { break Ok(()) };
             match source.fill(&mut batch) {
                 Ok(true) => {
-                    count(&mut lock(&reader_state), &batch);
+                    if let Some(flow) = lock(&reader_flow).as_mut() {
+                        flow.feed(&batch);
+                    }
                     reader_position.store(source.position(), Ordering::Relaxed);
                     if filled_tx.send(batch).is_err() {
                         break Ok(());
@@ -123,7 +135,7 @@ pub fn read_counting<S: Default + Send + 'static>(
                 eprintln!("iowhy: interrupted; what was read so far is explained");
                 let notes = vec!["reading was interrupted".into()];
                 let quality = Quality { events: taken, notes, ..Quality::default() };
-                return Ok((quality, std::mem::take(&mut lock(&state))));
+                return Ok((quality, lock(&flow).take()));
             }
             return Err(Failure::Interrupted);
         }
@@ -134,8 +146,8 @@ pub fn read_counting<S: Default + Send + 'static>(
         help: Some("this is a bug in iowhy".into()),
     })?;
     outcome?;
-    let state = std::mem::take(&mut *lock(&state));
-    Ok((quality, state))
+    let flow = lock(&flow).take();
+    Ok((quality, flow))
 }
 
 /// The state, also where a panic has left it locked: its counts are still counts.

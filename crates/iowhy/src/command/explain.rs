@@ -8,7 +8,7 @@ use crate::{reading, texts};
 use clap::Args;
 use evidence::{Mail, Recorded, Samples, Skipped, System, SAMPLES_JSONL};
 use report::{Explanation, Style, Subject, Told};
-use stats::{Analysis, Flow};
+use stats::Analysis;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use trace::{Batch, Recording};
@@ -130,8 +130,7 @@ pub fn explain_feeding(
         feed(&mut analysis, batch);
         Ok(())
     };
-    let (mut quality, mut flow) =
-        reading::read_counting(recording, capture, Flow::default(), Flow::feed, take)?;
+    let (mut quality, mut flow) = reading::read_counting(recording, capture, take)?;
     if let Some(recorded) = recorded {
         recorded.judge(&mut quality);
         flow.wall = flow.wall.or_else(|| recorded.began());
