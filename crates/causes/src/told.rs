@@ -95,28 +95,10 @@ impl Told {
     /// One whose time is that of a read on sda, with so many requests ahead of it, all completed before it: they are of this task
     /// and moved so much each.
     pub fn behind(&mut self, kind: Kind, ms: u64, ahead: u32, task: &str, each: Bytes) -> &mut Told {
-        let (from, to) = (Nanos(self.now), Nanos(self.now + ms * MS));
-        self.now = to.0 + MS;
-        let time = Timeline {
-            queued: Some(from),
-            got: Some(from),
-            first_issued: Some(from),
-            issued: Some(from),
-            data_completed: Some(to),
-            completed: to,
-            ..Timeline::default()
-        };
         let company =
             Company { beside: [ahead, 0, 0, 0, 0], served: [ahead, 0, 0, 0, 0], ..Company::default() };
-        let request =
-            Request { dev: DISK, tid: Tid(100), time, company, bytes: Bytes(4096), ..Request::default() };
-        let parts = [
-            Part::Wait { wait: Wait::DirectIo, stack: None },
-            Part::Request(Box::new(Entry::of(Done::Request(request)))),
-            Part::Leaf(Reason::Device),
-        ];
-        let nodes = parts.into_iter().zip(0..).map(|(part, depth)| Node { part, depth, from, to }).collect();
-        let account = Account { from, to, nodes, hops: vec![] };
+        let account = self.read_on_disk(ms * MS, company);
+        let (from, to) = (account.from, account.to);
         assert_eq!(account.imbalance(), None);
         let mut operation = self.operation(kind, from, to);
         // Longer than what is kept of it by itself: that knows nobody whom it met.
@@ -133,7 +115,19 @@ impl Told {
 
     /// One whose time is that of a read on sda, which was done so much earlier: on processor 1, and no processor came to complete it.
     pub fn completed_late(&mut self, kind: Kind, us: u64, late_us: u64) -> &mut Told {
-        let (from, to) = (Nanos(self.now), Nanos(self.now + us * 1000));
+        let company = Company { late: Nanos(late_us * 1000), ..Company::default() };
+        let account = self.read_on_disk(us * 1000, company);
+        let operation = self.operation(kind, account.from, account.to);
+        self.facts.operations.operation(&operation, account, &Names::default(), &History::default());
+        for device in self.facts.devices.iter_mut().filter(|d| d.id == DISK) {
+            device.completed_on.record(Cpu(1), company.late);
+        }
+        self
+    }
+
+    /// The account of an operation that only waits for a read on sda, which is in the device all the time, in such company.
+    fn read_on_disk(&mut self, ns: u64, company: Company) -> Account {
+        let (from, to) = (Nanos(self.now), Nanos(self.now + ns));
         self.now = to.0 + MS;
         let time = Timeline {
             queued: Some(from),
@@ -144,7 +138,6 @@ impl Told {
             completed: to,
             ..Timeline::default()
         };
-        let company = Company { late: Nanos(late_us * 1000), ..Company::default() };
         let request =
             Request { dev: DISK, tid: Tid(100), time, company, bytes: Bytes(4096), ..Request::default() };
         let parts = [
@@ -153,13 +146,7 @@ impl Told {
             Part::Leaf(Reason::Device),
         ];
         let nodes = parts.into_iter().zip(0..).map(|(part, depth)| Node { part, depth, from, to }).collect();
-        let account = Account { from, to, nodes, hops: vec![] };
-        let operation = self.operation(kind, from, to);
-        self.facts.operations.operation(&operation, account, &Names::default(), &History::default());
-        for device in self.facts.devices.iter_mut().filter(|d| d.id == DISK) {
-            device.completed_on.record(Cpu(1), company.late);
-        }
-        self
+        Account { from, to, nodes, hops: vec![] }
     }
 
     fn operation(&self, kind: Kind, from: Nanos, to: Nanos) -> Operation {
