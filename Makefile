@@ -109,7 +109,7 @@ install: release
 
 bless: toolchain
 	TRYCMD=overwrite $(CARGO) test --locked -p iowhy --test transcripts
-	BLESS=1 $(CARGO) test --locked -p iowhy-report --tests
+	BLESS=1 $(CARGO) test --locked -p iowhy-report -p iowhy-export --tests
 	@$(MAKE) --no-print-directory picture
 
 picture: release

@@ -1,6 +1,7 @@
 //! Recordings for other programs, each format in a file of its own:
 //!
 //! ```text
+//! btt       btt's plots          its `.dat` files, right where btt is wrong
 //! perfetto  ui.perfetto.dev     requests and operations as slices, depth and throughput as counters
 //! tables    CSV, JSON lines     every table of `report`, and one row for each request and operation
 //! fio       read_iolog v3       what was asked of a device, to be asked again
@@ -10,6 +11,7 @@
 //! Rows and slices are written while lives end, so memory depends on what is in flight. Only `tables` of sums need the
 //! end. Names of tasks and devices are whatever somebody called them: each format is given them as it wants text.
 
+mod btt;
 mod fio;
 mod hdr;
 mod output;
@@ -17,6 +19,7 @@ pub mod perfetto;
 mod rows;
 mod tables;
 
+pub use btt::{BttExport, BttOptions};
 pub use fio::Fio;
 pub use hdr::HdrLog;
 pub use output::{Failure, Folder, Output};

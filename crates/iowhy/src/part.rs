@@ -1,7 +1,7 @@
 //! Which part of a recording is asked about: `--stopwatch`, as `events` and blkparse have it.
 
 use clap::Args;
-use report::events::Window;
+use events::Window;
 use trace::Recording;
 
 /// A stretch of time, counted from the first event.

@@ -1,7 +1,7 @@
 //! Everything that `explain` says, before it is said as text or JSON.
 
-use crate::events::Window;
 use causes::{Case, Damage, Verdict};
+use events::Window;
 use evidence::{Conflict, Samples, Skipped, System};
 use stats::{Device, Facts, Focus, OpKey};
 use std::collections::HashMap;

@@ -1,9 +1,9 @@
 //! `explain --json`, schema `iowhy.explain/1`: names once shipped do not change, fields may be added.
 
-use crate::events::Window;
 use crate::explanation::Explanation;
 use crate::sent_for;
 use causes::Verdict;
+use events::Window;
 use ledger::{Reason, RollUp};
 use life::{Class, Op};
 use serde::Serialize;

@@ -1,11 +1,10 @@
 //! What people and programs are shown: the screen of `explain`, JSON, tables, exports.
 
-mod btt;
 mod compare;
 pub mod dist;
-pub mod events;
 mod explanation;
 pub mod findings;
+mod gathered;
 pub mod html;
 mod json;
 mod known;
@@ -20,7 +19,6 @@ mod told;
 pub mod where_time;
 pub mod wrap;
 
-pub use btt::{BttExport, BttOptions};
 pub use compare::{
     choose, Comparison, Condition, Difference, First, Metric, Outcome, Ranges, Row, RunOf, Tails,
 };

@@ -1,6 +1,5 @@
 //! The screen of `explain`: the answer before the tables, plain text that survives a mail.
 
-use crate::events::Window;
 use crate::explanation::{Explanation, Trust};
 use crate::sent_for;
 use crate::slow_rows::{slow_rows, Row};
@@ -8,6 +7,7 @@ use crate::where_time;
 use crate::wrap::wrap;
 use causes::words::{count, counted, ns, percent, time};
 use causes::{Answer, Confidence, Verdict};
+use events::Window;
 use ledger::Reason;
 use stats::{Device, Group};
 use std::fmt::Write;

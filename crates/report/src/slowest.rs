@@ -3,15 +3,16 @@
 //! A first reading keeps the N slowest in a heap. A second one gathers the events of their sectors between their
 //! queue and their completion; where the recording cannot be read twice (a pipe), the ledger alone is shown.
 
+use crate::gathered::{Gathered, Gathering};
 use causes::words::{count, size, time};
 use evidence::System;
 use ledger::Ledger;
-use life::{has_extent, Lives, Names, Op, Request, Sink};
+use life::{Names, Op, Request, Sink};
 use serde_json::{json, Value};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fmt::Write;
-use trace::{Action, Batch, DevId, Event, Nanos, Sector, Tid};
+use trace::{Batch, DevId, Nanos};
 
 /// Which requests are asked for.
 #[derive(Clone, Debug)]
@@ -30,8 +31,6 @@ const MAX_EVENTS: usize = 60;
 struct Slow {
     request: Request,
     task: String,
-    events: Vec<(Event, String)>,
-    left_out: u64,
 }
 
 /// The slowest requests of a recording.
@@ -45,7 +44,8 @@ pub struct Slowest {
     arrived: u64,
     first: Option<Nanos>,
     list: Vec<Slow>,
-    gathering: Lives,
+    /// The events of `list`, in its order.
+    gathering: Gathering,
 }
 
 impl Slowest {
@@ -60,7 +60,7 @@ impl Slowest {
             arrived: 0,
             first: None,
             list: vec![],
-            gathering: Lives::default(),
+            gathering: Gathering::default(),
         }
     }
 
@@ -75,31 +75,13 @@ impl Slowest {
     pub fn chosen(&mut self) {
         let mut list: Vec<Slow> = std::mem::take(&mut self.kept).into_values().collect();
         list.sort_by_key(|s| (Reverse(s.request.time.total()), s.request.time.completed));
+        self.gathering = Gathering::of(list.iter().map(|s| s.request), MAX_EVENTS);
         self.list = list;
     }
 
     /// Second reading: keeps the events that belong to the chosen.
     pub fn gather(&mut self, batch: &Batch) {
-        struct Nobody;
-        impl Sink for Nobody {}
-        for event in &batch.events {
-            if event.action == Action::TaskName {
-                self.gathering.step(event, batch, &mut Nobody);
-            }
-            if !has_extent(event.action) {
-                continue;
-            }
-            for slow in &mut self.list {
-                if belongs(event, &slow.request) {
-                    if slow.events.len() < MAX_EVENTS {
-                        let names = self.gathering.names();
-                        slow.events.push((*event, names.text(names.of(event.tid)).to_string()));
-                    } else {
-                        slow.left_out += 1;
-                    }
-                }
-            }
-        }
+        self.gathering.feed(batch);
     }
 
     /// As text.
@@ -108,29 +90,33 @@ impl Slowest {
         if self.list.is_empty() {
             let _ = writeln!(out, "no request was completed{}", self.asked());
         }
-        for slow in &self.list {
-            self.one(&mut out, slow);
+        for (slow, gathered) in self.told() {
+            self.one(&mut out, slow, gathered);
         }
         out
     }
 
     /// Each as JSON.
     pub fn json(&self) -> Vec<Value> {
-        let one = |s: &Slow| {
+        let one = |(s, gathered): (&Slow, &Gathered)| {
             json!({
                 "level": "request",
                 "device": self.name(s.request.dev),
                 "task": s.task,
                 "request": s.request,
                 "ledger": Ledger::of(&s.request.time),
-                "events": s.events.iter().map(|(e, task)| json!({
+                "events": gathered.events.iter().map(|(e, task)| json!({
                     "time_ns": e.time.0, "action": e.action.letters(), "sector": e.sector, "bytes": e.bytes,
                     "cpu": e.cpu, "tid": e.tid, "task": task,
                 })).collect::<Vec<_>>(),
-                "events_left_out": s.left_out,
+                "events_left_out": gathered.left_out,
             })
         };
-        self.list.iter().map(one).collect()
+        self.told().map(one).collect()
+    }
+
+    fn told(&self) -> impl Iterator<Item = (&Slow, &Gathered)> {
+        self.list.iter().zip(&self.gathering.all)
     }
 
     fn asked(&self) -> String {
@@ -144,7 +130,7 @@ impl Slowest {
         file.or(self.system.device_name(dev)).map_or_else(|| dev.to_string(), str::to_string)
     }
 
-    fn one(&self, out: &mut String, slow: &Slow) {
+    fn one(&self, out: &mut String, slow: &Slow, gathered: &Gathered) {
         let r = &slow.request;
         let l = Ledger::of(&r.time);
         let error = if r.error == 0 { String::new() } else { format!(", ERROR {}", r.error) };
@@ -171,7 +157,7 @@ impl Slowest {
             let _ = writeln!(out, "  meanwhile the device completed {text}");
         }
         let mut before = l.from;
-        for (e, task) in &slow.events {
+        for (e, task) in &gathered.events {
             let _ = writeln!(
                 out,
                 "    {:>13.6} s  {:>+14.6} ms  {:<2} {} + {}  cpu {} {task} ({})",
@@ -185,8 +171,8 @@ impl Slowest {
             );
             before = e.time;
         }
-        if slow.left_out > 0 {
-            let _ = writeln!(out, "    and {} more events", count(slow.left_out));
+        if gathered.left_out > 0 {
+            let _ = writeln!(out, "    and {} more events", count(gathered.left_out));
         }
         out.push('\n');
     }
@@ -216,35 +202,7 @@ impl Sink for Slowest {
         }
         self.arrived += 1;
         self.heap.push(Reverse((total, self.arrived)));
-        let slow = Slow { request: *r, task: task.to_string(), events: vec![], left_out: 0 };
+        let slow = Slow { request: *r, task: task.to_string() };
         self.kept.insert(self.arrived, slow);
     }
-}
-
-/// Whether an event is a step in the life of a request: on its device, within its time, on its sectors. A flush
-/// has no sectors; its own issue and completion are shown.
-pub(crate) fn belongs(e: &Event, r: &Request) -> bool {
-    if e.dev != r.dev || e.time < r.time.start() || e.time > r.time.completed {
-        return false;
-    }
-    let op = Op::of(e);
-    if r.op == Op::Flush {
-        return op == Op::Flush && (e.time == r.time.start() || e.time == r.time.completed);
-    }
-    if op == Op::Flush {
-        let flush = [r.time.preflush, r.time.postflush];
-        return flush.iter().flatten().any(|f| e.time == f.issued || e.time == f.completed);
-    }
-    let end = r.start.after(r.bytes);
-    let event_end = e.sector.after(e.bytes).max(Sector(e.sector.0.saturating_add(1)));
-    op == r.op
-        && e.sector < end.max(Sector(r.start.0.saturating_add(1)))
-        && event_end > r.start
-        && same_task(e, r.tid)
-}
-
-/// Another task's I/O on the same sectors before the request was issued is not this one's; from the issue on the
-/// task is whoever ran.
-fn same_task(e: &Event, tid: Tid) -> bool {
-    !matches!(e.action, Action::Queue | Action::Get | Action::Split) || e.tid == tid
 }

@@ -1,11 +1,8 @@
 //! The tables of `iowhy report`, of a small hand-made trace whose numbers can be checked by eye.
 
-mod golden;
-
-use golden::golden;
 use report::{tables, tables_json, tables_text, Explanation, Selection, Subject};
 use stats::{Details, Facts};
-use testkit::Story;
+use testkit::{golden, Story};
 use trace::Quality;
 
 /// Four reads one after the other, of which the last is slow; two writes that are merged; a write with a flush before and
@@ -98,7 +95,7 @@ fn all_tables() {
     for line in text.lines() {
         assert!(line.is_ascii() && line.len() <= 110, "too wide or not plain: {line}");
     }
-    golden("tables.txt", &text);
+    golden(env!("CARGO_MANIFEST_DIR"), "tables.txt", &text);
 }
 
 #[test]

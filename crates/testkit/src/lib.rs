@@ -7,6 +7,7 @@
 //! Only for tests: it panics where a story makes no sense.
 
 pub mod binary;
+mod golden;
 mod heard;
 pub mod hostile;
 mod line;
@@ -16,6 +17,7 @@ mod story;
 pub mod tools;
 
 pub use binary::Layout;
+pub use golden::golden;
 pub use heard::{heard, heard_from, heard_from_files, heard_in_batches, heard_of, Heard};
 pub use line::{nanos, STEPS};
 pub use request::plain_read;

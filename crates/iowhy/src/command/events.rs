@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::reading;
 use clap::Args;
-use report::events::{Format, Formats, Mask, Options, OwnFormat, Printer, Window};
+use events::{Format, Formats, Mask, Options, OwnFormat, Printer, Window};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

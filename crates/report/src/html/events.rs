@@ -1,12 +1,12 @@
 //! The slowest, event by event, from a second reading.
 
 use crate::explanation::Explanation;
+use crate::gathered::{Gathered, Gathering};
 use crate::operations;
-use crate::slowest::belongs;
-use life::{has_extent, Class, Lives, Request, Sink};
+use life::{Class, Request};
 use serde_json::Value;
 use stats::{Kept, Pictures, SlowRequest};
-use trace::{Action, Batch, Event, Nanos, Tid};
+use trace::{Batch, Nanos, Tid};
 
 /// Requests of each class that are told so.
 const OF_A_CLASS: usize = 12;
@@ -18,21 +18,12 @@ const MOST_EVENTS: usize = 40;
 /// The events of some requests and operations.
 #[derive(Default)]
 pub struct Events {
-    all: Vec<Gathered>,
-    lives: Lives,
+    requests: Vec<SlowRequest>,
+    /// The events of `requests`, in their order.
+    gathering: Gathering,
     /// Operations, by place in `told`.
     which: Vec<(Nanos, Nanos, Tid)>,
     told: operations::Events,
-}
-
-/// The events of one request.
-pub struct Gathered {
-    slow: SlowRequest,
-    request: Request,
-    /// Events, each with what its task was called.
-    pub shown: Vec<(Event, String)>,
-    /// How many more there were.
-    pub left_out: u64,
 }
 
 fn key(kept: &Kept) -> (Nanos, Nanos, Tid) {
@@ -48,23 +39,20 @@ pub(super) fn slowest_operations(e: &Explanation) -> Vec<&Kept> {
     kept
 }
 
-struct Nobody;
-impl Sink for Nobody {}
-
 impl Events {
     /// Of the slowest of each class, and of the slowest operations; nothing gathered yet.
     pub fn of_slowest(e: &Explanation, pictures: &Pictures) -> Events {
-        let gathered = |slow: &SlowRequest| {
+        let request = |slow: &SlowRequest| {
             let SlowRequest { dev, op, start, bytes, tid, time, .. } = *slow;
-            let request = Request { dev, op, start, bytes, tid, time, ..Request::default() };
-            Gathered { slow: slow.clone(), request, shown: vec![], left_out: 0 }
+            Request { dev, op, start, bytes, tid, time, ..Request::default() }
         };
         let slowest = Class::ALL.into_iter().flat_map(|c| pictures.slowest(c).iter().take(OF_A_CLASS));
+        let requests: Vec<SlowRequest> = slowest.cloned().collect();
         let slow = slowest_operations(e);
         let slow = || slow.iter().take(OF_OPERATIONS).copied();
         Events {
-            all: slowest.map(gathered).collect(),
-            lives: Lives::default(),
+            gathering: Gathering::of(requests.iter().map(request), MOST_EVENTS),
+            requests,
             which: slow().map(key).collect(),
             told: operations::Events::of(slow()),
         }
@@ -75,22 +63,7 @@ impl Events {
         if !self.which.is_empty() {
             self.told.gather(batch);
         }
-        for event in &batch.events {
-            if event.action == Action::TaskName {
-                self.lives.step(event, batch, &mut Nobody);
-            }
-            if !has_extent(event.action) {
-                continue;
-            }
-            for slow in self.all.iter_mut().filter(|slow| belongs(event, &slow.request)) {
-                if slow.shown.len() < MOST_EVENTS {
-                    let names = self.lives.names();
-                    slow.shown.push((*event, names.text(names.of(event.tid)).to_string()));
-                } else {
-                    slow.left_out += 1;
-                }
-            }
-        }
+        self.gathering.feed(batch);
     }
 
     /// The events of an operation, if it is one of them.
@@ -101,6 +74,7 @@ impl Events {
 
     /// The events of a request, if it is one of them.
     pub fn of(&self, slow: &SlowRequest) -> Option<&Gathered> {
-        self.all.iter().find(|g| g.slow == *slow && !g.shown.is_empty())
+        let at = self.requests.iter().position(|s| s == slow)?;
+        self.gathering.all.get(at).filter(|g| !g.events.is_empty())
     }
 }

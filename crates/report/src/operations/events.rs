@@ -3,8 +3,8 @@
 
 use super::screen::printable;
 use super::words::Places;
-use crate::slowest::belongs;
-use life::{has_extent, Lives, Names, Sink};
+use crate::gathered::{belongs, span, Nobody};
+use life::{has_extent, Lives, Names};
 use operation::{Done, Part};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{json, Value};
@@ -48,12 +48,11 @@ struct Story {
 #[derive(Default)]
 pub struct Events {
     stories: Vec<Story>,
+    /// Those that are not over before the batch at hand, nor begin after it.
+    near: Vec<usize>,
     texts: FxHashMap<TextId, String>,
     lives: Lives,
 }
-
-struct Nobody;
-impl Sink for Nobody {}
 
 impl Events {
     /// Of these operations.
@@ -63,6 +62,9 @@ impl Events {
 
     /// Takes in a batch of the second reading.
     pub fn gather(&mut self, batch: &Batch) {
+        let (first, last) = span(batch);
+        let during = |s: &Story| s.from <= last && first <= s.to;
+        self.near = (0..self.stories.len()).filter(|at| during(&self.stories[*at])).collect();
         let mut tasks = batch.tasks.iter().peekable();
         for (at, event) in batch.events.iter().enumerate() {
             while let Some(task) = tasks.next_if(|t| t.after as usize <= at) {
@@ -81,7 +83,8 @@ impl Events {
             return;
         }
         let names = self.lives.names();
-        for story in &mut self.stories {
+        for at in &self.near {
+            let story = &mut self.stories[*at];
             if e.time < story.from || e.time > story.to || !story.devices.contains(&e.dev) {
                 continue;
             }
@@ -106,7 +109,8 @@ impl Events {
             return;
         }
         let names = self.lives.names();
-        for story in &mut self.stories {
+        for at in &self.near {
+            let story = &mut self.stories[*at];
             if story.concerns(e) {
                 let words = in_words(e, &self.texts, names);
                 story.tell(e.time, e.cpu, e.tid, names, words);

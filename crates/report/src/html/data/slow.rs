@@ -55,7 +55,7 @@ impl Data<'_> {
                 let e = event;
                 json!([self.since(e.time), e.action.letters(), e.sector.0, e.bytes.0, e.cpu.0, task, e.tid.0])
             };
-            v["events"] = events.shown.iter().map(row).collect();
+            v["events"] = events.events.iter().map(row).collect();
             v["events_left_out"] = events.left_out.into();
         }
         v

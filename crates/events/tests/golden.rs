@@ -2,7 +2,7 @@
 
 mod support;
 
-use report::events::{Format, Options, Window};
+use events::{Format, Options, Window};
 use support::{made, message, named, printed, Build, Made};
 use trace::{Action, Detail, DevId, Flags, Sector};
 

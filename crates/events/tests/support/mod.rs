@@ -1,7 +1,7 @@
 //! Events as tests of `iowhy events` make them, and the two programs that print them.
 #![allow(dead_code)]
 
-use report::events::{Options, Printer};
+use events::{Options, Printer};
 use std::fs;
 use std::path::Path;
 use std::process::Command;

@@ -2,8 +2,8 @@
 
 mod support;
 
+use events::{Format, Options};
 use proptest::prelude::*;
-use report::events::{Format, Options};
 use std::io::Cursor;
 use std::path::PathBuf;
 use support::{made, message, named, print_bytes, printed, Build, Made};

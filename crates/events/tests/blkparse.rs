@@ -1,12 +1,12 @@
 //! `iowhy events` beside the real blkparse: the same lines for the same records.
 //!
 //! The records are made up within what blkparse 1.2.0 prints rightly; what it gets wrong is listed in
-//! `docs/blkparse.md` and tested in `events_golden.rs`. Real recordings: `CAPTURES=DIR`.
+//! `docs/blkparse.md` and tested in `golden.rs`. Real recordings: `CAPTURES=DIR`.
 
 mod support;
 
+use events::{Format, Mask, Options, OwnFormat, Window};
 use proptest::prelude::*;
-use report::events::{Format, Mask, Options, OwnFormat, Window};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};

@@ -1,13 +1,10 @@
 //! btt's files: the same where btt is right, right where it is wrong.
 
-mod golden;
-
-use golden::golden;
-use report::{BttExport, BttOptions};
+use export::{BttExport, BttOptions};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
-use testkit::{tools, Layout, Story};
+use testkit::{golden, tools, Layout, Story};
 use trace::{Batch, DevId, Nanos};
 
 type Files = BTreeMap<String, Vec<String>>;
@@ -194,7 +191,7 @@ fn right_where_btt_is_wrong() {
     for (name, lines) in ours.iter().filter(|(name, _)| !name.ends_with("hist.dat")) {
         text += &format!("== {name}\n{}\n", lines.join("\n"));
     }
-    golden("btt-export.txt", &text);
+    golden(env!("CARGO_MANIFEST_DIR"), "btt.txt", &text);
     if have_btt() {
         let merged = folder.path().join("merged");
         merge(&difficult().files(&recording, Layout::USUAL), &merged);

@@ -1,13 +1,12 @@
-//! Expected texts in files beside this one. `BLESS=1 cargo test -p iowhy-report` writes them anew; look at the
-//! difference before you commit it.
+//! Expected texts in files. `make bless` writes them anew; look at the difference before you commit it.
 
 use std::fs;
 use std::path::Path;
 
-/// Compares with a file.
+/// Compares with the file `tests/golden/NAME` of the crate in the folder `of` (its `CARGO_MANIFEST_DIR`).
 #[track_caller]
-pub fn golden(name: &str, got: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+pub fn golden(of: &str, name: &str, got: &str) {
+    let path = Path::new(of).join("tests/golden").join(name);
     if std::env::var_os("BLESS").is_some() {
         fs::write(&path, got).unwrap();
         return;
