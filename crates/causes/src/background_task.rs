@@ -28,7 +28,12 @@ pub struct BackgroundTask;
 const MOSTLY: f64 = 0.5;
 
 /// Kernel threads that work for whoever asked, and names that say nothing. `ext4lazyinit` is not among them: nobody asked.
-const FOR_OTHERS: [&str; 7] = ["kworker/", "jbd2/", "xfsaild/", "kswapd", "swapper", "ksoftirqd/", "?"];
+const FOR_OTHERS: [&str; 7] = ["kworker", "jbd2/", "xfsaild/", "kswapd", "swapper", "ksoftirqd/", "?"];
+
+/// Whether a task of this name works for whoever asked, or nobody knows its name: what it moves is not its own.
+pub fn works_for_others(task: &str) -> bool {
+    FOR_OTHERS.iter().any(|helper| task.starts_with(helper))
+}
 
 /// What the slow operations met in the device of one task.
 #[derive(Clone, Copy, Default)]
@@ -156,10 +161,7 @@ fn met<'a>(case: &Case<'a>, slow: &Slow) -> (BTreeMap<&'a str, Met>, Nanos) {
         let mut seen: Vec<&str> = vec![];
         let of_others = |m: &&stats::Met| {
             let written_back = m.class == Class::Background;
-            !written_back
-                && m.task != stay.operation.task
-                && !is_of_md(&m.task)
-                && !FOR_OTHERS.iter().any(|helper| m.task.starts_with(helper))
+            !written_back && m.task != stay.operation.task && !is_of_md(&m.task) && !works_for_others(&m.task)
         };
         for m in stay.met.iter().filter(of_others) {
             let mine = all.entry(&m.task).or_default();

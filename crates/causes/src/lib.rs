@@ -64,6 +64,7 @@ pub mod words;
 mod writeback_flood;
 mod writeback_throttle;
 
+pub use background_task::works_for_others;
 pub use case::{Case, MIN_SAMPLES, MIN_SHARE, NOT_SLOW};
 pub use counters::{judge_counters, title_by_counters};
 pub use damage::{Damage, DAMAGED, TOO_DAMAGED};

@@ -53,6 +53,8 @@ pub struct Changes {
     pub compared: bool,
     /// What was measured too shortly, then or now, to be compared.
     pub too_short: Vec<String>,
+    /// What was measured beside others, then or now, and is not compared.
+    pub not_alone: Vec<String>,
     /// The part of the processors that was busy, then and now, if that is very different or very much.
     pub processors: Option<(f64, f64)>,
     /// Findings that are new.
@@ -105,6 +107,10 @@ pub fn compare(then: &Checkup, now: &Checkup) -> Changes {
     for s in &now.scenarios {
         for step in &s.steps {
             let Some(before) = then.step(s.number, &step.name) else { continue };
+            if let Some(company) = before.company.as_ref().or(step.company.as_ref()) {
+                c.not_alone.push(format!("{} {} / {} ({})", s.number, s.name, step.name, company.words()));
+                continue;
+            }
             for m in &step.measured {
                 if LOADS.contains(&m.job.as_str()) {
                     continue;
@@ -197,6 +203,9 @@ pub fn rows(c: &Changes) -> Vec<String> {
     if out.is_empty() && c.compared {
         out.push("no change beyond what two runs on the same disk differ by".into());
     }
+    if !c.not_alone.is_empty() {
+        out.push(format!("not compared, others used the disk: {}", c.not_alone.join(", ")));
+    }
     if !c.too_short.is_empty() {
         out.push(format!("too short to be compared (--full is longer): {}", c.too_short.join(", ")));
     }
@@ -213,6 +222,7 @@ pub fn render(c: &Changes, then: &Checkup) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::company::Company;
     use crate::result::{Scenario, Step};
 
     fn latency(p50: u64, count: u64) -> Latency {
@@ -273,6 +283,15 @@ mod tests {
         }
         assert!(render(&compare(&long, &long), &long).contains("no change beyond"));
         assert!(render(&compare(&long, &slow), &long).contains("WORSE"));
+    }
+
+    #[test]
+    fn what_was_measured_beside_others_is_not_compared() {
+        let (then, mut now) = (with(&[1_000; 5], 90), with(&[9_000; 5], 90));
+        now.scenarios[0].steps[0].company = Some(Company { tasks: vec!["cp".into()], bytes: 1, share: 0.5 });
+        let words = render(&compare(&then, &now), &then);
+        assert!(words.contains("others used the disk") && !words.contains("WORSE"), "{words}");
+        assert!(!words.contains("no change"), "{words}");
     }
 
     #[test]

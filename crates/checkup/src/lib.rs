@@ -8,6 +8,7 @@
 //! and after a crash with the next run. No more is written, and no longer, than was said beforehand. No setting is
 //! changed but by [`trial`], which writes down first what to restore.
 
+mod company;
 pub mod compare;
 mod error;
 mod fio;

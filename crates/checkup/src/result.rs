@@ -1,5 +1,6 @@
 //! What came of a checkup: the file to keep (schema `iowhy.checkup/1`). Names once shipped do not change, fields may be added.
 
+use crate::company::Company;
 use crate::place::Place;
 use crate::trial::Trial;
 use serde::{Deserialize, Serialize};
@@ -102,6 +103,8 @@ pub struct Step {
     pub measured: Vec<Measured>,
     /// Causes that were found in the recording, by the time they explain.
     pub causes: Vec<Found>,
+    /// Who else used the disk, if it was much: then what was measured is not what the disk does alone.
+    pub company: Option<Company>,
     /// What went wrong.
     pub trouble: Option<String>,
 }

@@ -3,6 +3,7 @@
 //! Everything that can be refused is refused before anything is written. Then our own folder is made, and whatever
 //! happens from there on, dropping it removes it.
 
+use crate::company::company;
 use crate::error::{Error, Result};
 use crate::fio::Fio;
 use crate::home::{Home, JOURNAL};
@@ -241,6 +242,7 @@ impl Runner<'_> {
                 Ok(explanation) => {
                     done.recorded = true;
                     done.causes = causes_of(&explanation);
+                    done.company = company(&explanation.facts);
                     let lost = explanation.subject.quality.lost_total();
                     if lost > 0 {
                         checkup

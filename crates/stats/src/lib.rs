@@ -49,5 +49,5 @@ pub use seek::{Measure, Mode, Seeks};
 pub use series::{Cell, Series};
 pub use tags::{TagWait, Tags};
 pub use tail::{Slowest, Tail, TailTime};
-pub use tasks::Tasks;
+pub use tasks::{Tasks, OTHERS};
 pub use traffic::{Flow, Traffic};

@@ -49,6 +49,10 @@ pub fn judge(s: &mut Scenario, p: &Probe, disk: Option<&str>, settings: &BTreeMa
     s.good = judged.good;
     for finding in judged.findings {
         let step = s.steps.iter().find(|step| step.name == finding.step);
+        if let Some(company) = step.and_then(|step| step.company.as_ref()) {
+            s.remarks.push(format!("{}, but not alone: {}", finding.says, company.words()));
+            continue;
+        }
         let causes = step.map_or(&[][..], |step| &step.causes);
         let storage: Vec<&Found> = causes.iter().filter(|c| c.share >= WHY && !is_elsewhere(c)).collect();
         let mut elsewhere = causes.iter().filter(|c| c.cause != "healthy" && is_elsewhere(c));
@@ -70,13 +74,18 @@ pub fn judge(s: &mut Scenario, p: &Probe, disk: Option<&str>, settings: &BTreeMa
     }
     let failed = s.steps.iter().filter_map(|step| Some(format!("{}: {}", step.name, step.trouble.as_ref()?)));
     let failed: Vec<String> = failed.collect();
+    let alone = s.steps.iter().all(|step| step.company.is_none());
     let measured = s.steps.iter().any(|step| !step.measured.is_empty());
-    s.verdict = match (s.findings.is_empty(), failed.is_empty() && measured) {
+    s.verdict = match (s.findings.is_empty(), failed.is_empty() && measured && alone) {
         (false, _) => "suffers",
         (true, true) => "good",
         (true, false) => "cannot-tell",
     }
     .into();
+    let company = s.steps.iter().filter_map(|step| Some((&step.name, step.company.as_ref()?)));
+    let company: Vec<String> =
+        company.map(|(name, c)| format!("NOT ALONE in {name}: {}", c.words())).collect();
+    s.remarks.extend(company);
     s.remarks.extend(failed);
 }
 
@@ -140,6 +149,7 @@ fn named(step: &Step, causes: &[&str], measured: u64, says: &str, name: &str, ou
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::company::Company;
     use crate::result::{Latency, Measured};
 
     fn latency(p50: u64, p99: u64) -> Latency {
@@ -201,6 +211,22 @@ mod tests {
         // That nothing explains it does not clear the disk.
         assert_eq!(readers(latency(MS, 100 * MS), &[("cpu-wait", 0.01)]).verdict, "suffers");
         assert!(s.remarks[0].contains("not the disk"), "{:?}", s.remarks);
+    }
+
+    #[test]
+    fn what_was_measured_beside_others_is_not_the_disks() {
+        let company = Some(Company { tasks: vec!["cp".into()], bytes: 1 << 30, share: 0.43 });
+        for beside in [latency(MS, 100 * MS), latency(MS, 10 * MS)] {
+            let steps = vec![
+                step("alone", "reads", latency(MS, 2 * MS), &[]),
+                Step { company: company.clone(), ..step("beside buffered", "reads", beside, &[]) },
+            ];
+            let mut s = Scenario { number: 2, steps, ..Scenario::default() };
+            judge(&mut s, &Probe::default(), None, &BTreeMap::new());
+            assert_eq!((s.verdict.as_str(), s.findings.len()), ("cannot-tell", 0));
+            let last = s.remarks.last().unwrap();
+            assert_eq!(last, "NOT ALONE in beside buffered: cp moved 1 GiB meanwhile, 43 % of all");
+        }
     }
 
     #[test]

@@ -43,7 +43,10 @@ attach() {
   mkfs.ext4 -q -F -E lazy_itable_init=0,lazy_journal_init=0,nodiscard $dev; mount $dev mnt
 }
 detach() {
-  cd "$DIR"; umount mnt 2>/dev/null || true; usual; losetup -d $dev
+  cd "$DIR"
+  # Whatever a script has left behind may still have a file open.
+  for i in $(seq 50); do mountpoint -q mnt || break; umount mnt 2>/dev/null || sleep 0.1; done
+  usual; losetup -d $dev
   for i in $(seq 50); do umount m 2>/dev/null && break; sleep 0.1; done
 }
 trap 'workers -o 0; detach' EXIT

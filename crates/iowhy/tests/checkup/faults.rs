@@ -70,6 +70,25 @@ fn a_disk_that_asks_for_stable_pages() {
     named(disk, "echo 1 > $queue/stable_writes", "3", "3 appends-stall", "stable-page");
 }
 
+/// What was measured beside another's load is not the disk's: said, and neither a finding nor a clean bill.
+#[test]
+fn who_else_uses_the_disk_is_named() {
+    let run = r#"
+dd if=/dev/zero of=mnt/fill bs=1M count=32 oflag=direct 2>/dev/null
+while [ ! -e stop ]; do dd if=mnt/fill of=/dev/null bs=128k iflag=direct 2>/dev/null; done &
+checkup --only 7 --seconds 1 -o r.json > screen.txt; touch stop; wait %2; clean 0
+"#;
+    steady(|| {
+        let Some(done) = on_disk(GOOD, "", run) else { return Ok(()) };
+        let (json, screen) = (done.json("r.json"), done.text("screen.txt"));
+        let step = &json["scenarios"][1]["steps"][0];
+        let named = step["company"]["tasks"] == serde_json::json!(["dd"]);
+        let said =
+            screen.contains("NOT ALONE in one at a time: dd moved") && !screen.contains("A CLEAN BILL");
+        (named && said).then_some(()).ok_or_else(|| format!("{step:#}\n{screen}\n{}", done.said()))
+    });
+}
+
 /// A disk that serves one at a time and whose large requests are cut: both are found; the remedy of one is tried, and taken
 /// back, also after a kill, with nobody calling iowhy again.
 #[test]
