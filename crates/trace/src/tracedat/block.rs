@@ -131,9 +131,9 @@ impl Blocks {
     pub fn take(&mut self, step: &Step, batch: &mut Batch) {
         match step {
             Step::Record(record) => {
-                if let Some(plan) = self.plans.of(record) {
+                if let Some(plan) = self.plans.of(record).copied() {
                     self.block(&plan, record, batch);
-                } else if let Some(naming) = self.namings.of(record) {
+                } else if let Some(naming) = self.namings.of(record).copied() {
                     for (comm, tid) in naming.into_iter().flatten() {
                         self.name(record.int(tid) as u32, record.bytes(comm), record, batch);
                     }

@@ -29,6 +29,7 @@ mod section;
 mod stream;
 mod strings;
 mod task;
+mod task_plan;
 mod v6;
 mod v7;
 

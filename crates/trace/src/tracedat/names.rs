@@ -96,18 +96,39 @@ impl Names {
 #[inline]
 fn comm(name: &[u8]) -> Comm {
     let mut out = [0; 16];
-    for (to, &from) in out.iter_mut().zip(name).take(15) {
-        if from == 0 {
-            break;
-        }
-        *to = from;
+    match name.first_chunk() {
+        Some(whole) => out = *whole,
+        None => out[..name.len()].copy_from_slice(name),
     }
-    out
+    // All sixteen at once, since every switch of tasks has two: the lowest byte in which a borrow ends is the first NUL.
+    const ONES: u128 = u128::from_le_bytes([1; 16]);
+    let all = u128::from_le_bytes(out) & (u128::MAX >> 8);
+    let nul = all.wrapping_sub(ONES) & !all & (ONES << 7);
+    // The sixteenth is always one.
+    let before = (1u128 << (nul.trailing_zeros() & !7)) - 1;
+    (all & before).to_le_bytes()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_ends_at_its_first_nul_or_after_fifteen() {
+        let long = b"0123456789abcdefgh\0";
+        for length in 0..long.len() {
+            for nul in 0..=length {
+                let mut name = long[..length].to_vec();
+                name.iter_mut().skip(nul).step_by(3).for_each(|b| *b = 0);
+                let mut told = [0; 16];
+                let until = nul.min(15);
+                told[..until].copy_from_slice(&name[..until]);
+                assert_eq!(comm(&name), told, "{name:?}");
+            }
+        }
+        assert_eq!(&comm(b"\x01\x00\x01\xff\x80"), b"\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
+        assert_eq!(&comm(b"\x80\xff\x01"), b"\x80\xff\x01\0\0\0\0\0\0\0\0\0\0\0\0\0");
+    }
 
     #[test]
     fn a_name_is_told_once_and_again_when_it_changes() {

@@ -11,7 +11,7 @@ pub struct Plans<P> {
     find: fn(&EventFormat) -> Option<P>,
 }
 
-impl<P: Copy> Plans<P> {
+impl<P: Clone> Plans<P> {
     /// For so many events; `find` makes a plan from a layout.
     pub fn new(events: usize, find: fn(&EventFormat) -> Option<P>) -> Plans<P> {
         Plans { by_event: vec![None; events], find }
@@ -19,18 +19,17 @@ impl<P: Copy> Plans<P> {
 
     /// The plan for a record.
     #[inline]
-    pub fn of(&mut self, record: &Record) -> Option<P> {
-        match self.by_event[record.index] {
-            Some(plan) => plan,
-            None => self.first(record),
+    pub fn of(&mut self, record: &Record) -> Option<&P> {
+        if self.by_event[record.index].is_none() {
+            self.first(record);
         }
+        self.by_event[record.index].as_ref()?.as_ref()
     }
 
     #[cold]
-    fn first(&mut self, record: &Record) -> Option<P> {
+    fn first(&mut self, record: &Record) {
         // What a broken layout says is not believed in part: its records are counted as unknown (`Cursor::quality`).
         let plan = (self.find)(record.event).filter(|_| record.event.fields().is_ok());
         self.by_event[record.index] = Some(plan);
-        plan
     }
 }

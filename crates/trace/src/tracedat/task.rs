@@ -5,12 +5,13 @@
 //! that matters of most is on which file the task is at work, so any of them with `dev` and `ino` says that.
 
 use super::cursor::{Record, Step};
-use super::format::{EventFormat, Formats, Slot};
+use super::format::Formats;
 use super::kallsyms::{Stacks, Symbols};
 use super::plans::Plans;
+use super::task_plan::Plan;
 use crate::event::{Batch, Detail};
 use crate::syscall::{Call, Calls};
-use crate::task_event::{CommitPhase, Completions, Context, Fs, Left, TaskEvent, TextId, What, NO_FLAGS};
+use crate::task_event::{Context, Left, TaskEvent, TextId, What, NO_FLAGS};
 use crate::units::{DevId, Nanos, Tid};
 use rustc_hash::FxHashMap;
 
@@ -28,95 +29,21 @@ const CLONE_FILES: u64 = 0x400;
 /// Stands for what could not be kept.
 const UNKNOWN: TextId = TextId(u32::MAX);
 
-/// How one kind of event becomes a [`TaskEvent`].
-#[derive(Clone, Copy, Debug)]
-enum Plan {
-    Enter { id: Slot, args: Slot },
-    Exit { id: Slot, result: Slot },
-    Switch { state: Slot, next: Slot },
-    Wake { tid: Slot },
-    WorkQueued { work: Slot, function: Slot },
-    WorkStart { work: Slot, function: Slot },
-    WorkEnd,
-    SoftIrq { vector: Slot, step: Completions },
-    File { fs: Fs, dev: Slot, inode: Slot },
-    LogReserved { dev: Slot },
-    Commit { dev: Slot, phase: CommitPhase },
-    WaitPage { inode: Slot },
-    Writeback { name: Slot, inode: Slot, cgroup: Slot },
-    DirtiedFile { name: Slot, inode: Slot },
-    Created { dev: Slot, inode: Slot },
-    Freed { dev: Slot, inode: Slot },
-    WritebackEnd,
-    Dirtied { name: Slot },
-    RingSubmit { request: Slot, opcode: Slot },
-    RingComplete { request: Slot, result: Slot },
-    Born { tid: Slot, flags: Slot },
-    Exec,
-    Gone,
-}
-
-impl Plan {
-    fn of(event: &EventFormat) -> Option<Plan> {
-        let slot = |name: &str| event.slot(&[name]);
-        let (dev, inode) = (slot("dev"), event.slot(&["ino", "inode"]));
-        Some(match (&*event.system, &*event.name) {
-            ("raw_syscalls", "sys_enter") => Plan::Enter { id: slot("id"), args: slot("args") },
-            ("raw_syscalls", "sys_exit") => Plan::Exit { id: slot("id"), result: slot("ret") },
-            ("sched", "sched_switch") => Plan::Switch { state: slot("prev_state"), next: slot("next_pid") },
-            ("sched", "sched_waking") => Plan::Wake { tid: slot("pid") },
-            ("sched", "sched_process_exit") => Plan::Gone,
-            ("sched", "sched_process_exec") => Plan::Exec,
-            ("task", "task_newtask") => Plan::Born { tid: slot("pid"), flags: slot("clone_flags") },
-            ("workqueue", "workqueue_queue_work") => {
-                Plan::WorkQueued { work: slot("work"), function: slot("function") }
-            }
-            ("workqueue", "workqueue_execute_start") => {
-                Plan::WorkStart { work: slot("work"), function: slot("function") }
-            }
-            ("workqueue", "workqueue_execute_end") => Plan::WorkEnd,
-            ("irq", "softirq_raise") => Plan::SoftIrq { vector: slot("vec"), step: Completions::Wanted },
-            ("irq", "softirq_entry") => Plan::SoftIrq { vector: slot("vec"), step: Completions::Begin },
-            ("irq", "softirq_exit") => Plan::SoftIrq { vector: slot("vec"), step: Completions::End },
-            ("xfs", "xfs_log_reserve" | "xfs_log_regrant") => Plan::LogReserved { dev },
-            ("jbd2", "jbd2_start_commit") => Plan::Commit { dev, phase: CommitPhase::Start },
-            ("jbd2", "jbd2_commit_locking") => Plan::Commit { dev, phase: CommitPhase::Locking },
-            ("jbd2", "jbd2_commit_flushing") => Plan::Commit { dev, phase: CommitPhase::Flushing },
-            ("jbd2", "jbd2_commit_logging") => Plan::Commit { dev, phase: CommitPhase::Logging },
-            ("jbd2", "jbd2_end_commit") => Plan::Commit { dev, phase: CommitPhase::End },
-            ("writeback", "folio_wait_writeback" | "wait_on_page_writeback") => Plan::WaitPage { inode },
-            ("writeback", "writeback_single_inode_start") => {
-                Plan::Writeback { name: slot("name"), inode, cgroup: slot("cgroup_ino") }
-            }
-            ("writeback", "writeback_single_inode") => Plan::WritebackEnd,
-            ("writeback", "writeback_dirty_inode") => Plan::DirtiedFile { name: slot("name"), inode },
-            ("ext4", "ext4_allocate_inode") => Plan::Created { dev, inode },
-            // Of XFS and F2FS also files that are only forgotten: no harm, their names are then not told.
-            ("ext4", "ext4_free_inode")
-            | ("xfs", "xfs_inode_inactivating")
-            | ("f2fs", "f2fs_evict_inode") => Plan::Freed { dev, inode },
-            ("writeback", "balance_dirty_pages") => Plan::Dirtied { name: slot("bdi") },
-            ("io_uring", "io_uring_submit_req" | "io_uring_submit_sqe") => {
-                Plan::RingSubmit { request: slot("req"), opcode: slot("opcode") }
-            }
-            ("io_uring", "io_uring_complete") => {
-                Plan::RingComplete { request: slot("req"), result: event.slot(&["res"]) }
-            }
-            ("jbd2", _) if dev.present => Plan::File { fs: Fs::Ext4, dev, inode: Slot::default() },
-            ("iomap", _) if dev.present && inode.present => Plan::File { fs: Fs::Unknown, dev, inode },
-            (system @ ("xfs" | "ext4" | "btrfs" | "f2fs"), _) if dev.present || inode.present => {
-                Plan::File { fs: Fs::by_name(system), dev, inode }
-            }
-            _ => return None,
-        })
-    }
-}
-
 /// Turns records into task events.
 #[derive(Debug)]
 pub struct Tasks {
     plans: Plans<Plan>,
+    reader: Reader,
     stacks: Option<Stacks>,
+    /// Which instance each event is taken from.
+    owner: Vec<Option<u16>>,
+    /// The time of each processor's last event.
+    last: Vec<Nanos>,
+}
+
+/// Reads records, and gives numbers to the functions and stacks that they name.
+#[derive(Debug)]
+struct Reader {
     calls: Calls,
     /// Bytes of the kernel's `long`.
     long: usize,
@@ -127,10 +54,6 @@ pub struct Tasks {
     known_stacks: FxHashMap<Box<[u64]>, TextId>,
     addresses: Vec<u64>,
     texts: u32,
-    /// Which instance each event is taken from.
-    owner: Vec<Option<u16>>,
-    /// The time of each processor's last event.
-    last: Vec<Nanos>,
 }
 
 impl Tasks {
@@ -139,14 +62,16 @@ impl Tasks {
         let calls = Calls::of_machine(machine.unwrap_or("x86_64")).unwrap_or(Calls::NONE);
         Tasks {
             plans: Plans::new(formats.events().len(), Plan::of),
+            reader: Reader {
+                calls,
+                long,
+                symbols: None,
+                functions: FxHashMap::default(),
+                known_stacks: FxHashMap::default(),
+                addresses: Vec::new(),
+                texts: 0,
+            },
             stacks: Stacks::of(formats, long),
-            calls,
-            long,
-            symbols: None,
-            functions: FxHashMap::default(),
-            known_stacks: FxHashMap::default(),
-            addresses: Vec::new(),
-            texts: 0,
             owner: vec![None; formats.events().len()],
             last: Vec::new(),
         }
@@ -156,14 +81,14 @@ impl Tasks {
     #[inline]
     pub fn needs_symbols(&mut self, step: &Step) -> bool {
         let Step::Record(r) = step else { return false };
-        self.symbols.is_none()
+        self.reader.symbols.is_none()
             && (self.stacks.is_some_and(|s| s.index == r.index)
                 || matches!(self.plans.of(r), Some(Plan::WorkQueued { .. } | Plan::WorkStart { .. })))
     }
 
     /// Gives the names of functions.
     pub fn set_symbols(&mut self, symbols: Symbols) {
-        self.symbols = Some(symbols);
+        self.reader.symbols = Some(symbols);
     }
 
     /// A step of the cursor into `batch`.
@@ -172,11 +97,11 @@ impl Tasks {
         match step {
             Step::Record(record) => {
                 let what = match self.plans.of(record) {
-                    Some(plan) => self.plan(plan, record, batch),
-                    None if self.stacks.is_some_and(|s| s.index == record.index) => {
-                        self.stack(record, batch).map(What::Stack)
+                    Some(plan) => self.reader.what(plan, record, batch),
+                    None => {
+                        let stacks = self.stacks.filter(|s| s.index == record.index);
+                        stacks.map(|stacks| What::Stack(self.reader.stack(stacks, record, batch)))
                     }
-                    None => None,
                 };
                 let Some(what) = what else { return self.seen(record.cpu.0, record.time) };
                 let owner = self.owner[record.index].get_or_insert(record.buffer);
@@ -205,10 +130,12 @@ impl Tasks {
         }
         self.last[at] = time;
     }
+}
 
+impl Reader {
     #[inline]
-    fn plan(&mut self, plan: Plan, r: &Record, batch: &mut Batch) -> Option<What> {
-        Some(match plan {
+    fn what(&mut self, plan: &Plan, r: &Record, batch: &mut Batch) -> Option<What> {
+        Some(match *plan {
             Plan::Enter { id, args } => {
                 let number = r.int(id);
                 let call = self.calls.call(number);
@@ -287,12 +214,11 @@ impl Tasks {
         id
     }
 
-    fn stack(&mut self, r: &Record, batch: &mut Batch) -> Option<TextId> {
-        let stacks = self.stacks?;
+    fn stack(&mut self, stacks: Stacks, r: &Record, batch: &mut Batch) -> TextId {
         self.addresses.clear();
         self.addresses.extend(stacks.addresses(r));
         if let Some(id) = self.known_stacks.get(self.addresses.as_slice()) {
-            return Some(*id);
+            return *id;
         }
         let empty = Symbols::default();
         let symbols = self.symbols.as_ref().unwrap_or(&empty);
@@ -302,7 +228,7 @@ impl Tasks {
         if self.known_stacks.len() < MAX_TEXTS {
             self.known_stacks.insert(self.addresses.as_slice().into(), id);
         }
-        Some(id)
+        id
     }
 }
 

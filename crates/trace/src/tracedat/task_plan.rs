@@ -1,0 +1,88 @@
+//! How each event that tells of tasks becomes a task event: which fields, found by name.
+
+use super::format::{EventFormat, Slot};
+use crate::task_event::{CommitPhase, Completions, Fs};
+
+/// How one kind of event becomes a task event.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Plan {
+    Enter { id: Slot, args: Slot },
+    Exit { id: Slot, result: Slot },
+    Switch { state: Slot, next: Slot },
+    Wake { tid: Slot },
+    WorkQueued { work: Slot, function: Slot },
+    WorkStart { work: Slot, function: Slot },
+    WorkEnd,
+    SoftIrq { vector: Slot, step: Completions },
+    File { fs: Fs, dev: Slot, inode: Slot },
+    LogReserved { dev: Slot },
+    Commit { dev: Slot, phase: CommitPhase },
+    WaitPage { inode: Slot },
+    Writeback { name: Slot, inode: Slot, cgroup: Slot },
+    DirtiedFile { name: Slot, inode: Slot },
+    Created { dev: Slot, inode: Slot },
+    Freed { dev: Slot, inode: Slot },
+    WritebackEnd,
+    Dirtied { name: Slot },
+    RingSubmit { request: Slot, opcode: Slot },
+    RingComplete { request: Slot, result: Slot },
+    Born { tid: Slot, flags: Slot },
+    Exec,
+    Gone,
+}
+
+impl Plan {
+    pub fn of(event: &EventFormat) -> Option<Plan> {
+        let slot = |name: &str| event.slot(&[name]);
+        let (dev, inode) = (slot("dev"), event.slot(&["ino", "inode"]));
+        Some(match (&*event.system, &*event.name) {
+            ("raw_syscalls", "sys_enter") => Plan::Enter { id: slot("id"), args: slot("args") },
+            ("raw_syscalls", "sys_exit") => Plan::Exit { id: slot("id"), result: slot("ret") },
+            ("sched", "sched_switch") => Plan::Switch { state: slot("prev_state"), next: slot("next_pid") },
+            ("sched", "sched_waking") => Plan::Wake { tid: slot("pid") },
+            ("sched", "sched_process_exit") => Plan::Gone,
+            ("sched", "sched_process_exec") => Plan::Exec,
+            ("task", "task_newtask") => Plan::Born { tid: slot("pid"), flags: slot("clone_flags") },
+            ("workqueue", "workqueue_queue_work") => {
+                Plan::WorkQueued { work: slot("work"), function: slot("function") }
+            }
+            ("workqueue", "workqueue_execute_start") => {
+                Plan::WorkStart { work: slot("work"), function: slot("function") }
+            }
+            ("workqueue", "workqueue_execute_end") => Plan::WorkEnd,
+            ("irq", "softirq_raise") => Plan::SoftIrq { vector: slot("vec"), step: Completions::Wanted },
+            ("irq", "softirq_entry") => Plan::SoftIrq { vector: slot("vec"), step: Completions::Begin },
+            ("irq", "softirq_exit") => Plan::SoftIrq { vector: slot("vec"), step: Completions::End },
+            ("xfs", "xfs_log_reserve" | "xfs_log_regrant") => Plan::LogReserved { dev },
+            ("jbd2", "jbd2_start_commit") => Plan::Commit { dev, phase: CommitPhase::Start },
+            ("jbd2", "jbd2_commit_locking") => Plan::Commit { dev, phase: CommitPhase::Locking },
+            ("jbd2", "jbd2_commit_flushing") => Plan::Commit { dev, phase: CommitPhase::Flushing },
+            ("jbd2", "jbd2_commit_logging") => Plan::Commit { dev, phase: CommitPhase::Logging },
+            ("jbd2", "jbd2_end_commit") => Plan::Commit { dev, phase: CommitPhase::End },
+            ("writeback", "folio_wait_writeback" | "wait_on_page_writeback") => Plan::WaitPage { inode },
+            ("writeback", "writeback_single_inode_start") => {
+                Plan::Writeback { name: slot("name"), inode, cgroup: slot("cgroup_ino") }
+            }
+            ("writeback", "writeback_single_inode") => Plan::WritebackEnd,
+            ("writeback", "writeback_dirty_inode") => Plan::DirtiedFile { name: slot("name"), inode },
+            ("ext4", "ext4_allocate_inode") => Plan::Created { dev, inode },
+            // Of XFS and F2FS also files that are only forgotten: no harm, their names are then not told.
+            ("ext4", "ext4_free_inode")
+            | ("xfs", "xfs_inode_inactivating")
+            | ("f2fs", "f2fs_evict_inode") => Plan::Freed { dev, inode },
+            ("writeback", "balance_dirty_pages") => Plan::Dirtied { name: slot("bdi") },
+            ("io_uring", "io_uring_submit_req" | "io_uring_submit_sqe") => {
+                Plan::RingSubmit { request: slot("req"), opcode: slot("opcode") }
+            }
+            ("io_uring", "io_uring_complete") => {
+                Plan::RingComplete { request: slot("req"), result: event.slot(&["res"]) }
+            }
+            ("jbd2", _) if dev.present => Plan::File { fs: Fs::Ext4, dev, inode: Slot::default() },
+            ("iomap", _) if dev.present && inode.present => Plan::File { fs: Fs::Unknown, dev, inode },
+            (system @ ("xfs" | "ext4" | "btrfs" | "f2fs"), _) if dev.present || inode.present => {
+                Plan::File { fs: Fs::by_name(system), dev, inode }
+            }
+            _ => return None,
+        })
+    }
+}
