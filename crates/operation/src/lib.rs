@@ -21,6 +21,7 @@ mod rings;
 mod sent;
 mod sent_below;
 mod served;
+mod stacks;
 mod thread;
 mod wait;
 mod walk;

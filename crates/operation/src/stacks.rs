@@ -1,0 +1,325 @@
+//! What a sleep in the kernel means, from the functions on its stack. All names of kernel functions stand here and
+//! nowhere else.
+//!
+//! The stack of an uninterruptible sleep names its wait: the innermost functions say how (a bit, a queue, a
+//! completion), those around them what for. Rules are tried in order, the particular ones first, so that
+//! `folio_wait_writeback` under a write is a stable page and under `fsync` the file's own data. A function that no
+//! rule knows is shown as it is.
+
+use crate::wait::Wait;
+
+/// A function; functions of which one must be on the stack too (any, if empty); what it means then.
+type Rule = (&'static str, &'static [&'static str], Wait);
+
+/// Functions in which a task writes to a page (mm/filemap.c, fs/iomap/buffered-io.c, fs/ext4/inode.c; `mkwrite`:
+/// the first write to a mapped page).
+const WRITING: &[&str] = &[
+    "__filemap_get_folio",
+    "__filemap_get_folio_mpol",
+    "iomap_write_begin",
+    "iomap_get_folio",
+    "ext4_write_begin",
+    "ext4_da_write_begin",
+    "generic_perform_write",
+    "grab_cache_page_write_begin",
+    "pagecache_get_page",
+    "folio_wait_stable",
+    "wait_for_stable_page",
+    "ext4_page_mkwrite",
+    "iomap_page_mkwrite",
+    "do_page_mkwrite",
+    "btrfs_buffered_write",
+    "prepare_one_folio",
+    "prepare_pages",
+];
+
+/// Functions in which a page fault is served.
+const FAULTING: &[&str] =
+    &["filemap_fault", "do_fault", "__do_fault", "handle_mm_fault", "__handle_mm_fault"];
+
+/// Functions that hold the lock of a file.
+const INODE: &[&str] = &[
+    "xfs_ilock",
+    "xfs_ilock_iocb",
+    "xfs_ilock_for_iomap",
+    "inode_lock",
+    "ext4_buffered_write_iter",
+    "ext4_dio_write_iter",
+    "ext4_file_write_iter",
+    "ext4_dio_read_iter",
+    "xfs_file_buffered_write",
+    "xfs_file_write_checks",
+    "btrfs_inode_lock",
+    "ext4_sync_file",
+    "do_truncate",
+    "vfs_fallocate",
+];
+
+/// Functions that go through the page cache of a file, or write back what is in it (mm/filemap.c, mm/page-writeback.c,
+/// fs/iomap/buffered-io.c).
+const PAGE_CACHE: &[&str] = &[
+    "filemap_read",
+    "generic_file_buffered_read",
+    "generic_perform_write",
+    "iomap_file_buffered_write",
+    "btrfs_buffered_write",
+    "__filemap_fdatawait_range",
+    "balance_dirty_pages",
+];
+
+/// The rules, the first that fits holds. Where a name moved between kernels both are here.
+const RULES: &[Rule] = &[
+    // The worker of a loop device without direct I/O (drivers/block/loop.c); `loop_queue_work` before Linux 5.14.
+    ("loop_process_work", PAGE_CACHE, Wait::LoopFile),
+    ("loop_queue_work", PAGE_CACHE, Wait::LoopFile),
+    ("balance_dirty_pages", &[], Wait::DirtyThrottle),
+    ("balance_dirty_pages_ratelimited_flags", &[], Wait::DirtyThrottle),
+    ("wbt_wait", &[], Wait::WritebackThrottle),
+    ("ioc_rqos_throttle", &[], Wait::CgroupLimit),
+    ("blkcg_iolatency_throttle", &[], Wait::CgroupLimit),
+    ("blkcg_maybe_throttle_current", &[], Wait::CgroupLimit),
+    ("blkcg_maybe_throttle_blkg", &[], Wait::CgroupLimit),
+    ("rq_qos_wait", &[], Wait::WritebackThrottle),
+    ("blk_mq_get_tag", &[], Wait::Tag),
+    ("get_request", &["blk_queue_bio", "generic_make_request"], Wait::Tag),
+    ("blk_queue_enter", &[], Wait::QueueFreeze),
+    ("__bio_queue_enter", &[], Wait::QueueFreeze),
+    ("blk_mq_freeze_queue_wait", &[], Wait::QueueFreeze),
+    ("raid5_get_active_stripe", &[], Wait::StripeCache),
+    ("md_bitmap_unplug", &[], Wait::RaidBitmap),
+    ("md_bitmap_startwrite", &[], Wait::RaidBitmap),
+    ("bitmap_startwrite", &[], Wait::RaidBitmap),
+    ("wait_barrier", &[], Wait::RaidBarrier),
+    ("_wait_barrier", &[], Wait::RaidBarrier),
+    ("wait_read_barrier", &[], Wait::RaidBarrier),
+    ("wait_barrier_nolock", &[], Wait::RaidBarrier),
+    ("regular_request_wait", &[], Wait::RaidBarrier),
+    ("md_write_start", &[], Wait::RaidSuperblock),
+    ("md_super_wait", &[], Wait::RaidSuperblock),
+    ("md_flush_request", &[], Wait::Flush),
+    ("do_swap_page", &[], Wait::Swap),
+    ("swap_readpage", &[], Wait::Swap),
+    ("swap_read_folio", &[], Wait::Swap),
+    ("ring_buffer_resize", &[], Wait::Tracing),
+    ("shrink_node", &[], Wait::Reclaim),
+    ("try_to_free_pages", &[], Wait::Reclaim),
+    ("try_to_free_mem_cgroup_pages", &[], Wait::Reclaim),
+    ("reclaim_throttle", &[], Wait::Reclaim),
+    ("throttle_direct_reclaim", &[], Wait::Reclaim),
+    ("__mem_cgroup_handle_over_high", &[], Wait::Reclaim),
+    ("mem_cgroup_handle_over_high", &[], Wait::Reclaim),
+    ("wait_iff_congested", &[], Wait::Reclaim),
+    ("filemap_fdatawait_range_keep_errors", &[], Wait::OrderedData),
+    ("jbd2_journal_finish_inode_data_buffers", &[], Wait::OrderedData),
+    ("filemap_fdatawait_keep_errors", &["jbd2_journal_commit_transaction"], Wait::OrderedData),
+    ("jbd2_submit_inode_data", &[], Wait::OrderedData),
+    ("ext4_journal_submit_inode_data_buffers", &[], Wait::OrderedData),
+    ("jbd2_write_superblock", &[], Wait::JournalSuperblock),
+    ("jbd2_journal_update_sb_log_tail", &[], Wait::JournalSuperblock),
+    ("jbd2_log_wait_commit", &[], Wait::JournalCommit),
+    // Sleeps for a time itself (`schedule_hrtimeout`), before it asks for a commit.
+    ("jbd2_journal_stop", &[], Wait::JournalBatch),
+    ("jbd2_complete_transaction", &[], Wait::JournalCommit),
+    ("jbd2_fc_begin_commit", &[], Wait::JournalCommit),
+    ("ext4_fc_commit", &[], Wait::JournalCommit),
+    ("do_get_write_access", &[], Wait::JournalBuffer),
+    ("jbd2_journal_get_write_access", &[], Wait::JournalBuffer),
+    ("wait_transaction_locked", &[], Wait::JournalHandle),
+    ("wait_transaction_switching", &[], Wait::JournalHandle),
+    ("jbd2_journal_wait_updates", &[], Wait::JournalUpdates),
+    ("add_transaction_credits", &[], Wait::JournalHandle),
+    ("__jbd2_log_wait_for_space", &[], Wait::JournalHandle),
+    ("start_this_handle", &[], Wait::JournalHandle),
+    ("jbd2_journal_commit_transaction", &[], Wait::JournalBlocks),
+    ("xlog_grant_head_wait", &[], Wait::LogSpace),
+    ("xlog_grant_head_check", &[], Wait::LogSpace),
+    ("xlog_cil_push_now", &[], Wait::LogPush),
+    ("xlog_cil_order_write", &[], Wait::LogPush),
+    ("xlog_cil_force_seq", &[], Wait::LogPush),
+    ("xlog_cil_push_work", &[], Wait::LogForce),
+    ("xlog_wait_on_iclog", &[], Wait::LogForce),
+    ("xlog_force_lsn", &[], Wait::LogForce),
+    ("xlog_wait_on_iclog_lsn", &[], Wait::LogForce),
+    ("xlog_state_get_iclog_space", &[], Wait::LogForce),
+    ("xfs_log_force_seq", &[], Wait::LogForce),
+    ("xfs_log_force", &[], Wait::LogForce),
+    ("btrfs_sync_log", &[], Wait::LogForce),
+    ("btrfs_commit_transaction", &[], Wait::JournalCommit),
+    ("wait_current_trans", &[], Wait::JournalHandle),
+    ("blkdev_issue_flush", &[], Wait::Flush),
+    ("folio_wait_writeback", WRITING, Wait::StablePage),
+    ("wait_on_page_writeback", WRITING, Wait::StablePage),
+    ("folio_wait_stable", &[], Wait::StablePage),
+    ("wait_for_stable_page", &[], Wait::StablePage),
+    ("folio_wait_writeback", &[], Wait::OwnData),
+    ("wait_on_page_writeback", &[], Wait::OwnData),
+    ("__filemap_fdatawait_range", &[], Wait::OwnData),
+    ("write_cache_pages", &[], Wait::OwnData),
+    ("rwsem_down_read_slowpath", INODE, Wait::InodeLock),
+    ("rwsem_down_write_slowpath", INODE, Wait::InodeLock),
+    ("rwsem_down_write_failed", INODE, Wait::InodeLock),
+    ("rwsem_down_read_failed", INODE, Wait::InodeLock),
+    ("rwsem_down_read_slowpath", &[], Wait::Lock),
+    ("rwsem_down_write_slowpath", &[], Wait::Lock),
+    ("rwsem_down_write_failed", &[], Wait::Lock),
+    ("rwsem_down_read_failed", &[], Wait::Lock),
+    ("percpu_rwsem_wait", &["sb_start_write", "__sb_start_write"], Wait::Frozen),
+    ("percpu_rwsem_wait", &[], Wait::Lock),
+    ("__mutex_lock", &[], Wait::Lock),
+    ("__mutex_lock_slowpath", &[], Wait::Lock),
+    ("__mutex_lock_killable_slowpath", &[], Wait::Lock),
+    ("__down", &["xfs_buf_lock"], Wait::Metadata),
+    ("___down_common", &["xfs_buf_lock"], Wait::Metadata),
+    ("xfs_buf_lock", &[], Wait::Metadata),
+    ("__down", &[], Wait::Lock),
+    ("__down_common", &[], Wait::Lock),
+    ("inode_dio_wait", &[], Wait::InodeLock),
+    ("inode_wait_for_writeback", &[], Wait::OwnData),
+    ("wb_wait_for_completion", &[], Wait::OwnData),
+    ("__iomap_dio_rw", &[], Wait::DirectIo),
+    ("iomap_dio_rw", &[], Wait::DirectIo),
+    ("__blkdev_direct_IO_simple", &[], Wait::DirectIo),
+    ("__blkdev_direct_IO", &[], Wait::DirectIo),
+    ("blkdev_direct_IO", &[], Wait::DirectIo),
+    ("do_blockdev_direct_IO", &[], Wait::DirectIo),
+    ("btrfs_dio_read", &[], Wait::DirectIo),
+    ("filemap_fault", &[], Wait::PageFault),
+    ("folio_wait_bit_common", FAULTING, Wait::PageFault),
+    ("__folio_lock_killable", &[], Wait::PageRead),
+    ("filemap_get_pages", &[], Wait::PageRead),
+    ("filemap_read", &[], Wait::PageRead),
+    ("filemap_update_page", &[], Wait::PageRead),
+    ("generic_file_buffered_read", &[], Wait::PageRead),
+    ("generic_file_read_iter", &[], Wait::PageRead),
+    ("mpage_read_folio", &[], Wait::PageRead),
+    ("iomap_read_folio_sync", &[], Wait::PageRead),
+    ("iomap_write_begin", &[], Wait::PageRead),
+    ("xfs_buf_iowait", &[], Wait::Metadata),
+    ("xfs_buf_read_map", &[], Wait::Metadata),
+    ("__wait_on_buffer", &[], Wait::Metadata),
+    ("__lock_buffer", &[], Wait::Metadata),
+    ("__wait_on_bit_lock", &["__lock_buffer", "bh_read", "__bh_read"], Wait::Metadata),
+    ("ext4_read_bh", &[], Wait::Metadata),
+    ("ext4_read_block_bitmap_nowait", &[], Wait::Metadata),
+    ("ext4_read_inode_bitmap", &[], Wait::Metadata),
+    ("__ext4_find_entry", &[], Wait::Metadata),
+    ("__sync_dirty_buffer", &[], Wait::Metadata),
+    ("fsync_buffers_list", &[], Wait::Metadata),
+    ("__wait_on_bit_lock", &[], Wait::Lock),
+    // `wait_on_buffer` in line.
+    ("ext4_wait_block_bitmap", &[], Wait::Metadata),
+    ("__ext4_get_inode_loc", &[], Wait::Metadata),
+    ("__bread_gfp", &[], Wait::Metadata),
+    ("read_extent_buffer_pages", &[], Wait::Metadata),
+    ("xfs_reclaim_inode", &[], Wait::Reclaim),
+    ("submit_bio_wait", &[], Wait::DirectIo),
+    ("fuse_simple_request", &[], Wait::Server),
+    ("__fuse_simple_request", &[], Wait::Server),
+    ("request_wait_answer", &[], Wait::Server),
+    ("rpc_wait_bit_killable", &[], Wait::Server),
+    ("nfs_wait_bit_killable", &[], Wait::Server),
+    ("__flush_workqueue", &[], Wait::WorkItem),
+    ("flush_workqueue", &[], Wait::WorkItem),
+    ("__flush_work", &[], Wait::WorkItem),
+    ("folio_wait_bit_common", &[], Wait::PageRead),
+    ("folio_wait_bit", &[], Wait::PageRead),
+    ("__lock_page", &[], Wait::PageRead),
+    ("synchronize_rcu_normal", &[], Wait::Rcu),
+    ("synchronize_rcu_expedited", &[], Wait::Rcu),
+    ("synchronize_rcu", &[], Wait::Rcu),
+    ("__synchronize_srcu", &[], Wait::Rcu),
+    ("rcu_barrier", &[], Wait::Rcu),
+    ("__wait_rcu_gp", &[], Wait::Rcu),
+    // `wait_on_buffer` in line, of whichever function.
+    ("out_of_line_wait_on_bit", &["bit_wait_io"], Wait::Metadata),
+    ("do_nanosleep", &[], Wait::Timer),
+    ("hrtimer_nanosleep", &[], Wait::Timer),
+    ("msleep", &[], Wait::Timer),
+];
+
+/// Functions in which any task sleeps, whatever for (kernel/sched/core.c, kernel/time/sleep_timeout.c).
+const SLEEPING: &[&str] = &[
+    "__schedule",
+    "schedule",
+    "io_schedule",
+    "io_schedule_timeout",
+    "schedule_timeout",
+    "schedule_preempt_disabled",
+    "schedule_hrtimeout_range",
+    "schedule_hrtimeout_range_clock",
+    "wait_for_completion",
+    "__wait_for_common",
+    "bit_wait",
+    "bit_wait_io",
+    "__wait_on_bit",
+    "out_of_line_wait_on_bit",
+];
+
+/// The first rule that fits.
+fn rule_of(stack: &str) -> Option<&'static Rule> {
+    let on = |name: &str| stack.split('\n').any(|f| f == name);
+    let fits =
+        |(function, under, _): &&Rule| on(function) && (under.is_empty() || under.iter().any(|u| on(u)));
+    RULES.iter().find(fits)
+}
+
+impl Wait {
+    /// What a stack means: functions, the innermost first, `\n` between them.
+    pub fn of_stack(stack: &str) -> Wait {
+        rule_of(stack).map_or(Wait::Unknown, |rule| rule.2)
+    }
+
+    /// The function that tells what a stack means; where no rule knows one, the innermost that does not only say
+    /// how tasks sleep.
+    pub fn function_of(stack: &str) -> &str {
+        let known = rule_of(stack).map(|rule| rule.0);
+        let telling = || stack.split('\n').find(|f| !SLEEPING.contains(f));
+        known.or_else(telling).unwrap_or(stack)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_function_means_what_is_around_it() {
+        let stable = "folio_wait_bit\nfolio_wait_writeback\n__filemap_get_folio\next4_da_write_begin\ngeneric_perform_write";
+        let own = "folio_wait_bit\nfolio_wait_writeback\n__filemap_fdatawait_range\nfile_write_and_wait_range\next4_sync_file";
+        let ordered = "folio_wait_bit\nfolio_wait_writeback\n__filemap_fdatawait_range\nfilemap_fdatawait_range_keep_errors\njbd2_journal_commit_transaction";
+        assert_eq!(Wait::of_stack(stable), Wait::StablePage);
+        assert_eq!(Wait::of_stack(own), Wait::OwnData);
+        assert_eq!(Wait::of_stack(ordered), Wait::OrderedData);
+        // As recorded on Linux 6.18.
+        let bitmap =
+            "bit_wait_io\n__wait_on_bit_lock\nout_of_line_wait_on_bit_lock\next4_read_block_bitmap_nowait";
+        let inode =
+            "bit_wait_io\n__wait_on_bit\nout_of_line_wait_on_bit\n__sync_dirty_buffer\next4_write_inode";
+        let moved = "wait_for_completion\nsynchronize_rcu_normal\nrcu_sync_enter\npercpu_down_write";
+        assert_eq!((Wait::of_stack(bitmap), Wait::of_stack(inode)), (Wait::Metadata, Wait::Metadata));
+        assert_eq!((Wait::of_stack(moved), Wait::function_of(moved)), (Wait::Rcu, "synchronize_rcu_normal"));
+        let memory = "folio_wait_bit_common\nfolio_wait_writeback\nshrink_folio_list\nshrink_node\ntry_to_free_mem_cgroup_pages\nfilemap_fault";
+        assert_eq!(Wait::of_stack(memory), Wait::Reclaim);
+        // io_schedule_timeout is no timer where it throttles.
+        let throttle = "io_schedule_timeout\nbalance_dirty_pages\nbalance_dirty_pages_ratelimited_flags\ngeneric_perform_write";
+        assert_eq!(Wait::of_stack(throttle), Wait::DirtyThrottle);
+    }
+
+    /// As recorded on Linux 6.18: a read of the file behind a loop device, and the same with direct I/O waiting for a tag.
+    #[test]
+    fn a_loop_devices_worker_in_the_page_cache() {
+        let buffered = "io_schedule\nfolio_wait_bit_common\nfilemap_get_pages\nfilemap_read\nlo_rw_aio.isra.0\nloop_process_work\nprocess_one_work\nworker_thread";
+        let direct = "io_schedule\nblk_mq_get_tag\nsubmit_bio_noacct_nocheck\niomap_dio_rw\nlo_rw_aio.isra.0\nloop_process_work\nprocess_one_work";
+        assert_eq!(Wait::of_stack(buffered), Wait::LoopFile);
+        assert_eq!(Wait::of_stack(direct), Wait::Tag);
+        let throttled = "io_schedule_timeout\nbalance_dirty_pages\nbalance_dirty_pages_ratelimited_flags\ngeneric_perform_write\nloop_process_work";
+        assert_eq!(Wait::of_stack(throttled), Wait::LoopFile);
+    }
+
+    #[test]
+    fn nothing_is_guessed() {
+        assert_eq!(Wait::of_stack(""), Wait::Unknown);
+        assert_eq!(Wait::of_stack("some_new_function\nvfs_read"), Wait::Unknown);
+        assert_eq!(Wait::of_stack("not_blk_mq_get_tag"), Wait::Unknown);
+    }
+}
