@@ -11,7 +11,6 @@
 //! whatever `nr_requests` says.
 
 use crate::case::{Case, MIN_SHARE};
-use crate::device_saturated::{grows, others};
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, percent, size, time};
@@ -61,16 +60,11 @@ impl Cause for DeviceBusy {
                 continue;
             }
             let growth = slow.growth();
-            if let Some((few, many)) = growth.filter(|g| grows(*g)) {
+            if let Some(growth) = growth.filter(|g| g.grows()) {
                 against = Some(format!(
-                    "the driver of {name} gave requests back {} times, but it would be no faster if it took them: with {} in it {} took {} \
-                     (mean), with {} {}",
+                    "the driver of {name} gave requests back {} times, but it would be no faster if it took them: {}",
                     count(requeues),
-                    others(&many),
-                    slow.words(),
-                    time(many.mean),
-                    others(&few),
-                    time(few.mean)
+                    growth.told(slow.words())
                 ));
                 continue;
             }
@@ -94,6 +88,12 @@ impl Cause for DeviceBusy {
                     percent(slow.share(claimed))
                 ))
                 .because(held(case, &slow, &name));
+            let v = match growth {
+                Some(growth) => v.because(growth.told(slow.words())),
+                None => v.without(format!(
+                    "whether {name} would be faster if it took them: there were none with few others in it; record a lighter load"
+                )),
+            };
             verdict = Some(remedies(v, case, &slow, &name));
         }
         match (verdict, against) {

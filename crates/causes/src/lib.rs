@@ -19,6 +19,7 @@ mod device_stall;
 mod dirty_throttling;
 mod discard_stall;
 mod flush_cost;
+mod growth;
 mod healthy;
 mod inode_lock;
 mod journal_cpu;

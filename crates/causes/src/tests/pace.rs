@@ -126,6 +126,19 @@ fn an_idle_device_below_a_scheduler() {
     assert!(rejected(&scheduled(false).verdict("scheduler-idling")).contains("0 % of the time"));
 }
 
+/// A request stays a moment above a device without a scheduler, too: until a worker comes to run that sends it.
+#[test]
+fn only_a_scheduler_that_waits_for_somebody_keeps_a_device_idle() {
+    for scheduler in ["[none] mq-deadline bfq", "[mq-deadline] none"] {
+        let mut story = scheduled(true);
+        story.settings(&format!("sda/queue/scheduler: {scheduler}\n"));
+        let v = story.verdict("scheduler-idling");
+        assert!(rejected(&v).contains("which never waits for a task's next request"), "{v:?}");
+    }
+    let v = scheduled(true).verdict("scheduler-idling");
+    assert!(cannot_tell(&v).contains("queue/scheduler was not recorded"), "{v:?}");
+}
+
 /// Reads of 1 ms, and five that take longer, none of them after a pause.
 fn stalls(longest: u64, ahead: bool) -> Story {
     let mut story = Story::default();
