@@ -4,7 +4,7 @@
 //! target with a full queue (`TASK SET FULL`), an adapter without a free slot, a virtio queue without free descriptors. The request
 //! is given back (`block_rq_requeue`, `__blk_mq_requeue_request` in block/blk-mq.c) and sent again when others are done; behind it
 //! all wait. Claimed is the time between giving back and sending again, and the time in the scheduler in which the driver took
-//! nothing. Refuted if nothing was given back, or if the device takes longer with more in it: then it has enough to do, and the line
+//! nothing. Refuted if nothing was given back, or only what the device had lost (`device-errors`), or if the device takes longer with more in it: then it has enough to do, and the line
 //! only stands elsewhere (`device-saturated`).
 //!
 //! Example: a virtio queue has 256 descriptors. A read of 1 MiB into scattered pages needs 258, so the device has one at a time,
@@ -44,7 +44,9 @@ impl Cause for DeviceBusy {
         let mut verdict: Option<Verdict> = None;
         let mut against = None;
         for slow in case.slow() {
-            let requeues: u64 = slow.on.requests.iter().map(|r| r.requeues).sum();
+            // A command that was waited for in vain is none that was refused.
+            let requeues: u64 =
+                slow.on.requests.iter().map(|r| r.requeues - r.given_up.min(r.requeues)).sum();
             if requeues == 0 {
                 continue;
             }

@@ -110,6 +110,18 @@ impl Story {
         self
     }
 
+    /// 4 KiB are read, and the device does not answer: queued, aborted, issued again and completed.
+    pub fn lost_read(&mut self, queued: u64, aborted: u64, again: u64, done: u64) -> &mut Story {
+        let x = self.extent(DISK, 4, Flags::READ, READER);
+        self.tell(queued, Action::Queue, x, Detail::None);
+        self.tell(queued, Action::Get, x, Detail::None);
+        self.tell(queued, Action::Issue, x, Detail::None);
+        self.tell(aborted, Action::Requeue, x, Detail::None);
+        self.tell(again, Action::Issue, x, Detail::None);
+        self.tell(done, Action::Complete, x, Detail::None);
+        self
+    }
+
     /// So many bytes are written, so many bytes behind the beginning of a block of 4 KiB, and somebody waits.
     pub fn write_at(&mut self, queued: u64, done: u64, behind: u64, bytes: u64) -> &mut Story {
         let mut x = self.extent(DISK, 4, Flags::WRITE.with(Flags::SYNC), READER);

@@ -187,6 +187,31 @@ fn errors_are_told() {
     assert!(v.evidence[0].contains("1 of 301 requests"), "{v:?}");
 }
 
+/// What is given back at once was refused; what is given back after half a second was lost.
+#[test]
+fn lost_commands_are_errors_and_no_busy_device() {
+    let of = |aborted_ms: u64| {
+        let mut story = Story::default();
+        quick_reads(&mut story, 0, 300);
+        for i in 0..3 {
+            let at = (1000 + 2000 * i) * MS;
+            story.lost_read(
+                at,
+                at + aborted_ms * MS,
+                at + (aborted_ms + 300) * MS,
+                at + (aborted_ms + 301) * MS,
+            );
+        }
+        story
+    };
+    let v = of(500).verdict("device-errors");
+    found(&v);
+    assert!(v.evidence[0].contains("3 commands had been in sda for 500 ms or more"), "{v:?}");
+    assert!(rejected(&of(500).verdict("device-busy")).contains("no driver gave a request back"));
+    assert!(rejected(&of(499).verdict("device-errors")).contains("none was given up"));
+    found(&of(499).verdict("device-busy"));
+}
+
 /// Groups of 16 reads at once that lie side by side.
 fn neighbours(settings: &str) -> Verdict {
     let mut story = Story::default();
