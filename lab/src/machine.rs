@@ -1,6 +1,6 @@
 //! Makes a scenario in a virtual machine and records it there.
 //!
-//! What this machine's kernel has not or must not do (md, dm-crypt) happens in a guest: Debian's kernel under QEMU, which
+//! What this machine's kernel has not or must not do (md, dm, SCSI) happens in a guest: Debian's kernel under QEMU, which
 //! needs neither root nor KVM. `lab/machine/make` unpacks it. The guest sees this machine's root read-only and runs this
 //! machine's `iowhy`, fio and bash; its disks are files in memory, each as slow as the scenario says by QEMU's throttling.
 //! What it leaves in its share is what [`bench::run`](crate::bench::run) leaves in its folder.
