@@ -3,7 +3,7 @@
 # make test-captures CAPTURES=DIR   the tests again, with large recordings of your own besides
 # make corpus                       judge the recordings of known cause in lab/corpus; writes docs/corpus.md
 # make lab [ONLY=NAME]              as root: make those recordings anew (half an hour), then judge them
-# make lab-vm [ONLY=NAME]           those of md and dm-crypt, in a virtual machine of Debian's kernel; needs no root, but
+# make lab-vm [ONLY=NAME]           those of md, dm and SCSI, in a virtual machine of Debian's kernel; needs no root, but
 #                                   qemu-system-x86 and apt-get download (75 MB, into target/lab-vm; nothing is installed)
 # make bench [CAPTURE=DIR]          iowhy beside blkparse and btt; writes docs/benchmarks.md
 # make bench-texts                  100 MB of fio's log and of blkparse's text; into the same

@@ -1,6 +1,6 @@
 //! Makes a scenario in a virtual machine and records it there.
 //!
-//! What this machine's kernel has not or must not do (md, dm-crypt) happens in a guest: Debian's kernel under QEMU, which
+//! What this machine's kernel has not or must not do (md, dm, SCSI) happens in a guest: Debian's kernel under QEMU, which
 //! needs neither root nor KVM. `lab/machine/make` unpacks it. The guest sees this machine's root read-only and runs this
 //! machine's `iowhy`, fio and bash; its disks are files in memory, each as slow as the scenario says by QEMU's throttling.
 //! What it leaves in its share is what [`bench::run`](crate::bench::run) leaves in its folder.
@@ -24,6 +24,9 @@ const MEMORY: u32 = 1536;
 /// Processors of the guest.
 const PROCESSORS: u32 = 2;
 
+/// Words of a disk that are options of its virtio device, not limits.
+const DEVICE: &str = "device.";
+
 /// bash, in the guest, in place of a disk of its own: the disks are there.
 const READY: &str = r#"
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$MACHINE/root/sbin:$MACHINE/root/usr/sbin
@@ -35,6 +38,14 @@ slow() {
   local disk=/sys/kernel/config/nullb/nullb$1; mkdir $disk
   echo $SIZE > $disk/size; echo 1 > $disk/memory_backed; echo 2 > $disk/irqmode; echo $(($2 * 1000)) > $disk/completion_nsec
   echo 2 > $disk/submit_queues; echo 64 > $disk/hw_queue_depth; echo 1 > $disk/power
+}
+# load MODULE OPTIONS: of the machine's own kernel; its first process has its modules.
+load() { chroot /proc/1/root modprobe "$@"; }
+# scsi OPTIONS: /dev/sda, a SCSI disk in memory (options of the module scsi_debug).
+scsi() {
+  load sd_mod; load scsi_debug dev_size_mb=$SIZE "$@"
+  for i in $(seq 50); do [ -e /sys/block/sda/queue/scheduler ] && [ -e /dev/sda ] && break; sleep 0.1; done
+  on /dev/sda; echo none > $queue/scheduler
 }
 on /dev/vda
 ready() { :; }
@@ -76,12 +87,22 @@ impl Machine {
         for number in 0..s.machine {
             let file = dir.path().join(format!("disk{number}"));
             std::fs::File::create(&file)?.set_len(u64::from(s.size) << 20)?;
-            let throttled: String =
-                s.disk.split_ascii_whitespace().map(|limit| format!(",throttling.{limit}")).collect();
+            let words = || s.disk.split_ascii_whitespace();
+            let throttled: String = words()
+                .filter(|w| !w.starts_with(DEVICE))
+                .map(|limit| format!(",throttling.{limit}"))
+                .collect();
+            let device: String =
+                words().filter_map(|w| w.strip_prefix(DEVICE)).map(|option| format!(",{option}")).collect();
             let drive =
                 format!("file={},if=none,id=d{number},format=raw,cache=unsafe{throttled}", file.display());
             // One queue: its requests are merged and counted in one place, whichever processor sends them.
-            qemu.args(["-drive", &drive, "-device", &format!("virtio-blk-pci,drive=d{number},num-queues=1")]);
+            qemu.args([
+                "-drive",
+                &drive,
+                "-device",
+                &format!("virtio-blk-pci,drive=d{number},num-queues=1{device}"),
+            ]);
         }
         let out = qemu.stdin(Stdio::null()).output()?;
         let left = |name: &str| std::fs::read_to_string(dir.path().join(name)).unwrap_or_default();

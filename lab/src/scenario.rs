@@ -31,7 +31,8 @@ pub struct Setting {
     pub also: Vec<String>,
     /// Disks of a virtual machine in which it is made (`make lab-vm`); none: on this machine.
     pub machine: u32,
-    /// Options of `slowdisk`; in a machine QEMU's limits of each disk (`iops-total=300`; `throttling.` in qemu(1)).
+    /// Options of `slowdisk`; in a machine QEMU's limits of each disk (`iops-total=300`; `throttling.` in qemu(1)) and
+    /// options of virtio-blk-pci (`device.indirect_desc=off`).
     pub disk: String,
     /// Its size in MiB.
     pub size: u32,

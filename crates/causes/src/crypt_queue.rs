@@ -9,6 +9,7 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::paths::{self, Paths};
 use crate::raid;
+use crate::slow::leaves;
 use crate::verdict::{Answer, Verdict};
 use crate::words::percent;
 use crate::Cause;
@@ -79,23 +80,45 @@ fn may_be_encrypted(case: &Case) -> bool {
     stacked.filter(|d| !other(d.id)).any(|d| kind(d.id).is_none_or(|uuid| uuid.value.starts_with("CRYPT-")))
 }
 
+/// A disk below that completes requests in its interrupt: one with several hardware queues does
+/// (`blk_mq_complete_request_remote`, block/blk-mq.c); with one it is a software interrupt.
+fn several_queues(case: &Case, dev: trace::DevId) -> Option<String> {
+    let several = |id| case.settings(id).is_some_and(|s| s.tags().len() > 1);
+    leaves(case.facts, dev).into_iter().find(|d| several(d.id)).map(|d| case.name(d.id))
+}
+
 fn remedies(v: Verdict, case: &Case, dev: trace::DevId, [reads, writes]: [bool; 2], worked: f64) -> Verdict {
     let settings = case.settings(dev);
     let mapped = settings.and_then(|s| s.attribute("dm/name"));
     let name = mapped.map_or("NAME".to_string(), |n| n.value);
-    let flags: Vec<&str> = [(reads, "--perf-no_read_workqueue"), (writes, "--perf-no_write_workqueue")]
-        .into_iter()
-        .filter_map(|(wanted, flag)| wanted.then_some(flag))
-        .collect();
-    let mut v = v.try_this(
-        format!(
-            "who reads or writes does the encrypting, and nobody waits in a queue (Linux 5.9, cryptsetup 2.3.4; asks for the passphrase; \
-             works at once, with all flags that are wanted in one command; --persistent keeps it in a LUKS2 header). It costs the \
-             task its processor meanwhile: one task that writes much at once is no longer spread over all of them ({})",
-            case.name(dev)
-        ),
-        format!("cryptsetup refresh {} {name}", flags.join(" ")),
-    );
+    let interrupted = reads.then(|| several_queues(case, dev)).flatten();
+    let flags: Vec<&str> =
+        [(reads && interrupted.is_none(), "--perf-no_read_workqueue"), (writes, "--perf-no_write_workqueue")]
+            .into_iter()
+            .filter_map(|(wanted, flag)| wanted.then_some(flag))
+            .collect();
+    let mut v = v;
+    if !flags.is_empty() {
+        v = v.try_this(
+            format!(
+                "who reads or writes does the encrypting, and nobody waits in a queue (Linux 5.9, cryptsetup 2.3.4; asks for the passphrase; \
+                 works at once, with all flags that are wanted in one command; --persistent keeps it in a LUKS2 header). It costs the \
+                 task its processor meanwhile: one task that writes much at once is no longer spread over all of them ({})",
+                case.name(dev)
+            ),
+            format!("cryptsetup refresh {} {name}", flags.join(" ")),
+        );
+    }
+    if let Some(below) = interrupted {
+        v = v.try_this(
+            format!(
+                "{below} has several hardware queues and completes reads in its interrupt, where nothing can be decrypted: \
+                 --perf-no_read_workqueue changes nothing for them (seen on Linux 6.1.0-56). Workers of high priority come to run before usual \
+                 tasks (Linux 6.10, cryptsetup 2.8); they take the processors from these"
+            ),
+            format!("cryptsetup refresh --perf-high_priority {name}"),
+        );
+    }
     if writes {
         v = v.try_this(
             "keeps the work queue and leaves out only the thread behind it, for a task that writes so much that all processors encrypt; \

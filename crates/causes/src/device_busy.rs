@@ -4,14 +4,13 @@
 //! target with a full queue (`TASK SET FULL`), an adapter without a free slot, a virtio queue without free descriptors. The request
 //! is given back (`block_rq_requeue`, `__blk_mq_requeue_request` in block/blk-mq.c) and sent again when others are done; behind it
 //! all wait. Claimed is the time between giving back and sending again, and the time in the scheduler in which the driver took
-//! nothing. Refuted if nothing was given back, or if the device takes longer with more in it: then it has enough to do, and the line
+//! nothing. Refuted if nothing was given back, or only what the device had lost (`device-errors`), or if the device takes longer with more in it: then it has enough to do, and the line
 //! only stands elsewhere (`device-saturated`).
 //!
 //! Example: a virtio queue has 256 descriptors. A read of 1 MiB into scattered pages needs 258, so the device has one at a time,
 //! whatever `nr_requests` says.
 
 use crate::case::{Case, MIN_SHARE};
-use crate::device_saturated::{grows, others};
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, percent, size, time};
@@ -45,7 +44,9 @@ impl Cause for DeviceBusy {
         let mut verdict: Option<Verdict> = None;
         let mut against = None;
         for slow in case.slow() {
-            let requeues: u64 = slow.on.requests.iter().map(|r| r.requeues).sum();
+            // A command that was waited for in vain is none that was refused.
+            let requeues: u64 =
+                slow.on.requests.iter().map(|r| r.requeues - r.given_up.min(r.requeues)).sum();
             if requeues == 0 {
                 continue;
             }
@@ -61,16 +62,11 @@ impl Cause for DeviceBusy {
                 continue;
             }
             let growth = slow.growth();
-            if let Some((few, many)) = growth.filter(|g| grows(*g)) {
+            if let Some(growth) = growth.filter(|g| g.grows()) {
                 against = Some(format!(
-                    "the driver of {name} gave requests back {} times, but it would be no faster if it took them: with {} in it {} took {} \
-                     (mean), with {} {}",
+                    "the driver of {name} gave requests back {} times, but it would be no faster if it took them: {}",
                     count(requeues),
-                    others(&many),
-                    slow.words(),
-                    time(many.mean),
-                    others(&few),
-                    time(few.mean)
+                    growth.told(slow.words())
                 ));
                 continue;
             }
@@ -94,6 +90,12 @@ impl Cause for DeviceBusy {
                     percent(slow.share(claimed))
                 ))
                 .because(held(case, &slow, &name));
+            let v = match growth {
+                Some(growth) => v.because(growth.told(slow.words())),
+                None => v.without(format!(
+                    "whether {name} would be faster if it took them: there were none with few others in it; record a lighter load"
+                )),
+            };
             verdict = Some(remedies(v, case, &slow, &name));
         }
         match (verdict, against) {

@@ -8,21 +8,17 @@
 //! Example (Little's law): 7 requests in the device on average and 1,000 completed a second are 7 ms each.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::growth::Growth;
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, percent, time};
 use crate::Cause;
 use ledger::Reason;
 use life::Class;
-use stats::DepthRow;
 use trace::Nanos;
 
 /// The cause.
 pub struct DeviceSaturated;
-
-/// A device that works on one request after the other takes twice as long with twice as many; one that takes less
-/// than this much longer with at least twice as many works on them side by side.
-pub(crate) const GROWS: f64 = 1.5;
 
 /// Where specific causes explain so much of the device time that less than this part is left, the queue is theirs.
 const LEFT: f64 = 0.5;
@@ -73,19 +69,12 @@ impl Cause for DeviceSaturated {
                 });
                 continue;
             }
-            if let Some((few, many)) = growth.filter(|g| !grows(*g)) {
-                against = Some(format!(
-                    "with {} in the device {} took {} there (mean), with {} {}",
-                    others(&many),
-                    slow.words(),
-                    time(many.mean),
-                    others(&few),
-                    time(few.mean)
-                ));
+            if let Some(growth) = growth.filter(|g| !g.grows()) {
+                against = Some(growth.told(slow.words()));
                 continue;
             }
             // What a request takes with few others there is no queue.
-            let own = growth.map_or(Nanos(0), |(few, _)| few.mean);
+            let own = growth.map_or(Nanos(0), |g| g.few());
             let operations = slow.each(|_| 1).min(1.0) * slow.group.tail.sum.time.operations as f64;
             let own_time = Nanos((own.0 as f64 * operations) as u64);
             let behind = slow.behind().min(device - own_time);
@@ -147,8 +136,8 @@ struct Outside {
 }
 
 impl Outside {
-    fn of(case: &Case, slow: &Slow, growth: Option<(DepthRow, DepthRow)>) -> Outside {
-        if !growth.is_some_and(grows) {
+    fn of(case: &Case, slow: &Slow, growth: Option<Growth>) -> Outside {
+        if !growth.is_some_and(|g| g.grows()) {
             return Outside { requeue: Nanos(0), scheduler: Nanos(0) };
         }
         let (requeue, scheduler) = crate::device_busy::refused(case, slow);
@@ -164,18 +153,7 @@ impl Outside {
     }
 }
 
-/// Whether a device takes longer with more in it.
-pub(crate) fn grows((few, many): (DepthRow, DepthRow)) -> bool {
-    many.mean.0 as f64 >= GROWS * few.mean.0 as f64
-}
-
-fn prove(
-    mut v: Verdict,
-    case: &Case,
-    slow: &Slow,
-    growth: Option<(DepthRow, DepthRow)>,
-    claimed: Nanos,
-) -> Verdict {
+fn prove(mut v: Verdict, case: &Case, slow: &Slow, growth: Option<Growth>, claimed: Nanos) -> Verdict {
     let first = v.evidence.is_empty();
     let name = case.name(slow.on.id);
     let busy = slow.on.depth.busy().max(f64::MIN_POSITIVE);
@@ -199,16 +177,7 @@ fn prove(
         percent(slow.share(claimed))
     ));
     match growth {
-        Some((few, many)) => {
-            v = v.because(format!(
-                "with {} in the device {} took {} there (mean), with {} {}",
-                others(&many),
-                slow.words(),
-                time(many.mean),
-                others(&few),
-                time(few.mean)
-            ));
-        }
+        Some(growth) => v = v.because(growth.told(slow.words())),
         None => {
             v = v.without(format!(
                 "how fast {name} is with fewer requests at once: there were none such; record a lighter load"
@@ -252,13 +221,4 @@ fn prove(
              --iodepth=32 --runtime=10 --time_based"
         ),
     )
-}
-
-/// `none`, `1 other`, `4 to 7 others`.
-pub(crate) fn others(row: &DepthRow) -> String {
-    match (row.from, row.to) {
-        (0, _) => "none".into(),
-        (1, _) => "1 other".into(),
-        (a, b) => format!("{a} to {b} others"),
-    }
 }

@@ -19,6 +19,7 @@ mod device_stall;
 mod dirty_throttling;
 mod discard_stall;
 mod flush_cost;
+mod growth;
 mod healthy;
 mod inode_lock;
 mod journal_cpu;
@@ -106,6 +107,7 @@ pub fn all() -> &'static [&'static dyn Cause] {
         &cgroup_limit::CgroupLimit,
         &journal_cpu::JournalCpu,
         &flush_cost::FlushCost,
+        &misaligned::Misaligned,
         &log_force::LogForce,
         &device_busy::DeviceBusy,
         &scheduler_starvation::SchedulerStarvation,
@@ -119,7 +121,6 @@ pub fn all() -> &'static [&'static dyn Cause] {
         &power_state::PowerState,
         &rate_limit::RateLimit,
         &completion_cpu::CompletionCpu,
-        &misaligned::Misaligned,
         &request_size::RequestSize,
         &lost_merging::LostMerging,
         &read_ahead_waste::ReadAheadWaste,

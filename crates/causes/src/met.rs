@@ -4,7 +4,6 @@
 //! completed three requests of `tar`: of the 40 ms, tar's are 30.
 
 use crate::case::Case;
-use crate::device_saturated::GROWS;
 use crate::request_size::LARGE_ENOUGH;
 use crate::slow::Slow;
 use crate::words::time;
@@ -58,10 +57,10 @@ pub(crate) fn turns_of(requests: u64, bytes: Bytes) -> u64 {
 
 /// The words for a device in which nobody is kept from anything: it works on all at once.
 pub(crate) fn unhindered(slow: &Slow, name: &str) -> Option<String> {
-    let (few, many) = slow.growth().filter(|(few, many)| (many.mean.0 as f64) < GROWS * few.mean.0 as f64)?;
+    let growth = slow.growth().filter(|g| !g.grows())?;
     Some(format!(
         "{name} takes as long with few others as with many: {} against {}",
-        time(few.mean),
-        time(many.mean)
+        time(growth.few()),
+        time(growth.many())
     ))
 }

@@ -1,8 +1,10 @@
 //! `scheduler-idling`: requests wait in the scheduler although the device has nothing to do.
 //!
 //! BFQ keeps the device for one task for some milliseconds after its request, in the hope that its next one comes at once; others
-//! wait (`slice_idle`, `strict_guarantees`, block/bfq-iosched.c). Proof: time in which the device was idle and a request lay in the
-//! scheduler. Refuted if the device was at work while they waited.
+//! wait (`slice_idle`, `strict_guarantees`, block/bfq-iosched.c). CFQ did the same until Linux 4.20. Proof: one of these is the
+//! device's scheduler, and there was time in which the device was idle and a request lay in it. Refuted if the device was at work while
+//! they waited, or if another scheduler or none holds them: then it is not that it waits for somebody's next request, but, say, that
+//! the worker that sends them did not come to run.
 
 use crate::case::{Case, MIN_SHARE};
 use crate::verdict::{Confidence, Verdict};
@@ -13,6 +15,9 @@ use trace::Nanos;
 
 /// The cause.
 pub struct SchedulerIdling;
+
+/// Schedulers that let a device wait for a task's next request.
+const IDLING: [&str; 2] = ["bfq", "cfq"];
 
 impl Cause for SchedulerIdling {
     fn name(&self) -> &'static str {
@@ -29,7 +34,7 @@ impl Cause for SchedulerIdling {
 
     fn judge(&self, case: &mut Case) -> Verdict {
         let mut verdict: Option<Verdict> = None;
-        let mut against = None;
+        let (mut against, mut unsure) = (None, None);
         for slow in case.slow() {
             let left = case.unclaimed(&slow, Reason::Scheduler);
             if slow.share(left) < MIN_SHARE {
@@ -47,6 +52,19 @@ impl Cause for SchedulerIdling {
                 ));
                 continue;
             }
+            let Some((scheduler, says)) = scheduler(case, slow.on) else {
+                unsure.get_or_insert(format!(
+                    "{name} had nothing to do in {} of the time in which {} waited before it, but which scheduler held them is not known: \
+                     /sys/block/{name}/queue/scheduler was not recorded",
+                    percent(part),
+                    slow.words()
+                ));
+                continue;
+            };
+            if !IDLING.contains(&scheduler.as_str()) {
+                against = Some(format!("{says}, which never waits for a task's next request"));
+                continue;
+            }
             let claimed = case.claim(&slow, Reason::Scheduler, wanted);
             let proof = verdict.take().unwrap_or_else(|| Verdict::begin(self.name()));
             let mut v = proof.plus(claimed, Confidence::Medium).because(format!(
@@ -56,23 +74,17 @@ impl Cause for SchedulerIdling {
                 time(Nanos(held.time.0 / held.count.max(1))),
                 percent(part)
             ));
-            let settings = case.settings(slow.on.id);
-            let scheduler = settings.and_then(|s| s.scheduler());
-            if let Some(s) = &scheduler {
-                v = v.because(format!("the scheduler of {name} is {} ({})", s.value, s.at));
-            }
+            v = v.because(says);
             if v.remedies.is_empty() {
-                if scheduler.as_ref().is_none_or(|s| s.value == "bfq") {
-                    v = v
-                        .try_this(
-                            "do not wait for the next request of the same task: more in all, less of a favour to single readers",
-                            format!("echo 0 > /sys/block/{name}/queue/iosched/slice_idle"),
-                        )
-                        .try_this(
-                            "no favour to tasks that seem interactive",
-                            format!("echo 0 > /sys/block/{name}/queue/iosched/low_latency"),
-                        );
-                }
+                v = v
+                    .try_this(
+                        "do not wait for the next request of the same task: more in all, less of a favour to single readers",
+                        format!("echo 0 > /sys/block/{name}/queue/iosched/slice_idle"),
+                    )
+                    .try_this(
+                        "no favour to tasks that seem interactive",
+                        format!("echo 0 > /sys/block/{name}/queue/iosched/low_latency"),
+                    );
                 v = v.try_this(
                     "another scheduler, if nobody needs weights of cgroups (io.bfq.weight)",
                     format!("echo mq-deadline > /sys/block/{name}/queue/scheduler"),
@@ -80,12 +92,28 @@ impl Cause for SchedulerIdling {
             }
             verdict = Some(v);
         }
-        match (verdict, against) {
-            (Some(v), _) => v.unless("requests as slow with slice_idle 0, or with another scheduler"),
-            (None, Some(against)) => Verdict::rejected(self.name(), against),
-            (None, None) => {
+        match (verdict, unsure, against) {
+            (Some(v), ..) => v.unless("requests as slow with slice_idle 0, or with another scheduler"),
+            (None, Some(unsure), _) => Verdict::cannot_tell(self.name(), unsure),
+            (None, None, Some(against)) => Verdict::rejected(self.name(), against),
+            (None, None, None) => {
                 Verdict::out_of_the_question(self.name(), "nothing that was slow waited in the scheduler")
             }
         }
     }
+}
+
+/// The scheduler of a device, and what says so: a setting, or the notes that it leaves in a trace.
+fn scheduler(case: &Case, device: &stats::Device) -> Option<(String, String)> {
+    let name = case.name(device.id);
+    if let Some(s) = case.settings(device.id).and_then(|s| s.scheduler()) {
+        let says = format!("the scheduler of {name} is {} ({})", s.value, s.at);
+        return Some((s.value, says));
+    }
+    IDLING.iter().find_map(|s| {
+        let notes = device.traffic.messages.beginning(s);
+        let says =
+            || format!("the scheduler of {name} is {s}: {} of its notes are in the trace", count(notes));
+        (notes > 0).then(|| (s.to_string(), says()))
+    })
 }

@@ -8,13 +8,11 @@
 //! Example: the slowest reads of dm-0 waited 10 s for reads below. Of the slowest reads on sda 80 % of the time was
 //! D2C: so 8 s of the 10 count as device time. A claim of it is paid from "reads below" of dm-0.
 
+use crate::growth::Growth;
 use ledger::Reason;
 use life::Class;
-use stats::{Company, DepthRow, Device, Facts, Group, Phases, TailTime, TAIL_SHARE};
+use stats::{Company, Device, Facts, Group, Phases, TailTime, TAIL_SHARE};
 use trace::{Bytes, DevId, Nanos};
-
-/// A mean of fewer requests than this is chance.
-const MIN_SAMPLES_OF_A_ROW: u64 = 25;
 
 /// The slowest operations of a group, or the part of their time that passed below.
 #[derive(Clone)]
@@ -148,16 +146,9 @@ impl<'a> Slow<'a> {
         &self.on.company[self.class.index()]
     }
 
-    /// How the device's time for a request grows with others in it: the row with the fewest others and the one with
-    /// the most requests, if the latter has at least twice as many in the device.
-    pub fn growth(&self) -> Option<(DepthRow, DepthRow)> {
-        let rows: Vec<DepthRow> =
-            self.company().by_depth.rows().filter(|r| r.count >= MIN_SAMPLES_OF_A_ROW).collect();
-        let few = *rows.first()?;
-        let usual = *rows.iter().max_by_key(|r| r.count)?;
-        let twice_as_many = |r: &DepthRow| r.from + 1 >= 2 * (few.to + 1);
-        let many = if twice_as_many(&usual) { usual } else { *rows.last()? };
-        twice_as_many(&many).then_some((few, many))
+    /// How the device's time for a request grows with others in it, if both few and many were there.
+    pub fn growth(&self) -> Option<Growth> {
+        Growth::of(self)
     }
 
     /// From which account of the group a claim is paid.

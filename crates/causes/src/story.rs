@@ -45,7 +45,13 @@ impl Story {
         self.request(x, queued, None, issued, done)
     }
 
-    /// The same through a scheduler, which has it from the queueing to the issue.
+    /// So many KiB are read, and issued at once.
+    pub fn large_read(&mut self, queued: u64, done: u64, kib: u64) -> &mut Story {
+        let x = self.extent(DISK, kib, Flags::READ, READER);
+        self.request(x, queued, None, queued, done)
+    }
+
+    /// 4 KiB are read through a scheduler, which has it from the queueing to the issue.
     pub fn scheduled_read(&mut self, queued: u64, issued: u64, done: u64) -> &mut Story {
         let x = self.extent(DISK, 4, Flags::READ, READER);
         self.request(x, queued, Some(queued), issued, done)
@@ -101,6 +107,18 @@ impl Story {
         ] {
             self.tell(at, action, x, Detail::None);
         }
+        self
+    }
+
+    /// 4 KiB are read, and the device does not answer: queued, aborted, issued again and completed.
+    pub fn lost_read(&mut self, queued: u64, aborted: u64, again: u64, done: u64) -> &mut Story {
+        let x = self.extent(DISK, 4, Flags::READ, READER);
+        self.tell(queued, Action::Queue, x, Detail::None);
+        self.tell(queued, Action::Get, x, Detail::None);
+        self.tell(queued, Action::Issue, x, Detail::None);
+        self.tell(aborted, Action::Requeue, x, Detail::None);
+        self.tell(again, Action::Issue, x, Detail::None);
+        self.tell(done, Action::Complete, x, Detail::None);
         self
     }
 

@@ -23,7 +23,7 @@ prop_compose! {
         Timeline {
             queued, got, inserted, first_issued, issued, data_completed,
             completed: completed.unwrap_or_default(),
-            requeues, requeued: Nanos(requeued), preflush, postflush, flushed,
+            requeues, given_up: 0, requeued: Nanos(requeued), preflush, postflush, flushed,
         }
     }
 }

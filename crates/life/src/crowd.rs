@@ -31,6 +31,8 @@ pub type ByClass<T> = [T; Class::COUNT];
 pub struct Company {
     /// Requests in flight when it was issued, itself not counted.
     pub beside: ByClass<u32>,
+    /// Their bytes, of all classes.
+    pub beside_bytes: Bytes,
     /// Whether the device was flooded with background writes when it was issued, itself not counted.
     pub into_flood: bool,
     /// Requests issued while it waited in the scheduler (I2D).
@@ -63,6 +65,7 @@ pub struct Reading {
 #[derive(Debug, Default)]
 pub struct Crowd {
     in_flight: ByClass<u32>,
+    bytes: u64,
     background_bytes: u64,
     issued: ByClass<u32>,
     completed: Reading,
@@ -77,6 +80,7 @@ impl Crowd {
         let issued = &mut self.issued[class.index()];
         *issued = issued.wrapping_add(1);
         self.in_flight[class.index()] += 1;
+        self.bytes = self.bytes.saturating_add(bytes.0);
         if class == Class::Background {
             self.background_bytes = self.background_bytes.saturating_add(bytes.0);
             let (count, bytes) = (self.in_flight[class.index()], self.background_bytes);
@@ -94,6 +98,7 @@ impl Crowd {
             self.completed.bytes = self.completed.bytes.wrapping_add(bytes.0);
         }
         self.in_flight[i] = self.in_flight[i].saturating_sub(1);
+        self.bytes = self.bytes.saturating_sub(bytes.0);
         if class == Class::Background {
             self.background_bytes = self.background_bytes.saturating_sub(bytes.0);
             let (count, bytes) = (self.in_flight[i] as u64, self.background_bytes);
@@ -146,6 +151,7 @@ impl Company {
     /// Fills in who is in the device already.
     pub fn meet(&mut self, crowd: &Crowd) {
         self.beside = crowd.in_flight;
+        self.beside_bytes = Bytes(crowd.bytes);
         self.into_flood = crowd.flooded_since.is_some();
     }
 
@@ -216,6 +222,24 @@ mod tests {
         crowd.leave(Class::Background, Bytes(MIB), true, Nanos(50));
         assert!(!flooded(&crowd));
         assert_eq!(crowd.completed(Nanos(60)).flooded, 40);
+    }
+
+    #[test]
+    fn the_bytes_of_those_beside() {
+        let mut crowd = Crowd::default();
+        let beside = |crowd: &Crowd| {
+            let mut c = Company::default();
+            c.meet(crowd);
+            c.beside_bytes.0
+        };
+        crowd.enter(Class::Read, Bytes(MIB), Nanos(0));
+        crowd.enter(Class::Background, Bytes(4096), Nanos(1));
+        assert_eq!(beside(&crowd), MIB + 4096);
+        crowd.leave(Class::Read, Bytes(MIB), false, Nanos(2));
+        assert_eq!(beside(&crowd), 4096);
+        crowd.leave(Class::Background, Bytes(4096), true, Nanos(3));
+        crowd.leave(Class::Background, Bytes(4096), true, Nanos(4));
+        assert_eq!(beside(&crowd), 0);
     }
 
     #[test]

@@ -4,10 +4,14 @@ use crate::lives::{Lives, Sink};
 use crate::op::{kind, Op};
 use crate::piece::{Key, Piece, PieceId, Stage};
 use crate::request::Request;
-use trace::{Event, Sector};
+use trace::{Event, Nanos, Sector};
 
 /// Flush requests have no sector: 0 when issued, 2^64-1 or 0 when completed. They are kept under this one.
 pub(crate) const FLUSH_SECTOR: Sector = Sector(u64::MAX);
+
+/// A driver that is busy says so at once, and a device as fast as it answers. What is given back after this long was waited for in
+/// vain: the shortest time that a command can be given is a second (`timeout` of a SCSI device, `queue/io_timeout` by default 30 s).
+pub const GIVEN_UP: Nanos = Nanos(500_000_000);
 
 impl Lives {
     /// `I`: into the scheduler.
@@ -124,10 +128,14 @@ impl Lives {
         let device = &mut self.devices[dev as usize];
         let piece = self.table.get_mut(id);
         piece.stage = Stage::Requeued;
-        piece.touched = e.time;
         piece.request.time.requeues += 1;
+        let given_up = e.time.since(piece.touched) >= GIVEN_UP;
+        piece.request.time.given_up += u32::from(given_up);
+        piece.touched = e.time;
         device.crowd.leave(piece.request.class(), piece.done + piece.bytes(), false, e.time);
-        device.crowd.refuse(e.time);
+        if !given_up {
+            device.crowd.refuse(e.time);
+        }
         sink.in_flight(device.id, e.time, device.crowd.in_flight());
     }
 }

@@ -25,6 +25,7 @@ mod timeline;
 
 pub use bio::{Bio, BioNumber};
 pub use crowd::{ByClass, Company, FLOOD_BYTES, FLOOD_DEPTH};
+pub use device::GIVEN_UP;
 pub use lives::{Lives, Sink, MAX_DEVICES};
 pub use names::{Names, TaskName};
 pub use op::{has_extent, kind, Class, Op, KIND};

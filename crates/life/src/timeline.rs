@@ -34,6 +34,8 @@ pub struct Timeline {
     pub completed: Nanos,
     /// How often the driver gave it back.
     pub requeues: u32,
+    /// How often of these it had been there for so long that the kernel must have given it up ([`GIVEN_UP`](crate::GIVEN_UP)).
+    pub given_up: u32,
     /// Time between being given back and being issued again.
     pub requeued: Nanos,
     /// Flush before the data (`REQ_PREFLUSH`), or the flush itself where there is no data.

@@ -1,6 +1,7 @@
 //! All that is known of one device.
 
 use crate::alignment::Alignment;
+use crate::by_bytes::ByBytes;
 use crate::depth::Depth;
 use crate::distribution::Distribution;
 use crate::pace::Pace;
@@ -150,6 +151,8 @@ pub struct Company {
     pub depth: Distribution,
     /// `D2C` by these.
     pub by_depth: ByDepth,
+    /// `D2C` by the bytes in flight at issue, of requests of like size.
+    pub by_bytes: ByBytes,
     /// `I2D` of those that background writes overtook.
     pub overtaken: Distribution,
     /// How many background writes overtook each of these.
@@ -164,6 +167,7 @@ impl Company {
         self.background.record(background as u64);
         self.depth.record(r.company.ahead());
         self.by_depth.record(r.company.ahead(), d2c);
+        self.by_bytes.record(r, d2c);
         if r.company.into_flood {
             self.flooded.record(d2c.0);
         } else if background == 0 {

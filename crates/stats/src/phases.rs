@@ -16,6 +16,8 @@ pub struct Phases {
     pub merges: u64,
     /// Times they were given back by the driver.
     pub requeues: u64,
+    /// Of these, those after the kernel had given them up.
+    pub given_up: u64,
     /// How many ended with an error.
     pub errors: u64,
     /// Until a request was there.
@@ -37,6 +39,7 @@ impl Phases {
         self.count += 1;
         self.bytes += bytes;
         self.requeues += time.requeues as u64;
+        self.given_up += time.given_up as u64;
         let add = |d: &mut Distribution, t: Option<trace::Nanos>| {
             if let Some(t) = t {
                 d.record(t.0);
@@ -55,6 +58,7 @@ impl Phases {
         self.bytes += other.bytes;
         self.merges += other.merges;
         self.requeues += other.requeues;
+        self.given_up += other.given_up;
         self.errors += other.errors;
         self.q2g.merge(&other.q2g);
         self.g2i.merge(&other.g2i);

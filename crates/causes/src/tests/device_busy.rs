@@ -73,6 +73,32 @@ fn a_device_that_would_be_no_faster_is_saturated() {
     found(&in_company(1).verdict("device-busy"));
 }
 
+/// Small reads, alone and in groups, take 1 ms; one beside a large read takes as long as that, and one more is given back meanwhile.
+fn beside_large_reads(ms: u64) -> Story {
+    let mut story = Story::default();
+    quick_reads(&mut story, 0, 200);
+    for i in 0..40 {
+        let at = (1000 + 10 * i) * MS;
+        for k in 0..5 {
+            story.read(at + k, at + k, at + k + MS);
+        }
+        let at = (9000 + 200 * i) * MS;
+        story.large_read(at, at + 95 * MS, 1024);
+        story.read(at + 10, at + 10, at + 10 + ms * MS);
+        story.read_given_back(at + 20, at + 30, at + 95 * MS, at + 96 * MS);
+    }
+    story
+}
+
+/// By the number of others it takes no longer: many are many small ones.
+#[test]
+fn bytes_fill_a_device_too() {
+    let v = beside_large_reads(90).verdict("device-busy");
+    assert!(rejected(&v).contains("with many bytes in the device reads took 90 ms there (mean)"), "{v:?}");
+    found(&beside_large_reads(90).verdict("device-saturated"));
+    found(&beside_large_reads(1).verdict("device-busy"));
+}
+
 #[test]
 fn a_scsi_device_is_asked_for_less_at_once() {
     let mut story = in_company(1);

@@ -126,6 +126,19 @@ fn an_idle_device_below_a_scheduler() {
     assert!(rejected(&scheduled(false).verdict("scheduler-idling")).contains("0 % of the time"));
 }
 
+/// A request stays a moment above a device without a scheduler, too: until a worker comes to run that sends it.
+#[test]
+fn only_a_scheduler_that_waits_for_somebody_keeps_a_device_idle() {
+    for scheduler in ["[none] mq-deadline bfq", "[mq-deadline] none"] {
+        let mut story = scheduled(true);
+        story.settings(&format!("sda/queue/scheduler: {scheduler}\n"));
+        let v = story.verdict("scheduler-idling");
+        assert!(rejected(&v).contains("which never waits for a task's next request"), "{v:?}");
+    }
+    let v = scheduled(true).verdict("scheduler-idling");
+    assert!(cannot_tell(&v).contains("queue/scheduler was not recorded"), "{v:?}");
+}
+
 /// Reads of 1 ms, and five that take longer, none of them after a pause.
 fn stalls(longest: u64, ahead: bool) -> Story {
     let mut story = Story::default();
@@ -172,6 +185,31 @@ fn errors_are_told() {
     let v = story.verdict("device-errors");
     found(&v);
     assert!(v.evidence[0].contains("1 of 301 requests"), "{v:?}");
+}
+
+/// What is given back at once was refused; what is given back after half a second was lost.
+#[test]
+fn lost_commands_are_errors_and_no_busy_device() {
+    let of = |aborted_ms: u64| {
+        let mut story = Story::default();
+        quick_reads(&mut story, 0, 300);
+        for i in 0..3 {
+            let at = (1000 + 2000 * i) * MS;
+            story.lost_read(
+                at,
+                at + aborted_ms * MS,
+                at + (aborted_ms + 300) * MS,
+                at + (aborted_ms + 301) * MS,
+            );
+        }
+        story
+    };
+    let v = of(500).verdict("device-errors");
+    found(&v);
+    assert!(v.evidence[0].contains("3 commands had been in sda for 500 ms or more"), "{v:?}");
+    assert!(rejected(&of(500).verdict("device-busy")).contains("no driver gave a request back"));
+    assert!(rejected(&of(499).verdict("device-errors")).contains("none was given up"));
+    found(&of(499).verdict("device-busy"));
 }
 
 /// Groups of 16 reads at once that lie side by side.

@@ -172,6 +172,24 @@ fn encrypting_is_no_queue() {
     assert_eq!(v.remedies[0].command, "cryptsetup refresh --perf-no_read_workqueue NAME");
 }
 
+/// Reads that are completed in an interrupt are queued, whatever the flag says.
+#[test]
+fn a_disk_of_several_queues_decrypts_reads_in_a_queue() {
+    let of = |kind: Kind, queues: u32| {
+        let mut story = Story::default();
+        quick_reads(&mut story, 0, 10);
+        for q in 0..queues {
+            story.settings(&format!("sda/mq/{q}/nr_tags: 64\n"));
+        }
+        let mut told = told(kind, Wait::Crypt, Reason::WorkQueue, 80);
+        told.over(story);
+        told.verdict("crypt-queue").remedies[0].command.clone()
+    };
+    assert_eq!(of(READ, 1), "cryptsetup refresh --perf-no_read_workqueue NAME");
+    assert_eq!(of(READ, 2), "cryptsetup refresh --perf-high_priority NAME");
+    assert_eq!(of(WRITE, 2), "cryptsetup refresh --perf-no_write_workqueue NAME");
+}
+
 #[test]
 fn waiting_for_a_processor_is_not_the_stripe_caches() {
     rejected(&told(WRITE, Wait::StripeCache, Reason::WaitCpu, 80).verdict("raid-stripe-cache"));

@@ -8,6 +8,7 @@
 mod condition;
 mod json;
 mod mixed;
+mod pair;
 mod recordings;
 mod screen;
 mod texts;

@@ -1,5 +1,6 @@
 //! Two recordings side by side.
 
+use super::pair::{pairs, Name};
 use super::{Comparison, Difference, Metric, Ranges, Row, Tails};
 use crate::explanation::{Explanation, Trust};
 use crate::json::latency;
@@ -29,7 +30,7 @@ const SEEDS: [u64; 2] = [0x6265_666f_7265, 0x0061_6674_6572];
 /// Latencies of one kind on one side.
 pub(super) struct Kind<'a> {
     pub op: String,
-    what: String,
+    name: Name,
     counts: bool,
     /// Whether these are what tasks waited for, not bios.
     pub is_operation: bool,
@@ -43,8 +44,8 @@ impl Kind<'_> {
     /// What it is in the recording: `reads (ext4)`, `bios of reads on vda`.
     pub fn told(&self) -> String {
         match self.is_operation {
-            true => self.what.clone(),
-            false => format!("bios of {}", self.what),
+            true => self.name.told(),
+            false => format!("bios of {}", self.name.what),
         }
     }
 
@@ -60,20 +61,20 @@ impl Comparison {
     pub fn of_recordings(names: [String; 2], before: &Explanation, after: &Explanation) -> Comparison {
         let single = [before, after].iter().all(|e| e.top_devices().len() == 1);
         let (kinds_before, kinds_after) = (kinds(before, single), kinds(after, single));
-        let mut rows = vec![];
-        for b in &kinds_before {
-            if let Some(a) = kinds_after.iter().find(|a| a.what == b.what) {
-                rows.push(row(b, a));
-            }
-        }
+        let named = |kinds: &[Kind]| kinds.iter().map(|k| k.name.clone()).collect::<Vec<_>>();
+        let (names_before, names_after) = (named(&kinds_before), named(&kinds_after));
+        let same = pairs(&names_before, &names_after);
+        let mut rows: Vec<Row> = same.iter().map(|(b, a)| row(&kinds_before[*b], &kinds_after[*a])).collect();
         let groups_after = groups(after, single);
         let mut tails = vec![];
-        for (what, b) in groups(before, single) {
-            if let Some((_, a)) = groups_after.iter().find(|(other, _)| *other == what) {
-                if let Some(row) = rows.iter_mut().find(|r| r.what == what) {
+        for (name, b) in groups(before, single) {
+            let at = same.iter().position(|(at, _)| names_before[*at] == name);
+            let partner = at.map_or(&name, |at| &names_after[same[at].1]);
+            if let Some((_, a)) = groups_after.iter().find(|(other, _)| other == partner) {
+                if let Some(row) = at.map(|at| &mut rows[at]) {
                     row.weight = (b.tail.sum.time.total.0 + a.tail.sum.time.total.0) as f64;
                 }
-                tails.push(tails_of(what, b, *a));
+                tails.push(tails_of(name.better(partner).told(), b, *a));
             }
         }
         // Where operations were recorded they are what somebody waits for, not the bios below.
@@ -132,7 +133,7 @@ pub(super) fn kinds(e: &Explanation, single: bool) -> Vec<Kind<'_>> {
         let place = dev.map_or(String::new(), |dev| on(e, dev, single));
         all.push(Kind {
             op: key.kind.name().into(),
-            what: format!("{}{place} ({})", key.kind.plural(), key.fs.name()),
+            name: Name { what: format!("{}{place}", key.kind.plural()), fs: Some(key.fs) },
             counts: key.kind.is_foreground(),
             is_operation: true,
             bytes: stats.bytes,
@@ -156,7 +157,7 @@ pub(super) fn kinds(e: &Explanation, single: bool) -> Vec<Kind<'_>> {
             };
             all.push(Kind {
                 op: op_of(class).into(),
-                what: format!("{}{}", class_words(class), on(e, device.id, single)),
+                name: Name { what: format!("{}{}", class_words(class), on(e, device.id, single)), fs: None },
                 counts: class != Class::Background,
                 is_operation: false,
                 bytes: bios.bytes.0,
@@ -190,7 +191,7 @@ fn row(before: &Kind, after: &Kind) -> Row {
     }
     Row {
         op: before.op.clone(),
-        what: before.what.clone(),
+        what: before.name.better(&after.name).told(),
         weight: 0.0,
         counts: before.counts && after.counts,
         least: before.phases.first().zip(after.phases.first()).map(|(b, a)| b.1.count().min(a.1.count())),
@@ -244,13 +245,10 @@ pub(super) fn slow(orders: Option<(&Blocks, &Blocks)>, threshold: u64) -> Option
 }
 
 /// The groups in focus, by the names that [`kinds`] has.
-fn groups(e: &Explanation, single: bool) -> Vec<(String, Group)> {
-    let name = |g: &Group| match g.op {
-        Some(key) => {
-            let dev = if key.dev == DevId(0) { g.dev } else { key.dev };
-            format!("{}{} ({})", g.words(), on(e, dev, single), key.fs.name())
-        }
-        None => format!("{}{}", g.words(), on(e, g.dev, single)),
+fn groups(e: &Explanation, single: bool) -> Vec<(Name, Group)> {
+    let name = |g: &Group| {
+        let dev = g.op.map(|key| key.dev).filter(|dev| *dev != DevId(0)).unwrap_or(g.dev);
+        Name { what: format!("{}{}", g.words(), on(e, dev, single)), fs: g.op.map(|key| key.fs) }
     };
     e.focus.groups.iter().map(|g| (name(g), *g)).collect()
 }

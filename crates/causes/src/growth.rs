@@ -1,0 +1,94 @@
+//! How the device's time for a request grows with what is in it already: with the number of others, or with their bytes.
+//!
+//! A device that works on one request after the other takes twice as long with twice as many in it; one that moves so many bytes a
+//! second and no more, with twice the bytes. Where requests are of one size both say the same. Where they are not, the number
+//! misleads: many in it are many small ones, soon done.
+
+use crate::slow::Slow;
+use crate::words::time;
+use stats::{BytesGrowth, DepthRow};
+use trace::Nanos;
+
+/// A device that works on one request after the other takes twice as long with twice as many; one that takes less
+/// than this much longer with at least twice as many works on them side by side.
+const GROWS: f64 = 1.5;
+
+/// A mean of fewer requests than this is chance.
+const MIN_SAMPLES_OF_A_ROW: u64 = 25;
+
+/// What grew, or did not.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Growth {
+    /// With the number of others: the row with the fewest, and one with at least twice as many in the device.
+    Requests(DepthRow, DepthRow),
+    /// With their bytes.
+    Bytes(BytesGrowth),
+}
+
+impl Growth {
+    /// What is known of the requests that were slow there: what grows, if anything does.
+    pub(crate) fn of(slow: &Slow) -> Option<Growth> {
+        let requests = by_requests(slow).map(|(few, many)| Growth::Requests(few, many));
+        let bytes = slow.company().by_bytes.growth().map(Growth::Bytes);
+        let growing = [requests, bytes].into_iter().flatten().find(Growth::grows);
+        growing.or(requests).or(bytes)
+    }
+
+    /// The mean time in the device with few others there.
+    pub fn few(&self) -> Nanos {
+        match self {
+            Growth::Requests(few, _) => few.mean,
+            Growth::Bytes(g) => g.few,
+        }
+    }
+
+    /// And with many.
+    pub fn many(&self) -> Nanos {
+        match self {
+            Growth::Requests(_, many) => many.mean,
+            Growth::Bytes(g) => g.many,
+        }
+    }
+
+    /// Whether the device takes longer with more in it.
+    pub fn grows(&self) -> bool {
+        self.many().0 as f64 >= GROWS * self.few().0 as f64
+    }
+
+    /// In words, of operations that are called so.
+    pub fn told(&self, words: &str) -> String {
+        let (few_mean, many_mean) = (time(self.few()), time(self.many()));
+        match self {
+            Growth::Requests(few, many) => format!(
+                "with {} in the device {words} took {many_mean} there (mean), with {} {few_mean}",
+                others(many),
+                others(few)
+            ),
+            Growth::Bytes(_) => format!(
+                "with many bytes in the device {words} took {many_mean} there (mean), others of their size with half as many or fewer \
+                 {few_mean}"
+            ),
+        }
+    }
+}
+
+/// The row with the fewest others and the one with the most requests, if the latter has at least twice as many in the device; else the
+/// one with the most others, if that has.
+fn by_requests(slow: &Slow) -> Option<(DepthRow, DepthRow)> {
+    let rows: Vec<DepthRow> =
+        slow.company().by_depth.rows().filter(|r| r.count >= MIN_SAMPLES_OF_A_ROW).collect();
+    let few = *rows.first()?;
+    let usual = *rows.iter().max_by_key(|r| r.count)?;
+    let twice_as_many = |r: &DepthRow| r.from + 1 >= 2 * (few.to + 1);
+    let many = if twice_as_many(&usual) { usual } else { *rows.last()? };
+    twice_as_many(&many).then_some((few, many))
+}
+
+/// `none`, `1 other`, `4 to 7 others`.
+fn others(row: &DepthRow) -> String {
+    match (row.from, row.to) {
+        (0, _) => "none".into(),
+        (1, _) => "1 other".into(),
+        (a, b) => format!("{a} to {b} others"),
+    }
+}
