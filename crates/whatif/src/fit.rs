@@ -6,11 +6,12 @@
 //! disagree about is not known. Only what an operation takes alone (the answer) is read off: from those that met nobody.
 
 use crate::arrival::Recorded;
+use crate::crowd::crowd;
 use crate::device::{Arbitration, Cost, Model};
 use crate::load::{infer, median, Load};
 use crate::metric::{percentile, Metric, Phase, Times};
 use crate::settings::{Kind, Settings};
-use crate::simulate::{simulate, Done, Work};
+use crate::simulate::{simulate, Work};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A device, and how far its recording is from the real one.
@@ -22,10 +23,10 @@ pub struct Fitted {
     pub score: f64,
 }
 
-/// Arrivals that the search runs over; the best are then judged by all.
-const SEARCHED: usize = 8_000;
-/// Kinds that are searched further.
-const BEST: usize = 12;
+/// Arrivals that all kinds are searched with, then those that are searched further; the best are judged by all.
+const SEARCHED: [usize; 2] = [3_000, 6_000];
+/// Kinds that are searched further, with few arrivals and with more.
+const BEST: [usize; 2] = [24, 12];
 /// Devices that are kept at most.
 const KEPT: usize = 8;
 /// A device is kept if its score is no worse than the best one's times this ...
@@ -34,12 +35,24 @@ const NEARLY: f64 = 1.2;
 const AS_GOOD: f64 = 0.02;
 /// Operations that met nobody, for an answer to be read off.
 const ALONE: usize = 20;
-/// Added to both before they are compared: below this a difference is the kernel's own time, not the device's.
-const FLOOR: f64 = 20_000.0;
+/// Added to both before they are compared: below this, in nanoseconds, a difference is the kernel's own time, not the
+/// device's. (From the scheduler to an idle device took 1 to 10 us on Linux 6.18.)
+pub const FLOOR: f64 = 20_000.0;
 /// Values that a metric must have to be compared.
 pub const FEWEST: usize = 30;
-const WIDE: [f64; 10] = [0.25, 0.5, 0.7, 0.85, 0.93, 1.07, 1.18, 1.4, 2.0, 4.0];
+const WIDE: [f64; 6] = [0.3, 0.6, 0.85, 1.18, 1.6, 3.0];
 const NARROW: [f64; 6] = [0.8, 0.9, 0.96, 1.04, 1.1, 1.25];
+const FINE: [f64; 4] = [0.95, 0.98, 1.02, 1.05];
+/// So many operations of a direction may have been answered faster than the device can: accidents of the clock.
+const TOO_FAST: usize = 5;
+/// And those that were fast may have been luckier than the device's middle by this factor.
+const LUCK: f64 = 1.15;
+/// A channel that is held for longer than this times its answer is that of a device behind a limit.
+const LIMITED: f64 = 1.5;
+/// The part of operations that must begin where the last one ended, and that must not.
+const IN_A_ROW: f64 = 0.05;
+/// The part of a random operation's cost that is a seek, where the search begins.
+const SEEK: f64 = 0.7;
 
 /// What the operations of one direction say of themselves.
 #[derive(Clone, Debug, Default)]
@@ -49,6 +62,25 @@ struct Side {
     varied: bool,
     alone: Option<Answer>,
     shortest: f64,
+    /// What operations took at least, but for [`TOO_FAST`] of them.
+    least: f64,
+}
+
+impl Side {
+    /// Whether the device could have answered as fast as it did.
+    fn allows(&self, cost: &Cost) -> bool {
+        self.n == 0 || self.alone.is_some() || cost.answer + cost.answer_byte * self.mean <= LUCK * self.least
+    }
+
+    /// Whether operations are answered long before the next may begin.
+    fn is_limited(&self, cost: &Cost) -> bool {
+        let hold = cost.hold + cost.hold_byte * self.mean;
+        self.n > 0 && self.alone.is_none() && hold > LIMITED * (cost.answer + cost.answer_byte * self.mean)
+    }
+}
+
+fn is_limited(model: &Model, sides: &[Side; 2]) -> bool {
+    sides.iter().zip(&model.cost).any(|(side, cost)| side.is_limited(cost))
 }
 
 /// What an operation takes alone: per operation, per byte, and what is left over.
@@ -68,26 +100,31 @@ pub fn fit(
     progress: &(dyn Fn(f64) + Sync),
 ) -> Vec<Fitted> {
     let real = Times::recorded(recorded).sort();
-    let sample = middle(recorded);
-    let sample_load = infer(&sample);
-    let sample_real = Times::recorded(&sample).sort();
-    let try_sample = |m: &Model| score(&sample_load, &sample_real, settings, m, seed);
+    let samples = SEARCHED.map(|n| Sample::new(recorded, n));
+    let on = |i: usize| move |m: &Model, s: &[Sample; 2]| score(&s[i].load, &s[i].real, settings, m, seed);
     let sides = [side(recorded, false), side(recorded, true)];
     let kinds = kinds(recorded, &sides);
-    let total = kinds.len() + 2 * BEST;
+    let total = kinds.len() + BEST[0] + 2 * BEST[1];
     let done = AtomicUsize::new(0);
     let tick = || progress(done.fetch_add(1, Ordering::Relaxed) as f64 / total as f64);
     let mut found = in_parallel(&kinds, |start| {
-        let best = descend(start, &sides, &WIDE, try_sample);
+        let best = descend(start, &sides, &WIDE, |m| on(0)(m, &samples));
         tick();
         best
     });
     found.sort_by(|a, b| a.score.total_cmp(&b.score));
-    found.truncate(BEST);
+    found.truncate(BEST[0]);
     let mut found = in_parallel(&found, |f| {
-        let best = descend(&f.model, &sides, &NARROW, try_sample);
+        let best = descend(&f.model, &sides, &NARROW, |m| on(0)(m, &samples));
         tick();
-        let best = descend(&best.model, &sides, &NARROW, try_sample);
+        best
+    });
+    found.sort_by(|a, b| a.score.total_cmp(&b.score));
+    found.truncate(BEST[1]);
+    let mut found = in_parallel(&found, |f| {
+        let best = descend(&f.model, &sides, &NARROW, |m| on(1)(m, &samples));
+        tick();
+        let best = descend(&best.model, &sides, &FINE, |m| on(1)(m, &samples));
         let score = score(load, &real, settings, &best.model, seed);
         tick();
         Fitted { score, ..best }
@@ -95,6 +132,10 @@ pub fn fit(
     found.sort_by(|a, b| a.score.total_cmp(&b.score));
     let limit = found.first().map_or(0.0, |f| (f.score * NEARLY).max(f.score + AS_GOOD));
     found.retain(|f| f.score <= limit);
+    // What a plain device explains as well needs no limit in front of it.
+    if found.iter().any(|f| !is_limited(&f.model, &sides)) {
+        found.retain(|f| !is_limited(&f.model, &sides));
+    }
     found.truncate(KEPT);
     found
 }
@@ -121,12 +162,20 @@ fn in_parallel<T: Sync, A: Send>(of: &[T], f: impl Fn(&T) -> A + Sync) -> Vec<A>
     all.into_iter().map(|(_, a)| a).collect()
 }
 
-/// The stretch that the search runs over.
-fn middle(r: &Recorded) -> Recorded {
-    let n = r.arrivals.len();
-    let from = n.saturating_sub(SEARCHED) / 2;
-    let arrivals = r.arrivals[from..(from + SEARCHED).min(n)].to_vec();
-    Recorded { arrivals, ..Recorded::default() }
+/// The stretch that the search runs over: the middle.
+struct Sample {
+    load: Load,
+    real: Times,
+}
+
+impl Sample {
+    fn new(r: &Recorded, length: usize) -> Sample {
+        let n = r.arrivals.len();
+        let from = n.saturating_sub(length) / 2;
+        let arrivals = r.arrivals[from..(from + length).min(n)].to_vec();
+        let middle = Recorded { arrivals, ..Recorded::default() };
+        Sample { load: infer(&middle), real: Times::recorded(&middle).sort() }
+    }
 }
 
 /// How far a device's recording is from the real one.
@@ -158,21 +207,33 @@ fn distance(real: Option<u64>, simulated: Option<u64>) -> f64 {
     ((b as f64 + FLOOR) / (a as f64 + FLOOR)).ln().abs().min(3.0)
 }
 
-/// Changes one cost after the other as long as that helps.
+/// Changes one cost after the other as long as that helps: those of both directions together, of each, of flushes, of seeks.
 fn descend(start: &Model, sides: &[Side; 2], factors: &[f64], score: impl Fn(&Model) -> f64) -> Fitted {
+    let score = |m: &Model| match sides.iter().zip(&m.cost).all(|(side, cost)| side.allows(cost)) {
+        true => score(m),
+        false => f64::INFINITY,
+    };
+    let both = |m: &mut Model, f: f64| {
+        (0..2).for_each(|i| scale(&mut m.cost[i], f, sides[i].alone.is_none()));
+    };
+    let read = |m: &mut Model, f: f64| scale(&mut m.cost[0], f, sides[0].alone.is_none());
+    let write = |m: &mut Model, f: f64| scale(&mut m.cost[1], f, sides[1].alone.is_none());
+    let flush = |m: &mut Model, f: f64| m.flush *= f;
+    let seek = |m: &mut Model, f: f64| m.seek *= f;
+    let (has, two) = (|i: usize| sides[i].n > 0, sides.iter().all(|s| s.n > 0));
+    let ways: [(bool, &dyn Fn(&mut Model, f64)); 5] = [
+        (two, &both),
+        (has(0), &read),
+        (has(1), &write),
+        (start.flush > 0.0, &flush),
+        (start.seek > 0.0, &seek),
+    ];
     let mut best = Fitted { score: score(start), model: start.clone() };
-    for which in 0..3 {
-        let side = sides.get(which);
-        if side.is_some_and(|s| s.n == 0) || (side.is_none() && best.model.flush == 0.0) {
-            continue;
-        }
+    for (_, way) in ways.iter().filter(|(there, _)| *there) {
         let from = best.model.clone();
         for factor in factors {
             let mut model = from.clone();
-            match side {
-                None => model.flush *= factor,
-                Some(s) => scale(&mut model.cost[which], *factor, s.alone.is_none()),
-            }
+            way(&mut model, *factor);
             let score = score(&model);
             if score < best.score {
                 best = Fitted { score, model };
@@ -201,6 +262,7 @@ fn kinds(r: &Recorded, sides: &[Side; 2]) -> Vec<Model> {
         true => &[Arbitration::OneRow, Arbitration::InTurn, Arbitration::Apart],
         false => &[Arbitration::OneRow],
     };
+    let seeks = some_in_a_row(r);
     let (count, bytes) = sides.iter().fold((0.0, 0.0), |s, x| (s.0 + x.n as f64, s.1 + x.n as f64 * x.mean));
     let flushes: Vec<f64> = flushes(r);
     let flush = median(&flushes);
@@ -238,12 +300,32 @@ fn kinds(r: &Recorded, sides: &[Side; 2]) -> Vec<Model> {
                     }
                     all.push(fast);
                 }
+                if seeks {
+                    let mut disk = model.clone();
+                    disk.seek = SEEK * (hold + hold_byte * bytes / f64::max(count, 1.0));
+                    for cost in &mut disk.cost {
+                        (cost.hold, cost.hold_byte) =
+                            (cost.hold * (1.0 - SEEK), cost.hold_byte * (1.0 - SEEK));
+                        (cost.answer, cost.answer_byte) =
+                            (cost.answer * (1.0 - SEEK), cost.answer_byte * (1.0 - SEEK));
+                    }
+                    all.push(disk);
+                }
                 all.push(model);
             }
             channels *= 2;
         }
     }
     all
+}
+
+/// Whether some operations began where the last one ended, and others did not: then it can be told what a seek costs.
+fn some_in_a_row(r: &Recorded) -> bool {
+    let mut order: Vec<_> = r.arrivals.iter().filter(|a| a.bytes.0 > 0 && !a.joined).collect();
+    order.sort_by_key(|a| a.issued);
+    let in_a_row = order.windows(2).filter(|w| w[0].start.0 + w[0].bytes.sectors() == w[1].start.0).count();
+    let part = in_a_row as f64 / order.len().max(1) as f64;
+    part > IN_A_ROW && part < 1.0 - IN_A_ROW
 }
 
 fn differ(sides: &[Side; 2]) -> bool {
@@ -261,66 +343,13 @@ fn flushes(r: &Recorded) -> Vec<f64> {
     r.arrivals.iter().filter_map(of).collect()
 }
 
-/// The most requests in the device at once, and for how long it was busy with two or more (with one or more, where it
-/// never was), in nanoseconds.
-fn crowd(r: &Recorded) -> (u32, f64) {
-    let mut steps: Vec<(u64, i32)> = Vec::with_capacity(r.arrivals.len() * 2);
-    for a in r.arrivals.iter().filter(|a| !a.joined) {
-        steps.push((a.issued.0, 1));
-        steps.push((a.completed.0.max(a.issued.0), -1));
-    }
-    steps.sort_unstable();
-    let (mut now, mut most, mut last) = (0i32, 0, 0);
-    let mut busy = [0u64; 2];
-    for (time, step) in steps {
-        busy[0] += if now >= 1 { time - last } else { 0 };
-        busy[1] += if now >= 2 { time - last } else { 0 };
-        (now, last) = (now + step, time);
-        most = most.max(now);
-    }
-    let time = if busy[1] > busy[0] / 10 { busy[1] } else { busy[0] };
-    (most.max(0) as u32, time as f64)
-}
-
-/// The most requests in the device at once.
-pub fn most_in_device(r: &Recorded) -> u32 {
-    crowd(r).0
-}
-
-/// The most requests with a tag at once.
-pub fn most_with_tag(r: &Recorded) -> u32 {
-    let mut steps: Vec<(u64, i32)> = Vec::with_capacity(r.arrivals.len() * 2);
-    for a in r.arrivals.iter().filter(|a| !a.joined) {
-        steps.push((a.got.0, 1));
-        steps.push((a.completed.0.max(a.got.0), -1));
-    }
-    steps.sort_unstable();
-    let mut now = 0i32;
-    let each = steps.iter().map(|(_, s)| {
-        now += s;
-        now
-    });
-    each.max().unwrap_or(0).max(0) as u32
-}
-
-/// The most requests in the device at once, in a simulation.
-pub fn most_simulated(done: &[Done]) -> u32 {
-    let mut steps: Vec<(u64, i32)> = Vec::with_capacity(done.len() * 2);
-    for d in done.iter().filter(|d| d.bytes > 0 && !d.joined) {
-        steps.push((d.issued, 1));
-        steps.push((d.data.max(d.issued), -1));
-    }
-    steps.sort_unstable();
-    let mut now = 0i32;
-    steps
-        .iter()
-        .map(|(_, s)| {
-            now += s;
-            now
-        })
-        .max()
-        .unwrap_or(0)
-        .max(0) as u32
+/// Whether there are small and large ones of a direction: the middle nine tenths differ by more than a factor of two.
+pub fn sizes_vary(r: &Recorded, write: bool) -> bool {
+    let of = r.arrivals.iter().filter(|a| a.is_write() == write && a.bytes.0 > 0 && !a.joined);
+    let mut sizes: Vec<u64> = of.map(|a| a.bytes.0).collect();
+    sizes.sort_unstable();
+    let at = |part: usize| sizes.get(sizes.len() * part / 100).copied().unwrap_or(0);
+    at(95) > 2 * at(5)
 }
 
 fn side(r: &Recorded, write: bool) -> Side {
@@ -329,14 +358,13 @@ fn side(r: &Recorded, write: bool) -> Side {
     if n == 0 {
         return Side::default();
     }
-    let mut sizes: Vec<u64> = of().map(|a| a.bytes.0).collect();
-    sizes.sort_unstable();
-    let mean = sizes.iter().sum::<u64>() as f64 / n as f64;
-    let varied = sizes[n * 95 / 100] > 2 * sizes[n / 20];
+    let mean = of().map(|a| a.bytes.0).sum::<u64>() as f64 / n as f64;
+    let varied = sizes_vary(r, write);
     let mut took: Vec<u64> = of().map(|a| a.data.since(a.issued).0).collect();
     took.sort_unstable();
     let shortest = took[n / 100] as f64;
-    Side { n, mean, varied, alone: alone(r, write), shortest }
+    let least = took[TOO_FAST.min(n - 1)] as f64;
+    Side { n, mean, varied, alone: alone(r, write), shortest, least }
 }
 
 /// Fits what operations took that had nobody beside them.

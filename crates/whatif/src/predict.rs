@@ -5,19 +5,23 @@
 //! middle factor is the prediction. The interval spans all of these devices and several seeds, each also with what the
 //! model of the recording is off by, and is widened by how well the recording knows its own percentile (block
 //! bootstrap). It is refused where no device passes, where they disagree by more than 1.5 times or the interval is wider than 4 times, where the asked
-//! settings need depths or sizes that were not recorded, and always at p99.9 and the maximum.
+//! settings need depths or sizes that were not recorded, and always at p99.9 and the maximum. What is shorter than 20 us is
+//! the kernel's own time and told as "20 us, from 0 on".
 //!
 //! **Invariant**: a cell has a prediction or a reason why not, never both.
 
 use crate::arrival::Recorded;
-use crate::fit::{error, fit, judged, most_in_device, most_simulated, most_with_tag, Fitted};
+use crate::crowd::{most_in_device, most_simulated, most_with_tag};
+use crate::fit::{error, fit, judged, sizes_vary, Fitted, FLOOR};
 use crate::load::{infer, Load};
 use crate::metric::{percentile, Metric, Phase, Times};
 use crate::schedule::{simulated, Sent};
 use crate::settings::{Kind, Refusal, Settings};
 use crate::simulate::{simulate, Done, Work};
+use life::Class;
 use serde::Serialize;
 use stats::{Blocks, Estimate};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// The model of the recording may be off by so much.
@@ -46,6 +50,8 @@ const BEYOND: f64 = 10.0;
 const DEEPER: f64 = 1.25;
 /// From this part of the tags in use on, tasks count as having waited for them.
 const ALL_TAGS: f64 = 0.9;
+/// The part of arrivals that may have joined others where it is not modelled who would.
+const MOST_JOINED: f64 = 0.05;
 /// The part of requests that may be larger than any recorded.
 const MOST_LARGER: f64 = 0.01;
 
@@ -94,6 +100,10 @@ pub struct Lab {
     most: u32,
     most_tags: u32,
     largest: [u64; 2],
+    /// Whether reads and writes were of several sizes.
+    sizes: [bool; 2],
+    /// The part of arrivals that joined a request that waited.
+    joined: f64,
     work: Work,
     seed: u64,
 }
@@ -149,6 +159,14 @@ pub fn held_back(r: &Recorded) -> bool {
     waited.count() as f64 > HELD * r.arrivals.len() as f64
 }
 
+/// Whether writes that nobody waits for waited for a tag although there were some of `tags` left: writeback throttling.
+pub fn throttled(r: &Recorded, tags: u32) -> bool {
+    let of = || r.arrivals.iter().filter(|a| a.class == Class::Background && !a.joined);
+    let waited = of().filter(|a| a.got.since(a.queued).0 > WAITED);
+    f64::from(most_with_tag(r)) < ALL_TAGS * f64::from(tags)
+        && waited.count() as f64 > HELD * of().count() as f64
+}
+
 /// More than this in the scheduler is waiting: a run of the queue takes tens of microseconds.
 const WAITED: u64 = 1_000_000;
 /// The part of requests that waited, from which on the device counts as full.
@@ -189,29 +207,33 @@ impl Lab {
             most,
             most_tags,
             largest,
+            sizes: [false, true].map(|write| sizes_vary(r, write)),
+            joined: r.arrivals.iter().filter(|a| a.joined).count() as f64 / r.arrivals.len() as f64,
             work,
             seed,
         };
         let settings = lab.settings.clone();
-        let all = (0..lab.devices.len()).map(|i| lab.run(i, &settings).into_iter().map(|(t, _)| t).collect());
+        let all = (0..lab.devices.len())
+            .map(|i| lab.run(&lab.load, i, &settings).into_iter().map(|(t, _)| t).collect());
         lab.as_recorded = all.collect();
         Ok(lab)
     }
 
-    fn run(&self, device: usize, settings: &Settings) -> Vec<(Times, Vec<Done>)> {
+    fn run(&self, load: &Load, device: usize, settings: &Settings) -> Vec<(Times, Vec<Done>)> {
         let with_scheduler = settings.scheduler != Kind::None;
         let one = |seed| {
             let model = &self.devices[device].model;
-            let done = simulate(&self.load, settings, model, self.work, self.seed.wrapping_add(seed));
-            (Times::simulated(&done, with_scheduler, &self.load).sort(), done)
+            let done = simulate(load, settings, model, self.work, self.seed.wrapping_add(seed));
+            (Times::simulated(&done, with_scheduler, load).sort(), done)
         };
         (0..SEEDS).map(one).collect()
     }
 
     /// What the asked settings would have done.
     pub fn predict(&self, asked: &Settings) -> Vec<Cell> {
-        let runs: Vec<_> = (0..self.devices.len()).map(|i| self.run(i, asked)).collect();
-        let strange = self.strange(asked, &runs);
+        let load = self.asked_load(asked);
+        let runs: Vec<_> = (0..self.devices.len()).map(|i| self.run(&load, i, asked)).collect();
+        let strange = self.strange(&load, asked, &runs);
         let times: Vec<Vec<&Times>> = runs.iter().map(|r| r.iter().map(|(t, _)| t).collect()).collect();
         let mut cells = Vec::new();
         for metric in judged(&self.real) {
@@ -222,12 +244,39 @@ impl Lab {
         cells
     }
 
+    fn asked_load(&self, asked: &Settings) -> Cow<'_, Load> {
+        match asked.largest < self.settings.largest {
+            true => Cow::Owned(self.load.split(asked.largest)),
+            false => Cow::Borrowed(&self.load),
+        }
+    }
+
     /// Why the asked settings lead where nothing was recorded.
-    fn strange(&self, asked: &Settings, runs: &[Vec<(Times, Vec<Done>)>]) -> Option<String> {
-        let tags = self.settings.nr_requests;
-        if asked.nr_requests > tags && f64::from(self.most_tags) >= ALL_TAGS * f64::from(tags) {
+    fn strange(&self, load: &Load, asked: &Settings, runs: &[Vec<(Times, Vec<Done>)>]) -> Option<String> {
+        // Writes, for they are limited most.
+        let tags = |s: &Settings| s.nr_requests.min(s.tags_for(true, false));
+        let (had, gets) = (tags(&self.settings), tags(asked));
+        let all_in_use = f64::from(self.most_tags) >= ALL_TAGS * f64::from(had);
+        if gets > had && all_in_use && self.load.streams.iter().any(|s| s.waits_for_tags) {
             return Some(format!(
-                "tasks waited for one of {tags} tags: how many they would have in flight with more was not recorded"
+                "tasks waited for one of {had} tags: how many they would have in flight with more was not recorded"
+            ));
+        }
+        if asked.scheduler == Kind::Kyber
+            && self.settings.scheduler != Kind::Kyber
+            && self.joined > MOST_JOINED
+        {
+            return Some(format!(
+                "{:.0} % of the requests joined others that waited: how kyber would join them is not modelled",
+                self.joined * 100.0
+            ));
+        }
+        if let Some(direction) =
+            (0..2).find(|d| self.largest[*d] > u64::from(asked.largest) && !self.sizes[*d])
+        {
+            return Some(format!(
+                "all recorded {} are of one size: what smaller ones cost is not known",
+                ["reads", "writes"][direction]
             ));
         }
         let (_, done) = runs.first()?.first()?;
@@ -239,7 +288,7 @@ impl Lab {
             ));
         }
         let larger = done.iter().filter(|d| {
-            let item = &self.load.streams[d.from.0 as usize].items[d.from.1 as usize];
+            let item = &load.streams[d.from.0 as usize].items[d.from.1 as usize];
             u64::from(d.bytes) > self.largest[item.write as usize]
         });
         if larger.count() as f64 > MOST_LARGER * done.len() as f64 {
@@ -292,7 +341,8 @@ impl Lab {
         let (mut devices, mut nearest) = (0, f64::INFINITY);
         for (before, after) in self.as_recorded.iter().zip(asked) {
             let first = before.first().and_then(|t| t.percentile(metric, q));
-            let Some(off) = error(Some(recorded), first) else { continue };
+            let floored = |x: u64| x.max(FLOOR as u64);
+            let Some(off) = error(Some(floored(recorded)), first.map(floored)) else { continue };
             nearest = if off.abs() < nearest.abs() { off } else { nearest };
             if off.abs() > GATE {
                 continue;
@@ -302,8 +352,10 @@ impl Lab {
                 let (Some(b), Some(a)) = (b.percentile(metric, q), a.percentile(metric, q)) else {
                     return Err("no request of this kind was completed in the simulation".into());
                 };
-                let a = a.max(1) as f64;
-                let value = recorded as f64 * a / b.max(1) as f64;
+                // Below the floor it is the kernel's own time, which is not modelled.
+                let floor = |x: u64| (x as f64).max(FLOOR);
+                let a = floor(a);
+                let value = (floor(recorded) * a / floor(b)).max(FLOOR);
                 values.push(value);
                 ends.extend([value, a]);
             }
@@ -326,8 +378,9 @@ impl Lab {
         }
         let (down, up) = self.chance(metric, q);
         let from = ends.iter().copied().fold(low, f64::min) * down;
+        let from = if from < FLOOR { 0.0 } else { from };
         let to = ends.iter().copied().fold(high, f64::max) * up;
-        if to > WIDEST * from {
+        if to > WIDEST * from.max(FLOOR) {
             return Err(format!("too uncertain: {} to {}", humane(from), humane(to)));
         }
         let whole = |x: f64| x.round().max(0.0) as u64;
@@ -352,8 +405,9 @@ impl Lab {
     /// In which order the device that explains the recording best would have been sent requests; `None` without one.
     pub fn schedule(&self, settings: &Settings, stretch: &Range<u64>) -> Option<Vec<Sent>> {
         let best = self.devices.first()?;
-        let done = simulate(&self.load, settings, &best.model, self.work, self.seed);
-        Some(simulated(&self.load, &done, stretch))
+        let load = self.asked_load(settings);
+        let done = simulate(&load, settings, &best.model, self.work, self.seed);
+        Some(simulated(&load, &done, stretch))
     }
 
     /// The recorded p99.9 and the largest, which are never predicted.
