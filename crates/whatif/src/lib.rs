@@ -17,5 +17,7 @@ pub mod predict;
 pub mod sched;
 pub mod schedule;
 pub mod settings;
+pub mod side;
 pub mod simulate;
 pub mod tags;
+pub mod usable;

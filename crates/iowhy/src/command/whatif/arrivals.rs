@@ -10,8 +10,8 @@ use std::path::Path;
 use trace::{Action, Batch, DevId, Event, Nanos};
 use whatif::arrival::{Gather, Recorded};
 use whatif::crowd::most_in_device;
-use whatif::predict::{held_back, throttled};
 use whatif::settings::{Refusal, Settings, MQ_DEADLINE};
+use whatif::usable::{held_back, throttled};
 
 /// Of all devices.
 pub struct Arrivals {
