@@ -99,7 +99,7 @@ pub fn fit(
 }
 
 /// Does it on two threads; the order of answers is that of the questions.
-fn in_parallel<T: Sync, A: Send>(of: &[T], f: impl Fn(&T) -> A + Sync) -> Vec<A> {
+pub(crate) fn in_parallel<T: Sync, A: Send>(of: &[T], f: impl Fn(&T) -> A + Sync) -> Vec<A> {
     let next = AtomicUsize::new(0);
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(of.len().max(1));
     let work = || {

@@ -12,7 +12,7 @@
 
 use crate::arrival::Recorded;
 use crate::crowd::{most_in_device, most_simulated, most_with_tag};
-use crate::fit::{error, fit, judged, Fitted, FLOOR};
+use crate::fit::{error, fit, in_parallel, judged, Fitted, FLOOR};
 use crate::load::{infer, Load};
 use crate::metric::{percentile, Metric, Phase, Times};
 use crate::schedule::{simulated, Sent};
@@ -140,16 +140,17 @@ impl Lab {
             seed,
         };
         let settings = lab.settings.clone();
-        let all = (0..lab.devices.len())
-            .map(|i| lab.run(&lab.load, i, &settings).into_iter().map(|(t, _)| t).collect());
-        lab.as_recorded = all.collect();
+        let all = in_parallel(&lab.devices, |d| {
+            lab.run(&lab.load, d, &settings).into_iter().map(|(t, _)| t).collect()
+        });
+        lab.as_recorded = all;
         Ok(lab)
     }
 
-    fn run(&self, load: &Load, device: usize, settings: &Settings) -> Vec<(Times, Vec<Done>)> {
+    fn run(&self, load: &Load, device: &Fitted, settings: &Settings) -> Vec<(Times, Vec<Done>)> {
         let with_scheduler = settings.scheduler != Kind::None;
         let one = |seed| {
-            let model = &self.devices[device].model;
+            let model = &device.model;
             let done = simulate(load, settings, model, self.work, self.seed.wrapping_add(seed));
             (Times::simulated(&done, with_scheduler, load).sort(), done)
         };
@@ -159,7 +160,7 @@ impl Lab {
     /// What the asked settings would have done.
     pub fn predict(&self, asked: &Settings) -> Vec<Cell> {
         let load = self.asked_load(asked);
-        let runs: Vec<_> = (0..self.devices.len()).map(|i| self.run(&load, i, asked)).collect();
+        let runs = in_parallel(&self.devices, |d| self.run(&load, d, asked));
         let strange = self.strange(&load, asked, &runs);
         let times: Vec<Vec<&Times>> = runs.iter().map(|r| r.iter().map(|(t, _)| t).collect()).collect();
         let mut cells = Vec::new();
