@@ -1,14 +1,20 @@
 //! `iowhy whatif` on bundled recordings: what it refuses, and that the same seed gives the same answer.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use testkit::{Layout, Story};
+use trace::Nanos;
 
 fn fixture(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name)
 }
 
 fn whatif(name: &str, words: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_iowhy")).arg("whatif").arg(fixture(name)).args(words).output().unwrap()
+    asked(&fixture(name), words)
+}
+
+fn asked(capture: &Path, words: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_iowhy")).arg("whatif").arg(capture).args(words).output().unwrap()
 }
 
 const LOAD: &str = "randread-vs-bufferedwrite";
@@ -22,7 +28,16 @@ fn what_cannot_be_is_refused_in_words() {
         (vec!["--set", "read_expire=-3"], "not a whole number"),
         (vec!["--set", "fifo_batch=4", "fifo_batch=5"], "contradict"),
         (vec!["--set", "scheduler=bfq"], "bfq is not modelled"),
-        (vec!["--set", "max_sectors_kb=64"], "not modelled"),
+        (vec!["--set", "max_sectors_kb=4096"], "more than the recorded 1280"),
+        (vec!["--set", "wbt_lat_usec=2000"], "known to the kernel alone"),
+        (vec!["--set", "read_ahead_kb=64"], "which of it was of use is not recorded"),
+        (vec!["--set", "read_lat_nsec=9"], "a setting of kyber, and the scheduler is mq-deadline"),
+        (
+            vec!["--set", "scheduler=none", "fifo_batch=4"],
+            "a setting of mq-deadline, and the scheduler is none",
+        ),
+        (vec!["--set", "fifo_batch=4", "or"], "`or` stands between two settings"),
+        (vec!["--set", "fifo_batch=4", "or", "fifo_batch=1", "--schedule", "1-2"], "shows one order"),
         (vec!["--set", "nr_requests=5000"], "at most 2048"),
         (vec!["--schedule", "3-2"], "FROM-TO"),
         (vec!["--schedule", "90-91"], "no request went to the device"),
@@ -70,4 +85,65 @@ fn the_load_is_told() {
     let out = whatif(LOAD, &["--explain-load"]);
     let said = String::from_utf8_lossy(&out.stdout);
     assert!(out.status.success() && said.contains("because:"), "{said}");
+}
+
+/// One read a millisecond apart from the next, by tasks in turn; each is 8 sectors, random enough, and takes `took`.
+fn reads(count: u64, every: Nanos, took: &str, tasks: u64) -> Story {
+    let one = |task: u64| {
+        let lines =
+            ["0 Q", "1 G", "2 I", "3 D"].map(|at| format!("{at} R {}+8 tid={}", 64 + 8 * task, 100 + task));
+        let all = lines.join("\n") + &format!("\n{took} C R {}+8 tid={}", 64 + 8 * task, 100 + task);
+        Story::of(&all)
+    };
+    let each = |task: u64| {
+        one(task).repeated(count / tasks, Nanos(every.0 * tasks), 800).after(Nanos(every.0 * task))
+    };
+    (1..tasks).fold(each(0), |all, task| all.and(each(task))).in_order()
+}
+
+/// What cannot be told from a recording, each with the one thing that is missing.
+#[test]
+fn a_recording_that_says_too_little_is_refused_in_words() {
+    const MS: u64 = 1_000_000;
+    let folder = std::env::temp_dir().join(format!("iowhy-whatif-{}", std::process::id()));
+    let set = ["--set", "read_expire=3"];
+    let was: Vec<&str> = set.into_iter().chain(WAS).collect();
+    let mut lossy = reads(4000, Nanos(MS), "600", 2);
+    let at = lossy.told.len() / 2;
+    lossy.told[at].event.sequence = at as u32 + 100;
+    for (name, story, words, why) in [
+        ("short", reads(1000, Nanos(MS), "600", 2), &was, "too short: 1.00 s, 2 s are needed"),
+        ("few", reads(400, Nanos(10 * MS), "600", 2), &was, "too short: 400 requests, 500 are needed"),
+        ("idle", reads(1000, Nanos(20 * MS), "100", 2), &was, "idle for 99.5 % of the time"),
+        ("alone", reads(4000, Nanos(MS), "600", 1), &was, "only one task used the device"),
+        ("lossy", lossy, &was, "events were lost"),
+        ("unknown", reads(4000, Nanos(MS), "600", 2), &set.to_vec(), "not known which scheduler"),
+    ] {
+        let to = folder.join(name);
+        std::fs::create_dir_all(&to).unwrap();
+        let names = story.files(&to, Layout::USUAL);
+        let out = asked(&names[0], words);
+        let said = String::from_utf8_lossy(&out.stderr);
+        assert!(!out.status.success() && said.contains(why), "{name}: {said}");
+        assert!(out.stdout.is_empty(), "{name}");
+    }
+    // And one that says enough is answered: the refusals above are of what is missing, not of the recording.
+    let names = reads(4000, Nanos(MS), "600", 2).files(&folder, Layout::USUAL);
+    let out = asked(&names[0], &was);
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// Alternatives are asked of one set of devices, and each is told as it would be alone.
+#[test]
+fn alternatives_are_told_one_by_one() {
+    let json = |words: &[&str]| -> serde_json::Value {
+        let out = whatif("deadline-starved", words);
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        serde_json::from_slice(&out.stdout).unwrap()
+    };
+    let both = json(&["--json", "--set", "fifo_batch=1", "or", "read_expire=50", "writes_starved=4"]);
+    let alone = json(&["--json", "--set", "read_expire=50", "writes_starved=4"]);
+    assert_eq!(both["alternatives"].as_array().unwrap().len(), 2);
+    assert_eq!(both["alternatives"][1], alone);
 }

@@ -6,11 +6,13 @@
 //! disagree about is not known. Only what an operation takes alone (the answer) is read off: from those that met nobody.
 
 use crate::arrival::Recorded;
+use crate::crowd::crowd;
 use crate::device::{Arbitration, Cost, Model};
 use crate::load::{infer, median, Load};
 use crate::metric::{percentile, Metric, Phase, Times};
 use crate::settings::{Kind, Settings};
-use crate::simulate::{simulate, Done, Work};
+use crate::side::{side, some_in_a_row, Side};
+use crate::simulate::{simulate, Work};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A device, and how far its recording is from the real one.
@@ -22,41 +24,29 @@ pub struct Fitted {
     pub score: f64,
 }
 
-/// Arrivals that the search runs over; the best are then judged by all.
-const SEARCHED: usize = 8_000;
-/// Kinds that are searched further.
-const BEST: usize = 12;
+/// Arrivals that all kinds are searched with, then those that are searched further; the best are judged by all.
+const SEARCHED: [usize; 2] = [3_000, 6_000];
+/// Kinds that are searched further, with few arrivals and with more.
+const BEST: [usize; 2] = [24, 12];
 /// Devices that are kept at most.
 const KEPT: usize = 8;
 /// A device is kept if its score is no worse than the best one's times this ...
 const NEARLY: f64 = 1.2;
 /// ... or by this.
 const AS_GOOD: f64 = 0.02;
-/// Operations that met nobody, for an answer to be read off.
-const ALONE: usize = 20;
-/// Added to both before they are compared: below this a difference is the kernel's own time, not the device's.
-const FLOOR: f64 = 20_000.0;
+/// Added to both before they are compared: below this, in nanoseconds, a difference is the kernel's own time, not the
+/// device's. (From the scheduler to an idle device took 1 to 10 us on Linux 6.18.)
+pub const FLOOR: f64 = 20_000.0;
 /// Values that a metric must have to be compared.
 pub const FEWEST: usize = 30;
-const WIDE: [f64; 10] = [0.25, 0.5, 0.7, 0.85, 0.93, 1.07, 1.18, 1.4, 2.0, 4.0];
+const WIDE: [f64; 6] = [0.3, 0.6, 0.85, 1.18, 1.6, 3.0];
 const NARROW: [f64; 6] = [0.8, 0.9, 0.96, 1.04, 1.1, 1.25];
+const FINE: [f64; 4] = [0.95, 0.98, 1.02, 1.05];
+/// The part of a random operation's cost that is a seek, where the search begins.
+const SEEK: f64 = 0.7;
 
-/// What the operations of one direction say of themselves.
-#[derive(Clone, Debug, Default)]
-struct Side {
-    n: usize,
-    mean: f64,
-    varied: bool,
-    alone: Option<Answer>,
-    shortest: f64,
-}
-
-/// What an operation takes alone: per operation, per byte, and what is left over.
-#[derive(Clone, Debug)]
-struct Answer {
-    fixed: f64,
-    per_byte: f64,
-    scatter: Vec<f32>,
+fn is_limited(model: &Model, sides: &[Side; 2]) -> bool {
+    sides.iter().zip(&model.cost).any(|(side, cost)| side.is_limited(cost))
 }
 
 /// Devices under which `settings` give what was recorded, best first. `progress` is told of parts done, 0 to 1.
@@ -68,26 +58,31 @@ pub fn fit(
     progress: &(dyn Fn(f64) + Sync),
 ) -> Vec<Fitted> {
     let real = Times::recorded(recorded).sort();
-    let sample = middle(recorded);
-    let sample_load = infer(&sample);
-    let sample_real = Times::recorded(&sample).sort();
-    let try_sample = |m: &Model| score(&sample_load, &sample_real, settings, m, seed);
+    let samples = SEARCHED.map(|n| Sample::new(recorded, n));
+    let on = |i: usize| move |m: &Model, s: &[Sample; 2]| score(&s[i].load, &s[i].real, settings, m, seed);
     let sides = [side(recorded, false), side(recorded, true)];
     let kinds = kinds(recorded, &sides);
-    let total = kinds.len() + 2 * BEST;
+    let total = kinds.len() + BEST[0] + 2 * BEST[1];
     let done = AtomicUsize::new(0);
     let tick = || progress(done.fetch_add(1, Ordering::Relaxed) as f64 / total as f64);
     let mut found = in_parallel(&kinds, |start| {
-        let best = descend(start, &sides, &WIDE, try_sample);
+        let best = descend(start, &sides, &WIDE, |m| on(0)(m, &samples));
         tick();
         best
     });
     found.sort_by(|a, b| a.score.total_cmp(&b.score));
-    found.truncate(BEST);
+    found.truncate(BEST[0]);
     let mut found = in_parallel(&found, |f| {
-        let best = descend(&f.model, &sides, &NARROW, try_sample);
+        let best = descend(&f.model, &sides, &NARROW, |m| on(0)(m, &samples));
         tick();
-        let best = descend(&best.model, &sides, &NARROW, try_sample);
+        best
+    });
+    found.sort_by(|a, b| a.score.total_cmp(&b.score));
+    found.truncate(BEST[1]);
+    let mut found = in_parallel(&found, |f| {
+        let best = descend(&f.model, &sides, &NARROW, |m| on(1)(m, &samples));
+        tick();
+        let best = descend(&best.model, &sides, &FINE, |m| on(1)(m, &samples));
         let score = score(load, &real, settings, &best.model, seed);
         tick();
         Fitted { score, ..best }
@@ -95,12 +90,16 @@ pub fn fit(
     found.sort_by(|a, b| a.score.total_cmp(&b.score));
     let limit = found.first().map_or(0.0, |f| (f.score * NEARLY).max(f.score + AS_GOOD));
     found.retain(|f| f.score <= limit);
+    // What a plain device explains as well needs no limit in front of it.
+    if found.iter().any(|f| !is_limited(&f.model, &sides)) {
+        found.retain(|f| !is_limited(&f.model, &sides));
+    }
     found.truncate(KEPT);
     found
 }
 
 /// Does it on two threads; the order of answers is that of the questions.
-fn in_parallel<T: Sync, A: Send>(of: &[T], f: impl Fn(&T) -> A + Sync) -> Vec<A> {
+pub(crate) fn in_parallel<T: Sync, A: Send>(of: &[T], f: impl Fn(&T) -> A + Sync) -> Vec<A> {
     let next = AtomicUsize::new(0);
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(of.len().max(1));
     let work = || {
@@ -121,12 +120,20 @@ fn in_parallel<T: Sync, A: Send>(of: &[T], f: impl Fn(&T) -> A + Sync) -> Vec<A>
     all.into_iter().map(|(_, a)| a).collect()
 }
 
-/// The stretch that the search runs over.
-fn middle(r: &Recorded) -> Recorded {
-    let n = r.arrivals.len();
-    let from = n.saturating_sub(SEARCHED) / 2;
-    let arrivals = r.arrivals[from..(from + SEARCHED).min(n)].to_vec();
-    Recorded { arrivals, ..Recorded::default() }
+/// The stretch that the search runs over: the middle.
+struct Sample {
+    load: Load,
+    real: Times,
+}
+
+impl Sample {
+    fn new(r: &Recorded, length: usize) -> Sample {
+        let n = r.arrivals.len();
+        let from = n.saturating_sub(length) / 2;
+        let arrivals = r.arrivals[from..(from + length).min(n)].to_vec();
+        let middle = Recorded { arrivals, ..Recorded::default() };
+        Sample { load: infer(&middle), real: Times::recorded(&middle).sort() }
+    }
 }
 
 /// How far a device's recording is from the real one.
@@ -158,21 +165,36 @@ fn distance(real: Option<u64>, simulated: Option<u64>) -> f64 {
     ((b as f64 + FLOOR) / (a as f64 + FLOOR)).ln().abs().min(3.0)
 }
 
-/// Changes one cost after the other as long as that helps.
+/// Whether there is something of a kind, and how its cost is scaled.
+type Way<'a> = (bool, &'a dyn Fn(&mut Model, f64));
+
+/// Changes one cost after the other as long as that helps: those of both directions together, of each, of flushes, of seeks.
 fn descend(start: &Model, sides: &[Side; 2], factors: &[f64], score: impl Fn(&Model) -> f64) -> Fitted {
+    let score = |m: &Model| match sides.iter().zip(&m.cost).all(|(side, cost)| side.allows(cost)) {
+        true => score(m),
+        false => f64::INFINITY,
+    };
+    let both = |m: &mut Model, f: f64| {
+        (0..2).for_each(|i| scale(&mut m.cost[i], f, sides[i].alone.is_none()));
+    };
+    let read = |m: &mut Model, f: f64| scale(&mut m.cost[0], f, sides[0].alone.is_none());
+    let write = |m: &mut Model, f: f64| scale(&mut m.cost[1], f, sides[1].alone.is_none());
+    let flush = |m: &mut Model, f: f64| m.flush *= f;
+    let seek = |m: &mut Model, f: f64| m.seek *= f;
+    let (has, two) = (|i: usize| sides[i].n > 0, sides.iter().all(|s| s.n > 0));
+    let ways: [Way; 5] = [
+        (two, &both),
+        (has(0), &read),
+        (has(1), &write),
+        (start.flush > 0.0, &flush),
+        (start.seek > 0.0, &seek),
+    ];
     let mut best = Fitted { score: score(start), model: start.clone() };
-    for which in 0..3 {
-        let side = sides.get(which);
-        if side.is_some_and(|s| s.n == 0) || (side.is_none() && best.model.flush == 0.0) {
-            continue;
-        }
+    for (_, way) in ways.iter().filter(|(there, _)| *there) {
         let from = best.model.clone();
         for factor in factors {
             let mut model = from.clone();
-            match side {
-                None => model.flush *= factor,
-                Some(s) => scale(&mut model.cost[which], *factor, s.alone.is_none()),
-            }
+            way(&mut model, *factor);
             let score = score(&model);
             if score < best.score {
                 best = Fitted { score, model };
@@ -201,6 +223,7 @@ fn kinds(r: &Recorded, sides: &[Side; 2]) -> Vec<Model> {
         true => &[Arbitration::OneRow, Arbitration::InTurn, Arbitration::Apart],
         false => &[Arbitration::OneRow],
     };
+    let seeks = some_in_a_row(r);
     let (count, bytes) = sides.iter().fold((0.0, 0.0), |s, x| (s.0 + x.n as f64, s.1 + x.n as f64 * x.mean));
     let flushes: Vec<f64> = flushes(r);
     let flush = median(&flushes);
@@ -238,6 +261,17 @@ fn kinds(r: &Recorded, sides: &[Side; 2]) -> Vec<Model> {
                     }
                     all.push(fast);
                 }
+                if seeks {
+                    let mut disk = model.clone();
+                    disk.seek = SEEK * (hold + hold_byte * bytes / f64::max(count, 1.0));
+                    for cost in &mut disk.cost {
+                        (cost.hold, cost.hold_byte) =
+                            (cost.hold * (1.0 - SEEK), cost.hold_byte * (1.0 - SEEK));
+                        (cost.answer, cost.answer_byte) =
+                            (cost.answer * (1.0 - SEEK), cost.answer_byte * (1.0 - SEEK));
+                    }
+                    all.push(disk);
+                }
                 all.push(model);
             }
             channels *= 2;
@@ -260,126 +294,6 @@ fn flushes(r: &Recorded) -> Vec<f64> {
     };
     r.arrivals.iter().filter_map(of).collect()
 }
-
-/// The most requests in the device at once, and for how long it was busy with two or more (with one or more, where it
-/// never was), in nanoseconds.
-fn crowd(r: &Recorded) -> (u32, f64) {
-    let mut steps: Vec<(u64, i32)> = Vec::with_capacity(r.arrivals.len() * 2);
-    for a in r.arrivals.iter().filter(|a| !a.joined) {
-        steps.push((a.issued.0, 1));
-        steps.push((a.completed.0.max(a.issued.0), -1));
-    }
-    steps.sort_unstable();
-    let (mut now, mut most, mut last) = (0i32, 0, 0);
-    let mut busy = [0u64; 2];
-    for (time, step) in steps {
-        busy[0] += if now >= 1 { time - last } else { 0 };
-        busy[1] += if now >= 2 { time - last } else { 0 };
-        (now, last) = (now + step, time);
-        most = most.max(now);
-    }
-    let time = if busy[1] > busy[0] / 10 { busy[1] } else { busy[0] };
-    (most.max(0) as u32, time as f64)
-}
-
-/// The most requests in the device at once.
-pub fn most_in_device(r: &Recorded) -> u32 {
-    crowd(r).0
-}
-
-/// The most requests with a tag at once.
-pub fn most_with_tag(r: &Recorded) -> u32 {
-    let mut steps: Vec<(u64, i32)> = Vec::with_capacity(r.arrivals.len() * 2);
-    for a in r.arrivals.iter().filter(|a| !a.joined) {
-        steps.push((a.got.0, 1));
-        steps.push((a.completed.0.max(a.got.0), -1));
-    }
-    steps.sort_unstable();
-    let mut now = 0i32;
-    let each = steps.iter().map(|(_, s)| {
-        now += s;
-        now
-    });
-    each.max().unwrap_or(0).max(0) as u32
-}
-
-/// The most requests in the device at once, in a simulation.
-pub fn most_simulated(done: &[Done]) -> u32 {
-    let mut steps: Vec<(u64, i32)> = Vec::with_capacity(done.len() * 2);
-    for d in done.iter().filter(|d| d.bytes > 0 && !d.joined) {
-        steps.push((d.issued, 1));
-        steps.push((d.data.max(d.issued), -1));
-    }
-    steps.sort_unstable();
-    let mut now = 0i32;
-    steps
-        .iter()
-        .map(|(_, s)| {
-            now += s;
-            now
-        })
-        .max()
-        .unwrap_or(0)
-        .max(0) as u32
-}
-
-fn side(r: &Recorded, write: bool) -> Side {
-    let of = || r.arrivals.iter().filter(|a| a.is_write() == write && a.bytes.0 > 0 && !a.joined);
-    let n = of().count();
-    if n == 0 {
-        return Side::default();
-    }
-    let mut sizes: Vec<u64> = of().map(|a| a.bytes.0).collect();
-    sizes.sort_unstable();
-    let mean = sizes.iter().sum::<u64>() as f64 / n as f64;
-    let varied = sizes[n * 95 / 100] > 2 * sizes[n / 20];
-    let mut took: Vec<u64> = of().map(|a| a.data.since(a.issued).0).collect();
-    took.sort_unstable();
-    let shortest = took[n / 100] as f64;
-    Side { n, mean, varied, alone: alone(r, write), shortest }
-}
-
-/// Fits what operations took that had nobody beside them.
-fn alone(r: &Recorded, write: bool) -> Option<Answer> {
-    let mut order: Vec<_> = r.arrivals.iter().filter(|a| !a.joined).collect();
-    order.sort_by_key(|a| a.issued);
-    let mut points: Vec<(f64, f64)> = Vec::new();
-    let mut busy_until = 0;
-    for (i, a) in order.iter().enumerate() {
-        let nobody_before = busy_until <= a.issued.0;
-        let nobody_after = order.get(i + 1).is_none_or(|b| b.issued >= a.data);
-        busy_until = busy_until.max(a.completed.0);
-        if nobody_before && nobody_after && a.is_write() == write && a.bytes.0 > 0 && !a.requeued {
-            points.push((a.bytes.0 as f64, a.data.since(a.issued).0 as f64));
-        }
-    }
-    if points.len() < ALONE {
-        return None;
-    }
-    // Theil and Sen's line between small and large ones, where there are both; else a middle.
-    points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let third = points.len() / 3;
-    let middle = |p: &[(f64, f64)]| {
-        let x: Vec<f64> = p.iter().map(|p| p.0).collect();
-        let y: Vec<f64> = p.iter().map(|p| p.1).collect();
-        (median(&x), median(&y))
-    };
-    let (small, large) = (middle(&points[..third.max(1)]), middle(&points[points.len() - third.max(1)..]));
-    let per_byte = match large.0 > 2.0 * small.0 {
-        true => ((large.1 - small.1) / (large.0 - small.0)).max(0.0),
-        false => 0.0,
-    };
-    let rest: Vec<f64> = points.iter().map(|p| p.1 - per_byte * p.0).collect();
-    let fixed = median(&rest).max(1.0);
-    let mut scatter: Vec<f32> = rest.iter().map(|r| (r - fixed) as f32).collect();
-    scatter.sort_by(f32::total_cmp);
-    let keep = scatter.len() / MOST_SCATTER + 1;
-    let scatter = scatter.into_iter().step_by(keep).collect();
-    Some(Answer { fixed, per_byte, scatter })
-}
-
-/// Values that the scatter is drawn from at most.
-const MOST_SCATTER: usize = 2000;
 
 /// Whether a metric's percentile is told well enough: off by this part.
 pub fn error(real: Option<u64>, simulated: Option<u64>) -> Option<f64> {

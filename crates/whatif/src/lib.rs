@@ -5,13 +5,19 @@
 //! give the recorded latencies; [`predict`] compares settings and says where it cannot; [`schedule`] shows the order.
 
 pub mod arrival;
+pub mod crowd;
 pub mod device;
+pub mod done;
 pub mod fit;
+mod flight;
 pub mod load;
+pub mod merge;
 pub mod metric;
 pub mod predict;
 pub mod sched;
 pub mod schedule;
 pub mod settings;
+pub mod side;
 pub mod simulate;
 pub mod tags;
+pub mod usable;

@@ -5,19 +5,24 @@
 //! middle factor is the prediction. The interval spans all of these devices and several seeds, each also with what the
 //! model of the recording is off by, and is widened by how well the recording knows its own percentile (block
 //! bootstrap). It is refused where no device passes, where they disagree by more than 1.5 times or the interval is wider than 4 times, where the asked
-//! settings need depths or sizes that were not recorded, and always at p99.9 and the maximum.
+//! settings need depths or sizes that were not recorded, and always at p99.9 and the maximum. What is shorter than 20 us is
+//! the kernel's own time and told as "20 us, from 0 on".
 //!
 //! **Invariant**: a cell has a prediction or a reason why not, never both.
 
 use crate::arrival::Recorded;
-use crate::fit::{error, fit, judged, most_in_device, most_simulated, most_with_tag, Fitted};
+use crate::crowd::{most_in_device, most_simulated, most_with_tag};
+use crate::fit::{error, fit, in_parallel, judged, Fitted, FLOOR};
 use crate::load::{infer, Load};
 use crate::metric::{percentile, Metric, Phase, Times};
 use crate::schedule::{simulated, Sent};
 use crate::settings::{Kind, Refusal, Settings};
+use crate::side::sizes_vary;
 use crate::simulate::{simulate, Done, Work};
+use crate::usable::{usable, ALL_TAGS};
 use serde::Serialize;
 use stats::{Blocks, Estimate};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// The model of the recording may be off by so much.
@@ -28,14 +33,6 @@ pub const SPREAD: f64 = 1.5;
 pub const WIDEST: f64 = 4.0;
 /// Simulations of each device: as many orders of chance.
 const SEEDS: u64 = 3;
-/// Fewer arrivals are too short a recording.
-pub const FEWEST_ARRIVALS: usize = 500;
-/// A shorter one too, in nanoseconds.
-pub const SHORTEST: u64 = 2_000_000_000;
-/// A device that was busy for less than this part of the time was idle.
-pub const LEAST_BUSY: f64 = 0.02;
-/// Of the requests this part may be damaged: begun before the recording, or discards.
-const MOST_DAMAGED: f64 = 0.01;
 /// 95 % of the normal distribution over 97.5 %: the bootstrap's interval is 95 %, the one shown 90 %.
 const NARROWER: f64 = 1.645 / 1.960;
 /// Percentiles that are predicted, and those that never are.
@@ -44,8 +41,8 @@ pub const PERCENTILES: [(f64, &str); 2] = [(0.5, "p50"), (0.99, "p99")];
 const BEYOND: f64 = 10.0;
 /// How much deeper than recorded a device may be filled for its behaviour to count as known.
 const DEEPER: f64 = 1.25;
-/// From this part of the tags in use on, tasks count as having waited for them.
-const ALL_TAGS: f64 = 0.9;
+/// The part of arrivals that may have joined others where it is not modelled who would.
+const MOST_JOINED: f64 = 0.05;
 /// The part of requests that may be larger than any recorded.
 const MOST_LARGER: f64 = 0.01;
 
@@ -94,65 +91,13 @@ pub struct Lab {
     most: u32,
     most_tags: u32,
     largest: [u64; 2],
+    /// Whether reads and writes were of several sizes.
+    sizes: [bool; 2],
+    /// The part of arrivals that joined a request that waited.
+    joined: f64,
     work: Work,
     seed: u64,
 }
-
-/// Whether a recording is good enough to ask at all.
-pub fn usable(r: &Recorded) -> Result<(), Refusal> {
-    let n = r.arrivals.len();
-    let (Some(first), Some(last)) = (r.arrivals.first(), r.arrivals.last()) else {
-        return Err("the device was idle: no request was completed".into());
-    };
-    if r.too_many > 0 {
-        return Err(format!(
-            "{n} requests and {} more: too long; choose a part with --stopwatch",
-            r.too_many
-        ));
-    }
-    let span = last.queued.since(first.queued).0;
-    if n < FEWEST_ARRIVALS {
-        return Err(format!("the recording is too short: {n} requests, {FEWEST_ARRIVALS} are needed"));
-    }
-    if span < SHORTEST {
-        let s = span as f64 / 1e9;
-        return Err(format!(
-            "the recording is too short: {s:.2} s, {} s are needed",
-            SHORTEST / 1_000_000_000
-        ));
-    }
-    let damaged = (r.partial + r.others) as f64 / (n as f64 + (r.partial + r.others) as f64);
-    if damaged > MOST_DAMAGED {
-        return Err(format!(
-            "of {:.1} % of the requests not all was recorded, or they are discards or commands, which are not modelled",
-            damaged * 100.0
-        ));
-    }
-    let (mut busy, mut until) = (0, 0);
-    for a in &r.arrivals {
-        busy += a.completed.0.saturating_sub(a.queued.0.max(until));
-        until = until.max(a.completed.0);
-    }
-    let part = busy as f64 / span.max(1) as f64;
-    if part < LEAST_BUSY {
-        return Err(format!(
-            "the device was idle for {:.1} % of the time: no setting changes that",
-            100.0 - part * 100.0
-        ));
-    }
-    Ok(())
-}
-
-/// Whether, while the device had as many as it ever had, requests waited in the scheduler: then it takes no more.
-pub fn held_back(r: &Recorded) -> bool {
-    let waited = r.arrivals.iter().filter(|a| a.inserted.is_some_and(|i| a.issued.since(i).0 > WAITED));
-    waited.count() as f64 > HELD * r.arrivals.len() as f64
-}
-
-/// More than this in the scheduler is waiting: a run of the queue takes tens of microseconds.
-const WAITED: u64 = 1_000_000;
-/// The part of requests that waited, from which on the device counts as full.
-const HELD: f64 = 0.01;
 
 impl Lab {
     /// Fits devices. `progress` is told of parts done, 0 to 1.
@@ -189,29 +134,34 @@ impl Lab {
             most,
             most_tags,
             largest,
+            sizes: [false, true].map(|write| sizes_vary(r, write)),
+            joined: r.arrivals.iter().filter(|a| a.joined).count() as f64 / r.arrivals.len() as f64,
             work,
             seed,
         };
         let settings = lab.settings.clone();
-        let all = (0..lab.devices.len()).map(|i| lab.run(i, &settings).into_iter().map(|(t, _)| t).collect());
-        lab.as_recorded = all.collect();
+        let all = in_parallel(&lab.devices, |d| {
+            lab.run(&lab.load, d, &settings).into_iter().map(|(t, _)| t).collect()
+        });
+        lab.as_recorded = all;
         Ok(lab)
     }
 
-    fn run(&self, device: usize, settings: &Settings) -> Vec<(Times, Vec<Done>)> {
+    fn run(&self, load: &Load, device: &Fitted, settings: &Settings) -> Vec<(Times, Vec<Done>)> {
         let with_scheduler = settings.scheduler != Kind::None;
         let one = |seed| {
-            let model = &self.devices[device].model;
-            let done = simulate(&self.load, settings, model, self.work, self.seed.wrapping_add(seed));
-            (Times::simulated(&done, with_scheduler, &self.load).sort(), done)
+            let model = &device.model;
+            let done = simulate(load, settings, model, self.work, self.seed.wrapping_add(seed));
+            (Times::simulated(&done, with_scheduler, load).sort(), done)
         };
         (0..SEEDS).map(one).collect()
     }
 
     /// What the asked settings would have done.
     pub fn predict(&self, asked: &Settings) -> Vec<Cell> {
-        let runs: Vec<_> = (0..self.devices.len()).map(|i| self.run(i, asked)).collect();
-        let strange = self.strange(asked, &runs);
+        let load = self.asked_load(asked);
+        let runs = in_parallel(&self.devices, |d| self.run(&load, d, asked));
+        let strange = self.strange(&load, asked, &runs);
         let times: Vec<Vec<&Times>> = runs.iter().map(|r| r.iter().map(|(t, _)| t).collect()).collect();
         let mut cells = Vec::new();
         for metric in judged(&self.real) {
@@ -222,12 +172,39 @@ impl Lab {
         cells
     }
 
+    fn asked_load(&self, asked: &Settings) -> Cow<'_, Load> {
+        match asked.largest < self.settings.largest {
+            true => Cow::Owned(self.load.split(asked.largest)),
+            false => Cow::Borrowed(&self.load),
+        }
+    }
+
     /// Why the asked settings lead where nothing was recorded.
-    fn strange(&self, asked: &Settings, runs: &[Vec<(Times, Vec<Done>)>]) -> Option<String> {
-        let tags = self.settings.nr_requests;
-        if asked.nr_requests > tags && f64::from(self.most_tags) >= ALL_TAGS * f64::from(tags) {
+    fn strange(&self, load: &Load, asked: &Settings, runs: &[Vec<(Times, Vec<Done>)>]) -> Option<String> {
+        // Writes, for they are limited most.
+        let tags = |s: &Settings| s.nr_requests.min(s.tags_for(true, false));
+        let (had, gets) = (tags(&self.settings), tags(asked));
+        let all_in_use = f64::from(self.most_tags) >= ALL_TAGS * f64::from(had);
+        if gets > had && all_in_use && self.load.streams.iter().any(|s| s.waits_for_tags) {
             return Some(format!(
-                "tasks waited for one of {tags} tags: how many they would have in flight with more was not recorded"
+                "tasks waited for one of {had} tags: how many they would have in flight with more was not recorded"
+            ));
+        }
+        if asked.scheduler == Kind::Kyber
+            && self.settings.scheduler != Kind::Kyber
+            && self.joined > MOST_JOINED
+        {
+            return Some(format!(
+                "{:.0} % of the requests joined others that waited: how kyber would join them is not modelled",
+                self.joined * 100.0
+            ));
+        }
+        if let Some(direction) =
+            (0..2).find(|d| self.largest[*d] > u64::from(asked.largest) && !self.sizes[*d])
+        {
+            return Some(format!(
+                "all recorded {} are of one size: what smaller ones cost is not known",
+                ["reads", "writes"][direction]
             ));
         }
         let (_, done) = runs.first()?.first()?;
@@ -239,7 +216,7 @@ impl Lab {
             ));
         }
         let larger = done.iter().filter(|d| {
-            let item = &self.load.streams[d.from.0 as usize].items[d.from.1 as usize];
+            let item = &load.streams[d.from.0 as usize].items[d.from.1 as usize];
             u64::from(d.bytes) > self.largest[item.write as usize]
         });
         if larger.count() as f64 > MOST_LARGER * done.len() as f64 {
@@ -292,7 +269,8 @@ impl Lab {
         let (mut devices, mut nearest) = (0, f64::INFINITY);
         for (before, after) in self.as_recorded.iter().zip(asked) {
             let first = before.first().and_then(|t| t.percentile(metric, q));
-            let Some(off) = error(Some(recorded), first) else { continue };
+            let floored = |x: u64| x.max(FLOOR as u64);
+            let Some(off) = error(Some(floored(recorded)), first.map(floored)) else { continue };
             nearest = if off.abs() < nearest.abs() { off } else { nearest };
             if off.abs() > GATE {
                 continue;
@@ -302,8 +280,10 @@ impl Lab {
                 let (Some(b), Some(a)) = (b.percentile(metric, q), a.percentile(metric, q)) else {
                     return Err("no request of this kind was completed in the simulation".into());
                 };
-                let a = a.max(1) as f64;
-                let value = recorded as f64 * a / b.max(1) as f64;
+                // Below the floor it is the kernel's own time, which is not modelled.
+                let floor = |x: u64| (x as f64).max(FLOOR);
+                let a = floor(a);
+                let value = (floor(recorded) * a / floor(b)).max(FLOOR);
                 values.push(value);
                 ends.extend([value, a]);
             }
@@ -326,8 +306,9 @@ impl Lab {
         }
         let (down, up) = self.chance(metric, q);
         let from = ends.iter().copied().fold(low, f64::min) * down;
+        let from = if from < FLOOR { 0.0 } else { from };
         let to = ends.iter().copied().fold(high, f64::max) * up;
-        if to > WIDEST * from {
+        if to > WIDEST * from.max(FLOOR) {
             return Err(format!("too uncertain: {} to {}", humane(from), humane(to)));
         }
         let whole = |x: f64| x.round().max(0.0) as u64;
@@ -352,8 +333,9 @@ impl Lab {
     /// In which order the device that explains the recording best would have been sent requests; `None` without one.
     pub fn schedule(&self, settings: &Settings, stretch: &Range<u64>) -> Option<Vec<Sent>> {
         let best = self.devices.first()?;
-        let done = simulate(&self.load, settings, &best.model, self.work, self.seed);
-        Some(simulated(&self.load, &done, stretch))
+        let load = self.asked_load(settings);
+        let done = simulate(&load, settings, &best.model, self.work, self.seed);
+        Some(simulated(&load, &done, stretch))
     }
 
     /// The recorded p99.9 and the largest, which are never predicted.

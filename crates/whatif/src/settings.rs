@@ -3,7 +3,9 @@
 //! Limits are those of block/mq-deadline.c (`STORE_INT`, `STORE_JIFFIES`) and block/blk-sysfs.c (`queue_requests_store`) of
 //! Linux 6.18. What sysfs would refuse is refused here, in words.
 
+use crate::sched::kyber::Targets;
 use crate::sched::Tunables;
+use crate::tags::wake_batch;
 use serde::Serialize;
 
 /// A scheduler that is modelled.
@@ -48,8 +50,16 @@ pub const MQ_DEADLINE: [&str; 7] = [
     "prio_aging_expire",
     "async_depth",
 ];
+/// kyber's settings.
+pub const KYBER: [&str; 2] = ["read_lat_nsec", "write_lat_nsec"];
 /// Settings of every queue that are modelled.
-pub const QUEUE: [&str; 3] = ["scheduler", "nr_requests", "queue_depth"];
+pub const QUEUE: [&str; 4] = ["scheduler", "nr_requests", "queue_depth", "max_sectors_kb"];
+/// `KYBER_ASYNC_PERCENT` in block/kyber-iosched.c.
+const ASYNC_PERCENT: u32 = 75;
+/// `max_sectors_kb` where it is not known: `BLK_DEF_MAX_SECTORS_CAP` of include/linux/blkdev.h.
+const LARGEST_KB: u32 = 1280;
+/// `queue_max_sectors_store`: a page at least.
+const SMALLEST_KB: u64 = 4;
 
 /// How a queue is set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -62,7 +72,18 @@ pub struct Settings {
     pub nr_requests: u32,
     /// Requests that the device takes at once.
     pub queue_depth: u32,
+    /// Whether one request is taken out of the scheduler before the device has room for it (block/blk-mq-sched.c): where
+    /// the limit is the device's tags. SCSI's `queue_depth` is asked before a request is chosen (`scsi_mq_get_budget`).
+    pub chooses_ahead: bool,
+    /// kyber's settings; the defaults with another scheduler.
+    pub kyber: Targets,
+    /// The largest request, in bytes (`max_sectors_kb`).
+    pub largest: u32,
 }
+
+/// Why writeback throttling is refused (block/blk-wbt.c).
+pub const WBT: &str = "wbt_lat_usec is not modelled: how far writeback throttling had closed when the recording began, and which \
+writes it holds back, is known to the kernel alone. Try it for a moment and compare: iowhy compare BEFORE AFTER";
 
 /// Why settings cannot be used.
 pub type Refusal = String;
@@ -70,11 +91,13 @@ pub type Refusal = String;
 impl Settings {
     /// The recorded settings. `told` gives the text of a file below `queue/`, or of `device/queue_depth` and
     /// `mq/0/nr_tags`; `most` is the largest number of requests that were in the device, and `held` whether requests
-    /// waited in the scheduler while so many were: then that is what the device takes, whatever is told.
+    /// waited in the scheduler while so many were: then that is what the device takes, whatever is told; `throttled`
+    /// whether writes that nobody waits for were held back before they got one of the tags.
     pub fn recorded(
         told: impl Fn(&str) -> Option<String>,
         most: u32,
         held: bool,
+        throttled: bool,
     ) -> Result<Settings, Refusal> {
         let Some(list) = told("queue/scheduler") else {
             return Err(
@@ -99,7 +122,13 @@ impl Settings {
             deadline: Tunables::default(),
             nr_requests: nr_requests.max(1),
             queue_depth: queue_depth.max(1),
+            chooses_ahead: number("device/queue_depth").is_none(),
+            kyber: Targets::default(),
+            largest: number("queue/max_sectors_kb").unwrap_or(LARGEST_KB).max(1).saturating_mul(1024),
         };
+        if number("queue/wbt_lat_usec").unwrap_or(0) > 0 && throttled {
+            return Err(format!("writeback throttling held writes back in the recording; {WBT}"));
+        }
         if scheduler == Kind::MqDeadline {
             for key in MQ_DEADLINE {
                 match told(&format!("queue/iosched/{key}")) {
@@ -110,7 +139,33 @@ impl Settings {
                 }
             }
         }
+        if scheduler == Kind::Kyber {
+            for key in KYBER {
+                if let Some(text) = told(&format!("queue/iosched/{key}")) {
+                    s.set_kyber(key, whole(key, text.trim())?)?;
+                }
+            }
+        }
         Ok(s)
+    }
+
+    /// How many tasks that wait for a tag are woken at a time.
+    pub fn wake_batch(&self) -> u32 {
+        match self.scheduler {
+            Kind::None => wake_batch(self.nr_requests),
+            // `dd_depth_updated`: somebody may be limited to one.
+            Kind::MqDeadline => wake_batch(1),
+            Kind::Kyber => wake_batch(self.nr_requests * ASYNC_PERCENT / 100),
+        }
+    }
+
+    /// How many tags may be in use for one to be taken: `dd_limit_depth`, `kyber_limit_depth`.
+    pub fn tags_for(&self, write: bool, sync: bool) -> u32 {
+        match self.scheduler {
+            Kind::MqDeadline if write || !sync => self.deadline.async_depth.unwrap_or(u32::MAX).max(1),
+            Kind::Kyber if !sync => (self.nr_requests * ASYNC_PERCENT / 100).max(1),
+            _ => u32::MAX,
+        }
     }
 
     /// These settings with changes, `(name, value)` in any order.
@@ -124,7 +179,7 @@ impl Settings {
             seen.push(key);
             if key == "scheduler" && kind(value)? != s.scheduler {
                 s.scheduler = kind(value)?;
-                s.deadline = Tunables::default();
+                (s.deadline, s.kyber) = (Tunables::default(), Targets::default());
                 // `blk_mq_init_sched`, and `elevator_disable` the other way.
                 s.nr_requests = match s.scheduler {
                     Kind::None => s.queue_depth,
@@ -158,6 +213,8 @@ impl Settings {
                     ));
                 }
                 self.nr_requests = n as u32;
+                // `dd_depth_updated`.
+                self.deadline.async_depth = None;
             }
             "queue_depth" => {
                 let n = whole(key, value)?;
@@ -166,10 +223,38 @@ impl Settings {
                 }
                 self.queue_depth = n as u32;
             }
-            "wbt_lat_usec" | "max_sectors_kb" | "read_ahead_kb" | "rq_affinity" | "nomerges" => {
+            "max_sectors_kb" => {
+                let n = whole(key, value)?;
+                if n < SMALLEST_KB {
+                    return Err(format!("{key}={n}: the kernel takes no less than a page, {SMALLEST_KB}"));
+                }
+                if n * 1024 > u64::from(self.largest) {
+                    return Err(format!(
+                        "{key}={n}: more than the recorded {}: how large requests would be then was not recorded",
+                        self.largest / 1024
+                    ));
+                }
+                self.largest = (n * 1024) as u32;
+            }
+            "wbt_lat_usec" => return Err(WBT.into()),
+            "read_ahead_kb" => {
                 return Err(format!(
-                    "{key} is not modelled: what it changes cannot be predicted from a recording"
+                    "{key} is not modelled: it changes what is read, and which of it was of use is not recorded"
                 ));
+            }
+            "rq_affinity" | "nomerges" | "io_poll" | "io_poll_delay" => {
+                return Err(format!(
+                    "{key} is not modelled: it changes the processors' time, and only the device's is modelled"
+                ));
+            }
+            key if KYBER.contains(&key) => {
+                if self.scheduler != Kind::Kyber {
+                    return Err(format!(
+                        "{key} is a setting of kyber, and the scheduler is {} (with --set scheduler=kyber it would exist)",
+                        self.scheduler.name()
+                    ));
+                }
+                self.set_kyber(key, whole(key, value)?)?;
             }
             key if MQ_DEADLINE.contains(&key) => {
                 if self.scheduler != Kind::MqDeadline {
@@ -181,10 +266,19 @@ impl Settings {
                 self.set_deadline(key, whole(key, value)?)?;
             }
             _ => {
-                let all: Vec<&str> = QUEUE.into_iter().chain(MQ_DEADLINE).collect();
+                let all: Vec<&str> = QUEUE.into_iter().chain(MQ_DEADLINE).chain(KYBER).collect();
                 return Err(format!("no setting is called {key}: known are {}", all.join(", ")));
             }
         }
+        Ok(())
+    }
+
+    fn set_kyber(&mut self, key: &str, n: u64) -> Result<(), Refusal> {
+        if n == 0 {
+            return Err(format!("{key}=0: the kernel takes 1 and more"));
+        }
+        let target = if key == "read_lat_nsec" { &mut self.kyber.read } else { &mut self.kyber.write };
+        *target = n;
         Ok(())
     }
 
@@ -247,7 +341,7 @@ mod tests {
 
     fn set(changes: &[(&str, &str)]) -> Result<Settings, Refusal> {
         let changes: Vec<_> = changes.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
-        Settings::recorded(told, 10, false)?.with(&changes)
+        Settings::recorded(told, 10, false, false)?.with(&changes)
     }
 
     #[test]
@@ -256,7 +350,10 @@ mod tests {
         let none = set(&[("nr_requests", "64"), ("scheduler", "none")]).unwrap();
         assert_eq!((none.scheduler, none.nr_requests), (Kind::None, 64));
         assert_eq!(set(&[("scheduler", "none")]).unwrap().nr_requests, 128);
-        assert_eq!(Settings::recorded(told, 4, true).unwrap().queue_depth, 4);
+        let fewer = set(&[("async_depth", "8"), ("nr_requests", "64")]).unwrap();
+        assert_eq!((fewer.tags_for(true, true), fewer.tags_for(false, true)), (8, u32::MAX));
+        assert_eq!(fewer.with(&[("nr_requests".into(), "16".into())]).unwrap().deadline.async_depth, None);
+        assert_eq!(Settings::recorded(told, 4, true, false).unwrap().queue_depth, 4);
     }
 
     #[test]
@@ -271,12 +368,16 @@ mod tests {
             (&[("scheduler", "cfq")], "no scheduler"),
             (&[("scheduler", "bfq")], "not modelled"),
             (&[("scheduler", "none"), ("nr_requests", "256")], "128 tags"),
-            (&[("max_sectors_kb", "64")], "not modelled"),
+            (&[("max_sectors_kb", "2")], "no less than a page"),
+            (&[("max_sectors_kb", "4096")], "more than the recorded 1280"),
+            (&[("wbt_lat_usec", "2000")], "known to the kernel alone"),
+            (&[("read_lat_nsec", "1000000")], "setting of kyber"),
+            (&[("scheduler", "kyber"), ("read_lat_nsec", "0")], "1 and more"),
         ] {
             let why = set(changes).unwrap_err();
             assert!(why.contains(word), "{changes:?}: {why}");
         }
-        let unknown = Settings::recorded(|_| None, 1, false).unwrap_err();
+        let unknown = Settings::recorded(|_| None, 1, false, false).unwrap_err();
         assert!(unknown.contains("not known"), "{unknown}");
     }
 }

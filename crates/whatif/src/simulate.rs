@@ -7,88 +7,35 @@
 //! **Invariant**: what is queued is completed once, or still in flight at the end.
 
 use crate::device::{Device, Model, Op};
+pub use crate::done::{Done, Work};
+use crate::flight::{queued, Flight, State, Step};
 use crate::load::{Item, Kind as Pace, Load, Wait};
+use crate::merge::Waiting;
 use crate::sched::deadline::Deadline;
 use crate::sched::kyber::Kyber;
 use crate::sched::none::Fifo;
-use crate::sched::{Queued, Scheduler};
+use crate::sched::Scheduler;
 use crate::settings::{Kind, Settings};
 use crate::tags::Tags;
-use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-
-/// A request that was completed. Times in nanoseconds from the beginning.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Done {
-    /// [`life::Class::index`].
-    pub class: u8,
-    /// When it was queued.
-    pub queued: u64,
-    /// When it was in the scheduler.
-    pub inserted: u64,
-    /// When it went to the device.
-    pub issued: u64,
-    /// When its data was done.
-    pub data: u64,
-    /// When all was done.
-    pub completed: u64,
-    /// How much.
-    pub bytes: u32,
-    /// Which stream and item it was.
-    pub from: (u32, u32),
-    /// Whether it joined another one that waited in the scheduler.
-    pub joined: bool,
-}
-
-/// Whether a run lasts as long as the recording did, or does what the recording did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Work {
-    /// As long: streams that are through begin again if they went on to the end. What benchmarks with a runtime and services do.
-    #[default]
-    Time,
-    /// As much: however long that takes, up to [`LONGEST`] times as long.
-    Amount,
-}
 
 /// A run with fixed work is cut off after so many times the recorded time.
 const LONGEST: u64 = 20;
 
-/// The largest request that joins make (`BLK_DEF_MAX_SECTORS_CAP` of include/linux/blkdev.h, 1280 KiB, in most kernels).
-const LARGEST: u32 = 1280 << 10;
+/// Nanoseconds from being woken to running: a task that sleeps for a tag is not there when one is freed. An idle processor
+/// takes about as long (`iowhy explain` shows it as waiting for a CPU); a busy one longer.
+const WAKES: u64 = 20_000;
+
+/// And after so many times the recorded I/Os.
+const FASTEST: usize = 20;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
     Arrive(u32),
+    Got(u32),
     Served(u32),
     Turn,
-}
-
-#[derive(Clone, Copy, Default, PartialEq)]
-enum Step {
-    #[default]
-    Pre,
-    Data,
-    Post,
-}
-
-#[derive(Clone, Default)]
-struct Flight {
-    done: Done,
-    item: Option<Item>,
-    step: Step,
-    /// Others that joined it.
-    joined: Vec<Done>,
-}
-
-#[derive(Default)]
-struct State {
-    next: usize,
-    in_flight: u32,
-    last: u64,
-    turns: u64,
-    blocked: bool,
-    scheduled: bool,
 }
 
 /// A load under settings on a device.
@@ -97,23 +44,26 @@ pub struct Simulation<'a> {
     settings: &'a Settings,
     work: Work,
     end: u64,
+    /// I/Os at which it is cut off: no setting makes a device so much faster, but a device that is tried may be.
+    most: usize,
     now: u64,
     sequence: u64,
     events: BinaryHeap<Reverse<(u64, u64, What)>>,
     streams: Vec<State>,
     tags: Tags,
-    limit: u32,
     flights: Vec<Flight>,
     free: Vec<u32>,
     scheduler: Box<dyn Scheduler>,
     /// Flushes and requests after a flush: they go first.
     direct: VecDeque<u32>,
+    /// Out of the scheduler, and not yet in the device.
+    in_hand: Option<u32>,
     in_device: u32,
     device: Device<'a>,
     turn_at: u64,
-    /// Requests that wait in the scheduler, by end and by start: what may join them.
-    ends: FxHashMap<u64, u32>,
-    starts: FxHashMap<u64, u32>,
+    waiting: Waiting,
+    /// The largest request that joins make, in bytes.
+    largest: u32,
     out: Vec<Done>,
     /// Who was given a tag just now; kept for its room.
     woken: Vec<u32>,
@@ -131,9 +81,8 @@ impl<'a> Simulation<'a> {
         let scheduler: Box<dyn Scheduler> = match settings.scheduler {
             Kind::None => Box::new(Fifo::default()),
             Kind::MqDeadline => Box::new(Deadline::new(settings.deadline)),
-            Kind::Kyber => Box::new(Kyber::default()),
+            Kind::Kyber => Box::new(Kyber::new(settings.kyber)),
         };
-        let limit = settings.deadline.async_depth.filter(|_| settings.scheduler == Kind::MqDeadline);
         let end = match work {
             Work::Time => load.span,
             Work::Amount => load.span.saturating_mul(LONGEST),
@@ -143,21 +92,22 @@ impl<'a> Simulation<'a> {
             settings,
             work,
             end,
+            most: load.len().saturating_mul(FASTEST),
             now: 0,
             sequence: 0,
             events: BinaryHeap::new(),
             streams: load.streams.iter().map(|_| State::default()).collect(),
-            tags: Tags::new(settings.nr_requests),
-            limit: limit.unwrap_or(u32::MAX).max(1),
+            tags: Tags::new(settings.nr_requests, settings.wake_batch()),
             flights: Vec::new(),
             free: Vec::new(),
             scheduler,
             direct: VecDeque::new(),
+            in_hand: None,
             in_device: 0,
             device: Device::new(model, seed),
             turn_at: u64::MAX,
-            ends: FxHashMap::default(),
-            starts: FxHashMap::default(),
+            waiting: Waiting::default(),
+            largest: settings.largest,
             out: Vec::with_capacity(load.len()),
             woken: Vec::new(),
         }
@@ -176,17 +126,20 @@ impl<'a> Simulation<'a> {
             }
         }
         while let Some(Reverse((time, _, what))) = self.events.pop() {
-            if time > self.end {
+            if time > self.end || self.out.len() > self.most {
                 break;
             }
             self.now = time;
             match what {
                 What::Arrive(stream) => self.arrive(stream),
+                What::Got(slot) => self.got(slot),
                 What::Served(slot) => self.served(slot),
-                What::Turn => {
+                What::Turn if time == self.turn_at => {
                     self.turn_at = u64::MAX;
                     self.turns();
                 }
+                // An earlier turn was asked for since.
+                What::Turn => {}
             }
         }
     }
@@ -217,8 +170,7 @@ impl<'a> Simulation<'a> {
         flight.item = Some(item);
         flight.step = Step::Data;
         flight.joined.clear();
-        // dd_limit_depth: synchronous reads may use all tags.
-        let limit = if item.sync && !item.write { u32::MAX } else { self.limit };
+        let limit = self.settings.tags_for(item.write, item.sync);
         if self.tags.take(limit) {
             self.got(slot);
         } else {
@@ -226,19 +178,17 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// `blk_mq_sched_try_merge`: joins a request that waits and ends where this begins, or begins where this ends.
+    /// Joins a request that waits, if one ends where this begins, or begins where this ends.
     fn join(&mut self, item: &Item, done: Done) -> bool {
-        if self.ends.is_empty() || item.bytes == 0 || item.preflush || item.postflush {
+        if self.waiting.is_empty() || item.bytes == 0 || item.preflush || item.postflush {
             return false;
         }
-        let end = item.sector + u64::from(item.bytes / 512);
-        let back = self.ends.get(&item.sector).copied().map(|slot| (slot, false));
-        let front = || self.starts.get(&end).copied().map(|slot| (slot, true));
-        let front = || if self.settings.deadline.front_merges { front() } else { None };
-        let Some((slot, at_front)) = back.or_else(front) else { return false };
+        let Some((slot, at_front)) = self.waiting.beside(item, self.settings.deadline.front_merges) else {
+            return false;
+        };
         let flight = &mut self.flights[slot as usize];
         let Some(into) = flight.item.as_mut() else { return false };
-        if into.write != item.write || into.bytes.saturating_add(item.bytes) > LARGEST {
+        if into.write != item.write || into.bytes.saturating_add(item.bytes) > self.largest {
             return false;
         }
         let old = *into;
@@ -248,22 +198,12 @@ impl<'a> Simulation<'a> {
         }
         let now = *into;
         flight.joined.push(Done { inserted: self.now, joined: true, ..done });
-        self.forget(&old);
-        self.remember(&now, slot);
+        self.waiting.forget(&old);
+        self.waiting.remember(&now, slot);
         if at_front {
             self.scheduler.moved(queued(slot, &now), old.sector);
         }
         true
-    }
-
-    fn remember(&mut self, item: &Item, slot: u32) {
-        self.ends.insert(item.sector + u64::from(item.bytes / 512), slot);
-        self.starts.insert(item.sector, slot);
-    }
-
-    fn forget(&mut self, item: &Item) {
-        self.ends.remove(&(item.sector + u64::from(item.bytes / 512)));
-        self.starts.remove(&item.sector);
     }
 
     /// It has its tag: into the scheduler, or a flush first.
@@ -277,7 +217,7 @@ impl<'a> Simulation<'a> {
         } else {
             self.scheduler.insert(self.now, queued(slot, &item));
             if self.settings.scheduler == Kind::MqDeadline && item.bytes > 0 {
-                self.remember(&item, slot);
+                self.waiting.remember(&item, slot);
             }
         }
         let stream = flight_stream(&self.flights, slot);
@@ -318,22 +258,24 @@ impl<'a> Simulation<'a> {
 
     fn dispatch(&mut self) {
         while self.in_device < self.settings.queue_depth {
-            let slot = match self.direct.pop_front() {
-                Some(slot) => slot,
-                None => match self.scheduler.dispatch(self.now) {
-                    Some(slot) => {
-                        if let Some(item) = self.flights[slot as usize].item {
-                            if !self.ends.is_empty() {
-                                self.forget(&item);
-                            }
-                        }
-                        slot
-                    }
-                    None => return,
-                },
-            };
+            let next = self.direct.pop_front().or_else(|| self.in_hand.take());
+            let Some(slot) = next.or_else(|| self.chosen()) else { return };
             self.issue(slot);
         }
+        // `__blk_mq_do_dispatch_sched` stops at the first request that gets no tag of the device, and that one has left the
+        // scheduler: it is the next, whoever comes meanwhile.
+        if self.settings.chooses_ahead && self.in_hand.is_none() {
+            self.in_hand = self.chosen();
+        }
+    }
+
+    /// Leaves the scheduler: nobody joins it any more.
+    fn chosen(&mut self) -> Option<u32> {
+        let slot = self.scheduler.dispatch(self.now)?;
+        if let Some(item) = self.flights[slot as usize].item.filter(|_| !self.waiting.is_empty()) {
+            self.waiting.forget(&item);
+        }
+        Some(slot)
     }
 
     fn issue(&mut self, slot: u32) {
@@ -377,7 +319,9 @@ impl<'a> Simulation<'a> {
             }
             Step::Data => {
                 flight.done.data = self.now;
-                self.scheduler.completed(item.write);
+                let (total, device) =
+                    (self.now - flight.done.inserted, self.now.saturating_sub(flight.done.issued));
+                self.scheduler.completed(self.now, queued(slot, &item), total, device);
                 if item.postflush {
                     let flight = &mut self.flights[slot as usize];
                     flight.step = Step::Post;
@@ -394,7 +338,7 @@ impl<'a> Simulation<'a> {
 
     fn complete(&mut self, slot: u32) {
         let flight = &mut self.flights[slot as usize];
-        flight.item = None;
+        let limit = flight.item.take().map_or(u32::MAX, |i| self.settings.tags_for(i.write, i.sync));
         flight.done.completed = self.now;
         let done = flight.done;
         self.out.push(done);
@@ -404,16 +348,17 @@ impl<'a> Simulation<'a> {
             let Done { issued, data, completed, .. } = done;
             self.out.push(Done { issued, data, completed, ..*j });
         }
+        // Who was given a tag has yet to run: the place in the device goes to somebody who is in the scheduler.
         let mut woken = std::mem::take(&mut self.woken);
-        self.tags.give(|slot| woken.push(slot));
+        self.tags.give(limit, |slot| woken.push(slot));
+        for slot in woken.drain(..) {
+            self.at(self.now + WAKES, What::Got(slot));
+        }
+        self.woken = woken;
         self.left(done.from.0);
         for j in &joined {
             self.left(j.from.0);
         }
-        for slot in woken.drain(..) {
-            self.got(slot);
-        }
-        self.woken = woken;
     }
 
     /// One less of a stream is in flight.
@@ -428,8 +373,4 @@ impl<'a> Simulation<'a> {
 
 fn flight_stream(flights: &[Flight], slot: u32) -> u32 {
     flights[slot as usize].done.from.0
-}
-
-fn queued(slot: u32, item: &Item) -> Queued {
-    Queued { slot, sector: item.sector, write: item.write, sync: item.sync, priority: 1 }
 }

@@ -6,6 +6,7 @@ use trace::{Bytes, Nanos, Sector, Tid};
 use whatif::arrival::{Arrival, Recorded};
 use whatif::device::{Arbitration, Cost, Model};
 use whatif::load::{infer, Item, Kind, Load, Stream, Wait};
+use whatif::sched::kyber::Targets;
 use whatif::sched::Tunables;
 use whatif::settings::{Kind as Scheduler, Settings};
 use whatif::simulate::{simulate, Done, Work};
@@ -27,7 +28,15 @@ fn item(wait: Wait, gap: u64, sector: u64, write: bool) -> Item {
 }
 
 fn stream(kind: Kind, items: Vec<Item>) -> Stream {
-    Stream { name: "test".into(), kind, first: 0, items, goes_on: true, support: String::new() }
+    Stream {
+        name: "test".into(),
+        kind,
+        first: 0,
+        items,
+        goes_on: true,
+        waits_for_tags: false,
+        support: String::new(),
+    }
 }
 
 fn disk(hold: u64) -> Model {
@@ -43,7 +52,16 @@ fn disk(hold: u64) -> Model {
 }
 
 fn settings(scheduler: Scheduler, nr_requests: u32, queue_depth: u32) -> Settings {
-    Settings { scheduler, deadline: Tunables::default(), nr_requests, queue_depth }
+    let (deadline, kyber) = (Tunables::default(), Targets::default());
+    Settings {
+        scheduler,
+        deadline,
+        kyber,
+        nr_requests,
+        queue_depth,
+        chooses_ahead: false,
+        largest: 1280 << 10,
+    }
 }
 
 fn times(done: &[Done]) -> Vec<(u64, u64)> {
@@ -139,6 +157,25 @@ fn reads_pass_writes_by_in_mq_deadline_and_not_without() {
     let mut short = settings(Scheduler::MqDeadline, 8, 1);
     short.deadline.fifo_batch = 1;
     assert_eq!(read(&short), 2, "after the one in the device");
+}
+
+/// Two writes when the device is full of one: the second has been chosen before the read comes, where it was chosen ahead.
+#[test]
+fn who_was_chosen_ahead_goes_before_who_comes_later() {
+    let writes = (0..3).map(|i| item(Wait::Got, 0, 1000 + i * 80, true)).collect();
+    let mut streams =
+        vec![stream(Kind::Open, writes), stream(Kind::Open, vec![item(Wait::Got, 0, 8, false)])];
+    streams[1].first = MS / 2;
+    let load = Load { streams, span: 100 * MS, overhead: 0 };
+    let mut s = settings(Scheduler::MqDeadline, 8, 1);
+    s.deadline.fifo_batch = 1;
+    let read = |s: &Settings| {
+        let done = simulate(&load, s, &disk(MS), Work::Amount, 1);
+        done.iter().find(|d| d.class == 0).unwrap().completed / MS
+    };
+    assert_eq!(read(&s), 2);
+    s.chooses_ahead = true;
+    assert_eq!(read(&s), 3);
 }
 
 #[test]

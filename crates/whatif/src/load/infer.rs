@@ -35,6 +35,9 @@ const SOONER: f64 = 0.2;
 /// The part of the recording at its end in which a stream that goes on may be quiet: benchmarks end their jobs one by one.
 const QUIET: f64 = 0.05;
 
+/// More than this between being queued and having a tag is waiting for one.
+const TAG_WAIT: u64 = 1_000_000;
+
 /// The streams of a recording.
 pub fn infer(recorded: &Recorded) -> Load {
     let arrivals = &recorded.arrivals;
@@ -47,13 +50,12 @@ pub fn infer(recorded: &Recorded) -> Load {
         groups.entry(key).or_default().push(a);
     }
     let streams = chained(groups).iter().map(|(flusher, of)| stream(of, *flusher, began, last)).collect();
-    let waits: Vec<f64> =
-        arrivals.iter().map(|a| a.inserted.unwrap_or(a.issued).since(a.queued).0 as f64).collect();
     // What the kernel takes when nothing is to be waited for: half of the lower half.
-    let mut sorted = waits;
-    sorted.sort_by(f64::total_cmp);
-    let overhead = sorted.get(sorted.len() / 4).copied().unwrap_or(0.0) as u64;
-    Load { streams, span: last - began, overhead: overhead.min(MOST_OVERHEAD) }
+    let mut waits: Vec<u64> =
+        arrivals.iter().map(|a| a.inserted.unwrap_or(a.issued).since(a.queued).0).collect();
+    waits.sort_unstable();
+    let overhead = waits.get(waits.len() / 4).copied().unwrap_or(0).min(MOST_OVERHEAD);
+    Load { streams, span: last - began, overhead }
 }
 
 /// More than this is waiting.
@@ -222,7 +224,9 @@ fn stream(of: &[&Arrival], flusher: bool, began: u64, ended: u64) -> Stream {
     if n >= FEWEST && !goes_on {
         support += "; ended before the recording did";
     }
-    Stream { name, kind, first, items: items(of, &found, kind), goes_on, support }
+    let one_at_a_time = matches!(kind, Kind::Closed { depth: 1 } | Kind::Paced { .. });
+    let waits_for_tags = !one_at_a_time && of.iter().any(|a| a.got.since(a.queued).0 > TAG_WAIT);
+    Stream { name, kind, first, items: items(of, &found, kind), goes_on, waits_for_tags, support }
 }
 
 /// Whether a stream was not quiet for longer at the end than it was before, or than [`QUIET`].

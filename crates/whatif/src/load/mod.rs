@@ -9,6 +9,7 @@
 
 mod infer;
 mod pace;
+mod split;
 
 pub use infer::infer;
 pub(crate) use pace::median;
@@ -47,6 +48,13 @@ pub struct Item {
     pub postflush: bool,
 }
 
+impl Item {
+    /// Where it ends, in sectors.
+    pub fn end(&self) -> u64 {
+        self.sector + u64::from(self.bytes / 512)
+    }
+}
+
 /// How a stream goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -83,6 +91,8 @@ pub struct Stream {
     /// Whether it still went on when the recording ended: if it is through earlier, it begins again. A task that read one
     /// block does not read it again and again.
     pub goes_on: bool,
+    /// Whether it waited for tags with others of its own in flight: how many it would have with more tags is not known.
+    pub waits_for_tags: bool,
     /// What speaks for the kind, in words.
     pub support: String,
 }

@@ -1,32 +1,150 @@
-//! kyber with fixed depths: block/kyber-iosched.c of Linux 6.18 without its controller.
+//! kyber: block/kyber-iosched.c of Linux 6.18.
 //!
-//! Requests wait in a row for each domain (read, write, discard, other), and each domain has tokens: as many requests as
-//! may be in the device. `kyber_dispatch_request` takes batches of a domain in turn (`kyber_batch_size`: 16 reads, 8
-//! writes), and goes on to the next domain when the row is empty or tokens are out. The controller changes depths ten
-//! times a second by histograms of latency; here they stay at the beginning (`kyber_depth`: 256 reads, 128 writes): as
-//! long as latencies are below the targets, so do the kernel's. Where the model cannot know better, prediction is
-//! refused: see [`crate::settings`].
+//! Requests wait in a row for each domain (here: reads and writes), and each domain has tokens: as many requests as may be
+//! in the device, 256 and 128 to begin with. Batches of a domain take turns (16 reads, 8 writes); a domain whose row is
+//! empty or whose tokens are out is passed over.
+//!
+//! **The controller** ([`Control`]) looks at histograms of latency, in quarters of the target, a tenth of a second after a
+//! completion. The device is congested if a tenth of the requests of a domain took longer in it than the target. If so,
+//! each domain's tokens are scaled by its p99 of all its time against the target, so that who is better off than its
+//! target gives tokens up; else only who is worse off than its target gets more. A percentile counts from 500 requests on,
+//! or after a second.
+//!
+//! **Invariant**: a domain has 1 to as many tokens as it began with. Requests that wait in per-CPU rows may join each other in
+//! the kernel; here they do not.
 
 use super::{Queued, Scheduler, Slot};
+use serde::Serialize;
 use std::collections::VecDeque;
 
 /// `kyber_batch_size` for reads and writes.
 const BATCH: [u32; 2] = [16, 8];
 /// `kyber_depth` for reads and writes.
 const DEPTH: [u32; 2] = [256, 128];
+/// `KYBER_LATENCY_SHIFT`, `KYBER_GOOD_BUCKETS`, `KYBER_LATENCY_BUCKETS`: quarters of the target, up to twice the target.
+const SHIFT: u32 = 2;
+const GOOD: usize = 1 << SHIFT;
+const BUCKETS: usize = 2 << SHIFT;
+/// `HZ / 10` after a completion the controller looks.
+const LOOKS: u64 = 100_000_000;
+/// So many samples are enough (`calculate_percentile`), or so long a wait for them.
+const ENOUGH: u32 = 500;
+const PATIENCE: u64 = 1_000_000_000;
 
-/// The state (`struct kyber_hctx_data`).
+/// What latencies are aimed at, in nanoseconds (`read_lat_nsec`, `write_lat_nsec`; `kyber_latency_targets`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Targets {
+    /// Of reads.
+    pub read: u64,
+    /// Of writes.
+    pub write: u64,
+}
+
+impl Default for Targets {
+    fn default() -> Targets {
+        Targets { read: 2_000_000, write: 10_000_000 }
+    }
+}
+
+/// Latencies of a domain since they were last enough, by quarters of the target.
 #[derive(Default)]
+struct Histogram {
+    buckets: [u32; BUCKETS],
+}
+
+impl Histogram {
+    fn add(&mut self, latency: u64, target: u64) {
+        let bucket = latency.saturating_sub(1) / (target >> SHIFT).max(1);
+        self.buckets[(bucket as usize).min(BUCKETS - 1)] += 1;
+    }
+
+    /// The bucket that holds a percentile, and the histogram is empty again; `None` until there are enough.
+    fn percentile(&mut self, percent: u32, now: u64, deadline: &mut Option<u64>) -> Option<usize> {
+        let samples: u32 = self.buckets.iter().sum();
+        if samples == 0 {
+            return None;
+        }
+        let until = *deadline.get_or_insert(now + PATIENCE);
+        if samples < ENOUGH && now < until {
+            return None;
+        }
+        *deadline = None;
+        let mut left = (samples * percent).div_ceil(100);
+        let mut found = BUCKETS - 1;
+        for (i, n) in self.buckets.iter().enumerate().take(BUCKETS - 1) {
+            if *n >= left {
+                found = i;
+                break;
+            }
+            left -= n;
+        }
+        self.buckets = [0; BUCKETS];
+        Some(found)
+    }
+}
+
+/// The controller (`kyber_timer_fn`).
+struct Control {
+    targets: [u64; 2],
+    depth: [u32; 2],
+    in_device: [Histogram; 2],
+    total: [Histogram; 2],
+    deadline: [Option<u64>; 2],
+    /// `domain_p99`: told in an earlier look, and not used yet.
+    kept: [Option<usize>; 2],
+    looks_at: Option<u64>,
+}
+
+impl Control {
+    fn look(&mut self, now: u64) {
+        let mut congested = false;
+        for d in 0..2 {
+            let p90 = self.in_device[d].percentile(90, now, &mut self.deadline[d]);
+            congested |= p90.is_some_and(|p| p >= GOOD);
+        }
+        for (d, begun) in DEPTH.iter().enumerate() {
+            let mut p99 = self.total[d].percentile(99, now, &mut self.deadline[d]);
+            if congested {
+                p99 = p99.or(self.kept[d]);
+                self.kept[d] = None;
+            } else if p99.is_some() {
+                self.kept[d] = p99;
+            }
+            let Some(p99) = p99 else { continue };
+            if congested || p99 >= GOOD {
+                let depth = (self.depth[d] * (p99 as u32 + 1)) >> SHIFT;
+                self.depth[d] = depth.clamp(1, *begun);
+            }
+        }
+    }
+}
+
+/// The state (`struct kyber_hctx_data`, `struct kyber_queue_data`).
 pub struct Kyber {
     rows: [VecDeque<Slot>; 2],
     in_device: [u32; 2],
     domain: usize,
     batching: u32,
+    control: Control,
 }
 
 impl Kyber {
+    /// An empty one.
+    pub fn new(targets: Targets) -> Kyber {
+        let control = Control {
+            targets: [targets.read, targets.write],
+            depth: DEPTH,
+            in_device: Default::default(),
+            total: Default::default(),
+            deadline: [None; 2],
+            kept: [None; 2],
+            looks_at: None,
+        };
+        Kyber { rows: Default::default(), in_device: [0; 2], domain: 0, batching: 0, control }
+    }
+
     fn from(&mut self, domain: usize) -> Option<Slot> {
-        if self.in_device[domain] >= DEPTH[domain] {
+        if self.in_device[domain] >= self.control.depth[domain] {
             return None;
         }
         let slot = self.rows[domain].pop_front()?;
@@ -57,9 +175,17 @@ impl Scheduler for Kyber {
         None
     }
 
-    fn completed(&mut self, write: bool) {
-        let n = &mut self.in_device[write as usize];
-        *n = n.saturating_sub(1);
+    fn completed(&mut self, now: u64, request: Queued, total: u64, device: u64) {
+        let (d, control) = (request.write as usize, &mut self.control);
+        self.in_device[d] = self.in_device[d].saturating_sub(1);
+        // The timer fires when somebody next looks: completions are never far apart while anybody waits.
+        if control.looks_at.is_some_and(|at| now >= at) {
+            control.looks_at = None;
+            control.look(now);
+        }
+        control.in_device[d].add(device, control.targets[d]);
+        control.total[d].add(total, control.targets[d]);
+        control.looks_at.get_or_insert(now + LOOKS);
     }
 }
 
@@ -67,9 +193,49 @@ impl Scheduler for Kyber {
 mod tests {
     use super::*;
 
+    const MS: u64 = 1_000_000;
+
+    fn write(slot: Slot) -> Queued {
+        Queued { slot, sector: 0, write: true, sync: false, priority: 1 }
+    }
+
+    /// Reads take 3 ms of 2 (bucket 5), 3 ms of it in the device: congested. Writes take 4 ms of 10 (bucket 1). After 600 of
+    /// each: reads keep their 256 (256 * 6 / 4, no more than they began with), writes get 128 * 2 / 4 = 64, then 32.
+    #[test]
+    fn who_is_better_off_than_its_target_gives_tokens_up() {
+        let mut k = Kyber::new(Targets::default());
+        let mut at = 0;
+        for round in [64, 32] {
+            for slot in 0..1200 {
+                at += 90_000;
+                let (write, took) = if slot % 2 == 0 { (false, 3 * MS) } else { (true, 4 * MS) };
+                k.completed(at, Queued { write, ..self::write(slot) }, took, took);
+            }
+            assert_eq!(k.control.depth, [256, round]);
+        }
+        // Then the device answers fast. What was not looked at yet counts once more; after that nobody gives anything up, and
+        // who has too little gets no more.
+        for slot in 0..2400 {
+            at += 90_000;
+            k.completed(at, Queued { write: slot % 2 == 1, ..write(slot) }, MS, MS);
+        }
+        assert_eq!(k.control.depth, [256, 16]);
+    }
+
+    #[test]
+    fn few_samples_are_waited_for() {
+        let (mut h, mut deadline) = (Histogram::default(), None);
+        (0..99).for_each(|_| h.add(MS, 2 * MS));
+        h.add(5 * MS, 2 * MS);
+        assert_eq!(h.percentile(99, 0, &mut deadline), None);
+        assert_eq!(h.percentile(99, PATIENCE - 1, &mut deadline), None);
+        assert_eq!(h.percentile(99, PATIENCE, &mut deadline), Some(1));
+        assert_eq!(h.percentile(99, PATIENCE, &mut deadline), None);
+    }
+
     #[test]
     fn batches_take_turns() {
-        let mut k = Kyber::default();
+        let mut k = Kyber::new(Targets::default());
         for slot in 0..40 {
             k.insert(0, Queued { slot, sector: 0, write: slot >= 20, sync: true, priority: 1 });
         }
@@ -86,12 +252,12 @@ mod tests {
 
     #[test]
     fn no_more_writes_than_tokens() {
-        let mut k = Kyber::default();
+        let mut k = Kyber::new(Targets::default());
         for slot in 0..200 {
             k.insert(0, Queued { slot, sector: 0, write: true, sync: false, priority: 1 });
         }
         assert_eq!(std::iter::from_fn(|| k.dispatch(0)).count(), 128);
-        k.completed(true);
+        k.completed(0, write(0), 1, 1);
         assert!(k.dispatch(0).is_some() && k.dispatch(0).is_none());
     }
 }

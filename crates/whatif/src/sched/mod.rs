@@ -32,8 +32,8 @@ pub trait Scheduler {
     fn dispatch(&mut self, now: u64) -> Option<Slot>;
     /// A request that waits here has grown at its front, from sector `from`.
     fn moved(&mut self, _request: Queued, _from: u64) {}
-    /// A request left the device.
-    fn completed(&mut self, _write: bool) {}
+    /// A request left the device, after so long since it entered, and so long in the device.
+    fn completed(&mut self, _now: u64, _request: Queued, _total: u64, _device: u64) {}
 }
 
 /// mq-deadline's settings; times in nanoseconds. The defaults are the kernel's (top of block/mq-deadline.c).

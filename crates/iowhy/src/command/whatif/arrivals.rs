@@ -9,9 +9,9 @@ use life::Lives;
 use std::path::Path;
 use trace::{Action, Batch, DevId, Event, Nanos};
 use whatif::arrival::{Gather, Recorded};
-use whatif::fit::most_in_device;
-use whatif::predict::held_back;
+use whatif::crowd::most_in_device;
 use whatif::settings::{Refusal, Settings, MQ_DEADLINE};
+use whatif::usable::{held_back, throttled};
 
 /// Of all devices.
 pub struct Arrivals {
@@ -86,7 +86,9 @@ impl Arrivals {
     pub fn settings(&self, asked: &Asked, was: &[(String, String)]) -> Result<Settings, Refusal> {
         let device = self.system.device(&asked.name);
         let (most, held) = (most_in_device(&asked.recorded), held_back(&asked.recorded));
-        Settings::recorded(|path: &str| told(device, was, path), most, held)
+        let told = |path: &str| told(device, was, path);
+        let tags = told("queue/nr_requests").and_then(|n| n.trim().parse().ok()).unwrap_or(u32::MAX);
+        Settings::recorded(told, most, held, throttled(&asked.recorded, tags))
     }
 }
 

@@ -30,9 +30,10 @@ pub struct WhatIf {
     /// A folder with a recording (iowhy record), NAME (for NAME.blktrace.0, .1, ...), or a file
     #[arg(value_name = "CAPTURE")]
     pub capture: PathBuf,
-    /// A setting as it would be, named as in sysfs: read_expire=200, scheduler=none; several are set together
-    #[arg(long, value_name = "NAME=VALUE", num_args = 1.., value_parser = assignment)]
-    pub set: Vec<(String, String)>,
+    /// A setting as it would be, named as in sysfs: read_expire=200, scheduler=none; several are set together, unless `or`
+    /// stands between them: fifo_batch=4 or scheduler=none
+    #[arg(long, value_name = "NAME=VALUE", num_args = 1.., value_parser = set_or)]
+    pub set: Vec<Word>,
     /// A setting as it was, where the recording does not tell: scheduler=mq-deadline
     #[arg(long, value_name = "NAME=VALUE", num_args = 1.., value_parser = assignment)]
     pub was: Vec<(String, String)>,
@@ -72,6 +73,15 @@ pub struct WhatIf {
     pub json: bool,
 }
 
+/// A word after --set.
+#[derive(Clone, Debug)]
+pub enum Word {
+    /// A setting.
+    Set(String, String),
+    /// What follows is asked for itself.
+    Or,
+}
+
 /// Values that a sweep tries.
 const SWEPT: usize = 8;
 
@@ -103,7 +113,12 @@ impl WhatIf {
             refused(why, "say how it was set: --was scheduler=mq-deadline nr_requests=256 ...")
         })?;
         // What is asked is tried before the device is fitted: that takes seconds.
-        let asked = settings.with(&self.set).map_err(|why| refused(why, "see iowhy whatif --help"))?;
+        let sets = self.alternatives()?;
+        let asked = sets
+            .iter()
+            .map(|set| settings.with(set))
+            .collect::<Result<Vec<_>, String>>()
+            .map_err(|why| refused(why, "see iowhy whatif --help"))?;
         let values = match &self.sweep {
             Some((key, from, to)) => swept(*from, *to)
                 .into_iter()
@@ -141,18 +156,51 @@ impl WhatIf {
         }
         if let Some(shown) = order {
             let shown = shown
-                .simulate(&lab, &asked)
+                .simulate(&lab, &asked[0])
                 .map_err(|why| refused(why, "no prediction can be made from this recording"))?;
             return match self.json {
-                true => print_json(&shown.to_json(name, &self.set)),
-                false => print(&shown.render(name, &self.set)),
+                true => print_json(&shown.to_json(name, &sets[0])),
+                false => print(&shown.render(name, &sets[0])),
             };
         }
-        let cells = lab.predict(&asked);
-        match self.json {
-            true => print_json(&screen::to_json(name, &self.set, &lab, &cells)),
-            false => print(&screen::render(name, &self.set, &lab, &cells)),
+        let told: Vec<Vec<Cell>> = asked.iter().map(|settings| lab.predict(settings)).collect();
+        let each = sets.iter().zip(&told);
+        if self.json {
+            let mut all: Vec<Json> =
+                each.map(|(set, cells)| screen::to_json(name, set, &lab, cells)).collect();
+            return match all.len() {
+                1 => print_json(&all.remove(0)),
+                _ => print_json(&json!({ "schema": "iowhy.whatif/1", "device": name, "alternatives": all })),
+            };
         }
+        let all: Vec<String> = each.map(|(set, cells)| screen::render(name, set, &lab, cells)).collect();
+        print(&all.join("\n"))
+    }
+
+    /// What is to be set, each alternative for itself.
+    fn alternatives(&self) -> Result<Vec<Vec<(String, String)>>, Failure> {
+        let mut all = vec![Vec::new()];
+        for word in &self.set {
+            match word {
+                Word::Set(key, value) => {
+                    all.last_mut().into_iter().for_each(|set| set.push((key.clone(), value.clone())))
+                }
+                Word::Or => all.push(Vec::new()),
+            }
+        }
+        if all.len() > 1 && all.iter().any(Vec::is_empty) {
+            return Err(refused(
+                "`or` stands between two settings".into(),
+                "as in --set fifo_batch=4 or scheduler=none",
+            ));
+        }
+        if all.len() > 1 && self.schedule.is_some() {
+            return Err(refused(
+                "--schedule shows one order".into(),
+                "set one alternative, or none for the order as it was",
+            ));
+        }
+        Ok(all)
     }
 }
 
@@ -170,6 +218,13 @@ fn assignment(text: &str) -> Result<(String, String), String> {
             Ok((key.trim().into(), value.trim().into()))
         }
         _ => Err("NAME=VALUE, as read_expire=200".into()),
+    }
+}
+
+fn set_or(text: &str) -> Result<Word, String> {
+    match text {
+        "or" => Ok(Word::Or),
+        text => assignment(text).map(|(key, value)| Word::Set(key, value)),
     }
 }
 

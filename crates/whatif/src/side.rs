@@ -1,0 +1,133 @@
+//! What the operations of one direction say of themselves: their sizes, and what they took with nobody beside them.
+
+use crate::arrival::Recorded;
+use crate::device::Cost;
+use crate::load::median;
+
+/// Operations that met nobody, for an answer to be read off.
+const ALONE: usize = 20;
+/// So many operations of a direction may have been answered faster than the device can: accidents of the clock.
+const TOO_FAST: usize = 5;
+/// And those that were fast may have been luckier than the device's middle by this factor.
+const LUCK: f64 = 1.15;
+/// A channel that is held for longer than this times its answer is that of a device behind a limit.
+const LIMITED: f64 = 1.5;
+/// The part of operations that must begin where the last one ended, and that must not.
+const IN_A_ROW: f64 = 0.05;
+
+/// What an operation takes alone: per operation, per byte, and what is left over.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// Per operation, in nanoseconds.
+    pub fixed: f64,
+    /// Per byte, in nanoseconds.
+    pub per_byte: f64,
+    /// What is left over, in rising order.
+    pub scatter: Vec<f32>,
+}
+
+/// What the operations of one direction say of themselves.
+#[derive(Clone, Debug, Default)]
+pub struct Side {
+    /// How many there are.
+    pub n: usize,
+    /// Their mean size in bytes.
+    pub mean: f64,
+    /// [`sizes_vary`].
+    pub varied: bool,
+    /// What they took with nobody beside them, if some had nobody.
+    pub alone: Option<Answer>,
+    /// What one in a hundred took less than, in nanoseconds.
+    pub shortest: f64,
+    /// What operations took at least, but for [`TOO_FAST`] of them.
+    pub least: f64,
+}
+
+impl Side {
+    /// Whether the device could have answered as fast as it did.
+    pub fn allows(&self, cost: &Cost) -> bool {
+        self.n == 0 || self.alone.is_some() || cost.answer + cost.answer_byte * self.mean <= LUCK * self.least
+    }
+
+    /// Whether operations are answered long before the next may begin.
+    pub fn is_limited(&self, cost: &Cost) -> bool {
+        let hold = cost.hold + cost.hold_byte * self.mean;
+        self.n > 0 && self.alone.is_none() && hold > LIMITED * (cost.answer + cost.answer_byte * self.mean)
+    }
+}
+
+/// Whether some operations began where the last one ended, and others did not: then it can be told what a seek costs.
+pub fn some_in_a_row(r: &Recorded) -> bool {
+    let mut order: Vec<_> = r.arrivals.iter().filter(|a| a.bytes.0 > 0 && !a.joined).collect();
+    order.sort_by_key(|a| a.issued);
+    let in_a_row = order.windows(2).filter(|w| w[0].start.0 + w[0].bytes.sectors() == w[1].start.0).count();
+    let part = in_a_row as f64 / order.len().max(1) as f64;
+    part > IN_A_ROW && part < 1.0 - IN_A_ROW
+}
+
+/// Whether there are small and large ones of a direction: the middle nine tenths differ by more than a factor of two.
+pub fn sizes_vary(r: &Recorded, write: bool) -> bool {
+    let of = r.arrivals.iter().filter(|a| a.is_write() == write && a.bytes.0 > 0 && !a.joined);
+    let mut sizes: Vec<u64> = of.map(|a| a.bytes.0).collect();
+    sizes.sort_unstable();
+    let at = |part: usize| sizes.get(sizes.len() * part / 100).copied().unwrap_or(0);
+    at(95) > 2 * at(5)
+}
+
+/// Those of a direction.
+pub fn side(r: &Recorded, write: bool) -> Side {
+    let of = || r.arrivals.iter().filter(|a| a.is_write() == write && a.bytes.0 > 0 && !a.joined);
+    let n = of().count();
+    if n == 0 {
+        return Side::default();
+    }
+    let mean = of().map(|a| a.bytes.0).sum::<u64>() as f64 / n as f64;
+    let varied = sizes_vary(r, write);
+    let mut took: Vec<u64> = of().map(|a| a.data.since(a.issued).0).collect();
+    took.sort_unstable();
+    let shortest = took[n / 100] as f64;
+    let least = took[TOO_FAST.min(n - 1)] as f64;
+    Side { n, mean, varied, alone: alone(r, write), shortest, least }
+}
+
+/// Fits what operations took that had nobody beside them.
+fn alone(r: &Recorded, write: bool) -> Option<Answer> {
+    let mut order: Vec<_> = r.arrivals.iter().filter(|a| !a.joined).collect();
+    order.sort_by_key(|a| a.issued);
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    let mut busy_until = 0;
+    for (i, a) in order.iter().enumerate() {
+        let nobody_before = busy_until <= a.issued.0;
+        let nobody_after = order.get(i + 1).is_none_or(|b| b.issued >= a.data);
+        busy_until = busy_until.max(a.completed.0);
+        if nobody_before && nobody_after && a.is_write() == write && a.bytes.0 > 0 && !a.requeued {
+            points.push((a.bytes.0 as f64, a.data.since(a.issued).0 as f64));
+        }
+    }
+    if points.len() < ALONE {
+        return None;
+    }
+    // Theil and Sen's line between small and large ones, where there are both; else a middle.
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let third = points.len() / 3;
+    let middle = |p: &[(f64, f64)]| {
+        let x: Vec<f64> = p.iter().map(|p| p.0).collect();
+        let y: Vec<f64> = p.iter().map(|p| p.1).collect();
+        (median(&x), median(&y))
+    };
+    let (small, large) = (middle(&points[..third.max(1)]), middle(&points[points.len() - third.max(1)..]));
+    let per_byte = match large.0 > 2.0 * small.0 {
+        true => ((large.1 - small.1) / (large.0 - small.0)).max(0.0),
+        false => 0.0,
+    };
+    let rest: Vec<f64> = points.iter().map(|p| p.1 - per_byte * p.0).collect();
+    let fixed = median(&rest).max(1.0);
+    let mut scatter: Vec<f32> = rest.iter().map(|r| (r - fixed) as f32).collect();
+    scatter.sort_by(f32::total_cmp);
+    let keep = scatter.len() / MOST_SCATTER + 1;
+    let scatter = scatter.into_iter().step_by(keep).collect();
+    Some(Answer { fixed, per_byte, scatter })
+}
+
+/// Values that the scatter is drawn from at most.
+const MOST_SCATTER: usize = 2000;
