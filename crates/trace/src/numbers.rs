@@ -4,7 +4,7 @@
 /// anything, and empty ones are not counted. `None` if one of the first is no number that fits.
 ///
 /// Example: `12, 77047, 0, 4096, 0` with room for four gives [12, 77047, 0, 4096] and 5.
-// Not in line: whoever calls it may be compiled without optimization.
+// Not in line: it is to be as fast wherever it is called from, also from a crate that is built small.
 #[inline(never)]
 pub fn numbers(line: &[u8], out: &mut [u64]) -> Option<usize> {
     let mut fields = line.split(|b| *b == b',').map(|f| f.trim_ascii());
