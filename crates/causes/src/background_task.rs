@@ -11,7 +11,7 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::met::{self, turns};
 use crate::paths::RECORD_OPERATIONS;
-use crate::raid_resync::is_of_md;
+use crate::raid_resync::{is_of_md, is_sync_thread};
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{counted, percent, size};
@@ -28,11 +28,24 @@ pub struct BackgroundTask;
 const MOSTLY: f64 = 0.5;
 
 /// Kernel threads that work for whoever asked, and names that say nothing. `ext4lazyinit` is not among them: nobody asked.
-const FOR_OTHERS: [&str; 7] = ["kworker", "jbd2/", "xfsaild/", "kswapd", "swapper", "ksoftirqd/", "?"];
+const FOR_OTHERS: [&str; 9] = [
+    "kworker",
+    "jbd2/",
+    "xfsaild/",
+    "btrfs-transacti",
+    "dmcrypt_write",
+    "kswapd",
+    "swapper",
+    "ksoftirqd/",
+    "?",
+];
 
-/// Whether a task of this name works for whoever asked, or nobody knows its name: what it moves is not its own.
+/// Whether a task of this name works for whoever asked, or nobody knows its name: what it moves is not its own. md's
+/// synchronising is nobody else's; the thread of a loop device (`loop0`, before Linux 5.15) is.
 pub fn works_for_others(task: &str) -> bool {
-    FOR_OTHERS.iter().any(|helper| task.starts_with(helper))
+    let of_a_loop = task.strip_prefix("loop").is_some_and(|n| n.parse::<u32>().is_ok());
+    let of_md = is_of_md(task) && !is_sync_thread(task);
+    of_a_loop || of_md || FOR_OTHERS.iter().any(|helper| task.starts_with(helper))
 }
 
 /// What the slow operations met in the device of one task.

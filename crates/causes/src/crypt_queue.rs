@@ -87,7 +87,13 @@ fn several_queues(case: &Case, dev: trace::DevId) -> Option<String> {
     leaves(case.facts, dev).into_iter().find(|d| several(d.id)).map(|d| case.name(d.id))
 }
 
-fn remedies(v: Verdict, case: &Case, dev: trace::DevId, [reads, writes]: [bool; 2], worked: f64) -> Verdict {
+fn remedies(
+    mut v: Verdict,
+    case: &Case,
+    dev: trace::DevId,
+    [reads, writes]: [bool; 2],
+    worked: f64,
+) -> Verdict {
     let settings = case.settings(dev);
     let mapped = settings.and_then(|s| s.attribute("dm/name"));
     let name = mapped.map_or("NAME".to_string(), |n| n.value);
@@ -97,7 +103,6 @@ fn remedies(v: Verdict, case: &Case, dev: trace::DevId, [reads, writes]: [bool; 
             .into_iter()
             .filter_map(|(wanted, flag)| wanted.then_some(flag))
             .collect();
-    let mut v = v;
     if !flags.is_empty() {
         v = v.try_this(
             format!(

@@ -260,7 +260,7 @@ fn asked(case: &Case, array: &Device) -> [Bytes; 2] {
 }
 
 /// Whether a thread of the kernel does nothing but synchronise an array.
-fn is_sync_thread(task: &str) -> bool {
+pub(crate) fn is_sync_thread(task: &str) -> bool {
     task.starts_with("md") && (task.ends_with("_resync") || task.ends_with("_reshape"))
 }
 

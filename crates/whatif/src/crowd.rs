@@ -3,64 +3,53 @@
 use crate::arrival::Recorded;
 use crate::done::Done;
 
-/// The most requests in the device at once, and for how long it was busy with two or more (with one or more, where it
-/// never was), in nanoseconds.
-pub fn crowd(r: &Recorded) -> (u32, f64) {
-    let mut steps: Vec<(u64, i32)> = Vec::with_capacity(r.arrivals.len() * 2);
-    for a in r.arrivals.iter().filter(|a| !a.joined) {
-        steps.push((a.issued.0, 1));
-        steps.push((a.completed.0.max(a.issued.0), -1));
-    }
+/// Beginnings (1) and ends (-1) in order of time, of what lasts from one time to another.
+fn steps(spans: impl Iterator<Item = (u64, u64)>) -> Vec<(u64, i32)> {
+    let mut steps: Vec<(u64, i32)> = spans.flat_map(|(from, to)| [(from, 1), (to.max(from), -1)]).collect();
     steps.sort_unstable();
-    let (mut now, mut most, mut last) = (0i32, 0, 0);
-    let mut busy = [0u64; 2];
-    for (time, step) in steps {
-        busy[0] += if now >= 1 { time - last } else { 0 };
-        busy[1] += if now >= 2 { time - last } else { 0 };
-        (now, last) = (now + step, time);
-        most = most.max(now);
-    }
-    let time = if busy[1] > busy[0] / 10 { busy[1] } else { busy[0] };
-    (most.max(0) as u32, time as f64)
+    steps
 }
 
-/// The most requests in the device at once.
-pub fn most_in_device(r: &Recorded) -> u32 {
-    crowd(r).0
-}
-
-/// The most requests with a tag at once.
-pub fn most_with_tag(r: &Recorded) -> u32 {
-    let mut steps: Vec<(u64, i32)> = Vec::with_capacity(r.arrivals.len() * 2);
-    for a in r.arrivals.iter().filter(|a| !a.joined) {
-        steps.push((a.got.0, 1));
-        steps.push((a.completed.0.max(a.got.0), -1));
-    }
-    steps.sort_unstable();
+/// The most at once.
+fn most(steps: &[(u64, i32)]) -> u32 {
     let mut now = 0i32;
-    let each = steps.iter().map(|(_, s)| {
-        now += s;
+    let each = steps.iter().map(|(_, step)| {
+        now += step;
         now
     });
     each.max().unwrap_or(0).max(0) as u32
 }
 
+fn in_device(r: &Recorded) -> Vec<(u64, i32)> {
+    steps(r.arrivals.iter().filter(|a| !a.joined).map(|a| (a.issued.0, a.completed.0)))
+}
+
+/// The most requests in the device at once, and for how long it was busy with two or more (with one or more, where it
+/// never was), in nanoseconds.
+pub fn crowd(r: &Recorded) -> (u32, f64) {
+    let steps = in_device(r);
+    let (mut now, mut last) = (0i32, 0);
+    let mut busy = [0u64; 2];
+    for (time, step) in &steps {
+        busy[0] += if now >= 1 { time - last } else { 0 };
+        busy[1] += if now >= 2 { time - last } else { 0 };
+        (now, last) = (now + step, *time);
+    }
+    let time = if busy[1] > busy[0] / 10 { busy[1] } else { busy[0] };
+    (most(&steps), time as f64)
+}
+
+/// The most requests in the device at once.
+pub fn most_in_device(r: &Recorded) -> u32 {
+    most(&in_device(r))
+}
+
+/// The most requests with a tag at once.
+pub fn most_with_tag(r: &Recorded) -> u32 {
+    most(&steps(r.arrivals.iter().filter(|a| !a.joined).map(|a| (a.got.0, a.completed.0))))
+}
+
 /// The most requests in the device at once, in a simulation.
 pub fn most_simulated(done: &[Done]) -> u32 {
-    let mut steps: Vec<(u64, i32)> = Vec::with_capacity(done.len() * 2);
-    for d in done.iter().filter(|d| d.bytes > 0 && !d.joined) {
-        steps.push((d.issued, 1));
-        steps.push((d.data.max(d.issued), -1));
-    }
-    steps.sort_unstable();
-    let mut now = 0i32;
-    steps
-        .iter()
-        .map(|(_, s)| {
-            now += s;
-            now
-        })
-        .max()
-        .unwrap_or(0)
-        .max(0) as u32
+    most(&steps(done.iter().filter(|d| d.bytes > 0 && !d.joined).map(|d| (d.issued, d.data))))
 }

@@ -1,6 +1,7 @@
 //! Somebody else's requests in the device.
 
 use super::*;
+use crate::background_task::works_for_others;
 use crate::told::Told;
 use operation::Kind;
 use trace::{Bytes, Call};
@@ -89,4 +90,22 @@ fn an_fsync_is_not_about_a_device_that_nothing_was_written_to() {
     assert_eq!(of(0, true), []);
     assert_eq!(of(1, true), [Kind::Call(Call::Fdatasync)]);
     assert_eq!(of(0, false), [Kind::Call(Call::Fdatasync)]);
+}
+
+#[test]
+fn what_the_kernels_threads_move_is_not_their_own() {
+    for helper in [
+        "kworker",
+        "kworker/0:1H",
+        "jbd2/sda1-8",
+        "md0_raid5",
+        "loop0",
+        "btrfs-transacti",
+        "dmcrypt_write/253:0",
+    ] {
+        assert!(works_for_others(helper), "{helper}");
+    }
+    for own in ["cp", "md0_resync", "md5sum", "loop", "looper", "ext4lazyinit", "fio"] {
+        assert!(!works_for_others(own), "{own}");
+    }
 }

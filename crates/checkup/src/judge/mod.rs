@@ -49,8 +49,8 @@ pub fn judge(s: &mut Scenario, p: &Probe, disk: Option<&str>, settings: &BTreeMa
     s.good = judged.good;
     for finding in judged.findings {
         let step = s.steps.iter().find(|step| step.name == finding.step);
-        if let Some(company) = step.and_then(|step| step.company.as_ref()) {
-            s.remarks.push(format!("{}, but not alone: {}", finding.says, company.words()));
+        if step.is_some_and(|step| step.company.is_some()) {
+            s.remarks.push(format!("{}, but it was not alone", finding.says));
             continue;
         }
         let causes = step.map_or(&[][..], |step| &step.causes);

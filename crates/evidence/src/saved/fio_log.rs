@@ -17,7 +17,6 @@ use crate::Run;
 use stats::Blocks;
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
-use trace::numbers;
 
 /// The longest line that is one of a log; six numbers have at most 120 digits.
 const LONGEST_LINE: usize = 160;
@@ -39,10 +38,23 @@ fn line(text: &[u8]) -> Option<(u64, u64, u8, usize)> {
     if text.len() > LONGEST_LINE {
         return None;
     }
-    let mut first = [0; 4];
-    let columns = numbers(text, &mut first)?;
-    let [time, value, direction, _] = first;
-    (direction < DIRECTIONS.len() as u64 && columns <= 7).then_some((time, value, direction as u8, columns))
+    let mut fields = text.split(|b| *b == b',');
+    let mut next = || number(fields.next()?);
+    let (time, value, direction) = (next()?, next()?, next()?);
+    next()?;
+    let more = fields.filter(|f| !f.trim_ascii().is_empty()).count();
+    (direction < DIRECTIONS.len() as u64 && more <= 3).then_some((time, value, direction as u8, 4 + more))
+}
+
+fn number(text: &[u8]) -> Option<u64> {
+    let text = text.trim_ascii();
+    let digit = |sum: u64, b: &u8| {
+        sum.checked_mul(10)?.checked_add(u64::from(b.checked_sub(b'0').filter(|d| *d < 10)?))
+    };
+    if text.is_empty() {
+        return None;
+    }
+    text.iter().try_fold(0, digit)
 }
 
 /// What the values are, by the log's name: the name of the number and its unit.
