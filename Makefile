@@ -5,6 +5,7 @@
 # make lab [ONLY=NAME]              as root: make those recordings anew (half an hour), then judge them
 # make lab-vm [ONLY=NAME]           those of md, dm and SCSI, in a virtual machine of Debian's kernel; needs no root, but
 #                                   qemu-system-x86 and apt-get download (75 MB, into target/lab-vm; nothing is installed)
+# make lab-vm-checkup                checkups there with md raid5 below (10 min)
 # make bench [CAPTURE=DIR]          iowhy beside blkparse and btt; writes docs/benchmarks.md
 # make bench-texts                  100 MB of fio's log and of blkparse's text; into the same
 # make bench-recording              as root: what a recording costs, beside trace-cmd record; into the same
@@ -23,7 +24,7 @@ DEMO    := fixtures/randread-vs-bufferedwrite
 # What a long recording is made of: it is fast devices that fill long ones.
 SEED    := fixtures/nullblk-randrw
 
-.PHONY: all demo page page-pictures page-long test test-captures corpus lab lab-vm bench bench-texts bench-recording install bless picture \
+.PHONY: all demo page page-pictures page-long test test-captures corpus lab lab-vm lab-vm-checkup bench bench-texts bench-recording install bless picture \
     release toolchain clean
 
 all: release
@@ -72,6 +73,11 @@ lab-vm: toolchain
 	$(CARGO) build --locked -p iowhy -p iowhy-slowdisk -p iowhy-lab
 	$(TARGET)/debug/lab record --machine $(TARGET)/lab-vm $(ONLY)
 	$(TARGET)/debug/lab judge --out docs/corpus.md
+
+lab-vm-checkup: toolchain
+	lab/machine/make $(TARGET)/lab-vm
+	$(CARGO) build --locked -p iowhy -p iowhy-slowdisk -p iowhy-lab
+	$(TARGET)/debug/lab checkup --machine $(TARGET)/lab-vm
 
 bench: release
 	@command -v blkparse >/dev/null && command -v btt >/dev/null || \

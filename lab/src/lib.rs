@@ -7,6 +7,7 @@
 //! Invariant: nothing of a scenario's truth is in its recording. `iowhy` sees what any user would give it.
 
 pub mod bench;
+mod checkup;
 mod judge;
 mod keep;
 pub mod machine;
@@ -15,6 +16,7 @@ mod scenario;
 mod shrink;
 mod table;
 
+pub use checkup::checkup;
 pub use judge::{judge, Judged, Said};
 pub use keep::{keep, kept};
 pub use remedy::{pick, proof_of, Proof};

@@ -10,10 +10,12 @@
 
 use crate::bench::{folder, variables, Made, Tools, BODY, ON};
 use crate::{Outcome, Setting};
+use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
+use tempfile::TempDir;
 
 /// A scenario takes less than a minute, and two if its remedy is tried.
 const SECONDS: u32 = 300;
@@ -47,7 +49,7 @@ scsi() {
   for i in $(seq 50); do [ -e /sys/block/sda/queue/scheduler ] && [ -e /dev/sda ] && break; sleep 0.1; done
   on /dev/sda; echo none > $queue/scheduler
 }
-on /dev/vda
+[ ! -e /dev/vda ] || on /dev/vda
 ready() { :; }
 workers() { :; }
 take_apart() { cp -r capture $(ls | grep -E '[.](txt|json)$') /mnt/share/; }
@@ -60,11 +62,40 @@ pub struct Machine(pub PathBuf);
 impl Machine {
     /// Makes the scenario, records it, and tries the remedy if it has one.
     pub fn run(&self, tools: &Tools, cause: &str, s: &Setting) -> Outcome<Made> {
+        let mut disks = Vec::new();
         let dir = folder()?;
-        std::fs::write(dir.path().join("script"), self.script(tools, cause, s)?)?;
+        for number in 0..s.machine {
+            let file = dir.path().join(format!("disk{number}"));
+            std::fs::File::create(&file)?.set_len(u64::from(s.size) << 20)?;
+            let words = || s.disk.split_ascii_whitespace();
+            let throttled: String = words()
+                .filter(|w| !w.starts_with(DEVICE))
+                .map(|limit| format!(",throttling.{limit}"))
+                .collect();
+            let device: String =
+                words().filter_map(|w| w.strip_prefix(DEVICE)).map(|option| format!(",{option}")).collect();
+            let drive =
+                format!("file={},if=none,id=d{number},format=raw,cache=unsafe{throttled}", file.display());
+            // One queue: its requests are merged and counted in one place, whichever processor sends them.
+            let device = format!("virtio-blk-pci,drive=d{number},num-queues=1{device}");
+            disks.extend(["-drive".into(), drive, "-device".into(), device]);
+        }
+        let dir = self.boot(dir, &self.script(tools, cause, s)?, &disks, SECONDS)?;
+        Ok(Made { dir, late: Duration::ZERO })
+    }
+
+    /// Boots the machine, which runs `script` with bash and turns itself off. What it leaves in /mnt/share is in the folder.
+    pub(crate) fn boot(
+        &self,
+        dir: TempDir,
+        script: &str,
+        disks: &[String],
+        seconds: u32,
+    ) -> Outcome<TempDir> {
+        std::fs::write(dir.path().join("script"), script)?;
         let mut qemu = Command::new("timeout");
         qemu.args([
-            &SECONDS.to_string(),
+            &seconds.to_string(),
             "qemu-system-x86_64",
             "-nodefaults",
             "-no-reboot",
@@ -83,31 +114,12 @@ impl Machine {
         ])
         .args(["-serial", "stdio", "-device", "virtio-rng-pci"])
         .args(["-virtfs", &share(Path::new("/"), "host", ",readonly=on")])
-        .args(["-virtfs", &share(dir.path(), "share", "")]);
-        for number in 0..s.machine {
-            let file = dir.path().join(format!("disk{number}"));
-            std::fs::File::create(&file)?.set_len(u64::from(s.size) << 20)?;
-            let words = || s.disk.split_ascii_whitespace();
-            let throttled: String = words()
-                .filter(|w| !w.starts_with(DEVICE))
-                .map(|limit| format!(",throttling.{limit}"))
-                .collect();
-            let device: String =
-                words().filter_map(|w| w.strip_prefix(DEVICE)).map(|option| format!(",{option}")).collect();
-            let drive =
-                format!("file={},if=none,id=d{number},format=raw,cache=unsafe{throttled}", file.display());
-            // One queue: its requests are merged and counted in one place, whichever processor sends them.
-            qemu.args([
-                "-drive",
-                &drive,
-                "-device",
-                &format!("virtio-blk-pci,drive=d{number},num-queues=1{device}"),
-            ]);
-        }
+        .args(["-virtfs", &share(dir.path(), "share", "")])
+        .args(disks);
         let out = qemu.stdin(Stdio::null()).output()?;
         let left = |name: &str| std::fs::read_to_string(dir.path().join(name)).unwrap_or_default();
         match left("status").trim() {
-            "0" => Ok(Made { dir, late: Duration::ZERO }),
+            "0" => Ok(dir),
             "" => Err(format!(
                 "the machine did not finish: {} {}",
                 String::from_utf8_lossy(&out.stderr).trim(),
@@ -120,14 +132,23 @@ impl Machine {
 
     /// bash that the guest runs.
     fn script(&self, tools: &Tools, cause: &str, s: &Setting) -> Outcome<String> {
+        Ok([&self.head(variables(tools, cause, s))?, ON, READY, BODY].concat())
+    }
+
+    /// The same for a checkup: these variables, and then `body`.
+    pub(crate) fn prepared(&self, variables: Vec<(&'static str, OsString)>, body: &str) -> Outcome<String> {
+        Ok([&self.head(variables)?, ON, READY, body].concat())
+    }
+
+    fn head(&self, variables: Vec<(&'static str, OsString)>) -> Outcome<String> {
         let mut text = String::from("set -eu\n");
         let machine = ("MACHINE", self.0.clone().into_os_string());
         let dir = ("DIR", "/tmp/lab".into());
-        for (name, value) in variables(tools, cause, s).into_iter().chain([machine, dir]) {
+        for (name, value) in variables.into_iter().chain([machine, dir]) {
             let value = value.into_string().map_err(|v| format!("not a text: {}", v.to_string_lossy()))?;
             writeln!(text, "export {name}={}", quoted(&value))?;
         }
-        Ok([&text, ON, READY, BODY].concat())
+        Ok(text)
     }
 }
 

@@ -42,6 +42,12 @@ enum Task {
         #[arg(long)]
         wrong: bool,
     },
+    /// Run checkups with an array below, in a virtual machine
+    Checkup {
+        /// The machine (lab/machine/make FOLDER)
+        #[arg(long, value_name = "FOLDER")]
+        machine: PathBuf,
+    },
     /// List the scenarios
     List,
     #[command(hide = true)]
@@ -55,6 +61,7 @@ fn main() -> ExitCode {
             record(&names, machine.as_ref(), missing, leave, tries)
         }
         Task::Judge { out, wrong } => judge(&out, wrong),
+        Task::Checkup { machine } => checkup(machine),
         Task::List => list(),
         Task::Pick { explained, cause, words } => pick(&explained, &cause, &words),
     };
@@ -147,6 +154,10 @@ fn proof(made: &bench::Made, cause: &str, remedy: &lab::Remedy) -> Outcome<Optio
     let texts = ["command.txt", "compare.json", "first.json", "second.json"].map(|f| made.text(f));
     let [Some(command), Some(compared), Some(first), Some(second)] = texts else { return Ok(None) };
     Proof::of(cause, &command, &compared, [&first, &second], remedy).map(Some)
+}
+
+fn checkup(machine: PathBuf) -> Outcome {
+    lab::checkup(&lab::machine::Machine(machine), &bench::tools_beside(&std::env::current_exe()?)?)
 }
 
 fn judge(out: &std::path::Path, wrong: bool) -> Outcome {

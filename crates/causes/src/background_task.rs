@@ -10,7 +10,7 @@
 
 use crate::case::{Case, MIN_SHARE};
 use crate::met::{self, turns};
-use crate::paths::RECORD_OPERATIONS;
+use crate::paths;
 use crate::raid_resync::{is_of_md, is_sync_thread};
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
@@ -74,9 +74,7 @@ impl Cause for BackgroundTask {
 
     fn judge(&self, case: &mut Case) -> Verdict {
         if case.facts.operations.is_empty() {
-            let mut v = Verdict::cannot_tell(self.name(), RECORD_OPERATIONS);
-            v.minor = true;
-            return v;
+            return paths::unrecorded(self.name());
         }
         let mut verdict: Option<Verdict> = None;
         let (mut against, mut busy) = (None, Vec::<(String, DevId)>::new());

@@ -11,7 +11,7 @@
 
 use crate::case::{Case, MIN_SHARE};
 use crate::healthy::{expected, rotational};
-use crate::paths::{RECORD_OPERATIONS, WORTH_NAMING};
+use crate::paths::{self, WORTH_NAMING};
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{percent, time};
@@ -43,9 +43,7 @@ impl Cause for CompletionCpu {
 
     fn judge(&self, case: &mut Case) -> Verdict {
         if case.facts.operations.is_empty() {
-            let mut v = Verdict::cannot_tell(self.name(), RECORD_OPERATIONS);
-            v.minor = true;
-            return v;
+            return paths::unrecorded(self.name());
         }
         let mut verdict: Option<Verdict> = None;
         let mut against = None;

@@ -1,14 +1,15 @@
 //! `device-busy`: the driver gives requests back without an error, because the device or its adapter takes no more.
 //!
-//! The kernel has sent a request, and the driver says `BLK_STS_RESOURCE` or `BLK_STS_DEV_RESOURCE` (include/linux/blk_types.h): a SCSI
-//! target with a full queue (`TASK SET FULL`), an adapter without a free slot, a virtio queue without free descriptors. The request
-//! is given back (`block_rq_requeue`, `__blk_mq_requeue_request` in block/blk-mq.c) and sent again when others are done; behind it
-//! all wait. Claimed is the time between giving back and sending again, and the time in the scheduler in which the driver took
-//! nothing. Refuted if nothing was given back, or only what the device had lost (`device-errors`), or if the device takes longer with more in it: then it has enough to do, and the line
-//! only stands elsewhere (`device-saturated`).
+//! The kernel has sent a request, and the driver says `BLK_STS_RESOURCE` or `BLK_STS_DEV_RESOURCE`
+//! (include/linux/blk_types.h): a SCSI target with a full queue (`TASK SET FULL`), an adapter without a free slot, a
+//! virtio queue without free descriptors. The request is given back (`block_rq_requeue`, `__blk_mq_requeue_request` in
+//! block/blk-mq.c) and sent again when others are done; behind it all wait. Claimed is the time between giving back and
+//! sending again, and the time in the scheduler in which the driver took nothing. Refuted if nothing was given back, or
+//! only what the device had lost (`device-errors`), or if the device takes longer with more in it: then it has enough
+//! to do, and the line only stands elsewhere (`device-saturated`).
 //!
-//! Example: a virtio queue has 256 descriptors. A read of 1 MiB into scattered pages needs 258, so the device has one at a time,
-//! whatever `nr_requests` says.
+//! Example: a virtio queue has 256 descriptors. A read of 1 MiB into scattered pages needs 258, so the device has one
+//! at a time, whatever `nr_requests` says.
 
 use crate::case::{Case, MIN_SHARE};
 use crate::slow::Slow;

@@ -5,7 +5,7 @@
 //! not claimed: the stacks of the slowest operations, which are kept, tell the two apart.
 
 use crate::case::{Case, MIN_SHARE};
-use crate::paths::{Paths, RECORD_OPERATIONS};
+use crate::paths::{self, Paths};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{percent, time};
 use crate::Cause;
@@ -33,9 +33,7 @@ impl Cause for JournalSpace {
 
     fn judge(&self, case: &mut Case) -> Verdict {
         if case.facts.operations.is_empty() {
-            let mut v = Verdict::cannot_tell(self.name(), RECORD_OPERATIONS);
-            v.minor = true;
-            return v;
+            return paths::unrecorded(self.name());
         }
         let handle = |waits: Waits, _| waits.has(Wait::JournalHandle);
         let (mut verdict, mut best) = (None::<Verdict>, 0.0f64);

@@ -7,7 +7,7 @@
 //! what any machine has.
 
 use crate::case::{Case, NOT_SLOW};
-use crate::paths::RECORD_OPERATIONS;
+use crate::paths;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, time};
 use crate::Cause;
@@ -33,9 +33,7 @@ impl Cause for OutsideIo {
     fn judge(&self, case: &mut Case) -> Verdict {
         let operations = &case.facts.operations;
         if operations.is_empty() {
-            let mut v = Verdict::cannot_tell(self.name(), RECORD_OPERATIONS);
-            v.minor = true;
-            return v;
+            return paths::unrecorded(self.name());
         }
         let outside = &operations.outside;
         // Most pauses lie between two operations of the most frequent kind.

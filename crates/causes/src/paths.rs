@@ -7,7 +7,7 @@ use crate::case::{Case, MIN_SHARE};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{percent, time};
 use ledger::Reason;
-use operation::{Part, Waits};
+use operation::{Node, Part, Waits};
 use stats::{Group, Kept, OpStats};
 use std::collections::BTreeMap;
 use trace::Nanos;
@@ -15,9 +15,11 @@ use trace::Nanos;
 /// A wait that was seen is named even where particular causes have claimed most of it, down to this part.
 pub(crate) const WORTH_NAMING: f64 = 0.01;
 
-/// How to record what is missing for causes that are about operations.
-pub(crate) const RECORD_OPERATIONS: &str =
-    "only the block layer was recorded; what waits above it shows in: sudo iowhy record";
+/// The verdict of a cause about operations where none were recorded.
+pub(crate) fn unrecorded(cause: &'static str) -> Verdict {
+    let missing = "only the block layer was recorded; what waits above it shows in: sudo iowhy record";
+    Verdict { minor: true, ..Verdict::cannot_tell(cause, missing) }
+}
 
 /// The slowest operations of one group.
 pub(crate) struct Paths<'a> {
@@ -88,6 +90,12 @@ impl<'a> Paths<'a> {
         within.0 as f64 / all.0.max(1) as f64
     }
 
+    /// Whether it is known where any of the kept operations slept.
+    pub fn has_stacks(&self) -> bool {
+        let known = |node: &Node| matches!(node.part, Part::Wait { stack: Some(_), .. });
+        self.stats.slowest.all().iter().any(|kept| kept.account.nodes.iter().any(known))
+    }
+
     /// The part of the kept operations that were on this file.
     pub fn inode_share(&self, inode: u64) -> f64 {
         let all = self.stats.slowest.all();
@@ -129,9 +137,7 @@ pub(crate) fn judge_kinds(
     pick: impl Fn(Waits, Reason) -> bool + Copy,
 ) -> (Verdict, Vec<usize>) {
     if case.facts.operations.is_empty() {
-        let mut v = Verdict::cannot_tell(name, RECORD_OPERATIONS);
-        v.minor = true;
-        return (v, vec![]);
+        return (unrecorded(name), vec![]);
     }
     let all = Paths::of(case);
     let all = all.into_iter().filter(|p| of(p.group));

@@ -95,10 +95,13 @@ impl<'a> Array<'a> {
 
     /// What md wrote to its members for itself, the superblock and the bitmap: preflush and FUA on one write
     /// (`md_super_write`, drivers/md/md.c). Data never has both: md makes flushes of their own of the preflushes it is
-    /// given (`md_flush_request`). The member on which it took longest, since md waits for all.
+    /// given (`md_flush_request`). A member without a cache is given neither, but META (seen with Linux 6.1.192), which
+    /// the levels with a bitmap do not pass on with data either. The member on which it took longest, since md waits
+    /// for all.
     pub fn own_writes(&self, case: &Case<'a>) -> Option<(&'a Device, Phases)> {
         let both = Flags::FLUSH.with(Flags::FUA);
-        let is_own = |k: &CellKey| k.op == Op::Write && k.flags.0 & both.0 == both.0;
+        let has = |k: &CellKey, flags: Flags| k.flags.0 & flags.0 == flags.0;
+        let is_own = |k: &CellKey| k.op == Op::Write && (has(k, both) || has(k, Flags::META));
         let own = |member: &'a Device| {
             let sums = case.facts.cells.sum(|k| (k.dev == member.id && is_own(k)).then_some(()));
             Some((member, sums.into_values().next()?))

@@ -1,15 +1,21 @@
 //! `raid-bitmap`: writes wait until a RAID array's write-intent bitmap is on the disks.
 //!
-//! Claims the time in which a slow write had nothing in flight on the members and waited in md itself, if md wrote its
-//! bitmap often enough. Proof: the kernel's notes in the trace (`md bitmap_unplug`, drivers/md/md-bitmap.c) count how
-//! often. Refuted if that was seldom, or if writes did not wait in md.
+//! Of operations: claims the time in which a slow one, or the thread of the array that was to send it to the members,
+//! slept until the bitmap was written (`md_bitmap_unplug`, drivers/md/md-bitmap.c). Proof: the stack of that sleep.
+//! Refuted if nobody slept there.
+//!
+//! Of the block layer alone: claims the time in which a slow write had nothing in flight on the members and waited in
+//! md itself, if md wrote its bitmap often enough. Proof: the kernel's notes in the trace (`md bitmap_unplug`) count
+//! how often. Refuted if that was seldom, or if writes did not wait in md.
 
-use crate::case::Case;
+use crate::case::{Case, MIN_SHARE};
+use crate::paths::{self, Paths};
 use crate::raid::{Array, Judged, Question};
-use crate::verdict::{Confidence, Verdict};
+use crate::verdict::{Answer, Confidence, Verdict};
 use crate::words::{counted, ns, time};
 use crate::Cause;
 use ledger::Reason;
+use operation::{Wait, Waits};
 use trace::Nanos;
 
 /// The cause.
@@ -18,6 +24,9 @@ pub struct RaidBitmap;
 /// From one bitmap update for so many writes on it is more than housekeeping: a tenth of the slowest 1 % can then be
 /// its victims.
 const WRITES_PER_UPDATE: u64 = 1000;
+
+/// What would refute it.
+const UNLESS: &str = "writes that wait as long in md without a bitmap";
 
 impl Cause for RaidBitmap {
     fn name(&self) -> &'static str {
@@ -33,6 +42,53 @@ impl Cause for RaidBitmap {
     }
 
     fn judge(&self, case: &mut Case) -> Verdict {
+        match case.facts.operations.is_empty() {
+            true => self.by_notes(case),
+            false => self.by_sleeps(case),
+        }
+    }
+}
+
+impl RaidBitmap {
+    /// Of operations.
+    fn by_sleeps(&self, case: &mut Case) -> Verdict {
+        let arrays = Array::all(case);
+        let what = "waiting until the array's bitmap was on the disks (md_bitmap_unplug)";
+        let pick = |waits: Waits, reason| waits.has(Wait::RaidBitmap) && reason != Reason::WaitCpu;
+        let (mut v, found) = paths::judge(case, self.name(), what, pick);
+        if v.verdict == Answer::Found {
+            let of_found = arrays.iter().filter(|a| found.contains(&a.group_number));
+            let mut told = vec![];
+            for array in of_found {
+                if !told.contains(&array.device.id) {
+                    told.push(array.device.id);
+                    v = with_own_writes(v, case, array);
+                    v = remedies(v, &case.name(array.device.id));
+                }
+            }
+            if told.is_empty() {
+                v = remedies(v, "mdN");
+            }
+            return v.unless(UNLESS);
+        }
+        let Some(array) = arrays.first() else {
+            return Verdict::out_of_the_question(self.name(), "no slow write passed through a RAID array");
+        };
+        if let Some(without) = without_bitmap(case, array) {
+            return Verdict::rejected(self.name(), without);
+        }
+        let (_, waiting) = array.time(Reason::Stacking);
+        let stacks = || Paths::of(case).iter().any(Paths::has_stacks);
+        if array.share(waiting) >= MIN_SHARE && !stacks() {
+            let waited = array.waited("waited in md", waiting);
+            let missing = "but where tasks sleep was not recorded (sudo iowhy record does)";
+            return Verdict::cannot_tell(self.name(), format!("{waited}, {missing}"));
+        }
+        v
+    }
+
+    /// Of the block layer.
+    fn by_notes(&self, case: &mut Case) -> Verdict {
         let updates = |array: &Array, name: &str| {
             let updates = counted(array.bitmap_unplugs, "bitmap update", "bitmap updates");
             format!(
@@ -47,12 +103,11 @@ impl Cause for RaidBitmap {
             too_little: &|array, name, waiting| {
                 format!("{}; {}", updates(array, name), array.waited("waited in md", waiting))
             },
-            unless: "writes that wait as long in md without a bitmap",
+            unless: UNLESS,
         };
         question.ask(case, |case, array, name, waiting| {
-            let none = case.settings(array.device.id).and_then(|s| s.md()?.bitmap()).filter(|b| !b.value);
-            if let Some(none) = none {
-                return Judged::Against(format!("{name} has no bitmap (consistency_policy, {})", none.at));
+            if let Some(without) = without_bitmap(case, array) {
+                return Judged::Against(without);
             }
             if !array.has_notes {
                 let waited = array.waited("waited in md", waiting);
@@ -67,35 +122,47 @@ impl Cause for RaidBitmap {
             Judged::Found(self.found(case, array, name, waiting))
         })
     }
-}
 
-impl RaidBitmap {
     fn found(&self, case: &Case, array: &Array, name: &str, waiting: Nanos) -> Verdict {
-        let mut v = Verdict::found(self.name(), Nanos(0), Confidence::Medium).because(format!(
+        let v = Verdict::found(self.name(), Nanos(0), Confidence::Medium).because(format!(
             "the kernel wrote the bitmap of {name} {} (md bitmap_unplug) for {}",
             counted(array.bitmap_unplugs, "time", "times"),
             counted(array.writes(), "write", "writes")
         ));
-        if let Some((member, own)) = array.own_writes(case) {
-            v = v.because(format!(
-                "md wrote to {} {} for itself (bitmap and superblock: preflush and FUA), {} each (mean Q2C), {} of {} in all",
-                case.name(member.id),
-                counted(own.count, "time", "times"),
-                ns(own.q2c.mean().round() as u64),
-                time(Nanos(u64::try_from(own.q2c.sum()).unwrap_or(u64::MAX))),
-                time(case.facts.duration())
-            ));
-        }
-        v.because(array.waited("waited in md, with nothing in flight on the members,", waiting))
-            .try_this(
-                "larger chunks: a bit covers more, so it is set less often; after a crash more is synchronised again",
-                format!(
-                    "mdadm --grow --bitmap=none /dev/{name} && mdadm --grow --bitmap=internal --bitmap-chunk=128M /dev/{name}"
-                ),
-            )
-            .try_this(
-                "no bitmap: after a crash the whole array is synchronised again",
-                format!("mdadm --grow --bitmap=none /dev/{name}"),
-            )
+        let v = with_own_writes(v, case, array)
+            .because(array.waited("waited in md, with nothing in flight on the members,", waiting));
+        remedies(v, name)
     }
+}
+
+/// What says that an array has no bitmap.
+fn without_bitmap(case: &Case, array: &Array) -> Option<String> {
+    let none = case.settings(array.device.id)?.md()?.bitmap().filter(|b| !b.value)?;
+    let name = case.name(array.device.id);
+    Some(format!("{name} has no bitmap (consistency_policy, {})", none.at))
+}
+
+fn with_own_writes(v: Verdict, case: &Case, array: &Array) -> Verdict {
+    let Some((member, own)) = array.own_writes(case) else { return v };
+    v.because(format!(
+        "md wrote to {} {} for itself (bitmap and superblock), {} each (mean Q2C), {} of {} in all",
+        case.name(member.id),
+        counted(own.count, "time", "times"),
+        ns(own.q2c.mean().round() as u64),
+        time(Nanos(u64::try_from(own.q2c.sum()).unwrap_or(u64::MAX))),
+        time(case.facts.duration())
+    ))
+}
+
+fn remedies(v: Verdict, name: &str) -> Verdict {
+    v.try_this(
+        "larger chunks: a bit covers more, so it is set less often; after a crash more is synchronised again",
+        format!(
+            "mdadm --grow --bitmap=none /dev/{name} && mdadm --grow --bitmap=internal --bitmap-chunk=128M /dev/{name}"
+        ),
+    )
+    .try_this(
+        "no bitmap: after a crash the whole array is synchronised again",
+        format!("mdadm --grow --bitmap=none /dev/{name}"),
+    )
 }

@@ -1,9 +1,10 @@
 //! `raid-stripe-cache`: a write waits until a stripe head of a RAID array is free.
 //!
 //! RAID 4, 5 and 6 handle a write in stripe heads, a page of each member. When all are in use the writer sleeps in
-//! `raid5_get_active_stripe` (drivers/md/raid5.c) until a quarter of them is free again. Claimed is the time within that
-//! sleep, whoever worked meanwhile, but for waiting for a processor. That the cache is small is no proof, nor that it is full:
-//! only writers that sleep there are. Refuted if none did.
+//! `raid5_get_active_stripe` (drivers/md/raid5.c) until a quarter of them is free again. Claimed is the time within
+//! that sleep, whoever worked meanwhile, but for waiting for a processor, and for the array's bitmap: stripes that wait
+//! for that are `raid-bitmap`'s. That the cache is small is no proof, nor that it is full: only writers that sleep
+//! there are. Refuted if none did.
 
 use crate::case::{Case, MIN_SHARE};
 use crate::paths::{self, Paths};
@@ -48,7 +49,8 @@ impl Cause for RaidStripeCache {
             return Verdict::out_of_the_question(self.name(), "no RAID array was recorded");
         }
         let what = "waiting for a stripe head of the array (raid5_get_active_stripe)";
-        let pick = |waits: Waits, reason| waits.has(Wait::StripeCache) && reason != Reason::WaitCpu;
+        let in_cache = |waits: Waits| waits.has(Wait::StripeCache) && !waits.has(Wait::RaidBitmap);
+        let pick = |waits: Waits, reason| in_cache(waits) && reason != Reason::WaitCpu;
         let (mut v, found) = paths::judge(case, self.name(), what, pick);
         if v.verdict != Answer::Found {
             return v;

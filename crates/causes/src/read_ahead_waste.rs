@@ -6,6 +6,7 @@
 //! without a fault is not seen.
 
 use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
+use crate::paths;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{percent, size};
 use crate::Cause;
@@ -38,9 +39,7 @@ impl Cause for ReadAheadWaste {
 
     fn judge(&self, case: &mut Case) -> Verdict {
         if case.facts.operations.is_empty() {
-            let mut v = Verdict::cannot_tell(self.name(), crate::paths::RECORD_OPERATIONS);
-            v.minor = true;
-            return v;
+            return paths::unrecorded(self.name());
         }
         let mut verdict: Option<Verdict> = None;
         let mut against = None;

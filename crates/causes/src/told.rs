@@ -192,7 +192,7 @@ impl Told {
         let focus = Focus::of(&self.facts);
         // Some events: of none nothing is claimed.
         let quality = Quality { events: 1000, ..Quality::default() };
-        let names = |_: DevId| "sda".to_string();
+        let names = |dev: DevId| if dev == DISK { "sda" } else { "md0" }.to_string();
         let verdicts = crate::judge(&mut Case::new(&self.facts, &focus, &self.system, &quality, &names));
         verdicts.into_iter().find(|v| v.cause == cause).expect("a known cause")
     }

@@ -36,11 +36,6 @@ const LEAST_SLICES: usize = 4;
 const LEAST_COUNT: u64 = 20;
 /// Jobs that are there to be in the way of others: what they take is nobody's question.
 const LOADS: &[&str] = &["writer", "tarball"];
-/// Processors busier by this part make everything slower.
-const BUSIER: f64 = 0.3;
-/// Processors as busy as this are in the way of every number, more at one time and less at another: then medians of one disk
-/// were seen to differ by 3.4, in all slices.
-const FULL: f64 = 0.9;
 
 /// What changed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -55,8 +50,6 @@ pub struct Changes {
     pub too_short: Vec<String>,
     /// What was measured beside others, then or now, and is not compared.
     pub not_alone: Vec<String>,
-    /// The part of the processors that was busy, then and now, if that is very different or very much.
-    pub processors: Option<(f64, f64)>,
     /// Findings that are new.
     pub appeared: Vec<String>,
     /// Findings that are gone.
@@ -72,6 +65,8 @@ pub struct Change {
     pub then: u64,
     /// And now.
     pub now: u64,
+    /// What the processors did, if that may be why.
+    pub processors: Option<String>,
 }
 
 impl Change {
@@ -117,16 +112,21 @@ pub fn compare(then: &Checkup, now: &Checkup) -> Changes {
                 }
                 let Some(b) = before.job(&m.job).filter(|_| m.error.is_none()) else { continue };
                 let what = format!("{} {} / {}", s.number, s.name, step.name);
+                let from = c.numbers.len();
                 match numbers(&mut c.numbers, &format!("{what} / {}", m.job), b, m) {
-                    Some(()) => c.compared = true,
+                    Some(()) => {
+                        c.compared = true;
+                        let processors = before.processors.zip(step.processors);
+                        for n in &mut c.numbers[from..] {
+                            n.processors = processors.and_then(|(a, b)| a.explain(&b, n.better()));
+                        }
+                    }
                     None if c.too_short.last() == Some(&what) => {}
                     None => c.too_short.push(what),
                 }
             }
         }
     }
-    let busy = then.probe.processors_busy.zip(now.probe.processors_busy);
-    c.processors = busy.filter(|(a, b)| (a - b).abs() > BUSIER || a.max(*b) > FULL);
     let names = |c: &Checkup| -> std::collections::BTreeSet<String> {
         c.scenarios
             .iter()
@@ -152,7 +152,7 @@ fn numbers(out: &mut Vec<Change>, what: &str, then: &Measured, now: &Measured) -
         let factor = x.max(y) as f64 / x.min(y) as f64;
         let chance = DEVIATIONS * (deviation(&a, of).powi(2) + deviation(&b, of).powi(2)).sqrt();
         if factor > same && factor.ln() > chance && x.abs_diff(y) > least {
-            out.push(Change { what: format!("{what}: {name}"), then: x, now: y });
+            out.push(Change { what: format!("{what}: {name}"), then: x, now: y, processors: None });
         }
     };
     number(format!("{name}p50"), &|l| l.p50_ns, SAME, LEAST_NS);
@@ -183,20 +183,14 @@ fn deviation(slices: &[Latency], of: &dyn Fn(&Latency) -> u64) -> f64 {
 /// In words, a line each.
 pub fn rows(c: &Changes) -> Vec<String> {
     let mut out: Vec<String> = c.settings.iter().map(|(name, a, b)| format!("{name}: {a} -> {b}")).collect();
-    if let Some((a, b)) = c.processors.filter(|_| !c.numbers.is_empty()) {
-        let (a, b) = (words::percent(a), words::percent(b));
-        out.push(format!(
-            "the processors were {a} busy then, {b} now: what is `maybe` may be theirs, not the disk's"
-        ));
-    }
     for n in &c.numbers {
-        let mark = match (n.better(), c.processors) {
+        let (mark, why) = match (n.better(), &n.processors) {
             // What processors explain is no change of the disk.
-            (better, Some((a, b))) if a.max(b) > FULL || better == (b < a) => "maybe",
-            (true, _) => "better",
-            (false, _) => "WORSE",
+            (_, Some(why)) => ("maybe", format!(" (or the processors: {why})")),
+            (true, None) => ("better", String::new()),
+            (false, None) => ("WORSE", String::new()),
         };
-        out.push(format!("{mark} {}: {} -> {}", n.what, words::ns(n.then), words::ns(n.now)));
+        out.push(format!("{mark} {}: {} -> {}{why}", n.what, words::ns(n.then), words::ns(n.now)));
     }
     out.extend(c.appeared.iter().map(|f| format!("NEW {f}")));
     out.extend(c.gone.iter().map(|f| format!("gone {f}")));
@@ -223,6 +217,7 @@ pub fn render(c: &Changes, then: &Checkup) -> String {
 mod tests {
     use super::*;
     use crate::company::Company;
+    use crate::processors::Processors;
     use crate::result::{Scenario, Step};
 
     fn latency(p50: u64, count: u64) -> Latency {
@@ -295,17 +290,20 @@ mod tests {
     }
 
     #[test]
-    fn busier_processors_are_not_a_worse_disk() {
-        let (mut then, mut now) = (with(&[1_000; 5], 90), with(&[9_000; 5], 90));
-        (then.probe.processors_busy, now.probe.processors_busy) = (Some(0.1), Some(0.8));
-        assert!(render(&compare(&then, &now), &then).contains("maybe"));
-        // Of two runs on a full machine nobody knows; but that there is no change is no doubt.
-        (then.probe.processors_busy, now.probe.processors_busy) = (Some(1.0), Some(1.0));
-        assert!(render(&compare(&then, &now), &then).contains("maybe"));
-        assert!(render(&compare(&then, &then), &then).contains("no change beyond"));
+    fn what_the_processors_explain_is_no_change_of_the_disk() {
+        let run = |us: u64, busy: f64| {
+            let mut c = with(&[us; 5], 90);
+            c.scenarios[0].steps[0].processors = Some(Processors { busy: Some(busy), work_ns: 1_000_000 });
+            c
+        };
+        let told = |then: &Checkup, now: &Checkup| render(&compare(then, now), then);
+        let words = told(&run(1_000, 0.1), &run(9_000, 0.8));
+        let row =
+            "maybe 1 / depth 1 / reads: p50: 1 ms -> 9 ms (or the processors: 10 % busy then, 80 % now)";
+        assert!(words.split_whitespace().collect::<Vec<_>>().join(" ").contains(row), "{words}");
+        assert!(told(&run(1_000, 1.0), &run(1_000, 1.0)).contains("no change beyond"), "that is no doubt");
         // A disk that is slower although the processors are idler.
-        (then.probe.processors_busy, now.probe.processors_busy) = (Some(0.8), Some(0.1));
-        assert!(render(&compare(&then, &now), &then).contains("WORSE"));
+        assert!(told(&run(1_000, 0.8), &run(9_000, 0.1)).contains("WORSE"));
     }
 
     #[test]

@@ -4,9 +4,17 @@ use crate::error::{Error, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 /// Since this version its JSON has nanoseconds and bytes (fio's HOWTO, "json output").
 pub const OLDEST: (u32, u32) = (3, 0);
+
+/// Longer than its time no load runs, whatever fio does. (On two processors that twenty processes want, fio's start and end
+/// were seen to take 2 to 4 s.)
+const GRACE: Duration = Duration::from_secs(8);
+/// Where only saying its version takes long, starting and ending a load takes some times that: on an emulated processor 2 to 4 s,
+/// and 9 s.
+const STARTS: u32 = 8;
 
 /// The program.
 #[derive(Clone, Debug)]
@@ -15,6 +23,8 @@ pub struct Fio {
     pub path: PathBuf,
     /// `fio-3.33`.
     pub version: String,
+    /// By how much longer than its time a load may run.
+    pub grace: Duration,
 }
 
 impl Fio {
@@ -29,6 +39,7 @@ impl Fio {
         let Some(path) = found else {
             return Err(Error::refused("fio is not installed, and it makes the loads", install));
         };
+        let begun = Instant::now();
         let said = Command::new(&path).arg("--version").output();
         let version = match &said {
             Ok(out) => {
@@ -36,8 +47,9 @@ impl Fio {
             }
             Err(e) => return Err(Error::refused(format!("{} cannot be run: {e}", path.display()), install)),
         };
+        let grace = GRACE.max(begun.elapsed() * STARTS);
         match number(&version) {
-            Some(v) if v >= OLDEST => Ok(Fio { path, version }),
+            Some(v) if v >= OLDEST => Ok(Fio { path, version, grace }),
             Some(_) => Err(Error::refused(
                 format!(
                     "{} is {version}, and fio {}.{} or later is needed: older ones count in microseconds",

@@ -5,8 +5,8 @@
 
 use crate::error::Result;
 use crate::settings;
-use nix::unistd::setsid;
 use record::At;
+use rustix::process::setsid;
 use std::io::{self, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

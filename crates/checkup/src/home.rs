@@ -6,10 +6,9 @@
 
 use crate::error::{Error, Result};
 use crate::settings;
-use nix::sys::signal::{kill, Signal};
-use nix::unistd::Pid;
 use record::At;
-use rustix::fs::{flock, FlockOperation};
+use rustix::fs::{flock, FlockOperation, OFlags};
+use rustix::process::{kill_process, Pid, Signal};
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -113,7 +112,7 @@ pub fn sweep(dir: &Path) -> Result<Vec<String>> {
         let path = entry.path();
         let ours = entry.file_name().to_string_lossy().starts_with(PREFIX)
             && fs::symlink_metadata(&path)
-                .is_ok_and(|m| m.is_dir() && m.uid() == nix::unistd::geteuid().as_raw());
+                .is_ok_and(|m| m.is_dir() && m.uid() == rustix::process::geteuid().as_raw());
         if !ours {
             continue;
         }
@@ -122,8 +121,10 @@ pub fn sweep(dir: &Path) -> Result<Vec<String>> {
             said.push(format!("removed {}, which an earlier checkup had left", path.display()));
             continue;
         }
-        let opened =
-            OpenOptions::new().read(true).custom_flags(nix::libc::O_NOFOLLOW).open(path.join(MARKER));
+        let opened = OpenOptions::new()
+            .read(true)
+            .custom_flags(OFlags::NOFOLLOW.bits() as i32)
+            .open(path.join(MARKER));
         let Ok(mut marker) = opened else { continue };
         let mut text = String::new();
         let whole = (&mut marker).take(MAGIC.len() as u64 + 1).read_to_string(&mut text).is_ok();
@@ -149,9 +150,11 @@ pub fn sweep(dir: &Path) -> Result<Vec<String>> {
 fn end_those_in(folder: &Path) {
     let Ok(folder) = fs::canonicalize(folder) else { return };
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|n| n.parse::<i32>().ok()) else { continue };
+        let Some(pid) = entry.file_name().to_str().and_then(|n| Pid::from_raw(n.parse().ok()?)) else {
+            continue;
+        };
         if fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd == folder) {
-            let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+            let _ = kill_process(pid, Signal::KILL);
         }
     }
 }

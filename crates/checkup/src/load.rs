@@ -8,14 +8,11 @@ use crate::error::{Error, Result};
 use crate::fio::Fio;
 use crate::home::Home;
 use crate::output::results;
-use crate::plan::GRACE;
 use crate::result::Measured;
 use crate::signals::Signals;
 use causes::words;
-use nix::sys::prctl::set_pdeathsig;
-use nix::sys::signal::{killpg, Signal};
-use nix::unistd::{setpgid, Pid};
 use record::{At, Detail, Host, Output, Stop};
+use rustix::process::{kill_process_group, set_parent_process_death_signal, setpgid, Pid, Signal};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -84,8 +81,8 @@ pub struct Loaded {
 /// arguments.
 pub fn become_load(folder: &Path, words: &[OsString]) -> io::Error {
     let prepare = || -> io::Result<Command> {
-        set_pdeathsig(Signal::SIGKILL)?;
-        setpgid(Pid::from_raw(0), Pid::from_raw(0))?;
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        setpgid(None, None)?;
         std::env::set_current_dir(folder)?;
         let is_variable = |w: &&OsString| w.to_str().is_some_and(|w| w.contains('=') && !w.contains('/'));
         let variables = words.iter().take_while(is_variable).count();
@@ -211,35 +208,36 @@ impl Load<'_> {
 
     fn watch(&self, home: &Home, signals: &Signals, over: &AtomicBool, why: &Mutex<Option<String>>) {
         // It begins with the load: recording takes a moment to be set up.
-        let mut began = None;
+        let (mut began, most_time) = (None, self.time + self.fio.grace);
         let mut asked: Option<Instant> = None;
         while !over.load(Ordering::Relaxed) {
             std::thread::sleep(LOOK);
             let pid = fs::read_to_string(home.file(PID)).ok().and_then(|t| t.parse::<i32>().ok());
-            let Some(pid) = pid.filter(|p| *p > 1) else { continue };
+            let Some((pid, group)) = pid.filter(|p| *p > 1).and_then(|p| Some((p, Pid::from_raw(p)?))) else {
+                continue;
+            };
             let began = *began.get_or_insert_with(Instant::now);
             let wrote = written(pid).unwrap_or(0);
             self.wrote.fetch_max(wrote, Ordering::Relaxed);
             let reason = if signals.came() {
                 Some("a signal came".to_string())
-            } else if began.elapsed() > self.time + GRACE {
-                let limit = humantime::format_duration(Duration::from_secs((self.time + GRACE).as_secs()));
+            } else if began.elapsed() > most_time {
+                let limit = humantime::format_duration(Duration::from_secs(most_time.as_secs()));
                 Some(format!("the load did not end within {limit} and was killed"))
             } else {
                 (wrote > self.most_bytes + SLACK).then(|| {
                     format!("the load wrote {}, more than its limit, and was killed", words::bytes(wrote))
                 })
             };
-            let group = Pid::from_raw(pid);
             match (reason, asked) {
                 (None, _) => {}
                 (Some(reason), None) => {
                     why.lock().unwrap_or_else(|e| e.into_inner()).get_or_insert(reason);
-                    let _ = killpg(group, Signal::SIGINT);
+                    let _ = kill_process_group(group, Signal::INT);
                     asked = Some(Instant::now());
                 }
                 (Some(_), Some(when)) if when.elapsed() > LAST_WORDS => {
-                    let _ = killpg(group, Signal::SIGKILL);
+                    let _ = kill_process_group(group, Signal::KILL);
                 }
                 _ => {}
             }

@@ -17,9 +17,6 @@ const SMALLEST: u64 = 8 << 20;
 const OF_FREE: u64 = 8;
 /// What a step takes beside its load: fio's start, the recording's, judging it.
 const BETWEEN: Duration = Duration::from_millis(1_500);
-/// Longer than its time no load runs, whatever fio does. (On two processors that twenty processes want, fio's start and end
-/// were seen to take 2 to 4 s.)
-pub const GRACE: Duration = Duration::from_secs(8);
 
 /// How thorough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

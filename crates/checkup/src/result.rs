@@ -2,6 +2,7 @@
 
 use crate::company::Company;
 use crate::place::Place;
+use crate::processors::Processors;
 use crate::trial::Trial;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -61,8 +62,9 @@ pub struct Probe {
     pub write_bytes_per_second: u64,
     /// Size of the data file.
     pub size: u64,
-    /// The part of the processors' time that was busy while one read at a time was measured, which needs little of it.
-    pub processors_busy: Option<f64>,
+    /// Who else used the disk while one read at a time was measured, if it was much: then limits that are multiples of it
+    /// are too mild.
+    pub company: Option<Company>,
 }
 
 /// One scenario.
@@ -103,6 +105,8 @@ pub struct Step {
     pub measured: Vec<Measured>,
     /// Causes that were found in the recording, by the time they explain.
     pub causes: Vec<Found>,
+    /// What the processors did meanwhile.
+    pub processors: Option<Processors>,
     /// Who else used the disk, if it was much: then what was measured is not what the disk does alone.
     pub company: Option<Company>,
     /// What went wrong.

@@ -13,7 +13,7 @@ use crate::load::Load;
 use crate::output;
 use crate::place::Place;
 use crate::plan::Plan;
-use crate::processors::Processors;
+use crate::processors::Watch;
 use crate::result::{Checkup, Found, Remedy, Scenario, Step};
 use crate::scenario;
 use crate::settings::Setting;
@@ -121,17 +121,12 @@ impl Runner<'_> {
             Scenario { number: s.number, name: s.name.into(), about: s.about.into(), ..Scenario::default() };
         let mut ended = false;
         for step in s.steps {
-            let before = Processors::now();
             let done = if ended {
                 let trouble = Some("not run: the load before it did not end by itself".to_string());
                 Step { name: step.name.into(), job: step.job.into(), trouble, ..Step::default() }
             } else {
                 self.step(s.number, step, checkup, explain, &mut ended)?
             };
-            if step.name == judge::FLOOR {
-                let now = Processors::now();
-                checkup.probe.processors_busy = now.zip(before).and_then(|(now, then)| now.busy_since(then));
-            }
             scenario.steps.push(done);
         }
         if s.number == 1 {
@@ -225,7 +220,9 @@ impl Runner<'_> {
             wrote: AtomicU64::new(0),
             record,
         };
+        let processors = Watch::begin();
         let loaded = load.run(self.home, self.signals)?;
+        done.processors = Some(processors.end());
         *ended = loaded.ended;
         done.measured = loaded.measured;
         done.trouble = loaded.trouble;

@@ -49,7 +49,7 @@ pub fn begin(plan: &Plan, place: &Place, fio: &Fio) -> Checkup {
 
 /// The recorder's host, or why there is none.
 pub fn recorder(place: &Place, checkup: &mut Checkup) -> Option<Host> {
-    let why = if !nix::unistd::geteuid().is_root() {
+    let why = if !rustix::process::geteuid().is_root() {
         "recording needs root: only what fio and /proc tell was seen, not why; run it with sudo".to_string()
     } else if place.device.is_none() {
         format!("{} is on no block device of this machine: only what fio tells was seen", place.dir.display())

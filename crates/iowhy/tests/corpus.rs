@@ -57,6 +57,6 @@ fn nothing_of_the_corpus_was_lost_or_is_too_large() {
             assert!(whole.is_ok(), "{}: {whole:?}", path.display());
         }
     }
-    // With the other recordings of the repository that is less than 25 MB.
-    assert!(bytes < 21_200_000, "{bytes} bytes");
+    // With the other recordings of the repository that is less than 25 MB. Arrays take most: a write is seen on all disks.
+    assert!(bytes < 21_400_000, "{bytes} bytes");
 }

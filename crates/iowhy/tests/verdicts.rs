@@ -99,6 +99,11 @@ const KNOWN: &[Known] = &[
         rejected: &["healthy", "raid-bitmap", "raid-read-modify-write", "flush-cost", "journal-cpu"],
     },
     Known {
+        recording: "dm-delay/capture.tar.zst",
+        found: &[],
+        rejected: &["healthy", "device-saturated", "device-stall", "rate-limit", "cpu-wait"],
+    },
+    Known {
         recording: "fsync-journal-cpu",
         found: &["journal-cpu", "cpu-wait"],
         rejected: &["healthy", "writeback-throttle", "flush-cost", "device-saturated", "journal-ordered"],

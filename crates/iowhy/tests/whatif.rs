@@ -29,7 +29,7 @@ fn what_cannot_be_is_refused_in_words() {
         (vec!["--set", "fifo_batch=4", "fifo_batch=5"], "contradict"),
         (vec!["--set", "scheduler=bfq"], "bfq is not modelled"),
         (vec!["--set", "max_sectors_kb=4096"], "more than the recorded 1280"),
-        (vec!["--set", "wbt_lat_usec=2000"], "known to the kernel alone"),
+        (vec!["--set", "prio_aging_expire=100"], "among requests of one priority it changes nothing"),
         (vec!["--set", "read_ahead_kb=64"], "which of it was of use is not recorded"),
         (vec!["--set", "read_lat_nsec=9"], "a setting of kyber, and the scheduler is mq-deadline"),
         (

@@ -14,9 +14,12 @@
 //! Which item is a bio's is known by who queued it: for a write the task that queued the bio, for a read whoever completed the
 //! request below. An item that could be another's is none.
 
+use crate::account::Part;
 use crate::history::History;
 use crate::served::{Done, Entry};
-use crate::walk::timeline;
+use crate::wait::Wait;
+use crate::walk::{timeline, Walk};
+use ledger::Reason;
 use trace::{Nanos, Tid};
 
 /// What dm-crypt's workers run, to encrypt and to decrypt (drivers/md/dm-crypt.c).
@@ -39,6 +42,9 @@ pub(crate) struct CryptWork {
 /// that: who waits for it falls asleep afterwards.
 pub(crate) fn work_of(history: &History, entry: &Entry, a: Nanos, b: Nanos) -> Option<CryptWork> {
     let Done::Bio(bio) = &entry.done else { return None };
+    if !history.encrypts {
+        return None;
+    }
     let its = |number: u64| {
         let Some(served) = history.served.get(number) else { return false };
         let (dev, from) = (served.done.dev(), served.done.start());
@@ -66,4 +72,18 @@ pub(crate) fn work_of(history: &History, entry: &Entry, a: Nanos, b: Nanos) -> O
         }
     }
     first
+}
+
+impl Walk<'_> {
+    /// Covers the time from `a` to `b` that a bio spent in dm-crypt: until it was put into a queue, in that, its
+    /// worker's, and from the worker's end until another thread sent it below.
+    pub(crate) fn in_crypt(&mut self, work: CryptWork, a: Nanos, b: Nanos, depth: u8) {
+        let queued = work.queued.clamp(a, b);
+        let (from, to) = (work.from.clamp(queued, b), work.to.clamp(queued, b));
+        self.leaf(Reason::Stacking, a, queued, depth);
+        self.open(Part::Wait { wait: Wait::Crypt, stack: None }, queued, b, depth);
+        self.leaf(Reason::WorkQueue, queued, from, depth + 1);
+        self.task(work.worker, from, to, depth + 1);
+        self.leaf(Reason::WorkQueue, to, b, depth + 1);
+    }
 }

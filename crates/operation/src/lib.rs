@@ -6,6 +6,7 @@
 
 mod account;
 mod behind;
+mod bitmap;
 mod calls;
 mod company;
 mod completions;

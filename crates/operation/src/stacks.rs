@@ -87,6 +87,8 @@ const RULES: &[Rule] = &[
     ("blk_mq_freeze_queue_wait", &[], Wait::QueueFreeze),
     ("raid5_get_active_stripe", &[], Wait::StripeCache),
     ("md_bitmap_unplug", &[], Wait::RaidBitmap),
+    // Before Linux 5.0, and from 6.12 on.
+    ("bitmap_unplug", &[], Wait::RaidBitmap),
     ("md_bitmap_startwrite", &[], Wait::RaidBitmap),
     ("bitmap_startwrite", &[], Wait::RaidBitmap),
     ("wait_barrier", &[], Wait::RaidBarrier),

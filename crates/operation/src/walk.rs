@@ -11,7 +11,7 @@
 //! is cut off is `unexplained`. Where events are missing nothing is explained.
 
 use crate::account::{crossed, Account, Hop, Node, Part};
-use crate::crypt::{self, CryptWork};
+use crate::crypt;
 use crate::history::History;
 use crate::sent_below;
 use crate::served::{Done, Entry};
@@ -35,7 +35,7 @@ const THROTTLED_WORK: &str = "blk_throtl_dispatch_work_fn";
 
 /// A walk.
 pub(crate) struct Walk<'a> {
-    history: &'a History,
+    pub(crate) history: &'a History,
     account: Account,
 }
 
@@ -87,7 +87,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Covers the time from `a` to `b` with what a task did.
-    fn task(&mut self, tid: Tid, a: Nanos, b: Nanos, depth: u8) {
+    pub(crate) fn task(&mut self, tid: Tid, a: Nanos, b: Nanos, depth: u8) {
         if b <= a {
             return;
         }
@@ -158,7 +158,7 @@ impl<'a> Walk<'a> {
     }
 
     #[allow(clippy::too_many_arguments)]
-    fn sleep(
+    pub(crate) fn sleep(
         &mut self,
         left: Left,
         stack: Option<TextId>,
@@ -292,26 +292,12 @@ impl<'a> Walk<'a> {
                     None => self.leaf(reason, from, to, depth),
                 }
             }
-            (Reason::Stacking, _) if self.history.encrypts => {
-                match crypt::work_of(self.history, entry, from, to) {
-                    Some(work) => self.in_crypt(work, from, to, depth),
-                    None => self.leaf(reason, from, to, depth),
-                }
-            }
+            (Reason::Stacking, _) => match crypt::work_of(self.history, entry, from, to) {
+                Some(work) => self.in_crypt(work, from, to, depth),
+                None => self.in_driver(entry, from, to, depth),
+            },
             _ => self.leaf(reason, from, to, depth),
         }
-    }
-
-    /// Covers the time from `a` to `b` that a bio spent in dm-crypt: until it was put into a queue, in that, its worker's, and from
-    /// the worker's end until another thread sent it below.
-    fn in_crypt(&mut self, work: CryptWork, a: Nanos, b: Nanos, depth: u8) {
-        let queued = work.queued.clamp(a, b);
-        let (from, to) = (work.from.clamp(queued, b), work.to.clamp(queued, b));
-        self.leaf(Reason::Stacking, a, queued, depth);
-        self.open(Part::Wait { wait: Wait::Crypt, stack: None }, queued, b, depth);
-        self.leaf(Reason::WorkQueue, queued, from, depth + 1);
-        self.task(work.worker, from, to, depth + 1);
-        self.leaf(Reason::WorkQueue, to, b, depth + 1);
     }
 
     /// The time in which the sleeper waited and its request had not been queued yet: whoever queued it was busy, or
@@ -352,12 +338,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn open(&mut self, part: Part, from: Nanos, to: Nanos, depth: u8) {
+    pub(crate) fn open(&mut self, part: Part, from: Nanos, to: Nanos, depth: u8) {
         self.account.nodes.push(Node { part, depth, from, to });
     }
 
     /// A leaf, if it has any length; joined to the one before it of the same reason.
-    fn leaf(&mut self, reason: Reason, from: Nanos, to: Nanos, depth: u8) {
+    pub(crate) fn leaf(&mut self, reason: Reason, from: Nanos, to: Nanos, depth: u8) {
         if to <= from {
             return;
         }
@@ -371,7 +357,7 @@ impl<'a> Walk<'a> {
 }
 
 /// Who queued it.
-fn queuer(done: &Done) -> Tid {
+pub(crate) fn queuer(done: &Done) -> Tid {
     match done {
         Done::Request(r) => r.tid,
         Done::Bio(b) => b.tid,

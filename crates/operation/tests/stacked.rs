@@ -27,7 +27,8 @@ fn called(call: Call, asleep: u64, blocks: &str) -> Vec<(Operation, Account)> {
     called_beside(call, asleep, blocks, &[])
 }
 
-/// The same, and what tasks did meanwhile: text 1 is `kcryptd_crypt`.
+/// The same, and what tasks did meanwhile: text 1 is `kcryptd_crypt`, text 2 an array's thread that waits for its
+/// bitmap.
 fn called_beside(
     call: Call,
     asleep: u64,
@@ -41,9 +42,12 @@ fn called_beside(
     batch.events.extend(story.told.iter().map(|t| t.event));
     let trace::Detail::Text(text) = batch.store(b"submit_bio_wait") else { panic!("a text") };
     let trace::Detail::Text(crypt) = batch.store(b"kcryptd_crypt") else { panic!("a text") };
+    let bitmap = b"md_super_wait\nmd_bitmap_unplug\nraid5d\nmd_thread";
+    let trace::Detail::Text(bitmap) = batch.store(bitmap) else { panic!("a text") };
     let mut what = vec![
         (0, TASK, 0, What::Text { id: TextId(0), text }),
         (0, TASK, 0, What::Text { id: TextId(1), text: crypt }),
+        (0, TASK, 0, What::Text { id: BITMAP, text: bitmap }),
         (0, TASK, 0, What::Enter { call, args: [3, 0, 0, 0] }),
         (asleep, TASK, 0, What::Switch { left: Left::Uninterruptible, next: Tid(0) }),
         (asleep, TASK, 0, What::Stack(TextId(0))),
@@ -379,4 +383,65 @@ fn a_read_on_dm_crypt_is_decrypted_behind_its_request() {
     );
     let parts = parts(&all[0].1);
     assert!(parts.contains("2 wait 38\n3 work-queue 9\n3 on-cpu 29\n"), "{parts}");
+}
+
+/// An array's thread and where it stands when it waits for the bitmap.
+const RAID5D: Tid = Tid(500);
+const BITMAP: TextId = TextId(2);
+
+/// A write on an array, which another thread than the writer's sends below 60 us later. That one sleeps from 10 to 50,
+/// and stands there.
+fn written_on_md(sender: Tid, stack: TextId) -> String {
+    let beside = [
+        (0, RAID5D, 0, What::Switch { left: Left::Preempted, next: RAID5D }),
+        (10, RAID5D, 0, What::Switch { left: Left::Uninterruptible, next: Tid(0) }),
+        (10, RAID5D, 0, What::Stack(stack)),
+        (50, Tid(0), Context::HARD, What::Wake(RAID5D)),
+        (52, Tid(0), 0, What::Switch { left: Left::Preempted, next: RAID5D }),
+    ];
+    let blocks = "
+          1  Q W 8+8 dev=9,0
+         10  Q WSM 16+1 tid=500
+         11  G WSM 16+1 tid=500
+         12  D WSM 16+1 tid=500
+         49  C WSM 16+1 tid=0
+         60  A W 2056+8 <- 9,0 8 tid=SENDER
+         61  Q W 2056+8 tid=SENDER
+         62  G W 2056+8 tid=SENDER
+         63  D W 2056+8 tid=SENDER
+         90  C W 2056+8 tid=0
+         91  C W 8+8 dev=9,0 tid=0";
+    let blocks = blocks.replace("SENDER", &sender.0.to_string());
+    parts(&called_beside(Call::Write, 5, &blocks, &beside)[0].1)
+}
+
+#[test]
+fn a_write_on_md_waits_while_the_arrays_thread_waits_for_the_bitmap() {
+    expect(
+        &written_on_md(RAID5D, BITMAP),
+        "0 on-cpu 5
+         0 wait 86
+         1 9,0 write 86
+         2 stacking 5
+         2 wait 40
+         3 8,0 write 40
+         4 get-request 1
+         4 prepare 1
+         4 device 37
+         4 wake-up 1
+         2 stacking 11
+         2 8,0 write 29
+         3 get-request 1
+         3 prepare 1
+         3 device 27
+         2 stacking 1
+         0 on-cpu 1",
+    );
+}
+
+#[test]
+fn what_another_thread_waits_for_and_what_the_arrays_thread_waits_for_otherwise_is_not_the_bitmap() {
+    for other in [written_on_md(Tid(501), BITMAP), written_on_md(RAID5D, TextId(0))] {
+        assert!(other.contains("2 stacking 56\n"), "{other}");
+    }
 }

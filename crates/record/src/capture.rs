@@ -1,7 +1,7 @@
 //! `capture.json`: what ran, when, on what, and how far the recording can be trusted.
 
 use crate::events::{Chosen, Detail};
-use nix::time::ClockId;
+use rustix::time::{clock_gettime, ClockId};
 use serde::Serialize;
 
 /// The name and version of this file's layout. Fields may be added.
@@ -83,17 +83,17 @@ pub fn wall() -> String {
 
 /// CLOCK_MONOTONIC.
 pub fn mono() -> trace::Nanos {
-    clock(ClockId::CLOCK_MONOTONIC)
+    clock(ClockId::Monotonic)
 }
 
 /// Processor time of this program so far, all threads.
 pub fn busy() -> trace::Nanos {
-    clock(ClockId::CLOCK_PROCESS_CPUTIME_ID)
+    clock(ClockId::ProcessCPUTime)
 }
 
 fn clock(id: ClockId) -> trace::Nanos {
-    let t = nix::time::clock_gettime(id).map(std::time::Duration::from);
-    trace::Nanos(t.map_or(0, |t| t.as_nanos() as u64))
+    let t = clock_gettime(id);
+    trace::Nanos(t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64)
 }
 
 /// Losses of one processor in one second.

@@ -73,7 +73,7 @@ impl Devices {
     pub fn under(&self, file: &Path) -> Option<&Device> {
         use std::os::unix::fs::MetadataExt;
         let dev = fs::metadata(file).ok()?.dev();
-        let id = DevId::new(nix::libc::major(dev), nix::libc::minor(dev));
+        let id = DevId::new(rustix::fs::major(dev), rustix::fs::minor(dev));
         // btrfs and overlay give files a number of their own: then the mount's source says it.
         self.by_id(id).or_else(|| {
             let mounts = crate::mounts::read(Path::new("/proc"));

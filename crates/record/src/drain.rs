@@ -7,9 +7,11 @@
 
 use crate::error::{At, Error, Result};
 use crate::stream::Parts;
-use nix::errno::Errno;
-use nix::fcntl::{fcntl, splice, FcntlArg, OFlag, SpliceFFlags};
-use nix::unistd::{gettid, pipe2, Pid};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use rustix::pipe::{fcntl_setpipe_size, pipe_with, splice, PipeFlags, SpliceFlags};
+use rustix::process::{setpriority_process, Pid};
+use rustix::thread::gettid;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
@@ -169,7 +171,7 @@ fn work(mut group: Vec<Emptier>, shared: &Shared, tell: Sender<Pid>) -> Vec<Drai
     let _ = tell.send(gettid());
     drop(tell);
     // Where it is refused, recording works as well, only with less room before events are lost.
-    let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICENESS);
+    let _ = setpriority_process(Some(gettid()), NICENESS);
     loop {
         let last = shared.finish.load(Ordering::Relaxed);
         for e in &mut group {
@@ -200,12 +202,12 @@ struct Emptier {
 
 impl Emptier {
     fn open(job: Job, page: usize, shared: Arc<Shared>) -> Result<Emptier> {
-        let nonblock = nix::libc::O_NONBLOCK;
+        let nonblock = OFlags::NONBLOCK.bits() as i32;
         let from =
             OpenOptions::new().read(true).custom_flags(nonblock).open(&job.pipe).at("opening", &job.pipe)?;
-        let pipe = pipe2(OFlag::O_CLOEXEC).at("making a pipe for", &job.pipe)?;
+        let pipe = pipe_with(PipeFlags::CLOEXEC).at("making a pipe for", &job.pipe)?;
         // A smaller pipe than asked for only means more calls.
-        let _ = fcntl(&pipe.1, FcntlArg::F_SETPIPE_SZ(CHUNK as i32));
+        let _ = fcntl_setpipe_size(&pipe.1, CHUNK);
         Ok(Emptier { job, from, pipe, page, buffer: Vec::new(), bytes: 0, broken: false, shared })
     }
 
@@ -229,10 +231,10 @@ impl Emptier {
             if chunk == 0 {
                 return Ok(());
             }
-            let flags = SpliceFFlags::SPLICE_F_NONBLOCK;
+            let flags = SpliceFlags::NONBLOCK;
             match splice(&self.from, None, &self.pipe.1, None, chunk, flags) {
-                Ok(0) | Err(Errno::EAGAIN) => return Ok(()),
-                Err(Errno::EINTR) => continue,
+                Ok(0) | Err(Errno::AGAIN) => return Ok(()),
+                Err(Errno::INTR) => continue,
                 Ok(n) => self.empty_pipe(n)?,
                 Err(e) => return Err(e).at("reading", &self.job.pipe),
             }
@@ -244,12 +246,12 @@ impl Emptier {
         let mut left = n;
         while left > 0 {
             if let Sink::File(file) = &self.job.sink {
-                match splice(&self.pipe.0, None, file, None, left, SpliceFFlags::SPLICE_F_MOVE) {
-                    Ok(0) => return Err(Errno::EIO).at("writing pages of", &self.job.pipe),
+                match splice(&self.pipe.0, None, file, None, left, SpliceFlags::MOVE) {
+                    Ok(0) => return Err(Errno::IO).at("writing pages of", &self.job.pipe),
                     Ok(m) => left -= m,
-                    Err(Errno::EINTR) => {}
+                    Err(Errno::INTR) => {}
                     // Some file systems cannot splice: copy instead.
-                    Err(Errno::EINVAL) => left -= self.copy(left)?,
+                    Err(Errno::INVAL) => left -= self.copy(left)?,
                     Err(e) => return Err(e).at("writing pages of", &self.job.pipe),
                 }
             } else {
@@ -265,10 +267,10 @@ impl Emptier {
         self.buffer.resize(most, 0);
         let mut filled = 0;
         while filled < most {
-            match nix::unistd::read(&self.pipe.0, &mut self.buffer[filled..]) {
-                Ok(0) => return Err(Errno::EIO).at("reading", &self.job.pipe),
+            match rustix::io::read(&self.pipe.0, &mut self.buffer[filled..]) {
+                Ok(0) => return Err(Errno::IO).at("reading", &self.job.pipe),
                 Ok(n) => filled += n,
-                Err(Errno::EINTR) => {}
+                Err(Errno::INTR) => {}
                 Err(e) => return Err(e).at("reading", &self.job.pipe),
             }
         }

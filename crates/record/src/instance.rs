@@ -12,7 +12,7 @@
 use crate::error::{At, Error, Result};
 use crate::events::Chosen;
 use crate::tracefs::Tracefs;
-use nix::errno::Errno;
+use rustix::io::Errno;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
@@ -90,7 +90,7 @@ impl Instance {
     /// Sets the buffer's size for each CPU.
     pub fn set_buffer(&self, kib: u64) -> Result<()> {
         self.write("buffer_size_kb", &kib.to_string()).map_err(|e| match e {
-            Error::Io { source, .. } if source.raw_os_error() == Some(Errno::ENOMEM as i32) => {
+            Error::Io { source, .. } if source.raw_os_error() == Some(Errno::NOMEM.raw_os_error()) => {
                 Error::refused(
                     format!("the kernel has no memory for buffers of {kib} KiB for each CPU"),
                     "give a smaller --buffer",

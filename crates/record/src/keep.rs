@@ -5,7 +5,7 @@ use crate::drain::{Drained, Sink};
 use crate::error::{At, Error, Result};
 use crate::plan::Output;
 use crate::stream::{Parts, Stream};
-use nix::sys::memfd::{memfd_create, MFdFlags};
+use rustix::fs::{memfd_create, MemfdFlags};
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 use trace::Cpu;
@@ -85,7 +85,7 @@ impl Keep {
         match self {
             Keep::Stream(s) => Ok(Sink::Parts(s.parts(name))),
             Keep::Folder { in_memory: true, dir, .. } => {
-                let fd = memfd_create(name.as_str(), MFdFlags::MFD_CLOEXEC).at("getting memory for", dir)?;
+                let fd = memfd_create(name.as_str(), MemfdFlags::CLOEXEC).at("getting memory for", dir)?;
                 Ok(Sink::File(File::from(fd)))
             }
             Keep::Folder { dir, .. } => Ok(Sink::File(create(&dir.join(name))?)),

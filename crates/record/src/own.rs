@@ -14,7 +14,7 @@
 //! Threads with successive numbers are one range: `common_pid < 77 || common_pid > 79`.
 
 use crate::events::Chosen;
-use nix::unistd::Pid;
+use rustix::process::Pid;
 use std::path::Path;
 
 /// `TRACE_FLAG_HARDIRQ | TRACE_FLAG_SOFTIRQ` (include/linux/trace_events.h).
@@ -29,7 +29,7 @@ pub struct Own(Vec<(i32, i32)>);
 impl Own {
     /// These threads.
     pub fn new(threads: impl IntoIterator<Item = Pid>) -> Own {
-        let mut all: Vec<i32> = threads.into_iter().map(Pid::as_raw).collect();
+        let mut all: Vec<i32> = threads.into_iter().map(Pid::as_raw_pid).collect();
         all.sort_unstable();
         let mut ranges: Vec<(i32, i32)> = Vec::new();
         for id in all {
@@ -85,13 +85,13 @@ mod tests {
             filter: filter.map(str::to_string),
             trigger: None,
         };
-        Own::new(own.iter().map(|&n| Pid::from_raw(n))).leave_out(&mut event);
+        Own::new(own.iter().filter_map(|&n| Pid::from_raw(n))).leave_out(&mut event);
         event.filter
     }
 
     #[test]
     fn successive_threads_are_one_range() {
-        assert_eq!(Own::new([5, 3, 4, 9].map(Pid::from_raw)), Own(vec![(3, 5), (9, 9)]));
+        assert_eq!(Own::new([5, 3, 4, 9].into_iter().filter_map(Pid::from_raw)), Own(vec![(3, 5), (9, 9)]));
         assert_eq!(
             filtered(&[3, 4, 9], "raw_syscalls:sys_exit", Some("id == 1 || id == 2")).unwrap(),
             "(id == 1 || id == 2) && ((common_pid < 3 || common_pid > 4) && common_pid != 9)"

@@ -133,7 +133,7 @@ fn open_file(folder: &Path, fd: u32, known: &Devices, devices: &[DevId]) -> Opti
     let path = path.to_string_lossy();
     let path = path.strip_suffix(" (deleted)").unwrap_or(&path).to_string();
     let flags = field("flags:").and_then(|f| u32::from_str_radix(f, 8).ok()).unwrap_or(0);
-    let closed_on_exec = flags & nix::libc::O_CLOEXEC as u32 != 0;
+    let closed_on_exec = flags & rustix::fs::OFlags::CLOEXEC.bits() != 0;
     Some(OpenFile { dev: text(dev), inode, subvolume, closed_on_exec, path })
 }
 
@@ -169,7 +169,7 @@ mod tests {
         let file = dir.path().join("data");
         fs::write(&file, "x").unwrap();
         let meta = fs::metadata(&file).unwrap();
-        let dev = DevId::new(nix::libc::major(meta.dev()), nix::libc::minor(meta.dev()));
+        let dev = DevId::new(rustix::fs::major(meta.dev()), rustix::fs::minor(meta.dev()));
         let block = sys.join("class/block/vda");
         fs::create_dir_all(&block).unwrap();
         fs::write(block.join("dev"), format!("{}\n", dev.to_string().replace(',', ":"))).unwrap();

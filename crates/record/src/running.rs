@@ -3,8 +3,7 @@
 use crate::capture::EndedBy;
 use crate::error::{Error, Result};
 use crate::plan::Stop;
-use nix::sys::signal::{kill, Signal};
-use nix::unistd::Pid;
+use rustix::process::{kill_process, Pid, Signal};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::SigId;
 use std::os::fd::AsFd;
@@ -43,12 +42,12 @@ impl Signals {
 
     /// The last signal that came.
     pub fn caught(&self) -> Option<Signal> {
-        Signal::try_from(self.last.load(Ordering::Relaxed) as i32).ok()
+        Signal::from_named_raw(self.last.load(Ordering::Relaxed) as i32)
     }
 
     /// The last signal that came; from now on only new ones count.
     fn take(&self) -> Option<Signal> {
-        Signal::try_from(self.last.swap(0, Ordering::Relaxed) as i32).ok()
+        Signal::from_named_raw(self.last.swap(0, Ordering::Relaxed) as i32)
     }
 }
 
@@ -143,7 +142,7 @@ impl Running {
             }
             if status.is_none() {
                 if let Some(signal) = pending.filter(|_| Instant::now() >= when) {
-                    let _ = kill(Pid::from_raw(child.id() as i32), signal);
+                    let _ = kill_process(Pid::from_child(&child), signal);
                     pending = None;
                 }
                 std::thread::sleep(LOOK);

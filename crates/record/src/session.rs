@@ -19,7 +19,7 @@ use crate::running::{Running, Signals};
 use crate::samples::Sample;
 use crate::system::{Snapshot, System};
 use crate::tasks::Tasks;
-use nix::unistd::gettid;
+use rustix::thread::gettid;
 use std::time::{Duration, Instant};
 use trace::{Bytes, Cpu, DevId};
 

@@ -2,8 +2,6 @@
 //!
 //! The kernel drops all other calls before they are recorded, by the filter text of [`filter`].
 
-use nix::libc;
-
 /// `libc` does not have it everywhere (arch/x86/entry/syscalls/syscall_64.tbl, include/uapi/asm-generic/unistd.h).
 #[cfg(target_arch = "x86_64")]
 const IO_PGETEVENTS: libc::c_long = 333;

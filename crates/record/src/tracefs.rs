@@ -5,8 +5,9 @@
 //! process ever sees a mount, and a recorded command runs in the namespace that it would have run in anyway.
 
 use crate::error::{At, Error, Result};
-use nix::mount::{mount, MsFlags};
-use nix::sched::{unshare, CloneFlags};
+use rustix::io::Errno;
+use rustix::mount::{mount, mount_change, MountFlags, MountPropagationFlags};
+use rustix::thread::UnshareFlags;
 use std::fs::{self, File};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -47,14 +48,14 @@ impl Tracefs {
     /// Mounts tracefs where only this process can reach it.
     pub fn mount() -> Result<Tracefs> {
         let root = std::thread::spawn(|| -> std::result::Result<OwnedFd, String> {
-            let why = |what: &str, e: nix::Error| format!("{what}: {}", e.desc());
-            unshare(CloneFlags::CLONE_NEWNS).map_err(|e| why("no mount namespace", e))?;
-            let none = None::<&str>;
+            let why = |what: &str, e: Errno| format!("{what}: {}", std::io::Error::from(e));
+            #[expect(deprecated, reason = "deprecated because of another flag, FILES")]
+            rustix::thread::unshare(UnshareFlags::NEWNS).map_err(|e| why("no mount namespace", e))?;
             // Otherwise the mount would travel to every namespace that shares the root.
-            mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)
+            mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::PRIVATE)
                 .map_err(|e| why("mounts cannot be made private", e))?;
-            let flags = MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC | MsFlags::MS_NODEV;
-            mount(Some("nodev"), MOUNT_POINT, Some("tracefs"), flags, none)
+            let flags = MountFlags::NOSUID | MountFlags::NOEXEC | MountFlags::NODEV;
+            mount("nodev", MOUNT_POINT, "tracefs", flags, None)
                 .map_err(|e| why("tracefs cannot be mounted", e))?;
             File::open(MOUNT_POINT).map(OwnedFd::from).map_err(|e| e.to_string())
         })
@@ -109,7 +110,7 @@ fn explain(reason: &str) -> Error {
             "boot with lockdown=integrity or without lockdown; a blktrace or trace.dat made elsewhere can still be explained",
         );
     }
-    if !nix::unistd::geteuid().is_root() {
+    if !rustix::process::geteuid().is_root() {
         return Error::refused("recording needs root", "run it with sudo");
     }
     let filesystems = fs::read_to_string("/proc/filesystems").unwrap_or_default();

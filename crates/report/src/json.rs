@@ -1,7 +1,7 @@
 //! `explain --json`, schema `iowhy.explain/1`: names once shipped do not change, fields may be added.
 
 use crate::explanation::Explanation;
-use crate::sent_for;
+use crate::{in_driver, sent_for};
 use causes::Verdict;
 use events::Window;
 use ledger::{Reason, RollUp};
@@ -154,6 +154,7 @@ fn tail(e: &Explanation) -> Value {
         "operations": time.operations,
         "total_ns": time.total.0,
         "by_reason": by_reason(&time),
+        "unexplained_in_dm": in_driver::lines(e),
         "share_of_operations": stats::TAIL_SHARE,
         "groups": e.focus.groups.iter().map(|g| group(e, g)).collect::<Vec<_>>(),
     })

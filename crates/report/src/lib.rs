@@ -6,6 +6,7 @@ mod explanation;
 pub mod findings;
 mod gathered;
 pub mod html;
+mod in_driver;
 mod json;
 mod known;
 pub mod operations;

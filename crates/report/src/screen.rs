@@ -1,6 +1,7 @@
 //! The screen of `explain`: the answer before the tables, plain text that survives a mail.
 
 use crate::explanation::{Explanation, Trust};
+use crate::in_driver;
 use crate::sent_for;
 use crate::slow_rows::{slow_rows, Row};
 use crate::where_time;
@@ -52,7 +53,8 @@ pub fn render(e: &Explanation, style: Style) -> String {
     s.wrote(e);
     s.where_(e);
     let none = "no cause that iowhy knows explains it; the breakdown above is what was measured";
-    s.why(&e.verdicts, none, |cause| Some(causes::all().iter().find(|c| c.name() == cause)?.title()));
+    let title = |cause: &str| Some(causes::all().iter().find(|c| c.name() == cause)?.title());
+    s.why(&e.verdicts, none, &in_driver::lines(e), title);
     s.try_(&e.verdicts);
     s.trust(e);
     s.out
@@ -185,11 +187,12 @@ impl Screen {
         }
     }
 
-    /// `none` is said where no cause was found; `title` says in one line what a cause claims.
+    /// `none` is said where no cause was found, `unexplained` beside any; `title` says in one line what a cause claims.
     pub(crate) fn why(
         &mut self,
         verdicts: &[Verdict],
         none: &str,
+        unexplained: &[String],
         title: impl Fn(&str) -> Option<&'static str>,
     ) {
         let found: Vec<&Verdict> = verdicts.iter().filter(|v| v.verdict == Answer::Found).collect();
@@ -216,6 +219,9 @@ impl Screen {
         }
         if found.is_empty() {
             self.line(heading, none);
+        }
+        for line in unexplained {
+            self.line("", line);
         }
         let rejected: Vec<String> = verdicts
             .iter()

@@ -4,11 +4,11 @@ use std::io::Write;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 
 /// How often a test is tried.
-const TRIES: usize = 3;
+const TRIES: usize = 5;
 
-/// Runs a test of what a disk does in real time, up to three times until it succeeds: for a second or two a shared machine may
-/// give its processors to others, and then a disk of the test's own is slower than it was told to be. What is wrong is wrong
-/// all three times. Each failure, told (`Err`) or by a panic, is said past the test runner's capture, so that a test that fails
+/// Runs a test of what a disk does in real time, up to five times until it succeeds: for seconds or minutes a shared machine
+/// may give its processors to others, and then a disk of the test's own is slower than it was told to be. What is wrong is
+/// wrong all five times. Each failure, told (`Err`) or by a panic, is said past the test runner's capture, so that a test that fails
 /// often is seen.
 #[track_caller]
 pub fn steady(mut test: impl FnMut() -> Result<(), String>) {

@@ -4,7 +4,7 @@
 //! most) say by which factor it changes from the recorded settings to the asked ones; the recorded number times the
 //! middle factor is the prediction. The interval spans all of these devices and several seeds, each also with what the
 //! model of the recording is off by, and is widened by how well the recording knows its own percentile (block
-//! bootstrap). It is refused where no device passes, where they disagree by more than 1.5 times or the interval is wider than 4 times, where the asked
+//! bootstrap). It is refused where no device passes (there, and in the device where that would be most of the time), where they disagree by more than 1.5 times or the interval is wider than 4 times, where the asked
 //! settings need depths or sizes that were not recorded, and always at p99.9 and the maximum. What is shorter than 20 us is
 //! the kernel's own time and told as "20 us, from 0 on".
 //!
@@ -14,12 +14,14 @@ use crate::arrival::Recorded;
 use crate::crowd::{most_in_device, most_simulated, most_with_tag};
 use crate::fit::{error, fit, in_parallel, judged, Fitted, FLOOR};
 use crate::load::{infer, Load};
+pub use crate::metric::humane;
 use crate::metric::{percentile, Metric, Phase, Times};
 use crate::schedule::{simulated, Sent};
 use crate::settings::{Kind, Refusal, Settings};
-use crate::side::sizes_vary;
+use crate::side::{side, sizes_vary};
 use crate::simulate::{simulate, Done, Work};
 use crate::usable::{usable, ALL_TAGS};
+use life::Class;
 use serde::Serialize;
 use stats::{Blocks, Estimate};
 use std::borrow::Cow;
@@ -43,6 +45,13 @@ const BEYOND: f64 = 10.0;
 const DEEPER: f64 = 1.25;
 /// The part of arrivals that may have joined others where it is not modelled who would.
 const MOST_JOINED: f64 = 0.05;
+/// What is faster than all but this part was in the device, is told only where some were alone in it.
+const RARELY: f64 = 0.05;
+/// The part of requests below which a class does not matter.
+const FEW_OTHERS: f64 = 0.01;
+const DISAGREE: &str = "devices that explain the recording equally well disagree";
+/// What throttling goes by besides (crate::wbt::Throttle).
+const UNTOLD: &str = "or whether tasks were made to wait for dirty pages and writes were direct, which is not recorded, matters";
 /// The part of requests that may be larger than any recorded.
 const MOST_LARGER: f64 = 0.01;
 
@@ -91,6 +100,8 @@ pub struct Lab {
     most: u32,
     most_tags: u32,
     largest: [u64; 2],
+    /// Whether reads and writes were seen alone in the device.
+    alone: [bool; 2],
     /// Whether reads and writes were of several sizes.
     sizes: [bool; 2],
     /// The part of arrivals that joined a request that waited.
@@ -134,6 +145,7 @@ impl Lab {
             most,
             most_tags,
             largest,
+            alone: [false, true].map(|write| side(r, write).alone.is_some()),
             sizes: [false, true].map(|write| sizes_vary(r, write)),
             joined: r.arrivals.iter().filter(|a| a.joined).count() as f64 / r.arrivals.len() as f64,
             work,
@@ -160,7 +172,10 @@ impl Lab {
     /// What the asked settings would have done.
     pub fn predict(&self, asked: &Settings) -> Vec<Cell> {
         let load = self.asked_load(asked);
-        let runs = in_parallel(&self.devices, |d| self.run(&load, d, asked));
+        let assumed = self.assumed(asked);
+        let runs = in_parallel(&self.devices, |d| {
+            assumed.iter().flat_map(|settings| self.run(&load, d, settings)).collect::<Vec<_>>()
+        });
         let strange = self.strange(&load, asked, &runs);
         let times: Vec<Vec<&Times>> = runs.iter().map(|r| r.iter().map(|(t, _)| t).collect()).collect();
         let mut cells = Vec::new();
@@ -170,6 +185,17 @@ impl Lab {
             }
         }
         cells
+    }
+
+    /// The settings with all that the kernel would know and the recording does not tell.
+    fn assumed(&self, asked: &Settings) -> Vec<Settings> {
+        let Some(wbt) = asked.wbt else { return vec![asked.clone()] };
+        let has = |class: Class| {
+            let n = self.real.values(Metric { class: class.index(), phase: Phase::Q2C }).len();
+            n as f64 > FEW_OTHERS * self.load.len() as f64
+        };
+        let all = wbt.assumptions(has(Class::Background), has(Class::SyncWrite));
+        all.into_iter().map(|wbt| Settings { wbt: Some(wbt), ..asked.clone() }).collect()
     }
 
     fn asked_load(&self, asked: &Settings) -> Cow<'_, Load> {
@@ -248,7 +274,10 @@ impl Lab {
         } else if recorded == 0 {
             Err("nothing was recorded".into())
         } else {
-            self.factors(metric, q, recorded, asked)
+            self.factors(metric, q, recorded, asked).map_err(|why| match settings.wbt {
+                Some(_) if why.starts_with(DISAGREE) => format!("{why} ({UNTOLD})"),
+                _ => why,
+            })
         };
         match outcome {
             Ok(predicted) => cell.predicted = Some(predicted),
@@ -266,7 +295,7 @@ impl Lab {
     ) -> Result<Predicted, String> {
         let mut values: Vec<f64> = Vec::new();
         let mut ends: Vec<f64> = Vec::new();
-        let (mut devices, mut nearest) = (0, f64::INFINITY);
+        let (mut devices, mut nearest, mut in_device) = (0, f64::INFINITY, f64::INFINITY);
         for (before, after) in self.as_recorded.iter().zip(asked) {
             let first = before.first().and_then(|t| t.percentile(metric, q));
             let floored = |x: u64| x.max(FLOOR as u64);
@@ -275,8 +304,12 @@ impl Lab {
             if off.abs() > GATE {
                 continue;
             }
+            if let Some(off) = self.off_in_device(metric, q, before, after).filter(|off| off.abs() > GATE) {
+                in_device = if off.abs() < in_device.abs() { off } else { in_device };
+                continue;
+            }
             devices += 1;
-            for (b, a) in before.iter().zip(after) {
+            for (b, a) in before.iter().cycle().zip(after) {
                 let (Some(b), Some(a)) = (b.percentile(metric, q), a.percentile(metric, q)) else {
                     return Err("no request of this kind was completed in the simulation".into());
                 };
@@ -289,6 +322,12 @@ impl Lab {
             }
         }
         if devices == 0 {
+            if in_device.is_finite() {
+                return Err(format!(
+                    "most of it would be time in the device, where the model of the recording is off by {:+.0} %",
+                    in_device * 100.0
+                ));
+            }
             return Err(match nearest.is_finite() {
                 true => format!("the model of the recording is off by {:+.0} %", nearest * 100.0),
                 false => "no device explains the recording".into(),
@@ -298,11 +337,7 @@ impl Lab {
         let value = values[values.len() / 2];
         let (low, high) = (values[0], values[values.len() - 1]);
         if high > SPREAD * low {
-            return Err(format!(
-                "devices that explain the recording equally well disagree: {} to {}",
-                humane(low),
-                humane(high)
-            ));
+            return Err(format!("{DISAGREE}: {} to {}", humane(low), humane(high)));
         }
         let (down, up) = self.chance(metric, q);
         let from = ends.iter().copied().fold(low, f64::min) * down;
@@ -311,8 +346,28 @@ impl Lab {
         if to > WIDEST * from.max(FLOOR) {
             return Err(format!("too uncertain: {} to {}", humane(from), humane(to)));
         }
+        let in_device = Metric { phase: Phase::D2C, ..metric };
+        let rarely = self.real.percentile(in_device, RARELY).unwrap_or(0) as f64;
+        let write = metric.class != Class::Read.index();
+        if metric.phase != Phase::I2D && !self.alone[write as usize] && value < rarely {
+            return Err(format!(
+                "faster than 19 of 20 recorded were in the device ({}), and none was alone in it",
+                humane(rarely)
+            ));
+        }
         let whole = |x: f64| x.round().max(0.0) as u64;
         Ok(Predicted { value: whole(value), from: whole(from), to: whole(to), devices })
+    }
+
+    /// How far a device is off in the device's own part of all of an I/O's time, if that would be most of it: where requests
+    /// waited when it was recorded and would not, the gate of the whole says nothing about what is left of it.
+    fn off_in_device(&self, metric: Metric, q: f64, before: &[Times], after: &[&Times]) -> Option<f64> {
+        let device = Metric { phase: Phase::D2C, ..metric };
+        let (whole, part) = (after.first()?.percentile(metric, q)?, after.first()?.percentile(device, q)?);
+        if metric.phase != Phase::Q2C || 2 * part < whole {
+            return None;
+        }
+        error(self.real.percentile(device, q), before.first()?.percentile(device, q))
     }
 
     /// By which factors another stretch of the same load might have had another percentile.
@@ -342,15 +397,5 @@ impl Lab {
     pub fn tail(&self, metric: Metric) -> (u64, u64) {
         let values = self.real.values(metric);
         (percentile(values, 0.999).unwrap_or(0), values.last().copied().unwrap_or(0))
-    }
-}
-
-/// A time with a unit.
-pub fn humane(nanos: f64) -> String {
-    match nanos {
-        n if n < 1e3 => format!("{n:.0} ns"),
-        n if n < 1e6 => format!("{:.1} us", n / 1e3),
-        n if n < 1e9 => format!("{:.2} ms", n / 1e6),
-        n => format!("{:.2} s", n / 1e9),
     }
 }

@@ -6,6 +6,7 @@
 use crate::sched::kyber::Targets;
 use crate::sched::Tunables;
 use crate::tags::wake_batch;
+use crate::wbt::{Throttle, HELD};
 use serde::Serialize;
 
 /// A scheduler that is modelled.
@@ -53,7 +54,7 @@ pub const MQ_DEADLINE: [&str; 7] = [
 /// kyber's settings.
 pub const KYBER: [&str; 2] = ["read_lat_nsec", "write_lat_nsec"];
 /// Settings of every queue that are modelled.
-pub const QUEUE: [&str; 4] = ["scheduler", "nr_requests", "queue_depth", "max_sectors_kb"];
+pub const QUEUE: [&str; 5] = ["scheduler", "nr_requests", "queue_depth", "max_sectors_kb", "wbt_lat_usec"];
 /// `KYBER_ASYNC_PERCENT` in block/kyber-iosched.c.
 const ASYNC_PERCENT: u32 = 75;
 /// `max_sectors_kb` where it is not known: `BLK_DEF_MAX_SECTORS_CAP` of include/linux/blkdev.h.
@@ -79,11 +80,12 @@ pub struct Settings {
     pub kyber: Targets,
     /// The largest request, in bytes (`max_sectors_kb`).
     pub largest: u32,
+    /// Writeback throttling; `None` where it is off, or on but held nothing back.
+    pub wbt: Option<Throttle>,
+    /// `write_cache`, where it is known.
+    #[serde(skip)]
+    pub cache: Option<String>,
 }
-
-/// Why writeback throttling is refused (block/blk-wbt.c).
-pub const WBT: &str = "wbt_lat_usec is not modelled: how far writeback throttling had closed when the recording began, and which \
-writes it holds back, is known to the kernel alone. Try it for a moment and compare: iowhy compare BEFORE AFTER";
 
 /// Why settings cannot be used.
 pub type Refusal = String;
@@ -125,9 +127,11 @@ impl Settings {
             chooses_ahead: number("device/queue_depth").is_none(),
             kyber: Targets::default(),
             largest: number("queue/max_sectors_kb").unwrap_or(LARGEST_KB).max(1).saturating_mul(1024),
+            wbt: None,
+            cache: told("queue/write_cache"),
         };
         if number("queue/wbt_lat_usec").unwrap_or(0) > 0 && throttled {
-            return Err(format!("writeback throttling held writes back in the recording; {WBT}"));
+            return Err(HELD.into());
         }
         if scheduler == Kind::MqDeadline {
             for key in MQ_DEADLINE {
@@ -157,6 +161,13 @@ impl Settings {
             Kind::MqDeadline => wake_batch(1),
             Kind::Kyber => wake_batch(self.nr_requests * ASYNC_PERCENT / 100),
         }
+    }
+
+    /// How deep the queue is for writeback throttling: SCSI's, else the number of requests when the device was made, for
+    /// `wbt_init` asks once. Of a loop device with 256 it was 128 (read from debugfs: 48 normal places at most).
+    pub fn wbt_depth(&self) -> u32 {
+        let of_scsi = (!self.chooses_ahead).then_some(self.queue_depth);
+        of_scsi.unwrap_or(self.nr_requests.min(DEFAULT_REQUESTS))
     }
 
     /// How many tags may be in use for one to be taken: `dd_limit_depth`, `kyber_limit_depth`.
@@ -236,7 +247,13 @@ impl Settings {
                 }
                 self.largest = (n * 1024) as u32;
             }
-            "wbt_lat_usec" => return Err(WBT.into()),
+            "wbt_lat_usec" => self.wbt = Throttle::asked(whole(key, value)?, self.cache.as_deref())?,
+            "prio_aging_expire" if self.scheduler == Kind::MqDeadline => {
+                return Err(format!(
+                    "{key} matters between requests of several priorities, and which request had which is not read from a \
+                     recording; among requests of one priority it changes nothing"
+                ));
+            }
             "read_ahead_kb" => {
                 return Err(format!(
                     "{key} is not modelled: it changes what is read, and which of it was of use is not recorded"
@@ -334,6 +351,7 @@ mod tests {
             "queue/iosched/writes_starved" => "2",
             "queue/iosched/fifo_batch" => "16",
             "queue/iosched/front_merges" => "1",
+            "queue/wbt_lat_usec" => "2000",
             _ => return None,
         };
         Some(text.into())
@@ -370,8 +388,10 @@ mod tests {
             (&[("scheduler", "none"), ("nr_requests", "256")], "128 tags"),
             (&[("max_sectors_kb", "2")], "no less than a page"),
             (&[("max_sectors_kb", "4096")], "more than the recorded 1280"),
-            (&[("wbt_lat_usec", "2000")], "known to the kernel alone"),
+            (&[("wbt_lat_usec", "2000")], "write_cache of the recording is not known"),
+            (&[("wbt_lat_usec", "-1")], "whole number"),
             (&[("read_lat_nsec", "1000000")], "setting of kyber"),
+            (&[("prio_aging_expire", "100")], "among requests of one priority it changes nothing"),
             (&[("scheduler", "kyber"), ("read_lat_nsec", "0")], "1 and more"),
         ] {
             let why = set(changes).unwrap_err();
@@ -379,5 +399,7 @@ mod tests {
         }
         let unknown = Settings::recorded(|_| None, 1, false, false).unwrap_err();
         assert!(unknown.contains("not known"), "{unknown}");
+        let held = Settings::recorded(told, 10, false, true).unwrap_err();
+        assert!(held.contains("known to the kernel alone"), "{held}");
     }
 }

@@ -6,6 +6,8 @@
 //!
 //! **Invariant**: what is queued is completed once, or still in flight at the end.
 
+mod held;
+
 use crate::device::{Device, Model, Op};
 pub use crate::done::{Done, Work};
 use crate::flight::{queued, Flight, State, Step};
@@ -17,6 +19,7 @@ use crate::sched::none::Fifo;
 use crate::sched::Scheduler;
 use crate::settings::{Kind, Settings};
 use crate::tags::Tags;
+use crate::wbt::Wbt;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -33,9 +36,11 @@ const FASTEST: usize = 20;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
     Arrive(u32),
+    Entered(u32),
     Got(u32),
     Served(u32),
     Turn,
+    Window,
 }
 
 /// A load under settings on a device.
@@ -50,6 +55,7 @@ pub struct Simulation<'a> {
     sequence: u64,
     events: BinaryHeap<Reverse<(u64, u64, What)>>,
     streams: Vec<State>,
+    wbt: Option<Wbt>,
     tags: Tags,
     flights: Vec<Flight>,
     free: Vec<u32>,
@@ -65,7 +71,7 @@ pub struct Simulation<'a> {
     /// The largest request that joins make, in bytes.
     largest: u32,
     out: Vec<Done>,
-    /// Who was given a tag just now; kept for its room.
+    /// Who was given a tag or a place just now; kept for its room.
     woken: Vec<u32>,
 }
 
@@ -97,6 +103,7 @@ impl<'a> Simulation<'a> {
             sequence: 0,
             events: BinaryHeap::new(),
             streams: load.streams.iter().map(|_| State::default()).collect(),
+            wbt: settings.wbt.map(|w| Wbt::new(w, settings.wbt_depth())),
             tags: Tags::new(settings.nr_requests, settings.wake_batch()),
             flights: Vec::new(),
             free: Vec::new(),
@@ -132,6 +139,7 @@ impl<'a> Simulation<'a> {
             self.now = time;
             match what {
                 What::Arrive(stream) => self.arrive(stream),
+                What::Entered(slot) => self.take_tag(slot),
                 What::Got(slot) => self.got(slot),
                 What::Served(slot) => self.served(slot),
                 What::Turn if time == self.turn_at => {
@@ -140,6 +148,7 @@ impl<'a> Simulation<'a> {
                 }
                 // An earlier turn was asked for since.
                 What::Turn => {}
+                What::Window => self.window(),
             }
         }
     }
@@ -170,6 +179,21 @@ impl<'a> Simulation<'a> {
         flight.item = Some(item);
         flight.step = Step::Data;
         flight.joined.clear();
+        if self.enters(slot, &item) {
+            self.take_tag(slot);
+        }
+    }
+
+    /// Those who were given something have yet to run.
+    fn wake(&mut self, mut woken: Vec<u32>, what: fn(u32) -> What) {
+        for slot in woken.drain(..) {
+            self.at(self.now + WAKES, what(slot));
+        }
+        self.woken = woken;
+    }
+
+    fn take_tag(&mut self, slot: u32) {
+        let Some(item) = self.flights[slot as usize].item else { return };
         let limit = self.settings.tags_for(item.write, item.sync);
         if self.tags.take(limit) {
             self.got(slot);
@@ -286,6 +310,9 @@ impl<'a> Simulation<'a> {
         if flight.done.issued == 0 && (!flush || item.bytes == 0) {
             flight.done.issued = self.now;
         }
+        if let (false, Some(wbt)) = (item.write, &mut self.wbt) {
+            wbt.read_issued(self.now, slot);
+        }
         let bytes = if flush { 0 } else { item.bytes };
         let op = Op { slot, sector: item.sector, bytes, write: item.write, flush };
         match self.device.arrive(self.now, op) {
@@ -322,6 +349,7 @@ impl<'a> Simulation<'a> {
                 let (total, device) =
                     (self.now - flight.done.inserted, self.now.saturating_sub(flight.done.issued));
                 self.scheduler.completed(self.now, queued(slot, &item), total, device);
+                self.came_back(slot, &item, device);
                 if item.postflush {
                     let flight = &mut self.flights[slot as usize];
                     flight.step = Step::Post;
@@ -338,7 +366,8 @@ impl<'a> Simulation<'a> {
 
     fn complete(&mut self, slot: u32) {
         let flight = &mut self.flights[slot as usize];
-        let limit = flight.item.take().map_or(u32::MAX, |i| self.settings.tags_for(i.write, i.sync));
+        let item = flight.item.take();
+        let limit = item.map_or(u32::MAX, |i| self.settings.tags_for(i.write, i.sync));
         flight.done.completed = self.now;
         let done = flight.done;
         self.out.push(done);
@@ -348,13 +377,11 @@ impl<'a> Simulation<'a> {
             let Done { issued, data, completed, .. } = done;
             self.out.push(Done { issued, data, completed, ..*j });
         }
-        // Who was given a tag has yet to run: the place in the device goes to somebody who is in the scheduler.
+        // Meanwhile the place in the device goes to somebody who is in the scheduler.
         let mut woken = std::mem::take(&mut self.woken);
         self.tags.give(limit, |slot| woken.push(slot));
-        for slot in woken.drain(..) {
-            self.at(self.now + WAKES, What::Got(slot));
-        }
-        self.woken = woken;
+        self.wake(woken, What::Got);
+        item.into_iter().for_each(|item| self.leaves(&item));
         self.left(done.from.0);
         for j in &joined {
             self.left(j.from.0);

@@ -10,6 +10,7 @@ use whatif::sched::kyber::Targets;
 use whatif::sched::Tunables;
 use whatif::settings::{Kind as Scheduler, Settings};
 use whatif::simulate::{simulate, Done, Work};
+use whatif::wbt::Throttle;
 
 const MS: u64 = 1_000_000;
 
@@ -61,6 +62,8 @@ fn settings(scheduler: Scheduler, nr_requests: u32, queue_depth: u32) -> Setting
         queue_depth,
         chooses_ahead: false,
         largest: 1280 << 10,
+        wbt: None,
+        cache: None,
     }
 }
 
@@ -178,6 +181,27 @@ fn who_was_chosen_ahead_goes_before_who_comes_later() {
     assert_eq!(read(&s), 3);
 }
 
+/// 20 writes that nobody waits for and a reader on a disk that takes 1 ms each, with 20 tags. Held back, four at most are in
+/// front of a read; those that somebody waits for are not held back.
+#[test]
+fn writeback_is_held_back_beside_a_reader() {
+    let writes = |sync| (0..20).map(|i| Item { sync, ..item(Wait::Got, 0, 1000 + i * 80, true) }).collect();
+    let reads: Vec<Item> = (0..3).map(|i| item(Wait::Below(1), 0, i * 800, false)).collect();
+    let slowest = |sync, s: &Settings| {
+        let reads = stream(Kind::Closed { depth: 1 }, reads.clone());
+        let load =
+            Load { streams: vec![reads, stream(Kind::Open, writes(sync))], span: 100 * MS, overhead: 0 };
+        let done = simulate(&load, s, &disk(MS), Work::Amount, 1);
+        assert_eq!(done.len(), 23);
+        done.iter().filter(|d| d.class == 0).map(|d| (d.completed - d.queued) / MS).max().unwrap()
+    };
+    let mut s = settings(Scheduler::None, 20, 20);
+    assert_eq!(slowest(false, &s), 20);
+    s.wbt = Throttle::asked(2000, Some("write through")).unwrap();
+    assert_eq!(slowest(false, &s), 5);
+    assert_eq!(slowest(true, &s), 20);
+}
+
 #[test]
 fn a_write_that_needs_flushes_takes_three_steps() {
     let mut write = item(Wait::Got, 0, 8, true);
@@ -221,7 +245,9 @@ proptest! {
         let scheduler = [Scheduler::None, Scheduler::MqDeadline, Scheduler::Kyber][usize::from(which)];
         let mut model = disk(100_000);
         model.arbitration = [Arbitration::OneRow, Arbitration::InTurn, Arbitration::Apart][seed as usize % 3];
-        let s = settings(scheduler, tags, depth);
+        let mut s = settings(scheduler, tags, depth);
+        let held = Throttle::asked(100, Some(["write back", "write through"][seed as usize % 2])).unwrap();
+        s.wbt = held.filter(|_| seed > 2).map(|w| Throttle { holds_sync: seed > 4, dirtiers_wait: seed > 6, ..w });
         let done = simulate(&load, &s, &model, Work::Amount, seed);
         let mut from: Vec<_> = done.iter().map(|d| d.from).collect();
         from.sort_unstable();

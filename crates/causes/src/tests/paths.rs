@@ -32,6 +32,7 @@ const ABOUT: &[(&str, Kind, Wait, Reason)] = &[
     ("journal-cpu", FSYNC, Wait::JournalCommit, Reason::WaitCpu),
     ("log-force", FSYNC, Wait::LogForce, Reason::Device),
     ("crypt-queue", WRITE, Wait::Crypt, Reason::WorkQueue),
+    ("raid-bitmap", WRITE, Wait::RaidBitmap, Reason::Device),
     ("raid-stripe-cache", WRITE, Wait::StripeCache, Reason::OnCpu),
     ("raid-stripe-cache", WRITE, Wait::StripeCache, Reason::Device),
     ("cpu-wait", READ, Wait::DirectIo, Reason::WaitCpu),
@@ -89,7 +90,8 @@ fn cannot_tell_from_the_block_layer_alone() {
     let mut story = Story::default();
     quick_reads(&mut story, 0, 200);
     let of_stacked = ["crypt-queue", "raid-stripe-cache"];
-    let of_others = |cause: &str| cause == "loop-double-cache" || of_stacked.contains(&cause);
+    let of_others =
+        |cause: &str| ["loop-double-cache", "raid-bitmap"].contains(&cause) || of_stacked.contains(&cause);
     for (cause, ..) in ABOUT.iter().filter(|(cause, ..)| !of_others(cause)) {
         assert!(cannot_tell(&story.verdict(cause)).contains("iowhy record"), "{cause}");
     }
@@ -193,4 +195,30 @@ fn a_disk_of_several_queues_decrypts_reads_in_a_queue() {
 #[test]
 fn waiting_for_a_processor_is_not_the_stripe_caches() {
     rejected(&told(WRITE, Wait::StripeCache, Reason::WaitCpu, 80).verdict("raid-stripe-cache"));
+}
+
+/// What raid-bitmap says of writes that were in md itself for 80 of 100 ms, and where their tasks slept.
+fn in_md_itself(stack: &str, settings: &str) -> Verdict {
+    let mut story = Story::default();
+    story.raid_write(0, MS, 0, MS).document("queue-md0.txt", settings);
+    let sleeps = [(Wait::DirectIo, Reason::Stacking, 80), (Wait::Input, Reason::Sleep, 19)];
+    let mut told = Told::default();
+    told.quick(WRITE, 297);
+    for _ in 0..3 {
+        match stack.is_empty() {
+            true => told.slow(WRITE, 100, &sleeps),
+            false => told.slow_in(WRITE, 100, &sleeps, stack),
+        };
+    }
+    told.over(story).verdict("raid-bitmap")
+}
+
+#[test]
+fn where_nobody_knows_what_slept_where_the_bitmap_cannot_be_told() {
+    let bitmap = "md0/md/consistency_policy: bitmap\n";
+    let v = in_md_itself("", bitmap);
+    assert!(cannot_tell(&v).contains("where tasks sleep was not recorded"), "{v:?}");
+    rejected(&in_md_itself("submit_bio_wait", bitmap));
+    let v = in_md_itself("", "md0/md/consistency_policy: resync\n");
+    assert!(rejected(&v).starts_with("md0 has no bitmap"), "{v:?}");
 }

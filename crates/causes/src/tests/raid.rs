@@ -70,7 +70,7 @@ fn what_md_writes_for_itself_is_told_with_its_time() {
     }
     let v = story.verdict("raid-bitmap");
     found(&v);
-    let told = "md wrote to sda 50 times for itself (bitmap and superblock: preflush and FUA), 8 ms each (mean Q2C), 400 ms of";
+    let told = "md wrote to sda 50 times for itself (bitmap and superblock), 8 ms each (mean Q2C), 400 ms of";
     assert!(v.evidence[1].starts_with(told), "{v:?}");
 }
 

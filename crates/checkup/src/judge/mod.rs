@@ -11,7 +11,7 @@ mod sizes;
 mod stall;
 mod writes;
 
-pub use quiet::{probe, FLOOR};
+pub use quiet::probe;
 pub use remedies::remedies;
 pub use stall::pair;
 
@@ -27,6 +27,9 @@ const NAMES: f64 = 0.3;
 const WHY: f64 = 0.15;
 /// Causes that are nobody's fault on the disk's side.
 const NOT_STORAGE: &[&str] = &["healthy", "outside-io", "cpu-wait", "journal-cpu"];
+
+/// Scenarios with limits that are multiples of what the first one measured.
+const BY_THE_FLOOR: &[u8] = &[2, 5, 6, 7];
 
 /// Judges a scenario by what the disk can do.
 pub fn judge(s: &mut Scenario, p: &Probe, disk: Option<&str>, settings: &BTreeMap<String, String>) {
@@ -74,7 +77,9 @@ pub fn judge(s: &mut Scenario, p: &Probe, disk: Option<&str>, settings: &BTreeMa
     }
     let failed = s.steps.iter().filter_map(|step| Some(format!("{}: {}", step.name, step.trouble.as_ref()?)));
     let failed: Vec<String> = failed.collect();
-    let alone = s.steps.iter().all(|step| step.company.is_none());
+    // Its limits are multiples of a floor that was too high: what is above them is found all the more.
+    let mild = p.company.as_ref().filter(|_| BY_THE_FLOOR.contains(&s.number));
+    let alone = mild.is_none() && s.steps.iter().all(|step| step.company.is_none());
     let measured = s.steps.iter().any(|step| !step.measured.is_empty());
     s.verdict = match (s.findings.is_empty(), failed.is_empty() && measured && alone) {
         (false, _) => "suffers",
@@ -86,6 +91,12 @@ pub fn judge(s: &mut Scenario, p: &Probe, disk: Option<&str>, settings: &BTreeMa
     let company: Vec<String> =
         company.map(|(name, c)| format!("NOT ALONE in {name}: {}", c.words())).collect();
     s.remarks.extend(company);
+    s.remarks.extend(mild.map(|c| {
+        format!(
+            "NOT ALONE was the read that its limits are multiples of, so that they are too mild: {}",
+            c.words()
+        )
+    }));
     s.remarks.extend(failed);
 }
 
@@ -128,12 +139,12 @@ fn finding(name: &str, step: &str, says: String, measured: u64, expected: u64) -
     }
 }
 
-/// A cause that is a fault by itself, however fast the rest is.
-fn named(step: &Step, causes: &[&str], measured: u64, says: &str, name: &str, out: &mut Judged) {
+/// A cause that is a fault by itself, however fast the rest is, from this part of the slowest operations' time on.
+fn named(step: &Step, causes: &[&str], least: f64, measured: u64, says: &str, name: &str, out: &mut Judged) {
     let found = step
         .causes
         .iter()
-        .find(|c| causes.contains(&c.cause.as_str()) && c.share >= NAMES && c.confidence != "low");
+        .find(|c| causes.contains(&c.cause.as_str()) && c.share >= least && c.confidence != "low");
     if let Some(c) = found {
         let expected = (measured as f64 * (1.0 - c.share)) as u64;
         out.push(finding(
@@ -227,6 +238,26 @@ mod tests {
             let last = s.remarks.last().unwrap();
             assert_eq!(last, "NOT ALONE in beside buffered: cp moved 1 GiB meanwhile, 43 % of all");
         }
+    }
+
+    #[test]
+    fn limits_by_a_floor_beside_others_are_too_mild() {
+        let company = Some(Company { tasks: vec!["cp".into()], bytes: 1 << 30, share: 0.43 });
+        let beside_others = Probe { company, ..Probe::default() };
+        let judged = |beside, probe: &Probe| {
+            let steps = vec![
+                step("alone", "reads", latency(MS, 2 * MS), &[]),
+                step("beside buffered", "reads", beside, &[]),
+            ];
+            let mut s = Scenario { number: 2, steps, ..Scenario::default() };
+            judge(&mut s, probe, None, &BTreeMap::new());
+            s
+        };
+        let within = judged(latency(MS, 10 * MS), &beside_others);
+        assert_eq!(within.verdict, "cannot-tell");
+        assert!(within.remarks[0].contains("too mild: cp moved 1 GiB"), "{:?}", within.remarks);
+        assert_eq!(judged(latency(MS, 10 * MS), &Probe::default()).verdict, "good");
+        assert_eq!(judged(latency(MS, 100 * MS), &beside_others).verdict, "suffers");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The quiet disk: what it can do, and whether it does that always.
 
-use super::{finding, named, stall::stalls, Judged, MS};
+use super::{finding, named, stall::stalls, Judged, MS, NAMES};
 use crate::result::{Probe, Scenario, Step};
 use causes::words;
 
@@ -22,7 +22,9 @@ const PAUSE_READS: u64 = 16;
 /// What the first scenario says the disk can do.
 pub fn probe(scenario: &Scenario, probe: &mut Probe) {
     let reads = |s: &Step| s.job("reads").cloned();
-    if let Some(floor) = scenario.steps.iter().find(|s| s.name == FLOOR).and_then(reads) {
+    let step = scenario.steps.iter().find(|s| s.name == FLOOR);
+    probe.company = step.and_then(|s| s.company.clone());
+    if let Some(floor) = step.and_then(reads) {
         probe.floor = floor.latency;
         let depths = scenario
             .steps
@@ -43,7 +45,8 @@ pub(super) fn quiet(s: &Scenario, p: &Probe, out: &mut Judged) {
     if let Some((deep, m)) = deepest.filter(|d| d.name != FLOOR).and_then(|d| Some((d, d.job("reads")?))) {
         // Whoever is held back serves few at once, too; and that is not the disk's own doing.
         let (before, p50) = (out.findings.len(), m.latency.p50_ns);
-        named(deep, &["rate-limit"], p50, "somebody lets only so many reads through", "rate-limited", out);
+        let says = "somebody lets only so many reads through";
+        named(deep, &["rate-limit"], NAMES, p50, says, "rate-limited", out);
         if p.parallelism < PARALLEL && out.findings.len() == before {
             let says = format!(
                 "it serves one read at a time: {} more reads a second at any depth than at depth 1 (x{})",

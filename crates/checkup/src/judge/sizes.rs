@@ -1,6 +1,6 @@
 //! Sizes of requests: whether larger ones bring more, and whether they are cut.
 
-use super::{finding, named, stall::stalls, Judged};
+use super::{finding, named, stall::stalls, Judged, NAMES};
 use crate::result::{Found, Remedy, Scenario};
 use causes::words;
 use std::collections::BTreeMap;
@@ -50,6 +50,7 @@ pub(super) fn sizes(s: &mut Scenario, out: &mut Judged) {
         named(
             step,
             &["request-size"],
+            NAMES,
             m.latency.p50_ns,
             "large reads are cut into small requests",
             "requests-cut",

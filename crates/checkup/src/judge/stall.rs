@@ -10,6 +10,8 @@ const STALL_TIMES: u64 = 20;
 const STALL_LEAST: u64 = 50 * MS;
 /// Rare stalls take most of the time if the mean is this many times what 95 in 100 stay below.
 const RARE_TIMES: u64 = 2;
+/// In so many slices of the time one that long is no chance either, whatever percentile that makes.
+const AGAIN: usize = 4;
 /// One operation alone must be this long to be called a stall: what nobody would take for chance.
 pub(super) const STALL_ALONE: u64 = 500 * MS;
 /// Percentiles of so many operations have four slower ones: of fewer they are chance.
@@ -39,6 +41,7 @@ pub(super) fn stalls(step: &Step, job: &str, what: &str, out: &mut Judged) {
     let l = &m.latency;
     let (name, value) = rare(l);
     let expected = (l.p50_ns * STALL_TIMES).max(STALL_LEAST);
+    let again = m.slices.iter().filter(|slice| slice.max_ns > expected).count();
     if value > expected {
         let says =
             format!("{what} stall: {name} is {}, the median {}", words::ns(value), words::ns(l.p50_ns));
@@ -51,6 +54,14 @@ pub(super) fn stalls(step: &Step, job: &str, what: &str, out: &mut Judged) {
             words::ns(l.p50_ns)
         );
         out.push(finding("stalls", &step.name, says, l.max_ns, expected));
+    } else if again >= AGAIN {
+        let says = format!(
+            "{what} stall again and again: up to {}, in {again} of {} slices of the time; the median is {}",
+            words::ns(l.max_ns),
+            m.slices.len(),
+            words::ns(l.p50_ns)
+        );
+        out.push(finding("stalls", &step.name, says, l.max_ns, expected));
     } else if l.max_ns > STALL_ALONE.max(expected) {
         let says = format!("one of {what} took {}, the median {}", words::ns(l.max_ns), words::ns(l.p50_ns));
         out.push(finding("stalls", &step.name, says, l.max_ns, STALL_ALONE));
@@ -58,5 +69,31 @@ pub(super) fn stalls(step: &Step, job: &str, what: &str, out: &mut Judged) {
         let says =
             format!("{what} take {} at {name}, {} at the median", words::ns(value), words::ns(l.p50_ns));
         out.limit("stalls", &step.name, says, value, expected);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::Measured;
+
+    /// What is said of 330 reads of 1 ms, whose slowest takes 300 ms, in eight slices of which so many have one as slow.
+    fn said(slow: usize) -> Option<String> {
+        let latency =
+            |max_ns| Latency { count: 330, p50_ns: MS, p95_ns: 4 * MS, max_ns, ..Latency::default() };
+        let slices = (0..8).map(|n| latency(if n < slow { 300 * MS } else { 5 * MS })).collect();
+        let latency = Latency { mean_ns: 6 * MS, ..latency(300 * MS) };
+        let measured = vec![Measured { job: "reads".into(), latency, slices, ..Measured::default() }];
+        let mut out = Judged::default();
+        stalls(&Step { measured, ..Step::default() }, "reads", "reads", &mut out);
+        out.findings.pop().map(|f| f.says)
+    }
+
+    #[test]
+    fn what_happens_in_four_slices_is_no_chance() {
+        assert_eq!(said(3), None);
+        let again =
+            "reads stall again and again: up to 300 ms, in 4 of 8 slices of the time; the median is 1 ms";
+        assert_eq!(said(4).unwrap(), again);
     }
 }

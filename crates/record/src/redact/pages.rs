@@ -7,7 +7,7 @@
 
 use super::Names;
 use crate::datfile::{Head, Pages, Region};
-use nix::sys::memfd::{memfd_create, MFdFlags};
+use rustix::fs::{memfd_create, MemfdFlags};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
@@ -74,7 +74,7 @@ impl Scrubber {
 
     /// The pages of one CPU with their names replaced, in memory.
     pub fn region(&self, file: &File, region: Region, names: &mut Names) -> io::Result<Pages> {
-        let mut out = File::from(memfd_create("redacted", MFdFlags::MFD_CLOEXEC)?);
+        let mut out = File::from(memfd_create("redacted", MemfdFlags::CLOEXEC)?);
         let mut page = vec![0; self.layout.size];
         let (mut at, end) = (region.offset, region.offset.saturating_add(region.bytes.0));
         while at + page.len() as u64 <= end {

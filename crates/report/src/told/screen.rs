@@ -39,7 +39,7 @@ impl Told {
         } else {
             "counters alone prove no cause"
         };
-        s.why(&self.verdicts, none, causes::title_by_counters);
+        s.why(&self.verdicts, none, &[], causes::title_by_counters);
         s.try_(&self.verdicts);
         numbers(&self.mails, &mut s);
         trust(&self.mails, &mut s);

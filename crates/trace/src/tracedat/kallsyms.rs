@@ -12,47 +12,48 @@ use super::format::{Formats, Slot};
 /// name some hundred, and reading all of them is a good part of what a short recording takes.
 #[derive(Clone, Debug, Default)]
 pub struct Symbols {
-    addresses: Vec<u64>,
-    /// Where the name of each begins in `text`.
-    names: Vec<u32>,
+    /// Addresses, and where in `text` their names begin.
+    places: Vec<(u64, u32)>,
     text: Vec<u8>,
 }
 
 impl Symbols {
     /// Reads the text; lines that make no sense are left out.
     pub fn parse(text: Vec<u8>) -> Symbols {
-        let (mut all, mut at) = (Vec::with_capacity(text.len() / BYTES_PER_SYMBOL), 0);
+        let (mut places, mut at) = (Vec::with_capacity(text.len() / BYTES_PER_SYMBOL), 0);
         let ends = memchr::memchr_iter(b'\n', &text).chain([text.len()]);
         for end in ends.take_while(|end| u32::try_from(*end).is_ok()) {
-            all.extend(code(&text[at..end]).map(|(address, name)| (address, (at + name) as u32)));
+            if let Some((address, name)) = code(&text[at..end]) {
+                places.push((address, (at + name) as u32));
+            }
             at = end + 1;
         }
         // Of several names for one address the first in the file stays, as `trace-cmd report` has it.
-        all.sort_by_key(|s| s.0);
-        all.dedup_by_key(|s| s.0);
-        let (addresses, names) = all.into_iter().unzip();
-        Symbols { addresses, names, text }
+        places.sort_by_key(|s| s.0);
+        places.dedup_by_key(|s| s.0);
+        Symbols { places, text }
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.addresses.len()
+        self.places.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.addresses.is_empty()
+        self.places.is_empty()
     }
 
     /// The function that an address lies in, and how far into it.
     pub fn find(&self, address: u64) -> Option<(&str, u64)> {
-        let i = self.addresses.partition_point(|&a| a <= address).checked_sub(1)?;
+        let i = self.places.partition_point(|&(a, _)| a <= address).checked_sub(1)?;
+        let (begins, name) = self.places[i];
         // What a work item runs is told by where the function begins.
-        if i + 1 == self.addresses.len() && address != self.addresses[i] {
+        if i + 1 == self.places.len() && address != begins {
             return None;
         }
-        let name = self.text[self.names[i] as usize..].split(u8::is_ascii_whitespace).next()?;
-        Some((std::str::from_utf8(name).ok()?, address - self.addresses[i]))
+        let name = self.text[name as usize..].split(u8::is_ascii_whitespace).next()?;
+        Some((std::str::from_utf8(name).ok()?, address - begins))
     }
 }
 
@@ -157,7 +158,7 @@ mod tests {
         assert_eq!(s.find(0xffff_ffff), None);
         assert_eq!(s.find(1), None);
         // Where the last one begins is known, and nothing more of it.
-        let last = *s.addresses.last().unwrap();
+        let last = s.places.last().unwrap().0;
         assert!(s.find(last).is_some_and(|(_, into)| into == 0));
         assert_eq!(s.find(last + 1), None);
     }

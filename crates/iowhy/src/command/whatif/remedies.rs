@@ -112,7 +112,10 @@ mod tests {
             sets("echo none > /sys/block/nvme0n1/queue/scheduler"),
             Some(("nvme0n1", "scheduler", "none"))
         );
-        assert_eq!(sets("echo 2000 > /sys/block/sda/queue/wbt_lat_usec"), None);
+        assert_eq!(
+            sets("echo 2000 > /sys/block/sda/queue/wbt_lat_usec"),
+            Some(("sda", "wbt_lat_usec", "2000"))
+        );
         assert_eq!(sets("sysctl vm.dirty_background_bytes=33554432"), None);
     }
 }
