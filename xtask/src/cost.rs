@@ -5,6 +5,7 @@
 //! the run without a recording in the same round; the median of the rounds is told.
 
 use crate::document;
+use crate::load::{Flood, Paced};
 use crate::machine::{about, grouped, loop_disk, LoopDisk};
 use crate::run::measure;
 use crate::tracecmd::TraceCmd;
@@ -14,12 +15,14 @@ use serde_json::Value;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 /// Size of the disk.
 const DISK_MIB: u64 = 256;
-/// How long events are made in a flood.
-const FLOOD_SECONDS: u32 = 10;
+/// How long many events are made.
+const MANY_SECONDS: u32 = 10;
+/// How many of them a second, if it is not as many as can be.
+const PACED: u64 = 1_000_000;
 
 /// Measure what a recording costs, beside trace-cmd record; as root
 #[derive(Args)]
@@ -77,7 +80,7 @@ impl RecordingCost {
         let trace_cmd = TraceCmd::new(&self.scratch)?;
         let disk = loop_disk(&self.scratch.join("disk"), DISK_MIB)?;
         text += &self.loss(&disk, &trace_cmd)?;
-        text += &self.flood()?;
+        text += &self.many()?;
         text += &self.reading(&disk)?;
         Ok(text)
     }
@@ -162,32 +165,42 @@ impl RecordingCost {
         Ok(text)
     }
 
-    /// As many events as system calls can make, with default buffers.
-    fn flood(&self) -> Outcome<String> {
+    /// A million events a second, and as many as system calls can make, with default buffers.
+    fn many(&self) -> Outcome<String> {
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
-        let _load: Vec<Load> = (0..cores).map(|_| Load::start()).collect::<Outcome<_>>()?;
+        let each = PACED / cores as u64;
+        let mut text = "\n## Many events\n\n".to_string();
+        let paced: Vec<Paced> = (0..cores).map(|_| Paced::start(each)).collect::<Outcome<_>>()?;
+        text += &self.of_all(&format!(
+            "{cores} threads that read one byte of /dev/zero 500,000 times a second in all"
+        ))?;
+        drop(paced);
+        let _flood: Vec<Flood> = (0..cores).map(|_| Flood::start()).collect::<Outcome<_>>()?;
+        text += &self.of_all(&format!("{cores} `dd if=/dev/zero of=/dev/null bs=1`"))?;
+        text += &format!("\nBuffers are as they are by default ({} MiB for each CPU). While recording: without what comes before and \
+            after (symbols, putting trace.dat together).\n", number(&self.capture()?["buffer_kib_per_cpu"]) >> 10);
+        Ok(text)
+    }
+
+    /// What is kept of what others do meanwhile.
+    fn of_all(&self, beside: &str) -> Outcome<String> {
         let mut recorder = Command::new(&self.iowhy);
         let out = self.scratch.join("c");
         let _ = fs::remove_dir_all(&out);
-        recorder.arg("record").arg("-o").arg(&out).args(["--for", &format!("{FLOOD_SECONDS}s")]);
-        let cost = measure(&recorder, &self.scratch)?;
+        recorder.arg("record").arg("-o").arg(&out).args(["--for", &format!("{MANY_SECONDS}s")]);
+        measure(&recorder, &self.scratch)?;
         let c = self.capture()?;
         let seconds = (number(&c["end"]["mono_ns"]) - number(&c["start"]["mono_ns"])) as f64 / 1e9;
         let busy = number(&c["recorder_cpu_ns"]) as f64 / 1e9;
         let (events, bytes) = (number(&c["events"]) as f64 / seconds, number(&c["bytes"]) as f64 / seconds);
         Ok(format!(
-            "\n## Many events\n\n`iowhy record --for {FLOOD_SECONDS}s` beside {cores} `dd if=/dev/zero of=/dev/null bs=1`, buffers as they are by default \
-             ({} MiB for each CPU): {} events and {:.1} MB a second, **{} lost**. While recording the recorder took {:.2} s of \
-             processor time, **{:.1} % of one core** or {:.1} % at 60 MB a second; with what comes before and after (symbols, putting \
-             trace.dat together) {:.2} s.\n",
-            number(&c["buffer_kib_per_cpu"]) >> 10,
+            "`iowhy record --for {MANY_SECONDS}s` beside {beside}: {} events and {:.1} MB a second, **{} lost**. While recording \
+             the recorder took **{:.1} % of one core**, {:.1} % for each 60 MB a second.\n\n",
             grouped(events as u64),
             bytes / 1e6,
-            number(&c["lost"]),
-            busy,
+            grouped(number(&c["lost"])),
             100.0 * busy / seconds,
             100.0 * busy / seconds * 60e6 / bytes,
-            cost.cpu.as_secs_f64()
         ))
     }
 
@@ -265,24 +278,6 @@ impl RecordingCost {
         let said = json(&file)?;
         fs::remove_file(file)?;
         said["jobs"][0]["read"]["iops"].as_f64().ok_or_else(|| "fio says no iops".into())
-    }
-}
-
-/// A program that makes as many system calls as it can, until it is dropped.
-struct Load(Child);
-
-impl Load {
-    fn start() -> Outcome<Load> {
-        let mut dd = Command::new("dd");
-        dd.args(["if=/dev/zero", "of=/dev/null", "bs=1"]).stdout(Stdio::null()).stderr(Stdio::null());
-        Ok(Load(dd.spawn()?))
-    }
-}
-
-impl Drop for Load {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }
 

@@ -7,6 +7,7 @@ mod cut;
 mod cut_trace;
 mod document;
 mod files;
+mod load;
 mod machine;
 mod picture;
 mod record;

@@ -15,6 +15,7 @@ use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, ns, percent};
 use crate::Cause;
 use ledger::Reason;
+use stats::IN_A_RUN;
 use trace::Nanos;
 
 /// The cause.
@@ -26,6 +27,12 @@ const ENOUGH: u64 = 100;
 /// Most gaps lie between these parts of the middle one: even as a clock, but for what processors add. Shorter ones are those of
 /// a burst, up to a quarter of all. A device that seeks or cleans up has gaps that differ by factors.
 const EVEN: (f64, f64) = (0.6, 1.4);
+
+/// Or the middle half of all runs of gaps ([`stats::IN_A_RUN`]) lies between these parts of the middle one: busy processors
+/// make each completion seem late, by more than a gap if they are very busy, but not one later than the other in the long run.
+/// Fewer runs than [`ENOUGH_RUNS`] say nothing.
+const EVEN_RUNS: (f64, f64) = (0.97, 1.03);
+const ENOUGH_RUNS: u64 = 12;
 
 /// The fastest requests take less than this part of the time between two completions.
 const FASTER: f64 = 0.5;
@@ -63,12 +70,31 @@ impl Cause for RateLimit {
                 continue;
             }
             let [p25, p50, p90] = [0.25, 0.5, 0.9].map(|q| gaps.quantile(q));
-            let told =
+            let mut told =
                 format!("completions of {name} came {} apart (p25 {}, p90 {})", ns(p50), ns(p25), ns(p90));
-            if (p25 as f64) < EVEN.0 * p50 as f64 || p90 as f64 > EVEN.1 * p50 as f64 {
+            let each = p25 as f64 >= EVEN.0 * p50 as f64 && p90 as f64 <= EVEN.1 * p50 as f64;
+            let runs = &slow.on.pace.runs;
+            let [low, run, high] = [0.25, 0.5, 0.75].map(|q| runs.quantile(q));
+            if std::env::var_os("RUNS").is_some() {
+                eprintln!(
+                    "RUNS {} {} each {each} {:.3} {:.3}",
+                    name,
+                    runs.count(),
+                    low as f64 / run as f64,
+                    high as f64 / run as f64
+                );
+            }
+            if !each && runs.count() >= ENOUGH_RUNS {
+                told += &format!(", {IN_A_RUN} of them took {} (p25 {}, p75 {})", ns(run), ns(low), ns(high));
+            }
+            let long = runs.count() >= ENOUGH_RUNS
+                && low as f64 >= EVEN_RUNS.0 * run as f64
+                && high as f64 <= EVEN_RUNS.1 * run as f64;
+            if !each && !long {
                 against = Some(format!("{told}: no even pace"));
                 continue;
             }
+            let p50 = if each { p50 } else { run / u64::from(IN_A_RUN) };
             if slow.requests().d2c.count() < MIN_SAMPLES {
                 against.get_or_insert_with(|| {
                     format!(

@@ -21,10 +21,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use trace::{Bytes, Cpu};
 
-/// Time between two rounds. At a million events of 57 bytes per second on one CPU that is 2.9 MB, a fifth of
+/// From the begin of a round to that of the next, which begins at once where one takes longer. At a million events of 57 bytes per second on one CPU that is 2.9 MB, a fifth of
 /// the default buffer.
 const ROUND: Duration = Duration::from_millis(50);
 /// How many CPUs one thread empties: at 57 MB/s each, a fraction of what one thread can copy.
@@ -173,6 +173,7 @@ fn work(mut group: Vec<Emptier>, shared: &Shared, tell: Sender<Pid>) -> Vec<Drai
     // Where it is refused, recording works as well, only with less room before events are lost.
     let _ = setpriority_process(Some(gettid()), NICENESS);
     loop {
+        let begun = Instant::now();
         let last = shared.finish.load(Ordering::Relaxed);
         for e in &mut group {
             if let Err(error) = e.round(last) {
@@ -183,7 +184,7 @@ fn work(mut group: Vec<Emptier>, shared: &Shared, tell: Sender<Pid>) -> Vec<Drai
         if last {
             return group.into_iter().map(Emptier::close).collect();
         }
-        thread::park_timeout(ROUND);
+        thread::park_timeout(ROUND.saturating_sub(begun.elapsed()));
     }
 }
 

@@ -41,7 +41,7 @@ pub use focus::{class_op, class_words, Focus, Group, TAIL_SHARE};
 pub use kept::{Kept, Met, Ran};
 pub use messages::Messages;
 pub use operations::{OpKey, OpStats, Operations, OutsideStats, Sent, Whose};
-pub use pace::{AfterIdle, Held, Pace};
+pub use pace::{AfterIdle, Held, Pace, IN_A_RUN};
 pub use phases::Phases;
 pub use pictures::{
     heat_bucket, heat_lower, Axis, Behind, Columns, DevicePictures, Extents, Heat, Moment, Pictures,

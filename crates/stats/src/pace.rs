@@ -10,6 +10,9 @@
 //! gaps             3   3   3                       the first completion after an idle time ends no gap
 //! idle                         5      6
 //! ```
+//!
+//! What lets requests through by the clock is as even over many as over one, however late processors are to see each; what
+//! is uneven by itself is not, or less so: so [`IN_A_RUN`] gaps one after the other are a run, and their sums are kept.
 
 use crate::distribution::Distribution;
 use life::{Class, Request};
@@ -20,6 +23,8 @@ use trace::Nanos;
 const IDLE_UNIT: Nanos = Nanos(1_000_000);
 /// Idle times that are remembered for requests that wait in a scheduler meanwhile.
 const MOST_IDLES: usize = 1024;
+/// Gaps in a run.
+pub const IN_A_RUN: u32 = 16;
 /// The last row: 2^15 ms are half a minute.
 const ROWS: usize = 16;
 
@@ -46,6 +51,8 @@ pub struct Held {
 pub struct Pace {
     /// From one completion to the next, of whatever class, with something in the device all the time.
     pub gaps: Distribution,
+    /// From one completion to the [`IN_A_RUN`]th after it, the same way; runs do not overlap.
+    pub runs: Distribution,
     /// `D2C` of requests that met no idle device.
     pub awake: Distribution,
     /// `I2D` of requests, as a sum, by class.
@@ -65,6 +72,8 @@ pub struct Pace {
     last_done: Option<Nanos>,
     /// The completion before the one that left the device empty: its request is told after the depth.
     closing: Option<Nanos>,
+    /// Gaps of the run that is not complete, and their sum.
+    run: (u32, Nanos),
 }
 
 impl Pace {
@@ -73,6 +82,7 @@ impl Pace {
         match (self.busy, depth > 0) {
             (false, true) => {
                 self.closing = None;
+                self.run = Default::default();
                 self.idle = self.idle_since.take().map(|since| (since, now));
                 if self.idles.len() == MOST_IDLES {
                     self.idles.pop_front();
@@ -92,7 +102,7 @@ impl Pace {
     pub fn record(&mut self, r: &Request, d2c: Nanos) {
         let done = r.time.completed;
         if let Some(last) = self.last_done.or(self.closing.take()) {
-            self.gaps.record(done.since(last).0);
+            self.gap(done.since(last));
         }
         self.last_done = self.busy.then_some(done);
         let class = r.class().index();
@@ -119,6 +129,14 @@ impl Pace {
             let other = Class::Other.index();
             let met = r.company.beside[other] > 0 || r.company.served[other] > 0;
             (if met { &mut self.beside_discards } else { &mut self.clear_of_discards }).record(d2c.0);
+        }
+    }
+
+    fn gap(&mut self, gap: Nanos) {
+        self.gaps.record(gap.0);
+        self.run = (self.run.0 + 1, self.run.1 + gap);
+        if self.run.0 == IN_A_RUN {
+            self.runs.record(std::mem::take(&mut self.run).1 .0);
         }
     }
 
@@ -187,6 +205,26 @@ mod tests {
         pace.set(Nanos(21 * MS), 0);
         pace.record(&read(None, 20, 21), Nanos(MS));
         assert_eq!((pace.gaps.count(), pace.gaps.min(), pace.gaps.max()), (2, 3 * MS, 3 * MS));
+    }
+
+    /// Seen late by 1 ms every second time, and then in time again: over 16 the clock is even.
+    #[test]
+    fn runs_are_even_however_late_each_completion_is_seen() {
+        let mut pace = Pace::default();
+        pace.set(Nanos(0), 2);
+        for i in 1..=33 {
+            let done = i * 3 + i % 2;
+            pace.record(&read(None, 0, done), Nanos(done * MS));
+        }
+        assert_eq!((pace.gaps.min(), pace.gaps.max()), (2 * MS, 4 * MS));
+        assert_eq!((pace.runs.count(), pace.runs.min(), pace.runs.max()), (2, 48 * MS, 48 * MS));
+        // An idle time ends a run.
+        pace.set(Nanos(110 * MS), 0);
+        pace.set(Nanos(120 * MS), 2);
+        for done in 121..=136 {
+            pace.record(&read(None, 120, done), Nanos(MS));
+        }
+        assert_eq!(pace.runs.count(), 2, "15 gaps since then");
     }
 
     #[test]
