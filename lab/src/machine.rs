@@ -80,7 +80,7 @@ impl Machine {
             let device = format!("virtio-blk-pci,drive=d{number},num-queues=1{device}");
             disks.extend(["-drive".into(), drive, "-device".into(), device]);
         }
-        let dir = self.boot(dir, &self.script(tools, cause, s)?, &disks, SECONDS)?;
+        let dir = self.boot(dir, &self.script(tools, cause, s)?, &disks, PROCESSORS, SECONDS)?;
         Ok(Made { dir, late: Duration::ZERO })
     }
 
@@ -90,6 +90,7 @@ impl Machine {
         dir: TempDir,
         script: &str,
         disks: &[String],
+        processors: u32,
         seconds: u32,
     ) -> Outcome<TempDir> {
         std::fs::write(dir.path().join("script"), script)?;
@@ -103,7 +104,7 @@ impl Machine {
             "none",
         ])
         .args(["-M", "q35", "-accel", "tcg,thread=multi", "-cpu", "max"])
-        .args(["-smp", &PROCESSORS.to_string(), "-m", &MEMORY.to_string()])
+        .args(["-smp", &processors.to_string(), "-m", &MEMORY.to_string()])
         .arg("-kernel")
         .arg(self.0.join("vmlinuz"))
         .arg("-initrd")

@@ -15,7 +15,7 @@ use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, ns, percent};
 use crate::Cause;
 use ledger::Reason;
-use stats::IN_A_RUN;
+use stats::{Distribution, Pace, IN_A_RUN};
 use trace::Nanos;
 
 /// The cause.
@@ -62,39 +62,13 @@ impl Cause for RateLimit {
                 continue;
             }
             let name = case.name(slow.on.id);
-            let gaps = &slow.on.pace.gaps;
-            if gaps.count() < ENOUGH {
-                against.get_or_insert_with(|| {
-                    format!("{name} completed only {} requests with others waiting", count(gaps.count()))
-                });
-                continue;
-            }
-            let [p25, p50, p90] = [0.25, 0.5, 0.9].map(|q| gaps.quantile(q));
-            let mut told =
-                format!("completions of {name} came {} apart (p25 {}, p90 {})", ns(p50), ns(p25), ns(p90));
-            let each = p25 as f64 >= EVEN.0 * p50 as f64 && p90 as f64 <= EVEN.1 * p50 as f64;
-            let runs = &slow.on.pace.runs;
-            let [low, run, high] = [0.25, 0.5, 0.75].map(|q| runs.quantile(q));
-            if std::env::var_os("RUNS").is_some() {
-                eprintln!(
-                    "RUNS {} {} each {each} {:.3} {:.3}",
-                    name,
-                    runs.count(),
-                    low as f64 / run as f64,
-                    high as f64 / run as f64
-                );
-            }
-            if !each && runs.count() >= ENOUGH_RUNS {
-                told += &format!(", {IN_A_RUN} of them took {} (p25 {}, p75 {})", ns(run), ns(low), ns(high));
-            }
-            let long = runs.count() >= ENOUGH_RUNS
-                && low as f64 >= EVEN_RUNS.0 * run as f64
-                && high as f64 <= EVEN_RUNS.1 * run as f64;
-            if !each && !long {
-                against = Some(format!("{told}: no even pace"));
-                continue;
-            }
-            let p50 = if each { p50 } else { run / u64::from(IN_A_RUN) };
+            let (apart, told) = match even(&slow.on.pace, &name) {
+                Ok(pace) => pace,
+                Err(uneven) => {
+                    against = Some(uneven);
+                    continue;
+                }
+            };
             if slow.requests().d2c.count() < MIN_SAMPLES {
                 against.get_or_insert_with(|| {
                     format!(
@@ -106,7 +80,7 @@ impl Cause for RateLimit {
                 continue;
             }
             let own = slow.requests().d2c.quantile(FASTEST);
-            if own as f64 > FASTER * p50 as f64 {
+            if own as f64 > FASTER * apart as f64 {
                 against = Some(format!(
                     "{told}, and no request was much faster than that: the fastest took {}",
                     ns(own)
@@ -118,7 +92,7 @@ impl Cause for RateLimit {
             if slow.share(claimed) < MIN_SHARE {
                 continue;
             }
-            let rate = 1_000_000_000 / p50.max(1);
+            let rate = 1_000_000_000 / apart.max(1);
             let proof = verdict.take().unwrap_or_else(|| Verdict::begin(self.name()));
             verdict = Some(
                 proof
@@ -142,6 +116,31 @@ impl Cause for RateLimit {
             (None, Some(against)) => Verdict::rejected(self.name(), against),
             (None, None) => case.nothing_left(self.name()),
         }
+    }
+}
+
+/// How many nanoseconds completions are apart, if they are so evenly, and in words.
+fn even(pace: &Pace, name: &str) -> Result<(u64, String), String> {
+    let (gaps, runs) = (&pace.gaps, &pace.runs);
+    if gaps.count() < ENOUGH {
+        return Err(format!("{name} completed only {} requests with others waiting", count(gaps.count())));
+    }
+    let within = |d: &Distribution, middle: u64, [low, high]: [f64; 2], (least, most): (f64, f64)| {
+        d.quantile(low) as f64 >= least * middle as f64 && d.quantile(high) as f64 <= most * middle as f64
+    };
+    let [p25, gap, p90] = [0.25, 0.5, 0.9].map(|q| gaps.quantile(q));
+    let told = format!("completions of {name} came {} apart (p25 {}, p90 {})", ns(gap), ns(p25), ns(p90));
+    if within(gaps, gap, [0.25, 0.9], EVEN) {
+        return Ok((gap, told));
+    }
+    if runs.count() < ENOUGH_RUNS {
+        return Err(format!("{told}: no even pace"));
+    }
+    let [p25, run, p75] = [0.25, 0.5, 0.75].map(|q| runs.quantile(q));
+    let told = format!("{told}, {IN_A_RUN} of them took {} (p25 {}, p75 {})", ns(run), ns(p25), ns(p75));
+    match within(runs, run, [0.25, 0.75], EVEN_RUNS) {
+        true => Ok((run / u64::from(IN_A_RUN), told)),
+        false => Err(format!("{told}: no even pace")),
     }
 }
 

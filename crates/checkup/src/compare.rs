@@ -293,7 +293,8 @@ mod tests {
     fn what_the_processors_explain_is_no_change_of_the_disk() {
         let run = |us: u64, busy: f64| {
             let mut c = with(&[us; 5], 90);
-            c.scenarios[0].steps[0].processors = Some(Processors { busy: Some(busy), work_ns: 1_000_000 });
+            c.scenarios[0].steps[0].processors =
+                Some(Processors { busy: Some(busy), stolen: None, work_ns: 1_000_000 });
             c
         };
         let told = |then: &Checkup, now: &Checkup| render(&compare(then, now), then);

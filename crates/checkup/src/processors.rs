@@ -22,6 +22,9 @@ const BUSIER: f64 = 0.3;
 const FULL: f64 = 0.9;
 /// Between the fastest and the slowest moment of one shared machine the work took twice as long.
 const SLOWER: f64 = 1.4;
+/// Of a hundred operations the slowest is what is judged: where processors are away for more than a few hundredths of the time,
+/// that one is theirs.
+const STOLEN: f64 = 0.05;
 
 /// What the processors did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -30,11 +33,19 @@ pub struct Processors {
     /// The part of their time that they were busy, with whatever runs on them; what another machine on the same host
     /// takes is busy.
     pub busy: Option<f64>,
+    /// The part of it that another machine on the same host took (steal), where the host tells.
+    pub stolen: Option<f64>,
     /// Nanoseconds that a fixed piece of work takes: the mean of before and after.
     pub work_ns: u64,
 }
 
 impl Processors {
+    /// In words, if so much was taken that nothing slow can be held against the disk.
+    pub fn stolen(&self) -> Option<String> {
+        let part = self.stolen.filter(|part| *part >= STOLEN)?;
+        Some(format!("the host gave {} of the processors' time to other machines", words::percent(part)))
+    }
+
     /// Why, from this to a later run of the same step, times may have become shorter (`better`) or longer without the disk.
     pub fn explain(&self, now: &Processors, better: bool) -> Option<String> {
         let (fast, slow) = if better { (now, self) } else { (self, now) };
@@ -71,8 +82,10 @@ impl Watch {
 
     /// What they did since then.
     pub fn end(self) -> Processors {
-        let busy = Ticks::now().zip(self.ticks).and_then(|(now, then)| now.busy_since(then));
-        Processors { busy, work_ns: (self.work_ns + work_ns()) / 2 }
+        let then = Ticks::now().zip(self.ticks);
+        let part = |of: fn(&Ticks) -> u64| then.and_then(|(now, then)| now.part_since(then, of));
+        let (busy, stolen) = (part(|t| t.busy), part(|t| t.stolen));
+        Processors { busy, stolen, work_ns: (self.work_ns + work_ns()) / 2 }
     }
 }
 
@@ -92,6 +105,7 @@ fn work_ns() -> u64 {
 #[derive(Clone, Copy, Debug)]
 struct Ticks {
     busy: u64,
+    stolen: u64,
     all: u64,
 }
 
@@ -112,13 +126,13 @@ impl Ticks {
             .collect();
         let all: u64 = ticks.iter().take(8).sum();
         let idle: u64 = ticks.get(3..5)?.iter().sum();
-        Some(Ticks { busy: all - idle, all })
+        Some(Ticks { busy: all - idle, stolen: *ticks.get(7)?, all })
     }
 
-    /// The part of the time since an earlier look that they were busy.
-    fn busy_since(self, earlier: Ticks) -> Option<f64> {
+    /// The part of all time since an earlier look that went to some.
+    fn part_since(self, earlier: Ticks, of: fn(&Ticks) -> u64) -> Option<f64> {
         let all = self.all.checked_sub(earlier.all).filter(|n| *n > 0)?;
-        Some(self.busy.saturating_sub(earlier.busy) as f64 / all as f64)
+        Some(of(&self).saturating_sub(of(&earlier)) as f64 / all as f64)
     }
 }
 
@@ -130,14 +144,15 @@ mod tests {
     fn what_is_not_idle_is_busy() {
         let earlier = Ticks::of("cpu  100 0 50 1000 10 0 5 5 90 0\ncpu0 1 2\n").unwrap();
         let now = Ticks::of("cpu  120 0 60 1050 20 0 5 15 95 0\n").unwrap();
-        assert_eq!(now.busy_since(earlier), Some(0.4));
-        assert_eq!(earlier.busy_since(earlier), None);
+        assert_eq!(now.part_since(earlier, |t| t.busy), Some(0.4));
+        assert_eq!(now.part_since(earlier, |t| t.stolen), Some(0.1));
+        assert_eq!(earlier.part_since(earlier, |t| t.busy), None);
         assert!(Ticks::of("intr 5").is_none() && Ticks::of("cpu 1 2").is_none());
     }
 
     #[test]
     fn processors_explain_what_goes_with_them() {
-        let p = |busy, ms: u64| Processors { busy: Some(busy), work_ns: ms * 1_000_000 };
+        let p = |busy, ms: u64| Processors { busy: Some(busy), stolen: None, work_ns: ms * 1_000_000 };
         let why = |a: Processors, b: Processors, better| a.explain(&b, better);
         assert_eq!(why(p(0.1, 2), p(0.3, 2), false), None);
         assert_eq!(why(p(0.1, 2), p(0.5, 2), false).unwrap(), "10 % busy then, 50 % now");

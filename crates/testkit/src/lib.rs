@@ -10,6 +10,7 @@ pub mod binary;
 mod golden;
 mod heard;
 pub mod hostile;
+mod lateness;
 mod line;
 mod request;
 mod steady;

@@ -2,16 +2,15 @@
 
 use super::*;
 
-/// Eight reads are there at all times, completed `gap` us apart, give or take `off`; before that some that took `own` us alone.
-fn held(own: u64, gap: u64, off: u64) -> Story {
+/// Eight reads are there at all times, the n-th completed at `done(n)` us; before that some that took `own` us alone.
+fn held(own: u64, done: impl Fn(u64) -> u64) -> Story {
     let mut story = Story::default();
     for i in 0..40 {
         story.read(i * 20_000, i * 20_000, i * 20_000 + own);
     }
     let begin = 1_000_000;
     for i in 0..400u64 {
-        let done = begin + (i + 8) * gap + if i % 2 == 0 { off } else { 0 };
-        let issued = (begin + i * gap).min(done - 1);
+        let (issued, done) = (begin + done(i), begin + done(i + 8));
         story.read(issued, issued, done);
     }
     story
@@ -19,18 +18,27 @@ fn held(own: u64, gap: u64, off: u64) -> Story {
 
 #[test]
 fn a_rate_limit_is_even_and_below_it_requests_are_fast() {
-    let v = held(300, 2000, 0).verdict("rate-limit");
+    let v = held(300, |n| n * 2000).verdict("rate-limit");
     assert!(found(&v) > 0.7, "{v:?}");
     assert!(v.evidence[0].contains("500 a second"), "{v:?}");
     // Nothing is faster than the pace: then it is the device.
-    assert!(rejected(&held(1100, 2000, 0).verdict("rate-limit")).contains("no request was much faster"));
-    found(&held(900, 2000, 0).verdict("rate-limit"));
-    assert!(rejected(&held(300, 2000, 1500).verdict("rate-limit")).contains("no even pace"));
+    assert!(rejected(&held(1100, |n| n * 2000).verdict("rate-limit")).contains("no request was much faster"));
+    found(&held(900, |n| n * 2000).verdict("rate-limit"));
+    // Every other one is seen late, but no later in the long run.
+    let late = held(300, |n| n * 2000 + n % 2 * 1500).verdict("rate-limit");
+    assert!(found(&late) > 0.7, "{late:?}");
+    assert!(
+        late.evidence[0].contains("16 of them took 32 ms") && late.evidence[0].contains("500 a second"),
+        "{late:?}"
+    );
+    // Fast for a while, then slow for a while.
+    let uneven = held(300, |n| n * 2000 + (n % 64).abs_diff(32) * 1500).verdict("rate-limit");
+    assert!(rejected(&uneven).contains("no even pace"), "{uneven:?}");
 }
 
 #[test]
 fn a_pace_of_reads_says_nothing_of_a_few_writes() {
-    let mut story = held(1100, 2000, 0);
+    let mut story = held(1100, |n| n * 2000);
     for i in 0..5 {
         story.sync_write(1_100_000 + i * 100_000, 1_100_000 + i * 100_000, 1_130_000 + i * 100_000);
     }

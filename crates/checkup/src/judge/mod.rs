@@ -50,10 +50,16 @@ pub fn judge(s: &mut Scenario, p: &Probe, disk: Option<&str>, settings: &BTreeMa
         _ => writes::small(s, p, &mut judged),
     }
     s.good = judged.good;
+    let mut stood_still = false;
     for finding in judged.findings {
         let step = s.steps.iter().find(|step| step.name == finding.step);
         if step.is_some_and(|step| step.company.is_some()) {
             s.remarks.push(format!("{}, but it was not alone", finding.says));
+            continue;
+        }
+        if let Some(stolen) = step.and_then(|step| step.processors?.stolen()) {
+            s.remarks.push(format!("{}, but {stolen} meanwhile", finding.says));
+            stood_still = true;
             continue;
         }
         let causes = step.map_or(&[][..], |step| &step.causes);
@@ -79,7 +85,7 @@ pub fn judge(s: &mut Scenario, p: &Probe, disk: Option<&str>, settings: &BTreeMa
     let failed: Vec<String> = failed.collect();
     // Its limits are multiples of a floor that was too high: what is above them is found all the more.
     let mild = p.company.as_ref().filter(|_| BY_THE_FLOOR.contains(&s.number));
-    let alone = mild.is_none() && s.steps.iter().all(|step| step.company.is_none());
+    let alone = !stood_still && mild.is_none() && s.steps.iter().all(|step| step.company.is_none());
     let measured = s.steps.iter().any(|step| !step.measured.is_empty());
     s.verdict = match (s.findings.is_empty(), failed.is_empty() && measured && alone) {
         (false, _) => "suffers",
@@ -161,6 +167,7 @@ fn named(step: &Step, causes: &[&str], least: f64, measured: u64, says: &str, na
 mod tests {
     use super::*;
     use crate::company::Company;
+    use crate::processors::Processors;
     use crate::result::{Latency, Measured};
 
     fn latency(p50: u64, p99: u64) -> Latency {
@@ -238,6 +245,30 @@ mod tests {
             let last = s.remarks.last().unwrap();
             assert_eq!(last, "NOT ALONE in beside buffered: cp moved 1 GiB meanwhile, 43 % of all");
         }
+    }
+
+    #[test]
+    fn what_was_slow_while_the_host_took_the_processors_is_not_the_disks() {
+        let judged = |beside, stolen| {
+            let processors = Some(Processors { stolen: Some(stolen), ..Processors::default() });
+            let steps = vec![
+                step("alone", "reads", latency(MS, 2 * MS), &[]),
+                Step { processors, ..step("beside buffered", "reads", beside, &[]) },
+            ];
+            let mut s = Scenario { number: 2, steps, ..Scenario::default() };
+            judge(&mut s, &Probe::default(), None, &BTreeMap::new());
+            s
+        };
+        let slow = judged(latency(MS, 100 * MS), 0.12);
+        assert_eq!((slow.verdict.as_str(), slow.findings.len()), ("cannot-tell", 0));
+        assert!(
+            slow.remarks[0]
+                .ends_with("but the host gave 12 % of the processors' time to other machines meanwhile"),
+            "{:?}",
+            slow.remarks
+        );
+        assert_eq!(judged(latency(MS, 100 * MS), 0.01).verdict, "suffers");
+        assert_eq!(judged(latency(MS, 10 * MS), 0.12).verdict, "good", "it was good all the same");
     }
 
     #[test]
