@@ -177,7 +177,7 @@ impl RecordingCost {
         drop(paced);
         let _flood: Vec<Flood> = (0..cores).map(|_| Flood::start()).collect::<Outcome<_>>()?;
         text += &self.of_all(&format!("{cores} `dd if=/dev/zero of=/dev/null bs=1`"))?;
-        text += &format!("\nBuffers are as they are by default ({} MiB for each CPU). While recording: without what comes before and \
+        text += &format!("Buffers are as they are by default ({} MiB for each CPU). While recording: without what comes before and \
             after (symbols, putting trace.dat together).\n", number(&self.capture()?["buffer_kib_per_cpu"]) >> 10);
         Ok(text)
     }
