@@ -150,7 +150,9 @@ const REMEDIES: &str = "
 The command that iowhy printed was run, the same load ran again, and `iowhy compare` said what came of it. *Explains*: the
 part of the slowest operations' time that the cause explained before and after, in two recordings made one after the other (so
 *before* is not to the percent what the recording below shows). What a command leaves to the user (which file, which device) is
-what the scenario says under `fill`.
+what the scenario says under `fill`; where the remedy needs another load or mount than the recording, it says so under `remedy.on`.
+The machine was busy with builds. Recorded more than once, since the first came out slower or undecided by chance: `log-force-one`
+(p99 1.61 times), `log-force-varmail` (2.19 times), `log-space` (undecided by the p99.9), `page-fault-read`, `journal-cpu`.
 
 | scenario | command | | compare | explains |
 |---|---|---|---|---|
