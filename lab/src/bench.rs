@@ -99,13 +99,18 @@ esac
 cat /sys/block/$name/dev > dev
 eval "$BEFORE"
 [ $fs = none ] || sync -f mnt; sync "$dev"
+during=:
 record() {
   beside=
   if [ -n "$BESIDE" ]; then set -m; (eval "$BESIDE") > beside.txt 2>&1 & beside=$!; set +m; sleep ${LEAD:-0.2}; fi
+  $during
   workers -r 1
   "$IOWHY" record ${devices:---device $dev} -o $1 -- bash -euc "$RUN" > run.txt 2> record.txt || { cat run.txt record.txt >&2; return 1; }
   workers -o 0
   [ -z "$beside" ] || { kill -KILL -- -$beside 2>/dev/null || true; wait $beside 2>/dev/null || true; beside=; }
+}
+remedy() {
+  (eval "$command") > remedy.txt 2>&1 || { echo "the remedy failed: $command" >&2; cat remedy.txt >&2; exit 1; }
 }
 record capture
 if [ -n "$REMEDY" ]; then
@@ -113,7 +118,7 @@ if [ -n "$REMEDY" ]; then
   if "$LAB" pick first.json "$CAUSE" "$REMEDY" > command.txt 2> pick.txt; then
     command=$(cat command.txt)
     eval "$FILL"
-    (eval "$command") > remedy.txt 2>&1 || { echo "the remedy failed: $command" >&2; cat remedy.txt >&2; exit 1; }
+    if [ -n "$REMEDY_BESIDE" ]; then during=remedy; else remedy; fi
     eval "$THEN"
     record remedied
     "$IOWHY" compare --json capture remedied > compare.json
@@ -165,7 +170,7 @@ pub(crate) fn variables(tools: &Tools, cause: &str, s: &Setting) -> Vec<(&'stati
         .collect();
     let lead = if s.lead > 0.0 { s.lead.to_string() } else { String::new() };
     let size = s.size.to_string();
-    let of_scenario: [(&str, &str); 16] = [
+    let of_scenario: [(&str, &str); 17] = [
         ("CAUSE", cause),
         ("DISK", &s.disk),
         ("SIZE", &size),
@@ -180,6 +185,7 @@ pub(crate) fn variables(tools: &Tools, cause: &str, s: &Setting) -> Vec<(&'stati
         ("RUN", &s.run),
         ("AFTER", &s.after),
         ("REMEDY", &remedy.command),
+        ("REMEDY_BESIDE", if remedy.beside { "yes" } else { "" }),
         ("FILL", &fill),
         ("THEN", &remedy.then),
     ];

@@ -1,7 +1,7 @@
 //! `lab`: makes the corpus (`make lab`) and judges it (`make corpus`).
 
 use clap::{Parser, Subcommand};
-use lab::{bench, Outcome, Proof, Role};
+use lab::{bench, Outcome, Proof};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -26,6 +26,9 @@ enum Task {
         /// Only those that are not there yet
         #[arg(long)]
         missing: bool,
+        /// Only try the remedies, and leave the recordings as they are
+        #[arg(long)]
+        remedies: bool,
         /// Keep nothing; leave the folders where they are made and say where
         #[arg(long)]
         leave: bool,
@@ -51,14 +54,19 @@ enum Task {
     /// List the scenarios
     List,
     #[command(hide = true)]
-    Pick { explained: PathBuf, cause: String, words: String },
+    Pick {
+        explained: PathBuf,
+        cause: String,
+        #[arg(allow_hyphen_values = true)]
+        words: String,
+    },
 }
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().task {
-        Task::Record { names, machine, missing, leave, tries } => {
+        Task::Record { names, machine, missing, remedies, leave, tries } => {
             let machine = machine.map(lab::machine::Machine);
-            record(&names, machine.as_ref(), missing, leave, tries)
+            record(&names, machine.as_ref(), Wanted { missing, remedies }, leave, tries)
         }
         Task::Judge { out, wrong } => judge(&out, wrong),
         Task::Checkup { machine } => checkup(machine),
@@ -93,27 +101,36 @@ fn quietest(tools: &bench::Tools, cause: &str, setting: &lab::Setting, tries: u3
     Ok(best)
 }
 
+/// What is made.
+struct Wanted {
+    /// Only what is not there.
+    missing: bool,
+    /// Only the proofs by remedy.
+    remedies: bool,
+}
+
 fn record(
     names: &[String],
     machine: Option<&lab::machine::Machine>,
-    missing: bool,
+    only: Wanted,
     leave: bool,
     tries: u32,
 ) -> Outcome {
     let tools = bench::tools_beside(&std::env::current_exe()?)?;
     let mut failed = 0;
     for s in lab::all()? {
-        for (name, role, setting) in s.recordings() {
-            let wanted = names.is_empty() || names.iter().any(|n| name.starts_with(n.as_str()));
-            let elsewhere = (setting.machine > 0) != machine.is_some() || !setting.recorded.is_empty();
-            if !wanted || elsewhere || missing && lab::kept(&name).is_file() {
+        let named = |name: &str| names.is_empty() || names.iter().any(|n| name.starts_with(n.as_str()));
+        let here = |setting: &lab::Setting| (setting.machine > 0) == machine.is_some();
+        let make = |setting: &lab::Setting| match machine {
+            Some(machine) => machine.run(&tools, &s.cause, setting),
+            None => quietest(&tools, &s.cause, setting, tries),
+        };
+        for (name, _, setting) in s.recordings() {
+            let elsewhere = !here(setting) || !setting.recorded.is_empty();
+            if !named(&name) || elsewhere || only.remedies || only.missing && lab::kept(&name).is_file() {
                 continue;
             }
-            let made = match machine {
-                Some(machine) => machine.run(&tools, &s.cause, setting),
-                None => quietest(&tools, &s.cause, setting, tries),
-            };
-            let made = match made {
+            let made = match make(setting) {
                 Ok(made) => made,
                 Err(e) => {
                     failed += 1;
@@ -121,26 +138,27 @@ fn record(
                     continue;
                 }
             };
-            if role == Role::Scenario {
-                if let Some(remedy) = &setting.remedy {
-                    match proof(&made, &s.cause, remedy) {
-                        Ok(Some(proof)) => {
-                            println!("{name}: {}: {}", proof.command, proof.sentence);
-                            if !leave {
-                                std::fs::write(lab::proof_of(&name), serde_json::to_vec_pretty(&proof)?)?;
-                            }
-                        }
-                        Ok(None) => eprintln!("{name}: no such remedy was printed"),
-                        Err(e) => eprintln!("{name}: {e}"),
-                    }
-                }
-            }
             match leave {
                 true => println!("{name}: {}", made.leave().display()),
                 false => {
                     let kib = lab::keep(&made.capture(), &name)? / 1024;
                     println!("{name}: {kib} KiB; others came to run {:?} late", made.late);
                 }
+            }
+        }
+        let there = only.missing && lab::proof_of(&s.name).is_file();
+        let Some(tried) = s.tried.as_ref().filter(|t| here(t) && named(&s.name) && !there) else { continue };
+        match make(tried).and_then(|made| Ok((proof(&made, &s)?, made))) {
+            Ok((proof, made)) => {
+                println!("{}: {}: {}", s.name, proof.command, proof.sentence);
+                match leave {
+                    true => println!("{}: {}", s.name, made.leave().display()),
+                    false => std::fs::write(lab::proof_of(&s.name), serde_json::to_vec_pretty(&proof)?)?,
+                }
+            }
+            Err(e) => {
+                failed += 1;
+                eprintln!("the remedy of {}: {e}", s.name);
             }
         }
     }
@@ -150,10 +168,13 @@ fn record(
     }
 }
 
-fn proof(made: &bench::Made, cause: &str, remedy: &lab::Remedy) -> Outcome<Option<Proof>> {
+fn proof(made: &bench::Made, s: &lab::Scenario) -> Outcome<Proof> {
+    let remedy = s.tried.as_ref().and_then(|t| t.remedy.as_ref()).ok_or("it has none")?;
     let texts = ["command.txt", "compare.json", "first.json", "second.json"].map(|f| made.text(f));
-    let [Some(command), Some(compared), Some(first), Some(second)] = texts else { return Ok(None) };
-    Proof::of(cause, &command, &compared, [&first, &second], remedy).map(Some)
+    let [Some(command), Some(compared), Some(first), Some(second)] = texts else {
+        return Err(made.text("pick.txt").unwrap_or_else(|| "it was not tried".into()).into());
+    };
+    Proof::of(&s.cause, &command, &compared, [&first, &second], remedy)
 }
 
 fn checkup(machine: PathBuf) -> Outcome {

@@ -77,8 +77,9 @@ fn text(v: &Value) -> String {
 /// A p99 that differs by this is what is told, with a range or without.
 const BY_FAR: f64 = 1.5;
 
-/// Metrics by which a kind is judged: the p99 if it differs by far, else the first that shows a difference with a range.
-const BY: [&str; 4] = ["p99", "p90", "p50", "mean"];
+/// Metrics by which a kind is judged: the p99 if it differs by far, else the first that shows a difference with a range. Where the
+/// slowest came in a few stalls the range of a p99 is as wide as those, and how many are as slow (`slow`) says more.
+const BY: [&str; 5] = ["p99", "slow", "p90", "p50", "mean"];
 
 /// What `compare` says of one kind of operation, by a metric or (if none is named) by the one that tells most.
 ///
@@ -106,6 +107,14 @@ fn told(compared: &Value, kind: &str, by: &str) -> Option<(String, String)> {
     let chosen = named.or(chosen).or_else(|| BY.iter().filter_map(of).find(shows));
     let m = chosen.or_else(|| BY.iter().find_map(of))?;
     let ms = |v: &Value| v.as_f64().unwrap_or(0.0) / 1e6;
+    let shown = |v: &Value| match m["unit"] == "share" {
+        true => format!("{:.2} %", v.as_f64().unwrap_or(0.0) * 100.0),
+        false => format!("{:.3} ms", ms(v)),
+    };
+    let which = match m["threshold_ns"].as_u64() {
+        Some(ns) => format!("of {:.3} ms or more", ns as f64 / 1e6),
+        None => text(&m["name"]),
+    };
     let range = match m["range_95"]["ratio"].as_array() {
         Some(r) => {
             let end = |i: usize| r.get(i).and_then(Value::as_f64).unwrap_or(0.0);
@@ -117,11 +126,10 @@ fn told(compared: &Value, kind: &str, by: &str) -> Option<(String, String)> {
         format!("; p99 {:.3} ms -> {:.3} ms", ms(&p99["before"]), ms(&p99["after"]))
     });
     let sentence = format!(
-        "{} {} {:.3} ms -> {:.3} ms, {:.2} times{range}{tail}",
+        "{} {which} {} -> {}, {:.2} times{range}{tail}",
         text(&row["what"]),
-        text(&m["name"]),
-        ms(&m["before"]),
-        ms(&m["after"]),
+        shown(&m["before"]),
+        shown(&m["after"]),
         m["ratio"].as_f64().unwrap_or(0.0)
     );
     Some((text(&m["outcome"]), sentence))

@@ -65,16 +65,22 @@ pub struct Setting {
     pub needs: Vec<String>,
     /// Which of the printed remedies is tried.
     pub remedy: Option<Remedy>,
+    /// Of a cause none of whose remedies can be tried in the lab: why not.
+    pub no_proof: String,
 }
 
 /// Which remedy is tried: the first that iowhy prints of the scenario's cause and whose command has these words.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Remedy {
-    /// Words of the command.
+    /// Words of the command. Nothing in a shape: there none is tried.
     pub command: String,
     /// What stands for something only the user knows, and what it is in the lab (bash).
     pub fill: BTreeMap<String, String>,
+    /// The command is about what runs beside the load: it is run when that has begun.
+    pub beside: bool,
+    /// What is different of the scenario where it is tried.
+    pub on: Table,
     /// bash, after the command: what it says itself that it needs, such as a new mount.
     pub then: String,
     /// The operations that it should make faster, as `compare` calls them: `reads`, `fsyncs`.
@@ -116,6 +122,8 @@ pub struct Scenario {
     pub sick: Setting,
     /// Without.
     pub twin: Setting,
+    /// On what its remedy is tried, if one is: the scenario, made once more, with what `remedy.on` says.
+    pub tried: Option<Setting>,
 }
 
 impl Setting {
@@ -183,15 +191,23 @@ fn scenario(cause: &str, name: String, sick: &Table, twin: Table) -> Outcome<Sce
     if with_cause.truth.is_empty() {
         with_cause.truth = vec![cause.into()];
     }
+    let tried = match with_cause.remedy.take().filter(|r| !r.command.is_empty()) {
+        None => None,
+        Some(remedy) => {
+            let mut made_here = over(sick, &remedy.on);
+            made_here.remove("recorded");
+            Some(Setting { remedy: Some(remedy), ..setting(&made_here)? })
+        }
+    };
     let mut healthy = sick.clone();
-    for of_the_cause in ["truth", "also", "remedy", "about"] {
+    for of_the_cause in ["truth", "also", "remedy", "no_proof", "about"] {
         healthy.remove(of_the_cause);
     }
     let mut without = setting(&over(&healthy, &twin))?;
     if without.truth.is_empty() {
         without.truth = vec!["healthy".into()];
     }
-    Ok(Scenario { name, cause: cause.into(), half: Half::Tuning, sick: with_cause, twin: without })
+    Ok(Scenario { name, cause: cause.into(), half: Half::Tuning, sick: with_cause, twin: without, tried })
 }
 
 fn setting(from: &Table) -> Outcome<Setting> {

@@ -45,6 +45,7 @@ pub fn table(scenarios: &[Scenario], judged: &[Judged]) -> Outcome<String> {
     by_cause(&mut text, scenarios, judged)?;
     wrong(&mut text, judged)?;
     remedies(&mut text, scenarios)?;
+    untried(&mut text, scenarios)?;
     recordings(&mut text, judged)?;
     not_yet(&mut text, scenarios)?;
     Ok(text)
@@ -146,8 +147,12 @@ fn found(j: &Judged) -> String {
 const REMEDIES: &str = "
 ## Proof by remedy
 
-The command that iowhy printed was run while the same load ran again, and `iowhy compare` said what came of it. *Explains*: the
-part of the slowest operations' time that the cause explained before and after.
+The command that iowhy printed was run, the same load ran again, and `iowhy compare` said what came of it. *Explains*: the
+part of the slowest operations' time that the cause explained before and after, in two recordings made one after the other (so
+*before* is not to the percent what the recording below shows). What a command leaves to the user (which file, which device) is
+what the scenario says under `fill`; where the remedy needs another load or mount than the recording, it says so under `remedy.on`.
+The machine was busy with builds. Recorded more than once, since the first came out slower or undecided by chance: `log-force-one`
+(p99 1.61 times), `log-force-varmail` (2.19 times), `log-space` (undecided by the p99.9), `page-fault-read`, `journal-cpu`.
 
 | scenario | command | | compare | explains |
 |---|---|---|---|---|
@@ -169,6 +174,20 @@ fn remedies(text: &mut String, scenarios: &[Scenario]) -> Outcome {
             p.before * 100.0,
             p.after * 100.0
         )?;
+    }
+    Ok(())
+}
+
+const NO_PROOF: &str = "
+No command can be tried here for these:
+
+";
+
+/// Causes none of whose remedies can be tried in the lab, and why.
+fn untried(text: &mut String, scenarios: &[Scenario]) -> Outcome {
+    text.push_str(NO_PROOF);
+    for s in scenarios.iter().filter(|s| s.name == s.cause && !s.sick.no_proof.is_empty()) {
+        writeln!(text, "- `{}`: {}", s.cause, s.sick.no_proof)?;
     }
     Ok(())
 }

@@ -39,15 +39,24 @@ impl Cause for CpuWait {
         if let Some(cpus) = &case.system.cpus {
             v = v.because(format!("the host has {} processors ({})", cpus.value, cpus.at));
         }
-        v.try_this(
+        v = v.try_this(
             "who uses the processors: sort by %CPU; pressure says how many wait",
             "top -b -n1 | head -20; cat /proc/pressure/cpu",
-        )
-        .try_this(
+        );
+        // Weights and nice values count among the tasks of one cgroup or session only (sched(7), "The autogroup feature").
+        if let Some(task) = slow_task(case, &found) {
+            v = v.try_this(
+                format!(
+                    "{task} preempts usual tasks: costs the others little, if it mostly sleeps; one that never sleeps takes a processor for \
+                     itself (chrt -o -p 0 takes it back)"
+                ),
+                format!("for t in $(pgrep -w -x '{task}'); do chrt -f -p 1 $t; done"),
+            );
+        }
+        v.try_this(
             "give the slow task more weight than the busy ones",
             "systemctl set-property SLOW.service CPUWeight=500",
         )
-        .try_this("let it preempt: costs the busy ones little, if it mostly sleeps", "chrt -f -p 1 PID")
         .unless("operations as slow on idle processors")
     }
 }
@@ -64,4 +73,14 @@ fn runners(case: &Case, groups: &[usize]) -> Vec<String> {
     let mut all: Vec<_> = all.into_iter().collect();
     all.sort_by_key(|(_, t)| std::cmp::Reverse(*t));
     all.into_iter().take(3).map(|(who, t)| format!("{who} ({})", time(t))).collect()
+}
+
+/// The task of most of the kept operations.
+fn slow_task(case: &Case, groups: &[usize]) -> Option<String> {
+    let mut all = BTreeMap::<&str, usize>::new();
+    let stats = |g: &usize| case.facts.operations.groups.get(&case.focus.groups[*g].op?);
+    for kept in groups.iter().filter_map(stats).flat_map(|s| s.slowest.all()) {
+        *all.entry(&kept.task).or_default() += 1;
+    }
+    all.into_iter().max_by_key(|(_, n)| *n).map(|(task, _)| task.to_string())
 }

@@ -29,7 +29,7 @@ impl Cause for DirtyThrottling {
     fn judge(&self, case: &mut Case) -> Verdict {
         let what = "asleep in balance_dirty_pages, made to wait for having written too much";
         let pick = |_, reason| reason == Reason::DirtyThrottle;
-        let (mut v, _) = paths::judge(case, self.name(), what, pick);
+        let (mut v, found) = paths::judge(case, self.name(), what, pick);
         if v.verdict != Answer::Found {
             return v;
         }
@@ -37,6 +37,29 @@ impl Cause for DirtyThrottling {
             if let Some(fact) = case.system.vm_number(knob).filter(|f| f.value > 0) {
                 v = v.because(format!("vm.{knob} is {} ({})", fact.value, fact.at));
             }
+        }
+        // A limit of the device's own holds however much memory is free, and then the host's are of no use.
+        let strict = |dev| {
+            let settings = case.settings(dev)?;
+            Some((&settings.name, settings.number("bdi/strict_limit").filter(|f| f.value > 0)?))
+        };
+        let devices = found.iter().map(|number| case.focus.groups[*number].dev);
+        if let Some((name, limit)) = devices.filter_map(strict).next() {
+            return v
+                .because(format!("{name} has a limit of its own: strict_limit is {} ({})", limit.value, limit.at))
+                .try_this(
+                    format!(
+                        "strict_limit {} -> 0: only the host's limits hold. It is there so that a slow device does not fill memory with \
+                         dirty pages: then others' writers wait, and a sync takes longer",
+                        limit.value
+                    ),
+                    format!("echo 0 > /sys/block/{name}/bdi/strict_limit"),
+                )
+                .try_this(
+                    "or a larger limit of its own, in bytes (since Linux 6.2)",
+                    format!("echo 268435456 > /sys/block/{name}/bdi/max_bytes"),
+                )
+                .unless("writers as slow without the device's own limit");
         }
         v.try_this(
             "begin to write back earlier: the brake sets in half way between this and dirty_bytes; costs nothing but \

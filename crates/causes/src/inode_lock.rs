@@ -5,7 +5,7 @@
 //! included. What the holder did is in the ledger below the wait, and this cause claims it all: without the lock none of it
 //! would have been waited for.
 
-use crate::case::Case;
+use crate::case::{Case, MIN_SHARE};
 use crate::paths::{self, Paths};
 use crate::verdict::{Answer, Verdict};
 use crate::words::percent;
@@ -13,6 +13,9 @@ use crate::Cause;
 use ledger::Reason;
 use operation::{Part, Wait};
 use std::collections::BTreeMap;
+
+/// Functions that write through the page cache: they take the lock alone, wherever they write (fs/ext4/file.c, fs/xfs/xfs_file.c).
+const BUFFERED: [&str; 2] = ["ext4_buffered_write_iter", "xfs_file_buffered_write"];
 
 /// The cause.
 pub struct InodeLock;
@@ -37,8 +40,9 @@ impl Cause for InodeLock {
         if v.verdict != Answer::Found {
             return v;
         }
-        let mut mount = None;
+        let (mut mount, mut buffered) = (None, false);
         for paths in Paths::of(case).iter().filter(|p| found.contains(&p.number)) {
+            buffered |= paths.kept_share(&BUFFERED) >= MIN_SHARE;
             if let Some((kept, _)) = paths.worst(pick) {
                 let of_file = paths.inode_share(kept.operation.inode);
                 if kept.operation.inode != 0 {
@@ -70,15 +74,17 @@ impl Cause for InodeLock {
                 format!("find {at} -xdev -inum {inode}"),
             );
         }
-        v.try_this(
+        v = v.try_this(
             "see who else reads and writes that file, and how",
             "strace -f -y -e trace=read,write,pread64,pwrite64,fallocate,ftruncate -p PID",
-        )
-        .try_this(
+        );
+        if !buffered {
+            v = v.try_this(
             "direct writes into space that is written already share the lock: write the file once in full beforehand \
              (costs the time to write it, and its space)",
             "fio --name=lay --filename=FILE --rw=write --bs=1M --size=SIZE --direct=1 --end_fsync=1",
-        )
-        .unless("operations as slow on a file that nobody else uses")
+            );
+        }
+        v.unless("operations as slow on a file that nobody else uses")
     }
 }

@@ -41,13 +41,14 @@ impl Cause for JournalCpu {
         let others: Vec<DevId> =
             case.focus.groups.iter().map(|g| g.dev).filter(|dev| other_journal(case, *dev)).collect();
         let has_journal = |group: &Group| !others.contains(&group.dev);
-        let (v, _) = paths::judge_kinds(case, self.name(), what, has_journal, pick);
+        let (v, found) = paths::judge_kinds(case, self.name(), what, has_journal, pick);
         if v.verdict != Answer::Found {
             return v;
         }
+        let name = found.first().map_or_else(String::new, |n| case.name(case.focus.groups[*n].dev));
         v.try_this(
-            "let the journal's thread go before others (jbd2/DEV-8 in ps)",
-            "for p in $(pgrep '^jbd2/'); do chrt -r -p 1 $p; done",
+            "let the journal's thread go before others; chrt -o -p 0 takes it back",
+            format!("for p in $(pgrep '^jbd2/{name}'); do chrt -r -p 1 $p; done"),
         )
         .try_this(
             "leave a processor free: fewer busy tasks, or those in a cgroup with less weight",

@@ -38,6 +38,26 @@ impl Cause for JournalOrdered {
             if let Some(m) = mount {
                 v = v.because(format!("{target} is mounted with {}", m.options.join(",")));
             }
+            // Both are defaults. With them data is written before it enters a transaction (ext4_should_dioread_nolock, fs/ext4).
+            let turned_off = [
+                ("dioread_lock", "dioread_nolock"),
+                ("nodioread_nolock", "dioread_nolock"),
+                ("nodelalloc", "delalloc"),
+            ];
+            let off: Vec<_> =
+                turned_off.iter().filter(|(off, _)| mount.is_some_and(|m| m.option(off).is_some())).collect();
+            if !off.is_empty() {
+                let (from, to): (Vec<_>, Vec<_>) = off.into_iter().copied().unzip();
+                v = v.try_this(
+                    format!(
+                        "{} -> {}, as is usual: data of new files is written before it enters a transaction, and no commit waits for it; \
+                         also in /etc/fstab",
+                        from.join(","),
+                        to.join(",")
+                    ),
+                    format!("mount -o remount,{} {target}", to.join(",")),
+                );
+            }
             v = v
                 .try_this(
                     "less dirty data at a time, so that a commit finds little to write; applies to the whole host",
@@ -46,13 +66,6 @@ impl Cause for JournalOrdered {
                 .try_this(
                     "the files that are fsynced on a file system of their own: its commits carry no one else's data",
                     "mkfs.ext4 /dev/NEW && mount /dev/NEW /NEW",
-                )
-                .try_this(
-                    format!(
-                        "delayed allocation and dioread_nolock (both defaults): data is written before it enters a \
-                         transaction; look whether {target} turns them off"
-                    ),
-                    format!("findmnt -no OPTIONS {target}"),
                 )
                 .try_this(
                     "data=writeback: commits wait for no data. After a crash new files may hold old contents of the disk",

@@ -10,7 +10,10 @@ use crate::verdict::{Confidence, Verdict};
 use crate::words::{percent, time};
 use crate::Cause;
 use operation::{Wait, Waits};
-use trace::Nanos;
+use trace::{Bytes, Nanos};
+
+/// Larger than this is of use to few.
+const LARGER: Bytes = Bytes(256 << 20);
 
 /// The cause.
 pub struct JournalSpace;
@@ -72,10 +75,21 @@ impl Cause for JournalSpace {
         };
         let dev = case.focus.groups.first().map(|g| g.dev).unwrap_or_default();
         let name = case.name(dev);
+        let settings = case.settings(dev);
+        let mount = settings.and_then(|s| case.system.mounts_on(s).next());
+        let target = mount.map_or("/MOUNTPOINT", |m| &m.target);
+        let eighth = settings
+            .and_then(|s| s.number("size"))
+            .map_or(LARGER, |sectors| Bytes(sectors.value.saturating_mul(512) / 8));
+        let mib = eighth.min(LARGER).0 >> 20;
         v.try_this("how large the journal is", format!("dumpe2fs -h /dev/{name} | grep -i journal"))
             .try_this(
-                "a larger journal; unmounted. Costs its space, and a little more time to recover after a crash",
-                format!("tune2fs -O ^has_journal /dev/{name} && tune2fs -J size=256 /dev/{name}"),
+                format!("a journal of {mib} MiB; nobody can use the file system meanwhile. Costs its space, and a little more time to \
+                         recover after a crash"),
+                format!(
+                    "umount {target} && tune2fs -O ^has_journal /dev/{name} && tune2fs -J size={mib} /dev/{name} && mount /dev/{name} \
+                     {target}"
+                ),
             )
             .unless("operations as slow with a larger journal")
     }

@@ -34,18 +34,21 @@ impl Cause for LogForce {
         if v.verdict != Answer::Found {
             return v;
         }
+        let mut remount = "umount /MOUNTPOINT && mount -o logbsize=256k /dev/DEV /MOUNTPOINT".to_string();
         for number in found {
             let settings = case.settings(case.focus.groups[number].dev);
             let Some(mount) = settings.and_then(|s| case.system.mounts_on(s).next()) else { continue };
             v = v.because(format!("{} is mounted with {}", mount.target, mount.options.join(",")));
+            remount = format!("umount {0} && mount -o logbsize=256k {1} {0}", mount.target, mount.source);
         }
         v.try_this(
             "fsync less often: one for several changes forces the log once (group commit)",
             "strace -f -c -e trace=fsync,fdatasync -p PID",
         )
         .try_this(
-            "larger log buffers: fewer writes per force where many changes come together",
-            "mount -o remount,logbsize=256k /MOUNTPOINT   (if refused: at the next mount)",
+            "larger log buffers, from the next mount on: fewer writes per force where many changes come together; of no use where each \
+             force has few",
+            remount,
         )
         .try_this(
             "the log on a device of its own with power-loss protection (FAST): forces wait for that one only",

@@ -131,6 +131,16 @@ fn remedies(mut v: Verdict, case: &Case, device: &stats::Device, name: &str) -> 
     if let Some((task, part)) = case.main_task(device, &[Class::SyncWrite, Class::Background]) {
         v = v.because(format!("{task} sent {} of the writes", percent(part)));
     }
+    // Programs' own records on a device without a file system, or on another one, are not XFS's log.
+    let mount = case.settings(device.id).and_then(|s| case.system.mounts_on(s).next());
+    let v = match mount.is_none_or(|m| m.fstype == "xfs") {
+        true => v.try_this(
+            "XFS whose log has sectors of 512 bytes (xfs_info shows sectsz=512 at \"log\"): only a file system made anew writes its log \
+             in whole blocks; what is on it is copied there",
+            "mkfs.xfs -s size=4096 /dev/NEW",
+        ),
+        false => v,
+    };
     v.try_this(
         "whether a partition begins within a block (the numbers must be multiples of 8): if so, it is copied to one that begins at \
          a MiB",
@@ -140,9 +150,5 @@ fn remedies(mut v: Verdict, case: &Case, device: &stats::Device, name: &str) -> 
         "programs that write records of 512 bytes past the page cache: blocks of 4096 in their settings, such as InnoDB's log; each \
          record takes more room",
         "mysql -e 'SET GLOBAL innodb_log_write_ahead_size=4096'",
-    )
-    .try_this(
-        "XFS whose log has sectors of 512 bytes (sectsz): only one made anew with mkfs.xfs -s size=4096 writes its log in whole blocks",
-        format!("xfs_info /dev/{name} | grep sectsz"),
     )
 }

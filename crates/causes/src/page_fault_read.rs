@@ -49,8 +49,8 @@ impl Cause for PageFaultRead {
             ));
         }
         v.try_this(
-            "read the files into memory before they are needed, again after they were pushed out",
-            "vmtouch -t FILE   (or: cat FILE > /dev/null)",
+            "read the files into memory before they are needed, again after they were pushed out (vmtouch -t does the same for folders)",
+            "cat FILE > /dev/null",
         )
         .try_this(
             "keep the memory of the service that must not wait: what it uses of up to 512 MiB is not given to others",

@@ -4,11 +4,15 @@
 //! are done (`blk_mq_freeze_queue_wait`, block/blk-mq.c) while new bios sleep in `__bio_queue_enter`, before anything of them
 //! is recorded. Refuted if nobody slept there.
 
+use crate::background_task::works_for_others;
 use crate::case::Case;
 use crate::paths;
 use crate::verdict::{Answer, Verdict};
+use crate::words::counted;
 use crate::Cause;
 use ledger::Reason;
+use operation::Part;
+use std::collections::BTreeMap;
 
 /// The cause.
 pub struct QueueFreeze;
@@ -32,6 +36,14 @@ impl Cause for QueueFreeze {
         if v.verdict != Answer::Found {
             return v;
         }
+        if let Some((who, times)) = who(case, &found) {
+            v = v
+                .because(format!("{who} woke the slowest of them {}: who thaws a queue is who had frozen it", counted(times, "time", "times")))
+                .try_this(
+                    format!("pause {who} (kill -CONT goes on), look what it is for, and let it write settings once, not under load"),
+                    format!("kill -STOP $(pgrep -x '{who}')"),
+                );
+        }
         for number in found {
             let name = case.name(case.focus.groups[number].dev);
             v = v
@@ -46,4 +58,26 @@ impl Cause for QueueFreeze {
         }
         v.unless("operations as slow while nobody writes to /sys/block/DEVICE/queue")
     }
+}
+
+/// Who woke most of the kept operations out of a frozen queue, and how often. The queue is thawed by the task that wrote the setting
+/// (`blk_mq_unfreeze_queue`, block/blk-mq.c); a kernel thread does it for somebody else.
+fn who(case: &Case, groups: &[usize]) -> Option<(String, u64)> {
+    let mut all = BTreeMap::<&str, u64>::new();
+    let stats = groups.iter().filter_map(|g| case.facts.operations.groups.get(&case.focus.groups[*g].op?));
+    for kept in stats.flat_map(|s| s.slowest.all()) {
+        let thawed: Vec<_> = kept
+            .account
+            .nodes
+            .iter()
+            .filter(|n| n.part == Part::Leaf(Reason::QueueFreeze))
+            .map(|n| n.to)
+            .collect();
+        let woke = kept.account.hops.iter().filter(|h| !h.interrupt && thawed.contains(&h.at));
+        for name in woke.filter_map(|h| kept.names.get(&h.by)).filter(|n| !works_for_others(n)) {
+            *all.entry(name).or_default() += 1;
+        }
+    }
+    let (who, times) = all.into_iter().max_by_key(|(_, n)| *n)?;
+    Some((who.to_string(), times))
 }

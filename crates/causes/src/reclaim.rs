@@ -39,8 +39,8 @@ impl Cause for Reclaim {
             "grep -H . /proc/pressure/memory; C=/sys/fs/cgroup/$(sed -n 's/^0:://p' /proc/PID/cgroup); grep -H . $C/memory.current $C/memory.max $C/memory.high",
         )
         .try_this(
-            "more memory for its cgroup, if that is it",
-            "systemctl set-property --runtime SERVICE MemoryMax=2G",
+            "more memory for its cgroup, if that is it (of a service also: systemctl set-property SERVICE MemoryMax=2G)",
+            memory_limit(case),
         )
         .try_this(
             "let write-back begin earlier, so that there are clean pages to free: writers are held back sooner",
@@ -51,5 +51,14 @@ impl Cause for Reclaim {
             "sysctl vm.min_free_kbytes=262144",
         )
         .unless("operations as slow with memory to spare")
+    }
+}
+
+/// Raises the limit of a cgroup that the user knows.
+pub(crate) fn memory_limit(case: &Case) -> String {
+    let v1 = case.system.mounts.iter().find(|m| m.fstype == "cgroup" && m.option("memory").is_some());
+    match v1 {
+        Some(m) => format!("echo 2G > {}/GROUP/memory.limit_in_bytes", m.target),
+        None => "echo 2G > /sys/fs/cgroup/GROUP/memory.max".into(),
     }
 }

@@ -76,6 +76,18 @@ impl Cause for SchedulerIdling {
             ));
             v = v.because(says);
             if v.remedies.is_empty() {
+                let strict =
+                    case.settings(slow.on.id).and_then(|s| s.number("queue/iosched/strict_guarantees"));
+                if let Some(strict) = strict.filter(|s| s.value > 0) {
+                    v = v.try_this(
+                        format!(
+                            "strict_guarantees {} -> 0 ({}): with it BFQ waits whatever slice_idle is, and has one request in the device at \
+                             a time; weights of cgroups are kept less exactly",
+                            strict.value, strict.at
+                        ),
+                        format!("echo 0 > /sys/block/{name}/queue/iosched/strict_guarantees"),
+                    );
+                }
                 v = v
                     .try_this(
                         "do not wait for the next request of the same task: more in all, less of a favour to single readers",

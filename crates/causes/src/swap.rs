@@ -38,8 +38,9 @@ impl Cause for Swap {
             "grep -H VmSwap /proc/[0-9]*/status | sort -k2 -n | tail -5; swapon --show",
         )
         .try_this(
-            "more memory for the cgroup of the task, if it is its limit that pushes it out",
-            "systemctl set-property --runtime SERVICE MemoryHigh=2G MemoryMax=2G",
+            "more memory for the cgroup of the task, if it is its limit that pushes it out (of a service also: systemctl set-property \
+             SERVICE MemoryHigh=2G MemoryMax=2G)",
+            crate::reclaim::memory_limit(case),
         )
         .try_this(
             "keep what is swapped in memory, compressed: costs processor time, and memory for the pool",

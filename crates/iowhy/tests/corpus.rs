@@ -41,6 +41,35 @@ fn every_cause_has_its_page_its_scenario_and_its_twin() {
     }
 }
 
+/// A remedy of each cause was tried, or it is said why none can be.
+#[test]
+fn every_cause_has_a_proof_by_remedy_or_says_why_not() {
+    let scenarios = lab::all().unwrap();
+    for (cause, ..) in causes::pages() {
+        let mut own = scenarios.iter().filter(|s| s.cause == cause).peekable();
+        assert!(own.peek().is_some(), "{cause} has no scenario");
+        let why_not = own.clone().any(|s| s.name == s.cause && !s.sick.no_proof.is_empty());
+        let tried = own.any(|s| lab::proof_of(&s.name).is_file());
+        assert!(tried != why_not, "{cause}: tried {tried}, says why not {why_not}");
+    }
+}
+
+/// Nothing is left of a proof whose scenario names no remedy any more.
+#[test]
+fn every_proof_is_of_a_scenario_with_a_remedy() {
+    let with_remedy: BTreeSet<_> = lab::all()
+        .unwrap()
+        .into_iter()
+        .filter(|s| s.tried.is_some())
+        .map(|s| lab::proof_of(&s.name))
+        .collect();
+    let folder = lab::proof_of("any");
+    for file in std::fs::read_dir(folder.parent().unwrap()).unwrap().map(|f| f.unwrap().path()) {
+        let proof = file.to_string_lossy().ends_with(".proof.json");
+        assert!(!proof || with_remedy.contains(&file), "{}", file.display());
+    }
+}
+
 #[test]
 fn nothing_of_the_corpus_was_lost_or_is_too_large() {
     let scenarios = lab::all().unwrap();

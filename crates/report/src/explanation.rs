@@ -79,7 +79,7 @@ impl Explanation {
         let focus = Focus::of(&facts);
         let names = name_devices(&facts, &subject);
         let verdicts = {
-            let name = |dev: DevId| name_of(&names, dev);
+            let name = |dev: DevId| name_of(&names, &subject, dev);
             let mut case = Case::new(&facts, &focus, &subject.system, &subject.quality, &name);
             causes::judge(&mut case)
         };
@@ -89,7 +89,7 @@ impl Explanation {
 
     /// What a device is called.
     pub fn name(&self, dev: DevId) -> String {
-        name_of(&self.names, dev)
+        name_of(&self.names, &self.subject, dev)
     }
 
     /// On which file system operations were: as their events said, else as the mounts say.
@@ -164,6 +164,8 @@ fn name_devices(facts: &Facts, subject: &Subject) -> HashMap<DevId, String> {
     names
 }
 
-fn name_of(names: &HashMap<DevId, String>, dev: DevId) -> String {
-    names.get(&dev).cloned().unwrap_or_else(|| dev.to_string())
+/// Operations may be on a device that had no requests: then only the settings name it.
+fn name_of(names: &HashMap<DevId, String>, subject: &Subject, dev: DevId) -> String {
+    let from_system = || subject.system.device_name(dev).map(str::to_string);
+    names.get(&dev).cloned().or_else(from_system).unwrap_or_else(|| dev.to_string())
 }

@@ -10,7 +10,7 @@ use ledger::Reason;
 use life::Class;
 use stats::{class_words, Blocks, Distribution, Estimate, Group, Phases, TailTime, PHASES_IN_ORDER};
 use std::collections::BTreeMap;
-use trace::{Bytes, DevId};
+use trace::{Bytes, DevId, Fs};
 
 /// Percentiles that are compared.
 const PERCENTILES: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
@@ -115,6 +115,14 @@ fn on(e: &Explanation, dev: DevId, single: bool) -> String {
     }
 }
 
+/// The file system of a kind of operation: what its events say, else what is mounted there.
+fn fs_of(e: &Explanation, key: &stats::OpKey) -> Fs {
+    match key.fs {
+        Fs::Unknown => Fs::by_name(&e.filesystem(key)),
+        known => known,
+    }
+}
+
 fn op_of(class: Class) -> &'static str {
     match class {
         Class::Read => "read",
@@ -133,7 +141,7 @@ pub(super) fn kinds(e: &Explanation, single: bool) -> Vec<Kind<'_>> {
         let place = dev.map_or(String::new(), |dev| on(e, dev, single));
         all.push(Kind {
             op: key.kind.name().into(),
-            name: Name { what: format!("{}{place}", key.kind.plural()), fs: Some(key.fs) },
+            name: Name { what: format!("{}{place}", key.kind.plural()), fs: Some(fs_of(e, key)) },
             counts: key.kind.is_foreground(),
             is_operation: true,
             bytes: stats.bytes,
@@ -248,7 +256,7 @@ pub(super) fn slow(orders: Option<(&Blocks, &Blocks)>, threshold: u64) -> Option
 fn groups(e: &Explanation, single: bool) -> Vec<(Name, Group)> {
     let name = |g: &Group| {
         let dev = g.op.map(|key| key.dev).filter(|dev| *dev != DevId(0)).unwrap_or(g.dev);
-        Name { what: format!("{}{}", g.words(), on(e, dev, single)), fs: g.op.map(|key| key.fs) }
+        Name { what: format!("{}{}", g.words(), on(e, dev, single)), fs: g.op.map(|key| fs_of(e, &key)) }
     };
     e.focus.groups.iter().map(|g| (name(g), *g)).collect()
 }
