@@ -62,6 +62,9 @@ const LARGEST_KB: u32 = 1280;
 /// `queue_max_sectors_store`: a page at least.
 const SMALLEST_KB: u64 = 4;
 
+/// By what times in the device may be off for a target: half of what a model of the recording may be off by.
+const NEAR: [f64; 3] = [1.0, 1.0 / 1.1, 1.1];
+
 /// How a queue is set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Settings {
@@ -177,6 +180,21 @@ impl Settings {
             Kind::Kyber if !sync => (self.nr_requests * ASYNC_PERCENT / 100).max(1),
             _ => u32::MAX,
         }
+    }
+
+    /// These settings; where the kernel steers by times in the device (kyber, writeback throttling), also with targets that are
+    /// off by as much as such times are in a model: near a target a little decides.
+    pub fn aims(&self) -> Vec<Settings> {
+        if self.scheduler != Kind::Kyber && self.wbt.is_none() {
+            return vec![self.clone()];
+        }
+        let aim = |factor: f64| {
+            let scaled = |target: u64| ((target as f64 * factor) as u64).max(1);
+            let kyber = Targets { read: scaled(self.kyber.read), write: scaled(self.kyber.write) };
+            let wbt = self.wbt.map(|w| Throttle { target: scaled(w.target), ..w });
+            Settings { kyber, wbt, ..self.clone() }
+        };
+        NEAR.map(aim).to_vec()
     }
 
     /// These settings with changes, `(name, value)` in any order.
