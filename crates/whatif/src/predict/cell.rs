@@ -70,10 +70,10 @@ impl Lab {
         let mut cell =
             Cell { metric, percentile: percentile_name, recorded, model, predicted: None, refused: None };
         let n = self.real.values(metric).len() as f64;
-        let outcome = if let Some(why) = strange {
-            Err(why.to_string())
-        } else if n * (1.0 - q) < BEYOND {
+        let outcome = if n * (1.0 - q) < BEYOND {
             Err(format!("only {n} values"))
+        } else if let Some(why) = strange {
+            Err(why.to_string())
         } else if metric.phase == Phase::I2D && settings.scheduler == Kind::None {
             Err("there would be no scheduler".into())
         } else if recorded == 0 {
