@@ -393,6 +393,13 @@ mod tests {
     }
 
     #[test]
+    fn targets_are_tried_a_little_off() {
+        assert_eq!(set(&[("read_expire", "20")]).unwrap().aims().len(), 1);
+        let kyber = set(&[("scheduler", "kyber"), ("read_lat_nsec", "1100")]).unwrap();
+        assert_eq!(kyber.aims().iter().map(|s| s.kyber.read).collect::<Vec<_>>(), [1100, 1000, 1210]);
+    }
+
+    #[test]
     fn what_it_does_not_take_is_refused_in_words() {
         for (changes, word) in [
             (&[("read_expires", "1")][..], "no setting is called"),

@@ -5,7 +5,8 @@
 //! - *one at a time*: nearly always nothing of the stream is in flight when the next arrives; paced, if by the clock;
 //! - *so many in flight*: arrivals find the same number in flight, and when a completion makes room later, the arrival
 //!   comes later: the correlation of both times is above chance. Requests that joined each other are completed at once and
-//!   replaced one by one, and these find fewer: then some must find that number, and the correlation be nearly perfect;
+//!   replaced one by one, and these find fewer: then some must find that number, the correlation be nearly perfect, and
+//!   hardly any find nothing at all in flight;
 //! - *bursts*: otherwise, for tasks that wait now and then (a journal);
 //! - *open*: writeback, and whoever shows no sign of waiting.
 //!
@@ -205,14 +206,16 @@ fn stream(of: &[&Arrival], flusher: bool, began: u64, ended: u64) -> Stream {
         let at_depth = found.iter().filter(|f| **f + 1 == depth).count() as f64 / n as f64;
         let r = correlation(of, depth);
         let chance = CHANCE / (n as f64).sqrt();
-        if (at_depth >= FULL && r > chance) || (at_depth >= SELDOM && r >= SURE) {
+        let bursts = alone > 1.0 - ALONE;
+        let full = at_depth >= FULL && r > chance;
+        if full || (!bursts && at_depth >= SELDOM && r >= SURE) {
             kind = Kind::Closed { depth };
             support += &format!(
                 ", {:.0} % find {} in flight; room made later, arrived later: r = {r:.2} (chance: {chance:.2})",
                 at_depth * 100.0,
                 depth - 1
             );
-        } else if alone > 1.0 - ALONE {
+        } else if bursts {
             kind = Kind::Bursts;
             support += &format!(", {:.0} % find nothing of their own in flight", alone * 100.0);
         } else {
