@@ -21,6 +21,11 @@ const NARROWER: f64 = 1.645 / 1.960 * std::f64::consts::SQRT_2;
 const BEYOND: f64 = 10.0;
 /// What is faster than all but this part was in the device, is told only where some were alone in it.
 const RARELY: f64 = 0.05;
+/// Percentiles beyond this are of the tail: there stalls count that no model has.
+const TAIL: f64 = 0.9;
+/// For the tail the best device may be off by this factor on average, over all that is compared: as much as devices may disagree.
+/// The gate asks for one number; of many numbers that are off some pass it by chance.
+const WORST: f64 = SPREAD;
 const DISAGREE: &str = "devices that explain the recording equally well disagree";
 /// What throttling goes by besides (crate::wbt::Throttle).
 const UNTOLD: &str = "or whether tasks were made to wait for dirty pages and writes were direct, which is not recorded, matters";
@@ -96,10 +101,17 @@ impl Lab {
         asked: &[Vec<&Times>],
         settings: &Settings,
     ) -> Result<Predicted, String> {
+        let off = self.devices.first().map_or(f64::INFINITY, |best| best.score);
+        if q > TAIL && off > WORST.ln() {
+            return Err(format!(
+                "the best device is off by {:.0} % on average: a tail that it tells well it tells by chance",
+                (off.exp() - 1.0) * 100.0
+            ));
+        }
         // With a scheduler most of p99 is spent waiting in it; without, p99 is the device's own.
         let write = metric.class != Class::Read.index();
         let left = settings.scheduler == Kind::None && self.settings.scheduler != Kind::None;
-        if left && q > 0.9 && !self.alone[write as usize] {
+        if left && q > TAIL && !self.alone[write as usize] {
             return Err("it would be the device's own scatter, and none was alone in it".into());
         }
         let factors = |metric| {

@@ -1,6 +1,6 @@
 //! Where asked settings lead to what the recording does not show: more in flight, deeper in the device, other sizes.
 
-use super::{Lab, SPREAD};
+use super::Lab;
 use crate::crowd::most_simulated;
 use crate::load::Load;
 use crate::metric::Times;
@@ -8,9 +8,6 @@ use crate::settings::{Kind, Settings};
 use crate::simulate::Done;
 use crate::usable::ALL_TAGS;
 
-/// The best device may be off by this factor on average, over all that is compared: as much as devices may disagree. The gate asks
-/// for one number; of many numbers that are off some pass it by chance.
-const WORST: f64 = SPREAD;
 /// How much deeper than recorded a device may be filled for its behaviour to count as known.
 const DEEPER: f64 = 1.25;
 /// The part of arrivals that may have joined others where it is not modelled who would.
@@ -26,13 +23,6 @@ impl Lab {
         asked: &Settings,
         runs: &[Vec<(Times, Vec<Done>)>],
     ) -> Option<String> {
-        let off = self.devices.first().map_or(f64::INFINITY, |best| best.score);
-        if off > WORST.ln() {
-            return Some(format!(
-                "the best device is off by {:.0} % on average: what it tells well it tells by chance",
-                (off.exp() - 1.0) * 100.0
-            ));
-        }
         // Writes, for they are limited most.
         let tags = |s: &Settings| s.nr_requests.min(s.tags_for(true, false));
         let (had, gets) = (tags(&self.settings), tags(asked));
