@@ -30,6 +30,8 @@ const SEARCHED: [usize; 2] = [3_000, 6_000];
 const BEST: [usize; 2] = [24, 12];
 /// Devices that are kept at most.
 const KEPT: usize = 8;
+/// And at least: one alone would not show how little is known.
+const KEPT_LEAST: usize = 3;
 /// A device is kept if its score is no worse than the best one's times this ...
 const NEARLY: f64 = 1.2;
 /// ... or by this.
@@ -89,7 +91,8 @@ pub fn fit(
     });
     found.sort_by(|a, b| a.score.total_cmp(&b.score));
     let limit = found.first().map_or(0.0, |f| (f.score * NEARLY).max(f.score + AS_GOOD));
-    found.retain(|f| f.score <= limit);
+    let near = found.iter().filter(|f| f.score <= limit).count();
+    found.truncate(near.max(KEPT_LEAST));
     // What a plain device explains as well needs no limit in front of it.
     if found.iter().any(|f| !is_limited(&f.model, &sides)) {
         found.retain(|f| !is_limited(&f.model, &sides));

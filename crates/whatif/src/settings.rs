@@ -3,10 +3,12 @@
 //! Limits are those of block/mq-deadline.c (`STORE_INT`, `STORE_JIFFIES`) and block/blk-sysfs.c (`queue_requests_store`) of
 //! Linux 6.18. What sysfs would refuse is refused here, in words.
 
+mod recorded;
+
 use crate::sched::kyber::Targets;
 use crate::sched::Tunables;
 use crate::tags::wake_batch;
-use crate::wbt::{Throttle, HELD};
+use crate::wbt::Throttle;
 use serde::Serialize;
 
 /// A scheduler that is modelled.
@@ -57,10 +59,11 @@ pub const KYBER: [&str; 2] = ["read_lat_nsec", "write_lat_nsec"];
 pub const QUEUE: [&str; 5] = ["scheduler", "nr_requests", "queue_depth", "max_sectors_kb", "wbt_lat_usec"];
 /// `KYBER_ASYNC_PERCENT` in block/kyber-iosched.c.
 const ASYNC_PERCENT: u32 = 75;
-/// `max_sectors_kb` where it is not known: `BLK_DEF_MAX_SECTORS_CAP` of include/linux/blkdev.h.
-const LARGEST_KB: u32 = 1280;
 /// `queue_max_sectors_store`: a page at least.
 const SMALLEST_KB: u64 = 4;
+
+/// By what times in the device may be off for a target: half of what a model of the recording may be off by.
+const NEAR: [f64; 3] = [1.0, 1.0 / 1.1, 1.1];
 
 /// How a queue is set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -91,68 +94,6 @@ pub struct Settings {
 pub type Refusal = String;
 
 impl Settings {
-    /// The recorded settings. `told` gives the text of a file below `queue/`, or of `device/queue_depth` and
-    /// `mq/0/nr_tags`; `most` is the largest number of requests that were in the device, and `held` whether requests
-    /// waited in the scheduler while so many were: then that is what the device takes, whatever is told; `throttled`
-    /// whether writes that nobody waits for were held back before they got one of the tags.
-    pub fn recorded(
-        told: impl Fn(&str) -> Option<String>,
-        most: u32,
-        held: bool,
-        throttled: bool,
-    ) -> Result<Settings, Refusal> {
-        let Some(list) = told("queue/scheduler") else {
-            return Err(
-                "it is not known which scheduler the recorded device had (iowhy record notes it)".into()
-            );
-        };
-        let chosen = list.split_whitespace().find_map(|w| w.strip_prefix('[')?.strip_suffix(']'));
-        let name = chosen.unwrap_or(list.trim()).to_string();
-        let scheduler = kind(&name)?;
-        let number = |path: &str| told(path)?.split_whitespace().next()?.parse::<u32>().ok();
-        let tags = number("device/queue_depth").or(number("mq/0/nr_tags"));
-        let queue_depth = match (tags, held) {
-            (Some(tags), true) => tags.min(most.max(1)),
-            (None, true) => most.max(1),
-            (Some(tags), false) => tags,
-            (None, false) => number("queue/nr_requests").unwrap_or(most).max(most).max(1),
-        };
-        let nr_requests =
-            number("queue/nr_requests").ok_or("queue/nr_requests of the recording is not known")?;
-        let mut s = Settings {
-            scheduler,
-            deadline: Tunables::default(),
-            nr_requests: nr_requests.max(1),
-            queue_depth: queue_depth.max(1),
-            chooses_ahead: number("device/queue_depth").is_none(),
-            kyber: Targets::default(),
-            largest: number("queue/max_sectors_kb").unwrap_or(LARGEST_KB).max(1).saturating_mul(1024),
-            wbt: None,
-            cache: told("queue/write_cache"),
-        };
-        if number("queue/wbt_lat_usec").unwrap_or(0) > 0 && throttled {
-            return Err(HELD.into());
-        }
-        if scheduler == Kind::MqDeadline {
-            for key in MQ_DEADLINE {
-                match told(&format!("queue/iosched/{key}")) {
-                    Some(text) => s.set_deadline(key, whole(key, text.trim())?)?,
-                    // Absent in older kernels.
-                    None if matches!(key, "async_depth" | "prio_aging_expire") => {}
-                    None => return Err(format!("queue/iosched/{key} of the recording is not known")),
-                }
-            }
-        }
-        if scheduler == Kind::Kyber {
-            for key in KYBER {
-                if let Some(text) = told(&format!("queue/iosched/{key}")) {
-                    s.set_kyber(key, whole(key, text.trim())?)?;
-                }
-            }
-        }
-        Ok(s)
-    }
-
     /// How many tasks that wait for a tag are woken at a time.
     pub fn wake_batch(&self) -> u32 {
         match self.scheduler {
@@ -177,6 +118,21 @@ impl Settings {
             Kind::Kyber if !sync => (self.nr_requests * ASYNC_PERCENT / 100).max(1),
             _ => u32::MAX,
         }
+    }
+
+    /// These settings; where the kernel steers by times in the device (kyber, writeback throttling), also with targets that are
+    /// off by as much as such times are in a model: near a target a little decides.
+    pub fn aims(&self) -> Vec<Settings> {
+        if self.scheduler != Kind::Kyber && self.wbt.is_none() {
+            return vec![self.clone()];
+        }
+        let aim = |factor: f64| {
+            let scaled = |target: u64| ((target as f64 * factor) as u64).max(1);
+            let kyber = Targets { read: scaled(self.kyber.read), write: scaled(self.kyber.write) };
+            let wbt = self.wbt.map(|w| Throttle { target: scaled(w.target), ..w });
+            Settings { kyber, wbt, ..self.clone() }
+        };
+        NEAR.map(aim).to_vec()
     }
 
     /// These settings with changes, `(name, value)` in any order.
@@ -372,6 +328,13 @@ mod tests {
         assert_eq!((fewer.tags_for(true, true), fewer.tags_for(false, true)), (8, u32::MAX));
         assert_eq!(fewer.with(&[("nr_requests".into(), "16".into())]).unwrap().deadline.async_depth, None);
         assert_eq!(Settings::recorded(told, 4, true, false).unwrap().queue_depth, 4);
+    }
+
+    #[test]
+    fn targets_are_tried_a_little_off() {
+        assert_eq!(set(&[("read_expire", "20")]).unwrap().aims().len(), 1);
+        let kyber = set(&[("scheduler", "kyber"), ("read_lat_nsec", "1100")]).unwrap();
+        assert_eq!(kyber.aims().iter().map(|s| s.kyber.read).collect::<Vec<_>>(), [1100, 1000, 1210]);
     }
 
     #[test]

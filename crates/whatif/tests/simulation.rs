@@ -132,6 +132,35 @@ fn who_goes_on_is_read_off_the_recording() {
     assert!(!goes_on("task-3"));
 }
 
+/// Writes that joined are done at once, seven of eight, and each is replaced, while one still goes on. A task that writes eight and
+/// waits for all of them is another thing.
+#[test]
+fn joined_writes_are_replaced_one_by_one() {
+    let kind = |stays: bool| {
+        let (mut arrivals, mut at) = (Vec::new(), 0);
+        for round in 0..60u64 {
+            let took = 3 + round * 7 % 11;
+            for i in 0..8 {
+                let at = Nanos(at * MS + i * 10_000);
+                let longer = u64::from(stays && i == 7) * 3 * MS;
+                let done = Nanos(at.0 - i * 10_000 + took * MS + longer);
+                arrivals.push(Arrival {
+                    queued: at,
+                    got: at,
+                    data: done,
+                    completed: done,
+                    class: Class::SyncWrite,
+                    ..arrival(1, 0)
+                });
+            }
+            at += took + 1;
+        }
+        infer(&Recorded { arrivals, ..Recorded::default() }).streams[0].kind
+    };
+    assert_eq!(kind(true), Kind::Closed { depth: 9 });
+    assert_eq!(kind(false), Kind::Bursts);
+}
+
 #[test]
 fn a_paced_stream_makes_up_for_a_delay() {
     let items = (0..4).map(|i| item(Wait::Below(1), 0, i * 8, false)).collect();

@@ -1,0 +1,77 @@
+//! Where asked settings lead to what the recording does not show: more in flight, deeper in the device, other sizes.
+
+use super::Lab;
+use crate::crowd::most_simulated;
+use crate::load::Load;
+use crate::metric::Times;
+use crate::settings::{Kind, Settings};
+use crate::simulate::Done;
+use crate::usable::ALL_TAGS;
+
+/// How much deeper than recorded a device may be filled for its behaviour to count as known.
+const DEEPER: f64 = 1.25;
+/// The part of arrivals that may have joined others where it is not modelled who would.
+const MOST_JOINED: f64 = 0.05;
+/// The part of requests that may be larger than any recorded.
+const MOST_LARGER: f64 = 0.01;
+
+impl Lab {
+    /// Why the asked settings lead where nothing was recorded.
+    pub(super) fn strange(
+        &self,
+        load: &Load,
+        asked: &Settings,
+        runs: &[Vec<(Times, Vec<Done>)>],
+    ) -> Option<String> {
+        // Writes, for they are limited most.
+        let tags = |s: &Settings| s.nr_requests.min(s.tags_for(true, false));
+        let (had, gets) = (tags(&self.settings), tags(asked));
+        let all_in_use = f64::from(self.most_tags) >= ALL_TAGS * f64::from(had);
+        if gets > had && all_in_use && self.load.streams.iter().any(|s| s.waits_for_tags) {
+            return Some(format!(
+                "tasks waited for one of {had} tags: how many they would have in flight with more was not recorded"
+            ));
+        }
+        if asked.scheduler == Kind::Kyber
+            && self.settings.scheduler != Kind::Kyber
+            && self.joined > MOST_JOINED
+        {
+            return Some(format!(
+                "{:.0} % of the requests joined others that waited: how kyber would join them is not modelled",
+                self.joined * 100.0
+            ));
+        }
+        if let Some(direction) =
+            (0..2).find(|d| self.largest[*d] > u64::from(asked.largest) && !self.sizes[*d])
+        {
+            return Some(format!(
+                "all recorded {} are of one size: what smaller ones cost is not known",
+                ["reads", "writes"][direction]
+            ));
+        }
+        if asked.largest < self.settings.largest
+            && !self.in_a_row
+            && self.largest.iter().any(|l| *l > u64::from(asked.largest))
+        {
+            return Some(
+                "the pieces of a request would lie in a row, and no requests did: whether the device seeks is not known".into(),
+            );
+        }
+        let (_, done) = runs.first()?.first()?;
+        let most = most_simulated(done);
+        if f64::from(most) > (f64::from(self.most) * DEEPER).max(f64::from(self.most) + 1.0) {
+            return Some(format!(
+                "{most} requests in the device at once; recorded were {} at most",
+                self.most
+            ));
+        }
+        let larger = done.iter().filter(|d| {
+            let item = &load.streams[d.from.0 as usize].items[d.from.1 as usize];
+            u64::from(d.bytes) > self.largest[item.write as usize]
+        });
+        if larger.count() as f64 > MOST_LARGER * done.len() as f64 {
+            return Some("requests would be larger than any recorded".into());
+        }
+        None
+    }
+}

@@ -1,0 +1,73 @@
+//! How a queue was set when it was recorded: as its files told, and as its requests show.
+
+use super::{kind, whole, Kind, Refusal, Settings, KYBER, MQ_DEADLINE};
+use crate::sched::kyber::Targets;
+use crate::sched::Tunables;
+use crate::wbt::HELD;
+
+/// `max_sectors_kb` where it is not known: `BLK_DEF_MAX_SECTORS_CAP` of include/linux/blkdev.h.
+const LARGEST_KB: u32 = 1280;
+
+impl Settings {
+    /// The recorded settings. `told` gives the text of a file below `queue/`, or of `device/queue_depth` and
+    /// `mq/0/nr_tags`; `most` is the largest number of requests that were in the device, and `held` whether requests
+    /// waited in the scheduler while so many were: then that is what the device takes, whatever is told; `throttled`
+    /// whether writes that nobody waits for were held back before they got one of the tags.
+    pub fn recorded(
+        told: impl Fn(&str) -> Option<String>,
+        most: u32,
+        held: bool,
+        throttled: bool,
+    ) -> Result<Settings, Refusal> {
+        let Some(list) = told("queue/scheduler") else {
+            return Err(
+                "it is not known which scheduler the recorded device had (iowhy record notes it)".into()
+            );
+        };
+        let chosen = list.split_whitespace().find_map(|w| w.strip_prefix('[')?.strip_suffix(']'));
+        let name = chosen.unwrap_or(list.trim()).to_string();
+        let scheduler = kind(&name)?;
+        let number = |path: &str| told(path)?.split_whitespace().next()?.parse::<u32>().ok();
+        let tags = number("device/queue_depth").or(number("mq/0/nr_tags"));
+        let queue_depth = match (tags, held) {
+            (Some(tags), true) => tags.min(most.max(1)),
+            (None, true) => most.max(1),
+            (Some(tags), false) => tags,
+            (None, false) => number("queue/nr_requests").unwrap_or(most).max(most).max(1),
+        };
+        let nr_requests =
+            number("queue/nr_requests").ok_or("queue/nr_requests of the recording is not known")?;
+        let mut s = Settings {
+            scheduler,
+            deadline: Tunables::default(),
+            nr_requests: nr_requests.max(1),
+            queue_depth: queue_depth.max(1),
+            chooses_ahead: number("device/queue_depth").is_none(),
+            kyber: Targets::default(),
+            largest: number("queue/max_sectors_kb").unwrap_or(LARGEST_KB).max(1).saturating_mul(1024),
+            wbt: None,
+            cache: told("queue/write_cache"),
+        };
+        if number("queue/wbt_lat_usec").unwrap_or(0) > 0 && throttled {
+            return Err(HELD.into());
+        }
+        if scheduler == Kind::MqDeadline {
+            for key in MQ_DEADLINE {
+                match told(&format!("queue/iosched/{key}")) {
+                    Some(text) => s.set_deadline(key, whole(key, text.trim())?)?,
+                    // Absent in older kernels.
+                    None if matches!(key, "async_depth" | "prio_aging_expire") => {}
+                    None => return Err(format!("queue/iosched/{key} of the recording is not known")),
+                }
+            }
+        }
+        if scheduler == Kind::Kyber {
+            for key in KYBER {
+                if let Some(text) = told(&format!("queue/iosched/{key}")) {
+                    s.set_kyber(key, whole(key, text.trim())?)?;
+                }
+            }
+        }
+        Ok(s)
+    }
+}
