@@ -7,6 +7,7 @@
 use crate::case::Case;
 use crate::paths;
 use crate::verdict::{Answer, Verdict};
+use crate::words::shell;
 use crate::Cause;
 use ledger::Reason;
 use operation::{Kind, Wait, Waits};
@@ -73,7 +74,7 @@ impl Cause for AccessTime {
             v = v.try_this(
                 "noatime: access times are not written any more; only programs that ask when a file was last read mind (some \
                  mail programs, tmpwatch)",
-                format!("mount -o remount,noatime {}", mount.target),
+                format!("mount -o remount,noatime {}", shell(&mount.target)),
             );
         }
         v.try_this(

@@ -14,7 +14,7 @@ use crate::paths;
 use crate::raid_resync::{is_of_md, is_sync_thread};
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{counted, percent, size};
+use crate::words::{counted, percent, shell, size};
 use crate::Cause;
 use ledger::Reason;
 use life::Class;
@@ -240,7 +240,7 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> V
                 _ => String::new(),
             }
         ),
-        format!("{first}ionice -c 3 -p $(pgrep -x '{task}')"),
+        format!("{first}ionice -c 3 -p $(pgrep -x {})", shell(task)),
     )
     .try_this(
         format!("holds its unit SERVICE to half of the {} a second that it moved here", size(Bytes(2 * half as u64))),

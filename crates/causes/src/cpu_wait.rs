@@ -3,7 +3,7 @@
 use crate::case::Case;
 use crate::paths;
 use crate::verdict::{Answer, Verdict};
-use crate::words::time;
+use crate::words::{shell, time};
 use crate::Cause;
 use ledger::Reason;
 use std::collections::BTreeMap;
@@ -50,7 +50,7 @@ impl Cause for CpuWait {
                     "{task} preempts usual tasks: costs the others little, if it mostly sleeps; one that never sleeps takes a processor for \
                      itself (chrt -o -p 0 takes it back)"
                 ),
-                format!("for t in $(pgrep -w -x '{task}'); do chrt -f -p 1 $t; done"),
+                format!("for t in $(pgrep -w -x {}); do chrt -f -p 1 $t; done", shell(&task)),
             );
         }
         v.try_this(

@@ -6,7 +6,7 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::shares::part_of_slow;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{count, ns, percent, size};
+use crate::words::{count, ns, percent, shell, size};
 use crate::Cause;
 use ledger::Reason;
 use life::Class;
@@ -95,7 +95,7 @@ impl Cause for DiscardStall {
                 if let Some(m) = mount.filter(|m| m.options.iter().any(|o| o == "discard")) {
                     v = v.try_this(
                         "no discards as files are removed; trim once a week instead (fstrim.timer)",
-                        format!("mount -o remount,nodiscard {}", m.target),
+                        format!("mount -o remount,nodiscard {}", shell(&m.target)),
                     );
                 }
                 v = v.try_this(

@@ -6,7 +6,7 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{counted, ns, percent};
+use crate::words::{counted, ns, percent, shell};
 use crate::Cause;
 use evidence::WriteCache;
 use ledger::Reason;
@@ -134,7 +134,7 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, flushing: Nanos) -> Verdict {
         ),
         Some(("ext4", source)) => v.try_this(
             "the journal on a device with power-loss protection (FAST); unmounted, after mke2fs -O journal_dev /dev/FAST",
-            format!("tune2fs -O ^has_journal {source} && tune2fs -J device=/dev/FAST {source}"),
+            format!("tune2fs -O ^has_journal {0} && tune2fs -J device=/dev/FAST {0}", shell(source)),
         ),
         _ => v,
     }

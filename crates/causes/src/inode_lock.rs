@@ -8,7 +8,7 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::paths::{self, Paths};
 use crate::verdict::{Answer, Verdict};
-use crate::words::percent;
+use crate::words::{percent, shell};
 use crate::Cause;
 use ledger::Reason;
 use operation::{Part, Wait};
@@ -71,7 +71,7 @@ impl Cause for InodeLock {
         if let Some((at, inode)) = mount {
             v = v.try_this(
                 "which file it is; then let its writers write less at a time, or give each its own file",
-                format!("find {at} -xdev -inum {inode}"),
+                format!("find {} -xdev -inum {inode}", shell(&at)),
             );
         }
         v = v.try_this(

@@ -6,6 +6,7 @@
 use crate::case::Case;
 use crate::paths;
 use crate::verdict::{Answer, Verdict};
+use crate::words::shell;
 use crate::Cause;
 use operation::Wait;
 
@@ -55,7 +56,7 @@ impl Cause for JournalOrdered {
                         from.join(","),
                         to.join(",")
                     ),
-                    format!("mount -o remount,{} {target}", to.join(",")),
+                    format!("mount -o remount,{} {}", to.join(","), shell(target)),
                 );
             }
             v = v
@@ -69,7 +70,7 @@ impl Cause for JournalOrdered {
                 )
                 .try_this(
                     "data=writeback: commits wait for no data. After a crash new files may hold old contents of the disk",
-                    format!("tune2fs -o journal_data_writeback {source}"),
+                    format!("tune2fs -o journal_data_writeback {}", shell(source)),
                 );
         }
         v.unless("fsyncs as slow when nobody else writes to the file system")

@@ -7,7 +7,7 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::paths::{self, Paths};
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{percent, time};
+use crate::words::{percent, shell, time};
 use crate::Cause;
 use operation::{Wait, Waits};
 use trace::{Bytes, Nanos};
@@ -77,7 +77,7 @@ impl Cause for JournalSpace {
         let name = case.name(dev);
         let settings = case.settings(dev);
         let mount = settings.and_then(|s| case.system.mounts_on(s).next());
-        let target = mount.map_or("/MOUNTPOINT", |m| &m.target);
+        let target = mount.map_or("/MOUNTPOINT".into(), |m| shell(&m.target));
         let eighth = settings
             .and_then(|s| s.number("size"))
             .map_or(LARGER, |sectors| Bytes(sectors.value.saturating_mul(512) / 8));

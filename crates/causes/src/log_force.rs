@@ -6,6 +6,7 @@
 use crate::case::Case;
 use crate::paths;
 use crate::verdict::{Answer, Verdict};
+use crate::words::shell;
 use crate::Cause;
 use ledger::Reason;
 use operation::{Wait, Waits};
@@ -39,7 +40,11 @@ impl Cause for LogForce {
             let settings = case.settings(case.focus.groups[number].dev);
             let Some(mount) = settings.and_then(|s| case.system.mounts_on(s).next()) else { continue };
             v = v.because(format!("{} is mounted with {}", mount.target, mount.options.join(",")));
-            remount = format!("umount {0} && mount -o logbsize=256k {1} {0}", mount.target, mount.source);
+            remount = format!(
+                "umount {0} && mount -o logbsize=256k {1} {0}",
+                shell(&mount.target),
+                shell(&mount.source)
+            );
         }
         v.try_this(
             "fsync less often: one for several changes forces the log once (group commit)",

@@ -8,6 +8,7 @@
 use crate::case::Case;
 use crate::paths;
 use crate::verdict::{Answer, Verdict};
+use crate::words::shell;
 use crate::Cause;
 use ledger::Reason;
 use operation::{Wait, Waits};
@@ -40,7 +41,7 @@ impl Cause for LogSpace {
             let Some(mount) = settings.and_then(|s| case.system.mounts_on(s).next()) else { continue };
             v = v.because(format!("{} is mounted with {}", mount.target, mount.options.join(","))).try_this(
                 format!("how large the log of {} is (the line \"log\": bsize times blocks)", mount.target),
-                format!("xfs_info {}", mount.target),
+                format!("xfs_info {}", shell(&mount.target)),
             );
         }
         v.try_this(

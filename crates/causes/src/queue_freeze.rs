@@ -8,7 +8,7 @@ use crate::background_task::works_for_others;
 use crate::case::Case;
 use crate::paths;
 use crate::verdict::{Answer, Verdict};
-use crate::words::counted;
+use crate::words::{counted, shell};
 use crate::Cause;
 use ledger::Reason;
 use operation::Part;
@@ -41,7 +41,7 @@ impl Cause for QueueFreeze {
                 .because(format!("{who} woke the slowest of them {}: who thaws a queue is who had frozen it", counted(times, "time", "times")))
                 .try_this(
                     format!("pause {who} (kill -CONT goes on), look what it is for, and let it write settings once, not under load"),
-                    format!("kill -STOP $(pgrep -x '{who}')"),
+                    format!("kill -STOP $(pgrep -x {})", shell(&who)),
                 );
         }
         for number in found {

@@ -7,7 +7,7 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::raid::{self, Array, Judged, Question};
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{count, counted, percent, size};
+use crate::words::{count, counted, percent, shell, size};
 use crate::Cause;
 use evidence::{Fact, Md};
 use ledger::Reason;
@@ -179,7 +179,8 @@ fn whole_stripes(v: Verdict, case: &Case, array: &Array, name: &str, stripe: Opt
                  writes to fit; small scattered writes stay small"
             ),
             format!(
-                "umount {target} && mount -o sunit={},swidth={} /dev/{name} {target}",
+                "umount {0} && mount -o sunit={1},swidth={2} /dev/{name} {0}",
+                shell(target),
                 chunk / 512,
                 s.size().0 / 512
             ),

@@ -7,6 +7,7 @@
 use crate::case::Case;
 use crate::paths;
 use crate::verdict::{Answer, Verdict};
+use crate::words::shell;
 use crate::Cause;
 use ledger::Reason;
 use operation::{Wait, Waits};
@@ -58,7 +59,7 @@ impl Cause for Reclaim {
 pub(crate) fn memory_limit(case: &Case) -> String {
     let v1 = case.system.mounts.iter().find(|m| m.fstype == "cgroup" && m.option("memory").is_some());
     match v1 {
-        Some(m) => format!("echo 2G > {}/GROUP/memory.limit_in_bytes", m.target),
+        Some(m) => format!("echo 2G > {}/GROUP/memory.limit_in_bytes", shell(&m.target)),
         None => "echo 2G > /sys/fs/cgroup/GROUP/memory.max".into(),
     }
 }

@@ -63,6 +63,18 @@ pub fn counted(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(n), if n == 1 { one } else { many })
 }
 
+/// A name as one word of a shell command: `/mnt/data`, `'/mnt/my data'`, `'a'\''b'`. Tasks and folders are called whatever their
+/// owners like, and people paste commands. Control characters, which no quoting makes safe to paste, are question marks: for
+/// one character each in patterns, for nothing elsewhere.
+pub fn shell(name: &str) -> String {
+    let usual = |c: char| c.is_ascii_alphanumeric() || "/._-+,:@=".contains(c);
+    if !name.is_empty() && !name.starts_with('-') && name.chars().all(usual) {
+        return name.to_string();
+    }
+    let plain: String = name.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+    format!("'{}'", plain.replace('\'', r"'\''"))
+}
+
 /// Three digits, no more: `1.08`, `7.5`, `164`.
 pub fn three(v: f64) -> String {
     let s = match v {
@@ -76,6 +88,17 @@ pub fn three(v: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_one_word_of_a_shell() {
+        assert_eq!(shell("/mnt/data"), "/mnt/data");
+        assert_eq!(shell("kworker/u8:1"), "kworker/u8:1");
+        assert_eq!(shell("/mnt/my data"), "'/mnt/my data'");
+        assert_eq!(shell("a'; reboot; b"), r"'a'\''; reboot; b'");
+        assert_eq!(shell("$(reboot)"), "'$(reboot)'");
+        assert_eq!(shell("a\nreboot"), "'a?reboot'");
+        assert_eq!((shell(""), shell("-rf")), ("''".into(), "'-rf'".into()));
+    }
 
     #[test]
     fn three_digits_and_the_right_unit() {

@@ -39,4 +39,4 @@ pub use mount::Mount;
 pub use processes::{OpenFile, Processes};
 pub use recorded::{Recorded, CAPTURE_JSON};
 pub use samples::{CpuUse, DiskUse, Interval, Io, SampleQuality, Samples, Stalled, SAMPLES_JSONL};
-pub use system::System;
+pub use system::{is_device_name, System};

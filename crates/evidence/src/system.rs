@@ -133,8 +133,7 @@ impl System {
 
     /// The device of this name, new if need be; `None` if no block device can be called so or there are too many.
     pub(crate) fn named(&mut self, name: &str) -> Option<&mut Device> {
-        let odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '/' | ':' | '[' | ']');
-        if name.is_empty() || name.len() > LONGEST_NAME || name.starts_with('.') || name.contains(odd) {
+        if !is_device_name(name) {
             return None;
         }
         if self.devices.len() >= MOST_DEVICES && !self.devices.contains_key(name) {
@@ -238,6 +237,14 @@ impl System {
     fn conflict(&mut self, what: String, kept: Fact<String>, other: &str, at: &At) {
         self.conflicts.push(Conflict { what, kept, other: Fact::new(other.to_owned(), at) });
     }
+}
+
+/// Whether a block device can be called so. Names stand in commands that people paste into a shell: what means something there is in
+/// no name that a driver gives (`sda1`, `nvme0n1p1`, `cciss!c0d0`, `dm-0`).
+pub fn is_device_name(name: &str) -> bool {
+    let usual =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '!' | '+' | ',' | '@' | '=');
+    (1..=LONGEST_NAME).contains(&name.len()) && !name.starts_with(['.', '-']) && name.chars().all(usual)
 }
 
 /// Adds a name to a short list without repeating it; false if the list is full.

@@ -2,7 +2,7 @@
 
 use causes::{Case, Damage, Verdict};
 use events::Window;
-use evidence::{Conflict, Samples, Skipped, System};
+use evidence::{is_device_name, Conflict, Samples, Skipped, System};
 use stats::{Device, Facts, Focus, OpKey};
 use std::collections::HashMap;
 use trace::{DevId, Fs, Nanos, Quality};
@@ -158,7 +158,11 @@ fn name_devices(facts: &Facts, subject: &Subject) -> HashMap<DevId, String> {
     let mut names = HashMap::new();
     for device in &facts.devices {
         let from_system = subject.system.device_name(device.id).map(str::to_string);
-        let from_file = subject.file_names.iter().find(|(d, _)| *d == device.id).map(|(_, n)| n.clone());
+        let from_file = subject
+            .file_names
+            .iter()
+            .find(|(d, n)| *d == device.id && is_device_name(n))
+            .map(|(_, n)| n.clone());
         names.insert(device.id, from_file.or(from_system).unwrap_or_else(|| device.id.to_string()));
     }
     names
