@@ -3,6 +3,7 @@
 
 use super::escape::escape;
 use super::Shown;
+use crate::in_driver;
 use crate::screen::{about, matters, sentence, slowest};
 use crate::slow_rows::{slow_rows, Row};
 use crate::where_time;
@@ -81,6 +82,9 @@ fn why(shown: &Shown) -> String {
     }
     if found.is_empty() {
         out += "<p>No cause that iowhy knows explains it; the breakdown below is what was measured.</p>\n";
+    }
+    for text in in_driver::lines(&shown.explanation) {
+        let _ = writeln!(out, "<p>{}.</p>", escape(&sentence(&text)));
     }
     let mut rest = String::new();
     for v in verdicts.iter().filter(|v| v.verdict == Answer::Rejected && !v.minor) {

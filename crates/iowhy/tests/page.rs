@@ -1,0 +1,23 @@
+//! `iowhy report --html`: the page says what the screen says.
+
+use std::path::Path;
+use std::process::Command;
+
+/// Of time in device-mapper itself, which no cause explains.
+#[test]
+fn what_no_cause_explains_is_on_the_page_too() {
+    let recording = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dm-delay/capture.tar.zst");
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.html");
+    let iowhy = |arguments: &[&str]| {
+        let out = Command::new(env!("CARGO_BIN_EXE_iowhy")).args(arguments).arg(&recording).output().unwrap();
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        String::from_utf8(out.stdout).unwrap()
+    };
+    iowhy(&["report", "--html", page.to_str().unwrap()]);
+    let page = std::fs::read_to_string(page).unwrap();
+    let screen = iowhy(&["explain"]).split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = "69 % of it passed in dm-0 itself, and no cause here explains that";
+    assert!(screen.contains(said), "{screen}");
+    assert!(page.contains(&format!("<p>{said}")));
+}
