@@ -53,8 +53,10 @@ impl Made {
 
 /// bash: the slow disk and the loop device on it. Its functions `ready`, `workers` and `take_apart` are what differs from another disk.
 const DISK: &str = r#"
-cd "$DIR"; mkdir m mnt
-"$SLOWDISK" m --backing b --size $SIZE $DISK & disk=$!
+cd "$DIR"; mkdir m mnt data
+# A host that swaps to this disk must not swap out what is on it: it would wait for the disk to be read by the disk (noswap: Linux 6.4).
+mount -t tmpfs -o noswap data data 2>/dev/null || mount -t tmpfs data data
+"$SLOWDISK" m --backing data/b --size $SIZE $DISK & disk=$!
 for i in $(seq 50); do [ -e m/disk ] && break; sleep 0.1; done
 on $(losetup -f --show ${LOSETUP:---direct-io=on} m/disk); lowest=$dev
 # The slow disk says that it turns: it is as slow as one that does. A loop device keeps its settings for the next one that gets it. Only a number that differs changes the tags.
@@ -66,7 +68,7 @@ ready() {
   echo 0 > $bdi/strict_limit; echo 100 > $bdi/max_ratio
 }
 workers() { for p in $(pgrep '^kworker/[0-9u]'); do chrt $1 -p $2 $p 2>/dev/null || true; done; }
-take_apart() { on $lowest; ready; losetup -d $dev; sleep 0.2; umount m || umount -l m; wait $disk 2>/dev/null || true; }
+take_apart() { on $lowest; ready; losetup -d $dev; sleep 0.2; umount m || umount -l m; wait $disk 2>/dev/null || true; umount data; }
 "#;
 
 /// bash: which device is recorded; `setup` may say another one.

@@ -1,6 +1,7 @@
 //! `slowdisk`: a slow disk for tests. It runs until its mount point is unmounted.
 
 use clap::Parser;
+use rustix::mm::{mlockall, MlockAllFlags};
 use slowdisk::{mount, Model, Options};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -89,6 +90,8 @@ fn main() -> ExitCode {
     };
     let options =
         Options { size: a.size.saturating_mul(1 << 20), queue: a.queue, model, error_every: a.error_every };
+    // A host that swaps to this disk must not swap it out. Who may not lock memory has a disk as well.
+    let _ = mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT);
     let backing =
         std::fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&a.backing);
     match backing.and_then(|file| mount(&a.mountpoint, file, options)) {

@@ -1,6 +1,7 @@
 //! Tests on a machine that is shared with others.
 
 use crate::lateness::Lateness;
+use std::any::Any;
 use std::io::Write;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 
@@ -38,7 +39,7 @@ fn on_machine<End: FnOnce() -> f64>(
         let why = match &wrong {
             Ok(Ok(())) => return,
             Ok(Err(why)) => why.clone(),
-            Err(_) => "panicked".into(),
+            Err(panic) => panicked(panic.as_ref()),
         };
         say(&format!("WRONG in {name}, {left} tries left, {:.1} % late: {why}", 100.0 * late));
         least_late = least_late.min(late);
@@ -52,6 +53,13 @@ fn on_machine<End: FnOnce() -> f64>(
             _ => panic!("wrong {TRIES} times: {why}"),
         }
     }
+}
+
+/// What a panic said: the test runner shows it only if the last try fails.
+fn panicked(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("");
+    format!("panicked: {text}")
 }
 
 #[cfg(test)]
@@ -75,6 +83,13 @@ mod tests {
             (runs > 2).then_some(()).ok_or("not yet".into())
         });
         assert_eq!(runs, 3);
+    }
+
+    #[test]
+    fn a_panic_is_said_in_its_words() {
+        let said = |panic: fn()| panicked(catch_unwind(panic).unwrap_err().as_ref());
+        assert_eq!(said(|| panic!("no disk")), "panicked: no disk");
+        assert!(said(|| assert_eq!(1 + std::hint::black_box(1), 3)).contains("left: 2"));
     }
 
     #[test]
