@@ -1,15 +1,17 @@
 //! Names in the kernel's pages, replaced where they lie.
 //!
-//! Records keep their places and lengths, so every other byte of a page stays as it was. Two kinds of bytes are
-//! not part of any field and are cleared, because the kernel does not: what follows a page's last record, and
-//! the bodies of records that it began and then dropped (a filter that came late). A record of an event whose format is unknown
-//! is cleared but for the fields that all have.
+//! Records keep their places and lengths, so every other byte of a page stays as it was. Bytes that say nothing are
+//! cleared, because the kernel does not, and what lay there before may be a name: what follows a page's last record, the
+//! bodies of records that it began and then dropped (a filter that came late), what follows the end of a text in its place,
+//! and what lies between the fields of a record. A record of an event whose format is unknown is cleared but for the fields
+//! that all have.
 
 use super::Names;
 use crate::datfile::{Head, Pages, Region};
 use rustix::fs::{memfd_create, MemfdFlags};
 use std::fs::File;
 use std::io::{self, Write};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use trace::tracedat::{EventFormat, Formats, Kind, Next, Order, PageCursor, PageLayout, Slot};
 
@@ -41,6 +43,10 @@ const KERNELS_WORDS: &[(&str, &str)] = &[
 struct Event {
     tasks: Vec<Slot>,
     files: Vec<Slot>,
+    /// The kernel's own words.
+    words: Vec<Slot>,
+    /// Bytes of a record that no field has.
+    holes: Vec<Range<usize>>,
     /// Nothing of it is known to be harmless.
     clear: bool,
 }
@@ -154,6 +160,13 @@ impl Scrubber {
         let Some(event) = event.filter(|e| !e.clear) else {
             return record.get_mut(COMMON..).unwrap_or_default().fill(0);
         };
+        for hole in &event.holes {
+            let end = hole.end.min(record.len());
+            record[hole.start.min(end)..end].fill(0);
+        }
+        for slot in &event.words {
+            replace(record, slot, str::to_string);
+        }
         for slot in &event.tasks {
             replace(record, slot, |name| names.task(name));
         }
@@ -173,16 +186,36 @@ impl Event {
         };
         for field in format.fields().unwrap_or_default() {
             let text = field.ctype.split(' ').any(|w| w == "char") && !matches!(field.slot.kind, Kind::Int);
-            if !text || kernels(&field.name) {
-                continue;
-            }
-            match field.name.contains("comm") {
-                true => event.tasks.push(field.slot),
-                false => event.files.push(field.slot),
+            match text {
+                true if kernels(&field.name) => event.words.push(field.slot),
+                true if field.name.contains("comm") => event.tasks.push(field.slot),
+                true => event.files.push(field.slot),
+                false => {}
             }
         }
+        event.holes = holes(format);
         event
     }
+}
+
+/// What no field has: between fields, where the next one is aligned, and after the last. `u32` at 0, `u8` at 4, `u64` at 8: 5..8.
+fn holes(format: &EventFormat) -> Vec<Range<usize>> {
+    let mut slots: Vec<Slot> = format.fields().unwrap_or_default().iter().map(|f| f.slot).collect();
+    slots.sort_by_key(|s| s.offset);
+    let (mut holes, mut done) = (Vec::new(), 0);
+    for slot in &slots {
+        let start = slot.offset as usize;
+        if start > done {
+            holes.push(done..start);
+        }
+        done = done.max(start + slot.size as usize);
+    }
+    // What lies elsewhere lies there; and a stack may be longer than its format says.
+    let open = |s: &Slot| matches!(s.kind, Kind::Elsewhere { .. }) || s.size == 0;
+    if !slots.iter().any(open) && &*format.system != "ftrace" {
+        holes.push(done..usize::MAX);
+    }
+    holes
 }
 
 /// Replaces a text in its place. What follows its end is cleared: the kernel copies names with what lay behind them.
@@ -216,7 +249,8 @@ mod tests {
         \tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n\
         \tfield:char comm[8];\toffset:8;\tsize:8;\tsigned:0;\n\
         \tfield:__data_loc char[] filename;\toffset:16;\tsize:4;\tsigned:0;\n\
-        \tfield:char rwbs[4];\toffset:20;\tsize:4;\tsigned:0;\n\nprint fmt: \"\"\n";
+        \tfield:char rwbs[10];\toffset:20;\tsize:10;\tsigned:0;\n\
+        \tfield:u32 bytes;\toffset:36;\tsize:4;\tsigned:0;\n\nprint fmt: \"\"\n";
 
     fn scrubber() -> Scrubber {
         Scrubber::new(&Head {
@@ -228,14 +262,16 @@ mod tests {
         .unwrap()
     }
 
-    /// One record of event `id`: comm "secret", a path in 12 bytes, rwbs "WS".
+    /// One record of event `id`: comm "secret", a path in 12 bytes, rwbs "WS", and remains of what lay there before.
     fn record(id: u16) -> Vec<u8> {
         let mut r = id.to_ne_bytes().to_vec();
         r.extend([0, 0]);
         r.extend(1i32.to_ne_bytes());
         r.extend(b"secret\0s");
-        r.extend((24u32 | 12 << 16).to_ne_bytes());
-        r.extend(b"WS\0\0");
+        r.extend((40u32 | 12 << 16).to_ne_bytes());
+        r.extend(b"WS\0secret\0");
+        r.extend(b"secret");
+        r.extend(4u32.to_ne_bytes());
         r.extend(b"/srv/secret\0");
         r
     }
@@ -260,15 +296,15 @@ mod tests {
             return;
         }
         let dropped = [header(PADDING, 1), 16u32.to_ne_bytes().to_vec(), b"secretsecret".to_vec()].concat();
-        let known = [header(9, 1), record(7)].concat();
-        let unknown = [header(9, 1), record(8)].concat();
+        let known = [header(13, 1), record(7)].concat();
+        let unknown = [header(13, 1), record(8)].concat();
         let mut p = page(&[known.clone(), dropped, known, unknown], b"secret of the page before");
         let before = p.clone();
         let mut names = Names::default();
         scrubber().page(&mut p, &mut names);
         let text = String::from_utf8_lossy(&p).into_owned();
         assert!(!text.contains("secret"), "{text}");
-        assert_eq!(text.matches("WS\0\0").count(), 2);
+        assert_eq!(text.matches("WS\0\0\0\0\0\0\0\0").count(), 2);
         assert_eq!(
             text.matches(&names.task("secret")).count(),
             4,
