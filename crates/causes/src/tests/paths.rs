@@ -141,6 +141,26 @@ fn which_loop_device_goes_through_the_page_cache() {
     assert!(unknown.missing[0].contains("losetup -l"), "{unknown:?}");
 }
 
+/// The limit of the device itself holds whatever the host's are.
+#[test]
+fn whose_limit_held_back_the_writer() {
+    let of = |strict: u8| {
+        let mut story = Story::default();
+        quick_reads(&mut story, 0, 10);
+        let bdi =
+            format!(r#"{{"before": {{"disks": {{"sda": {{"bdi": {{"strict_limit": "{strict}"}}}}}}}}}}"#);
+        story.document("system.json", &bdi);
+        let mut told = told(WRITE, Wait::DirtyThrottle, Reason::DirtyThrottle, 80);
+        told.over(story);
+        told.verdict("dirty-throttling")
+    };
+    let (host, own) = (of(0), of(1));
+    assert!(found(&host) > 0.7 && found(&own) > 0.7);
+    assert!(host.remedies[0].command.starts_with("sysctl vm."), "{host:?}");
+    assert_eq!(own.remedies[0].command, "echo 0 > /sys/block/sda/bdi/strict_limit");
+    assert!(own.remedies.iter().all(|r| !r.command.contains("sysctl")), "{own:?}");
+}
+
 const MAKING_ROOM: &str = "io_schedule\njbd2_log_do_checkpoint\n__jbd2_log_wait_for_space\nadd_transaction_credits\nstart_this_handle";
 const FOR_A_COMMIT: &str = "schedule\nwait_transaction_locked\nadd_transaction_credits\nstart_this_handle";
 
