@@ -24,8 +24,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use trace::{Bytes, Cpu};
 
-/// From the begin of a round to that of the next, which begins at once where one takes longer. At a million events of 57 bytes per second on one CPU that is 2.9 MB, a fifth of
-/// the default buffer.
+/// From the begin of a round to that of the next, which begins at once where one takes longer. At a million events of 57
+/// bytes per second on one CPU that is 2.9 MB, a fifth of the default buffer.
 const ROUND: Duration = Duration::from_millis(50);
 /// How many CPUs one thread empties: at 57 MB/s each, a fraction of what one thread can copy.
 const CPUS_PER_THREAD: usize = 8;
