@@ -79,9 +79,15 @@ on() { dev=$1; name=$(basename $(readlink -f $dev)); queue=/sys/block/$name/queu
 /// bash: all else, on whatever disk.
 pub(crate) const BODY: &str = r#"
 [ -z "$LOAD" ] || { printf '%s\n' "$LOAD" > load.fio; RUN="fio --output-format=json --output=fio.json load.fio"; }
+# fio's jobs leave the group they are started in (setsid), and would go on beside the next recording.
+below() { local child; for child in $(pgrep -P $1); do echo $child; below $child; done; }
+end_beside() {
+  [ -n "${beside:-}" ] || return 0
+  kill -KILL -- -$beside $(below $beside) 2>/dev/null || true; wait $beside 2>/dev/null || true; beside=
+}
 end() {
   trap - EXIT; cd "$DIR"; workers -o 0
-  [ -z "${beside:-}" ] || kill -KILL -- -$beside 2>/dev/null || true
+  end_beside
   eval "$AFTER" || true
   ! mountpoint -q mnt || umount mnt || umount -l mnt
   take_apart
@@ -109,7 +115,7 @@ record() {
   workers -r 1
   "$IOWHY" record ${devices:---device $dev} -o $1 -- bash -euc "$RUN" > run.txt 2> record.txt || { cat run.txt record.txt >&2; return 1; }
   workers -o 0
-  [ -z "$beside" ] || { kill -KILL -- -$beside 2>/dev/null || true; wait $beside 2>/dev/null || true; beside=; }
+  end_beside
 }
 remedy() {
   (eval "$command") > remedy.txt 2>&1 || { echo "the remedy failed: $command" >&2; cat remedy.txt >&2; exit 1; }

@@ -110,6 +110,11 @@ impl<'a> Case<'a> {
         self.unclaimed.clone()
     }
 
+    /// Takes back what was claimed since then.
+    pub(crate) fn give_back(&mut self, before: &[[Nanos; Reason::COUNT]]) {
+        self.unclaimed = before.to_vec();
+    }
+
     /// What was claimed since then.
     pub(crate) fn claims_since(&self, before: &[[Nanos; Reason::COUNT]]) -> Vec<Claim> {
         let of_group = |(group, (was, is)): (usize, (&[Nanos; Reason::COUNT], &[Nanos; Reason::COUNT]))| {

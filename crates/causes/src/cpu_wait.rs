@@ -1,16 +1,21 @@
 //! `cpu-wait`: not I/O. The operation, or somebody it waited for, could have run and had no processor.
 
 use crate::case::Case;
+use crate::healthy::EXPECTED_FLASH;
 use crate::paths;
 use crate::verdict::{Answer, Verdict};
 use crate::words::{shell, time};
 use crate::Cause;
 use ledger::Reason;
+use stats::Group;
 use std::collections::BTreeMap;
 use trace::Nanos;
 
 /// The cause.
 pub struct CpuWait;
+
+/// Of what was fast processors must have this part.
+const MOSTLY: f64 = 0.5;
 
 impl Cause for CpuWait {
     fn name(&self) -> &'static str {
@@ -28,7 +33,11 @@ impl Cause for CpuWait {
     fn judge(&self, case: &mut Case) -> Verdict {
         let what = "waiting for a processor, not for storage";
         let pick = |_, reason| reason == Reason::WaitCpu;
-        let (mut v, found) = paths::judge(case, self.name(), what, pick);
+        // Every task waits for a processor now and then. Of what was fast even for flash that matters if it is most of the time.
+        let matters = |g: &Group| {
+            g.tail.threshold > EXPECTED_FLASH || g.tail.sum.time.share(Reason::WaitCpu) >= MOSTLY
+        };
+        let (mut v, found) = paths::judge_kinds(case, self.name(), what, matters, pick);
         if v.verdict != Answer::Found {
             return v;
         }

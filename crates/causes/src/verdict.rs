@@ -1,5 +1,6 @@
 //! What a cause says of a recording: found, rejected or cannot tell, each with its numbers.
 
+use crate::words::percent;
 use ledger::Reason;
 use serde::Serialize;
 use trace::Nanos;
@@ -118,6 +119,13 @@ impl Verdict {
     /// It is not so, and nobody would have thought it.
     pub fn out_of_the_question(cause: &'static str, because: impl Into<String>) -> Verdict {
         Verdict { minor: true, ..Verdict::rejected(cause, because) }
+    }
+
+    /// What was found is not why it was slow: it explains too little of that time.
+    pub(crate) fn trifle(self, all: Nanos) -> Verdict {
+        let share = percent(self.explains.0 as f64 / all.0.max(1) as f64);
+        let what = self.evidence.into_iter().next().unwrap_or_default();
+        Verdict::rejected(self.cause, format!("{what}: {share} of all that was slow"))
     }
 
     /// It cannot be told without this.

@@ -2,7 +2,8 @@
 //!
 //! A disk with physical sectors of 4 KiB that lets itself be addressed by 512 bytes reads a sector before it writes a part of it;
 //! flash has pages of 4 KiB or more. A write that begins or ends within a block costs it a read more. Compared is like with
-//! like: writes of about the same size that met about as many others in the device.
+//! like: writes of about the same size that met about as many others in the device; or, where no whole ones met so few, more: they
+//! took no less for that.
 //!
 //! Example: writes of 4 KiB with nobody else in the device: 400 at multiples of 4 KiB took 1 ms each, 100 others 9 ms.
 //! Of the time of those others 8 of 9 parts are the price of their place.
@@ -71,10 +72,12 @@ impl Alignment {
     pub fn compare(&self) -> Unaligned {
         let (mut out, mut compared) = (Unaligned { count: 0, aligned: 0, took: None }, 0u64);
         let (mut took, mut would_have) = (0f64, 0f64);
-        for [whole, part] in self.rows.iter().flatten() {
-            out.aligned += whole.count;
-            out.count += part.count;
-            if whole.count >= LEAST && part.count >= LEAST {
+        for row in &self.rows {
+            for (depth, [whole, part]) in row.iter().enumerate() {
+                out.aligned += whole.count;
+                out.count += part.count;
+                let like = row[depth..].iter().map(|[whole, _]| whole).find(|whole| whole.count >= LEAST);
+                let Some(whole) = like.filter(|_| part.count >= LEAST) else { continue };
                 compared += part.count;
                 took += part.time.0 as f64;
                 would_have += whole.time.0 as f64 / whole.count as f64 * part.count as f64;
@@ -132,6 +135,19 @@ mod tests {
             a.record(&write(9, 4096, 0, Flags::FUA), Nanos(90_000));
         }
         assert_eq!(a.compare(), Unaligned { count: 75, aligned: 25, took: Some((Nanos(9000), Nanos(1000))) });
+    }
+
+    #[test]
+    fn whole_ones_beside_more_others_are_like_enough() {
+        let mut a = Alignment::default();
+        for _ in 0..25 {
+            a.record(&write(9, 4096, 0, Flags::SYNC), Nanos(9000));
+            a.record(&write(8, 4096, 4, Flags::SYNC), Nanos(3000));
+            a.record(&write(8, 4096, 9, Flags::SYNC), Nanos(5000));
+            // Beside fewer: may be faster for that.
+            a.record(&write(9, 4096, 60, Flags::SYNC), Nanos(50_000));
+        }
+        assert_eq!(a.compare(), Unaligned { count: 50, aligned: 50, took: Some((Nanos(9000), Nanos(3000))) });
     }
 
     #[test]
