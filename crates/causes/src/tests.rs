@@ -7,6 +7,8 @@ mod device_busy;
 mod device_saturated;
 mod flush_cost;
 mod healthy;
+mod journal;
+mod locks;
 mod losses;
 mod misaligned;
 mod operations;
@@ -36,15 +38,35 @@ fn found(v: &Verdict) -> f64 {
     v.share
 }
 
-/// What speaks against a rejected cause.
+/// What speaks against a rejected cause. Nothing is proved then, and there is nothing to do.
 fn rejected(v: &Verdict) -> &str {
     assert_eq!((v.verdict, v.share), (Answer::Rejected, 0.0), "{v:?}");
+    assert!(v.evidence.is_empty() && v.remedies.is_empty() && v.confidence.is_none(), "{v:?}");
     &v.refutes[0]
 }
 
 fn cannot_tell(v: &Verdict) -> &str {
     assert_eq!((v.verdict, v.share), (Answer::CannotTell, 0.0), "{v:?}");
+    assert!(v.evidence.is_empty() && v.remedies.is_empty() && v.confidence.is_none(), "{v:?}");
     &v.missing[0]
+}
+
+/// For tables of thresholds: found above, rejected below, and nothing between.
+fn is_found(v: &Verdict) -> bool {
+    match v.verdict {
+        Answer::Found => found(v) > 0.0,
+        _ => rejected(v).is_empty(),
+    }
+}
+
+/// The commands of a verdict, in order.
+fn commands(v: &Verdict) -> Vec<&str> {
+    v.remedies.iter().map(|r| r.command.as_str()).collect()
+}
+
+/// Whether something among the evidence says so.
+fn says(v: &Verdict, words: &str) -> bool {
+    v.evidence.iter().any(|e| e.contains(words))
 }
 
 /// Reads of 1 ms, one after the other, so many; the slow ones stand out against them.

@@ -74,11 +74,6 @@ fn what_md_writes_for_itself_is_told_with_its_time() {
     assert!(v.evidence[1].starts_with(told), "{v:?}");
 }
 
-/// The commands of a verdict, in order.
-fn commands(v: &Verdict) -> Vec<&str> {
-    v.remedies.iter().map(|r| r.command.as_str()).collect()
-}
-
 const SETTINGS: &str = "md0/md/level: raid5\nmd0/md/chunk_size: 65536\nmd0/md/raid_disks: 5\n\
     md0/md/stripe_cache_size: 256\nmd0/md/group_thread_cnt: 0\n";
 const NEW_ARRAY: &str =
