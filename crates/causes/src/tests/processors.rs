@@ -1,0 +1,56 @@
+//! Waiting for a processor: whose wait it is, who had the processors, and how many there are.
+
+use super::*;
+use crate::told::Told;
+use ledger::Reason;
+use operation::{Kind, Wait};
+use stats::{Kept, Ran};
+use trace::{Call, Nanos};
+
+const READ: Kind = Kind::Call(Call::Read);
+
+/// Three of 300 reads waited for a processor 80 of 100 ms; each is by one of these tasks, and meanwhile these ran so many ms each.
+fn waited(by: [&str; 3], ran: &[(&str, u64)], cpus: &str) -> Verdict {
+    let mut told = Told::default();
+    told.quick(READ, 297);
+    for task in by {
+        let know = |kept: &mut Kept| {
+            kept.task = task.to_string();
+            let ran = ran.iter().map(|(who, ms)| Ran { task: who.to_string(), time: Nanos(ms * 1_000_000) });
+            kept.ran.insert(1, ran.collect());
+        };
+        told.slow_with(READ, 100, &[(Wait::DirectIo, Reason::WaitCpu, 80)], know);
+    }
+    let mut story = Story::default();
+    quick_reads(&mut story, 0, 10);
+    if !cpus.is_empty() {
+        story.document("system.json", cpus);
+    }
+    let v = told.over(story).verdict("cpu-wait");
+    assert!(found(&v) > 0.7, "{v:?}");
+    v
+}
+
+#[test]
+fn who_had_the_processors_is_named_the_longest_first() {
+    let v = waited(["fio"; 3], &[("cc", 5), ("ld", 20), ("sh", 1), ("make", 2)], "");
+    assert!(says(&v, "the processors ran ld (60 ms), cc (15 ms), make (6 ms)"), "{v:?}");
+    assert!(!says(&v, "sh (") && !says(&v, "the host has"), "{v:?}");
+    let alone = waited(["fio"; 3], &[], r#"{"before": {"cpus": {"online": "0-3"}}}"#);
+    assert!(!says(&alone, "the processors ran"), "{alone:?}");
+    assert!(says(&alone, "the host has 4 processors (system.json: before.cpus.online)"), "{alone:?}");
+}
+
+#[test]
+fn the_task_that_waited_most_often_is_let_before_others() {
+    let let_before = |by: [&str; 3]| {
+        let v = waited(by, &[], "");
+        commands(&v).into_iter().find(|c| c.contains("chrt -f -p 1")).map(str::to_string)
+    };
+    let my_db = Some("for t in $(pgrep -w -x 'my db'); do chrt -f -p 1 $t; done".to_string());
+    assert_eq!(let_before(["my db"; 3]), my_db);
+    assert_eq!(let_before(["my db", "zsh", "my db"]), my_db);
+    // `pgrep -x '?'` would find every task whose name is one letter.
+    assert_eq!(let_before(["?", "?", "my db"]), my_db);
+    assert_eq!(let_before(["?", "", "(1234)"]), None);
+}
