@@ -5,6 +5,7 @@ mod background_task;
 mod completion_cpu;
 mod device_busy;
 mod device_saturated;
+mod device_stall;
 mod flush_cost;
 mod healthy;
 mod journal;

@@ -1,4 +1,4 @@
-//! Causes about how the device keeps pace: limits, sleep, discards, stalls, errors, merging, an idle device below a scheduler.
+//! Causes about how the device keeps pace: limits, sleep, discards, errors, merging, an idle device below a scheduler.
 
 use super::*;
 
@@ -149,43 +149,6 @@ fn only_a_scheduler_that_waits_for_somebody_keeps_a_device_idle() {
     }
     let v = scheduled(true).verdict("scheduler-idling");
     assert!(cannot_tell(&v).contains("queue/scheduler was not recorded"), "{v:?}");
-}
-
-/// Reads of 1 ms, and five that take longer, none of them after a pause.
-fn stalls(longest: u64, ahead: bool) -> Story {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 300);
-    for i in 0..5 {
-        let at = (1000 + 500 * i) * MS;
-        story.read(at, at, at + MS);
-        let at = at + MS + 100;
-        if ahead {
-            for j in 0..20 {
-                story.read(at, at, at + (j + 1) * longest / 21);
-            }
-        }
-        story.read(at + 1, at + 1, at + longest);
-    }
-    story
-}
-
-#[test]
-fn a_device_that_stalls_without_a_queue() {
-    let v = stalls(80 * MS, false).verdict("device-stall");
-    assert!(found(&v) > 0.9, "{v:?}");
-    assert!(v.evidence[0].contains("80 ms"), "{v:?}");
-    rejected(&stalls(29 * MS, false).verdict("device-stall"));
-    found(&stalls(31 * MS, false).verdict("device-stall"));
-    let queue = stalls(80 * MS, true).verdict("device-stall");
-    rejected(&queue);
-}
-
-#[test]
-fn too_few_to_say_what_is_usual() {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 50);
-    story.read(500 * MS, 500 * MS, 600 * MS);
-    assert!(rejected(&story.verdict("device-stall")).contains("too few"));
 }
 
 #[test]
