@@ -12,6 +12,7 @@ use trace::{Action, Batch, Bytes, Cpu, Detail, DevId, Event, Flags, Nanos, Quali
 const DISK: DevId = DevId(8 << 20);
 const ARRAY: DevId = DevId(9 << 20);
 const LOOP: DevId = DevId(7 << 20);
+const MAPPED: DevId = DevId(253 << 20);
 const READER: Tid = Tid(100);
 const FLUSHER: Tid = Tid(200);
 
@@ -24,6 +25,7 @@ pub struct Story {
     events: Vec<(Event, Vec<u8>)>,
     ios: u64,
     read_on_by: u64,
+    array_on_by: u64,
     system: System,
     lost: u64,
 }
@@ -216,7 +218,27 @@ impl Story {
 
     /// A synchronous write to md0: for so long it waits in md, then old data is read from sda, then it is written.
     pub fn raid_write(&mut self, queued: u64, waiting: u64, reading: u64, writing: u64) -> &mut Story {
-        let x = self.extent(ARRAY, 4, Flags::WRITE.with(Flags::SYNC), READER);
+        self.array_on_by = 0;
+        self.raid_write_at(0, queued, waiting, reading, writing)
+    }
+
+    /// So many sectors behind the last one that followed none.
+    fn raid_write_at(
+        &mut self,
+        on: u64,
+        queued: u64,
+        waiting: u64,
+        reading: u64,
+        writing: u64,
+    ) -> &mut Story {
+        self.ios += u64::from(on == 0);
+        let x = Extent {
+            dev: ARRAY,
+            sector: self.ios * APART + on,
+            bytes: 4096,
+            flags: Flags::WRITE.with(Flags::SYNC),
+            tid: READER,
+        };
         self.tell(queued, Action::Queue, x, Detail::None);
         let mut at = queued + waiting;
         for (flags, time) in [(Flags::READ, reading), (x.flags, writing)] {
@@ -232,11 +254,29 @@ impl Story {
         self
     }
 
+    /// The same, right behind the last one on md0.
+    pub fn raid_write_on(&mut self, queued: u64, waiting: u64, reading: u64, writing: u64) -> &mut Story {
+        self.array_on_by += 8;
+        let on = self.array_on_by;
+        self.raid_write_at(on, queued, waiting, reading, writing)
+    }
+
     /// md0 writes its bitmap to sda: with preflush and FUA, and nobody above asked for it.
     pub fn bitmap_write(&mut self, queued: u64, done: u64) -> &mut Story {
         let flags = Flags::WRITE.with(Flags::SYNC).with(Flags::FLUSH).with(Flags::FUA);
         let x = self.extent(DISK, 4, flags, Tid(0));
         self.request(x, queued, None, queued, done)
+    }
+
+    /// 4 KiB are read on dm-0, and below it on sda.
+    pub fn stacked_read(&mut self, queued: u64, done: u64) -> &mut Story {
+        let x = self.extent(MAPPED, 4, Flags::READ, READER);
+        self.tell(queued, Action::Queue, x, Detail::None);
+        let child = Extent { dev: DISK, ..x };
+        self.tell(queued, Action::Remap, child, Detail::Remap { dev: MAPPED, sector: Sector(x.sector) });
+        self.request(child, queued, None, queued, done);
+        self.tell(done, Action::Complete, x, Detail::None);
+        self
     }
 
     /// The kernel notes something about md0.
@@ -311,7 +351,11 @@ impl Story {
     pub fn verdicts(&mut self) -> Vec<Verdict> {
         let (facts, quality) = self.facts();
         let focus = Focus::of(&facts);
-        let names = |dev: DevId| if dev == DISK { "sda".to_string() } else { "md0".to_string() };
+        let names = |dev: DevId| match dev {
+            DISK => "sda".to_string(),
+            MAPPED => "dm-0".to_string(),
+            _ => "md0".to_string(),
+        };
         crate::judge(&mut Case::new(&facts, &focus, &self.system, &quality, &names))
     }
 

@@ -23,6 +23,7 @@ mod read_ahead;
 mod request_size;
 mod scheduler_starvation;
 mod scheduler_throttle;
+mod stacked;
 mod tag_exhaustion;
 mod writeback_flood;
 

@@ -152,7 +152,10 @@ fn a_mixture_below_lvm() {
     assert_found(&v, &["device-saturated"]);
     // Single reads of 38 ms had several ahead, and others that came later were done before them.
     let stall = of(&v, "device-stall");
-    assert!(stall.verdict == Answer::Rejected && says(&stall.refutes, "8 to 15 others in the device"), "{stall:#?}");
+    assert!(
+        stall.verdict == Answer::Rejected && says(&stall.refutes, "8 to 15 others in the device"),
+        "{stall:#?}"
+    );
     assert_eq!(of(&v, "device-saturated").confidence, Some(Confidence::Medium));
 }
 

@@ -61,7 +61,8 @@ fn beside_usual(usual: u64, longest: u64) -> Verdict {
 #[test]
 fn five_times_what_is_usual_is_the_threshold() {
     assert!(is_found(&beside_usual(10 * MS, 51 * MS)));
-    assert!(rejected(&beside_usual(10 * MS, 49 * MS)).contains("took up to 49 ms in sda, half of all 10 ms or less"));
+    assert!(rejected(&beside_usual(10 * MS, 49 * MS))
+        .contains("took up to 49 ms in sda, half of all 10 ms or less"));
 }
 
 /// 300 reads of 1 ms, and five of 80 ms behind so many that came with them and are done first.
@@ -115,7 +116,10 @@ fn passed_over(group: u64, ahead: u64) -> Verdict {
 #[test]
 fn a_request_passed_over_in_a_busy_device_is_no_stall() {
     let v = passed_over(9 * MS, 6);
-    assert!(rejected(&v).contains("took up to 40 ms in sda; with 4 to 7 others in the device reads took 10.2 ms"), "{v:?}");
+    assert!(
+        rejected(&v).contains("took up to 40 ms in sda; with 4 to 7 others in the device reads took 10.2 ms"),
+        "{v:?}"
+    );
     // With many in it, these seven included, it takes 6.2 ms.
     assert!(is_found(&passed_over(4 * MS, 6)));
     // One ahead is no crowd, and a device that takes as long with few is none either.
