@@ -59,6 +59,12 @@ impl Story {
         self.request(x, queued, Some(queued), issued, done)
     }
 
+    /// The same for a write that somebody waits for.
+    pub fn scheduled_write(&mut self, queued: u64, issued: u64, done: u64) -> &mut Story {
+        let x = self.extent(DISK, 4, Flags::WRITE.with(Flags::SYNC), READER);
+        self.request(x, queued, Some(queued), issued, done)
+    }
+
     /// 4 KiB are read, and the reader waits for its request first: queued, got and issued, completed.
     pub fn read_without_tag(&mut self, queued: u64, got: u64, done: u64) -> &mut Story {
         let x = self.extent(DISK, 4, Flags::READ, READER);
