@@ -26,6 +26,7 @@ pub struct Story {
     ios: u64,
     read_on_by: u64,
     array_on_by: u64,
+    beside: u64,
     system: System,
     lost: u64,
 }
@@ -158,6 +159,26 @@ impl Story {
         self.request(x, queued, None, issued, done)
     }
 
+    /// So many KiB are read, right behind the last ones that were read so; another 4 KiB were joined to them, or not.
+    pub fn read_beside(&mut self, queued: u64, issued: u64, done: u64, kib: u64, joined: bool) -> &mut Story {
+        let mut x =
+            Extent { dev: DISK, sector: self.beside, bytes: kib << 10, flags: Flags::READ, tid: READER };
+        if joined {
+            self.tell(queued, Action::Queue, x, Detail::None);
+            self.tell(queued, Action::Get, x, Detail::None);
+            let more = Extent { sector: x.sector + 2 * kib, bytes: 4096, ..x };
+            self.tell(queued, Action::Queue, more, Detail::None);
+            self.tell(queued, Action::BackMerge, more, Detail::None);
+            x.bytes += 4096;
+            self.tell(issued, Action::Issue, x, Detail::None);
+            self.tell(done, Action::Complete, x, Detail::None);
+        } else {
+            self.request(x, queued, None, issued, done);
+        }
+        self.beside = x.sector + x.bytes / 512;
+        self
+    }
+
     /// So many KiB are read ahead, right behind the last ones that were read so, or elsewhere.
     pub fn read_ahead(&mut self, queued: u64, done: u64, kib: u64, on: bool) -> &mut Story {
         let flags = Flags::READ.with(Flags::AHEAD);
@@ -173,6 +194,13 @@ impl Story {
     pub fn discard(&mut self, issued: u64, done: u64) -> &mut Story {
         let x = self.extent(DISK, 1024, Flags::DISCARD.with(Flags::WRITE), FLUSHER);
         self.request(x, issued, None, issued, done)
+    }
+
+    /// The same, and the device does not know how.
+    pub fn failed_discard(&mut self, issued: u64, done: u64) -> &mut Story {
+        self.discard(issued, done);
+        self.events.last_mut().unwrap().0.error = 95;
+        self
     }
 
     /// 4 KiB are written and somebody waits.
@@ -287,7 +315,16 @@ impl Story {
 
     /// The kernel notes something about md0.
     pub fn note(&mut self, at: u64, text: &str) -> &mut Story {
-        let x = Extent { dev: ARRAY, sector: 0, bytes: 0, flags: Flags::NOTE, tid: READER };
+        self.note_on(ARRAY, at, text)
+    }
+
+    /// And about sda.
+    pub fn note_on_disk(&mut self, at: u64, text: &str) -> &mut Story {
+        self.note_on(DISK, at, text)
+    }
+
+    fn note_on(&mut self, dev: DevId, at: u64, text: &str) -> &mut Story {
+        let x = Extent { dev, sector: 0, bytes: 0, flags: Flags::NOTE, tid: READER };
         self.tell(at, Action::Message, x, Detail::None);
         self.events.last_mut().unwrap().1 = text.as_bytes().to_vec();
         self
