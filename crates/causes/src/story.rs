@@ -31,6 +31,7 @@ pub struct Story {
     beside: u64,
     system: System,
     lost: u64,
+    disk: Option<&'static str>,
 }
 
 /// An extent and what kind of I/O it is.
@@ -263,6 +264,12 @@ impl Story {
         self
     }
 
+    /// sda is called so.
+    pub fn on(&mut self, disk: &'static str) -> &mut Story {
+        self.disk = Some(disk);
+        self
+    }
+
     /// So many events are missing.
     pub fn lost(&mut self, events: u64) -> &mut Story {
         self.lost = events;
@@ -317,7 +324,7 @@ impl Story {
         let (facts, quality) = self.facts();
         let focus = Focus::of(&facts);
         let names = |dev: DevId| match dev {
-            DISK => "sda".to_string(),
+            DISK => self.disk.unwrap_or("sda").to_string(),
             MAPPED => "dm-0".to_string(),
             _ => "md0".to_string(),
         };
