@@ -163,8 +163,7 @@ impl<'a> Case<'a> {
         let all: u64 = by_task.values().sum();
         let (task, count) = by_task.into_iter().max_by_key(|(_, n)| *n)?;
         let name = self.facts.tasks.name(task);
-        let known = !name.is_empty() && name != "?" && !name.starts_with('(');
-        known.then_some((name, count as f64 / all.max(1) as f64))
+        is_named(name).then_some((name, count as f64 / all.max(1) as f64))
     }
 
     /// Whether a device has requests, or one below it that was recorded has.
@@ -198,4 +197,9 @@ impl<'a> Case<'a> {
     pub fn damage(&self) -> Damage {
         Damage::of(self.quality, self.facts)
     }
+}
+
+/// Whether a task's name says who it is.
+pub(crate) fn is_named(task: &str) -> bool {
+    !task.is_empty() && task != "?" && !task.starts_with('(')
 }

@@ -1,6 +1,6 @@
 //! `cpu-wait`: not I/O. The operation, or somebody it waited for, could have run and had no processor.
 
-use crate::case::Case;
+use crate::case::{is_named, Case};
 use crate::healthy::EXPECTED_FLASH;
 use crate::paths;
 use crate::verdict::{Answer, Verdict};
@@ -34,9 +34,8 @@ impl Cause for CpuWait {
         let what = "waiting for a processor, not for storage";
         let pick = |_, reason| reason == Reason::WaitCpu;
         // Every task waits for a processor now and then. Of what was fast even for flash that matters if it is most of the time.
-        let matters = |g: &Group| {
-            g.tail.threshold > EXPECTED_FLASH || g.tail.sum.time.share(Reason::WaitCpu) >= MOSTLY
-        };
+        let matters =
+            |g: &Group| g.tail.threshold > EXPECTED_FLASH || g.tail.sum.time.share(Reason::WaitCpu) >= MOSTLY;
         let (mut v, found) = paths::judge_kinds(case, self.name(), what, matters, pick);
         if v.verdict != Answer::Found {
             return v;
@@ -84,11 +83,12 @@ fn runners(case: &Case, groups: &[usize]) -> Vec<String> {
     all.into_iter().take(3).map(|(who, t)| format!("{who} ({})", time(t))).collect()
 }
 
-/// The task of most of the kept operations.
+/// The task of most of the kept operations whose task is known.
 fn slow_task(case: &Case, groups: &[usize]) -> Option<String> {
     let mut all = BTreeMap::<&str, usize>::new();
     let stats = |g: &usize| case.facts.operations.groups.get(&case.focus.groups[*g].op?);
-    for kept in groups.iter().filter_map(stats).flat_map(|s| s.slowest.all()) {
+    let kept = groups.iter().filter_map(stats).flat_map(|s| s.slowest.all());
+    for kept in kept.filter(|k| is_named(&k.task)) {
         *all.entry(&kept.task).or_default() += 1;
     }
     all.into_iter().max_by_key(|(_, n)| *n).map(|(task, _)| task.to_string())

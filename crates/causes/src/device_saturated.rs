@@ -28,7 +28,7 @@ const LEFT: f64 = 0.5;
 const MEETS_ONE: f64 = 0.5;
 
 /// Two that came at the same time are no line: the one that waits stands behind one other.
-const A_LINE: f64 = 2.0;
+pub(crate) const A_LINE: f64 = 2.0;
 
 /// From this on a request took noticeably longer than on average.
 const SLOWER: f64 = 1.5;

@@ -2,11 +2,13 @@
 //!
 //! Flash that cleans up, a disk that reads a sector again and again, a controller that does something else. Asked after
 //! `device-saturated` and all that explain time in the device: what is left there must be many times what the device usually
-//! takes, with hardly anybody ahead, and no larger than other requests. Refuted by a queue, or by large requests.
+//! takes, with hardly anybody ahead, and no larger than other requests. Refuted by a queue, or by large requests. Who came later may
+//! go first: with several ahead in a device that takes longer with many in it, it must be many times what it takes with many.
 //!
 //! Example: 99 of 100 reads take 0.4 ms, one takes 80 ms, and 0.3 others were completed meanwhile on average.
 
 use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
+use crate::device_saturated::A_LINE;
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, ns, percent, size, time};
@@ -85,6 +87,18 @@ impl Cause for DeviceStall {
                 ));
                 continue;
             }
+            let served = slow.each(|t| t.served);
+            let several = in_line * (served + 1.0) >= A_LINE;
+            let crowd = slow.growth().filter(|g| several && g.grows());
+            if let Some(growth) = crowd.filter(|g| (longest.0 as f64) < STALLED * g.many().0 as f64) {
+                against = Some(format!(
+                    "the slowest {} took up to {} in {name}; {}",
+                    slow.words(),
+                    time(longest),
+                    growth.told(slow.words())
+                ));
+                continue;
+            }
             let mean = requests.bytes.0 as f64 / requests.count.max(1) as f64;
             if let Some(large) = size_of_slow(case, &slow).filter(|b| b.0 as f64 > LARGER * mean) {
                 against = Some(format!(
@@ -102,7 +116,6 @@ impl Cause for DeviceStall {
                 continue;
             }
             let claimed = case.claim(&slow, Reason::Device, wanted);
-            let served = slow.each(|t| t.served);
             let proof = verdict.take().unwrap_or_else(|| Verdict::begin(self.name()));
             let mut v = proof
                 .plus(claimed, Confidence::Medium)

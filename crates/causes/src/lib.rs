@@ -165,7 +165,10 @@ pub fn judge(case: &mut Case) -> Vec<Verdict> {
             v.confidence = v.confidence.map(Confidence::less);
             v = v.without(why.clone());
         }
-        if v.verdict == Answer::Found && v.explains.0 > 0 && (v.explains.0 as f64) < TRIFLE * all_of_it.0 as f64 {
+        if v.verdict == Answer::Found
+            && v.explains.0 > 0
+            && (v.explains.0 as f64) < TRIFLE * all_of_it.0 as f64
+        {
             case.give_back(&before);
             v = v.trifle(all_of_it);
         }

@@ -3,6 +3,8 @@
 //! Times are in microseconds; an I/O's sector is its number, so that no two touch. `DISK` is sda; with
 //! [`Story::raid_write`], `ARRAY` is md0 on it.
 
+mod stacked;
+
 use crate::verdict::Verdict;
 use crate::Case;
 use evidence::System;
@@ -12,6 +14,7 @@ use trace::{Action, Batch, Bytes, Cpu, Detail, DevId, Event, Flags, Nanos, Quali
 const DISK: DevId = DevId(8 << 20);
 const ARRAY: DevId = DevId(9 << 20);
 const LOOP: DevId = DevId(7 << 20);
+const MAPPED: DevId = DevId(253 << 20);
 const READER: Tid = Tid(100);
 const FLUSHER: Tid = Tid(200);
 
@@ -24,8 +27,11 @@ pub struct Story {
     events: Vec<(Event, Vec<u8>)>,
     ios: u64,
     read_on_by: u64,
+    array_on_by: u64,
+    beside: u64,
     system: System,
     lost: u64,
+    disk: Option<&'static str>,
 }
 
 /// An extent and what kind of I/O it is.
@@ -54,6 +60,12 @@ impl Story {
     /// 4 KiB are read through a scheduler, which has it from the queueing to the issue.
     pub fn scheduled_read(&mut self, queued: u64, issued: u64, done: u64) -> &mut Story {
         let x = self.extent(DISK, 4, Flags::READ, READER);
+        self.request(x, queued, Some(queued), issued, done)
+    }
+
+    /// The same for a write that somebody waits for.
+    pub fn scheduled_write(&mut self, queued: u64, issued: u64, done: u64) -> &mut Story {
+        let x = self.extent(DISK, 4, Flags::WRITE.with(Flags::SYNC), READER);
         self.request(x, queued, Some(queued), issued, done)
     }
 
@@ -150,6 +162,26 @@ impl Story {
         self.request(x, queued, None, issued, done)
     }
 
+    /// So many KiB are read, right behind the last ones that were read so; another 4 KiB were joined to them, or not.
+    pub fn read_beside(&mut self, queued: u64, issued: u64, done: u64, kib: u64, joined: bool) -> &mut Story {
+        let mut x =
+            Extent { dev: DISK, sector: self.beside, bytes: kib << 10, flags: Flags::READ, tid: READER };
+        if joined {
+            self.tell(queued, Action::Queue, x, Detail::None);
+            self.tell(queued, Action::Get, x, Detail::None);
+            let more = Extent { sector: x.sector + 2 * kib, bytes: 4096, ..x };
+            self.tell(queued, Action::Queue, more, Detail::None);
+            self.tell(queued, Action::BackMerge, more, Detail::None);
+            x.bytes += 4096;
+            self.tell(issued, Action::Issue, x, Detail::None);
+            self.tell(done, Action::Complete, x, Detail::None);
+        } else {
+            self.request(x, queued, None, issued, done);
+        }
+        self.beside = x.sector + x.bytes / 512;
+        self
+    }
+
     /// So many KiB are read ahead, right behind the last ones that were read so, or elsewhere.
     pub fn read_ahead(&mut self, queued: u64, done: u64, kib: u64, on: bool) -> &mut Story {
         let flags = Flags::READ.with(Flags::AHEAD);
@@ -165,6 +197,13 @@ impl Story {
     pub fn discard(&mut self, issued: u64, done: u64) -> &mut Story {
         let x = self.extent(DISK, 1024, Flags::DISCARD.with(Flags::WRITE), FLUSHER);
         self.request(x, issued, None, issued, done)
+    }
+
+    /// The same, and the device does not know how.
+    pub fn failed_discard(&mut self, issued: u64, done: u64) -> &mut Story {
+        self.discard(issued, done);
+        self.events.last_mut().unwrap().0.error = 95;
+        self
     }
 
     /// 4 KiB are written and somebody waits.
@@ -214,39 +253,6 @@ impl Story {
         self.tell(done, Action::Complete, flush, Detail::None);
     }
 
-    /// A synchronous write to md0: for so long it waits in md, then old data is read from sda, then it is written.
-    pub fn raid_write(&mut self, queued: u64, waiting: u64, reading: u64, writing: u64) -> &mut Story {
-        let x = self.extent(ARRAY, 4, Flags::WRITE.with(Flags::SYNC), READER);
-        self.tell(queued, Action::Queue, x, Detail::None);
-        let mut at = queued + waiting;
-        for (flags, time) in [(Flags::READ, reading), (x.flags, writing)] {
-            if time > 0 {
-                let child = Extent { dev: DISK, flags, ..x };
-                let from = Detail::Remap { dev: ARRAY, sector: Sector(x.sector) };
-                self.tell(at, Action::Remap, child, from);
-                self.request(child, at, None, at, at + time);
-            }
-            at += time;
-        }
-        self.tell(at, Action::Complete, x, Detail::None);
-        self
-    }
-
-    /// md0 writes its bitmap to sda: with preflush and FUA, and nobody above asked for it.
-    pub fn bitmap_write(&mut self, queued: u64, done: u64) -> &mut Story {
-        let flags = Flags::WRITE.with(Flags::SYNC).with(Flags::FLUSH).with(Flags::FUA);
-        let x = self.extent(DISK, 4, flags, Tid(0));
-        self.request(x, queued, None, queued, done)
-    }
-
-    /// The kernel notes something about md0.
-    pub fn note(&mut self, at: u64, text: &str) -> &mut Story {
-        let x = Extent { dev: ARRAY, sector: 0, bytes: 0, flags: Flags::NOTE, tid: READER };
-        self.tell(at, Action::Message, x, Detail::None);
-        self.events.last_mut().unwrap().1 = text.as_bytes().to_vec();
-        self
-    }
-
     /// Files beside the recording say so.
     pub fn settings(&mut self, lines: &str) -> &mut Story {
         self.document("queue-sda.txt", lines)
@@ -255,6 +261,12 @@ impl Story {
     /// A file beside the recording says so.
     pub fn document(&mut self, name: &str, lines: &str) -> &mut Story {
         assert!(self.system.add_document(name, lines.as_bytes()));
+        self
+    }
+
+    /// sda is called so.
+    pub fn on(&mut self, disk: &'static str) -> &mut Story {
+        self.disk = Some(disk);
         self
     }
 
@@ -311,7 +323,11 @@ impl Story {
     pub fn verdicts(&mut self) -> Vec<Verdict> {
         let (facts, quality) = self.facts();
         let focus = Focus::of(&facts);
-        let names = |dev: DevId| if dev == DISK { "sda".to_string() } else { "md0".to_string() };
+        let names = |dev: DevId| match dev {
+            DISK => self.disk.unwrap_or("sda").to_string(),
+            MAPPED => "dm-0".to_string(),
+            _ => "md0".to_string(),
+        };
         crate::judge(&mut Case::new(&facts, &focus, &self.system, &quality, &names))
     }
 

@@ -4,20 +4,30 @@ mod all_causes;
 mod background_task;
 mod completion_cpu;
 mod device_busy;
+mod device_errors;
 mod device_saturated;
+mod device_stall;
+mod discards;
 mod flush_cost;
 mod healthy;
+mod journal;
+mod limits;
+mod locks;
 mod losses;
+mod lost_merging;
 mod misaligned;
 mod operations;
 mod pace;
 mod paths;
+mod processors;
 mod raid;
 mod raid_resync;
 mod read_ahead;
 mod request_size;
+mod scheduler_idling;
 mod scheduler_starvation;
 mod scheduler_throttle;
+mod stacked;
 mod tag_exhaustion;
 mod writeback_flood;
 
@@ -36,15 +46,35 @@ fn found(v: &Verdict) -> f64 {
     v.share
 }
 
-/// What speaks against a rejected cause.
+/// What speaks against a rejected cause. Nothing is proved then, and there is nothing to do.
 fn rejected(v: &Verdict) -> &str {
     assert_eq!((v.verdict, v.share), (Answer::Rejected, 0.0), "{v:?}");
+    assert!(v.evidence.is_empty() && v.remedies.is_empty() && v.confidence.is_none(), "{v:?}");
     &v.refutes[0]
 }
 
 fn cannot_tell(v: &Verdict) -> &str {
     assert_eq!((v.verdict, v.share), (Answer::CannotTell, 0.0), "{v:?}");
+    assert!(v.evidence.is_empty() && v.remedies.is_empty() && v.confidence.is_none(), "{v:?}");
     &v.missing[0]
+}
+
+/// For tables of thresholds: found above, rejected below, and nothing between.
+fn is_found(v: &Verdict) -> bool {
+    match v.verdict {
+        Answer::Found => found(v) > 0.0,
+        _ => rejected(v).is_empty(),
+    }
+}
+
+/// The commands of a verdict, in order.
+fn commands(v: &Verdict) -> Vec<&str> {
+    v.remedies.iter().map(|r| r.command.as_str()).collect()
+}
+
+/// Whether something among the evidence says so.
+fn says(v: &Verdict, words: &str) -> bool {
+    v.evidence.iter().any(|e| e.contains(words))
 }
 
 /// Reads of 1 ms, one after the other, so many; the slow ones stand out against them.

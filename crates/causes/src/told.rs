@@ -42,26 +42,42 @@ impl Told {
 
     /// One that takes so many milliseconds, with its sleeps.
     pub fn slow(&mut self, kind: Kind, ms: u64, sleeps: &[(Wait, Reason, u64)]) -> &mut Told {
-        self.add(kind, ms * MS, sleeps, None)
+        self.add(kind, ms * MS, sleeps, None);
+        self
     }
 
     /// The same with this stack in each sleep: functions, the innermost first.
     pub fn slow_in(&mut self, kind: Kind, ms: u64, sleeps: &[(Wait, Reason, u64)], stack: &str) -> &mut Told {
-        self.add(kind, ms * MS, sleeps, Some(stack))
+        // The recording's own texts are not at hand: the operation is kept once more, with them.
+        let mut kept = self.add(kind, ms * MS, sleeps, Some(STACK));
+        kept.texts = BTreeMap::from([(STACK, stack.to_string())]);
+        self.keep(kept)
     }
 
-    fn add(
+    /// The same, kept once more with what a recording would know besides: who ran meanwhile, who woke it.
+    pub fn slow_with(
         &mut self,
         kind: Kind,
-        total: u64,
+        ms: u64,
         sleeps: &[(Wait, Reason, u64)],
-        stack: Option<&str>,
+        know: impl FnOnce(&mut Kept),
     ) -> &mut Told {
+        let mut kept = self.add(kind, ms * MS, sleeps, None);
+        know(&mut kept);
+        self.keep(kept)
+    }
+
+    fn keep(&mut self, kept: Kept) -> &mut Told {
+        self.facts.operations.groups.values_mut().for_each(|g| g.slowest.add(kept.clone()));
+        self
+    }
+
+    fn add(&mut self, kind: Kind, total: u64, sleeps: &[(Wait, Reason, u64)], stack: Option<TextId>) -> Kept {
         let (from, mut at, mut nodes) = (self.now, self.now, vec![]);
         for (wait, reason, ms) in sleeps.iter().filter(|(.., ms)| *ms > 0) {
             let to = at + ms * MS;
             let node = |part, depth| Node { part, depth, from: Nanos(at), to: Nanos(to) };
-            nodes.push(node(Part::Wait { wait: *wait, stack: stack.map(|_| STACK) }, 0));
+            nodes.push(node(Part::Wait { wait: *wait, stack }, 0));
             nodes.push(node(Part::Leaf(*reason), 1));
             at = to;
         }
@@ -75,13 +91,7 @@ impl Told {
         let operation = self.operation(kind, Nanos(from), Nanos(to));
         let (names, history) = (Names::default(), History::default());
         self.facts.operations.operation(&operation, account.clone(), &names, &history);
-        if let Some(stack) = stack {
-            // The recording's own texts are not at hand: the operation is kept once more, with them.
-            let mut kept = Kept::new(operation, account, &names, &history);
-            kept.texts = BTreeMap::from([(STACK, stack.to_string())]);
-            self.facts.operations.groups.values_mut().for_each(|g| g.slowest.add(kept.clone()));
-        }
-        self
+        Kept::new(operation, account, &names, &history)
     }
 
     /// Between two operations their task could have run for so many milliseconds, and had no processor.
@@ -97,7 +107,7 @@ impl Told {
     pub fn behind(&mut self, kind: Kind, ms: u64, ahead: u32, task: &str, each: Bytes) -> &mut Told {
         let company =
             Company { beside: [ahead, 0, 0, 0, 0], served: [ahead, 0, 0, 0, 0], ..Company::default() };
-        let account = self.read_on_disk(ms * MS, company);
+        let account = self.read_on_disk(ms * MS, |read| read.company = company);
         let (from, to) = (account.from, account.to);
         assert_eq!(account.imbalance(), None);
         let mut operation = self.operation(kind, from, to);
@@ -109,24 +119,34 @@ impl Told {
         let bytes = Bytes(each.0 * u64::from(ahead));
         kept.met
             .insert(2, vec![Met { task: task.into(), class: Class::Read, requests: ahead.into(), bytes }]);
-        self.facts.operations.groups.values_mut().for_each(|g| g.slowest.add(kept.clone()));
-        self
+        self.keep(kept)
     }
 
     /// One whose time is that of a read on sda, which was done so much earlier: on processor 1, and no processor came to complete it.
     pub fn completed_late(&mut self, kind: Kind, us: u64, late_us: u64) -> &mut Told {
-        let company = Company { late: Nanos(late_us * 1000), ..Company::default() };
-        let account = self.read_on_disk(us * 1000, company);
-        let operation = self.operation(kind, account.from, account.to);
-        self.facts.operations.operation(&operation, account, &Names::default(), &History::default());
+        self.completed_late_on(&[1], kind, us, late_us)
+    }
+
+    /// The same, completed in turn by each of these processors.
+    pub fn completed_late_on(&mut self, cpus: &[u32], kind: Kind, us: u64, late_us: u64) -> &mut Told {
+        let late = Nanos(late_us * 1000);
+        self.on_disk(kind, us, |read| read.company.late = late);
         for device in self.facts.devices.iter_mut().filter(|d| d.id == DISK) {
-            device.completed_on.record(Cpu(1), company.late);
+            cpus.iter().for_each(|cpu| device.completed_on.record(Cpu(*cpu), late));
         }
         self
     }
 
-    /// The account of an operation that only waits for a read on sda, which is in the device all the time, in such company.
-    fn read_on_disk(&mut self, ns: u64, company: Company) -> Account {
+    /// One whose time is that of such a read on sda.
+    pub fn on_disk(&mut self, kind: Kind, us: u64, such: impl FnOnce(&mut Request)) -> &mut Told {
+        let account = self.read_on_disk(us * 1000, such);
+        let operation = self.operation(kind, account.from, account.to);
+        self.facts.operations.operation(&operation, account, &Names::default(), &History::default());
+        self
+    }
+
+    /// The account of an operation that only waits for a read on sda, which is in the device all the time.
+    fn read_on_disk(&mut self, ns: u64, such: impl FnOnce(&mut Request)) -> Account {
         let (from, to) = (Nanos(self.now), Nanos(self.now + ns));
         self.now = to.0 + MS;
         let time = Timeline {
@@ -138,8 +158,9 @@ impl Told {
             completed: to,
             ..Timeline::default()
         };
-        let request =
-            Request { dev: DISK, tid: Tid(100), time, company, bytes: Bytes(4096), ..Request::default() };
+        let mut request =
+            Request { dev: DISK, tid: Tid(100), time, bytes: Bytes(4096), ..Request::default() };
+        such(&mut request);
         let parts = [
             Part::Wait { wait: Wait::DirectIo, stack: None },
             Part::Request(Box::new(Entry::of(Done::Request(request)))),

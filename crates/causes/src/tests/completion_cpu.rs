@@ -43,6 +43,14 @@ fn what_is_expected_of_a_device_is_not_slow() {
     assert!(rejected(&late(4400, 3800, "sda/queue/rotational: 1\n")).contains("Linux expects 75 ms"));
 }
 
+/// What is not a hundredth is not worth a number.
+#[test]
+fn a_little_late_is_said_from_a_hundredth_on() {
+    assert!(rejected(&late(5000, 55, FLASH)).contains("for 1.1 % of their time"));
+    let v = late(5000, 45, FLASH);
+    assert!(rejected(&v).contains("nothing that was slow waited") && v.minor, "{v:?}");
+}
+
 #[test]
 fn nobody_was_late() {
     rejected(&late(4400, 0, FLASH));
@@ -51,21 +59,44 @@ fn nobody_was_late() {
     assert!(cannot_tell(&story.verdict("completion-cpu")).contains("iowhy record"));
 }
 
+/// So many quick requests were completed by CPU 0, and of ten late ones so many by CPU 1 and the others by CPU 2.
+fn by(quick: u64, one: usize, settings: &str) -> Verdict {
+    let mut told = Told::default();
+    let mut story = Story::default();
+    story.settings(&format!("{FLASH}{settings}"));
+    quick_reads(&mut story, 0, quick);
+    told.over(story).quick(READ, 297);
+    for i in 0..10 {
+        told.completed_late_on(&[if i < one { 1 } else { 2 }], READ, 4400, 3800);
+    }
+    told.verdict("completion-cpu")
+}
+
 #[test]
 fn rq_affinity_is_for_one_processor_that_completes_for_all() {
-    let all_by_one = |affinity: u32| {
-        let mut told = Told::default();
-        let mut story = Story::default();
-        story.settings(&format!("{FLASH}sda/queue/rq_affinity: {affinity}\n"));
-        quick_reads(&mut story, 0, 1);
-        told.over(story).quick(READ, 297);
-        for _ in 0..5 {
-            told.completed_late(READ, 4400, 3800);
-        }
-        told.verdict("completion-cpu")
-            .remedies
-            .iter()
-            .any(|r| r.command.contains("echo 2 > /sys/block/sda/queue/rq_affinity"))
+    let of = |one: usize, settings: &str| {
+        let v = by(1, one, settings);
+        found(&v);
+        commands(&v).contains(&"echo 2 > /sys/block/sda/queue/rq_affinity")
     };
-    assert_eq!((all_by_one(1), all_by_one(2)), (true, false));
+    // Nine of eleven are more than four of five, eight are not.
+    assert_eq!((of(9, ""), of(8, "")), (true, false));
+    let set = |n: u32| format!("sda/queue/rq_affinity: {n}\n");
+    assert_eq!((of(10, &set(1)), of(10, &set(2))), (true, false));
+}
+
+#[test]
+fn four_processors_are_named_the_one_with_most_first() {
+    let mut story = Story::default();
+    quick_reads(&mut story, 0, 1);
+    story.settings(FLASH);
+    let mut told = Told::default();
+    told.over(story).quick(READ, 297);
+    for _ in 0..3 {
+        told.completed_late_on(&[5, 6, 3, 4, 7, 3], READ, 4400, 3800);
+    }
+    let v = told.verdict("completion-cpu");
+    assert_eq!(v.evidence[1].matches("CPU ").count(), 4, "{v:?}");
+    assert!(v.evidence[1].starts_with("sda: CPU 3 completed 32 % of its requests"), "{v:?}");
+    assert!(commands(&v)[1].starts_with("for c in 3 "), "{v:?}");
 }

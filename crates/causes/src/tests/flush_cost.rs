@@ -24,3 +24,76 @@ fn rejected_where_the_data_is_slow() {
     }
     assert!(rejected(&story.verdict("flush-cost")).contains("2.0 %"));
 }
+
+/// Writes of 100 ms, of which two flushes took so much.
+fn flushes(ms: u64, settings: &str, mounts: &str) -> Verdict {
+    let mut story = Story::default();
+    for i in 0..50 {
+        story.flushed_write(200 * i * MS, ms * MS / 2, (100 - ms) * MS);
+    }
+    story.settings(&format!("sda/queue/rotational: 0\n{settings}")).document("mounts.txt", mounts);
+    story.verdict("flush-cost")
+}
+
+#[test]
+fn a_tenth_in_flushes_is_the_threshold() {
+    assert!(is_found(&flushes(11, "", "")));
+    assert!(rejected(&flushes(9, "", "")).contains("flushes are 9.0 % of the time"));
+    let mut reads = Story::default();
+    quick_reads(&mut reads, 0, 200);
+    let v = reads.verdict("flush-cost");
+    assert!(rejected(&v).contains("no write that somebody waits for was slow") && v.minor, "{v:?}");
+}
+
+#[test]
+fn without_a_volatile_cache_there_is_nothing_to_turn_off() {
+    let risky = "echo \"write through\" > /sys/block/sda/queue/write_cache";
+    let back = flushes(80, "sda/queue/write_cache: write back\n", "");
+    assert!(
+        says(&back, "sda was flushed 100 times for 50 synchronous writes")
+            && says(&back, "a flush took 40 ms (p50"),
+        "{back:?}"
+    );
+    assert!(commands(&back).contains(&risky) && back.missing.is_empty(), "{back:?}");
+    let through = flushes(80, "sda/queue/write_cache: write through\n", "");
+    assert!(!commands(&through).contains(&risky), "{through:?}");
+    assert!(
+        through.refutes[0].contains("write_cache is \"write through\" already (queue-sda.txt:2)"),
+        "{through:?}"
+    );
+    let unknown = flushes(80, "", "");
+    assert!(
+        !commands(&unknown).contains(&risky)
+            && unknown.missing[0].contains("whether sda has a volatile cache"),
+        "{unknown:?}"
+    );
+}
+
+#[test]
+fn the_log_of_a_file_system_is_put_elsewhere() {
+    let last = |fs: &str| {
+        commands(&flushes(80, "", &format!("/dev/sda /mnt {fs} rw 0 0\n"))).last().map(|c| c.to_string())
+    };
+    assert_eq!(last("xfs").as_deref(), Some("mkfs.xfs -l logdev=/dev/FAST,size=512m /dev/NEW"));
+    let ext4 = "tune2fs -O ^has_journal /dev/sda && tune2fs -J device=/dev/FAST /dev/sda";
+    assert_eq!(last("ext4").as_deref(), Some(ext4));
+    assert!(last("vfat").is_some_and(|c| c.starts_with("strace")));
+}
+
+/// Who sends reads sends no synchronous writes.
+#[test]
+fn who_sends_the_synchronous_writes_is_named() {
+    let mut story = Story::default();
+    story.called("db", "flusher");
+    for i in 0..50 {
+        story.flushed_write(200 * i * MS, 40 * MS, 20 * MS);
+    }
+    for i in 0..80 {
+        story.writeback(20_000 * MS + i * MS, 20_000 * MS + i * MS, 20_001 * MS + i * MS, 4);
+    }
+    let v = story.verdict("flush-cost");
+    assert!(
+        v.remedies[0].what.contains("count the fsyncs of db, which sent 100 % of the synchronous writes"),
+        "{v:?}"
+    );
+}

@@ -39,3 +39,36 @@ fn nothing_fits_is_an_answer() {
     let found = alone(90 * MS).verdicts().iter().filter(|v| v.verdict == Answer::Found).count();
     assert_eq!(found, 0);
 }
+
+/// 5,000 reads of 1 ms, and ten of so long.
+#[test]
+fn ten_times_what_is_expected_is_an_outlier() {
+    let of = |ms: u64| {
+        let mut story = Story::default();
+        quick_reads(&mut story, 0, 5000);
+        for i in 0..10 {
+            let at = (11_000 + 200 * i) * MS;
+            story.read(at, at, at + ms * MS);
+        }
+        story.verdicts().into_iter().find(|v| v.cause == "healthy").expect("judged")
+    };
+    assert_eq!(found(&of(19)), 0.0);
+    assert!(rejected(&of(21))
+        .contains("one in a thousand reads on sda took 21 ms or more, over 10 times the 2 ms"));
+}
+
+/// Reads of 1 ms, of which so many us passed before the device had them.
+#[test]
+fn processors_at_work_are_named_from_half_of_the_time_on() {
+    let of = |before: u64| {
+        let mut story = Story::default();
+        for i in 0..200 {
+            let at = 10 * i * MS;
+            story.read_without_tag(at, at + before, at + MS);
+        }
+        let v = story.verdict("healthy");
+        assert_eq!(found(&v), 0.0);
+        says(&v, "of their time passed before the device had them")
+    };
+    assert_eq!((of(490), of(510)), (false, true));
+}

@@ -57,3 +57,43 @@ fn whole_blocks_are_no_concern_of_it() {
     rejected(&reads.verdict("misaligned"));
     cannot_tell(&writes(200, 50, 10 * MS).lost(500).verdict("misaligned"));
 }
+
+/// Three of 200 are slow for another reason, too; what half-blocks cost is so much of it.
+#[test]
+fn a_tenth_of_the_time_is_the_threshold() {
+    let of = |whole: u64| {
+        let mut story = writes(200, 50, 2 * MS);
+        for i in 0..whole {
+            story.write_at((4000 + 20 * i) * MS, (4000 + 20 * i) * MS + 2 * MS, 0, 65536);
+        }
+        story.verdict("misaligned")
+    };
+    // Half of their time is the price: of 50 in 200 as slow, and of 50 in 300.
+    assert!(is_found(&of(150)));
+    assert!(rejected(&of(250))
+        .contains("they took 2 ms (mean D2C), whole blocks of about their size 1 ms: that is 8.3 %"));
+}
+
+#[test]
+fn the_log_of_xfs_is_only_where_xfs_may_be() {
+    let of = |mounts: &str| {
+        let mut story = writes(200, 50, 10 * MS);
+        story.settings("sda/queue/rotational: 0\n").document("mounts.txt", mounts);
+        let v = story.verdict("misaligned");
+        found(&v);
+        (v.remedies.len(), commands(&v).contains(&"mkfs.xfs -s size=4096 /dev/NEW"))
+    };
+    assert_eq!((of(""), of("/dev/sda /mnt xfs rw 0 0\n")), ((3, true), (3, true)));
+    assert_eq!(of("/dev/sda /mnt ext4 rw 0 0\n"), (2, false));
+}
+
+#[test]
+fn little_time_in_the_device_says_nothing() {
+    let mut story = writes(570, 30, 10 * MS);
+    for i in 0..7 {
+        let at = (5000 + 200 * i) * MS;
+        story.write_without_tag(at, at + 95 * MS, at + 100 * MS);
+    }
+    let v = story.verdict("misaligned");
+    assert!(rejected(&v).contains("what was slow wrote whole blocks") && v.minor, "{v:?}");
+}

@@ -1,6 +1,9 @@
-//! Causes about how the device keeps pace: limits, sleep, discards, stalls, errors, merging, an idle device below a scheduler.
+//! Causes about how the device keeps pace: limits, sleep, discards.
 
 use super::*;
+use ledger::Reason;
+use operation::{Kind, Wait};
+use trace::Call;
 
 /// Eight reads are there at all times, the n-th completed at `done(n)` us; before that some that took `own` us alone.
 fn held(own: u64, done: impl Fn(u64) -> u64) -> Story {
@@ -49,6 +52,15 @@ fn a_pace_of_reads_says_nothing_of_a_few_writes() {
         only_writes.sync_write(i * 100_000, i * 100_000, i * 100_000 + 30_000);
     }
     rejected(&only_writes.verdict("rate-limit"));
+    // Of 53 writes the fastest are fast, which is not enough to say how fast the device is.
+    let mut few = held(1100, |n| n * 2000);
+    for i in 0..50 {
+        few.sync_write(850_000 + i * 1000, 850_000 + i * 1000, 850_300 + i * 1000);
+    }
+    for i in 0..3 {
+        few.sync_write(1_100_000 + i * 100_000, 1_100_000 + i * 100_000, 1_130_000 + i * 100_000);
+    }
+    rejected(&few.verdict("rate-limit"));
 }
 
 #[test]
@@ -61,17 +73,135 @@ fn too_few_completions_are_no_pace() {
     assert!(rejected(&story.verdict("rate-limit")).contains("with others waiting"));
 }
 
+/// So many reads of 0.3 ms alone, then so many of which eight are there at all times: completions come apart as these gaps say, again
+/// and again.
+fn paced(alone: u64, count: usize, gaps: &[u64]) -> Verdict {
+    let mut story = Story::default();
+    for i in 0..alone {
+        story.read(i * 20_000, i * 20_000, i * 20_000 + 300);
+    }
+    let completed = gaps.iter().cycle().scan(2_002_000, |at, gap| Some(std::mem::replace(at, *at + gap)));
+    let done: Vec<u64> = [2_000_000; 8].into_iter().chain(completed).take(count + 8).collect();
+    for i in 0..count {
+        story.read(done[i], done[i], done[i + 8]);
+    }
+    story.verdict("rate-limit")
+}
+
+#[test]
+fn a_hundred_gaps_or_twelve_runs_of_them_are_a_pace() {
+    assert!(is_found(&paced(40, 101, &[2000])));
+    assert!(rejected(&paced(40, 100, &[2000])).contains("completed only 99 requests with others waiting"));
+    // Uneven by themselves, and even over sixteen.
+    assert!(is_found(&paced(40, 193, &[500, 3500])));
+    let v = paced(40, 192, &[500, 3500]);
+    assert_eq!(rejected(&v), "completions of sda came 502 us apart (p25 502 us, p90 3.49 ms): no even pace");
+}
+
+/// So many of forty gaps are so long, one after the other, and the others 2 ms.
+fn some(count: usize, gap: u64) -> Verdict {
+    paced(40, 401, &[vec![gap; count], vec![2000; 40 - count]].concat())
+}
+
+#[test]
+fn gaps_from_0_6_to_1_4_of_the_middle_one_are_even() {
+    // Three of ten are shorter; two of ten may be a burst.
+    assert!(is_found(&some(12, 1250)));
+    assert!(rejected(&some(12, 1150)).contains("no even pace"));
+    assert!(is_found(&some(8, 1150)));
+    // Two of ten are longer; one of twenty may be anything.
+    assert!(is_found(&some(8, 2750)));
+    assert!(rejected(&some(8, 2850)).contains("no even pace"));
+    assert!(is_found(&some(2, 9000)));
+}
+
+/// Ten runs of uneven gaps, so many of which take so much longer: in each gap of the eight short ones.
+fn runs(longer: usize, by: u64) -> Verdict {
+    let run = |gap: u64| [gap, 3500].repeat(8);
+    paced(40, 1601, &[run(500 + by).repeat(longer), run(500).repeat(10 - longer)].concat())
+}
+
+#[test]
+fn runs_within_three_parts_in_a_hundred_are_even() {
+    // Four of ten are shorter, p30; three are longer, p80: by 2 % and 4 %.
+    for longer in [6, 3] {
+        assert!(is_found(&runs(longer, 80)), "{longer}");
+        assert!(rejected(&runs(longer, 160)).contains("16 of them took"), "{longer}");
+    }
+    // Two of ten shorter are a burst's, one longer is anything's.
+    assert!(is_found(&runs(8, 160)) && is_found(&runs(1, 160)));
+}
+
+#[test]
+fn two_of_a_hundred_are_what_is_fast_below_a_limit() {
+    assert!(is_found(&paced(12, 401, &[2000])));
+    assert!(rejected(&paced(6, 401, &[2000])).contains("no request was much faster than that"));
+}
+
+/// What is asked of time in a device says nothing where none is left.
+#[test]
+fn without_time_in_a_device_there_is_nothing_to_explain() {
+    let of = |cause: &str, ms: u64| {
+        let mut story = Story::default();
+        quick_reads(&mut story, 0, 200);
+        super::paths::told(Kind::Call(Call::Read), Wait::DirectIo, Reason::Device, ms)
+            .over(story)
+            .verdict(cause)
+    };
+    for (cause, otherwise) in [
+        ("rate-limit", "completed only 0 requests with others waiting"),
+        ("power-state", "requests came after sda had been idle"),
+        ("device-stall", "took up to 1 ms in sda"),
+    ] {
+        let v = of(cause, 9);
+        assert!(rejected(&v).contains("no waiting in a device is left") && v.minor, "{v:?}");
+        assert!(rejected(&of(cause, 11)).contains(otherwise), "{cause}");
+    }
+}
+
 /// 200 reads 2 ms apart, then ten after a pause of 100 ms, each taking so long.
 fn pauses(after_a_pause: u64) -> Story {
+    so_many_pauses(10, after_a_pause)
+}
+
+fn so_many_pauses(count: u64, after_a_pause: u64) -> Story {
     let mut story = Story::default();
     for i in 0..200 {
         story.read(i * 2 * MS, i * 2 * MS, i * 2 * MS + MS);
     }
-    for i in 0..10 {
+    for i in 0..count {
         let at = (1000 + 100 * i) * MS;
         story.read(at, at, at + after_a_pause);
     }
     story
+}
+
+#[test]
+fn five_pauses_are_no_chance() {
+    assert!(is_found(&so_many_pauses(5, 20 * MS).verdict("power-state")));
+    assert!(rejected(&so_many_pauses(4, 20 * MS).verdict("power-state"))
+        .ends_with("had been idle, and took no longer than others"));
+}
+
+/// As slow as ten after a pause are so many others, of two thousand.
+#[test]
+fn a_tenth_of_the_slowest_after_a_pause_is_the_threshold() {
+    let of = |others: u64| {
+        let mut story = pauses(20 * MS);
+        for i in 0..2000 {
+            let at = (3000 + 2 * i) * MS;
+            story.read(at, at, at + MS);
+        }
+        // No pause is before these.
+        for i in 0..others {
+            let at = 7000 * MS + 20 * MS * i;
+            story.read(at, at, at + 20 * MS + 10);
+        }
+        story.verdict("power-state")
+    };
+    // 10 of 80, less the twentieth that they take anyway; 10 of 120.
+    assert!(is_found(&of(70)));
+    assert!(rejected(&of(110)).contains("but those are 8.3 % of the slowest only"));
 }
 
 #[test]
@@ -81,170 +211,4 @@ fn a_step_after_a_pause_is_a_power_state() {
     assert!(v.evidence[0].contains("idle for 64 ms or more a request took 20 ms"), "{v:?}");
     found(&pauses(2 * MS + 50).verdict("power-state"));
     rejected(&pauses(2 * MS - 50).verdict("power-state"));
-}
-
-/// Reads of 1 ms, and some that have a discard beside them.
-fn discards(beside: u64) -> Story {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 300);
-    for i in 0..8 {
-        let at = (1000 + 200 * i) * MS;
-        story.discard(at, at + beside);
-        story.read(at + 10, at + 10, at + 10 + beside);
-    }
-    story
-}
-
-#[test]
-fn discards_that_hold_others_up() {
-    let v = discards(50 * MS).verdict("discard-stall");
-    assert!(found(&v) > 0.7, "{v:?}");
-    assert!(
-        v.evidence[1].contains("8 discards of 512 KiB") || v.evidence[1].contains("8 discards of"),
-        "{v:?}"
-    );
-    rejected(&discards(MS + MS / 2).verdict("discard-stall"));
-    let mut none = Story::default();
-    quick_reads(&mut none, 0, 300);
-    none.read(900 * MS, 900 * MS, 990 * MS);
-    rejected(&none.verdict("discard-stall"));
-}
-
-/// Reads through a scheduler: while they wait the device is idle, or at work on another.
-fn scheduled(idle: bool) -> Story {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 300);
-    for i in 0..10 {
-        let at = (1000 + 100 * i) * MS;
-        if !idle {
-            story.read(at, at, at + 20 * MS + 100);
-        }
-        story.scheduled_read(at + 1, at + 20 * MS, at + 21 * MS);
-    }
-    story
-}
-
-#[test]
-fn an_idle_device_below_a_scheduler() {
-    let mut story = scheduled(true);
-    story.settings("sda/queue/scheduler: mq-deadline [bfq] none\n");
-    let v = story.verdict("scheduler-idling");
-    assert!(found(&v) > 0.6, "{v:?}");
-    assert_eq!(v.remedies[0].command, "echo 0 > /sys/block/sda/queue/iosched/slice_idle");
-    assert!(rejected(&scheduled(false).verdict("scheduler-idling")).contains("0 % of the time"));
-    // With it slice_idle does not matter.
-    story.settings("sda/queue/iosched/strict_guarantees: 1\n");
-    let v = story.verdict("scheduler-idling");
-    assert_eq!(v.remedies[0].command, "echo 0 > /sys/block/sda/queue/iosched/strict_guarantees", "{v:?}");
-}
-
-/// A request stays a moment above a device without a scheduler, too: until a worker comes to run that sends it.
-#[test]
-fn only_a_scheduler_that_waits_for_somebody_keeps_a_device_idle() {
-    for scheduler in ["[none] mq-deadline bfq", "[mq-deadline] none"] {
-        let mut story = scheduled(true);
-        story.settings(&format!("sda/queue/scheduler: {scheduler}\n"));
-        let v = story.verdict("scheduler-idling");
-        assert!(rejected(&v).contains("which never waits for a task's next request"), "{v:?}");
-    }
-    let v = scheduled(true).verdict("scheduler-idling");
-    assert!(cannot_tell(&v).contains("queue/scheduler was not recorded"), "{v:?}");
-}
-
-/// Reads of 1 ms, and five that take longer, none of them after a pause.
-fn stalls(longest: u64, ahead: bool) -> Story {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 300);
-    for i in 0..5 {
-        let at = (1000 + 500 * i) * MS;
-        story.read(at, at, at + MS);
-        let at = at + MS + 100;
-        if ahead {
-            for j in 0..20 {
-                story.read(at, at, at + (j + 1) * longest / 21);
-            }
-        }
-        story.read(at + 1, at + 1, at + longest);
-    }
-    story
-}
-
-#[test]
-fn a_device_that_stalls_without_a_queue() {
-    let v = stalls(80 * MS, false).verdict("device-stall");
-    assert!(found(&v) > 0.9, "{v:?}");
-    assert!(v.evidence[0].contains("80 ms"), "{v:?}");
-    rejected(&stalls(29 * MS, false).verdict("device-stall"));
-    found(&stalls(31 * MS, false).verdict("device-stall"));
-    let queue = stalls(80 * MS, true).verdict("device-stall");
-    rejected(&queue);
-}
-
-#[test]
-fn too_few_to_say_what_is_usual() {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 50);
-    story.read(500 * MS, 500 * MS, 600 * MS);
-    assert!(rejected(&story.verdict("device-stall")).contains("too few"));
-}
-
-#[test]
-fn errors_are_told() {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 300);
-    rejected(&story.verdict("device-errors"));
-    story.failed_read(900 * MS, 900 * MS, 990 * MS);
-    let v = story.verdict("device-errors");
-    found(&v);
-    assert!(v.evidence[0].contains("1 of 301 requests"), "{v:?}");
-}
-
-/// What is given back at once was refused; what is given back after half a second was lost.
-#[test]
-fn lost_commands_are_errors_and_no_busy_device() {
-    let of = |aborted_ms: u64| {
-        let mut story = Story::default();
-        quick_reads(&mut story, 0, 300);
-        for i in 0..3 {
-            let at = (1000 + 2000 * i) * MS;
-            story.lost_read(
-                at,
-                at + aborted_ms * MS,
-                at + (aborted_ms + 300) * MS,
-                at + (aborted_ms + 301) * MS,
-            );
-        }
-        story
-    };
-    let v = of(500).verdict("device-errors");
-    found(&v);
-    assert!(v.evidence[0].contains("3 commands had been in sda for 500 ms or more"), "{v:?}");
-    assert!(rejected(&of(500).verdict("device-busy")).contains("no driver gave a request back"));
-    assert!(rejected(&of(499).verdict("device-errors")).contains("none was given up"));
-    found(&of(499).verdict("device-busy"));
-}
-
-/// Groups of 16 reads at once that lie side by side.
-fn neighbours(settings: &str) -> Verdict {
-    let mut story = Story::default();
-    for group in 0..40u64 {
-        let at = group * 20 * MS;
-        for i in 0..16 {
-            story.read_on(at, at + i, at + (i + 1) * MS);
-        }
-    }
-    story.settings(settings).verdict("lost-merging")
-}
-
-#[test]
-fn neighbours_that_were_not_joined() {
-    let v = neighbours("sda/queue/nomerges: 2\n");
-    assert!(found(&v) > 0.5, "{v:?}");
-    assert_eq!(v.remedies[0].command, "echo 0 > /sys/block/sda/queue/nomerges");
-    assert!(rejected(&neighbours("sda/queue/nomerges: 0\n")).contains("merging is on"));
-    assert!(cannot_tell(&neighbours("sda/queue/nr_requests: 64\n")).contains("nomerges was not recorded"));
-    let mut apart = Story::default();
-    quick_reads(&mut apart, 0, 300);
-    apart.settings("sda/queue/nomerges: 2\n");
-    rejected(&apart.verdict("lost-merging"));
 }

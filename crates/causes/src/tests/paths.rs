@@ -39,7 +39,7 @@ const ABOUT: &[(&str, Kind, Wait, Reason)] = &[
 ];
 
 /// 297 quick operations and three of 100 ms, of which `of_100` passed in a wait; the rest in a device, but for a known one.
-fn told(kind: Kind, wait: Wait, reason: Reason, of_100: u64) -> Told {
+pub(super) fn told(kind: Kind, wait: Wait, reason: Reason, of_100: u64) -> Told {
     let mut told = Told::default();
     told.quick(kind, 297);
     for _ in 0..3 {
@@ -212,9 +212,26 @@ fn a_disk_of_several_queues_decrypts_reads_in_a_queue() {
     assert_eq!(of(WRITE, 2), "cryptsetup refresh --perf-no_write_workqueue NAME");
 }
 
+/// Who waits for a processor while he waits for something else waits for a processor.
 #[test]
-fn waiting_for_a_processor_is_not_the_stripe_caches() {
-    rejected(&told(WRITE, Wait::StripeCache, Reason::WaitCpu, 80).verdict("raid-stripe-cache"));
+fn waiting_for_a_processor_is_not_the_waits() {
+    for (cause, kind, wait) in [
+        ("raid-stripe-cache", WRITE, Wait::StripeCache),
+        ("raid-bitmap", WRITE, Wait::RaidBitmap),
+        ("inode-lock", WRITE, Wait::InodeLock),
+        ("access-time", READ, Wait::LogSpace),
+        ("log-space", OPEN, Wait::LogSpace),
+        ("log-force", FSYNC, Wait::LogForce),
+        ("swap", Kind::PageFault, Wait::Swap),
+        ("page-fault-read", Kind::PageFault, Wait::PageFault),
+        ("queue-freeze", READ, Wait::QueueFreeze),
+        ("crypt-queue", WRITE, Wait::Crypt),
+    ] {
+        // Nothing else of it is a wait: of a page fault whatever is left would be one for its page.
+        let told = told(kind, wait, Reason::WaitCpu, 99);
+        rejected(&told.verdict(cause));
+        assert!(found(&told.verdict("cpu-wait")) > 0.9, "{cause}");
+    }
 }
 
 /// What raid-bitmap says of writes that were in md itself for 80 of 100 ms, and where their tasks slept.

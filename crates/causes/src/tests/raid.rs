@@ -74,11 +74,6 @@ fn what_md_writes_for_itself_is_told_with_its_time() {
     assert!(v.evidence[1].starts_with(told), "{v:?}");
 }
 
-/// The commands of a verdict, in order.
-fn commands(v: &Verdict) -> Vec<&str> {
-    v.remedies.iter().map(|r| r.command.as_str()).collect()
-}
-
 const SETTINGS: &str = "md0/md/level: raid5\nmd0/md/chunk_size: 65536\nmd0/md/raid_disks: 5\n\
     md0/md/stripe_cache_size: 256\nmd0/md/group_thread_cnt: 0\n";
 const NEW_ARRAY: &str =
@@ -118,4 +113,91 @@ fn a_file_system_that_is_mounted_is_told_how_wide_a_stripe_is() {
     assert_eq!(ext4, "tune2fs -E stride=16,stripe_width=64 /dev/md0");
     let xfs = with("/dev/md0 /srv xfs rw,relatime 0 0\n");
     assert_eq!(xfs, "umount /srv && mount -o sunit=128,swidth=512 /dev/md0 /srv");
+}
+
+#[test]
+fn a_tenth_is_the_threshold_of_what_waited_in_md_or_below() {
+    let rmw =
+        |reading: u64| array(0, reading, 100 - reading, "raid5 rmw 8 1").verdict("raid-read-modify-write");
+    assert!(is_found(&rmw(11)));
+    assert!(rejected(&rmw(9)).contains("waited for reads on the members of md0 for 9.0 % of their time"));
+    let bitmap = |waiting: u64| array(waiting, 0, 100 - waiting, "md bitmap_unplug").verdict("raid-bitmap");
+    assert!(is_found(&bitmap(11)));
+    assert!(rejected(&bitmap(9)).contains("waited in md for 9.0 % of their time"));
+}
+
+#[test]
+fn reads_that_are_none_of_a_stripe_are_not_its() {
+    let v = array(1, 12, 7, "md bitmap_unplug").verdict("raid-read-modify-write");
+    assert_eq!(rejected(&v), "the kernel noted no raid5 rmw or rcw on md0");
+    let mut none = Story::default();
+    quick_reads(&mut none, 0, 200);
+    for cause in ["raid-read-modify-write", "raid-bitmap"] {
+        let v = none.verdict(cause);
+        assert!(rejected(&v).contains("no slow write passed through a RAID array") && v.minor, "{v:?}");
+    }
+}
+
+#[test]
+fn one_bitmap_update_for_a_thousand_writes_is_the_threshold() {
+    let of = |writes: u64| {
+        let mut story = Story::default();
+        story.note(0, "md bitmap_unplug");
+        for i in 0..writes {
+            story.raid_write(20 * i * MS, 5 * MS, 0, 5 * MS);
+        }
+        story.verdict("raid-bitmap")
+    };
+    assert!(is_found(&of(1000)));
+    assert_eq!(rejected(&of(1001)), "1 bitmap update (md bitmap_unplug) for 1,001 writes on md0");
+}
+
+#[test]
+fn an_array_without_a_bitmap_waits_for_none() {
+    let mut story = array(10, 0, 10, "md bitmap_unplug");
+    story.document("queue-md0.txt", "md0/md/consistency_policy: resync\n");
+    assert!(rejected(&story.verdict("raid-bitmap"))
+        .starts_with("md0 has no bitmap (consistency_policy, queue-md0.txt:1)"));
+}
+
+/// A larger cache collects neighbours; where writes lie apart there is little hope.
+#[test]
+fn half_of_the_writes_beside_the_one_before_is_hope() {
+    let hope = |beside: u64| {
+        let mut story = Story::default();
+        for i in 0..100 {
+            match i % 20 < beside {
+                true => story.raid_write_on(50 * i * MS, 0, 13 * MS, 7 * MS),
+                false => story.raid_write(50 * i * MS, 0, 13 * MS, 7 * MS),
+            };
+        }
+        let v = story.verdict("raid-read-modify-write");
+        found(&v);
+        v.remedies[0].what.rsplit("; ").next().unwrap_or_default().to_string()
+    };
+    assert_eq!(hope(11), "55 % of the writes here follow the one before");
+    assert_eq!(hope(9), "little hope here: 44 % of the writes follow the one before");
+}
+
+#[test]
+fn two_disks_of_a_raid6_hold_no_data() {
+    let mut story = array(0, 13, 7, "raid5 rmw 645120 2");
+    story.document("queue-md0.txt", &SETTINGS.replace("raid5", "raid6"));
+    let v = story.verdict("raid-read-modify-write");
+    assert!(says(&v, "a whole stripe 192 KiB (chunk 64 KiB (queue-md0.txt:2), 3 of 5 disks)"), "{v:?}");
+    let unknown = array(0, 13, 7, "raid5 rmw 645120 2").verdict("raid-read-modify-write");
+    assert!(unknown.missing.iter().any(|m| m.contains("chunk_size and raid_disks of md0")), "{unknown:?}");
+}
+
+#[test]
+fn what_the_array_has_already_is_not_proposed() {
+    let of = |cache: u64, threads: u64| {
+        let mut story = array(5, 10, 5, "raid5 rmw 645120 2");
+        let settings = SETTINGS.replace("size: 256", &format!("size: {cache}"));
+        story.document("queue-md0.txt", &settings.replace("cnt: 0", &format!("cnt: {threads}")));
+        let v = story.verdict("raid-read-modify-write");
+        ["stripe_cache_size", "group_thread_cnt"].map(|file| commands(&v).iter().any(|c| c.contains(file)))
+    };
+    assert_eq!(of(4095, 0), [true, true]);
+    assert_eq!(of(4096, 1), [false, false]);
 }

@@ -3,7 +3,8 @@
 use super::*;
 use crate::raid_resync::is_of_md;
 use crate::told::Told;
-use operation::Kind;
+use ledger::Reason;
+use operation::{Kind, Wait};
 use trace::{Bytes, Call};
 
 const READ: Kind = Kind::Call(Call::Read);
@@ -96,7 +97,8 @@ fn of_the_arrays_own_thread_counts_what_nobody_asked_for() {
     assert!(found(&v) > 0.3, "{v:?}");
     assert!(v.evidence.iter().any(|e| e.contains("sync_action recover")), "{v:?}");
     assert!(!v.remedies.iter().any(|r| r.command.contains("idle")), "{v:?}");
-    // As much as the array was asked for.
+    // Twice as much as the array was asked for, and as much.
+    assert!(is_found(&own_thread(8, "recover")));
     assert!(rejected(&own_thread(4, "recover")).contains("synchronised nothing"));
     assert!(rejected(&own_thread(1024, "idle")).contains("synchronised nothing"));
 }
@@ -107,4 +109,63 @@ fn with_events_missing_it_cannot_tell() {
     let events = story.len();
     story.lost(events);
     cannot_tell(&story.verdict("raid-resync"));
+}
+
+/// 300 writes to an array, of which three waited so many of 100 ms for md's pass, in a member that this task moved 50 MiB of.
+fn at_the_barrier(of_100: u64, task: &str, settings: &str) -> Verdict {
+    const WRITE: Kind = Kind::Call(Call::Write);
+    let mut story = Story::default();
+    story.called("writer", task).raid_write(0, 0, 0, 10 * MS);
+    for i in 0..50 {
+        story.writeback(i * 10 * MS, i * 10 * MS, i * 10 * MS + MS, MIB);
+    }
+    story.document("queue-md0.txt", settings);
+    let mut told = Told::default();
+    told.quick(WRITE, 297);
+    for _ in 0..3 {
+        let rest = (Wait::Input, Reason::Sleep, 99 - of_100);
+        told.slow(WRITE, 100, &[(Wait::RaidBarrier, Reason::Stacking, of_100), rest]);
+    }
+    told.over(story).verdict("raid-resync")
+}
+
+#[test]
+fn a_tenth_at_the_barrier_is_the_threshold() {
+    let v = at_the_barrier(80, "md0_resync", "");
+    assert!((found(&v) - 0.8).abs() < 0.02, "{v:?}");
+    assert!(
+        v.evidence[0].contains("until md0_resync was done with the part of the array that they are in"),
+        "{v:?}"
+    );
+    assert!(is_found(&at_the_barrier(11, "md0_resync", "")));
+    assert!(!is_found(&at_the_barrier(9, "md0_resync", "")));
+    // Nobody is seen to synchronise.
+    assert!(rejected(&at_the_barrier(80, "kworker/u8:1", "")).contains("md synchronised nothing here"));
+}
+
+#[test]
+fn what_is_proposed_depends_on_what_md_is_at() {
+    let of = |settings: &str| {
+        let v = at_the_barrier(80, "md0_resync", &format!("md0/md/level: raid1\n{settings}"));
+        commands(&v)
+            .into_iter()
+            .map(|c| c.split(" > /sys/block/md0/md/").collect::<Vec<_>>().join(" "))
+            .collect::<Vec<_>>()
+    };
+    let half = of("")[0].clone();
+    assert!(half.starts_with("echo ") && half.ends_with(" sync_speed_max"), "{half}");
+    let half = half.as_str();
+    let timers = "systemctl list-timers 'mdcheck*'; cat /etc/cron.d/mdadm";
+    for action in ["check", "repair"] {
+        assert_eq!(of(&format!("md0/md/sync_action: {action}\n")), ["echo idle sync_action", half, timers]);
+    }
+    assert_eq!(of("md0/md/sync_action: recover\n"), [half]);
+    // What the kernel keeps up by default is not less than that.
+    assert_eq!(of("md0/md/sync_speed_min: 1001\n"), ["echo 1000 sync_speed_min", half]);
+    assert_eq!(of("md0/md/sync_speed_min: 1000\n"), [half]);
+    let bitmap = "mdadm --grow --bitmap=internal --bitmap-chunk=128M /dev/md0";
+    let without = "md0/md/consistency_policy: resync\n";
+    assert_eq!(of(&format!("{without}md0/md/sync_action: resync\n")), [half, bitmap]);
+    assert_eq!(of(&format!("{without}md0/md/sync_action: recover\n")), [half]);
+    assert_eq!(of("md0/md/consistency_policy: bitmap\nmd0/md/sync_action: resync\n"), [half]);
 }

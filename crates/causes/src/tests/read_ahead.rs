@@ -51,3 +51,94 @@ fn much_read_ahead_for_nobody() {
     quick_reads(&mut blocks, 0, 200);
     cannot_tell(&blocks.verdict("read-ahead-waste"));
 }
+
+/// 300 calls of a kind, so many of them in all; three waited for a page for so many of 100 ms. The device read some in order.
+fn some(kind: Kind, calls: u64, wait: Wait, of_100: u64, in_order: u64) -> Told {
+    let mut story = Story::default();
+    for i in 0..100 {
+        story.read_ahead(i * 10 * MS, i * 10 * MS + 5 * MS, 16, i % 10 < in_order);
+    }
+    story.settings(SHORT);
+    let mut told = Told::default();
+    told.quick(kind, calls - 3);
+    for _ in 0..3 {
+        told.slow(kind, 100, &[(wait, Reason::Device, of_100), (Wait::Input, Reason::Sleep, 99 - of_100)]);
+    }
+    told.over(story);
+    told
+}
+
+#[test]
+fn only_reads_that_wait_for_pages_are_read_ahead_for() {
+    let of = |kind, wait, of_100| some(kind, 300, wait, of_100, 10).verdict("read-ahead-short");
+    assert!(is_found(&of(READ, Wait::PageRead, 11)));
+    for v in [
+        of(READ, Wait::PageRead, 9),
+        of(READ, Wait::DirectIo, 80),
+        of(Kind::Call(Call::Write), Wait::PageRead, 80),
+    ] {
+        assert!(
+            rejected(&v).contains("nobody who was slow read a file through the page cache") && v.minor,
+            "{v:?}"
+        );
+    }
+}
+
+#[test]
+fn seven_of_ten_in_order_is_somebody_who_reads_in_order() {
+    let of = |in_order| some(READ, 300, Wait::PageRead, 80, in_order).verdict("read-ahead-short");
+    // Of a hundred pieces; the last of each stretch has another one behind it.
+    assert!(is_found(&of(8)));
+    assert!(rejected(&of(7)).contains("of the reads on sda follow one another"));
+}
+
+#[test]
+fn what_is_read_ahead_by_default_is_enough() {
+    let of = |kib: u64| {
+        let v = reads(16, 75, true, &format!("sda/queue/read_ahead_kb: {kib}\n")).verdict("read-ahead-short");
+        (is_found(&v), v)
+    };
+    assert!(of(124).0 && !of(128).0);
+    let (_, v) = of(64);
+    assert!(
+        v.remedies[0].what.starts_with("read_ahead_kb 64 -> 512: the reader waits 8 times less often"),
+        "{v:?}"
+    );
+    // Twice as often as by default: half of it.
+    assert!((v.share - 0.45).abs() < 0.01, "{v:?}");
+}
+
+#[test]
+fn waste_is_of_calls_that_read() {
+    let of = |kind, calls, of_100| some(kind, calls, Wait::PageRead, of_100, 0).verdict("read-ahead-waste");
+    // They got 200 times 4 KiB of the 1.6 MiB: half of 20 ms are a tenth.
+    assert!(is_found(&of(READ, 200, 25)));
+    for v in [of(READ, 99, 80), of(READ, 200, 9), of(Kind::PageFault, 200, 80)] {
+        assert!(rejected(&v).contains("no read that was slow waited for the device") && v.minor, "{v:?}");
+    }
+    assert!(is_found(&of(READ, 100, 80)));
+    // A claim of less than a tenth is none.
+    assert!(!is_found(&of(READ, 200, 15)));
+}
+
+/// What is read without being asked for is not all read ahead: another program's pages, metadata.
+#[test]
+fn half_read_ahead_is_most_of_it() {
+    let of = |ahead: u64| {
+        let mut story = Story::default();
+        for i in 0..100 {
+            match i < ahead {
+                true => story.read_ahead(i * 10 * MS, i * 10 * MS + 5 * MS, 64, false),
+                false => story.large_read(i * 10 * MS, i * 10 * MS + 5 * MS, 64),
+            };
+        }
+        let mut told = Told::default();
+        told.quick(READ, 297);
+        for _ in 0..3 {
+            told.slow(READ, 100, &[(Wait::PageRead, Reason::Device, 90)]);
+        }
+        told.over(story).verdict("read-ahead-waste")
+    };
+    assert!(is_found(&of(51)));
+    assert!(rejected(&of(49)).contains("sda read 6.25 MiB, 49 % of it ahead; reads got 1.17 MiB"));
+}

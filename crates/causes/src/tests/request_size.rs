@@ -56,3 +56,58 @@ fn what_a_large_limit_leaves_over_is_no_cut() {
     story.cut_write(20_000 * MS, 20_010 * MS, 512, 512);
     assert!(rejected(&story.verdict("request-size")).contains("requests of up to 512 KiB were sent"));
 }
+
+/// Beside 50 writes that are cut, so many as slow that are not, and alone in the device.
+fn beside_whole(whole: u64) -> Verdict {
+    let mut story = cut(32);
+    for i in 0..whole {
+        let at = (20_000 + 200 * i) * MS;
+        story.sync_write(at, at, at + 100 * MS);
+    }
+    story.verdict("request-size")
+}
+
+#[test]
+fn half_of_the_time_in_line_is_the_threshold() {
+    // 31 of 32 turns of the cut ones.
+    assert!(is_found(&beside_whole(45)));
+    assert!(rejected(&beside_whole(50))
+        .contains("the device had others to serve first in 48 % of that time only"));
+}
+
+#[test]
+fn cut_writes_that_are_not_the_slow_ones_are_no_cause() {
+    let mut story = cut(32);
+    story.sync_write(20_000 * MS, 20_000 * MS, 20_200 * MS);
+    assert!(rejected(&story.verdict("request-size")).contains("50 of 51 synchronous writes were cut"));
+}
+
+#[test]
+fn what_is_proposed_is_what_the_kernel_and_the_device_allow() {
+    let of = |settings: &str| {
+        let mut story = cut(32);
+        let v = story.settings(&format!("sda/queue/rotational: 0\n{settings}")).verdict("request-size");
+        found(&v);
+        (commands(&v).first().map(|c| c.replace(" > /sys/block/sda/queue/max_sectors_kb", "")), v)
+    };
+    let set = |hardware: u64, optimal: u64| {
+        format!(
+            "sda/queue/max_sectors_kb: 32\nsda/queue/max_hw_sectors_kb: {hardware}\nsda/queue/optimal_io_size: {optimal}\n"
+        )
+    };
+    for (hardware, optimal, expected) in [
+        (32_767, 0, "1280"),
+        (1279, 0, "1279"),
+        (512, 0, "512"),
+        (32_767, 786_432, "768"),
+        (512, 786_432, "512"),
+    ] {
+        assert_eq!(of(&set(hardware, optimal)).0, Some(format!("echo {expected}")), "{hardware} {optimal}");
+    }
+    // Not recorded: what the kernel allows by itself, or the device.
+    assert_eq!(of("").0.as_deref(), Some("echo 1280"));
+    assert_eq!(of("sda/queue/max_hw_sectors_kb: 64\n").0.as_deref(), Some("echo 64"));
+    // It is no limit that is set.
+    let (nothing, v) = of("sda/queue/max_sectors_kb: 1280\nsda/queue/max_hw_sectors_kb: 32767\n");
+    assert!(nothing.is_none() && v.missing[0].contains("max_segments"), "{v:?}");
+}

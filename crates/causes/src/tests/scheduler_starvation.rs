@@ -51,3 +51,89 @@ fn rejected_where_the_wait_is_short() {
     let v = story.verdict("scheduler-starvation");
     assert!(rejected(&v).contains("3.3 %"), "{v:?}");
 }
+
+/// Reads that wait in the scheduler for 50 ms: so many are overtaken, by so many writes each, and so many are not.
+fn overtaken(these: u64, by: u64, others: u64) -> Verdict {
+    let mut story = Story::default();
+    quick_reads(&mut story, 0, 200);
+    for i in 0..these + others {
+        starved(&mut story, 1000 + 200 * i, if i < these { by } else { 0 });
+    }
+    story.verdict("scheduler-starvation")
+}
+
+#[test]
+fn half_of_the_wait_overtaken_is_the_threshold() {
+    assert!(is_found(&overtaken(3, 12, 2)));
+    assert!(rejected(&overtaken(2, 12, 3)).contains("overtook them in 40 % of it only"));
+}
+
+#[test]
+fn four_overtakers_each_are_no_accident_of_order() {
+    assert_eq!(overtaken(5, 4, 0).confidence, Some(Confidence::High));
+    assert_eq!(overtaken(5, 3, 0).confidence, Some(Confidence::Medium));
+}
+
+#[test]
+fn a_tenth_in_the_scheduler_is_the_threshold() {
+    let judge = |waited: u64| {
+        let mut story = Story::default();
+        quick_reads(&mut story, 0, 200);
+        for i in 0..3 {
+            let at = (1000 + 200 * i) * MS;
+            story.writeback(at, at + 1, at + MS, 4).scheduled_read(at, at + waited * MS, at + 100 * MS);
+        }
+        story.verdict("scheduler-starvation")
+    };
+    assert!(is_found(&judge(11)));
+    assert!(rejected(&judge(9)).contains("9.0 % of the time of the slowest"));
+}
+
+#[test]
+fn what_is_set_well_already_is_not_proposed() {
+    let of = |settings: &str| {
+        let mut story = Story::default();
+        quick_reads(&mut story, 0, 200);
+        for i in 0..3 {
+            starved(&mut story, 1000 + 200 * i, 12);
+        }
+        let v = story.settings(settings).verdict("scheduler-starvation");
+        found(&v);
+        let files = commands(&v).into_iter().filter_map(|c| c.rsplit_once("/sys/block/sda/queue/"));
+        (files.map(|(echo, file)| format!("{echo}{file}")).collect::<Vec<_>>(), v)
+    };
+    let deadline = "sda/queue/scheduler: none [mq-deadline]\n";
+    let batch = |n: u64, ms: u64| {
+        format!("{deadline}sda/queue/iosched/fifo_batch: {n}\nsda/queue/iosched/read_expire: {ms}\n")
+    };
+    assert_eq!(of(&batch(2, 101)).0, ["echo 1 > iosched/fifo_batch", "echo 100 > iosched/read_expire"]);
+    assert!(of(&batch(1, 100)).0.is_empty());
+    assert!(says(
+        &of(&batch(16, 500)).1,
+        "mq-deadline (queue-sda.txt:1) with read_expire 500, fifo_batch 16"
+    ));
+    assert!(says(&of(deadline).1, "the scheduler is mq-deadline (queue-sda.txt:1)"));
+    // Its tunables are no other's.
+    assert!(of(&batch(16, 500).replace("[mq-deadline]", "[bfq] mq-deadline")).0.is_empty());
+    assert_eq!(of("sda/queue/wbt_lat_usec: 0\n").0, ["echo 2000 > wbt_lat_usec"]);
+    assert!(of("sda/queue/wbt_lat_usec: 2000\n").0.is_empty());
+}
+
+#[test]
+fn synchronous_writes_that_wait_there_too_are_warned_of() {
+    let warned = |wait: bool| {
+        let mut story = Story::default();
+        quick_reads(&mut story, 0, 200);
+        for i in 0..3 {
+            starved(&mut story, 1000 + 200 * i, 12);
+        }
+        if wait {
+            story.scheduled_write(2000 * MS, 2007 * MS, 2008 * MS);
+        }
+        let v = story
+            .settings("sda/queue/scheduler: [mq-deadline]\nsda/queue/iosched/fifo_batch: 16\n")
+            .verdict("scheduler-starvation");
+        v.remedies.iter().any(|r| r.what.contains("(up to 7 ms in the scheduler here)"))
+    };
+    assert_eq!((warned(true), warned(false)), (true, false));
+}

@@ -55,3 +55,41 @@ fn cannot_tell_without_the_scheduler() {
     quick_reads(&mut quick, 0, 300);
     rejected(&quick.verdict("scheduler-throttle"));
 }
+
+/// Without its tags a device takes as many as it ever had; of its requests nine in ten say how full it was.
+#[test]
+fn nine_in_ten_say_how_full_it_was() {
+    // Twenty reads; so many of them are sent into a device that has 31 others, the rest into an empty one.
+    let of = |full: u64| {
+        let mut story = Story::default();
+        quick_reads(&mut story, 0, 100);
+        for i in 0..20 {
+            let (at, sent) = ((1000 + 100 * i) * MS, (1040 + 100 * i) * MS);
+            for k in 0..if i < full { 31 } else { 0 } {
+                story.sync_write(sent - 100 + k, sent - 100 + k, sent + 5 * MS + k);
+            }
+            story.scheduled_read(at, sent, sent + 4 * MS);
+        }
+        story.settings("sda/queue/scheduler: none [kyber]\n").verdict("scheduler-throttle")
+    };
+    // Of 120 reads in all.
+    assert!(is_found(&of(11)));
+    assert!(rejected(&of(13)).contains("sda was full when they were sent: 32 of the 32 it takes"));
+}
+
+#[test]
+fn a_target_that_is_met_is_not_raised() {
+    let of = |target: u64| {
+        let mut story = throttled("kyber", 1);
+        story.settings(&format!("sda/queue/iosched/read_lat_nsec: {target}\n"));
+        let v = story.verdict("scheduler-throttle");
+        found(&v);
+        commands(&v)[0].replace(" > /sys/block/sda/queue/iosched/read_lat_nsec", "")
+    };
+    // Nine in ten reads take 4 ms there at most.
+    assert_eq!(of(3_900_000), "echo 8000000");
+    assert_eq!(of(4_100_000), "echo none > /sys/block/sda/queue/scheduler");
+    // By default 2 ms.
+    let v = throttled("kyber", 1).verdict("scheduler-throttle");
+    assert!(says(&v, "the target is 2 ms (read_lat_nsec, the default; it was not recorded)"), "{v:?}");
+}

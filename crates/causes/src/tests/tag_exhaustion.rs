@@ -95,3 +95,78 @@ fn rejected_where_requests_come_at_once() {
     }
     assert!(rejected(&story.verdict("tag-exhaustion")).contains("(Q2G p99), 0 % of the time"));
 }
+
+/// Four tags, and so many groups of four that came while all were taken; after them so many reads that waited although none was in.
+fn waits(full: u64, empty: u64) -> Verdict {
+    let mut story = Story::default();
+    quick_reads(&mut story, 0, 100);
+    for i in 0..10 {
+        let at = (1000 + 200 * i) * MS;
+        for k in 0..4 {
+            story.read(at + k, at + k, at + 50 * MS);
+        }
+        for k in 0..full {
+            story.read_without_tag(at + MS + k, at + 50 * MS + k, at + 51 * MS + k);
+        }
+        for k in 0..empty {
+            let at = at + 60 * MS + k;
+            story.read_without_tag(at, at + 49 * MS, at + 50 * MS);
+        }
+    }
+    story.verdict("tag-exhaustion")
+}
+
+#[test]
+fn half_of_the_waits_in_a_full_device_is_the_threshold() {
+    assert!(is_found(&waits(3, 2)));
+    assert!(rejected(&waits(2, 3)).contains("was full (its 4 requests) when they came in 40 % of it only"));
+}
+
+#[test]
+fn a_device_that_was_full_for_less_than_half_of_the_wait_makes_less_sure() {
+    // Four tags are taken for so long; who waits for one gets it 50 ms after it came.
+    let judge = |full: u64| {
+        let mut story = Story::default();
+        quick_reads(&mut story, 0, 100);
+        for i in 0..10 {
+            let at = (1000 + 200 * i) * MS;
+            for k in 0..4 {
+                story.read(at + k, at + k, at + full * MS);
+            }
+            for k in 0..4 {
+                story.read_without_tag(at + 10 + k, at + 50 * MS + k, at + 51 * MS + k);
+            }
+        }
+        let v = story.verdict("tag-exhaustion");
+        found(&v);
+        v.confidence
+    };
+    assert_eq!((judge(26), judge(24)), (Some(Confidence::High), Some(Confidence::Medium)));
+}
+
+#[test]
+fn a_hundredth_is_worth_a_word_and_a_tenth_a_finding() {
+    let judge = |waited: u64| {
+        let mut story = Story::default();
+        quick_reads(&mut story, 0, 90);
+        story.read_without_tag(1000 * MS, 1000 * MS + waited, 1100 * MS);
+        story.verdict("tag-exhaustion")
+    };
+    let (below, above) = (judge(900), judge(1100));
+    assert!(below.minor && rejected(&below).contains("0.9 % of the time of the slowest"), "{below:?}");
+    assert!(!above.minor && rejected(&above).contains("1.1 % of the time of the slowest"), "{above:?}");
+    assert!(rejected(&judge(9900)).contains("9.9 %"));
+    assert!(rejected(&judge(11_000)).contains("was full"));
+}
+
+#[test]
+fn what_a_scsi_device_is_asked_for_may_be_more() {
+    let depth = |n: u64| {
+        let v = crowded(false)
+            .settings(&format!("sda/queue/nr_requests: 64\nsda/device/queue_depth: {n}\n"))
+            .verdict("tag-exhaustion");
+        found(&v);
+        commands(&v).contains(&format!("echo {} > /sys/block/sda/device/queue_depth", 2 * n).as_str())
+    };
+    assert_eq!((depth(4), depth(5)), (true, false));
+}

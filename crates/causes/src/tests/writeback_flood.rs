@@ -65,3 +65,106 @@ fn says_what_the_settings_are_and_where_that_is_written() {
     // Reads alone took 1 ms: it says that it turns, but it does not.
     assert_eq!(v.remedies[0].command, "echo 2000 > /sys/block/sda/queue/wbt_lat_usec");
 }
+
+#[test]
+fn twice_as_slow_is_the_threshold() {
+    // Of a hundred each the p99 are compared.
+    let judge = |with: u64| {
+        let mut story = Story::default();
+        for i in 0..150 {
+            let at = 100 * i * MS;
+            story.read(at, at, at + 20 * MS);
+        }
+        for i in 0..150 {
+            let at = (20_000 + 200 * i) * MS;
+            for k in 0..10 {
+                story.writeback(at, at, at + (with + k) * MS, MIB);
+            }
+            story.read(at, at, at + with * MS);
+        }
+        story.verdict("writeback-flood")
+    };
+    assert!(is_found(&judge(41)));
+    assert!(rejected(&judge(39))
+        .contains("as slow without a background write in flight: 20 ms against 39 ms (p99)"));
+}
+
+/// Nine floods: too few for percentiles. What is slow there must be most of the time, and slower than what is usual.
+#[test]
+fn of_few_half_of_their_time_is_the_threshold() {
+    let judge = |flooded: u64| {
+        let mut story = Story::default();
+        quick_reads(&mut story, 0, 90);
+        for i in 0..9 {
+            let at = (1000 + 400 * i) * MS;
+            for _ in 0..10 {
+                story.writeback(at, at, at + flooded * MS, MIB);
+            }
+            story.read(at, at, at + 100 * MS);
+        }
+        story.verdict("writeback-flood")
+    };
+    let v = judge(55);
+    assert!(is_found(&v) && v.confidence == Some(Confidence::Medium), "{v:?}");
+    assert!(
+        says(&v, "beside a flood (16 background writes or 4 MiB in flight) for 55 % of their time"),
+        "{v:?}"
+    );
+    assert!(says(&v, "with no background write in flight, the p90 of 90 such requests took 1 ms"), "{v:?}");
+    assert!(rejected(&judge(45))
+        .contains("spent 45 % of their time beside a flood of background writes, too few to compare"));
+}
+
+#[test]
+fn a_tenth_beside_a_flood_is_worth_a_comparison() {
+    let judge = |flooded: u64| {
+        let mut story = Story::default();
+        quick_reads(&mut story, 0, 90);
+        let at = 1000 * MS;
+        for _ in 0..10 {
+            story.writeback(at, at, at + flooded * MS, MIB);
+        }
+        story.read(at, at, at + 100 * MS);
+        story.verdict("writeback-flood")
+    };
+    assert!(rejected(&judge(11)).ends_with("too few to compare"));
+    let v = judge(9);
+    assert!(rejected(&v).ends_with("9.0 % of their time beside a flood of background writes"), "{v:?}");
+    let mut none = Story::default();
+    quick_reads(&mut none, 0, 90);
+    assert!(rejected(&none.verdict("writeback-flood")).contains("no background writes in flight"));
+}
+
+#[test]
+fn what_throttles_writeback_is_turned_on_or_down() {
+    let judge = |alone: u64, settings: &str| {
+        let mut story = Story::default();
+        for i in 0..200 {
+            story.read(i * 20 * MS, i * 20 * MS, i * 20 * MS + alone);
+        }
+        for i in 0..120 {
+            flood(&mut story, 5000 + 200 * i, 10);
+        }
+        let v = story.settings(&format!("sda/queue/rotational: 1\n{settings}")).verdict("writeback-flood");
+        found(&v);
+        v
+    };
+    let wbt = |alone: u64, us: u64| {
+        let v = judge(alone, &format!("sda/queue/wbt_lat_usec: {us}\n"));
+        commands(&v)[0].replace(" > /sys/block/sda/queue/wbt_lat_usec", "")
+    };
+    let dirty = "sysctl vm.dirty_background_bytes=33554432";
+    // What reads alone take tells whether it turns, whatever it says: half a turn is 4.17 ms.
+    assert_eq!((wbt(4000, 0).as_str(), wbt(4300, 0).as_str()), ("echo 2000", "echo 75000"));
+    assert_eq!((wbt(4000, 2001).as_str(), wbt(4000, 2000).as_str()), ("echo 2000", dirty));
+    assert_eq!((wbt(4300, 75_001).as_str(), wbt(4300, 75_000).as_str()), ("echo 75000", dirty));
+    let bfq = judge(MS, "sda/queue/scheduler: none [bfq]\nsda/queue/wbt_lat_usec: 0\n");
+    assert_eq!(commands(&bfq)[0], "echo none > /sys/block/sda/queue/scheduler");
+    assert!(
+        says(&bfq, "the scheduler is bfq (queue-sda.txt:2), with which writeback throttling is off"),
+        "{bfq:?}"
+    );
+    let stable = judge(MS, "sda/queue/stable_writes: 1\n");
+    assert!(stable.missing.iter().any(|m| m.contains("sda needs stable pages")), "{stable:?}");
+    assert!(!judge(MS, "sda/queue/stable_writes: 0\n").missing.iter().any(|m| m.contains("stable")));
+}

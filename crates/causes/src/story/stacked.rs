@@ -1,0 +1,86 @@
+//! Devices that lie on sda: an array, a mapped device, and what the kernel notes of them.
+
+use super::{Extent, Story, APART, ARRAY, DISK, MAPPED, READER};
+use trace::{Action, Detail, DevId, Flags, Sector, Tid};
+
+impl Story {
+    /// A synchronous write to md0: for so long it waits in md, then old data is read from sda, then it is written.
+    pub fn raid_write(&mut self, queued: u64, waiting: u64, reading: u64, writing: u64) -> &mut Story {
+        self.array_on_by = 0;
+        self.raid_write_at(0, queued, waiting, reading, writing)
+    }
+
+    /// So many sectors behind the last one that followed none.
+    fn raid_write_at(
+        &mut self,
+        on: u64,
+        queued: u64,
+        waiting: u64,
+        reading: u64,
+        writing: u64,
+    ) -> &mut Story {
+        self.ios += u64::from(on == 0);
+        let x = Extent {
+            dev: ARRAY,
+            sector: self.ios * APART + on,
+            bytes: 4096,
+            flags: Flags::WRITE.with(Flags::SYNC),
+            tid: READER,
+        };
+        self.tell(queued, Action::Queue, x, Detail::None);
+        let mut at = queued + waiting;
+        for (flags, time) in [(Flags::READ, reading), (x.flags, writing)] {
+            if time > 0 {
+                let child = Extent { dev: DISK, flags, ..x };
+                let from = Detail::Remap { dev: ARRAY, sector: Sector(x.sector) };
+                self.tell(at, Action::Remap, child, from);
+                self.request(child, at, None, at, at + time);
+            }
+            at += time;
+        }
+        self.tell(at, Action::Complete, x, Detail::None);
+        self
+    }
+
+    /// The same, right behind the last one on md0.
+    pub fn raid_write_on(&mut self, queued: u64, waiting: u64, reading: u64, writing: u64) -> &mut Story {
+        self.array_on_by += 8;
+        let on = self.array_on_by;
+        self.raid_write_at(on, queued, waiting, reading, writing)
+    }
+
+    /// md0 writes its bitmap to sda: with preflush and FUA, and nobody above asked for it.
+    pub fn bitmap_write(&mut self, queued: u64, done: u64) -> &mut Story {
+        let flags = Flags::WRITE.with(Flags::SYNC).with(Flags::FLUSH).with(Flags::FUA);
+        let x = self.extent(DISK, 4, flags, Tid(0));
+        self.request(x, queued, None, queued, done)
+    }
+
+    /// 4 KiB are read on dm-0, and below it on sda.
+    pub fn stacked_read(&mut self, queued: u64, done: u64) -> &mut Story {
+        let x = self.extent(MAPPED, 4, Flags::READ, READER);
+        self.tell(queued, Action::Queue, x, Detail::None);
+        let child = Extent { dev: DISK, ..x };
+        self.tell(queued, Action::Remap, child, Detail::Remap { dev: MAPPED, sector: Sector(x.sector) });
+        self.request(child, queued, None, queued, done);
+        self.tell(done, Action::Complete, x, Detail::None);
+        self
+    }
+
+    /// The kernel notes something about md0.
+    pub fn note(&mut self, at: u64, text: &str) -> &mut Story {
+        self.note_on(ARRAY, at, text)
+    }
+
+    /// And about sda.
+    pub fn note_on_disk(&mut self, at: u64, text: &str) -> &mut Story {
+        self.note_on(DISK, at, text)
+    }
+
+    fn note_on(&mut self, dev: DevId, at: u64, text: &str) -> &mut Story {
+        let x = Extent { dev, sector: 0, bytes: 0, flags: Flags::NOTE, tid: READER };
+        self.tell(at, Action::Message, x, Detail::None);
+        self.events.last_mut().unwrap().1 = text.as_bytes().to_vec();
+        self
+    }
+}

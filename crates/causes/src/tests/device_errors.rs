@@ -1,0 +1,92 @@
+//! Requests that end with an error, and commands that the device loses.
+
+use super::*;
+use crate::told::Told;
+use life::Request;
+use operation::Kind;
+use trace::Call;
+
+#[test]
+fn errors_are_told() {
+    let mut story = Story::default();
+    quick_reads(&mut story, 0, 300);
+    rejected(&story.verdict("device-errors"));
+    story.failed_read(900 * MS, 900 * MS, 990 * MS);
+    let v = story.verdict("device-errors");
+    found(&v);
+    assert!(v.evidence[0].contains("1 of 301 requests"), "{v:?}");
+}
+
+/// What is given back at once was refused; what is given back after half a second was lost.
+#[test]
+fn lost_commands_are_errors_and_no_busy_device() {
+    let of = |aborted_ms: u64| {
+        let mut story = Story::default();
+        quick_reads(&mut story, 0, 300);
+        for i in 0..3 {
+            let at = (1000 + 2000 * i) * MS;
+            story.lost_read(
+                at,
+                at + aborted_ms * MS,
+                at + (aborted_ms + 300) * MS,
+                at + (aborted_ms + 301) * MS,
+            );
+        }
+        story
+    };
+    let v = of(500).verdict("device-errors");
+    found(&v);
+    assert!(v.evidence[0].contains("3 commands had been in sda for 500 ms or more"), "{v:?}");
+    assert!(rejected(&of(500).verdict("device-busy")).contains("no driver gave a request back"));
+    assert!(rejected(&of(499).verdict("device-errors")).contains("none was given up"));
+    found(&of(499).verdict("device-busy"));
+}
+
+const READ: Kind = Kind::Call(Call::Read);
+
+/// Three reads of 100 ms, so many of which are such requests; beside them one that failed at once.
+fn of_three(such: usize, change: fn(&mut Request)) -> Verdict {
+    let mut story = Story::default();
+    quick_reads(&mut story, 0, 300);
+    story.failed_read(900 * MS, 900 * MS, 900 * MS + 10);
+    let mut told = Told::default();
+    told.over(story).quick(READ, 297);
+    for i in 0..3 {
+        told.on_disk(READ, 100_000, |read| {
+            if i < such {
+                change(read)
+            }
+        });
+    }
+    told.verdict("device-errors")
+}
+
+/// Fast errors take no time and are told all the same.
+#[test]
+fn what_failed_requests_took_is_claimed() {
+    for change in [|r: &mut Request| r.error = 5, |r: &mut Request| r.time.given_up = 1] {
+        let v = of_three(3, change);
+        assert!(found(&v) > 0.95, "{v:?}");
+        let v = of_three(1, change);
+        assert!(
+            (found(&v) - 0.33).abs() < 0.02
+                && says(&v, "33 % of the time that the slowest reads that were kept"),
+            "{v:?}"
+        );
+    }
+    let v = of_three(0, |_| ());
+    assert!(found(&v) == 0.0 && !says(&v, "that were kept"), "{v:?}");
+    assert!(
+        says(&v, "1 of 301 requests on sda ended with an error") && !says(&v, "commands had been in"),
+        "{v:?}"
+    );
+}
+
+/// Devices that know no discards refuse them.
+#[test]
+fn a_refused_discard_harms_nobody() {
+    let mut story = Story::default();
+    quick_reads(&mut story, 0, 300);
+    story.failed_discard(900 * MS, 901 * MS);
+    rejected(&story.verdict("device-errors"));
+}

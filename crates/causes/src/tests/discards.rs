@@ -1,0 +1,88 @@
+//! Discards, and what waits beside them.
+
+use super::*;
+
+/// Reads of 1 ms, and some that have a discard beside them.
+fn discards(beside: u64) -> Story {
+    so_many(8, 300, beside)
+}
+
+fn so_many(discards: u64, clear: u64, beside: u64) -> Story {
+    let mut story = Story::default();
+    quick_reads(&mut story, 0, clear);
+    for i in 0..discards {
+        let at = (2 * clear + 500 + 200 * i) * MS;
+        story.discard(at, at + beside);
+        story.read(at + 10, at + 10, at + 10 + beside);
+    }
+    story
+}
+
+#[test]
+fn discards_that_hold_others_up() {
+    let v = discards(50 * MS).verdict("discard-stall");
+    assert!(found(&v) > 0.7, "{v:?}");
+    assert!(
+        v.evidence[1].contains("8 discards of 512 KiB") || v.evidence[1].contains("8 discards of"),
+        "{v:?}"
+    );
+    rejected(&discards(MS + MS / 2).verdict("discard-stall"));
+    let mut none = Story::default();
+    quick_reads(&mut none, 0, 300);
+    none.read(900 * MS, 900 * MS, 990 * MS);
+    let v = none.verdict("discard-stall");
+    assert!(rejected(&v).contains("nothing that was slow had a discard beside it") && v.minor, "{v:?}");
+}
+
+#[test]
+fn twice_as_slow_beside_them_is_the_threshold() {
+    assert!(is_found(&discards(2 * MS + 100).verdict("discard-stall")));
+    assert!(rejected(&discards(2 * MS - 100).verdict("discard-stall"))
+        .contains("requests took 1.9 ms in sda (p50; 8 of them)"));
+}
+
+#[test]
+fn five_beside_them_and_five_others_are_no_chance() {
+    let of =
+        |discards: u64, clear: u64| is_found(&so_many(discards, clear, 50 * MS).verdict("discard-stall"));
+    assert_eq!((of(5, 300), of(4, 300)), (true, false));
+    assert_eq!((of(8, 5), of(8, 4)), (true, false));
+}
+
+/// As slow as eight beside discards are so many others, of 6,000.
+#[test]
+fn a_tenth_of_the_slowest_beside_discards_is_the_threshold() {
+    let of = |others: u64| {
+        let mut story = so_many(8, 6000, 50 * MS);
+        for i in 0..others {
+            let at = (15_000 + 200 * i) * MS;
+            story.read(at, at, at + 50 * MS);
+        }
+        story.verdict("discard-stall")
+    };
+    // 8 of 72, and 8 of 88.
+    assert!(is_found(&of(64)));
+    assert!(rejected(&of(80)).contains("but those are 9.1 % of the slowest only"));
+}
+
+#[test]
+fn a_discard_is_made_smaller_or_left_to_the_weekly_trim() {
+    let of = |settings: &str, options: &str| {
+        let mut story = discards(50 * MS);
+        story.settings(&format!("sda/queue/rotational: 0\n{settings}"));
+        story.document("mounts.txt", &format!("/dev/sda /mnt/a\\040b ext4 {options} 0 0\n"));
+        let v = story.verdict("discard-stall");
+        found(&v);
+        let all: Vec<String> =
+            commands(&v).iter().map(|c| c.replace(" > /sys/block/sda/queue/discard_max_bytes", "")).collect();
+        all
+    };
+    let weekly = "systemctl edit fstrim.timer";
+    for (max, less) in
+        [("4194304", "echo 1048576"), ("134217728", "echo 16777216"), ("2147483648", "echo 67108864")]
+    {
+        assert_eq!(of(&format!("sda/queue/discard_max_bytes: {max}\n"), "rw"), [less, weekly]);
+    }
+    assert_eq!(of("", "rw,discard"), ["mount -o remount,nodiscard '/mnt/a b'", weekly]);
+    assert_eq!(of("", "rw,nodiscard"), [weekly]);
+}

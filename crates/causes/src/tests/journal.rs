@@ -1,0 +1,166 @@
+//! Journals and logs of file systems: which file system it is, how it is mounted, and what is proposed for that.
+
+use super::paths::told;
+use super::*;
+use crate::told::Told;
+use ledger::Reason;
+use operation::{Kind, Wait};
+use trace::Call;
+
+const READ: Kind = Kind::Call(Call::Read);
+const OPEN: Kind = Kind::Call(Call::Open);
+const FSYNC: Kind = Kind::Call(Call::Fsync);
+
+/// Three of 300 operations waited so for 80 of 100 ms; sda is mounted so.
+fn mounted(kind: Kind, wait: Wait, reason: Reason, fstype: &str, options: &str) -> Told {
+    let mut story = Story::default();
+    quick_reads(&mut story, 0, 10);
+    story.sync_write(900 * MS, 900 * MS, 901 * MS).settings("sda/queue/rotational: 0\n");
+    if !fstype.is_empty() {
+        story.document("mounts.txt", &format!("/dev/sda /mnt/my\\040data {fstype} {options} 0 0\n"));
+    }
+    let mut told = told(kind, wait, reason, 80);
+    told.over(story);
+    told
+}
+
+#[test]
+fn options_that_write_access_times_once_a_day_are_none_for_every_read() {
+    let of = |kind: Kind, options: &str| {
+        mounted(kind, Wait::JournalHandle, Reason::Device, "ext4", options).verdict("access-time")
+    };
+    for option in ["noatime", "relatime", "lazytime"] {
+        let v = of(READ, &format!("rw,{option}"));
+        assert_eq!(rejected(&v), format!("/mnt/my data is mounted with {option} (mounts.txt:1)"));
+        assert!(v.minor, "{v:?}");
+    }
+    let v = of(READ, "rw,strictatime");
+    assert!(found(&v) > 0.7 && says(&v, "/mnt/my data is mounted without noatime or relatime"), "{v:?}");
+    assert_eq!(commands(&v), ["mount -o remount,noatime '/mnt/my data'", "findmnt -o TARGET,OPTIONS"]);
+    // Nobody knows how it is mounted: then it is not known where.
+    assert_eq!(
+        commands(&mounted(READ, Wait::JournalHandle, Reason::Device, "", "").verdict("access-time")).len(),
+        1
+    );
+}
+
+#[test]
+fn only_a_change_waits_for_the_journal() {
+    let of = |kind: Kind, wait: Wait| is_found(&told(kind, wait, Reason::Device, 80).verdict("access-time"));
+    for kind in [READ, Kind::Call(Call::Getdents), Kind::RingRead, Kind::PageFault] {
+        assert!(of(kind, Wait::JournalHandle), "{kind:?}");
+    }
+    for kind in [OPEN, FSYNC, Kind::Call(Call::Write), Kind::RingWrite] {
+        assert!(!of(kind, Wait::JournalHandle), "{kind:?}");
+    }
+    for wait in
+        [Wait::JournalBuffer, Wait::JournalCommit, Wait::JournalUpdates, Wait::LogForce, Wait::LogPush]
+    {
+        assert!(of(READ, wait), "{wait:?}");
+    }
+    assert!(!of(READ, Wait::Metadata));
+}
+
+/// Both are on by default, and with both data is written before it enters a transaction.
+#[test]
+fn what_was_turned_off_at_the_mount_comes_first() {
+    let of = |options: &str| {
+        let v = mounted(FSYNC, Wait::OrderedData, Reason::Device, "ext4", options).verdict("journal-ordered");
+        assert!(found(&v) > 0.7 && says(&v, &format!("/mnt/my data is mounted with {options}")), "{v:?}");
+        v.remedies[0].command.clone()
+    };
+    let usual = "sysctl vm.dirty_background_bytes=33554432 vm.dirty_bytes=268435456";
+    for (options, first) in [
+        ("rw,dioread_lock", "mount -o remount,dioread_nolock '/mnt/my data'"),
+        ("rw,nodioread_nolock", "mount -o remount,dioread_nolock '/mnt/my data'"),
+        ("rw,nodelalloc", "mount -o remount,delalloc '/mnt/my data'"),
+        ("rw,nodelalloc,dioread_lock", "mount -o remount,dioread_nolock,delalloc '/mnt/my data'"),
+        ("rw,delalloc,dioread_nolock", usual),
+        ("rw,relatime", usual),
+    ] {
+        assert_eq!(of(options), first, "{options}");
+    }
+    let v = mounted(FSYNC, Wait::OrderedData, Reason::Device, "", "").verdict("journal-ordered");
+    assert_eq!(commands(&v).last(), Some(&"tune2fs -o journal_data_writeback /dev/DEV"));
+    assert_eq!(commands(&v)[0], usual);
+}
+
+#[test]
+fn only_jbd2_has_a_thread_that_commits() {
+    for wait in [Wait::JournalCommit, Wait::JournalHandle, Wait::JournalBuffer] {
+        for reason in [Reason::WaitCpu, Reason::OnCpu] {
+            let of = |fs: &str| mounted(FSYNC, wait, reason, fs, "rw").verdict("journal-cpu");
+            assert!(is_found(&of("ext4")) && is_found(&of("")), "{wait:?} {reason:?}");
+            for fs in ["xfs", "btrfs", "f2fs"] {
+                rejected(&of(fs));
+            }
+        }
+        rejected(&mounted(FSYNC, wait, Reason::Device, "ext4", "rw").verdict("journal-cpu"));
+    }
+    rejected(&told(FSYNC, Wait::LogForce, Reason::OnCpu, 80).verdict("journal-cpu"));
+    let v = mounted(FSYNC, Wait::JournalCommit, Reason::WaitCpu, "ext4", "rw").verdict("journal-cpu");
+    assert_eq!(v.remedies[0].command, "for p in $(pgrep '^jbd2/sda'); do chrt -r -p 1 $p; done");
+}
+
+#[test]
+fn what_is_proposed_for_a_log_names_its_mount() {
+    let of = |cause: &str, kind: Kind, wait: Wait, fs: &str| {
+        let v = mounted(kind, wait, Reason::Device, fs, "rw,logbsize=32k").verdict(cause);
+        assert!(found(&v) > 0.7, "{v:?}");
+        assert_eq!(says(&v, "/mnt/my data is mounted with rw,logbsize=32k"), !fs.is_empty(), "{v:?}");
+        v
+    };
+    assert_eq!(commands(&of("log-space", OPEN, Wait::LogSpace, "xfs"))[0], "xfs_info '/mnt/my data'");
+    assert!(commands(&of("log-space", OPEN, Wait::LogSpace, ""))[0].starts_with("mkfs.xfs"));
+    for wait in [Wait::LogForce, Wait::LogPush] {
+        let known = "umount '/mnt/my data' && mount -o logbsize=256k /dev/sda '/mnt/my data'";
+        assert_eq!(commands(&of("log-force", FSYNC, wait, "xfs"))[1], known);
+        let unknown = "umount /MOUNTPOINT && mount -o logbsize=256k /dev/DEV /MOUNTPOINT";
+        assert_eq!(commands(&of("log-force", FSYNC, wait, ""))[1], unknown);
+    }
+}
+
+const MAKING_ROOM: [&str; 2] =
+    ["__jbd2_log_wait_for_space\nstart_this_handle", "jbd2_log_do_checkpoint\nkjournald2"];
+const FOR_A_COMMIT: &str = "schedule\nwait_transaction_locked\nadd_transaction_credits\nstart_this_handle";
+
+/// Three opens of 100 ms, all with a stack; they waited in it for so many. sda has so many sectors.
+fn handles(stack: &str, wait: Wait, of_100: u64, sectors: &str) -> Verdict {
+    let mut told = Told::default();
+    let mut story = Story::default();
+    story.settings(&format!("sda/size: {sectors}\n")).document("mounts.txt", "/dev/sda /mnt ext4 rw 0 0\n");
+    told.quick(OPEN, 297);
+    for _ in 0..3 {
+        told.slow_in(OPEN, 100, &[(wait, Reason::Device, of_100)], stack);
+    }
+    // Each was kept once without its stack.
+    told.over(story).verdict("journal-space")
+}
+
+#[test]
+fn room_in_the_journal_is_a_tenth_of_the_kept_ones() {
+    for stack in MAKING_ROOM {
+        assert!(is_found(&handles(stack, Wait::JournalHandle, 90, "")), "{stack}");
+    }
+    assert!(rejected(&handles(FOR_A_COMMIT, Wait::JournalHandle, 90, "")).contains("spent 0 % of their time"));
+    // Of what is kept of each of the three, and of 29 quick ones, half has a stack.
+    assert!(is_found(&handles(MAKING_ROOM[0], Wait::JournalHandle, 22, "")));
+    let v = handles(MAKING_ROOM[0], Wait::JournalHandle, 18, "");
+    assert!(rejected(&v).contains("spent 9.0 % of their time") && !v.minor, "{v:?}");
+    // The same stack in a wait that is none for a place in the journal claims nothing.
+    rejected(&handles(MAKING_ROOM[0], Wait::Metadata, 90, ""));
+}
+
+#[test]
+fn a_larger_journal_is_an_eighth_of_the_device_and_256_mib_at_most() {
+    let of = |sectors: &str| {
+        let v = handles(MAKING_ROOM[0], Wait::JournalHandle, 90, sectors);
+        commands(&v)[1].split(" && ").nth(2).unwrap_or_default().to_string()
+    };
+    // 1 GiB, 2 GiB, 1 TiB.
+    assert_eq!(of("2097152"), "tune2fs -J size=128 /dev/sda");
+    assert_eq!(of("4194304"), "tune2fs -J size=256 /dev/sda");
+    assert_eq!(of("2147483648"), "tune2fs -J size=256 /dev/sda");
+    let v = handles(MAKING_ROOM[0], Wait::JournalHandle, 90, "");
+    assert!(commands(&v)[1].starts_with("umount /mnt && tune2fs -O ^has_journal /dev/sda"), "{v:?}");
+}

@@ -1,0 +1,106 @@
+//! Limits that hold tasks back before the device has anything of theirs: dirty pages, writeback throttling, cgroups, memory.
+
+use super::paths::told;
+use super::*;
+use ledger::Reason;
+use operation::{Kind, Wait};
+use trace::Call;
+
+const READ: Kind = Kind::Call(Call::Read);
+const WRITE: Kind = Kind::Call(Call::Write);
+
+/// Three of 300 operations waited so for 80 of 100 ms, and a file beside the recording says so.
+fn beside(cause: &str, kind: Kind, wait: Wait, reason: Reason, file: &str, text: &str) -> Verdict {
+    let mut story = Story::default();
+    quick_reads(&mut story, 0, 10);
+    story.document(file, text);
+    let mut told = told(kind, wait, reason, 80);
+    let v = told.over(story).verdict(cause);
+    assert!(found(&v) > 0.7, "{v:?}");
+    v
+}
+
+#[test]
+fn the_limits_of_dirty_pages_that_are_set_are_quoted() {
+    let text = "vm.dirty_background_bytes = 0\nvm.dirty_bytes = 1048576\nvm.dirty_background_ratio = 10\nvm.dirty_ratio = 0\n";
+    let v = beside("dirty-throttling", WRITE, Wait::DirtyThrottle, Reason::DirtyThrottle, "vm.txt", text);
+    assert!(says(&v, "vm.dirty_bytes is 1048576 (vm.txt:2)"), "{v:?}");
+    assert!(says(&v, "vm.dirty_background_ratio is 10 (vm.txt:3)"), "{v:?}");
+    // 0 is none: its other half holds.
+    assert!(!says(&v, "vm.dirty_background_bytes is") && !says(&v, "vm.dirty_ratio is"), "{v:?}");
+}
+
+#[test]
+fn writeback_throttling_is_told_to_aim_four_times_as_high() {
+    let first = |text: &str| {
+        let v = beside(
+            "writeback-throttle",
+            WRITE,
+            Wait::WritebackThrottle,
+            Reason::WritebackThrottle,
+            "queue-sda.txt",
+            text,
+        );
+        (
+            v.remedies[0].command.clone(),
+            says(&v, "wbt_lat_usec of sda aims at reads of 2 ms (queue-sda.txt:1)"),
+        )
+    };
+    let file = "/sys/block/sda/queue/wbt_lat_usec";
+    assert_eq!(first("sda/queue/wbt_lat_usec: 2000\n"), (format!("echo 8000 > {file}"), true));
+    // Turned off since: something held them back, and nobody knows what it aimed at.
+    assert_eq!(first("sda/queue/wbt_lat_usec: 0\n"), (format!("echo 4 > {file}"), false));
+    assert_eq!(first("sda/queue/rotational: 0\n"), (format!("echo 75000 > {file}"), false));
+}
+
+#[test]
+fn the_limit_of_the_cgroup_is_lifted_where_it_is_set() {
+    let of = |settings: &str| {
+        let text = format!(
+            r#"{{"before": {{"cgroups": {{"list": [{{"path": "/db", "id": 7, "settings": {settings}}}]}}}}}}"#
+        );
+        beside("cgroup-limit", READ, Wait::CgroupLimit, Reason::CgroupLimit, "system.json", &text)
+    };
+    let all = "riops=max wiops=max rbps=max wbps=max";
+    let unknown = format!("echo '8:0 {all}' > /sys/fs/cgroup/CGROUP/io.max");
+    for (settings, said, first) in [
+        (r#"{"io.max": "8:0 riops=100"}"#, true, format!("echo '8:0 {all}' > /sys/fs/cgroup/db/io.max")),
+        (
+            r#"{"blkio.throttle.read_iops_device": "8:0 100"}"#,
+            true,
+            "echo '8:0 0' > /sys/fs/cgroup/db/blkio.throttle.read_iops_device".to_string(),
+        ),
+        // Not what holds it back: of another disk, of a kind that is no file to lift it in, not set, no limit.
+        (r#"{"io.max": "8:16 riops=100"}"#, true, unknown.clone()),
+        (r#"{"io.latency": "8:0 target=100"}"#, true, unknown.clone()),
+        (r#"{"io.max": "max"}"#, false, unknown.clone()),
+        (r#"{"io.weight": "default 100"}"#, false, unknown),
+    ] {
+        let v = of(settings);
+        assert_eq!((says(&v, "/sys/fs/cgroup/db/"), &v.remedies[0].command), (said, &first), "{settings}");
+    }
+}
+
+/// Freeing memory is told by the sleep in it, or by the kernel's own events.
+#[test]
+fn freeing_memory_is_a_sleep_or_told_by_the_kernel() {
+    assert!(is_found(&told(WRITE, Wait::Reclaim, Reason::Device, 80).verdict("reclaim")));
+    assert!(is_found(&told(WRITE, Wait::Unknown, Reason::Reclaim, 80).verdict("reclaim")));
+    assert!(!is_found(&told(WRITE, Wait::Unknown, Reason::Device, 80).verdict("reclaim")));
+}
+
+#[test]
+fn the_memory_of_a_cgroup_is_where_its_version_has_it() {
+    for (mounts, limit) in [
+        ("/dev/sda / ext4 rw 0 0\n", "echo 2G > /sys/fs/cgroup/GROUP/memory.max"),
+        ("cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n", "echo 2G > /sys/fs/cgroup/GROUP/memory.max"),
+        ("cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\n", "echo 2G > /sys/fs/cgroup/GROUP/memory.max"),
+        ("cgroup /my/mem cgroup rw,memory 0 0\n", "echo 2G > /my/mem/GROUP/memory.limit_in_bytes"),
+    ] {
+        for (cause, kind, wait) in [("reclaim", WRITE, Wait::Reclaim), ("swap", Kind::PageFault, Wait::Swap)]
+        {
+            let v = beside(cause, kind, wait, Reason::Device, "mounts.txt", mounts);
+            assert_eq!(commands(&v)[1], limit, "{cause}: {mounts}");
+        }
+    }
+}

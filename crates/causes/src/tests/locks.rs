@@ -1,0 +1,129 @@
+//! Locks of files, frozen queues and pages that must not change: who held them, and what is proposed for that.
+
+use super::paths::told;
+use super::*;
+use crate::told::Told;
+use ledger::Reason;
+use operation::{Hop, Kind, Node, Part, Wait};
+use stats::Kept;
+use trace::{Call, Nanos, Tid};
+
+const READ: Kind = Kind::Call(Call::Read);
+const WRITE: Kind = Kind::Call(Call::Write);
+
+fn over(told: &mut Told, settings: &str, mounts: &str) -> Verdict {
+    let mut story = Story::default();
+    quick_reads(&mut story, 0, 10);
+    story.settings(settings).document("mounts.txt", mounts);
+    told.over(story).verdict(if settings.contains("stable") { "stable-page" } else { "inode-lock" })
+}
+
+const LAY_OUT: &str =
+    "fio --name=lay --filename=FILE --rw=write --bs=1M --size=SIZE --direct=1 --end_fsync=1";
+
+/// Three writes that waited 80 of 100 ms for their file's lock, and so many ms of that on this stack.
+fn in_lock(stack: &str, of_100: u64) -> Told {
+    let mut told = Told::default();
+    told.quick(WRITE, 297);
+    let rest = (Wait::InodeLock, Reason::Device, 80);
+    for _ in 0..3 {
+        told.slow_in(WRITE, 100, &[(Wait::InodeLock, Reason::Lock, of_100)], stack).slow(WRITE, 100, &[rest]);
+    }
+    told
+}
+
+/// Written space beforehand is of no use to writes through the page cache: they take the lock alone wherever they write.
+#[test]
+fn buffered_writers_of_a_file_are_not_told_to_lay_it_out() {
+    let lays_out = |stack: &str, of_100: u64| {
+        let v = over(&mut in_lock(stack, of_100), "sda/queue/rotational: 0\n", "");
+        found(&v);
+        commands(&v).contains(&LAY_OUT)
+    };
+    for buffered in ["ext4_buffered_write_iter", "xfs_file_buffered_write"] {
+        let stack = format!("rwsem_down_write_slowpath\n{buffered}\nvfs_write");
+        // A tenth of what is kept: the three are kept twice, beside three without, and none of the quick ones counts.
+        assert!(!lays_out(&stack, 80), "{buffered}");
+        assert!(!lays_out(&stack, 32), "{buffered}");
+        assert!(lays_out(&stack, 28), "{buffered}");
+    }
+    assert!(lays_out("rwsem_down_write_slowpath\next4_dio_write_iter\nvfs_write", 80));
+}
+
+#[test]
+fn the_file_and_who_held_it_are_named() {
+    let mut told = in_lock("ext4_dio_write_iter", 80);
+    let holder = |kept: &mut Kept| {
+        let node =
+            |who, from, to| Node { part: Part::Task(Tid(who)), depth: 1, from: Nanos(from), to: Nanos(to) };
+        kept.account.nodes.extend([node(7, 0, 1), node(8, 1, 2), node(8, 2, 3)]);
+        kept.names.extend([(Tid(7), "cat".to_string()), (Tid(8), "tar".to_string())]);
+    };
+    told.slow_with(WRITE, 100, &[(Wait::InodeLock, Reason::Device, 99)], holder);
+    let v = over(&mut told, "sda/queue/rotational: 0\n", "/dev/sda /mnt ext4 rw 0 0\n");
+    assert!(says(&v, "100 % of the slowest writes that were kept were on one file, inode 12"), "{v:?}");
+    assert!(says(&v, "the worst of them waited for tar"), "{v:?}");
+    assert_eq!(commands(&v)[0], "find /mnt -xdev -inum 12");
+    let v = over(&mut told, "sda/queue/rotational: 0\n", "");
+    assert!(commands(&v)[0].starts_with("strace"), "{v:?}");
+}
+
+/// Reads that slept in a frozen queue; each was woken at its end so often by these: name, whether in an interrupt, and how long before.
+fn woken(by: &[(&str, bool, u64)]) -> Verdict {
+    let mut told = Told::default();
+    told.quick(READ, 297);
+    for _ in 0..3 {
+        told.slow_with(READ, 100, &[(Wait::QueueFreeze, Reason::QueueFreeze, 90)], |kept| {
+            let thawed = kept.account.nodes.iter().find(|n| n.part == Part::Leaf(Reason::QueueFreeze));
+            let thawed = thawed.expect("a wait").to;
+            for (tid, (name, interrupt, before)) in (50..).map(Tid).zip(by) {
+                let (at, who) = (thawed - Nanos(*before), kept.operation.tid);
+                let hop = Hop { at, by: tid, interrupt: *interrupt, who, latency: Nanos(0), crossed: false };
+                kept.account.hops.push(hop);
+                kept.names.insert(tid, name.to_string());
+            }
+        });
+    }
+    told.verdict("queue-freeze")
+}
+
+#[test]
+fn who_thaws_a_queue_had_frozen_it() {
+    let v = woken(&[("tuned", false, 0)]);
+    assert!(says(&v, "tuned woke the slowest of them 3 times"), "{v:?}");
+    assert_eq!(commands(&v)[0], "kill -STOP $(pgrep -x tuned)");
+    assert_eq!(commands(&woken(&[("my tune", false, 0)]))[0], "kill -STOP $(pgrep -x 'my tune')");
+    // Neither in an interrupt, nor before the end of the wait, nor for somebody else, nor nobody at all.
+    for nobody in [&[("tuned", true, 0)][..], &[("tuned", false, 1)], &[("kworker/0:1", false, 0)], &[]] {
+        let v = woken(nobody);
+        assert!(
+            found(&v) > 0.8 && commands(&v)[0].starts_with("auditctl -w /sys/block/sda/queue"),
+            "{nobody:?}: {v:?}"
+        );
+        assert!(!says(&v, "woke the slowest"), "{nobody:?}");
+    }
+    let v =
+        woken(&[("kworker/0:1", false, 0), ("udevd", false, 0), ("udevd", false, 0), ("tuned", false, 0)]);
+    assert!(says(&v, "udevd woke the slowest of them 6 times"), "{v:?}");
+}
+
+/// The kernel looks at stable_writes when a file system is mounted: what is 0 now was 1 then.
+#[test]
+fn stable_pages_are_turned_off_or_mounted_anew() {
+    let of = |settings: &str| {
+        let v = over(&mut told(WRITE, Wait::StablePage, Reason::Device, 80), settings, "");
+        assert!(found(&v) > 0.7, "{v:?}");
+        v
+    };
+    let (on, off) = (of("sda/queue/stable_writes: 1\n"), of("sda/queue/stable_writes: 0\n"));
+    assert!(says(&on, "sda asks for stable pages: stable_writes is 1 (queue-sda.txt:1)"), "{on:?}");
+    assert_eq!(commands(&on)[1], "echo 0 > /sys/block/sda/queue/stable_writes");
+    assert!(
+        says(&off, "stable_writes of sda is 0 (queue-sda.txt:1), but what it was at the mount holds"),
+        "{off:?}"
+    );
+    assert_eq!(commands(&off)[1], "umount /MOUNTPOINT && mount /MOUNTPOINT");
+    let unknown = told(WRITE, Wait::StablePage, Reason::Device, 80).verdict("stable-page");
+    assert!(!says(&unknown, "stable_writes"), "{unknown:?}");
+    assert_eq!(commands(&unknown)[1], "echo 0 > /sys/block/sda/queue/stable_writes");
+}

@@ -1,0 +1,101 @@
+//! Waiting for a processor: whose wait it is, who had the processors, and how many there are.
+
+use super::*;
+use crate::told::Told;
+use ledger::Reason;
+use operation::{Kind, Wait};
+use stats::{Kept, Ran};
+use trace::{Call, Nanos};
+
+const READ: Kind = Kind::Call(Call::Read);
+const FSYNC: Kind = Kind::Call(Call::Fsync);
+
+/// Three of 300 reads waited for a processor 80 of 100 ms; each is by one of these tasks, and meanwhile these ran so many ms each.
+fn waited(by: [&str; 3], ran: &[(&str, u64)], cpus: &str) -> Verdict {
+    let mut told = Told::default();
+    told.quick(READ, 297);
+    for task in by {
+        let know = |kept: &mut Kept| {
+            kept.task = task.to_string();
+            let ran = ran.iter().map(|(who, ms)| Ran { task: who.to_string(), time: Nanos(ms * 1_000_000) });
+            kept.ran.insert(1, ran.collect());
+        };
+        told.slow_with(READ, 100, &[(Wait::DirectIo, Reason::WaitCpu, 80)], know);
+    }
+    let mut story = Story::default();
+    quick_reads(&mut story, 0, 10);
+    if !cpus.is_empty() {
+        story.document("system.json", cpus);
+    }
+    let v = told.over(story).verdict("cpu-wait");
+    assert!(found(&v) > 0.7, "{v:?}");
+    v
+}
+
+#[test]
+fn who_had_the_processors_is_named_the_longest_first() {
+    let v = waited(["fio"; 3], &[("cc", 5), ("ld", 20), ("sh", 1), ("make", 2)], "");
+    assert!(says(&v, "the processors ran ld (60 ms), cc (15 ms), make (6 ms)"), "{v:?}");
+    assert!(!says(&v, "sh (") && !says(&v, "the host has"), "{v:?}");
+    let alone = waited(["fio"; 3], &[], r#"{"before": {"cpus": {"online": "0-3"}}}"#);
+    assert!(!says(&alone, "the processors ran"), "{alone:?}");
+    assert!(says(&alone, "the host has 4 processors (system.json: before.cpus.online)"), "{alone:?}");
+}
+
+#[test]
+fn the_task_that_waited_most_often_is_let_before_others() {
+    let let_before = |by: [&str; 3]| {
+        let v = waited(by, &[], "");
+        commands(&v).into_iter().find(|c| c.contains("chrt -f -p 1")).map(str::to_string)
+    };
+    let my_db = Some("for t in $(pgrep -w -x 'my db'); do chrt -f -p 1 $t; done".to_string());
+    assert_eq!(let_before(["my db"; 3]), my_db);
+    assert_eq!(let_before(["my db", "zsh", "my db"]), my_db);
+    // `pgrep -x '?'` would find every task whose name is one letter.
+    assert_eq!(let_before(["?", "?", "my db"]), my_db);
+    assert_eq!(let_before(["?", "", "(1234)"]), None);
+}
+
+/// Three of 300 reads take so long; so many of these three waited for a processor for 1 ms.
+fn waited_a_millisecond(of_three: u64, ms: u64) -> Told {
+    let mut told = Told::default();
+    told.quick(READ, 297);
+    for i in 0..3 {
+        told.slow(
+            READ,
+            ms,
+            &[
+                (Wait::DirectIo, Reason::WaitCpu, u64::from(i < of_three)),
+                (Wait::Input, Reason::Sleep, ms - 1),
+            ],
+        );
+    }
+    told
+}
+
+#[test]
+fn of_what_is_fast_even_for_flash_it_must_be_most() {
+    found(&waited_a_millisecond(3, 2).verdict("cpu-wait"));
+    rejected(&waited_a_millisecond(2, 2).verdict("cpu-wait"));
+    // As large a part of what is slow for flash.
+    found(&waited_a_millisecond(3, 3).verdict("cpu-wait"));
+}
+
+#[test]
+fn less_than_a_hundredth_of_all_is_not_why() {
+    let beside = |fsync_ms: u64| {
+        let mut told = waited_a_millisecond(3, 3);
+        told.quick(FSYNC, 297);
+        (0..3).for_each(|_| {
+            told.slow(FSYNC, fsync_ms, &[(Wait::Input, Reason::Sleep, fsync_ms)]);
+        });
+        told.verdict("cpu-wait")
+    };
+    assert!((found(&beside(90)) - 0.0107).abs() < 0.0005);
+    let trifle = beside(120);
+    assert!(
+        rejected(&trifle).ends_with("waiting for a processor, not for storage: 0.8 % of all that was slow"),
+        "{trifle:?}"
+    );
+    assert!(trifle.claims.is_empty() && trifle.remedies.is_empty());
+}
