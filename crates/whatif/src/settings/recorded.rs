@@ -1,6 +1,7 @@
 //! How a queue was set when it was recorded: as its files told, and as its requests show.
 
-use super::{kind, whole, Kind, Refusal, Settings, KYBER, MQ_DEADLINE};
+use super::limits::{limits_words, word_of};
+use super::{kind, whole, Kind, Refusal, Settings, DEFAULT_REQUESTS, KYBER, MQ_DEADLINE};
 use crate::sched::kyber::Targets;
 use crate::sched::Tunables;
 use crate::wbt::HELD;
@@ -10,7 +11,7 @@ const LARGEST_KB: u32 = 1280;
 
 impl Settings {
     /// The recorded settings. `told` gives the text of a file below `queue/`, or of `device/queue_depth` and
-    /// `mq/0/nr_tags`; `most` is the largest number of requests that were in the device, and `held` whether requests
+    /// `mq/0/nr_tags`, and of `kernel` its release; `most` is the largest number of requests that were in the device, and `held` whether requests
     /// waited in the scheduler while so many were: then that is what the device takes, whatever is told; `throttled`
     /// whether writes that nobody waits for were held back before they got one of the tags.
     pub fn recorded(
@@ -43,6 +44,9 @@ impl Settings {
             nr_requests: nr_requests.max(1),
             queue_depth: queue_depth.max(1),
             chooses_ahead: number("device/queue_depth").is_none(),
+            word: told("kernel")
+                .filter(|release| limits_words(release))
+                .map(|_| word_of(nr_requests.max(2 * queue_depth.min(DEFAULT_REQUESTS)))),
             kyber: Targets::default(),
             largest: number("queue/max_sectors_kb").unwrap_or(LARGEST_KB).max(1).saturating_mul(1024),
             wbt: None,
