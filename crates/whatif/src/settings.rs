@@ -78,8 +78,8 @@ pub struct Settings {
     /// Whether one request is taken out of the scheduler before the device has room for it (block/blk-mq-sched.c): where
     /// the limit is the device's tags. SCSI's `queue_depth` is asked before a request is chosen (`scsi_mq_get_budget`).
     pub chooses_ahead: bool,
-    /// Bits in a word of the bitmap of tags, if `async_depth` is a limit on each word, and three quarters of `nr_requests` unless
-    /// set: in Linux 5.14 to 6.9 ("block/mq-deadline: Fix the tag reservation code" made it one on all tags together).
+    /// Bits in a word of the bitmap of tags, if `async_depth` is a limit on each word: until "block/mq-deadline: Fix the tag
+    /// reservation code" (Linux 6.10, and Debian's 6.1.192), where it is three quarters of `nr_requests` unless set.
     pub word: Option<u32>,
     /// kyber's settings; the defaults with another scheduler.
     pub kyber: Targets,

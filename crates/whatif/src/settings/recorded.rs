@@ -1,6 +1,6 @@
 //! How a queue was set when it was recorded: as its files told, and as its requests show.
 
-use super::limits::{limits_words, word_of};
+use super::limits::word_of;
 use super::{kind, whole, Kind, Refusal, Settings, DEFAULT_REQUESTS, KYBER, MQ_DEADLINE};
 use crate::sched::kyber::Targets;
 use crate::sched::Tunables;
@@ -11,7 +11,7 @@ const LARGEST_KB: u32 = 1280;
 
 impl Settings {
     /// The recorded settings. `told` gives the text of a file below `queue/`, or of `device/queue_depth` and
-    /// `mq/0/nr_tags`, and of `kernel` its release; `most` is the largest number of requests that were in the device, and `held` whether requests
+    /// `mq/0/nr_tags`; `most` is the largest number of requests that were in the device, and `held` whether requests
     /// waited in the scheduler while so many were: then that is what the device takes, whatever is told; `throttled`
     /// whether writes that nobody waits for were held back before they got one of the tags.
     pub fn recorded(
@@ -44,9 +44,7 @@ impl Settings {
             nr_requests: nr_requests.max(1),
             queue_depth: queue_depth.max(1),
             chooses_ahead: number("device/queue_depth").is_none(),
-            word: told("kernel")
-                .filter(|release| limits_words(release))
-                .map(|_| word_of(nr_requests.max(2 * queue_depth.min(DEFAULT_REQUESTS)))),
+            word: None,
             kyber: Targets::default(),
             largest: number("queue/max_sectors_kb").unwrap_or(LARGEST_KB).max(1).saturating_mul(1024),
             wbt: None,
@@ -64,6 +62,9 @@ impl Settings {
                     None => return Err(format!("queue/iosched/{key} of the recording is not known")),
                 }
             }
+        }
+        if scheduler == Kind::MqDeadline && s.deadline.async_depth == Some((3 * s.nr_requests / 4).max(1)) {
+            s.word = Some(word_of(s.nr_requests.max(2 * s.queue_depth.min(DEFAULT_REQUESTS))));
         }
         if scheduler == Kind::Kyber {
             for key in KYBER {

@@ -86,8 +86,7 @@ impl Arrivals {
     pub fn settings(&self, asked: &Asked, was: &[(String, String)]) -> Result<Settings, Refusal> {
         let device = self.system.device(&asked.name);
         let (most, held) = (most_in_device(&asked.recorded), held_back(&asked.recorded));
-        let kernel = || self.system.kernel.as_ref().map(|k| k.value.clone());
-        let told = |path: &str| if path == "kernel" { kernel() } else { told(device, was, path) };
+        let told = |path: &str| told(device, was, path);
         let tags = told("queue/nr_requests").and_then(|n| n.trim().parse().ok()).unwrap_or(u32::MAX);
         Settings::recorded(told, most, held, throttled(&asked.recorded, tags))
     }
