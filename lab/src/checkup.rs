@@ -38,7 +38,9 @@ pub fn checkup(machine: &Machine, tools: &Tools) -> Outcome {
             ("SIZE", SIZE.into()),
             ("BITMAP", bitmap.into()),
         ];
-        let dir = machine.boot(folder()?, &machine.prepared(variables, BODY)?, &[], PROCESSORS, SECONDS)?;
+        let dir = folder()?;
+        std::fs::write(dir.path().join("script"), machine.prepared(variables, BODY)?)?;
+        machine.boot(dir.path(), &[], PROCESSORS, SECONDS)?;
         println!("mdadm --create {bitmap}\n{}", std::fs::read_to_string(dir.path().join("stdout"))?);
         let said: Value = serde_json::from_slice(&std::fs::read(dir.path().join("checkup.json"))?)?;
         if !names(&said, cause) {

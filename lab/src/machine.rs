@@ -15,7 +15,6 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use tempfile::TempDir;
 
 /// A scenario takes less than a minute, and two if its remedy is tried.
 const SECONDS: u32 = 300;
@@ -80,20 +79,14 @@ impl Machine {
             let device = format!("virtio-blk-pci,drive=d{number},num-queues=1{device}");
             disks.extend(["-drive".into(), drive, "-device".into(), device]);
         }
-        let dir = self.boot(dir, &self.script(tools, cause, s)?, &disks, PROCESSORS, SECONDS)?;
+        std::fs::write(dir.path().join("script"), self.script(tools, cause, s)?)?;
+        self.boot(dir.path(), &disks, PROCESSORS, SECONDS)?;
         Ok(Made { dir, late: Duration::ZERO })
     }
 
-    /// Boots the machine, which runs `script` with bash and turns itself off. What it leaves in /mnt/share is in the folder.
-    pub(crate) fn boot(
-        &self,
-        dir: TempDir,
-        script: &str,
-        disks: &[String],
-        processors: u32,
-        seconds: u32,
-    ) -> Outcome<TempDir> {
-        std::fs::write(dir.path().join("script"), script)?;
+    /// Boots the machine with these words of QEMU's besides. It runs `script` of the folder with bash, has the folder as
+    /// /mnt/share, and turns itself off.
+    pub fn boot(&self, folder: &Path, disks: &[String], processors: u32, seconds: u32) -> Outcome {
         let mut qemu = Command::new("timeout");
         qemu.args([
             &seconds.to_string(),
@@ -115,12 +108,12 @@ impl Machine {
         ])
         .args(["-serial", "stdio", "-device", "virtio-rng-pci"])
         .args(["-virtfs", &share(Path::new("/"), "host", ",readonly=on")])
-        .args(["-virtfs", &share(dir.path(), "share", "")])
+        .args(["-virtfs", &share(folder, "share", "")])
         .args(disks);
         let out = qemu.stdin(Stdio::null()).output()?;
-        let left = |name: &str| std::fs::read_to_string(dir.path().join(name)).unwrap_or_default();
+        let left = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap_or_default();
         match left("status").trim() {
-            "0" => Ok(dir),
+            "0" => Ok(()),
             "" => Err(format!(
                 "the machine did not finish: {} {}",
                 String::from_utf8_lossy(&out.stderr).trim(),

@@ -51,6 +51,19 @@ enum Task {
         #[arg(long, value_name = "FOLDER")]
         machine: PathBuf,
     },
+    /// Run FOLDER/script in a virtual machine, which sees FOLDER as /mnt/share
+    Boot {
+        /// The machine (lab/machine/make FOLDER)
+        #[arg(long, value_name = "FOLDER")]
+        machine: PathBuf,
+        /// It is turned off after so many
+        #[arg(long, default_value_t = 300)]
+        seconds: u32,
+        folder: PathBuf,
+        /// More words for QEMU: its disks
+        #[arg(last = true)]
+        disks: Vec<String>,
+    },
     /// List the scenarios
     List,
     #[command(hide = true)]
@@ -70,6 +83,10 @@ fn main() -> ExitCode {
         }
         Task::Judge { out, wrong } => judge(&out, wrong),
         Task::Checkup { machine } => checkup(machine),
+        // One processor: with two that are emulated, switching recording on and off again and again has hung (see checkup.rs).
+        Task::Boot { machine, seconds, folder, disks } => {
+            lab::machine::Machine(machine).boot(&folder, &disks, 1, seconds)
+        }
         Task::List => list(),
         Task::Pick { explained, cause, words } => pick(&explained, &cause, &words),
     };

@@ -3,12 +3,13 @@
 //! Limits are those of block/mq-deadline.c (`STORE_INT`, `STORE_JIFFIES`) and block/blk-sysfs.c (`queue_requests_store`) of
 //! Linux 6.18. What sysfs would refuse is refused here, in words.
 
+mod limits;
 mod recorded;
 
 use crate::sched::kyber::Targets;
 use crate::sched::Tunables;
-use crate::tags::wake_batch;
 use crate::wbt::Throttle;
+use limits::word_of;
 use serde::Serialize;
 
 /// A scheduler that is modelled.
@@ -57,8 +58,6 @@ pub const MQ_DEADLINE: [&str; 7] = [
 pub const KYBER: [&str; 2] = ["read_lat_nsec", "write_lat_nsec"];
 /// Settings of every queue that are modelled.
 pub const QUEUE: [&str; 5] = ["scheduler", "nr_requests", "queue_depth", "max_sectors_kb", "wbt_lat_usec"];
-/// `KYBER_ASYNC_PERCENT` in block/kyber-iosched.c.
-const ASYNC_PERCENT: u32 = 75;
 /// `queue_max_sectors_store`: a page at least.
 const SMALLEST_KB: u64 = 4;
 
@@ -79,6 +78,9 @@ pub struct Settings {
     /// Whether one request is taken out of the scheduler before the device has room for it (block/blk-mq-sched.c): where
     /// the limit is the device's tags. SCSI's `queue_depth` is asked before a request is chosen (`scsi_mq_get_budget`).
     pub chooses_ahead: bool,
+    /// Bits in a word of the bitmap of tags, if `async_depth` is a limit on each word: until "block/mq-deadline: Fix the tag
+    /// reservation code" (Linux 6.10, and Debian's 6.1.192), where it is three quarters of `nr_requests` unless set.
+    pub word: Option<u32>,
     /// kyber's settings; the defaults with another scheduler.
     pub kyber: Targets,
     /// The largest request, in bytes (`max_sectors_kb`).
@@ -94,32 +96,6 @@ pub struct Settings {
 pub type Refusal = String;
 
 impl Settings {
-    /// How many tasks that wait for a tag are woken at a time.
-    pub fn wake_batch(&self) -> u32 {
-        match self.scheduler {
-            Kind::None => wake_batch(self.nr_requests),
-            // `dd_depth_updated`: somebody may be limited to one.
-            Kind::MqDeadline => wake_batch(1),
-            Kind::Kyber => wake_batch(self.nr_requests * ASYNC_PERCENT / 100),
-        }
-    }
-
-    /// How deep the queue is for writeback throttling: SCSI's, else the number of requests when the device was made, for
-    /// `wbt_init` asks once. Of a loop device with 256 it was 128 (read from debugfs: 48 normal places at most).
-    pub fn wbt_depth(&self) -> u32 {
-        let of_scsi = (!self.chooses_ahead).then_some(self.queue_depth);
-        of_scsi.unwrap_or(self.nr_requests.min(DEFAULT_REQUESTS))
-    }
-
-    /// How many tags may be in use for one to be taken: `dd_limit_depth`, `kyber_limit_depth`.
-    pub fn tags_for(&self, write: bool, sync: bool) -> u32 {
-        match self.scheduler {
-            Kind::MqDeadline if write || !sync => self.deadline.async_depth.unwrap_or(u32::MAX).max(1),
-            Kind::Kyber if !sync => (self.nr_requests * ASYNC_PERCENT / 100).max(1),
-            _ => u32::MAX,
-        }
-    }
-
     /// These settings; where the kernel steers by times in the device (kyber, writeback throttling), also with targets that are
     /// off by as much as such times are in a model: near a target a little decides.
     pub fn aims(&self) -> Vec<Settings> {
@@ -152,6 +128,7 @@ impl Settings {
                     Kind::None => s.queue_depth,
                     _ => 2 * s.queue_depth.min(DEFAULT_REQUESTS),
                 };
+                s.word = s.word.map(|_| word_of(s.nr_requests));
             }
         }
         // The number of tags first: async_depth is limited by it.
@@ -180,6 +157,8 @@ impl Settings {
                     ));
                 }
                 self.nr_requests = n as u32;
+                // Fewer are given out of the same bitmap, for more there is a new one (`blk_mq_tag_update_depth`).
+                self.word = self.word.map(|word| word.max(word_of(self.nr_requests)));
                 // `dd_depth_updated`.
                 self.deadline.async_depth = None;
             }

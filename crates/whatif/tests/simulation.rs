@@ -61,6 +61,7 @@ fn settings(scheduler: Scheduler, nr_requests: u32, queue_depth: u32) -> Setting
         nr_requests,
         queue_depth,
         chooses_ahead: false,
+        word: None,
         largest: 1280 << 10,
         wbt: None,
         cache: None,

@@ -5,7 +5,7 @@
 //! middle factor is the prediction ([`cell`]). The interval spans all of these devices, several seeds, and, where the
 //! kernel steers by times ([`Settings::aims`]), targets that are off as much as the device's times may be; each also with
 //! what the model of the recording is off by, to either side. It is widened by how far two recordings of one load differ
-//! (block bootstrap).
+//! (block bootstrap), and by what a model that tells the recording well may be off by elsewhere.
 //!
 //! It is refused where no device passes (there, and in the device where that would be most of the time), where they
 //! disagree by more than 1.5 times or the interval is wider than 4 times, where the asked settings need depths or sizes

@@ -1,6 +1,7 @@
 //! How a queue was set when it was recorded: as its files told, and as its requests show.
 
-use super::{kind, whole, Kind, Refusal, Settings, KYBER, MQ_DEADLINE};
+use super::limits::word_of;
+use super::{kind, whole, Kind, Refusal, Settings, DEFAULT_REQUESTS, KYBER, MQ_DEADLINE};
 use crate::sched::kyber::Targets;
 use crate::sched::Tunables;
 use crate::wbt::HELD;
@@ -43,6 +44,7 @@ impl Settings {
             nr_requests: nr_requests.max(1),
             queue_depth: queue_depth.max(1),
             chooses_ahead: number("device/queue_depth").is_none(),
+            word: None,
             kyber: Targets::default(),
             largest: number("queue/max_sectors_kb").unwrap_or(LARGEST_KB).max(1).saturating_mul(1024),
             wbt: None,
@@ -60,6 +62,9 @@ impl Settings {
                     None => return Err(format!("queue/iosched/{key} of the recording is not known")),
                 }
             }
+        }
+        if scheduler == Kind::MqDeadline && s.deadline.async_depth == Some((3 * s.nr_requests / 4).max(1)) {
+            s.word = Some(word_of(s.nr_requests.max(2 * s.queue_depth.min(DEFAULT_REQUESTS))));
         }
         if scheduler == Kind::Kyber {
             for key in KYBER {

@@ -1,0 +1,94 @@
+//! What settings mean for tags: who may use how many, who is woken when one is free, how deep a queue is taken to be.
+
+use super::{Kind, Settings, DEFAULT_REQUESTS};
+use crate::tags::wake_batch;
+
+/// `KYBER_ASYNC_PERCENT` in block/kyber-iosched.c.
+const ASYNC_PERCENT: u32 = 75;
+/// `BITS_PER_LONG`.
+const LONG: u32 = 64;
+
+impl Settings {
+    /// How many tasks that wait for a tag are woken at a time.
+    pub fn wake_batch(&self) -> u32 {
+        match (self.scheduler, self.word) {
+            (Kind::None, _) => wake_batch(self.nr_requests),
+            (Kind::MqDeadline, Some(word)) => wake_batch(self.words_limit(word).min(self.nr_requests)),
+            // `dd_depth_updated`: somebody may be limited to one.
+            (Kind::MqDeadline, None) => wake_batch(1),
+            (Kind::Kyber, _) => wake_batch(self.nr_requests * ASYNC_PERCENT / 100),
+        }
+    }
+
+    /// How deep the queue is for writeback throttling: SCSI's, else the number of requests when the device was made, for
+    /// `wbt_init` asks once. Of a loop device with 256 it was 128 (read from debugfs: 48 normal places at most).
+    pub fn wbt_depth(&self) -> u32 {
+        let of_scsi = (!self.chooses_ahead).then_some(self.queue_depth);
+        of_scsi.unwrap_or(self.nr_requests.min(DEFAULT_REQUESTS))
+    }
+
+    /// How many tags may be in use for one to be taken: `dd_limit_depth`, `kyber_limit_depth`.
+    pub fn tags_for(&self, write: bool, sync: bool) -> u32 {
+        match (self.scheduler, self.word) {
+            (Kind::MqDeadline, _) if !write && sync => u32::MAX,
+            (Kind::MqDeadline, Some(word)) => self.words_limit(word),
+            (Kind::MqDeadline, None) => self.deadline.async_depth.unwrap_or(u32::MAX).max(1),
+            (Kind::Kyber, _) if !sync => (self.nr_requests * ASYNC_PERCENT / 100).max(1),
+            _ => u32::MAX,
+        }
+    }
+
+    /// `async_depth` of each word: of 256 tags, which are four words of 64, 4 leaves 16 and 192 leaves all.
+    fn words_limit(&self, word: u32) -> u32 {
+        let each = self.deadline.async_depth.unwrap_or(3 * self.nr_requests / 4).max(1);
+        match each < word.min(self.nr_requests) {
+            true => each.saturating_mul(self.nr_requests.div_ceil(word)),
+            false => u32::MAX,
+        }
+    }
+}
+
+/// Bits in a word of a bitmap of so many tags: four words at least, where there are four tags (`sbitmap_calculate_shift` in
+/// include/linux/sbitmap.h of Linux 6.1).
+pub(super) fn word_of(tags: u32) -> u32 {
+    1 << (tags / 4).clamp(1, LONG).ilog2()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_of_words_leaves_more() {
+        let told = |depth: &'static str| {
+            move |path: &str| match path {
+                "queue/scheduler" => Some("[mq-deadline]".to_string()),
+                "queue/nr_requests" => Some("256".into()),
+                "queue/iosched/async_depth" => Some(depth.into()),
+                _ => Some("1".into()),
+            }
+        };
+        let limit = |depth| Settings::recorded(told(depth), 1, false, false).unwrap().tags_for(true, true);
+        assert_eq!(["192", "191", "256"].map(limit), [u32::MAX, 191, 256]);
+        let recorded = Settings::recorded(told("192"), 1, false, false).unwrap();
+        let deadline = |tags: &str, depth: Option<&str>| {
+            let mut changes = vec![("nr_requests", tags)];
+            changes.extend(depth.map(|d| ("async_depth", d)));
+            let changes: Vec<_> = changes.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+            let s = recorded.with(&changes).unwrap();
+            (s.tags_for(true, true), s.tags_for(false, true), s.wake_batch())
+        };
+        assert_eq!(deadline("256", None), (u32::MAX, u32::MAX, 8));
+        assert_eq!(deadline("256", Some("4")), (16, u32::MAX, 2));
+        assert_eq!(deadline("256", Some("48")), (192, u32::MAX, 8));
+        // 16 of the bitmap that was made for 256, whose words have 64.
+        assert_eq!(deadline("16", None), (12, u32::MAX, 1));
+        assert_eq!(deadline("16", Some("16")), (u32::MAX, u32::MAX, 2));
+        assert_eq!(deadline("1024", Some("3")), (48, u32::MAX, 6));
+    }
+
+    #[test]
+    fn words_of_bitmaps() {
+        assert_eq!([4, 16, 32, 40, 255, 256, 2048].map(word_of), [1, 4, 8, 8, 32, 64, 64]);
+    }
+}
