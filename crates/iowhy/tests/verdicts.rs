@@ -158,7 +158,7 @@ const TOLD: &[Told] = &[
             ("stable-page", 0.65, "74 % of their 530 ms"),
             ("stable-page", 0.65, "what it was at the mount holds"),
         ],
-        rejected: &[("cpu-wait", "0.6 % of their time"), ("journal-ordered", NOBODY)],
+        rejected: &[("cpu-wait", "0.4 % of their time"), ("journal-ordered", NOBODY)],
     },
     Told {
         recording: "f_fsync_xfs_j4",
