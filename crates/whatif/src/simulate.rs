@@ -244,7 +244,7 @@ impl<'a> Simulation<'a> {
                 self.waiting.remember(&item, slot);
             }
         }
-        let stream = flight_stream(&self.flights, slot);
+        let stream = self.flights[slot as usize].done.from.0;
         self.go_on(stream);
         self.dispatch();
     }
@@ -396,8 +396,4 @@ impl<'a> Simulation<'a> {
             self.go_on(stream);
         }
     }
-}
-
-fn flight_stream(flights: &[Flight], slot: u32) -> u32 {
-    flights[slot as usize].done.from.0
 }
