@@ -27,6 +27,7 @@ mod request_size;
 mod scheduler_idling;
 mod scheduler_starvation;
 mod scheduler_throttle;
+mod slow;
 mod stacked;
 mod tag_exhaustion;
 mod writeback_flood;

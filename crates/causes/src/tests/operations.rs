@@ -72,6 +72,9 @@ fn time_between_operations_is_rejected_where_it_is_short_or_rare() {
     // Longer than any operation, and one in three hundred.
     let once = between(&[[1; 299].as_slice(), &[80]].concat()).verdict("outside-io");
     assert!(rejected(&once).contains("up to 80 ms"), "{once:?}");
+    // Of three pauses one in a hundred is too little: less than a tenth of what the slowest took; of four it is not.
+    rejected(&between(&[80; 3]).verdict("outside-io"));
+    assert_eq!(found(&between(&[80; 4]).verdict("outside-io")), 0.0);
     // Many short ones are long in all, but no call looks slower for any of them.
     rejected(&between(&[5; 100]).verdict("outside-io"));
 }

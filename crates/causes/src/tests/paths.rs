@@ -259,3 +259,49 @@ fn where_nobody_knows_what_slept_where_the_bitmap_cannot_be_told() {
     let v = in_md_itself("", "md0/md/consistency_policy: resync\n");
     assert!(rejected(&v).starts_with("md0 has no bitmap"), "{v:?}");
 }
+
+/// A wait that other causes have explained is named as long as a hundredth of it is left.
+#[test]
+fn a_hundredth_that_is_left_is_worth_naming() {
+    let of = |left: u64| {
+        let mut told = Told::default();
+        told.quick(READ, 297);
+        for _ in 0..3 {
+            told.slow(
+                READ,
+                1000,
+                &[(Wait::StablePage, Reason::WaitCpu, 800), (Wait::DirectIo, Reason::WaitCpu, left)],
+            );
+        }
+        told.verdict("cpu-wait")
+    };
+    let v = of(11);
+    assert!(is_found(&v) && says(&v, "; the causes above explain all but 33 ms of that"), "{v:?}");
+    assert!(says(&v, "1 s, of which 811 ms waiting for a processor"), "{v:?}");
+    assert!(rejected(&of(9))
+        .contains("other causes explain what the slowest reads spent waiting for a processor"));
+    let alone = told(READ, Wait::DirectIo, Reason::WaitCpu, 80).verdict("cpu-wait");
+    assert!(found(&alone) > 0.7 && !says(&alone, "the causes above"), "{alone:?}");
+}
+
+/// The more is said of a wait the more there was of it, and of less than a hundredth nothing.
+#[test]
+fn what_was_waited_for_most_is_what_speaks_against() {
+    let of = |reads: u64, writes: u64| {
+        let mut told = Told::default();
+        for (kind, ms) in [(READ, reads), (WRITE, writes)] {
+            told.quick(kind, 297);
+            for _ in 0..3 {
+                told.slow(
+                    kind,
+                    1000,
+                    &[(Wait::InodeLock, Reason::Lock, ms), (Wait::Input, Reason::Sleep, 990 - ms)],
+                );
+            }
+        }
+        told.verdict("inode-lock")
+    };
+    assert!(rejected(&of(80, 50)).contains("the slowest reads spent 8.0 %"));
+    assert!(rejected(&of(50, 80)).contains("the slowest writes spent 8.0 %"));
+    assert_eq!((of(9, 0).minor, of(11, 0).minor), (true, false));
+}
