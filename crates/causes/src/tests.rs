@@ -68,9 +68,11 @@ fn is_found(v: &Verdict) -> bool {
     }
 }
 
-/// The commands of a verdict, in order.
+/// The commands of a verdict, in order; none is proposed twice.
 fn commands(v: &Verdict) -> Vec<&str> {
-    v.remedies.iter().map(|r| r.command.as_str()).collect()
+    let all: Vec<&str> = v.remedies.iter().map(|r| r.command.as_str()).collect();
+    assert!((1..all.len()).all(|at| !all[..at].contains(&all[at])), "{v:?}");
+    all
 }
 
 /// Whether something among the evidence says so.

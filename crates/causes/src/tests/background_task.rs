@@ -109,6 +109,11 @@ fn what_the_kernels_threads_move_is_not_their_own() {
         "loop0",
         "btrfs-transacti",
         "dmcrypt_write/253:0",
+        "xfsaild/sda1",
+        "kswapd0",
+        "swapper/0",
+        "ksoftirqd/1",
+        "?",
     ] {
         assert!(works_for_others(helper), "{helper}");
     }

@@ -34,7 +34,9 @@ fn flushes_within_operations_are_found_with_their_share() {
     let all = [(Reason::Preflush, 40), (Reason::Postflush, 30), (Reason::FlushQueue, 10)];
     let share = found(&fsyncs(&all).verdict("flush-cost"));
     assert!((share - 0.8).abs() < 0.02, "{share}");
-    assert!(found(&fsyncs(&[(Reason::Preflush, 11)]).verdict("flush-cost")) > 0.1);
+    for reason in [Reason::Preflush, Reason::Postflush, Reason::FlushQueue] {
+        assert!(found(&fsyncs(&[(reason, 11)]).verdict("flush-cost")) > 0.1, "{reason:?}");
+    }
 }
 
 #[test]

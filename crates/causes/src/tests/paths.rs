@@ -260,6 +260,25 @@ fn where_nobody_knows_what_slept_where_the_bitmap_cannot_be_told() {
     assert!(rejected(&v).starts_with("md0 has no bitmap"), "{v:?}");
 }
 
+/// Two kinds of operations that wait for the same thing are told so, and what to do about it once.
+#[test]
+fn two_kinds_that_wait_so_are_one_finding() {
+    let of_some_kinds = ["access-time", "page-fault-read", "journal-space"];
+    for (cause, kind, wait, reason) in ABOUT.iter().filter(|(cause, ..)| !of_some_kinds.contains(cause)) {
+        let other = if *kind == WRITE { FSYNC } else { WRITE };
+        let mut told = told(*kind, *wait, *reason, 80);
+        told.quick(other, 297);
+        for _ in 0..3 {
+            told.slow(other, 200, &[(*wait, *reason, 160), (Wait::Input, Reason::Sleep, 39)]);
+        }
+        let (one, both) = (self::told(*kind, *wait, *reason, 80).verdict(cause), told.verdict(cause));
+        assert!((found(&both) - 0.8).abs() < 0.02 && both.evidence.len() > one.evidence.len(), "{both:?}");
+        if *cause != "crypt-queue" {
+            assert_eq!(commands(&both), commands(&one), "{cause}");
+        }
+    }
+}
+
 /// A wait that other causes have explained is named as long as a hundredth of it is left.
 #[test]
 fn a_hundredth_that_is_left_is_worth_naming() {
