@@ -47,9 +47,9 @@ fn found(v: &Verdict) -> f64 {
     v.share
 }
 
-/// What speaks against a rejected cause. Nothing is proved then, and there is nothing to do.
+/// What speaks against a rejected cause, and nothing else. Nothing is proved then, and there is nothing to do.
 fn rejected(v: &Verdict) -> &str {
-    assert_eq!((v.verdict, v.share), (Answer::Rejected, 0.0), "{v:?}");
+    assert_eq!((v.verdict, v.share, v.refutes.len()), (Answer::Rejected, 0.0, 1), "{v:?}");
     assert!(v.evidence.is_empty() && v.remedies.is_empty() && v.confidence.is_none(), "{v:?}");
     &v.refutes[0]
 }

@@ -94,7 +94,10 @@ fn busy_half_of_the_time_it_meets_one_on_average() {
 fn twenty_five_alone_say_how_fast_it_is_with_few() {
     let of = |alone: u64| {
         let mut story = Story::default();
-        quick_reads(&mut story, 0, alone);
+        for i in 0..alone {
+            // Of two sizes, and no size of those in company: their bytes say nothing.
+            story.large_read(2 * i * MS, (2 * i + 1) * MS, 8 << (i % 2));
+        }
         for i in 0..500 {
             story.read((200 + i * 2) * MS, (200 + i * 2) * MS, (200 + (i + 8) * 2) * MS);
         }
@@ -104,6 +107,18 @@ fn twenty_five_alone_say_how_fast_it_is_with_few() {
     };
     // The first of the eight is alone, too.
     assert_eq!((of(24), of(23)), (Some(Confidence::High), Some(Confidence::Medium)));
+}
+
+/// The usual crowd is what it is compared with, and not the largest that there was.
+#[test]
+fn few_are_compared_with_what_is_usual() {
+    let mut story = Story::default();
+    quick_reads(&mut story, 0, 100);
+    for i in 0..104 {
+        crowd(&mut story, 1000 + 40 * i, if i < 100 { 8 } else { 16 });
+    }
+    let v = story.verdict("device-saturated");
+    assert!(found(&v) > 0.0 && says(&v, "with 4 to 7 others in the device reads took"), "{v:?}");
 }
 
 /// With so many us for each of eight at once, and 1 ms alone.
