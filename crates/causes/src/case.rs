@@ -105,9 +105,14 @@ impl<'a> Case<'a> {
         self.unclaimed[group][reason.index()]
     }
 
-    /// What is unclaimed of each group's time, by reason; to learn what a cause claims.
+    /// What is unclaimed of each group's time, by reason; to learn what a cause claims, or to give it back.
     pub(crate) fn unclaimed_now(&self) -> Vec<[Nanos; Reason::COUNT]> {
         self.unclaimed.clone()
+    }
+
+    /// Nothing was claimed since then after all: it would be too little to be told.
+    pub(crate) fn give_back(&mut self, before: Vec<[Nanos; Reason::COUNT]>) {
+        self.unclaimed = before;
     }
 
     /// What was claimed since then.

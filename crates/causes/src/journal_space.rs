@@ -49,8 +49,10 @@ impl Cause for JournalSpace {
             // The kept ones are the slowest of the slowest: an estimate, and never more than all waits for a place.
             let whole = paths.group.tail.sum.time.total;
             let wanted = paths.time(handle).min(Nanos((whole.0 as f64 * of_kept) as u64));
+            let before = case.unclaimed_now();
             let claimed = paths.claim_up_to(case, wanted, handle);
             if paths.share(claimed) < MIN_SHARE {
+                case.give_back(before);
                 continue;
             }
             let proof = verdict.take().unwrap_or_else(|| Verdict::begin(self.name()));

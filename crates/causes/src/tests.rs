@@ -35,6 +35,7 @@ mod writeback_flood;
 use crate::story::Story;
 use crate::verdict::{Answer, Confidence, Verdict};
 use crate::{all, Cause};
+use trace::Nanos;
 
 const MS: u64 = 1000;
 const KIB: u64 = 1;
@@ -43,20 +44,22 @@ const MIB: u64 = 1024 * KIB;
 /// The share of a finding, and panics with the reason if it was none.
 fn found(v: &Verdict) -> f64 {
     assert_eq!(v.verdict, Answer::Found, "{v:?}");
+    assert_eq!(v.claims.iter().map(|c| c.time).sum::<Nanos>(), v.explains, "{v:?}");
     assert!(!v.evidence.is_empty() && !v.refutes.is_empty() && v.confidence.is_some(), "{v:?}");
     v.share
 }
 
-/// What speaks against a rejected cause, and nothing else. Nothing is proved then, and there is nothing to do.
+/// What speaks against a rejected cause, and nothing else. Nothing is proved and nothing claimed then, and there is
+/// nothing to do.
 fn rejected(v: &Verdict) -> &str {
     assert_eq!((v.verdict, v.share, v.refutes.len()), (Answer::Rejected, 0.0, 1), "{v:?}");
-    assert!(v.evidence.is_empty() && v.remedies.is_empty() && v.confidence.is_none(), "{v:?}");
+    assert!(v.evidence.is_empty() && v.remedies.is_empty() && v.claims.is_empty(), "{v:?}");
     &v.refutes[0]
 }
 
 fn cannot_tell(v: &Verdict) -> &str {
     assert_eq!((v.verdict, v.share), (Answer::CannotTell, 0.0), "{v:?}");
-    assert!(v.evidence.is_empty() && v.remedies.is_empty() && v.confidence.is_none(), "{v:?}");
+    assert!(v.evidence.is_empty() && v.remedies.is_empty() && v.claims.is_empty(), "{v:?}");
     &v.missing[0]
 }
 
