@@ -136,6 +136,10 @@ fn which_loop_device_goes_through_the_page_cache() {
     assert!(rejected(&blocks.verdict("loop-double-cache")).contains("no loop device"));
     blocks.also_loop();
     assert!(cannot_tell(&blocks.verdict("loop-double-cache")).contains("iowhy record"));
+    // That it has direct I/O now does not say which one had none.
+    let direct = of("sda/loop/dio: 1\nsda/loop/backing_file: /var/lib/disk.img\n", 80);
+    assert_eq!((found(&direct) > 0.7, says(&direct, "goes through")), (true, false));
+    assert_eq!(direct.confidence, Some(Confidence::Medium));
     let unknown = of("", 80);
     assert_eq!((found(&unknown) > 0.7, unknown.confidence), (true, Some(Confidence::Medium)));
     assert!(unknown.missing[0].contains("losetup -l"), "{unknown:?}");
@@ -236,9 +240,13 @@ fn waiting_for_a_processor_is_not_the_waits() {
 
 /// What raid-bitmap says of writes that were in md itself for 80 of 100 ms, and where their tasks slept.
 fn in_md_itself(stack: &str, settings: &str) -> Verdict {
+    so_long_in_md(80, stack, settings)
+}
+
+fn so_long_in_md(of_100: u64, stack: &str, settings: &str) -> Verdict {
     let mut story = Story::default();
     story.raid_write(0, MS, 0, MS).document("queue-md0.txt", settings);
-    let sleeps = [(Wait::DirectIo, Reason::Stacking, 80), (Wait::Input, Reason::Sleep, 19)];
+    let sleeps = [(Wait::DirectIo, Reason::Stacking, of_100), (Wait::Input, Reason::Sleep, 99 - of_100)];
     let mut told = Told::default();
     told.quick(WRITE, 297);
     for _ in 0..3 {
@@ -255,6 +263,8 @@ fn where_nobody_knows_what_slept_where_the_bitmap_cannot_be_told() {
     let bitmap = "md0/md/consistency_policy: bitmap\n";
     let v = in_md_itself("", bitmap);
     assert!(cannot_tell(&v).contains("where tasks sleep was not recorded"), "{v:?}");
+    assert!(cannot_tell(&so_long_in_md(11, "", bitmap)).contains("waited in md for 11 % of their time"));
+    rejected(&so_long_in_md(9, "", bitmap));
     rejected(&in_md_itself("submit_bio_wait", bitmap));
     let v = in_md_itself("", "md0/md/consistency_policy: resync\n");
     assert!(rejected(&v).starts_with("md0 has no bitmap"), "{v:?}");

@@ -26,6 +26,7 @@ fn without_notes_the_reads_alone_are_less_sure() {
     let v = array(1, 12, 7, "").verdict("raid-read-modify-write");
     found(&v);
     assert_eq!(v.confidence, Some(Confidence::Medium));
+    assert!(!says(&v, "the kernel noted") && v.missing[0].contains("the kernel's notes on md0"), "{v:?}");
 }
 
 #[test]
@@ -219,6 +220,12 @@ fn reads_for_which_no_write_is_known_leave_it_open() {
             .ends_with("for which writes md0 sent 50 reads more to its members is unknown, 1 s together"),
         "{v:?}"
     );
+    // That is nothing to the bitmap: it reads nothing.
+    let mut bitmap = array(9, 0, 91, "md bitmap_unplug");
+    for i in 0..50 {
+        bitmap.raid_read(100 * i * MS, (100 * i + 20) * MS);
+    }
+    rejected(&bitmap.verdict("raid-bitmap"));
     // As long as they took, or as long as the writes were in md, is not a tenth.
     for v in [of(9, 50), of(12, 0), of(12, 4)] {
         assert!(
