@@ -147,6 +147,11 @@ impl<'a> Case<'a> {
         self.system.device_at(dev).or_else(|| self.system.device(&(self.names)(dev)))
     }
 
+    /// What is mounted of a device.
+    pub(crate) fn mount(&self, dev: DevId) -> Option<&'a evidence::Mount> {
+        self.system.mounts_on(self.settings(dev)?).next()
+    }
+
     /// What a device is called.
     pub fn name(&self, dev: DevId) -> String {
         (self.names)(dev)

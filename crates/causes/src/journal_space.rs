@@ -77,10 +77,9 @@ impl Cause for JournalSpace {
         };
         let dev = case.focus.groups.first().map(|g| g.dev).unwrap_or_default();
         let name = case.name(dev);
-        let settings = case.settings(dev);
-        let mount = settings.and_then(|s| case.system.mounts_on(s).next());
-        let target = mount.map_or("/MOUNTPOINT".into(), |m| shell(&m.target));
-        let eighth = settings
+        let target = case.mount(dev).map_or("/MOUNTPOINT".into(), |m| shell(&m.target));
+        let eighth = case
+            .settings(dev)
             .and_then(|s| s.number("size"))
             .map_or(LARGER, |sectors| Bytes(sectors.value.saturating_mul(512) / 8));
         let mib = eighth.min(LARGER).0 >> 20;
