@@ -5,15 +5,17 @@ use super::*;
 /// Below 0.1 ms nothing is slow.
 #[test]
 fn a_tenth_of_a_millisecond_is_what_flash_takes() {
-    let of = |us: u64| {
+    let of = |us: u64, cause: &str| {
         let mut story = Story::default();
         for i in 0..200 {
             story.read(i * MS, i * MS, i * MS + us);
         }
-        rejected(&story.verdict("flush-cost")).to_string()
+        rejected(&story.verdict(cause)).to_string()
     };
-    assert_eq!(of(97), "nothing that was slow waited for a flush");
-    assert_eq!(of(103), "no write that somebody waits for was slow");
+    assert_eq!(of(97, "flush-cost"), "nothing that was slow waited for a flush");
+    assert_eq!(of(103, "flush-cost"), "no write that somebody waits for was slow");
+    assert_eq!(of(97, "writeback-flood"), "nothing that was slow waited in a device");
+    assert_eq!(of(103, "writeback-flood"), "no background writes in flight beside what was slow");
 }
 
 /// Of all that the slowest of each kind took, fiftieth.
