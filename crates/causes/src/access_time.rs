@@ -68,8 +68,7 @@ impl Cause for AccessTime {
             };
         }
         for number in found {
-            let settings = case.settings(case.focus.groups[number].dev);
-            let Some(mount) = settings.and_then(|s| case.system.mounts_on(s).next()) else { continue };
+            let Some(mount) = case.mount(case.focus.groups[number].dev) else { continue };
             v = v.because(format!("{} is mounted without noatime or relatime ({})", mount.target, mount.at));
             v = v.try_this(
                 "noatime: access times are not written any more; only programs that ask when a file was last read mind (some \
@@ -87,7 +86,7 @@ impl Cause for AccessTime {
 
 /// The option with which a device's file system hardly ever writes access times, if it has one.
 fn sparing(case: &Case, dev: DevId) -> Option<String> {
-    let mount = case.settings(dev).and_then(|s| case.system.mounts_on(s).next())?;
+    let mount = case.mount(dev)?;
     let option = SPARING.iter().find(|o| mount.options.iter().any(|m| m == *o))?;
     Some(format!("{} is mounted with {option} ({})", mount.target, mount.at))
 }

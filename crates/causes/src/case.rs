@@ -105,14 +105,14 @@ impl<'a> Case<'a> {
         self.unclaimed[group][reason.index()]
     }
 
-    /// What is unclaimed of each group's time, by reason; to learn what a cause claims.
+    /// What is unclaimed of each group's time, by reason; to learn what a cause claims, or to give it back.
     pub(crate) fn unclaimed_now(&self) -> Vec<[Nanos; Reason::COUNT]> {
         self.unclaimed.clone()
     }
 
-    /// Takes back what was claimed since then.
-    pub(crate) fn give_back(&mut self, before: &[[Nanos; Reason::COUNT]]) {
-        self.unclaimed = before.to_vec();
+    /// Nothing was claimed since then after all: it would be too little to be told.
+    pub(crate) fn give_back(&mut self, before: Vec<[Nanos; Reason::COUNT]>) {
+        self.unclaimed = before;
     }
 
     /// What was claimed since then.
@@ -145,6 +145,11 @@ impl<'a> Case<'a> {
     /// Settings of a device.
     pub fn settings(&self, dev: DevId) -> Option<&'a evidence::Device> {
         self.system.device_at(dev).or_else(|| self.system.device(&(self.names)(dev)))
+    }
+
+    /// What is mounted of a device.
+    pub(crate) fn mount(&self, dev: DevId) -> Option<&'a evidence::Mount> {
+        self.system.mounts_on(self.settings(dev)?).next()
     }
 
     /// What a device is called.

@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn a_busy_beginning_is_no_damage_and_half_of_each_life_is() {
         assert_eq!(with(|_, f| f.tally.began_before = 500), Damage::None);
-        let masked = with(|_, f| f.tally.began_before = 5000);
+        let masked = with(|_, f| f.tally.began_before = 501);
         assert!(matches!(masked, Damage::Some(_)) && says(&masked, "blktrace -a"), "{masked:?}");
     }
 

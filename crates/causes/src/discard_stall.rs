@@ -79,8 +79,8 @@ impl Cause for DiscardStall {
                 ))
                 .because(format!("{} of the slowest requests had a discard beside them", percent(of_slow)));
             if v.remedies.is_empty() {
-                let settings = case.settings(slow.on.id);
-                if let Some(now) = settings.and_then(|s| s.number("queue/discard_max_bytes")) {
+                if let Some(now) = case.settings(slow.on.id).and_then(|s| s.number("queue/discard_max_bytes"))
+                {
                     let less = (now.value / 8).clamp(1 << 20, 64 << 20);
                     v = v.try_this(
                         format!(
@@ -91,8 +91,7 @@ impl Cause for DiscardStall {
                         format!("echo {less} > /sys/block/{name}/queue/discard_max_bytes"),
                     );
                 }
-                let mount = settings.and_then(|s| case.system.mounts_on(s).next());
-                if let Some(m) = mount.filter(|m| m.options.iter().any(|o| o == "discard")) {
+                if let Some(m) = case.mount(slow.on.id).filter(|m| m.options.iter().any(|o| o == "discard")) {
                     v = v.try_this(
                         "no discards as files are removed; trim once a week instead (fstrim.timer)",
                         format!("mount -o remount,nodiscard {}", shell(&m.target)),

@@ -95,8 +95,7 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, flushing: Nanos) -> Verdict {
             ));
     }
     let who = case.main_task(slow.on, &[Class::SyncWrite]);
-    let settings = case.settings(slow.on.id);
-    let cache = settings.and_then(|s| s.write_cache());
+    let cache = case.settings(slow.on.id).and_then(|s| s.write_cache());
     let sender = who.map_or("whoever writes".into(), |(task, share)| {
         format!("{task}, which sent {} of the synchronous writes", percent(share))
     });
@@ -126,8 +125,7 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, flushing: Nanos) -> Verdict {
             ))
         }
     }
-    let mount = settings.and_then(|s| case.system.mounts_on(s).next());
-    match mount.map(|m| (m.fstype.as_str(), m.source.as_str())) {
+    match case.mount(slow.on.id).map(|m| (m.fstype.as_str(), m.source.as_str())) {
         Some(("xfs", _)) => v.try_this(
             "a new file system with its log on a device with power-loss protection (FAST): commits wait for that one only",
             "mkfs.xfs -l logdev=/dev/FAST,size=512m /dev/NEW",

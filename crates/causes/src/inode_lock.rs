@@ -52,9 +52,8 @@ impl Cause for InodeLock {
                         paths.group.words(),
                         kept.operation.inode
                     ));
-                    let on = case.settings(paths.group.dev);
-                    let at = on.and_then(|s| case.system.mounts_on(s).next()).map(|m| m.target.clone());
-                    mount = mount.or(at.map(|at| (at, kept.operation.inode)));
+                    let at = case.mount(paths.group.dev).map(|m| (m.target.clone(), kept.operation.inode));
+                    mount = mount.or(at);
                 }
                 let mut holders = BTreeMap::<String, u32>::new();
                 for node in &kept.account.nodes {

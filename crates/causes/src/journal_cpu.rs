@@ -60,6 +60,5 @@ impl Cause for JournalCpu {
 
 /// Whether the file system on a device is known, and is one whose journal is not jbd2's.
 fn other_journal(case: &Case, dev: DevId) -> bool {
-    let mount = case.settings(dev).and_then(|s| case.system.mounts_on(s).next());
-    mount.is_some_and(|m| OTHERS.contains(&m.fstype.as_str()))
+    case.mount(dev).is_some_and(|m| OTHERS.contains(&m.fstype.as_str()))
 }

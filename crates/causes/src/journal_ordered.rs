@@ -33,8 +33,7 @@ impl Cause for JournalOrdered {
             return v;
         }
         for number in found {
-            let settings = case.settings(case.focus.groups[number].dev);
-            let mount = settings.and_then(|s| case.system.mounts_on(s).next());
+            let mount = case.mount(case.focus.groups[number].dev);
             let (target, source) = mount.map_or(("/MOUNTPOINT", "/dev/DEV"), |m| (&m.target, &m.source));
             if let Some(m) = mount {
                 v = v.because(format!("{target} is mounted with {}", m.options.join(",")));

@@ -49,8 +49,10 @@ impl Cause for JournalSpace {
             // The kept ones are the slowest of the slowest: an estimate, and never more than all waits for a place.
             let whole = paths.group.tail.sum.time.total;
             let wanted = paths.time(handle).min(Nanos((whole.0 as f64 * of_kept) as u64));
+            let before = case.unclaimed_now();
             let claimed = paths.claim_up_to(case, wanted, handle);
             if paths.share(claimed) < MIN_SHARE {
+                case.give_back(before);
                 continue;
             }
             let proof = verdict.take().unwrap_or_else(|| Verdict::begin(self.name()));
@@ -75,10 +77,9 @@ impl Cause for JournalSpace {
         };
         let dev = case.focus.groups.first().map(|g| g.dev).unwrap_or_default();
         let name = case.name(dev);
-        let settings = case.settings(dev);
-        let mount = settings.and_then(|s| case.system.mounts_on(s).next());
-        let target = mount.map_or("/MOUNTPOINT".into(), |m| shell(&m.target));
-        let eighth = settings
+        let target = case.mount(dev).map_or("/MOUNTPOINT".into(), |m| shell(&m.target));
+        let eighth = case
+            .settings(dev)
             .and_then(|s| s.number("size"))
             .map_or(LARGER, |sectors| Bytes(sectors.value.saturating_mul(512) / 8));
         let mib = eighth.min(LARGER).0 >> 20;

@@ -169,7 +169,7 @@ pub fn judge(case: &mut Case) -> Vec<Verdict> {
             && v.explains.0 > 0
             && (v.explains.0 as f64) < TRIFLE * all_of_it.0 as f64
         {
-            case.give_back(&before);
+            case.give_back(before.clone());
             v = v.trifle(all_of_it);
         }
         v.claims = case.claims_since(&before);

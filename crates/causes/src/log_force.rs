@@ -37,8 +37,7 @@ impl Cause for LogForce {
         }
         let mut remount = "umount /MOUNTPOINT && mount -o logbsize=256k /dev/DEV /MOUNTPOINT".to_string();
         for number in found {
-            let settings = case.settings(case.focus.groups[number].dev);
-            let Some(mount) = settings.and_then(|s| case.system.mounts_on(s).next()) else { continue };
+            let Some(mount) = case.mount(case.focus.groups[number].dev) else { continue };
             v = v.because(format!("{} is mounted with {}", mount.target, mount.options.join(",")));
             remount = format!(
                 "umount {0} && mount -o logbsize=256k {1} {0}",

@@ -37,8 +37,7 @@ impl Cause for LogSpace {
             return v;
         }
         for number in found {
-            let settings = case.settings(case.focus.groups[number].dev);
-            let Some(mount) = settings.and_then(|s| case.system.mounts_on(s).next()) else { continue };
+            let Some(mount) = case.mount(case.focus.groups[number].dev) else { continue };
             v = v.because(format!("{} is mounted with {}", mount.target, mount.options.join(","))).try_this(
                 format!("how large the log of {} is (the line \"log\": bsize times blocks)", mount.target),
                 format!("xfs_info {}", shell(&mount.target)),

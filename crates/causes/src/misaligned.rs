@@ -132,8 +132,7 @@ fn remedies(mut v: Verdict, case: &Case, device: &stats::Device, name: &str) -> 
         v = v.because(format!("{task} sent {} of the writes", percent(part)));
     }
     // Programs' own records on a device without a file system, or on another one, are not XFS's log.
-    let mount = case.settings(device.id).and_then(|s| case.system.mounts_on(s).next());
-    let v = match mount.is_none_or(|m| m.fstype == "xfs") {
+    let v = match case.mount(device.id).is_none_or(|m| m.fstype == "xfs") {
         true => v.try_this(
             "XFS whose log has sectors of 512 bytes (xfs_info shows sectsz=512 at \"log\"): only a file system made anew writes its log \
              in whole blocks; what is on it is copied there",

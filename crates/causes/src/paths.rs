@@ -153,8 +153,10 @@ pub(crate) fn judge_kinds(
             }
             continue;
         }
+        let before = case.unclaimed_now();
         let claimed = paths.claim(case, pick);
         if paths.share(claimed) < WORTH_NAMING {
+            case.give_back(before);
             best = (share, format!("other causes explain what the slowest {words} spent {what}"));
             continue;
         }

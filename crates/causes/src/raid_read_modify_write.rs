@@ -164,8 +164,7 @@ fn more_threads(v: Verdict, case: &Case, array: &Array, name: &str, md: Option<&
 fn whole_stripes(v: Verdict, case: &Case, array: &Array, name: &str, stripe: Option<&Stripe>) -> Verdict {
     let Some(s) = stripe else { return v };
     let (whole, chunk) = (size(s.size()), s.chunk.value.0);
-    let mount = case.settings(array.device.id).and_then(|d| case.system.mounts_on(d).next());
-    match mount.map(|m| (m.fstype.as_str(), &m.target)) {
+    match case.mount(array.device.id).map(|m| (m.fstype.as_str(), &m.target)) {
         Some(("ext4", target)) => v.try_this(
             format!(
                 "tells ext4 on {target} that a stripe is {whole} wide, from the next mount on: it places and sizes large writes \

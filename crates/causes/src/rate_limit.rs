@@ -88,10 +88,10 @@ impl Cause for RateLimit {
                 continue;
             }
             let own_time = Nanos(own.saturating_mul(slow.group.tail.sum.time.operations));
-            let claimed = case.claim(&slow, Reason::Device, left - own_time);
-            if slow.share(claimed) < MIN_SHARE {
+            if slow.share(left - own_time) < MIN_SHARE {
                 continue;
             }
+            let claimed = case.claim(&slow, Reason::Device, left - own_time);
             let rate = 1_000_000_000 / apart.max(1);
             let proof = verdict.take().unwrap_or_else(|| Verdict::begin(self.name()));
             verdict = Some(

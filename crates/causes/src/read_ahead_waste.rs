@@ -65,10 +65,11 @@ impl Cause for ReadAheadWaste {
                 continue;
             }
             let wasted = 1.0 - asked.0 as f64 / all.0.max(1) as f64;
-            let claimed = case.claim(&slow, Reason::Device, Nanos((left.0 as f64 * wasted) as u64));
-            if slow.share(claimed) < MIN_SHARE {
+            let wanted = Nanos((left.0 as f64 * wasted) as u64);
+            if slow.share(wanted) < MIN_SHARE {
                 continue;
             }
+            let claimed = case.claim(&slow, Reason::Device, wanted);
             let proof = verdict.take().unwrap_or_else(|| Verdict::begin(self.name()));
             let mut v = proof
                 .plus(claimed, Confidence::Medium)

@@ -27,6 +27,7 @@ mod request_size;
 mod scheduler_idling;
 mod scheduler_starvation;
 mod scheduler_throttle;
+mod slow;
 mod stacked;
 mod tag_exhaustion;
 mod writeback_flood;
@@ -34,6 +35,7 @@ mod writeback_flood;
 use crate::story::Story;
 use crate::verdict::{Answer, Confidence, Verdict};
 use crate::{all, Cause};
+use trace::Nanos;
 
 const MS: u64 = 1000;
 const KIB: u64 = 1;
@@ -42,20 +44,22 @@ const MIB: u64 = 1024 * KIB;
 /// The share of a finding, and panics with the reason if it was none.
 fn found(v: &Verdict) -> f64 {
     assert_eq!(v.verdict, Answer::Found, "{v:?}");
+    assert_eq!(v.claims.iter().map(|c| c.time).sum::<Nanos>(), v.explains, "{v:?}");
     assert!(!v.evidence.is_empty() && !v.refutes.is_empty() && v.confidence.is_some(), "{v:?}");
     v.share
 }
 
-/// What speaks against a rejected cause. Nothing is proved then, and there is nothing to do.
+/// What speaks against a rejected cause, and nothing else. Nothing is proved and nothing claimed then, and there is
+/// nothing to do.
 fn rejected(v: &Verdict) -> &str {
-    assert_eq!((v.verdict, v.share), (Answer::Rejected, 0.0), "{v:?}");
-    assert!(v.evidence.is_empty() && v.remedies.is_empty() && v.confidence.is_none(), "{v:?}");
+    assert_eq!((v.verdict, v.share, v.refutes.len()), (Answer::Rejected, 0.0, 1), "{v:?}");
+    assert!(v.evidence.is_empty() && v.remedies.is_empty() && v.claims.is_empty(), "{v:?}");
     &v.refutes[0]
 }
 
 fn cannot_tell(v: &Verdict) -> &str {
     assert_eq!((v.verdict, v.share), (Answer::CannotTell, 0.0), "{v:?}");
-    assert!(v.evidence.is_empty() && v.remedies.is_empty() && v.confidence.is_none(), "{v:?}");
+    assert!(v.evidence.is_empty() && v.remedies.is_empty() && v.claims.is_empty(), "{v:?}");
     &v.missing[0]
 }
 
@@ -67,9 +71,11 @@ fn is_found(v: &Verdict) -> bool {
     }
 }
 
-/// The commands of a verdict, in order.
+/// The commands of a verdict, in order; none is proposed twice.
 fn commands(v: &Verdict) -> Vec<&str> {
-    v.remedies.iter().map(|r| r.command.as_str()).collect()
+    let all: Vec<&str> = v.remedies.iter().map(|r| r.command.as_str()).collect();
+    assert!((1..all.len()).all(|at| !all[..at].contains(&all[at])), "{v:?}");
+    all
 }
 
 /// Whether something among the evidence says so.

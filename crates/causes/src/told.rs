@@ -68,7 +68,9 @@ impl Told {
     }
 
     fn keep(&mut self, kept: Kept) -> &mut Told {
-        self.facts.operations.groups.values_mut().for_each(|g| g.slowest.add(kept.clone()));
+        let mut groups = self.facts.operations.groups.iter_mut();
+        let group = groups.find(|(key, _)| key.kind == kept.operation.kind);
+        group.expect("told before").1.slowest.add(kept);
         self
     }
 
@@ -105,6 +107,19 @@ impl Told {
     /// One whose time is that of a read on sda, with so many requests ahead of it, all completed before it: they are of this task
     /// and moved so much each.
     pub fn behind(&mut self, kind: Kind, ms: u64, ahead: u32, task: &str, each: Bytes) -> &mut Told {
+        self.behind_all("?", kind, ms, &[(task, ahead)], each)
+    }
+
+    /// The same by a task, behind those of several.
+    pub fn behind_all(
+        &mut self,
+        by: &str,
+        kind: Kind,
+        ms: u64,
+        these: &[(&str, u32)],
+        each: Bytes,
+    ) -> &mut Told {
+        let ahead: u32 = these.iter().map(|(_, n)| n).sum();
         let company =
             Company { beside: [ahead, 0, 0, 0, 0], served: [ahead, 0, 0, 0, 0], ..Company::default() };
         let account = self.read_on_disk(ms * MS, |read| read.company = company);
@@ -116,9 +131,14 @@ impl Told {
         self.facts.operations.operation(&operation, account.clone(), &names, &history);
         operation.to = to + Nanos(1);
         let mut kept = Kept::new(operation, account, &names, &history);
-        let bytes = Bytes(each.0 * u64::from(ahead));
-        kept.met
-            .insert(2, vec![Met { task: task.into(), class: Class::Read, requests: ahead.into(), bytes }]);
+        let met = |(task, n): &(&str, u32)| Met {
+            task: task.to_string(),
+            class: Class::Read,
+            requests: u64::from(*n),
+            bytes: Bytes(each.0 * u64::from(*n)),
+        };
+        kept.task = by.to_string();
+        kept.met.insert(2, these.iter().map(met).collect());
         self.keep(kept)
     }
 

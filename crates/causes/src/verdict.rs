@@ -168,12 +168,7 @@ impl Verdict {
         let new = |m: &String| !self.missing.contains(m);
         let missing: Vec<String> = other.missing.into_iter().filter(new).collect();
         self.missing.extend(missing);
-        for remedy in other.remedies {
-            if self.remedies.iter().all(|r| r.command != remedy.command) {
-                self.remedies.push(remedy);
-            }
-        }
-        self
+        other.remedies.into_iter().fold(self, |v, r| v.try_this(r.what, r.command))
     }
 
     /// Found, with nothing in it yet: [`plus`](Verdict::plus) adds the groups.
@@ -181,9 +176,12 @@ impl Verdict {
         Verdict::new(cause, Answer::Found)
     }
 
-    /// Adds a remedy, after those that are better.
+    /// Adds a remedy, once, after those that are better.
     pub fn try_this(mut self, what: impl Into<String>, command: impl Into<String>) -> Verdict {
-        self.remedies.push(Remedy { what: what.into(), command: command.into() });
+        let remedy = Remedy { what: what.into(), command: command.into() };
+        if self.remedies.iter().all(|r| r.command != remedy.command) {
+            self.remedies.push(remedy);
+        }
         self
     }
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
+use trace::Nanos;
 
 fn stories() -> impl Strategy<Value = Story> {
     let io = (0u8..8, 0u64..2_000_000, 1u64..60_000, 1u64..200_000, 1u64..4096);
@@ -36,6 +37,7 @@ proptest! {
         for v in &verdicts {
             prop_assert!(v.share >= 0.0);
             prop_assert_eq!(v.verdict == Answer::Found, v.confidence.is_some());
+            prop_assert_eq!(v.claims.iter().map(|c| c.time).sum::<Nanos>(), v.explains, "{:?}", v);
             match v.verdict {
                 Answer::Found => prop_assert!(!v.evidence.is_empty(), "{:?}", v),
                 Answer::Rejected => prop_assert!(v.share == 0.0 && !v.refutes.is_empty()),

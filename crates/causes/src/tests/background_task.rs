@@ -3,7 +3,8 @@
 use super::*;
 use crate::background_task::works_for_others;
 use crate::told::Told;
-use operation::Kind;
+use ledger::Reason;
+use operation::{Kind, Wait};
 use trace::{Bytes, Call};
 
 const READ: Kind = Kind::Call(Call::Read);
@@ -11,7 +12,16 @@ const SMALL: Bytes = Bytes(4096);
 
 /// Three reads of 40 ms behind three requests of a task each; the device moved so many MiB of the task, and 10 of others.
 fn behind(task: &str, ahead: u32, each: Bytes, its_mib: u64) -> Verdict {
+    let mut told = moved(task, its_mib, "");
+    for _ in 0..3 {
+        told.behind(READ, 40, ahead, task, each);
+    }
+    told.verdict("background-task")
+}
+
+fn moved(task: &str, its_mib: u64, settings: &str) -> Told {
     let mut story = Story::default();
+    story.settings(settings);
     story.called("reader", task);
     for i in 0..its_mib {
         story.writeback(i * 10 * MS, i * 10 * MS, i * 10 * MS + MS, MIB);
@@ -21,10 +31,7 @@ fn behind(task: &str, ahead: u32, each: Bytes, its_mib: u64) -> Verdict {
     }
     let mut told = Told::default();
     told.over(story).quick(READ, 297);
-    for _ in 0..3 {
-        told.behind(READ, 40, ahead, task, each);
-    }
-    told.verdict("background-task")
+    told
 }
 
 #[test]
@@ -102,10 +109,91 @@ fn what_the_kernels_threads_move_is_not_their_own() {
         "loop0",
         "btrfs-transacti",
         "dmcrypt_write/253:0",
+        "xfsaild/sda1",
+        "kswapd0",
+        "swapper/0",
+        "ksoftirqd/1",
+        "?",
     ] {
         assert!(works_for_others(helper), "{helper}");
     }
     for own in ["cp", "md0_resync", "md5sum", "loop", "looper", "ext4lazyinit", "fio"] {
         assert!(!works_for_others(own), "{own}");
     }
+}
+
+#[test]
+fn a_tenth_behind_it_is_the_threshold() {
+    // Three and so many as slow behind nobody.
+    let of = |alone: u32| {
+        let mut told = moved("tar", 100, "");
+        for i in 0..3 + alone {
+            told.behind(READ, 40, if i < 3 { 3 } else { 0 }, "tar", SMALL);
+        }
+        told.verdict("background-task")
+    };
+    assert!(is_found(&of(7)));
+    assert!(rejected(&of(9))
+        .contains("stood behind requests of tar, of other tasks the one they met most, for 9.4 %"));
+    let mut elsewhere = moved("tar", 100, "");
+    elsewhere.slow(READ, 100, &[(Wait::DirectIo, Reason::Device, 9), (Wait::Input, Reason::Sleep, 90)]);
+    elsewhere.behind(READ, 1, 3, "tar", SMALL);
+    let v = elsewhere.verdict("background-task");
+    assert!(rejected(&v).contains("served no other task's requests") && v.minor, "{v:?}");
+}
+
+#[test]
+fn one_task_is_most_of_what_was_met() {
+    let of = |these: &[(&str, u32)]| {
+        let mut told = moved("tar", 100, "");
+        for _ in 0..3 {
+            told.behind_all("db", READ, 40, these, SMALL);
+        }
+        told.verdict("background-task")
+    };
+    assert!(is_found(&of(&[("tar", 4), ("cp", 2), ("dd", 1)])));
+    assert!(rejected(&of(&[("tar", 4), ("cp", 3), ("dd", 3)]))
+        .contains("no task besides the waiting ones did most of it"));
+    // Two kinds of requests of one task are met by one operation.
+    assert!(says(
+        &of(&[("tar", 2), ("tar", 1)]),
+        "completed 9 requests of tar (36 KiB) while it had 3 slow operations of others"
+    ));
+}
+
+/// Who finds the task's own operations slow need not look further.
+#[test]
+fn its_own_operations_stand_behind_its_own_requests() {
+    let of = |slow: u32, by: &str| {
+        let mut told = moved("tar", 100, "");
+        for _ in 0..3 {
+            told.behind_all("db", READ, 40, &[("tar", 3)], SMALL);
+        }
+        let writes = Kind::Call(Call::Write);
+        told.quick(writes, 297);
+        for i in 0..20 {
+            told.behind_all(if i < slow { by } else { "db" }, writes, 40, &[("cp", 3)], SMALL);
+        }
+        let v = told.verdict("background-task");
+        found(&v);
+        says(&v, "of the time of the slowest writes in the device is tar's own, behind its own requests")
+    };
+    // Of 32 that are kept, the 20 that are known by name are; of their time three of four turns are behind others.
+    assert_eq!((of(5, "tar"), of(4, "tar"), of(5, "cp")), (true, false, false));
+}
+
+#[test]
+fn a_scheduler_that_knows_priorities_is_kept() {
+    let of = |scheduler: &str| {
+        let mut told = moved("tar", 100, &format!("sda/queue/scheduler: {scheduler}\n"));
+        for _ in 0..3 {
+            told.behind(READ, 40, 3, "tar", SMALL);
+        }
+        let v = told.verdict("background-task");
+        found(&v);
+        (commands(&v)[1].to_string(), v.remedies[1].what.contains(", sda has "))
+    };
+    let idle = "ionice -c 3 -p $(pgrep -x tar)".to_string();
+    assert_eq!((of("[bfq] none"), of("[mq-deadline] none")), ((idle.clone(), false), (idle.clone(), false)));
+    assert_eq!(of("[none] bfq"), (format!("echo bfq > /sys/block/sda/queue/scheduler; {idle}"), true));
 }

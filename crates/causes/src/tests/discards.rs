@@ -1,6 +1,9 @@
 //! Discards, and what waits beside them.
 
 use super::*;
+use ledger::Reason;
+use operation::{Kind, Wait};
+use trace::Call;
 
 /// Reads of 1 ms, and some that have a discard beside them.
 fn discards(beside: u64) -> Story {
@@ -32,6 +35,19 @@ fn discards_that_hold_others_up() {
     none.read(900 * MS, 900 * MS, 990 * MS);
     let v = none.verdict("discard-stall");
     assert!(rejected(&v).contains("nothing that was slow had a discard beside it") && v.minor, "{v:?}");
+}
+
+#[test]
+fn little_time_in_the_device_is_no_discards() {
+    let of = |ms: u64| {
+        let read = Kind::Call(Call::Read);
+        super::paths::told(read, Wait::DirectIo, Reason::Device, ms)
+            .over(discards(50 * MS))
+            .verdict("discard-stall")
+    };
+    let v = of(9);
+    assert!(rejected(&v).contains("nothing that was slow had a discard beside it") && v.minor, "{v:?}");
+    assert!(is_found(&of(12)));
 }
 
 #[test]

@@ -4,8 +4,8 @@ use super::paths::told;
 use super::*;
 use crate::told::Told;
 use ledger::Reason;
-use operation::{Kind, Wait};
-use trace::Call;
+use operation::{Kind, Node, Part, Wait};
+use trace::{Call, TextId};
 
 const READ: Kind = Kind::Call(Call::Read);
 const OPEN: Kind = Kind::Call(Call::Open);
@@ -149,6 +149,27 @@ fn room_in_the_journal_is_a_tenth_of_the_kept_ones() {
     assert!(rejected(&v).contains("spent 9.0 % of their time") && !v.minor, "{v:?}");
     // The same stack in a wait that is none for a place in the journal claims nothing.
     rejected(&handles(MAKING_ROOM[0], Wait::Metadata, 90, ""));
+}
+
+/// A sleep within a sleep on the same stack is the same time.
+#[test]
+fn time_on_a_stack_counts_once() {
+    let of = |ms: u64| {
+        let mut told = Told::default();
+        told.quick(OPEN, 297);
+        for _ in 0..3 {
+            told.slow_with(OPEN, 100, &[(Wait::JournalHandle, Reason::Device, ms)], |kept| {
+                let outer = &mut kept.account.nodes[0];
+                outer.part = Part::Wait { wait: Wait::JournalHandle, stack: Some(TextId(0)) };
+                let inner = Node { depth: 1, ..outer.clone() };
+                kept.account.nodes.insert(1, inner);
+                kept.texts.insert(TextId(0), MAKING_ROOM[0].to_string());
+            });
+        }
+        told.verdict("journal-space")
+    };
+    assert!(is_found(&of(22)));
+    assert!(rejected(&of(18)).contains("spent 9.0 % of their time"));
 }
 
 #[test]

@@ -66,6 +66,11 @@ fn the_file_and_who_held_it_are_named() {
     assert_eq!(commands(&v)[0], "find /mnt -xdev -inum 12");
     let v = over(&mut told, "sda/queue/rotational: 0\n", "");
     assert!(commands(&v)[0].starts_with("strace"), "{v:?}");
+    // Of the worst it is not known which file it was.
+    let nameless = |kept: &mut Kept| kept.operation.inode = 0;
+    told.slow_with(WRITE, 200, &[(Wait::InodeLock, Reason::Device, 199)], nameless);
+    let v = over(&mut told, "sda/queue/rotational: 0\n", "/dev/sda /mnt ext4 rw 0 0\n");
+    assert!(!says(&v, "were on one file") && commands(&v)[0].starts_with("strace"), "{v:?}");
 }
 
 /// Reads that slept in a frozen queue; each was woken at its end so often by these: name, whether in an interrupt, and how long before.

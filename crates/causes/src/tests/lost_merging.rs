@@ -1,6 +1,9 @@
 //! Small requests side by side.
 
 use super::*;
+use ledger::Reason;
+use operation::{Kind, Wait};
+use trace::Call;
 
 /// Groups of 16 reads at once that lie side by side.
 fn neighbours(settings: &str) -> Verdict {
@@ -54,6 +57,26 @@ fn who_lies_side_by_side_is_small_and_was_not_joined() {
     assert!(rejected(&grouped(16, 64, 10, 0)).contains("nothing that was slow was small"));
     assert!(is_found(&grouped(16, 4, 10, 9)));
     assert!(rejected(&grouped(16, 4, 10, 14)).contains("were joined"));
+}
+
+#[test]
+fn little_time_in_the_device_is_not_for_want_of_merging() {
+    let of = |ms: u64| {
+        let mut story = Story::default();
+        for group in 0..40u64 {
+            let at = group * 20 * MS;
+            for i in 0..16 {
+                story.read_on(at, at + i, at + (i + 1) * MS);
+            }
+        }
+        story.settings("sda/queue/nomerges: 2\n");
+        super::paths::told(Kind::Call(Call::Read), Wait::DirectIo, Reason::Device, ms)
+            .over(story)
+            .verdict("lost-merging")
+    };
+    let v = of(9);
+    assert!(rejected(&v).contains("nothing that was slow was small") && v.minor, "{v:?}");
+    assert!(rejected(&of(11)).contains("at once to be joined"));
 }
 
 #[test]

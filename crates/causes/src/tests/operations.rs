@@ -32,9 +32,14 @@ fn fsyncs(flushing: &[(Reason, u64)]) -> Told {
 #[test]
 fn flushes_within_operations_are_found_with_their_share() {
     let all = [(Reason::Preflush, 40), (Reason::Postflush, 30), (Reason::FlushQueue, 10)];
-    let share = found(&fsyncs(&all).verdict("flush-cost"));
+    let v = fsyncs(&all).verdict("flush-cost");
+    // No flush of the device was recorded by itself.
+    assert!(!says(&v, "sda was flushed"), "{v:?}");
+    let share = found(&v);
     assert!((share - 0.8).abs() < 0.02, "{share}");
-    assert!(found(&fsyncs(&[(Reason::Preflush, 11)]).verdict("flush-cost")) > 0.1);
+    for reason in [Reason::Preflush, Reason::Postflush, Reason::FlushQueue] {
+        assert!(found(&fsyncs(&[(reason, 11)]).verdict("flush-cost")) > 0.1, "{reason:?}");
+    }
 }
 
 #[test]
@@ -72,6 +77,9 @@ fn time_between_operations_is_rejected_where_it_is_short_or_rare() {
     // Longer than any operation, and one in three hundred.
     let once = between(&[[1; 299].as_slice(), &[80]].concat()).verdict("outside-io");
     assert!(rejected(&once).contains("up to 80 ms"), "{once:?}");
+    // Of three pauses one in a hundred is too little: less than a tenth of what the slowest took; of four it is not.
+    rejected(&between(&[80; 3]).verdict("outside-io"));
+    assert_eq!(found(&between(&[80; 4]).verdict("outside-io")), 0.0);
     // Many short ones are long in all, but no call looks slower for any of them.
     rejected(&between(&[5; 100]).verdict("outside-io"));
 }

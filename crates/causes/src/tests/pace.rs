@@ -58,7 +58,7 @@ fn a_pace_of_reads_says_nothing_of_a_few_writes() {
         few.sync_write(850_000 + i * 1000, 850_000 + i * 1000, 850_300 + i * 1000);
     }
     for i in 0..3 {
-        few.sync_write(1_100_000 + i * 100_000, 1_100_000 + i * 100_000, 1_130_000 + i * 100_000);
+        few.sync_write(1_100_000 + i * 100_000, 1_100_000 + i * 100_000, 1_400_000 + i * 100_000);
     }
     rejected(&few.verdict("rate-limit"));
 }

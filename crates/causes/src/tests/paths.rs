@@ -136,6 +136,10 @@ fn which_loop_device_goes_through_the_page_cache() {
     assert!(rejected(&blocks.verdict("loop-double-cache")).contains("no loop device"));
     blocks.also_loop();
     assert!(cannot_tell(&blocks.verdict("loop-double-cache")).contains("iowhy record"));
+    // That it has direct I/O now does not say which one had none.
+    let direct = of("sda/loop/dio: 1\nsda/loop/backing_file: /var/lib/disk.img\n", 80);
+    assert_eq!((found(&direct) > 0.7, says(&direct, "goes through")), (true, false));
+    assert_eq!(direct.confidence, Some(Confidence::Medium));
     let unknown = of("", 80);
     assert_eq!((found(&unknown) > 0.7, unknown.confidence), (true, Some(Confidence::Medium)));
     assert!(unknown.missing[0].contains("losetup -l"), "{unknown:?}");
@@ -236,9 +240,13 @@ fn waiting_for_a_processor_is_not_the_waits() {
 
 /// What raid-bitmap says of writes that were in md itself for 80 of 100 ms, and where their tasks slept.
 fn in_md_itself(stack: &str, settings: &str) -> Verdict {
+    so_long_in_md(80, stack, settings)
+}
+
+fn so_long_in_md(of_100: u64, stack: &str, settings: &str) -> Verdict {
     let mut story = Story::default();
     story.raid_write(0, MS, 0, MS).document("queue-md0.txt", settings);
-    let sleeps = [(Wait::DirectIo, Reason::Stacking, 80), (Wait::Input, Reason::Sleep, 19)];
+    let sleeps = [(Wait::DirectIo, Reason::Stacking, of_100), (Wait::Input, Reason::Sleep, 99 - of_100)];
     let mut told = Told::default();
     told.quick(WRITE, 297);
     for _ in 0..3 {
@@ -255,7 +263,74 @@ fn where_nobody_knows_what_slept_where_the_bitmap_cannot_be_told() {
     let bitmap = "md0/md/consistency_policy: bitmap\n";
     let v = in_md_itself("", bitmap);
     assert!(cannot_tell(&v).contains("where tasks sleep was not recorded"), "{v:?}");
+    assert!(cannot_tell(&so_long_in_md(11, "", bitmap)).contains("waited in md for 11 % of their time"));
+    rejected(&so_long_in_md(9, "", bitmap));
     rejected(&in_md_itself("submit_bio_wait", bitmap));
     let v = in_md_itself("", "md0/md/consistency_policy: resync\n");
     assert!(rejected(&v).starts_with("md0 has no bitmap"), "{v:?}");
+}
+
+/// Two kinds of operations that wait for the same thing are told so, and what to do about it once.
+#[test]
+fn two_kinds_that_wait_so_are_one_finding() {
+    let of_some_kinds = ["access-time", "page-fault-read", "journal-space"];
+    for (cause, kind, wait, reason) in ABOUT.iter().filter(|(cause, ..)| !of_some_kinds.contains(cause)) {
+        let other = if *kind == WRITE { FSYNC } else { WRITE };
+        let mut told = told(*kind, *wait, *reason, 80);
+        told.quick(other, 297);
+        for _ in 0..3 {
+            told.slow(other, 200, &[(*wait, *reason, 160), (Wait::Input, Reason::Sleep, 39)]);
+        }
+        let (one, both) = (self::told(*kind, *wait, *reason, 80).verdict(cause), told.verdict(cause));
+        assert!((found(&both) - 0.8).abs() < 0.02 && both.evidence.len() > one.evidence.len(), "{both:?}");
+        if *cause != "crypt-queue" {
+            assert_eq!(commands(&both), commands(&one), "{cause}");
+        }
+    }
+}
+
+/// A wait that other causes have explained is named as long as a hundredth of it is left.
+#[test]
+fn a_hundredth_that_is_left_is_worth_naming() {
+    let of = |left: u64| {
+        let mut told = Told::default();
+        told.quick(READ, 297);
+        for _ in 0..3 {
+            told.slow(
+                READ,
+                1000,
+                &[(Wait::StablePage, Reason::WaitCpu, 800), (Wait::DirectIo, Reason::WaitCpu, left)],
+            );
+        }
+        told.verdict("cpu-wait")
+    };
+    let v = of(11);
+    assert!(is_found(&v) && says(&v, "; the causes above explain all but 33 ms of that"), "{v:?}");
+    assert!(says(&v, "1 s, of which 811 ms waiting for a processor"), "{v:?}");
+    assert!(rejected(&of(9))
+        .contains("other causes explain what the slowest reads spent waiting for a processor"));
+    let alone = told(READ, Wait::DirectIo, Reason::WaitCpu, 80).verdict("cpu-wait");
+    assert!(found(&alone) > 0.7 && !says(&alone, "the causes above"), "{alone:?}");
+}
+
+/// The more is said of a wait the more there was of it, and of less than a hundredth nothing.
+#[test]
+fn what_was_waited_for_most_is_what_speaks_against() {
+    let of = |reads: u64, writes: u64| {
+        let mut told = Told::default();
+        for (kind, ms) in [(READ, reads), (WRITE, writes)] {
+            told.quick(kind, 297);
+            for _ in 0..3 {
+                told.slow(
+                    kind,
+                    1000,
+                    &[(Wait::InodeLock, Reason::Lock, ms), (Wait::Input, Reason::Sleep, 990 - ms)],
+                );
+            }
+        }
+        told.verdict("inode-lock")
+    };
+    assert!(rejected(&of(80, 50)).contains("the slowest reads spent 8.0 %"));
+    assert!(rejected(&of(50, 80)).contains("the slowest writes spent 8.0 %"));
+    assert_eq!((of(9, 0).minor, of(11, 0).minor), (true, false));
 }

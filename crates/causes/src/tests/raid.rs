@@ -26,6 +26,7 @@ fn without_notes_the_reads_alone_are_less_sure() {
     let v = array(1, 12, 7, "").verdict("raid-read-modify-write");
     found(&v);
     assert_eq!(v.confidence, Some(Confidence::Medium));
+    assert!(!says(&v, "the kernel noted") && v.missing[0].contains("the kernel's notes on md0"), "{v:?}");
 }
 
 #[test]
@@ -200,4 +201,36 @@ fn what_the_array_has_already_is_not_proposed() {
     };
     assert_eq!(of(4095, 0), [true, true]);
     assert_eq!(of(4096, 1), [false, false]);
+}
+
+/// md may have read for a write, which is not seen, as long as the write is in md itself: then nobody can tell.
+#[test]
+fn reads_for_which_no_write_is_known_leave_it_open() {
+    let of = |waiting: u64, reads: u64| {
+        let mut story = array(waiting, 0, 100 - waiting, "raid5 rmw 8 1");
+        for i in 0..reads {
+            let at = 100 * i * MS;
+            story.raid_read(at, at + 20 * MS);
+        }
+        story.verdict("raid-read-modify-write")
+    };
+    let v = of(12, 50);
+    assert!(
+        cannot_tell(&v)
+            .ends_with("for which writes md0 sent 50 reads more to its members is unknown, 1 s together"),
+        "{v:?}"
+    );
+    // That is nothing to the bitmap: it reads nothing.
+    let mut bitmap = array(9, 0, 91, "md bitmap_unplug");
+    for i in 0..50 {
+        bitmap.raid_read(100 * i * MS, (100 * i + 20) * MS);
+    }
+    rejected(&bitmap.verdict("raid-bitmap"));
+    // As long as they took, or as long as the writes were in md, is not a tenth.
+    for v in [of(9, 50), of(12, 0), of(12, 4)] {
+        assert!(
+            rejected(&v).contains("waited for reads on the members of md0 for 0 % of their time"),
+            "{v:?}"
+        );
+    }
 }

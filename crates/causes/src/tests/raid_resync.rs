@@ -95,7 +95,7 @@ fn own_thread(kib: u64, action: &str) -> Verdict {
 fn of_the_arrays_own_thread_counts_what_nobody_asked_for() {
     let v = own_thread(1024, "recover");
     assert!(found(&v) > 0.3, "{v:?}");
-    assert!(v.evidence.iter().any(|e| e.contains("sync_action recover")), "{v:?}");
+    assert!(says(&v, "sync_action recover") && says(&v, "md's pass over md0 moved"), "{v:?}");
     assert!(!v.remedies.iter().any(|r| r.command.contains("idle")), "{v:?}");
     // Twice as much as the array was asked for, and as much.
     assert!(is_found(&own_thread(8, "recover")));
@@ -163,6 +163,13 @@ fn what_is_proposed_depends_on_what_md_is_at() {
     // What the kernel keeps up by default is not less than that.
     assert_eq!(of("md0/md/sync_speed_min: 1001\n"), ["echo 1000 sync_speed_min", half]);
     assert_eq!(of("md0/md/sync_speed_min: 1000\n"), [half]);
+    // What it costs to let it take longer depends on why it runs.
+    let costs = |action: &str| {
+        let v =
+            at_the_barrier(80, "md0_resync", &format!("md0/md/level: raid1\nmd0/md/sync_action: {action}\n"));
+        v.remedies.iter().any(|r| r.what.ends_with("another disk that fails may take data with it"))
+    };
+    assert_eq!((costs("check"), costs("recover")), (false, true));
     let bitmap = "mdadm --grow --bitmap=internal --bitmap-chunk=128M /dev/md0";
     let without = "md0/md/consistency_policy: resync\n";
     assert_eq!(of(&format!("{without}md0/md/sync_action: resync\n")), [half, bitmap]);

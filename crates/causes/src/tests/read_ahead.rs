@@ -72,7 +72,14 @@ fn some(kind: Kind, calls: u64, wait: Wait, of_100: u64, in_order: u64) -> Told 
 fn only_reads_that_wait_for_pages_are_read_ahead_for() {
     let of = |kind, wait, of_100| some(kind, 300, wait, of_100, 10).verdict("read-ahead-short");
     assert!(is_found(&of(READ, Wait::PageRead, 11)));
+    // While they wait for a page the device is not at it.
+    let mut elsewhere = reads(16, 75, true, SHORT);
+    for _ in 0..3 {
+        elsewhere.slow(READ, 9000, &[(Wait::PageRead, Reason::Sleep, 8000)]);
+    }
+    let elsewhere = elsewhere.verdict("read-ahead-short");
     for v in [
+        elsewhere,
         of(READ, Wait::PageRead, 9),
         of(READ, Wait::DirectIo, 80),
         of(Kind::Call(Call::Write), Wait::PageRead, 80),

@@ -79,6 +79,8 @@ fn notes_of_bfq_in_the_trace_say_who_it_was() {
         found(&v) > 0.6 && says(&v, "the scheduler of sda is bfq: 2 of its notes are in the trace"),
         "{v:?}"
     );
+    let cfq = scheduled(true).settings("sda/queue/scheduler: noop [cfq]\n").verdict("scheduler-idling");
+    assert!(found(&cfq) > 0.6, "{cfq:?}");
     let mut other = scheduled(true);
     cannot_tell(&other.note_on_disk(5 * MS, "throtl dispatch").verdict("scheduler-idling"));
 }

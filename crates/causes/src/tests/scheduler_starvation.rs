@@ -112,7 +112,7 @@ fn what_is_set_well_already_is_not_proposed() {
         &of(&batch(16, 500)).1,
         "mq-deadline (queue-sda.txt:1) with read_expire 500, fifo_batch 16"
     ));
-    assert!(says(&of(deadline).1, "the scheduler is mq-deadline (queue-sda.txt:1)"));
+    assert!(of(deadline).1.evidence.contains(&"the scheduler is mq-deadline (queue-sda.txt:1)".to_string()));
     // Its tunables are no other's.
     assert!(of(&batch(16, 500).replace("[mq-deadline]", "[bfq] mq-deadline")).0.is_empty());
     assert_eq!(of("sda/queue/wbt_lat_usec: 0\n").0, ["echo 2000 > wbt_lat_usec"]);
@@ -133,7 +133,7 @@ fn synchronous_writes_that_wait_there_too_are_warned_of() {
         let v = story
             .settings("sda/queue/scheduler: [mq-deadline]\nsda/queue/iosched/fifo_batch: 16\n")
             .verdict("scheduler-starvation");
-        v.remedies.iter().any(|r| r.what.contains("(up to 7 ms in the scheduler here)"))
+        v.remedies.iter().any(|r| r.what.contains(" in the scheduler here)"))
     };
     assert_eq!((warned(true), warned(false)), (true, false));
 }

@@ -89,7 +89,14 @@ fn a_target_that_is_met_is_not_raised() {
     // Nine in ten reads take 4 ms there at most.
     assert_eq!(of(3_900_000), "echo 8000000");
     assert_eq!(of(4_100_000), "echo none > /sys/block/sda/queue/scheduler");
-    // By default 2 ms.
+    // By default 2 ms, and 10 ms of writes: those that are beside them take 4 ms longer than the reads.
+    let mut slow = throttled("kyber", 0);
+    for i in 0..20 {
+        let at = (5000 + 100 * i) * MS;
+        slow.scheduled_write(at, at + 40 * MS, at + if i < 9 { 52 } else { 49 } * MS);
+    }
+    let v = slow.verdict("scheduler-throttle");
+    assert_eq!(commands(&v)[1], "echo 24000000 > /sys/block/sda/queue/iosched/write_lat_nsec", "{v:?}");
     let v = throttled("kyber", 1).verdict("scheduler-throttle");
     assert!(says(&v, "the target is 2 ms (read_lat_nsec, the default; it was not recorded)"), "{v:?}");
 }

@@ -144,6 +144,13 @@ fn a_device_that_was_full_for_less_than_half_of_the_wait_makes_less_sure() {
     assert_eq!((judge(26), judge(24)), (Some(Confidence::High), Some(Confidence::Medium)));
 }
 
+/// Of what passes through a scheduler some waits for a tag of the scheduler's.
+#[test]
+fn a_scheduler_makes_less_sure() {
+    let v = crowded(false).scheduled_read(90_000 * MS, 90_001 * MS, 90_002 * MS).verdict("tag-exhaustion");
+    assert_eq!((found(&v) > 0.7, v.confidence), (true, Some(Confidence::Medium)));
+}
+
 #[test]
 fn a_hundredth_is_worth_a_word_and_a_tenth_a_finding() {
     let judge = |waited: u64| {

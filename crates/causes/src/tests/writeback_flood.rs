@@ -115,6 +115,17 @@ fn of_few_half_of_their_time_is_the_threshold() {
         .contains("spent 45 % of their time beside a flood of background writes, too few to compare"));
 }
 
+/// Nothing was ever without it: then there is nothing to say of that.
+#[test]
+fn what_was_never_without_a_flood_is_compared_with_nothing() {
+    let mut story = Story::default();
+    for i in 0..9 {
+        flood(&mut story, 400 * i, 10);
+    }
+    let v = story.verdict("writeback-flood");
+    assert!(found(&v) > 0.9 && !says(&v, "with no background write in flight"), "{v:?}");
+}
+
 #[test]
 fn a_tenth_beside_a_flood_is_worth_a_comparison() {
     let judge = |flooded: u64| {

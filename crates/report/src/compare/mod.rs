@@ -11,6 +11,8 @@ mod mixed;
 mod pair;
 mod recordings;
 mod screen;
+#[cfg(test)]
+mod tests;
 mod texts;
 mod verdict;
 

@@ -1,0 +1,49 @@
+//! What is slow at all, and what is worth a word.
+
+use super::*;
+
+/// Below 0.1 ms nothing is slow.
+#[test]
+fn a_tenth_of_a_millisecond_is_what_flash_takes() {
+    let of = |us: u64, cause: &str| {
+        let mut story = Story::default();
+        for i in 0..200 {
+            story.read(i * MS, i * MS, i * MS + us);
+        }
+        rejected(&story.verdict(cause)).to_string()
+    };
+    assert_eq!(of(97, "flush-cost"), "nothing that was slow waited for a flush");
+    assert_eq!(of(103, "flush-cost"), "no write that somebody waits for was slow");
+    assert_eq!(of(97, "writeback-flood"), "nothing that was slow waited in a device");
+    assert_eq!(of(103, "writeback-flood"), "no background writes in flight beside what was slow");
+}
+
+/// Of all that the slowest of each kind took, fiftieth.
+#[test]
+fn two_parts_in_a_hundred_are_worth_a_word() {
+    let of = |ms: u64| {
+        let mut story = Story::default();
+        story.read(0, 0, 1000 * MS).flushed_write(2000 * MS, (ms - 2) / 2 * MS, 2 * MS);
+        story.verdict("flush-cost")
+    };
+    // All but 2 of so many ms are flushes.
+    assert!(is_found(&of(24)));
+    let v = of(18);
+    assert!(rejected(&v).contains("no write that somebody waits for was slow") && v.minor, "{v:?}");
+}
+
+/// A hundred are enough for a percentile.
+#[test]
+fn fewer_than_a_hundred_do_not_say_what_is_usual() {
+    let of = |reads: u64| {
+        let mut story = Story::default();
+        quick_reads(&mut story, 0, reads - 1);
+        story.read(500 * MS, 500 * MS, 600 * MS);
+        story.verdict("device-stall")
+    };
+    assert!(
+        !rejected(&of(99)).is_empty()
+            && rejected(&of(99)).contains("99 reads are too few to say what is usual")
+    );
+    assert!(!of(100).refutes[0].contains("too few"));
+}
