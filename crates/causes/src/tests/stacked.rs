@@ -91,6 +91,23 @@ fn the_bitmap_is_named_with_its_array() {
     assert_eq!(v.remedies.len(), 2);
 }
 
+/// The slowest below are nearly, not exactly, those that the slow ones above waited for.
+#[test]
+fn what_was_done_below_is_less_sure() {
+    let mut story = Story::default();
+    for i in 0..100 {
+        story.stacked_read(10 * i * MS, (10 * i + 1) * MS);
+    }
+    for i in 0..100 {
+        for k in 0..8 {
+            story.stacked_read((1000 + 20 * i) * MS + k, (1000 + 20 * i + 2 * (k + 1)) * MS);
+        }
+    }
+    let v = story.verdict("device-saturated");
+    assert!(found(&v) > 0.7 && says(&v, "sda was busy") && v.confidence == Some(Confidence::Medium), "{v:?}");
+    assert!(commands(&v)[0].contains("IOReadIOPSMax=\"/dev/dm-0 "), "{v:?}");
+}
+
 /// What crypt-queue says of an operation that lay in the queues for 60 of 100 ms and was worked on for so many.
 fn encrypted(kinds: &[Kind], worked: u64, settings: &str) -> Verdict {
     let mut story = Story::default();
