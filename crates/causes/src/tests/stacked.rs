@@ -10,8 +10,8 @@ use trace::Call;
 const READ: Kind = Kind::Call(Call::Read);
 const WRITE: Kind = Kind::Call(Call::Write);
 
-/// Three of 300 writes waited in the stripe cache for 60 of 100 ms, and for so many more while md reckoned. The member of md0 is busy
-/// for so many of 100 ms.
+/// Three of 300 writes waited in the stripe cache for 60 of 100 ms, and for so many more while md reckoned. The member of md0 is
+/// busy for so many of 100 ms.
 fn in_cache(reckoning: u64, busy: u64, settings: &str) -> Verdict {
     let mut story = Story::default();
     for i in 0..50 {
