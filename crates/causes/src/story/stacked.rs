@@ -1,6 +1,6 @@
 //! Devices that lie on sda: an array, a mapped device, and what the kernel notes of them.
 
-use super::{Extent, Story, APART, ARRAY, DISK, MAPPED, READER};
+use super::{Extent, Story, APART, ARRAY, DISK, FLUSHER, MAPPED, READER};
 use trace::{Action, Detail, DevId, Flags, Sector, Tid};
 
 impl Story {
@@ -65,10 +65,25 @@ impl Story {
 
     /// 4 KiB are read on dm-0, and below it on sda.
     pub fn stacked_read(&mut self, queued: u64, done: u64) -> &mut Story {
-        let x = self.extent(MAPPED, 4, Flags::READ, READER);
+        self.read_on_top(MAPPED, queued, done)
+    }
+
+    /// The same on md0.
+    pub fn array_read(&mut self, queued: u64, done: u64) -> &mut Story {
+        self.read_on_top(ARRAY, queued, done)
+    }
+
+    /// The flusher, or whoever is called so, reads 4 KiB from sda.
+    pub fn own_read(&mut self, queued: u64, done: u64) -> &mut Story {
+        let x = self.extent(DISK, 4, Flags::READ, FLUSHER);
+        self.request(x, queued, None, queued, done)
+    }
+
+    fn read_on_top(&mut self, top: DevId, queued: u64, done: u64) -> &mut Story {
+        let x = self.extent(top, 4, Flags::READ, READER);
         self.tell(queued, Action::Queue, x, Detail::None);
         let child = Extent { dev: DISK, ..x };
-        self.tell(queued, Action::Remap, child, Detail::Remap { dev: MAPPED, sector: Sector(x.sector) });
+        self.tell(queued, Action::Remap, child, Detail::Remap { dev: top, sector: Sector(x.sector) });
         self.request(child, queued, None, queued, done);
         self.tell(done, Action::Complete, x, Detail::None);
         self

@@ -142,8 +142,8 @@ fn half_as_long_again_with_many_is_growth() {
         .contains("with 4 to 7 others in the device reads took 1.43 ms there (mean), with none 1 ms"));
 }
 
-/// A hundred groups of eight with 2 ms for each request, and ten with so many us; every other one takes three times as long as the one
-/// before, since as even as a clock would be a limit.
+/// A hundred groups of eight with 2 ms for each request, and ten with so many us; every other one takes three times as long as
+/// the one before, since as even as a clock would be a limit.
 #[test]
 fn half_as_long_again_for_each_is_a_slower_device() {
     let of = |slower: u64| {

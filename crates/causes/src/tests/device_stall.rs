@@ -87,8 +87,8 @@ fn half_of_its_time_behind_others_is_a_queue() {
     assert!(rejected(&behind(2)).contains("stood behind others for 67 % of their time"));
 }
 
-/// 300 reads of 1 ms alone and 20 groups of eight, side by side, of so long. Seven of 40 ms have so many ahead, and 13 that came later
-/// are done before them.
+/// 300 reads of 1 ms alone and 20 groups of eight, side by side, of so long. Seven of 40 ms have so many ahead, and 13 that came
+/// later are done before them.
 fn passed_over(group: u64, ahead: u64) -> Verdict {
     let mut story = Story::default();
     quick_reads(&mut story, 0, 300);

@@ -73,7 +73,7 @@ fn the_file_and_who_held_it_are_named() {
     assert!(!says(&v, "were on one file") && commands(&v)[0].starts_with("strace"), "{v:?}");
 }
 
-/// Reads that slept in a frozen queue; each was woken at its end so often by these: name, whether in an interrupt, and how long before.
+/// Reads that slept in a frozen queue and were woken by each of these: name, in an interrupt, how long before it was thawed.
 fn woken(by: &[(&str, bool, u64)]) -> Verdict {
     let mut told = Told::default();
     told.quick(READ, 297);

@@ -30,7 +30,7 @@ fn neighbours_that_were_not_joined() {
     rejected(&apart.verdict("lost-merging"));
 }
 
-/// Groups of so many reads of so many KiB at once: of ten groups so many lie side by side, and of a hundred reads so many were joined.
+/// Groups of so many reads of so many KiB at once: of ten groups so many lie side by side, of a hundred so many were joined.
 fn grouped(at_once: u64, kib: u64, beside: u64, joined: u64) -> Verdict {
     let mut story = Story::default();
     for group in 0..40u64 {

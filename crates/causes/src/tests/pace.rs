@@ -1,6 +1,7 @@
 //! Causes about how the device keeps pace: limits, sleep, discards.
 
 use super::*;
+use crate::told::Told;
 use ledger::Reason;
 use operation::{Kind, Wait};
 use trace::Call;
@@ -73,8 +74,8 @@ fn too_few_completions_are_no_pace() {
     assert!(rejected(&story.verdict("rate-limit")).contains("with others waiting"));
 }
 
-/// So many reads of 0.3 ms alone, then so many of which eight are there at all times: completions come apart as these gaps say, again
-/// and again.
+/// So many reads of 0.3 ms alone, then so many of which eight are there at all times: completions come apart as these gaps say,
+/// again and again.
 fn paced(alone: u64, count: usize, gaps: &[u64]) -> Verdict {
     let mut story = Story::default();
     for i in 0..alone {
@@ -136,6 +137,21 @@ fn runs_within_three_parts_in_a_hundred_are_even() {
 fn two_of_a_hundred_are_what_is_fast_below_a_limit() {
     assert!(is_found(&paced(12, 401, &[2000])));
     assert!(rejected(&paced(6, 401, &[2000])).contains("no request was much faster than that"));
+}
+
+/// Reads of 10 ms, of which so many were in a device that takes 0.3 ms alone.
+#[test]
+fn a_tenth_beyond_what_it_takes_alone_is_the_threshold() {
+    let of = |ms: u64| {
+        let mut told = Told::default();
+        told.quick(Kind::Call(Call::Read), 297);
+        for _ in 0..3 {
+            told.slow(Kind::Call(Call::Read), 10, &[(Wait::DirectIo, Reason::Device, ms)]);
+        }
+        told.over(held(300, |n| n * 2000)).verdict("rate-limit")
+    };
+    assert!((found(&of(2)) - 0.17).abs() < 0.01);
+    assert!(rejected(&of(1)).contains("no waiting in a device is left"));
 }
 
 /// What is asked of time in a device says nothing where none is left.

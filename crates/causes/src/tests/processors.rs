@@ -10,7 +10,7 @@ use trace::{Call, Nanos};
 const READ: Kind = Kind::Call(Call::Read);
 const FSYNC: Kind = Kind::Call(Call::Fsync);
 
-/// Three of 300 reads waited for a processor 80 of 100 ms; each is by one of these tasks, and meanwhile these ran so many ms each.
+/// Three of 300 reads waited for a processor 80 of 100 ms; each is by one of these tasks, and these ran so many ms meanwhile.
 fn waited(by: [&str; 3], ran: &[(&str, u64)], cpus: &str) -> Verdict {
     let mut told = Told::default();
     told.quick(READ, 297);

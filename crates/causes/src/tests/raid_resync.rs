@@ -103,6 +103,24 @@ fn of_the_arrays_own_thread_counts_what_nobody_asked_for() {
     assert!(rejected(&own_thread(1024, "idle")).contains("synchronised nothing"));
 }
 
+/// An array of which a member is missing has to read others for what that had.
+#[test]
+fn what_a_degraded_array_reads_was_asked_for() {
+    let of = |degraded: u32| {
+        let mut story = Story::default();
+        story.called("reader", "md0_raid1");
+        for i in 0..50 {
+            let at = 100 * i * MS;
+            story.own_read(at, at + 30 * MS).array_read(at + 1, at + 60 * MS);
+        }
+        let settings =
+            format!("md0/md/level: raid1\nmd0/md/sync_action: recover\nmd0/md/degraded: {degraded}\n");
+        story.settings(&settings).verdict("raid-resync")
+    };
+    assert!(is_found(&of(0)));
+    assert!(rejected(&of(1)).contains("md synchronised nothing here"));
+}
+
 #[test]
 fn with_events_missing_it_cannot_tell() {
     let mut story = blocks("md0_resync");

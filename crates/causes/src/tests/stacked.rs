@@ -10,8 +10,8 @@ use trace::Call;
 const READ: Kind = Kind::Call(Call::Read);
 const WRITE: Kind = Kind::Call(Call::Write);
 
-/// Three of 300 writes waited in the stripe cache for 60 of 100 ms, and for so many more while md reckoned. The member of md0 is busy
-/// for so many of 100 ms.
+/// Three of 300 writes waited in the stripe cache for 60 of 100 ms, and for so many more while md reckoned. The member of md0 is
+/// busy for so many of 100 ms.
 fn in_cache(reckoning: u64, busy: u64, settings: &str) -> Verdict {
     let mut story = Story::default();
     for i in 0..50 {
@@ -89,6 +89,23 @@ fn the_bitmap_is_named_with_its_array() {
     let v = told(WRITE, Wait::RaidBitmap, Reason::Device, 80).verdict("raid-bitmap");
     assert_eq!(commands(&v).last(), Some(&"mdadm --grow --bitmap=none /dev/mdN"));
     assert_eq!(v.remedies.len(), 2);
+}
+
+/// The slowest below are nearly, not exactly, those that the slow ones above waited for.
+#[test]
+fn what_was_done_below_is_less_sure() {
+    let mut story = Story::default();
+    for i in 0..100 {
+        story.stacked_read(10 * i * MS, (10 * i + 1) * MS);
+    }
+    for i in 0..100 {
+        for k in 0..8 {
+            story.stacked_read((1000 + 20 * i) * MS + k, (1000 + 20 * i + 2 * (k + 1)) * MS);
+        }
+    }
+    let v = story.verdict("device-saturated");
+    assert!(found(&v) > 0.7 && says(&v, "sda was busy") && v.confidence == Some(Confidence::Medium), "{v:?}");
+    assert!(commands(&v)[0].contains("IOReadIOPSMax=\"/dev/dm-0 "), "{v:?}");
 }
 
 /// What crypt-queue says of an operation that lay in the queues for 60 of 100 ms and was worked on for so many.

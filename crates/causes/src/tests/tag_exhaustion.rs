@@ -96,7 +96,7 @@ fn rejected_where_requests_come_at_once() {
     assert!(rejected(&story.verdict("tag-exhaustion")).contains("(Q2G p99), 0 % of the time"));
 }
 
-/// Four tags, and so many groups of four that came while all were taken; after them so many reads that waited although none was in.
+/// Four tags, and so many reads that came while all were taken; after them so many that waited although none was in the device.
 fn waits(full: u64, empty: u64) -> Verdict {
     let mut story = Story::default();
     quick_reads(&mut story, 0, 100);
