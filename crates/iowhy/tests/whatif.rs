@@ -147,3 +147,19 @@ fn alternatives_are_told_one_by_one() {
     assert_eq!(both["alternatives"].as_array().unwrap().len(), 2);
     assert_eq!(both["alternatives"][1], alone);
 }
+
+/// SCSI asks for its queue_depth before a request is chosen; without a scheduler nothing stands in a line for it then.
+#[test]
+fn without_a_scheduler_nobody_knows_who_has_a_scsi_disk_next() {
+    for (depth, refused) in [("4", true), ("1000", false)] {
+        let depth = format!("queue_depth={depth}");
+        let words = ["--set", "scheduler=none", "--json", WAS[0], WAS[1], WAS[2], &depth];
+        let out = whatif(LOAD, &words);
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        let said: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+        let scsi = |c: &&serde_json::Value| c["refused"].as_str().unwrap_or_default().contains("SCSI");
+        let enough = |c: &&serde_json::Value| c["refused"].as_str().is_none_or(|w| !w.ends_with(" values"));
+        let cells: Vec<_> = said["cells"].as_array().unwrap().iter().filter(enough).collect();
+        assert!(!cells.is_empty() && cells.iter().all(|c| scsi(c) == refused), "{depth}: {said:#}");
+    }
+}

@@ -65,6 +65,13 @@ impl Lab {
                 self.most
             ));
         }
+        // Who comes may be given what another one waits for, so it is no line.
+        if asked.scheduler == Kind::None && !asked.chooses_ahead && most >= asked.queue_depth {
+            return Some(format!(
+                "all {} commands that SCSI lets the device have would be in use: who is next without a scheduler is not modelled",
+                asked.queue_depth
+            ));
+        }
         let larger = done.iter().filter(|d| {
             let item = &load.streams[d.from.0 as usize].items[d.from.1 as usize];
             u64::from(d.bytes) > self.largest[item.write as usize]
