@@ -55,7 +55,10 @@ impl Proof {
         let (verdict, sentence) = match remedy.helps.as_str() {
             "" => (text(&compared["verdict"]), text(&compared["sentence"])),
             kind => {
-                told(&compared, kind, &remedy.by).ok_or_else(|| format!("compare says nothing of {kind}"))?
+                let told = told(&compared, kind, &remedy.by);
+                let [before, after] = explained.map(serde_json::from_str::<Value>);
+                told.or(gone(&before?, &after?, kind))
+                    .ok_or_else(|| format!("compare says nothing of {kind}"))?
             }
         };
         let harms = Some(&remedy.harms).filter(|h| !h.is_empty()).and_then(|h| told(&compared, h, ""));
@@ -135,6 +138,21 @@ fn told(compared: &Value, kind: &str, by: &str) -> Option<(String, String)> {
     Some((text(&m["outcome"]), sentence))
 }
 
+/// Operations of a kind that are not there any more: with a file in memory nobody waits for a page of it, and there is nothing
+/// to compare.
+fn gone(before: &Value, after: &Value, kind: &str) -> Option<(String, String)> {
+    let of = |explained: &Value| {
+        let is = |row: &&Value| format!("{}s", text(&row["op"]).replace('-', " ")) == kind;
+        let row =
+            explained["operations"].as_array()?.iter().filter(|r| r["level"] == "operation").find(is)?;
+        Some((row["count"].as_u64()?, row["latency_ns"]["p99"].as_f64()? / 1e6))
+    };
+    let (count, p99) = of(before)?;
+    of(after)
+        .is_none()
+        .then(|| ("better".into(), format!("{kind} p99 {p99:.3} ms of {count} -> none any more")))
+}
+
 /// `reads on loop1 (ext4)` is `reads (ext4)`.
 fn without_device(what: &str) -> String {
     match what.split_once(" on ") {
@@ -160,6 +178,22 @@ mod tests {
         assert_eq!(pick(&e, "y", "> b").as_deref(), Some("echo 2 > b"));
         assert_eq!(pick(&e, "y", "mount"), None);
         assert_eq!(pick(&e, "x", ""), None);
+    }
+
+    #[test]
+    fn what_is_not_there_any_more_is_better() {
+        let faults = json!({ "operations": [
+            { "op": "page-fault", "level": "bio", "count": 9, "latency_ns": { "p99": 9e6 } },
+            { "op": "page-fault", "level": "operation", "count": 12, "latency_ns": { "p99": 3e6 } },
+        ]});
+        let none = json!({ "operations": [{ "op": "close", "level": "operation", "count": 1 }] });
+        let (verdict, sentence) = gone(&faults, &none, "page faults").unwrap();
+        assert_eq!(
+            (verdict.as_str(), sentence.as_str()),
+            ("better", "page faults p99 3.000 ms of 12 -> none any more")
+        );
+        assert_eq!(gone(&faults, &faults, "page faults"), None);
+        assert_eq!(gone(&none, &faults, "page faults"), None);
     }
 
     #[test]

@@ -30,6 +30,9 @@ const MEETS_ONE: f64 = 0.5;
 /// Two that came at the same time are no line: the one that waits stands behind one other.
 pub(crate) const A_LINE: f64 = 2.0;
 
+/// In a line as many are served while one waits as there are in it (Little's law); with half of that it is none.
+const SERVED_FIRST: f64 = 0.5;
+
 /// From this on a request took noticeably longer than on average.
 const SLOWER: f64 = 1.5;
 
@@ -99,6 +102,17 @@ impl Cause for DeviceSaturated {
                 ));
                 continue;
             }
+            // Who stands in a line sees those before him served. What the device takes without one is not known here.
+            let at_once = at_once(&slow);
+            if growth.is_none() && served < SERVED_FIRST * at_once {
+                against = Some(format!(
+                    "while one of the slowest {} was in {}, it completed {served:.1} others, and {at_once:.1} are there usually: it serves \
+                     them at the same time, not one after the other",
+                    slow.words(),
+                    case.name(slow.on.id),
+                ));
+                continue;
+            }
             let claimed = case.claim(&slow, Reason::Device, wanted);
             let before = outside.claim(case, &slow);
             let sure = match (slow.is_below(), growth) {
@@ -153,14 +167,24 @@ impl Outside {
     }
 }
 
+/// Requests in the device while it is busy.
+fn at_once(slow: &Slow) -> f64 {
+    slow.on.depth.mean() / slow.on.depth.busy().max(f64::MIN_POSITIVE)
+}
+
+/// Requests that the device completed.
+fn completed(slow: &Slow) -> u64 {
+    slow.on.requests.iter().map(|r| r.count).sum()
+}
+
 fn prove(mut v: Verdict, case: &Case, slow: &Slow, growth: Option<Growth>, claimed: Nanos) -> Verdict {
     let first = v.evidence.is_empty();
     let name = case.name(slow.on.id);
     let busy = slow.on.depth.busy().max(f64::MIN_POSITIVE);
     let busy_seconds = (busy * slow.on.depth.observed().seconds()).max(f64::MIN_POSITIVE);
-    let done: u64 = slow.on.requests.iter().map(|r| r.count).sum();
+    let done = completed(slow);
     // All of the time in which it was busy.
-    let (at_once, rate) = (slow.on.depth.mean() / busy, done as f64 / busy_seconds);
+    let (at_once, rate) = (at_once(slow), done as f64 / busy_seconds);
     let pace = 1e9 / rate.max(f64::MIN_POSITIVE);
     if first {
         v = v.because(format!(

@@ -111,6 +111,7 @@ fn targets(mut v: Verdict, slow: &Slow, settings: Option<&Settings>, name: &str)
     if !v.remedies.is_empty() {
         return v;
     }
+    let (mut raised, mut echoes) = (vec![], vec![]);
     for (class, file, default) in TARGETS {
         let took = slow.on.requests[class.index()].d2c.quantile(JUDGED);
         let set = settings.and_then(|s| s.number(&format!("queue/iosched/{file}")));
@@ -121,24 +122,28 @@ fn targets(mut v: Verdict, slow: &Slow, settings: Option<&Settings>, name: &str)
         if took <= target {
             continue;
         }
+        v = v.because(format!(
+            "{} in {name} took {} (D2C p90), the target is {} ({file}, {at}): the others are throttled for it",
+            if class == Class::Read { "reads" } else { "writes" },
+            ns(took),
+            ns(target)
+        ));
         // As a target that nine in ten meet with room to spare.
         let better = (2 * took).div_ceil(1_000_000) * 1_000_000;
-        v = v
-            .because(format!(
-                "{} in {name} took {} (D2C p90), the target is {} ({file}, {at}): the others are throttled for it",
-                if class == Class::Read { "reads" } else { "writes" },
-                ns(took),
-                ns(target)
-            ))
-            .try_this(
-                format!(
-                    "{file} {} -> {}: a target that the device can meet; within some seconds the others get their tokens back, and \
-                     compete with these again",
-                    ns(target),
-                    ns(better)
-                ),
-                format!("echo {better} > /sys/block/{name}/queue/iosched/{file}"),
-            );
+        raised.push(format!("{file} {} -> {}", ns(target), ns(better)));
+        echoes.push(format!(" && echo {better} > iosched/{file}"));
+    }
+    if !raised.is_empty() {
+        // `kyber_timer_fn` gives tokens back only to a kind that misses its own target, and with throttling that may just be met.
+        v = v.try_this(
+            format!(
+                "{}: a target that the device can meet; chosen anew, for kyber gives tokens back only to who misses a target himself: \
+                 all begin with all of them again and compete; nr_requests and kyber's other target become defaults; stops the queue for a \
+                 moment",
+                raised.join(", ")
+            ),
+            format!("cd /sys/block/{name}/queue && echo none > scheduler && echo kyber > scheduler{}", echoes.concat()),
+        );
     }
     v.try_this(
         "no scheduler: the device orders requests itself; nobody is held back for anybody; stops the queue for a moment",
