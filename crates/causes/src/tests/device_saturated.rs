@@ -217,3 +217,21 @@ fn little_time_in_the_device_is_no_line() {
     assert!(rejected(&of(9)).contains("the slowest reads spent 9.0 % of their time in the device"));
     assert!(rejected(&of(11)).contains("it completed 0.0 others"));
 }
+
+#[test]
+fn who_is_served_at_the_same_time_stands_in_no_line() {
+    // All eight in 8 ms; the last ones in 8.4, with nobody before them who was not with them.
+    let mut crowd = Story::default();
+    for round in 0..100 {
+        for k in 0..8 {
+            let at = |round: u64| round * 8 * MS + k * 10;
+            crowd.read(at(round), at(round), at(round + 1) - 2);
+        }
+    }
+    for k in 0..8 {
+        let at = 802 * MS + k * 10;
+        crowd.read(at, at, at + 8400);
+    }
+    let v = crowd.verdict("device-saturated");
+    assert!(rejected(&v).contains("it completed 3.5 others, and 8.0 are there usually"), "{v:?}");
+}
