@@ -222,14 +222,14 @@ fn little_time_in_the_device_is_no_line() {
 fn who_is_served_at_the_same_time_stands_in_no_line() {
     // All eight in 8 ms; the last ones in 8.4, with nobody before them who was not with them.
     let mut crowd = Story::default();
-    for round in 0..100 {
+    for round in 0..90 {
         for k in 0..8 {
             let at = |round: u64| round * 8 * MS + k * 10;
             crowd.read(at(round), at(round), at(round + 1) - 2);
         }
     }
     for k in 0..8 {
-        let at = 802 * MS + k * 10;
+        let at = 722 * MS + k * 10;
         crowd.read(at, at, at + 8400);
     }
     let v = crowd.verdict("device-saturated");
