@@ -17,7 +17,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// A scenario takes less than a minute, and two if its remedy is tried.
-const SECONDS: u32 = 300;
+const SECONDS: u32 = 200;
 
 /// MiB: what a load and the recording of it take in memory, four times.
 const MEMORY: u32 = 1536;
@@ -42,11 +42,11 @@ slow() {
 }
 # load MODULE OPTIONS: of the machine's own kernel; its first process has its modules.
 load() { chroot /proc/1/root modprobe "$@"; }
-# scsi OPTIONS: /dev/sda, a SCSI disk in memory (options of the module scsi_debug).
+# scsi OPTIONS: /dev/sda, a SCSI disk in memory (options of the module scsi_debug). It is as slow as one that turns, and says so.
 scsi() {
   load sd_mod; load scsi_debug dev_size_mb=$SIZE "$@"
   for i in $(seq 50); do [ -e /sys/block/sda/queue/scheduler ] && [ -e /dev/sda ] && break; sleep 0.1; done
-  on /dev/sda; echo none > $queue/scheduler
+  on /dev/sda; echo none > $queue/scheduler; echo 1 > $queue/rotational
 }
 [ ! -e /dev/vda ] || on /dev/vda
 ready() { :; }
@@ -56,9 +56,15 @@ take_apart() { cp -r capture $(ls | grep -E '[.](txt|json)$') /mnt/share/; }
 
 /// A machine that `lab/machine/make` made.
 #[derive(Clone, Debug)]
-pub struct Machine(pub PathBuf);
+pub struct Machine(PathBuf);
 
 impl Machine {
+    /// The machine in this folder. The guest sees it by the same name as this machine does.
+    pub fn at(folder: &Path) -> Outcome<Machine> {
+        let whole = folder.canonicalize();
+        Ok(Machine(whole.map_err(|e| format!("{}: {e}: lab/machine/make makes it", folder.display()))?))
+    }
+
     /// Makes the scenario, records it, and tries the remedy if it has one.
     pub fn run(&self, tools: &Tools, cause: &str, s: &Setting) -> Outcome<Made> {
         let mut disks = Vec::new();
@@ -80,7 +86,9 @@ impl Machine {
             disks.extend(["-drive".into(), drive, "-device".into(), device]);
         }
         std::fs::write(dir.path().join("script"), self.script(tools, cause, s)?)?;
-        self.boot(dir.path(), &disks, PROCESSORS, SECONDS)?;
+        // Once in a while two emulated processors wait for each other for ever where recording is switched on.
+        let boot = || self.boot(dir.path(), &disks, PROCESSORS, SECONDS);
+        boot().or_else(|why| if left(dir.path(), "status").is_empty() { boot() } else { Err(why) })?;
         Ok(Made { dir, late: Duration::ZERO })
     }
 
@@ -111,8 +119,7 @@ impl Machine {
         .args(["-virtfs", &share(folder, "share", "")])
         .args(disks);
         let out = qemu.stdin(Stdio::null()).output()?;
-        let left = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap_or_default();
-        match left("status").trim() {
+        match left(folder, "status").trim() {
             "0" => Ok(()),
             "" => Err(format!(
                 "the machine did not finish: {} {}",
@@ -120,7 +127,7 @@ impl Machine {
                 String::from_utf8_lossy(&out.stdout).trim()
             )
             .into()),
-            _ => Err(left("stderr").trim().to_string().into()),
+            _ => Err(left(folder, "stderr").trim().to_string().into()),
         }
     }
 
@@ -144,6 +151,11 @@ impl Machine {
         }
         Ok(text)
     }
+}
+
+/// What the machine left in its folder, if it did.
+fn left(folder: &Path, name: &str) -> String {
+    std::fs::read_to_string(folder.join(name)).unwrap_or_default()
 }
 
 /// An option of QEMU: a folder that the guest mounts by this name.

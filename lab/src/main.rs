@@ -78,14 +78,14 @@ enum Task {
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().task {
         Task::Record { names, machine, missing, remedies, leave, tries } => {
-            let machine = machine.map(lab::machine::Machine);
-            record(&names, machine.as_ref(), Wanted { missing, remedies }, leave, tries)
+            let machine = machine.map(|folder| lab::machine::Machine::at(&folder)).transpose();
+            machine.and_then(|m| record(&names, m.as_ref(), Wanted { missing, remedies }, leave, tries))
         }
         Task::Judge { out, wrong } => judge(&out, wrong),
         Task::Checkup { machine } => checkup(machine),
         // One processor: with two that are emulated, switching recording on and off again and again has hung (see checkup.rs).
         Task::Boot { machine, seconds, folder, disks } => {
-            lab::machine::Machine(machine).boot(&folder, &disks, 1, seconds)
+            lab::machine::Machine::at(&machine).and_then(|m| m.boot(&folder, &disks, 1, seconds))
         }
         Task::List => list(),
         Task::Pick { explained, cause, words } => pick(&explained, &cause, &words),
@@ -195,7 +195,7 @@ fn proof(made: &bench::Made, s: &lab::Scenario) -> Outcome<Proof> {
 }
 
 fn checkup(machine: PathBuf) -> Outcome {
-    lab::checkup(&lab::machine::Machine(machine), &bench::tools_beside(&std::env::current_exe()?)?)
+    lab::checkup(&lab::machine::Machine::at(&machine)?, &bench::tools_beside(&std::env::current_exe()?)?)
 }
 
 fn judge(out: &std::path::Path, wrong: bool) -> Outcome {
