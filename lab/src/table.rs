@@ -151,8 +151,10 @@ The command that iowhy printed was run, the same load ran again, and `iowhy comp
 part of the slowest operations' time that the cause explained before and after, in two recordings made one after the other (so
 *before* is not to the percent what the recording below shows). What a command leaves to the user (which file, which device) is
 what the scenario says under `fill`; where the remedy needs another load or mount than the recording, it says so under `remedy.on`.
-The machine was busy with builds. Recorded more than once, since the first came out slower or undecided by chance: `log-force-one`
-(p99 1.61 times), `log-force-varmail` (2.19 times), `log-space` (undecided by the p99.9), `page-fault-read`, `journal-cpu`.
+All are of one run of `make lab` and one of `make lab-vm`, but for `page-fault-read` (no page fault was left, and nothing to
+compare), `cpu-wait` and `scheduler-throttle` (tried again after the scenario and the remedy were changed), `stable-page` (twice 0.26
+times, with a range too wide to decide), `crypt-queue` (three times: only the third time its cause was found) and
+`raid-read-modify-write` (the emulated processors had stood still).
 
 | scenario | command | | compare | explains |
 |---|---|---|---|---|
