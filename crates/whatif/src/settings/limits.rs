@@ -3,8 +3,6 @@
 use super::{Kind, Settings, DEFAULT_REQUESTS};
 use crate::tags::wake_batch;
 
-/// `KYBER_ASYNC_PERCENT` in block/kyber-iosched.c.
-const ASYNC_PERCENT: u32 = 75;
 /// `BITS_PER_LONG`.
 const LONG: u32 = 64;
 
@@ -16,7 +14,7 @@ impl Settings {
             (Kind::MqDeadline, Some(word)) => wake_batch(self.words_limit(word).min(self.nr_requests)),
             // `dd_depth_updated`: somebody may be limited to one.
             (Kind::MqDeadline, None) => wake_batch(1),
-            (Kind::Kyber, _) => wake_batch(self.nr_requests * ASYNC_PERCENT / 100),
+            (Kind::Kyber, _) => wake_batch(three_quarters(self.nr_requests)),
         }
     }
 
@@ -33,19 +31,25 @@ impl Settings {
             (Kind::MqDeadline, _) if !write && sync => u32::MAX,
             (Kind::MqDeadline, Some(word)) => self.words_limit(word),
             (Kind::MqDeadline, None) => self.deadline.async_depth.unwrap_or(u32::MAX).max(1),
-            (Kind::Kyber, _) if !sync => (self.nr_requests * ASYNC_PERCENT / 100).max(1),
+            (Kind::Kyber, _) if !sync => three_quarters(self.nr_requests),
             _ => u32::MAX,
         }
     }
 
     /// `async_depth` of each word: of 256 tags, which are four words of 64, 4 leaves 16 and 192 leaves all.
     fn words_limit(&self, word: u32) -> u32 {
-        let each = self.deadline.async_depth.unwrap_or(3 * self.nr_requests / 4).max(1);
+        let each = self.deadline.async_depth.unwrap_or(three_quarters(self.nr_requests)).max(1);
         match each < word.min(self.nr_requests) {
             true => each.saturating_mul(self.nr_requests.div_ceil(word)),
             false => u32::MAX,
         }
     }
+}
+
+/// What is left to the asynchronous: `KYBER_ASYNC_PERCENT` in block/kyber-iosched.c, and mq-deadline's default of Linux 6.1. Of any
+/// number, for a file may say any.
+pub(super) fn three_quarters(tags: u32) -> u32 {
+    (u64::from(tags) * 3 / 4).max(1) as u32
 }
 
 /// Bits in a word of a bitmap of so many tags: four words at least, where there are four tags (`sbitmap_calculate_shift` in
@@ -85,6 +89,21 @@ mod tests {
         assert_eq!(deadline("16", None), (12, u32::MAX, 1));
         assert_eq!(deadline("16", Some("16")), (u32::MAX, u32::MAX, 2));
         assert_eq!(deadline("1024", Some("3")), (48, u32::MAX, 6));
+    }
+
+    #[test]
+    fn files_say_any_number() {
+        assert_eq!([0, 1, 16, 255, u32::MAX].map(three_quarters), [1, 1, 12, 191, 3_221_225_471]);
+        for (scheduler, limit) in [("mq-deadline", u32::MAX), ("kyber", 1_610_612_735)] {
+            let told = |path: &str| match path {
+                "queue/scheduler" => Some(format!("[{scheduler}]")),
+                "queue/iosched/async_depth" => Some("1610612735".into()),
+                "queue/nr_requests" => Some(i32::MAX.to_string()),
+                _ => Some("1".into()),
+            };
+            let s = Settings::recorded(told, 1, false, false).unwrap();
+            assert_eq!((s.tags_for(true, false), s.wake_batch()), (limit, 8), "{scheduler}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! How a queue was set when it was recorded: as its files told, and as its requests show.
 
-use super::limits::word_of;
+use super::limits::{three_quarters, word_of};
 use super::{kind, whole, Kind, Refusal, Settings, DEFAULT_REQUESTS, KYBER, MQ_DEADLINE};
 use crate::sched::kyber::Targets;
 use crate::sched::Tunables;
@@ -63,7 +63,7 @@ impl Settings {
                 }
             }
         }
-        if scheduler == Kind::MqDeadline && s.deadline.async_depth == Some((3 * s.nr_requests / 4).max(1)) {
+        if scheduler == Kind::MqDeadline && s.deadline.async_depth == Some(three_quarters(s.nr_requests)) {
             s.word = Some(word_of(s.nr_requests.max(2 * s.queue_depth.min(DEFAULT_REQUESTS))));
         }
         if scheduler == Kind::Kyber {
