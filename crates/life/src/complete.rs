@@ -95,8 +95,10 @@ impl Lives {
         let piece = self.table.get_mut(id);
         let device = &mut self.devices[piece.dev as usize];
         let bytes = piece.done + piece.bytes();
+        let class = piece.request.class();
         piece.request.company.shared(&piece.since, &device.crowd.completed(now));
-        device.crowd.leave(piece.request.class(), bytes, true, now);
+        piece.request.company.split = device.inside.complete(now, class.index() as u8, bytes, &mut piece.ticket);
+        device.crowd.leave(class, bytes, true, now);
         sink.in_flight(device.id, now, device.crowd.in_flight());
     }
 

@@ -8,6 +8,7 @@
 //! issued while it waited.
 
 use crate::op::Class;
+use device::Split;
 use serde::Serialize;
 use trace::{Bytes, Nanos};
 
@@ -48,6 +49,8 @@ pub struct Company {
     /// The last part of its D2C: the device was done, and no processor had come to complete it yet. Only where software interrupts
     /// were recorded.
     pub late: Nanos,
+    /// Its D2C, split by what the device was doing.
+    pub split: Split,
 }
 
 /// A reading of a device's totals, on entering a stage: of what was issued ([`Crowd::issued`]) or of what was

@@ -1,5 +1,6 @@
 //! Through the device: `I`, `D`, `R`.
 
+use crate::holding::Holding;
 use crate::lives::{Lives, Sink};
 use crate::op::{kind, Op};
 use crate::piece::{Key, Piece, PieceId, Stage};
@@ -81,7 +82,10 @@ impl Lives {
         (piece.touched, piece.losses) = (e.time, device.losses);
         company.meet(&device.crowd);
         piece.since = device.crowd.completed(e.time);
-        device.crowd.enter(piece.request.class(), piece.done + piece.bytes(), e.time);
+        let (class, bytes) = (piece.request.class(), piece.done + piece.bytes());
+        device.crowd.enter(class, bytes, e.time);
+        let holder = self.names.holder(Holding::of(&piece.request));
+        device.inside.issue(e.time, holder, class.index() as u8, piece.start, bytes, &mut piece.ticket);
         sink.in_flight(device.id, e.time, device.crowd.in_flight());
         if sink.shares() && first {
             sink.issued(e.dev, e.time, &self.shares(&self.table.get(id).parts));
@@ -133,6 +137,7 @@ impl Lives {
         piece.request.time.given_up += u32::from(given_up);
         piece.touched = e.time;
         device.crowd.leave(piece.request.class(), piece.done + piece.bytes(), false, e.time);
+        device.inside.leave(e.time, &mut piece.ticket);
         if !given_up {
             device.crowd.refuse(e.time);
         }

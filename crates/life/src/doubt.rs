@@ -61,10 +61,11 @@ impl Lives {
         match self.table.get(id).stage {
             Stage::Queued => self.stop_waiting(id),
             Stage::Issued => {
-                let p = self.table.get(id);
+                let p = self.table.get_mut(id);
                 let (class, bytes) = (p.request.class(), p.done + p.bytes());
-                let dev = p.dev as usize;
-                self.devices[dev].crowd.leave(class, bytes, false, now);
+                let device = &mut self.devices[p.dev as usize];
+                device.crowd.leave(class, bytes, false, now);
+                device.inside.leave(now, &mut p.ticket);
             }
             _ => {}
         }

@@ -11,6 +11,7 @@ use crate::bios::Bios;
 use crate::crowd::{ByClass, Crowd};
 use crate::early::Early;
 use crate::flush::Flushes;
+use crate::holding::Owner;
 use crate::names::Names;
 use crate::piece::{PieceId, Table};
 use crate::plug::{Plug, Plugs};
@@ -19,6 +20,7 @@ use crate::rows::{Rows, Unclaimed};
 use crate::share::{Remapped, Share};
 use crate::stack::Announced;
 use crate::tally::Tally;
+use device::{Inside, Services};
 use rustc_hash::FxHashMap;
 use trace::{Action, Batch, Detail, DevId, Event, Nanos};
 
@@ -53,6 +55,7 @@ pub trait Sink {
 pub(crate) struct Device {
     pub id: DevId,
     pub crowd: Crowd,
+    pub inside: Inside,
     pub flushes: Flushes,
     pub announced: Announced,
     pub rows: Rows,
@@ -78,6 +81,8 @@ pub struct Lives {
     pub(crate) plugs: Plugs,
     pub(crate) tally: Tally,
     pub(crate) early: Early,
+    /// Whose data the bio is that is queued next, where another task sends it.
+    pub(crate) owner: Option<Owner>,
 }
 
 /// Hosts have hundreds of block devices at most. A trace that names more is damaged; the events of the rest are
@@ -143,6 +148,23 @@ impl Lives {
     fn lose(&mut self, id: DevId, n: u64) {
         let hit = |d: &&mut Device| id == DevId(0) || d.id == id;
         self.devices.iter_mut().filter(hit).for_each(|d| d.losses += n);
+    }
+
+    /// Whose data the bio is that is queued next, where another task sends it.
+    pub fn sends_for(&mut self, owner: Option<Owner>) {
+        self.owner = owner;
+    }
+
+    /// What requests take alone on each device, as far as it was learned.
+    pub fn services(&self) -> Vec<(DevId, Services)> {
+        self.devices.iter().map(|d| (d.id, d.inside.services.clone())).collect()
+    }
+
+    /// What requests take alone on a device, learned before.
+    pub fn knows_services(&mut self, dev: DevId, services: Services) {
+        if let Some(at) = self.device(dev) {
+            self.devices[at as usize].inside.services = services;
+        }
     }
 
     /// Ends the recording: what is in flight stays so, and is counted.

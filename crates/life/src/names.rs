@@ -1,5 +1,7 @@
 //! What tasks are called, over time: a thread can be renamed and a thread id can be used again.
 
+use crate::holding::Holding;
+use device::Holder;
 use rustc_hash::FxHashMap;
 use trace::Tid;
 
@@ -13,11 +15,21 @@ pub struct Names {
     texts: Vec<String>,
     numbers: FxHashMap<String, TaskName>,
     now: FxHashMap<Tid, TaskName>,
+    holdings: Vec<Holding>,
+    holders: FxHashMap<Holding, Holder>,
+    recent: Option<(Holding, Holder)>,
 }
 
 impl Default for Names {
     fn default() -> Names {
-        let mut n = Names { texts: vec![], numbers: FxHashMap::default(), now: FxHashMap::default() };
+        let mut n = Names {
+            texts: vec![],
+            numbers: FxHashMap::default(),
+            now: FxHashMap::default(),
+            holdings: vec![Holding::default()],
+            holders: FxHashMap::default(),
+            recent: None,
+        };
         n.number("?");
         n.number("swapper");
         n
@@ -29,6 +41,9 @@ impl Names {
     const MAX_BYTES: usize = 64;
     /// More different names than this are garbage, or nobody would read them.
     const MAX_NAMES: usize = 1 << 16;
+
+    /// Tasks by kind of I/O that devices tell apart.
+    const MAX_HOLDERS: usize = 1 << 15;
 
     /// From now on `tid` is called this.
     pub fn rename(&mut self, tid: Tid, name: &[u8]) {
@@ -51,6 +66,35 @@ impl Names {
     /// The name itself; `?` if it was never told.
     pub fn text(&self, name: TaskName) -> &str {
         self.texts.get(name.0 as usize).map_or("?", String::as_str)
+    }
+
+    /// The number by which devices know whoever has requests there; 0 once there are too many.
+    #[inline]
+    pub(crate) fn holder(&mut self, holding: Holding) -> Holder {
+        match self.recent {
+            Some((recent, holder)) if recent == holding => holder,
+            _ => self.other_holder(holding),
+        }
+    }
+
+    fn other_holder(&mut self, holding: Holding) -> Holder {
+        let holder = match self.holders.get(&holding) {
+            Some(known) => *known,
+            None if self.holdings.len() > Self::MAX_HOLDERS => Holder(0),
+            None => {
+                let new = Holder(self.holdings.len() as u16);
+                self.holdings.push(holding);
+                self.holders.insert(holding, new);
+                new
+            }
+        };
+        self.recent = Some((holding, holder));
+        holder
+    }
+
+    /// Who has requests in a device under a number; `None` for others, not told apart.
+    pub fn holding(&self, holder: Holder) -> Option<&Holding> {
+        self.holdings.get(holder.0 as usize).filter(|_| holder.0 > 0)
     }
 
     fn number(&mut self, name: &str) -> TaskName {

@@ -8,6 +8,7 @@
 use crate::bio::BioNumber;
 use crate::crowd::Reading;
 use crate::op::Op;
+use device::Ticket;
 use crate::request::Request;
 use smallvec::SmallVec;
 use trace::{Bytes, Nanos, Sector};
@@ -74,6 +75,8 @@ pub(crate) struct Piece {
     pub losses: u64,
     /// The device's totals when it entered the stage it is in.
     pub since: Reading,
+    /// What the device noted when it took the request.
+    pub ticket: Ticket,
     /// What will be told of it. Its extent and what counts its bios are filled in at the end.
     pub request: Request,
 }

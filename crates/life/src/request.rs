@@ -1,6 +1,7 @@
 //! A request that was completed: what the device was asked for, once.
 
 use crate::crowd::Company;
+use crate::holding::Owner;
 use crate::names::TaskName;
 use crate::op::{Class, Op};
 use crate::timeline::Timeline;
@@ -26,6 +27,9 @@ pub struct Request {
     /// What that task was called then.
     #[serde(skip)]
     pub task: TaskName,
+    /// Whose data it is, where another task sent it.
+    #[serde(skip)]
+    pub owner: Option<Owner>,
     /// Where it was queued.
     pub submit_cpu: Cpu,
     /// Where it was completed.

@@ -43,7 +43,9 @@ impl Lives {
             self.adopt(bio, op, child, e, sink);
         }
         let id = self.begin(Key { dev, start: e.sector, op }, e, task, Stage::Queued);
+        let owner = self.owner.take();
         let piece = self.table.get_mut(id);
+        piece.request.owner = owner;
         piece.request.time.queued = Some(e.time);
         piece.parts.push(Part { bio, bytes: e.bytes, joined: None, merged: false });
         self.devices[dev as usize].waiting.push(id);
@@ -67,7 +69,7 @@ impl Lives {
         request.dev = device.id;
         request.flags = kind(e);
         (request.tid, request.task, request.submit_cpu) = (e.tid, task, e.cpu);
-        (request.split, request.completions) = (false, 0);
+        (request.owner, request.split, request.completions) = (None, false, 0);
         request.time = Timeline::default();
         request.company = Company::default();
         id
@@ -95,11 +97,11 @@ impl Lives {
         part.bytes = part.bytes - back_bytes;
         let end = std::mem::replace(&mut front.end, at);
         front.request.split = true;
-        let Request { task, tid, submit_cpu, flags, time: Timeline { queued, .. }, .. } = front.request;
+        let Request { task, owner, tid, submit_cpu, flags, time: Timeline { queued, .. }, .. } = front.request;
         let back = self.begin(Key { dev, start: at, op }, e, task, Stage::Queued);
         let piece = self.table.get_mut(back);
         piece.end = end;
-        piece.request.flags = flags;
+        (piece.request.flags, piece.request.owner) = (flags, owner);
         (piece.request.tid, piece.request.submit_cpu) = (tid, submit_cpu);
         (piece.request.split, piece.request.time.queued) = (true, queued);
         piece.parts.push(Part { bio, bytes: back_bytes, joined: None, merged: false });

@@ -4,10 +4,10 @@ use crate::history::History;
 use crate::served::{Done, Entry};
 use crate::thread::State;
 use crate::walk::timeline;
-use life::{Class, TaskName};
+use life::{Class, Holding, TaskName};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use trace::{Bytes, Nanos, Tid};
+use trace::{Bytes, DevId, Nanos, Tid};
 
 /// Requests of one task and class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -43,6 +43,32 @@ pub fn company(history: &History, entry: &Entry, a: Nanos, b: Nanos) -> Vec<Comp
     let mut all: Vec<_> = all.into_values().collect();
     all.sort_by_key(|c| std::cmp::Reverse((c.bytes, c.requests)));
     all
+}
+
+/// Requests that are looked at for one question; of more every so-manieth.
+const MOST_ASKED: usize = 2048;
+
+/// Whom a device (any, if none is given) served from `a` to `b`, each with the service that they had there, in ns: what the
+/// completions show. The largest first.
+pub fn served_by(history: &History, dev: Option<DevId>, a: Nanos, b: Nanos) -> Vec<(Holding, u64)> {
+    let all = history.served.between(a, b);
+    let step = all.clone().count() / MOST_ASKED + 1;
+    let mut found: Vec<(Holding, u64)> = Vec::new();
+    for entry in all.step_by(step) {
+        let Done::Request(r) = &entry.done else { continue };
+        if dev.is_some_and(|dev| r.dev != dev) {
+            continue;
+        }
+        let holding = Holding::of(r);
+        let split = &r.company.split;
+        let weight = if split.known { split.own.0 } else { r.bytes.0.max(4096) };
+        match found.iter_mut().find(|(h, _)| *h == holding) {
+            Some((_, sum)) => *sum += weight,
+            None => found.push((holding, weight)),
+        }
+    }
+    found.sort_by_key(|(h, weight)| (std::cmp::Reverse(*weight), *h));
+    found
 }
 
 /// Who ran from `a` to `b` on the processor on which a task waited for its turn, and for how long: the longest first.

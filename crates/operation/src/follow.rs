@@ -56,7 +56,8 @@ impl Follow {
 
     fn blocks(&mut self, batch: &Batch, range: Range<usize>, to: &mut dyn Listener) {
         for event in batch.events.get(range).unwrap_or_default() {
-            self.watch.block(event);
+            let owner = self.watch.block(event);
+            self.lives.sends_for(owner);
             let late = match event.action {
                 Action::Complete => self.completions.late(event.cpu, event.time),
                 _ => Nanos(0),

@@ -30,7 +30,7 @@ mod watch;
 mod writers;
 
 pub use account::{Account, Hop, Node, Part, Waits};
-pub use company::{company, runners, Companion};
+pub use company::{company, runners, served_by, Companion};
 pub use follow::{Follow, Listener};
 pub use history::{Freed, History};
 pub use known::{Below, Known, KnownFile};

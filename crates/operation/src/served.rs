@@ -104,7 +104,7 @@ impl Served {
     }
 
     /// Those completed from `a` to `b`.
-    pub fn between(&self, a: Nanos, b: Nanos) -> impl DoubleEndedIterator<Item = &Entry> {
+    pub fn between(&self, a: Nanos, b: Nanos) -> impl DoubleEndedIterator<Item = &Entry> + Clone {
         let begin = self.entries.partition_point(|e| e.done.completed() < a);
         let end = self.entries.partition_point(|e| e.done.completed() <= b).max(begin);
         self.entries.range(begin..end)

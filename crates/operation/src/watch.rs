@@ -14,9 +14,9 @@ use crate::sent_below::SentBelow;
 use crate::served::{Done, Entry};
 use crate::thread::{State, Wake, Work};
 use crate::walk::Walk;
-use crate::writers::WritingBack;
+use crate::writers::{SentFor, WritingBack};
 use crate::Kind;
-use life::{Bio, BioNumber, Names, Request};
+use life::{Bio, BioNumber, Names, Owner, Request};
 use rustc_hash::FxHashMap;
 use trace::{Action, Batch, CommitPhase, Cpu, DevId, Event, Fs, Left, Nanos, Sector, TaskEvent, Tid, What};
 
@@ -96,16 +96,17 @@ impl Watch {
         !self.began
     }
 
-    /// A block event is about to be taken in.
+    /// A block event is about to be taken in. Of a bio that is queued for another task: whose data it is.
     #[inline]
-    pub fn block(&mut self, e: &Event) {
+    pub fn block(&mut self, e: &Event) -> Option<Owner> {
         self.at = (e.cpu, e.tid);
         if e.action != Action::Queue || !self.began {
-            return;
+            return None;
         }
         let sent_for = self.sending(e);
+        let owner = sent_for.as_ref().and_then(SentFor::owner);
         self.sent.put(self.history.writers.disk(e.dev), e.sector, e.bytes, sent_for);
-        let Some(thread) = self.history.threads.get_mut(&e.tid) else { return };
+        let thread = self.history.threads.get_mut(&e.tid)?;
         if let Some(open) = &mut thread.open {
             open.is_storage = true;
             if open.dev == DevId(0) {
@@ -113,6 +114,7 @@ impl Watch {
             }
         }
         self.sent(e);
+        owner
     }
 
     /// A request was completed by the block event at hand.

@@ -6,7 +6,7 @@
 //! where the bio says so. Where neither does, nobody is named.
 
 use crate::known::Known;
-use life::TaskName;
+use life::{Owner, TaskName};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use trace::{DevId, Nanos};
@@ -39,6 +39,14 @@ pub struct SentFor {
     /// The control group that the file's pages are counted for (its folder's inode), where the kernel told one that is
     /// not the root.
     pub cgroup: Option<u64>,
+}
+
+impl SentFor {
+    /// Whose data it is: of several the first that was seen.
+    pub(crate) fn owner(&self) -> Option<Owner> {
+        let journal = self.purpose == Purpose::Journal;
+        self.tasks.first().map(|task| Owner { task: *task, journal })
+    }
 }
 
 /// A file that a flusher is writing back.

@@ -16,6 +16,7 @@ use life::{Bio, ByClass, Class, Names, Plug, Request, Sink, Tally};
 use operation::{Account, Follow, History, Known, Listener, Operation, Outside, Over, SentFor};
 use rustc_hash::FxHashMap;
 use trace::{Action, Batch, Bytes, DevId, Nanos};
+use waits::{Bios, Table};
 
 /// A shorter wait for a request is none: the way through the kernel takes as long.
 const MIN_TAG_WAIT: Nanos = Nanos(10_000);
@@ -35,6 +36,8 @@ pub struct Facts {
     pub flow: Flow,
     /// What tasks asked for, where that was recorded.
     pub operations: Operations,
+    /// Who waited, for what, because of whom: operations, or, where none were recorded, bios.
+    pub waits: Table,
     /// Latencies in their order, if that was asked for.
     pub in_order: Option<InOrder>,
 }
@@ -100,7 +103,10 @@ impl Analysis {
     /// Ends the recording and puts the halves together.
     pub fn finish(mut self, mut flow: Flow) -> Facts {
         let tally = self.follow.finish();
-        let Found { mut devices, mut which, cells, tasks, mut operations, mut in_order, .. } = self.found;
+        let Found { mut devices, mut which, cells, tasks, mut operations, mut in_order, mut waits, .. } = self.found;
+        if !operations.waits.is_empty() {
+            waits = std::mem::take(&mut operations.waits);
+        }
         if let Some((all, of_tasks)) = in_order.as_mut().zip(operations.in_order.take()) {
             all.operations = of_tasks.operations;
             all.left_out += of_tasks.left_out;
@@ -143,7 +149,7 @@ impl Analysis {
         // Plugs of a recording through tracefs name no device; that is none.
         devices.retain(|d| d.id != DevId(0) || d.has_io());
         devices.sort_by_key(|d| order.iter().position(|id| *id == d.id));
-        Facts { devices, cells, tasks, tally, flow, operations, in_order }
+        Facts { devices, cells, tasks, tally, flow, operations, waits, in_order }
     }
 
     /// Pieces in flight now.
@@ -162,6 +168,8 @@ pub(crate) struct Found {
     tasks: Tasks,
     operations: Operations,
     in_order: Option<InOrder>,
+    waits: Table,
+    bios: Bios,
 }
 
 impl Found {
@@ -215,15 +223,18 @@ impl Sink for Found {
         second.time[class] += r.time.total();
     }
 
-    fn bio(&mut self, b: &Bio, _names: &Names) {
+    fn bio(&mut self, b: &Bio, names: &Names) {
         if let Some(in_order) = &mut self.in_order {
             in_order.bio(b);
+        }
+        let ledger = Ledger::of_bio(b);
+        if self.operations.is_empty() {
+            self.bios.add(&mut self.waits, b, &ledger, names);
         }
         let device = self.device(b.dev);
         let class = b.class().index();
         let stats = &mut device.bios[class];
         stats.record(b);
-        let ledger = Ledger::of_bio(b);
         let place = stats.tail.record(&ledger);
         let in_device = ledger.of_reason(Reason::Device);
         place.flooded += b.company.flooded.min(in_device);

@@ -16,6 +16,7 @@ use operation::{
 };
 use std::collections::BTreeMap;
 use trace::{Bytes, DevId, Fs, Nanos};
+use waits::{Accounts, Table};
 
 /// Operations of one kind on one file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -198,6 +199,9 @@ pub struct Operations {
     pub left_out: u64,
     /// Their latencies in order, if that was asked for.
     pub(crate) in_order: Option<InOrder>,
+    /// Who waited, for what, because of whom.
+    pub(crate) waits: Table,
+    accounts: Accounts,
 }
 
 /// Groups that are kept at most; a host has some dozen file systems.
@@ -241,6 +245,7 @@ impl Over for Operations {
         // apart: it may be about any device, also one that was not recorded.
         let named = Some(o.dev).filter(|dev| *dev != DevId(0));
         let dev = named.or_else(|| account.own_device()).unwrap_or_default();
+        self.accounts.add(&mut self.waits, o, dev, &account, names, history);
         let key = OpKey { kind: o.kind, fs: o.fs, dev };
         if self.groups.len() >= MAX_GROUPS && !self.groups.contains_key(&key) {
             self.left_out += 1;

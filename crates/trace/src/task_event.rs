@@ -98,6 +98,19 @@ pub enum CommitPhase {
     End,
 }
 
+impl CommitPhase {
+    /// Its name: that of its event without `jbd2_commit_`.
+    pub fn name(self) -> &'static str {
+        match self {
+            CommitPhase::Start => "start",
+            CommitPhase::Locking => "locking",
+            CommitPhase::Flushing => "flushing",
+            CommitPhase::Logging => "logging",
+            CommitPhase::End => "end",
+        }
+    }
+}
+
 /// What happens to the software interrupt that completes requests (block/blk-mq.c, `blk_done_softirq`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completions {

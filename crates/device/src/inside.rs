@@ -1,0 +1,221 @@
+//! The queue inside one device, as its issues and completions show it.
+//!
+//! While several requests are in the device, each stretch between two events is shared among their holders by the service
+//! that each has there (`cost`). A request notes the holders' sums at its issue and subtracts them at its completion, so its
+//! split costs one addition per holder, however deep the queue. Its own part of the shared time is taken out exactly.
+//!
+//! D2C then is, in this order: its own service (at most what it takes alone); pauses (no completion for longer than any
+//! service explains); others, at most the time in which there were any, in proportion to what was shared; and what is left,
+//! `slow`: it was alone and took longer than usual.
+//!
+//! Example: a read that takes 1 ms alone is issued behind a write that takes 9 ms; both end after 10 ms. The stretch is
+//! shared 9 to 1; the read's own millisecond is its service, the other 9 ms are behind the write.
+
+use crate::service::{Services, Shape};
+use crate::split::{largest_remainder, Behind, Holder, Split, MOST_HOLDERS};
+use smallvec::SmallVec;
+use trace::{Bytes, Nanos, Sector};
+
+/// A request begins near the one before if it lies no further away: `BFQQ_SEEK_THR`, 800 sectors (block/bfq-iosched.c).
+const SEEK: u64 = 800;
+
+/// Holders of one device that are told apart; the rest is one.
+const MOST: usize = 16;
+
+/// One holder's part of a device.
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    holder: Holder,
+    /// Of its requests in the device now.
+    cost: f64,
+    /// The shared time that was its, in ns.
+    time: f64,
+}
+
+/// What a request notes when it is issued.
+#[derive(Clone, Debug, Default)]
+pub struct Ticket {
+    issued: Nanos,
+    number: u64,
+    alone: bool,
+    near: bool,
+    idle: Nanos,
+    cost: f64,
+    place: u8,
+    per_cost: f64,
+    company: Nanos,
+    paused: Nanos,
+    times: SmallVec<[f64; 4]>,
+    /// Whether it was issued and is not over.
+    inside: bool,
+}
+
+/// One device.
+#[derive(Clone, Debug, Default)]
+pub struct Inside {
+    /// What requests take alone.
+    pub services: Services,
+    holders: SmallVec<[Held; 4]>,
+    /// Of all in the device now.
+    cost: f64,
+    /// The sum of time / cost: what a request of cost 1 would have got.
+    per_cost: f64,
+    /// Time with two or more in the device.
+    company: Nanos,
+    /// Time without completions beyond any service.
+    paused: Nanos,
+    in_flight: u32,
+    issues: u64,
+    now: Nanos,
+    /// Since when nothing was completed: the last completion, or when the device got work again.
+    since: Nanos,
+    /// When it ran out of work.
+    idle_since: Nanos,
+    head: Sector,
+}
+
+impl Inside {
+    /// A request is issued.
+    pub fn issue(&mut self, now: Nanos, holder: Holder, class: u8, start: Sector, bytes: Bytes, ticket: &mut Ticket) {
+        self.pass(now);
+        if self.in_flight == 0 {
+            self.since = now;
+        }
+        let near = start.0.abs_diff(self.head.0) <= SEEK;
+        if bytes.0 > 0 {
+            self.head = start.after(bytes);
+        }
+        ticket.idle = if self.in_flight == 0 { now.since(self.idle_since) } else { Nanos(0) };
+        ticket.alone = self.in_flight == 0;
+        ticket.near = near;
+        ticket.issued = now;
+        ticket.number = self.issues;
+        ticket.cost = self.services.cost(Shape { class, near, bytes });
+        ticket.place = self.place(holder);
+        ticket.per_cost = self.per_cost;
+        ticket.company = self.company;
+        ticket.paused = self.paused;
+        ticket.times.clear();
+        ticket.times.extend(self.holders.iter().map(|h| h.time));
+        ticket.inside = true;
+        self.holders[ticket.place as usize].cost += ticket.cost;
+        self.cost += ticket.cost;
+        self.issues += 1;
+        self.in_flight += 1;
+    }
+
+    /// A request leaves the device: given back, or given up.
+    pub fn leave(&mut self, now: Nanos, ticket: &mut Ticket) {
+        if !std::mem::take(&mut ticket.inside) {
+            return;
+        }
+        self.pass(now);
+        let held = &mut self.holders[ticket.place as usize];
+        held.cost = (held.cost - ticket.cost).max(0.0);
+        self.cost = (self.cost - ticket.cost).max(0.0);
+        self.in_flight = self.in_flight.saturating_sub(1);
+        if self.in_flight == 0 {
+            self.cost = 0.0;
+            self.holders.iter_mut().for_each(|h| h.cost = 0.0);
+            self.idle_since = now;
+        }
+    }
+
+    /// A request is completed: where its time went.
+    pub fn complete(&mut self, now: Nanos, class: u8, bytes: Bytes, ticket: &mut Ticket) -> Split {
+        if !ticket.inside {
+            return Split::default();
+        }
+        self.pass(now);
+        let shape = Shape { class, near: ticket.near, bytes };
+        let d2c = now.since(ticket.issued);
+        let quiet = self.services.of(shape);
+        let gap = now.since(self.since.max(ticket.issued));
+        if let Some(quiet) = quiet {
+            // What is in the device may take this long together before any of it is completed.
+            let explained = Nanos(self.cost as u64).max(quiet.p99);
+            self.paused += now.since(self.since).since(explained);
+        }
+        let split = self.split(d2c, quiet.map(|q| q.p50), ticket);
+        self.services.busy(shape, gap);
+        if ticket.alone && ticket.number + 1 == self.issues {
+            self.services.quiet(shape, d2c, ticket.idle);
+        }
+        self.since = now;
+        self.leave(now, ticket);
+        split
+    }
+
+    fn split(&self, d2c: Nanos, service: Option<Nanos>, ticket: &Ticket) -> Split {
+        let own = service.unwrap_or_default().min(d2c);
+        let rest = d2c.since(own);
+        let known = service.is_some();
+        if rest == Nanos(0) {
+            return Split { own, known, ..Split::default() };
+        }
+        let paused = self.paused.since(ticket.paused).min(rest);
+        let rest = rest.since(paused);
+        let behind = self.company.since(ticket.company).min(rest);
+        let slow = rest.since(behind);
+        let mut split = Split { own, known, paused, slow, ..Split::default() };
+        if behind.0 > 0 {
+            self.share(behind, ticket, &mut split);
+        }
+        split
+    }
+
+    /// Shares the time behind others among them.
+    fn share(&self, behind: Nanos, ticket: &Ticket, split: &mut Split) {
+        let mine = ticket.cost * (self.per_cost - ticket.per_cost);
+        let mut shares: SmallVec<[(u64, Holder); 4]> = SmallVec::new();
+        for (i, held) in self.holders.iter().enumerate() {
+            let time = held.time - ticket.times.get(i).copied().unwrap_or(0.0);
+            let time = if i == ticket.place as usize { time - mine } else { time };
+            if time >= 1.0 {
+                shares.push((time as u64, held.holder));
+            }
+        }
+        shares.sort_unstable_by_key(|(time, holder)| (std::cmp::Reverse(*time), *holder));
+        let rest: u64 = shares.iter().skip(MOST_HOLDERS).map(|(time, _)| time).sum();
+        shares.truncate(MOST_HOLDERS);
+        let mut weights: SmallVec<[u64; 4]> = shares.iter().map(|(time, _)| *time).collect();
+        weights.push(rest);
+        let parts = largest_remainder(behind, &weights);
+        for ((place, (_, holder)), part) in split.behind.iter_mut().zip(&shares).zip(&parts) {
+            *place = Behind { holder: *holder, time: *part };
+        }
+        split.others = parts[weights.len() - 1];
+    }
+
+    /// Shares the time since the last event among those in the device.
+    #[inline]
+    fn pass(&mut self, now: Nanos) {
+        let time = now.since(self.now);
+        self.now = self.now.max(now);
+        if time.0 == 0 || self.in_flight == 0 || self.cost <= 0.0 {
+            return;
+        }
+        let per_cost = time.0 as f64 / self.cost;
+        self.per_cost += per_cost;
+        for held in &mut self.holders {
+            held.time += per_cost * held.cost;
+        }
+        if self.in_flight >= 2 {
+            self.company += time;
+        }
+    }
+
+    fn place(&mut self, holder: Holder) -> u8 {
+        if let Some(at) = self.holders.iter().position(|h| h.holder == holder) {
+            return at as u8;
+        }
+        if self.holders.len() < MOST {
+            let holder = if self.holders.len() == MOST - 1 { Holder(0) } else { holder };
+            self.holders.push(Held { holder, ..Held::default() });
+        }
+        self.holders.len() as u8 - 1
+    }
+}
+
+#[cfg(test)]
+mod tests;

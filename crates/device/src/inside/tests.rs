@@ -1,0 +1,81 @@
+use super::*;
+use crate::service::MIN_QUIET;
+use proptest::prelude::*;
+
+const MS: u64 = 1_000_000;
+const A: Holder = Holder(1);
+const B: Holder = Holder(2);
+
+/// Reads of 4 KiB that take 1 ms alone, writes of 1 MiB that take 9 ms.
+fn learned() -> (Inside, u64) {
+    let (mut inside, mut now) = (Inside::default(), 0);
+    for _ in 0..MIN_QUIET {
+        for (class, bytes, ms) in [(0, 4096, 1), (1, 1 << 20, 9)] {
+            let mut t = Ticket::default();
+            now += 20 * MS;
+            inside.issue(Nanos(now), A, class, Sector(1 << 30), Bytes(bytes), &mut t);
+            now += ms * MS;
+            inside.complete(Nanos(now), class, Bytes(bytes), &mut t);
+        }
+    }
+    (inside, now + 20 * MS)
+}
+
+fn near(a: Nanos, ms: u64) -> bool {
+    a.0.abs_diff(ms * MS) <= ms * MS / 8 + MS / 10
+}
+
+#[test]
+fn a_read_behind_a_write_waits_for_it() {
+    let (mut inside, now) = learned();
+    let (mut write, mut read) = (Ticket::default(), Ticket::default());
+    inside.issue(Nanos(now), B, 1, Sector(1 << 30), Bytes(1 << 20), &mut write);
+    inside.issue(Nanos(now), A, 0, Sector(8), Bytes(4096), &mut read);
+    let w = inside.complete(Nanos(now + 10 * MS), 1, Bytes(1 << 20), &mut write);
+    let r = inside.complete(Nanos(now + 10 * MS), 0, Bytes(4096), &mut read);
+    assert!(near(w.own, 9) && near(r.own, 1), "{w:?} {r:?}");
+    assert_eq!(r.behind[0].holder, B);
+    assert!(near(r.behind[0].time, 9), "{r:?}");
+    assert_eq!(r.total(), Nanos(10 * MS));
+}
+
+#[test]
+fn alone_and_slow_is_nobodys_fault() {
+    let (mut inside, now) = learned();
+    let mut read = Ticket::default();
+    inside.issue(Nanos(now), A, 0, Sector(8), Bytes(4096), &mut read);
+    let r = inside.complete(Nanos(now + 100 * MS), 0, Bytes(4096), &mut read);
+    assert!(near(r.own, 1) && near(r.paused, 99), "{r:?}");
+}
+
+#[test]
+fn without_quiet_samples_its_own_service_is_unknown() {
+    let mut inside = Inside::default();
+    let mut tickets = [Ticket::default(), Ticket::default()];
+    for t in &mut tickets {
+        inside.issue(Nanos(0), A, 0, Sector(0), Bytes(4096), t);
+    }
+    let r = inside.complete(Nanos(4 * MS), 0, Bytes(4096), &mut tickets[0]);
+    assert!(!r.known && r.own == Nanos(0) && r.total() == Nanos(4 * MS));
+    assert_eq!(r.behind[0].holder, A, "its own queue");
+}
+
+proptest! {
+    #[test]
+    fn parts_sum_to_d2c(steps in proptest::collection::vec((0u64..5 * MS, 0u16..20, 0u8..5, 0u64..1 << 21, any::<bool>()), 1..200)) {
+        let (mut inside, mut now) = (Inside::default(), 1000);
+        let mut flying: Vec<(Nanos, u8, Bytes, Ticket)> = vec![];
+        for (pass, holder, class, bytes, completes) in steps {
+            now += pass;
+            if completes && !flying.is_empty() {
+                let (issued, class, bytes, mut t) = flying.remove(holder as usize % flying.len());
+                let split = inside.complete(Nanos(now), class, bytes, &mut t);
+                prop_assert_eq!(split.total(), Nanos(now).since(issued));
+            } else {
+                let mut t = Ticket::default();
+                inside.issue(Nanos(now), Holder(holder), class, Sector(bytes * 7), Bytes(bytes), &mut t);
+                flying.push((Nanos(now), class, Bytes(bytes), t));
+            }
+        }
+    }
+}

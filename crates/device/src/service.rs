@@ -1,0 +1,277 @@
+//! What requests take alone: the quiet service of a device, by direction, size and distance.
+//!
+//! A sample is quiet if nothing else was in the device from its issue to its completion. Of these, samples before which the
+//! device had rested for as long as such a request usually takes are preferred: a device behind a rate limit is quick only then.
+//! Percentiles are kept in buckets an eighth of an octave wide, so they are at most 9 % off.
+
+use trace::{Bytes, Nanos};
+
+/// Fewer quiet samples say nothing: the median of ten lies between the second and the ninth in 98 of 100 cases
+/// (binomial, n = 10, p = 1/2).
+pub const MIN_QUIET: u32 = 10;
+
+/// Classes of [`Shape::class`].
+const CLASSES: usize = 5;
+/// 4 KiB and less, 8 KiB, ... 16 MiB and more.
+const SIZES: usize = 13;
+const PER_OCTAVE: u64 = 8;
+const BUCKETS: usize = 320;
+
+/// Sizes so many doublings apart stand in for one another where nothing else is known.
+const NEAR_SIZE: usize = 2;
+
+/// What the service of a request depends on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// Its class, below five: read, synchronous write, background write, flush, other.
+    pub class: u8,
+    /// Whether it begins near the end of the request issued before it.
+    pub near: bool,
+    /// How much it moves.
+    pub bytes: Bytes,
+}
+
+impl Shape {
+    fn size(self) -> usize {
+        let pages = self.bytes.0.div_ceil(4096).max(1);
+        (pages.next_power_of_two().trailing_zeros() as usize).min(SIZES - 1)
+    }
+
+    fn key(self) -> usize {
+        at(self.class as usize % CLASSES, self.near, self.size())
+    }
+}
+
+fn at(class: usize, near: bool, size: usize) -> usize {
+    (class * 2 + usize::from(near)) * SIZES + size
+}
+
+/// Quiet service of one shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quiet {
+    /// The median.
+    pub p50: Nanos,
+    /// 99 of 100 take no longer.
+    pub p99: Nanos,
+    /// From how many samples of this very shape; 0 where another shape stands in.
+    pub samples: u32,
+}
+
+/// Durations by bucket.
+#[derive(Clone, Debug)]
+struct Histogram {
+    counts: Vec<u32>,
+    count: u32,
+    /// At which count the percentiles are looked up anew.
+    next: u32,
+    quiet: Option<Quiet>,
+}
+
+impl Default for Histogram {
+    fn default() -> Histogram {
+        Histogram { counts: vec![0; BUCKETS], count: 0, next: MIN_QUIET, quiet: None }
+    }
+}
+
+fn bucket(v: u64) -> usize {
+    if v < PER_OCTAVE {
+        return v as usize;
+    }
+    let octave = 63 - v.leading_zeros() as u64;
+    let place = (octave - 2) * PER_OCTAVE + ((v >> (octave - 3)) & (PER_OCTAVE - 1));
+    (place as usize).min(BUCKETS - 1)
+}
+
+/// The middle of a bucket.
+fn middle(bucket: usize) -> u64 {
+    let (octave, place) = (bucket as u64 / PER_OCTAVE, bucket as u64 % PER_OCTAVE);
+    match octave {
+        0 => place,
+        _ => ((2 * (PER_OCTAVE + place) + 1) << (octave - 1)) / 2,
+    }
+}
+
+impl Histogram {
+    /// Whether the percentiles changed.
+    fn add(&mut self, time: Nanos) -> bool {
+        self.counts[bucket(time.0)] += 1;
+        self.count = self.count.saturating_add(1);
+        if self.count < self.next {
+            return false;
+        }
+        self.next = self.count.saturating_add(self.count / 8).saturating_add(1);
+        self.quiet = Some(Quiet { p50: self.at(0.5), p99: self.at(0.99), samples: self.count });
+        true
+    }
+
+    fn at(&self, part: f64) -> Nanos {
+        let wanted = (f64::from(self.count) * part).ceil().max(1.0) as u64;
+        let mut seen = 0;
+        for (bucket, n) in self.counts.iter().enumerate() {
+            seen += u64::from(*n);
+            if seen >= wanted {
+                return Nanos(middle(bucket));
+            }
+        }
+        Nanos(0)
+    }
+}
+
+/// Sum and count of the time the device needed for a completion while it was busy.
+#[derive(Clone, Copy, Debug, Default)]
+struct Busy {
+    sum: u64,
+    count: u64,
+}
+
+/// What requests take on one device.
+#[derive(Clone, Debug)]
+pub struct Services {
+    alone: Vec<Option<Box<Histogram>>>,
+    rested: Vec<Option<Box<Histogram>>>,
+    busy: Vec<Busy>,
+    /// By shape, looked up once for each change.
+    resolved: Vec<Option<Option<Quiet>>>,
+}
+
+impl Default for Services {
+    fn default() -> Services {
+        let shapes = CLASSES * 2 * SIZES;
+        Services {
+            alone: vec![None; shapes],
+            rested: vec![None; shapes],
+            busy: vec![Busy::default(); shapes],
+            resolved: vec![None; shapes],
+        }
+    }
+}
+
+impl Services {
+    /// A request that was alone took so long, after the device had been idle for `idle`.
+    pub fn quiet(&mut self, shape: Shape, took: Nanos, idle: Nanos) {
+        let key = shape.key();
+        let mut changed = self.alone[key].get_or_insert_default().add(took);
+        let usual = self.alone[key].as_ref().and_then(|h| h.quiet);
+        if usual.is_some_and(|usual| idle >= usual.p50) {
+            changed |= self.rested[key].get_or_insert_default().add(took);
+        }
+        if changed {
+            self.resolved.fill(None);
+        }
+    }
+
+    /// A completion took so much of a busy device's time.
+    pub fn busy(&mut self, shape: Shape, took: Nanos) {
+        let busy = &mut self.busy[shape.key()];
+        busy.sum = busy.sum.saturating_add(took.0);
+        busy.count += 1;
+    }
+
+    /// What such a request takes alone, if that is known.
+    pub fn of(&mut self, shape: Shape) -> Option<Quiet> {
+        let key = shape.key();
+        if let Some(known) = self.resolved[key] {
+            return known;
+        }
+        let found = self.resolve(shape);
+        self.resolved[key] = Some(found);
+        found
+    }
+
+    fn resolve(&self, shape: Shape) -> Option<Quiet> {
+        let (class, size) = (shape.class as usize % CLASSES, shape.size());
+        self.measured(at(class, shape.near, size)).or_else(|| {
+            // What a far one takes a near one does not exceed; the reverse says nothing.
+            let far = if shape.near { self.measured(at(class, false, size)) } else { None };
+            let stand_in = far.or_else(|| self.of_other_size(class, shape.near, size));
+            stand_in.map(|q| Quiet { samples: 0, ..q })
+        })
+    }
+
+    fn measured(&self, key: usize) -> Option<Quiet> {
+        let of = |h: &Option<Box<Histogram>>| h.as_ref().and_then(|h| h.quiet);
+        of(&self.rested[key]).or_else(|| of(&self.alone[key]))
+    }
+
+    /// Between two known sizes in proportion; else the nearest size, if it is near enough.
+    fn of_other_size(&self, class: usize, near: bool, size: usize) -> Option<Quiet> {
+        let known = |s: usize| self.measured(at(class, near, s)).map(|q| (s, q));
+        let below = (0..size).rev().find_map(known);
+        let above = (size + 1..SIZES).find_map(known);
+        match (below, above) {
+            (Some((s1, a)), Some((s2, b))) => {
+                let bytes = |s: usize| (1u64 << s) as f64;
+                let part = (bytes(size) - bytes(s1)) / (bytes(s2) - bytes(s1));
+                let mix = |x: Nanos, y: Nanos| Nanos((x.0 as f64 + part * (y.0 as f64 - x.0 as f64)).max(0.0) as u64);
+                Some(Quiet { p50: mix(a.p50, b.p50), p99: mix(a.p99, b.p99), samples: 0 })
+            }
+            (Some((s, q)), None) if size - s <= NEAR_SIZE => Some(q),
+            (None, Some((s, q))) if s - size <= NEAR_SIZE => Some(q),
+            _ => None,
+        }
+    }
+
+    /// By what a request counts among those in the device: its quiet service, else what such ones took of the busy device;
+    /// before any was seen, by its size.
+    pub fn cost(&mut self, shape: Shape) -> f64 {
+        if let Some(quiet) = self.of(shape) {
+            return quiet.p50.0.max(1) as f64;
+        }
+        let busy = self.busy[shape.key()];
+        match busy.count {
+            0 => (shape.bytes.0.max(4096)) as f64,
+            n => (busy.sum as f64 / n as f64).max(1.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(kib: u64) -> Shape {
+        Shape { class: 0, near: false, bytes: Bytes(kib << 10) }
+    }
+
+    #[test]
+    fn a_bucket_holds_its_middle() {
+        for v in (0..4000).chain([1 << 20, (1 << 30) + 12345]) {
+            let m = middle(bucket(v));
+            assert!(m.abs_diff(v) * 14 <= v.max(14), "{v}: {m}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_known_of_few() {
+        let mut s = Services::default();
+        (1..MIN_QUIET).for_each(|_| s.quiet(shape(4), Nanos(80_000), Nanos(0)));
+        assert_eq!(s.of(shape(4)), None);
+        s.quiet(shape(4), Nanos(80_000), Nanos(0));
+        let q = s.of(shape(4)).unwrap();
+        assert!(q.p50.0.abs_diff(80_000) < 8_000 && q.samples == MIN_QUIET);
+    }
+
+    #[test]
+    fn sizes_between_known_ones_lie_between() {
+        let mut s = Services::default();
+        for _ in 0..20 {
+            s.quiet(shape(4), Nanos(100_000), Nanos(0));
+            s.quiet(shape(1024), Nanos(10_000_000), Nanos(0));
+        }
+        let between = s.of(shape(512)).unwrap();
+        assert!(between.p50.0 > 4_000_000 && between.p50.0 < 6_000_000 && between.samples == 0);
+        assert_eq!(s.of(shape(16 << 10)), None, "16 MiB are too far from 1 MiB");
+    }
+
+    #[test]
+    fn a_rested_device_counts_more() {
+        let mut s = Services::default();
+        for _ in 0..50 {
+            s.quiet(shape(4), Nanos(4_000_000), Nanos(10_000));
+        }
+        for _ in 0..MIN_QUIET {
+            s.quiet(shape(4), Nanos(100_000), Nanos(9_000_000));
+        }
+        assert!(s.of(shape(4)).unwrap().p50.0 < 120_000);
+    }
+}

@@ -1,0 +1,133 @@
+//! Where the time of one request in the device went.
+
+use serde::Serialize;
+use smallvec::SmallVec;
+use trace::Nanos;
+
+/// Whose requests: a number that whoever feeds the device gives out. 0: others, not told apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub struct Holder(pub u16);
+
+/// Holders of one request's time that are told apart; the rest is [`Holder`] 0.
+pub const MOST_HOLDERS: usize = 3;
+
+/// Time behind the requests of one holder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Behind {
+    /// Whose.
+    pub holder: Holder,
+    /// How long.
+    pub time: Nanos,
+}
+
+/// D2C in parts that sum to it exactly.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Split {
+    /// Its own service: at most what such a request takes alone.
+    pub own: Nanos,
+    /// Whether that is known; if not, `own` is 0 and the rest is an upper bound.
+    pub known: bool,
+    /// Nothing was completed for longer than any service explains, although there was work.
+    pub paused: Nanos,
+    /// Alone in the device, and longer than such requests take alone.
+    pub slow: Nanos,
+    /// Behind others, the largest first.
+    pub behind: [Behind; MOST_HOLDERS],
+    /// Behind others that are not told apart.
+    pub others: Nanos,
+}
+
+impl Split {
+    /// All parts together: D2C.
+    pub fn total(&self) -> Nanos {
+        self.own + self.paused + self.slow + self.others + self.behind()
+    }
+
+    fn behind(&self) -> Nanos {
+        self.behind.iter().map(|b| b.time).sum()
+    }
+
+    /// The split of the last `length` of it: own service comes last, what lies before shrinks in proportion.
+    pub fn last(&self, length: Nanos) -> Split {
+        let total = self.total();
+        if length >= total {
+            return Split { slow: self.slow + length.since(total), ..*self };
+        }
+        let own = self.own.min(length);
+        let mut weights: SmallVec<[u64; 8]> = SmallVec::new();
+        weights.extend([self.paused.0, self.slow.0, self.others.0]);
+        weights.extend(self.behind.iter().map(|b| b.time.0));
+        let parts = largest_remainder(length.since(own), &weights);
+        let mut split = Split { own, ..*self };
+        (split.paused, split.slow, split.others) = (parts[0], parts[1], parts[2]);
+        for (b, part) in split.behind.iter_mut().zip(&parts[3..]) {
+            b.time = *part;
+        }
+        split
+    }
+}
+
+/// `whole` in proportion to weights, in whole nanoseconds that sum to it: what rounding leaves goes to the largest remainders,
+/// of equal ones to the first. Without any weight all goes to the first.
+///
+/// Example: 10 by [1, 1, 1] is [4, 3, 3].
+pub fn largest_remainder(whole: Nanos, weights: &[u64]) -> SmallVec<[Nanos; 8]> {
+    let sum: u128 = weights.iter().map(|w| u128::from(*w)).sum();
+    let mut parts: SmallVec<[Nanos; 8]> = SmallVec::new();
+    if sum == 0 {
+        parts.extend(weights.iter().enumerate().map(|(i, _)| if i == 0 { whole } else { Nanos(0) }));
+        return parts;
+    }
+    let mut remainders: SmallVec<[(u128, usize); 8]> = SmallVec::new();
+    let mut given = 0;
+    for (i, w) in weights.iter().enumerate() {
+        let product = u128::from(whole.0) * u128::from(*w);
+        let part = (product / sum) as u64;
+        given += part;
+        parts.push(Nanos(part));
+        remainders.push((product % sum, i));
+    }
+    remainders.sort_by_key(|(r, i)| (std::cmp::Reverse(*r), *i));
+    for (_, i) in remainders.into_iter().take((whole.0 - given) as usize) {
+        parts[i] += Nanos(1);
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn rounding_goes_to_the_largest_remainder() {
+        let of = |whole, weights: &[u64]| -> Vec<u64> {
+            largest_remainder(Nanos(whole), weights).iter().map(|n| n.0).collect()
+        };
+        assert_eq!(of(10, &[1, 1, 1]), [4, 3, 3]);
+        assert_eq!(of(10, &[0, 3, 1]), [0, 8, 2]);
+        assert_eq!(of(7, &[0, 0]), [7, 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn parts_sum_to_the_whole(whole: u64, weights in proptest::collection::vec(any::<u64>(), 1..8)) {
+            let parts = largest_remainder(Nanos(whole), &weights);
+            prop_assert_eq!(parts.iter().map(|n| u128::from(n.0)).sum::<u128>(), u128::from(whole));
+        }
+
+        #[test]
+        fn the_last_part_sums_to_its_length(parts in proptest::array::uniform6(0u64..1 << 40), length in 0u64..1 << 43) {
+            let b = |time| Behind { holder: Holder(1), time: Nanos(time) };
+            let split = Split {
+                own: Nanos(parts[0]),
+                paused: Nanos(parts[1]),
+                slow: Nanos(parts[2]),
+                behind: [b(parts[3]), b(parts[4]), Behind::default()],
+                others: Nanos(parts[5]),
+                known: true,
+            };
+            prop_assert_eq!(split.last(Nanos(length)).total(), Nanos(length));
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Who has requests in a device: whose they are and what kind of I/O. By this the time behind others is told apart.
+
+use crate::names::TaskName;
+use crate::op::{Class, Op};
+use crate::request::Request;
+use serde::Serialize;
+
+/// Kinds of I/O that are told apart as holders of a device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Io {
+    /// Reads.
+    #[default]
+    Read,
+    /// Writes that somebody waits for.
+    SyncWrite,
+    /// Write-back.
+    BackgroundWrite,
+    /// Flushes of the device's cache.
+    Flush,
+    /// Discards, passthrough commands.
+    Discard,
+    /// A journal's or log's own blocks.
+    Journal,
+}
+
+impl Io {
+    /// Of a class of requests.
+    pub fn of(class: Class) -> Io {
+        match class {
+            Class::Read => Io::Read,
+            Class::SyncWrite => Io::SyncWrite,
+            Class::Background => Io::BackgroundWrite,
+            Class::Flush => Io::Flush,
+            Class::Other => Io::Discard,
+        }
+    }
+
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Io::Read => "read",
+            Io::SyncWrite => "sync-write",
+            Io::BackgroundWrite => "background-write",
+            Io::Flush => "flush",
+            Io::Discard => "discard",
+            Io::Journal => "journal",
+        }
+    }
+}
+
+/// Whose data a task sends that is not its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Owner {
+    /// Who wrote it, or changed what a journal commits.
+    pub task: TaskName,
+    /// Whether it is a journal's.
+    pub journal: bool,
+}
+
+/// Who has requests in a device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Holding {
+    /// Who issued them.
+    pub task: TaskName,
+    /// Whose data they move: the issuer's own, unless somebody else is known.
+    pub owner: TaskName,
+    /// What kind of I/O.
+    pub io: Io,
+}
+
+impl Holding {
+    /// Of a request.
+    #[inline]
+    pub fn of(r: &Request) -> Holding {
+        let owner = r.owner.map_or(r.task, |o| o.task);
+        let journal = r.owner.is_some_and(|o| o.journal) && r.op == Op::Write;
+        let io = if journal { Io::Journal } else { Io::of(r.class()) };
+        Holding { task: r.task, owner, io }
+    }
+}

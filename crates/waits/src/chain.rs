@@ -1,0 +1,154 @@
+//! Chains of waits, each kept once: a tree of links, in which a chain is its last link's number.
+//!
+//! Example: `fdatasync > flush (blkdev_issue_flush) > device: flush` is three links; another fdatasync that ends on a
+//! processor shares the first. A link that was met a moment ago is found again by one comparison.
+
+use crate::phase::Phase;
+use life::Op;
+use operation::Wait;
+use rustc_hash::FxHashMap;
+use trace::CommitPhase;
+
+/// A chain's number in its table. 0 is the empty chain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ChainId(pub u32);
+
+/// A kernel function's number in its table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FunctionId(pub u32);
+
+/// A link of a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Link {
+    /// A sleep, and the function that shows it.
+    Wait(Wait, FunctionId),
+    /// A step of a journal's commit.
+    Commit(CommitPhase),
+    /// A work item.
+    Work(FunctionId),
+    /// A request: what it did, whether it is a piece of a bio that was cut, whether its ends cut blocks.
+    Request(Op, bool, bool),
+    /// The leaf.
+    Phase(Phase),
+    /// Chains that are not told apart.
+    Others,
+}
+
+/// Chains that are kept at most; more become [`Link::Others`].
+const MAX_CHAINS: usize = 1 << 14;
+
+/// Links from the outside in.
+pub type Chain = Vec<Link>;
+
+/// All chains of a table.
+#[derive(Clone, Debug)]
+pub(crate) struct Chains {
+    links: Vec<(ChainId, Link)>,
+    numbers: FxHashMap<(ChainId, Link), ChainId>,
+    /// The child of each link that was asked for last.
+    recent: Vec<(Link, ChainId)>,
+    functions: Vec<Box<str>>,
+    function_numbers: FxHashMap<Box<str>, FunctionId>,
+}
+
+/// The one chain of those that are not told apart.
+pub(crate) const OTHERS: ChainId = ChainId(1);
+
+impl Default for Chains {
+    fn default() -> Chains {
+        let mut chains = Chains {
+            links: vec![(ChainId(0), Link::Others)],
+            numbers: FxHashMap::default(),
+            recent: vec![(Link::Others, ChainId(0))],
+            functions: vec!["".into()],
+            function_numbers: FxHashMap::default(),
+        };
+        chains.add(ChainId(0), Link::Others);
+        chains
+    }
+}
+
+impl Chains {
+    /// A chain, longer by one link.
+    #[inline]
+    pub fn child(&mut self, parent: ChainId, link: Link) -> ChainId {
+        let (recent, id) = self.recent[parent.0 as usize];
+        if recent == link && id != ChainId(0) {
+            return id;
+        }
+        self.look_up(parent, link)
+    }
+
+    fn look_up(&mut self, parent: ChainId, link: Link) -> ChainId {
+        let id = match self.numbers.get(&(parent, link)) {
+            Some(id) => *id,
+            None if parent == OTHERS || self.links.len() >= MAX_CHAINS => OTHERS,
+            None => self.add(parent, link),
+        };
+        self.recent[parent.0 as usize] = (link, id);
+        id
+    }
+
+    fn add(&mut self, parent: ChainId, link: Link) -> ChainId {
+        let id = ChainId(self.links.len() as u32);
+        self.links.push((parent, link));
+        self.recent.push((Link::Others, ChainId(0)));
+        self.numbers.insert((parent, link), id);
+        id
+    }
+
+    /// Its last link.
+    pub fn last(&self, id: ChainId) -> Link {
+        self.links[id.0 as usize].1
+    }
+
+    /// Its links, the last first.
+    pub fn backward(&self, id: ChainId) -> impl Iterator<Item = Link> + '_ {
+        let mut at = id;
+        std::iter::from_fn(move || {
+            let (parent, link) = *self.links.get(at.0 as usize).filter(|_| at != ChainId(0))?;
+            at = parent;
+            Some(link)
+        })
+    }
+
+    /// Its links from the outside in.
+    pub fn links(&self, id: ChainId) -> Chain {
+        let mut links: Chain = self.backward(id).collect();
+        links.reverse();
+        links
+    }
+
+    /// The number of a function.
+    pub fn function(&mut self, name: &str) -> FunctionId {
+        if let Some(id) = self.function_numbers.get(name) {
+            return *id;
+        }
+        if self.functions.len() >= MAX_CHAINS {
+            return FunctionId(0);
+        }
+        let id = FunctionId(self.functions.len() as u32);
+        self.functions.push(name.into());
+        self.function_numbers.insert(name.into(), id);
+        id
+    }
+
+    /// A function's name; empty where none is known.
+    pub fn function_name(&self, id: FunctionId) -> &str {
+        &self.functions[id.0 as usize]
+    }
+
+    /// The same chain here that another table knows as `id`.
+    pub fn import(&mut self, other: &Chains, id: ChainId) -> ChainId {
+        let mut at = ChainId(0);
+        for link in other.links(id) {
+            let link = match link {
+                Link::Wait(wait, f) => Link::Wait(wait, self.function(other.function_name(f))),
+                Link::Work(f) => Link::Work(self.function(other.function_name(f))),
+                link => link,
+            };
+            at = self.child(at, link);
+        }
+        at
+    }
+}

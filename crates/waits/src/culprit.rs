@@ -1,0 +1,88 @@
+//! Because of whom a wait lasted.
+
+use life::Io;
+use serde::Serialize;
+
+/// A culprit's number in its table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CulpritId(pub u32);
+
+/// What kind of culprit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CulpritKind {
+    /// The victim's own process: its work, its queue.
+    #[serde(rename = "self")]
+    Own,
+    /// Another task.
+    Task,
+    /// A kernel thread whose principal is not known, a journal, md.
+    Kernel,
+    /// The device.
+    Device,
+    /// A limit that somebody set.
+    Limit,
+    /// Whoever ran on the processor.
+    Cpu,
+    /// Nothing that was recorded tells.
+    #[default]
+    Unknown,
+}
+
+impl CulpritKind {
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            CulpritKind::Own => "self",
+            CulpritKind::Task => "task",
+            CulpritKind::Kernel => "kernel",
+            CulpritKind::Device => "device",
+            CulpritKind::Limit => "limit",
+            CulpritKind::Cpu => "cpu",
+            CulpritKind::Unknown => "unknown",
+        }
+    }
+}
+
+/// Because of whom.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub struct Culprit {
+    /// What kind.
+    pub kind: CulpritKind,
+    /// Who: the issuer's name, or, where a kernel thread issued, the name of the task whose data it is.
+    pub name: Option<Box<str>>,
+    /// Whose data the issuer wrote, where that is somebody else.
+    pub dirtied_by: Option<Box<str>>,
+    /// By which kind of I/O.
+    pub io: Option<Io>,
+}
+
+impl Culprit {
+    /// One without a name.
+    pub fn of(kind: CulpritKind) -> Culprit {
+        Culprit { kind, ..Culprit::default() }
+    }
+
+    /// Whether taking it away is a question worth asking.
+    pub fn is_somebody(&self) -> bool {
+        self.name.is_some() && matches!(self.kind, CulpritKind::Task | CulpritKind::Kernel)
+    }
+}
+
+/// How kernel threads that send I/O for others are called: Documentation/core-api/workqueue.rst (kworker), fs/jbd2/journal.c,
+/// fs/xfs (xfsaild, xfs-...), drivers/md (mdN_raidN), drivers/block/loop.c, mm (kswapd, kcompactd), fs/btrfs/disk-io.c,
+/// drivers/md/dm-crypt.c, kernel/softirq.c.
+const KERNEL_THREADS: [&str; 18] = [
+    "kworker", "jbd2/", "xfsaild", "xfs-", "xfs_", "kswapd", "ksoftirqd", "btrfs-", "dmcrypt", "kcryptd", "kcompactd",
+    "khugepaged", "swapper", "flush-", "dm_", "kblockd", "bcache", "ext4lazyinit",
+];
+
+/// Whether a task is a kernel thread, by its name: a recording does not say it otherwise.
+pub fn is_kernel_thread(name: &str) -> bool {
+    let numbered = |prefix: &str, rest: &str| {
+        name.strip_prefix(prefix).is_some_and(|n| n.strip_suffix(rest).unwrap_or(n).bytes().all(|b| b.is_ascii_digit()))
+    };
+    KERNEL_THREADS.iter().any(|prefix| name.starts_with(prefix))
+        || numbered("loop", "") && name.len() > 4
+        || name.starts_with("md") && name.contains("_raid")
+}

@@ -1,0 +1,30 @@
+//! The table of waits: who waited, for what, because of whom.
+//!
+//! Every operation's account is added to one [`Table`] as it ends: rows of victim, chain of waits, culprit and latency bucket.
+//! Everything that judges or draws asks this table.
+//!
+//! Invariant: the rows of a victim and bucket sum to the time of its operations in that bucket, to the nanosecond.
+
+mod bucket;
+mod chain;
+mod culprit;
+mod operations;
+mod phase;
+mod question;
+mod requests;
+mod seconds;
+mod table;
+mod victim;
+mod without;
+
+pub use bucket::Bucket;
+pub use chain::{Chain, ChainId, Link};
+pub use culprit::{is_kernel_thread, Culprit, CulpritId, CulpritKind};
+pub use operations::Accounts;
+pub use phase::Phase;
+pub use question::{culprit_words, Row, Selection};
+pub use requests::Bios;
+pub use seconds::{Second, Seconds};
+pub use table::{Cell, Part, Sums, Table, VictimId, Waiting, MAX_ROWS, MAX_VICTIMS};
+pub use victim::{Asked, Victim};
+pub use without::Without;

@@ -1,0 +1,370 @@
+//! From an operation's account to rows: its leaves, each with the chain of waits around it and with its culprit.
+//!
+//! A leaf in the device is split as the device's time was. What passed in another task is that task's; what a kernel thread did
+//! is charged to whose data it moved.
+
+use crate::chain::{ChainId, FunctionId, Link};
+use crate::culprit::{is_kernel_thread, Culprit, CulpritId, CulpritKind};
+use crate::phase::Phase;
+use crate::table::{Part, Table, VictimId, Waiting};
+use crate::victim::{Asked, Victim};
+use device::Holder;
+use ledger::Reason;
+use life::{Company, Holding, Io, Names, Op, Owner, TaskName};
+use operation::{served_by, runners, Account, Done, Entry, History, Kind, Node, Operation, Part as Of, Wait};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use trace::{Bytes, DevId, Fs, Nanos, TextId, Tid};
+
+/// Shorter waits are not asked for whom they lasted: it would cost more than it tells.
+const WORTH_ASKING: Nanos = Nanos(100_000);
+
+/// A write that ends or begins within a page: the file system's block on all Linux file systems by default (mkfs.ext4(8),
+/// mkfs.xfs(8)).
+const BLOCK: u64 = 4096;
+
+/// What a leaf lies within.
+#[derive(Clone, Copy)]
+struct Around<'a> {
+    depth: u8,
+    chain: ChainId,
+    request: Option<&'a Entry>,
+    /// Who did it, if not the operation's own task.
+    doer: Option<Tid>,
+    wait: Option<Wait>,
+}
+
+/// Adds accounts to a table. What it remembers are the numbers of what it met before.
+#[derive(Clone, Debug, Default)]
+pub struct Accounts {
+    victims: FxHashMap<(TaskName, Kind, Fs, DevId), VictimId>,
+    recent: Option<((TaskName, Kind, Fs, DevId), VictimId)>,
+    functions: FxHashMap<TextId, FunctionId>,
+    holders: FxHashMap<Holder, (Holding, CulpritId)>,
+    kernel: FxHashMap<TaskName, bool>,
+    parts: Vec<Part>,
+}
+
+/// Who sent what is in the device.
+struct By {
+    tid: Tid,
+    task: TaskName,
+    owner: Option<Owner>,
+    op: Op,
+    holding: Holding,
+}
+
+/// One operation on its way into the table.
+struct Adding<'a> {
+    o: &'a Operation,
+    names: &'a Names,
+    history: &'a History,
+    lost: Nanos,
+    unknown: Nanos,
+}
+
+impl Accounts {
+    /// Adds an operation on a device.
+    pub fn add(&mut self, table: &mut Table, o: &Operation, dev: DevId, account: &Account, names: &Names, history: &History) {
+        let victim = self.victim(table, o, dev, names);
+        self.parts.clear();
+        let mut adding = Adding { o, names, history, lost: Nanos(0), unknown: Nanos(0) };
+        let mut around: SmallVec<[Around; 16]> = SmallVec::new();
+        let outside = Around { depth: 0, chain: ChainId(0), request: None, doer: None, wait: None };
+        for node in &account.nodes {
+            while around.last().is_some_and(|a| a.depth >= node.depth) {
+                around.pop();
+            }
+            let above = around.last().copied().unwrap_or(outside);
+            let mut here = Around { depth: node.depth, ..above };
+            match &node.part {
+                Of::Leaf(reason) => {
+                    self.leaf(table, &mut adding, node, *reason, &above);
+                    continue;
+                }
+                Of::Wait { wait, stack } => {
+                    let function = self.function(table, *stack, history);
+                    here.chain = table.chain(above.chain, Link::Wait(*wait, function));
+                    (here.wait, here.request) = (Some(*wait), None);
+                }
+                Of::Task(tid) => (here.doer, here.request) = (Some(*tid), None),
+                Of::Work { function, worker, .. } => {
+                    let function = table.chains.function(history.texts.text(*function));
+                    here.chain = table.chain(above.chain, Link::Work(function));
+                    (here.doer, here.request) = (Some(*worker), None);
+                }
+                Of::Commit(phase) => here.chain = table.chain(above.chain, Link::Commit(*phase)),
+                Of::Request(entry) => {
+                    here.chain = table.chain(above.chain, request_link(&entry.done));
+                    here.request = Some(entry);
+                    table.waited_on(victim, entry.done.dev(), node.length());
+                }
+            }
+            around.push(here);
+        }
+        let bytes = if o.moves_bytes() && o.result > 0 { o.result as u64 } else { 0 };
+        let waiting = Waiting { victim, end: o.to, total: o.total(), bytes };
+        table.add(waiting, &self.parts, adding.lost, adding.unknown);
+    }
+
+    fn victim(&mut self, table: &mut Table, o: &Operation, dev: DevId, names: &Names) -> VictimId {
+        let key = (o.task, o.kind, o.fs, dev);
+        match self.recent {
+            Some((recent, id)) if recent == key => return id,
+            _ => {}
+        }
+        let id = *self.victims.entry(key).or_insert_with(|| {
+            let victim = Victim { task: names.text(o.task).into(), asked: Asked::Operation(o.kind), fs: o.fs, dev };
+            table.victim(&victim)
+        });
+        self.recent = Some((key, id));
+        id
+    }
+
+    fn function(&mut self, table: &mut Table, stack: Option<TextId>, history: &History) -> FunctionId {
+        let Some(stack) = stack else { return FunctionId(0) };
+        *self
+            .functions
+            .entry(stack)
+            .or_insert_with(|| table.chains.function(Wait::function_of(history.texts.text(stack))))
+    }
+
+    /// A leaf becomes one row, or several.
+    fn leaf(&mut self, table: &mut Table, a: &mut Adding, node: &Node, reason: Reason, above: &Around) {
+        let time = node.length();
+        match (reason, above.request.map(|e| &e.done)) {
+            (Reason::Device, Some(Done::Request(r))) => {
+                let by = By { tid: r.tid, task: r.task, owner: r.owner, op: r.op, holding: Holding::of(r) };
+                self.in_device(table, a, time, &by, &r.company, above);
+            }
+            (Reason::Device, Some(Done::Bio(b))) if b.by_request => {
+                let holding = Holding { task: b.task, owner: b.task, io: Io::of(b.class()) };
+                let by = By { tid: b.tid, task: b.task, owner: None, op: b.op, holding };
+                self.in_device(table, a, time, &by, &b.company, above);
+            }
+            (Reason::Preflush | Reason::Postflush | Reason::FlushQueue, _) => {
+                let who = table.culprit(&Culprit { io: Some(Io::Flush), ..Culprit::of(CulpritKind::Device) });
+                self.put(table, a, above.chain, Phase::Flush, who, time);
+            }
+            (Reason::OnCpu, _) => {
+                let who = self.doer(table, a, above.doer, None);
+                self.put(table, a, above.chain, Phase::Reason(reason), who, time);
+            }
+            (Reason::WaitCpu, _) => {
+                let who = if time >= WORTH_ASKING { runner(a, above.doer, node) } else { None };
+                let who = table.culprit(&Culprit { name: who, ..Culprit::of(CulpritKind::Cpu) });
+                self.put(table, a, above.chain, Phase::Reason(reason), who, time);
+            }
+            (
+                Reason::GetRequest
+                | Reason::Scheduler
+                | Reason::WritebackThrottle
+                | Reason::DirtyThrottle
+                | Reason::CgroupLimit
+                | Reason::Reclaim,
+                _,
+            ) => self.held_up(table, a, node, reason, above),
+            _ => {
+                let kind = match reason {
+                    Reason::WorkQueue | Reason::WakeUp | Reason::Completion => CulpritKind::Cpu,
+                    Reason::Prepare => CulpritKind::Own,
+                    Reason::LowerRead | Reason::LowerWrite | Reason::Stacking | Reason::Requeue => CulpritKind::Kernel,
+                    Reason::QueueFreeze => CulpritKind::Limit,
+                    _ => CulpritKind::Unknown,
+                };
+                let who = table.culprit(&Culprit::of(kind));
+                self.put(table, a, above.chain, Phase::Reason(reason), who, time);
+            }
+        }
+    }
+
+    /// The device's time for a request, or its last part.
+    fn in_device(
+        &mut self,
+        table: &mut Table,
+        a: &mut Adding,
+        time: Nanos,
+        r: &By,
+        company: &Company,
+        above: &Around,
+    ) {
+        let chain = above.chain;
+        let late = company.late.min(time);
+        if late.0 > 0 {
+            let who = table.culprit(&Culprit::of(CulpritKind::Cpu));
+            self.put(table, a, chain, Phase::Late, who, late);
+        }
+        let split = company.split.last(time.since(late));
+        let device = table.culprit(&Culprit::of(CulpritKind::Device));
+        if split.own.0 > 0 {
+            match r.op {
+                Op::Flush => {
+                    let who = table.culprit(&Culprit { io: Some(Io::Flush), ..Culprit::of(CulpritKind::Device) });
+                    self.put(table, a, chain, Phase::Flush, who, split.own);
+                }
+                _ => {
+                    let who = self.sender(table, a, r, above.doer);
+                    self.put(table, a, chain, Phase::Service, who, split.own);
+                }
+            }
+        }
+        if !split.known {
+            a.unknown += split.total();
+        }
+        let (slow, paused) = match (r.op, split.known) {
+            // Whatever a flush takes alone is the flush.
+            (Op::Flush, _) => (Phase::Flush, Phase::Flush),
+            _ => (Phase::Slow, Phase::Paused),
+        };
+        self.put(table, a, chain, slow, device, split.slow);
+        self.put(table, a, chain, paused, device, split.paused);
+        for behind in split.behind.iter().filter(|b| b.time.0 > 0) {
+            let who = self.holder(table, a, behind.holder);
+            self.put(table, a, chain, Phase::Behind, who, behind.time);
+        }
+        if split.others.0 > 0 {
+            let who = table.culprit(&Culprit { name: Some("others".into()), ..Culprit::of(CulpritKind::Unknown) });
+            self.put(table, a, chain, Phase::Behind, who, split.others);
+        }
+    }
+
+    /// Held back on somebody's behalf: those whose requests the device served meanwhile had what this one waited for.
+    fn held_up(&mut self, table: &mut Table, a: &mut Adding, node: &Node, reason: Reason, above: &Around) {
+        let (time, phase) = (node.length(), Phase::Reason(reason));
+        let dev = above.request.map(|e| e.done.dev()).or(Some(a.o.dev)).filter(|d| *d != DevId(0));
+        let mut shares: SmallVec<[(CulpritId, u64); 4]> = SmallVec::new();
+        if time >= WORTH_ASKING {
+            for (holding, weight) in served_by(a.history, dev, node.from, node.to) {
+                let who = self.of_holding(table, a, &holding);
+                match shares.iter_mut().find(|(c, _)| *c == who) {
+                    Some((_, w)) => *w += weight,
+                    None => shares.push((who, weight)),
+                }
+            }
+        }
+        if shares.is_empty() {
+            let kind = match reason {
+                Reason::CgroupLimit | Reason::WritebackThrottle | Reason::DirtyThrottle => CulpritKind::Limit,
+                _ => CulpritKind::Unknown,
+            };
+            let who = table.culprit(&Culprit::of(kind));
+            return self.put(table, a, above.chain, phase, who, time);
+        }
+        if reason == Reason::CgroupLimit {
+            let who = table.culprit(&Culprit::of(CulpritKind::Limit));
+            return self.put(table, a, above.chain, phase, who, time);
+        }
+        shares.sort_by_key(|(_, w)| std::cmp::Reverse(*w));
+        let weights: SmallVec<[u64; 4]> = shares.iter().map(|(_, w)| *w).collect();
+        for ((who, _), part) in shares.iter().zip(device::largest_remainder(time, &weights)) {
+            self.put(table, a, above.chain, phase, *who, part);
+        }
+    }
+
+    /// Whose request it is that was waited for.
+    fn sender(&mut self, table: &mut Table, a: &Adding, r: &By, doer: Option<Tid>) -> CulpritId {
+        let mine = r.tid == a.o.tid || r.task == a.o.task || r.owner.is_some_and(|o| !o.journal && o.task == a.o.task);
+        if mine && !r.owner.is_some_and(|o| o.journal) {
+            return table.culprit(&Culprit::of(CulpritKind::Own));
+        }
+        match r.owner {
+            Some(_) => self.of_holding(table, a, &r.holding),
+            None => self.doer(table, a, doer.or(Some(r.tid)), Some(r.holding.io)),
+        }
+    }
+
+    /// A task that did something for the operation: itself, a kernel thread, or somebody else.
+    fn doer(&mut self, table: &mut Table, a: &Adding, doer: Option<Tid>, io: Option<Io>) -> CulpritId {
+        let name = doer.map(|tid| a.names.of(tid));
+        let Some(name) = name.filter(|name| *name != a.o.task && doer != Some(a.o.tid)) else {
+            return table.culprit(&Culprit::of(CulpritKind::Own));
+        };
+        let kind = if self.is_kernel(name, a.names) { CulpritKind::Kernel } else { CulpritKind::Task };
+        table.culprit(&Culprit { kind, name: Some(a.names.text(name).into()), dirtied_by: None, io })
+    }
+
+    fn holder(&mut self, table: &mut Table, a: &Adding, holder: Holder) -> CulpritId {
+        match a.names.holding(holder) {
+            Some(holding) => {
+                let holding = *holding;
+                if is_own(&holding, a.o.task) {
+                    return table.culprit(&Culprit { io: Some(holding.io), ..Culprit::of(CulpritKind::Own) });
+                }
+                if let Some((known, id)) = self.holders.get(&holder) {
+                    if *known == holding {
+                        return *id;
+                    }
+                }
+                let id = self.of_holding(table, a, &holding);
+                self.holders.insert(holder, (holding, id));
+                id
+            }
+            None => table.culprit(&Culprit { name: Some("others".into()), ..Culprit::of(CulpritKind::Unknown) }),
+        }
+    }
+
+    fn of_holding(&mut self, table: &mut Table, a: &Adding, h: &Holding) -> CulpritId {
+        if is_own(h, a.o.task) {
+            return table.culprit(&Culprit { io: Some(h.io), ..Culprit::of(CulpritKind::Own) });
+        }
+        let culprit = self.culprit(h, a.names);
+        table.culprit(&culprit)
+    }
+
+    /// A holder of a device as a culprit.
+    pub(crate) fn culprit(&mut self, h: &Holding, names: &Names) -> Culprit {
+        let kernel = self.is_kernel(h.task, names);
+        let text = |name: TaskName| -> Option<Box<str>> { Some(names.text(name).into()) };
+        let kind = |kernel| if kernel { CulpritKind::Kernel } else { CulpritKind::Task };
+        let io = Some(h.io);
+        match (kernel, h.owner == h.task) {
+            (_, true) => Culprit { kind: kind(kernel), name: text(h.task), dirtied_by: None, io },
+            (true, false) => Culprit { kind: CulpritKind::Task, name: text(h.owner), dirtied_by: None, io },
+            (false, false) => Culprit { kind: CulpritKind::Task, name: text(h.task), dirtied_by: text(h.owner), io },
+        }
+    }
+
+    fn is_kernel(&mut self, task: TaskName, names: &Names) -> bool {
+        *self.kernel.entry(task).or_insert_with(|| is_kernel_thread(names.text(task)))
+    }
+
+    fn put(&mut self, table: &mut Table, a: &mut Adding, chain: ChainId, phase: Phase, who: CulpritId, time: Nanos) {
+        if time.0 == 0 {
+            return;
+        }
+        let chain = table.chain(chain, Link::Phase(phase));
+        let own = matches!(phase, Phase::Service | Phase::Reason(Reason::OnCpu | Reason::Prepare | Reason::Completion));
+        if !own || !matches!(table.culprit_of(who).kind, CulpritKind::Own | CulpritKind::Cpu) {
+            a.lost += time;
+        }
+        match self.parts.iter_mut().find(|p| p.chain == chain && p.culprit == who) {
+            Some(part) => part.time += time,
+            None => self.parts.push(Part { chain, culprit: who, time }),
+        }
+    }
+}
+
+/// Whether a holder is the victim itself: it issued them, or they are its data.
+fn is_own(h: &Holding, task: TaskName) -> bool {
+    (h.task == task || h.owner == task) && h.io != Io::Journal
+}
+
+/// Who had the processor for most of a wait.
+fn runner(a: &Adding, doer: Option<Tid>, node: &Node) -> Option<Box<str>> {
+    let tid = doer.unwrap_or(a.o.tid);
+    let (who, _) = runners(a.history, tid, node.from, node.to).into_iter().next()?;
+    Some(a.names.text(a.names.of(who)).into())
+}
+
+/// What a request is, as a link: pieces of a bio that was cut, and blocks that are not whole, are told apart.
+pub(crate) fn request_link(done: &Done) -> Link {
+    match done {
+        Done::Request(r) => Link::Request(r.op, r.split, r.op == Op::Write && is_ragged(r.start.0 * 512, r.bytes)),
+        Done::Bio(b) => Link::Request(b.op, b.pieces > 1, b.op == Op::Write && is_ragged(b.start.0 * 512, b.bytes)),
+    }
+}
+
+/// Whether an extent cuts a block at either end.
+pub(crate) fn is_ragged(at: u64, bytes: Bytes) -> bool {
+    at % BLOCK != 0 || bytes.0 % BLOCK != 0
+}

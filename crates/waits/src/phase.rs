@@ -1,0 +1,65 @@
+//! The leaf of a chain: what was going on in a stretch of time. A [`Reason`], with the device's time split further.
+
+use ledger::Reason;
+use serde::Serialize;
+
+/// What was going on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub enum Phase {
+    /// In the device, being served: as long as such a request takes alone.
+    Service,
+    /// In the device, behind others.
+    Behind,
+    /// In the device, which completed nothing for longer than any service explains.
+    Paused,
+    /// Alone in the device, and longer than such requests take alone; also where that is unknown.
+    Slow,
+    /// The device was done, and no processor had come to complete it.
+    Late,
+    /// The device empties its cache.
+    Flush,
+    /// Anything else.
+    Reason(Reason),
+}
+
+impl Phase {
+    /// Whether it passes in the device.
+    pub fn in_device(self) -> bool {
+        matches!(self, Phase::Service | Phase::Behind | Phase::Paused | Phase::Slow | Phase::Late | Phase::Flush)
+    }
+
+    /// The reason that a ledger gives it.
+    pub fn reason(self) -> Reason {
+        match self {
+            Phase::Reason(reason) => reason,
+            Phase::Flush => Reason::Preflush,
+            _ => Reason::Device,
+        }
+    }
+
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Service => "device: serving it",
+            Phase::Behind => "device: behind others",
+            Phase::Paused => "device: paused",
+            Phase::Slow => "device: slower than alone",
+            Phase::Late => "device: completed late",
+            Phase::Flush => "device: flush",
+            Phase::Reason(reason) => reason.name(),
+        }
+    }
+
+    /// In plain words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Phase::Service => "served by the device",
+            Phase::Behind => "in the device behind others",
+            Phase::Paused => "the device completed nothing",
+            Phase::Slow => "alone in the device, slower than usual",
+            Phase::Late => "done, waiting for a processor to complete it",
+            Phase::Flush => "flush of the device's cache",
+            Phase::Reason(reason) => reason.words(),
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Rows where only the block layer was recorded: victims are who submitted reads, synchronous writes and flushes.
+//! Read-ahead and write-back have no victim.
+
+use crate::chain::{ChainId, Link};
+use crate::culprit::{Culprit, CulpritId, CulpritKind};
+use crate::operations::{is_ragged, Accounts};
+use crate::phase::Phase;
+use crate::table::{is_awaited, Part, Table, VictimId, Waiting};
+use crate::victim::{Asked, Victim};
+use device::largest_remainder;
+use ledger::{Ledger, Reason};
+use life::{Bio, Class, Io, Names, Op, TaskName};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use trace::{DevId, Flags, Fs, Nanos};
+
+/// Adds bios to a table.
+#[derive(Clone, Debug, Default)]
+pub struct Bios {
+    victims: FxHashMap<(TaskName, Class, DevId), VictimId>,
+    recent: Option<((TaskName, Class, DevId), VictimId)>,
+    accounts: Accounts,
+    parts: SmallVec<[Part; 8]>,
+}
+
+impl Bios {
+    /// Adds a bio with its ledger, if somebody waits for it.
+    pub fn add(&mut self, table: &mut Table, b: &Bio, ledger: &Ledger, names: &Names) {
+        let class = b.class();
+        if !is_awaited(class) || b.flags.has(Flags::AHEAD) || b.is_child() {
+            return;
+        }
+        let victim = self.victim(table, b, class, names);
+        self.parts.clear();
+        let ragged = b.op == Op::Write && is_ragged(b.start.0 * 512, b.bytes);
+        let chain = table.chain(ChainId(0), Link::Request(b.op, b.pieces > 1, ragged));
+        let (mut lost, mut unknown) = (Nanos(0), Nanos(0));
+        for segment in &ledger.segments {
+            let time = segment.length();
+            match segment.reason {
+                Reason::Device => {
+                    table.waited_on(victim, b.dev, time);
+                    self.in_device(table, b, chain, time, names, &mut lost, &mut unknown);
+                }
+                Reason::GetRequest | Reason::Scheduler => {
+                    self.held_up(table, b, chain, segment.reason, time, names);
+                    lost += time;
+                }
+                Reason::Preflush | Reason::Postflush | Reason::FlushQueue => {
+                    let who = table.culprit(&Culprit { io: Some(Io::Flush), ..Culprit::of(CulpritKind::Device) });
+                    self.put(table, chain, Phase::Flush, who, time);
+                    lost += time;
+                }
+                reason => {
+                    let (kind, own) = match reason {
+                        Reason::Prepare | Reason::Completion => (CulpritKind::Own, true),
+                        Reason::Unexplained => (CulpritKind::Unknown, false),
+                        _ => (CulpritKind::Kernel, false),
+                    };
+                    let who = table.culprit(&Culprit::of(kind));
+                    self.put(table, chain, Phase::Reason(reason), who, time);
+                    lost += if own { Nanos(0) } else { time };
+                }
+            }
+        }
+        let total = ledger.total();
+        table.add(Waiting { victim, end: b.time.completed, total, bytes: b.bytes.0 }, &self.parts, lost, unknown);
+    }
+
+    fn victim(&mut self, table: &mut Table, b: &Bio, class: Class, names: &Names) -> VictimId {
+        let key = (b.task, class, b.dev);
+        match self.recent {
+            Some((recent, id)) if recent == key => return id,
+            _ => {}
+        }
+        let id = *self.victims.entry(key).or_insert_with(|| {
+            let task = names.text(b.task).into();
+            table.victim(&Victim { task, asked: Asked::Bio(class), fs: Fs::Unknown, dev: b.dev })
+        });
+        self.recent = Some((key, id));
+        id
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn in_device(
+        &mut self,
+        table: &mut Table,
+        b: &Bio,
+        chain: ChainId,
+        time: Nanos,
+        names: &Names,
+        lost: &mut Nanos,
+        unknown: &mut Nanos,
+    ) {
+        let late = b.company.late.min(time);
+        let split = b.company.split.last(time.since(late));
+        let cpu = table.culprit(&Culprit::of(CulpritKind::Cpu));
+        self.put(table, chain, Phase::Late, cpu, late);
+        let device = table.culprit(&Culprit::of(CulpritKind::Device));
+        let flush = b.op == Op::Flush;
+        let own = table.culprit(&Culprit::of(CulpritKind::Own));
+        let of = |phase| if flush { Phase::Flush } else { phase };
+        self.put(table, chain, of(Phase::Service), if flush { device } else { own }, split.own);
+        self.put(table, chain, of(Phase::Slow), device, split.slow);
+        self.put(table, chain, of(Phase::Paused), device, split.paused);
+        for behind in split.behind.iter().filter(|behind| behind.time.0 > 0) {
+            let who = self.holder(table, b, behind.holder, names);
+            self.put(table, chain, Phase::Behind, who, behind.time);
+        }
+        if split.others.0 > 0 {
+            let who = table.culprit(&Culprit { name: Some("others".into()), ..Culprit::of(CulpritKind::Unknown) });
+            self.put(table, chain, Phase::Behind, who, split.others);
+        }
+        *lost += if flush { time } else { time.since(split.own) };
+        *unknown += if split.known { Nanos(0) } else { split.total() };
+    }
+
+    /// Those that were in the device beside it had what it waited for before.
+    fn held_up(&mut self, table: &mut Table, b: &Bio, chain: ChainId, reason: Reason, time: Nanos, names: &Names) {
+        let split = &b.company.split;
+        let phase = Phase::Reason(reason);
+        let behind: SmallVec<[_; 4]> = split.behind.iter().filter(|b| b.time.0 > 0).copied().collect();
+        if behind.is_empty() {
+            let who = table.culprit(&Culprit::of(CulpritKind::Unknown));
+            return self.put(table, chain, phase, who, time);
+        }
+        let weights: SmallVec<[u64; 4]> = behind.iter().map(|b| b.time.0).collect();
+        for (holder, part) in behind.iter().zip(largest_remainder(time, &weights)) {
+            let who = self.holder(table, b, holder.holder, names);
+            self.put(table, chain, phase, who, part);
+        }
+    }
+
+    fn holder(&mut self, table: &mut Table, b: &Bio, holder: device::Holder, names: &Names) -> CulpritId {
+        let culprit = match names.holding(holder) {
+            Some(h) if h.task == b.task => Culprit { io: Some(h.io), ..Culprit::of(CulpritKind::Own) },
+            Some(h) => self.accounts.culprit(h, names),
+            None => Culprit { name: Some("others".into()), ..Culprit::of(CulpritKind::Unknown) },
+        };
+        table.culprit(&culprit)
+    }
+
+    fn put(&mut self, table: &mut Table, chain: ChainId, phase: Phase, culprit: CulpritId, time: Nanos) {
+        if time.0 == 0 {
+            return;
+        }
+        let chain = table.chain(chain, Link::Phase(phase));
+        match self.parts.iter_mut().find(|p| p.chain == chain && p.culprit == culprit) {
+            Some(part) => part.time += time,
+            None => self.parts.push(Part { chain, culprit, time }),
+        }
+    }
+}

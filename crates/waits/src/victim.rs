@@ -1,0 +1,70 @@
+//! Who waited.
+
+use life::Class;
+use operation::Kind;
+use serde::Serialize;
+use trace::{DevId, Fs};
+
+/// What it waited in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub enum Asked {
+    /// An operation: a system call, a page fault.
+    Operation(Kind),
+    /// A bio, where only the block layer was recorded.
+    Bio(Class),
+}
+
+impl Asked {
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Asked::Operation(kind) => kind.name(),
+            Asked::Bio(Class::Read) => "read",
+            Asked::Bio(Class::SyncWrite | Class::Background) => "write",
+            Asked::Bio(Class::Flush) => "flush",
+            Asked::Bio(Class::Other) => "discard",
+        }
+    }
+
+    /// In the plural: `fsyncs`.
+    pub fn plural(self) -> &'static str {
+        match self {
+            Asked::Operation(kind) => kind.plural(),
+            Asked::Bio(Class::Read) => "reads",
+            Asked::Bio(Class::SyncWrite) => "synchronous writes",
+            Asked::Bio(Class::Background) => "background writes",
+            Asked::Bio(Class::Flush) => "flushes",
+            Asked::Bio(Class::Other) => "discards",
+        }
+    }
+
+    /// With which requests it competes.
+    pub fn class(self) -> Class {
+        match self {
+            Asked::Operation(kind) => kind.class(),
+            Asked::Bio(class) => class,
+        }
+    }
+
+    /// Whether somebody waits for it.
+    pub fn is_foreground(self) -> bool {
+        match self {
+            Asked::Operation(kind) => kind.is_foreground(),
+            Asked::Bio(class) => class != Class::Background,
+        }
+    }
+}
+
+/// Who waited: a row of the table belongs to one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub struct Victim {
+    /// The task's name.
+    pub task: Box<str>,
+    /// What it waited in.
+    pub asked: Asked,
+    /// On which kind of file system.
+    #[serde(skip)]
+    pub fs: Fs,
+    /// On which device that lies; 0 where nothing told.
+    pub dev: DevId,
+}
