@@ -18,6 +18,12 @@ fn main() {
             let links: Vec<String> = t.links(row.chain).into_iter().map(|l| t.link_words(l)).collect();
             println!("   {:5.1} %  {:9.1} ms  {}   <- {}", 100.0*row.time.0 as f64/s.ns as f64, row.time.0 as f64/1e6, links.join(" > "), waits::culprit_words(t.culprit_of(row.culprit)));
         }
+        for part in [0.001, 0.01, 0.1] { let sel = t.slowest(*id, part); let (n, time) = t.selected(*id, sel);
+            println!("   slowest {part}: {n} ops from {:.3} ms, {:.1} ms", sel.from.lower().0 as f64/1e6, time.0 as f64/1e6);
+            for row in t.rows_of(*id, sel).iter().take(4) {
+            let links: Vec<String> = t.links(row.chain).into_iter().map(|l| t.link_words(l)).collect();
+            println!("        {:5.1} %  {:9.1} ms  {}   <- {}", 100.0*row.time.0 as f64/time.0 as f64, row.time.0 as f64/1e6, links.last().unwrap(), waits::culprit_words(t.culprit_of(row.culprit)));
+        } }
         for (c, _) in &s.without { if let Some((mean, q)) = t.quantiles_without(*id, *c, &[0.5, 0.99]) {
             println!("     without {}: mean {:.3} p50 {:.3} p99 {:.3}", waits::culprit_words(t.culprit_of(*c)), mean.0 as f64/1e6, q[0].0 as f64/1e6, q[1].0 as f64/1e6); } }
     }

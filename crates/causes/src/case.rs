@@ -8,9 +8,11 @@ use crate::verdict::{Answer, Claim, Verdict};
 use evidence::System;
 use ledger::Reason;
 use life::Class;
-use stats::{Device, Facts, Focus, Group};
+use operation::Waits;
+use stats::{Device, Facts, Focus, Group, TAIL_SHARE};
 use std::collections::BTreeMap;
 use trace::{DevId, Nanos, Quality};
+use waits::{ChainId, CulpritId, Link, Phase, Table};
 
 /// A cause that explains less than this part of a group's tail is company, not the cause.
 pub const MIN_SHARE: f64 = 0.1;
@@ -25,6 +27,47 @@ pub const NOT_SLOW: Nanos = Nanos(100_000);
 /// Percentiles of fewer requests than this say little: a p99 needs a hundred.
 pub const MIN_SAMPLES: u64 = 100;
 
+/// A row of a group's tail, and what of it no cause has claimed.
+#[derive(Clone, Debug)]
+pub struct Claimable {
+    /// The chain of waits.
+    pub chain: ChainId,
+    /// Because of whom.
+    pub culprit: CulpritId,
+    /// Its leaf.
+    pub phase: Phase,
+    /// The leaf's reason.
+    pub reason: Reason,
+    /// The waits around it.
+    pub waits: Waits,
+    /// How long.
+    pub time: Nanos,
+    /// What of that is unclaimed.
+    pub left: Nanos,
+}
+
+impl Claimable {
+    fn of(table: &Table, group: &Group) -> Vec<Claimable> {
+        let (which, _) = table.slowest_of(&group.victims, TAIL_SHARE);
+        let mut rows = Vec::<Claimable>::new();
+        for row in group.victims.iter().flat_map(|v| table.rows_of(*v, which)) {
+            if let Some(known) = rows.iter_mut().find(|r| r.chain == row.chain && r.culprit == row.culprit) {
+                (known.time, known.left) = (known.time + row.time, known.left + row.time);
+                continue;
+            }
+            let phase = table.phase(row.chain).unwrap_or(Phase::Reason(Reason::Unexplained));
+            let waits = table.links(row.chain).into_iter().fold(0, |bits, link| match link {
+                Link::Wait(wait, _) => bits | wait.bit(),
+                _ => bits,
+            });
+            let (chain, culprit, time) = (row.chain, row.culprit, row.time);
+            let reason = phase.reason();
+            rows.push(Claimable { chain, culprit, phase, reason, waits: Waits(waits), time, left: time });
+        }
+        rows
+    }
+}
+
 /// The facts of a recording, for causes.
 pub struct Case<'a> {
     /// What one pass found out.
@@ -37,8 +80,8 @@ pub struct Case<'a> {
     pub quality: &'a Quality,
     /// What devices are called.
     pub names: &'a dyn Fn(DevId) -> String,
-    /// Time of each group's tail that no cause has claimed yet, by reason.
-    unclaimed: Vec<[Nanos; Reason::COUNT]>,
+    /// The rows of each group's tail, and what causes claimed of them.
+    rows: Vec<Vec<Claimable>>,
     /// What was found so far, and the time it explains.
     found: Vec<(&'static str, Nanos)>,
 }
@@ -52,14 +95,8 @@ impl<'a> Case<'a> {
         quality: &'a Quality,
         names: &'a dyn Fn(DevId) -> String,
     ) -> Case<'a> {
-        let of = |g: &Group| {
-            Reason::ALL.iter().fold([Nanos(0); Reason::COUNT], |mut all, r| {
-                all[r.index()] = g.tail.sum.time.of(*r);
-                all
-            })
-        };
-        let unclaimed = focus.groups.iter().map(of).collect();
-        Case { facts, focus, system, quality, names, unclaimed, found: vec![] }
+        let rows = focus.groups.iter().map(|g| Claimable::of(&facts.waits, g)).collect();
+        Case { facts, focus, system, quality, names, rows, found: vec![] }
     }
 
     /// The groups that matter, slow or not, with their numbers: those with a visible part of all tails' time.
@@ -87,42 +124,66 @@ impl<'a> Case<'a> {
         self.claim_of_group(slow.group_number, slow.account(reason), wanted)
     }
 
-    /// The same for a group by number.
+    /// The same for a group by number: of each row with that reason in proportion.
     pub fn claim_of_group(&mut self, group: usize, reason: Reason, wanted: Nanos) -> Nanos {
-        let left = &mut self.unclaimed[group][reason.index()];
-        let given = wanted.min(*left);
-        *left = *left - given;
+        self.claim_rows(group, wanted, |row| row.reason == reason)
+    }
+
+    /// Claims up to `wanted` of some rows' time, of each in proportion; what others have claimed before is not given again.
+    pub fn claim_rows(&mut self, group: usize, wanted: Nanos, pick: impl Fn(&Claimable) -> bool) -> Nanos {
+        let rows = &mut self.rows[group];
+        let left: Vec<u64> = rows.iter().map(|r| if pick(r) { r.left.0 } else { 0 }).collect();
+        let given = wanted.min(Nanos(left.iter().sum()));
+        for (row, part) in rows.iter_mut().zip(device::largest_remainder(given, &left)) {
+            row.left = row.left.since(part);
+        }
         given
+    }
+
+    /// The rows of a group's tail.
+    pub fn rows(&self, group: usize) -> &[Claimable] {
+        &self.rows[group]
     }
 
     /// What is unclaimed of the time of one reason.
     pub fn unclaimed(&self, slow: &Slow, reason: Reason) -> Nanos {
-        self.unclaimed[slow.group_number][slow.account(reason).index()].min(slow.time(reason))
+        self.unclaimed_of_group(slow.group_number, slow.account(reason)).min(slow.time(reason))
     }
 
     /// What is unclaimed of a group's time of one reason.
     pub(crate) fn unclaimed_of_group(&self, group: usize, reason: Reason) -> Nanos {
-        self.unclaimed[group][reason.index()]
+        self.unclaimed_rows(group, |row| row.reason == reason)
     }
 
-    /// What is unclaimed of each group's time, by reason; to learn what a cause claims, or to give it back.
-    pub(crate) fn unclaimed_now(&self) -> Vec<[Nanos; Reason::COUNT]> {
-        self.unclaimed.clone()
+    /// What is unclaimed of some rows.
+    pub fn unclaimed_rows(&self, group: usize, pick: impl Fn(&Claimable) -> bool) -> Nanos {
+        self.rows[group].iter().filter(|r| pick(r)).map(|r| r.left).sum()
+    }
+
+    /// What is unclaimed of each row; to learn what a cause claims, or to give it back.
+    pub(crate) fn unclaimed_now(&self) -> Vec<Vec<Nanos>> {
+        self.rows.iter().map(|rows| rows.iter().map(|r| r.left).collect()).collect()
     }
 
     /// Nothing was claimed since then after all: it would be too little to be told.
-    pub(crate) fn give_back(&mut self, before: Vec<[Nanos; Reason::COUNT]>) {
-        self.unclaimed = before;
+    pub(crate) fn give_back(&mut self, before: Vec<Vec<Nanos>>) {
+        for (row, left) in self.rows.iter_mut().flatten().zip(before.into_iter().flatten()) {
+            row.left = left;
+        }
     }
 
     /// What was claimed since then.
-    pub(crate) fn claims_since(&self, before: &[[Nanos; Reason::COUNT]]) -> Vec<Claim> {
-        let of_group = |(group, (was, is)): (usize, (&[Nanos; Reason::COUNT], &[Nanos; Reason::COUNT]))| {
-            let claimed = |reason: &Reason| was[reason.index()].since(is[reason.index()]);
-            let all = Reason::ALL.iter().map(|r| Claim { group, reason: *r, time: claimed(r) });
-            all.filter(|claim| claim.time.0 > 0).collect::<Vec<_>>()
-        };
-        before.iter().zip(&self.unclaimed).enumerate().flat_map(of_group).collect()
+    pub(crate) fn claims_since(&self, before: &[Vec<Nanos>]) -> Vec<Claim> {
+        let mut claims = Vec::new();
+        for (group, (was, rows)) in before.iter().zip(&self.rows).enumerate() {
+            for (number, (was, row)) in was.iter().zip(rows).enumerate() {
+                let time = was.since(row.left);
+                if time.0 > 0 {
+                    claims.push(Claim { group, row: number, reason: row.reason, time });
+                }
+            }
+        }
+        claims
     }
 
     /// Notes a verdict for the causes that come after.

@@ -34,7 +34,11 @@ impl<'a> Paths<'a> {
     pub fn of(case: &Case<'a>) -> Vec<Paths<'a>> {
         let of = |(number, group): (usize, &'a Group)| {
             let stats = case.facts.operations.groups.get(&group.op?)?;
-            Some(Paths { group, number, stats, time: stats.paths(group.tail.threshold) })
+            let mut time = BTreeMap::<(Waits, Reason), Nanos>::new();
+            for row in case.rows(number) {
+                *time.entry((row.waits, row.reason)).or_default() += row.time;
+            }
+            Some(Paths { group, number, stats, time })
         };
         case.slow_groups().filter_map(of).collect()
     }
@@ -51,21 +55,12 @@ impl<'a> Paths<'a> {
 
     /// Claims the time of some paths; what others claimed before is not given again.
     pub fn claim(&self, case: &mut Case, pick: impl Fn(Waits, Reason) -> bool) -> Nanos {
-        let mut wanted = BTreeMap::<Reason, Nanos>::new();
-        for ((_, reason), time) in self.time.iter().filter(|((w, r), _)| pick(*w, *r)) {
-            *wanted.entry(*reason).or_default() += *time;
-        }
-        wanted.into_iter().map(|(reason, time)| case.claim_of_group(self.number, reason, time)).sum()
+        case.claim_rows(self.number, Nanos(u64::MAX), |row| pick(row.waits, row.reason))
     }
 
     /// The same, up to a time.
     pub fn claim_up_to(&self, case: &mut Case, most: Nanos, pick: impl Fn(Waits, Reason) -> bool) -> Nanos {
-        let mut left = most;
-        for ((_, reason), time) in self.time.iter().filter(|((w, r), _)| pick(*w, *r)) {
-            let claimed = case.claim_of_group(self.number, *reason, (*time).min(left));
-            left = left - claimed;
-        }
-        most - left
+        case.claim_rows(self.number, most, |row| pick(row.waits, row.reason))
     }
 
     /// The part of the kept operations' time within sleeps on whose stack one of these functions is.

@@ -61,7 +61,7 @@ impl<'a> Array<'a> {
         if self.device.id == self.group.dev || self.group.op.is_some() {
             return (reason, self.group.tail.sum.time.of(reason));
         }
-        let own = self.device.bios[self.group.class.index()].tail.slowest(TAIL_SHARE).sum.time;
+        let own = case.facts.slowest_bios(self.device.id, self.group.class).sum.time;
         let whole = self.group.tail.sum.time.of(Reason::LowerWrite);
         (Reason::LowerWrite, Nanos((whole.0 as f64 * own.share(reason)) as u64))
     }

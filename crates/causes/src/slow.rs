@@ -11,7 +11,7 @@
 use crate::growth::Growth;
 use ledger::Reason;
 use life::Class;
-use stats::{Company, Device, Facts, Group, Phases, TailTime, TAIL_SHARE};
+use stats::{Company, Device, Facts, Group, Phases, TailTime};
 use trace::{Bytes, DevId, Nanos};
 
 /// The slowest operations of a group, or the part of their time that passed below.
@@ -49,7 +49,7 @@ impl<'a> Slow<'a> {
         let leaves = leaves(facts, group.dev);
         let part = |reason: Reason, class: Class| {
             let time = group.tail.sum.time.of(reason);
-            let slowest = |d: &Device| d.bios[class.index()].tail.slowest(TAIL_SHARE).sum;
+            let slowest = |d: &Device| facts.slowest_bios(d.id, class).sum;
             let on = leaves.iter().copied().max_by_key(|d| slowest(d).time.total)?;
             let mut tail = TailTime::default();
             leaves.iter().for_each(|d| tail.merge(&slowest(d)));

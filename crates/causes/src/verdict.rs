@@ -83,6 +83,8 @@ pub struct Verdict {
 pub struct Claim {
     /// The group, as a place in [`Focus::groups`](stats::Focus).
     pub group: usize,
+    /// The row of its tail.
+    pub row: usize,
     /// For which reason it passed.
     pub reason: Reason,
     /// How much.

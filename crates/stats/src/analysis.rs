@@ -3,12 +3,13 @@
 //! There are two halves, which may run on two threads: the [`Flow`] counts what passes by, the [`Analysis`] follows
 //! the lives. Together they are the [`Facts`].
 
-use crate::alignment::unaligned;
 use crate::blocks::InOrder;
 use crate::cells::Cells;
 use crate::device::Device;
 use crate::operations::Operations;
 use crate::pair::Pair;
+use crate::focus::TAIL_SHARE;
+use crate::tail::Slowest;
 use crate::tasks::Tasks;
 use crate::traffic::Flow;
 use ledger::{Ledger, Reason};
@@ -16,7 +17,7 @@ use life::{Bio, ByClass, Class, Names, Plug, Request, Sink, Tally};
 use operation::{Account, Follow, History, Known, Listener, Operation, Outside, Over, SentFor};
 use rustc_hash::FxHashMap;
 use trace::{Action, Batch, Bytes, DevId, Nanos};
-use waits::{Bios, Table};
+use waits::{Asked, Bios, Table, Victim};
 
 /// A shorter wait for a request is none: the way through the kernel takes as long.
 const MIN_TAG_WAIT: Nanos = Nanos(10_000);
@@ -38,6 +39,8 @@ pub struct Facts {
     pub operations: Operations,
     /// Who waited, for what, because of whom: operations, or, where none were recorded, bios.
     pub waits: Table,
+    /// The same of all bios, where operations were recorded.
+    bio_waits: Option<Table>,
     /// Latencies in their order, if that was asked for.
     pub in_order: Option<InOrder>,
 }
@@ -56,6 +59,17 @@ impl Facts {
     /// Time between the first and the last event.
     pub fn duration(&self) -> Nanos {
         self.flow.span.map_or(Nanos(0), |(a, b)| b.since(a))
+    }
+
+    /// The slowest bios of a class on a device.
+    pub fn slowest_bios(&self, dev: DevId, class: Class) -> Slowest {
+        let table = self.bio_waits.as_ref().unwrap_or(&self.waits);
+        let is = |v: &Victim| v.dev == dev && v.asked.class() == class && matches!(v.asked, Asked::Bio(_) | Asked::Ahead);
+        let victims: Vec<_> = table.victims().filter(|(_, v, _)| is(v)).map(|(id, ..)| id).collect();
+        match victims.is_empty() {
+            true => Slowest::default(),
+            false => Slowest::of(table, &victims, TAIL_SHARE),
+        }
     }
 
     /// A device by number.
@@ -103,10 +117,11 @@ impl Analysis {
     /// Ends the recording and puts the halves together.
     pub fn finish(mut self, mut flow: Flow) -> Facts {
         let tally = self.follow.finish();
-        let Found { mut devices, mut which, cells, tasks, mut operations, mut in_order, mut waits, .. } = self.found;
-        if !operations.waits.is_empty() {
-            waits = std::mem::take(&mut operations.waits);
-        }
+        let Found { mut devices, mut which, cells, tasks, mut operations, mut in_order, bio_waits, .. } = self.found;
+        let (waits, bio_waits) = match operations.waits.is_empty() {
+            true => (bio_waits, None),
+            false => (std::mem::take(&mut operations.waits), Some(bio_waits)),
+        };
         if let Some((all, of_tasks)) = in_order.as_mut().zip(operations.in_order.take()) {
             all.operations = of_tasks.operations;
             all.left_out += of_tasks.left_out;
@@ -149,7 +164,7 @@ impl Analysis {
         // Plugs of a recording through tracefs name no device; that is none.
         devices.retain(|d| d.id != DevId(0) || d.has_io());
         devices.sort_by_key(|d| order.iter().position(|id| *id == d.id));
-        Facts { devices, cells, tasks, tally, flow, operations, waits, in_order }
+        Facts { devices, cells, tasks, tally, flow, operations, waits, bio_waits, in_order }
     }
 
     /// Pieces in flight now.
@@ -168,7 +183,7 @@ pub(crate) struct Found {
     tasks: Tasks,
     operations: Operations,
     in_order: Option<InOrder>,
-    waits: Table,
+    bio_waits: Table,
     bios: Bios,
 }
 
@@ -228,45 +243,13 @@ impl Sink for Found {
             in_order.bio(b);
         }
         let ledger = Ledger::of_bio(b);
-        if self.operations.is_empty() {
-            self.bios.add(&mut self.waits, b, &ledger, names);
-        }
         let device = self.device(b.dev);
         let class = b.class().index();
-        let stats = &mut device.bios[class];
-        stats.record(b);
-        let place = stats.tail.record(&ledger);
-        let in_device = ledger.of_reason(Reason::Device);
-        place.flooded += b.company.flooded.min(in_device);
-        place.behind += b.company.queued_behind(in_device);
-        place.late += b.company.late.min(in_device);
-        place.served += b.company.served();
-        place.refused += b.company.refused.min(ledger.of_reason(Reason::Scheduler));
-        if unaligned(b.op, b.start, b.bytes) {
-            place.unaligned += in_device;
-        }
-        let overtakers = b.company.overtaken_by[Class::Background.index()];
-        if overtakers > 0 {
-            place.overtaken += ledger.of_reason(Reason::Scheduler);
-            place.overtakers += overtakers as u64;
-        }
-        let waited = ledger.of_reason(Reason::GetRequest);
-        if waited >= MIN_TAG_WAIT && !b.merged {
-            let span = b.time.queued.zip(b.time.got);
-            if let Some(wait) = span.and_then(|(queued, got)| device.tags.wait(queued, got)) {
-                place.tagless += waited;
-                place.full += wait.full.min(waited);
-                place.no_tag += 1;
-            }
-        }
-        if b.pieces > 1 {
-            place.split_device += in_device;
-            place.split += 1;
-            place.pieces += b.pieces as u64;
-            place.split_bytes += b.bytes;
-        }
+        device.bios[class].record(b);
+        let no_tag = no_tag(device, b, &ledger);
+        self.bios.add(&mut self.bio_waits, b, &ledger, no_tag, names);
         if !b.by_request {
-            let second = device.series.at(b.time.completed);
+            let second = self.device(b.dev).series.at(b.time.completed);
             second.completed[class] += 1;
             second.bytes[class] += b.bytes;
             second.time[class] += b.time.total();
@@ -285,6 +268,16 @@ impl Sink for Found {
         device.tags.set(now, depth);
         device.pace.set(now, depth);
     }
+}
+
+/// The part of a bio's wait for a request in which its device was full.
+fn no_tag(device: &Device, b: &Bio, ledger: &Ledger) -> Nanos {
+    let waited = ledger.of_reason(Reason::GetRequest);
+    if waited < MIN_TAG_WAIT || b.merged {
+        return Nanos(0);
+    }
+    let span = b.time.queued.zip(b.time.got);
+    span.and_then(|(queued, got)| device.tags.wait(queued, got)).map_or(Nanos(0), |wait| wait.full.min(waited))
 }
 
 impl Over for Found {

@@ -8,7 +8,6 @@ use crate::pace::Pace;
 use crate::phases::Phases;
 use crate::series::{Cell, Series};
 use crate::tags::Tags;
-use crate::tail::Tail;
 use crate::traffic::Traffic;
 use life::{Bio, Class, Plug, Request, Unclaimed};
 use std::collections::BTreeMap;
@@ -73,8 +72,6 @@ pub struct BioStats {
     pub split: u64,
     /// The largest bio.
     pub largest: Bytes,
-    /// Where their time went, by latency.
-    pub tail: Tail,
 }
 
 impl BioStats {

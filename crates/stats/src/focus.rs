@@ -10,21 +10,26 @@
 //! theirs: per kind, file system and device. A bio that nobody slept for is in nobody's time then.
 
 use crate::analysis::Facts;
-use crate::device::Device;
-use crate::operations::{OpKey, OpStats};
+use crate::operations::OpKey;
 use crate::tail::{Slowest, TailTime};
 use ledger::{Reason, RollUp};
 use life::{Class, Op};
 use operation::Kind;
+use std::collections::BTreeMap;
 use trace::{Call, DevId, Fs, Nanos};
+use waits::{Asked, Selection, Sums, Victim, VictimId};
 
 /// The part of the operations that is called the tail: the slowest 1 %.
 pub const TAIL_SHARE: f64 = 0.01;
 
-/// The operations of one class on one device, and their tail.
-#[derive(Clone, Copy, Debug)]
+/// The operations of one task on one device, or of all tasks where bios stand for them, and their tail.
+#[derive(Clone, Debug)]
 pub struct Group {
-    /// The device.
+    /// Whose rows of the table they are.
+    pub victims: Vec<VictimId>,
+    /// The task.
+    pub task: String,
+    /// The device whose requests they waited for.
     pub dev: DevId,
     /// The class: for operations that of the requests they wait for.
     pub class: Class,
@@ -32,6 +37,8 @@ pub struct Group {
     pub op: Option<OpKey>,
     /// How many operations there were.
     pub operations: u64,
+    /// What of their time was lost.
+    pub lost: Nanos,
     /// The slowest of them.
     pub tail: Slowest,
     /// All of them.
@@ -41,7 +48,7 @@ pub struct Group {
 impl Group {
     /// What they are called: `reads`, `synchronous writes`.
     pub fn words(&self) -> &'static str {
-        self.op.map_or(class_words(self.class), |op| op.kind.plural())
+        self.op.as_ref().map_or(class_words(self.class), |op| op.kind.plural())
     }
 }
 
@@ -66,7 +73,7 @@ pub fn class_op(class: Class) -> Op {
     }
 }
 
-/// The groups in focus, the one with the most time in its tail first.
+/// The groups in focus, the one that lost most time first.
 #[derive(Clone, Debug, Default)]
 pub struct Focus {
     /// The groups.
@@ -76,15 +83,11 @@ pub struct Focus {
 impl Focus {
     /// Finds the groups in focus.
     pub fn of(facts: &Facts) -> Focus {
-        let waited = |c: &Class| matches!(c, Class::Read | Class::SyncWrite | Class::Flush);
-        let mut groups = operations(facts);
-        if groups.is_empty() {
-            groups = self::groups(facts, waited);
+        let mut groups = groups(facts, |v, s| is_asked_about(facts, v, s));
+        if groups.is_empty() && facts.operations.is_empty() {
+            groups = self::groups(facts, |v, _| is_on_top(facts, v));
         }
-        if groups.is_empty() {
-            groups = self::groups(facts, |_| true);
-        }
-        groups.sort_by_key(|g| std::cmp::Reverse(g.tail.sum.time.total));
+        groups.sort_by_key(|g| std::cmp::Reverse((g.lost, g.all.time.total)));
         Focus { groups }
     }
 
@@ -106,60 +109,60 @@ impl Focus {
     }
 }
 
-/// The groups of operations that applications wait for. Calls of which no file system is known and that never had a
-/// request in a device are left out: most are device files and pseudo files.
-fn operations(facts: &Facts) -> Vec<Group> {
-    // sync(2) names no file, and its work is done by others. Whatever else has no place of its own and only waited for
-    // somebody else's request was not about that device.
-    let of_all = |k: &OpKey| k.kind == Kind::Call(Call::Sync);
-    let known = |k: &OpKey, s: &OpStats| {
-        k.dev != DevId(0) || k.fs != Fs::Unknown || (of_all(k) && s.main_device().is_some())
-    };
-    // Nor was a call that makes data safe about a device that nothing was written to: it is another file system's, of a
-    // device that was not recorded, and only met this one's requests.
-    let safe = |k: &OpKey| {
-        matches!(k.kind, Kind::Call(Call::Fsync | Call::Fdatasync | Call::Syncfs) | Kind::RingSync)
-    };
-    let written = |dev: DevId| {
-        let wrote = |d: &Device| {
-            let count = |c: Class| d.requests[c.index()].count + d.bios[c.index()].phases.count;
-            [Class::SyncWrite, Class::Background, Class::Flush].into_iter().any(|c| count(c) > 0)
-        };
-        facts.device(dev).is_none_or(wrote)
-    };
-    let strange = |k: &OpKey, s: &OpStats| {
-        safe(k) && k.fs == Fs::Unknown && s.main_device().is_some_and(|dev| !written(dev))
-    };
-    let all = facts.operations.groups.iter();
-    let all = all.filter(|(k, s)| k.kind.is_foreground() && known(k, s) && !strange(k, s));
-    all.map(|(key, stats)| Group {
-        dev: stats.main_device().unwrap_or(key.dev),
-        class: key.kind.class(),
-        op: Some(*key),
-        operations: stats.tail.count(),
-        tail: stats.tail.slowest(TAIL_SHARE),
-        all: stats.tail.all(),
-    })
-    .collect()
+/// Whether a victim's device does not lie below another recorded one.
+fn is_on_top(facts: &Facts, v: &Victim) -> bool {
+    facts.device(v.dev).is_none_or(|d| d.upper.is_none())
 }
 
-fn groups(facts: &Facts, wanted: impl Fn(&Class) -> bool) -> Vec<Group> {
-    let top = |d: &&Device| d.upper.is_none();
-    let mut found = Vec::new();
-    for device in facts.devices.iter().filter(top) {
-        for class in Class::ALL.into_iter().filter(&wanted) {
-            let tail = &device.bios[class.index()].tail;
-            if tail.count() > 0 {
-                found.push(Group {
-                    dev: device.id,
-                    class,
-                    op: None,
-                    operations: tail.count(),
-                    tail: tail.slowest(TAIL_SHARE),
-                    all: tail.all(),
-                });
-            }
-        }
+/// Whether somebody waits for a victim's operations, and they are about storage that was recorded. Calls of which no file
+/// system is known and that never had a request in a device are left out: most are device files and pseudo files.
+fn is_asked_about(facts: &Facts, v: &Victim, s: &Sums) -> bool {
+    let Asked::Operation(kind) = v.asked else { return v.asked.is_foreground() && is_on_top(facts, v) };
+    // sync(2) names no file, and its work is done by others. Whatever else has no place of its own and only waited for
+    // somebody else's request was not about that device.
+    let of_all = kind == Kind::Call(Call::Sync) && s.main_device().is_some();
+    let known = v.dev != DevId(0) || v.fs != Fs::Unknown || of_all;
+    // Nor was a call that makes data safe about a device that nothing was written to: it is another file system's, of a
+    // device that was not recorded, and only met this one's requests.
+    let safe = matches!(kind, Kind::Call(Call::Fsync | Call::Fdatasync | Call::Syncfs) | Kind::RingSync);
+    let strange = safe && v.fs == Fs::Unknown && s.main_device().is_some_and(|dev| !is_written(facts, dev));
+    kind.is_foreground() && known && !strange
+}
+
+fn is_written(facts: &Facts, dev: DevId) -> bool {
+    facts.device(dev).is_none_or(|d| {
+        let count = |c: Class| d.requests[c.index()].count + d.bios[c.index()].phases.count;
+        [Class::SyncWrite, Class::Background, Class::Flush].into_iter().any(|c| count(c) > 0)
+    })
+}
+
+/// Victims that are asked about, as groups: what differs only in that no event named the file system is one.
+fn groups(facts: &Facts, wanted: impl Fn(&Victim, &Sums) -> bool) -> Vec<Group> {
+    let table = &facts.waits;
+    let mut together = BTreeMap::<(&str, Asked, DevId), Vec<(VictimId, &Victim)>>::new();
+    for (id, victim, _) in table.victims().filter(|(_, v, s)| wanted(v, s)) {
+        together.entry((&victim.task, victim.asked, victim.dev)).or_default().push((id, victim));
     }
-    found
+    let group = |((task, asked, dev), members): ((&str, Asked, DevId), Vec<(VictimId, &Victim)>)| {
+        let victims: Vec<VictimId> = members.iter().map(|(id, _)| *id).collect();
+        let sums = || victims.iter().map(|id| table.of(*id).1);
+        let fs = members.iter().map(|(_, v)| v.fs).find(|fs| *fs != Fs::Unknown).unwrap_or_default();
+        let op = match asked {
+            Asked::Operation(kind) => Some(OpKey { kind, fs, dev }),
+            _ => None,
+        };
+        let main = sums().max_by_key(|s| s.ns).and_then(|s| s.main_device());
+        Group {
+            task: task.into(),
+            dev: main.unwrap_or(dev),
+            class: asked.class(),
+            op,
+            operations: sums().map(|s| s.ops).sum(),
+            lost: Nanos(sums().map(|s| s.lost).sum()),
+            tail: Slowest::of(table, &victims, TAIL_SHARE),
+            all: TailTime::of(table, &victims, Selection::default()),
+            victims,
+        }
+    };
+    together.into_iter().map(group).collect()
 }

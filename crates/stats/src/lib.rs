@@ -50,6 +50,6 @@ pub use pictures::{
 pub use seek::{Measure, Mode, Seeks};
 pub use series::{Cell, Series};
 pub use tags::{TagWait, Tags};
-pub use tail::{Slowest, Tail, TailTime};
+pub use tail::{Slowest, TailTime};
 pub use tasks::{Tasks, OTHERS};
 pub use traffic::{Flow, Traffic};

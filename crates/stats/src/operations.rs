@@ -1,18 +1,13 @@
 //! Operations by kind, file system and device: how long they took, and where the time of the slow ones went.
 //!
-//! As with bios ([`Tail`]) the ledgers of all are added up by latency as they end, so one pass is enough. Besides the
-//! sums by reason there are sums by *path*: the set of waits around a part (the journal's commit, within it other
-//! files' data) together with its reason. The slowest few are kept whole.
+//! Where their time went is in the table of waits; the slowest few are kept whole here.
 
-use crate::alignment::unaligned;
 use crate::blocks::InOrder;
 use crate::distribution::Distribution;
 use crate::kept::{Kept, Slowest};
-use crate::tail::{bucket_of, Tail, TailTime};
-use ledger::Reason;
-use life::{Class, Names, Request};
+use life::{Names, Request};
 use operation::{
-    Account, Done, Entry, Freed, History, Kind, Operation, Outside, Over, Purpose, SentFor, Wait, Waits,
+    Account, Freed, History, Kind, Operation, Outside, Over, Purpose, SentFor,
 };
 use std::collections::BTreeMap;
 use trace::{Bytes, DevId, Fs, Nanos};
@@ -38,12 +33,8 @@ pub struct OpStats {
     pub bytes: u64,
     /// How many failed.
     pub errors: u64,
-    /// Their time by reason, by latency.
-    pub tail: Tail,
     /// The slowest of them.
     pub slowest: Slowest,
-    /// Their time by path, by latency.
-    paths: BTreeMap<(u32, Waits, Reason), Nanos>,
     /// Their time by the device of the requests they waited for.
     devices: BTreeMap<DevId, Nanos>,
 }
@@ -57,86 +48,20 @@ impl OpStats {
         } else if o.moves_bytes() {
             self.bytes = self.bytes.saturating_add(o.result as u64);
         }
-        let (bucket, sum) = self.tail.place(total);
-        let (paths, devices) = (&mut self.paths, &mut self.devices);
-        let (mut no_tag, mut cut) = (false, None);
-        account.each(|node, reason, waits, request| {
-            let time = node.length();
-            *paths.entry((bucket, waits, reason)).or_default() += time;
+        let devices = &mut self.devices;
+        account.each(|node, _, _, request| {
             if let Some(entry) = request {
-                *devices.entry(entry.done.dev()).or_default() += time;
-                company(sum, reason, time, entry);
-                if let Done::Request(r) = &entry.done {
-                    if unaligned(r.op, r.start, r.bytes) && reason == Reason::Device {
-                        sum.unaligned += time;
-                    }
-                    if r.split && reason == Reason::Device {
-                        sum.split_device += time;
-                        cut = Some(r.bytes.0.max(1));
-                    }
-                }
+                *devices.entry(entry.done.dev()).or_default() += node.length();
             }
-            if waits.has(Wait::Tag) {
-                // Asleep in blk_mq_get_tag: there was no free one all the time.
-                sum.tagless += time;
-                sum.full += time;
-                no_tag = true;
-            }
-            sum.time.spend(reason, time);
         });
-        sum.no_tag += u64::from(no_tag);
-        if let Some(piece) = cut {
-            // What was asked for at once is known of reads and writes; of others no more than that there were two pieces.
-            let known = if o.moves_bytes() && o.result > 0 { o.result as u64 } else { 0 };
-            let asked = known.max(2 * piece);
-            sum.split += 1;
-            sum.pieces += asked.div_ceil(piece);
-            sum.split_bytes += Bytes(asked);
-        }
         if self.slowest.wants(total) {
             self.slowest.add(Kept::new(*o, account, names, history));
         }
     }
 
-    /// The time of the operations that took at least `threshold`, by the waits around each part and its reason.
-    pub fn paths(&self, threshold: Nanos) -> BTreeMap<(Waits, Reason), Nanos> {
-        let mut all = BTreeMap::new();
-        for ((_, waits, reason), time) in
-            self.paths.range((bucket_of(threshold), Waits(0), Reason::GetRequest)..)
-        {
-            *all.entry((*waits, *reason)).or_default() += *time;
-        }
-        all
-    }
-
     /// The device whose requests they waited for most.
     pub fn main_device(&self) -> Option<DevId> {
         self.devices.iter().max_by_key(|(_, time)| **time).map(|(dev, _)| *dev)
-    }
-}
-
-/// What else went on while a request was where it was.
-fn company(sum: &mut TailTime, reason: Reason, time: Nanos, entry: &Entry) {
-    let company = match &entry.done {
-        Done::Request(r) => &r.company,
-        Done::Bio(b) => &b.company,
-    };
-    match reason {
-        Reason::Device => {
-            sum.flooded += company.flooded.min(time);
-            sum.behind += company.queued_behind(time);
-            sum.served += company.served();
-            sum.late += company.late.min(time);
-        }
-        Reason::Scheduler => {
-            sum.refused += company.refused.min(time);
-            let overtakers = company.overtaken_by[Class::Background.index()];
-            if overtakers > 0 {
-                sum.overtaken += time;
-                sum.overtakers += u64::from(overtakers);
-            }
-        }
-        _ => {}
     }
 }
 

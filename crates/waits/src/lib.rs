@@ -25,6 +25,6 @@ pub use phase::Phase;
 pub use question::{culprit_words, Row, Selection};
 pub use requests::Bios;
 pub use seconds::{Second, Seconds};
-pub use table::{Cell, Part, Sums, Table, VictimId, Waiting, MAX_ROWS, MAX_VICTIMS};
+pub use table::{Cell, Cut, Part, Sums, Table, VictimId, Waiting, MAX_ROWS, MAX_VICTIMS};
 pub use victim::{Asked, Victim};
 pub use without::Without;

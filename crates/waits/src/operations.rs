@@ -70,6 +70,7 @@ impl Accounts {
         self.parts.clear();
         let mut adding = Adding { o, names, history, lost: Nanos(0), unknown: Nanos(0) };
         let mut around: SmallVec<[Around; 16]> = SmallVec::new();
+        let mut cut = None;
         let outside = Around { depth: 0, chain: ChainId(0), request: None, doer: None, wait: None };
         for node in &account.nodes {
             while around.last().is_some_and(|a| a.depth >= node.depth) {
@@ -98,11 +99,19 @@ impl Accounts {
                     here.chain = table.chain(above.chain, request_link(&entry.done));
                     here.request = Some(entry);
                     table.waited_on(victim, entry.done.dev(), node.length());
+                    if let Done::Request(r) = &entry.done {
+                        cut = cut.or(r.split.then_some(r.bytes.0.max(1)));
+                    }
                 }
             }
             around.push(here);
         }
         let bytes = if o.moves_bytes() && o.result > 0 { o.result as u64 } else { 0 };
+        if let Some(piece) = cut {
+            // What was asked for at once is known of reads and writes; of others no more than that there were two pieces.
+            let asked = bytes.max(2 * piece);
+            table.was_cut(victim, asked.div_ceil(piece), asked);
+        }
         let waiting = Waiting { victim, end: o.to, total: o.total(), bytes };
         table.add(waiting, &self.parts, adding.lost, adding.unknown);
     }
@@ -230,7 +239,16 @@ impl Accounts {
 
     /// Held back on somebody's behalf: those whose requests the device served meanwhile had what this one waited for.
     fn held_up(&mut self, table: &mut Table, a: &mut Adding, node: &Node, reason: Reason, above: &Around) {
-        let (time, phase) = (node.length(), Phase::Reason(reason));
+        let (mut time, mut phase) = (node.length(), Phase::Reason(reason));
+        if reason == Reason::GetRequest && above.wait == Some(Wait::Tag) {
+            phase = Phase::NoTag;
+        }
+        if let (Reason::Scheduler, Some(Done::Request(r))) = (reason, above.request.map(|e| &e.done)) {
+            let refused = r.company.refused.min(time);
+            let who = table.culprit(&Culprit::of(CulpritKind::Device));
+            self.put(table, a, above.chain, Phase::Refused, who, refused);
+            time = time.since(refused);
+        }
         let dev = above.request.map(|e| e.done.dev()).or(Some(a.o.dev)).filter(|d| *d != DevId(0));
         let mut shares: SmallVec<[(CulpritId, u64); 4]> = SmallVec::new();
         if time >= WORTH_ASKING {

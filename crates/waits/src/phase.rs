@@ -18,6 +18,10 @@ pub enum Phase {
     Late,
     /// The device empties its cache.
     Flush,
+    /// All tags of the device were taken.
+    NoTag,
+    /// In the scheduler, while the driver took nothing.
+    Refused,
     /// Anything else.
     Reason(Reason),
 }
@@ -33,6 +37,8 @@ impl Phase {
         match self {
             Phase::Reason(reason) => reason,
             Phase::Flush => Reason::Preflush,
+            Phase::NoTag => Reason::GetRequest,
+            Phase::Refused => Reason::Scheduler,
             _ => Reason::Device,
         }
     }
@@ -46,6 +52,8 @@ impl Phase {
             Phase::Slow => "device: slower than alone",
             Phase::Late => "device: completed late",
             Phase::Flush => "device: flush",
+            Phase::NoTag => "no tag",
+            Phase::Refused => "scheduler: driver busy",
             Phase::Reason(reason) => reason.name(),
         }
     }
@@ -59,6 +67,8 @@ impl Phase {
             Phase::Slow => "alone in the device, slower than usual",
             Phase::Late => "done, waiting for a processor to complete it",
             Phase::Flush => "flush of the device's cache",
+            Phase::NoTag => "no free tag (Q2G)",
+            Phase::Refused => "in the scheduler, the driver takes nothing",
             Phase::Reason(reason) => reason.words(),
         }
     }

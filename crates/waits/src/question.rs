@@ -6,6 +6,7 @@ use crate::culprit::{Culprit, CulpritId};
 use crate::phase::Phase;
 use crate::table::{Table, VictimId};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use trace::Nanos;
 
 /// Rows of one victim with the same chain and culprit, over all buckets that were asked for.
@@ -29,6 +30,24 @@ pub struct Selection {
 }
 
 impl Table {
+    /// The bucket from which on at least `share` of the operations of some victims together are, and how many these are.
+    pub fn slowest_of(&self, victims: &[VictimId], share: f64) -> (Selection, u64) {
+        let all: u64 = victims.iter().map(|v| self.of(*v).1.ops).sum();
+        let wanted = ((all as f64 * share).ceil() as u64).max(1);
+        let mut ops = BTreeMap::<Bucket, u64>::new();
+        for (bucket, cell) in victims.iter().flat_map(|v| &self.of(*v).1.cells) {
+            *ops.entry(*bucket).or_default() += cell.ops;
+        }
+        let mut seen = 0;
+        for (bucket, n) in ops.iter().rev() {
+            seen += n;
+            if seen >= wanted {
+                return (Selection { from: *bucket }, seen);
+            }
+        }
+        (Selection::default(), seen)
+    }
+
     /// The rows of a victim, the largest first.
     pub fn rows_of(&self, victim: VictimId, which: Selection) -> Vec<Row> {
         let mut sums = FxHashMap::<(ChainId, CulpritId), u64>::default();
@@ -42,20 +61,6 @@ impl Table {
         let mut rows: Vec<Row> = sums.into_iter().map(row).collect();
         rows.sort_unstable_by_key(|r| (std::cmp::Reverse(r.time), r.chain, r.culprit));
         rows
-    }
-
-    /// The bucket from which on at least `share` of a victim's operations are: its slowest.
-    pub fn slowest(&self, victim: VictimId, share: f64) -> Selection {
-        let (_, of) = self.of(victim);
-        let wanted = ((of.ops as f64 * share).ceil() as u64).max(1);
-        let mut seen = 0;
-        for (bucket, cell) in of.cells.iter().rev() {
-            seen += cell.ops;
-            if seen >= wanted {
-                return Selection { from: *bucket };
-            }
-        }
-        Selection::default()
     }
 
     /// How many operations are in a selection, and their time.
@@ -81,7 +86,7 @@ impl Table {
     pub fn quantiles_without(&self, victim: VictimId, culprit: CulpritId, parts: &[f64]) -> Option<(Nanos, Vec<Nanos>)> {
         let (_, of) = self.of(victim);
         let (_, without) = of.without.iter().find(|(c, _)| *c == culprit)?;
-        let mut cells = std::collections::BTreeMap::<Bucket, (u64, u64)>::new();
+        let mut cells = BTreeMap::<Bucket, (u64, u64)>::new();
         for (bucket, cell) in &of.cells {
             let gone = without.removed.get(bucket).copied().unwrap_or(0).min(cell.ops);
             let left = cell.ops - gone;

@@ -1,15 +1,15 @@
-//! Rows where only the block layer was recorded: victims are who submitted reads, synchronous writes and flushes.
-//! Read-ahead and write-back have no victim.
+//! Rows of bios: where only the block layer was recorded, whoever submitted reads, synchronous writes and flushes waited.
+//! Nobody waits for read-ahead and write-back ([`Asked::is_foreground`]).
 
 use crate::chain::{ChainId, Link};
 use crate::culprit::{Culprit, CulpritId, CulpritKind};
 use crate::operations::{is_ragged, Accounts};
 use crate::phase::Phase;
-use crate::table::{is_awaited, Part, Table, VictimId, Waiting};
+use crate::table::{Part, Table, VictimId, Waiting};
 use crate::victim::{Asked, Victim};
 use device::largest_remainder;
 use ledger::{Ledger, Reason};
-use life::{Bio, Class, Io, Names, Op, TaskName};
+use life::{Bio, Io, Names, Op, TaskName};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use trace::{DevId, Flags, Fs, Nanos};
@@ -17,20 +17,19 @@ use trace::{DevId, Flags, Fs, Nanos};
 /// Adds bios to a table.
 #[derive(Clone, Debug, Default)]
 pub struct Bios {
-    victims: FxHashMap<(TaskName, Class, DevId), VictimId>,
-    recent: Option<((TaskName, Class, DevId), VictimId)>,
+    victims: FxHashMap<(TaskName, Asked, DevId), VictimId>,
+    recent: Option<((TaskName, Asked, DevId), VictimId)>,
     accounts: Accounts,
     parts: SmallVec<[Part; 8]>,
 }
 
 impl Bios {
-    /// Adds a bio with its ledger, if somebody waits for it.
-    pub fn add(&mut self, table: &mut Table, b: &Bio, ledger: &Ledger, names: &Names) {
-        let class = b.class();
-        if !is_awaited(class) || b.flags.has(Flags::AHEAD) || b.is_child() {
-            return;
-        }
-        let victim = self.victim(table, b, class, names);
+    /// Adds a bio with its ledger.
+    ///
+    /// `no_tag` is the part of its wait for a request in which all tags were taken.
+    pub fn add(&mut self, table: &mut Table, b: &Bio, ledger: &Ledger, no_tag: Nanos, names: &Names) {
+        let asked = if b.flags.has(Flags::AHEAD) { Asked::Ahead } else { Asked::Bio(b.class()) };
+        let victim = self.victim(table, b, asked, names);
         self.parts.clear();
         let ragged = b.op == Op::Write && is_ragged(b.start.0 * 512, b.bytes);
         let chain = table.chain(ChainId(0), Link::Request(b.op, b.pieces > 1, ragged));
@@ -42,8 +41,17 @@ impl Bios {
                     table.waited_on(victim, b.dev, time);
                     self.in_device(table, b, chain, time, names, &mut lost, &mut unknown);
                 }
-                Reason::GetRequest | Reason::Scheduler => {
-                    self.held_up(table, b, chain, segment.reason, time, names);
+                Reason::GetRequest => {
+                    let full = no_tag.min(time);
+                    self.held_up(table, b, chain, Phase::NoTag, full, names);
+                    self.held_up(table, b, chain, Phase::Reason(segment.reason), time.since(full), names);
+                    lost += time;
+                }
+                Reason::Scheduler => {
+                    let refused = b.company.refused.min(time);
+                    let device = table.culprit(&Culprit::of(CulpritKind::Device));
+                    self.put(table, chain, Phase::Refused, device, refused);
+                    self.held_up(table, b, chain, Phase::Reason(segment.reason), time.since(refused), names);
                     lost += time;
                 }
                 Reason::Preflush | Reason::Postflush | Reason::FlushQueue => {
@@ -64,18 +72,21 @@ impl Bios {
             }
         }
         let total = ledger.total();
+        if b.pieces > 1 {
+            table.was_cut(victim, u64::from(b.pieces), b.bytes.0);
+        }
         table.add(Waiting { victim, end: b.time.completed, total, bytes: b.bytes.0 }, &self.parts, lost, unknown);
     }
 
-    fn victim(&mut self, table: &mut Table, b: &Bio, class: Class, names: &Names) -> VictimId {
-        let key = (b.task, class, b.dev);
+    fn victim(&mut self, table: &mut Table, b: &Bio, asked: Asked, names: &Names) -> VictimId {
+        let key = (b.task, asked, b.dev);
         match self.recent {
             Some((recent, id)) if recent == key => return id,
             _ => {}
         }
         let id = *self.victims.entry(key).or_insert_with(|| {
             let task = names.text(b.task).into();
-            table.victim(&Victim { task, asked: Asked::Bio(class), fs: Fs::Unknown, dev: b.dev })
+            table.victim(&Victim { task, asked, fs: Fs::Unknown, dev: b.dev })
         });
         self.recent = Some((key, id));
         id
@@ -116,9 +127,8 @@ impl Bios {
     }
 
     /// Those that were in the device beside it had what it waited for before.
-    fn held_up(&mut self, table: &mut Table, b: &Bio, chain: ChainId, reason: Reason, time: Nanos, names: &Names) {
+    fn held_up(&mut self, table: &mut Table, b: &Bio, chain: ChainId, phase: Phase, time: Nanos, names: &Names) {
         let split = &b.company.split;
-        let phase = Phase::Reason(reason);
         let behind: SmallVec<[_; 4]> = split.behind.iter().filter(|b| b.time.0 > 0).copied().collect();
         if behind.is_empty() {
             let who = table.culprit(&Culprit::of(CulpritKind::Unknown));

@@ -10,7 +10,6 @@ use crate::culprit::{Culprit, CulpritId};
 use crate::seconds::{Second, Seconds};
 use crate::victim::Victim;
 use crate::without::Without;
-use life::Class;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -92,6 +91,19 @@ pub struct Sums {
     pub without: Vec<(CulpritId, Without)>,
     /// The longest operation.
     pub max: Nanos,
+    /// Operations that were cut into several requests.
+    pub cut: Cut,
+}
+
+/// Operations that were cut into several requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cut {
+    /// How many.
+    pub ops: u64,
+    /// Their requests.
+    pub pieces: u64,
+    /// What they moved.
+    pub bytes: u64,
 }
 
 /// The table.
@@ -201,6 +213,12 @@ impl Table {
             Some((_, ns)) => *ns += time.0,
             None => devices.push((dev, time.0)),
         }
+    }
+
+    /// Notes that an operation of so many bytes was cut into so many requests.
+    pub fn was_cut(&mut self, victim: VictimId, pieces: u64, bytes: u64) {
+        let cut = &mut self.victims[victim.0 as usize].1.cut;
+        (cut.ops, cut.pieces, cut.bytes) = (cut.ops + 1, cut.pieces + pieces, cut.bytes.saturating_add(bytes));
     }
 
     /// All victims with their sums.
@@ -317,6 +335,9 @@ impl Sums {
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.unknown = self.unknown.saturating_add(other.unknown);
         self.max = self.max.max(other.max);
+        self.cut.ops += other.cut.ops;
+        self.cut.pieces += other.cut.pieces;
+        self.cut.bytes = self.cut.bytes.saturating_add(other.cut.bytes);
         other.own.iter().for_each(|(b, n)| *self.own.entry(*b).or_default() += n);
         for (bucket, theirs) in &other.cells {
             let cell = self.cells.entry(*bucket).or_default();
@@ -364,9 +385,4 @@ pub(crate) fn quantile(cells: impl Iterator<Item = (u64, u64)>, all: u64, part: 
         }
     }
     last
-}
-
-/// Which classes of bios somebody waits for.
-pub(crate) fn is_awaited(class: Class) -> bool {
-    matches!(class, Class::Read | Class::SyncWrite | Class::Flush)
 }

@@ -10,8 +10,10 @@ use trace::{DevId, Fs};
 pub enum Asked {
     /// An operation: a system call, a page fault.
     Operation(Kind),
-    /// A bio, where only the block layer was recorded.
+    /// A bio.
     Bio(Class),
+    /// A bio of read-ahead: nobody waits for it yet.
+    Ahead,
 }
 
 impl Asked {
@@ -19,7 +21,7 @@ impl Asked {
     pub fn name(self) -> &'static str {
         match self {
             Asked::Operation(kind) => kind.name(),
-            Asked::Bio(Class::Read) => "read",
+            Asked::Bio(Class::Read) | Asked::Ahead => "read",
             Asked::Bio(Class::SyncWrite | Class::Background) => "write",
             Asked::Bio(Class::Flush) => "flush",
             Asked::Bio(Class::Other) => "discard",
@@ -35,6 +37,7 @@ impl Asked {
             Asked::Bio(Class::Background) => "background writes",
             Asked::Bio(Class::Flush) => "flushes",
             Asked::Bio(Class::Other) => "discards",
+            Asked::Ahead => "read-ahead",
         }
     }
 
@@ -43,6 +46,7 @@ impl Asked {
         match self {
             Asked::Operation(kind) => kind.class(),
             Asked::Bio(class) => class,
+            Asked::Ahead => Class::Read,
         }
     }
 
@@ -50,7 +54,8 @@ impl Asked {
     pub fn is_foreground(self) -> bool {
         match self {
             Asked::Operation(kind) => kind.is_foreground(),
-            Asked::Bio(class) => class != Class::Background,
+            Asked::Bio(class) => matches!(class, Class::Read | Class::SyncWrite | Class::Flush),
+            Asked::Ahead => false,
         }
     }
 }
