@@ -14,11 +14,11 @@
 //! ```
 
 use crate::served::Entry;
-use crate::thread::Wake;
+use crate::stretch::Wake;
 use crate::wait::Wait;
 use ledger::Reason;
 use smallvec::SmallVec;
-use trace::{CommitPhase, Cpu, DevId, Nanos, TextId, Tid};
+use trace::{CommitPhase, DevId, Nanos, TextId, Tid};
 
 /// What a part is.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,9 +27,9 @@ pub enum Part {
     Leaf(Reason),
     /// A sleep. Its parts say what ended it.
     Wait {
-        /// What for.
+        /// By the rules for its stack.
         wait: Wait,
-        /// Where in the kernel.
+        /// The kernel's functions, where a stack was recorded.
         stack: Option<TextId>,
     },
     /// A request. Its parts are the request's own ledger.
@@ -38,11 +38,11 @@ pub enum Part {
     Task(Tid),
     /// A work item. Its parts are how it came to run, and what it did.
     Work {
-        /// What it runs.
+        /// The kernel function that it calls.
         function: TextId,
-        /// The worker that ran it.
+        /// The kworker.
         worker: Tid,
-        /// Who had put it into the queue, if that was seen.
+        /// What put it into the queue, if that was seen.
         queued: Option<Wake>,
     },
     /// A step of a journal's commit.
@@ -52,33 +52,33 @@ pub enum Part {
 /// A part of an operation's time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// What it is.
+    /// Leaf, or what its own parts belong to.
     pub part: Part,
-    /// How many parts it lies within.
+    /// The number of parts that it lies within; 0 at the top.
     pub depth: u8,
-    /// From when.
+    /// Where the part before it ends.
     pub from: Nanos,
-    /// Until when.
+    /// Later than `from`.
     pub to: Nanos,
 }
 
 impl Node {
-    /// How long.
+    /// `to - from`.
     pub fn length(&self) -> Nanos {
         self.to.since(self.from)
     }
 }
 
-/// The operation passed from one task to another.
+/// A wake-up within an operation: it passed from one task to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hop {
+pub struct Wakeup {
     /// When it was woken, or queued.
     pub at: Nanos,
-    /// Who woke.
+    /// The waking task.
     pub by: Tid,
     /// Whether that was in an interrupt.
     pub interrupt: bool,
-    /// Who was woken.
+    /// The task that was woken, or the worker.
     pub who: Tid,
     /// From being woken (or queued) to running.
     pub latency: Nanos,
@@ -100,18 +100,18 @@ impl Waits {
 /// Where the time of one operation went.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Account {
-    /// From when.
+    /// When the operation began.
     pub from: Nanos,
-    /// Until when.
+    /// When it ended.
     pub to: Nanos,
     /// The parts, each before those within it.
     pub nodes: Vec<Node>,
-    /// How it passed between tasks, in the order in which the walk met them.
-    pub hops: Vec<Hop>,
+    /// Wake-ups and queued work items, in the order in which the walk met them.
+    pub hops: Vec<Wakeup>,
 }
 
 impl Account {
-    /// How long the operation took.
+    /// `to - from`: the sum of all leaves.
     pub fn total(&self) -> Nanos {
         self.to.since(self.from)
     }
@@ -194,13 +194,8 @@ impl Account {
         Ok(at)
     }
 
-    /// How many hops ended on another processor than they began.
+    /// Wake-ups of tasks that ran on another processor.
     pub fn crossings(&self) -> usize {
         self.hops.iter().filter(|h| h.crossed).count()
     }
-}
-
-/// Whether a hop left its processor.
-pub(crate) fn crossed(woken_on: Cpu, ran_on: Cpu) -> bool {
-    woken_on != ran_on
 }

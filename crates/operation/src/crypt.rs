@@ -14,12 +14,8 @@
 //! Which item is a bio's is known by who queued it: for a write the task that queued the bio, for a read whoever completed the
 //! request below. An item that could be another's is none.
 
-use crate::account::Part;
 use crate::history::History;
 use crate::served::{Done, Entry};
-use crate::wait::Wait;
-use crate::walk::{timeline, Walk};
-use ledger::Reason;
 use trace::{Nanos, Tid};
 
 /// What dm-crypt's workers run, to encrypt and to decrypt (drivers/md/dm-crypt.c).
@@ -34,7 +30,6 @@ pub(crate) struct CryptWork {
     pub from: Nanos,
     /// When it was done with it, or later than anything if it is not.
     pub to: Nanos,
-    /// Who.
     pub worker: Tid,
 }
 
@@ -53,7 +48,7 @@ pub(crate) fn work_of(history: &History, entry: &Entry, a: Nanos, b: Nanos) -> O
             c.done.start() >= from && c.done.start() < from.after(served.done.bytes().max(trace::Bytes(1)))
         })
     };
-    let begin = timeline(&entry.done).start();
+    let begin = entry.done.timeline().start();
     let mut first: Option<CryptWork> = None;
     for (worker, thread) in history.threads.iter().filter(|(_, t)| !t.works.is_empty()) {
         for work in thread.works_between(begin, b).filter(|w| w.to.is_none_or(|to| to > a)) {
@@ -72,18 +67,4 @@ pub(crate) fn work_of(history: &History, entry: &Entry, a: Nanos, b: Nanos) -> O
         }
     }
     first
-}
-
-impl Walk<'_> {
-    /// Covers the time from `a` to `b` that a bio spent in dm-crypt: until it was put into a queue, in that, its
-    /// worker's, and from the worker's end until another thread sent it below.
-    pub(crate) fn in_crypt(&mut self, work: CryptWork, a: Nanos, b: Nanos, depth: u8) {
-        let queued = work.queued.clamp(a, b);
-        let (from, to) = (work.from.clamp(queued, b), work.to.clamp(queued, b));
-        self.leaf(Reason::Stacking, a, queued, depth);
-        self.open(Part::Wait { wait: Wait::Crypt, stack: None }, queued, b, depth);
-        self.leaf(Reason::WorkQueue, queued, from, depth + 1);
-        self.task(work.worker, from, to, depth + 1);
-        self.leaf(Reason::WorkQueue, to, b, depth + 1);
-    }
 }

@@ -3,15 +3,18 @@
 //! Memory: what happened since the oldest operation that is not over began, and never more than [`MAX`] stretches;
 //! an operation older than that has the rest of its time `unexplained`.
 
+use crate::file_systems::FileSystems;
+use crate::freed::Freed;
 use crate::known::Below;
+use crate::open_call::OpenCall;
 use crate::served::{Done, Entry, Served};
+use crate::texts::Texts;
 use crate::thread::Thread;
-use crate::wait::Wait;
 use crate::writers::Writers;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
-use trace::{DevId, Nanos, TextId, Tid};
+use trace::{DevId, Nanos, TaskEvent, Tid};
 
 /// Stretches and works that are kept at most; 48 MB.
 const MAX: usize = 1 << 20;
@@ -19,68 +22,14 @@ const MAX: usize = 1 << 20;
 /// Threads that are kept at most: the largest `pid_max` of small machines.
 pub(crate) const MAX_THREADS: usize = 1 << 16;
 
-/// Files that are no more, remembered at most; beyond that any number may have been used again.
-const MAX_FREED: usize = 1 << 16;
-
 /// Losses that are kept at most; 1 MB.
 const MAX_LOSSES: usize = 1 << 16;
-
-/// Files that are no more: another one may have had the number, before or after.
-#[derive(Clone, Debug, Default)]
-pub struct Freed(FxHashSet<(DevId, u64)>);
-
-impl Freed {
-    pub(crate) fn add(&mut self, dev: DevId, inode: u64) {
-        if self.0.len() < MAX_FREED {
-            self.0.insert((dev, inode));
-        }
-    }
-
-    /// Whether a number may have been that of more than one file during the recording.
-    pub fn has(&self, dev: DevId, inode: u64) -> bool {
-        self.0.len() >= MAX_FREED || self.0.contains(&(dev, inode))
-    }
-}
-
-/// Kernel functions or stacks.
-#[derive(Debug, Default)]
-pub struct Texts {
-    texts: Vec<(Box<str>, Wait)>,
-}
-
-impl Texts {
-    /// Longest text that is kept: a stack of 64 functions.
-    const MAX_BYTES: usize = 8192;
-    const MAX_TEXTS: usize = 1 << 16;
-
-    pub(crate) fn define(&mut self, id: TextId, text: &[u8]) {
-        let at = id.0 as usize;
-        if at >= Self::MAX_TEXTS {
-            return;
-        }
-        if at >= self.texts.len() {
-            self.texts.resize(at + 1, (Box::from("?"), Wait::Unknown));
-        }
-        let text = String::from_utf8_lossy(&text[..text.len().min(Self::MAX_BYTES)]);
-        self.texts[at] = (text.as_ref().into(), Wait::of_stack(&text));
-    }
-
-    /// The function, or the functions of a stack with the innermost first and `\n` between.
-    pub fn text(&self, id: TextId) -> &str {
-        self.texts.get(id.0 as usize).map_or("?", |t| &t.0)
-    }
-
-    /// What a stack means.
-    pub fn wait(&self, id: TextId) -> Wait {
-        self.texts.get(id.0 as usize).map_or(Wait::Unknown, |t| t.1)
-    }
-}
 
 /// The past.
 #[derive(Debug, Default)]
 pub struct History {
     pub(crate) threads: FxHashMap<Tid, Thread>,
-    /// Completed requests.
+    /// Completed requests, and bios of md and dm.
     pub served: Served,
     /// Stretches of time in which events of some processor are missing.
     pub(crate) losses: VecDeque<(Nanos, Nanos)>,
@@ -88,9 +37,10 @@ pub struct History {
     pub texts: Texts,
     /// Where devices lie on others, where the recording itself does not say (loop devices): sorted by device and place.
     pub(crate) below: Vec<Below>,
+    pub(crate) file_systems: FileSystems,
     /// Who wrote to files and changed what journals commit.
     pub writers: Writers,
-    /// Files that are no more.
+    /// Files that were deleted.
     pub freed: Freed,
     /// Whether dm-crypt's workers were seen at work.
     pub(crate) encrypts: bool,
@@ -99,7 +49,7 @@ pub struct History {
 }
 
 impl History {
-    /// A task.
+    /// `None` of a task that was never seen, and of the idle task.
     pub fn thread(&self, tid: Tid) -> Option<&Thread> {
         self.threads.get(&tid)
     }
@@ -110,6 +60,19 @@ impl History {
             return None;
         }
         Some(self.threads.entry(tid).or_default())
+    }
+
+    /// The call that the task of an event is in; of an event in an interrupt none.
+    pub(crate) fn open_call(&mut self, e: &TaskEvent) -> Option<&mut OpenCall> {
+        if e.context.is_interrupt() {
+            return None;
+        }
+        self.thread_mut(e.tid)?.open.as_mut()
+    }
+
+    /// When the oldest operation began that any task is in.
+    pub(crate) fn oldest_open(&self) -> Option<Nanos> {
+        self.threads.values().filter_map(Thread::oldest_open).min()
     }
 
     /// The request below that served the end of an upper request, from `a` to `b`: of those that touch the place where
@@ -169,7 +132,7 @@ impl History {
         }
     }
 
-    /// How much is kept.
+    /// Stretches, work items, steps, requests and losses that are kept.
     pub fn len(&self) -> usize {
         self.threads.values().map(Thread::len).sum::<usize>() + self.served.len() + self.losses.len()
     }

@@ -214,35 +214,3 @@ impl Operation {
         self.to.since(self.from)
     }
 }
-
-/// A system call that is not over yet.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Open {
-    pub call: Call,
-    pub from: Nanos,
-    pub fd: Option<i32>,
-    pub fs: Fs,
-    pub dev: DevId,
-    pub inode: u64,
-    pub told: bool,
-    /// The flags of an `open`.
-    pub flags: u64,
-    /// The file that an `open` made.
-    pub created: u64,
-    /// The file that `copy_file_range` writes to, where that is known: it is about two.
-    pub writes_to: Option<(DevId, u64)>,
-    pub is_storage: bool,
-    /// When `io_submit` sent its last bio.
-    pub last_sent: Option<Nanos>,
-}
-
-impl Open {
-    /// The file that it wrote to, as far as that is known.
-    pub fn writes(&self) -> Option<(DevId, u64)> {
-        match self.call {
-            Call::Write | Call::Fallocate | Call::Sendfile => Some((self.dev, self.inode)),
-            Call::CopyFileRange => self.writes_to,
-            _ => None,
-        }
-    }
-}

@@ -11,8 +11,7 @@
 //! steps              |sda|--------sdb---------|
 //! ```
 
-use crate::served::{Done, Entry};
-use crate::walk::timeline;
+use crate::served::Entry;
 use life::BioNumber;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -99,14 +98,14 @@ pub(crate) fn critical(below: &[Entry], from: Nanos, to: Nanos) -> SmallVec<[Ste
     let mut end = to;
     // Each step ends where one begins that has not been taken: so no bio is taken twice, and this ends.
     while end > from {
-        let began = |e: &&Entry| queued(e) < end && timeline(&e.done).completed > from;
+        let began = |e: &&Entry| queued(e) < end && e.done.timeline().completed > from;
         let last = below.iter().filter(began).max_by_key(|e| {
-            let completed = timeline(&e.done).completed;
+            let completed = e.done.timeline().completed;
             (completed.min(end), completed)
         });
         let Some(entry) = last else { break };
         let step =
-            Step { entry, from: queued(entry).max(from), to: timeline(&entry.done).completed.min(end) };
+            Step { entry, from: queued(entry).max(from), to: entry.done.timeline().completed.min(end) };
         if step.to <= step.from {
             break;
         }
@@ -118,15 +117,13 @@ pub(crate) fn critical(below: &[Entry], from: Nanos, to: Nanos) -> SmallVec<[Ste
 }
 
 fn queued(entry: &Entry) -> Nanos {
-    match &entry.done {
-        Done::Request(r) => r.time.start(),
-        Done::Bio(b) => b.time.start(),
-    }
+    entry.done.timeline().start()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::served::Done;
     use life::{Bio, Timeline};
 
     fn bio(queued: u64, completed: u64) -> Entry {

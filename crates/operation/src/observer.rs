@@ -1,4 +1,4 @@
-//! Who wants to know of operations that are over.
+//! The observer of operations.
 
 use crate::account::Account;
 use crate::history::History;
@@ -10,7 +10,7 @@ use trace::{Bytes, Nanos, Tid};
 /// The time between two operations of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outside {
-    /// Whose.
+    /// The task of both.
     pub tid: Tid,
     /// The end of the one.
     pub from: Nanos,
@@ -20,8 +20,8 @@ pub struct Outside {
     pub wait_cpu: Nanos,
 }
 
-/// Who wants to know.
-pub trait Over {
+/// Is told of every operation as it ends.
+pub trait Observer {
     /// An operation is over.
     fn operation(&mut self, o: &Operation, account: Account, names: &Names, history: &History);
     /// A request was completed of which one task had sent so much for others: a file's data, a journal's blocks.

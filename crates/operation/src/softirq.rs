@@ -18,7 +18,7 @@ const MAX: usize = 4096;
 
 /// The software interrupts that complete requests, by processor.
 #[derive(Debug, Default)]
-pub(crate) struct Completions {
+pub(crate) struct Softirqs {
     cpus: BTreeMap<Cpu, At>,
 }
 
@@ -37,7 +37,7 @@ struct Running {
     completed: u32,
 }
 
-impl Completions {
+impl Softirqs {
     /// Something happened to that of one processor.
     pub fn step(&mut self, cpu: Cpu, now: Nanos, step: Step) {
         if self.cpus.len() >= MAX && !self.cpus.contains_key(&cpu) {
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn the_first_waited_all_the_time_the_others_half() {
-        let mut c = Completions::default();
+        let mut c = Softirqs::default();
         let on = Cpu(1);
         c.step(on, Nanos(10), Step::Wanted);
         c.step(on, Nanos(12), Step::Wanted);
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn what_was_not_seen_is_not_late() {
-        let mut c = Completions::default();
+        let mut c = Softirqs::default();
         c.step(Cpu(0), Nanos(14), Step::Begin);
         assert_eq!(c.late(Cpu(0), Nanos(20)), Nanos(0));
         c.step(Cpu(0), Nanos(20), Step::Wanted);
