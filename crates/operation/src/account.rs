@@ -1,7 +1,7 @@
 //! The ledger of an operation: a tree of parts, told from the outside in.
 //!
-//! Invariant: the parts of a part touch, never overlap, and cover it exactly; so do the leaves the whole. Each leaf
-//! has one [`Reason`].
+//! Invariant: the parts of a part touch, never overlap, and cover it exactly; so do the leaves the whole.
+//! Each leaf has one [`Reason`].
 //!
 //! ```text
 //! depth 0  wait: the journal's commit                        10 ms
@@ -20,7 +20,7 @@ use ledger::Reason;
 use smallvec::SmallVec;
 use trace::{CommitPhase, DevId, Nanos, TextId, Tid};
 
-/// What a part is.
+/// The kind of a part; all but leaves have parts of their own.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part {
     /// It has no parts: this was the reason.
@@ -45,7 +45,7 @@ pub enum Part {
         /// What put it into the queue, if that was seen.
         queued: Option<Wake>,
     },
-    /// A step of a journal's commit.
+    /// A phase of a journal's commit. Its parts are what the journal's thread did in it.
     Commit(CommitPhase),
 }
 
@@ -72,7 +72,7 @@ impl Node {
 /// A wake-up within an operation: it passed from one task to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wakeup {
-    /// When it was woken, or queued.
+    /// Time of the wake-up, or of queueing the work item.
     pub at: Nanos,
     /// The waking task.
     pub by: Tid,
@@ -91,7 +91,7 @@ pub struct Wakeup {
 pub struct Waits(pub u64);
 
 impl Waits {
-    /// Whether one of them is this.
+    /// Whether the leaf lies within such a wait.
     pub fn has(self, wait: Wait) -> bool {
         self.0 & wait.bit() != 0
     }
@@ -141,12 +141,13 @@ impl Account {
         }
     }
 
-    /// The time of one reason.
+    /// The sum of the leaves of one reason.
     pub fn of(&self, reason: Reason) -> Nanos {
         self.leaves().filter(|(r, _)| *r == reason).map(|(_, n)| n.length()).sum()
     }
 
-    /// The device that it waited for itself, not through another task: that of the requests with the most time.
+    /// The device that it waited for itself, not through another task: that of the requests with the most
+    /// time.
     pub fn own_device(&self) -> Option<DevId> {
         let mut found: SmallVec<[(DevId, Nanos); 4]> = SmallVec::new();
         let mut within = u8::MAX;

@@ -16,7 +16,7 @@ const MAX_NODES: usize = 20_000;
 /// Wake-ups of one operation that are kept.
 const MAX_WAKEUPS: usize = 1000;
 
-/// An account in the making.
+/// Parts so far.
 pub(crate) struct Builder {
     account: Account,
 }

@@ -1,7 +1,7 @@
 //! System calls: from their beginning to their end, with the file that they are about.
 //!
-//! A call's file is what its descriptor stood for when it began, unless events of a file system within it say another
-//! one; what they say is learned of the descriptor when the call is over.
+//! A call's file is what its descriptor stood for when it began, unless events of a file system within it say
+//! another one; what they say is learned of the descriptor when the call is over.
 
 use crate::descriptors::{on_exec_of_open, DescriptorCall};
 use crate::files::{Files, OnExec, OnFile};
@@ -76,7 +76,7 @@ impl Calls {
         outside
     }
 
-    /// A call is over.
+    /// A call is over; `None` if it is of no interest, or its beginning was not seen.
     pub fn exit(
         &mut self,
         h: &mut History,
@@ -116,8 +116,8 @@ impl Calls {
         })
     }
 
-    /// What a call says of a file descriptor. An open's file is on the file system whose events were seen in it; which
-    /// file it is, is known of a new one only: there were events of its folder too.
+    /// What a call says of a file descriptor. An open's file is on the file system whose events were seen in
+    /// it; which file it is, is known of a new one only: there were events of its folder too.
     fn learn(&mut self, e: &TaskEvent, open: &OpenCall, result: i64) {
         let process = self.processes.of(e.tid);
         let OpenCall { fs, dev, inode, .. } = *open;
@@ -156,7 +156,7 @@ impl Calls {
         self.files.exec(self.processes.of(e.tid), e.time);
     }
 
-    /// A task is over.
+    /// A task has exited.
     pub fn gone(&mut self, h: &mut History, e: &TaskEvent) {
         self.processes.gone(e.tid);
         self.files.forget(e.tid);

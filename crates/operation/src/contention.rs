@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use trace::{Bytes, Nanos, Tid};
 
-/// Requests of one task and class.
+/// A task's requests of one class that a device served in some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Contender {
     /// The task that queued them.
@@ -22,7 +22,8 @@ pub struct Contender {
     pub bytes: Bytes,
 }
 
-/// What the device of `entry` completed while it had it, clipped to the time from `a` to `b`: the largest first.
+/// What the device of `entry` completed while it had it, clipped to the time from `a` to `b`: the largest
+/// first.
 pub fn contenders(history: &History, entry: &Entry, a: Nanos, b: Nanos) -> Vec<Contender> {
     let time = entry.done.timeline();
     let from = time.first_issued.unwrap_or(time.start()).max(a);
@@ -44,7 +45,8 @@ pub fn contenders(history: &History, entry: &Entry, a: Nanos, b: Nanos) -> Vec<C
     all
 }
 
-/// Who ran from `a` to `b` on the processor on which a task waited for its turn, and for how long: the longest first.
+/// Who ran from `a` to `b` on the processor on which a task waited for its turn, and for how long: the
+/// longest first.
 pub fn runners(history: &History, tid: Tid, a: Nanos, b: Nanos) -> Vec<(Tid, Nanos)> {
     let waited_on = history.thread(tid).and_then(|t| t.between(a, b).next()).map(|(s, _)| s.cpu);
     let Some(cpu) = waited_on else { return vec![] };

@@ -1,7 +1,8 @@
 //! dm-crypt's own time: which work item a bio waited for while nothing of it was in flight below.
 //!
-//! Unless told not to, dm-crypt (drivers/md/dm-crypt.c) gives every bio to a work queue: a write on its way down, a read on its way
-//! up. A worker runs `kcryptd_crypt` for it; what was written is then handed to the thread `dmcrypt_write`, which sends it below.
+//! Unless told not to, dm-crypt (drivers/md/dm-crypt.c) gives every bio to a work queue: a write on its way
+//! down, a read on its way up. A worker runs `kcryptd_crypt` for it; what was written is then handed to the
+//! thread `dmcrypt_write`, which sends it below.
 //!
 //! ```text
 //!  0 us  fio           Q on dm-0                          in dm itself
@@ -11,8 +12,8 @@
 //! 350 us dmcrypt_write Q on vda                           in vda
 //! ```
 //!
-//! Which item is a bio's is known by who queued it: for a write the task that queued the bio, for a read whoever completed the
-//! request below. An item that could be another's is none.
+//! Which item is a bio's is known by who queued it: for a write the task that queued the bio, for a read
+//! whoever completed the request below. An item that could be another's is none.
 
 use crate::history::History;
 use crate::served::{Done, Entry};
@@ -24,17 +25,17 @@ pub(crate) const CRYPT_WORK: &str = "kcryptd_crypt";
 /// A work item of dm-crypt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CryptWork {
-    /// When it was put into the queue.
+    /// Time of `workqueue_queue_work`.
     pub queued: Nanos,
-    /// When the worker began with it.
+    /// Time of `workqueue_execute_start`.
     pub from: Nanos,
     /// When it was done with it, or later than anything if it is not.
     pub to: Nanos,
     pub worker: Tid,
 }
 
-/// The item that a bio waited for from `a` to `b`: the first of its own that was not over at `a`. It may have been queued before
-/// that: who waits for it falls asleep afterwards.
+/// The item that a bio waited for from `a` to `b`: the first of its own that was not over at `a`. It may have
+/// been queued before that: who waits for it falls asleep afterwards.
 pub(crate) fn work_of(history: &History, entry: &Entry, a: Nanos, b: Nanos) -> Option<CryptWork> {
     let Done::Bio(bio) = &entry.done else { return None };
     if !history.encrypts {

@@ -1,7 +1,8 @@
 //! Which file system is on which device, and which partition on which disk.
 //!
-//! The flusher's events name disks, not partitions. Which file system of a disk is meant is known where the disk has
-//! only one ([`FileSystems::of_disk`]), or where the bio names the partition ([`FileSystems::of_bio`]).
+//! The flusher's events name disks, not partitions. Which file system of a disk is meant is known where the
+//! disk has only one ([`FileSystems::of_disk`]), or where the bio names the partition
+//! ([`FileSystems::of_bio`]).
 
 use crate::known::Known;
 use rustc_hash::{FxHashMap, FxHashSet};

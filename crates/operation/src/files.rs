@@ -1,7 +1,8 @@
-//! What is known of file descriptors, by process: what was open when recording began, and what was done to them since.
+//! What is known of file descriptors, by process: what was open when recording began, and what was done to
+//! them since.
 //!
-//! A number that is used again is another file: whatever was closed, replaced, or may have been, is not known until
-//! something says what it is now. So a descriptor never has the file that it had before.
+//! A number that is used again is another file: whatever was closed, replaced, or may have been, is not known
+//! until something says what it is now. So a descriptor never has the file that it had before.
 
 use rustc_hash::FxHashMap;
 use trace::{DevId, Fs, Nanos, Tid};

@@ -2,7 +2,7 @@
 
 use crate::freed::Freed;
 use crate::known::Known;
-use crate::observer::Observer;
+use crate::observer::OperationObserver;
 use crate::softirq::Softirqs;
 use crate::tracker::OperationTracker;
 use life::{
@@ -11,10 +11,11 @@ use life::{
 use std::ops::Range;
 use trace::{Action, Batch, DevId, Nanos, What};
 
-/// Whoever wants to know of both. One version of the machinery serves all of them: it is called twice or three times a request.
-pub trait Listener: Sink + Observer {}
+/// Whoever wants to know of both. One version of the machinery serves all of them: it is called twice or
+/// three times a request.
+pub trait Listener: Sink + OperationObserver {}
 
-impl<T: Sink + Observer> Listener for T {}
+impl<T: Sink + OperationObserver> Listener for T {}
 
 /// Follows the lives of requests and what tasks did.
 #[derive(Default)]
@@ -76,7 +77,7 @@ impl Follow {
         &self.operations.history().freed
     }
 
-    /// What tasks are called now.
+    /// Names of tasks as of the last event.
     pub fn names(&self) -> &Names {
         self.lives.names()
     }
@@ -96,7 +97,7 @@ impl Follow {
         self.lives.in_flight()
     }
 
-    /// Ends the recording.
+    /// Ends the recording: what of it fitted nowhere.
     pub fn finish(&mut self) -> Tally {
         self.lives.finish()
     }

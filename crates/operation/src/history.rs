@@ -1,7 +1,7 @@
 //! What all tasks did and which requests were completed, as far back as anybody may ask.
 //!
-//! Memory: what happened since the oldest operation that is not over began, and never more than [`MAX`] stretches;
-//! an operation older than that has the rest of its time `unexplained`.
+//! Memory: what happened since the oldest operation that is not over began, and never more than [`MAX`]
+//! stretches; an operation older than that has the rest of its time `unexplained`.
 
 use crate::file_systems::FileSystems;
 use crate::freed::Freed;
@@ -25,7 +25,7 @@ pub(crate) const MAX_THREADS: usize = 1 << 16;
 /// Losses that are kept at most; 1 MB.
 const MAX_LOSSES: usize = 1 << 16;
 
-/// The past.
+/// The past of all tasks and devices.
 #[derive(Debug, Default)]
 pub struct History {
     pub(crate) threads: FxHashMap<Tid, Thread>,
@@ -33,14 +33,15 @@ pub struct History {
     pub served: Served,
     /// Stretches of time in which events of some processor are missing.
     pub(crate) losses: VecDeque<(Nanos, Nanos)>,
-    /// Functions and stacks.
+    /// Texts that stretches and work items refer to.
     pub texts: Texts,
-    /// Where devices lie on others, where the recording itself does not say (loop devices): sorted by device and place.
+    /// Where devices lie on others, where the recording itself does not say (loop devices): sorted by device
+    /// and place.
     pub(crate) below: Vec<Below>,
     pub(crate) file_systems: FileSystems,
     /// Who wrote to files and changed what journals commit.
     pub writers: Writers,
-    /// Files that were deleted.
+    /// Files whose inode numbers may have been used again.
     pub freed: Freed,
     /// Whether dm-crypt's workers were seen at work.
     pub(crate) encrypts: bool,
@@ -75,8 +76,8 @@ impl History {
         self.threads.values().filter_map(Thread::oldest_open).min()
     }
 
-    /// The request below that served the end of an upper request, from `a` to `b`: of those that touch the place where
-    /// the upper one lies, the one completed last.
+    /// The request below that served the end of an upper request, from `a` to `b`: of those that touch the
+    /// place where the upper one lies, the one completed last.
     pub(crate) fn request_below(&self, upper: &Done, a: Nanos, b: Nanos) -> Option<&Entry> {
         let (dev, first) = (upper.dev(), upper.start());
         let end = first.after(upper.bytes());
@@ -96,8 +97,8 @@ impl History {
         self.served.between(a, b).rev().find(touches)
     }
 
-    /// Events of some processor are missing. Losses are kept in the order of their ends; one that ends before the one
-    /// in front of it (pages out of order) is taken to last as long.
+    /// Events of some processor are missing. Losses are kept in the order of their ends; one that ends before
+    /// the one in front of it (pages out of order) is taken to last as long.
     pub(crate) fn lost(&mut self, from: Nanos, to: Nanos) {
         if self.losses.len() >= MAX_LOSSES {
             self.losses.pop_front();
@@ -106,15 +107,15 @@ impl History {
         self.losses.push_back((from.min(to), to));
     }
 
-    /// Of the losses that touch the time from `a` to `b`, the one that begins first: processors lose at the same time,
-    /// and the loss of an idle one may begin long before that of a busy one which ends earlier.
+    /// Of the losses that touch the time from `a` to `b`, the one that begins first: processors lose at the
+    /// same time, and the loss of an idle one may begin long before that of a busy one which ends earlier.
     pub(crate) fn loss(&self, a: Nanos, b: Nanos) -> Option<(Nanos, Nanos)> {
         let after = self.losses.partition_point(|(_, to)| *to <= a);
         self.losses.range(after..).copied().filter(|(from, _)| *from < b).min()
     }
 
-    /// Forgets what nobody may ask for any more: all before the oldest open operation, which began at `oldest`; and
-    /// where that is too much, the older half, until it is little enough.
+    /// Forgets what nobody may ask for any more: all before the oldest open operation, which began at
+    /// `oldest`; and where that is too much, the older half, until it is little enough.
     pub(crate) fn forget(&mut self, oldest: Nanos, now: Nanos) {
         self.forget_before(oldest.max(self.horizon));
         while self.len() > MAX && self.horizon < now {

@@ -1,8 +1,8 @@
 //! What tasks asked for, whom they waited for, and where every nanosecond of it went.
 //!
-//! [`OperationTracker`] takes in what tasks did and which requests were completed, keeps a [`History`] as far back as
-//! anybody may ask, and gives every [`Operation`] that is over together with its [`Account`]: its time, cut into
-//! parts that sum to it exactly.
+//! [`OperationTracker`] takes in what tasks did and which requests were completed, keeps a [`History`] as far
+//! back as anybody may ask, and gives every [`Operation`] that is over together with its [`Account`]: its
+//! time, cut into parts that sum to it exactly.
 //!
 //! The modules stand in layers below: each uses only those of layers under its own.
 
@@ -71,7 +71,7 @@ pub use follow::{Follow, Listener};
 pub use freed::Freed;
 pub use history::History;
 pub use known::{Below, Known, KnownFile};
-pub use observer::{Observer, Outside};
+pub use observer::{OperationObserver, Outside};
 pub use operation::{Kind, Operation};
 pub use served::{Done, Entry, Served};
 pub use stretch::{State, Step, Stretch, Wake, Work};
@@ -84,4 +84,4 @@ pub use writers::{Purpose, SentFor, Tasks, Writers};
 // Names that other crates still use.
 pub use account::Wakeup as Hop;
 pub use contention::{contenders as company, Contender as Companion};
-pub use observer::Observer as Over;
+pub use observer::OperationObserver as Over;

@@ -57,14 +57,15 @@ impl OpenCall {
         }
     }
 
-    /// It made a file dirty: whether it is the file that it writes to. In other calls it is nobody's data: times are
-    /// touched by reads too.
+    /// It made a file dirty: whether it is the file that it writes to. In other calls it is nobody's data:
+    /// times are touched by reads too.
     pub fn dirties(&mut self, inode: u64) -> bool {
         self.is_storage = true;
         if !matches!(self.call, Call::Write | Call::Fallocate) {
             return false;
         }
-        // Of several files in one call it is the first: that is before the file system looks for room and may meet others.
+        // Of several files in one call it is the first: that is before the file system looks for room and may
+        // meet others.
         if self.inode == 0 {
             self.inode = inode;
         }

@@ -1,6 +1,8 @@
-//! Whose data a task sends that sends for others: a flusher, a journal's thread, the worker that writes XFS's log.
+//! Whose data a task sends that sends for others: a flusher, a journal's thread, the worker that writes XFS's
+//! log.
 //!
-//! Of a file it is who wrote to it. Of a journal it is who took part in the transaction that is being committed.
+//! Of a file it is who wrote to it. Of a journal it is who took part in the transaction that is being
+//! committed.
 
 use crate::history::History;
 use crate::stretch::Step;
@@ -24,8 +26,8 @@ enum Sender {
 impl Sender {
     /// As which a task sends now; `None`: for itself.
     fn of(thread: &Thread, texts: &Texts) -> Option<Sender> {
-        // A device's own pages are the file system's blocks, and nobody's data; their number is the device's (`bdev_add`,
-        // block/bdev.c).
+        // A device's own pages are the file system's blocks, and nobody's data; their number is the device's
+        // (`bdev_add`, block/bdev.c).
         if let Some(back) = thread.writing_back.filter(|b| b.inode != u64::from(b.disk.0)) {
             return Some(Sender::Flusher(back));
         }
@@ -63,9 +65,9 @@ pub(crate) fn owner(h: &History, e: &Event) -> Option<SentFor> {
     Some(SentFor { purpose, inode, tasks: Tasks::from_slice(tasks), cgroup })
 }
 
-/// An event of a file system that names no file, or only its journal: the task takes part in the running transaction.
-/// The journal's own thread does not: it commits others' changes. Which file it sends the data of while it flushes
-/// (data=ordered), the file system's events say.
+/// An event of a file system that names no file, or only its journal: the task takes part in the running
+/// transaction. The journal's own thread does not: it commits others' changes. Which file it sends the data
+/// of while it flushes (data=ordered), the file system's events say.
 pub(crate) fn takes_part(h: &mut History, e: &TaskEvent, fs: Fs, dev: DevId, inode: u64, names: &Names) {
     if fs != Fs::Ext4 || dev == DevId(0) || e.context.is_interrupt() {
         return;
@@ -79,8 +81,8 @@ pub(crate) fn takes_part(h: &mut History, e: &TaskEvent, fs: Fs, dev: DevId, ino
     }
 }
 
-/// A task takes part in the running transaction. A flusher does so for those who wrote the file; of other work items
-/// nobody knows for whom they are.
+/// A task takes part in the running transaction. A flusher does so for those who wrote the file; of other
+/// work items nobody knows for whom they are.
 pub(crate) fn joins(h: &mut History, e: &TaskEvent, dev: DevId, names: &Names) {
     if dev == DevId(0) || e.context.is_interrupt() {
         return;

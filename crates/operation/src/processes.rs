@@ -6,7 +6,7 @@ use trace::Tid;
 /// Tasks that are remembered at most.
 const MAX: usize = 1 << 16;
 
-/// Processes by task.
+/// Processes (thread groups) by thread.
 #[derive(Debug, Default)]
 pub(crate) struct Processes(FxHashMap<Tid, Tid>);
 

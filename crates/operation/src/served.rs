@@ -21,7 +21,6 @@ pub enum Done {
 }
 
 impl Done {
-    /// Its stations.
     pub(crate) fn timeline(&self) -> &Timeline {
         match self {
             Done::Request(r) => &r.time,
@@ -85,13 +84,13 @@ pub struct Entry {
     pub done: Done,
     /// For whom, where another task sent it.
     pub sent_for: Option<Arc<SentFor>>,
-    /// Of a bio of a stacked device (dm, md): the bios it sent to the devices below, in the order in which they were
-    /// completed, or found to be its own.
+    /// Of a bio of a stacked device (dm, md): the bios it sent to the devices below, in the order in which
+    /// they were completed, or found to be its own.
     pub below: Option<Arc<[Entry]>>,
 }
 
 impl Entry {
-    /// One of which no more is known.
+    /// Sent by its own task, with nothing below.
     pub fn of(done: Done) -> Entry {
         Entry { done, sent_for: None, below: None }
     }
@@ -107,12 +106,12 @@ impl Entry {
 pub struct Served {
     first: u64,
     entries: VecDeque<Entry>,
-    /// Of all of them.
+    /// The sum over `entries`.
     weight: usize,
 }
 
 impl Served {
-    /// Adds one; gives its number.
+    /// Gives the number of the new entry.
     pub(crate) fn add(&mut self, entry: Entry) -> u64 {
         while self.weight >= MAX {
             self.pop();

@@ -1,14 +1,16 @@
 //! When the device was done with a request, and when a processor came to complete it.
 //!
-//! Drivers with one queue, and those whose interrupt comes on another processor than the request, do not complete it in the
-//! interrupt: they put it into a list and ask for a software interrupt (`blk_mq_raise_softirq`, block/blk-mq.c), which runs as soon
-//! as the interrupt is over, or where none was, when `ksoftirqd` gets the processor or the next interrupt ends. `C` is recorded
-//! there, so what it waited is in D2C and looks like the device.
+//! Drivers with one queue, and those whose interrupt comes on another processor than the request, do not
+//! complete it in the interrupt: they put it into a list and ask for a software interrupt
+//! (`blk_mq_raise_softirq`, block/blk-mq.c), which runs as soon as the interrupt is over, or where none was,
+//! when `ksoftirqd` gets the processor or the next interrupt ends. `C` is recorded there, so what it waited
+//! is in D2C and looks like the device.
 //!
-//! It is asked for once for all that come until it runs. Of the first one it is known how long it waited; of the others, which came
-//! at any time since, half of that is the mean.
+//! It is asked for once for all that come until it runs. Of the first one it is known how long it waited; of
+//! the others, which came at any time since, half of that is the mean.
 //!
-//! Example: asked for at 10, begins at 14; three requests are completed at 15, 16 and 17: they were late by 5, 4 and 5.
+//! Example: asked for at 10, begins at 14; three requests are completed at 15, 16 and 17: they were late by
+//! 5, 4 and 5.
 
 use std::collections::BTreeMap;
 use trace::{Completions as Step, Cpu, Nanos};

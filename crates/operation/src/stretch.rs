@@ -1,4 +1,5 @@
-//! What the scheduler, the work queues and the journals said of a task: the records of which its past is made.
+//! What the scheduler, the work queues and the journals said of a task: the records of which its past is
+//! made.
 
 use trace::{CommitPhase, Context, Cpu, DevId, Left, Nanos, TextId, Tid};
 
@@ -11,7 +12,7 @@ pub enum State {
     Preempted,
     /// It was woken and waits for a processor.
     Woken(Wake),
-    /// It sleeps.
+    /// It sleeps; how deep says `prev_state` of the switch.
     Asleep(Left),
 }
 
@@ -22,7 +23,7 @@ pub struct Wake {
     pub time: Nanos,
     /// The task that ran; in an interrupt it is only the one that was interrupted.
     pub by: Tid,
-    /// In an interrupt or not.
+    /// Interrupt, softirq or the task's own.
     pub context: Context,
     /// The waking processor.
     pub cpu: Cpu,
@@ -36,7 +37,7 @@ pub struct Wake {
 pub struct Stretch {
     /// Where the one before ends.
     pub from: Nanos,
-    /// The same throughout.
+    /// What it does until the next stretch.
     pub state: State,
     /// Where it ran, or ran last.
     pub cpu: Cpu,

@@ -26,7 +26,8 @@ impl Texts {
         self.texts[at] = (text.as_ref().into(), Wait::of_stack(&text));
     }
 
-    /// The function, or the functions of a stack with the innermost first and `\n` between; `?` where none was defined.
+    /// The function, or the functions of a stack with the innermost first and `\n` between; `?` where none
+    /// was defined.
     pub fn text(&self, id: TextId) -> &str {
         self.texts.get(id.0 as usize).map_or("?", |t| &t.0)
     }

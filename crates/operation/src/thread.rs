@@ -1,8 +1,8 @@
-//! What one task did lately: when it ran, waited for a processor, slept, and which work items it ran; and what it is in
-//! the middle of.
+//! What one task did lately: when it ran, waited for a processor, slept, and which work items it ran; and
+//! what it is in the middle of.
 //!
-//! Stretches touch: each ends where the next begins, the last goes on. What is older than anybody may ask for is
-//! forgotten ([`Thread::forget`]), but never the stretch that is going on.
+//! Stretches touch: each ends where the next begins, the last goes on. What is older than anybody may ask for
+//! is forgotten ([`Thread::forget`]), but never the stretch that is going on.
 
 use crate::descriptors::DescriptorCall;
 use crate::open_call::OpenCall;
@@ -14,19 +14,19 @@ use trace::{CommitPhase, Cpu, DevId, Left, Nanos, TextId, Tid};
 /// Stretches of one operation that are kept whatever others need.
 const MAX_OWN: usize = 10_000;
 
-/// A wake-up that finds a task on its way to sleep comes at most this long before the switch that says it sleeps: what
-/// `__schedule` does in between takes microseconds, and an interrupt may fall into it.
+/// A wake-up that finds a task on its way to sleep comes at most this long before the switch that says it
+/// sleeps: what `__schedule` does in between takes microseconds, and an interrupt may fall into it.
 const ON_ITS_WAY: Nanos = Nanos(1_000_000);
 
-/// From the end of a work item to the wake-up of who waited for it (`process_one_work`, kernel/workqueue.c): 0.3 us as
-/// recorded on Linux 6.18, and an interrupt may fall into it.
+/// From the end of a work item to the wake-up of who waited for it (`process_one_work`, kernel/workqueue.c):
+/// 0.3 us as recorded on Linux 6.18, and an interrupt may fall into it.
 const RIGHT_BEHIND: Nanos = Nanos(50_000);
 
-/// A stack is recorded right behind the switch it belongs to; in a virtual machine whose processor was taken away in
-/// between, 5 ms later (measured with QEMU).
+/// A stack is recorded right behind the switch it belongs to; in a virtual machine whose processor was taken
+/// away in between, 5 ms later (measured with QEMU).
 const STACK_BEHIND: Nanos = Nanos(20_000_000);
 
-/// A task.
+/// The past of one task, and its open operation.
 #[derive(Debug, Default)]
 pub struct Thread {
     pub(crate) stretches: VecDeque<Stretch>,
@@ -55,8 +55,9 @@ impl Thread {
         self.stretches.push_back(Stretch { from, state, cpu, stack: None });
     }
 
-    /// It is given a processor. If it was last seen to fall asleep, and nobody woke it since, then it was woken on its way
-    /// to sleep, by another processor: the switch still says that it sleeps, but it only waited for a processor.
+    /// It is given a processor. If it was last seen to fall asleep, and nobody woke it since, then it was
+    /// woken on its way to sleep, by another processor: the switch still says that it sleeps, but it only
+    /// waited for a processor.
     ///
     /// ```text
     /// cpu 1  2.0 us  waking fio
@@ -74,7 +75,7 @@ impl Thread {
         self.becomes(from, State::Running, cpu);
     }
 
-    /// It is woken.
+    /// It is woken: of a task that runs it is remembered, see [`Thread::runs`].
     pub(crate) fn woken(&mut self, wake: Wake) {
         match self.state() {
             Some(State::Asleep(_)) | None => {
@@ -110,7 +111,6 @@ impl Thread {
         }
     }
 
-    /// The work item that it runs now.
     pub(crate) fn work(&self) -> Option<&Work> {
         self.works.back().filter(|w| w.to.is_none())
     }
@@ -120,7 +120,8 @@ impl Thread {
         self.stretches.back().map(|s| s.state)
     }
 
-    /// The stretches that touch the time from `a` to `b`, the first of them perhaps begun before, each with its end.
+    /// The stretches that touch the time from `a` to `b`, the first of them perhaps begun before, each with
+    /// its end.
     pub(crate) fn between(&self, a: Nanos, b: Nanos) -> impl Iterator<Item = (&Stretch, Nanos)> {
         let begin = self.stretches.partition_point(|s| s.from <= a).saturating_sub(1);
         let begin = self.stretches.range(begin..);
@@ -138,8 +139,8 @@ impl Thread {
         })
     }
 
-    /// The work item that led to what its worker did at a moment: the one that ran, or had just ended. Who waits for an item
-    /// (`flush_work`) is woken right behind its end.
+    /// The work item that led to what its worker did at a moment: the one that ran, or had just ended. Who
+    /// waits for an item (`flush_work`) is woken right behind its end.
     pub(crate) fn work_before(&self, t: Nanos) -> Option<&Work> {
         let at = self.works.partition_point(|w| w.from <= t).checked_sub(1)?;
         self.works.get(at).filter(|w| w.to.is_none_or(|to| t.since(to) <= RIGHT_BEHIND))
@@ -161,8 +162,8 @@ impl Thread {
         self.steps.iter().rev().take(5).find(|s| s.phase == CommitPhase::Start).map(|s| s.from)
     }
 
-    /// When the oldest operation began that it is in. Who waits for input (a pipe, a terminal) may wait for ever;
-    /// others' past is not kept for that.
+    /// When the oldest operation began that it is in. Who waits for input (a pipe, a terminal) may wait for
+    /// ever; others' past is not kept for that.
     pub(crate) fn oldest_open(&self) -> Option<Nanos> {
         let waits_for_input = self.state() == Some(State::Asleep(Left::Interruptible));
         let call = self.open.map(|o| o.from).filter(|_| !waits_for_input);

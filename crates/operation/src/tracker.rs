@@ -1,7 +1,7 @@
 //! From what tasks did, in order of time, to operations that are over, each with its account.
 //!
-//! Every event goes to the state that it changes. Some say that an operation is over; its time is walked then and
-//! there, while the past that it needs is still kept, and the observer is told.
+//! Every event goes to the state that it changes. Some say that an operation is over; its time is walked then
+//! and there, while the past that it needs is still kept, and the observer is told.
 
 use crate::account::Account;
 use crate::async_io::{AsyncIo, RING_CLOSE};
@@ -9,7 +9,7 @@ use crate::calls::{self, Calls};
 use crate::crypt::CRYPT_WORK;
 use crate::history::History;
 use crate::known::Known;
-use crate::observer::Observer;
+use crate::observer::OperationObserver;
 use crate::operation::Operation;
 use crate::sent::Sent;
 use crate::sent_below::SentBelow;
@@ -25,7 +25,7 @@ use trace::{Action, Batch, Cpu, Event, Fs, Left, Nanos, TaskEvent, TextId, Tid, 
 /// How many batches pass between two looks at what can be forgotten.
 const FORGET_EVERY: u32 = 8;
 
-/// Follows all tasks.
+/// Finds the operations of all tasks.
 #[derive(Debug, Default)]
 pub struct OperationTracker {
     history: History,
@@ -77,13 +77,14 @@ impl OperationTracker {
         }
     }
 
-    /// Whose data it is that a task queues, if not its own: of a `Queue` event that [`block`](Self::block) has taken in.
+    /// Whose data it is that a task queues, if not its own: of a `Queue` event that [`block`](Self::block)
+    /// has taken in.
     pub fn owner(&self, e: &Event) -> Option<SentFor> {
         owners::owner(&self.history, e)
     }
 
     /// A request was completed by the block event at hand.
-    pub fn request(&mut self, r: &Request, names: &Names, observer: &mut dyn Observer) {
+    pub fn request(&mut self, r: &Request, names: &Names, observer: &mut dyn OperationObserver) {
         let sent = self.sent.take(r.dev, r.start, r.bytes);
         for (sent_for, bytes) in &sent {
             observer.sent_for(r, sent_for, *bytes, names);
@@ -92,9 +93,10 @@ impl OperationTracker {
         self.done(Entry { sent_for, ..Entry::of(Done::Request(*r)) });
     }
 
-    /// A bio was completed by the block event at hand. Those of devices without requests are what tasks are woken by;
-    /// those that `io_submit` sent are operations; those that a stacked device sent explain its own bio.
-    pub fn bio(&mut self, b: &Bio, names: &Names, observer: &mut dyn Observer) {
+    /// A bio was completed by the block event at hand. Those of devices without requests are what tasks are
+    /// woken by; those that `io_submit` sent are operations; those that a stacked device sent explain its own
+    /// bio.
+    pub fn bio(&mut self, b: &Bio, names: &Names, observer: &mut dyn OperationObserver) {
         let is_stacked = !b.by_request || b.is_child();
         if !is_stacked && !self.async_io.has_sent(b) {
             return;
@@ -138,7 +140,13 @@ impl OperationTracker {
     }
 
     /// Takes in what a task did. The observer is told of operations that are over.
-    pub fn task(&mut self, e: &TaskEvent, batch: &Batch, names: &Names, observer: &mut dyn Observer) {
+    pub fn task(
+        &mut self,
+        e: &TaskEvent,
+        batch: &Batch,
+        names: &Names,
+        observer: &mut dyn OperationObserver,
+    ) {
         if !self.began {
             self.began = true;
             self.history.horizon = e.time;
@@ -162,7 +170,8 @@ impl OperationTracker {
         }
     }
 
-    /// An event of a task that is not in an interrupt says that the task runs, whatever was seen of it before.
+    /// An event of a task that is not in an interrupt says that the task runs, whatever was seen of it
+    /// before.
     fn is_running(&mut self, e: &TaskEvent) {
         if e.context.is_interrupt() {
             return;
@@ -174,7 +183,7 @@ impl OperationTracker {
     }
 
     /// Hands an event to the state that it changes.
-    fn dispatch(&mut self, e: &TaskEvent, names: &Names, observer: &mut dyn Observer) {
+    fn dispatch(&mut self, e: &TaskEvent, names: &Names, observer: &mut dyn OperationObserver) {
         let h = &mut self.history;
         match e.what {
             What::Enter { call, args } => {
@@ -267,7 +276,7 @@ impl OperationTracker {
     }
 
     /// An operation is over: walks its time.
-    fn end(&self, over: Option<Operation>, names: &Names, observer: &mut dyn Observer) {
+    fn end(&self, over: Option<Operation>, names: &Names, observer: &mut dyn OperationObserver) {
         if let Some(o) = over {
             let account = Walk::of_task(&self.history, o.tid, o.from, o.to);
             self.tell(o, account, names, observer);
@@ -275,7 +284,7 @@ impl OperationTracker {
     }
 
     /// Tells of an operation, with its process.
-    fn tell(&self, o: Operation, account: Account, names: &Names, observer: &mut dyn Observer) {
+    fn tell(&self, o: Operation, account: Account, names: &Names, observer: &mut dyn OperationObserver) {
         let o = Operation { process: self.calls.processes.known(o.tid), ..o };
         observer.operation(&o, account, names, &self.history);
     }

@@ -1,11 +1,13 @@
-//! What wakes tasks: a completion on the same processor just before, another task, or whoever queued a work item.
+//! What wakes tasks: a completion on the same processor just before, another task, or whoever queued a work
+//! item.
 
 use crate::stretch::{Wake, Work};
 use rustc_hash::FxHashMap;
 use trace::{Cpu, Nanos, TaskEvent, TextId, Tid};
 
-/// A wake-up belongs to a completion on the same processor if the same task was interrupted and no more time passed.
-/// Completions of a whole batch take microseconds each; a softirq may run for 2 ms (`MAX_SOFTIRQ_TIME`).
+/// A wake-up belongs to a completion on the same processor if the same task was interrupted and no more time
+/// passed. Completions of a whole batch take microseconds each; a softirq may run for 2 ms
+/// (`MAX_SOFTIRQ_TIME`).
 const SAME_INTERRUPT: Nanos = Nanos(2_000_000);
 
 /// In a task's own context a completion stands for what the task did itself only while it is being ended.

@@ -1,14 +1,14 @@
-//! The walk that finds out where an operation's time went: along its task's stretches, and from each sleep backward
-//! through whoever ended it.
+//! The walk that finds out where an operation's time went: along its task's stretches, and from each sleep
+//! backward through whoever ended it.
 //!
-//! A sleep from `a` to `b` ended because something woke the task at `b`. If that was the completion of a request, the
-//! sleep is that request's ledger, clipped to it. If it was another task, the sleep is what that task did from `a` to
-//! `b`. If that task was a worker running a work item, it is how the item came to be queued, the time in its queue,
-//! and what the worker did then: walking backward from the wake-up, never forward along a pooled worker, who does
-//! other people's work before and after.
+//! A sleep from `a` to `b` ended because something woke the task at `b`. If that was the completion of a
+//! request, the sleep is that request's ledger, clipped to it. If it was another task, the sleep is what that
+//! task did from `a` to `b`. If that task was a worker running a work item, it is how the item came to be
+//! queued, the time in its queue, and what the worker did then: walking backward from the wake-up, never
+//! forward along a pooled worker, who does other people's work before and after.
 //!
-//! It always ends: each step lies within the time of the one before, depth and number of parts are bounded, and what
-//! is cut off is `unexplained`. Where events are missing nothing is explained.
+//! It always ends: each step lies within the time of the one before, depth and number of parts are bounded,
+//! and what is cut off is `unexplained`. Where events are missing nothing is explained.
 
 use crate::account::{Account, Part};
 use crate::bitmap;
@@ -54,8 +54,8 @@ impl<'a> Walk<'a> {
         walk.account.finish()
     }
 
-    /// What its task did from `from` until a bio had its request, and the bio's life from then on: for libaio. (The task
-    /// itself waits for the request, asleep in `blk_mq_get_tag`.)
+    /// What its task did from `from` until a bio had its request, and the bio's life from then on: for
+    /// libaio. (The task itself waits for the request, asleep in `blk_mq_get_tag`.)
     pub fn of_bio(history: &'a History, bio: &Bio, entry: &Entry, from: Nanos) -> Account {
         let to = bio.time.completed.max(from);
         let sent = bio.time.got.unwrap_or(bio.time.start()).clamp(from, to);
@@ -69,7 +69,8 @@ impl<'a> Walk<'a> {
         Walk { history, account: Builder::new(from, to) }
     }
 
-    /// The last request that the submitter had queued and that was over in between; then the submitter itself.
+    /// The last request that the submitter had queued and that was over in between; then the submitter
+    /// itself.
     fn own_requests(&mut self, submitter: Tid, from: Nanos, to: Nanos) {
         let mine = |e: &&Entry| e.done.queuer() == submitter;
         let Some(entry) = self.history.served.between(from, to).rev().find(mine).cloned() else {
@@ -196,8 +197,8 @@ impl<'a> Walk<'a> {
         self.done_by(wake.by, wait, a, b, depth);
     }
 
-    /// Covers the time from `a` to `b` with what a task did that led to `b`. Of a worker that is its work item: how it
-    /// came to be queued, the time in the queue, and what the worker did then.
+    /// Covers the time from `a` to `b` with what a task did that led to `b`. Of a worker that is its work
+    /// item: how it came to be queued, the time in the queue, and what the worker did then.
     fn done_by(&mut self, by: Tid, wait: Wait, a: Nanos, b: Nanos, depth: u8) {
         let work = self.history.thread(by).and_then(|t| t.work_before(b)).copied();
         let Some(work) = work else {
@@ -245,9 +246,9 @@ impl<'a> Walk<'a> {
         self.account.leaf(Reason::WakeUp, now, b, depth);
     }
 
-    /// A part of a request's own ledger. What a loop device does is what the device below its file does; what a bio of
-    /// dm or md waits for is the bios that it sent below. Where a write waits for reads (RAID with parity), their own
-    /// phases are not told: what matters is that they are needed at all.
+    /// A part of a request's own ledger. What a loop device does is what the device below its file does; what
+    /// a bio of dm or md waits for is the bios that it sent below. Where a write waits for reads (RAID with
+    /// parity), their own phases are not told: what matters is that they are needed at all.
     fn in_device(&mut self, entry: &Entry, reason: Reason, from: Nanos, to: Nanos, depth: u8) {
         if !self.account.has_room(depth) {
             return self.account.leaf(reason, from, to, depth);
@@ -282,8 +283,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Covers the time from `a` to `b` that a bio spent in dm-crypt: until it was put into a queue, in that, its
-    /// worker's, and from the worker's end until another thread sent it below.
+    /// Covers the time from `a` to `b` that a bio spent in dm-crypt: until it was put into a queue, in that,
+    /// its worker's, and from the worker's end until another thread sent it below.
     fn in_crypt(&mut self, work: CryptWork, a: Nanos, b: Nanos, depth: u8) {
         let queued = work.queued.clamp(a, b);
         let (from, to) = (work.from.clamp(queued, b), work.to.clamp(queued, b));
@@ -305,8 +306,8 @@ impl<'a> Walk<'a> {
         self.account.leaf(Reason::Stacking, now, b, depth);
     }
 
-    /// The time in which the sleeper waited and its request had not been queued yet: whoever queued it was busy, or
-    /// its cgroup held it back (from Linux 5.17 on `block_bio_queue` comes behind that).
+    /// The time in which the sleeper waited and its request had not been queued yet: whoever queued it was
+    /// busy, or its cgroup held it back (from Linux 5.17 on `block_bio_queue` comes behind that).
     fn before_queued(&mut self, entry: &Entry, a: Nanos, b: Nanos, depth: u8) {
         if b <= a {
             return;
@@ -322,9 +323,9 @@ impl<'a> Walk<'a> {
         self.done_by(by, Wait::Unknown, a, b, depth);
     }
 
-    /// Whether a request cannot be what a task's direct I/O waits for: another task sent it, alone and for itself. It was only
-    /// the last one to be completed before the wake-up; the sleeper's own went to a device that was not recorded. (What a
-    /// worker sends may be anybody's: a cgroup's limit, a queue below.)
+    /// Whether a request cannot be what a task's direct I/O waits for: another task sent it, alone and for
+    /// itself. It was only the last one to be completed before the wake-up; the sleeper's own went to a
+    /// device that was not recorded. (What a worker sends may be anybody's: a cgroup's limit, a queue below.)
     fn is_anothers(&self, entry: &Entry, who: Tid) -> bool {
         let Done::Request(r) = &entry.done else { return false };
         let works = |t: &Thread| !t.works.is_empty();

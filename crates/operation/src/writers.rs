@@ -1,8 +1,8 @@
-//! Whose data it is that another task sends: flushers write back what others dirtied, a journal's thread writes what
-//! others changed.
+//! Whose data it is that another task sends: flushers write back what others dirtied, a journal's thread
+//! writes what others changed.
 //!
-//! A file is a device and a number: the same number on another file system is another file. Where it is not known which
-//! file system is meant, nobody is named.
+//! A file is a device and a number: the same number on another file system is another file. Where it is not
+//! known which file system is meant, nobody is named.
 
 use life::TaskName;
 use rustc_hash::FxHashMap;
@@ -19,7 +19,7 @@ pub type Tasks = SmallVec<[TaskName; 2]>;
 /// What a request moves that another task sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Purpose {
-    /// Data of a file.
+    /// Pages of a file, sent by a flusher, or by the journal's thread (data=ordered).
     FileData,
     /// What a journal (jbd2's, XFS's log) keeps of changes.
     Journal,
@@ -34,8 +34,8 @@ pub struct SentFor {
     pub inode: Option<u64>,
     /// Who wrote the file, or changed what the journal commits; none where that was not seen.
     pub tasks: Tasks,
-    /// The control group that the file's pages are counted for (its folder's inode), where the kernel told one that is
-    /// not the root.
+    /// The control group that the file's pages are counted for (its folder's inode), where the kernel told
+    /// one that is not the root.
     pub cgroup: Option<u64>,
 }
 
@@ -49,8 +49,8 @@ pub(crate) struct WritingBack {
     pub from: Nanos,
 }
 
-/// The number of the root group's folder (`cgroup_ino` of `wb->memcg_css->cgroup`, fs/fs-writeback.c): all that is in no
-/// group of its own, and all where write-back knows no groups (version 1).
+/// The number of the root group's folder (`cgroup_ino` of `wb->memcg_css->cgroup`, fs/fs-writeback.c): all
+/// that is in no group of its own, and all where write-back knows no groups (version 1).
 const ROOT_GROUP: u64 = 1;
 
 /// The tasks that hold changes in the transactions of one journal.
@@ -90,8 +90,8 @@ impl Writers {
         add(&mut self.journals.entry(dev).or_default().running, task);
     }
 
-    /// A journal begins to commit what was changed so far. Whoever commits may have looked at the transaction before, and
-    /// changed nothing.
+    /// A journal begins to commit what was changed so far. Whoever commits may have looked at the transaction
+    /// before, and changed nothing.
     pub(crate) fn commits(&mut self, dev: DevId, by: TaskName) {
         let journal = self.journals.entry(dev).or_default();
         journal.committing = std::mem::take(&mut journal.running);

@@ -1,7 +1,7 @@
 //! Any events in any order: every account balances, nothing panics, nothing grows without bound.
 
 use life::{Bio, Lives, Names, Request, Sink};
-use operation::{Account, History, Operation, OperationTracker, Outside, Over};
+use operation::{Account, History, Operation, OperationObserver, OperationTracker, Outside};
 use proptest::prelude::*;
 use trace::{
     Action, Batch, Bytes, Call, CommitPhase, Context, Cpu, Detail, DevId, Event, Flags, Fs, Left, Nanos,
@@ -15,7 +15,7 @@ struct Checked {
     longest: usize,
 }
 
-impl Over for Checked {
+impl OperationObserver for Checked {
     fn operation(&mut self, o: &Operation, account: Account, _: &Names, _: &History) {
         assert_eq!((account.from, account.to), (o.from, o.to), "{o:?}");
         assert_eq!(account.imbalance(), None, "{o:?}: {account:?}");
