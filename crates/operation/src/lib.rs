@@ -80,8 +80,3 @@ pub use thread::Thread;
 pub use tracker::OperationTracker;
 pub use wait::Wait;
 pub use writers::{Purpose, SentFor, Tasks, Writers};
-
-// Names that other crates still use.
-pub use account::Wakeup as Hop;
-pub use contention::{contenders as company, Contender as Companion};
-pub use observer::OperationObserver as Over;

@@ -13,7 +13,7 @@ use crate::tasks::Tasks;
 use crate::traffic::Flow;
 use ledger::{Ledger, Reason};
 use life::{Bio, ByClass, Class, Names, Plug, Request, Sink, Tally};
-use operation::{Account, Follow, History, Known, Listener, Operation, Outside, Over, SentFor};
+use operation::{Account, Follow, History, Known, Listener, Operation, OperationObserver, Outside, SentFor};
 use rustc_hash::FxHashMap;
 use trace::{Action, Batch, Bytes, DevId, Nanos};
 
@@ -276,7 +276,7 @@ impl Sink for Found {
     }
 }
 
-impl Over for Found {
+impl OperationObserver for Found {
     fn operation(&mut self, o: &Operation, account: Account, names: &Names, history: &History) {
         self.operations.operation(o, account, names, history);
     }

@@ -12,7 +12,8 @@ use crate::tail::{bucket_of, Tail, TailTime};
 use ledger::Reason;
 use life::{Class, Names, Request};
 use operation::{
-    Account, Done, Entry, Freed, History, Kind, Operation, Outside, Over, Purpose, SentFor, Wait, Waits,
+    Account, Done, Entry, Freed, History, Kind, Operation, OperationObserver, Outside, Purpose, SentFor,
+    Wait, Waits,
 };
 use std::collections::BTreeMap;
 use trace::{Bytes, DevId, Fs, Nanos};
@@ -231,7 +232,7 @@ impl Operations {
     }
 }
 
-impl Over for Operations {
+impl OperationObserver for Operations {
     fn operation(&mut self, o: &Operation, account: Account, names: &Names, history: &History) {
         if !o.is_storage {
             self.not_storage += 1;
