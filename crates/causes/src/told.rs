@@ -10,7 +10,9 @@ use crate::Case;
 use evidence::System;
 use ledger::Reason;
 use life::{Class, Company, Names, Request, TaskName, Timeline};
-use operation::{Account, Done, Entry, History, Kind, Node, Operation, Outside, Over, Part, Wait};
+use operation::{
+    Account, Done, Entry, History, Kind, Node, Operation, OperationObserver, Outside, Part, Wait,
+};
 use stats::{Facts, Focus, Kept, Met};
 use std::collections::BTreeMap;
 use trace::{Bytes, Cpu, DevId, Fs, Nanos, Quality, TextId, Tid};

@@ -10,7 +10,7 @@ use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::Histogram;
 use life::{Bio, Class, Names, Request, Sink};
-use operation::{Account, Follow, History, Kind, Operation, Outside, Over};
+use operation::{Account, Follow, History, Kind, Operation, OperationObserver, Outside};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
@@ -163,7 +163,7 @@ impl Sink for Log {
     }
 }
 
-impl Over for Log {
+impl OperationObserver for Log {
     fn operation(&mut self, o: &Operation, _: Account, _: &Names, _: &History) {
         if o.is_storage {
             self.record(Key::Operations(o.kind), o.to, o.total());

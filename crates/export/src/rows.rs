@@ -6,7 +6,7 @@ use crate::tables::{Form, TableFile};
 use crate::DeviceNames;
 use ledger::{Ledger, Reason};
 use life::{Bio, Class, Names, Op, Request, Sink, Timeline};
-use operation::{Account, Follow, History, Operation, Outside, Over};
+use operation::{Account, Follow, History, Operation, OperationObserver, Outside};
 use serde_json::{json, Value};
 use trace::{Batch, Bytes, DevId, Nanos, Sector, Tid};
 
@@ -153,7 +153,7 @@ impl Sink for Tables {
     }
 }
 
-impl Over for Tables {
+impl OperationObserver for Tables {
     fn operation(&mut self, o: &Operation, account: Account, names: &Names, _: &History) {
         if !o.is_storage {
             return;

@@ -1,7 +1,7 @@
 //! The ledger of an operation: a tree of parts, told from the outside in.
 //!
-//! Invariant: the parts of a part touch, never overlap, and cover it exactly; so do the leaves the whole. Each leaf
-//! has one [`Reason`].
+//! Invariant: the parts of a part touch, never overlap, and cover it exactly; so do the leaves the whole.
+//! Each leaf has one [`Reason`].
 //!
 //! ```text
 //! depth 0  wait: the journal's commit                        10 ms
@@ -14,22 +14,22 @@
 //! ```
 
 use crate::served::Entry;
-use crate::thread::Wake;
+use crate::stretch::Wake;
 use crate::wait::Wait;
 use ledger::Reason;
 use smallvec::SmallVec;
-use trace::{CommitPhase, Cpu, DevId, Nanos, TextId, Tid};
+use trace::{CommitPhase, DevId, Nanos, TextId, Tid};
 
-/// What a part is.
+/// The kind of a part; all but leaves have parts of their own.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part {
     /// It has no parts: this was the reason.
     Leaf(Reason),
     /// A sleep. Its parts say what ended it.
     Wait {
-        /// What for.
+        /// By the rules for its stack.
         wait: Wait,
-        /// Where in the kernel.
+        /// The kernel's functions, where a stack was recorded.
         stack: Option<TextId>,
     },
     /// A request. Its parts are the request's own ledger.
@@ -38,47 +38,47 @@ pub enum Part {
     Task(Tid),
     /// A work item. Its parts are how it came to run, and what it did.
     Work {
-        /// What it runs.
+        /// The kernel function that it calls.
         function: TextId,
-        /// The worker that ran it.
+        /// The kworker.
         worker: Tid,
-        /// Who had put it into the queue, if that was seen.
+        /// What put it into the queue, if that was seen.
         queued: Option<Wake>,
     },
-    /// A step of a journal's commit.
+    /// A phase of a journal's commit. Its parts are what the journal's thread did in it.
     Commit(CommitPhase),
 }
 
 /// A part of an operation's time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// What it is.
+    /// Leaf, or what its own parts belong to.
     pub part: Part,
-    /// How many parts it lies within.
+    /// The number of parts that it lies within; 0 at the top.
     pub depth: u8,
-    /// From when.
+    /// Where the part before it ends.
     pub from: Nanos,
-    /// Until when.
+    /// Later than `from`.
     pub to: Nanos,
 }
 
 impl Node {
-    /// How long.
+    /// `to - from`.
     pub fn length(&self) -> Nanos {
         self.to.since(self.from)
     }
 }
 
-/// The operation passed from one task to another.
+/// A wake-up within an operation: it passed from one task to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hop {
-    /// When it was woken, or queued.
+pub struct Wakeup {
+    /// Time of the wake-up, or of queueing the work item.
     pub at: Nanos,
-    /// Who woke.
+    /// The waking task.
     pub by: Tid,
     /// Whether that was in an interrupt.
     pub interrupt: bool,
-    /// Who was woken.
+    /// The task that was woken, or the worker.
     pub who: Tid,
     /// From being woken (or queued) to running.
     pub latency: Nanos,
@@ -91,7 +91,7 @@ pub struct Hop {
 pub struct Waits(pub u64);
 
 impl Waits {
-    /// Whether one of them is this.
+    /// Whether the leaf lies within such a wait.
     pub fn has(self, wait: Wait) -> bool {
         self.0 & wait.bit() != 0
     }
@@ -100,18 +100,18 @@ impl Waits {
 /// Where the time of one operation went.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Account {
-    /// From when.
+    /// When the operation began.
     pub from: Nanos,
-    /// Until when.
+    /// When it ended.
     pub to: Nanos,
     /// The parts, each before those within it.
     pub nodes: Vec<Node>,
-    /// How it passed between tasks, in the order in which the walk met them.
-    pub hops: Vec<Hop>,
+    /// Wake-ups and queued work items, in the order in which the walk met them.
+    pub hops: Vec<Wakeup>,
 }
 
 impl Account {
-    /// How long the operation took.
+    /// `to - from`: the sum of all leaves.
     pub fn total(&self) -> Nanos {
         self.to.since(self.from)
     }
@@ -141,12 +141,13 @@ impl Account {
         }
     }
 
-    /// The time of one reason.
+    /// The sum of the leaves of one reason.
     pub fn of(&self, reason: Reason) -> Nanos {
         self.leaves().filter(|(r, _)| *r == reason).map(|(_, n)| n.length()).sum()
     }
 
-    /// The device that it waited for itself, not through another task: that of the requests with the most time.
+    /// The device that it waited for itself, not through another task: that of the requests with the most
+    /// time.
     pub fn own_device(&self) -> Option<DevId> {
         let mut found: SmallVec<[(DevId, Nanos); 4]> = SmallVec::new();
         let mut within = u8::MAX;
@@ -194,13 +195,8 @@ impl Account {
         Ok(at)
     }
 
-    /// How many hops ended on another processor than they began.
+    /// Wake-ups of tasks that ran on another processor.
     pub fn crossings(&self) -> usize {
         self.hops.iter().filter(|h| h.crossed).count()
     }
-}
-
-/// Whether a hop left its processor.
-pub(crate) fn crossed(woken_on: Cpu, ran_on: Cpu) -> bool {
-    woken_on != ran_on
 }

@@ -1,18 +1,48 @@
 //! System calls: from their beginning to their end, with the file that they are about.
+//!
+//! A call's file is what its descriptor stood for when it began, unless events of a file system within it say
+//! another one; what they say is learned of the descriptor when the call is over.
 
-use crate::descriptors::on_exec_of_open;
-use crate::files::OnFile;
-use crate::operation::{Kind, Open, Operation};
-use crate::over::{Outside, Over};
-use crate::thread::{State, Stretch};
-use crate::watch::{Watch, MAX_PENDING};
+use crate::descriptors::{on_exec_of_open, DescriptorCall};
+use crate::files::{Files, OnExec, OnFile};
+use crate::history::History;
+use crate::known::Known;
+use crate::observer::Outside;
+use crate::open_call::OpenCall;
+use crate::operation::{Kind, Operation};
+use crate::processes::Processes;
+use crate::stretch::{State, Stretch};
 use life::Names;
-use trace::{Call, DevId, Fs, Left, TaskEvent};
+use trace::{Call, DevId, Fs, Left, Nanos, TaskEvent, Tid};
 
-impl Watch {
-    pub(crate) fn enter(&mut self, e: &TaskEvent, call: Call, args: [u64; 4], over: &mut dyn Over) {
+/// What tasks have open, and the calls that they are in (which [`History`] keeps with its threads).
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    pub files: Files,
+    pub processes: Processes,
+}
+
+impl Calls {
+    pub fn knows(&mut self, known: Known) {
+        self.processes.knows(known.processes);
+        for f in &known.files {
+            let file = OnFile { fs: f.fs, dev: f.dev, inode: f.inode, told: true };
+            let on_exec = f.closed_on_exec.map_or(OnExec::Unknown, OnExec::closed);
+            self.files.opened(f.process, f.fd, Some(file), on_exec, Nanos(0));
+        }
+    }
+
+    /// A call begins: what its task did since the last one, if that was about storage too.
+    pub fn enter(&mut self, h: &mut History, e: &TaskEvent, call: Call, args: [u64; 4]) -> Option<Outside> {
+        let process = self.processes.of(e.tid);
+        if call.is_of_descriptors() {
+            let begun = DescriptorCall::begin(&mut self.files, process, call, args, e.time);
+            let thread = h.thread_mut(e.tid)?;
+            (thread.open, thread.left_io) = (None, None);
+            thread.descriptor_call = Some(begun);
+            return None;
+        }
         let fd = call.has_fd().then_some(args[0] as i32);
-        let process = self.process_of(e.tid);
         let known = fd.and_then(|fd| self.files.get(process, fd));
         if let (Call::Close, Some(fd)) = (call, fd) {
             self.files.closed(process, fd, e.time);
@@ -21,16 +51,15 @@ impl Watch {
             Call::CopyFileRange => self.files.get(process, args[2] as i32).map(|f| (f.dev, f.inode)),
             _ => None,
         };
-        let Some(thread) = self.history.thread_mut(e.tid) else { return };
-        let OnFile { fs, dev, inode, told } = known.unwrap_or_default();
-        if let Some(from) = thread.left_io.take().filter(|_| known.is_some()) {
+        let thread = h.thread_mut(e.tid)?;
+        let outside = thread.left_io.take().filter(|_| known.is_some()).map(|from| {
             let waiting = |s: &Stretch| matches!(s.state, State::Preempted | State::Woken(_));
             let between = thread.between(from, e.time).filter(|(s, _)| waiting(s));
             let wait_cpu = between.map(|(s, to)| to.min(e.time).since(s.from.max(from))).sum();
-            over.outside(&Outside { tid: e.tid, from, to: e.time, wait_cpu });
-        }
-        let is_storage = known.is_some() || call.is_sync();
-        thread.open = (call != Call::Other).then_some(Open {
+            Outside { tid: e.tid, from, to: e.time, wait_cpu }
+        });
+        let OnFile { fs, dev, inode, told } = known.unwrap_or_default();
+        thread.open = (call != Call::Other).then_some(OpenCall {
             call,
             from: e.time,
             fd,
@@ -41,40 +70,41 @@ impl Watch {
             flags: args[3],
             created: 0,
             writes_to,
-            is_storage,
+            is_storage: known.is_some() || call.is_sync(),
             last_sent: None,
         });
+        outside
     }
 
-    pub(crate) fn exit(
+    /// A call is over; `None` if it is of no interest, or its beginning was not seen.
+    pub fn exit(
         &mut self,
+        h: &mut History,
         e: &TaskEvent,
         call: Call,
         result: i64,
         names: &Names,
-        over: &mut dyn Over,
-    ) {
-        let Some(thread) = self.history.thread_mut(e.tid) else { return };
+    ) -> Option<Operation> {
+        let thread = h.thread_mut(e.tid)?;
+        if call.is_of_descriptors() {
+            let process = self.processes.of(e.tid);
+            thread.descriptor_call.take()?.end(&mut self.files, process, call, result, e.time);
+            return None;
+        }
         // Of another call than the one that began: what lies between was lost.
-        let Some(mut open) = thread.open.take().filter(|o| o.call == call) else { return };
+        let mut open = thread.open.take().filter(|o| o.call == call)?;
         open.is_storage |= thread
             .between(open.from, e.time)
             .any(|(s, _)| s.from >= open.from && s.state == State::Asleep(Left::Uninterruptible));
         thread.left_io = open.is_storage.then_some(e.time);
         if let Some((dev, inode)) = open.writes().filter(|_| result >= 0) {
-            self.history.writers.wrote(dev, inode, names.of(e.tid));
+            h.writers.wrote(dev, inode, names.of(e.tid));
         }
         self.learn(e, &open, result);
         if open.fs == Fs::Unknown {
-            open.fs = self.kinds.get(&open.dev).copied().unwrap_or_default();
+            open.fs = h.file_systems.kind(open.dev);
         }
-        let operation = Operation {
-            kind: Kind::Call(open.call),
-            tid: e.tid,
-            process: None,
-            task: names.of(e.tid),
-            from: open.from,
-            to: e.time.max(open.from),
+        Some(Operation {
             fd: open.fd,
             fs: open.fs,
             dev: open.dev,
@@ -82,15 +112,15 @@ impl Watch {
             told: open.told,
             result,
             is_storage: open.is_storage,
-        };
-        self.end(operation, names, over);
+            ..Operation::of(Kind::Call(open.call), e.tid, names.of(e.tid), open.from, e.time)
+        })
     }
 
-    /// What a call says of a file descriptor. An open's file is on the file system whose events were seen in it; which
-    /// file it is, is known of a new one only: there were events of its folder too.
-    fn learn(&mut self, e: &TaskEvent, open: &Open, result: i64) {
-        let process = self.process_of(e.tid);
-        let Open { fs, dev, inode, .. } = *open;
+    /// What a call says of a file descriptor. An open's file is on the file system whose events were seen in
+    /// it; which file it is, is known of a new one only: there were events of its folder too.
+    fn learn(&mut self, e: &TaskEvent, open: &OpenCall, result: i64) {
+        let process = self.processes.of(e.tid);
+        let OpenCall { fs, dev, inode, .. } = *open;
         let file = OnFile { fs, dev, inode, told: false };
         let is_file = open.is_storage && dev != DevId(0);
         match (open.call, i32::try_from(result)) {
@@ -108,68 +138,66 @@ impl Watch {
         }
     }
 
-    /// The task wrote to a file on this disk. Where the file system is on a partition, its own events say so.
-    pub(crate) fn dirtied(&mut self, e: &TaskEvent, disk: DevId) {
-        if e.context.is_interrupt() {
-            return;
-        }
-        let place = self.history.writers.place(disk).filter(|dev| *dev != DevId(0));
-        let Some(open) = self.history.thread_mut(e.tid).and_then(|t| t.open.as_mut()) else { return };
-        open.is_storage = true;
-        if let (Some(place), DevId(0)) = (place, open.dev) {
-            open.dev = place;
+    /// A task closes a descriptor, and it is not known which.
+    pub fn closes_any(&mut self, tid: Tid) {
+        self.files.forget(self.processes.of(tid));
+    }
+
+    /// A task made another one.
+    pub fn born(&mut self, e: &TaskEvent, tid: Tid, is_thread: bool, shares_files: bool) {
+        self.processes.born(e.tid, tid, is_thread);
+        if !is_thread {
+            self.files.forked(self.processes.of(e.tid), tid, shares_files, e.time);
         }
     }
 
-    /// The task made a file dirty. Of calls that write it is the file that they write to, and in no other call is it
-    /// anybody's data: times are touched by reads too.
-    pub(crate) fn dirtied_file(&mut self, e: &TaskEvent, disk: DevId, inode: u64, names: &Names) {
-        // Pipes and terminals have times too, and no disk.
-        if e.context.is_interrupt() || disk == DevId(0) {
-            return;
-        }
-        let Some(open) = self.history.thread_mut(e.tid).and_then(|t| t.open.as_mut()) else { return };
-        open.is_storage = true;
-        if !matches!(open.call, Call::Write | Call::Fallocate) {
-            return;
-        }
-        // Of several files in one call it is the first: that is before the file system looks for room and may meet others.
-        if open.inode == 0 {
-            open.inode = inode;
-        }
-        if open.inode == inode {
-            self.history.writers.wrote_on_disk(disk, inode, names.of(e.tid));
-        }
+    /// A task runs another program.
+    pub fn exec(&mut self, e: &TaskEvent) {
+        self.files.exec(self.processes.of(e.tid), e.time);
     }
 
-    /// The task made a file: of an `open` it is the one that the new descriptor stands for.
-    pub(crate) fn created(&mut self, e: &TaskEvent, dev: DevId, inode: u64) {
-        self.file(e, Fs::Ext4, dev, 0);
-        let open = self.history.thread_mut(e.tid).and_then(|t| t.open.as_mut());
-        if let Some(open) = open.filter(|o| o.call == Call::Open && !e.context.is_interrupt()) {
-            (open.created, open.inode) = (inode, inode);
+    /// A task has exited.
+    pub fn gone(&mut self, h: &mut History, e: &TaskEvent) {
+        self.processes.gone(e.tid);
+        self.files.forget(e.tid);
+        if let Some(thread) = h.thread_mut(e.tid) {
+            thread.open = None;
+            thread.writing_back = None;
         }
     }
+}
 
-    pub(crate) fn file(&mut self, e: &TaskEvent, fs: Fs, dev: DevId, inode: u64) {
-        if fs != Fs::Unknown && dev != DevId(0) && self.kinds.len() < MAX_PENDING {
-            self.kinds.insert(dev, fs);
-        }
-        if e.context.is_interrupt() {
-            return;
-        }
-        let Some(open) = self.history.thread_mut(e.tid).and_then(|t| t.open.as_mut()) else { return };
-        open.is_storage = true;
-        if inode != 0 {
-            // Its descriptor stands for another file than was thought.
-            open.told &= open.inode == inode && (open.dev == dev || dev == DevId(0));
-            open.inode = inode;
-        }
-        if fs != Fs::Unknown {
-            open.fs = fs;
-        }
-        if dev != DevId(0) {
-            open.dev = dev;
-        }
+/// A file system's event names its device, and mostly a file: the call at hand is about it.
+pub(crate) fn file(h: &mut History, e: &TaskEvent, fs: Fs, dev: DevId, inode: u64) {
+    h.file_systems.seen(dev, fs);
+    if let Some(open) = h.open_call(e) {
+        open.is_about(fs, dev, inode);
+    }
+}
+
+/// The task wrote to a file on this disk. Where the file system is on a partition, its own events say so.
+pub(crate) fn dirtied(h: &mut History, e: &TaskEvent, disk: DevId) {
+    let dev = h.file_systems.of_disk(disk).unwrap_or_default();
+    if let Some(open) = h.open_call(e) {
+        open.is_on(dev);
+    }
+}
+
+/// The task made a file dirty: if it writes to it, part of the file's data is its own.
+pub(crate) fn dirtied_file(h: &mut History, e: &TaskEvent, disk: DevId, inode: u64, names: &Names) {
+    // Pipes and terminals have times too, and no disk.
+    if disk == DevId(0) || !h.open_call(e).is_some_and(|open| open.dirties(inode)) {
+        return;
+    }
+    if let Some(dev) = h.file_systems.of_disk(disk) {
+        h.writers.wrote(dev, inode, names.of(e.tid));
+    }
+}
+
+/// The task made a file: of an `open` it is the one that the new descriptor stands for.
+pub(crate) fn created(h: &mut History, e: &TaskEvent, dev: DevId, inode: u64) {
+    file(h, e, Fs::Ext4, dev, 0);
+    if let Some(open) = h.open_call(e).filter(|o| o.call == Call::Open) {
+        (open.created, open.inode) = (inode, inode);
     }
 }

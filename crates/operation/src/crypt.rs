@@ -1,7 +1,8 @@
 //! dm-crypt's own time: which work item a bio waited for while nothing of it was in flight below.
 //!
-//! Unless told not to, dm-crypt (drivers/md/dm-crypt.c) gives every bio to a work queue: a write on its way down, a read on its way
-//! up. A worker runs `kcryptd_crypt` for it; what was written is then handed to the thread `dmcrypt_write`, which sends it below.
+//! Unless told not to, dm-crypt (drivers/md/dm-crypt.c) gives every bio to a work queue: a write on its way
+//! down, a read on its way up. A worker runs `kcryptd_crypt` for it; what was written is then handed to the
+//! thread `dmcrypt_write`, which sends it below.
 //!
 //! ```text
 //!  0 us  fio           Q on dm-0                          in dm itself
@@ -11,15 +12,11 @@
 //! 350 us dmcrypt_write Q on vda                           in vda
 //! ```
 //!
-//! Which item is a bio's is known by who queued it: for a write the task that queued the bio, for a read whoever completed the
-//! request below. An item that could be another's is none.
+//! Which item is a bio's is known by who queued it: for a write the task that queued the bio, for a read
+//! whoever completed the request below. An item that could be another's is none.
 
-use crate::account::Part;
 use crate::history::History;
 use crate::served::{Done, Entry};
-use crate::wait::Wait;
-use crate::walk::{timeline, Walk};
-use ledger::Reason;
 use trace::{Nanos, Tid};
 
 /// What dm-crypt's workers run, to encrypt and to decrypt (drivers/md/dm-crypt.c).
@@ -28,18 +25,17 @@ pub(crate) const CRYPT_WORK: &str = "kcryptd_crypt";
 /// A work item of dm-crypt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CryptWork {
-    /// When it was put into the queue.
+    /// Time of `workqueue_queue_work`.
     pub queued: Nanos,
-    /// When the worker began with it.
+    /// Time of `workqueue_execute_start`.
     pub from: Nanos,
     /// When it was done with it, or later than anything if it is not.
     pub to: Nanos,
-    /// Who.
     pub worker: Tid,
 }
 
-/// The item that a bio waited for from `a` to `b`: the first of its own that was not over at `a`. It may have been queued before
-/// that: who waits for it falls asleep afterwards.
+/// The item that a bio waited for from `a` to `b`: the first of its own that was not over at `a`. It may have
+/// been queued before that: who waits for it falls asleep afterwards.
 pub(crate) fn work_of(history: &History, entry: &Entry, a: Nanos, b: Nanos) -> Option<CryptWork> {
     let Done::Bio(bio) = &entry.done else { return None };
     if !history.encrypts {
@@ -53,7 +49,7 @@ pub(crate) fn work_of(history: &History, entry: &Entry, a: Nanos, b: Nanos) -> O
             c.done.start() >= from && c.done.start() < from.after(served.done.bytes().max(trace::Bytes(1)))
         })
     };
-    let begin = timeline(&entry.done).start();
+    let begin = entry.done.timeline().start();
     let mut first: Option<CryptWork> = None;
     for (worker, thread) in history.threads.iter().filter(|(_, t)| !t.works.is_empty()) {
         for work in thread.works_between(begin, b).filter(|w| w.to.is_none_or(|to| to > a)) {
@@ -72,18 +68,4 @@ pub(crate) fn work_of(history: &History, entry: &Entry, a: Nanos, b: Nanos) -> O
         }
     }
     first
-}
-
-impl Walk<'_> {
-    /// Covers the time from `a` to `b` that a bio spent in dm-crypt: until it was put into a queue, in that, its
-    /// worker's, and from the worker's end until another thread sent it below.
-    pub(crate) fn in_crypt(&mut self, work: CryptWork, a: Nanos, b: Nanos, depth: u8) {
-        let queued = work.queued.clamp(a, b);
-        let (from, to) = (work.from.clamp(queued, b), work.to.clamp(queued, b));
-        self.leaf(Reason::Stacking, a, queued, depth);
-        self.open(Part::Wait { wait: Wait::Crypt, stack: None }, queued, b, depth);
-        self.leaf(Reason::WorkQueue, queued, from, depth + 1);
-        self.task(work.worker, from, to, depth + 1);
-        self.leaf(Reason::WorkQueue, to, b, depth + 1);
-    }
 }

@@ -1,7 +1,8 @@
-//! What is known of file descriptors, by process: what was open when recording began, and what was done to them since.
+//! What is known of file descriptors, by process: what was open when recording began, and what was done to
+//! them since.
 //!
-//! A number that is used again is another file: whatever was closed, replaced, or may have been, is not known until
-//! something says what it is now. So a descriptor never has the file that it had before.
+//! A number that is used again is another file: whatever was closed, replaced, or may have been, is not known
+//! until something says what it is now. So a descriptor never has the file that it had before.
 
 use rustc_hash::FxHashMap;
 use trace::{DevId, Fs, Nanos, Tid};
@@ -12,11 +13,9 @@ const MAX: usize = 1 << 16;
 /// What a descriptor stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OnFile {
-    /// The kind of file system.
     pub fs: Fs,
-    /// Its device.
     pub dev: DevId,
-    /// The file; 0 where that is not known.
+    /// 0 where that is not known.
     pub inode: u64,
     /// Whether it is this very file that had a path when recording began, and not only one of its number.
     pub told: bool,
@@ -28,9 +27,7 @@ pub(crate) enum OnExec {
     /// Not known, so it is not known afterwards.
     #[default]
     Unknown,
-    /// It is closed.
     Closed,
-    /// It stays open.
     Kept,
 }
 
@@ -44,7 +41,7 @@ impl OnExec {
     }
 }
 
-/// A descriptor.
+/// What is known of a descriptor.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     /// `None`: nothing says which file it is, or it is closed.
@@ -54,10 +51,9 @@ struct Slot {
     since: Nanos,
 }
 
-/// The descriptors of a process.
 type Table = FxHashMap<i32, Slot>;
 
-/// Descriptors and their files.
+/// Tables of descriptors, by process.
 #[derive(Debug, Default)]
 pub(crate) struct Files {
     tables: FxHashMap<Tid, Table>,
@@ -103,6 +99,12 @@ impl Files {
             }
             _ => {}
         }
+    }
+
+    /// A descriptor stands for the same file as another one.
+    pub fn duplicated(&mut self, process: Tid, from: i32, to: i32, on_exec: OnExec, now: Nanos) {
+        let file = self.get(process, from);
+        self.opened(process, to, file, on_exec, now);
     }
 
     /// A descriptor is closed, or about to become another file.

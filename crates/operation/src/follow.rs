@@ -1,38 +1,39 @@
 //! Requests and tasks followed together, in order of time: what a reader of batches needs to learn of both.
 
-use crate::completions::Completions;
-use crate::history::Freed;
+use crate::freed::Freed;
 use crate::known::Known;
-use crate::over::Over;
-use crate::watch::Watch;
+use crate::observer::OperationObserver;
+use crate::softirq::Softirqs;
+use crate::tracker::OperationTracker;
 use life::{
     Bio, BioNumber, ByClass, Company, Lives, Names, Plug, Remapped, Request, Share, Sink, Tally, Unclaimed,
 };
 use std::ops::Range;
 use trace::{Action, Batch, DevId, Nanos, What};
 
-/// Whoever wants to know of both. One version of the machinery serves all of them: it is called twice or three times a request.
-pub trait Listener: Sink + Over {}
+/// Whoever wants to know of both. One version of the machinery serves all of them: it is called twice or
+/// three times a request.
+pub trait Listener: Sink + OperationObserver {}
 
-impl<T: Sink + Over> Listener for T {}
+impl<T: Sink + OperationObserver> Listener for T {}
 
 /// Follows the lives of requests and what tasks did.
 #[derive(Default)]
 pub struct Follow {
     lives: Lives,
-    watch: Watch,
-    completions: Completions,
+    operations: OperationTracker,
+    softirqs: Softirqs,
 }
 
 impl Follow {
     /// Tells what a recording does not say.
     pub fn knows(&mut self, known: Known) {
-        self.watch.knows(known);
+        self.operations.knows(known);
     }
 
     /// Takes in a batch. `to` is told of every request, bio and operation that is over.
     pub fn feed(&mut self, batch: &Batch, to: &mut dyn Listener) {
-        if batch.tasks.is_empty() && self.watch.is_empty() {
+        if batch.tasks.is_empty() && self.operations.is_empty() {
             return self.lives.feed(batch, to);
         }
         let mut next = 0;
@@ -42,42 +43,42 @@ impl Follow {
             next = next.max(after);
             match task.what {
                 What::Completions(step) => {
-                    self.completions.step(task.cpu, task.time, step);
+                    self.softirqs.step(task.cpu, task.time, step);
                     continue;
                 }
-                What::Lost { .. } => self.completions.forget(),
+                What::Lost { .. } => self.softirqs.forget(),
                 _ => {}
             }
-            self.watch.task(task, batch, self.lives.names(), to);
+            self.operations.task(task, batch, self.lives.names(), to);
         }
         self.blocks(batch, next..batch.events.len(), to);
-        self.watch.end_of_batch();
+        self.operations.end_of_batch();
     }
 
     fn blocks(&mut self, batch: &Batch, range: Range<usize>, to: &mut dyn Listener) {
         for event in batch.events.get(range).unwrap_or_default() {
-            let owner = self.watch.block(event);
+            let owner = self.operations.block(event);
             self.lives.sends_for(owner);
             let late = match event.action {
-                Action::Complete => self.completions.late(event.cpu, event.time),
+                Action::Complete => self.softirqs.late(event.cpu, event.time),
                 _ => Nanos(0),
             };
-            let mut both = Both { watch: &mut self.watch, to, late };
+            let mut both = Both { operations: &mut self.operations, to, late };
             self.lives.feed_some(std::slice::from_ref(event), batch, &mut both);
         }
     }
 
     /// Whether any task was seen: without, there are only requests.
     pub fn sees_tasks(&self) -> bool {
-        !self.watch.is_empty()
+        !self.operations.is_empty()
     }
 
     /// Files whose numbers may have been used again.
     pub fn freed(&self) -> &Freed {
-        &self.watch.history().freed
+        &self.operations.history().freed
     }
 
-    /// What tasks are called now.
+    /// Names of tasks as of the last event.
     pub fn names(&self) -> &Names {
         self.lives.names()
     }
@@ -97,15 +98,15 @@ impl Follow {
         self.lives.in_flight()
     }
 
-    /// Ends the recording.
+    /// Ends the recording: what of it fitted nowhere.
     pub fn finish(&mut self) -> Tally {
         self.lives.finish()
     }
 }
 
-/// Tells the watch of what is completed, and then whoever asked.
+/// Tells the tracker of operations of what is completed, and then whoever asked.
 struct Both<'a> {
-    watch: &'a mut Watch,
+    operations: &'a mut OperationTracker,
     to: &'a mut dyn Listener,
     /// By how much what is completed now is late.
     late: Nanos,
@@ -137,8 +138,8 @@ impl Sink for Both<'_> {
                 &late
             }
         };
-        if !self.watch.is_empty() {
-            self.watch.request(request, names, self.to);
+        if !self.operations.is_empty() {
+            self.operations.request(request, names, self.to);
         }
         self.to.request(request, names);
     }
@@ -152,14 +153,14 @@ impl Sink for Both<'_> {
                 &late
             }
         };
-        if !self.watch.is_empty() {
-            self.watch.bio(bio, names, self.to);
+        if !self.operations.is_empty() {
+            self.operations.bio(bio, names, self.to);
         }
         self.to.bio(bio, names);
     }
 
     fn adopted(&mut self, child: BioNumber, parent: BioNumber) {
-        self.watch.adopted(child, parent);
+        self.operations.adopted(child, parent);
         self.to.adopted(child, parent);
     }
 

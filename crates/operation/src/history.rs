@@ -1,17 +1,20 @@
 //! What all tasks did and which requests were completed, as far back as anybody may ask.
 //!
-//! Memory: what happened since the oldest operation that is not over began, and never more than [`MAX`] stretches;
-//! an operation older than that has the rest of its time `unexplained`.
+//! Memory: what happened since the oldest operation that is not over began, and never more than [`MAX`]
+//! stretches; an operation older than that has the rest of its time `unexplained`.
 
+use crate::file_systems::FileSystems;
+use crate::freed::Freed;
 use crate::known::Below;
+use crate::open_call::OpenCall;
 use crate::served::{Done, Entry, Served};
+use crate::texts::Texts;
 use crate::thread::Thread;
-use crate::wait::Wait;
 use crate::writers::Writers;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
-use trace::{DevId, Nanos, TextId, Tid};
+use trace::{DevId, Nanos, TaskEvent, Tid};
 
 /// Stretches and works that are kept at most; 48 MB.
 const MAX: usize = 1 << 20;
@@ -19,78 +22,26 @@ const MAX: usize = 1 << 20;
 /// Threads that are kept at most: the largest `pid_max` of small machines.
 pub(crate) const MAX_THREADS: usize = 1 << 16;
 
-/// Files that are no more, remembered at most; beyond that any number may have been used again.
-const MAX_FREED: usize = 1 << 16;
-
 /// Losses that are kept at most; 1 MB.
 const MAX_LOSSES: usize = 1 << 16;
 
-/// Files that are no more: another one may have had the number, before or after.
-#[derive(Clone, Debug, Default)]
-pub struct Freed(FxHashSet<(DevId, u64)>);
-
-impl Freed {
-    pub(crate) fn add(&mut self, dev: DevId, inode: u64) {
-        if self.0.len() < MAX_FREED {
-            self.0.insert((dev, inode));
-        }
-    }
-
-    /// Whether a number may have been that of more than one file during the recording.
-    pub fn has(&self, dev: DevId, inode: u64) -> bool {
-        self.0.len() >= MAX_FREED || self.0.contains(&(dev, inode))
-    }
-}
-
-/// Kernel functions or stacks.
-#[derive(Debug, Default)]
-pub struct Texts {
-    texts: Vec<(Box<str>, Wait)>,
-}
-
-impl Texts {
-    /// Longest text that is kept: a stack of 64 functions.
-    const MAX_BYTES: usize = 8192;
-    const MAX_TEXTS: usize = 1 << 16;
-
-    pub(crate) fn define(&mut self, id: TextId, text: &[u8]) {
-        let at = id.0 as usize;
-        if at >= Self::MAX_TEXTS {
-            return;
-        }
-        if at >= self.texts.len() {
-            self.texts.resize(at + 1, (Box::from("?"), Wait::Unknown));
-        }
-        let text = String::from_utf8_lossy(&text[..text.len().min(Self::MAX_BYTES)]);
-        self.texts[at] = (text.as_ref().into(), Wait::of_stack(&text));
-    }
-
-    /// The function, or the functions of a stack with the innermost first and `\n` between.
-    pub fn text(&self, id: TextId) -> &str {
-        self.texts.get(id.0 as usize).map_or("?", |t| &t.0)
-    }
-
-    /// What a stack means.
-    pub fn wait(&self, id: TextId) -> Wait {
-        self.texts.get(id.0 as usize).map_or(Wait::Unknown, |t| t.1)
-    }
-}
-
-/// The past.
+/// The past of all tasks and devices.
 #[derive(Debug, Default)]
 pub struct History {
     pub(crate) threads: FxHashMap<Tid, Thread>,
-    /// Completed requests.
+    /// Completed requests, and bios of md and dm.
     pub served: Served,
     /// Stretches of time in which events of some processor are missing.
     pub(crate) losses: VecDeque<(Nanos, Nanos)>,
-    /// Functions and stacks.
+    /// Texts that stretches and work items refer to.
     pub texts: Texts,
-    /// Where devices lie on others, where the recording itself does not say (loop devices): sorted by device and place.
+    /// Where devices lie on others, where the recording itself does not say (loop devices): sorted by device
+    /// and place.
     pub(crate) below: Vec<Below>,
+    pub(crate) file_systems: FileSystems,
     /// Who wrote to files and changed what journals commit.
     pub writers: Writers,
-    /// Files that are no more.
+    /// Files whose inode numbers may have been used again.
     pub freed: Freed,
     /// Whether dm-crypt's workers were seen at work.
     pub(crate) encrypts: bool,
@@ -99,7 +50,7 @@ pub struct History {
 }
 
 impl History {
-    /// A task.
+    /// `None` of a task that was never seen, and of the idle task.
     pub fn thread(&self, tid: Tid) -> Option<&Thread> {
         self.threads.get(&tid)
     }
@@ -112,8 +63,21 @@ impl History {
         Some(self.threads.entry(tid).or_default())
     }
 
-    /// The request below that served the end of an upper request, from `a` to `b`: of those that touch the place where
-    /// the upper one lies, the one completed last.
+    /// The call that the task of an event is in; of an event in an interrupt none.
+    pub(crate) fn open_call(&mut self, e: &TaskEvent) -> Option<&mut OpenCall> {
+        if e.context.is_interrupt() {
+            return None;
+        }
+        self.thread_mut(e.tid)?.open.as_mut()
+    }
+
+    /// When the oldest operation began that any task is in.
+    pub(crate) fn oldest_open(&self) -> Option<Nanos> {
+        self.threads.values().filter_map(Thread::oldest_open).min()
+    }
+
+    /// The request below that served the end of an upper request, from `a` to `b`: of those that touch the
+    /// place where the upper one lies, the one completed last.
     pub(crate) fn request_below(&self, upper: &Done, a: Nanos, b: Nanos) -> Option<&Entry> {
         let (dev, first) = (upper.dev(), upper.start());
         let end = first.after(upper.bytes());
@@ -133,8 +97,8 @@ impl History {
         self.served.between(a, b).rev().find(touches)
     }
 
-    /// Events of some processor are missing. Losses are kept in the order of their ends; one that ends before the one
-    /// in front of it (pages out of order) is taken to last as long.
+    /// Events of some processor are missing. Losses are kept in the order of their ends; one that ends before
+    /// the one in front of it (pages out of order) is taken to last as long.
     pub(crate) fn lost(&mut self, from: Nanos, to: Nanos) {
         if self.losses.len() >= MAX_LOSSES {
             self.losses.pop_front();
@@ -143,15 +107,15 @@ impl History {
         self.losses.push_back((from.min(to), to));
     }
 
-    /// Of the losses that touch the time from `a` to `b`, the one that begins first: processors lose at the same time,
-    /// and the loss of an idle one may begin long before that of a busy one which ends earlier.
+    /// Of the losses that touch the time from `a` to `b`, the one that begins first: processors lose at the
+    /// same time, and the loss of an idle one may begin long before that of a busy one which ends earlier.
     pub(crate) fn loss(&self, a: Nanos, b: Nanos) -> Option<(Nanos, Nanos)> {
         let after = self.losses.partition_point(|(_, to)| *to <= a);
         self.losses.range(after..).copied().filter(|(from, _)| *from < b).min()
     }
 
-    /// Forgets what nobody may ask for any more: all before the oldest open operation, which began at `oldest`; and
-    /// where that is too much, the older half, until it is little enough.
+    /// Forgets what nobody may ask for any more: all before the oldest open operation, which began at
+    /// `oldest`; and where that is too much, the older half, until it is little enough.
     pub(crate) fn forget(&mut self, oldest: Nanos, now: Nanos) {
         self.forget_before(oldest.max(self.horizon));
         while self.len() > MAX && self.horizon < now {
@@ -169,7 +133,7 @@ impl History {
         }
     }
 
-    /// How much is kept.
+    /// Stretches, work items, steps, requests and losses that are kept.
     pub fn len(&self) -> usize {
         self.threads.values().map(Thread::len).sum::<usize>() + self.served.len() + self.losses.len()
     }

@@ -2,33 +2,33 @@
 
 use trace::{Bytes, DevId, Fs, Sector, Tid};
 
-/// All of it.
+/// What a recording's reader knows; whatever is empty is not known.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     /// Where devices lie on others, where events do not tell (loop devices).
     pub below: Vec<Below>,
-    /// Threads and the processes that they are of.
+    /// (thread, its process), from `/proc`.
     pub processes: Vec<(Tid, Tid)>,
     /// Files that were open when recording began.
     pub files: Vec<KnownFile>,
-    /// Partitions and the disks that they are on.
+    /// (partition, its disk).
     pub partitions: Vec<(DevId, DevId)>,
-    /// Devices with file systems.
+    /// Devices that file systems are mounted from.
     pub mounted: Vec<DevId>,
 }
 
-/// An open file.
+/// A file that was open when recording began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KnownFile {
-    /// In which process.
+    /// The process (thread group), not the thread.
     pub process: Tid,
-    /// Its descriptor.
+    /// The descriptor's number.
     pub fd: i32,
-    /// On which kind of file system.
+    /// `Unknown` where it was not looked up.
     pub fs: Fs,
-    /// On which device.
+    /// The device of its file system; of a device file the device itself.
     pub dev: DevId,
-    /// Which file; 0 for a device itself.
+    /// 0 for a device itself.
     pub inode: u64,
     /// Whether it is closed when its process runs another program, where that was looked up.
     pub closed_on_exec: Option<bool>,
@@ -37,14 +37,14 @@ pub struct KnownFile {
 /// A stretch of a device that lies on another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Below {
-    /// The upper device.
+    /// The device whose data lies elsewhere (a loop device).
     pub upper: DevId,
-    /// Where on it.
+    /// First sector of the stretch on `upper`.
     pub at: Sector,
-    /// How long.
+    /// The same on both devices.
     pub len: Bytes,
-    /// The device below.
+    /// The disk that holds the data.
     pub lower: DevId,
-    /// Where on that.
+    /// First sector of the stretch on `lower`.
     pub lies: Sector,
 }

@@ -1,43 +1,82 @@
 //! What tasks asked for, whom they waited for, and where every nanosecond of it went.
 //!
-//! [`Watch`] takes in what tasks did and which requests were completed, keeps a [`History`] as far back as
-//! anybody may ask, and gives every [`Operation`] that is over together with its [`Account`]: its time, cut into
-//! parts that sum to it exactly.
+//! [`OperationTracker`] takes in what tasks did and which requests were completed, keeps a [`History`] as far
+//! back as anybody may ask, and gives every [`Operation`] that is over together with its [`Account`]: its
+//! time, cut into parts that sum to it exactly.
+//!
+//! The modules stand in layers below: each uses only those of layers under its own.
+
+// Requests and tasks together.
+mod follow;
+
+// Every event goes to the state that it changes; what is over is accounted for.
+mod tracker;
+
+// What goes on: calls, operations in flight, commits, write-back.
+mod async_io;
+mod background;
+mod calls;
+mod owners;
+mod wakers;
+
+// To whom operations go.
+mod observer;
+
+// Where the time of an operation went, from the past.
+mod walk;
+
+// Questions to the past.
+mod bitmap;
+mod contention;
+mod crypt;
+
+// The past of all tasks.
+mod history;
+
+// The past of one task, and of requests below others.
+mod sent_below;
+mod thread;
+
+// Accounts.
+mod builder;
 
 mod account;
-mod behind;
-mod bitmap;
-mod calls;
-mod company;
-mod completions;
-mod crypt;
+
+// What is known of files, devices and processes.
 mod descriptors;
-mod files;
-mod follow;
-mod history;
-mod known;
-mod operation;
-mod over;
-mod rings;
+mod file_systems;
 mod sent;
-mod sent_below;
 mod served;
-mod stacks;
-mod thread;
-mod wait;
-mod walk;
-mod watch;
+
+// Plain data, and states that know of nothing else.
+mod files;
+mod freed;
+mod known;
+mod open_call;
+mod operation;
+mod processes;
+mod softirq;
+mod stretch;
+mod texts;
 mod writers;
 
-pub use account::{Account, Hop, Node, Part, Waits};
-pub use company::{company, runners, served_by, Companion};
+// What a stack means.
+mod stacks;
+
+mod wait;
+
+pub use account::{Account, Node, Part, Waits, Wakeup};
+pub use contention::{contenders, runners, served_by, Contender};
 pub use follow::{Follow, Listener};
-pub use history::{Freed, History};
+pub use freed::Freed;
+pub use history::History;
 pub use known::{Below, Known, KnownFile};
+pub use observer::{OperationObserver, Outside};
 pub use operation::{Kind, Operation};
-pub use over::{Outside, Over};
 pub use served::{Done, Entry, Served};
-pub use thread::{State, Step, Stretch, Thread, Wake, Work};
+pub use stretch::{State, Step, Stretch, Wake, Work};
+pub use texts::Texts;
+pub use thread::Thread;
+pub use tracker::OperationTracker;
 pub use wait::Wait;
-pub use watch::Watch;
 pub use writers::{Purpose, SentFor, Tasks, Writers};

@@ -4,35 +4,35 @@ use life::{Class, TaskName};
 use serde::Serialize;
 use trace::{Call, DevId, Fs, Nanos, Tid};
 
-/// What kind of operation.
+/// System calls by number, and what no call is: page faults, asynchronous I/O, background work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// A system call.
+    /// From `sys_enter` to `sys_exit`.
     Call(Call),
     /// A page fault that had to read. It begins where the task fell asleep: the fault itself is not recorded.
     PageFault,
     /// A read through io_uring, from submission to completion.
     RingRead,
-    /// A write through io_uring.
+    /// The same of a write.
     RingWrite,
-    /// An fsync through io_uring.
+    /// The same of an fsync.
     RingSync,
     /// Anything else through io_uring.
     RingOther,
-    /// A read through libaio: from `io_submit`, or from the one before it in the same call, to its completion. Of a read
-    /// that takes several bios each counts.
+    /// A read through libaio: from `io_submit`, or from the one before it in the same call, to its
+    /// completion. Of a read that takes several bios each counts.
     AioRead,
-    /// A write through libaio.
+    /// The same of a write.
     AioWrite,
-    /// A commit of the ext4 journal.
+    /// A commit of ext4's journal (jbd2), from `jbd2_start_commit` to `jbd2_end_commit`.
     JournalCommit,
-    /// The write-back of one file.
+    /// A flusher's turn with one file (`writeback_single_inode`).
     Writeback,
 }
 
 impl Kind {
-    /// All kinds.
+    /// Each kind once, calls first.
     pub fn all() -> impl Iterator<Item = Kind> {
         use Kind::*;
         let others = [
@@ -65,7 +65,7 @@ impl Kind {
         }
     }
 
-    /// Many of them, in a sentence.
+    /// The plural, as in "3 page faults".
     pub fn plural(self) -> &'static str {
         match self {
             Kind::Call(call) => match call {
@@ -110,8 +110,8 @@ impl Kind {
         }
     }
 
-    /// With which requests it competes in a device: reads of all kinds wait for reads, the rest for synchronous
-    /// writes.
+    /// With which requests it competes in a device: reads of all kinds wait for reads, the rest for
+    /// synchronous writes.
     pub fn class(self) -> Class {
         match self {
             Kind::Call(Call::Read | Call::Open | Call::Getdents)
@@ -123,9 +123,9 @@ impl Kind {
         }
     }
 
-    /// Whether an application waits for it. Commits and write-back go on behind its back; whoever waits for one
-    /// has it in its own ledger. The calls of libaio and io_uring hand over and collect operations, which are counted
-    /// themselves.
+    /// Whether an application waits for it. Commits and write-back go on behind its back; whoever waits for
+    /// one has it in its own ledger. The calls of libaio and io_uring hand over and collect operations, which
+    /// are counted themselves.
     pub fn is_foreground(self) -> bool {
         let hands_over = Kind::Call(Call::IoSubmit) == self
             || Kind::Call(Call::IoGetevents) == self
@@ -147,36 +147,36 @@ impl Kind {
 /// An operation that is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Operation {
-    /// What it was.
+    /// The call, or what else it was.
     pub kind: Kind,
-    /// Whose.
+    /// The task that asked for it.
     pub tid: Tid,
     /// The process that the task is a thread of, where the recording saw it begin or found it there.
     pub process: Option<Tid>,
-    /// What the task was called.
+    /// The task's name then (`comm`).
     #[serde(skip)]
     pub task: TaskName,
-    /// When it began.
+    /// Time of its first event; of a page fault of the sleep.
     pub from: Nanos,
-    /// When it ended.
+    /// Not before `from`.
     pub to: Nanos,
     /// The file descriptor, where the call has one.
     pub fd: Option<i32>,
-    /// On which kind of file system.
+    /// The file system of its file.
     #[serde(skip)]
     pub fs: Fs,
-    /// On which device that lies; 0 where it is not known.
+    /// The file system's device; 0 where it is not known.
     pub dev: DevId,
-    /// On which file; 0 where it is not known.
+    /// The file; 0 where it is not known.
     pub inode: u64,
-    /// Whether its descriptor is one that had a path when recording began, and has been open ever since: then it is that
-    /// very file, not only one of its number.
+    /// Whether its descriptor is one that had a path when recording began, and has been open ever since: then
+    /// it is that very file, not only one of its number.
     #[serde(skip)]
     pub told: bool,
-    /// What it returned.
+    /// As returned: bytes, a descriptor, or a negative errno.
     pub result: i64,
-    /// Whether anything says that it was about storage: a file system's event, a bio, an uninterruptible sleep. Reads
-    /// of pipes and sockets have none of these.
+    /// Whether anything says that it was about storage: a file system's event, a bio, an uninterruptible
+    /// sleep. Reads of pipes and sockets have none of these.
     pub is_storage: bool,
 }
 
@@ -209,40 +209,8 @@ impl Operation {
         }
     }
 
-    /// How long it took.
+    /// `to - from`.
     pub fn total(&self) -> Nanos {
         self.to.since(self.from)
-    }
-}
-
-/// A system call that is not over yet.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Open {
-    pub call: Call,
-    pub from: Nanos,
-    pub fd: Option<i32>,
-    pub fs: Fs,
-    pub dev: DevId,
-    pub inode: u64,
-    pub told: bool,
-    /// The flags of an `open`.
-    pub flags: u64,
-    /// The file that an `open` made.
-    pub created: u64,
-    /// The file that `copy_file_range` writes to, where that is known: it is about two.
-    pub writes_to: Option<(DevId, u64)>,
-    pub is_storage: bool,
-    /// When `io_submit` sent its last bio.
-    pub last_sent: Option<Nanos>,
-}
-
-impl Open {
-    /// The file that it wrote to, as far as that is known.
-    pub fn writes(&self) -> Option<(DevId, u64)> {
-        match self.call {
-            Call::Write | Call::Fallocate | Call::Sendfile => Some((self.dev, self.inode)),
-            Call::CopyFileRange => self.writes_to,
-            _ => None,
-        }
     }
 }

@@ -1,7 +1,8 @@
 //! Extents on their way to a disk that one task sent for others, until their requests are over.
 //!
-//! A bio may be cut into several requests, and a request may carry several bios: what counts is which sectors they share.
-//! Whoever sends the same sectors again takes them over, so that nothing is said of a later write by another task.
+//! A bio may be cut into several requests, and a request may carry several bios: what counts is which sectors
+//! they share. Whoever sends the same sectors again takes them over, so that nothing is said of a later write
+//! by another task.
 
 use crate::writers::SentFor;
 use smallvec::SmallVec;
@@ -34,8 +35,8 @@ impl Sent {
         }
     }
 
-    /// A request is over: what of it was sent for whom, in order of their places. What lies beyond its end is still on
-    /// its way.
+    /// A request is over: what of it was sent for whom, in order of their places. What lies beyond its end is
+    /// still on its way.
     pub fn take(&mut self, disk: DevId, start: Sector, bytes: Bytes) -> SmallVec<[(Arc<SentFor>, Bytes); 1]> {
         let mut found = SmallVec::new();
         let end = start.after(bytes);

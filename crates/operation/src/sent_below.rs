@@ -1,8 +1,10 @@
-//! Stacked devices: the bios that a bio of dm or md sent to the devices below, and which of them it waited for.
+//! Stacked devices: the bios that a bio of dm or md sent to the devices below, and which of them it waited
+//! for.
 //!
-//! A bio may be cut into many (raid0), doubled (raid1), or read old data before it writes new (raid5). What it waited for
-//! is found backward from its end, as with tasks: the bio below that was completed last, from when that was queued; what
-//! was in flight just before that; and so on. The steps found so touch or leave gaps, and never overlap.
+//! A bio may be cut into many (raid0), doubled (raid1), or read old data before it writes new (raid5). What
+//! it waited for is found backward from its end, as with tasks: the bio below that was completed last, from
+//! when that was queued; what was in flight just before that; and so on. The steps found so touch or leave
+//! gaps, and never overlap.
 //!
 //! ```text
 //! dm-0   R 16 KiB  |-----------------------------|
@@ -11,24 +13,23 @@
 //! steps              |sda|--------sdb---------|
 //! ```
 
-use crate::served::{Done, Entry};
-use crate::walk::timeline;
+use crate::served::Entry;
 use life::BioNumber;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 use trace::Nanos;
 
-/// Completed children that are kept at most, over all; 20 MB. They wait for their parent's own completion; where there
-/// are more, that was lost.
+/// Completed children that are kept at most, over all; 20 MB. They wait for their parent's own completion;
+/// where there are more, that was lost.
 const MAX: usize = 1 << 16;
 
-/// Children of one bio that are kept, the last ones: 1 MiB on raid5 in stripes of 4 KiB are about 500. What the first
-/// of more did stays "reads" or "writes on the devices below".
+/// Children of one bio that are kept, the last ones: 1 MiB on raid5 in stripes of 4 KiB are about 500. What
+/// the first of more did stays "reads" or "writes on the devices below".
 const MAX_CHILDREN: usize = 512;
 
-/// Orphans that are kept at most, twice. A stripe is written as soon as it is read, so few are needed: md's stripe
-/// cache has 256 entries (`NR_STRIPES`, drivers/md/raid5.h), 32768 at most.
+/// Orphans that are kept at most, twice. A stripe is written as soon as it is read, so few are needed: md's
+/// stripe cache has 256 entries (`NR_STRIPES`, drivers/md/raid5.h), 32768 at most.
 const MAX_ORPHANS: usize = 1 << 13;
 
 /// Completed bios by the bio that sent them.
@@ -99,14 +100,14 @@ pub(crate) fn critical(below: &[Entry], from: Nanos, to: Nanos) -> SmallVec<[Ste
     let mut end = to;
     // Each step ends where one begins that has not been taken: so no bio is taken twice, and this ends.
     while end > from {
-        let began = |e: &&Entry| queued(e) < end && timeline(&e.done).completed > from;
+        let began = |e: &&Entry| queued(e) < end && e.done.timeline().completed > from;
         let last = below.iter().filter(began).max_by_key(|e| {
-            let completed = timeline(&e.done).completed;
+            let completed = e.done.timeline().completed;
             (completed.min(end), completed)
         });
         let Some(entry) = last else { break };
         let step =
-            Step { entry, from: queued(entry).max(from), to: timeline(&entry.done).completed.min(end) };
+            Step { entry, from: queued(entry).max(from), to: entry.done.timeline().completed.min(end) };
         if step.to <= step.from {
             break;
         }
@@ -118,15 +119,13 @@ pub(crate) fn critical(below: &[Entry], from: Nanos, to: Nanos) -> SmallVec<[Ste
 }
 
 fn queued(entry: &Entry) -> Nanos {
-    match &entry.done {
-        Done::Request(r) => r.time.start(),
-        Done::Bio(b) => b.time.start(),
-    }
+    entry.done.timeline().start()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::served::Done;
     use life::{Bio, Timeline};
 
     fn bio(queued: u64, completed: u64) -> Entry {

@@ -1,10 +1,10 @@
 //! The requests that were completed lately: what sleeping tasks are woken by.
 
 use crate::writers::SentFor;
-use life::{Bio, Request};
+use life::{Bio, Op, Request, Timeline};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use trace::{Bytes, DevId, Nanos, Sector};
+use trace::{Bytes, DevId, Nanos, Sector, Tid};
 
 /// Requests that are kept at most, with the bios below them; 40 MB.
 const MAX: usize = 1 << 17;
@@ -14,14 +14,37 @@ const MAX: usize = 1 << 17;
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Done {
-    /// A request.
+    /// Of a device with a driver of its own.
     Request(Request),
-    /// A bio.
+    /// Of md or dm.
     Bio(Box<Bio>),
 }
 
 impl Done {
-    /// When.
+    pub(crate) fn timeline(&self) -> &Timeline {
+        match self {
+            Done::Request(r) => &r.time,
+            Done::Bio(b) => &b.time,
+        }
+    }
+
+    /// The task that queued it.
+    pub(crate) fn queuer(&self) -> Tid {
+        match self {
+            Done::Request(r) => r.tid,
+            Done::Bio(b) => b.tid,
+        }
+    }
+
+    pub(crate) fn is_read(&self) -> bool {
+        let op = match self {
+            Done::Request(r) => r.op,
+            Done::Bio(b) => b.op,
+        };
+        op == Op::Read
+    }
+
+    /// Time of completion.
     pub fn completed(&self) -> Nanos {
         match self {
             Done::Request(r) => r.time.completed,
@@ -29,7 +52,7 @@ impl Done {
         }
     }
 
-    /// On which device.
+    /// The disk, or the md or dm device.
     pub fn dev(&self) -> DevId {
         match self {
             Done::Request(r) => r.dev,
@@ -37,7 +60,7 @@ impl Done {
         }
     }
 
-    /// Where it started.
+    /// Its first sector.
     pub fn start(&self) -> Sector {
         match self {
             Done::Request(r) => r.start,
@@ -45,7 +68,7 @@ impl Done {
         }
     }
 
-    /// How much it moved.
+    /// Its length; 0 of a flush.
     pub fn bytes(&self) -> Bytes {
         match self {
             Done::Request(r) => r.bytes,
@@ -57,17 +80,17 @@ impl Done {
 /// One of them, and for whom it was, where another task sent it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// What was completed.
+    /// The request or bio itself.
     pub done: Done,
     /// For whom, where another task sent it.
     pub sent_for: Option<Arc<SentFor>>,
-    /// Of a bio of a stacked device (dm, md): the bios it sent to the devices below, in the order in which they were
-    /// completed, or found to be its own.
+    /// Of a bio of a stacked device (dm, md): the bios it sent to the devices below, in the order in which
+    /// they were completed, or found to be its own.
     pub below: Option<Arc<[Entry]>>,
 }
 
 impl Entry {
-    /// One of which no more is known.
+    /// Sent by its own task, with nothing below.
     pub fn of(done: Done) -> Entry {
         Entry { done, sent_for: None, below: None }
     }
@@ -83,12 +106,12 @@ impl Entry {
 pub struct Served {
     first: u64,
     entries: VecDeque<Entry>,
-    /// Of all of them.
+    /// The sum over `entries`.
     weight: usize,
 }
 
 impl Served {
-    /// Adds one; gives its number.
+    /// Gives the number of the new entry.
     pub(crate) fn add(&mut self, entry: Entry) -> u64 {
         while self.weight >= MAX {
             self.pop();
@@ -124,7 +147,7 @@ impl Served {
         }
     }
 
-    /// How many are kept.
+    /// Entries that are kept, with those below them.
     pub(crate) fn len(&self) -> usize {
         self.weight
     }

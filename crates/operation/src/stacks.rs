@@ -1,18 +1,18 @@
-//! What a sleep in the kernel means, from the functions on its stack. All names of kernel functions stand here and
-//! nowhere else.
+//! What a sleep in the kernel means, from the functions on its stack. All names of kernel functions stand
+//! here and nowhere else.
 //!
 //! The stack of an uninterruptible sleep names its wait: the innermost functions say how (a bit, a queue, a
 //! completion), those around them what for. Rules are tried in order, the particular ones first, so that
-//! `folio_wait_writeback` under a write is a stable page and under `fsync` the file's own data. A function that no
-//! rule knows is shown as it is.
+//! `folio_wait_writeback` under a write is a stable page and under `fsync` the file's own data. A function
+//! that no rule knows is shown as it is.
 
 use crate::wait::Wait;
 
 /// A function; functions of which one must be on the stack too (any, if empty); what it means then.
 type Rule = (&'static str, &'static [&'static str], Wait);
 
-/// Functions in which a task writes to a page (mm/filemap.c, fs/iomap/buffered-io.c, fs/ext4/inode.c; `mkwrite`:
-/// the first write to a mapped page).
+/// Functions in which a task writes to a page (mm/filemap.c, fs/iomap/buffered-io.c, fs/ext4/inode.c;
+/// `mkwrite`: the first write to a mapped page).
 const WRITING: &[&str] = &[
     "__filemap_get_folio",
     "__filemap_get_folio_mpol",
@@ -55,8 +55,8 @@ const INODE: &[&str] = &[
     "vfs_fallocate",
 ];
 
-/// Functions that go through the page cache of a file, or write back what is in it (mm/filemap.c, mm/page-writeback.c,
-/// fs/iomap/buffered-io.c).
+/// Functions that go through the page cache of a file, or write back what is in it (mm/filemap.c,
+/// mm/page-writeback.c, fs/iomap/buffered-io.c).
 const PAGE_CACHE: &[&str] = &[
     "filemap_read",
     "generic_file_buffered_read",
@@ -69,7 +69,8 @@ const PAGE_CACHE: &[&str] = &[
 
 /// The rules, the first that fits holds. Where a name moved between kernels both are here.
 const RULES: &[Rule] = &[
-    // The worker of a loop device without direct I/O (drivers/block/loop.c); `loop_queue_work` before Linux 5.14.
+    // The worker of a loop device without direct I/O (drivers/block/loop.c); `loop_queue_work` before Linux
+    // 5.14.
     ("loop_process_work", PAGE_CACHE, Wait::LoopFile),
     ("loop_queue_work", PAGE_CACHE, Wait::LoopFile),
     ("balance_dirty_pages", &[], Wait::DirtyThrottle),
@@ -271,8 +272,8 @@ impl Wait {
         rule_of(stack).map_or(Wait::Unknown, |rule| rule.2)
     }
 
-    /// The function that tells what a stack means; where no rule knows one, the innermost that does not only say
-    /// how tasks sleep.
+    /// The function that tells what a stack means; where no rule knows one, the innermost that does not only
+    /// say how tasks sleep.
     pub fn function_of(stack: &str) -> &str {
         let known = rule_of(stack).map(|rule| rule.0);
         let telling = || stack.split('\n').find(|f| !SLEEPING.contains(f));
@@ -307,7 +308,8 @@ mod tests {
         assert_eq!(Wait::of_stack(throttle), Wait::DirtyThrottle);
     }
 
-    /// As recorded on Linux 6.18: a read of the file behind a loop device, and the same with direct I/O waiting for a tag.
+    /// As recorded on Linux 6.18: a read of the file behind a loop device, and the same with direct I/O
+    /// waiting for a tag.
     #[test]
     fn a_loop_devices_worker_in_the_page_cache() {
         let buffered = "io_schedule\nfolio_wait_bit_common\nfilemap_get_pages\nfilemap_read\nlo_rw_aio.isra.0\nloop_process_work\nprocess_one_work\nworker_thread";

@@ -1,111 +1,51 @@
-//! What one task did lately: when it ran, waited for a processor, slept, and which work items it ran.
+//! What one task did lately: when it ran, waited for a processor, slept, and which work items it ran; and
+//! what it is in the middle of.
 //!
-//! Stretches touch: each ends where the next begins, the last goes on. What is older than anybody may ask for is
-//! forgotten ([`Thread::forget`]), but never the stretch that is going on.
+//! Stretches touch: each ends where the next begins, the last goes on. What is older than anybody may ask for
+//! is forgotten ([`Thread::forget`]), but never the stretch that is going on.
 
-use crate::descriptors::OfDescriptors;
-use crate::operation::Open;
+use crate::descriptors::DescriptorCall;
+use crate::open_call::OpenCall;
+use crate::stretch::{Sleep, State, Step, Stretch, Wake, Work};
 use crate::writers::WritingBack;
 use std::collections::VecDeque;
-use trace::{CommitPhase, Context, Cpu, DevId, Left, Nanos, TextId, Tid};
+use trace::{CommitPhase, Cpu, DevId, Left, Nanos, TextId, Tid};
 
 /// Stretches of one operation that are kept whatever others need.
 const MAX_OWN: usize = 10_000;
 
-/// A wake-up that finds a task on its way to sleep comes at most this long before the switch that says it sleeps: what
-/// `__schedule` does in between takes microseconds, and an interrupt may fall into it.
+/// A wake-up that finds a task on its way to sleep comes at most this long before the switch that says it
+/// sleeps: what `__schedule` does in between takes microseconds, and an interrupt may fall into it.
 const ON_ITS_WAY: Nanos = Nanos(1_000_000);
 
-/// From the end of a work item to the wake-up of who waited for it (`process_one_work`, kernel/workqueue.c): 0.3 us as
-/// recorded on Linux 6.18, and an interrupt may fall into it.
+/// From the end of a work item to the wake-up of who waited for it (`process_one_work`, kernel/workqueue.c):
+/// 0.3 us as recorded on Linux 6.18, and an interrupt may fall into it.
 const RIGHT_BEHIND: Nanos = Nanos(50_000);
 
-/// What a task does from some moment on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// It runs on a processor.
-    Running,
-    /// It could run: another task was given its processor.
-    Preempted,
-    /// It was woken and waits for a processor.
-    Woken(Wake),
-    /// It sleeps.
-    Asleep(Left),
-}
+/// A stack is recorded right behind the switch it belongs to; in a virtual machine whose processor was taken
+/// away in between, 5 ms later (measured with QEMU).
+const STACK_BEHIND: Nanos = Nanos(20_000_000);
 
-/// Who woke a task, or put a work item into a queue, and what had just happened there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wake {
-    /// When.
-    pub time: Nanos,
-    /// The task that ran; in an interrupt it is only the one that was interrupted.
-    pub by: Tid,
-    /// In an interrupt or not.
-    pub context: Context,
-    /// On which processor.
-    pub cpu: Cpu,
-    /// The request that was completed there just before, in the same context, by its number in
-    /// [`Served`](crate::served::Served).
-    pub served: Option<u64>,
-}
-
-/// A stretch of a task's time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stretch {
-    /// From when; until the next one begins.
-    pub from: Nanos,
-    /// What it did.
-    pub state: State,
-    /// Where it ran, or ran last.
-    pub cpu: Cpu,
-    /// Where in the kernel it stood when it left the processor.
-    pub stack: Option<TextId>,
-}
-
-/// A work item that a worker ran.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Work {
-    /// From when.
-    pub from: Nanos,
-    /// Until when; `None`: it goes on.
-    pub to: Option<Nanos>,
-    /// What it ran.
-    pub function: TextId,
-    /// Who had put it into the queue, if that was seen.
-    pub queued: Option<Wake>,
-}
-
-/// A moment of a journal's commit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// From when.
-    pub from: Nanos,
-    /// What begins.
-    pub phase: CommitPhase,
-    /// Whose journal.
-    pub dev: DevId,
-}
-
-/// A task.
+/// The past of one task, and its open operation.
 #[derive(Debug, Default)]
 pub struct Thread {
     pub(crate) stretches: VecDeque<Stretch>,
     pub(crate) works: VecDeque<Work>,
     pub(crate) steps: VecDeque<Step>,
     /// The operation it is in.
-    pub(crate) open: Option<Open>,
+    pub(crate) open: Option<OpenCall>,
     /// The call about descriptors that it is in.
-    pub(crate) of_descriptors: Option<OfDescriptors>,
+    pub(crate) descriptor_call: Option<DescriptorCall>,
     /// The file it writes back, as a flusher.
     pub(crate) writing_back: Option<WritingBack>,
     /// The file whose data it sends within a commit.
     pub(crate) flushing: Option<(DevId, u64)>,
-    /// Whether its work item has begun to write the log.
+    /// Whether its work item has begun to write XFS's log.
     pub(crate) pushes: bool,
     /// When the last operation ended.
     pub(crate) left_io: Option<Nanos>,
     /// The last wake-up that found it running.
-    pub(crate) early: Option<Wake>,
+    early: Option<Wake>,
 }
 
 impl Thread {
@@ -115,8 +55,9 @@ impl Thread {
         self.stretches.push_back(Stretch { from, state, cpu, stack: None });
     }
 
-    /// It is given a processor. If it was last seen to fall asleep, and nobody woke it since, then it was woken on its way
-    /// to sleep, by another processor: the switch still says that it sleeps, but it only waited for a processor.
+    /// It is given a processor. If it was last seen to fall asleep, and nobody woke it since, then it was
+    /// woken on its way to sleep, by another processor: the switch still says that it sleeps, but it only
+    /// waited for a processor.
     ///
     /// ```text
     /// cpu 1  2.0 us  waking fio
@@ -134,12 +75,53 @@ impl Thread {
         self.becomes(from, State::Running, cpu);
     }
 
+    /// It is woken: of a task that runs it is remembered, see [`Thread::runs`].
+    pub(crate) fn woken(&mut self, wake: Wake) {
+        match self.state() {
+            Some(State::Asleep(_)) | None => {
+                let cpu = self.stretches.back().map_or(wake.cpu, |s| s.cpu);
+                self.becomes(wake.time, State::Woken(wake), cpu);
+            }
+            // A task that is woken before it sleeps does not go to sleep, or not for long.
+            Some(State::Running) => self.early = Some(wake),
+            Some(State::Preempted | State::Woken(_)) => {}
+        }
+    }
+
+    /// Its stack, as it left the processor.
+    pub(crate) fn stood_at(&mut self, stack: TextId, now: Nanos) {
+        let last = self.stretches.iter_mut().rev().take(2);
+        let mut off = last.filter(|s| !matches!(s.state, State::Running | State::Woken(_)));
+        if let Some(s) = off.next().filter(|s| now.since(s.from) <= STACK_BEHIND) {
+            s.stack.get_or_insert(stack);
+        }
+    }
+
+    /// It begins with a work item: the one before is over.
+    pub(crate) fn begins(&mut self, work: Work) {
+        self.ends_work(work.from);
+        self.pushes = false;
+        self.works.push_back(work);
+    }
+
+    /// It is done with its work item.
+    pub(crate) fn ends_work(&mut self, now: Nanos) {
+        if let Some(last) = self.works.back_mut() {
+            last.to.get_or_insert(now);
+        }
+    }
+
+    pub(crate) fn work(&self) -> Option<&Work> {
+        self.works.back().filter(|w| w.to.is_none())
+    }
+
     /// What it does now.
     pub(crate) fn state(&self) -> Option<State> {
         self.stretches.back().map(|s| s.state)
     }
 
-    /// The stretches that touch the time from `a` to `b`, the first of them perhaps begun before, each with its end.
+    /// The stretches that touch the time from `a` to `b`, the first of them perhaps begun before, each with
+    /// its end.
     pub(crate) fn between(&self, a: Nanos, b: Nanos) -> impl Iterator<Item = (&Stretch, Nanos)> {
         let begin = self.stretches.partition_point(|s| s.from <= a).saturating_sub(1);
         let begin = self.stretches.range(begin..);
@@ -147,8 +129,18 @@ impl Thread {
         begin.zip(ends).take_while(move |(s, _)| s.from < b)
     }
 
-    /// The work item that led to what its worker did at a moment: the one that ran, or had just ended. Who waits for an item
-    /// (`flush_work`) is woken right behind its end.
+    /// The sleeps that touch the time from `a` to `b`, clipped to it.
+    pub(crate) fn sleeps_between(&self, tid: Tid, a: Nanos, b: Nanos) -> impl Iterator<Item = Sleep> + '_ {
+        let next = self.between(a, b).skip(1).map(|(s, _)| Some(s)).chain([None]);
+        self.between(a, b).zip(next).filter_map(move |((s, to), next)| {
+            let State::Asleep(left) = s.state else { return None };
+            let wake = next.and_then(Stretch::wake);
+            Some(Sleep { tid, left, stack: s.stack, wake, from: s.from.max(a), to: to.min(b) })
+        })
+    }
+
+    /// The work item that led to what its worker did at a moment: the one that ran, or had just ended. Who
+    /// waits for an item (`flush_work`) is woken right behind its end.
     pub(crate) fn work_before(&self, t: Nanos) -> Option<&Work> {
         let at = self.works.partition_point(|w| w.from <= t).checked_sub(1)?;
         self.works.get(at).filter(|w| w.to.is_none_or(|to| t.since(to) <= RIGHT_BEHIND))
@@ -163,6 +155,20 @@ impl Thread {
     /// Whether it is a journal's thread and at work on a commit.
     pub(crate) fn is_committing(&self) -> bool {
         self.steps.back().is_some_and(|s| s.phase != CommitPhase::End)
+    }
+
+    /// When the commit began that it is in, or that it has just ended.
+    pub(crate) fn commit_began(&self) -> Option<Nanos> {
+        self.steps.iter().rev().take(5).find(|s| s.phase == CommitPhase::Start).map(|s| s.from)
+    }
+
+    /// When the oldest operation began that it is in. Who waits for input (a pipe, a terminal) may wait for
+    /// ever; others' past is not kept for that.
+    pub(crate) fn oldest_open(&self) -> Option<Nanos> {
+        let waits_for_input = self.state() == Some(State::Asleep(Left::Interruptible));
+        let call = self.open.map(|o| o.from).filter(|_| !waits_for_input);
+        let writeback = self.writing_back.map(|w| w.from);
+        [call, self.commit_began(), writeback].into_iter().flatten().min()
     }
 
     /// The work item that ran at a moment.
@@ -192,7 +198,7 @@ impl Thread {
         }
     }
 
-    /// How much is kept.
+    /// Stretches, work items and steps that are kept.
     pub(crate) fn len(&self) -> usize {
         self.stretches.len() + self.works.len() + self.steps.len()
     }
@@ -201,6 +207,7 @@ impl Thread {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use trace::Context;
 
     fn thread() -> Thread {
         let mut t = Thread::default();

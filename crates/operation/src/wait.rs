@@ -1,16 +1,16 @@
-//! What a task may wait for in the kernel, in words, and the reason that a ledger gives it. Which functions mean which wait
-//! stands in `stacks.rs`.
+//! What a task may wait for in the kernel, in words, and the reason that a ledger gives it. Which functions
+//! mean which wait stands in `stacks.rs`.
 
 use ledger::Reason;
 use serde::Serialize;
 
-/// What is waited for.
+/// What a sleep is for, by the functions on its stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Wait {
     /// The stack is not known, or no rule fits it.
     Unknown,
-    /// Its own direct I/O.
+    /// Direct I/O (O_DIRECT) that the task itself sent.
     DirectIo,
     /// A page that is being read.
     PageRead,
@@ -40,23 +40,23 @@ pub enum Wait {
     LogPush,
     /// XFS: room in the log.
     LogSpace,
-    /// A block of metadata.
+    /// A metadata block: being read, written, or locked.
     Metadata,
-    /// A request (tag) of the device.
+    /// A free tag: all requests of the queue are in use (`nr_requests`, queue depth).
     Tag,
     /// Writeback throttling lets no more writes in.
     WritebackThrottle,
-    /// A limit of its cgroup.
+    /// A limit of its cgroup: `io.max`, iocost, iolatency.
     CgroupLimit,
     /// It wrote more than the device can write back.
     DirtyThrottle,
     /// The lock of a file (i_rwsem, XFS's inode lock).
     InodeLock,
-    /// Another lock.
+    /// A mutex or rwsem that is none of the above.
     Lock,
-    /// Memory.
+    /// Memory reclaim: pages must be freed first.
     Reclaim,
-    /// A page in swap.
+    /// A page being read from swap.
     Swap,
     /// The queue is frozen while a setting changes.
     QueueFreeze,
@@ -78,7 +78,8 @@ pub enum Wait {
     Frozen,
     /// Another process of the file system in user space (FUSE), or the server (NFS).
     Server,
-    /// A loop device's worker, in the page cache of the file behind it: it serves one request after the other there.
+    /// A loop device's worker, in the page cache of the file behind it: it serves one request after the other
+    /// there.
     LoopFile,
     /// Whether others will change something too, so that one commit serves all (ext4, `max_batch_time`).
     JournalBatch,
@@ -86,7 +87,7 @@ pub enum Wait {
     Rcu,
     /// The buffers of a recording, which are being made smaller or larger.
     Tracing,
-    /// Time.
+    /// Its own timer: `nanosleep`, `msleep`.
     Timer,
     /// Input, or another task: it sleeps so that a signal would wake it.
     Input,
@@ -99,13 +100,13 @@ impl Wait {
     /// How many there are; each has a bit in a path's set.
     pub const COUNT: usize = Wait::Input as usize + 1;
 
-    /// Its bit.
+    /// In [`Waits`](crate::Waits).
     pub fn bit(self) -> u64 {
         1 << self as u64
     }
 
-    /// The reason of the whole sleep, where it does not matter who ended it: whoever completes a write frees the
-    /// tag that another one gets.
+    /// The reason of the whole sleep, where it does not matter who ended it: whoever completes a write frees
+    /// the tag that another one gets.
     pub fn reason(self) -> Option<Reason> {
         Some(match self {
             Wait::Tag => Reason::GetRequest,
@@ -119,7 +120,7 @@ impl Wait {
         })
     }
 
-    /// In plain words.
+    /// As shown to users.
     pub fn words(self) -> &'static str {
         match self {
             Wait::Unknown => "a wait that is not known",

@@ -1,42 +1,36 @@
-//! The walk that finds out where an operation's time went: along its task's stretches, and from each sleep backward
-//! through whoever ended it.
+//! The walk that finds out where an operation's time went: along its task's stretches, and from each sleep
+//! backward through whoever ended it.
 //!
-//! A sleep from `a` to `b` ended because something woke the task at `b`. If that was the completion of a request, the
-//! sleep is that request's ledger, clipped to it. If it was another task, the sleep is what that task did from `a` to
-//! `b`. If that task was a worker running a work item, it is how the item came to be queued, the time in its queue,
-//! and what the worker did then: walking backward from the wake-up, never forward along a pooled worker, who does
-//! other people's work before and after.
+//! A sleep from `a` to `b` ended because something woke the task at `b`. If that was the completion of a
+//! request, the sleep is that request's ledger, clipped to it. If it was another task, the sleep is what that
+//! task did from `a` to `b`. If that task was a worker running a work item, it is how the item came to be
+//! queued, the time in its queue, and what the worker did then: walking backward from the wake-up, never
+//! forward along a pooled worker, who does other people's work before and after.
 //!
-//! It always ends: each step lies within the time of the one before, depth and number of parts are bounded, and what
-//! is cut off is `unexplained`. Where events are missing nothing is explained.
+//! It always ends: each step lies within the time of the one before, depth and number of parts are bounded,
+//! and what is cut off is `unexplained`. Where events are missing nothing is explained.
 
-use crate::account::{crossed, Account, Hop, Node, Part};
-use crate::crypt;
+use crate::account::{Account, Part};
+use crate::bitmap;
+use crate::builder::Builder;
+use crate::crypt::{self, CryptWork};
 use crate::history::History;
 use crate::sent_below;
 use crate::served::{Done, Entry};
-use crate::thread::{State, Stretch, Thread, Wake, Work};
+use crate::stretch::{Sleep, State, Stretch, Wake, Work};
+use crate::thread::Thread;
 use crate::wait::Wait;
 use ledger::{Ledger, Reason, Segment};
-use life::{Bio, Op, Timeline};
-use trace::{Left, Nanos, TextId, Tid};
-
-/// Deeper than this nobody follows. An fsync on ext4 over loop on XFS has about 12 levels.
-const MAX_DEPTH: u8 = 24;
-
-/// Parts of one operation. A `sync` of ten seconds has some thousand.
-const MAX_NODES: usize = 20_000;
-
-/// Hops of one operation that are kept.
-const MAX_HOPS: usize = 1000;
+use life::Bio;
+use trace::{Left, Nanos, Tid};
 
 /// The work item by which a cgroup's limit lets bios go on (block/blk-throttle.c).
 const THROTTLED_WORK: &str = "blk_throtl_dispatch_work_fn";
 
-/// A walk.
+/// A walk: the past, and the account so far.
 pub(crate) struct Walk<'a> {
-    pub(crate) history: &'a History,
-    account: Account,
+    history: &'a History,
+    account: Builder,
 }
 
 impl<'a> Walk<'a> {
@@ -44,7 +38,7 @@ impl<'a> Walk<'a> {
     pub fn of_task(history: &'a History, tid: Tid, from: Nanos, to: Nanos) -> Account {
         let mut walk = Walk::new(history, from, to);
         walk.task(tid, from, to, 0);
-        walk.account
+        walk.account.finish()
     }
 
     /// What led to `wake`, from `from` on: for operations that nobody sleeps in (io_uring).
@@ -57,27 +51,28 @@ impl<'a> Walk<'a> {
             None if wake.by != submitter && !wake.context.is_interrupt() => walk.task(wake.by, from, to, 0),
             None => walk.own_requests(submitter, from, to),
         }
-        walk.account
+        walk.account.finish()
     }
 
-    /// What its task did from `from` until a bio had its request, and the bio's life from then on: for libaio. (The task
-    /// itself waits for the request, asleep in `blk_mq_get_tag`.)
+    /// What its task did from `from` until a bio had its request, and the bio's life from then on: for
+    /// libaio. (The task itself waits for the request, asleep in `blk_mq_get_tag`.)
     pub fn of_bio(history: &'a History, bio: &Bio, entry: &Entry, from: Nanos) -> Account {
         let to = bio.time.completed.max(from);
         let sent = bio.time.got.unwrap_or(bio.time.start()).clamp(from, to);
         let mut walk = Walk::new(history, from, to);
         walk.task(bio.tid, from, sent, 0);
         walk.request(entry, sent, to, 0);
-        walk.account
+        walk.account.finish()
     }
 
     fn new(history: &'a History, from: Nanos, to: Nanos) -> Walk<'a> {
-        Walk { history, account: Account { from, to, nodes: Vec::new(), hops: Vec::new() } }
+        Walk { history, account: Builder::new(from, to) }
     }
 
-    /// The last request that the submitter had queued and that was over in between; then the submitter itself.
+    /// The last request that the submitter had queued and that was over in between; then the submitter
+    /// itself.
     fn own_requests(&mut self, submitter: Tid, from: Nanos, to: Nanos) {
-        let mine = |e: &&Entry| queuer(&e.done) == submitter;
+        let mine = |e: &&Entry| e.done.queuer() == submitter;
         let Some(entry) = self.history.served.between(from, to).rev().find(mine).cloned() else {
             return self.task(submitter, from, to, 0);
         };
@@ -87,13 +82,13 @@ impl<'a> Walk<'a> {
     }
 
     /// Covers the time from `a` to `b` with what a task did.
-    pub(crate) fn task(&mut self, tid: Tid, a: Nanos, b: Nanos, depth: u8) {
+    fn task(&mut self, tid: Tid, a: Nanos, b: Nanos, depth: u8) {
         if b <= a {
             return;
         }
         let history = self.history;
-        let Some(thread) = history.thread(tid).filter(|_| self.may_go_on(depth)) else {
-            return self.leaf(Reason::Unexplained, a, b, depth);
+        let Some(thread) = history.thread(tid).filter(|_| self.account.has_room(depth)) else {
+            return self.account.leaf(Reason::Unexplained, a, b, depth);
         };
         let mut now = a;
         let steps: Vec<_> = thread.steps_between(a, b).copied().collect();
@@ -104,7 +99,7 @@ impl<'a> Walk<'a> {
                 continue;
             }
             self.stretches(thread, tid, now, begin, depth);
-            self.open(Part::Commit(step.phase), begin, end, depth);
+            self.account.open(Part::Commit(step.phase), begin, end, depth);
             self.stretches(thread, tid, begin, end, depth + 1);
             now = end;
         }
@@ -117,7 +112,7 @@ impl<'a> Walk<'a> {
         for (at, (stretch, end)) in all.iter().enumerate() {
             let (from, to) = (stretch.from.max(now), (*end).min(b));
             // Before the task was first seen.
-            self.leaf(Reason::Unexplained, now, from, depth);
+            self.account.leaf(Reason::Unexplained, now, from, depth);
             now = from;
             if to <= from {
                 continue;
@@ -128,21 +123,18 @@ impl<'a> Walk<'a> {
                 State::Woken(wake) => {
                     let next = all.get(at + 1).map(|n| n.0);
                     if let Some(ran) = next.filter(|n| n.state == State::Running) {
-                        self.hop(&wake, tid, to.since(wake.time), crossed(wake.cpu, ran.cpu));
+                        self.account.wakeup(&wake, tid, to.since(wake.time), wake.cpu != ran.cpu);
                     }
                     self.unless_lost(Reason::WaitCpu, from, to, depth);
                 }
                 State::Asleep(left) => {
-                    let wake = all.get(at + 1).and_then(|(n, _)| match n.state {
-                        State::Woken(wake) => Some(wake),
-                        _ => None,
-                    });
-                    self.sleep(left, stretch.stack, wake.as_ref(), tid, from, to, depth);
+                    let wake = all.get(at + 1).and_then(|(next, _)| next.wake());
+                    self.sleep(&Sleep { tid, left, stack: stretch.stack, wake, from, to }, depth);
                 }
             }
             now = to;
         }
-        self.leaf(Reason::Unexplained, now, b, depth);
+        self.account.leaf(Reason::Unexplained, now, b, depth);
     }
 
     /// A reason, but for the time in which events are missing: the task may have done anything then.
@@ -150,42 +142,33 @@ impl<'a> Walk<'a> {
         let mut now = a;
         while now < b {
             let Some((from, to)) = self.history.loss(now, b) else { break };
-            self.leaf(reason, now, from.max(now), depth);
-            self.leaf(Reason::Unexplained, from.max(now), to.min(b), depth);
+            self.account.leaf(reason, now, from.max(now), depth);
+            self.account.leaf(Reason::Unexplained, from.max(now), to.min(b), depth);
             now = to.min(b).max(now);
         }
-        self.leaf(reason, now, b, depth);
+        self.account.leaf(reason, now, b, depth);
     }
 
-    #[allow(clippy::too_many_arguments)]
-    pub(crate) fn sleep(
-        &mut self,
-        left: Left,
-        stack: Option<TextId>,
-        wake: Option<&Wake>,
-        tid: Tid,
-        a: Nanos,
-        b: Nanos,
-        depth: u8,
-    ) {
+    fn sleep(&mut self, sleep: &Sleep, depth: u8) {
+        let Sleep { tid, left, stack, wake, from: a, to: b } = *sleep;
         let mut wait = stack.map_or(Wait::Unknown, |id| self.history.texts.wait(id));
         let followed = wake.is_some_and(|w| w.served.is_some()) || depth > 0;
         if left == Left::Interruptible && stack.is_none() {
             wait = Wait::Input;
         }
-        self.open(Part::Wait { wait, stack }, a, b, depth);
+        self.account.open(Part::Wait { wait, stack }, a, b, depth);
         let depth = depth + 1;
         if let Some(reason) = wait.reason() {
-            return self.leaf(reason, a, b, depth);
+            return self.account.leaf(reason, a, b, depth);
         }
         if left == Left::Interruptible && !followed {
-            return self.leaf(Reason::Sleep, a, b, depth);
+            return self.account.leaf(Reason::Sleep, a, b, depth);
         }
         match wake {
-            _ if self.history.loss(a, b).is_some() => self.leaf(Reason::Unexplained, a, b, depth),
-            Some(wake) => self.ended_by(wake, tid, wait, a, b, depth),
-            None if left == Left::Interruptible => self.leaf(Reason::Sleep, a, b, depth),
-            None => self.leaf(Reason::Unexplained, a, b, depth),
+            _ if self.history.loss(a, b).is_some() => self.account.leaf(Reason::Unexplained, a, b, depth),
+            Some(wake) => self.ended_by(&wake, tid, wait, a, b, depth),
+            None if left == Left::Interruptible => self.account.leaf(Reason::Sleep, a, b, depth),
+            None => self.account.leaf(Reason::Unexplained, a, b, depth),
         }
     }
 
@@ -194,36 +177,36 @@ impl<'a> Walk<'a> {
         if b <= a {
             return;
         }
-        if !self.may_go_on(depth) {
-            return self.leaf(Reason::Unexplained, a, b, depth);
+        if !self.account.has_room(depth) {
+            return self.account.leaf(Reason::Unexplained, a, b, depth);
         }
         let entry = wake.served.and_then(|n| self.history.served.get(n)).filter(|e| e.done.completed() > a);
         if let Some(entry) = entry {
             if wait == Wait::DirectIo && self.is_anothers(entry, who) {
-                return self.leaf(Reason::Unexplained, a, b, depth);
+                return self.account.leaf(Reason::Unexplained, a, b, depth);
             }
             return self.request(&entry.clone(), a, b, depth);
         }
         if wake.context.is_interrupt() || wake.by == Tid(0) {
             let lock = matches!(wait, Wait::Lock | Wait::InodeLock);
-            return self.leaf(if lock { Reason::Lock } else { Reason::Timer }, a, b, depth);
+            return self.account.leaf(if lock { Reason::Lock } else { Reason::Timer }, a, b, depth);
         }
         if wake.by == who {
-            return self.leaf(Reason::Unexplained, a, b, depth);
+            return self.account.leaf(Reason::Unexplained, a, b, depth);
         }
         self.done_by(wake.by, wait, a, b, depth);
     }
 
-    /// Covers the time from `a` to `b` with what a task did that led to `b`. Of a worker that is its work item: how it
-    /// came to be queued, the time in the queue, and what the worker did then.
+    /// Covers the time from `a` to `b` with what a task did that led to `b`. Of a worker that is its work
+    /// item: how it came to be queued, the time in the queue, and what the worker did then.
     fn done_by(&mut self, by: Tid, wait: Wait, a: Nanos, b: Nanos, depth: u8) {
         let work = self.history.thread(by).and_then(|t| t.work_before(b)).copied();
         let Some(work) = work else {
-            self.open(Part::Task(by), a, b, depth);
+            self.account.open(Part::Task(by), a, b, depth);
             return self.task(by, a, b, depth + 1);
         };
         let Work { function, queued, .. } = work;
-        self.open(Part::Work { function, worker: by, queued }, a, b, depth);
+        self.account.open(Part::Work { function, worker: by, queued }, a, b, depth);
         let start = work.from.max(a);
         let queued = work.queued.filter(|q| q.time > a && q.time <= start);
         let in_queue_from = queued.map_or(a, |q| q.time);
@@ -231,11 +214,11 @@ impl<'a> Walk<'a> {
             self.ended_by(&q, by, wait, a, q.time, depth + 1);
         }
         if let Some(q) = work.queued {
-            self.hop(&q, by, work.from.since(q.time), false);
+            self.account.wakeup(&q, by, work.from.since(q.time), false);
         }
         // A worker that was not seen to be given the item: what came before it is not known.
         let reason = if work.queued.is_some() { Reason::WorkQueue } else { Reason::Unexplained };
-        self.leaf(reason, in_queue_from, start, depth + 1);
+        self.account.leaf(reason, in_queue_from, start, depth + 1);
         self.task(by, start, b, depth + 1);
     }
 
@@ -244,7 +227,7 @@ impl<'a> Walk<'a> {
         if b <= a {
             return;
         }
-        self.open(Part::Request(Box::new(Entry { below: None, ..entry.clone() })), a, b, depth);
+        self.account.open(Part::Request(Box::new(Entry { below: None, ..entry.clone() })), a, b, depth);
         let depth = depth + 1;
         let ledger = match &entry.done {
             Done::Request(r) => Ledger::of(&r.time),
@@ -260,122 +243,93 @@ impl<'a> Walk<'a> {
                 now = to;
             }
         }
-        self.leaf(Reason::WakeUp, now, b, depth);
+        self.account.leaf(Reason::WakeUp, now, b, depth);
     }
 
-    /// A part of a request's own ledger. What a loop device does is what the device below its file does; what a bio of
-    /// dm or md waits for is the bios that it sent below. Where a write waits for reads (RAID with parity), their own
-    /// phases are not told: what matters is that they are needed at all.
+    /// A part of a request's own ledger. What a loop device does is what the device below its file does; what
+    /// a bio of dm or md waits for is the bios that it sent below. Where a write waits for reads (RAID with
+    /// parity), their own phases are not told: what matters is that they are needed at all.
     fn in_device(&mut self, entry: &Entry, reason: Reason, from: Nanos, to: Nanos, depth: u8) {
-        if !self.may_go_on(depth) {
-            return self.leaf(reason, from, to, depth);
+        if !self.account.has_room(depth) {
+            return self.account.leaf(reason, from, to, depth);
         }
         match (reason, &entry.below) {
             (Reason::LowerRead | Reason::LowerWrite, Some(below)) => {
                 let mut now = from;
                 for step in sent_below::critical(below, from, to) {
-                    self.leaf(reason, now, step.from, depth);
+                    self.account.leaf(reason, now, step.from, depth);
                     now = step.to;
-                    if reason == Reason::LowerRead && !is_read(&entry.done) {
+                    if reason == Reason::LowerRead && !entry.done.is_read() {
                         let part = Part::Request(Box::new(Entry { below: None, ..step.entry.clone() }));
-                        self.open(part, step.from, step.to, depth);
-                        self.leaf(reason, step.from, step.to, depth + 1);
+                        self.account.open(part, step.from, step.to, depth);
+                        self.account.leaf(reason, step.from, step.to, depth + 1);
                     } else {
                         self.request(step.entry, step.from, step.to, depth);
                     }
                 }
-                self.leaf(reason, now, to, depth);
+                self.account.leaf(reason, now, to, depth);
             }
             (Reason::Device, _) if !self.history.below.is_empty() => {
                 match self.history.request_below(&entry.done, from, to).cloned() {
                     Some(lower) => self.request(&lower, from, to, depth),
-                    None => self.leaf(reason, from, to, depth),
+                    None => self.account.leaf(reason, from, to, depth),
                 }
             }
             (Reason::Stacking, _) => match crypt::work_of(self.history, entry, from, to) {
                 Some(work) => self.in_crypt(work, from, to, depth),
                 None => self.in_driver(entry, from, to, depth),
             },
-            _ => self.leaf(reason, from, to, depth),
+            _ => self.account.leaf(reason, from, to, depth),
         }
     }
 
-    /// The time in which the sleeper waited and its request had not been queued yet: whoever queued it was busy, or
-    /// its cgroup held it back (from Linux 5.17 on `block_bio_queue` comes behind that).
+    /// Covers the time from `a` to `b` that a bio spent in dm-crypt: until it was put into a queue, in that,
+    /// its worker's, and from the worker's end until another thread sent it below.
+    fn in_crypt(&mut self, work: CryptWork, a: Nanos, b: Nanos, depth: u8) {
+        let queued = work.queued.clamp(a, b);
+        let (from, to) = (work.from.clamp(queued, b), work.to.clamp(queued, b));
+        self.account.leaf(Reason::Stacking, a, queued, depth);
+        self.account.open(Part::Wait { wait: Wait::Crypt, stack: None }, queued, b, depth);
+        self.account.leaf(Reason::WorkQueue, queued, from, depth + 1);
+        self.task(work.worker, from, to, depth + 1);
+        self.account.leaf(Reason::WorkQueue, to, b, depth + 1);
+    }
+
+    /// Covers the time from `a` to `b` that a bio spent in md or dm itself.
+    fn in_driver(&mut self, entry: &Entry, a: Nanos, b: Nanos, depth: u8) {
+        let mut now = a;
+        for sleep in bitmap::sleeps(self.history, entry, a, b) {
+            self.account.leaf(Reason::Stacking, now, sleep.from, depth);
+            self.sleep(&sleep, depth);
+            now = sleep.to;
+        }
+        self.account.leaf(Reason::Stacking, now, b, depth);
+    }
+
+    /// The time in which the sleeper waited and its request had not been queued yet: whoever queued it was
+    /// busy, or its cgroup held it back (from Linux 5.17 on `block_bio_queue` comes behind that).
     fn before_queued(&mut self, entry: &Entry, a: Nanos, b: Nanos, depth: u8) {
         if b <= a {
             return;
         }
-        let by = queuer(&entry.done);
+        let by = entry.done.queuer();
         let work = self.history.thread(by).and_then(|t| t.work_at(b)).copied();
         if work.is_some_and(|w| self.history.texts.text(w.function) == THROTTLED_WORK) {
-            return self.leaf(Reason::CgroupLimit, a, b, depth);
+            return self.account.leaf(Reason::CgroupLimit, a, b, depth);
         }
         if by == Tid(0) {
-            return self.leaf(Reason::Unexplained, a, b, depth);
+            return self.account.leaf(Reason::Unexplained, a, b, depth);
         }
         self.done_by(by, Wait::Unknown, a, b, depth);
     }
 
-    /// Whether a request cannot be what a task's direct I/O waits for: another task sent it, alone and for itself. It was only
-    /// the last one to be completed before the wake-up; the sleeper's own went to a device that was not recorded. (What a
-    /// worker sends may be anybody's: a cgroup's limit, a queue below.)
+    /// Whether a request cannot be what a task's direct I/O waits for: another task sent it, alone and for
+    /// itself. It was only the last one to be completed before the wake-up; the sleeper's own went to a
+    /// device that was not recorded. (What a worker sends may be anybody's: a cgroup's limit, a queue below.)
     fn is_anothers(&self, entry: &Entry, who: Tid) -> bool {
         let Done::Request(r) = &entry.done else { return false };
         let works = |t: &Thread| !t.works.is_empty();
         let alone = r.bios <= 1 && r.merges == 0 && r.tid != Tid(0);
         alone && r.tid != who && self.history.thread(r.tid).is_some_and(|t| !works(t))
-    }
-
-    fn may_go_on(&self, depth: u8) -> bool {
-        depth < MAX_DEPTH && self.account.nodes.len() < MAX_NODES
-    }
-
-    fn hop(&mut self, wake: &Wake, who: Tid, latency: Nanos, crossed: bool) {
-        if self.account.hops.len() < MAX_HOPS {
-            let interrupt = wake.context.is_interrupt();
-            self.account.hops.push(Hop { at: wake.time, by: wake.by, interrupt, who, latency, crossed });
-        }
-    }
-
-    pub(crate) fn open(&mut self, part: Part, from: Nanos, to: Nanos, depth: u8) {
-        self.account.nodes.push(Node { part, depth, from, to });
-    }
-
-    /// A leaf, if it has any length; joined to the one before it of the same reason.
-    pub(crate) fn leaf(&mut self, reason: Reason, from: Nanos, to: Nanos, depth: u8) {
-        if to <= from {
-            return;
-        }
-        match self.account.nodes.last_mut() {
-            Some(last) if last.depth == depth && last.part == Part::Leaf(reason) && last.to == from => {
-                last.to = to;
-            }
-            _ => self.account.nodes.push(Node { part: Part::Leaf(reason), depth, from, to }),
-        }
-    }
-}
-
-/// Who queued it.
-pub(crate) fn queuer(done: &Done) -> Tid {
-    match done {
-        Done::Request(r) => r.tid,
-        Done::Bio(b) => b.tid,
-    }
-}
-
-fn is_read(done: &Done) -> bool {
-    let op = match done {
-        Done::Request(r) => r.op,
-        Done::Bio(b) => b.op,
-    };
-    op == Op::Read
-}
-
-/// The stations of what was completed.
-pub(crate) fn timeline(done: &Done) -> &Timeline {
-    match done {
-        Done::Request(r) => &r.time,
-        Done::Bio(b) => &b.time,
     }
 }

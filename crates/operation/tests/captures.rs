@@ -2,7 +2,7 @@
 
 use ledger::Reason;
 use life::{Names, Sink};
-use operation::{Account, Follow, History, Operation, Over, Part};
+use operation::{Account, Follow, History, Operation, OperationObserver, Part};
 use std::path::PathBuf;
 use trace::{Batch, Nanos};
 
@@ -12,7 +12,7 @@ struct All {
     imbalanced: usize,
 }
 
-impl Over for All {
+impl OperationObserver for All {
     fn operation(&mut self, o: &Operation, account: Account, names: &Names, _: &History) {
         let exact = account.imbalance().is_none() && (account.from, account.to) == (o.from, o.to);
         self.imbalanced += usize::from(!exact);

@@ -1,7 +1,7 @@
 //! Whose descriptor stands for which file: by process, from what was open before and what events said since.
 
 use life::{Names, Sink};
-use operation::{Account, Follow, History, Kind, Known, KnownFile, Operation, Over};
+use operation::{Account, Follow, History, Kind, Known, KnownFile, Operation, OperationObserver};
 use trace::{Batch, Call, Context, Cpu, DevId, Fs, Nanos, TaskEvent, Tid, What};
 
 const DEV: DevId = DevId(8 << 20 | 1);
@@ -11,7 +11,7 @@ const THREAD: Tid = Tid(11);
 #[derive(Default)]
 struct All(Vec<Operation>);
 
-impl Over for All {
+impl OperationObserver for All {
     fn operation(&mut self, o: &Operation, _: Account, _: &Names, _: &History) {
         self.0.push(*o);
     }
@@ -19,7 +19,8 @@ impl Over for All {
 
 impl Sink for All {}
 
-/// What tasks did, a microsecond after one another, in a recording that began with descriptor 3 of the process open.
+/// What tasks did, a microsecond after one another, in a recording that began with descriptor 3 of the
+/// process open.
 fn play(all: &[(Tid, What)]) -> Vec<Operation> {
     let mut batch = Batch::default();
     for (at, (tid, what)) in all.iter().enumerate() {
@@ -149,7 +150,8 @@ fn a_number_that_was_given_to_another_file_never_has_the_old_one() {
     assert_eq!(last(&[&calls(Call::CloseRange, [4, 9, 0, 0], 0), &read(3)]), KNOWN);
 }
 
-/// A read that another thread's close and open overtook must not teach that the number is still the old file's.
+/// A read that another thread's close and open overtook must not teach that the number is still the old
+/// file's.
 #[test]
 fn a_call_that_ends_after_the_close_teaches_nothing() {
     let (enter, exit) = (
@@ -211,7 +213,8 @@ fn a_child_has_copies_of_its_parents_descriptors() {
     assert_eq!(last(&[&born(true), &[(child, What::Exec)], &close(child), &read(3)]), KNOWN);
 }
 
-/// A path belongs to a descriptor that was open when it was looked up; another file of the same number has none.
+/// A path belongs to a descriptor that was open when it was looked up; another file of the same number has
+/// none.
 #[test]
 fn only_a_descriptor_that_stayed_open_is_told_to_be_the_very_file() {
     let told = |story: &[&[(Tid, What)]]| play(&story.concat()).last().expect("an operation").told;

@@ -1,7 +1,7 @@
 //! Any events in any order: every account balances, nothing panics, nothing grows without bound.
 
 use life::{Bio, Lives, Names, Request, Sink};
-use operation::{Account, History, Operation, Outside, Over, Watch};
+use operation::{Account, History, Operation, OperationObserver, OperationTracker, Outside};
 use proptest::prelude::*;
 use trace::{
     Action, Batch, Bytes, Call, CommitPhase, Context, Cpu, Detail, DevId, Event, Flags, Fs, Left, Nanos,
@@ -15,7 +15,7 @@ struct Checked {
     longest: usize,
 }
 
-impl Over for Checked {
+impl OperationObserver for Checked {
     fn operation(&mut self, o: &Operation, account: Account, _: &Names, _: &History) {
         assert_eq!((account.from, account.to), (o.from, o.to), "{o:?}");
         assert_eq!(account.imbalance(), None, "{o:?}: {account:?}");
@@ -30,7 +30,7 @@ impl Over for Checked {
     }
 }
 
-struct Requests<'a>(&'a mut Watch, &'a mut Checked);
+struct Requests<'a>(&'a mut OperationTracker, &'a mut Checked);
 
 impl Sink for Requests<'_> {
     fn request(&mut self, r: &Request, names: &Names) {
@@ -112,7 +112,8 @@ fn given() -> impl Strategy<Value = Given> {
 }
 
 fn play(all: &[Given]) -> Checked {
-    let (mut watch, mut lives, mut over) = (Watch::default(), Lives::default(), Checked::default());
+    let (mut watch, mut lives, mut over) =
+        (OperationTracker::default(), Lives::default(), Checked::default());
     let mut batch = Batch::default();
     let mut now = 1_000_000u64;
     let stacks: [&[u8]; 4] = [

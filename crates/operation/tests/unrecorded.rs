@@ -2,7 +2,7 @@
 
 use ledger::Reason;
 use life::{Names, Sink};
-use operation::{Account, Follow, History, Operation, Over, Part};
+use operation::{Account, Follow, History, Operation, OperationObserver, Part};
 use testkit::Story;
 use trace::{Call, Context, Cpu, Detail, Left, Nanos, TaskEvent, TextId, Tid, What};
 
@@ -12,7 +12,7 @@ const READER: Tid = Tid(100);
 #[derive(Default)]
 struct All(Vec<(Tid, Account)>);
 
-impl Over for All {
+impl OperationObserver for All {
     fn operation(&mut self, o: &Operation, account: Account, _: &Names, _: &History) {
         self.0.push((o.tid, account));
     }
@@ -20,8 +20,8 @@ impl Over for All {
 
 impl Sink for All {}
 
-/// A read of 100 us from 0 on that an interrupt ends, right after a request of `tid` was completed on that processor; task 200
-/// reads too.
+/// A read of 100 us from 0 on that an interrupt ends, right after a request of `tid` was completed on that
+/// processor; task 200 reads too.
 fn read_beside(tid: u32) -> Account {
     let blocks =
         format!("10 Q R 0+8 tid={tid}\n11 G R 0+8 tid={tid}\n12 D R 0+8 tid={tid}\n99 C R 0+8 tid=0\n");
@@ -63,7 +63,8 @@ fn a_read_waits_for_its_own_request() {
     assert_eq!(account.of(Reason::Unexplained), Nanos(0), "{account:?}");
 }
 
-/// Another task's request, completed by chance just before, explains nothing: its own went where nobody recorded.
+/// Another task's request, completed by chance just before, explains nothing: its own went where nobody
+/// recorded.
 #[test]
 fn a_read_does_not_wait_for_a_strangers_request() {
     let account = read_beside(200);

@@ -2,7 +2,7 @@
 
 use ledger::Reason;
 use life::{Names, Sink};
-use operation::{Account, Follow, History, Operation, Over, Part};
+use operation::{Account, Follow, History, Operation, OperationObserver, Part};
 use trace::{Batch, Call, Context, Cpu, Left, Nanos, TaskEvent, TextId, Tid, What};
 
 const TASK: Tid = Tid(10);
@@ -11,7 +11,7 @@ const WORKER: Tid = Tid(20);
 #[derive(Default)]
 struct All(Vec<Account>);
 
-impl Over for All {
+impl OperationObserver for All {
     fn operation(&mut self, o: &Operation, account: Account, _: &Names, _: &History) {
         assert_eq!(account.imbalance(), None, "{o:?}: {account:?}");
         self.0.push(account);
@@ -20,7 +20,8 @@ impl Over for All {
 
 impl Sink for All {}
 
-/// An fsync queues an item at 10 us and sleeps; a worker runs it from 40 to 90 and wakes the task `behind` us after that.
+/// An fsync queues an item at 10 us and sleeps; a worker runs it from 40 to 90 and wakes the task `behind` us
+/// after that.
 fn flushed(behind: u64) -> Account {
     let mut batch = Batch::default();
     let trace::Detail::Text(text) = batch.store(b"xlog_cil_push_work") else { panic!("a text") };

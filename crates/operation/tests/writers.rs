@@ -1,7 +1,7 @@
 //! Whose data it is that a flusher or a journal's thread sends: those who wrote it.
 
 use life::{Names, Request, Sink};
-use operation::{Account, Follow, History, Known, Operation, Over, Purpose, SentFor};
+use operation::{Account, Follow, History, Known, Operation, OperationObserver, Purpose, SentFor};
 use testkit::Story;
 use trace::{Bytes, Call, CommitPhase, Context, Cpu, DevId, Fs, Nanos, TaskEvent, TextId, Tid, What};
 
@@ -13,7 +13,7 @@ const SENDER: Tid = Tid(100);
 #[derive(Default)]
 struct All(Vec<(Bytes, SentFor, Vec<String>)>);
 
-impl Over for All {
+impl OperationObserver for All {
     fn operation(&mut self, _: &Operation, _: Account, _: &Names, _: &History) {}
 
     fn sent_for(&mut self, _: &Request, sent: &SentFor, bytes: Bytes, names: &Names) {
@@ -111,7 +111,8 @@ fn who_makes_a_file_dirty_without_writing_is_no_writer() {
     assert_eq!(names(&all)[0], (4, Purpose::FileData, vec![]));
 }
 
-/// The kernel's write-back names disks. With one file system on it, a partition is meant; with two nobody knows which.
+/// The kernel's write-back names disks. With one file system on it, a partition is meant; with two nobody
+/// knows which.
 #[test]
 fn of_two_partitions_of_a_disk_neither_is_named() {
     let part = |n: u32| DevId(8 << 20 | n);
@@ -125,8 +126,8 @@ fn of_two_partitions_of_a_disk_neither_is_named() {
     assert_eq!(names(&play(known(&[part(1), part(2)]), TWO, &story))[0].2, Vec::<&str>::new());
 }
 
-/// What jbd2's thread writes is the changes of those who were in the transaction, and of those only; the data that it
-/// sends first (data=ordered) is theirs who wrote the files.
+/// What jbd2's thread writes is the changes of those who were in the transaction, and of those only; the data
+/// that it sends first (data=ordered) is theirs who wrote the files.
 #[test]
 fn a_commit_writes_what_others_changed() {
     let joins = |at, tid| (at, Tid(tid), What::File { fs: Fs::Ext4, dev: DISK, inode: 0 });

@@ -14,7 +14,7 @@ use crate::tasks::Tasks;
 use crate::traffic::Flow;
 use ledger::{Ledger, Reason};
 use life::{Bio, ByClass, Class, Names, Plug, Request, Sink, Tally};
-use operation::{Account, Follow, History, Known, Listener, Operation, Outside, Over, SentFor};
+use operation::{Account, Follow, History, Known, Listener, Operation, OperationObserver, Outside, SentFor};
 use rustc_hash::FxHashMap;
 use trace::{Action, Batch, Bytes, DevId, Nanos};
 use waits::{Asked, Bios, Table, Victim};
@@ -280,7 +280,7 @@ fn no_tag(device: &Device, b: &Bio, ledger: &Ledger) -> Nanos {
     span.and_then(|(queued, got)| device.tags.wait(queued, got)).map_or(Nanos(0), |wait| wait.full.min(waited))
 }
 
-impl Over for Found {
+impl OperationObserver for Found {
     fn operation(&mut self, o: &Operation, account: Account, names: &Names, history: &History) {
         self.operations.operation(o, account, names, history);
     }

@@ -3,7 +3,7 @@
 use crate::operations::Whose;
 use ledger::Reason;
 use life::{Class, Names};
-use operation::{company, runners, Account, Done, History, Kind, Operation, Part};
+use operation::{contenders, runners, Account, Done, History, Kind, Operation, Part};
 use std::collections::BTreeMap;
 use trace::{Bytes, Nanos, TextId, Tid};
 
@@ -108,12 +108,13 @@ impl Kept {
                     let Some((_, entry)) = request.filter(|(depth, _)| *depth + 1 == node.depth) else {
                         continue;
                     };
-                    let met = company(history, entry, node.from, node.to).into_iter().take(3).map(|c| Met {
-                        task: names.text(c.task).to_string(),
-                        class: c.class,
-                        requests: c.requests,
-                        bytes: c.bytes,
-                    });
+                    let met =
+                        contenders(history, entry, node.from, node.to).into_iter().take(3).map(|c| Met {
+                            task: names.text(c.task).to_string(),
+                            class: c.class,
+                            requests: c.requests,
+                            bytes: c.bytes,
+                        });
                     kept.met.insert(at, met.collect());
                 }
                 Part::Leaf(Reason::WaitCpu) if node.length() >= WORTH_A_LOOK => {

@@ -7,7 +7,7 @@ use crate::distribution::Distribution;
 use crate::kept::{Kept, Slowest};
 use life::{Names, Request};
 use operation::{
-    Account, Freed, History, Kind, Operation, Outside, Over, Purpose, SentFor,
+    Account, Freed, History, Kind, Operation, OperationObserver, Outside, Purpose, SentFor,
 };
 use std::collections::BTreeMap;
 use trace::{Bytes, DevId, Fs, Nanos};
@@ -160,7 +160,7 @@ impl Operations {
     }
 }
 
-impl Over for Operations {
+impl OperationObserver for Operations {
     fn operation(&mut self, o: &Operation, account: Account, names: &Names, history: &History) {
         if !o.is_storage {
             self.not_storage += 1;

@@ -2,7 +2,7 @@
 
 use crate::analysis::Found;
 use life::{Bio, BioNumber, ByClass, Names, Plug, Remapped, Request, Share, Sink};
-use operation::{Account, History, Listener, Operation, Outside, Over, SentFor};
+use operation::{Account, History, Listener, Operation, OperationObserver, Outside, SentFor};
 use trace::{Bytes, DevId, Nanos};
 
 /// Both are told of everything, the first one first.
@@ -54,7 +54,7 @@ impl Sink for Pair<'_> {
     }
 }
 
-impl Over for Pair<'_> {
+impl OperationObserver for Pair<'_> {
     fn operation(&mut self, o: &Operation, account: Account, names: &Names, history: &History) {
         self.0.operation(o, account.clone(), names, history);
         self.1.operation(o, account, names, history);

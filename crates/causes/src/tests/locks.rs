@@ -4,7 +4,7 @@ use super::paths::told;
 use super::*;
 use crate::told::Told;
 use ledger::Reason;
-use operation::{Hop, Kind, Node, Part, Wait};
+use operation::{Kind, Node, Part, Wait, Wakeup};
 use stats::Kept;
 use trace::{Call, Nanos, Tid};
 
@@ -83,7 +83,8 @@ fn woken(by: &[(&str, bool, u64)]) -> Verdict {
             let thawed = thawed.expect("a wait").to;
             for (tid, (name, interrupt, before)) in (50..).map(Tid).zip(by) {
                 let (at, who) = (thawed - Nanos(*before), kept.operation.tid);
-                let hop = Hop { at, by: tid, interrupt: *interrupt, who, latency: Nanos(0), crossed: false };
+                let hop =
+                    Wakeup { at, by: tid, interrupt: *interrupt, who, latency: Nanos(0), crossed: false };
                 kept.account.hops.push(hop);
                 kept.names.insert(tid, name.to_string());
             }

@@ -24,7 +24,7 @@ use crate::DeviceNames;
 use lanes::{Lanes, Place};
 use ledger::Ledger;
 use life::{Bio, ByClass, Class, Names, Op, Request, Sink, Timeline};
-use operation::{Account, Done, Entry, History, Node, Operation, Outside, Over, Part};
+use operation::{Account, Done, Entry, History, Node, Operation, OperationObserver, Outside, Part};
 use packets::{Note, Packets, Track, Unit};
 use rates::Rate;
 use rustc_hash::{FxHashMap, FxHasher};
@@ -276,7 +276,7 @@ impl Sink for Tracks {
     }
 }
 
-impl Over for Tracks {
+impl OperationObserver for Tracks {
     fn operation(&mut self, o: &Operation, account: Account, names: &Names, _: &History) {
         if !o.is_storage {
             return;

@@ -3,7 +3,7 @@
 
 use export::DeviceNames;
 use life::{Bio, Names, Request, Sink};
-use operation::{Account, Follow, History, Operation, Outside, Over};
+use operation::{Account, Follow, History, Operation, OperationObserver, Outside};
 use std::path::{Path, PathBuf};
 use trace::Batch;
 
@@ -52,7 +52,7 @@ impl Sink for All {
     }
 }
 
-impl Over for All {
+impl OperationObserver for All {
     fn operation(&mut self, o: &Operation, account: Account, _: &Names, _: &History) {
         self.operations.push((*o, account));
     }

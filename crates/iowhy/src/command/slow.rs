@@ -7,7 +7,7 @@ use crate::reading;
 use clap::Args;
 use evidence::System;
 use life::{Bio, Names, Op, Request, Sink};
-use operation::{Account, Follow, History, Operation, Over};
+use operation::{Account, Follow, History, Operation, OperationObserver};
 use report::operations::{self, Choice, Events, Places, SlowestOperations};
 use report::{Slowest, Wanted};
 use serde_json::{json, Value};
@@ -186,7 +186,7 @@ impl Sink for Found {
     }
 }
 
-impl Over for Found {
+impl OperationObserver for Found {
     fn operation(&mut self, o: &Operation, account: Account, names: &Names, history: &History) {
         self.operations.operation(o, account, names, history);
     }

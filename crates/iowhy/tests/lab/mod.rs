@@ -7,7 +7,7 @@
 #![allow(dead_code)]
 
 use life::{Names, Sink};
-use operation::{Account, Follow, History, Kind, Operation, Outside, Over};
+use operation::{Account, Follow, History, Kind, Operation, OperationObserver, Outside};
 use serde_json::Value as Json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -137,7 +137,7 @@ pub struct All {
 
 impl Sink for All {}
 
-impl Over for All {
+impl OperationObserver for All {
     fn operation(&mut self, o: &Operation, account: Account, names: &Names, _: &History) {
         assert_eq!((account.from, account.to), (o.from, o.to), "{o:?}");
         assert_eq!(account.imbalance(), None, "{o:?}");

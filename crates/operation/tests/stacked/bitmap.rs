@@ -6,8 +6,8 @@ use super::*;
 const RAID5D: Tid = Tid(500);
 pub const BITMAP: TextId = TextId(2);
 
-/// A write on an array, which another thread than the writer's sends below 60 us later. That one sleeps from 10 to 50,
-/// and stands there.
+/// A write on an array, which another thread than the writer's sends below 60 us later. That one sleeps from
+/// 10 to 50, and stands there.
 fn written_on_md(sender: Tid, stack: TextId) -> String {
     let beside = [
         (0, RAID5D, 0, What::Switch { left: Left::Preempted, next: RAID5D }),

@@ -33,7 +33,8 @@ fn a_read_on_dm_waits_for_the_request_below() {
     );
 }
 
-/// Two disks below (a bio that was cut): what was completed last from when it was queued, before that the other.
+/// Two disks below (a bio that was cut): what was completed last from when it was queued, before that the
+/// other.
 #[test]
 fn of_two_bios_below_the_last_one_counts() {
     let all = called(

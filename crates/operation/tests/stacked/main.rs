@@ -7,7 +7,7 @@ mod raid5;
 
 use ledger::Reason;
 use life::{Names, Sink};
-use operation::{Account, Done, Follow, History, Kind, Operation, Over, Part};
+use operation::{Account, Done, Follow, History, Kind, Operation, OperationObserver, Part};
 use testkit::{expect, Story};
 use trace::{Batch, Call, Context, Cpu, Left, Nanos, TaskEvent, TextId, Tid, What};
 
@@ -17,7 +17,7 @@ const TASK: Tid = Tid(100);
 #[derive(Default)]
 struct All(Vec<(Operation, Account)>);
 
-impl Over for All {
+impl OperationObserver for All {
     fn operation(&mut self, o: &Operation, account: Account, _: &Names, _: &History) {
         assert_eq!(account.imbalance(), None, "{o:?}: {account:?}");
         self.0.push((*o, account));
@@ -26,14 +26,14 @@ impl Over for All {
 
 impl Sink for All {}
 
-/// A task makes a call at 0, sleeps from `asleep` on for its own I/O, is woken when all is over, and is done a
-/// microsecond later. Times are microseconds.
+/// A task makes a call at 0, sleeps from `asleep` on for its own I/O, is woken when all is over, and is done
+/// a microsecond later. Times are microseconds.
 fn called(call: Call, asleep: u64, blocks: &str) -> Vec<(Operation, Account)> {
     called_beside(call, asleep, blocks, &[])
 }
 
-/// The same, and what tasks did meanwhile: text 1 is `kcryptd_crypt`, text 2 an array's thread that waits for its
-/// bitmap.
+/// The same, and what tasks did meanwhile: text 1 is `kcryptd_crypt`, text 2 an array's thread that waits for
+/// its bitmap.
 fn called_beside(
     call: Call,
     asleep: u64,
@@ -74,7 +74,8 @@ fn called_beside(
     all.0
 }
 
-/// The parts within requests, one per line: the device and its kind, or the reason, and the time in microseconds.
+/// The parts within requests, one per line: the device and its kind, or the reason, and the time in
+/// microseconds.
 fn parts(account: &Account) -> String {
     let line = |n: &operation::Node| {
         let what = match &n.part {

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// A write on the array for which two members are read first, at these sectors of the array, and then `writes` are sent below.
+/// A write on the array for which two members are read first, at these sectors of the array, and then
+/// `writes` are sent below.
 fn written_after_reads(first: u64, second: u64, writes: &str) -> String {
     let blocks = format!(
         "

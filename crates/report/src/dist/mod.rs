@@ -14,7 +14,7 @@ pub use json::json;
 pub use screen::{interval, render};
 
 use life::{Bio, Class, Names, Request, Sink};
-use operation::{Account, History, Kind, Operation, Over, Part};
+use operation::{Account, History, Kind, Operation, OperationObserver, Part};
 use stats::Distribution;
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{Call, DevId, Fs, Nanos};
@@ -163,7 +163,7 @@ impl Dist {
     }
 }
 
-impl Over for Dist {
+impl OperationObserver for Dist {
     fn operation(&mut self, o: &Operation, account: Account, _names: &Names, _history: &History) {
         if !o.is_storage || !o.kind.is_foreground() {
             return;

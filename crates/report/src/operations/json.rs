@@ -4,7 +4,7 @@
 use super::line::{lines, Line};
 use super::words::Places;
 use ledger::Reason;
-use operation::{Done, Hop, Node, Part, Wait};
+use operation::{Done, Node, Part, Wait, Wakeup};
 use serde_json::{json, Map, Value};
 use stats::Kept;
 use trace::{CommitPhase, DevId};
@@ -107,7 +107,7 @@ fn part(kept: &Kept, at: usize, node: &Node, places: &Places) -> Value {
     v
 }
 
-fn hop(kept: &Kept, h: &Hop) -> Value {
+fn hop(kept: &Kept, h: &Wakeup) -> Value {
     json!({
         "at_ns": h.at, "by": kept.names.get(&h.by), "by_tid": h.by, "interrupt": h.interrupt,
         "who": kept.names.get(&h.who), "who_tid": h.who, "latency_ns": h.latency, "crossed": h.crossed,

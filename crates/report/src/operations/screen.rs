@@ -6,7 +6,7 @@ use super::words::{headline, Places};
 use crate::wrap::wrap;
 use causes::words::{count, time};
 use ledger::Reason;
-use operation::Hop;
+use operation::Wakeup;
 use stats::Kept;
 use std::fmt::Write;
 use trace::Nanos;
@@ -103,7 +103,7 @@ impl Page {
     }
 
     fn hops(&self, out: &mut String, kept: &Kept) {
-        let mut hops: Vec<&Hop> = kept.account.hops.iter().collect();
+        let mut hops: Vec<&Wakeup> = kept.account.hops.iter().collect();
         hops.sort_by_key(|h| h.at);
         let name = |tid| kept.names.get(tid).map_or("?", String::as_str);
         for hop in hops {

@@ -2,7 +2,7 @@
 
 use super::names::is_called;
 use life::Names;
-use operation::{Account, History, Operation, Over};
+use operation::{Account, History, Operation, OperationObserver};
 use stats::Kept;
 use trace::Nanos;
 
@@ -46,7 +46,7 @@ impl SlowestOperations {
     }
 }
 
-impl Over for SlowestOperations {
+impl OperationObserver for SlowestOperations {
     fn operation(&mut self, o: &Operation, account: Account, names: &Names, history: &History) {
         if !self.asks_for(o, names) {
             return;

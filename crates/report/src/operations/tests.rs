@@ -5,7 +5,7 @@ use super::words::Places;
 use super::{json, render};
 use ledger::Reason;
 use life::{Class, FlushWait, Op, Request, TaskName, Timeline};
-use operation::{Account, Done, Entry, Hop, Kind, Node, Operation, Part, Wait};
+use operation::{Account, Done, Entry, Kind, Node, Operation, Part, Wait, Wakeup};
 use proptest::prelude::*;
 use stats::{Kept, Met, Whose};
 use std::collections::BTreeMap;
@@ -107,7 +107,7 @@ fn fsync() -> Kept {
     };
     kept.met = BTreeMap::from([(3, met(40)), (11, met(2)), (16, met(3))]);
     kept.writers = BTreeMap::from([(10, Whose::Tasks("cp".into())), (15, Whose::Tasks("cp, tar".into()))]);
-    let hop = |at, by, who, latency| Hop {
+    let hop = |at, by, who, latency| Wakeup {
         at: Nanos(at),
         by: Tid(by),
         interrupt: by == 0,

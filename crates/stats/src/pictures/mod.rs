@@ -1,7 +1,7 @@
 //! What pictures need beside the facts: what happened when, in columns of time. Counted apart, so that only those who
 //! want pictures pay for it.
 //!
-//! [`Pictures`] wants to know of requests and of operations ([`Sink`], [`Over`]); its parts are bounded and merge
+//! [`Pictures`] wants to know of requests and of operations ([`Sink`], [`OperationObserver`]); its parts are bounded and merge
 //! exactly.
 
 mod columns;
@@ -22,7 +22,7 @@ use crate::series::Cell;
 use crate::tasks::Tasks;
 use ledger::Reason;
 use life::{Bio, ByClass, Class, Names, Op, Request, Sink};
-use operation::{Account, History, Operation, Outside, Over};
+use operation::{Account, History, Operation, OperationObserver, Outside};
 use std::collections::BTreeMap;
 use trace::{Bytes, DevId, Flags, Nanos, Sector};
 
@@ -247,7 +247,7 @@ impl Sink for Pictures {
     }
 }
 
-impl Over for Pictures {
+impl OperationObserver for Pictures {
     fn operation(&mut self, o: &Operation, account: Account, names: &Names, history: &History) {
         if !o.is_storage {
             return;

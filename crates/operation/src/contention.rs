@@ -1,41 +1,41 @@
-//! Who else was there: what a device was doing while it had a request, and who ran while a task waited for a processor.
+//! Contention: what a device served while it had a request, and who ran while a task waited for a processor.
 
 use crate::history::History;
 use crate::served::{Done, Entry};
-use crate::thread::State;
-use crate::walk::timeline;
+use crate::stretch::State;
 use life::{Class, Holding, TaskName};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use trace::{Bytes, DevId, Nanos, Tid};
 
-/// Requests of one task and class.
+/// A task's requests of one class that a device served in some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Companion {
-    /// Who queued them.
+pub struct Contender {
+    /// The task that queued them.
     #[serde(skip)]
     pub task: TaskName,
-    /// What they were.
+    /// Reads, synchronous writes or background.
     pub class: Class,
-    /// How many.
+    /// Requests completed, 1 or more.
     pub requests: u64,
-    /// What they moved.
+    /// The sum of their lengths.
     pub bytes: Bytes,
 }
 
-/// What the device of `entry` completed while it had it, clipped to the time from `a` to `b`: the largest first.
-pub fn company(history: &History, entry: &Entry, a: Nanos, b: Nanos) -> Vec<Companion> {
-    let time = timeline(&entry.done);
+/// What the device of `entry` completed while it had it, clipped to the time from `a` to `b`: the largest
+/// first.
+pub fn contenders(history: &History, entry: &Entry, a: Nanos, b: Nanos) -> Vec<Contender> {
+    let time = entry.done.timeline();
     let from = time.first_issued.unwrap_or(time.start()).max(a);
     let to = time.completed.min(b);
-    let mut all = BTreeMap::<(TaskName, Class), Companion>::new();
+    let mut all = BTreeMap::<(TaskName, Class), Contender>::new();
     for other in history.served.between(from, to) {
         let Done::Request(r) = &other.done else { continue };
         if r.dev != entry.done.dev() || *other == *entry {
             continue;
         }
         let class = r.class();
-        let new = Companion { task: r.task, class, requests: 0, bytes: Bytes(0) };
+        let new = Contender { task: r.task, class, requests: 0, bytes: Bytes(0) };
         let mine = all.entry((r.task, class)).or_insert(new);
         mine.requests += 1;
         mine.bytes += r.bytes;
@@ -71,7 +71,8 @@ pub fn served_by(history: &History, dev: Option<DevId>, a: Nanos, b: Nanos) -> V
     found
 }
 
-/// Who ran from `a` to `b` on the processor on which a task waited for its turn, and for how long: the longest first.
+/// Who ran from `a` to `b` on the processor on which a task waited for its turn, and for how long: the
+/// longest first.
 pub fn runners(history: &History, tid: Tid, a: Nanos, b: Nanos) -> Vec<(Tid, Nanos)> {
     let waited_on = history.thread(tid).and_then(|t| t.between(a, b).next()).map(|(s, _)| s.cpu);
     let Some(cpu) = waited_on else { return vec![] };

@@ -1,14 +1,16 @@
 //! When the device was done with a request, and when a processor came to complete it.
 //!
-//! Drivers with one queue, and those whose interrupt comes on another processor than the request, do not complete it in the
-//! interrupt: they put it into a list and ask for a software interrupt (`blk_mq_raise_softirq`, block/blk-mq.c), which runs as soon
-//! as the interrupt is over, or where none was, when `ksoftirqd` gets the processor or the next interrupt ends. `C` is recorded
-//! there, so what it waited is in D2C and looks like the device.
+//! Drivers with one queue, and those whose interrupt comes on another processor than the request, do not
+//! complete it in the interrupt: they put it into a list and ask for a software interrupt
+//! (`blk_mq_raise_softirq`, block/blk-mq.c), which runs as soon as the interrupt is over, or where none was,
+//! when `ksoftirqd` gets the processor or the next interrupt ends. `C` is recorded there, so what it waited
+//! is in D2C and looks like the device.
 //!
-//! It is asked for once for all that come until it runs. Of the first one it is known how long it waited; of the others, which came
-//! at any time since, half of that is the mean.
+//! It is asked for once for all that come until it runs. Of the first one it is known how long it waited; of
+//! the others, which came at any time since, half of that is the mean.
 //!
-//! Example: asked for at 10, begins at 14; three requests are completed at 15, 16 and 17: they were late by 5, 4 and 5.
+//! Example: asked for at 10, begins at 14; three requests are completed at 15, 16 and 17: they were late by
+//! 5, 4 and 5.
 
 use std::collections::BTreeMap;
 use trace::{Completions as Step, Cpu, Nanos};
@@ -18,7 +20,7 @@ const MAX: usize = 4096;
 
 /// The software interrupts that complete requests, by processor.
 #[derive(Debug, Default)]
-pub(crate) struct Completions {
+pub(crate) struct Softirqs {
     cpus: BTreeMap<Cpu, At>,
 }
 
@@ -37,7 +39,7 @@ struct Running {
     completed: u32,
 }
 
-impl Completions {
+impl Softirqs {
     /// Something happened to that of one processor.
     pub fn step(&mut self, cpu: Cpu, now: Nanos, step: Step) {
         if self.cpus.len() >= MAX && !self.cpus.contains_key(&cpu) {
@@ -78,7 +80,7 @@ mod tests {
 
     #[test]
     fn the_first_waited_all_the_time_the_others_half() {
-        let mut c = Completions::default();
+        let mut c = Softirqs::default();
         let on = Cpu(1);
         c.step(on, Nanos(10), Step::Wanted);
         c.step(on, Nanos(12), Step::Wanted);
@@ -91,7 +93,7 @@ mod tests {
 
     #[test]
     fn what_was_not_seen_is_not_late() {
-        let mut c = Completions::default();
+        let mut c = Softirqs::default();
         c.step(Cpu(0), Nanos(14), Step::Begin);
         assert_eq!(c.late(Cpu(0), Nanos(20)), Nanos(0));
         c.step(Cpu(0), Nanos(20), Step::Wanted);

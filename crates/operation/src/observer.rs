@@ -1,4 +1,4 @@
-//! Who wants to know of operations that are over.
+//! The observer of operations.
 
 use crate::account::Account;
 use crate::history::History;
@@ -10,21 +10,22 @@ use trace::{Bytes, Nanos, Tid};
 /// The time between two operations of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outside {
-    /// Whose.
+    /// The task of both.
     pub tid: Tid,
-    /// The end of the one.
+    /// When the first of the two ended.
     pub from: Nanos,
-    /// The beginning of the other.
+    /// When the second began.
     pub to: Nanos,
     /// The part of it in which the task waited for a processor.
     pub wait_cpu: Nanos,
 }
 
-/// Who wants to know.
-pub trait Over {
-    /// An operation is over.
+/// Is told of every operation as it ends.
+pub trait OperationObserver {
+    /// An operation is over; `history` still has all that its account refers to.
     fn operation(&mut self, o: &Operation, account: Account, names: &Names, history: &History);
-    /// A request was completed of which one task had sent so much for others: a file's data, a journal's blocks.
+    /// A request was completed of which one task had sent so much for others: a file's data, a journal's
+    /// blocks.
     fn sent_for(&mut self, _request: &Request, _sent: &SentFor, _bytes: Bytes, _names: &Names) {}
     /// A task was between two operations.
     fn outside(&mut self, _outside: &Outside) {}

@@ -1,0 +1,118 @@
+//! Operations that are handed over and completed later: io_uring and libaio.
+
+use crate::account::Account;
+use crate::history::History;
+use crate::open_call::OpenCall;
+use crate::operation::{Kind, Operation};
+use crate::served::Entry;
+use crate::stretch::Wake;
+use crate::walk::Walk;
+use life::{Bio, Names, Op};
+use rustc_hash::FxHashMap;
+use trace::{Call, DevId, Event, Fs, Nanos, Sector, Tid};
+
+/// Operations of io_uring, and bios of libaio, that are remembered at most.
+const MAX: usize = 1 << 16;
+
+/// `IORING_OP_CLOSE` (include/uapi/linux/io_uring.h): the event does not say which descriptor.
+pub(crate) const RING_CLOSE: u8 = 19;
+
+/// An operation in io_uring.
+#[derive(Clone, Copy, Debug)]
+struct Ring {
+    from: Nanos,
+    tid: Tid,
+    kind: Kind,
+}
+
+/// A bio that `io_submit` sent.
+#[derive(Clone, Copy, Debug)]
+struct Aio {
+    /// When its turn in the call came.
+    from: Nanos,
+    fd: Option<i32>,
+    fs: Fs,
+    dev: DevId,
+    inode: u64,
+}
+
+/// Operations in flight that no task is in.
+#[derive(Debug, Default)]
+pub(crate) struct AsyncIo {
+    /// By the address of the kernel's request.
+    rings: FxHashMap<u64, Ring>,
+    aios: FxHashMap<(DevId, Sector), Aio>,
+}
+
+impl AsyncIo {
+    /// When the oldest of them began.
+    pub fn oldest(&self) -> Option<Nanos> {
+        let rings = self.rings.values().map(|r| r.from);
+        rings.chain(self.aios.values().map(|a| a.from)).min()
+    }
+
+    /// io_uring: an operation is handed over.
+    pub fn submit(&mut self, request: u64, opcode: u8, tid: Tid, from: Nanos) {
+        if self.rings.len() >= MAX {
+            self.rings.clear();
+        }
+        self.rings.insert(request, Ring { from, tid, kind: Kind::of_ring(opcode) });
+    }
+
+    /// io_uring: an operation is over.
+    pub fn complete(
+        &mut self,
+        h: &History,
+        request: u64,
+        result: i64,
+        wake: &Wake,
+        names: &Names,
+    ) -> Option<(Operation, Account)> {
+        let Ring { from, tid, kind } = self.rings.remove(&request)?;
+        let account = Walk::of_event(h, wake, tid, from);
+        let operation = Operation { result, ..Operation::of(kind, tid, names.of(tid), from, account.to) };
+        Some((operation, account))
+    }
+
+    /// A bio was queued within an open call.
+    pub fn sent(&mut self, open: &mut OpenCall, e: &Event) {
+        if open.call != Call::IoSubmit {
+            return;
+        }
+        let OpenCall { fd, fs, dev, inode, .. } = *open;
+        let from = open.last_sent.replace(e.time).unwrap_or(open.from);
+        if self.aios.len() >= MAX {
+            self.aios.clear();
+        }
+        self.aios.insert((e.dev, e.sector), Aio { from, fd, fs, dev, inode });
+    }
+
+    /// Whether `io_submit` sent a bio from this place.
+    pub fn has_sent(&self, b: &Bio) -> bool {
+        self.aios.contains_key(&(b.dev, b.start))
+    }
+
+    /// A bio is over; where `io_submit` had sent it, so is an operation.
+    /// What a stacked device sent on for it is no operation of its own.
+    pub fn bio(
+        &mut self,
+        h: &History,
+        b: &Bio,
+        entry: &Entry,
+        names: &Names,
+    ) -> Option<(Operation, Account)> {
+        let Aio { from, fd, fs, dev, inode } =
+            self.aios.remove(&(b.dev, b.start)).filter(|_| !b.is_child())?;
+        let account = Walk::of_bio(h, b, entry, from);
+        let kind = if b.op == Op::Read { Kind::AioRead } else { Kind::AioWrite };
+        let operation = Operation {
+            fd,
+            fs,
+            dev,
+            inode,
+            result: b.bytes.0 as i64,
+            ..Operation::of(kind, b.tid, names.of(b.tid), account.from, account.to)
+        };
+        Some((operation, account))
+    }
+}

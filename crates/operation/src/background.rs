@@ -1,0 +1,60 @@
+//! Operations that no system call begins: page faults, commits of a journal, and the write-back of a file.
+
+use crate::history::History;
+use crate::operation::{Kind, Operation};
+use crate::stretch::{State, Step, Stretch};
+use crate::wait::Wait;
+use crate::writers::WritingBack;
+use life::Names;
+use trace::{CommitPhase, DevId, Fs, TaskEvent, Tid};
+
+/// A task that slept for a page outside of any system call runs again: a page fault is over.
+pub(crate) fn page_fault(h: &History, e: &TaskEvent, next: Tid, names: &Names) -> Option<Operation> {
+    let thread = h.thread(next).filter(|t| t.open.is_none())?;
+    // Who was woken on its way to sleep has the stack, but no sleep.
+    let slept = |s: &&Stretch| match s.state {
+        State::Asleep(_) => true,
+        State::Woken(_) => s.stack.is_some(),
+        State::Running | State::Preempted => false,
+    };
+    let asleep = thread.stretches.iter().rev().skip(1).take(2).find(slept)?;
+    let wait = h.texts.wait(asleep.stack?);
+    matches!(wait, Wait::PageFault | Wait::Swap)
+        .then(|| Operation::of(Kind::PageFault, next, names.of(next), asleep.from, e.time))
+}
+
+/// A phase of a journal's commit begins; with the last one the commit is over.
+pub(crate) fn commit(
+    h: &mut History,
+    e: &TaskEvent,
+    dev: DevId,
+    phase: CommitPhase,
+    names: &Names,
+) -> Option<Operation> {
+    h.file_systems.seen(dev, Fs::Ext4);
+    if phase == CommitPhase::Start {
+        h.writers.commits(dev, names.of(e.tid));
+    }
+    let thread = h.thread_mut(e.tid)?;
+    let began = thread.commit_began();
+    thread.steps.push_back(Step { from: e.time, phase, dev });
+    thread.flushing = None;
+    let from = began.filter(|_| phase == CommitPhase::End)?;
+    let operation = Operation::of(Kind::JournalCommit, e.tid, names.of(e.tid), from, e.time);
+    Some(Operation { fs: Fs::Ext4, dev, ..operation })
+}
+
+/// A flusher begins with a file.
+pub(crate) fn writeback(h: &mut History, e: &TaskEvent, disk: DevId, inode: u64, cgroup: u64) {
+    if let Some(thread) = h.thread_mut(e.tid) {
+        thread.writing_back = Some(WritingBack { disk, inode, cgroup, from: e.time });
+    }
+}
+
+/// A flusher is done with a file.
+pub(crate) fn writeback_end(h: &mut History, e: &TaskEvent, names: &Names) -> Option<Operation> {
+    let WritingBack { disk, inode, from, .. } = h.thread_mut(e.tid)?.writing_back.take()?;
+    let dev = h.file_systems.of_disk(disk).unwrap_or(disk);
+    let operation = Operation::of(Kind::Writeback, e.tid, names.of(e.tid), from, e.time);
+    Some(Operation { fs: h.file_systems.kind(dev), dev, inode, ..operation })
+}

@@ -1,0 +1,74 @@
+//! A system call that is not over yet, and what the events within it say of its file.
+
+use trace::{Call, DevId, Fs, Nanos};
+
+/// A system call that is not over yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpenCall {
+    pub call: Call,
+    pub from: Nanos,
+    pub fd: Option<i32>,
+    pub fs: Fs,
+    pub dev: DevId,
+    pub inode: u64,
+    pub told: bool,
+    /// The flags of an `open`.
+    pub flags: u64,
+    /// The file that an `open` made.
+    pub created: u64,
+    /// The file that `copy_file_range` writes to, where that is known: it is about two.
+    pub writes_to: Option<(DevId, u64)>,
+    pub is_storage: bool,
+    /// When `io_submit` sent its last bio.
+    pub last_sent: Option<Nanos>,
+}
+
+impl OpenCall {
+    /// The file that it wrote to, as far as that is known.
+    pub fn writes(&self) -> Option<(DevId, u64)> {
+        match self.call {
+            Call::Write | Call::Fallocate | Call::Sendfile => Some((self.dev, self.inode)),
+            Call::CopyFileRange => self.writes_to,
+            _ => None,
+        }
+    }
+
+    /// Something within it happened on this device.
+    pub fn is_on(&mut self, dev: DevId) {
+        self.is_storage = true;
+        if self.dev == DevId(0) {
+            self.dev = dev;
+        }
+    }
+
+    /// A file system's event within it names its file, or only the device (`inode` 0).
+    pub fn is_about(&mut self, fs: Fs, dev: DevId, inode: u64) {
+        self.is_storage = true;
+        if inode != 0 {
+            // Its descriptor stands for another file than was thought.
+            self.told &= self.inode == inode && (self.dev == dev || dev == DevId(0));
+            self.inode = inode;
+        }
+        if fs != Fs::Unknown {
+            self.fs = fs;
+        }
+        if dev != DevId(0) {
+            self.dev = dev;
+        }
+    }
+
+    /// It made a file dirty: whether it is the file that it writes to. In other calls it is nobody's data:
+    /// times are touched by reads too.
+    pub fn dirties(&mut self, inode: u64) -> bool {
+        self.is_storage = true;
+        if !matches!(self.call, Call::Write | Call::Fallocate) {
+            return false;
+        }
+        // Of several files in one call it is the first: that is before the file system looks for room and may
+        // meet others.
+        if self.inode == 0 {
+            self.inode = inode;
+        }
+        self.inode == inode
+    }
+}

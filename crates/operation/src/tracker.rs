@@ -1,0 +1,290 @@
+//! From what tasks did, in order of time, to operations that are over, each with its account.
+//!
+//! Every event goes to the state that it changes. Some say that an operation is over; its time is walked then
+//! and there, while the past that it needs is still kept, and the observer is told.
+
+use crate::account::Account;
+use crate::async_io::{AsyncIo, RING_CLOSE};
+use crate::calls::{self, Calls};
+use crate::crypt::CRYPT_WORK;
+use crate::history::History;
+use crate::known::Known;
+use crate::observer::OperationObserver;
+use crate::operation::Operation;
+use crate::sent::Sent;
+use crate::sent_below::SentBelow;
+use crate::served::{Done, Entry};
+use crate::stretch::State;
+use crate::wakers::Wakers;
+use crate::walk::Walk;
+use crate::writers::SentFor;
+use crate::{background, owners};
+use life::{Bio, BioNumber, Names, Owner, Request};
+use trace::{Action, Batch, Cpu, Event, Fs, Left, Nanos, TaskEvent, TextId, Tid, What};
+
+/// How many batches pass between two looks at what can be forgotten.
+const FORGET_EVERY: u32 = 8;
+
+/// Finds the operations of all tasks.
+#[derive(Debug, Default)]
+pub struct OperationTracker {
+    history: History,
+    wakers: Wakers,
+    calls: Calls,
+    async_io: AsyncIo,
+    /// Completed bios that stacked devices sent to those below them.
+    sent_below: SentBelow,
+    /// Extents on their way that were sent for others.
+    sent: Sent,
+    /// The processor and task of the block event at hand.
+    at: (Cpu, Tid),
+    batches: u32,
+    now: Nanos,
+    began: bool,
+}
+
+impl OperationTracker {
+    /// The past, for whoever prints an account.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// Tells what the recording does not say.
+    pub fn knows(&mut self, mut known: Known) {
+        self.history.file_systems.knows(&known);
+        self.history.below.append(&mut known.below);
+        self.history.below.sort_unstable();
+        self.calls.knows(known);
+    }
+
+    /// Whether no task was seen yet.
+    pub fn is_empty(&self) -> bool {
+        !self.began
+    }
+
+    /// A block event is about to be taken in.
+    #[inline]
+    ///
+    /// Whose data it is that a task queues, if not its own.
+    pub fn block(&mut self, e: &Event) -> Option<Owner> {
+        self.at = (e.cpu, e.tid);
+        if e.action != Action::Queue || !self.began {
+            return None;
+        }
+        owners::sends(&mut self.history, e);
+        let sent_for = owners::owner(&self.history, e);
+        let owner = sent_for.as_ref().and_then(SentFor::owner);
+        self.sent.put(self.history.file_systems.disk(e.dev), e.sector, e.bytes, sent_for);
+        if let Some(open) = self.history.threads.get_mut(&e.tid).and_then(|t| t.open.as_mut()) {
+            open.is_on(e.dev);
+            self.async_io.sent(open, e);
+        }
+        owner
+    }
+
+    /// A request was completed by the block event at hand.
+    pub fn request(&mut self, r: &Request, names: &Names, observer: &mut dyn OperationObserver) {
+        let sent = self.sent.take(r.dev, r.start, r.bytes);
+        for (sent_for, bytes) in &sent {
+            observer.sent_for(r, sent_for, *bytes, names);
+        }
+        let sent_for = sent.into_iter().next().map(|s| s.0);
+        self.done(Entry { sent_for, ..Entry::of(Done::Request(*r)) });
+    }
+
+    /// A bio was completed by the block event at hand. Those of devices without requests are what tasks are
+    /// woken by; those that `io_submit` sent are operations; those that a stacked device sent explain its own
+    /// bio.
+    pub fn bio(&mut self, b: &Bio, names: &Names, observer: &mut dyn OperationObserver) {
+        let is_stacked = !b.by_request || b.is_child();
+        if !is_stacked && !self.async_io.has_sent(b) {
+            return;
+        }
+        let entry =
+            Entry { below: self.sent_below.of(b.number), ..Entry::of(Done::Bio(Box::new(b.clone()))) };
+        if let Some(parent) = b.parent {
+            self.sent_below.add(parent, entry.clone());
+        } else if b.orphan {
+            self.sent_below.add_orphan(b.number, entry.clone());
+        }
+        if let Some((operation, account)) = self.async_io.bio(&self.history, b, &entry, names) {
+            self.tell(operation, account, names, observer);
+        }
+        if !b.by_request {
+            self.done(entry);
+        }
+    }
+
+    /// A bio that was over without a known parent has found it.
+    pub fn adopted(&mut self, child: BioNumber, parent: BioNumber) {
+        self.sent_below.adopted(child, parent);
+    }
+
+    fn done(&mut self, entry: Entry) {
+        let (cpu, tid) = self.at;
+        let time = entry.done.completed();
+        let number = self.history.served.add(entry);
+        self.wakers.completed(cpu, tid, time, number);
+    }
+
+    /// A batch was taken in: forgets what is too old.
+    pub fn end_of_batch(&mut self) {
+        self.batches = self.batches.wrapping_add(1);
+        if !self.began || self.batches % FORGET_EVERY != 0 {
+            return;
+        }
+        let open = self.history.oldest_open().into_iter().chain(self.async_io.oldest());
+        let oldest = open.min().unwrap_or(self.now);
+        self.history.forget(oldest.min(self.now), self.now);
+    }
+
+    /// Takes in what a task did. The observer is told of operations that are over.
+    pub fn task(
+        &mut self,
+        e: &TaskEvent,
+        batch: &Batch,
+        names: &Names,
+        observer: &mut dyn OperationObserver,
+    ) {
+        if !self.began {
+            self.began = true;
+            self.history.horizon = e.time;
+        }
+        self.now = self.now.max(e.time);
+        match e.what {
+            What::Text { id, text } => self.history.texts.define(id, batch.at(text)),
+            What::Lost { since } => {
+                self.calls.files.forget_all(e.time);
+                self.history.lost(since, e.time);
+            }
+            What::Stack(id) => {
+                if let Some(thread) = self.history.thread_mut(e.tid) {
+                    thread.stood_at(id, e.time);
+                }
+            }
+            _ => {
+                self.is_running(e);
+                self.dispatch(e, names, observer);
+            }
+        }
+    }
+
+    /// An event of a task that is not in an interrupt says that the task runs, whatever was seen of it
+    /// before.
+    fn is_running(&mut self, e: &TaskEvent) {
+        if e.context.is_interrupt() {
+            return;
+        }
+        let Some(thread) = self.history.thread_mut(e.tid) else { return };
+        if thread.state() != Some(State::Running) {
+            thread.becomes(e.time, State::Running, e.cpu);
+        }
+    }
+
+    /// Hands an event to the state that it changes.
+    fn dispatch(&mut self, e: &TaskEvent, names: &Names, observer: &mut dyn OperationObserver) {
+        let h = &mut self.history;
+        match e.what {
+            What::Enter { call, args } => {
+                if let Some(outside) = self.calls.enter(h, e, call, args) {
+                    observer.outside(&outside);
+                }
+            }
+            What::Exit { call, result } => {
+                let over = self.calls.exit(h, e, call, result, names);
+                self.end(over, names, observer);
+            }
+            What::Switch { left, next } => {
+                self.switch(e, left, next);
+                self.end(background::page_fault(&self.history, e, next, names), names, observer);
+            }
+            What::Wake(who) => {
+                let wake = self.wakers.wake(e);
+                if let Some(thread) = h.thread_mut(who) {
+                    thread.woken(wake);
+                }
+            }
+            What::WorkQueued { work, .. } => self.wakers.queue(work, e),
+            What::WorkStart { work, function } => self.work_starts(e, work, function),
+            What::WorkEnd => {
+                if let Some(thread) = h.thread_mut(e.tid) {
+                    thread.ends_work(e.time);
+                }
+            }
+            What::File { fs, dev, inode } => {
+                owners::takes_part(h, e, fs, dev, inode, names);
+                calls::file(h, e, fs, dev, inode);
+            }
+            What::LogReserved { dev } => {
+                owners::joins(h, e, dev, names);
+                calls::file(h, e, Fs::Xfs, dev, 0);
+            }
+            What::Dirtied { dev } => calls::dirtied(h, e, dev),
+            What::DirtiedFile { disk, inode } => calls::dirtied_file(h, e, disk, inode, names),
+            What::Created { dev, inode } => calls::created(h, e, dev, inode),
+            What::Freed { dev, inode } => h.freed.add(dev, inode),
+            What::WaitPage { .. } => {
+                if let Some(open) = h.open_call(e) {
+                    open.is_storage = true;
+                }
+            }
+            What::Commit { dev, phase } => {
+                let over = background::commit(h, e, dev, phase, names);
+                self.end(over, names, observer);
+            }
+            What::Writeback { dev, inode, cgroup } => background::writeback(h, e, dev, inode, cgroup),
+            What::WritebackEnd => {
+                let over = background::writeback_end(h, e, names);
+                self.end(over, names, observer);
+            }
+            What::RingSubmit { request, opcode } => {
+                if opcode == RING_CLOSE {
+                    self.calls.closes_any(e.tid);
+                }
+                self.async_io.submit(request, opcode, e.tid, e.time);
+            }
+            What::RingComplete { request, result } => {
+                let wake = self.wakers.wake(e);
+                if let Some((over, account)) = self.async_io.complete(h, request, result, &wake, names) {
+                    self.tell(over, account, names, observer);
+                }
+            }
+            What::Born { tid, thread, shares_files } => self.calls.born(e, tid, thread, shares_files),
+            What::Exec => self.calls.exec(e),
+            What::Gone => self.calls.gone(h, e),
+            What::Text { .. } | What::Lost { .. } | What::Stack(_) | What::Completions(_) => {}
+        }
+    }
+
+    fn switch(&mut self, e: &TaskEvent, left: Left, next: Tid) {
+        if let Some(thread) = self.history.thread_mut(e.tid) {
+            let state = if left == Left::Preempted { State::Preempted } else { State::Asleep(left) };
+            thread.becomes(e.time, state, e.cpu);
+        }
+        if let Some(thread) = self.history.thread_mut(next) {
+            thread.runs(e.time, e.cpu);
+        }
+    }
+
+    fn work_starts(&mut self, e: &TaskEvent, item: u64, function: TextId) {
+        let work = self.wakers.start(item, function, e.time);
+        self.history.encrypts |= self.history.texts.text(function) == CRYPT_WORK;
+        if let Some(thread) = self.history.thread_mut(e.tid) {
+            thread.begins(work);
+        }
+    }
+
+    /// An operation is over: walks its time.
+    fn end(&self, over: Option<Operation>, names: &Names, observer: &mut dyn OperationObserver) {
+        if let Some(o) = over {
+            let account = Walk::of_task(&self.history, o.tid, o.from, o.to);
+            self.tell(o, account, names, observer);
+        }
+    }
+
+    /// Tells of an operation, with its process.
+    fn tell(&self, o: Operation, account: Account, names: &Names, observer: &mut dyn OperationObserver) {
+        let o = Operation { process: self.calls.processes.known(o.tid), ..o };
+        observer.operation(&o, account, names, &self.history);
+    }
+}

@@ -1,0 +1,63 @@
+//! What wakes tasks: a completion on the same processor just before, another task, or whoever queued a work
+//! item.
+
+use crate::stretch::{Wake, Work};
+use rustc_hash::FxHashMap;
+use trace::{Cpu, Nanos, TaskEvent, TextId, Tid};
+
+/// A wake-up belongs to a completion on the same processor if the same task was interrupted and no more time
+/// passed. Completions of a whole batch take microseconds each; a softirq may run for 2 ms
+/// (`MAX_SOFTIRQ_TIME`).
+const SAME_INTERRUPT: Nanos = Nanos(2_000_000);
+
+/// In a task's own context a completion stands for what the task did itself only while it is being ended.
+const BEING_ENDED: Nanos = Nanos(50_000);
+
+/// Work items that wait in queues and are remembered at most.
+const MAX_QUEUED: usize = 1 << 16;
+
+/// The last completion on a processor.
+#[derive(Clone, Copy, Debug)]
+struct Completion {
+    time: Nanos,
+    tid: Tid,
+    /// In [`Served`](crate::Served).
+    number: u64,
+}
+
+/// What may wake a task next.
+#[derive(Debug, Default)]
+pub(crate) struct Wakers {
+    completions: FxHashMap<Cpu, Completion>,
+    /// Work items in queues, by the address of the item.
+    queued: FxHashMap<u64, Wake>,
+}
+
+impl Wakers {
+    /// A request was completed on a processor, where a task ran or was interrupted.
+    pub fn completed(&mut self, cpu: Cpu, tid: Tid, time: Nanos, number: u64) {
+        self.completions.insert(cpu, Completion { time, tid, number });
+    }
+
+    /// The event as what woke somebody, with the completion that it belongs to.
+    pub fn wake(&self, e: &TaskEvent) -> Wake {
+        let limit = if e.context.is_interrupt() { SAME_INTERRUPT } else { BEING_ENDED };
+        let same = |c: &&Completion| c.tid == e.tid && e.time.since(c.time) <= limit && c.time <= e.time;
+        let served = self.completions.get(&e.cpu).filter(same).map(|c| c.number);
+        Wake { time: e.time, by: e.tid, context: e.context, cpu: e.cpu, served }
+    }
+
+    /// A work item is put into a queue.
+    pub fn queue(&mut self, item: u64, e: &TaskEvent) {
+        if self.queued.len() >= MAX_QUEUED {
+            self.queued.clear();
+        }
+        let wake = self.wake(e);
+        self.queued.insert(item, wake);
+    }
+
+    /// A worker takes a work item out of its queue.
+    pub fn start(&mut self, item: u64, function: TextId, from: Nanos) -> Work {
+        Work { from, to: None, function, queued: self.queued.remove(&item) }
+    }
+}
