@@ -1,31 +1,26 @@
 //! `background-task`: another task fills the device: a backup, `updatedb`, a scrub.
 //!
-//! The device is busy, and with whose requests is known: while a slow operation was in the device, it completed others. If most of
-//! those are of one task that is not the one that waits, and that task moves most of what the device moves, then the device is not
-//! too slow for its work: the other task is what could wait. Claimed is the part of the time in the device that its requests took
-//! while slow operations of others stood behind them. Refuted if they are the waiting task's own, of many, written back (a flusher's:
-//! that is `writeback-flood`) or md's (`raid-resync`), or if the device takes as long with few others as with many.
+//! The device's time is split by whose requests it served. If a task that does not wait itself had a tenth of the slowest
+//! operations' time or more, by its requests in the device or by using up tags, the scheduler or writeback throttling's
+//! budget, the device is not too slow for its work: that task is what could wait. Refuted if nobody in particular had it, or if it was written back (a flusher's:
+//! that is `writeback-flood`) or md's (`raid-resync`).
 //!
-//! Example: while a read of 40 ms by `postgres` was in the device, it completed three of 256 KiB by `tar`: 30 of the 40 ms are tar's.
+//! Example: of a read of 40 ms by `postgres` 30 ms were behind requests of 256 KiB by `tar`: these are tar's.
 
-use crate::case::{Case, MIN_SHARE};
-use crate::met::{self, turns};
-use crate::paths;
+use crate::case::{Case, Claimable, MIN_SHARE};
 use crate::raid_resync::{is_of_md, is_sync_thread};
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{counted, percent, shell, size};
+use crate::words::{percent, shell, size};
 use crate::Cause;
 use ledger::Reason;
-use life::Class;
+use life::Io;
 use std::collections::BTreeMap;
-use trace::{Bytes, DevId, Nanos};
+use trace::{Bytes, Nanos};
+use waits::{Culprit, CulpritId, Phase};
 
 /// The cause.
 pub struct BackgroundTask;
-
-/// From this part on it is one task, of what was met and of what the device moved.
-const MOSTLY: f64 = 0.5;
 
 /// Kernel threads that work for whoever asked, and names that say nothing. `ext4lazyinit` is not among them: nobody asked.
 const FOR_OTHERS: [&str; 9] = [
@@ -48,17 +43,6 @@ pub fn works_for_others(task: &str) -> bool {
     of_a_loop || of_md || FOR_OTHERS.iter().any(|helper| task.starts_with(helper))
 }
 
-/// What the slow operations met in the device of one task.
-#[derive(Clone, Copy, Default)]
-struct Met {
-    /// Its part of their time there, by turns.
-    time: Nanos,
-    requests: u64,
-    bytes: Bytes,
-    /// By how many slow operations.
-    by: u64,
-}
-
 impl Cause for BackgroundTask {
     fn name(&self) -> &'static str {
         "background-task"
@@ -73,85 +57,39 @@ impl Cause for BackgroundTask {
     }
 
     fn judge(&self, case: &mut Case) -> Verdict {
-        if case.facts.operations.is_empty() {
-            return paths::unrecorded(self.name());
-        }
         let mut verdict: Option<Verdict> = None;
-        let (mut against, mut busy) = (None, Vec::<(String, DevId)>::new());
-        for slow in case.slow() {
-            let left = case.unclaimed(&slow, Reason::Device);
-            if slow.share(left) < MIN_SHARE {
-                continue;
-            }
-            let (all, in_device) = met(case, &slow);
-            let Some((task, most)) = all.iter().max_by_key(|(_, m)| m.time) else { continue };
+        let mut against = None;
+        for slow in case.slow().into_iter().filter(|s| !s.is_below()) {
+            let Some((task, time)) = most_in_the_way(case, &slow) else { continue };
             let name = case.name(slow.on.id);
-            let part = most.time.0 as f64 / in_device.0.max(1) as f64;
-            let wanted = Nanos((left.0 as f64 * part) as u64).min(slow.behind());
-            if slow.share(wanted) < MIN_SHARE {
+            if slow.share(time) < MIN_SHARE {
                 against = Some(format!(
-                    "the slowest {} stood behind requests of {task}, of other tasks the one they met most, for {} of their time",
+                    "the slowest {} were behind {task}, of other tasks the one that was most in their way, for {} of their time",
                     slow.words(),
-                    percent(slow.share(wanted))
+                    percent(slow.share(time))
                 ));
                 continue;
             }
-            let (moved, whole) = moved(case, &slow, task);
-            let of_all = moved.0 as f64 / whole.0.max(1) as f64;
-            let of_met = most.time.0 as f64 / all.values().map(|m| m.time.0).sum::<u64>().max(1) as f64;
-            if of_all < MOSTLY || of_met < MOSTLY {
-                against = Some(format!(
-                    "{task} moved {} of the bytes of {name}: no task besides the waiting ones did most of it",
-                    percent(of_all)
-                ));
-                continue;
-            }
-            if let Some(unhindered) = met::unhindered(&slow, &name) {
-                against = Some(unhindered);
-                continue;
-            }
-            let claimed = case.claim(&slow, Reason::Device, wanted);
-            let proof = verdict.take().unwrap_or_else(|| Verdict::begin(self.name()));
-            let v = proof
-                .plus(claimed, Confidence::Medium)
+            let of_task = culprits_of(case, &task);
+            let claimed = case.claim_rows(slow.group_number, time, |row| in_the_way(row) && of_task.contains(&row.culprit));
+            let (moved, whole) = moved(case, &slow, &task);
+            let v = verdict
+                .take()
+                .unwrap_or_else(|| Verdict::begin(self.name()))
+                .plus(claimed, Confidence::High)
                 .because(format!(
-                    "{name} completed {} of {task} ({}) while it had {} of others: {} of the time of the slowest {}",
-                    counted(most.requests, "request", "requests"),
-                    size(most.bytes),
-                    counted(most.by, "slow operation", "slow operations"),
+                    "{}'s slowest {} were behind requests of {task} on {name} for {} of their time ({})",
+                    slow.group.task,
+                    slow.words(),
                     percent(slow.share(claimed)),
-                    slow.words()
+                    crate::words::time(claimed)
                 ))
                 .because(format!(
-                    "{task} moved {} of all that {name} moved ({} of {})",
-                    percent(of_all),
+                    "{task} moved {} of the {} that {name} moved",
                     size(moved),
                     size(whole)
                 ));
-            verdict = Some(remedies(v, case, &slow, task, moved));
-            let who = (task.to_string(), slow.on.id);
-            if !busy.contains(&who) {
-                busy.push(who);
-            }
-        }
-        // Its own operations stand behind its own requests: whoever finds these slow need not look further.
-        for (task, dev) in busy {
-            for slow in case.slow().into_iter().filter(|s| s.on.id == dev) {
-                let part = own(case, &slow, &task);
-                let left = case.unclaimed(&slow, Reason::Device);
-                let wanted = Nanos((left.0.min(slow.behind().0) as f64 * part) as u64);
-                if slow.share(wanted) < MIN_SHARE {
-                    continue;
-                }
-                let claimed = case.claim(&slow, Reason::Device, wanted);
-                verdict = verdict.map(|v| {
-                    v.plus(claimed, Confidence::Medium).because(format!(
-                        "{} of the time of the slowest {} in the device is {task}'s own, behind its own requests",
-                        percent(part),
-                        slow.words()
-                    ))
-                });
-            }
+            verdict = Some(remedies(v, case, &slow, &task, moved));
         }
         match (verdict, against) {
             (Some(v), _) => v.unless("operations as slow while that task does nothing"),
@@ -164,42 +102,36 @@ impl Cause for BackgroundTask {
     }
 }
 
-/// Whose requests the slow operations of other tasks met, and the time of all slow operations in the device.
-fn met<'a>(case: &Case<'a>, slow: &Slow) -> (BTreeMap<&'a str, Met>, Nanos) {
-    let (mut all, mut in_device) = (BTreeMap::<&str, Met>::new(), Nanos(0));
-    for stay in met::stays(case, slow) {
-        in_device += stay.time;
-        let mut seen: Vec<&str> = vec![];
-        let of_others = |m: &&stats::Met| {
-            let written_back = m.class == Class::Background;
-            !written_back && m.task != stay.operation.task && !is_of_md(&m.task) && !works_for_others(&m.task)
-        };
-        for m in stay.met.iter().filter(of_others) {
-            let mine = all.entry(&m.task).or_default();
-            mine.time += stay.of(turns(m));
-            mine.requests += m.requests;
-            mine.bytes += m.bytes;
-            if !seen.contains(&m.task.as_str()) {
-                seen.push(&m.task);
-                mine.by += 1;
-            }
-        }
+/// Whether a row is time in which somebody else may have had the device, or what leads to it.
+fn in_the_way(row: &Claimable) -> bool {
+    match row.phase {
+        Phase::Behind | Phase::NoTag => true,
+        Phase::Reason(reason) => matches!(reason, Reason::GetRequest | Reason::Scheduler | Reason::WritebackThrottle),
+        _ => false,
     }
-    (all, in_device)
 }
 
-/// The part of the slow operations' time in the device that is this task's.
-fn own(case: &Case, slow: &Slow, task: &str) -> f64 {
-    let (mut its, mut all) = (Nanos(0), Nanos(0));
-    let stats = slow.group.op.and_then(|op| case.facts.operations.groups.get(&op));
-    for k in stats.into_iter().flat_map(|s| s.slowest.all()) {
-        let in_device = k.account.of(Reason::Device);
-        all += in_device;
-        if k.task == task {
-            its += in_device;
+/// The other task that was most in the way of a group's slowest, and for how long. What is written back for a task is a flood's
+/// ([`writeback_flood`](crate::writeback_flood)), and threads that work for whoever asked are nobody in particular.
+fn most_in_the_way(case: &Case, slow: &Slow) -> Option<(String, Nanos)> {
+    let mut all = BTreeMap::<&str, Nanos>::new();
+    for row in case.rows(slow.group_number).iter().filter(|row| in_the_way(row)) {
+        let culprit = case.facts.waits.culprit_of(row.culprit);
+        if let Some(name) = culprit.name.as_deref().filter(|_| is_another_task(culprit)) {
+            *all.entry(name).or_default() += row.left;
         }
     }
-    its.0 as f64 / all.0.max(1) as f64
+    all.into_iter().max_by_key(|(_, time)| *time).map(|(name, time)| (name.to_string(), time))
+}
+
+fn is_another_task(c: &Culprit) -> bool {
+    let name = c.name.as_deref().unwrap_or("?");
+    c.is_somebody() && c.io != Some(Io::BackgroundWrite) && !is_of_md(name) && !works_for_others(name)
+}
+
+fn culprits_of(case: &Case, task: &str) -> Vec<CulpritId> {
+    let all = case.facts.waits.culprits();
+    all.filter(|(_, c)| is_another_task(c) && c.name.as_deref() == Some(task)).map(|(id, _)| id).collect()
 }
 
 /// What a task moved on the device, and what all did.

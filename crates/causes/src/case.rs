@@ -140,6 +140,14 @@ impl<'a> Case<'a> {
         given
     }
 
+    /// Claims up to `wanted` of the time of one phase; of what was done below, of its reason.
+    pub fn claim_phase(&mut self, slow: &Slow, phase: Phase, wanted: Nanos) -> Nanos {
+        match slow.is_below() {
+            true => self.claim(slow, phase.reason(), wanted),
+            false => self.claim_rows(slow.group_number, wanted, |row| row.phase == phase),
+        }
+    }
+
     /// The rows of a group's tail.
     pub fn rows(&self, group: usize) -> &[Claimable] {
         &self.rows[group]

@@ -18,6 +18,7 @@ use crate::words::{percent, time};
 use crate::Cause;
 use ledger::Reason;
 use trace::{Cpu, Nanos};
+use waits::Phase;
 
 /// The cause.
 pub struct CompletionCpu;
@@ -72,7 +73,7 @@ impl Cause for CompletionCpu {
                 ));
                 continue;
             }
-            let claimed = case.claim(&slow, Reason::Device, late);
+            let claimed = case.claim_phase(&slow, Phase::Late, late);
             let proof = verdict.take().unwrap_or_else(|| Verdict::begin(self.name()));
             // Of requests that are completed together only the first one's wait is known, and the mean of the others'.
             let v = proof.plus(claimed, Confidence::Medium).because(format!(

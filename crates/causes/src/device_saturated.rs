@@ -16,25 +16,13 @@ use crate::Cause;
 use ledger::Reason;
 use life::Class;
 use trace::Nanos;
+use waits::Phase;
 
 /// The cause.
 pub struct DeviceSaturated;
 
 /// Where specific causes explain so much of the device time that less than this part is left, the queue is theirs.
 const LEFT: f64 = 0.5;
-
-/// Below this part of the time busy a request meets less than one other on average: with r the busy part, r / (1 - r) (M/M/1
-/// queue).
-const MEETS_ONE: f64 = 0.5;
-
-/// Two that came at the same time are no line: the one that waits stands behind one other.
-pub(crate) const A_LINE: f64 = 2.0;
-
-/// In a line as many are served while one waits as there are in it (Little's law); with half of that it is none.
-const SERVED_FIRST: f64 = 0.5;
-
-/// From this on a request took noticeably longer than on average.
-const SLOWER: f64 = 1.5;
 
 impl Cause for DeviceSaturated {
     fn name(&self) -> &'static str {
@@ -76,44 +64,16 @@ impl Cause for DeviceSaturated {
                 against = Some(growth.told(slow.words()));
                 continue;
             }
-            // What a request takes with few others there is no queue.
-            let own = growth.map_or(Nanos(0), |g| g.few());
-            let operations = slow.each(|_| 1).min(1.0) * slow.group.tail.sum.time.operations as f64;
-            let own_time = Nanos((own.0 as f64 * operations) as u64);
-            let behind = slow.behind().min(device - own_time);
-            let wanted = Nanos((left.0 as f64 * behind.0 as f64 / device.0.max(1) as f64) as u64);
+            let wanted = slow.behind().min(left);
             if slow.share(wanted + outside.all()) < MIN_SHARE {
                 against = Some(format!(
-                    "while one of the slowest {} was in the device, it completed {:.1} others: that is {} of their time",
+                    "the slowest {} were behind others in the device for {} of their time",
                     slow.words(),
-                    slow.each(|t| t.served),
                     percent(slow.share(wanted))
                 ));
                 continue;
             }
-            let (busy, served) = (slow.on.depth.busy(), slow.each(|t| t.served));
-            if busy < MEETS_ONE && served < A_LINE && slow.share(outside.all()) < MIN_SHARE {
-                against = Some(format!(
-                    "{} was busy {} of the time, and the slowest {} met {served:.1} others there: two that come at the same time \
-                     are no line",
-                    case.name(slow.on.id),
-                    percent(busy),
-                    slow.words()
-                ));
-                continue;
-            }
-            // Who stands in a line sees those before him served. What the device takes without one is not known here.
-            let at_once = at_once(&slow);
-            if growth.is_none() && served < SERVED_FIRST * at_once {
-                against = Some(format!(
-                    "while one of the slowest {} was in {}, it completed {served:.1} others, and {at_once:.1} are there usually: it serves \
-                     them at the same time, not one after the other",
-                    slow.words(),
-                    case.name(slow.on.id),
-                ));
-                continue;
-            }
-            let claimed = case.claim(&slow, Reason::Device, wanted);
+            let claimed = case.claim_phase(&slow, Phase::Behind, wanted);
             let before = outside.claim(case, &slow);
             let sure = match (slow.is_below(), growth) {
                 (true, _) => Confidence::Medium,
@@ -194,11 +154,11 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, growth: Option<Growth>, claim
             time(Nanos((at_once * pace) as u64))
         ));
     }
-    let served = slow.each(|t| t.served);
     v = v.because(format!(
-        "while one of the slowest {} was in {name}, it completed {served:.0} others; standing behind them was {} of their time",
+        "the slowest {} were behind others in {name} for {} of their time, {} of it behind other requests of their own",
         slow.words(),
-        percent(slow.share(claimed))
+        percent(slow.share(claimed)),
+        percent(slow.own_queue().0 as f64 / slow.behind().0.max(1) as f64)
     ));
     match growth {
         Some(growth) => v = v.because(growth.told(slow.words())),
@@ -207,14 +167,6 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, growth: Option<Growth>, claim
                 "how fast {name} is with fewer requests at once: there were none such; record a lighter load"
             ));
         }
-    }
-    let then = slow.each(|t| t.time.of(Reason::Device).0) / (served + 1.0);
-    if first && then >= SLOWER * pace {
-        v = v.because(format!(
-            "the device itself was slower then: {} for each request, {} on average",
-            time(Nanos(then as u64)),
-            time(Nanos(pace as u64))
-        ));
     }
     if !first {
         return v;

@@ -7,8 +7,7 @@
 //!
 //! Example: 99 of 100 reads take 0.4 ms, one takes 80 ms, and 0.3 others were completed meanwhile on average.
 
-use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
-use crate::device_saturated::A_LINE;
+use crate::case::{Case, Claimable, MIN_SAMPLES, MIN_SHARE};
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, ns, percent, size, time};
@@ -16,6 +15,7 @@ use crate::Cause;
 use ledger::Reason;
 use operation::{Done, Part};
 use trace::{Bytes, Nanos};
+use waits::Phase;
 
 /// The cause.
 pub struct DeviceStall;
@@ -27,9 +27,6 @@ const STALLED: f64 = 5.0;
 /// And longer than any disk that is well takes for one request: a seek over the whole disk is up to 20 ms, a turn at 5,400 a
 /// minute 11 ms (data sheets).
 const LONG: Nanos = Nanos(30_000_000);
-
-/// More of the time than this behind others is a queue.
-const IN_LINE: f64 = 0.5;
 
 /// Requests this many times the mean size are slow for their size.
 const LARGER: f64 = 4.0;
@@ -78,27 +75,6 @@ impl Cause for DeviceStall {
                 ));
                 continue;
             }
-            let in_line = slow.behind().0 as f64 / device.0.max(1) as f64;
-            if in_line > IN_LINE {
-                against = Some(format!(
-                    "the slowest {} stood behind others for {} of their time in {name}",
-                    slow.words(),
-                    percent(in_line)
-                ));
-                continue;
-            }
-            let served = slow.each(|t| t.served);
-            let several = in_line * (served + 1.0) >= A_LINE;
-            let crowd = slow.growth().filter(|g| several && g.grows());
-            if let Some(growth) = crowd.filter(|g| (longest.0 as f64) < STALLED * g.many().0 as f64) {
-                against = Some(format!(
-                    "the slowest {} took up to {} in {name}; {}",
-                    slow.words(),
-                    time(longest),
-                    growth.told(slow.words())
-                ));
-                continue;
-            }
             let mean = requests.bytes.0 as f64 / requests.count.max(1) as f64;
             if let Some(large) = size_of_slow(case, &slow).filter(|b| b.0 as f64 > LARGER * mean) {
                 against = Some(format!(
@@ -109,13 +85,17 @@ impl Cause for DeviceStall {
                 ));
                 continue;
             }
-            // What the device takes anyway is no stall.
-            let own = Nanos(usual.saturating_mul(slow.group.tail.sum.time.operations));
-            let wanted = Nanos((left.0 as f64 * (1.0 - in_line)) as u64) - own.min(left);
+            let picks = |row: &Claimable| matches!(row.phase, Phase::Paused | Phase::Slow);
+            let wanted = case.unclaimed_rows(slow.group_number, picks);
             if slow.share(wanted) < MIN_SHARE {
+                against = Some(format!(
+                    "{name} was slower than with a request alone, with nobody else there, for {} of the time of the slowest {}",
+                    percent(slow.share(wanted)),
+                    slow.words()
+                ));
                 continue;
             }
-            let claimed = case.claim(&slow, Reason::Device, wanted);
+            let claimed = case.claim_rows(slow.group_number, wanted, picks);
             let proof = verdict.take().unwrap_or_else(|| Verdict::begin(self.name()));
             let mut v = proof
                 .plus(claimed, Confidence::Medium)
@@ -126,9 +106,9 @@ impl Cause for DeviceStall {
                     ns(usual)
                 ))
                 .because(format!(
-                    "while one of them was there {name} completed {served:.1} others: it was not the queue ({} of the time \
-                     behind others)",
-                    percent(in_line)
+                    "it was not the queue: they were behind others for {} of their time in {name}, and for {} it completed nothing",
+                    percent(slow.behind().0 as f64 / device.0.max(1) as f64),
+                    percent(slow.paused().0 as f64 / device.0.max(1) as f64)
                 ));
             if v.remedies.is_empty() {
                 v = v

@@ -6,9 +6,9 @@ use crate::slow::{leaves, lies_on};
 use crate::verdict::Verdict;
 use crate::words::{counted, percent, size, time};
 use evidence::Md;
-use ledger::Reason;
+use ledger::{Reason, RollUp};
 use life::{Class, Op, Unclaimed};
-use stats::{CellKey, Device, Group, Phases, TAIL_SHARE};
+use stats::{CellKey, Device, Group, Phases};
 use trace::{Bytes, Flags, Nanos};
 
 /// The major number of md arrays (`MD_MAJOR`, include/uapi/linux/major.h).
@@ -23,6 +23,8 @@ pub(crate) struct Array<'a> {
     pub read_modify_writes: u64,
     /// Stripes of which the rest was read to compute parity.
     pub reconstruct_writes: u64,
+    /// The time of the slowest such bios on the array itself.
+    own: RollUp,
     /// Times at which writes waited until the write-intent bitmap was on the disks.
     pub bitmap_unplugs: u64,
     /// Whether there are notes of the kernel at all.
@@ -42,6 +44,7 @@ impl<'a> Array<'a> {
             for device in case.facts.devices.iter().filter(passed).filter(|d| is_array(case, d)) {
                 let notes = &device.traffic.messages;
                 found.push(Array {
+                    own: case.facts.slowest_bios(device.id, group.class).sum.time,
                     device,
                     group,
                     group_number,
@@ -61,9 +64,8 @@ impl<'a> Array<'a> {
         if self.device.id == self.group.dev || self.group.op.is_some() {
             return (reason, self.group.tail.sum.time.of(reason));
         }
-        let own = case.facts.slowest_bios(self.device.id, self.group.class).sum.time;
         let whole = self.group.tail.sum.time.of(Reason::LowerWrite);
-        (Reason::LowerWrite, Nanos((whole.0 as f64 * own.share(reason)) as u64))
+        (Reason::LowerWrite, Nanos((whole.0 as f64 * self.own.share(reason)) as u64))
     }
 
     /// A time as a part of the group's tail.

@@ -21,9 +21,6 @@ pub struct SchedulerStarvation;
 /// At least this part of the scheduler's time must be that of operations that were overtaken.
 const MOSTLY: f64 = 0.5;
 
-/// So many overtakers for each of the slow operations are no accident of order.
-const MANY: f64 = 4.0;
-
 impl Cause for SchedulerStarvation {
     fn name(&self) -> &'static str {
         "scheduler-starvation"
@@ -44,7 +41,6 @@ impl Cause for SchedulerStarvation {
         for slow in case.slow() {
             let scheduler = case.unclaimed(&slow, Reason::Scheduler);
             let overtaken = slow.overtaken().min(scheduler);
-            let overtakers = slow.each(|t| t.overtakers);
             let i2d = slow.requests().i2d.quantile(0.99);
             if slow.share(scheduler) < MIN_SHARE {
                 against.get_or_insert_with(|| match slow.requests().i2d.count() {
@@ -68,10 +64,7 @@ impl Cause for SchedulerStarvation {
                 ));
                 continue;
             }
-            let sure = match overtakers {
-                n if n < MANY || slow.is_below() => Confidence::Medium,
-                _ => Confidence::High,
-            };
+            let sure = if slow.is_below() { Confidence::Medium } else { Confidence::High };
             let claimed = case.claim(&slow, Reason::Scheduler, overtaken);
             verdict = Some(
                 verdict
@@ -79,9 +72,9 @@ impl Cause for SchedulerStarvation {
                     .unwrap_or_else(|| Verdict::begin(self.name()))
                     .plus(claimed, sure)
                     .because(format!(
-                        "while one of the slowest {} waited in the scheduler, {:.0} background writes were sent to {} before it",
+                        "the slowest {} waited in the scheduler for {} of their time while background writes were sent to {} before them",
                         slow.words(),
-                        overtakers,
+                        percent(slow.share(claimed)),
                         case.name(slow.on.id)
                     ))
                     .because(format!(

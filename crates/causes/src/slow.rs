@@ -105,6 +105,21 @@ impl<'a> Slow<'a> {
         self.scaled(self.tail.behind)
     }
 
+    /// The part of that behind other requests of the same task.
+    pub fn own_queue(&self) -> Nanos {
+        self.scaled(self.tail.own_queue)
+    }
+
+    /// The part of the device time in which the device completed nothing.
+    pub fn paused(&self) -> Nanos {
+        self.scaled(self.tail.paused)
+    }
+
+    /// The part of the time to get a request in which all tags were taken.
+    pub fn no_tag(&self) -> Nanos {
+        self.scaled(self.tail.full)
+    }
+
     /// The part of the device time of operations that were cut into several requests.
     pub fn split_device(&self) -> Nanos {
         self.scaled(self.tail.split_device)

@@ -7,22 +7,19 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{ns, percent, time};
+use crate::words::{ns, percent};
 use crate::Cause;
 use evidence::Device as Settings;
 use ledger::Reason;
 use life::Class;
 use trace::Nanos;
+use waits::Phase;
 
 /// The cause.
 pub struct TagExhaustion;
 
 /// At least this part of the time to get a request must be that of operations that found the device full.
 const MOSTLY: f64 = 0.5;
-
-/// If the device was full for less than this part of the wait, something else kept the waiter as well: a busy
-/// processor, mostly.
-const FULL_MOST_OF_IT: f64 = 0.5;
 
 /// Who waits for a request for less than this part of the time is not worth a word.
 const NOT_AT_ALL: f64 = 0.01;
@@ -59,7 +56,7 @@ impl Cause for TagExhaustion {
                 });
                 continue;
             }
-            let waited = part(&slow, |t| t.tagless).min(get);
+            let waited = slow.no_tag().min(get);
             let name = case.name(slow.on.id);
             if (waited.0 as f64) < MOSTLY * get.0 as f64 {
                 against = Some(format!(
@@ -77,27 +74,15 @@ impl Cause for TagExhaustion {
                     continue;
                 }
             }
-            let full = part(&slow, |t| t.full).0 as f64 / waited.0.max(1) as f64;
             let direct = slow.requests().i2d.count() == 0 && !slow.is_below();
-            let sure = match direct && full >= FULL_MOST_OF_IT {
-                true => Confidence::High,
-                false => Confidence::Medium,
-            };
-            let claimed = case.claim(&slow, Reason::GetRequest, waited);
-            let of = slow.group.tail.sum.time.operations;
-            let found = slow.each(|t| t.no_tag) * of as f64;
+            let sure = if direct { Confidence::High } else { Confidence::Medium };
+            let claimed = case.claim_phase(&slow, Phase::NoTag, waited);
             let proof = verdict.take().unwrap_or_else(|| Verdict::begin(self.name()));
-            let proof = proof
-                .plus(claimed, sure)
-                .because(format!(
-                    "{found:.0} of the slowest {of} {} came when {most} requests were in {name}, and in the whole recording there were never more",
-                    slow.words()
-                ))
-                .because(format!(
-                    "they waited {} each for a request (Q2G); {} of that time {name} stayed full, the rest passed until the waiter ran again",
-                    time(Nanos((waited.0 as f64 / found.max(1.0)) as u64)),
-                    percent(full)
-                ));
+            let proof = proof.plus(claimed, sure).because(format!(
+                "the slowest {} waited for a free tag for {} of their time; {most} requests were in {name} then, and there were never more",
+                slow.words(),
+                percent(slow.share(claimed))
+            ));
             verdict = Some(remedies(proof, &slow, settings, &name));
         }
         match (verdict, unsure, against) {
@@ -112,13 +97,6 @@ impl Cause for TagExhaustion {
             (None, None, None) => case.nothing(self.name(), "nothing that was slow waited for a request"),
         }
     }
-}
-
-/// A part of the tail's time to get a request, as time of the group.
-fn part(slow: &Slow, pick: impl Fn(&stats::TailTime) -> Nanos) -> Nanos {
-    let all = slow.each(|t| t.time.of(Reason::GetRequest).0);
-    let share = slow.each(|t| pick(t).0) / all.max(1.0);
-    Nanos((slow.time(Reason::GetRequest).0 as f64 * share) as u64)
 }
 
 /// Whether settings say that so many is the limit.

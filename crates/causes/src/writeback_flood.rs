@@ -9,9 +9,10 @@ use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, ns, percent, size};
 use crate::Cause;
 use ledger::Reason;
-use life::{Class, FLOOD_BYTES, FLOOD_DEPTH};
+use life::{Class, Io, FLOOD_BYTES, FLOOD_DEPTH};
 use stats::{Device, Distribution};
 use trace::{Bytes, DevId, Nanos};
+use waits::{CulpritId, Phase};
 
 /// The cause.
 pub struct WritebackFlood;
@@ -97,7 +98,15 @@ impl Cause for WritebackFlood {
                 Some((P99, _)) if !slow.is_below() => Confidence::High,
                 _ => Confidence::Medium,
             };
-            let claimed = case.claim(&slow, Reason::Device, flooded);
+            let claimed = match slow.is_below() {
+                true => case.claim(&slow, Reason::Device, flooded),
+                false => {
+                    let background = background_writers(case);
+                    case.claim_rows(slow.group_number, flooded, |row| {
+                        row.phase == Phase::Behind && background.contains(&row.culprit)
+                    })
+                }
+            };
             let v = verdict.take().unwrap_or_else(|| Verdict::begin(name)).plus(claimed, sure);
             verdict = Some(prove(v, case, &slow, flooded, compared));
             where_.get_or_insert(slow.on.id);
@@ -111,6 +120,12 @@ impl Cause for WritebackFlood {
             },
         }
     }
+}
+
+/// Culprits whose background writes others are behind.
+fn background_writers(case: &Case) -> Vec<CulpritId> {
+    let all = case.facts.waits.culprits();
+    all.filter(|(_, c)| c.io == Some(Io::BackgroundWrite)).map(|(id, _)| id).collect()
 }
 
 const P99: f64 = 0.99;

@@ -157,6 +157,11 @@ impl Table {
         &self.culprits[id.0 as usize]
     }
 
+    /// All culprits.
+    pub fn culprits(&self) -> impl Iterator<Item = (CulpritId, &Culprit)> {
+        self.culprits.iter().enumerate().map(|(i, c)| (CulpritId(i as u32), c))
+    }
+
     /// A chain, longer by one link.
     pub fn chain(&mut self, parent: ChainId, link: Link) -> ChainId {
         self.chains.child(parent, link)
