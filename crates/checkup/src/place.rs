@@ -1,12 +1,12 @@
 //! The directory that is checked: which file system it is on, how much is free, whether it may be loaded at all.
 
 use crate::error::{Error, Result};
-use causes::words;
 use record::{At, Device, Devices};
 use rustix::fs::StatVfsMountFlags;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
+use units::words;
 
 /// File systems whose disk is another machine's (Documentation/filesystems; mount(8)).
 const NETWORK: &[&str] = &[

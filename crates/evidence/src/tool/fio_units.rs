@@ -37,8 +37,7 @@ pub(super) fn thousands(suffix: &str) -> Option<f64> {
 
 /// `p50`, `p99`, `p99.9`.
 pub(crate) fn percentile_name(percentile: f64) -> String {
-    let text = format!("{percentile:.6}");
-    format!("p{}", text.trim_end_matches('0').trim_end_matches('.'))
+    format!("p{}", units::words::decimals(percentile, 6))
 }
 
 /// The unit in a parenthesis, the first of which was read: `usec)`, `KB/s)`, `KB /s)`.

@@ -1,7 +1,6 @@
 //! Units as types: a time is not a sector is not a byte count.
 //!
-//! Inside iowhy every time is in nanoseconds and every size in bytes; humane units are made at the very end,
-//! in `report`. Arithmetic saturates, because inputs are hostile: a wrapped `u64` would look like a fact.
+//! Arithmetic saturates, because inputs are hostile: a wrapped `u64` would look like a fact.
 
 use serde::Serialize;
 use std::fmt;

@@ -1,6 +1,7 @@
-//! Numbers as sentences use them: humane units, three digits at most.
+//! Numbers as sentences use them: humane units, three digits at most. Whoever prints a number takes it from here, so that a
+//! time or a size reads the same on every screen, picture and page.
 
-use trace::{Bytes, Nanos};
+use crate::{Bytes, Nanos};
 
 /// A time: `7.5 ms`, `164 ms`, `1.08 s`.
 pub fn time(t: Nanos) -> String {
@@ -77,12 +78,20 @@ pub fn shell(name: &str) -> String {
 
 /// Three digits, no more: `1.08`, `7.5`, `164`.
 pub fn three(v: f64) -> String {
-    let s = match v {
-        v if v >= 99.95 => return format!("{v:.0}"),
-        v if v >= 9.995 => format!("{v:.1}"),
-        v => format!("{v:.2}"),
-    };
-    s.trim_end_matches('0').trim_end_matches('.').to_string()
+    match v {
+        v if v >= 99.95 => format!("{v:.0}"),
+        v if v >= 9.995 => decimals(v, 1),
+        v => decimals(v, 2),
+    }
+}
+
+/// So many decimals at most, and no zeros at their end: `0.25`, `10`.
+pub fn decimals(v: f64, most: usize) -> String {
+    let text = format!("{v:.most$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
+        false => text,
+    }
 }
 
 #[cfg(test)]
@@ -116,5 +125,7 @@ mod tests {
         assert_eq!(counts, ["0 events", "1 event", "2,000 events"]);
         assert_eq!(percent(0.999), "99.9 %");
         assert_eq!(percent(0.97), "97 %");
+        let tails = [(10.0, 6), (0.25, 6), (99.9, 4), (1200.0, 0)].map(|(v, most)| decimals(v, most));
+        assert_eq!(tails, ["10", "0.25", "99.9", "1200"]);
     }
 }
