@@ -63,6 +63,23 @@ pub(crate) fn all_kinds() -> Vec<Box<dyn Kind>> {
     ]
 }
 
+/// Readers of single lines, for texts in which settings stand among other things. They keep what they need of earlier lines.
+pub struct Lines(Vec<Box<dyn Kind>>);
+
+impl Default for Lines {
+    fn default() -> Lines {
+        Lines(all_kinds())
+    }
+}
+
+impl Lines {
+    /// Puts what a line of this kind (`sysfs`, `mounts`, ...) says into `system`. False if it says nothing; then nothing
+    /// was put.
+    pub fn read(&mut self, kind: &str, line: &str, at: &At, system: &mut System) -> bool {
+        self.0.iter_mut().any(|reader| reader.name() == kind && reader.line(line, at, system))
+    }
+}
+
 /// What documents of a kind are called, as far as the name goes before the first `.`: `mounts.txt`, `queue-vda.txt`.
 /// A kind of `all` may hold anything.
 const NAMES: [(&str, &str); 19] = [

@@ -9,8 +9,9 @@ use super::recordings::{differ, kinds, latencies, per_second, slow, Kind, MATTER
 use super::texts::{rests_on_enough, NAMES, SUMMARIES};
 use super::{Comparison, Difference, Metric, Row, RunOf};
 use crate::explanation::{Explanation, Trust};
-use evidence::{Conflict, Fact, Reading, Row as Printed, Unit};
+use evidence::{Conflict, Fact};
 use stats::Distribution;
+use tooltext::{Reading, Row as Printed, Unit};
 use trace::Bytes;
 use units::words::size;
 

@@ -4,11 +4,11 @@ use super::pair::{pairs, Name};
 use super::{Comparison, Difference, Metric, Ranges, Row, Tails};
 use crate::explanation::{Explanation, Trust};
 use crate::json::latency;
-use evidence::Unit;
 use ledger::Reason;
 use life::Class;
 use stats::{class_words, Blocks, Distribution, Estimate, Group, Phases, TailTime, PHASES_IN_ORDER};
 use std::collections::BTreeMap;
+use tooltext::Unit;
 use trace::{Bytes, DevId, Fs};
 use units::words::{count, size};
 

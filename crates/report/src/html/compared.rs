@@ -3,8 +3,8 @@
 use super::escape::escape;
 use super::Shown;
 use crate::compare::{Comparison, Metric, Outcome};
-use evidence::Unit;
 use std::fmt::Write;
+use tooltext::Unit;
 use trace::Bytes;
 use units::words::{count, ns, percent, size};
 

@@ -3,8 +3,8 @@
 use super::table::{cell, tables, Table};
 use super::{tools, Told};
 use crate::screen::{Screen, Style};
-use evidence::{Mail, Number};
 use std::fmt::Write;
+use tooltext::{Mail, Number};
 use units::words::count;
 
 /// Lines of a table on the screen; JSON has all.
@@ -99,7 +99,7 @@ fn trust(mails: &[Mail], s: &mut Screen) {
             _ => text += "; no number is left out",
         }
         if mail.cut {
-            let most = units::words::size(trace::Bytes(evidence::MOST_BYTES_OF_MAIL as u64));
+            let most = units::words::size(trace::Bytes(tooltext::MOST_BYTES_OF_MAIL as u64));
             let _ = write!(text, "; only its first {most} were read");
         }
         if let Some(at) = mail.broken {

@@ -11,9 +11,9 @@
 
 use crate::mail::number::Unit;
 use crate::mail::reading::{Reading, Row};
-use crate::mail::words::Spot;
 use crate::mail::Mail;
 use crate::Run;
+use evidence::Spot;
 use stats::Blocks;
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;

@@ -10,35 +10,10 @@
 //!
 //! **Invariant**: words are those of the document, in its order; only runs of `>` are left out.
 
-use serde::Serialize;
-use std::fmt;
-
-/// Where a word stands: its line from 1, and on lines that are too long to find it by eye, its byte in the line from 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Spot {
-    /// Line, from 1.
-    pub line: u32,
-    /// Byte in the line from 1, or 0 on lines of ordinary length.
-    pub column: u32,
-}
+use evidence::Spot;
 
 /// Lines longer than this get a column in each [`Spot`]: no mailer and no tool here makes them, but flattening does.
 pub(crate) const LONG_LINE: usize = 400;
-
-impl fmt::Display for Spot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.column {
-            0 => write!(f, "{}", self.line),
-            column => write!(f, "{}:{column}", self.line),
-        }
-    }
-}
-
-impl Serialize for Spot {
-    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
-    }
-}
 
 /// A word of a document.
 #[derive(Clone, Copy, Debug)]

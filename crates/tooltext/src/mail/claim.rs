@@ -7,7 +7,8 @@
 //! ```
 
 use super::number::{grouped, size_unit, time_unit, with_suffix, Unit};
-use super::words::{Spot, Word};
+use super::words::Word;
+use evidence::Spot;
 use serde::Serialize;
 
 /// A number that the author states in words.

@@ -14,8 +14,8 @@ mod iostat_json;
 mod json;
 
 use crate::mail::reading::Reading;
-use crate::mail::words::Spot;
 use crate::{Machine, Run};
+use evidence::Spot;
 use json::Document;
 use std::borrow::Cow;
 use std::ops::Range;

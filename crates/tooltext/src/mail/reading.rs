@@ -1,7 +1,7 @@
 //! A reading: what one tool printed at one time, as rows of numbers under the tool's own names.
 
 use super::number::{Number, Unit};
-use super::words::Spot;
+use evidence::Spot;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use stats::Blocks;

@@ -1,8 +1,8 @@
 //! Numbers are read from mails, each with its unit and place, whatever mailers did to them.
 
-use evidence::{Mail, Reading, Row, Unit};
 use proptest::prelude::*;
 use std::path::Path;
+use tooltext::{Mail, Reading, Row, Unit};
 
 fn fixture(name: &str) -> String {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/mails");

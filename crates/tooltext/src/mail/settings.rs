@@ -11,10 +11,10 @@
 //! A line may hold several, as flattening leaves them; `pieces.rs` takes these apart.
 
 use super::pieces::{pieces, Piece};
-use super::words::{Spot, LONG_LINE};
+use super::words::LONG_LINE;
 use super::Setting;
-use crate::document::all_kinds;
-use crate::{At, Place, System};
+use evidence::Spot;
+use evidence::{At, Lines, Place, System};
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -41,16 +41,14 @@ pub(crate) struct Settings {
 pub(crate) fn settings(text: &str) -> Settings {
     let mut found = Settings::default();
     let mut seen = HashSet::new();
-    let mut kinds = all_kinds();
+    let mut readers = Lines::default();
     let file: Arc<str> = Arc::from("");
     let mut lines = (1u32..).zip(text.lines()).peekable();
     while let Some((number, whole)) = lines.next() {
         let line = unquoted(whole);
         let at = At { file: file.clone(), place: Place::Line(number) };
         let mut told = System::default();
-        let mut take = |kind: &str, line: &str, told: &mut System| {
-            kinds.iter_mut().any(|reader| reader.name() == kind && reader.line(line, &at, told))
-        };
+        let mut take = |kind: &str, line: &str, told: &mut System| readers.read(kind, line, &at, told);
         let several = several(whole);
         if !several.is_empty() {
             // Both are of the same text, so the difference of their addresses is the offset.

@@ -2,11 +2,11 @@
 //!
 //! Where a tool is missing the test says SKIPPED and passes.
 
-use evidence::{Mail, Reading, Unit, MOST_BYTES_OF_MAIL};
 use proptest::prelude::*;
 use std::process::Command;
 use testkit::tools::installed;
 use testkit::{btt, Story};
+use tooltext::{Mail, Reading, Unit, MOST_BYTES_OF_MAIL};
 use trace::Nanos;
 
 fn read(text: &str) -> Mail {

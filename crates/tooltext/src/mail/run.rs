@@ -6,7 +6,8 @@
 use super::claim::Claim;
 use super::command::Command;
 use super::reading::Reading;
-use super::words::{Spot, Word};
+use super::words::Word;
+use evidence::Spot;
 use serde::Serialize;
 
 /// Readings that were taken together.

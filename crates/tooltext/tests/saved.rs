@@ -2,9 +2,9 @@
 //!
 //! Where a tool is missing the test says SKIPPED and passes.
 
-use evidence::{Mail, Reading, Unit};
 use proptest::prelude::*;
 use std::process::Command;
+use tooltext::{Mail, Reading, Unit};
 
 /// What a command prints; `None`, and a line on the terminal, if it is not installed.
 fn run(program: &str, args: &[&str], folder: &std::path::Path) -> Option<(String, String)> {
@@ -112,7 +112,7 @@ fn json_of_iostat_is_its_table() {
     for (a, b) in json.iter().zip(&text) {
         for row in &a.rows {
             let other = b.row(&row.of).unwrap_or_else(|| panic!("{} is not in the table", row.of));
-            let names = |r: &evidence::Row| {
+            let names = |r: &tooltext::Row| {
                 let mut all: Vec<_> = r.values.iter().map(|(n, v)| (n.to_owned(), v.unit)).collect();
                 all.sort_by(|a, b| a.0.cmp(&b.0));
                 all

@@ -2,7 +2,7 @@
 //!
 //! Values are slices of the text, read one level at a time; so the place of a value is the place of its slice.
 
-use crate::mail::words::Spot;
+use evidence::Spot;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;

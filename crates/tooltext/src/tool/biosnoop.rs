@@ -11,7 +11,8 @@
 use super::{Found, Tool};
 use crate::mail::number::{decimal, Unit};
 use crate::mail::reading::{Reading, Row};
-use crate::mail::words::{Spot, Word};
+use crate::mail::words::Word;
+use evidence::Spot;
 use stats::Blocks;
 use std::sync::Arc;
 

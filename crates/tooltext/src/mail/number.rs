@@ -1,6 +1,6 @@
 //! A number with its unit and its place, and how tools write numbers.
 
-use super::words::Spot;
+use evidence::Spot;
 use serde::Serialize;
 
 /// What a number counts. Values are kept in these units, whatever the tool printed.

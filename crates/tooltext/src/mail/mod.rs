@@ -20,15 +20,15 @@ pub(crate) mod words;
 
 pub use claim::{Claim, Sum};
 pub use command::Command;
+pub use evidence::Spot;
 pub use machine::Machine;
 pub use number::{Number, Unit};
 pub use reading::{Bucket, Reading, Row, Setting, Values};
 pub use run::Run;
-pub use words::Spot;
 
 use crate::saved::{self, Saved};
 use crate::tool::{self, Found};
-use crate::{At, Place};
+use evidence::{At, Place};
 use serde::Serialize;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};

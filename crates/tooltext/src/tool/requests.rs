@@ -13,7 +13,8 @@
 use super::{Found, Tool};
 use crate::mail::number::{decimal, Unit};
 use crate::mail::reading::{Reading, Row, Setting};
-use crate::mail::words::{Spot, Word};
+use crate::mail::words::Word;
+use evidence::Spot;
 
 pub struct Requests;
 

@@ -1,6 +1,7 @@
 //! Commands that the author shows: what stands after a prompt.
 
-use super::words::{Spot, Word};
+use super::words::Word;
+use evidence::Spot;
 use serde::Serialize;
 
 /// A command as it was typed.

@@ -5,7 +5,8 @@
 //! Linux db7 4.15.0-20-generic #21-Ubuntu SMP
 //! ```
 
-use super::words::{Spot, Word};
+use super::words::Word;
+use evidence::Spot;
 use serde::Serialize;
 
 /// A machine that a text names.
