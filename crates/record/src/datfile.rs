@@ -8,8 +8,8 @@
 //! size because trace-cmd maps them.
 
 use crate::error::{At, Result};
-use crate::events::Chosen;
 use crate::tracefs::Tracefs;
+use capture::Chosen;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;

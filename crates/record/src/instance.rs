@@ -10,8 +10,8 @@
 //! one say nothing here. Beyond that the kernel itself refuses to remove an instance that someone has open.
 
 use crate::error::{At, Error, Result};
-use crate::events::Chosen;
 use crate::tracefs::Tracefs;
+use capture::Chosen;
 use rustix::io::Errno;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;

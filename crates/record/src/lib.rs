@@ -4,7 +4,7 @@
 //! no debugfs). It harms nothing: everything happens in a tracefs instance of its own, no tunable is ever
 //! written (writing one freezes the queue, which is itself a stall), and nothing of it survives, however it ends.
 
-mod capture;
+mod clock;
 mod compat;
 mod counts;
 mod datfile;
@@ -29,28 +29,25 @@ mod session;
 mod stream;
 mod symbols;
 mod syscalls;
-pub mod system;
+mod system;
 mod tasks;
 mod text;
 mod tracefs;
 mod unpack;
 
-pub use capture::{Capture, EndedBy, Loss, Moment, TraceFiles};
+pub use capture::{Capture, Detail, EndedBy, Snapshot};
 pub use datfile::{Head, Pages, Region};
 pub use devices::{Device, Devices};
 pub use error::{At, Error, Result};
-pub use events::{select, Chosen, Detail, DevFields, Selection};
+pub use events::{select, DevFields, Selection};
 pub use instance::{clean, Cleaned, CpuStats, Instance};
-pub use mounts::Mount;
 pub use pack::{open_packed, pack, Packed};
 pub use plan::{Output, Plan, Stop};
-pub use processes::{OpenFile, Process, Processes};
 pub use recorder::{record, Host, Progress, Recorded, Report};
 pub use redact::redact;
-pub use samples::Sample;
 pub use stream::{Parts, Stream};
 pub use symbols::Symbols;
-pub use system::{Snapshot, System};
+pub use system::snapshot;
 pub use tasks::Tasks;
 pub use tracefs::Tracefs;
 pub use unpack::{assemble, looks_like_tar, unpack, Unpacked};

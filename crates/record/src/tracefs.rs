@@ -93,7 +93,7 @@ fn mounted(mounts: &str) -> impl Iterator<Item = PathBuf> + '_ {
     mounts.lines().filter_map(|line| {
         let mut words = line.split(' ');
         let point = words.nth(1)?;
-        (words.next()? == "tracefs").then(|| crate::text::unescape(point).into())
+        (words.next()? == "tracefs").then(|| capture::unescape(point).into())
     })
 }
 

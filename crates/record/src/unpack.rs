@@ -6,7 +6,8 @@
 
 use crate::datfile::{Head, Pages};
 use crate::error::{At, Error, Result};
-use crate::keep::{raw_name, CAPTURE, HEAD, TRACE};
+use crate::keep::raw_name;
+use capture::{CAPTURE_JSON, HEAD, TRACE};
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
@@ -53,7 +54,7 @@ pub fn unpack(stream: impl Read, to: &Path) -> Result<Unpacked> {
                     return Err(io::Error::other("the stream has too many files"));
                 }
                 io::copy(&mut e, &mut File::create(to.join(&name))?)?;
-                done.whole |= name == CAPTURE;
+                done.whole |= name == CAPTURE_JSON;
                 return Ok(None);
             };
             if !growing.contains_key(whole) {
@@ -165,7 +166,7 @@ mod tests {
         raw.write(&[1; 4096]).unwrap();
         raw.write(&[2; 4096]).unwrap();
         s.parts("samples.jsonl").write(b"{}\n").unwrap();
-        s.file(CAPTURE, b"{}").unwrap();
+        s.file(CAPTURE_JSON, b"{}").unwrap();
         s.end().unwrap();
         let bytes = sent.0.lock().unwrap().clone();
         bytes

@@ -17,9 +17,9 @@ mod system_json;
 mod uname;
 
 use crate::{At, Place, System};
+use capture::SYSTEM_JSON;
 use serde::Serialize;
 use std::sync::Arc;
-pub(crate) use system_json::SYSTEM_JSON;
 use trace::DevId;
 
 /// What became of a document's lines.

@@ -13,7 +13,7 @@ pub use names::Names;
 
 use crate::datfile::Head;
 use crate::error::{At, Error, Result};
-use crate::keep::{CAPTURE, SAMPLES, SYSTEM, TRACE};
+use capture::{CAPTURE_JSON, SAMPLES_JSONL, SYSTEM_JSON, TRACE};
 use pages::Scrubber;
 use std::fs::{self, File};
 use std::path::Path;
@@ -41,13 +41,13 @@ pub fn redact(from: &Path, to: &Path) -> Result<Vec<String>> {
         }
         match file.as_str() {
             TRACE => trace(&source, &copy, &mut names)?,
-            SYSTEM | CAPTURE => {
+            SYSTEM_JSON | CAPTURE_JSON => {
                 let text = fs::read(&source).at("reading", &source)?;
                 let text = json::redacted(&text, &mut names).map_err(|e| not_ours(&source, &e))?;
                 fs::write(&copy, text).at("writing", &copy)?;
             }
             // Only numbers, and names of devices.
-            SAMPLES => {
+            SAMPLES_JSONL => {
                 fs::copy(&source, &copy).at("copying", &source)?;
             }
             _ => left_out.push(format!("{file}: it may hold names")),
