@@ -1,13 +1,13 @@
 //! Puts the capture together when tracing has ended: names, symbols, trace.dat and what lies beside it.
 
-use crate::datfile::Head;
 use crate::drain::{Drained, Sink};
-use crate::error::{At, Result};
 use crate::keep::Keep;
 use crate::plan::Output;
 use crate::recorder::Recorded;
 use crate::session::Session;
 use crate::symbols::Symbols;
+use capture::Head;
+use capture::{At, Result};
 use capture::{Capture, EndedBy, SystemFile, TraceFiles, CAPTURE_JSON, SYSTEM_JSON};
 use std::path::Path;
 

@@ -1,20 +1,15 @@
 //! Where a capture's files go while they are made: a folder, memory until the end, or a stream.
 
-use crate::datfile::{Head, Pages};
 use crate::drain::{Drained, Sink};
-use crate::error::{At, Error, Result};
 use crate::plan::Output;
-use crate::stream::{Parts, Stream};
-use capture::{CAPTURE_JSON, HEAD, SAMPLES_JSONL, SYSTEM_JSON, TRACE};
+use capture::{raw_name, CAPTURE_JSON, HEAD, SAMPLES_JSONL, SYSTEM_JSON, TRACE};
+use capture::{At, Error, Result};
+use capture::{Head, Pages};
+use capture::{Parts, Stream};
 use rustix::fs::{memfd_create, MemfdFlags};
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 use trace::Cpu;
-
-/// The name of one CPU's pages.
-pub fn raw_name(cpu: Cpu) -> String {
-    format!("trace.cpu{}.raw", cpu.0)
-}
 
 /// A capture in the making.
 #[derive(Debug)]

@@ -3,11 +3,10 @@
 use crate::clock;
 use crate::compat;
 use crate::counts::Counts;
-use crate::datfile::Head;
 use crate::devices::Devices;
 use crate::drain::{Drain, Drained, Job};
-use crate::error::{Error, Result};
 use crate::events::{select, DevFields, Selection};
+use crate::head;
 use crate::instance::{clean, Instance};
 use crate::keep::{Keep, Lines};
 use crate::memory;
@@ -19,10 +18,12 @@ use crate::running::{Running, Signals};
 use crate::samples;
 use crate::system;
 use crate::tasks::Tasks;
+use capture::Head;
 use capture::{
     Capture, Detail, EndedBy, Snapshot, SystemFile, TraceFiles, CAPTURE_SCHEMA, HEAD, SAMPLES_JSONL,
     SYSTEM_JSON,
 };
+use capture::{Error, Result};
 use rustix::thread::gettid;
 use std::time::{Duration, Instant};
 use trace::{Bytes, Cpu, DevId};
@@ -329,7 +330,7 @@ impl<'a> Session<'a> {
             clock,
             uname: crate::system::uname(&self.host.proc),
             tasks: self.tasks.text(),
-            ..Head::collect(&self.host.tracefs, &self.selection.events)?
+            ..head::collect(&self.host.tracefs, &self.selection.events)?
         })
     }
 }

@@ -6,8 +6,7 @@
 
 use crate::datfile::{Head, Pages};
 use crate::error::{At, Error, Result};
-use crate::keep::raw_name;
-use capture::{CAPTURE_JSON, HEAD, TRACE};
+use crate::{raw_name, CAPTURE_JSON, HEAD, TRACE};
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};

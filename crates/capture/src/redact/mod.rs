@@ -13,7 +13,7 @@ pub use names::Names;
 
 use crate::datfile::Head;
 use crate::error::{At, Error, Result};
-use capture::{CAPTURE_JSON, SAMPLES_JSONL, SYSTEM_JSON, TRACE};
+use crate::{CAPTURE_JSON, SAMPLES_JSONL, SYSTEM_JSON, TRACE};
 use pages::Scrubber;
 use std::fs::{self, File};
 use std::path::Path;
