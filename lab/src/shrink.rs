@@ -5,7 +5,7 @@
 //! tasks that ran. The records themselves are copied as they are.
 
 use crate::Outcome;
-use record::{Head, Pages, Region};
+use capture::{Head, Pages, Region};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::Path;

@@ -6,7 +6,7 @@
 use crate::document;
 use crate::files;
 use crate::files::Size;
-use crate::machine::{about, grouped};
+use crate::machine::about;
 use crate::repeat::repeat;
 use crate::run::{measure, median, Cost};
 use crate::Outcome;
@@ -17,6 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
+use units::words::count;
 
 /// Events of the recording that is made if none is given.
 const EVENTS: u64 = 6_000_000;
@@ -101,7 +102,7 @@ impl Bench {
                 text,
                 "| {} | {} | {} | {} |",
                 megabytes(made.bytes),
-                grouped(made.events),
+                count(made.events),
                 seconds(cost.wall),
                 mebibytes(cost.resident)
             );
@@ -173,7 +174,7 @@ fn heading(bench: &Bench) -> String {
 }
 
 fn recording(what: &str, size: Size) -> String {
-    format!("Recording: {what}; {} events, {}.", grouped(size.events), megabytes(size.bytes))
+    format!("Recording: {what}; {} events, {}.", count(size.events), megabytes(size.bytes))
 }
 
 fn row(text: &mut String, who: &str, (cost, low, high): &(Cost, Duration, Duration), size: Size) {

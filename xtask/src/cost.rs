@@ -6,7 +6,7 @@
 
 use crate::document;
 use crate::load::{Flood, Paced};
-use crate::machine::{about, grouped, loop_disk, LoopDisk};
+use crate::machine::{about, loop_disk, LoopDisk};
 use crate::run::measure;
 use crate::tracecmd::TraceCmd;
 use crate::Outcome;
@@ -16,6 +16,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use units::words::count;
 
 /// Size of the disk.
 const DISK_MIB: u64 = 256;
@@ -142,12 +143,12 @@ impl RecordingCost {
             let rounds = (self.rounds as u64 + 1) * u64::from(self.seconds);
             let rate = match events[turn] {
                 0 => "".to_string(),
-                n => grouped(n / rounds),
+                n => count(n / rounds),
             };
             let _ = writeln!(
                 text,
                 "| {name} | {} | {:.1} % ({:.1} to {:.1}) | {rate} | {} |",
-                grouped(quantile(&iops[turn], 0.5) as u64),
+                count(quantile(&iops[turn], 0.5) as u64),
                 medians[turn],
                 quantile(&losses, 0.25),
                 quantile(&losses, 0.75),
@@ -196,9 +197,9 @@ impl RecordingCost {
         Ok(format!(
             "`iowhy record --for {MANY_SECONDS}s` beside {beside}: {} events and {:.1} MB a second, **{} lost**. While recording \
              the recorder took **{:.1} % of one core**, {:.1} % for each 60 MB a second.\n\n",
-            grouped(events as u64),
+            count(events as u64),
             bytes / 1e6,
-            grouped(number(&c["lost"])),
+            count(number(&c["lost"])),
             100.0 * busy / seconds,
             100.0 * busy / seconds * 60e6 / bytes,
         ))

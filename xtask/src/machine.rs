@@ -27,14 +27,6 @@ fn first_line(program: &str, argument: &str) -> String {
     String::from_utf8_lossy(&text).lines().next().unwrap_or("not found").trim().to_string()
 }
 
-/// 6423108 as 6,423,108.
-pub fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().map(|g| std::str::from_utf8(g).unwrap_or("")).collect();
-    groups.join(",")
-}
-
 /// A loop device; gone with the value.
 pub struct LoopDisk {
     /// `/dev/loop3`.
@@ -54,17 +46,5 @@ pub fn loop_disk(file: &Path, mib: u64) -> Outcome<LoopDisk> {
 impl Drop for LoopDisk {
     fn drop(&mut self) {
         let _ = Command::new("losetup").arg("-d").arg(&self.device).status();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::grouped;
-
-    #[test]
-    fn digits_come_in_groups_of_three() {
-        assert_eq!(grouped(7), "7");
-        assert_eq!(grouped(6_423_108), "6,423,108");
-        assert_eq!(grouped(100_000), "100,000");
     }
 }

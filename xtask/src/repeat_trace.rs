@@ -9,7 +9,7 @@ use crate::cut_trace::convert;
 use crate::files::{copy_settings, Size};
 use crate::repeat::PAUSE_NS;
 use crate::Outcome;
-use record::{Head, Pages, Region};
+use capture::{Head, Pages, Region};
 use std::fs::{self, File};
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;

@@ -4,7 +4,7 @@
 //! a bundled recording, over and over. Both are read from the page cache.
 
 use crate::document;
-use crate::machine::{about, grouped};
+use crate::machine::about;
 use crate::repeat::repeat;
 use crate::run::{measure, median};
 use crate::Outcome;
@@ -14,6 +14,7 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use units::words::count;
 
 /// Bytes of each text.
 const BYTES: u64 = 100_000_000;
@@ -84,7 +85,7 @@ impl BenchTexts {
                 text,
                 "| {what}, {:.1} MB | {} | {wall} ({low} to {high}) | {cpu} | {:.1} MiB |",
                 bytes as f64 / 1e6,
-                grouped(lines),
+                count(lines),
                 cost.resident as f64 / f64::from(1 << 20)
             );
         }

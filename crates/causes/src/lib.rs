@@ -61,7 +61,6 @@ mod tests;
 #[cfg(test)]
 mod told;
 mod verdict;
-pub mod words;
 mod writeback_flood;
 mod writeback_throttle;
 
@@ -71,6 +70,8 @@ pub use counters::{judge_counters, title_by_counters};
 pub use damage::{Damage, DAMAGED, TOO_DAMAGED};
 pub use slow::Slow;
 pub use verdict::{Answer, Claim, Confidence, Remedy, Verdict};
+
+use units::words;
 
 /// A cause of slow I/O.
 pub trait Cause: Sync {

@@ -8,10 +8,11 @@
 //!
 //! Who runs another fio is not told apart from us.
 
-use causes::{words, works_for_others};
+use causes::works_for_others;
 use serde::{Deserialize, Serialize};
 use stats::{Facts, Whose, OTHERS};
 use std::collections::BTreeMap;
+use units::words;
 
 /// From this part of the bytes on, others are in the way of a number.
 const MUCH: f64 = 0.1;

@@ -16,8 +16,8 @@
 use crate::judge::pair;
 use crate::result::{Checkup, Latency, Measured};
 use crate::screen::wrap;
-use causes::words;
 use serde::Serialize;
+use units::words;
 
 /// Medians of two runs on the same disk differ by up to this factor, whatever their slices say: where the data file comes to
 /// lie, and what else the machine does, stays the same for a whole run. Measured: docs/checkup.md, "What two runs differ by".

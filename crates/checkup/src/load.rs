@@ -10,7 +10,6 @@ use crate::home::Home;
 use crate::output::results;
 use crate::result::Measured;
 use crate::signals::Signals;
-use causes::words;
 use record::{At, Detail, Host, Output, Stop};
 use rustix::process::{kill_process_group, set_parent_process_death_signal, setpgid, Pid, Signal};
 use std::collections::BTreeMap;
@@ -23,6 +22,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
+use units::words;
 
 /// The hidden command by which we start ourselves to become fio.
 const HIDDEN: &str = "checkup-load";

@@ -1,12 +1,12 @@
 //! The directory that is checked: which file system it is on, how much is free, whether it may be loaded at all.
 
 use crate::error::{Error, Result};
-use causes::words;
 use record::{At, Device, Devices};
 use rustix::fs::StatVfsMountFlags;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
+use units::words;
 
 /// File systems whose disk is another machine's (Documentation/filesystems; mount(8)).
 const NETWORK: &[&str] = &[
@@ -70,7 +70,7 @@ impl Place {
         let stat = rustix::fs::statvfs(&dir).at("asking for free space", &dir)?;
         let devices = Devices::read(Path::new("/sys"));
         let below: Option<&Device> = devices.under(&dir);
-        let mounts = record::Snapshot::take(Path::new("/sys"), Path::new("/proc")).mounts;
+        let mounts = record::snapshot(Path::new("/sys"), Path::new("/proc")).mounts;
         let mount = mounts.iter().filter(|m| dir.starts_with(&m.point)).max_by_key(|m| m.point.len());
         let place = Place {
             fstype: mount.map(|m| m.fstype.clone()).unwrap_or_default(),

@@ -8,8 +8,8 @@
 use crate::error::{Error, Result};
 use crate::place::Place;
 use crate::scenario::{self, Scenario, Step};
-use causes::words;
 use std::time::Duration;
+use units::words;
 
 /// Files are no smaller: below, a disk's own cache answers.
 const SMALLEST: u64 = 8 << 20;

@@ -3,11 +3,11 @@
 //! A disk's numbers are also its processors': a virtual machine whose host takes half of each makes every operation
 //! slower, and not always says so (steal). So a fixed piece of work is timed too, before and after each step.
 
-use causes::words;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::hint::black_box;
 use std::time::Instant;
+use units::words;
 
 /// The work: so many times it is looked whether a text of so many letters of two bytes is UTF-8, which the standard
 /// library does in about a millisecond in all, however this crate was compiled.

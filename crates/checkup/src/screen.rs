@@ -4,8 +4,8 @@ use crate::place::Place;
 use crate::plan::{Length, Plan};
 use crate::result::{Checkup, Latency, Scenario};
 use crate::trial::Trial;
-use causes::words;
 use std::fmt::Write;
+use units::words;
 
 /// Remedies on the screen; all are in the file.
 const REMEDIES: usize = 5;

@@ -4,14 +4,14 @@ use crate::fio::Fio;
 use crate::place::Place;
 use crate::plan::Plan;
 use crate::result::{Checkup, Scenario, SCHEMA};
-use record::{Host, Snapshot};
+use record::Host;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::SystemTime;
 
 /// An empty result: when, where, on which kernel, with which settings.
 pub fn begin(plan: &Plan, place: &Place, fio: &Fio) -> Checkup {
-    let now = Snapshot::take(Path::new("/sys"), Path::new("/proc"));
+    let now = record::snapshot(Path::new("/sys"), Path::new("/proc"));
     let mut settings = BTreeMap::new();
     if let Some(disk) = place.disk.as_ref().and_then(|d| now.disks.get(d)) {
         settings.extend(disk.queue.iter().map(|(k, v)| (format!("queue/{k}"), v.clone())));

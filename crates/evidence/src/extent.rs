@@ -1,19 +1,7 @@
 //! Where a loop device's file lies on the device below.
 
 use crate::System;
-use serde::Serialize;
 use trace::{Bytes, DevId, Sector};
-
-/// A contiguous piece of a file, in bytes (FIEMAP, Documentation/filesystems/fiemap.rst).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Extent {
-    /// Where in the file.
-    pub file: u64,
-    /// Where on the file system's device.
-    pub device: u64,
-    /// How long.
-    pub len: u64,
-}
 
 /// A stretch of an upper device, and where it lies on a lower one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

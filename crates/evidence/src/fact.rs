@@ -19,9 +19,33 @@ pub enum Place {
     /// A line of a text, counted from 1.
     Line(u32),
     /// A word of a mail: its line, and on a long one its column.
-    Spot(crate::Spot),
+    Spot(Spot),
     /// A value of a JSON document: the names that lead to it, with dots between.
     Key(Arc<str>),
+}
+
+/// Where a word of a text stands: its line from 1, and on lines that are too long to find it by eye, its byte in the line from 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Spot {
+    /// Line, from 1.
+    pub line: u32,
+    /// Byte in the line from 1, or 0 on lines of ordinary length.
+    pub column: u32,
+}
+
+impl fmt::Display for Spot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.column {
+            0 => write!(f, "{}", self.line),
+            column => write!(f, "{}:{column}", self.line),
+        }
+    }
+}
+
+impl Serialize for Spot {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
 }
 
 impl fmt::Display for At {

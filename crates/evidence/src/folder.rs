@@ -3,8 +3,9 @@
 //! A folder may be anything: huge, full of traces, hostile. So only regular files are opened (a pipe would never end,
 //! a link may lead anywhere), only up to set sizes, and what looked like a document but was not read is told.
 
-use crate::document::{kind_by_name, SYSTEM_JSON};
+use crate::document::kind_by_name;
 use crate::System;
+use capture::SYSTEM_JSON;
 use serde::Serialize;
 use std::fs::{self, File};
 use std::io::{self, Read};

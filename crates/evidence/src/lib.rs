@@ -1,9 +1,12 @@
-//! What other tools and the system itself say about a recording: the evidence that no event carries.
+//! What the system itself says about a recording: the evidence that no event carries.
 //!
 //! [`System`] is the settings that the recorded machine had: queues, md arrays, mounts, memory. It is read from
 //! whatever text lies beside a trace ([`System::read`]), in the shapes people save by hand: `cat`, `grep .`, `ls -l`,
 //! `lsblk`. Every value is a [`Fact`] that remembers its file and line, so that a cause can quote its source. Nothing
 //! is guessed: what is not said is `None`, a line not understood is counted.
+//!
+//! What other tools printed is read by `tooltext`, which uses this crate, because people paste settings between tables
+//! ([`Lines`]); nothing here knows of it.
 
 mod cgroup;
 mod changes;
@@ -13,30 +16,24 @@ mod extent;
 mod fact;
 mod folder;
 mod iostat;
-mod mail;
 mod md;
 mod mount;
 mod processes;
 mod recorded;
 mod samples;
-mod saved;
 mod system;
-mod tool;
 
+pub use capture::{Extent, CAPTURE_JSON, SAMPLES_JSONL};
 pub use cgroup::Cgroup;
 pub use device::{Device, WriteCache};
-pub use document::Document;
-pub use extent::{Extent, Placed};
-pub use fact::{At, Conflict, Fact, Place};
+pub use document::{Document, Lines};
+pub use extent::Placed;
+pub use fact::{At, Conflict, Fact, Place, Spot};
 pub use folder::{Skipped, MOST_BYTES, MOST_BYTES_IN_ALL, MOST_FILES};
 pub use iostat::{Iostat, Rates};
-pub use mail::{
-    Bucket, Claim, Command, Machine, Mail, Number, Reading, Row, Run, Setting, Spot, Sum, Unit, Values,
-    MOST_BYTES_OF_MAIL,
-};
 pub use md::Md;
 pub use mount::Mount;
 pub use processes::{OpenFile, Processes};
-pub use recorded::{Recorded, CAPTURE_JSON};
-pub use samples::{CpuUse, DiskUse, Interval, Io, SampleQuality, Samples, Stalled, SAMPLES_JSONL};
+pub use recorded::Recorded;
+pub use samples::{CpuUse, DiskUse, Interval, Io, SampleQuality, Samples, Stalled};
 pub use system::{is_device_name, System};

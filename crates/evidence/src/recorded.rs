@@ -4,46 +4,18 @@
 //! was kept. The recorder asked the kernel for its counts every second.
 
 use crate::Skipped;
-use serde::Deserialize;
+use capture::{Capture, EndedBy, CAPTURE_JSON};
 use std::io::{self, Read};
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 use trace::{Cpu, DevId, Nanos, Quality};
 
-/// What the file is called in a capture.
-pub const CAPTURE_JSON: &str = "capture.json";
-
 /// The largest that is read: a line for each second and processor that lost something.
 const MOST_BYTES: u64 = 32 << 20;
 
 /// What the recorder says.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct Recorded {
-    start: Start,
-    /// Events that the kernel could not keep, in all.
-    pub lost: u64,
-    losses: Vec<Loss>,
-    /// Events that the analysis stands on and the kernel lacked.
-    pub missing: Vec<String>,
-    /// Why it ended: `time`, `command`, `signal`, `memory-full`, `output-failed`.
-    pub ended_by: String,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-struct Start {
-    wall: String,
-    mono_ns: u64,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-struct Loss {
-    second: u64,
-    cpu: u32,
-    lost: u64,
-}
+#[derive(Clone, Debug, Default)]
+pub struct Recorded(pub Capture);
 
 impl Recorded {
     /// Reads it from the capture that lies at `path`, a folder or a file in it. `None` if it is not there.
@@ -59,25 +31,25 @@ impl Recorded {
         let read = || -> io::Result<Recorded> {
             let mut text = Vec::new();
             std::fs::File::open(&file)?.take(MOST_BYTES).read_to_end(&mut text)?;
-            Ok(serde_json::from_slice(&text)?)
+            Ok(Recorded(serde_json::from_slice(&text)?))
         };
         read().map(Some).map_err(|e| Skipped { file: CAPTURE_JSON.into(), why: e.to_string() })
     }
 
     /// When it began: seconds and nanoseconds since 1970, and the trace's clock at that moment.
     pub fn began(&self) -> Option<(u32, u32, Nanos)> {
-        let wall = humantime::parse_rfc3339(&self.start.wall).ok()?.duration_since(UNIX_EPOCH).ok()?;
-        Some((u32::try_from(wall.as_secs()).ok()?, wall.subsec_nanos(), Nanos(self.start.mono_ns)))
+        let wall = humantime::parse_rfc3339(&self.0.start.wall).ok()?.duration_since(UNIX_EPOCH).ok()?;
+        Some((u32::try_from(wall.as_secs()).ok()?, wall.subsec_nanos(), Nanos(self.0.start.mono_ns)))
     }
 
     /// Puts what the recorder knows better into a trace's quality: all losses, where the trace shows fewer, and what is
     /// missing altogether.
     pub fn judge(&self, quality: &mut Quality) {
-        if self.lost > quality.lost_total() {
+        if self.0.lost > quality.lost_total() {
             quality.lost.clear();
-            let start = Nanos(self.start.mono_ns);
-            let mut left = self.lost;
-            for loss in &self.losses {
+            let start = Nanos(self.0.start.mono_ns);
+            let mut left = self.0.lost;
+            for loss in &self.0.losses {
                 let lost = loss.lost.min(left);
                 left -= lost;
                 let at = Nanos(loss.second.saturating_mul(Nanos::SECOND.0).saturating_add(start.0));
@@ -88,11 +60,11 @@ impl Recorded {
             }
         }
         let requests: Vec<&str> =
-            self.missing.iter().map(String::as_str).filter(|e| e.starts_with("block:")).collect();
+            self.0.missing.iter().map(String::as_str).filter(|e| e.starts_with("block:")).collect();
         if !requests.is_empty() {
             quality.note(format!("the recorded kernel has no {}", requests.join(", ")));
         }
-        if self.ended_by == "output-failed" {
+        if self.0.ended_by == EndedBy::OutputFailed {
             quality.note("the recording ended early, because its output could not be written".into());
         }
     }
@@ -103,7 +75,7 @@ mod tests {
     use super::*;
 
     fn of(json: &str) -> Recorded {
-        serde_json::from_str(json).unwrap()
+        Recorded(serde_json::from_str(json).unwrap())
     }
 
     #[test]

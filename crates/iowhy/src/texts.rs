@@ -2,10 +2,10 @@
 
 use crate::failure::Failure;
 use crate::reading;
-use evidence::Mail;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
+use tooltext::Mail;
 
 /// How much is looked at to see whether it is a recording: as far as blkparse's text may have words above it.
 const LOOK: usize = trace::LONGEST_LETTER;

@@ -49,7 +49,7 @@ SCRIPT
 /// The files in a pack, unpacked, with their names, and their bytes.
 fn unpacked(path: &std::path::Path) -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
-    for entry in record::open_packed(path).unwrap().entries().unwrap() {
+    for entry in capture::open_packed(path).unwrap().entries().unwrap() {
         let mut entry = entry.unwrap();
         let name = entry.path().unwrap().display().to_string();
         let mut bytes = Vec::new();

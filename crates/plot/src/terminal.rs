@@ -159,10 +159,10 @@ fn heat(
 fn rows_of(out: &mut String, columns: &[(f64, f64, f64)], colour: Colour, terminal: Terminal) {
     let most = columns.iter().map(|c| c.2).fold(1.0, f64::max);
     for (from, to, n) in columns {
-        let span = format!("{} to {}", causes::words::ns(*from as u64), causes::words::ns(*to as u64));
+        let span = format!("{} to {}", units::words::ns(*from as u64), units::words::ns(*to as u64));
         let room = terminal.width.saturating_sub(24 + 12).max(10);
         let bar = bar(n / most, room, terminal);
-        let number = causes::words::count(*n as u64);
+        let number = units::words::count(*n as u64);
         let _ = writeln!(out, "{span:>23} {} {number}", painted(&bar, colour, terminal));
     }
 }

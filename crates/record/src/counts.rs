@@ -1,8 +1,8 @@
 //! Running totals of a recording, and when on which processor events were lost.
 
-use crate::capture::Loss;
 use crate::instance::{CpuStats, Instance};
 use crate::recorder::Progress;
+use capture::Loss;
 use std::time::Duration;
 use trace::{Bytes, Cpu};
 

@@ -3,8 +3,8 @@
 //! A file system on a partition of an md array of NVMe disks is one stack of devices: recording one of them
 //! without the others would cut the lives of its bios. [`Devices::stack`] gives all above and below.
 
-use crate::error::{Error, Result};
 use crate::text;
+use capture::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};

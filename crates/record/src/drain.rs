@@ -5,8 +5,8 @@
 //! what is recorded. Invariant: what a sink holds is always a whole number of sub-buffers, in the order in
 //! which the kernel filled them.
 
-use crate::error::{At, Error, Result};
-use crate::stream::Parts;
+use capture::Parts;
+use capture::{At, Error, Result};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::pipe::{fcntl_setpipe_size, pipe_with, splice, PipeFlags, SpliceFlags};

@@ -5,19 +5,8 @@
 //! know. Kernels differ a lot here (`block_split` came and went with modules, `lock` came in 5.19).
 
 use crate::syscalls;
+use capture::{Chosen, Detail};
 use trace::DevId;
-
-/// How much is recorded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Detail {
-    /// What blktrace records: the life of every bio and request. About 5 events per I/O.
-    Block,
-    /// The whole path: system calls, sleeps with their kernel stacks, wake-ups, work queues, writeback, file
-    /// systems and journals too. About 20 events per I/O.
-    #[default]
-    Path,
-}
 
 /// The block layer, as blktrace sees it (kernel/trace/blktrace.c, `blk_register_tracepoints`).
 /// `block_bio_bounce`, `block_sleeprq` and `block_rq_remap` are gone from newer kernels.
@@ -169,28 +158,6 @@ const BLOCK_SOFTIRQ: u32 = 4;
 /// Gives the kernel stack of every uninterruptible sleep, which names what is waited for. 2 is
 /// `TASK_UNINTERRUPTIBLE` (include/linux/sched.h); 1.9 us and about 125 bytes each.
 const STACK_TRIGGER: &str = "stacktrace if prev_state & 2";
-
-/// An event to record.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Chosen {
-    /// Its folder, for instance `block`.
-    pub system: String,
-    /// Its name, for instance `block_rq_issue`.
-    pub name: String,
-    /// What the kernel is to leave out, in its own filter language.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub filter: Option<String>,
-    /// What the kernel is to do as well.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub trigger: Option<String>,
-}
-
-impl Chosen {
-    /// Its folder below `events/`.
-    pub fn folder(&self) -> String {
-        format!("events/{}/{}", self.system, self.name)
-    }
-}
 
 /// What is recorded and what cannot be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

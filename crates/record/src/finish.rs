@@ -1,15 +1,14 @@
 //! Puts the capture together when tracing has ended: names, symbols, trace.dat and what lies beside it.
 
-use crate::capture::{Capture, EndedBy, TraceFiles};
-use crate::datfile::Head;
 use crate::drain::{Drained, Sink};
-use crate::error::{At, Result};
-use crate::keep::{Keep, CAPTURE, SYSTEM};
+use crate::keep::Keep;
 use crate::plan::Output;
 use crate::recorder::Recorded;
 use crate::session::Session;
 use crate::symbols::Symbols;
-use crate::system::System;
+use capture::Head;
+use capture::{At, Result};
+use capture::{Capture, EndedBy, SystemFile, TraceFiles, CAPTURE_JSON, SYSTEM_JSON};
 use std::path::Path;
 
 impl Session<'_> {
@@ -31,7 +30,7 @@ impl Session<'_> {
             }
             Ok(s.used())
         });
-        let system = System::new(self.before.take(), Some(self.snapshot()));
+        let system = SystemFile::new(self.before.take(), Some(self.snapshot()));
         let folder = match self.keep.assemble(&head, self.cpu_count(), drained) {
             Ok(Some(path)) => {
                 capture.trace = TraceFiles::Dat;
@@ -47,13 +46,12 @@ impl Session<'_> {
                 }
             }
         };
-        let written = self.keep.file(SYSTEM, &system.json(), true);
+        let written = self.keep.file(SYSTEM_JSON, &system.json(), true);
         capture.notes = std::mem::take(&mut self.notes);
-        let mut json = serde_json::to_vec_pretty(&capture).unwrap_or_default();
-        json.push(b'\n');
         // A full disk has been said already; the trace counts more than these.
-        let written =
-            written.and_then(|()| self.keep.file(CAPTURE, &json, true)).and_then(|()| self.keep.end());
+        let written = written
+            .and_then(|()| self.keep.file(CAPTURE_JSON, &capture.json(), true))
+            .and_then(|()| self.keep.end());
         match written {
             Err(e) if capture.ended_by != EndedBy::OutputFailed => Err(e),
             _ => Ok(Recorded { folder, capture }),

@@ -9,9 +9,9 @@
 //! boot, /proc/PID/stat field 22), because pids are used again, and its pid namespace, because pids of another
 //! one say nothing here. Beyond that the kernel itself refuses to remove an instance that someone has open.
 
-use crate::error::{At, Error, Result};
-use crate::events::Chosen;
 use crate::tracefs::Tracefs;
+use capture::Chosen;
+use capture::{At, Error, Result};
 use rustix::io::Errno;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;

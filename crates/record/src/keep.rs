@@ -1,30 +1,15 @@
 //! Where a capture's files go while they are made: a folder, memory until the end, or a stream.
 
-use crate::datfile::{Head, Pages};
 use crate::drain::{Drained, Sink};
-use crate::error::{At, Error, Result};
 use crate::plan::Output;
-use crate::stream::{Parts, Stream};
+use capture::{raw_name, CAPTURE_JSON, HEAD, SAMPLES_JSONL, SYSTEM_JSON, TRACE};
+use capture::{At, Error, Result};
+use capture::{Head, Pages};
+use capture::{Parts, Stream};
 use rustix::fs::{memfd_create, MemfdFlags};
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 use trace::Cpu;
-
-/// The finished trace.
-pub const TRACE: &str = "trace.dat";
-/// The trace's head while it is recorded, and for good where no [`TRACE`] could be made.
-pub const HEAD: &str = "trace.head";
-/// One sample per line.
-pub const SAMPLES: &str = "samples.jsonl";
-/// Settings before and after.
-pub const SYSTEM: &str = "system.json";
-/// What ran.
-pub const CAPTURE: &str = "capture.json";
-
-/// The name of one CPU's pages.
-pub fn raw_name(cpu: Cpu) -> String {
-    format!("trace.cpu{}.raw", cpu.0)
-}
 
 /// A capture in the making.
 #[derive(Debug)]
@@ -59,7 +44,7 @@ impl Keep {
             Output::Folder(dir) => {
                 let made = !dir.exists();
                 fs::create_dir_all(dir).at("making the folder", dir)?;
-                for name in [TRACE, HEAD, CAPTURE] {
+                for name in [TRACE, HEAD, CAPTURE_JSON] {
                     if dir.join(name).exists() {
                         return Err(Error::refused(
                             format!("{} already holds a capture", dir.display()),
@@ -148,7 +133,8 @@ impl Keep {
     /// Takes back what was begun, when nothing was recorded.
     pub fn discard(&self, cpus: &[Cpu]) {
         if let Keep::Folder { dir, made, .. } = self {
-            for name in [TRACE, HEAD, SAMPLES, SYSTEM, CAPTURE].into_iter().map(String::from) {
+            for name in [TRACE, HEAD, SAMPLES_JSONL, SYSTEM_JSON, CAPTURE_JSON].into_iter().map(String::from)
+            {
                 let _ = fs::remove_file(dir.join(name));
             }
             for cpu in cpus {

@@ -1,6 +1,6 @@
 //! How much memory a recording may take: the kernel's buffers, and a trace that is kept until the end.
 
-use crate::error::{Error, Result};
+use capture::{Error, Result};
 use std::path::Path;
 use trace::Bytes;
 

@@ -13,7 +13,7 @@
 //!
 //! Threads with successive numbers are one range: `common_pid < 77 || common_pid > 79`.
 
-use crate::events::Chosen;
+use capture::Chosen;
 use rustix::process::Pid;
 use std::path::Path;
 

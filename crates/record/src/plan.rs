@@ -1,6 +1,6 @@
 //! What is to be recorded, for how long, and where it goes.
 
-use crate::events::Detail;
+use capture::Detail;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -7,9 +7,8 @@
 
 use crate::devices::Devices;
 use crate::text;
+use capture::{mountinfo, OpenFile, Process, Processes};
 use rustix::fs::{AtFlags, FileType, StatxFlags, CWD};
-use serde::Serialize;
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -21,86 +20,48 @@ const MOST_THREADS: usize = 1 << 15;
 /// Open files that are kept at most, about 100 bytes of JSON each.
 const MOST_FILES: usize = 1 << 14;
 
-/// All processes at one time.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Processes {
-    /// By their number.
-    pub list: BTreeMap<u32, Process>,
-    /// Whether there were more threads or files than are kept.
-    pub cut: bool,
-}
-
-/// A process.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Process {
-    /// Its threads but for the first, which has the process's number.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub threads: Vec<u32>,
-    /// Its open files by descriptor.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub files: BTreeMap<u32, OpenFile>,
-}
-
-/// An open file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct OpenFile {
-    /// The device of its file system, `8:1`; of a block device its own.
-    pub dev: String,
-    /// Its number there; 0 for a block device.
-    pub inode: u64,
-    /// Of btrfs the number of the subvolume, as `stat` has it: each numbers its files anew.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub subvolume: String,
-    /// Whether it is closed when the process runs another program.
-    pub closed_on_exec: bool,
-    /// Where it lies, as the process sees it.
-    pub path: String,
-}
-
-impl Processes {
-    /// Reads all of them but the recorder itself. `devices` are those that are recorded, all if it is empty;
-    /// `proc_root` is /proc.
-    pub fn read(proc_root: &Path, known: &Devices, devices: &[DevId]) -> Processes {
-        let mut all = Processes::default();
-        let (mut threads, mut files) = (0, 0);
-        for pid in numbers(proc_root).filter(|pid| *pid != std::process::id()) {
-            let folder = proc_root.join(pid.to_string());
-            let mut process = Process::default();
-            for tid in numbers(&folder.join("task")) {
-                threads += 1;
-                all.cut |= threads > MOST_THREADS;
-                if tid != pid && threads <= MOST_THREADS {
-                    process.threads.push(tid);
-                }
-            }
-            for fd in numbers(&folder.join("fd")) {
-                let open = open_file(&folder, fd, known, devices);
-                files += usize::from(open.is_some());
-                all.cut |= files > MOST_FILES;
-                if let Some(open) = open.filter(|_| files <= MOST_FILES) {
-                    process.files.insert(fd, open);
-                }
-            }
-            process.threads.sort_unstable();
-            if threads <= MOST_THREADS {
-                all.list.insert(pid, process);
+/// Reads all of them but the recorder itself. `devices` are those that are recorded, all if it is empty;
+/// `proc_root` is /proc.
+pub fn read(proc_root: &Path, known: &Devices, devices: &[DevId]) -> Processes {
+    let mut all = Processes::default();
+    let (mut threads, mut files) = (0, 0);
+    for pid in numbers(proc_root).filter(|pid| *pid != std::process::id()) {
+        let folder = proc_root.join(pid.to_string());
+        let mut process = Process::default();
+        for tid in numbers(&folder.join("task")) {
+            threads += 1;
+            all.cut |= threads > MOST_THREADS;
+            if tid != pid && threads <= MOST_THREADS {
+                process.threads.push(tid);
             }
         }
-        all
+        for fd in numbers(&folder.join("fd")).filter_map(|fd| i32::try_from(fd).ok()) {
+            let open = open_file(&folder, fd, known, devices);
+            files += usize::from(open.is_some());
+            all.cut |= files > MOST_FILES;
+            if let Some(open) = open.filter(|_| files <= MOST_FILES) {
+                process.files.insert(fd, open);
+            }
+        }
+        process.threads.sort_unstable();
+        if threads <= MOST_THREADS {
+            all.list.insert(pid, process);
+        }
     }
+    all
+}
 
-    /// Looks again, and forgets the files whose descriptors are closed or others by now. They were looked at before
-    /// recording began: what happened until then, no event says.
-    pub fn still_open(&mut self, proc_root: &Path, known: &Devices, devices: &[DevId]) {
-        for (pid, process) in &mut self.list {
-            let folder = proc_root.join(pid.to_string());
-            process.files.retain(|fd, file| open_file(&folder, *fd, known, devices).as_ref() == Some(file));
-        }
+/// Looks again, and forgets the files whose descriptors are closed or others by now. They were looked at before
+/// recording began: what happened until then, no event says.
+pub fn still_open(processes: &mut Processes, proc_root: &Path, known: &Devices, devices: &[DevId]) {
+    for (pid, process) in &mut processes.list {
+        let folder = proc_root.join(pid.to_string());
+        process.files.retain(|fd, file| open_file(&folder, *fd, known, devices).as_ref() == Some(file));
     }
 }
 
 /// What a descriptor stands for, if that is a file on a block device that is recorded. `folder` is `/proc/PID`.
-fn open_file(folder: &Path, fd: u32, known: &Devices, devices: &[DevId]) -> Option<OpenFile> {
+fn open_file(folder: &Path, fd: i32, known: &Devices, devices: &[DevId]) -> Option<OpenFile> {
     let link = &folder.join("fd").join(fd.to_string());
     let path = fs::read_link(link).ok()?;
     // socket:[12], pipe:[3], anon_inode:...; and what the kernel makes up.
@@ -133,7 +94,7 @@ fn open_file(folder: &Path, fd: u32, known: &Devices, devices: &[DevId]) -> Opti
     let path = path.to_string_lossy();
     let path = path.strip_suffix(" (deleted)").unwrap_or(&path).to_string();
     let flags = field("flags:").and_then(|f| u32::from_str_radix(f, 8).ok()).unwrap_or(0);
-    let closed_on_exec = flags & rustix::fs::OFlags::CLOEXEC.bits() != 0;
+    let closed_on_exec = Some(flags & rustix::fs::OFlags::CLOEXEC.bits() != 0);
     Some(OpenFile { dev: text(dev), inode, subvolume, closed_on_exec, path })
 }
 
@@ -142,12 +103,8 @@ fn open_file(folder: &Path, fd: u32, known: &Devices, devices: &[DevId]) -> Opti
 fn btrfs(folder: &Path, mount: &str, known: &Devices) -> Option<DevId> {
     let mounts = fs::read(folder.join("mountinfo")).ok()?;
     let mounts = String::from_utf8_lossy(&mounts);
-    let line = mounts.lines().find(|l| l.split(' ').next() == Some(mount))?;
-    let mut words = line.split_once(" - ")?.1.split(' ');
-    let source = match words.next()? {
-        "btrfs" => text::unescaped(words.next()?),
-        _ => return None,
-    };
+    let is = |m: &capture::Mountinfo| mount.parse() == Ok(m.id) && m.mount.fstype == "btrfs";
+    let source = mounts.lines().filter_map(mountinfo).find(is)?.mount.source;
     known.find(&source).ok().map(|device| device.id)
 }
 
@@ -187,7 +144,7 @@ mod tests {
         fs::create_dir_all(proc_root.join("sys")).unwrap();
 
         let known = Devices::read(&sys);
-        let read = |devices: &[DevId]| Processes::read(&proc_root, &known, devices);
+        let read = |devices: &[DevId]| super::read(&proc_root, &known, devices);
         let all = read(&[]);
         assert_eq!(all.list.keys().collect::<Vec<_>>(), [&70_000_001]);
         let process = &all.list[&70_000_001];
@@ -196,18 +153,18 @@ mod tests {
             (process.files[&3].inode, process.files[&3].path.as_str()),
             (meta.ino(), file.to_str().unwrap())
         );
-        assert!(process.files[&3].closed_on_exec);
+        assert_eq!(process.files[&3].closed_on_exec, Some(true));
         assert!(read(&[DevId::new(1, 77)]).list[&70_000_001].files.is_empty());
 
         // Between the look and the recording the number became another file's.
         let mut before = all.clone();
-        before.still_open(&proc_root, &known, &[]);
+        still_open(&mut before, &proc_root, &known, &[]);
         assert_eq!(before.list[&70_000_001].files.len(), 1);
         let other = dir.path().join("other");
         fs::write(&other, "x").unwrap();
         fs::remove_file(fds.join("3")).unwrap();
         symlink(&other, fds.join("3")).unwrap();
-        before.still_open(&proc_root, &known, &[]);
+        still_open(&mut before, &proc_root, &known, &[]);
         assert!(before.list[&70_000_001].files.is_empty());
     }
 }

@@ -4,12 +4,12 @@
 //! removed as soon as its last page is out, before the slower work of putting the capture together. Whatever
 //! returns early drops the [`Instance`], and with it the tracing.
 
-use crate::capture::Capture;
-use crate::error::Result;
 use crate::plan::Plan;
 use crate::running::Signals;
 use crate::session::Session;
 use crate::tracefs::Tracefs;
+use capture::Capture;
+use capture::Result;
 use std::path::PathBuf;
 use std::time::Duration;
 use trace::Bytes;

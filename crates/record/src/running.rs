@@ -1,8 +1,8 @@
 //! What a recording waits for: a time, a command, a signal.
 
-use crate::capture::EndedBy;
-use crate::error::{Error, Result};
 use crate::plan::Stop;
+use capture::EndedBy;
+use capture::{Error, Result};
 use rustix::process::{kill_process, Pid, Signal};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::SigId;

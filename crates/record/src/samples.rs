@@ -1,10 +1,7 @@
-//! `samples.jsonl`: what the kernel counts anyway, once a second.
-//!
-//! One JSON object per line. Counters are the kernel's own, since boot: a rate is the difference of two lines.
+//! What the kernel counts anyway, read once a second.
 
-use crate::capture::mono;
-use serde::Serialize;
-use std::collections::BTreeMap;
+use crate::clock::mono;
+use capture::{Named, Sample};
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
@@ -34,100 +31,66 @@ const MOST_FIELDS: usize = 32;
 /// The most lines of one file that are kept.
 const MOST_LINES: usize = 100_000;
 
-/// One line.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Sample {
-    /// CLOCK_MONOTONIC in nanoseconds: the clock of the trace.
-    pub mono_ns: u64,
-    /// Wall clock in nanoseconds since 1970.
-    pub wall_ns: u64,
-    /// /proc/diskstats by device: its numbers as they stand there, from "reads completed" on
-    /// (Documentation/admin-guide/iostats.rst); times in ms, sizes in sectors of 512 bytes.
-    pub disks: BTreeMap<String, Vec<u64>>,
-    /// /proc/stat: `cpu` for all, `cpu0`, ... in ticks of 10 ms: user, nice, system, idle, iowait, irq, softirq, steal, ...
-    pub cpus: BTreeMap<String, Vec<u64>>,
-    /// Tasks that run or wait for a CPU, and that wait uninterruptibly (`procs_running`, `procs_blocked`).
-    pub running: u64,
-    /// See above.
-    pub blocked: u64,
-    /// Some of /proc/meminfo, in bytes.
-    pub memory: BTreeMap<String, u64>,
-    /// Some of /proc/vmstat.
-    pub vmstat: BTreeMap<String, u64>,
-    /// /proc/pressure: microseconds stalled since boot, `io` and `some` for instance; empty without CONFIG_PSI.
-    pub pressure: BTreeMap<String, BTreeMap<String, u64>>,
-}
-
-impl Sample {
-    /// Reads them all. `root` is /proc. What is not there is left empty.
-    pub fn take(root: &Path) -> Sample {
-        let read = |name: &str| {
-            let bytes = std::fs::read(root.join(name)).unwrap_or_default();
-            String::from_utf8_lossy(&bytes).into_owned()
-        };
-        let mut s = Sample {
-            mono_ns: mono().0,
-            wall_ns: UNIX_EPOCH.elapsed().map_or(0, |d| d.as_nanos() as u64),
-            ..Sample::default()
-        };
-        for line in read("diskstats").lines().take(MOST_LINES) {
-            let mut words = line.split_ascii_whitespace().skip(2);
-            if let Some(name) = words.next() {
-                s.disks.insert(name.to_string(), numbers(words));
-            }
+/// Reads them all. `root` is /proc. What is not there is left empty.
+pub fn take(root: &Path) -> Sample {
+    let read = |name: &str| {
+        let bytes = std::fs::read(root.join(name)).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    };
+    let mut s = Sample {
+        mono_ns: Some(mono().0),
+        wall_ns: UNIX_EPOCH.elapsed().map_or(0, |d| d.as_nanos() as u64),
+        ..Sample::default()
+    };
+    for line in read("diskstats").lines().take(MOST_LINES) {
+        let mut words = line.split_ascii_whitespace().skip(2);
+        if let Some(name) = words.next() {
+            s.disks.insert(name.into(), numbers(words));
         }
-        for line in read("stat").lines().take(MOST_LINES) {
-            let mut words = line.split_ascii_whitespace();
-            let name = words.next().unwrap_or_default();
-            match name {
-                "procs_running" => s.running = numbers(words).first().copied().unwrap_or(0),
-                "procs_blocked" => s.blocked = numbers(words).first().copied().unwrap_or(0),
-                _ if name.starts_with("cpu") => {
-                    s.cpus.insert(name.to_string(), numbers(words));
-                }
-                _ => {}
-            }
-        }
-        s.memory = pick(&read("meminfo"), MEMINFO, 1024);
-        s.vmstat = pick(&read("vmstat"), VMSTAT, 1);
-        for what in ["cpu", "io", "memory"] {
-            let stalled = stalled(&read(&format!("pressure/{what}")));
-            if !stalled.is_empty() {
-                s.pressure.insert(what.to_string(), stalled);
-            }
-        }
-        s
     }
-
-    /// As a line of JSON with its newline.
-    pub fn line(&self) -> Vec<u8> {
-        let mut line = serde_json::to_vec(self).unwrap_or_default();
-        line.push(b'\n');
-        line
+    for line in read("stat").lines().take(MOST_LINES) {
+        let mut words = line.split_ascii_whitespace();
+        let name = words.next().unwrap_or_default();
+        match name {
+            "procs_running" => s.running = numbers(words).first().copied().unwrap_or(0),
+            "procs_blocked" => s.blocked = numbers(words).first().copied().unwrap_or(0),
+            _ if name.starts_with("cpu") => {
+                s.cpus.insert(name.into(), numbers(words));
+            }
+            _ => {}
+        }
     }
+    s.memory = pick(&read("meminfo"), MEMINFO, 1024);
+    s.vmstat = pick(&read("vmstat"), VMSTAT, 1);
+    for what in ["cpu", "io", "memory"] {
+        let stalled = stalled(&read(&format!("pressure/{what}")));
+        if !stalled.is_empty() {
+            s.pressure.insert(what.into(), stalled);
+        }
+    }
+    s
 }
-
 fn numbers<'a>(words: impl Iterator<Item = &'a str>) -> Vec<u64> {
     words.map_while(|w| w.parse().ok()).take(MOST_FIELDS).collect()
 }
 
 /// `Name: 12 kB` or `name 12` for the wanted names, times `unit`.
-fn pick(text: &str, wanted: &[&str], unit: u64) -> BTreeMap<String, u64> {
+fn pick(text: &str, wanted: &[&str], unit: u64) -> Named<u64> {
     let value = |line: &str| {
         let mut words = line.split_ascii_whitespace();
         let name = words.next()?.trim_end_matches(':');
         let n: u64 = words.next()?.parse().ok()?;
-        wanted.contains(&name).then(|| (name.to_string(), n.saturating_mul(unit)))
+        wanted.contains(&name).then(|| (name.into(), n.saturating_mul(unit)))
     };
     text.lines().filter_map(value).collect()
 }
 
 /// `some avg10=0.00 avg60=0.00 avg300=0.00 total=123`
-fn stalled(text: &str) -> BTreeMap<String, u64> {
+fn stalled(text: &str) -> Named<u64> {
     let total = |line: &str| {
         let (name, rest) = line.split_once(' ')?;
         let n = rest.split(' ').find_map(|w| w.strip_prefix("total="))?.parse().ok()?;
-        Some((name.to_string(), n))
+        Some((name.into(), n))
     };
     text.lines().filter_map(total).collect()
 }
@@ -149,7 +112,7 @@ mod tests {
         put("meminfo", "Dirty:   3 kB\nSlab: 4 kB\n");
         put("vmstat", "nr_dirty 9\nnr_foo 1\n");
         put("pressure/io", "some avg10=0.00 avg60=0.00 avg300=0.00 total=12\nfull avg10=0.00 total=5\n");
-        let s = Sample::take(dir.path());
+        let s = take(dir.path());
         assert_eq!(s.disks["vda"].len(), 17);
         assert_eq!(s.disks.len(), 1);
         assert_eq!(s.cpus["cpu0"], [1, 2, 3, 4]);
@@ -163,7 +126,7 @@ mod tests {
     #[test]
     fn nothing_there() {
         let dir = tempfile::tempdir().unwrap();
-        let s = Sample::take(dir.path());
+        let s = take(dir.path());
         assert!(s.disks.is_empty() && s.pressure.is_empty());
     }
 }

@@ -1,24 +1,29 @@
 //! A recording that is being made: what is tried before, what runs, what is watched.
 
-use crate::capture::{Capture, EndedBy, Moment, TraceFiles, SCHEMA};
+use crate::clock;
 use crate::compat;
 use crate::counts::Counts;
-use crate::datfile::Head;
 use crate::devices::Devices;
 use crate::drain::{Drain, Drained, Job};
-use crate::error::{Error, Result};
-use crate::events::{select, Detail, DevFields, Selection};
+use crate::events::{select, DevFields, Selection};
+use crate::head;
 use crate::instance::{clean, Instance};
-use crate::keep::{Keep, Lines, HEAD, SAMPLES, SYSTEM};
+use crate::keep::{Keep, Lines};
 use crate::memory;
 use crate::own::Own;
 use crate::plan::{Output, Plan, Stop};
-use crate::processes::Processes;
+use crate::processes;
 use crate::recorder::{Host, Report};
 use crate::running::{Running, Signals};
-use crate::samples::Sample;
-use crate::system::{Snapshot, System};
+use crate::samples;
+use crate::system;
 use crate::tasks::Tasks;
+use capture::Head;
+use capture::{
+    Capture, Detail, EndedBy, Snapshot, SystemFile, TraceFiles, CAPTURE_SCHEMA, HEAD, SAMPLES_JSONL,
+    SYSTEM_JSON,
+};
+use capture::{Error, Result};
 use rustix::thread::gettid;
 use std::time::{Duration, Instant};
 use trace::{Bytes, Cpu, DevId};
@@ -145,8 +150,8 @@ impl<'a> Session<'a> {
     pub fn run(&mut self, instance: Instance, signals: &Signals) -> Result<(Capture, Head, Vec<Drained>)> {
         let head = self.head(&instance)?;
         self.before = Some(self.snapshot());
-        let system = System::new(self.before.clone(), None);
-        self.keep.file(SYSTEM, &system.json(), false)?;
+        let system = SystemFile::new(self.before.clone(), None);
+        self.keep.file(SYSTEM_JSON, &system.json(), false)?;
         let mut first = head.clone();
         if matches!(self.keep, Keep::Stream(_)) {
             // Which symbols are needed is known only at the end, and a stream may break off before.
@@ -169,13 +174,13 @@ impl<'a> Session<'a> {
         let refused: Vec<_> = self.selection.events.iter().filter_map(|e| instance.enable(e).err()).collect();
         refused.into_iter().for_each(|why| self.note(why));
 
-        let mut samples = self.keep.lines(SAMPLES)?;
+        let mut samples = self.keep.lines(SAMPLES_JSONL)?;
         if signals.caught().is_some() {
             return Err(Error::refused("a signal came before recording began", "start it again"));
         }
         instance.switch(true)?;
         if let Some(processes) = self.before.as_mut().and_then(|b| b.processes.as_mut()) {
-            processes.still_open(&self.host.proc, &Devices::read(&self.host.sys), &self.ids);
+            processes::still_open(processes, &self.host.proc, &Devices::read(&self.host.sys), &self.ids);
         }
         let started = Running::start(&self.plan.stop, self.plan.output == Output::Stream);
         if started.is_err() {
@@ -183,18 +188,18 @@ impl<'a> Session<'a> {
             let _ = instance.switch(false);
         }
         let mut running = started?;
-        let start = Moment::now();
+        let start = clock::now();
         (self.tell)(Report::Started);
-        let busy_before = crate::capture::busy();
+        let busy_before = clock::busy();
 
         let mut counts = Counts::new(start.mono_ns);
         let (ended_by, trouble) =
             self.watch(&instance, &drain, signals, &mut running, &mut samples, &mut counts);
 
         let _ = instance.switch(false);
-        let end = Moment::now();
+        let end = clock::now();
         let (drained, error) = drain.finish();
-        let busy = crate::capture::busy().since(busy_before);
+        let busy = clock::busy().since(busy_before);
         let last = counts.count(&instance, &self.cpus, end.mono_ns);
         let stats = self.cpus.iter().filter_map(|c| Some((*c, instance.stats_text(*c).ok()?)));
         let stats = stats.map(|(c, text)| format!("CPU: {}\n{text}", c.0)).collect();
@@ -213,7 +218,7 @@ impl<'a> Session<'a> {
         }
         let head = Head { stats, ..head };
         let capture = Capture {
-            schema: SCHEMA,
+            schema: CAPTURE_SCHEMA.into(),
             recorder: format!("iowhy {}", env!("CARGO_PKG_VERSION")),
             host: crate::system::host_name(&self.host.proc),
             kernel: crate::system::kernel_release(&self.host.proc),
@@ -244,10 +249,10 @@ impl<'a> Session<'a> {
     /// The settings now, and where tasks are recorded the processes. In a container their numbers here are not those
     /// of the events.
     pub fn snapshot(&self) -> Snapshot {
-        let mut now = Snapshot::take(&self.host.sys, &self.host.proc);
+        let mut now = system::snapshot(&self.host.sys, &self.host.proc);
         if self.plan.detail == Detail::Path && Own::known(&self.host.proc) {
             let devices = Devices::read(&self.host.sys);
-            now.processes = Some(Processes::read(&self.host.proc, &devices, &self.ids));
+            now.processes = Some(processes::read(&self.host.proc, &devices, &self.ids));
         }
         now
     }
@@ -293,7 +298,7 @@ impl<'a> Session<'a> {
                     return (EndedBy::OutputFailed, Some(e));
                 }
                 self.tasks.add_saved(&self.host.tracefs);
-                let mut p = counts.count(instance, &self.cpus, crate::capture::mono().0);
+                let mut p = counts.count(instance, &self.cpus, clock::mono().0);
                 p.bytes = drain.bytes();
                 if next > begun {
                     (self.tell)(Report::Progress(p));
@@ -314,7 +319,7 @@ impl<'a> Session<'a> {
     }
 
     fn sample(&mut self, samples: &mut Lines) -> Result<()> {
-        samples.add(&Sample::take(&self.host.proc).line())
+        samples.add(&samples::take(&self.host.proc).line())
     }
 
     /// Everything of the head that is known before the recording.
@@ -325,7 +330,7 @@ impl<'a> Session<'a> {
             clock,
             uname: crate::system::uname(&self.host.proc),
             tasks: self.tasks.text(),
-            ..Head::collect(&self.host.tracefs, &self.selection.events)?
+            ..head::collect(&self.host.tracefs, &self.selection.events)?
         })
     }
 }

@@ -4,7 +4,7 @@
 //! them. Which ones is found without decoding anything: every word in the raw data that could be an address
 //! of kernel code keeps the symbol it points into. That keeps a few too many, never one too few.
 
-use crate::error::{At, Error, Result};
+use capture::{At, Error, Result};
 use rustc_hash::FxHashSet;
 use std::fs;
 use std::io::Read;

@@ -1,9 +1,7 @@
 //! Small readings of the kernel's text files.
 
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
-use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
 /// The most that is read of one file in /sys: they are one page, or a few.
@@ -36,45 +34,5 @@ pub fn whole(path: &Path) -> std::io::Result<Vec<u8>> {
         if bytes.len() == have {
             return Ok(bytes);
         }
-    }
-}
-
-/// Undoes the octal escapes (`\040` for a space) of /proc/mounts and its kin (fs/seq_file.c, `mangle_path`).
-pub fn unescape(s: &str) -> OsString {
-    let bytes = s.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut i = 0;
-    while i < bytes.len() {
-        let octal = bytes
-            .get(i + 1..i + 4)
-            .filter(|d| bytes[i] == b'\\' && d.iter().all(|c| (b'0'..b'8').contains(c)));
-        match octal {
-            Some(d) => {
-                out.push((d[0] - b'0').wrapping_mul(64) | ((d[1] - b'0') * 8) | (d[2] - b'0'));
-                i += 4;
-            }
-            None => {
-                out.push(bytes[i]);
-                i += 1;
-            }
-        }
-    }
-    OsString::from_vec(out)
-}
-
-/// The same, as text.
-pub fn unescaped(s: &str) -> String {
-    unescape(s).to_string_lossy().into_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn octal_escapes() {
-        assert_eq!(unescaped("/mnt/a\\040b\\134c"), "/mnt/a b\\c");
-        assert_eq!(unescaped("plain\\04"), "plain\\04");
-        assert_eq!(unescaped(""), "");
     }
 }

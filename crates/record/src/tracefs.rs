@@ -4,7 +4,7 @@
 //! stays is a file descriptor of its root: everything is then reached through `/proc/self/fd/N`, no other
 //! process ever sees a mount, and a recorded command runs in the namespace that it would have run in anyway.
 
-use crate::error::{At, Error, Result};
+use capture::{At, Error, Result};
 use rustix::io::Errno;
 use rustix::mount::{mount, mount_change, MountFlags, MountPropagationFlags};
 use rustix::thread::UnshareFlags;
@@ -93,7 +93,7 @@ fn mounted(mounts: &str) -> impl Iterator<Item = PathBuf> + '_ {
     mounts.lines().filter_map(|line| {
         let mut words = line.split(' ');
         let point = words.nth(1)?;
-        (words.next()? == "tracefs").then(|| crate::text::unescape(point).into())
+        (words.next()? == "tracefs").then(|| capture::unescape(point).into())
     })
 }
 

@@ -5,12 +5,12 @@
 //! all.
 
 use crate::explanation::Explanation;
-use causes::words::percent;
 use causes::MIN_SHARE;
 use evidence::Device;
 use ledger::Reason;
 use std::collections::BTreeMap;
 use trace::{DevId, Nanos};
+use units::words::percent;
 
 /// How uuids begin, and what made the device (libdevmapper, cryptsetup, multipath-tools).
 const KINDS: &[(&str, &str)] = &[("LVM-", "LVM"), ("CRYPT-", "dm-crypt"), ("mpath-", "dm-multipath")];

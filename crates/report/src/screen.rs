@@ -6,13 +6,13 @@ use crate::sent_for;
 use crate::slow_rows::{slow_rows, Row};
 use crate::where_time;
 use crate::wrap::wrap;
-use causes::words::{count, counted, ns, percent, time};
 use causes::{Answer, Confidence, Verdict};
 use events::Window;
 use ledger::Reason;
 use stats::{Device, Group};
 use std::fmt::Write;
 use trace::Nanos;
+use units::words::{count, counted, ns, percent, time};
 
 /// Causes that are named of those that miss the same.
 const FEW: usize = 3;

@@ -2,10 +2,10 @@
 
 use crate::explanation::Explanation;
 use crate::pictured::places;
-use causes::words::size;
 use operation::Purpose;
 use stats::Sent;
 use trace::DevId;
+use units::words::size;
 
 /// Whose it was, of those that are named on the screen.
 const NAMED: usize = 3;

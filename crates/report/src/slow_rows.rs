@@ -3,10 +3,10 @@
 use crate::explanation::Explanation;
 use crate::json::latency;
 use crate::screen::{matters, GROUPS};
-use causes::words::size;
 use life::Class;
 use stats::{class_words, Device, Distribution, OpStats, Phases};
 use trace::{Bytes, DevId, Fs};
+use units::words::size;
 
 /// Kinds of operations that have a row.
 const OPERATIONS: usize = 5;

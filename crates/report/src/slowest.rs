@@ -4,7 +4,6 @@
 //! queue and their completion; where the recording cannot be read twice (a pipe), the ledger alone is shown.
 
 use crate::gathered::{Gathered, Gathering};
-use causes::words::{count, size, time};
 use evidence::System;
 use ledger::Ledger;
 use life::{Names, Op, Request, Sink};
@@ -13,6 +12,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fmt::Write;
 use trace::{Batch, DevId, Nanos};
+use units::words::{count, size, time};
 
 /// Which requests are asked for.
 #[derive(Clone, Debug)]

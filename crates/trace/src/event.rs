@@ -5,7 +5,7 @@
 //! through [`Batch::text`]. Letters and categories are blktrace's own (include/uapi/linux/blktrace_api.h).
 
 use crate::task_event::TaskEvent;
-use crate::units::{Bytes, Cpu, DevId, Nanos, Sector, Tid};
+use units::{Bytes, Cpu, DevId, Nanos, Sector, Tid};
 
 /// What happened. The letter blkparse prints is in [`Action::letters`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

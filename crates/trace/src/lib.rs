@@ -23,7 +23,6 @@ mod spool;
 mod syscall;
 mod task_event;
 pub mod tracedat;
-mod units;
 
 pub use error::Error;
 pub use event::{Action, Batch, Detail, Event, Flags, Span};

@@ -11,9 +11,9 @@ use crate::error::Error;
 use crate::event::Batch;
 use crate::quality::Quality;
 use crate::source::Source;
-use crate::units::Nanos;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use units::Nanos;
 
 /// Per-CPU blktrace streams as one source.
 pub struct Merge {

@@ -9,8 +9,8 @@
 //! 19.999998 s at least; the first event, now at 0, was at 20.000001 s.
 
 use crate::event::{Action, Detail, Event};
-use crate::units::{Nanos, Tid};
 use rustc_hash::FxHashMap;
+use units::{Nanos, Tid};
 
 /// Tasks that are listened to; a few are enough.
 const MAX_TASKS: usize = 1000;

@@ -11,10 +11,10 @@ use crate::reorder::Reorder;
 use crate::runs::{self, Start};
 use crate::source::Source;
 use crate::tracedat::{self, TraceDat, HEAD};
-use crate::units::DevId;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use units::DevId;
 
 /// An opened recording.
 pub struct Recording {

@@ -11,7 +11,7 @@ use crate::event::{Action, Batch, Event};
 use crate::quality::Quality;
 use crate::source::Source;
 use crate::task_event::{TaskEvent, What};
-use crate::units::Nanos;
+use units::Nanos;
 
 /// A source of which only a stretch of time is wanted. Times count from the first block event.
 pub struct Part {
@@ -109,7 +109,7 @@ impl Source for Part {
 mod tests {
     use super::*;
     use crate::task_event::{Context, TextId};
-    use crate::units::{Cpu, DevId, Tid};
+    use units::{Cpu, DevId, Tid};
 
     /// A batch for each list of events.
     struct Told(Vec<Vec<(u64, Action)>>);

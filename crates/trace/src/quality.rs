@@ -3,8 +3,8 @@
 //! Nothing is lost silently: every event that a reader cannot use is counted here under its own name, and
 //! `events` is the number that came through.
 
-use crate::units::{Cpu, DevId, Nanos};
 use std::collections::BTreeMap;
+use units::{Cpu, DevId, Nanos};
 
 /// Counts of a whole trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

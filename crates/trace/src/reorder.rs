@@ -14,10 +14,10 @@ use crate::event::{Action, Batch, Detail, Event};
 use crate::moved::Moved;
 use crate::quality::Quality;
 use crate::source::Source;
-use crate::units::{Cpu, DevId, Nanos};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use units::{Cpu, DevId, Nanos};
 
 /// How many events wait to be put in order: 6 MB. blktrace's default buffers (4 of 512 KiB per CPU) hold
 /// 43,000 events of one CPU.

@@ -8,8 +8,8 @@
 //! Example: `vda.blktrace.0` of Monday and `vda.blktrace.1` of Sunday: CPU 1 begins a day before the recording.
 
 use crate::event::{Action, Detail, Event};
-use crate::units::Nanos;
 use std::path::Path;
+use units::Nanos;
 
 /// How one file begins.
 pub struct Start<'a> {

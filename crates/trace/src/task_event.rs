@@ -5,7 +5,7 @@
 
 use crate::event::Span;
 use crate::syscall::Call;
-use crate::units::{Cpu, DevId, Nanos, Tid};
+use units::{Cpu, DevId, Nanos, Tid};
 
 /// What the processor was doing when an event was recorded (`common_flags`; include/linux/trace_events.h).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -9,7 +9,7 @@
 
 use super::say::{plain, In};
 use crate::{Confidence, Verdict};
-use evidence::{Mail, Reading, Unit};
+use tooltext::{Mail, Reading, Unit};
 use trace::Nanos;
 
 const NAME: &str = "log-force";

@@ -20,7 +20,7 @@ mod tests;
 mod writeback_flood;
 
 use crate::{Answer, Verdict};
-use evidence::Mail;
+use tooltext::Mail;
 
 /// What the texts show, found first. A cause about which they have nothing to say is not among them.
 pub fn judge_counters(mails: &[Mail]) -> Vec<Verdict> {

@@ -13,7 +13,7 @@ use super::say::{number, plain, quantity, times, In};
 use super::settings::{of_device, Set};
 use crate::words::{ns, percent, size};
 use crate::{Confidence, Verdict};
-use evidence::{Mail, Row, Unit};
+use tooltext::{Mail, Row, Unit};
 use trace::{Bytes, Nanos};
 
 /// Traffic of two devices is the same if it differs by less.

@@ -8,7 +8,7 @@ use super::say::{number, times, In};
 use super::settings::{all, of_device, Set};
 use crate::words::size;
 use crate::{Confidence, Verdict};
-use evidence::{Claim, Mail, Number, Row};
+use tooltext::{Claim, Mail, Number, Row};
 use trace::{Bytes, Nanos};
 
 /// A mean size of this part of the limit is the limit: the last request of a file is smaller.

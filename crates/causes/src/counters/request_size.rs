@@ -10,7 +10,7 @@ use super::request_limit::{cut, set, stated};
 use super::say::{plain, quantity, In};
 use crate::words::{percent, size};
 use crate::{Confidence, Verdict};
-use evidence::{Mail, Row, Unit};
+use tooltext::{Mail, Row, Unit};
 use trace::{Bytes, Nanos};
 
 pub(super) const NAME: &str = "request-size";

@@ -1,7 +1,7 @@
 //! Numbers of a text as sentences use them, with their place.
 
 use crate::words::{ns, size};
-use evidence::{Mail, Number, Run, Unit};
+use tooltext::{Mail, Number, Run, Unit};
 use trace::Bytes;
 
 /// A run and the text it stands in.

@@ -7,7 +7,7 @@ use super::say::In;
 use super::settings::of_device;
 use crate::words::ns;
 use crate::{Confidence, Verdict};
-use evidence::{Mail, Reading, Row};
+use tooltext::{Mail, Reading, Row};
 use trace::Nanos;
 
 const NAME: &str = "scheduler-starvation";

@@ -5,7 +5,7 @@
 //! device, the only one that the texts tell of is meant.
 
 use super::say::In;
-use evidence::{Mail, Setting, Spot};
+use tooltext::{Mail, Setting, Spot};
 
 /// A setting, and the text that tells it.
 #[derive(Clone, Copy)]

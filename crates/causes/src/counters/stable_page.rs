@@ -12,7 +12,7 @@ use super::say::{number, plain, times, In};
 use super::settings::{mounts, of_device, Set};
 use crate::words::count;
 use crate::Verdict;
-use evidence::{Mail, Reading, Row};
+use tooltext::{Mail, Reading, Row};
 
 const NAME: &str = "stable-page";
 /// The longest must be so many times the p99.99 to be a stall that percentiles do not see.

@@ -3,9 +3,9 @@
 //! `MAILS=DIR` reads the whole mails besides, `000...txt` to `004...txt`; without it the bundled excerpts are read.
 
 use crate::{judge_counters, Answer, Verdict};
-use evidence::Mail;
 use std::io::Write;
 use std::path::Path;
+use tooltext::Mail;
 
 /// The excerpt, and the whole mail if there is one.
 fn texts(excerpt: &str, number: &str) -> Vec<Mail> {

@@ -9,7 +9,7 @@ use super::say::{number, quantity, times, In};
 use super::settings::{dirty, mounts, of_device};
 use crate::words::{count, ns};
 use crate::{Confidence, Verdict};
-use evidence::{Command, Mail, Reading, Row, Unit};
+use tooltext::{Command, Mail, Reading, Row, Unit};
 use trace::Nanos;
 
 const NAME: &str = "writeback-flood";
@@ -202,7 +202,7 @@ fn mounts_sync(command: &str) -> bool {
 fn same_reader(a: &Reads, b: &Reads) -> bool {
     let parameters = |r: &Reads| -> Vec<String> {
         let jobs = r.place.run.of("fio job").chain([r.job]);
-        let wanted = |s: &&evidence::Setting| {
+        let wanted = |s: &&tooltext::Setting| {
             ["rw", "bs", "ioengine", "iodepth", "numjobs", "version"].contains(&s.name.as_str())
         };
         jobs.flat_map(|j| j.settings.iter())

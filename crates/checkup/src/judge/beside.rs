@@ -3,8 +3,8 @@
 use super::stall::{pair, FOR_P99};
 use super::{finding, Judged, MS};
 use crate::result::{Finding, Found, Probe, Remedy, Scenario};
-use causes::words;
 use std::collections::BTreeMap;
+use units::words;
 
 /// Readers beside a writer that leaves two thirds of the disk take at most so many times as long at p99, or
 pub(super) const BESIDE_TIMES: u64 = 5;

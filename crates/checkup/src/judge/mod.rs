@@ -16,8 +16,8 @@ pub use remedies::remedies;
 pub use stall::pair;
 
 use crate::result::{Finding, Found, Probe, Scenario, Step};
-use causes::words;
 use std::collections::BTreeMap;
+use units::words;
 
 const MS: u64 = 1_000_000;
 

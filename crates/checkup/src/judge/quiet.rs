@@ -2,7 +2,7 @@
 
 use super::{finding, named, stall::stalls, Judged, MS, NAMES};
 use crate::result::{Probe, Scenario, Step};
-use causes::words;
+use units::words;
 
 /// The step that says how fast the disk is: one read at a time.
 pub const FLOOR: &str = "depth 1";

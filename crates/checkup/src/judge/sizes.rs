@@ -2,8 +2,8 @@
 
 use super::{finding, named, stall::stalls, Judged, NAMES};
 use crate::result::{Found, Remedy, Scenario};
-use causes::words;
 use std::collections::BTreeMap;
+use units::words;
 
 /// Requests are no larger by the kernel's own default (BLK_DEF_MAX_SECTORS_CAP, include/linux/blkdev.h).
 const KERNELS_KIB: u64 = 1280;

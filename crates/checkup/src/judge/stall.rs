@@ -2,7 +2,7 @@
 
 use super::{finding, Judged, MS};
 use crate::result::{Latency, Step};
-use causes::words;
+use units::words;
 
 /// A stall is this many times the median, and
 const STALL_TIMES: u64 = 20;

@@ -5,7 +5,7 @@ use super::quiet::KNEE;
 use super::stall::{pair, rare, stalls, STALL_ALONE};
 use super::{finding, named, Judged, MS, WHY};
 use crate::result::{Probe, Scenario};
-use causes::words;
+use units::words;
 
 /// An append is a copy to memory; longer than this, it waited for something. (Scheduling delays stay below.)
 const APPEND: u64 = 10 * MS;

@@ -5,9 +5,9 @@
 
 use crate::compare::{rows, Changes};
 use crate::result::{Checkup, Finding, Measured, Scenario};
-use causes::words;
 use report::html::escape;
 use std::fmt::Write;
+use units::words;
 
 const STYLE: &str = include_str!("page.css");
 

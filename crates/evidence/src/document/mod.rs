@@ -17,9 +17,9 @@ mod system_json;
 mod uname;
 
 use crate::{At, Place, System};
+use capture::SYSTEM_JSON;
 use serde::Serialize;
 use std::sync::Arc;
-pub(crate) use system_json::SYSTEM_JSON;
 use trace::DevId;
 
 /// What became of a document's lines.
@@ -61,6 +61,23 @@ pub(crate) fn all_kinds() -> Vec<Box<dyn Kind>> {
         Box::new(meminfo::Meminfo),
         Box::<cpu::CpuTable>::default(),
     ]
+}
+
+/// Readers of single lines, for texts in which settings stand among other things. They keep what they need of earlier lines.
+pub struct Lines(Vec<Box<dyn Kind>>);
+
+impl Default for Lines {
+    fn default() -> Lines {
+        Lines(all_kinds())
+    }
+}
+
+impl Lines {
+    /// Puts what a line of this kind (`sysfs`, `mounts`, ...) says into `system`. False if it says nothing; then nothing
+    /// was put.
+    pub fn read(&mut self, kind: &str, line: &str, at: &At, system: &mut System) -> bool {
+        self.0.iter_mut().any(|reader| reader.name() == kind && reader.line(line, at, system))
+    }
 }
 
 /// What documents of a kind are called, as far as the name goes before the first `.`: `mounts.txt`, `queue-vda.txt`.

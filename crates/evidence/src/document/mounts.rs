@@ -8,6 +8,7 @@
 
 use super::{dev_with_colon, Kind};
 use crate::{At, Mount, System};
+use capture::{mountinfo, unescaped};
 use trace::DevId;
 
 pub struct Mounts;
@@ -19,7 +20,7 @@ impl Kind for Mounts {
 
     fn line(&mut self, line: &str, at: &At, system: &mut System) -> bool {
         let words: Vec<&str> = line.split(' ').collect();
-        let found = mountinfo(&words, at).or_else(|| proc_mounts(&words, at)).or_else(|| printed(&words, at));
+        let found = mounted(line, at).or_else(|| proc_mounts(&words, at)).or_else(|| printed(&words, at));
         let Some(mount) = found else { return false };
         if let Some(dev) = mount.dev {
             name_device(&mount.source, dev, at, system);
@@ -31,73 +32,42 @@ impl Kind for Mounts {
 fn proc_mounts(words: &[&str], at: &At) -> Option<Mount> {
     let &[source, target, fstype, options, dump, pass] = words else { return None };
     let (_, _): (u32, u32) = (dump.parse().ok()?, pass.parse().ok()?);
-    mount(source, target, fstype, &[options], None, at)
+    mount(unescaped(source), unescaped(target), fstype, &[options], None, at)
 }
 
 /// The line of mount(8), a label in brackets perhaps behind it.
 fn printed(words: &[&str], at: &At) -> Option<Mount> {
     let &[source, "on", target, "type", fstype, options, ..] = words else { return None };
     let options = options.strip_prefix('(')?.strip_suffix(')')?;
-    mount(source, target, fstype, &[options], None, at)
+    mount(unescaped(source), unescaped(target), fstype, &[options], None, at)
 }
 
-fn mountinfo(words: &[&str], at: &At) -> Option<Mount> {
-    let &[id, parent, dev, _root, target, options, ref rest @ ..] = words else { return None };
-    let (_, _): (u32, u32) = (id.parse().ok()?, parent.parse().ok()?);
-    // Any number of optional fields come before the lone dash.
-    let dash = rest.iter().position(|word| *word == "-")?;
-    let &[fstype, source, super_options] = &rest[dash + 1..] else { return None };
-    mount(source, target, fstype, &[options, super_options], Some(dev_with_colon(dev)?), at)
+fn mounted(line: &str, at: &At) -> Option<Mount> {
+    let m = mountinfo(line)?.mount;
+    mount(m.source, m.point, &m.fstype, &[&m.options, &m.super_options], Some(dev_with_colon(&m.dev)?), at)
 }
 
+/// `source` and `target` without escapes, options as the kernel prints them.
 pub(super) fn mount(
-    source: &str,
-    target: &str,
+    source: String,
+    target: String,
     fstype: &str,
     options: &[&str],
     dev: Option<DevId>,
     at: &At,
 ) -> Option<Mount> {
-    let target = unescape(target);
     // The target is always a path; "none" is printed for what has no place in the reader's tree.
     if !(target.starts_with('/') || target == "none") || fstype.is_empty() {
         return None;
     }
     let mut all: Vec<String> = Vec::new();
     for option in options.iter().flat_map(|list| list.split(',')) {
-        let option = unescape(option);
+        let option = unescaped(option);
         if !option.is_empty() && !all.contains(&option) {
             all.push(option);
         }
     }
-    Some(Mount {
-        source: unescape(source),
-        target,
-        fstype: fstype.to_owned(),
-        options: all,
-        dev,
-        at: at.clone(),
-    })
-}
-
-/// Space, tab, newline, backslash and `#` are printed as a backslash and three octal digits (`mangle`,
-/// fs/proc_namespace.c).
-fn unescape(text: &str) -> String {
-    let mut out = Vec::with_capacity(text.len());
-    let mut bytes = text.as_bytes();
-    while let [first, rest @ ..] = bytes {
-        (out, bytes) = match bytes {
-            [b'\\', a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', rest @ ..] => {
-                out.push((a - b'0') << 6 | (b - b'0') << 3 | (c - b'0'));
-                (out, rest)
-            }
-            _ => {
-                out.push(*first);
-                (out, rest)
-            }
-        };
-    }
-    String::from_utf8_lossy(&out).into_owned()
+    Some(Mount { source, target, fstype: fstype.to_owned(), options: all, dev, at: at.clone() })
 }
 
 /// A mount's device number names the device it is mounted from.

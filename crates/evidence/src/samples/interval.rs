@@ -1,8 +1,8 @@
 //! What happened between two samples.
 
 use super::counters::gone;
-use super::line::Line;
 use super::quality::SampleQuality;
+use capture::Sample;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use trace::{Bytes, Nanos};
@@ -107,7 +107,7 @@ pub struct Stalled {
 
 impl Interval {
     /// From one line to the next; `None` if the next has no later time.
-    pub(super) fn between(before: &Line, after: &Line, quality: &mut SampleQuality) -> Option<Interval> {
+    pub(super) fn between(before: &Sample, after: &Sample, quality: &mut SampleQuality) -> Option<Interval> {
         let (from, to) = (Nanos(before.mono_ns?), Nanos(after.mono_ns.unwrap_or(0)));
         if to <= from {
             quality.backwards += 1;
@@ -116,7 +116,7 @@ impl Interval {
         let time = to.since(from);
         quality.missing_seconds += ((time.0 + SECOND.0 / 2) / SECOND.0).saturating_sub(1);
         quality.left_out += after.disks.left_out + after.cpus.left_out;
-        let memory = |name: &str| after.memory.named.get(name).map(|n| Bytes(*n));
+        let memory = |name: &str| after.memory.get(name).map(|n| Bytes(*n));
         Some(Interval {
             from,
             to,
@@ -150,12 +150,12 @@ impl Interval {
 }
 
 fn disks(
-    before: &Line,
-    after: &Line,
+    before: &Sample,
+    after: &Sample,
     time: Nanos,
     quality: &mut SampleQuality,
 ) -> BTreeMap<Arc<str>, DiskUse> {
-    let (old, new) = (&before.disks.named, &after.disks.named);
+    let (old, new) = (&*before.disks, &*after.disks);
     quality.vanished += old.keys().filter(|name| !new.contains_key(*name)).count() as u64;
     let mut disks = BTreeMap::new();
     for (name, after) in new {
@@ -178,8 +178,8 @@ fn disks(
     disks
 }
 
-fn cpus(before: &Line, after: &Line) -> BTreeMap<Arc<str>, CpuUse> {
-    let both = after.cpus.named.iter().filter_map(|(name, a)| Some((name, before.cpus.named.get(name)?, a)));
+fn cpus(before: &Sample, after: &Sample) -> BTreeMap<Arc<str>, CpuUse> {
+    let both = after.cpus.iter().filter_map(|(name, a)| Some((name, before.cpus.get(name)?, a)));
     both.map(|(name, b, a)| (name.clone(), CpuUse::between(b, a))).collect()
 }
 
@@ -264,10 +264,10 @@ impl CpuUse {
 }
 
 impl Stalled {
-    fn between(before: &Line, after: &Line) -> Stalled {
+    fn between(before: &Sample, after: &Sample) -> Stalled {
         // Microseconds since boot.
         let of = |what: &str, how: &str| {
-            let total = |line: &Line| line.pressure.named.get(what)?.named.get(how).copied();
+            let total = |line: &Sample| line.pressure.get(what)?.get(how).copied();
             Some(Nanos(total(after)?.saturating_sub(total(before)?).saturating_mul(1000)))
         };
         Stalled {

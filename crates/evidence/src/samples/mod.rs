@@ -13,22 +13,18 @@
 
 mod counters;
 mod interval;
-mod line;
 mod quality;
 
 pub use interval::{CpuUse, DiskUse, Interval, Io, Stalled};
 pub use quality::SampleQuality;
 
 use crate::{At, Place};
-use line::Line;
+use capture::{Sample, SAMPLES_JSONL};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 use std::sync::Arc;
 use trace::Nanos;
-
-/// What the file is called in a capture.
-pub const SAMPLES_JSONL: &str = "samples.jsonl";
 
 /// The longest line that is read: 16,384 devices take 2 MB.
 const LONGEST_LINE: u64 = 4 << 20;
@@ -64,7 +60,7 @@ impl Samples {
     /// Reads samples, one in a line.
     pub fn from_reader(mut from: impl BufRead) -> io::Result<Samples> {
         let mut joining = Joining::new(MOST_CELLS);
-        let mut before: Option<Line> = None;
+        let mut before: Option<Sample> = None;
         let mut text = Vec::new();
         for number in 1.. {
             text.clear();
@@ -77,7 +73,7 @@ impl Samples {
                 skip_line(&mut from)?;
             }
             let quality = &mut joining.samples.quality;
-            match serde_json::from_slice::<Line>(&text) {
+            match serde_json::from_slice::<Sample>(&text) {
                 Ok(line) if !too_long => {
                     quality.samples += 1;
                     let interval =

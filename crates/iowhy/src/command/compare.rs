@@ -6,10 +6,10 @@ use crate::failure::Failure;
 use crate::part::Part;
 use crate::texts;
 use clap::Args;
-use evidence::Mail;
 use report::{choose, Comparison, Condition, First, RunOf};
 use stats::Analysis;
 use std::path::{Path, PathBuf};
+use tooltext::Mail;
 
 /// Say whether it got better: two recordings, or two runs that texts tell of, or one of each, side by side.
 #[derive(Args)]

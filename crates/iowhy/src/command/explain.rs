@@ -6,11 +6,12 @@ use crate::failure::Failure;
 use crate::part::Part;
 use crate::{reading, texts};
 use clap::Args;
-use evidence::{Mail, Recorded, Samples, Skipped, System, SAMPLES_JSONL};
+use evidence::{Recorded, Samples, Skipped, System, SAMPLES_JSONL};
 use report::{Explanation, Style, Subject, Told};
 use stats::Analysis;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use tooltext::Mail;
 use trace::{Batch, Recording};
 
 /// Say what was slow, where its time went, why, what to try, and how far to trust it.

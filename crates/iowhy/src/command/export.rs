@@ -5,7 +5,6 @@ use super::print;
 use crate::failure::Failure;
 use crate::part::Part;
 use crate::reading;
-use causes::words::count;
 use clap::{Args, ValueEnum};
 use evidence::{Recorded, System};
 use export::{BttExport, BttOptions};
@@ -17,6 +16,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, UNIX_EPOCH};
 use trace::{Batch, Recording};
+use units::words::count;
 
 /// Write a recording out for other programs.
 #[derive(Args)]

@@ -22,7 +22,7 @@ pub struct Pack {
 impl Pack {
     /// Packs.
     pub fn run(&self) -> Result<(), Failure> {
-        let packed = record::pack(&self.capture, self.output.as_deref(), self.redact)?;
+        let packed = capture::pack(&self.capture, self.output.as_deref(), self.redact)?;
         for words in &packed.left_out {
             eprintln!("iowhy: left out {words}");
         }

@@ -3,10 +3,10 @@
 use super::Drawn;
 use crate::colours;
 use crate::picture::{Bar, Panel};
-use causes::words::{percent, time};
 use report::pictured::{is_worth_showing, slowest_words};
 use report::where_time;
 use stats::Group;
+use units::words::{percent, time};
 
 /// Groups that are drawn.
 const MOST_GROUPS: usize = 6;

@@ -7,13 +7,13 @@ mod rates;
 mod spread;
 
 use crate::picture::{Axis, Layer, Panel, Picture};
-use causes::words::{count, time};
 use causes::Answer;
 use report::operations::Places;
 use report::pictured::{self, first_looked_at, Of, Pictured};
 use report::Explanation;
 use stats::Pictures;
 use trace::{DevId, Nanos};
+use units::words::{count, decimals, ns, time};
 
 /// A kind of picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -225,13 +225,12 @@ impl<'a> Drawn<'a> {
 
 /// Seconds beside an axis.
 fn seconds(v: f64) -> String {
-    let text = format!("{v:.6}");
-    format!("{} s", text.trim_end_matches('0').trim_end_matches('.'))
+    format!("{} s", decimals(v, 6))
 }
 
 /// A latency beside an axis.
 fn latency(v: f64) -> String {
-    causes::words::ns(v.max(0.0) as u64)
+    ns(v.max(0.0) as u64)
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 use super::Drawn;
 use crate::colours::nth;
 use crate::picture::{Axis, Layer, Panel};
-use causes::words::size;
 use stats::Who;
 use std::collections::BTreeMap;
 use trace::{Bytes, DevId, Nanos, SECTOR_BYTES};
+use units::words::size;
 
 /// Devices that are drawn.
 const MOST_DEVICES: usize = 3;

@@ -4,12 +4,12 @@ use super::{latency, Drawn};
 use crate::colours::{self, nth, OTHERS};
 use crate::picture::{Axis, Bar, Layer, Panel, Scale};
 use crate::scene::Colour;
-use causes::words::{count, size};
 use ledger::Reason;
 use life::Class;
 use report::pictured::{kind_name, kinds, Of};
 use stats::{class_words, Distribution};
 use trace::Bytes;
+use units::words::{count, decimals, size};
 
 /// Curves in one panel.
 const MOST_CURVES: usize = 8;
@@ -126,8 +126,7 @@ fn lines(all: &[Named]) -> (Vec<Layer>, f64) {
 }
 
 fn percentile(part: f64) -> String {
-    let text = format!("{:.4}", part * 100.0);
-    format!("p{}", text.trim_end_matches('0').trim_end_matches('.'))
+    format!("p{}", decimals(part * 100.0, 4))
 }
 
 pub fn histogram(drawn: &Drawn) -> Vec<Panel> {

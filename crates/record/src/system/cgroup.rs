@@ -3,10 +3,9 @@
 //! Version 2 (Documentation/admin-guide/cgroup-v2.rst, "IO Interface Files") and version 1 (blkio). Groups that
 //! set nothing are left out: hosts have thousands of them.
 
-use super::{names, Settings};
+use super::names;
 use crate::text;
-use serde::Serialize;
-use std::collections::BTreeMap;
+use capture::{Cgroup, Cgroups, Settings};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -37,60 +36,35 @@ const MOST_KEPT: usize = 1_000;
 /// The most groups whose paths are kept: some 100 bytes each.
 const MOST_PATHS: usize = 4096;
 
-/// A group that sets something.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Cgroup {
-    /// Its folder below /sys/fs/cgroup.
-    pub path: String,
-    /// Its number in traces (the folder's inode).
-    pub id: u64,
-    /// What it sets.
-    pub settings: Settings,
-}
-
-/// All of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Cgroups {
-    /// In the order of their paths, parents first.
-    pub list: Vec<Cgroup>,
-    /// Paths of groups of version 2 by their numbers in traces: write-back says for which group it is.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub paths: BTreeMap<u64, String>,
-    /// Whether there were too many to look at or to keep.
-    pub cut: bool,
-}
-
-impl Cgroups {
-    /// Walks the hierarchy. `sys` is /sys.
-    pub fn read(sys: &Path) -> Cgroups {
-        let top = sys.join("fs/cgroup");
-        let roots: Vec<PathBuf> = match top.join("cgroup.controllers").exists() {
-            true => vec![top.clone()],
-            false => ["unified", "blkio"].iter().map(|n| top.join(n)).filter(|p| p.is_dir()).collect(),
-        };
-        let mut found = Cgroups::default();
-        let mut looked_at = 0;
-        let mut queue: Vec<PathBuf> = roots.into_iter().rev().collect();
-        while let Some(dir) = queue.pop() {
-            looked_at += 1;
-            if looked_at > MOST_LOOKED_AT || found.list.len() == MOST_KEPT {
-                found.cut = true;
-                break;
-            }
-            let settings = settings(&dir);
-            let path = dir.strip_prefix(&top).unwrap_or(&dir).to_string_lossy().into_owned();
-            let id = std::fs::metadata(&dir).map_or(0, |m| m.ino());
-            if dir.join("cgroup.controllers").exists() && found.paths.len() < MOST_PATHS {
-                found.paths.insert(id, path.clone());
-            }
-            if !settings.is_empty() {
-                found.list.push(Cgroup { path, id, settings });
-            }
-            let below = names(&dir).into_iter().rev().map(|n| dir.join(n));
-            queue.extend(below.filter(|p| std::fs::symlink_metadata(p).is_ok_and(|m| m.is_dir())));
+/// Walks the hierarchy. `sys` is /sys.
+pub fn read(sys: &Path) -> Cgroups {
+    let top = sys.join("fs/cgroup");
+    let roots: Vec<PathBuf> = match top.join("cgroup.controllers").exists() {
+        true => vec![top.clone()],
+        false => ["unified", "blkio"].iter().map(|n| top.join(n)).filter(|p| p.is_dir()).collect(),
+    };
+    let mut found = Cgroups::default();
+    let mut looked_at = 0;
+    let mut queue: Vec<PathBuf> = roots.into_iter().rev().collect();
+    while let Some(dir) = queue.pop() {
+        looked_at += 1;
+        if looked_at > MOST_LOOKED_AT || found.list.len() == MOST_KEPT {
+            found.cut = true;
+            break;
         }
-        found
+        let settings = settings(&dir);
+        let path = dir.strip_prefix(&top).unwrap_or(&dir).to_string_lossy().into_owned();
+        let id = std::fs::metadata(&dir).map_or(0, |m| m.ino());
+        if dir.join("cgroup.controllers").exists() && found.paths.len() < MOST_PATHS {
+            found.paths.insert(id, path.clone());
+        }
+        if !settings.is_empty() {
+            found.list.push(Cgroup { path, id, settings });
+        }
+        let below = names(&dir).into_iter().rev().map(|n| dir.join(n));
+        queue.extend(below.filter(|p| std::fs::symlink_metadata(p).is_ok_and(|m| m.is_dir())));
     }
+    found
 }
 
 fn settings(dir: &Path) -> Settings {

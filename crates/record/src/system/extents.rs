@@ -3,61 +3,36 @@
 //! A loop device's requests become requests of the device below at other sectors. Only the file's extents say
 //! which became which.
 
-use serde::Serialize;
+use capture::{Extent, Extents};
 use std::path::Path;
 
 /// The most extents that are kept of one file: 64 GiB in the smallest pieces of 4 KiB would be 16 million.
 const MOST: usize = 100_000;
 
-/// A contiguous piece of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Extent {
-    /// Where in the file, in bytes.
-    pub file: u64,
-    /// Where on the file system's device, in bytes.
-    pub device: u64,
-    /// Bytes.
-    pub len: u64,
-}
-
-/// Where a file lies.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Extents {
-    /// In the order of the file. Holes and pieces without a fixed place are left out.
-    pub list: Vec<Extent>,
-    /// How many more there are than were kept (at least).
-    pub left_out: u64,
-    /// Why there are none, if that is so.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-}
-
-impl Extents {
-    /// Asks the file system. Data that is not yet allocated has no place; nothing is flushed for this.
-    pub fn of(file: &Path) -> Extents {
-        use fiemap::FiemapExtentFlags as F;
-        let mut extents = Extents::default();
-        let map = match fiemap::fiemap(file) {
-            Ok(map) => map,
-            Err(e) => return Extents { error: Some(e.to_string()), ..extents },
-        };
-        for extent in map {
-            let e = match extent {
-                Ok(e) => e,
-                Err(e) => {
-                    extents.error = Some(e.to_string());
-                    break;
-                }
-            };
-            if e.fe_flags.intersects(F::UNKNOWN | F::DELALLOC | F::ENCODED | F::DATA_INLINE | F::DATA_TAIL) {
-                continue;
-            }
-            if extents.list.len() == MOST {
-                extents.left_out += 1;
+/// Asks the file system. Data that is not yet allocated has no place; nothing is flushed for this.
+pub fn of(file: &Path) -> Extents {
+    use fiemap::FiemapExtentFlags as F;
+    let mut extents = Extents::default();
+    let map = match fiemap::fiemap(file) {
+        Ok(map) => map,
+        Err(e) => return Extents { error: Some(e.to_string()), ..extents },
+    };
+    for extent in map {
+        let e = match extent {
+            Ok(e) => e,
+            Err(e) => {
+                extents.error = Some(e.to_string());
                 break;
             }
-            extents.list.push(Extent { file: e.fe_logical, device: e.fe_physical, len: e.fe_length });
+        };
+        if e.fe_flags.intersects(F::UNKNOWN | F::DELALLOC | F::ENCODED | F::DATA_INLINE | F::DATA_TAIL) {
+            continue;
         }
-        extents
+        if extents.list.len() == MOST {
+            extents.left_out += 1;
+            break;
+        }
+        extents.list.push(Extent { file: e.fe_logical, device: e.fe_physical, len: e.fe_length });
     }
+    extents
 }

@@ -1,4 +1,4 @@
-//! `system.json`: the machine's settings that decide how fast its storage is, before and after a recording.
+//! The machine's settings that decide how fast its storage is, as [`capture::SystemFile`] keeps them.
 //!
 //! Only what the kernel says in /sys and /proc, as it says it (texts stay texts: `[mq-deadline] none`). Nothing
 //! that names a single machine's parts is read: no serial numbers, no boot parameters. Every
@@ -9,24 +9,11 @@ mod cgroup;
 mod disk;
 mod extents;
 
-pub use cgroup::{Cgroup, Cgroups};
-pub use disk::{Disk, HardwareQueue, Loop, Partition};
-pub use extents::{Extent, Extents};
-
 use crate::devices::Devices;
-use crate::mounts::Mount;
-use crate::processes::Processes;
 use crate::text;
-use serde::Serialize;
-use std::collections::BTreeMap;
+use capture::{Cpus, Kernel, Settings, Snapshot};
 use std::fs;
 use std::path::Path;
-
-/// The name and version of this file's layout. Fields may be added.
-pub const SCHEMA: &str = "iowhy.system/1";
-
-/// Names and what the kernel says of them.
-pub type Settings = BTreeMap<String, String>;
 
 /// Settings of the memory manager that matter to I/O (Documentation/admin-guide/sysctl/vm.rst).
 const VM: &[&str] = &[
@@ -47,124 +34,41 @@ const VM: &[&str] = &[
     "zone_reclaim_mode",
 ];
 
-/// The whole file.
-#[derive(Clone, Debug, Serialize)]
-pub struct System {
-    /// [`SCHEMA`].
-    pub schema: &'static str,
-    /// When recording began.
-    pub before: Option<Snapshot>,
-    /// When it had ended; missing in a stream that broke off.
-    pub after: Option<Snapshot>,
-}
-
-impl System {
-    /// The file.
-    pub fn new(before: Option<Snapshot>, after: Option<Snapshot>) -> System {
-        System { schema: SCHEMA, before, after }
-    }
-
-    /// As JSON text.
-    pub fn json(&self) -> Vec<u8> {
-        let mut json = serde_json::to_vec_pretty(self).unwrap_or_default();
-        json.push(b'\n');
-        json
-    }
-}
-
-/// Settings at one time.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Snapshot {
-    /// RFC 3339.
-    pub time: String,
-    /// The kernel.
-    pub kernel: Kernel,
-    /// The processors.
-    pub cpus: Cpus,
-    /// Bytes of memory.
-    pub memory_bytes: u64,
-    /// Block devices by name, partitions within their disk.
-    pub disks: BTreeMap<String, Disk>,
-    /// What is mounted.
-    pub mounts: Vec<Mount>,
-    /// Control groups that limit or weigh I/O.
-    pub cgroups: Cgroups,
-    /// /proc/sys/vm, those of [`VM`] that there are.
-    pub vm: Settings,
-    /// Swap areas, /proc/swaps.
-    pub swaps: Vec<String>,
-    /// /proc/mdstat, which tells of a running resync.
-    pub mdstat: Option<String>,
-    /// Processes, their threads and open files; not where only the block layer is recorded.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub processes: Option<Processes>,
-}
-
-/// Which kernel.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Kernel {
-    /// `uname -r`.
-    pub release: String,
-    /// `uname -v`.
-    pub version: String,
-    /// What it was built for, as Rust names it.
-    pub architecture: &'static str,
-}
-
-/// Which processors.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Cpus {
-    /// Those at work, `0-3`.
-    pub online: Option<String>,
-    /// Those there could be.
-    pub possible: Option<String>,
-    /// What the first one calls itself.
-    pub model: Option<String>,
-    /// How the first one's speed is chosen.
-    pub governor: Option<String>,
-    /// What sends them to sleep.
-    pub idle_driver: Option<String>,
-}
-
-impl Snapshot {
-    /// Reads all of it. `sys` is /sys, `proc_root` is /proc.
-    pub fn take(sys: &Path, proc_root: &Path) -> Snapshot {
-        let devices = Devices::read(sys);
-        let disks = devices.iter().filter(|d| d.disk.is_none());
-        let disks = disks.filter_map(|d| Some((d.name.clone(), Disk::read(d, &devices)?))).collect();
-        let swaps = fs::read_to_string(proc_root.join("swaps")).unwrap_or_default();
-        Snapshot {
-            time: crate::capture::wall(),
-            kernel: Kernel {
-                release: kernel_release(proc_root),
-                version: text::small(&proc_root.join("sys/kernel/version")).unwrap_or_default(),
-                architecture: std::env::consts::ARCH,
-            },
-            cpus: Cpus::read(sys, proc_root),
-            memory_bytes: memory(proc_root),
-            disks,
-            mounts: crate::mounts::read(proc_root),
-            cgroups: Cgroups::read(sys),
-            vm: settings(&proc_root.join("sys/vm"), VM),
-            swaps: swaps.lines().skip(1).map(String::from).collect(),
-            mdstat: text::small(&proc_root.join("mdstat")),
-            processes: None,
-        }
+/// Reads all settings. `sys` is /sys, `proc_root` is /proc.
+pub fn snapshot(sys: &Path, proc_root: &Path) -> Snapshot {
+    let devices = Devices::read(sys);
+    let disks = devices.iter().filter(|d| d.disk.is_none());
+    let disks = disks.filter_map(|d| Some((d.name.clone(), disk::read(d, &devices)?))).collect();
+    let swaps = fs::read_to_string(proc_root.join("swaps")).unwrap_or_default();
+    Snapshot {
+        time: crate::clock::wall(),
+        kernel: Kernel {
+            release: kernel_release(proc_root),
+            version: text::small(&proc_root.join("sys/kernel/version")).unwrap_or_default(),
+            architecture: std::env::consts::ARCH.into(),
+        },
+        cpus: cpus(sys, proc_root),
+        memory_bytes: memory(proc_root),
+        disks,
+        mounts: crate::mounts::read(proc_root),
+        cgroups: cgroup::read(sys),
+        vm: settings(&proc_root.join("sys/vm"), VM),
+        swaps: swaps.lines().skip(1).map(String::from).collect(),
+        mdstat: text::small(&proc_root.join("mdstat")),
+        processes: None,
     }
 }
 
-impl Cpus {
-    fn read(sys: &Path, proc_root: &Path) -> Cpus {
-        let cpu = |file: &str| text::small(&sys.join("devices/system/cpu").join(file));
-        let info = text::small(&proc_root.join("cpuinfo")).unwrap_or_default();
-        let model = info.lines().find_map(|l| Some(l.strip_prefix("model name")?.split_once(':')?.1.trim()));
-        Cpus {
-            online: cpu("online"),
-            possible: cpu("possible"),
-            model: model.map(String::from),
-            governor: cpu("cpu0/cpufreq/scaling_governor"),
-            idle_driver: cpu("cpuidle/current_driver"),
-        }
+fn cpus(sys: &Path, proc_root: &Path) -> Cpus {
+    let cpu = |file: &str| text::small(&sys.join("devices/system/cpu").join(file));
+    let info = text::small(&proc_root.join("cpuinfo")).unwrap_or_default();
+    let model = info.lines().find_map(|l| Some(l.strip_prefix("model name")?.split_once(':')?.1.trim()));
+    Cpus {
+        online: cpu("online"),
+        possible: cpu("possible"),
+        model: model.map(String::from),
+        governor: cpu("cpu0/cpufreq/scaling_governor"),
+        idle_driver: cpu("cpuidle/current_driver"),
     }
 }
 

@@ -21,7 +21,7 @@ impl Fake {
     }
 
     fn take(&self) -> Snapshot {
-        Snapshot::take(&self.0.path().join("sys"), &self.0.path().join("proc"))
+        snapshot(&self.0.path().join("sys"), &self.0.path().join("proc"))
     }
 }
 
@@ -60,7 +60,7 @@ fn fake() -> Fake {
 fn disks() {
     let s = fake().take();
     let sda = &s.disks["sda"];
-    assert_eq!((sda.dev.as_str(), sda.sectors), ("8:0", 2048));
+    assert_eq!((sda.dev.as_str(), sda.sectors), ("8:0", Some(2048)));
     assert_eq!(sda.queue["scheduler"], "none [mq-deadline]");
     assert_eq!(sda.iosched["read_expire"], "500");
     assert_eq!(sda.device["model"], "FAST DISK");
@@ -96,14 +96,22 @@ fn limits_and_settings() {
 
 #[test]
 fn nothing_that_names_the_machine() {
-    let json = String::from_utf8(System::new(Some(fake().take()), None).json()).unwrap();
+    let json = String::from_utf8(capture::SystemFile::new(Some(fake().take()), None).json()).unwrap();
     assert!(!json.contains("SECRET") && !json.contains("must not be read"));
     assert!(json.contains("\"schema\": \"iowhy.system/1\""));
 }
 
 #[test]
+fn what_is_written_is_read() {
+    let written = capture::SystemFile::new(Some(fake().take()), None).json();
+    let read: capture::SystemFile = serde_json::from_slice(&written).unwrap();
+    assert_eq!(read.json(), written);
+    assert_eq!(read.before.unwrap().disks["loop0"].loop_file.as_ref().unwrap().settings["dio"], "1");
+}
+
+#[test]
 fn a_machine_without_anything() {
     let dir = tempfile::tempdir().unwrap();
-    let s = Snapshot::take(dir.path(), dir.path());
+    let s = snapshot(dir.path(), dir.path());
     assert!(s.disks.is_empty() && s.mounts.is_empty() && s.vm.is_empty());
 }

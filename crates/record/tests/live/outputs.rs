@@ -61,7 +61,7 @@ fn a_stream_is_the_same_capture() {
     // iowhy does the same by itself.
     let own = at.join("own");
     std::fs::create_dir(&own).unwrap();
-    let done = record::unpack(&out.stdout[..], &own).unwrap();
+    let done = capture::unpack(&out.stdout[..], &own).unwrap();
     assert!(done.whole && done.notes.is_empty(), "{done:?}");
     assert_eq!(report(&own.join("trace.dat")), text);
 }
@@ -100,7 +100,7 @@ fn a_redacted_pack_holds_no_names() {
     assert!(text.contains("quxlorem"));
     std::fs::write(capture.join("fio.json"), "quxlorem").unwrap();
 
-    let packed = record::pack(&capture, Some(&at.join("p.tar.zst")), true).unwrap();
+    let packed = capture::pack(&capture, Some(&at.join("p.tar.zst")), true).unwrap();
     assert_eq!(packed.left_out, ["fio.json: it may hold names"]);
     ok(Command::new("tar").args(["--zstd", "-xf", "p.tar.zst"]).current_dir(at).output().unwrap());
     let clean = at.join("capture");

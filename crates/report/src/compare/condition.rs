@@ -7,8 +7,8 @@
 //! ```
 
 use super::{Comparison, Metric};
-use evidence::Unit;
 use std::str::FromStr;
+use tooltext::Unit;
 
 /// A condition.
 #[derive(Clone, Debug, PartialEq)]

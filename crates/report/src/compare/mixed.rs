@@ -9,10 +9,11 @@ use super::recordings::{differ, kinds, latencies, per_second, slow, Kind, MATTER
 use super::texts::{rests_on_enough, NAMES, SUMMARIES};
 use super::{Comparison, Difference, Metric, Row, RunOf};
 use crate::explanation::{Explanation, Trust};
-use causes::words::size;
-use evidence::{Conflict, Fact, Reading, Row as Printed, Unit};
+use evidence::{Conflict, Fact};
 use stats::Distribution;
+use tooltext::{Reading, Row as Printed, Unit};
 use trace::Bytes;
+use units::words::size;
 
 /// Which of the two is before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -257,8 +258,7 @@ fn besides(c: &mut Comparison, run: &RunOf, all: &[Kind], used: &[&str], first: 
         let count = kind.phases.first().map_or(0, |p| p.1.count());
         let each = kind.mean_size().map_or(String::new(), |b| format!(" of {}", size(Bytes(b as u64))));
         let said = if none_there.is_some() { "" } else { ", of which the text says nothing" };
-        let text =
-            format!("{} only {in_recording}: {}{each}{said}", kind.told(), causes::words::count(count));
+        let text = format!("{} only {in_recording}: {}{each}{said}", kind.told(), units::words::count(count));
         c.load.push(Difference { text, unlike: none_there == Some(true) });
     }
 }

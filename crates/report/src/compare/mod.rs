@@ -21,8 +21,9 @@ pub use mixed::First;
 pub use texts::{choose, RunOf};
 pub use verdict::Outcome;
 
-use evidence::{Conflict, Unit};
+use evidence::Conflict;
 use stats::Range;
+use tooltext::Unit;
 
 /// Two sides, compared.
 #[derive(Debug, Default)]

@@ -4,8 +4,8 @@ use super::texts::shown;
 use super::verdict::times;
 use super::{Comparison, Metric, Outcome, Row, Tails};
 use crate::screen::{Screen, Style};
-use causes::words::{count, ns};
 use std::fmt::Write;
+use units::words::{count, ns};
 
 /// Kinds of operations with their numbers; JSON has all.
 const MOST_ROWS: usize = 5;

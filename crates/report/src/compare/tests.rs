@@ -1,8 +1,8 @@
 //! By which of its numbers a kind of operation is judged, on numbers made by hand.
 
 use super::{Comparison, Metric, Outcome, Ranges, Row};
-use evidence::Unit;
 use stats::Range;
+use tooltext::Unit;
 
 const MS: f64 = 1e6;
 

@@ -3,8 +3,9 @@
 use super::recordings::{latencies, slow, SLOW};
 use super::{Comparison, Difference, Metric, Row};
 use crate::told::cell;
-use evidence::{Conflict, Fact, Mail, Number, Reading, Row as Printed, Run, Unit};
+use evidence::{Conflict, Fact};
 use stats::Blocks;
+use tooltext::{Mail, Number, Reading, Row as Printed, Run, Unit};
 
 /// A run of a text.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use super::texts::shown;
 use super::{Comparison, Metric, Row};
-use causes::words::ns;
+use units::words::ns;
 
 /// What came of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

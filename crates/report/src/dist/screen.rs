@@ -4,12 +4,12 @@ use super::layers::{Family, Layer};
 use super::{Dist, Groups, Ranked, Times, Where};
 use crate::operations::Places;
 use crate::wrap::wrap;
-use causes::words::{count, ns, percent};
 use stats::Distribution;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use trace::{DevId, Nanos};
+use units::words::{count, ns, percent};
 
 /// Columns of a line.
 const WIDTH: usize = 100;

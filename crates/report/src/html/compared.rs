@@ -3,10 +3,10 @@
 use super::escape::escape;
 use super::Shown;
 use crate::compare::{Comparison, Metric, Outcome};
-use causes::words::{count, ns, percent, size};
-use evidence::Unit;
 use std::fmt::Write;
+use tooltext::Unit;
 use trace::Bytes;
+use units::words::{count, ns, percent, size};
 
 /// Kinds of operations in one table; `compare --json` has all.
 const MOST_KINDS: usize = 6;

@@ -7,11 +7,11 @@ use crate::in_driver;
 use crate::screen::{about, matters, sentence, slowest};
 use crate::slow_rows::{slow_rows, Row};
 use crate::where_time;
-use causes::words::{count, ns, percent, time};
 use causes::{Answer, Confidence, Verdict};
 use ledger::Reason;
 use stats::Group;
 use std::fmt::Write;
+use units::words::{count, ns, percent, time};
 
 /// Devices in the head.
 const DEVICES: usize = 8;

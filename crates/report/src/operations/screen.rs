@@ -4,12 +4,12 @@ use super::line::{lines, Line};
 use super::shares::whole;
 use super::words::{headline, Places};
 use crate::wrap::wrap;
-use causes::words::{count, time};
 use ledger::Reason;
 use operation::Wakeup;
 use stats::Kept;
 use std::fmt::Write;
 use trace::Nanos;
+use units::words::{count, time};
 
 /// Columns of a line.
 const WIDTH: usize = 100;

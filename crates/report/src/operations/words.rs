@@ -1,12 +1,12 @@
 //! The words of a ledger's lines.
 
 use super::branch::{Asked, Branch, What};
-use causes::words::{count, size, time};
 use evidence::System;
 use life::{Class, Op};
 use operation::{Freed, Kind, Operation, Wait};
 use stats::{Kept, Met, Ran, Whose};
 use trace::{Bytes, CommitPhase, DevId, Fs, Nanos};
+use units::words::{count, size, time};
 
 /// What devices and file systems are called.
 #[derive(Clone, Debug, Default)]

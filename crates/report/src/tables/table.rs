@@ -3,10 +3,10 @@
 //! Text has humane units on every number and no box characters, so that it survives a mail. JSON has one object per
 //! row with raw numbers: nanoseconds, bytes, shares from 0 to 1; what a row does not have is `null`.
 
-use causes::words;
 use serde_json::{Map, Value as Json};
 use std::fmt::Write;
 use trace::{Bytes, Nanos};
+use units::words;
 
 /// What stands in one place of a table.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,8 +2,8 @@
 //! number with its unit and place.
 
 use super::Told;
-use evidence::{Mail, Row};
 use serde_json::{json, Value};
+use tooltext::{Mail, Row};
 
 impl Told {
     /// The whole object.

@@ -2,7 +2,7 @@
 
 use super::Told;
 use crate::explanation::Explanation;
-use evidence::Mail;
+use tooltext::Mail;
 
 /// What a text says of where it was taken, beside a recording.
 #[derive(Debug, PartialEq)]

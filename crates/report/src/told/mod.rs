@@ -8,7 +8,7 @@ mod table;
 pub(crate) use table::cell;
 
 use causes::{judge_counters, Answer, Verdict};
-use evidence::Mail;
+use tooltext::Mail;
 
 /// Texts, read and judged.
 pub struct Told {

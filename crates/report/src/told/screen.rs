@@ -3,9 +3,9 @@
 use super::table::{cell, tables, Table};
 use super::{tools, Told};
 use crate::screen::{Screen, Style};
-use causes::words::count;
-use evidence::{Mail, Number};
 use std::fmt::Write;
+use tooltext::{Mail, Number};
+use units::words::count;
 
 /// Lines of a table on the screen; JSON has all.
 const MOST_LINES: usize = 24;
@@ -24,7 +24,7 @@ impl Told {
         let mut s = Screen::new(style);
         for mail in &self.mails {
             let tools = tools(std::slice::from_ref(mail)).join(", ");
-            let runs = causes::words::counted(mail.runs.len() as u64, "run", "runs");
+            let runs = units::words::counted(mail.runs.len() as u64, "run", "runs");
             let words = count(mail.words as u64);
             let _ = write!(s.out, "{}: {runs}", mail.file);
             if !mail.settings.is_empty() {
@@ -89,17 +89,17 @@ fn trust(mails: &[Mail], s: &mut Screen) {
         let mut text = format!(
             "{}: {} of the words were printed by tools and understood",
             mail.file,
-            causes::words::percent(share)
+            units::words::percent(share)
         );
         match (mail.left_out, mail.first_left_out) {
             (n, Some(at)) if n > 0 => {
-                let numbers = causes::words::counted(n as u64, "number is", "numbers are");
+                let numbers = units::words::counted(n as u64, "number is", "numbers are");
                 let _ = write!(text, "; {numbers} left out, the first at {}", mail.at(at));
             }
             _ => text += "; no number is left out",
         }
         if mail.cut {
-            let most = causes::words::size(trace::Bytes(evidence::MOST_BYTES_OF_MAIL as u64));
+            let most = units::words::size(trace::Bytes(tooltext::MOST_BYTES_OF_MAIL as u64));
             let _ = write!(text, "; only its first {most} were read");
         }
         if let Some(at) = mail.broken {

@@ -1,9 +1,9 @@
 //! The numbers of all runs side by side: a table for each kind of tool, a line for each row that it printed.
 
-use causes::words::{count, ns, size};
-use evidence::{Bucket, Mail, Number, Reading, Row, Unit};
 use std::collections::HashMap;
+use tooltext::{Bucket, Mail, Number, Reading, Row, Unit};
 use trace::Bytes;
+use units::words::{count, decimals, ns, size};
 
 /// Numbers side by side.
 pub(super) struct Table {
@@ -168,6 +168,5 @@ pub(crate) fn cell(n: Option<Number>) -> String {
 }
 
 fn trimmed(value: f64) -> String {
-    let text = if value.abs() >= 99.95 { format!("{value:.0}") } else { format!("{value:.1}") };
-    text.strip_suffix(".0").unwrap_or(&text).to_owned()
+    decimals(value, if value.abs() >= 99.95 { 0 } else { 1 })
 }

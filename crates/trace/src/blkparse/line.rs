@@ -15,7 +15,7 @@
 
 use super::rwbs::Rwbs;
 use crate::event::{Action, Detail, Event, Flags};
-use crate::units::{Bytes, Cpu, DevId, Nanos, Sector, Tid};
+use units::{Bytes, Cpu, DevId, Nanos, Sector, Tid};
 
 /// What a line is.
 #[derive(Debug, PartialEq)]

@@ -7,7 +7,7 @@
 //! Example: `FWFSM` is a metadata write with a flush before it and FUA.
 
 use crate::event::Flags;
-use crate::units::Bytes;
+use units::Bytes;
 
 /// The letters of one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use crate::event::{Action, Batch, Detail, Event, Flags};
 use crate::input::Input;
 use crate::quality::Quality;
 use crate::source::Source;
-use crate::units::{Bytes, Nanos, Sector, Tid};
 use rustc_hash::FxHashMap;
+use units::{Bytes, Nanos, Sector, Tid};
 
 /// The longest line that is read. A passthrough command of 65535 bytes, the longest payload there is, makes a
 /// line of 192 KiB.

@@ -21,7 +21,7 @@
 //! payload (`__BLK_TA_CGROUP`, since Linux 4.14).
 
 use crate::event::{Action, Batch, Detail, Event, Flags};
-use crate::units::{Bytes, Cpu, DevId, Nanos, Sector, Tid};
+use units::{Bytes, Cpu, DevId, Nanos, Sector, Tid};
 
 const MAGIC: u32 = 0x6561_7400;
 const CGROUP_TAG: u16 = 1 << 8;

@@ -6,8 +6,8 @@
 //! stream are two sequences: what is earlier on the one than on the other is no step.
 
 use crate::event::Event;
-use crate::units::{Cpu, DevId, Nanos};
 use rustc_hash::FxHashMap;
+use units::{Cpu, DevId, Nanos};
 
 /// The records seen last.
 #[derive(Default)]

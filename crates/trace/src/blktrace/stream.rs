@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::event::{Action, Batch, Detail, Event};
 use crate::input::Input;
 use crate::quality::Quality;
-use crate::units::Nanos;
+use units::Nanos;
 
 /// Large enough that a read costs little, small enough that hundreds of CPUs fit.
 const BUFFER: usize = 256 * 1024;

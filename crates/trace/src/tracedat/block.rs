@@ -19,8 +19,8 @@ use super::names::{naming, Names, Naming};
 use super::plans::Plans;
 use super::rwbs;
 use crate::event::{Action, Batch, Detail, Event, Flags};
-use crate::units::{Bytes, DevId, Sector, Tid};
 use rustc_hash::FxHashMap;
+use units::{Bytes, DevId, Sector, Tid};
 
 /// Threads whose last device is kept; beyond that all are forgotten.
 const MAX_THREADS: usize = 1 << 16;

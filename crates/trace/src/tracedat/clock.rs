@@ -3,7 +3,7 @@
 //! All of the kernel's trace clocks count nanoseconds but two: `x86-tsc` counts cycles (trace-cmd then stores
 //! how many make a nanosecond, option TSC2NSEC) and `counter` counts events.
 
-use crate::units::Nanos;
+use units::Nanos;
 
 /// Cycles to nanoseconds: `cycles * mult >> shift`. The default changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,10 +11,10 @@ use super::format::{EventFormat, Formats, Slot};
 use super::stream::Stream;
 use crate::error::Error;
 use crate::quality::Quality;
-use crate::units::{Cpu, DevId, Nanos, Tid};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
+use units::{Cpu, DevId, Nanos, Tid};
 
 /// What all compressed chunks at hand together may unpack to.
 const CHUNKS: usize = 512 << 20;

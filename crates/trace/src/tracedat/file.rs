@@ -13,8 +13,8 @@ use super::section::{DatFile, Section};
 use super::strings::Strings;
 use super::{v6, v7};
 use crate::error::Error;
-use crate::units::Cpu;
 use std::path::Path;
+use units::Cpu;
 
 /// The first ten bytes of every trace.dat.
 pub const MAGIC: &[u8] = b"\x17\x08\x44tracing";

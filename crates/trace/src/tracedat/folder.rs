@@ -9,9 +9,9 @@ use super::file::{self, Region};
 use super::section::DatFile;
 use super::TraceDat;
 use crate::error::Error;
-use crate::units::Cpu;
 use std::fs;
 use std::path::{Path, PathBuf};
+use units::Cpu;
 
 /// The file with all but the pages.
 pub const HEAD: &str = "trace.head";

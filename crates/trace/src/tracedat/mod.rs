@@ -49,10 +49,10 @@ use crate::error::Error;
 use crate::event::{Action, Batch, Detail, Event, Flags};
 use crate::quality::Quality;
 use crate::source::Source;
-use crate::units::Nanos;
 use file::{Contents, SymbolText};
 use std::path::Path;
 use std::sync::Arc;
+use units::Nanos;
 
 /// Opens a trace.dat. Everything but the events and the symbols is read at once.
 pub fn open(path: &Path) -> Result<TraceDat, Error> {

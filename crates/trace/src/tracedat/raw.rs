@@ -13,8 +13,8 @@ use super::section::DatFile;
 use super::strings::Strings;
 use super::TraceDat;
 use crate::error::Error;
-use crate::units::Cpu;
 use std::path::{Path, PathBuf};
+use units::Cpu;
 
 /// Everything needed to read raw pages.
 #[derive(Clone, Debug, Default)]

@@ -7,7 +7,7 @@ use super::compress::Codec;
 use super::file::Region;
 use super::page::{Lost, Next, PageCursor};
 use crate::error::Error;
-use crate::units::Cpu;
+use units::Cpu;
 
 /// How much is read at a time: few system calls, yet only 8 MB for 256 CPUs.
 const BLOCK: usize = 32 << 10;

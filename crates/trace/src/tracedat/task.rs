@@ -12,8 +12,8 @@ use super::task_plan::Plan;
 use crate::event::{Batch, Detail};
 use crate::syscall::{Call, Calls};
 use crate::task_event::{Context, Left, TaskEvent, TextId, What, NO_FLAGS};
-use crate::units::{DevId, Nanos, Tid};
 use rustc_hash::FxHashMap;
+use units::{DevId, Nanos, Tid};
 
 /// Different stacks and functions that are kept: a kernel has some thousand places to sleep. Beyond that all are
 /// [`UNKNOWN`].

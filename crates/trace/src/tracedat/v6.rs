@@ -13,7 +13,7 @@ use super::page::PageLayout;
 use super::section::Section;
 use super::strings::Strings;
 use crate::error::Error;
-use crate::units::Cpu;
+use units::Cpu;
 
 /// A file cannot have more instances than this; the kernel's tracefs grows slow long before.
 const MAX_BUFFERS: usize = 1024;

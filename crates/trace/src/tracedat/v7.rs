@@ -15,7 +15,7 @@ use super::page::PageLayout;
 use super::section::{DatFile, Section};
 use super::strings::Strings;
 use crate::error::Error;
-use crate::units::Cpu;
+use units::Cpu;
 
 const COMPRESSED: u16 = 1;
 const BUFFER: u16 = 3;

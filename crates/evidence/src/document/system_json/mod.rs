@@ -12,19 +12,15 @@
 //! Not taken: swaps; `mdstat`, which repeats what `md` says.
 
 mod processes;
-mod shape;
 
 use super::mounts::{mount, name_device};
 use super::{dev_with_colon, Document};
 use crate::changes::changes;
-use crate::{At, Cgroup, Extent, Fact, Place, System};
-use shape::{Disk, File, Mount, Snapshot, Text};
+use crate::{At, Cgroup, Fact, Place, System};
+use capture::{Disk, Loop, Mount, Settings, Snapshot, SystemFile, SYSTEM_JSON};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use trace::Bytes;
-
-/// What the file is called.
-pub(crate) const SYSTEM_JSON: &str = "system.json";
 
 /// The most values that are taken of one snapshot: a thousand disks have 150,000.
 const MOST_VALUES: u32 = 500_000;
@@ -38,7 +34,7 @@ const MOST_EXTENTS: usize = 100_000;
 impl System {
     /// Reads the recorder's snapshot. False if it is none; then [`System::skipped`] says why.
     pub(super) fn add_system_json(&mut self, file: &str, content: &[u8]) -> bool {
-        let read: File = match serde_json::from_slice(content) {
+        let read: SystemFile = match serde_json::from_slice(content) {
             Ok(read) => read,
             Err(e) => {
                 self.skip(file, format!("not understood: {e}"));
@@ -106,13 +102,13 @@ impl Reader {
     }
 
     fn put(&mut self, from: &Snapshot, to: &mut System) {
-        if let Some(Text(Some(release))) = from.kernel.get("release") {
+        if !from.kernel.release.is_empty() {
             self.value("kernel.release", |at| {
-                to.set_kernel(release, at);
+                to.set_kernel(&from.kernel.release, at);
                 true
             });
         }
-        if let Some(Text(Some(online))) = from.cpus.get("online") {
+        if let Some(online) = &from.cpus.online {
             self.value("cpus.online", |at| match count(online) {
                 Some(n) => {
                     to.cpus.get_or_insert_with(|| Fact::new(n, at));
@@ -121,20 +117,19 @@ impl Reader {
                 None => false,
             });
         }
-        if let Some(Text(Some(model))) = from.cpus.get("model") {
+        if let Some(model) = &from.cpus.model {
             self.value("cpus.model", |at| {
                 to.cpu_model.get_or_insert_with(|| Fact::new(model.clone(), at));
                 true
             });
         }
-        if let Some(bytes) = from.memory_bytes.filter(|n| *n > 0) {
+        if from.memory_bytes > 0 {
             self.value("memory_bytes", |at| {
-                to.memory.entry("MemTotal".into()).or_insert_with(|| Fact::new(Bytes(bytes), at));
+                to.memory.entry("MemTotal".into()).or_insert_with(|| Fact::new(Bytes(from.memory_bytes), at));
                 true
             });
         }
-        for (name, Text(value)) in &from.vm {
-            let Some(value) = value else { continue };
+        for (name, value) in &from.vm {
             self.value(&format!("vm.{name}"), |at| {
                 to.set_vm(name, value, at);
                 true
@@ -152,8 +147,7 @@ impl Reader {
         let mut known: BTreeSet<String> = to.cgroups.iter().map(|c| c.path.clone()).collect();
         for (i, group) in from.cgroups.list.iter().take(MOST_GROUPS).enumerate() {
             let mut cgroup = Cgroup { path: group.path.clone(), id: group.id, ..Cgroup::default() };
-            for (name, Text(value)) in &group.settings {
-                let Some(value) = value else { continue };
+            for (name, value) in &group.settings {
                 self.value(&format!("cgroups.list[{i}].settings.{name}"), |at| {
                     cgroup.settings.insert(name.clone(), Fact::new(value.clone(), at));
                     true
@@ -169,9 +163,9 @@ impl Reader {
     fn disk(&mut self, name: &str, disk: &Disk, to: &mut System) {
         let key = format!("disks.{name}");
         self.number(name, &key, &disk.dev, to);
-        self.attribute(name, "size", &format!("{key}.sectors"), &disk.sectors, to);
-        self.attribute(name, "ro", &format!("{key}.read_only"), &disk.read_only, to);
-        self.attribute(name, "device/driver", &format!("{key}.driver"), &disk.driver, to);
+        self.given(name, "size", &format!("{key}.sectors"), disk.sectors, to);
+        self.given(name, "ro", &format!("{key}.read_only"), disk.read_only.map(u8::from), to);
+        self.given(name, "device/driver", &format!("{key}.driver"), disk.driver.as_ref(), to);
         for (below, json, settings) in [
             ("device", "device", &disk.device),
             ("queue", "queue", &disk.queue),
@@ -179,62 +173,76 @@ impl Reader {
             ("bdi", "bdi", &disk.bdi),
             ("md", "md", &disk.md),
             ("dm", "dm", &disk.dm),
-            ("loop", "loop", &disk.loop_file.settings),
         ] {
-            for (file, value) in settings {
-                self.attribute(name, &format!("{below}/{file}"), &format!("{key}.{json}.{file}"), value, to);
-            }
+            self.settings(name, below, &format!("{key}.{json}"), settings, to);
         }
         for (i, queue) in disk.hardware_queues.iter().enumerate() {
-            let files = [
-                ("nr_tags", "tags", &queue.tags),
-                ("nr_reserved_tags", "reserved_tags", &queue.reserved_tags),
-                ("cpu_list", "cpus", &queue.cpus),
-            ];
-            for (file, json, value) in files {
-                let key = format!("{key}.hardware_queues[{i}].{json}");
-                self.attribute(name, &format!("mq/{i}/{file}"), &key, value, to);
-            }
+            let key = format!("{key}.hardware_queues[{i}]");
+            let path = |file: &str| format!("mq/{i}/{file}");
+            self.given(name, &path("nr_tags"), &format!("{key}.tags"), queue.tags, to);
+            self.given(
+                name,
+                &path("nr_reserved_tags"),
+                &format!("{key}.reserved_tags"),
+                queue.reserved_tags,
+                to,
+            );
+            self.given(name, &path("cpu_list"), &format!("{key}.cpus"), queue.cpus.as_ref(), to);
         }
         for (part, facts) in &disk.partitions {
             let key = format!("{key}.partitions.{part}");
             self.number(part, &key, &facts.dev, to);
-            self.attribute(part, "start", &format!("{key}.start"), &facts.start, to);
-            self.attribute(part, "size", &format!("{key}.sectors"), &facts.sectors, to);
+            self.given(part, "start", &format!("{key}.start"), facts.start, to);
+            self.given(part, "size", &format!("{key}.sectors"), facts.sectors, to);
         }
         for lower in &disk.lower {
             self.value(&format!("{key}.lower"), |at| to.set_lower(name, lower, at));
         }
-        let extents = disk.loop_file.extents.list.iter().take(MOST_EXTENTS);
-        to.set_extents(
-            name,
-            extents.map(|e| Extent { file: e.file, device: e.device, len: e.len }).collect(),
-        );
-        if let Some(Text(Some(on))) = disk.loop_file.settings.get("on") {
-            self.value(&format!("{key}.loop.on"), |at| to.set_lower(name, on, at));
-        }
         for (member, settings) in &disk.md_members {
             let key = format!("{key}.md_members.{member}");
             self.value(&key, |at| to.set_member(name, member, at));
-            for (file, value) in settings {
-                let path = format!("md/dev-{member}/{file}");
-                self.attribute(name, &path, &format!("{key}.{file}"), value, to);
-            }
+            self.settings(name, &format!("md/dev-{member}"), &key, settings, to);
         }
-        if let Some(Text(Some(alias))) = disk.dm.get("name") {
+        if let Some(alias) = disk.dm.get("name") {
             self.value(&format!("{key}.dm.name"), |at| to.set_alias(name, alias, at));
         }
+        if let Some(file) = &disk.loop_file {
+            self.loop_file(name, &format!("{key}.loop"), file, to);
+        }
     }
 
-    fn number(&mut self, name: &str, key: &str, dev: &Text, to: &mut System) {
-        let Text(Some(dev)) = dev else { return };
-        self.value(&format!("{key}.dev"), |at| {
-            dev_with_colon(dev).is_some_and(|dev| to.set_dev(name, dev, at))
-        });
+    fn loop_file(&mut self, name: &str, key: &str, file: &Loop, to: &mut System) {
+        self.settings(name, "loop", key, &file.settings, to);
+        to.set_extents(name, file.extents.list.iter().take(MOST_EXTENTS).copied().collect());
+        if let Some(on) = &file.on {
+            self.attribute(name, "loop/on", &format!("{key}.on"), on, to);
+            self.value(&format!("{key}.on"), |at| to.set_lower(name, on, at));
+        }
     }
 
-    fn attribute(&mut self, device: &str, path: &str, key: &str, value: &Text, to: &mut System) {
-        let Text(Some(value)) = value else { return };
+    fn number(&mut self, name: &str, key: &str, dev: &str, to: &mut System) {
+        if !dev.is_empty() {
+            self.value(&format!("{key}.dev"), |at| {
+                dev_with_colon(dev).is_some_and(|dev| to.set_dev(name, dev, at))
+            });
+        }
+    }
+
+    /// All files of a folder, called `below` in sysfs.
+    fn settings(&mut self, device: &str, below: &str, key: &str, settings: &Settings, to: &mut System) {
+        for (file, value) in settings {
+            self.attribute(device, &format!("{below}/{file}"), &format!("{key}.{file}"), value, to);
+        }
+    }
+
+    /// A value that may not be told.
+    fn given(&mut self, device: &str, path: &str, key: &str, value: Option<impl ToString>, to: &mut System) {
+        if let Some(value) = value {
+            self.attribute(device, path, key, &value.to_string(), to);
+        }
+    }
+
+    fn attribute(&mut self, device: &str, path: &str, key: &str, value: &str, to: &mut System) {
         // The kernel ends some with a space; documents saved by hand have lost it.
         self.value(key, |at| to.set_attribute(device, path, value.trim(), at));
     }
@@ -242,7 +250,8 @@ impl Reader {
 
 fn put_mount(m: &Mount, at: &At, to: &mut System) -> bool {
     let dev = dev_with_colon(&m.dev);
-    let Some(mount) = mount(&m.source, &m.point, &m.fstype, &[&m.options, &m.super_options], dev, at) else {
+    let options = [m.options.as_str(), &m.super_options];
+    let Some(mount) = mount(m.source.clone(), m.point.clone(), &m.fstype, &options, dev, at) else {
         return false;
     };
     if let Some(dev) = dev {

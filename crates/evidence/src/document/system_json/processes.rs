@@ -1,8 +1,8 @@
 //! Processes and their open files, into [`Processes`].
 
 use super::dev_with_colon;
-use super::shape::{OpenFile as File, Snapshot};
 use crate::processes::{OpenFile, Path, Processes};
+use capture::{OpenFile as File, Snapshot};
 use trace::{DevId, Tid};
 
 /// Threads and files that are taken at most, each; the recorder keeps fewer.
@@ -11,7 +11,7 @@ const MOST: usize = 1 << 17;
 impl Processes {
     /// What there was when recording began.
     pub(super) fn add(&mut self, from: &Snapshot) {
-        for (pid, process) in &from.processes.list {
+        for (pid, process) in from.processes.iter().flat_map(|all| &all.list) {
             let process_tid = Tid(*pid);
             for tid in process.threads.iter().map(|t| Tid(*t)).chain([process_tid]) {
                 if self.threads.len() < MOST {
@@ -31,7 +31,7 @@ impl Processes {
 
     /// Only which file is called what.
     pub(super) fn add_paths(&mut self, from: &Snapshot) {
-        for file in from.processes.list.values().flat_map(|p| p.files.values()) {
+        for file in from.processes.iter().flat_map(|all| all.list.values()).flat_map(|p| p.files.values()) {
             if let Some(dev) = dev_with_colon(&file.dev) {
                 self.name(dev, file);
             }

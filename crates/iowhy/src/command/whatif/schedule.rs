@@ -1,10 +1,10 @@
 //! `iowhy whatif --schedule`: the order in which requests went to the device, recorded beside simulated.
 
-use causes::words::{ns, size};
 use serde_json::{json, Value as Json};
 use std::fmt::Write;
 use std::ops::Range;
 use trace::{Bytes, Nanos};
+use units::words::{ns, size};
 use whatif::arrival::Recorded;
 use whatif::metric::name_of;
 use whatif::predict::Lab;

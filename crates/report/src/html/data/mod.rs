@@ -96,7 +96,7 @@ impl Data<'_> {
             ));
         }
         if self.shown.pictures.left_out > 0 {
-            let n = causes::words::count(self.shown.pictures.left_out);
+            let n = units::words::count(self.shown.pictures.left_out);
             words.push(format!("{n} requests or operations of further devices and kinds are in no picture"));
         }
         if self.detail != Detail::FULL {

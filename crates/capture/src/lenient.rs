@@ -1,0 +1,76 @@
+//! Reading what another version, or another hand, wrote: a value of another form counts as not said.
+
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::fmt;
+
+/// Anything; the default if it has another form.
+pub fn or_default<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(from: D) -> Result<T, D::Error> {
+    let value = serde_json::Value::deserialize(from)?;
+    Ok(T::deserialize(value).unwrap_or_default())
+}
+
+/// A text; numbers are told as text too, `true` as `1`.
+pub fn text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    Ok(Text::deserialize(from)?.0)
+}
+
+/// The same, empty if there is none.
+pub fn words<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    Ok(text(from)?.unwrap_or_default())
+}
+
+/// A number, as one or as text.
+pub fn number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    Ok(text(from)?.and_then(|t| t.trim().parse().ok()))
+}
+
+/// Yes or no, as such or as 1 or 0.
+pub fn flag<'de, D: Deserializer<'de>>(from: D) -> Result<Option<bool>, D::Error> {
+    Ok(number(from)?.map(|n| n != 0))
+}
+
+/// A setting as text; what has parts of its own is passed over.
+#[derive(Debug, Default)]
+pub struct Text(pub Option<String>);
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Text, D::Error> {
+        from.deserialize_any(TextVisitor)
+    }
+}
+
+struct TextVisitor;
+
+impl<'de> Visitor<'de> for TextVisitor {
+    type Value = Text;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a setting")
+    }
+    fn visit_str<E>(self, v: &str) -> Result<Text, E> {
+        Ok(Text(Some(v.to_owned())))
+    }
+    fn visit_u64<E>(self, v: u64) -> Result<Text, E> {
+        Ok(Text(Some(v.to_string())))
+    }
+    fn visit_i64<E>(self, v: i64) -> Result<Text, E> {
+        Ok(Text(Some(v.to_string())))
+    }
+    fn visit_f64<E>(self, v: f64) -> Result<Text, E> {
+        Ok(Text(Some(v.to_string())))
+    }
+    fn visit_bool<E>(self, v: bool) -> Result<Text, E> {
+        Ok(Text(Some(u8::from(v).to_string())))
+    }
+    fn visit_unit<E>(self) -> Result<Text, E> {
+        Ok(Text(None))
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Text, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Text(None))
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Text, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Text(None))
+    }
+}

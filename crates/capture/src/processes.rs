@@ -1,0 +1,45 @@
+//! Processes, their threads and the files that they have open on recorded devices.
+
+use crate::lenient;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// All processes at one time.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Processes {
+    /// By their number.
+    pub list: BTreeMap<u32, Process>,
+    /// Whether there were more threads or files than are kept.
+    #[serde(deserialize_with = "lenient::or_default")]
+    pub cut: bool,
+}
+
+/// A process.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Process {
+    /// Its threads but for the first, which has the process's number.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub threads: Vec<u32>,
+    /// Its open files by descriptor.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<i32, OpenFile>,
+}
+
+/// An open file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OpenFile {
+    /// The device of its file system, `8:1`; of a block device its own.
+    pub dev: String,
+    /// Its number there; 0 for a block device.
+    pub inode: u64,
+    /// Of btrfs the number of the subvolume, as `stat` has it: each numbers its files anew.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub subvolume: String,
+    /// Whether it is closed when the process runs another program.
+    pub closed_on_exec: Option<bool>,
+    /// Where it lies, as the process sees it.
+    pub path: String,
+}

@@ -1,0 +1,90 @@
+//! A copy of a capture in which names of tasks and files are replaced by stand-ins.
+//!
+//! The same name has the same stand-in in every file of the copy, the trace too; stand-ins are as long as the
+//! names, drawn at random, and kept nowhere. Kernel threads keep their names (`kworker/0:1`), and so do devices,
+//! because the analysis needs them and they name nobody. What iowhy does not know inside out is left out of the
+//! copy: what the workload printed, recordings by other tools.
+
+mod json;
+mod names;
+mod pages;
+
+pub use names::Names;
+
+use crate::datfile::Head;
+use crate::error::{At, Error, Result};
+use crate::{CAPTURE_JSON, SAMPLES_JSONL, SYSTEM_JSON, TRACE};
+use pages::Scrubber;
+use std::fs::{self, File};
+use std::path::Path;
+
+/// Settings and samples are smaller than this: a day of samples is 200 MB.
+const MOST_BYTES: u64 = 512 << 20;
+
+/// Writes the copy of the capture in `from` into the folder `to`. Says what was left out.
+pub fn redact(from: &Path, to: &Path) -> Result<Vec<String>> {
+    let mut names = Names::default();
+    let mut left_out = Vec::new();
+    let entries = fs::read_dir(from).at("listing", from)?;
+    let mut files: Vec<_> = entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+    files.sort();
+    for file in files {
+        let (source, copy) = (from.join(&file), to.join(&file));
+        let plain = fs::symlink_metadata(&source).at("looking at", &source)?;
+        if !plain.is_file() {
+            left_out.push(format!("{file}: not a plain file"));
+            continue;
+        }
+        if file != TRACE && plain.len() > MOST_BYTES {
+            left_out.push(format!("{file}: of {} bytes, more than any recorder writes", plain.len()));
+            continue;
+        }
+        match file.as_str() {
+            TRACE => trace(&source, &copy, &mut names)?,
+            SYSTEM_JSON | CAPTURE_JSON => {
+                let text = fs::read(&source).at("reading", &source)?;
+                let text = json::redacted(&text, &mut names).map_err(|e| not_ours(&source, &e))?;
+                fs::write(&copy, text).at("writing", &copy)?;
+            }
+            // Only numbers, and names of devices.
+            SAMPLES_JSONL => {
+                fs::copy(&source, &copy).at("copying", &source)?;
+            }
+            _ => left_out.push(format!("{file}: it may hold names")),
+        }
+    }
+    Ok(left_out)
+}
+
+fn trace(source: &Path, copy: &Path, names: &mut Names) -> Result<()> {
+    let mut file = File::open(source).at("opening", source)?;
+    let (mut head, regions) = Head::read(&mut file, source)?;
+    head.tasks = head
+        .tasks
+        .lines()
+        .map(|line| match line.split_once(' ') {
+            Some((tid, name)) => format!("{tid} {}\n", names.task(name)),
+            None => String::new(),
+        })
+        .collect();
+    let uname: Vec<String> = head.uname.split(' ').map(String::from).collect();
+    // Linux HOST RELEASE ...
+    let renamed = uname.iter().enumerate().map(|(i, w)| if i == 1 { names.word(w) } else { w.clone() });
+    head.uname = renamed.collect::<Vec<_>>().join(" ");
+    let scrubber = Scrubber::new(&head).map_err(|e| not_ours(source, &e))?;
+    let cpus = regions.iter().map(|r| r.cpu.0 + 1).max().unwrap_or(0);
+    let mut pages = Vec::new();
+    for region in regions {
+        pages.push(scrubber.region(&file, region, names).at("replacing names of", source)?);
+    }
+    let mut out = File::options().read(true).write(true).create_new(true).open(copy).at("making", copy)?;
+    head.write(&mut out, copy, cpus, &mut pages)
+}
+
+/// An error about a file that was not written by iowhy on a machine like this one.
+fn not_ours(file: &Path, why: &str) -> Error {
+    Error::refused(
+        format!("{}: {why}", file.display()),
+        "only captures that `iowhy record` made can be redacted; do it on the machine that made it",
+    )
+}

@@ -1,0 +1,104 @@
+//! Commands that the author shows: what stands after a prompt.
+
+use super::words::Word;
+use evidence::Spot;
+use serde::Serialize;
+
+/// A command as it was typed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Command {
+    /// Its words, without the prompt and `sudo`.
+    pub text: String,
+    /// Where it stands.
+    pub at: Spot,
+}
+
+/// Words a command may have.
+const MOST_WORDS: usize = 60;
+
+/// Commands that are recognised in the middle of a line, where a `$` or `#` might be anything.
+const KNOWN: [&str; 22] = [
+    "fio",
+    "dd",
+    "iostat",
+    "mount",
+    "umount",
+    "xfsdist",
+    "ext4dist",
+    "btrfsdist",
+    "biolatency",
+    "biosnoop",
+    "echo",
+    "cat",
+    "grep",
+    "sysctl",
+    "blktrace",
+    "blkparse",
+    "btt",
+    "iozone",
+    "filebench",
+    "mdadm",
+    "mkfs.xfs",
+    "mkfs.ext4",
+];
+
+/// The command at the first of `words`, and how many words it takes: to the end of its line; on a line that goes on with
+/// other things (`flat`) to whatever `ends`.
+pub(crate) fn command(words: &[Word], flat: bool, ends: impl Fn(usize) -> bool) -> Option<(Command, usize)> {
+    let prompt = words.first()?;
+    let is_prompt = prompt.text == "$" || prompt.text == "#" || is_host_prompt(prompt.text);
+    let mut from = 1;
+    while words.get(from).is_some_and(|w| w.text == "sudo") {
+        from += 1;
+    }
+    let name = words.get(from).filter(|w| !w.first)?.text;
+    let known = KNOWN.contains(&name.rsplit('/').next().unwrap_or(name));
+    if !is_prompt || !(known || (prompt.first && !flat)) {
+        return None;
+    }
+    let end = (from + 1..words.len().min(MOST_WORDS)).find(|&i| words[i].first || (flat && ends(i)));
+    let end = end.unwrap_or(words.len().min(MOST_WORDS));
+    let mut text = name.to_owned();
+    for word in &words[from + 1..end] {
+        text += if word.after_mark && !flat { " > " } else { " " };
+        text += word.text;
+    }
+    Some((Command { text, at: prompt.spot }, end))
+}
+
+/// `ivan@504m5:~$`
+fn is_host_prompt(text: &str) -> bool {
+    text.contains('@') && text.contains(':') && text.ends_with(['$', '#'])
+}
+
+impl Command {
+    /// The program: `dd` of `/bin/dd if=...`.
+    pub fn program(&self) -> &str {
+        let first = self.text.split(' ').next().unwrap_or("");
+        first.rsplit('/').next().unwrap_or(first)
+    }
+
+    /// Whether what it does lasts, so that it matters for a run that comes later: settings, mounts.
+    pub fn lasts(&self) -> bool {
+        ["mount", "umount", "echo", "sysctl", "tee", "tune2fs", "mdadm", "mkfs.xfs", "mkfs.ext4", "modprobe"]
+            .contains(&self.program())
+    }
+
+    /// The value of a parameter written `name=value`.
+    pub fn parameter(&self, name: &str) -> Option<&str> {
+        self.text.split(' ').find_map(|w| w.strip_prefix(name)?.strip_prefix('='))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::words::words;
+    use super::*;
+
+    #[test]
+    fn a_redirection_is_no_mark_of_quoting() {
+        let words = words("> # echo 1 > /sys/block/sda/queue/nomerges\n> and so on\n");
+        let (command, used) = command(&words, false, |_| false).unwrap();
+        assert_eq!((command.text.as_str(), used), ("echo 1 > /sys/block/sda/queue/nomerges", 4));
+    }
+}

@@ -1,0 +1,314 @@
+//! A mail, a bug report, a slide, a tool's saved output: any text with numbers in it, read for the runs it tells of.
+//!
+//! Every word is offered to each [tool's reader](crate::tool); what none takes is the author's prose, in which only
+//! labels, commands, rates and small sums are looked for. Nothing is guessed: numbers that were not understood are
+//! counted, and the first of them is told.
+//!
+//! **Invariant**: quoting, wrapping and flattening change the place of a number, never the number.
+
+mod claim;
+mod command;
+mod html;
+mod machine;
+pub(crate) mod number;
+mod pieces;
+mod printable;
+pub(crate) mod reading;
+mod run;
+mod settings;
+pub(crate) mod words;
+
+pub use claim::{Claim, Sum};
+pub use command::Command;
+pub use evidence::Spot;
+pub use machine::Machine;
+pub use number::{Number, Unit};
+pub use reading::{Bucket, Reading, Row, Setting, Values};
+pub use run::Run;
+
+use crate::saved::{self, Saved};
+use crate::tool::{self, Found};
+use evidence::{At, Place};
+use serde::Serialize;
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, BufRead, Read};
+use std::sync::Arc;
+use words::{words, Word};
+
+/// The largest text that is read as a mail.
+pub const MOST_BYTES_OF_MAIL: usize = 16 << 20;
+/// Readings that are kept.
+const MOST_READINGS: usize = 10_000;
+
+/// What a text tells.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Mail {
+    /// Its name.
+    pub file: String,
+    /// In the order of the text.
+    pub runs: Vec<Run>,
+    /// Rates and sizes that the author states, those in labels of runs not among them.
+    pub claims: Vec<Claim>,
+    /// Divisions that the author did.
+    pub sums: Vec<Sum>,
+    /// What was set on the machine: queues (`sda/queue/nr_requests`), `vm.`, mounts, md arrays.
+    pub settings: Vec<Setting>,
+    /// Machines that it names.
+    pub machines: Vec<Machine>,
+    /// Words in all.
+    pub words: usize,
+    /// Words that tools printed and that were understood, and those of commands.
+    pub understood: usize,
+    /// Numbers that were left out: what they are of was not understood.
+    pub left_out: usize,
+    /// The first of these.
+    pub first_left_out: Option<Spot>,
+    /// Whether it is longer than [`MOST_BYTES_OF_MAIL`], of which the rest was not read.
+    pub cut: bool,
+    /// A JSON document of a tool that breaks off, or is none; it is left out.
+    pub broken: Option<Spot>,
+    /// Readings and settings that say again what an earlier one said, as quotes do; they are left out.
+    pub repeated: usize,
+    /// Readings and settings beyond the most that are kept.
+    pub too_many: usize,
+}
+
+impl Mail {
+    /// Reads a text. Any bytes will do.
+    pub fn read(file: &str, content: &[u8]) -> Mail {
+        let cut = content.len() > MOST_BYTES_OF_MAIL;
+        let content = &content[..content.len().min(MOST_BYTES_OF_MAIL)];
+        let text = String::from_utf8_lossy(content);
+        let text = printable::decoded(text.trim_start_matches('\u{feff}'));
+        let saved = Saved::read(&text);
+        let whole = text;
+        let text = saved.rest(&whole);
+        let text = html::shown(&text);
+        let settings = settings::settings(&text);
+        let mut words = words(&text);
+        let (number, machines) = (words.len(), machine::machines(&words));
+        leave_out(&mut words, &text, &settings);
+        let mut reader = Reader {
+            words: &words,
+            mail: Mail::default(),
+            from: 0,
+            next: Run::default(),
+            fresh: true,
+            readings: 0,
+            seen: HashSet::new(),
+        };
+        reader.mail.file = file.to_owned();
+        reader.mail.words = number;
+        reader.mail.understood = number - words.len();
+        reader.mail.repeated = settings.repeated;
+        reader.mail.too_many = settings.too_many;
+        reader.mail.settings = settings.all;
+        reader.mail.machines = machines;
+        let mut at = 0;
+        while at < words.len() {
+            at += reader.step(at);
+        }
+        reader.prose(words.len());
+        let mut mail = reader.mail;
+        mail.add(saved, &whole);
+        mail.cut = cut;
+        mail
+    }
+
+    /// Puts the runs of JSON documents among the others, each called by the words before it.
+    fn add(&mut self, saved: Saved, text: &str) {
+        let mut from = 0;
+        for (mut run, document) in saved.runs {
+            let before = words(text.get(from..document.start).unwrap_or(""));
+            let short = before.len() <= run::MOST_SAID && run::says_anything(&before);
+            // Warnings of fio's stand there too.
+            if short && !before.iter().any(|w| w.text == "fio:") {
+                run.label = run::line(&before[run::label(&before)]);
+            }
+            from = document.end;
+            self.runs.push(run);
+        }
+        for document in saved.documents {
+            let many = text.get(document).map_or(0, |d| d.split_whitespace().count());
+            self.words += many;
+            self.understood += many;
+        }
+        self.broken = saved.broken;
+        self.runs.sort_by_key(|run| run.at);
+        for machine in saved.machines {
+            if !self.machines.contains(&machine) {
+                self.machines.push(machine);
+            }
+        }
+    }
+
+    /// Reads a file of which the first bytes were looked at: fio's logs as a stream of any length, everything else as
+    /// [`Mail::read`] does.
+    pub fn read_stream(file: &str, looked_at: Vec<u8>, mut rest: impl BufRead) -> io::Result<Mail> {
+        if saved::fio_log::begins(&looked_at) {
+            return saved::fio_log::read(file, io::Cursor::new(looked_at).chain(rest));
+        }
+        let mut content = looked_at;
+        // One more than is read, to see whether there is more.
+        let room = (MOST_BYTES_OF_MAIL + 1).saturating_sub(content.len());
+        (&mut rest).take(room as u64).read_to_end(&mut content)?;
+        Ok(Mail::read(file, &content))
+    }
+
+    /// Whether there is anything in it to reason from.
+    pub fn has_readings(&self) -> bool {
+        self.runs.iter().any(|run| run.readings.iter().any(|r| !r.rows.is_empty()))
+    }
+
+    /// Whether anything was understood: readings or settings.
+    pub fn says_anything(&self) -> bool {
+        self.has_readings() || !self.settings.is_empty()
+    }
+
+    /// The setting of this name that held at a place: the last that the text tells before it, or the only one it tells.
+    pub fn setting(&self, name: &str, at: Spot) -> Option<&Setting> {
+        let mut all = self.settings.iter().filter(|s| s.name == name);
+        let before = all.clone().filter(|s| s.at <= at).max_by_key(|s| s.at);
+        before.or_else(|| all.next().filter(|_| all.next().is_none()))
+    }
+
+    /// A place in it.
+    pub fn at(&self, spot: Spot) -> At {
+        At { file: Arc::from(self.file.as_str()), place: Place::Spot(spot) }
+    }
+}
+
+/// Leaves out the words of settings. What stands behind such lines is another paragraph.
+fn leave_out(words: &mut Vec<Word>, text: &str, settings: &settings::Settings) {
+    let mut left_out = false;
+    words.retain_mut(|word| {
+        let offset = word.text.as_ptr() as usize - text.as_ptr() as usize;
+        // The last part that begins at or before the word.
+        let part = settings.parts.partition_point(|part| part.start <= offset);
+        let within = part.checked_sub(1).is_some_and(|i| settings.parts[i].contains(&offset));
+        let keep = !within && !settings.lines.contains(&word.spot.line);
+        word.paragraph |= keep && left_out;
+        left_out = !keep;
+        keep
+    });
+}
+
+struct Reader<'w, 'a> {
+    words: &'w [Word<'a>],
+    mail: Mail,
+    /// Where the prose began that was not yet looked at.
+    from: usize,
+    /// What is known of the run to come.
+    next: Run,
+    /// Whether the next reading begins a run.
+    fresh: bool,
+    /// How many readings there are, and what they say.
+    readings: usize,
+    seen: HashSet<u64>,
+}
+
+impl Reader<'_, '_> {
+    /// Reads what stands at `at`; gives how many words that are.
+    fn step(&mut self, at: usize) -> usize {
+        let rest = &self.words[at..];
+        if let Some(found) = tool::all().iter().find_map(|tool| tool.read(rest)) {
+            let used = found.used.clamp(1, rest.len());
+            self.prose(at);
+            self.from = at + used;
+            self.mail.understood += used.saturating_sub(found.unknown);
+            self.found(found);
+            return used;
+        }
+        let flat = rest[0].spot.column > 0;
+        let ends = |i: usize| tool::all().iter().any(|tool| tool.read(&rest[i..]).is_some());
+        if let Some((command, used)) = command::command(rest, flat, ends) {
+            self.prose(at);
+            self.from = at + used;
+            self.mail.understood += used;
+            self.next.commands.push(command);
+            return used;
+        }
+        1
+    }
+
+    /// Takes in the words from the end of what was last understood up to `to`: nobody's but the author's.
+    fn prose(&mut self, to: usize) {
+        let words = &self.words[self.from.min(to)..to];
+        self.from = to;
+        if words.is_empty() {
+            return;
+        }
+        let (mut claims, before) = (Vec::new(), self.mail.sums.len());
+        claim::claims(words, &mut claims);
+        claim::sums(words, &mut self.mail.sums);
+        let stated = claims.len() + 3 * (self.mail.sums.len() - before);
+        let numbers =
+            words.iter().filter(|w| number::grouped(w.text.trim_matches(['(', ')', ',', '%'])).is_some());
+        let left_out = numbers.clone().count().saturating_sub(stated);
+        self.mail.left_out += left_out;
+        if left_out > 0 && self.mail.first_left_out.is_none() {
+            self.mail.first_left_out = numbers.clone().map(|w| w.spot).next();
+        }
+        if !run::says_anything(words) {
+            self.mail.claims.append(&mut claims);
+            return;
+        }
+        let range = run::label(words);
+        let label = &words[range];
+        let in_label = |c: &Claim| label.first().is_some_and(|w| c.at >= w.spot);
+        // On one line all words of a short line have the same place; the text decides.
+        let (labelled, others) = claims.into_iter().partition(in_label);
+        self.mail.claims.extend::<Vec<_>>(others);
+        // What printed a reading stands right before it.
+        self.next.commands.retain(Command::lasts);
+        let said = &words[words.len().saturating_sub(run::MOST_SAID)..];
+        self.next = Run {
+            label: run::line(label),
+            claims: labelled,
+            said: run::line(said),
+            ..std::mem::take(&mut self.next)
+        };
+        self.fresh = true;
+    }
+
+    fn found(&mut self, found: Found) {
+        let Some(reading) = found.reading else { return };
+        if self.readings >= MOST_READINGS {
+            self.mail.too_many += 1;
+            return;
+        }
+        if !reading.rows.is_empty() && !self.seen.insert(numbers(&reading)) {
+            self.mail.repeated += 1;
+            return;
+        }
+        self.readings += 1;
+        // A second result of the same job is another run, whoever forgot to say so.
+        let again = |run: &Run| reading.tool == "fio" && run.of("fio").any(|r| r.name == reading.name);
+        if self.fresh || self.mail.runs.last().is_none_or(again) {
+            let begun = std::mem::take(&mut self.next);
+            self.mail.runs.push(Run { at: reading.at, ..begun });
+            self.fresh = false;
+        }
+        if let Some(run) = self.mail.runs.last_mut() {
+            run.commands.append(&mut self.next.commands);
+            run.readings.push(reading);
+        }
+    }
+}
+
+/// A hash of what a reading says, wherever it stands. Two that differ in one digit have the same hash once in 2^64.
+fn numbers(reading: &Reading) -> u64 {
+    let mut hash = DefaultHasher::new();
+    (reading.tool, &reading.name, reading.rows.len()).hash(&mut hash);
+    for row in &reading.rows {
+        row.of.hash(&mut hash);
+        for (name, number) in row.values.iter() {
+            (name, number.value.to_bits()).hash(&mut hash);
+        }
+        for bucket in &row.histogram {
+            (bucket.from.to_bits(), bucket.count.value.to_bits()).hash(&mut hash);
+        }
+    }
+    hash.finish()
+}

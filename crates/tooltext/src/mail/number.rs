@@ -1,0 +1,138 @@
+//! A number with its unit and its place, and how tools write numbers.
+
+use evidence::Spot;
+use serde::Serialize;
+
+/// What a number counts. Values are kept in these units, whatever the tool printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Time in nanoseconds.
+    Nanoseconds,
+    /// A size in bytes.
+    Bytes,
+    /// Bytes in a second.
+    BytesPerSecond,
+    /// Operations in a second.
+    PerSecond,
+    /// A part of a whole, 0 to 1; iostat's `%util` may be a little more.
+    Share,
+    /// A number whose unit the document does not say.
+    Unstated,
+    /// How many.
+    Count,
+}
+
+/// A number that a document states.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Number {
+    /// How much, in `unit`.
+    pub value: f64,
+    /// Of what.
+    pub unit: Unit,
+    /// Where it stands.
+    pub at: Spot,
+}
+
+impl Number {
+    /// The value is rounded to twelve digits, more than any tool prints: 7.32 us are 7320 ns and not 7320.000000000001.
+    pub(crate) fn new(value: f64, unit: Unit, at: Spot) -> Number {
+        let whole = value.round();
+        let near = (value - whole).abs() <= value.abs() * 1e-12;
+        let rounded = if near { whole } else { format!("{value:.11e}").parse().unwrap_or(value) };
+        Number { value: rounded, unit, at }
+    }
+}
+
+/// A number as C's printf writes it, the decimal point being `.` or, in many locales, `,`: `0.52`, `0,52`, `1e3`.
+/// No sign, no separators of thousands: the tools here print none.
+pub(crate) fn decimal(text: &str) -> Option<f64> {
+    let plain = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | 'e' | 'E' | '+' | '-');
+    if !text.starts_with(|c: char| c.is_ascii_digit() || c == '.') || !text.chars().all(plain) {
+        return None;
+    }
+    let value: f64 = match text.matches([',', '.']).count() {
+        0 => text.parse().ok()?,
+        1 => text.replace(',', ".").parse().ok()?,
+        _ => return None,
+    };
+    value.is_finite().then_some(value)
+}
+
+/// A number as people write it, with separators of thousands: `109,845`, `1,234.5`, `99.8`. Also negative.
+pub(crate) fn grouped(text: &str) -> Option<f64> {
+    let (minus, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
+    let value = match digits.split_once('.') {
+        Some((whole, _)) if whole.contains(',') => thousands(whole).and(decimal(&digits.replace(',', "")))?,
+        None if digits.contains(',') => thousands(digits)?,
+        _ => decimal(digits)?,
+    };
+    Some(if minus { -value } else { value })
+}
+
+/// `1,234,567`: groups of three after the first, which may be longer where its own comma was forgotten: `1088,719`.
+fn thousands(text: &str) -> Option<f64> {
+    let mut groups = text.split(',');
+    let first = groups.next()?;
+    let digits = |g: &str| g.bytes().all(|b| b.is_ascii_digit());
+    let well = (1..=9).contains(&first.len()) && digits(first) && groups.all(|g| g.len() == 3 && digits(g));
+    if !well {
+        return None;
+    }
+    text.replace(',', "").parse().ok()
+}
+
+/// A number and what is written right behind it: `424`, `312.1MB`, `100.00%`.
+pub(crate) fn with_suffix(text: &str) -> Option<(f64, &str)> {
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ',')).unwrap_or(text.len());
+    // A comma or point at the end belongs to the sentence.
+    let digits = text[..end].trim_end_matches([',', '.']);
+    Some((decimal(digits)?, &text[end..]))
+}
+
+/// Nanoseconds in a unit of time, by its abbreviation.
+pub(crate) fn time_unit(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "nsec" | "ns" | "nsecs" => 1.0,
+        "usec" | "us" | "usecs" | "µs" | "μs" => 1e3,
+        "msec" | "ms" | "msecs" => 1e6,
+        "sec" | "s" | "secs" | "seconds" | "second" => 1e9,
+        _ => return None,
+    })
+}
+
+/// Bytes in a unit of size: `KiB` 1024, `kB` 1000, as dd and fio 3 mean them.
+pub(crate) fn size_unit(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "B" | "bytes" | "byte" => 1.0,
+        "kB" | "KB" => 1e3,
+        "MB" => 1e6,
+        "GB" => 1e9,
+        "TB" => 1e12,
+        "KiB" | "kiB" => 1024.0,
+        "MiB" => 1048576.0,
+        "GiB" => 1073741824.0,
+        "TiB" => 1099511627776.0,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tools_and_people_write_numbers_so() {
+        assert_eq!(decimal("0,52"), Some(0.52));
+        assert_eq!(decimal("5.06064"), Some(5.06064));
+        assert_eq!(decimal("1,234.5"), None);
+        assert_eq!(decimal("inf"), None);
+        assert_eq!(decimal("1e999"), None);
+        assert_eq!(grouped("109,845"), Some(109_845.0));
+        assert_eq!(grouped("1,234,567.8"), Some(1_234_567.8));
+        assert_eq!(grouped("1,23"), None);
+        assert_eq!(grouped("-54.1"), Some(-54.1));
+        assert_eq!(with_suffix("312.1MB/s"), Some((312.1, "MB/s")));
+        assert_eq!(with_suffix("MB"), None);
+    }
+}

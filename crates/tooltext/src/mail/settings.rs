@@ -1,0 +1,228 @@
+//! Settings that were pasted into a text: `grep . /sys/block/*/queue/*`, `mount`, `sysctl vm.`, `/proc/mdstat`.
+//!
+//! The readers are those of the documents beside a recording. Around a mail's settings there is prose, though, so a line
+//! is offered only to the kind whose form it has, as its tool prints it:
+//!
+//! ```text
+//! > /sys/block/sda/queue/nr_requests:64        sda/queue/nr_requests = 64
+//! vm.dirty_ratio is too high                   prose
+//! ```
+//!
+//! A line may hold several, as flattening leaves them; `pieces.rs` takes these apart.
+
+use super::pieces::{pieces, Piece};
+use super::words::LONG_LINE;
+use super::Setting;
+use evidence::Spot;
+use evidence::{At, Lines, Place, System};
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Settings that are kept.
+const MOST: usize = 10_000;
+
+/// What a text's lines set.
+#[derive(Debug, Default)]
+pub(crate) struct Settings {
+    /// In the order of the text, each once.
+    pub all: Vec<Setting>,
+    /// The lines that said so, from 1.
+    pub lines: HashSet<u32>,
+    /// Bytes of the text that said so, where the rest of the line did not.
+    pub parts: Vec<Range<usize>>,
+    /// Settings that say again what an earlier one said.
+    pub repeated: usize,
+    /// Settings beyond the most that are kept.
+    pub too_many: usize,
+}
+
+/// Looks for settings in all lines of a text.
+pub(crate) fn settings(text: &str) -> Settings {
+    let mut found = Settings::default();
+    let mut seen = HashSet::new();
+    let mut readers = Lines::default();
+    let file: Arc<str> = Arc::from("");
+    let mut lines = (1u32..).zip(text.lines()).peekable();
+    while let Some((number, whole)) = lines.next() {
+        let line = unquoted(whole);
+        let at = At { file: file.clone(), place: Place::Line(number) };
+        let mut told = System::default();
+        let mut take = |kind: &str, line: &str, told: &mut System| readers.read(kind, line, &at, told);
+        let several = several(whole);
+        if !several.is_empty() {
+            // Both are of the same text, so the difference of their addresses is the offset.
+            let offset = whole.as_ptr() as usize - text.as_ptr() as usize;
+            for Piece { kind, text, bytes } in several {
+                let mut told = System::default();
+                if take(kind, &text, &mut told) {
+                    let long = whole.len() > LONG_LINE;
+                    let column = if long { u32::try_from(bytes.start + 1).unwrap_or(u32::MAX) } else { 0 };
+                    found.add(&told, Spot { line: number, column }, &mut seen);
+                    found.parts.push(offset + bytes.start..offset + bytes.end);
+                }
+            }
+            continue;
+        }
+        let mut taken = kind_of(line).is_some_and(|kind| take(kind, line.trim_end(), &mut told));
+        // Mailers break the long lines of mount(8) before the options.
+        if let Some((next, rest)) = lines.peek().copied().filter(|_| !taken && line.contains(" on /")) {
+            let whole = format!("{} {}", line.trim_end(), unquoted(rest).trim());
+            taken = take("mounts", &whole, &mut told);
+            if taken {
+                found.lines.insert(next);
+                lines.next();
+            }
+        }
+        if !taken {
+            continue;
+        }
+        found.lines.insert(number);
+        found.add(&told, Spot { line: number, column: 0 }, &mut seen);
+    }
+    found
+}
+
+impl Settings {
+    fn add(&mut self, told: &System, at: Spot, seen: &mut HashSet<(String, String)>) {
+        for (name, value) in listed(told) {
+            if self.all.len() >= MOST {
+                self.too_many += 1;
+            } else if seen.insert((name.clone(), value.clone())) {
+                self.all.push(Setting { name, value, at });
+            } else {
+                self.repeated += 1;
+            }
+        }
+    }
+}
+
+/// The settings of a line that holds more than one, or one among other words of a line that nobody wrote as one.
+fn several(line: &str) -> Vec<Piece> {
+    let may =
+        line.contains("vm.") || line.contains(" /") || line.contains("/queue/") || line.contains("blocks");
+    let found = if may { pieces(line) } else { vec![] };
+    match found.len() {
+        1 if line.len() <= LONG_LINE => vec![],
+        _ => found,
+    }
+}
+
+/// A line without marks of quoting, but with its indent: mdstat's lines are told by that.
+fn unquoted(line: &str) -> &str {
+    let mut rest = line;
+    while let Some(after) = rest.trim_start().strip_prefix('>') {
+        rest = after.strip_prefix(' ').unwrap_or(after);
+    }
+    rest
+}
+
+/// Which kind of reader may take a line. No author writes such a line in words: after a path or a name stands a sign and
+/// a value, not a verb.
+fn kind_of(line: &str) -> Option<&'static str> {
+    let value = || line.split_once([':', '=']);
+    if line.starts_with("vm.") || line.starts_with("/proc/sys/vm/") {
+        let numbers = |text: &str| text.split_whitespace().all(|word| word.parse::<i64>().is_ok());
+        return value().is_some_and(|(_, text)| numbers(text)).then_some("sysctl");
+    }
+    if value().is_some_and(|(path, _)| !path.contains(' ') && BELOW.iter().any(|b| path.contains(b))) {
+        return Some("sysfs");
+    }
+    if MDSTAT.iter().any(|begin| line.starts_with(begin)) {
+        return Some("mdstat");
+    }
+    line.contains(" /").then_some("mounts")
+}
+
+/// The folders of sysfs that hold settings.
+pub(super) const BELOW: [&str; 2] = ["/queue/", "/md/"];
+/// How the lines of `/proc/mdstat` begin.
+const MDSTAT: [&str; 4] = ["Personalities :", "unused devices:", "md", "  "];
+
+/// What a line told, by the names that people know.
+fn listed(told: &System) -> Vec<(String, String)> {
+    let mut all = vec![];
+    for (name, device) in &told.devices {
+        for (path, fact) in &device.attributes {
+            all.push((format!("{name}/{path}"), fact.value.clone()));
+        }
+        if !device.members.is_empty() {
+            let members: Vec<&str> = device.members.iter().map(|m| m.value.as_str()).collect();
+            all.push((format!("{name} members"), members.join(" ")));
+        }
+    }
+    all.extend(told.vm.iter().map(|(name, fact)| (format!("vm.{name}"), fact.value.clone())));
+    for mount in &told.mounts {
+        let value = format!("{} {} {}", mount.source, mount.fstype, mount.options.join(","));
+        all.push((format!("mount {}", mount.target), value));
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Vec<String> {
+        let found = settings(text);
+        found.all.iter().map(|s| format!("{}: {} = {}", s.at, s.name, s.value)).collect()
+    }
+
+    #[test]
+    fn settings_stand_in_quotes_between_words() {
+        let text = "Here is what I have:\n\n> /sys/block/sda/queue/nr_requests:64\n> > vm.dirty_ratio = 20\n\
+            > /dev/sda1 on /mnt/data type ext4\n> (rw,relatime,data=ordered)\nproc /proc proc rw,nosuid 0 0\n";
+        assert_eq!(
+            of(text),
+            [
+                "3: sda/queue/nr_requests = 64",
+                "4: vm.dirty_ratio = 20",
+                "5: mount /mnt/data = /dev/sda1 ext4 rw,relatime,data=ordered",
+                "7: mount /proc = proc proc rw,nosuid",
+            ]
+        );
+    }
+
+    #[test]
+    fn mdstat_keeps_its_indent_in_quotes() {
+        let text = "> md4 : active raid6 sdc[2] sdb[1] sda[0]\n\
+            >       3906764800 blocks super 1.2 level 6, 64k chunk, algorithm 2 [3/3] [UUU]\n\
+            >       bitmap: 0/8 pages [0KB], 65536KB chunk\n";
+        let all = of(text);
+        for wanted in
+            ["1: md4/md/level = raid6", "1: md4 members = sdc sdb sda", "2: md4/md/chunk_size = 65536"]
+        {
+            assert!(all.iter().any(|s| s == wanted), "{wanted} in {all:?}");
+        }
+        assert!(all.contains(&"3: md4/md/consistency_policy = bitmap".to_string()));
+    }
+
+    #[test]
+    fn flattened_settings_have_their_column() {
+        let long = "word ".repeat(100);
+        let all = of(&format!("{long}/sys/block/sda/queue/nr_requests:64 vm.dirty_ratio = 20 as I said"));
+        assert_eq!(all, ["1:501: sda/queue/nr_requests = 64", "1:537: vm.dirty_ratio = 20"]);
+        assert_eq!(of("vm.a = 1 vm.b = 2 I think"), ["1: vm.a = 1", "1: vm.b = 2"]);
+    }
+
+    #[test]
+    fn prose_sets_nothing() {
+        for prose in [
+            "vm.dirty_ratio was 20 = too high",
+            "vm.dirty_ratio: I left it alone",
+            "set /sys/block/sda/queue/nr_requests: 64 is enough",
+            "/sys/block/<dev>/queue/max_sectors_kb",
+            "the disk on / type it in",
+            "md4 is slow",
+            "  check = 5",
+        ] {
+            assert_eq!(of(prose), Vec::<String>::new(), "{prose}");
+        }
+    }
+
+    #[test]
+    fn what_a_quote_says_again_is_counted() {
+        let found = settings("vm.swappiness = 60\n> vm.swappiness = 60\nvm.swappiness = 10\n");
+        assert_eq!((found.all.len(), found.repeated), (2, 1));
+    }
+}

@@ -1,0 +1,102 @@
+//! A document as words: what mailers do to it is undone once, so that no reader of a tool's output has to know.
+//!
+//! Marks of quoting are taken off, and lines are forgotten but for where they began. A table that was quoted, wrapped
+//! at column 72 or flattened to one line is then the same row of words as when its tool printed it:
+//!
+//! ```text
+//! > > Device:   r/s    w/s          Device: r/s w/s sda
+//! > > sda      1.00   2.00          1.00 2.00                   both: Device: r/s w/s sda 1.00 2.00
+//! ```
+//!
+//! **Invariant**: words are those of the document, in its order; only runs of `>` are left out.
+
+use evidence::Spot;
+
+/// Lines longer than this get a column in each [`Spot`]: no mailer and no tool here makes them, but flattening does.
+pub(crate) const LONG_LINE: usize = 400;
+
+/// A word of a document.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Word<'a> {
+    pub text: &'a str,
+    pub spot: Spot,
+    /// First in its line, marks of quoting aside.
+    pub first: bool,
+    /// A blank line, or a change in how deep it is quoted, stands before it.
+    pub paragraph: bool,
+    /// A `>` stands before it in the middle of its line: a mark of quoting in flattened text, in a command a redirection.
+    pub after_mark: bool,
+}
+
+/// Splits a document into words.
+pub(crate) fn words(text: &str) -> Vec<Word<'_>> {
+    let mut all = Vec::new();
+    let mut paragraph = true;
+    let mut before = 0;
+    for (number, line) in text.lines().enumerate() {
+        let (body, depth) = unquoted(line);
+        paragraph |= depth != before;
+        before = depth;
+        let long = line.len() > LONG_LINE;
+        let mut first = true;
+        let mut mark = false;
+        for text in body.split_whitespace() {
+            if text.bytes().all(|b| b == b'>') {
+                mark = !first;
+                continue;
+            }
+            // Both are parts of the same line, so the difference of their addresses is the offset.
+            let offset = text.as_ptr() as usize - line.as_ptr() as usize;
+            let column = if long { u32::try_from(offset + 1).unwrap_or(u32::MAX) } else { 0 };
+            let spot = Spot { line: u32::try_from(number + 1).unwrap_or(u32::MAX), column };
+            all.push(Word { text, spot, first, paragraph, after_mark: mark });
+            (first, paragraph, mark) = (false, false, false);
+        }
+        paragraph |= first;
+    }
+    all
+}
+
+/// A line without marks of quoting, and how many there were: `> > text` gives `text` and 2. `>=64=0.0%` at the start
+/// of a line is fio's, not a mark.
+pub(crate) fn unquoted(line: &str) -> (&str, u32) {
+    let mut rest = line.trim_start();
+    let mut depth = 0;
+    while let Some(after) = rest.strip_prefix('>').filter(|after| !after.starts_with('=')) {
+        rest = after.trim_start();
+        depth += 1;
+    }
+    (if depth == 0 { line } else { rest }, depth)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(text: &str) -> Vec<&str> {
+        words(text).iter().map(|w| w.text).collect()
+    }
+
+    #[test]
+    fn quoted_wrapped_and_flat_are_the_same_words() {
+        let plain = "Device: r/s w/s\nsda 1.00 2.00\n";
+        let quoted = "> > Device: r/s\n> > w/s\n>> sda 1.00 2.00\n";
+        let flat = "> Device: r/s w/s > sda 1.00 2.00";
+        assert_eq!(texts(plain), texts(quoted));
+        assert_eq!(texts(plain), texts(flat));
+    }
+
+    #[test]
+    fn the_depths_of_fio_are_no_quotes() {
+        assert_eq!(texts("> >=64=0.0%\n>=64=0.0%"), [">=64=0.0%", ">=64=0.0%"]);
+    }
+
+    #[test]
+    fn words_know_their_line_and_in_long_ones_their_column() {
+        let text = format!("one\n\n> two {}end", "x ".repeat(300));
+        let all = words(&text);
+        assert_eq!((all[0].spot.to_string(), all[0].paragraph), ("1".into(), true));
+        assert_eq!(all.last().unwrap().spot.to_string(), "3:607");
+        assert!(all[1].paragraph && all[1].first && !all[2].first);
+    }
+}

@@ -1,0 +1,100 @@
+//! JSON whose values know where they stand: every number that is read keeps its line.
+//!
+//! Values are slices of the text, read one level at a time; so the place of a value is the place of its slice.
+
+use evidence::Spot;
+use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::fmt;
+
+/// A value, not yet read.
+pub(super) type Value<'a> = &'a RawValue;
+
+/// A text with values in it.
+pub(super) struct Document<'a> {
+    text: &'a str,
+    /// Where each line begins.
+    lines: Vec<usize>,
+}
+
+/// Names and values of an object, in its order.
+struct Fields<'a>(Vec<(Cow<'a, str>, Value<'a>)>);
+
+impl<'a> Document<'a> {
+    pub fn new(text: &'a str) -> Self {
+        let starts = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1);
+        Document { text, lines: std::iter::once(0).chain(starts).collect() }
+    }
+
+    /// The values that stand one behind the other from a byte on; `None` in place of what is none.
+    pub fn values(&self, from: usize) -> impl Iterator<Item = Option<Value<'a>>> {
+        serde_json::Deserializer::from_str(&self.text[from..]).into_iter::<Value<'a>>().map(Result::ok)
+    }
+
+    fn offset(&self, value: Value) -> usize {
+        value.get().as_ptr() as usize - self.text.as_ptr() as usize
+    }
+
+    /// The byte behind a value.
+    pub fn end_of(&self, value: Value) -> usize {
+        self.offset(value) + value.get().len()
+    }
+
+    /// The place of a byte.
+    pub fn spot(&self, offset: usize) -> Spot {
+        let line = self.lines.partition_point(|start| *start <= offset);
+        Spot { line: u32::try_from(line).unwrap_or(u32::MAX), column: 0 }
+    }
+
+    /// The place of a value.
+    pub fn at(&self, value: Value) -> Spot {
+        self.spot(self.offset(value))
+    }
+}
+
+/// The fields of an object; none of anything else.
+pub(super) fn fields<'a>(value: Value<'a>) -> Vec<(Cow<'a, str>, Value<'a>)> {
+    serde_json::from_str::<Fields>(value.get()).map_or(vec![], |f| f.0)
+}
+
+/// The values of an array.
+pub(super) fn items<'a>(value: Value<'a>) -> Vec<Value<'a>> {
+    serde_json::from_str(value.get()).unwrap_or_default()
+}
+
+/// A field of an object whose fields were read.
+pub(super) fn field<'a>(fields: &[(Cow<str>, Value<'a>)], name: &str) -> Option<Value<'a>> {
+    fields.iter().find(|(n, _)| n == name).map(|(_, v)| *v)
+}
+
+/// A number, also one in quotes.
+pub(super) fn number(value: Value) -> Option<f64> {
+    let plain = value.get().trim_matches('"');
+    plain.parse::<f64>().ok().filter(|v| v.is_finite())
+}
+
+/// A text; of numbers their digits.
+pub(super) fn text(value: Value) -> String {
+    serde_json::from_str::<String>(value.get()).unwrap_or_else(|_| value.get().to_owned())
+}
+
+impl<'de> Deserialize<'de> for Fields<'de> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Each;
+        impl<'de> Visitor<'de> for Each {
+            type Value = Fields<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
+                let mut all = vec![];
+                while let Some(field) = map.next_entry::<String, Value<'de>>().map_err(de::Error::custom)? {
+                    all.push((Cow::Owned(field.0), field.1));
+                }
+                Ok(Fields(all))
+            }
+        }
+        from.deserialize_map(Each)
+    }
+}

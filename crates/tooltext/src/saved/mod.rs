@@ -1,0 +1,129 @@
+//! What tools save for programs: JSON and logs. The numbers come out under the same names as from the tool's text.
+//!
+//! A file may be such a document as a whole; people also put several into one, or paste one between their words, quoted
+//! or not. A document is found by the name that its tool puts first:
+//!
+//! ```text
+//! Before:
+//! > { "fio version" : "fio-3.33", ...          found here
+//! ```
+
+mod fio_json;
+pub(crate) mod fio_log;
+mod iostat_json;
+mod json;
+
+use crate::mail::reading::Reading;
+use crate::{Machine, Run};
+use evidence::Spot;
+use json::Document;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// The names that stand first in the documents of tools.
+const FIRST: [&str; 2] = ["\"fio version\"", "\"sysstat\""];
+/// Documents that are read from one text, and beginnings of such that may turn out to be none.
+const MOST: usize = 1000;
+const MOST_FAILED: usize = 16;
+
+/// The JSON of tools in a text.
+#[derive(Default)]
+pub(crate) struct Saved {
+    /// In the order of the text; each with the bytes of its document.
+    pub runs: Vec<(Run, Range<usize>)>,
+    pub machines: Vec<Machine>,
+    /// Where the first document begins that breaks off.
+    pub broken: Option<Spot>,
+    /// The bytes of all documents.
+    pub documents: Vec<Range<usize>>,
+}
+
+impl Saved {
+    /// Finds and reads them.
+    pub fn read(text: &str) -> Saved {
+        let mut saved = Saved::default();
+        if !FIRST.iter().any(|name| text.contains(name)) {
+            return saved;
+        }
+        let text = without_marks(text);
+        let document = Document::new(&text);
+        let (mut from, mut failed) = (0, 0);
+        for start in begins(&text) {
+            // What lies within a document that was read is a part of it.
+            if start < from || failed == MOST_FAILED {
+                continue;
+            }
+            // Cut off, or no JSON.
+            let Some(value) = document.values(start).next().flatten() else {
+                failed += 1;
+                saved.broken.get_or_insert(document.spot(start));
+                continue;
+            };
+            from = document.end_of(value);
+            let Some(runs) = fio_json::runs(&document, value).or_else(|| iostat_json::runs(&document, value))
+            else {
+                continue;
+            };
+            saved.machines.extend(iostat_json::machines(&document, value));
+            saved.runs.extend(runs.into_iter().map(|run| (run, start..from)));
+            saved.documents.push(start..from);
+        }
+        saved
+    }
+
+    /// The text with blanks in place of the documents, so that every place in it stays what it was.
+    pub fn rest<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if self.documents.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let mut rest = String::with_capacity(text.len());
+        let mut from = 0;
+        for document in &self.documents {
+            rest.push_str(&text[from..document.start]);
+            rest.extend(
+                text.as_bytes()[document.clone()].iter().map(|b| if *b == b'\n' { '\n' } else { ' ' }),
+            );
+            from = document.end;
+        }
+        rest.push_str(&text[from..]);
+        Cow::Owned(rest)
+    }
+}
+
+/// The braces before [`FIRST`], in the order of the text.
+fn begins(text: &str) -> Vec<usize> {
+    let brace = |name: usize| {
+        let before = text[..name].trim_end();
+        before.ends_with('{').then(|| before.len() - 1)
+    };
+    let mut all: Vec<usize> = FIRST
+        .iter()
+        .flat_map(|name| text.match_indices(name).filter_map(|(at, _)| brace(at)).take(MOST))
+        .collect();
+    all.sort_unstable();
+    all
+}
+
+/// Marks of quoting at the start of lines, as blanks.
+fn without_marks(text: &str) -> Cow<'_, str> {
+    if !text.lines().any(|line| line.trim_start().starts_with('>')) {
+        return Cow::Borrowed(text);
+    }
+    let mut begins = true;
+    let blank = |c: char| {
+        let mark = begins && c == '>';
+        begins = c == '\n' || begins && (c == '>' || c == ' ' || c == '\t');
+        if mark {
+            ' '
+        } else {
+            c
+        }
+    };
+    Cow::Owned(text.chars().map(blank).collect())
+}
+
+/// A run of readings, if there are any.
+fn run(label: String, readings: Vec<Reading>) -> Option<Run> {
+    let at = readings.first()?.at;
+    Some(Run { label, at, readings, ..Run::default() })
+}

@@ -1,0 +1,119 @@
+//! Numbers as fio's text writes them: with units behind or before, shortened, in pairs.
+
+use super::lexeme::{Cursor, Lexeme};
+use crate::mail::number::{time_unit, with_suffix, Unit};
+use crate::mail::reading::Row;
+
+/// A number with its unit behind it: `20001msec`.
+pub(super) fn suffixed(text: &str, unit: impl Fn(&str) -> Option<f64>) -> Option<f64> {
+    let (value, suffix) = with_suffix(text)?;
+    Some(value * unit(suffix)?)
+}
+
+/// fio 2's sizes, and fio 3's.
+pub(super) fn fio_size(unit: &str) -> Option<f64> {
+    // fio 3 prints powers of ten with a small k (`kB`) or as the second of two figures, which is not read here.
+    Some(match unit {
+        "B" => 1.0,
+        "KB" | "KiB" => 1024.0,
+        "MB" | "MiB" => 1048576.0,
+        "GB" | "GiB" => 1073741824.0,
+        "TB" | "TiB" => 1099511627776.0,
+        "kB" => 1000.0,
+        _ => return None,
+    })
+}
+
+/// fio shortens large counts: `79.5k`, `1.2M`.
+pub(super) fn thousands(suffix: &str) -> Option<f64> {
+    Some(match suffix {
+        "" => 1.0,
+        "k" | "K" => 1e3,
+        "m" | "M" => 1e6,
+        "G" => 1e9,
+        _ => return None,
+    })
+}
+
+/// `p50`, `p99`, `p99.9`.
+pub(crate) fn percentile_name(percentile: f64) -> String {
+    format!("p{}", units::words::decimals(percentile, 6))
+}
+
+/// The unit in a parenthesis, the first of which was read: `usec)`, `KB/s)`, `KB /s)`.
+pub(super) fn parenthesis(c: &mut Cursor) -> Option<(f64, Unit)> {
+    let unit = c.next()?.text;
+    let found = match time_unit(unit) {
+        Some(ns) => (ns, Unit::Nanoseconds),
+        None => {
+            let size = fio_size(unit)?;
+            c.eat_all(&["/", "s"]).then_some(())?;
+            (size, Unit::BytesPerSecond)
+        }
+    };
+    c.eat(")").then_some(found)
+}
+
+/// What an operation's own line says.
+pub(super) fn measure(row: &mut Row, key: Lexeme, value: Lexeme, c: &mut Cursor) -> bool {
+    let put = match key.text {
+        "io" => suffixed(value.text, fio_size).map(|v| ("bytes", v, Unit::Bytes)),
+        "bw" | "BW" => {
+            c.eat_all(&["/", "s"]);
+            suffixed(value.text, fio_size).map(|v| ("bw", v, Unit::BytesPerSecond))
+        }
+        "iops" | "IOPS" => suffixed(value.text, thousands).map(|v| ("iops", v, Unit::PerSecond)),
+        "runt" => suffixed(value.text, time_unit).map(|v| ("runtime", v, Unit::Nanoseconds)),
+        _ => None,
+    };
+    if let Some((name, v, unit)) = put {
+        row.values.put(name, v, unit, value.spot);
+    }
+    put.is_some()
+}
+
+/// `ticks=1323879/1`: of reads and of writes. `in_queue` and `util` have one value.
+pub(super) fn disk_value(row: &mut Row, key: &str, first: Lexeme, second: Option<Lexeme>) {
+    let (name, factor, unit) = match key {
+        "ios" => ("ios", 1.0, Unit::Count),
+        "merge" => ("merges", 1.0, Unit::Count),
+        "sectors" => ("bytes", 512.0, Unit::Bytes),
+        "ticks" => ("time", 1e6, Unit::Nanoseconds),
+        "in_queue" => ("in_queue", 1e6, Unit::Nanoseconds),
+        "util" => ("util", 1.0, Unit::Share),
+        // Sums over the disks below, which have lines of their own.
+        _ => return,
+    };
+    let values = [("read", Some(first)), ("write", second)];
+    for (of, value) in values.into_iter().filter_map(|(of, value)| Some((of, value?))) {
+        let name = if second.is_some() { format!("{of}.{name}") } else { name.to_owned() };
+        let scale = |s: &str| match s {
+            "" => Some(factor),
+            "%" => Some(0.01),
+            _ => None,
+        };
+        if let Some(v) = suffixed(value.text, scale) {
+            row.values.put(name, v, unit, value.spot);
+        }
+    }
+}
+
+/// Lines without use here: depths, submissions, completions, errors, the latency target.
+pub(super) fn plain_line(c: &mut Cursor) -> Option<()> {
+    let named = match c.next()?.text {
+        "IO" => c.eat("depths"),
+        "submit" | "complete" | "latency" | "errors" => true,
+        _ => false,
+    };
+    (named && c.eat(":")).then_some(())?;
+    let mut any = false;
+    while c.key().is_some() {
+        c.next()?;
+        if c.eat("/") {
+            c.next()?;
+        }
+        c.eat(",");
+        any = true;
+    }
+    any.then_some(())
+}
