@@ -1,8 +1,8 @@
 //! What some tasks sent for others: write-back of data that others wrote, a journal's writes of what others changed.
 
-use crate::explanation::Explanation;
-use crate::pictured::places;
 use causes::words::size;
+use explain::pictured::places;
+use explain::Explanation;
 use operation::Purpose;
 use stats::Sent;
 use trace::DevId;

@@ -4,8 +4,8 @@ use super::{latency, Drawn};
 use crate::colours::{nth, Scheme, COLOURS};
 use crate::picture::{Axis, Layer, Panel};
 use causes::words::time;
-use report::findings::{findings, marked, Finding};
-use report::pictured::Pictured;
+use explain::findings::{findings, marked, Finding};
+use explain::pictured::Pictured;
 use stats::{heat_lower, Group, Heat, Moment};
 
 /// Columns that are drawn of each: three points wide each in a picture of usual width.

@@ -4,7 +4,7 @@ use super::Drawn;
 use crate::colours;
 use crate::picture::{Axis, Layer, Panel};
 use causes::words::{count, size};
-use report::pictured::{Of, Pictured};
+use explain::pictured::{Of, Pictured};
 use stats::{class_words, Moment};
 use trace::Bytes;
 

@@ -5,9 +5,9 @@ use crate::colours::{self, nth, OTHERS};
 use crate::picture::{Axis, Bar, Layer, Panel, Scale};
 use crate::scene::Colour;
 use causes::words::{count, size};
+use explain::pictured::{kind_name, kinds, Of};
 use ledger::Reason;
 use life::Class;
-use report::pictured::{kind_name, kinds, Of};
 use stats::{class_words, Distribution};
 use trace::Bytes;
 

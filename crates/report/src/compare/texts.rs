@@ -2,7 +2,7 @@
 
 use super::recordings::{latencies, slow, SLOW};
 use super::{Comparison, Difference, Metric, Row};
-use crate::told::cell;
+use crate::texts::cell;
 use evidence::{Conflict, Fact, Mail, Number, Reading, Row as Printed, Run, Unit};
 use stats::Blocks;
 

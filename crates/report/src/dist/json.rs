@@ -1,7 +1,7 @@
 //! Distributions as JSON, schema `iowhy.dist/1`. Times are in nanoseconds but for the steps of histograms.
 
 use super::{Dist, Groups};
-use crate::operations::Places;
+use explain::Places;
 use serde_json::{json, Value};
 use stats::Distribution;
 use trace::DevId;

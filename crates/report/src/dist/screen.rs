@@ -2,9 +2,9 @@
 
 use super::layers::{Family, Layer};
 use super::{Dist, Groups, Ranked, Times, Where};
-use crate::operations::Places;
 use crate::wrap::wrap;
 use causes::words::{count, ns, percent};
+use explain::Places;
 use stats::Distribution;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! What is counted, by whom it is asked.
 
 use super::*;
-use crate::operations::Places;
+use explain::Places;
 use life::{TaskName, Timeline};
 use operation::{Done, Entry, Node, Wait};
 use trace::Tid;

@@ -2,9 +2,10 @@
 
 use super::line::{lines, Line};
 use super::shares::whole;
-use super::words::{headline, Places};
+use super::words::headline;
 use crate::wrap::wrap;
 use causes::words::{count, time};
+use explain::Places;
 use ledger::Reason;
 use operation::Hop;
 use stats::Kept;

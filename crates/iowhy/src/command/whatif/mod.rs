@@ -1,8 +1,6 @@
 //! `iowhy whatif`.
 
 mod aim;
-mod arrivals;
-pub mod remedies;
 mod schedule;
 mod screen;
 
@@ -10,9 +8,8 @@ use super::print;
 use crate::failure::Failure;
 use crate::part::Part;
 use aim::Aim;
-use arrivals::Arrivals;
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
+use explain::{Arrivals, Fitting, Input};
 use serde_json::{json, Value as Json};
 use std::path::PathBuf;
 use whatif::predict::{Cell, Lab};
@@ -99,7 +96,7 @@ impl WhatIf {
                 "say what would be set: --set read_expire=200; or --sweep, --suggest, --schedule, --explain-load",
             ));
         }
-        let arrivals = Arrivals::read(&self.capture, self.part)?;
+        let arrivals = Arrivals::read(Input::recording(&self.capture)?.window(self.part.window))?;
         let asked_of = arrivals.of(self.device.as_deref())?;
         let (name, recorded) = (&asked_of.name, &asked_of.recorded);
         if self.explain_load {
@@ -133,9 +130,9 @@ impl WhatIf {
             refused(why, "choose a stretch in which requests went to the device (iowhy events shows them)")
         })?;
         let work = if self.fixed_work { Work::Amount } else { Work::Time };
-        let bar = Bar::new();
+        let bar = Fitting::begin();
         let lab = Lab::new(recorded, settings, work, self.seed, &|part| bar.at(part));
-        bar.0.finish_and_clear();
+        bar.end();
         let lab = lab.map_err(|why| refused(why, "no prediction can be made from this recording"))?;
         if let Some((key, ..)) = &self.sweep {
             let rows: Vec<(u64, Vec<Cell>)> = values.iter().map(|(v, s)| (*v, lab.predict(s))).collect();
@@ -247,22 +244,4 @@ fn swept(from: u64, to: u64) -> Vec<u64> {
     (all[0], all[SWEPT - 1]) = (from, to);
     all.dedup();
     all
-}
-
-/// The bar, on a terminal.
-struct Bar(ProgressBar);
-
-impl Bar {
-    fn new() -> Bar {
-        let bar = ProgressBar::new(1000);
-        if let Ok(style) = ProgressStyle::with_template("fitting devices {wide_bar} {percent} %, {eta} left")
-        {
-            bar.set_style(style);
-        }
-        Bar(bar)
-    }
-
-    fn at(&self, part: f64) {
-        self.0.set_position((part * 1000.0) as u64);
-    }
 }

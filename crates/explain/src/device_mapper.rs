@@ -15,8 +15,21 @@ use trace::{DevId, Nanos};
 /// How uuids begin, and what made the device (libdevmapper, cryptsetup, multipath-tools).
 const KINDS: &[(&str, &str)] = &[("LVM-", "LVM"), ("CRYPT-", "dm-crypt"), ("mpath-", "dm-multipath")];
 
-/// A sentence for each device of dm in which at least a tenth of all slowest operations' time passed unexplained.
-pub(crate) fn lines(e: &Explanation) -> Vec<String> {
+/// A device of dm in which a good part of the slowest operations' time passed unexplained.
+#[derive(Clone, Debug)]
+pub struct InMapper {
+    /// What it is called.
+    pub device: String,
+    /// What dm calls it.
+    pub mapped: String,
+    /// What made it, and where that is said.
+    pub kind: Option<(&'static str, String)>,
+    /// The part of all slowest operations' time.
+    pub share: f64,
+}
+
+/// Devices of dm in which at least a tenth of all slowest operations' time passed unexplained.
+pub(crate) fn unexplained(e: &Explanation) -> Vec<InMapper> {
     let all = e.focus.time().total.0.max(1) as f64;
     let mut left = BTreeMap::<DevId, Nanos>::new();
     for (number, group) in e.focus.groups.iter().enumerate() {
@@ -27,7 +40,8 @@ pub(crate) fn lines(e: &Explanation) -> Vec<String> {
         }
     }
     let worth = left.into_iter().filter(|(_, t)| t.0 as f64 / all >= MIN_SHARE);
-    worth.filter_map(|(dev, t)| Some(line(&e.name(dev), settings(e, dev)?, t.0 as f64 / all))).collect()
+    let one = |(dev, t): (DevId, Nanos)| Some(InMapper::of(e.name(dev), settings(e, dev)?, t.0 as f64 / all));
+    worth.filter_map(one).collect()
 }
 
 fn settings(e: &Explanation, dev: DevId) -> Option<&Device> {
@@ -45,16 +59,30 @@ fn mapped(e: &Explanation, on: DevId) -> Option<DevId> {
     }
 }
 
-fn line(name: &str, settings: &Device, share: f64) -> String {
-    let mapped = settings.attribute("dm/name").map_or_else(|| name.to_string(), |n| n.value);
-    let uuid = settings.attribute("dm/uuid");
-    let kind = uuid.as_ref().and_then(|u| KINDS.iter().find(|(begins, _)| u.value.starts_with(begins)));
-    let what = match (kind, &uuid) {
-        (Some((_, kind)), Some(uuid)) => format!("it is {kind} (dm/uuid, {})", uuid.at),
-        _ => "which target of device-mapper it is was not recorded".into(),
-    };
-    let percent = percent(share);
-    format!("{percent} of it passed in {name} itself, and no cause here explains that: {what}; see dmsetup table {mapped}")
+impl InMapper {
+    fn of(device: String, settings: &Device, share: f64) -> InMapper {
+        let mapped = settings.attribute("dm/name").map_or_else(|| device.clone(), |n| n.value);
+        let uuid = settings.attribute("dm/uuid");
+        let kind = uuid.and_then(|uuid| {
+            let (_, kind) = KINDS.iter().find(|(begins, _)| uuid.value.starts_with(begins))?;
+            Some((*kind, uuid.at.to_string()))
+        });
+        InMapper { device, mapped, kind, share }
+    }
+
+    /// It in a sentence without its end.
+    pub fn words(&self) -> String {
+        let InMapper { device, mapped, .. } = self;
+        let what = match &self.kind {
+            Some((kind, at)) => format!("it is {kind} (dm/uuid, {at})"),
+            None => "which target of device-mapper it is was not recorded".into(),
+        };
+        let percent = percent(self.share);
+        format!(
+            "{percent} of it passed in {device} itself, and no cause here explains that: {what}; \
+             see dmsetup table {mapped}"
+        )
+    }
 }
 
 #[cfg(test)]
@@ -64,7 +92,7 @@ mod tests {
     fn said(settings: &str) -> String {
         let mut system = evidence::System::default();
         assert!(system.add_document("queue-dm-0.txt", settings.as_bytes()));
-        line("dm-0", system.device("dm-0").unwrap(), 0.86)
+        InMapper::of("dm-0".into(), system.device("dm-0").unwrap(), 0.86).words()
     }
 
     #[test]

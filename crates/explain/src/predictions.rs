@@ -1,13 +1,11 @@
-//! `iowhy explain --predict`: beside a remedy that sets the scheduler, what it would have done.
+//! Beside a remedy that sets the I/O scheduler, what it would have done.
 
-use super::arrivals::Arrivals;
-use super::Bar;
-use crate::failure::Failure;
-use crate::part::Part;
+use crate::arrivals::Arrivals;
+use crate::error::Result;
+use crate::progress::Fitting;
 use causes::{Answer, Remedy, Verdict};
-use serde_json::{json, Value as Json};
+use serde::Serialize;
 use std::collections::BTreeMap;
-use std::path::Path;
 use whatif::metric::{name_of, Phase};
 use whatif::predict::{humane, Cell, Lab};
 use whatif::settings::{Refusal, MQ_DEADLINE, QUEUE};
@@ -15,6 +13,23 @@ use whatif::simulate::Work;
 
 /// Where chance begins, as in `iowhy whatif`.
 const SEED: u64 = 1;
+
+/// What a remedy would have done.
+#[derive(Clone, Debug, Serialize)]
+pub struct Prediction {
+    /// The remedy's command.
+    pub command: String,
+    /// The device that it sets.
+    pub device: String,
+    /// What it sets to what.
+    pub set: BTreeMap<String, String>,
+    /// The numbers as they would be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cells: Option<Vec<Cell>>,
+    /// Why there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<Refusal>,
+}
 
 /// What a command sets: `echo 1 > /sys/block/sda/queue/iosched/fifo_batch` is `sda`, `fifo_batch`, `1`. `None` where no
 /// prediction knows the setting.
@@ -26,17 +41,20 @@ fn sets(command: &str) -> Option<(&str, &str, &str)> {
     known.then_some((device, key, value.trim_matches('"')))
 }
 
-/// Adds predictions to the words of remedies, and gives them back for programs. The recording is read once more, and only
+/// Adds predictions to the words of remedies, and gives them back. The recording is read once more by `arrivals`, and only
 /// where some remedy can be predicted.
-pub fn predict(verdicts: &mut [Verdict], capture: &Path, part: Part) -> Result<Vec<Json>, Failure> {
+pub fn predict(
+    verdicts: &mut [Verdict],
+    arrivals: impl FnOnce() -> Result<Arrivals>,
+) -> Result<Vec<Prediction>> {
     let found = verdicts.iter_mut().filter(|v| v.verdict == Answer::Found);
     let mut remedies: Vec<&mut Remedy> =
         found.flat_map(|v| &mut v.remedies).filter(|r| sets(&r.command).is_some()).collect();
     if remedies.is_empty() {
         return Ok(Vec::new());
     }
-    let arrivals = Arrivals::read(capture, part)?;
-    let mut labs: BTreeMap<String, Result<Lab, Refusal>> = BTreeMap::new();
+    let arrivals = arrivals()?;
+    let mut labs: BTreeMap<String, std::result::Result<Lab, Refusal>> = BTreeMap::new();
     let mut told = Vec::new();
     for remedy in &mut remedies {
         let command = remedy.command.clone();
@@ -46,29 +64,27 @@ pub fn predict(verdicts: &mut [Verdict], capture: &Path, part: Part) -> Result<V
         let cells =
             lab.as_ref().map_err(Clone::clone).and_then(|lab| Ok(lab.predict(&lab.settings.with(&change)?)));
         remedy.what += &words(&cells);
-        told.push(match cells {
-            Ok(cells) => {
-                json!({ "command": command, "device": device, "set": { key: value }, "cells": cells })
-            }
-            Err(why) => {
-                json!({ "command": command, "device": device, "set": { key: value }, "refused": why })
-            }
-        });
+        let (cells, refused) = match cells {
+            Ok(cells) => (Some(cells), None),
+            Err(why) => (None, Some(why)),
+        };
+        let device = device.to_string();
+        told.push(Prediction { device, set: BTreeMap::from(change), cells, refused, command });
     }
     Ok(told)
 }
 
-fn fit(arrivals: &Arrivals, device: &str) -> Result<Lab, Refusal> {
+fn fit(arrivals: &Arrivals, device: &str) -> std::result::Result<Lab, Refusal> {
     let asked = arrivals.of(Some(device)).map_err(|e| e.to_string())?;
     let settings = arrivals.settings(asked, &[])?;
-    let bar = Bar::new();
+    let bar = Fitting::begin();
     let lab = Lab::new(&asked.recorded, settings, Work::Time, SEED, &|part| bar.at(part));
-    bar.0.finish_and_clear();
+    bar.end();
     lab
 }
 
 /// `; predicted: read p99 332 ms -> 48 ms (90 %: 40 ms to 60 ms)`, gain and harm alike; or that it cannot be.
-fn words(cells: &Result<Vec<Cell>, Refusal>) -> String {
+fn words(cells: &std::result::Result<Vec<Cell>, Refusal>) -> String {
     let cells = match cells {
         Ok(cells) => cells,
         Err(why) => return format!("; no prediction: {why}"),

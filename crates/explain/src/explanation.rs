@@ -1,16 +1,24 @@
-//! Everything that `explain` says, before it is said as text or JSON.
+//! Everything that is known of an input once it is judged: what every view draws.
 
+use crate::device_mapper::{self, InMapper};
+use crate::predictions::Prediction;
+use crate::texts::Texts;
+use causes::words::count;
 use causes::{Case, Damage, Verdict};
 use events::Window;
 use evidence::{is_device_name, Conflict, Samples, Skipped, System};
-use stats::{Device, Facts, Focus, OpKey};
+use stats::{Device, Facts, Focus, Group, OpKey};
 use std::collections::HashMap;
 use trace::{DevId, Fs, Nanos, Quality};
 
 /// Remarks of each kind that are told in words.
 const MOST_REMARKS: usize = 10;
 
+/// A group's tail is worth showing from this share of all tails' time on.
+const VISIBLE: f64 = 0.02;
+
 /// What was looked at.
+#[derive(Default)]
 pub struct Subject {
     /// The part of the recording that was looked at, if not all.
     pub window: Option<Window>,
@@ -58,9 +66,9 @@ impl Trust {
     }
 }
 
-/// An explained recording.
+/// An explained input: a recording, texts, or a recording with texts beside it.
 pub struct Explanation {
-    /// What was looked at.
+    /// What was looked at; without a source if no recording was.
     pub subject: Subject,
     /// What was measured.
     pub facts: Facts,
@@ -68,13 +76,20 @@ pub struct Explanation {
     pub focus: Focus,
     /// Why it was slow.
     pub verdicts: Vec<Verdict>,
+    /// Time in device-mapper that no cause explains.
+    pub in_mapper: Vec<InMapper>,
     /// How far to trust it.
     pub trust: Trust,
-    names: HashMap<DevId, String>,
+    /// What the devices are called.
+    pub names: HashMap<DevId, String>,
+    /// Texts of other tools, and what they show; their verdicts are part of `verdicts`.
+    pub texts: Texts,
+    /// What remedies would have done, if that was asked for.
+    pub predictions: Option<Vec<Prediction>>,
 }
 
 impl Explanation {
-    /// Judges what was measured.
+    /// Judges what a recording has.
     pub fn new(subject: Subject, facts: Facts) -> Explanation {
         let focus = Focus::of(&facts);
         let names = name_devices(&facts, &subject);
@@ -84,7 +99,30 @@ impl Explanation {
             causes::judge(&mut case)
         };
         let trust = Trust::of(&Damage::of(&subject.quality, &facts));
-        Explanation { subject, facts, focus, verdicts, trust, names }
+        let (in_mapper, texts, predictions) = Default::default();
+        let mut e =
+            Explanation { subject, facts, focus, verdicts, in_mapper, trust, names, texts, predictions };
+        e.in_mapper = device_mapper::unexplained(&e);
+        e
+    }
+
+    /// What texts show where there is no recording.
+    pub fn of_texts(texts: Texts) -> Explanation {
+        let (subject, facts, focus, in_mapper, names, predictions) = Default::default();
+        let (verdicts, trust) = (texts.verdicts.clone(), texts.trust());
+        Explanation { subject, facts, focus, verdicts, in_mapper, trust, names, texts, predictions }
+    }
+
+    /// The same with the texts beside the recording: their verdicts join the recording's.
+    pub fn with_texts(mut self, texts: Texts) -> Explanation {
+        texts.add_to(&mut self.verdicts);
+        self.in_mapper = device_mapper::unexplained(&self);
+        Explanation { texts, ..self }
+    }
+
+    /// Whether there is no recording, only texts.
+    pub fn is_of_texts(&self) -> bool {
+        self.subject.sources.is_empty() && !self.texts.mails.is_empty()
     }
 
     /// What a device is called.
@@ -104,6 +142,24 @@ impl Explanation {
         match key.fs {
             Fs::Unknown => mounted().unwrap_or_else(|| Fs::Unknown.name().into()),
             known => known.name().into(),
+        }
+    }
+
+    /// Whether a group's tail is worth showing.
+    pub fn matters(&self, group: &Group) -> bool {
+        group.tail.sum.time.total.0 as f64 >= VISIBLE * self.focus.time().total.0 as f64
+    }
+
+    /// Example: `1 % of reads on vda (209)`; of fewer than a hundred, `3 of 41 reads`.
+    pub fn slowest_words(&self, group: &Group) -> String {
+        let n = count(group.tail.sum.time.operations);
+        let place = match self.top_devices().len() {
+            0 | 1 => String::new(),
+            _ => format!(" on {}", self.name(group.dev)),
+        };
+        match group.operations {
+            100.. => format!("1 % of {}{place} ({n})", group.words()),
+            all => format!("{n} of {all} {}{place}", group.words()),
         }
     }
 

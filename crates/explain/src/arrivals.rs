@@ -1,12 +1,10 @@
 //! What devices were asked for in a recording, and how they were set.
 
-use super::refused;
-use crate::failure::Failure;
-use crate::part::Part;
-use crate::reading;
+use crate::error::{Error, Result};
+use crate::input::Input;
+use crate::places::Places;
 use evidence::{Device, System};
 use life::Lives;
-use std::path::Path;
 use trace::{Action, Batch, DevId, Event, Nanos};
 use whatif::arrival::{Gather, Recorded};
 use whatif::crowd::most_in_device;
@@ -34,13 +32,11 @@ pub struct Asked {
 
 impl Arrivals {
     /// Reads a recording; with lost events it says nothing.
-    pub fn read(capture: &Path, part: Part) -> Result<Arrivals, Failure> {
-        let recording = part.of(reading::open(capture)?);
-        let system = recording.place.as_deref().map(System::read).unwrap_or_default();
-        let names = recording.names.clone();
+    pub fn read(input: Input) -> Result<Arrivals> {
+        let Places { system, names, .. } = input.places();
         let (mut lives, mut gather) = (Lives::default(), Gather::default());
         let mut began = None;
-        let quality = reading::read(recording, capture, |batch: &Batch| {
+        let quality = input.read(|batch: &Batch| {
             // As everywhere, time begins with the first block event.
             let told = |e: &&Event| !matches!(e.action, Action::TaskName | Action::WallClock | Action::Lost);
             began = began.or_else(|| batch.events.iter().find(told).map(|e| e.time));
@@ -48,7 +44,7 @@ impl Arrivals {
         })?;
         let lost: u64 = quality.lost.values().sum();
         if lost > 0 {
-            return Err(refused(
+            return Err(Error::new(
                 format!("{lost} events were lost: which requests are missing is not known"),
                 "record again with larger buffers, or choose a part without losses (--stopwatch)",
             ));
@@ -65,7 +61,7 @@ impl Arrivals {
     }
 
     /// The device of a name or number, or the only one.
-    pub fn of(&self, wanted: Option<&str>) -> Result<&Asked, Failure> {
+    pub fn of(&self, wanted: Option<&str>) -> Result<&Asked> {
         let names: Vec<&str> = self.devices.iter().map(|a| a.name.as_str()).collect();
         let is = |a: &&Asked| {
             wanted.is_none_or(|d| a.name == d.trim_start_matches("/dev/") || a.number.to_string() == d)
@@ -73,17 +69,23 @@ impl Arrivals {
         let mut chosen = self.devices.iter().filter(is);
         match (chosen.next(), chosen.next(), wanted) {
             (Some(asked), None, _) => Ok(asked),
-            (Some(_), Some(_), _) => Err(refused(
+            (Some(_), Some(_), _) => Err(Error::new(
                 format!("several devices were recorded: {}", names.join(", ")),
                 "choose one with --device",
             )),
-            (None, _, Some(d)) => Err(refused(format!("no request of {d} was recorded"), &names.join(", "))),
-            (None, _, None) => Err(refused("no request was recorded".into(), "the device was idle")),
+            (None, _, Some(d)) => {
+                Err(Error::new(format!("no request of {d} was recorded"), names.join(", ")))
+            }
+            (None, _, None) => Err(Error::new("no request was recorded", "the device was idle")),
         }
     }
 
     /// How a device was set: as the recording tells, or as the user says.
-    pub fn settings(&self, asked: &Asked, was: &[(String, String)]) -> Result<Settings, Refusal> {
+    pub fn settings(
+        &self,
+        asked: &Asked,
+        was: &[(String, String)],
+    ) -> std::result::Result<Settings, Refusal> {
         let device = self.system.device(&asked.name);
         let (most, held) = (most_in_device(&asked.recorded), held_back(&asked.recorded));
         let told = |path: &str| told(device, was, path);

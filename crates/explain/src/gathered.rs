@@ -23,7 +23,7 @@ pub struct Gathering {
 }
 
 /// The names of tasks are followed, lives are not.
-pub(crate) struct Nobody;
+pub struct Nobody;
 impl Sink for Nobody {}
 
 impl Gathering {
@@ -58,7 +58,7 @@ impl Gathering {
 }
 
 /// The first and last time in a batch: what is over before or begins after need not be compared with each of its events.
-pub(crate) fn span(batch: &Batch) -> (Nanos, Nanos) {
+pub fn span(batch: &Batch) -> (Nanos, Nanos) {
     let (mut first, mut last) = (Nanos(u64::MAX), Nanos(0));
     let mut see = |t: Nanos| (first, last) = (first.min(t), last.max(t));
     batch.events.iter().for_each(|e| see(e.time));
@@ -68,7 +68,7 @@ pub(crate) fn span(batch: &Batch) -> (Nanos, Nanos) {
 
 /// Whether an event is a step in the life of a request: on its device, within its time, on its sectors. A flush
 /// has no sectors; its own issue and completion are shown.
-pub(crate) fn belongs(e: &Event, r: &Request) -> bool {
+pub fn belongs(e: &Event, r: &Request) -> bool {
     if e.dev != r.dev || e.time < r.time.start() || e.time > r.time.completed {
         return false;
     }

@@ -1,12 +1,12 @@
 //! Whether a text beside a recording is of the machine that was recorded. What is of another one is no evidence.
 
-use super::Told;
+use super::Texts;
 use crate::explanation::Explanation;
 use evidence::Mail;
 
 /// What a text says of where it was taken, beside a recording.
 #[derive(Debug, PartialEq)]
-pub(super) enum Whence {
+enum Whence {
     /// Of the recorded machine: it names its kernel or one of its devices.
     Same,
     /// It names none.
@@ -29,7 +29,7 @@ impl Whence {
                 ));
             }
         }
-        let theirs = super::json::devices(std::slice::from_ref(mail));
+        let theirs = super::devices(std::slice::from_ref(mail));
         let mut ours: Vec<String> = e.facts.devices.iter().map(|d| e.name(d.id)).collect();
         // Devices without a name are numbers; then nothing can be compared.
         let named = ours.iter().all(|name| !name.contains(','));
@@ -57,28 +57,29 @@ fn listed(names: &[String]) -> String {
     format!("{}{more}", names[..names.len().min(FEW)].join(", "))
 }
 
-impl Told {
-    /// Texts beside a recording: those of another machine are judged by themselves and set apart, and of every text
-    /// it is said whether it is of the recorded machine.
-    pub fn beside(mails: Vec<Mail>, e: &Explanation) -> (Told, Vec<String>) {
+impl Texts {
+    /// Texts beside a recording, the first `named` of which were asked for: those of another machine are no evidence, and of
+    /// each it is said if it is not sure to be of the recorded machine.
+    pub fn beside(mails: Vec<Mail>, named: usize, e: &Explanation) -> Texts {
         let mut remarks = vec![];
         let mut used = vec![];
         for mail in &mails {
-            match Whence::of(mail, e) {
-                Whence::Same => used.push(mail.clone()),
-                Whence::Unsaid => {
-                    remarks.push(format!(
-                        "{}: nothing in it says that it is of the recorded machine; taken as if it were",
-                        mail.file
-                    ));
-                    used.push(mail.clone());
-                }
+            let whence = Whence::of(mail, e);
+            match &whence {
+                Whence::Same => {}
+                Whence::Unsaid => remarks.push(format!(
+                    "{}: nothing in it says that it is of the recorded machine; taken as if it were",
+                    mail.file
+                )),
                 Whence::Other(why) => {
-                    remarks.push(format!("{}: no evidence is taken from it: {why}", mail.file));
+                    remarks.push(format!("{}: no evidence is taken from it: {why}", mail.file))
                 }
+            }
+            if !matches!(whence, Whence::Other(_)) {
+                used.push(mail.clone());
             }
         }
         let verdicts = causes::judge_counters(&used);
-        (Told { mails, verdicts }, remarks)
+        Texts { mails, named, verdicts, remarks }
     }
 }

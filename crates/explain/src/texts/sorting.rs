@@ -1,7 +1,6 @@
 //! Which of the files named are texts to be read for what they tell, and reading them.
 
-use crate::failure::Failure;
-use crate::reading;
+use crate::error::{Error, Result};
 use evidence::Mail;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -42,7 +41,7 @@ impl Begins {
     }
 }
 
-fn utf16(name: Option<&Path>) -> Failure {
+fn utf16(name: Option<&Path>) -> Error {
     let (what, help) = match name {
         Some(path) => {
             let name = path.display();
@@ -50,7 +49,7 @@ fn utf16(name: Option<&Path>) -> Failure {
         }
         None => ("standard input".into(), "iconv -f UTF-16 -t UTF-8 FILE | iowhy explain -".into()),
     };
-    Failure::Other { what: format!("{what} is text in UTF-16, which is not read"), help: Some(help) }
+    Error::new(format!("{what} is text in UTF-16, which is not read"), help)
 }
 
 /// What stands at the start of a stream, and the stream behind it.
@@ -80,30 +79,34 @@ pub fn read(path: &Path) -> Option<Mail> {
 }
 
 /// A text that has nothing but a document that breaks off is no answer.
-fn whole(mail: Mail) -> Result<Mail, Failure> {
+fn whole(mail: Mail) -> Result<Mail> {
     match mail.broken.filter(|_| !mail.says_anything()) {
         None => Ok(mail),
-        Some(at) => Err(Failure::Other {
-            what: format!("{}: the JSON document that begins here breaks off or is damaged", mail.at(at)),
-            help: Some("save the tool's output again; its text can be read as far as it goes".into()),
-        }),
+        Some(at) => Err(Error::new(
+            format!("{}: the JSON document that begins here breaks off or is damaged", mail.at(at)),
+            "save the tool's output again; its text can be read as far as it goes",
+        )),
     }
 }
 
-/// The text on standard input; `None` if it is a recording or nothing, which is then still to be read.
-fn on_standard_input() -> Result<Option<Mail>, Failure> {
-    let fail = |source| Failure::Trace(trace::Error::Io { path: "standard input".into(), source });
+/// What stands on standard input.
+enum Standard {
+    Text(Box<Mail>),
+    /// A recording or nothing: what was read of it to see that. It is still to be read.
+    Recording(Vec<u8>),
+}
+
+fn on_standard_input() -> Result<Standard> {
+    let fail = |source| trace::Error::Io { path: "standard input".into(), source };
     let (start, rest) = look(io::stdin()).map_err(fail)?;
     match Begins::of(&start) {
         Begins::Utf16 => Err(utf16(None)),
         Begins::Text => {
             let rest = BufReader::with_capacity(BUFFER, rest);
-            Mail::read_stream("standard input", start, rest).map(Some).map_err(fail)
+            let mail = Mail::read_stream("standard input", start, rest).map_err(fail)?;
+            Ok(Standard::Text(Box::new(mail)))
         }
-        Begins::Bytes | Begins::Events => {
-            reading::give_back(start);
-            Ok(None)
-        }
+        Begins::Bytes | Begins::Events => Ok(Standard::Recording(start)),
     }
 }
 
@@ -112,22 +115,35 @@ fn is_more_than_events(mail: &Mail) -> bool {
     mail.runs.iter().flat_map(|run| &run.readings).any(|r| r.tool != "blkparse" && !r.rows.is_empty())
 }
 
+/// What was named, sorted.
+#[derive(Default)]
+pub(crate) struct Sorted {
+    /// The recording, if there is one.
+    pub recording: Option<PathBuf>,
+    /// What was read of standard input, if the recording is there.
+    pub start: Vec<u8>,
+    /// The texts.
+    pub mails: Vec<Mail>,
+}
+
 /// Parts what was named into texts and one recording at most.
-pub fn sort(paths: &[PathBuf]) -> Result<(Option<PathBuf>, Vec<Mail>), Failure> {
-    let mut recording: Option<PathBuf> = None;
-    let mut mails = vec![];
+pub(crate) fn sort(paths: &[PathBuf]) -> Result<Sorted> {
+    let mut sorted = Sorted::default();
     for path in paths {
         if path == Path::new("-") {
             match on_standard_input()? {
-                Some(mail) if mail.says_anything() => mails.push(mail),
-                Some(_) => {
-                    return Err(Failure::Other {
+                Standard::Text(mail) if mail.says_anything() => sorted.mails.push(*mail),
+                Standard::Text(_) => {
+                    return Err(Error::Other {
                         what: "standard input is no recording, and no text in which output of tools is found"
                             .into(),
                         help: None,
                     })
                 }
-                None => one(&mut recording, path)?,
+                Standard::Recording(start) => {
+                    sorted.record(path)?;
+                    sorted.start = start;
+                }
             }
             continue;
         }
@@ -138,27 +154,29 @@ pub fn sort(paths: &[PathBuf]) -> Result<(Option<PathBuf>, Vec<Mail>), Failure> 
             let texts = in_folder(path);
             // Settings lie beside every recording: alone they do not hide that it cannot be opened.
             if texts.iter().any(Mail::has_readings) {
-                mails.extend(texts);
+                sorted.mails.extend(texts);
                 continue;
             }
         }
         match read(path) {
-            Some(mail) => mails.push(whole(mail)?),
-            None => one(&mut recording, path)?,
+            Some(mail) => sorted.mails.push(whole(mail)?),
+            None => sorted.record(path)?,
         }
     }
-    Ok((recording, mails))
+    Ok(sorted)
 }
 
-/// Notes the one recording; an error if there is one already.
-fn one(recording: &mut Option<PathBuf>, path: &Path) -> Result<(), Failure> {
-    if let Some(first) = recording.replace(path.to_owned()) {
-        return Err(Failure::Other {
-            what: format!("{} and {} are both recordings", first.display(), path.display()),
-            help: Some("explain one of them, with any texts; or compare them: iowhy compare".into()),
-        });
+impl Sorted {
+    /// Notes the one recording; an error if there is one already.
+    fn record(&mut self, path: &Path) -> Result<()> {
+        match self.recording.replace(path.to_owned()) {
+            None => Ok(()),
+            Some(first) => Err(Error::new(
+                format!("{} and {} are both recordings", first.display(), path.display()),
+                "explain one of them, with any texts; or compare them: iowhy compare",
+            )),
+        }
     }
-    Ok(())
 }
 
 /// Texts in a folder that are read.
@@ -184,7 +202,7 @@ pub fn in_folder(folder: &Path) -> Vec<Mail> {
 
 /// Calls texts by the names of their files, without folders, where these tell them apart: each number is quoted with the
 /// name of its text.
-pub fn shorten_names(mails: &mut [Mail]) {
+pub(crate) fn shorten_names(mails: &mut [Mail]) {
     let short = |mail: &Mail| mail.file.rsplit('/').next().unwrap_or("").to_owned();
     let names: Vec<String> = mails.iter().map(short).collect();
     let unique = |name: &String| names.iter().filter(|other| *other == name).count() == 1;

@@ -1,6 +1,6 @@
 //! The slowest operations of a recording, with their ledgers kept whole.
 
-use super::names::is_called;
+use crate::names::is_called;
 use life::Names;
 use operation::{Account, History, Operation, Over};
 use stats::Kept;

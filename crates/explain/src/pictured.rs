@@ -2,8 +2,7 @@
 //! in still pictures.
 
 use crate::explanation::Explanation;
-use crate::operations::Places;
-use crate::screen::{matters, slowest};
+use crate::places::Places;
 use life::Class;
 use stats::{class_words, Columns, Group, Moment, OpKey, Pictures};
 use trace::{DevId, Nanos};
@@ -80,7 +79,7 @@ pub fn pictured<'a>(
     devices: &[DevId],
 ) -> Vec<Pictured<'a>> {
     let mut all = vec![];
-    let matter = |g: Option<&Group>| g.is_some_and(|g| matters(e, g));
+    let matter = |g: Option<&Group>| g.is_some_and(|g| e.matters(g));
     for key in kinds {
         let Some(columns) = pictures.operations.get(key) else { continue };
         let group = e.focus.groups.iter().find(|g| g.op == Some(*key));
@@ -125,13 +124,3 @@ pub fn first_looked_at(all: &[Pictured], most: usize) -> Vec<usize> {
 
 /// Fewer operations than this make no picture.
 const WORTH_A_MAP: u64 = 10;
-
-/// Whether a group's tail is a good part of all that is asked about.
-pub fn is_worth_showing(e: &Explanation, group: &Group) -> bool {
-    matters(e, group)
-}
-
-/// Example: `1 % of reads on vda (209)`.
-pub fn slowest_words(e: &Explanation, group: &Group) -> String {
-    slowest(e, group)
-}

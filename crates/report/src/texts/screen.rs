@@ -1,10 +1,10 @@
 //! The screen of `explain` for texts: the answer, then the runs and their numbers, then what was left out.
 
 use super::table::{cell, tables, Table};
-use super::{tools, Told};
 use crate::screen::{Screen, Style};
 use causes::words::count;
 use evidence::{Mail, Number};
+use explain::texts::{tools, Texts};
 use std::fmt::Write;
 
 /// Lines of a table on the screen; JSON has all.
@@ -18,55 +18,54 @@ const MOST_DIFFERENCES: usize = 4;
 /// Between runs of like things a number differs from here on.
 const DIFFERS: f64 = 1.25;
 
-impl Told {
-    /// Draws the screen.
-    pub fn render(&self, style: Style) -> String {
-        let mut s = Screen::new(style);
-        for mail in &self.mails {
-            let tools = tools(std::slice::from_ref(mail)).join(", ");
-            let runs = causes::words::counted(mail.runs.len() as u64, "run", "runs");
-            let words = count(mail.words as u64);
-            let _ = write!(s.out, "{}: {runs}", mail.file);
-            if !mail.settings.is_empty() {
-                let _ = write!(s.out, " and {} settings", count(mail.settings.len() as u64));
-            }
-            let tools = if tools.is_empty() { tools } else { format!("; {tools}") };
-            let _ = writeln!(s.out, " in {words} words{tools}");
+/// Draws the screen.
+pub(crate) fn render(texts: &Texts, style: Style) -> String {
+    let mut s = Screen::new(style);
+    for mail in &texts.mails {
+        let tools = tools(std::slice::from_ref(mail)).join(", ");
+        let runs = causes::words::counted(mail.runs.len() as u64, "run", "runs");
+        let words = count(mail.words as u64);
+        let _ = write!(s.out, "{}: {runs}", mail.file);
+        if !mail.settings.is_empty() {
+            let _ = write!(s.out, " and {} settings", count(mail.settings.len() as u64));
         }
-        s.blank();
-        let none = if self.verdicts.is_empty() {
-            "no cause that counters alone can show; record it: iowhy record, or blktrace -d DEV"
-        } else {
-            "counters alone prove no cause"
-        };
-        s.why(&self.verdicts, none, &[], causes::title_by_counters);
-        s.try_(&self.verdicts);
-        numbers(&self.mails, &mut s);
-        trust(&self.mails, &mut s);
-        s.out
+        let tools = if tools.is_empty() { tools } else { format!("; {tools}") };
+        let _ = writeln!(s.out, " in {words} words{tools}");
     }
+    s.blank();
+    let none = if texts.verdicts.is_empty() {
+        "no cause that counters alone can show; record it: iowhy record, or blktrace -d DEV"
+    } else {
+        "counters alone prove no cause"
+    };
+    s.why(&texts.verdicts, none, &[], causes::title_by_counters);
+    s.try_(&texts.verdicts);
+    numbers(&texts.mails, &mut s);
+    trust(&texts.mails, &mut s);
+    s.out
+}
 
-    /// For texts beside a recording: the runs of the first `named` with their numbers, and how far these can be trusted. The
-    /// others nobody asked for, they lie in the recording's folder: a line says which they are, or a recording with all that
-    /// was kept beside it would be told on ten screens.
-    pub fn render_numbers(&self, named: usize, remarks: &[String], style: Style) -> String {
-        let mut s = Screen::new(style);
-        s.blank();
-        let (named, lying) = self.mails.split_at(named.min(self.mails.len()));
-        if !named.is_empty() {
-            numbers(named, &mut s);
-            trust(named, &mut s);
-        }
-        let of = |mail: &Mail| format!("{} ({})", mail.file, tools(std::slice::from_ref(mail)).join(", "));
-        if !lying.is_empty() {
-            let all = lying.iter().map(of).collect::<Vec<_>>().join(", ");
-            s.line("BESIDE", &format!("read for causes and settings too: {all}"));
-            s.line("", "their tables: iowhy explain FILE");
-        }
-        for remark in remarks {
-            s.line("", &format!("- {remark}"));
-        }
-        s.out
+/// For texts beside a recording: the runs of those that were named, with their numbers, and how far these can be trusted. The
+/// others nobody asked for, they lie in the recording's folder: a line says which they are, or a recording with all that
+/// was kept beside it would be told on ten screens.
+pub(crate) fn beside(texts: &Texts, s: &mut Screen) {
+    if texts.mails.is_empty() {
+        return;
+    }
+    s.blank();
+    let (named, lying) = texts.mails.split_at(texts.named.min(texts.mails.len()));
+    if !named.is_empty() {
+        numbers(named, s);
+        trust(named, s);
+    }
+    let of = |mail: &Mail| format!("{} ({})", mail.file, tools(std::slice::from_ref(mail)).join(", "));
+    if !lying.is_empty() {
+        let all = lying.iter().map(of).collect::<Vec<_>>().join(", ");
+        s.line("BESIDE", &format!("read for causes and settings too: {all}"));
+        s.line("", "their tables: iowhy explain FILE");
+    }
+    for remark in &texts.remarks {
+        s.line("", &format!("- {remark}"));
     }
 }
 
