@@ -13,6 +13,7 @@ use explain::{Arrivals, Fitting, Input};
 use serde_json::{json, Value as Json};
 use std::path::PathBuf;
 use whatif::predict::{Cell, Lab};
+use whatif::settings::Settings;
 use whatif::simulate::Work;
 
 const WHAT_IT_DOES: &str = "The recorded requests are sent again through a model of the scheduler and of the device, \
@@ -116,14 +117,7 @@ impl WhatIf {
             .map(|set| settings.with(set))
             .collect::<Result<Vec<_>, String>>()
             .map_err(|why| refused(why, "see iowhy whatif --help"))?;
-        let values = match &self.sweep {
-            Some((key, from, to)) => swept(*from, *to)
-                .into_iter()
-                .map(|v| Ok((v, settings.with(&[(key.clone(), v.to_string())])?)))
-                .collect::<Result<Vec<_>, String>>()
-                .map_err(|why| refused(why, "see iowhy whatif --help"))?,
-            None => Vec::new(),
-        };
+        let swept = self.swept(&settings)?;
         let order =
             self.schedule.as_ref().map(|s| schedule::Shown::new(recorded, arrivals.began, s)).transpose();
         let order = order.map_err(|why| {
@@ -135,21 +129,14 @@ impl WhatIf {
         bar.end();
         let lab = lab.map_err(|why| refused(why, "no prediction can be made from this recording"))?;
         if let Some((key, ..)) = &self.sweep {
-            let rows: Vec<(u64, Vec<Cell>)> = values.iter().map(|(v, s)| (*v, lab.predict(s))).collect();
+            let rows: Vec<(u64, Vec<Cell>)> = swept.iter().map(|(v, s)| (*v, lab.predict(s))).collect();
             return match self.json {
                 true => print_json(&screen::sweep_json(name, key, &rows)),
                 false => print(&screen::sweep(name, key, &rows)),
             };
         }
         if let Some(aim) = &self.aim {
-            let found =
-                aim::suggest(&lab, aim, self.harm).map_err(|why| refused(why, "no command is suggested"))?;
-            return match self.json {
-                true => print_json(
-                    &json!({ "schema": "iowhy.whatif/1", "device": name, "suggested": found.to_json() }),
-                ),
-                false => print(&found.render(name, &lab)),
-            };
+            return self.suggest(aim, name, &lab);
         }
         if let Some(shown) = order {
             let shown = shown
@@ -161,16 +148,46 @@ impl WhatIf {
             };
         }
         let told: Vec<Vec<Cell>> = asked.iter().map(|settings| lab.predict(settings)).collect();
-        let each = sets.iter().zip(&told);
+        self.tell(name, &lab, &sets, &told)
+    }
+
+    /// The settings that a sweep tries, by value.
+    fn swept(&self, settings: &Settings) -> Result<Vec<(u64, Settings)>, Failure> {
+        let Some((key, from, to)) = &self.sweep else { return Ok(Vec::new()) };
+        let one = |v: u64| Ok((v, settings.with(&[(key.clone(), v.to_string())])?));
+        let all = swept(*from, *to).into_iter().map(one).collect::<Result<Vec<_>, String>>();
+        all.map_err(|why| refused(why, "see iowhy whatif --help"))
+    }
+
+    fn suggest(&self, aim: &Aim, name: &str, lab: &Lab) -> Result<(), Failure> {
+        let found =
+            aim::suggest(lab, aim, self.harm).map_err(|why| refused(why, "no command is suggested"))?;
+        match self.json {
+            true => print_json(
+                &json!({ "schema": "iowhy.whatif/1", "device": name, "suggested": found.to_json() }),
+            ),
+            false => print(&found.render(name, lab)),
+        }
+    }
+
+    /// Prints what each alternative would have done.
+    fn tell(
+        &self,
+        name: &str,
+        lab: &Lab,
+        sets: &[Vec<(String, String)>],
+        told: &[Vec<Cell>],
+    ) -> Result<(), Failure> {
+        let each = sets.iter().zip(told);
         if self.json {
             let mut all: Vec<Json> =
-                each.map(|(set, cells)| screen::to_json(name, set, &lab, cells)).collect();
+                each.map(|(set, cells)| screen::to_json(name, set, lab, cells)).collect();
             return match all.len() {
                 1 => print_json(&all.remove(0)),
                 _ => print_json(&json!({ "schema": "iowhy.whatif/1", "device": name, "alternatives": all })),
             };
         }
-        let all: Vec<String> = each.map(|(set, cells)| screen::render(name, set, &lab, cells)).collect();
+        let all: Vec<String> = each.map(|(set, cells)| screen::render(name, set, lab, cells)).collect();
         print(&all.join("\n"))
     }
 
