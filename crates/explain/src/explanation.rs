@@ -7,7 +7,7 @@ use causes::words::count;
 use causes::{Case, Damage, Verdict};
 use events::Window;
 use evidence::{is_device_name, Conflict, Samples, Skipped, System};
-use stats::{Device, Facts, Focus, Group, OpKey};
+use stats::{Device, Distribution, Facts, Focus, Group, OpKey, Phases};
 use std::collections::HashMap;
 use trace::{DevId, Fs, Nanos, Quality};
 
@@ -228,4 +228,14 @@ fn name_devices(facts: &Facts, subject: &Subject) -> HashMap<DevId, String> {
 fn name_of(names: &HashMap<DevId, String>, subject: &Subject, dev: DevId) -> String {
     let from_system = || subject.system.device_name(dev).map(str::to_string);
     names.get(&dev).cloned().or_else(from_system).unwrap_or_else(|| dev.to_string())
+}
+
+/// How long an operation took: from its queue on; for the kernel's own flush requests, which are never queued, in
+/// the device.
+pub fn latency(p: &Phases) -> &Distribution {
+    if p.q2c.is_empty() {
+        &p.d2c
+    } else {
+        &p.q2c
+    }
 }

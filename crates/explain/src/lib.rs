@@ -5,10 +5,11 @@
 //! ```
 //!
 //! [`Input`] tells recordings from texts of other tools, whether they are files, folders or standard input.
-//! [`Explanation`] is what every view draws; nothing here knows how. The only words that go to the terminal from here
+//! [`Explanation`] is what every view draws, of two [`Comparison`]; nothing here knows how. The only words that go to the terminal from here
 //! are signs of life while an input is read.
 
 mod arrivals;
+pub mod compare;
 pub mod device_mapper;
 mod error;
 mod explanation;
@@ -18,6 +19,7 @@ mod input;
 mod interrupt;
 mod known;
 pub mod names;
+pub mod numbers;
 pub mod pictured;
 mod places;
 mod predictions;
@@ -29,8 +31,9 @@ pub mod texts;
 pub mod where_time;
 
 pub use arrivals::{Arrivals, Asked};
+pub use compare::Comparison;
 pub use error::Error;
-pub use explanation::{Explanation, Subject, Trust};
+pub use explanation::{latency, Explanation, Subject, Trust};
 pub use input::Input;
 pub use interrupt::Interrupt;
 pub use known::known;

@@ -138,19 +138,9 @@ fn numbers(p: &Phases) -> Value {
         "merges": p.merges,
         "requeues": p.requeues,
         "errors": p.errors,
-        "latency_ns": summary(latency(p)),
+        "latency_ns": summary(explain::latency(p)),
         "phases": phases,
     })
-}
-
-/// How long an operation took: from its queue on; for the kernel's own flush requests, which are never queued, in
-/// the device.
-pub(crate) fn latency(p: &Phases) -> &Distribution {
-    if p.q2c.is_empty() {
-        &p.d2c
-    } else {
-        &p.q2c
-    }
 }
 
 fn summary(d: &Distribution) -> Value {

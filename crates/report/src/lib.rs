@@ -1,6 +1,6 @@
 //! An explanation as people and programs are shown it: the screen, JSON, tables, the page. Nothing here decides.
 
-mod compare;
+pub mod compare;
 pub mod dist;
 pub mod html;
 mod json;
@@ -13,9 +13,6 @@ mod tables;
 mod texts;
 pub mod wrap;
 
-pub use compare::{
-    choose, Comparison, Condition, Difference, First, Metric, Outcome, Ranges, Row, RunOf, Tails,
-};
 pub use json::to_json;
 pub use screen::{render, Style};
 pub use slowest::{requests, requests_json};

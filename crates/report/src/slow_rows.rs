@@ -1,6 +1,5 @@
 //! Who was slow, row by row: what tasks asked for first, then what the devices were asked for.
 
-use crate::json::latency;
 use crate::screen::GROUPS;
 use causes::words::size;
 use explain::Explanation;
@@ -23,7 +22,7 @@ impl Row<'_> {
     pub(crate) fn latency(&self) -> &Distribution {
         match self {
             Row::Operations(_, stats) => &stats.latency,
-            Row::Device(_, _, phases) => latency(phases),
+            Row::Device(_, _, phases) => explain::latency(phases),
         }
     }
 

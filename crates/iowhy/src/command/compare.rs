@@ -6,8 +6,9 @@ use crate::failure::Failure;
 use crate::part::Part;
 use clap::Args;
 use evidence::Mail;
+use explain::compare::{choose, Comparison, Condition, First, RunOf};
 use explain::{texts, Explanation, Input};
-use report::{choose, Comparison, Condition, First, RunOf};
+use report::compare;
 use std::path::{Path, PathBuf};
 
 /// Say whether it got better: two recordings, or two runs that texts tell of, or one of each, side by side.
@@ -40,9 +41,9 @@ impl Compare {
     pub fn run(&self) -> Result<(), Failure> {
         let comparison = self.comparison()?;
         if self.json {
-            print(&(serde_json::to_string_pretty(&comparison.to_json()).unwrap_or_default() + "\n"))?;
+            print(&(serde_json::to_string_pretty(&compare::json(&comparison)).unwrap_or_default() + "\n"))?;
         } else {
-            print(&comparison.render(style()))?;
+            print(&compare::render(&comparison, style()))?;
         }
         for condition in &self.fail_if {
             match condition.holds(&comparison) {

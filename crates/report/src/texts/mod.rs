@@ -6,4 +6,3 @@ mod table;
 
 pub(crate) use json::to_json;
 pub(crate) use screen::{beside, render};
-pub(crate) use table::cell;

@@ -1,9 +1,10 @@
 //! The screen of `explain` for texts: the answer, then the runs and their numbers, then what was left out.
 
-use super::table::{cell, tables, Table};
+use super::table::{tables, Table};
 use crate::screen::{Screen, Style};
 use causes::words::count;
 use evidence::{Mail, Number};
+use explain::numbers::cell;
 use explain::texts::{tools, Texts};
 use std::fmt::Write;
 

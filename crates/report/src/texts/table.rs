@@ -1,9 +1,7 @@
 //! The numbers of all runs side by side: a table for each kind of tool, a line for each row that it printed.
 
-use causes::words::{count, ns, size};
 use evidence::{Bucket, Mail, Number, Reading, Row, Unit};
 use std::collections::HashMap;
-use trace::Bytes;
 
 /// Numbers side by side.
 pub(super) struct Table {
@@ -149,25 +147,4 @@ impl Table {
             *values = (0..full.len()).filter(keep).map(|i| values[i]).collect();
         }
     }
-}
-
-/// A number as a table shows it.
-pub(crate) fn cell(n: Option<Number>) -> String {
-    let Some(n) = n else { return "-".into() };
-    let whole = n.value.max(0.0) as u64;
-    match n.unit {
-        Unit::Nanoseconds => ns(whole),
-        Unit::Bytes => size(Bytes(whole)),
-        Unit::BytesPerSecond => format!("{}/s", size(Bytes(whole))),
-        Unit::PerSecond if n.value < 99.95 => trimmed(n.value),
-        Unit::PerSecond => format!("{}/s", count(n.value.round() as u64)).replace("/s", ""),
-        Unit::Share => format!("{} %", trimmed(n.value * 100.0)),
-        Unit::Count | Unit::Unstated if n.value.fract() == 0.0 => count(whole),
-        Unit::Count | Unit::Unstated => trimmed(n.value),
-    }
-}
-
-fn trimmed(value: f64) -> String {
-    let text = if value.abs() >= 99.95 { format!("{value:.0}") } else { format!("{value:.1}") };
-    text.strip_suffix(".0").unwrap_or(&text).to_owned()
 }

@@ -2,7 +2,6 @@
 
 use super::recordings::{latencies, slow, SLOW};
 use super::{Comparison, Difference, Metric, Row};
-use crate::texts::cell;
 use evidence::{Conflict, Fact, Mail, Number, Reading, Row as Printed, Run, Unit};
 use stats::Blocks;
 
@@ -260,9 +259,4 @@ fn one_by_one(reading: &Reading, row: &Printed, [before, after]: [&Blocks; 2], p
         least: Some(b.count().min(a.count())),
         metrics,
     }
-}
-
-/// A number of a metric as the screen shows it.
-pub(super) fn shown(value: f64, unit: Unit) -> String {
-    cell(Some(Number { value, unit, at: Default::default() }))
 }

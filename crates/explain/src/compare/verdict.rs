@@ -1,7 +1,7 @@
 //! One sentence: better, worse, or no difference that the data shows, with its number.
 
-use super::texts::shown;
 use super::{Comparison, Metric, Row};
+use crate::numbers::shown;
 use causes::words::ns;
 
 /// What came of it.
@@ -105,7 +105,7 @@ impl Metric {
 }
 
 /// A ratio with as many digits as it is worth.
-pub(super) fn times(ratio: f64) -> String {
+pub fn times(ratio: f64) -> String {
     match ratio {
         r if r >= 99.5 => format!("{r:.0}"),
         r if r >= 9.95 => format!("{r:.1}"),

@@ -8,9 +8,9 @@
 use super::recordings::{differ, kinds, latencies, per_second, slow, Kind, MATTERS, SLOW};
 use super::texts::{rests_on_enough, NAMES, SUMMARIES};
 use super::{Comparison, Difference, Metric, Row, RunOf};
+use crate::explanation::{Explanation, Trust};
 use causes::words::size;
 use evidence::{Conflict, Fact, Reading, Row as Printed, Unit};
-use explain::{Explanation, Trust};
 use stats::Distribution;
 use trace::Bytes;
 

@@ -2,10 +2,10 @@
 
 use super::pair::{pairs, Name};
 use super::{Comparison, Difference, Metric, Ranges, Row, Tails};
-use crate::json::latency;
+use crate::explanation::latency;
+use crate::explanation::{Explanation, Trust};
 use causes::words::{count, size};
 use evidence::Unit;
-use explain::{Explanation, Trust};
 use ledger::Reason;
 use life::Class;
 use stats::{class_words, Blocks, Distribution, Estimate, Group, Phases, TailTime, PHASES_IN_ORDER};
