@@ -11,6 +11,7 @@
 mod arrivals;
 pub mod compare;
 pub mod device_mapper;
+pub mod dist;
 mod error;
 mod explanation;
 pub mod findings;

@@ -5,10 +5,11 @@ use crate::command::record::some_time;
 use crate::failure::Failure;
 use crate::part::Part;
 use clap::Args;
+use explain::dist::{Dist, Question, Unit};
 use explain::{began, Input};
 use operation::Follow;
 use record::{record, Detail, Host, Output, Plan, Stop};
-use report::dist::{self, Dist, Question, Unit};
+use report::dist;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use trace::{Fs, Nanos};
@@ -117,5 +118,11 @@ fn file_system(name: &str) -> Result<Fs, String> {
 
 fn interval(text: &str) -> Result<Nanos, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number".to_string())?;
-    dist::interval(seconds).ok_or_else(|| "must be above 0".into())
+    nanoseconds(seconds).ok_or_else(|| "must be above 0".into())
+}
+
+/// Seconds as the user gives them.
+fn nanoseconds(seconds: f64) -> Option<Nanos> {
+    let ns = seconds * 1e9;
+    (ns >= 1.0 && ns < u64::MAX as f64).then_some(Nanos(ns as u64))
 }

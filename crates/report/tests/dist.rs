@@ -1,10 +1,11 @@
-//! What is counted, by whom it is asked.
+//! What is counted of operations, by whom it is asked, and how it is shown.
 
-use super::*;
+use explain::dist::{Dist, Question};
 use explain::Places;
-use life::{TaskName, Timeline};
-use operation::{Done, Entry, Node, Wait};
-use trace::Tid;
+use life::{Names, Request, Sink, TaskName, Timeline};
+use operation::{Account, Done, Entry, History, Kind, Node, Operation, Over, Part, Wait};
+use report::dist::render;
+use trace::{Call, DevId, Fs, Nanos, Tid};
 
 const DISK: DevId = DevId(8 << 20);
 
