@@ -1,8 +1,9 @@
-//! Time of the slowest operations in device-mapper itself that no cause explains: between its `Q` and that of the
-//! device below, or after that one's completion. It is said beside the causes, so that nothing else is blamed for it.
+//! Time of the slowest operations in device-mapper itself that no cause explains: between its `Q` and that of
+//! the device below, or after that one's completion. It is said beside the causes, so that nothing else is
+//! blamed for it.
 //!
-//! Which target a device is made of stands in no file: dm's uuid tells LVM, dm-crypt and multipath, and `dmsetup table`
-//! all.
+//! Which target a device is made of stands in no file: dm's uuid tells LVM, dm-crypt and multipath, and
+//! `dmsetup table` all.
 
 use crate::explanation::Explanation;
 use causes::words::percent;

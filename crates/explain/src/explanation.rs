@@ -170,7 +170,8 @@ impl Explanation {
         top
     }
 
-    /// Remarks in words: what was odd about the trace and about what lies beside it, and which settings changed.
+    /// Remarks in words: what was odd about the trace and about what lies beside it, and which settings
+    /// changed.
     pub fn notes(&self) -> Vec<String> {
         let system = &self.subject.system;
         let odd = self.subject.quality.notes.iter().cloned();
@@ -230,8 +231,8 @@ fn name_of(names: &HashMap<DevId, String>, subject: &Subject, dev: DevId) -> Str
     names.get(&dev).cloned().or_else(from_system).unwrap_or_else(|| dev.to_string())
 }
 
-/// How long an operation took: from its queue on; for the kernel's own flush requests, which are never queued, in
-/// the device.
+/// How long an operation took: from its queue on; for the kernel's own flush requests, which are never
+/// queued, in the device.
 pub fn latency(p: &Phases) -> &Distribution {
     if p.q2c.is_empty() {
         &p.d2c

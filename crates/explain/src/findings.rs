@@ -1,5 +1,5 @@
-//! When what was found did its harm: a finding has the groups and the reasons whose time it claims; its moments are those
-//! in which the slowest of such a group spent most of its time for such a reason.
+//! When what was found did its harm: a finding has the groups and the reasons whose time it claims; its
+//! moments are those in which the slowest of such a group spent most of its time for such a reason.
 
 use crate::explanation::Explanation;
 use crate::pictured::Pictured;
@@ -8,7 +8,8 @@ use ledger::Reason;
 use stats::{heat_lower, Moment};
 use trace::Nanos;
 
-/// A moment is marked if so much of what ended in it belongs to the slowest 1 %: ten times what would be by chance.
+/// A moment is marked if so much of what ended in it belongs to the slowest 1 %: ten times what would be by
+/// chance.
 const MARKED: f64 = 0.1;
 
 /// A finding and what it explains.
@@ -17,7 +18,8 @@ pub struct Finding {
     pub cause: &'static str,
     /// How much of the tail's time it explains.
     pub share: f64,
-    /// Places in what is drawn, and reasons: what several explain parts of belongs to the one with the largest part.
+    /// Places in what is drawn, and reasons: what several explain parts of belongs to the one with the
+    /// largest part.
     pub explains: Vec<(usize, Reason)>,
 }
 
@@ -46,8 +48,8 @@ pub fn why_slow(moment: &Moment, tail: Nanos) -> Option<Reason> {
     moment.slowest.filter(|(slowest, _)| *slowest >= tail).map(|(_, reason)| reason)
 }
 
-/// Whether much of what ended in a moment belongs to the tail; why its slowest waited. Where the tail begins within a
-/// bucket, all of that bucket are counted: of the slowest alone it is known exactly.
+/// Whether much of what ended in a moment belongs to the tail; why its slowest waited. Where the tail begins
+/// within a bucket, all of that bucket are counted: of the slowest alone it is known exactly.
 pub fn marked(moment: &Moment, tail: Nanos) -> Option<Reason> {
     let above = moment.heat.counts().iter().filter(|(bucket, _)| heat_lower(bucket + 1) > tail);
     let slow: u64 = above.map(|(_, n)| u64::from(*n)).sum();

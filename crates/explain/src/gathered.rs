@@ -57,7 +57,8 @@ impl Gathering {
     }
 }
 
-/// The first and last time in a batch: what is over before or begins after need not be compared with each of its events.
+/// The first and last time in a batch: what is over before or begins after need not be compared with each of
+/// its events.
 pub fn span(batch: &Batch) -> (Nanos, Nanos) {
     let (mut first, mut last) = (Nanos(u64::MAX), Nanos(0));
     let mut see = |t: Nanos| (first, last) = (first.min(t), last.max(t));
@@ -66,8 +67,8 @@ pub fn span(batch: &Batch) -> (Nanos, Nanos) {
     (first, last)
 }
 
-/// Whether an event is a step in the life of a request: on its device, within its time, on its sectors. A flush
-/// has no sectors; its own issue and completion are shown.
+/// Whether an event is a step in the life of a request: on its device, within its time, on its sectors. A
+/// flush has no sectors; its own issue and completion are shown.
 pub fn belongs(e: &Event, r: &Request) -> bool {
     if e.dev != r.dev || e.time < r.time.start() || e.time > r.time.completed {
         return false;
@@ -88,8 +89,8 @@ pub fn belongs(e: &Event, r: &Request) -> bool {
         && same_task(e, r.tid)
 }
 
-/// Another task's I/O on the same sectors before the request was issued is not this one's; from the issue on the
-/// task is whoever ran.
+/// Another task's I/O on the same sectors before the request was issued is not this one's; from the issue on
+/// the task is whoever ran.
 fn same_task(e: &Event, tid: Tid) -> bool {
     !matches!(e.action, Action::Queue | Action::Get | Action::Split) || e.tid == tid
 }

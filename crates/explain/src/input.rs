@@ -1,7 +1,8 @@
 //! What is to be explained: opened once, whatever it is.
 //!
-//! The recording is open from the beginning, and what was read of standard input to see what it is goes along with it.
-//! What is asked for besides (a part, pictures, another view of each batch) is said before it is read.
+//! The recording is open from the beginning, and what was read of standard input to see what it is goes along
+//! with it. What is asked for besides (a part, pictures, another view of each batch) is said before it is
+//! read.
 
 use crate::arrivals::Arrivals;
 use crate::error::Result;
@@ -17,6 +18,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use trace::{Batch, DevId, Place, Quality, Recording};
 
+/// Hears of each batch.
+type Listener<'a> = Box<dyn FnMut(&Batch) + 'a>;
+
 /// An input.
 #[derive(Default)]
 pub struct Input<'a> {
@@ -28,12 +32,13 @@ pub struct Input<'a> {
     window: Option<Window>,
     analysis: Analysis,
     pictures: Option<&'a mut Pictures>,
-    also: Option<Box<dyn FnMut(&Batch) + 'a>>,
+    also: Option<Listener<'a>>,
     predicts: bool,
 }
 
 impl<'a> Input<'a> {
-    /// A recording, texts of other tools or a folder of them, or a recording and texts; `-` is standard input.
+    /// A recording, texts of other tools or a folder of them, or a recording and texts; `-` is standard
+    /// input.
     pub fn open(paths: &[PathBuf]) -> Result<Input<'a>> {
         let Sorted { recording, start, mut mails } = texts::sort(paths)?;
         let named = mails.len();

@@ -1,5 +1,5 @@
-//! What the settings beside a recording say that its events do not: where loop devices lie on disks, which process a
-//! thread is of, which files were open when it began.
+//! What the settings beside a recording say that its events do not: where loop devices lie on disks, which
+//! process a thread is of, which files were open when it began.
 
 use evidence::System;
 use operation::{Below, Known, KnownFile};

@@ -1,5 +1,5 @@
-//! Which kinds of operations and requests are drawn, in which order, and what they are called: the same on the page and
-//! in still pictures.
+//! Which kinds of operations and requests are drawn, in which order, and what they are called: the same on
+//! the page and in still pictures.
 
 use crate::explanation::Explanation;
 use crate::places::Places;
@@ -102,8 +102,8 @@ pub fn pictured<'a>(
     all
 }
 
-/// Which of them one looks at first, at most so many: those whose tail is asked about, then the first device's others. Of
-/// the others a few make no picture worth looking at, unless there is nothing else.
+/// Which of them one looks at first, at most so many: those whose tail is asked about, then the first
+/// device's others. Of the others a few make no picture worth looking at, unless there is nothing else.
 pub fn first_looked_at(all: &[Pictured], most: usize) -> Vec<usize> {
     let first = all.iter().find_map(|p| match p.of {
         Of::Requests(dev, _) => Some(dev),

@@ -46,8 +46,9 @@ impl Places {
         }
     }
 
-    /// The path of an operation's file, where it is surely that file's: its descriptor has been open since the path was
-    /// looked up, or no other file can have had its number. btrfs numbers the files of each subvolume anew.
+    /// The path of an operation's file, where it is surely that file's: its descriptor has been open since
+    /// the path was looked up, or no other file can have had its number. btrfs numbers the files of each
+    /// subvolume anew.
     pub fn file(&self, o: &Operation) -> Option<&str> {
         let sure = o.told || (o.fs != Fs::Btrfs && !self.freed.has(o.dev, o.inode));
         self.system.processes.path(o.dev, o.inode).filter(|_| o.inode != 0 && sure)

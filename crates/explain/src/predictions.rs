@@ -31,8 +31,8 @@ pub struct Prediction {
     pub refused: Option<Refusal>,
 }
 
-/// What a command sets: `echo 1 > /sys/block/sda/queue/iosched/fifo_batch` is `sda`, `fifo_batch`, `1`. `None` where no
-/// prediction knows the setting.
+/// What a command sets: `echo 1 > /sys/block/sda/queue/iosched/fifo_batch` is `sda`, `fifo_batch`, `1`.
+/// `None` where no prediction knows the setting.
 fn sets(command: &str) -> Option<(&str, &str, &str)> {
     let (value, path) = command.strip_prefix("echo ")?.split_once(" > /sys/block/")?;
     let (device, path) = path.split_once('/')?;
@@ -41,8 +41,8 @@ fn sets(command: &str) -> Option<(&str, &str, &str)> {
     known.then_some((device, key, value.trim_matches('"')))
 }
 
-/// Adds predictions to the words of remedies, and gives them back. The recording is read once more by `arrivals`, and only
-/// where some remedy can be predicted.
+/// Adds predictions to the words of remedies, and gives them back. The recording is read once more by
+/// `arrivals`, and only where some remedy can be predicted.
 pub fn predict(
     verdicts: &mut [Verdict],
     arrivals: impl FnOnce() -> Result<Arrivals>,

@@ -23,8 +23,8 @@ const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Opens a recording; of standard input `start` was read before.
 ///
-/// The stream of a recorder is read to its end here. Ctrl-C then goes to both programs of the pipe: it ends the
-/// recording, and what was recorded is still to be explained; a second one ends this program too.
+/// The stream of a recorder is read to its end here. Ctrl-C then goes to both programs of the pipe: it ends
+/// the recording, and what was recorded is still to be explained; a second one ends this program too.
 pub(crate) fn open(path: &Path, start: Vec<u8>) -> Result<Recording> {
     let is_stream = path == Path::new("-");
     let interrupt = is_stream.then(Interrupt::catch);
@@ -50,8 +50,9 @@ struct Shared {
 /// How reading ended.
 type Ended = (std::result::Result<(), trace::Error>, Quality);
 
-/// Reads everything. The reading thread gives each batch to `flow` if there is one, this thread gives it to `take`, which may
-/// break it off. On an interrupt a pipe ends early, with what it brought; a file ends with an error.
+/// Reads everything. The reading thread gives each batch to `flow` if there is one, this thread gives it to
+/// `take`, which may break it off. On an interrupt a pipe ends early, with what it brought; a file ends with
+/// an error.
 pub(crate) fn read_all(
     recording: Recording,
     path: &Path,

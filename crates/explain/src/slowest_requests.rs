@@ -1,7 +1,7 @@
 //! The slowest requests of a recording.
 //!
-//! A first reading keeps the N slowest in a heap. A second one gathers the events of their sectors between their
-//! queue and their completion; where the recording cannot be read twice (a pipe), there are none.
+//! A first reading keeps the N slowest in a heap. A second one gathers the events of their sectors between
+//! their queue and their completion; where the recording cannot be read twice (a pipe), there are none.
 
 use crate::gathered::{Gathered, Gathering};
 use life::{Names, Op, Request, Sink};

@@ -1,5 +1,5 @@
-//! Where the time of the slowest operations of a group went, in rows for a screen: by reason, and of operations also
-//! within which waits.
+//! Where the time of the slowest operations of a group went, in rows for a screen: by reason, and of
+//! operations also within which waits.
 //!
 //! Example: `journal's commit, ordered data: in the device (D2C)`, 886 ms.
 
@@ -25,8 +25,8 @@ pub fn rows(facts: &Facts, group: &Group) -> Vec<(String, Nanos)> {
     rows
 }
 
-/// Waits worth a word beside the reason, in the order in which they lie within each other. What is missing here is said
-/// by the reason itself (a device, a tag, a limit).
+/// Waits worth a word beside the reason, in the order in which they lie within each other. What is missing
+/// here is said by the reason itself (a device, a tag, a limit).
 const NAMED: &[(Wait, &str)] = &[
     (Wait::OwnData, "own data"),
     (Wait::InodeLock, "the file's lock"),

@@ -1,4 +1,5 @@
-//! One way in for whatever is named: a recording, texts, both; and what is asked for besides reaches the explanation.
+//! One way in for whatever is named: a recording, texts, both; and what is asked for besides reaches the
+//! explanation.
 
 use explain::{Error, Input, Trust};
 use stats::Pictures;

@@ -1,9 +1,9 @@
 //! A run that a text tells of, and a recording: what both have.
 //!
-//! They are seldom of one level. fio's latency is that of a whole operation: system call to return. A recording with system
-//! calls has these too; one of block events alone has the bios below, which take less. iostat's waits are those of
-//! requests, which each recording has. Which two were compared is said beside the numbers, and where the levels differ,
-//! that a part of the difference is theirs.
+//! They are seldom of one level. fio's latency is that of a whole operation: system call to return. A
+//! recording with system calls has these too; one of block events alone has the bios below, which take less.
+//! iostat's waits are those of requests, which each recording has. Which two were compared is said beside the
+//! numbers, and where the levels differ, that a part of the difference is theirs.
 
 use super::recordings::{differ, kinds, latencies, per_second, slow, Kind, MATTERS, SLOW};
 use super::texts::{rests_on_enough, NAMES, SUMMARIES};
@@ -230,8 +230,8 @@ fn load(c: &mut Comparison, printed: &Printed, kind: &Kind, e: &Explanation, fir
     }
 }
 
-/// What else the recording has that was read or written, where the text has fio's results. fio counts what its disks did
-/// meanwhile, whoever asked for it: where it counted none, the loads are unlike.
+/// What else the recording has that was read or written, where the text has fio's results. fio counts what
+/// its disks did meanwhile, whoever asked for it: where it counted none, the loads are unlike.
 fn besides(c: &mut Comparison, run: &RunOf, all: &[Kind], used: &[&str], first: First) {
     if used.is_empty() {
         return;

@@ -1,9 +1,9 @@
 //! Whether it got better: two recordings, or two runs that texts tell of, side by side.
 //!
-//! What is unlike about settings and load comes first, since then the rest compares two things. Then each percentile
-//! with its ratio and, where latencies were recorded one by one, the range in which the ratio lies with 95 % certainty
-//! ([`stats::Estimate`]). A ratio whose range holds 1 is *no difference shown*, never "the same". Of summaries, as fio
-//! prints them, there is no range, and that is said.
+//! What is unlike about settings and load comes first, since then the rest compares two things. Then each
+//! percentile with its ratio and, where latencies were recorded one by one, the range in which the ratio lies
+//! with 95 % certainty ([`stats::Estimate`]). A ratio whose range holds 1 is *no difference shown*, never
+//! "the same". Of summaries, as fio prints them, there is no range, and that is said.
 
 mod condition;
 mod mixed;

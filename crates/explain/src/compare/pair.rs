@@ -1,8 +1,9 @@
 //! Which kinds of operation of two recordings are the same.
 //!
-//! Those of one name are. The file system is part of the name, and a recording does not always tell it: a read from the page cache
-//! passes through no event of ext4. So operations on a file system that is not known are those of the one kind that is left over on the
-//! other side, if there is one and no other that could be meant.
+//! Those of one name are. The file system is part of the name, and a recording does not always tell it: a
+//! read from the page cache passes through no event of ext4. So operations on a file system that is not known
+//! are those of the one kind that is left over on the other side, if there is one and no other that could be
+//! meant.
 
 use trace::Fs;
 

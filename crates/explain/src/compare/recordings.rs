@@ -22,7 +22,8 @@ const TOO_FEW: &str = "too few, or in too few places";
 const ANOTHER_LOAD: f64 = 1.25;
 /// A kind whose slowest took a smaller part of the time of all slowest is not judged.
 const VISIBLE: f64 = 0.02;
-/// A kind of operation matters for the likeness of loads from this share of the operations or bytes of a side on.
+/// A kind of operation matters for the likeness of loads from this share of the operations or bytes of a side
+/// on.
 pub(super) const MATTERS: f64 = 0.05;
 /// Seeds, so that the same recordings always give the same ranges; the two sides must not draw alike.
 const SEEDS: [u64; 2] = [0x6265_666f_7265, 0x0061_6674_6572];
@@ -236,8 +237,8 @@ fn ranges((before, after): (Estimate, Estimate)) -> Ranges {
     }
 }
 
-/// How many are as slow as the slowest 1 % of the better side. Where these came in a few stalls, a percentile scatters
-/// over all of the distance between stall and none, and this share much less.
+/// How many are as slow as the slowest 1 % of the better side. Where these came in a few stalls, a percentile
+/// scatters over all of the distance between stall and none, and this share much less.
 pub(super) fn slow(orders: Option<(&Blocks, &Blocks)>, threshold: u64) -> Option<Metric> {
     let (before, after) = orders?;
     let of = |order: &Blocks, side: usize| Estimate::share_from(order, threshold, SEEDS[side]).ok();

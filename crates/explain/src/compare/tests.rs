@@ -44,7 +44,8 @@ const BETTER: Option<(f64, f64)> = Some((0.4, 0.6));
 const WORSE: Option<(f64, f64)> = Some((1.5, 2.5));
 const SAME: Option<(f64, f64)> = Some((0.2, 3.0));
 
-/// A p99 at the edge between stalls and none scatters over all of the distance between them: how many are slow does not.
+/// A p99 at the edge between stalls and none scatters over all of the distance between them: how many are
+/// slow does not.
 #[test]
 fn where_the_p99_shows_nothing_it_is_judged_by_how_many_are_slow() {
     use Outcome::{Better, NoDifference, Worse};

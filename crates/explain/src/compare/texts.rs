@@ -1,4 +1,5 @@
-//! Two runs that texts tell of, side by side: the numbers that both have, and what their commands and settings say.
+//! Two runs that texts tell of, side by side: the numbers that both have, and what their commands and
+//! settings say.
 
 use super::recordings::{latencies, slow, SLOW};
 use super::{Comparison, Difference, Metric, Row};

@@ -42,11 +42,12 @@ impl Outcome {
     }
 }
 
-/// Of summaries, which have no range, what differs by less is called no difference: the step from one number of fio's
-/// histogram to the next is up to 1.6 % (fio's stat.h), and runs differ by a few parts in a hundred anyway.
+/// Of summaries, which have no range, what differs by less is called no difference: the step from one number
+/// of fio's histogram to the next is up to 1.6 % (fio's stat.h), and runs differ by a few parts in a hundred
+/// anyway.
 const ABOUT: f64 = 1.05;
-/// Where slow operations came in too few places for a range, a p99 that differs by this is told as a difference that
-/// chance may have made.
+/// Where slow operations came in too few places for a range, a p99 that differs by this is told as a
+/// difference that chance may have made.
 const BY_FAR: f64 = 2.0;
 /// Operations of which a p99 is told as such a difference: ten are then slower.
 const ENOUGH: u64 = 1000;
@@ -115,7 +116,8 @@ pub fn times(ratio: f64) -> String {
 }
 
 impl Row {
-    /// What its numbers say: one finding, two where summaries got better and worse, none where there are too few.
+    /// What its numbers say: one finding, two where summaries got better and worse, none where there are too
+    /// few.
     fn findings(&self) -> Vec<Finding<'_>> {
         match self.least {
             Some(least) => self.measured(least).into_iter().collect(),

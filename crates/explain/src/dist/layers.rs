@@ -1,5 +1,6 @@
-//! The same operations at each layer: the system call, its bios, their requests. The counts tell what the times alone
-//! do not: how many operations never reached the layer below, and how many there are of which no operation waited.
+//! The same operations at each layer: the system call, its bios, their requests. The counts tell what the
+//! times alone do not: how many operations never reached the layer below, and how many there are of which no
+//! operation waited.
 
 use super::{Dist, Ranked, Times, Where};
 use life::Class;
@@ -124,8 +125,8 @@ impl Dist {
         rows
     }
 
-    /// On the file system's own device, if it has any there; else on the devices below it; else (btrfs, whose device
-    /// is no block device) on those that its operations waited for.
+    /// On the file system's own device, if it has any there; else on the devices below it; else (btrfs, whose
+    /// device is no block device) on those that its operations waited for.
     fn below(
         &self,
         place: Where,

@@ -1,8 +1,8 @@
-//! How long operations took, by file system: what xfsdist, ext4dist and btrfsdist print, of every file system, and
-//! the same operations a layer below and two below.
+//! How long operations took, by file system: what xfsdist, ext4dist and btrfsdist print, of every file
+//! system, and the same operations a layer below and two below.
 //!
-//! Invariant: the histogram and the percentiles of an operation count the same times; those of all intervals together
-//! are those of the whole.
+//! Invariant: the histogram and the percentiles of an operation count the same times; those of all intervals
+//! together are those of the whole.
 
 mod histogram;
 mod layers;
@@ -112,8 +112,8 @@ impl Dist {
         self.began.get_or_insert(at);
     }
 
-    /// Ends the recording. `stacked`: which device lies on which, (lower, upper). Operations of which only the device
-    /// was known go to the file system that turned out to be on it.
+    /// Ends the recording. `stacked`: which device lies on which, (lower, upper). Operations of which only
+    /// the device was known go to the file system that turned out to be on it.
     pub fn finish(&mut self, stacked: Vec<(DevId, DevId)>) {
         self.stacked = stacked;
         let known: BTreeMap<DevId, Fs> = self

@@ -1,4 +1,5 @@
-//! Whether a text beside a recording is of the machine that was recorded. What is of another one is no evidence.
+//! Whether a text beside a recording is of the machine that was recorded. What is of another one is no
+//! evidence.
 
 use super::Texts;
 use crate::explanation::Explanation;
@@ -58,8 +59,8 @@ fn listed(names: &[String]) -> String {
 }
 
 impl Texts {
-    /// Texts beside a recording, the first `named` of which were asked for: those of another machine are no evidence, and of
-    /// each it is said if it is not sure to be of the recorded machine.
+    /// Texts beside a recording, the first `named` of which were asked for: those of another machine are no
+    /// evidence, and of each it is said if it is not sure to be of the recorded machine.
     pub fn beside(mails: Vec<Mail>, named: usize, e: &Explanation) -> Texts {
         let mut remarks = vec![];
         let mut used = vec![];

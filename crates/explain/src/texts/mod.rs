@@ -38,8 +38,8 @@ impl Texts {
         }
     }
 
-    /// Adds what the texts show to the verdicts on a recording: of a cause that the recording could not judge the texts'
-    /// verdict holds, else they only add evidence.
+    /// Adds what the texts show to the verdicts on a recording: of a cause that the recording could not judge
+    /// the texts' verdict holds, else they only add evidence.
     pub(crate) fn add_to(&self, verdicts: &mut Vec<Verdict>) {
         for told in &self.verdicts {
             match verdicts.iter_mut().find(|v| v.cause == told.cause) {

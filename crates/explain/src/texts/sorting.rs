@@ -63,8 +63,8 @@ fn look<R: Read>(mut from: R) -> io::Result<(Vec<u8>, R)> {
     Ok((start, from))
 }
 
-/// The text of a file, if it is one and tools' output or settings are found in it; text that is a recording is none.
-/// `None` for whatever else there is: it is for others to say what is wrong with it.
+/// The text of a file, if it is one and tools' output or settings are found in it; text that is a recording
+/// is none. `None` for whatever else there is: it is for others to say what is wrong with it.
 pub fn read(path: &Path) -> Option<Mail> {
     if !path.is_file() {
         return None;
@@ -184,8 +184,8 @@ const MOST_TEXTS: usize = 100;
 /// What recordings are made of, and pages about them.
 const NO_TEXTS: [&str; 6] = [".dat", ".zst", ".gz", ".raw", ".jsonl", ".md"];
 
-/// The texts in a folder in which output of tools is found, by name: all that a folder without a trace has, and what lies
-/// beside the trace in one that has one (`fio.json`).
+/// The texts in a folder in which output of tools is found, by name: all that a folder without a trace has,
+/// and what lies beside the trace in one that has one (`fio.json`).
 pub fn in_folder(folder: &Path) -> Vec<Mail> {
     let names = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let may_be = |path: &PathBuf| {
@@ -200,8 +200,8 @@ pub fn in_folder(folder: &Path) -> Vec<Mail> {
     paths.iter().take(MOST_TEXTS).filter_map(|path| read(path)).filter(Mail::says_anything).collect()
 }
 
-/// Calls texts by the names of their files, without folders, where these tell them apart: each number is quoted with the
-/// name of its text.
+/// Calls texts by the names of their files, without folders, where these tell them apart: each number is
+/// quoted with the name of its text.
 pub(crate) fn shorten_names(mails: &mut [Mail]) {
     let short = |mail: &Mail| mail.file.rsplit('/').next().unwrap_or("").to_owned();
     let names: Vec<String> = mails.iter().map(short).collect();
