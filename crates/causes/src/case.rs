@@ -8,11 +8,11 @@ use crate::verdict::{Answer, Claim, Verdict};
 use evidence::System;
 use ledger::Reason;
 use life::Class;
-use operation::Waits;
-use stats::{Device, Facts, Focus, Group, TAIL_SHARE};
+use stats::{Device, Facts, Focus, Group, TailRow};
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use trace::{DevId, Nanos, Quality};
-use waits::{ChainId, CulpritId, Link, Phase, Table};
+use waits::Phase;
 
 /// A cause that explains less than this part of a group's tail is company, not the cause.
 pub const MIN_SHARE: f64 = 0.1;
@@ -28,43 +28,19 @@ pub const NOT_SLOW: Nanos = Nanos(100_000);
 pub const MIN_SAMPLES: u64 = 100;
 
 /// A row of a group's tail, and what of it no cause has claimed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Claimable {
-    /// The chain of waits.
-    pub chain: ChainId,
-    /// Because of whom.
-    pub culprit: CulpritId,
-    /// Its leaf.
-    pub phase: Phase,
-    /// The leaf's reason.
-    pub reason: Reason,
-    /// The waits around it.
-    pub waits: Waits,
-    /// How long.
-    pub time: Nanos,
-    /// What of that is unclaimed.
+    /// The row.
+    pub row: TailRow,
+    /// What of its time is unclaimed.
     pub left: Nanos,
 }
 
-impl Claimable {
-    fn of(table: &Table, group: &Group) -> Vec<Claimable> {
-        let (which, _) = table.slowest_of(&group.victims, TAIL_SHARE);
-        let mut rows = Vec::<Claimable>::new();
-        for row in group.victims.iter().flat_map(|v| table.rows_of(*v, which)) {
-            if let Some(known) = rows.iter_mut().find(|r| r.chain == row.chain && r.culprit == row.culprit) {
-                (known.time, known.left) = (known.time + row.time, known.left + row.time);
-                continue;
-            }
-            let phase = table.phase(row.chain).unwrap_or(Phase::Reason(Reason::Unexplained));
-            let waits = table.links(row.chain).into_iter().fold(0, |bits, link| match link {
-                Link::Wait(wait, _) => bits | wait.bit(),
-                _ => bits,
-            });
-            let (chain, culprit, time) = (row.chain, row.culprit, row.time);
-            let reason = phase.reason();
-            rows.push(Claimable { chain, culprit, phase, reason, waits: Waits(waits), time, left: time });
-        }
-        rows
+impl Deref for Claimable {
+    type Target = TailRow;
+
+    fn deref(&self) -> &TailRow {
+        &self.row
     }
 }
 
@@ -95,7 +71,9 @@ impl<'a> Case<'a> {
         quality: &'a Quality,
         names: &'a dyn Fn(DevId) -> String,
     ) -> Case<'a> {
-        let rows = focus.groups.iter().map(|g| Claimable::of(&facts.waits, g)).collect();
+        let claimable = |row: TailRow| Claimable { row, left: row.time };
+        let of = |g: &Group| g.tail_rows(&facts.waits).into_iter().map(claimable).collect();
+        let rows = focus.groups.iter().map(of).collect();
         Case { facts, focus, system, quality, names, rows, found: vec![] }
     }
 

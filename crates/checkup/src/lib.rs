@@ -43,7 +43,7 @@ pub use page::html;
 pub use place::Place;
 pub use plan::{Length, Plan, Wish};
 pub use result::{Checkup, Finding, Found, Measured, Remedy, Scenario, Step};
-pub use run::{run, Captured, Confirm, Explain};
+pub use run::{run, Captured, Confirm, Keep};
 pub use screen::{announce, render};
 pub use settings::Setting;
 pub use signals::Signals;

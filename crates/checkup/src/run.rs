@@ -21,12 +21,12 @@ use crate::signals::Signals;
 use crate::surroundings::{begin, recorder, remark};
 use crate::trial::{setting_of, Trial, Tried};
 use crate::variables::variables;
+use units::words;
+use explain::{Explanation, Input};
 use record::Host;
-use report::Explanation;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
-use units::words;
 
 /// The data file's name in the job files.
 const DATA: &str = "data";
@@ -42,20 +42,20 @@ pub struct Captured<'a> {
     pub folder: &'a Path,
 }
 
-/// Says why a recording is slow.
-pub type Explain<'a> = dyn FnMut(&Captured) -> std::result::Result<Explanation, String> + 'a;
+/// Takes a recording before it is explained and removed: to keep a copy.
+pub type Keep<'a> = dyn FnMut(&Captured) -> std::result::Result<(), String> + 'a;
 
 /// Asks whether a remedy's setting may be tried.
 pub type Confirm<'a> = dyn FnMut(&Remedy, &Setting) -> bool + 'a;
 
-/// Runs a plan in a place. `explain` says why a recording is slow; `tell` hears how it goes. With
+/// Runs a plan in a place. `keep` sees each recording; `tell` hears how it goes. With
 /// `confirm` a remedy's setting is tried in the end, if it says yes.
 pub fn run(
     plan: &Plan,
     place: &Place,
     fio: &Fio,
     signals: &Signals,
-    explain: &mut Explain,
+    keep: &mut Keep,
     tell: &mut dyn FnMut(&str),
     confirm: Option<&mut Confirm>,
 ) -> Result<Checkup> {
@@ -81,12 +81,12 @@ pub fn run(
     };
     for s in &plan.scenarios {
         tell(&format!("{} {}: {}", s.number, s.name, s.about));
-        let scenario = runner.scenario(s, &mut checkup, explain)?;
+        let scenario = runner.scenario(s, &mut checkup, keep)?;
         checkup.scenarios.push(scenario);
     }
     checkup.remedies = judge::remedies(&checkup.scenarios);
     if let Some(confirm) = confirm {
-        match runner.trial(&mut checkup, explain, tell, confirm)? {
+        match runner.trial(&mut checkup, keep, tell, confirm)? {
             Some(trial) => checkup.trial = Some(trial),
             None => tell("no setting was tried: no remedy is one that may be, or it was not confirmed"),
         }
@@ -115,7 +115,7 @@ impl Runner<'_> {
         &mut self,
         s: &scenario::Scenario,
         checkup: &mut Checkup,
-        explain: &mut Explain,
+        keep: &mut Keep,
     ) -> Result<Scenario> {
         let mut scenario =
             Scenario { number: s.number, name: s.name.into(), about: s.about.into(), ..Scenario::default() };
@@ -125,7 +125,7 @@ impl Runner<'_> {
                 let trouble = Some("not run: the load before it did not end by itself".to_string());
                 Step { name: step.name.into(), job: step.job.into(), trouble, ..Step::default() }
             } else {
-                self.step(s.number, step, checkup, explain, &mut ended)?
+                self.step(s.number, step, checkup, keep, &mut ended)?
             };
             scenario.steps.push(done);
         }
@@ -141,7 +141,7 @@ impl Runner<'_> {
     fn trial(
         &mut self,
         checkup: &mut Checkup,
-        explain: &mut Explain,
+        keep: &mut Keep,
         tell: &mut dyn FnMut(&str),
         confirm: &mut Confirm,
     ) -> Result<Option<Trial>> {
@@ -172,7 +172,7 @@ impl Runner<'_> {
         let name =
             setting.path.file_name().map(|n| format!("queue/{}", n.to_string_lossy())).unwrap_or_default();
         let known = checkup.settings.insert(name.clone(), setting.value.clone());
-        let scenario = self.scenario(s, checkup, explain)?;
+        let scenario = self.scenario(s, checkup, keep)?;
         checkup.settings.extend(known.map(|v| (name, v)));
         let was = tried.was.clone();
         tried.restore()?;
@@ -195,7 +195,7 @@ impl Runner<'_> {
         scenario: u8,
         step: &scenario::Step,
         checkup: &mut Checkup,
-        explain: &mut Explain,
+        keep: &mut Keep,
         ended: &mut bool,
     ) -> Result<Step> {
         let mut done = Step { name: step.name.into(), job: step.job.into(), ..Step::default() };
@@ -235,7 +235,8 @@ impl Runner<'_> {
             }
         }
         if let Some(folder) = loaded.capture {
-            match explain(&Captured { scenario, step: step.name, folder: &folder }) {
+            let kept = keep(&Captured { scenario, step: step.name, folder: &folder });
+            match kept.and_then(|()| explained(&folder)) {
                 Ok(explanation) => {
                     done.recorded = true;
                     done.causes = causes_of(&explanation);
@@ -256,6 +257,10 @@ impl Runner<'_> {
         self.beside = self.beside.max(begun.elapsed().saturating_sub(time));
         Ok(done)
     }
+}
+
+fn explained(folder: &Path) -> std::result::Result<Explanation, String> {
+    Input::recording(folder).and_then(Input::explain).map_err(|e| e.to_string())
 }
 
 /// The causes found in a recording.

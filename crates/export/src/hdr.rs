@@ -71,7 +71,7 @@ impl HdrLog {
     /// Takes in a batch.
     pub fn feed(&mut self, batch: &Batch) {
         if self.log.zero.is_none() {
-            self.log.zero = report::operations::began(batch);
+            self.log.zero = explain::began(batch);
         }
         self.follow.feed(batch, &mut self.log);
     }

@@ -7,9 +7,9 @@ use std::process::ExitCode;
 /// Why a command gave up.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// A recording could not be read.
+    /// An input could not be read.
     #[error(transparent)]
-    Trace(#[from] trace::Error),
+    Explain(#[from] explain::Error),
     /// A recording could not be made.
     #[error(transparent)]
     Record(#[from] record::Error),
@@ -35,9 +35,6 @@ pub enum Failure {
         /// What to do.
         help: Option<String>,
     },
-    /// Ctrl-C.
-    #[error("interrupted")]
-    Interrupted,
     /// Whoever read our output has had enough (`| head`): not worth a word.
     #[error("closed pipe")]
     ClosedPipe,
@@ -58,7 +55,7 @@ impl Failure {
             Failure::ClosedPipe => return ExitCode::SUCCESS,
             Failure::Status(status) => return ExitCode::from(status),
             // As a shell reports a program that died of SIGINT.
-            Failure::Interrupted | Failure::Checkup(checkup::Error::Interrupted) => {
+            Failure::Explain(explain::Error::Interrupted) | Failure::Checkup(checkup::Error::Interrupted) => {
                 eprintln!("iowhy: interrupted");
                 return ExitCode::from(130);
             }
@@ -66,7 +63,7 @@ impl Failure {
         }
         eprintln!("iowhy: {}", clean(&self.to_string()));
         let help = match &self {
-            Failure::Trace(e) => e.help().map(str::to_string),
+            Failure::Explain(e) => e.help(),
             Failure::Record(e) => e.help().map(str::to_string),
             Failure::Checkup(e) => e.help().map(str::to_string),
             Failure::Other { help, .. } => help.clone(),

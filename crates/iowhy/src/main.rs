@@ -1,15 +1,12 @@
 //! `iowhy`: why was this I/O slow, and what would make it fast?
 //!
-//! Only what no other crate could own: arguments, progress, signals, exit status.
+//! Only what no other crate could own: arguments and exit status.
 
 mod clean;
 mod cli;
 mod command;
 mod failure;
-mod interrupt;
 mod part;
-mod reading;
-mod texts;
 
 use clap::Parser;
 use std::process::ExitCode;

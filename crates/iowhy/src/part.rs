@@ -2,7 +2,6 @@
 
 use clap::Args;
 use events::Window;
-use trace::Recording;
 
 /// A stretch of time, counted from the first event.
 #[derive(Args, Clone, Copy, Default)]
@@ -11,13 +10,4 @@ pub struct Part {
     /// ns); times in the output count from the first event of this part
     #[arg(short = 'w', long = "stopwatch", value_name = "SPAN", value_parser = Window::parse)]
     pub window: Option<Window>,
-}
-
-impl Part {
-    /// This part of a recording.
-    pub fn of(self, recording: Recording) -> Recording {
-        let Some(Window { start, end }) = self.window else { return recording };
-        let source = Box::new(trace::Part::new(recording.source, start, end));
-        Recording { source, ..recording }
-    }
 }

@@ -1,9 +1,9 @@
 //! Every kind of picture of real recordings: SVG is well-formed and shows what was measured, PNG is read again, films
 //! move, the same recording gives the same bytes, hostile names change nothing.
 
+use explain::Explanation;
 use plot::colours::Scheme;
 use plot::{animated, draw, film, picture, png, svg, Kind, Layer, Panel, Picture, Subject, Terminal};
-use report::Explanation;
 use stats::{Analysis, Flow, Pictures};
 use std::path::Path;
 use trace::Batch;
@@ -19,7 +19,7 @@ fn read(path: &Path) -> (Explanation, Pictures) {
         flow.feed(&batch);
         analysis.feed_with(&batch, &mut pictures);
     }
-    let subject = report::Subject {
+    let subject = explain::Subject {
         window: None,
         sources: vec![recording.format.into()],
         file_names: recording.names.clone(),

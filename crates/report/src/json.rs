@@ -1,9 +1,10 @@
 //! `explain --json`, schema `iowhy.explain/1`: names once shipped do not change, fields may be added.
 
-use crate::explanation::Explanation;
-use crate::{in_driver, sent_for};
+use crate::{sent_for, texts};
 use causes::Verdict;
 use events::Window;
+use explain::device_mapper::InMapper;
+use explain::Explanation;
 use ledger::{Reason, RollUp};
 use life::{Class, Op};
 use serde::Serialize;
@@ -13,6 +14,21 @@ use trace::DevId;
 
 /// The whole object.
 pub fn to_json(e: &Explanation) -> Value {
+    if e.is_of_texts() {
+        return texts::to_json(&e.texts);
+    }
+    let mut whole = of_recording(e);
+    if let (Some(predictions), Some(fields)) = (&e.predictions, whole.as_object_mut()) {
+        fields.insert("predictions".into(), json!(predictions));
+    }
+    if let Some(fields) = whole.as_object_mut().filter(|_| !e.texts.mails.is_empty()) {
+        fields.insert("texts".into(), json!(e.texts.mails));
+        fields.insert("texts_remarks".into(), json!(e.texts.remarks));
+    }
+    whole
+}
+
+fn of_recording(e: &Explanation) -> Value {
     let q = &e.subject.quality;
     let tally = &e.facts.tally;
     json!({
@@ -122,19 +138,9 @@ fn numbers(p: &Phases) -> Value {
         "merges": p.merges,
         "requeues": p.requeues,
         "errors": p.errors,
-        "latency_ns": summary(latency(p)),
+        "latency_ns": summary(explain::latency(p)),
         "phases": phases,
     })
-}
-
-/// How long an operation took: from its queue on; for the kernel's own flush requests, which are never queued, in
-/// the device.
-pub(crate) fn latency(p: &Phases) -> &Distribution {
-    if p.q2c.is_empty() {
-        &p.d2c
-    } else {
-        &p.q2c
-    }
 }
 
 fn summary(d: &Distribution) -> Value {
@@ -154,7 +160,7 @@ fn tail(e: &Explanation) -> Value {
         "operations": time.operations,
         "total_ns": time.total.0,
         "by_reason": by_reason(&time),
-        "unexplained_in_dm": in_driver::lines(e),
+        "unexplained_in_dm": e.in_mapper.iter().map(InMapper::words).collect::<Vec<_>>(),
         "share_of_operations": stats::TAIL_SHARE,
         "groups": e.focus.groups.iter().map(|g| group(e, g)).collect::<Vec<_>>(),
     })

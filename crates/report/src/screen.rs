@@ -1,15 +1,16 @@
 //! The screen of `explain`: the answer before the tables, plain text that survives a mail.
 
-use crate::explanation::{Explanation, Trust};
-use crate::in_driver;
 use crate::sent_for;
 use crate::slow_rows::{slow_rows, Row};
-use crate::where_time;
+use crate::texts;
 use crate::wrap::wrap;
 use causes::{Answer, Confidence, Verdict};
 use events::Window;
+use explain::device_mapper::InMapper;
+use explain::where_time;
+use explain::{Explanation, Trust};
 use ledger::Reason;
-use stats::{Device, Group};
+use stats::Device;
 use std::fmt::Write;
 use trace::Nanos;
 use units::words::{count, counted, ns, percent, time};
@@ -47,6 +48,9 @@ const WORTH_A_LINE: f64 = 0.005;
 
 /// Draws the screen.
 pub fn render(e: &Explanation, style: Style) -> String {
+    if e.is_of_texts() {
+        return texts::render(&e.texts, style);
+    }
     let mut s = Screen::new(style);
     s.subject(e);
     s.slow(e);
@@ -54,9 +58,11 @@ pub fn render(e: &Explanation, style: Style) -> String {
     s.where_(e);
     let none = "no cause that iowhy knows explains it; the breakdown above is what was measured";
     let title = |cause: &str| Some(causes::all().iter().find(|c| c.name() == cause)?.title());
-    s.why(&e.verdicts, none, &in_driver::lines(e), title);
+    let in_mapper: Vec<String> = e.in_mapper.iter().map(InMapper::words).collect();
+    s.why(&e.verdicts, none, &in_mapper, title);
     s.try_(&e.verdicts);
     s.trust(e);
+    texts::beside(&e.texts, &mut s);
     s.out
 }
 
@@ -162,11 +168,11 @@ impl Screen {
 
     fn where_(&mut self, e: &Explanation) {
         let mut heading = "WHERE";
-        for group in e.focus.groups.iter().filter(|g| matters(e, g)).take(GROUPS) {
+        for group in e.focus.groups.iter().filter(|g| e.matters(g)).take(GROUPS) {
             let sum = &group.tail.sum.time;
             let text = format!(
                 "the slowest {} (from {} on) spent {}",
-                slowest(e, group),
+                e.slowest_words(group),
                 time(group.tail.threshold),
                 time(sum.total)
             );
@@ -340,22 +346,6 @@ pub(crate) fn trust_lines(e: &Explanation) -> Vec<String> {
 pub(crate) fn part(w: Window) -> String {
     let to = if w.end == Window::default().end { "on".to_string() } else { format!("to {}", time(w.end)) };
     format!("from {} {to}", time(w.start))
-}
-
-/// Whether a group's tail is worth showing: it has a visible part of all tails' time.
-pub(crate) fn matters(e: &Explanation, g: &Group) -> bool {
-    g.tail.sum.time.total.0 as f64 >= 0.02 * e.focus.time().total.0 as f64
-}
-
-/// Example: `1 % of reads on vda (209)`; of fewer than a hundred, `3 of 41 reads`.
-pub(crate) fn slowest(e: &Explanation, g: &Group) -> String {
-    let n = count(g.tail.sum.time.operations);
-    let place = if e.top_devices().len() > 1 { format!(" on {}", e.name(g.dev)) } else { String::new() };
-    if g.operations >= 100 {
-        format!("1 % of {}{place} ({n})", g.words())
-    } else {
-        format!("{n} of {} {}{place}", g.operations, g.words())
-    }
 }
 
 pub(crate) fn sentence(text: &str) -> String {

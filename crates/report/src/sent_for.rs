@@ -1,11 +1,11 @@
 //! What some tasks sent for others: write-back of data that others wrote, a journal's writes of what others changed.
 
-use crate::explanation::Explanation;
-use crate::pictured::places;
+use units::words::size;
+use explain::pictured::places;
+use explain::Explanation;
 use operation::Purpose;
 use stats::Sent;
 use trace::DevId;
-use units::words::size;
 
 /// Whose it was, of those that are named on the screen.
 const NAMED: usize = 3;

@@ -1,12 +1,11 @@
 //! Who was slow, row by row: what tasks asked for first, then what the devices were asked for.
 
-use crate::explanation::Explanation;
-use crate::json::latency;
-use crate::screen::{matters, GROUPS};
+use crate::screen::GROUPS;
+use units::words::size;
+use explain::Explanation;
 use life::Class;
 use stats::{class_words, Device, Distribution, OpStats, Phases};
 use trace::{Bytes, DevId, Fs};
-use units::words::size;
 
 /// Kinds of operations that have a row.
 const OPERATIONS: usize = 5;
@@ -23,7 +22,7 @@ impl Row<'_> {
     pub(crate) fn latency(&self) -> &Distribution {
         match self {
             Row::Operations(_, stats) => &stats.latency,
-            Row::Device(_, _, phases) => latency(phases),
+            Row::Device(_, _, phases) => explain::latency(phases),
         }
     }
 
@@ -59,7 +58,7 @@ impl Row<'_> {
 /// The operations first, where they were recorded; then what the devices were asked for that they waited for.
 pub(crate) fn slow_rows(e: &Explanation) -> Vec<Row<'_>> {
     let mut rows = Vec::new();
-    for group in e.focus.groups.iter().filter(|g| matters(e, g)).take(OPERATIONS) {
+    for group in e.focus.groups.iter().filter(|g| e.matters(g)).take(OPERATIONS) {
         let Some((key, stats)) = group.op.and_then(|op| e.facts.operations.groups.get_key_value(&op)) else {
             continue;
         };
@@ -69,7 +68,7 @@ pub(crate) fn slow_rows(e: &Explanation) -> Vec<Row<'_>> {
         rows.push(Row::Operations(format!("{} on {}{fs}", group.words(), e.name(dev)), stats));
     }
     let waited_for =
-        |d: &&Device| rows.is_empty() || e.focus.groups.iter().any(|g| g.dev == d.id && matters(e, g));
+        |d: &&Device| rows.is_empty() || e.focus.groups.iter().any(|g| g.dev == d.id && e.matters(g));
     let devices: Vec<&Device> = e.top_devices().into_iter().filter(waited_for).take(GROUPS).collect();
     for device in devices {
         for class in Class::ALL {

@@ -1,7 +1,8 @@
 //! The tables that come from `samples.jsonl`.
 
 use evidence::Samples;
-use report::{tables, tables_json, tables_text, Explanation, Selection, Subject};
+use explain::{Explanation, Subject};
+use report::{tables, tables_json, tables_text, Selection};
 use stats::{Details, Facts};
 use trace::Quality;
 

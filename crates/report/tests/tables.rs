@@ -1,6 +1,7 @@
 //! The tables of `iowhy report`, of a small hand-made trace whose numbers can be checked by eye.
 
-use report::{tables, tables_json, tables_text, Explanation, Selection, Subject};
+use explain::{Explanation, Subject};
+use report::{tables, tables_json, tables_text, Selection};
 use stats::{Details, Facts};
 use testkit::{golden, Story};
 use trace::Quality;

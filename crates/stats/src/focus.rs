@@ -14,10 +14,10 @@ use crate::operations::OpKey;
 use crate::tail::{Slowest, TailTime};
 use ledger::{Reason, RollUp};
 use life::{Class, Op};
-use operation::Kind;
+use operation::{Kind, Waits};
 use std::collections::BTreeMap;
 use trace::{Call, DevId, Fs, Nanos};
-use waits::{Asked, Selection, Sums, Victim, VictimId};
+use waits::{Asked, ChainId, CulpritId, Link, Phase, Selection, Sums, Table, Victim, VictimId};
 
 /// The part of the operations that is called the tail: the slowest 1 %.
 pub const TAIL_SHARE: f64 = 0.01;
@@ -49,6 +49,50 @@ impl Group {
     /// What they are called: `reads`, `synchronous writes`.
     pub fn words(&self) -> &'static str {
         self.op.as_ref().map_or(class_words(self.class), |op| op.kind.plural())
+    }
+}
+
+/// A row of a group's tail: the same chain and culprit, over all its victims.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TailRow {
+    /// The chain of waits.
+    pub chain: ChainId,
+    /// Because of whom.
+    pub culprit: CulpritId,
+    /// Its leaf.
+    pub phase: Phase,
+    /// The leaf's reason.
+    pub reason: Reason,
+    /// The waits around it.
+    pub waits: Waits,
+    /// How long.
+    pub time: Nanos,
+}
+
+impl Group {
+    /// The rows of its tail.
+    pub fn tail_rows(&self, table: &Table) -> Vec<TailRow> {
+        let (which, _) = table.slowest_of(&self.victims, TAIL_SHARE);
+        self.rows(table, which)
+    }
+
+    /// The rows of some of its operations.
+    pub fn rows(&self, table: &Table, which: Selection) -> Vec<TailRow> {
+        let mut rows = Vec::<TailRow>::new();
+        for row in self.victims.iter().flat_map(|v| table.rows_of(*v, which)) {
+            if let Some(known) = rows.iter_mut().find(|r| r.chain == row.chain && r.culprit == row.culprit) {
+                known.time += row.time;
+                continue;
+            }
+            let phase = table.phase(row.chain).unwrap_or(Phase::Reason(Reason::Unexplained));
+            let bits = table.links(row.chain).into_iter().fold(0, |bits, link| match link {
+                Link::Wait(wait, _) => bits | wait.bit(),
+                _ => bits,
+            });
+            let (chain, culprit, time) = (row.chain, row.culprit, row.time);
+            rows.push(TailRow { chain, culprit, phase, reason: phase.reason(), waits: Waits(bits), time });
+        }
+        rows
     }
 }
 

@@ -235,7 +235,7 @@ fn words(part: &Part, names: &Names) -> String {
         },
         Part::Task(tid) => format!("task {}", names.text(names.of(*tid))),
         Part::Work { worker, .. } => format!("work item in {}", names.text(names.of(*worker))),
-        Part::Commit(phase) => report::operations::commit(*phase).into(),
+        Part::Commit(phase) => explain::names::commit(*phase).into(),
     }
 }
 

@@ -1,8 +1,7 @@
 //! `iowhy checkup`.
 
-use super::{explain, print};
+use super::print;
 use crate::failure::Failure;
-use crate::part::Part;
 use checkup::{
     compare, Captured, Checkup as Outcome, Confirm, Fio, Length, Place, Plan, Remedy, Setting, Signals, Wish,
 };
@@ -82,12 +81,12 @@ impl Checkup {
         let plan = Plan::of(&wish, &place)?;
         eprint!("{}", crate::clean::clean(&checkup::announce(&plan, &place, self.apply_trial)));
         let keep = self.keep_recordings.as_deref();
-        let mut why = |c: &Captured| {
+        let mut copied = |c: &Captured| {
             if let Some(folder) = keep {
                 let to = folder.join(format!("{}-{}", c.scenario, c.step.replace(' ', "-")));
                 copy(c.folder, &to).map_err(|e| format!("{}: {e}", to.display()))?;
             }
-            explain::explain(c.folder, Part::default()).map_err(|e| e.to_string())
+            Ok(())
         };
         let mut tell = |words: &str| eprintln!("iowhy: {words}");
         let outcome = checkup::run(
@@ -95,7 +94,7 @@ impl Checkup {
             &place,
             &fio,
             &signals,
-            &mut why,
+            &mut copied,
             &mut tell,
             self.apply_trial.then_some(&mut confirm as &mut Confirm),
         )?;

@@ -1,15 +1,15 @@
 //! `iowhy compare`.
 
-use super::explain::{explain_by, style};
+use super::explain::style;
 use super::print;
 use crate::failure::Failure;
 use crate::part::Part;
-use crate::texts;
 use clap::Args;
-use report::{choose, Comparison, Condition, First, RunOf};
-use stats::Analysis;
-use std::path::{Path, PathBuf};
 use tooltext::Mail;
+use explain::compare::{choose, Comparison, Condition, First, RunOf};
+use explain::{texts, Explanation, Input};
+use report::compare;
+use std::path::{Path, PathBuf};
 
 /// Say whether it got better: two recordings, or two runs that texts tell of, or one of each, side by side.
 #[derive(Args)]
@@ -41,9 +41,9 @@ impl Compare {
     pub fn run(&self) -> Result<(), Failure> {
         let comparison = self.comparison()?;
         if self.json {
-            print(&(serde_json::to_string_pretty(&comparison.to_json()).unwrap_or_default() + "\n"))?;
+            print(&(serde_json::to_string_pretty(&compare::json(&comparison)).unwrap_or_default() + "\n"))?;
         } else {
-            print(&comparison.render(style()))?;
+            print(&compare::render(&comparison, style()))?;
         }
         for condition in &self.fail_if {
             match condition.holds(&comparison) {
@@ -65,9 +65,8 @@ impl Compare {
         let [before, after] = sides(&self.sides)?;
         match (before, after) {
             (Side::Recording(before), Side::Recording(after)) => {
-                let explain = |path: &Path| explain_by(Analysis::in_order(), path, self.part, |_| {});
                 let names = [&before, &after].map(|p| p.display().to_string());
-                let (b, a) = (explain(&before)?, explain(&after)?);
+                let (b, a) = (self.explain(&before)?, self.explain(&after)?);
                 Ok(Comparison::of_recordings(names, &b, &a))
             }
             (Side::Text(before, of_before), Side::Text(after, of_after)) => {
@@ -85,6 +84,10 @@ impl Compare {
         }
     }
 
+    fn explain(&self, path: &Path) -> Result<Explanation, Failure> {
+        Ok(Input::recording(path)?.window(self.part.window).in_order().explain()?)
+    }
+
     /// A text and a recording: what both have, and what the workload printed beside the recording.
     fn mixed(
         &self,
@@ -94,7 +97,7 @@ impl Compare {
         first: First,
     ) -> Result<Comparison, Failure> {
         let run = RunOf { mail, run: run_of(mail, wanted)? };
-        let explanation = explain_by(Analysis::in_order(), path, self.part, |_| {})?;
+        let explanation = self.explain(path)?;
         let name = path.display().to_string();
         let mut comparison = Comparison::of_run_and_recording(run, &explanation, name, first);
         let fio = |m: &Mail| m.runs.iter().any(|run| run.of("fio").any(|r| !r.rows.is_empty()));

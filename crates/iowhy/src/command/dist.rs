@@ -4,16 +4,15 @@ use super::print;
 use crate::command::record::some_time;
 use crate::failure::Failure;
 use crate::part::Part;
-use crate::reading;
 use clap::Args;
-use evidence::System;
+use explain::dist::{Dist, Question, Unit};
+use explain::{began, Input};
 use operation::Follow;
 use record::{record, Detail, Host, Output, Plan, Stop};
-use report::dist::{self, Dist, Question, Unit};
-use report::operations::{began, Places};
+use report::dist;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use trace::{Batch, Fs, Nanos};
+use trace::{Fs, Nanos};
 
 /// Show how long operations took, by file system, as xfsdist and ext4dist do
 #[derive(Args)]
@@ -57,13 +56,12 @@ impl Distributions {
     }
 
     fn of(&self, capture: &Path) -> Result<(), Failure> {
-        let recording = self.part.of(reading::open(capture)?);
-        let system = recording.place.as_deref().map(System::read).unwrap_or_default();
-        let mut places = Places { names: recording.names.clone(), system, ..Places::default() };
+        let input = Input::recording(capture)?.window(self.part.window);
+        let mut places = input.places();
         let unit = if self.milliseconds { Unit::Millis } else { Unit::Micros };
         let mut dist = Dist::new(Question { fs: self.fs, unit, interval: self.interval });
         let (mut follow, mut first) = (Follow::default(), None);
-        reading::read(recording, capture, |batch: &Batch| {
+        input.read(|batch| {
             first = first.or_else(|| began(batch));
             first.into_iter().for_each(|t| dist.begins(t));
             follow.feed(batch, &mut dist);
@@ -120,5 +118,11 @@ fn file_system(name: &str) -> Result<Fs, String> {
 
 fn interval(text: &str) -> Result<Nanos, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number".to_string())?;
-    dist::interval(seconds).ok_or_else(|| "must be above 0".into())
+    nanoseconds(seconds).ok_or_else(|| "must be above 0".into())
+}
+
+/// Seconds as the user gives them.
+fn nanoseconds(seconds: f64) -> Option<Nanos> {
+    let ns = seconds * 1e9;
+    (ns >= 1.0 && ns < u64::MAX as f64).then_some(Nanos(ns as u64))
 }

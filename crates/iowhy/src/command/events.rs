@@ -1,9 +1,9 @@
 //! `iowhy events`.
 
 use crate::failure::Failure;
-use crate::reading;
 use clap::Args;
 use events::{Format, Formats, Mask, Options, OwnFormat, Printer, Window};
+use explain::Input;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -66,17 +66,15 @@ impl Events {
     /// Prints the events.
     pub fn run(&self) -> Result<(), Failure> {
         let mut options = self.options();
-        let recording = reading::open(&self.capture)?;
-        options.devices = recording.names.clone();
-        options.own_times = recording.format == "blkparse";
+        let input = Input::recording(&self.capture)?;
+        options.devices = input.names();
+        options.own_times = input.format() == "blkparse";
         let (out, name): (Box<dyn Write>, String) = match &self.output {
             Some(path) => (Box::new(create(path)?), path.display().to_string()),
             None => (Box::new(io::stdout().lock()), "standard output".into()),
         };
         let mut printer = Printer::new(out, options);
-        let quality = reading::read_while(recording, &self.capture, |batch| {
-            printer.batch(batch).map_err(Failure::write(&name))
-        })?;
+        let quality = input.read_while(|batch| printer.batch(batch).map_err(Failure::write(&name)))?;
         printer.finish().map_err(Failure::write(&name))?;
         for remark in remarks(&quality) {
             eprintln!("iowhy: {}", crate::clean::clean(&remark.to_string()));

@@ -1,22 +1,20 @@
 //! `iowhy export`.
 
-use super::explain::explain_opened;
 use super::print;
 use crate::failure::Failure;
 use crate::part::Part;
-use crate::reading;
+use units::words::count;
 use clap::{Args, ValueEnum};
-use evidence::{Recorded, System};
+use evidence::Recorded;
+use explain::Input;
 use export::{BttExport, BttOptions};
 use export::{DeviceNames, Fio, Folder, Form, HdrLog, Perfetto, Rows};
-use report::operations::Places;
 use report::Selection;
-use stats::{Analysis, Details};
+use stats::Details;
 use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, UNIX_EPOCH};
-use trace::{Batch, Recording};
-use units::words::count;
+use trace::Batch;
 
 /// Write a recording out for other programs.
 #[derive(Args)]
@@ -85,16 +83,16 @@ impl Export {
 
     fn btt(&self) -> Result<Written, Failure> {
         let options = BttOptions { period: self.period, gap: self.gap, absolute: self.absolute };
-        let recording = self.open()?;
+        let input = self.open()?;
         let mut export = BttExport::create(&self.folder, options).map_err(failure)?;
-        self.read(recording, |batch| export.feed(batch))?;
+        input.read(|batch| export.feed(batch))?;
         Ok((export.finish().map_err(failure)?, vec![]))
     }
 
     fn perfetto(&self) -> Result<Written, Failure> {
-        let recording = self.open()?;
-        let mut export = Perfetto::create(&self.create()?, names(&recording)).map_err(failure)?;
-        self.read(recording, |batch| export.feed(batch))?;
+        let input = self.open()?;
+        let mut export = Perfetto::create(&self.create()?, names(&input)).map_err(failure)?;
+        input.read(|batch| export.feed(batch))?;
         let (file, left_out) = export.finish().map_err(failure)?;
         let mut remarks = vec!["open it at https://ui.perfetto.dev (it stays on this machine)".to_string()];
         remarks.extend(more(left_out, "requests or operations are not in it: too many at once"));
@@ -103,15 +101,15 @@ impl Export {
 
     /// What the tables are made of needs the whole recording, rows of requests are written meanwhile.
     fn tables(&self, form: Form) -> Result<Written, Failure> {
-        let recording = reading::open(&self.capture)?;
+        let input = self.open()?;
         let folder = self.create()?;
-        let mut rows = Rows::create(&folder, form, names(&recording)).map_err(failure)?;
+        let mut rows = Rows::create(&folder, form, names(&input)).map_err(failure)?;
         let mut details = Details::default();
-        let analysis = Analysis::default();
-        let explanation = explain_opened(analysis, recording, &self.capture, self.part, |batch| {
+        let also = |batch: &Batch| {
             details.feed(batch);
             rows.feed(batch);
-        })?;
+        };
+        let explanation = input.also(also).explain()?;
         details.finish();
         let tables = report::tables(&explanation, &details, &Selection::default())
             .map_err(|what| Failure::Other { what, help: None })?;
@@ -121,9 +119,9 @@ impl Export {
     }
 
     fn fio(&self) -> Result<Written, Failure> {
-        let recording = self.open()?;
-        let mut export = Fio::create(&self.create()?, names(&recording));
-        self.read(recording, |batch| export.feed(batch))?;
+        let input = self.open()?;
+        let mut export = Fio::create(&self.create()?, names(&input));
+        input.read(|batch| export.feed(batch))?;
         let (written, left_out) = export.finish().map_err(failure)?;
         let mut remarks: Vec<String> = written
             .iter()
@@ -134,22 +132,18 @@ impl Export {
     }
 
     fn hdr(&self) -> Result<Written, Failure> {
-        let recording = self.open()?;
-        let recorded = recording.place.as_deref().and_then(|place| Recorded::read(place).ok().flatten());
+        let input = self.open()?;
+        let recorded = input.place().as_deref().and_then(|place| Recorded::read(place).ok().flatten());
         let began = recorded.and_then(|r| r.began());
         let began = began.map(|(s, ns, _)| UNIX_EPOCH + Duration::new(s.into(), ns.min(999_999_999)));
-        let mut export = HdrLog::create(&self.create()?, names(&recording), began).map_err(failure)?;
-        self.read(recording, |batch| export.feed(batch))?;
+        let mut export = HdrLog::create(&self.create()?, names(&input), began).map_err(failure)?;
+        input.read(|batch| export.feed(batch))?;
         let (file, left_out) = export.finish().map_err(failure)?;
         Ok((vec![file], more(left_out, "latencies are not in it: of too many kinds").into_iter().collect()))
     }
 
-    fn open(&self) -> Result<Recording, Failure> {
-        Ok(self.part.of(reading::open(&self.capture)?))
-    }
-
-    fn read(&self, recording: Recording, take: impl FnMut(&Batch)) -> Result<(), Failure> {
-        reading::read(recording, &self.capture, take).map(|_| ())
+    fn open<'a>(&self) -> Result<Input<'a>, Failure> {
+        Ok(Input::recording(&self.capture)?.window(self.part.window))
     }
 
     fn create(&self) -> Result<Folder, Failure> {
@@ -158,9 +152,8 @@ impl Export {
 }
 
 /// Names of devices, as `explain` has them.
-fn names(recording: &Recording) -> DeviceNames {
-    let system = recording.place.as_deref().map(System::read).unwrap_or_default();
-    let places = Places { names: recording.names.clone(), system, ..Places::default() };
+fn names(input: &Input) -> DeviceNames {
+    let places = input.places();
     Box::new(move |dev| places.device(dev))
 }
 

@@ -1,15 +1,12 @@
 //! The page with the pictures: made for `report --html` and for `view`.
 
-use super::explain::explain_feeding;
 use crate::failure::Failure;
 use crate::part::Part;
-use crate::reading;
+use explain::{Explanation, Input};
 use report::html::{Events, Shown};
-use report::Explanation;
-use stats::{Analysis, Pictures};
+use stats::Pictures;
 use std::ffi::OsStr;
 use std::path::Path;
-use trace::Batch;
 
 /// Makes the page and writes it to a file.
 pub fn write(captures: &[&OsStr], part: Part, file: &Path) -> Result<(), Failure> {
@@ -20,28 +17,28 @@ pub fn write(captures: &[&OsStr], part: Part, file: &Path) -> Result<(), Failure
 /// The page of some recordings, each a path or LABEL=PATH.
 pub fn page(captures: &[&OsStr], part: Part) -> Result<String, Failure> {
     // Only a comparison asks for latencies in their order.
-    let analysis = || if captures.len() > 1 { Analysis::in_order() } else { Analysis::default() };
-    let shown = captures.iter().map(|c| show(analysis(), c, part)).collect::<Result<Vec<_>, _>>()?;
+    let in_order = captures.len() > 1;
+    let shown = captures.iter().map(|c| show(in_order, c, part)).collect::<Result<Vec<_>, _>>()?;
     Ok(report::html::html(&shown))
 }
 
 /// Reads one recording; a second time for the events of its slowest, unless it is a pipe.
-fn show(analysis: Analysis, capture: &OsStr, part: Part) -> Result<Shown, Failure> {
+fn show(in_order: bool, capture: &OsStr, part: Part) -> Result<Shown, Failure> {
     let (label, path) = labelled(capture);
-    let (explanation, pictures) = pictured(analysis, path, part)?;
+    let (explanation, pictures) = pictured(in_order, path, part)?;
     let mut events = Events::of_slowest(&explanation, &pictures);
     if path != Path::new("-") {
-        let again = part.of(reading::open(path)?);
-        reading::read(again, path, |batch: &Batch| events.gather(batch))?;
+        Input::recording(path)?.window(part.window).read(|batch| events.gather(batch))?;
     }
     Ok(Shown { label, explanation, pictures, events })
 }
 
 /// Reads a recording once, for its answer and its pictures.
-pub fn pictured(analysis: Analysis, path: &Path, part: Part) -> Result<(Explanation, Pictures), Failure> {
+pub fn pictured(in_order: bool, path: &Path, part: Part) -> Result<(Explanation, Pictures), Failure> {
     let mut pictures = Pictures::default();
-    let take = |analysis: &mut Analysis, batch: &Batch| analysis.feed_with(batch, &mut pictures);
-    let explanation = explain_feeding(analysis, reading::open(path)?, path, part, take)?;
+    let input = Input::recording(path)?.window(part.window);
+    let input = if in_order { input.in_order() } else { input };
+    let explanation = input.pictures(&mut pictures).explain()?;
     Ok((explanation, pictures))
 }
 

@@ -8,7 +8,6 @@ use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use plot::colours::Scheme;
 use plot::{FilmError, Kind, Picture, Scene, Subject, Terminal};
-use stats::Analysis;
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -94,7 +93,7 @@ impl Plot {
             .file_name()
             .filter(|_| label == path.to_string_lossy())
             .map_or(label.clone(), |name| name.to_string_lossy().into_owned());
-        let (explanation, pictures) = pictured(Analysis::default(), path, self.part)?;
+        let (explanation, pictures) = pictured(false, path, self.part)?;
         let device = match &self.device {
             None => None,
             Some(name) => {

@@ -1,10 +1,10 @@
 //! `iowhy report`.
 
-use super::explain::explain_with;
 use super::{html, print};
 use crate::failure::Failure;
 use crate::part::Part;
 use clap::Args;
+use explain::Input;
 use report::{Selection, KINDS};
 use stats::Details;
 use std::ffi::OsStr;
@@ -55,7 +55,8 @@ impl Report {
         let wanted =
             Selection { tables: self.tables.clone(), devices: self.device.clone(), task: self.task.clone() };
         let mut details = Details::default();
-        let explanation = explain_with(&self.capture, self.part, |batch| details.feed(batch))?;
+        let input = Input::recording(&self.capture)?.window(self.part.window);
+        let explanation = input.also(|batch| details.feed(batch)).explain()?;
         details.finish();
         let tables = report::tables(&explanation, &details, &wanted)
             .map_err(|what| Failure::Other { what, help: None })?;

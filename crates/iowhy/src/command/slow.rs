@@ -3,17 +3,14 @@
 use super::print;
 use crate::failure::Failure;
 use crate::part::Part;
-use crate::reading;
 use clap::Args;
-use evidence::System;
+use explain::{began, known, names, Choice, Input, Places, SlowestOperations, SlowestRequests, Wanted};
 use life::{Bio, Names, Op, Request, Sink};
 use operation::{Account, Follow, History, Operation, OperationObserver};
-use report::operations::{self, Choice, Events, Places, SlowestOperations};
-use report::{Slowest, Wanted};
+use report::operations::{self, Events};
 use serde_json::{json, Value};
 use stats::Kept;
 use std::path::{Path, PathBuf};
-use trace::Batch;
 
 const HOW_TO_READ: &str = "Each line is a part of the one it is indented below. The lines of a level add up to the \
 line above in every digit: what cutting to microseconds takes away is given to the lines that were cut most, and --json \
@@ -56,20 +53,19 @@ pub struct Slow {
 impl Slow {
     /// Finds the slowest in a first reading and gathers events in a second.
     pub fn run(&self) -> Result<(), Failure> {
-        let recording = self.part.of(reading::open(&self.capture)?);
-        let place = recording.place.clone();
-        let system = place.as_deref().map(System::read).unwrap_or_default();
-        let mut places = Places { names: recording.names.clone(), system, ..Places::default() };
-        let mut found = self.nothing_found(&places);
+        let input = self.open(&self.capture)?;
+        let place = input.place();
+        let mut places = input.places();
+        let mut found = self.nothing_found();
         let mut follow = Follow::default();
-        follow.knows(report::known(&places.system));
-        let mut began = None;
-        reading::read(recording, &self.capture, |batch: &Batch| {
-            began = began.or_else(|| operations::began(batch));
+        follow.knows(known(&places.system));
+        let mut first = None;
+        input.read(|batch| {
+            first = first.or_else(|| began(batch));
             found.requests.watch(batch);
             follow.feed(batch, &mut found);
         })?;
-        places.began = began.unwrap_or_default();
+        places.began = first.unwrap_or_default();
         places.freed = follow.freed().clone();
         let op = self.op.as_ref().filter(|op| request_op(op).is_none());
         if let Some(op) = op.filter(|_| !follow.sees_tasks()) {
@@ -79,38 +75,43 @@ impl Slow {
             });
         }
         if self.shows_requests(&follow) {
-            self.show_requests(found.requests, place.as_deref())
+            self.show_requests(found.requests, &places, place.as_deref())
         } else {
             self.show_operations(&found.operations, &places, place.as_deref())
         }
     }
 
-    fn nothing_found(&self, places: &Places) -> Found {
+    fn open<'a>(&self, path: &Path) -> Result<Input<'a>, Failure> {
+        Ok(Input::recording(path)?.window(self.part.window))
+    }
+
+    fn nothing_found(&self) -> Found {
         let op = self.op.as_ref().and_then(|name| request_op(name));
         let wanted = Wanted { op, task: self.task.clone(), number: self.number };
         let choice = Choice { op: self.op.clone(), task: self.task.clone(), number: self.number };
-        Found {
-            requests: Slowest::new(wanted, places.names.clone(), places.system.clone()),
-            operations: SlowestOperations::new(choice),
-        }
+        Found { requests: SlowestRequests::new(wanted), operations: SlowestOperations::new(choice) }
     }
 
     /// Operations are shown where there are any, unless they were not meant.
     fn shows_requests(&self, follow: &Follow) -> bool {
-        let request_only = self.op.as_ref().is_some_and(|op| operations::no_operation_is_called(op));
+        let request_only = self.op.as_ref().is_some_and(|op| names::no_operation_is_called(op));
         self.requests || request_only || !follow.sees_tasks()
     }
 
-    fn show_requests(&self, mut slowest: Slowest, place: Option<&Path>) -> Result<(), Failure> {
+    fn show_requests(
+        &self,
+        mut slowest: SlowestRequests,
+        places: &Places,
+        place: Option<&Path>,
+    ) -> Result<(), Failure> {
         slowest.chosen();
         if let Some(place) = place {
-            let again = self.part.of(reading::open(place)?);
-            reading::read(again, &self.capture, |batch: &Batch| slowest.gather(batch))?;
+            self.open(place)?.read(|batch| slowest.gather(batch))?;
         }
         if self.json {
-            print_json(slowest.json())
+            print_json(report::requests_json(&slowest, places))
         } else {
-            print(&slowest.render())
+            print(&report::requests(&slowest, places))
         }
     }
 
@@ -153,8 +154,7 @@ impl Slow {
             });
         };
         let mut events = Events::of(all);
-        let again = self.part.of(reading::open(place)?);
-        reading::read(again, &self.capture, |batch: &Batch| events.gather(batch))?;
+        self.open(place)?.read(|batch| events.gather(batch))?;
         Ok(events)
     }
 
@@ -172,7 +172,7 @@ fn print_json(slowest: Vec<Value>) -> Result<(), Failure> {
 
 /// Requests and operations, whichever the recording turns out to have.
 struct Found {
-    requests: Slowest,
+    requests: SlowestRequests,
     operations: SlowestOperations,
 }
 
@@ -197,9 +197,9 @@ fn request_op(name: &str) -> Option<Op> {
 }
 
 fn operation(name: &str) -> Result<String, String> {
-    if request_op(name).is_none() && operations::no_operation_is_called(name) {
-        let requests = Op::ALL.into_iter().map(Op::name).filter(|o| operations::no_operation_is_called(o));
-        let all: Vec<String> = operations::all_names().chain(requests.map(str::to_string)).collect();
+    if request_op(name).is_none() && names::no_operation_is_called(name) {
+        let requests = Op::ALL.into_iter().map(Op::name).filter(|o| names::no_operation_is_called(o));
+        let all: Vec<String> = names::all_names().chain(requests.map(str::to_string)).collect();
         return Err(format!("one of {}", all.join(", ")));
     }
     Ok(name.to_string())

@@ -5,9 +5,9 @@
 
 use super::{html, print};
 use crate::failure::Failure;
-use crate::interrupt::Interrupt;
 use crate::part::Part;
 use clap::Args;
+use explain::Interrupt;
 use std::ffi::{OsStr, OsString};
 use std::io::{ErrorKind, IsTerminal, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};

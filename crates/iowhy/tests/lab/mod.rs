@@ -187,7 +187,7 @@ impl Recorded {
         let folder = self.path(capture);
         let mut source = trace::open(&folder).unwrap().source;
         let (mut follow, mut all, mut batch) = (Follow::default(), All::default(), Batch::default());
-        follow.knows(report::known(&evidence::System::read(&folder)));
+        follow.knows(explain::known(&evidence::System::read(&folder)));
         while source.fill(&mut batch).unwrap() {
             follow.feed(&batch, &mut all);
         }

@@ -3,10 +3,9 @@
 use super::Drawn;
 use crate::colours;
 use crate::picture::{Bar, Panel};
-use report::pictured::{is_worth_showing, slowest_words};
-use report::where_time;
-use stats::Group;
 use units::words::{percent, time};
+use explain::where_time;
+use stats::Group;
 
 /// Groups that are drawn.
 const MOST_GROUPS: usize = 6;
@@ -19,7 +18,7 @@ const WORTH_A_BAR: f64 = 0.005;
 
 pub fn panels(drawn: &Drawn) -> Vec<Panel> {
     let device = |g: &&Group| drawn.devices.contains(&g.dev) || g.op.is_some();
-    let worth = |g: &&Group| is_worth_showing(drawn.e, g);
+    let worth = |g: &&Group| drawn.e.matters(g);
     let groups: Vec<&Group> =
         drawn.e.focus.groups.iter().filter(device).filter(worth).take(MOST_GROUPS).collect();
     let most = groups.iter().map(|g| g.tail.sum.time.total.0).max().unwrap_or(0);
@@ -39,7 +38,7 @@ pub fn panels(drawn: &Drawn) -> Vec<Panel> {
             }
         }
         bars.push(Bar {
-            label: slowest_words(drawn.e, group),
+            label: drawn.e.slowest_words(group),
             value: time(sum.total),
             length: sum.total.0 as f64 / most as f64,
             parts: parts.iter().map(|(r, _)| (share(*r), colours::reason(*r))).collect(),
@@ -70,7 +69,7 @@ fn waits(drawn: &Drawn, group: &Group) -> Panel {
     let worth = |row: &&(String, trace::Nanos)| row.1 .0 as f64 >= total * WORTH_A_BAR;
     let bars = rows.iter().filter(worth).take(MOST_WAITS).map(bar).collect();
     Panel::Bars {
-        title: format!("the slowest {}, by wait", slowest_words(drawn.e, group)),
+        title: format!("the slowest {}, by wait", drawn.e.slowest_words(group)),
         bars,
         legend: vec![],
     }

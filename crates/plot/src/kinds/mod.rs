@@ -8,9 +8,9 @@ mod spread;
 
 use crate::picture::{Axis, Layer, Panel, Picture};
 use causes::Answer;
-use report::operations::Places;
-use report::pictured::{self, first_looked_at, Of, Pictured};
-use report::Explanation;
+use explain::pictured::{self, first_looked_at, Of, Pictured};
+use explain::Explanation;
+use explain::Places;
 use stats::Pictures;
 use trace::{DevId, Nanos};
 use units::words::{count, decimals, ns, time};

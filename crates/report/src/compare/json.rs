@@ -1,38 +1,36 @@
 //! `compare --json`, schema `iowhy.compare/1`: names once shipped do not change, fields may be added.
 
-use super::{Comparison, Metric, Row};
+use explain::compare::{Comparison, Metric, Row};
 use serde_json::{json, Value};
 use stats::Range;
 
-impl Comparison {
-    /// The whole object.
-    pub fn to_json(&self) -> Value {
-        json!({
-            "schema": "iowhy.compare/1",
-            "before": self.names[0],
-            "after": self.names[1],
-            "verdict": self.outcome().name(),
-            "sure": self.is_sure(),
-        "sentence": self.verdict(),
-            "unlike": self.is_unlike(),
-            "load": self.load.iter().map(|d| json!({ "what": d.text, "unlike": d.unlike })).collect::<Vec<_>>(),
-            "settings": self.settings.iter().map(|c| json!({
-                "what": c.what,
-                "before": c.kept.value, "before_at": c.kept.at.to_string(),
-                "after": c.other.value, "after_at": c.other.at.to_string(),
+/// The whole object.
+pub fn json(c: &Comparison) -> Value {
+    json!({
+        "schema": "iowhy.compare/1",
+        "before": c.names[0],
+        "after": c.names[1],
+        "verdict": c.outcome().name(),
+        "sure": c.is_sure(),
+    "sentence": c.verdict(),
+        "unlike": c.is_unlike(),
+        "load": c.load.iter().map(|d| json!({ "what": d.text, "unlike": d.unlike })).collect::<Vec<_>>(),
+        "settings": c.settings.iter().map(|c| json!({
+            "what": c.what,
+            "before": c.kept.value, "before_at": c.kept.at.to_string(),
+            "after": c.other.value, "after_at": c.other.at.to_string(),
+        })).collect::<Vec<_>>(),
+        "operations": c.rows.iter().map(row).collect::<Vec<_>>(),
+        "tails": c.tails.iter().map(|t| json!({
+            "what": t.what,
+            "operations": { "before": t.operations[0], "after": t.operations[1] },
+            "by_reason": t.reasons.iter().map(|(reason, words, [before, after])| json!({
+                "reason": reason, "words": words,
+                "mean_ns": { "before": before.round(), "after": after.round() },
             })).collect::<Vec<_>>(),
-            "operations": self.rows.iter().map(row).collect::<Vec<_>>(),
-            "tails": self.tails.iter().map(|t| json!({
-                "what": t.what,
-                "operations": { "before": t.operations[0], "after": t.operations[1] },
-                "by_reason": t.reasons.iter().map(|(reason, words, [before, after])| json!({
-                    "reason": reason, "words": words,
-                    "mean_ns": { "before": before.round(), "after": after.round() },
-                })).collect::<Vec<_>>(),
-            })).collect::<Vec<_>>(),
-            "notes": self.notes,
-        })
-    }
+        })).collect::<Vec<_>>(),
+        "notes": c.notes,
+    })
 }
 
 fn row(r: &Row) -> Value {

@@ -1,11 +1,10 @@
 //! The screen of `compare`: the verdict, what is unlike, the numbers, where the slowest spent their time.
 
-use super::texts::shown;
-use super::verdict::times;
-use super::{Comparison, Metric, Outcome, Row, Tails};
 use crate::screen::{Screen, Style};
-use std::fmt::Write;
 use units::words::{count, ns};
+use explain::compare::{times, Comparison, Metric, Outcome, Row, Tails};
+use explain::numbers::shown;
+use std::fmt::Write;
 
 /// Kinds of operations with their numbers; JSON has all.
 const MOST_ROWS: usize = 5;
@@ -20,134 +19,132 @@ const MOST_DIFFERENCES: usize = 12;
 /// A phase's p99 below this part of the whole p99 is not worth a line.
 const WORTH_A_LINE: f64 = 0.05;
 
-impl Comparison {
-    /// Draws the screen.
-    pub fn render(&self, style: Style) -> String {
-        let mut s = Screen::new(style);
-        let _ = writeln!(s.out, "before {}", self.names[0]);
-        let _ = writeln!(s.out, "after  {}", self.names[1]);
-        s.blank();
-        self.unlike(&mut s);
-        s.line("SO", &format!("{}.", self.verdict()));
-        s.blank();
-        self.numbers(&mut s);
-        self.where_(&mut s);
-        self.trust(&mut s);
-        s.out
-    }
+/// Draws the screen.
+pub fn render(c: &Comparison, style: Style) -> String {
+    let mut s = Screen::new(style);
+    let _ = writeln!(s.out, "before {}", c.names[0]);
+    let _ = writeln!(s.out, "after  {}", c.names[1]);
+    s.blank();
+    unlike(c, &mut s);
+    s.line("SO", &format!("{}.", c.verdict()));
+    s.blank();
+    numbers(c, &mut s);
+    where_(c, &mut s);
+    trust(c, &mut s);
+    s.out
+}
 
-    /// First what makes the rest a comparison of two things.
-    fn unlike(&self, s: &mut Screen) {
-        let heading = if self.is_unlike() { "UNLIKE" } else { "LOAD" };
-        let mut load: Vec<_> = self.load.iter().collect();
-        load.sort_by_key(|d| !d.unlike);
-        match load.is_empty() {
-            true => {
-                s.line("LOAD", "alike, as far as both sides tell: the same kinds of operations of about the same size, rate and depth")
-            }
-            false => list(s, heading, load.iter().map(|d| d.text.clone())),
+/// First what makes the rest a comparison of two things.
+fn unlike(c: &Comparison, s: &mut Screen) {
+    let heading = if c.is_unlike() { "UNLIKE" } else { "LOAD" };
+    let mut load: Vec<_> = c.load.iter().collect();
+    load.sort_by_key(|d| !d.unlike);
+    match load.is_empty() {
+        true => {
+            s.line("LOAD", "alike, as far as both sides tell: the same kinds of operations of about the same size, rate and depth")
         }
-        let change = |c: &evidence::Conflict| format!("{}: {} -> {}", c.what, c.kept, c.other);
-        match self.settings.is_empty() {
-            true => s.line("SET", "no setting that both sides tell of differs"),
-            false => list(s, "SET", self.settings.iter().map(change)),
-        }
-        s.blank();
+        false => list(s, heading, load.iter().map(|d| d.text.clone())),
     }
-
-    fn numbers(&self, s: &mut Screen) {
-        // A single flush or commit has no percentiles.
-        let several = |r: &&Row| r.least.is_none_or(|n| n >= FEW);
-        let rows: Vec<&Row> = self.rows.iter().filter(several).collect();
-        let ranged = self.rows.iter().flat_map(|r| &r.metrics).any(|m| m.ranges.is_some());
-        let range = if ranged { "95 %" } else { "" };
-        let mut table = vec![["", "", "before", "after", "times", range, ""].map(String::from)];
-        for row in rows.iter().take(MOST_ROWS) {
-            let mut what = row.what.clone();
-            for metric in row.metrics.iter().filter(|m| worth(row, m)) {
-                table.push(cells(std::mem::take(&mut what), metric));
-            }
-        }
-        let wide: Vec<usize> =
-            (0..7).map(|c| table.iter().map(|r| r[c].chars().count()).max().unwrap_or(0)).collect();
-        for (i, row) in table.iter().enumerate().filter(|_| table.len() > 1) {
-            let mut line = s.heading(if i == 0 { "NUMBERS" } else { "" });
-            line.push(' ');
-            for (c, text) in row.iter().enumerate() {
-                let pad = " ".repeat(wide[c] - text.chars().count());
-                let _ = match c {
-                    0 | 1 | 6 => write!(line, "{text}{pad}  "),
-                    _ => write!(line, "{pad}{text}  "),
-                };
-            }
-            let _ = writeln!(s.out, "{}", line.trim_end());
-        }
-        if rows.len() > MOST_ROWS {
-            s.line("", &format!("and {} more kinds; --json has all", rows.len() - MOST_ROWS));
-        }
-        s.blank();
+    let change = |c: &evidence::Conflict| format!("{}: {} -> {}", c.what, c.kept, c.other);
+    match c.settings.is_empty() {
+        true => s.line("SET", "no setting that both sides tell of differs"),
+        false => list(s, "SET", c.settings.iter().map(change)),
     }
+    s.blank();
+}
 
-    fn where_(&self, s: &mut Screen) {
-        let mut heading = "WHERE";
-        let several = |t: &&Tails| t.operations.iter().all(|n| *n >= LEAST_TAIL);
-        for tails in self.tails.iter().filter(several).take(MOST_TAILS) {
-            let [before, after] = tails.operations.map(count);
-            s.line(
-                heading,
-                &format!("each of the slowest 1 % of {} ({before} before, {after} after) spent", tails.what),
-            );
-            heading = "";
-            let most = tails.reasons.iter().flat_map(|r| r.2).fold(0.0, f64::max);
-            let shown: Vec<_> = tails.reasons.iter().filter(|r| r.2[0].max(r.2[1]) >= most * 0.005).collect();
-            let wide = shown.iter().map(|r| r.1.chars().count()).max().unwrap_or(0);
-            for (_, words, means) in shown {
-                let [b, a] = means.map(|m| ns(m as u64));
-                let pad = " ".repeat(wide - words.chars().count());
-                s.line("", &format!("       {words}{pad}  {b:>8} -> {a:>8}"));
-            }
-        }
-        if heading.is_empty() {
-            s.blank();
+fn numbers(c: &Comparison, s: &mut Screen) {
+    // A single flush or commit has no percentiles.
+    let several = |r: &&Row| r.least.is_none_or(|n| n >= FEW);
+    let rows: Vec<&Row> = c.rows.iter().filter(several).collect();
+    let ranged = c.rows.iter().flat_map(|r| &r.metrics).any(|m| m.ranges.is_some());
+    let range = if ranged { "95 %" } else { "" };
+    let mut table = vec![["", "", "before", "after", "times", range, ""].map(String::from)];
+    for row in rows.iter().take(MOST_ROWS) {
+        let mut what = row.what.clone();
+        for metric in row.metrics.iter().filter(|m| worth(row, m)) {
+            table.push(cells(std::mem::take(&mut what), metric));
         }
     }
-
-    fn trust(&self, s: &mut Screen) {
-        let mut heading = "TRUST";
-        let ranges = self.rows.iter().flat_map(|r| &r.metrics).filter_map(|m| m.ranges);
-        let mut lengths: Vec<[(usize, u64); 2]> = ranges.map(|r| r.blocks).collect();
-        lengths.sort();
-        lengths.dedup();
-        if !lengths.is_empty() {
-            let blocks = |side: usize| {
-                let of = |f: fn(&(usize, u64)) -> u64| {
-                    let all = lengths.iter().map(|l| f(&l[side]));
-                    (all.clone().min().unwrap_or(0), all.max().unwrap_or(0))
-                };
-                let span = |(a, b): (u64, u64)| {
-                    if a == b {
-                        count(a)
-                    } else {
-                        format!("{} to {}", count(a), count(b))
-                    }
-                };
-                format!("{} blocks of {}", span(of(|l| l.0 as u64)), span(of(|l| l.1)))
+    let wide: Vec<usize> =
+        (0..7).map(|c| table.iter().map(|r| r[c].chars().count()).max().unwrap_or(0)).collect();
+    for (i, row) in table.iter().enumerate().filter(|_| table.len() > 1) {
+        let mut line = s.heading(if i == 0 { "NUMBERS" } else { "" });
+        line.push(' ');
+        for (c, text) in row.iter().enumerate() {
+            let pad = " ".repeat(wide[c] - text.chars().count());
+            let _ = match c {
+                0 | 1 | 6 => write!(line, "{text}{pad}  "),
+                _ => write!(line, "{pad}{text}  "),
             };
-            s.line(
-                heading,
-                &format!(
-                    "ranges: latencies were drawn 1,000 times in blocks of consecutive operations ({} before, {} \
-                     after), long enough that slow ones in one block do not foretell the next",
-                    blocks(0),
-                    blocks(1)
-                ),
-            );
-            heading = "";
         }
-        for note in &self.notes {
-            s.line(heading, &if heading.is_empty() { format!("- {note}") } else { note.clone() });
-            heading = "";
+        let _ = writeln!(s.out, "{}", line.trim_end());
+    }
+    if rows.len() > MOST_ROWS {
+        s.line("", &format!("and {} more kinds; --json has all", rows.len() - MOST_ROWS));
+    }
+    s.blank();
+}
+
+fn where_(c: &Comparison, s: &mut Screen) {
+    let mut heading = "WHERE";
+    let several = |t: &&Tails| t.operations.iter().all(|n| *n >= LEAST_TAIL);
+    for tails in c.tails.iter().filter(several).take(MOST_TAILS) {
+        let [before, after] = tails.operations.map(count);
+        s.line(
+            heading,
+            &format!("each of the slowest 1 % of {} ({before} before, {after} after) spent", tails.what),
+        );
+        heading = "";
+        let most = tails.reasons.iter().flat_map(|r| r.2).fold(0.0, f64::max);
+        let shown: Vec<_> = tails.reasons.iter().filter(|r| r.2[0].max(r.2[1]) >= most * 0.005).collect();
+        let wide = shown.iter().map(|r| r.1.chars().count()).max().unwrap_or(0);
+        for (_, words, means) in shown {
+            let [b, a] = means.map(|m| ns(m as u64));
+            let pad = " ".repeat(wide - words.chars().count());
+            s.line("", &format!("       {words}{pad}  {b:>8} -> {a:>8}"));
         }
+    }
+    if heading.is_empty() {
+        s.blank();
+    }
+}
+
+fn trust(c: &Comparison, s: &mut Screen) {
+    let mut heading = "TRUST";
+    let ranges = c.rows.iter().flat_map(|r| &r.metrics).filter_map(|m| m.ranges);
+    let mut lengths: Vec<[(usize, u64); 2]> = ranges.map(|r| r.blocks).collect();
+    lengths.sort();
+    lengths.dedup();
+    if !lengths.is_empty() {
+        let blocks = |side: usize| {
+            let of = |f: fn(&(usize, u64)) -> u64| {
+                let all = lengths.iter().map(|l| f(&l[side]));
+                (all.clone().min().unwrap_or(0), all.max().unwrap_or(0))
+            };
+            let span = |(a, b): (u64, u64)| {
+                if a == b {
+                    count(a)
+                } else {
+                    format!("{} to {}", count(a), count(b))
+                }
+            };
+            format!("{} blocks of {}", span(of(|l| l.0 as u64)), span(of(|l| l.1)))
+        };
+        s.line(
+            heading,
+            &format!(
+                "ranges: latencies were drawn 1,000 times in blocks of consecutive operations ({} before, {} \
+                 after), long enough that slow ones in one block do not foretell the next",
+                blocks(0),
+                blocks(1)
+            ),
+        );
+        heading = "";
+    }
+    for note in &c.notes {
+        s.line(heading, &if heading.is_empty() { format!("- {note}") } else { note.clone() });
+        heading = "";
     }
 }
 

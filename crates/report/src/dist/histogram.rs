@@ -7,110 +7,36 @@
 //!          2 -> 3          : 1        |*************                           |
 //! ```
 
-use serde::Serialize;
+use explain::dist::{Histogram, Row};
 use std::fmt::Write;
-use trace::Nanos;
-
-/// What the steps are counted in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unit {
-    /// Microseconds.
-    #[default]
-    Micros,
-    /// Milliseconds.
-    Millis,
-}
-
-impl Unit {
-    /// As bcc calls it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Unit::Micros => "usecs",
-            Unit::Millis => "msecs",
-        }
-    }
-
-    fn of(self, t: Nanos) -> u64 {
-        match self {
-            Unit::Micros => t.0 / 1_000,
-            Unit::Millis => t.0 / 1_000_000,
-        }
-    }
-}
 
 /// How wide the longest row of stars is.
 const STARS: u128 = 40;
 /// Steps up to 2^32 are printed narrow; beyond that all rows are wide.
 const NARROW: usize = 32;
 
-/// Counts of times by the power of two they lie in: step 0 is 0 to 1, step n is 2^n to 2^(n+1) - 1.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Histogram {
-    unit: Unit,
-    counts: [u64; 64],
-}
-
-/// A row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Row {
-    /// The least.
-    pub from: u64,
-    /// The most.
-    pub to: u64,
-    /// How many.
-    pub count: u64,
-}
-
-impl Histogram {
-    /// Nothing counted yet.
-    pub fn new(unit: Unit) -> Histogram {
-        Histogram { unit, counts: [0; 64] }
+/// As text.
+pub(super) fn render(h: &Histogram) -> String {
+    let rows: Vec<Row> = h.rows().collect();
+    let most = rows.iter().map(|r| r.count).max().unwrap_or(0).max(1);
+    let (wide, stars) = if rows.len() > NARROW { (20, STARS / 2) } else { (10, STARS) };
+    let mut out = match wide {
+        10 => format!("     {:<19} : count     distribution\n", h.unit.name()),
+        _ => format!("     {:<39} : count     distribution\n", h.unit.name()),
+    };
+    for Row { from, to, count } in rows {
+        let full = "*".repeat((stars * u128::from(count) / u128::from(most)) as usize);
+        let _ =
+            writeln!(out, "{from:>wide$} -> {to:<wide$} : {count:<8} |{full:<room$}|", room = stars as usize);
     }
-
-    /// Counts a time. What is cut off below a unit is forgotten, as bcc does it.
-    pub fn record(&mut self, t: Nanos) {
-        self.counts[self.unit.of(t).max(1).ilog2() as usize] += 1;
-    }
-
-    /// Adds another one of the same unit.
-    pub fn merge(&mut self, other: &Histogram) {
-        self.counts.iter_mut().zip(other.counts).for_each(|(mine, theirs)| *mine += theirs);
-    }
-
-    /// The rows up to the last that counted anything.
-    pub fn rows(&self) -> impl Iterator<Item = Row> + '_ {
-        let steps = self.counts.iter().rposition(|n| *n > 0).map_or(0, |last| last + 1);
-        self.counts[..steps].iter().enumerate().map(|(step, count)| Row {
-            from: if step == 0 { 0 } else { 1 << step },
-            to: (1u64 << step).wrapping_mul(2).wrapping_sub(1),
-            count: *count,
-        })
-    }
-
-    /// As text.
-    pub fn render(&self) -> String {
-        let rows: Vec<Row> = self.rows().collect();
-        let most = rows.iter().map(|r| r.count).max().unwrap_or(0).max(1);
-        let (wide, stars) = if rows.len() > NARROW { (20, STARS / 2) } else { (10, STARS) };
-        let mut out = match wide {
-            10 => format!("     {:<19} : count     distribution\n", self.unit.name()),
-            _ => format!("     {:<39} : count     distribution\n", self.unit.name()),
-        };
-        for Row { from, to, count } in rows {
-            let full = "*".repeat((stars * u128::from(count) / u128::from(most)) as usize);
-            let _ = writeln!(
-                out,
-                "{from:>wide$} -> {to:<wide$} : {count:<8} |{full:<room$}|",
-                room = stars as usize
-            );
-        }
-        out
-    }
+    out
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use explain::dist::Unit;
+    use trace::Nanos;
 
     #[test]
     fn it_looks_like_bccs() {
@@ -124,17 +50,13 @@ mod tests {
          4 -> 7          : 0        |                                        |
          8 -> 15         : 2        |**************************              |
 ";
-        assert_eq!(h.render(), expected);
+        assert_eq!(render(&h), expected);
     }
 
     #[test]
-    fn the_longest_times_have_their_rows() {
-        let mut h = Histogram::new(Unit::Micros);
-        h.record(Nanos(u64::MAX));
-        let last = h.rows().last().unwrap();
-        assert_eq!(last, Row { from: 1 << 54, to: (1 << 55) - 1, count: 1 });
+    fn the_longest_times_are_printed_wide() {
         let mut ms = Histogram::new(Unit::Millis);
         ms.record(Nanos(u64::MAX));
-        assert!(ms.rows().count() > NARROW && ms.render().contains(" -> "));
+        assert!(ms.rows().count() > NARROW && render(&ms).contains(" -> "));
     }
 }

@@ -1,7 +1,7 @@
 //! Distributions as JSON, schema `iowhy.dist/1`. Times are in nanoseconds but for the steps of histograms.
 
-use super::{Dist, Groups};
-use crate::operations::Places;
+use explain::dist::{Dist, Groups, Layer, Where};
+use explain::Places;
 use serde_json::{json, Value};
 use stats::Distribution;
 use trace::DevId;
@@ -10,9 +10,9 @@ use trace::DevId;
 pub fn json(dist: &Dist, places: &Places) -> Value {
     let whole = dist.whole();
     let layers = |groups: &Groups| -> Vec<Value> {
-        let one = |((fs, dev), kinds): (&super::Where, &_)| {
+        let one = |((fs, dev), kinds): (&Where, &_)| {
             let rows = dist.layers((*fs, *dev), kinds);
-            let row = |r: &super::layers::Layer| {
+            let row = |r: &Layer| {
                 json!({
                     "layer": r.layer, "of": r.family.words(), "words": r.words, "count": r.times.count(),
                     "without_io": (r.layer == "operation").then_some(r.without_io), "latency_ns": times(&r.times),

@@ -1,15 +1,15 @@
 //! Distributions as text: bcc's histograms, percentiles below each, and the table of layers.
 
-use super::layers::{Family, Layer};
-use super::{Dist, Groups, Ranked, Times, Where};
-use crate::operations::Places;
+use super::histogram;
 use crate::wrap::wrap;
+use units::words::{count, ns, percent};
+use explain::dist::{Dist, Family, Groups, Layer, Ranked, Times, Where};
+use explain::Places;
 use stats::Distribution;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use trace::{DevId, Nanos};
-use units::words::{count, ns, percent};
+use trace::DevId;
 
 /// Columns of a line.
 const WIDTH: usize = 100;
@@ -60,7 +60,7 @@ fn groups(out: &mut String, groups: &Groups, places: &Places) {
                 out,
                 "\noperation = '{}'\n{}     {} in all   {}{failed}",
                 kind.1.name(),
-                times.histogram.render(),
+                histogram::render(&times.histogram),
                 count(times.latency.count()),
                 percentiles(&times.latency)
             );
@@ -117,10 +117,4 @@ fn without_io(row: &Layer) -> String {
     };
     let share = percent(row.without_io as f64 / all as f64);
     format!("{} of {} {words} ({share}) waited for no I/O: {why}", count(row.without_io), count(all))
-}
-
-/// An interval as the user gives it, in nanoseconds.
-pub fn interval(seconds: f64) -> Option<Nanos> {
-    let ns = seconds * 1e9;
-    (ns >= 1.0 && ns < u64::MAX as f64).then_some(Nanos(ns as u64))
 }

@@ -2,11 +2,11 @@
 
 use super::escape::escape;
 use super::Shown;
-use crate::compare::{Comparison, Metric, Outcome};
-use std::fmt::Write;
-use tooltext::Unit;
-use trace::Bytes;
 use units::words::{count, ns, percent, size};
+use tooltext::Unit;
+use explain::compare::{Comparison, Metric, Outcome};
+use std::fmt::Write;
+use trace::Bytes;
 
 /// Kinds of operations in one table; `compare --json` has all.
 const MOST_KINDS: usize = 6;
@@ -46,7 +46,7 @@ fn one(c: &Comparison) -> String {
         }
         out += "</ul>\n";
     }
-    let several = |r: &&crate::compare::Row| r.least.is_none_or(|n| n >= FEW);
+    let several = |r: &&explain::compare::Row| r.least.is_none_or(|n| n >= FEW);
     let _ = writeln!(
         out,
         "<table class=\"numbers\"><thead><tr><th>what</th><th></th><th>{before}</th><th>{after}</th><th>times</th>\

@@ -1,8 +1,8 @@
 //! The slowest, event by event, from a second reading.
 
-use crate::explanation::Explanation;
-use crate::gathered::{Gathered, Gathering};
 use crate::operations;
+use explain::gathered::{Gathered, Gathering};
+use explain::Explanation;
 use life::{Class, Request};
 use serde_json::Value;
 use stats::{Kept, Pictures, SlowRequest};

@@ -3,15 +3,14 @@
 
 use super::escape::escape;
 use super::Shown;
-use crate::in_driver;
-use crate::screen::{about, matters, sentence, slowest};
+use crate::screen::{about, sentence};
 use crate::slow_rows::{slow_rows, Row};
-use crate::where_time;
+use units::words::{count, ns, percent, time};
 use causes::{Answer, Confidence, Verdict};
+use explain::where_time;
 use ledger::Reason;
 use stats::Group;
 use std::fmt::Write;
-use units::words::{count, ns, percent, time};
 
 /// Devices in the head.
 const DEVICES: usize = 8;
@@ -83,8 +82,8 @@ fn why(shown: &Shown) -> String {
     if found.is_empty() {
         out += "<p>No cause that iowhy knows explains it; the breakdown below is what was measured.</p>\n";
     }
-    for text in in_driver::lines(&shown.explanation) {
-        let _ = writeln!(out, "<p>{}.</p>", escape(&sentence(&text)));
+    for in_mapper in &shown.explanation.in_mapper {
+        let _ = writeln!(out, "<p>{}.</p>", escape(&sentence(&in_mapper.words())));
     }
     let mut rest = String::new();
     for v in verdicts.iter().filter(|v| v.verdict == Answer::Rejected && !v.minor) {
@@ -134,12 +133,12 @@ fn slow(shown: &Shown) -> String {
 fn where_(shown: &Shown) -> String {
     let e = &shown.explanation;
     let mut out = String::new();
-    for group in e.focus.groups.iter().filter(|g| matters(e, g)).take(GROUPS) {
+    for group in e.focus.groups.iter().filter(|g| e.matters(g)).take(GROUPS) {
         let sum = &group.tail.sum.time;
         let _ = writeln!(
             out,
             "<p>The slowest {} (from {} on) spent {}:</p>",
-            escape(&slowest(e, group)),
+            escape(&e.slowest_words(group)),
             time(group.tail.threshold),
             time(sum.total)
         );

@@ -22,8 +22,8 @@ pub use detail::MOST_BYTES;
 pub use escape::escape;
 pub use events::Events;
 
-use crate::Explanation;
 use detail::Detail;
+use explain::Explanation;
 use serde_json::json;
 use stats::Pictures;
 

@@ -2,8 +2,9 @@
 
 use super::pack::unpack;
 use super::*;
-use crate::{to_json, Subject};
+use crate::to_json;
 use evidence::{Samples, System};
+use explain::Subject;
 use life::Lives;
 use proptest::prelude::*;
 use scraper::{Html, Selector};

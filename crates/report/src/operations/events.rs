@@ -2,8 +2,8 @@
 //! the steps of its requests. What else the device did is counted.
 
 use super::screen::printable;
-use super::words::Places;
-use crate::gathered::{belongs, span, Nobody};
+use explain::gathered::{belongs, span, Nobody};
+use explain::Places;
 use life::{has_extent, Lives, Names};
 use operation::{Done, Part};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -245,7 +245,7 @@ fn in_words(e: &TaskEvent, texts: &FxHashMap<TextId, String>, names: &Names) -> 
         What::File { fs: Fs::Unknown, inode, .. } => format!("is at inode {inode}"),
         What::File { fs, inode: 0, .. } => format!("is in {}", fs.name()),
         What::File { fs, inode, .. } => format!("is in {}, inode {inode}", fs.name()),
-        What::Commit { phase, .. } => format!("commit: {}", super::words::commit(*phase)),
+        What::Commit { phase, .. } => format!("commit: {}", explain::names::commit(*phase)),
         What::LogReserved { .. } => "reserves room in the log".into(),
         What::DirtiedFile { inode, .. } => format!("makes inode {inode} dirty"),
         What::Created { inode, .. } => format!("makes a new file, inode {inode}"),

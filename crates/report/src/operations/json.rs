@@ -2,7 +2,7 @@
 //! lines within a line, and the parts of each depth within the one above, sum to it exactly.
 
 use super::line::{lines, Line};
-use super::words::Places;
+use explain::Places;
 use ledger::Reason;
 use operation::{Done, Node, Part, Wait, Wakeup};
 use serde_json::{json, Map, Value};

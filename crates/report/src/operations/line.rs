@@ -6,7 +6,8 @@
 use super::branch::{Branch, What};
 use super::fold::fold;
 use super::shares::{shares, whole};
-use super::words::{instead, label, meanwhile, says_all, Places};
+use super::words::{instead, label, meanwhile, says_all};
+use explain::Places;
 use ledger::Reason;
 use stats::Kept;
 use trace::Nanos;

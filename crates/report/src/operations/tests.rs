@@ -1,8 +1,8 @@
 //! A ledger built by hand, as it is shown; and what holds for the lines of any ledger.
 
 use super::line::{lines, Line};
-use super::words::Places;
 use super::{json, render};
+use explain::Places;
 use ledger::Reason;
 use life::{Class, FlushWait, Op, Request, TaskName, Timeline};
 use operation::{Account, Done, Entry, Kind, Node, Operation, Part, Wait, Wakeup};

@@ -14,8 +14,8 @@ mod table;
 mod totals;
 mod trust;
 
-use crate::explanation::Explanation;
 use crate::json::to_json;
+use explain::Explanation;
 use serde_json::{json, Map, Value as Json};
 use stats::{Details, Device, Distribution};
 pub use table::{Table, Value};

@@ -1,8 +1,6 @@
 //! `iowhy whatif`.
 
 mod aim;
-mod arrivals;
-pub mod remedies;
 mod schedule;
 mod screen;
 
@@ -10,12 +8,12 @@ use super::print;
 use crate::failure::Failure;
 use crate::part::Part;
 use aim::Aim;
-use arrivals::Arrivals;
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
+use explain::{Arrivals, Fitting, Input};
 use serde_json::{json, Value as Json};
 use std::path::PathBuf;
 use whatif::predict::{Cell, Lab};
+use whatif::settings::Settings;
 use whatif::simulate::Work;
 
 const WHAT_IT_DOES: &str = "The recorded requests are sent again through a model of the scheduler and of the device, \
@@ -99,7 +97,7 @@ impl WhatIf {
                 "say what would be set: --set read_expire=200; or --sweep, --suggest, --schedule, --explain-load",
             ));
         }
-        let arrivals = Arrivals::read(&self.capture, self.part)?;
+        let arrivals = Arrivals::read(Input::recording(&self.capture)?.window(self.part.window))?;
         let asked_of = arrivals.of(self.device.as_deref())?;
         let (name, recorded) = (&asked_of.name, &asked_of.recorded);
         if self.explain_load {
@@ -119,40 +117,26 @@ impl WhatIf {
             .map(|set| settings.with(set))
             .collect::<Result<Vec<_>, String>>()
             .map_err(|why| refused(why, "see iowhy whatif --help"))?;
-        let values = match &self.sweep {
-            Some((key, from, to)) => swept(*from, *to)
-                .into_iter()
-                .map(|v| Ok((v, settings.with(&[(key.clone(), v.to_string())])?)))
-                .collect::<Result<Vec<_>, String>>()
-                .map_err(|why| refused(why, "see iowhy whatif --help"))?,
-            None => Vec::new(),
-        };
+        let swept = self.swept(&settings)?;
         let order =
             self.schedule.as_ref().map(|s| schedule::Shown::new(recorded, arrivals.began, s)).transpose();
         let order = order.map_err(|why| {
             refused(why, "choose a stretch in which requests went to the device (iowhy events shows them)")
         })?;
         let work = if self.fixed_work { Work::Amount } else { Work::Time };
-        let bar = Bar::new();
+        let bar = Fitting::begin();
         let lab = Lab::new(recorded, settings, work, self.seed, &|part| bar.at(part));
-        bar.0.finish_and_clear();
+        bar.end();
         let lab = lab.map_err(|why| refused(why, "no prediction can be made from this recording"))?;
         if let Some((key, ..)) = &self.sweep {
-            let rows: Vec<(u64, Vec<Cell>)> = values.iter().map(|(v, s)| (*v, lab.predict(s))).collect();
+            let rows: Vec<(u64, Vec<Cell>)> = swept.iter().map(|(v, s)| (*v, lab.predict(s))).collect();
             return match self.json {
                 true => print_json(&screen::sweep_json(name, key, &rows)),
                 false => print(&screen::sweep(name, key, &rows)),
             };
         }
         if let Some(aim) = &self.aim {
-            let found =
-                aim::suggest(&lab, aim, self.harm).map_err(|why| refused(why, "no command is suggested"))?;
-            return match self.json {
-                true => print_json(
-                    &json!({ "schema": "iowhy.whatif/1", "device": name, "suggested": found.to_json() }),
-                ),
-                false => print(&found.render(name, &lab)),
-            };
+            return self.suggest(aim, name, &lab);
         }
         if let Some(shown) = order {
             let shown = shown
@@ -164,16 +148,46 @@ impl WhatIf {
             };
         }
         let told: Vec<Vec<Cell>> = asked.iter().map(|settings| lab.predict(settings)).collect();
-        let each = sets.iter().zip(&told);
+        self.tell(name, &lab, &sets, &told)
+    }
+
+    /// The settings that a sweep tries, by value.
+    fn swept(&self, settings: &Settings) -> Result<Vec<(u64, Settings)>, Failure> {
+        let Some((key, from, to)) = &self.sweep else { return Ok(Vec::new()) };
+        let one = |v: u64| Ok((v, settings.with(&[(key.clone(), v.to_string())])?));
+        let all = swept(*from, *to).into_iter().map(one).collect::<Result<Vec<_>, String>>();
+        all.map_err(|why| refused(why, "see iowhy whatif --help"))
+    }
+
+    fn suggest(&self, aim: &Aim, name: &str, lab: &Lab) -> Result<(), Failure> {
+        let found =
+            aim::suggest(lab, aim, self.harm).map_err(|why| refused(why, "no command is suggested"))?;
+        match self.json {
+            true => print_json(
+                &json!({ "schema": "iowhy.whatif/1", "device": name, "suggested": found.to_json() }),
+            ),
+            false => print(&found.render(name, lab)),
+        }
+    }
+
+    /// Prints what each alternative would have done.
+    fn tell(
+        &self,
+        name: &str,
+        lab: &Lab,
+        sets: &[Vec<(String, String)>],
+        told: &[Vec<Cell>],
+    ) -> Result<(), Failure> {
+        let each = sets.iter().zip(told);
         if self.json {
             let mut all: Vec<Json> =
-                each.map(|(set, cells)| screen::to_json(name, set, &lab, cells)).collect();
+                each.map(|(set, cells)| screen::to_json(name, set, lab, cells)).collect();
             return match all.len() {
                 1 => print_json(&all.remove(0)),
                 _ => print_json(&json!({ "schema": "iowhy.whatif/1", "device": name, "alternatives": all })),
             };
         }
-        let all: Vec<String> = each.map(|(set, cells)| screen::render(name, set, &lab, cells)).collect();
+        let all: Vec<String> = each.map(|(set, cells)| screen::render(name, set, lab, cells)).collect();
         print(&all.join("\n"))
     }
 
@@ -247,22 +261,4 @@ fn swept(from: u64, to: u64) -> Vec<u64> {
     (all[0], all[SWEPT - 1]) = (from, to);
     all.dedup();
     all
-}
-
-/// The bar, on a terminal.
-struct Bar(ProgressBar);
-
-impl Bar {
-    fn new() -> Bar {
-        let bar = ProgressBar::new(1000);
-        if let Ok(style) = ProgressStyle::with_template("fitting devices {wide_bar} {percent} %, {eta} left")
-        {
-            bar.set_style(style);
-        }
-        Bar(bar)
-    }
-
-    fn at(&self, part: f64) {
-        self.0.set_position((part * 1000.0) as u64);
-    }
 }

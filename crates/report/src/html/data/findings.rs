@@ -1,7 +1,7 @@
-//! What was found, and which moments of what is drawn are its: see [`crate::findings`].
+//! What was found, and which moments of what is drawn are its: see [`explain::findings`].
 
 use super::Data;
-use crate::findings::findings;
+use explain::findings::findings;
 use ledger::Reason;
 use serde_json::{json, Value};
 
@@ -10,7 +10,7 @@ impl Data<'_> {
     pub(super) fn findings(&self) -> Vec<Value> {
         let pair = |(group, reason): &(usize, Reason)| json!([group, reason.index() + 1]);
         let all = findings(&self.shown.explanation, &self.pictured());
-        let one = |f: &crate::findings::Finding| {
+        let one = |f: &explain::findings::Finding| {
             let moments: Vec<Value> = f.explains.iter().map(pair).collect();
             json!({ "cause": f.cause, "share": f.share, "moments": moments })
         };

@@ -1,9 +1,9 @@
 //! What is drawn over time: of each kind its columns.
 
 use super::Data;
-use crate::findings::why_slow;
 use crate::html::pack::Pack;
-use crate::pictured::{pictured, Of, Pictured};
+use explain::findings::why_slow;
+use explain::pictured::{pictured, Of, Pictured};
 use serde_json::{Map, Value};
 use stats::{class_op, Behind, Columns, Moment};
 use trace::Nanos;

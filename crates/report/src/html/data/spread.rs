@@ -2,7 +2,7 @@
 
 use super::Data;
 use crate::html::pack::pack;
-use crate::pictured::kind_name;
+use explain::pictured::kind_name;
 use life::Class;
 use serde_json::{json, Value};
 use stats::{class_words, Distribution};

@@ -1,0 +1,120 @@
+//! What devices were asked for in a recording, and how they were set.
+
+use crate::error::{Error, Result};
+use crate::input::Input;
+use crate::places::Places;
+use evidence::{Device, System};
+use life::Lives;
+use trace::{Action, Batch, DevId, Event, Nanos};
+use whatif::arrival::{Gather, Recorded};
+use whatif::crowd::most_in_device;
+use whatif::settings::{Refusal, Settings, MQ_DEADLINE};
+use whatif::usable::{held_back, throttled};
+
+/// Of all devices.
+pub struct Arrivals {
+    /// When the first event of the recording was.
+    pub began: Nanos,
+    /// Those that were asked for most first.
+    devices: Vec<Asked>,
+    system: System,
+}
+
+/// Of one device.
+pub struct Asked {
+    /// `sda`.
+    pub name: String,
+    /// `8:0`.
+    number: DevId,
+    /// What it was asked for.
+    pub recorded: Recorded,
+}
+
+impl Arrivals {
+    /// Reads a recording; with lost events it says nothing.
+    pub fn read(input: Input) -> Result<Arrivals> {
+        let Places { system, names, .. } = input.places();
+        let (mut lives, mut gather) = (Lives::default(), Gather::default());
+        let mut began = None;
+        let quality = input.read(|batch: &Batch| {
+            // As everywhere, time begins with the first block event.
+            let told = |e: &&Event| !matches!(e.action, Action::TaskName | Action::WallClock | Action::Lost);
+            began = began.or_else(|| batch.events.iter().find(told).map(|e| e.time));
+            lives.feed(batch, &mut gather)
+        })?;
+        let lost: u64 = quality.lost.values().sum();
+        if lost > 0 {
+            return Err(Error::new(
+                format!("{lost} events were lost: which requests are missing is not known"),
+                "record again with larger buffers, or choose a part without losses (--stopwatch)",
+            ));
+        }
+        let name_of = |dev: DevId| {
+            let told = system.device_name(dev).map(str::to_string);
+            let named = || names.iter().find(|(d, _)| *d == dev).map(|(_, name)| name.clone());
+            told.or_else(named).unwrap_or_else(|| dev.to_string())
+        };
+        let asked = |(number, recorded)| Asked { name: name_of(number), number, recorded };
+        let mut devices: Vec<Asked> = gather.finish().into_iter().map(asked).collect();
+        devices.sort_by_key(|a| std::cmp::Reverse(a.recorded.arrivals.len()));
+        Ok(Arrivals { began: began.unwrap_or_default(), devices, system })
+    }
+
+    /// The device of a name or number, or the only one.
+    pub fn of(&self, wanted: Option<&str>) -> Result<&Asked> {
+        let names: Vec<&str> = self.devices.iter().map(|a| a.name.as_str()).collect();
+        let is = |a: &&Asked| {
+            wanted.is_none_or(|d| a.name == d.trim_start_matches("/dev/") || a.number.to_string() == d)
+        };
+        let mut chosen = self.devices.iter().filter(is);
+        match (chosen.next(), chosen.next(), wanted) {
+            (Some(asked), None, _) => Ok(asked),
+            (Some(_), Some(_), _) => Err(Error::new(
+                format!("several devices were recorded: {}", names.join(", ")),
+                "choose one with --device",
+            )),
+            (None, _, Some(d)) => {
+                Err(Error::new(format!("no request of {d} was recorded"), names.join(", ")))
+            }
+            (None, _, None) => Err(Error::new("no request was recorded", "the device was idle")),
+        }
+    }
+
+    /// How a device was set: as the recording tells, or as the user says.
+    pub fn settings(
+        &self,
+        asked: &Asked,
+        was: &[(String, String)],
+    ) -> std::result::Result<Settings, Refusal> {
+        let device = self.system.device(&asked.name);
+        let (most, held) = (most_in_device(&asked.recorded), held_back(&asked.recorded));
+        let told = |path: &str| told(device, was, path);
+        let tags = told("queue/nr_requests").and_then(|n| n.trim().parse().ok()).unwrap_or(u32::MAX);
+        Settings::recorded(told, most, held, throttled(&asked.recorded, tags))
+    }
+}
+
+/// The text of a setting: as the user says it was, or as the recording tells.
+fn told(device: Option<&Device>, was: &[(String, String)], path: &str) -> Option<String> {
+    let key = match path {
+        "mq/0/nr_tags" | "device/queue_depth" => "queue_depth",
+        path => path.rsplit('/').next().unwrap_or(path),
+    };
+    if let Some((_, value)) = was.iter().find(|(k, _)| k == key) {
+        return Some(value.clone());
+    }
+    if let Some(text) = device.and_then(|d| d.attribute(path)) {
+        return Some(text.value);
+    }
+    // Who says that it was mq-deadline and no more means its defaults.
+    let is_deadline = was.iter().any(|(k, v)| k == "scheduler" && v == "mq-deadline");
+    let default = match key {
+        "read_expire" => "500",
+        "write_expire" => "5000",
+        "writes_starved" => "2",
+        "fifo_batch" => "16",
+        "front_merges" => "1",
+        _ => return None,
+    };
+    (is_deadline && MQ_DEADLINE.contains(&key)).then(|| default.into())
+}

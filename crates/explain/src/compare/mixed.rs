@@ -1,0 +1,283 @@
+//! A run that a text tells of, and a recording: what both have.
+//!
+//! They are seldom of one level. fio's latency is that of a whole operation: system call to return. A
+//! recording with system calls has these too; one of block events alone has the bios below, which take less.
+//! iostat's waits are those of requests, which each recording has. Which two were compared is said beside the
+//! numbers, and where the levels differ, that a part of the difference is theirs.
+
+use super::recordings::{differ, kinds, latencies, per_second, slow, Kind, MATTERS, SLOW};
+use super::texts::{rests_on_enough, NAMES, SUMMARIES};
+use super::{Comparison, Difference, Metric, Row, RunOf};
+use crate::explanation::{Explanation, Trust};
+use evidence::{Conflict, Fact};
+use stats::Distribution;
+use tooltext::{Reading, Row as Printed, Unit};
+use trace::Bytes;
+use units::words::size;
+
+/// Which of the two is before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum First {
+    /// The run of the text.
+    Run,
+    /// The recording.
+    Recording,
+}
+
+impl First {
+    /// What a text and a recording have, in the order of time.
+    fn order<T>(self, run: T, recording: T) -> [T; 2] {
+        match self {
+            First::Run => [run, recording],
+            First::Recording => [recording, run],
+        }
+    }
+
+    /// The same in words.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            First::Run => ("before", "after"),
+            First::Recording => ("after", "before"),
+        }
+    }
+}
+
+/// Names of fio's operations in recordings, the likeliest first.
+const NAMED: [(&str, &[&str]); 4] = [
+    ("read", &["read"]),
+    ("write", &["write", "background-write"]),
+    ("sync", &["fsync", "fdatasync"]),
+    ("trim", &["discard"]),
+];
+
+impl Comparison {
+    /// Compares a run and a recording, whose facts should have latencies in order.
+    pub fn of_run_and_recording(run: RunOf, e: &Explanation, name: String, first: First) -> Comparison {
+        let mut c = Comparison { names: first.order(run.name(), name.clone()), ..Comparison::default() };
+        let single = e.top_devices().len() == 1;
+        let all = kinds(e, single);
+        let mut levels_differ = false;
+        let mut used: Vec<&str> = vec![];
+        for reading in &run.run().readings {
+            for printed in &reading.rows {
+                if reading.tool == "iostat" {
+                    c.rows.extend(requests(printed, e, first, c.rows.len()));
+                    continue;
+                }
+                let Some(kind) = partner(printed, &all) else { continue };
+                levels_differ |= !kind.is_operation;
+                used.push(&printed.of);
+                load(&mut c, printed, kind, e, first);
+                c.rows.extend(operations(reading, printed, kind, e, first, c.rows.len()));
+            }
+        }
+        besides(&mut c, &run, &all, &used, first);
+        settings(&mut c, &run, e, first);
+        if levels_differ {
+            c.notes.push(
+                "the levels differ: the text has whole operations, the recording the bios below them, which begin later and end \
+                 earlier; record operations (iowhy record) to compare like with like"
+                    .into(),
+            );
+        }
+        if e.trust != Trust::Good {
+            c.notes.push(format!("{name} is {}: see iowhy explain {name}", e.trust.name()));
+        }
+        if c.rows.iter().any(|r| r.least.is_none()) {
+            c.notes.push(SUMMARIES.into());
+        }
+        c.notes.push("where the slowest spent their time only the recording tells: iowhy explain".into());
+        c
+    }
+}
+
+/// What of the recording is the same as a row of fio's: operations, else bios; of several the most frequent.
+fn partner<'k, 'e>(printed: &Printed, all: &'k [Kind<'e>]) -> Option<&'k Kind<'e>> {
+    printed.latency("max").or(printed.get("iops"))?;
+    let (_, names) = NAMED.iter().find(|(of, _)| *of == printed.of)?;
+    let of = |wanted: bool| {
+        let fits = move |k: &&Kind| k.is_operation == wanted && names.contains(&k.op.as_str());
+        all.iter().filter(fits).max_by_key(|k| k.phases.first().map_or(0, |p| p.1.count()))
+    };
+    of(true).or_else(|| of(false))
+}
+
+fn summary(name: &str, unit: Unit, values: [f64; 2]) -> Metric {
+    Metric { name: name.into(), threshold: None, unit, values, ranges: None, no_range: "" }
+}
+
+fn seconds(e: &Explanation) -> f64 {
+    (e.duration().0 as f64 / 1e9).max(1e-9)
+}
+
+/// fio's row and a kind of the recording: percentiles, and how many a second.
+fn operations(
+    reading: &Reading,
+    printed: &Printed,
+    kind: &Kind,
+    e: &Explanation,
+    first: First,
+    place: usize,
+) -> Option<Row> {
+    let (_, distribution, order) = kind.phases.first()?;
+    let what = format!("{} (fio {} and {})", printed.of, reading.name, kind.told());
+    let mut row = Row {
+        op: printed.of.clone(),
+        what,
+        weight: 1.0 / (1.0 + place as f64),
+        counts: true,
+        ..Row::default()
+    };
+    if let Some((log, order)) = printed.in_order.as_deref().zip(*order) {
+        // A log has every latency, as the recording has.
+        let in_log = log.all();
+        let [b, a] = first.order(&in_log, distribution);
+        let orders = Some(first.order(log, order)).map(|[b, a]| (b, a));
+        row.least = Some(b.count().min(a.count()));
+        row.metrics = latencies(str::to_owned, [b, a], orders);
+        row.metrics.extend(slow(orders, b.quantile(SLOW).min(a.quantile(SLOW))));
+        return Some(row);
+    }
+    let count = printed.value("count").map(|n| n.min(distribution.count() as f64));
+    for name in NAMES.into_iter().filter(|name| rests_on_enough(name, count)) {
+        let there = printed.latency(name).filter(|n| n.unit == Unit::Nanoseconds);
+        if let Some((theirs, ours)) = there.zip(of(distribution, name)) {
+            row.metrics.push(summary(name, Unit::Nanoseconds, first.order(theirs.value, ours)));
+        }
+    }
+    if let Some(rate) = printed.get("iops") {
+        let ours = distribution.count() as f64 / seconds(e);
+        row.metrics.push(summary("iops", Unit::PerSecond, first.order(rate.value, ours)));
+    }
+    (!row.metrics.is_empty()).then_some(row)
+}
+
+/// A number of a distribution by the name that texts have for it.
+fn of(d: &Distribution, name: &str) -> Option<f64> {
+    match name {
+        "mean" => Some(d.mean()),
+        "max" => Some(d.max() as f64),
+        _ => {
+            let percentile = name.strip_prefix('p')?.parse::<f64>().ok()?;
+            Some(d.quantile(percentile / 100.0) as f64)
+        }
+    }
+}
+
+/// A device's row of iostat and the recorded requests of the device of that name.
+fn requests(printed: &Printed, e: &Explanation, first: First, place: usize) -> Option<Row> {
+    let device = e.facts.devices.iter().find(|d| e.name(d.id) == printed.of)?;
+    let is_read = |class: life::Class| class == life::Class::Read;
+    let is_write = |class: life::Class| matches!(class, life::Class::SyncWrite | life::Class::Background);
+    let mut metrics = vec![];
+    for (rate, wait, wanted) in
+        [("r/s", "r_await", &is_read as &dyn Fn(life::Class) -> bool), ("w/s", "w_await", &is_write)]
+    {
+        let mut q2c = Distribution::default();
+        for class in life::Class::ALL.into_iter().filter(|c| wanted(*c)) {
+            q2c.merge(&device.requests[class.index()].q2c);
+        }
+        if q2c.is_empty() {
+            continue;
+        }
+        if let Some(theirs) = printed.value(rate) {
+            let ours = q2c.count() as f64 / seconds(e);
+            metrics.push(summary(rate, Unit::PerSecond, first.order(theirs, ours)));
+        }
+        if let Some(theirs) = printed.value(wait) {
+            metrics.push(summary(wait, Unit::Nanoseconds, first.order(theirs, q2c.mean())));
+        }
+    }
+    let what = format!("requests of {} (iostat and the recording)", printed.of);
+    let weight = 1.0 / (1.0 + place as f64);
+    (!metrics.is_empty()).then(|| Row {
+        op: printed.of.clone(),
+        what,
+        weight,
+        counts: true,
+        least: None,
+        metrics,
+    })
+}
+
+/// Sizes and rates that make another load.
+fn load(c: &mut Comparison, printed: &Printed, kind: &Kind, e: &Explanation, first: First) {
+    let (in_text, in_recording) = first.words();
+    let mean =
+        printed.value("bytes").zip(printed.value("count")).filter(|(_, n)| *n > 0.0).map(|(b, n)| b / n);
+    if let Some((theirs, ours)) = mean.zip(kind.mean_size()) {
+        if differ([theirs, ours]) {
+            let [theirs, ours] = [theirs, ours].map(|b| size(Bytes(b as u64)));
+            let text = format!(
+                "{}: {theirs} each {in_text} (fio), {ours} {in_recording} ({})",
+                printed.of,
+                kind.told()
+            );
+            c.load.push(Difference { text, unlike: true });
+        }
+    }
+    let count = kind.phases.first().map_or(0, |p| p.1.count());
+    if let Some(theirs) = printed.value("iops") {
+        let ours = count as f64 / seconds(e);
+        if differ([theirs, ours]) {
+            let text = format!(
+                "{}: {} a second {in_text} (fio), {} {in_recording} (asked for, or all that it could do)",
+                printed.of,
+                per_second(theirs),
+                per_second(ours)
+            );
+            c.load.push(Difference { text, unlike: false });
+        }
+    }
+}
+
+/// What else the recording has that was read or written, where the text has fio's results. fio counts what
+/// its disks did meanwhile, whoever asked for it: where it counted none, the loads are unlike.
+fn besides(c: &mut Comparison, run: &RunOf, all: &[Kind], used: &[&str], first: First) {
+    if used.is_empty() {
+        return;
+    }
+    let (_, in_recording) = first.words();
+    let bytes =
+        |k: &Kind| k.mean_size().unwrap_or(0.0) * k.phases.first().map_or(0.0, |p| p.1.count() as f64);
+    let sum: f64 = all.iter().filter(|k| !k.is_operation).map(bytes).sum();
+    for kind in all.iter().filter(|k| !k.is_operation && bytes(k) >= MATTERS * sum) {
+        let Some((of, _)) = NAMED.iter().find(|(_, names)| names.contains(&kind.op.as_str())) else {
+            continue;
+        };
+        if used.contains(of) {
+            continue;
+        }
+        let counted = |row: &Printed| {
+            let part = row.value(&format!("{of}.ios"))?;
+            let whole = row.value("read.ios")? + row.value("write.ios")?;
+            Some(part < MATTERS * whole)
+        };
+        let rows = run.run().of("fio").flat_map(|reading| &reading.rows);
+        let none_there = rows.filter_map(counted).reduce(|a, b| a && b);
+        let count = kind.phases.first().map_or(0, |p| p.1.count());
+        let each = kind.mean_size().map_or(String::new(), |b| format!(" of {}", size(Bytes(b as u64))));
+        let said = if none_there.is_some() { "" } else { ", of which the text says nothing" };
+        let text = format!("{} only {in_recording}: {}{each}{said}", kind.told(), units::words::count(count));
+        c.load.push(Difference { text, unlike: none_there == Some(true) });
+    }
+}
+
+/// Settings that the text and what lies beside the recording both tell of.
+fn settings(c: &mut Comparison, run: &RunOf, e: &Explanation, first: First) {
+    let system = &e.subject.system;
+    for setting in &run.mail.settings {
+        let theirs = Fact { value: setting.value.clone(), at: run.mail.at(setting.at) };
+        let ours = match setting.name.strip_prefix("vm.") {
+            Some(name) => system.vm.get(name),
+            None => setting
+                .name
+                .split_once('/')
+                .and_then(|(device, path)| system.devices.get(device)?.attributes.get(path)),
+        };
+        if let Some(ours) = ours.filter(|ours| ours.value != theirs.value) {
+            let [kept, other] = first.order(theirs, ours.clone());
+            c.settings.push(Conflict { what: setting.name.clone(), kept, other });
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Whether it got better: two recordings, or two runs that texts tell of, side by side.
+//!
+//! What is unlike about settings and load comes first, since then the rest compares two things. Then each
+//! percentile with its ratio and, where latencies were recorded one by one, the range in which the ratio lies
+//! with 95 % certainty ([`stats::Estimate`]). A ratio whose range holds 1 is *no difference shown*, never
+//! "the same". Of summaries, as fio prints them, there is no range, and that is said.
+
+mod condition;
+mod mixed;
+mod pair;
+mod recordings;
+#[cfg(test)]
+mod tests;
+mod texts;
+mod verdict;
+
+pub use condition::Condition;
+pub use mixed::First;
+pub use texts::{choose, RunOf};
+pub use verdict::{times, Outcome};
+
+use evidence::Conflict;
+use tooltext::Unit;
+use stats::Range;
+
+/// Two sides, compared.
+#[derive(Debug, Default)]
+pub struct Comparison {
+    /// What the sides are called.
+    pub names: [String; 2],
+    /// Settings that differ.
+    pub settings: Vec<Conflict>,
+    /// Differences in what was asked for, and remarks on them.
+    pub load: Vec<Difference>,
+    /// The numbers of each kind of operation that both sides have.
+    pub rows: Vec<Row>,
+    /// Where the time of the slowest went.
+    pub tails: Vec<Tails>,
+    /// What else must be known to trust it.
+    pub notes: Vec<String>,
+}
+
+/// Something that differs about the load.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// In words.
+    pub text: String,
+    /// Whether the two loads are unlike because of it.
+    pub unlike: bool,
+}
+
+/// One kind of operation on both sides.
+#[derive(Clone, Debug, Default)]
+pub struct Row {
+    /// Its name in a condition: `read`.
+    pub op: String,
+    /// Its name in a sentence: `reads on vda`.
+    pub what: String,
+    /// How much it matters: the time of its slowest, or how early it stands in a text.
+    pub weight: f64,
+    /// Whether somebody waits for it.
+    pub counts: bool,
+    /// How many the side with fewer has, of recordings.
+    pub least: Option<u64>,
+    /// Its numbers.
+    pub metrics: Vec<Metric>,
+}
+
+/// One number on both sides.
+#[derive(Clone, Debug)]
+pub struct Metric {
+    /// `p99`, `d2c.p99`, `iops`; `slow` is the share of operations that took at least `threshold`.
+    pub name: String,
+    /// Of `slow`: the lower p99 of the two sides, in nanoseconds.
+    pub threshold: Option<u64>,
+    /// Of both.
+    pub unit: Unit,
+    /// Before and after.
+    pub values: [f64; 2],
+    /// Where before, after and their ratio lie.
+    pub ranges: Option<Ranges>,
+    /// Why there is no range; nothing where there never is one, of summaries.
+    pub no_range: &'static str,
+}
+
+/// Where a number lies.
+#[derive(Clone, Copy, Debug)]
+pub struct Ranges {
+    /// Before.
+    pub before: Range,
+    /// After.
+    pub after: Range,
+    /// The ratio.
+    pub ratio: Range,
+    /// Blocks that were drawn from, on each side, and the values in each.
+    pub blocks: [(usize, u64); 2],
+}
+
+/// Where the time of the slowest of one kind went, on both sides.
+#[derive(Clone, Debug)]
+pub struct Tails {
+    /// Of what.
+    pub what: String,
+    /// How many, before and after.
+    pub operations: [u64; 2],
+    /// By reason: its name, its words, the mean nanoseconds of each operation before and after.
+    pub reasons: Vec<(&'static str, &'static str, [f64; 2])>,
+}
+
+impl Metric {
+    /// How many times as much it is after. `None` if it was nothing before.
+    pub fn ratio(&self) -> Option<f64> {
+        let [before, after] = self.values;
+        (before > 0.0).then(|| after / before)
+    }
+
+    /// Whether more of it is better, `None` if it is neither.
+    pub fn more_is_better(&self) -> Option<bool> {
+        match self.unit {
+            Unit::Nanoseconds => Some(false),
+            Unit::Share if self.threshold.is_some() => Some(false),
+            Unit::PerSecond | Unit::BytesPerSecond => Some(true),
+            _ => None,
+        }
+    }
+}
+
+impl Row {
+    /// A number of it.
+    pub fn metric(&self, name: &str) -> Option<&Metric> {
+        self.metrics.iter().find(|m| m.name == name)
+    }
+}
+
+impl Comparison {
+    /// Whether the loads are unlike.
+    pub fn is_unlike(&self) -> bool {
+        self.load.iter().any(|d| d.unlike)
+    }
+}

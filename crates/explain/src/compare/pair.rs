@@ -1,0 +1,102 @@
+//! Which kinds of operation of two recordings are the same.
+//!
+//! Those of one name are. The file system is part of the name, and a recording does not always tell it: a
+//! read from the page cache passes through no event of ext4. So operations on a file system that is not known
+//! are those of the one kind that is left over on the other side, if there is one and no other that could be
+//! meant.
+
+use trace::Fs;
+
+/// What a kind is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Name {
+    /// `reads`, `reads on vda`.
+    pub what: String,
+    /// On which file system; of bios nothing.
+    pub fs: Option<Fs>,
+}
+
+impl Name {
+    /// In words: `reads (ext4)`.
+    pub fn told(&self) -> String {
+        match self.fs {
+            Some(fs) => format!("{} ({})", self.what, fs.name()),
+            None => self.what.clone(),
+        }
+    }
+
+    /// The one of two that says more.
+    pub fn better<'a>(&'a self, other: &'a Name) -> &'a Name {
+        if self.is_unknown() {
+            other
+        } else {
+            self
+        }
+    }
+
+    fn is_unknown(&self) -> bool {
+        self.fs == Some(Fs::Unknown)
+    }
+}
+
+/// The places of those that are the same, in the order of `before`.
+pub(super) fn pairs(before: &[Name], after: &[Name]) -> Vec<(usize, usize)> {
+    let partner = |(b, name): (usize, &Name)| Some((b, after.iter().position(|a| a == name)?));
+    let mut found: Vec<_> = before.iter().enumerate().filter_map(partner).collect();
+    let left = |all: &[Name], what: &str, taken: &dyn Fn(usize) -> bool| -> Vec<usize> {
+        (0..all.len()).filter(|at| !taken(*at) && all[*at].what == what).collect()
+    };
+    for (b, name) in before.iter().enumerate() {
+        let of_before = left(before, &name.what, &|at| found.iter().any(|(b, _)| *b == at));
+        let of_after = left(after, &name.what, &|at| found.iter().any(|(_, a)| *a == at));
+        if let ([only], [a]) = (of_before.as_slice(), of_after.as_slice()) {
+            if *only == b && name.is_unknown() != after[*a].is_unknown() {
+                found.push((b, *a));
+            }
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(of: &[(&str, Option<Fs>)]) -> Vec<Name> {
+        of.iter().map(|(what, fs)| Name { what: what.to_string(), fs: *fs }).collect()
+    }
+
+    #[test]
+    fn an_unknown_file_system_is_the_only_one_that_is_left() {
+        let (ext4, xfs, unknown) = (Some(Fs::Ext4), Some(Fs::Xfs), Some(Fs::Unknown));
+        let told = |b: &[(&str, Option<Fs>)], a: &[(&str, Option<Fs>)]| pairs(&names(b), &names(a));
+        // One name, one kind; whatever else there is.
+        assert_eq!(
+            told(&[("reads", ext4), ("reads", None)], &[("reads", None), ("reads", ext4)]),
+            [(0, 1), (1, 0)]
+        );
+        // The only one left over, whichever side does not know.
+        assert_eq!(told(&[("reads", ext4)], &[("fsyncs", ext4), ("reads", unknown)]), [(0, 1)]);
+        assert_eq!(told(&[("reads", unknown)], &[("reads", xfs)]), [(0, 0)]);
+        // One that has its partner is no candidate.
+        assert_eq!(told(&[("reads", ext4), ("reads", unknown)], &[("reads", unknown)]), [(1, 0)]);
+        assert_eq!(
+            told(&[("reads", ext4), ("reads", unknown)], &[("reads", xfs), ("reads", ext4)]),
+            [(0, 1), (1, 0)]
+        );
+        // Two could be meant; two that are known are not the same; requests are none of a file system.
+        assert_eq!(told(&[("reads", unknown)], &[("reads", ext4), ("reads", xfs)]), []);
+        assert_eq!(told(&[("reads", ext4)], &[("reads", xfs)]), []);
+        assert_eq!(told(&[("reads", ext4)], &[("reads", None)]), []);
+        assert_eq!(told(&[("reads on vda", ext4)], &[("reads on vdb", unknown)]), []);
+    }
+
+    #[test]
+    fn the_name_that_says_more() {
+        let all = names(&[("reads", Some(Fs::Unknown)), ("reads", Some(Fs::Ext4)), ("reads", None)]);
+        assert_eq!(all[0].better(&all[1]).told(), "reads (ext4)");
+        assert_eq!(all[1].better(&all[0]).told(), "reads (ext4)");
+        assert_eq!(all[2].better(&all[2]).told(), "reads");
+    }
+}

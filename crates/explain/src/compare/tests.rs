@@ -1,0 +1,129 @@
+//! By which of its numbers a kind of operation is judged, on numbers made by hand.
+
+use super::{Comparison, Metric, Outcome, Ranges, Row};
+use stats::Range;
+use tooltext::Unit;
+
+const MS: f64 = 1e6;
+
+/// A latency of 10 ms that is so many times as much after; with or without a range of that ratio.
+fn latency(name: &str, ratio: f64, range: Option<(f64, f64)>) -> Metric {
+    let slow = name == "slow";
+    let ranges = range.map(|(from, to)| Ranges {
+        before: Range { from: 9.0 * MS, to: 11.0 * MS },
+        after: Range { from: 9.0 * ratio * MS, to: 11.0 * ratio * MS },
+        ratio: Range { from, to },
+        blocks: [(100, 10); 2],
+    });
+    Metric {
+        name: name.into(),
+        threshold: slow.then_some(20_000_000),
+        unit: if slow { Unit::Share } else { Unit::Nanoseconds },
+        values: [10.0 * MS, 10.0 * MS * ratio],
+        ranges,
+        no_range: "",
+    }
+}
+
+fn row(least: Option<u64>, metrics: Vec<Metric>) -> Row {
+    Row { op: "read".into(), what: "reads".into(), counts: true, least, metrics, ..Row::default() }
+}
+
+fn compared(rows: Vec<Row>) -> Comparison {
+    Comparison { rows, ..Comparison::default() }
+}
+
+/// What came of one kind, by which number, and whether chance is unlikely.
+fn of_one(least: Option<u64>, metrics: Vec<Metric>) -> (Outcome, String, Option<bool>) {
+    let c = compared(vec![row(least, metrics)]);
+    let by = c.findings().first().map_or(String::new(), |f| f.metric.name.clone());
+    (c.outcome(), by, c.is_sure())
+}
+
+const BETTER: Option<(f64, f64)> = Some((0.4, 0.6));
+const WORSE: Option<(f64, f64)> = Some((1.5, 2.5));
+const SAME: Option<(f64, f64)> = Some((0.2, 3.0));
+
+/// A p99 at the edge between stalls and none scatters over all of the distance between them: how many are
+/// slow does not.
+#[test]
+fn where_the_p99_shows_nothing_it_is_judged_by_how_many_are_slow() {
+    use Outcome::{Better, NoDifference, Worse};
+    for (p99, slow, expected) in [
+        (BETTER, SAME, (Better, "p99")),
+        (WORSE, SAME, (Worse, "p99")),
+        (SAME, BETTER, (Better, "slow")),
+        (SAME, WORSE, (Worse, "slow")),
+        (SAME, SAME, (NoDifference, "p99")),
+        // What the p99 shows comes first.
+        (BETTER, WORSE, (Better, "p99")),
+        (None, BETTER, (Better, "slow")),
+        (None, SAME, (NoDifference, "slow")),
+    ] {
+        let (outcome, by, sure) =
+            of_one(Some(5000), vec![latency("p99", 1.0, p99), latency("slow", 1.0, slow)]);
+        assert_eq!((outcome, by.as_str(), sure), (expected.0, expected.1, Some(true)), "{p99:?} {slow:?}");
+    }
+}
+
+/// Where even the share has no range, further out or further in.
+#[test]
+fn other_percentiles_are_asked_in_turn() {
+    let of = |ranged: &[&str]| {
+        let all = ["p50", "p90", "p99", "p99.9", "slow"];
+        let metrics = all.map(|n| latency(n, 0.5, ranged.contains(&n).then_some((0.4, 0.6))));
+        of_one(Some(100), metrics.into()).1
+    };
+    assert_eq!(of(&["p50", "p90", "p99.9", "slow"]), "slow");
+    assert_eq!(of(&["p50", "p90", "p99.9"]), "p99.9");
+    assert_eq!((of(&["p50", "p90"]), of(&["p50"]), of(&[])), ("p90".into(), "p50".into(), String::new()));
+}
+
+/// A p99 of a thousand without a range that differs by 2 is told, and that chance may have made it.
+#[test]
+fn a_p99_that_differs_by_far_is_told_as_chance() {
+    use Outcome::{Better, NoDifference, Worse};
+    let of = |least: u64, ratio: f64, slow| {
+        of_one(Some(least), vec![latency("p99", ratio, None), latency("slow", 1.0, slow)])
+    };
+    let chance = |outcome| (outcome, "p99".to_string(), Some(false));
+    let none = (NoDifference, "slow".to_string(), Some(true));
+    assert_eq!((of(1000, 2.01, SAME), of(1000, 0.49, SAME)), (chance(Worse), chance(Better)));
+    assert_eq!((of(1000, 1.99, SAME), of(1000, 0.51, SAME)), (none.clone(), none.clone()));
+    assert_eq!(of(999, 9.0, SAME), none);
+    // What is sure comes first.
+    assert_eq!(of(1000, 9.0, BETTER), (Better, "slow".to_string(), Some(true)));
+    // A range of its own says more than its ratio.
+    let ranged = of_one(Some(1000), vec![latency("p99", 9.0, Some((0.5, 20.0)))]);
+    assert_eq!(ranged, (NoDifference, "p99".to_string(), Some(true)));
+}
+
+/// Summaries have no range: what differs by less than a step of fio's histogram and some is no difference.
+#[test]
+fn summaries_that_differ_by_a_twentieth_differ() {
+    use Outcome::{Better, Mixed, NoDifference, Worse};
+    let of =
+        |ratios: &[(&str, f64)]| of_one(None, ratios.iter().map(|(n, r)| latency(n, *r, None)).collect());
+    for (ratio, expected) in [(1.06, Worse), (1.04, NoDifference), (0.96, NoDifference), (0.94, Better)] {
+        assert_eq!(of(&[("p99", ratio)]), (expected, "p99".to_string(), None), "{ratio}");
+    }
+    // The one that differs most speaks for its direction.
+    assert_eq!(of(&[("p99", 1.1), ("p99.9", 3.0)]).1, "p99.9");
+    assert_eq!(of(&[("p50", 0.5), ("p99", 1.5)]).0, Mixed);
+    // The mean is asked where there are no percentiles.
+    assert_eq!(of(&[("mean", 2.0), ("max", 0.1)]), (Worse, "mean".to_string(), None));
+}
+
+/// The sentence has three kinds at most, and those that nobody waits for only where there are no others.
+#[test]
+fn three_kinds_that_somebody_waits_for_are_the_verdict() {
+    let kind = |range, counts| Row { counts, ..row(Some(5000), vec![latency("p99", 1.0, range)]) };
+    let of = |kinds: &[(Option<(f64, f64)>, bool)]| {
+        compared(kinds.iter().map(|(range, counts)| kind(*range, *counts)).collect()).outcome()
+    };
+    assert_eq!(of(&[(BETTER, true), (SAME, true), (SAME, true), (WORSE, true)]), Outcome::Better);
+    assert_eq!(of(&[(BETTER, true), (SAME, true), (WORSE, true)]), Outcome::Mixed);
+    assert_eq!(of(&[(WORSE, false), (BETTER, true)]), Outcome::Better);
+    assert_eq!(of(&[(WORSE, false)]), Outcome::Worse);
+    assert_eq!((of(&[(None, true)]), of(&[])), (Outcome::CannotTell, Outcome::CannotTell));
+}

@@ -1,0 +1,264 @@
+//! Two runs that texts tell of, side by side: the numbers that both have, and what their commands and
+//! settings say.
+
+use super::recordings::{latencies, slow, SLOW};
+use super::{Comparison, Difference, Metric, Row};
+use evidence::{Conflict, Fact};
+use tooltext::{Mail, Number, Reading, Row as Printed, Run, Unit};
+use stats::Blocks;
+
+/// A run of a text.
+#[derive(Clone, Copy, Debug)]
+pub struct RunOf<'a> {
+    /// The text.
+    pub mail: &'a Mail,
+    /// The run, counted from 0.
+    pub run: usize,
+}
+
+/// Settings of fio that make another load.
+const OF_THE_LOAD: [&str; 14] = [
+    "rw",
+    "bs",
+    "readwrite",
+    "blocksize",
+    "iodepth",
+    "numjobs",
+    "direct",
+    "size",
+    "rate",
+    "rate_iops",
+    "fsync",
+    "fdatasync",
+    "rwmixread",
+    "random_distribution",
+];
+/// Latencies of fio by their names in a comparison; where there is a tail, these are it.
+pub(super) const NAMES: [&str; 9] = ["mean", "p50", "p90", "p95", "p99", "p99.9", "p99.95", "p99.99", "max"];
+
+/// Operations that must be slower than a percentile that is compared.
+const LEAST_BEYOND: f64 = 10.0;
+
+/// Chooses a run by its number from 1 or by words of its label.
+pub fn choose(mail: &Mail, wanted: &str) -> Result<usize, String> {
+    let with_numbers = |run: &Run| run.readings.iter().any(|r| !r.rows.is_empty());
+    if let Ok(number) = wanted.parse::<usize>() {
+        let fits = number.checked_sub(1).filter(|i| mail.runs.get(*i).is_some_and(with_numbers));
+        return fits.ok_or_else(|| format!("{} has no run {number}", mail.file));
+    }
+    let lower = wanted.to_lowercase();
+    let labelled: Vec<usize> = (0..mail.runs.len())
+        .filter(|i| with_numbers(&mail.runs[*i]) && mail.runs[*i].label.to_lowercase().contains(&lower))
+        .collect();
+    match labelled[..] {
+        [one] => Ok(one),
+        [] => Err(format!("no run of {} is called {wanted}", mail.file)),
+        _ => Err(format!("{} runs of {} are called {wanted}", labelled.len(), mail.file)),
+    }
+}
+
+impl RunOf<'_> {
+    pub(super) fn run(&self) -> &Run {
+        &self.mail.runs[self.run]
+    }
+
+    /// How it is called: its file, number and label.
+    pub(super) fn name(&self) -> String {
+        // Logs are called by their file.
+        let label: String = match self.mail.file.ends_with(&self.run().label) {
+            true => String::new(),
+            false => self.run().label.chars().take(60).collect(),
+        };
+        let number = if self.mail.runs.len() > 1 { format!(", run {}", self.run + 1) } else { String::new() };
+        let label = if label.is_empty() { label } else { format!(": {label}") };
+        format!("{}{number}{label}", self.mail.file)
+    }
+}
+
+impl Comparison {
+    /// Compares two runs.
+    pub fn of_runs(before: RunOf, after: RunOf) -> Comparison {
+        let mut c = Comparison { names: [before.name(), after.name()], ..Comparison::default() };
+        let mut used = vec![];
+        for reading in &before.run().readings {
+            let found = partner(reading, &before, &after, &used);
+            let Some(other) = found else {
+                if !reading.rows.is_empty() {
+                    let text = format!("{} {} only before", reading.tool, reading.name);
+                    c.load.push(Difference { text: text.trim().into(), unlike: false });
+                }
+                continue;
+            };
+            used.push(other);
+            let other = &after.run().readings[other];
+            settings(&mut c, (&before, reading), (&after, other));
+            for row in &reading.rows {
+                if let Some(printed) = other.row(&row.of) {
+                    c.rows.extend(compared(reading, row, printed, c.rows.len()));
+                } else {
+                    let text = format!("{} ({}) only before", row.of, reading.tool);
+                    c.load.push(Difference { text, unlike: reading.tool == "fio" });
+                }
+            }
+            for row in other.rows.iter().filter(|row| reading.row(&row.of).is_none()) {
+                let text = format!("{} ({}) only after", row.of, reading.tool);
+                c.load.push(Difference { text, unlike: reading.tool == "fio" });
+            }
+        }
+        for (i, reading) in after.run().readings.iter().enumerate().filter(|(_, r)| !r.rows.is_empty()) {
+            if !used.contains(&i) {
+                let text = format!("{} {} only after", reading.tool, reading.name);
+                c.load.push(Difference { text: text.trim().into(), unlike: false });
+            }
+        }
+        of_machine(&mut c, &before, &after);
+        commands(&mut c, before.run(), after.run());
+        if c.rows.iter().any(|r| r.least.is_none()) {
+            c.notes.push(SUMMARIES.into());
+        }
+        c
+    }
+}
+
+pub(super) const SUMMARIES: &str =
+    "these are summaries: how far their percentiles scatter they do not say; repeat the runs, or \
+                         record them";
+
+/// The reading of the other run that is of the same tool and name, or the only one of the tool.
+fn partner(reading: &Reading, before: &RunOf, after: &RunOf, used: &[usize]) -> Option<usize> {
+    let free = |(i, r): &(usize, &Reading)| r.tool == reading.tool && !r.rows.is_empty() && !used.contains(i);
+    let mut all = after.run().readings.iter().enumerate().filter(free);
+    let named = all.clone().find(|(_, r)| r.name == reading.name);
+    let alone = before.run().of(reading.tool).count() == 1 && after.run().of(reading.tool).count() == 1;
+    named.or_else(|| all.next().filter(|_| alone)).map(|(i, _)| i)
+}
+
+fn settings(c: &mut Comparison, (before, b): (&RunOf, &Reading), (after, a): (&RunOf, &Reading)) {
+    for setting in &b.settings {
+        let Some(other) = a.settings.iter().find(|s| s.name == setting.name && s.value != setting.value)
+        else {
+            continue;
+        };
+        if OF_THE_LOAD.contains(&setting.name.as_str()) {
+            let text = format!(
+                "{} {}: {} before, {} after ({}, {})",
+                b.tool,
+                setting.name,
+                setting.value,
+                other.value,
+                before.mail.at(setting.at),
+                after.mail.at(other.at)
+            );
+            c.load.push(Difference { text, unlike: true });
+        } else {
+            c.settings.push(Conflict {
+                what: format!("{} {}", b.tool, setting.name),
+                kept: Fact { value: setting.value.clone(), at: before.mail.at(setting.at) },
+                other: Fact { value: other.value.clone(), at: after.mail.at(other.at) },
+            });
+        }
+    }
+}
+
+/// Settings of the machine that stand in the texts: what held for each run.
+fn of_machine(c: &mut Comparison, before: &RunOf, after: &RunOf) {
+    let mut seen: Vec<&str> = vec![];
+    for setting in &before.mail.settings {
+        if seen.contains(&setting.name.as_str()) {
+            continue;
+        }
+        seen.push(&setting.name);
+        let held = |side: &RunOf| {
+            let found = side.mail.setting(&setting.name, side.run().at)?;
+            Some(Fact { value: found.value.clone(), at: side.mail.at(found.at) })
+        };
+        if let Some((kept, other)) = held(before).zip(held(after)).filter(|(b, a)| b.value != a.value) {
+            c.settings.push(Conflict { what: setting.name.clone(), kept, other });
+        }
+    }
+}
+
+fn commands(c: &mut Comparison, before: &Run, after: &Run) {
+    let only = |these: &Run, others: &Run, side: &str, into: &mut Vec<Difference>| {
+        for command in these.commands.iter().filter(|x| !others.commands.iter().any(|o| o.text == x.text)) {
+            into.push(Difference { text: format!("only {side}: $ {}", command.text), unlike: false });
+        }
+    };
+    only(before, after, "before", &mut c.load);
+    only(after, before, "after", &mut c.load);
+}
+
+fn compared(reading: &Reading, before: &Printed, after: &Printed, place: usize) -> Option<Row> {
+    let orders = before.in_order.as_deref().zip(after.in_order.as_deref());
+    if let Some((b, a)) = orders {
+        return Some(one_by_one(reading, before, [b, a], place));
+    }
+    let mut metrics: Vec<Metric> = vec![];
+    let mut add = |name: &str, b: Number, a: Number| {
+        if b.unit == a.unit && !metrics.iter().any(|m| m.name == name) {
+            metrics.push(Metric {
+                name: name.into(),
+                threshold: None,
+                unit: b.unit,
+                values: [b.value, a.value],
+                ranges: None,
+                no_range: "",
+            });
+        }
+    };
+    let count = before.value("count").zip(after.value("count")).map(|(b, a)| b.min(a));
+    for name in NAMES.into_iter().filter(|name| rests_on_enough(name, count)) {
+        if let Some((b, a)) = before.latency(name).zip(after.latency(name)) {
+            add(name, b, a);
+        }
+    }
+    for (name, b) in before.values.iter() {
+        // Parts of a latency, counts and sizes are no results.
+        let result =
+            matches!(b.unit, Unit::Nanoseconds | Unit::PerSecond | Unit::BytesPerSecond | Unit::Share);
+        let part = name.contains('.') || ["runtime", "cpu"].iter().any(|n| name.starts_with(n));
+        if let Some(a) = after.get(name).filter(|_| result && (!part || reading.tool != "fio")) {
+            add(name, b, a);
+        }
+    }
+    if metrics.is_empty() {
+        return None;
+    }
+    let what = match reading.tool {
+        "fio" => format!("{} ({})", before.of, reading.name),
+        tool => format!("{} ({tool})", before.of),
+    };
+    // What fio says of disks and processors is for arithmetic.
+    let counts = reading.tool != "fio" || before.latency("max").is_some();
+    let weight = 1.0 / (1.0 + place as f64);
+    Some(Row { op: before.of.clone(), what, weight, counts, least: None, metrics })
+}
+
+/// Whether a percentile of so many operations says anything: one that rests on a few does not.
+pub(super) fn rests_on_enough(name: &str, count: Option<f64>) -> bool {
+    let percentile = name.strip_prefix('p').and_then(|p| p.parse::<f64>().ok());
+    percentile.zip(count).is_none_or(|(p, n)| n * (1.0 - p / 100.0) >= LEAST_BEYOND)
+}
+
+/// Of logs, which have every latency: as of recordings.
+fn one_by_one(reading: &Reading, row: &Printed, [before, after]: [&Blocks; 2], place: usize) -> Row {
+    let (b, a) = (before.all(), after.all());
+    let mut metrics = latencies(str::to_owned, [&b, &a], Some((before, after)));
+    metrics.extend(slow(Some((before, after)), b.quantile(SLOW).min(a.quantile(SLOW))));
+    metrics.push(Metric {
+        name: "max".into(),
+        threshold: None,
+        unit: Unit::Nanoseconds,
+        values: [b.max() as f64, a.max() as f64],
+        ranges: None,
+        no_range: "one operation",
+    });
+    Row {
+        op: row.of.clone(),
+        what: format!("{} (fio {})", row.of, reading.name),
+        weight: 1.0 / (1.0 + place as f64),
+        counts: true,
+        least: Some(b.count().min(a.count())),
+        metrics,
+    }
+}

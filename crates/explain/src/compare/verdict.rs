@@ -1,0 +1,237 @@
+//! One sentence: better, worse, or no difference that the data shows, with its number.
+
+use super::{Comparison, Metric, Row};
+use crate::numbers::shown;
+use units::words::ns;
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// What somebody waits for is faster.
+    Better,
+    /// It is slower.
+    Worse,
+    /// Some of it is faster and some slower.
+    Mixed,
+    /// No difference is shown.
+    NoDifference,
+    /// There is nothing to compare.
+    CannotTell,
+}
+
+impl Outcome {
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Better => "better",
+            Outcome::Worse => "worse",
+            Outcome::Mixed => "mixed",
+            Outcome::NoDifference => "no-difference",
+            Outcome::CannotTell => "cannot-tell",
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Outcome::Better => "Better",
+            Outcome::Worse => "Worse",
+            Outcome::Mixed => "Better in part, worse in part",
+            Outcome::NoDifference => "No difference that the data shows",
+            Outcome::CannotTell => "Cannot tell",
+        }
+    }
+}
+
+/// Of summaries, which have no range, what differs by less is called no difference: the step from one number
+/// of fio's histogram to the next is up to 1.6 % (fio's stat.h), and runs differ by a few parts in a hundred
+/// anyway.
+const ABOUT: f64 = 1.05;
+/// Where slow operations came in too few places for a range, a p99 that differs by this is told as a
+/// difference that chance may have made.
+const BY_FAR: f64 = 2.0;
+/// Operations of which a p99 is told as such a difference: ten are then slower.
+const ENOUGH: u64 = 1000;
+/// Kinds whose numbers the sentence has.
+const MOST: usize = 3;
+/// Numbers by which a kind is judged: the first that has a range.
+const BY: [&str; 5] = ["p99", "slow", "p99.9", "p90", "p50"];
+/// Of summaries: the first of these that differ most in each direction.
+const PERCENTILES: [&str; 7] = ["p99", "p99.9", "p99.95", "p99.99", "p95", "p90", "p50"];
+/// Of summaries without percentiles: the first that there is.
+const ELSE: [&str; 8] = ["mean", "await", "r_await", "w_await", "iops", "bw", "r/s", "w/s"];
+
+/// What one number says of a kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Finding<'a> {
+    pub row: &'a Row,
+    pub metric: &'a Metric,
+    pub outcome: Outcome,
+    /// Whether chance alone is unlikely to have made it; said of recordings only.
+    pub sure: bool,
+}
+
+impl Metric {
+    /// Whether it got better or worse, or no difference is shown.
+    pub fn outcome(&self) -> Outcome {
+        let Some(ratio) = self.ratio() else { return Outcome::CannotTell };
+        let (more, less) = match self.ranges {
+            Some(r) => (r.ratio.from > 1.0, r.ratio.to < 1.0),
+            None => (ratio > ABOUT, ratio < 1.0 / ABOUT),
+        };
+        match (more, less, self.more_is_better()) {
+            (false, false, _) => Outcome::NoDifference,
+            (_, _, None) => Outcome::CannotTell,
+            (true, _, Some(good)) if good => Outcome::Better,
+            (_, true, Some(good)) if !good => Outcome::Better,
+            _ => Outcome::Worse,
+        }
+    }
+
+    /// Its name in a sentence: `p99`, `of 17.7 ms or more`.
+    pub fn words(&self) -> String {
+        self.threshold.map_or_else(|| self.name.clone(), |t| format!("of {} or more", ns(t)))
+    }
+
+    /// Example: `p99 18.9 ms -> 367 ms, 19.4 times (95 %: 17.1 to 22.8)`.
+    pub fn told(&self) -> String {
+        let [before, after] = self.values.map(|v| shown(v, self.unit));
+        let times = self.ratio().map_or(String::new(), |r| format!(", {} times", times(r)));
+        let range = match self.ranges {
+            Some(r) => format!(" (95 %: {} to {})", self::times(r.ratio.from), self::times(r.ratio.to)),
+            None if self.no_range.is_empty() => String::new(),
+            None => format!(" (no range: {})", self.no_range),
+        };
+        format!("{} {before} -> {after}{times}{range}", self.words())
+    }
+}
+
+/// A ratio with as many digits as it is worth.
+pub fn times(ratio: f64) -> String {
+    match ratio {
+        r if r >= 99.5 => format!("{r:.0}"),
+        r if r >= 9.95 => format!("{r:.1}"),
+        r if r >= 0.1 => format!("{r:.2}"),
+        r => format!("{r:.2e}"),
+    }
+}
+
+impl Row {
+    /// What its numbers say: one finding, two where summaries got better and worse, none where there are too
+    /// few.
+    fn findings(&self) -> Vec<Finding<'_>> {
+        match self.least {
+            Some(least) => self.measured(least).into_iter().collect(),
+            None => self.summarized(),
+        }
+    }
+
+    fn measured(&self, least: u64) -> Option<Finding<'_>> {
+        let ranged = |n: &&str| {
+            let metric = self.metric(n).filter(|m| m.ranges.is_some())?;
+            Some(Finding { row: self, metric, outcome: metric.outcome(), sure: true })
+        };
+        let shown = |f: &Finding| matches!(f.outcome, Outcome::Better | Outcome::Worse);
+        // A p99 at the edge between stalls and none scatters over all of the distance. How many are slow does not.
+        let first = BY.iter().find_map(ranged);
+        let ranged = first.filter(shown).or_else(|| ranged(&"slow").filter(shown)).or(first);
+        let by_far = |m: &&Metric| {
+            let ratio = m.ratio().unwrap_or(1.0);
+            m.ranges.is_none() && least >= ENOUGH && !(1.0 / BY_FAR..BY_FAR).contains(&ratio)
+        };
+        let by_chance = self.metric("p99").filter(by_far).map(|metric| Finding {
+            row: self,
+            metric,
+            outcome: metric.outcome(),
+            sure: false,
+        });
+        ranged.filter(shown).or(by_chance).or(ranged)
+    }
+
+    fn summarized(&self) -> Vec<Finding<'_>> {
+        let of = |metric| Finding { row: self, metric, outcome: Metric::outcome(metric), sure: true };
+        let percentiles: Vec<&Metric> = PERCENTILES.iter().filter_map(|n| self.metric(n)).collect();
+        let Some(first) = percentiles.first() else {
+            return ELSE.iter().find_map(|n| self.metric(n)).map(of).into_iter().collect();
+        };
+        let ratio = |m: &&&Metric| m.ratio().unwrap_or(1.0);
+        let worst = percentiles.iter().max_by(|a, b| ratio(a).total_cmp(&ratio(b)));
+        let best = percentiles.iter().min_by(|a, b| ratio(a).total_cmp(&ratio(b)));
+        let differing = worst.into_iter().chain(best).map(|m| of(*m));
+        let mut found: Vec<Finding> = differing.filter(|f| f.outcome != Outcome::NoDifference).collect();
+        // Both are the same, or go the same way: the one that differs most says it.
+        found.sort_by(|a, b| far(b).total_cmp(&far(a)));
+        found.dedup_by_key(|f| f.outcome);
+        if found.is_empty() {
+            found.push(of(first));
+        }
+        found
+    }
+}
+
+/// How far from alike.
+fn far(f: &Finding) -> f64 {
+    f.metric.ratio().map_or(0.0, |r| r.ln().abs())
+}
+
+impl Comparison {
+    /// What the verdict is about, the weightiest kinds first.
+    pub(super) fn findings(&self) -> Vec<Finding<'_>> {
+        let of = |counts: bool| {
+            self.rows.iter().filter(move |r| r.counts == counts).flat_map(Row::findings).collect::<Vec<_>>()
+        };
+        let waited = of(true);
+        if waited.is_empty() {
+            of(false)
+        } else {
+            waited
+        }
+    }
+
+    /// What came of it.
+    pub fn outcome(&self) -> Outcome {
+        let findings = self.findings();
+        let has = |o: Outcome| findings.iter().take(MOST).any(|f| f.outcome == o);
+        match (has(Outcome::Better), has(Outcome::Worse)) {
+            (true, true) => Outcome::Mixed,
+            (true, false) => Outcome::Better,
+            (false, true) => Outcome::Worse,
+            _ if has(Outcome::NoDifference) => Outcome::NoDifference,
+            _ => Outcome::CannotTell,
+        }
+    }
+
+    /// Whether what came of it is unlikely to be chance. `None` of summaries, which cannot say.
+    pub fn is_sure(&self) -> Option<bool> {
+        let measured = self.rows.iter().any(|r| r.least.is_some());
+        measured.then(|| self.findings().iter().take(MOST).all(|f| f.sure))
+    }
+
+    /// The sentence.
+    pub fn verdict(&self) -> String {
+        let findings = self.findings();
+        if findings.is_empty() {
+            return "Cannot tell: there are too few operations of which both sides have some".into();
+        }
+        let but = match (self.is_unlike(), self.is_sure() == Some(false)) {
+            (true, true) => ", but the loads are unlike and chance may have made it",
+            (true, false) => ", but the loads are unlike",
+            (false, true) => ", but chance may have made it",
+            (false, false) => "",
+        };
+        let told = |f: &Finding| {
+            let same = f.outcome == Outcome::NoDifference && findings.len() > 1;
+            let nothing = if same { ", no difference shown" } else { "" };
+            format!("{} {}{nothing}", f.row.what, f.metric.told())
+        };
+        let each: Vec<String> = findings.iter().take(MOST).map(told).collect();
+        let more = match findings.len() {
+            n if n > MOST => format!("; and {} more below", n - MOST),
+            _ => String::new(),
+        };
+        let summaries = match self.is_sure() {
+            None => "; no interval is possible from summaries",
+            Some(_) => "",
+        };
+        format!("{}{but}: {}{more}{summaries}", self.outcome().words(), each.join("; "))
+    }
+}

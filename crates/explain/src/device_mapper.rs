@@ -1,0 +1,110 @@
+//! Time of the slowest operations in device-mapper itself that no cause explains: between its `Q` and that of
+//! the device below, or after that one's completion. It is said beside the causes, so that nothing else is
+//! blamed for it.
+//!
+//! Which target a device is made of stands in no file: dm's uuid tells LVM, dm-crypt and multipath, and
+//! `dmsetup table` all.
+
+use crate::explanation::Explanation;
+use causes::MIN_SHARE;
+use evidence::Device;
+use ledger::Reason;
+use std::collections::BTreeMap;
+use trace::{DevId, Nanos};
+use units::words::percent;
+
+/// How uuids begin, and what made the device (libdevmapper, cryptsetup, multipath-tools).
+const KINDS: &[(&str, &str)] = &[("LVM-", "LVM"), ("CRYPT-", "dm-crypt"), ("mpath-", "dm-multipath")];
+
+/// A device of dm in which a good part of the slowest operations' time passed unexplained.
+#[derive(Clone, Debug)]
+pub struct InMapper {
+    /// What it is called.
+    pub device: String,
+    /// What dm calls it.
+    pub mapped: String,
+    /// What made it, and where that is said.
+    pub kind: Option<(&'static str, String)>,
+    /// The part of all slowest operations' time.
+    pub share: f64,
+}
+
+/// Devices of dm in which at least a tenth of all slowest operations' time passed unexplained.
+pub(crate) fn unexplained(e: &Explanation) -> Vec<InMapper> {
+    let all = e.focus.time().total.0.max(1) as f64;
+    let mut left = BTreeMap::<DevId, Nanos>::new();
+    for (number, group) in e.focus.groups.iter().enumerate() {
+        let here = |c: &&causes::Claim| c.group == number && c.reason == Reason::Stacking;
+        let claimed: Nanos = e.verdicts.iter().flat_map(|v| &v.claims).filter(here).map(|c| c.time).sum();
+        if let Some(dev) = mapped(e, group.dev) {
+            *left.entry(dev).or_default() += group.tail.sum.time.of(Reason::Stacking).since(claimed);
+        }
+    }
+    let worth = left.into_iter().filter(|(_, t)| t.0 as f64 / all >= MIN_SHARE);
+    let one = |(dev, t): (DevId, Nanos)| Some(InMapper::of(e.name(dev), settings(e, dev)?, t.0 as f64 / all));
+    worth.filter_map(one).collect()
+}
+
+fn settings(e: &Explanation, dev: DevId) -> Option<&Device> {
+    let system = &e.subject.system;
+    system.device_at(dev).or_else(|| system.device(&e.name(dev)))
+}
+
+/// The device of dm: the one that operations were on, or the only one that was recorded below it.
+fn mapped(e: &Explanation, on: DevId) -> Option<DevId> {
+    let is_dm = |dev: &DevId| settings(e, *dev).is_some_and(|s| s.attribute("dm/name").is_some());
+    let below: Vec<DevId> = e.facts.devices.iter().map(|d| d.id).filter(is_dm).collect();
+    match is_dm(&on) {
+        true => Some(on),
+        false => <[DevId; 1]>::try_from(below).ok().map(|[dev]| dev),
+    }
+}
+
+impl InMapper {
+    fn of(device: String, settings: &Device, share: f64) -> InMapper {
+        let mapped = settings.attribute("dm/name").map_or_else(|| device.clone(), |n| n.value);
+        let uuid = settings.attribute("dm/uuid");
+        let kind = uuid.and_then(|uuid| {
+            let (_, kind) = KINDS.iter().find(|(begins, _)| uuid.value.starts_with(begins))?;
+            Some((*kind, uuid.at.to_string()))
+        });
+        InMapper { device, mapped, kind, share }
+    }
+
+    /// It in a sentence without its end.
+    pub fn words(&self) -> String {
+        let InMapper { device, mapped, .. } = self;
+        let what = match &self.kind {
+            Some((kind, at)) => format!("it is {kind} (dm/uuid, {at})"),
+            None => "which target of device-mapper it is was not recorded".into(),
+        };
+        let percent = percent(self.share);
+        format!(
+            "{percent} of it passed in {device} itself, and no cause here explains that: {what}; \
+             see dmsetup table {mapped}"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(settings: &str) -> String {
+        let mut system = evidence::System::default();
+        assert!(system.add_document("queue-dm-0.txt", settings.as_bytes()));
+        InMapper::of("dm-0".into(), system.device("dm-0").unwrap(), 0.86).words()
+    }
+
+    #[test]
+    fn the_uuid_tells_the_kind_and_where_it_does_not_that_is_said() {
+        let lvm = said("dm-0/dm/name: vg-root\ndm-0/dm/uuid: LVM-x\n");
+        assert!(
+            lvm.starts_with("86 % of it passed in dm-0 itself, and no cause here explains that: it is LVM"),
+            "{lvm}"
+        );
+        assert!(lvm.ends_with("see dmsetup table vg-root"), "{lvm}");
+        let late = said("dm-0/dm/name: late\n");
+        assert!(late.contains("which target of device-mapper it is was not recorded"), "{late}");
+    }
+}

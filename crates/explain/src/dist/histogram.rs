@@ -1,0 +1,93 @@
+//! Counts by powers of two, as the tools of bcc have them (`print_log2_hist`, src/python/bcc/table.py).
+
+use serde::Serialize;
+use trace::Nanos;
+
+/// What the steps are counted in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unit {
+    /// Microseconds.
+    #[default]
+    Micros,
+    /// Milliseconds.
+    Millis,
+}
+
+impl Unit {
+    /// As bcc calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unit::Micros => "usecs",
+            Unit::Millis => "msecs",
+        }
+    }
+
+    fn of(self, t: Nanos) -> u64 {
+        match self {
+            Unit::Micros => t.0 / 1_000,
+            Unit::Millis => t.0 / 1_000_000,
+        }
+    }
+}
+
+/// Counts of times by the power of two they lie in: step 0 is 0 to 1, step n is 2^n to 2^(n+1) - 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Histogram {
+    /// What its steps are counted in.
+    pub unit: Unit,
+    counts: [u64; 64],
+}
+
+/// A row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// The least.
+    pub from: u64,
+    /// The most.
+    pub to: u64,
+    /// How many.
+    pub count: u64,
+}
+
+impl Histogram {
+    /// Nothing counted yet.
+    pub fn new(unit: Unit) -> Histogram {
+        Histogram { unit, counts: [0; 64] }
+    }
+
+    /// Counts a time. What is cut off below a unit is forgotten, as bcc does it.
+    pub fn record(&mut self, t: Nanos) {
+        self.counts[self.unit.of(t).max(1).ilog2() as usize] += 1;
+    }
+
+    /// Adds another one of the same unit.
+    pub fn merge(&mut self, other: &Histogram) {
+        self.counts.iter_mut().zip(other.counts).for_each(|(mine, theirs)| *mine += theirs);
+    }
+
+    /// The rows up to the last that counted anything.
+    pub fn rows(&self) -> impl Iterator<Item = Row> + '_ {
+        let steps = self.counts.iter().rposition(|n| *n > 0).map_or(0, |last| last + 1);
+        self.counts[..steps].iter().enumerate().map(|(step, count)| Row {
+            from: if step == 0 { 0 } else { 1 << step },
+            to: (1u64 << step).wrapping_mul(2).wrapping_sub(1),
+            count: *count,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_times_have_their_rows() {
+        let mut h = Histogram::new(Unit::Micros);
+        h.record(Nanos(u64::MAX));
+        let last = h.rows().last().unwrap();
+        assert_eq!(last, Row { from: 1 << 54, to: (1 << 55) - 1, count: 1 });
+        let mut ms = Histogram::new(Unit::Millis);
+        ms.record(Nanos(u64::MAX));
+        assert!(ms.rows().count() > 32);
+    }
+}

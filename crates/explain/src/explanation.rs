@@ -1,0 +1,242 @@
+//! Everything that is known of an input once it is judged: what every view draws.
+
+use crate::device_mapper::{self, InMapper};
+use crate::predictions::Prediction;
+use crate::texts::Texts;
+use units::words::count;
+use causes::{Case, Damage, Verdict};
+use events::Window;
+use evidence::{is_device_name, Conflict, Samples, Skipped, System};
+use stats::{Device, Distribution, Facts, Focus, Group, OpKey, Phases};
+use std::collections::HashMap;
+use trace::{DevId, Fs, Nanos, Quality};
+
+/// Remarks of each kind that are told in words.
+const MOST_REMARKS: usize = 10;
+
+/// A group's tail is worth showing from this share of all tails' time on.
+const VISIBLE: f64 = 0.02;
+
+/// What was looked at.
+#[derive(Default)]
+pub struct Subject {
+    /// The part of the recording that was looked at, if not all.
+    pub window: Option<Window>,
+    /// Formats of the sources: `blktrace`.
+    pub sources: Vec<String>,
+    /// Names of devices from the names of files.
+    pub file_names: Vec<(DevId, String)>,
+    /// The kernel, if the trace names it; the settings may name it too.
+    pub kernel: Option<String>,
+    /// Settings from files beside the trace.
+    pub system: System,
+    /// What the kernel counted each second; empty if that was not recorded.
+    pub samples: Samples,
+    /// What was lost on the way.
+    pub quality: Quality,
+}
+
+/// How far the result can be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// As good as complete.
+    Good,
+    /// Something is missing; the numbers are near the truth.
+    Degraded,
+    /// Too much is missing.
+    Unusable,
+}
+
+impl Trust {
+    fn of(damage: &Damage) -> Trust {
+        match damage {
+            Damage::None => Trust::Good,
+            Damage::Odd | Damage::Some(_) => Trust::Degraded,
+            Damage::TooMuch(_) => Trust::Unusable,
+        }
+    }
+
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Trust::Good => "good",
+            Trust::Degraded => "degraded",
+            Trust::Unusable => "unusable",
+        }
+    }
+}
+
+/// An explained input: a recording, texts, or a recording with texts beside it.
+pub struct Explanation {
+    /// What was looked at; without a source if no recording was.
+    pub subject: Subject,
+    /// What was measured.
+    pub facts: Facts,
+    /// Whose time is asked about.
+    pub focus: Focus,
+    /// Why it was slow.
+    pub verdicts: Vec<Verdict>,
+    /// Time in device-mapper that no cause explains.
+    pub in_mapper: Vec<InMapper>,
+    /// How far to trust it.
+    pub trust: Trust,
+    /// What the devices are called.
+    pub names: HashMap<DevId, String>,
+    /// Texts of other tools, and what they show; their verdicts are part of `verdicts`.
+    pub texts: Texts,
+    /// What remedies would have done, if that was asked for.
+    pub predictions: Option<Vec<Prediction>>,
+}
+
+impl Explanation {
+    /// Judges what a recording has.
+    pub fn new(subject: Subject, facts: Facts) -> Explanation {
+        let focus = Focus::of(&facts);
+        let names = name_devices(&facts, &subject);
+        let verdicts = {
+            let name = |dev: DevId| name_of(&names, &subject, dev);
+            let mut case = Case::new(&facts, &focus, &subject.system, &subject.quality, &name);
+            causes::judge(&mut case)
+        };
+        let trust = Trust::of(&Damage::of(&subject.quality, &facts));
+        let (in_mapper, texts, predictions) = Default::default();
+        let mut e =
+            Explanation { subject, facts, focus, verdicts, in_mapper, trust, names, texts, predictions };
+        e.in_mapper = device_mapper::unexplained(&e);
+        e
+    }
+
+    /// What texts show where there is no recording.
+    pub fn of_texts(texts: Texts) -> Explanation {
+        let (subject, facts, focus, in_mapper, names, predictions) = Default::default();
+        let (verdicts, trust) = (texts.verdicts.clone(), texts.trust());
+        Explanation { subject, facts, focus, verdicts, in_mapper, trust, names, texts, predictions }
+    }
+
+    /// The same with the texts beside the recording: their verdicts join the recording's.
+    pub fn with_texts(mut self, texts: Texts) -> Explanation {
+        texts.add_to(&mut self.verdicts);
+        self.in_mapper = device_mapper::unexplained(&self);
+        Explanation { texts, ..self }
+    }
+
+    /// Whether there is no recording, only texts.
+    pub fn is_of_texts(&self) -> bool {
+        self.subject.sources.is_empty() && !self.texts.mails.is_empty()
+    }
+
+    /// What a device is called.
+    pub fn name(&self, dev: DevId) -> String {
+        name_of(&self.names, &self.subject, dev)
+    }
+
+    /// On which file system operations were: as their events said, else as the mounts say.
+    pub fn filesystem(&self, key: &OpKey) -> String {
+        let system = &self.subject.system;
+        let mounted = || {
+            let by_number = system.mounts.iter().find(|m| m.dev == Some(key.dev));
+            let mount =
+                by_number.or_else(|| system.device_at(key.dev).and_then(|d| system.mounts_on(d).next()));
+            mount.filter(|_| key.dev != DevId(0)).map(|m| m.fstype.clone())
+        };
+        match key.fs {
+            Fs::Unknown => mounted().unwrap_or_else(|| Fs::Unknown.name().into()),
+            known => known.name().into(),
+        }
+    }
+
+    /// Whether a group's tail is worth showing.
+    pub fn matters(&self, group: &Group) -> bool {
+        group.tail.sum.time.total.0 as f64 >= VISIBLE * self.focus.time().total.0 as f64
+    }
+
+    /// Example: `1 % of reads on vda (209)`; of fewer than a hundred, `3 of 41 reads`.
+    pub fn slowest_words(&self, group: &Group) -> String {
+        let n = count(group.tail.sum.time.operations);
+        let place = match self.top_devices().len() {
+            0 | 1 => String::new(),
+            _ => format!(" on {}", self.name(group.dev)),
+        };
+        match group.operations {
+            100.. => format!("1 % of {}{place} ({n})", group.words()),
+            all => format!("{n} of {all} {}{place}", group.words()),
+        }
+    }
+
+    /// Devices that do not lie below another recorded one, those with the most I/O first.
+    pub fn top_devices(&self) -> Vec<&Device> {
+        let mut top: Vec<&Device> = self.facts.devices.iter().filter(|d| d.upper.is_none()).collect();
+        top.sort_by_key(|d| std::cmp::Reverse(d.bios.iter().map(|b| b.phases.count).sum::<u64>()));
+        top
+    }
+
+    /// Remarks in words: what was odd about the trace and about what lies beside it, and which settings
+    /// changed.
+    pub fn notes(&self) -> Vec<String> {
+        let system = &self.subject.system;
+        let odd = self.subject.quality.notes.iter().cloned();
+        let differ = |c: &Conflict| format!("settings disagree about {}: {} and {}", c.what, c.kept, c.other);
+        let change =
+            |c: &Conflict| format!("changed during the recording: {}: {} to {}", c.what, c.kept, c.other);
+        let skip = |s: &Skipped| format!("{} was not read: {}", s.file, s.why);
+        let mut notes: Vec<String> = odd.collect();
+        notes.extend(system.changed.iter().take(MOST_REMARKS).map(change));
+        notes.extend(system.conflicts.iter().take(MOST_REMARKS).map(differ));
+        notes.extend(system.skipped.iter().take(MOST_REMARKS).map(skip));
+        let of_each = [system.changed.len(), system.conflicts.len(), system.skipped.len()];
+        let more: usize = of_each.iter().map(|n| n.saturating_sub(MOST_REMARKS)).sum();
+        if more > 0 {
+            notes.push(format!("and {more} more remarks of these kinds"));
+        }
+        notes
+    }
+
+    /// When the recording began, in nanoseconds since 1970, if it says so.
+    pub fn began(&self) -> Option<u128> {
+        let (seconds, nanos, at) = self.facts.flow.wall?;
+        let (first, _) = self.facts.flow.span?;
+        let wall = seconds as u128 * 1_000_000_000 + nanos as u128;
+        Some((wall + first.0 as u128).saturating_sub(at.0 as u128))
+    }
+
+    /// The kernel that it was recorded on.
+    pub fn kernel(&self) -> Option<&str> {
+        let told = self.subject.system.kernel.as_ref().map(|k| k.value.as_str());
+        told.or(self.subject.kernel.as_deref())
+    }
+
+    /// How long it is.
+    pub fn duration(&self) -> Nanos {
+        self.facts.duration()
+    }
+}
+
+fn name_devices(facts: &Facts, subject: &Subject) -> HashMap<DevId, String> {
+    let mut names = HashMap::new();
+    for device in &facts.devices {
+        let from_system = subject.system.device_name(device.id).map(str::to_string);
+        let from_file = subject
+            .file_names
+            .iter()
+            .find(|(d, n)| *d == device.id && is_device_name(n))
+            .map(|(_, n)| n.clone());
+        names.insert(device.id, from_file.or(from_system).unwrap_or_else(|| device.id.to_string()));
+    }
+    names
+}
+
+/// Operations may be on a device that had no requests: then only the settings name it.
+fn name_of(names: &HashMap<DevId, String>, subject: &Subject, dev: DevId) -> String {
+    let from_system = || subject.system.device_name(dev).map(str::to_string);
+    names.get(&dev).cloned().or_else(from_system).unwrap_or_else(|| dev.to_string())
+}
+
+/// How long an operation took: from its queue on; for the kernel's own flush requests, which are never
+/// queued, in the device.
+pub fn latency(p: &Phases) -> &Distribution {
+    if p.q2c.is_empty() {
+        &p.d2c
+    } else {
+        &p.q2c
+    }
+}

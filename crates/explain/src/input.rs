@@ -1,0 +1,202 @@
+//! What is to be explained: opened once, whatever it is.
+//!
+//! The recording is open from the beginning, and what was read of standard input to see what it is goes along
+//! with it. What is asked for besides (a part, pictures, another view of each batch) is said before it is
+//! read.
+
+use crate::arrivals::Arrivals;
+use crate::error::Result;
+use crate::explanation::{Explanation, Subject};
+use crate::known::known;
+use crate::places::Places;
+use crate::texts::{self, Sorted, Texts};
+use crate::{predictions, reading};
+use events::Window;
+use evidence::{Recorded, Samples, Skipped, System, SAMPLES_JSONL};
+use tooltext::Mail;
+use stats::{Analysis, Flow, Pictures};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use trace::{Batch, DevId, Place, Quality, Recording};
+
+/// Hears of each batch.
+type Listener<'a> = Box<dyn FnMut(&Batch) + 'a>;
+
+/// An input.
+#[derive(Default)]
+pub struct Input<'a> {
+    /// The recording, and what it was called; `None` if there are only texts.
+    recording: Option<(Recording, PathBuf)>,
+    texts: Vec<Mail>,
+    /// Texts that were asked for by name stand first.
+    named: usize,
+    window: Option<Window>,
+    analysis: Analysis,
+    pictures: Option<&'a mut Pictures>,
+    also: Option<Listener<'a>>,
+    predicts: bool,
+}
+
+impl<'a> Input<'a> {
+    /// A recording, texts of other tools or a folder of them, or a recording and texts; `-` is standard
+    /// input.
+    pub fn open(paths: &[PathBuf]) -> Result<Input<'a>> {
+        let Sorted { recording, start, mut mails } = texts::sort(paths)?;
+        let named = mails.len();
+        if let Some(folder) = recording.as_deref().filter(|path| path.is_dir()) {
+            // Settings there are the recorded machine's, which are read with the recording.
+            mails.extend(texts::in_folder(folder).into_iter().filter(Mail::has_readings));
+        }
+        texts::shorten_names(&mut mails);
+        let recording = match recording {
+            Some(path) => Some((reading::open(&path, start)?, path)),
+            None => None,
+        };
+        Ok(Input { recording, texts: mails, named, ..Input::default() })
+    }
+
+    /// A recording, and nothing else; `-` is standard input.
+    pub fn recording(path: &Path) -> Result<Input<'a>> {
+        let recording = Some((reading::open(path, Vec::new())?, path.to_owned()));
+        Ok(Input { recording, ..Input::default() })
+    }
+
+    /// Only this part of the recording.
+    pub fn window(mut self, window: Option<Window>) -> Input<'a> {
+        let Some(Window { start, end }) = window else { return self };
+        self.window = window;
+        self.recording = self.recording.map(|(recording, path)| {
+            let source = Box::new(trace::Part::new(recording.source, start, end));
+            (Recording { source, ..recording }, path)
+        });
+        self
+    }
+
+    /// Keeps latencies in their order, which a comparison asks for.
+    pub fn in_order(self) -> Input<'a> {
+        Input { analysis: Analysis::in_order(), ..self }
+    }
+
+    /// Draws pictures along with it.
+    pub fn pictures(self, pictures: &'a mut Pictures) -> Input<'a> {
+        Input { pictures: Some(pictures), ..self }
+    }
+
+    /// Gives each batch to `also` too.
+    pub fn also(self, also: impl FnMut(&Batch) + 'a) -> Input<'a> {
+        Input { also: Some(Box::new(also)), ..self }
+    }
+
+    /// Says of remedies what they would have done: the recording is read once more.
+    pub fn predict(self, predicts: bool) -> Input<'a> {
+        Input { predicts, ..self }
+    }
+
+    /// The format of the recording, as `explain` names it.
+    pub fn format(&self) -> &'static str {
+        self.recording.as_ref().map_or("", |(recording, _)| recording.format)
+    }
+
+    /// Names of devices from the names of the recording's files.
+    pub fn names(&self) -> Vec<(DevId, String)> {
+        self.recording.as_ref().map(|(recording, _)| recording.names.clone()).unwrap_or_default()
+    }
+
+    /// Where the recording lies, to be opened again; `None` of a pipe.
+    pub fn place(&self) -> Option<Place> {
+        self.recording.as_ref()?.0.place.clone()
+    }
+
+    /// Names of the recording's devices: from the names of its files, and from the settings beside it.
+    pub fn places(&self) -> Places {
+        let Some((recording, _)) = &self.recording else { return Places::default() };
+        let system = recording.place.as_deref().map(System::read).unwrap_or_default();
+        Places { names: recording.names.clone(), system, ..Places::default() }
+    }
+
+    /// Reads the recording and gives each batch to `take`.
+    pub fn read(self, mut take: impl FnMut(&Batch)) -> Result<Quality> {
+        self.read_while(|batch| {
+            take(batch);
+            Ok(())
+        })
+    }
+
+    /// The same, but stops at the first batch that `take` fails on, as when nobody wants more output.
+    pub fn read_while<E: From<crate::Error>>(
+        self,
+        mut take: impl FnMut(&Batch) -> std::result::Result<(), E>,
+    ) -> std::result::Result<Quality, E> {
+        let Some((recording, path)) = self.recording else { return Ok(Quality::default()) };
+        let mut failed = None;
+        let (quality, _) = reading::read_all(recording, &path, None, &mut |batch| match take(batch) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(e) => {
+                failed = Some(e);
+                ControlFlow::Break(())
+            }
+        })?;
+        failed.map_or(Ok(quality), Err)
+    }
+
+    /// Reads it once and judges it.
+    pub fn explain(mut self) -> Result<Explanation> {
+        let Some((recording, path)) = self.recording.take() else {
+            return Ok(Explanation::of_texts(Texts::alone(self.texts)));
+        };
+        let (texts, named, window, predicts) =
+            (std::mem::take(&mut self.texts), self.named, self.window, self.predicts);
+        let place = recording.place.clone();
+        let explanation = self.judged(recording, &path)?;
+        let texts = Texts::beside(texts, named, &explanation);
+        let mut explanation = explanation.with_texts(texts);
+        if predicts {
+            let again = place.as_deref().unwrap_or(&path);
+            let arrivals = || Arrivals::read(Input::recording(again)?.window(window));
+            explanation.predictions = Some(predictions::predict(&mut explanation.verdicts, arrivals)?);
+        }
+        Ok(explanation)
+    }
+
+    /// Reads the recording and what lies beside it.
+    fn judged(self, recording: Recording, path: &Path) -> Result<Explanation> {
+        let Input { mut analysis, mut pictures, mut also, window, .. } = self;
+        let place = recording.place.clone();
+        let (system, samples, recorded) = place.as_deref().map_or_else(Default::default, beside);
+        let sources = vec![recording.format.to_string()];
+        let (file_names, kernel) = (recording.names.clone(), recording.kernel.clone());
+        analysis.knows(known(&system));
+        let mut take = |batch: &Batch| {
+            match &mut pictures {
+                Some(pictures) => analysis.feed_with(batch, &mut **pictures),
+                None => analysis.feed(batch),
+            }
+            if let Some(also) = &mut also {
+                also(batch);
+            }
+            ControlFlow::Continue(())
+        };
+        let (mut quality, flow) = reading::read_all(recording, path, Some(Flow::default()), &mut take)?;
+        let mut flow = flow.unwrap_or_default();
+        if let Some(recorded) = recorded {
+            recorded.judge(&mut quality);
+            flow.wall = flow.wall.or_else(|| recorded.began());
+        }
+        let subject = Subject { window, sources, file_names, kernel, system, samples, quality };
+        Ok(Explanation::new(subject, analysis.finish(flow)))
+    }
+}
+
+/// What lies beside a trace. What cannot be read is told.
+fn beside(place: &Path) -> (System, Samples, Option<Recorded>) {
+    let mut system = System::read(place);
+    let samples = Samples::read(place).unwrap_or_else(|e| {
+        system.skipped.push(Skipped { file: SAMPLES_JSONL.into(), why: e.to_string() });
+        None
+    });
+    let recorded = Recorded::read(place).unwrap_or_else(|skipped| {
+        system.skipped.push(skipped);
+        None
+    });
+    (system, samples.unwrap_or_default(), recorded)
+}

@@ -1,0 +1,43 @@
+//! What the settings beside a recording say that its events do not: where loop devices lie on disks, which
+//! process a thread is of, which files were open when it began.
+
+use evidence::System;
+use operation::{Below, Known, KnownFile};
+use std::collections::BTreeMap;
+use trace::{DevId, Fs};
+
+/// All of it.
+pub fn known(system: &System) -> Known {
+    let below =
+        |p: evidence::Placed| Below { upper: p.upper, at: p.at, len: p.len, lower: p.lower, lies: p.lies };
+    let mounted: BTreeMap<DevId, Fs> =
+        system.mounts.iter().filter_map(|m| Some((device(system, m)?, Fs::by_name(&m.fstype)))).collect();
+    let file = |f: &evidence::OpenFile| {
+        let fs = match f.inode {
+            0 => Fs::Block,
+            _ => mounted.get(&f.dev).copied().unwrap_or_default(),
+        };
+        let (inode, closed_on_exec) = (f.inode, f.closed_on_exec);
+        KnownFile { process: f.process, fd: f.fd, fs, dev: f.dev, inode, closed_on_exec }
+    };
+    Known {
+        below: system.placed().into_iter().map(below).collect(),
+        processes: system.processes.threads.iter().map(|(tid, process)| (*tid, *process)).collect(),
+        files: system.processes.files.iter().map(file).collect(),
+        partitions: partitions(system),
+        mounted: mounted.keys().copied().collect(),
+    }
+}
+
+/// The device of a file system: btrfs has a number of its own, and its source is one of its devices.
+fn device(system: &System, mount: &evidence::Mount) -> Option<DevId> {
+    let by_source = || system.device(mount.source.strip_prefix("/dev/")?)?.dev.as_ref().map(|dev| dev.value);
+    mount.dev.filter(|dev| dev.0 >> 20 != 0).or_else(by_source)
+}
+
+/// Partitions and their disks.
+fn partitions(system: &System) -> Vec<(DevId, DevId)> {
+    let number = |d: &evidence::Device| d.dev.as_ref().map(|dev| dev.value);
+    let pair = |d: &evidence::Device| Some((number(d)?, number(system.disk_of(&d.name)?)?));
+    system.devices.values().filter_map(pair).filter(|(part, disk)| part != disk).collect()
+}

@@ -1,0 +1,46 @@
+//! From an input to its explanation: opens it once, reads it, runs the analysis, judges.
+//!
+//! ```text
+//! Input::open(paths)?.window(w).explain()?  ->  Explanation
+//! ```
+//!
+//! [`Input`] tells recordings from texts of other tools, whether they are files, folders or standard input.
+//! [`Explanation`] is what every view draws, of two [`Comparison`]; nothing here knows how. The only words
+//! that go to the terminal from here are signs of life while an input is read.
+
+mod arrivals;
+pub mod compare;
+pub mod device_mapper;
+pub mod dist;
+mod error;
+mod explanation;
+pub mod findings;
+pub mod gathered;
+mod input;
+mod interrupt;
+mod known;
+pub mod names;
+pub mod numbers;
+pub mod pictured;
+mod places;
+mod predictions;
+mod progress;
+mod reading;
+mod slowest_operations;
+mod slowest_requests;
+pub mod texts;
+pub mod where_time;
+
+pub use arrivals::{Arrivals, Asked};
+pub use compare::Comparison;
+pub use error::Error;
+pub use explanation::{latency, Explanation, Subject, Trust};
+pub use input::Input;
+pub use interrupt::Interrupt;
+pub use known::known;
+pub use places::{began, Places};
+pub use predictions::{predict, Prediction};
+pub use progress::Fitting;
+pub use slowest_operations::{Choice, SlowestOperations};
+pub use slowest_requests::{SlowRequest, SlowestRequests, Wanted};
+pub use texts::Texts;

@@ -1,0 +1,31 @@
+//! A number of a text, as people read it.
+
+use units::words::{count, ns, size};
+use tooltext::{Number, Unit};
+use trace::Bytes;
+
+/// As a table shows it; `-` where there is none.
+pub fn cell(n: Option<Number>) -> String {
+    let Some(n) = n else { return "-".into() };
+    let whole = n.value.max(0.0) as u64;
+    match n.unit {
+        Unit::Nanoseconds => ns(whole),
+        Unit::Bytes => size(Bytes(whole)),
+        Unit::BytesPerSecond => format!("{}/s", size(Bytes(whole))),
+        Unit::PerSecond if n.value < 99.95 => trimmed(n.value),
+        Unit::PerSecond => format!("{}/s", count(n.value.round() as u64)).replace("/s", ""),
+        Unit::Share => format!("{} %", trimmed(n.value * 100.0)),
+        Unit::Count | Unit::Unstated if n.value.fract() == 0.0 => count(whole),
+        Unit::Count | Unit::Unstated => trimmed(n.value),
+    }
+}
+
+fn trimmed(value: f64) -> String {
+    let text = if value.abs() >= 99.95 { format!("{value:.0}") } else { format!("{value:.1}") };
+    text.strip_suffix(".0").unwrap_or(&text).to_owned()
+}
+
+/// The same of a number by itself.
+pub fn shown(value: f64, unit: Unit) -> String {
+    cell(Some(Number { value, unit, at: Default::default() }))
+}

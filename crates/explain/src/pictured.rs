@@ -1,0 +1,126 @@
+//! Which kinds of operations and requests are drawn, in which order, and what they are called: the same on
+//! the page and in still pictures.
+
+use crate::explanation::Explanation;
+use crate::places::Places;
+use life::Class;
+use stats::{class_words, Columns, Group, Moment, OpKey, Pictures};
+use trace::{DevId, Nanos};
+
+/// Of whom columns are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// What tasks asked for, or the kernel did on its own.
+    Operations(OpKey),
+    /// Requests of a device, by class.
+    Requests(DevId, Class),
+}
+
+/// One kind that is drawn.
+pub struct Pictured<'a> {
+    /// Of whom.
+    pub of: Of,
+    /// What it is called: `fsyncs on /mnt (ext4, vda)`, `vda reads`.
+    pub name: String,
+    /// What happened when.
+    pub columns: &'a Columns<Moment>,
+    /// Its tail, if somebody waits for it.
+    pub group: Option<&'a Group>,
+    /// Whether its tail is a good part of all that is asked about.
+    pub matters: bool,
+}
+
+impl Pictured<'_> {
+    /// From where on one belongs to the slowest.
+    pub fn tail(&self) -> Option<Nanos> {
+        self.group.map(|g| g.tail.threshold)
+    }
+}
+
+/// Names, and when the recording began.
+pub fn places(e: &Explanation) -> Places {
+    let began = e.facts.flow.span.map_or(Nanos(0), |s| s.0);
+    Places {
+        names: e.subject.file_names.clone(),
+        system: e.subject.system.clone(),
+        began,
+        freed: e.facts.operations.freed.clone(),
+    }
+}
+
+/// The devices: uppermost ones first, then those below them, each by how much they did.
+pub fn devices(e: &Explanation) -> Vec<DevId> {
+    let mut all: Vec<_> = e.facts.devices.iter().filter(|d| d.has_io()).collect();
+    let done = |d: &stats::Device| Class::ALL.iter().map(|c| d.phases(*c).count).sum::<u64>();
+    all.sort_by_key(|d| (d.upper.is_some(), std::cmp::Reverse(done(d))));
+    all.into_iter().map(|d| d.id).collect()
+}
+
+/// Kinds of operations, those with the most time first.
+pub fn kinds(e: &Explanation) -> Vec<OpKey> {
+    let known = |k: &OpKey| k.dev != DevId(0) || k.fs != trace::Fs::Unknown;
+    let mut all: Vec<_> = e.facts.operations.groups.iter().filter(|(k, _)| known(k)).collect();
+    all.sort_by_key(|(_, s)| std::cmp::Reverse(s.latency.sum()));
+    all.into_iter().map(|(k, _)| *k).collect()
+}
+
+/// Example: `fsyncs on /mnt (ext4, vda)`.
+pub fn kind_name(at: &Places, key: &OpKey) -> String {
+    let on = at.of(key.fs, key.dev).map_or(String::new(), |on| format!(" on {on}"));
+    format!("{}{on}", key.kind.plural())
+}
+
+/// What is drawn of some kinds and devices: operations first, then the requests of each device by class.
+pub fn pictured<'a>(
+    e: &'a Explanation,
+    pictures: &'a Pictures,
+    at: &Places,
+    kinds: &[OpKey],
+    devices: &[DevId],
+) -> Vec<Pictured<'a>> {
+    let mut all = vec![];
+    let matter = |g: Option<&Group>| g.is_some_and(|g| e.matters(g));
+    for key in kinds {
+        let Some(columns) = pictures.operations.get(key) else { continue };
+        let group = e.focus.groups.iter().find(|g| g.op == Some(*key));
+        let (of, name) = (Of::Operations(*key), kind_name(at, key));
+        all.push(Pictured { of, name, columns, group, matters: matter(group) });
+    }
+    for dev in devices {
+        let Some(pictures) = pictures.devices.get(dev) else { continue };
+        for class in Class::ALL {
+            let columns = &pictures.classes[class.index()];
+            if columns.is_empty() {
+                continue;
+            }
+            let is = |g: &&Group| g.op.is_none() && g.dev == *dev && g.class == class;
+            let group = e.focus.groups.iter().find(is);
+            let (of, name) = (Of::Requests(*dev, class), format!("{} {}", e.name(*dev), class_words(class)));
+            all.push(Pictured { of, name, columns, group, matters: matter(group) });
+        }
+    }
+    all
+}
+
+/// Which of them one looks at first, at most so many: those whose tail is asked about, then the first
+/// device's others. Of the others a few make no picture worth looking at, unless there is nothing else.
+pub fn first_looked_at(all: &[Pictured], most: usize) -> Vec<usize> {
+    let first = all.iter().find_map(|p| match p.of {
+        Of::Requests(dev, _) => Some(dev),
+        Of::Operations(_) => None,
+    });
+    let rank = |p: &Pictured| match p.of {
+        _ if p.matters => 0,
+        Of::Requests(dev, _) if Some(dev) == first => 1,
+        _ => 2,
+    };
+    let few = |p: &Pictured| p.columns.iter().map(|(_, m)| m.completed).sum::<u64>() < WORTH_A_MAP;
+    let mut order: Vec<(u32, bool, usize)> =
+        all.iter().enumerate().map(|(i, p)| (rank(p), few(p), i)).filter(|o| o.0 < 2).collect();
+    order.sort_unstable();
+    let worth = order.iter().enumerate().filter(|(place, (rank, few, _))| *place == 0 || *rank == 0 || !few);
+    worth.map(|(_, o)| o.2).take(most).collect()
+}
+
+/// Fewer operations than this make no picture.
+const WORTH_A_MAP: u64 = 10;

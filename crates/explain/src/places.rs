@@ -1,0 +1,86 @@
+//! What devices, file systems, files and control groups of a recording are called.
+
+use evidence::System;
+use operation::{Freed, Operation};
+use stats::Whose;
+use trace::{Batch, DevId, Fs, Nanos};
+
+/// What devices and file systems are called.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    /// Names of devices from the names of files.
+    pub names: Vec<(DevId, String)>,
+    /// Settings beside the recording.
+    pub system: System,
+    /// When the recording began, which times are told from.
+    pub began: Nanos,
+    /// Files whose numbers may have been used again.
+    pub freed: Freed,
+}
+
+impl Places {
+    /// What a device is called.
+    pub fn device(&self, dev: DevId) -> String {
+        let file = self.names.iter().find(|(d, _)| *d == dev).map(|(_, n)| n.as_str());
+        file.or(self.system.device_name(dev)).map_or_else(|| dev.to_string(), str::to_string)
+    }
+
+    /// Where a device's file system is mounted, and of which kind it is: `/mnt/lab`, ext4.
+    pub fn mount(&self, dev: DevId) -> Option<(&str, Fs)> {
+        let source = self.system.device_name(dev).map(|name| format!("/dev/{name}"));
+        let is = |m: &&evidence::Mount| m.dev == Some(dev) || source.as_ref() == Some(&m.source);
+        self.system.mounts.iter().rev().find(is).map(|m| (m.target.as_str(), Fs::by_name(&m.fstype)))
+    }
+
+    /// Where an operation went: `/mnt/lab (ext4, loop0)`; nothing where that is not known.
+    pub fn of(&self, fs: Fs, dev: DevId) -> Option<String> {
+        let mount = self.mount(dev).filter(|_| dev != DevId(0));
+        let kind =
+            Some(fs).filter(|f| *f != Fs::Unknown).or(mount.map(|m| m.1).filter(|f| *f != Fs::Unknown));
+        let kind = kind.map(|k| k.name().to_string());
+        let device = (dev != DevId(0)).then(|| self.device(dev));
+        let around: Vec<String> = kind.into_iter().chain(device).collect();
+        match mount {
+            Some((target, _)) => Some(format!("{target} ({})", around.join(", "))),
+            None => Some(around.join(" on ")).filter(|t| !t.is_empty()),
+        }
+    }
+
+    /// The path of an operation's file, where it is surely that file's: its descriptor has been open since
+    /// the path was looked up, or no other file can have had its number. btrfs numbers the files of each
+    /// subvolume anew.
+    pub fn file(&self, o: &Operation) -> Option<&str> {
+        let sure = o.told || (o.fs != Fs::Btrfs && !self.freed.has(o.dev, o.inode));
+        self.system.processes.path(o.dev, o.inode).filter(|_| o.inode != 0 && sure)
+    }
+
+    /// Whose data it was; a control group by its path.
+    pub fn whose(&self, whose: &Whose) -> Option<String> {
+        match whose {
+            Whose::Tasks(tasks) => Some(tasks.clone()),
+            Whose::Group(group) => Some(self.group(*group)),
+            Whose::Unknown => None,
+        }
+    }
+
+    /// A control group: by its path, or its number where that is all that is known.
+    pub fn group(&self, number: u64) -> String {
+        match self.system.group_path(number) {
+            Some(path) => format!("cgroup {path}"),
+            None => format!("the cgroup whose folder has inode {number}"),
+        }
+    }
+
+    /// Seconds since the recording began.
+    pub fn since_start(&self, t: Nanos) -> f64 {
+        t.since(self.began).seconds()
+    }
+}
+
+/// When a recording began, from its first batch: at its first event that is no note.
+pub fn began(batch: &Batch) -> Option<Nanos> {
+    let block = batch.events.iter().find(|e| !e.action.is_note()).map(|e| e.time);
+    let text = |e: &&trace::TaskEvent| matches!(e.what, trace::What::Text { .. });
+    let task = batch.tasks.iter().find(|e| !text(e)).map(|e| e.time);
+    block.into_iter().chain(task).min()
+}

@@ -1,0 +1,137 @@
+//! Beside a remedy that sets the I/O scheduler, what it would have done.
+
+use crate::arrivals::Arrivals;
+use crate::error::Result;
+use crate::progress::Fitting;
+use causes::{Answer, Remedy, Verdict};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use whatif::metric::{name_of, Phase};
+use whatif::predict::{humane, Cell, Lab};
+use whatif::settings::{Refusal, MQ_DEADLINE, QUEUE};
+use whatif::simulate::Work;
+
+/// Where chance begins, as in `iowhy whatif`.
+const SEED: u64 = 1;
+
+/// What a remedy would have done.
+#[derive(Clone, Debug, Serialize)]
+pub struct Prediction {
+    /// The remedy's command.
+    pub command: String,
+    /// The device that it sets.
+    pub device: String,
+    /// What it sets to what.
+    pub set: BTreeMap<String, String>,
+    /// The numbers as they would be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cells: Option<Vec<Cell>>,
+    /// Why there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<Refusal>,
+}
+
+/// What a command sets: `echo 1 > /sys/block/sda/queue/iosched/fifo_batch` is `sda`, `fifo_batch`, `1`.
+/// `None` where no prediction knows the setting.
+fn sets(command: &str) -> Option<(&str, &str, &str)> {
+    let (value, path) = command.strip_prefix("echo ")?.split_once(" > /sys/block/")?;
+    let (device, path) = path.split_once('/')?;
+    let key = path.rsplit('/').next()?;
+    let known = MQ_DEADLINE.contains(&key) || QUEUE.contains(&key);
+    known.then_some((device, key, value.trim_matches('"')))
+}
+
+/// Adds predictions to the words of remedies, and gives them back. The recording is read once more by
+/// `arrivals`, and only where some remedy can be predicted.
+pub fn predict(
+    verdicts: &mut [Verdict],
+    arrivals: impl FnOnce() -> Result<Arrivals>,
+) -> Result<Vec<Prediction>> {
+    let found = verdicts.iter_mut().filter(|v| v.verdict == Answer::Found);
+    let mut remedies: Vec<&mut Remedy> =
+        found.flat_map(|v| &mut v.remedies).filter(|r| sets(&r.command).is_some()).collect();
+    if remedies.is_empty() {
+        return Ok(Vec::new());
+    }
+    let arrivals = arrivals()?;
+    let mut labs: BTreeMap<String, std::result::Result<Lab, Refusal>> = BTreeMap::new();
+    let mut told = Vec::new();
+    for remedy in &mut remedies {
+        let command = remedy.command.clone();
+        let Some((device, key, value)) = sets(&command) else { continue };
+        let lab = labs.entry(device.into()).or_insert_with(|| fit(&arrivals, device));
+        let change = [(key.to_string(), value.to_string())];
+        let cells =
+            lab.as_ref().map_err(Clone::clone).and_then(|lab| Ok(lab.predict(&lab.settings.with(&change)?)));
+        remedy.what += &words(&cells);
+        let (cells, refused) = match cells {
+            Ok(cells) => (Some(cells), None),
+            Err(why) => (None, Some(why)),
+        };
+        let device = device.to_string();
+        told.push(Prediction { device, set: BTreeMap::from(change), cells, refused, command });
+    }
+    Ok(told)
+}
+
+fn fit(arrivals: &Arrivals, device: &str) -> std::result::Result<Lab, Refusal> {
+    let asked = arrivals.of(Some(device)).map_err(|e| e.to_string())?;
+    let settings = arrivals.settings(asked, &[])?;
+    let bar = Fitting::begin();
+    let lab = Lab::new(&asked.recorded, settings, Work::Time, SEED, &|part| bar.at(part));
+    bar.end();
+    lab
+}
+
+/// `; predicted: read p99 332 ms -> 48 ms (90 %: 40 ms to 60 ms)`, gain and harm alike; or that it cannot be.
+fn words(cells: &std::result::Result<Vec<Cell>, Refusal>) -> String {
+    let cells = match cells {
+        Ok(cells) => cells,
+        Err(why) => return format!("; no prediction: {why}"),
+    };
+    let whole: Vec<&Cell> = cells.iter().filter(|c| c.metric.phase == Phase::Q2C).collect();
+    let said: Vec<String> = whole
+        .iter()
+        .filter_map(|c| {
+            let p = c.predicted?;
+            let (class, at) = (name_of(c.metric.class), c.percentile);
+            let now = humane(c.recorded as f64);
+            let [value, from, to] = [p.value, p.from, p.to].map(|t| humane(t as f64));
+            Some(format!("{class} {at} {now} -> {value} (90 %: {from} to {to})"))
+        })
+        .collect();
+    match said.is_empty() {
+        true => {
+            let why = whole.iter().find_map(|c| c.refused.clone());
+            format!("; no prediction: {}", why.unwrap_or_else(|| "too few requests".into()))
+        }
+        false => format!(
+            "; predicted: {}; refused for {} of {} numbers (iowhy whatif)",
+            said.join(", "),
+            whole.len() - said.len(),
+            whole.len()
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sets;
+
+    #[test]
+    fn only_what_is_modelled_is_predicted() {
+        assert_eq!(
+            sets("echo 1 > /sys/block/sda/queue/iosched/fifo_batch"),
+            Some(("sda", "fifo_batch", "1"))
+        );
+        assert_eq!(
+            sets("echo none > /sys/block/nvme0n1/queue/scheduler"),
+            Some(("nvme0n1", "scheduler", "none"))
+        );
+        assert_eq!(
+            sets("echo 2000 > /sys/block/sda/queue/wbt_lat_usec"),
+            Some(("sda", "wbt_lat_usec", "2000"))
+        );
+        assert_eq!(sets("sysctl vm.dirty_background_bytes=33554432"), None);
+    }
+}

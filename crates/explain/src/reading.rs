@@ -1,0 +1,137 @@
+//! Reading a recording: one thread reads and decodes, this one takes in the batches.
+//!
+//! Batches go round: filled by the reader, emptied here, handed back. Their number bounds the memory and lets
+//! the reader run ahead a little.
+
+use crate::error::{Error, Result};
+use crate::interrupt::Interrupt;
+use crate::progress::{Progress, Waiting};
+use stats::Flow;
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{channel, sync_channel, Receiver, RecvTimeoutError, Sender, SyncSender};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+use trace::{Batch, Quality, Recording, Source};
+
+/// Batches in the round: 6 of 360 KB.
+const BATCHES: usize = 6;
+/// How often an interrupt is looked for while the input has nothing to say.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Opens a recording; of standard input `start` was read before.
+///
+/// The stream of a recorder is read to its end here. Ctrl-C then goes to both programs of the pipe: it ends
+/// the recording, and what was recorded is still to be explained; a second one ends this program too.
+pub(crate) fn open(path: &Path, start: Vec<u8>) -> Result<Recording> {
+    let is_stream = path == Path::new("-");
+    let interrupt = is_stream.then(Interrupt::catch);
+    let waiting = Waiting::begin(path);
+    let recording = match is_stream {
+        true => trace::open_standard_input(Box::new(io::Cursor::new(start).chain(io::stdin()))),
+        false => trace::open(path),
+    };
+    waiting.end();
+    if let Some(interrupt) = interrupt {
+        interrupt.forget();
+    }
+    Ok(recording?)
+}
+
+/// What the two threads share.
+#[derive(Clone, Default)]
+struct Shared {
+    position: Arc<AtomicU64>,
+    flow: Arc<Mutex<Option<Flow>>>,
+}
+
+/// How reading ended.
+type Ended = (std::result::Result<(), trace::Error>, Quality);
+
+/// Reads everything. The reading thread gives each batch to `flow` if there is one, this thread gives it to
+/// `take`, which may break it off. On an interrupt a pipe ends early, with what it brought; a file ends with
+/// an error.
+pub(crate) fn read_all(
+    recording: Recording,
+    path: &Path,
+    flow: Option<Flow>,
+    take: &mut dyn FnMut(&Batch) -> ControlFlow<()>,
+) -> Result<(Quality, Option<Flow>)> {
+    let interrupt = Interrupt::catch();
+    let is_pipe = recording.source.size().is_none();
+    let shared = Shared { flow: Arc::new(Mutex::new(flow)), ..Shared::default() };
+    let mut taken = 0;
+    let mut progress = Progress::new(recording.source.size(), path);
+    let (filled_tx, filled) = sync_channel::<Batch>(BATCHES);
+    let (empty, empty_rx) = channel::<Batch>();
+    for _ in 0..BATCHES {
+        let _ = empty.send(Batch::default());
+    }
+    let (done_tx, done) = channel();
+    let theirs = shared.clone();
+    std::thread::spawn(move || fill(recording.source, &theirs, &empty_rx, &filled_tx, &done_tx));
+    loop {
+        match filled.recv_timeout(PATIENCE) {
+            Ok(batch) => {
+                let goes_on = take(&batch).is_continue();
+                taken += batch.events.len() as u64;
+                let _ = empty.send(batch);
+                progress.at(shared.position.load(Ordering::Relaxed));
+                if !goes_on {
+                    return Ok((Quality::default(), None));
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        if interrupt.came() {
+            if is_pipe {
+                eprintln!("iowhy: interrupted; what was read so far is explained");
+                let notes = vec!["reading was interrupted".into()];
+                let quality = Quality { events: taken, notes, ..Quality::default() };
+                return Ok((quality, lock(&shared.flow).take()));
+            }
+            return Err(Error::Interrupted);
+        }
+    }
+    progress.end();
+    let (outcome, quality) =
+        done.recv().map_err(|_| Error::new("the reading thread died", "this is a bug in iowhy"))?;
+    outcome?;
+    let flow = lock(&shared.flow).take();
+    Ok((quality, flow))
+}
+
+/// The reading thread: fills what is empty until the source or its reader ends.
+fn fill(
+    mut source: Box<dyn Source>,
+    shared: &Shared,
+    empty: &Receiver<Batch>,
+    filled: &SyncSender<Batch>,
+    done: &Sender<Ended>,
+) {
+    let outcome = loop {
+        let Ok(mut batch) = empty.recv() else { break Ok(()) };
+        match source.fill(&mut batch) {
+            Ok(true) => {
+                if let Some(flow) = lock(&shared.flow).as_mut() {
+                    flow.feed(&batch);
+                }
+                shared.position.store(source.position(), Ordering::Relaxed);
+                if filled.send(batch).is_err() {
+                    break Ok(());
+                }
+            }
+            Ok(false) => break Ok(()),
+            Err(e) => break Err(e),
+        }
+    };
+    let _ = done.send((outcome, source.quality()));
+}
+
+/// The state, also where a panic has left it locked: its counts are still counts.
+fn lock<S>(state: &Mutex<S>) -> MutexGuard<'_, S> {
+    state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}

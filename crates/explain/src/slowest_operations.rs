@@ -1,0 +1,64 @@
+//! The slowest operations of a recording, with their ledgers kept whole.
+
+use crate::names::is_called;
+use life::Names;
+use operation::{Account, History, Operation, OperationObserver};
+use stats::Kept;
+use trace::Nanos;
+
+/// Which operations are asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// Called so: `fsync`, `page-fault`. If nothing is asked for, those that an application waits for.
+    pub op: Option<String>,
+    /// Of this task.
+    pub task: Option<String>,
+    /// How many.
+    pub number: usize,
+}
+
+/// The slowest so far.
+#[derive(Debug, Default)]
+pub struct SlowestOperations {
+    choice: Choice,
+    kept: Vec<Kept>,
+    /// Operations that were chosen from.
+    pub seen: u64,
+}
+
+impl SlowestOperations {
+    /// Nothing seen yet.
+    pub fn new(choice: Choice) -> SlowestOperations {
+        SlowestOperations { choice, ..SlowestOperations::default() }
+    }
+
+    /// The slowest first.
+    pub fn all(&self) -> &[Kept] {
+        &self.kept
+    }
+
+    fn asks_for(&self, o: &Operation, names: &Names) -> bool {
+        let op = match &self.choice.op {
+            Some(name) => is_called(o, name),
+            None => o.kind.is_foreground(),
+        };
+        op && o.is_storage && self.choice.task.as_ref().is_none_or(|t| t == names.text(o.task))
+    }
+}
+
+impl OperationObserver for SlowestOperations {
+    fn operation(&mut self, o: &Operation, account: Account, names: &Names, history: &History) {
+        if !self.asks_for(o, names) {
+            return;
+        }
+        self.seen += 1;
+        let total = o.total();
+        let least = self.kept.last().map_or(Nanos(0), |k| k.operation.total());
+        if self.kept.len() >= self.choice.number && total <= least {
+            return;
+        }
+        let at = self.kept.partition_point(|k| k.operation.total() >= total);
+        self.kept.insert(at, Kept::new(*o, account, names, history));
+        self.kept.truncate(self.choice.number);
+    }
+}

@@ -1,0 +1,78 @@
+//! Texts of other tools: read, judged, alone or beside a recording.
+
+mod machine;
+mod sorting;
+
+pub use sorting::{in_folder, read};
+pub(crate) use sorting::{shorten_names, sort, Sorted};
+
+use crate::explanation::Trust;
+use causes::{judge_counters, Answer, Verdict};
+use tooltext::Mail;
+
+/// Texts, read and judged.
+#[derive(Default)]
+pub struct Texts {
+    /// The texts, in the order given.
+    pub mails: Vec<Mail>,
+    /// How many of them were asked for by name; the others lie in the recording's folder.
+    pub named: usize,
+    /// What they show.
+    pub verdicts: Vec<Verdict>,
+    /// Of which it is not sure, or not true, that they are of the recorded machine.
+    pub remarks: Vec<String>,
+}
+
+impl Texts {
+    /// Judges texts alone.
+    pub fn alone(mails: Vec<Mail>) -> Texts {
+        let verdicts = judge_counters(&mails);
+        Texts { named: mails.len(), mails, verdicts, remarks: vec![] }
+    }
+
+    /// How far they can be trusted: text without a tool's output says nothing.
+    pub fn trust(&self) -> Trust {
+        match self.mails.iter().any(Mail::has_readings) {
+            true => Trust::Good,
+            false => Trust::Unusable,
+        }
+    }
+
+    /// Adds what the texts show to the verdicts on a recording: of a cause that the recording could not judge
+    /// the texts' verdict holds, else they only add evidence.
+    pub(crate) fn add_to(&self, verdicts: &mut Vec<Verdict>) {
+        for told in &self.verdicts {
+            match verdicts.iter_mut().find(|v| v.cause == told.cause) {
+                None => verdicts.push(told.clone()),
+                Some(v) if v.verdict == Answer::CannotTell => *v = told.clone(),
+                Some(v) if v.verdict == told.verdict => v.evidence.extend(told.evidence.iter().cloned()),
+                Some(_) => {}
+            }
+        }
+    }
+}
+
+/// The tools whose output was found, each once.
+pub fn tools(mails: &[Mail]) -> Vec<&'static str> {
+    let mut tools: Vec<&'static str> = vec![];
+    for reading in mails.iter().flat_map(|m| &m.runs).flat_map(|r| &r.readings) {
+        if !tools.contains(&reading.tool) {
+            tools.push(reading.tool);
+        }
+    }
+    tools
+}
+
+/// The devices of which texts have numbers.
+pub fn devices(mails: &[Mail]) -> Vec<String> {
+    let mut names: Vec<String> = vec![];
+    for reading in mails.iter().flat_map(|m| &m.runs).flat_map(|r| &r.readings) {
+        for row in &reading.rows {
+            let device = reading.tool == "iostat" && row.of != "cpu" || row.get("read.ios").is_some();
+            if device && !names.contains(&row.of) {
+                names.push(row.of.clone());
+            }
+        }
+    }
+    names
+}

@@ -1,0 +1,220 @@
+//! Which of the files named are texts to be read for what they tell, and reading them.
+
+use crate::error::{Error, Result};
+use tooltext::Mail;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+/// How much is looked at to see whether it is a recording: as far as blkparse's text may have words above it.
+const LOOK: usize = trace::LONGEST_LETTER;
+/// How much tells text from bytes: every binary format has zero bytes in its first few hundred.
+const LOOK_FOR_ZEROS: usize = 4096;
+/// Bytes read at once.
+const BUFFER: usize = 1 << 18;
+
+/// What bytes begin with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Begins {
+    /// Bytes that are no text, or nothing.
+    Bytes,
+    /// Events of block I/O as blkparse prints them, and nothing besides.
+    Events,
+    /// Text of another encoding.
+    Utf16,
+    Text,
+}
+
+impl Begins {
+    /// The same for files and standard input.
+    fn of(start: &[u8]) -> Begins {
+        if [[0xff, 0xfe], [0xfe, 0xff]].iter().any(|mark| start.starts_with(mark)) {
+            return Begins::Utf16;
+        }
+        if start.is_empty() || start.iter().take(LOOK_FOR_ZEROS).any(|b| *b == 0) {
+            return Begins::Bytes;
+        }
+        match trace::blkparse::looks_like(start) && !is_more_than_events(&Mail::read("", start)) {
+            true => Begins::Events,
+            false => Begins::Text,
+        }
+    }
+}
+
+fn utf16(name: Option<&Path>) -> Error {
+    let (what, help) = match name {
+        Some(path) => {
+            let name = path.display();
+            (name.to_string(), format!("iconv -f UTF-16 -t UTF-8 {name} > utf8.txt, and take that"))
+        }
+        None => ("standard input".into(), "iconv -f UTF-16 -t UTF-8 FILE | iowhy explain -".into()),
+    };
+    Error::new(format!("{what} is text in UTF-16, which is not read"), help)
+}
+
+/// What stands at the start of a stream, and the stream behind it.
+fn look<R: Read>(mut from: R) -> io::Result<(Vec<u8>, R)> {
+    let mut start = Vec::new();
+    (&mut from).take(LOOK_FOR_ZEROS as u64).read_to_end(&mut start)?;
+    // Of bytes no more is needed: a pipe is not made to wait for more than it takes.
+    if !start.contains(&0) {
+        (&mut from).take((LOOK - start.len()) as u64).read_to_end(&mut start)?;
+    }
+    Ok((start, from))
+}
+
+/// The text of a file, if it is one and tools' output or settings are found in it; text that is a recording
+/// is none. `None` for whatever else there is: it is for others to say what is wrong with it.
+pub fn read(path: &Path) -> Option<Mail> {
+    if !path.is_file() {
+        return None;
+    }
+    let (start, rest) = look(File::open(path).ok()?).ok()?;
+    if Begins::of(&start) != Begins::Text {
+        return None;
+    }
+    let rest = BufReader::with_capacity(BUFFER, rest);
+    let mail = Mail::read_stream(&path.display().to_string(), start, rest).ok()?;
+    (mail.says_anything() || mail.broken.is_some()).then_some(mail)
+}
+
+/// A text that has nothing but a document that breaks off is no answer.
+fn whole(mail: Mail) -> Result<Mail> {
+    match mail.broken.filter(|_| !mail.says_anything()) {
+        None => Ok(mail),
+        Some(at) => Err(Error::new(
+            format!("{}: the JSON document that begins here breaks off or is damaged", mail.at(at)),
+            "save the tool's output again; its text can be read as far as it goes",
+        )),
+    }
+}
+
+/// What stands on standard input.
+enum Standard {
+    Text(Box<Mail>),
+    /// A recording or nothing: what was read of it to see that. It is still to be read.
+    Recording(Vec<u8>),
+}
+
+fn on_standard_input() -> Result<Standard> {
+    let fail = |source| trace::Error::Io { path: "standard input".into(), source };
+    let (start, rest) = look(io::stdin()).map_err(fail)?;
+    match Begins::of(&start) {
+        Begins::Utf16 => Err(utf16(None)),
+        Begins::Text => {
+            let rest = BufReader::with_capacity(BUFFER, rest);
+            let mail = Mail::read_stream("standard input", start, rest).map_err(fail)?;
+            Ok(Standard::Text(Box::new(mail)))
+        }
+        Begins::Bytes | Begins::Events => Ok(Standard::Recording(start)),
+    }
+}
+
+/// Whether a text has more in it than events of block I/O; then it is no recording.
+fn is_more_than_events(mail: &Mail) -> bool {
+    mail.runs.iter().flat_map(|run| &run.readings).any(|r| r.tool != "blkparse" && !r.rows.is_empty())
+}
+
+/// What was named, sorted.
+#[derive(Default)]
+pub(crate) struct Sorted {
+    /// The recording, if there is one.
+    pub recording: Option<PathBuf>,
+    /// What was read of standard input, if the recording is there.
+    pub start: Vec<u8>,
+    /// The texts.
+    pub mails: Vec<Mail>,
+}
+
+/// Parts what was named into texts and one recording at most.
+pub(crate) fn sort(paths: &[PathBuf]) -> Result<Sorted> {
+    let mut sorted = Sorted::default();
+    for path in paths {
+        if path == Path::new("-") {
+            match on_standard_input()? {
+                Standard::Text(mail) if mail.says_anything() => sorted.mails.push(*mail),
+                Standard::Text(_) => {
+                    return Err(Error::Other {
+                        what: "standard input is no recording, and no text in which output of tools is found"
+                            .into(),
+                        help: None,
+                    })
+                }
+                Standard::Recording(start) => {
+                    sorted.record(path)?;
+                    sorted.start = start;
+                }
+            }
+            continue;
+        }
+        if is_utf16(path) {
+            return Err(utf16(Some(path)));
+        }
+        if path.is_dir() && !trace::holds_trace(path) {
+            let texts = in_folder(path);
+            // Settings lie beside every recording: alone they do not hide that it cannot be opened.
+            if texts.iter().any(Mail::has_readings) {
+                sorted.mails.extend(texts);
+                continue;
+            }
+        }
+        match read(path) {
+            Some(mail) => sorted.mails.push(whole(mail)?),
+            None => sorted.record(path)?,
+        }
+    }
+    Ok(sorted)
+}
+
+impl Sorted {
+    /// Notes the one recording; an error if there is one already.
+    fn record(&mut self, path: &Path) -> Result<()> {
+        match self.recording.replace(path.to_owned()) {
+            None => Ok(()),
+            Some(first) => Err(Error::new(
+                format!("{} and {} are both recordings", first.display(), path.display()),
+                "explain one of them, with any texts; or compare them: iowhy compare",
+            )),
+        }
+    }
+}
+
+/// Texts in a folder that are read.
+const MOST_TEXTS: usize = 100;
+/// What recordings are made of, and pages about them.
+const NO_TEXTS: [&str; 6] = [".dat", ".zst", ".gz", ".raw", ".jsonl", ".md"];
+
+/// The texts in a folder in which output of tools is found, by name: all that a folder without a trace has,
+/// and what lies beside the trace in one that has one (`fio.json`).
+pub fn in_folder(folder: &Path) -> Vec<Mail> {
+    let names = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let may_be = |path: &PathBuf| {
+        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        let recorded = name.contains(".blktrace.") || NO_TEXTS.iter().any(|end| name.ends_with(end));
+        // No link: it may lead anywhere.
+        let plain = path.symlink_metadata().is_ok_and(|m| m.is_file());
+        plain && !recorded && !["system.json", "capture.json"].contains(&name.as_str())
+    };
+    let mut paths: Vec<PathBuf> = names.filter(may_be).collect();
+    paths.sort();
+    paths.iter().take(MOST_TEXTS).filter_map(|path| read(path)).filter(Mail::says_anything).collect()
+}
+
+/// Calls texts by the names of their files, without folders, where these tell them apart: each number is
+/// quoted with the name of its text.
+pub(crate) fn shorten_names(mails: &mut [Mail]) {
+    let short = |mail: &Mail| mail.file.rsplit('/').next().unwrap_or("").to_owned();
+    let names: Vec<String> = mails.iter().map(short).collect();
+    let unique = |name: &String| names.iter().filter(|other| *other == name).count() == 1;
+    for (mail, name) in mails.iter_mut().zip(&names) {
+        if unique(name) {
+            mail.file.clone_from(name);
+        }
+    }
+}
+
+fn is_utf16(path: &Path) -> bool {
+    let mut start = vec![];
+    let read = File::open(path).and_then(|file| file.take(2).read_to_end(&mut start));
+    path.is_file() && read.is_ok() && Begins::of(&start) == Begins::Utf16
+}

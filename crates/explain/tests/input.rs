@@ -1,0 +1,65 @@
+//! One way in for whatever is named: a recording, texts, both; and what is asked for besides reaches the
+//! explanation.
+
+use explain::{Error, Input, Trust};
+use stats::Pictures;
+use std::path::{Path, PathBuf};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name)
+}
+
+fn mail() -> PathBuf {
+    let all = std::fs::read_dir(fixture("mails")).unwrap().flatten().map(|entry| entry.path());
+    all.filter(|path| path.extension().is_some_and(|e| e == "txt")).min().expect("a text")
+}
+
+#[test]
+fn a_recording_and_a_text_are_one_explanation() {
+    let both = Input::open(&[fixture("nullblk-randrw"), mail()]).unwrap().explain().unwrap();
+    let alone = Input::recording(&fixture("nullblk-randrw")).unwrap().explain().unwrap();
+    assert_eq!((both.texts.named, alone.texts.mails.len()), (1, 0));
+    assert_eq!(both.subject.quality.events, alone.subject.quality.events);
+    assert!(both.verdicts.len() >= alone.verdicts.len() && !both.is_of_texts());
+}
+
+#[test]
+fn texts_alone_have_no_recording_and_are_judged_by_their_counters() {
+    let e = Input::open(&[mail()]).unwrap().explain().unwrap();
+    assert!(e.is_of_texts() && e.facts.devices.is_empty());
+    assert_eq!(e.trust, Trust::Good);
+    assert_eq!(e.verdicts.len(), e.texts.verdicts.len());
+}
+
+#[test]
+fn a_window_pictures_and_another_listener_go_along() {
+    let path = fixture("nullblk-randrw");
+    let (mut pictures, mut whole) = (Pictures::default(), 0);
+    let e = Input::recording(&path).unwrap().also(|batch| whole += batch.events.len()).explain().unwrap();
+    assert_eq!(whole as u64, e.subject.quality.events);
+    let window = events::Window::parse("100ms").ok();
+    let mut part = 0;
+    let input = Input::recording(&path).unwrap().window(window).pictures(&mut pictures);
+    let e = input.also(|batch| part += batch.events.len()).explain().unwrap();
+    assert!(0 < part && part < whole, "{part} of {whole}");
+    assert_eq!(e.subject.window, window);
+    assert!(!pictures.devices.is_empty());
+}
+
+#[test]
+fn reading_stops_where_nobody_wants_more() {
+    let mut batches = 0;
+    let stopped = Input::recording(&fixture("nullblk-randrw")).unwrap().read_while(|_| {
+        batches += 1;
+        Err(Error::Other { what: "enough".into(), help: None })
+    });
+    assert_eq!((stopped.unwrap_err().to_string().as_str(), batches), ("enough", 1));
+}
+
+#[test]
+fn two_recordings_are_no_input() {
+    let both = [fixture("nullblk-randrw"), fixture("misc-events")];
+    let error = Input::open(&both).err().expect("an error");
+    assert!(error.to_string().ends_with("are both recordings"), "{error}");
+    assert!(error.help().is_some());
+}

@@ -1,0 +1,8 @@
+//! Texts of other tools, drawn: their runs side by side, what differs between these, the causes that counters show.
+
+mod json;
+mod screen;
+mod table;
+
+pub(crate) use json::to_json;
+pub(crate) use screen::{beside, render};

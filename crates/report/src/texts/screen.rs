@@ -1,0 +1,243 @@
+//! The screen of `explain` for texts: the answer, then the runs and their numbers, then what was left out.
+
+use super::table::{tables, Table};
+use crate::screen::{Screen, Style};
+use units::words::count;
+use tooltext::{Mail, Number};
+use explain::numbers::cell;
+use explain::texts::{tools, Texts};
+use std::fmt::Write;
+
+/// Lines of a table on the screen; JSON has all.
+const MOST_LINES: usize = 24;
+/// Runs that are listed on the screen.
+const MOST_RUNS: usize = 30;
+/// Columns of a label.
+const LABEL: usize = 64;
+/// Devices or operations of a table whose differences are told.
+const MOST_DIFFERENCES: usize = 4;
+/// Between runs of like things a number differs from here on.
+const DIFFERS: f64 = 1.25;
+
+/// Draws the screen.
+pub(crate) fn render(texts: &Texts, style: Style) -> String {
+    let mut s = Screen::new(style);
+    for mail in &texts.mails {
+        let tools = tools(std::slice::from_ref(mail)).join(", ");
+        let runs = units::words::counted(mail.runs.len() as u64, "run", "runs");
+        let words = count(mail.words as u64);
+        let _ = write!(s.out, "{}: {runs}", mail.file);
+        if !mail.settings.is_empty() {
+            let _ = write!(s.out, " and {} settings", count(mail.settings.len() as u64));
+        }
+        let tools = if tools.is_empty() { tools } else { format!("; {tools}") };
+        let _ = writeln!(s.out, " in {words} words{tools}");
+    }
+    s.blank();
+    let none = if texts.verdicts.is_empty() {
+        "no cause that counters alone can show; record it: iowhy record, or blktrace -d DEV"
+    } else {
+        "counters alone prove no cause"
+    };
+    s.why(&texts.verdicts, none, &[], causes::title_by_counters);
+    s.try_(&texts.verdicts);
+    numbers(&texts.mails, &mut s);
+    trust(&texts.mails, &mut s);
+    s.out
+}
+
+/// For texts beside a recording: the runs of those that were named, with their numbers, and how far these can be trusted. The
+/// others nobody asked for, they lie in the recording's folder: a line says which they are, or a recording with all that
+/// was kept beside it would be told on ten screens.
+pub(crate) fn beside(texts: &Texts, s: &mut Screen) {
+    if texts.mails.is_empty() {
+        return;
+    }
+    s.blank();
+    let (named, lying) = texts.mails.split_at(texts.named.min(texts.mails.len()));
+    if !named.is_empty() {
+        numbers(named, s);
+        trust(named, s);
+    }
+    let of = |mail: &Mail| format!("{} ({})", mail.file, tools(std::slice::from_ref(mail)).join(", "));
+    if !lying.is_empty() {
+        let all = lying.iter().map(of).collect::<Vec<_>>().join(", ");
+        s.line("BESIDE", &format!("read for causes and settings too: {all}"));
+        s.line("", "their tables: iowhy explain FILE");
+    }
+    for remark in &texts.remarks {
+        s.line("", &format!("- {remark}"));
+    }
+}
+
+fn numbers(mails: &[Mail], s: &mut Screen) {
+    for mail in mails {
+        runs(mail, s);
+        settings(mail, s);
+        let mut heading = "NUMBERS";
+        for table in tables(mail) {
+            draw(&table, heading, s);
+            heading = "";
+        }
+    }
+}
+
+fn trust(mails: &[Mail], s: &mut Screen) {
+    let mut heading = "TRUST";
+    for mail in mails {
+        let share = mail.understood as f64 / mail.words.max(1) as f64;
+        let mut text = format!(
+            "{}: {} of the words were printed by tools and understood",
+            mail.file,
+            units::words::percent(share)
+        );
+        match (mail.left_out, mail.first_left_out) {
+            (n, Some(at)) if n > 0 => {
+                let numbers = units::words::counted(n as u64, "number is", "numbers are");
+                let _ = write!(text, "; {numbers} left out, the first at {}", mail.at(at));
+            }
+            _ => text += "; no number is left out",
+        }
+        if mail.cut {
+            let most = units::words::size(trace::Bytes(tooltext::MOST_BYTES_OF_MAIL as u64));
+            let _ = write!(text, "; only its first {most} were read");
+        }
+        if let Some(at) = mail.broken {
+            let _ = write!(text, "; a JSON document breaks off and is left out ({})", mail.at(at));
+        }
+        if mail.repeated > 0 {
+            let _ = write!(text, "; {} readings say what others said", count(mail.repeated as u64));
+        }
+        if mail.too_many > 0 {
+            let _ = write!(text, "; {} readings are too many", count(mail.too_many as u64));
+        }
+        s.line(heading, &text);
+        heading = "";
+    }
+    s.line("", "- counters are sums: where the time of a single operation went they cannot say");
+}
+
+fn runs(mail: &Mail, s: &mut Screen) {
+    let shown =
+        mail.runs.iter().enumerate().filter(|(_, run)| run.readings.iter().any(|r| !r.rows.is_empty()));
+    let mut heading = "RUNS";
+    let total = shown.clone().count();
+    for (i, run) in shown.take(MOST_RUNS) {
+        let label: String = match run.label.as_str() {
+            "" => "(no words before it)".into(),
+            label if label.chars().count() <= LABEL => label.into(),
+            label => label.chars().take(LABEL).chain("...".chars()).collect(),
+        };
+        s.line(heading, &format!("{:>2}  {label}  ({})", i + 1, mail.at(run.at)));
+        heading = "";
+        for command in
+            run.commands.iter().filter(|c| c.lasts() || run.readings.iter().any(|r| r.tool == c.program()))
+        {
+            s.line("", &format!("    $ {}", command.text));
+        }
+    }
+    if total > MOST_RUNS {
+        s.line("", &format!("    and {} more; --json has all", total - MOST_RUNS));
+    }
+    if total > 0 {
+        s.blank();
+    }
+}
+
+/// What was set, each with its place.
+fn settings(mail: &Mail, s: &mut Screen) {
+    let mut heading = "SET";
+    for setting in mail.settings.iter().take(MOST_LINES) {
+        s.line(heading, &format!("{} = {}  ({})", setting.name, setting.value, mail.at(setting.at)));
+        heading = "";
+    }
+    if mail.settings.len() > MOST_LINES {
+        s.line("", &format!("and {} more; --json has all", mail.settings.len() - MOST_LINES));
+    }
+    if !mail.settings.is_empty() {
+        s.blank();
+    }
+}
+
+fn draw(table: &Table, heading: &str, s: &mut Screen) {
+    let mut rows: Vec<Vec<String>> = vec![];
+    let mut head = vec!["run".to_string(), table.tool.clone()];
+    head.extend(table.columns.iter().cloned());
+    rows.push(head);
+    for (run, of, values) in table.lines.iter().take(MOST_LINES) {
+        let mut row = vec![run.to_string(), of.clone()];
+        row.extend(values.iter().map(|v| cell(*v)));
+        rows.push(row);
+    }
+    let widths: Vec<usize> =
+        (0..rows[0].len()).map(|c| rows.iter().map(|r| r[c].chars().count()).max().unwrap_or(0)).collect();
+    for (i, row) in rows.iter().enumerate() {
+        let mut line = s.heading(if i == 0 { heading } else { "" });
+        line.push(' ');
+        for (c, (text, width)) in row.iter().zip(&widths).enumerate() {
+            let pad = " ".repeat(width - text.chars().count());
+            let _ = match c {
+                1 => write!(line, "  {text}{pad}"),
+                0 => write!(line, "{pad}{text}"),
+                _ => write!(line, "  {pad}{text}"),
+            };
+        }
+        let _ = writeln!(s.out, "{}", line.trim_end());
+    }
+    if table.lines.len() > MOST_LINES {
+        s.line("", &format!("and {} more; --json has all", table.lines.len() - MOST_LINES));
+    }
+    // Tables that people make are of different things; of events only the phases tell.
+    if !["table", "blkparse", "btt"].contains(&table.tool.as_str()) {
+        for text in differences(table) {
+            s.line("", &text);
+        }
+    }
+    s.blank();
+}
+
+/// What differs between runs of the same thing: the columns by how much, the most first.
+fn differences(table: &Table) -> Vec<String> {
+    let mut subjects: Vec<&str> = vec![];
+    for (_, of, _) in &table.lines {
+        if !subjects.contains(&of.as_str()) {
+            subjects.push(of);
+        }
+    }
+    let mut all = vec![];
+    let lines_of = |subject: &str| table.lines.iter().filter(|(_, of, _)| of == subject).collect::<Vec<_>>();
+    for subject in subjects.into_iter().filter(|s| lines_of(s).len() >= 2).take(MOST_DIFFERENCES) {
+        let lines = lines_of(subject);
+        let mut differ: Vec<(f64, String)> = vec![];
+        let mut same: Vec<&str> = vec![];
+        // How many there were is no result.
+        for (c, column) in table.columns.iter().enumerate().filter(|(_, name)| *name != "count") {
+            let values: Vec<Number> =
+                lines.iter().filter_map(|(_, _, v)| v[c]).filter(|n| n.value > 0.0).collect();
+            let least = values.iter().copied().min_by(|a, b| a.value.total_cmp(&b.value));
+            let most = values.iter().copied().max_by(|a, b| a.value.total_cmp(&b.value));
+            let (Some(least), Some(most)) = (least, most) else { continue };
+            let ratio = most.value / least.value;
+            if ratio < DIFFERS {
+                same.push(column);
+            } else {
+                let times = if ratio >= 9.95 { format!("{ratio:.0}") } else { format!("{ratio:.1}") };
+                differ.push((
+                    ratio,
+                    format!("{column} {times} times ({} to {})", cell(Some(least)), cell(Some(most))),
+                ));
+            }
+        }
+        differ.sort_by(|a, b| b.0.total_cmp(&a.0));
+        if !differ.is_empty() {
+            let words: Vec<String> = differ.into_iter().take(3).map(|(_, text)| text).collect();
+            let same = if same.is_empty() {
+                String::new()
+            } else {
+                format!("; about the same: {}", same.join(", "))
+            };
+            all.push(format!("{subject} differs between runs: {}{same}", words.join(", ")));
+        }
+    }
+    all
+}

@@ -1,0 +1,150 @@
+//! The numbers of all runs side by side: a table for each kind of tool, a line for each row that it printed.
+
+use tooltext::{Bucket, Mail, Number, Reading, Row, Unit};
+use std::collections::HashMap;
+
+/// Numbers side by side.
+pub(super) struct Table {
+    /// What they are of: `fio`.
+    pub tool: String,
+    /// Headings.
+    pub columns: Vec<String>,
+    /// The run's number, what it is of, a number or nothing for each column.
+    pub lines: Vec<(usize, String, Vec<Option<Number>>)>,
+}
+
+/// Columns of fio's tables, by the names in a row.
+const FIO: [(&str, &str); 9] = [
+    ("rate", "iops"),
+    ("bandwidth", "bw"),
+    ("mean", "mean"),
+    ("p50", "p50"),
+    ("p99", "p99"),
+    ("p99.9", "p99.9"),
+    ("p99.95", "p99.95"),
+    ("p99.99", "p99.99"),
+    ("max", "max"),
+];
+/// Columns of iostat's.
+const IOSTAT: [(&str, &str); 10] = [
+    ("r/s", "r/s"),
+    ("w/s", "w/s"),
+    ("read", "rbytes/s"),
+    ("written", "wbytes/s"),
+    ("size", "size"),
+    ("queue", "queue"),
+    ("await", "await"),
+    ("r_await", "r_await"),
+    ("w_await", "w_await"),
+    ("util", "util"),
+];
+/// Phases of a request, between two of its events.
+const PHASES: [(&str, &str, &str); 4] =
+    [("Q2I", "at.Q", "at.I"), ("I2D", "at.I", "at.D"), ("D2C", "at.D", "at.C"), ("I2C", "at.I", "at.C")];
+/// Upper bounds that are told of a histogram.
+const QUANTILES: [(&str, f64); 4] =
+    [("p50 below", 0.5), ("p99 below", 0.99), ("p99.9 below", 0.999), ("max below", 1.0)];
+
+/// The tables of a text.
+pub(super) fn tables(mail: &Mail) -> Vec<Table> {
+    let mut tables: Vec<Table> = vec![];
+    for (i, run) in mail.runs.iter().enumerate() {
+        for reading in &run.readings {
+            for row in &reading.rows {
+                if let Some((columns, of, values)) = line(reading, row) {
+                    let tool = if is_histogram(reading) { "histograms" } else { reading.tool };
+                    let found = tables.iter_mut().find(|t| t.tool == tool && t.columns == columns);
+                    let line = (i + 1, of, values);
+                    match found {
+                        Some(table) => table.lines.push(line),
+                        None => tables.push(Table { tool: tool.into(), columns, lines: vec![line] }),
+                    }
+                }
+            }
+        }
+    }
+    // Like beside like: the runs of one operation or device stand together.
+    for table in tables.iter_mut().filter(|t| t.tool != "iostat") {
+        let mut order: HashMap<String, usize> = HashMap::new();
+        for (_, of, _) in &table.lines {
+            let next = order.len();
+            order.entry(of.clone()).or_insert(next);
+        }
+        table.lines.sort_by_key(|(_, of, _)| order.get(of).copied());
+    }
+    for table in &mut tables {
+        table.drop_empty();
+    }
+    tables
+}
+
+fn is_histogram(reading: &Reading) -> bool {
+    reading.tool != "fio" && reading.rows.iter().any(|r| !r.histogram.is_empty())
+}
+
+type Line = (Vec<String>, String, Vec<Option<Number>>);
+
+fn line(reading: &Reading, row: &Row) -> Option<Line> {
+    let names = |columns: &[(&str, &str)]| columns.iter().map(|(heading, _)| heading.to_string()).collect();
+    match reading.tool {
+        "fio" if row.latency("max").is_some() || row.get("iops").is_some() => {
+            let value = |name: &str| match name {
+                "iops" | "bw" => row.get(name),
+                _ => row.latency(name),
+            };
+            let of = format!("{} ({})", row.of, reading.name);
+            Some((names(&FIO), of, FIO.iter().map(|(_, name)| value(name)).collect()))
+        }
+        // What fio says of disks and processors is for arithmetic.
+        "fio" => None,
+        "iostat" if row.of != "cpu" => {
+            Some((names(&IOSTAT), row.of.clone(), IOSTAT.iter().map(|(_, name)| row.get(name)).collect()))
+        }
+        _ if !row.histogram.is_empty() => {
+            let mut columns = vec!["count".to_string()];
+            columns.extend(QUANTILES.iter().map(|(name, _)| name.to_string()));
+            let all: f64 = row.histogram.iter().map(|b| b.count.value).sum();
+            let first = row.histogram.first()?.count;
+            let mut values = vec![Some(Number { value: all, unit: Unit::Count, at: first.at })];
+            values.extend(QUANTILES.iter().map(|(_, q)| below(&row.histogram, all, *q)));
+            Some((columns, row.of.clone(), values))
+        }
+        "blkparse" => {
+            let mut columns = vec!["bytes".to_string()];
+            let mut values = vec![row.get("bytes")];
+            for (name, from, to) in PHASES {
+                columns.push(name.to_string());
+                let (from, to) = (row.get(from), row.get(to));
+                values.push(from.zip(to).map(|(a, b)| Number { value: b.value - a.value, ..b }));
+            }
+            Some((columns, row.of.clone(), values))
+        }
+        _ => {
+            let columns = row.values.iter().map(|(name, _)| name.to_string()).collect();
+            Some((columns, row.of.clone(), row.values.iter().map(|(_, n)| Some(n)).collect()))
+        }
+    }
+}
+
+/// The bound below which a part `q` of a histogram lies.
+fn below(histogram: &[Bucket], all: f64, q: f64) -> Option<Number> {
+    let mut seen = 0.0;
+    let bucket = histogram.iter().find(|b| {
+        seen += b.count.value;
+        b.count.value > 0.0 && seen >= q * all
+    })?;
+    Some(Number { value: bucket.below, unit: Unit::Nanoseconds, at: bucket.count.at })
+}
+
+impl Table {
+    /// Columns in which nothing stands are no columns.
+    fn drop_empty(&mut self) {
+        let full: Vec<bool> =
+            (0..self.columns.len()).map(|i| self.lines.iter().any(|(_, _, v)| v[i].is_some())).collect();
+        let keep = |i: &usize| full[*i];
+        self.columns = (0..full.len()).filter(keep).map(|i| self.columns[i].clone()).collect();
+        for (_, _, values) in &mut self.lines {
+            *values = (0..full.len()).filter(keep).map(|i| values[i]).collect();
+        }
+    }
+}
