@@ -73,6 +73,8 @@ pub struct Verdict {
     /// What of that it claimed where: of which group of [`Focus`](stats::Focus) and for which reason.
     #[serde(skip)]
     pub claims: Vec<Claim>,
+    /// The cause behind it, where it is only how that one shows.
+    pub root: Option<&'static str>,
     /// Whether it is not worth a word on a screen: what it is about is not there at all.
     #[serde(skip)]
     pub minor: bool,
@@ -104,6 +106,7 @@ impl Verdict {
             remedies: vec![],
             explains: Nanos(0),
             claims: vec![],
+            root: None,
             minor: false,
         }
     }

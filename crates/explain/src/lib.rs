@@ -8,6 +8,7 @@
 //! [`Explanation`] is what every view draws, of two [`Comparison`]; nothing here knows how. The only words
 //! that go to the terminal from here are signs of life while an input is read.
 
+pub mod answer;
 mod arrivals;
 pub mod compare;
 pub mod device_mapper;
@@ -31,6 +32,7 @@ mod slowest_requests;
 pub mod texts;
 pub mod where_time;
 
+pub use answer::Answer;
 pub use arrivals::{Arrivals, Asked};
 pub use compare::Comparison;
 pub use error::Error;

@@ -77,6 +77,11 @@ impl Table {
         }
     }
 
+    /// Whether a row is its victim's own time, and not lost.
+    pub fn is_own(&self, chain: ChainId, culprit: CulpritId) -> bool {
+        self.phase(chain).is_some_and(|phase| crate::operations::is_own(phase, self.culprit_of(culprit)))
+    }
+
     /// Whether a chain has such a link.
     pub fn passes(&self, chain: ChainId, is: impl Fn(Link) -> bool) -> bool {
         self.chains.backward(chain).any(is)
