@@ -3,8 +3,8 @@
 //! If all take turns, a task's part of the turns is its part of the time. Example: while a read of 40 ms was in the device, that
 //! completed three requests of `tar`: of the 40 ms, tar's are 30.
 
+use crate::block::request_size::LARGE_ENOUGH;
 use crate::case::Case;
-use crate::request_size::LARGE_ENOUGH;
 use crate::slow::Slow;
 use crate::words::time;
 use ledger::Reason;

@@ -264,7 +264,7 @@ fn causes_of(e: &Explanation) -> Vec<Found> {
     found
         .map(|v| Found {
             cause: v.cause.into(),
-            title: causes::all().iter().find(|c| c.name() == v.cause).map_or(v.cause, |c| c.title()).into(),
+            title: causes::all().iter().find(|c| c.name == v.cause).map_or(v.cause, |c| c.title).into(),
             share: v.share,
             confidence: v
                 .confidence

@@ -53,7 +53,7 @@ pub fn render(e: &Explanation, style: Style) -> String {
     s.wrote(e);
     s.where_(e);
     let none = "no cause that iowhy knows explains it; the breakdown above is what was measured";
-    let title = |cause: &str| Some(causes::all().iter().find(|c| c.name() == cause)?.title());
+    let title = |cause: &str| Some(causes::all().iter().find(|c| c.name == cause)?.title);
     s.why(&e.verdicts, none, &in_driver::lines(e), title);
     s.try_(&e.verdicts);
     s.trust(e);

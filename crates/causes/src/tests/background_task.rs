@@ -1,7 +1,7 @@
 //! Somebody else's requests in the device.
 
 use super::*;
-use crate::background_task::works_for_others;
+use crate::device::background_task::works_for_others;
 use crate::told::Told;
 use ledger::Reason;
 use operation::{Kind, Wait};

@@ -1,7 +1,7 @@
 //! md's pass over an array, in the members and in the way of others.
 
 use super::*;
-use crate::raid_resync::is_of_md;
+use crate::raid::raid_resync::is_of_md;
 use crate::told::Told;
 use ledger::Reason;
 use operation::{Kind, Wait};

@@ -66,7 +66,7 @@ fn why(shown: &Shown) -> String {
             Some(Confidence::Medium) => "medium",
             _ => "low",
         };
-        let title = causes::all().iter().find(|c| c.name() == v.cause).map(|c| sentence(c.title()));
+        let title = causes::all().iter().find(|c| c.name == v.cause).map(|c| sentence(c.title));
         let explains =
             if v.share > 0.0 { format!("explains {} of it, ", percent(v.share)) } else { String::new() };
         let _ = writeln!(
