@@ -9,6 +9,7 @@ mod damage;
 mod growth;
 mod met;
 mod paths;
+mod proof;
 mod raid;
 mod shares;
 mod slow;
@@ -78,6 +79,7 @@ pub use case::{Case, MIN_SAMPLES, MIN_SHARE, NOT_SLOW};
 pub use counters::{judge_counters, title_by_counters};
 pub use damage::{Damage, DAMAGED, TOO_DAMAGED};
 pub use device::background_task::works_for_others;
+pub use proof::{Proof, Quantity};
 pub use slow::Slow;
 pub use verdict::{Answer, Claim, Confidence, Remedy, Verdict};
 

@@ -270,7 +270,7 @@ fn causes_of(e: &Explanation) -> Vec<Found> {
                 .confidence
                 .and_then(|c| serde_json::to_value(c).ok()?.as_str().map(str::to_string))
                 .unwrap_or_default(),
-            evidence: v.evidence.clone(),
+            evidence: v.evidence.iter().map(causes::Proof::sentence).collect(),
             remedies: v
                 .remedies
                 .iter()

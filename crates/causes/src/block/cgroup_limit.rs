@@ -6,6 +6,7 @@
 
 use crate::case::Case;
 use crate::paths;
+use crate::proof::proof;
 use crate::verdict::{Answer, Verdict};
 use crate::Cause;
 use ledger::Reason;
@@ -34,7 +35,12 @@ fn judge(case: &mut Case) -> Verdict {
         })
         .collect();
     for (path, _, limit) in &limits {
-        v = v.because(format!("{path} says {} ({})", limit.value.trim().replace('\n', "; "), limit.at));
+        v = v.because(proof!(
+            "{path} says {replace} ({at})",
+            path = Text(path.to_string()),
+            replace = Text(limit.value.trim().replace('\n', "; ").to_string()),
+            at = Source(limit.at.to_string())
+        ));
     }
     for number in found {
         let dev = case.focus.groups[number].dev;

@@ -8,10 +8,10 @@
 
 use crate::case::{Case, MIN_SHARE};
 use crate::paths::{self, Paths};
+use crate::proof::proof;
 use crate::raid;
 use crate::slow::leaves;
 use crate::verdict::{Answer, Verdict};
-use crate::words::percent;
 use crate::Cause;
 use ledger::Reason;
 use life::Class;
@@ -41,12 +41,7 @@ fn judge(case: &mut Case) -> Verdict {
     let (mut told, mut reads, mut writes, mut worked) = (vec![], false, false, 0.0f64);
     for paths in Paths::of(case).into_iter().filter(|p| found.contains(&p.number)) {
         let of = |reason: Reason| paths.share(paths.time(|w, r| w.has(Wait::Crypt) && r == reason));
-        v = v.because(format!(
-            "dm-crypt's workers had the slowest {} for {} of their time on a processor, and for {} without one",
-            paths.group.words(),
-            percent(of(Reason::OnCpu)),
-            percent(of(Reason::WaitCpu))
-        ));
+        v = v.because(proof!("dm-crypt's workers had the slowest {what} for {n} of their time on a processor, and for {n2} without one", what = Text(paths.group.words().to_string()), n = Share(of(Reason::OnCpu)), n2 = Share(of(Reason::WaitCpu))));
         worked = worked.max(of(Reason::OnCpu));
         match paths.group.class {
             Class::Read => reads = true,

@@ -5,8 +5,8 @@
 //! the device at once, hardly any was joined, and the setting says so. Refuted if requests lie apart, or if merging is on.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::proof::proof;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{count, percent, size};
 use crate::Cause;
 use ledger::Reason;
 use trace::{Bytes, Nanos};
@@ -42,11 +42,12 @@ fn judge(case: &mut Case) -> Verdict {
         let name = case.name(slow.on.id);
         let beside = traffic.contiguous[class] as f64 / traffic.issues[class].max(1) as f64;
         let joined = requests.merges as f64 / (requests.merges + requests.count).max(1) as f64;
-        let told = format!(
-            "{} of the {} on {name} lie beside the one before, {} were joined",
-            percent(beside),
-            slow.words(),
-            percent(joined)
+        let told = proof!(
+            "{beside} of the {what} on {name} lie beside the one before, {joined} were joined",
+            beside = Share(beside),
+            what = Text(slow.words().to_string()),
+            name = Text(name.to_string()),
+            joined = Share(joined)
         );
         let at_once = slow.on.depth.mean() / slow.on.depth.busy().max(f64::MIN_POSITIVE);
         if beside < SIDE_BY_SIDE || joined > JOINED {
@@ -54,19 +55,29 @@ fn judge(case: &mut Case) -> Verdict {
             continue;
         }
         let Some(setting) = case.settings(slow.on.id).and_then(|s| s.nomerges()) else {
-            unsure = Some(format!(
-                "{told}; whether merging is off: /sys/block/{name}/queue/nomerges was not recorded"
+            unsure = Some(proof!(
+                "{told}; whether merging is off: /sys/block/{name}/queue/nomerges was not recorded",
+                told = told.clone(),
+                name = Text(name.to_string())
             ));
             continue;
         };
         if setting.value == 0 {
-            against = Some(format!("{told}, but merging is on: nomerges is 0 ({})", setting.at));
+            against = Some(proof!(
+                "{told}, but merging is on: nomerges is 0 ({at})",
+                told = told.clone(),
+                at = Source(setting.at.to_string())
+            ));
             continue;
         }
         // What stood in line together could have been one request.
         let wanted = Nanos((slow.behind().min(left).0 as f64 * (1.0 - 1.0 / at_once.max(1.0))) as u64);
         if slow.share(wanted) < MIN_SHARE {
-            against = Some(format!("{told}, but there were only {at_once:.1} at once to be joined"));
+            against = Some(proof!(
+                "{told}, but there were only {at_once:.1} at once to be joined",
+                told = told.clone(),
+                at_once = Ratio(at_once)
+            ));
             continue;
         }
         let claimed = case.claim(&slow, Reason::Device, wanted);
@@ -75,12 +86,8 @@ fn judge(case: &mut Case) -> Verdict {
             proof
                 .plus(claimed, Confidence::Medium)
                 .because(told)
-                .because(format!(
-                    "{} requests of {} on average, {at_once:.1} of them in {name} at once",
-                    count(requests.count),
-                    size(mean)
-                ))
-                .because(format!("merging is off: nomerges is {} ({})", setting.value, setting.at))
+                .because(proof!("{count} requests of {mean} on average, {at_once:.1} of them in {name} at once", count = Count(requests.count), mean = Size(mean), at_once = Ratio(at_once), name = Text(name.to_string())))
+                .because(proof!("merging is off: nomerges is {setting} ({at})", setting = Text(setting.value.to_string()), at = Source(setting.at.to_string())))
                 .try_this(
                     format!("nomerges {} -> 0: costs a look at the neighbours for each request, which fast devices feel", setting.value),
                     format!("echo 0 > /sys/block/{name}/queue/nomerges"),

@@ -7,8 +7,9 @@
 use crate::case::Case;
 use crate::device::background_task::works_for_others;
 use crate::paths;
+use crate::proof::proof;
 use crate::verdict::{Answer, Verdict};
-use crate::words::{counted, shell};
+use crate::words::shell;
 use crate::Cause;
 use ledger::Reason;
 use operation::Part;
@@ -30,7 +31,7 @@ fn judge(case: &mut Case) -> Verdict {
     }
     if let Some((who, times)) = who(case, &found) {
         v = v
-            .because(format!("{who} woke the slowest of them {}: who thaws a queue is who had frozen it", counted(times, "time", "times")))
+            .because(proof!("{who} woke the slowest of them {times}: who thaws a queue is who had frozen it", who = Text(who.to_string()), times = Counted(times, "time", "times")))
             .try_this(
                 format!("pause {who} (kill -CONT goes on), look what it is for, and let it write settings once, not under load"),
                 format!("kill -STOP $(pgrep -x {})", shell(&who)),

@@ -5,9 +5,9 @@
 //! line in the device. Refuted if it is the bytes that cost: that one recording with one size cannot show.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::proof::proof;
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{count, percent, size, time};
 use crate::Cause;
 use ledger::Reason;
 use trace::{Bytes, Nanos};
@@ -39,48 +39,48 @@ fn judge(case: &mut Case) -> Verdict {
         let bios = &slow.on.bios[class];
         if slow.share(cut) < MIN_SHARE {
             against.get_or_insert_with(|| {
-                format!("{} of {} {} were cut", count(bios.split), count(bios.phases.count), slow.words())
+                proof!(
+                    "{split} of {bios} {what} were cut",
+                    split = Count(bios.split),
+                    bios = Count(bios.phases.count),
+                    what = Text(slow.words().to_string())
+                )
             });
             continue;
         }
         let (asked, piece) = slow.cut();
         if piece >= LARGE_ENOUGH {
-            against = Some(format!(
-                "{} were cut into requests of {} on average, which is large enough",
-                slow.words(),
-                size(piece)
+            against = Some(proof!(
+                "{what} were cut into requests of {piece} on average, which is large enough",
+                what = Text(slow.words().to_string()),
+                piece = Size(piece)
             ));
             continue;
         }
         // A limit cuts at the limit: what is smaller is what was left over.
         let largest = Bytes(slow.on.traffic.issue_sizes[class].max());
         if largest >= LARGE_ENOUGH {
-            against = Some(format!(
-                "{} were cut, but not by a limit of {}: requests of up to {} were sent",
-                slow.words(),
-                size(piece),
-                size(largest)
+            against = Some(proof!(
+                "{what} were cut, but not by a limit of {piece}: requests of up to {largest} were sent",
+                what = Text(slow.words().to_string()),
+                piece = Size(piece),
+                largest = Size(largest)
             ));
             continue;
         }
         let in_line = slow.behind().0 as f64 / slow.time(Reason::Device).0.max(1) as f64;
         if in_line < IN_LINE {
-            against = Some(format!(
-                "{} were cut into requests of {}, but the device had others to serve first in {} of that time only",
-                slow.words(),
-                size(piece),
-                percent(in_line)
-            ));
+            against = Some(proof!("{what} were cut into requests of {piece}, but the device had others to serve first in {in_line} of that time only", what = Text(slow.words().to_string()), piece = Size(piece), in_line = Share(in_line)));
             continue;
         }
         let possible = Limits::of(case, &slow).possible.min(asked).max(piece);
         let saved = 1.0 - piece.0 as f64 / possible.0.max(1) as f64;
         let wanted = Nanos((cut.0 as f64 * saved) as u64);
         if slow.share(wanted) < MIN_SHARE {
-            against = Some(format!(
-                "requests of {} are near the {} that the device allows",
-                size(piece),
-                size(possible)
+            against = Some(proof!(
+                "requests of {piece} are near the {possible} that the device allows",
+                piece = Size(piece),
+                possible = Size(possible)
             ));
             continue;
         }
@@ -130,25 +130,27 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, asked: Bytes, piece: Bytes) -
     let done: u64 = slow.on.requests.iter().map(|r| r.count).sum();
     let each = Nanos((busy * 1e9 / done.max(1) as f64) as u64);
     v = v
-        .because(format!(
-            "{} of {} {} were cut, the slowest from {} into {pieces:.0} requests each",
-            count(bios.split),
-            count(bios.phases.count),
-            slow.words(),
-            size(asked)
+        .because(proof!(
+            "{split} of {bios} {what} were cut, the slowest from {asked} into {pieces:.0} requests each",
+            split = Count(bios.split),
+            bios = Count(bios.phases.count),
+            what = Text(slow.words().to_string()),
+            asked = Size(asked),
+            pieces = Ratio(pieces)
         ))
-        .because(format!(
-            "{} of the requests have exactly {}, the largest size seen",
-            percent(at_limit as f64 / sizes.count().max(1) as f64),
-            size(largest)
+        .because(proof!(
+            "{sizes} of the requests have exactly {largest}, the largest size seen",
+            sizes = Share(at_limit as f64 / sizes.count().max(1) as f64),
+            largest = Size(largest)
         ))
-        .because(format!(
-            "{name} took {} for each request of {}: {} a second of {} is {} a second",
-            time(each),
-            size(piece),
-            count((1e9 / each.0.max(1) as f64) as u64),
-            size(piece),
-            size(Bytes((piece.0 as f64 * 1e9 / each.0.max(1) as f64) as u64))
+        .because(proof!(
+            "{name} took {each} for each request of {piece}: {e9} a second of {piece2} is {e92} a second",
+            name = Text(name.to_string()),
+            each = Time(each),
+            piece = Size(piece),
+            e9 = Count((1e9 / each.0.max(1) as f64) as u64),
+            piece2 = Size(piece),
+            e92 = Size(Bytes((piece.0 as f64 * 1e9 / each.0.max(1) as f64) as u64))
         ));
     let limits = Limits::of(case, slow);
     let file = format!("/sys/block/{name}/queue/max_sectors_kb");
@@ -160,18 +162,14 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, asked: Bytes, piece: Bytes) -
     let costs = "a large request holds the device longer, so small ones behind it wait longer";
     match case.settings(slow.on.id).and_then(|s| s.max_sectors_kb()) {
         Some(now) if now.value < better => v
-            .because(format!("the limit is set: max_sectors_kb is {} ({})", now.value.0 / 1024, now.at))
+            .because(proof!("the limit is set: max_sectors_kb is {now} ({at})", now = Text((now.value.0 / 1024).to_string()), at = Source(now.at.to_string())))
             .try_this(
                 format!("max_sectors_kb {} -> {}: {costs}", now.value.0 / 1024, better.0 / 1024),
                 format!("echo {} > {file}", better.0 / 1024),
             ),
-        Some(now) => v.without(format!(
-            "what else limits requests: max_sectors_kb allows {} ({}); look at max_segments and max_segment_size beside it",
-            size(now.value),
-            now.at
-        )),
+        Some(now) => v.without(proof!("what else limits requests: max_sectors_kb allows {now} ({at}); look at max_segments and max_segment_size beside it", now = Size(now.value), at = Source(now.at.to_string()))),
         None => v
-            .without(format!("what limits requests: {file} and max_hw_sectors_kb were not recorded"))
+            .without(proof!("what limits requests: {file} and max_hw_sectors_kb were not recorded", file = Text(file.to_string())))
             .try_this(
                 format!("allows larger requests, if max_hw_sectors_kb does; {costs}"),
                 format!(

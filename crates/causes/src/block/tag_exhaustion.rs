@@ -5,9 +5,9 @@
 //! while the device held fewer. Which number of tags holds is seen in the recording; settings may show another one.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::proof::proof;
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{ns, percent, time};
 use crate::Cause;
 use evidence::Device as Settings;
 use ledger::Reason;
@@ -42,11 +42,11 @@ fn judge(case: &mut Case) -> Verdict {
         most_share = most_share.max(slow.share(get));
         if slow.share(get) < MIN_SHARE {
             against.get_or_insert_with(|| {
-                format!(
-                    "{} waited {} for a request (Q2G p99), {} of the time of the slowest",
-                    slow.words(),
-                    ns(slow.requests().q2g.quantile(0.99)),
-                    percent(slow.share(get))
+                proof!(
+                    "{what} waited {p99} for a request (Q2G p99), {get} of the time of the slowest",
+                    what = Text(slow.words().to_string()),
+                    p99 = Time(Nanos(slow.requests().q2g.quantile(0.99))),
+                    get = Share(slow.share(get))
                 )
             });
             continue;
@@ -54,12 +54,7 @@ fn judge(case: &mut Case) -> Verdict {
         let waited = part(&slow, |t| t.tagless).min(get);
         let name = case.name(slow.on.id);
         if (waited.0 as f64) < MOSTLY * get.0 as f64 {
-            against = Some(format!(
-                "the slowest {} spent {} of their time waiting for a request, but {name} was full (its {most} requests) when they came in {} of it only",
-                slow.words(),
-                percent(slow.share(get)),
-                percent(waited.0 as f64 / get.0.max(1) as f64)
-            ));
+            against = Some(proof!("the slowest {what} spent {get} of their time waiting for a request, but {name} was full (its {most} requests) when they came in {get2} of it only", what = Text(slow.words().to_string()), get = Share(slow.share(get)), name = Text(name.to_string()), most = Text(most.to_string()), get2 = Share(waited.0 as f64 / get.0.max(1) as f64)));
             continue;
         }
         let settings = case.settings(slow.on.id);
@@ -81,15 +76,8 @@ fn judge(case: &mut Case) -> Verdict {
         let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
         let proof = proof
             .plus(claimed, sure)
-            .because(format!(
-                "{found:.0} of the slowest {of} {} came when {most} requests were in {name}, and in the whole recording there were never more",
-                slow.words()
-            ))
-            .because(format!(
-                "they waited {} each for a request (Q2G); {} of that time {name} stayed full, the rest passed until the waiter ran again",
-                time(Nanos((waited.0 as f64 / found.max(1.0)) as u64)),
-                percent(full)
-            ));
+            .because(proof!("{found:.0} of the slowest {of} {what} came when {most} requests were in {name}, and in the whole recording there were never more", found = Ratio(found), of = Text(of.to_string()), what = Text(slow.words().to_string()), most = Text(most.to_string()), name = Text(name.to_string())))
+            .because(proof!("they waited {found} each for a request (Q2G); {full} of that time {name} stayed full, the rest passed until the waiter ran again", found = Time(Nanos((waited.0 as f64 / found.max(1.0)) as u64)), full = Share(full), name = Text(name.to_string())));
         verdict = Some(remedies(proof, &slow, settings, &name));
     }
     match (verdict, unsure, against) {
@@ -139,19 +127,21 @@ fn remedies(mut v: Verdict, slow: &Slow, settings: Option<&Settings>, name: &str
     let most = slow.on.tags.most();
     let queue = format!("/sys/block/{name}/queue");
     let Some(shown) = settings.and_then(Settings::nr_requests) else {
-        return v.without(format!("the limit that is set: {queue}/nr_requests was not recorded")).try_this(
-            format!("see what limits it to {most}"),
-            format!("grep -H . {queue}/scheduler {queue}/nr_requests /sys/block/{name}/mq/*/nr_tags"),
-        );
+        return v
+            .without(proof!(
+                "the limit that is set: {queue}/nr_requests was not recorded",
+                queue = Text(queue.to_string())
+            ))
+            .try_this(
+                format!("see what limits it to {most}"),
+                format!("grep -H . {queue}/scheduler {queue}/nr_requests /sys/block/{name}/mq/*/nr_tags"),
+            );
     };
     let none = settings.and_then(Settings::scheduler).is_none_or(|s| s.value == "none");
     if none && shown.value > most {
         v = v
-            .because(format!(
-                "nr_requests shows {} ({}), which is not the number of tags: when a scheduler is taken away the number shown is \
-                 reset, the tags are not",
-                shown.value, shown.at
-            ))
+            .because(proof!("nr_requests shows {shown} ({at}), which is not the number of tags: when a scheduler is taken away the number shown is \
+                 reset, the tags are not", shown = Text(shown.value.to_string()), at = Source(shown.at.to_string())))
             .try_this(
                 format!(
                     "nr_requests {most} -> {0}: the kernel ignores the number that it shows already, so another one goes first; \
@@ -173,9 +163,10 @@ fn remedies(mut v: Verdict, slow: &Slow, settings: Option<&Settings>, name: &str
                 );
             }
             None => {
-                v = v.because(format!(
-                    "that is what the device takes: nr_requests is {} ({})",
-                    shown.value, shown.at
+                v = v.because(proof!(
+                    "that is what the device takes: nr_requests is {shown} ({at})",
+                    shown = Text(shown.value.to_string()),
+                    at = Source(shown.at.to_string())
                 ))
             }
         }

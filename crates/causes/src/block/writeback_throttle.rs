@@ -2,8 +2,8 @@
 
 use crate::case::Case;
 use crate::paths;
+use crate::proof::proof;
 use crate::verdict::{Answer, Verdict};
-use crate::words::time;
 use crate::Cause;
 use ledger::Reason;
 
@@ -27,10 +27,11 @@ fn judge(case: &mut Case) -> Verdict {
         let name = case.name(dev);
         let now = case.settings(dev).and_then(|s| s.wbt_lat_usec());
         if let Some(wbt) = &now {
-            v = v.because(format!(
-                "wbt_lat_usec of {name} aims at reads of {} ({})",
-                time(wbt.value),
-                wbt.at
+            v = v.because(proof!(
+                "wbt_lat_usec of {name} aims at reads of {wbt} ({at})",
+                name = Text(name.to_string()),
+                wbt = Time(wbt.value),
+                at = Source(wbt.at.to_string())
             ));
         }
         let target = now.map_or(75_000, |w| (w.value.0 / 1000).max(1) * 4);

@@ -12,6 +12,7 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::device::healthy::{expected, rotational};
 use crate::paths::{self, WORTH_NAMING};
+use crate::proof::proof;
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{percent, time};
@@ -43,10 +44,10 @@ fn judge(case: &mut Case) -> Verdict {
         let late = slow.late().min(case.unclaimed(&slow, Reason::Device));
         if slow.share(late) < MIN_SHARE {
             if slow.share(late) >= WORTH_NAMING {
-                against = Some(format!(
-                    "the slowest {} waited for a processor to complete them for {} of their time",
-                    slow.words(),
-                    percent(slow.share(late))
+                against = Some(proof!(
+                    "the slowest {what} waited for a processor to complete them for {late} of their time",
+                    what = Text(slow.words().to_string()),
+                    late = Share(slow.share(late))
                 ));
             }
             continue;
@@ -54,27 +55,15 @@ fn judge(case: &mut Case) -> Verdict {
         let name = case.name(slow.on.id);
         let (enough, kind) = expected(&rotational(case, slow.on.id));
         if slow.group.tail.threshold <= enough {
-            against = Some(format!(
-                "the slowest {} on {name} waited for a processor to complete them for {} of their time, but took {} or more only; \
-                 Linux expects {} of {kind}",
-                slow.words(),
-                percent(slow.share(late)),
-                time(slow.group.tail.threshold),
-                time(enough)
-            ));
+            against = Some(proof!("the slowest {what} on {name} waited for a processor to complete them for {late} of their time, but took {threshold} or more only; \
+                 Linux expects {enough} of {kind}", what = Text(slow.words().to_string()), name = Text(name.to_string()), late = Share(slow.share(late)), threshold = Time(slow.group.tail.threshold), enough = Time(enough), kind = Text(kind.to_string())));
             continue;
         }
         let claimed = case.claim(&slow, Reason::Device, late);
         let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
         // Of requests that are completed together only the first one's wait is known, and the mean of the others'.
-        let v = proof.plus(claimed, Confidence::Medium).because(format!(
-            "{name} was done with the slowest {} while {} of their time was still to come, in which they waited for a processor to \
-             complete them (softirq BLOCK): {} of {}",
-            slow.words(),
-            percent(slow.share(claimed)),
-            time(claimed),
-            time(slow.group.tail.sum.time.total)
-        ));
+        let v = proof.plus(claimed, Confidence::Medium).because(proof!("{name} was done with the slowest {what} while {claimed} of their time was still to come, in which they waited for a processor to \
+             complete them (softirq BLOCK): {claimed2} of {total}", name = Text(name.to_string()), what = Text(slow.words().to_string()), claimed = Share(slow.share(claimed)), claimed2 = Time(claimed), total = Time(slow.group.tail.sum.time.total)));
         verdict = Some(processors(v, case, &slow, &name));
     }
     match (verdict, against) {
@@ -104,7 +93,11 @@ fn processors(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
             )
         })
         .collect();
-    v = v.because(format!("{name}: {}", told.join("; ")));
+    v = v.because(proof!(
+        "{name}: {told}",
+        name = Text(name.to_string()),
+        told = Text(told.join("; ").to_string())
+    ));
     if !v.remedies.is_empty() {
         return v;
     }

@@ -3,6 +3,7 @@
 use crate::case::{is_named, Case};
 use crate::device::healthy::EXPECTED_FLASH;
 use crate::paths;
+use crate::proof::proof;
 use crate::verdict::{Answer, Verdict};
 use crate::words::{shell, time};
 use crate::Cause;
@@ -34,10 +35,17 @@ fn judge(case: &mut Case) -> Verdict {
     }
     let who = runners(case, &found);
     if !who.is_empty() {
-        v = v.because(format!("while the slowest of them waited, the processors ran {}", who.join(", ")));
+        v = v.because(proof!(
+            "while the slowest of them waited, the processors ran {who}",
+            who = Text(who.join(", ").to_string())
+        ));
     }
     if let Some(cpus) = &case.system.cpus {
-        v = v.because(format!("the host has {} processors ({})", cpus.value, cpus.at));
+        v = v.because(proof!(
+            "the host has {cpus} processors ({at})",
+            cpus = Text(cpus.value.to_string()),
+            at = Source(cpus.at.to_string())
+        ));
     }
     v = v.try_this(
         "who uses the processors: sort by %CPU; pressure says how many wait",

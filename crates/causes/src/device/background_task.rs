@@ -11,10 +11,11 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::met::{self, turns};
 use crate::paths;
+use crate::proof::proof;
 use crate::raid::raid_resync::{is_of_md, is_sync_thread};
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{counted, percent, shell, size};
+use crate::words::{shell, size};
 use crate::Cause;
 use ledger::Reason;
 use life::Class;
@@ -81,21 +82,14 @@ fn judge(case: &mut Case) -> Verdict {
         let part = most.time.0 as f64 / in_device.0.max(1) as f64;
         let wanted = Nanos((left.0 as f64 * part) as u64).min(slow.behind());
         if slow.share(wanted) < MIN_SHARE {
-            against = Some(format!(
-                "the slowest {} stood behind requests of {task}, of other tasks the one they met most, for {} of their time",
-                slow.words(),
-                percent(slow.share(wanted))
-            ));
+            against = Some(proof!("the slowest {what} stood behind requests of {task}, of other tasks the one they met most, for {wanted} of their time", what = Text(slow.words().to_string()), task = Text(task.to_string()), wanted = Share(slow.share(wanted))));
             continue;
         }
         let (moved, whole) = moved(case, &slow, task);
         let of_all = moved.0 as f64 / whole.0.max(1) as f64;
         let of_met = most.time.0 as f64 / all.values().map(|m| m.time.0).sum::<u64>().max(1) as f64;
         if of_all < MOSTLY || of_met < MOSTLY {
-            against = Some(format!(
-                "{task} moved {} of the bytes of {name}: no task besides the waiting ones did most of it",
-                percent(of_all)
-            ));
+            against = Some(proof!("{task} moved {of_all} of the bytes of {name}: no task besides the waiting ones did most of it", task = Text(task.to_string()), of_all = Share(of_all), name = Text(name.to_string())));
             continue;
         }
         if let Some(unhindered) = met::unhindered(&slow, &name) {
@@ -106,20 +100,8 @@ fn judge(case: &mut Case) -> Verdict {
         let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
         let v = proof
             .plus(claimed, Confidence::Medium)
-            .because(format!(
-                "{name} completed {} of {task} ({}) while it had {} of others: {} of the time of the slowest {}",
-                counted(most.requests, "request", "requests"),
-                size(most.bytes),
-                counted(most.by, "slow operation", "slow operations"),
-                percent(slow.share(claimed)),
-                slow.words()
-            ))
-            .because(format!(
-                "{task} moved {} of all that {name} moved ({} of {})",
-                percent(of_all),
-                size(moved),
-                size(whole)
-            ));
+            .because(proof!("{name} completed {most} of {task} ({most2}) while it had {by} of others: {claimed} of the time of the slowest {what}", name = Text(name.to_string()), most = Counted(most.requests, "request", "requests"), task = Text(task.to_string()), most2 = Size(most.bytes), by = Counted(most.by, "slow operation", "slow operations"), claimed = Share(slow.share(claimed)), what = Text(slow.words().to_string())))
+            .because(proof!("{task} moved {of_all} of all that {name} moved ({moved} of {whole})", task = Text(task.to_string()), of_all = Share(of_all), name = Text(name.to_string()), moved = Size(moved), whole = Size(whole)));
         verdict = Some(remedies(v, case, &slow, task, moved));
         let who = (task.to_string(), slow.on.id);
         if !busy.contains(&who) {
@@ -137,11 +119,7 @@ fn judge(case: &mut Case) -> Verdict {
             }
             let claimed = case.claim(&slow, Reason::Device, wanted);
             verdict = verdict.map(|v| {
-                v.plus(claimed, Confidence::Medium).because(format!(
-                    "{} of the time of the slowest {} in the device is {task}'s own, behind its own requests",
-                    percent(part),
-                    slow.words()
-                ))
+                v.plus(claimed, Confidence::Medium).because(proof!("{part} of the time of the slowest {what} in the device is {task}'s own, behind its own requests", part = Share(part), what = Text(slow.words().to_string()), task = Text(task.to_string())))
             });
         }
     }

@@ -12,9 +12,10 @@
 //! at a time, whatever `nr_requests` says.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::proof::proof;
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{count, percent, size, time};
+use crate::words::{count, size};
 use crate::Cause;
 use ledger::Reason;
 use trace::{Bytes, Nanos};
@@ -45,21 +46,12 @@ fn judge(case: &mut Case) -> Verdict {
         let name = case.name(slow.on.id);
         let (given_back, refused) = refused(case, &slow);
         if slow.share(given_back + refused) < MIN_SHARE {
-            against = Some(format!(
-                "the driver of {name} gave requests back {} times, but that was {} of the time of the slowest {}",
-                count(requeues),
-                percent(slow.share(given_back + refused)),
-                slow.words()
-            ));
+            against = Some(proof!("the driver of {name} gave requests back {requeues} times, but that was {refused} of the time of the slowest {what}", name = Text(name.to_string()), requeues = Count(requeues), refused = Share(slow.share(given_back + refused)), what = Text(slow.words().to_string())));
             continue;
         }
         let growth = slow.growth();
         if let Some(growth) = growth.filter(|g| g.grows()) {
-            against = Some(format!(
-                "the driver of {name} gave requests back {} times, but it would be no faster if it took them: {}",
-                count(requeues),
-                growth.told(slow.words())
-            ));
+            against = Some(proof!("the driver of {name} gave requests back {requeues} times, but it would be no faster if it took them: {growth}", name = Text(name.to_string()), requeues = Count(requeues), growth = growth.told(slow.words())));
             continue;
         }
         let claimed =
@@ -68,25 +60,13 @@ fn judge(case: &mut Case) -> Verdict {
         let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
         let v = proof
             .plus(claimed, if slow.is_below() || growth.is_none() { Confidence::Medium } else { Confidence::High })
-            .because(format!(
-                "the driver of {name} gave requests back {} times, of {} in all, without an error",
-                count(requeues),
-                count(requests)
-            ))
-            .because(format!(
-                "the slowest {} waited {} for {name} to take them after they were given back, and {} in the scheduler while it took \
-                 nothing: {} of their time",
-                slow.words(),
-                time(given_back),
-                time(refused),
-                percent(slow.share(claimed))
-            ))
+            .because(proof!("the driver of {name} gave requests back {requeues} times, of {requests} in all, without an error", name = Text(name.to_string()), requeues = Count(requeues), requests = Count(requests)))
+            .because(proof!("the slowest {what} waited {given_back} for {name} to take them after they were given back, and {refused} in the scheduler while it took \
+                 nothing: {claimed} of their time", what = Text(slow.words().to_string()), given_back = Time(given_back), name = Text(name.to_string()), refused = Time(refused), claimed = Share(slow.share(claimed))))
             .because(held(case, &slow, &name));
         let v = match growth {
             Some(growth) => v.because(growth.told(slow.words())),
-            None => v.without(format!(
-                "whether {name} would be faster if it took them: there were none with few others in it; record a lighter load"
-            )),
+            None => v.without(proof!("whether {name} would be faster if it took them: there were none with few others in it; record a lighter load", name = Text(name.to_string()))),
         };
         verdict = Some(remedies(v, case, &slow, &name));
     }

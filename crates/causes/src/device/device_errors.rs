@@ -6,8 +6,8 @@
 //! in the device for long. What they took is claimed; fast errors take no time and are told all the same.
 
 use crate::case::Case;
+use crate::proof::proof;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{count, counted, percent, time};
 use crate::Cause;
 use ledger::Reason;
 use life::{Class, GIVEN_UP};
@@ -38,20 +38,16 @@ fn judge(case: &mut Case) -> Verdict {
         let mut proof =
             verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name)).plus(Nanos(0), Confidence::High);
         if errors > 0 {
-            proof = proof.because(format!(
-                "{} of {} requests on {name} ended with an error",
-                count(errors),
-                count(all)
+            proof = proof.because(proof!(
+                "{errors} of {all} requests on {name} ended with an error",
+                errors = Count(errors),
+                all = Count(all),
+                name = Text(name.to_string())
             ));
         }
         if lost > 0 {
-            proof = proof.because(format!(
-                "{} had been in {name} for {} or more when its driver gave them back, of {} requests: it did not answer in time, and the \
-                 kernel aborted and sent them again",
-                counted(lost, "command", "commands"),
-                time(GIVEN_UP),
-                count(all)
-            ));
+            proof = proof.because(proof!("{lost} had been in {name} for {given_up} or more when its driver gave them back, of {all} requests: it did not answer in time, and the \
+                 kernel aborted and sent them again", lost = Counted(lost, "command", "commands"), name = Text(name.to_string()), given_up = Time(GIVEN_UP), all = Count(all)));
         }
         verdict = Some(
             proof
@@ -81,11 +77,7 @@ fn judge(case: &mut Case) -> Verdict {
         let claimed = case.claim(&slow, Reason::Device, of(Reason::Device))
             + case.claim(&slow, Reason::Requeue, of(Reason::Requeue));
         if claimed > Nanos(0) {
-            v = v.plus(claimed, Confidence::High).because(format!(
-                "{} of the time that the slowest {} that were kept spent in the device was of requests that failed or were given up",
-                percent(part),
-                slow.words()
-            ));
+            v = v.plus(claimed, Confidence::High).because(proof!("{part} of the time that the slowest {what} that were kept spent in the device was of requests that failed or were given up", part = Share(part), what = Text(slow.words().to_string())));
         }
     }
     v.unless("the same requests without an error on another device")

@@ -9,9 +9,10 @@
 
 use crate::case::{Case, MIN_SHARE};
 use crate::growth::Growth;
+use crate::proof::proof;
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{count, percent, time};
+use crate::words::{count, percent};
 use crate::Cause;
 use ledger::Reason;
 use life::Class;
@@ -51,15 +52,16 @@ fn judge(case: &mut Case) -> Verdict {
         let outside = Outside::of(case, &slow, growth);
         if slow.share(left + outside.all()) < MIN_SHARE || (left.0 as f64) < LEFT * device.0 as f64 {
             against.get_or_insert_with(|| match case.main_finding() {
-                Some((other, _)) if slow.share(device) >= MIN_SHARE => format!(
-                    "{other} leaves {} of the time of the slowest {}",
-                    percent(slow.share(left)),
-                    slow.words()
+                Some((other, _)) if slow.share(device) >= MIN_SHARE => proof!(
+                    "{other} leaves {left} of the time of the slowest {what}",
+                    other = Text(other.into()),
+                    left = Share(slow.share(left)),
+                    what = Text(slow.words().into())
                 ),
-                _ => format!(
-                    "the slowest {} spent {} of their time in the device",
-                    slow.words(),
-                    percent(slow.share(device))
+                _ => proof!(
+                    "the slowest {what} spent {device} of their time in the device",
+                    what = Text(slow.words().to_string()),
+                    device = Share(slow.share(device))
                 ),
             });
             continue;
@@ -75,34 +77,20 @@ fn judge(case: &mut Case) -> Verdict {
         let behind = slow.behind().min(device - own_time);
         let wanted = Nanos((left.0 as f64 * behind.0 as f64 / device.0.max(1) as f64) as u64);
         if slow.share(wanted + outside.all()) < MIN_SHARE {
-            against = Some(format!(
-                "while one of the slowest {} was in the device, it completed {:.1} others: that is {} of their time",
-                slow.words(),
-                slow.each(|t| t.served),
-                percent(slow.share(wanted))
-            ));
+            against = Some(proof!("while one of the slowest {what} was in the device, it completed {served:.1} others: that is {wanted} of their time", what = Text(slow.words().to_string()), served = Ratio(slow.each(|t| t.served)), wanted = Share(slow.share(wanted))));
             continue;
         }
         let (busy, served) = (slow.on.depth.busy(), slow.each(|t| t.served));
         if busy < MEETS_ONE && served < A_LINE && slow.share(outside.all()) < MIN_SHARE {
-            against = Some(format!(
-                "{} was busy {} of the time, and the slowest {} met {served:.1} others there: two that come at the same time \
-                 are no line",
-                case.name(slow.on.id),
-                percent(busy),
-                slow.words()
-            ));
+            against = Some(proof!("{device} was busy {busy} of the time, and the slowest {what} met {served:.1} others there: two that come at the same time \
+                 are no line", device = Text(case.name(slow.on.id).to_string()), busy = Share(busy), what = Text(slow.words().to_string()), served = Ratio(served)));
             continue;
         }
         // Who stands in a line sees those before him served. What the device takes without one is not known here.
         let at_once = at_once(&slow);
         if growth.is_none() && served < SERVED_FIRST * at_once {
-            against = Some(format!(
-                "while one of the slowest {} was in {}, it completed {served:.1} others, and {at_once:.1} are there usually: it serves \
-                 them at the same time, not one after the other",
-                slow.words(),
-                case.name(slow.on.id),
-            ));
+            against = Some(proof!("while one of the slowest {what} was in {device}, it completed {served:.1} others, and {at_once:.1} are there usually: it serves \
+                 them at the same time, not one after the other", what = Text(slow.words().to_string()), device = Text(case.name(slow.on.id).to_string()), served = Ratio(served), at_once = Ratio(at_once)));
             continue;
         }
         let claimed = case.claim(&slow, Reason::Device, wanted);
@@ -116,12 +104,7 @@ fn judge(case: &mut Case) -> Verdict {
         let v = prove(v, case, &slow, growth, claimed);
         verdict = Some(match before {
             Nanos(0) => v,
-            _ => v.because(format!(
-                "the slowest {} stood before {} for {} of their time: it was full, and its driver gave requests back",
-                slow.words(),
-                case.name(slow.on.id),
-                percent(slow.share(before))
-            )),
+            _ => v.because(proof!("the slowest {what} stood before {device} for {before} of their time: it was full, and its driver gave requests back", what = Text(slow.words().to_string()), device = Text(case.name(slow.on.id).to_string()), before = Share(slow.share(before)))),
         });
     }
     match verdict {
@@ -177,33 +160,25 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, growth: Option<Growth>, claim
     let (at_once, rate) = (at_once(slow), done as f64 / busy_seconds);
     let pace = 1e9 / rate.max(f64::MIN_POSITIVE);
     if first {
-        v = v.because(format!(
-            "{name} was busy {} of the time; then it had {at_once:.1} requests at once and completed {} a second: {} each (Little's law)",
-            percent(busy),
-            count(rate as u64),
-            time(Nanos((at_once * pace) as u64))
-        ));
+        v = v.because(proof!("{name} was busy {busy} of the time; then it had {at_once:.1} requests at once and completed {rate} a second: {pace} each (Little's law)", name = Text(name.to_string()), busy = Share(busy), at_once = Ratio(at_once), rate = Count(rate as u64), pace = Time(Nanos((at_once * pace) as u64))));
     }
     let served = slow.each(|t| t.served);
-    v = v.because(format!(
-        "while one of the slowest {} was in {name}, it completed {served:.0} others; standing behind them was {} of their time",
-        slow.words(),
-        percent(slow.share(claimed))
-    ));
+    v = v.because(proof!("while one of the slowest {what} was in {name}, it completed {served:.0} others; standing behind them was {claimed} of their time", what = Text(slow.words().to_string()), name = Text(name.to_string()), served = Ratio(served), claimed = Share(slow.share(claimed))));
     match growth {
         Some(growth) => v = v.because(growth.told(slow.words())),
         None => {
-            v = v.without(format!(
-                "how fast {name} is with fewer requests at once: there were none such; record a lighter load"
+            v = v.without(proof!(
+                "how fast {name} is with fewer requests at once: there were none such; record a lighter load",
+                name = Text(name.to_string())
             ));
         }
     }
     let then = slow.each(|t| t.time.of(Reason::Device).0) / (served + 1.0);
     if first && then >= SLOWER * pace {
-        v = v.because(format!(
-            "the device itself was slower then: {} for each request, {} on average",
-            time(Nanos(then as u64)),
-            time(Nanos(pace as u64))
+        v = v.because(proof!(
+            "the device itself was slower then: {then} for each request, {pace} on average",
+            then = Time(Nanos(then as u64)),
+            pace = Time(Nanos(pace as u64))
         ));
     }
     if !first {

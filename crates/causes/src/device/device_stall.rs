@@ -9,9 +9,9 @@
 
 use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
 use crate::device::device_saturated::A_LINE;
+use crate::proof::proof;
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{count, ns, percent, size, time};
 use crate::Cause;
 use ledger::Reason;
 use operation::{Done, Part};
@@ -51,27 +51,33 @@ fn judge(case: &mut Case) -> Verdict {
         let requests = slow.requests();
         if requests.d2c.count() < MIN_SAMPLES {
             against.get_or_insert_with(|| {
-                format!("{} {} are too few to say what is usual", count(requests.d2c.count()), slow.words())
+                proof!(
+                    "{count} {what} are too few to say what is usual",
+                    count = Count(requests.d2c.count()),
+                    what = Text(slow.words().to_string())
+                )
             });
             continue;
         }
         let usual = requests.d2c.quantile(0.5);
         let longest = slowest_request(case, &slow).unwrap_or(Nanos(requests.d2c.quantile(0.999)));
         if longest < LONG || (longest.0 as f64) < STALLED * usual as f64 {
-            against = Some(format!(
-                "the slowest {} took up to {} in {name}, half of all {} or less",
-                slow.words(),
-                time(longest),
-                ns(usual)
+            against = Some(proof!(
+                "the slowest {what} took up to {longest} in {name}, half of all {usual} or less",
+                what = Text(slow.words().to_string()),
+                longest = Time(longest),
+                name = Text(name.to_string()),
+                usual = Time(Nanos(usual))
             ));
             continue;
         }
         let in_line = slow.behind().0 as f64 / device.0.max(1) as f64;
         if in_line > IN_LINE {
-            against = Some(format!(
-                "the slowest {} stood behind others for {} of their time in {name}",
-                slow.words(),
-                percent(in_line)
+            against = Some(proof!(
+                "the slowest {what} stood behind others for {in_line} of their time in {name}",
+                what = Text(slow.words().to_string()),
+                in_line = Share(in_line),
+                name = Text(name.to_string())
             ));
             continue;
         }
@@ -79,21 +85,22 @@ fn judge(case: &mut Case) -> Verdict {
         let several = in_line * (served + 1.0) >= A_LINE;
         let crowd = slow.growth().filter(|g| several && g.grows());
         if let Some(growth) = crowd.filter(|g| (longest.0 as f64) < STALLED * g.many().0 as f64) {
-            against = Some(format!(
-                "the slowest {} took up to {} in {name}; {}",
-                slow.words(),
-                time(longest),
-                growth.told(slow.words())
+            against = Some(proof!(
+                "the slowest {what} took up to {longest} in {name}; {growth}",
+                what = Text(slow.words().to_string()),
+                longest = Time(longest),
+                name = Text(name.to_string()),
+                growth = growth.told(slow.words())
             ));
             continue;
         }
         let mean = requests.bytes.0 as f64 / requests.count.max(1) as f64;
         if let Some(large) = size_of_slow(case, &slow).filter(|b| b.0 as f64 > LARGER * mean) {
-            against = Some(format!(
-                "the slowest {} are of {}, all of {} on average",
-                slow.words(),
-                size(large),
-                size(Bytes(mean as u64))
+            against = Some(proof!(
+                "the slowest {what} are of {large}, all of {u64} on average",
+                what = Text(slow.words().to_string()),
+                large = Size(large),
+                u64 = Size(Bytes(mean as u64))
             ));
             continue;
         }
@@ -107,17 +114,9 @@ fn judge(case: &mut Case) -> Verdict {
         let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
         let mut v = proof
             .plus(claimed, Confidence::Medium)
-            .because(format!(
-                "the slowest {} took up to {} in {name}; half of all took {} or less",
-                slow.words(),
-                time(longest),
-                ns(usual)
-            ))
-            .because(format!(
-                "while one of them was there {name} completed {served:.1} others: it was not the queue ({} of the time \
-                 behind others)",
-                percent(in_line)
-            ));
+            .because(proof!("the slowest {what} took up to {longest} in {name}; half of all took {usual} or less", what = Text(slow.words().to_string()), longest = Time(longest), name = Text(name.to_string()), usual = Time(Nanos(usual))))
+            .because(proof!("while one of them was there {name} completed {served:.1} others: it was not the queue ({in_line} of the time \
+                 behind others)", name = Text(name.to_string()), served = Ratio(served), in_line = Share(in_line)));
         if v.remedies.is_empty() {
             v = v
                 .try_this(

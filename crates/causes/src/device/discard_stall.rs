@@ -4,9 +4,10 @@
 //! reads and writes that had a discard beside them took many times as long as those that had none. Refuted if they did not.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::proof::proof;
 use crate::shares::part_of_slow;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{count, ns, percent, shell, size};
+use crate::words::{shell, size};
 use crate::Cause;
 use ledger::Reason;
 use life::Class;
@@ -38,11 +39,12 @@ fn judge(case: &mut Case) -> Verdict {
         let name = case.name(slow.on.id);
         let (beside, clear) = (&slow.on.pace.beside_discards, &slow.on.pace.clear_of_discards);
         let (with, without) = (beside.quantile(0.5), clear.quantile(0.5));
-        let told = format!(
-            "beside a discard requests took {} in {name} (p50; {} of them), otherwise {}",
-            ns(with),
-            count(beside.count()),
-            ns(without)
+        let told = proof!(
+            "beside a discard requests took {with} in {name} (p50; {beside} of them), otherwise {without}",
+            with = Time(Nanos(with)),
+            name = Text(name.to_string()),
+            beside = Count(beside.count()),
+            without = Time(Nanos(without))
         );
         if beside.count() < ENOUGH || clear.count() < ENOUGH || (with as f64) < SLOWER * without as f64 {
             against = Some(told);
@@ -52,7 +54,11 @@ fn judge(case: &mut Case) -> Verdict {
         let excess = 1.0 - without as f64 / with.max(1) as f64;
         let wanted = Nanos((left.0 as f64 * of_slow * excess) as u64);
         if slow.share(wanted) < MIN_SHARE {
-            against = Some(format!("{told}; but those are {} of the slowest only", percent(of_slow)));
+            against = Some(proof!(
+                "{told}; but those are {of_slow} of the slowest only",
+                told = told.clone(),
+                of_slow = Share(of_slow)
+            ));
             continue;
         }
         let claimed = case.claim(&slow, Reason::Device, wanted);
@@ -62,14 +68,18 @@ fn judge(case: &mut Case) -> Verdict {
         let mut v = proof
             .plus(claimed, Confidence::Medium)
             .because(told)
-            .because(format!(
-                "{name} was given {} discards of {} on average{}; each took {} (p50)",
-                count(discards.count),
-                size(mean),
-                who.map_or(String::new(), |(task, _)| format!(", most by {task}")),
-                ns(discards.d2c.quantile(0.5))
+            .because(proof!(
+                "{name} was given {discards} discards of {mean} on average{format}; each took {p50} (p50)",
+                name = Text(name.to_string()),
+                discards = Count(discards.count),
+                mean = Size(mean),
+                format = Text(who.map_or(String::new(), |(task, _)| format!(", most by {task}")).to_string()),
+                p50 = Time(Nanos(discards.d2c.quantile(0.5)))
             ))
-            .because(format!("{} of the slowest requests had a discard beside them", percent(of_slow)));
+            .because(proof!(
+                "{of_slow} of the slowest requests had a discard beside them",
+                of_slow = Share(of_slow)
+            ));
         if v.remedies.is_empty() {
             if let Some(now) = case.settings(slow.on.id).and_then(|s| s.number("queue/discard_max_bytes")) {
                 let less = (now.value / 8).clamp(1 << 20, 64 << 20);

@@ -4,9 +4,10 @@
 //! began. Proof: that time was measured, flush by flush. Refuted if it is a small part of what was slow.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::proof::proof;
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{counted, ns, percent, shell};
+use crate::words::{percent, shell};
 use crate::Cause;
 use evidence::WriteCache;
 use ledger::Reason;
@@ -35,10 +36,10 @@ fn judge(case: &mut Case) -> Verdict {
         let flushing: Nanos = FLUSHING.into_iter().map(time).sum();
         if slow.share(flushing) < MIN_SHARE {
             against.get_or_insert_with(|| {
-                format!(
-                    "flushes are {} of the time of the slowest {}",
-                    percent(slow.share(flushing)),
-                    slow.words()
+                proof!(
+                    "flushes are {flushing} of the time of the slowest {what}",
+                    flushing = Share(slow.share(flushing)),
+                    what = Text(slow.words().to_string())
                 )
             });
             continue;
@@ -59,10 +60,10 @@ fn judge(case: &mut Case) -> Verdict {
 
 fn prove(mut v: Verdict, case: &Case, slow: &Slow, flushing: Nanos) -> Verdict {
     let first = v.evidence.is_empty();
-    v = v.because(format!(
-        "the slowest {} waited for flushes of the device's cache for {} of their time",
-        slow.words(),
-        percent(slow.share(flushing))
+    v = v.because(proof!(
+        "the slowest {what} waited for flushes of the device's cache for {flushing} of their time",
+        what = Text(slow.words().to_string()),
+        flushing = Share(slow.share(flushing))
     ));
     if !first {
         return v;
@@ -72,17 +73,18 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, flushing: Nanos) -> Verdict {
     let data = &slow.on.requests[Class::SyncWrite.index()];
     if flushes.count > 0 && data.count > 0 {
         v = v
-            .because(format!(
-                "{name} was flushed {} for {}",
-                counted(flushes.count, "time", "times"),
-                counted(data.count, "synchronous write", "synchronous writes")
+            .because(proof!(
+                "{name} was flushed {flushes} for {data}",
+                name = Text(name.to_string()),
+                flushes = Counted(flushes.count, "time", "times"),
+                data = Counted(data.count, "synchronous write", "synchronous writes")
             ))
-            .because(format!(
-                "a flush took {} (p50; p99 {}), the data itself {} (p99 {})",
-                ns(flushes.d2c.quantile(0.5)),
-                ns(flushes.d2c.quantile(0.99)),
-                ns(data.d2c.quantile(0.5)),
-                ns(data.d2c.quantile(0.99))
+            .because(proof!(
+                "a flush took {p50} (p50; p99 {p99}), the data itself {d2c_p50} (p99 {d2c_p99})",
+                p50 = Time(Nanos(flushes.d2c.quantile(0.5))),
+                p99 = Time(Nanos(flushes.d2c.quantile(0.99))),
+                d2c_p50 = Time(Nanos(data.d2c.quantile(0.5))),
+                d2c_p99 = Time(Nanos(data.d2c.quantile(0.99)))
             ));
     }
     let who = case.main_task(slow.on, &[Class::SyncWrite]);
@@ -96,9 +98,10 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, flushing: Nanos) -> Verdict {
     );
     match &cache {
         Some(c) if c.value == WriteCache::Back => {
-            v = v.because(format!(
-                "{name} says it has a volatile cache: write_cache is \"write back\" ({})",
-                c.at
+            v = v.because(proof!(
+                "{name} says it has a volatile cache: write_cache is \"write back\" ({at})",
+                name = Text(name.to_string()),
+                at = Source(c.at.to_string())
             ));
             v = v.try_this(
                 format!(
@@ -109,10 +112,16 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, flushing: Nanos) -> Verdict {
                 format!("echo \"write through\" > /sys/block/{name}/queue/write_cache"),
             );
         }
-        Some(c) => v = v.unless(format!("write_cache is \"write through\" already ({})", c.at)),
+        Some(c) => {
+            v = v.unless(proof!(
+                "write_cache is \"write through\" already ({at})",
+                at = Source(c.at.to_string())
+            ))
+        }
         None => {
-            v = v.without(format!(
-                "whether {name} has a volatile cache: /sys/block/{name}/queue/write_cache was not recorded"
+            v = v.without(proof!(
+                "whether {name} has a volatile cache: /sys/block/{name}/queue/write_cache was not recorded",
+                name = Text(name.to_string())
             ))
         }
     }

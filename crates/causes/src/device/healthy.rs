@@ -4,8 +4,8 @@
 //! a device. It claims no time: there is none to be won.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::proof::proof;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{ns, percent, time};
 use crate::Cause;
 use evidence::Fact;
 use ledger::Reason;
@@ -48,7 +48,11 @@ fn judge(case: &mut Case) -> Verdict {
         let share = explains.0 as f64 / case.total().0.max(1) as f64;
         return Verdict::out_of_the_question(
             CAUSE.name,
-            format!("{other} explains {} of what was slow", percent(share)),
+            proof!(
+                "{other} explains {share} of what was slow",
+                other = Text(other.to_string()),
+                share = Share(share)
+            ),
         );
     }
     let mut v = Verdict::found(CAUSE.name, Nanos(0), Confidence::High);
@@ -64,46 +68,24 @@ fn judge(case: &mut Case) -> Verdict {
         if from > expected {
             return Verdict::rejected(
                 CAUSE.name,
-                format!(
-                    "the slowest 1 % of {} on {name} took {} or more; Linux expects {} of {kind}",
-                    group.words(),
-                    time(from),
-                    time(expected)
-                ),
+                proof!("the slowest 1 % of {what} on {name} took {from} or more; Linux expects {expected} of {kind}", what = Text(group.words().to_string()), name = Text(name.to_string()), from = Time(from), expected = Time(expected), kind = Text(kind.to_string())),
             );
         }
         if outlier > OUTLIER * expected.0 {
             return Verdict::rejected(
                 CAUSE.name,
-                format!(
-                    "one in a thousand {} on {name} took {} or more, over {OUTLIER} times the {} that Linux expects of {kind}",
-                    group.words(),
-                    ns(outlier),
-                    time(expected)
-                ),
+                proof!("one in a thousand {what} on {name} took {outlier} or more, over {outlier2} times the {expected} that Linux expects of {kind}", what = Text(group.words().to_string()), name = Text(name.to_string()), outlier = Time(Nanos(outlier)), outlier2 = Text(OUTLIER.to_string()), expected = Time(expected), kind = Text(kind.to_string())),
             );
         }
-        v = v.because(format!(
-            "the slowest 1 % of {} on {name} took from {} to {}; Linux expects {} of {kind}",
-            group.words(),
-            time(from),
-            ns(worst),
-            time(expected)
-        ));
+        v = v.because(proof!("the slowest 1 % of {what} on {name} took from {from} to {worst}; Linux expects {expected} of {kind}", what = Text(group.words().to_string()), name = Text(name.to_string()), from = Time(from), worst = Time(Nanos(worst)), expected = Time(expected), kind = Text(kind.to_string())));
         let sum = &group.tail.sum.time;
         let before = sum.share(Reason::GetRequest) + sum.share(Reason::Prepare);
         if before >= 1.0 - sum.share(Reason::Device) - MIN_SHARE && before >= 0.5 {
-            v = v.because(format!(
-                "{} of their time passed before the device had them (Q2G, G2I), {} in the device: that is processors at work",
-                percent(before),
-                percent(sum.share(Reason::Device))
-            ));
+            v = v.because(proof!("{before} of their time passed before the device had them (Q2G, G2I), {device} in the device: that is processors at work", before = Share(before), device = Share(sum.share(Reason::Device))));
         }
         if rotational.is_none() {
             v.confidence = v.confidence.map(|_| Confidence::Medium);
-            v = v.without(format!(
-                "what kind of device {name} is: /sys/block/{name}/queue/rotational was not recorded; it was taken for flash"
-            ));
+            v = v.without(proof!("what kind of device {name} is: /sys/block/{name}/queue/rotational was not recorded; it was taken for flash", name = Text(name.to_string())));
         }
     }
     v.unless("somebody who waits longer above the block layer: record the operations too (trace-cmd, iowhy record)")

@@ -8,8 +8,8 @@
 //! Example: parts of blocks took 9 ms on average, whole ones 1 ms: 8 of 9 parts of the time of those that were slow.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::proof::proof;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{count, percent, size, time};
 use crate::Cause;
 use evidence::Fact;
 use ledger::Reason;
@@ -42,11 +42,12 @@ fn judge(case: &mut Case) -> Verdict {
         let name = case.name(slow.on.id);
         let compared = slow.on.alignment.compare();
         let all = compared.count + compared.aligned;
-        let told = format!(
-            "{} of {} writes to {name} were not whole blocks of {}",
-            count(compared.count),
-            count(all),
-            size(BLOCK)
+        let told = proof!(
+            "{compared} of {all} writes to {name} were not whole blocks of {block}",
+            compared = Count(compared.count),
+            all = Count(all),
+            name = Text(name.to_string()),
+            block = Size(BLOCK)
         );
         if (compared.count as f64) < HABIT * all as f64 {
             whole = Some(told);
@@ -57,22 +58,25 @@ fn judge(case: &mut Case) -> Verdict {
             let says = |f: &Fact<Bytes>| format!("its physical_block_size is {} ({})", f.value.0, f.at);
             match physical {
                 Some(f) if f.value < BLOCK => {
-                    against.get_or_insert(format!("{told}, but {}", says(&f)));
+                    against.get_or_insert(proof!(
+                        "{told}, but {f}",
+                        told = told.clone(),
+                        f = Text(says(&f).to_string())
+                    ));
                 }
                 known => {
                     let says = known.map_or(String::new(), |f| format!("; {}", says(&f)));
-                    unsure = Some(format!(
-                        "{told}{says}; there are too few like them of whole blocks to compare with: record some, in a file \
-                         beside: fio --name=whole --filename=FILE --size=16m --rw=randwrite --bs=4k --direct=1 --runtime=5 --time_based"
-                    ));
+                    unsure = Some(proof!("{told}{says}; there are too few like them of whole blocks to compare with: record some, in a file \
+                         beside: fio --name=whole --filename=FILE --size=16m --rw=randwrite --bs=4k --direct=1 --runtime=5 --time_based", told = told.clone(), says = Text(says.to_string())));
                 }
             }
             continue;
         };
-        let told = format!(
-            "{told}; they took {} (mean D2C), whole blocks of about their size {}",
-            time(took),
-            time(would_have)
+        let told = proof!(
+            "{told}; they took {took} (mean D2C), whole blocks of about their size {would_have}",
+            told = told.clone(),
+            took = Time(took),
+            would_have = Time(would_have)
         );
         if (took.0 as f64) < LONGER * would_have.0 as f64 {
             against = Some(told);
@@ -81,10 +85,11 @@ fn judge(case: &mut Case) -> Verdict {
         let price = 1.0 - would_have.0 as f64 / took.0.max(1) as f64;
         let wanted = Nanos((slow.unaligned().min(left).0 as f64 * price) as u64);
         if slow.share(wanted) < MIN_SHARE {
-            against = Some(format!(
-                "{told}: that is {} of the time of the slowest {}",
-                percent(slow.share(wanted)),
-                slow.words()
+            against = Some(proof!(
+                "{told}: that is {wanted} of the time of the slowest {what}",
+                told = told.clone(),
+                wanted = Share(slow.share(wanted)),
+                what = Text(slow.words().to_string())
             ));
             continue;
         }
@@ -96,14 +101,14 @@ fn judge(case: &mut Case) -> Verdict {
             .unwrap_or_else(|| Verdict::begin(CAUSE.name))
             .plus(claimed, sure)
             .because(told)
-            .because(format!(
-                "{} of the time of the slowest {} was in such writes; it would be {} less with whole blocks",
-                percent(slow.share(slow.unaligned())),
-                slow.words(),
-                time(claimed)
-            ));
+            .because(proof!("{unaligned} of the time of the slowest {what} was in such writes; it would be {claimed} less with whole blocks", unaligned = Share(slow.share(slow.unaligned())), what = Text(slow.words().to_string()), claimed = Time(claimed)));
         if let Some(f) = says {
-            v = v.because(format!("the physical_block_size of {name} is {} ({})", f.value.0, f.at));
+            v = v.because(proof!(
+                "the physical_block_size of {name} is {f} ({at})",
+                name = Text(name.to_string()),
+                f = Text(f.value.0.to_string()),
+                at = Source(f.at.to_string())
+            ));
         }
         verdict = Some(remedies(v, case, slow.on, &name));
     }
@@ -123,7 +128,11 @@ fn remedies(mut v: Verdict, case: &Case, device: &stats::Device, name: &str) -> 
         return v;
     }
     if let Some((task, part)) = case.main_task(device, &[Class::SyncWrite, Class::Background]) {
-        v = v.because(format!("{task} sent {} of the writes", percent(part)));
+        v = v.because(proof!(
+            "{task} sent {part} of the writes",
+            task = Text(task.to_string()),
+            part = Share(part)
+        ));
     }
     // Programs' own records on a device without a file system, or on another one, are not XFS's log.
     let v = match case.mount(device.id).is_none_or(|m| m.fstype == "xfs") {

@@ -4,9 +4,9 @@
 //! long requests take many times as long as after shorter ones. Refuted if there is no such step.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::proof::proof;
 use crate::shares::part_of_slow;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{counted, ns, percent, time};
 use crate::Cause;
 use ledger::Reason;
 use stats::{Distribution, Pace};
@@ -61,9 +61,10 @@ fn judge(case: &mut Case) -> Verdict {
         let Some(step) = Step::of(&slow.on.pace) else {
             let after: u64 = slow.on.pace.after_idle().map(|r| r.d2c.count()).sum();
             against.get_or_insert_with(|| {
-                format!(
-                    "{} came after {name} had been idle, and took no longer than others",
-                    counted(after, "request", "requests")
+                proof!(
+                    "{after} came after {name} had been idle, and took no longer than others",
+                    after = Counted(after, "request", "requests"),
+                    name = Text(name.to_string())
                 )
             });
             continue;
@@ -73,12 +74,7 @@ fn judge(case: &mut Case) -> Verdict {
         let excess = 1.0 - others as f64 / woken.max(1) as f64;
         let wanted = Nanos((left.0 as f64 * of_slow * excess) as u64);
         if slow.share(wanted) < MIN_SHARE {
-            against = Some(format!(
-                "after {name} had been idle for {} requests took {}, but those are {} of the slowest only",
-                time(step.from),
-                ns(woken),
-                percent(of_slow)
-            ));
+            against = Some(proof!("after {name} had been idle for {from} requests took {woken}, but those are {of_slow} of the slowest only", name = Text(name.to_string()), from = Time(step.from), woken = Time(Nanos(woken)), of_slow = Share(of_slow)));
             continue;
         }
         let claimed = case.claim(&slow, Reason::Device, wanted);
@@ -87,19 +83,8 @@ fn judge(case: &mut Case) -> Verdict {
         verdict = Some(
             proof
                 .plus(claimed, Confidence::Medium)
-                .because(format!(
-                    "after {name} had been idle for {} or more a request took {} (p50; p10 {}), otherwise {} (p50; p90 {})",
-                    time(step.from),
-                    ns(woken),
-                    ns(step.woken.quantile(0.1)),
-                    ns(others),
-                    ns(step.others.quantile(0.9))
-                ))
-                .because(format!(
-                    "{} of the slowest requests were the first after such a pause, of {} in all",
-                    percent(of_slow),
-                    counted(step.woken.count(), "one", "requests")
-                )),
+                .because(proof!("after {name} had been idle for {from} or more a request took {woken} (p50; p10 {p10}), otherwise {others} (p50; p90 {p90})", name = Text(name.to_string()), from = Time(step.from), woken = Time(Nanos(woken)), p10 = Time(Nanos(step.woken.quantile(0.1))), others = Time(Nanos(others)), p90 = Time(Nanos(step.others.quantile(0.9)))))
+                .because(proof!("{of_slow} of the slowest requests were the first after such a pause, of {woken} in all", of_slow = Share(of_slow), woken = Counted(step.woken.count(), "one", "requests"))),
         );
         verdict = verdict.map(|v| match v.remedies.is_empty() {
             false => v,

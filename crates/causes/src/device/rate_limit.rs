@@ -10,9 +10,10 @@
 //! where one after another would have been 3,300.
 
 use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
+use crate::proof::{proof, Proof};
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{count, ns, percent};
+use crate::words::count;
 use crate::Cause;
 use ledger::Reason;
 use stats::{Distribution, Pace, IN_A_RUN};
@@ -64,19 +65,21 @@ fn judge(case: &mut Case) -> Verdict {
         };
         if slow.requests().d2c.count() < MIN_SAMPLES {
             against.get_or_insert_with(|| {
-                format!(
-                    "{} requests of {} are too few to say how fast {name} is below a limit",
-                    count(slow.requests().d2c.count()),
-                    slow.words()
+                proof!(
+                    "{count} requests of {what} are too few to say how fast {name} is below a limit",
+                    count = Count(slow.requests().d2c.count()),
+                    what = Text(slow.words().to_string()),
+                    name = Text(name.to_string())
                 )
             });
             continue;
         }
         let own = slow.requests().d2c.quantile(FASTEST);
         if own as f64 > FASTER * apart as f64 {
-            against = Some(format!(
-                "{told}, and no request was much faster than that: the fastest took {}",
-                ns(own)
+            against = Some(proof!(
+                "{told}, and no request was much faster than that: the fastest took {own}",
+                told = told.clone(),
+                own = Time(Nanos(own))
             ));
             continue;
         }
@@ -90,15 +93,9 @@ fn judge(case: &mut Case) -> Verdict {
         verdict = Some(
             proof
                 .plus(claimed, Confidence::Medium)
-                .because(format!("{told}, as even as a clock: {} a second", count(rate)))
-                .because(format!(
-                    "the fastest {} took {} there: one after another that would be {} a second; the slowest spent {} of \
-                     their time waiting for their turn",
-                    slow.words(),
-                    ns(own),
-                    count(1_000_000_000 / own.max(1)),
-                    percent(slow.share(claimed))
-                )),
+                .because(proof!("{told}, as even as a clock: {rate} a second", told = told.clone(), rate = Count(rate)))
+                .because(proof!("the fastest {what} took {own} there: one after another that would be {own2} a second; the slowest spent {claimed} of \
+                     their time waiting for their turn", what = Text(slow.words().to_string()), own = Time(Nanos(own)), own2 = Count(1_000_000_000 / own.max(1)), claimed = Share(slow.share(claimed)))),
         );
         verdict = verdict.map(|v| remedies(v, &slow, &name, rate));
     }
@@ -112,27 +109,44 @@ fn judge(case: &mut Case) -> Verdict {
 }
 
 /// How many nanoseconds completions are apart, if they are so evenly, and in words.
-fn even(pace: &Pace, name: &str) -> Result<(u64, String), String> {
+fn even(pace: &Pace, name: &str) -> Result<(u64, Proof), Proof> {
     let (gaps, runs) = (&pace.gaps, &pace.runs);
     if gaps.count() < ENOUGH {
-        return Err(format!("{name} completed only {} requests with others waiting", count(gaps.count())));
+        return Err(proof!(
+            "{name} completed only {gaps} requests with others waiting",
+            name = Text(name.to_string()),
+            gaps = Count(gaps.count())
+        ));
     }
     let within = |d: &Distribution, middle: u64, [low, high]: [f64; 2], (least, most): (f64, f64)| {
         d.quantile(low) as f64 >= least * middle as f64 && d.quantile(high) as f64 <= most * middle as f64
     };
     let [p25, gap, p90] = [0.25, 0.5, 0.9].map(|q| gaps.quantile(q));
-    let told = format!("completions of {name} came {} apart (p25 {}, p90 {})", ns(gap), ns(p25), ns(p90));
+    let told = proof!(
+        "completions of {name} came {gap} apart (p25 {p25}, p90 {p90})",
+        name = Text(name.to_string()),
+        gap = Time(Nanos(gap)),
+        p25 = Time(Nanos(p25)),
+        p90 = Time(Nanos(p90))
+    );
     if within(gaps, gap, [0.25, 0.9], EVEN) {
         return Ok((gap, told));
     }
     if runs.count() < ENOUGH_RUNS {
-        return Err(format!("{told}: no even pace"));
+        return Err(proof!("{told}: no even pace", told = told.clone()));
     }
     let [p30, run, p80] = [0.3, 0.5, 0.8].map(|q| runs.quantile(q));
-    let told = format!("{told}, {IN_A_RUN} of them took {} (p30 {}, p80 {})", ns(run), ns(p30), ns(p80));
+    let told = proof!(
+        "{told}, {in_a_run} of them took {run} (p30 {p30}, p80 {p80})",
+        told = told.clone(),
+        in_a_run = Text(IN_A_RUN.to_string()),
+        run = Time(Nanos(run)),
+        p30 = Time(Nanos(p30)),
+        p80 = Time(Nanos(p80))
+    );
     match within(runs, run, [0.3, 0.8], EVEN_RUNS) {
         true => Ok((run / u64::from(IN_A_RUN), told)),
-        false => Err(format!("{told}: no even pace")),
+        false => Err(proof!("{told}: no even pace", told = told.clone())),
     }
 }
 

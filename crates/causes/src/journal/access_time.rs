@@ -6,6 +6,7 @@
 
 use crate::case::Case;
 use crate::paths;
+use crate::proof::proof;
 use crate::verdict::{Answer, Verdict};
 use crate::words::shell;
 use crate::Cause;
@@ -59,7 +60,11 @@ fn judge(case: &mut Case) -> Verdict {
     }
     for number in found {
         let Some(mount) = case.mount(case.focus.groups[number].dev) else { continue };
-        v = v.because(format!("{} is mounted without noatime or relatime ({})", mount.target, mount.at));
+        v = v.because(proof!(
+            "{target} is mounted without noatime or relatime ({at})",
+            target = Text(mount.target.to_string()),
+            at = Source(mount.at.to_string())
+        ));
         v = v.try_this(
             "noatime: access times are not written any more; only programs that ask when a file was last read mind (some \
              mail programs, tmpwatch)",

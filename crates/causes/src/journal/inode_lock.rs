@@ -7,8 +7,9 @@
 
 use crate::case::{Case, MIN_SHARE};
 use crate::paths::{self, Paths};
+use crate::proof::proof;
 use crate::verdict::{Answer, Verdict};
-use crate::words::{percent, shell};
+use crate::words::shell;
 use crate::Cause;
 use ledger::Reason;
 use operation::{Part, Wait};
@@ -38,11 +39,11 @@ fn judge(case: &mut Case) -> Verdict {
         if let Some((kept, _)) = paths.worst(pick) {
             let of_file = paths.inode_share(kept.operation.inode);
             if kept.operation.inode != 0 {
-                v = v.because(format!(
-                    "{} of the slowest {} that were kept were on one file, inode {}",
-                    percent(of_file),
-                    paths.group.words(),
-                    kept.operation.inode
+                v = v.because(proof!(
+                    "{of_file} of the slowest {what} that were kept were on one file, inode {inode}",
+                    of_file = Share(of_file),
+                    what = Text(paths.group.words().to_string()),
+                    inode = Text(kept.operation.inode.to_string())
                 ));
                 let at = case.mount(paths.group.dev).map(|m| (m.target.clone(), kept.operation.inode));
                 mount = mount.or(at);
@@ -55,7 +56,7 @@ fn judge(case: &mut Case) -> Verdict {
                 }
             }
             if let Some((who, _)) = holders.into_iter().max_by_key(|(_, n)| *n) {
-                v = v.because(format!("the worst of them waited for {who}"));
+                v = v.because(proof!("the worst of them waited for {who}", who = Text(who.to_string())));
             }
         }
     }

@@ -5,6 +5,7 @@
 
 use crate::case::Case;
 use crate::paths;
+use crate::proof::proof;
 use crate::verdict::{Answer, Verdict};
 use crate::words::shell;
 use crate::Cause;
@@ -28,7 +29,11 @@ fn judge(case: &mut Case) -> Verdict {
         let mount = case.mount(case.focus.groups[number].dev);
         let (target, source) = mount.map_or(("/MOUNTPOINT", "/dev/DEV"), |m| (&m.target, &m.source));
         if let Some(m) = mount {
-            v = v.because(format!("{target} is mounted with {}", m.options.join(",")));
+            v = v.because(proof!(
+                "{target} is mounted with {options}",
+                target = Text(target.to_string()),
+                options = Text(m.options.join(",").to_string())
+            ));
         }
         // Both are defaults. With them data is written before it enters a transaction (ext4_should_dioread_nolock, fs/ext4).
         let turned_off = [

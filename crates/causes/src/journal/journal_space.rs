@@ -6,8 +6,9 @@
 
 use crate::case::{Case, MIN_SHARE};
 use crate::paths::{self, Paths};
+use crate::proof::proof;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{percent, shell, time};
+use crate::words::shell;
 use crate::Cause;
 use operation::{Wait, Waits};
 use trace::{Bytes, Nanos};
@@ -49,19 +50,15 @@ fn judge(case: &mut Case) -> Verdict {
         }
         let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
         let words = paths.group.words();
-        verdict = Some(proof.plus(claimed, Confidence::Medium).because(format!(
-            "the slowest {words} (from {} on) that were kept spent {} of their time making room in the journal \
-             (__jbd2_log_wait_for_space)",
-            time(paths.group.tail.threshold),
-            percent(of_kept)
-        )));
+        verdict = Some(proof.plus(claimed, Confidence::Medium).because(proof!("the slowest {words} (from {threshold} on) that were kept spent {of_kept} of their time making room in the journal \
+             (__jbd2_log_wait_for_space)", words = Text(words.to_string()), threshold = Time(paths.group.tail.threshold), of_kept = Share(of_kept))));
     }
     let Some(v) = verdict else {
         let mut v = Verdict::rejected(
             CAUSE.name,
-            format!(
-                "the slowest operations spent {} of their time making room in the journal",
-                percent(best)
+            proof!(
+                "the slowest operations spent {best} of their time making room in the journal",
+                best = Share(best)
             ),
         );
         v.minor = best == 0.0;

@@ -5,6 +5,7 @@
 
 use crate::case::Case;
 use crate::paths;
+use crate::proof::proof;
 use crate::verdict::{Answer, Verdict};
 use crate::words::shell;
 use crate::Cause;
@@ -30,7 +31,11 @@ fn judge(case: &mut Case) -> Verdict {
     let mut remount = "umount /MOUNTPOINT && mount -o logbsize=256k /dev/DEV /MOUNTPOINT".to_string();
     for number in found {
         let Some(mount) = case.mount(case.focus.groups[number].dev) else { continue };
-        v = v.because(format!("{} is mounted with {}", mount.target, mount.options.join(",")));
+        v = v.because(proof!(
+            "{target} is mounted with {options}",
+            target = Text(mount.target.to_string()),
+            options = Text(mount.options.join(",").to_string())
+        ));
         remount = format!(
             "umount {0} && mount -o logbsize=256k {1} {0}",
             shell(&mount.target),

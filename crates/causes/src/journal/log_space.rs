@@ -7,6 +7,7 @@
 
 use crate::case::Case;
 use crate::paths;
+use crate::proof::proof;
 use crate::verdict::{Answer, Verdict};
 use crate::words::shell;
 use crate::Cause;
@@ -30,10 +31,16 @@ fn judge(case: &mut Case) -> Verdict {
     }
     for number in found {
         let Some(mount) = case.mount(case.focus.groups[number].dev) else { continue };
-        v = v.because(format!("{} is mounted with {}", mount.target, mount.options.join(","))).try_this(
-            format!("how large the log of {} is (the line \"log\": bsize times blocks)", mount.target),
-            format!("xfs_info {}", shell(&mount.target)),
-        );
+        v = v
+            .because(proof!(
+                "{target} is mounted with {options}",
+                target = Text(mount.target.to_string()),
+                options = Text(mount.options.join(",").to_string())
+            ))
+            .try_this(
+                format!("how large the log of {} is (the line \"log\": bsize times blocks)", mount.target),
+                format!("xfs_info {}", shell(&mount.target)),
+            );
     }
     v.try_this(
         "a new file system with a larger log, from a backup: a log cannot be made larger in place. It costs its space, and more \

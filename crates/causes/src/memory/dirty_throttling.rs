@@ -6,6 +6,7 @@
 
 use crate::case::Case;
 use crate::paths;
+use crate::proof::proof;
 use crate::verdict::{Answer, Verdict};
 use crate::Cause;
 use ledger::Reason;
@@ -27,7 +28,12 @@ fn judge(case: &mut Case) -> Verdict {
     }
     for knob in ["dirty_background_bytes", "dirty_bytes", "dirty_background_ratio", "dirty_ratio"] {
         if let Some(fact) = case.system.vm_number(knob).filter(|f| f.value > 0) {
-            v = v.because(format!("vm.{knob} is {} ({})", fact.value, fact.at));
+            v = v.because(proof!(
+                "vm.{knob} is {fact} ({at})",
+                knob = Text(knob.to_string()),
+                fact = Text(fact.value.to_string()),
+                at = Source(fact.at.to_string())
+            ));
         }
     }
     // A limit of the device's own holds however much memory is free, and then the host's are of no use.
@@ -38,7 +44,7 @@ fn judge(case: &mut Case) -> Verdict {
     let devices = found.iter().map(|number| case.focus.groups[*number].dev);
     if let Some((name, limit)) = devices.filter_map(strict).next() {
         return v
-            .because(format!("{name} has a limit of its own: strict_limit is {} ({})", limit.value, limit.at))
+            .because(proof!("{name} has a limit of its own: strict_limit is {limit} ({at})", name = Text(name.to_string()), limit = Text(limit.value.to_string()), at = Source(limit.at.to_string())))
             .try_this(
                 format!(
                     "strict_limit {} -> 0: only the host's limits hold. It is there so that a slow device does not fill memory with \

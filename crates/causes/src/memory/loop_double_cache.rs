@@ -11,6 +11,7 @@
 
 use crate::case::Case;
 use crate::paths;
+use crate::proof::proof;
 use crate::verdict::{Answer, Confidence, Verdict};
 use crate::Cause;
 use operation::Wait;
@@ -47,7 +48,7 @@ fn judge(case: &mut Case) -> Verdict {
         known = true;
         let file = settings.backing_file().map_or("its file".into(), |f| f.value);
         v = v
-            .because(format!("{name} goes through the page cache of {file}: direct I/O is off ({})", direct.at))
+            .because(proof!("{name} goes through the page cache of {file}: direct I/O is off ({at})", name = Text(name.to_string()), file = Text(file.to_string()), at = Source(direct.at.to_string())))
             .try_this(
                 format!(
                     "direct I/O of {name} off -> on, at once and while it is in use: what is read twice is no longer cached below \

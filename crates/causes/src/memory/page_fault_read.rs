@@ -6,8 +6,8 @@
 
 use crate::case::Case;
 use crate::paths;
+use crate::proof::proof;
 use crate::verdict::{Answer, Verdict};
-use crate::words::counted;
 use crate::Cause;
 use ledger::Reason;
 use operation::Kind;
@@ -35,8 +35,11 @@ fn judge(case: &mut Case) -> Verdict {
     for number in found {
         let group = &case.focus.groups[number];
         let name = case.name(group.dev);
-        v = v
-            .because(format!("{} waited for {name}", counted(group.operations, "page fault", "page faults")));
+        v = v.because(proof!(
+            "{faults} waited for {name}",
+            faults = Counted(group.operations, "page fault", "page faults"),
+            name = Text(name.to_string())
+        ));
     }
     v.try_this(
         "read the files into memory before they are needed, again after they were pushed out (vmtouch -t does the same for folders)",

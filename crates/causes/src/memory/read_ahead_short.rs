@@ -8,8 +8,8 @@
 //! read may become slower.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::proof::proof;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{percent, size};
 use crate::Cause;
 use ledger::Reason;
 use life::Class;
@@ -51,17 +51,27 @@ fn judge(case: &mut Case) -> Verdict {
         let class = Class::Read.index();
         let in_order = traffic.contiguous[class] as f64 / traffic.issues[class].max(1) as f64;
         if in_order < IN_ORDER {
-            against = Some(format!("{} of the reads on {name} follow one another", percent(in_order)));
+            against = Some(proof!(
+                "{in_order} of the reads on {name} follow one another",
+                in_order = Share(in_order),
+                name = Text(name.to_string())
+            ));
             continue;
         }
         let Some(setting) = case.settings(slow.on.id).and_then(|s| s.read_ahead_kb()) else {
-            unsure = Some(format!(
-                "how much is read ahead: /sys/block/{name}/queue/read_ahead_kb was not recorded"
+            unsure = Some(proof!(
+                "how much is read ahead: /sys/block/{name}/queue/read_ahead_kb was not recorded",
+                name = Text(name.to_string())
             ));
             continue;
         };
         if setting.value >= DEFAULT {
-            against = Some(format!("read_ahead_kb of {name} is {} ({})", setting.value.0 / 1024, setting.at));
+            against = Some(proof!(
+                "read_ahead_kb of {name} is {setting} ({at})",
+                name = Text(name.to_string()),
+                setting = Text((setting.value.0 / 1024).to_string()),
+                at = Source(setting.at.to_string())
+            ));
             continue;
         }
         // With less than the default each reader waits that many times as often as with it.
@@ -71,21 +81,23 @@ fn judge(case: &mut Case) -> Verdict {
         let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
         let v = proof
             .plus(claimed, Confidence::Medium)
-            .because(format!(
-                "{} of the reads on {name} follow one another; half of them are of {} or less",
-                percent(in_order),
-                size(Bytes(sizes.quantile(0.5)))
+            .because(proof!(
+                "{in_order} of the reads on {name} follow one another; half of them are of {p50} or less",
+                in_order = Share(in_order),
+                name = Text(name.to_string()),
+                p50 = Size(Bytes(sizes.quantile(0.5)))
             ))
-            .because(format!(
-                "read_ahead_kb of {name} is {} ({}); the kernel's default is {}",
-                setting.value.0 / 1024,
-                setting.at,
-                DEFAULT.0 / 1024
+            .because(proof!(
+                "read_ahead_kb of {name} is {setting} ({at}); the kernel's default is {default}",
+                name = Text(name.to_string()),
+                setting = Text((setting.value.0 / 1024).to_string()),
+                at = Source(setting.at.to_string()),
+                default = Text((DEFAULT.0 / 1024).to_string())
             ))
-            .because(format!(
-                "the slowest {} spent {} of their time waiting for a page that was being read",
-                slow.words(),
-                percent(waits)
+            .because(proof!(
+                "the slowest {what} spent {waits} of their time waiting for a page that was being read",
+                what = Text(slow.words().to_string()),
+                waits = Share(waits)
             ));
         verdict = Some(v.try_this(
             format!(

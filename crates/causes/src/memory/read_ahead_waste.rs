@@ -7,8 +7,8 @@
 
 use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
 use crate::paths;
+use crate::proof::proof;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{percent, size};
 use crate::Cause;
 use ledger::Reason;
 use life::{Class, Op};
@@ -45,11 +45,12 @@ fn judge(case: &mut Case) -> Verdict {
         let (dev, name) = (slow.on.id, case.name(slow.on.id));
         let (ahead, all) = (read(case, dev, true), read(case, dev, false));
         let asked = asked_for(case, dev);
-        let told = format!(
-            "{name} read {}, {} of it ahead; reads got {}",
-            size(all),
-            percent(ahead.0 as f64 / all.0.max(1) as f64),
-            size(asked)
+        let told = proof!(
+            "{name} read {all}, {all2} of it ahead; reads got {asked}",
+            name = Text(name.to_string()),
+            all = Size(all),
+            all2 = Share(ahead.0 as f64 / all.0.max(1) as f64),
+            asked = Size(asked)
         );
         let enough = (ahead.0 as f64) < MOSTLY_AHEAD * all.0 as f64;
         if enough || (all.0 as f64) < MUCH_MORE * asked.0 as f64 {
@@ -63,13 +64,20 @@ fn judge(case: &mut Case) -> Verdict {
         }
         let claimed = case.claim(&slow, Reason::Device, wanted);
         let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
-        let mut v = proof
-            .plus(claimed, Confidence::Medium)
-            .because(format!("{told}: {} of what was read was for nobody", percent(wasted)));
+        let mut v = proof.plus(claimed, Confidence::Medium).because(proof!(
+            "{told}: {wasted} of what was read was for nobody",
+            told = told.clone(),
+            wasted = Share(wasted)
+        ));
         if let Some(now) = case.settings(dev).and_then(|s| s.read_ahead_kb()) {
             let less = (now.value.0 / 1024 / 8).max(4);
             v = v
-                .because(format!("read_ahead_kb of {name} is {} ({})", now.value.0 / 1024, now.at))
+                .because(proof!(
+                    "read_ahead_kb of {name} is {now} ({at})",
+                    name = Text(name.to_string()),
+                    now = Text((now.value.0 / 1024).to_string()),
+                    at = Source(now.at.to_string())
+                ))
                 .try_this(
                     format!(
                         "read_ahead_kb {} -> {less}: readers in order on this disk become slower",

@@ -5,6 +5,7 @@
 
 use crate::case::Case;
 use crate::paths;
+use crate::proof::proof;
 use crate::verdict::{Answer, Verdict};
 use crate::Cause;
 use operation::Wait;
@@ -31,12 +32,9 @@ fn judge(case: &mut Case) -> Verdict {
         // The kernel looks at it when a file system is mounted (setup_bdev_super, fs/super.c).
         v = match &stable {
             Some(s) if s.value => {
-                v.because(format!("{name} asks for stable pages: stable_writes is 1 ({})", s.at))
+                v.because(proof!("{name} asks for stable pages: stable_writes is 1 ({at})", name = Text(name.to_string()), at = Source(s.at.to_string())))
             }
-            Some(s) => v.because(format!(
-                "stable_writes of {name} is 0 ({}), but what it was at the mount holds: it must have been 1 then",
-                s.at
-            )),
+            Some(s) => v.because(proof!("stable_writes of {name} is 0 ({at}), but what it was at the mount holds: it must have been 1 then", name = Text(name.to_string()), at = Source(s.at.to_string()))),
             None => v,
         };
         let turn_off = match &stable {

@@ -4,9 +4,10 @@
 //! same requests were fast when no background write was in flight. Refuted if they were as slow then.
 
 use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
+use crate::proof::{proof, Proof};
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{count, ns, percent, size};
+use crate::words::size;
 use crate::Cause;
 use ledger::Reason;
 use life::{Class, FLOOD_BYTES, FLOOD_DEPTH};
@@ -44,17 +45,17 @@ pub const CAUSE: Cause = Cause {
 fn judge(case: &mut Case) -> Verdict {
     let name = CAUSE.name;
     let mut verdict: Option<Verdict> = None;
-    let mut against = String::from("no background writes in flight beside what was slow");
+    let mut against = Proof::from("no background writes in flight beside what was slow");
     let mut where_: Option<DevId> = None;
     // What is written back is itself no victim of its flood.
     for slow in case.slow().into_iter().filter(|s| s.class != Class::Background) {
         let flooded = slow.flooded().min(case.unclaimed(&slow, Reason::Device));
         if slow.share(flooded) < MIN_SHARE {
             if slow.company().background.max() > 0 && where_.is_none() {
-                against = format!(
-                    "the slowest {} spent {} of their time beside a flood of background writes",
-                    slow.words(),
-                    percent(slow.share(flooded))
+                against = proof!(
+                    "the slowest {what} spent {flooded} of their time beside a flood of background writes",
+                    what = Text(slow.words().to_string()),
+                    flooded = Share(slow.share(flooded))
                 );
             }
             continue;
@@ -64,20 +65,11 @@ fn judge(case: &mut Case) -> Verdict {
         let much_slower = match compared {
             Some((q, words)) => {
                 let (beside, clear) = (with.quantile(q), without.quantile(q));
-                against = format!(
-                    "{} were as slow without a background write in flight: {} against {} ({words})",
-                    slow.words(),
-                    ns(clear),
-                    ns(beside)
-                );
+                against = proof!("{what} were as slow without a background write in flight: {clear} against {beside} ({words})", what = Text(slow.words().to_string()), clear = Time(Nanos(clear)), beside = Time(Nanos(beside)), words = Text(words.to_string()));
                 beside as f64 >= MIN_SLOWDOWN * clear as f64
             }
             None => {
-                against = format!(
-                    "the slowest {} spent {} of their time beside a flood of background writes, too few to compare",
-                    slow.words(),
-                    percent(slow.share(flooded))
-                );
+                against = proof!("the slowest {what} spent {flooded} of their time beside a flood of background writes, too few to compare", what = Text(slow.words().to_string()), flooded = Share(slow.share(flooded)));
                 let mean = slow.each(|t| t.time.of(Reason::Device).0);
                 slow.share(flooded) >= MOSTLY && mean >= MIN_SLOWDOWN * usual(without).0 as f64
             }
@@ -135,26 +127,18 @@ fn prove(
     let flood = format!("a flood ({FLOOD_DEPTH} background writes or {} in flight)", size(FLOOD_BYTES));
     match compared {
         Some((q, words)) => {
-            v = v.because(format!(
-                "issued into {flood}, {} took {} in the device ({words}); with no background write in flight, {}",
-                slow.words(),
-                ns(with.quantile(q)),
-                ns(without.quantile(q))
-            ));
+            v = v.because(proof!("issued into {flood}, {what} took {q} in the device ({words}); with no background write in flight, {q2}", flood = Text(flood.to_string()), what = Text(slow.words().to_string()), q = Time(Nanos(with.quantile(q))), words = Text(words.to_string()), q2 = Time(Nanos(without.quantile(q)))));
         }
         None => {
-            v = v.because(format!(
-                "the slowest {} were in the device beside {flood} for {} of their time",
-                slow.words(),
-                percent(slow.share(flooded))
+            v = v.because(proof!(
+                "the slowest {what} were in the device beside {flood} for {flooded} of their time",
+                what = Text(slow.words().to_string()),
+                flood = Text(flood.to_string()),
+                flooded = Share(slow.share(flooded))
             ));
             if without.count() > 0 {
                 let (time, which) = usual(without);
-                v = v.because(format!(
-                    "with no background write in flight, {which} of {} such requests took {} in the device",
-                    count(without.count()),
-                    ns(time)
-                ));
+                v = v.because(proof!("with no background write in flight, {which} of {without} such requests took {time} in the device", which = Text(which.to_string()), without = Count(without.count()), time = Time(Nanos(time))));
             }
         }
     }
@@ -168,21 +152,8 @@ fn prove(
         .iter()
         .map(|r| (r.d2c.sum(), r.d2c.count()))
         .fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
-    v.because(format!(
-        "{} of the {} writes on {} were background writes, of {} on average, up to {} at once",
-        count(writes.count),
-        count(all_writes),
-        case.name(slow.on.id),
-        size(Bytes(writes.bytes.0 / writes.count.max(1))),
-        count(most)
-    ))
-    .because(format!(
-        "background writes took {} in the device (mean D2C), all requests together {}, {} alone {}",
-        ns(writes.d2c.mean() as u64),
-        ns((every.0 / every.1.max(1) as u128) as u64),
-        slow.words(),
-        ns(slow.requests().d2c.mean() as u64)
-    ))
+    v.because(proof!("{writes} of the {all_writes} writes on {device} were background writes, of {writes2} on average, up to {most} at once", writes = Count(writes.count), all_writes = Count(all_writes), device = Text(case.name(slow.on.id).to_string()), writes2 = Size(Bytes(writes.bytes.0 / writes.count.max(1))), most = Count(most)))
+    .because(proof!("background writes took {writes} in the device (mean D2C), all requests together {u128}, {what} alone {u64}", writes = Time(Nanos(writes.d2c.mean() as u64)), u128 = Time(Nanos((every.0 / every.1.max(1) as u128) as u64)), what = Text(slow.words().to_string()), u64 = Time(Nanos(slow.requests().d2c.mean() as u64))))
 }
 
 fn remedies(mut v: Verdict, case: &Case, dev: DevId) -> Verdict {
@@ -197,13 +168,16 @@ fn remedies(mut v: Verdict, case: &Case, dev: DevId) -> Verdict {
     if !writers.is_empty() {
         let each: Vec<String> =
             writers.iter().map(|(who, bytes)| format!("{who} ({})", size(*bytes))).collect();
-        v = v.because(format!("the data that was written back had been written by {}", each.join(", ")));
+        v = v.because(proof!(
+            "the data that was written back had been written by {join}",
+            join = Text(each.join(", ").to_string())
+        ));
     }
     match settings.and_then(|s| s.wbt_lat_usec()) {
         _ if bfq.is_some() => {
             let at = bfq.map(|s| s.at.to_string()).unwrap_or_default();
             v = v
-                .because(format!("the scheduler is bfq ({at}), with which writeback throttling is off"))
+                .because(proof!("the scheduler is bfq ({at}), with which writeback throttling is off", at = Text(at.to_string())))
                 .try_this(
                     format!("scheduler bfq -> none, so that writeback throttling works; then wbt_lat_usec {target}: {costs}"),
                     format!("echo none > /sys/block/{name}/queue/scheduler"),
@@ -211,30 +185,32 @@ fn remedies(mut v: Verdict, case: &Case, dev: DevId) -> Verdict {
         }
         Some(wbt) if wbt.value.0 == 0 => {
             v = v
-                .because(format!("writeback throttling is off: wbt_lat_usec is 0 ({})", wbt.at))
+                .because(proof!(
+                    "writeback throttling is off: wbt_lat_usec is 0 ({at})",
+                    at = Source(wbt.at.to_string())
+                ))
                 .try_this(format!("wbt_lat_usec 0 -> {target}: {costs}"), command(target));
         }
         Some(wbt) => {
             let us = wbt.value.0 / 1000;
-            v = v.because(format!("writeback throttling is on: wbt_lat_usec is {us} ({})", wbt.at));
+            v = v.because(proof!(
+                "writeback throttling is on: wbt_lat_usec is {us} ({at})",
+                us = Text(us.to_string()),
+                at = Source(wbt.at.to_string())
+            ));
             if us > target {
                 v = v.try_this(format!("wbt_lat_usec {us} -> {target}: {costs}"), command(target));
             }
         }
         None => {
             v = v
-                .without(format!(
-                    "whether writeback throttling is on: /sys/block/{name}/queue/wbt_lat_usec was not recorded"
-                ))
+                .without(proof!("whether writeback throttling is on: /sys/block/{name}/queue/wbt_lat_usec was not recorded", name = Text(name.to_string())))
                 .try_this(format!("wbt_lat_usec -> {target}: {costs}"), command(target));
         }
     }
     if let Some(stable) = settings.and_then(|s| s.stable_writes()).filter(|s| s.value) {
-        v = v.without(format!(
-            "whether tasks waited for pages under writeback: {name} needs stable pages (stable_writes is 1, {}), and block \
-             events do not show that wait; record it with trace-cmd",
-            stable.at
-        ));
+        v = v.without(proof!("whether tasks waited for pages under writeback: {name} needs stable pages (stable_writes is 1, {at}), and block \
+             events do not show that wait; record it with trace-cmd", name = Text(name.to_string()), at = Source(stable.at.to_string())));
     }
     let background = case.system.vm_number("dirty_background_bytes").filter(|b| b.value > 0);
     let ratio = case.system.vm_number("dirty_background_ratio");

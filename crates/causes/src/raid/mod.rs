@@ -7,9 +7,10 @@ pub mod raid_resync;
 pub mod raid_stripe_cache;
 
 use crate::case::{Case, MIN_SHARE};
+use crate::proof::{proof, Proof};
 use crate::slow::{leaves, lies_on};
 use crate::verdict::Verdict;
-use crate::words::{counted, percent, size, time};
+use crate::words::size;
 use evidence::Md;
 use ledger::Reason;
 use life::{Class, Op, Unclaimed};
@@ -84,18 +85,24 @@ impl<'a> Array<'a> {
     }
 
     /// The words for such reads.
-    pub fn unclaimed(&self, name: &str) -> String {
+    pub fn unclaimed(&self, name: &str) -> Proof {
         let Unclaimed { reads, time: together } = self.device.unclaimed;
-        let reads = counted(reads, "read", "reads");
-        format!(
-            "for which writes {name} sent {reads} more to its members is unknown, {} together",
-            time(together)
+        proof!(
+            "for which writes {device} sent {reads} more to its members is unknown, {together} together",
+            device = Text(name.into()),
+            reads = Counted(reads, "read", "reads"),
+            together = Time(together)
         )
     }
 
     /// The words for the time that the slow writes had for one reason, after what they did in it.
-    pub fn waited(&self, doing: &str, time: Nanos) -> String {
-        format!("the slowest {} {doing} for {} of their time", self.group.words(), percent(self.share(time)))
+    pub fn waited(&self, doing: impl Into<Proof>, time: Nanos) -> Proof {
+        proof!(
+            "the slowest {what} {doing} for {share} of their time",
+            what = Text(self.group.words().into()),
+            doing = doing.into(),
+            share = Share(self.share(time))
+        )
     }
 
     /// What md wrote to its members for itself, the superblock and the bitmap: preflush and FUA on one write
@@ -125,9 +132,9 @@ pub(crate) enum Judged {
     /// It is so: a verdict with its confidence, evidence and remedies, to which the time is added.
     Found(Verdict),
     /// It is not so, for this reason.
-    Against(String),
+    Against(Proof),
     /// It cannot be told without this.
-    Missing(String),
+    Missing(Proof),
 }
 
 /// What a cause of RAID asks of each array.
@@ -137,9 +144,9 @@ pub(crate) struct Question<'q> {
     /// The reason whose time it claims.
     pub reason: Reason,
     /// What the kernel noted of it, for an array without its members.
-    pub noted: &'q dyn Fn(&Array, &str) -> String,
+    pub noted: &'q dyn Fn(&Array, &str) -> Proof,
     /// The words for too little time.
-    pub too_little: &'q dyn Fn(&Array, &str, Nanos) -> String,
+    pub too_little: &'q dyn Fn(&Array, &str, Nanos) -> Proof,
     /// What would refute it.
     pub unless: &'static str,
 }
@@ -152,20 +159,21 @@ impl Question<'_> {
         if arrays.is_empty() {
             return Verdict::out_of_the_question(self.cause, "no slow write passed through a RAID array");
         }
-        let (mut verdict, mut missing, mut against) = (None::<Verdict>, None, String::new());
+        let (mut verdict, mut missing, mut against) = (None::<Verdict>, None, Proof::from(""));
         for array in &arrays {
             let name = case.name(array.device.id);
             let (account, time) = array.time(self.reason);
             let judged = if !case.sees_below(array.device.id) {
-                Judged::Missing(format!(
-                    "{}, but how long writes waited for that is unknown: the members of {name} were not recorded \
-                     (blktrace -d /dev/{name} -d ...)",
-                    (self.noted)(array, &name)
-                ))
+                Judged::Missing(proof!("{array}, but how long writes waited for that is unknown: the members of {name} were not recorded \
+                     (blktrace -d /dev/{name} -d ...)", array = (self.noted)(array, &name), name = Text(name.to_string())))
             } else if array.share(time) < MIN_SHARE {
                 let too_little = (self.too_little)(array, &name, time);
                 match self.reason == Reason::LowerRead && array.may_have_read(time) {
-                    true => Judged::Missing(format!("{too_little}; {}", array.unclaimed(&name))),
+                    true => Judged::Missing(proof!(
+                        "{too_little}; {unclaimed}",
+                        too_little = too_little,
+                        unclaimed = array.unclaimed(&name)
+                    )),
                     false => Judged::Against(too_little),
                 }
             } else {

@@ -10,9 +10,9 @@
 
 use crate::case::{Case, MIN_SHARE};
 use crate::paths::{self, Paths};
+use crate::proof::{proof, Proof};
 use crate::raid::{Array, Judged, Question};
 use crate::verdict::{Answer, Confidence, Verdict};
-use crate::words::{counted, ns, time};
 use crate::Cause;
 use ledger::Reason;
 use operation::{Wait, Waits};
@@ -72,7 +72,10 @@ fn by_sleeps(case: &mut Case) -> Verdict {
     if array.share(waiting) >= MIN_SHARE && !stacks() {
         let waited = array.waited("waited in md", waiting);
         let missing = "but where tasks sleep was not recorded (sudo iowhy record does)";
-        return Verdict::cannot_tell(CAUSE.name, format!("{waited}, {missing}"));
+        return Verdict::cannot_tell(
+            CAUSE.name,
+            proof!("{waited}, {missing}", waited = waited, missing = Text(missing.to_string())),
+        );
     }
     v
 }
@@ -80,15 +83,25 @@ fn by_sleeps(case: &mut Case) -> Verdict {
 /// Of the block layer.
 fn by_notes(case: &mut Case) -> Verdict {
     let updates = |array: &Array, name: &str| {
-        let updates = counted(array.bitmap_unplugs, "bitmap update", "bitmap updates");
-        format!("{updates} (md bitmap_unplug) for {} on {name}", counted(array.writes(), "write", "writes"))
+        proof!(
+            "{updates} (md bitmap_unplug) for {writes} on {device}",
+            updates = Counted(array.bitmap_unplugs, "bitmap update", "bitmap updates"),
+            writes = Counted(array.writes(), "write", "writes"),
+            device = Text(name.into())
+        )
     };
     let question = Question {
         cause: CAUSE.name,
         reason: Reason::Stacking,
-        noted: &|array, name| format!("the kernel noted {}", updates(array, name)),
+        noted: &|array, name| {
+            proof!("the kernel noted {array}", array = Text(updates(array, name).to_string()))
+        },
         too_little: &|array, name, waiting| {
-            format!("{}; {}", updates(array, name), array.waited("waited in md", waiting))
+            proof!(
+                "{updates}; {waited}",
+                updates = updates(array, name),
+                waited = array.waited("waited in md", waiting)
+            )
         },
         unless: UNLESS,
     };
@@ -98,7 +111,11 @@ fn by_notes(case: &mut Case) -> Verdict {
         }
         if !array.has_notes {
             let waited = array.waited("waited in md", waiting);
-            return Judged::Missing(format!("{waited}, but the kernel's notes on {name} were not recorded"));
+            return Judged::Missing(proof!(
+                "{waited}, but the kernel's notes on {name} were not recorded",
+                waited = waited,
+                name = Text(name.to_string())
+            ));
         }
         let unplugs = array.bitmap_unplugs;
         if unplugs.saturating_mul(WRITES_PER_UPDATE) < array.writes() || unplugs == 0 {
@@ -109,32 +126,30 @@ fn by_notes(case: &mut Case) -> Verdict {
 }
 
 fn found(case: &Case, array: &Array, name: &str, waiting: Nanos) -> Verdict {
-    let v = Verdict::found(CAUSE.name, Nanos(0), Confidence::Medium).because(format!(
-        "the kernel wrote the bitmap of {name} {} (md bitmap_unplug) for {}",
-        counted(array.bitmap_unplugs, "time", "times"),
-        counted(array.writes(), "write", "writes")
+    let v = Verdict::found(CAUSE.name, Nanos(0), Confidence::Medium).because(proof!(
+        "the kernel wrote the bitmap of {name} {bitmap_unplugs} (md bitmap_unplug) for {writes}",
+        name = Text(name.to_string()),
+        bitmap_unplugs = Counted(array.bitmap_unplugs, "time", "times"),
+        writes = Counted(array.writes(), "write", "writes")
     ));
     let v = with_own_writes(v, case, array)
         .because(array.waited("waited in md, with nothing in flight on the members,", waiting));
     remedies(v, name)
 }
 /// What says that an array has no bitmap.
-fn without_bitmap(case: &Case, array: &Array) -> Option<String> {
+fn without_bitmap(case: &Case, array: &Array) -> Option<Proof> {
     let none = case.settings(array.device.id)?.md()?.bitmap().filter(|b| !b.value)?;
     let name = case.name(array.device.id);
-    Some(format!("{name} has no bitmap (consistency_policy, {})", none.at))
+    Some(proof!(
+        "{device} has no bitmap (consistency_policy, {at})",
+        device = Text(name),
+        at = Source(none.at.to_string())
+    ))
 }
 
 fn with_own_writes(v: Verdict, case: &Case, array: &Array) -> Verdict {
     let Some((member, own)) = array.own_writes(case) else { return v };
-    v.because(format!(
-        "md wrote to {} {} for itself (bitmap and superblock), {} each (mean Q2C), {} of {} in all",
-        case.name(member.id),
-        counted(own.count, "time", "times"),
-        ns(own.q2c.mean().round() as u64),
-        time(Nanos(u64::try_from(own.q2c.sum()).unwrap_or(u64::MAX))),
-        time(case.facts.duration())
-    ))
+    v.because(proof!("md wrote to {device} {own} for itself (bitmap and superblock), {own2} each (mean Q2C), {own3} of {duration} in all", device = Text(case.name(member.id).to_string()), own = Counted(own.count, "time", "times"), own2 = Time(Nanos(own.q2c.mean().round() as u64)), own3 = Time(Nanos(u64::try_from(own.q2c.sum()).unwrap_or(u64::MAX))), duration = Time(case.facts.duration())))
 }
 
 fn remedies(v: Verdict, name: &str) -> Verdict {

@@ -5,9 +5,10 @@
 //! Refuted if there are no such reads.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::proof::proof;
 use crate::raid::{self, Array, Judged, Question};
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{count, counted, percent, shell, size};
+use crate::words::{percent, shell, size};
 use crate::Cause;
 use evidence::{Fact, Md};
 use ledger::Reason;
@@ -33,28 +34,39 @@ fn judge(case: &mut Case) -> Verdict {
         cause: CAUSE.name,
         reason: Reason::LowerRead,
         noted: &|array, name| {
-            let (rmw, rcw) = (count(array.read_modify_writes), count(array.reconstruct_writes));
-            format!("the kernel noted {rmw} raid5 rmw and {rcw} raid5 rcw on {name}")
+            proof!(
+                "the kernel noted {rmw} raid5 rmw and {rcw} raid5 rcw on {device}",
+                rmw = Count(array.read_modify_writes),
+                rcw = Count(array.reconstruct_writes),
+                device = Text(name.into())
+            )
         },
         too_little: &|array, name, reading| {
-            array.waited(&format!("waited for reads on the members of {name}"), reading)
+            array.waited(
+                proof!("waited for reads on the members of {device}", device = Text(name.into())),
+                reading,
+            )
         },
         unless: "writes of whole stripes: they need no reads on the members",
     };
     question.ask(case, |case, array, name, reading| {
         let stripes = array.read_modify_writes + array.reconstruct_writes;
         if stripes == 0 && array.has_notes {
-            return Judged::Against(format!("the kernel noted no raid5 rmw or rcw on {name}"));
+            return Judged::Against(proof!(
+                "the kernel noted no raid5 rmw or rcw on {name}",
+                name = Text(name.to_string())
+            ));
         }
         let sure = match stripes {
             0 => Confidence::Medium,
             _ if array.device.id == array.group.dev => Confidence::High,
             _ => Confidence::Medium,
         };
-        let v = Verdict::found(CAUSE.name, Nanos(0), sure).because(format!(
-            "the slowest {} on {name} waited for reads on its members for {} of their time",
-            array.group.words(),
-            percent(array.share(reading))
+        let v = Verdict::found(CAUSE.name, Nanos(0), sure).because(proof!(
+            "the slowest {what} on {name} waited for reads on its members for {reading} of their time",
+            what = Text(array.group.words().to_string()),
+            name = Text(name.to_string()),
+            reading = Share(array.share(reading))
         ));
         Judged::Found(prove(v, case, array))
     })
@@ -85,31 +97,19 @@ fn prove(mut v: Verdict, case: &Case, array: &Array) -> Verdict {
     let background = &array.device.bios[Class::Background.index()].phases;
     let mean = Bytes((writes.bytes.0 + background.bytes.0) / (writes.count + background.count).max(1));
     if array.read_modify_writes + array.reconstruct_writes > 0 {
-        v = v.because(format!(
-            "the kernel noted {} (raid5 rmw) and {} (raid5 rcw) for {}",
-            counted(array.read_modify_writes, "read-modify-write", "read-modify-writes"),
-            counted(array.reconstruct_writes, "reconstruct-write", "reconstruct-writes"),
-            counted(array.writes(), "write", "writes")
-        ));
+        v = v.because(proof!("the kernel noted {read_modify_writes} (raid5 rmw) and {reconstruct_writes} (raid5 rcw) for {writes}", read_modify_writes = Counted(array.read_modify_writes, "read-modify-write", "read-modify-writes"), reconstruct_writes = Counted(array.reconstruct_writes, "reconstruct-write", "reconstruct-writes"), writes = Counted(array.writes(), "write", "writes")));
     } else {
-        v = v.without(format!(
-            "the kernel's notes on {name} (blktrace records them unless told not to with -a)"
+        v = v.without(proof!(
+            "the kernel's notes on {name} (blktrace records them unless told not to with -a)",
+            name = Text(name.to_string())
         ));
     }
     let md = case.settings(array.device.id).and_then(|s| s.md());
     let stripe = md.as_ref().and_then(Stripe::of);
     v = match &stripe {
-        Some(s) => v.because(format!(
-            "writes have {} on average, a whole stripe {} (chunk {} ({}), {} of {} disks)",
-            size(mean),
-            size(s.size()),
-            size(s.chunk.value),
-            s.chunk.at,
-            s.data,
-            s.disks
-        )),
+        Some(s) => v.because(proof!("writes have {mean} on average, a whole stripe {s} (chunk {chunk} ({at}), {data} of {disks} disks)", mean = Size(mean), s = Size(s.size()), chunk = Size(s.chunk.value), at = Source(s.chunk.at.to_string()), data = Text(s.data.to_string()), disks = Text(s.disks.to_string()))),
         None => {
-            v.without(format!("the stripe's size: chunk_size and raid_disks of {name} were not recorded"))
+            v.without(proof!("the stripe's size: chunk_size and raid_disks of {name} were not recorded", name = Text(name.to_string())))
         }
     };
     v = larger_cache(v, array, &name, md.as_ref());

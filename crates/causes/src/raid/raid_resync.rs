@@ -12,10 +12,11 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::met::{self, turns, turns_of};
 use crate::paths::Paths;
+use crate::proof::proof;
 use crate::raid;
 use crate::slow::{leaves, lies_on, Slow};
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{counted, percent, size};
+use crate::words::percent;
 use crate::Cause;
 use ledger::Reason;
 use life::{Class, Op};
@@ -67,11 +68,11 @@ fn judge(case: &mut Case) -> Verdict {
         let (part, met) = sync.part(case, &slow);
         let wanted = Nanos((left.0 as f64 * part) as u64).min(slow.behind());
         if slow.share(wanted) < MIN_SHARE {
-            against = Some(format!(
-                "the slowest {} stood behind requests of {} for {} of their time",
-                slow.words(),
-                sync.thread,
-                percent(slow.share(wanted))
+            against = Some(proof!(
+                "the slowest {what} stood behind requests of {thread} for {wanted} of their time",
+                what = Text(slow.words().to_string()),
+                thread = Text(sync.thread.to_string()),
+                wanted = Share(slow.share(wanted))
             ));
             continue;
         }
@@ -84,22 +85,11 @@ fn judge(case: &mut Case) -> Verdict {
         let (sure, said) = match met {
             Some((requests, bytes)) => (
                 Confidence::High,
-                format!(
-                    "{name} completed {} of {} ({}) while it had the slowest {}: {share} of their time",
-                    counted(requests, "request", "requests"),
-                    sync.thread,
-                    size(bytes),
-                    slow.words()
-                ),
+                proof!("{name} completed {requests} of {thread} ({bytes}) while it had the slowest {what}: {share} of their time", name = Text(name.to_string()), requests = Counted(requests, "request", "requests"), thread = Text(sync.thread.to_string()), bytes = Size(bytes), what = Text(slow.words().to_string()), share = Text(share.to_string())),
             ),
             None => (
                 Confidence::Medium,
-                format!(
-                    "the slowest {} stood in line in {name}, and {} sent {} of what it had to do: {share} of their time",
-                    slow.words(),
-                    sync.thread,
-                    percent(part)
-                ),
+                proof!("the slowest {what} stood in line in {name}, and {thread} sent {part} of what it had to do: {share} of their time", what = Text(slow.words().to_string()), name = Text(name.to_string()), thread = Text(sync.thread.to_string()), part = Share(part), share = Text(share.to_string())),
             ),
         };
         let v = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name)).plus(claimed, sure);
@@ -135,13 +125,8 @@ fn at_the_barrier<'a>(
         };
         let claimed = paths.claim(case, pick);
         let v = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
-        verdict = Some(v.plus(claimed, Confidence::High).because(format!(
-            "the slowest {} waited for {} of their time until {} was done with the part of the array that they are in \
-             (wait_barrier)",
-            paths.group.words(),
-            percent(paths.share(claimed)),
-            sync.thread
-        )));
+        verdict = Some(v.plus(claimed, Confidence::High).because(proof!("the slowest {what} waited for {claimed} of their time until {thread} was done with the part of the array that they are in \
+             (wait_barrier)", what = Text(paths.group.words().to_string()), claimed = Share(paths.share(claimed)), thread = Text(sync.thread.to_string()))));
         told.push((member, sync));
     }
     verdict
@@ -274,14 +259,14 @@ fn prove(mut v: Verdict, case: &Case, told: &[(&Device, Sync)]) -> Verdict {
         }
         members.push(member.id);
         let seconds = member.duration().seconds().max(f64::MIN_POSITIVE);
-        v = v.because(format!(
-            "{} moved {} of all that {} moved ({} of {}, {} a second)",
-            sync.thread,
-            percent(sync.bytes.0 as f64 / sync.of.0.max(1) as f64),
-            case.name(member.id),
-            size(sync.bytes),
-            size(sync.of),
-            size(Bytes((sync.bytes.0 as f64 / seconds) as u64))
+        v = v.because(proof!(
+            "{thread} moved {n} of all that {device} moved ({sync} of {n2}, {seconds} a second)",
+            thread = Text(sync.thread.to_string()),
+            n = Share(sync.bytes.0 as f64 / sync.of.0.max(1) as f64),
+            device = Text(case.name(member.id).to_string()),
+            sync = Size(sync.bytes),
+            n2 = Size(sync.of),
+            seconds = Size(Bytes((sync.bytes.0 as f64 / seconds) as u64))
         ));
         let array = raid::arrays(case).find(|a| lies_on(case.facts, member, a.id));
         if let Some(array) = array.filter(|a| !arrays.contains(&a.id)) {
@@ -306,7 +291,13 @@ fn of_array(mut v: Verdict, case: &Case, array: &Device) -> Verdict {
     let done = settings.and_then(|s| s.attribute("md/sync_completed")).filter(|d| d.value.contains('/'));
     if let Some(action) = &action {
         let done = done.map_or(String::new(), |d| format!(", {} sectors done ({})", d.value, d.at));
-        v = v.because(format!("{name} is at it: sync_action {} ({}){done}", action.value, action.at));
+        v = v.because(proof!(
+            "{name} is at it: sync_action {action} ({at}){done}",
+            name = Text(name.to_string()),
+            action = Text(action.value.to_string()),
+            at = Source(action.at.to_string()),
+            done = Text(done.to_string())
+        ));
     }
     let action = action.map(|a| a.value).unwrap_or_default();
     // A check can wait; an array that is not whole should be soon.

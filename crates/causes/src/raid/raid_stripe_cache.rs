@@ -8,6 +8,7 @@
 
 use crate::case::{Case, MIN_SHARE};
 use crate::paths::{self, Paths};
+use crate::proof::proof;
 use crate::raid;
 use crate::slow::{leaves, lies_on};
 use crate::verdict::{Answer, Confidence, Verdict};
@@ -75,9 +76,11 @@ fn of_array(mut v: Verdict, case: &Case, array: &Device, reckoning: f64) -> Verd
     let md = case.settings(array.id).and_then(|s| s.md());
     let entries = md.as_ref().and_then(|md| md.stripe_cache_size.as_ref());
     if let Some(entries) = entries {
-        v = v.because(format!(
-            "the stripe cache of {name} has {} stripe heads ({})",
-            entries.value, entries.at
+        v = v.because(proof!(
+            "the stripe cache of {name} has {entries} stripe heads ({at})",
+            name = Text(name.to_string()),
+            entries = Text(entries.value.to_string()),
+            at = Source(entries.at.to_string())
         ));
     }
     let busiest = leaves(case.facts, array.id)
@@ -85,10 +88,10 @@ fn of_array(mut v: Verdict, case: &Case, array: &Device, reckoning: f64) -> Verd
         .map(|member| (member, member.depth.busy()))
         .max_by(|(_, a), (_, b)| a.total_cmp(b));
     if let Some((member, share)) = busiest {
-        v = v.because(format!(
-            "{}, the busiest member, had something in flight for {} of the time",
-            case.name(member.id),
-            percent(share)
+        v = v.because(proof!(
+            "{device}, the busiest member, had something in flight for {share} of the time",
+            device = Text(case.name(member.id).to_string()),
+            share = Share(share)
         ));
         if share > BUSY {
             v.confidence = v.confidence.map(Confidence::less);

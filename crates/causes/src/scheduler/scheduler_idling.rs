@@ -7,8 +7,9 @@
 //! the worker that sends them did not come to run.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::proof::proof;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{count, percent, time};
+use crate::words::count;
 use crate::Cause;
 use ledger::Reason;
 use trace::Nanos;
@@ -37,35 +38,29 @@ fn judge(case: &mut Case) -> Verdict {
         let part = held.time.0 as f64 / all.0.max(1) as f64;
         let wanted = Nanos((left.0 as f64 * part) as u64);
         if slow.share(wanted) < MIN_SHARE {
-            against = Some(format!(
-                "{name} had nothing to do in {} of the time in which {} waited in the scheduler",
-                percent(part),
-                slow.words()
+            against = Some(proof!(
+                "{name} had nothing to do in {part} of the time in which {what} waited in the scheduler",
+                name = Text(name.to_string()),
+                part = Share(part),
+                what = Text(slow.words().to_string())
             ));
             continue;
         }
         let Some((scheduler, says)) = scheduler(case, slow.on) else {
-            unsure.get_or_insert(format!(
-                "{name} had nothing to do in {} of the time in which {} waited before it, but which scheduler held them is not known: \
-                 /sys/block/{name}/queue/scheduler was not recorded",
-                percent(part),
-                slow.words()
-            ));
+            unsure.get_or_insert(proof!("{name} had nothing to do in {part} of the time in which {what} waited before it, but which scheduler held them is not known: \
+                 /sys/block/{name}/queue/scheduler was not recorded", name = Text(name.to_string()), part = Share(part), what = Text(slow.words().to_string())));
             continue;
         };
         if !IDLING.contains(&scheduler.as_str()) {
-            against = Some(format!("{says}, which never waits for a task's next request"));
+            against = Some(proof!(
+                "{says}, which never waits for a task's next request",
+                says = Text(says.to_string())
+            ));
             continue;
         }
         let claimed = case.claim(&slow, Reason::Scheduler, wanted);
         let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
-        let mut v = proof.plus(claimed, Confidence::Medium).because(format!(
-            "{} {} waited in the scheduler while {name} had nothing to do, {} each: {} of all their time there",
-            count(held.count),
-            slow.words(),
-            time(Nanos(held.time.0 / held.count.max(1))),
-            percent(part)
-        ));
+        let mut v = proof.plus(claimed, Confidence::Medium).because(proof!("{held} {what} waited in the scheduler while {name} had nothing to do, {held2} each: {part} of all their time there", held = Count(held.count), what = Text(slow.words().to_string()), name = Text(name.to_string()), held2 = Time(Nanos(held.time.0 / held.count.max(1))), part = Share(part)));
         v = v.because(says);
         if v.remedies.is_empty() {
             let strict = case.settings(slow.on.id).and_then(|s| s.number("queue/iosched/strict_guarantees"));

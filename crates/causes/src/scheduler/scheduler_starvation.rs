@@ -6,9 +6,10 @@
 
 use crate::case::{Case, MIN_SHARE};
 use crate::memory::writeback_flood::wbt_target;
+use crate::proof::proof;
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{counted, ns, percent, time};
+use crate::words::time;
 use crate::Cause;
 use evidence::Device as Settings;
 use ledger::Reason;
@@ -40,24 +41,19 @@ fn judge(case: &mut Case) -> Verdict {
         let i2d = slow.requests().i2d.quantile(0.99);
         if slow.share(scheduler) < MIN_SHARE {
             against.get_or_insert_with(|| match slow.requests().i2d.count() {
-                0 => format!("{} passed through no scheduler", slow.words()),
-                _ => format!(
-                    "{} waited {} in the scheduler (I2D p99), {} of the time of the slowest",
-                    slow.words(),
-                    ns(i2d),
-                    percent(slow.share(scheduler))
+                0 => proof!("{what} passed through no scheduler", what = Text(slow.words().into())),
+                _ => proof!(
+                    "{what} waited {i2d} in the scheduler (I2D p99), {scheduler} of the time of the slowest",
+                    what = Text(slow.words().to_string()),
+                    i2d = Time(Nanos(i2d)),
+                    scheduler = Share(slow.share(scheduler))
                 ),
             });
             continue;
         }
         if (overtaken.0 as f64) < MOSTLY * scheduler.0 as f64 {
             let part = overtaken.0 as f64 / scheduler.0.max(1) as f64;
-            against = Some(format!(
-                "the slowest {} spent {} of their time in the scheduler, but background writes overtook them in {} of it only",
-                slow.words(),
-                percent(slow.share(scheduler)),
-                percent(part)
-            ));
+            against = Some(proof!("the slowest {what} spent {scheduler} of their time in the scheduler, but background writes overtook them in {part} of it only", what = Text(slow.words().to_string()), scheduler = Share(slow.share(scheduler)), part = Share(part)));
             continue;
         }
         let sure = match overtakers {
@@ -70,19 +66,8 @@ fn judge(case: &mut Case) -> Verdict {
                 .take()
                 .unwrap_or_else(|| Verdict::begin(CAUSE.name))
                 .plus(claimed, sure)
-                .because(format!(
-                    "while one of the slowest {} waited in the scheduler, {:.0} background writes were sent to {} before it",
-                    slow.words(),
-                    overtakers,
-                    case.name(slow.on.id)
-                ))
-                .because(format!(
-                    "{} waited {} in the scheduler (I2D p99, max {}), {} in the device (D2C p99)",
-                    slow.words(),
-                    ns(i2d),
-                    ns(slow.requests().i2d.max()),
-                    ns(slow.requests().d2c.quantile(0.99))
-                )),
+                .because(proof!("while one of the slowest {what} waited in the scheduler, {overtakers:.0} background writes were sent to {device} before it", what = Text(slow.words().to_string()), overtakers = Ratio(overtakers), device = Text(case.name(slow.on.id).to_string())))
+                .because(proof!("{what} waited {i2d} in the scheduler (I2D p99, max {max}), {p99} in the device (D2C p99)", what = Text(slow.words().to_string()), i2d = Time(Nanos(i2d)), max = Time(Nanos(slow.requests().i2d.max())), p99 = Time(Nanos(slow.requests().d2c.quantile(0.99))))),
         );
         starved.push(slow);
     }
@@ -93,7 +78,7 @@ fn judge(case: &mut Case) -> Verdict {
         };
     };
     // Reads first: they are what schedulers promise to serve first.
-    v.evidence.sort_by_key(|e| !e.contains(" reads ") && !e.starts_with("reads "));
+    v.evidence.sort_by_key(|e| !e.text("what").is_some_and(|what| what.split(' ').any(|w| w == "reads")));
     remedies(v, case, &starved).unless("a wait in the scheduler in which no writes were sent to the device")
 }
 
@@ -103,14 +88,19 @@ fn remedies(mut v: Verdict, case: &Case, starved: &[Slow]) -> Verdict {
     let name = case.name(dev);
     let queue = format!("/sys/block/{name}/queue");
     let writes = &first.on.requests[Class::Background.index()];
-    v = v.because(format!(
-        "{} went to {name}; they took {} (p99)",
-        counted(writes.count, "background write", "background writes"),
-        ns(writes.q2c.quantile(0.99))
+    v = v.because(proof!(
+        "{writes} went to {name}; they took {p99} (p99)",
+        writes = Counted(writes.count, "background write", "background writes"),
+        name = Text(name.to_string()),
+        p99 = Time(Nanos(writes.q2c.quantile(0.99)))
     ));
     let Some(settings) = case.settings(dev) else {
         return v
-            .without(format!("which scheduler {name} has: {queue}/scheduler was not recorded"))
+            .without(proof!(
+                "which scheduler {name} has: {queue}/scheduler was not recorded",
+                name = Text(name.to_string()),
+                queue = Text(queue.to_string())
+            ))
             .try_this(
                 "smaller, earlier writeback; applies to the whole host",
                 "sysctl vm.dirty_background_bytes=33554432",
@@ -118,7 +108,12 @@ fn remedies(mut v: Verdict, case: &Case, starved: &[Slow]) -> Verdict {
     };
     let scheduler = settings.scheduler();
     if let Some(s) = &scheduler {
-        v = v.because(format!("the scheduler is {} ({}){}", s.value, s.at, tunables(settings, &s.value)));
+        v = v.because(proof!(
+            "the scheduler is {s} ({at}){s2}",
+            s = Text(s.value.to_string()),
+            at = Source(s.at.to_string()),
+            s2 = Text(tunables(settings, &s.value).to_string())
+        ));
     }
     if let Some(wbt) = settings.wbt_lat_usec().filter(|w| w.value.0 == 0) {
         let target = wbt_target(first.on);

@@ -9,13 +9,15 @@
 //! Example: reads take 3 ms alone, the target is 2 ms; of 16 writes at once two are let into a device that takes 128.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::proof::proof;
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{ns, percent};
+use crate::words::ns;
 use crate::Cause;
 use evidence::Device as Settings;
 use ledger::Reason;
 use life::Class;
+use trace::Nanos;
 
 /// The target of each kind, and by default (`kyber_latency_targets`, block/kyber-iosched.c).
 const TARGETS: [(Class, &str, u64); 2] =
@@ -46,15 +48,18 @@ fn judge(case: &mut Case) -> Verdict {
         let name = case.name(slow.on.id);
         let settings = case.settings(slow.on.id);
         let Some(scheduler) = settings.and_then(Settings::scheduler) else {
-            unsure.get_or_insert(format!(
-                "which scheduler held them: /sys/block/{name}/queue/scheduler was not recorded"
+            unsure.get_or_insert(proof!(
+                "which scheduler held them: /sys/block/{name}/queue/scheduler was not recorded",
+                name = Text(name.to_string())
             ));
             continue;
         };
         if scheduler.value != "kyber" {
-            against = Some(format!(
-                "the scheduler of {name} is {} ({}), which throttles nothing",
-                scheduler.value, scheduler.at
+            against = Some(proof!(
+                "the scheduler of {name} is {scheduler} ({at}), which throttles nothing",
+                name = Text(name.to_string()),
+                scheduler = Text(scheduler.value.to_string()),
+                at = Source(scheduler.at.to_string())
             ));
             continue;
         }
@@ -62,28 +67,21 @@ fn judge(case: &mut Case) -> Verdict {
         let tags: u64 = settings.map(Settings::tags).unwrap_or_default().iter().map(|t| t.value).sum();
         let most = if tags > 0 { tags } else { slow.on.tags.most() };
         if usual as f64 >= FULL * most as f64 {
-            against = Some(format!("{name} was full when they were sent: {usual} of the {most} it takes"));
+            against = Some(proof!(
+                "{name} was full when they were sent: {usual} of the {most} it takes",
+                name = Text(name.to_string()),
+                usual = Text(usual.to_string()),
+                most = Text(most.to_string())
+            ));
             continue;
         }
         let claimed = case.claim(&slow, Reason::Scheduler, left);
         let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
         let v = proof
             .plus(claimed, Confidence::Medium)
-            .because(format!(
-                "{} waited {} in the scheduler (I2D p99), {} of the time of the slowest; in {name} they took {} (D2C p99)",
-                slow.words(),
-                ns(slow.requests().i2d.quantile(0.99)),
-                percent(slow.share(claimed)),
-                ns(slow.requests().d2c.quantile(0.99))
-            ))
-            .because(format!(
-                "the scheduler of {name} is kyber ({}), in which a request waits for a token only",
-                scheduler.at
-            ))
-            .because(format!(
-                "nine in ten {} were sent when {name} held {usual} or fewer; it takes {most}",
-                slow.words()
-            ));
+            .because(proof!("{what} waited {p99} in the scheduler (I2D p99), {claimed} of the time of the slowest; in {name} they took {d2c_p99} (D2C p99)", what = Text(slow.words().to_string()), p99 = Time(Nanos(slow.requests().i2d.quantile(0.99))), claimed = Share(slow.share(claimed)), name = Text(name.to_string()), d2c_p99 = Time(Nanos(slow.requests().d2c.quantile(0.99)))))
+            .because(proof!("the scheduler of {name} is kyber ({at}), in which a request waits for a token only", name = Text(name.to_string()), at = Source(scheduler.at.to_string())))
+            .because(proof!("nine in ten {what} were sent when {name} held {usual} or fewer; it takes {most}", what = Text(slow.words().to_string()), name = Text(name.to_string()), usual = Text(usual.to_string()), most = Text(most.to_string())));
         verdict = Some(targets(v, &slow, settings, &name));
     }
     match (verdict, unsure, against) {
@@ -112,12 +110,7 @@ fn targets(mut v: Verdict, slow: &Slow, settings: Option<&Settings>, name: &str)
         if took <= target {
             continue;
         }
-        v = v.because(format!(
-            "{} in {name} took {} (D2C p90), the target is {} ({file}, {at}): the others are throttled for it",
-            if class == Class::Read { "reads" } else { "writes" },
-            ns(took),
-            ns(target)
-        ));
+        v = v.because(proof!("{n} in {name} took {took} (D2C p90), the target is {target} ({file}, {at}): the others are throttled for it", n = Text(if class == Class::Read { "reads" } else { "writes" }.to_string()), name = Text(name.to_string()), took = Time(Nanos(took)), target = Time(Nanos(target)), file = Text(file.to_string()), at = Text(at.to_string())));
         // As a target that nine in ten meet with room to spare.
         let better = (2 * took).div_ceil(1_000_000) * 1_000_000;
         raised.push(format!("{file} {} -> {}", ns(target), ns(better)));
