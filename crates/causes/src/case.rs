@@ -3,6 +3,7 @@
 //! Invariant: what all causes together claim of a group's time of one reason never exceeds that time.
 
 use crate::damage::Damage;
+use crate::proof::proof;
 use crate::slow::{leaves, Slow};
 use crate::verdict::{Answer, Claim, Verdict};
 use evidence::System;
@@ -225,14 +226,14 @@ impl<'a> Case<'a> {
 
     /// The verdict of a cause that found nothing to judge: that nothing of the kind was slow, or that what was slow
     /// went to devices that were not recorded.
-    pub(crate) fn nothing(&self, cause: &'static str, otherwise: &str) -> Verdict {
+    pub(crate) fn nothing(&self, cause: &'static str, otherwise: &'static str) -> Verdict {
         let blind = |(_, g): &(usize, &Group)| !self.sees_below(g.dev);
         match self.slow_groups().find(blind) {
             Some((_, group)) => {
                 let name = self.name(group.dev);
                 Verdict::cannot_tell(
                     cause,
-                    format!("what the devices below {name} did was not recorded; record them with it: blktrace -d /dev/{name} -d ..."),
+                    proof!("what the devices below {name} did was not recorded; record them with it: blktrace -d /dev/{name} -d ...", name = Text(name.to_string())),
                 )
             }
             None => Verdict::rejected(cause, otherwise),

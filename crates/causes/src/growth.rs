@@ -4,8 +4,9 @@
 //! second and no more, with twice the bytes. Where requests are of one size both say the same. Where they are not, the number
 //! misleads: many in it are many small ones, soon done.
 
+use crate::proof::{proof, Proof};
 use crate::slow::Slow;
-use crate::words::time;
+
 use stats::{BytesGrowth, DepthRow};
 use trace::Nanos;
 
@@ -56,17 +57,23 @@ impl Growth {
     }
 
     /// In words, of operations that are called so.
-    pub fn told(&self, words: &str) -> String {
-        let (few_mean, many_mean) = (time(self.few()), time(self.many()));
+    pub(crate) fn told(&self, words: &str) -> Proof {
+        let (few_mean, many_mean) = (self.few(), self.many());
         match self {
-            Growth::Requests(few, many) => format!(
-                "with {} in the device {words} took {many_mean} there (mean), with {} {few_mean}",
-                others(many),
-                others(few)
+            Growth::Requests(few, many) => proof!(
+                "with {many} in the device {what} took {many_mean} there (mean), with {few} {few_mean}",
+                many = Text(others(many)),
+                what = Text(words.into()),
+                many_mean = Time(many_mean),
+                few = Text(others(few)),
+                few_mean = Time(few_mean)
             ),
-            Growth::Bytes(_) => format!(
-                "with many bytes in the device {words} took {many_mean} there (mean), others of their size with half as many or fewer \
-                 {few_mean}"
+            Growth::Bytes(_) => proof!(
+                "with many bytes in the device {what} took {many_mean} there (mean), others of their size with half as many or fewer \
+                 {few_mean}",
+                what = Text(words.into()),
+                many_mean = Time(many_mean),
+                few_mean = Time(few_mean)
             ),
         }
     }

@@ -3,10 +3,10 @@
 //! If all take turns, a task's part of the turns is its part of the time. Example: while a read of 40 ms was in the device, that
 //! completed three requests of `tar`: of the 40 ms, tar's are 30.
 
+use crate::block::request_size::LARGE_ENOUGH;
 use crate::case::Case;
-use crate::request_size::LARGE_ENOUGH;
+use crate::proof::{proof, Proof};
 use crate::slow::Slow;
-use crate::words::time;
 use ledger::Reason;
 use operation::Part;
 use stats::{Kept, Met};
@@ -56,11 +56,12 @@ pub(crate) fn turns_of(requests: u64, bytes: Bytes) -> u64 {
 }
 
 /// The words for a device in which nobody is kept from anything: it works on all at once.
-pub(crate) fn unhindered(slow: &Slow, name: &str) -> Option<String> {
+pub(crate) fn unhindered(slow: &Slow, name: &str) -> Option<Proof> {
     let growth = slow.growth().filter(|g| !g.grows())?;
-    Some(format!(
-        "{name} takes as long with few others as with many: {} against {}",
-        time(growth.few()),
-        time(growth.many())
+    Some(proof!(
+        "{device} takes as long with few others as with many: {few} against {many}",
+        device = Text(name.into()),
+        few = Time(growth.few()),
+        many = Time(growth.many())
     ))
 }

@@ -44,8 +44,8 @@ fn assert_found(verdicts: &[Verdict], causes: &[&str]) {
     assert_eq!(found, causes, "{verdicts:#?}");
 }
 
-fn says(lines: &[String], what: &str) -> bool {
-    lines.iter().any(|l| l.contains(what))
+fn says(lines: &[causes::Proof], what: &str) -> bool {
+    lines.iter().any(|l| l.sentence().contains(what))
 }
 
 #[test]
@@ -76,7 +76,8 @@ fn reads_and_fdatasync_in_the_scheduler() {
     let starved = of(&v, "scheduler-starvation");
     assert!(starved.share > 0.6, "{starved:#?}");
     assert!(
-        starved.evidence[0].contains("slowest reads") && starved.evidence[0].contains("13 background"),
+        starved.evidence[0].sentence().contains("slowest reads")
+            && starved.evidence[0].sentence().contains("13 background"),
         "{starved:#?}"
     );
     for command in ["fifo_batch", "read_expire"] {

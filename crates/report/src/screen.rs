@@ -57,7 +57,7 @@ pub fn render(e: &Explanation, style: Style) -> String {
     s.wrote(e);
     s.where_(e);
     let none = "no cause that iowhy knows explains it; the breakdown above is what was measured";
-    let title = |cause: &str| Some(causes::all().iter().find(|c| c.name() == cause)?.title());
+    let title = |cause: &str| Some(causes::all().iter().find(|c| c.name == cause)?.title);
     let in_mapper: Vec<String> = e.in_mapper.iter().map(InMapper::words).collect();
     s.why(&e.verdicts, none, &in_mapper, title);
     s.try_(&e.verdicts);
@@ -240,7 +240,7 @@ impl Screen {
         // Those that miss the same are told together, unless something is known of them.
         let mut unknown: Vec<(String, Vec<&str>)> = Vec::new();
         for v in verdicts.iter().filter(|v| v.verdict == Answer::CannotTell && v.evidence.is_empty()) {
-            let missing = v.missing.join("; ");
+            let missing = joined(&v.missing);
             match unknown.iter_mut().find(|(m, _)| *m == missing) {
                 Some((_, causes)) => causes.push(v.cause),
                 None => unknown.push((missing, vec![v.cause])),
@@ -250,7 +250,7 @@ impl Screen {
             self.line("", &format!("Cannot tell: {} ({missing})", few(&causes)));
         }
         for v in verdicts.iter().filter(|v| v.verdict == Answer::CannotTell && !v.evidence.is_empty()) {
-            self.line("", &format!("Cannot tell: {} ({})", v.cause, v.missing.join("; ")));
+            self.line("", &format!("Cannot tell: {} ({})", v.cause, joined(&v.missing)));
             for evidence in &v.evidence {
                 self.line("", &format!("- {evidence}"));
             }
@@ -384,4 +384,8 @@ pub(crate) fn about(e: &Explanation, device: &Device) -> String {
         }
     }
     parts.join(", ")
+}
+/// Sentences in one line.
+fn joined(proofs: &[causes::Proof]) -> String {
+    proofs.iter().map(causes::Proof::sentence).collect::<Vec<_>>().join("; ")
 }

@@ -6,6 +6,7 @@
 use super::request_size::{NAME, SMALLER};
 use super::say::{number, times, In};
 use super::settings::{all, of_device, Set};
+use crate::proof::proof;
 use crate::words::size;
 use crate::{Confidence, Verdict};
 use tooltext::{Claim, Mail, Number, Row};
@@ -48,14 +49,7 @@ pub(super) fn set(so_far: Option<Verdict>, mails: &[Mail]) -> Option<Verdict> {
         // One limit says something only of what else was found.
         let beyond = optimal.and_then(|o| Some((o, o.number()?))).filter(|(_, o)| most.1 > *o);
         return so_far.map(|v| match beyond {
-            Some((o, bytes)) => v.because(format!(
-                "{}, {}, {} as much as is optimal for the device by its own word: {}, {}",
-                most.0.words(),
-                kib(most.1),
-                times(most.1 / bytes),
-                o.words(),
-                kib(bytes)
-            )),
+            Some((o, bytes)) => v.because(proof!("{most}, {most2}, {most3} as much as is optimal for the device by its own word: {what}, {kib}", most = Text(most.0.words().to_string()), most2 = Text(kib(most.1).to_string()), most3 = Text(times(most.1 / bytes).to_string()), what = Text(o.words().to_string()), kib = Text(kib(bytes).to_string()))),
             None => v,
         });
     }
@@ -83,15 +77,15 @@ pub(super) fn set(so_far: Option<Verdict>, mails: &[Mail]) -> Option<Verdict> {
     };
     v = v.because(text);
     for r in &rates {
-        v = v.because(format!(
-            "{}: {} with {} ({}), {} with {} ({})",
-            r.what,
-            number(r.small),
-            kib(least.1),
-            r.at[0],
-            number(r.large),
-            kib(most.1),
-            r.at[1]
+        v = v.because(proof!(
+            "{what}: {small} with {least} ({at}), {large} with {most} ({at2})",
+            what = Text(r.what.to_string()),
+            small = Text(number(r.small).to_string()),
+            least = Text(kib(least.1).to_string()),
+            at = Text(r.at[0].to_string()),
+            large = Text(number(r.large).to_string()),
+            most = Text(kib(most.1).to_string()),
+            at2 = Text(r.at[1].to_string())
         ));
     }
     let Some(faster) = faster.filter(|_| differ) else { return Some(v) };
@@ -184,11 +178,12 @@ pub(super) fn stated(so_far: Option<Verdict>, mail: &Mail) -> Option<Verdict> {
         if [least.from, most.from].contains(&largest.value) {
             let n = rows().filter(|r| r.value("bytes") == Some(largest.value)).count();
             let place = In { mail, run };
-            v = v.because(format!(
-                "{}: {n} of the requests sent have {} ({})",
-                place.name(),
-                number(largest),
-                place.at(largest)
+            v = v.because(proof!(
+                "{device}: {n} of the requests sent have {largest} ({at})",
+                device = Text(place.name().to_string()),
+                n = Text(n.to_string()),
+                largest = Text(number(largest).to_string()),
+                at = Source(place.at(largest).to_string())
             ));
         }
     }

@@ -35,7 +35,8 @@ fn says(mail: &Mail, cause: &str, answer: Answer, words: &[&str]) -> Verdict {
     let verdict =
         verdicts.iter().find(|v| v.cause == cause).unwrap_or_else(|| panic!("{}: no {cause}", mail.file));
     assert_eq!(verdict.verdict, answer, "{}: {cause}", mail.file);
-    let text = [&verdict.evidence[..], &verdict.refutes[..], &verdict.missing[..]].concat().join("\n");
+    let all = verdict.evidence.iter().chain(&verdict.refutes).chain(&verdict.missing);
+    let text = all.map(crate::Proof::sentence).collect::<Vec<_>>().join("\n");
     for word in words {
         assert!(text.contains(word), "{}: {cause} lacks {word:?}:\n{text}", mail.file);
     }

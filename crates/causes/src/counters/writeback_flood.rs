@@ -7,6 +7,7 @@
 
 use super::say::{number, quantity, times, In};
 use super::settings::{dirty, mounts, of_device};
+use crate::proof::proof;
 use crate::words::{count, ns};
 use crate::{Confidence, Verdict};
 use tooltext::{Command, Mail, Reading, Row, Unit};
@@ -79,21 +80,19 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
             None => Verdict::found(NAME, Nanos(0), sure),
         };
         if let Some(alone) = alone {
-            v = v.because(format!("reads alone: {}", summary(alone, &["p99", "p99.99"])));
+            v = v.because(proof!(
+                "reads alone: {alone}",
+                alone = Text(summary(alone, &["p99", "p99.99"]).to_string())
+            ));
         }
         if other.is_some() {
-            v = v.because(format!("{}: {}", words(calm.beside), summary(calm, &["p99", "p99.95", "max"])));
+            v = v.because(proof!(
+                "{what}: {calm}",
+                what = Text(words(calm.beside).to_string()),
+                calm = Text(summary(calm, &["p99", "p99.95", "max"]).to_string())
+            ));
         }
-        v = v.because(format!(
-            "beside buffered writes: {}; {} {} times, max {}, while the median is {} against {}{}",
-            summary(flooded, &["p99", "p99.95", "max"]),
-            worst.0,
-            times(worst.1).trim_end_matches(" times"),
-            ratio(flooded, calm, "max").map_or("unknown".into(), times),
-            figure(flooded, "p50"),
-            figure(calm, "p50"),
-            bandwidth(flooded, calm),
-        ));
+        v = v.because(proof!("beside buffered writes: {flooded}; {worst} {trim_end_matches} times, max {into}, while the median is {flooded2} against {calm}{calm2}", flooded = Text(summary(flooded, &["p99", "p99.95", "max"]).to_string()), worst = Text(worst.0.to_string()), trim_end_matches = Text(times(worst.1).trim_end_matches(" times").to_string()), into = Text(ratio(flooded, calm, "max").map_or("unknown".into(), times).to_string()), flooded2 = Text(figure(flooded, "p50").to_string()), calm = Text(figure(calm, "p50").to_string()), calm2 = Text(bandwidth(flooded, calm).to_string())));
         for sentence in [written(flooded, calm), queue(flooded, calm), agreed, rates(flooded, calm)] {
             v = sentence.into_iter().fold(v, Verdict::because);
         }
@@ -140,10 +139,10 @@ fn remedies(mut v: Verdict, mails: &[Mail], flooded: Option<&Reads>) -> Verdict 
         "writeback throttling holds writeback back when reads take longer than this; 75000 for disks that turn. Costs write throughput while others wait";
     v = match (throttling, target) {
         (Some(s), Some(0.0)) => {
-            v.because(format!("writeback throttling is off: {}", s.words())).try_this(COSTS, throttle(TARGET))
+            v.because(proof!("writeback throttling is off: {s}", s = Text(s.words().to_string()))).try_this(COSTS, throttle(TARGET))
         }
         (Some(s), Some(us)) => {
-            let v = v.because(format!("writeback throttling is on: {}", s.words()));
+            let v = v.because(proof!("writeback throttling is on: {s}", s = Text(s.words().to_string())));
             if us > TARGET {
                 v.try_this(COSTS, throttle(TARGET))
             } else {
@@ -157,7 +156,10 @@ fn remedies(mut v: Verdict, mails: &[Mail], flooded: Option<&Reads>) -> Verdict 
     if let Some(place) = flooded.map(|r| r.place) {
         let told = dirty(mails, place);
         if !told.is_empty() {
-            v = v.because(format!("when data is written back is set by {}", told.join(", ")));
+            v = v.because(proof!(
+                "when data is written back is set by {told}",
+                told = Text(told.join(", ").to_string())
+            ));
         }
         v = mounts(mails, name).into_iter().fold(v, Verdict::because);
     }

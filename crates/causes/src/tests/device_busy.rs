@@ -21,7 +21,7 @@ fn found_with_what_it_took_nothing_for() {
     let v = refused(95 * MS).verdict("device-busy");
     // 95 of 100 ms, of those that were given back and of those behind them.
     assert!((found(&v) - 0.95).abs() < 0.02, "{v:?}");
-    assert!(v.evidence[0].contains("gave requests back 20 times, of 240 in all"), "{v:?}");
+    assert!(v.evidence[0].sentence().contains("gave requests back 20 times, of 240 in all"), "{v:?}");
 }
 
 #[test]
@@ -69,7 +69,10 @@ fn a_device_that_would_be_no_faster_is_saturated() {
     let v = story.verdict("device-saturated");
     // Those that were given back; nothing was in it meanwhile, so those behind them waited for an idle device.
     assert!(found(&v) > 0.4, "{v:?}");
-    assert!(v.evidence.iter().any(|e| e.contains("it was full, and its driver gave requests back")), "{v:?}");
+    assert!(
+        v.evidence.iter().any(|e| e.sentence().contains("it was full, and its driver gave requests back")),
+        "{v:?}"
+    );
     found(&in_company(1).verdict("device-busy"));
 }
 

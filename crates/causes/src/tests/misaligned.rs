@@ -21,7 +21,9 @@ fn found_with_what_they_took_longer() {
     assert!((found(&v) - 0.9).abs() < 0.01, "{v:?}");
     assert_eq!(v.confidence, Some(Confidence::Medium));
     assert!(
-        v.evidence[0].contains("50 of 250 writes to sda were not whole blocks of 4 KiB; they took 10 ms"),
+        v.evidence[0]
+            .sentence()
+            .contains("50 of 250 writes to sda were not whole blocks of 4 KiB; they took 10 ms"),
         "{v:?}"
     );
     let mut sure = writes(200, 50, 10 * MS);

@@ -125,7 +125,9 @@ fn which_loop_device_goes_through_the_page_cache() {
     let v = of("sda/loop/dio: 0\nsda/loop/backing_file: /var/lib/disk.img\n", 80);
     assert_eq!((found(&v) > 0.7, v.confidence), (true, Some(Confidence::High)));
     assert!(
-        v.evidence.iter().any(|e| e.contains("sda goes through the page cache of /var/lib/disk.img")),
+        v.evidence
+            .iter()
+            .any(|e| e.sentence().contains("sda goes through the page cache of /var/lib/disk.img")),
         "{v:?}"
     );
     assert_eq!(v.remedies[0].command, "losetup --direct-io=on /dev/sda");
@@ -142,7 +144,7 @@ fn which_loop_device_goes_through_the_page_cache() {
     assert_eq!(direct.confidence, Some(Confidence::Medium));
     let unknown = of("", 80);
     assert_eq!((found(&unknown) > 0.7, unknown.confidence), (true, Some(Confidence::Medium)));
-    assert!(unknown.missing[0].contains("losetup -l"), "{unknown:?}");
+    assert!(unknown.missing[0].sentence().contains("losetup -l"), "{unknown:?}");
 }
 
 /// The limit of the device itself holds whatever the host's are.
@@ -184,7 +186,7 @@ fn room_in_the_journal_is_told_from_a_commit_by_the_stack() {
     let v = handles(90, MAKING_ROOM);
     // Kept are each of the six, and those with a stack once more.
     assert!(found(&v) > 0.2, "{v:?}");
-    assert!(v.evidence[0].contains("__jbd2_log_wait_for_space"), "{v:?}");
+    assert!(v.evidence[0].sentence().contains("__jbd2_log_wait_for_space"), "{v:?}");
     rejected(&handles(90, FOR_A_COMMIT));
     rejected(&handles(9, MAKING_ROOM));
 }

@@ -32,8 +32,8 @@ fn found_in_a_full_device() {
     let v = story.verdict("tag-exhaustion");
     assert!(found(&v) > 0.7, "{v:?}");
     assert_eq!(v.confidence, Some(Confidence::High));
-    assert!(v.evidence[0].contains("came when 4 requests were in sda"), "{v:?}");
-    assert!(v.evidence.iter().any(|e| e.contains("nr_requests shows 128")), "{v:?}");
+    assert!(v.evidence[0].sentence().contains("came when 4 requests were in sda"), "{v:?}");
+    assert!(v.evidence.iter().any(|e| e.sentence().contains("nr_requests shows 128")), "{v:?}");
     // The kernel ignores the number that it shows already.
     let hidden = "echo 127 > /sys/block/sda/queue/nr_requests; echo 128 > /sys/block/sda/queue/nr_requests";
     assert_eq!(v.remedies[0].command, hidden);

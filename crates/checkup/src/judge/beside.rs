@@ -67,7 +67,7 @@ pub(super) fn unthrottled(
     });
     step.causes.push(Found {
         cause: "writeback-flood".into(),
-        title: causes::all().iter().find(|c| c.name() == "writeback-flood").map_or("", |c| c.title()).into(),
+        title: causes::all().iter().find(|c| c.name == "writeback-flood").map_or("", |c| c.title).into(),
         share: f.measured_ns.saturating_sub(f.expected_ns) as f64 / f.measured_ns.max(1) as f64,
         confidence: "low".into(),
         evidence: vec![

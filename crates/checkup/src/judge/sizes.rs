@@ -89,7 +89,7 @@ pub(super) fn cut(
         });
         let found = Found {
             cause: "request-size".into(),
-            title: causes::all().iter().find(|c| c.name() == "request-size").map_or("", |c| c.title()).into(),
+            title: causes::all().iter().find(|c| c.name == "request-size").map_or("", |c| c.title).into(),
             share,
             confidence: "medium".into(),
             evidence: vec![
