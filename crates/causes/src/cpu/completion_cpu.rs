@@ -13,6 +13,7 @@ use crate::case::{Case, MIN_SHARE};
 use crate::device::healthy::{expected, rotational};
 use crate::paths::{self, WORTH_NAMING};
 use crate::proof::proof;
+use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{percent, time};
@@ -121,7 +122,7 @@ fn processors(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
                 "{from}each request is completed on the processor that sent it, instead of most on CPU {worst}: one more interrupt between \
                  processors for each"
             ),
-            format!("echo 2 > /sys/block/{name}/queue/rq_affinity"),
+            Action::set(&name, "queue/rq_affinity", 2),
         );
     }
     v.try_this(

@@ -13,6 +13,7 @@ use crate::met::{self, turns};
 use crate::paths;
 use crate::proof::proof;
 use crate::raid::raid_resync::{is_of_md, is_sync_thread};
+use crate::remedy::Acts;
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{shell, size};
@@ -196,11 +197,15 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> V
         false => format!("echo bfq > /sys/block/{name}/queue/scheduler; "),
     };
     let half = moved.0 as f64 / slow.on.duration().seconds().max(f64::MIN_POSITIVE) / 2.0;
-    v.try_this(
+    v.try_on(
+Acts::Culprit(task.into()),
+
         format!("pause {task} until nobody minds (kill -CONT goes on); what it does is late by so much"),
         format!("kill -STOP $(pgrep -x '{task}')"),
     )
-    .try_this(
+    .try_on(
+Acts::Culprit(task.into()),
+
         format!(
             "{task} only when nobody else has anything to do: needs a scheduler that knows priorities (bfq, mq-deadline){}; it takes \
              longer",
@@ -211,7 +216,9 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> V
         ),
         format!("{first}ionice -c 3 -p $(pgrep -x {})", shell(task)),
     )
-    .try_this(
+    .try_on(
+Acts::Culprit(task.into()),
+
         format!("holds its unit SERVICE to half of the {} a second that it moved here", size(Bytes(2 * half as u64))),
         format!(
             "systemctl set-property --runtime SERVICE IOReadBandwidthMax=\"/dev/{top} {0}\" IOWriteBandwidthMax=\"/dev/{top} {0}\"",

@@ -10,6 +10,7 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::growth::Growth;
 use crate::proof::proof;
+use crate::remedy::Acts;
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, percent};
@@ -192,7 +193,9 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, growth: Option<Growth>, claim
     let half = ((rate / 2.0) as u64).max(1);
     let reads = &slow.on.requests[Class::Read.index()];
     let property = if reads.count * 2 >= done { "IOReadIOPSMax" } else { "IOWriteIOPSMax" };
-    v.try_this(
+    v.try_on(
+Acts::Culprit("SERVICE".into()),
+
         format!(
             "fewer requests at once from those that can wait{who}: holds the unit SERVICE to half of what {name} \
              did here; it becomes slower, the others faster"

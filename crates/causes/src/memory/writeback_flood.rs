@@ -5,6 +5,7 @@
 
 use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
 use crate::proof::{proof, Proof};
+use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::size;
@@ -161,7 +162,7 @@ fn remedies(mut v: Verdict, case: &Case, dev: DevId) -> Verdict {
     let settings = case.settings(dev);
     let target = case.facts.device(dev).map_or(2_000, wbt_target);
     let costs = "bounds writeback in flight when reads take longer; costs write throughput while others wait";
-    let command = |us: u64| format!("echo {us} > /sys/block/{name}/queue/wbt_lat_usec");
+    let command = |us: u64| Action::set(&name, "queue/wbt_lat_usec", us);
     let bfq = settings.and_then(|s| s.scheduler()).filter(|s| s.value == "bfq");
     let writers: Vec<_> =
         case.facts.operations.writers(dev).into_iter().filter(|(who, _)| *who != "?").take(2).collect();
@@ -180,7 +181,7 @@ fn remedies(mut v: Verdict, case: &Case, dev: DevId) -> Verdict {
                 .because(proof!("the scheduler is bfq ({at}), with which writeback throttling is off", at = Text(at.to_string())))
                 .try_this(
                     format!("scheduler bfq -> none, so that writeback throttling works; then wbt_lat_usec {target}: {costs}"),
-                    format!("echo none > /sys/block/{name}/queue/scheduler"),
+                    Action::set(&name, "queue/scheduler", "none"),
                 );
         }
         Some(wbt) if wbt.value.0 == 0 => {
@@ -225,6 +226,6 @@ fn remedies(mut v: Verdict, case: &Case, dev: DevId) -> Verdict {
     };
     v.try_this(
         format!("{now}: smaller, earlier floods; applies to the whole host"),
-        "sysctl vm.dirty_background_bytes=33554432",
+        Action::Sysctl(&[("vm.dirty_background_bytes", 33_554_432)]),
     )
 }

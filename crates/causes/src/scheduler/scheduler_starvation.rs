@@ -7,6 +7,7 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::memory::writeback_flood::wbt_target;
 use crate::proof::proof;
+use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::time;
@@ -103,7 +104,7 @@ fn remedies(mut v: Verdict, case: &Case, starved: &[Slow]) -> Verdict {
             ))
             .try_this(
                 "smaller, earlier writeback; applies to the whole host",
-                "sysctl vm.dirty_background_bytes=33554432",
+                Action::Sysctl(&[("vm.dirty_background_bytes", 33_554_432)]),
             );
     };
     let scheduler = settings.scheduler();
@@ -123,12 +124,12 @@ fn remedies(mut v: Verdict, case: &Case, starved: &[Slow]) -> Verdict {
                  synchronous writes alike; costs write throughput while others wait",
                 wbt.at
             ),
-            format!("echo {target} > {queue}/wbt_lat_usec"),
+            Action::set(&name, "queue/wbt_lat_usec", target),
         );
     }
     v = v.try_this(
         "smaller, earlier writeback: less to stand behind, for reads and fdatasync alike; applies to the whole host",
-        "sysctl vm.dirty_background_bytes=33554432",
+        Action::Sysctl(&[("vm.dirty_background_bytes", 33_554_432)]),
     );
     if scheduler.is_some_and(|s| s.value == "mq-deadline") {
         let writes = &first.on.requests[Class::SyncWrite.index()];
@@ -139,19 +140,20 @@ fn remedies(mut v: Verdict, case: &Case, starved: &[Slow]) -> Verdict {
         if writes.i2d.count() > 0 {
             warning += &format!(" (up to {} in the scheduler here)", time(Nanos(writes.i2d.max())));
         }
-        for (file, better, gain) in [
+        for (file, path, better, gain) in [
             (
                 "fifo_batch",
+                "queue/iosched/fifo_batch",
                 1,
                 "a read waits for one write and not for a batch; costs throughput on disks that turn",
             ),
-            ("read_expire", 100, "a read that waited so long goes first"),
+            ("read_expire", "queue/iosched/read_expire", 100, "a read that waited so long goes first"),
         ] {
             let Some(now) = settings.iosched(file) else { continue };
             if now.value.parse::<u64>().is_ok_and(|n| n > better) {
                 v = v.try_this(
                     format!("{file} {} -> {better} ({}): {gain}; {warning}", now.value, now.at),
-                    format!("echo {better} > {queue}/iosched/{file}"),
+                    Action::set(&name, path, better),
                 );
                 warning = "the same warning".into();
             }

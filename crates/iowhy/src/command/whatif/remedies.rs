@@ -4,7 +4,7 @@ use super::arrivals::Arrivals;
 use super::Bar;
 use crate::failure::Failure;
 use crate::part::Part;
-use causes::{Answer, Remedy, Verdict};
+use causes::{Action, Answer, Remedy, Verdict};
 use serde_json::{json, Value as Json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,14 +16,13 @@ use whatif::simulate::Work;
 /// Where chance begins, as in `iowhy whatif`.
 const SEED: u64 = 1;
 
-/// What a command sets: `echo 1 > /sys/block/sda/queue/iosched/fifo_batch` is `sda`, `fifo_batch`, `1`. `None` where no
-/// prediction knows the setting.
-fn sets(command: &str) -> Option<(&str, &str, &str)> {
-    let (value, path) = command.strip_prefix("echo ")?.split_once(" > /sys/block/")?;
-    let (device, path) = path.split_once('/')?;
-    let key = path.rsplit('/').next()?;
+/// What an action sets: `queue/iosched/fifo_batch` of `sda` to 1 is `sda`, `fifo_batch`, `1`. `None` where no prediction
+/// knows the setting.
+fn sets(action: &Action) -> Option<(&str, &str, &str)> {
+    let Action::Set { dev, file, to } = action else { return None };
+    let key = file.rsplit('/').next()?;
     let known = MQ_DEADLINE.contains(&key) || QUEUE.contains(&key);
-    known.then_some((device, key, value.trim_matches('"')))
+    known.then_some((dev, key, to))
 }
 
 /// Adds predictions to the words of remedies, and gives them back for programs. The recording is read once more, and only
@@ -31,7 +30,7 @@ fn sets(command: &str) -> Option<(&str, &str, &str)> {
 pub fn predict(verdicts: &mut [Verdict], capture: &Path, part: Part) -> Result<Vec<Json>, Failure> {
     let found = verdicts.iter_mut().filter(|v| v.verdict == Answer::Found);
     let mut remedies: Vec<&mut Remedy> =
-        found.flat_map(|v| &mut v.remedies).filter(|r| sets(&r.command).is_some()).collect();
+        found.flat_map(|v| &mut v.remedies).filter(|r| sets(&r.action).is_some()).collect();
     if remedies.is_empty() {
         return Ok(Vec::new());
     }
@@ -39,8 +38,8 @@ pub fn predict(verdicts: &mut [Verdict], capture: &Path, part: Part) -> Result<V
     let mut labs: BTreeMap<String, Result<Lab, Refusal>> = BTreeMap::new();
     let mut told = Vec::new();
     for remedy in &mut remedies {
-        let command = remedy.command.clone();
-        let Some((device, key, value)) = sets(&command) else { continue };
+        let (command, action) = (remedy.command(), remedy.action.clone());
+        let Some((device, key, value)) = sets(&action) else { continue };
         let lab = labs.entry(device.into()).or_insert_with(|| fit(&arrivals, device));
         let change = [(key.to_string(), value.to_string())];
         let cells =
@@ -101,21 +100,22 @@ fn words(cells: &Result<Vec<Cell>, Refusal>) -> String {
 #[cfg(test)]
 mod tests {
     use super::sets;
+    use causes::Action;
 
     #[test]
     fn only_what_is_modelled_is_predicted() {
         assert_eq!(
-            sets("echo 1 > /sys/block/sda/queue/iosched/fifo_batch"),
+            sets(&Action::set("sda", "queue/iosched/fifo_batch", 1)),
             Some(("sda", "fifo_batch", "1"))
         );
         assert_eq!(
-            sets("echo none > /sys/block/nvme0n1/queue/scheduler"),
+            sets(&Action::set("nvme0n1", "queue/scheduler", "none")),
             Some(("nvme0n1", "scheduler", "none"))
         );
         assert_eq!(
-            sets("echo 2000 > /sys/block/sda/queue/wbt_lat_usec"),
+            sets(&Action::set("sda", "queue/wbt_lat_usec", 2000)),
             Some(("sda", "wbt_lat_usec", "2000"))
         );
-        assert_eq!(sets("sysctl vm.dirty_background_bytes=33554432"), None);
+        assert_eq!(sets(&Action::Sysctl(&[("vm.dirty_background_bytes", 33_554_432)])), None);
     }
 }
