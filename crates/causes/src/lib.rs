@@ -11,6 +11,7 @@ mod met;
 mod paths;
 mod proof;
 mod raid;
+mod remedy;
 mod shares;
 mod slow;
 #[cfg(test)]
@@ -80,8 +81,9 @@ pub use counters::{judge_counters, title_by_counters};
 pub use damage::{Damage, DAMAGED, TOO_DAMAGED};
 pub use device::background_task::works_for_others;
 pub use proof::{Proof, Quantity};
+pub use remedy::{Action, Acts, Remedy};
 pub use slow::Slow;
-pub use verdict::{Answer, Claim, Confidence, Remedy, Verdict};
+pub use verdict::{Answer, Claim, Confidence, Verdict};
 
 
 /// A cause of slow I/O.

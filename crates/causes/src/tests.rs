@@ -72,8 +72,8 @@ fn is_found(v: &Verdict) -> bool {
 }
 
 /// The commands of a verdict, in order; none is proposed twice.
-fn commands(v: &Verdict) -> Vec<&str> {
-    let all: Vec<&str> = v.remedies.iter().map(|r| r.command.as_str()).collect();
+fn commands(v: &Verdict) -> Vec<String> {
+    let all: Vec<String> = v.remedies.iter().map(crate::Remedy::command).collect();
     assert!((1..all.len()).all(|at| !all[..at].contains(&all[at])), "{v:?}");
     all
 }

@@ -1,6 +1,7 @@
 //! What a cause says of a recording: found, rejected or cannot tell, each with its numbers.
 
 use crate::proof::{proof, Proof};
+use crate::remedy::{Action, Acts, Remedy};
 use ledger::Reason;
 use serde::Serialize;
 use trace::Nanos;
@@ -37,15 +38,6 @@ impl Confidence {
             _ => Confidence::Low,
         }
     }
-}
-
-/// Something to do about it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Remedy {
-    /// What it does, and what it costs or risks.
-    pub what: String,
-    /// The exact command for the recorded host.
-    pub command: String,
 }
 
 /// A cause's verdict.
@@ -174,7 +166,7 @@ impl Verdict {
         let new = |m: &Proof| !self.missing.contains(m);
         let missing: Vec<Proof> = other.missing.into_iter().filter(new).collect();
         self.missing.extend(missing);
-        other.remedies.into_iter().fold(self, |v, r| v.try_this(r.what, r.command))
+        other.remedies.into_iter().fold(self, Verdict::with_remedy)
     }
 
     /// Found, with nothing in it yet: [`plus`](Verdict::plus) adds the groups.
@@ -183,9 +175,19 @@ impl Verdict {
     }
 
     /// Adds a remedy, once, after those that are better.
-    pub fn try_this(mut self, what: impl Into<String>, command: impl Into<String>) -> Verdict {
-        let remedy = Remedy { what: what.into(), command: command.into() };
-        if self.remedies.iter().all(|r| r.command != remedy.command) {
+    pub fn try_this(self, what: impl Into<String>, action: impl Into<Action>) -> Verdict {
+        let action = action.into();
+        let acts = action.acts();
+        self.with_remedy(Remedy { what: what.into(), action, acts })
+    }
+
+    /// The same of a remedy that acts on somebody.
+    pub(crate) fn try_on(self, acts: Acts, what: impl Into<String>, action: impl Into<Action>) -> Verdict {
+        self.with_remedy(Remedy { what: what.into(), action: action.into(), acts })
+    }
+
+    fn with_remedy(mut self, remedy: Remedy) -> Verdict {
+        if self.remedies.iter().all(|r| r.command() != remedy.command()) {
             self.remedies.push(remedy);
         }
         self

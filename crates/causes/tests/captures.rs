@@ -81,7 +81,7 @@ fn reads_and_fdatasync_in_the_scheduler() {
         "{starved:#?}"
     );
     for command in ["fifo_batch", "read_expire"] {
-        let remedy = starved.remedies.iter().find(|r| r.command.contains(command)).expect("a remedy");
+        let remedy = starved.remedies.iter().find(|r| r.command().contains(command)).expect("a remedy");
         assert!(remedy.what.contains("fdatasync") || remedy.what.contains("same warning"), "{remedy:?}");
     }
 }
@@ -168,7 +168,7 @@ fn waits_for_a_tag() {
     assert_eq!((tags.verdict, tags.confidence), (Answer::Found, Some(Confidence::High)), "{tags:#?}");
     assert!(says(&tags.evidence, "4 requests were in loop0"), "{tags:#?}");
     assert!(says(&tags.evidence, "nr_requests shows 128"), "{tags:#?}");
-    assert!(tags.remedies[0].command.contains("/sys/block/loop0/queue/nr_requests"), "{tags:#?}");
+    assert!(tags.remedies[0].command().contains("/sys/block/loop0/queue/nr_requests"), "{tags:#?}");
     let Some(v) = verdicts("a_randread_alone") else { return };
     assert_eq!(of(&v, "tag-exhaustion").verdict, Answer::Rejected);
 }

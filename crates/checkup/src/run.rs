@@ -279,7 +279,12 @@ fn causes_of(e: &Explanation) -> Vec<Found> {
             remedies: v
                 .remedies
                 .iter()
-                .map(|r| Remedy { what: r.what.clone(), command: r.command.clone(), ..Remedy::default() })
+                .map(|r| Remedy {
+                    what: r.what.clone(),
+                    command: r.command(),
+                    action: Some(r.action.clone()),
+                    ..Remedy::default()
+                })
                 .collect(),
         })
         .collect()

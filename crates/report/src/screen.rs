@@ -260,16 +260,16 @@ impl Screen {
 
     pub(crate) fn try_(&mut self, verdicts: &[Verdict]) {
         let found = verdicts.iter().filter(|v| v.verdict == Answer::Found);
-        let mut seen: Vec<&str> = Vec::new();
+        let mut seen: Vec<String> = Vec::new();
         for remedy in found.flat_map(|v| &v.remedies) {
-            if seen.len() == REMEDIES || seen.contains(&remedy.command.as_str()) {
+            if seen.len() == REMEDIES || seen.contains(&remedy.command()) {
                 continue;
             }
             let heading = if seen.is_empty() { "TRY" } else { "" };
-            seen.push(&remedy.command);
+            seen.push(remedy.command());
             // Never broken: it is to be copied.
             let head = self.heading(heading);
-            let _ = writeln!(self.out, "{head}{}  {}", seen.len(), remedy.command);
+            let _ = writeln!(self.out, "{head}{}  {}", seen.len(), remedy.command());
             self.line("", &format!("   {}", remedy.what));
         }
         if !seen.is_empty() {

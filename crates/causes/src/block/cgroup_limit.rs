@@ -7,6 +7,7 @@
 use crate::case::Case;
 use crate::paths;
 use crate::proof::proof;
+use crate::remedy::Acts;
 use crate::verdict::{Answer, Verdict};
 use crate::Cause;
 use ledger::Reason;
@@ -50,7 +51,9 @@ fn judge(case: &mut Case) -> Verdict {
         let all = "riops=max wiops=max rbps=max wbps=max";
         v = match lift {
             // Of cgroup v1, where 0 takes the limit away.
-            Some((path, file, _)) if file.starts_with("blkio.") => v.try_this(
+            Some((path, file, _)) if file.starts_with("blkio.") => v.try_on(
+Acts::Victim,
+
                 format!("lift the limit of the task's cgroup for {name}, or write a higher one"),
                 format!("echo '{major}:{minor} 0' > {path}"),
             ),

@@ -6,6 +6,7 @@
 
 use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
+use crate::remedy::Action;
 use crate::verdict::{Confidence, Verdict};
 use crate::Cause;
 use ledger::Reason;
@@ -90,7 +91,7 @@ fn judge(case: &mut Case) -> Verdict {
                 .because(proof!("merging is off: nomerges is {setting} ({at})", setting = Text(setting.value.to_string()), at = Source(setting.at.to_string())))
                 .try_this(
                     format!("nomerges {} -> 0: costs a look at the neighbours for each request, which fast devices feel", setting.value),
-                    format!("echo 0 > /sys/block/{name}/queue/nomerges"),
+                    Action::set(&name, "queue/nomerges", 0),
                 ),
         );
     }

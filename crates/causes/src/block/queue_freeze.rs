@@ -8,6 +8,7 @@ use crate::case::Case;
 use crate::device::background_task::works_for_others;
 use crate::paths;
 use crate::proof::proof;
+use crate::remedy::Acts;
 use crate::verdict::{Answer, Verdict};
 use crate::words::shell;
 use crate::Cause;
@@ -32,7 +33,9 @@ fn judge(case: &mut Case) -> Verdict {
     if let Some((who, times)) = who(case, &found) {
         v = v
             .because(proof!("{who} woke the slowest of them {times}: who thaws a queue is who had frozen it", who = Text(who.to_string()), times = Counted(times, "time", "times")))
-            .try_this(
+            .try_on(
+Acts::Culprit(who.clone()),
+
                 format!("pause {who} (kill -CONT goes on), look what it is for, and let it write settings once, not under load"),
                 format!("kill -STOP $(pgrep -x {})", shell(&who)),
             );

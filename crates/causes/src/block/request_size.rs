@@ -6,6 +6,7 @@
 
 use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
+use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
 use crate::Cause;
@@ -165,17 +166,14 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, asked: Bytes, piece: Bytes) -
             .because(proof!("the limit is set: max_sectors_kb is {now} ({at})", now = Text((now.value.0 / 1024).to_string()), at = Source(now.at.to_string())))
             .try_this(
                 format!("max_sectors_kb {} -> {}: {costs}", now.value.0 / 1024, better.0 / 1024),
-                format!("echo {} > {file}", better.0 / 1024),
+                Action::set(&name, "queue/max_sectors_kb", better.0 / 1024),
             ),
         Some(now) => v.without(proof!("what else limits requests: max_sectors_kb allows {now} ({at}); look at max_segments and max_segment_size beside it", now = Size(now.value), at = Source(now.at.to_string()))),
         None => v
             .without(proof!("what limits requests: {file} and max_hw_sectors_kb were not recorded", file = Text(file.to_string())))
             .try_this(
                 format!("allows larger requests, if max_hw_sectors_kb does; {costs}"),
-                format!(
-                    "echo {} > {file}",
-                    limits.hardware.map_or(KERNELS_LIMIT, |h| h.min(KERNELS_LIMIT)).0 / 1024
-                ),
+                Action::set(&name, "queue/max_sectors_kb", limits.hardware.map_or(KERNELS_LIMIT, |h| h.min(KERNELS_LIMIT)).0 / 1024),
             ),
     }
 }

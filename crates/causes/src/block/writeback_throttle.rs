@@ -3,6 +3,7 @@
 use crate::case::Case;
 use crate::paths;
 use crate::proof::proof;
+use crate::remedy::Action;
 use crate::verdict::{Answer, Verdict};
 use crate::Cause;
 use ledger::Reason;
@@ -38,11 +39,11 @@ fn judge(case: &mut Case) -> Verdict {
         v = v
             .try_this(
                 "let it aim at slower reads: more writes are let in at a time, reads wait longer",
-                format!("echo {target} > /sys/block/{name}/queue/wbt_lat_usec"),
+                Action::set(&name, "queue/wbt_lat_usec", target),
             )
             .try_this(
                 "turn it off, if nobody reads while it writes",
-                format!("echo 0 > /sys/block/{name}/queue/wbt_lat_usec"),
+                Action::set(&name, "queue/wbt_lat_usec", 0),
             );
     }
     v.unless("writes as slow with wbt_lat_usec 0")

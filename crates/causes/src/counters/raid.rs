@@ -12,6 +12,7 @@
 use super::say::{number, plain, quantity, times, In};
 use super::settings::{of_device, Set};
 use crate::proof::proof;
+use crate::remedy::Action;
 use crate::words::{ns, percent, size};
 use crate::{Confidence, Verdict};
 use tooltext::{Mail, Row, Unit};
@@ -140,7 +141,7 @@ pub(super) fn read_modify_write(mails: &[Mail]) -> Option<Verdict> {
                 .without("which writes: iowhy record on the array and its members (md says \"raid5 rmw\" in the trace)")
                 .try_this(
                     "a larger stripe cache collects neighbouring writes into whole stripes; takes a page per member and stripe",
-                    format!("echo 8192 > /sys/block/{}/md/stripe_cache_size", array.name),
+                    Action::set(array.name, "md/stripe_cache_size", 8192),
                 ),
         );
     }
@@ -274,7 +275,7 @@ pub(super) fn stripe_cache(mails: &[Mail]) -> Option<Verdict> {
             if full.is_some() {
                 return Verdict::found(NAME, Nanos(0), Confidence::Medium).try_this(
                     "more stripe heads; each takes a page per member",
-                    format!("echo 8192 > /sys/block/{name}/md/stripe_cache_size"),
+                    Action::set(&name, "md/stripe_cache_size", 8192),
                 );
             }
             let devices: Vec<String> = array.members.iter().map(|m| format!("/dev/{}", m.of)).collect();

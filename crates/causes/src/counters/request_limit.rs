@@ -8,7 +8,7 @@ use super::say::{number, times, In};
 use super::settings::{all, of_device, Set};
 use crate::proof::proof;
 use crate::words::size;
-use crate::{Confidence, Verdict};
+use crate::{Action, Confidence, Verdict};
 use tooltext::{Claim, Mail, Number, Row};
 use trace::{Bytes, Nanos};
 
@@ -89,10 +89,7 @@ pub(super) fn set(so_far: Option<Verdict>, mails: &[Mail]) -> Option<Verdict> {
         ));
     }
     let Some(faster) = faster.filter(|_| differ) else { return Some(v) };
-    Some(v.try_this(
-        "the limit that was the faster one there",
-        format!("echo {} > /sys/block/{device}/{LIMIT}", faster / 1024.0),
-    ))
+    Some(v.try_this("the limit that was the faster one there", Action::set(device, LIMIT, faster / 1024.0)))
 }
 
 /// The same tool's rate under the smaller and the larger limit.
@@ -192,6 +189,6 @@ pub(super) fn stated(so_far: Option<Verdict>, mail: &Mail) -> Option<Verdict> {
         .map_or(String::new(), |o| format!("; or the {} that the device likes best", kib(o)));
     Some(v.try_this(
         format!("the smaller limit, which was the faster one there{best}; large sequential I/O takes more requests"),
-        format!("echo {} > /sys/block/DEV/queue/max_sectors_kb", least.from / 1024.0),
+        Action::set("DEV", LIMIT, least.from / 1024.0),
     ))
 }

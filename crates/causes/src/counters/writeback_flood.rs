@@ -8,6 +8,7 @@
 use super::say::{number, quantity, times, In};
 use super::settings::{dirty, mounts, of_device};
 use crate::proof::proof;
+use crate::remedy::Action;
 use crate::words::{count, ns};
 use crate::{Confidence, Verdict};
 use tooltext::{Command, Mail, Reading, Row, Unit};
@@ -134,7 +135,7 @@ fn remedies(mut v: Verdict, mails: &[Mail], flooded: Option<&Reads>) -> Verdict 
     for path in ["queue/scheduler", "queue/nr_requests"] {
         v = set(path).map(|s| s.words()).into_iter().fold(v, Verdict::because);
     }
-    let throttle = |us: f64| format!("echo {us} > /sys/block/{name}/queue/wbt_lat_usec");
+    let throttle = |us: f64| Action::set(&name, "queue/wbt_lat_usec", us);
     const COSTS: &str =
         "writeback throttling holds writeback back when reads take longer than this; 75000 for disks that turn. Costs write throughput while others wait";
     v = match (throttling, target) {
@@ -165,7 +166,7 @@ fn remedies(mut v: Verdict, mails: &[Mail], flooded: Option<&Reads>) -> Verdict 
     }
     v.try_this(
         "smaller, earlier floods; applies to the whole host",
-        "sysctl vm.dirty_background_bytes=33554432",
+        Action::Sysctl(&[("vm.dirty_background_bytes", 33_554_432)]),
     )
 }
 

@@ -4,6 +4,7 @@ use crate::case::{is_named, Case};
 use crate::device::healthy::EXPECTED_FLASH;
 use crate::paths;
 use crate::proof::proof;
+use crate::remedy::Acts;
 use crate::verdict::{Answer, Verdict};
 use crate::words::{shell, time};
 use crate::Cause;
@@ -53,7 +54,9 @@ fn judge(case: &mut Case) -> Verdict {
     );
     // Weights and nice values count among the tasks of one cgroup or session only (sched(7), "The autogroup feature").
     if let Some(task) = slow_task(case, &found) {
-        v = v.try_this(
+        v = v.try_on(
+Acts::Victim,
+
             format!(
                 "{task} preempts usual tasks: costs the others little, if it mostly sleeps; one that never sleeps takes a processor for \
                  itself (chrt -o -p 0 takes it back)"
@@ -61,7 +64,8 @@ fn judge(case: &mut Case) -> Verdict {
             format!("for t in $(pgrep -w -x {}); do chrt -f -p 1 $t; done", shell(&task)),
         );
     }
-    v.try_this(
+    v.try_on(
+        Acts::Victim,
         "give the slow task more weight than the busy ones",
         "systemctl set-property SLOW.service CPUWeight=500",
     )

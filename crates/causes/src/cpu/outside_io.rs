@@ -9,6 +9,7 @@
 use crate::case::{Case, NOT_SLOW};
 use crate::paths;
 use crate::proof::proof;
+use crate::remedy::Acts;
 use crate::verdict::{Confidence, Verdict};
 use crate::Cause;
 use stats::TAIL_SHARE;
@@ -52,6 +53,8 @@ fn judge(case: &mut Case) -> Verdict {
         .because(proof!("one in a hundred is as long as the slowest operations ({slowest} or more), and is in none of their times: who measures \
              around the calls sees it as slow I/O", slowest = Time(slowest)))
         .try_this("who had the processor meanwhile", "top -b -n1 | head -20; cat /proc/pressure/cpu")
-        .try_this("give the task more weight than the busy ones", "systemctl set-property SLOW.service CPUWeight=500")
+        .try_on(
+Acts::Victim,
+"give the task more weight than the busy ones", "systemctl set-property SLOW.service CPUWeight=500")
         .unless("an application that reports the same times on idle processors")
 }

@@ -13,6 +13,7 @@
 
 use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
+use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, size};
@@ -113,7 +114,7 @@ fn remedies(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
                      throughput",
                     depth.value, depth.at
                 ),
-                format!("echo {takes} > /sys/block/{name}/device/queue_depth"),
+                Action::set(&name, "device/queue_depth", takes),
             );
         }
     }
@@ -133,7 +134,7 @@ fn remedies(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
                      room for others; costs some throughput of large transfers, where the host counts operations; stops the queue for a moment",
                     size(mean)
                 ),
-                format!("echo {} > /sys/block/{name}/queue/max_sectors_kb", smaller.0 >> 10),
+                Action::set(&name, "queue/max_sectors_kb", smaller.0 >> 10),
             )
             .try_this(
                 "a larger queue, where the hypervisor can (QEMU): needs a restart of the machine",

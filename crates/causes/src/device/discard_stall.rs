@@ -5,6 +5,7 @@
 
 use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
+use crate::remedy::Action;
 use crate::shares::part_of_slow;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{shell, size};
@@ -89,13 +90,13 @@ fn judge(case: &mut Case) -> Verdict {
                         size(Bytes(now.value)),
                         size(Bytes(less))
                     ),
-                    format!("echo {less} > /sys/block/{name}/queue/discard_max_bytes"),
+                    Action::set(&name, "queue/discard_max_bytes", less),
                 );
             }
             if let Some(m) = case.mount(slow.on.id).filter(|m| m.options.iter().any(|o| o == "discard")) {
                 v = v.try_this(
                     "no discards as files are removed; trim once a week instead (fstrim.timer)",
-                    format!("mount -o remount,nodiscard {}", shell(&m.target)),
+                    Action::Remount { mount: shell(&m.target), options: "nodiscard".into() },
                 );
             }
             v = v.try_this(

@@ -5,6 +5,7 @@
 
 use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
+use crate::remedy::{Action, Acts};
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{percent, shell};
@@ -92,7 +93,8 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, flushing: Nanos) -> Verdict {
     let sender = who.map_or("whoever writes".into(), |(task, share)| {
         format!("{task}, which sent {} of the synchronous writes", percent(share))
     });
-    v = v.try_this(
+    v = v.try_on(
+        Acts::Victim,
         format!("count the fsyncs of {sender}: one after several writes costs as much as one after each"),
         "strace -f -c -e trace=fsync,fdatasync,sync_file_range,msync -p PID",
     );
@@ -109,7 +111,7 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, flushing: Nanos) -> Verdict {
                      the cache of {name} survives a power cut (battery, capacitors, a host that sees to it): \
                      otherwise a power cut loses data that was reported safe"
                 ),
-                format!("echo \"write through\" > /sys/block/{name}/queue/write_cache"),
+                Action::set(&name, "queue/write_cache", "write through"),
             );
         }
         Some(c) => {

@@ -9,6 +9,7 @@
 
 use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
+use crate::remedy::Acts;
 use crate::verdict::{Confidence, Verdict};
 use crate::Cause;
 use evidence::Fact;
@@ -148,7 +149,9 @@ fn remedies(mut v: Verdict, case: &Case, device: &stats::Device, name: &str) -> 
          a MiB",
         format!("grep . /sys/block/{name}/*/start /sys/block/{name}/alignment_offset /sys/block/{name}/queue/physical_block_size"),
     )
-    .try_this(
+    .try_on(
+Acts::Victim,
+
         "programs that write records of 512 bytes past the page cache: blocks of 4096 in their settings, such as InnoDB's log; each \
          record takes more room",
         "mysql -e 'SET GLOBAL innodb_log_write_ahead_size=4096'",

@@ -11,6 +11,7 @@
 
 use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
 use crate::proof::{proof, Proof};
+use crate::remedy::Acts;
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::count;
@@ -163,7 +164,9 @@ fn remedies(v: Verdict, slow: &Slow, name: &str, rate: u64) -> Verdict {
         "fewer, larger operations: most limits count operations of up to 256 KiB as one",
         format!("grep -H . /sys/block/{name}/queue/max_sectors_kb /sys/block/{name}/queue/read_ahead_kb"),
     )
-    .try_this(
+    .try_on(
+Acts::Culprit("SERVICE".into()),
+
         format!(
             "let those that can wait do less: {at_once:.0} were waiting at once; holds the unit SERVICE to half of the limit"
         ),

@@ -7,6 +7,7 @@
 use crate::case::Case;
 use crate::paths;
 use crate::proof::proof;
+use crate::remedy::Action;
 use crate::verdict::{Answer, Verdict};
 use crate::words::shell;
 use crate::Cause;
@@ -68,7 +69,7 @@ fn judge(case: &mut Case) -> Verdict {
         v = v.try_this(
             "noatime: access times are not written any more; only programs that ask when a file was last read mind (some \
              mail programs, tmpwatch)",
-            format!("mount -o remount,noatime {}", shell(&mount.target)),
+            Action::Remount { mount: shell(&mount.target), options: "noatime".into() },
         );
     }
     v.try_this(

@@ -6,6 +6,7 @@
 use crate::case::Case;
 use crate::paths;
 use crate::proof::proof;
+use crate::remedy::Action;
 use crate::verdict::{Answer, Verdict};
 use crate::words::shell;
 use crate::Cause;
@@ -52,13 +53,13 @@ fn judge(case: &mut Case) -> Verdict {
                     from.join(","),
                     to.join(",")
                 ),
-                format!("mount -o remount,{} {}", to.join(","), shell(target)),
+                Action::Remount { mount: shell(target), options: to.join(",") },
             );
         }
         v = v
             .try_this(
                 "less dirty data at a time, so that a commit finds little to write; applies to the whole host",
-                "sysctl vm.dirty_background_bytes=33554432 vm.dirty_bytes=268435456",
+                Action::Sysctl(&[("vm.dirty_background_bytes", 33_554_432), ("vm.dirty_bytes", 268_435_456)]),
             )
             .try_this(
                 "the files that are fsynced on a file system of their own: its commits carry no one else's data",

@@ -6,6 +6,7 @@
 use crate::case::Case;
 use crate::paths;
 use crate::proof::proof;
+use crate::remedy::Acts;
 use crate::verdict::{Answer, Verdict};
 use crate::words::shell;
 use crate::Cause;
@@ -42,7 +43,9 @@ fn judge(case: &mut Case) -> Verdict {
             shell(&mount.source)
         );
     }
-    v.try_this(
+    v.try_on(
+Acts::Victim,
+
         "fsync less often: one for several changes forces the log once (group commit)",
         "strace -f -c -e trace=fsync,fdatasync -p PID",
     )

@@ -7,6 +7,7 @@
 use crate::case::Case;
 use crate::paths;
 use crate::proof::proof;
+use crate::remedy::Action;
 use crate::verdict::{Answer, Verdict};
 use crate::Cause;
 use ledger::Reason;
@@ -51,22 +52,22 @@ fn judge(case: &mut Case) -> Verdict {
                      dirty pages: then others' writers wait, and a sync takes longer",
                     limit.value
                 ),
-                format!("echo 0 > /sys/block/{name}/bdi/strict_limit"),
+                Action::set(&name, "bdi/strict_limit", 0),
             )
             .try_this(
                 "or a larger limit of its own, in bytes (since Linux 6.2)",
-                format!("echo 268435456 > /sys/block/{name}/bdi/max_bytes"),
+                Action::set(&name, "bdi/max_bytes", 268435456),
             )
             .unless("writers as slow without the device's own limit");
     }
     v.try_this(
         "begin to write back earlier: the brake sets in half way between this and dirty_bytes; costs nothing but \
          merging of rewritten pages",
-        "sysctl vm.dirty_background_bytes=67108864",
+        Action::Sysctl(&[("vm.dirty_background_bytes", 67_108_864)]),
     )
     .try_this(
         "room for bursts, if they are shorter than memory is large; a crash loses more, a sync takes longer",
-        "sysctl vm.dirty_bytes=4294967296",
+        Action::Sysctl(&[("vm.dirty_bytes", 4_294_967_296)]),
     )
     .try_this(
         "bulk writers with O_DIRECT, or in a cgroup of their own with memory.high and io.max (cgroup v2), so that \

@@ -9,6 +9,7 @@
 
 use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
+use crate::remedy::Action;
 use crate::verdict::{Confidence, Verdict};
 use crate::Cause;
 use ledger::Reason;
@@ -108,7 +109,7 @@ fn judge(case: &mut Case) -> Verdict {
                 PROPOSED.0 / 1024,
                 PROPOSED.0 / setting.value.0.max(4096)
             ),
-            format!("echo {} > /sys/block/{name}/queue/read_ahead_kb", PROPOSED.0 / 1024),
+            Action::set(&name, "queue/read_ahead_kb", PROPOSED.0 / 1024),
         ));
     }
     match (verdict, unsure, against) {

@@ -8,6 +8,7 @@
 use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
 use crate::paths;
 use crate::proof::proof;
+use crate::remedy::{Action, Acts};
 use crate::verdict::{Confidence, Verdict};
 use crate::Cause;
 use ledger::Reason;
@@ -83,10 +84,12 @@ fn judge(case: &mut Case) -> Verdict {
                         "read_ahead_kb {} -> {less}: readers in order on this disk become slower",
                         now.value.0 / 1024
                     ),
-                    format!("echo {less} > /sys/block/{name}/queue/read_ahead_kb"),
+                    Action::set(&name, "queue/read_ahead_kb", less),
                 );
         }
-        verdict = Some(v.try_this(
+        verdict = Some(v.try_on(
+Acts::Victim,
+
             "the program can say that it jumps: posix_fadvise(POSIX_FADV_RANDOM) for the file, no read-ahead for it",
             "strace -f -y -e trace=pread64,read,lseek,fadvise64 -p PID",
         ));

@@ -6,6 +6,7 @@
 
 use crate::case::Case;
 use crate::paths;
+use crate::remedy::{Action, Acts};
 use crate::verdict::{Answer, Verdict};
 use crate::words::shell;
 use crate::Cause;
@@ -31,17 +32,19 @@ fn judge(case: &mut Case) -> Verdict {
         "is it the machine or the task's cgroup that is short of memory: the cgroup, if its own use is near its limit",
         "grep -H . /proc/pressure/memory; C=/sys/fs/cgroup/$(sed -n 's/^0:://p' /proc/PID/cgroup); grep -H . $C/memory.current $C/memory.max $C/memory.high",
     )
-    .try_this(
+    .try_on(
+Acts::Victim,
+
         "more memory for its cgroup, if that is it (of a service also: systemctl set-property SERVICE MemoryMax=2G)",
         memory_limit(case),
     )
     .try_this(
         "let write-back begin earlier, so that there are clean pages to free: writers are held back sooner",
-        "sysctl vm.dirty_background_bytes=67108864",
+        Action::Sysctl(&[("vm.dirty_background_bytes", 67_108_864)]),
     )
     .try_this(
         "wake kswapd earlier: this much stays free (in KiB); it is lost for caches",
-        "sysctl vm.min_free_kbytes=262144",
+        Action::Sysctl(&[("vm.min_free_kbytes", 262_144)]),
     )
     .unless("operations as slow with memory to spare")
 }

@@ -6,6 +6,7 @@
 use crate::case::Case;
 use crate::paths;
 use crate::proof::proof;
+use crate::remedy::{Action, Acts};
 use crate::verdict::{Answer, Verdict};
 use crate::Cause;
 use operation::Wait;
@@ -40,18 +41,20 @@ fn judge(case: &mut Case) -> Verdict {
         let turn_off = match &stable {
             Some(s) if !s.value => (
                 format!("unmount and mount again: stable_writes of {name} is 0 now, and holds from then on"),
-                "umount /MOUNTPOINT && mount /MOUNTPOINT".to_string(),
+                "umount /MOUNTPOINT && mount /MOUNTPOINT".into(),
             ),
             _ => (
                 format!(
                     "stable_writes 1 -> 0, only if nothing below {name} computes checksums over the data (md raid5, \
                      iSCSI digests, DIF): otherwise it reports errors. Takes effect at the next mount"
                 ),
-                format!("echo 0 > /sys/block/{name}/queue/stable_writes"),
+                Action::set(&name, "queue/stable_writes", 0),
             ),
         };
         v = v
-            .try_this(
+            .try_on(
+Acts::Victim,
+
                 "write whole pages once, to new places: append in multiples of 4 KiB, or with O_DIRECT; a page that \
                  is never written again is never waited for",
                 "grep . /sys/block/*/queue/stable_writes",
@@ -59,7 +62,7 @@ fn judge(case: &mut Case) -> Verdict {
             .try_this(turn_off.0, turn_off.1)
             .try_this(
                 "make each write-back short: start it earlier, so that fewer pages are on their way at a time",
-                "sysctl vm.dirty_background_bytes=16777216",
+                Action::Sysctl(&[("vm.dirty_background_bytes", 16_777_216)]),
             );
     }
     v.unless("writers as slow on a device with stable_writes 0")

@@ -5,6 +5,7 @@
 
 use crate::case::Case;
 use crate::paths;
+use crate::remedy::Acts;
 use crate::verdict::{Answer, Verdict};
 use crate::Cause;
 use ledger::Reason;
@@ -29,7 +30,9 @@ fn judge(case: &mut Case) -> Verdict {
         "who has most in swap",
         "grep -H VmSwap /proc/[0-9]*/status | sort -k2 -n | tail -5; swapon --show",
     )
-    .try_this(
+    .try_on(
+Acts::Victim,
+
         "more memory for the cgroup of the task, if it is its limit that pushes it out (of a service also: systemctl set-property \
          SERVICE MemoryHigh=2G MemoryMax=2G)",
         crate::memory::reclaim::memory_limit(case),

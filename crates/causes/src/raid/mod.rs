@@ -8,6 +8,7 @@ pub mod raid_stripe_cache;
 
 use crate::case::{Case, MIN_SHARE};
 use crate::proof::{proof, Proof};
+use crate::remedy::Action;
 use crate::slow::{leaves, lies_on};
 use crate::verdict::Verdict;
 use crate::words::size;
@@ -227,7 +228,7 @@ pub(crate) fn larger_cache(v: Verdict, name: &str, md: Option<&Md>, does: &str, 
     let memory = size(Bytes(to.saturating_mul(CACHE_PAGE).saturating_mul(disks)));
     v.try_this(
         format!("{now} {to}{at}: {does}; takes {memory} of memory; {hope}"),
-        format!("echo {to} > /sys/block/{name}/md/stripe_cache_size"),
+        Action::set(&name, "md/stripe_cache_size", to),
     )
 }
 
@@ -243,7 +244,7 @@ pub(crate) fn more_threads(v: Verdict, name: &str, md: Option<&Md>, here: &str) 
             "group_thread_cnt{now}: more threads make parity and copy data, where one ({name}_raid5) has a processor to itself \
              and is not done: {here}"
         ),
-        format!("echo {THREADS} > /sys/block/{name}/md/group_thread_cnt"),
+        Action::set(&name, "md/group_thread_cnt", THREADS),
     )
 }
 

@@ -14,6 +14,7 @@ use crate::met::{self, turns, turns_of};
 use crate::paths::Paths;
 use crate::proof::proof;
 use crate::raid;
+use crate::remedy::Action;
 use crate::slow::{leaves, lies_on, Slow};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::percent;
@@ -309,7 +310,7 @@ fn of_array(mut v: Verdict, case: &Case, array: &Device) -> Verdict {
     if check {
         v = v.try_this(
             "ends the check: nothing is lost, and it begins anew when it is started again",
-            format!("echo idle > /sys/block/{name}/md/sync_action"),
+            Action::set(&name, "md/sync_action", "idle"),
         );
     }
     match least {
@@ -320,7 +321,7 @@ fn of_array(mut v: Verdict, case: &Case, array: &Device) -> Verdict {
                      want, and above it gives way to them, a moment after it notices them; {meanwhile}",
                     least.value, least.at
                 ),
-                format!("echo {USUAL_MIN} > /sys/block/{name}/md/sync_speed_min"),
+                Action::set(&name, "md/sync_speed_min", USUAL_MIN),
             );
         }
         _ => {}
@@ -332,7 +333,7 @@ fn of_array(mut v: Verdict, case: &Case, array: &Device) -> Verdict {
                 "at most half of the {:.0} KiB/s of each member that it takes here (undo: echo system > the same file); {meanwhile}",
                 fastest
             ),
-            format!("echo {half} > /sys/block/{name}/md/sync_speed_max"),
+            Action::set(&name, "md/sync_speed_max", half),
         );
     }
     if check {

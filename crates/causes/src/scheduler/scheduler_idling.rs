@@ -8,6 +8,7 @@
 
 use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
+use crate::remedy::Action;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::count;
 use crate::Cause;
@@ -71,21 +72,21 @@ fn judge(case: &mut Case) -> Verdict {
                          a time; weights of cgroups are kept less exactly",
                         strict.value, strict.at
                     ),
-                    format!("echo 0 > /sys/block/{name}/queue/iosched/strict_guarantees"),
+                    Action::set(&name, "queue/iosched/strict_guarantees", 0),
                 );
             }
             v = v
                 .try_this(
                     "do not wait for the next request of the same task: more in all, less of a favour to single readers",
-                    format!("echo 0 > /sys/block/{name}/queue/iosched/slice_idle"),
+                    Action::set(&name, "queue/iosched/slice_idle", 0),
                 )
                 .try_this(
                     "no favour to tasks that seem interactive",
-                    format!("echo 0 > /sys/block/{name}/queue/iosched/low_latency"),
+                    Action::set(&name, "queue/iosched/low_latency", 0),
                 );
             v = v.try_this(
                 "another scheduler, if nobody needs weights of cgroups (io.bfq.weight)",
-                format!("echo mq-deadline > /sys/block/{name}/queue/scheduler"),
+                Action::set(&name, "queue/scheduler", "mq-deadline"),
             );
         }
         verdict = Some(v);

@@ -10,6 +10,7 @@
 
 use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
+use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::ns;
@@ -130,10 +131,10 @@ fn targets(mut v: Verdict, slow: &Slow, settings: Option<&Settings>, name: &str)
     }
     v.try_this(
         "no scheduler: the device orders requests itself; nobody is held back for anybody; stops the queue for a moment",
-        format!("echo none > /sys/block/{name}/queue/scheduler"),
+        Action::set(&name, "queue/scheduler", "none"),
     )
     .try_this(
         "mq-deadline: reads before writes, but nobody is held back while the device has room; stops the queue for a moment",
-        format!("echo mq-deadline > /sys/block/{name}/queue/scheduler"),
+        Action::set(&name, "queue/scheduler", "mq-deadline"),
     )
 }

@@ -41,7 +41,7 @@ fn a_backup_is_named() {
     assert!((found(&v) - 0.375).abs() < 0.02, "{v:?}");
     assert!(v.evidence[0].sentence().contains("completed 9 requests of tar"), "{v:?}");
     assert!(v.evidence[1].sentence().contains("tar moved 91 % of all that sda moved (100 MiB"), "{v:?}");
-    assert_eq!(v.remedies[0].command, "kill -STOP $(pgrep -x 'tar')");
+    assert_eq!(v.remedies[0].command(), "kill -STOP $(pgrep -x 'tar')");
 }
 
 #[test]

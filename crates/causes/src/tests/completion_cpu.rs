@@ -30,7 +30,7 @@ fn found_with_its_share_and_the_processor() {
         v.evidence[1].sentence().contains("CPU 1 completed 23 % of its requests, 3.8 ms late on average"),
         "{v:?}"
     );
-    assert!(v.remedies[1].command.contains("for c in 1; do chrt -f"), "{v:?}");
+    assert!(v.remedies[1].command().contains("for c in 1; do chrt -f"), "{v:?}");
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn rq_affinity_is_for_one_processor_that_completes_for_all() {
     let of = |one: usize, settings: &str| {
         let v = by(1, one, settings);
         found(&v);
-        commands(&v).contains(&"echo 2 > /sys/block/sda/queue/rq_affinity")
+        commands(&v).contains(&"echo 2 > /sys/block/sda/queue/rq_affinity".to_string())
     };
     // Nine of eleven are more than four of five, eight are not.
     assert_eq!((of(9, ""), of(8, "")), (true, false));

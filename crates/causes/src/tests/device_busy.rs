@@ -107,11 +107,11 @@ fn a_scsi_device_is_asked_for_less_at_once() {
     let mut story = in_company(1);
     story.settings("sda/device/queue_depth: 32\n");
     let v = story.verdict("device-busy");
-    assert_eq!(v.remedies[0].command, "echo 4 > /sys/block/sda/device/queue_depth");
+    assert_eq!(v.remedies[0].command(), "echo 4 > /sys/block/sda/device/queue_depth");
     // What it holds already is no remedy.
     let mut story = in_company(1);
     story.settings("sda/device/queue_depth: 4\n");
-    assert!(story.verdict("device-busy").remedies[0].command.starts_with("dmesg"));
+    assert!(story.verdict("device-busy").remedies[0].command().starts_with("dmesg"));
 }
 
 /// Large requests take many descriptors of a virtio queue: such that are an eighth leave room for others.

@@ -83,7 +83,7 @@ fn the_log_of_xfs_is_only_where_xfs_may_be() {
         story.settings("sda/queue/rotational: 0\n").document("mounts.txt", mounts);
         let v = story.verdict("misaligned");
         found(&v);
-        (v.remedies.len(), commands(&v).contains(&"mkfs.xfs -s size=4096 /dev/NEW"))
+        (v.remedies.len(), commands(&v).contains(&"mkfs.xfs -s size=4096 /dev/NEW".to_string()))
     };
     assert_eq!((of(""), of("/dev/sda /mnt xfs rw 0 0\n")), ((3, true), (3, true)));
     assert_eq!(of("/dev/sda /mnt ext4 rw 0 0\n"), (2, false));

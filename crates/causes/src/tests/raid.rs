@@ -103,7 +103,7 @@ fn threads_are_for_writes_that_wait_in_md_itself() {
     for i in 0..50 {
         story.note(100 * i * MS, "md bitmap_unplug");
     }
-    assert!(!commands(&story.verdict("raid-read-modify-write")).contains(&threads));
+    assert!(!commands(&story.verdict("raid-read-modify-write")).contains(&threads.to_string()));
 }
 
 #[test]

@@ -99,7 +99,7 @@ fn of_the_arrays_own_thread_counts_what_nobody_asked_for() {
     let v = own_thread(1024, "recover");
     assert!(found(&v) > 0.3, "{v:?}");
     assert!(says(&v, "sync_action recover") && says(&v, "md's pass over md0 moved"), "{v:?}");
-    assert!(!v.remedies.iter().any(|r| r.command.contains("idle")), "{v:?}");
+    assert!(!v.remedies.iter().any(|r| r.command().contains("idle")), "{v:?}");
     // Twice as much as the array was asked for, and as much.
     assert!(is_found(&own_thread(8, "recover")));
     assert!(rejected(&own_thread(4, "recover")).contains("synchronised nothing"));

@@ -25,7 +25,7 @@ fn found_and_the_overtakers_are_counted() {
     let v = story.verdict("scheduler-starvation");
     assert!((found(&v) - 50.0 / 55.0).abs() < 0.01, "{v:?}");
     assert!(v.evidence[0].sentence().contains("12 background writes"), "{v:?}");
-    let batch = v.remedies.iter().find(|r| r.command.contains("fifo_batch")).expect("a remedy");
+    let batch = v.remedies.iter().find(|r| r.command().contains("fifo_batch")).expect("a remedy");
     assert!(
         batch.what.contains("16 -> 1 (queue-sda.txt:2)") && batch.what.contains("fdatasync"),
         "{batch:?}"
@@ -99,7 +99,8 @@ fn what_is_set_well_already_is_not_proposed() {
         }
         let v = story.settings(settings).verdict("scheduler-starvation");
         found(&v);
-        let files = commands(&v).into_iter().filter_map(|c| c.rsplit_once("/sys/block/sda/queue/"));
+        let commands = commands(&v);
+        let files = commands.iter().filter_map(|c| c.rsplit_once("/sys/block/sda/queue/"));
         (files.map(|(echo, file)| format!("{echo}{file}")).collect::<Vec<_>>(), v)
     };
     let deadline = "sda/queue/scheduler: none [mq-deadline]\n";

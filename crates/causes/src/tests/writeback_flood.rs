@@ -63,7 +63,7 @@ fn says_what_the_settings_are_and_where_that_is_written() {
     let v = story.verdict("writeback-flood");
     assert!(v.evidence.iter().any(|e| e.sentence().contains("wbt_lat_usec is 0 (queue-sda.txt:2)")), "{v:?}");
     // Reads alone took 1 ms: it says that it turns, but it does not.
-    assert_eq!(v.remedies[0].command, "echo 2000 > /sys/block/sda/queue/wbt_lat_usec");
+    assert_eq!(v.remedies[0].command(), "echo 2000 > /sys/block/sda/queue/wbt_lat_usec");
 }
 
 #[test]

@@ -62,8 +62,7 @@ pub(super) fn unthrottled(
     let target = if settings.get("queue/rotational").is_some_and(|r| r == "1") { 75_000 } else { 2_000 };
     let remedies = disk.map(|d| Remedy {
         what: format!("writeback throttling on, with the kernel's usual target of {target} us: buffered writes are written out more slowly"),
-        command: format!("echo {target} > /sys/block/{d}/queue/wbt_lat_usec"),
-        ..Remedy::default()
+        ..Remedy::setting(d, "queue/wbt_lat_usec", target)
     });
     step.causes.push(Found {
         cause: "writeback-flood".into(),

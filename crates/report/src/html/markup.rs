@@ -205,15 +205,15 @@ fn reason_class(reason: Reason) -> String {
 
 fn try_(shown: &Shown) -> String {
     let found = shown.explanation.verdicts.iter().filter(|v| v.verdict == Answer::Found);
-    let mut seen: Vec<&str> = vec![];
+    let mut seen: Vec<String> = vec![];
     let mut out = String::new();
     for remedy in found.flat_map(|v| &v.remedies) {
-        if !seen.contains(&remedy.command.as_str()) {
-            seen.push(&remedy.command);
+        if !seen.contains(&remedy.command()) {
+            seen.push(remedy.command());
             let _ = writeln!(
                 out,
                 "<li><code>{}</code><br>{}</li>",
-                escape(&remedy.command),
+                escape(&remedy.command()),
                 escape(&remedy.what)
             );
         }
