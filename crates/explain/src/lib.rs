@@ -11,6 +11,7 @@
 pub mod answer;
 mod arrivals;
 pub mod compare;
+mod contradictions;
 pub mod device_mapper;
 pub mod dist;
 mod error;
@@ -35,6 +36,7 @@ pub mod where_time;
 pub use answer::Answer;
 pub use arrivals::{Arrivals, Asked};
 pub use compare::Comparison;
+pub use contradictions::{contradictions, Contradiction};
 pub use error::Error;
 pub use explanation::{latency, Explanation, Subject, Trust};
 pub use input::Input;

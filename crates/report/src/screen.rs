@@ -1,14 +1,15 @@
 //! The screen of `explain`: the answer before the tables, plain text that survives a mail.
 
+use crate::answer::{self, line};
 use crate::sent_for;
 use crate::slow_rows::{slow_rows, Row};
 use crate::texts;
 use crate::wrap::wrap;
-use causes::{Answer, Confidence, Verdict};
+use causes::{Answer as Judged, Confidence, Verdict};
 use events::Window;
 use explain::device_mapper::InMapper;
 use explain::where_time;
-use explain::{Explanation, Trust};
+use explain::{Answer, Explanation, Trust};
 use ledger::Reason;
 use stats::Device;
 use std::fmt::Write;
@@ -25,11 +26,27 @@ pub struct Style {
     pub colour: bool,
     /// Columns.
     pub width: usize,
+    /// How much is told.
+    pub detail: Detail,
+}
+
+/// How much is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    /// One sentence.
+    Brief,
+    /// One screen.
+    #[default]
+    Screen,
+    /// Where the time went, more proofs, what it is not and why, what cannot be told.
+    More,
+    /// Everything that was judged.
+    All,
 }
 
 impl Default for Style {
     fn default() -> Style {
-        Style { colour: false, width: 96 }
+        Style { colour: false, width: 80, detail: Detail::default() }
     }
 }
 
@@ -51,7 +68,15 @@ pub fn render(e: &Explanation, style: Style) -> String {
     if e.is_of_texts() {
         return texts::render(&e.texts, style);
     }
+    let answer = Answer::of(e);
+    match style.detail {
+        Detail::Brief => return line(e, &answer) + "\n",
+        Detail::Screen => return answer::render(e, &answer, style),
+        Detail::More | Detail::All => {}
+    }
     let mut s = Screen::new(style);
+    s.out += &answer::render(e, &answer, style);
+    s.blank();
     s.subject(e);
     s.slow(e);
     s.wrote(e);
@@ -201,7 +226,7 @@ impl Screen {
         unexplained: &[String],
         title: impl Fn(&str) -> Option<&'static str>,
     ) {
-        let found: Vec<&Verdict> = verdicts.iter().filter(|v| v.verdict == Answer::Found).collect();
+        let found: Vec<&Verdict> = verdicts.iter().filter(|v| v.verdict == Judged::Found).collect();
         let mut heading = "WHY";
         for v in &found {
             let sure = match v.confidence {
@@ -231,7 +256,7 @@ impl Screen {
         }
         let rejected: Vec<String> = verdicts
             .iter()
-            .filter(|v| v.verdict == Answer::Rejected && !v.minor)
+            .filter(|v| v.verdict == Judged::Rejected && !v.minor)
             .filter_map(|v| Some(format!("{} ({})", v.cause, v.refutes.first()?)))
             .collect();
         if !rejected.is_empty() {
@@ -239,7 +264,7 @@ impl Screen {
         }
         // Those that miss the same are told together, unless something is known of them.
         let mut unknown: Vec<(String, Vec<&str>)> = Vec::new();
-        for v in verdicts.iter().filter(|v| v.verdict == Answer::CannotTell && v.evidence.is_empty()) {
+        for v in verdicts.iter().filter(|v| v.verdict == Judged::CannotTell && v.evidence.is_empty()) {
             let missing = joined(&v.missing);
             match unknown.iter_mut().find(|(m, _)| *m == missing) {
                 Some((_, causes)) => causes.push(v.cause),
@@ -249,7 +274,7 @@ impl Screen {
         for (missing, causes) in unknown {
             self.line("", &format!("Cannot tell: {} ({missing})", few(&causes)));
         }
-        for v in verdicts.iter().filter(|v| v.verdict == Answer::CannotTell && !v.evidence.is_empty()) {
+        for v in verdicts.iter().filter(|v| v.verdict == Judged::CannotTell && !v.evidence.is_empty()) {
             self.line("", &format!("Cannot tell: {} ({})", v.cause, joined(&v.missing)));
             for evidence in &v.evidence {
                 self.line("", &format!("- {evidence}"));
@@ -259,7 +284,7 @@ impl Screen {
     }
 
     pub(crate) fn try_(&mut self, verdicts: &[Verdict]) {
-        let found = verdicts.iter().filter(|v| v.verdict == Answer::Found);
+        let found = verdicts.iter().filter(|v| v.verdict == Judged::Found);
         let mut seen: Vec<String> = Vec::new();
         for remedy in found.flat_map(|v| &v.remedies) {
             if seen.len() == REMEDIES || seen.contains(&remedy.command()) {
