@@ -8,22 +8,13 @@ use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::slow::Slow;
+use crate::thresholds::tag_exhaustion::{FULL_MOST_OF_IT, MOSTLY, NOT_AT_ALL};
 use crate::verdict::{Confidence, Verdict};
 use crate::Cause;
 use evidence::Device as Settings;
 use ledger::Reason;
 use life::Class;
 use trace::Nanos;
-
-/// At least this part of the time to get a request must be that of operations that found the device full.
-const MOSTLY: f64 = 0.5;
-
-/// If the device was full for less than this part of the wait, something else kept the waiter as well: a busy
-/// processor, mostly.
-const FULL_MOST_OF_IT: f64 = 0.5;
-
-/// Who waits for a request for less than this part of the time is not worth a word.
-const NOT_AT_ALL: f64 = 0.01;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {

@@ -15,6 +15,7 @@ use crate::proof::proof;
 use crate::raid::raid_resync::{is_of_md, is_sync_thread};
 use crate::remedy::Acts;
 use crate::slow::Slow;
+use crate::thresholds::background_task::MOSTLY;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{shell, size};
 use crate::Cause;
@@ -22,9 +23,6 @@ use ledger::Reason;
 use life::Class;
 use std::collections::BTreeMap;
 use trace::{Bytes, DevId, Nanos};
-
-/// From this part on it is one task, of what was met and of what the device moved.
-const MOSTLY: f64 = 0.5;
 
 /// Kernel threads that work for whoever asked, and names that say nothing. `ext4lazyinit` is not among them: nobody asked.
 const FOR_OTHERS: [&str; 9] = [

@@ -12,28 +12,14 @@ use crate::growth::Growth;
 use crate::proof::proof;
 use crate::remedy::Acts;
 use crate::slow::Slow;
+pub(crate) use crate::thresholds::device_saturated::A_LINE;
+use crate::thresholds::device_saturated::{LEFT, MEETS_ONE, SERVED_FIRST, SLOWER};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, percent};
 use crate::Cause;
 use ledger::Reason;
 use life::Class;
 use trace::Nanos;
-
-/// Where specific causes explain so much of the device time that less than this part is left, the queue is theirs.
-const LEFT: f64 = 0.5;
-
-/// Below this part of the time busy a request meets less than one other on average: with r the busy part, r / (1 - r) (M/M/1
-/// queue).
-const MEETS_ONE: f64 = 0.5;
-
-/// Two that came at the same time are no line: the one that waits stands behind one other.
-pub(crate) const A_LINE: f64 = 2.0;
-
-/// In a line as many are served while one waits as there are in it (Little's law); with half of that it is none.
-const SERVED_FIRST: f64 = 0.5;
-
-/// From this on a request took noticeably longer than on average.
-const SLOWER: f64 = 1.5;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
