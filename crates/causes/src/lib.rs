@@ -85,6 +85,7 @@ pub use proof::{Proof, Quantity};
 pub use remedy::{Action, Acts, Remedy};
 pub use slow::Slow;
 use thresholds::judge::TRIFLE;
+pub use thresholds::{WBT_DISK, WBT_FLASH};
 pub use verdict::{Answer, Claim, Confidence, Verdict};
 
 /// A cause of slow I/O.

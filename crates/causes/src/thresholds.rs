@@ -276,7 +276,7 @@ pub mod rate_limit {
     /// middle one: busy processors make each completion seem late, by more than a gap if they are very busy, but not one later than
     /// the other in the long run. Fewer runs than [`ENOUGH_RUNS`] say nothing.
     pub const EVEN_RUNS: (f64, f64) = (0.97, 1.03);
-    /// Of the one above.
+    /// Fewer runs than this say nothing.
     pub const ENOUGH_RUNS: u64 = 12;
     /// The fastest requests take less than this part of the time between two completions.
     pub const FASTER: f64 = 0.5;
