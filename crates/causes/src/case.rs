@@ -5,6 +5,8 @@
 use crate::damage::Damage;
 use crate::proof::proof;
 use crate::slow::{leaves, Slow};
+use crate::thresholds::case::WORTH_A_WORD;
+pub use crate::thresholds::case::{MIN_SAMPLES, MIN_SHARE, NOT_SLOW};
 use crate::verdict::{Answer, Claim, Verdict};
 use evidence::System;
 use ledger::Reason;
@@ -14,19 +16,6 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 use trace::{DevId, Nanos, Quality};
 use waits::Phase;
-
-/// A cause that explains less than this part of a group's tail is company, not the cause.
-pub const MIN_SHARE: f64 = 0.1;
-
-/// A group whose tail has less than this part of the time of all tails is not worth a word.
-const WORTH_A_WORD: f64 = 0.02;
-
-/// Below this nothing is slow: reading a page of flash takes 50 to 100 us (data sheets of NAND), and what is faster
-/// than that is processors at work.
-pub const NOT_SLOW: Nanos = Nanos(100_000);
-
-/// Percentiles of fewer requests than this say little: a p99 needs a hundred.
-pub const MIN_SAMPLES: u64 = 100;
 
 /// A row of a group's tail, and what of it no cause has claimed.
 #[derive(Clone, Copy, Debug)]

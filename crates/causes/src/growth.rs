@@ -6,16 +6,10 @@
 
 use crate::proof::{proof, Proof};
 use crate::slow::Slow;
+use crate::thresholds::growth::{GROWS, MIN_SAMPLES_OF_A_ROW};
 
 use stats::{BytesGrowth, DepthRow};
 use trace::Nanos;
-
-/// A device that works on one request after the other takes twice as long with twice as many; one that takes less
-/// than this much longer with at least twice as many works on them side by side.
-const GROWS: f64 = 1.5;
-
-/// A mean of fewer requests than this is chance.
-const MIN_SAMPLES_OF_A_ROW: u64 = 25;
 
 /// What grew, or did not.
 #[derive(Clone, Copy, Debug, PartialEq)]

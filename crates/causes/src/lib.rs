@@ -18,6 +18,7 @@ mod slow;
 mod story;
 #[cfg(test)]
 mod tests;
+mod thresholds;
 #[cfg(test)]
 mod told;
 mod verdict;
@@ -83,6 +84,8 @@ pub use device::background_task::works_for_others;
 pub use proof::{Proof, Quantity};
 pub use remedy::{Action, Acts, Remedy};
 pub use slow::Slow;
+use thresholds::judge::TRIFLE;
+pub use thresholds::{WBT_DISK, WBT_FLASH};
 pub use verdict::{Answer, Claim, Confidence, Verdict};
 
 
@@ -153,9 +156,6 @@ pub fn all() -> &'static [Cause] {
 pub fn pages() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     all().iter().map(|c| (c.name, c.title, c.page))
 }
-
-/// What explains less than this part of all that was slow is not why it was: one wait of 50 us beside fsyncs of milliseconds.
-const TRIFLE: f64 = 0.01;
 
 /// The verdicts of all causes: those found first, by the time they explain; then those that cannot tell; then
 /// those rejected.

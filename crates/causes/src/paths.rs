@@ -5,15 +5,13 @@
 
 use crate::case::{Case, MIN_SHARE};
 use crate::proof::{proof, Proof};
+pub(crate) use crate::thresholds::paths::WORTH_NAMING;
 use crate::verdict::{Confidence, Verdict};
 use ledger::Reason;
 use operation::{Node, Part, Waits};
 use stats::{Group, Kept, OpStats};
 use std::collections::BTreeMap;
 use trace::Nanos;
-
-/// A wait that was seen is named even where particular causes have claimed most of it, down to this part.
-pub(crate) const WORTH_NAMING: f64 = 0.01;
 
 /// The verdict of a cause about operations where none were recorded.
 pub(crate) fn unrecorded(cause: &'static str) -> Verdict {

@@ -11,14 +11,12 @@ use crate::paths::{self, Paths};
 use crate::proof::proof;
 use crate::raid;
 use crate::slow::leaves;
+use crate::thresholds::crypt_queue::SMALL_SECTOR;
 use crate::verdict::{Answer, Verdict};
 use crate::Cause;
 use ledger::Reason;
 use life::Class;
 use operation::{Wait, Waits};
-
-/// What a sector of a disk has unless it was made with larger ones, in bytes: dm-crypt works on each by itself.
-const SMALL_SECTOR: u64 = 512;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {

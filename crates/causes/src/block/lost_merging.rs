@@ -7,19 +7,11 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
 use crate::remedy::Action;
+use crate::thresholds::lost_merging::{JOINED, LARGE_ENOUGH, SIDE_BY_SIDE};
 use crate::verdict::{Confidence, Verdict};
 use crate::Cause;
 use ledger::Reason;
 use trace::{Bytes, Nanos};
-
-/// From this part of requests that lie beside the one before on, they could have been joined.
-const SIDE_BY_SIDE: f64 = 0.7;
-
-/// Requests of this size gain little by being joined: most devices move as fast with them as with larger ones.
-const LARGE_ENOUGH: Bytes = Bytes(64 << 10);
-
-/// If more of the bios than this were joined, merging works.
-const JOINED: f64 = 0.1;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {

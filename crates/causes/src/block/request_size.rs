@@ -8,20 +8,12 @@ use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::slow::Slow;
+pub use crate::thresholds::request_size::LARGE_ENOUGH;
+use crate::thresholds::request_size::{IN_LINE, KERNELS_LIMIT};
 use crate::verdict::{Confidence, Verdict};
 use crate::Cause;
 use ledger::Reason;
 use trace::{Bytes, Nanos};
-
-/// Requests of this size are large enough: clouds bill and limit volumes in units of 256 KiB (Amazon EBS, "I/O
-/// characteristics"), and at 1 ms of cost each they are 250 MB/s.
-pub const LARGE_ENOUGH: Bytes = Bytes(256 << 10);
-
-/// What the kernel allows by itself (`BLK_DEF_MAX_SECTORS`, 2560 sectors, in block/blk-settings.c).
-const KERNELS_LIMIT: Bytes = Bytes(1280 << 10);
-
-/// From this part of the device's time behind others on, requests stand in line rather than side by side.
-const IN_LINE: f64 = 0.5;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {

@@ -8,6 +8,7 @@ use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::slow::Slow;
+use crate::thresholds::tag_exhaustion::{MOSTLY, NOT_AT_ALL};
 use crate::verdict::{Confidence, Verdict};
 use crate::Cause;
 use evidence::Device as Settings;
@@ -15,12 +16,6 @@ use ledger::Reason;
 use life::Class;
 use trace::Nanos;
 use waits::Phase;
-
-/// At least this part of the time to get a request must be that of operations that found the device full.
-const MOSTLY: f64 = 0.5;
-
-/// Who waits for a request for less than this part of the time is not worth a word.
-const NOT_AT_ALL: f64 = 0.01;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {

@@ -4,6 +4,7 @@ use crate::case::Case;
 use crate::paths;
 use crate::proof::proof;
 use crate::remedy::Action;
+use crate::thresholds::WBT_DISK;
 use crate::verdict::{Answer, Verdict};
 use crate::Cause;
 use ledger::Reason;
@@ -35,7 +36,7 @@ fn judge(case: &mut Case) -> Verdict {
                 at = Source(wbt.at.to_string())
             ));
         }
-        let target = now.map_or(75_000, |w| (w.value.0 / 1000).max(1) * 4);
+        let target = now.map_or(WBT_DISK.0 / 1000, |w| (w.value.0 / 1000).max(1) * 4);
         v = v
             .try_this(
                 "let it aim at slower reads: more writes are let in at a time, reads wait longer",

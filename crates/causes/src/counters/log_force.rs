@@ -9,13 +9,12 @@
 
 use super::say::{plain, In};
 use crate::proof::{proof, Proof, Quantity};
+use crate::thresholds::counters_log_force::NOTABLE;
 use crate::{Confidence, Verdict};
 use tooltext::{Mail, Reading, Unit};
 use trace::Nanos;
 
 const NAME: &str = "log-force";
-/// Differences below this are noise where nothing is said of it.
-const NOTABLE: f64 = 0.05;
 /// Words by which authors say that the device's part was taken away.
 const WITHOUT_DEVICE: [&str; 6] = ["fake", "instant", "null", "ramdisk", "brd", "nodevice"];
 

@@ -13,24 +13,14 @@ use super::say::{number, plain, quantity, times, In};
 use super::settings::{of_device, Set};
 use crate::proof::proof;
 use crate::remedy::Action;
+use crate::thresholds::counters_raid::{DEFAULT_STRIPES, FULL, NOTABLE, READS_OF_RMW, SAME};
 use crate::words::{ns, percent, size};
 use crate::{Confidence, Verdict};
 use tooltext::{Mail, Row, Unit};
 use trace::{Bytes, Nanos};
 
-/// Traffic of two devices is the same if it differs by less.
-const SAME: f64 = 0.001;
-/// A read-modify-write reads about as many bytes as it writes; fewer than this part is something else.
-const READS_OF_RMW: f64 = 0.5;
-/// The rest must be this part of the array's time.
-const NOTABLE: f64 = 0.2;
-/// md's stripe heads by default, each of a page per member (`NR_STRIPES`, drivers/md/raid5.c; Documentation/admin-guide/md.rst).
-const DEFAULT_STRIPES: f64 = 256.0;
 /// What a stripe head has of each member (`RAID5_STRIPE_SIZE`, a page).
 const STRIPE_PAGE: f64 = 4096.0;
-
-/// A stripe cache of which so much is in use is full.
-const FULL: f64 = 0.95;
 
 /// An array and its members at one time.
 struct Array<'a> {

@@ -7,15 +7,12 @@ use super::request_size::{NAME, SMALLER};
 use super::say::{number, times, In};
 use super::settings::{all, of_device, Set};
 use crate::proof::proof;
+use crate::thresholds::counters_request_limit::{AT_LIMIT, SAME_RATE};
 use crate::words::size;
 use crate::{Action, Confidence, Verdict};
 use tooltext::{Claim, Mail, Number, Row};
 use trace::{Bytes, Nanos};
 
-/// A mean size of this part of the limit is the limit: the last request of a file is smaller.
-const AT_LIMIT: f64 = 0.8;
-/// Rates that differ by less are the same.
-const SAME_RATE: f64 = 1.05;
 const LIMIT: &str = "queue/max_sectors_kb";
 const OPTIMAL: &str = "queue/optimal_io_size";
 

@@ -9,18 +9,14 @@
 use super::request_limit::{cut, set, stated};
 use super::say::{plain, quantity, In};
 use crate::proof::proof;
+pub(super) use crate::thresholds::counters_request_size::SMALLER;
+use crate::thresholds::counters_request_size::{BUSY_QUEUE, DEARER};
 use crate::words::size;
 use crate::{Confidence, Verdict};
 use tooltext::{Mail, Row, Unit};
 use trace::{Bytes, Nanos};
 
 pub(super) const NAME: &str = "request-size";
-/// Sizes that differ less are the same.
-pub(super) const SMALLER: f64 = 2.0;
-/// The time of a byte must differ by this to be worth a word.
-const DEARER: f64 = 1.3;
-/// Fewer in the queue, and the device may have waited for work.
-const BUSY_QUEUE: f64 = 4.0;
 const SECTOR: f64 = 512.0;
 
 /// A device's writes, or its reads, at one time.

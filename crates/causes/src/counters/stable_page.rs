@@ -11,16 +11,12 @@
 use super::say::{number, plain, times, In};
 use super::settings::{mounts, of_device, Set};
 use crate::proof::proof;
+use crate::thresholds::counters_stable_page::{LONGER, STALL};
 use crate::words::count;
 use crate::Verdict;
 use tooltext::{Mail, Reading, Row};
 
 const NAME: &str = "stable-page";
-/// The longest must be so many times the p99.99 to be a stall that percentiles do not see.
-const STALL: f64 = 100.0;
-/// Its maximum must be so many times that of the other run.
-const LONGER: f64 = 4.0;
-
 struct Writer<'a> {
     place: In<'a>,
     row: &'a Row,

@@ -9,26 +9,13 @@ use super::say::{number, quantity, times, In};
 use super::settings::{dirty, mounts, of_device};
 use crate::proof::proof;
 use crate::remedy::Action;
+use crate::thresholds::counters_writeback_flood::{ABOUT, NO_WRITES, SAME_MEDIAN, SLOWER, SLOW_READ, TARGET};
 use crate::words::{count, ns};
 use crate::{Confidence, Verdict};
 use tooltext::{Command, Mail, Reading, Row, Unit};
 use trace::Nanos;
 
 const NAME: &str = "writeback-flood";
-/// The tail beside buffered writes must be so many times the other.
-const SLOWER: f64 = 2.0;
-/// While the median is at most so many times the other: else all reads are slower, which is another matter.
-const SAME_MEDIAN: f64 = 1.5;
-/// With fewer writes than this part of the reads nothing was written beside them.
-const NO_WRITES: f64 = 0.001;
-/// What writeback throttling should aim for, in microseconds: the kernel's default for devices that do not turn
-/// (`wbt_default_latency_nsec`, block/blk-wbt.c).
-const TARGET: f64 = 2000.0;
-/// Rates that differ by less are about the same.
-const ABOUT: f64 = 1.1;
-/// From here on a read of a histogram counts as slow: no device that serves others in under a millisecond needs it.
-const SLOW_READ: f64 = 16e6;
-
 /// What was written beside the reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Beside {

@@ -15,15 +15,13 @@ use crate::paths::{self, WORTH_NAMING};
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::slow::Slow;
+use crate::thresholds::completion_cpu::MOSTLY;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{percent, time};
 use crate::Cause;
 use ledger::Reason;
 use trace::{Cpu, Nanos};
 use waits::Phase;
-
-/// A processor that completes this part of all does so for the others, too.
-const MOSTLY: f64 = 0.8;
 
 /// So many processors are named.
 const NAMED: usize = 4;

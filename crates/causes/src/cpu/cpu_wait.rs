@@ -5,6 +5,7 @@ use crate::device::healthy::EXPECTED_FLASH;
 use crate::paths;
 use crate::proof::proof;
 use crate::remedy::Acts;
+use crate::thresholds::cpu_wait::MOSTLY;
 use crate::verdict::{Answer, Verdict};
 use crate::words::{shell, time};
 use crate::Cause;
@@ -12,9 +13,6 @@ use ledger::Reason;
 use stats::Group;
 use std::collections::BTreeMap;
 use trace::Nanos;
-
-/// Of what was fast processors must have this part.
-const MOSTLY: f64 = 0.5;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {

@@ -15,17 +15,12 @@ use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::slow::Slow;
+use crate::thresholds::device_busy::{ROOM, SMALLEST};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, size};
 use crate::Cause;
 use ledger::Reason;
 use trace::{Bytes, Nanos};
-
-/// A smaller request than this is not made of one that needs many descriptors: 16 pages are 18 of them.
-const SMALLEST: Bytes = Bytes(64 << 10);
-
-/// So many times as many requests are to have room.
-const ROOM: u64 = 8;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {

@@ -11,6 +11,7 @@ use crate::growth::Growth;
 use crate::proof::proof;
 use crate::remedy::Acts;
 use crate::slow::Slow;
+use crate::thresholds::device_saturated::LEFT;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, percent};
 use crate::Cause;
@@ -18,9 +19,6 @@ use ledger::Reason;
 use life::Class;
 use trace::Nanos;
 use waits::Phase;
-
-/// Where specific causes explain so much of the device time that less than this part is left, the queue is theirs.
-const LEFT: f64 = 0.5;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {

@@ -9,23 +9,13 @@
 use crate::case::{Case, Claimable, MIN_SAMPLES, MIN_SHARE};
 use crate::proof::proof;
 use crate::slow::Slow;
+use crate::thresholds::device_stall::{LARGER, LONG, STALLED};
 use crate::verdict::{Confidence, Verdict};
 use crate::Cause;
 use ledger::Reason;
 use operation::{Done, Part};
 use trace::{Bytes, Nanos};
 use waits::Phase;
-
-/// A request that takes this many times what half of all take at most is out of the usual: what a disk that turns takes
-/// varies by a factor of 3 (half a turn and a full seek, or none).
-const STALLED: f64 = 5.0;
-
-/// And longer than any disk that is well takes for one request: a seek over the whole disk is up to 20 ms, a turn at 5,400 a
-/// minute 11 ms (data sheets).
-const LONG: Nanos = Nanos(30_000_000);
-
-/// Requests this many times the mean size are slow for their size.
-const LARGER: f64 = 4.0;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {

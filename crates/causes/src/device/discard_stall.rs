@@ -7,18 +7,13 @@ use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::shares::part_of_slow;
+use crate::thresholds::discard_stall::{ENOUGH, SLOWER};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{shell, size};
 use crate::Cause;
 use ledger::Reason;
 use life::Class;
 use trace::{Bytes, Nanos};
-
-/// Fewer requests beside discards are chance.
-const ENOUGH: u64 = 5;
-
-/// From this factor on requests beside discards are slower than others.
-const SLOWER: f64 = 2.0;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {

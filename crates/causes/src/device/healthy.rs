@@ -5,21 +5,13 @@
 
 use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
+use crate::thresholds::healthy::OUTLIER;
+pub use crate::thresholds::healthy::{EXPECTED_DISK, EXPECTED_FLASH};
 use crate::verdict::{Confidence, Verdict};
 use crate::Cause;
 use evidence::Fact;
 use ledger::Reason;
 use trace::{DevId, Nanos};
-
-/// What Linux expects of a device without turning parts: the read latency that writeback throttling aims for by
-/// default (`wbt_default_latency_nsec`, block/blk-wbt.c).
-pub const EXPECTED_FLASH: Nanos = Nanos(2_000_000);
-
-/// The same of a disk that turns.
-pub const EXPECTED_DISK: Nanos = Nanos(75_000_000);
-
-/// One operation in a hundred may exceed what is expected, one in a thousand by this factor.
-const OUTLIER: u64 = 10;
 
 /// Whether a device turns, if that is known.
 pub(crate) fn rotational(case: &Case, dev: DevId) -> Option<Fact<bool>> {

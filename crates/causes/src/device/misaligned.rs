@@ -10,6 +10,7 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
 use crate::remedy::Acts;
+use crate::thresholds::misaligned::{HABIT, LONGER};
 use crate::verdict::{Confidence, Verdict};
 use crate::Cause;
 use evidence::Fact;
@@ -17,12 +18,6 @@ use ledger::Reason;
 use life::Class;
 use stats::BLOCK;
 use trace::{Bytes, Nanos};
-
-/// Reading first and then writing takes twice as long where both take the same, and a turn of a disk longer. From half way on.
-const LONGER: f64 = 1.5;
-
-/// Fewer of them than this are nobody's habit: the last piece of a file, a superblock.
-const HABIT: f64 = 0.05;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {

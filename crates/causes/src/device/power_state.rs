@@ -6,17 +6,12 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
 use crate::shares::part_of_slow;
+use crate::thresholds::power_state::{ENOUGH, STEP};
 use crate::verdict::{Confidence, Verdict};
 use crate::Cause;
 use ledger::Reason;
 use stats::{Distribution, Pace};
 use trace::Nanos;
-
-/// A step that fewer requests show is chance.
-const ENOUGH: u64 = 5;
-
-/// Nine of ten after a long pause take longer than nine of ten others, by this factor.
-const STEP: f64 = 2.0;
 
 /// The requests on both sides of a step.
 struct Step {

@@ -13,31 +13,13 @@ use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
 use crate::proof::{proof, Proof};
 use crate::remedy::Acts;
 use crate::slow::Slow;
+use crate::thresholds::rate_limit::{ENOUGH, ENOUGH_RUNS, EVEN, EVEN_RUNS, FASTER, FASTEST};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::count;
 use crate::Cause;
 use ledger::Reason;
 use stats::{Distribution, Pace, IN_A_RUN};
 use trace::Nanos;
-
-/// Fewer gaps are no pace.
-const ENOUGH: u64 = 100;
-
-/// Most gaps lie between these parts of the middle one: even as a clock, but for what processors add. Shorter ones are those of
-/// a burst, up to a quarter of all. A device that seeks or cleans up has gaps that differ by factors.
-const EVEN: (f64, f64) = (0.6, 1.4);
-
-/// Or half of all runs of gaps ([`stats::IN_A_RUN`]), from p30 (shorter ones are bursts') to p80, lies between these parts of the
-/// middle one: busy processors make each completion seem late, by more than a gap if they are very busy, but not one later than
-/// the other in the long run. Fewer runs than [`ENOUGH_RUNS`] say nothing.
-const EVEN_RUNS: (f64, f64) = (0.97, 1.03);
-const ENOUGH_RUNS: u64 = 12;
-
-/// The fastest requests take less than this part of the time between two completions.
-const FASTER: f64 = 0.5;
-
-/// Which of them count as the fastest: those that came while the limit was not reached.
-const FASTEST: f64 = 0.02;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {

@@ -7,14 +7,12 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::paths::{self, Paths};
 use crate::proof::proof;
+use crate::thresholds::journal_space::LARGER;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::shell;
 use crate::Cause;
 use operation::{Wait, Waits};
 use trace::{Bytes, Nanos};
-
-/// Larger than this is of use to few.
-const LARGER: Bytes = Bytes(256 << 20);
 
 /// Functions that wait for room, and nothing else (fs/jbd2/checkpoint.c).
 const MAKING_ROOM: [&str; 2] = ["__jbd2_log_wait_for_space", "jbd2_log_do_checkpoint"];

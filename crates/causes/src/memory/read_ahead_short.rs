@@ -10,21 +10,13 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
 use crate::remedy::Action;
+use crate::thresholds::read_ahead_short::{DEFAULT, IN_ORDER, PROPOSED};
 use crate::verdict::{Confidence, Verdict};
 use crate::Cause;
 use ledger::Reason;
 use life::Class;
 use operation::{Kind, Wait};
 use trace::{Bytes, Call, Nanos};
-
-/// What the kernel reads ahead by default (`VM_READAHEAD_PAGES`, include/linux/mm.h).
-const DEFAULT: Bytes = Bytes(128 << 10);
-
-/// From this part of reads that follow one another on, somebody reads in order.
-const IN_ORDER: f64 = 0.7;
-
-/// What is proposed: four times the default, what distributions set for disks that stream.
-const PROPOSED: Bytes = Bytes(512 << 10);
 
 /// The cause.
 pub const CAUSE: Cause = Cause {

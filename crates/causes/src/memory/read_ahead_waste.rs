@@ -9,18 +9,13 @@ use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
 use crate::paths;
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
+use crate::thresholds::read_ahead_waste::{MOSTLY_AHEAD, MUCH_MORE};
 use crate::verdict::{Confidence, Verdict};
 use crate::Cause;
 use ledger::Reason;
 use life::{Class, Op};
 use operation::Kind;
 use trace::{Bytes, Call, DevId, Flags, Nanos};
-
-/// So many times what was asked for is waste; read-ahead that is used comes to about one.
-const MUCH_MORE: f64 = 2.0;
-
-/// Most of what the device read must have been read ahead.
-const MOSTLY_AHEAD: f64 = 0.5;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {

@@ -7,6 +7,8 @@ use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;
 use crate::slow::Slow;
+use crate::thresholds::writeback_flood::{HALF_A_TURN, MIN_SLOWDOWN, MOSTLY};
+use crate::thresholds::{WBT_DISK, WBT_FLASH};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::size;
 use crate::Cause;
@@ -16,23 +18,13 @@ use stats::{Device, Distribution};
 use trace::{Bytes, DevId, Nanos};
 use waits::{CulpritId, Phase};
 
-/// Under a flood requests must be at least this much slower than without, else the flood is not why.
-const MIN_SLOWDOWN: f64 = 2.0;
-
-/// Where too few were issued into a flood to compare them, it must have at least this part of the slow ones' time.
-const MOSTLY: f64 = 0.5;
-
-/// A device that reads faster than this when it has nothing else to do does not turn, whatever it says: half a turn
-/// at 7200 a minute.
-const HALF_A_TURN: Nanos = Nanos(4_170_000);
-
 /// What writeback throttling should aim for: the kernel's defaults for devices that turn and for those that do not
 /// (`wbt_default_latency_nsec`, block/blk-wbt.c), by what was measured: virtual disks often say that they turn.
 pub(crate) fn wbt_target(device: &Device) -> u64 {
     let alone = device.company[Class::Read.index()].by_depth.rows().find(|r| r.from == 0);
     match alone {
-        Some(row) if row.mean >= HALF_A_TURN => 75_000,
-        _ => 2_000,
+        Some(row) if row.mean >= HALF_A_TURN => WBT_DISK.0 / 1000,
+        _ => WBT_FLASH.0 / 1000,
     }
 }
 
@@ -175,7 +167,7 @@ fn prove(
 fn remedies(mut v: Verdict, case: &Case, dev: DevId) -> Verdict {
     let name = case.name(dev);
     let settings = case.settings(dev);
-    let target = case.facts.device(dev).map_or(2_000, wbt_target);
+    let target = case.facts.device(dev).map_or(WBT_FLASH.0 / 1000, wbt_target);
     let costs = "bounds writeback in flight when reads take longer; costs write throughput while others wait";
     let command = |us: u64| Action::set(&name, "queue/wbt_lat_usec", us);
     let bfq = settings.and_then(|s| s.scheduler()).filter(|s| s.value == "bfq");

@@ -10,6 +10,8 @@ use crate::case::{Case, MIN_SHARE};
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;
 use crate::slow::{leaves, lies_on};
+pub(crate) use crate::thresholds::raid::CACHE_ENTRIES;
+use crate::thresholds::raid::{MOST_ENTRIES, THREADS};
 use crate::verdict::Verdict;
 use crate::words::size;
 use evidence::Md;
@@ -200,19 +202,8 @@ impl Question<'_> {
     }
 }
 
-/// Entries of the stripe cache worth trying. The default of 256 is "probably much too small" (NeilBrown, kernel commit
-/// edbe83ab4c27).
-pub(crate) const CACHE_ENTRIES: u64 = 4096;
-
-/// The most that the kernel takes (`raid5_set_cache_size`, drivers/md/raid5.c).
-const MOST_ENTRIES: u64 = 32768;
-
 /// What a stripe cache holds per entry and disk: a page (`STRIPE_SIZE`, drivers/md/raid5.h).
 const CACHE_PAGE: u64 = 4096;
-
-/// Threads worth trying besides the one of the array: with so many, nine hard disks wrote 750 instead of 600 MB/s
-/// (Shaohua Li, kernel commit 765d704db1f5). Each takes a processor.
-const THREADS: u64 = 4;
 
 /// The remedy of a larger stripe cache, unless it is as large as can be; what it does, and what there is to hope.
 pub(crate) fn larger_cache(v: Verdict, name: &str, md: Option<&Md>, does: &str, hope: &str) -> Verdict {

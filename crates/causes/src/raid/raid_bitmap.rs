@@ -12,15 +12,12 @@ use crate::case::{Case, MIN_SHARE};
 use crate::paths::{self, Paths};
 use crate::proof::{proof, Proof};
 use crate::raid::{Array, Judged, Question};
+use crate::thresholds::raid_bitmap::WRITES_PER_UPDATE;
 use crate::verdict::{Answer, Confidence, Verdict};
 use crate::Cause;
 use ledger::Reason;
 use operation::{Wait, Waits};
 use trace::Nanos;
-
-/// From one bitmap update for so many writes on it is more than housekeeping: a tenth of the slowest 1 % can then be
-/// its victims.
-const WRITES_PER_UPDATE: u64 = 1000;
 
 /// What would refute it.
 const UNLESS: &str = "writes that wait as long in md without a bitmap";

@@ -7,6 +7,7 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
 use crate::raid::{self, Array, Judged, Question};
+use crate::thresholds::raid_read_modify_write::MOSTLY;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{percent, shell, size};
 use crate::Cause;
@@ -14,9 +15,6 @@ use evidence::{Fact, Md};
 use ledger::Reason;
 use life::Class;
 use trace::{Bytes, Nanos};
-
-/// Writes are neighbours rather than scattered from this part on.
-const MOSTLY: f64 = 0.5;
 
 /// The usual block of ext4 (mke2fs(8)), in which its `stride` and `stripe_width` count.
 const BLOCK: u64 = 4096;

@@ -16,6 +16,7 @@ use crate::proof::proof;
 use crate::raid;
 use crate::remedy::Action;
 use crate::slow::{leaves, lies_on, Slow};
+use crate::thresholds::raid_resync::USUAL_MIN;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::percent;
 use crate::Cause;
@@ -24,9 +25,6 @@ use life::{Class, Op};
 use operation::{Wait, Waits};
 use stats::Device;
 use trace::{Bytes, Nanos};
-
-/// KiB a second that md keeps up whatever else there is to do (`speed_limit_min`, Documentation/admin-guide/md.rst).
-const USUAL_MIN: u64 = 1000;
 
 /// What a write takes of a member at least: md works in pages (`RAID5_STRIPE_SIZE`, drivers/md/raid5.h).
 const PAGE: u64 = 4096;

@@ -11,6 +11,7 @@ use crate::paths::{self, Paths};
 use crate::proof::proof;
 use crate::raid;
 use crate::slow::{leaves, lies_on};
+use crate::thresholds::raid_stripe_cache::BUSY;
 use crate::verdict::{Answer, Confidence, Verdict};
 use crate::words::percent;
 use crate::Cause;
@@ -18,10 +19,6 @@ use ledger::Reason;
 use operation::{Wait, Waits};
 use stats::Device;
 use trace::DevId;
-
-/// Members that have something in flight for more than this part of the time are at work whatever md gives them: a
-/// larger cache lets it give them more at once, not more time.
-const BUSY: f64 = 0.9;
 
 /// What a larger cache does.
 const ROOM: &str = "room for more writes at once, and more of them in a stripe when it is written";

@@ -9,6 +9,7 @@ use crate::memory::writeback_flood::wbt_target;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::slow::Slow;
+use crate::thresholds::scheduler_starvation::MOSTLY;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::time;
 use crate::Cause;
@@ -16,9 +17,6 @@ use evidence::Device as Settings;
 use ledger::Reason;
 use life::Class;
 use trace::Nanos;
-
-/// At least this part of the scheduler's time must be that of operations that were overtaken.
-const MOSTLY: f64 = 0.5;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {

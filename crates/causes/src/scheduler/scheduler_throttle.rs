@@ -12,6 +12,7 @@ use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::slow::Slow;
+use crate::thresholds::scheduler_throttle::{FULL, JUDGED};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::ns;
 use crate::Cause;
@@ -23,12 +24,6 @@ use trace::Nanos;
 /// The target of each kind, and by default (`kyber_latency_targets`, block/kyber-iosched.c).
 const TARGETS: [(Class, &str, u64); 2] =
     [(Class::Read, "read_lat_nsec", 2_000_000), (Class::SyncWrite, "write_lat_nsec", 10_000_000)];
-
-/// The part of its requests by which kyber judges whether a kind meets its target (`kyber_timer_fn`); so is its room here.
-const JUDGED: f64 = 0.9;
-
-/// From this part of what the device takes at once on it is full: the last few tags are shared with others.
-const FULL: f64 = 0.9;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {

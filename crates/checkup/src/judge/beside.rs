@@ -59,7 +59,8 @@ pub(super) fn unthrottled(
     if step.causes.iter().any(|c| c.cause == "writeback-flood") {
         return;
     }
-    let target = if settings.get("queue/rotational").is_some_and(|r| r == "1") { 75_000 } else { 2_000 };
+    let turns = settings.get("queue/rotational").is_some_and(|r| r == "1");
+    let target = if turns { causes::WBT_DISK } else { causes::WBT_FLASH }.0 / 1000;
     let remedies = disk.map(|d| Remedy {
         what: format!("writeback throttling on, with the kernel's usual target of {target} us: buffered writes are written out more slowly"),
         ..Remedy::setting(d, "queue/wbt_lat_usec", target)
