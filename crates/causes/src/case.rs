@@ -67,11 +67,13 @@ impl<'a> Case<'a> {
         Case { facts, focus, system, quality, names, rows, found: vec![] }
     }
 
-    /// The groups that matter, slow or not, with their numbers: those with a visible part of all tails' time.
+    /// The groups that matter, slow or not, with their numbers: those with a visible part of all tails' time, and with enough
+    /// operations, or one that was long by itself.
     pub fn groups(&self) -> impl Iterator<Item = (usize, &'a Group)> {
         let least = WORTH_A_WORD * self.total().0 as f64;
         let groups = &self.focus.groups;
-        groups.iter().enumerate().filter(move |(_, g)| g.tail.sum.time.total.0 as f64 >= least)
+        let matters = move |g: &Group| g.tail.sum.time.total.0 as f64 >= least && !g.is_thin();
+        groups.iter().enumerate().filter(move |(_, g)| matters(g))
     }
 
     /// What the slowest operations waited for, for each group that matters and is slow. See [`Slow`].
@@ -99,8 +101,14 @@ impl<'a> Case<'a> {
 
     /// Claims up to `wanted` of some rows' time, of each in proportion; what others have claimed before is not given again.
     pub fn claim_rows(&mut self, group: usize, wanted: Nanos, pick: impl Fn(&Claimable) -> bool) -> Nanos {
+        let picked: Vec<bool> = self.rows[group].iter().map(pick).collect();
+        self.claim_numbered(group, wanted, |number| picked[number])
+    }
+
+    /// The same of rows by number.
+    pub fn claim_numbered(&mut self, group: usize, wanted: Nanos, pick: impl Fn(usize) -> bool) -> Nanos {
         let rows = &mut self.rows[group];
-        let left: Vec<u64> = rows.iter().map(|r| if pick(r) { r.left.0 } else { 0 }).collect();
+        let left: Vec<u64> = rows.iter().enumerate().map(|(n, r)| if pick(n) { r.left.0 } else { 0 }).collect();
         let given = wanted.min(Nanos(left.iter().sum()));
         for (row, part) in rows.iter_mut().zip(device::largest_remainder(given, &left)) {
             row.left = row.left.since(part);

@@ -39,6 +39,7 @@ mod cpu {
     pub mod outside_io;
 }
 mod device {
+    pub mod alone;
     pub mod background_task;
     pub mod device_busy;
     pub mod device_errors;
@@ -120,6 +121,7 @@ pub fn all() -> &'static [Cause] {
         journal::log_space::CAUSE,
         journal::journal_ordered::CAUSE,
         memory::dirty_throttling::CAUSE,
+        device::background_task::CAUSE,
         block::writeback_throttle::CAUSE,
         block::cgroup_limit::CAUSE,
         journal::journal_cpu::CAUSE,
@@ -130,21 +132,22 @@ pub fn all() -> &'static [Cause] {
         scheduler::scheduler_starvation::CAUSE,
         scheduler::scheduler_throttle::CAUSE,
         scheduler::scheduler_idling::CAUSE,
+        block::request_size::CAUSE,
         block::tag_exhaustion::CAUSE,
         raid::raid_resync::CAUSE,
-        device::background_task::CAUSE,
         memory::writeback_flood::CAUSE,
         device::discard_stall::CAUSE,
         device::power_state::CAUSE,
         device::rate_limit::CAUSE,
         cpu::completion_cpu::CAUSE,
-        block::request_size::CAUSE,
         block::lost_merging::CAUSE,
         memory::read_ahead_waste::CAUSE,
         memory::read_ahead_short::CAUSE,
         memory::page_fault_read::CAUSE,
         device::device_saturated::CAUSE,
         device::device_stall::CAUSE,
+        device::alone::COLD_READS,
+        device::alone::SLOW_DEVICE,
         cpu::cpu_wait::CAUSE,
         cpu::outside_io::CAUSE,
         device::healthy::CAUSE,
@@ -190,6 +193,11 @@ pub fn judge(case: &mut Case) -> Vec<Verdict> {
         v.claims = case.claims_since(&before);
         case.note(&v);
         verdicts.push(v);
+    }
+    if device::healthy::nothing_slow(case) {
+        // Where nothing was slow, nothing is a cause of it.
+        let others = |v: &&mut Verdict| v.verdict == Answer::Found && v.cause != device::healthy::CAUSE.name;
+        verdicts.iter_mut().filter(others).for_each(Verdict::nothing_slow);
     }
     for v in &mut verdicts {
         v.share = v.explains.0 as f64 / all_of_it.0.max(1) as f64;

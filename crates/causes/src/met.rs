@@ -9,12 +9,11 @@ use crate::proof::{proof, Proof};
 use crate::slow::Slow;
 use ledger::Reason;
 use operation::Part;
-use stats::{Kept, Met};
+use stats::Met;
 use trace::{Bytes, Nanos};
 
 /// A time of a slow operation in the device.
 pub(crate) struct Stay<'a> {
-    pub operation: &'a Kept,
     pub time: Nanos,
     /// What the device completed meanwhile.
     pub met: &'a [Met],
@@ -37,7 +36,6 @@ pub(crate) fn stays<'a>(case: &Case<'a>, slow: &Slow) -> Vec<Stay<'a>> {
         let in_device =
             |(_, node): &(usize, &operation::Node)| matches!(node.part, Part::Leaf(Reason::Device));
         k.account.nodes.iter().enumerate().filter(in_device).map(|(at, node)| Stay {
-            operation: k,
             time: node.length(),
             met: k.met.get(&at).map_or(&[], Vec::as_slice),
         })

@@ -8,6 +8,10 @@ pub const WBT_FLASH: Nanos = Nanos(2_000_000);
 /// The same of a disk that turns.
 pub const WBT_DISK: Nanos = Nanos(75_000_000);
 
+/// A device that reads faster than this when it has nothing else to do does not turn, whatever it says: half a turn
+/// at 7200 a minute.
+pub const HALF_A_TURN: Nanos = Nanos(4_170_000);
+
 /// Of `case`.
 pub mod case {
     use super::Nanos;
@@ -22,6 +26,12 @@ pub mod case {
     pub const NOT_SLOW: Nanos = Nanos(100_000);
     /// Percentiles of fewer requests than this say little: a p99 needs a hundred.
     pub const MIN_SAMPLES: u64 = 100;
+}
+
+/// Of `cold-reads` and `slow-device`.
+pub mod alone {
+    /// From this part on it is the device's own pace and little else.
+    pub const MOSTLY: f64 = 0.5;
 }
 
 /// Of `damage`.
@@ -180,8 +190,6 @@ pub mod cpu_wait {
 
 /// Of `background_task`.
 pub mod background_task {
-    /// From this part on it is one task, of what was met and of what the device moved.
-    pub const MOSTLY: f64 = 0.5;
 }
 
 /// Of `device_busy`.
@@ -196,10 +204,16 @@ pub mod device_busy {
 
 /// Of `device_saturated`.
 pub mod device_saturated {
+    /// The fastest requests: those that came while there was room.
+    pub const FASTEST: f64 = 0.02;
+    /// Half of all completions come within a fifth of the mean distance: of independent ones they would be 0.7 of it apart
+    /// (exponential distribution).
+    pub const TOGETHER: f64 = 5.0;
+    /// From so many in the device at once there is a queue to speak of: one served, one waiting.
+    pub const SEVERAL: f64 = 2.0;
+
     /// Where specific causes explain so much of the device time that less than this part is left, the queue is theirs.
     pub const LEFT: f64 = 0.5;
-    /// From this on a request took noticeably longer than on average.
-    pub const SLOWER: f64 = 1.5;
 }
 
 /// Of `device_stall`.
@@ -226,6 +240,9 @@ pub mod discard_stall {
 
 /// Of `healthy`.
 pub mod healthy {
+    /// From this part of their time on, somebody else's doing is worth acting on: what the eye sees at a glance, a fifth.
+    pub const NOT_ITS_OWN: f64 = 0.2;
+
     use super::Nanos;
 
     /// What Linux expects of a device without turning parts: the read latency that writeback throttling aims for by
@@ -298,19 +315,16 @@ pub mod read_ahead_waste {
     pub const MUCH_MORE: f64 = 2.0;
     /// Most of what the device read must have been read ahead.
     pub const MOSTLY_AHEAD: f64 = 0.5;
+    /// The least that a file can be read by: a page (arch/x86/include/asm/page_types.h).
+    pub const PAGE: u64 = 4096;
 }
 
 /// Of `writeback_flood`.
 pub mod writeback_flood {
-    use super::Nanos;
-
     /// Under a flood requests must be at least this much slower than without, else the flood is not why.
     pub const MIN_SLOWDOWN: f64 = 2.0;
     /// Where too few were issued into a flood to compare them, it must have at least this part of the slow ones' time.
     pub const MOSTLY: f64 = 0.5;
-    /// A device that reads faster than this when it has nothing else to do does not turn, whatever it says: half a turn
-    /// at 7200 a minute.
-    pub const HALF_A_TURN: Nanos = Nanos(4_170_000);
 }
 
 /// Of `raid`.
@@ -355,8 +369,6 @@ pub mod raid_stripe_cache {
 pub mod scheduler_starvation {
     /// At least this part of the scheduler's time must be that of operations that were overtaken.
     pub const MOSTLY: f64 = 0.5;
-    /// So many overtakers for each of the slow operations are no accident of order.
-    pub const MANY: f64 = 4.0;
 }
 
 /// Of `scheduler_throttle`.

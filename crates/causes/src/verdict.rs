@@ -126,6 +126,12 @@ impl Verdict {
         Verdict::rejected(self.cause, said)
     }
 
+    /// What was found is no cause of slowness: nothing was slow.
+    pub(crate) fn nothing_slow(&mut self) {
+        let what = self.evidence.drain(..).next().unwrap_or_else(|| "nothing was slow".into());
+        *self = Verdict::out_of_the_question(self.cause, what);
+    }
+
     /// It cannot be told without this.
     pub fn cannot_tell(cause: &'static str, missing: impl Into<Proof>) -> Verdict {
         Verdict { missing: vec![missing.into()], ..Verdict::new(cause, Answer::CannotTell) }

@@ -4,7 +4,7 @@
 //! costs the same whatever its size. Proof: the cuts, the size at which requests pile up, and that requests stood in
 //! line in the device. Refuted if it is the bytes that cost: that one recording with one size cannot show.
 
-use crate::case::{Case, MIN_SHARE};
+use crate::case::{Case, Claimable, MIN_SHARE};
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::slow::Slow;
@@ -14,6 +14,7 @@ use crate::verdict::{Confidence, Verdict};
 use crate::Cause;
 use ledger::Reason;
 use trace::{Bytes, Nanos};
+use waits::{CulpritKind, Link, Phase};
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
@@ -27,7 +28,12 @@ fn judge(case: &mut Case) -> Verdict {
     let mut verdict: Option<Verdict> = None;
     let mut against = None;
     for slow in case.slow() {
-        let cut = slow.split_device().min(case.unclaimed(&slow, Reason::Device));
+        let mostly_cut = slow.group.all.split * 2 >= slow.group.operations;
+        let picks = |row: &Claimable| is_of_pieces(case, row, mostly_cut);
+        let cut: Nanos = match slow.is_below() {
+            true => slow.split_device().min(case.unclaimed(&slow, Reason::Device)),
+            false => case.unclaimed_rows(slow.group_number, picks),
+        };
         let class = slow.class.index();
         let bios = &slow.on.bios[class];
         if slow.share(cut) < MIN_SHARE {
@@ -61,9 +67,15 @@ fn judge(case: &mut Case) -> Verdict {
             ));
             continue;
         }
-        let in_line = slow.behind().0 as f64 / slow.time(Reason::Device).0.max(1) as f64;
+        // Pieces that are served side by side cost nothing.
+        let in_line = (slow.behind() + slow.no_tag()).0 as f64 / slow.time(Reason::Device).0.max(1) as f64;
         if in_line < IN_LINE {
-            against = Some(proof!("{what} were cut into requests of {piece}, but the device had others to serve first in {in_line} of that time only", what = Text(slow.words().to_string()), piece = Size(piece), in_line = Share(in_line)));
+            against = Some(proof!(
+                "{what} were cut into requests of {piece}, but these were behind others for {in_line} of their time only",
+                what = Text(slow.words().to_string()),
+                piece = Size(piece),
+                in_line = Share(in_line)
+            ));
             continue;
         }
         let possible = Limits::of(case, &slow).possible.min(asked).max(piece);
@@ -77,7 +89,13 @@ fn judge(case: &mut Case) -> Verdict {
             ));
             continue;
         }
-        let claimed = case.claim(&slow, Reason::Device, wanted);
+        let claimed = match slow.is_below() {
+            true => case.claim(&slow, Reason::Device, wanted),
+            false => {
+                let of_pieces: Vec<bool> = case.rows(slow.group_number).iter().map(picks).collect();
+                case.claim_numbered(slow.group_number, wanted, |number| of_pieces[number])
+            }
+        };
         let v =
             verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name)).plus(claimed, Confidence::Medium);
         verdict = Some(prove(v, case, &slow, asked, piece));
@@ -88,6 +106,19 @@ fn judge(case: &mut Case) -> Verdict {
             Some(against) => Verdict::rejected(CAUSE.name, against),
             None => case.nothing(CAUSE.name, "nothing that was slow was cut in pieces"),
         },
+    }
+}
+
+/// Whether a row is time of pieces: of requests that are one, or spent on the tags that one's own pieces had taken.
+fn is_of_pieces(case: &Case, row: &Claimable, mostly_cut: bool) -> bool {
+    let table = &case.facts.waits;
+    let own = table.culprit_of(row.culprit).kind == CulpritKind::Own;
+    let piece = || table.passes(row.chain, |link| matches!(link, Link::Request(_, true, _)));
+    match row.phase {
+        Phase::Service | Phase::Varies | Phase::Slow | Phase::Paused => piece(),
+        Phase::Behind => own && piece(),
+        Phase::NoTag => own && mostly_cut,
+        _ => false,
     }
 }
 
@@ -154,6 +185,18 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, asked: Bytes, piece: Bytes) -
     };
     let costs = "a large request holds the device longer, so small ones behind it wait longer";
     match case.settings(slow.on.id).and_then(|s| s.max_sectors_kb()) {
+        // A file that is older than the recording: the trace shows the limit that held.
+        Some(now) if now.value.0 >= 2 * largest.0 && largest.0 > 0 => v
+            .because(proof!(
+                "max_sectors_kb is {now} ({at}), but no request was larger than {largest}: another limit held when this was recorded",
+                now = Text((now.value.0 / 1024).to_string()),
+                at = Source(now.at.to_string()),
+                largest = Size(largest)
+            ))
+            .try_this(
+                format!("max_sectors_kb -> {}: {costs}", better.0 / 1024),
+                Action::set(&name, "queue/max_sectors_kb", better.0 / 1024),
+            ),
         Some(now) if now.value < better => v
             .because(proof!("the limit is set: max_sectors_kb is {now} ({at})", now = Text((now.value.0 / 1024).to_string()), at = Source(now.at.to_string())))
             .try_this(

@@ -114,7 +114,7 @@ fn in_the_way(row: &Claimable) -> bool {
 }
 
 /// The other task that was most in the way of a group's slowest, and for how long. What is written back for a task is a flood's
-/// ([`writeback_flood`](crate::memory::writeback_flood)), and threads that work for whoever asked are nobody in particular.
+/// ([`writeback_flood`](crate::memory::writeback_flood)), what is discarded is `discard-stall`'s, and threads that work for whoever asked are nobody in particular.
 fn most_in_the_way(case: &Case, slow: &Slow) -> Option<(String, Nanos)> {
     let mut all = BTreeMap::<&str, Nanos>::new();
     for row in case.rows(slow.group_number).iter().filter(|row| in_the_way(row)) {
@@ -128,7 +128,7 @@ fn most_in_the_way(case: &Case, slow: &Slow) -> Option<(String, Nanos)> {
 
 fn is_another_task(c: &Culprit) -> bool {
     let name = c.name.as_deref().unwrap_or("?");
-    c.is_somebody() && c.io != Some(Io::BackgroundWrite) && !is_of_md(name) && !works_for_others(name)
+    c.is_somebody() && !matches!(c.io, Some(Io::BackgroundWrite | Io::Discard)) && !is_of_md(name) && !works_for_others(name)
 }
 
 fn culprits_of(case: &Case, task: &str) -> Vec<CulpritId> {

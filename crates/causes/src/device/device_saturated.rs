@@ -6,12 +6,13 @@
 //!
 //! Example (Little's law): 7 requests in the device on average and 1,000 completed a second are 7 ms each.
 
-use crate::case::{Case, MIN_SHARE};
+use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
+use crate::device::healthy::{expected, rotational};
 use crate::growth::Growth;
 use crate::proof::proof;
 use crate::remedy::Acts;
 use crate::slow::Slow;
-use crate::thresholds::device_saturated::LEFT;
+use crate::thresholds::device_saturated::{FASTEST, LEFT, SEVERAL, TOGETHER};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, percent};
 use crate::Cause;
@@ -52,8 +53,16 @@ fn judge(case: &mut Case) -> Verdict {
             });
             continue;
         }
-        if let Some(growth) = growth.filter(|g| !g.grows()) {
+        if let Some(growth) = growth.filter(|g| !g.grows() && !queues(&slow) && !is_too_slow_for_unknown(case, &slow)) {
             against = Some(growth.told(slow.words()));
+            continue;
+        }
+        if growth.is_none() && is_side_by_side(&slow) && !is_too_slow_for_unknown(case, &slow) {
+            against = Some(proof!(
+                "{device} completes several requests at the same time: it serves {at_once:.1} side by side",
+                device = Text(case.name(slow.on.id)),
+                at_once = Ratio(at_once(&slow))
+            ));
             continue;
         }
         let wanted = slow.behind().min(left);
@@ -86,6 +95,27 @@ fn judge(case: &mut Case) -> Verdict {
             None => case.nothing(CAUSE.name, "nothing that was slow waited in a device"),
         },
     }
+}
+
+/// Whether requests queue in the device, by their own times: the fastest took less than half of what is usual. How many were
+/// there when one came does not tell where they come in batches.
+fn queues(slow: &Slow) -> bool {
+    let d2c = &slow.requests().d2c;
+    at_once(slow) >= SEVERAL && d2c.count() >= MIN_SAMPLES && 2 * d2c.quantile(FASTEST) < d2c.quantile(0.5)
+}
+
+/// Whether completions come together and then not for long: of one after the other half would be about the mean apart.
+fn is_side_by_side(slow: &Slow) -> bool {
+    let gaps = &slow.on.pace.gaps;
+    gaps.count() >= MIN_SAMPLES && gaps.quantile(0.5) as f64 * TOGETHER < gaps.mean()
+}
+
+/// Whether requests were never alone, so that how many were there when one came says little (they come in batches), and slower
+/// than Linux expects of such a device: then it is a queue until a lighter load shows otherwise.
+fn is_too_slow_for_unknown(case: &Case, slow: &Slow) -> bool {
+    let (enough, _) = expected(&rotational(case, slow.on.id));
+    let group = slow.group;
+    2 * group.unknown.0 > group.lost.0 && group.tail.threshold > enough && at_once(slow) >= SEVERAL
 }
 
 /// The line before a device that takes no more ([`DeviceBusy`](crate::device::device_busy)) and would be no faster with more in it.

@@ -1,17 +1,20 @@
 //! `healthy`: nothing was slow for such a device.
 //!
-//! Asked last: found only if no other cause was, and if the slowest are within what the kernel itself expects of such
-//! a device. It claims no time: there is none to be won.
+//! Found if no other cause was, and if the slowest are within what the kernel itself expects of such a device. It claims no time:
+//! there is none to be won. Where all is within what is expected even of flash, and nobody held it back for a part worth acting
+//! on, it is found whatever else was: nothing was slow ([`nothing_slow`]).
 
 use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
-use crate::thresholds::healthy::OUTLIER;
+use crate::thresholds::healthy::{NOT_ITS_OWN, OUTLIER};
 pub use crate::thresholds::healthy::{EXPECTED_DISK, EXPECTED_FLASH};
 use crate::verdict::{Confidence, Verdict};
 use crate::Cause;
 use evidence::Fact;
 use ledger::Reason;
+use stats::{Group, TailRow};
 use trace::{DevId, Nanos};
+use waits::{CulpritKind, Phase, Selection};
 
 /// Whether a device turns, if that is known.
 pub(crate) fn rotational(case: &Case, dev: DevId) -> Option<Fact<bool>> {
@@ -27,6 +30,48 @@ pub(crate) fn expected(rotational: &Option<Fact<bool>>) -> (Nanos, String) {
     }
 }
 
+/// Whether nobody lost time worth acting on, whatever else is seen: all that matters is within what Linux expects even of a device
+/// that does not turn, and nobody else and no limit held it back for a part worth acting on. (Virtual disks often say that they
+/// turn, so what is expected of a disk proves nothing here.)
+pub(crate) fn nothing_slow(case: &Case) -> bool {
+    let mut groups = case.groups().map(|(_, g)| g).peekable();
+    groups.peek().is_some()
+        && groups.all(|g| {
+            g.tail.threshold <= EXPECTED_FLASH
+                && g.longest.0 <= OUTLIER * EXPECTED_FLASH.0
+                && held_back(case, g) < NOT_ITS_OWN
+        })
+}
+
+/// The part of a group's time in which somebody or some limit held it back: others' requests, tags, a scheduler, a lock.
+fn held_back(case: &Case, group: &Group) -> f64 {
+    let table = &case.facts.waits;
+    let by_somebody = |row: &&TailRow| {
+        let kind = table.culprit_of(row.culprit).kind;
+        let place = match row.phase {
+            Phase::NoTag | Phase::Refused => true,
+            Phase::Reason(reason) => HOLDS_BACK.contains(&reason),
+            _ => false,
+        };
+        place || matches!(kind, CulpritKind::Task | CulpritKind::Limit)
+    };
+    let held: Nanos = group.rows(table, Selection::default()).iter().filter(by_somebody).map(|r| r.time).sum();
+    held.0 as f64 / group.all.time.total.0.max(1) as f64
+}
+
+/// Reasons that are somebody's or some limit's, not the device's own pace.
+const HOLDS_BACK: [Reason; 9] = [
+    Reason::Scheduler,
+    Reason::Requeue,
+    Reason::Lock,
+    Reason::DirtyThrottle,
+    Reason::WritebackThrottle,
+    Reason::CgroupLimit,
+    Reason::Reclaim,
+    Reason::QueueFreeze,
+    Reason::Stacking,
+];
+
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "healthy",
@@ -36,7 +81,7 @@ pub const CAUSE: Cause = Cause {
 };
 
 fn judge(case: &mut Case) -> Verdict {
-    if let Some((other, explains)) = case.main_finding() {
+    if let Some((other, explains)) = case.main_finding().filter(|_| !nothing_slow(case)) {
         let share = explains.0 as f64 / case.total().0.max(1) as f64;
         return Verdict::out_of_the_question(
             CAUSE.name,

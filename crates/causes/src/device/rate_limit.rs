@@ -58,7 +58,8 @@ fn judge(case: &mut Case) -> Verdict {
             continue;
         }
         let own = slow.requests().d2c.quantile(FASTEST);
-        if own as f64 > FASTER * apart as f64 {
+        let by_the_clock = clock(&slow.on.pace).is_some();
+        if own as f64 > FASTER * apart as f64 && !by_the_clock {
             against = Some(proof!(
                 "{told}, and no request was much faster than that: the fastest took {own}",
                 told = told.clone(),
@@ -66,7 +67,8 @@ fn judge(case: &mut Case) -> Verdict {
             ));
             continue;
         }
-        let own_time = Nanos(own.saturating_mul(slow.group.tail.sum.time.operations));
+        let own = if own as f64 > FASTER * apart as f64 { 0 } else { own };
+        let own_time = Nanos(own.saturating_mul(slow.group.tail.sum.time.operations)).min(left);
         if slow.share(left - own_time) < MIN_SHARE {
             continue;
         }
@@ -77,8 +79,14 @@ fn judge(case: &mut Case) -> Verdict {
             proof
                 .plus(claimed, Confidence::Medium)
                 .because(proof!("{told}, as even as a clock: {rate} a second", told = told.clone(), rate = Count(rate)))
-                .because(proof!("the fastest {what} took {own} there: one after another that would be {own2} a second; the slowest spent {claimed} of \
-                     their time waiting for their turn", what = Text(slow.words().to_string()), own = Time(Nanos(own)), own2 = Count(1_000_000_000 / own.max(1)), claimed = Share(slow.share(claimed)))),
+                .because(match own {
+                    0 => proof!(
+                        "completions keep time, requests do not: their D2C spreads over {spread} (p10 to p90), completions over less than half of that",
+                        spread = Time(Nanos(spread(&slow.on.pace.between_ticks)))
+                    ),
+                    _ => proof!("the fastest {what} took {own} there: one after another that would be {own2} a second; the slowest spent {claimed} of \
+                     their time waiting for their turn", what = Text(slow.words().to_string()), own = Time(Nanos(own)), own2 = Count(1_000_000_000 / own.max(1)), claimed = Share(slow.share(claimed))),
+                }),
         );
         verdict = verdict.map(|v| remedies(v, &slow, &name, rate));
     }
@@ -91,8 +99,33 @@ fn judge(case: &mut Case) -> Verdict {
     }
 }
 
+/// From p10 to p90.
+fn spread(d: &Distribution) -> u64 {
+    d.quantile(0.9).saturating_sub(d.quantile(0.1))
+}
+
+/// How many nanoseconds completions are apart where they come by the clock although requests do not: a device that takes as long
+/// for each would complete them as unevenly as they come. Example: writes that are issued 0.1 to 0.6 ms after the last
+/// completion and take 3.9 to 3.4 ms: all complete 4.0 ms after it.
+fn clock(pace: &Pace) -> Option<u64> {
+    let tick = pace.ticks.quantile(0.5);
+    let even = pace.ticks.quantile(0.1) as f64 >= EVEN_RUNS.0 * tick as f64
+        && pace.ticks.quantile(0.9) as f64 <= EVEN_RUNS.1 * tick as f64;
+    (pace.ticks.count() >= ENOUGH && even && 2 * spread(&pace.ticks) < spread(&pace.between_ticks)).then_some(tick)
+}
+
 /// How many nanoseconds completions are apart, if they are so evenly, and in words.
 fn even(pace: &Pace, name: &str) -> Result<(u64, Proof), Proof> {
+    if let Some(tick) = clock(pace) {
+        let told = proof!(
+            "completions of {name} came {tick} apart (p10 {p10}, p90 {p90})",
+            name = Text(name.to_string()),
+            tick = Time(Nanos(tick)),
+            p10 = Time(Nanos(pace.ticks.quantile(0.1))),
+            p90 = Time(Nanos(pace.ticks.quantile(0.9)))
+        );
+        return Ok((tick, told));
+    }
     let (gaps, runs) = (&pace.gaps, &pace.runs);
     if gaps.count() < ENOUGH {
         return Err(proof!(

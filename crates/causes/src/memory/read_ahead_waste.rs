@@ -9,7 +9,7 @@ use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
 use crate::paths;
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
-use crate::thresholds::read_ahead_waste::{MOSTLY_AHEAD, MUCH_MORE};
+use crate::thresholds::read_ahead_waste::{MOSTLY_AHEAD, MUCH_MORE, PAGE};
 use crate::verdict::{Confidence, Verdict};
 use crate::Cause;
 use ledger::Reason;
@@ -49,11 +49,12 @@ fn judge(case: &mut Case) -> Verdict {
             asked = Size(asked)
         );
         let enough = (ahead.0 as f64) < MOSTLY_AHEAD * all.0 as f64;
-        if enough || (all.0 as f64) < MUCH_MORE * asked.0 as f64 {
+        let needed = least(case, dev).max(asked);
+        if enough || (all.0 as f64) < MUCH_MORE * needed.0 as f64 {
             against = Some(told);
             continue;
         }
-        let wasted = 1.0 - asked.0 as f64 / all.0.max(1) as f64;
+        let wasted = 1.0 - needed.0 as f64 / all.0.max(1) as f64;
         let wanted = Nanos((left.0 as f64 * wasted) as u64);
         if slow.share(wanted) < MIN_SHARE {
             continue;
@@ -104,6 +105,12 @@ fn read(case: &Case, dev: DevId, only_ahead: bool) -> Bytes {
     let reads =
         cells.filter(|(k, _)| k.dev == dev && Class::of(k.op, k.flags) == Class::Read && k.op == Op::Read);
     reads.filter(|(k, _)| !only_ahead || k.flags.has(Flags::AHEAD)).map(|(_, phases)| phases.bytes).sum()
+}
+
+/// What had to be read for the calls: a page for each that got less, since less cannot be read.
+fn least(case: &Case, dev: DevId) -> Bytes {
+    let of = case.facts.operations.groups.iter().filter(|(k, _)| k.dev == dev && k.kind == Kind::Call(Call::Read));
+    of.map(|(_, s)| Bytes(s.bytes.max(s.latency.count().saturating_mul(PAGE)))).sum()
 }
 
 /// What calls got from files on a device.

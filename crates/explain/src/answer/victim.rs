@@ -7,12 +7,6 @@ use stats::Group;
 use trace::Nanos;
 use waits::CulpritKind;
 
-/// Fewer operations than this are evidence only if they were long by themselves: a p90 needs ten.
-const FEW: u64 = 10;
-
-/// Long by itself: people notice a tenth of a second (Nielsen, Usability Engineering, 1993, chapter 5).
-const LONG: Nanos = Nanos(100_000_000);
-
 /// Parts of the latencies that are told.
 const TOLD: [f64; 2] = [0.5, 0.99];
 
@@ -92,9 +86,7 @@ pub(crate) fn all(e: &Explanation) -> Vec<Sufferer> {
 fn sufferer(e: &Explanation, number: usize, group: &Group, found: &[&Verdict]) -> Sufferer {
     let table = &e.facts.waits;
     let sums = group.victims.iter().map(|v| table.of(*v).1).max_by_key(|s| s.ops);
-    let unknown: u64 = group.victims.iter().map(|v| table.of(*v).1.unknown).sum();
-    let is_bound = unknown * 2 > group.lost.0;
-    let max = group.victims.iter().map(|v| table.of(*v).1.max).max().unwrap_or_default();
+    let is_bound = 2 * group.unknown.0 > group.lost.0;
     let quantile = |q| sums.map_or(Nanos(0), |s| s.quantile(q));
     let alone = |q| sums.map_or(Nanos(0), |s| s.own_quantile(q));
     Sufferer {
@@ -105,8 +97,8 @@ fn sufferer(e: &Explanation, number: usize, group: &Group, found: &[&Verdict]) -
         lost: group.lost,
         noise: group.all.varied,
         is_bound,
-        is_thin: group.operations < FEW && max < LONG,
-        latency: [quantile(TOLD[0]), quantile(TOLD[1]), max],
+        is_thin: group.is_thin(),
+        latency: [quantile(TOLD[0]), quantile(TOLD[1]), group.longest],
         alone: (!is_bound).then(|| TOLD.map(alone)),
         because: because::all(&e.facts, group, number, found),
         without: without(e, group),
