@@ -94,7 +94,8 @@ fn middle(bucket: usize) -> u64 {
 impl Histogram {
     /// Whether the percentiles changed.
     fn add(&mut self, time: Nanos) -> bool {
-        self.counts[bucket(time.0)] += 1;
+        let count = &mut self.counts[bucket(time.0)];
+        *count = count.saturating_add(1);
         self.count = self.count.saturating_add(1);
         if self.count < self.next {
             return false;

@@ -100,7 +100,8 @@ impl Accounts {
                     here.request = Some(entry);
                     table.waited_on(victim, entry.done.dev(), node.length());
                     if let Done::Request(r) = &entry.done {
-                        cut = cut.or(r.split.then_some(r.bytes.0.max(1)));
+                        // The largest: what is left over after the last cut may be any size.
+                        cut = cut.max(r.split.then_some(r.bytes.0.max(1)));
                     }
                 }
             }
@@ -109,7 +110,7 @@ impl Accounts {
         let bytes = if o.moves_bytes() && o.result > 0 { o.result as u64 } else { 0 };
         if let Some(piece) = cut {
             // What was asked for at once is known of reads and writes; of others no more than that there were two pieces.
-            let asked = bytes.max(2 * piece);
+            let asked = bytes.max(piece.saturating_mul(2));
             table.was_cut(victim, asked.div_ceil(piece), asked);
         }
         let waiting = Waiting { victim, end: o.to, total: o.total(), bytes };
