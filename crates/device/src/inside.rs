@@ -83,7 +83,15 @@ pub struct Inside {
 
 impl Inside {
     /// A request is issued.
-    pub fn issue(&mut self, now: Nanos, holder: Holder, class: u8, start: Sector, bytes: Bytes, ticket: &mut Ticket) {
+    pub fn issue(
+        &mut self,
+        now: Nanos,
+        holder: Holder,
+        class: u8,
+        start: Sector,
+        bytes: Bytes,
+        ticket: &mut Ticket,
+    ) {
         self.leave(now, ticket);
         self.pass(now);
         if self.in_flight == 0 {
@@ -193,7 +201,8 @@ impl Inside {
             }
         }
         shares.sort_unstable_by_key(|(time, holder)| (std::cmp::Reverse(*time), *holder));
-        let rest = shares.iter().skip(MOST_HOLDERS).fold(rest as u64, |sum, (time, _)| sum.saturating_add(*time));
+        let rest =
+            shares.iter().skip(MOST_HOLDERS).fold(rest as u64, |sum, (time, _)| sum.saturating_add(*time));
         shares.truncate(MOST_HOLDERS);
         let mut weights: SmallVec<[u64; 4]> = shares.iter().map(|(time, _)| *time).collect();
         weights.push(rest);
@@ -236,7 +245,13 @@ impl Inside {
         let gone = self.holders.iter_mut().enumerate().skip(1).filter(|(_, h)| h.in_flight == 0);
         match gone.min_by(|(_, a), (_, b)| (a.time - a.before).total_cmp(&(b.time - b.before))) {
             Some((at, held)) if holder != Holder(0) => {
-                *held = Held { holder, first: self.issues, before: held.time, time: held.time, ..Held::default() };
+                *held = Held {
+                    holder,
+                    first: self.issues,
+                    before: held.time,
+                    time: held.time,
+                    ..Held::default()
+                };
                 at as u8
             }
             _ => 0,

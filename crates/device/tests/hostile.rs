@@ -8,11 +8,25 @@ use trace::{Bytes, Nanos, Sector};
 /// What is done to the device, with which of its requests.
 #[derive(Clone, Copy, Debug)]
 enum Do {
-    Issue { holder: u16, class: u8, start: u64, bytes: u64 },
+    Issue {
+        holder: u16,
+        class: u8,
+        start: u64,
+        bytes: u64,
+    },
     /// The same ticket once more, whether it is inside or not.
-    Again { which: usize, holder: u16 },
-    Complete { which: usize, class: u8, bytes: u64 },
-    Leave { which: usize },
+    Again {
+        which: usize,
+        holder: u16,
+    },
+    Complete {
+        which: usize,
+        class: u8,
+        bytes: u64,
+    },
+    Leave {
+        which: usize,
+    },
 }
 
 fn edge(below: u64) -> impl Strategy<Value = u64> {
@@ -33,12 +47,17 @@ fn step() -> impl Strategy<Value = Do> {
 /// Times: mostly forward, now and then back, near the end of time, or anywhere.
 fn clock() -> impl Strategy<Value = Vec<u64>> {
     let forward = proptest::collection::vec(0u64..5_000_000, 1..200).prop_map(|steps| {
-        steps.iter().scan(1000u64, |now, step| {
-            *now += step;
-            Some(*now)
-        }).collect::<Vec<_>>()
+        steps
+            .iter()
+            .scan(1000u64, |now, step| {
+                *now += step;
+                Some(*now)
+            })
+            .collect::<Vec<_>>()
     });
-    let late = forward.clone().prop_map(|all| all.iter().map(|t| (u64::MAX - (1 << 30)).saturating_add(*t)).collect::<Vec<_>>());
+    let late = forward
+        .clone()
+        .prop_map(|all| all.iter().map(|t| (u64::MAX - (1 << 30)).saturating_add(*t)).collect::<Vec<_>>());
     let any = proptest::collection::vec(edge(1 << 40), 1..200);
     prop_oneof![forward, late, any]
 }
