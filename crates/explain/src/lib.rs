@@ -9,6 +9,7 @@
 //! that go to the terminal from here are signs of life while an input is read.
 
 mod arrivals;
+pub mod blame;
 pub mod compare;
 pub mod device_mapper;
 pub mod dist;
@@ -32,6 +33,7 @@ pub mod texts;
 pub mod where_time;
 
 pub use arrivals::{Arrivals, Asked};
+pub use blame::Blame;
 pub use compare::Comparison;
 pub use error::Error;
 pub use explanation::{latency, Explanation, Subject, Trust};

@@ -351,8 +351,7 @@ impl Accounts {
             return;
         }
         let chain = table.chain(chain, Link::Phase(phase));
-        let own = matches!(phase, Phase::Service | Phase::Reason(Reason::OnCpu | Reason::Prepare | Reason::Completion));
-        if !own || !matches!(table.culprit_of(who).kind, CulpritKind::Own | CulpritKind::Cpu) {
+        if !phase.is_own(table.culprit_of(who).kind) {
             a.lost += time;
         }
         match self.parts.iter_mut().find(|p| p.chain == chain && p.culprit == who) {
