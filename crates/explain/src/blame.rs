@@ -186,4 +186,29 @@ mod tests {
         let names: Vec<String> = b.culprits.iter().map(|c| culprit_name(&c.culprit)).collect();
         assert_eq!(names, ["cp", "others", "itself"]);
     }
+
+    /// A recording of the block layer, and one of operations.
+    #[test]
+    fn recordings_sum_to_the_nanosecond() {
+        for name in ["randread-vs-bufferedwrite", "fsync-ordered-data"] {
+            let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name);
+            let e = crate::Input::recording(&path).unwrap().explain().unwrap();
+            let sum = |stacks: BTreeMap<String, Nanos>| stacks.into_values().sum::<Nanos>();
+            let table = Nanos(e.facts.waits.victims().map(|(.., sums)| sums.ns).sum());
+            assert_eq!(sum(stacks(&e, Which::All, None)), table, "{name}");
+            assert!(sum(stacks(&e, Which::Slowest, None)) < table, "{name}");
+            let blame = Blame::of(&e);
+            assert!(blame.lost.0 > 0, "{name}");
+            for v in &blame.victims {
+                assert_eq!(
+                    v.because.iter().map(|(_, time)| *time).sum::<Nanos>(),
+                    v.lost,
+                    "{name}: {}",
+                    v.name
+                );
+                assert!(v.lost <= v.time, "{name}: {}", v.name);
+            }
+            assert_eq!(blame.culprits.iter().map(|c| c.lost).sum::<Nanos>(), blame.lost, "{name}");
+        }
+    }
 }

@@ -35,7 +35,10 @@ impl Phase {
 
     /// Whether time in it is the operation's own, and not lost: its service, its computing. What others did for it is theirs.
     pub fn is_own(self, because: CulpritKind) -> bool {
-        let own = matches!(self, Phase::Service | Phase::Reason(Reason::OnCpu | Reason::Prepare | Reason::Completion));
+        let own = matches!(
+            self,
+            Phase::Service | Phase::Reason(Reason::OnCpu | Reason::Prepare | Reason::Completion)
+        );
         own && matches!(because, CulpritKind::Own | CulpritKind::Cpu)
     }
 

@@ -3,7 +3,6 @@
 use super::print;
 use crate::failure::Failure;
 use crate::part::Part;
-use units::words::count;
 use clap::{Args, ValueEnum};
 use evidence::Recorded;
 use explain::blame::{self, Which};
@@ -17,6 +16,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 use trace::{Batch, Nanos};
+use units::words::count;
 
 /// Write a recording out for other programs.
 #[derive(Args)]

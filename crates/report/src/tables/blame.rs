@@ -1,41 +1,15 @@
 //! Who waits for whom, in both directions.
 
-use super::table::{columns, Table, Value};
+use super::table::{columns, Column, Table, Value};
 use super::View;
-use explain::blame::{culprit_name, Victim};
+use explain::blame::{culprit_name, Cost, Victim};
 use explain::Blame;
 use trace::Nanos;
 use waits::{Culprit, CulpritKind};
 
-/// Smaller parts of what a victim lost, or a culprit cost, are one row together.
-const WORTH_A_ROW: f64 = 0.001;
-
-/// The rows of one victim or culprit: the sum first, then whom it falls on.
-struct Rows<'a> {
-    t: &'a mut Table,
-    whole: Nanos,
-    small: (u64, Nanos),
-}
-
-impl Rows<'_> {
-    /// Adds a row, or counts what is too small for one.
-    fn add(&mut self, time: Nanos, row: impl FnOnce(Value, Value) -> Vec<Value>) {
-        let share = time.0 as f64 / self.whole.0.max(1) as f64;
-        match share >= WORTH_A_ROW {
-            true => self.t.row(row(Value::Time(time.0), Value::Share(share))),
-            false => self.small = (self.small.0 + 1, self.small.1 + time),
-        }
-    }
-
-    /// Ends them with what was too small.
-    fn finish(self, row: impl FnOnce(String, Value, Value) -> Vec<Value>) {
-        let (n, time) = self.small;
-        if n > 0 {
-            let share = time.0 as f64 / self.whole.0.max(1) as f64;
-            self.t.row(row(format!("{n} smaller"), Value::Time(time.0), Value::Share(share)));
-        }
-    }
-}
+/// Smaller parts of what a victim lost, or a culprit cost, are one row together; so are victims and culprits that are a smaller part
+/// of all. What is unknown is always told.
+const WORTH_A_ROW: f64 = 0.01;
 
 /// Table `blame`: by victim.
 pub(super) fn blame(v: &View) -> Table {
@@ -47,36 +21,32 @@ pub(super) fn blame(v: &View) -> Table {
         ("lost_ns", "lost"),
         ("share", "share"),
         ("operations", "operations"),
-        ("time_ns", "of"),
+        ("time_ns", "their time"),
     ]);
-    let mut t = Table::new("blame", "who waits for whom: time lost by victim", &cols);
-    for victim in Blame::of(v.e).victims.iter().filter(|victim| shows(v, victim)) {
-        let of = Value::Text(victim.name.clone());
-        t.row(vec![
-            of.clone(),
-            Value::Text("all".into()),
-            Value::Text("sum".into()),
-            Value::None,
-            Value::Time(victim.lost.0),
-            share(victim.lost, victim.lost),
-            Value::Count(victim.operations),
-            Value::Time(victim.time.0),
-        ]);
-        let mut rows = Rows { t: &mut t, whole: victim.lost, small: Default::default() };
-        for (who, time) in &victim.because {
-            rows.add(*time, |time, share| {
-                let name = Value::Text(culprit_name(who));
-                vec![of.clone(), name, kind(who), io(who), time, share, Value::None, Value::None]
-            });
-        }
-        rows.finish(|name, time, share| {
-            let smaller = Value::Text("smaller".into());
-            vec![of, Value::Text(name), smaller, Value::None, time, share, Value::None, Value::None]
-        });
+    let mut rows = Rows::new("blame", "who waits for whom: time lost by victim, because of whom", &cols);
+    let blame = Blame::of(v.e);
+    let shown = blame.victims.iter().filter(|victim| v.shows(victim.dev) && v.wants_task(&victim.task));
+    // Who is asked for by name is told, however little it lost.
+    let worth = |victim: &&Victim| v.task.is_some() || part(victim.lost, blame.lost) >= WORTH_A_ROW;
+    let (told, small): (Vec<&Victim>, Vec<&Victim>) =
+        shown.filter(|victim| victim.lost.0 > 0).partition(worth);
+    let sums = |victims: &[&Victim]| {
+        let operations = victims.iter().map(|victim| victim.operations).sum();
+        let time: Nanos = victims.iter().map(|victim| victim.time).sum();
+        vec![Value::Count(operations), Value::Time(time.0)]
+    };
+    for victim in told {
+        let by = victim.because.iter().map(|(who, time)| (culprit_name(who), who, *time));
+        rows.one(&victim.name, victim.lost, blame.lost, sums(&[victim]), by, is_told);
     }
-    t.notes.push("Lost: beyond what the operations compute and take alone in the device. itself: its own queue.".into());
-    t.notes.push("unknown: nothing that was recorded tells; others: more than are told apart.".into());
-    t
+    rows.smaller(small.iter().map(|victim| victim.lost), blame.lost, sums(&small));
+    rows.t
+        .notes
+        .push("lost: beyond what the operations compute and what the device takes for them alone.".into());
+    rows.t
+        .notes
+        .push("itself: its own queue; unknown: nothing recorded tells; others: not told apart.".into());
+    rows.t
 }
 
 /// Table `costs`: the same by culprit.
@@ -89,54 +59,129 @@ pub(super) fn costs(v: &View) -> Table {
         ("lost_ns", "lost"),
         ("share", "share"),
     ]);
-    let mut t = Table::new("costs", "the same by culprit: what did it cost whom?", &cols);
+    let mut rows = Rows::new("costs", "the same by culprit: what did it cost whom?", &cols);
     let blame = Blame::of(v.e);
-    let wanted = |at: usize| v.shows(blame.victims[at].dev);
-    let named = |c: &Culprit, victim: &Victim| {
-        v.wants_task(&victim.task) || c.name.as_deref().is_some_and(|name| v.wants_task(name))
-    };
+    let mut small = vec![];
     for cost in &blame.culprits {
-        let by: Vec<_> = cost.by.iter().filter(|(at, who, _)| wanted(*at) && named(who, &blame.victims[*at])).collect();
+        let by = costs_shown(v, &blame, cost);
         let whole: Nanos = by.iter().map(|(.., time)| *time).sum();
-        if by.is_empty() {
+        let of = match cost.culprit.kind {
+            CulpritKind::Own => "themselves".into(),
+            _ => culprit_name(&cost.culprit),
+        };
+        if whole.0 == 0 {
             continue;
         }
-        let of = match cost.culprit.kind {
-            CulpritKind::Own => Value::Text("themselves".into()),
-            _ => Value::Text(culprit_name(&cost.culprit)),
-        };
-        let (all, sum) = (Value::Text("all".into()), Value::Text("sum".into()));
-        t.row(vec![of.clone(), all, sum, Value::None, Value::Time(whole.0), share(whole, blame.lost)]);
-        let mut rows = Rows { t: &mut t, whole, small: Default::default() };
-        for (at, who, time) in by {
-            rows.add(*time, |time, share| {
-                let victim = Value::Text(blame.victims[*at].name.clone());
-                vec![of.clone(), victim, kind(who), io(who), time, share]
-            });
+        match v.task.is_some() || is_told(&cost.culprit, part(whole, blame.lost)) {
+            true => rows.one(&of, whole, blame.lost, vec![], by.into_iter(), |_, share| share >= WORTH_A_ROW),
+            false => small.push(whole),
         }
-        rows.finish(|name, time, share| {
-            vec![of, Value::Text(name), Value::Text("smaller".into()), Value::None, time, share]
-        });
     }
-    t.notes.push("The share of a sum is that of all time lost, of other rows that of their sum.".into());
-    t
+    rows.smaller(small.into_iter(), blame.lost, vec![]);
+    rows.t.notes.push("share: of a sum that of all time lost, of other rows that of their sum.".into());
+    rows.t
 }
 
-fn shows(v: &View, victim: &Victim) -> bool {
-    v.shows(victim.dev) && v.wants_task(&victim.task)
+/// What a culprit cost those that are shown; of a task that is asked for also what it cost others.
+fn costs_shown<'a>(v: &View, blame: &'a Blame, cost: &'a Cost) -> Vec<(String, &'a Culprit, Nanos)> {
+    let name = cost.culprit.name.as_deref();
+    let of = |(at, who, time): &'a (usize, Culprit, Nanos)| {
+        let victim = &blame.victims[*at];
+        let wanted = v.wants_task(&victim.task) || name.is_some_and(|name| v.wants_task(name));
+        (wanted && v.shows(victim.dev)).then(|| (victim.name.clone(), who, *time))
+    };
+    cost.by.iter().filter_map(of).collect()
 }
 
-fn share(part: Nanos, whole: Nanos) -> Value {
-    match whole.0 {
-        0 => Value::None,
-        whole => Value::Share(part.0 as f64 / whole as f64),
+fn part(time: Nanos, whole: Nanos) -> f64 {
+    time.0 as f64 / whole.0.max(1) as f64
+}
+
+fn is_told(who: &Culprit, share: f64) -> bool {
+    share >= WORTH_A_ROW || who.kind == CulpritKind::Unknown
+}
+
+/// A table whose rows are sums, each followed by what it is made of.
+struct Rows {
+    t: Table,
+    columns: usize,
+}
+
+impl Rows {
+    fn new(name: &'static str, title: &str, cols: &[Column]) -> Rows {
+        Rows { t: Table::new(name, title, cols), columns: cols.len() }
+    }
+
+    fn row(&mut self, words: [&str; 2], kind: &str, io: Value, time: Nanos, share: f64, rest: Vec<Value>) {
+        let words = words.map(|words| Value::Text(words.into()));
+        let mut row: Vec<Value> = words.into_iter().chain([Value::Text(kind.into()), io]).collect();
+        row.extend([Value::Time(time.0), Value::Share(share)]);
+        row.extend(rest);
+        row.resize(self.columns, Value::None);
+        self.t.row(row);
+    }
+
+    /// One victim or culprit.
+    fn one<'a>(
+        &mut self,
+        of: &str,
+        whole: Nanos,
+        all: Nanos,
+        sums: Vec<Value>,
+        by: impl Iterator<Item = (String, &'a Culprit, Nanos)>,
+        is_told: impl Fn(&Culprit, f64) -> bool,
+    ) {
+        self.row([of, "all"], "sum", Value::None, whole, part(whole, all), sums);
+        let mut small: Vec<Nanos> = vec![];
+        for (name, who, time) in by {
+            let share = part(time, whole);
+            if is_told(who, share) {
+                let io = who.io.map_or(Value::None, |io| Value::Text(io.name().into()));
+                self.row([of, &name], who.kind.name(), io, time, share, vec![]);
+            } else {
+                small.push(time);
+            }
+        }
+        if !small.is_empty() {
+            let time: Nanos = small.iter().copied().sum();
+            let name = format!("{} smaller", small.len());
+            self.row([of, &name], "smaller", Value::None, time, part(time, whole), vec![]);
+        }
+    }
+
+    /// Those that are not worth rows of their own.
+    fn smaller(&mut self, small: impl Iterator<Item = Nanos>, all: Nanos, sums: Vec<Value>) {
+        let (n, time) = small.fold((0, Nanos(0)), |(n, sum), time| (n + 1, sum + time));
+        if n > 0 {
+            self.row([&format!("{n} smaller"), "all"], "sum", Value::None, time, part(time, all), sums);
+        }
     }
 }
 
-fn kind(c: &Culprit) -> Value {
-    Value::Text(c.kind.name().into())
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn io(c: &Culprit) -> Value {
-    c.io.map_or(Value::None, |io| Value::Text(io.name().into()))
+    #[test]
+    fn parts_sum_to_their_sum_and_the_unknown_is_told() {
+        let mut rows = Rows::new("t", "t", &columns([("c", "c"); 6]));
+        let task = |name: &str| Culprit { name: Some(name.into()), ..Culprit::of(CulpritKind::Task) };
+        let by = [(task("cp"), 9_900), (task("ls"), 60), (task("du"), 35), (Culprit::default(), 5)];
+        let by = by.iter().map(|(who, ns)| (culprit_name(who), who, Nanos(*ns)));
+        rows.one("a", Nanos(10_000), Nanos(20_000), vec![], by, is_told);
+        rows.smaller([Nanos(1), Nanos(2)].into_iter(), Nanos(20_000), vec![]);
+        let lines = rows.t.text();
+        let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        let told: Vec<String> = lines.lines().skip(2).map(words).collect();
+        assert_eq!(
+            told,
+            [
+                "a all sum 10 us 50 %",
+                "cp task 9.9 us 99.0 %",
+                "unknown unknown 5 ns 0.1 %",
+                "2 smaller smaller 95 ns 0.9 %",
+                "2 smaller all sum 3 ns 0.0 %"
+            ]
+        );
+    }
 }
