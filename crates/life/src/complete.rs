@@ -6,7 +6,7 @@ use crate::lives::{Lives, Sink};
 use crate::op::Op;
 use crate::piece::{BioId, Key, Part, Piece, PieceId, Stage};
 use crate::timeline::Timeline;
-use trace::{Cpu, Event, Nanos, Sector};
+use trace::{Bytes, Cpu, Event, Nanos, Sector};
 
 /// What brought the end of a bio.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -117,6 +117,10 @@ impl Lives {
             self.tally.backward_steps += steps_back(time);
             self.tally.requests += 1;
             piece.conclude(&parts, e);
+            if piece.request.split {
+                let cut = parts.iter().filter_map(|p| self.bios.get(p.bio)).filter(|b| b.pieces > 1);
+                piece.request.piece = cut.map(|b| Bytes(b.bytes.0 / u64::from(b.pieces))).max().unwrap_or_default();
+            }
             let request = &self.table.get(id).request;
             if sink.shares() {
                 sink.carried(request, &self.shares(&parts), &self.names);
