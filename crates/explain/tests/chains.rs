@@ -259,7 +259,11 @@ fn table(name: &str) -> Option<(Table, f64)> {
     Some((e.facts.waits, lasted))
 }
 
-fn of<'a>(table: &'a Table, task: &'a str, asked: &'a [&'a str]) -> impl Iterator<Item = (VictimId, &'a Victim, &'a Sums)> {
+fn of<'a>(
+    table: &'a Table,
+    task: &'a str,
+    asked: &'a [&'a str],
+) -> impl Iterator<Item = (VictimId, &'a Victim, &'a Sums)> {
     table.victims().filter(move |(_, v, _)| &*v.task == task && asked.contains(&v.asked.plural()))
 }
 
@@ -285,9 +289,11 @@ impl Truth {
             Of::Time | Of::Lost => Selection::default(),
         };
         let counts = |r: &Row| matches!(self.of, Of::Time) || !table.is_own(r.chain, r.culprit);
-        let mut rows: Vec<Row> = victims.iter().flat_map(|v| table.rows_of(*v, which)).filter(counts).collect();
+        let mut rows: Vec<Row> =
+            victims.iter().flat_map(|v| table.rows_of(*v, which)).filter(counts).collect();
         rows.sort_by_key(|r| std::cmp::Reverse(r.time));
-        let fits = |r: &&Row| (self.chain.1)(&table.links(r.chain)) && self.because.is(table.culprit_of(r.culprit));
+        let fits =
+            |r: &&Row| (self.chain.1)(&table.links(r.chain)) && self.because.is(table.culprit_of(r.culprit));
         let sum = |time: u64, r: &Row| time + r.time.0;
         let all = rows.iter().fold(0, sum).max(1);
         let found = rows.iter().filter(fits).fold(0, sum);
@@ -340,7 +346,8 @@ fn each_truth_is_in_the_table() {
 fn pieces_are_counted_where_reads_are_cut_and_only_there() {
     for (name, least, most) in [("h_maxsectors_32", 28.0, 36.0), ("h_maxsectors_1024", 0.0, 2.5)] {
         let Some((table, _)) = table(name) else { continue };
-        let (ops, pieces) = of(&table, "fio", READS).fold((0, 0), |(n, p), (_, _, s)| (n + s.cut.ops, p + s.cut.pieces));
+        let (ops, pieces) =
+            of(&table, "fio", READS).fold((0, 0), |(n, p), (_, _, s)| (n + s.cut.ops, p + s.cut.pieces));
         let each = pieces as f64 / ops.max(1) as f64;
         println!("{name}: {ops} reads were cut, {each:.1} pieces each");
         assert!((least..=most).contains(&each), "{name}: {each:.1} pieces");
@@ -354,9 +361,15 @@ fn where_nobody_lost_anything_nobody_is_blamed() {
         let (id, _, sums) = of(&table, task, asked).max_by_key(|(_, _, s)| s.ops).expect("a victim");
         let quantiles = [0.5, 0.99].map(|part| sums.quantile(part).0 as f64 / 1e3);
         let rows = table.rows_of(id, Selection::default());
-        let blamed = rows.iter().filter(|r| table.culprit_of(r.culprit).is_somebody()).map(|r| r.time.0).sum::<u64>();
+        let blamed =
+            rows.iter().filter(|r| table.culprit_of(r.culprit).is_somebody()).map(|r| r.time.0).sum::<u64>();
         let blamed = blamed as f64 / sums.ns as f64;
-        println!("{name}: {} {:?} {quantiles:?} us, {:.1} % because of others", sums.ops, table.of(id).0, 100.0 * blamed);
+        println!(
+            "{name}: {} {:?} {quantiles:?} us, {:.1} % because of others",
+            sums.ops,
+            table.of(id).0,
+            100.0 * blamed
+        );
         assert!(quantiles[0] <= most[0] && quantiles[1] <= most[1], "{name}: {quantiles:?} us");
         assert!(blamed <= 0.1, "{name}: {blamed:.2} of the time because of others");
     }
@@ -366,7 +379,8 @@ fn where_nobody_lost_anything_nobody_is_blamed() {
 fn where_nothing_was_waited_for_there_is_next_to_nothing() {
     for (name, most) in NOBODY {
         let Some((table, lasted)) = table(name) else { continue };
-        let waited = table.victims().filter(|(_, v, _)| v.asked.is_foreground()).map(|(_, _, s)| s.lost).sum::<u64>();
+        let waited =
+            table.victims().filter(|(_, v, _)| v.asked.is_foreground()).map(|(_, _, s)| s.lost).sum::<u64>();
         let part = waited as f64 / lasted;
         println!("{name}: {:.1} ms lost in {:.0} ms", waited as f64 / 1e6, lasted / 1e6);
         assert!(part <= *most, "{name}: {part:.3} of the recording");
