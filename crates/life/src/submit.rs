@@ -69,7 +69,7 @@ impl Lives {
         request.dev = device.id;
         request.flags = kind(e);
         (request.tid, request.task, request.submit_cpu) = (e.tid, task, e.cpu);
-        (request.owner, request.split, request.completions) = (None, false, 0);
+        (request.owner, request.split, request.piece, request.completions) = (None, false, Bytes(0), 0);
         request.time = Timeline::default();
         request.company = Company::default();
         id

@@ -113,8 +113,7 @@ impl Accounts {
                     here.request = Some(entry);
                     table.waited_on(victim, entry.done.dev(), node.length());
                     if let Done::Request(r) = &entry.done {
-                        // The largest: what is left over after the last cut may be any size.
-                        cut = cut.max(r.split.then_some(r.bytes.0.max(1)));
+                        cut = cut.max(r.split.then_some(r.piece.0.max(1)));
                     }
                 }
             }
