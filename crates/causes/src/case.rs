@@ -3,7 +3,10 @@
 //! Invariant: what all causes together claim of a group's time of one reason never exceeds that time.
 
 use crate::damage::Damage;
+use crate::proof::proof;
 use crate::slow::{leaves, Slow};
+use crate::thresholds::case::WORTH_A_WORD;
+pub use crate::thresholds::case::{MIN_SAMPLES, MIN_SHARE, NOT_SLOW};
 use crate::verdict::{Answer, Claim, Verdict};
 use evidence::System;
 use ledger::Reason;
@@ -13,19 +16,6 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 use trace::{DevId, Nanos, Quality};
 use waits::Phase;
-
-/// A cause that explains less than this part of a group's tail is company, not the cause.
-pub const MIN_SHARE: f64 = 0.1;
-
-/// A group whose tail has less than this part of the time of all tails is not worth a word.
-const WORTH_A_WORD: f64 = 0.02;
-
-/// Below this nothing is slow: reading a page of flash takes 50 to 100 us (data sheets of NAND), and what is faster
-/// than that is processors at work.
-pub const NOT_SLOW: Nanos = Nanos(100_000);
-
-/// Percentiles of fewer requests than this say little: a p99 needs a hundred.
-pub const MIN_SAMPLES: u64 = 100;
 
 /// A row of a group's tail, and what of it no cause has claimed.
 #[derive(Clone, Copy, Debug)]
@@ -77,11 +67,13 @@ impl<'a> Case<'a> {
         Case { facts, focus, system, quality, names, rows, found: vec![] }
     }
 
-    /// The groups that matter, slow or not, with their numbers: those with a visible part of all tails' time.
+    /// The groups that matter, slow or not, with their numbers: those with a visible part of all tails' time, and with enough
+    /// operations, or one that was long by itself.
     pub fn groups(&self) -> impl Iterator<Item = (usize, &'a Group)> {
         let least = WORTH_A_WORD * self.total().0 as f64;
         let groups = &self.focus.groups;
-        groups.iter().enumerate().filter(move |(_, g)| g.tail.sum.time.total.0 as f64 >= least)
+        let matters = move |g: &Group| g.tail.sum.time.total.0 as f64 >= least && !g.is_thin();
+        groups.iter().enumerate().filter(move |(_, g)| matters(g))
     }
 
     /// What the slowest operations waited for, for each group that matters and is slow. See [`Slow`].
@@ -109,8 +101,14 @@ impl<'a> Case<'a> {
 
     /// Claims up to `wanted` of some rows' time, of each in proportion; what others have claimed before is not given again.
     pub fn claim_rows(&mut self, group: usize, wanted: Nanos, pick: impl Fn(&Claimable) -> bool) -> Nanos {
+        let picked: Vec<bool> = self.rows[group].iter().map(pick).collect();
+        self.claim_numbered(group, wanted, |number| picked[number])
+    }
+
+    /// The same of rows by number.
+    pub fn claim_numbered(&mut self, group: usize, wanted: Nanos, pick: impl Fn(usize) -> bool) -> Nanos {
         let rows = &mut self.rows[group];
-        let left: Vec<u64> = rows.iter().map(|r| if pick(r) { r.left.0 } else { 0 }).collect();
+        let left: Vec<u64> = rows.iter().enumerate().map(|(n, r)| if pick(n) { r.left.0 } else { 0 }).collect();
         let given = wanted.min(Nanos(left.iter().sum()));
         for (row, part) in rows.iter_mut().zip(device::largest_remainder(given, &left)) {
             row.left = row.left.since(part);
@@ -225,14 +223,14 @@ impl<'a> Case<'a> {
 
     /// The verdict of a cause that found nothing to judge: that nothing of the kind was slow, or that what was slow
     /// went to devices that were not recorded.
-    pub(crate) fn nothing(&self, cause: &'static str, otherwise: &str) -> Verdict {
+    pub(crate) fn nothing(&self, cause: &'static str, otherwise: &'static str) -> Verdict {
         let blind = |(_, g): &(usize, &Group)| !self.sees_below(g.dev);
         match self.slow_groups().find(blind) {
             Some((_, group)) => {
                 let name = self.name(group.dev);
                 Verdict::cannot_tell(
                     cause,
-                    format!("what the devices below {name} did was not recorded; record them with it: blktrace -d /dev/{name} -d ..."),
+                    proof!("what the devices below {name} did was not recorded; record them with it: blktrace -d /dev/{name} -d ...", name = Text(name.to_string())),
                 )
             }
             None => Verdict::rejected(cause, otherwise),

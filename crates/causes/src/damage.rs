@@ -3,20 +3,11 @@
 //! Example: of 100,000 events 200 are missing. That is 0.2 %, more than [`DAMAGED`]: the recording is lacking, each
 //! finding is a step less sure, and the screen says `degraded`.
 
+use crate::thresholds::damage::BEGAN_BEFORE;
+pub use crate::thresholds::damage::{DAMAGED, TOO_DAMAGED};
 use crate::words::percent;
 use stats::Facts;
 use trace::Quality;
-
-/// From this part of damaged events on nothing can be told: every tenth is missing.
-pub const TOO_DAMAGED: f64 = 0.1;
-
-/// From this part on findings are less sure: one in a thousand, a tenth of what makes the tail; below it no percentile
-/// that is shown can move by more than its own error.
-pub const DAMAGED: f64 = 0.001;
-
-/// What was on its way when the recording began is no damage, unless it is so much that half of each life must be
-/// missing from the recording (a mask, a cut).
-const BEGAN_BEFORE: f64 = 0.05;
 
 /// How to record without losing events.
 const LARGER_BUFFERS: &str = "record again with larger buffers: blktrace -b 2048 -n 16";

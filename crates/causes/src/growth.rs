@@ -4,17 +4,12 @@
 //! second and no more, with twice the bytes. Where requests are of one size both say the same. Where they are not, the number
 //! misleads: many in it are many small ones, soon done.
 
+use crate::proof::{proof, Proof};
 use crate::slow::Slow;
-use crate::words::time;
+use crate::thresholds::growth::{GROWS, MIN_SAMPLES_OF_A_ROW};
+
 use stats::{BytesGrowth, DepthRow};
 use trace::Nanos;
-
-/// A device that works on one request after the other takes twice as long with twice as many; one that takes less
-/// than this much longer with at least twice as many works on them side by side.
-const GROWS: f64 = 1.5;
-
-/// A mean of fewer requests than this is chance.
-const MIN_SAMPLES_OF_A_ROW: u64 = 25;
 
 /// What grew, or did not.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,17 +51,23 @@ impl Growth {
     }
 
     /// In words, of operations that are called so.
-    pub fn told(&self, words: &str) -> String {
-        let (few_mean, many_mean) = (time(self.few()), time(self.many()));
+    pub(crate) fn told(&self, words: &str) -> Proof {
+        let (few_mean, many_mean) = (self.few(), self.many());
         match self {
-            Growth::Requests(few, many) => format!(
-                "with {} in the device {words} took {many_mean} there (mean), with {} {few_mean}",
-                others(many),
-                others(few)
+            Growth::Requests(few, many) => proof!(
+                "with {many} in the device {what} took {many_mean} there (mean), with {few} {few_mean}",
+                many = Text(others(many)),
+                what = Text(words.into()),
+                many_mean = Time(many_mean),
+                few = Text(others(few)),
+                few_mean = Time(few_mean)
             ),
-            Growth::Bytes(_) => format!(
-                "with many bytes in the device {words} took {many_mean} there (mean), others of their size with half as many or fewer \
-                 {few_mean}"
+            Growth::Bytes(_) => proof!(
+                "with many bytes in the device {what} took {many_mean} there (mean), others of their size with half as many or fewer \
+                 {few_mean}",
+                what = Text(words.into()),
+                many_mean = Time(many_mean),
+                few_mean = Time(few_mean)
             ),
         }
     }

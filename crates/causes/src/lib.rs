@@ -3,145 +3,162 @@
 //! [`judge`] asks all causes in order, the specific ones first. Each claims segments of the tail's time; what is
 //! claimed is gone for those after it, so shares never exceed the whole.
 
-mod access_time;
-mod background_task;
 mod case;
-mod cgroup_limit;
-mod completion_cpu;
 mod counters;
-mod cpu_wait;
-mod crypt_queue;
 mod damage;
-mod device_busy;
-mod device_errors;
-mod device_saturated;
-mod device_stall;
-mod dirty_throttling;
-mod discard_stall;
-mod flush_cost;
 mod growth;
-mod healthy;
-mod inode_lock;
-mod journal_cpu;
-mod journal_ordered;
-mod journal_space;
-mod log_force;
-mod log_space;
-mod loop_double_cache;
-mod lost_merging;
 mod met;
-mod misaligned;
-mod outside_io;
-mod page_fault_read;
 mod paths;
-mod power_state;
-mod queue_freeze;
+mod proof;
 mod raid;
-mod raid_bitmap;
-mod raid_read_modify_write;
-mod raid_resync;
-mod raid_stripe_cache;
-mod rate_limit;
-mod read_ahead_short;
-mod read_ahead_waste;
-mod reclaim;
-mod request_size;
-mod scheduler_idling;
-mod scheduler_starvation;
-mod scheduler_throttle;
+mod remedy;
 mod shares;
 mod slow;
-mod stable_page;
 #[cfg(test)]
 mod story;
-mod swap;
-mod tag_exhaustion;
 #[cfg(test)]
 mod tests;
+mod thresholds;
 #[cfg(test)]
 mod told;
 mod verdict;
-mod writeback_flood;
-mod writeback_throttle;
+use units::words;
 
-pub use background_task::works_for_others;
+mod block {
+    pub mod cgroup_limit;
+    pub mod crypt_queue;
+    pub mod lost_merging;
+    pub mod queue_freeze;
+    pub mod request_size;
+    pub mod tag_exhaustion;
+    pub mod writeback_throttle;
+}
+mod cpu {
+    pub mod completion_cpu;
+    pub mod cpu_wait;
+    pub mod outside_io;
+}
+mod device {
+    pub mod alone;
+    pub mod background_task;
+    pub mod device_busy;
+    pub mod device_errors;
+    pub mod device_saturated;
+    pub mod device_stall;
+    pub mod discard_stall;
+    pub mod flush_cost;
+    pub mod healthy;
+    pub mod misaligned;
+    pub mod power_state;
+    pub mod rate_limit;
+}
+mod journal {
+    pub mod access_time;
+    pub mod inode_lock;
+    pub mod journal_cpu;
+    pub mod journal_ordered;
+    pub mod journal_space;
+    pub mod log_force;
+    pub mod log_space;
+}
+mod memory {
+    pub mod dirty_throttling;
+    pub mod loop_double_cache;
+    pub mod page_fault_read;
+    pub mod read_ahead_short;
+    pub mod read_ahead_waste;
+    pub mod reclaim;
+    pub mod stable_page;
+    pub mod swap;
+    pub mod writeback_flood;
+}
+mod scheduler {
+    pub mod scheduler_idling;
+    pub mod scheduler_starvation;
+    pub mod scheduler_throttle;
+}
+
 pub use case::{Case, MIN_SAMPLES, MIN_SHARE, NOT_SLOW};
 pub use counters::{judge_counters, title_by_counters};
 pub use damage::{Damage, DAMAGED, TOO_DAMAGED};
+pub use device::background_task::works_for_others;
+pub use proof::{Proof, Quantity};
+pub use remedy::{Action, Acts, Remedy};
 pub use slow::Slow;
-pub use verdict::{Answer, Claim, Confidence, Remedy, Verdict};
+use thresholds::judge::TRIFLE;
+pub use thresholds::{WBT_DISK, WBT_FLASH};
+pub use verdict::{Answer, Claim, Confidence, Verdict};
 
-use units::words;
 
 /// A cause of slow I/O.
-pub trait Cause: Sync {
+pub struct Cause {
     /// Its name, as contracts and scripts know it.
-    fn name(&self) -> &'static str;
+    pub name: &'static str,
     /// What it says, in one line.
-    fn title(&self) -> &'static str;
+    pub title: &'static str,
     /// Its page of documentation.
-    fn page(&self) -> &'static str;
+    pub page: &'static str,
     /// The verdict on a recording.
-    fn judge(&self, case: &mut Case) -> Verdict;
+    pub judge: fn(&mut Case) -> Verdict,
 }
 
 /// All causes, in the order in which they claim time: the specific ones before the general ones.
-pub fn all() -> &'static [&'static dyn Cause] {
-    &[
-        &crypt_queue::CryptQueue,
-        &raid_stripe_cache::RaidStripeCache,
-        &raid_bitmap::RaidBitmap,
-        &raid_read_modify_write::RaidReadModifyWrite,
-        &device_errors::DeviceErrors,
-        &queue_freeze::QueueFreeze,
-        &loop_double_cache::LoopDoubleCache,
-        &swap::Swap,
-        &reclaim::Reclaim,
-        &stable_page::StablePage,
-        &inode_lock::InodeLock,
-        &access_time::AccessTime,
-        &journal_space::JournalSpace,
-        &log_space::LogSpace,
-        &journal_ordered::JournalOrdered,
-        &dirty_throttling::DirtyThrottling,
-        &writeback_throttle::WritebackThrottle,
-        &cgroup_limit::CgroupLimit,
-        &journal_cpu::JournalCpu,
-        &flush_cost::FlushCost,
-        &misaligned::Misaligned,
-        &log_force::LogForce,
-        &device_busy::DeviceBusy,
-        &scheduler_starvation::SchedulerStarvation,
-        &scheduler_throttle::SchedulerThrottle,
-        &scheduler_idling::SchedulerIdling,
-        &tag_exhaustion::TagExhaustion,
-        &raid_resync::RaidResync,
-        &background_task::BackgroundTask,
-        &writeback_flood::WritebackFlood,
-        &discard_stall::DiscardStall,
-        &power_state::PowerState,
-        &rate_limit::RateLimit,
-        &completion_cpu::CompletionCpu,
-        &request_size::RequestSize,
-        &lost_merging::LostMerging,
-        &read_ahead_waste::ReadAheadWaste,
-        &read_ahead_short::ReadAheadShort,
-        &page_fault_read::PageFaultRead,
-        &device_saturated::DeviceSaturated,
-        &device_stall::DeviceStall,
-        &cpu_wait::CpuWait,
-        &outside_io::OutsideIo,
-        &healthy::Healthy,
-    ]
+pub fn all() -> &'static [Cause] {
+    const ALL: &[Cause] = &[
+        block::crypt_queue::CAUSE,
+        raid::raid_stripe_cache::CAUSE,
+        raid::raid_bitmap::CAUSE,
+        raid::raid_read_modify_write::CAUSE,
+        device::device_errors::CAUSE,
+        block::queue_freeze::CAUSE,
+        memory::loop_double_cache::CAUSE,
+        memory::swap::CAUSE,
+        memory::reclaim::CAUSE,
+        memory::stable_page::CAUSE,
+        journal::inode_lock::CAUSE,
+        journal::access_time::CAUSE,
+        journal::journal_space::CAUSE,
+        journal::log_space::CAUSE,
+        journal::journal_ordered::CAUSE,
+        memory::dirty_throttling::CAUSE,
+        device::background_task::CAUSE,
+        block::writeback_throttle::CAUSE,
+        block::cgroup_limit::CAUSE,
+        journal::journal_cpu::CAUSE,
+        device::flush_cost::CAUSE,
+        device::misaligned::CAUSE,
+        journal::log_force::CAUSE,
+        device::device_busy::CAUSE,
+        scheduler::scheduler_starvation::CAUSE,
+        scheduler::scheduler_throttle::CAUSE,
+        scheduler::scheduler_idling::CAUSE,
+        block::request_size::CAUSE,
+        block::tag_exhaustion::CAUSE,
+        raid::raid_resync::CAUSE,
+        memory::writeback_flood::CAUSE,
+        device::discard_stall::CAUSE,
+        device::power_state::CAUSE,
+        device::rate_limit::CAUSE,
+        cpu::completion_cpu::CAUSE,
+        block::lost_merging::CAUSE,
+        memory::read_ahead_waste::CAUSE,
+        memory::read_ahead_short::CAUSE,
+        memory::page_fault_read::CAUSE,
+        device::device_saturated::CAUSE,
+        device::device_stall::CAUSE,
+        device::alone::COLD_READS,
+        device::alone::SLOW_DEVICE,
+        cpu::cpu_wait::CAUSE,
+        cpu::outside_io::CAUSE,
+        device::healthy::CAUSE,
+    ];
+    ALL
 }
 
 /// Name, title and page of every cause.
 pub fn pages() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
-    all().iter().map(|c| (c.name(), c.title(), c.page()))
+    all().iter().map(|c| (c.name, c.title, c.page))
 }
-
-/// What explains less than this part of all that was slow is not why it was: one wait of 50 us beside fsyncs of milliseconds.
-const TRIFLE: f64 = 0.01;
 
 /// The verdicts of all causes: those found first, by the time they explain; then those that cannot tell; then
 /// those rejected.
@@ -156,11 +173,11 @@ pub fn judge(case: &mut Case) -> Vec<Verdict> {
     for cause in all() {
         let before = case.unclaimed_now();
         let mut v = if nothing {
-            Verdict::cannot_tell(cause.name(), "no I/O was completed in this recording")
+            Verdict::cannot_tell(cause.name, "no I/O was completed in this recording")
         } else if let Damage::TooMuch(why) = &damage {
-            Verdict::cannot_tell(cause.name(), why.clone())
+            Verdict::cannot_tell(cause.name, why.clone())
         } else {
-            cause.judge(case)
+            (cause.judge)(case)
         };
         if let (Damage::Some(why), Answer::Found) = (&damage, v.verdict) {
             v.confidence = v.confidence.map(Confidence::less);
@@ -176,6 +193,11 @@ pub fn judge(case: &mut Case) -> Vec<Verdict> {
         v.claims = case.claims_since(&before);
         case.note(&v);
         verdicts.push(v);
+    }
+    if device::healthy::nothing_slow(case) {
+        // Where nothing was slow, nothing is a cause of it.
+        let others = |v: &&mut Verdict| v.verdict == Answer::Found && v.cause != device::healthy::CAUSE.name;
+        verdicts.iter_mut().filter(others).for_each(Verdict::nothing_slow);
     }
     for v in &mut verdicts {
         v.share = v.explains.0 as f64 / all_of_it.0.max(1) as f64;

@@ -3,18 +3,17 @@
 //! If all take turns, a task's part of the turns is its part of the time. Example: while a read of 40 ms was in the device, that
 //! completed three requests of `tar`: of the 40 ms, tar's are 30.
 
+use crate::block::request_size::LARGE_ENOUGH;
 use crate::case::Case;
-use crate::request_size::LARGE_ENOUGH;
+use crate::proof::{proof, Proof};
 use crate::slow::Slow;
-use crate::words::time;
 use ledger::Reason;
 use operation::Part;
-use stats::{Kept, Met};
+use stats::Met;
 use trace::{Bytes, Nanos};
 
 /// A time of a slow operation in the device.
 pub(crate) struct Stay<'a> {
-    pub operation: &'a Kept,
     pub time: Nanos,
     /// What the device completed meanwhile.
     pub met: &'a [Met],
@@ -37,7 +36,6 @@ pub(crate) fn stays<'a>(case: &Case<'a>, slow: &Slow) -> Vec<Stay<'a>> {
         let in_device =
             |(_, node): &(usize, &operation::Node)| matches!(node.part, Part::Leaf(Reason::Device));
         k.account.nodes.iter().enumerate().filter(in_device).map(|(at, node)| Stay {
-            operation: k,
             time: node.length(),
             met: k.met.get(&at).map_or(&[], Vec::as_slice),
         })
@@ -56,11 +54,12 @@ pub(crate) fn turns_of(requests: u64, bytes: Bytes) -> u64 {
 }
 
 /// The words for a device in which nobody is kept from anything: it works on all at once.
-pub(crate) fn unhindered(slow: &Slow, name: &str) -> Option<String> {
+pub(crate) fn unhindered(slow: &Slow, name: &str) -> Option<Proof> {
     let growth = slow.growth().filter(|g| !g.grows())?;
-    Some(format!(
-        "{name} takes as long with few others as with many: {} against {}",
-        time(growth.few()),
-        time(growth.many())
+    Some(proof!(
+        "{device} takes as long with few others as with many: {few} against {many}",
+        device = Text(name.into()),
+        few = Time(growth.few()),
+        many = Time(growth.many())
     ))
 }

@@ -4,16 +4,14 @@
 //! are about a wait claim the time of its paths, reason by reason, so that nothing is claimed twice.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::proof::{proof, Proof};
+pub(crate) use crate::thresholds::paths::WORTH_NAMING;
 use crate::verdict::{Confidence, Verdict};
-use crate::words::{percent, time};
 use ledger::Reason;
 use operation::{Node, Part, Waits};
 use stats::{Group, Kept, OpStats};
 use std::collections::BTreeMap;
 use trace::Nanos;
-
-/// A wait that was seen is named even where particular causes have claimed most of it, down to this part.
-pub(crate) const WORTH_NAMING: f64 = 0.01;
 
 /// The verdict of a cause about operations where none were recorded.
 pub(crate) fn unrecorded(cause: &'static str) -> Verdict {
@@ -117,7 +115,7 @@ impl<'a> Paths<'a> {
 pub(crate) fn judge(
     case: &mut Case,
     name: &'static str,
-    what: &str,
+    what: &'static str,
     pick: impl Fn(Waits, Reason) -> bool + Copy,
 ) -> (Verdict, Vec<usize>) {
     judge_kinds(case, name, what, |_| true, pick)
@@ -127,7 +125,7 @@ pub(crate) fn judge(
 pub(crate) fn judge_kinds(
     case: &mut Case,
     name: &'static str,
-    what: &str,
+    what: &'static str,
     of: impl Fn(&Group) -> bool,
     pick: impl Fn(Waits, Reason) -> bool + Copy,
 ) -> (Verdict, Vec<usize>) {
@@ -137,14 +135,22 @@ pub(crate) fn judge_kinds(
     let all = Paths::of(case);
     let all = all.into_iter().filter(|p| of(p.group));
     let mut verdict = Verdict::begin(name);
-    let (mut found, mut best) = (vec![], (0.0, String::from("nothing that was slow waited so")));
+    let (mut found, mut best) = (vec![], (0.0, Proof::from("nothing that was slow waited so")));
     for paths in all {
         let spent = paths.time(pick);
         let share = paths.share(spent);
         let words = paths.group.words();
         if share < MIN_SHARE {
             if share > best.0 {
-                best = (share, format!("the slowest {words} spent {} of their time {what}", percent(share)));
+                best = (
+                    share,
+                    proof!(
+                        "the slowest {words} spent {share} of their time {doing}",
+                        words = Text(words.into()),
+                        share = Share(share),
+                        doing = Text(what.into())
+                    ),
+                );
             }
             continue;
         }
@@ -152,27 +158,41 @@ pub(crate) fn judge_kinds(
         let claimed = paths.claim(case, pick);
         if paths.share(claimed) < WORTH_NAMING {
             case.give_back(before);
-            best = (share, format!("other causes explain what the slowest {words} spent {what}"));
+            best = (
+                share,
+                proof!(
+                    "other causes explain what the slowest {words} spent {doing}",
+                    words = Text(words.into()),
+                    doing = Text(what.into())
+                ),
+            );
             continue;
         }
-        let mut said = format!(
-            "the slowest {words} (from {} on) spent {} of their {} {what}",
-            time(paths.group.tail.threshold),
-            percent(share),
-            time(paths.group.tail.sum.time.total)
+        let mut said = proof!(
+            "the slowest {words} (from {from} on) spent {share} of their {total} {doing}",
+            words = Text(words.into()),
+            from = Time(paths.group.tail.threshold),
+            share = Share(share),
+            total = Time(paths.group.tail.sum.time.total),
+            doing = Text(what.into())
         );
         if claimed < spent {
-            said += &format!("; the causes above explain all but {} of that", time(claimed));
+            said = proof!(
+                "{said}; the causes above explain all but {left} of that",
+                said = said,
+                left = Time(claimed)
+            );
         }
         verdict = verdict.plus(claimed, Confidence::High).because(said);
         if let Some((kept, spent)) = paths.worst(pick) {
-            verdict = verdict.because(format!(
-                "the worst: {} by {} (tid {}), {}, of which {} {what}",
-                kept.operation.kind.name(),
-                kept.task,
-                kept.operation.tid.0,
-                time(kept.operation.total()),
-                time(spent)
+            verdict = verdict.because(proof!(
+                "the worst: {device} by {task} (tid {tid}), {total}, of which {spent} {what}",
+                device = Text(kept.operation.kind.name().to_string()),
+                task = Text(kept.task.to_string()),
+                tid = Text(kept.operation.tid.0.to_string()),
+                total = Time(kept.operation.total()),
+                spent = Time(spent),
+                what = Text(what.to_string())
             ));
         }
         found.push(paths.number);

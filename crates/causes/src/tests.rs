@@ -51,16 +51,16 @@ fn found(v: &Verdict) -> f64 {
 
 /// What speaks against a rejected cause, and nothing else. Nothing is proved and nothing claimed then, and there is
 /// nothing to do.
-fn rejected(v: &Verdict) -> &str {
+fn rejected(v: &Verdict) -> String {
     assert_eq!((v.verdict, v.share, v.refutes.len()), (Answer::Rejected, 0.0, 1), "{v:?}");
     assert!(v.evidence.is_empty() && v.remedies.is_empty() && v.claims.is_empty(), "{v:?}");
-    &v.refutes[0]
+    v.refutes[0].sentence()
 }
 
-fn cannot_tell(v: &Verdict) -> &str {
+fn cannot_tell(v: &Verdict) -> String {
     assert_eq!((v.verdict, v.share), (Answer::CannotTell, 0.0), "{v:?}");
     assert!(v.evidence.is_empty() && v.remedies.is_empty() && v.claims.is_empty(), "{v:?}");
-    &v.missing[0]
+    v.missing[0].sentence()
 }
 
 /// For tables of thresholds: found above, rejected below, and nothing between.
@@ -72,15 +72,15 @@ fn is_found(v: &Verdict) -> bool {
 }
 
 /// The commands of a verdict, in order; none is proposed twice.
-fn commands(v: &Verdict) -> Vec<&str> {
-    let all: Vec<&str> = v.remedies.iter().map(|r| r.command.as_str()).collect();
+fn commands(v: &Verdict) -> Vec<String> {
+    let all: Vec<String> = v.remedies.iter().map(crate::Remedy::command).collect();
     assert!((1..all.len()).all(|at| !all[..at].contains(&all[at])), "{v:?}");
     all
 }
 
 /// Whether something among the evidence says so.
 fn says(v: &Verdict, words: &str) -> bool {
-    v.evidence.iter().any(|e| e.contains(words))
+    v.evidence.iter().any(|e| e.sentence().contains(words))
 }
 
 /// Reads of 1 ms, one after the other, so many; the slow ones stand out against them.

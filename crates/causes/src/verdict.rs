@@ -1,6 +1,7 @@
 //! What a cause says of a recording: found, rejected or cannot tell, each with its numbers.
 
-use crate::words::percent;
+use crate::proof::{proof, Proof};
+use crate::remedy::{Action, Acts, Remedy};
 use ledger::Reason;
 use serde::Serialize;
 use trace::Nanos;
@@ -39,15 +40,6 @@ impl Confidence {
     }
 }
 
-/// Something to do about it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Remedy {
-    /// What it does, and what it costs or risks.
-    pub what: String,
-    /// The exact command for the recorded host.
-    pub command: String,
-}
-
 /// A cause's verdict.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
@@ -60,11 +52,11 @@ pub struct Verdict {
     /// How sure; only of what was found.
     pub confidence: Option<Confidence>,
     /// What proves it: one sentence each, with numbers.
-    pub evidence: Vec<String>,
+    pub evidence: Vec<Proof>,
     /// What speaks against it, or would.
-    pub refutes: Vec<String>,
+    pub refutes: Vec<Proof>,
     /// What was not recorded, and how to record it.
-    pub missing: Vec<String>,
+    pub missing: Vec<Proof>,
     /// What to do, the best first.
     pub remedies: Vec<Remedy>,
     /// The time it explains.
@@ -73,6 +65,8 @@ pub struct Verdict {
     /// What of that it claimed where: of which group of [`Focus`](stats::Focus) and for which reason.
     #[serde(skip)]
     pub claims: Vec<Claim>,
+    /// The cause behind it, where it is only how that one shows.
+    pub root: Option<&'static str>,
     /// Whether it is not worth a word on a screen: what it is about is not there at all.
     #[serde(skip)]
     pub minor: bool,
@@ -104,6 +98,7 @@ impl Verdict {
             remedies: vec![],
             explains: Nanos(0),
             claims: vec![],
+            root: None,
             minor: false,
         }
     }
@@ -114,29 +109,36 @@ impl Verdict {
     }
 
     /// It is not so, for this reason.
-    pub fn rejected(cause: &'static str, because: impl Into<String>) -> Verdict {
+    pub fn rejected(cause: &'static str, because: impl Into<Proof>) -> Verdict {
         Verdict { refutes: vec![because.into()], ..Verdict::new(cause, Answer::Rejected) }
     }
 
     /// It is not so, and nobody would have thought it.
-    pub fn out_of_the_question(cause: &'static str, because: impl Into<String>) -> Verdict {
+    pub fn out_of_the_question(cause: &'static str, because: impl Into<Proof>) -> Verdict {
         Verdict { minor: true, ..Verdict::rejected(cause, because) }
     }
 
     /// What was found is not why it was slow: it explains too little of that time.
     pub(crate) fn trifle(self, all: Nanos) -> Verdict {
-        let share = percent(self.explains.0 as f64 / all.0.max(1) as f64);
-        let what = self.evidence.into_iter().next().unwrap_or_default();
-        Verdict::rejected(self.cause, format!("{what}: {share} of all that was slow"))
+        let share = self.explains.0 as f64 / all.0.max(1) as f64;
+        let what = self.evidence.into_iter().next().unwrap_or_else(|| "".into());
+        let said = proof!("{what}: {share} of all that was slow", what = what, share = Share(share));
+        Verdict::rejected(self.cause, said)
+    }
+
+    /// What was found is no cause of slowness: nothing was slow.
+    pub(crate) fn nothing_slow(&mut self) {
+        let what = self.evidence.drain(..).next().unwrap_or_else(|| "nothing was slow".into());
+        *self = Verdict::out_of_the_question(self.cause, what);
     }
 
     /// It cannot be told without this.
-    pub fn cannot_tell(cause: &'static str, missing: impl Into<String>) -> Verdict {
+    pub fn cannot_tell(cause: &'static str, missing: impl Into<Proof>) -> Verdict {
         Verdict { missing: vec![missing.into()], ..Verdict::new(cause, Answer::CannotTell) }
     }
 
     /// Adds a proof, once.
-    pub fn because(mut self, evidence: impl Into<String>) -> Verdict {
+    pub fn because(mut self, evidence: impl Into<Proof>) -> Verdict {
         let evidence = evidence.into();
         if !self.evidence.contains(&evidence) {
             self.evidence.push(evidence);
@@ -145,13 +147,13 @@ impl Verdict {
     }
 
     /// Adds what would refute it.
-    pub fn unless(mut self, refutes: impl Into<String>) -> Verdict {
+    pub fn unless(mut self, refutes: impl Into<Proof>) -> Verdict {
         self.refutes.push(refutes.into());
         self
     }
 
     /// Adds what is missing for a better answer.
-    pub fn without(mut self, missing: impl Into<String>) -> Verdict {
+    pub fn without(mut self, missing: impl Into<Proof>) -> Verdict {
         self.missing.push(missing.into());
         self
     }
@@ -167,10 +169,10 @@ impl Verdict {
     pub(crate) fn with(mut self, other: Verdict, explains: Nanos) -> Verdict {
         self = self.plus(explains, other.confidence.unwrap_or(Confidence::Low));
         self = other.evidence.into_iter().fold(self, Verdict::because);
-        let new = |m: &String| !self.missing.contains(m);
-        let missing: Vec<String> = other.missing.into_iter().filter(new).collect();
+        let new = |m: &Proof| !self.missing.contains(m);
+        let missing: Vec<Proof> = other.missing.into_iter().filter(new).collect();
         self.missing.extend(missing);
-        other.remedies.into_iter().fold(self, |v, r| v.try_this(r.what, r.command))
+        other.remedies.into_iter().fold(self, Verdict::with_remedy)
     }
 
     /// Found, with nothing in it yet: [`plus`](Verdict::plus) adds the groups.
@@ -179,9 +181,19 @@ impl Verdict {
     }
 
     /// Adds a remedy, once, after those that are better.
-    pub fn try_this(mut self, what: impl Into<String>, command: impl Into<String>) -> Verdict {
-        let remedy = Remedy { what: what.into(), command: command.into() };
-        if self.remedies.iter().all(|r| r.command != remedy.command) {
+    pub fn try_this(self, what: impl Into<String>, action: impl Into<Action>) -> Verdict {
+        let action = action.into();
+        let acts = action.acts();
+        self.with_remedy(Remedy { what: what.into(), action, acts })
+    }
+
+    /// The same of a remedy that acts on somebody.
+    pub(crate) fn try_on(self, acts: Acts, what: impl Into<String>, action: impl Into<Action>) -> Verdict {
+        self.with_remedy(Remedy { what: what.into(), action: action.into(), acts })
+    }
+
+    fn with_remedy(mut self, remedy: Remedy) -> Verdict {
+        if self.remedies.iter().all(|r| r.command() != remedy.command()) {
             self.remedies.push(remedy);
         }
         self

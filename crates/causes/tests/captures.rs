@@ -44,8 +44,8 @@ fn assert_found(verdicts: &[Verdict], causes: &[&str]) {
     assert_eq!(found, causes, "{verdicts:#?}");
 }
 
-fn says(lines: &[String], what: &str) -> bool {
-    lines.iter().any(|l| l.contains(what))
+fn says(lines: &[causes::Proof], what: &str) -> bool {
+    lines.iter().any(|l| l.sentence().contains(what))
 }
 
 #[test]
@@ -76,11 +76,12 @@ fn reads_and_fdatasync_in_the_scheduler() {
     let starved = of(&v, "scheduler-starvation");
     assert!(starved.share > 0.6, "{starved:#?}");
     assert!(
-        starved.evidence[0].contains("slowest reads") && starved.evidence[0].contains("13 background"),
+        starved.evidence[0].sentence().contains("slowest reads")
+            && starved.evidence[0].sentence().contains("13 background"),
         "{starved:#?}"
     );
     for command in ["fifo_batch", "read_expire"] {
-        let remedy = starved.remedies.iter().find(|r| r.command.contains(command)).expect("a remedy");
+        let remedy = starved.remedies.iter().find(|r| r.command().contains(command)).expect("a remedy");
         assert!(remedy.what.contains("fdatasync") || remedy.what.contains("same warning"), "{remedy:?}");
     }
 }
@@ -167,7 +168,7 @@ fn waits_for_a_tag() {
     assert_eq!((tags.verdict, tags.confidence), (Answer::Found, Some(Confidence::High)), "{tags:#?}");
     assert!(says(&tags.evidence, "4 requests were in loop0"), "{tags:#?}");
     assert!(says(&tags.evidence, "nr_requests shows 128"), "{tags:#?}");
-    assert!(tags.remedies[0].command.contains("/sys/block/loop0/queue/nr_requests"), "{tags:#?}");
+    assert!(tags.remedies[0].command().contains("/sys/block/loop0/queue/nr_requests"), "{tags:#?}");
     let Some(v) = verdicts("a_randread_alone") else { return };
     assert_eq!(of(&v, "tag-exhaustion").verdict, Answer::Rejected);
 }

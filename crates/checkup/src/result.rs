@@ -209,6 +209,17 @@ pub struct Remedy {
     pub scenario: u8,
     /// At most so much of a slow operation's time would go, in nanoseconds.
     pub gain_ns: u64,
+    /// What the command does, as data: of a remedy that was just found.
+    #[serde(skip)]
+    pub action: Option<causes::Action>,
+}
+
+impl Remedy {
+    /// One that sets a file below `/sys/block/DISK`.
+    pub fn setting(disk: &str, file: &'static str, to: impl ToString) -> Remedy {
+        let action = causes::Action::set(disk, file, to);
+        Remedy { command: action.command(), action: Some(action), ..Remedy::default() }
+    }
 }
 
 impl Checkup {

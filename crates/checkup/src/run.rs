@@ -269,17 +269,22 @@ fn causes_of(e: &Explanation) -> Vec<Found> {
     found
         .map(|v| Found {
             cause: v.cause.into(),
-            title: causes::all().iter().find(|c| c.name() == v.cause).map_or(v.cause, |c| c.title()).into(),
+            title: causes::all().iter().find(|c| c.name == v.cause).map_or(v.cause, |c| c.title).into(),
             share: v.share,
             confidence: v
                 .confidence
                 .and_then(|c| serde_json::to_value(c).ok()?.as_str().map(str::to_string))
                 .unwrap_or_default(),
-            evidence: v.evidence.clone(),
+            evidence: v.evidence.iter().map(causes::Proof::sentence).collect(),
             remedies: v
                 .remedies
                 .iter()
-                .map(|r| Remedy { what: r.what.clone(), command: r.command.clone(), ..Remedy::default() })
+                .map(|r| Remedy {
+                    what: r.what.clone(),
+                    command: r.command(),
+                    action: Some(r.action.clone()),
+                    ..Remedy::default()
+                })
                 .collect(),
         })
         .collect()

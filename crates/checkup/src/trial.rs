@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::guard::Guard;
 use crate::result::{Remedy, Scenario};
 use crate::settings::{self, Setting};
+use causes::Action;
 use record::At;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -34,13 +35,13 @@ pub struct Trial {
     pub helped: bool,
 }
 
-/// The setting that a remedy's command writes, if it is one that may be tried on this disk: `echo VALUE > FILE`.
+/// The setting that a remedy changes, if it is one that may be tried on this disk.
 pub fn setting_of(remedy: &Remedy, disk: &str) -> Option<Setting> {
-    let (value, path) = remedy.command.strip_prefix("echo ")?.split_once(" > ")?;
-    let path = PathBuf::from(path);
-    let plain = !value.is_empty() && value.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
-    let of_disk = path.starts_with(Path::new("/sys/block").join(disk).join("queue"));
-    (plain && of_disk && settings::may_change(&path)).then(|| Setting { path, value: value.to_string() })
+    let Some(Action::Set { dev, file, to }) = &remedy.action else { return None };
+    let path = Path::new("/sys/block").join(dev).join(file);
+    let plain = !to.is_empty() && to.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+    let of_queue = dev == disk && file.starts_with("queue/");
+    (plain && of_queue && settings::may_change(&path)).then(|| Setting { path, value: to.clone() })
 }
 
 /// A setting that is tried as long as this value lives.
@@ -86,21 +87,21 @@ mod tests {
 
     #[test]
     fn which_remedies_can_be_tried() {
-        let of = |command: &str| setting_of(&Remedy { command: command.into(), ..Remedy::default() }, "sda");
-        let good = of("echo 2000 > /sys/block/sda/queue/wbt_lat_usec").unwrap();
+        let of = |action| setting_of(&Remedy { action: Some(action), ..Remedy::default() }, "sda");
+        let good = of(Action::set("sda", "queue/wbt_lat_usec", 2000)).unwrap();
         assert_eq!(
             (good.value.as_str(), good.path.to_str().unwrap()),
             ("2000", "/sys/block/sda/queue/wbt_lat_usec")
         );
         for bad in [
-            "echo 2000 > /sys/block/sdb/queue/wbt_lat_usec",
-            "echo write > /sys/block/sda/queue/write_cache",
-            "echo 1 > /sys/block/sda/queue/../../../../proc/sysrq-trigger",
-            "echo 63 > /sys/block/sda/queue/nr_requests; echo 64 > /sys/block/sda/queue/nr_requests",
-            "sysctl vm.dirty_bytes=1",
-            "echo $(reboot) > /sys/block/sda/queue/nr_requests",
+            Action::set("sdb", "queue/wbt_lat_usec", 2000),
+            Action::set("sda", "queue/write_cache", "write"),
+            Action::set("sda", "queue/../../../../proc/sysrq-trigger", 1),
+            Action::set("sda", "queue/nr_requests", "$(reboot)"),
+            "echo 63 > /sys/block/sda/queue/nr_requests; echo 64 > /sys/block/sda/queue/nr_requests".into(),
+            Action::Sysctl(&[("vm.dirty_bytes", 1)]),
         ] {
-            assert_eq!(of(bad), None, "{bad}");
+            assert_eq!(of(bad.clone()), None, "{bad:?}");
         }
     }
 }

@@ -5,13 +5,13 @@
 //! split costs one addition per holder, however deep the queue. Its own part of the shared time is taken out exactly.
 //!
 //! D2C then is, in this order: its own service (at most what it takes alone); pauses (no completion for longer than any
-//! service explains); others, at most the time in which there were any, in proportion to what was shared; and what is left,
-//! `slow`: it was alone and took longer than usual.
+//! service explains); others, at most the time in which there were any, in proportion to what was shared; and what is left
+//! when it was alone: `varied` up to what 99 of 100 take alone, beyond that `slow`.
 //!
 //! Example: a read that takes 1 ms alone is issued behind a write that takes 9 ms; both end after 10 ms. The stretch is
 //! shared 9 to 1; the read's own millisecond is its service, the other 9 ms are behind the write.
 
-use crate::service::{Services, Shape};
+use crate::service::{Quiet, Services, Shape};
 use crate::split::{largest_remainder, Behind, Holder, Split, MOST_HOLDERS};
 use smallvec::SmallVec;
 use trace::{Bytes, Nanos, Sector};
@@ -136,7 +136,7 @@ impl Inside {
             let explained = Nanos(self.cost as u64).max(quiet.p99);
             self.paused += now.since(self.since).since(explained);
         }
-        let split = self.split(d2c, quiet.map(|q| q.p50), ticket);
+        let split = self.split(d2c, quiet, ticket);
         self.services.busy(shape, gap);
         if ticket.alone && ticket.number + 1 == self.issues {
             self.services.quiet(shape, d2c, ticket.idle);
@@ -146,18 +146,19 @@ impl Inside {
         split
     }
 
-    fn split(&self, d2c: Nanos, service: Option<Nanos>, ticket: &Ticket) -> Split {
-        let own = service.unwrap_or_default().min(d2c);
+    fn split(&self, d2c: Nanos, quiet: Option<Quiet>, ticket: &Ticket) -> Split {
+        let own = quiet.map_or(Nanos(0), |q| q.p50).min(d2c);
         let rest = d2c.since(own);
-        let known = service.is_some();
+        let known = quiet.is_some();
         if rest == Nanos(0) {
             return Split { own, known, ..Split::default() };
         }
         let paused = self.paused.since(ticket.paused).min(rest);
         let rest = rest.since(paused);
         let behind = self.company.since(ticket.company).min(rest);
-        let slow = rest.since(behind);
-        let mut split = Split { own, known, paused, slow, ..Split::default() };
+        let alone = rest.since(behind);
+        let varied = quiet.map_or(Nanos(0), |q| q.p99.since(q.p50)).min(alone);
+        let mut split = Split { own, known, paused, varied, slow: alone.since(varied), ..Split::default() };
         if behind.0 > 0 {
             self.share(behind, ticket, &mut split);
         }

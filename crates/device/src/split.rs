@@ -29,6 +29,8 @@ pub struct Split {
     pub known: bool,
     /// Nothing was completed for longer than any service explains, although there was work.
     pub paused: Nanos,
+    /// Alone in the device, and longer than half of such requests take alone, but not than 99 of 100: noise.
+    pub varied: Nanos,
     /// Alone in the device, and longer than such requests take alone.
     pub slow: Nanos,
     /// Behind others, the largest first.
@@ -40,7 +42,7 @@ pub struct Split {
 impl Split {
     /// All parts together: D2C.
     pub fn total(&self) -> Nanos {
-        self.own + self.paused + self.slow + self.others + self.behind()
+        self.own + self.paused + self.varied + self.slow + self.others + self.behind()
     }
 
     fn behind(&self) -> Nanos {
@@ -55,12 +57,12 @@ impl Split {
         }
         let own = self.own.min(length);
         let mut weights: SmallVec<[u64; 8]> = SmallVec::new();
-        weights.extend([self.paused.0, self.slow.0, self.others.0]);
+        weights.extend([self.paused.0, self.varied.0, self.slow.0, self.others.0]);
         weights.extend(self.behind.iter().map(|b| b.time.0));
         let parts = largest_remainder(length.since(own), &weights);
         let mut split = Split { own, ..*self };
-        (split.paused, split.slow, split.others) = (parts[0], parts[1], parts[2]);
-        for (b, part) in split.behind.iter_mut().zip(&parts[3..]) {
+        (split.paused, split.varied, split.slow, split.others) = (parts[0], parts[1], parts[2], parts[3]);
+        for (b, part) in split.behind.iter_mut().zip(&parts[4..]) {
             b.time = *part;
         }
         split
@@ -122,6 +124,7 @@ mod tests {
             let split = Split {
                 own: Nanos(parts[0]),
                 paused: Nanos(parts[1]),
+                varied: Nanos(0),
                 slow: Nanos(parts[2]),
                 behind: [b(parts[3]), b(parts[4]), Behind::default()],
                 others: Nanos(parts[5]),

@@ -8,9 +8,11 @@
 //! [`Explanation`] is what every view draws, of two [`Comparison`]; nothing here knows how. The only words
 //! that go to the terminal from here are signs of life while an input is read.
 
+pub mod answer;
 mod arrivals;
 pub mod blame;
 pub mod compare;
+mod contradictions;
 pub mod device_mapper;
 pub mod dist;
 mod error;
@@ -32,9 +34,11 @@ mod slowest_requests;
 pub mod texts;
 pub mod where_time;
 
+pub use answer::Answer;
 pub use arrivals::{Arrivals, Asked};
 pub use blame::Blame;
 pub use compare::Comparison;
+pub use contradictions::{contradictions, Contradiction};
 pub use error::Error;
 pub use explanation::{latency, Explanation, Subject, Trust};
 pub use input::Input;

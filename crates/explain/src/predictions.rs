@@ -3,7 +3,7 @@
 use crate::arrivals::Arrivals;
 use crate::error::Result;
 use crate::progress::Fitting;
-use causes::{Answer, Remedy, Verdict};
+use causes::{Action, Answer, Remedy, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use whatif::metric::{name_of, Phase};
@@ -31,14 +31,13 @@ pub struct Prediction {
     pub refused: Option<Refusal>,
 }
 
-/// What a command sets: `echo 1 > /sys/block/sda/queue/iosched/fifo_batch` is `sda`, `fifo_batch`, `1`.
-/// `None` where no prediction knows the setting.
-fn sets(command: &str) -> Option<(&str, &str, &str)> {
-    let (value, path) = command.strip_prefix("echo ")?.split_once(" > /sys/block/")?;
-    let (device, path) = path.split_once('/')?;
-    let key = path.rsplit('/').next()?;
+/// What an action sets: `queue/iosched/fifo_batch` of `sda` to 1 is `sda`, `fifo_batch`, `1`. `None` where no prediction
+/// knows the setting.
+fn sets(action: &Action) -> Option<(&str, &str, &str)> {
+    let Action::Set { dev, file, to } = action else { return None };
+    let key = file.rsplit('/').next()?;
     let known = MQ_DEADLINE.contains(&key) || QUEUE.contains(&key);
-    known.then_some((device, key, value.trim_matches('"')))
+    known.then_some((dev, key, to))
 }
 
 /// Adds predictions to the words of remedies, and gives them back. The recording is read once more by
@@ -49,7 +48,7 @@ pub fn predict(
 ) -> Result<Vec<Prediction>> {
     let found = verdicts.iter_mut().filter(|v| v.verdict == Answer::Found);
     let mut remedies: Vec<&mut Remedy> =
-        found.flat_map(|v| &mut v.remedies).filter(|r| sets(&r.command).is_some()).collect();
+        found.flat_map(|v| &mut v.remedies).filter(|r| sets(&r.action).is_some()).collect();
     if remedies.is_empty() {
         return Ok(Vec::new());
     }
@@ -57,8 +56,8 @@ pub fn predict(
     let mut labs: BTreeMap<String, std::result::Result<Lab, Refusal>> = BTreeMap::new();
     let mut told = Vec::new();
     for remedy in &mut remedies {
-        let command = remedy.command.clone();
-        let Some((device, key, value)) = sets(&command) else { continue };
+        let (command, action) = (remedy.command(), remedy.action.clone());
+        let Some((device, key, value)) = sets(&action) else { continue };
         let lab = labs.entry(device.into()).or_insert_with(|| fit(&arrivals, device));
         let change = [(key.to_string(), value.to_string())];
         let cells =
@@ -117,21 +116,22 @@ fn words(cells: &std::result::Result<Vec<Cell>, Refusal>) -> String {
 #[cfg(test)]
 mod tests {
     use super::sets;
+    use causes::Action;
 
     #[test]
     fn only_what_is_modelled_is_predicted() {
         assert_eq!(
-            sets("echo 1 > /sys/block/sda/queue/iosched/fifo_batch"),
+            sets(&Action::set("sda", "queue/iosched/fifo_batch", 1)),
             Some(("sda", "fifo_batch", "1"))
         );
         assert_eq!(
-            sets("echo none > /sys/block/nvme0n1/queue/scheduler"),
+            sets(&Action::set("nvme0n1", "queue/scheduler", "none")),
             Some(("nvme0n1", "scheduler", "none"))
         );
         assert_eq!(
-            sets("echo 2000 > /sys/block/sda/queue/wbt_lat_usec"),
+            sets(&Action::set("sda", "queue/wbt_lat_usec", 2000)),
             Some(("sda", "wbt_lat_usec", "2000"))
         );
-        assert_eq!(sets("sysctl vm.dirty_background_bytes=33554432"), None);
+        assert_eq!(sets(&Action::Sysctl(&[("vm.dirty_background_bytes", 33_554_432)])), None);
     }
 }

@@ -1,10 +1,10 @@
-//! `explain --json`, schema `iowhy.explain/1`: names once shipped do not change, fields may be added.
+//! `explain --json`, schema `iowhy.explain/2`: names once shipped do not change, fields may be added.
 
 use crate::{sent_for, texts};
 use causes::Verdict;
 use events::Window;
 use explain::device_mapper::InMapper;
-use explain::Explanation;
+use explain::{Answer, Explanation};
 use ledger::{Reason, RollUp};
 use life::{Class, Op};
 use serde::Serialize;
@@ -18,6 +18,10 @@ pub fn to_json(e: &Explanation) -> Value {
         return texts::to_json(&e.texts);
     }
     let mut whole = of_recording(e);
+    if let Some(fields) = whole.as_object_mut() {
+        let parts = crate::answer::to_json(e, &Answer::of(e));
+        fields.extend(parts.map(|(name, value)| (name.to_string(), value)));
+    }
     if let (Some(predictions), Some(fields)) = (&e.predictions, whole.as_object_mut()) {
         fields.insert("predictions".into(), json!(predictions));
     }
@@ -32,7 +36,7 @@ fn of_recording(e: &Explanation) -> Value {
     let q = &e.subject.quality;
     let tally = &e.facts.tally;
     json!({
-        "schema": "iowhy.explain/1",
+        "schema": "iowhy.explain/2",
         "capture": {
             "kernel": e.kernel(),
             "start": e.began().and_then(rfc3339),

@@ -1,5 +1,6 @@
 //! An explanation as people and programs are shown it: the screen, JSON, tables, the page. Nothing here decides.
 
+mod answer;
 pub mod compare;
 pub mod dist;
 pub mod html;
@@ -13,7 +14,8 @@ mod tables;
 mod texts;
 pub mod wrap;
 
+pub use answer::line;
 pub use json::to_json;
-pub use screen::{render, Style};
+pub use screen::{render, Detail, Style};
 pub use slowest::{requests, requests_json};
 pub use tables::{tables, tables_json, tables_text, Kind, Selection, Table, KINDS};

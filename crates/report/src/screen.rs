@@ -1,14 +1,15 @@
 //! The screen of `explain`: the answer before the tables, plain text that survives a mail.
 
+use crate::answer::{self, line};
 use crate::sent_for;
 use crate::slow_rows::{slow_rows, Row};
 use crate::texts;
 use crate::wrap::wrap;
-use causes::{Answer, Confidence, Verdict};
+use causes::{Answer as Judged, Confidence, Verdict};
 use events::Window;
 use explain::device_mapper::InMapper;
 use explain::where_time;
-use explain::{Explanation, Trust};
+use explain::{Answer, Explanation, Trust};
 use ledger::Reason;
 use stats::Device;
 use std::fmt::Write;
@@ -25,11 +26,27 @@ pub struct Style {
     pub colour: bool,
     /// Columns.
     pub width: usize,
+    /// How much is told.
+    pub detail: Detail,
+}
+
+/// How much is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    /// One sentence.
+    Brief,
+    /// One screen.
+    #[default]
+    Screen,
+    /// Where the time went, more proofs, what it is not and why, what cannot be told.
+    More,
+    /// Everything that was judged.
+    All,
 }
 
 impl Default for Style {
     fn default() -> Style {
-        Style { colour: false, width: 96 }
+        Style { colour: false, width: 80, detail: Detail::default() }
     }
 }
 
@@ -51,13 +68,21 @@ pub fn render(e: &Explanation, style: Style) -> String {
     if e.is_of_texts() {
         return texts::render(&e.texts, style);
     }
+    let answer = Answer::of(e);
+    match style.detail {
+        Detail::Brief => return line(e, &answer) + "\n",
+        Detail::Screen => return answer::render(e, &answer, style),
+        Detail::More | Detail::All => {}
+    }
     let mut s = Screen::new(style);
+    s.out += &answer::render(e, &answer, style);
+    s.blank();
     s.subject(e);
     s.slow(e);
     s.wrote(e);
     s.where_(e);
     let none = "no cause that iowhy knows explains it; the breakdown above is what was measured";
-    let title = |cause: &str| Some(causes::all().iter().find(|c| c.name() == cause)?.title());
+    let title = |cause: &str| Some(causes::all().iter().find(|c| c.name == cause)?.title);
     let in_mapper: Vec<String> = e.in_mapper.iter().map(InMapper::words).collect();
     s.why(&e.verdicts, none, &in_mapper, title);
     s.try_(&e.verdicts);
@@ -201,7 +226,7 @@ impl Screen {
         unexplained: &[String],
         title: impl Fn(&str) -> Option<&'static str>,
     ) {
-        let found: Vec<&Verdict> = verdicts.iter().filter(|v| v.verdict == Answer::Found).collect();
+        let found: Vec<&Verdict> = verdicts.iter().filter(|v| v.verdict == Judged::Found).collect();
         let mut heading = "WHY";
         for v in &found {
             let sure = match v.confidence {
@@ -231,7 +256,7 @@ impl Screen {
         }
         let rejected: Vec<String> = verdicts
             .iter()
-            .filter(|v| v.verdict == Answer::Rejected && !v.minor)
+            .filter(|v| v.verdict == Judged::Rejected && !v.minor)
             .filter_map(|v| Some(format!("{} ({})", v.cause, v.refutes.first()?)))
             .collect();
         if !rejected.is_empty() {
@@ -239,8 +264,8 @@ impl Screen {
         }
         // Those that miss the same are told together, unless something is known of them.
         let mut unknown: Vec<(String, Vec<&str>)> = Vec::new();
-        for v in verdicts.iter().filter(|v| v.verdict == Answer::CannotTell && v.evidence.is_empty()) {
-            let missing = v.missing.join("; ");
+        for v in verdicts.iter().filter(|v| v.verdict == Judged::CannotTell && v.evidence.is_empty()) {
+            let missing = joined(&v.missing);
             match unknown.iter_mut().find(|(m, _)| *m == missing) {
                 Some((_, causes)) => causes.push(v.cause),
                 None => unknown.push((missing, vec![v.cause])),
@@ -249,8 +274,8 @@ impl Screen {
         for (missing, causes) in unknown {
             self.line("", &format!("Cannot tell: {} ({missing})", few(&causes)));
         }
-        for v in verdicts.iter().filter(|v| v.verdict == Answer::CannotTell && !v.evidence.is_empty()) {
-            self.line("", &format!("Cannot tell: {} ({})", v.cause, v.missing.join("; ")));
+        for v in verdicts.iter().filter(|v| v.verdict == Judged::CannotTell && !v.evidence.is_empty()) {
+            self.line("", &format!("Cannot tell: {} ({})", v.cause, joined(&v.missing)));
             for evidence in &v.evidence {
                 self.line("", &format!("- {evidence}"));
             }
@@ -259,17 +284,17 @@ impl Screen {
     }
 
     pub(crate) fn try_(&mut self, verdicts: &[Verdict]) {
-        let found = verdicts.iter().filter(|v| v.verdict == Answer::Found);
-        let mut seen: Vec<&str> = Vec::new();
+        let found = verdicts.iter().filter(|v| v.verdict == Judged::Found);
+        let mut seen: Vec<String> = Vec::new();
         for remedy in found.flat_map(|v| &v.remedies) {
-            if seen.len() == REMEDIES || seen.contains(&remedy.command.as_str()) {
+            if seen.len() == REMEDIES || seen.contains(&remedy.command()) {
                 continue;
             }
             let heading = if seen.is_empty() { "TRY" } else { "" };
-            seen.push(&remedy.command);
+            seen.push(remedy.command());
             // Never broken: it is to be copied.
             let head = self.heading(heading);
-            let _ = writeln!(self.out, "{head}{}  {}", seen.len(), remedy.command);
+            let _ = writeln!(self.out, "{head}{}  {}", seen.len(), remedy.command());
             self.line("", &format!("   {}", remedy.what));
         }
         if !seen.is_empty() {
@@ -384,4 +409,8 @@ pub(crate) fn about(e: &Explanation, device: &Device) -> String {
         }
     }
     parts.join(", ")
+}
+/// Sentences in one line.
+fn joined(proofs: &[causes::Proof]) -> String {
+    proofs.iter().map(causes::Proof::sentence).collect::<Vec<_>>().join("; ")
 }

@@ -39,6 +39,10 @@ pub struct Group {
     pub operations: u64,
     /// What of their time was lost.
     pub lost: Nanos,
+    /// The longest of them.
+    pub longest: Nanos,
+    /// The part of their device time in which what such requests take alone is not known.
+    pub unknown: Nanos,
     /// The slowest of them.
     pub tail: Slowest,
     /// All of them.
@@ -69,7 +73,18 @@ pub struct TailRow {
     pub time: Nanos,
 }
 
+/// Fewer operations than this are evidence only if they were long by themselves: a p90 needs ten.
+const FEW: u64 = 10;
+
+/// Long by itself: people notice a tenth of a second (Nielsen, Usability Engineering, 1993, chapter 5).
+const LONG: Nanos = Nanos(100_000_000);
+
 impl Group {
+    /// Whether its operations are too few to say anything, and none of them was long by itself.
+    pub fn is_thin(&self) -> bool {
+        self.operations < FEW && self.longest < LONG
+    }
+
     /// The rows of its tail.
     pub fn tail_rows(&self, table: &Table) -> Vec<TailRow> {
         let (which, _) = table.slowest_of(&self.victims, TAIL_SHARE);
@@ -203,6 +218,8 @@ fn groups(facts: &Facts, wanted: impl Fn(&Victim, &Sums) -> bool) -> Vec<Group> 
             op,
             operations: sums().map(|s| s.ops).sum(),
             lost: Nanos(sums().map(|s| s.lost).sum()),
+            unknown: Nanos(sums().map(|s| s.unknown).sum()),
+            longest: sums().map(|s| s.max).max().unwrap_or_default(),
             tail: Slowest::of(table, &victims, TAIL_SHARE),
             all: TailTime::of(table, &victims, Selection::default()),
             victims,

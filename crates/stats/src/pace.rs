@@ -53,6 +53,12 @@ pub struct Pace {
     pub gaps: Distribution,
     /// From one completion to the [`IN_A_RUN`]th after it, the same way; runs do not overlap.
     pub runs: Distribution,
+    /// From one completion of data to the next that was issued after it, where the device was idle for less than half of it.
+    pub ticks: Distribution,
+    /// `D2C` of the requests that ended these.
+    pub between_ticks: Distribution,
+    /// The last completion of data.
+    last_data: Option<Nanos>,
     /// `D2C` of requests that met no idle device.
     pub awake: Distribution,
     /// `I2D` of requests, as a sum, by class.
@@ -105,6 +111,9 @@ impl Pace {
             self.gap(done.since(last));
         }
         self.last_done = self.busy.then_some(done);
+        if r.bytes.0 > 0 && r.class() != Class::Other {
+            self.tick(r.time.data_completed.unwrap_or(done), d2c);
+        }
         let class = r.class().index();
         let ended = self.idle.filter(|(_, to)| Some(*to) == r.time.first_issued);
         match ended.map(|(from, to)| to.since(from)).filter(|idle| *idle >= IDLE_UNIT) {
@@ -129,6 +138,16 @@ impl Pace {
             let other = Class::Other.index();
             let met = r.company.beside[other] > 0 || r.company.served[other] > 0;
             (if met { &mut self.beside_discards } else { &mut self.clear_of_discards }).record(d2c.0);
+        }
+    }
+
+    fn tick(&mut self, done: Nanos, d2c: Nanos) {
+        let Some(last) = self.last_data.replace(done) else { return };
+        let tick = done.since(last);
+        // Behind another one completions are as even as the device is; alone they are as even as they come.
+        if d2c <= tick && 2 * d2c.0 >= tick.0 {
+            self.ticks.record(tick.0);
+            self.between_ticks.record(d2c.0);
         }
     }
 

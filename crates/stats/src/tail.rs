@@ -25,6 +25,8 @@ pub struct TailTime {
     pub own_queue: Nanos,
     /// The part of `device` in which nothing was completed.
     pub paused: Nanos,
+    /// The part of `device` that is no more than such requests vary by when they are alone.
+    pub varied: Nanos,
     /// The part of `device` of operations that were cut into several requests.
     pub split_device: Nanos,
     /// The part of `device` of writes that are not whole blocks.
@@ -71,6 +73,7 @@ impl TailTime {
                 self.own_queue += if culprit.kind == CulpritKind::Own { time } else { Nanos(0) };
             }
             Some(Phase::Paused) => self.paused += time,
+            Some(Phase::Varies) => self.varied += time,
             Some(Phase::Late) => self.late += time,
             Some(Phase::Refused) => self.refused += time,
             Some(Phase::NoTag) => self.full += time,
@@ -98,6 +101,7 @@ impl TailTime {
         self.behind += o.behind;
         self.own_queue += o.own_queue;
         self.paused += o.paused;
+        self.varied += o.varied;
         self.split_device += o.split_device;
         self.unaligned += o.unaligned;
         self.late += o.late;

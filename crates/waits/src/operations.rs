@@ -225,6 +225,8 @@ impl Accounts {
             (Op::Flush, _) => (Phase::Flush, Phase::Flush),
             _ => (Phase::Slow, Phase::Paused),
         };
+        let varies = if r.op == Op::Flush { Phase::Flush } else { Phase::Varies };
+        self.put(table, a, chain, varies, device, split.varied);
         self.put(table, a, chain, slow, device, split.slow);
         self.put(table, a, chain, paused, device, split.paused);
         for behind in split.behind.iter().filter(|b| b.time.0 > 0) {
@@ -305,7 +307,7 @@ impl Accounts {
         match a.names.holding(holder) {
             Some(holding) => {
                 let holding = *holding;
-                if is_own(&holding, a.o.task) {
+                if is_of(&holding, a.o.task) {
                     return table.culprit(&Culprit { io: Some(holding.io), ..Culprit::of(CulpritKind::Own) });
                 }
                 if let Some((known, id)) = self.holders.get(&holder) {
@@ -322,7 +324,7 @@ impl Accounts {
     }
 
     fn of_holding(&mut self, table: &mut Table, a: &Adding, h: &Holding) -> CulpritId {
-        if is_own(h, a.o.task) {
+        if is_of(h, a.o.task) {
             return table.culprit(&Culprit { io: Some(h.io), ..Culprit::of(CulpritKind::Own) });
         }
         let culprit = self.culprit(h, a.names);
@@ -351,7 +353,7 @@ impl Accounts {
             return;
         }
         let chain = table.chain(chain, Link::Phase(phase));
-        if !phase.is_own(table.culprit_of(who).kind) {
+        if !is_own(phase, table.culprit_of(who)) {
             a.lost += time;
         }
         match self.parts.iter_mut().find(|p| p.chain == chain && p.culprit == who) {
@@ -361,8 +363,13 @@ impl Accounts {
     }
 }
 
+/// Whether time is the victim's own, and not lost.
+pub(crate) fn is_own(phase: Phase, who: &Culprit) -> bool {
+    phase.is_own() && matches!(who.kind, CulpritKind::Own | CulpritKind::Cpu)
+}
+
 /// Whether a holder is the victim itself: it issued them, or they are its data.
-fn is_own(h: &Holding, task: TaskName) -> bool {
+fn is_of(h: &Holding, task: TaskName) -> bool {
     (h.task == task || h.owner == task) && h.io != Io::Journal
 }
 

@@ -1,6 +1,5 @@
 //! The leaf of a chain: what was going on in a stretch of time. A [`Reason`], with the device's time split further.
 
-use crate::culprit::CulpritKind;
 use ledger::Reason;
 use serde::Serialize;
 
@@ -13,6 +12,8 @@ pub enum Phase {
     Behind,
     /// In the device, which completed nothing for longer than any service explains.
     Paused,
+    /// Alone in the device, and a little longer than usual, as such requests vary.
+    Varies,
     /// Alone in the device, and longer than such requests take alone; also where that is unknown.
     Slow,
     /// The device was done, and no processor had come to complete it.
@@ -30,16 +31,12 @@ pub enum Phase {
 impl Phase {
     /// Whether it passes in the device.
     pub fn in_device(self) -> bool {
-        matches!(self, Phase::Service | Phase::Behind | Phase::Paused | Phase::Slow | Phase::Late | Phase::Flush)
+        matches!(self, Phase::Service | Phase::Behind | Phase::Paused | Phase::Varies | Phase::Slow | Phase::Late | Phase::Flush)
     }
 
-    /// Whether time in it is the operation's own, and not lost: its service, its computing. What others did for it is theirs.
-    pub fn is_own(self, because: CulpritKind) -> bool {
-        let own = matches!(
-            self,
-            Phase::Service | Phase::Reason(Reason::OnCpu | Reason::Prepare | Reason::Completion)
-        );
-        own && matches!(because, CulpritKind::Own | CulpritKind::Cpu)
+    /// Whether it is a victim's own time and nothing lost, where it is its own doing.
+    pub fn is_own(self) -> bool {
+        matches!(self, Phase::Service | Phase::Reason(Reason::OnCpu | Reason::Prepare | Reason::Completion))
     }
 
     /// The reason that a ledger gives it.
@@ -59,6 +56,7 @@ impl Phase {
             Phase::Service => "device: serving it",
             Phase::Behind => "device: behind others",
             Phase::Paused => "device: paused",
+            Phase::Varies => "device: varies",
             Phase::Slow => "device: slower than alone",
             Phase::Late => "device: completed late",
             Phase::Flush => "device: flush",
@@ -74,6 +72,7 @@ impl Phase {
             Phase::Service => "served by the device",
             Phase::Behind => "in the device behind others",
             Phase::Paused => "the device completed nothing",
+            Phase::Varies => "alone in the device, a little slower than usual",
             Phase::Slow => "alone in the device, slower than usual",
             Phase::Late => "done, waiting for a processor to complete it",
             Phase::Flush => "flush of the device's cache",

@@ -77,6 +77,11 @@ impl Table {
         }
     }
 
+    /// Whether a row is its victim's own time, and not lost.
+    pub fn is_own(&self, chain: ChainId, culprit: CulpritId) -> bool {
+        self.phase(chain).is_some_and(|phase| crate::operations::is_own(phase, self.culprit_of(culprit)))
+    }
+
     /// Whether a chain has such a link.
     pub fn passes(&self, chain: ChainId, is: impl Fn(Link) -> bool) -> bool {
         self.chains.backward(chain).any(is)
@@ -110,8 +115,7 @@ impl Table {
         let mut rest = Nanos(self.of(victim).1.lost);
         for row in self.rows_of(victim, Selection::default()) {
             // Rows that became one have own time in them too: of these only the whole victim's sum is known.
-            let Some(phase) = self.phase(row.chain) else { continue };
-            if !phase.is_own(self.culprit_of(row.culprit).kind) {
+            if self.phase(row.chain).is_some() && !self.is_own(row.chain, row.culprit) {
                 *sums.entry(Some(row.culprit)).or_default() += row.time;
                 rest = rest.since(row.time);
             }

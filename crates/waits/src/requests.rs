@@ -33,41 +33,37 @@ impl Bios {
         self.parts.clear();
         let ragged = b.op == Op::Write && is_ragged(b.start.0 * 512, b.bytes);
         let chain = table.chain(ChainId(0), Link::Request(b.op, b.pieces > 1, ragged));
-        let (mut lost, mut unknown) = (Nanos(0), Nanos(0));
+        let mut unknown = Nanos(0);
         for segment in &ledger.segments {
             let time = segment.length();
             match segment.reason {
                 Reason::Device => {
                     table.waited_on(victim, b.dev, time);
-                    self.in_device(table, b, chain, time, names, &mut lost, &mut unknown);
+                    self.in_device(table, b, chain, time, names, &mut unknown);
                 }
                 Reason::GetRequest => {
                     let full = no_tag.min(time);
                     self.held_up(table, b, chain, Phase::NoTag, full, names);
                     self.held_up(table, b, chain, Phase::Reason(segment.reason), time.since(full), names);
-                    lost += time;
                 }
                 Reason::Scheduler => {
                     let refused = b.company.refused.min(time);
                     let device = table.culprit(&Culprit::of(CulpritKind::Device));
                     self.put(table, chain, Phase::Refused, device, refused);
                     self.held_up(table, b, chain, Phase::Reason(segment.reason), time.since(refused), names);
-                    lost += time;
                 }
                 Reason::Preflush | Reason::Postflush | Reason::FlushQueue => {
                     let who = table.culprit(&Culprit { io: Some(Io::Flush), ..Culprit::of(CulpritKind::Device) });
                     self.put(table, chain, Phase::Flush, who, time);
-                    lost += time;
                 }
                 reason => {
-                    let (kind, own) = match reason {
-                        Reason::Prepare | Reason::Completion => (CulpritKind::Own, true),
-                        Reason::Unexplained => (CulpritKind::Unknown, false),
-                        _ => (CulpritKind::Kernel, false),
+                    let kind = match reason {
+                        Reason::Prepare | Reason::Completion => CulpritKind::Own,
+                        Reason::Unexplained => CulpritKind::Unknown,
+                        _ => CulpritKind::Kernel,
                     };
                     let who = table.culprit(&Culprit::of(kind));
                     self.put(table, chain, Phase::Reason(reason), who, time);
-                    lost += if own { Nanos(0) } else { time };
                 }
             }
         }
@@ -75,6 +71,8 @@ impl Bios {
         if b.pieces > 1 {
             table.was_cut(victim, u64::from(b.pieces), b.bytes.0);
         }
+        let is_lost = |p: &&Part| !table.is_own(p.chain, p.culprit);
+        let lost = self.parts.iter().filter(is_lost).map(|p| p.time).sum();
         table.add(Waiting { victim, end: b.time.completed, total, bytes: b.bytes.0 }, &self.parts, lost, unknown);
     }
 
@@ -100,7 +98,6 @@ impl Bios {
         chain: ChainId,
         time: Nanos,
         names: &Names,
-        lost: &mut Nanos,
         unknown: &mut Nanos,
     ) {
         let late = b.company.late.min(time);
@@ -112,6 +109,7 @@ impl Bios {
         let own = table.culprit(&Culprit::of(CulpritKind::Own));
         let of = |phase| if flush { Phase::Flush } else { phase };
         self.put(table, chain, of(Phase::Service), if flush { device } else { own }, split.own);
+        self.put(table, chain, of(Phase::Varies), device, split.varied);
         self.put(table, chain, of(Phase::Slow), device, split.slow);
         self.put(table, chain, of(Phase::Paused), device, split.paused);
         for behind in split.behind.iter().filter(|behind| behind.time.0 > 0) {
@@ -122,7 +120,6 @@ impl Bios {
             let who = table.culprit(&Culprit { name: Some("others".into()), ..Culprit::of(CulpritKind::Unknown) });
             self.put(table, chain, Phase::Behind, who, split.others);
         }
-        *lost += if flush { time } else { time.since(split.own) };
         *unknown += if split.known { Nanos(0) } else { split.total() };
     }
 

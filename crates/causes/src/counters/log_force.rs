@@ -8,13 +8,13 @@
 //! if it is faster in both, or slower in both.
 
 use super::say::{plain, In};
+use crate::proof::{proof, Proof, Quantity};
+use crate::thresholds::counters_log_force::NOTABLE;
 use crate::{Confidence, Verdict};
 use tooltext::{Mail, Reading, Unit};
 use trace::Nanos;
 
 const NAME: &str = "log-force";
-/// Differences below this are noise where nothing is said of it.
-const NOTABLE: f64 = 0.05;
 /// Words by which authors say that the device's part was taken away.
 const WITHOUT_DEVICE: [&str; 6] = ["fake", "instant", "null", "ramdisk", "brd", "nodevice"];
 
@@ -48,19 +48,8 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
                     table.row(&plain(n)).and_then(|r| r.get(&after)).map_or(String::new(), |n| place.at(n))
                 };
                 verdict = Some(
-                    v.because(format!(
-                        "{}, {after} against {before}: {} at {} ({}) with {}, {} at {} ({}) with {}",
-                        place.name(),
-                        signed(slower.1),
-                        threads(slower.0),
-                        at(slower.0),
-                        many.name,
-                        signed(faster.1),
-                        threads(faster.0),
-                        at(faster.0),
-                        few.name,
-                    ))
-                    .because(format!("{}: {}; {}", place.name(), crossing(many), crossing(few)))
+                    v.because(proof!("{device}, {after} against {before}: {slower} at {slower2} ({slower3}) with {many}, {faster} at {faster2} ({faster3}) with {few}", device = Text(place.name().to_string()), after = Text(after.to_string()), before = Text(before.to_string()), slower = Text(signed(slower.1).to_string()), slower2 = Text(threads(slower.0).to_string()), slower3 = Text(at(slower.0).to_string()), many = Text(many.name.to_string()), faster = Text(signed(faster.1).to_string()), faster2 = Text(threads(faster.0).to_string()), faster3 = Text(at(faster.0).to_string()), few = Text(few.name.to_string())))
+                    .because(proof!("{device}: {many}; {few}", device = Text(place.name().to_string()), many = crossing(many), few = crossing(few)))
                     .because_some(check(place, table, &before, &after)),
                 );
             }
@@ -129,29 +118,31 @@ fn threads(n: f64) -> String {
 }
 
 /// Where the change turns from loss to gain. Between two points it is taken as straight over the logarithm of threads.
-fn crossing(curve: &Curve) -> String {
+fn crossing(curve: &Curve) -> Proof {
     let turn = curve.points.windows(2).find(|w| w[0].1 < 0.0 && w[1].1 >= 0.0);
+    let name = Quantity::Text(curve.name.clone());
     match turn {
         Some(&[(n0, c0), (n1, c1)]) => {
             let part = -c0 / (c1 - c0);
             let about = (n0.ln() + part * (n1.ln() - n0.ln())).exp();
-            format!(
-                "with {} the curves cross between {} and {} threads, at about {about:.1}",
-                curve.name,
-                plain(n0),
-                plain(n1)
+            proof!(
+                "with {name} the curves cross between {from} and {to} threads, at about {about:.1}",
+                name = name,
+                from = Text(plain(n0)),
+                to = Text(plain(n1)),
+                about = Ratio(about)
             )
         }
         _ if curve.points.iter().all(|p| p.1 >= 0.0) => {
-            format!("with {} it is faster at all of them", curve.name)
+            proof!("with {name} it is faster at all of them", name = name)
         }
         _ => {
             let (n, c) = greatest(curve);
-            format!(
-                "with {} the curves do not cross; they come nearest at {} ({})",
-                curve.name,
-                threads(n),
-                signed(c)
+            proof!(
+                "with {name} the curves do not cross; they come nearest at {threads} ({change})",
+                name = name,
+                threads = Text(threads(n)),
+                change = Text(signed(c))
             )
         }
     }

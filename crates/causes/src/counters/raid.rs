@@ -11,24 +11,16 @@
 
 use super::say::{number, plain, quantity, times, In};
 use super::settings::{of_device, Set};
+use crate::proof::proof;
+use crate::remedy::Action;
+use crate::thresholds::counters_raid::{DEFAULT_STRIPES, FULL, NOTABLE, READS_OF_RMW, SAME};
 use crate::words::{ns, percent, size};
 use crate::{Confidence, Verdict};
 use tooltext::{Mail, Row, Unit};
 use trace::{Bytes, Nanos};
 
-/// Traffic of two devices is the same if it differs by less.
-const SAME: f64 = 0.001;
-/// A read-modify-write reads about as many bytes as it writes; fewer than this part is something else.
-const READS_OF_RMW: f64 = 0.5;
-/// The rest must be this part of the array's time.
-const NOTABLE: f64 = 0.2;
-/// md's stripe heads by default, each of a page per member (`NR_STRIPES`, drivers/md/raid5.c; Documentation/admin-guide/md.rst).
-const DEFAULT_STRIPES: f64 = 256.0;
 /// What a stripe head has of each member (`RAID5_STRIPE_SIZE`, a page).
 const STRIPE_PAGE: f64 = 4096.0;
-
-/// A stripe cache of which so much is in use is full.
-const FULL: f64 = 0.95;
 
 /// An array and its members at one time.
 struct Array<'a> {
@@ -116,19 +108,19 @@ pub(super) fn read_modify_write(mails: &[Mail]) -> Option<Verdict> {
     let part = share(array);
     let n = array.members.len() as f64;
     let (of_array, of_member) = array.sizes()?;
-    let sizes = format!(
-        "writes to {} are {} the size of its members' ({} against {}, {})",
-        array.name,
-        times((of_array / of_member).round()),
-        size(Bytes(of_array as u64)),
-        size(Bytes(of_member as u64)),
-        array.at()
+    let sizes = proof!(
+        "writes to {array} are {of_member} the size of its members' ({of_array} against {of_member2}, {at})",
+        array = Text(array.name.to_string()),
+        of_member = Text(times((of_array / of_member).round()).to_string()),
+        of_array = Size(Bytes(of_array as u64)),
+        of_member2 = Size(Bytes(of_member as u64)),
+        at = Source(array.at().to_string())
     );
-    let reads = format!(
-        "the members read {} of what they write ({} against {})",
-        percent(part),
-        quantity(array.sum("rbytes/s"), Unit::BytesPerSecond),
-        quantity(array.sum("wbytes/s"), Unit::BytesPerSecond)
+    let reads = proof!(
+        "the members read {part} of what they write ({array} against {array2})",
+        part = Share(part),
+        array = Text(quantity(array.sum("rbytes/s"), Unit::BytesPerSecond).to_string()),
+        array2 = Text(quantity(array.sum("wbytes/s"), Unit::BytesPerSecond).to_string())
     );
     if part >= READS_OF_RMW {
         let v = Verdict::found(NAME, Nanos(0), Confidence::Medium);
@@ -139,7 +131,7 @@ pub(super) fn read_modify_write(mails: &[Mail]) -> Option<Verdict> {
                 .without("which writes: iowhy record on the array and its members (md says \"raid5 rmw\" in the trace)")
                 .try_this(
                     "a larger stripe cache collects neighbouring writes into whole stripes; takes a page per member and stripe",
-                    format!("echo 8192 > /sys/block/{}/md/stripe_cache_size", array.name),
+                    Action::set(array.name, "md/stripe_cache_size", 8192),
                 ),
         );
     }
@@ -149,10 +141,7 @@ pub(super) fn read_modify_write(mails: &[Mail]) -> Option<Verdict> {
     });
     Some(Verdict::rejected(
         NAME,
-        format!(
-            "{reads}, about 1/{:.0}: a read-modify-write reads as much as it writes; {sizes}: mostly full stripes{wrote}",
-            1.0 / part.max(0.001)
-        ),
+        proof!("{reads}, about 1/{part:.0}: a read-modify-write reads as much as it writes; {sizes}: mostly full stripes{wrote}", reads = reads.clone(), part = Ratio(1.0 / part.max(0.001)), sizes = sizes.clone(), wrote = Text(wrote.to_string())),
     ))
 }
 
@@ -202,17 +191,7 @@ pub(super) fn bitmap(mails: &[Mail]) -> Option<Verdict> {
     let share = saved / with.wait();
     let name = with.name;
     let rate = |a: &Array| a.seen.get("w/s").map_or(String::new(), number);
-    let mut v = Verdict::found(NAME, Nanos(0), Confidence::Medium).because(format!(
-        "a write to {name} takes {} with the bitmap ({}) and {} without ({}): {} of it, {}, is the bitmap's; writes go from {} to {}",
-        ns(with.wait() as u64),
-        with.at(),
-        ns(without.wait() as u64),
-        without.at(),
-        ns(saved as u64),
-        percent(share),
-        rate(with),
-        rate(without),
-    ));
+    let mut v = Verdict::found(NAME, Nanos(0), Confidence::Medium).because(proof!("a write to {name} takes {wait} with the bitmap ({at}) and {wait2} without ({at2}): {saved} of it, {share}, is the bitmap's; writes go from {with} to {without}", name = Text(name.to_string()), wait = Time(Nanos(with.wait() as u64)), at = Source(with.at().to_string()), wait2 = Time(Nanos(without.wait() as u64)), at2 = Source(without.at().to_string()), saved = Time(Nanos(saved as u64)), share = Share(share), with = Text(rate(with).to_string()), without = Text(rate(without).to_string())));
     v = stack.into_iter().fold(v, Verdict::because);
     for path in ["md/level", "md/chunk_size", "md/consistency_policy"] {
         v = with.set(mails, path).map(|s| s.words()).into_iter().fold(v, Verdict::because);
@@ -286,17 +265,13 @@ pub(super) fn stripe_cache(mails: &[Mail]) -> Option<Verdict> {
             if full.is_some() {
                 return Verdict::found(NAME, Nanos(0), Confidence::Medium).try_this(
                     "more stripe heads; each takes a page per member",
-                    format!("echo 8192 > /sys/block/{name}/md/stripe_cache_size"),
+                    Action::set(&name, "md/stripe_cache_size", 8192),
                 );
             }
             let devices: Vec<String> = array.members.iter().map(|m| format!("/dev/{}", m.of)).collect();
             Verdict::cannot_tell(
                 NAME,
-                format!(
-                    "what a write waits for in {name}: `grep . /sys/block/{name}/md/stripe_cache_*` while it is slow (active equal to size: full), and all of them recorded together: blktrace -d /dev/{} -d /dev/{name} -d {}",
-                    array.seen.of,
-                    devices.join(" -d ")
-                ),
+                proof!("what a write waits for in {name}: `grep . /sys/block/{name}/md/stripe_cache_*` while it is slow (active equal to size: full), and all of them recorded together: blktrace -d /dev/{n} -d /dev/{name} -d {devices}", name = Text(name.to_string()), n = Text(array.seen.of.to_string()), devices = Text(devices.join(" -d ").to_string())),
             )
         });
         v = Some(so_far.because(text));
@@ -304,11 +279,12 @@ pub(super) fn stripe_cache(mails: &[Mail]) -> Option<Verdict> {
     let waits: Vec<String> = arrays.iter().map(|a| ns(a.wait() as u64)).collect();
     let name = arrays.first()?.name;
     v.map(|v| {
-        v.because(format!(
-            "the members wait {} to {}, {name} {}",
-            ns(least as u64),
-            ns(most as u64),
-            waits.join(" and ")
+        v.because(proof!(
+            "the members wait {least} to {most}, {name} {waits}",
+            least = Time(Nanos(least as u64)),
+            most = Time(Nanos(most as u64)),
+            name = Text(name.to_string()),
+            waits = Text(waits.join(" and ").to_string())
         ))
     })
     .map(|v| v.unless("a stripe cache that is not full while writes are slow"))

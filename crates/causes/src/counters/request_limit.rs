@@ -6,15 +6,13 @@
 use super::request_size::{NAME, SMALLER};
 use super::say::{number, times, In};
 use super::settings::{all, of_device, Set};
+use crate::proof::proof;
+use crate::thresholds::counters_request_limit::{AT_LIMIT, SAME_RATE};
 use crate::words::size;
-use crate::{Confidence, Verdict};
+use crate::{Action, Confidence, Verdict};
 use tooltext::{Claim, Mail, Number, Row};
 use trace::{Bytes, Nanos};
 
-/// A mean size of this part of the limit is the limit: the last request of a file is smaller.
-const AT_LIMIT: f64 = 0.8;
-/// Rates that differ by less are the same.
-const SAME_RATE: f64 = 1.05;
 const LIMIT: &str = "queue/max_sectors_kb";
 const OPTIMAL: &str = "queue/optimal_io_size";
 
@@ -48,14 +46,7 @@ pub(super) fn set(so_far: Option<Verdict>, mails: &[Mail]) -> Option<Verdict> {
         // One limit says something only of what else was found.
         let beyond = optimal.and_then(|o| Some((o, o.number()?))).filter(|(_, o)| most.1 > *o);
         return so_far.map(|v| match beyond {
-            Some((o, bytes)) => v.because(format!(
-                "{}, {}, {} as much as is optimal for the device by its own word: {}, {}",
-                most.0.words(),
-                kib(most.1),
-                times(most.1 / bytes),
-                o.words(),
-                kib(bytes)
-            )),
+            Some((o, bytes)) => v.because(proof!("{most}, {most2}, {most3} as much as is optimal for the device by its own word: {what}, {kib}", most = Text(most.0.words().to_string()), most2 = Text(kib(most.1).to_string()), most3 = Text(times(most.1 / bytes).to_string()), what = Text(o.words().to_string()), kib = Text(kib(bytes).to_string()))),
             None => v,
         });
     }
@@ -83,22 +74,19 @@ pub(super) fn set(so_far: Option<Verdict>, mails: &[Mail]) -> Option<Verdict> {
     };
     v = v.because(text);
     for r in &rates {
-        v = v.because(format!(
-            "{}: {} with {} ({}), {} with {} ({})",
-            r.what,
-            number(r.small),
-            kib(least.1),
-            r.at[0],
-            number(r.large),
-            kib(most.1),
-            r.at[1]
+        v = v.because(proof!(
+            "{what}: {small} with {least} ({at}), {large} with {most} ({at2})",
+            what = Text(r.what.to_string()),
+            small = Text(number(r.small).to_string()),
+            least = Text(kib(least.1).to_string()),
+            at = Text(r.at[0].to_string()),
+            large = Text(number(r.large).to_string()),
+            most = Text(kib(most.1).to_string()),
+            at2 = Text(r.at[1].to_string())
         ));
     }
     let Some(faster) = faster.filter(|_| differ) else { return Some(v) };
-    Some(v.try_this(
-        "the limit that was the faster one there",
-        format!("echo {} > /sys/block/{device}/{LIMIT}", faster / 1024.0),
-    ))
+    Some(v.try_this("the limit that was the faster one there", Action::set(device, LIMIT, faster / 1024.0)))
 }
 
 /// The same tool's rate under the smaller and the larger limit.
@@ -184,11 +172,12 @@ pub(super) fn stated(so_far: Option<Verdict>, mail: &Mail) -> Option<Verdict> {
         if [least.from, most.from].contains(&largest.value) {
             let n = rows().filter(|r| r.value("bytes") == Some(largest.value)).count();
             let place = In { mail, run };
-            v = v.because(format!(
-                "{}: {n} of the requests sent have {} ({})",
-                place.name(),
-                number(largest),
-                place.at(largest)
+            v = v.because(proof!(
+                "{device}: {n} of the requests sent have {largest} ({at})",
+                device = Text(place.name().to_string()),
+                n = Text(n.to_string()),
+                largest = Text(number(largest).to_string()),
+                at = Source(place.at(largest).to_string())
             ));
         }
     }
@@ -197,6 +186,6 @@ pub(super) fn stated(so_far: Option<Verdict>, mail: &Mail) -> Option<Verdict> {
         .map_or(String::new(), |o| format!("; or the {} that the device likes best", kib(o)));
     Some(v.try_this(
         format!("the smaller limit, which was the faster one there{best}; large sequential I/O takes more requests"),
-        format!("echo {} > /sys/block/DEV/queue/max_sectors_kb", least.from / 1024.0),
+        Action::set("DEV", LIMIT, least.from / 1024.0),
     ))
 }

@@ -8,18 +8,15 @@
 
 use super::request_limit::{cut, set, stated};
 use super::say::{plain, quantity, In};
-use crate::words::{percent, size};
+use crate::proof::proof;
+pub(super) use crate::thresholds::counters_request_size::SMALLER;
+use crate::thresholds::counters_request_size::{BUSY_QUEUE, DEARER};
+use crate::words::size;
 use crate::{Confidence, Verdict};
 use tooltext::{Mail, Row, Unit};
 use trace::{Bytes, Nanos};
 
 pub(super) const NAME: &str = "request-size";
-/// Sizes that differ less are the same.
-pub(super) const SMALLER: f64 = 2.0;
-/// The time of a byte must differ by this to be worth a word.
-const DEARER: f64 = 1.3;
-/// Fewer in the queue, and the device may have waited for work.
-const BUSY_QUEUE: f64 = 4.0;
 const SECTOR: f64 = 512.0;
 
 /// A device's writes, or its reads, at one time.
@@ -99,13 +96,7 @@ fn two(so_far: Option<Verdict>, small: &Flow, large: &Flow, all: &[Flow]) -> Ver
         return so_far.unwrap_or_else(|| {
             Verdict::rejected(
                 NAME,
-                format!(
-                    "a sector takes {} in requests of {} and {} in requests of {}",
-                    quantity(small.per_sector(), Unit::Nanoseconds),
-                    size(Bytes(small.size as u64)),
-                    quantity(large.per_sector(), Unit::Nanoseconds),
-                    size(Bytes(large.size as u64)),
-                ),
+                proof!("a sector takes {per_sector} in requests of {small} and {per_sector2} in requests of {large}", per_sector = Text(quantity(small.per_sector(), Unit::Nanoseconds).to_string()), small = Size(Bytes(small.size as u64)), per_sector2 = Text(quantity(large.per_sector(), Unit::Nanoseconds).to_string()), large = Size(Bytes(large.size as u64))),
             )
         });
     }
@@ -118,31 +109,18 @@ fn two(so_far: Option<Verdict>, small: &Flow, large: &Flow, all: &[Flow]) -> Ver
         )
     };
     let mut v = so_far.unwrap_or_else(|| Verdict::found(NAME, Nanos(0), Confidence::Medium));
-    v = v.because(small.words()).because(large.words()).because(format!(
-        "time of a sector: {} in small requests, {} in large ones: {:.1} times as long",
-        time(small),
-        time(large),
-        dearer
+    v = v.because(small.words()).because(large.words()).because(proof!(
+        "time of a sector: {small} in small requests, {large} in large ones: {dearer:.1} times as long",
+        small = Text(time(small).to_string()),
+        large = Text(time(large).to_string()),
+        dearer = Ratio(dearer)
     ));
     let slope = (large.service - small.service) / (large.size - small.size);
     let fixed = small.service - slope * small.size;
     if fixed > 0.0 {
-        v = v.because(format!(
-            "as a fixed time for each request and one for each sector that is {} + {} a sector: the fixed part is {} of a small request and {} of a large one",
-            quantity(fixed, Unit::Nanoseconds),
-            quantity(slope * SECTOR, Unit::Nanoseconds),
-            percent(fixed / small.service),
-            percent(fixed / large.service),
-        ));
+        v = v.because(proof!("as a fixed time for each request and one for each sector that is {fixed} + {slope} a sector: the fixed part is {service} of a small request and {service2} of a large one", fixed = Text(quantity(fixed, Unit::Nanoseconds).to_string()), slope = Text(quantity(slope * SECTOR, Unit::Nanoseconds).to_string()), service = Share(fixed / small.service), service2 = Share(fixed / large.service)));
         for third in all.iter().filter(|f| f.size != small.size && f.size != large.size && f.of == small.of) {
-            v = v.because(format!(
-                "{}: from that {} would be expected for a request of {} sectors, {} was measured; {}",
-                third.place.name(),
-                quantity(fixed + slope * third.size, Unit::Nanoseconds),
-                plain((third.size / SECTOR).round()),
-                quantity(third.service, Unit::Nanoseconds),
-                quantity(third.bandwidth, Unit::BytesPerSecond),
-            ));
+            v = v.because(proof!("{device}: from that {third} would be expected for a request of {third2} sectors, {service} was measured; {bandwidth}", device = Text(third.place.name().to_string()), third = Text(quantity(fixed + slope * third.size, Unit::Nanoseconds).to_string()), third2 = Text(plain((third.size / SECTOR).round()).to_string()), service = Text(quantity(third.service, Unit::Nanoseconds).to_string()), bandwidth = Text(quantity(third.bandwidth, Unit::BytesPerSecond).to_string())));
         }
     }
     for sum in &small.place.mail.sums {
@@ -153,12 +131,14 @@ fn two(so_far: Option<Verdict>, small: &Flow, large: &Flow, all: &[Flow]) -> Ver
         if let (Some(f), Some(off)) = (expected, sum.thousands_off().filter(|off| *off != 0)) {
             let wrong = if off.abs() == 1 { "a thousand times" } else { "thousands of times" };
             let way = if off > 0 { "too much" } else { "too little" };
-            v = v.because(format!(
-                "the text says {} {} for this ({}): {wrong} {way}, it is {}",
-                plain(sum.quotient),
-                sum.unit,
-                small.place.mail.at(sum.at),
-                quantity(f.per_sector(), Unit::Nanoseconds),
+            v = v.because(proof!(
+                "the text says {quotient} {unit} for this ({at}): {wrong} {way}, it is {per_sector}",
+                quotient = Text(plain(sum.quotient).to_string()),
+                unit = Text(sum.unit.to_string()),
+                at = Source(small.place.mail.at(sum.at).to_string()),
+                wrong = Text(wrong.to_string()),
+                way = Text(way.to_string()),
+                per_sector = Text(quantity(f.per_sector(), Unit::Nanoseconds).to_string())
             ));
         }
     }

@@ -5,16 +5,13 @@
 
 use super::say::In;
 use super::settings::of_device;
+use crate::thresholds::counters_scheduler_starvation::STARVED;
 use crate::words::ns;
 use crate::{Confidence, Verdict};
 use tooltext::{Mail, Reading, Row};
 use trace::Nanos;
 
 const NAME: &str = "scheduler-starvation";
-/// A wait in the scheduler is starvation from here on: mq-deadline lets reads wait 500 ms at most by default
-/// (`read_expire`, block/mq-deadline.c), and no device is slower for one request.
-const STARVED: f64 = 500e6;
-
 pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
     let mut found: Option<Verdict> = None;
     let mut open: Vec<String> = vec![];

@@ -10,16 +10,13 @@
 
 use super::say::{number, plain, times, In};
 use super::settings::{mounts, of_device, Set};
+use crate::proof::proof;
+use crate::thresholds::counters_stable_page::{LONGER, STALL};
 use crate::words::count;
 use crate::Verdict;
 use tooltext::{Mail, Reading, Row};
 
 const NAME: &str = "stable-page";
-/// The longest must be so many times the p99.99 to be a stall that percentiles do not see.
-const STALL: f64 = 100.0;
-/// Its maximum must be so many times that of the other run.
-const LONGER: f64 = 4.0;
-
 struct Writer<'a> {
     place: In<'a>,
     row: &'a Row,
@@ -96,10 +93,14 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
 /// What the text tells of the device: whether it needs stable pages, and what is mounted on it.
 fn told(v: Verdict, mails: &[Mail], with: &Writer) -> Verdict {
     let v = match with.stable {
-        Some(s) if s.chosen() == "1" => {
-            v.because(format!("{}: writers do wait for pages under writeback there", s.words()))
-        }
-        Some(s) => v.because(format!("{}: against it, pages may change while they are written", s.words())),
+        Some(s) if s.chosen() == "1" => v.because(proof!(
+            "{s}: writers do wait for pages under writeback there",
+            s = Text(s.words().to_string())
+        )),
+        Some(s) => v.because(proof!(
+            "{s}: against it, pages may change while they are written",
+            s = Text(s.words().to_string())
+        )),
         None => v,
     };
     let device = with.device().unwrap_or("");

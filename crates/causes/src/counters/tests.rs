@@ -35,7 +35,8 @@ fn says(mail: &Mail, cause: &str, answer: Answer, words: &[&str]) -> Verdict {
     let verdict =
         verdicts.iter().find(|v| v.cause == cause).unwrap_or_else(|| panic!("{}: no {cause}", mail.file));
     assert_eq!(verdict.verdict, answer, "{}: {cause}", mail.file);
-    let text = [&verdict.evidence[..], &verdict.refutes[..], &verdict.missing[..]].concat().join("\n");
+    let all = verdict.evidence.iter().chain(&verdict.refutes).chain(&verdict.missing);
+    let text = all.map(crate::Proof::sentence).collect::<Vec<_>>().join("\n");
     for word in words {
         assert!(text.contains(word), "{}: {cause} lacks {word:?}:\n{text}", mail.file);
     }
@@ -70,7 +71,7 @@ fn reads_beside_buffered_writes() {
             ],
         );
         assert_eq!(v.confidence, Some(crate::Confidence::High));
-        assert!(v.remedies.iter().any(|r| r.command.contains("/sys/block/sdb/queue/wbt_lat_usec")));
+        assert!(v.remedies.iter().any(|r| r.command().contains("/sys/block/sdb/queue/wbt_lat_usec")));
     }
 }
 
@@ -245,7 +246,7 @@ fn limits_that_are_pasted_are_compared_by_the_runs_under_each() {
             "dd copy: 205 MiB/s with 1 MiB (mail:4), 171 MiB/s with 4 MiB (mail:8)",
         ],
     );
-    assert_eq!(v.remedies[0].command, "echo 1024 > /sys/block/sda/queue/max_sectors_kb");
+    assert_eq!(v.remedies[0].command(), "echo 1024 > /sys/block/sda/queue/max_sectors_kb");
     // All in one line, as an archive leaves it.
     let flat = text.replace('\n', " ") + &"word ".repeat(100);
     told(&flat, "request-size", Answer::Found, &["the limit is 1 MiB", "dd copy: 205 MiB/s with 1 MiB"]);
@@ -276,10 +277,10 @@ fn what_throttles_writeback_is_quoted_where_it_is_pasted() {
     );
     assert!(
         v.missing.is_empty()
-            && v.remedies[0].command.contains("echo 2000 > /sys/block/sdb/queue/wbt_lat_usec")
+            && v.remedies[0].command().contains("echo 2000 > /sys/block/sdb/queue/wbt_lat_usec")
     );
     let v = told(&queue(2000), "writeback-flood", Answer::Found, &["writeback throttling is on"]);
-    assert!(v.remedies.iter().all(|r| !r.command.contains("wbt")));
+    assert!(v.remedies.iter().all(|r| !r.command().contains("wbt")));
 }
 
 #[test]

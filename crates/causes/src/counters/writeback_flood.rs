@@ -7,26 +7,15 @@
 
 use super::say::{number, quantity, times, In};
 use super::settings::{dirty, mounts, of_device};
+use crate::proof::proof;
+use crate::remedy::Action;
+use crate::thresholds::counters_writeback_flood::{ABOUT, NO_WRITES, SAME_MEDIAN, SLOWER, SLOW_READ, TARGET};
 use crate::words::{count, ns};
 use crate::{Confidence, Verdict};
 use tooltext::{Command, Mail, Reading, Row, Unit};
 use trace::Nanos;
 
 const NAME: &str = "writeback-flood";
-/// The tail beside buffered writes must be so many times the other.
-const SLOWER: f64 = 2.0;
-/// While the median is at most so many times the other: else all reads are slower, which is another matter.
-const SAME_MEDIAN: f64 = 1.5;
-/// With fewer writes than this part of the reads nothing was written beside them.
-const NO_WRITES: f64 = 0.001;
-/// What writeback throttling should aim for, in microseconds: the kernel's default for devices that do not turn
-/// (`wbt_default_latency_nsec`, block/blk-wbt.c).
-const TARGET: f64 = 2000.0;
-/// Rates that differ by less are about the same.
-const ABOUT: f64 = 1.1;
-/// From here on a read of a histogram counts as slow: no device that serves others in under a millisecond needs it.
-const SLOW_READ: f64 = 16e6;
-
 /// What was written beside the reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Beside {
@@ -79,21 +68,19 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
             None => Verdict::found(NAME, Nanos(0), sure),
         };
         if let Some(alone) = alone {
-            v = v.because(format!("reads alone: {}", summary(alone, &["p99", "p99.99"])));
+            v = v.because(proof!(
+                "reads alone: {alone}",
+                alone = Text(summary(alone, &["p99", "p99.99"]).to_string())
+            ));
         }
         if other.is_some() {
-            v = v.because(format!("{}: {}", words(calm.beside), summary(calm, &["p99", "p99.95", "max"])));
+            v = v.because(proof!(
+                "{what}: {calm}",
+                what = Text(words(calm.beside).to_string()),
+                calm = Text(summary(calm, &["p99", "p99.95", "max"]).to_string())
+            ));
         }
-        v = v.because(format!(
-            "beside buffered writes: {}; {} {} times, max {}, while the median is {} against {}{}",
-            summary(flooded, &["p99", "p99.95", "max"]),
-            worst.0,
-            times(worst.1).trim_end_matches(" times"),
-            ratio(flooded, calm, "max").map_or("unknown".into(), times),
-            figure(flooded, "p50"),
-            figure(calm, "p50"),
-            bandwidth(flooded, calm),
-        ));
+        v = v.because(proof!("beside buffered writes: {flooded}; {worst} {trim_end_matches} times, max {into}, while the median is {flooded2} against {calm}{calm2}", flooded = Text(summary(flooded, &["p99", "p99.95", "max"]).to_string()), worst = Text(worst.0.to_string()), trim_end_matches = Text(times(worst.1).trim_end_matches(" times").to_string()), into = Text(ratio(flooded, calm, "max").map_or("unknown".into(), times).to_string()), flooded2 = Text(figure(flooded, "p50").to_string()), calm = Text(figure(calm, "p50").to_string()), calm2 = Text(bandwidth(flooded, calm).to_string())));
         for sentence in [written(flooded, calm), queue(flooded, calm), agreed, rates(flooded, calm)] {
             v = sentence.into_iter().fold(v, Verdict::because);
         }
@@ -135,15 +122,15 @@ fn remedies(mut v: Verdict, mails: &[Mail], flooded: Option<&Reads>) -> Verdict 
     for path in ["queue/scheduler", "queue/nr_requests"] {
         v = set(path).map(|s| s.words()).into_iter().fold(v, Verdict::because);
     }
-    let throttle = |us: f64| format!("echo {us} > /sys/block/{name}/queue/wbt_lat_usec");
+    let throttle = |us: f64| Action::set(&name, "queue/wbt_lat_usec", us);
     const COSTS: &str =
         "writeback throttling holds writeback back when reads take longer than this; 75000 for disks that turn. Costs write throughput while others wait";
     v = match (throttling, target) {
         (Some(s), Some(0.0)) => {
-            v.because(format!("writeback throttling is off: {}", s.words())).try_this(COSTS, throttle(TARGET))
+            v.because(proof!("writeback throttling is off: {s}", s = Text(s.words().to_string()))).try_this(COSTS, throttle(TARGET))
         }
         (Some(s), Some(us)) => {
-            let v = v.because(format!("writeback throttling is on: {}", s.words()));
+            let v = v.because(proof!("writeback throttling is on: {s}", s = Text(s.words().to_string())));
             if us > TARGET {
                 v.try_this(COSTS, throttle(TARGET))
             } else {
@@ -157,13 +144,16 @@ fn remedies(mut v: Verdict, mails: &[Mail], flooded: Option<&Reads>) -> Verdict 
     if let Some(place) = flooded.map(|r| r.place) {
         let told = dirty(mails, place);
         if !told.is_empty() {
-            v = v.because(format!("when data is written back is set by {}", told.join(", ")));
+            v = v.because(proof!(
+                "when data is written back is set by {told}",
+                told = Text(told.join(", ").to_string())
+            ));
         }
         v = mounts(mails, name).into_iter().fold(v, Verdict::because);
     }
     v.try_this(
         "smaller, earlier floods; applies to the whole host",
-        "sysctl vm.dirty_background_bytes=33554432",
+        Action::Sysctl(&[("vm.dirty_background_bytes", 33_554_432)]),
     )
 }
 

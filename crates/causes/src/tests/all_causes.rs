@@ -55,7 +55,7 @@ fn each_is_judged_once() {
     let mut story = Story::default();
     quick_reads(&mut story, 0, 10);
     let mut judged: Vec<_> = story.verdicts().iter().map(|v| v.cause).collect();
-    let mut known: Vec<_> = all().iter().map(|c| c.name()).collect();
+    let mut known: Vec<_> = all().iter().map(|c| c.name).collect();
     judged.sort_unstable();
     known.sort_unstable();
     assert_eq!(judged, known);
@@ -63,13 +63,12 @@ fn each_is_judged_once() {
 
 #[test]
 fn each_has_its_page() {
-    let says =
-        |cause: &dyn Cause, what: &str| assert!(cause.page().contains(what), "{}: {what}", cause.name());
+    let says = |cause: &Cause, what: &str| assert!(cause.page.contains(what), "{}: {what}", cause.name);
     for cause in all() {
-        assert!(cause.page().trim_start().starts_with(&format!("# {}", cause.name())), "{}", cause.name());
-        says(*cause, "## How iowhy knows");
-        says(*cause, "## What would refute it");
-        says(*cause, "## What to do");
-        says(*cause, "## How to check that it worked");
+        assert!(cause.page.trim_start().starts_with(&format!("# {}", cause.name)), "{}", cause.name);
+        says(cause, "## How iowhy knows");
+        says(cause, "## What would refute it");
+        says(cause, "## What to do");
+        says(cause, "## How to check that it worked");
     }
 }

@@ -1,7 +1,7 @@
 //! Somebody else's requests in the device.
 
 use super::*;
-use crate::background_task::works_for_others;
+use crate::device::background_task::works_for_others;
 use crate::told::Told;
 use ledger::Reason;
 use operation::{Kind, Wait};
@@ -39,9 +39,9 @@ fn a_backup_is_named() {
     let v = behind("tar", 3, SMALL, 100);
     // Of each, what is kept by itself met nobody: half of three in four turns.
     assert!((found(&v) - 0.375).abs() < 0.02, "{v:?}");
-    assert!(v.evidence[0].contains("completed 9 requests of tar"), "{v:?}");
-    assert!(v.evidence[1].contains("tar moved 91 % of all that sda moved (100 MiB"), "{v:?}");
-    assert_eq!(v.remedies[0].command, "kill -STOP $(pgrep -x 'tar')");
+    assert!(v.evidence[0].sentence().contains("completed 9 requests of tar"), "{v:?}");
+    assert!(v.evidence[1].sentence().contains("tar moved 91 % of all that sda moved (100 MiB"), "{v:?}");
+    assert_eq!(v.remedies[0].command(), "kill -STOP $(pgrep -x 'tar')");
 }
 
 #[test]

@@ -26,8 +26,11 @@ const FLASH: &str = "sda/queue/rotational: 0\n";
 fn found_with_its_share_and_the_processor() {
     let v = late(4400, 3800, FLASH);
     assert!((found(&v) - 0.86).abs() < 0.02, "{v:?}");
-    assert!(v.evidence[1].contains("CPU 1 completed 23 % of its requests, 3.8 ms late on average"), "{v:?}");
-    assert!(v.remedies[1].command.contains("for c in 1; do chrt -f"), "{v:?}");
+    assert!(
+        v.evidence[1].sentence().contains("CPU 1 completed 23 % of its requests, 3.8 ms late on average"),
+        "{v:?}"
+    );
+    assert!(v.remedies[1].command().contains("for c in 1; do chrt -f"), "{v:?}");
 }
 
 #[test]
@@ -77,7 +80,7 @@ fn rq_affinity_is_for_one_processor_that_completes_for_all() {
     let of = |one: usize, settings: &str| {
         let v = by(1, one, settings);
         found(&v);
-        commands(&v).contains(&"echo 2 > /sys/block/sda/queue/rq_affinity")
+        commands(&v).contains(&"echo 2 > /sys/block/sda/queue/rq_affinity".to_string())
     };
     // Nine of eleven are more than four of five, eight are not.
     assert_eq!((of(9, ""), of(8, "")), (true, false));
@@ -96,7 +99,7 @@ fn four_processors_are_named_the_one_with_most_first() {
         told.completed_late_on(&[5, 6, 3, 4, 7, 3], READ, 4400, 3800);
     }
     let v = told.verdict("completion-cpu");
-    assert_eq!(v.evidence[1].matches("CPU ").count(), 4, "{v:?}");
-    assert!(v.evidence[1].starts_with("sda: CPU 3 completed 32 % of its requests"), "{v:?}");
+    assert_eq!(v.evidence[1].sentence().matches("CPU ").count(), 4, "{v:?}");
+    assert!(v.evidence[1].sentence().starts_with("sda: CPU 3 completed 32 % of its requests"), "{v:?}");
     assert!(commands(&v)[1].starts_with("for c in 3 "), "{v:?}");
 }

@@ -21,7 +21,7 @@ fn found_with_what_it_took_nothing_for() {
     let v = refused(95 * MS).verdict("device-busy");
     // 95 of 100 ms, of those that were given back and of those behind them.
     assert!((found(&v) - 0.95).abs() < 0.02, "{v:?}");
-    assert!(v.evidence[0].contains("gave requests back 20 times, of 240 in all"), "{v:?}");
+    assert!(v.evidence[0].sentence().contains("gave requests back 20 times, of 240 in all"), "{v:?}");
 }
 
 #[test]
@@ -69,7 +69,10 @@ fn a_device_that_would_be_no_faster_is_saturated() {
     let v = story.verdict("device-saturated");
     // Those that were given back; nothing was in it meanwhile, so those behind them waited for an idle device.
     assert!(found(&v) > 0.4, "{v:?}");
-    assert!(v.evidence.iter().any(|e| e.contains("it was full, and its driver gave requests back")), "{v:?}");
+    assert!(
+        v.evidence.iter().any(|e| e.sentence().contains("it was full, and its driver gave requests back")),
+        "{v:?}"
+    );
     found(&in_company(1).verdict("device-busy"));
 }
 
@@ -104,11 +107,11 @@ fn a_scsi_device_is_asked_for_less_at_once() {
     let mut story = in_company(1);
     story.settings("sda/device/queue_depth: 32\n");
     let v = story.verdict("device-busy");
-    assert_eq!(v.remedies[0].command, "echo 4 > /sys/block/sda/device/queue_depth");
+    assert_eq!(v.remedies[0].command(), "echo 4 > /sys/block/sda/device/queue_depth");
     // What it holds already is no remedy.
     let mut story = in_company(1);
     story.settings("sda/device/queue_depth: 4\n");
-    assert!(story.verdict("device-busy").remedies[0].command.starts_with("dmesg"));
+    assert!(story.verdict("device-busy").remedies[0].command().starts_with("dmesg"));
 }
 
 /// Large requests take many descriptors of a virtio queue: such that are an eighth leave room for others.

@@ -14,7 +14,7 @@ fn errors_are_told() {
     story.failed_read(900 * MS, 900 * MS, 990 * MS);
     let v = story.verdict("device-errors");
     found(&v);
-    assert!(v.evidence[0].contains("1 of 301 requests"), "{v:?}");
+    assert!(v.evidence[0].sentence().contains("1 of 301 requests"), "{v:?}");
 }
 
 /// What is given back at once was refused; what is given back after half a second was lost.
@@ -36,7 +36,7 @@ fn lost_commands_are_errors_and_no_busy_device() {
     };
     let v = of(500).verdict("device-errors");
     found(&v);
-    assert!(v.evidence[0].contains("3 commands had been in sda for 500 ms or more"), "{v:?}");
+    assert!(v.evidence[0].sentence().contains("3 commands had been in sda for 500 ms or more"), "{v:?}");
     assert!(rejected(&of(500).verdict("device-busy")).contains("no driver gave a request back"));
     assert!(rejected(&of(499).verdict("device-errors")).contains("none was given up"));
     found(&of(499).verdict("device-busy"));

@@ -23,7 +23,7 @@ fn found_where_requests_stand_in_line() {
     let v = story.verdict("device-saturated");
     assert!(found(&v) > 0.7, "{v:?}");
     assert_eq!(v.confidence, Some(Confidence::High));
-    assert!(v.evidence.iter().any(|e| e.contains("completed 7 others")), "{v:?}");
+    assert!(v.evidence.iter().any(|e| e.sentence().contains("completed 7 others")), "{v:?}");
     assert!(rejected(&story.verdict("healthy")).contains("device-saturated"));
 }
 
@@ -37,7 +37,7 @@ fn less_sure_where_only_one_depth_was_seen() {
     let v = story.verdict("device-saturated");
     found(&v);
     assert_eq!(v.confidence, Some(Confidence::Medium));
-    assert!(v.missing[0].contains("record a lighter load"), "{v:?}");
+    assert!(v.missing[0].sentence().contains("record a lighter load"), "{v:?}");
 }
 
 #[test]

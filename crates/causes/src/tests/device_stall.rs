@@ -30,7 +30,7 @@ fn stalls(longest: u64, ahead: bool) -> Story {
 fn a_device_that_stalls_without_a_queue() {
     let v = stalls(80 * MS, false).verdict("device-stall");
     assert!(found(&v) > 0.9, "{v:?}");
-    assert!(v.evidence[0].contains("80 ms"), "{v:?}");
+    assert!(v.evidence[0].sentence().contains("80 ms"), "{v:?}");
     rejected(&stalls(29 * MS, false).verdict("device-stall"));
     found(&stalls(31 * MS, false).verdict("device-stall"));
     let queue = stalls(80 * MS, true).verdict("device-stall");

@@ -26,7 +26,8 @@ fn discards_that_hold_others_up() {
     let v = discards(50 * MS).verdict("discard-stall");
     assert!(found(&v) > 0.7, "{v:?}");
     assert!(
-        v.evidence[1].contains("8 discards of 512 KiB") || v.evidence[1].contains("8 discards of"),
+        v.evidence[1].sentence().contains("8 discards of 512 KiB")
+            || v.evidence[1].sentence().contains("8 discards of"),
         "{v:?}"
     );
     rejected(&discards(MS + MS / 2).verdict("discard-stall"));

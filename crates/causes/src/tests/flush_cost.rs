@@ -11,8 +11,11 @@ fn found_with_the_part_of_the_flushes() {
     story.settings("sda/queue/write_cache: write back\n");
     let v = story.verdict("flush-cost");
     assert!((found(&v) - 0.8).abs() < 0.01, "{v:?}");
-    assert!(v.evidence.iter().any(|e| e.contains("flushed 100 times for 50 synchronous writes")), "{v:?}");
-    let risky = v.remedies.iter().find(|r| r.command.contains("write through")).expect("a remedy");
+    assert!(
+        v.evidence.iter().any(|e| e.sentence().contains("flushed 100 times for 50 synchronous writes")),
+        "{v:?}"
+    );
+    let risky = v.remedies.iter().find(|r| r.command().contains("write through")).expect("a remedy");
     assert!(risky.what.contains("loses data"), "{risky:?}");
 }
 
@@ -54,17 +57,17 @@ fn without_a_volatile_cache_there_is_nothing_to_turn_off() {
             && says(&back, "a flush took 40 ms (p50"),
         "{back:?}"
     );
-    assert!(commands(&back).contains(&risky) && back.missing.is_empty(), "{back:?}");
+    assert!(commands(&back).contains(&risky.to_string()) && back.missing.is_empty(), "{back:?}");
     let through = flushes(80, "sda/queue/write_cache: write through\n", "");
-    assert!(!commands(&through).contains(&risky), "{through:?}");
+    assert!(!commands(&through).contains(&risky.to_string()), "{through:?}");
     assert!(
-        through.refutes[0].contains("write_cache is \"write through\" already (queue-sda.txt:2)"),
+        through.refutes[0].sentence().contains("write_cache is \"write through\" already (queue-sda.txt:2)"),
         "{through:?}"
     );
     let unknown = flushes(80, "", "");
     assert!(
-        !commands(&unknown).contains(&risky)
-            && unknown.missing[0].contains("whether sda has a volatile cache"),
+        !commands(&unknown).contains(&risky.to_string())
+            && unknown.missing[0].sentence().contains("whether sda has a volatile cache"),
         "{unknown:?}"
     );
 }

@@ -30,7 +30,10 @@ fn found_up_to_what_the_kernel_expects_of_such_a_device() {
 fn without_settings_it_is_taken_for_flash_and_says_so() {
     let v = alone(2 * MS).verdict("healthy");
     found(&v);
-    assert!(v.confidence == Some(Confidence::Medium) && v.missing[0].contains("rotational"), "{v:?}");
+    assert!(
+        v.confidence == Some(Confidence::Medium) && v.missing[0].sentence().contains("rotational"),
+        "{v:?}"
+    );
     rejected(&alone(3 * MS).verdict("healthy"));
 }
 

@@ -41,10 +41,7 @@ fn writeback_throttling_is_told_to_aim_four_times_as_high() {
             "queue-sda.txt",
             text,
         );
-        (
-            v.remedies[0].command.clone(),
-            says(&v, "wbt_lat_usec of sda aims at reads of 2 ms (queue-sda.txt:1)"),
-        )
+        (v.remedies[0].command(), says(&v, "wbt_lat_usec of sda aims at reads of 2 ms (queue-sda.txt:1)"))
     };
     let file = "/sys/block/sda/queue/wbt_lat_usec";
     assert_eq!(first("sda/queue/wbt_lat_usec: 2000\n"), (format!("echo 8000 > {file}"), true));
@@ -77,7 +74,7 @@ fn the_limit_of_the_cgroup_is_lifted_where_it_is_set() {
         (r#"{"io.weight": "default 100"}"#, false, unknown),
     ] {
         let v = of(settings);
-        assert_eq!((says(&v, "/sys/fs/cgroup/db/"), &v.remedies[0].command), (said, &first), "{settings}");
+        assert_eq!((says(&v, "/sys/fs/cgroup/db/"), &v.remedies[0].command()), (said, &first), "{settings}");
     }
 }
 

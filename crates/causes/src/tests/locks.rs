@@ -38,7 +38,7 @@ fn buffered_writers_of_a_file_are_not_told_to_lay_it_out() {
     let lays_out = |stack: &str, of_100: u64| {
         let v = over(&mut in_lock(stack, of_100), "sda/queue/rotational: 0\n", "");
         found(&v);
-        commands(&v).contains(&LAY_OUT)
+        commands(&v).contains(&LAY_OUT.to_string())
     };
     for buffered in ["ext4_buffered_write_iter", "xfs_file_buffered_write"] {
         let stack = format!("rwsem_down_write_slowpath\n{buffered}\nvfs_write");

@@ -18,7 +18,7 @@ fn a_thousandth_makes_less_sure_and_a_tenth_silences() {
     assert_eq!(story.lost(all / 2000).verdict("flush-cost").confidence, Some(Confidence::High));
     let v = story.lost(all / 900).verdict("flush-cost");
     assert_eq!(v.confidence, Some(Confidence::Medium));
-    assert!(v.missing.iter().any(|m| m.contains("blktrace -b 2048 -n 16")), "{v:?}");
+    assert!(v.missing.iter().any(|m| m.sentence().contains("blktrace -b 2048 -n 16")), "{v:?}");
     found(&story.lost(all / 10).verdict("flush-cost"));
     for v in story.lost(all / 8).verdicts() {
         assert!(cannot_tell(&v).contains("blktrace -b 2048 -n 16"), "{v:?}");

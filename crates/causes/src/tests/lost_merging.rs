@@ -21,7 +21,7 @@ fn neighbours(settings: &str) -> Verdict {
 fn neighbours_that_were_not_joined() {
     let v = neighbours("sda/queue/nomerges: 2\n");
     assert!(found(&v) > 0.5, "{v:?}");
-    assert_eq!(v.remedies[0].command, "echo 0 > /sys/block/sda/queue/nomerges");
+    assert_eq!(v.remedies[0].command(), "echo 0 > /sys/block/sda/queue/nomerges");
     assert!(rejected(&neighbours("sda/queue/nomerges: 0\n")).contains("merging is on"));
     assert!(cannot_tell(&neighbours("sda/queue/nr_requests: 64\n")).contains("nomerges was not recorded"));
     let mut apart = Story::default();

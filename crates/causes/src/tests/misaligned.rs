@@ -21,7 +21,9 @@ fn found_with_what_they_took_longer() {
     assert!((found(&v) - 0.9).abs() < 0.01, "{v:?}");
     assert_eq!(v.confidence, Some(Confidence::Medium));
     assert!(
-        v.evidence[0].contains("50 of 250 writes to sda were not whole blocks of 4 KiB; they took 10 ms"),
+        v.evidence[0]
+            .sentence()
+            .contains("50 of 250 writes to sda were not whole blocks of 4 KiB; they took 10 ms"),
         "{v:?}"
     );
     let mut sure = writes(200, 50, 10 * MS);
@@ -81,7 +83,7 @@ fn the_log_of_xfs_is_only_where_xfs_may_be() {
         story.settings("sda/queue/rotational: 0\n").document("mounts.txt", mounts);
         let v = story.verdict("misaligned");
         found(&v);
-        (v.remedies.len(), commands(&v).contains(&"mkfs.xfs -s size=4096 /dev/NEW"))
+        (v.remedies.len(), commands(&v).contains(&"mkfs.xfs -s size=4096 /dev/NEW".to_string()))
     };
     assert_eq!((of(""), of("/dev/sda /mnt xfs rw 0 0\n")), ((3, true), (3, true)));
     assert_eq!(of("/dev/sda /mnt ext4 rw 0 0\n"), (2, false));

@@ -67,7 +67,7 @@ fn time_between_operations_is_found_where_it_is_as_long_as_the_slowest() {
     let v = between(&[[1; 296].as_slice(), &[80; 4]].concat()).verdict("outside-io");
     // It is in none of their times, so it explains none of it.
     assert_eq!(found(&v), 0.0);
-    assert!(v.evidence[0].contains("up to 80 ms"), "{v:?}");
+    assert!(v.evidence[0].sentence().contains("up to 80 ms"), "{v:?}");
 }
 
 #[test]

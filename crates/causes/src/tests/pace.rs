@@ -24,7 +24,7 @@ fn held(own: u64, done: impl Fn(u64) -> u64) -> Story {
 fn a_rate_limit_is_even_and_below_it_requests_are_fast() {
     let v = held(300, |n| n * 2000).verdict("rate-limit");
     assert!(found(&v) > 0.7, "{v:?}");
-    assert!(v.evidence[0].contains("500 a second"), "{v:?}");
+    assert!(v.evidence[0].sentence().contains("500 a second"), "{v:?}");
     // Nothing is faster than the pace: then it is the device.
     assert!(rejected(&held(1100, |n| n * 2000).verdict("rate-limit")).contains("no request was much faster"));
     found(&held(900, |n| n * 2000).verdict("rate-limit"));
@@ -32,7 +32,8 @@ fn a_rate_limit_is_even_and_below_it_requests_are_fast() {
     let late = held(300, |n| n * 2000 + n % 2 * 1500).verdict("rate-limit");
     assert!(found(&late) > 0.7, "{late:?}");
     assert!(
-        late.evidence[0].contains("16 of them took 32 ms") && late.evidence[0].contains("500 a second"),
+        late.evidence[0].sentence().contains("16 of them took 32 ms")
+            && late.evidence[0].sentence().contains("500 a second"),
         "{late:?}"
     );
     // Fast for a while, then slow for a while.
@@ -224,7 +225,7 @@ fn a_tenth_of_the_slowest_after_a_pause_is_the_threshold() {
 fn a_step_after_a_pause_is_a_power_state() {
     let v = pauses(20 * MS).verdict("power-state");
     assert!(found(&v) > 0.8, "{v:?}");
-    assert!(v.evidence[0].contains("idle for 64 ms or more a request took 20 ms"), "{v:?}");
+    assert!(v.evidence[0].sentence().contains("idle for 64 ms or more a request took 20 ms"), "{v:?}");
     found(&pauses(2 * MS + 50).verdict("power-state"));
     rejected(&pauses(2 * MS - 50).verdict("power-state"));
 }

@@ -125,10 +125,12 @@ fn which_loop_device_goes_through_the_page_cache() {
     let v = of("sda/loop/dio: 0\nsda/loop/backing_file: /var/lib/disk.img\n", 80);
     assert_eq!((found(&v) > 0.7, v.confidence), (true, Some(Confidence::High)));
     assert!(
-        v.evidence.iter().any(|e| e.contains("sda goes through the page cache of /var/lib/disk.img")),
+        v.evidence
+            .iter()
+            .any(|e| e.sentence().contains("sda goes through the page cache of /var/lib/disk.img")),
         "{v:?}"
     );
-    assert_eq!(v.remedies[0].command, "losetup --direct-io=on /dev/sda");
+    assert_eq!(v.remedies[0].command(), "losetup --direct-io=on /dev/sda");
     rejected(&of("sda/loop/dio: 0\n", 0));
     // Where only the block layer was recorded, it is a question if there is a loop device.
     let mut blocks = Story::default();
@@ -142,7 +144,7 @@ fn which_loop_device_goes_through_the_page_cache() {
     assert_eq!(direct.confidence, Some(Confidence::Medium));
     let unknown = of("", 80);
     assert_eq!((found(&unknown) > 0.7, unknown.confidence), (true, Some(Confidence::Medium)));
-    assert!(unknown.missing[0].contains("losetup -l"), "{unknown:?}");
+    assert!(unknown.missing[0].sentence().contains("losetup -l"), "{unknown:?}");
 }
 
 /// The limit of the device itself holds whatever the host's are.
@@ -160,9 +162,9 @@ fn whose_limit_held_back_the_writer() {
     };
     let (host, own) = (of(0), of(1));
     assert!(found(&host) > 0.7 && found(&own) > 0.7);
-    assert!(host.remedies[0].command.starts_with("sysctl vm."), "{host:?}");
-    assert_eq!(own.remedies[0].command, "echo 0 > /sys/block/sda/bdi/strict_limit");
-    assert!(own.remedies.iter().all(|r| !r.command.contains("sysctl")), "{own:?}");
+    assert!(host.remedies[0].command().starts_with("sysctl vm."), "{host:?}");
+    assert_eq!(own.remedies[0].command(), "echo 0 > /sys/block/sda/bdi/strict_limit");
+    assert!(own.remedies.iter().all(|r| !r.command().contains("sysctl")), "{own:?}");
 }
 
 const MAKING_ROOM: &str = "io_schedule\njbd2_log_do_checkpoint\n__jbd2_log_wait_for_space\nadd_transaction_credits\nstart_this_handle";
@@ -184,7 +186,7 @@ fn room_in_the_journal_is_told_from_a_commit_by_the_stack() {
     let v = handles(90, MAKING_ROOM);
     // Kept are each of the six, and those with a stack once more.
     assert!(found(&v) > 0.2, "{v:?}");
-    assert!(v.evidence[0].contains("__jbd2_log_wait_for_space"), "{v:?}");
+    assert!(v.evidence[0].sentence().contains("__jbd2_log_wait_for_space"), "{v:?}");
     rejected(&handles(90, FOR_A_COMMIT));
     rejected(&handles(9, MAKING_ROOM));
 }
@@ -195,7 +197,7 @@ fn encrypting_is_no_queue() {
         rejected(&told(WRITE, Wait::Crypt, Reason::OnCpu, 80).verdict("crypt-queue")).contains("waited so")
     );
     let v = told(READ, Wait::Crypt, Reason::WorkQueue, 80).verdict("crypt-queue");
-    assert_eq!(v.remedies[0].command, "cryptsetup refresh --perf-no_read_workqueue NAME");
+    assert_eq!(v.remedies[0].command(), "cryptsetup refresh --perf-no_read_workqueue NAME");
 }
 
 /// Reads that are completed in an interrupt are queued, whatever the flag says.
@@ -209,7 +211,7 @@ fn a_disk_of_several_queues_decrypts_reads_in_a_queue() {
         }
         let mut told = told(kind, Wait::Crypt, Reason::WorkQueue, 80);
         told.over(story);
-        told.verdict("crypt-queue").remedies[0].command.clone()
+        told.verdict("crypt-queue").remedies[0].command()
     };
     assert_eq!(of(READ, 1), "cryptsetup refresh --perf-no_read_workqueue NAME");
     assert_eq!(of(READ, 2), "cryptsetup refresh --perf-high_priority NAME");

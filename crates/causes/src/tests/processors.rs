@@ -46,7 +46,7 @@ fn who_had_the_processors_is_named_the_longest_first() {
 fn the_task_that_waited_most_often_is_let_before_others() {
     let let_before = |by: [&str; 3]| {
         let v = waited(by, &[], "");
-        commands(&v).into_iter().find(|c| c.contains("chrt -f -p 1")).map(str::to_string)
+        commands(&v).into_iter().find(|c| c.contains("chrt -f -p 1"))
     };
     let my_db = Some("for t in $(pgrep -w -x 'my db'); do chrt -f -p 1 $t; done".to_string());
     assert_eq!(let_before(["my db"; 3]), my_db);

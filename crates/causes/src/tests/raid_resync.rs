@@ -1,7 +1,7 @@
 //! md's pass over an array, in the members and in the way of others.
 
 use super::*;
-use crate::raid_resync::is_of_md;
+use crate::raid::raid_resync::is_of_md;
 use crate::told::Told;
 use ledger::Reason;
 use operation::{Kind, Wait};
@@ -34,8 +34,11 @@ fn reads_behind_the_pass_are_found_and_no_background_task() {
     // Of each, what is kept by itself met nobody: half of three in four turns.
     assert!((found(&v) - 0.375).abs() < 0.02, "{v:?}");
     assert_eq!(v.confidence, Some(Confidence::High));
-    assert!(v.evidence[0].contains("completed 9 requests of md0_resync"), "{v:?}");
-    assert!(v.evidence[1].contains("md0_resync moved 100 % of all that sda moved (100 MiB"), "{v:?}");
+    assert!(v.evidence[0].sentence().contains("completed 9 requests of md0_resync"), "{v:?}");
+    assert!(
+        v.evidence[1].sentence().contains("md0_resync moved 100 % of all that sda moved (100 MiB"),
+        "{v:?}"
+    );
     rejected(&behind("md0_resync", 0).verdict("background-task"));
 }
 
@@ -96,7 +99,7 @@ fn of_the_arrays_own_thread_counts_what_nobody_asked_for() {
     let v = own_thread(1024, "recover");
     assert!(found(&v) > 0.3, "{v:?}");
     assert!(says(&v, "sync_action recover") && says(&v, "md's pass over md0 moved"), "{v:?}");
-    assert!(!v.remedies.iter().any(|r| r.command.contains("idle")), "{v:?}");
+    assert!(!v.remedies.iter().any(|r| r.command().contains("idle")), "{v:?}");
     // Twice as much as the array was asked for, and as much.
     assert!(is_found(&own_thread(8, "recover")));
     assert!(rejected(&own_thread(4, "recover")).contains("synchronised nothing"));
@@ -152,7 +155,9 @@ fn a_tenth_at_the_barrier_is_the_threshold() {
     let v = at_the_barrier(80, "md0_resync", "");
     assert!((found(&v) - 0.8).abs() < 0.02, "{v:?}");
     assert!(
-        v.evidence[0].contains("until md0_resync was done with the part of the array that they are in"),
+        v.evidence[0]
+            .sentence()
+            .contains("until md0_resync was done with the part of the array that they are in"),
         "{v:?}"
     );
     assert!(is_found(&at_the_barrier(11, "md0_resync", "")));

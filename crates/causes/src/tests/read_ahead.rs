@@ -32,7 +32,7 @@ const SHORT: &str = "sda/queue/read_ahead_kb: 16\n";
 fn little_read_ahead_in_order() {
     let v = reads(16, 75, true, SHORT).verdict("read-ahead-short");
     assert!(found(&v) > 0.7, "{v:?}");
-    assert_eq!(v.remedies[0].command, "echo 512 > /sys/block/sda/queue/read_ahead_kb");
+    assert_eq!(v.remedies[0].command(), "echo 512 > /sys/block/sda/queue/read_ahead_kb");
     assert!(rejected(&reads(16, 75, false, SHORT).verdict("read-ahead-short")).contains("follow one another"));
     let default = reads(16, 75, true, "sda/queue/read_ahead_kb: 128\n").verdict("read-ahead-short");
     assert!(rejected(&default).contains("read_ahead_kb of sda is 128"));
@@ -44,7 +44,7 @@ fn much_read_ahead_for_nobody() {
     // The calls got 300 times 4 KiB.
     let v = reads(128, 100, false, "sda/queue/read_ahead_kb: 1024\n").verdict("read-ahead-waste");
     assert!(found(&v) > 0.7, "{v:?}");
-    assert_eq!(v.remedies[0].command, "echo 128 > /sys/block/sda/queue/read_ahead_kb");
+    assert_eq!(v.remedies[0].command(), "echo 128 > /sys/block/sda/queue/read_ahead_kb");
     assert!(rejected(&reads(16, 149, false, "").verdict("read-ahead-waste")).contains("reads got 1.17 MiB"));
     found(&reads(16, 151, false, "").verdict("read-ahead-waste"));
     let mut blocks = Story::default();

@@ -16,14 +16,14 @@ fn found_where_large_writes_are_cut_small() {
     story.settings("sda/queue/max_sectors_kb: 32\nsda/queue/max_hw_sectors_kb: 32767\n");
     let v = story.verdict("request-size");
     assert!((found(&v) - 31.0 / 32.0).abs() < 0.01, "{v:?}");
-    assert!(v.evidence[0].contains("from 1 MiB into 32 requests"), "{v:?}");
+    assert!(v.evidence[0].sentence().contains("from 1 MiB into 32 requests"), "{v:?}");
     assert!(v.remedies[0].what.contains("max_sectors_kb 32 -> 1280"), "{v:?}");
 }
 
 #[test]
 fn without_settings_it_says_so() {
     let v = cut(32).verdict("request-size");
-    assert!(found(&v) > 0.9 && v.missing[0].contains("max_sectors_kb"), "{v:?}");
+    assert!(found(&v) > 0.9 && v.missing[0].sentence().contains("max_sectors_kb"), "{v:?}");
 }
 
 #[test]
@@ -109,5 +109,5 @@ fn what_is_proposed_is_what_the_kernel_and_the_device_allow() {
     assert_eq!(of("sda/queue/max_hw_sectors_kb: 64\n").0.as_deref(), Some("echo 64"));
     // It is no limit that is set.
     let (nothing, v) = of("sda/queue/max_sectors_kb: 1280\nsda/queue/max_hw_sectors_kb: 32767\n");
-    assert!(nothing.is_none() && v.missing[0].contains("max_segments"), "{v:?}");
+    assert!(nothing.is_none() && v.missing[0].sentence().contains("max_segments"), "{v:?}");
 }

@@ -22,12 +22,12 @@ fn an_idle_device_below_a_scheduler() {
     story.settings("sda/queue/scheduler: mq-deadline [bfq] none\n");
     let v = story.verdict("scheduler-idling");
     assert!(found(&v) > 0.6, "{v:?}");
-    assert_eq!(v.remedies[0].command, "echo 0 > /sys/block/sda/queue/iosched/slice_idle");
+    assert_eq!(v.remedies[0].command(), "echo 0 > /sys/block/sda/queue/iosched/slice_idle");
     assert!(rejected(&scheduled(false).verdict("scheduler-idling")).contains("0 % of the time"));
     // With it slice_idle does not matter.
     story.settings("sda/queue/iosched/strict_guarantees: 1\n");
     let v = story.verdict("scheduler-idling");
-    assert_eq!(v.remedies[0].command, "echo 0 > /sys/block/sda/queue/iosched/strict_guarantees", "{v:?}");
+    assert_eq!(v.remedies[0].command(), "echo 0 > /sys/block/sda/queue/iosched/strict_guarantees", "{v:?}");
 }
 
 /// A request stays a moment above a device without a scheduler, too: until a worker comes to run that sends it.

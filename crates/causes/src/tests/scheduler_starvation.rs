@@ -24,8 +24,8 @@ fn found_and_the_overtakers_are_counted() {
     );
     let v = story.verdict("scheduler-starvation");
     assert!((found(&v) - 50.0 / 55.0).abs() < 0.01, "{v:?}");
-    assert!(v.evidence[0].contains("12 background writes"), "{v:?}");
-    let batch = v.remedies.iter().find(|r| r.command.contains("fifo_batch")).expect("a remedy");
+    assert!(v.evidence[0].sentence().contains("12 background writes"), "{v:?}");
+    let batch = v.remedies.iter().find(|r| r.command().contains("fifo_batch")).expect("a remedy");
     assert!(
         batch.what.contains("16 -> 1 (queue-sda.txt:2)") && batch.what.contains("fdatasync"),
         "{batch:?}"
@@ -99,7 +99,8 @@ fn what_is_set_well_already_is_not_proposed() {
         }
         let v = story.settings(settings).verdict("scheduler-starvation");
         found(&v);
-        let files = commands(&v).into_iter().filter_map(|c| c.rsplit_once("/sys/block/sda/queue/"));
+        let commands = commands(&v);
+        let files = commands.iter().filter_map(|c| c.rsplit_once("/sys/block/sda/queue/"));
         (files.map(|(echo, file)| format!("{echo}{file}")).collect::<Vec<_>>(), v)
     };
     let deadline = "sda/queue/scheduler: none [mq-deadline]\n";
@@ -112,7 +113,7 @@ fn what_is_set_well_already_is_not_proposed() {
         &of(&batch(16, 500)).1,
         "mq-deadline (queue-sda.txt:1) with read_expire 500, fifo_batch 16"
     ));
-    assert!(of(deadline).1.evidence.contains(&"the scheduler is mq-deadline (queue-sda.txt:1)".to_string()));
+    assert!(says(&of(deadline).1, "the scheduler is mq-deadline (queue-sda.txt:1)"));
     // Its tunables are no other's.
     assert!(of(&batch(16, 500).replace("[mq-deadline]", "[bfq] mq-deadline")).0.is_empty());
     assert_eq!(of("sda/queue/wbt_lat_usec: 0\n").0, ["echo 2000 > wbt_lat_usec"]);

@@ -28,10 +28,10 @@ fn found_with_the_target_that_was_missed() {
     story.settings("sda/queue/iosched/read_lat_nsec: 500000\n");
     let v = story.verdict("scheduler-throttle");
     assert!(found(&v) > 0.3, "{v:?}");
-    assert!(v.evidence.iter().any(|e| e.contains("it takes 32")), "{v:?}");
-    assert!(v.evidence.iter().any(|e| e.contains("the target is 500 us")), "{v:?}");
+    assert!(v.evidence.iter().any(|e| e.sentence().contains("it takes 32")), "{v:?}");
+    assert!(v.evidence.iter().any(|e| e.sentence().contains("the target is 500 us")), "{v:?}");
     let anew = "cd /sys/block/sda/queue && echo none > scheduler && echo kyber > scheduler && echo 8000000 > iosched/read_lat_nsec";
-    assert_eq!(v.remedies[0].command, anew);
+    assert_eq!(v.remedies[0].command(), anew);
 }
 
 #[test]

@@ -45,5 +45,5 @@ fn fewer_than_a_hundred_do_not_say_what_is_usual() {
         !rejected(&of(99)).is_empty()
             && rejected(&of(99)).contains("99 reads are too few to say what is usual")
     );
-    assert!(!of(100).refutes[0].contains("too few"));
+    assert!(!of(100).refutes[0].sentence().contains("too few"));
 }

@@ -68,7 +68,8 @@ fn members_that_are_busy_all_the_time_make_less_sure() {
 #[test]
 fn threads_are_for_an_array_that_reckons_for_a_tenth_of_the_time() {
     let of = |reckoning: u64, settings: &str| {
-        commands(&in_cache(reckoning, 50, settings)).contains(&"echo 4 > /sys/block/md0/md/group_thread_cnt")
+        commands(&in_cache(reckoning, 50, settings))
+            .contains(&"echo 4 > /sys/block/md0/md/group_thread_cnt".to_string())
     };
     assert_eq!((of(9, ""), of(11, "")), (false, true));
     assert_eq!(
@@ -84,10 +85,10 @@ fn the_bitmap_is_named_with_its_array() {
     story.raid_write(0, 0, 0, 10 * MS);
     let mut known = told(WRITE, Wait::RaidBitmap, Reason::Device, 80);
     let v = known.over(story).verdict("raid-bitmap");
-    assert_eq!(commands(&v).last(), Some(&"mdadm --grow --bitmap=none /dev/md0"));
+    assert_eq!(commands(&v).last().map(String::as_str), Some("mdadm --grow --bitmap=none /dev/md0"));
     assert_eq!(v.remedies.len(), 2);
     let v = told(WRITE, Wait::RaidBitmap, Reason::Device, 80).verdict("raid-bitmap");
-    assert_eq!(commands(&v).last(), Some(&"mdadm --grow --bitmap=none /dev/mdN"));
+    assert_eq!(commands(&v).last().map(String::as_str), Some("mdadm --grow --bitmap=none /dev/mdN"));
     assert_eq!(v.remedies.len(), 2);
 }
 
@@ -165,7 +166,7 @@ fn small_sectors_matter_where_encrypting_takes_a_tenth() {
     let anew = "cryptsetup reencrypt --sector-size 4096 /dev/BELOW";
     let of = |worked: u64, size: u64| {
         let v = encrypted(&[READ], worked, &format!("sda/queue/logical_block_size: {size}\n"));
-        commands(&v).contains(&anew)
+        commands(&v).contains(&anew.to_string())
     };
     assert_eq!((of(9, 512), of(11, 512), of(11, 4096)), (false, true, false));
     assert!(!of(11, 1024) && !of(11, 256));

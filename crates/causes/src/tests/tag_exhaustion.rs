@@ -32,11 +32,11 @@ fn found_in_a_full_device() {
     let v = story.verdict("tag-exhaustion");
     assert!(found(&v) > 0.7, "{v:?}");
     assert_eq!(v.confidence, Some(Confidence::High));
-    assert!(v.evidence[0].contains("came when 4 requests were in sda"), "{v:?}");
-    assert!(v.evidence.iter().any(|e| e.contains("nr_requests shows 128")), "{v:?}");
+    assert!(v.evidence[0].sentence().contains("came when 4 requests were in sda"), "{v:?}");
+    assert!(v.evidence.iter().any(|e| e.sentence().contains("nr_requests shows 128")), "{v:?}");
     // The kernel ignores the number that it shows already.
     let hidden = "echo 127 > /sys/block/sda/queue/nr_requests; echo 128 > /sys/block/sda/queue/nr_requests";
-    assert_eq!(v.remedies[0].command, hidden);
+    assert_eq!(v.remedies[0].command(), hidden);
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn what_to_do_depends_on_the_limit() {
     let command = |settings: &str| {
         let v = crowded(false).settings(settings).verdict("tag-exhaustion");
         found(&v);
-        v.remedies[0].command.clone()
+        v.remedies[0].command()
     };
     let none = "sda/queue/scheduler: [none]\n";
     let set = format!("{none}sda/queue/nr_requests: 4\n");
@@ -173,7 +173,7 @@ fn what_a_scsi_device_is_asked_for_may_be_more() {
             .settings(&format!("sda/queue/nr_requests: 64\nsda/device/queue_depth: {n}\n"))
             .verdict("tag-exhaustion");
         found(&v);
-        commands(&v).contains(&format!("echo {} > /sys/block/sda/device/queue_depth", 2 * n).as_str())
+        commands(&v).contains(&format!("echo {} > /sys/block/sda/device/queue_depth", 2 * n))
     };
     assert_eq!((depth(4), depth(5)), (true, false));
 }

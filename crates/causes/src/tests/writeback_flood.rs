@@ -21,7 +21,7 @@ fn found_where_reads_are_slow_only_beside_it() {
     let v = story.verdict("writeback-flood");
     assert!(found(&v) > 0.8, "{v:?}");
     assert_eq!(v.confidence, Some(Confidence::High));
-    assert!(v.missing[0].contains("wbt_lat_usec was not recorded"), "{v:?}");
+    assert!(v.missing[0].sentence().contains("wbt_lat_usec was not recorded"), "{v:?}");
     rejected(&story.verdict("device-saturated"));
     rejected(&story.verdict("healthy"));
 }
@@ -61,9 +61,9 @@ fn says_what_the_settings_are_and_where_that_is_written() {
     }
     story.settings("sda/queue/rotational: 1\nsda/queue/wbt_lat_usec: 0\n");
     let v = story.verdict("writeback-flood");
-    assert!(v.evidence.iter().any(|e| e.contains("wbt_lat_usec is 0 (queue-sda.txt:2)")), "{v:?}");
+    assert!(v.evidence.iter().any(|e| e.sentence().contains("wbt_lat_usec is 0 (queue-sda.txt:2)")), "{v:?}");
     // Reads alone took 1 ms: it says that it turns, but it does not.
-    assert_eq!(v.remedies[0].command, "echo 2000 > /sys/block/sda/queue/wbt_lat_usec");
+    assert_eq!(v.remedies[0].command(), "echo 2000 > /sys/block/sda/queue/wbt_lat_usec");
 }
 
 #[test]
@@ -176,6 +176,9 @@ fn what_throttles_writeback_is_turned_on_or_down() {
         "{bfq:?}"
     );
     let stable = judge(MS, "sda/queue/stable_writes: 1\n");
-    assert!(stable.missing.iter().any(|m| m.contains("sda needs stable pages")), "{stable:?}");
-    assert!(!judge(MS, "sda/queue/stable_writes: 0\n").missing.iter().any(|m| m.contains("stable")));
+    assert!(stable.missing.iter().any(|m| m.sentence().contains("sda needs stable pages")), "{stable:?}");
+    assert!(!judge(MS, "sda/queue/stable_writes: 0\n")
+        .missing
+        .iter()
+        .any(|m| m.sentence().contains("stable")));
 }

@@ -59,15 +59,15 @@ pub(super) fn unthrottled(
     if step.causes.iter().any(|c| c.cause == "writeback-flood") {
         return;
     }
-    let target = if settings.get("queue/rotational").is_some_and(|r| r == "1") { 75_000 } else { 2_000 };
+    let turns = settings.get("queue/rotational").is_some_and(|r| r == "1");
+    let target = if turns { causes::WBT_DISK } else { causes::WBT_FLASH }.0 / 1000;
     let remedies = disk.map(|d| Remedy {
         what: format!("writeback throttling on, with the kernel's usual target of {target} us: buffered writes are written out more slowly"),
-        command: format!("echo {target} > /sys/block/{d}/queue/wbt_lat_usec"),
-        ..Remedy::default()
+        ..Remedy::setting(d, "queue/wbt_lat_usec", target)
     });
     step.causes.push(Found {
         cause: "writeback-flood".into(),
-        title: causes::all().iter().find(|c| c.name() == "writeback-flood").map_or("", |c| c.title()).into(),
+        title: causes::all().iter().find(|c| c.name == "writeback-flood").map_or("", |c| c.title).into(),
         share: f.measured_ns.saturating_sub(f.expected_ns) as f64 / f.measured_ns.max(1) as f64,
         confidence: "low".into(),
         evidence: vec![

@@ -84,12 +84,11 @@ pub(super) fn cut(
     if step.causes.iter().all(|c| c.cause != "request-size") {
         let remedies = disk.map(|d| Remedy {
             what: format!("max_sectors_kb {now} -> {most}: a large request holds the disk longer, so small ones behind it wait longer"),
-            command: format!("echo {most} > /sys/block/{d}/queue/max_sectors_kb"),
-            ..Remedy::default()
+            ..Remedy::setting(d, "queue/max_sectors_kb", most)
         });
         let found = Found {
             cause: "request-size".into(),
-            title: causes::all().iter().find(|c| c.name() == "request-size").map_or("", |c| c.title()).into(),
+            title: causes::all().iter().find(|c| c.name == "request-size").map_or("", |c| c.title).into(),
             share,
             confidence: "medium".into(),
             evidence: vec![

@@ -12,7 +12,8 @@ const HOSTILE: &str =
 /// A checkup in which every text from outside is hostile.
 fn hostile() -> Checkup {
     let text = || HOSTILE.to_string();
-    let remedy = Remedy { what: text(), command: text(), cause: text(), scenario: 1, gain_ns: 5 };
+    let remedy =
+        Remedy { what: text(), command: text(), cause: text(), scenario: 1, gain_ns: 5, action: None };
     let found = Found {
         cause: text(),
         title: text(),

@@ -29,7 +29,7 @@ fn near(a: Nanos, ms: u64) -> bool {
 fn a_read_behind_a_write_waits_for_it() {
     let (mut inside, now) = learned();
     let (mut write, mut read) = (Ticket::default(), Ticket::default());
-    inside.issue(Nanos(now), B, 1, Sector(1 << 30), Bytes(1 << 20), &mut write);
+    inside.issue(Nanos(now), B, 1, Sector((1 << 30) + 2048), Bytes(1 << 20), &mut write);
     inside.issue(Nanos(now), A, 0, Sector(8), Bytes(4096), &mut read);
     let w = inside.complete(Nanos(now + 10 * MS), 1, Bytes(1 << 20), &mut write);
     let r = inside.complete(Nanos(now + 10 * MS), 0, Bytes(4096), &mut read);

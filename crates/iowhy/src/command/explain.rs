@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::part::Part;
 use clap::Args;
 use explain::Input;
-use report::Style;
+use report::{Detail, Style};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
@@ -22,7 +22,13 @@ pub struct Explain {
     /// Beside a remedy that sets the I/O scheduler, say what it would have done (iowhy whatif): takes seconds
     #[arg(long)]
     pub predict: bool,
-    /// Print one JSON object (schema iowhy.explain/1)
+    /// Only the answer, in one sentence
+    #[arg(long, conflicts_with = "verbose")]
+    pub brief: bool,
+    /// Also where the time went, more proofs, what it is not and why; twice: everything that was judged
+    #[arg(short, long, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+    /// Print one JSON object (schema iowhy.explain/2)
     #[arg(long)]
     pub json: bool,
 }
@@ -36,13 +42,34 @@ impl Explain {
             true => print(
                 &(serde_json::to_string_pretty(&report::to_json(&explanation)).unwrap_or_default() + "\n"),
             ),
-            false => print(&report::render(&explanation, style())),
+            false => print(&report::render(&explanation, Style { detail: self.detail(), ..style() })),
         }
     }
+}
+
+impl Explain {
+    fn detail(&self) -> Detail {
+        match (self.brief, self.verbose) {
+            (true, _) => Detail::Brief,
+            (_, 0) => Detail::Screen,
+            (_, 1) => Detail::More,
+            _ => Detail::All,
+        }
+    }
+}
+
+/// Narrower screens would break every word.
+const NARROWEST: usize = 40;
+
+/// The terminal's columns, or `COLUMNS`; a pipe gets 80.
+fn width() -> usize {
+    let told = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
+    let terminal = || console::Term::stdout().size_checked().map(|(_, columns)| columns.into());
+    told.or_else(terminal).unwrap_or(Style::default().width).max(NARROWEST)
 }
 
 /// Colour only on a terminal and only if `NO_COLOR` is not set (no-color.org).
 pub fn style() -> Style {
     let wanted = std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
-    Style { colour: wanted && std::io::stdout().is_terminal(), ..Style::default() }
+    Style { colour: wanted && std::io::stdout().is_terminal(), width: width(), ..Style::default() }
 }

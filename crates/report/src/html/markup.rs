@@ -65,7 +65,7 @@ fn why(shown: &Shown) -> String {
             Some(Confidence::Medium) => "medium",
             _ => "low",
         };
-        let title = causes::all().iter().find(|c| c.name() == v.cause).map(|c| sentence(c.title()));
+        let title = causes::all().iter().find(|c| c.name == v.cause).map(|c| sentence(c.title));
         let explains =
             if v.share > 0.0 { format!("explains {} of it, ", percent(v.share)) } else { String::new() };
         let _ = writeln!(
@@ -75,7 +75,7 @@ fn why(shown: &Shown) -> String {
             escape(&title.unwrap_or_default())
         );
         v.evidence.iter().for_each(|text| {
-            let _ = writeln!(out, "<li>{}</li>", escape(text));
+            let _ = writeln!(out, "<li>{}</li>", escape(&text.sentence()));
         });
         out += "</ul></div>\n";
     }
@@ -88,12 +88,17 @@ fn why(shown: &Shown) -> String {
     let mut rest = String::new();
     for v in verdicts.iter().filter(|v| v.verdict == Answer::Rejected && !v.minor) {
         if let Some(because) = v.refutes.first() {
-            let _ =
-                writeln!(rest, "<li>Not it: <strong>{}</strong>: {}</li>", escape(v.cause), escape(because));
+            let _ = writeln!(
+                rest,
+                "<li>Not it: <strong>{}</strong>: {}</li>",
+                escape(v.cause),
+                escape(&because.sentence())
+            );
         }
     }
     for v in verdicts.iter().filter(|v| v.verdict == Answer::CannotTell) {
-        let told = v.evidence.iter().chain(&v.missing).cloned().collect::<Vec<_>>().join("; ");
+        let told =
+            v.evidence.iter().chain(&v.missing).map(causes::Proof::sentence).collect::<Vec<_>>().join("; ");
         let _ =
             writeln!(rest, "<li>Cannot tell: <strong>{}</strong>: {}</li>", escape(v.cause), escape(&told));
     }
@@ -200,15 +205,15 @@ fn reason_class(reason: Reason) -> String {
 
 fn try_(shown: &Shown) -> String {
     let found = shown.explanation.verdicts.iter().filter(|v| v.verdict == Answer::Found);
-    let mut seen: Vec<&str> = vec![];
+    let mut seen: Vec<String> = vec![];
     let mut out = String::new();
     for remedy in found.flat_map(|v| &v.remedies) {
-        if !seen.contains(&remedy.command.as_str()) {
-            seen.push(&remedy.command);
+        if !seen.contains(&remedy.command()) {
+            seen.push(remedy.command());
             let _ = writeln!(
                 out,
                 "<li><code>{}</code><br>{}</li>",
-                escape(&remedy.command),
+                escape(&remedy.command()),
                 escape(&remedy.what)
             );
         }

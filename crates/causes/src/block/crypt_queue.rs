@@ -1,0 +1,130 @@
+//! `crypt-queue`: an operation lies in dm-crypt's queues before anybody encrypts or decrypts it, and again before it is sent on.
+//!
+//! dm-crypt gives every bio to a work queue, and what was encrypted there to a thread of its own (drivers/md/dm-crypt.c). Both were
+//! made for disks that are slower than a change of tasks. Claimed is the time from the moment at which a bio was put into the queue
+//! until a worker began with it, and from that worker's end until the next thread sent it below; not the encrypting itself, which is
+//! the same without queues. Proof: each bio's own work item (`kcryptd_crypt`). That a disk is encrypted is none. Refuted if no item
+//! was queued (`no_read_workqueue`, `no_write_workqueue`), or none lay there for long.
+
+use crate::case::{Case, MIN_SHARE};
+use crate::paths::{self, Paths};
+use crate::proof::proof;
+use crate::raid;
+use crate::slow::leaves;
+use crate::thresholds::crypt_queue::SMALL_SECTOR;
+use crate::verdict::{Answer, Verdict};
+use crate::Cause;
+use ledger::Reason;
+use life::Class;
+use operation::{Wait, Waits};
+
+/// The cause.
+pub const CAUSE: Cause = Cause {
+    name: "crypt-queue",
+    title: "I/O on an encrypted device waits in dm-crypt's work queues",
+    page: include_str!("../../../../docs/causes/crypt-queue.md"),
+    judge,
+};
+
+fn judge(case: &mut Case) -> Verdict {
+    if case.facts.operations.is_empty() && !may_be_encrypted(case) {
+        return Verdict::out_of_the_question(CAUSE.name, "no encrypted device was recorded");
+    }
+    let what = "in dm-crypt's queues (kcryptd, dmcrypt_write), not being encrypted and not below";
+    let pick = |waits: Waits, reason| waits.has(Wait::Crypt) && reason == Reason::WorkQueue;
+    let (mut v, found) = paths::judge(case, CAUSE.name, what, pick);
+    if v.verdict != Answer::Found {
+        return v;
+    }
+    let (mut told, mut reads, mut writes, mut worked) = (vec![], false, false, 0.0f64);
+    for paths in Paths::of(case).into_iter().filter(|p| found.contains(&p.number)) {
+        let of = |reason: Reason| paths.share(paths.time(|w, r| w.has(Wait::Crypt) && r == reason));
+        v = v.because(proof!("dm-crypt's workers had the slowest {what} for {n} of their time on a processor, and for {n2} without one", what = Text(paths.group.words().to_string()), n = Share(of(Reason::OnCpu)), n2 = Share(of(Reason::WaitCpu))));
+        worked = worked.max(of(Reason::OnCpu));
+        match paths.group.class {
+            Class::Read => reads = true,
+            _ => writes = true,
+        }
+        if !told.contains(&paths.group.dev) {
+            told.push(paths.group.dev);
+        }
+    }
+    for dev in told {
+        v = remedies(v, case, dev, [reads, writes], worked);
+    }
+    v.unless("operations as slow without these queues")
+}
+
+/// Whether a device that was recorded may be dm-crypt's: one without requests of its own that is no array, and of which nothing says
+/// that it is another kind (`dm/uuid` begins with it: `CRYPT-`, `LVM-`).
+fn may_be_encrypted(case: &Case) -> bool {
+    let kind = |dev| case.settings(dev).and_then(|s| s.attribute("dm/uuid"));
+    let stacked = case.facts.devices.iter().filter(|d| d.has_io() && !d.has_requests());
+    let other = |id| raid::arrays(case).any(|a| a.id == id);
+    stacked.filter(|d| !other(d.id)).any(|d| kind(d.id).is_none_or(|uuid| uuid.value.starts_with("CRYPT-")))
+}
+
+/// A disk below that completes requests in its interrupt: one with several hardware queues does
+/// (`blk_mq_complete_request_remote`, block/blk-mq.c); with one it is a software interrupt.
+fn several_queues(case: &Case, dev: trace::DevId) -> Option<String> {
+    let several = |id| case.settings(id).is_some_and(|s| s.tags().len() > 1);
+    leaves(case.facts, dev).into_iter().find(|d| several(d.id)).map(|d| case.name(d.id))
+}
+
+fn remedies(
+    mut v: Verdict,
+    case: &Case,
+    dev: trace::DevId,
+    [reads, writes]: [bool; 2],
+    worked: f64,
+) -> Verdict {
+    let settings = case.settings(dev);
+    let mapped = settings.and_then(|s| s.attribute("dm/name"));
+    let name = mapped.map_or("NAME".to_string(), |n| n.value);
+    let interrupted = reads.then(|| several_queues(case, dev)).flatten();
+    let flags: Vec<&str> =
+        [(reads && interrupted.is_none(), "--perf-no_read_workqueue"), (writes, "--perf-no_write_workqueue")]
+            .into_iter()
+            .filter_map(|(wanted, flag)| wanted.then_some(flag))
+            .collect();
+    if !flags.is_empty() {
+        v = v.try_this(
+            format!(
+                "who reads or writes does the encrypting, and nobody waits in a queue (Linux 5.9, cryptsetup 2.3.4; asks for the passphrase; \
+                 works at once, with all flags that are wanted in one command; --persistent keeps it in a LUKS2 header). It costs the \
+                 task its processor meanwhile: one task that writes much at once is no longer spread over all of them ({})",
+                case.name(dev)
+            ),
+            format!("cryptsetup refresh {} {name}", flags.join(" ")),
+        );
+    }
+    if let Some(below) = interrupted {
+        v = v.try_this(
+            format!(
+                "{below} has several hardware queues and completes reads in its interrupt, where nothing can be decrypted: \
+                 --perf-no_read_workqueue changes nothing for them (seen on Linux 6.1.0-56). Workers of high priority come to run before usual \
+                 tasks (Linux 6.10, cryptsetup 2.8); they take the processors from these"
+            ),
+            format!("cryptsetup refresh --perf-high_priority {name}"),
+        );
+    }
+    if writes {
+        v = v.try_this(
+            "keeps the work queue and leaves out only the thread behind it, for a task that writes so much that all processors encrypt; \
+             writes are no longer sorted before they are sent, which a disk that turns may mind",
+            format!("cryptsetup refresh --perf-submit_from_crypt_cpus {name}"),
+        );
+    }
+    let sector = settings.and_then(|s| s.number("queue/logical_block_size"));
+    match sector.filter(|s| s.value == SMALL_SECTOR && worked >= MIN_SHARE) {
+        Some(sector) => v.try_this(
+            format!(
+                "sectors of 4096 bytes and not of {} ({}) make the encrypting itself cheaper. It writes the whole device anew, for hours: \
+                 only with a backup, and only if what is on it has blocks of 4 KiB or more",
+                sector.value, sector.at
+            ),
+            "cryptsetup reencrypt --sector-size 4096 /dev/BELOW",
+        ),
+        None => v,
+    }
+}

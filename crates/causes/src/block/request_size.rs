@@ -1,0 +1,214 @@
+//! `request-size`: what was asked for was cut into requests so small that their number is what takes the time.
+//!
+//! Claims, of the device time of operations that were cut, the part that larger requests would save if a request
+//! costs the same whatever its size. Proof: the cuts, the size at which requests pile up, and that requests stood in
+//! line in the device. Refuted if it is the bytes that cost: that one recording with one size cannot show.
+
+use crate::case::{Case, Claimable, MIN_SHARE};
+use crate::proof::proof;
+use crate::remedy::Action;
+use crate::slow::Slow;
+pub use crate::thresholds::request_size::LARGE_ENOUGH;
+use crate::thresholds::request_size::{IN_LINE, KERNELS_LIMIT};
+use crate::verdict::{Confidence, Verdict};
+use crate::Cause;
+use ledger::Reason;
+use trace::{Bytes, Nanos};
+use waits::{CulpritKind, Link, Phase};
+
+/// The cause.
+pub const CAUSE: Cause = Cause {
+    name: "request-size",
+    title: "large reads or writes are cut into requests so small that their number takes the time",
+    page: include_str!("../../../../docs/causes/request-size.md"),
+    judge,
+};
+
+fn judge(case: &mut Case) -> Verdict {
+    let mut verdict: Option<Verdict> = None;
+    let mut against = None;
+    for slow in case.slow() {
+        let mostly_cut = slow.group.all.split * 2 >= slow.group.operations;
+        let picks = |row: &Claimable| is_of_pieces(case, row, mostly_cut);
+        let cut: Nanos = match slow.is_below() {
+            true => slow.split_device().min(case.unclaimed(&slow, Reason::Device)),
+            false => case.unclaimed_rows(slow.group_number, picks),
+        };
+        let class = slow.class.index();
+        let bios = &slow.on.bios[class];
+        if slow.share(cut) < MIN_SHARE {
+            against.get_or_insert_with(|| {
+                proof!(
+                    "{split} of {bios} {what} were cut",
+                    split = Count(bios.split),
+                    bios = Count(bios.phases.count),
+                    what = Text(slow.words().to_string())
+                )
+            });
+            continue;
+        }
+        let (asked, piece) = slow.cut();
+        if piece >= LARGE_ENOUGH {
+            against = Some(proof!(
+                "{what} were cut into requests of {piece} on average, which is large enough",
+                what = Text(slow.words().to_string()),
+                piece = Size(piece)
+            ));
+            continue;
+        }
+        // A limit cuts at the limit: what is smaller is what was left over.
+        let largest = Bytes(slow.on.traffic.issue_sizes[class].max());
+        if largest >= LARGE_ENOUGH {
+            against = Some(proof!(
+                "{what} were cut, but not by a limit of {piece}: requests of up to {largest} were sent",
+                what = Text(slow.words().to_string()),
+                piece = Size(piece),
+                largest = Size(largest)
+            ));
+            continue;
+        }
+        // Pieces that are served side by side cost nothing.
+        let in_line = (slow.behind() + slow.no_tag()).0 as f64 / slow.time(Reason::Device).0.max(1) as f64;
+        if in_line < IN_LINE {
+            against = Some(proof!(
+                "{what} were cut into requests of {piece}, but these were behind others for {in_line} of their time only",
+                what = Text(slow.words().to_string()),
+                piece = Size(piece),
+                in_line = Share(in_line)
+            ));
+            continue;
+        }
+        let possible = Limits::of(case, &slow).possible.min(asked).max(piece);
+        let saved = 1.0 - piece.0 as f64 / possible.0.max(1) as f64;
+        let wanted = Nanos((cut.0 as f64 * saved) as u64);
+        if slow.share(wanted) < MIN_SHARE {
+            against = Some(proof!(
+                "requests of {piece} are near the {possible} that the device allows",
+                piece = Size(piece),
+                possible = Size(possible)
+            ));
+            continue;
+        }
+        let claimed = match slow.is_below() {
+            true => case.claim(&slow, Reason::Device, wanted),
+            false => {
+                let of_pieces: Vec<bool> = case.rows(slow.group_number).iter().map(picks).collect();
+                case.claim_numbered(slow.group_number, wanted, |number| of_pieces[number])
+            }
+        };
+        let v =
+            verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name)).plus(claimed, Confidence::Medium);
+        verdict = Some(prove(v, case, &slow, asked, piece));
+    }
+    match verdict {
+        Some(v) => v.unless("the same bytes per second with larger requests: then it is the bytes that cost, not the requests"),
+        None => match against {
+            Some(against) => Verdict::rejected(CAUSE.name, against),
+            None => case.nothing(CAUSE.name, "nothing that was slow was cut in pieces"),
+        },
+    }
+}
+
+/// Whether a row is time of pieces: of requests that are one, or spent on the tags that one's own pieces had taken.
+fn is_of_pieces(case: &Case, row: &Claimable, mostly_cut: bool) -> bool {
+    let table = &case.facts.waits;
+    let own = table.culprit_of(row.culprit).kind == CulpritKind::Own;
+    let piece = || table.passes(row.chain, |link| matches!(link, Link::Request(_, true, _)));
+    match row.phase {
+        Phase::Service | Phase::Varies | Phase::Slow | Phase::Paused => piece(),
+        Phase::Behind => own && piece(),
+        Phase::NoTag => own && mostly_cut,
+        _ => false,
+    }
+}
+
+/// How large requests may be, and who says so.
+struct Limits {
+    /// What they could be at most.
+    possible: Bytes,
+    /// What the device allows, if it is known.
+    hardware: Option<Bytes>,
+    /// What it likes best, if it says.
+    optimal: Option<Bytes>,
+}
+
+impl Limits {
+    fn of(case: &Case, slow: &Slow) -> Limits {
+        let settings = case.settings(slow.on.id);
+        let hardware = settings.and_then(|s| s.max_hw_sectors_kb()).map(|f| f.value);
+        let optimal = settings.and_then(|s| s.optimal_io_size()).map(|f| f.value).filter(|b| b.0 > 0);
+        let possible = hardware.map_or(KERNELS_LIMIT, |h| h.min(KERNELS_LIMIT));
+        Limits { possible, hardware, optimal }
+    }
+}
+
+fn prove(mut v: Verdict, case: &Case, slow: &Slow, asked: Bytes, piece: Bytes) -> Verdict {
+    let class = slow.class.index();
+    let name = case.name(slow.on.id);
+    let bios = &slow.on.bios[class];
+    let pieces = asked.0 as f64 / piece.0.max(1) as f64;
+    let sizes = &slow.on.traffic.issue_sizes[class];
+    let largest = Bytes(sizes.max());
+    let at_limit = sizes.buckets().filter(|b| b.upper >= largest.0).map(|b| b.count).sum::<u64>();
+    let busy = slow.on.depth.busy() * slow.on.duration().seconds();
+    let done: u64 = slow.on.requests.iter().map(|r| r.count).sum();
+    let each = Nanos((busy * 1e9 / done.max(1) as f64) as u64);
+    v = v
+        .because(proof!(
+            "{split} of {bios} {what} were cut, the slowest from {asked} into {pieces:.0} requests each",
+            split = Count(bios.split),
+            bios = Count(bios.phases.count),
+            what = Text(slow.words().to_string()),
+            asked = Size(asked),
+            pieces = Ratio(pieces)
+        ))
+        .because(proof!(
+            "{sizes} of the requests have exactly {largest}, the largest size seen",
+            sizes = Share(at_limit as f64 / sizes.count().max(1) as f64),
+            largest = Size(largest)
+        ))
+        .because(proof!(
+            "{name} took {each} for each request of {piece}: {e9} a second of {piece2} is {e92} a second",
+            name = Text(name.to_string()),
+            each = Time(each),
+            piece = Size(piece),
+            e9 = Count((1e9 / each.0.max(1) as f64) as u64),
+            piece2 = Size(piece),
+            e92 = Size(Bytes((piece.0 as f64 * 1e9 / each.0.max(1) as f64) as u64))
+        ));
+    let limits = Limits::of(case, slow);
+    let file = format!("/sys/block/{name}/queue/max_sectors_kb");
+    let better = match limits.optimal {
+        // The largest multiple of what the device likes best that is allowed.
+        Some(best) if best <= limits.possible => Bytes(limits.possible.0 / best.0 * best.0),
+        _ => limits.possible,
+    };
+    let costs = "a large request holds the device longer, so small ones behind it wait longer";
+    match case.settings(slow.on.id).and_then(|s| s.max_sectors_kb()) {
+        // A file that is older than the recording: the trace shows the limit that held.
+        Some(now) if now.value.0 >= 2 * largest.0 && largest.0 > 0 => v
+            .because(proof!(
+                "max_sectors_kb is {now} ({at}), but no request was larger than {largest}: another limit held when this was recorded",
+                now = Text((now.value.0 / 1024).to_string()),
+                at = Source(now.at.to_string()),
+                largest = Size(largest)
+            ))
+            .try_this(
+                format!("max_sectors_kb -> {}: {costs}", better.0 / 1024),
+                Action::set(&name, "queue/max_sectors_kb", better.0 / 1024),
+            ),
+        Some(now) if now.value < better => v
+            .because(proof!("the limit is set: max_sectors_kb is {now} ({at})", now = Text((now.value.0 / 1024).to_string()), at = Source(now.at.to_string())))
+            .try_this(
+                format!("max_sectors_kb {} -> {}: {costs}", now.value.0 / 1024, better.0 / 1024),
+                Action::set(&name, "queue/max_sectors_kb", better.0 / 1024),
+            ),
+        Some(now) => v.without(proof!("what else limits requests: max_sectors_kb allows {now} ({at}); look at max_segments and max_segment_size beside it", now = Size(now.value), at = Source(now.at.to_string()))),
+        None => v
+            .without(proof!("what limits requests: {file} and max_hw_sectors_kb were not recorded", file = Text(file.to_string())))
+            .try_this(
+                format!("allows larger requests, if max_hw_sectors_kb does; {costs}"),
+                Action::set(&name, "queue/max_sectors_kb", limits.hardware.map_or(KERNELS_LIMIT, |h| h.min(KERNELS_LIMIT)).0 / 1024),
+            ),
+    }
+}

@@ -1,0 +1,179 @@
+//! `tag-exhaustion`: every tag of the device is taken, and whoever asks for a request sleeps until one is free.
+//!
+//! Claims the time to get a request (Q2G) of operations that came while the device held as many requests as it ever
+//! does. Proof: they are counted, and so is the time in which it stayed full. Refuted if the wait is short, or began
+//! while the device held fewer. Which number of tags holds is seen in the recording; settings may show another one.
+
+use crate::case::{Case, MIN_SHARE};
+use crate::proof::proof;
+use crate::remedy::Action;
+use crate::slow::Slow;
+use crate::thresholds::tag_exhaustion::{MOSTLY, NOT_AT_ALL};
+use crate::verdict::{Confidence, Verdict};
+use crate::Cause;
+use evidence::Device as Settings;
+use ledger::Reason;
+use life::Class;
+use trace::Nanos;
+use waits::Phase;
+
+/// The cause.
+pub const CAUSE: Cause = Cause {
+    name: "tag-exhaustion",
+    title: "the device takes no more requests at once: new ones wait for a tag",
+    page: include_str!("../../../../docs/causes/tag-exhaustion.md"),
+    judge,
+};
+
+fn judge(case: &mut Case) -> Verdict {
+    let mut verdict: Option<Verdict> = None;
+    let (mut against, mut unsure) = (None, None);
+    let mut most_share = 0.0f64;
+    for slow in case.slow() {
+        let get = case.unclaimed(&slow, Reason::GetRequest);
+        let most = slow.on.tags.most();
+        most_share = most_share.max(slow.share(get));
+        if slow.share(get) < MIN_SHARE {
+            against.get_or_insert_with(|| {
+                proof!(
+                    "{what} waited {p99} for a request (Q2G p99), {get} of the time of the slowest",
+                    what = Text(slow.words().to_string()),
+                    p99 = Time(Nanos(slow.requests().q2g.quantile(0.99))),
+                    get = Share(slow.share(get))
+                )
+            });
+            continue;
+        }
+        let waited = slow.no_tag().min(get);
+        let name = case.name(slow.on.id);
+        if (waited.0 as f64) < MOSTLY * get.0 as f64 {
+            against = Some(proof!("the slowest {what} spent {get} of their time waiting for a request, but {name} was full (its {most} requests) when they came in {get2} of it only", what = Text(slow.words().to_string()), get = Share(slow.share(get)), name = Text(name.to_string()), most = Text(most.to_string()), get2 = Share(waited.0 as f64 / get.0.max(1) as f64)));
+            continue;
+        }
+        let settings = case.settings(slow.on.id);
+        if slow.class != Class::Read && !limited_to(settings, most) {
+            if let Some(why) = throttled(settings, &name) {
+                unsure.get_or_insert(why);
+                continue;
+            }
+        }
+        let direct = slow.requests().i2d.count() == 0 && !slow.is_below();
+        let sure = if direct { Confidence::High } else { Confidence::Medium };
+        let claimed = case.claim_phase(&slow, Phase::NoTag, waited);
+        let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
+        let proof = proof.plus(claimed, sure).because(proof!(
+            "the slowest {what} waited for a free tag for {claimed} of their time; {most} requests were in {name} then, never more",
+            what = Text(slow.words().to_string()),
+            claimed = Share(slow.share(claimed)),
+            most = Text(most.to_string()),
+            name = Text(name.to_string())
+        ));
+        verdict = Some(remedies(proof, &slow, settings, &name));
+    }
+    match (verdict, unsure, against) {
+        (Some(v), ..) => {
+            v.unless("a wait for a request that begins while the device holds fewer than its most")
+        }
+        (None, Some(unsure), _) => Verdict::cannot_tell(CAUSE.name, unsure),
+        (None, None, Some(against)) if most_share < NOT_AT_ALL => {
+            Verdict::out_of_the_question(CAUSE.name, against)
+        }
+        (None, None, Some(against)) => Verdict::rejected(CAUSE.name, against),
+        (None, None, None) => case.nothing(CAUSE.name, "nothing that was slow waited for a request"),
+    }
+}
+
+/// Whether settings say that so many is the limit.
+fn limited_to(settings: Option<&Settings>, most: u64) -> bool {
+    let Some(s) = settings else { return false };
+    s.nr_requests().is_some_and(|n| n.value == most) || s.tags().iter().any(|n| n.value == most)
+}
+
+/// Why writes may have waited for something else: writeback throttling holds them back at the same place.
+fn throttled(settings: Option<&Settings>, name: &str) -> Option<String> {
+    let file = format!("/sys/block/{name}/queue/wbt_lat_usec");
+    match settings.map(Settings::wbt_lat_usec) {
+        Some(Some(wbt)) if wbt.value == Nanos(0) => None,
+        Some(Some(wbt)) => Some(format!(
+            "whether writes waited for a tag or for writeback throttling, which holds them back at the same place (wbt_lat_usec is \
+             {}, {}); record the sleeps too: iowhy record",
+            wbt.value.0 / 1000,
+            wbt.at
+        )),
+        // Not built in.
+        Some(None) => None,
+        None => Some(format!("whether writeback throttling held the writes back: {file} was not recorded")),
+    }
+}
+
+fn remedies(mut v: Verdict, slow: &Slow, settings: Option<&Settings>, name: &str) -> Verdict {
+    let most = slow.on.tags.most();
+    let queue = format!("/sys/block/{name}/queue");
+    let Some(shown) = settings.and_then(Settings::nr_requests) else {
+        return v
+            .without(proof!(
+                "the limit that is set: {queue}/nr_requests was not recorded",
+                queue = Text(queue.to_string())
+            ))
+            .try_this(
+                format!("see what limits it to {most}"),
+                format!("grep -H . {queue}/scheduler {queue}/nr_requests /sys/block/{name}/mq/*/nr_tags"),
+            );
+    };
+    let none = settings.and_then(Settings::scheduler).is_none_or(|s| s.value == "none");
+    if none && shown.value > most {
+        v = v
+            .because(proof!("nr_requests shows {shown} ({at}), which is not the number of tags: when a scheduler is taken away the number shown is \
+                 reset, the tags are not", shown = Text(shown.value.to_string()), at = Source(shown.at.to_string())))
+            .try_this(
+                format!(
+                    "nr_requests {most} -> {0}: the kernel ignores the number that it shows already, so another one goes first; \
+                     each write stops the queue for a moment; if nothing changes, {most} is what the device itself takes",
+                    shown.value
+                ),
+                format!("echo {} > {queue}/nr_requests; echo {} > {queue}/nr_requests", shown.value - 1, shown.value),
+            );
+    } else if none {
+        let tags = settings.map(Settings::tags).unwrap_or_default().into_iter().map(|t| t.value).max();
+        match tags.filter(|t| *t > most) {
+            Some(tags) => {
+                v = v.try_this(
+                    format!(
+                        "nr_requests {} -> {tags} ({}), all the tags there are; stops the queue for a moment",
+                        shown.value, shown.at
+                    ),
+                    Action::set(&name, "queue/nr_requests", tags),
+                );
+            }
+            None => {
+                v = v.because(proof!(
+                    "that is what the device takes: nr_requests is {shown} ({at})",
+                    shown = Text(shown.value.to_string()),
+                    at = Source(shown.at.to_string())
+                ))
+            }
+        }
+        v = v.try_this(
+            "with a scheduler requests wait in it rather than for a tag, sorted and reads before writes; the device itself does \
+             not become faster; stops the queue for a moment",
+            Action::set(&name, "queue/scheduler", "mq-deadline"),
+        );
+    } else {
+        let more = shown.value.saturating_mul(4);
+        v = v.try_this(
+            format!(
+                "nr_requests {} -> {more} ({}): more may wait in the scheduler, where reads go before writes; a deeper queue of \
+                 writes makes synchronous ones wait longer; stops the queue for a moment",
+                shown.value, shown.at
+            ),
+            Action::set(&name, "queue/nr_requests", more),
+        );
+    }
+    if let Some(depth) = settings.and_then(Settings::queue_depth).filter(|d| d.value <= most) {
+        v = v.try_this(
+            format!("queue_depth {} ({}), if the device can take more", depth.value, depth.at),
+            Action::set(&name, "device/queue_depth", depth.value.saturating_mul(2)),
+        );
+    }
+    v
+}

@@ -1,0 +1,131 @@
+//! `completion-cpu`: the device is done, and no processor comes to complete the request.
+//!
+//! Drivers with one queue, and those whose interrupt comes elsewhere than the request, complete in a software interrupt
+//! (`blk_done_softirq`, block/blk-mq.c). It waits where that processor is in another interrupt, and where it is asked for outside of
+//! an interrupt, until `ksoftirqd` gets the processor beside all others or the next tick comes: 4 ms with 250 a second. `C` is
+//! recorded only then, so it looks as if the device were slow. Proof: `irq:softirq_raise` and `irq:softirq_entry` of these interrupts
+//! around the completion. Claimed is that last part of D2C, where what was slow took longer than Linux expects of such a device: a tick
+//! matters to flash and not to a disk that turns. Refuted if processors came at once; not seen without these events.
+//!
+//! Example: D2C of the slowest reads is 4.4 ms; the device was done after 0.6 ms, and for 3.8 ms CPU 1 ran something else.
+
+use crate::case::{Case, MIN_SHARE};
+use crate::device::healthy::{expected, rotational};
+use crate::paths::{self, WORTH_NAMING};
+use crate::proof::proof;
+use crate::remedy::Action;
+use crate::slow::Slow;
+use crate::thresholds::completion_cpu::MOSTLY;
+use crate::verdict::{Confidence, Verdict};
+use crate::words::{percent, time};
+use crate::Cause;
+use ledger::Reason;
+use trace::{Cpu, Nanos};
+use waits::Phase;
+
+/// So many processors are named.
+const NAMED: usize = 4;
+
+/// The cause.
+pub const CAUSE: Cause = Cause {
+    name: "completion-cpu",
+    title: "the device was done, but the processor that completes its requests was late",
+    page: include_str!("../../../../docs/causes/completion-cpu.md"),
+    judge,
+};
+
+fn judge(case: &mut Case) -> Verdict {
+    if case.facts.operations.is_empty() {
+        return paths::unrecorded(CAUSE.name);
+    }
+    let mut verdict: Option<Verdict> = None;
+    let mut against = None;
+    for slow in case.slow() {
+        let late = slow.late().min(case.unclaimed(&slow, Reason::Device));
+        if slow.share(late) < MIN_SHARE {
+            if slow.share(late) >= WORTH_NAMING {
+                against = Some(proof!(
+                    "the slowest {what} waited for a processor to complete them for {late} of their time",
+                    what = Text(slow.words().to_string()),
+                    late = Share(slow.share(late))
+                ));
+            }
+            continue;
+        }
+        let name = case.name(slow.on.id);
+        let (enough, kind) = expected(&rotational(case, slow.on.id));
+        if slow.group.tail.threshold <= enough {
+            against = Some(proof!("the slowest {what} on {name} waited for a processor to complete them for {late} of their time, but took {threshold} or more only; \
+                 Linux expects {enough} of {kind}", what = Text(slow.words().to_string()), name = Text(name.to_string()), late = Share(slow.share(late)), threshold = Time(slow.group.tail.threshold), enough = Time(enough), kind = Text(kind.to_string())));
+            continue;
+        }
+        let claimed = case.claim_phase(&slow, Phase::Late, late);
+        let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
+        // Of requests that are completed together only the first one's wait is known, and the mean of the others'.
+        let v = proof.plus(claimed, Confidence::Medium).because(proof!("{name} was done with the slowest {what} while {claimed} of their time was still to come, in which they waited for a processor to \
+             complete them (softirq BLOCK): {claimed2} of {total}", name = Text(name.to_string()), what = Text(slow.words().to_string()), claimed = Share(slow.share(claimed)), claimed2 = Time(claimed), total = Time(slow.group.tail.sum.time.total)));
+        verdict = Some(processors(v, case, &slow, &name));
+    }
+    match (verdict, against) {
+        (Some(v), _) => v.unless("requests as slow with processors that do nothing else"),
+        (None, Some(against)) => Verdict::rejected(CAUSE.name, against),
+        (None, None) => Verdict::out_of_the_question(
+            CAUSE.name,
+            "nothing that was slow waited for a processor to complete it",
+        ),
+    }
+}
+
+/// Which processors were late, and what to do about them.
+fn processors(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
+    let cpus = slow.on.completed_on.cpus();
+    let all: u64 = cpus.iter().map(|(_, n, _)| n).sum();
+    let late: Vec<_> = cpus.iter().filter(|(.., late)| late.0 > 0).take(NAMED).collect();
+    let mean = |n: u64, late: Nanos| time(Nanos(late.0 / n.max(1)));
+    let told: Vec<String> = late
+        .iter()
+        .map(|(cpu, n, late)| {
+            format!(
+                "CPU {} completed {} of its requests, {} late on average",
+                cpu.0,
+                percent(*n as f64 / all.max(1) as f64),
+                mean(*n, *late)
+            )
+        })
+        .collect();
+    v = v.because(proof!(
+        "{name}: {told}",
+        name = Text(name.to_string()),
+        told = Text(told.join("; ").to_string())
+    ));
+    if !v.remedies.is_empty() {
+        return v;
+    }
+    let Some((Cpu(worst), most, _)) = late.first().copied().copied() else { return v };
+    let each: Vec<String> = late.iter().map(|(cpu, ..)| cpu.0.to_string()).collect();
+    v = v
+        .try_this(
+            format!("who has CPU {worst}: real-time tasks (class FF, RR) and busy ones; give them another one with taskset -cp CPUS PID"),
+            format!("ps -eLo psr,cls,rtprio,pcpu,pid,comm --sort=-pcpu | awk 'NR == 1 || $1 == {worst}' | head -20"),
+        )
+        .try_this(
+            "ksoftirqd before usual tasks: it completes at once, and takes the processor from them for microseconds each time; also \
+             for network packets, which can be many",
+            format!("for c in {}; do chrt -f -p 1 $(pgrep -x ksoftirqd/$c); done", each.join(" ")),
+        );
+    let affinity = case.settings(slow.on.id).and_then(|s| s.number("queue/rq_affinity"));
+    if most as f64 >= MOSTLY * all as f64 && affinity.as_ref().is_none_or(|a| a.value != 2) {
+        let from = affinity.map_or(String::new(), |a| format!("rq_affinity {} -> 2 ({}): ", a.value, a.at));
+        v = v.try_this(
+            format!(
+                "{from}each request is completed on the processor that sent it, instead of most on CPU {worst}: one more interrupt between \
+                 processors for each"
+            ),
+            Action::set(&name, "queue/rq_affinity", 2),
+        );
+    }
+    v.try_this(
+        format!("where the device's interrupts go; another processor than CPU {worst}, where the driver lets them be moved"),
+        "cat /proc/interrupts; grep . /proc/irq/*/effective_affinity_list",
+    )
+}

@@ -1,0 +1,96 @@
+//! `cpu-wait`: not I/O. The operation, or somebody it waited for, could have run and had no processor.
+
+use crate::case::{is_named, Case};
+use crate::device::healthy::EXPECTED_FLASH;
+use crate::paths;
+use crate::proof::proof;
+use crate::remedy::Acts;
+use crate::thresholds::cpu_wait::MOSTLY;
+use crate::verdict::{Answer, Verdict};
+use crate::words::{shell, time};
+use crate::Cause;
+use ledger::Reason;
+use stats::Group;
+use std::collections::BTreeMap;
+use trace::Nanos;
+
+/// The cause.
+pub const CAUSE: Cause = Cause {
+    name: "cpu-wait",
+    title: "not I/O: it waited for a processor",
+    page: include_str!("../../../../docs/causes/cpu-wait.md"),
+    judge,
+};
+
+fn judge(case: &mut Case) -> Verdict {
+    let what = "waiting for a processor, not for storage";
+    let pick = |_, reason| reason == Reason::WaitCpu;
+    // Every task waits for a processor now and then. Of what was fast even for flash that matters if it is most of the time.
+    let matters =
+        |g: &Group| g.tail.threshold > EXPECTED_FLASH || g.tail.sum.time.share(Reason::WaitCpu) >= MOSTLY;
+    let (mut v, found) = paths::judge_kinds(case, CAUSE.name, what, matters, pick);
+    if v.verdict != Answer::Found {
+        return v;
+    }
+    let who = runners(case, &found);
+    if !who.is_empty() {
+        v = v.because(proof!(
+            "while the slowest of them waited, the processors ran {who}",
+            who = Text(who.join(", ").to_string())
+        ));
+    }
+    if let Some(cpus) = &case.system.cpus {
+        v = v.because(proof!(
+            "the host has {cpus} processors ({at})",
+            cpus = Text(cpus.value.to_string()),
+            at = Source(cpus.at.to_string())
+        ));
+    }
+    v = v.try_this(
+        "who uses the processors: sort by %CPU; pressure says how many wait",
+        "top -b -n1 | head -20; cat /proc/pressure/cpu",
+    );
+    // Weights and nice values count among the tasks of one cgroup or session only (sched(7), "The autogroup feature").
+    if let Some(task) = slow_task(case, &found) {
+        v = v.try_on(
+Acts::Victim,
+
+            format!(
+                "{task} preempts usual tasks: costs the others little, if it mostly sleeps; one that never sleeps takes a processor for \
+                 itself (chrt -o -p 0 takes it back)"
+            ),
+            format!("for t in $(pgrep -w -x {}); do chrt -f -p 1 $t; done", shell(&task)),
+        );
+    }
+    v.try_on(
+        Acts::Victim,
+        "give the slow task more weight than the busy ones",
+        "systemctl set-property SLOW.service CPUWeight=500",
+    )
+    .unless("operations as slow on idle processors")
+}
+
+/// Who ran meanwhile, over the operations that were kept, the longest first.
+fn runners(case: &Case, groups: &[usize]) -> Vec<String> {
+    let mut all = BTreeMap::<&str, Nanos>::new();
+    let stats = |g: &usize| case.facts.operations.groups.get(&case.focus.groups[*g].op?);
+    for ran in
+        groups.iter().filter_map(stats).flat_map(|s| s.slowest.all()).flat_map(|k| k.ran.values().flatten())
+    {
+        *all.entry(&ran.task).or_default() += ran.time;
+    }
+    let mut all: Vec<_> = all.into_iter().collect();
+    all.sort_by_key(|(_, t)| std::cmp::Reverse(*t));
+    all.into_iter().take(3).map(|(who, t)| format!("{who} ({})", time(t))).collect()
+}
+
+/// The task of most of the kept operations whose task is known.
+fn slow_task(case: &Case, groups: &[usize]) -> Option<String> {
+    let mut all = BTreeMap::<&str, usize>::new();
+    let stats = |g: &usize| case.facts.operations.groups.get(&case.focus.groups[*g].op?);
+    let kept = groups.iter().filter_map(stats).flat_map(|s| s.slowest.all());
+    for kept in kept.filter(|k| is_named(&k.task)) {
+        *all.entry(&kept.task).or_default() += 1;
+    }
+    all.into_iter().max_by_key(|(_, n)| *n).map(|(task, _)| task.to_string())
+}

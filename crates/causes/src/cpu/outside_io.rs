@@ -1,0 +1,60 @@
+//! `outside-io`: the time passed outside the operations.
+//!
+//! An application that measures its I/O with the time before and after a call also measures how long it was kept from
+//! running around the call. Nothing of that is in any operation's time; it explains why an application reports more than
+//! the kernel did. It is worth saying only if it changes what the application reports as its slowest: so one pause in a hundred,
+//! as many as are called the tail, must hold a wait as long as the slowest operations. One long wait in a thousand pauses is
+//! what any machine has.
+
+use crate::case::{Case, NOT_SLOW};
+use crate::paths;
+use crate::proof::proof;
+use crate::remedy::Acts;
+use crate::verdict::{Confidence, Verdict};
+use crate::Cause;
+use stats::TAIL_SHARE;
+use trace::Nanos;
+
+/// The cause.
+pub const CAUSE: Cause = Cause {
+    name: "outside-io",
+    title: "the time passed outside the operations: the task was kept from running in between",
+    page: include_str!("../../../../docs/causes/outside-io.md"),
+    judge,
+};
+
+fn judge(case: &mut Case) -> Verdict {
+    let operations = &case.facts.operations;
+    if operations.is_empty() {
+        return paths::unrecorded(CAUSE.name);
+    }
+    let outside = &operations.outside;
+    // Most pauses lie between two operations of the most frequent kind.
+    let usual = case.focus.groups.iter().max_by_key(|g| g.operations);
+    let slowest = usual.map_or(Nanos(0), |g| g.tail.threshold).max(NOT_SLOW);
+    let longest = Nanos(outside.wait_cpu.max());
+    let tail = Nanos(outside.wait_cpu.quantile(1.0 - TAIL_SHARE));
+    let total = Nanos(u64::try_from(outside.wait_cpu.sum()).unwrap_or(u64::MAX));
+    let said = proof!("between two of {gaps} operations a task waited for a processor for up to {longest}, {total} in all (p99 {tail})", gaps = Count(outside.gaps.count()), longest = Time(longest), total = Time(total), tail = Time(tail));
+    // What the slowest operations are beside: the slowest pauses, each of which waited at least so long.
+    let of_tail = TAIL_SHARE * outside.gaps.count() as f64 * tail.0 as f64;
+    if tail < slowest || of_tail < crate::MIN_SHARE * case.total().0 as f64 {
+        return Verdict::rejected(
+            CAUSE.name,
+            proof!(
+                "{said}; the slowest operations took {slowest} or more",
+                said = said.clone(),
+                slowest = Time(slowest)
+            ),
+        );
+    }
+    Verdict::found(CAUSE.name, Nanos(0), Confidence::High)
+        .because(said)
+        .because(proof!("one in a hundred is as long as the slowest operations ({slowest} or more), and is in none of their times: who measures \
+             around the calls sees it as slow I/O", slowest = Time(slowest)))
+        .try_this("who had the processor meanwhile", "top -b -n1 | head -20; cat /proc/pressure/cpu")
+        .try_on(
+Acts::Victim,
+"give the task more weight than the busy ones", "systemctl set-property SLOW.service CPUWeight=500")
+        .unless("an application that reports the same times on idle processors")
+}

@@ -1,0 +1,193 @@
+//! `background-task`: another task fills the device: a backup, `updatedb`, a scrub.
+//!
+//! The device's time is split by whose requests it served. If a task that is not the victim had a tenth of the slowest operations'
+//! time or more, by its requests in the device or by using up tags, the scheduler or writeback throttling's budget, the device is
+//! not too slow for its work: that task is what could wait. Refuted if nobody in particular had it, or if it was written back (a
+//! flusher's: that is `writeback-flood`) or md's (`raid-resync`).
+//!
+//! Example: of a read of 40 ms by `postgres` 30 ms were behind requests of 256 KiB by `tar`: these are tar's.
+
+use crate::case::{Case, Claimable, MIN_SHARE};
+use crate::proof::proof;
+use crate::raid::raid_resync::{is_of_md, is_sync_thread};
+use crate::remedy::Acts;
+use crate::slow::Slow;
+use crate::verdict::{Confidence, Verdict};
+use crate::words::{shell, size};
+use crate::Cause;
+use ledger::Reason;
+use life::Io;
+use std::collections::BTreeMap;
+use trace::{Bytes, Nanos};
+use waits::{Culprit, CulpritId, Phase};
+
+/// Kernel threads that work for whoever asked, and names that say nothing. `ext4lazyinit` is not among them: nobody asked.
+const FOR_OTHERS: [&str; 9] = [
+    "kworker",
+    "jbd2/",
+    "xfsaild/",
+    "btrfs-transacti",
+    "dmcrypt_write",
+    "kswapd",
+    "swapper",
+    "ksoftirqd/",
+    "?",
+];
+
+/// Whether a task of this name works for whoever asked, or nobody knows its name: what it moves is not its own. md's
+/// synchronising is nobody else's; the thread of a loop device (`loop0`, before Linux 5.15) is.
+pub fn works_for_others(task: &str) -> bool {
+    let of_a_loop = task.strip_prefix("loop").is_some_and(|n| n.parse::<u32>().is_ok());
+    let of_md = is_of_md(task) && !is_sync_thread(task);
+    of_a_loop || of_md || FOR_OTHERS.iter().any(|helper| task.starts_with(helper))
+}
+
+/// The cause.
+pub const CAUSE: Cause = Cause {
+    name: "background-task",
+    title: "another task keeps the device busy, and what is slow waits behind its requests",
+    page: include_str!("../../../../docs/causes/background-task.md"),
+    judge,
+};
+
+fn judge(case: &mut Case) -> Verdict {
+    let mut verdict: Option<Verdict> = None;
+    let mut against = None;
+    for slow in case.slow().into_iter().filter(|s| !s.is_below()) {
+        let Some((task, time)) = most_in_the_way(case, &slow) else { continue };
+        let name = case.name(slow.on.id);
+        let what = slow.words().to_string();
+        if slow.share(time) < MIN_SHARE {
+            against = Some(proof!(
+                "the slowest {what} were behind {task}, of other tasks the one most in their way, for {part} of their time",
+                what = Text(what),
+                task = Text(task),
+                part = Share(slow.share(time))
+            ));
+            continue;
+        }
+        let of_task = culprits_of(case, &task);
+        let is_its = |row: &Claimable| in_the_way(row) && of_task.contains(&row.culprit);
+        let claimed = case.claim_rows(slow.group_number, time, is_its);
+        let (moved, whole) = moved(case, &slow, &task);
+        let v = verdict
+            .take()
+            .unwrap_or_else(|| Verdict::begin(CAUSE.name))
+            .plus(claimed, Confidence::High)
+            .because(proof!(
+                "{victim}'s slowest {what} were behind requests of {task} on {name} for {part} of their time ({claimed})",
+                victim = Text(slow.group.task.clone()),
+                what = Text(what),
+                task = Text(task.clone()),
+                name = Text(name.clone()),
+                part = Share(slow.share(claimed)),
+                claimed = Time(claimed)
+            ))
+            .because(proof!(
+                "{task} moved {moved} of the {whole} that {name} moved",
+                task = Text(task.clone()),
+                moved = Size(moved),
+                whole = Size(whole),
+                name = Text(name)
+            ));
+        verdict = Some(remedies(v, case, &slow, &task, moved));
+    }
+    match (verdict, against) {
+        (Some(v), _) => v.unless("operations as slow while that task does nothing"),
+        (None, Some(against)) => Verdict::rejected(CAUSE.name, against),
+        (None, None) => Verdict::out_of_the_question(
+            CAUSE.name,
+            "while what was slow was in a device, that served no other task's requests",
+        ),
+    }
+}
+
+/// Whether a row is time in which somebody else may have had the device, or what leads to it.
+fn in_the_way(row: &Claimable) -> bool {
+    match row.phase {
+        Phase::Behind | Phase::NoTag => true,
+        Phase::Reason(reason) => {
+            matches!(reason, Reason::GetRequest | Reason::Scheduler | Reason::WritebackThrottle)
+        }
+        _ => false,
+    }
+}
+
+/// The other task that was most in the way of a group's slowest, and for how long. What is written back for a task is a flood's
+/// ([`writeback_flood`](crate::memory::writeback_flood)), what is discarded is `discard-stall`'s, and threads that work for whoever asked are nobody in particular.
+fn most_in_the_way(case: &Case, slow: &Slow) -> Option<(String, Nanos)> {
+    let mut all = BTreeMap::<&str, Nanos>::new();
+    for row in case.rows(slow.group_number).iter().filter(|row| in_the_way(row)) {
+        let culprit = case.facts.waits.culprit_of(row.culprit);
+        if let Some(name) = culprit.name.as_deref().filter(|_| is_another_task(culprit)) {
+            *all.entry(name).or_default() += row.left;
+        }
+    }
+    all.into_iter().max_by_key(|(_, time)| *time).map(|(name, time)| (name.to_string(), time))
+}
+
+fn is_another_task(c: &Culprit) -> bool {
+    let name = c.name.as_deref().unwrap_or("?");
+    c.is_somebody() && !matches!(c.io, Some(Io::BackgroundWrite | Io::Discard)) && !is_of_md(name) && !works_for_others(name)
+}
+
+fn culprits_of(case: &Case, task: &str) -> Vec<CulpritId> {
+    let all = case.facts.waits.culprits();
+    all.filter(|(_, c)| is_another_task(c) && c.name.as_deref() == Some(task)).map(|(id, _)| id).collect()
+}
+
+/// What a task moved on the device, and what all did.
+fn moved(case: &Case, slow: &Slow, task: &str) -> (Bytes, Bytes) {
+    let (mut its, mut all) = (Bytes(0), Bytes(0));
+    for (key, phases) in case.facts.cells.iter().filter(|(k, _)| k.dev == slow.on.id) {
+        all += phases.bytes;
+        if case.facts.tasks.name(key.task) == task {
+            its += phases.bytes;
+        }
+    }
+    (its, all)
+}
+
+fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> Verdict {
+    if !v.remedies.is_empty() {
+        return v;
+    }
+    let top = case.name(slow.group.dev);
+    let scheduler = case.settings(slow.on.id).and_then(|s| s.scheduler());
+    let orders = scheduler.as_ref().is_some_and(|s| s.value == "bfq" || s.value == "mq-deadline");
+    let name = case.name(slow.on.id);
+    let first = match orders {
+        true => String::new(),
+        false => format!("echo bfq > /sys/block/{name}/queue/scheduler; "),
+    };
+    let half = moved.0 as f64 / slow.on.duration().seconds().max(f64::MIN_POSITIVE) / 2.0;
+    v.try_on(
+Acts::Culprit(task.into()),
+
+        format!("pause {task} until nobody minds (kill -CONT goes on); what it does is late by so much"),
+        format!("kill -STOP $(pgrep -x '{task}')"),
+    )
+    .try_on(
+Acts::Culprit(task.into()),
+
+        format!(
+            "{task} only when nobody else has anything to do: needs a scheduler that knows priorities (bfq, mq-deadline){}; it takes \
+             longer",
+            match &scheduler {
+                Some(s) if !orders => format!(", {name} has {} ({})", s.value, s.at),
+                _ => String::new(),
+            }
+        ),
+        format!("{first}ionice -c 3 -p $(pgrep -x {})", shell(task)),
+    )
+    .try_on(
+Acts::Culprit(task.into()),
+
+        format!("holds its unit SERVICE to half of the {} a second that it moved here", size(Bytes(2 * half as u64))),
+        format!(
+            "systemctl set-property --runtime SERVICE IOReadBandwidthMax=\"/dev/{top} {0}\" IOWriteBandwidthMax=\"/dev/{top} {0}\"",
+            (half as u64).max(1)
+        ),
+    )
+    .try_this("another hour, if a timer or cron started it", "systemctl list-timers --all; grep -r . /etc/cron.d /etc/crontab")
+}

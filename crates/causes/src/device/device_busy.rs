@@ -1,0 +1,143 @@
+//! `device-busy`: the driver gives requests back without an error, because the device or its adapter takes no more.
+//!
+//! The kernel has sent a request, and the driver says `BLK_STS_RESOURCE` or `BLK_STS_DEV_RESOURCE`
+//! (include/linux/blk_types.h): a SCSI target with a full queue (`TASK SET FULL`), an adapter without a free slot, a
+//! virtio queue without free descriptors. The request is given back (`block_rq_requeue`, `__blk_mq_requeue_request` in
+//! block/blk-mq.c) and sent again when others are done; behind it all wait. Claimed is the time between giving back and
+//! sending again, and the time in the scheduler in which the driver took nothing. Refuted if nothing was given back, or
+//! only what the device had lost (`device-errors`), or if the device takes longer with more in it: then it has enough
+//! to do, and the line only stands elsewhere (`device-saturated`).
+//!
+//! Example: a virtio queue has 256 descriptors. A read of 1 MiB into scattered pages needs 258, so the device has one
+//! at a time, whatever `nr_requests` says.
+
+use crate::case::{Case, MIN_SHARE};
+use crate::proof::proof;
+use crate::remedy::Action;
+use crate::slow::Slow;
+use crate::thresholds::device_busy::{ROOM, SMALLEST};
+use crate::verdict::{Confidence, Verdict};
+use crate::words::{count, size};
+use crate::Cause;
+use ledger::Reason;
+use trace::{Bytes, Nanos};
+
+/// The cause.
+pub const CAUSE: Cause = Cause {
+    name: "device-busy",
+    title: "the driver gives requests back, because the device or its adapter takes no more",
+    page: include_str!("../../../../docs/causes/device-busy.md"),
+    judge,
+};
+
+fn judge(case: &mut Case) -> Verdict {
+    let mut verdict: Option<Verdict> = None;
+    let mut against = None;
+    for slow in case.slow() {
+        // A command that was waited for in vain is none that was refused.
+        let requeues: u64 = slow.on.requests.iter().map(|r| r.requeues - r.given_up.min(r.requeues)).sum();
+        if requeues == 0 {
+            continue;
+        }
+        let name = case.name(slow.on.id);
+        let (given_back, refused) = refused(case, &slow);
+        if slow.share(given_back + refused) < MIN_SHARE {
+            against = Some(proof!("the driver of {name} gave requests back {requeues} times, but that was {refused} of the time of the slowest {what}", name = Text(name.to_string()), requeues = Count(requeues), refused = Share(slow.share(given_back + refused)), what = Text(slow.words().to_string())));
+            continue;
+        }
+        let growth = slow.growth();
+        if let Some(growth) = growth.filter(|g| g.grows()) {
+            against = Some(proof!("the driver of {name} gave requests back {requeues} times, but it would be no faster if it took them: {growth}", name = Text(name.to_string()), requeues = Count(requeues), growth = growth.told(slow.words())));
+            continue;
+        }
+        let claimed =
+            case.claim(&slow, Reason::Requeue, given_back) + case.claim(&slow, Reason::Scheduler, refused);
+        let requests: u64 = slow.on.requests.iter().map(|r| r.count).sum();
+        let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
+        let v = proof
+            .plus(claimed, if slow.is_below() || growth.is_none() { Confidence::Medium } else { Confidence::High })
+            .because(proof!("the driver of {name} gave requests back {requeues} times, of {requests} in all, without an error", name = Text(name.to_string()), requeues = Count(requeues), requests = Count(requests)))
+            .because(proof!("the slowest {what} waited {given_back} for {name} to take them after they were given back, and {refused} in the scheduler while it took \
+                 nothing: {claimed} of their time", what = Text(slow.words().to_string()), given_back = Time(given_back), name = Text(name.to_string()), refused = Time(refused), claimed = Share(slow.share(claimed))))
+            .because(held(case, &slow, &name));
+        let v = match growth {
+            Some(growth) => v.because(growth.told(slow.words())),
+            None => v.without(proof!("whether {name} would be faster if it took them: there were none with few others in it; record a lighter load", name = Text(name.to_string()))),
+        };
+        verdict = Some(remedies(v, case, &slow, &name));
+    }
+    match (verdict, against) {
+        (Some(v), _) => v.unless("operations as slow where the driver gives nothing back"),
+        (None, Some(against)) => Verdict::rejected(CAUSE.name, against),
+        (None, None) => Verdict::out_of_the_question(CAUSE.name, "no driver gave a request back"),
+    }
+}
+
+/// The unclaimed time between being given back and being sent again, and in the scheduler while the driver took nothing.
+pub(crate) fn refused(case: &Case, slow: &Slow) -> (Nanos, Nanos) {
+    (case.unclaimed(slow, Reason::Requeue), slow.refused().min(case.unclaimed(slow, Reason::Scheduler)))
+}
+
+/// How many it held, and how many the kernel believes that it takes.
+fn held(case: &Case, slow: &Slow, name: &str) -> String {
+    let mut told = format!(
+        "{name} never held more than {}, {:.1} on average while it was busy",
+        count(slow.on.depth.max()),
+        slow.on.depth.mean() / slow.on.depth.busy().max(f64::MIN_POSITIVE)
+    );
+    let settings = case.settings(slow.on.id);
+    let tags: Option<u64> = settings.map(|s| s.tags().iter().map(|t| t.value).sum()).filter(|n| *n > 0);
+    match (settings.and_then(|s| s.queue_depth()), tags) {
+        (Some(depth), _) => told += &format!("; its queue_depth is {} ({})", depth.value, depth.at),
+        (None, Some(tags)) => told += &format!("; its driver has {tags} tags (mq/*/nr_tags)"),
+        (None, None) => {}
+    }
+    told
+}
+
+fn remedies(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
+    if !v.remedies.is_empty() {
+        return v;
+    }
+    let settings = case.settings(slow.on.id);
+    if let Some(depth) = settings.and_then(|s| s.queue_depth()) {
+        let takes = slow.on.depth.max().max(1);
+        if depth.value > takes {
+            v = v.try_this(
+                format!(
+                    "queue_depth {} -> {takes} ({}): the line stands in the scheduler, which knows who goes first; too low a number costs \
+                     throughput",
+                    depth.value, depth.at
+                ),
+                Action::set(&name, "device/queue_depth", takes),
+            );
+        }
+    }
+    let requests = &slow.on.requests;
+    let (bytes, all) = requests.iter().fold((0, 0), |(b, n), r| (b + r.bytes.0, n + r.count));
+    let mean = Bytes(bytes / all.max(1));
+    let smaller = Bytes((mean.0 / ROOM).next_power_of_two().max(SMALLEST.0));
+    if name.starts_with("vd") && smaller < mean {
+        let now = settings.and_then(|s| s.max_sectors_kb());
+        let from = now.map_or(String::new(), |n| {
+            format!("max_sectors_kb {} -> {} ({}): ", n.value.0 >> 10, smaller.0 >> 10, n.at)
+        });
+        v = v
+            .try_this(
+                format!(
+                    "{from}requests were {} on average, and each page of one takes a descriptor of the virtio queue: smaller ones leave \
+                     room for others; costs some throughput of large transfers, where the host counts operations; stops the queue for a moment",
+                    size(mean)
+                ),
+                Action::set(&name, "queue/max_sectors_kb", smaller.0 >> 10),
+            )
+            .try_this(
+                "a larger queue, where the hypervisor can (QEMU): needs a restart of the machine",
+                "qemu-system-x86_64 ... -device virtio-blk-pci,drive=DRIVE,queue-size=1024,seg-max-adjust=on",
+            );
+    }
+    v.try_this(
+        "what the driver and the adapter say of it; other hosts at the same port of the storage share its queue",
+        format!("dmesg | grep -iE '{name}|queue full|task set full|busy'"),
+    )
+}

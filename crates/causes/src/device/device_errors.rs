@@ -1,0 +1,101 @@
+//! `device-errors`: the device reports errors for reads or writes.
+//!
+//! A bad sector, a broken cable, a path that is gone: the request is tried again for seconds, then given up, and the error goes
+//! up to whoever asked. Or the device loses a command: the kernel waits until its time is over, aborts it and sends it again, and all
+//! that is seen is that it took so long. Proof: requests that were completed with an error, or given back by the driver after they had been
+//! in the device for long. What they took is claimed; fast errors take no time and are told all the same.
+
+use crate::case::Case;
+use crate::proof::proof;
+use crate::verdict::{Confidence, Verdict};
+use crate::Cause;
+use ledger::Reason;
+use life::{Class, GIVEN_UP};
+use operation::{Done, Part};
+use trace::Nanos;
+
+/// The cause.
+pub const CAUSE: Cause = Cause {
+    name: "device-errors",
+    title: "the device reports errors",
+    page: include_str!("../../../../docs/causes/device-errors.md"),
+    judge,
+};
+
+fn judge(case: &mut Case) -> Verdict {
+    let mut verdict: Option<Verdict> = None;
+    // Discards and commands that a device does not know are refused as errors, which harms nobody.
+    let classes = [Class::Read, Class::SyncWrite, Class::Background, Class::Flush];
+    for device in &case.facts.devices {
+        let of = |pick: fn(&stats::Phases) -> u64| -> u64 {
+            classes.iter().map(|c| pick(&device.requests[c.index()])).sum()
+        };
+        let (errors, lost, all) = (of(|p| p.errors), of(|p| p.given_up), of(|p| p.count));
+        if errors + lost == 0 {
+            continue;
+        }
+        let name = case.name(device.id);
+        let mut proof =
+            verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name)).plus(Nanos(0), Confidence::High);
+        if errors > 0 {
+            proof = proof.because(proof!(
+                "{errors} of {all} requests on {name} ended with an error",
+                errors = Count(errors),
+                all = Count(all),
+                name = Text(name.to_string())
+            ));
+        }
+        if lost > 0 {
+            proof = proof.because(proof!("{lost} had been in {name} for {given_up} or more when its driver gave them back, of {all} requests: it did not answer in time, and the \
+                 kernel aborted and sent them again", lost = Counted(lost, "command", "commands"), name = Text(name.to_string()), given_up = Time(GIVEN_UP), all = Count(all)));
+        }
+        verdict = Some(
+            proof
+                .try_this(
+                    "what the kernel and the device say of it",
+                    format!("dmesg | grep -i {name}; smartctl -a /dev/{name}; smartctl -l error /dev/{name}"),
+                )
+                .try_this(
+                    "copy what is on it while it can be read, then replace it, its cable or its path",
+                    format!("ddrescue -d /dev/{name} IMAGE MAPFILE"),
+                )
+                .try_this(
+                    "SCSI: how long one command may take before it is given up (30 s by default); less only where another path takes over",
+                    format!("cat /sys/block/{name}/device/timeout"),
+                ),
+        );
+    }
+    let Some(mut v) = verdict else {
+        return Verdict::out_of_the_question(
+            CAUSE.name,
+            "no request ended with an error, and none was given up",
+        );
+    };
+    for slow in case.slow() {
+        let part = part_of_failed(case, &slow);
+        let of = |reason| Nanos((slow.time(reason).0 as f64 * part) as u64);
+        let claimed = case.claim(&slow, Reason::Device, of(Reason::Device))
+            + case.claim(&slow, Reason::Requeue, of(Reason::Requeue));
+        if claimed > Nanos(0) {
+            v = v.plus(claimed, Confidence::High).because(proof!("{part} of the time that the slowest {what} that were kept spent in the device was of requests that failed or were given up", part = Share(part), what = Text(slow.words().to_string())));
+        }
+    }
+    v.unless("the same requests without an error on another device")
+}
+
+/// Of the kept operations of a group: the part of their time in the device that was of requests that failed or were given up.
+fn part_of_failed(case: &Case, slow: &crate::Slow) -> f64 {
+    let stats = slow.group.op.and_then(|op| case.facts.operations.groups.get(&op));
+    let from = slow.group.tail.threshold;
+    let kept = stats.into_iter().flat_map(|s| s.slowest.all()).filter(|k| k.operation.total() >= from);
+    let (mut failed, mut all) = (0u64, 0u64);
+    for node in kept.flat_map(|k| &k.account.nodes) {
+        if let Part::Request(entry) = &node.part {
+            if let Done::Request(r) = &entry.done {
+                all += node.length().0;
+                failed += if r.error != 0 || r.time.given_up > 0 { node.length().0 } else { 0 };
+            }
+        }
+    }
+    failed as f64 / all.max(1) as f64
+}

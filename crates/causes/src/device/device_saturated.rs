@@ -1,0 +1,214 @@
+//! `device-saturated`: the device is busy, and requests stand in line in it.
+//!
+//! Claims the device time behind others that no particular cause claimed before: mostly behind other requests of the same task.
+//! Proof: the split of the device's time, and that the device takes longer with more in it. Refuted if it takes as long with few
+//! others as with many: then it works on many at once, and it is the requests themselves that are slow.
+//!
+//! Example (Little's law): 7 requests in the device on average and 1,000 completed a second are 7 ms each.
+
+use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
+use crate::device::healthy::{expected, rotational};
+use crate::growth::Growth;
+use crate::proof::proof;
+use crate::remedy::Acts;
+use crate::slow::Slow;
+use crate::thresholds::device_saturated::{FASTEST, LEFT, SEVERAL, TOGETHER};
+use crate::verdict::{Confidence, Verdict};
+use crate::words::{count, percent};
+use crate::Cause;
+use ledger::Reason;
+use life::Class;
+use trace::Nanos;
+use waits::Phase;
+
+/// The cause.
+pub const CAUSE: Cause = Cause {
+    name: "device-saturated",
+    title: "the device has more to do than it can, and requests stand in line in it",
+    page: include_str!("../../../../docs/causes/device-saturated.md"),
+    judge,
+};
+
+fn judge(case: &mut Case) -> Verdict {
+    let mut verdict: Option<Verdict> = None;
+    let mut against = None;
+    for slow in case.slow() {
+        let device = slow.time(Reason::Device);
+        let left = case.unclaimed(&slow, Reason::Device);
+        let growth = slow.growth();
+        let outside = Outside::of(case, &slow, growth);
+        if slow.share(left + outside.all()) < MIN_SHARE || (left.0 as f64) < LEFT * device.0 as f64 {
+            against.get_or_insert_with(|| match case.main_finding() {
+                Some((other, _)) if slow.share(device) >= MIN_SHARE => proof!(
+                    "{other} leaves {left} of the time of the slowest {what}",
+                    other = Text(other.into()),
+                    left = Share(slow.share(left)),
+                    what = Text(slow.words().into())
+                ),
+                _ => proof!(
+                    "the slowest {what} spent {device} of their time in the device",
+                    what = Text(slow.words().to_string()),
+                    device = Share(slow.share(device))
+                ),
+            });
+            continue;
+        }
+        if let Some(growth) = growth.filter(|g| !g.grows() && !queues(&slow) && !is_too_slow_for_unknown(case, &slow)) {
+            against = Some(growth.told(slow.words()));
+            continue;
+        }
+        if growth.is_none() && is_side_by_side(&slow) && !is_too_slow_for_unknown(case, &slow) {
+            against = Some(proof!(
+                "{device} completes several requests at the same time: it serves {at_once:.1} side by side",
+                device = Text(case.name(slow.on.id)),
+                at_once = Ratio(at_once(&slow))
+            ));
+            continue;
+        }
+        let wanted = slow.behind().min(left);
+        if slow.share(wanted + outside.all()) < MIN_SHARE {
+            against = Some(proof!(
+                "the slowest {what} were behind others in the device for {wanted} of their time",
+                what = Text(slow.words().to_string()),
+                wanted = Share(slow.share(wanted))
+            ));
+            continue;
+        }
+        let claimed = case.claim_phase(&slow, Phase::Behind, wanted);
+        let before = outside.claim(case, &slow);
+        let sure = match (slow.is_below(), growth) {
+            (true, _) => Confidence::Medium,
+            (false, None) => Confidence::Medium,
+            (false, Some(_)) => Confidence::High,
+        };
+        let v = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name)).plus(claimed + before, sure);
+        let v = prove(v, case, &slow, growth, claimed);
+        verdict = Some(match before {
+            Nanos(0) => v,
+            _ => v.because(proof!("the slowest {what} stood before {device} for {before} of their time: it was full, and its driver gave requests back", what = Text(slow.words().to_string()), device = Text(case.name(slow.on.id).to_string()), before = Share(slow.share(before)))),
+        });
+    }
+    match verdict {
+        Some(v) => v.unless("requests as slow with few others in the device as with many"),
+        None => match against {
+            Some(against) => Verdict::rejected(CAUSE.name, against),
+            None => case.nothing(CAUSE.name, "nothing that was slow waited in a device"),
+        },
+    }
+}
+
+/// Whether requests queue in the device, by their own times: the fastest took less than half of what is usual. How many were
+/// there when one came does not tell where they come in batches.
+fn queues(slow: &Slow) -> bool {
+    let d2c = &slow.requests().d2c;
+    at_once(slow) >= SEVERAL && d2c.count() >= MIN_SAMPLES && 2 * d2c.quantile(FASTEST) < d2c.quantile(0.5)
+}
+
+/// Whether completions come together and then not for long: of one after the other half would be about the mean apart.
+fn is_side_by_side(slow: &Slow) -> bool {
+    let gaps = &slow.on.pace.gaps;
+    gaps.count() >= MIN_SAMPLES && gaps.quantile(0.5) as f64 * TOGETHER < gaps.mean()
+}
+
+/// Whether requests were never alone, so that how many were there when one came says little (they come in batches), and slower
+/// than Linux expects of such a device: then it is a queue until a lighter load shows otherwise.
+fn is_too_slow_for_unknown(case: &Case, slow: &Slow) -> bool {
+    let (enough, _) = expected(&rotational(case, slow.on.id));
+    let group = slow.group;
+    2 * group.unknown.0 > group.lost.0 && group.tail.threshold > enough && at_once(slow) >= SEVERAL
+}
+
+/// The line before a device that takes no more ([`DeviceBusy`](crate::device::device_busy)) and would be no faster with more in it.
+struct Outside {
+    requeue: Nanos,
+    scheduler: Nanos,
+}
+
+impl Outside {
+    fn of(case: &Case, slow: &Slow, growth: Option<Growth>) -> Outside {
+        if !growth.is_some_and(|g| g.grows()) {
+            return Outside { requeue: Nanos(0), scheduler: Nanos(0) };
+        }
+        let (requeue, scheduler) = crate::device::device_busy::refused(case, slow);
+        Outside { requeue, scheduler }
+    }
+
+    fn all(&self) -> Nanos {
+        self.requeue + self.scheduler
+    }
+
+    fn claim(&self, case: &mut Case, slow: &Slow) -> Nanos {
+        case.claim(slow, Reason::Requeue, self.requeue) + case.claim(slow, Reason::Scheduler, self.scheduler)
+    }
+}
+
+/// Requests in the device while it is busy.
+fn at_once(slow: &Slow) -> f64 {
+    slow.on.depth.mean() / slow.on.depth.busy().max(f64::MIN_POSITIVE)
+}
+
+/// Requests that the device completed.
+fn completed(slow: &Slow) -> u64 {
+    slow.on.requests.iter().map(|r| r.count).sum()
+}
+
+fn prove(mut v: Verdict, case: &Case, slow: &Slow, growth: Option<Growth>, claimed: Nanos) -> Verdict {
+    let first = v.evidence.is_empty();
+    let name = case.name(slow.on.id);
+    let busy = slow.on.depth.busy().max(f64::MIN_POSITIVE);
+    let busy_seconds = (busy * slow.on.depth.observed().seconds()).max(f64::MIN_POSITIVE);
+    let done = completed(slow);
+    // All of the time in which it was busy.
+    let (at_once, rate) = (at_once(slow), done as f64 / busy_seconds);
+    let pace = 1e9 / rate.max(f64::MIN_POSITIVE);
+    if first {
+        v = v.because(proof!("{name} was busy {busy} of the time; then it had {at_once:.1} requests at once and completed {rate} a second: {pace} each (Little's law)", name = Text(name.to_string()), busy = Share(busy), at_once = Ratio(at_once), rate = Count(rate as u64), pace = Time(Nanos((at_once * pace) as u64))));
+    }
+    v = v.because(proof!(
+        "the slowest {what} were behind others in {name} for {claimed} of their time, {own} of that behind other requests of their own",
+        what = Text(slow.words().to_string()),
+        name = Text(name.to_string()),
+        claimed = Share(slow.share(claimed)),
+        own = Share(slow.own_queue().0 as f64 / slow.behind().0.max(1) as f64)
+    ));
+    match growth {
+        Some(growth) => v = v.because(growth.told(slow.words())),
+        None => {
+            v = v.without(proof!(
+                "how fast {name} is with fewer requests at once: there were none such; record a lighter load",
+                name = Text(name.to_string())
+            ));
+        }
+    }
+    if !first {
+        return v;
+    }
+    let who = case.main_task(slow.on, &Class::ALL).filter(|_| !slow.is_below());
+    let who = who.map_or(String::new(), |(task, share)| {
+        format!(" ({task} sent {} of the requests here)", percent(share))
+    });
+    let top = case.name(slow.group.dev);
+    let half = ((rate / 2.0) as u64).max(1);
+    let reads = &slow.on.requests[Class::Read.index()];
+    let property = if reads.count * 2 >= done { "IOReadIOPSMax" } else { "IOWriteIOPSMax" };
+    v.try_on(
+Acts::Culprit("SERVICE".into()),
+
+        format!(
+            "fewer requests at once from those that can wait{who}: holds the unit SERVICE to half of what {name} \
+             did here; it becomes slower, the others faster"
+        ),
+        format!("systemctl set-property --runtime SERVICE {property}=\"/dev/{top} {half}\""),
+    )
+    .try_this(
+        format!(
+            "measures what {name} can do alone (reads only, 10 s at full load); if that is no more than the {} a \
+             second of this recording, only a faster device or a higher limit of the volume helps",
+            count(rate as u64)
+        ),
+        format!(
+            "fio --name=limit --filename=/dev/{name} --readonly --rw=randread --bs=4k --direct=1 --ioengine=libaio \
+             --iodepth=32 --runtime=10 --time_based"
+        ),
+    )
+}

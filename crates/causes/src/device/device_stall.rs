@@ -1,0 +1,137 @@
+//! `device-stall`: the device takes long for some requests, and not because others stand in line.
+//!
+//! Flash that cleans up, a disk that reads a sector again and again, a controller that does something else. Claims the time in which
+//! the device completed nothing for longer than any service explains, or was slower than usual with a request alone. The longest
+//! must be many times what is usual, and no larger than other requests.
+//!
+//! Example: 99 of 100 reads take 0.4 ms, one takes 80 ms, and 0.3 others were completed meanwhile on average.
+
+use crate::case::{Case, Claimable, MIN_SAMPLES, MIN_SHARE};
+use crate::proof::proof;
+use crate::slow::Slow;
+use crate::thresholds::device_stall::{LARGER, LONG, STALLED};
+use crate::verdict::{Confidence, Verdict};
+use crate::Cause;
+use ledger::Reason;
+use operation::{Done, Part};
+use trace::{Bytes, Nanos};
+use waits::Phase;
+
+/// The cause.
+pub const CAUSE: Cause = Cause {
+    name: "device-stall",
+    title: "the device takes long for some requests although hardly any others are in it",
+    page: include_str!("../../../../docs/causes/device-stall.md"),
+    judge,
+};
+
+fn judge(case: &mut Case) -> Verdict {
+    let mut verdict: Option<Verdict> = None;
+    let mut against = None;
+    for slow in case.slow() {
+        let (left, device) = (case.unclaimed(&slow, Reason::Device), slow.time(Reason::Device));
+        if slow.share(left) < MIN_SHARE {
+            continue;
+        }
+        let name = case.name(slow.on.id);
+        let requests = slow.requests();
+        if requests.d2c.count() < MIN_SAMPLES {
+            against.get_or_insert_with(|| {
+                proof!(
+                    "{count} {what} are too few to say what is usual",
+                    count = Count(requests.d2c.count()),
+                    what = Text(slow.words().to_string())
+                )
+            });
+            continue;
+        }
+        let usual = requests.d2c.quantile(0.5);
+        let longest = slowest_request(case, &slow).unwrap_or(Nanos(requests.d2c.quantile(0.999)));
+        if longest < LONG || (longest.0 as f64) < STALLED * usual as f64 {
+            against = Some(proof!(
+                "the slowest {what} took up to {longest} in {name}, half of all {usual} or less",
+                what = Text(slow.words().to_string()),
+                longest = Time(longest),
+                name = Text(name.to_string()),
+                usual = Time(Nanos(usual))
+            ));
+            continue;
+        }
+        let mean = requests.bytes.0 as f64 / requests.count.max(1) as f64;
+        if let Some(large) = size_of_slow(case, &slow).filter(|b| b.0 as f64 > LARGER * mean) {
+            against = Some(proof!(
+                "the slowest {what} are of {large}, all of {u64} on average",
+                what = Text(slow.words().to_string()),
+                large = Size(large),
+                u64 = Size(Bytes(mean as u64))
+            ));
+            continue;
+        }
+        let picks = |row: &Claimable| matches!(row.phase, Phase::Paused | Phase::Slow);
+        let wanted = case.unclaimed_rows(slow.group_number, picks);
+        if slow.share(wanted) < MIN_SHARE {
+            against = Some(proof!(
+                "{name} completed nothing, or was slower than usual with nobody else there, for {wanted} of the time of the slowest {what}",
+                name = Text(name.to_string()),
+                wanted = Share(slow.share(wanted)),
+                what = Text(slow.words().to_string())
+            ));
+            continue;
+        }
+        let claimed = case.claim_rows(slow.group_number, wanted, picks);
+        let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
+        let mut v = proof
+            .plus(claimed, Confidence::Medium)
+            .because(proof!("the slowest {what} took up to {longest} in {name}; half of all took {usual} or less", what = Text(slow.words().to_string()), longest = Time(longest), name = Text(name.to_string()), usual = Time(Nanos(usual))))
+            .because(proof!(
+                "it was not the queue: they were behind others for {behind} of their time in {name}, and for {paused} it completed nothing",
+                behind = Share(slow.behind().0 as f64 / device.0.max(1) as f64),
+                name = Text(name.to_string()),
+                paused = Share(slow.paused().0 as f64 / device.0.max(1) as f64)
+            ));
+        if v.remedies.is_empty() {
+            v = v
+                .try_this(
+                    "ask the device itself: sectors that are hard to read, wear, errors of the link, its temperature",
+                    format!("smartctl -a /dev/{name}   (NVMe: nvme smart-log /dev/{name})"),
+                )
+                .try_this(
+                    "flash that cleans up has more room to do so if it knows what is free (not while somebody waits)",
+                    "fstrim -av",
+                )
+                .try_this(
+                    "a virtual disk: look at the host, or the volume's own numbers, at the same second",
+                    format!("iowhy events CAPTURE | grep {name}"),
+                );
+        }
+        verdict = Some(v);
+    }
+    match (verdict, against) {
+        (Some(v), _) => v.unless("requests as slow only with many others in the device"),
+        (None, Some(against)) => Verdict::rejected(CAUSE.name, against),
+        (None, None) => case.nothing_left(CAUSE.name),
+    }
+}
+
+/// The requests that the kept operations of the group waited for in the device: how long, and how large.
+fn requests<'a>(case: &Case<'a>, slow: &Slow<'a>) -> impl Iterator<Item = (Nanos, Bytes)> + 'a {
+    let stats = slow.group.op.and_then(|op| case.facts.operations.groups.get(&op));
+    let from = slow.group.tail.threshold;
+    let kept = stats.into_iter().flat_map(|s| s.slowest.all()).filter(move |k| k.operation.total() >= from);
+    let dev = slow.on.id;
+    kept.flat_map(|k| &k.account.nodes).filter_map(move |node| match &node.part {
+        Part::Request(entry) if entry.done.dev() == dev => match &entry.done {
+            Done::Request(r) => Some((r.time.d2c()?, r.bytes)),
+            Done::Bio(_) => None,
+        },
+        _ => None,
+    })
+}
+
+fn slowest_request(case: &Case, slow: &Slow) -> Option<Nanos> {
+    requests(case, slow).map(|(d2c, _)| d2c).max()
+}
+
+fn size_of_slow(case: &Case, slow: &Slow) -> Option<Bytes> {
+    requests(case, slow).max_by_key(|(d2c, _)| *d2c).map(|(_, bytes)| bytes)
+}

@@ -1,0 +1,141 @@
+//! `flush-cost`: writes wait while the device empties its volatile cache.
+//!
+//! Claims the time of the flush before the data, of the flush after it, and of the wait for a flush that others
+//! began. Proof: that time was measured, flush by flush. Refuted if it is a small part of what was slow.
+
+use crate::case::{Case, MIN_SHARE};
+use crate::proof::proof;
+use crate::remedy::{Action, Acts};
+use crate::slow::Slow;
+use crate::verdict::{Confidence, Verdict};
+use crate::words::{percent, shell};
+use crate::Cause;
+use evidence::WriteCache;
+use ledger::Reason;
+use life::Class;
+use trace::Nanos;
+
+const FLUSHING: [Reason; 3] = [Reason::Preflush, Reason::Postflush, Reason::FlushQueue];
+
+/// The cause.
+pub const CAUSE: Cause = Cause {
+    name: "flush-cost",
+    title: "synchronous writes wait while the device empties its cache",
+    page: include_str!("../../../../docs/causes/flush-cost.md"),
+    judge,
+};
+
+fn judge(case: &mut Case) -> Verdict {
+    let mut verdict: Option<Verdict> = None;
+    let mut against = None;
+    let writes: Vec<Slow> = case.slow().into_iter().filter(|s| s.group.class != Class::Read).collect();
+    if writes.is_empty() && !case.slow().is_empty() {
+        return Verdict::out_of_the_question(CAUSE.name, "no write that somebody waits for was slow");
+    }
+    for slow in writes {
+        let time = |r: Reason| case.unclaimed(&slow, r);
+        let flushing: Nanos = FLUSHING.into_iter().map(time).sum();
+        if slow.share(flushing) < MIN_SHARE {
+            against.get_or_insert_with(|| {
+                proof!(
+                    "flushes are {flushing} of the time of the slowest {what}",
+                    flushing = Share(slow.share(flushing)),
+                    what = Text(slow.words().to_string())
+                )
+            });
+            continue;
+        }
+        let claimed = FLUSHING.into_iter().map(|r| case.claim(&slow, r, slow.time(r))).sum();
+        let sure = if slow.is_below() { Confidence::Medium } else { Confidence::High };
+        let v = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name)).plus(claimed, sure);
+        verdict = Some(prove(v, case, &slow, flushing));
+    }
+    match verdict {
+        Some(v) => v.unless("a device without a volatile cache, or one that empties it in no time"),
+        None => match against {
+            Some(against) => Verdict::rejected(CAUSE.name, against),
+            None => case.nothing(CAUSE.name, "nothing that was slow waited for a flush"),
+        },
+    }
+}
+
+fn prove(mut v: Verdict, case: &Case, slow: &Slow, flushing: Nanos) -> Verdict {
+    let first = v.evidence.is_empty();
+    v = v.because(proof!(
+        "the slowest {what} waited for flushes of the device's cache for {flushing} of their time",
+        what = Text(slow.words().to_string()),
+        flushing = Share(slow.share(flushing))
+    ));
+    if !first {
+        return v;
+    }
+    let name = case.name(slow.on.id);
+    let flushes = &slow.on.requests[Class::Flush.index()];
+    let data = &slow.on.requests[Class::SyncWrite.index()];
+    if flushes.count > 0 && data.count > 0 {
+        v = v
+            .because(proof!(
+                "{name} was flushed {flushes} for {data}",
+                name = Text(name.to_string()),
+                flushes = Counted(flushes.count, "time", "times"),
+                data = Counted(data.count, "synchronous write", "synchronous writes")
+            ))
+            .because(proof!(
+                "a flush took {p50} (p50; p99 {p99}), the data itself {d2c_p50} (p99 {d2c_p99})",
+                p50 = Time(Nanos(flushes.d2c.quantile(0.5))),
+                p99 = Time(Nanos(flushes.d2c.quantile(0.99))),
+                d2c_p50 = Time(Nanos(data.d2c.quantile(0.5))),
+                d2c_p99 = Time(Nanos(data.d2c.quantile(0.99)))
+            ));
+    }
+    let who = case.main_task(slow.on, &[Class::SyncWrite]);
+    let cache = case.settings(slow.on.id).and_then(|s| s.write_cache());
+    let sender = who.map_or("whoever writes".into(), |(task, share)| {
+        format!("{task}, which sent {} of the synchronous writes", percent(share))
+    });
+    v = v.try_on(
+        Acts::Victim,
+        format!("count the fsyncs of {sender}: one after several writes costs as much as one after each"),
+        "strace -f -c -e trace=fsync,fdatasync,sync_file_range,msync -p PID",
+    );
+    match &cache {
+        Some(c) if c.value == WriteCache::Back => {
+            v = v.because(proof!(
+                "{name} says it has a volatile cache: write_cache is \"write back\" ({at})",
+                name = Text(name.to_string()),
+                at = Source(c.at.to_string())
+            ));
+            v = v.try_this(
+                format!(
+                    "write_cache \"write back\" -> \"write through\": the kernel sends no flushes any more. Only if \
+                     the cache of {name} survives a power cut (battery, capacitors, a host that sees to it): \
+                     otherwise a power cut loses data that was reported safe"
+                ),
+                Action::set(&name, "queue/write_cache", "write through"),
+            );
+        }
+        Some(c) => {
+            v = v.unless(proof!(
+                "write_cache is \"write through\" already ({at})",
+                at = Source(c.at.to_string())
+            ))
+        }
+        None => {
+            v = v.without(proof!(
+                "whether {name} has a volatile cache: /sys/block/{name}/queue/write_cache was not recorded",
+                name = Text(name.to_string())
+            ))
+        }
+    }
+    match case.mount(slow.on.id).map(|m| (m.fstype.as_str(), m.source.as_str())) {
+        Some(("xfs", _)) => v.try_this(
+            "a new file system with its log on a device with power-loss protection (FAST): commits wait for that one only",
+            "mkfs.xfs -l logdev=/dev/FAST,size=512m /dev/NEW",
+        ),
+        Some(("ext4", source)) => v.try_this(
+            "the journal on a device with power-loss protection (FAST); unmounted, after mke2fs -O journal_dev /dev/FAST",
+            format!("tune2fs -O ^has_journal {0} && tune2fs -J device=/dev/FAST {0}", shell(source)),
+        ),
+        _ => v,
+    }
+}

@@ -1,0 +1,129 @@
+//! `healthy`: nothing was slow for such a device.
+//!
+//! Found if no other cause was, and if the slowest are within what the kernel itself expects of such a device. It claims no time:
+//! there is none to be won. Where all is within what is expected even of flash, and nobody held it back for a part worth acting
+//! on, it is found whatever else was: nothing was slow ([`nothing_slow`]).
+
+use crate::case::{Case, MIN_SHARE};
+use crate::proof::proof;
+use crate::thresholds::healthy::{NOT_ITS_OWN, OUTLIER};
+pub use crate::thresholds::healthy::{EXPECTED_DISK, EXPECTED_FLASH};
+use crate::verdict::{Confidence, Verdict};
+use crate::Cause;
+use evidence::Fact;
+use ledger::Reason;
+use stats::{Group, TailRow};
+use trace::{DevId, Nanos};
+use waits::{CulpritKind, Phase, Selection};
+
+/// Whether a device turns, if that is known.
+pub(crate) fn rotational(case: &Case, dev: DevId) -> Option<Fact<bool>> {
+    case.settings(dev).and_then(|s| s.rotational())
+}
+
+/// What Linux expects of a device, and what kind that is.
+pub(crate) fn expected(rotational: &Option<Fact<bool>>) -> (Nanos, String) {
+    match rotational {
+        Some(r) if r.value => (EXPECTED_DISK, format!("a disk that turns (rotational is 1, {})", r.at)),
+        Some(r) => (EXPECTED_FLASH, format!("a device that does not turn (rotational is 0, {})", r.at)),
+        None => (EXPECTED_FLASH, "a device that does not turn".into()),
+    }
+}
+
+/// Whether nobody lost time worth acting on, whatever else is seen: all that matters is within what Linux expects even of a device
+/// that does not turn, and nobody else and no limit held it back for a part worth acting on. (Virtual disks often say that they
+/// turn, so what is expected of a disk proves nothing here.)
+pub(crate) fn nothing_slow(case: &Case) -> bool {
+    let mut groups = case.groups().map(|(_, g)| g).peekable();
+    groups.peek().is_some()
+        && groups.all(|g| {
+            g.tail.threshold <= EXPECTED_FLASH
+                && g.longest.0 <= OUTLIER * EXPECTED_FLASH.0
+                && held_back(case, g) < NOT_ITS_OWN
+        })
+}
+
+/// The part of a group's time in which somebody or some limit held it back: others' requests, tags, a scheduler, a lock.
+fn held_back(case: &Case, group: &Group) -> f64 {
+    let table = &case.facts.waits;
+    let by_somebody = |row: &&TailRow| {
+        let kind = table.culprit_of(row.culprit).kind;
+        let place = match row.phase {
+            Phase::NoTag | Phase::Refused => true,
+            Phase::Reason(reason) => HOLDS_BACK.contains(&reason),
+            _ => false,
+        };
+        place || matches!(kind, CulpritKind::Task | CulpritKind::Limit)
+    };
+    let held: Nanos = group.rows(table, Selection::default()).iter().filter(by_somebody).map(|r| r.time).sum();
+    held.0 as f64 / group.all.time.total.0.max(1) as f64
+}
+
+/// Reasons that are somebody's or some limit's, not the device's own pace.
+const HOLDS_BACK: [Reason; 9] = [
+    Reason::Scheduler,
+    Reason::Requeue,
+    Reason::Lock,
+    Reason::DirtyThrottle,
+    Reason::WritebackThrottle,
+    Reason::CgroupLimit,
+    Reason::Reclaim,
+    Reason::QueueFreeze,
+    Reason::Stacking,
+];
+
+/// The cause.
+pub const CAUSE: Cause = Cause {
+    name: "healthy",
+    title: "nothing was slow for such a device",
+    page: include_str!("../../../../docs/causes/healthy.md"),
+    judge,
+};
+
+fn judge(case: &mut Case) -> Verdict {
+    if let Some((other, explains)) = case.main_finding().filter(|_| !nothing_slow(case)) {
+        let share = explains.0 as f64 / case.total().0.max(1) as f64;
+        return Verdict::out_of_the_question(
+            CAUSE.name,
+            proof!(
+                "{other} explains {share} of what was slow",
+                other = Text(other.to_string()),
+                share = Share(share)
+            ),
+        );
+    }
+    let mut v = Verdict::found(CAUSE.name, Nanos(0), Confidence::High);
+    for (_, group) in case.groups() {
+        let name = case.name(group.dev);
+        let rotational = rotational(case, group.dev);
+        let (expected, kind) = expected(&rotational);
+        let from = group.tail.threshold;
+        let of_operations = group.op.and_then(|op| case.facts.operations.groups.get(&op)).map(|s| &s.latency);
+        let of_bios = || case.facts.device(group.dev).map(|d| &d.bios[group.class.index()].phases.q2c);
+        let Some(latency) = of_operations.or_else(of_bios) else { continue };
+        let (worst, outlier) = (latency.max(), latency.quantile(0.999));
+        if from > expected {
+            return Verdict::rejected(
+                CAUSE.name,
+                proof!("the slowest 1 % of {what} on {name} took {from} or more; Linux expects {expected} of {kind}", what = Text(group.words().to_string()), name = Text(name.to_string()), from = Time(from), expected = Time(expected), kind = Text(kind.to_string())),
+            );
+        }
+        if outlier > OUTLIER * expected.0 {
+            return Verdict::rejected(
+                CAUSE.name,
+                proof!("one in a thousand {what} on {name} took {outlier} or more, over {outlier2} times the {expected} that Linux expects of {kind}", what = Text(group.words().to_string()), name = Text(name.to_string()), outlier = Time(Nanos(outlier)), outlier2 = Text(OUTLIER.to_string()), expected = Time(expected), kind = Text(kind.to_string())),
+            );
+        }
+        v = v.because(proof!("the slowest 1 % of {what} on {name} took from {from} to {worst}; Linux expects {expected} of {kind}", what = Text(group.words().to_string()), name = Text(name.to_string()), from = Time(from), worst = Time(Nanos(worst)), expected = Time(expected), kind = Text(kind.to_string())));
+        let sum = &group.tail.sum.time;
+        let before = sum.share(Reason::GetRequest) + sum.share(Reason::Prepare);
+        if before >= 1.0 - sum.share(Reason::Device) - MIN_SHARE && before >= 0.5 {
+            v = v.because(proof!("{before} of their time passed before the device had them (Q2G, G2I), {device} in the device: that is processors at work", before = Share(before), device = Share(sum.share(Reason::Device))));
+        }
+        if rotational.is_none() {
+            v.confidence = v.confidence.map(|_| Confidence::Medium);
+            v = v.without(proof!("what kind of device {name} is: /sys/block/{name}/queue/rotational was not recorded; it was taken for flash", name = Text(name.to_string())));
+        }
+    }
+    v.unless("somebody who waits longer above the block layer: record the operations too (trace-cmd, iowhy record)")
+}

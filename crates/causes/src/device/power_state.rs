@@ -1,0 +1,108 @@
+//! `power-state`: the device sleeps when it has nothing to do, and the first request after that waits until it is awake.
+//!
+//! Power saving of NVMe (APST), SATA links (ALPM), disks that stop turning. The proof is a step: after an idle time of at least so
+//! long requests take many times as long as after shorter ones. Refuted if there is no such step.
+
+use crate::case::{Case, MIN_SHARE};
+use crate::proof::proof;
+use crate::shares::part_of_slow;
+use crate::thresholds::power_state::{ENOUGH, STEP};
+use crate::verdict::{Confidence, Verdict};
+use crate::Cause;
+use ledger::Reason;
+use stats::{Distribution, Pace};
+use trace::Nanos;
+
+/// The requests on both sides of a step.
+struct Step {
+    from: Nanos,
+    woken: Distribution,
+    others: Distribution,
+}
+
+impl Step {
+    /// The step with the shortest idle time, if there is one.
+    fn of(pace: &Pace) -> Option<Step> {
+        let rows: Vec<_> = pace.after_idle().collect();
+        (0..rows.len()).find_map(|at| {
+            let (mut woken, mut others) = (Distribution::new(), pace.awake.clone());
+            rows[at..].iter().for_each(|r| woken.merge(&r.d2c));
+            rows[..at].iter().for_each(|r| others.merge(&r.d2c));
+            let is_step = woken.count() >= ENOUGH
+                && others.count() >= ENOUGH
+                && woken.quantile(0.1) as f64 >= STEP * others.quantile(0.9) as f64;
+            is_step.then(|| Step { from: rows[at].idle, woken, others })
+        })
+    }
+}
+
+/// The cause.
+pub const CAUSE: Cause = Cause {
+    name: "power-state",
+    title: "the device sleeps when it is idle, and the next request waits until it is awake",
+    page: include_str!("../../../../docs/causes/power-state.md"),
+    judge,
+};
+
+fn judge(case: &mut Case) -> Verdict {
+    let mut verdict: Option<Verdict> = None;
+    let mut against = None;
+    for slow in case.slow() {
+        let left = case.unclaimed(&slow, Reason::Device);
+        if slow.share(left) < MIN_SHARE {
+            continue;
+        }
+        let name = case.name(slow.on.id);
+        let Some(step) = Step::of(&slow.on.pace) else {
+            let after: u64 = slow.on.pace.after_idle().map(|r| r.d2c.count()).sum();
+            against.get_or_insert_with(|| {
+                proof!(
+                    "{after} came after {name} had been idle, and took no longer than others",
+                    after = Counted(after, "request", "requests"),
+                    name = Text(name.to_string())
+                )
+            });
+            continue;
+        };
+        let of_slow = part_of_slow(&step.woken, &step.others, Nanos(slow.requests().d2c.quantile(0.99)));
+        let (woken, others) = (step.woken.quantile(0.5), step.others.quantile(0.5));
+        let excess = 1.0 - others as f64 / woken.max(1) as f64;
+        let wanted = Nanos((left.0 as f64 * of_slow * excess) as u64);
+        if slow.share(wanted) < MIN_SHARE {
+            against = Some(proof!("after {name} had been idle for {from} requests took {woken}, but those are {of_slow} of the slowest only", name = Text(name.to_string()), from = Time(step.from), woken = Time(Nanos(woken)), of_slow = Share(of_slow)));
+            continue;
+        }
+        let claimed = case.claim(&slow, Reason::Device, wanted);
+        let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
+        let sys = format!("/sys/block/{name}/device");
+        verdict = Some(
+            proof
+                .plus(claimed, Confidence::Medium)
+                .because(proof!("after {name} had been idle for {from} or more a request took {woken} (p50; p10 {p10}), otherwise {others} (p50; p90 {p90})", name = Text(name.to_string()), from = Time(step.from), woken = Time(Nanos(woken)), p10 = Time(Nanos(step.woken.quantile(0.1))), others = Time(Nanos(others)), p90 = Time(Nanos(step.others.quantile(0.9)))))
+                .because(proof!("{of_slow} of the slowest requests were the first after such a pause, of {woken} in all", of_slow = Share(of_slow), woken = Counted(step.woken.count(), "one", "requests"))),
+        );
+        verdict = verdict.map(|v| match v.remedies.is_empty() {
+            false => v,
+            true => v
+                .try_this(
+                    "NVMe: no power saving states that take long to leave; a boot parameter, since controllers take the \
+                     change only when they are set up. Costs power",
+                    "nvme_core.default_ps_max_latency_us=0   (on the kernel's command line)",
+                )
+                .try_this(
+                    "SATA: the link stays awake",
+                    "for p in /sys/class/scsi_host/host*/link_power_management_policy; do echo max_performance > $p; done",
+                )
+                .try_this("SATA disks that stop: never", format!("hdparm -S 0 /dev/{name}"))
+                .try_this(
+                    "no runtime power management of the device",
+                    format!("echo on > {sys}/power/control"),
+                ),
+        });
+    }
+    match (verdict, against) {
+        (Some(v), _) => v.unless("requests after a pause as fast as others"),
+        (None, Some(against)) => Verdict::out_of_the_question(CAUSE.name, against),
+        (None, None) => case.nothing_left(CAUSE.name),
+    }
+}

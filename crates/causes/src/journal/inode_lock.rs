@@ -1,0 +1,81 @@
+//! `inode-lock`: an operation waits for the lock of its file, which another operation on the same file holds.
+//!
+//! A file has one lock for writers (i_rwsem). On XFS readers take it too, shared with each other; on ext4 a direct write that
+//! makes the file longer takes it alone. Who waits for it waits for everything the holder does with it in its hands, I/O
+//! included. What the holder did is in the ledger below the wait, and this cause claims it all: without the lock none of it
+//! would have been waited for.
+
+use crate::case::{Case, MIN_SHARE};
+use crate::paths::{self, Paths};
+use crate::proof::proof;
+use crate::verdict::{Answer, Verdict};
+use crate::words::shell;
+use crate::Cause;
+use ledger::Reason;
+use operation::{Part, Wait};
+use std::collections::BTreeMap;
+
+/// Functions that write through the page cache: they take the lock alone, wherever they write (fs/ext4/file.c, fs/xfs/xfs_file.c).
+const BUFFERED: [&str; 2] = ["ext4_buffered_write_iter", "xfs_file_buffered_write"];
+
+/// The cause.
+pub const CAUSE: Cause = Cause {
+    name: "inode-lock",
+    title: "operations wait for the lock of their file, which another one holds while it does I/O",
+    page: include_str!("../../../../docs/causes/inode-lock.md"),
+    judge,
+};
+
+fn judge(case: &mut Case) -> Verdict {
+    let what = "waiting for the file's lock (i_rwsem), and for what its holder did meanwhile";
+    let pick = |waits: operation::Waits, reason| waits.has(Wait::InodeLock) && reason != Reason::WaitCpu;
+    let (mut v, found) = paths::judge(case, CAUSE.name, what, pick);
+    if v.verdict != Answer::Found {
+        return v;
+    }
+    let (mut mount, mut buffered) = (None, false);
+    for paths in Paths::of(case).iter().filter(|p| found.contains(&p.number)) {
+        buffered |= paths.kept_share(&BUFFERED) >= MIN_SHARE;
+        if let Some((kept, _)) = paths.worst(pick) {
+            let of_file = paths.inode_share(kept.operation.inode);
+            if kept.operation.inode != 0 {
+                v = v.because(proof!(
+                    "{of_file} of the slowest {what} that were kept were on one file, inode {inode}",
+                    of_file = Share(of_file),
+                    what = Text(paths.group.words().to_string()),
+                    inode = Text(kept.operation.inode.to_string())
+                ));
+                let at = case.mount(paths.group.dev).map(|m| (m.target.clone(), kept.operation.inode));
+                mount = mount.or(at);
+            }
+            let mut holders = BTreeMap::<String, u32>::new();
+            for node in &kept.account.nodes {
+                if let Part::Task(tid) = node.part {
+                    let name = kept.names.get(&tid).cloned().unwrap_or_else(|| "?".into());
+                    *holders.entry(name).or_default() += 1;
+                }
+            }
+            if let Some((who, _)) = holders.into_iter().max_by_key(|(_, n)| *n) {
+                v = v.because(proof!("the worst of them waited for {who}", who = Text(who.to_string())));
+            }
+        }
+    }
+    if let Some((at, inode)) = mount {
+        v = v.try_this(
+            "which file it is; then let its writers write less at a time, or give each its own file",
+            format!("find {} -xdev -inum {inode}", shell(&at)),
+        );
+    }
+    v = v.try_this(
+        "see who else reads and writes that file, and how",
+        "strace -f -y -e trace=read,write,pread64,pwrite64,fallocate,ftruncate -p PID",
+    );
+    if !buffered {
+        v = v.try_this(
+        "direct writes into space that is written already share the lock: write the file once in full beforehand \
+         (costs the time to write it, and its space)",
+        "fio --name=lay --filename=FILE --rw=write --bs=1M --size=SIZE --direct=1 --end_fsync=1",
+        );
+    }
+    v.unless("operations as slow on a file that nobody else uses")
+}

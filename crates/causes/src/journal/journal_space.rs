@@ -1,0 +1,83 @@
+//! `journal-space`: a change to ext4 waits for room in the journal, until older changes have been written in place.
+//!
+//! Who needs room checkpoints itself: it writes the oldest metadata where it belongs and waits for it
+//! (`__jbd2_log_wait_for_space`, fs/jbd2/checkpoint.c). Waiting for a commit to let new changes begin is something else and
+//! not claimed: the stacks of the slowest operations, which are kept, tell the two apart.
+
+use crate::case::{Case, MIN_SHARE};
+use crate::paths::{self, Paths};
+use crate::proof::proof;
+use crate::thresholds::journal_space::LARGER;
+use crate::verdict::{Confidence, Verdict};
+use crate::words::shell;
+use crate::Cause;
+use operation::{Wait, Waits};
+use trace::{Bytes, Nanos};
+
+/// Functions that wait for room, and nothing else (fs/jbd2/checkpoint.c).
+const MAKING_ROOM: [&str; 2] = ["__jbd2_log_wait_for_space", "jbd2_log_do_checkpoint"];
+
+/// The cause.
+pub const CAUSE: Cause = Cause {
+    name: "journal-space",
+    title: "the journal of ext4 is full: changes wait until older ones are written in place",
+    page: include_str!("../../../../docs/causes/journal-space.md"),
+    judge,
+};
+
+fn judge(case: &mut Case) -> Verdict {
+    if case.facts.operations.is_empty() {
+        return paths::unrecorded(CAUSE.name);
+    }
+    let handle = |waits: Waits, _| waits.has(Wait::JournalHandle);
+    let (mut verdict, mut best) = (None::<Verdict>, 0.0f64);
+    for paths in Paths::of(case) {
+        let of_kept = paths.kept_share(&MAKING_ROOM);
+        best = best.max(of_kept);
+        if of_kept < MIN_SHARE {
+            continue;
+        }
+        // The kept ones are the slowest of the slowest: an estimate, and never more than all waits for a place.
+        let whole = paths.group.tail.sum.time.total;
+        let wanted = paths.time(handle).min(Nanos((whole.0 as f64 * of_kept) as u64));
+        let before = case.unclaimed_now();
+        let claimed = paths.claim_up_to(case, wanted, handle);
+        if paths.share(claimed) < MIN_SHARE {
+            case.give_back(before);
+            continue;
+        }
+        let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
+        let words = paths.group.words();
+        verdict = Some(proof.plus(claimed, Confidence::Medium).because(proof!("the slowest {words} (from {threshold} on) that were kept spent {of_kept} of their time making room in the journal \
+             (__jbd2_log_wait_for_space)", words = Text(words.to_string()), threshold = Time(paths.group.tail.threshold), of_kept = Share(of_kept))));
+    }
+    let Some(v) = verdict else {
+        let mut v = Verdict::rejected(
+            CAUSE.name,
+            proof!(
+                "the slowest operations spent {best} of their time making room in the journal",
+                best = Share(best)
+            ),
+        );
+        v.minor = best == 0.0;
+        return v;
+    };
+    let dev = case.focus.groups.first().map(|g| g.dev).unwrap_or_default();
+    let name = case.name(dev);
+    let target = case.mount(dev).map_or("/MOUNTPOINT".into(), |m| shell(&m.target));
+    let eighth = case
+        .settings(dev)
+        .and_then(|s| s.number("size"))
+        .map_or(LARGER, |sectors| Bytes(sectors.value.saturating_mul(512) / 8));
+    let mib = eighth.min(LARGER).0 >> 20;
+    v.try_this("how large the journal is", format!("dumpe2fs -h /dev/{name} | grep -i journal"))
+        .try_this(
+            format!("a journal of {mib} MiB; nobody can use the file system meanwhile. Costs its space, and a little more time to \
+                     recover after a crash"),
+            format!(
+                "umount {target} && tune2fs -O ^has_journal /dev/{name} && tune2fs -J size={mib} /dev/{name} && mount /dev/{name} \
+                 {target}"
+            ),
+        )
+        .unless("operations as slow with a larger journal")
+}

@@ -1,0 +1,56 @@
+//! `log-space`: a change to XFS waits for room in the log, until older changes have been written in place.
+//!
+//! The log is a ring. A transaction reserves what it may write there before it begins; when the reservation does not fit, it
+//! sleeps in `xlog_grant_head_wait` (fs/xfs/xfs_log.c) while the AIL's thread writes the oldest metadata where it belongs, which
+//! moves the log's tail. Claimed is the time within that sleep, whoever worked meanwhile, but for waiting for a processor.
+//! Refuted if nobody slept there.
+
+use crate::case::Case;
+use crate::paths;
+use crate::proof::proof;
+use crate::verdict::{Answer, Verdict};
+use crate::words::shell;
+use crate::Cause;
+use ledger::Reason;
+use operation::{Wait, Waits};
+
+/// The cause.
+pub const CAUSE: Cause = Cause {
+    name: "log-space",
+    title: "the log of XFS is full: changes wait until older ones are written in place",
+    page: include_str!("../../../../docs/causes/log-space.md"),
+    judge,
+};
+
+fn judge(case: &mut Case) -> Verdict {
+    let what = "waiting for room in the log of XFS (xlog_grant_head_wait)";
+    let pick = |waits: Waits, reason| waits.has(Wait::LogSpace) && reason != Reason::WaitCpu;
+    let (mut v, found) = paths::judge(case, CAUSE.name, what, pick);
+    if v.verdict != Answer::Found {
+        return v;
+    }
+    for number in found {
+        let Some(mount) = case.mount(case.focus.groups[number].dev) else { continue };
+        v = v
+            .because(proof!(
+                "{target} is mounted with {options}",
+                target = Text(mount.target.to_string()),
+                options = Text(mount.options.join(",").to_string())
+            ))
+            .try_this(
+                format!("how large the log of {} is (the line \"log\": bsize times blocks)", mount.target),
+                format!("xfs_info {}", shell(&mount.target)),
+            );
+    }
+    v.try_this(
+        "a new file system with a larger log, from a backup: a log cannot be made larger in place. It costs its space, and more \
+         time to recover after a crash",
+        "mkfs.xfs -f -l size=512m /dev/NEW",
+    )
+    .try_this(
+        "the log on a device of its own (FAST): the space there is all its own, and its writes are not in the way of those that \
+         make room",
+        "mkfs.xfs -l logdev=/dev/FAST,size=512m /dev/NEW",
+    )
+    .unless("operations as slow with a larger log")
+}

@@ -1,0 +1,78 @@
+//! `dirty-throttling`: a writer is made to sleep because it dirties pages faster than they are written back.
+//!
+//! `balance_dirty_pages` (mm/page-writeback.c) lets a task that writes sleep so that its rate meets the device's. It is
+//! the kernel's brake, and right; it hurts where a small writer is braked for a large one's flood, or where the limits
+//! are small.
+
+use crate::case::Case;
+use crate::paths;
+use crate::proof::proof;
+use crate::remedy::Action;
+use crate::verdict::{Answer, Verdict};
+use crate::Cause;
+use ledger::Reason;
+
+/// The cause.
+pub const CAUSE: Cause = Cause {
+    name: "dirty-throttling",
+    title: "writers are made to sleep because they write faster than the device (dirty limits)",
+    page: include_str!("../../../../docs/causes/dirty-throttling.md"),
+    judge,
+};
+
+fn judge(case: &mut Case) -> Verdict {
+    let what = "asleep in balance_dirty_pages, made to wait for having written too much";
+    let pick = |_, reason| reason == Reason::DirtyThrottle;
+    let (mut v, found) = paths::judge(case, CAUSE.name, what, pick);
+    if v.verdict != Answer::Found {
+        return v;
+    }
+    for knob in ["dirty_background_bytes", "dirty_bytes", "dirty_background_ratio", "dirty_ratio"] {
+        if let Some(fact) = case.system.vm_number(knob).filter(|f| f.value > 0) {
+            v = v.because(proof!(
+                "vm.{knob} is {fact} ({at})",
+                knob = Text(knob.to_string()),
+                fact = Text(fact.value.to_string()),
+                at = Source(fact.at.to_string())
+            ));
+        }
+    }
+    // A limit of the device's own holds however much memory is free, and then the host's are of no use.
+    let strict = |dev| {
+        let settings = case.settings(dev)?;
+        Some((&settings.name, settings.number("bdi/strict_limit").filter(|f| f.value > 0)?))
+    };
+    let devices = found.iter().map(|number| case.focus.groups[*number].dev);
+    if let Some((name, limit)) = devices.filter_map(strict).next() {
+        return v
+            .because(proof!("{name} has a limit of its own: strict_limit is {limit} ({at})", name = Text(name.to_string()), limit = Text(limit.value.to_string()), at = Source(limit.at.to_string())))
+            .try_this(
+                format!(
+                    "strict_limit {} -> 0: only the host's limits hold. It is there so that a slow device does not fill memory with \
+                     dirty pages: then others' writers wait, and a sync takes longer",
+                    limit.value
+                ),
+                Action::set(&name, "bdi/strict_limit", 0),
+            )
+            .try_this(
+                "or a larger limit of its own, in bytes (since Linux 6.2)",
+                Action::set(&name, "bdi/max_bytes", 268435456),
+            )
+            .unless("writers as slow without the device's own limit");
+    }
+    v.try_this(
+        "begin to write back earlier: the brake sets in half way between this and dirty_bytes; costs nothing but \
+         merging of rewritten pages",
+        Action::Sysctl(&[("vm.dirty_background_bytes", 67_108_864)]),
+    )
+    .try_this(
+        "room for bursts, if they are shorter than memory is large; a crash loses more, a sync takes longer",
+        Action::Sysctl(&[("vm.dirty_bytes", 4_294_967_296)]),
+    )
+    .try_this(
+        "bulk writers with O_DIRECT, or in a cgroup of their own with memory.high and io.max (cgroup v2), so that \
+         the brake meets those who fill memory",
+        "systemd-run --scope -p MemoryHigh=256M -p 'IOWriteBandwidthMax=/dev/DEV 50M' COMMAND",
+    )
+    .unless("writers as slow while dirty pages stay below vm.dirty_background_bytes")
+}

@@ -1,0 +1,127 @@
+//! `read-ahead-waste`: much more is read ahead than anybody asked for, and it takes the device's time.
+//!
+//! A reader that reads a little in order and then jumps makes the kernel read ahead what is never used. Counted are what the
+//! device read for read-ahead and what calls of `read` got: pages that were asked for twice count twice in favour of
+//! read-ahead. Refuted if the calls got about as much as the device read. Mapped files are not judged: what is touched there
+//! without a fault is not seen.
+
+use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
+use crate::paths;
+use crate::proof::proof;
+use crate::remedy::{Action, Acts};
+use crate::thresholds::read_ahead_waste::{MOSTLY_AHEAD, MUCH_MORE, PAGE};
+use crate::verdict::{Confidence, Verdict};
+use crate::Cause;
+use ledger::Reason;
+use life::{Class, Op};
+use operation::Kind;
+use trace::{Bytes, Call, DevId, Flags, Nanos};
+
+/// The cause.
+pub const CAUSE: Cause = Cause {
+    name: "read-ahead-waste",
+    title: "more is read ahead than anybody uses, and readers wait for it",
+    page: include_str!("../../../../docs/causes/read-ahead-waste.md"),
+    judge,
+};
+
+fn judge(case: &mut Case) -> Verdict {
+    if case.facts.operations.is_empty() {
+        return paths::unrecorded(CAUSE.name);
+    }
+    let mut verdict: Option<Verdict> = None;
+    let mut against = None;
+    for slow in case.slow() {
+        let left = case.unclaimed(&slow, Reason::Device);
+        let is_read = matches!(slow.group.op.map(|op| op.kind), Some(Kind::Call(Call::Read)));
+        let few = slow.group.operations < MIN_SAMPLES;
+        if !is_read || few || slow.share(left) < MIN_SHARE || slow.is_below() {
+            continue;
+        }
+        let (dev, name) = (slow.on.id, case.name(slow.on.id));
+        let (ahead, all) = (read(case, dev, true), read(case, dev, false));
+        let asked = asked_for(case, dev);
+        let told = proof!(
+            "{name} read {all}, {all2} of it ahead; reads got {asked}",
+            name = Text(name.to_string()),
+            all = Size(all),
+            all2 = Share(ahead.0 as f64 / all.0.max(1) as f64),
+            asked = Size(asked)
+        );
+        let enough = (ahead.0 as f64) < MOSTLY_AHEAD * all.0 as f64;
+        let needed = least(case, dev).max(asked);
+        if enough || (all.0 as f64) < MUCH_MORE * needed.0 as f64 {
+            against = Some(told);
+            continue;
+        }
+        let wasted = 1.0 - needed.0 as f64 / all.0.max(1) as f64;
+        let wanted = Nanos((left.0 as f64 * wasted) as u64);
+        if slow.share(wanted) < MIN_SHARE {
+            continue;
+        }
+        let claimed = case.claim(&slow, Reason::Device, wanted);
+        let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
+        let mut v = proof.plus(claimed, Confidence::Medium).because(proof!(
+            "{told}: {wasted} of what was read was for nobody",
+            told = told.clone(),
+            wasted = Share(wasted)
+        ));
+        if let Some(now) = case.settings(dev).and_then(|s| s.read_ahead_kb()) {
+            let less = (now.value.0 / 1024 / 8).max(4);
+            v = v
+                .because(proof!(
+                    "read_ahead_kb of {name} is {now} ({at})",
+                    name = Text(name.to_string()),
+                    now = Text((now.value.0 / 1024).to_string()),
+                    at = Source(now.at.to_string())
+                ))
+                .try_this(
+                    format!(
+                        "read_ahead_kb {} -> {less}: readers in order on this disk become slower",
+                        now.value.0 / 1024
+                    ),
+                    Action::set(&name, "queue/read_ahead_kb", less),
+                );
+        }
+        verdict = Some(v.try_on(
+Acts::Victim,
+
+            "the program can say that it jumps: posix_fadvise(POSIX_FADV_RANDOM) for the file, no read-ahead for it",
+            "strace -f -y -e trace=pread64,read,lseek,fadvise64 -p PID",
+        ));
+    }
+    match (verdict, against) {
+        (Some(v), _) => v.unless("readers as slow without read-ahead"),
+        (None, Some(against)) => Verdict::rejected(CAUSE.name, against),
+        (None, None) => {
+            Verdict::out_of_the_question(CAUSE.name, "no read that was slow waited for the device")
+        }
+    }
+}
+
+/// What a device read: for read-ahead, or in all.
+fn read(case: &Case, dev: DevId, only_ahead: bool) -> Bytes {
+    let cells = case.facts.cells.iter();
+    let reads =
+        cells.filter(|(k, _)| k.dev == dev && Class::of(k.op, k.flags) == Class::Read && k.op == Op::Read);
+    reads.filter(|(k, _)| !only_ahead || k.flags.has(Flags::AHEAD)).map(|(_, phases)| phases.bytes).sum()
+}
+
+/// What had to be read for the calls: a page for each that got less, since less cannot be read.
+fn least(case: &Case, dev: DevId) -> Bytes {
+    let of = case.facts.operations.groups.iter().filter(|(k, _)| k.dev == dev && k.kind == Kind::Call(Call::Read));
+    of.map(|(_, s)| Bytes(s.bytes.max(s.latency.count().saturating_mul(PAGE)))).sum()
+}
+
+/// What calls got from files on a device.
+fn asked_for(case: &Case, dev: DevId) -> Bytes {
+    let groups = case.facts.operations.groups.iter();
+    let here = groups.filter(|(k, s)| k.dev == dev || s.main_device() == Some(dev));
+    let got = here.map(|(k, s)| match k.kind {
+        // Of a page that a fault waited for at least the page itself was asked for.
+        Kind::PageFault => 4096 * s.latency.count(),
+        Kind::Call(Call::Write) | Kind::RingWrite | Kind::AioWrite => 0,
+        _ => s.bytes,
+    });
+    Bytes(got.sum())
+}

@@ -1,0 +1,107 @@
+//! What to do, as data: which setting of which device becomes what, and on whom it acts.
+
+use serde::{Serialize, Serializer};
+
+/// Something to do about a cause.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Remedy {
+    /// What it does, and what it costs or risks.
+    pub what: String,
+    /// The exact command for the recorded host.
+    #[serde(rename = "command", serialize_with = "as_command")]
+    pub action: Action,
+    /// On whom it acts.
+    #[serde(skip)]
+    pub acts: Acts,
+}
+
+impl Remedy {
+    /// The exact command for the recorded host.
+    pub fn command(&self) -> String {
+        self.action.command()
+    }
+}
+
+fn as_command<S: Serializer>(action: &Action, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&action.command())
+}
+
+/// What is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// A file below `/sys/block/DEV` becomes this: `queue/scheduler`, `md/stripe_cache_size`.
+    Set {
+        /// The device.
+        dev: String,
+        /// The file.
+        file: &'static str,
+        /// What is written to it.
+        to: String,
+    },
+    /// Settings of the kernel become these.
+    Sysctl(&'static [(&'static str, u64)]),
+    /// A file system is mounted anew with these options.
+    Remount {
+        /// Where, as a word of a shell.
+        mount: String,
+        /// The options.
+        options: String,
+    },
+    /// A command.
+    Run(String),
+}
+
+impl Action {
+    /// Sets a file below `/sys/block/DEV`.
+    pub fn set(dev: &str, file: &'static str, to: impl ToString) -> Action {
+        Action::Set { dev: dev.into(), file, to: to.to_string() }
+    }
+
+    /// The shell's command for it.
+    pub fn command(&self) -> String {
+        match self {
+            Action::Set { dev, file, to } if to.contains(' ') => {
+                format!("echo \"{to}\" > /sys/block/{dev}/{file}")
+            }
+            Action::Set { dev, file, to } => format!("echo {to} > /sys/block/{dev}/{file}"),
+            Action::Sysctl(settings) => {
+                settings.iter().fold("sysctl".into(), |all, (key, to)| format!("{all} {key}={to}"))
+            }
+            Action::Remount { mount, options } => format!("mount -o remount,{options} {mount}"),
+            Action::Run(command) => command.clone(),
+        }
+    }
+
+    /// Who feels it where nothing else is said: a setting of a device is the device's, one of the kernel the host's.
+    pub(crate) fn acts(&self) -> Acts {
+        match self {
+            Action::Set { .. } | Action::Remount { .. } => Acts::Device,
+            Action::Sysctl(_) | Action::Run(_) => Acts::Host,
+        }
+    }
+}
+
+impl From<String> for Action {
+    fn from(command: String) -> Action {
+        Action::Run(command)
+    }
+}
+
+impl From<&str> for Action {
+    fn from(command: &str) -> Action {
+        Action::Run(command.into())
+    }
+}
+
+/// On whom a remedy acts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Acts {
+    /// On who waits: it changes what it does.
+    Victim,
+    /// On who is in the way, by name where it is known.
+    Culprit(String),
+    /// On the device, and all who use it.
+    Device,
+    /// On the whole host.
+    Host,
+}

@@ -1,0 +1,117 @@
+//! `scheduler-idling`: requests wait in the scheduler although the device has nothing to do.
+//!
+//! BFQ keeps the device for one task for some milliseconds after its request, in the hope that its next one comes at once; others
+//! wait (`slice_idle`, `strict_guarantees`, block/bfq-iosched.c). CFQ did the same until Linux 4.20. Proof: one of these is the
+//! device's scheduler, and there was time in which the device was idle and a request lay in it. Refuted if the device was at work while
+//! they waited, or if another scheduler or none holds them: then it is not that it waits for somebody's next request, but, say, that
+//! the worker that sends them did not come to run.
+
+use crate::case::{Case, MIN_SHARE};
+use crate::proof::proof;
+use crate::remedy::Action;
+use crate::verdict::{Confidence, Verdict};
+use crate::words::count;
+use crate::Cause;
+use ledger::Reason;
+use trace::Nanos;
+
+/// Schedulers that let a device wait for a task's next request.
+const IDLING: [&str; 2] = ["bfq", "cfq"];
+
+/// The cause.
+pub const CAUSE: Cause = Cause {
+    name: "scheduler-idling",
+    title: "the I/O scheduler keeps the device idle while requests wait in it",
+    page: include_str!("../../../../docs/causes/scheduler-idling.md"),
+    judge,
+};
+
+fn judge(case: &mut Case) -> Verdict {
+    let mut verdict: Option<Verdict> = None;
+    let (mut against, mut unsure) = (None, None);
+    for slow in case.slow() {
+        let left = case.unclaimed(&slow, Reason::Scheduler);
+        if slow.share(left) < MIN_SHARE {
+            continue;
+        }
+        let (name, class) = (case.name(slow.on.id), slow.class.index());
+        let (held, all) = (slow.on.pace.held[class], slow.on.pace.scheduled[class]);
+        let part = held.time.0 as f64 / all.0.max(1) as f64;
+        let wanted = Nanos((left.0 as f64 * part) as u64);
+        if slow.share(wanted) < MIN_SHARE {
+            against = Some(proof!(
+                "{name} had nothing to do in {part} of the time in which {what} waited in the scheduler",
+                name = Text(name.to_string()),
+                part = Share(part),
+                what = Text(slow.words().to_string())
+            ));
+            continue;
+        }
+        let Some((scheduler, says)) = scheduler(case, slow.on) else {
+            unsure.get_or_insert(proof!("{name} had nothing to do in {part} of the time in which {what} waited before it, but which scheduler held them is not known: \
+                 /sys/block/{name}/queue/scheduler was not recorded", name = Text(name.to_string()), part = Share(part), what = Text(slow.words().to_string())));
+            continue;
+        };
+        if !IDLING.contains(&scheduler.as_str()) {
+            against = Some(proof!(
+                "{says}, which never waits for a task's next request",
+                says = Text(says.to_string())
+            ));
+            continue;
+        }
+        let claimed = case.claim(&slow, Reason::Scheduler, wanted);
+        let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
+        let mut v = proof.plus(claimed, Confidence::Medium).because(proof!("{held} {what} waited in the scheduler while {name} had nothing to do, {held2} each: {part} of all their time there", held = Count(held.count), what = Text(slow.words().to_string()), name = Text(name.to_string()), held2 = Time(Nanos(held.time.0 / held.count.max(1))), part = Share(part)));
+        v = v.because(says);
+        if v.remedies.is_empty() {
+            let strict = case.settings(slow.on.id).and_then(|s| s.number("queue/iosched/strict_guarantees"));
+            if let Some(strict) = strict.filter(|s| s.value > 0) {
+                v = v.try_this(
+                    format!(
+                        "strict_guarantees {} -> 0 ({}): with it BFQ waits whatever slice_idle is, and has one request in the device at \
+                         a time; weights of cgroups are kept less exactly",
+                        strict.value, strict.at
+                    ),
+                    Action::set(&name, "queue/iosched/strict_guarantees", 0),
+                );
+            }
+            v = v
+                .try_this(
+                    "do not wait for the next request of the same task: more in all, less of a favour to single readers",
+                    Action::set(&name, "queue/iosched/slice_idle", 0),
+                )
+                .try_this(
+                    "no favour to tasks that seem interactive",
+                    Action::set(&name, "queue/iosched/low_latency", 0),
+                );
+            v = v.try_this(
+                "another scheduler, if nobody needs weights of cgroups (io.bfq.weight)",
+                Action::set(&name, "queue/scheduler", "mq-deadline"),
+            );
+        }
+        verdict = Some(v);
+    }
+    match (verdict, unsure, against) {
+        (Some(v), ..) => v.unless("requests as slow with slice_idle 0, or with another scheduler"),
+        (None, Some(unsure), _) => Verdict::cannot_tell(CAUSE.name, unsure),
+        (None, None, Some(against)) => Verdict::rejected(CAUSE.name, against),
+        (None, None, None) => {
+            Verdict::out_of_the_question(CAUSE.name, "nothing that was slow waited in the scheduler")
+        }
+    }
+}
+
+/// The scheduler of a device, and what says so: a setting, or the notes that it leaves in a trace.
+fn scheduler(case: &Case, device: &stats::Device) -> Option<(String, String)> {
+    let name = case.name(device.id);
+    if let Some(s) = case.settings(device.id).and_then(|s| s.scheduler()) {
+        let says = format!("the scheduler of {name} is {} ({})", s.value, s.at);
+        return Some((s.value, says));
+    }
+    IDLING.iter().find_map(|s| {
+        let notes = device.traffic.messages.beginning(s);
+        let says =
+            || format!("the scheduler of {name} is {s}: {} of its notes are in the trace", count(notes));
+        (notes > 0).then(|| (s.to_string(), says()))
+    })
+}

@@ -1,0 +1,380 @@
+//! Every threshold of the causes, by the cause that judges by it, each with its source.
+
+use trace::{Bytes, Nanos};
+
+/// What writeback throttling aims for by default where nothing turns (`wbt_default_latency_nsec`, block/blk-wbt.c).
+pub const WBT_FLASH: Nanos = Nanos(2_000_000);
+
+/// The same of a disk that turns.
+pub const WBT_DISK: Nanos = Nanos(75_000_000);
+
+/// A device that reads faster than this when it has nothing else to do does not turn, whatever it says: half a turn
+/// at 7200 a minute.
+pub const HALF_A_TURN: Nanos = Nanos(4_170_000);
+
+/// Of `case`.
+pub mod case {
+    use super::Nanos;
+
+    /// A cause that explains less than this part of a group's tail is company, not the cause. A choice without a source: the
+    /// judgement of what is worth a word, tried on recordings whose cause is known.
+    pub const MIN_SHARE: f64 = 0.1;
+    /// A group whose tail has less than this part of the time of all tails is not worth a word.
+    pub const WORTH_A_WORD: f64 = 0.02;
+    /// Below this nothing is slow: reading a page of flash takes 50 to 100 us (data sheets of NAND), and what is faster
+    /// than that is processors at work.
+    pub const NOT_SLOW: Nanos = Nanos(100_000);
+    /// Percentiles of fewer requests than this say little: a p99 needs a hundred.
+    pub const MIN_SAMPLES: u64 = 100;
+}
+
+/// Of `cold-reads` and `slow-device`.
+pub mod alone {
+    /// From this part on it is the device's own pace and little else.
+    pub const MOSTLY: f64 = 0.5;
+}
+
+/// Of `damage`.
+pub mod damage {
+    /// From this part of damaged events on nothing can be told: every tenth is missing.
+    pub const TOO_DAMAGED: f64 = 0.1;
+    /// From this part on findings are less sure: one in a thousand, a tenth of what makes the tail; below it no percentile
+    /// that is shown can move by more than its own error.
+    pub const DAMAGED: f64 = 0.001;
+    /// What was on its way when the recording began is no damage, unless it is so much that half of each life must be
+    /// missing from the recording (a mask, a cut).
+    pub const BEGAN_BEFORE: f64 = 0.05;
+}
+
+/// Of `growth`.
+pub mod growth {
+    /// A device that works on one request after the other takes twice as long with twice as many; one that takes less
+    /// than this much longer with at least twice as many works on them side by side.
+    pub const GROWS: f64 = 1.5;
+    /// A mean of fewer requests than this is chance.
+    pub const MIN_SAMPLES_OF_A_ROW: u64 = 25;
+}
+
+/// Of `judge`.
+pub mod judge {
+    /// What explains less than this part of all that was slow is not why it was: one wait of 50 us beside fsyncs of milliseconds.
+    pub const TRIFLE: f64 = 0.01;
+}
+
+/// Of `paths`.
+pub mod paths {
+    /// A wait that was seen is named even where particular causes have claimed most of it, down to this part.
+    pub const WORTH_NAMING: f64 = 0.01;
+}
+
+/// Of `crypt_queue`.
+pub mod crypt_queue {
+    /// What a sector of a disk has unless it was made with larger ones, in bytes: dm-crypt works on each by itself.
+    pub const SMALL_SECTOR: u64 = 512;
+}
+
+/// Of `lost_merging`.
+pub mod lost_merging {
+    use super::Bytes;
+
+    /// From this part of requests that lie beside the one before on, they could have been joined.
+    pub const SIDE_BY_SIDE: f64 = 0.7;
+    /// Requests of this size gain little by being joined: most devices move as fast with them as with larger ones.
+    pub const LARGE_ENOUGH: Bytes = Bytes(64 << 10);
+    /// If more of the bios than this were joined, merging works.
+    pub const JOINED: f64 = 0.1;
+}
+
+/// Of `request_size`.
+pub mod request_size {
+    use super::Bytes;
+
+    /// Requests of this size are large enough: clouds bill and limit volumes in units of 256 KiB (Amazon EBS, "I/O
+    /// characteristics"), and at 1 ms of cost each they are 250 MB/s.
+    pub const LARGE_ENOUGH: Bytes = Bytes(256 << 10);
+    /// What the kernel allows by itself (`BLK_DEF_MAX_SECTORS`, 2560 sectors, in block/blk-settings.c).
+    pub const KERNELS_LIMIT: Bytes = Bytes(1280 << 10);
+    /// From this part of the device's time behind others on, requests stand in line rather than side by side.
+    pub const IN_LINE: f64 = 0.5;
+}
+
+/// Of `tag_exhaustion`.
+pub mod tag_exhaustion {
+    /// At least this part of the time to get a request must be that of operations that found the device full.
+    pub const MOSTLY: f64 = 0.5;
+    /// Who waits for a request for less than this part of the time is not worth a word.
+    pub const NOT_AT_ALL: f64 = 0.01;
+}
+
+/// Of `counters_log_force`.
+pub mod counters_log_force {
+    /// Differences below this are noise where nothing is said of it.
+    pub const NOTABLE: f64 = 0.05;
+}
+
+/// Of `counters_raid`.
+pub mod counters_raid {
+    /// Traffic of two devices is the same if it differs by less.
+    pub const SAME: f64 = 0.001;
+    /// A read-modify-write reads about as many bytes as it writes; fewer than this part is something else.
+    pub const READS_OF_RMW: f64 = 0.5;
+    /// The rest must be this part of the array's time.
+    pub const NOTABLE: f64 = 0.2;
+    /// md's stripe heads by default, each of a page per member (`NR_STRIPES`, drivers/md/raid5.c; Documentation/admin-guide/md.rst).
+    pub const DEFAULT_STRIPES: f64 = 256.0;
+    /// A stripe cache of which so much is in use is full.
+    pub const FULL: f64 = 0.95;
+}
+
+/// Of `counters_request_limit`.
+pub mod counters_request_limit {
+    /// A mean size of this part of the limit is the limit: the last request of a file is smaller.
+    pub const AT_LIMIT: f64 = 0.8;
+    /// Rates that differ by less are the same.
+    pub const SAME_RATE: f64 = 1.05;
+}
+
+/// Of `counters_request_size`.
+pub mod counters_request_size {
+    /// Sizes that differ less are the same.
+    pub const SMALLER: f64 = 2.0;
+    /// The time of a byte must differ by this to be worth a word.
+    pub const DEARER: f64 = 1.3;
+    /// Fewer in the queue, and the device may have waited for work.
+    pub const BUSY_QUEUE: f64 = 4.0;
+}
+
+/// Of `counters_scheduler_starvation`.
+pub mod counters_scheduler_starvation {
+    /// A wait in the scheduler is starvation from here on: mq-deadline lets reads wait 500 ms at most by default
+    /// (`read_expire`, block/mq-deadline.c), and no device is slower for one request.
+    pub const STARVED: f64 = 500e6;
+}
+
+/// Of `counters_stable_page`.
+pub mod counters_stable_page {
+    /// The longest must be so many times the p99.99 to be a stall that percentiles do not see.
+    pub const STALL: f64 = 100.0;
+    /// Its maximum must be so many times that of the other run.
+    pub const LONGER: f64 = 4.0;
+}
+
+/// Of `counters_writeback_flood`.
+pub mod counters_writeback_flood {
+    /// The tail beside buffered writes must be so many times the other.
+    pub const SLOWER: f64 = 2.0;
+    /// While the median is at most so many times the other: else all reads are slower, which is another matter.
+    pub const SAME_MEDIAN: f64 = 1.5;
+    /// With fewer writes than this part of the reads nothing was written beside them.
+    pub const NO_WRITES: f64 = 0.001;
+    /// What writeback throttling should aim for, in microseconds: the kernel's default for devices that do not turn
+    /// (`wbt_default_latency_nsec`, block/blk-wbt.c).
+    pub const TARGET: f64 = (super::WBT_FLASH.0 / 1000) as f64;
+    /// Rates that differ by less are about the same.
+    pub const ABOUT: f64 = 1.1;
+    /// From here on a read of a histogram counts as slow: no device that serves others in under a millisecond needs it.
+    pub const SLOW_READ: f64 = 16e6;
+}
+
+/// Of `completion_cpu`.
+pub mod completion_cpu {
+    /// A processor that completes this part of all does so for the others, too.
+    pub const MOSTLY: f64 = 0.8;
+}
+
+/// Of `cpu_wait`.
+pub mod cpu_wait {
+    /// Of what was fast processors must have this part.
+    pub const MOSTLY: f64 = 0.5;
+}
+
+/// Of `background_task`.
+pub mod background_task {
+}
+
+/// Of `device_busy`.
+pub mod device_busy {
+    use super::Bytes;
+
+    /// A smaller request than this is not made of one that needs many descriptors: 16 pages are 18 of them.
+    pub const SMALLEST: Bytes = Bytes(64 << 10);
+    /// So many times as many requests are to have room.
+    pub const ROOM: u64 = 8;
+}
+
+/// Of `device_saturated`.
+pub mod device_saturated {
+    /// The fastest requests: those that came while there was room.
+    pub const FASTEST: f64 = 0.02;
+    /// Half of all completions come within a fifth of the mean distance: of independent ones they would be 0.7 of it apart
+    /// (exponential distribution).
+    pub const TOGETHER: f64 = 5.0;
+    /// From so many in the device at once there is a queue to speak of: one served, one waiting.
+    pub const SEVERAL: f64 = 2.0;
+
+    /// Where specific causes explain so much of the device time that less than this part is left, the queue is theirs.
+    pub const LEFT: f64 = 0.5;
+}
+
+/// Of `device_stall`.
+pub mod device_stall {
+    use super::Nanos;
+
+    /// A request that takes this many times what half of all take at most is out of the usual: what a disk that turns takes
+    /// varies by a factor of 3 (half a turn and a full seek, or none).
+    pub const STALLED: f64 = 5.0;
+    /// And longer than any disk that is well takes for one request: a seek over the whole disk is up to 20 ms, a turn at 5,400 a
+    /// minute 11 ms (data sheets).
+    pub const LONG: Nanos = Nanos(30_000_000);
+    /// Requests this many times the mean size are slow for their size.
+    pub const LARGER: f64 = 4.0;
+}
+
+/// Of `discard_stall`.
+pub mod discard_stall {
+    /// Fewer requests beside discards are chance.
+    pub const ENOUGH: u64 = 5;
+    /// From this factor on requests beside discards are slower than others.
+    pub const SLOWER: f64 = 2.0;
+}
+
+/// Of `healthy`.
+pub mod healthy {
+    /// From this part of their time on, somebody else's doing is worth acting on: what the eye sees at a glance, a fifth.
+    pub const NOT_ITS_OWN: f64 = 0.2;
+
+    use super::Nanos;
+
+    /// What Linux expects of a device without turning parts: the read latency that writeback throttling aims for by
+    /// default (`wbt_default_latency_nsec`, block/blk-wbt.c).
+    pub const EXPECTED_FLASH: Nanos = super::WBT_FLASH;
+    /// The same of a disk that turns.
+    pub const EXPECTED_DISK: Nanos = super::WBT_DISK;
+    /// One operation in a hundred may exceed what is expected, one in a thousand by this factor.
+    pub const OUTLIER: u64 = 10;
+}
+
+/// Of `misaligned`.
+pub mod misaligned {
+    /// Reading first and then writing takes twice as long where both take the same, and a turn of a disk longer. From half way on.
+    pub const LONGER: f64 = 1.5;
+    /// Fewer of them than this are nobody's habit: the last piece of a file, a superblock.
+    pub const HABIT: f64 = 0.05;
+}
+
+/// Of `power_state`.
+pub mod power_state {
+    /// A step that fewer requests show is chance.
+    pub const ENOUGH: u64 = 5;
+    /// Nine of ten after a long pause take longer than nine of ten others, by this factor.
+    pub const STEP: f64 = 2.0;
+}
+
+/// Of `rate_limit`.
+pub mod rate_limit {
+    /// Fewer gaps are no pace.
+    pub const ENOUGH: u64 = 100;
+    /// Most gaps lie between these parts of the middle one: even as a clock, but for what processors add. Shorter ones are those of
+    /// a burst, up to a quarter of all. A device that seeks or cleans up has gaps that differ by factors.
+    pub const EVEN: (f64, f64) = (0.6, 1.4);
+    /// Or half of all runs of gaps ([`stats::IN_A_RUN`]), from p30 (shorter ones are bursts') to p80, lies between these parts of the
+    /// middle one: busy processors make each completion seem late, by more than a gap if they are very busy, but not one later than
+    /// the other in the long run. Fewer runs than [`ENOUGH_RUNS`] say nothing.
+    pub const EVEN_RUNS: (f64, f64) = (0.97, 1.03);
+    /// Fewer runs than this say nothing.
+    pub const ENOUGH_RUNS: u64 = 12;
+    /// The fastest requests take less than this part of the time between two completions.
+    pub const FASTER: f64 = 0.5;
+    /// Which of them count as the fastest: those that came while the limit was not reached.
+    pub const FASTEST: f64 = 0.02;
+}
+
+/// Of `journal_space`.
+pub mod journal_space {
+    use super::Bytes;
+
+    /// Larger than this is of use to few.
+    pub const LARGER: Bytes = Bytes(256 << 20);
+}
+
+/// Of `read_ahead_short`.
+pub mod read_ahead_short {
+    use super::Bytes;
+
+    /// What the kernel reads ahead by default (`VM_READAHEAD_PAGES`, include/linux/mm.h).
+    pub const DEFAULT: Bytes = Bytes(128 << 10);
+    /// From this part of reads that follow one another on, somebody reads in order.
+    pub const IN_ORDER: f64 = 0.7;
+    /// What is proposed: four times the default, what distributions set for disks that stream.
+    pub const PROPOSED: Bytes = Bytes(512 << 10);
+}
+
+/// Of `read_ahead_waste`.
+pub mod read_ahead_waste {
+    /// So many times what was asked for is waste; read-ahead that is used comes to about one.
+    pub const MUCH_MORE: f64 = 2.0;
+    /// Most of what the device read must have been read ahead.
+    pub const MOSTLY_AHEAD: f64 = 0.5;
+    /// The least that a file can be read by: a page (arch/x86/include/asm/page_types.h).
+    pub const PAGE: u64 = 4096;
+}
+
+/// Of `writeback_flood`.
+pub mod writeback_flood {
+    /// Under a flood requests must be at least this much slower than without, else the flood is not why.
+    pub const MIN_SLOWDOWN: f64 = 2.0;
+    /// Where too few were issued into a flood to compare them, it must have at least this part of the slow ones' time.
+    pub const MOSTLY: f64 = 0.5;
+}
+
+/// Of `raid`.
+pub mod raid {
+    /// Entries of the stripe cache worth trying. The default of 256 is "probably much too small" (NeilBrown, kernel commit
+    /// edbe83ab4c27).
+    pub const CACHE_ENTRIES: u64 = 4096;
+    /// The most that the kernel takes (`raid5_set_cache_size`, drivers/md/raid5.c).
+    pub const MOST_ENTRIES: u64 = 32768;
+    /// Threads worth trying besides the one of the array: with so many, nine hard disks wrote 750 instead of 600 MB/s
+    /// (Shaohua Li, kernel commit 765d704db1f5). Each takes a processor.
+    pub const THREADS: u64 = 4;
+}
+
+/// Of `raid_bitmap`.
+pub mod raid_bitmap {
+    /// From one bitmap update for so many writes on it is more than housekeeping: a tenth of the slowest 1 % can then be
+    /// its victims.
+    pub const WRITES_PER_UPDATE: u64 = 1000;
+}
+
+/// Of `raid_read_modify_write`.
+pub mod raid_read_modify_write {
+    /// Writes are neighbours rather than scattered from this part on.
+    pub const MOSTLY: f64 = 0.5;
+}
+
+/// Of `raid_resync`.
+pub mod raid_resync {
+    /// KiB a second that md keeps up whatever else there is to do (`speed_limit_min`, Documentation/admin-guide/md.rst).
+    pub const USUAL_MIN: u64 = 1000;
+}
+
+/// Of `raid_stripe_cache`.
+pub mod raid_stripe_cache {
+    /// Members that have something in flight for more than this part of the time are at work whatever md gives them: a
+    /// larger cache lets it give them more at once, not more time.
+    pub const BUSY: f64 = 0.9;
+}
+
+/// Of `scheduler_starvation`.
+pub mod scheduler_starvation {
+    /// At least this part of the scheduler's time must be that of operations that were overtaken.
+    pub const MOSTLY: f64 = 0.5;
+}
+
+/// Of `scheduler_throttle`.
+pub mod scheduler_throttle {
+    /// The part of its requests by which kyber judges whether a kind meets its target (`kyber_timer_fn`); so is its room here.
+    pub const JUDGED: f64 = 0.9;
+    /// From this part of what the device takes at once on it is full: the last few tags are shared with others.
+    pub const FULL: f64 = 0.9;
+}

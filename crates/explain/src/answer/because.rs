@@ -1,0 +1,130 @@
+//! What a victim lost, by cause and culprit.
+//!
+//! Causes claim rows of the slowest operations. The same chain and culprit in all operations is the same wait: so each lost row
+//! is shared among causes as its part in the tail was claimed, and what was not claimed is nobody's cause.
+
+use causes::Verdict;
+use life::Io;
+use stats::{Facts, Group};
+use std::collections::BTreeMap;
+use trace::Nanos;
+use waits::{ChainId, Culprit, CulpritId, CulpritKind, Link, Phase, Selection};
+
+/// Because of whom.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Source {
+    /// What kind.
+    pub kind: CulpritKind,
+    /// Whose name.
+    pub name: Option<String>,
+    /// Whose data that one wrote, if somebody else's.
+    pub dirtied_by: Option<String>,
+    /// By which kind of I/O.
+    pub io: Option<Io>,
+}
+
+impl Source {
+    pub(crate) fn of(c: &Culprit) -> Source {
+        let text = |t: &Option<Box<str>>| t.as_deref().map(str::to_string);
+        Source { kind: c.kind, name: text(&c.name), dirtied_by: text(&c.dirtied_by), io: c.io }
+    }
+}
+
+/// A part of what a victim lost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Because {
+    /// Which cause explains it.
+    pub cause: Option<&'static str>,
+    /// Because of whom.
+    pub source: Source,
+    /// The chain of waits with the most of it.
+    pub chain: Vec<String>,
+    /// The last link.
+    pub phase: Option<Phase>,
+    /// How long.
+    pub time: Nanos,
+}
+
+/// A lost row: its chain, its culprit, its time.
+type Lost = (ChainId, CulpritId, Nanos);
+
+/// All that a group lost, the largest part first; it sums to the group's lost time.
+pub(crate) fn all(facts: &Facts, group: &Group, number: usize, found: &[&Verdict]) -> Vec<Because> {
+    let table = &facts.waits;
+    let claims = claims(facts, group, number, found);
+    let mut sums = BTreeMap::<(Option<&'static str>, Source), Vec<(ChainId, Nanos)>>::new();
+    let mut told = Nanos(0);
+    for (chain, culprit, time) in lost_rows(facts, group) {
+        told += time;
+        let mut left = time;
+        for (cause, part) in claims.get(&(chain, culprit)).into_iter().flatten() {
+            let claimed = Nanos((time.0 as f64 * part) as u64).min(left);
+            left = left.since(claimed);
+            let source = Source::of(table.culprit_of(culprit));
+            sums.entry((Some(cause), source)).or_default().push((chain, claimed));
+        }
+        if left.0 > 0 {
+            let source = Source::of(table.culprit_of(culprit));
+            sums.entry((None, source)).or_default().push((chain, left));
+        }
+    }
+    // What is in no row of its own.
+    if group.lost > told {
+        let nobody = Source::of(&Culprit::default());
+        sums.entry((None, nobody)).or_default().push((ChainId(1), group.lost.since(told)));
+    }
+    let because = |((cause, source), rows): ((Option<&'static str>, Source), Vec<(ChainId, Nanos)>)| {
+        let chain = rows.iter().max_by_key(|(_, time)| *time).map(|(chain, _)| *chain).unwrap_or_default();
+        Because {
+            cause,
+            source,
+            chain: words(facts, group, chain),
+            phase: table.phase(chain),
+            time: rows.iter().map(|(_, time)| *time).sum(),
+        }
+    };
+    let mut all: Vec<Because> = sums.into_iter().map(because).filter(|b| b.time.0 > 0).collect();
+    all.sort_by(|a, b| b.time.cmp(&a.time).then_with(|| a.source.cmp(&b.source)));
+    all
+}
+
+/// The rows of a group that are lost time, over all its operations.
+fn lost_rows(facts: &Facts, group: &Group) -> Vec<Lost> {
+    let table = &facts.waits;
+    let rows = group.rows(table, Selection::default());
+    let is_lost = |r: &stats::TailRow| table.phase(r.chain).is_some() && !table.is_own(r.chain, r.culprit);
+    rows.iter().filter(|r| is_lost(r)).map(|r| (r.chain, r.culprit, r.time)).collect()
+}
+
+/// Which part of each row of a group's tail each cause claimed.
+fn claims(
+    facts: &Facts,
+    group: &Group,
+    number: usize,
+    found: &[&Verdict],
+) -> BTreeMap<(ChainId, CulpritId), Vec<(&'static str, f64)>> {
+    let rows = group.tail_rows(&facts.waits);
+    let mut parts = BTreeMap::<_, Vec<(&'static str, f64)>>::new();
+    for verdict in found {
+        for claim in verdict.claims.iter().filter(|c| c.group == number) {
+            let Some(row) = rows.get(claim.row).filter(|r| r.time.0 > 0) else { continue };
+            let part = claim.time.0 as f64 / row.time.0 as f64;
+            parts.entry((row.chain, row.culprit)).or_default().push((verdict.cause, part));
+        }
+    }
+    parts
+}
+
+/// A chain in short words, from the operation to the leaf.
+fn words(facts: &Facts, group: &Group, chain: ChainId) -> Vec<String> {
+    let mut words = vec![group.op.map_or(group.words().to_string(), |op| op.kind.name().to_string())];
+    for link in facts.waits.links(chain) {
+        let word = match link {
+            Link::Wait(wait, _) => wait.words().to_string(),
+            Link::Phase(phase) => phase.name().to_string(),
+            link => facts.waits.link_words(link),
+        };
+        words.push(word);
+    }
+    words
+}

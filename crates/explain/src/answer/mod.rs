@@ -1,0 +1,125 @@
+//! The answer: who lost time, because of what and whom. Read off the table of waits and what causes claimed of it.
+//!
+//! Victims are ranked by time lost. Each victim's `because` sums to what it lost, to the nanosecond; what no cause claims and
+//! no culprit has is `unknown`.
+
+mod because;
+mod precedence;
+mod victim;
+
+pub use because::{Because, Source};
+pub use victim::{Sufferer, Without};
+
+use crate::explanation::Explanation;
+use causes::{Answer as Verdicted, Confidence, Verdict};
+use stats::Facts;
+use waits::CulpritKind;
+
+/// What kind of answer it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A cause was found.
+    Cause,
+    /// Nobody lost time worth acting on.
+    Healthy,
+    /// What was recorded does not tell.
+    Unknown,
+}
+
+impl Kind {
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Cause => "cause",
+            Kind::Healthy => "healthy",
+            Kind::Unknown => "unknown",
+        }
+    }
+}
+
+/// The answer.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// What kind.
+    pub kind: Kind,
+    /// The cause of what the first victim lost.
+    pub cause: Option<&'static str>,
+    /// The cause behind that one.
+    pub root: Option<&'static str>,
+    /// How sure.
+    pub confidence: Option<Confidence>,
+    /// Because of whom, if of somebody.
+    pub culprit: Option<Source>,
+    /// The part of what the first victim lost that a cause or a culprit has, 0 to 1.
+    pub explained: f64,
+    /// Who lost time, the heaviest first.
+    pub victims: Vec<Sufferer>,
+    /// Victims that lost too little to be told.
+    pub bystanders: usize,
+}
+
+/// A victim that lost less than this part of what the first one lost is a bystander.
+const BYSTANDER: f64 = 0.01;
+
+impl Answer {
+    /// Reads it off an explanation.
+    pub fn of(e: &Explanation) -> Answer {
+        let mut victims = victim::all(e);
+        let kind = kind(e, &victims);
+        let most = victims.first().map_or(0, |v| v.lost.0.max(1));
+        let worth = |v: &Sufferer| v.lost.0 as f64 >= BYSTANDER * most as f64 && !v.is_thin;
+        let kept = victims.iter().position(|v| !worth(v)).unwrap_or(victims.len()).max(1).min(victims.len());
+        let bystanders = victims.len() - kept;
+        victims.truncate(kept);
+        let first = victims.first();
+        let verdict = first.filter(|_| kind == Kind::Cause).and_then(|v| precedence::choose(e, v));
+        let culprit = first.filter(|_| kind == Kind::Cause).and_then(|v| culprit(v, verdict));
+        Answer {
+            kind,
+            cause: match kind {
+                Kind::Healthy => Some("healthy"),
+                _ => verdict.map(|v| v.cause),
+            },
+            root: verdict.and_then(|v| v.root),
+            confidence: verdict.and_then(|v| v.confidence),
+            culprit,
+            explained: first.map_or(1.0, |v| 1.0 - v.unexplained()),
+            victims,
+            bystanders,
+        }
+    }
+
+    /// The part of what all victims lost that nothing explains, 0 to 1.
+    pub fn unexplained(&self) -> f64 {
+        let (lost, unknown) =
+            self.victims.iter().fold((0.0, 0.0), |(l, u), v| (l + v.lost.0 as f64, u + v.unexplained() * v.lost.0 as f64));
+        unknown / f64::max(lost, 1.0)
+    }
+}
+
+fn kind(e: &Explanation, victims: &[Sufferer]) -> Kind {
+    let found = |v: &&Verdict| v.verdict == Verdicted::Found;
+    let healthy = e.verdicts.iter().filter(found).any(|v| v.cause == "healthy");
+    let nothing = victims.iter().all(|v| v.is_thin);
+    match (healthy, nothing, e.verdicts.iter().any(|v| found(&v))) {
+        (_, true, _) if is_blind(&e.facts) => Kind::Unknown,
+        (true, ..) => Kind::Healthy,
+        (_, true, _) | (_, _, false) => Kind::Unknown,
+        _ => Kind::Cause,
+    }
+}
+
+/// Whether what applications wait for was not recorded.
+fn is_blind(facts: &Facts) -> bool {
+    facts.operations.is_empty()
+}
+
+/// Who is named beside a cause: of what it explains, or of all that was lost, the somebody with the most.
+fn culprit(v: &Sufferer, verdict: Option<&Verdict>) -> Option<Source> {
+    let of = |cause: Option<&str>| {
+        let all = v.because.iter().filter(|b| cause.is_none() || b.cause == cause);
+        let somebody = all.filter(|b| b.source.kind == CulpritKind::Task);
+        somebody.max_by_key(|b| b.time).map(|b| b.source.clone())
+    };
+    of(verdict.map(|v| v.cause)).filter(|_| verdict.is_some()).or_else(|| if verdict.is_none() { of(None) } else { None })
+}

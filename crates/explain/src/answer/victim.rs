@@ -1,0 +1,121 @@
+//! Who lost time, how much, and what would be without whom.
+
+use super::because::{self, Because, Source};
+use crate::explanation::Explanation;
+use causes::{Answer, Verdict};
+use stats::Group;
+use trace::Nanos;
+use waits::CulpritKind;
+
+/// Parts of the latencies that are told.
+const TOLD: [f64; 2] = [0.5, 0.99];
+
+/// A victim.
+#[derive(Clone, Debug)]
+pub struct Sufferer {
+    /// Its place in the explanation's focus.
+    pub group: usize,
+    /// The task's name.
+    pub task: String,
+    /// How many operations.
+    pub count: u64,
+    /// Their time.
+    pub time: Nanos,
+    /// What of it was lost.
+    pub lost: Nanos,
+    /// What of that is no more than such requests vary by.
+    pub noise: Nanos,
+    /// Whether the service of its requests is not known, so that what it lost is an upper bound.
+    pub is_bound: bool,
+    /// Whether its operations are too few to say anything.
+    pub is_thin: bool,
+    /// Median, p99 and longest latency.
+    pub latency: [Nanos; 3],
+    /// What half of them, and 99 of 100, would take alone; `None` where that is not known.
+    pub alone: Option<[Nanos; 2]>,
+    /// Why it was lost; sums to `lost`.
+    pub because: Vec<Because>,
+    /// What would be without one culprit.
+    pub without: Vec<Without>,
+}
+
+/// A victim's latencies without one culprit.
+#[derive(Clone, Debug)]
+pub struct Without {
+    /// Without whom.
+    pub source: Source,
+    /// The mean latency.
+    pub mean: Nanos,
+    /// The median.
+    pub p50: Nanos,
+    /// 99 of 100; `None` of fewer operations than a p99 needs.
+    pub p99: Option<Nanos>,
+}
+
+impl Sufferer {
+    /// The part of what it lost that no cause explains and nobody had, 0 to 1.
+    pub fn unexplained(&self) -> f64 {
+        let unknown = |b: &&Because| b.cause.is_none() && b.source.kind == CulpritKind::Unknown;
+        let time: Nanos = self.because.iter().filter(unknown).map(|b| b.time).sum();
+        time.0 as f64 / self.lost.0.max(1) as f64
+    }
+
+    /// The part of what it lost that a cause explains, 0 to 1.
+    pub fn share_of(&self, cause: &str) -> f64 {
+        let time: Nanos = self.because.iter().filter(|b| b.cause == Some(cause)).map(|b| b.time).sum();
+        time.0 as f64 / self.lost.0.max(1) as f64
+    }
+}
+
+/// All victims, those that lost most first; where nobody lost more than noise, those that took most time.
+pub(crate) fn all(e: &Explanation) -> Vec<Sufferer> {
+    let found: Vec<&Verdict> = e.verdicts.iter().filter(|v| v.verdict == Answer::Found).collect();
+    let groups = e.focus.groups.iter().enumerate();
+    let mut all: Vec<Sufferer> = groups.map(|(number, g)| sufferer(e, number, g, &found)).collect();
+    let lost: u64 = all.iter().map(|s| s.lost.since(s.noise).0).sum();
+    let time: u64 = all.iter().map(|s| s.time.0).sum();
+    // A fifth is what the eye sees; below it everybody took what the device takes.
+    let by_time = lost * 5 < time;
+    all.sort_by_key(|s| {
+        let by = if by_time { s.time } else { s.lost.since(s.noise) };
+        (s.is_thin, std::cmp::Reverse(by))
+    });
+    all
+}
+
+fn sufferer(e: &Explanation, number: usize, group: &Group, found: &[&Verdict]) -> Sufferer {
+    let table = &e.facts.waits;
+    let sums = group.victims.iter().map(|v| table.of(*v).1).max_by_key(|s| s.ops);
+    let is_bound = 2 * group.unknown.0 > group.lost.0;
+    let quantile = |q| sums.map_or(Nanos(0), |s| s.quantile(q));
+    let alone = |q| sums.map_or(Nanos(0), |s| s.own_quantile(q));
+    Sufferer {
+        group: number,
+        task: group.task.clone(),
+        count: group.operations,
+        time: group.all.time.total,
+        lost: group.lost,
+        noise: group.all.varied,
+        is_bound,
+        is_thin: group.is_thin(),
+        latency: [quantile(TOLD[0]), quantile(TOLD[1]), group.longest],
+        alone: (!is_bound).then(|| TOLD.map(alone)),
+        because: because::all(&e.facts, group, number, found),
+        without: without(e, group),
+    }
+}
+
+/// What would be without each somebody who had a part worth a word.
+fn without(e: &Explanation, group: &Group) -> Vec<Without> {
+    let table = &e.facts.waits;
+    let Some(victim) = group.victims.iter().max_by_key(|v| table.of(**v).1.ops) else { return vec![] };
+    let sums = table.of(*victim).1;
+    let mut all: Vec<_> = sums.without.iter().filter(|(_, w)| w.time * 20 >= sums.lost).collect();
+    all.sort_by_key(|(_, w)| std::cmp::Reverse(w.time));
+    let of = |(culprit, _): &&(waits::CulpritId, waits::Without)| {
+        let (mean, told) = table.quantiles_without(*victim, *culprit, &TOLD)?;
+        let p99 = (sums.ops >= 100).then(|| told[1]);
+        Some(Without { source: Source::of(table.culprit_of(*culprit)), mean, p50: told[0], p99 })
+    };
+    all.iter().filter_map(of).collect()
+}

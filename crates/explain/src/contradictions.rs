@@ -1,0 +1,78 @@
+//! Where the trace and the settings beside it contradict each other. The trace wins: it shows what happened.
+
+use crate::explanation::Explanation;
+use stats::Device;
+use trace::{Bytes, Fs};
+
+/// A setting that the trace contradicts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contradiction {
+    /// Which setting of what: `max_sectors_kb of loop0`.
+    pub setting: String,
+    /// What the file says.
+    pub says: String,
+    /// Which file.
+    pub at: String,
+    /// What the trace shows.
+    pub seen: String,
+}
+
+/// All of them.
+pub fn contradictions(e: &Explanation) -> Vec<Contradiction> {
+    let devices = e.facts.devices.iter();
+    let mut all: Vec<Contradiction> = devices.flat_map(|d| [request_size(e, d), tags(e, d)]).flatten().collect();
+    all.extend(file_systems(e));
+    all
+}
+
+/// Bios were cut, and no request was as large as the limit allows.
+fn request_size(e: &Explanation, d: &Device) -> Option<Contradiction> {
+    let name = e.name(d.id);
+    let limit = e.subject.system.device(&name)?.max_sectors_kb()?;
+    let class = (0..d.bios.len()).max_by_key(|c| d.bios[*c].split)?;
+    let largest = d.traffic.issue_sizes[class].max();
+    (d.bios[class].split > 0 && largest > 0 && largest * 2 <= limit.value.0).then(|| Contradiction {
+        setting: format!("max_sectors_kb of {name}"),
+        says: (limit.value.0 >> 10).to_string(),
+        at: limit.at.to_string(),
+        seen: format!("larger I/O was cut into requests of at most {}", units::words::size(Bytes(largest))),
+    })
+}
+
+/// Tasks waited for tags while fewer requests were in flight than the settings allow.
+fn tags(e: &Explanation, d: &Device) -> Option<Contradiction> {
+    let name = e.name(d.id);
+    let limit = e.subject.system.device(&name)?.nr_requests()?;
+    let (most, waited) = (d.tags.most(), waited_for_tags(e, d));
+    (waited && most > 0 && most * 2 <= limit.value).then(|| Contradiction {
+        setting: format!("nr_requests of {name}"),
+        says: limit.value.to_string(),
+        at: limit.at.to_string(),
+        seen: format!("tasks waited for a tag with never more than {most} requests in flight"),
+    })
+}
+
+fn waited_for_tags(e: &Explanation, d: &Device) -> bool {
+    e.focus.groups.iter().any(|g| g.dev == d.id && g.all.full.0 * 20 > g.all.time.total.0)
+}
+
+/// Events name another file system than the mounts.
+fn file_systems(e: &Explanation) -> Vec<Contradiction> {
+    let mut all: Vec<Contradiction> = vec![];
+    for key in e.focus.groups.iter().filter_map(|g| g.op).filter(|op| op.fs != Fs::Unknown) {
+        let mount = e.subject.system.mounts.iter().find(|m| m.dev == Some(key.dev));
+        let Some(mount) = mount.filter(|m| Fs::by_name(&m.fstype) != Fs::Unknown && m.fstype != key.fs.name()) else {
+            continue;
+        };
+        let found = Contradiction {
+            setting: format!("file system on {}", mount.target),
+            says: mount.fstype.clone(),
+            at: mount.at.to_string(),
+            seen: format!("its events are those of {}", key.fs.name()),
+        };
+        if !all.contains(&found) {
+            all.push(found);
+        }
+    }
+    all
+}

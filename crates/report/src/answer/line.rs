@@ -1,0 +1,91 @@
+//! The answer in one sentence of at most 160 characters, to be pasted into a chat.
+
+use super::words::{device, of, operations, who};
+use causes::Confidence;
+use explain::answer::{Answer, Kind, Sufferer};
+use explain::Explanation;
+use trace::Nanos;
+use units::words::{count, percent, time};
+
+/// Longest sentence: `answer.line` promises it.
+const LONGEST: usize = 160;
+
+/// The sentence.
+pub fn line(e: &Explanation, a: &Answer) -> String {
+    let text = match (a.kind, a.victims.first()) {
+        (_, None) => nothing(e),
+        (Kind::Cause, Some(v)) => of_cause(e, a, v),
+        (Kind::Healthy, Some(v)) => healthy(e, v),
+        (Kind::Unknown, Some(v)) => unknown(e, v),
+    };
+    shorten(text)
+}
+
+fn nothing(e: &Explanation) -> String {
+    match e.facts.duration() {
+        Nanos(0) => "Cannot tell: no I/O was completed in this recording.".into(),
+        all => format!("Cannot tell: in {} nobody was seen waiting for I/O; record operations: iowhy record", time(all)),
+    }
+}
+
+fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
+    let sure = match a.confidence {
+        Some(Confidence::High) => "high",
+        Some(Confidence::Medium) => "medium",
+        _ => "low",
+    };
+    let cause = a.cause.unwrap_or("no known cause");
+    let seen = a.root.map_or(String::new(), |root| format!(", because of {root}"));
+    let behind = a.culprit.as_ref().map_or(String::new(), |c| format!(" behind {}", who(c)));
+    let how = match v.count {
+        1 => format!("took {}", time(v.latency[2])),
+        100.. => format!("took {} (p50), {} (p99)", time(v.latency[0]), time(v.latency[1])),
+        _ => format!("took {} (p50), up to {}", time(v.latency[0]), time(v.latency[2])),
+    };
+    let share = percent(v.share_of(cause));
+    format!(
+        "{} {} on {} {how}{behind}: {cause}{seen} ({sure}), {share} of {} lost",
+        of(&v.task),
+        operations(e, v),
+        device(e, v),
+        time(v.lost)
+    )
+}
+
+fn healthy(e: &Explanation, v: &Sufferer) -> String {
+    let p99 = if v.count >= 100 { format!(", {} (p99)", time(v.latency[1])) } else { String::new() };
+    format!(
+        "Nothing was slow: {}'s {} {} on {} took {} (p50){p99}, at most {}",
+        v.task,
+        count(v.count),
+        operations(e, v),
+        device(e, v),
+        time(v.latency[0]),
+        time(v.latency[2])
+    )
+}
+
+fn unknown(e: &Explanation, v: &Sufferer) -> String {
+    if e.facts.operations.is_empty() {
+        let few = if v.is_thin { "hardly any I/O that somebody waited for" } else { "no cause that block events show" };
+        return format!("Cannot tell: {few}; a wait above the block layer shows in: iowhy record");
+    }
+    format!(
+        "No known cause: {} {} on {} lost {} ({} p99)",
+        of(&v.task),
+        operations(e, v),
+        device(e, v),
+        time(v.lost),
+        time(v.latency[1])
+    )
+}
+
+fn shorten(text: String) -> String {
+    match text.char_indices().nth(LONGEST) {
+        None => text,
+        Some(_) => {
+            let cut: String = text.chars().take(LONGEST - 3).collect();
+            format!("{}...", cut.rsplit_once(' ').map_or(cut.as_str(), |(head, _)| head))
+        }
+    }
+}
