@@ -89,14 +89,9 @@ impl Blame {
 
 fn add(sums: &mut BTreeMap<Culprit, Nanos>, table: &Table, victim: VictimId) {
     for (culprit, time) in table.lost_by(victim) {
-        let who = culprit.map_or_else(others, |id| table.culprit_of(id).clone());
+        let who = culprit.map_or_else(Culprit::others, |id| table.culprit_of(id).clone());
         *sums.entry(who).or_default() += time;
     }
-}
-
-/// Those that the table does not tell apart.
-fn others() -> Culprit {
-    Culprit { name: Some("others".into()), ..Culprit::of(CulpritKind::Unknown) }
 }
 
 fn largest_first<K: Ord, V>(sums: BTreeMap<K, V>, size: impl Fn(&V) -> Nanos) -> Vec<(K, V)> {
@@ -175,7 +170,7 @@ mod tests {
         let own = Culprit { io: Some(Io::Read), ..Culprit::of(CulpritKind::Own) };
         let b = Blame::new(vec![
             victim("psql", &[(reads.clone(), 10), (own.clone(), 1)]),
-            victim("redis", &[(writes.clone(), 30), (reads, 2), (others(), 3)]),
+            victim("redis", &[(writes.clone(), 30), (reads, 2), (Culprit::others(), 3)]),
         ]);
         assert_eq!(b.victims[0].name, "redis", "who lost most stands first");
         assert_eq!(b.lost, Nanos(46));

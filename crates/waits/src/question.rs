@@ -128,8 +128,7 @@ impl Table {
         let mut rest = Nanos(self.of(victim).1.lost);
         for row in self.rows_of(victim, Selection::default()) {
             // Rows that became one have own time in them too: of these only the whole victim's sum is known.
-            let Some(phase) = self.phase(row.chain) else { continue };
-            if !phase.is_own(self.culprit_of(row.culprit).kind) {
+            if self.phase(row.chain).is_some() && !self.is_own(row.chain, row.culprit) {
                 *sums.entry(Some(row.culprit)).or_default() += row.time;
                 rest = rest.since(row.time);
             }
