@@ -14,6 +14,7 @@ fn documents_show_what_is_printed() {
         .env("COLUMNS", "80")
         .case("README.md")
         .case("docs/commands.md")
+        .case("docs/cases/*.md")
         .case("fixtures/*/README.md")
         .case("crates/iowhy/tests/json/*.trycmd");
 }
