@@ -19,17 +19,24 @@ use trace::{Bytes, Nanos, Sector};
 /// A request begins near the one before if it lies no further away: `BFQQ_SEEK_THR`, 800 sectors (block/bfq-iosched.c).
 const SEEK: u64 = 800;
 
-/// Holders of one device that are told apart; the rest is one.
+/// Holders of one device that are told apart at a time; the rest is one, which has the first place.
 const MOST: usize = 16;
 
-/// One holder's part of a device.
+/// One holder's place in a device. A holder without a request there makes room for a new one, the lightest first: a request that
+/// was issued before that knows what was the former holder's by [`Held::before`].
 #[derive(Clone, Copy, Debug, Default)]
 struct Held {
     holder: Holder,
-    /// Of its requests in the device now.
+    /// Its requests in the device now.
+    in_flight: u32,
+    /// Of these.
     cost: f64,
-    /// The shared time that was its, in ns.
+    /// The shared time that was its, in ns, with what was that of holders before it.
     time: f64,
+    /// What was that of holders before it.
+    before: f64,
+    /// The number of the first request issued since it has the place.
+    first: u64,
 }
 
 /// What a request notes when it is issued.
@@ -76,7 +83,16 @@ pub struct Inside {
 
 impl Inside {
     /// A request is issued.
-    pub fn issue(&mut self, now: Nanos, holder: Holder, class: u8, start: Sector, bytes: Bytes, ticket: &mut Ticket) {
+    pub fn issue(
+        &mut self,
+        now: Nanos,
+        holder: Holder,
+        class: u8,
+        start: Sector,
+        bytes: Bytes,
+        ticket: &mut Ticket,
+    ) {
+        self.leave(now, ticket);
         self.pass(now);
         if self.in_flight == 0 {
             self.since = now;
@@ -98,7 +114,9 @@ impl Inside {
         ticket.times.clear();
         ticket.times.extend(self.holders.iter().map(|h| h.time));
         ticket.inside = true;
-        self.holders[ticket.place as usize].cost += ticket.cost;
+        let held = &mut self.holders[ticket.place as usize];
+        held.in_flight += 1;
+        held.cost += ticket.cost;
         self.cost += ticket.cost;
         self.issues += 1;
         self.in_flight += 1;
@@ -111,12 +129,12 @@ impl Inside {
         }
         self.pass(now);
         let held = &mut self.holders[ticket.place as usize];
-        held.cost = (held.cost - ticket.cost).max(0.0);
+        held.in_flight = held.in_flight.saturating_sub(1);
+        held.cost = if held.in_flight == 0 { 0.0 } else { (held.cost - ticket.cost).max(0.0) };
         self.cost = (self.cost - ticket.cost).max(0.0);
         self.in_flight = self.in_flight.saturating_sub(1);
         if self.in_flight == 0 {
             self.cost = 0.0;
-            self.holders.iter_mut().for_each(|h| h.cost = 0.0);
             self.idle_since = now;
         }
     }
@@ -169,15 +187,22 @@ impl Inside {
     fn share(&self, behind: Nanos, ticket: &Ticket, split: &mut Split) {
         let mine = ticket.cost * (self.per_cost - ticket.per_cost);
         let mut shares: SmallVec<[(u64, Holder); 4]> = SmallVec::new();
+        let mut rest = 0.0;
         for (i, held) in self.holders.iter().enumerate() {
-            let time = held.time - ticket.times.get(i).copied().unwrap_or(0.0);
-            let time = if i == ticket.place as usize { time - mine } else { time };
-            if time >= 1.0 {
-                shares.push((time as u64, held.holder));
+            let noted = ticket.times.get(i).copied().unwrap_or(0.0);
+            // Of a place that changed hands meanwhile, the time before that is no holder's by name.
+            let from = if held.first > ticket.number { held.before.max(noted) } else { noted };
+            rest += from - noted;
+            let time = if i == ticket.place as usize { held.time - from - mine } else { held.time - from };
+            match held.holder {
+                Holder(0) => rest += time.max(0.0),
+                _ if time >= 1.0 => shares.push((time as u64, held.holder)),
+                _ => {}
             }
         }
         shares.sort_unstable_by_key(|(time, holder)| (std::cmp::Reverse(*time), *holder));
-        let rest: u64 = shares.iter().skip(MOST_HOLDERS).map(|(time, _)| time).sum();
+        let rest =
+            shares.iter().skip(MOST_HOLDERS).fold(rest as u64, |sum, (time, _)| sum.saturating_add(*time));
         shares.truncate(MOST_HOLDERS);
         let mut weights: SmallVec<[u64; 4]> = shares.iter().map(|(time, _)| *time).collect();
         weights.push(rest);
@@ -210,11 +235,27 @@ impl Inside {
         if let Some(at) = self.holders.iter().position(|h| h.holder == holder) {
             return at as u8;
         }
-        if self.holders.len() < MOST {
-            let holder = if self.holders.len() == MOST - 1 { Holder(0) } else { holder };
-            self.holders.push(Held { holder, ..Held::default() });
+        if self.holders.is_empty() {
+            self.holders.push(Held::default());
         }
-        self.holders.len() as u8 - 1
+        if self.holders.len() < MOST && holder != Holder(0) {
+            self.holders.push(Held { holder, first: self.issues, ..Held::default() });
+            return self.holders.len() as u8 - 1;
+        }
+        let gone = self.holders.iter_mut().enumerate().skip(1).filter(|(_, h)| h.in_flight == 0);
+        match gone.min_by(|(_, a), (_, b)| (a.time - a.before).total_cmp(&(b.time - b.before))) {
+            Some((at, held)) if holder != Holder(0) => {
+                *held = Held {
+                    holder,
+                    first: self.issues,
+                    before: held.time,
+                    time: held.time,
+                    ..Held::default()
+                };
+                at as u8
+            }
+            _ => 0,
+        }
     }
 }
 

@@ -94,7 +94,8 @@ fn middle(bucket: usize) -> u64 {
 impl Histogram {
     /// Whether the percentiles changed.
     fn add(&mut self, time: Nanos) -> bool {
-        self.counts[bucket(time.0)] += 1;
+        let count = &mut self.counts[bucket(time.0)];
+        *count = count.saturating_add(1);
         self.count = self.count.saturating_add(1);
         if self.count < self.next {
             return false;
@@ -202,7 +203,9 @@ impl Services {
             (Some((s1, a)), Some((s2, b))) => {
                 let bytes = |s: usize| (1u64 << s) as f64;
                 let part = (bytes(size) - bytes(s1)) / (bytes(s2) - bytes(s1));
-                let mix = |x: Nanos, y: Nanos| Nanos((x.0 as f64 + part * (y.0 as f64 - x.0 as f64)).max(0.0) as u64);
+                let mix = |x: Nanos, y: Nanos| {
+                    Nanos((x.0 as f64 + part * (y.0 as f64 - x.0 as f64)).max(0.0) as u64)
+                };
                 Some(Quiet { p50: mix(a.p50, b.p50), p99: mix(a.p99, b.p99), samples: 0 })
             }
             (Some((s, q)), None) if size - s <= NEAR_SIZE => Some(q),

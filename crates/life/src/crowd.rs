@@ -107,7 +107,7 @@ impl Crowd {
             let (count, bytes) = (self.in_flight[i] as u64, self.background_bytes);
             if count < FLOOD_DEPTH as u64 / EBB && bytes < FLOOD_BYTES.0 / EBB {
                 if let Some(since) = self.flooded_since.take() {
-                    self.completed.flooded += now.since(since).0;
+                    self.completed.flooded = self.completed.flooded.saturating_add(now.since(since).0);
                 }
             }
         }
@@ -121,7 +121,7 @@ impl Crowd {
     /// One that was given back is issued again: it takes them once more, or says so anew.
     pub fn take_again(&mut self, now: Nanos) {
         if let Some(since) = self.refusing_since.take() {
-            self.refused += now.since(since).0;
+            self.refused = self.refused.saturating_add(now.since(since).0);
         }
     }
 
@@ -144,7 +144,7 @@ impl Crowd {
     pub fn completed(&self, now: Nanos) -> Reading {
         let mut r = self.completed;
         if let Some(since) = self.flooded_since {
-            r.flooded += now.since(since).0;
+            r.flooded = r.flooded.saturating_add(now.since(since).0);
         }
         r
     }

@@ -17,6 +17,11 @@ pub struct ChainId(pub u32);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FunctionId(pub u32);
 
+impl FunctionId {
+    /// Any of those for which there was no room: what passes there is [`Link::Others`].
+    const OTHERS: FunctionId = FunctionId(u32::MAX);
+}
+
 /// A link of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Link {
@@ -34,9 +39,6 @@ pub enum Link {
     Others,
 }
 
-/// Chains that are kept at most; more become [`Link::Others`].
-const MAX_CHAINS: usize = 1 << 14;
-
 /// Links from the outside in.
 pub type Chain = Vec<Link>;
 
@@ -49,6 +51,7 @@ pub(crate) struct Chains {
     recent: Vec<(Link, ChainId)>,
     functions: Vec<Box<str>>,
     function_numbers: FxHashMap<Box<str>, FunctionId>,
+    full: bool,
 }
 
 /// The one chain of those that are not told apart.
@@ -61,7 +64,8 @@ impl Default for Chains {
             numbers: FxHashMap::default(),
             recent: vec![(Link::Others, ChainId(0))],
             functions: vec!["".into()],
-            function_numbers: FxHashMap::default(),
+            function_numbers: FxHashMap::from_iter([("".into(), FunctionId(0))]),
+            full: false,
         };
         chains.add(ChainId(0), Link::Others);
         chains
@@ -69,24 +73,46 @@ impl Default for Chains {
 }
 
 impl Chains {
-    /// A chain, longer by one link.
+    /// A chain, longer by one link; where there are `bound` links and this is a new one, that of those not told apart.
     #[inline]
-    pub fn child(&mut self, parent: ChainId, link: Link) -> ChainId {
+    pub fn child(&mut self, parent: ChainId, link: Link, bound: usize) -> ChainId {
         let (recent, id) = self.recent[parent.0 as usize];
         if recent == link && id != ChainId(0) {
             return id;
         }
-        self.look_up(parent, link)
+        self.look_up(parent, link, bound)
     }
 
-    fn look_up(&mut self, parent: ChainId, link: Link) -> ChainId {
+    fn look_up(&mut self, parent: ChainId, link: Link, bound: usize) -> ChainId {
         let id = match self.numbers.get(&(parent, link)) {
             Some(id) => *id,
-            None if parent == OTHERS || self.links.len() >= MAX_CHAINS => OTHERS,
+            None if parent == OTHERS => OTHERS,
+            None if self.links.len() >= bound => {
+                self.full = true;
+                OTHERS
+            }
+            None if matches!(link, Link::Wait(_, FunctionId::OTHERS) | Link::Work(FunctionId::OTHERS)) => {
+                OTHERS
+            }
             None => self.add(parent, link),
         };
         self.recent[parent.0 as usize] = (link, id);
         id
+    }
+
+    /// Whether something had no place.
+    pub fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// How many links there are.
+    pub fn len(&self) -> usize {
+        self.links.len()
+    }
+
+    /// The chain without its last link.
+    pub fn parent(&self, id: ChainId) -> ChainId {
+        self.links[id.0 as usize].0
     }
 
     fn add(&mut self, parent: ChainId, link: Link) -> ChainId {
@@ -120,12 +146,13 @@ impl Chains {
     }
 
     /// The number of a function.
-    pub fn function(&mut self, name: &str) -> FunctionId {
+    pub fn function(&mut self, name: &str, bound: usize) -> FunctionId {
         if let Some(id) = self.function_numbers.get(name) {
             return *id;
         }
-        if self.functions.len() >= MAX_CHAINS {
-            return FunctionId(0);
+        if self.functions.len() >= bound {
+            self.full = true;
+            return FunctionId::OTHERS;
         }
         let id = FunctionId(self.functions.len() as u32);
         self.functions.push(name.into());
@@ -135,19 +162,19 @@ impl Chains {
 
     /// A function's name; empty where none is known.
     pub fn function_name(&self, id: FunctionId) -> &str {
-        &self.functions[id.0 as usize]
+        self.functions.get(id.0 as usize).map_or("", |name| name)
     }
 
     /// The same chain here that another table knows as `id`.
-    pub fn import(&mut self, other: &Chains, id: ChainId) -> ChainId {
+    pub fn import(&mut self, other: &Chains, id: ChainId, bound: usize) -> ChainId {
         let mut at = ChainId(0);
         for link in other.links(id) {
             let link = match link {
-                Link::Wait(wait, f) => Link::Wait(wait, self.function(other.function_name(f))),
-                Link::Work(f) => Link::Work(self.function(other.function_name(f))),
+                Link::Wait(wait, f) => Link::Wait(wait, self.function(other.function_name(f), bound)),
+                Link::Work(f) => Link::Work(self.function(other.function_name(f), bound)),
                 link => link,
             };
-            at = self.child(at, link);
+            at = self.child(at, link, bound);
         }
         at
     }

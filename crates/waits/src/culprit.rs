@@ -63,6 +63,11 @@ impl Culprit {
         Culprit { kind, ..Culprit::default() }
     }
 
+    /// Those that are not told apart.
+    pub fn others() -> Culprit {
+        Culprit { name: Some("others".into()), ..Culprit::of(CulpritKind::Unknown) }
+    }
+
     /// Whether taking it away is a question worth asking.
     pub fn is_somebody(&self) -> bool {
         self.name.is_some() && matches!(self.kind, CulpritKind::Task | CulpritKind::Kernel)
@@ -73,14 +78,31 @@ impl Culprit {
 /// fs/xfs (xfsaild, xfs-...), drivers/md (mdN_raidN), drivers/block/loop.c, mm (kswapd, kcompactd), fs/btrfs/disk-io.c,
 /// drivers/md/dm-crypt.c, kernel/softirq.c.
 const KERNEL_THREADS: [&str; 18] = [
-    "kworker", "jbd2/", "xfsaild", "xfs-", "xfs_", "kswapd", "ksoftirqd", "btrfs-", "dmcrypt", "kcryptd", "kcompactd",
-    "khugepaged", "swapper", "flush-", "dm_", "kblockd", "bcache", "ext4lazyinit",
+    "kworker",
+    "jbd2/",
+    "xfsaild",
+    "xfs-",
+    "xfs_",
+    "kswapd",
+    "ksoftirqd",
+    "btrfs-",
+    "dmcrypt",
+    "kcryptd",
+    "kcompactd",
+    "khugepaged",
+    "swapper",
+    "flush-",
+    "dm_",
+    "kblockd",
+    "bcache",
+    "ext4lazyinit",
 ];
 
 /// Whether a task is a kernel thread, by its name: a recording does not say it otherwise.
 pub fn is_kernel_thread(name: &str) -> bool {
     let numbered = |prefix: &str, rest: &str| {
-        name.strip_prefix(prefix).is_some_and(|n| n.strip_suffix(rest).unwrap_or(n).bytes().all(|b| b.is_ascii_digit()))
+        name.strip_prefix(prefix)
+            .is_some_and(|n| n.strip_suffix(rest).unwrap_or(n).bytes().all(|b| b.is_ascii_digit()))
     };
     KERNEL_THREADS.iter().any(|prefix| name.starts_with(prefix))
         || numbered("loop", "") && name.len() > 4

@@ -5,6 +5,8 @@
 //!
 //! Invariant: the rows of a victim and bucket sum to the time of its operations in that bucket, to the nanosecond.
 
+mod balance;
+mod bounds;
 mod bucket;
 mod chain;
 mod culprit;
@@ -13,18 +15,21 @@ mod phase;
 mod question;
 mod requests;
 mod seconds;
+mod sums;
 mod table;
 mod victim;
 mod without;
 
+pub use bounds::Bounds;
 pub use bucket::Bucket;
-pub use chain::{Chain, ChainId, Link};
+pub use chain::{Chain, ChainId, FunctionId, Link};
 pub use culprit::{is_kernel_thread, Culprit, CulpritId, CulpritKind};
 pub use operations::Accounts;
 pub use phase::Phase;
 pub use question::{culprit_words, Row, Selection};
 pub use requests::Bios;
 pub use seconds::{Second, Seconds};
-pub use table::{Cell, Cut, Part, Sums, Table, VictimId, Waiting, MAX_ROWS, MAX_VICTIMS};
+pub use sums::{Cell, Cut, Sums};
+pub use table::{Part, Table, VictimId, Waiting};
 pub use victim::{Asked, Victim};
 pub use without::Without;

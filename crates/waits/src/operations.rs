@@ -11,7 +11,7 @@ use crate::victim::{Asked, Victim};
 use device::Holder;
 use ledger::Reason;
 use life::{Company, Holding, Io, Names, Op, Owner, TaskName};
-use operation::{served_by, runners, Account, Done, Entry, History, Kind, Node, Operation, Part as Of, Wait};
+use operation::{runners, served_by, Account, Done, Entry, History, Kind, Node, Operation, Part as Of, Wait};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use trace::{Bytes, DevId, Fs, Nanos, TextId, Tid};
@@ -22,6 +22,9 @@ const WORTH_ASKING: Nanos = Nanos(100_000);
 /// A write that ends or begins within a page: the file system's block on all Linux file systems by default (mkfs.ext4(8),
 /// mkfs.xfs(8)).
 const BLOCK: u64 = 4096;
+
+/// Numbers of victims that are remembered at most.
+pub(crate) const MAX_REMEMBERED: usize = 1 << 14;
 
 /// What a leaf lies within.
 #[derive(Clone, Copy)]
@@ -43,6 +46,7 @@ pub struct Accounts {
     holders: FxHashMap<Holder, (Holding, CulpritId)>,
     kernel: FxHashMap<TaskName, bool>,
     parts: Vec<Part>,
+    epoch: u32,
 }
 
 /// Who sent what is in the device.
@@ -65,7 +69,16 @@ struct Adding<'a> {
 
 impl Accounts {
     /// Adds an operation on a device.
-    pub fn add(&mut self, table: &mut Table, o: &Operation, dev: DevId, account: &Account, names: &Names, history: &History) {
+    pub fn add(
+        &mut self,
+        table: &mut Table,
+        o: &Operation,
+        dev: DevId,
+        account: &Account,
+        names: &Names,
+        history: &History,
+    ) {
+        self.follow(table);
         let victim = self.victim(table, o, dev, names);
         self.parts.clear();
         let mut adding = Adding { o, names, history, lost: Nanos(0), unknown: Nanos(0) };
@@ -90,7 +103,7 @@ impl Accounts {
                 }
                 Of::Task(tid) => (here.doer, here.request) = (Some(*tid), None),
                 Of::Work { function, worker, .. } => {
-                    let function = table.chains.function(history.texts.text(*function));
+                    let function = table.function_number(history.texts.text(*function));
                     here.chain = table.chain(above.chain, Link::Work(function));
                     (here.doer, here.request) = (Some(*worker), None);
                 }
@@ -100,7 +113,8 @@ impl Accounts {
                     here.request = Some(entry);
                     table.waited_on(victim, entry.done.dev(), node.length());
                     if let Done::Request(r) = &entry.done {
-                        cut = cut.or(r.split.then_some(r.bytes.0.max(1)));
+                        // The largest: what is left over after the last cut may be any size.
+                        cut = cut.max(r.split.then_some(r.bytes.0.max(1)));
                     }
                 }
             }
@@ -109,11 +123,18 @@ impl Accounts {
         let bytes = if o.moves_bytes() && o.result > 0 { o.result as u64 } else { 0 };
         if let Some(piece) = cut {
             // What was asked for at once is known of reads and writes; of others no more than that there were two pieces.
-            let asked = bytes.max(2 * piece);
+            let asked = bytes.max(piece.saturating_mul(2));
             table.was_cut(victim, asked.div_ceil(piece), asked);
         }
         let waiting = Waiting { victim, end: o.to, total: o.total(), bytes };
         table.add(waiting, &self.parts, adding.lost, adding.unknown);
+    }
+
+    /// Forgets numbers that are no longer valid.
+    fn follow(&mut self, table: &Table) {
+        if self.epoch != table.epoch() || self.victims.len() > MAX_REMEMBERED {
+            *self = Accounts { epoch: table.epoch(), ..Accounts::default() };
+        }
     }
 
     fn victim(&mut self, table: &mut Table, o: &Operation, dev: DevId, names: &Names) -> VictimId {
@@ -123,7 +144,8 @@ impl Accounts {
             _ => {}
         }
         let id = *self.victims.entry(key).or_insert_with(|| {
-            let victim = Victim { task: names.text(o.task).into(), asked: Asked::Operation(o.kind), fs: o.fs, dev };
+            let victim =
+                Victim { task: names.text(o.task).into(), asked: Asked::Operation(o.kind), fs: o.fs, dev };
             table.victim(&victim)
         });
         self.recent = Some((key, id));
@@ -135,7 +157,7 @@ impl Accounts {
         *self
             .functions
             .entry(stack)
-            .or_insert_with(|| table.chains.function(Wait::function_of(history.texts.text(stack))))
+            .or_insert_with(|| table.function_number(Wait::function_of(history.texts.text(stack))))
     }
 
     /// A leaf becomes one row, or several.
@@ -177,7 +199,9 @@ impl Accounts {
                 let kind = match reason {
                     Reason::WorkQueue | Reason::WakeUp | Reason::Completion => CulpritKind::Cpu,
                     Reason::Prepare => CulpritKind::Own,
-                    Reason::LowerRead | Reason::LowerWrite | Reason::Stacking | Reason::Requeue => CulpritKind::Kernel,
+                    Reason::LowerRead | Reason::LowerWrite | Reason::Stacking | Reason::Requeue => {
+                        CulpritKind::Kernel
+                    }
                     Reason::QueueFreeze => CulpritKind::Limit,
                     _ => CulpritKind::Unknown,
                 };
@@ -208,7 +232,8 @@ impl Accounts {
         if split.own.0 > 0 {
             match r.op {
                 Op::Flush => {
-                    let who = table.culprit(&Culprit { io: Some(Io::Flush), ..Culprit::of(CulpritKind::Device) });
+                    let who =
+                        table.culprit(&Culprit { io: Some(Io::Flush), ..Culprit::of(CulpritKind::Device) });
                     self.put(table, a, chain, Phase::Flush, who, split.own);
                 }
                 _ => {
@@ -234,7 +259,7 @@ impl Accounts {
             self.put(table, a, chain, Phase::Behind, who, behind.time);
         }
         if split.others.0 > 0 {
-            let who = table.culprit(&Culprit { name: Some("others".into()), ..Culprit::of(CulpritKind::Unknown) });
+            let who = table.culprit(&Culprit::others());
             self.put(table, a, chain, Phase::Behind, who, split.others);
         }
     }
@@ -283,7 +308,9 @@ impl Accounts {
 
     /// Whose request it is that was waited for.
     fn sender(&mut self, table: &mut Table, a: &Adding, r: &By, doer: Option<Tid>) -> CulpritId {
-        let mine = r.tid == a.o.tid || r.task == a.o.task || r.owner.is_some_and(|o| !o.journal && o.task == a.o.task);
+        let mine = r.tid == a.o.tid
+            || r.task == a.o.task
+            || r.owner.is_some_and(|o| !o.journal && o.task == a.o.task);
         if mine && !r.owner.is_some_and(|o| o.journal) {
             return table.culprit(&Culprit::of(CulpritKind::Own));
         }
@@ -319,7 +346,7 @@ impl Accounts {
                 self.holders.insert(holder, (holding, id));
                 id
             }
-            None => table.culprit(&Culprit { name: Some("others".into()), ..Culprit::of(CulpritKind::Unknown) }),
+            None => table.culprit(&Culprit::others()),
         }
     }
 
@@ -340,7 +367,9 @@ impl Accounts {
         match (kernel, h.owner == h.task) {
             (_, true) => Culprit { kind: kind(kernel), name: text(h.task), dirtied_by: None, io },
             (true, false) => Culprit { kind: CulpritKind::Task, name: text(h.owner), dirtied_by: None, io },
-            (false, false) => Culprit { kind: CulpritKind::Task, name: text(h.task), dirtied_by: text(h.owner), io },
+            (false, false) => {
+                Culprit { kind: CulpritKind::Task, name: text(h.task), dirtied_by: text(h.owner), io }
+            }
         }
     }
 
@@ -348,7 +377,15 @@ impl Accounts {
         *self.kernel.entry(task).or_insert_with(|| is_kernel_thread(names.text(task)))
     }
 
-    fn put(&mut self, table: &mut Table, a: &mut Adding, chain: ChainId, phase: Phase, who: CulpritId, time: Nanos) {
+    fn put(
+        &mut self,
+        table: &mut Table,
+        a: &mut Adding,
+        chain: ChainId,
+        phase: Phase,
+        who: CulpritId,
+        time: Nanos,
+    ) {
         if time.0 == 0 {
             return;
         }
@@ -383,8 +420,12 @@ fn runner(a: &Adding, doer: Option<Tid>, node: &Node) -> Option<Box<str>> {
 /// What a request is, as a link: pieces of a bio that was cut, and blocks that are not whole, are told apart.
 pub(crate) fn request_link(done: &Done) -> Link {
     match done {
-        Done::Request(r) => Link::Request(r.op, r.split, r.op == Op::Write && is_ragged(r.start.0 * 512, r.bytes)),
-        Done::Bio(b) => Link::Request(b.op, b.pieces > 1, b.op == Op::Write && is_ragged(b.start.0 * 512, b.bytes)),
+        Done::Request(r) => {
+            Link::Request(r.op, r.split, r.op == Op::Write && is_ragged(r.start.0 * 512, r.bytes))
+        }
+        Done::Bio(b) => {
+            Link::Request(b.op, b.pieces > 1, b.op == Op::Write && is_ragged(b.start.0 * 512, b.bytes))
+        }
     }
 }
 

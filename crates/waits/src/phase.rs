@@ -31,7 +31,16 @@ pub enum Phase {
 impl Phase {
     /// Whether it passes in the device.
     pub fn in_device(self) -> bool {
-        matches!(self, Phase::Service | Phase::Behind | Phase::Paused | Phase::Varies | Phase::Slow | Phase::Late | Phase::Flush)
+        matches!(
+            self,
+            Phase::Service
+                | Phase::Behind
+                | Phase::Paused
+                | Phase::Varies
+                | Phase::Slow
+                | Phase::Late
+                | Phase::Flush
+        )
     }
 
     /// Whether it is a victim's own time and nothing lost, where it is its own doing.

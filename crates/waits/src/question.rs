@@ -87,10 +87,20 @@ impl Table {
         self.chains.backward(chain).any(is)
     }
 
-    /// A victim's latencies without a culprit: count, mean, and what `part`s of them do not exceed.
-    pub fn quantiles_without(&self, victim: VictimId, culprit: CulpritId, parts: &[f64]) -> Option<(Nanos, Vec<Nanos>)> {
+    /// A victim's latencies without a culprit: the mean, and what `part`s of them do not exceed. `None` of one whose absence was not
+    /// followed.
+    pub fn quantiles_without(
+        &self,
+        victim: VictimId,
+        culprit: CulpritId,
+        parts: &[f64],
+    ) -> Option<(Nanos, Vec<Nanos>)> {
         let (_, of) = self.of(victim);
-        let (_, without) = of.without.iter().find(|(c, _)| *c == culprit)?;
+        let Some((_, without)) = of.without.iter().find(|(c, _)| *c == culprit) else {
+            let all = || parts.iter().map(|part| of.quantile(*part)).collect();
+            // Nothing is lost to one who is not there, if all who are are followed.
+            return of.follows_all().then(|| (Nanos(of.ns / of.ops.max(1)), all()));
+        };
         let mut cells = BTreeMap::<Bucket, (u64, u64)>::new();
         for (bucket, cell) in &of.cells {
             let gone = without.removed.get(bucket).copied().unwrap_or(0).min(cell.ops);
@@ -105,7 +115,10 @@ impl Table {
             *cell = (cell.0 + ops, cell.1.saturating_add(*ns));
         }
         let mean = Nanos(of.ns.saturating_sub(without.time) / of.ops.max(1));
-        let at = |part: &f64| crate::table::quantile(cells.values().copied(), of.ops, *part);
+        // Nobody is slower without somebody; the means of buckets alone do not promise that.
+        let at = |part: &f64| {
+            crate::sums::quantile(cells.values().copied(), of.ops, *part).min(of.quantile(*part))
+        };
         Some((mean, parts.iter().map(at).collect()))
     }
 

@@ -3,7 +3,7 @@
 
 use crate::chain::{ChainId, Link};
 use crate::culprit::{Culprit, CulpritId, CulpritKind};
-use crate::operations::{is_ragged, Accounts};
+use crate::operations::{is_ragged, Accounts, MAX_REMEMBERED};
 use crate::phase::Phase;
 use crate::table::{Part, Table, VictimId, Waiting};
 use crate::victim::{Asked, Victim};
@@ -21,6 +21,7 @@ pub struct Bios {
     recent: Option<((TaskName, Asked, DevId), VictimId)>,
     accounts: Accounts,
     parts: SmallVec<[Part; 8]>,
+    epoch: u32,
 }
 
 impl Bios {
@@ -29,6 +30,9 @@ impl Bios {
     /// `no_tag` is the part of its wait for a request in which all tags were taken.
     pub fn add(&mut self, table: &mut Table, b: &Bio, ledger: &Ledger, no_tag: Nanos, names: &Names) {
         let asked = if b.flags.has(Flags::AHEAD) { Asked::Ahead } else { Asked::Bio(b.class()) };
+        if self.epoch != table.epoch() || self.victims.len() > MAX_REMEMBERED {
+            *self = Bios { epoch: table.epoch(), ..Bios::default() };
+        }
         let victim = self.victim(table, b, asked, names);
         self.parts.clear();
         let ragged = b.op == Op::Write && is_ragged(b.start.0 * 512, b.bytes);
@@ -53,7 +57,8 @@ impl Bios {
                     self.held_up(table, b, chain, Phase::Reason(segment.reason), time.since(refused), names);
                 }
                 Reason::Preflush | Reason::Postflush | Reason::FlushQueue => {
-                    let who = table.culprit(&Culprit { io: Some(Io::Flush), ..Culprit::of(CulpritKind::Device) });
+                    let who =
+                        table.culprit(&Culprit { io: Some(Io::Flush), ..Culprit::of(CulpritKind::Device) });
                     self.put(table, chain, Phase::Flush, who, time);
                 }
                 reason => {
@@ -73,7 +78,12 @@ impl Bios {
         }
         let is_lost = |p: &&Part| !table.is_own(p.chain, p.culprit);
         let lost = self.parts.iter().filter(is_lost).map(|p| p.time).sum();
-        table.add(Waiting { victim, end: b.time.completed, total, bytes: b.bytes.0 }, &self.parts, lost, unknown);
+        table.add(
+            Waiting { victim, end: b.time.completed, total, bytes: b.bytes.0 },
+            &self.parts,
+            lost,
+            unknown,
+        );
     }
 
     fn victim(&mut self, table: &mut Table, b: &Bio, asked: Asked, names: &Names) -> VictimId {
@@ -117,14 +127,22 @@ impl Bios {
             self.put(table, chain, Phase::Behind, who, behind.time);
         }
         if split.others.0 > 0 {
-            let who = table.culprit(&Culprit { name: Some("others".into()), ..Culprit::of(CulpritKind::Unknown) });
+            let who = table.culprit(&Culprit::others());
             self.put(table, chain, Phase::Behind, who, split.others);
         }
         *unknown += if split.known { Nanos(0) } else { split.total() };
     }
 
     /// Those that were in the device beside it had what it waited for before.
-    fn held_up(&mut self, table: &mut Table, b: &Bio, chain: ChainId, phase: Phase, time: Nanos, names: &Names) {
+    fn held_up(
+        &mut self,
+        table: &mut Table,
+        b: &Bio,
+        chain: ChainId,
+        phase: Phase,
+        time: Nanos,
+        names: &Names,
+    ) {
         let split = &b.company.split;
         let behind: SmallVec<[_; 4]> = split.behind.iter().filter(|b| b.time.0 > 0).copied().collect();
         if behind.is_empty() {
@@ -142,7 +160,7 @@ impl Bios {
         let culprit = match names.holding(holder) {
             Some(h) if h.task == b.task => Culprit { io: Some(h.io), ..Culprit::of(CulpritKind::Own) },
             Some(h) => self.accounts.culprit(h, names),
-            None => Culprit { name: Some("others".into()), ..Culprit::of(CulpritKind::Unknown) },
+            None => Culprit::others(),
         };
         table.culprit(&culprit)
     }

@@ -8,6 +8,12 @@ use trace::Nanos;
 /// Stretches that are kept at most; an hour of seconds.
 const MAX: u64 = 3600;
 
+/// The widest stretch: nothing a 64-bit clock of nanoseconds can say is later.
+const MAX_WIDTH: u64 = 1 << 35;
+
+/// Stretches of all victims together that are kept at most; 3 MB.
+const MAX_CELLS: usize = 1 << 16;
+
 /// What happened to one victim in one stretch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Second {
@@ -37,13 +43,25 @@ impl Seconds {
 
     pub(crate) fn add(&mut self, end: Nanos, victim: VictimId, what: Second) {
         let second = end.0 / 1_000_000_000;
-        let first = *self.first.get_or_insert(second);
-        self.first = Some(first.min(second));
-        self.last = self.last.max(second);
-        while (self.last - self.first.unwrap_or(first)) >> self.doublings >= MAX {
+        self.reaches(second, second);
+        self.put(second >> self.doublings, victim, what);
+        while self.cells.len() > MAX_CELLS && self.width() < MAX_WIDTH {
             self.double();
         }
-        let cell = self.cells.entry((second >> self.doublings, victim)).or_default();
+    }
+
+    /// Sees to it that there are not too many stretches from the first second to the last.
+    fn reaches(&mut self, from: u64, to: u64) {
+        let first = self.first.map_or(from, |first| first.min(from));
+        self.first = Some(first);
+        self.last = self.last.max(to);
+        while (self.last >> self.doublings) - (first >> self.doublings) >= MAX {
+            self.double();
+        }
+    }
+
+    fn put(&mut self, at: u64, victim: VictimId, what: Second) {
+        let cell = self.cells.entry((at, victim)).or_default();
         cell.ops += what.ops;
         cell.ns = cell.ns.saturating_add(what.ns);
         cell.lost = cell.lost.saturating_add(what.lost);
@@ -52,26 +70,33 @@ impl Seconds {
     fn double(&mut self) {
         self.doublings += 1;
         for ((at, victim), s) in std::mem::take(&mut self.cells) {
-            let cell = self.cells.entry((at / 2, victim)).or_default();
-            cell.ops += s.ops;
-            cell.ns = cell.ns.saturating_add(s.ns);
-            cell.lost = cell.lost.saturating_add(s.lost);
+            self.put(at / 2, victim, s);
         }
     }
 
     /// The stretches of a victim, in order, each with the time at which it begins.
     pub fn of(&self, victim: VictimId) -> Vec<(Nanos, Second)> {
         let mine = self.cells.iter().filter(|((_, v), _)| *v == victim);
-        let mut all: Vec<_> =
-            mine.map(|((at, _), s)| (Nanos((at << self.doublings).saturating_mul(1_000_000_000)), *s)).collect();
+        let mut all: Vec<_> = mine
+            .map(|((at, _), s)| (Nanos((at << self.doublings).saturating_mul(1_000_000_000)), *s))
+            .collect();
         all.sort_unstable_by_key(|(at, _)| *at);
         all
     }
 
-    pub(crate) fn merge(&mut self, other: &Seconds, victim: impl Fn(VictimId) -> VictimId) {
+    pub(crate) fn merge(&mut self, other: &Seconds, victim: impl Fn(VictimId) -> Option<VictimId>) {
+        let Some(first) = other.first else { return };
+        // In stretches of the wider of the two, so that it does not matter which is added to which.
+        while self.doublings < other.doublings {
+            self.double();
+        }
+        self.reaches(first, other.last);
         for ((at, v), s) in &other.cells {
-            let begin = Nanos((at << other.doublings).saturating_mul(1_000_000_000));
-            self.add(begin, victim(*v), *s);
+            let Some(v) = victim(*v) else { continue };
+            self.put(at >> (self.doublings - other.doublings), v, *s);
+        }
+        while self.cells.len() > MAX_CELLS && self.width() < MAX_WIDTH {
+            self.double();
         }
     }
 }

@@ -1,31 +1,20 @@
-//! The table itself: adding, merging, and its bounds.
+//! The table itself: adding and merging.
 //!
 //! A victim has a cell per latency bucket; a cell has the exact number and time of its operations and its rows. Rows are found
-//! by looking through the cell's few. Beyond [`MAX_ROWS`] the lighter half of each cell's rows becomes one, `others`: sums stay
-//! exact, kept rows become lower bounds, and [`Table::others`] says how much is not told apart.
+//! by looking through the cell's few. What makes room beyond its [`Bounds`] is in `bounds.rs`.
+//!
+//! All time in a table is below 2^64 ns (584 years), so no sum in it can overflow: an operation that would not fit is left out,
+//! and counted.
 
+use crate::bounds::Bounds;
 use crate::bucket::Bucket;
-use crate::chain::{ChainId, Chains, Link, OTHERS};
+use crate::chain::{ChainId, Chains, FunctionId, Link};
 use crate::culprit::{Culprit, CulpritId};
 use crate::seconds::{Second, Seconds};
+use crate::sums::{Cut, Sums};
 use crate::victim::Victim;
-use crate::without::Without;
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
-use std::collections::BTreeMap;
 use trace::{DevId, Nanos};
-
-/// Rows that are kept at most; 3 MB.
-pub const MAX_ROWS: usize = 1 << 17;
-
-/// Victims that are told apart; more become one for each operation and device.
-pub const MAX_VICTIMS: usize = 1024;
-
-/// Culprits that are told apart.
-const MAX_CULPRITS: usize = 4096;
-
-/// Culprits of one victim whose absence is followed.
-const MAX_WITHOUT: usize = 16;
 
 /// A victim's number in its table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -55,101 +44,63 @@ pub struct Waiting {
     pub bytes: u64,
 }
 
-/// Operations of one victim and bucket.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cell {
-    /// How many.
-    pub ops: u64,
-    /// Their time; its rows sum to it.
-    pub ns: u64,
-    /// What of it was lost.
-    pub lost: u64,
-    /// Its rows, in no order.
-    pub rows: Vec<(ChainId, CulpritId, u64)>,
-}
-
-/// All of one victim.
-#[derive(Clone, Debug, Default)]
-pub struct Sums {
-    /// Cells by bucket.
-    pub cells: BTreeMap<Bucket, Cell>,
-    /// How many operations.
-    pub ops: u64,
-    /// Their time.
-    pub ns: u64,
-    /// What of it was lost.
-    pub lost: u64,
-    /// Bytes that they moved.
-    pub bytes: u64,
-    /// Operations by their own time: what they would take alone.
-    pub own: BTreeMap<Bucket, u64>,
-    /// Device time whose usual service is unknown.
-    pub unknown: u64,
-    /// Time by the device of the requests that were waited for.
-    pub devices: SmallVec<[(DevId, u64); 2]>,
-    /// What would be without one culprit.
-    pub without: Vec<(CulpritId, Without)>,
-    /// The longest operation.
-    pub max: Nanos,
-    /// Operations that were cut into several requests.
-    pub cut: Cut,
-}
-
-/// Operations that were cut into several requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cut {
-    /// How many.
-    pub ops: u64,
-    /// Their requests.
-    pub pieces: u64,
-    /// What they moved.
-    pub bytes: u64,
-}
-
 /// The table.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
-    victims: Vec<(Victim, Sums)>,
+    pub(crate) bounds: Bounds,
+    pub(crate) victims: Vec<(Victim, Sums)>,
     victim_numbers: FxHashMap<Victim, VictimId>,
     pub(crate) chains: Chains,
-    culprits: Vec<Culprit>,
+    pub(crate) culprits: Vec<Culprit>,
     culprit_numbers: FxHashMap<Culprit, CulpritId>,
-    rows: usize,
-    seconds: Seconds,
+    pub(crate) rows: usize,
+    /// Of all victims.
+    pub(crate) ns: u64,
+    pub(crate) left_out: u64,
+    pub(crate) seconds: Seconds,
     scratch: Vec<(CulpritId, u64)>,
+    /// Whether something had no place since the last time that room was made.
+    pub(crate) full: bool,
+    pub(crate) epoch: u32,
 }
 
 impl Table {
-    /// The number of a victim; of too many, that of all others in the same operation.
+    /// One that keeps no more than this.
+    pub fn bounded(bounds: Bounds) -> Table {
+        Table { bounds, ..Table::default() }
+    }
+
+    /// The number of a victim. Numbers hold within an [`Table::epoch`].
     pub fn victim(&mut self, victim: &Victim) -> VictimId {
-        if let Some(id) = self.victim_numbers.get(victim) {
-            return *id;
-        }
-        let others = Victim { task: "others".into(), ..victim.clone() };
-        let victim = if self.victims.len() >= MAX_VICTIMS { &others } else { victim };
         if let Some(id) = self.victim_numbers.get(victim) {
             return *id;
         }
         let id = VictimId(self.victims.len() as u32);
         self.victims.push((victim.clone(), Sums::default()));
         self.victim_numbers.insert(victim.clone(), id);
+        self.full |= self.victims.len() > self.bounds.victims;
         id
     }
 
-    /// The number of a culprit; of too many, that of none in particular.
+    /// The number of a culprit; where there is no room, that of those that are not told apart.
     pub fn culprit(&mut self, culprit: &Culprit) -> CulpritId {
         if let Some(id) = self.culprit_numbers.get(culprit) {
             return *id;
         }
-        let known = self.culprits.len() < MAX_CULPRITS;
-        let culprit = if known { culprit.clone() } else { Culprit::of(culprit.kind) };
-        if let Some(id) = self.culprit_numbers.get(&culprit) {
-            return *id;
+        let others = Culprit::others();
+        if self.culprits.len() >= self.bounds.culprits && *culprit != others {
+            self.full = true;
+            return self.culprit(&others);
         }
         let id = CulpritId(self.culprits.len() as u32);
         self.culprits.push(culprit.clone());
-        self.culprit_numbers.insert(culprit, id);
+        self.culprit_numbers.insert(culprit.clone(), id);
         id
+    }
+
+    /// Counts how often room was made: numbers of victims, chains and culprits from before are no longer valid.
+    pub fn epoch(&self) -> u32 {
+        self.epoch
     }
 
     /// Who a culprit is.
@@ -163,8 +114,14 @@ impl Table {
     }
 
     /// A chain, longer by one link.
+    #[inline]
     pub fn chain(&mut self, parent: ChainId, link: Link) -> ChainId {
-        self.chains.child(parent, link)
+        self.chains.child(parent, link, self.bounds.chains)
+    }
+
+    /// The number of a kernel function.
+    pub fn function_number(&mut self, name: &str) -> FunctionId {
+        self.chains.function(name, self.bounds.chains)
     }
 
     /// A chain's links, from the outside in.
@@ -173,28 +130,35 @@ impl Table {
     }
 
     /// A kernel function's name.
-    pub fn function(&self, id: crate::chain::FunctionId) -> &str {
+    pub fn function(&self, id: FunctionId) -> &str {
         self.chains.function_name(id)
     }
 
-    /// Adds an operation whose parts sum to its time. `own` says which parts are its own time and not lost.
+    /// Adds an operation whose parts sum to its time. Of it so much was `lost`, and of so much in the device it is not known what is
+    /// usual.
     pub fn add(&mut self, w: Waiting, parts: &[Part], lost: Nanos, unknown: Nanos) {
-        debug_assert_eq!(parts.iter().map(|p| p.time.0).sum::<u64>(), w.total.0);
+        debug_assert_eq!(parts.iter().map(|p| u128::from(p.time.0)).sum::<u128>(), u128::from(w.total.0));
+        let Some(ns) = self.ns.checked_add(w.total.0) else {
+            self.left_out += 1;
+            return;
+        };
+        self.ns = ns;
         let sums = &mut self.victims[w.victim.0 as usize].1;
         sums.ops += 1;
-        sums.ns = sums.ns.saturating_add(w.total.0);
-        sums.lost = sums.lost.saturating_add(lost.0);
+        sums.ns += w.total.0;
+        sums.lost += lost.0;
         sums.bytes = sums.bytes.saturating_add(w.bytes);
         sums.unknown = sums.unknown.saturating_add(unknown.0);
         sums.max = sums.max.max(w.total);
         *sums.own.entry(Bucket::of(w.total.since(lost))).or_default() += 1;
         let cell = sums.cells.entry(Bucket::of(w.total)).or_default();
         cell.ops += 1;
-        cell.ns = cell.ns.saturating_add(w.total.0);
-        cell.lost = cell.lost.saturating_add(lost.0);
-        for part in parts {
+        cell.ns += w.total.0;
+        cell.lost += lost.0;
+        for part in parts.iter().filter(|p| p.time.0 > 0) {
             self.rows += usize::from(cell.put(part.chain, part.culprit, part.time.0));
         }
+        self.full |= cell.rows.len() > self.bounds.rows_of_cell;
         self.scratch.clear();
         for part in parts.iter().filter(|p| self.culprits[p.culprit.0 as usize].is_somebody()) {
             match self.scratch.iter_mut().find(|(c, _)| *c == part.culprit) {
@@ -206,24 +170,19 @@ impl Table {
             sums.without(*culprit, |w2| w2.add(w.total, Nanos(*time)));
         }
         self.seconds.add(w.end, w.victim, Second { ops: 1, ns: w.total.0, lost: lost.0 });
-        if self.rows > MAX_ROWS {
-            self.shrink();
+        if self.full || self.chains.is_full() || self.rows > self.bounds.rows {
+            self.make_room();
         }
     }
 
     /// Notes on which device a victim's requests were.
     pub fn waited_on(&mut self, victim: VictimId, dev: DevId, time: Nanos) {
-        let devices = &mut self.victims[victim.0 as usize].1.devices;
-        match devices.iter_mut().find(|(d, _)| *d == dev) {
-            Some((_, ns)) => *ns += time.0,
-            None => devices.push((dev, time.0)),
-        }
+        self.victims[victim.0 as usize].1.waited_on(dev, time);
     }
 
     /// Notes that an operation of so many bytes was cut into so many requests.
     pub fn was_cut(&mut self, victim: VictimId, pieces: u64, bytes: u64) {
-        let cut = &mut self.victims[victim.0 as usize].1.cut;
-        (cut.ops, cut.pieces, cut.bytes) = (cut.ops + 1, cut.pieces + pieces, cut.bytes.saturating_add(bytes));
+        self.victims[victim.0 as usize].1.cut.add(&Cut { ops: 1, pieces, bytes });
     }
 
     /// All victims with their sums.
@@ -252,142 +211,52 @@ impl Table {
         &self.seconds
     }
 
-    /// The part of all time that is in no row of its own, 0 to 1.
-    pub fn others(&self) -> f64 {
-        let (mut others, mut all) = (0u64, 0u64);
-        for (_, sums) in &self.victims {
-            all = all.saturating_add(sums.ns);
-            let rows = sums.cells.values().flat_map(|c| &c.rows).filter(|(chain, ..)| *chain == OTHERS);
-            others = rows.fold(others, |n, (.., ns)| n.saturating_add(*ns));
-        }
-        others as f64 / all.max(1) as f64
+    /// Operations that were left out: with them there would be more than 584 years in the table.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
     }
 
     /// Adds another table: the result is what adding both recordings' operations would have given.
     pub fn merge(&mut self, other: &Table) {
-        let victims: Vec<VictimId> = other.victims.iter().map(|(v, _)| self.victim(v)).collect();
-        let culprits: Vec<CulpritId> = other.culprits.iter().map(|c| self.culprit(c)).collect();
+        self.absorb(other, Victim::clone);
+        if self.full || self.chains.is_full() || self.rows > self.bounds.rows {
+            self.make_room();
+        }
+    }
+
+    /// The same, with other names for victims; may leave more than the bounds.
+    pub(crate) fn absorb(&mut self, other: &Table, name: impl Fn(&Victim) -> Victim) {
+        let mut victims = Vec::with_capacity(other.victims.len());
+        let mut culprits = FxHashMap::<CulpritId, CulpritId>::default();
         let mut chains = FxHashMap::<ChainId, ChainId>::default();
-        for ((_, theirs), id) in other.victims.iter().zip(&victims) {
+        self.left_out += other.left_out;
+        for (victim, theirs) in &other.victims {
+            let Some(ns) = self.ns.checked_add(theirs.ns) else {
+                self.left_out += theirs.ops;
+                victims.push(None);
+                continue;
+            };
+            let id = self.victim(&name(victim));
+            victims.push(Some(id));
+            self.ns = ns;
             for (bucket, cell) in &theirs.cells {
                 for (chain, culprit, ns) in &cell.rows {
-                    let chain = *chains.entry(*chain).or_insert_with(|| self.chains.import(&other.chains, *chain));
+                    let bound = self.bounds.chains;
+                    let chain = *chains
+                        .entry(*chain)
+                        .or_insert_with(|| self.chains.import(&other.chains, *chain, bound));
+                    let who =
+                        *culprits.entry(*culprit).or_insert_with(|| self.culprit(other.culprit_of(*culprit)));
                     let mine = self.victims[id.0 as usize].1.cells.entry(*bucket).or_default();
-                    self.rows += usize::from(mine.put(chain, culprits[culprit.0 as usize], *ns));
+                    self.rows += usize::from(mine.put(chain, who, *ns));
+                    self.full |= mine.rows.len() > self.bounds.rows_of_cell;
                 }
             }
-            self.victims[id.0 as usize].1.merge_sums(theirs, &culprits);
+            for (who, _) in &theirs.without {
+                culprits.entry(*who).or_insert_with(|| self.culprit(other.culprit_of(*who)));
+            }
+            self.victims[id.0 as usize].1.merge(theirs, |who| culprits[&who]);
         }
         self.seconds.merge(&other.seconds, |v| victims[v.0 as usize]);
-        if self.rows > MAX_ROWS {
-            self.shrink();
-        }
     }
-
-    /// The lighter half of each cell's rows becomes one.
-    fn shrink(&mut self) {
-        let nobody = self.culprit(&Culprit::default());
-        self.rows = 0;
-        for cell in self.victims.iter_mut().flat_map(|(_, s)| s.cells.values_mut()) {
-            cell.rows.sort_unstable_by_key(|(.., ns)| std::cmp::Reverse(*ns));
-            let keep = cell.rows.len().div_ceil(2);
-            let lighter: u64 = cell.rows.drain(keep..).map(|(.., ns)| ns).sum();
-            if lighter > 0 {
-                cell.put(OTHERS, nobody, lighter);
-            }
-            cell.rows.shrink_to_fit();
-            self.rows += cell.rows.len();
-        }
-    }
-}
-
-impl Cell {
-    /// Adds time to a row; whether the row is new.
-    #[inline]
-    fn put(&mut self, chain: ChainId, culprit: CulpritId, ns: u64) -> bool {
-        match self.rows.iter_mut().find(|(c, who, _)| *c == chain && *who == culprit) {
-            Some((.., sum)) => {
-                *sum = sum.saturating_add(ns);
-                false
-            }
-            None => {
-                self.rows.push((chain, culprit, ns));
-                true
-            }
-        }
-    }
-}
-
-impl Sums {
-    fn without(&mut self, culprit: CulpritId, add: impl FnOnce(&mut Without)) {
-        if let Some((_, without)) = self.without.iter_mut().find(|(c, _)| *c == culprit) {
-            return add(without);
-        }
-        if self.without.len() >= MAX_WITHOUT {
-            // The one that matters least makes room.
-            let least = self.without.iter().enumerate().min_by_key(|(_, (_, w))| w.time).map(|(i, _)| i);
-            least.map(|i| self.without.swap_remove(i));
-        }
-        let mut new = Without::default();
-        add(&mut new);
-        self.without.push((culprit, new));
-    }
-
-    fn merge_sums(&mut self, other: &Sums, culprits: &[CulpritId]) {
-        self.ops += other.ops;
-        self.ns = self.ns.saturating_add(other.ns);
-        self.lost = self.lost.saturating_add(other.lost);
-        self.bytes = self.bytes.saturating_add(other.bytes);
-        self.unknown = self.unknown.saturating_add(other.unknown);
-        self.max = self.max.max(other.max);
-        self.cut.ops += other.cut.ops;
-        self.cut.pieces += other.cut.pieces;
-        self.cut.bytes = self.cut.bytes.saturating_add(other.cut.bytes);
-        other.own.iter().for_each(|(b, n)| *self.own.entry(*b).or_default() += n);
-        for (bucket, theirs) in &other.cells {
-            let cell = self.cells.entry(*bucket).or_default();
-            cell.ops += theirs.ops;
-            cell.ns = cell.ns.saturating_add(theirs.ns);
-            cell.lost = cell.lost.saturating_add(theirs.lost);
-        }
-        for (dev, ns) in &other.devices {
-            match self.devices.iter_mut().find(|(d, _)| d == dev) {
-                Some((_, sum)) => *sum += ns,
-                None => self.devices.push((*dev, *ns)),
-            }
-        }
-        for (culprit, theirs) in &other.without {
-            self.without(culprits[culprit.0 as usize], |w| w.merge(theirs));
-        }
-    }
-
-    /// The device whose requests were waited for most.
-    pub fn main_device(&self) -> Option<DevId> {
-        self.devices.iter().max_by_key(|(_, ns)| *ns).map(|(dev, _)| *dev)
-    }
-
-    /// The latency that a part of the operations do not exceed: the mean of the bucket it lies in.
-    pub fn quantile(&self, part: f64) -> Nanos {
-        let cells = self.cells.values().map(|c| (c.ops, c.ns));
-        quantile(cells, self.ops, part).min(self.max)
-    }
-
-    /// The same of what they would take alone: a bucket's lower end.
-    pub fn own_quantile(&self, part: f64) -> Nanos {
-        quantile(self.own.iter().map(|(b, n)| (*n, b.lower().0.saturating_mul(*n))), self.ops, part)
-    }
-}
-
-/// Of counts and sums in order the mean where a part of all is reached.
-pub(crate) fn quantile(cells: impl Iterator<Item = (u64, u64)>, all: u64, part: f64) -> Nanos {
-    let wanted = ((all as f64 * part).ceil() as u64).max(1);
-    let (mut seen, mut last) = (0, Nanos(0));
-    for (ops, ns) in cells.filter(|(ops, _)| *ops > 0) {
-        seen += ops;
-        last = Nanos(ns / ops);
-        if seen >= wanted {
-            break;
-        }
-    }
-    last
 }

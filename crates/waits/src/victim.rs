@@ -73,3 +73,15 @@ pub struct Victim {
     /// On which device that lies; 0 where nothing told.
     pub dev: DevId,
 }
+
+impl Victim {
+    /// Those of the same operation that are not told apart.
+    pub fn others(&self) -> Victim {
+        Victim { task: "others".into(), asked: self.asked, fs: Fs::Unknown, dev: DevId(0) }
+    }
+
+    /// Whether it is such.
+    pub fn is_others(&self) -> bool {
+        *self == self.others()
+    }
+}

@@ -1,0 +1,270 @@
+//! The table of waits and the split of D2C, of every bundled recording and of any events at all: they add up.
+
+use life::{Lives, Names, Request, Sink};
+use proptest::prelude::*;
+use stats::Facts;
+use std::path::{Path, PathBuf};
+use trace::{
+    Action, Batch, Bytes, Call, CommitPhase, Context, Cpu, Detail, DevId, Event, Flags, Fs, Left, Nanos,
+    Sector, TaskEvent, TextId, Tid, What,
+};
+use waits::{Culprit, Selection, Table};
+
+/// What must hold of the table of a recording.
+fn check(name: &str, table: &Table) {
+    assert_eq!(table.imbalance(), None, "{name}");
+    for (id, victim, sums) in table.victims() {
+        let rows = table.rows_of(id, Selection::default());
+        let own: u64 = rows.iter().filter(|r| table.is_own(r.chain, r.culprit)).map(|r| r.time.0).sum();
+        let others = table.others_time().0;
+        let lost = sums.ns - own;
+        assert!(
+            sums.lost <= lost && lost - sums.lost <= others,
+            "{name}: {victim:?}: {} lost, rows {lost}",
+            sums.lost
+        );
+        for (who, _) in table.culprits() {
+            let behind: u64 = rows.iter().filter(|r| r.culprit == who).map(|r| r.time.0).sum();
+            assert!(behind <= sums.ns, "{name}: {victim:?} {behind} of {}", sums.ns);
+            let without = sums.without.iter().find(|(c, _)| *c == who);
+            let followed = without.is_none_or(|(_, w)| w.time <= behind && (others > 0 || w.time == behind));
+            // The lightest makes room where there are many.
+            assert!(
+                followed || sums.without.len() >= 16,
+                "{name}: {victim:?} {:?} {behind}",
+                table.culprit_of(who)
+            );
+        }
+    }
+}
+
+/// Checks the split of each request.
+#[derive(Default)]
+struct Splits {
+    name: String,
+    requests: u64,
+}
+
+impl Sink for Splits {
+    fn request(&mut self, r: &Request, _: &Names) {
+        let total = r.company.split.total();
+        match r.time.d2c() {
+            Some(d2c) => assert_eq!(total, d2c, "{}: {r:?}", self.name),
+            None => assert_eq!(total, Nanos(0), "{}: {r:?}", self.name),
+        }
+        assert!(r.company.late <= total, "{}: {r:?}", self.name);
+        self.requests += 1;
+    }
+}
+
+/// Recordings below a folder of this repository, each a folder or a packed one.
+fn recordings(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
+    let mut all: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().flatten().map(|e| e.path()).collect();
+    all.retain(|p| p.is_dir() || p.extension().is_some_and(|e| e == "zst"));
+    all.sort();
+    let packed = |p: &PathBuf| Some(p.join("capture.tar.zst")).filter(|p| p.is_file());
+    all.into_iter().map(|p| packed(&p).unwrap_or(p)).collect()
+}
+
+fn read(path: &Path) -> Option<Vec<Batch>> {
+    let mut source = trace::open(path).ok()?.source;
+    let (mut batches, mut batch) = (Vec::new(), Batch::default());
+    while source.fill(&mut batch).ok()? {
+        batches.push(std::mem::take(&mut batch));
+    }
+    Some(batches)
+}
+
+/// How many recordings there were and how many requests were in them.
+fn check_all(paths: &[PathBuf]) -> (usize, u64) {
+    let (mut read_of, mut requests) = (0, 0);
+    for path in paths {
+        let Some(batches) = read(path) else { continue };
+        let name = path.display().to_string();
+        let (mut lives, mut splits) = (Lives::default(), Splits { name: name.clone(), requests: 0 });
+        batches.iter().for_each(|batch| lives.feed(batch, &mut splits));
+        check(&name, &Facts::of(&batches).waits);
+        read_of += 1;
+        requests += splits.requests;
+    }
+    println!("{read_of} recordings, {requests} requests");
+    (read_of, requests)
+}
+
+#[test]
+fn bundled_recordings_add_up() {
+    let (recordings, requests) = check_all(&recordings("fixtures"));
+    assert!(recordings >= 15 && requests > 50_000, "{recordings} recordings, {requests} requests");
+}
+
+#[test]
+fn recordings_of_the_corpus_add_up() {
+    let paths = recordings("lab/corpus");
+    let (recordings, requests) = check_all(&paths);
+    assert!(recordings == paths.len() && requests > 40_000, "{recordings} recordings, {requests} requests");
+}
+
+#[test]
+fn large_recordings_add_up() {
+    let Some(folder) = std::env::var_os("CAPTURES").map(PathBuf::from) else {
+        eprintln!("SKIPPED: set CAPTURES to a folder of captures to have their tables checked");
+        return;
+    };
+    let mut all: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().flatten().map(|e| e.path()).collect();
+    all.retain(|p| p.is_dir());
+    check_all(&all);
+}
+
+#[derive(Clone, Debug)]
+enum Given {
+    Task(u64, u32, u8, What),
+    Block(u64, u32, Action, u64, u32, u64),
+}
+
+fn what() -> impl Strategy<Value = What> {
+    let calls = prop_oneof![Just(Call::Read), Just(Call::Fsync), Just(Call::Write), Just(Call::IoSubmit)];
+    let left = prop_oneof![Just(Left::Preempted), Just(Left::Interruptible), Just(Left::Uninterruptible)];
+    let phase = prop_oneof![
+        Just(CommitPhase::Start),
+        Just(CommitPhase::Flushing),
+        Just(CommitPhase::Logging),
+        Just(CommitPhase::End)
+    ];
+    let text = (0u32..6).prop_map(TextId);
+    prop_oneof![
+        4 => (calls.clone(), any::<[u64; 4]>()).prop_map(|(call, args)| What::Enter { call, args }),
+        4 => (calls, prop_oneof![-5i64..100_000, Just(i64::MAX)]).prop_map(|(call, result)| What::Exit { call, result }),
+        6 => (left, (0u32..6).prop_map(Tid)).prop_map(|(left, next)| What::Switch { left, next }),
+        3 => text.clone().prop_map(What::Stack),
+        5 => (0u32..6).prop_map(|tid| What::Wake(Tid(tid))),
+        2 => (0u64..4, text.clone()).prop_map(|(work, function)| What::WorkQueued { work, function }),
+        2 => (0u64..4, text).prop_map(|(work, function)| What::WorkStart { work, function }),
+        2 => Just(What::WorkEnd),
+        3 => Just(What::File { fs: Fs::Ext4, dev: DevId::new(8, 0), inode: 12 }),
+        2 => phase.prop_map(|phase| What::Commit { dev: DevId::new(8, 0), phase }),
+        1 => any::<u64>().prop_map(|since| What::Lost { since: Nanos(since) }),
+        1 => (0u64..3, any::<u8>()).prop_map(|(request, opcode)| What::RingSubmit { request, opcode }),
+        1 => (0u64..3, any::<i32>()).prop_map(|(request, result)| What::RingComplete { request, result: result.into() }),
+        1 => Just(What::Gone),
+    ]
+}
+
+/// Mostly a little later, now and then much.
+fn wait() -> impl Strategy<Value = u64> {
+    prop_oneof![20 => 0u64..2_000_000, 1 => any::<u64>(), 1 => Just(1 << 62)]
+}
+
+fn given() -> impl Strategy<Value = Given> {
+    let action = prop_oneof![
+        2 => Just(Action::Queue),
+        2 => Just(Action::Get),
+        1 => Just(Action::Insert),
+        3 => Just(Action::Issue),
+        1 => Just(Action::Requeue),
+        1 => Just(Action::Split),
+        1 => Just(Action::BackMerge),
+        1 => Just(Action::Remap),
+        4 => Just(Action::Complete)
+    ];
+    let bytes = prop_oneof![4 => Just(4096u64), 1 => Just(0), 1 => Just(1 << 20), 1 => any::<u64>()];
+    prop_oneof![
+        3 => (wait(), 0u32..6, prop_oneof![Just(0u8), Just(8), Just(16)], what())
+            .prop_map(|(wait, tid, context, what)| Given::Task(wait, tid, context, what)),
+        3 => (wait(), 0u32..6, action, 0u64..4, 0u32..3, bytes)
+            .prop_map(|(wait, tid, action, sector, dev, bytes)| Given::Block(wait, tid, action, sector, dev, bytes)),
+    ]
+}
+
+/// Flags of reads, synchronous writes, write-back and flushes, by sector.
+fn flags(sector: u64) -> Flags {
+    match sector {
+        0 => Flags::READ,
+        1 => Flags::WRITE.with(Flags::SYNC),
+        2 => Flags::WRITE,
+        _ => Flags::FLUSH.with(Flags::WRITE),
+    }
+}
+
+/// Events as batches; with `back`, the clock goes around and begins again.
+fn batches(all: &[Given], back: bool) -> Vec<Batch> {
+    let stacks: [&[u8]; 6] = [
+        b"folio_wait_writeback\nfile_write_and_wait_range",
+        b"blk_mq_get_tag",
+        b"filemap_fault",
+        b"wbt_wait",
+        b"jbd2_log_wait_commit",
+        b"schedule",
+    ];
+    let mut batches = Vec::new();
+    let mut now = 1_000_000u64;
+    for (n, some) in all.chunks(64).enumerate() {
+        let mut batch = Batch::default();
+        for (id, stack) in stacks.iter().enumerate().filter(|_| n == 0) {
+            let Detail::Text(text) = batch.store(stack) else { continue };
+            let what = What::Text { id: TextId(id as u32), text };
+            batch.tasks.push(TaskEvent {
+                time: Nanos(0),
+                after: 0,
+                tid: Tid(0),
+                cpu: Cpu(0),
+                context: Context(0),
+                what,
+            });
+        }
+        for g in some {
+            let (Given::Task(wait, ..) | Given::Block(wait, ..)) = *g;
+            now = if back { now.wrapping_add(wait) } else { now.saturating_add(wait) };
+            match *g {
+                Given::Task(_, tid, context, what) => batch.tasks.push(TaskEvent {
+                    time: Nanos(now),
+                    after: batch.events.len() as u32,
+                    tid: Tid(tid),
+                    cpu: Cpu(tid % 2),
+                    context: Context(context),
+                    what,
+                }),
+                Given::Block(_, tid, action, sector, dev, bytes) => {
+                    let detail = match action {
+                        Action::Remap => {
+                            Detail::Remap { dev: DevId::new(8, (dev + 1) % 3), sector: Sector(sector * 8) }
+                        }
+                        Action::Split => Detail::Split(Sector(sector * 8 + 4)),
+                        _ => Detail::None,
+                    };
+                    batch.events.push(Event {
+                        time: Nanos(now),
+                        tid: Tid(tid),
+                        cpu: Cpu(tid % 2),
+                        dev: DevId::new(8, dev),
+                        detail,
+                        sector: Sector(sector * 8),
+                        bytes: Bytes(bytes),
+                        flags: flags(sector),
+                        action,
+                        ..Event::default()
+                    });
+                }
+            }
+        }
+        batches.push(batch);
+    }
+    batches
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+    #[test]
+    fn any_events_give_a_table_that_adds_up(all in prop::collection::vec(given(), 1..500), back: bool) {
+        let batches = batches(&all, back);
+        let (mut lives, mut splits) = (Lives::default(), Splits::default());
+        batches.iter().for_each(|batch| lives.feed(batch, &mut splits));
+        let facts = Facts::of(&batches);
+        check("any events", &facts.waits);
+        prop_assert!(facts.waits.culprits().all(|(_, c)| *c != Culprit::others() || facts.waits.others() >= 0.0));
+        let mut twice = facts.waits.clone();
+        twice.merge(&facts.waits);
+        prop_assert_eq!(twice.imbalance(), None);
+    }
+}

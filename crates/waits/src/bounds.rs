@@ -1,0 +1,203 @@
+//! How much a table keeps, and how it makes room: the heaviest victims, chains, culprits and rows by time stay, the rest becomes
+//! `others`. Sums stay exact, kept rows become lower bounds, and [`Table::others`] says how much is not told apart.
+//!
+//! Room is made for half of each bound, so it costs little per operation; whoever comes late and is heavy is kept the next time.
+
+use crate::chain::{ChainId, OTHERS};
+use crate::culprit::{Culprit, CulpritId};
+use crate::sums::{Cell, Sums};
+use crate::table::Table;
+use crate::victim::Victim;
+use rustc_hash::FxHashSet;
+use std::cmp::Reverse;
+use trace::Nanos;
+
+/// How much a table keeps at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Rows; 3 MB.
+    pub rows: usize,
+    /// Rows of one victim and bucket: they are looked through for each operation.
+    pub rows_of_cell: usize,
+    /// Victims that are told apart; beside them there is one for each kind of operation.
+    pub victims: usize,
+    /// Links of chains, and functions.
+    pub chains: usize,
+    /// Culprits.
+    pub culprits: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Bounds {
+        Bounds { rows: 1 << 17, rows_of_cell: 1 << 10, victims: 1 << 10, chains: 1 << 14, culprits: 1 << 12 }
+    }
+}
+
+impl Table {
+    /// What the table keeps at most.
+    pub fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    /// The time that is in no row of its own: of victims, chains or culprits that are not told apart.
+    pub fn others_time(&self) -> Nanos {
+        let others = |c: CulpritId| *self.culprit_of(c) == Culprit::others();
+        let of = |(v, s): &(Victim, Sums)| match v.is_others() {
+            true => s.ns,
+            false => {
+                let rows = s.cells.values().flat_map(|c| &c.rows);
+                rows.filter(|(chain, who, _)| *chain == OTHERS || others(*who)).map(|(.., ns)| ns).sum()
+            }
+        };
+        Nanos(self.victims.iter().map(of).sum())
+    }
+
+    /// The part of all time that is in no row of its own, 0 to 1.
+    pub fn others(&self) -> f64 {
+        self.others_time().0 as f64 / self.ns.max(1) as f64
+    }
+
+    /// Keeps the heaviest half of whatever is too much.
+    pub(crate) fn make_room(&mut self) {
+        let kept = self.heaviest_victims();
+        let (chains, culprits) = (self.heaviest_chains(), self.heaviest_culprits());
+        let others = self.culprit(&Culprit::others());
+        let (least, mut equal) = self.least_row();
+        let all_of_cell = self.bounds.rows_of_cell;
+        for cell in self.victims.iter_mut().flat_map(|(_, s)| s.cells.values_mut()) {
+            let most = if cell.rows.len() > all_of_cell { all_of_cell / 2 } else { cell.rows.len() };
+            cell.rows.sort_unstable_by_key(|(.., ns)| Reverse(*ns));
+            let mut seen = 0;
+            cell.keep(others, |chain, who, ns| {
+                seen += 1;
+                let known = chains.as_ref().is_none_or(|all| all.contains(&chain))
+                    && culprits.as_ref().is_none_or(|all| all.contains(&who));
+                let heavy = ns > least || ns == least && equal > 0;
+                equal -= usize::from(ns == least && equal > 0 && known && seen <= most);
+                known && heavy && seen <= most
+            });
+        }
+        if let Some(culprits) = &culprits {
+            self.victims.iter_mut().for_each(|(_, s)| s.without.retain(|(who, _)| culprits.contains(who)));
+        }
+        let old = std::mem::replace(self, Table::bounded(self.bounds));
+        self.epoch = old.epoch.wrapping_add(1);
+        self.absorb(&old, |v| {
+            if kept.as_ref().is_none_or(|kept| kept.contains(v)) {
+                v.clone()
+            } else {
+                v.others()
+            }
+        });
+        // Victims that became one have one cell where each had its own.
+        let others = self.culprit(&Culprit::others());
+        for cell in self.victims.iter_mut().flat_map(|(_, s)| s.cells.values_mut()) {
+            let before = cell.rows.len();
+            if before > all_of_cell {
+                cell.rows.sort_unstable_by_key(|(.., ns)| Reverse(*ns));
+                let mut seen = 0;
+                cell.keep(others, |_, _, _| {
+                    seen += 1;
+                    seen <= all_of_cell / 2
+                });
+                self.rows -= before - cell.rows.len();
+            }
+        }
+        self.full = false;
+    }
+
+    /// Victims that stay; `None` if all do. Cells take at most a quarter of the rows.
+    fn heaviest_victims(&self) -> Option<FxHashSet<Victim>> {
+        let cells = |s: &Sums| s.cells.len();
+        let all: usize = self.victims.iter().map(|(_, s)| cells(s)).sum();
+        if self.victims.len() <= self.bounds.victims && all <= self.bounds.rows / 4 {
+            return None;
+        }
+        let mut order: Vec<&(Victim, Sums)> = self.victims.iter().filter(|(v, _)| !v.is_others()).collect();
+        order.sort_by(|(a, s), (b, t)| t.ns.cmp(&s.ns).then_with(|| a.cmp(b)));
+        let mut room = self.bounds.rows / 4;
+        let stays = order.into_iter().take(self.bounds.victims / 2).take_while(|(_, s)| {
+            let fits = cells(s) <= room;
+            room = room.saturating_sub(cells(s));
+            fits
+        });
+        Some(stays.map(|(v, _)| v.clone()).collect())
+    }
+
+    /// Chains that stay, by the time of their rows, with all on the way to them; `None` if all do.
+    fn heaviest_chains(&self) -> Option<FxHashSet<ChainId>> {
+        if !self.chains.is_full() {
+            return None;
+        }
+        let mut times = vec![0u64; self.chains.len()];
+        self.each_row(|chain, _, ns| times[chain.0 as usize] += ns);
+        let (mut stay, mut links) = (FxHashSet::default(), FxHashSet::default());
+        for chain in heaviest_first(&times) {
+            let chain = ChainId(chain as u32);
+            let mut at = chain;
+            while at != ChainId(0) && links.insert(at) {
+                at = self.chains.parent(at);
+            }
+            if links.len() > self.bounds.chains / 2 {
+                break;
+            }
+            stay.insert(chain);
+        }
+        Some(stay)
+    }
+
+    /// Culprits that stay, by the time of their rows; `None` if all do.
+    fn heaviest_culprits(&self) -> Option<FxHashSet<CulpritId>> {
+        if self.culprits.len() < self.bounds.culprits {
+            return None;
+        }
+        let mut times = vec![0u64; self.culprits.len()];
+        self.each_row(|_, who, ns| times[who.0 as usize] += ns);
+        Some(heaviest_first(&times).take(self.bounds.culprits / 2).map(|who| CulpritId(who as u32)).collect())
+    }
+
+    /// Heavier rows than this stay, and so many that are as heavy.
+    fn least_row(&self) -> (u64, usize) {
+        if self.rows <= self.bounds.rows {
+            return (0, usize::MAX);
+        }
+        let mut times = Vec::with_capacity(self.rows);
+        self.each_row(|_, _, ns| times.push(Reverse(ns)));
+        // Each cell needs a row for its others.
+        let cells: usize = self.victims.iter().map(|(_, s)| s.cells.len()).sum();
+        let stay = (self.bounds.rows / 2).saturating_sub(cells);
+        if stay == 0 {
+            return (u64::MAX, 0);
+        }
+        let (_, Reverse(least), _) = times.select_nth_unstable(stay - 1);
+        let least = *least;
+        (least, stay - times.iter().filter(|Reverse(ns)| *ns > least).count())
+    }
+
+    fn each_row(&self, mut each: impl FnMut(ChainId, CulpritId, u64)) {
+        let cells = self.victims.iter().flat_map(|(_, s)| s.cells.values());
+        cells.flat_map(|c| &c.rows).for_each(|(chain, who, ns)| each(*chain, *who, *ns));
+    }
+}
+
+/// Places of what is not nothing, the heaviest first.
+fn heaviest_first(times: &[u64]) -> impl Iterator<Item = usize> + '_ {
+    let mut order: Vec<usize> = (0..times.len()).filter(|i| times[*i] > 0).collect();
+    order.sort_by_key(|i| (Reverse(times[*i]), *i));
+    order.into_iter()
+}
+
+impl Cell {
+    /// Rows that do not stay become one.
+    fn keep(&mut self, others: CulpritId, mut stays: impl FnMut(ChainId, CulpritId, u64) -> bool) {
+        let mut rest = 0;
+        self.rows.retain(|(chain, who, ns)| {
+            let stays = *chain != OTHERS && stays(*chain, *who, *ns);
+            rest += if stays { 0 } else { *ns };
+            stays
+        });
+        if rest > 0 {
+            self.put(OTHERS, others, rest);
+        }
+    }
+}

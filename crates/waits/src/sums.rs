@@ -1,0 +1,176 @@
+//! What is known of one victim: exact numbers by latency bucket, and the rows of each bucket.
+
+use crate::bucket::Bucket;
+use crate::chain::ChainId;
+use crate::culprit::CulpritId;
+use crate::without::Without;
+use smallvec::SmallVec;
+use std::collections::BTreeMap;
+use trace::{DevId, Nanos};
+
+/// Culprits of one victim whose absence is followed.
+const MAX_WITHOUT: usize = 16;
+
+/// Devices of one victim that are told apart; a host has some dozen disks.
+const MAX_DEVICES: usize = 64;
+
+/// Operations of one victim and bucket.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cell {
+    /// How many.
+    pub ops: u64,
+    /// Their time; its rows sum to it.
+    pub ns: u64,
+    /// What of it was lost.
+    pub lost: u64,
+    /// Its rows, in no order.
+    pub rows: Vec<(ChainId, CulpritId, u64)>,
+}
+
+/// All of one victim.
+#[derive(Clone, Debug, Default)]
+pub struct Sums {
+    /// Cells by bucket.
+    pub cells: BTreeMap<Bucket, Cell>,
+    /// How many operations.
+    pub ops: u64,
+    /// Their time.
+    pub ns: u64,
+    /// What of it was lost.
+    pub lost: u64,
+    /// Bytes that they moved.
+    pub bytes: u64,
+    /// Operations by their own time: what they would take alone.
+    pub own: BTreeMap<Bucket, u64>,
+    /// Device time whose usual service is unknown.
+    pub unknown: u64,
+    /// Time by the device of the requests that were waited for.
+    pub devices: SmallVec<[(DevId, u64); 2]>,
+    /// What would be without one culprit.
+    pub without: Vec<(CulpritId, Without)>,
+    /// The longest operation.
+    pub max: Nanos,
+    /// Operations that were cut into several requests.
+    pub cut: Cut,
+}
+
+/// Operations that were cut into several requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cut {
+    /// How many.
+    pub ops: u64,
+    /// Their requests.
+    pub pieces: u64,
+    /// What they moved.
+    pub bytes: u64,
+}
+
+impl Cell {
+    /// Adds time to a row; whether the row is new.
+    #[inline]
+    pub(crate) fn put(&mut self, chain: ChainId, culprit: CulpritId, ns: u64) -> bool {
+        match self.rows.iter_mut().find(|(c, who, _)| *c == chain && *who == culprit) {
+            Some((.., sum)) => {
+                *sum = sum.saturating_add(ns);
+                false
+            }
+            None => {
+                self.rows.push((chain, culprit, ns));
+                true
+            }
+        }
+    }
+}
+
+impl Cut {
+    /// Adds others.
+    pub(crate) fn add(&mut self, other: &Cut) {
+        self.ops = self.ops.saturating_add(other.ops);
+        self.pieces = self.pieces.saturating_add(other.pieces);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+    }
+}
+
+impl Sums {
+    pub(crate) fn without(&mut self, culprit: CulpritId, add: impl FnOnce(&mut Without)) {
+        if let Some((_, without)) = self.without.iter_mut().find(|(c, _)| *c == culprit) {
+            return add(without);
+        }
+        if self.without.len() >= MAX_WITHOUT {
+            // The one that matters least makes room.
+            let least = self.without.iter().enumerate().min_by_key(|(_, (_, w))| w.time).map(|(i, _)| i);
+            least.map(|i| self.without.swap_remove(i));
+        }
+        let mut new = Without::default();
+        add(&mut new);
+        self.without.push((culprit, new));
+    }
+
+    /// Adds all but the rows of cells.
+    pub(crate) fn merge(&mut self, other: &Sums, mut culprit: impl FnMut(CulpritId) -> CulpritId) {
+        self.ops += other.ops;
+        self.ns = self.ns.saturating_add(other.ns);
+        self.lost = self.lost.saturating_add(other.lost);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.unknown = self.unknown.saturating_add(other.unknown);
+        self.max = self.max.max(other.max);
+        self.cut.add(&other.cut);
+        other.own.iter().for_each(|(b, n)| *self.own.entry(*b).or_default() += n);
+        for (bucket, theirs) in &other.cells {
+            let cell = self.cells.entry(*bucket).or_default();
+            cell.ops += theirs.ops;
+            cell.ns = cell.ns.saturating_add(theirs.ns);
+            cell.lost = cell.lost.saturating_add(theirs.lost);
+        }
+        other.devices.iter().for_each(|(dev, ns)| self.waited_on(*dev, Nanos(*ns)));
+        for (who, theirs) in &other.without {
+            let who = culprit(*who);
+            self.without(who, |w| w.merge(theirs));
+        }
+    }
+
+    /// Notes the device of requests that were waited for.
+    pub(crate) fn waited_on(&mut self, dev: DevId, time: Nanos) {
+        let known = self.devices.len();
+        match self.devices.iter_mut().find(|(d, _)| *d == dev) {
+            Some((_, ns)) => *ns = ns.saturating_add(time.0),
+            None if known < MAX_DEVICES => self.devices.push((dev, time.0)),
+            None => {}
+        }
+    }
+
+    /// Whether every culprit's absence is followed: none has made room for another.
+    pub(crate) fn follows_all(&self) -> bool {
+        self.without.len() < MAX_WITHOUT
+    }
+
+    /// The device whose requests were waited for most.
+    pub fn main_device(&self) -> Option<DevId> {
+        self.devices.iter().max_by_key(|(_, ns)| *ns).map(|(dev, _)| *dev)
+    }
+
+    /// The latency that a part of the operations do not exceed: the mean of the bucket it lies in.
+    pub fn quantile(&self, part: f64) -> Nanos {
+        let cells = self.cells.values().map(|c| (c.ops, c.ns));
+        quantile(cells, self.ops, part).min(self.max)
+    }
+
+    /// The same of what they would take alone: a bucket's lower end.
+    pub fn own_quantile(&self, part: f64) -> Nanos {
+        quantile(self.own.iter().map(|(b, n)| (*n, b.lower().0.saturating_mul(*n))), self.ops, part)
+    }
+}
+
+/// Of counts and sums in order the mean where a part of all is reached.
+pub(crate) fn quantile(cells: impl Iterator<Item = (u64, u64)>, all: u64, part: f64) -> Nanos {
+    let wanted = ((all as f64 * part).ceil() as u64).max(1);
+    let (mut seen, mut last) = (0, Nanos(0));
+    for (ops, ns) in cells.filter(|(ops, _)| *ops > 0) {
+        seen += ops;
+        last = Nanos(ns / ops);
+        if seen >= wanted {
+            break;
+        }
+    }
+    last
+}
