@@ -122,7 +122,7 @@ impl Place {
         } else {
             return Ok(());
         };
-        Err(Error::refused(why, "--anyway does it nevertheless"))
+        Err(Error::refused(why, "--force does it nevertheless"))
     }
 }
 
@@ -139,7 +139,7 @@ mod tests {
             Place { fstype: "tmpfs".into(), ..good.clone() },
             Place { free: 100 << 20, ..good.clone() },
         ] {
-            assert!(bad.refuse(false).unwrap_err().help().unwrap().contains("--anyway"), "{bad:?}");
+            assert!(bad.refuse(false).unwrap_err().help().unwrap().contains("--force"), "{bad:?}");
             assert!(bad.refuse(true).is_ok());
         }
         assert!(Place { free: 1 << 20, ..good }.refuse(true).is_err());

@@ -80,7 +80,7 @@ pub fn render(c: &Checkup) -> String {
             let _ = writeln!(out, "     {} more are in the file", c.remedies.len() - REMEDIES);
         }
     } else if c.scenarios.iter().all(|s| s.verdict == "good") {
-        let _ = writeln!(out, "\nA CLEAN BILL  nothing that others suffered from was found here");
+        let _ = writeln!(out, "\nNO PROBLEMS FOUND");
     }
     if let Some(t) = &c.trial {
         wrap(&mut out, "TRIED  ", &tried(t));

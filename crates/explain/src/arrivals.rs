@@ -46,7 +46,7 @@ impl Arrivals {
         if lost > 0 {
             return Err(Error::new(
                 format!("{lost} events were lost: which requests are missing is not known"),
-                "record again with larger buffers, or choose a part without losses (--stopwatch)",
+                "record again with larger buffers, or choose a part without losses (--window)",
             ));
         }
         let name_of = |dev: DevId| {

@@ -4,12 +4,13 @@ use crate::command::{
     causes, checkup, compare, completions, dist, events, explain, export, man, pack, plot, record, report,
     slow, view, whatif,
 };
-use clap::{Parser, Subcommand};
+use crate::help;
+use clap::{Command as Clap, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 /// Why was this I/O slow, and what would make it fast?
 ///
-/// Reads blktrace recordings (NAME.blktrace.N, `blkparse -d` files, pipes), accounts for the time of every I/O, names
-/// the cause with its proof and says what to change.
+/// Reads recordings (its own, blktrace's, trace-cmd's) and the output of fio, iostat and others; accounts for the time
+/// of every operation; names who waited, because of what and whom, and what to change.
 #[derive(Parser)]
 #[command(name = "iowhy", version, max_term_width = 100)]
 pub struct Arguments {
@@ -18,34 +19,49 @@ pub struct Arguments {
     pub command: Command,
 }
 
+/// The command line, without what the help adds.
+pub fn plain_command() -> Clap {
+    Arguments::command()
+}
+
+/// The command line with its help: commands in groups, examples.
+pub fn command() -> Clap {
+    help::with_examples(plain_command())
+}
+
+/// What was typed; wrong usage ends the program.
+pub fn arguments() -> Arguments {
+    Arguments::from_arg_matches(&command().get_matches()).unwrap_or_else(|e| e.exit())
+}
+
 /// The commands.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Record what the kernel does with I/O, and leave the machine as it was
+    /// Record what the kernel does with I/O
     Record(record::Record),
-    /// Say what was slow, where its time went, why, what to try, and how far to trust it
+    /// Say why it was slow: who waited, because of whom, what to try
     Explain(explain::Explain),
-    /// Say whether it got better: two recordings, or two runs that texts tell of, side by side
+    /// Compare two recordings or benchmark outputs
     Compare(compare::Compare),
-    /// Show where the time of the slowest operations went, to the nanosecond
+    /// Show what the slowest operations waited for
     Slow(slow::Slow),
-    /// Say what another setting of the I/O scheduler would have done, or why that cannot be said
+    /// Predict another setting of the I/O scheduler
     Whatif(whatif::WhatIf),
-    /// Show how long operations took, by file system, as xfsdist and ext4dist do
+    /// Show latency histograms by file system
     Dist(dist::Distributions),
-    /// Print all numbers in tables; every table of btt has its counterpart, with percentiles
+    /// Print all numbers in tables, or write the page with pictures
     Report(report::Report),
-    /// Show a recording as pictures, in a browser on this machine
+    /// Show the page in a browser on this machine
     View(view::View),
-    /// Draw a recording: a picture for a paper or a mail, a film, or in the terminal
+    /// Draw a picture or a film, into a file or in the terminal
     Plot(plot::Plot),
-    /// Write a recording out for other programs: Perfetto, tables, fio, HdrHistogram, btt
+    /// Write files for Perfetto, fio, HdrHistogram, btt, CSV, JSON
     Export(export::Export),
     /// Print the events, as blkparse does
     Events(events::Events),
-    /// Make one compressed file of a capture, to send it
+    /// Pack a capture into one file, to send it
     Pack(pack::Pack),
-    /// Try the loads that others suffered from on your own disk, and say what would bite
+    /// Run known problem workloads on a disk and report weaknesses
     Checkup(checkup::Checkup),
     /// Become a load: a checkup calls it
     #[command(hide = true)]
@@ -53,7 +69,7 @@ pub enum Command {
     /// Restore a setting when a checkup is gone: a checkup calls it
     #[command(hide = true)]
     CheckupGuard(checkup::Guard),
-    /// List the causes iowhy knows, or tell all about one
+    /// List the known causes, or describe one
     Causes(causes::Causes),
     /// Print completions for a shell
     Completions(completions::Completions),

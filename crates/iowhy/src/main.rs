@@ -6,13 +6,13 @@ mod clean;
 mod cli;
 mod command;
 mod failure;
+mod help;
 mod part;
 
-use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments = cli::Arguments::parse();
+    let arguments = cli::arguments();
     match command::run(arguments.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),

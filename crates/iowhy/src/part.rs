@@ -1,4 +1,4 @@
-//! Which part of a recording is asked about: `--stopwatch`, as `events` and blkparse have it.
+//! Which part of a recording is asked about: `--window`, or `--stopwatch` as blkparse has it.
 
 use clap::Args;
 use events::Window;
@@ -8,6 +8,6 @@ use events::Window;
 pub struct Part {
     /// Only this time: END or START:END or START:, in seconds since the first event (1.5) or with a unit (1500ms, us,
     /// ns); times in the output count from the first event of this part
-    #[arg(short = 'w', long = "stopwatch", value_name = "SPAN", value_parser = Window::parse)]
+    #[arg(short = 'w', long = "window", alias = "stopwatch", value_name = "SPAN", value_parser = Window::parse)]
     pub window: Option<Window>,
 }

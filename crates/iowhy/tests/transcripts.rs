@@ -10,10 +10,11 @@ fn documents_show_what_is_printed() {
     std::env::set_current_dir(root).expect("the root of the repository");
     trycmd::TestCases::new()
         .register_bin("iowhy", Path::new(env!("CARGO_BIN_EXE_iowhy")))
-        // Help is wrapped to the terminal's width; a test has none of its own.
-        .env("COLUMNS", "100")
+        // Screens and help are as wide as a pipe gets them.
+        .env("COLUMNS", "80")
         .case("README.md")
         .case("docs/commands.md")
+        .case("docs/cases/*.md")
         .case("fixtures/*/README.md")
         .case("crates/iowhy/tests/json/*.trycmd");
 }

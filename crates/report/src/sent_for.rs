@@ -71,6 +71,6 @@ fn line(e: &Explanation, group: &[Row]) -> String {
     let told = if whose.is_empty() { String::new() } else { format!(", {of} {}", whose.join("; ")) };
     let unknown = group.iter().find(|r| r.whose.is_none());
     let unknown =
-        unknown.map_or(String::new(), |r| format!(", {} of nobody that was seen", size(r.sent.bytes)));
+        unknown.map_or(String::new(), |r| format!(", {} from unknown writers", size(r.sent.bytes)));
     format!("{what} to {}: {all}{told}{unknown}", e.name(*dev))
 }

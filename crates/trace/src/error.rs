@@ -67,7 +67,8 @@ impl Error {
                 _ => None,
             },
             Error::Malformed { .. } | Error::NotATrace { .. } => Some(
-                "iowhy reads NAME.blktrace.N, `blkparse -d` files, trace.dat, blkparse's text and captures of iowhy",
+                "accepted are NAME.blktrace.N, `blkparse -d` files, trace.dat (trace-cmd), blkparse's text and captures of iowhy record; \
+                 explain also takes text with output of fio, iostat, biosnoop, btt and others; perf.data and bpftrace are not read",
             ),
             Error::NoRoom { .. } => {
                 Some("set TMPDIR to a folder with more room, or unpack it there (tar) and give the folder")

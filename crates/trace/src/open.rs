@@ -248,7 +248,7 @@ fn open_one(mut input: Input) -> Result<Recording, Error> {
             let source = Box::new(BlkparseText::open(input));
             return Ok(Recording { source, format: "blkparse", place, names: vec![], kernel: None });
         }
-        let what = "this is no recording (blktrace, trace.dat, blkparse's text, a capture's tar)".into();
+        let what = "unrecognised format".into();
         return Err(Error::Malformed { path: input.path().into(), offset: 0, what });
     }
     let path = input.path().to_path_buf();

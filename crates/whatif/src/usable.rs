@@ -24,7 +24,7 @@ pub fn usable(r: &Recorded) -> Result<(), Refusal> {
     };
     if r.too_many > 0 {
         return Err(format!(
-            "{n} requests and {} more: too long; choose a part with --stopwatch",
+            "{n} requests and {} more: too long; choose a part with --window",
             r.too_many
         ));
     }

@@ -54,7 +54,7 @@ fn head(c: &Checkup) -> String {
     let suffers = c.scenarios.iter().filter(|s| s.verdict == "suffers").count();
     let unknown = c.scenarios.iter().filter(|s| s.verdict != "suffers" && s.verdict != "good").count();
     let (class, verdict) = match (suffers, unknown) {
-        (0, 0) => ("good", "A clean bill: nothing that others suffered from was found here".to_string()),
+        (0, 0) => ("good", "No problems found".to_string()),
         (0, n) => ("fair", format!("Nothing was found, but {n} of {} could not be told", c.scenarios.len())),
         (n, _) => ("bad", format!("Suffers in {n} of {} scenarios", c.scenarios.len())),
     };

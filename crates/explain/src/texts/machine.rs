@@ -69,7 +69,7 @@ impl Texts {
             match &whence {
                 Whence::Same => {}
                 Whence::Unsaid => remarks.push(format!(
-                    "{}: nothing in it says that it is of the recorded machine; taken as if it were",
+                    "{}: host not recorded in it: assumed to be the recorded one",
                     mail.file
                 )),
                 Whence::Other(why) => {

@@ -135,9 +135,13 @@ pub(crate) fn sort(paths: &[PathBuf]) -> Result<Sorted> {
                 Standard::Text(mail) if mail.says_anything() => sorted.mails.push(*mail),
                 Standard::Text(_) => {
                     return Err(Error::Other {
-                        what: "standard input is no recording, and no text in which output of tools is found"
+                        what: "standard input: unrecognised format"
                             .into(),
-                        help: None,
+                        help: Some(
+                            "accepted are recordings (blktrace, trace.dat, blkparse's text, captures of iowhy record) and text with \
+                             output of fio, iostat and others"
+                                .into(),
+                        ),
                     })
                 }
                 Standard::Recording(start) => {

@@ -26,8 +26,8 @@ impl Causes {
         match causes::pages().find(|(n, ..)| n == name) {
             Some((_, _, page)) => print(page),
             None => Err(Failure::Other {
-                what: format!("no cause is called {name}"),
-                help: Some("`iowhy causes` lists them".into()),
+                what: format!("unknown cause {name}"),
+                help: Some(format!("causes are {}", causes::pages().map(|(n, ..)| n).collect::<Vec<_>>().join(", "))),
             }),
         }
     }

@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Try the loads that others suffered from on your own disk, and say what would bite
+/// Run known problem workloads on a disk and report weaknesses
 ///
 /// THIS LOADS THE DISK that DIR is on, for a minute or ten, with fio. Everything is written in a folder of its own in DIR
 /// and removed at the end. As root it records what the kernel does and says why; without, it measures only.
@@ -32,8 +32,8 @@ pub struct Checkup {
     #[arg(long, value_name = "SIZE", value_parser = super::record::bytes)]
     pub write_at_most: Option<u64>,
     /// Do it on a network file system, in memory, or where it is nearly full
-    #[arg(long)]
-    pub anyway: bool,
+    #[arg(long, alias = "anyway")]
+    pub force: bool,
     /// Say what changed since this result of an earlier checkup
     #[arg(long, value_name = "LAST.json")]
     pub compare: Option<PathBuf>,
@@ -67,7 +67,7 @@ impl Checkup {
         let dir = self.dir.clone().unwrap_or_default();
         let last = self.compare.as_deref().map(read).transpose()?;
         let signals = Signals::catch();
-        let place = Place::look(&dir, self.anyway)?;
+        let place = Place::look(&dir, self.force)?;
         for said in checkup::sweep(&place.dir)? {
             eprintln!("iowhy: {said}");
         }

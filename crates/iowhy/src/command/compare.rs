@@ -11,7 +11,7 @@ use explain::{texts, Explanation, Input};
 use report::compare;
 use std::path::{Path, PathBuf};
 
-/// Say whether it got better: two recordings, or two runs that texts tell of, or one of each, side by side.
+/// Compare two recordings or benchmark outputs: one verdict, and each percentile with its range.
 #[derive(Args)]
 pub struct Compare {
     /// Two recordings, two texts, or one of each; texts with one run each, or FILE:RUN, a run's number from 1 or words of its label; or one

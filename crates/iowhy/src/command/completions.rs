@@ -1,9 +1,9 @@
 //! `iowhy completions`.
 
 use super::print;
-use crate::cli::Arguments;
+use crate::cli;
 use crate::failure::Failure;
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
 /// Print completions for a shell: `iowhy completions bash > /etc/bash_completion.d/iowhy`.
@@ -17,7 +17,7 @@ impl Completions {
     /// Prints them.
     pub fn run(&self) -> Result<(), Failure> {
         let mut text = Vec::new();
-        clap_complete::generate(self.shell, &mut Arguments::command(), "iowhy", &mut text);
+        clap_complete::generate(self.shell, &mut cli::plain_command(), "iowhy", &mut text);
         print(&String::from_utf8_lossy(&text))
     }
 }

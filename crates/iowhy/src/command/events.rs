@@ -40,8 +40,8 @@ pub struct Events {
     #[arg(short = 'A', long, value_name = "HEX", value_parser = Mask::of_hex)]
     pub set_mask: Option<Mask>,
     /// Only events of this time: END or START:END or START:, in seconds (1.5) or with a unit (1500ms, us, ns)
-    #[arg(short = 'w', long, value_name = "SPAN", value_parser = Window::parse)]
-    pub stopwatch: Option<Window>,
+    #[arg(short = 'w', long, alias = "stopwatch", value_name = "SPAN", value_parser = Window::parse)]
+    pub window: Option<Window>,
     /// Show how long the step took that an event ends: got to inserted, inserted to issued, issued to completed
     #[arg(short, long)]
     pub track_ios: bool,
@@ -94,7 +94,7 @@ impl Events {
         Options {
             formats,
             mask: masks.fold(Mask::default(), |all, m| all.or(*m)),
-            window: self.stopwatch.unwrap_or_default(),
+            window: self.window.unwrap_or_default(),
             track: self.track_ios,
             per_task: self.per_program_stats,
             by_name: self.hash_by_name,

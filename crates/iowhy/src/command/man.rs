@@ -1,12 +1,15 @@
 //! `iowhy man`.
 
 use super::print;
-use crate::cli::Arguments;
+use crate::cli;
 use crate::failure::Failure;
-use clap::{Args, CommandFactory};
+use crate::help::{topic, Topic};
+use clap::{Args, Command};
+use clap_mangen::Man as Page;
+use std::io;
 use std::path::PathBuf;
 
-/// Print the manual page of iowhy or of a command: `iowhy man explain | man -l -`.
+/// Print the manual page of iowhy or of a command
 #[derive(Args)]
 pub struct Man {
     /// The command; without it the page of iowhy itself
@@ -19,21 +22,131 @@ pub struct Man {
 impl Man {
     /// Prints a page, or writes all.
     pub fn run(&self) -> Result<(), Failure> {
-        let mut top = Arguments::command();
+        let mut top = cli::plain_command().disable_help_subcommand(true);
         top.build();
         if let Some(dir) = &self.all {
-            let what = dir.display().to_string();
-            return clap_mangen::generate_to(top, dir).map_err(Failure::write(&what));
+            let commands = top.get_subcommands().filter(|c| !c.is_hide_set()).cloned();
+            for page in commands.chain([top.clone()]) {
+                let file = dir.join(Page::new(page.clone()).get_filename());
+                let what = file.display().to_string();
+                std::fs::write(&file, text(page).map_err(Failure::write(&what))?)
+                    .map_err(Failure::write(&what))?;
+            }
+            return Ok(());
         }
         let page = match &self.command {
             None => top,
             Some(name) => top.find_subcommand(name).cloned().ok_or_else(|| Failure::Other {
-                what: format!("no command is called {name}"),
-                help: Some("`iowhy help` lists them".into()),
+                what: format!("unknown command {name}"),
+                help: Some(format!("commands are {}", names(&top))),
             })?,
         };
-        let mut text = Vec::new();
-        clap_mangen::Man::new(page).render(&mut text).map_err(Failure::write("standard output"))?;
+        let text = text(page).map_err(Failure::write("standard output"))?;
         print(&String::from_utf8_lossy(&text))
+    }
+}
+
+fn names(top: &Command) -> String {
+    let visible = top.get_subcommands().filter(|c| !c.is_hide_set());
+    visible.map(Command::get_name).collect::<Vec<_>>().join(", ")
+}
+
+/// A page: what clap knows of the command, then examples, exit status, files and what to read next.
+fn text(command: Command) -> io::Result<Vec<u8>> {
+    let (name, version) = (command.get_name().to_string(), command.get_version().map(str::to_string));
+    let has_commands = command.get_subcommands().any(|c| !c.is_hide_set());
+    let extra = command.get_after_help().is_some();
+    let page = Page::new(command);
+    let mut out = Vec::new();
+    page.render_title(&mut out)?;
+    page.render_name_section(&mut out)?;
+    page.render_synopsis_section(&mut out)?;
+    page.render_description_section(&mut out)?;
+    page.render_options_section(&mut out)?;
+    if has_commands {
+        page.render_subcommands_section(&mut out)?;
+    }
+    if extra {
+        page.render_extra_section(&mut out)?;
+    }
+    out.extend(sections(topic(&name).unwrap_or(&TOP)).into_bytes());
+    if version.is_some() {
+        page.render_version_section(&mut out)?;
+    }
+    Ok(out)
+}
+
+/// The page of iowhy itself.
+const TOP: Topic = Topic {
+    name: "iowhy",
+    examples: &[
+        ("sudo iowhy record --for 30s -o slow", "record while it is slow"),
+        ("iowhy explain slow", "why it was slow, in one screen"),
+        ("iowhy compare slow after", "after a change: did it help?"),
+    ],
+    files: &[],
+    see_also: &[
+        "iowhy-record(1)",
+        "iowhy-explain(1)",
+        "iowhy-slow(1)",
+        "iowhy-compare(1)",
+        "iowhy-report(1)",
+        "blktrace(8)",
+        "trace-cmd(1)",
+        "fio(1)",
+    ],
+    status: None,
+};
+
+const STATUS: &str = "0: done, whether a cause was found or not. 1: it could not. 2: wrong usage. 130: interrupted.";
+
+/// EXAMPLES, EXIT STATUS, FILES, ENVIRONMENT and SEE ALSO, as roff.
+fn sections(topic: &Topic) -> String {
+    let mut out = String::from(".SH EXAMPLES\n");
+    for (line, what) in topic.examples {
+        out += &format!(".TP\n.B {}\n{}\n", roff(line), roff(what));
+    }
+    out += &format!(".SH \"EXIT STATUS\"\n{}\n", roff(STATUS));
+    if let Some(more) = topic.status {
+        out += &format!("{}\n", roff(more));
+    }
+    if !topic.files.is_empty() {
+        out += ".SH FILES\n";
+        for (file, what) in topic.files {
+            out += &format!(".TP\n.I {}\n{}\n", roff(file), roff(what));
+        }
+    }
+    out += ".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nif set, no colours\n.TP\n.B COLUMNS\nwidth of what is printed; \
+            without it that of the terminal, or 80\n";
+    let top = (topic.name != TOP.name).then_some("iowhy(1)");
+    let see: Vec<_> = top.into_iter().chain(topic.see_also.iter().copied()).map(roff).collect();
+    out + &format!(".SH \"SEE ALSO\"\n{}\n", see.join(", "))
+}
+
+/// Text as roff takes it: hyphens are minus signs, a line does not begin with a control character.
+fn roff(text: &str) -> String {
+    let escaped = text.replace('\\', "\\e").replace('-', "\\-");
+    match escaped.starts_with(['.', '\'']) {
+        true => format!("\\&{escaped}"),
+        false => escaped,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_page_has_its_sections() {
+        let mut top = cli::plain_command();
+        top.build();
+        let commands = top.get_subcommands().filter(|c| !c.is_hide_set() && c.get_name() != "help").cloned();
+        for command in commands.chain([top.clone()]) {
+            let name = command.get_name().to_string();
+            let page = String::from_utf8(text(command).unwrap()).unwrap();
+            for section in ["EXAMPLES", "\"EXIT STATUS\"", "\"SEE ALSO\""] {
+                assert!(page.contains(&format!(".SH {section}\n")), "{name} lacks {section}");
+            }
+        }
     }
 }

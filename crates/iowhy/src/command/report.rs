@@ -48,8 +48,8 @@ impl Report {
         }
         if let Some(other) = self.tables.iter().find(|t| !is_table(t)) {
             return Err(Failure::Other {
-                what: format!("{other} is no table"),
-                help: Some("tables of one recording at a time; several recordings: --html FILE".into()),
+                what: format!("unknown table {other}"),
+                help: Some("several recordings only with --html FILE; iowhy report --help lists the tables".into()),
             });
         }
         let wanted =

@@ -1,5 +1,5 @@
 //! Checkups from end to end, with real fio and real recordings on the project's disk model: a disk with a fault is named for
-//! it, a good one gets a clean bill, runs on one disk agree and a slower disk is told ([`faults`], [`agree`]); what it must
+//! it, a good one gets a result without problems, runs on one disk agree and a slower disk is told ([`faults`], [`agree`]); what it must
 //! never do it does not ([`ended`], [`refused`]). What the machine lacks for it is said loudly.
 
 mod agree;

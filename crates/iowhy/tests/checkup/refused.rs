@@ -21,7 +21,7 @@ pub fn with_path(path: &str, more: &[&str]) -> (Output, PathBuf, tempfile::TempD
     let target = dir.path().join("target");
     std::fs::create_dir(&target).unwrap();
     let out = Command::new(IOWHY)
-        .args(["checkup", "--anyway", "--seconds", "0.1", "-o"])
+        .args(["checkup", "--force", "--seconds", "0.1", "-o"])
         .arg(&result)
         .args(more)
         .arg(&target)
@@ -89,7 +89,7 @@ fn in_namespace(script: &str) -> Option<String> {
 
 #[test]
 fn a_read_only_mount_is_refused_whatever_is_said() {
-    let script = r#"mount -t tmpfs -o ro,size=200m x "$DIR" && "$IOWHY" checkup --anyway "$DIR" && echo DONE; umount "$DIR""#;
+    let script = r#"mount -t tmpfs -o ro,size=200m x "$DIR" && "$IOWHY" checkup --force "$DIR" && echo DONE; umount "$DIR""#;
     let Some(said) = in_namespace(script) else { return };
     assert!(said.contains("is mounted read-only") && !said.contains("DONE"), "{said}");
 }
@@ -101,7 +101,7 @@ fn a_network_mount_is_refused() {
 mount -t tmpfs -o size=200m x "$DIR"; sed "s/ - tmpfs x / - nfs4 nas:\/data /" /proc/self/mountinfo > "$DIR/table"
 bash -c 'mount --bind "$DIR/table" /proc/$$/mountinfo; exec "$IOWHY" checkup "$DIR"' && echo DONE; umount "$DIR""#;
     let Some(said) = in_namespace(script) else { return };
-    assert!(said.contains("is on another machine (nfs4)") && said.contains("--anyway"), "{said}");
+    assert!(said.contains("is on another machine (nfs4)") && said.contains("--force"), "{said}");
     assert!(!said.contains("DONE"), "{said}");
 }
 
@@ -110,12 +110,12 @@ fn a_nearly_full_file_system_is_refused() {
     let script = r#"
 cd "$DIR"; mkdir m bin; printf '#!/bin/sh\necho no fio at all\n' > bin/fio; chmod +x bin/fio; export PATH="$DIR/bin:$PATH"
 truncate -s 1G image; mkfs.ext4 -q -F -m 0 image; mount -o loop image m; fallocate -l 875M m/fill
-"$IOWHY" checkup m; echo; echo ANYWAY; "$IOWHY" checkup --anyway m; fallocate -l 40M m/more
-echo; echo FULLER; "$IOWHY" checkup --anyway m; ls -A m | wc -l; umount m"#;
+"$IOWHY" checkup m; echo; echo ANYWAY; "$IOWHY" checkup --force m; fallocate -l 40M m/more
+echo; echo FULLER; "$IOWHY" checkup --force m; ls -A m | wc -l; umount m"#;
     let Some(said) = in_namespace(script) else { return };
     let (refused, rest) = said.split_once("nearly full").unwrap_or_else(|| panic!("{said}"));
     assert!(!refused.contains("fio"), "refused before anything else: {said}");
-    assert!(rest.contains("--anyway does it nevertheless"), "{said}");
+    assert!(rest.contains("--force does it nevertheless"), "{said}");
     // With it the guard is passed, and the next thing is looked at.
     assert!(said.contains("does not say which fio"), "{said}");
     // Too little for any checkup.

@@ -73,7 +73,7 @@ pub const KINDS: [Kind; 24] = [
     kind("messages", "what the kernel said (btt: .msg)", false, trust::messages),
     kind("events", "events by action (blkparse's summary)", false, totals::events),
     kind("losses", "events lost, by device, CPU and second", false, trust::losses),
-    kind("unmatched", "what found no place", false, trust::unmatched),
+    kind("unmatched", "unmatched events", false, trust::unmatched),
 ];
 
 const fn kind(name: &'static str, about: &'static str, by_task: bool, make: fn(&View) -> Table) -> Kind {

@@ -36,7 +36,7 @@ pub(super) fn losses(v: &View) -> Table {
 /// Table `unmatched`.
 pub(super) fn unmatched(v: &View) -> Table {
     let cols = columns([("what", "what"), ("events", "events"), ("bytes", "bytes")]);
-    let mut t = Table::new("unmatched", "what found no place, or was damaged", &cols);
+    let mut t = Table::new("unmatched", "unmatched or damaged events", &cols);
     let (y, q) = (&v.e.facts.tally, &v.e.subject.quality);
     let counts = [
         ("completions of something whose issue was not seen", y.completions_unmatched),

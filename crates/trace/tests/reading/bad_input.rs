@@ -83,7 +83,7 @@ fn a_long_letter_before_the_text() {
     let got = read(&path).unwrap();
     assert_eq!((got.events.len(), got.quality.unknown), (2, 1000));
     let (_folder, path) = file("book.txt", mail(10_000).as_bytes());
-    assert!(read(&path).unwrap_err().to_string().contains("this is no recording"));
+    assert!(read(&path).unwrap_err().to_string().contains("unrecognised format"));
 }
 
 /// A trace cut off within the compressed bytes, and one damaged there: where, and that it is the compression.

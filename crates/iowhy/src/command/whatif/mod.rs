@@ -38,15 +38,15 @@ pub struct WhatIf {
     /// Predict for values of one setting between two: read_expire=50..1000
     #[arg(long, value_name = "NAME=FROM..TO", value_parser = sweep, conflicts_with = "set")]
     pub sweep: Option<(String, u64, u64)>,
-    /// Search mq-deadline's settings for the aim; print the commands, and whom they would harm
+    /// Search mq-deadline's settings for the aim; print the commands, and whom they would slow down
     #[arg(long, requires = "aim", conflicts_with_all = ["set", "sweep"])]
     pub suggest: bool,
     /// What is wanted: 'read.p99 < 20ms'; of read, sync-write, background-write; p50 or p99
     #[arg(long, value_name = "AIM", requires = "suggest")]
     pub aim: Option<Aim>,
     /// How much worse others may become
-    #[arg(long, value_name = "FACTOR", default_value_t = 2.0, requires = "suggest")]
-    pub harm: f64,
+    #[arg(long, alias = "harm", value_name = "FACTOR", default_value_t = 2.0, requires = "suggest")]
+    pub max_regression: f64,
     /// Which device, where several were recorded: sda, 8:0
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<String>,
@@ -161,7 +161,7 @@ impl WhatIf {
 
     fn suggest(&self, aim: &Aim, name: &str, lab: &Lab) -> Result<(), Failure> {
         let found =
-            aim::suggest(lab, aim, self.harm).map_err(|why| refused(why, "no command is suggested"))?;
+            aim::suggest(lab, aim, self.max_regression).map_err(|why| refused(why, "no command is suggested"))?;
         match self.json {
             true => print_json(
                 &json!({ "schema": "iowhy.whatif/1", "device": name, "suggested": found.to_json() }),
