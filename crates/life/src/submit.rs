@@ -97,7 +97,8 @@ impl Lives {
         part.bytes = part.bytes - back_bytes;
         let end = std::mem::replace(&mut front.end, at);
         front.request.split = true;
-        let Request { task, owner, tid, submit_cpu, flags, time: Timeline { queued, .. }, .. } = front.request;
+        let Request { task, owner, tid, submit_cpu, flags, time: Timeline { queued, .. }, .. } =
+            front.request;
         let back = self.begin(Key { dev, start: at, op }, e, task, Stage::Queued);
         let piece = self.table.get_mut(back);
         piece.end = end;

@@ -231,8 +231,7 @@ impl Accounts {
         if split.own.0 > 0 {
             match r.op {
                 Op::Flush => {
-                    let who =
-                        table.plain(CulpritKind::Device, Some(Io::Flush));
+                    let who = table.plain(CulpritKind::Device, Some(Io::Flush));
                     self.put(table, a, chain, Phase::Flush, who, split.own);
                 }
                 _ => {

@@ -57,8 +57,7 @@ impl Bios {
                     self.held_up(table, b, chain, Phase::Reason(segment.reason), time.since(refused), names);
                 }
                 Reason::Preflush | Reason::Postflush | Reason::FlushQueue => {
-                    let who =
-                        table.plain(CulpritKind::Device, Some(Io::Flush));
+                    let who = table.plain(CulpritKind::Device, Some(Io::Flush));
                     self.put(table, chain, Phase::Flush, who, time);
                 }
                 reason => {

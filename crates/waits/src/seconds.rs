@@ -96,7 +96,8 @@ impl Seconds {
 
     /// The stretches of a victim, in order, each with the time at which it begins.
     pub fn of(&self, victim: VictimId) -> Vec<(Nanos, Second)> {
-        let open = self.open.filter(|(_, v, _)| *v == victim).map(|(second, _, s)| (second >> self.doublings, s));
+        let open =
+            self.open.filter(|(_, v, _)| *v == victim).map(|(second, _, s)| (second >> self.doublings, s));
         let mine = self.cells.iter().filter(|((_, v), _)| *v == victim).map(|((at, _), s)| (*at, *s));
         let mut all = BTreeMap::<u64, Second>::new();
         mine.chain(open).for_each(|(at, s)| all.entry(at).or_default().add(&s));

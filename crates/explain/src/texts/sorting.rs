@@ -1,10 +1,10 @@
 //! Which of the files named are texts to be read for what they tell, and reading them.
 
 use crate::error::{Error, Result};
-use tooltext::Mail;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
+use tooltext::Mail;
 
 /// How much is looked at to see whether it is a recording: as far as blkparse's text may have words above it.
 const LOOK: usize = trace::LONGEST_LETTER;

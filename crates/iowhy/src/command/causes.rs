@@ -27,7 +27,10 @@ impl Causes {
             Some((_, _, page)) => print(page),
             None => Err(Failure::Other {
                 what: format!("unknown cause {name}"),
-                help: Some(format!("causes are {}", causes::pages().map(|(n, ..)| n).collect::<Vec<_>>().join(", "))),
+                help: Some(format!(
+                    "causes are {}",
+                    causes::pages().map(|(n, ..)| n).collect::<Vec<_>>().join(", ")
+                )),
             }),
         }
     }

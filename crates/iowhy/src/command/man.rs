@@ -98,7 +98,8 @@ const TOP: Topic = Topic {
     status: None,
 };
 
-const STATUS: &str = "0: done, whether a cause was found or not. 1: it could not. 2: wrong usage. 130: interrupted.";
+const STATUS: &str =
+    "0: done, whether a cause was found or not. 1: it could not. 2: wrong usage. 130: interrupted.";
 
 /// EXAMPLES, EXIT STATUS, FILES, ENVIRONMENT and SEE ALSO, as roff.
 fn sections(topic: &Topic) -> String {
@@ -116,7 +117,8 @@ fn sections(topic: &Topic) -> String {
             out += &format!(".TP\n.I {}\n{}\n", roff(file), roff(what));
         }
     }
-    out += ".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nif set, no colours\n.TP\n.B COLUMNS\nwidth of what is printed; \
+    out +=
+        ".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nif set, no colours\n.TP\n.B COLUMNS\nwidth of what is printed; \
             without it that of the terminal, or 80\n";
     let top = (topic.name != TOP.name).then_some("iowhy(1)");
     let see: Vec<_> = top.into_iter().chain(topic.see_also.iter().copied()).map(roff).collect();
