@@ -4,6 +4,7 @@ use super::because::{self, Because, Source};
 use crate::explanation::Explanation;
 use causes::{Answer, Verdict};
 use stats::Group;
+use std::collections::BTreeMap;
 use trace::Nanos;
 use waits::CulpritKind;
 
@@ -76,11 +77,27 @@ pub(crate) fn all(e: &Explanation) -> Vec<Sufferer> {
     let time: u64 = all.iter().map(|s| s.time.0).sum();
     // A fifth is what the eye sees; below it everybody took what the device takes.
     let by_time = lost * 5 < time;
+    let balance = balance(&all);
     all.sort_by_key(|s| {
         let by = if by_time { s.time } else { s.lost.since(s.noise) };
-        (s.is_thin, std::cmp::Reverse(by))
+        let costs_more = balance.get(&s.task).is_some_and(|(lost, cost)| cost > lost);
+        (s.is_thin, costs_more, std::cmp::Reverse(by))
     });
     all
+}
+
+/// What each task lost because of other tasks, and what it cost these. Who costs others more than it loses because of them is in
+/// their way, and comes after them.
+fn balance(all: &[Sufferer]) -> BTreeMap<String, (Nanos, Nanos)> {
+    let mut sums = BTreeMap::<String, (Nanos, Nanos)>::new();
+    for s in all.iter().filter(|s| !s.is_thin) {
+        for b in s.because.iter().filter(|b| b.source.kind == CulpritKind::Task) {
+            let Some(by) = b.source.name.as_ref().filter(|by| **by != s.task) else { continue };
+            sums.entry(s.task.clone()).or_default().0 += b.time;
+            sums.entry(by.clone()).or_default().1 += b.time;
+        }
+    }
+    sums
 }
 
 fn sufferer(e: &Explanation, number: usize, group: &Group, found: &[&Verdict]) -> Sufferer {
