@@ -94,7 +94,7 @@ pub mod request_size {
     pub const LARGE_ENOUGH: Bytes = Bytes(256 << 10);
     /// What the kernel allows by itself (`BLK_DEF_MAX_SECTORS`, 2560 sectors, in block/blk-settings.c).
     pub const KERNELS_LIMIT: Bytes = Bytes(1280 << 10);
-    /// From this part of the device's time behind others on, requests stand in line rather than side by side.
+    /// From this part of the device's time behind others on, requests queue rather than being served side by side.
     pub const IN_LINE: f64 = 0.5;
 }
 
@@ -188,10 +188,6 @@ pub mod cpu_wait {
     pub const MOSTLY: f64 = 0.5;
 }
 
-/// Of `background_task`.
-pub mod background_task {
-}
-
 /// Of `device_busy`.
 pub mod device_busy {
     use super::Bytes;
@@ -206,6 +202,9 @@ pub mod device_busy {
 pub mod device_saturated {
     /// The fastest requests: those that came while there was room.
     pub const FASTEST: f64 = 0.02;
+    /// A device that is idle for longer than this leaves is not what limits: it could have done a tenth more. Where its growth is
+    /// known, it may be so in bursts.
+    pub const BUSY: f64 = 0.9;
     /// Half of all completions come within a fifth of the mean distance: of independent ones they would be 0.7 of it apart
     /// (exponential distribution).
     pub const TOGETHER: f64 = 5.0;
@@ -226,6 +225,8 @@ pub mod device_stall {
     /// And longer than any disk that is well takes for one request: a seek over the whole disk is up to 20 ms, a turn at 5,400 a
     /// minute 11 ms (data sheets).
     pub const LONG: Nanos = Nanos(30_000_000);
+    /// From this part of their time on, requests were passed over rather than in a queue.
+    pub const PASSED_OVER: f64 = 0.5;
     /// Requests this many times the mean size are slow for their size.
     pub const LARGER: f64 = 4.0;
 }

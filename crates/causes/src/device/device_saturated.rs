@@ -1,4 +1,4 @@
-//! `device-saturated`: the device is busy, and requests stand in line in it.
+//! `device-saturated`: the device is busy, and requests queue in it.
 //!
 //! Claims the device time behind others that no particular cause claimed before: mostly behind other requests of the same task.
 //! Proof: the split of the device's time, and that the device takes longer with more in it. Refuted if it takes as long with few
@@ -12,7 +12,7 @@ use crate::growth::Growth;
 use crate::proof::proof;
 use crate::remedy::Acts;
 use crate::slow::Slow;
-use crate::thresholds::device_saturated::{FASTEST, LEFT, SEVERAL, TOGETHER};
+use crate::thresholds::device_saturated::{BUSY, FASTEST, LEFT, SEVERAL, TOGETHER};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, percent};
 use crate::Cause;
@@ -24,7 +24,7 @@ use waits::Phase;
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "device-saturated",
-    title: "the device has more to do than it can, and requests stand in line in it",
+    title: "the device is saturated: requests queue in it",
     page: include_str!("../../../../docs/causes/device-saturated.md"),
     judge,
 };
@@ -65,6 +65,15 @@ fn judge(case: &mut Case) -> Verdict {
             ));
             continue;
         }
+        let busy = slow.on.depth.busy();
+        if growth.is_none() && busy < BUSY {
+            against = Some(proof!(
+                "{device} was busy for {busy} of the time only, and whether it takes longer with more requests is not known",
+                device = Text(case.name(slow.on.id)),
+                busy = Share(busy)
+            ));
+            continue;
+        }
         let wanted = slow.behind().min(left);
         if slow.share(wanted + outside.all()) < MIN_SHARE {
             against = Some(proof!(
@@ -85,7 +94,7 @@ fn judge(case: &mut Case) -> Verdict {
         let v = prove(v, case, &slow, growth, claimed);
         verdict = Some(match before {
             Nanos(0) => v,
-            _ => v.because(proof!("the slowest {what} stood before {device} for {before} of their time: it was full, and its driver gave requests back", what = Text(slow.words().to_string()), device = Text(case.name(slow.on.id).to_string()), before = Share(slow.share(before)))),
+            _ => v.because(proof!("the slowest {what} waited outside {device} for {before} of their time: it was full, and its driver gave requests back", what = Text(slow.words().to_string()), device = Text(case.name(slow.on.id).to_string()), before = Share(slow.share(before)))),
         });
     }
     match verdict {
@@ -118,7 +127,7 @@ fn is_too_slow_for_unknown(case: &Case, slow: &Slow) -> bool {
     2 * group.unknown.0 > group.lost.0 && group.tail.threshold > enough && at_once(slow) >= SEVERAL
 }
 
-/// The line before a device that takes no more ([`DeviceBusy`](crate::device::device_busy)) and would be no faster with more in it.
+/// The queue in front of a device that takes no more ([`DeviceBusy`](crate::device::device_busy)) and would be no faster with more in it.
 struct Outside {
     requeue: Nanos,
     scheduler: Nanos,

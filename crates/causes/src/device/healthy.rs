@@ -5,6 +5,7 @@
 //! on, it is found whatever else was: nothing was slow ([`nothing_slow`]).
 
 use crate::case::{Case, MIN_SHARE};
+use crate::cpu::outside_io;
 use crate::proof::proof;
 use crate::thresholds::healthy::{NOT_ITS_OWN, OUTLIER};
 pub use crate::thresholds::healthy::{EXPECTED_DISK, EXPECTED_FLASH};
@@ -91,6 +92,9 @@ fn judge(case: &mut Case) -> Verdict {
                 share = Share(share)
             ),
         );
+    }
+    if case.was_found(outside_io::CAUSE.name) {
+        return Verdict::out_of_the_question(CAUSE.name, "what was slow passed outside of the operations");
     }
     let mut v = Verdict::found(CAUSE.name, Nanos(0), Confidence::High);
     for (_, group) in case.groups() {
