@@ -34,6 +34,8 @@ pub struct Told {
     tasks: Vec<String>,
     system: System,
     now: u64,
+    /// What they sleep for while a request of theirs is on its way.
+    wait: Option<Wait>,
     /// Whether no event says which file system they are on.
     elsewhere: bool,
 }
@@ -103,6 +105,12 @@ impl Told {
         Kept::new(operation, account, &self.names, &history)
     }
 
+    /// From now on they sleep for this while a request of theirs is on its way.
+    pub fn waiting_for(&mut self, wait: Wait) -> &mut Told {
+        self.wait = Some(wait);
+        self
+    }
+
     /// A task of this name.
     fn task(&mut self, name: &str) -> Tid {
         let at = self.tasks.iter().position(|known| known == name).unwrap_or_else(|| {
@@ -115,7 +123,7 @@ impl Told {
     }
 
     /// The number by which devices know a task's requests.
-    fn holder(&mut self, task: &str, io: Io) -> Holder {
+    pub fn holder(&mut self, task: &str, io: Io) -> Holder {
         let tid = self.task(task);
         let name = self.names.of(tid);
         self.names.holder(Holding { task: name, owner: name, io })
@@ -153,7 +161,7 @@ impl Told {
         split.own = Nanos(ms * MS).since(split.total());
         let (beside, served) = ([ahead, 0, 0, 0, 0], [ahead, 0, 0, 0, 0]);
         let company = Company { beside, served, split, ..Company::default() };
-        let account = self.read_on_disk(ms * MS, |read| read.company = company);
+        let account = self.read_on_disk(by, ms * MS, |read| read.company = company);
         assert_eq!(account.imbalance(), None);
         let mut operation = self.operation(kind, account.from, account.to);
         let tid = self.task(by);
@@ -213,14 +221,14 @@ impl Told {
 
     /// One whose time is that of such a read on sda.
     pub fn on_disk(&mut self, kind: Kind, us: u64, such: impl FnOnce(&mut Request)) -> &mut Told {
-        let account = self.read_on_disk(us * 1000, such);
+        let account = self.read_on_disk(READER, us * 1000, such);
         let operation = self.operation(kind, account.from, account.to);
         self.facts.operations.operation(&operation, account, &self.names, &History::default());
         self
     }
 
     /// The account of an operation that only waits for a read on sda, which is in the device all the time.
-    fn read_on_disk(&mut self, ns: u64, such: impl FnOnce(&mut Request)) -> Account {
+    fn read_on_disk(&mut self, by: &str, ns: u64, such: impl FnOnce(&mut Request)) -> Account {
         let (from, to) = (Nanos(self.now), Nanos(self.now + ns));
         self.now = to.0 + MS;
         let time = Timeline {
@@ -232,11 +240,12 @@ impl Told {
             completed: to,
             ..Timeline::default()
         };
-        let mut request =
-            Request { dev: DISK, tid: Tid(100), time, bytes: Bytes(4096), ..Request::default() };
+        let tid = self.task(by);
+        let task = self.names.of(tid);
+        let mut request = Request { dev: DISK, tid, task, time, bytes: Bytes(4096), ..Request::default() };
         such(&mut request);
         let parts = [
-            Part::Wait { wait: Wait::DirectIo, stack: None },
+            Part::Wait { wait: self.wait.unwrap_or(Wait::DirectIo), stack: None },
             Part::Request(Box::new(Entry::of(Done::Request(request)))),
             Part::Leaf(Reason::Device),
         ];

@@ -111,3 +111,10 @@ fn what_is_proposed_is_what_the_kernel_and_the_device_allow() {
     let (nothing, v) = of("sda/queue/max_sectors_kb: 1280\nsda/queue/max_hw_sectors_kb: 32767\n");
     assert!(nothing.is_none() && v.missing[0].sentence().contains("max_segments"), "{v:?}");
 }
+
+/// Pieces fill the tags: who waits for a tag behind them waits because of the cuts, so those are asked first.
+#[test]
+fn pieces_come_before_the_tags_that_they_fill() {
+    let place = |name: &str| all().iter().position(|c| c.name == name);
+    assert!(place("request-size") < place("tag-exhaustion"));
+}
