@@ -202,9 +202,6 @@ pub mod device_busy {
 pub mod device_saturated {
     /// The fastest requests: those that came while there was room.
     pub const FASTEST: f64 = 0.02;
-    /// A device that is idle for longer than this leaves is not what limits: it could have done a tenth more. Where its growth is
-    /// known, it may be so in bursts.
-    pub const BUSY: f64 = 0.9;
     /// Half of all completions come within a fifth of the mean distance: of independent ones they would be 0.7 of it apart
     /// (exponential distribution).
     pub const TOGETHER: f64 = 5.0;

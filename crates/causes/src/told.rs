@@ -14,7 +14,7 @@ use life::{Class, Company, Holding, Io, Names, Request, Timeline};
 use operation::{
     Account, Done, Entry, History, Kind, Node, Operation, OperationObserver, Outside, Part, Wait,
 };
-use stats::{Facts, Focus, Kept, Met};
+use stats::{Facts, Focus, Kept, Met, Operations};
 use std::collections::BTreeMap;
 use trace::{Bytes, Cpu, DevId, Fs, Nanos, Quality, TextId, Tid};
 
@@ -32,6 +32,7 @@ pub struct Told {
     facts: Facts,
     names: Names,
     tasks: Vec<String>,
+    told: Vec<(Operation, Account)>,
     system: System,
     now: u64,
     /// What they sleep for while a request of theirs is on its way.
@@ -101,8 +102,13 @@ impl Told {
         assert_eq!(account.imbalance(), None);
         let operation = self.operation(kind, Nanos(from), Nanos(to));
         let history = History::default();
-        self.facts.operations.operation(&operation, account.clone(), &self.names, &history);
+        self.tell(operation, account.clone());
         Kept::new(operation, account, &self.names, &history)
+    }
+
+    fn tell(&mut self, operation: Operation, account: Account) {
+        self.facts.operations.operation(&operation, account.clone(), &self.names, &History::default());
+        self.told.push((operation, account));
     }
 
     /// From now on they sleep for this while a request of theirs is on its way.
@@ -167,7 +173,7 @@ impl Told {
         let tid = self.task(by);
         (operation.tid, operation.task) = (tid, self.names.of(tid));
         let history = History::default();
-        self.facts.operations.operation(&operation, account.clone(), &self.names, &history);
+        self.tell(operation, account.clone());
         let mut kept = Kept::new(operation, account, &self.names, &history);
         let met = |(task, n): &(&str, u32)| Met {
             task: task.to_string(),
@@ -223,7 +229,7 @@ impl Told {
     pub fn on_disk(&mut self, kind: Kind, us: u64, such: impl FnOnce(&mut Request)) -> &mut Told {
         let account = self.read_on_disk(READER, us * 1000, such);
         let operation = self.operation(kind, account.from, account.to);
-        self.facts.operations.operation(&operation, account, &self.names, &History::default());
+        self.tell(operation, account);
         self
     }
 
@@ -280,8 +286,13 @@ impl Told {
 
     /// The operations so far are in the table of waits.
     fn settle(&mut self) {
-        let operations = std::mem::take(&mut self.facts.operations);
-        self.facts.put_operations(operations);
+        let mut again = Operations::default();
+        for (operation, account) in &self.told {
+            again.operation(operation, account.clone(), &self.names, &History::default());
+        }
+        let known = std::mem::take(&mut self.facts.operations);
+        self.facts.put_operations(again);
+        self.facts.operations = known;
     }
 
     /// Which operations are in focus.

@@ -66,7 +66,7 @@ impl Facts {
         let waits = std::mem::take(&mut operations.waits);
         match &self.bio_waits {
             _ if waits.is_empty() => {}
-            Some(_) => self.waits.merge(&waits),
+            Some(_) => self.waits = waits,
             None => self.bio_waits = Some(std::mem::replace(&mut self.waits, waits)),
         }
         self.operations = operations;

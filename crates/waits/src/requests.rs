@@ -146,7 +146,7 @@ impl Bios {
         let split = &b.company.split;
         let behind: SmallVec<[_; 4]> = split.behind.iter().filter(|b| b.time.0 > 0).copied().collect();
         if behind.is_empty() {
-            let who = table.culprit(&Culprit::of(CulpritKind::Unknown));
+            let who = table.culprit(&Culprit { io: overtaker(b, phase), ..Culprit::of(CulpritKind::Unknown) });
             return self.put(table, chain, phase, who, time);
         }
         let weights: SmallVec<[u64; 4]> = behind.iter().map(|b| b.time.0).collect();
@@ -175,4 +175,10 @@ impl Bios {
             None => self.parts.push(Part { chain, culprit, time }),
         }
     }
+}
+/// The kind of I/O of which most was issued while a bio waited in the scheduler.
+fn overtaker(b: &Bio, phase: Phase) -> Option<Io> {
+    let by = &b.company.overtaken_by;
+    let most = Class::ALL.into_iter().max_by_key(|c| by[c.index()])?;
+    (phase == Phase::Reason(Reason::Scheduler) && by[most.index()] > 0).then(|| Io::of(most))
 }

@@ -7,12 +7,13 @@
 //! Example (Little's law): 7 requests in the device on average and 1,000 completed a second are 7 ms each.
 
 use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
+use crate::device::device_busy;
 use crate::device::healthy::{expected, rotational};
 use crate::growth::Growth;
-use crate::proof::proof;
+use crate::proof::{proof, Proof};
 use crate::remedy::Acts;
 use crate::slow::Slow;
-use crate::thresholds::device_saturated::{BUSY, FASTEST, LEFT, SEVERAL, TOGETHER};
+use crate::thresholds::device_saturated::{FASTEST, LEFT, SEVERAL, TOGETHER};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, percent};
 use crate::Cause;
@@ -65,13 +66,8 @@ fn judge(case: &mut Case) -> Verdict {
             ));
             continue;
         }
-        let busy = slow.on.depth.busy();
-        if growth.is_none() && busy < BUSY {
-            against = Some(proof!(
-                "{device} was busy for {busy} of the time only, and whether it takes longer with more requests is not known",
-                device = Text(case.name(slow.on.id)),
-                busy = Share(busy)
-            ));
+        if let Some(why) = unknown(case, &slow).filter(|_| growth.is_none()) {
+            against = Some(why);
             continue;
         }
         let wanted = slow.behind().min(left);
@@ -125,6 +121,22 @@ fn is_too_slow_for_unknown(case: &Case, slow: &Slow) -> bool {
     let (enough, _) = expected(&rotational(case, slow.on.id));
     let group = slow.group;
     2 * group.unknown.0 > group.lost.0 && group.tail.threshold > enough && at_once(slow) >= SEVERAL
+}
+
+/// Why nothing is claimed where no lighter load was seen: of few requests it is not known what is usual, and a driver that gives
+/// requests back explains what waits ([`device_busy`]).
+fn unknown(case: &Case, slow: &Slow) -> Option<Proof> {
+    let (name, count) = (case.name(slow.on.id), slow.requests().d2c.count());
+    if count < MIN_SAMPLES {
+        return Some(proof!(
+            "{count} requests are too few to say whether {name} takes longer with more at once",
+            count = Count(count),
+            name = Text(name)
+        ));
+    }
+    case.was_found(device_busy::CAUSE.name).then(|| {
+        proof!("{name} gave requests back, and whether it takes longer with more at once is not known", name = Text(name))
+    })
 }
 
 /// The queue in front of a device that takes no more ([`DeviceBusy`](crate::device::device_busy)) and would be no faster with more in it.

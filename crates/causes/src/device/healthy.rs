@@ -129,5 +129,8 @@ fn judge(case: &mut Case) -> Verdict {
             v = v.without(proof!("what kind of device {name} is: /sys/block/{name}/queue/rotational was not recorded; it was taken for flash", name = Text(name.to_string())));
         }
     }
+    if v.evidence.is_empty() {
+        return Verdict::cannot_tell(CAUSE.name, "there were too few operations to say, and none was long by itself");
+    }
     v.unless("somebody who waits longer above the block layer: record the operations too (trace-cmd, iowhy record)")
 }

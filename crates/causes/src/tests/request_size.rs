@@ -72,7 +72,7 @@ fn half_of_the_time_in_line_is_the_threshold() {
     // 31 of 32 turns of the cut ones.
     assert!(is_found(&beside_whole(45)));
     assert!(rejected(&beside_whole(50))
-        .contains("the device had others to serve first in 48 % of that time only"));
+        .contains("were behind others for 48 % of their time only"));
 }
 
 #[test]
