@@ -9,7 +9,7 @@ use crate::table::{Part, Table, VictimId, Waiting};
 use crate::victim::{Asked, Victim};
 use device::largest_remainder;
 use ledger::{Ledger, Reason};
-use life::{Bio, Io, Names, Op, TaskName};
+use life::{Bio, Class, Io, Names, Op, TaskName};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use trace::{DevId, Flags, Fs, Nanos};

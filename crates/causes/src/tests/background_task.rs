@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::device::background_task::{leads_to_the_device, works_for_others};
-use crate::told::Told;
+use crate::told::{Told, READER};
 use ledger::Reason;
 use life::Io;
 use operation::Kind;
@@ -41,7 +41,7 @@ fn a_backup_is_named() {
     let v = behind("tar", 3, SMALL, 100);
     // Three of four turns.
     assert!((found(&v) - 0.75).abs() < 0.02, "{v:?}");
-    assert!(says(&v, "reader's slowest reads were behind requests of tar on sda for 75 % of their time"), "{v:?}");
+    assert!(says(&v, "(reader)'s slowest reads were behind requests of tar on sda for 75 % of their time"), "{v:?}");
     assert!(says(&v, "tar moved 100 MiB of the 110 MiB that sda moved"), "{v:?}");
     assert_eq!(v.remedies[0].command(), "kill -STOP $(pgrep -x 'tar')");
 }
@@ -69,10 +69,10 @@ fn a_device_to_itself_is_nobodys() {
 /// Its other threads' requests, and what the journal writes of its own changes.
 #[test]
 fn who_has_the_victims_name_is_nobody_else() {
-    rejected(&behind("reader", 3, SMALL, 100));
+    rejected(&behind(READER, 3, SMALL, 100));
     let mut told = moved("tar", 100, "");
     for _ in 0..3 {
-        told.behind_journal(READ, 40, "reader");
+        told.behind_journal(READ, 40, READER);
     }
     rejected(&told.verdict("background-task"));
     let mut told = moved("tar", 100, "");

@@ -50,7 +50,8 @@ fn rejected_where_the_device_works_side_by_side() {
             story.read(at + 10 * MS + k, at + 10 * MS + k, at + 15 * MS + k);
         }
     }
-    assert!(rejected(&story.verdict("device-saturated")).contains("with none 5 ms"));
+    let v = story.verdict("device-saturated");
+    assert!(rejected(&v).contains("were behind others in the device for 8.3 % of their time"), "{v:?}");
 }
 
 #[test]
