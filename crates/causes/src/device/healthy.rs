@@ -130,7 +130,14 @@ fn judge(case: &mut Case) -> Verdict {
         }
     }
     if v.evidence.is_empty() {
-        return Verdict::cannot_tell(CAUSE.name, "there were too few operations to say, and none was long by itself");
+        // Few of a kind, and none of them long by itself.
+        let groups = &case.focus.groups;
+        let longest = groups.iter().map(|g| g.longest).max().unwrap_or_default();
+        v = v.because(proof!(
+            "{all} operations were waited for, the longest took {longest}",
+            all = Count(groups.iter().map(|g| g.operations).sum()),
+            longest = Time(longest)
+        ));
     }
     v.unless("somebody who waits longer above the block layer: record the operations too (trace-cmd, iowhy record)")
 }
