@@ -7,6 +7,7 @@ use crate::proof::proof;
 use crate::slow::{leaves, Slow};
 use crate::thresholds::case::WORTH_A_WORD;
 pub use crate::thresholds::case::{MIN_SAMPLES, MIN_SHARE, NOT_SLOW};
+use crate::thresholds::judge::TRIFLE;
 use crate::verdict::{Answer, Claim, Verdict};
 use evidence::System;
 use ledger::Reason;
@@ -67,12 +68,15 @@ impl<'a> Case<'a> {
         Case { facts, focus, system, quality, names, rows, found: vec![] }
     }
 
-    /// The groups that matter, slow or not, with their numbers: those with a visible part of all tails' time, and with enough
-    /// operations, or one that was long by itself.
+    /// The groups that matter, slow or not, with their numbers: those with a visible part of all tails' time and of all that was
+    /// lost, and with enough operations, or one that was long by itself.
     pub fn groups(&self) -> impl Iterator<Item = (usize, &'a Group)> {
-        let least = WORTH_A_WORD * self.total().0 as f64;
         let groups = &self.focus.groups;
-        let matters = move |g: &Group| g.tail.sum.time.total.0 as f64 >= least && !g.is_thin();
+        let least = WORTH_A_WORD * self.total().0 as f64;
+        let least_lost = TRIFLE * groups.iter().map(|g| g.lost.0 as f64).sum::<f64>();
+        let matters = move |g: &Group| {
+            g.tail.sum.time.total.0 as f64 >= least && g.lost.0 as f64 >= least_lost && !g.is_thin()
+        };
         groups.iter().enumerate().filter(move |(_, g)| matters(g))
     }
 
@@ -181,6 +185,11 @@ impl<'a> Case<'a> {
     /// The cause that explains most so far.
     pub fn main_finding(&self) -> Option<(&'static str, Nanos)> {
         self.found.iter().copied().max_by_key(|(_, t)| *t)
+    }
+
+    /// Whether a cause was found so far.
+    pub(crate) fn was_found(&self, cause: &str) -> bool {
+        self.found.iter().any(|(name, _)| *name == cause)
     }
 
     /// The tail's time in all.

@@ -143,8 +143,8 @@ pub fn all() -> &'static [Cause] {
         memory::read_ahead_waste::CAUSE,
         memory::read_ahead_short::CAUSE,
         memory::page_fault_read::CAUSE,
-        device::device_saturated::CAUSE,
         device::device_stall::CAUSE,
+        device::device_saturated::CAUSE,
         device::alone::COLD_READS,
         device::alone::SLOW_DEVICE,
         cpu::cpu_wait::CAUSE,
@@ -195,7 +195,11 @@ pub fn judge(case: &mut Case) -> Vec<Verdict> {
     }
     if device::healthy::nothing_slow(case) {
         // Where nothing was slow, nothing is a cause of it.
-        let others = |v: &&mut Verdict| v.verdict == Answer::Found && v.cause != device::healthy::CAUSE.name;
+        // What passes outside of operations is in none of their times.
+        let others = |v: &&mut Verdict| {
+            let outside = [device::healthy::CAUSE.name, cpu::outside_io::CAUSE.name].contains(&v.cause);
+            v.verdict == Answer::Found && !outside
+        };
         verdicts.iter_mut().filter(others).for_each(Verdict::nothing_slow);
     }
     for v in &mut verdicts {

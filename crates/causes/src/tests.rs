@@ -1,6 +1,7 @@
 //! Each cause on recordings made by hand: found, rejected, cannot tell, and at its thresholds.
 
 mod all_causes;
+mod alone;
 mod background_task;
 mod completion_cpu;
 mod device_busy;

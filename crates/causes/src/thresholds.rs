@@ -94,7 +94,7 @@ pub mod request_size {
     pub const LARGE_ENOUGH: Bytes = Bytes(256 << 10);
     /// What the kernel allows by itself (`BLK_DEF_MAX_SECTORS`, 2560 sectors, in block/blk-settings.c).
     pub const KERNELS_LIMIT: Bytes = Bytes(1280 << 10);
-    /// From this part of the device's time behind others on, requests stand in line rather than side by side.
+    /// From this part of the device's time behind others on, requests queue rather than being served side by side.
     pub const IN_LINE: f64 = 0.5;
 }
 
@@ -188,9 +188,6 @@ pub mod cpu_wait {
     pub const MOSTLY: f64 = 0.5;
 }
 
-/// Of `background_task`.
-pub mod background_task {}
-
 /// Of `device_busy`.
 pub mod device_busy {
     use super::Bytes;
@@ -225,6 +222,8 @@ pub mod device_stall {
     /// And longer than any disk that is well takes for one request: a seek over the whole disk is up to 20 ms, a turn at 5,400 a
     /// minute 11 ms (data sheets).
     pub const LONG: Nanos = Nanos(30_000_000);
+    /// From this part of their time on, requests were passed over rather than in a queue.
+    pub const PASSED_OVER: f64 = 0.5;
     /// Requests this many times the mean size are slow for their size.
     pub const LARGER: f64 = 4.0;
 }

@@ -7,19 +7,22 @@
 use crate::story::Story;
 use crate::verdict::Verdict;
 use crate::Case;
+use device::{Behind, Holder, Split};
 use evidence::System;
 use ledger::Reason;
-use life::{Class, Company, Names, Request, TaskName, Timeline};
+use life::{Class, Company, Holding, Io, Names, Request, Timeline};
 use operation::{
     Account, Done, Entry, History, Kind, Node, Operation, OperationObserver, Outside, Part, Wait,
 };
-use stats::{Facts, Focus, Kept, Met};
+use stats::{Facts, Focus, Kept, Met, Operations};
 use std::collections::BTreeMap;
 use trace::{Bytes, Cpu, DevId, Fs, Nanos, Quality, TextId, Tid};
 
 /// sda.
 const DISK: DevId = DevId(8 << 20);
 const MS: u64 = 1_000_000;
+/// Who waits, if nobody else is named. It is no name that a remedy could use.
+pub const READER: &str = "(reader)";
 /// The one stack.
 const STACK: TextId = TextId(0);
 
@@ -27,8 +30,13 @@ const STACK: TextId = TextId(0);
 #[derive(Default)]
 pub struct Told {
     facts: Facts,
+    names: Names,
+    tasks: Vec<String>,
+    told: Vec<(Operation, Account)>,
     system: System,
     now: u64,
+    /// What they sleep for while a request of theirs is on its way.
+    wait: Option<Wait>,
     /// Whether no event says which file system they are on.
     elsewhere: bool,
 }
@@ -93,9 +101,38 @@ impl Told {
         let account = Account { from: Nanos(from), to: Nanos(to), nodes, hops: vec![] };
         assert_eq!(account.imbalance(), None);
         let operation = self.operation(kind, Nanos(from), Nanos(to));
-        let (names, history) = (Names::default(), History::default());
-        self.facts.operations.operation(&operation, account.clone(), &names, &history);
-        Kept::new(operation, account, &names, &history)
+        let history = History::default();
+        self.tell(operation, account.clone());
+        Kept::new(operation, account, &self.names, &history)
+    }
+
+    fn tell(&mut self, operation: Operation, account: Account) {
+        self.facts.operations.operation(&operation, account.clone(), &self.names, &History::default());
+        self.told.push((operation, account));
+    }
+
+    /// From now on they sleep for this while a request of theirs is on its way.
+    pub fn waiting_for(&mut self, wait: Wait) -> &mut Told {
+        self.wait = Some(wait);
+        self
+    }
+
+    /// A task of this name.
+    fn task(&mut self, name: &str) -> Tid {
+        let at = self.tasks.iter().position(|known| known == name).unwrap_or_else(|| {
+            self.tasks.push(name.to_string());
+            self.tasks.len() - 1
+        });
+        let tid = Tid(1000 + at as u32);
+        self.names.rename(tid, name.as_bytes());
+        tid
+    }
+
+    /// The number by which devices know a task's requests.
+    pub fn holder(&mut self, task: &str, io: Io) -> Holder {
+        let tid = self.task(task);
+        let name = self.names.of(tid);
+        self.names.holder(Holding { task: name, owner: name, io })
     }
 
     /// Between two operations their task could have run for so many milliseconds, and had no processor.
@@ -109,10 +146,10 @@ impl Told {
     /// One whose time is that of a read on sda, with so many requests ahead of it, all completed before it: they are of this task
     /// and moved so much each.
     pub fn behind(&mut self, kind: Kind, ms: u64, ahead: u32, task: &str, each: Bytes) -> &mut Told {
-        self.behind_all("?", kind, ms, &[(task, ahead)], each)
+        self.behind_all(READER, kind, ms, &[(task, ahead)], each)
     }
 
-    /// The same by a task, behind those of several.
+    /// The same by a task, behind those of several, all in turn.
     pub fn behind_all(
         &mut self,
         by: &str,
@@ -122,26 +159,55 @@ impl Told {
         each: Bytes,
     ) -> &mut Told {
         let ahead: u32 = these.iter().map(|(_, n)| n).sum();
-        let company =
-            Company { beside: [ahead, 0, 0, 0, 0], served: [ahead, 0, 0, 0, 0], ..Company::default() };
-        let account = self.read_on_disk(ms * MS, |read| read.company = company);
-        let (from, to) = (account.from, account.to);
+        let turn = ms * MS / u64::from(ahead + 1);
+        let mut split = Split { known: true, ..Split::default() };
+        for (place, (task, n)) in split.behind.iter_mut().zip(these) {
+            *place = Behind { holder: self.holder(task, Io::Read), time: Nanos(turn * u64::from(*n)) };
+        }
+        split.own = Nanos(ms * MS).since(split.total());
+        let (beside, served) = ([ahead, 0, 0, 0, 0], [ahead, 0, 0, 0, 0]);
+        let company = Company { beside, served, split, ..Company::default() };
+        let account = self.read_on_disk(by, ms * MS, |read| read.company = company);
         assert_eq!(account.imbalance(), None);
-        let mut operation = self.operation(kind, from, to);
-        // Longer than what is kept of it by itself: that knows nobody whom it met.
-        let (names, history) = (Names::default(), History::default());
-        self.facts.operations.operation(&operation, account.clone(), &names, &history);
-        operation.to = to + Nanos(1);
-        let mut kept = Kept::new(operation, account, &names, &history);
+        let mut operation = self.operation(kind, account.from, account.to);
+        let tid = self.task(by);
+        (operation.tid, operation.task) = (tid, self.names.of(tid));
+        let history = History::default();
+        self.tell(operation, account.clone());
+        let mut kept = Kept::new(operation, account, &self.names, &history);
         let met = |(task, n): &(&str, u32)| Met {
             task: task.to_string(),
             class: Class::Read,
             requests: u64::from(*n),
             bytes: Bytes(each.0 * u64::from(*n)),
         };
-        kept.task = by.to_string();
         kept.met.insert(2, these.iter().map(met).collect());
         self.keep(kept)
+    }
+
+    /// The same, half of it behind a task's I/O of some kind.
+    pub fn behind_io(&mut self, kind: Kind, ms: u64, task: &str, io: Io) -> &mut Told {
+        let half = Nanos(ms * MS / 2);
+        let mut split = Split { known: true, own: half, ..Split::default() };
+        split.behind[0] = Behind { holder: self.holder(task, io), time: half };
+        self.inside(kind, split)
+    }
+
+    /// The same, behind what the journal writes of a task's changes.
+    pub fn behind_journal(&mut self, kind: Kind, ms: u64, task: &str) -> &mut Told {
+        self.behind_io(kind, ms, task, Io::Journal)
+    }
+
+    /// The same, all of it behind a task's reads, where what it takes alone is not known.
+    pub fn behind_unknown(&mut self, kind: Kind, ms: u64, task: &str) -> &mut Told {
+        let mut split = Split::default();
+        split.behind[0] = Behind { holder: self.holder(task, Io::Read), time: Nanos(ms * MS) };
+        self.inside(kind, split)
+    }
+
+    /// One whose time is that of a read on sda, which went there so.
+    pub fn inside(&mut self, kind: Kind, split: Split) -> &mut Told {
+        self.on_disk(kind, split.total().0 / 1000, |read| read.company.split = split)
     }
 
     /// One whose time is that of a read on sda, which was done so much earlier: on processor 1, and no processor came to complete it.
@@ -161,14 +227,14 @@ impl Told {
 
     /// One whose time is that of such a read on sda.
     pub fn on_disk(&mut self, kind: Kind, us: u64, such: impl FnOnce(&mut Request)) -> &mut Told {
-        let account = self.read_on_disk(us * 1000, such);
+        let account = self.read_on_disk(READER, us * 1000, such);
         let operation = self.operation(kind, account.from, account.to);
-        self.facts.operations.operation(&operation, account, &Names::default(), &History::default());
+        self.tell(operation, account);
         self
     }
 
     /// The account of an operation that only waits for a read on sda, which is in the device all the time.
-    fn read_on_disk(&mut self, ns: u64, such: impl FnOnce(&mut Request)) -> Account {
+    fn read_on_disk(&mut self, by: &str, ns: u64, such: impl FnOnce(&mut Request)) -> Account {
         let (from, to) = (Nanos(self.now), Nanos(self.now + ns));
         self.now = to.0 + MS;
         let time = Timeline {
@@ -180,11 +246,12 @@ impl Told {
             completed: to,
             ..Timeline::default()
         };
-        let mut request =
-            Request { dev: DISK, tid: Tid(100), time, bytes: Bytes(4096), ..Request::default() };
+        let tid = self.task(by);
+        let task = self.names.of(tid);
+        let mut request = Request { dev: DISK, tid, task, time, bytes: Bytes(4096), ..Request::default() };
         such(&mut request);
         let parts = [
-            Part::Wait { wait: Wait::DirectIo, stack: None },
+            Part::Wait { wait: self.wait.unwrap_or(Wait::DirectIo), stack: None },
             Part::Request(Box::new(Entry::of(Done::Request(request)))),
             Part::Leaf(Reason::Device),
         ];
@@ -192,12 +259,13 @@ impl Told {
         Account { from, to, nodes, hops: vec![] }
     }
 
-    fn operation(&self, kind: Kind, from: Nanos, to: Nanos) -> Operation {
+    fn operation(&mut self, kind: Kind, from: Nanos, to: Nanos) -> Operation {
+        let tid = self.task(READER);
         Operation {
             kind,
-            tid: Tid(100),
+            tid,
             process: None,
-            task: TaskName(0),
+            task: self.names.of(tid),
             from,
             to,
             fd: None,
@@ -216,8 +284,20 @@ impl Told {
         self
     }
 
+    /// The operations so far are in the table of waits.
+    fn settle(&mut self) {
+        let mut again = Operations::default();
+        for (operation, account) in &self.told {
+            again.operation(operation, account.clone(), &self.names, &History::default());
+        }
+        let known = std::mem::take(&mut self.facts.operations);
+        self.facts.put_operations(again);
+        self.facts.operations = known;
+    }
+
     /// Which operations are in focus.
-    pub fn in_focus(&self) -> Vec<Kind> {
+    pub fn in_focus(&mut self) -> Vec<Kind> {
+        self.settle();
         Focus::of(&self.facts).groups.iter().filter_map(|g| Some(g.op?.kind)).collect()
     }
 
@@ -231,7 +311,8 @@ impl Told {
     }
 
     /// What a cause says of it.
-    pub fn verdict(&self, cause: &str) -> Verdict {
+    pub fn verdict(&mut self, cause: &str) -> Verdict {
+        self.settle();
         let focus = Focus::of(&self.facts);
         // Some events: of none nothing is claimed.
         let quality = Quality { events: 1000, ..Quality::default() };

@@ -19,6 +19,10 @@ use trace::{Bytes, Nanos, Sector};
 /// A request begins near the one before if it lies no further away: `BFQQ_SEEK_THR`, 800 sectors (block/bfq-iosched.c).
 const SEEK: u64 = 800;
 
+/// By how much service varies on a disk that turns and is well: half a turn and a full seek, or none. Only where no request was
+/// ever alone.
+const VARIES: f64 = 3.0;
+
 /// Holders of one device that are told apart at a time; the rest is one, which has the first place.
 const MOST: usize = 16;
 
@@ -149,9 +153,12 @@ impl Inside {
         let d2c = now.since(ticket.issued);
         let quiet = self.services.of(shape);
         let gap = now.since(self.since.max(ticket.issued));
-        if let Some(quiet) = quiet {
-            // What is in the device may take this long together before any of it is completed.
-            let explained = Nanos(self.cost as u64).max(quiet.p99);
+        // What is in the device may take this long together before any of it is completed.
+        let explained = match quiet {
+            Some(quiet) => Some(Nanos(self.cost as u64).max(quiet.p99)),
+            None => self.services.is_usual(shape).then_some(Nanos((VARIES * self.cost) as u64)),
+        };
+        if let Some(explained) = explained {
             self.paused += now.since(self.since).since(explained);
         }
         let split = self.split(d2c, quiet, ticket);

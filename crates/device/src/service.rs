@@ -123,6 +123,22 @@ impl Histogram {
 struct Busy {
     sum: u64,
     count: u64,
+    bytes: u64,
+}
+
+impl Busy {
+    fn mean(self) -> f64 {
+        (self.sum as f64 / self.count.max(1) as f64).max(1.0)
+    }
+
+    /// What one of so many bytes takes, if access and transfer take as long on average; before any was seen, 1 ns for each byte.
+    fn of_any(self, bytes: Bytes) -> f64 {
+        if self.count == 0 {
+            return bytes.0.max(4096) as f64;
+        }
+        let mean_bytes = (self.bytes as f64 / self.count as f64).max(1.0);
+        self.mean() / 2.0 * (1.0 + bytes.0 as f64 / mean_bytes)
+    }
 }
 
 /// What requests take on one device.
@@ -131,6 +147,8 @@ pub struct Services {
     alone: Vec<Option<Box<Histogram>>>,
     rested: Vec<Option<Box<Histogram>>>,
     busy: Vec<Busy>,
+    /// Of all shapes.
+    all_busy: Busy,
     /// By shape, looked up once for each change.
     resolved: Vec<Option<Option<Quiet>>>,
 }
@@ -142,6 +160,7 @@ impl Default for Services {
             alone: vec![None; shapes],
             rested: vec![None; shapes],
             busy: vec![Busy::default(); shapes],
+            all_busy: Busy::default(),
             resolved: vec![None; shapes],
         }
     }
@@ -163,9 +182,11 @@ impl Services {
 
     /// A completion took so much of a busy device's time.
     pub fn busy(&mut self, shape: Shape, took: Nanos) {
-        let busy = &mut self.busy[shape.key()];
-        busy.sum = busy.sum.saturating_add(took.0);
-        busy.count += 1;
+        for busy in [&mut self.busy[shape.key()], &mut self.all_busy] {
+            busy.sum = busy.sum.saturating_add(took.0);
+            busy.count += 1;
+            busy.bytes = busy.bytes.saturating_add(shape.bytes.0);
+        }
     }
 
     /// What such a request takes alone, if that is known.
@@ -215,16 +236,20 @@ impl Services {
     }
 
     /// By what a request counts among those in the device: its quiet service, else what such ones took of the busy device;
-    /// before any was seen, by its size.
+    /// while too few of them were seen, what all took, half of it for each request and half for each byte.
     pub fn cost(&mut self, shape: Shape) -> f64 {
         if let Some(quiet) = self.of(shape) {
             return quiet.p50.0.max(1) as f64;
         }
-        let busy = self.busy[shape.key()];
-        match busy.count {
-            0 => (shape.bytes.0.max(4096)) as f64,
-            n => (busy.sum as f64 / n as f64).max(1.0),
+        match self.is_usual(shape) {
+            true => self.busy[shape.key()].mean(),
+            false => self.all_busy.of_any(shape.bytes),
         }
+    }
+
+    /// Whether enough of a shape were completed to say what the busy device needs for one.
+    pub fn is_usual(&self, shape: Shape) -> bool {
+        self.busy[shape.key()].count >= u64::from(MIN_QUIET)
     }
 }
 
@@ -264,6 +289,24 @@ mod tests {
         let between = s.of(shape(512)).unwrap();
         assert!(between.p50.0 > 4_000_000 && between.p50.0 < 6_000_000 && between.samples == 0);
         assert_eq!(s.of(shape(16 << 10)), None, "16 MiB are too far from 1 MiB");
+    }
+
+    #[test]
+    fn an_unknown_request_costs_what_others_took_by_number_and_size() {
+        let mut s = Services::default();
+        assert_eq!(s.cost(shape(64)), 65_536.0, "nothing is known");
+        for _ in 0..4 {
+            s.busy(shape(4), Nanos(1_000_000));
+            s.busy(shape(12), Nanos(3_000_000));
+        }
+        // 2 ms for 8 KiB on average.
+        assert_eq!(s.cost(shape(8)), 2e6);
+        assert_eq!(s.cost(shape(24)), 4e6);
+        assert_eq!(s.cost(shape(4)), 1.5e6, "four are too few");
+        for _ in 0..6 {
+            s.busy(shape(4), Nanos(1_000_000));
+        }
+        assert_eq!(s.cost(shape(4)), 1e6);
     }
 
     #[test]

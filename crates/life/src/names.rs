@@ -70,7 +70,7 @@ impl Names {
 
     /// The number by which devices know whoever has requests there; 0 once there are too many.
     #[inline]
-    pub(crate) fn holder(&mut self, holding: Holding) -> Holder {
+    pub fn holder(&mut self, holding: Holding) -> Holder {
         match self.recent {
             Some((recent, holder)) if recent == holding => holder,
             _ => self.other_holder(holding),

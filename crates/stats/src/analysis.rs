@@ -61,6 +61,17 @@ impl Facts {
         self.flow.span.map_or(Nanos(0), |(a, b)| b.since(a))
     }
 
+    /// What somebody waits for are operations that were followed elsewhere; bios are nobody's then.
+    pub fn put_operations(&mut self, mut operations: Operations) {
+        let waits = std::mem::take(&mut operations.waits);
+        match &self.bio_waits {
+            _ if waits.is_empty() => {}
+            Some(_) => self.waits = waits,
+            None => self.bio_waits = Some(std::mem::replace(&mut self.waits, waits)),
+        }
+        self.operations = operations;
+    }
+
     /// The slowest bios of a class on a device.
     pub fn slowest_bios(&self, dev: DevId, class: Class) -> Slowest {
         let table = self.bio_waits.as_ref().unwrap_or(&self.waits);
@@ -119,12 +130,7 @@ impl Analysis {
     /// Ends the recording and puts the halves together.
     pub fn finish(mut self, mut flow: Flow) -> Facts {
         let tally = self.follow.finish();
-        let Found { mut devices, mut which, cells, tasks, mut operations, mut in_order, bio_waits, .. } =
-            self.found;
-        let (waits, bio_waits) = match operations.waits.is_empty() {
-            true => (bio_waits, None),
-            false => (std::mem::take(&mut operations.waits), Some(bio_waits)),
-        };
+        let Found { mut devices, mut which, cells, tasks, mut operations, mut in_order, bio_waits, .. } = self.found;
         if let Some((all, of_tasks)) = in_order.as_mut().zip(operations.in_order.take()) {
             all.operations = of_tasks.operations;
             all.left_out += of_tasks.left_out;
@@ -167,7 +173,10 @@ impl Analysis {
         // Plugs of a recording through tracefs name no device; that is none.
         devices.retain(|d| d.id != DevId(0) || d.has_io());
         devices.sort_by_key(|d| order.iter().position(|id| *id == d.id));
-        Facts { devices, cells, tasks, tally, flow, operations, waits, bio_waits, in_order }
+        let mut facts =
+            Facts { devices, cells, tasks, tally, flow, waits: bio_waits, in_order, ..Facts::default() };
+        facts.put_operations(operations);
+        facts
     }
 
     /// Pieces in flight now.

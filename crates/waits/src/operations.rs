@@ -93,6 +93,10 @@ impl Accounts {
             let mut here = Around { depth: node.depth, ..above };
             match &node.part {
                 Of::Leaf(reason) => {
+                    if let Some(entry) = above.request {
+                        // Of stacked devices the lowest: what the others do passes there.
+                        table.waited_on(victim, entry.done.dev(), node.length());
+                    }
                     self.leaf(table, &mut adding, node, *reason, &above);
                     continue;
                 }
@@ -111,7 +115,6 @@ impl Accounts {
                 Of::Request(entry) => {
                     here.chain = table.chain(above.chain, request_link(&entry.done));
                     here.request = Some(entry);
-                    table.waited_on(victim, entry.done.dev(), node.length());
                     if let Done::Request(r) = &entry.done {
                         cut = cut.max(r.split.then_some(r.piece.0.max(1)));
                     }
@@ -268,8 +271,13 @@ impl Accounts {
         if reason == Reason::GetRequest && above.wait == Some(Wait::Tag) {
             phase = Phase::NoTag;
         }
-        if let (Reason::Scheduler, Some(Done::Request(r))) = (reason, above.request.map(|e| &e.done)) {
-            let refused = r.company.refused.min(time);
+        let company = match above.request.map(|e| &e.done) {
+            Some(Done::Request(r)) => Some(&r.company),
+            Some(Done::Bio(b)) if b.by_request => Some(&b.company),
+            _ => None,
+        };
+        if let (Reason::Scheduler, Some(company)) = (reason, company) {
+            let refused = company.refused.min(time);
             let who = table.plain(CulpritKind::Device, None);
             self.put(table, a, above.chain, Phase::Refused, who, refused);
             time = time.since(refused);

@@ -9,7 +9,7 @@ use crate::table::{Part, Table, VictimId, Waiting};
 use crate::victim::{Asked, Victim};
 use device::largest_remainder;
 use ledger::{Ledger, Reason};
-use life::{Bio, Io, Names, Op, TaskName};
+use life::{Bio, Class, Io, Names, Op, TaskName};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use trace::{DevId, Flags, Fs, Nanos};
@@ -145,7 +145,7 @@ impl Bios {
         let split = &b.company.split;
         let behind: SmallVec<[_; 4]> = split.behind.iter().filter(|b| b.time.0 > 0).copied().collect();
         if behind.is_empty() {
-            let who = table.plain(CulpritKind::Unknown, None);
+            let who = table.plain(CulpritKind::Unknown, overtaker(b, phase));
             return self.put(table, chain, phase, who, time);
         }
         let weights: SmallVec<[u64; 4]> = behind.iter().map(|b| b.time.0).collect();
@@ -174,4 +174,10 @@ impl Bios {
             None => self.parts.push(Part { chain, culprit, time }),
         }
     }
+}
+/// The kind of I/O of which most was issued while a bio waited in the scheduler.
+fn overtaker(b: &Bio, phase: Phase) -> Option<Io> {
+    let by = &b.company.overtaken_by;
+    let most = Class::ALL.into_iter().max_by_key(|c| by[c.index()])?;
+    (phase == Phase::Reason(Reason::Scheduler) && by[most.index()] > 0).then(|| Io::of(most))
 }

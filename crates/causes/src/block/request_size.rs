@@ -1,8 +1,8 @@
 //! `request-size`: what was asked for was cut into requests so small that their number is what takes the time.
 //!
 //! Claims, of the device time of operations that were cut, the part that larger requests would save if a request
-//! costs the same whatever its size. Proof: the cuts, the size at which requests pile up, and that requests stood in
-//! line in the device. Refuted if it is the bytes that cost: that one recording with one size cannot show.
+//! costs the same whatever its size. Proof: the cuts, the size at which requests pile up, and that requests queued
+//! in the device. Refuted if it is the bytes that cost: that one recording with one size cannot show.
 
 use crate::case::{Case, Claimable, MIN_SHARE};
 use crate::proof::proof;

@@ -62,8 +62,8 @@ fn judge(case: &mut Case) -> Verdict {
         let claimed = case.claim_phase(&slow, Phase::Late, late);
         let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
         // Of requests that are completed together only the first one's wait is known, and the mean of the others'.
-        let v = proof.plus(claimed, Confidence::Medium).because(proof!("{name} was done with the slowest {what} while {claimed} of their time was still to come, in which they waited for a processor to \
-             complete them (softirq BLOCK): {claimed2} of {total}", name = Text(name.to_string()), what = Text(slow.words().to_string()), claimed = Share(slow.share(claimed)), claimed2 = Time(claimed), total = Time(slow.group.tail.sum.time.total)));
+        let v = proof.plus(claimed, Confidence::Medium).because(proof!("{name} had finished the slowest {what}, and no processor completed them (softirq BLOCK) for {claimed} of their time: \
+             {claimed2} of {total}", name = Text(name.to_string()), what = Text(slow.words().to_string()), claimed = Share(slow.share(claimed)), claimed2 = Time(claimed), total = Time(slow.group.tail.sum.time.total)));
         verdict = Some(processors(v, case, &slow, &name));
     }
     match (verdict, against) {

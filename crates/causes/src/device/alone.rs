@@ -95,7 +95,7 @@ fn is_alone(case: &Case, row: &Claimable) -> bool {
 fn prove(v: Verdict, case: &Case, slow: &Slow, claimed: Nanos) -> Verdict {
     let requests = slow.requests();
     let v = v.because(proof!(
-        "the device served the slowest {what} alone for {claimed} of their time: nobody was in the way",
+        "the device served the slowest {what} alone for {claimed} of their time: nothing else delayed them",
         what = Text(slow.words().to_string()),
         claimed = Share(slow.share(claimed))
     ));

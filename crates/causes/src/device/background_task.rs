@@ -8,6 +8,7 @@
 //! Example: of a read of 40 ms by `postgres` 30 ms were behind requests of 256 KiB by `tar`: these are tar's.
 
 use crate::case::{Case, Claimable, MIN_SHARE};
+use crate::met;
 use crate::proof::proof;
 use crate::raid::raid_resync::{is_of_md, is_sync_thread};
 use crate::remedy::Acts;
@@ -59,15 +60,21 @@ fn judge(case: &mut Case) -> Verdict {
         let what = slow.words().to_string();
         if slow.share(time) < MIN_SHARE {
             against = Some(proof!(
-                "the slowest {what} were behind {task}, of other tasks the one most in their way, for {part} of their time",
+                "the slowest {what} were behind {task}, the other task they waited for most, for {part} of their time",
                 what = Text(what),
                 task = Text(task),
                 part = Share(slow.share(time))
             ));
             continue;
         }
-        let of_task = culprits_of(case, &task);
-        let is_its = |row: &Claimable| in_the_way(row) && of_task.contains(&row.culprit);
+        // Where no request was ever alone, what is behind others is known only if requests take longer with more of them.
+        let unknown = 2 * slow.group.unknown.0 > slow.group.lost.0;
+        if let Some(unhindered) = met::unhindered(&slow, &name).filter(|_| unknown) {
+            against = Some(unhindered);
+            continue;
+        }
+        let of_task = culprits_of(case, &slow, &task);
+        let is_its = |row: &Claimable| leads_to_the_device(row.phase) && of_task.contains(&row.culprit);
         let claimed = case.claim_rows(slow.group_number, time, is_its);
         let (moved, whole) = moved(case, &slow, &task);
         let v = verdict
@@ -102,9 +109,9 @@ fn judge(case: &mut Case) -> Verdict {
     }
 }
 
-/// Whether a row is time in which somebody else may have had the device, or what leads to it.
-fn in_the_way(row: &Claimable) -> bool {
-    match row.phase {
+/// Whether it is time in which somebody else may have had the device, or what leads to it.
+pub(crate) fn leads_to_the_device(phase: Phase) -> bool {
+    match phase {
         Phase::Behind | Phase::NoTag => true,
         Phase::Reason(reason) => {
             matches!(reason, Reason::GetRequest | Reason::Scheduler | Reason::WritebackThrottle)
@@ -117,26 +124,26 @@ fn in_the_way(row: &Claimable) -> bool {
 /// ([`writeback_flood`](crate::memory::writeback_flood)), what is discarded is `discard-stall`'s, and threads that work for whoever asked are nobody in particular.
 fn most_in_the_way(case: &Case, slow: &Slow) -> Option<(String, Nanos)> {
     let mut all = BTreeMap::<&str, Nanos>::new();
-    for row in case.rows(slow.group_number).iter().filter(|row| in_the_way(row)) {
+    for row in case.rows(slow.group_number).iter().filter(|row| leads_to_the_device(row.phase)) {
         let culprit = case.facts.waits.culprit_of(row.culprit);
-        if let Some(name) = culprit.name.as_deref().filter(|_| is_another_task(culprit)) {
+        if let Some(name) = culprit.name.as_deref().filter(|_| is_another_task(slow, culprit)) {
             *all.entry(name).or_default() += row.left;
         }
     }
     all.into_iter().max_by_key(|(_, time)| *time).map(|(name, time)| (name.to_string(), time))
 }
 
-fn is_another_task(c: &Culprit) -> bool {
+/// The journal's writes of a victim's own changes carry its name: they are nobody else's.
+fn is_another_task(slow: &Slow, c: &Culprit) -> bool {
     let name = c.name.as_deref().unwrap_or("?");
     c.is_somebody()
-        && !matches!(c.io, Some(Io::BackgroundWrite | Io::Discard))
-        && !is_of_md(name)
-        && !works_for_others(name)
+        && name != slow.group.task
+        && !matches!(c.io, Some(Io::BackgroundWrite | Io::Discard)) && !is_of_md(name) && !works_for_others(name)
 }
 
-fn culprits_of(case: &Case, task: &str) -> Vec<CulpritId> {
+fn culprits_of(case: &Case, slow: &Slow, task: &str) -> Vec<CulpritId> {
     let all = case.facts.waits.culprits();
-    all.filter(|(_, c)| is_another_task(c) && c.name.as_deref() == Some(task)).map(|(id, _)| id).collect()
+    all.filter(|(_, c)| is_another_task(slow, c) && c.name.as_deref() == Some(task)).map(|(id, _)| id).collect()
 }
 
 /// What a task moved on the device, and what all did.
@@ -167,15 +174,14 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> V
     v.try_on(
 Acts::Culprit(task.into()),
 
-        format!("pause {task} until nobody minds (kill -CONT goes on); what it does is late by so much"),
+        format!("pause it (kill -CONT goes on): {task} takes longer by that much"),
         format!("kill -STOP $(pgrep -x '{task}')"),
     )
     .try_on(
 Acts::Culprit(task.into()),
 
         format!(
-            "{task} only when nobody else has anything to do: needs a scheduler that knows priorities (bfq, mq-deadline){}; it takes \
-             longer",
+            "idle priority for {task}: needs a scheduler that knows priorities (bfq, mq-deadline){}; {task} takes longer",
             match &scheduler {
                 Some(s) if !orders => format!(", {name} has {} ({})", s.value, s.at),
                 _ => String::new(),
@@ -192,5 +198,5 @@ Acts::Culprit(task.into()),
             (half as u64).max(1)
         ),
     )
-    .try_this("another hour, if a timer or cron started it", "systemctl list-timers --all; grep -r . /etc/cron.d /etc/crontab")
+    .try_this("another time of day, if a timer or cron started it", "systemctl list-timers --all; grep -r . /etc/cron.d /etc/crontab")
 }

@@ -1,4 +1,4 @@
-//! `device-saturated`: the device is busy, and requests stand in line in it.
+//! `device-saturated`: the device is busy, and requests queue in it.
 //!
 //! Claims the device time behind others that no particular cause claimed before: mostly behind other requests of the same task.
 //! Proof: the split of the device's time, and that the device takes longer with more in it. Refuted if it takes as long with few
@@ -7,9 +7,10 @@
 //! Example (Little's law): 7 requests in the device on average and 1,000 completed a second are 7 ms each.
 
 use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
+use crate::device::device_busy;
 use crate::device::healthy::{expected, rotational};
 use crate::growth::Growth;
-use crate::proof::proof;
+use crate::proof::{proof, Proof};
 use crate::remedy::Acts;
 use crate::slow::Slow;
 use crate::thresholds::device_saturated::{FASTEST, LEFT, SEVERAL, TOGETHER};
@@ -24,7 +25,7 @@ use waits::Phase;
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "device-saturated",
-    title: "the device has more to do than it can, and requests stand in line in it",
+    title: "the device is saturated: requests queue in it",
     page: include_str!("../../../../docs/causes/device-saturated.md"),
     judge,
 };
@@ -67,6 +68,10 @@ fn judge(case: &mut Case) -> Verdict {
             ));
             continue;
         }
+        if let Some(why) = unknown(case, &slow).filter(|_| growth.is_none()) {
+            against = Some(why);
+            continue;
+        }
         let wanted = slow.behind().min(left);
         if slow.share(wanted + outside.all()) < MIN_SHARE {
             against = Some(proof!(
@@ -87,7 +92,7 @@ fn judge(case: &mut Case) -> Verdict {
         let v = prove(v, case, &slow, growth, claimed);
         verdict = Some(match before {
             Nanos(0) => v,
-            _ => v.because(proof!("the slowest {what} stood before {device} for {before} of their time: it was full, and its driver gave requests back", what = Text(slow.words().to_string()), device = Text(case.name(slow.on.id).to_string()), before = Share(slow.share(before)))),
+            _ => v.because(proof!("the slowest {what} waited outside {device} for {before} of their time: it was full, and its driver gave requests back", what = Text(slow.words().to_string()), device = Text(case.name(slow.on.id).to_string()), before = Share(slow.share(before)))),
         });
     }
     match verdict {
@@ -120,7 +125,23 @@ fn is_too_slow_for_unknown(case: &Case, slow: &Slow) -> bool {
     2 * group.unknown.0 > group.lost.0 && group.tail.threshold > enough && at_once(slow) >= SEVERAL
 }
 
-/// The line before a device that takes no more ([`DeviceBusy`](crate::device::device_busy)) and would be no faster with more in it.
+/// Why nothing is claimed where no lighter load was seen: of few requests it is not known what is usual, and a driver that gives
+/// requests back explains what waits ([`device_busy`]).
+fn unknown(case: &Case, slow: &Slow) -> Option<Proof> {
+    let (name, count) = (case.name(slow.on.id), slow.requests().d2c.count());
+    if count < MIN_SAMPLES {
+        return Some(proof!(
+            "{count} requests are too few to say whether {name} takes longer with more at once",
+            count = Count(count),
+            name = Text(name)
+        ));
+    }
+    case.was_found(device_busy::CAUSE.name).then(|| {
+        proof!("{name} gave requests back, and whether it takes longer with more at once is not known", name = Text(name))
+    })
+}
+
+/// The queue in front of a device that takes no more ([`DeviceBusy`](crate::device::device_busy)) and would be no faster with more in it.
 struct Outside {
     requeue: Nanos,
     scheduler: Nanos,

@@ -1,21 +1,23 @@
-//! `device-stall`: the device takes long for some requests, and not because others stand in line.
+//! `device-stall`: the device takes long for some requests, and not because of a queue.
 //!
 //! Flash that cleans up, a disk that reads a sector again and again, a controller that does something else. Claims the time in which
-//! the device completed nothing for longer than any service explains, or was slower than usual with a request alone. The longest
+//! the device completed nothing for longer than any service explains, was slower than usual with a request alone, or passed requests
+//! over for many later ones of the same task. The longest
 //! must be many times what is usual, and no larger than other requests.
 //!
-//! Example: 99 of 100 reads take 0.4 ms, one takes 80 ms, and 0.3 others were completed meanwhile on average.
+//! Example: 99 of 100 reads take 0.4 ms, one takes 80 ms, and the device was idle otherwise.
 
 use crate::case::{Case, Claimable, MIN_SAMPLES, MIN_SHARE};
 use crate::proof::proof;
 use crate::slow::Slow;
-use crate::thresholds::device_stall::{LARGER, LONG, STALLED};
+use crate::thresholds::device_stall::{LARGER, LONG, PASSED_OVER, STALLED};
 use crate::verdict::{Confidence, Verdict};
 use crate::Cause;
 use ledger::Reason;
+use life::Request;
 use operation::{Done, Part};
 use trace::{Bytes, Nanos};
-use waits::Phase;
+use waits::{CulpritId, CulpritKind, Phase};
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
@@ -67,7 +69,13 @@ fn judge(case: &mut Case) -> Verdict {
             ));
             continue;
         }
-        let picks = |row: &Claimable| matches!(row.phase, Phase::Paused | Phase::Slow);
+        let passed_over = passed_over(case, &slow, usual) >= PASSED_OVER;
+        let own: Vec<CulpritId> = own_queue(case);
+        let picks = |row: &Claimable| match row.phase {
+            Phase::Paused | Phase::Slow => true,
+            Phase::Behind => passed_over && own.contains(&row.culprit),
+            _ => false,
+        };
         let wanted = case.unclaimed_rows(slow.group_number, picks);
         if slow.share(wanted) < MIN_SHARE {
             against = Some(proof!(
@@ -89,6 +97,12 @@ fn judge(case: &mut Case) -> Verdict {
                 name = Text(name.to_string()),
                 paused = Share(slow.paused().0 as f64 / device.0.max(1) as f64)
             ));
+        if passed_over {
+            v = v.because(proof!(
+                "{name} completed many times as many requests meanwhile as it had when they came: they were passed over",
+                name = Text(name.to_string())
+            ));
+        }
         if v.remedies.is_empty() {
             v = v
                 .try_this(
@@ -113,15 +127,15 @@ fn judge(case: &mut Case) -> Verdict {
     }
 }
 
-/// The requests that the kept operations of the group waited for in the device: how long, and how large.
-fn requests<'a>(case: &Case<'a>, slow: &Slow<'a>) -> impl Iterator<Item = (Nanos, Bytes)> + 'a {
+/// The requests that the kept operations of the group waited for in the device.
+fn requests<'a>(case: &Case<'a>, slow: &Slow<'a>) -> impl Iterator<Item = (Nanos, &'a Request)> + 'a {
     let stats = slow.group.op.and_then(|op| case.facts.operations.groups.get(&op));
     let from = slow.group.tail.threshold;
     let kept = stats.into_iter().flat_map(|s| s.slowest.all()).filter(move |k| k.operation.total() >= from);
     let dev = slow.on.id;
     kept.flat_map(|k| &k.account.nodes).filter_map(move |node| match &node.part {
         Part::Request(entry) if entry.done.dev() == dev => match &entry.done {
-            Done::Request(r) => Some((r.time.d2c()?, r.bytes)),
+            Done::Request(r) => Some((r.time.d2c()?, r)),
             Done::Bio(_) => None,
         },
         _ => None,
@@ -133,5 +147,24 @@ fn slowest_request(case: &Case, slow: &Slow) -> Option<Nanos> {
 }
 
 fn size_of_slow(case: &Case, slow: &Slow) -> Option<Bytes> {
-    requests(case, slow).max_by_key(|(d2c, _)| *d2c).map(|(_, bytes)| bytes)
+    requests(case, slow).max_by_key(|(d2c, _)| *d2c).map(|(_, r)| r.bytes)
+}
+
+/// The part of the stalled requests' time in which the device completed others that came later: those ahead of a request are its
+/// queue, and what is completed beyond these has passed it over.
+///
+/// Example: one was ahead of a read of 66 ms, and 21 were completed meanwhile: 3 ms were the queue.
+fn passed_over(case: &Case, slow: &Slow, usual: u64) -> f64 {
+    let many = slow.growth().map_or(0, |g| g.many().0).max(usual);
+    let stalled = requests(case, slow).filter(|(d2c, _)| d2c.0 as f64 >= STALLED * many as f64);
+    let (passed, all) = stalled
+        .filter(|(_, r)| r.company.served() > 0)
+        .fold((0, 0), |(passed, all), (d2c, r)| (passed + d2c.since(r.company.queued_behind(d2c)).0, all + d2c.0));
+    passed as f64 / all.max(1) as f64
+}
+
+/// Whoever is behind these is behind requests of its own.
+fn own_queue(case: &Case) -> Vec<CulpritId> {
+    let all = case.facts.waits.culprits();
+    all.filter(|(_, c)| c.kind == CulpritKind::Own).map(|(id, _)| id).collect()
 }

@@ -5,6 +5,7 @@
 //! on, it is found whatever else was: nothing was slow ([`nothing_slow`]).
 
 use crate::case::{Case, MIN_SHARE};
+use crate::cpu::outside_io;
 use crate::proof::proof;
 pub use crate::thresholds::healthy::{EXPECTED_DISK, EXPECTED_FLASH};
 use crate::thresholds::healthy::{NOT_ITS_OWN, OUTLIER};
@@ -93,6 +94,9 @@ fn judge(case: &mut Case) -> Verdict {
             ),
         );
     }
+    if case.was_found(outside_io::CAUSE.name) {
+        return Verdict::out_of_the_question(CAUSE.name, "what was slow passed outside of the operations");
+    }
     let mut v = Verdict::found(CAUSE.name, Nanos(0), Confidence::High);
     for (_, group) in case.groups() {
         let name = case.name(group.dev);
@@ -125,6 +129,16 @@ fn judge(case: &mut Case) -> Verdict {
             v.confidence = v.confidence.map(|_| Confidence::Medium);
             v = v.without(proof!("what kind of device {name} is: /sys/block/{name}/queue/rotational was not recorded; it was taken for flash", name = Text(name.to_string())));
         }
+    }
+    if v.evidence.is_empty() {
+        // Few of a kind, and none of them long by itself.
+        let groups = &case.focus.groups;
+        let longest = groups.iter().map(|g| g.longest).max().unwrap_or_default();
+        v = v.because(proof!(
+            "{all} operations were waited for, the longest took {longest}",
+            all = Count(groups.iter().map(|g| g.operations).sum()),
+            longest = Time(longest)
+        ));
     }
     v.unless("somebody who waits longer above the block layer: record the operations too (trace-cmd, iowhy record)")
 }

@@ -105,14 +105,20 @@ fn spread(d: &Distribution) -> u64 {
 }
 
 /// How many nanoseconds completions are apart where they come by the clock although requests do not: a device that takes as long
-/// for each would complete them as unevenly as they come. Example: writes that are issued 0.1 to 0.6 ms after the last
-/// completion and take 3.9 to 3.4 ms: all complete 4.0 ms after it.
+/// for each would complete them as unevenly as they come. Requests that are as even themselves prove nothing: sent one after
+/// another, they come by the device's own clock.
+///
+/// Example: writes that are issued 0.1 to 0.6 ms after the last completion and take 3.9 to 3.4 ms: all complete 4.0 ms after it.
 fn clock(pace: &Pace) -> Option<u64> {
-    let tick = pace.ticks.quantile(0.5);
-    let even = pace.ticks.quantile(0.1) as f64 >= EVEN_RUNS.0 * tick as f64
-        && pace.ticks.quantile(0.9) as f64 <= EVEN_RUNS.1 * tick as f64;
-    (pace.ticks.count() >= ENOUGH && even && 2 * spread(&pace.ticks) < spread(&pace.between_ticks))
-        .then_some(tick)
+    let (ticks, requests) = (&pace.ticks, &pace.between_ticks);
+    let uneven = !is_even(requests) && 2 * spread(ticks) < spread(requests);
+    (ticks.count() >= ENOUGH && is_even(ticks) && uneven).then(|| ticks.quantile(0.5))
+}
+
+/// Whether p10 and p90 are about the middle one, as near as a clock's.
+fn is_even(d: &Distribution) -> bool {
+    let middle = d.quantile(0.5) as f64;
+    d.quantile(0.1) as f64 >= EVEN_RUNS.0 * middle && d.quantile(0.9) as f64 <= EVEN_RUNS.1 * middle
 }
 
 /// How many nanoseconds completions are apart, if they are so evenly, and in words.

@@ -124,7 +124,7 @@ fn remedies(mut v: Verdict, case: &Case, starved: &[Slow]) -> Verdict {
         );
     }
     v = v.try_this(
-        "smaller, earlier writeback: less to stand behind, for reads and fdatasync alike; applies to the whole host",
+        "smaller, earlier writeback: less to wait for, for reads and fdatasync alike; applies to the whole host",
         Action::Sysctl(&[("vm.dirty_background_bytes", 33_554_432)]),
     );
     if scheduler.is_some_and(|s| s.value == "mq-deadline") {

@@ -1,6 +1,11 @@
 //! Lone reads, fast and slow.
 
 use super::*;
+use crate::told::Told;
+use device::{Behind, Split};
+use life::Io;
+use operation::Kind;
+use trace::Call;
 
 fn alone(latency: u64) -> Story {
     let mut story = Story::default();
@@ -22,7 +27,7 @@ fn found_up_to_what_the_kernel_expects_of_such_a_device() {
         assert_eq!(found(&v), 0.0);
         assert_eq!(v.confidence, Some(Confidence::High));
         // A bucket of the tail is 1.6 % wide.
-        assert!(rejected(&judge(expected * 103 / 100)).contains("Linux expects"));
+        assert!(rejected(&judge(expected * 103 / 100)).contains("slow-device explains"));
     }
 }
 
@@ -38,9 +43,10 @@ fn without_settings_it_is_taken_for_flash_and_says_so() {
 }
 
 #[test]
-fn nothing_fits_is_an_answer() {
-    let found = alone(90 * MS).verdicts().iter().filter(|v| v.verdict == Answer::Found).count();
-    assert_eq!(found, 0);
+fn what_nobody_interferes_with_is_a_slow_device() {
+    let verdicts = alone(90 * MS).verdicts();
+    let found: Vec<_> = verdicts.iter().filter(|v| v.verdict == Answer::Found).map(|v| v.cause).collect();
+    assert_eq!(found, ["slow-device"]);
 }
 
 /// 5,000 reads of 1 ms, and ten of so long.
@@ -74,4 +80,40 @@ fn processors_at_work_are_named_from_half_of_the_time_on() {
         says(&v, "of their time passed before the device had them")
     };
     assert_eq!((of(490), of(510)), (false, true));
+}
+
+/// 300 reads of 1.5 ms, of which each was so many us behind another task's.
+#[test]
+fn where_all_is_within_what_is_expected_nothing_is_a_cause() {
+    let of = |behind: u64| {
+        let mut story = Story::default();
+        quick_reads(&mut story, 0, 200);
+        let mut told = Told::default();
+        told.over(story);
+        let mut split = Split { known: true, own: Nanos((1500 - behind) * 1000), ..Split::default() };
+        split.behind[0] = Behind { holder: told.holder("tar", Io::Read), time: Nanos(behind * 1000) };
+        for _ in 0..300 {
+            told.inside(Kind::Call(Call::Read), split);
+        }
+        (told.verdict("healthy").verdict, told.verdict("background-task").verdict)
+    };
+    // A fifth behind somebody else is worth acting on.
+    assert_eq!(of(290), (Answer::Found, Answer::Rejected));
+    assert_eq!(of(310), (Answer::Rejected, Answer::Found));
+}
+
+/// What passes outside of the operations is in none of their times.
+#[test]
+fn it_does_not_hide_what_passes_outside_of_operations() {
+    let of = |ms: u64| {
+        let mut told = Told::default();
+        told.over(alone(MS)).quick(Kind::Call(Call::Read), 300);
+        (0..300).for_each(|_| {
+            told.kept_from_running(ms);
+        });
+        (told.verdict("outside-io").verdict, told.verdict("healthy").verdict)
+    };
+    assert_eq!(of(3), (Answer::Found, Answer::Rejected));
+    // As long as a read from flash may take.
+    assert_eq!(of(1), (Answer::Rejected, Answer::Found));
 }

@@ -4,9 +4,14 @@ use super::*;
 
 /// So many writes of whole blocks of 1 ms each, and of parts of blocks that take so long.
 fn writes(whole: u64, parts: u64, took: u64) -> Story {
+    writes_of(MS, whole, parts, took)
+}
+
+/// The same with whole blocks that take so long.
+fn writes_of(usual: u64, whole: u64, parts: u64, took: u64) -> Story {
     let mut story = Story::default();
     for i in 0..whole {
-        story.write_at(2 * i * MS, (2 * i + 1) * MS, 0, 4096);
+        story.write_at(2 * i * usual, (2 * i + 1) * usual, 0, 4096);
     }
     for i in 0..parts {
         let at = 2000 * MS + i * (took + MS);
@@ -33,8 +38,8 @@ fn found_with_what_they_took_longer() {
 
 #[test]
 fn half_as_long_again_is_the_threshold() {
-    found(&writes(200, 50, 1510).verdict("misaligned"));
-    assert!(rejected(&writes(200, 50, 1490).verdict("misaligned")).contains("they took 1.49 ms"));
+    found(&writes_of(4 * MS, 200, 50, 6040).verdict("misaligned"));
+    assert!(rejected(&writes_of(4 * MS, 200, 50, 5960).verdict("misaligned")).contains("they took 5.96 ms"));
 }
 
 #[test]
@@ -64,16 +69,16 @@ fn whole_blocks_are_no_concern_of_it() {
 #[test]
 fn a_tenth_of_the_time_is_the_threshold() {
     let of = |whole: u64| {
-        let mut story = writes(200, 50, 2 * MS);
+        let mut story = writes_of(4 * MS, 200, 50, 8 * MS);
         for i in 0..whole {
-            story.write_at((4000 + 20 * i) * MS, (4000 + 20 * i) * MS + 2 * MS, 0, 65536);
+            story.write_at((4000 + 20 * i) * MS, (4000 + 20 * i) * MS + 8 * MS, 0, 65536);
         }
         story.verdict("misaligned")
     };
     // Half of their time is the price: of 50 in 200 as slow, and of 50 in 300.
     assert!(is_found(&of(150)));
     assert!(rejected(&of(250))
-        .contains("they took 2 ms (mean D2C), whole blocks of about their size 1 ms: that is 8.3 %"));
+        .contains("they took 8 ms (mean D2C), whole blocks of about their size 4 ms: that is 8.3 %"));
 }
 
 #[test]

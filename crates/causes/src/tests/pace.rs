@@ -155,6 +155,33 @@ fn a_tenth_beyond_what_it_takes_alone_is_the_threshold() {
     assert!(rejected(&of(1)).contains("no waiting in a device is left"));
 }
 
+/// 200 writes, one after another: when each is issued after the last completion, and how long it takes, in us.
+fn one_by_one(after: impl Fn(u64) -> u64, takes: impl Fn(u64) -> u64) -> Verdict {
+    let (mut story, mut now) = (Story::default(), 0);
+    for i in 0..200 {
+        let issued = now + after(i);
+        now = issued + takes(i);
+        story.sync_write(issued, issued, now);
+    }
+    story.verdict("rate-limit")
+}
+
+/// A limit lets one through every 4 ms, whenever it comes; a device takes as long for each, whenever that is.
+#[test]
+fn completions_by_the_clock_are_a_limits() {
+    let later = |i: u64| 100 + i % 6 * 100;
+    let v = one_by_one(later, |i| 4000 - later(i));
+    assert!(found(&v) > 0.9 && says(&v, "250 a second"), "{v:?}");
+    assert!(says(&v, "completions keep time, requests do not"), "{v:?}");
+    rejected(&one_by_one(later, |_| 3650));
+}
+
+/// Sent at once after the last completion to a device that takes as long for each, they come by its clock.
+#[test]
+fn requests_that_keep_time_themselves_prove_nothing() {
+    rejected(&one_by_one(|i| 20 + i % 3 * 10, |i| 2080 - i % 3 * 10));
+}
+
 /// What is asked of time in a device says nothing where none is left.
 #[test]
 fn without_time_in_a_device_there_is_nothing_to_explain() {

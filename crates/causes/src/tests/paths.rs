@@ -234,7 +234,7 @@ fn waiting_for_a_processor_is_not_the_waits() {
         ("crypt-queue", WRITE, Wait::Crypt),
     ] {
         // Nothing else of it is a wait: of a page fault whatever is left would be one for its page.
-        let told = told(kind, wait, Reason::WaitCpu, 99);
+        let mut told = told(kind, wait, Reason::WaitCpu, 99);
         rejected(&told.verdict(cause));
         assert!(found(&told.verdict("cpu-wait")) > 0.9, "{cause}");
     }

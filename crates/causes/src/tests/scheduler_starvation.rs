@@ -24,7 +24,7 @@ fn found_and_the_overtakers_are_counted() {
     );
     let v = story.verdict("scheduler-starvation");
     assert!((found(&v) - 50.0 / 55.0).abs() < 0.01, "{v:?}");
-    assert!(v.evidence[0].sentence().contains("12 background writes"), "{v:?}");
+    assert!(says(&v, "36 background writes went to sda"), "{v:?}");
     let batch = v.remedies.iter().find(|r| r.command().contains("fifo_batch")).expect("a remedy");
     assert!(
         batch.what.contains("16 -> 1 (queue-sda.txt:2)") && batch.what.contains("fdatasync"),
@@ -66,12 +66,6 @@ fn overtaken(these: u64, by: u64, others: u64) -> Verdict {
 fn half_of_the_wait_overtaken_is_the_threshold() {
     assert!(is_found(&overtaken(3, 12, 2)));
     assert!(rejected(&overtaken(2, 12, 3)).contains("overtook them in 40 % of it only"));
-}
-
-#[test]
-fn four_overtakers_each_are_no_accident_of_order() {
-    assert_eq!(overtaken(5, 4, 0).confidence, Some(Confidence::High));
-    assert_eq!(overtaken(5, 3, 0).confidence, Some(Confidence::Medium));
 }
 
 #[test]

@@ -1,0 +1,69 @@
+//! Slow although nobody interferes.
+
+use super::*;
+use crate::told::Told;
+use device::{Behind, Split};
+use life::Io;
+use operation::{Kind, Wait};
+use trace::Call;
+
+const READ: Kind = Kind::Call(Call::Read);
+const WRITE: Kind = Kind::Call(Call::Write);
+
+/// 297 quick ones, and three that the device served for so long (us), behind another task for so long, and was slower than usual
+/// for so long.
+fn served(kind: Kind, wait: Wait, own: u64, behind: u64, slow: u64, settings: &str) -> Told {
+    let mut story = Story::default();
+    quick_reads(&mut story, 0, 200);
+    story.settings(settings);
+    let mut told = Told::default();
+    told.over(story).quick(kind, 297).waiting_for(wait);
+    let mut split = Split { known: true, own: Nanos(own * 1000), slow: Nanos(slow * 1000), ..Split::default() };
+    split.behind[0] = Behind { holder: told.holder("tar", Io::Read), time: Nanos(behind * 1000) };
+    for _ in 0..3 {
+        told.inside(kind, split);
+    }
+    told
+}
+
+#[test]
+fn a_read_that_the_cache_does_not_have_is_cold() {
+    for wait in [Wait::PageRead, Wait::PageFault, Wait::Metadata] {
+        let mut told = served(READ, wait, 10 * MS, 0, 0, "");
+        let v = told.verdict("cold-reads");
+        assert!(found(&v) > 0.95, "{v:?}");
+        assert!(says(&v, "the device served the slowest reads alone for 100 % of their time"), "{v:?}");
+        rejected(&told.verdict("slow-device"));
+    }
+}
+
+#[test]
+fn what_passes_by_the_cache_is_a_slow_device() {
+    for (kind, wait) in [(READ, Wait::DirectIo), (WRITE, Wait::DirectIo), (WRITE, Wait::PageRead)] {
+        let mut told = served(kind, wait, 10 * MS, 0, 0, "");
+        let v = told.verdict("slow-device");
+        assert!(found(&v) > 0.95, "{v:?}");
+        rejected(&told.verdict("cold-reads"));
+    }
+}
+
+/// How it varies is its own time, too.
+#[test]
+fn half_of_the_time_alone_is_the_threshold() {
+    assert!(is_found(&served(READ, Wait::PageRead, 3 * MS, 4 * MS, 2 * MS, "").verdict("cold-reads")));
+    let v = served(READ, Wait::PageRead, 3 * MS, 6 * MS, MS, "").verdict("cold-reads");
+    assert!(rejected(&v).contains("alone for 40 % of their time"), "{v:?}");
+}
+
+#[test]
+fn what_linux_expects_is_not_slow() {
+    let slow = |us: u64, wait: Wait, cause: &str, settings: &str| {
+        served(READ, wait, us, 0, 0, settings).verdict(cause)
+    };
+    let disk = "sda/queue/rotational: 1\n";
+    assert!(is_found(&slow(2200, Wait::DirectIo, "slow-device", "")));
+    assert!(is_found(&slow(80 * MS, Wait::DirectIo, "slow-device", disk)));
+    assert!(rejected(&slow(70 * MS, Wait::DirectIo, "slow-device", disk)).contains("Linux expects 75 ms"));
+    // A read that need not have gone to the device at all is compared with flash.
+    assert!(is_found(&slow(2200, Wait::PageRead, "cold-reads", disk)));
+}
