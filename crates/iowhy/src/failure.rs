@@ -70,7 +70,7 @@ impl Failure {
             _ => None,
         };
         if let Some(help) = help {
-            eprintln!("       {}", clean(&help));
+            eprintln!("       {}", clean(&help).replace('\n', "\n       "));
         }
         ExitCode::FAILURE
     }

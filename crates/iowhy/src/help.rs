@@ -28,8 +28,10 @@ pub struct Group {
 }
 
 /// A recording, as every command takes it.
-const CAPTURE: (&str, &str) =
-    ("NAME.blktrace.N, trace.dat, a folder of iowhy record", "recordings; give NAME, the file, or the folder");
+const CAPTURE: (&str, &str) = (
+    "NAME.blktrace.N, trace.dat, a folder of iowhy record",
+    "recordings; give NAME, the file, or the folder",
+);
 const NOTHING: Topic = Topic { name: "", examples: &[], files: &[], see_also: &[], status: None };
 const READS: Topic = Topic { files: &[CAPTURE], ..NOTHING };
 
@@ -41,7 +43,10 @@ pub const GROUPS: &[Group] = &[
             Topic {
                 name: "record",
                 examples: &[
-                    ("sudo iowhy record --for 30s -o slow", "record all block devices for 30 seconds into the folder slow"),
+                    (
+                        "sudo iowhy record --for 30s -o slow",
+                        "record all block devices for 30 seconds into the folder slow",
+                    ),
                     ("sudo iowhy record -o slow -- fio job.fio", "record while fio runs"),
                     ("sudo iowhy record --detail block --for 1min -o slow", "only the life of every request"),
                 ],
@@ -93,7 +98,10 @@ pub const GROUPS: &[Group] = &[
             Topic {
                 name: "slow",
                 examples: &[
-                    ("iowhy slow --op fsync -n 3 slow", "the three slowest fsyncs, split by what they waited for"),
+                    (
+                        "iowhy slow --op fsync -n 3 slow",
+                        "the three slowest fsyncs, split by what they waited for",
+                    ),
                     ("iowhy slow --events -n 1 slow", "the slowest operation with its events"),
                 ],
                 ..READS
@@ -158,7 +166,10 @@ pub const GROUPS: &[Group] = &[
                 name: "events",
                 examples: &[
                     ("iowhy events slow", "every event, as blkparse prints it"),
-                    ("iowhy events -a complete -f '%T.%9t %S %n\\n' slow", "chosen events in a format"),
+                    (
+                        "iowhy events -q -a complete -w 2:3 slow",
+                        "completions of the third second, without the summary",
+                    ),
                 ],
                 see_also: &["blkparse(1)"],
                 ..READS
@@ -233,7 +244,8 @@ fn template(command: &Command) -> String {
     for group in GROUPS {
         let _ = writeln!(text, "\n{}:", group.title);
         for topic in group.topics {
-            let _ = writeln!(text, "{INDENT}{:<wide$}  {}", topic.name, about(topic.name).unwrap_or_default());
+            let _ =
+                writeln!(text, "{INDENT}{:<wide$}  {}", topic.name, about(topic.name).unwrap_or_default());
             if let Some((line, _)) = topic.examples.first() {
                 let _ = writeln!(text, "{INDENT}{:<wide$}    {line}", "");
             }

@@ -1,11 +1,11 @@
 //! What some tasks sent for others: write-back of data that others wrote, a journal's writes of what others changed.
 
-use units::words::size;
 use explain::pictured::places;
 use explain::Explanation;
 use operation::Purpose;
 use stats::Sent;
 use trace::DevId;
+use units::words::size;
 
 /// Whose it was, of those that are named on the screen.
 const NAMED: usize = 3;
@@ -70,7 +70,6 @@ fn line(e: &Explanation, group: &[Row]) -> String {
     }
     let told = if whose.is_empty() { String::new() } else { format!(", {of} {}", whose.join("; ")) };
     let unknown = group.iter().find(|r| r.whose.is_none());
-    let unknown =
-        unknown.map_or(String::new(), |r| format!(", {} from unknown writers", size(r.sent.bytes)));
+    let unknown = unknown.map_or(String::new(), |r| format!(", {} from unknown writers", size(r.sent.bytes)));
     format!("{what} to {}: {all}{told}{unknown}", e.name(*dev))
 }

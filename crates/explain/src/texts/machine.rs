@@ -68,10 +68,8 @@ impl Texts {
             let whence = Whence::of(mail, e);
             match &whence {
                 Whence::Same => {}
-                Whence::Unsaid => remarks.push(format!(
-                    "{}: host not recorded in it: assumed to be the recorded one",
-                    mail.file
-                )),
+                Whence::Unsaid => remarks
+                    .push(format!("{}: host not recorded in it: assumed to be the recorded one", mail.file)),
                 Whence::Other(why) => {
                     remarks.push(format!("{}: no evidence is taken from it: {why}", mail.file))
                 }

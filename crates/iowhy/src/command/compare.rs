@@ -5,11 +5,11 @@ use super::print;
 use crate::failure::Failure;
 use crate::part::Part;
 use clap::Args;
-use tooltext::Mail;
 use explain::compare::{choose, Comparison, Condition, First, RunOf};
 use explain::{texts, Explanation, Input};
 use report::compare;
 use std::path::{Path, PathBuf};
+use tooltext::Mail;
 
 /// Compare two recordings or benchmark outputs: one verdict, and each percentile with its range.
 #[derive(Args)]

@@ -46,9 +46,13 @@ impl Man {
     }
 }
 
+/// Names of commands that fit into a line.
+const IN_A_LINE: usize = 8;
+
 fn names(top: &Command) -> String {
     let visible = top.get_subcommands().filter(|c| !c.is_hide_set());
-    visible.map(Command::get_name).collect::<Vec<_>>().join(", ")
+    let names: Vec<&str> = visible.map(Command::get_name).collect();
+    names.chunks(IN_A_LINE).map(|line| line.join(", ")).collect::<Vec<_>>().join(",\n")
 }
 
 /// A page: what clap knows of the command, then examples, exit status, files and what to read next.
@@ -98,7 +102,8 @@ const TOP: Topic = Topic {
     status: None,
 };
 
-const STATUS: &str = "0: done, whether a cause was found or not. 1: it could not. 2: wrong usage. 130: interrupted.";
+const STATUS: &str =
+    "0: done, whether a cause was found or not. 1: it could not. 2: wrong usage. 130: interrupted.";
 
 /// EXAMPLES, EXIT STATUS, FILES, ENVIRONMENT and SEE ALSO, as roff.
 fn sections(topic: &Topic) -> String {
@@ -116,7 +121,8 @@ fn sections(topic: &Topic) -> String {
             out += &format!(".TP\n.I {}\n{}\n", roff(file), roff(what));
         }
     }
-    out += ".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nif set, no colours\n.TP\n.B COLUMNS\nwidth of what is printed; \
+    out +=
+        ".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nif set, no colours\n.TP\n.B COLUMNS\nwidth of what is printed; \
             without it that of the terminal, or 80\n";
     let top = (topic.name != TOP.name).then_some("iowhy(1)");
     let see: Vec<_> = top.into_iter().chain(topic.see_also.iter().copied()).map(roff).collect();

@@ -49,7 +49,9 @@ impl Report {
         if let Some(other) = self.tables.iter().find(|t| !is_table(t)) {
             return Err(Failure::Other {
                 what: format!("unknown table {other}"),
-                help: Some("several recordings only with --html FILE; iowhy report --help lists the tables".into()),
+                help: Some(
+                    "several recordings only with --html FILE; iowhy report --help lists the tables".into(),
+                ),
             });
         }
         let wanted =
