@@ -108,7 +108,8 @@ impl<'a> Case<'a> {
     /// The same of rows by number.
     pub fn claim_numbered(&mut self, group: usize, wanted: Nanos, pick: impl Fn(usize) -> bool) -> Nanos {
         let rows = &mut self.rows[group];
-        let left: Vec<u64> = rows.iter().enumerate().map(|(n, r)| if pick(n) { r.left.0 } else { 0 }).collect();
+        let left: Vec<u64> =
+            rows.iter().enumerate().map(|(n, r)| if pick(n) { r.left.0 } else { 0 }).collect();
         let given = wanted.min(Nanos(left.iter().sum()));
         for (row, part) in rows.iter_mut().zip(device::largest_remainder(given, &left)) {
             row.left = row.left.since(part);

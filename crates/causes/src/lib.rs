@@ -89,7 +89,6 @@ use thresholds::judge::TRIFLE;
 pub use thresholds::{WBT_DISK, WBT_FLASH};
 pub use verdict::{Answer, Claim, Confidence, Verdict};
 
-
 /// A cause of slow I/O.
 pub struct Cause {
     /// Its name, as contracts and scripts know it.

@@ -35,10 +35,12 @@ pub(crate) fn stays<'a>(case: &Case<'a>, slow: &Slow) -> Vec<Stay<'a>> {
     kept.flat_map(|k| {
         let in_device =
             |(_, node): &(usize, &operation::Node)| matches!(node.part, Part::Leaf(Reason::Device));
-        k.account.nodes.iter().enumerate().filter(in_device).map(|(at, node)| Stay {
-            time: node.length(),
-            met: k.met.get(&at).map_or(&[], Vec::as_slice),
-        })
+        k.account
+            .nodes
+            .iter()
+            .enumerate()
+            .filter(in_device)
+            .map(|(at, node)| Stay { time: node.length(), met: k.met.get(&at).map_or(&[], Vec::as_slice) })
     })
     .collect()
 }

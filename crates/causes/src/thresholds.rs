@@ -189,8 +189,7 @@ pub mod cpu_wait {
 }
 
 /// Of `background_task`.
-pub mod background_task {
-}
+pub mod background_task {}
 
 /// Of `device_busy`.
 pub mod device_busy {

@@ -21,12 +21,12 @@ use crate::signals::Signals;
 use crate::surroundings::{begin, recorder, remark};
 use crate::trial::{setting_of, Trial, Tried};
 use crate::variables::variables;
-use units::words;
 use explain::{Explanation, Input};
 use record::Host;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
+use units::words;
 
 /// The data file's name in the job files.
 const DATA: &str = "data";

@@ -112,7 +112,7 @@ impl Inside {
         ticket.company = self.company;
         ticket.paused = self.paused;
         ticket.times.clear();
-        ticket.times.extend(self.holders.iter().map(|h| h.time));
+        self.holders.iter().for_each(|h| ticket.times.push(h.time));
         ticket.inside = true;
         let held = &mut self.holders[ticket.place as usize];
         held.in_flight += 1;
@@ -185,6 +185,10 @@ impl Inside {
 
     /// Shares the time behind others among them.
     fn share(&self, behind: Nanos, ticket: &Ticket, split: &mut Split) {
+        if let [only] = self.holders.as_slice() {
+            split.behind[0] = Behind { holder: only.holder, time: behind };
+            return;
+        }
         let mine = ticket.cost * (self.per_cost - ticket.per_cost);
         let mut shares: SmallVec<[(u64, Holder); 4]> = SmallVec::new();
         let mut rest = 0.0;

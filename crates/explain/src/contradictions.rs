@@ -20,7 +20,8 @@ pub struct Contradiction {
 /// All of them.
 pub fn contradictions(e: &Explanation) -> Vec<Contradiction> {
     let devices = e.facts.devices.iter();
-    let mut all: Vec<Contradiction> = devices.flat_map(|d| [request_size(e, d), tags(e, d)]).flatten().collect();
+    let mut all: Vec<Contradiction> =
+        devices.flat_map(|d| [request_size(e, d), tags(e, d)]).flatten().collect();
     all.extend(file_systems(e));
     all
 }
@@ -61,7 +62,9 @@ fn file_systems(e: &Explanation) -> Vec<Contradiction> {
     let mut all: Vec<Contradiction> = vec![];
     for key in e.focus.groups.iter().filter_map(|g| g.op).filter(|op| op.fs != Fs::Unknown) {
         let mount = e.subject.system.mounts.iter().find(|m| m.dev == Some(key.dev));
-        let Some(mount) = mount.filter(|m| Fs::by_name(&m.fstype) != Fs::Unknown && m.fstype != key.fs.name()) else {
+        let Some(mount) =
+            mount.filter(|m| Fs::by_name(&m.fstype) != Fs::Unknown && m.fstype != key.fs.name())
+        else {
             continue;
         };
         let found = Contradiction {

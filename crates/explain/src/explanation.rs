@@ -3,13 +3,13 @@
 use crate::device_mapper::{self, InMapper};
 use crate::predictions::Prediction;
 use crate::texts::Texts;
-use units::words::count;
 use causes::{Case, Damage, Verdict};
 use events::Window;
 use evidence::{is_device_name, Conflict, Samples, Skipped, System};
 use stats::{Device, Distribution, Facts, Focus, Group, OpKey, Phases};
 use std::collections::HashMap;
 use trace::{DevId, Fs, Nanos, Quality};
+use units::words::count;
 
 /// Remarks of each kind that are told in words.
 const MOST_REMARKS: usize = 10;

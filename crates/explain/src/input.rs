@@ -13,10 +13,10 @@ use crate::texts::{self, Sorted, Texts};
 use crate::{predictions, reading};
 use events::Window;
 use evidence::{Recorded, Samples, Skipped, System, SAMPLES_JSONL};
-use tooltext::Mail;
 use stats::{Analysis, Flow, Pictures};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use tooltext::Mail;
 use trace::{Batch, DevId, Place, Quality, Recording};
 
 /// Hears of each batch.

@@ -10,6 +10,7 @@
 
 pub mod answer;
 mod arrivals;
+pub mod blame;
 pub mod compare;
 mod contradictions;
 pub mod device_mapper;
@@ -35,6 +36,7 @@ pub mod where_time;
 
 pub use answer::Answer;
 pub use arrivals::{Arrivals, Asked};
+pub use blame::Blame;
 pub use compare::Comparison;
 pub use contradictions::{contradictions, Contradiction};
 pub use error::Error;

@@ -1,8 +1,8 @@
 //! A number of a text, as people read it.
 
-use units::words::{count, ns, size};
 use tooltext::{Number, Unit};
 use trace::Bytes;
+use units::words::{count, ns, size};
 
 /// As a table shows it; `-` where there is none.
 pub fn cell(n: Option<Number>) -> String {

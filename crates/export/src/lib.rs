@@ -6,6 +6,7 @@
 //! tables    CSV, JSON lines     every table of `report`, and one row for each request and operation
 //! fio       read_iolog v3       what was asked of a device, to be asked again
 //! hdr       HdrHistogram logs   latencies of each second
+//! folded    flame graphs        the table of waits as stacks
 //! ```
 //!
 //! Rows and slices are written while lives end, so memory depends on what is in flight. Only `tables` of sums need the
@@ -13,6 +14,7 @@
 
 mod btt;
 mod fio;
+mod folded;
 mod hdr;
 mod output;
 pub mod perfetto;
@@ -21,6 +23,7 @@ mod tables;
 
 pub use btt::{BttExport, BttOptions};
 pub use fio::Fio;
+pub use folded::{folded, write_folded};
 pub use hdr::HdrLog;
 pub use output::{Failure, Folder, Output};
 pub use perfetto::Perfetto;

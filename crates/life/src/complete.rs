@@ -6,7 +6,7 @@ use crate::lives::{Lives, Sink};
 use crate::op::Op;
 use crate::piece::{BioId, Key, Part, Piece, PieceId, Stage};
 use crate::timeline::Timeline;
-use trace::{Cpu, Event, Nanos, Sector};
+use trace::{Bytes, Cpu, Event, Nanos, Sector};
 
 /// What brought the end of a bio.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -97,7 +97,8 @@ impl Lives {
         let bytes = piece.done + piece.bytes();
         let class = piece.request.class();
         piece.request.company.shared(&piece.since, &device.crowd.completed(now));
-        piece.request.company.split = device.inside.complete(now, class.index() as u8, bytes, &mut piece.ticket);
+        piece.request.company.split =
+            device.inside.complete(now, class.index() as u8, bytes, &mut piece.ticket);
         device.crowd.leave(class, bytes, true, now);
         sink.in_flight(device.id, now, device.crowd.in_flight());
     }
@@ -117,6 +118,11 @@ impl Lives {
             self.tally.backward_steps += steps_back(time);
             self.tally.requests += 1;
             piece.conclude(&parts, e);
+            if piece.request.split {
+                let cut = parts.iter().filter_map(|p| self.bios.get(p.bio)).filter(|b| b.pieces > 1);
+                piece.request.piece =
+                    cut.map(|b| Bytes(b.bytes.0 / u64::from(b.pieces))).max().unwrap_or_default();
+            }
             let request = &self.table.get(id).request;
             if sink.shares() {
                 sink.carried(request, &self.shares(&parts), &self.names);

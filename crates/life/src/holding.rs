@@ -25,6 +25,9 @@ pub enum Io {
 }
 
 impl Io {
+    /// How many kinds there are.
+    pub const COUNT: usize = 6;
+
     /// Of a class of requests.
     pub fn of(class: Class) -> Io {
         match class {

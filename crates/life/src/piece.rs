@@ -8,8 +8,8 @@
 use crate::bio::BioNumber;
 use crate::crowd::Reading;
 use crate::op::Op;
-use device::Ticket;
 use crate::request::Request;
+use device::Ticket;
 use smallvec::SmallVec;
 use trace::{Bytes, Nanos, Sector};
 

@@ -40,6 +40,9 @@ pub struct Request {
     pub merges: u32,
     /// Whether one of its bios was cut and went into other requests as well.
     pub split: bool,
+    /// How large the pieces of that bio are on average; 0 if none was cut.
+    #[serde(skip)]
+    pub piece: Bytes,
     /// In how many steps it was completed.
     pub completions: u32,
     /// 0, or the error of its completion.

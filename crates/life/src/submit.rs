@@ -69,7 +69,7 @@ impl Lives {
         request.dev = device.id;
         request.flags = kind(e);
         (request.tid, request.task, request.submit_cpu) = (e.tid, task, e.cpu);
-        (request.owner, request.split, request.completions) = (None, false, 0);
+        (request.owner, request.split, request.piece, request.completions) = (None, false, Bytes(0), 0);
         request.time = Timeline::default();
         request.company = Company::default();
         id
@@ -97,7 +97,8 @@ impl Lives {
         part.bytes = part.bytes - back_bytes;
         let end = std::mem::replace(&mut front.end, at);
         front.request.split = true;
-        let Request { task, owner, tid, submit_cpu, flags, time: Timeline { queued, .. }, .. } = front.request;
+        let Request { task, owner, tid, submit_cpu, flags, time: Timeline { queued, .. }, .. } =
+            front.request;
         let back = self.begin(Key { dev, start: at, op }, e, task, Stage::Queued);
         let piece = self.table.get_mut(back);
         piece.end = end;

@@ -3,6 +3,7 @@
 //! ```text
 //! Explanation, Pictures --> kinds/  a file per kind --> Picture --> draw --> Scene --> svg, raster (PNG), film
 //!                                                          \--> terminal
+//! table of waits, as folded stacks --> flame --> SVG
 //! ```
 //!
 //! A [`Picture`] says what is to be seen, in units of the data; a [`Scene`] where on the paper that is. **Invariant**:
@@ -12,6 +13,7 @@ mod axis;
 pub mod colours;
 mod draw;
 mod film;
+mod flame;
 mod kinds;
 mod palette;
 mod picture;
@@ -22,6 +24,7 @@ mod terminal;
 
 pub use draw::draw;
 pub use film::{animated, film, FilmError, SECONDS};
+pub use flame::{flame, Flame};
 pub use kinds::{overview, picture, Kind, Subject};
 pub use picture::{Axis, Bar, Layer, Panel, Picture, Scale};
 pub use raster::{png, Canvas};

@@ -1,11 +1,11 @@
 //! Who was slow, row by row: what tasks asked for first, then what the devices were asked for.
 
 use crate::screen::GROUPS;
-use units::words::size;
 use explain::Explanation;
 use life::Class;
 use stats::{class_words, Device, Distribution, OpStats, Phases};
 use trace::{Bytes, DevId, Fs};
+use units::words::size;
 
 /// Kinds of operations that have a row.
 const OPERATIONS: usize = 5;

@@ -1,12 +1,12 @@
 //! The slowest requests: their ledgers, and their events one by one.
 
-use units::words::{count, size, time};
 use explain::gathered::Gathered;
 use explain::{Places, SlowRequest, SlowestRequests, Wanted};
 use ledger::Ledger;
 use serde_json::{json, Value};
 use std::fmt::Write;
 use trace::Nanos;
+use units::words::{count, size, time};
 
 /// As text.
 pub fn requests(slowest: &SlowestRequests, places: &Places) -> String {

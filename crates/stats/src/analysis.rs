@@ -6,9 +6,9 @@
 use crate::blocks::InOrder;
 use crate::cells::Cells;
 use crate::device::Device;
+use crate::focus::TAIL_SHARE;
 use crate::operations::Operations;
 use crate::pair::Pair;
-use crate::focus::TAIL_SHARE;
 use crate::tail::Slowest;
 use crate::tasks::Tasks;
 use crate::traffic::Flow;
@@ -64,7 +64,9 @@ impl Facts {
     /// The slowest bios of a class on a device.
     pub fn slowest_bios(&self, dev: DevId, class: Class) -> Slowest {
         let table = self.bio_waits.as_ref().unwrap_or(&self.waits);
-        let is = |v: &Victim| v.dev == dev && v.asked.class() == class && matches!(v.asked, Asked::Bio(_) | Asked::Ahead);
+        let is = |v: &Victim| {
+            v.dev == dev && v.asked.class() == class && matches!(v.asked, Asked::Bio(_) | Asked::Ahead)
+        };
         let victims: Vec<_> = table.victims().filter(|(_, v, _)| is(v)).map(|(id, ..)| id).collect();
         match victims.is_empty() {
             true => Slowest::default(),
@@ -117,7 +119,8 @@ impl Analysis {
     /// Ends the recording and puts the halves together.
     pub fn finish(mut self, mut flow: Flow) -> Facts {
         let tally = self.follow.finish();
-        let Found { mut devices, mut which, cells, tasks, mut operations, mut in_order, bio_waits, .. } = self.found;
+        let Found { mut devices, mut which, cells, tasks, mut operations, mut in_order, bio_waits, .. } =
+            self.found;
         let (waits, bio_waits) = match operations.waits.is_empty() {
             true => (bio_waits, None),
             false => (std::mem::take(&mut operations.waits), Some(bio_waits)),
@@ -277,7 +280,8 @@ fn no_tag(device: &Device, b: &Bio, ledger: &Ledger) -> Nanos {
         return Nanos(0);
     }
     let span = b.time.queued.zip(b.time.got);
-    span.and_then(|(queued, got)| device.tags.wait(queued, got)).map_or(Nanos(0), |wait| wait.full.min(waited))
+    span.and_then(|(queued, got)| device.tags.wait(queued, got))
+        .map_or(Nanos(0), |wait| wait.full.min(waited))
 }
 
 impl OperationObserver for Found {

@@ -6,9 +6,7 @@ use crate::blocks::InOrder;
 use crate::distribution::Distribution;
 use crate::kept::{Kept, Slowest};
 use life::{Names, Request};
-use operation::{
-    Account, Freed, History, Kind, Operation, OperationObserver, Outside, Purpose, SentFor,
-};
+use operation::{Account, Freed, History, Kind, Operation, OperationObserver, Outside, Purpose, SentFor};
 use std::collections::BTreeMap;
 use trace::{Bytes, DevId, Fs, Nanos};
 use waits::{Accounts, Table};

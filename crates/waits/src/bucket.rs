@@ -1,6 +1,7 @@
 //! Latency buckets: sixteen per power of two, so a bucket is at most 6.25 % wide. A bucket's exact count and sum stand beside it.
 
 use serde::Serialize;
+use std::ops::RangeFrom;
 use trace::Nanos;
 
 const PER_OCTAVE: u64 = 16;
@@ -36,6 +37,91 @@ impl Bucket {
     /// Its place in arrays.
     pub fn index(self) -> usize {
         self.0 as usize
+    }
+}
+
+/// Values by bucket: found without comparing, and in order of latency when all are looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ByBucket<T> {
+    /// One more than the place of a bucket's value; 0 where there is none.
+    places: Vec<u16>,
+    values: Vec<(Bucket, T)>,
+}
+
+impl<T> Default for ByBucket<T> {
+    fn default() -> ByBucket<T> {
+        ByBucket { places: Vec::new(), values: Vec::new() }
+    }
+}
+
+impl<T: Default> ByBucket<T> {
+    /// The value of a bucket, made if it is new.
+    #[inline]
+    pub fn at(&mut self, bucket: Bucket) -> &mut T {
+        let place = self.places.get(bucket.index()).copied().unwrap_or(0);
+        let place = if place > 0 { place } else { self.add(bucket) };
+        &mut self.values[place as usize - 1].1
+    }
+
+    #[cold]
+    fn add(&mut self, bucket: Bucket) -> u16 {
+        if self.places.len() <= bucket.index() {
+            self.places.resize(bucket.index() + 1, 0);
+        }
+        self.values.push((bucket, T::default()));
+        self.places[bucket.index()] = self.values.len() as u16;
+        self.values.len() as u16
+    }
+}
+
+impl<T> ByBucket<T> {
+    /// The value of a bucket.
+    pub fn get(&self, bucket: &Bucket) -> Option<&T> {
+        let place = self.places.get(bucket.index()).copied()?;
+        Some(&self.values[(place as usize).checked_sub(1)?].1)
+    }
+
+    /// All, in order of latency.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&Bucket, &T)> {
+        self.range(Bucket(0)..)
+    }
+
+    /// Those from a bucket on, in order of latency.
+    pub fn range(&self, from: RangeFrom<Bucket>) -> impl DoubleEndedIterator<Item = (&Bucket, &T)> {
+        let places = self.places.get(from.start.index()..).unwrap_or_default();
+        places.iter().filter(|p| **p > 0).map(|p| {
+            let (bucket, value) = &self.values[*p as usize - 1];
+            (bucket, value)
+        })
+    }
+
+    /// All values, in order of latency.
+    pub fn values(&self) -> impl Iterator<Item = &T> {
+        self.iter().map(|(_, value)| value)
+    }
+
+    /// All values, in no order.
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.values.iter_mut().map(|(_, value)| value)
+    }
+
+    /// How many buckets have a value.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether none has.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a ByBucket<T> {
+    type Item = (&'a Bucket, &'a T);
+    type IntoIter = Box<dyn Iterator<Item = Self::Item> + 'a>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        Box::new(self.iter())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Chains of waits, each kept once: a tree of links, in which a chain is its last link's number.
 //!
 //! Example: `fdatasync > flush (blkdev_issue_flush) > device: flush` is three links; another fdatasync that ends on a
-//! processor shares the first. A link that was met a moment ago is found again by one comparison.
+//! processor shares the first. A link that was met a moment ago is found again without hashing.
 
 use crate::phase::Phase;
 use life::Op;
@@ -47,12 +47,16 @@ pub type Chain = Vec<Link>;
 pub(crate) struct Chains {
     links: Vec<(ChainId, Link)>,
     numbers: FxHashMap<(ChainId, Link), ChainId>,
-    /// The child of each link that was asked for last.
-    recent: Vec<(Link, ChainId)>,
+    /// The children of each link that were asked for lately.
+    recent: Vec<[(Link, ChainId); RECENT]>,
     functions: Vec<Box<str>>,
     function_numbers: FxHashMap<Box<str>, FunctionId>,
     full: bool,
 }
+
+/// Children that are found again by comparing: a request has some six phases.
+const RECENT: usize = 6;
+const NONE: [(Link, ChainId); RECENT] = [(Link::Others, ChainId(0)); RECENT];
 
 /// The one chain of those that are not told apart.
 pub(crate) const OTHERS: ChainId = ChainId(1);
@@ -62,7 +66,7 @@ impl Default for Chains {
         let mut chains = Chains {
             links: vec![(ChainId(0), Link::Others)],
             numbers: FxHashMap::default(),
-            recent: vec![(Link::Others, ChainId(0))],
+            recent: vec![NONE],
             functions: vec!["".into()],
             function_numbers: FxHashMap::from_iter([("".into(), FunctionId(0))]),
             full: false,
@@ -76,11 +80,11 @@ impl Chains {
     /// A chain, longer by one link; where there are `bound` links and this is a new one, that of those not told apart.
     #[inline]
     pub fn child(&mut self, parent: ChainId, link: Link, bound: usize) -> ChainId {
-        let (recent, id) = self.recent[parent.0 as usize];
-        if recent == link && id != ChainId(0) {
-            return id;
+        let recent = &self.recent[parent.0 as usize];
+        match recent.iter().find(|(known, id)| *known == link && *id != ChainId(0)) {
+            Some((_, id)) => *id,
+            None => self.look_up(parent, link, bound),
         }
-        self.look_up(parent, link, bound)
     }
 
     fn look_up(&mut self, parent: ChainId, link: Link, bound: usize) -> ChainId {
@@ -96,7 +100,9 @@ impl Chains {
             }
             None => self.add(parent, link),
         };
-        self.recent[parent.0 as usize] = (link, id);
+        let recent = &mut self.recent[parent.0 as usize];
+        recent.rotate_right(1);
+        recent[0] = (link, id);
         id
     }
 
@@ -118,7 +124,7 @@ impl Chains {
     fn add(&mut self, parent: ChainId, link: Link) -> ChainId {
         let id = ChainId(self.links.len() as u32);
         self.links.push((parent, link));
-        self.recent.push((Link::Others, ChainId(0)));
+        self.recent.push(NONE);
         self.numbers.insert((parent, link), id);
         id
     }

@@ -113,8 +113,7 @@ impl Accounts {
                     here.request = Some(entry);
                     table.waited_on(victim, entry.done.dev(), node.length());
                     if let Done::Request(r) = &entry.done {
-                        // The largest: what is left over after the last cut may be any size.
-                        cut = cut.max(r.split.then_some(r.bytes.0.max(1)));
+                        cut = cut.max(r.split.then_some(r.piece.0.max(1)));
                     }
                 }
             }
@@ -174,7 +173,7 @@ impl Accounts {
                 self.in_device(table, a, time, &by, &b.company, above);
             }
             (Reason::Preflush | Reason::Postflush | Reason::FlushQueue, _) => {
-                let who = table.culprit(&Culprit { io: Some(Io::Flush), ..Culprit::of(CulpritKind::Device) });
+                let who = table.plain(CulpritKind::Device, Some(Io::Flush));
                 self.put(table, a, above.chain, Phase::Flush, who, time);
             }
             (Reason::OnCpu, _) => {
@@ -205,7 +204,7 @@ impl Accounts {
                     Reason::QueueFreeze => CulpritKind::Limit,
                     _ => CulpritKind::Unknown,
                 };
-                let who = table.culprit(&Culprit::of(kind));
+                let who = table.plain(kind, None);
                 self.put(table, a, above.chain, Phase::Reason(reason), who, time);
             }
         }
@@ -224,16 +223,15 @@ impl Accounts {
         let chain = above.chain;
         let late = company.late.min(time);
         if late.0 > 0 {
-            let who = table.culprit(&Culprit::of(CulpritKind::Cpu));
+            let who = table.plain(CulpritKind::Cpu, None);
             self.put(table, a, chain, Phase::Late, who, late);
         }
         let split = company.split.last(time.since(late));
-        let device = table.culprit(&Culprit::of(CulpritKind::Device));
+        let device = table.plain(CulpritKind::Device, None);
         if split.own.0 > 0 {
             match r.op {
                 Op::Flush => {
-                    let who =
-                        table.culprit(&Culprit { io: Some(Io::Flush), ..Culprit::of(CulpritKind::Device) });
+                    let who = table.plain(CulpritKind::Device, Some(Io::Flush));
                     self.put(table, a, chain, Phase::Flush, who, split.own);
                 }
                 _ => {
@@ -272,7 +270,7 @@ impl Accounts {
         }
         if let (Reason::Scheduler, Some(Done::Request(r))) = (reason, above.request.map(|e| &e.done)) {
             let refused = r.company.refused.min(time);
-            let who = table.culprit(&Culprit::of(CulpritKind::Device));
+            let who = table.plain(CulpritKind::Device, None);
             self.put(table, a, above.chain, Phase::Refused, who, refused);
             time = time.since(refused);
         }
@@ -292,11 +290,11 @@ impl Accounts {
                 Reason::CgroupLimit | Reason::WritebackThrottle | Reason::DirtyThrottle => CulpritKind::Limit,
                 _ => CulpritKind::Unknown,
             };
-            let who = table.culprit(&Culprit::of(kind));
+            let who = table.plain(kind, None);
             return self.put(table, a, above.chain, phase, who, time);
         }
         if reason == Reason::CgroupLimit {
-            let who = table.culprit(&Culprit::of(CulpritKind::Limit));
+            let who = table.plain(CulpritKind::Limit, None);
             return self.put(table, a, above.chain, phase, who, time);
         }
         shares.sort_by_key(|(_, w)| std::cmp::Reverse(*w));
@@ -312,7 +310,7 @@ impl Accounts {
             || r.task == a.o.task
             || r.owner.is_some_and(|o| !o.journal && o.task == a.o.task);
         if mine && !r.owner.is_some_and(|o| o.journal) {
-            return table.culprit(&Culprit::of(CulpritKind::Own));
+            return table.plain(CulpritKind::Own, None);
         }
         match r.owner {
             Some(_) => self.of_holding(table, a, &r.holding),
@@ -324,7 +322,7 @@ impl Accounts {
     fn doer(&mut self, table: &mut Table, a: &Adding, doer: Option<Tid>, io: Option<Io>) -> CulpritId {
         let name = doer.map(|tid| a.names.of(tid));
         let Some(name) = name.filter(|name| *name != a.o.task && doer != Some(a.o.tid)) else {
-            return table.culprit(&Culprit::of(CulpritKind::Own));
+            return table.plain(CulpritKind::Own, None);
         };
         let kind = if self.is_kernel(name, a.names) { CulpritKind::Kernel } else { CulpritKind::Task };
         table.culprit(&Culprit { kind, name: Some(a.names.text(name).into()), dirtied_by: None, io })
@@ -335,7 +333,7 @@ impl Accounts {
             Some(holding) => {
                 let holding = *holding;
                 if is_of(&holding, a.o.task) {
-                    return table.culprit(&Culprit { io: Some(holding.io), ..Culprit::of(CulpritKind::Own) });
+                    return table.plain(CulpritKind::Own, Some(holding.io));
                 }
                 if let Some((known, id)) = self.holders.get(&holder) {
                     if *known == holding {
@@ -352,7 +350,7 @@ impl Accounts {
 
     fn of_holding(&mut self, table: &mut Table, a: &Adding, h: &Holding) -> CulpritId {
         if is_of(h, a.o.task) {
-            return table.culprit(&Culprit { io: Some(h.io), ..Culprit::of(CulpritKind::Own) });
+            return table.plain(CulpritKind::Own, Some(h.io));
         }
         let culprit = self.culprit(h, a.names);
         table.culprit(&culprit)
@@ -390,7 +388,7 @@ impl Accounts {
             return;
         }
         let chain = table.chain(chain, Link::Phase(phase));
-        if !is_own(phase, table.culprit_of(who)) {
+        if !phase.is_own(table.culprit_of(who).kind) {
             a.lost += time;
         }
         match self.parts.iter_mut().find(|p| p.chain == chain && p.culprit == who) {
@@ -398,11 +396,6 @@ impl Accounts {
             None => self.parts.push(Part { chain, culprit: who, time }),
         }
     }
-}
-
-/// Whether time is the victim's own, and not lost.
-pub(crate) fn is_own(phase: Phase, who: &Culprit) -> bool {
-    phase.is_own() && matches!(who.kind, CulpritKind::Own | CulpritKind::Cpu)
 }
 
 /// Whether a holder is the victim itself: it issued them, or they are its data.

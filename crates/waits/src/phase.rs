@@ -1,5 +1,6 @@
 //! The leaf of a chain: what was going on in a stretch of time. A [`Reason`], with the device's time split further.
 
+use crate::culprit::CulpritKind;
 use ledger::Reason;
 use serde::Serialize;
 
@@ -43,9 +44,13 @@ impl Phase {
         )
     }
 
-    /// Whether it is a victim's own time and nothing lost, where it is its own doing.
-    pub fn is_own(self) -> bool {
-        matches!(self, Phase::Service | Phase::Reason(Reason::OnCpu | Reason::Prepare | Reason::Completion))
+    /// Whether time in it is the operation's own, and not lost: its service, its computing. What others did for it is theirs.
+    pub fn is_own(self, because: CulpritKind) -> bool {
+        let own = matches!(
+            self,
+            Phase::Service | Phase::Reason(Reason::OnCpu | Reason::Prepare | Reason::Completion)
+        );
+        own && matches!(because, CulpritKind::Own | CulpritKind::Cpu)
     }
 
     /// The reason that a ledger gives it.

@@ -79,7 +79,7 @@ impl Table {
 
     /// Whether a row is its victim's own time, and not lost.
     pub fn is_own(&self, chain: ChainId, culprit: CulpritId) -> bool {
-        self.phase(chain).is_some_and(|phase| crate::operations::is_own(phase, self.culprit_of(culprit)))
+        self.phase(chain).is_some_and(|phase| phase.is_own(self.culprit_of(culprit).kind))
     }
 
     /// Whether a chain has such a link.
@@ -122,25 +122,39 @@ impl Table {
         Some((mean, parts.iter().map(at).collect()))
     }
 
-    /// The table as folded stacks (`a;b;c 123`): victim, chain, culprit, microseconds. `of` names victims.
-    pub fn folded(&self, name: impl Fn(VictimId) -> String) -> Vec<(String, u64)> {
-        let mut all = Vec::new();
-        for (id, ..) in self.victims() {
-            for row in self.rows_of(id, Selection::default()) {
-                let mut stack = name(id);
-                for link in self.links(row.chain) {
-                    stack.push(';');
-                    stack.push_str(&self.link_words(link).replace(';', ","));
-                }
-                let who = culprit_words(self.culprit_of(row.culprit));
-                if !who.is_empty() {
-                    stack.push(';');
-                    stack.push_str(&who.replace(';', ","));
-                }
-                all.push((stack, row.time.0));
+    /// What a victim lost, by culprit; `None` is what the table does not tell apart. Sums to [`Sums::lost`](crate::Sums) exactly.
+    pub fn lost_by(&self, victim: VictimId) -> BTreeMap<Option<CulpritId>, Nanos> {
+        let mut sums = BTreeMap::<Option<CulpritId>, Nanos>::new();
+        let mut rest = Nanos(self.of(victim).1.lost);
+        for row in self.rows_of(victim, Selection::default()) {
+            // Rows that became one have own time in them too: of these only the whole victim's sum is known.
+            if self.phase(row.chain).is_some() && !self.is_own(row.chain, row.culprit) {
+                *sums.entry(Some(row.culprit)).or_default() += row.time;
+                rest = rest.since(row.time);
             }
         }
-        all.sort();
+        if rest.0 > 0 {
+            sums.insert(None, rest);
+        }
+        sums
+    }
+
+    /// Rows as folded stacks (`a;b;c 123`): victim, chain, culprit, nanoseconds. What reads the same is one. `of` names the victims
+    /// that are wanted and says which of their operations.
+    pub fn folded(&self, of: impl Fn(VictimId) -> Option<(String, Selection)>) -> BTreeMap<String, Nanos> {
+        let mut all = BTreeMap::new();
+        for (id, ..) in self.victims() {
+            let Some((name, which)) = of(id) else { continue };
+            for row in self.rows_of(id, which) {
+                let links = self.links(row.chain);
+                let who = culprit_words(self.culprit_of(row.culprit));
+                let frames = std::iter::once(name.clone())
+                    .chain(links.into_iter().map(|link| self.link_words(link)))
+                    .chain(Some(who).filter(|who| !who.is_empty()));
+                let stack: Vec<String> = frames.map(|frame| frame.replace(is_no_frame, ",")).collect();
+                *all.entry(stack.join(";")).or_default() += row.time;
+            }
+        }
         all
     }
 
@@ -160,6 +174,11 @@ impl Table {
     }
 }
 
+/// What parts frames and lines of folded stacks; names of tasks may have any of them.
+fn is_no_frame(c: char) -> bool {
+    c == ';' || c.is_control()
+}
+
 /// A culprit in words; nothing for one without a name.
 pub fn culprit_words(c: &Culprit) -> String {
     let io = c.io.map_or(String::new(), |io| format!(": {}", io.name()));
@@ -170,5 +189,71 @@ pub fn culprit_words(c: &Culprit) -> String {
             crate::culprit::CulpritKind::Unknown => String::new(),
             kind => format!("{}{io}", kind.name()),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::culprit::CulpritKind;
+    use crate::table::{Part, Waiting};
+    use crate::victim::{Asked, Victim};
+    use life::{Class, Io, Op};
+    use trace::{DevId, Fs};
+
+    /// Operations of one reader: 1 ms of its own, the rest behind a writer whose name would break a stack.
+    fn table(operations: &[u64]) -> (Table, VictimId) {
+        let mut t = Table::default();
+        let asked = Asked::Bio(Class::Read);
+        let victim = t.victim(&Victim { task: "a;b".into(), asked, fs: Fs::Unknown, dev: DevId(8) });
+        let own = t.culprit(&Culprit::of(CulpritKind::Own));
+        let io = Some(Io::BackgroundWrite);
+        let dd = t.culprit(&Culprit { name: Some("d;d\n".into()), io, ..Culprit::of(CulpritKind::Task) });
+        let request = t.chain(ChainId(0), Link::Request(Op::Read, false, false));
+        let (service, behind) =
+            (t.chain(request, Link::Phase(Phase::Service)), t.chain(request, Link::Phase(Phase::Behind)));
+        for (i, total) in operations.iter().enumerate() {
+            let own_time = Nanos(1_000_000.min(*total));
+            let lost = Nanos(*total).since(own_time);
+            let part = |chain, culprit, time| Part { chain, culprit, time };
+            let parts = [part(service, own, own_time), part(behind, dd, lost)];
+            let end = Nanos(i as u64 * 1_000_000_000);
+            t.add(Waiting { victim, end, total: Nanos(*total), bytes: 4096 }, &parts, lost, Nanos(0));
+        }
+        (t, victim)
+    }
+
+    #[test]
+    fn stacks_sum_to_the_time_and_names_stay_in_their_frames() {
+        let (t, victim) = table(&[1_000_001, 5_000_000, 40_000_000]);
+        let stacks = t.folded(|_| Some(("a;b reads on sda".into(), Selection::default())));
+        assert_eq!(stacks.values().map(|n| n.0).sum::<u64>(), t.of(victim).1.ns);
+        let lines: Vec<String> = stacks.iter().map(|(stack, time)| format!("{stack} {}", time.0)).collect();
+        assert_eq!(
+            lines,
+            [
+                "a,b reads on sda;read;in the device behind others;d,d,: background-write 43000001",
+                "a,b reads on sda;read;served by the device;self 3000000",
+            ]
+        );
+        let (slowest, n) = t.slowest_of(&[victim], 0.01);
+        let tail = t.folded(|_| Some((String::new(), slowest)));
+        assert_eq!((n, tail.values().map(|n| n.0).sum()), (1, 40_000_000));
+        assert!(t.folded(|_| None).is_empty());
+    }
+
+    #[test]
+    fn what_is_lost_is_told_by_culprit_and_own_time_is_not() {
+        let (mut t, victim) = table(&[1_000_001, 5_000_000, 40_000_000]);
+        let lost = t.lost_by(victim);
+        assert_eq!(lost.values().map(|n| n.0).collect::<Vec<_>>(), [43_000_001]);
+        assert!(lost.keys().all(|c| c.is_some_and(|c| t.culprit_of(c).is_somebody())));
+        // Chains that are not told apart: what of them is lost is known of their sum alone.
+        let nobody = t.culprit(&Culprit::default());
+        let part = Part { chain: crate::chain::OTHERS, culprit: nobody, time: Nanos(100) };
+        let one = Waiting { victim, end: Nanos(0), total: Nanos(100), bytes: 0 };
+        t.add(one, &[part], Nanos(60), Nanos(0));
+        assert_eq!(t.lost_by(victim).get(&None), Some(&Nanos(60)));
+        assert_eq!(t.lost_by(victim).values().map(|n| n.0).sum::<u64>(), t.of(victim).1.lost);
     }
 }

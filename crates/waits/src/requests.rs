@@ -52,13 +52,12 @@ impl Bios {
                 }
                 Reason::Scheduler => {
                     let refused = b.company.refused.min(time);
-                    let device = table.culprit(&Culprit::of(CulpritKind::Device));
+                    let device = table.plain(CulpritKind::Device, None);
                     self.put(table, chain, Phase::Refused, device, refused);
                     self.held_up(table, b, chain, Phase::Reason(segment.reason), time.since(refused), names);
                 }
                 Reason::Preflush | Reason::Postflush | Reason::FlushQueue => {
-                    let who =
-                        table.culprit(&Culprit { io: Some(Io::Flush), ..Culprit::of(CulpritKind::Device) });
+                    let who = table.plain(CulpritKind::Device, Some(Io::Flush));
                     self.put(table, chain, Phase::Flush, who, time);
                 }
                 reason => {
@@ -67,7 +66,7 @@ impl Bios {
                         Reason::Unexplained => CulpritKind::Unknown,
                         _ => CulpritKind::Kernel,
                     };
-                    let who = table.culprit(&Culprit::of(kind));
+                    let who = table.plain(kind, None);
                     self.put(table, chain, Phase::Reason(reason), who, time);
                 }
             }
@@ -112,11 +111,11 @@ impl Bios {
     ) {
         let late = b.company.late.min(time);
         let split = b.company.split.last(time.since(late));
-        let cpu = table.culprit(&Culprit::of(CulpritKind::Cpu));
+        let cpu = table.plain(CulpritKind::Cpu, None);
         self.put(table, chain, Phase::Late, cpu, late);
-        let device = table.culprit(&Culprit::of(CulpritKind::Device));
+        let device = table.plain(CulpritKind::Device, None);
         let flush = b.op == Op::Flush;
-        let own = table.culprit(&Culprit::of(CulpritKind::Own));
+        let own = table.plain(CulpritKind::Own, None);
         let of = |phase| if flush { Phase::Flush } else { phase };
         self.put(table, chain, of(Phase::Service), if flush { device } else { own }, split.own);
         self.put(table, chain, of(Phase::Varies), device, split.varied);
@@ -146,7 +145,7 @@ impl Bios {
         let split = &b.company.split;
         let behind: SmallVec<[_; 4]> = split.behind.iter().filter(|b| b.time.0 > 0).copied().collect();
         if behind.is_empty() {
-            let who = table.culprit(&Culprit::of(CulpritKind::Unknown));
+            let who = table.plain(CulpritKind::Unknown, None);
             return self.put(table, chain, phase, who, time);
         }
         let weights: SmallVec<[u64; 4]> = behind.iter().map(|b| b.time.0).collect();
@@ -158,7 +157,7 @@ impl Bios {
 
     fn holder(&mut self, table: &mut Table, b: &Bio, holder: device::Holder, names: &Names) -> CulpritId {
         let culprit = match names.holding(holder) {
-            Some(h) if h.task == b.task => Culprit { io: Some(h.io), ..Culprit::of(CulpritKind::Own) },
+            Some(h) if h.task == b.task => return table.plain(CulpritKind::Own, Some(h.io)),
             Some(h) => self.accounts.culprit(h, names),
             None => Culprit::others(),
         };

@@ -3,6 +3,7 @@
 
 use crate::table::VictimId;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use trace::Nanos;
 
 /// Stretches that are kept at most; an hour of seconds.
@@ -25,12 +26,22 @@ pub struct Second {
     pub lost: u64,
 }
 
+impl Second {
+    fn add(&mut self, other: &Second) {
+        self.ops += other.ops;
+        self.ns = self.ns.saturating_add(other.ns);
+        self.lost = self.lost.saturating_add(other.lost);
+    }
+}
+
 /// All stretches.
 #[derive(Clone, Debug, Default)]
 pub struct Seconds {
     /// How many seconds one stretch is, as a power of two.
     doublings: u32,
     cells: FxHashMap<(u64, VictimId), Second>,
+    /// What is added to now, and not in `cells` yet.
+    open: Option<(u64, VictimId, Second)>,
     first: Option<u64>,
     last: u64,
 }
@@ -43,6 +54,18 @@ impl Seconds {
 
     pub(crate) fn add(&mut self, end: Nanos, victim: VictimId, what: Second) {
         let second = end.0 / 1_000_000_000;
+        if let Some((at, v, sum)) = &mut self.open {
+            if (*at, *v) == (second, victim) {
+                return sum.add(&what);
+            }
+        }
+        self.close();
+        self.open = Some((second, victim, what));
+    }
+
+    /// Puts what was gathered where it belongs.
+    pub(crate) fn close(&mut self) {
+        let Some((second, victim, what)) = self.open.take() else { return };
         self.reaches(second, second);
         self.put(second >> self.doublings, victim, what);
         while self.cells.len() > MAX_CELLS && self.width() < MAX_WIDTH {
@@ -61,10 +84,7 @@ impl Seconds {
     }
 
     fn put(&mut self, at: u64, victim: VictimId, what: Second) {
-        let cell = self.cells.entry((at, victim)).or_default();
-        cell.ops += what.ops;
-        cell.ns = cell.ns.saturating_add(what.ns);
-        cell.lost = cell.lost.saturating_add(what.lost);
+        self.cells.entry((at, victim)).or_default().add(&what);
     }
 
     fn double(&mut self) {
@@ -76,15 +96,23 @@ impl Seconds {
 
     /// The stretches of a victim, in order, each with the time at which it begins.
     pub fn of(&self, victim: VictimId) -> Vec<(Nanos, Second)> {
-        let mine = self.cells.iter().filter(|((_, v), _)| *v == victim);
-        let mut all: Vec<_> = mine
-            .map(|((at, _), s)| (Nanos((at << self.doublings).saturating_mul(1_000_000_000)), *s))
-            .collect();
-        all.sort_unstable_by_key(|(at, _)| *at);
-        all
+        let open =
+            self.open.filter(|(_, v, _)| *v == victim).map(|(second, _, s)| (second >> self.doublings, s));
+        let mine = self.cells.iter().filter(|((_, v), _)| *v == victim).map(|((at, _), s)| (*at, *s));
+        let mut all = BTreeMap::<u64, Second>::new();
+        mine.chain(open).for_each(|(at, s)| all.entry(at).or_default().add(&s));
+        let begin = |at: u64| Nanos((at << self.doublings).saturating_mul(1_000_000_000));
+        all.into_iter().map(|(at, s)| (begin(at), s)).collect()
     }
 
     pub(crate) fn merge(&mut self, other: &Seconds, victim: impl Fn(VictimId) -> Option<VictimId>) {
+        self.close();
+        if let Some((second, v, sum)) = other.open {
+            if let Some(v) = victim(v) {
+                self.reaches(second, second);
+                self.put(second >> self.doublings, v, sum);
+            }
+        }
         let Some(first) = other.first else { return };
         // In stretches of the wider of the two, so that it does not matter which is added to which.
         while self.doublings < other.doublings {

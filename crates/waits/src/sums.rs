@@ -1,11 +1,10 @@
 //! What is known of one victim: exact numbers by latency bucket, and the rows of each bucket.
 
-use crate::bucket::Bucket;
+use crate::bucket::ByBucket;
 use crate::chain::ChainId;
 use crate::culprit::CulpritId;
 use crate::without::Without;
 use smallvec::SmallVec;
-use std::collections::BTreeMap;
 use trace::{DevId, Nanos};
 
 /// Culprits of one victim whose absence is followed.
@@ -31,7 +30,7 @@ pub struct Cell {
 #[derive(Clone, Debug, Default)]
 pub struct Sums {
     /// Cells by bucket.
-    pub cells: BTreeMap<Bucket, Cell>,
+    pub cells: ByBucket<Cell>,
     /// How many operations.
     pub ops: u64,
     /// Their time.
@@ -41,7 +40,7 @@ pub struct Sums {
     /// Bytes that they moved.
     pub bytes: u64,
     /// Operations by their own time: what they would take alone.
-    pub own: BTreeMap<Bucket, u64>,
+    pub own: ByBucket<u64>,
     /// Device time whose usual service is unknown.
     pub unknown: u64,
     /// Time by the device of the requests that were waited for.
@@ -115,9 +114,9 @@ impl Sums {
         self.unknown = self.unknown.saturating_add(other.unknown);
         self.max = self.max.max(other.max);
         self.cut.add(&other.cut);
-        other.own.iter().for_each(|(b, n)| *self.own.entry(*b).or_default() += n);
+        other.own.iter().for_each(|(b, n)| *self.own.at(*b) += n);
         for (bucket, theirs) in &other.cells {
-            let cell = self.cells.entry(*bucket).or_default();
+            let cell = self.cells.at(*bucket);
             cell.ops += theirs.ops;
             cell.ns = cell.ns.saturating_add(theirs.ns);
             cell.lost = cell.lost.saturating_add(theirs.lost);

@@ -9,10 +9,11 @@
 use crate::bounds::Bounds;
 use crate::bucket::Bucket;
 use crate::chain::{ChainId, Chains, FunctionId, Link};
-use crate::culprit::{Culprit, CulpritId};
+use crate::culprit::{Culprit, CulpritId, CulpritKind};
 use crate::seconds::{Second, Seconds};
 use crate::sums::{Cut, Sums};
 use crate::victim::Victim;
+use life::Io;
 use rustc_hash::FxHashMap;
 use trace::{DevId, Nanos};
 
@@ -59,6 +60,8 @@ pub struct Table {
     pub(crate) left_out: u64,
     pub(crate) seconds: Seconds,
     scratch: Vec<(CulpritId, u64)>,
+    /// Culprits without a name, by kind and I/O.
+    plain: Vec<Option<CulpritId>>,
     /// Whether something had no place since the last time that room was made.
     pub(crate) full: bool,
     pub(crate) epoch: u32,
@@ -95,6 +98,26 @@ impl Table {
         let id = CulpritId(self.culprits.len() as u32);
         self.culprits.push(culprit.clone());
         self.culprit_numbers.insert(culprit.clone(), id);
+        id
+    }
+
+    /// The number of a culprit without a name.
+    #[inline]
+    pub fn plain(&mut self, kind: CulpritKind, io: Option<Io>) -> CulpritId {
+        let at = kind as usize * (Io::COUNT + 1) + io.map_or(0, |io| io as usize + 1);
+        match self.plain.get(at) {
+            Some(Some(id)) => *id,
+            _ => self.add_plain(at, kind, io),
+        }
+    }
+
+    #[cold]
+    fn add_plain(&mut self, at: usize, kind: CulpritKind, io: Option<Io>) -> CulpritId {
+        let id = self.culprit(&Culprit { io, ..Culprit::of(kind) });
+        if self.plain.len() <= at {
+            self.plain.resize(at + 1, None);
+        }
+        self.plain[at] = Some(id);
         id
     }
 
@@ -150,8 +173,8 @@ impl Table {
         sums.bytes = sums.bytes.saturating_add(w.bytes);
         sums.unknown = sums.unknown.saturating_add(unknown.0);
         sums.max = sums.max.max(w.total);
-        *sums.own.entry(Bucket::of(w.total.since(lost))).or_default() += 1;
-        let cell = sums.cells.entry(Bucket::of(w.total)).or_default();
+        *sums.own.at(Bucket::of(w.total.since(lost))) += 1;
+        let cell = sums.cells.at(Bucket::of(w.total));
         cell.ops += 1;
         cell.ns += w.total.0;
         cell.lost += lost.0;
@@ -247,7 +270,7 @@ impl Table {
                         .or_insert_with(|| self.chains.import(&other.chains, *chain, bound));
                     let who =
                         *culprits.entry(*culprit).or_insert_with(|| self.culprit(other.culprit_of(*culprit)));
-                    let mine = self.victims[id.0 as usize].1.cells.entry(*bucket).or_default();
+                    let mine = self.victims[id.0 as usize].1.cells.at(*bucket);
                     self.rows += usize::from(mine.put(chain, who, *ns));
                     self.full |= mine.rows.len() > self.bounds.rows_of_cell;
                 }

@@ -23,10 +23,7 @@ pub fn usable(r: &Recorded) -> Result<(), Refusal> {
         return Err("the device was idle: no request was completed".into());
     };
     if r.too_many > 0 {
-        return Err(format!(
-            "{n} requests and {} more: too long; choose a part with --window",
-            r.too_many
-        ));
+        return Err(format!("{n} requests and {} more: too long; choose a part with --window", r.too_many));
     }
     let span = last.queued.since(first.queued).0;
     if n < FEWEST_ARRIVALS {

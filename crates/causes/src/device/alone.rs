@@ -37,7 +37,9 @@ fn judge(case: &mut Case, name: &'static str, cached: bool) -> Verdict {
     let mut verdict: Option<Verdict> = None;
     let mut against = None;
     for slow in case.slow().into_iter().filter(|s| !s.is_below()) {
-        let picks = |row: &Claimable| is_alone(case, row) && cached == (slow.group.class == Class::Read && is_cached(row));
+        let picks = |row: &Claimable| {
+            is_alone(case, row) && cached == (slow.group.class == Class::Read && is_cached(row))
+        };
         let alone = case.unclaimed_rows(slow.group_number, picks);
         let what = slow.words().to_string();
         if slow.share(alone) < MOSTLY {

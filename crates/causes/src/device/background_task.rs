@@ -128,7 +128,10 @@ fn most_in_the_way(case: &Case, slow: &Slow) -> Option<(String, Nanos)> {
 
 fn is_another_task(c: &Culprit) -> bool {
     let name = c.name.as_deref().unwrap_or("?");
-    c.is_somebody() && !matches!(c.io, Some(Io::BackgroundWrite | Io::Discard)) && !is_of_md(name) && !works_for_others(name)
+    c.is_somebody()
+        && !matches!(c.io, Some(Io::BackgroundWrite | Io::Discard))
+        && !is_of_md(name)
+        && !works_for_others(name)
 }
 
 fn culprits_of(case: &Case, task: &str) -> Vec<CulpritId> {

@@ -53,7 +53,9 @@ fn judge(case: &mut Case) -> Verdict {
             });
             continue;
         }
-        if let Some(growth) = growth.filter(|g| !g.grows() && !queues(&slow) && !is_too_slow_for_unknown(case, &slow)) {
+        if let Some(growth) =
+            growth.filter(|g| !g.grows() && !queues(&slow) && !is_too_slow_for_unknown(case, &slow))
+        {
             against = Some(growth.told(slow.words()));
             continue;
         }

@@ -6,8 +6,8 @@
 
 use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
-use crate::thresholds::healthy::{NOT_ITS_OWN, OUTLIER};
 pub use crate::thresholds::healthy::{EXPECTED_DISK, EXPECTED_FLASH};
+use crate::thresholds::healthy::{NOT_ITS_OWN, OUTLIER};
 use crate::verdict::{Confidence, Verdict};
 use crate::Cause;
 use evidence::Fact;
@@ -55,7 +55,8 @@ fn held_back(case: &Case, group: &Group) -> f64 {
         };
         place || matches!(kind, CulpritKind::Task | CulpritKind::Limit)
     };
-    let held: Nanos = group.rows(table, Selection::default()).iter().filter(by_somebody).map(|r| r.time).sum();
+    let held: Nanos =
+        group.rows(table, Selection::default()).iter().filter(by_somebody).map(|r| r.time).sum();
     held.0 as f64 / group.all.time.total.0.max(1) as f64
 }
 

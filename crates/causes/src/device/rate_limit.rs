@@ -111,7 +111,8 @@ fn clock(pace: &Pace) -> Option<u64> {
     let tick = pace.ticks.quantile(0.5);
     let even = pace.ticks.quantile(0.1) as f64 >= EVEN_RUNS.0 * tick as f64
         && pace.ticks.quantile(0.9) as f64 <= EVEN_RUNS.1 * tick as f64;
-    (pace.ticks.count() >= ENOUGH && even && 2 * spread(&pace.ticks) < spread(&pace.between_ticks)).then_some(tick)
+    (pace.ticks.count() >= ENOUGH && even && 2 * spread(&pace.ticks) < spread(&pace.between_ticks))
+        .then_some(tick)
 }
 
 /// How many nanoseconds completions are apart, if they are so evenly, and in words.

@@ -109,7 +109,8 @@ fn read(case: &Case, dev: DevId, only_ahead: bool) -> Bytes {
 
 /// What had to be read for the calls: a page for each that got less, since less cannot be read.
 fn least(case: &Case, dev: DevId) -> Bytes {
-    let of = case.facts.operations.groups.iter().filter(|(k, _)| k.dev == dev && k.kind == Kind::Call(Call::Read));
+    let of =
+        case.facts.operations.groups.iter().filter(|(k, _)| k.dev == dev && k.kind == Kind::Call(Call::Read));
     of.map(|(_, s)| Bytes(s.bytes.max(s.latency.count().saturating_mul(PAGE)))).sum()
 }
 

@@ -91,8 +91,10 @@ impl Answer {
 
     /// The part of what all victims lost that nothing explains, 0 to 1.
     pub fn unexplained(&self) -> f64 {
-        let (lost, unknown) =
-            self.victims.iter().fold((0.0, 0.0), |(l, u), v| (l + v.lost.0 as f64, u + v.unexplained() * v.lost.0 as f64));
+        let (lost, unknown) = self
+            .victims
+            .iter()
+            .fold((0.0, 0.0), |(l, u), v| (l + v.lost.0 as f64, u + v.unexplained() * v.lost.0 as f64));
         unknown / f64::max(lost, 1.0)
     }
 }
@@ -121,5 +123,11 @@ fn culprit(v: &Sufferer, verdict: Option<&Verdict>) -> Option<Source> {
         let somebody = all.filter(|b| b.source.kind == CulpritKind::Task);
         somebody.max_by_key(|b| b.time).map(|b| b.source.clone())
     };
-    of(verdict.map(|v| v.cause)).filter(|_| verdict.is_some()).or_else(|| if verdict.is_none() { of(None) } else { None })
+    of(verdict.map(|v| v.cause)).filter(|_| verdict.is_some()).or_else(|| {
+        if verdict.is_none() {
+            of(None)
+        } else {
+            None
+        }
+    })
 }

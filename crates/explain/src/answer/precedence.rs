@@ -8,7 +8,8 @@ use causes::{Answer, Verdict};
 const WORTH_ACTING_ON: f64 = 0.2;
 
 /// Causes that say no more than where the time passed. They are the answer only where no other cause is worth acting on.
-const GENERAL: [&str; 6] = ["device-saturated", "device-stall", "cpu-wait", "outside-io", "slow-device", "cold-reads"];
+const GENERAL: [&str; 6] =
+    ["device-saturated", "device-stall", "cpu-wait", "outside-io", "slow-device", "cold-reads"];
 
 /// The verdict with the largest part of what the victim lost, in all its operations or in the slowest, that is worth acting on.
 pub(crate) fn choose<'a>(e: &'a Explanation, victim: &Sufferer) -> Option<&'a Verdict> {

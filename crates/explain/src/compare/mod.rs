@@ -20,8 +20,8 @@ pub use texts::{choose, RunOf};
 pub use verdict::{times, Outcome};
 
 use evidence::Conflict;
-use tooltext::Unit;
 use stats::Range;
+use tooltext::Unit;
 
 /// Two sides, compared.
 #[derive(Debug, Default)]

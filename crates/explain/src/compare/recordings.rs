@@ -4,13 +4,13 @@ use super::pair::{pairs, Name};
 use super::{Comparison, Difference, Metric, Ranges, Row, Tails};
 use crate::explanation::latency;
 use crate::explanation::{Explanation, Trust};
-use units::words::{count, size};
-use tooltext::Unit;
 use ledger::Reason;
 use life::Class;
 use stats::{class_words, Blocks, Distribution, Estimate, Group, Phases, TailTime, PHASES_IN_ORDER};
 use std::collections::BTreeMap;
+use tooltext::Unit;
 use trace::{Bytes, DevId, Fs};
+use units::words::{count, size};
 
 /// Percentiles that are compared.
 const PERCENTILES: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];

@@ -4,8 +4,8 @@
 use super::recordings::{latencies, slow, SLOW};
 use super::{Comparison, Difference, Metric, Row};
 use evidence::{Conflict, Fact};
-use tooltext::{Mail, Number, Reading, Row as Printed, Run, Unit};
 use stats::Blocks;
+use tooltext::{Mail, Number, Reading, Row as Printed, Run, Unit};
 
 /// A run of a text.
 #[derive(Clone, Copy, Debug)]

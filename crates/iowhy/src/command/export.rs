@@ -3,28 +3,31 @@
 use super::print;
 use crate::failure::Failure;
 use crate::part::Part;
-use units::words::count;
 use clap::{Args, ValueEnum};
 use evidence::Recorded;
+use explain::blame::{self, Which};
 use explain::Input;
 use export::{BttExport, BttOptions};
 use export::{DeviceNames, Fio, Folder, Form, HdrLog, Perfetto, Rows};
 use report::Selection;
 use stats::Details;
+use std::collections::BTreeMap;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
-use trace::Batch;
+use trace::{Batch, Nanos};
+use units::words::count;
 
 /// Write a recording out for other programs.
 #[derive(Args)]
+#[command(allow_missing_positional = true, after_help = EXAMPLES)]
 pub struct Export {
     /// For which program
     #[arg(long, value_name = "PROGRAM")]
     pub to: Program,
-    /// The folder to write into; files of the same names are replaced
+    /// The folder to write into; files of the same names are replaced. folded needs none and then goes to standard output
     #[arg(value_name = "DIR")]
-    pub folder: PathBuf,
+    pub folder: Option<PathBuf>,
     /// A folder with a recording, NAME (for NAME.blktrace.0, .1, ...), a file, or - for a pipe
     #[arg(value_name = "CAPTURE")]
     pub capture: PathBuf,
@@ -40,10 +43,17 @@ pub struct Export {
     /// btt -a: measure seeks from the end of the last I/O, not from its nearer end
     #[arg(long)]
     pub absolute: bool,
+    /// folded: only the slowest 1 % of each victim's operations
+    #[arg(long)]
+    pub tail: bool,
 }
 
+const EXAMPLES: &str = "Examples:
+  iowhy export --to perfetto out CAPTURE
+  iowhy export --to folded CAPTURE | flamegraph.pl --countname ns > waits.svg";
+
 /// Programs that recordings are written for.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Program {
     /// The .dat files of btt, right where btt is wrong
     Btt,
@@ -57,6 +67,8 @@ pub enum Program {
     Fio,
     /// Latencies of each second by kind, as a HdrHistogram log
     Hdr,
+    /// Who waited, for what, because of whom, as folded stacks in nanoseconds, for flame graphs
+    Folded,
 }
 
 /// What was written, for the screen: names of files and how many lines, rows or the like; remarks.
@@ -65,6 +77,9 @@ type Written = (Vec<(String, u64)>, Vec<String>);
 impl Export {
     /// Reads and writes.
     pub fn run(&self) -> Result<(), Failure> {
+        if self.to == Program::Folded && self.folder.is_none() {
+            return print(&export::folded(&self.stacks()?));
+        }
         let ((files, remarks), entries) = match self.to {
             Program::Btt => (self.btt()?, "lines"),
             Program::Perfetto => (self.perfetto()?, "packets"),
@@ -72,11 +87,12 @@ impl Export {
             Program::Jsonl => (self.tables(Form::Jsonl)?, "rows"),
             Program::Fio => (self.fio()?, "bios"),
             Program::Hdr => (self.hdr()?, "histograms"),
+            Program::Folded => (self.folded()?, "stacks"),
         };
         let wide = files.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
         let list: String = files.iter().map(|(name, n)| format!("  {name:<wide$} {n:>10}\n")).collect();
         let s = if files.len() == 1 { "" } else { "s" };
-        let there = self.folder.display();
+        let there = self.folder()?.display();
         let remarks: String = remarks.iter().map(|r| format!("{r}\n")).collect();
         print(&format!("{} file{s} in {there}, with their {entries}:\n{list}{remarks}", files.len()))
     }
@@ -84,7 +100,7 @@ impl Export {
     fn btt(&self) -> Result<Written, Failure> {
         let options = BttOptions { period: self.period, gap: self.gap, absolute: self.absolute };
         let input = self.open()?;
-        let mut export = BttExport::create(&self.folder, options).map_err(failure)?;
+        let mut export = BttExport::create(self.folder()?, options).map_err(failure)?;
         input.read(|batch| export.feed(batch))?;
         Ok((export.finish().map_err(failure)?, vec![]))
     }
@@ -146,8 +162,25 @@ impl Export {
         Ok(Input::recording(&self.capture)?.window(self.part.window))
     }
 
+    fn folded(&self) -> Result<Written, Failure> {
+        let folder = self.create()?;
+        Ok((vec![export::write_folded(&folder, &self.stacks()?).map_err(failure)?], vec![]))
+    }
+
+    fn stacks(&self) -> Result<BTreeMap<String, Nanos>, Failure> {
+        let which = if self.tail { Which::Slowest } else { Which::All };
+        Ok(blame::stacks(&self.open()?.explain()?, which, None))
+    }
+
     fn create(&self) -> Result<Folder, Failure> {
-        Folder::create(&self.folder).map_err(failure)
+        Folder::create(self.folder()?).map_err(failure)
+    }
+
+    fn folder(&self) -> Result<&Path, Failure> {
+        self.folder.as_deref().ok_or_else(|| Failure::Other {
+            what: "a folder to write into is missing".into(),
+            help: Some("iowhy export --to PROGRAM DIR CAPTURE; only folded goes to standard output".into()),
+        })
     }
 }
 

@@ -6,14 +6,18 @@ use crate::failure::Failure;
 use crate::part::Part;
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
+use explain::blame::{self, Which};
+use explain::{Explanation, Input};
 use plot::colours::Scheme;
-use plot::{FilmError, Kind, Picture, Scene, Subject, Terminal};
-use std::ffi::OsString;
+use plot::{FilmError, Flame, Kind, Picture, Scene, Subject, Terminal};
+use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use trace::DevId;
 
 /// Draw a recording: a picture for a paper or a mail, a film, or in the terminal.
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Plot {
     /// A recording, as explain takes it; it may be labelled: before=A
     #[arg(value_name = "CAPTURE")]
@@ -40,19 +44,35 @@ pub struct Plot {
     /// How wide the picture is, in points of a screen; a PNG has twice as many. In a terminal: letters in a line
     #[arg(long, value_name = "POINTS", value_parser = clap::value_parser!(u32).range(40..=8000))]
     pub width: Option<u32>,
+    /// flame: only the slowest 1 % of each victim's operations
+    #[arg(long)]
+    pub tail: bool,
+    /// flame: colours show the difference to this recording, in shares of all time: red is more than there, blue less
+    #[arg(long, value_name = "OTHER")]
+    pub diff: Option<OsString>,
 }
 
+const EXAMPLES: &str = "Examples:
+  iowhy plot CAPTURE -o latencies.png
+  iowhy plot CAPTURE --kind flame -o waits.svg
+  iowhy plot AFTER --kind flame --diff BEFORE -o difference.svg";
+
 /// A kind, as it is called on the command line.
-#[derive(Clone, Copy, Debug)]
-pub struct Chosen(pub Kind);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chosen {
+    /// With axes or bars.
+    Chart(Kind),
+    /// A flame graph of the table of waits.
+    Flame,
+}
 
 impl ValueEnum for Chosen {
     fn value_variants<'a>() -> &'a [Chosen] {
-        const ALL: [Chosen; Kind::ALL.len()] = {
-            let mut all = [Chosen(Kind::Heatmap); Kind::ALL.len()];
+        const ALL: [Chosen; Kind::ALL.len() + 1] = {
+            let mut all = [Chosen::Flame; Kind::ALL.len() + 1];
             let mut i = 0;
-            while i < all.len() {
-                all[i] = Chosen(Kind::ALL[i]);
+            while i < Kind::ALL.len() {
+                all[i] = Chosen::Chart(Kind::ALL[i]);
                 i += 1;
             }
             all
@@ -61,7 +81,12 @@ impl ValueEnum for Chosen {
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.0.name()).help(self.0.words()))
+        Some(match self {
+            Chosen::Chart(kind) => PossibleValue::new(kind.name()).help(kind.words()),
+            Chosen::Flame => {
+                PossibleValue::new("flame").help("Who waited, for what, because of whom: a flame graph")
+            }
+        })
     }
 }
 
@@ -76,6 +101,8 @@ pub enum Paper {
 
 /// The width of a picture if none is asked for: a column of a page on a screen.
 const WIDTH: u32 = 960;
+/// The same of a flame graph: words in narrow frames are cut.
+const FLAME_WIDTH: u32 = 1400;
 /// Letters in a line if the terminal does not say.
 const LETTERS: usize = 100;
 
@@ -87,32 +114,21 @@ impl Plot {
         for file in written {
             self.ending(file)?;
         }
-        let (label, path) = labelled(&self.capture);
-        // Pictures go to papers and mails: where the recording lay is nobody's business.
-        let label = path
-            .file_name()
-            .filter(|_| label == path.to_string_lossy())
-            .map_or(label.clone(), |name| name.to_string_lossy().into_owned());
-        let (explanation, pictures) = pictured(false, path, self.part)?;
-        let device = match &self.device {
-            None => None,
-            Some(name) => {
-                let is = |d: &&stats::Device| explanation.name(d.id) == *name || d.id.to_string() == *name;
-                let found = explanation.facts.devices.iter().find(is).map(|d| d.id);
-                Some(found.ok_or_else(|| {
-                    let all: Vec<String> =
-                        explanation.facts.devices.iter().map(|d| explanation.name(d.id)).collect();
-                    Failure::Other {
-                        what: format!("no device is called {name}"),
-                        help: Some(format!("recorded were {}", all.join(", "))),
-                    }
-                })?)
+        let kind = match self.kind {
+            Some(Chosen::Flame) => return self.flame(),
+            _ if self.tail || self.diff.is_some() => {
+                return Err(no("--tail and --diff are of flame graphs", "say --kind flame"))
             }
+            Some(Chosen::Chart(kind)) => Some(kind),
+            None => None,
         };
+        let (label, path) = named(&self.capture);
+        let (explanation, pictures) = pictured(false, path, self.part)?;
+        let device = self.device(&explanation)?;
         let subject = Subject { label: &label, explanation: &explanation, pictures: &pictures, device };
         let of = |kind: Kind| plot::picture(&subject, kind);
         if let Some(file) = &self.out {
-            let scene = self.scene(&of(self.kind.map_or(Kind::Heatmap, |k| k.0)));
+            let scene = self.scene(&of(kind.unwrap_or(Kind::Heatmap)));
             let bytes = match self.ending(file)? {
                 "svg" => plot::svg(&scene).into_bytes(),
                 _ => plot::png(&scene).ok_or_else(|| too_large(file))?,
@@ -120,13 +136,57 @@ impl Plot {
             return std::fs::write(file, bytes).map_err(Failure::write(&file.display().to_string()));
         }
         if let Some(file) = &self.movie {
-            let shown = self.kind.map_or_else(|| plot::overview(&subject), |k| of(k.0));
+            let shown = kind.map_or_else(|| plot::overview(&subject), of);
             return self.film(&self.scene(&shown), file);
         }
         let terminal = self.terminal();
-        let kinds = self.kind.map_or(vec![Kind::Heatmap, Kind::Histogram], |k| vec![k.0]);
+        let kinds = kind.map_or(vec![Kind::Heatmap, Kind::Histogram], |kind| vec![kind]);
         let text: Vec<String> = kinds.into_iter().map(|kind| plot::terminal(&of(kind), terminal)).collect();
         print_as_it_is(&text.join("\n"))
+    }
+
+    /// A flame graph: an SVG that can be zoomed and searched in a browser, and nothing else.
+    fn flame(&self) -> Result<(), Failure> {
+        let file = self.out.as_ref().filter(|file| self.ending(file).is_ok_and(|ending| ending == "svg"));
+        let Some(file) = file.filter(|_| self.paper == Paper::Light) else {
+            let help = "-o FILE.svg; in a terminal: iowhy report CAPTURE blame; as text: iowhy export --to folded CAPTURE";
+            return Err(no("a flame graph is an SVG on light paper", help));
+        };
+        let (label, path) = named(&self.capture);
+        let explained =
+            |path: &Path| Ok::<_, Failure>(Input::recording(path)?.window(self.part.window).explain()?);
+        let which = if self.tail { Which::Slowest } else { Which::All };
+        let explanation = explained(path)?;
+        let stacks = blame::stacks(&explanation, which, self.device(&explanation)?);
+        let mut about =
+            if self.tail { "the slowest 1 % of each victim" } else { "all operations" }.to_string();
+        let mut other = None;
+        if let Some(diff) = &self.diff {
+            let (label, path) = named(diff);
+            about.push_str(&format!("; tops are red where it is more than in {label}, blue where less"));
+            let there = explained(path)?;
+            other = Some(blame::stacks(&there, which, self.device(&there)?));
+        }
+        let flame = Flame {
+            title: &format!("{label}: who waited, for what, because of whom"),
+            about: &about,
+            stacks: &stacks,
+            other: other.as_ref(),
+            width: self.width.unwrap_or(FLAME_WIDTH),
+        };
+        let svg =
+            plot::flame(&flame).map_err(|_| no("nobody waited in this recording", "try another part"))?;
+        std::fs::write(file, svg).map_err(Failure::write(&file.display().to_string()))
+    }
+
+    /// The device that was asked for.
+    fn device(&self, e: &Explanation) -> Result<Option<DevId>, Failure> {
+        let Some(name) = &self.device else { return Ok(None) };
+        let is = |d: &&stats::Device| e.name(d.id) == *name || d.id.to_string() == *name;
+        let found = e.facts.devices.iter().find(is).map(|d| d.id);
+        let all = || e.facts.devices.iter().map(|d| e.name(d.id)).collect::<Vec<_>>().join(", ");
+        let missing = || no(&format!("no device is called {name}"), &format!("recorded were {}", all()));
+        found.map(Some).ok_or_else(missing)
     }
 
     fn scheme(&self) -> Scheme {
@@ -192,6 +252,17 @@ fn abilities(is_terminal: bool, set: impl Fn(&str) -> Option<String>) -> (bool, 
     let blocks = locale.contains("utf-8") || locale.contains("utf8");
     let many = term.contains("256color") || set("COLORTERM").is_some();
     (many && set("NO_COLOR").is_none(), blocks)
+}
+
+/// What a recording is called, and where it is. Pictures go to papers and mails: where the recording lay is nobody's business.
+fn named(capture: &OsStr) -> (String, &Path) {
+    let (label, path) = labelled(capture);
+    let name = path.file_name().filter(|_| label == path.to_string_lossy());
+    (name.map_or(label.clone(), |name| name.to_string_lossy().into_owned()), path)
+}
+
+fn no(what: &str, help: &str) -> Failure {
+    Failure::Other { what: what.into(), help: Some(help.into()) }
 }
 
 fn too_large(file: &Path) -> Failure {

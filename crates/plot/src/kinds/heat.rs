@@ -3,10 +3,10 @@
 use super::{latency, Drawn};
 use crate::colours::{nth, Scheme, COLOURS};
 use crate::picture::{Axis, Layer, Panel};
-use units::words::time;
 use explain::findings::{findings, marked, Finding};
 use explain::pictured::Pictured;
 use stats::{heat_lower, Group, Heat, Moment};
+use units::words::time;
 
 /// Columns that are drawn of each: three points wide each in a picture of usual width.
 const MOST_COLUMNS: usize = 300;

@@ -3,9 +3,9 @@
 use super::Drawn;
 use crate::colours;
 use crate::picture::{Bar, Panel};
-use units::words::{percent, time};
 use explain::where_time;
 use stats::Group;
+use units::words::{percent, time};
 
 /// Groups that are drawn.
 const MOST_GROUPS: usize = 6;

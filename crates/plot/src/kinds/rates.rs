@@ -3,10 +3,10 @@
 use super::Drawn;
 use crate::colours;
 use crate::picture::{Axis, Layer, Panel};
-use units::words::{count, size};
 use explain::pictured::{Of, Pictured};
 use stats::{class_words, Moment};
 use trace::Bytes;
+use units::words::{count, size};
 
 /// Steps that are drawn; more would be noise.
 const MOST_STEPS: usize = 260;

@@ -72,7 +72,9 @@ fn because(b: &Because, lost: Nanos) -> Value {
 
 fn culprit(s: &Source) -> Value {
     let name = match (s.kind, &s.name) {
-        (CulpritKind::Task | CulpritKind::Kernel | CulpritKind::Unknown | CulpritKind::Cpu, name) => name.clone(),
+        (CulpritKind::Task | CulpritKind::Kernel | CulpritKind::Unknown | CulpritKind::Cpu, name) => {
+            name.clone()
+        }
         _ => None,
     };
     let mut v = json!({ "kind": s.kind.name(), "name": name, "io": s.io.map(|io| io.name()) });

@@ -24,7 +24,10 @@ pub fn line(e: &Explanation, a: &Answer) -> String {
 fn nothing(e: &Explanation) -> String {
     match e.facts.duration() {
         Nanos(0) => "Cannot tell: no I/O was completed in this recording.".into(),
-        all => format!("Cannot tell: in {} nobody was seen waiting for I/O; record operations: iowhy record", time(all)),
+        all => format!(
+            "Cannot tell: in {} nobody was seen waiting for I/O; record operations: iowhy record",
+            time(all)
+        ),
     }
 }
 
@@ -67,7 +70,11 @@ fn healthy(e: &Explanation, v: &Sufferer) -> String {
 
 fn unknown(e: &Explanation, v: &Sufferer) -> String {
     if e.facts.operations.is_empty() {
-        let few = if v.is_thin { "hardly any I/O that somebody waited for" } else { "no cause that block events show" };
+        let few = if v.is_thin {
+            "hardly any I/O that somebody waited for"
+        } else {
+            "no cause that block events show"
+        };
         return format!("Cannot tell: {few}; a wait above the block layer shows in: iowhy record");
     }
     format!(

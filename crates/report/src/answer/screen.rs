@@ -82,7 +82,10 @@ impl Page {
         let shown: Vec<&Sufferer> = a.victims.iter().take(VICTIMS).collect();
         let name = |v: &&Sufferer| format!("{} {}", v.task, operations(e, v));
         let wide = shown.iter().map(|v| name(v).chars().count()).max().unwrap_or(0).clamp(10, 26);
-        let head = format!("{:<wide$} {:>8} {:>8} {:>8} {:>8}  BECAUSE OF", "WHO WAITED", "ops", "p50", "p99", "lost");
+        let head = format!(
+            "{:<wide$} {:>8} {:>8} {:>8} {:>8}  BECAUSE OF",
+            "WHO WAITED", "ops", "p50", "p99", "lost"
+        );
         self.lines.push(Line { text: head, goes: 0 });
         for (at, v) in shown.iter().enumerate() {
             let p99 = if v.count >= 100 { time(v.latency[1]) } else { "-".into() };
@@ -99,7 +102,10 @@ impl Page {
             for (i, reason) in reasons(v, most).iter().enumerate() {
                 let head = if i == 0 { row.clone() } else { " ".repeat(wide + 36) };
                 let text: String = format!("{head}  {reason}").chars().take(self.width).collect();
-                self.lines.push(Line { text: text.trim_end().into(), goes: if at == 0 && i < 2 { 0 } else { 5 + at as u8 } });
+                self.lines.push(Line {
+                    text: text.trim_end().into(),
+                    goes: if at == 0 && i < 2 { 0 } else { 5 + at as u8 },
+                });
             }
         }
         let others = a.bystanders + a.victims.len().saturating_sub(VICTIMS);
@@ -111,7 +117,12 @@ impl Page {
 
     fn cause(&mut self, e: &Explanation, a: &Answer) {
         let Some(v) = e.verdicts.iter().find(|v| Some(v.cause) == a.cause) else {
-            self.put("no cause that iowhy knows explains it; -v shows where the time went", "CAUSE  ", INDENT, 0);
+            self.put(
+                "no cause that iowhy knows explains it; -v shows where the time went",
+                "CAUSE  ",
+                INDENT,
+                0,
+            );
             return;
         };
         let title = causes::all().iter().find(|c| c.name == v.cause).map_or("", |c| c.title);
@@ -178,7 +189,9 @@ impl Page {
     fn fit(mut self) -> String {
         while self.lines.len() > LINES {
             let most = self.lines.iter().map(|l| l.goes).max().unwrap_or(0);
-            let Some(at) = self.lines.iter().rposition(|l| l.goes == most).filter(|_| most > 0) else { break };
+            let Some(at) = self.lines.iter().rposition(|l| l.goes == most).filter(|_| most > 0) else {
+                break;
+            };
             self.lines.remove(at);
         }
         let mut text: String = self.lines.iter().map(|l| format!("{}\n", l.text)).collect();
@@ -201,7 +214,8 @@ fn reasons(v: &Sufferer, most: usize) -> Vec<String> {
     }
     sums.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
     let share = |t: Nanos| t.0 as f64 / v.lost.0.max(1) as f64;
-    let shown = sums.iter().filter(|(_, t)| share(*t) >= WORTH_A_ROW).take(most.saturating_sub(1).max(1)).count();
+    let shown =
+        sums.iter().filter(|(_, t)| share(*t) >= WORTH_A_ROW).take(most.saturating_sub(1).max(1)).count();
     let mut rows: Vec<String> =
         sums.iter().take(shown).map(|(words, t)| format!("{:>5}  {words}", percent(share(*t)))).collect();
     let rest: Nanos = sums.iter().skip(shown).map(|(_, t)| *t).sum();
@@ -220,7 +234,9 @@ fn without(v: &Sufferer) -> Option<String> {
     let io = w.source.io.map_or(String::new(), |io| format!(" ({})", io.name()));
     let who = w.source.name.as_deref()?;
     Some(match w.p99 {
-        Some(p99) => format!("without {who}{io} p99 would be about {}, now {}", time(p99), time(v.latency[1])),
+        Some(p99) => {
+            format!("without {who}{io} p99 would be about {}, now {}", time(p99), time(v.latency[1]))
+        }
         None => {
             let mean = Nanos(v.time.0 / v.count.max(1));
             format!("without {who}{io} the mean would be about {}, now {}", time(w.mean), time(mean))
@@ -230,7 +246,8 @@ fn without(v: &Sufferer) -> Option<String> {
 
 /// What to suspect where the recording does not tell.
 fn hints(e: &Explanation) -> Vec<String> {
-    let found = e.verdicts.iter().filter(|v| v.verdict == causes::Answer::CannotTell && !v.evidence.is_empty());
+    let found =
+        e.verdicts.iter().filter(|v| v.verdict == causes::Answer::CannotTell && !v.evidence.is_empty());
     let mut hints: Vec<String> =
         found.map(|v| format!("suspected: {} ({})", v.cause, v.evidence[0].sentence())).take(2).collect();
     let slow = e.focus.groups.first().map(|g| e.name(g.dev));
@@ -238,7 +255,10 @@ fn hints(e: &Explanation) -> Vec<String> {
         let (name, settings) = device;
         let stable = settings.stable_writes().filter(|s| s.value && slow.as_ref().is_none_or(|d| d == name));
         if let Some(stable) = stable {
-            hints.push(format!("suspected: stable-page: {name} asks for stable pages (stable_writes is 1, {})", stable.at));
+            hints.push(format!(
+                "suspected: stable-page: {name} asks for stable pages (stable_writes is 1, {})",
+                stable.at
+            ));
         }
     }
     hints.push("to see what waited: sudo iowhy record -o slow; iowhy explain slow".into());

@@ -27,7 +27,9 @@ pub fn device(e: &Explanation, v: &Sufferer) -> String {
 pub fn culprit(s: &Source) -> String {
     let io = s.io.map_or("", plural);
     match (s.kind, &s.name, &s.dirtied_by) {
-        (CulpritKind::Task | CulpritKind::Kernel, Some(name), Some(of)) => format!("{name}: {io} of {of}'s data"),
+        (CulpritKind::Task | CulpritKind::Kernel, Some(name), Some(of)) => {
+            format!("{name}: {io} of {of}'s data")
+        }
         (CulpritKind::Task | CulpritKind::Kernel, Some(name), None) if io.is_empty() => name.clone(),
         (CulpritKind::Task | CulpritKind::Kernel, Some(name), None) => format!("{name}: {io}"),
         (CulpritKind::Own, ..) if io.is_empty() => "itself".into(),

@@ -1,10 +1,10 @@
 //! The screen of `compare`: the verdict, what is unlike, the numbers, where the slowest spent their time.
 
 use crate::screen::{Screen, Style};
-use units::words::{count, ns};
 use explain::compare::{times, Comparison, Metric, Outcome, Row, Tails};
 use explain::numbers::shown;
 use std::fmt::Write;
+use units::words::{count, ns};
 
 /// Kinds of operations with their numbers; JSON has all.
 const MOST_ROWS: usize = 5;

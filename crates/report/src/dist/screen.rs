@@ -2,7 +2,6 @@
 
 use super::histogram;
 use crate::wrap::wrap;
-use units::words::{count, ns, percent};
 use explain::dist::{Dist, Family, Groups, Layer, Ranked, Times, Where};
 use explain::Places;
 use stats::Distribution;
@@ -10,6 +9,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use trace::DevId;
+use units::words::{count, ns, percent};
 
 /// Columns of a line.
 const WIDTH: usize = 100;

@@ -2,11 +2,11 @@
 
 use super::escape::escape;
 use super::Shown;
-use units::words::{count, ns, percent, size};
-use tooltext::Unit;
 use explain::compare::{Comparison, Metric, Outcome};
 use std::fmt::Write;
+use tooltext::Unit;
 use trace::Bytes;
+use units::words::{count, ns, percent, size};
 
 /// Kinds of operations in one table; `compare --json` has all.
 const MOST_KINDS: usize = 6;

@@ -5,12 +5,12 @@ use super::escape::escape;
 use super::Shown;
 use crate::screen::{about, sentence};
 use crate::slow_rows::{slow_rows, Row};
-use units::words::{count, ns, percent, time};
 use causes::{Answer, Confidence, Verdict};
 use explain::where_time;
 use ledger::Reason;
 use stats::Group;
 use std::fmt::Write;
+use units::words::{count, ns, percent, time};
 
 /// Devices in the head.
 const DEVICES: usize = 8;

@@ -4,13 +4,13 @@ use super::line::{lines, Line};
 use super::shares::whole;
 use super::words::headline;
 use crate::wrap::wrap;
-use units::words::{count, time};
 use explain::Places;
 use ledger::Reason;
 use operation::Wakeup;
 use stats::Kept;
 use std::fmt::Write;
 use trace::Nanos;
+use units::words::{count, time};
 
 /// Columns of a line.
 const WIDTH: usize = 100;

@@ -1,12 +1,12 @@
 //! The words of a ledger's lines.
 
 use super::branch::{Asked, Branch, What};
-use units::words::{count, size, time};
 use explain::{names, Places};
 use life::{Class, Op};
 use operation::{Kind, Wait};
 use stats::{Kept, Met, Ran};
 use trace::Bytes;
+use units::words::{count, size, time};
 
 /// What an operation was: `fsync by fio (tid 683) on /mnt (ext4, loop0), 2.4 s, at 3.114072 s`.
 pub fn headline(kept: &Kept, places: &Places) -> String {

@@ -2,6 +2,7 @@
 //! has its counterpart here (docs/btt.md tells which), with percentiles.
 
 mod activity;
+mod blame;
 mod groups;
 mod iostat;
 mod merges;
@@ -29,12 +30,19 @@ pub struct Kind {
     pub about: &'static str,
     /// Whether it can be told for one task alone.
     pub by_task: bool,
+    /// Shown with this table too: the same, seen from another side.
+    beside: Option<&'static str>,
     make: fn(&View) -> Table,
 }
 
 /// All tables, in the order in which they are shown.
-pub const KINDS: [Kind; 22] = [
+pub const KINDS: [Kind; 24] = [
     kind("totals", "bios and requests by operation: how many, how much", false, totals::totals),
+    kind("blame", "who waits for whom: time lost by victim; costs stands beside it", true, blame::blame),
+    Kind {
+        beside: Some("blame"),
+        ..kind("costs", "the same by culprit: what did it cost whom?", true, blame::costs)
+    },
     kind("device", "time by phase of each device (btt: Per Device, All Devices)", false, phases::by_device),
     kind("task", "time by phase of each task (btt: Per Process)", true, phases::by_task),
     kind("overhead", "each phase as a part of Q2C (btt: Device Overhead)", false, phases::overhead),
@@ -69,7 +77,7 @@ pub const KINDS: [Kind; 22] = [
 ];
 
 const fn kind(name: &'static str, about: &'static str, by_task: bool, make: fn(&View) -> Table) -> Kind {
-    Kind { name, about, by_task, make }
+    Kind { name, about, by_task, beside: None, make }
 }
 
 /// What is to be shown.
@@ -110,6 +118,11 @@ impl View<'_> {
         self.task.is_none_or(|t| t == task)
     }
 
+    /// The same by name, for who did no I/O of its own.
+    fn wants_task(&self, name: &str) -> bool {
+        self.task.is_none_or(|t| self.e.facts.tasks.name(t) == name)
+    }
+
     fn name(&self, dev: DevId) -> Value {
         Value::Text(self.e.name(dev))
     }
@@ -137,7 +150,8 @@ pub fn tables(e: &Explanation, details: &Details, wanted: &Selection) -> Result<
             return Err(format!("{name} is not told by task; what is: {}", all.join(", ")));
         }
     }
-    let asked = |k: &&Kind| wanted.tables.is_empty() || wanted.tables.iter().any(|t| t == k.name);
+    let is = |k: &Kind, t: &str| t == k.name || k.beside == Some(t);
+    let asked = |k: &&Kind| wanted.tables.is_empty() || wanted.tables.iter().any(|t| is(k, t));
     let possible = |k: &&Kind| view.task.is_none() || k.by_task;
     let made = KINDS.iter().filter(asked).filter(possible).map(|k| (k.make)(&view));
     Ok(made.filter(|t| !t.is_empty()).collect())

@@ -1,9 +1,9 @@
 //! `explain --json` of texts, schema `iowhy.explain/1`: what a trace would tell is there and empty; `texts` has every
 //! number with its unit and place.
 
-use tooltext::{Mail, Row};
 use explain::texts::{devices, tools, Texts};
 use serde_json::{json, Value};
+use tooltext::{Mail, Row};
 
 /// The whole object.
 pub(crate) fn to_json(texts: &Texts) -> Value {

@@ -2,11 +2,11 @@
 
 use super::table::{tables, Table};
 use crate::screen::{Screen, Style};
-use units::words::count;
-use tooltext::{Mail, Number};
 use explain::numbers::cell;
 use explain::texts::{tools, Texts};
 use std::fmt::Write;
+use tooltext::{Mail, Number};
+use units::words::count;
 
 /// Lines of a table on the screen; JSON has all.
 const MOST_LINES: usize = 24;

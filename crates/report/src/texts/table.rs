@@ -1,7 +1,7 @@
 //! The numbers of all runs side by side: a table for each kind of tool, a line for each row that it printed.
 
-use tooltext::{Bucket, Mail, Number, Reading, Row, Unit};
 use std::collections::HashMap;
+use tooltext::{Bucket, Mail, Number, Reading, Row, Unit};
 
 /// Numbers side by side.
 pub(super) struct Table {

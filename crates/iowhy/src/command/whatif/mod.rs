@@ -160,8 +160,8 @@ impl WhatIf {
     }
 
     fn suggest(&self, aim: &Aim, name: &str, lab: &Lab) -> Result<(), Failure> {
-        let found =
-            aim::suggest(lab, aim, self.max_regression).map_err(|why| refused(why, "no command is suggested"))?;
+        let found = aim::suggest(lab, aim, self.max_regression)
+            .map_err(|why| refused(why, "no command is suggested"))?;
         match self.json {
             true => print_json(
                 &json!({ "schema": "iowhy.whatif/1", "device": name, "suggested": found.to_json() }),
