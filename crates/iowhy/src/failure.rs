@@ -70,7 +70,11 @@ impl Failure {
             _ => None,
         };
         if let Some(help) = help {
-            eprintln!("       {}", clean(&help));
+            for line in clean(&help).lines() {
+                // What is indented already is a list.
+                let indent = if line.starts_with(' ') { "" } else { "       " };
+                eprintln!("{indent}{line}");
+            }
         }
         ExitCode::FAILURE
     }

@@ -166,7 +166,10 @@ pub const GROUPS: &[Group] = &[
                 name: "events",
                 examples: &[
                     ("iowhy events slow", "every event, as blkparse prints it"),
-                    ("iowhy events -a complete -f '%T.%9t %S %n\\n' slow", "chosen events in a format"),
+                    (
+                        "iowhy events -q -a complete -w 2:3 slow",
+                        "completions of the third second, without the summary",
+                    ),
                 ],
                 see_also: &["blkparse(1)"],
                 ..READS

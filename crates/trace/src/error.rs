@@ -67,8 +67,9 @@ impl Error {
                 _ => None,
             },
             Error::Malformed { .. } | Error::NotATrace { .. } => Some(
-                "accepted are NAME.blktrace.N, `blkparse -d` files, trace.dat (trace-cmd), blkparse's text and captures of iowhy record; \
-                 explain also takes text with output of fio, iostat, biosnoop, btt and others; perf.data and bpftrace are not read",
+                "accepted are NAME.blktrace.N, `blkparse -d` files, trace.dat (trace-cmd),\n\
+                 blkparse's text and captures of iowhy record; by explain and compare also text\n\
+                 with output of fio, iostat, biosnoop, btt and others; not perf.data or bpftrace",
             ),
             Error::NoRoom { .. } => {
                 Some("set TMPDIR to a folder with more room, or unpack it there (tar) and give the folder")

@@ -133,17 +133,14 @@ pub(crate) fn sort(paths: &[PathBuf]) -> Result<Sorted> {
         if path == Path::new("-") {
             match on_standard_input()? {
                 Standard::Text(mail) if mail.says_anything() => sorted.mails.push(*mail),
-                Standard::Text(_) => {
-                    return Err(Error::Other {
-                        what: "standard input: unrecognised format"
+                Standard::Text(_) => return Err(Error::Other {
+                    what: "standard input: unrecognised format".into(),
+                    help: Some(
+                        "accepted are recordings (blktrace, trace.dat, blkparse's text, captures of iowhy\n\
+                             record) and text with output of fio, iostat and others"
                             .into(),
-                        help: Some(
-                            "accepted are recordings (blktrace, trace.dat, blkparse's text, captures of iowhy record) and text with \
-                             output of fio, iostat and others"
-                                .into(),
-                        ),
-                    })
-                }
+                    ),
+                }),
                 Standard::Recording(start) => {
                     sorted.record(path)?;
                     sorted.start = start;

@@ -25,13 +25,18 @@ impl Causes {
         };
         match causes::pages().find(|(n, ..)| n == name) {
             Some((_, _, page)) => print(page),
-            None => Err(Failure::Other {
-                what: format!("unknown cause {name}"),
-                help: Some(format!(
-                    "causes are {}",
-                    causes::pages().map(|(n, ..)| n).collect::<Vec<_>>().join(", ")
-                )),
-            }),
+            None => Err(Failure::Other { what: format!("unknown cause {name}"), help: Some(known(name)) }),
         }
+    }
+}
+
+/// Causes whose names share a word with this one, or how to list all.
+fn known(name: &str) -> String {
+    let shares =
+        |known: &str| name.split('-').any(|word| word.len() > 2 && known.split('-').any(|w| w == word));
+    let near: Vec<&str> = causes::pages().map(|(known, ..)| known).filter(|known| shares(known)).collect();
+    match near.is_empty() {
+        true => "`iowhy causes` lists them".into(),
+        false => format!("similar: {}; `iowhy causes` lists all", near.join(", ")),
     }
 }

@@ -11,11 +11,11 @@ use trace::Quality;
 
 /// What `%` fields there are; behind the options.
 const FIELDS: &str = "\
-Formats are blkparse's: % and a letter, between them perhaps a width, and before that
-perhaps - to stand at the left; \\n \\t \\r \\b \\\\ as in C; no line end is added.
+Formats are blkparse's: %, perhaps - (left-aligned), perhaps a width, a letter;
+\\n \\t \\r \\b \\\\ as in C; no line end is added.
   %a action          %c CPU             %C task's name       %d kind (RWBS)
   %D major,minor     %e error           %m minor             %M major
-  %n sectors         %N bytes           %p task's number     %P payload, hexadecimal
+  %n sectors         %N bytes           %p task's number     %P payload (hex)
   %s event's number  %S sector          %t nanoseconds       %T seconds
   %u the step's time in ns, with -t     %U number in the payload of U and X";
 

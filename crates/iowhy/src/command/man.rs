@@ -46,9 +46,13 @@ impl Man {
     }
 }
 
+/// Names of commands that fit into a line.
+const IN_A_LINE: usize = 8;
+
 fn names(top: &Command) -> String {
     let visible = top.get_subcommands().filter(|c| !c.is_hide_set());
-    visible.map(Command::get_name).collect::<Vec<_>>().join(", ")
+    let names: Vec<&str> = visible.map(Command::get_name).collect();
+    names.chunks(IN_A_LINE).map(|line| line.join(", ")).collect::<Vec<_>>().join(",\n")
 }
 
 /// A page: what clap knows of the command, then examples, exit status, files and what to read next.

@@ -55,7 +55,7 @@ pub const KINDS: [Kind; 24] = [
     kind("plugs", "how tasks held requests back (btt: Plug Information)", true, plugs::plugs),
     kind(
         "depth",
-        "requests in the device, and how many waited (btt: Active Requests At Q)",
+        "requests in the device, and how many waited (btt: Active Requests)",
         false,
         activity::depth,
     ),

@@ -30,7 +30,7 @@ fn a_wrong_magic_and_a_text() {
     {
         let (_folder, path) = file("vda.blktrace.0", bytes);
         let text = message(&path);
-        assert!(text.starts_with("vda.blktrace.0: at byte 0: this is no"), "{text}");
+        assert!(text.starts_with("vda.blktrace.0: at byte 0: unrecognised format"), "{text}");
     }
 }
 
