@@ -130,7 +130,8 @@ impl Analysis {
     /// Ends the recording and puts the halves together.
     pub fn finish(mut self, mut flow: Flow) -> Facts {
         let tally = self.follow.finish();
-        let Found { mut devices, mut which, cells, tasks, mut operations, mut in_order, bio_waits, .. } = self.found;
+        let Found { mut devices, mut which, cells, tasks, mut operations, mut in_order, bio_waits, .. } =
+            self.found;
         if let Some((all, of_tasks)) = in_order.as_mut().zip(operations.in_order.take()) {
             all.operations = of_tasks.operations;
             all.left_out += of_tasks.left_out;

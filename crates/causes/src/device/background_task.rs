@@ -138,12 +138,16 @@ fn is_another_task(slow: &Slow, c: &Culprit) -> bool {
     let name = c.name.as_deref().unwrap_or("?");
     c.is_somebody()
         && name != slow.group.task
-        && !matches!(c.io, Some(Io::BackgroundWrite | Io::Discard)) && !is_of_md(name) && !works_for_others(name)
+        && !matches!(c.io, Some(Io::BackgroundWrite | Io::Discard))
+        && !is_of_md(name)
+        && !works_for_others(name)
 }
 
 fn culprits_of(case: &Case, slow: &Slow, task: &str) -> Vec<CulpritId> {
     let all = case.facts.waits.culprits();
-    all.filter(|(_, c)| is_another_task(slow, c) && c.name.as_deref() == Some(task)).map(|(id, _)| id).collect()
+    all.filter(|(_, c)| is_another_task(slow, c) && c.name.as_deref() == Some(task))
+        .map(|(id, _)| id)
+        .collect()
 }
 
 /// What a task moved on the device, and what all did.

@@ -137,7 +137,10 @@ fn unknown(case: &Case, slow: &Slow) -> Option<Proof> {
         ));
     }
     case.was_found(device_busy::CAUSE.name).then(|| {
-        proof!("{name} gave requests back, and whether it takes longer with more at once is not known", name = Text(name))
+        proof!(
+            "{name} gave requests back, and whether it takes longer with more at once is not known",
+            name = Text(name)
+        )
     })
 }
 

@@ -71,8 +71,7 @@ fn beside_whole(whole: u64) -> Verdict {
 fn half_of_the_time_in_line_is_the_threshold() {
     // 31 of 32 turns of the cut ones.
     assert!(is_found(&beside_whole(45)));
-    assert!(rejected(&beside_whole(50))
-        .contains("were behind others for 48 % of their time only"));
+    assert!(rejected(&beside_whole(50)).contains("were behind others for 48 % of their time only"));
 }
 
 #[test]
