@@ -80,14 +80,15 @@ pub(crate) fn all(e: &Explanation) -> Vec<Sufferer> {
     let balance = balance(&all);
     all.sort_by_key(|s| {
         let by = if by_time { s.time } else { s.lost.since(s.noise) };
-        let costs_more = balance.get(&s.task).is_some_and(|(lost, cost)| cost > lost);
+        let in_the_way = |(lost, cost): &(Nanos, Nanos)| cost > lost && 2 * lost.0 > s.lost.0;
+        let costs_more = balance.get(&s.task).is_some_and(in_the_way);
         (s.is_thin, costs_more, std::cmp::Reverse(by))
     });
     all
 }
 
-/// What each task lost because of other tasks, and what it cost these. Who costs others more than it loses because of them is in
-/// their way, and comes after them.
+/// What each task lost because of other tasks, and what it cost these. Who lost most of its time to others, and costs them more
+/// than that, is in their way and comes after them.
 fn balance(all: &[Sufferer]) -> BTreeMap<String, (Nanos, Nanos)> {
     let mut sums = BTreeMap::<String, (Nanos, Nanos)>::new();
     for s in all.iter().filter(|s| !s.is_thin) {
