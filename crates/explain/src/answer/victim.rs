@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 use trace::Nanos;
 use waits::CulpritKind;
 
+/// A fifth of a time is what the eye sees at a glance: where less was lost everybody took what the device takes.
+const WORTH_SEEING: u64 = 5;
+
 /// Parts of the latencies that are told.
 const TOLD: [f64; 2] = [0.5, 0.99];
 
@@ -75,19 +78,18 @@ pub(crate) fn all(e: &Explanation) -> Vec<Sufferer> {
     let mut all: Vec<Sufferer> = groups.map(|(number, g)| sufferer(e, number, g, &found)).collect();
     let lost: u64 = all.iter().map(|s| s.lost.since(s.noise).0).sum();
     let time: u64 = all.iter().map(|s| s.time.0).sum();
-    // A fifth is what the eye sees; below it everybody took what the device takes.
-    let by_time = lost * 5 < time;
+    let by_time = lost * WORTH_SEEING < time;
     let balance = balance(&all);
     all.sort_by_key(|s| {
         let by = if by_time { s.time } else { s.lost.since(s.noise) };
-        let in_the_way = |(lost, cost): &(Nanos, Nanos)| cost > lost && 2 * lost.0 > s.lost.0;
+        let in_the_way = |(lost, cost): &(Nanos, Nanos)| cost > lost && WORTH_SEEING * lost.0 > s.lost.0;
         let costs_more = balance.get(&s.task).is_some_and(in_the_way);
         (s.is_thin, costs_more, std::cmp::Reverse(by))
     });
     all
 }
 
-/// What each task lost because of other tasks, and what it cost these. Who lost most of its time to others, and costs them more
+/// What each task lost because of other tasks, and what it cost these. Who lost a part worth seeing to others, and costs them more
 /// than that, is in their way and comes after them.
 fn balance(all: &[Sufferer]) -> BTreeMap<String, (Nanos, Nanos)> {
     let mut sums = BTreeMap::<String, (Nanos, Nanos)>::new();
