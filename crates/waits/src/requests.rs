@@ -146,7 +146,8 @@ impl Bios {
         let split = &b.company.split;
         let behind: SmallVec<[_; 4]> = split.behind.iter().filter(|b| b.time.0 > 0).copied().collect();
         if behind.is_empty() {
-            let who = table.culprit(&Culprit { io: overtaker(b, phase), ..Culprit::of(CulpritKind::Unknown) });
+            let who =
+                table.culprit(&Culprit { io: overtaker(b, phase), ..Culprit::of(CulpritKind::Unknown) });
             return self.put(table, chain, phase, who, time);
         }
         let weights: SmallVec<[u64; 4]> = behind.iter().map(|b| b.time.0).collect();

@@ -54,7 +54,9 @@ fn judge(case: &mut Case) -> Verdict {
             });
             continue;
         }
-        if let Some(growth) = growth.filter(|g| !g.grows() && !queues(&slow) && !is_too_slow_for_unknown(case, &slow)) {
+        if let Some(growth) =
+            growth.filter(|g| !g.grows() && !queues(&slow) && !is_too_slow_for_unknown(case, &slow))
+        {
             against = Some(growth.told(slow.words()));
             continue;
         }
@@ -135,7 +137,10 @@ fn unknown(case: &Case, slow: &Slow) -> Option<Proof> {
         ));
     }
     case.was_found(device_busy::CAUSE.name).then(|| {
-        proof!("{name} gave requests back, and whether it takes longer with more at once is not known", name = Text(name))
+        proof!(
+            "{name} gave requests back, and whether it takes longer with more at once is not known",
+            name = Text(name)
+        )
     })
 }
 

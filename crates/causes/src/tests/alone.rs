@@ -18,7 +18,8 @@ fn served(kind: Kind, wait: Wait, own: u64, behind: u64, slow: u64, settings: &s
     story.settings(settings);
     let mut told = Told::default();
     told.over(story).quick(kind, 297).waiting_for(wait);
-    let mut split = Split { known: true, own: Nanos(own * 1000), slow: Nanos(slow * 1000), ..Split::default() };
+    let mut split =
+        Split { known: true, own: Nanos(own * 1000), slow: Nanos(slow * 1000), ..Split::default() };
     split.behind[0] = Behind { holder: told.holder("tar", Io::Read), time: Nanos(behind * 1000) };
     for _ in 0..3 {
         told.inside(kind, split);

@@ -41,7 +41,10 @@ fn a_backup_is_named() {
     let v = behind("tar", 3, SMALL, 100);
     // Three of four turns.
     assert!((found(&v) - 0.75).abs() < 0.02, "{v:?}");
-    assert!(says(&v, "(reader)'s slowest reads were behind requests of tar on sda for 75 % of their time"), "{v:?}");
+    assert!(
+        says(&v, "(reader)'s slowest reads were behind requests of tar on sda for 75 % of their time"),
+        "{v:?}"
+    );
     assert!(says(&v, "tar moved 100 MiB of the 110 MiB that sda moved"), "{v:?}");
     assert_eq!(v.remedies[0].command(), "kill -STOP $(pgrep -x 'tar')");
 }

@@ -115,8 +115,7 @@ fn half_as_long_again_with_many_is_growth() {
     };
     // Those that met the bytes of five to seven others take six times so much longer on average.
     assert!(is_found(&of(85)));
-    assert!(rejected(&of(80))
-        .contains("with 4 to 7 others in the device reads took 5.7"));
+    assert!(rejected(&of(80)).contains("with 4 to 7 others in the device reads took 5.7"));
 }
 
 #[test]
