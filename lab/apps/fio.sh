@@ -10,7 +10,7 @@ load() {
     *-direct-reads) how="--filename=mnt/data --size=192M --rw=randread --bs=4k --direct=1 --ioengine=psync --numjobs=$CLIENTS";;
     *-deep-reads) how="--filename=mnt/data --size=192M --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=$CLIENTS"; [ "$OPS" = 0 ] || bound="--number_ios=$OPS";;
     *-large-reads) how="--filename=mnt/data --size=192M --rw=read --bs=1M --direct=1 --ioengine=psync --numjobs=$CLIENTS --offset_increment=16M";;
-    *-cold-sequential) how="--filename=mnt/data --size=192M --rw=read --bs=16k --ioengine=psync --numjobs=$CLIENTS --offset_increment=24M --invalidate=1";;
+    *-cold-sequential) how="--filename=mnt/data --size=192M --rw=read --bs=16k --ioengine=psync --thinktime=300 --numjobs=$CLIENTS --offset_increment=40M --invalidate=1";;
     *-cold-random) how="--filename=mnt/data --size=192M --rw=randread --bs=4k --ioengine=psync --numjobs=$CLIENTS --invalidate=1";;
     *-mmap) how="--filename=mnt/data --size=192M --rw=randread --bs=4k --ioengine=mmap --numjobs=$CLIENTS --invalidate=1";;
     *-appends) how="--directory=mnt --nrfiles=1 --size=64M --rw=write --bs=4k --ioengine=psync --fallocate=none --fdatasync=1 --numjobs=$CLIENTS";;

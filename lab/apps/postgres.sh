@@ -18,8 +18,8 @@ store() {
   as "$bin/initdb" -D db -U postgres --no-sync > /dev/null; settings >> db/postgresql.conf
   as "$bin/pg_ctl" -D db -o "-k $PWD/sock -c fsync=off" -w start > /dev/null
   pgbench -h "$PWD/sock" -U postgres -i -s 10 -q postgres
-  for i in $(seq 12); do
-    psql -q -h "$PWD/sock" -U postgres -c "create table chunk$i as select n, md5(n::text) as t from generate_series(1, 80000) n" postgres
+  for i in $(seq 60); do
+    psql -q -h "$PWD/sock" -U postgres -c "create table chunk$i as select n, md5(n::text) as t from generate_series(1, 20000) n" postgres
   done
   psql -q -h "$PWD/sock" -U postgres -c 'vacuum analyze' -c checkpoint postgres
   as "$bin/pg_ctl" -D db -m fast -w stop > /dev/null; rm -rf sock
@@ -34,7 +34,7 @@ load() {
   local how
   case $WORKLOAD in
     *-reads) how=-S;;
-    *-scan) echo '\set i random(1, 12)
+    *-scan) echo '\set i random(1, 60)
 select sum(length(t)) from chunk:i' > scan.sql; how="-f scan.sql";;
     *-idle) how="-N -R 60";;
     *) how=-N;;

@@ -25,10 +25,10 @@ load() {
   local n=$OPS from to
   case $WORKLOAD in
     qemu-*)
-      [ "$n" -gt 0 ] || n=40
-      qemu-img bench -f qcow2 -t none -w -c "$n" -d "$CLIENTS" -s 8192 -S 1064960 --flush-interval="$((CLIENTS * 4))" mnt/image.qcow2 > bench.txt
+      [ "$n" -gt 0 ] || n=200
+      qemu-img bench -f qcow2 -t none -w -c "$n" -d "$CLIENTS" -s 8192 -S 1064960 --flush-interval="$CLIENTS" mnt/image.qcow2 > bench.txt
       local took; took=$(sed -n 's/.*completed in \([0-9.]*\) seconds.*/\1/p' bench.txt)
-      if [ "$OPS" = 0 ]; then report "$(awk -v t="$took" -v s="$SECONDS_LONG" 'BEGIN {printf "%d", 40 * s / t}')" 0
+      if [ "$OPS" = 0 ]; then report "$(awk -v t="$took" -v s="$SECONDS_LONG" 'BEGIN {printf "%d", 200 * s / t}')" 0
       else report "$n" "$(awk -v t="$took" -v n="$n" -v d="$CLIENTS" 'BEGIN {printf "%d", t * 1e6 * d / n}')"; fi;;
     *) /usr/bin/python3 "$APPS/store.py" "$WORKLOAD" mnt/db "$OPS" "$SECONDS_LONG" "$SEED" "$CLIENTS" > reported;;
   esac

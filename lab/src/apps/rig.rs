@@ -18,7 +18,9 @@ const LONG: f64 = 4.0;
 
 /// Programs and folders.
 pub struct Rig {
+    /// Who records.
     pub iowhy: PathBuf,
+    /// The slow disk.
     pub slowdisk: PathBuf,
     /// Where data of applications is kept between runs.
     pub stores: PathBuf,
@@ -172,6 +174,7 @@ fn said(out: &Output) -> String {
 
 /// A folder of files.
 fn copy(from: &Path, to: &Path) -> Outcome {
+    let _ = std::fs::remove_dir_all(to);
     std::fs::create_dir_all(to)?;
     for entry in std::fs::read_dir(from).map_err(|e| format!("it was not recorded: {e}"))? {
         let entry = entry?;
