@@ -87,10 +87,22 @@ fn condition(rig: &Rig, catalogue: &Catalogue, c: &Condition, capture: &Path) ->
         baseline.repeats.push(mean(c)?);
         helps = helping(&baseline, &reruns);
     }
+    if helps == Ok(vec![]) && c.neighbours.len() > 1 {
+        let mean = mean(&c.without(&Thing::Neighbours, catalogue))?;
+        reruns.push(Rerun { without: Thing::Neighbours, mean });
+        helps = helping(&baseline, &reruns);
+    }
     if helps == Ok(vec![]) && !catalogue.disk[&c.disk].good {
         let mean = mean(&c.without(&Thing::Disk, catalogue))?;
         reruns.push(Rerun { without: Thing::Disk, mean });
         helps = helping(&baseline, &reruns);
+    }
+    if helps == Ok(vec![]) && reruns.len() > 1 {
+        let mean = mean(&c.without(&Thing::Everything, catalogue))?;
+        if baseline.helped(mean) {
+            helps = Err(format!("only several together help ({mean:.0} us without everything)"));
+        }
+        reruns.push(Rerun { without: Thing::Everything, mean });
     }
     let (helps, undecided) = match helps {
         Ok(helps) => (helps, None),

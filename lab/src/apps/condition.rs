@@ -44,6 +44,8 @@ pub struct Recorded {
 #[serde(rename_all = "kebab-case")]
 pub enum Thing {
     Neighbour(String),
+    /// All of them: two may each be enough to be in the way.
+    Neighbours,
     Setting(String),
     /// A part of the disk: the flush's price, the cap, the stalls.
     Part(String),
@@ -52,16 +54,20 @@ pub enum Thing {
     Depth,
     /// The whole disk.
     Disk,
+    /// All of that together: where only this helps, several hide each other.
+    Everything,
 }
 
 impl std::fmt::Display for Thing {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         match self {
             Thing::Neighbour(n) => write!(f, "neighbour {n}"),
+            Thing::Neighbours => write!(f, "all neighbours"),
             Thing::Setting(s) => write!(f, "setting {s}"),
             Thing::Part(p) => write!(f, "the disk's {p}"),
             Thing::Wbt => write!(f, "wbt"),
             Thing::Depth => write!(f, "depth"),
+            Thing::Everything => write!(f, "everything"),
             Thing::Disk => write!(f, "the disk"),
         }
     }
@@ -149,11 +155,18 @@ impl Condition {
         let mut c = self.clone();
         match thing {
             Thing::Neighbour(n) => c.neighbours.retain(|x| x != n),
+            Thing::Neighbours => c.neighbours.clear(),
             // What a setting replaces is the usual: for wbt its being off, the mechanism's absence.
             Thing::Setting(s) => c.settings.retain(|x| x != s),
             Thing::Part(p) => drop(c.options.remove(&catalogue.part[p].option)),
             Thing::Wbt => c.wbt = false,
             Thing::Depth => c.clients = 1,
+            Thing::Everything => {
+                for thing in self.things(catalogue) {
+                    c = c.without(&thing, catalogue);
+                }
+                c = if catalogue.disk[&c.disk].good { c } else { c.without(&Thing::Disk, catalogue) };
+            }
             Thing::Disk => {
                 for (name, n) in &mut c.options {
                     *n = if name.ends_with("-us") { *n / 10 } else { *n };
@@ -172,10 +185,12 @@ impl Condition {
     pub fn causes(&self, thing: &Thing, catalogue: &Catalogue) -> Vec<String> {
         let mut causes = match thing {
             Thing::Neighbour(n) => catalogue.neighbour[n].causes.clone(),
+            Thing::Neighbours => self.neighbours.iter().flat_map(|n| catalogue.neighbour[n].causes.clone()).collect(),
             Thing::Setting(s) => catalogue.setting[s].causes.clone(),
             Thing::Part(p) => catalogue.part[p].causes.clone(),
             Thing::Wbt => vec!["writeback-throttle".into()],
             Thing::Depth => catalogue.depth.causes.clone(),
+            Thing::Everything => vec![],
             Thing::Disk => catalogue.exchanged[&catalogue.workload[&self.workload].kind].clone(),
         };
         // On XFS a sync is a force of the log: the flush is in it.

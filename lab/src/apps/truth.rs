@@ -100,6 +100,9 @@ pub fn accepted(condition: &Condition, helps: &[Thing], catalogue: &Catalogue) -
     causes.dedup();
     let of = |t: &Thing| match t {
         Thing::Neighbour(n) => Some(catalogue.neighbour[n].culprits.clone()),
+        Thing::Neighbours => {
+            Some(condition.neighbours.iter().flat_map(|n| catalogue.neighbour[n].culprits.clone()).collect())
+        }
         _ => None,
     };
     // Where something else is as true as a neighbour, nobody need be named.
