@@ -29,7 +29,8 @@ start() {
   as "$bin/postgres" -D "$PWD/mnt/db" -k "$PWD/sock" > server.txt 2>&1 & echo $! > server.pid
   await psql -h "$PWD/sock" -U postgres -c 'select 1' postgres
 }
-stop() { kill -KILL $(below "$(cat server.pid)") "$(cat server.pid)" 2>/dev/null || true; }
+# At once, but its shared memory goes with it.
+stop() { kill -QUIT "$(cat server.pid)" 2>/dev/null && sleep 0.2; kill -KILL $(below "$(cat server.pid)") "$(cat server.pid)" 2>/dev/null || true; }
 load() {
   local how
   case $WORKLOAD in

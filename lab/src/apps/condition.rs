@@ -54,7 +54,7 @@ pub enum Thing {
     Depth,
     /// The whole disk.
     Disk,
-    /// All of that together: where only this helps, several hide each other.
+    /// All of that together: where only this helps, each of several is enough alone.
     Everything,
 }
 
@@ -161,12 +161,7 @@ impl Condition {
             Thing::Part(p) => drop(c.options.remove(&catalogue.part[p].option)),
             Thing::Wbt => c.wbt = false,
             Thing::Depth => c.clients = 1,
-            Thing::Everything => {
-                for thing in self.things(catalogue) {
-                    c = c.without(&thing, catalogue);
-                }
-                c = if catalogue.disk[&c.disk].good { c } else { c.without(&Thing::Disk, catalogue) };
-            }
+            Thing::Everything => return self.with_only(None, catalogue),
             Thing::Disk => {
                 for (name, n) in &mut c.options {
                     *n = if name.ends_with("-us") { *n / 10 } else { *n };
@@ -179,6 +174,17 @@ impl Condition {
             c.wbt = false;
         }
         c
+    }
+
+    /// The same without everything but one.
+    pub fn with_only(&self, one: Option<&Thing>, catalogue: &Catalogue) -> Condition {
+        let all = self.things(catalogue).into_iter().chain(self.exchangeable(catalogue));
+        all.filter(|t| Some(t) != one).fold(self.clone(), |c, thing| c.without(&thing, catalogue))
+    }
+
+    /// The whole disk, where somebody would exchange it.
+    pub fn exchangeable(&self, catalogue: &Catalogue) -> Option<Thing> {
+        (!catalogue.disk[&self.disk].good).then_some(Thing::Disk)
     }
 
     /// What stands for it.

@@ -6,7 +6,7 @@ use super::catalogue::Catalogue;
 use super::condition::{Condition, Thing};
 use serde::{Deserialize, Serialize};
 
-/// A run with one thing taken away.
+/// A run with one thing taken away; of [`Truth::alone`] with all others taken away.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Rerun {
     pub without: Thing,
@@ -21,6 +21,8 @@ pub struct Baseline {
     pub recorded: f64,
     /// Of its repeats.
     pub repeats: Vec<f64>,
+    /// How many operations each run had.
+    pub operations: u64,
 }
 
 /// What an answer is compared with.
@@ -28,9 +30,11 @@ pub struct Baseline {
 pub struct Truth {
     pub condition: Condition,
     pub versions: Vec<String>,
-    pub operations: u64,
     pub baseline: Baseline,
     pub reruns: Vec<Rerun>,
+    /// Where nothing alone helps: runs with only one thing left.
+    #[serde(default)]
+    pub alone: Vec<Rerun>,
     /// What helps most, several where they are alike within noise; none: healthy.
     pub helps: Vec<Thing>,
     /// Which causes are accepted.
@@ -42,9 +46,9 @@ pub struct Truth {
     pub undecided: Option<String>,
 }
 
-/// What is saved must be at least this share of an operation's time, and this long (microseconds), to be noticed.
+/// What is saved must be at least this share of an operation's time, and this long (microseconds) in all, to be noticed.
 const NOTICED: f64 = 0.2;
-const NOTICED_US: f64 = 150.0;
+const NOTICED_US: f64 = 50_000.0;
 /// Two that save nearly the same are alike.
 const ALIKE: f64 = 0.1;
 
@@ -63,7 +67,7 @@ impl Baseline {
 
     /// How much must be saved.
     fn least(&self) -> f64 {
-        NOTICED_US.max(NOTICED * self.mean())
+        (NOTICED_US / self.operations.max(1) as f64).max(NOTICED * self.mean())
     }
 
     /// Whether a run without something was faster than noise and notice.
@@ -88,6 +92,19 @@ pub fn helping(baseline: &Baseline, reruns: &[Rerun]) -> Result<Vec<Thing>, Stri
     }
     let alike = |r: &&Rerun| baseline.helped(r.mean) && r.mean <= best + baseline.noise().min(0.3 * saved).max(ALIKE * saved);
     Ok(reruns.iter().filter(alike).map(|r| r.without.clone()).collect())
+}
+
+/// Each of several is enough alone where it costs this share of what all cost together.
+const ENOUGH: f64 = 0.7;
+
+/// What is enough alone: several such hide each other, and each of them is true.
+pub fn enough(baseline: &Baseline, everything: f64, alone: &[Rerun]) -> Result<Vec<Thing>, String> {
+    let least = everything + ENOUGH * (baseline.mean() - everything);
+    let things: Vec<Thing> = alone.iter().filter(|r| r.mean >= least).map(|r| r.without.clone()).collect();
+    match things.is_empty() {
+        true => Err(format!("only several together help ({everything:.0} us without everything)")),
+        false => Ok(things),
+    }
 }
 
 /// Causes and culprits that stand for what helps.
@@ -120,11 +137,11 @@ mod tests {
 
     #[test]
     fn what_saves_most_is_true_and_what_noise_could_be_is_not_decided() {
-        let quiet = Baseline { recorded: 10_200.0, repeats: vec![10_000.0, 10_100.0] };
+        let quiet = Baseline { recorded: 10_200.0, repeats: vec![10_000.0, 10_100.0], operations: 400 };
         let reruns = [without(Thing::Wbt, 9_800.0), without(Thing::Part("flush".into()), 900.0), without(Thing::Depth, 1_000.0)];
         assert_eq!(helping(&quiet, &reruns), Ok(vec![Thing::Part("flush".into()), Thing::Depth]));
         assert_eq!(helping(&quiet, &reruns[..1]), Ok(vec![]));
-        let loud = Baseline { recorded: 10_000.0, repeats: vec![6_000.0, 14_000.0] };
+        let loud = Baseline { recorded: 10_000.0, repeats: vec![6_000.0, 14_000.0], operations: 400 };
         assert!(helping(&loud, &[without(Thing::Wbt, 5_000.0)]).is_err());
         let unlike = Baseline { recorded: 30_000.0, ..quiet };
         assert!(helping(&unlike, &reruns).is_err());
