@@ -134,7 +134,8 @@ run() {
   # When neighbours begin, seconds after the load; before it where negative.
   recorder=; fast=$(awk "BEGIN { print ($BEGIN < 0) }")
   [ "$fast" = 0 ] || { neighbours; sleep "${BEGIN#-}"; }
-  case $RECORD in before|cut) record & recorder=$!; sleep 0.7;; esac
+  # Runs that are not recorded begin as late: what neighbours have done by then counts.
+  case ${WHEN:-$RECORD} in before|cut) [ "$RECORD" = no ] || { record & recorder=$!; }; sleep 0.7;; esac
   (groups; cd "$DIR"; load) > load.txt 2>&1 & load=$!
   [ "$fast" = 1 ] || { sleep "$BEGIN"; neighbours; }
   case $RECORD in middle) sleep "$MIDDLE"; record & recorder=$!;; esac

@@ -100,6 +100,9 @@ pub struct Part {
     pub option: String,
     /// It is there where the option is at least this.
     pub above: u64,
+    /// Below this nobody would call it dear: where only this helps, `healthy` is accepted, too.
+    #[serde(default)]
+    pub dear: u64,
     pub causes: Vec<String>,
 }
 

@@ -176,6 +176,13 @@ impl Condition {
         c
     }
 
+    /// Whether it helps and is still nothing that a disk should be blamed for.
+    pub fn is_cheap(&self, thing: &Thing, catalogue: &Catalogue) -> bool {
+        let Thing::Part(name) = thing else { return false };
+        let part = &catalogue.part[name];
+        self.options.get(&part.option).is_some_and(|n| *n < part.dear)
+    }
+
     /// The same without everything but one.
     pub fn with_only(&self, one: Option<&Thing>, catalogue: &Catalogue) -> Condition {
         let all = self.things(catalogue).into_iter().chain(self.exchangeable(catalogue));

@@ -154,6 +154,7 @@ impl Rig {
             .env("NEIGHBOUR_COMMANDS", serde_json::to_string(&neighbours).unwrap_or_default())
             .env("BEGIN", c.neighbours_begin.to_string())
             .env("RECORD", "no")
+            .env("WHEN", &c.recorded.when)
             .env("IOWHY", &self.iowhy)
             .env("SLOWDISK", &self.slowdisk);
         command

@@ -63,7 +63,7 @@ fn mark(name: &str, truth: &Truth, said: &Value) -> Mark {
         None => said["causes"].as_array().and_then(|c| c.iter().find(found)).and_then(|c| text(c, "cause")).or(Some("healthy")),
     };
     let root = text(answer, "root");
-    let healthy = truth.helps.is_empty();
+    let healthy = truth.helps.is_empty() || first == Some("healthy") && truth.causes.iter().any(|c| c == "healthy");
     let accepted = |c: Option<&str>| c.is_some_and(|c| truth.causes.iter().any(|t| t == c));
     let victim = said["victims"].as_array().and_then(|v| v.first());
     let because = victim.and_then(|v| v["because"].as_array()).map(Vec::as_slice).unwrap_or_default();
@@ -84,7 +84,7 @@ fn mark(name: &str, truth: &Truth, said: &Value) -> Mark {
         victim: (!healthy).then(|| text(answer, "victim").is_some_and(is_victim)),
         explained: (!healthy).then(|| said["unexplained"].as_f64().is_some_and(|u| u <= 0.05)),
         healthy,
-        truth: match healthy {
+        truth: match truth.helps.is_empty() {
             true => "healthy".into(),
             false => truth.helps.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or "),
         },

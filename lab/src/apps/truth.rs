@@ -113,6 +113,9 @@ pub fn accepted(condition: &Condition, helps: &[Thing], catalogue: &Catalogue) -
         return (vec!["healthy".into()], vec![]);
     }
     let mut causes: Vec<String> = helps.iter().flat_map(|t| condition.causes(t, catalogue)).collect();
+    if helps.iter().all(|t| condition.is_cheap(t, catalogue)) {
+        causes.push("healthy".into());
+    }
     causes.sort();
     causes.dedup();
     let of = |t: &Thing| match t {
