@@ -85,7 +85,18 @@ fn condition(rig: &Rig, catalogue: &Catalogue, c: &Condition, capture: &Path) ->
     };
     let (causes, culprits) = accepted(c, &helps, catalogue);
     let victims = catalogue.workload[&c.workload].victims.clone();
-    Ok(Truth { condition: c.clone(), versions, baseline, reruns, alone, helps, causes, culprits, victims, undecided })
+    Ok(Truth {
+        condition: c.clone(),
+        versions,
+        baseline,
+        reruns,
+        alone,
+        helps,
+        causes,
+        culprits,
+        victims,
+        undecided,
+    })
 }
 
 fn best_of(reruns: &mut [Rerun]) -> Option<&mut Rerun> {

@@ -88,7 +88,15 @@ pub struct Setting {
 impl Default for Setting {
     fn default() -> Setting {
         let none = String::new;
-        Setting { weight: 1, kinds: vec![], setup: none(), blkio: none(), memory: none(), hogs: 0, causes: vec![] }
+        Setting {
+            weight: 1,
+            kinds: vec![],
+            setup: none(),
+            blkio: none(),
+            memory: none(),
+            hogs: 0,
+            causes: vec![],
+        }
     }
 }
 

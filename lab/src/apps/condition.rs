@@ -78,7 +78,11 @@ const NEIGHBOURS: [u32; 4] = [9, 8, 3, 2];
 const SETTINGS: [u32; 3] = [10, 8, 2];
 
 /// Draws by weight from a map.
-fn draw<'a, T>(chance: &mut Chance, of: &'a BTreeMap<String, T>, weight: impl Fn(&T) -> u32) -> (&'a String, &'a T) {
+fn draw<'a, T>(
+    chance: &mut Chance,
+    of: &'a BTreeMap<String, T>,
+    weight: impl Fn(&T) -> u32,
+) -> (&'a String, &'a T) {
     let weights: Vec<u32> = of.values().map(weight).collect();
     let (name, value) = of.iter().nth(chance.weighted(&weights)).expect("weights come from the map");
     (name, value)
@@ -138,7 +142,8 @@ impl Condition {
     pub fn things(&self, catalogue: &Catalogue) -> Vec<Thing> {
         let mut things: Vec<Thing> = self.neighbours.iter().cloned().map(Thing::Neighbour).collect();
         things.extend(self.settings.iter().cloned().map(Thing::Setting));
-        let there = catalogue.part.iter().filter(|(_, p)| self.options.get(&p.option).is_some_and(|n| *n >= p.above));
+        let there =
+            catalogue.part.iter().filter(|(_, p)| self.options.get(&p.option).is_some_and(|n| *n >= p.above));
         things.extend(there.map(|(name, _)| Thing::Part(name.clone())));
         let writes = catalogue.workload[&self.workload].kind != "read" || !self.neighbours.is_empty();
         if self.wbt && writes && !self.settings.iter().any(|s| s == "wbt") {
@@ -198,7 +203,9 @@ impl Condition {
     pub fn causes(&self, thing: &Thing, catalogue: &Catalogue) -> Vec<String> {
         let mut causes = match thing {
             Thing::Neighbour(n) => catalogue.neighbour[n].causes.clone(),
-            Thing::Neighbours => self.neighbours.iter().flat_map(|n| catalogue.neighbour[n].causes.clone()).collect(),
+            Thing::Neighbours => {
+                self.neighbours.iter().flat_map(|n| catalogue.neighbour[n].causes.clone()).collect()
+            }
             Thing::Setting(s) => catalogue.setting[s].causes.clone(),
             Thing::Part(p) => catalogue.part[p].causes.clone(),
             Thing::Wbt => vec!["writeback-throttle".into()],

@@ -78,7 +78,11 @@ impl Rig {
         let dir = crate::bench::folder()?;
         let image = dir.path().join("image");
         let mut command = self.command(catalogue, c, "image");
-        command.arg(&image).env("DIR", dir.path()).env("STORE", store).env("NEIGHBOURS", c.neighbours.join(" "));
+        command
+            .arg(&image)
+            .env("DIR", dir.path())
+            .env("STORE", store)
+            .env("NEIGHBOURS", c.neighbours.join(" "));
         let out = command.output()?;
         match out.status.success() {
             true => Ok(dir),
@@ -113,7 +117,8 @@ impl Rig {
         if let Work::Recorded { capture, .. } = work {
             copy(&made, capture)?;
         }
-        let text = std::fs::read_to_string(dir.path().join("reported")).map_err(|e| format!("it reported nothing: {e}"))?;
+        let text = std::fs::read_to_string(dir.path().join("reported"))
+            .map_err(|e| format!("it reported nothing: {e}"))?;
         let mut numbers = text.split_whitespace().map(str::parse::<f64>);
         match (numbers.next(), numbers.next()) {
             (Some(Ok(n)), Some(Ok(mean))) if n >= 1.0 => Ok(Reported { operations: n as u64, mean }),
@@ -124,7 +129,19 @@ impl Rig {
     /// rig.sh with a condition's variables; niceness keeps what else the machine does behind.
     fn command(&self, catalogue: &Catalogue, c: &Condition, task: &str) -> Command {
         let mut command = Command::new("timeout");
-        command.args(["-k", "20", GIVE_UP, "nice", "-n", "-10", "unshare", "-m", "--propagation", "private", "bash"]);
+        command.args([
+            "-k",
+            "20",
+            GIVE_UP,
+            "nice",
+            "-n",
+            "-10",
+            "unshare",
+            "-m",
+            "--propagation",
+            "private",
+            "bash",
+        ]);
         command.arg(folder().join("rig.sh")).arg(task);
         let options: Vec<String> = c.options.iter().map(|(name, n)| format!("--{name} {n}")).collect();
         let settings: Vec<&Setting> = c.settings.iter().map(|s| &catalogue.setting[s]).collect();

@@ -60,10 +60,15 @@ fn mark(name: &str, truth: &Truth, said: &Value) -> Mark {
     let first = match text(answer, "cause") {
         Some(cause) => Some(cause),
         None if answer.is_object() => text(answer, "kind").filter(|k| *k == "healthy"),
-        None => said["causes"].as_array().and_then(|c| c.iter().find(found)).and_then(|c| text(c, "cause")).or(Some("healthy")),
+        None => said["causes"]
+            .as_array()
+            .and_then(|c| c.iter().find(found))
+            .and_then(|c| text(c, "cause"))
+            .or(Some("healthy")),
     };
     let root = text(answer, "root");
-    let healthy = truth.helps.is_empty() || first == Some("healthy") && truth.causes.iter().any(|c| c == "healthy");
+    let healthy =
+        truth.helps.is_empty() || first == Some("healthy") && truth.causes.iter().any(|c| c == "healthy");
     let accepted = |c: Option<&str>| c.is_some_and(|c| truth.causes.iter().any(|t| t == c));
     let victim = said["victims"].as_array().and_then(|v| v.first());
     let because = victim.and_then(|v| v["because"].as_array()).map(Vec::as_slice).unwrap_or_default();
@@ -80,7 +85,8 @@ fn mark(name: &str, truth: &Truth, said: &Value) -> Mark {
     Mark {
         name: name.to_string(),
         cause: if said.is_null() { false } else { accepted(first) || accepted(root) },
-        culprit: (!truth.culprits.is_empty()).then(|| truth.culprits.iter().any(|c| named.contains(c.as_str()))),
+        culprit: (!truth.culprits.is_empty())
+            .then(|| truth.culprits.iter().any(|c| named.contains(c.as_str()))),
         victim: (!healthy).then(|| text(answer, "victim").is_some_and(is_victim)),
         explained: (!healthy).then(|| said["unexplained"].as_f64().is_some_and(|u| u <= 0.05)),
         healthy,
@@ -127,7 +133,12 @@ fn share(marks: impl Iterator<Item = bool>) -> String {
     let (p, z) = (right / all, 1.96_f64);
     let middle = (p + z * z / (2.0 * all)) / (1.0 + z * z / all);
     let half = z / (1.0 + z * z / all) * (p * (1.0 - p) / all + z * z / (4.0 * all * all)).sqrt();
-    format!("{right} of {all} ({:.0} %, {:.0} to {:.0})", p * 100.0, (middle - half) * 100.0, (middle + half) * 100.0)
+    format!(
+        "{right} of {all} ({:.0} %, {:.0} to {:.0})",
+        p * 100.0,
+        (middle - half) * 100.0,
+        (middle + half) * 100.0
+    )
 }
 
 fn totals(marks: &[Mark], undecided: u32) {

@@ -88,9 +88,15 @@ pub fn helping(baseline: &Baseline, reruns: &[Rerun]) -> Result<Vec<Thing>, Stri
     }
     let off = (baseline.recorded - baseline.mean()).abs();
     if off > baseline.noise().max(0.6 * saved) {
-        return Err(format!("the recorded run took {:.0} us an operation, its repeats {:.0}", baseline.recorded, baseline.mean()));
+        return Err(format!(
+            "the recorded run took {:.0} us an operation, its repeats {:.0}",
+            baseline.recorded,
+            baseline.mean()
+        ));
     }
-    let alike = |r: &&Rerun| baseline.helped(r.mean) && r.mean <= best + baseline.noise().min(0.3 * saved).max(ALIKE * saved);
+    let alike = |r: &&Rerun| {
+        baseline.helped(r.mean) && r.mean <= best + baseline.noise().min(0.3 * saved).max(ALIKE * saved)
+    };
     Ok(reruns.iter().filter(alike).map(|r| r.without.clone()).collect())
 }
 
@@ -141,7 +147,11 @@ mod tests {
     #[test]
     fn what_saves_most_is_true_and_what_noise_could_be_is_not_decided() {
         let quiet = Baseline { recorded: 10_200.0, repeats: vec![10_000.0, 10_100.0], operations: 400 };
-        let reruns = [without(Thing::Wbt, 9_800.0), without(Thing::Part("flush".into()), 900.0), without(Thing::Depth, 1_000.0)];
+        let reruns = [
+            without(Thing::Wbt, 9_800.0),
+            without(Thing::Part("flush".into()), 900.0),
+            without(Thing::Depth, 1_000.0),
+        ];
         assert_eq!(helping(&quiet, &reruns), Ok(vec![Thing::Part("flush".into()), Thing::Depth]));
         assert_eq!(helping(&quiet, &reruns[..1]), Ok(vec![]));
         let loud = Baseline { recorded: 10_000.0, repeats: vec![6_000.0, 14_000.0], operations: 400 };
