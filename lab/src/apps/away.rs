@@ -150,7 +150,8 @@ impl Reruns<'_> {
         if helps == Ok(vec![]) && reruns.len() > 1 {
             let everything = self.without(Thing::Everything)?;
             if baseline.helped(everything.mean) {
-                for thing in things.into_iter().chain(self.c.exchangeable(self.catalogue)) {
+                let left = things.into_iter().filter(|t| *t != Thing::Depth);
+                for thing in left.chain(self.c.exchangeable(self.catalogue)) {
                     let mean = (self.mean)(&self.c.with_only(Some(&thing), self.catalogue))?;
                     alone.push(Rerun { without: thing, mean });
                 }

@@ -49,6 +49,8 @@ pub struct Truth {
 /// What is saved must be at least this share of an operation's time, and this long (microseconds) in all, to be noticed.
 const NOTICED: f64 = 0.2;
 const NOTICED_US: f64 = 50_000.0;
+/// A client less on few processors saves microseconds, which is nothing about a disk.
+const DEPTH_US: f64 = 500.0;
 /// Two that save nearly the same are alike.
 const ALIKE: f64 = 0.1;
 
@@ -78,6 +80,8 @@ impl Baseline {
 
 /// What helps: the best, and what is alike within noise. An error says why it cannot be told.
 pub fn helping(baseline: &Baseline, reruns: &[Rerun]) -> Result<Vec<Thing>, String> {
+    let counts = |r: &&Rerun| r.without != Thing::Depth || baseline.mean() - r.mean >= DEPTH_US;
+    let reruns: Vec<&Rerun> = reruns.iter().filter(counts).collect();
     let best = reruns.iter().map(|r| r.mean).fold(f64::INFINITY, f64::min);
     let saved = baseline.mean() - best;
     if reruns.is_empty() || saved < baseline.least() {
@@ -94,7 +98,7 @@ pub fn helping(baseline: &Baseline, reruns: &[Rerun]) -> Result<Vec<Thing>, Stri
             baseline.mean()
         ));
     }
-    let alike = |r: &&Rerun| {
+    let alike = |r: &&&Rerun| {
         baseline.helped(r.mean) && r.mean <= best + baseline.noise().min(0.3 * saved).max(ALIKE * saved)
     };
     Ok(reruns.iter().filter(alike).map(|r| r.without.clone()).collect())
