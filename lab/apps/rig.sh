@@ -97,6 +97,8 @@ take_apart() {
   trap - EXIT; set +e; cd "$DIR"
   workers -o 0; end_all; stop 2>/dev/null
   for p in $hogs; do kill -KILL $p; wait $p; done 2>/dev/null
+  # What is held back would be held back still.
+  for kind in read_iops write_iops read_bps write_bps; do echo "$(cat /sys/block/$name/dev) 0" > /sys/fs/cgroup/blkio/lab-$$/blkio.throttle.${kind}_device; done 2>/dev/null
   [ -z "${fuse:-}" ] || echo 1 > /sys/fs/fuse/connections/$fuse/abort
   if mountpoint -q mnt; then
     for i in $(seq 20); do umount mnt 2>/dev/null && break; fuser -k -M -m mnt > /dev/null 2>&1; sleep 0.2; done

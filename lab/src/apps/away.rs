@@ -4,7 +4,7 @@
 
 use super::catalogue::Catalogue;
 use super::condition::{Condition, Thing};
-use super::rig::{seconds, Rig, Work};
+use super::rig::{seconds, Rig, Work, TOO_LONG};
 use super::truth::{accepted, enough, helping, Baseline, Rerun, Truth};
 use crate::Outcome;
 use serde::Serialize;
@@ -62,6 +62,8 @@ fn condition(rig: &Rig, catalogue: &Catalogue, c: &Condition, capture: &Path) ->
         for _ in 0..TRIES {
             match rig.run(catalogue, c, image.path(), work) {
                 Ok(reported) => return Ok(reported),
+                // It would again.
+                Err(e) if e.to_string().starts_with(TOO_LONG) => return Err(e),
                 Err(e) => failed = Some(e),
             }
         }

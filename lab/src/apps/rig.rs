@@ -12,7 +12,10 @@ use std::process::{Command, Output};
 /// Size of the disk in MiB.
 const SIZE: &str = "1200";
 /// After so many seconds a run is given up.
-const GIVE_UP: &str = "90";
+const GIVE_UP: &str = "50";
+const TIMED_OUT: i32 = 124;
+/// How the message about that begins.
+pub const TOO_LONG: &str = "a run takes";
 /// How long a load is meant to last, in seconds.
 const LONG: f64 = 4.0;
 
@@ -111,6 +114,9 @@ impl Rig {
                 .env("CAPTURE", &made);
         }
         let out = command.output()?;
+        if out.status.code() == Some(TIMED_OUT) {
+            return Err(format!("{TOO_LONG} more than {GIVE_UP} s").into());
+        }
         if !out.status.success() {
             return Err(said(&out).into());
         }

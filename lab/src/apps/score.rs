@@ -136,7 +136,7 @@ fn share(marks: impl Iterator<Item = bool>) -> String {
     format!(
         "{right} of {all} ({:.0} %, {:.0} to {:.0})",
         p * 100.0,
-        (middle - half) * 100.0,
+        ((middle - half) * 100.0).max(0.0),
         (middle + half) * 100.0
     )
 }
