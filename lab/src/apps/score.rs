@@ -19,6 +19,8 @@ struct Mark {
     victim: Option<bool>,
     /// Whether 95 % of the time lost has a cause or a culprit.
     explained: Option<bool>,
+    /// Whether the application's own entry among the victims has the cause and culprit, whoever is answered first.
+    own: Option<bool>,
     healthy: bool,
     truth: String,
     said: String,
@@ -89,6 +91,7 @@ fn mark(name: &str, truth: &Truth, said: &Value) -> Mark {
             .then(|| truth.culprits.iter().any(|c| named.contains(c.as_str()))),
         victim: (!healthy).then(|| text(answer, "victim").is_some_and(is_victim)),
         explained: (!healthy).then(|| said["unexplained"].as_f64().is_some_and(|u| u <= 0.05)),
+        own: (!healthy).then(|| own_entry(truth, said)),
         healthy,
         truth: match truth.helps.is_empty() {
             true => "healthy".into(),
@@ -101,6 +104,29 @@ fn mark(name: &str, truth: &Truth, said: &Value) -> Mark {
         },
         line: text(answer, "line").unwrap_or_default().to_string(),
     }
+}
+
+/// Of the application's entry (the one that lost most, if several): its heaviest cause, and who has a share worth naming.
+fn own_entry(truth: &Truth, said: &Value) -> bool {
+    let lost = |v: &&Value| v["lost_ns"].as_u64().unwrap_or(0);
+    let its = |v: &&Value| text(v, "task").is_some_and(|t| truth.victims.iter().any(|x| x == t));
+    let Some(entry) = said["victims"].as_array().and_then(|v| v.iter().filter(its).max_by_key(lost)) else {
+        return false;
+    };
+    let mut causes: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut culprits: BTreeMap<&str, f64> = BTreeMap::new();
+    for b in entry["because"].as_array().map(Vec::as_slice).unwrap_or_default() {
+        if let Some(cause) = text(b, "cause") {
+            *causes.entry(cause).or_default() += b["ns"].as_u64().unwrap_or(0);
+        }
+        if let Some(name) = text(&b["culprit"], "name") {
+            *culprits.entry(name).or_default() += b["share"].as_f64().unwrap_or(0.0);
+        }
+    }
+    let heaviest = causes.iter().max_by_key(|(_, ns)| **ns).map(|(c, _)| *c);
+    let named = |c: &String| culprits.get(c.as_str()).is_some_and(|share| *share >= NAMED);
+    let cause = heaviest.is_some_and(|c| truth.causes.iter().any(|t| t == c));
+    cause && (truth.culprits.is_empty() || truth.culprits.iter().any(named))
 }
 
 impl Mark {
@@ -116,7 +142,14 @@ impl Mark {
             }
         }
         let mark = if self.right() { "right".to_string() } else { format!("wrong {}", wrong.join(", ")) };
-        format!("{:<24} {mark:<30} truth: {:<36} said: {}; {}", self.name, self.truth, self.said, self.line)
+        format!(
+            "{:<24} {mark:<30} own entry {:<6} truth: {:<36} said: {}; {}",
+            self.name,
+            self.own.map_or("-", |o| if o { "right" } else { "wrong" }),
+            self.truth,
+            self.said,
+            self.line
+        )
     }
 }
 
@@ -148,6 +181,7 @@ fn totals(marks: &[Mark], undecided: u32) {
     println!("culprit:    {}", share(marks.iter().filter_map(|m| m.culprit)));
     println!("victim:     {}", share(marks.iter().filter_map(|m| m.victim)));
     println!("healthy:    {}", share(marks.iter().filter(|m| m.healthy).map(|m| m.cause)));
+    println!("own entry:  {}", share(marks.iter().filter_map(|m| m.own)));
     println!("95 % named: {}", share(marks.iter().filter_map(|m| m.explained)));
     let mut table: BTreeMap<(&str, &str), (u32, bool)> = BTreeMap::new();
     for m in marks {
