@@ -6,6 +6,8 @@
 # make lab-vm [ONLY=NAME]           those of md, dm and SCSI, in a virtual machine of Debian's kernel; needs no root, but
 #                                   qemu-system-x86 and apt-get download (75 MB, into target/lab-vm; nothing is installed)
 # make lab-vm-checkup                checkups there with md raid5 below (10 min)
+# make away SEED=N [CONDITIONS=60]  as root: real applications under conditions drawn from a seed, recorded, run again without one
+#                                   thing after the other, and judged (about 70 s a condition; goes on where it stopped)
 # make bench [CAPTURE=DIR]          iowhy beside blkparse and btt; writes docs/benchmarks.md
 # make bench-texts                  100 MB of fio's log and of blkparse's text; into the same
 # make bench-recording              as root: what a recording costs, beside trace-cmd record; into the same
@@ -22,10 +24,10 @@ TARGET  := $(abspath $(or $(CARGO_TARGET_DIR),target))
 IOWHY   := $(TARGET)/release/iowhy
 DEMO    := fixtures/randread-vs-bufferedwrite
 # What a long recording is made of: it is fast devices that fill long ones.
-SEED    := fixtures/nullblk-randrw
+LONG    := fixtures/nullblk-randrw
 
-.PHONY: all demo page page-pictures page-long test test-captures corpus lab lab-vm lab-vm-checkup bench bench-texts bench-recording install bless picture \
-    release toolchain clean
+.PHONY: all demo page page-pictures page-long test test-captures corpus lab lab-vm lab-vm-checkup away bench bench-texts bench-recording install bless \
+    picture release toolchain clean
 
 all: release
 
@@ -79,14 +81,20 @@ lab-vm-checkup: toolchain
 	$(CARGO) build --locked -p iowhy -p iowhy-slowdisk -p iowhy-lab
 	$(TARGET)/debug/lab checkup --machine $(TARGET)/lab-vm
 
+away: toolchain
+	@test -n '$(SEED)' || { echo 'usage: make away SEED=N [CONDITIONS=60]' >&2; exit 2; }
+	$(CARGO) build --release --locked -p iowhy -p iowhy-slowdisk -p iowhy-lab
+	$(TARGET)/release/lab away --seed $(SEED) --conditions $(or $(CONDITIONS),60) --out $(TARGET)/away
+	$(TARGET)/release/lab away-judge --iowhy $(IOWHY) $(TARGET)/away/SEED-$(SEED)
+
 bench: release
 	@command -v blkparse >/dev/null && command -v btt >/dev/null || \
 	    { echo 'blkparse and btt are what iowhy is measured beside: apt-get install blktrace' >&2; exit 1; }
-	$(CARGO) xtask bench --iowhy $(IOWHY) --seed $(SEED) --scratch $(TARGET)/bench --out docs/benchmarks.md \
+	$(CARGO) xtask bench --iowhy $(IOWHY) --seed $(LONG) --scratch $(TARGET)/bench --out docs/benchmarks.md \
 	    $(if $(CAPTURE),--capture '$(CAPTURE)')
 
 bench-texts: release
-	$(CARGO) xtask bench-texts --iowhy $(IOWHY) --seed $(SEED) --scratch $(TARGET)/bench-texts --out docs/benchmarks.md
+	$(CARGO) xtask bench-texts --iowhy $(IOWHY) --seed $(LONG) --scratch $(TARGET)/bench-texts --out docs/benchmarks.md
 
 bench-recording: release
 	$(CARGO) xtask recording-cost --iowhy $(IOWHY) --out docs/benchmarks.md
@@ -100,7 +108,7 @@ page-pictures: release
 # Ten million requests: the page stays small, opens soon, and its numbers are those of --json.
 page-long: release
 	rm -rf $(TARGET)/bench/long && mkdir -p $(TARGET)/bench/long
-	$(CARGO) xtask repeat --times 1150 $(SEED) $(TARGET)/bench/long
+	$(CARGO) xtask repeat --times 1150 $(LONG) $(TARGET)/bench/long
 	@scripts/check-page --browser-of $(IOWHY) $(TARGET)/bench/long; status=$$?; rm -rf $(TARGET)/bench/long; exit $$status
 
 install: release

@@ -6,6 +6,7 @@
 //!
 //! Invariant: nothing of a scenario's truth is in its recording. `iowhy` sees what any user would give it.
 
+pub mod apps;
 pub mod bench;
 mod checkup;
 mod judge;

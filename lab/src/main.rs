@@ -45,6 +45,26 @@ enum Task {
         #[arg(long)]
         wrong: bool,
     },
+    /// Draw conditions from a seed, record real applications under them, and run each again without one thing after the other; as root
+    Away {
+        /// The same seed draws the same conditions
+        #[arg(long)]
+        seed: u64,
+        #[arg(long, default_value_t = 60)]
+        conditions: u64,
+        /// Who records; the one beside this program, if none is given
+        #[arg(long)]
+        iowhy: Option<PathBuf>,
+        /// Recordings and truths go into DIR/SEED; what is there is not made again
+        #[arg(long, default_value = "target/away", value_name = "DIR")]
+        out: PathBuf,
+    },
+    /// Judge what a draw left
+    AwayJudge {
+        #[arg(long)]
+        iowhy: PathBuf,
+        folder: PathBuf,
+    },
     /// Run checkups with an array below, in a virtual machine
     Checkup {
         /// The machine (lab/machine/make FOLDER)
@@ -82,6 +102,8 @@ fn main() -> ExitCode {
             machine.and_then(|m| record(&names, m.as_ref(), Wanted { missing, remedies }, leave, tries))
         }
         Task::Judge { out, wrong } => judge(&out, wrong),
+        Task::Away { seed, conditions, iowhy, out } => away(seed, conditions, iowhy, &out),
+        Task::AwayJudge { iowhy, folder } => lab::apps::judge(&iowhy, &folder),
         Task::Checkup { machine } => checkup(machine),
         // One processor: with two that are emulated, switching recording on and off again and again has hung (see checkup.rs).
         Task::Boot { machine, seconds, folder, disks } => {
@@ -192,6 +214,13 @@ fn proof(made: &bench::Made, s: &lab::Scenario) -> Outcome<Proof> {
         return Err(made.text("pick.txt").unwrap_or_else(|| "it was not tried".into()).into());
     };
     Proof::of(&s.cause, &command, &compared, [&first, &second], remedy)
+}
+
+fn away(seed: u64, conditions: u64, iowhy: Option<PathBuf>, out: &std::path::Path) -> Outcome {
+    let here = std::env::current_exe()?;
+    let iowhy = iowhy.unwrap_or_else(|| here.with_file_name("iowhy"));
+    let rig = lab::apps::Rig { iowhy, slowdisk: here.with_file_name("slowdisk"), stores: out.join("stores") };
+    lab::apps::draw(&rig, seed, conditions, &out.join(format!("SEED-{seed}")))
 }
 
 fn checkup(machine: PathBuf) -> Outcome {

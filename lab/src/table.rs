@@ -8,6 +8,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 const HEAD: &str = include_str!("corpus-head.md");
+/// How draws are made.
+const AWAY: &str = include_str!("apps/away.md");
 
 /// Names of causes that scripts rely on (`iowhy explain --json`).
 const NAMES: &str = include_str!("cause-names.txt");
@@ -48,6 +50,7 @@ pub fn table(scenarios: &[Scenario], judged: &[Judged]) -> Outcome<String> {
     untried(&mut text, scenarios)?;
     recordings(&mut text, judged)?;
     not_yet(&mut text, scenarios)?;
+    text += AWAY;
     Ok(text)
 }
 

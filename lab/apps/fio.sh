@@ -1,0 +1,22 @@
+# fio, for the loads of its own: reads, appends, writes.
+versions() { fio --version; }
+store() { fio --name=lay --filename=data --rw=write --bs=1M --size=192M --end_fsync=1 > /dev/null; }
+start() { :; }
+stop() { :; }
+load() {
+  local bound="--runtime=$SECONDS_LONG --time_based" how
+  [ "$OPS" = 0 ] || bound="--number_ios=$(((OPS + CLIENTS - 1) / CLIENTS))"
+  case $WORKLOAD in
+    *-direct-reads) how="--filename=mnt/data --size=192M --rw=randread --bs=4k --direct=1 --ioengine=psync --numjobs=$CLIENTS";;
+    *-deep-reads) how="--filename=mnt/data --size=192M --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=$CLIENTS"; [ "$OPS" = 0 ] || bound="--number_ios=$OPS";;
+    *-large-reads) how="--filename=mnt/data --size=192M --rw=read --bs=1M --direct=1 --ioengine=psync --numjobs=$CLIENTS --offset_increment=16M";;
+    *-cold-sequential) how="--filename=mnt/data --size=192M --rw=read --bs=16k --ioengine=psync --thinktime=300 --numjobs=$CLIENTS --offset_increment=40M --invalidate=1";;
+    *-cold-random) how="--filename=mnt/data --size=192M --rw=randread --bs=4k --ioengine=psync --numjobs=$CLIENTS --invalidate=1";;
+    *-mmap) how="--filename=mnt/data --size=192M --rw=randread --bs=4k --ioengine=mmap --numjobs=$CLIENTS --invalidate=1";;
+    *-appends) how="--directory=mnt --nrfiles=1 --size=64M --rw=write --bs=4k --ioengine=psync --fallocate=none --fdatasync=1 --numjobs=$CLIENTS";;
+    *-direct-writes) how="--filename=mnt/data --size=192M --rw=randwrite --bs=16k --direct=1 --ioengine=psync --numjobs=$CLIENTS";;
+    *-buffered-writes) how="--directory=mnt --size=512M --rw=write --bs=64k --ioengine=psync --fallocate=none --rate=60m --numjobs=$CLIENTS";;
+  esac
+  fio --name=load $how $bound --thread --group_reporting --allow_file_create=1 --randseed="$SEED" --output-format=json --output=fio.json
+  fio_report fio.json
+}

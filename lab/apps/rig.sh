@@ -1,0 +1,163 @@
+# One run of one application on one slow disk. Sourced by nothing, run by the lab:
+#
+#   bash rig.sh versions          what the application is, a line each
+#   bash rig.sh store DIR         its data, made once on a fast file system
+#   bash rig.sh image FILE        the disk before every run: a file system with that data in it
+#   bash rig.sh run               one run in an empty folder DIR; with RECORD also a recording
+#
+# An application's file defines versions, store, start, load and stop. `load` does OPS operations, or as many as SECONDS hold where OPS
+# is 0, and ends with `report COUNT MEAN_US`, both as the application itself (or the clock around it) says.
+#
+# Invariant: whatever happens, no process, mount or loop device of a run outlives it.
+set -eu
+. "$APPS/$APP.sh"
+
+report() { echo "$1 $2" > "$DIR/reported"; }
+
+# Runs a command again and again, told how often before; its operations are timed by the clock around it.
+repeat() {
+  local n=0 spent=0 from to end
+  end=$((${EPOCHREALTIME/./} + SECONDS_LONG * 1000000))
+  while :; do
+    from=${EPOCHREALTIME/./}
+    "$@" $n > "$DIR/repeat.txt" 2>&1 || { cat "$DIR/repeat.txt" >&2; return 1; }
+    to=${EPOCHREALTIME/./}
+    spent=$((spent + to - from)); n=$((n + 1))
+    if [ "$OPS" -gt 0 ]; then [ $n -lt "$OPS" ] || break; else [ $to -lt $end ] || break; fi
+  done
+  report $n $((spent / n))
+}
+
+# What fio says of its operations: reads or writes, with the sync that belongs to each.
+fio_report() {
+  jq -r '[.jobs[0] | .read, .write | select(.total_ios > 0)] as $k | ($k | map(.total_ios) | add) as $n
+    | (.jobs[0].sync // {}) as $s
+    | "\($n) \((($k | map(.total_ios * .lat_ns.mean) | add) + (($s.lat_ns.mean // 0) * ($s.lat_ns.N // 0))) / $n / 1000 | floor)"' "$1" > "$DIR/reported"
+}
+
+# How much an application that runs forever has done is asked for after SECONDS.
+bounded() { timeout -s INT "$SECONDS_LONG" "$@" || [ $? = 124 ]; }
+
+# Waits for a server, 20 s at most.
+await() { local i; for i in $(seq 200); do "$@" > /dev/null 2>&1 && return; sleep 0.1; done; echo "it does not start: $*" >&2; return 1; }
+
+below() { local child; for child in $(pgrep -P "$1"); do echo "$child"; below "$child"; done; }
+end_all() {
+  local p
+  for p in $neighbours; do kill -KILL -- "-$p" $(below "$p") 2>/dev/null || true; done
+  for p in $neighbours; do wait "$p" 2>/dev/null || true; done
+  neighbours=
+}
+
+make_fs() {
+  case $FS in
+    ext4) mkfs.ext4 -q -F -E lazy_itable_init=0,lazy_journal_init=0,nodiscard $MKFS "$1";;
+    xfs) mkfs.xfs -q -f -K $MKFS "$1";;
+    btrfs) mkfs.btrfs -q -f -K $MKFS "$1";;
+    none) ;;
+  esac
+}
+
+image() {
+  cd "$DIR"; mkdir -p mnt
+  rm -f "$1"; truncate -s "${SIZE}M" "$1"
+  dev=$(losetup -f --show "$1"); trap 'umount mnt 2>/dev/null || true; losetup -d $dev' EXIT
+  make_fs "$dev"
+  [ "$FS" != none ] || return 0
+  mount "$dev" mnt
+  [ -z "$STORE" ] || cp -a "$STORE/." mnt/
+  # What neighbours read.
+  mkdir mnt/beside; chmod 777 mnt/beside
+  [ -z "$NEIGHBOURS" ] || { head -c 160M /dev/urandom > mnt/beside/big
+    for d in $(seq 40); do mkdir mnt/beside/d$d; for f in $(seq 20); do head -c 3000 /dev/urandom > mnt/beside/d$d/f$f; done; done; }
+  sync -f mnt
+}
+
+ready() {
+  echo none > $queue/scheduler; echo 64 > $queue/nr_requests; echo 128 > $queue/nr_requests; echo 0 > $queue/stable_writes
+  echo 0 > $queue/nomerges; echo "$ROTATIONAL" > $queue/rotational; echo 1280 > $queue/max_sectors_kb; echo 128 > $queue/read_ahead_kb
+  echo 2000 > $queue/wbt_lat_usec 2>/dev/null || true; echo 'write back' > $queue/write_cache
+  bdi=/sys/class/bdi/$(cat /sys/block/$name/dev)
+  echo 0 > $bdi/strict_limit; echo 100 > $bdi/max_ratio
+}
+workers() { for p in $(pgrep '^kworker/[0-9u]'); do chrt $1 -p $2 $p 2>/dev/null || true; done; }
+
+disk() {
+  mkdir m mnt data; mount -t tmpfs -o noswap data data 2>/dev/null || mount -t tmpfs data data
+  cp --sparse=always "$IMAGE" data/b
+  chrt -r 2 "$SLOWDISK" m --backing data/b --size "$SIZE" $DISK & slow=$!
+  for i in $(seq 50); do [ -e m/disk ] && break; sleep 0.1; done
+  fuse=$(stat -c %Ld m); mountpoint -q /sys/fs/fuse/connections || mount -t fusectl none /sys/fs/fuse/connections
+  dev=$(losetup -f --show --direct-io=on m/disk); name=$(basename "$dev"); queue=/sys/block/$name/queue
+  export dev name queue
+}
+
+# The disk answers nothing more: what is still to be written fails at once instead of being waited for.
+take_apart() {
+  trap - EXIT; set +e; cd "$DIR"
+  workers -o 0; end_all; stop 2>/dev/null
+  for p in $hogs; do kill -KILL $p; wait $p; done 2>/dev/null
+  # What is held back would be held back still.
+  for kind in read_iops write_iops read_bps write_bps; do echo "$(cat /sys/block/$name/dev) 0" > /sys/fs/cgroup/blkio/lab-$$/blkio.throttle.${kind}_device; done 2>/dev/null
+  [ -z "${fuse:-}" ] || echo 1 > /sys/fs/fuse/connections/$fuse/abort
+  if mountpoint -q mnt; then
+    for i in $(seq 20); do umount mnt 2>/dev/null && break; fuser -k -M -m mnt > /dev/null 2>&1; sleep 0.2; done
+    ! mountpoint -q mnt || umount -l mnt
+  fi
+  [ -z "${dev:-}" ] || { ready; losetup -d $dev; sleep 0.1; }
+  umount m 2>/dev/null || umount -l m; wait $slow 2>/dev/null; umount data || umount -l data
+  rmdir /sys/fs/cgroup/blkio/lab-$$ /sys/fs/cgroup/memory/lab-$$ 2>/dev/null
+}
+
+# Neighbours, each a shell of its own.
+neighbours() {
+  local n text
+  for n in $NEIGHBOURS; do
+    text=$(jq -r --arg n "$n" '.[$n]' <<< "$NEIGHBOUR_COMMANDS")
+    set -m; (cd mnt/beside 2>/dev/null || true; eval "$text") > "neighbour-$n.txt" 2>&1 & neighbours="$neighbours $!"; set +m
+  done
+}
+
+run() {
+  cd "$DIR"; neighbours=; hogs=; slow=
+  trap take_apart EXIT
+  disk; ready
+  eval "$SETUP"
+  [ "$FS" = none ] || mount ${MOUNT:+-o $MOUNT} "$dev" mnt
+  # The application's own groups: their limits are the application's.
+  for kind in blkio memory; do
+    mkdir /sys/fs/cgroup/$kind/lab-$$; group=/sys/fs/cgroup/$kind/lab-$$; number=$(cat /sys/block/$name/dev)
+    case $kind in blkio) eval "$BLKIO";; memory) eval "$MEMORY";; esac
+  done
+  groups() { echo $BASHPID > /sys/fs/cgroup/blkio/lab-$$/cgroup.procs; echo $BASHPID > /sys/fs/cgroup/memory/lab-$$/cgroup.procs; }
+  (groups; cd "$DIR"; start) > start.txt 2>&1 || { cat start.txt >&2; return 1; }
+  for i in $(seq "$HOGS"); do (while :; do :; done) & hogs="$hogs $!"; done
+  workers -r 1
+  # When neighbours begin, seconds after the load; before it where negative.
+  recorder=; fast=$(awk "BEGIN { print ($BEGIN < 0) }")
+  [ "$fast" = 0 ] || { neighbours; sleep "${BEGIN#-}"; }
+  # Runs that are not recorded begin as late: what neighbours have done by then counts.
+  case ${WHEN:-$RECORD} in before|cut) [ "$RECORD" = no ] || { record & recorder=$!; }; sleep 0.7;; esac
+  (groups; cd "$DIR"; load) > load.txt 2>&1 & load=$!
+  [ "$fast" = 1 ] || { sleep "$BEGIN"; neighbours; }
+  case $RECORD in middle) sleep "$MIDDLE"; record & recorder=$!;; esac
+  wait $load || { cat load.txt >&2; return 1; }
+  sleep 0.2
+  if [ -n "$recorder" ]; then
+    # One that records a fixed time ends by itself.
+    [ "$RECORD" != before ] || kill -INT $(pgrep -P $recorder) $recorder 2>/dev/null || true
+    wait $recorder || { cat record.txt >&2; return 1; }
+  fi
+}
+record() {
+  local long=60s scope=; [ "$RECORD" = before ] || long=$RECORD_LONG
+  [ -n "$WHOLE_MACHINE" ] || scope="--device $dev"
+  exec "$IOWHY" record $scope --detail "$DETAIL" --for $long -o "$CAPTURE" > record.txt 2>&1
+}
+
+case $1 in
+  versions) versions;;
+  store) mkdir -p "$2"; cd "$2"; store; sync -f .;;
+  image) image "$2";;
+  run) run;;
+esac

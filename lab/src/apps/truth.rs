@@ -1,0 +1,166 @@
+//! What is true of a condition: what helps when it is taken away.
+//!
+//! Invariant: only what the application reported decides, never what iowhy computes.
+
+use super::catalogue::Catalogue;
+use super::condition::{Condition, Thing};
+use serde::{Deserialize, Serialize};
+
+/// A run with one thing taken away; of [`Truth::alone`] with all others taken away.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Rerun {
+    pub without: Thing,
+    /// Mean latency of an operation, in microseconds.
+    pub mean: f64,
+}
+
+/// The runs of a condition as it is.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Baseline {
+    /// Of the run that was recorded.
+    pub recorded: f64,
+    /// Of its repeats.
+    pub repeats: Vec<f64>,
+    /// How many operations each run had.
+    pub operations: u64,
+}
+
+/// What an answer is compared with.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Truth {
+    pub condition: Condition,
+    pub versions: Vec<String>,
+    pub baseline: Baseline,
+    pub reruns: Vec<Rerun>,
+    /// Where nothing alone helps: runs with only one thing left.
+    #[serde(default)]
+    pub alone: Vec<Rerun>,
+    /// What helps most, several where they are alike within noise; none: healthy.
+    pub helps: Vec<Thing>,
+    /// Which causes are accepted.
+    pub causes: Vec<String>,
+    /// Of which one must be named; none where it is no neighbour's fault.
+    pub culprits: Vec<String>,
+    pub victims: Vec<String>,
+    /// Why nothing is decided, if so.
+    pub undecided: Option<String>,
+}
+
+/// What is saved must be at least this share of an operation's time, and this long (microseconds) in all, to be noticed.
+const NOTICED: f64 = 0.2;
+const NOTICED_US: f64 = 50_000.0;
+/// A client less on few processors saves microseconds, which is nothing about a disk.
+const DEPTH_US: f64 = 500.0;
+/// Two that save nearly the same are alike.
+const ALIKE: f64 = 0.1;
+
+impl Baseline {
+    /// The middle of the repeats.
+    pub fn mean(&self) -> f64 {
+        self.repeats.iter().sum::<f64>() / self.repeats.len().max(1) as f64
+    }
+
+    /// How far repeats are apart.
+    pub fn noise(&self) -> f64 {
+        let low = self.repeats.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = self.repeats.iter().copied().fold(0.0, f64::max);
+        (high - low).max(0.0)
+    }
+
+    /// How much must be saved.
+    fn least(&self) -> f64 {
+        (NOTICED_US / self.operations.max(1) as f64).max(NOTICED * self.mean())
+    }
+
+    /// Whether a run without something was faster than noise and notice.
+    pub fn helped(&self, without: f64) -> bool {
+        self.mean() - without >= self.least().max(self.noise())
+    }
+}
+
+/// What helps: the best, and what is alike within noise. An error says why it cannot be told.
+pub fn helping(baseline: &Baseline, reruns: &[Rerun]) -> Result<Vec<Thing>, String> {
+    let counts = |r: &&Rerun| r.without != Thing::Depth || baseline.mean() - r.mean >= DEPTH_US;
+    let reruns: Vec<&Rerun> = reruns.iter().filter(counts).collect();
+    let best = reruns.iter().map(|r| r.mean).fold(f64::INFINITY, f64::min);
+    let saved = baseline.mean() - best;
+    if reruns.is_empty() || saved < baseline.least() {
+        return Ok(vec![]);
+    }
+    if !baseline.helped(best) {
+        return Err(format!("repeats are {:.0} us apart, the best saves {saved:.0} us", baseline.noise()));
+    }
+    let off = (baseline.recorded - baseline.mean()).abs();
+    if off > baseline.noise().max(0.6 * saved) {
+        return Err(format!(
+            "the recorded run took {:.0} us an operation, its repeats {:.0}",
+            baseline.recorded,
+            baseline.mean()
+        ));
+    }
+    let alike = |r: &&&Rerun| {
+        baseline.helped(r.mean) && r.mean <= best + baseline.noise().min(0.3 * saved).max(ALIKE * saved)
+    };
+    Ok(reruns.iter().filter(alike).map(|r| r.without.clone()).collect())
+}
+
+/// Each of several is enough alone where it costs this share of what all cost together.
+const ENOUGH: f64 = 0.7;
+
+/// What is enough alone: several such hide each other, and each of them is true.
+pub fn enough(baseline: &Baseline, everything: f64, alone: &[Rerun]) -> Result<Vec<Thing>, String> {
+    let least = everything + ENOUGH * (baseline.mean() - everything);
+    let things: Vec<Thing> = alone.iter().filter(|r| r.mean >= least).map(|r| r.without.clone()).collect();
+    match things.is_empty() {
+        true => Err(format!("only several together help ({everything:.0} us without everything)")),
+        false => Ok(things),
+    }
+}
+
+/// Causes and culprits that stand for what helps.
+pub fn accepted(condition: &Condition, helps: &[Thing], catalogue: &Catalogue) -> (Vec<String>, Vec<String>) {
+    if helps.is_empty() {
+        return (vec!["healthy".into()], vec![]);
+    }
+    let mut causes: Vec<String> = helps.iter().flat_map(|t| condition.causes(t, catalogue)).collect();
+    if helps.iter().all(|t| condition.is_cheap(t, catalogue)) {
+        causes.push("healthy".into());
+    }
+    causes.sort();
+    causes.dedup();
+    let of = |t: &Thing| match t {
+        Thing::Neighbour(n) => Some(catalogue.neighbour[n].culprits.clone()),
+        Thing::Neighbours => {
+            Some(condition.neighbours.iter().flat_map(|n| catalogue.neighbour[n].culprits.clone()).collect())
+        }
+        _ => None,
+    };
+    // Where something else is as true as a neighbour, nobody need be named.
+    let culprits: Option<Vec<Vec<String>>> = helps.iter().map(of).collect();
+    (causes, culprits.unwrap_or_default().concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn without(thing: Thing, mean: f64) -> Rerun {
+        Rerun { without: thing, mean }
+    }
+
+    #[test]
+    fn what_saves_most_is_true_and_what_noise_could_be_is_not_decided() {
+        let quiet = Baseline { recorded: 10_200.0, repeats: vec![10_000.0, 10_100.0], operations: 400 };
+        let reruns = [
+            without(Thing::Wbt, 9_800.0),
+            without(Thing::Part("flush".into()), 900.0),
+            without(Thing::Depth, 1_000.0),
+        ];
+        assert_eq!(helping(&quiet, &reruns), Ok(vec![Thing::Part("flush".into()), Thing::Depth]));
+        assert_eq!(helping(&quiet, &reruns[..1]), Ok(vec![]));
+        let loud = Baseline { recorded: 10_000.0, repeats: vec![6_000.0, 14_000.0], operations: 400 };
+        assert!(helping(&loud, &[without(Thing::Wbt, 5_000.0)]).is_err());
+        let unlike = Baseline { recorded: 30_000.0, ..quiet };
+        assert!(helping(&unlike, &reruns).is_err());
+    }
+}
