@@ -12,6 +12,7 @@ mod slow_rows;
 mod slowest;
 mod tables;
 mod texts;
+mod trust;
 pub mod wrap;
 
 pub use answer::line;

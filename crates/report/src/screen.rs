@@ -4,17 +4,17 @@ use crate::answer::{self, line};
 use crate::sent_for;
 use crate::slow_rows::{slow_rows, Row};
 use crate::texts;
+use crate::trust::trust_lines;
 use crate::wrap::wrap;
 use causes::{Answer as Judged, Confidence, Verdict};
 use events::Window;
 use explain::device_mapper::InMapper;
 use explain::where_time;
-use explain::{Answer, Explanation, Trust};
-use ledger::Reason;
+use explain::{Answer, Explanation};
 use stats::Device;
 use std::fmt::Write;
 use trace::Nanos;
-use units::words::{count, counted, ns, percent, time};
+use units::words::{count, ns, percent, time};
 
 /// Causes that are named of those that miss the same.
 const FEW: usize = 3;
@@ -319,52 +319,6 @@ fn few(causes: &[&str]) -> String {
         n if n > FEW + 1 => format!("{} and {} more", causes[..FEW].join(", "), n - FEW),
         _ => causes.join(", "),
     }
-}
-
-/// How far to trust it: first in short, then what speaks against it.
-pub(crate) fn trust_lines(e: &Explanation) -> Vec<String> {
-    let q = &e.subject.quality;
-    let t = &e.facts.tally;
-    let mut text = format!("{}: ", e.trust.name());
-    let mut odd = Vec::new();
-    let mut say = |n: u64, one: &str, many: &str| {
-        if n > 0 {
-            odd.push(counted(n, one, many));
-        }
-    };
-    say(q.lost_total(), "event lost", "events lost");
-    say(t.unmatched(), "event that belongs to nothing seen", "events that belong to nothing seen");
-    say(q.out_of_order, "event out of order", "events out of order");
-    say(q.clock_steps + t.backward_steps, "step backwards in time", "steps backwards in time");
-    say(q.cut_records, "record cut off", "records cut off");
-    say(q.damaged_bytes, "byte that is no record", "bytes that are no record");
-    say(q.unknown, "event of an unknown kind", "events of unknown kinds");
-    let before = "of I/O begun before the recording";
-    say(t.began_before, &format!("event {before}"), &format!("events {before}"));
-    say(t.requests_in_flight + t.bios_in_flight, "in flight at the end", "in flight at the end");
-    say(t.requests_lost, "request whose completion was lost", "requests whose completion was lost");
-    let unexplained = e.focus.groups.iter().any(|g| g.op.is_some()).then(|| {
-        let share = percent(e.focus.time().share(Reason::Unexplained));
-        format!("{share} of the slowest operations' time is unexplained")
-    });
-    match (odd.is_empty(), e.trust) {
-        (true, Trust::Good) if unexplained.is_some() => {
-            text += "every operation was followed from its call to the device"
-        }
-        (true, Trust::Good) => text += "every read and write was followed from queue to completion",
-        (true, Trust::Unusable) => text += "nothing to judge by",
-        (true, _) => text += "see the notes",
-        (false, _) => text += &odd.join(", "),
-    }
-    if let Some(unexplained) = unexplained {
-        text += &format!("; {unexplained}");
-    }
-    let mut lines = vec![text];
-    lines.extend(e.notes());
-    if e.subject.system.devices.is_empty() {
-        lines.push("no settings lie beside the trace: causes that need them say so".into());
-    }
-    lines
 }
 
 /// Example: `from 5 s to 8 s`.

@@ -10,6 +10,7 @@ mod bounds;
 mod bucket;
 mod chain;
 mod culprit;
+mod links;
 mod operations;
 mod phase;
 mod question;
@@ -18,6 +19,7 @@ mod seconds;
 mod sums;
 mod table;
 mod victim;
+mod who;
 mod without;
 
 pub use bounds::Bounds;

@@ -5,23 +5,21 @@
 
 use crate::chain::{ChainId, FunctionId, Link};
 use crate::culprit::{is_kernel_thread, Culprit, CulpritId, CulpritKind};
+use crate::links::request_link;
 use crate::phase::Phase;
 use crate::table::{Part, Table, VictimId, Waiting};
 use crate::victim::{Asked, Victim};
+use crate::who::{is_of, runner, By};
 use device::Holder;
 use ledger::Reason;
-use life::{Company, Holding, Io, Names, Op, Owner, TaskName};
-use operation::{runners, served_by, Account, Done, Entry, History, Kind, Node, Operation, Part as Of, Wait};
+use life::{Company, Holding, Io, Names, Op, TaskName};
+use operation::{served_by, Account, Done, Entry, History, Kind, Node, Operation, Part as Of, Wait};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use trace::{Bytes, DevId, Fs, Nanos, TextId, Tid};
 
 /// Shorter waits are not asked for whom they lasted: it would cost more than it tells.
 const WORTH_ASKING: Nanos = Nanos(100_000);
-
-/// A write that ends or begins within a page: the file system's block on all Linux file systems by default (mkfs.ext4(8),
-/// mkfs.xfs(8)).
-const BLOCK: u64 = 4096;
 
 /// Numbers of victims that are remembered at most.
 pub(crate) const MAX_REMEMBERED: usize = 1 << 14;
@@ -47,15 +45,6 @@ pub struct Accounts {
     kernel: FxHashMap<TaskName, bool>,
     parts: Vec<Part>,
     epoch: u32,
-}
-
-/// Who sent what is in the device.
-struct By {
-    tid: Tid,
-    task: TaskName,
-    owner: Option<Owner>,
-    op: Op,
-    holding: Holding,
 }
 
 /// One operation on its way into the table.
@@ -184,7 +173,11 @@ impl Accounts {
                 self.put(table, a, above.chain, Phase::Reason(reason), who, time);
             }
             (Reason::WaitCpu, _) => {
-                let who = if time >= WORTH_ASKING { runner(a, above.doer, node) } else { None };
+                let who = if time >= WORTH_ASKING {
+                    runner(a.history, a.names, above.doer.unwrap_or(a.o.tid), node)
+                } else {
+                    None
+                };
                 let who = table.culprit(&Culprit { name: who, ..Culprit::of(CulpritKind::Cpu) });
                 self.put(table, a, above.chain, Phase::Reason(reason), who, time);
             }
@@ -404,33 +397,4 @@ impl Accounts {
             None => self.parts.push(Part { chain, culprit: who, time }),
         }
     }
-}
-
-/// Whether a holder is the victim itself: it issued them, or they are its data.
-fn is_of(h: &Holding, task: TaskName) -> bool {
-    (h.task == task || h.owner == task) && h.io != Io::Journal
-}
-
-/// Who had the processor for most of a wait.
-fn runner(a: &Adding, doer: Option<Tid>, node: &Node) -> Option<Box<str>> {
-    let tid = doer.unwrap_or(a.o.tid);
-    let (who, _) = runners(a.history, tid, node.from, node.to).into_iter().next()?;
-    Some(a.names.text(a.names.of(who)).into())
-}
-
-/// What a request is, as a link: pieces of a bio that was cut, and blocks that are not whole, are told apart.
-pub(crate) fn request_link(done: &Done) -> Link {
-    match done {
-        Done::Request(r) => {
-            Link::Request(r.op, r.split, r.op == Op::Write && is_ragged(r.start.0 * 512, r.bytes))
-        }
-        Done::Bio(b) => {
-            Link::Request(b.op, b.pieces > 1, b.op == Op::Write && is_ragged(b.start.0 * 512, b.bytes))
-        }
-    }
-}
-
-/// Whether an extent cuts a block at either end.
-pub(crate) fn is_ragged(at: u64, bytes: Bytes) -> bool {
-    at % BLOCK != 0 || bytes.0 % BLOCK != 0
 }

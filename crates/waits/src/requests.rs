@@ -3,7 +3,8 @@
 
 use crate::chain::{ChainId, Link};
 use crate::culprit::{Culprit, CulpritId, CulpritKind};
-use crate::operations::{is_ragged, Accounts, MAX_REMEMBERED};
+use crate::links::is_ragged;
+use crate::operations::{Accounts, MAX_REMEMBERED};
 use crate::phase::Phase;
 use crate::table::{Part, Table, VictimId, Waiting};
 use crate::victim::{Asked, Victim};

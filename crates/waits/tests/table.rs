@@ -291,7 +291,7 @@ proptest! {
             twice.of(id).1.quantile(0.99);
             twice.of(id).1.own_quantile(0.99);
         }
-        twice.folded(|id| format!("{id:?}"));
+        twice.folded(|id| Some((format!("{id:?}"), waits::Selection::default())));
     }
 }
 

@@ -3,7 +3,8 @@
 
 use super::line::line;
 use super::words::{culprit, of, operations};
-use crate::screen::{trust_lines, Style};
+use crate::screen::Style;
+use crate::trust::trust_lines;
 use crate::wrap::wrap;
 use causes::{Acts, Confidence, Verdict};
 use explain::answer::{Answer, Kind, Sufferer};

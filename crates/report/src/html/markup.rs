@@ -225,7 +225,7 @@ fn try_(shown: &Shown) -> String {
 }
 
 fn trust(shown: &Shown) -> String {
-    let (e, lines) = (&shown.explanation, crate::screen::trust_lines(&shown.explanation));
+    let (e, lines) = (&shown.explanation, crate::trust::trust_lines(&shown.explanation));
     let (first, notes) =
         lines.split_first().map_or((String::new(), vec![]), |(f, n)| (f.clone(), n.to_vec()));
     let mut out = format!("<h3>Trust</h3>\n<p class=\"trust {}\">{}</p>\n", e.trust.name(), escape(&first));
