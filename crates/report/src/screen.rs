@@ -14,7 +14,7 @@ use explain::{Answer, Explanation};
 use stats::Device;
 use std::fmt::Write;
 use trace::Nanos;
-use units::words::{count, ns, percent, time};
+use units::words::{count, counted, ns, percent, time};
 
 /// Causes that are named of those that miss the same.
 const FEW: usize = 3;

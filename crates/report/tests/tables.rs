@@ -138,7 +138,7 @@ fn tables_devices_and_tasks_can_be_chosen() {
     };
     assert_eq!(names(&wanted(&["seeks", "plugs"])), ["seeks", "plugs"]);
     let fio = Selection { task: Some("fio".into()), ..Selection::default() };
-    assert_eq!(names(&fio), ["task", "op", "flags", "size"]);
+    assert_eq!(names(&fio), ["blame", "costs", "task", "op", "flags", "size"]);
     let one = Selection { devices: vec!["254,0".into()], ..wanted(&["op"]) };
     assert_eq!(names(&one), ["op"]);
     let refused = |s: Selection| tables(&e, &details, &s).unwrap_err();

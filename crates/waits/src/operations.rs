@@ -16,7 +16,7 @@ use life::{Company, Holding, Io, Names, Op, TaskName};
 use operation::{served_by, Account, Done, Entry, History, Kind, Node, Operation, Part as Of, Wait};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use trace::{Bytes, DevId, Fs, Nanos, TextId, Tid};
+use trace::{DevId, Fs, Nanos, TextId, Tid};
 
 /// Shorter waits are not asked for whom they lasted: it would cost more than it tells.
 const WORTH_ASKING: Nanos = Nanos(100_000);

@@ -36,7 +36,7 @@ impl Bios {
         }
         let victim = self.victim(table, b, asked, names);
         self.parts.clear();
-        let ragged = b.op == Op::Write && is_ragged(b.start.0 * 512, b.bytes);
+        let ragged = b.op == Op::Write && is_ragged(b.start, b.bytes);
         let chain = table.chain(ChainId(0), Link::Request(b.op, b.pieces > 1, ragged));
         let mut unknown = Nanos(0);
         for segment in &ledger.segments {

@@ -19,11 +19,16 @@ pub(crate) fn to_json(e: &Explanation, a: &Answer) -> [(&'static str, Value); 3]
         "op": first.map(|v| op(e, v)),
         "device": first.map(|v| device(e, v)),
         "culprit": a.culprit.as_ref().and_then(|c| c.name.clone()),
-        "explained": a.explained,
+        "explained": rounded(a.explained),
     });
     let all: u64 = a.victims.iter().map(|v| v.lost.0).sum();
     let victims: Vec<Value> = a.victims.iter().map(|v| victim(e, v, all)).collect();
-    [("answer", answer), ("victims", victims.into()), ("unexplained", json!(a.unexplained()))]
+    [("answer", answer), ("victims", victims.into()), ("unexplained", json!(rounded(a.unexplained())))]
+}
+
+/// A part, to a millionth.
+fn rounded(part: f64) -> f64 {
+    (part * 1e6).round() / 1e6
 }
 
 fn op(e: &Explanation, v: &Sufferer) -> String {
@@ -52,7 +57,7 @@ fn victim(e: &Explanation, v: &Sufferer, all: u64) -> Value {
         "time_ns": v.time.0,
         "lost_ns": v.lost.0,
         "lost_is_upper_bound": v.is_bound,
-        "share": v.lost.0 as f64 / all.max(1) as f64,
+        "share": rounded(v.lost.0 as f64 / all.max(1) as f64),
         "latency_ns": { "p50": p50, "p99": p99, "max": max, "mean": v.time.0 / v.count.max(1) },
         "alone_ns": v.alone.map(|[p50, p99]| json!({ "p50": p50.0, "p99": p99.0 })),
         "because": v.because.iter().map(|b| because(b, v.lost)).collect::<Vec<_>>(),
@@ -66,7 +71,7 @@ fn because(b: &Because, lost: Nanos) -> Value {
         "culprit": culprit(&b.source),
         "chain": b.chain,
         "ns": b.time.0,
-        "share": b.time.0 as f64 / lost.0.max(1) as f64,
+        "share": rounded(b.time.0 as f64 / lost.0.max(1) as f64),
     })
 }
 
