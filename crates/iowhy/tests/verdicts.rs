@@ -206,7 +206,7 @@ const CAUSES: &str = "healthy device-saturated device-stall rate-limit device-er
     read-ahead-waste read-ahead-short scheduler-starvation scheduler-idling scheduler-throttle tag-exhaustion \
     queue-freeze request-size lost-merging misaligned cgroup-limit flush-cost discard-stall journal-ordered \
     journal-space journal-cpu log-force log-space inode-lock access-time raid-read-modify-write raid-bitmap \
-    raid-stripe-cache raid-resync crypt-queue loop-double-cache background-task cpu-wait outside-io";
+    raid-stripe-cache raid-resync crypt-queue loop-double-cache background-task cpu-wait outside-io cold-reads slow-device";
 
 fn iowhy(arguments: &[&str]) -> String {
     let out = Command::new(env!("CARGO_BIN_EXE_iowhy")).args(arguments).output().expect("running iowhy");
@@ -248,7 +248,7 @@ fn list<'a>(v: &'a Value, key: &str) -> &'a Vec<Value> {
 
 /// What holds for every recording, whatever is wrong with it.
 fn assert_keeps_the_contract(name: &str, e: &Value) {
-    assert_eq!(e["schema"], "iowhy.explain/1", "{name}");
+    assert_eq!(e["schema"], "iowhy.explain/2", "{name}");
     let tail = &e["tail"];
     let reasons: u64 = list(tail, "by_reason").iter().map(|r| number(&r["ns"])).sum();
     assert_eq!(reasons, number(&tail["total_ns"]), "{name}: the tail's time by reason sums to all of it");

@@ -12,12 +12,8 @@ const BLOCK: u64 = 4096;
 /// What a request is, as a link: pieces of a bio that was cut, and blocks that are not whole, are told apart.
 pub(crate) fn request_link(done: &Done) -> Link {
     match done {
-        Done::Request(r) => {
-            Link::Request(r.op, r.split, r.op == Op::Write && is_ragged(r.start, r.bytes))
-        }
-        Done::Bio(b) => {
-            Link::Request(b.op, b.pieces > 1, b.op == Op::Write && is_ragged(b.start, b.bytes))
-        }
+        Done::Request(r) => Link::Request(r.op, r.split, r.op == Op::Write && is_ragged(r.start, r.bytes)),
+        Done::Bio(b) => Link::Request(b.op, b.pieces > 1, b.op == Op::Write && is_ragged(b.start, b.bytes)),
     }
 }
 

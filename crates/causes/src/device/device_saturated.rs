@@ -117,12 +117,14 @@ fn is_side_by_side(slow: &Slow) -> bool {
     gaps.count() >= MIN_SAMPLES && gaps.quantile(0.5) as f64 * TOGETHER < gaps.mean()
 }
 
-/// Whether requests were never alone, so that how many were there when one came says little (they come in batches), and slower
-/// than Linux expects of such a device: then it is a queue until a lighter load shows otherwise.
+/// Whether requests were never alone, so that how many were there when one came says little (they come in batches), were slower
+/// than Linux expects of such a device, and one in ten took twice as long there as the fastest, or longer: then it is a queue
+/// until a lighter load shows otherwise. Requests that are served side by side take about the same time each.
 fn is_too_slow_for_unknown(case: &Case, slow: &Slow) -> bool {
     let (enough, _) = expected(&rotational(case, slow.on.id));
-    let group = slow.group;
-    2 * group.unknown.0 > group.lost.0 && group.tail.threshold > enough && at_once(slow) >= SEVERAL
+    let (group, d2c) = (slow.group, &slow.requests().d2c);
+    let varies = d2c.quantile(0.9) >= 2 * d2c.quantile(FASTEST);
+    2 * group.unknown.0 > group.lost.0 && group.tail.threshold > enough && varies && at_once(slow) >= SEVERAL
 }
 
 /// Why nothing is claimed where no lighter load was seen: of few requests it is not known what is usual, and a driver that gives

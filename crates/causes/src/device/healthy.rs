@@ -13,6 +13,7 @@ use crate::verdict::{Confidence, Verdict};
 use crate::Cause;
 use evidence::Fact;
 use ledger::Reason;
+use operation::Wait;
 use stats::{Group, TailRow};
 use trace::{DevId, Nanos};
 use waits::{CulpritKind, Phase, Selection};
@@ -44,7 +45,8 @@ pub(crate) fn nothing_slow(case: &Case) -> bool {
         })
 }
 
-/// The part of a group's time in which somebody or some limit held it back: others' requests, tags, a scheduler, a lock.
+/// The part of a group's time, or of its slowest operations', in which somebody or some limit held it back: others' requests,
+/// tags, a scheduler, a lock, a page that must stay as it is.
 fn held_back(case: &Case, group: &Group) -> f64 {
     let table = &case.facts.waits;
     let by_somebody = |row: &&TailRow| {
@@ -54,12 +56,20 @@ fn held_back(case: &Case, group: &Group) -> f64 {
             Phase::Reason(reason) => HOLDS_BACK.contains(&reason),
             _ => false,
         };
-        place || matches!(kind, CulpritKind::Task | CulpritKind::Limit)
+        let held = HELD_IN.into_iter().any(|wait| row.waits.has(wait));
+        place || held || matches!(kind, CulpritKind::Task | CulpritKind::Limit)
     };
-    let held: Nanos =
-        group.rows(table, Selection::default()).iter().filter(by_somebody).map(|r| r.time).sum();
-    held.0 as f64 / group.all.time.total.0.max(1) as f64
+    let part = |rows: Vec<TailRow>, all: Nanos| {
+        let held: Nanos = rows.iter().filter(by_somebody).map(|r| r.time).sum();
+        held.0 as f64 / all.0.max(1) as f64
+    };
+    let of_all = part(group.rows(table, Selection::default()), group.all.time.total);
+    of_all.max(part(group.tail_rows(table), group.tail.sum.time.total))
 }
+
+/// Waits for what somebody holds, whoever ends them.
+const HELD_IN: [Wait; 5] =
+    [Wait::StablePage, Wait::InodeLock, Wait::Lock, Wait::JournalHandle, Wait::JournalBuffer];
 
 /// Reasons that are somebody's or some limit's, not the device's own pace.
 const HOLDS_BACK: [Reason; 9] = [

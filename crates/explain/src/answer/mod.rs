@@ -71,7 +71,12 @@ impl Answer {
         let kind = kind(e, &victims);
         let most = victims.first().map_or(0, |v| v.lost.0.max(1));
         let worth = |v: &Sufferer| v.lost.0 as f64 >= BYSTANDER * most as f64 && !v.is_thin;
-        let kept = victims.iter().position(|v| !worth(v)).unwrap_or(victims.len()).clamp(1, MOST_VICTIMS).min(victims.len());
+        let kept = victims
+            .iter()
+            .position(|v| !worth(v))
+            .unwrap_or(victims.len())
+            .clamp(1, MOST_VICTIMS)
+            .min(victims.len());
         let bystanders = victims.len() - kept;
         victims.truncate(kept);
         let first = victims.first();

@@ -10,6 +10,9 @@ use units::words::{count, percent, time};
 /// Longest sentence: `answer.line` promises it.
 const LONGEST: usize = 160;
 
+/// Causes of which nothing is lost to anybody: each operation takes what it takes alone.
+const OWN_PACE: [&str; 2] = ["cold-reads", "slow-device"];
+
 /// The sentence.
 pub fn line(e: &Explanation, a: &Answer) -> String {
     let text = match (a.kind, a.victims.first()) {
@@ -45,13 +48,15 @@ fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
         100.. => format!("took {} (p50), {} (p99)", time(v.latency[0]), time(v.latency[1])),
         _ => format!("took {} (p50), up to {}", time(v.latency[0]), time(v.latency[2])),
     };
-    let share = percent(v.share_of(cause));
+    let of_what = match OWN_PACE.contains(&cause) {
+        true => format!("the device's own pace in {}", time(v.time)),
+        false => format!("{} of {} lost", percent(v.share_of(cause)), time(v.lost)),
+    };
     format!(
-        "{} {} on {} {how}{behind}: {cause}{seen} ({sure}), {share} of {} lost",
+        "{} {} on {} {how}{behind}: {cause}{seen} ({sure}), {of_what}",
         of(&v.task),
         operations(e, v),
-        device(e, v),
-        time(v.lost)
+        device(e, v)
     )
 }
 

@@ -8,6 +8,7 @@ use crate::trust::trust_lines;
 use crate::wrap::wrap;
 use causes::{Acts, Confidence, Verdict};
 use explain::answer::{Answer, Kind, Sufferer};
+use explain::device_mapper::InMapper;
 use explain::{contradictions, Explanation};
 use trace::Nanos;
 use units::words::{count, counted, percent, time};
@@ -167,6 +168,9 @@ impl Page {
                 operations(e, v)
             );
             return self.put(&text, "", "", 1);
+        }
+        for line in e.in_mapper.iter().map(InMapper::words) {
+            self.put(&line, "- ", "  ", 1);
         }
         for hint in hints(e) {
             self.put_short(&hint, "- ", "  ", 2, 1);
