@@ -202,7 +202,8 @@ fn groups(facts: &Facts, wanted: impl Fn(&Victim, &Sums) -> bool) -> Vec<Group> 
     for (id, victim, _) in table.victims().filter(|(_, v, s)| wanted(v, s)) {
         together.entry((&victim.task, victim.asked, victim.dev)).or_default().push((id, victim));
     }
-    let group = |((task, asked, dev), members): ((&str, Asked, DevId), Vec<(VictimId, &Victim)>)| {
+    type Together<'a> = ((&'a str, Asked, DevId), Vec<(VictimId, &'a Victim)>);
+    let group = |((task, asked, dev), members): Together| {
         let victims: Vec<VictimId> = members.iter().map(|(id, _)| *id).collect();
         let sums = || victims.iter().map(|id| table.of(*id).1);
         let fs = members.iter().map(|(_, v)| v.fs).find(|fs| *fs != Fs::Unknown).unwrap_or_default();

@@ -28,7 +28,7 @@ impl Table {
                 ("lost time", s.lost, s.lost.min(s.ns)),
                 ("time of the longest", s.max.0, s.max.0.min(s.ns)),
             ];
-            for (what, a, b) in pairs.into_iter().filter(|(_, a, b)| a != b) {
+            if let Some((what, a, b)) = pairs.into_iter().find(|(_, a, b)| a != b) {
                 return wrong(v, what, a, b);
             }
             for (bucket, c) in &s.cells {
