@@ -142,7 +142,7 @@ fn remedies(mut v: Verdict, slow: &Slow, settings: Option<&Settings>, name: &str
                         "nr_requests {} -> {tags} ({}), all the tags there are; stops the queue for a moment",
                         shown.value, shown.at
                     ),
-                    Action::set(&name, "queue/nr_requests", tags),
+                    Action::set(name, "queue/nr_requests", tags),
                 );
             }
             None => {
@@ -156,7 +156,7 @@ fn remedies(mut v: Verdict, slow: &Slow, settings: Option<&Settings>, name: &str
         v = v.try_this(
             "with a scheduler requests wait in it rather than for a tag, sorted and reads before writes; the device itself does \
              not become faster; stops the queue for a moment",
-            Action::set(&name, "queue/scheduler", "mq-deadline"),
+            Action::set(name, "queue/scheduler", "mq-deadline"),
         );
     } else {
         let more = shown.value.saturating_mul(4);
@@ -166,13 +166,13 @@ fn remedies(mut v: Verdict, slow: &Slow, settings: Option<&Settings>, name: &str
                  writes makes synchronous ones wait longer; stops the queue for a moment",
                 shown.value, shown.at
             ),
-            Action::set(&name, "queue/nr_requests", more),
+            Action::set(name, "queue/nr_requests", more),
         );
     }
     if let Some(depth) = settings.and_then(Settings::queue_depth).filter(|d| d.value <= most) {
         v = v.try_this(
             format!("queue_depth {} ({}), if the device can take more", depth.value, depth.at),
-            Action::set(&name, "device/queue_depth", depth.value.saturating_mul(2)),
+            Action::set(name, "device/queue_depth", depth.value.saturating_mul(2)),
         );
     }
     v

@@ -265,7 +265,7 @@ pub(super) fn stripe_cache(mails: &[Mail]) -> Option<Verdict> {
             if full.is_some() {
                 return Verdict::found(NAME, Nanos(0), Confidence::Medium).try_this(
                     "more stripe heads; each takes a page per member",
-                    Action::set(&name, "md/stripe_cache_size", 8192),
+                    Action::set(name, "md/stripe_cache_size", 8192),
                 );
             }
             let devices: Vec<String> = array.members.iter().map(|m| format!("/dev/{}", m.of)).collect();

@@ -122,7 +122,7 @@ fn remedies(mut v: Verdict, mails: &[Mail], flooded: Option<&Reads>) -> Verdict 
     for path in ["queue/scheduler", "queue/nr_requests"] {
         v = set(path).map(|s| s.words()).into_iter().fold(v, Verdict::because);
     }
-    let throttle = |us: f64| Action::set(&name, "queue/wbt_lat_usec", us);
+    let throttle = |us: f64| Action::set(name, "queue/wbt_lat_usec", us);
     const COSTS: &str =
         "writeback throttling holds writeback back when reads take longer than this; 75000 for disks that turn. Costs write throughput while others wait";
     v = match (throttling, target) {

@@ -121,7 +121,7 @@ fn processors(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
                 "{from}each request is completed on the processor that sent it, instead of most on CPU {worst}: one more interrupt between \
                  processors for each"
             ),
-            Action::set(&name, "queue/rq_affinity", 2),
+            Action::set(name, "queue/rq_affinity", 2),
         );
     }
     v.try_this(

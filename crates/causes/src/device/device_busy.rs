@@ -109,7 +109,7 @@ fn remedies(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
                      throughput",
                     depth.value, depth.at
                 ),
-                Action::set(&name, "device/queue_depth", takes),
+                Action::set(name, "device/queue_depth", takes),
             );
         }
     }
@@ -129,7 +129,7 @@ fn remedies(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
                      room for others; costs some throughput of large transfers, where the host counts operations; stops the queue for a moment",
                     size(mean)
                 ),
-                Action::set(&name, "queue/max_sectors_kb", smaller.0 >> 10),
+                Action::set(name, "queue/max_sectors_kb", smaller.0 >> 10),
             )
             .try_this(
                 "a larger queue, where the hypervisor can (QEMU): needs a restart of the machine",

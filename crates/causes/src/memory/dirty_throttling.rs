@@ -52,11 +52,11 @@ fn judge(case: &mut Case) -> Verdict {
                      dirty pages: then others' writers wait, and a sync takes longer",
                     limit.value
                 ),
-                Action::set(&name, "bdi/strict_limit", 0),
+                Action::set(name, "bdi/strict_limit", 0),
             )
             .try_this(
                 "or a larger limit of its own, in bytes (since Linux 6.2)",
-                Action::set(&name, "bdi/max_bytes", 268435456),
+                Action::set(name, "bdi/max_bytes", 268435456),
             )
             .unless("writers as slow without the device's own limit");
     }

@@ -219,7 +219,7 @@ pub(crate) fn larger_cache(v: Verdict, name: &str, md: Option<&Md>, does: &str, 
     let memory = size(Bytes(to.saturating_mul(CACHE_PAGE).saturating_mul(disks)));
     v.try_this(
         format!("{now} {to}{at}: {does}; takes {memory} of memory; {hope}"),
-        Action::set(&name, "md/stripe_cache_size", to),
+        Action::set(name, "md/stripe_cache_size", to),
     )
 }
 
@@ -235,7 +235,7 @@ pub(crate) fn more_threads(v: Verdict, name: &str, md: Option<&Md>, here: &str) 
             "group_thread_cnt{now}: more threads make parity and copy data, where one ({name}_raid5) has a processor to itself \
              and is not done: {here}"
         ),
-        Action::set(&name, "md/group_thread_cnt", THREADS),
+        Action::set(name, "md/group_thread_cnt", THREADS),
     )
 }
 

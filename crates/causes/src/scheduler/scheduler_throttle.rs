@@ -126,10 +126,10 @@ fn targets(mut v: Verdict, slow: &Slow, settings: Option<&Settings>, name: &str)
     }
     v.try_this(
         "no scheduler: the device orders requests itself; nobody is held back for anybody; stops the queue for a moment",
-        Action::set(&name, "queue/scheduler", "none"),
+        Action::set(name, "queue/scheduler", "none"),
     )
     .try_this(
         "mq-deadline: reads before writes, but nobody is held back while the device has room; stops the queue for a moment",
-        Action::set(&name, "queue/scheduler", "mq-deadline"),
+        Action::set(name, "queue/scheduler", "mq-deadline"),
     )
 }

@@ -45,6 +45,9 @@ pub struct Because {
     pub time: Nanos,
 }
 
+/// By what lost time is put together: the cause, and because of whom.
+type Key = (Option<&'static str>, Source);
+
 /// A lost row: its chain, its culprit, its time.
 type Lost = (ChainId, CulpritId, Nanos);
 
@@ -52,7 +55,7 @@ type Lost = (ChainId, CulpritId, Nanos);
 pub(crate) fn all(facts: &Facts, group: &Group, number: usize, found: &[&Verdict]) -> Vec<Because> {
     let table = &facts.waits;
     let claims = claims(facts, group, number, found);
-    let mut sums = BTreeMap::<(Option<&'static str>, Source), Vec<(ChainId, Nanos)>>::new();
+    let mut sums = BTreeMap::<Key, Vec<(ChainId, Nanos)>>::new();
     let mut told = Nanos(0);
     for (chain, culprit, time) in lost_rows(facts, group) {
         told += time;
@@ -73,7 +76,7 @@ pub(crate) fn all(facts: &Facts, group: &Group, number: usize, found: &[&Verdict
         let nobody = Source::of(&Culprit::default());
         sums.entry((None, nobody)).or_default().push((ChainId(1), group.lost.since(told)));
     }
-    let because = |((cause, source), rows): ((Option<&'static str>, Source), Vec<(ChainId, Nanos)>)| {
+    let because = |((cause, source), rows): (Key, Vec<(ChainId, Nanos)>)| {
         let chain = rows.iter().max_by_key(|(_, time)| *time).map(|(chain, _)| *chain).unwrap_or_default();
         Because {
             cause,
