@@ -55,7 +55,7 @@ fn is_printed(r: &Recorded) {
         assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
         String::from_utf8(out.stdout).unwrap()
     };
-    let screen = text(&["explain"]);
+    let screen = text(&["explain", "-v"]);
     let line = screen.lines().find(|l| l.starts_with("WROTE")).unwrap_or_else(|| panic!("{screen}"));
     println!("{line}");
     assert!(line.contains("data of large ("), "{line}");

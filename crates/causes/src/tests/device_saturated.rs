@@ -51,7 +51,12 @@ fn rejected_where_the_device_works_side_by_side() {
         }
     }
     let v = story.verdict("device-saturated");
-    assert!(rejected(&v).contains("were behind others in the device for 8.3 % of their time"), "{v:?}");
+    // Nine times as many at once, and none of them longer: it was measured that company costs nothing.
+    assert!(
+        rejected(&v)
+            .contains("with 4 to 7 others in the device reads took 5.0 ms there (mean), with none 5.0 ms"),
+        "{v:?}"
+    );
 }
 
 #[test]
@@ -165,10 +170,7 @@ fn who_is_served_at_the_same_time_stands_in_no_line() {
         let at = 722 * MS + k * 10;
         crowd.read(at, at, at + 8400);
     }
-    // Never alone, and slower than flash: a queue, until a lighter load shows otherwise.
+    // No request was twice as quick as the slow ones: nothing says that they waited for each other.
     let v = crowd.verdict("device-saturated");
-    found(&v);
-    assert!(v.missing[0].sentence().contains("record a lighter load"), "{v:?}");
-    let v = crowd.settings("sda/queue/rotational: 1\n").verdict("device-saturated");
     assert!(rejected(&v).contains("completes several requests at the same time"), "{v:?}");
 }
