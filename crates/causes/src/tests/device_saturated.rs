@@ -51,12 +51,9 @@ fn rejected_where_the_device_works_side_by_side() {
         }
     }
     let v = story.verdict("device-saturated");
-    // Nine times as many at once, and none of them longer: it was measured that company costs nothing.
-    assert!(
-        rejected(&v)
-            .contains("with 4 to 7 others in the device reads took 5.0 ms there (mean), with none 5.0 ms"),
-        "{v:?}"
-    );
+    // Eight at once took no longer than one alone: company costs nothing.
+    let why = rejected(&v);
+    assert!(why.starts_with("with 4 to 7 others in the device reads took 5 ms"), "{why}");
 }
 
 #[test]
