@@ -30,7 +30,7 @@ start() {
   await psql -h "$PWD/sock" -U postgres -c 'select 1' postgres
 }
 # At once, but its shared memory goes with it.
-stop() { kill -QUIT "$(cat server.pid)" 2>/dev/null && sleep 0.2; kill -KILL $(below "$(cat server.pid)") "$(cat server.pid)" 2>/dev/null || true; }
+stop() { kill -QUIT $(below "$(cat server.pid)") 2>/dev/null && sleep 0.3; kill -KILL $(below "$(cat server.pid)") "$(cat server.pid)" 2>/dev/null || true; }
 load() {
   local how
   case $WORKLOAD in

@@ -25,10 +25,22 @@ const UNLIKE: f64 = 0.4;
 pub fn draw(rig: &Rig, seed: u64, count: u64, folder: &Path) -> Outcome {
     let catalogue = Catalogue::read()?;
     std::fs::create_dir_all(folder)?;
-    std::fs::copy(super::catalogue::folder().join("catalogue.toml"), folder.join("catalogue.toml"))?;
-    let drawn: Vec<Condition> = (0..count).map(|n| Condition::drawn(&catalogue, seed, n)).collect();
-    for c in &drawn {
-        write(&folder.join(format!("{}.condition.json", c.name)), c)?;
+    let kept = folder.join("catalogue.toml");
+    if !kept.is_file() {
+        std::fs::copy(super::catalogue::folder().join("catalogue.toml"), kept)?;
+    }
+    let mut drawn = Vec::new();
+    for number in 0..count {
+        // What was written down stays, whatever the catalogue has become.
+        let c = Condition::drawn(&catalogue, seed, number);
+        let path = folder.join(format!("{}.condition.json", c.name));
+        match std::fs::read(&path) {
+            Ok(written) => drawn.push(serde_json::from_slice(&written)?),
+            Err(_) => {
+                write(&path, &c)?;
+                drawn.push(c);
+            }
+        }
     }
     for c in &drawn {
         let truth = folder.join(format!("{}.truth.json", c.name));
