@@ -40,7 +40,7 @@ pub struct Seconds {
     /// How many seconds one stretch is, as a power of two.
     doublings: u32,
     cells: FxHashMap<(u64, VictimId), Second>,
-    /// What is added to now, and not in `cells` yet.
+    /// What is added to now: within `first` and `last`, and not in `cells` yet.
     open: Option<(u64, VictimId, Second)>,
     first: Option<u64>,
     last: u64,
@@ -60,13 +60,13 @@ impl Seconds {
             }
         }
         self.close();
+        self.reaches(second, second);
         self.open = Some((second, victim, what));
     }
 
     /// Puts what was gathered where it belongs.
     pub(crate) fn close(&mut self) {
         let Some((second, victim, what)) = self.open.take() else { return };
-        self.reaches(second, second);
         self.put(second >> self.doublings, victim, what);
         while self.cells.len() > MAX_CELLS && self.width() < MAX_WIDTH {
             self.double();
@@ -107,12 +107,6 @@ impl Seconds {
 
     pub(crate) fn merge(&mut self, other: &Seconds, victim: impl Fn(VictimId) -> Option<VictimId>) {
         self.close();
-        if let Some((second, v, sum)) = other.open {
-            if let Some(v) = victim(v) {
-                self.reaches(second, second);
-                self.put(second >> self.doublings, v, sum);
-            }
-        }
         let Some(first) = other.first else { return };
         // In stretches of the wider of the two, so that it does not matter which is added to which.
         while self.doublings < other.doublings {
@@ -122,6 +116,11 @@ impl Seconds {
         for ((at, v), s) in &other.cells {
             let Some(v) = victim(*v) else { continue };
             self.put(at >> (self.doublings - other.doublings), v, *s);
+        }
+        if let Some((second, v, sum)) = other.open {
+            if let Some(v) = victim(v) {
+                self.put(second >> self.doublings, v, sum);
+            }
         }
         while self.cells.len() > MAX_CELLS && self.width() < MAX_WIDTH {
             self.double();

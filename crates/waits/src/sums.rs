@@ -105,8 +105,9 @@ impl Sums {
         self.without.push((culprit, new));
     }
 
-    /// Adds all but the rows of cells.
-    pub(crate) fn merge(&mut self, other: &Sums, mut culprit: impl FnMut(CulpritId) -> CulpritId) {
+    /// Adds all but the rows of cells. A culprit that is not told apart any more has no absence to follow: several of them may have
+    /// been in one operation.
+    pub(crate) fn merge(&mut self, other: &Sums, culprit: impl Fn(CulpritId) -> Option<CulpritId>) {
         self.ops += other.ops;
         self.ns = self.ns.saturating_add(other.ns);
         self.lost = self.lost.saturating_add(other.lost);
@@ -123,8 +124,9 @@ impl Sums {
         }
         other.devices.iter().for_each(|(dev, ns)| self.waited_on(*dev, Nanos(*ns)));
         for (who, theirs) in &other.without {
-            let who = culprit(*who);
-            self.without(who, |w| w.merge(theirs));
+            if let Some(who) = culprit(*who) {
+                self.without(who, |w| w.merge(theirs));
+            }
         }
     }
 

@@ -278,7 +278,9 @@ impl Table {
             for (who, _) in &theirs.without {
                 culprits.entry(*who).or_insert_with(|| self.culprit(other.culprit_of(*who)));
             }
-            self.victims[id.0 as usize].1.merge(theirs, |who| culprits[&who]);
+            let others = self.culprit_numbers.get(&Culprit::others()).copied();
+            let told_apart = |who: CulpritId| culprits.get(&who).copied().filter(|who| Some(*who) != others);
+            self.victims[id.0 as usize].1.merge(theirs, told_apart);
         }
         self.seconds.merge(&other.seconds, |v| victims[v.0 as usize]);
     }
