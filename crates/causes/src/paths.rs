@@ -3,7 +3,7 @@
 //! A reason says where a nanosecond passed (in the device); a path says within which waits (a stable page). Causes that
 //! are about a wait claim the time of its paths, reason by reason, so that nothing is claimed twice.
 
-use crate::case::{Case, MIN_SHARE};
+use crate::case::{Case, Claimable, MIN_SHARE};
 use crate::proof::{proof, Proof};
 pub(crate) use crate::thresholds::paths::WORTH_NAMING;
 use crate::verdict::{Confidence, Verdict};
@@ -12,6 +12,7 @@ use operation::{Node, Part, Waits};
 use stats::{Group, Kept, OpStats};
 use std::collections::BTreeMap;
 use trace::Nanos;
+use waits::Phase;
 
 /// The verdict of a cause about operations where none were recorded.
 pub(crate) fn unrecorded(cause: &'static str) -> Verdict {
@@ -51,9 +52,11 @@ impl<'a> Paths<'a> {
         time.0 as f64 / self.group.tail.sum.time.total.0.max(1) as f64
     }
 
-    /// Claims the time of some paths; what others claimed before is not given again.
+    /// Claims the time of some paths; what others claimed before is not given again. A path is a place: that the device completed
+    /// nothing meanwhile is not its doing, and is left for the causes in the device.
     pub fn claim(&self, case: &mut Case, pick: impl Fn(Waits, Reason) -> bool) -> Nanos {
-        case.claim_rows(self.number, Nanos(u64::MAX), |row| pick(row.waits, row.reason))
+        let is_its = |row: &Claimable| row.phase != Phase::Paused && pick(row.waits, row.reason);
+        case.claim_rows(self.number, Nanos(u64::MAX), is_its)
     }
 
     /// The same, up to a time.

@@ -6,7 +6,7 @@
 //!
 //! D2C then is, in this order: its own service (at most what it takes alone); pauses (no completion for longer than any
 //! service explains); others, at most the time in which there were any, in proportion to what was shared; and what is left
-//! when it was alone: `varied` up to what 99 of 100 take alone, beyond that `slow`.
+//! when it was alone: `varied` up to what usual ones take alone, beyond that `slow`.
 //!
 //! Example: a read that takes 1 ms alone is issued behind a write that takes 9 ms; both end after 10 ms. The stretch is
 //! shared 9 to 1; the read's own millisecond is its service, the other 9 ms are behind the write.
@@ -155,7 +155,7 @@ impl Inside {
         let gap = now.since(self.since.max(ticket.issued));
         // What is in the device may take this long together before any of it is completed.
         let explained = match quiet {
-            Some(quiet) => Some(Nanos(self.cost as u64).max(quiet.p99)),
+            Some(quiet) => Some(Nanos(self.cost as u64).max(quiet.most)),
             None => self.services.is_usual(shape).then_some(Nanos((VARIES * self.cost) as u64)),
         };
         if let Some(explained) = explained {
@@ -182,7 +182,7 @@ impl Inside {
         let rest = rest.since(paused);
         let behind = self.company.since(ticket.company).min(rest);
         let alone = rest.since(behind);
-        let varied = quiet.map_or(Nanos(0), |q| q.p99.since(q.p50)).min(alone);
+        let varied = quiet.map_or(Nanos(0), |q| q.most.since(q.p50)).min(alone);
         let mut split = Split { own, known, paused, varied, slow: alone.since(varied), ..Split::default() };
         if behind.0 > 0 {
             self.share(behind, ticket, &mut split);

@@ -51,8 +51,8 @@ fn at(class: usize, near: bool, size: usize) -> usize {
 pub struct Quiet {
     /// The median.
     pub p50: Nanos,
-    /// 99 of 100 take no longer.
-    pub p99: Nanos,
+    /// Usual ones take no longer: 99 of 100, and of those no outliers.
+    pub most: Nanos,
     /// From how many samples of this very shape; 0 where another shape stands in.
     pub samples: u32,
 }
@@ -101,8 +101,16 @@ impl Histogram {
             return false;
         }
         self.next = self.count.saturating_add(self.count / 8).saturating_add(1);
-        self.quiet = Some(Quiet { p50: self.at(0.5), p99: self.at(0.99), samples: self.count });
+        self.quiet = Some(Quiet { p50: self.at(0.5), most: self.most(), samples: self.count });
         true
+    }
+
+    /// Tukey's outer fence, three times the quartiles' distance above the upper one, or p99 if that is less: a device that
+    /// stalls on one request in fifty does not vary by it.
+    fn most(&self) -> Nanos {
+        let [p25, p50, p75, p99] = [0.25, 0.5, 0.75, 0.99].map(|part| self.at(part));
+        let fence = Nanos(p75.0 + 3 * (p75.0 - p25.0));
+        p99.min(fence.max(Nanos(2 * p50.0)))
     }
 
     fn at(&self, part: f64) -> Nanos {
@@ -227,7 +235,7 @@ impl Services {
                 let mix = |x: Nanos, y: Nanos| {
                     Nanos((x.0 as f64 + part * (y.0 as f64 - x.0 as f64)).max(0.0) as u64)
                 };
-                Some(Quiet { p50: mix(a.p50, b.p50), p99: mix(a.p99, b.p99), samples: 0 })
+                Some(Quiet { p50: mix(a.p50, b.p50), most: mix(a.most, b.most), samples: 0 })
             }
             (Some((s, q)), None) if size - s <= NEAR_SIZE => Some(q),
             (None, Some((s, q))) if s - size <= NEAR_SIZE => Some(q),

@@ -10,7 +10,7 @@ fn stamp() -> impl Strategy<Value = Option<Nanos>> {
 }
 
 fn flush() -> impl Strategy<Value = Option<FlushWait>> {
-    (stamp(), stamp()).prop_map(|(a, b)| Some(FlushWait { issued: a?, completed: b? }))
+    (stamp(), stamp()).prop_map(|(a, b)| Some(FlushWait { issued: a?, completed: b?, ..FlushWait::default() }))
 }
 
 prop_compose! {
@@ -80,7 +80,7 @@ proptest! {
 #[test]
 fn a_flushed_write_is_split_into_its_flushes() {
     let at = |n| Some(Nanos(n));
-    let flush = |a, b| Some(FlushWait { issued: Nanos(a), completed: Nanos(b) });
+    let flush = |a, b| Some(FlushWait { issued: Nanos(a), completed: Nanos(b), ..FlushWait::default() });
     let t = Timeline {
         queued: at(0),
         got: at(1),

@@ -5,7 +5,7 @@ use crate::device::FLUSH_SECTOR;
 use crate::lives::{Lives, Sink};
 use crate::op::Op;
 use crate::piece::{BioId, Key, Part, Piece, PieceId, Stage};
-use crate::timeline::Timeline;
+use crate::timeline::{FlushWait, Timeline};
 use trace::{Bytes, Cpu, Event, Nanos, Sector};
 
 /// What brought the end of a bio.
@@ -28,8 +28,12 @@ impl Lives {
         if op == Op::Flush {
             let key = Key { dev, start: FLUSH_SECTOR, op };
             if let Some(id) = self.oldest_here(key, e.cpu, |p| p.stage == Stage::Issued) {
-                let issued = self.table.get(id).request.time.issued.unwrap_or(e.time);
-                self.devices[dev as usize].flushes.complete(issued, e.time, e.cpu);
+                self.leave_device(id, e.time, sink);
+                let piece = self.table.get_mut(id);
+                piece.stage = Stage::PostFlush;
+                let issued = piece.request.time.issued.unwrap_or(e.time);
+                let flush = FlushWait::new(issued, e.time, &piece.request.company.split);
+                self.devices[dev as usize].flushes.complete(flush, e.cpu);
                 return self.finish_request(id, e, sink);
             }
         } else if e.bytes.0 == 0 && op == Op::Write {

@@ -1,6 +1,6 @@
 //! Through the device: `I`, `D`, `R`.
 
-use crate::holding::Holding;
+use crate::holding::{Holding, Owner};
 use crate::lives::{Lives, Sink};
 use crate::op::{kind, Op};
 use crate::piece::{Key, Piece, PieceId, Stage};
@@ -43,7 +43,10 @@ impl Lives {
         let id = if op == Op::Flush {
             let key = Key { dev, start: FLUSH_SECTOR, op };
             let id = self.begin(key, e, self.names.of(e.tid), Stage::Got);
-            self.table.get_mut(id).end = FLUSH_SECTOR;
+            let asked = self.devices[dev as usize].flushes.asked;
+            let piece = self.table.get_mut(id);
+            piece.end = FLUSH_SECTOR;
+            piece.request.owner = asked.map(|task| Owner { task, journal: false });
             id
         } else {
             let key = Key { dev, start: e.sector, op };

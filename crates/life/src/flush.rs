@@ -10,6 +10,7 @@
 //! CPUs, so of several flushes the one on the same CPU is meant. Example: CPU 0 issues a flush, CPU 1 issues
 //! another, and a completion comes in on CPU 1: it is that of the second.
 
+use crate::names::TaskName;
 use crate::timeline::FlushWait;
 use std::collections::VecDeque;
 use trace::{Cpu, Nanos};
@@ -18,6 +19,8 @@ use trace::{Cpu, Nanos};
 #[derive(Debug, Default)]
 pub(crate) struct Flushes {
     completed: VecDeque<(Cpu, FlushWait)>,
+    /// Who asked for one last: the next flush is that one's, or at least also that one's.
+    pub asked: Option<TaskName>,
 }
 
 impl Flushes {
@@ -25,11 +28,11 @@ impl Flushes {
     const MAX: usize = 16;
 
     /// A flush was completed.
-    pub fn complete(&mut self, issued: Nanos, now: Nanos, cpu: Cpu) {
+    pub fn complete(&mut self, flush: FlushWait, cpu: Cpu) {
         if self.completed.len() >= Self::MAX {
             self.completed.pop_front();
         }
-        self.completed.push_back((cpu, FlushWait { issued, completed: now }));
+        self.completed.push_back((cpu, flush));
     }
 
     /// The last flush that was both issued and completed after `from`: on this CPU if there is one.

@@ -79,6 +79,8 @@ impl Holding {
         let owner = r.owner.map_or(r.task, |o| o.task);
         let journal = r.owner.is_some_and(|o| o.journal) && r.op == Op::Write;
         let io = if journal { Io::Journal } else { Io::of(r.class()) };
-        Holding { task: r.task, owner, io }
+        // The kernel's flush machinery issues a flush for whoever asked.
+        let task = if r.op == Op::Flush { owner } else { r.task };
+        Holding { task, owner, io }
     }
 }

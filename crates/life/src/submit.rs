@@ -44,6 +44,9 @@ impl Lives {
         }
         let id = self.begin(Key { dev, start: e.sector, op }, e, task, Stage::Queued);
         let owner = self.owner.take();
+        if op == Op::Flush || kind(e).has(Flags::FLUSH) || kind(e).has(Flags::FUA) {
+            self.devices[dev as usize].flushes.asked = Some(owner.map_or(task, |o| o.task));
+        }
         let piece = self.table.get_mut(id);
         piece.request.owner = owner;
         piece.request.time.queued = Some(e.time);

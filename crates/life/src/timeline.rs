@@ -1,15 +1,39 @@
 //! When an I/O passed which station. Everything about its time is read off these stamps.
 
+use device::{largest_remainder, Behind, Split};
 use serde::Serialize;
 use trace::Nanos;
 
 /// A flush of the device's cache that an I/O waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FlushWait {
     /// When the flush was issued.
     pub issued: Nanos,
     /// When it was completed.
     pub completed: Nanos,
+    /// The part of it in which the device completed nothing, for longer than a flush explains.
+    pub paused: Nanos,
+    /// The part of it behind those who were in its way most.
+    pub behind: Behind,
+}
+
+impl FlushWait {
+    /// A flush whose time in the device was split so. Of one whose own service is not known all is the flush's.
+    pub fn new(issued: Nanos, completed: Nanos, split: &Split) -> FlushWait {
+        let flush = FlushWait { issued, completed, ..FlushWait::default() };
+        match split.known {
+            true => FlushWait { paused: split.paused, behind: split.behind[0], ..flush },
+            false => flush,
+        }
+    }
+
+    /// The last part of it, in so long a stretch: what was paused, what was behind others, and the flush itself.
+    pub fn last(&self, length: Nanos) -> [Nanos; 3] {
+        let whole = self.completed.since(self.issued);
+        let flush = whole.since(self.paused).since(self.behind.time);
+        let parts = largest_remainder(length.since(flush), &[self.paused.0, self.behind.time.0]);
+        [parts[0], parts[1], length.min(flush)]
+    }
 }
 
 /// The stations of one request, or of one bio in the request that served it.

@@ -21,7 +21,8 @@ pub enum Done {
 }
 
 impl Done {
-    pub(crate) fn timeline(&self) -> &Timeline {
+    /// When it passed which station.
+    pub fn timeline(&self) -> &Timeline {
         match self {
             Done::Request(r) => &r.time,
             Done::Bio(b) => &b.time,

@@ -9,10 +9,10 @@ use crate::links::request_link;
 use crate::phase::Phase;
 use crate::table::{Part, Table, VictimId, Waiting};
 use crate::victim::{Asked, Victim};
-use crate::who::{is_of, runner, By};
+use crate::who::{flush_of, is_of, runner, By};
 use device::Holder;
 use ledger::Reason;
-use life::{Company, Holding, Io, Names, Op, TaskName};
+use life::{Company, Holding, Io, Names, Op, TaskName, Timeline};
 use operation::{served_by, Account, Done, Entry, History, Kind, Node, Operation, Part as Of, Wait};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -164,9 +164,17 @@ impl Accounts {
                 let by = By { tid: b.tid, task: b.task, owner: None, op: b.op, holding };
                 self.in_device(table, a, time, &by, &b.company, above);
             }
-            (Reason::Preflush | Reason::Postflush | Reason::FlushQueue, _) => {
+            (Reason::Preflush | Reason::Postflush | Reason::FlushQueue, done) => {
+                let none = Timeline::default();
+                let (paused, behind, flush) = flush_of(done.map_or(&none, Done::timeline), reason, time);
+                let device = table.plain(CulpritKind::Device, None);
+                self.put(table, a, above.chain, Phase::Paused, device, paused);
+                if behind.time.0 > 0 {
+                    let who = self.holder(table, a, behind.holder);
+                    self.put(table, a, above.chain, Phase::Behind, who, behind.time);
+                }
                 let who = table.plain(CulpritKind::Device, Some(Io::Flush));
-                self.put(table, a, above.chain, Phase::Flush, who, time);
+                self.put(table, a, above.chain, Phase::Flush, who, flush);
             }
             (Reason::OnCpu, _) => {
                 let who = self.doer(table, a, above.doer, None);
@@ -239,12 +247,12 @@ impl Accounts {
         if !split.known {
             a.unknown += split.total();
         }
-        let (slow, paused) = match (r.op, split.known) {
-            // Whatever a flush takes alone is the flush.
-            (Op::Flush, _) => (Phase::Flush, Phase::Flush),
-            _ => (Phase::Slow, Phase::Paused),
+        // Whatever a flush takes alone is the flush.
+        let (slow, varies) = match r.op {
+            Op::Flush => (Phase::Flush, Phase::Flush),
+            _ => (Phase::Slow, Phase::Varies),
         };
-        let varies = if r.op == Op::Flush { Phase::Flush } else { Phase::Varies };
+        let paused = if r.op == Op::Flush && !split.known { Phase::Flush } else { Phase::Paused };
         self.put(table, a, chain, varies, device, split.varied);
         self.put(table, a, chain, slow, device, split.slow);
         self.put(table, a, chain, paused, device, split.paused);

@@ -8,6 +8,7 @@ use crate::operations::{Accounts, MAX_REMEMBERED};
 use crate::phase::Phase;
 use crate::table::{Part, Table, VictimId, Waiting};
 use crate::victim::{Asked, Victim};
+use crate::who::flush_of;
 use device::largest_remainder;
 use ledger::{Ledger, Reason};
 use life::{Bio, Class, Io, Names, Op, TaskName};
@@ -58,8 +59,7 @@ impl Bios {
                     self.held_up(table, b, chain, Phase::Reason(segment.reason), time.since(refused), names);
                 }
                 Reason::Preflush | Reason::Postflush | Reason::FlushQueue => {
-                    let who = table.plain(CulpritKind::Device, Some(Io::Flush));
-                    self.put(table, chain, Phase::Flush, who, time);
+                    self.flush(table, b, chain, segment.reason, time, names);
                 }
                 reason => {
                     let kind = match reason {
@@ -100,6 +100,19 @@ impl Bios {
         id
     }
 
+    /// The time of a flush before its data or after it, as the flush's own request had it in the device.
+    fn flush(&mut self, table: &mut Table, b: &Bio, chain: ChainId, reason: Reason, time: Nanos, names: &Names) {
+        let (paused, behind, flush) = flush_of(&b.time, reason, time);
+        let device = table.plain(CulpritKind::Device, None);
+        self.put(table, chain, Phase::Paused, device, paused);
+        if behind.time.0 > 0 {
+            let who = self.holder(table, b, behind.holder, names);
+            self.put(table, chain, Phase::Behind, who, behind.time);
+        }
+        let who = table.plain(CulpritKind::Device, Some(Io::Flush));
+        self.put(table, chain, Phase::Flush, who, flush);
+    }
+
     #[allow(clippy::too_many_arguments)]
     fn in_device(
         &mut self,
@@ -121,7 +134,8 @@ impl Bios {
         self.put(table, chain, of(Phase::Service), if flush { device } else { own }, split.own);
         self.put(table, chain, of(Phase::Varies), device, split.varied);
         self.put(table, chain, of(Phase::Slow), device, split.slow);
-        self.put(table, chain, of(Phase::Paused), device, split.paused);
+        let paused = if flush && !split.known { Phase::Flush } else { Phase::Paused };
+        self.put(table, chain, paused, device, split.paused);
         for behind in split.behind.iter().filter(|behind| behind.time.0 > 0) {
             let who = self.holder(table, b, behind.holder, names);
             self.put(table, chain, Phase::Behind, who, behind.time);

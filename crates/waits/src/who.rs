@@ -1,8 +1,10 @@
 //! Who sent a request, whose it is, and who ran meanwhile.
 
-use life::{Holding, Io, Names, Op, Owner, TaskName};
+use device::Behind;
+use ledger::Reason;
+use life::{Holding, Io, Names, Op, Owner, TaskName, Timeline};
 use operation::{runners, History, Node};
-use trace::Tid;
+use trace::{Nanos, Tid};
 
 /// Who sent what is in the device.
 pub(crate) struct By {
@@ -22,4 +24,16 @@ pub(crate) fn is_of(h: &Holding, task: TaskName) -> bool {
 pub(crate) fn runner(history: &History, names: &Names, tid: Tid, node: &Node) -> Option<Box<str>> {
     let (who, _) = runners(history, tid, node.from, node.to).into_iter().next()?;
     Some(names.text(names.of(who)).into())
+}
+
+/// The flush that passed in a stretch of a request's time: how long the device paused, how long it was behind whom, and the rest.
+pub(crate) fn flush_of(t: &Timeline, reason: Reason, time: Nanos) -> (Nanos, Behind, Nanos) {
+    let waited = match reason {
+        Reason::Preflush => t.preflush,
+        Reason::Postflush => t.postflush,
+        _ => None,
+    };
+    let Some(waited) = waited else { return (Nanos(0), Behind::default(), time) };
+    let [paused, behind, flush] = waited.last(time);
+    (paused, Behind { time: behind, ..waited.behind }, flush)
 }

@@ -121,7 +121,8 @@ pub(crate) fn leads_to_the_device(phase: Phase) -> bool {
 }
 
 /// The other task that was most in the way of a group's slowest, and for how long. What is written back for a task is a flood's
-/// ([`writeback_flood`](crate::memory::writeback_flood)), what is discarded is `discard-stall`'s, and threads that work for whoever asked are nobody in particular.
+/// ([`writeback_flood`](crate::memory::writeback_flood)), what is discarded is `discard-stall`'s, what is flushed is `flush-cost`'s, and
+/// threads that work for whoever asked are nobody in particular.
 fn most_in_the_way(case: &Case, slow: &Slow) -> Option<(String, Nanos)> {
     let mut all = BTreeMap::<&str, Nanos>::new();
     for row in case.rows(slow.group_number).iter().filter(|row| leads_to_the_device(row.phase)) {
@@ -138,7 +139,7 @@ fn is_another_task(slow: &Slow, c: &Culprit) -> bool {
     let name = c.name.as_deref().unwrap_or("?");
     c.is_somebody()
         && name != slow.group.task
-        && !matches!(c.io, Some(Io::BackgroundWrite | Io::Discard))
+        && !matches!(c.io, Some(Io::BackgroundWrite | Io::Discard | Io::Flush))
         && !is_of_md(name)
         && !works_for_others(name)
 }

@@ -22,7 +22,7 @@ fn leaf(reason: Reason) -> Part {
 }
 
 fn write(tid: u32, sector: u64, bytes: u64, flags: Flags, completed: u64) -> Part {
-    let flush = FlushWait { issued: Nanos(completed), completed: Nanos(completed) };
+    let flush = FlushWait { issued: Nanos(completed), completed: Nanos(completed), ..FlushWait::default() };
     let time = Timeline { completed: Nanos(completed), preflush: Some(flush), ..Timeline::default() };
     let (start, bytes, tid) = (Sector(sector), Bytes(bytes), Tid(tid));
     let request = Request { op: Op::Write, flags, start, bytes, tid, ..testkit::plain_read(DISK, time) };
