@@ -60,23 +60,26 @@ fn judge(case: &mut Case) -> Verdict {
             continue;
         }
         let mean = requests.bytes.0 as f64 / requests.count.max(1) as f64;
-        if let Some(large) = size_of_slow(case, &slow).filter(|b| b.0 as f64 > LARGER * mean) {
-            against = Some(proof!(
-                "the slowest {what} are of {large}, all of {u64} on average",
-                what = Text(slow.words().to_string()),
-                large = Size(large),
-                u64 = Size(Bytes(mean as u64))
-            ));
-            continue;
-        }
+        let large = size_of_slow(case, &slow).filter(|b| b.0 as f64 > LARGER * mean);
         let passed_over = passed_over(case, &slow, usual) >= PASSED_OVER;
         let own: Vec<CulpritId> = own_queue(case);
         let picks = |row: &Claimable| match row.phase {
-            Phase::Paused | Phase::Slow => true,
+            Phase::Paused => true,
+            // Pauses are longer than any size explains; slowness alone is not.
+            Phase::Slow => large.is_none(),
             Phase::Behind => passed_over && own.contains(&row.culprit),
             _ => false,
         };
         let wanted = case.unclaimed_rows(slow.group_number, picks);
+        if let Some(large) = large.filter(|_| slow.share(wanted) < MIN_SHARE) {
+            against = Some(proof!(
+                "the slowest {what} are of {large}, all of {mean} on average",
+                what = Text(slow.words().to_string()),
+                large = Size(large),
+                mean = Size(Bytes(mean as u64))
+            ));
+            continue;
+        }
         if slow.share(wanted) < MIN_SHARE {
             against = Some(proof!(
                 "{name} completed nothing, or was slower than usual with nobody else there, for {wanted} of the time of the slowest {what}",

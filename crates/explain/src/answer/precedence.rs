@@ -11,6 +11,9 @@ const WORTH_ACTING_ON: f64 = 0.2;
 const GENERAL: [&str; 6] =
     ["device-saturated", "device-stall", "cpu-wait", "outside-io", "slow-device", "cold-reads"];
 
+/// Causes that put somebody else's requests into the device.
+const CROWD: [&str; 4] = ["background-task", "writeback-flood", "discard-stall", "raid-resync"];
+
 /// The verdict with the largest part of what the victim lost, in all its operations or in the slowest, that is worth acting on.
 pub(crate) fn choose<'a>(e: &'a Explanation, victim: &Sufferer) -> Option<&'a Verdict> {
     let found = || e.verdicts.iter().filter(|v| v.verdict == Answer::Found && v.cause != "healthy");
@@ -19,7 +22,14 @@ pub(crate) fn choose<'a>(e: &'a Explanation, victim: &Sufferer) -> Option<&'a Ve
         let of = found().filter(|v| GENERAL.contains(&v.cause) == general && share(v) >= least);
         of.max_by(|a, b| share(a).total_cmp(&share(b)))
     };
-    largest(false, WORTH_ACTING_ON)
+    let specific = largest(false, WORTH_ACTING_ON);
+    // A device that completes nothing and is not full of others' work has nothing to blame but itself.
+    let crowded = specific.is_some_and(|v| CROWD.contains(&v.cause));
+    let stalls = found()
+        .max_by(|a, b| share(a).total_cmp(&share(b)))
+        .filter(|v| v.cause == "device-stall" && !crowded);
+    stalls
+        .or(specific)
         .or_else(|| largest(true, WORTH_ACTING_ON))
         .or_else(|| largest(false, f64::MIN_POSITIVE))
         .or_else(|| largest(true, f64::MIN_POSITIVE))
