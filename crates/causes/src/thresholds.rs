@@ -285,6 +285,10 @@ pub mod rate_limit {
     pub const FASTER: f64 = 0.5;
     /// Which of them count as the fastest: those that came while the limit was not reached.
     pub const FASTEST: f64 = 0.02;
+    /// From so many gaps on their median is known to a few hundredths where they are even.
+    pub const ENOUGH_OF_SIZE: u64 = 20;
+    /// Medians that differ by less are the same. What moves eight times the bytes in the same time does not move them.
+    pub const SAME: f64 = 0.1;
 }
 
 /// Of `journal_space`.

@@ -10,7 +10,8 @@ fn stamp() -> impl Strategy<Value = Option<Nanos>> {
 }
 
 fn flush() -> impl Strategy<Value = Option<FlushWait>> {
-    (stamp(), stamp()).prop_map(|(a, b)| Some(FlushWait { issued: a?, completed: b?, ..FlushWait::default() }))
+    (stamp(), stamp())
+        .prop_map(|(a, b)| Some(FlushWait { issued: a?, completed: b?, ..FlushWait::default() }))
 }
 
 prop_compose! {

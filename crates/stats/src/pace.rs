@@ -17,7 +17,7 @@
 use crate::distribution::Distribution;
 use life::{Class, Request};
 use std::collections::VecDeque;
-use trace::Nanos;
+use trace::{Bytes, Nanos};
 
 /// Idle times are told apart in powers of two of this; shorter ones are none: commands follow one another so.
 const IDLE_UNIT: Nanos = Nanos(1_000_000);
@@ -46,11 +46,16 @@ pub struct Held {
     pub time: Nanos,
 }
 
+/// Sizes that are told apart: up to 16 KiB, 128 KiB, 1 MiB, and more. Those of every second class are eight times apart at least.
+const SIZES: [u64; 3] = [16 << 10, 128 << 10, 1 << 20];
+
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub struct Pace {
-    /// From one completion to the next, of whatever class, with something in the device all the time.
+    /// From one completion to the next, of whatever class but flushes, with something in the device all the time.
     pub gaps: Distribution,
+    /// The same by the size of the request that ended it: up to 16 KiB, 128 KiB, 1 MiB, and more.
+    pub by_size: [Distribution; 4],
     /// From one completion to the [`IN_A_RUN`]th after it, the same way; runs do not overlap.
     pub runs: Distribution,
     /// From one completion of data to the next that was issued after it, where the device was idle for less than half of it.
@@ -107,10 +112,12 @@ impl Pace {
     /// A request was completed.
     pub fn record(&mut self, r: &Request, d2c: Nanos) {
         let done = r.time.completed;
-        if let Some(last) = self.last_done.or(self.closing.take()) {
-            self.gap(done.since(last));
+        if r.class() != Class::Flush {
+            if let Some(last) = self.last_done.or(self.closing.take()) {
+                self.gap(done.since(last), r.bytes);
+            }
+            self.last_done = self.busy.then_some(done);
         }
-        self.last_done = self.busy.then_some(done);
         if r.bytes.0 > 0 && r.class() != Class::Other {
             self.tick(r.time.data_completed.unwrap_or(done), d2c);
         }
@@ -151,8 +158,9 @@ impl Pace {
         }
     }
 
-    fn gap(&mut self, gap: Nanos) {
+    fn gap(&mut self, gap: Nanos, bytes: Bytes) {
         self.gaps.record(gap.0);
+        self.by_size[SIZES.iter().filter(|most| bytes.0 > **most).count()].record(gap.0);
         self.run = (self.run.0 + 1, self.run.1 + gap);
         if self.run.0 == IN_A_RUN {
             self.runs.record(std::mem::take(&mut self.run).1 .0);

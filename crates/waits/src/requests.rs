@@ -101,7 +101,15 @@ impl Bios {
     }
 
     /// The time of a flush before its data or after it, as the flush's own request had it in the device.
-    fn flush(&mut self, table: &mut Table, b: &Bio, chain: ChainId, reason: Reason, time: Nanos, names: &Names) {
+    fn flush(
+        &mut self,
+        table: &mut Table,
+        b: &Bio,
+        chain: ChainId,
+        reason: Reason,
+        time: Nanos,
+        names: &Names,
+    ) {
         let (paused, behind, flush) = flush_of(&b.time, reason, time);
         let device = table.plain(CulpritKind::Device, None);
         self.put(table, chain, Phase::Paused, device, paused);

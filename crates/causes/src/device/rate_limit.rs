@@ -3,23 +3,29 @@
 //! Volumes of clouds and hypervisors have a limit of operations per second. Below it they are fast; at it each request waits for
 //! its turn, and completions come as evenly as a clock. A device alone does not do that: one that needs 0.3 ms for a request
 //! and completes one each 2 ms with several waiting is not busy, it is held. So: the pace is even, and requests that came
-//! while there was room took less than half of it. Refuted if none was that fast (then the device itself takes so long), or if
-//! the pace is uneven.
+//! while there was room took less than half of it, or large requests keep the same pace as small ones. Refuted if none was that
+//! fast and all are alike (then the device itself may take so long), or if the pace is uneven.
+//!
+//! It is the root of what others do: a device at its limit fills its queue, the scheduler and writeback throttling's budget.
 //!
 //! Example: the fastest 2 % of reads took 0.3 ms, completions came every 2.0 ms (p25 1.9, p90 2.1) with 8 waiting: 500 a second,
 //! where one after another would have been 3,300.
 
-use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
+use crate::case::{Case, Claimable, MIN_SAMPLES, MIN_SHARE};
+use crate::device::background_task::{is_another_task, leads_to_the_device};
 use crate::proof::{proof, Proof};
 use crate::remedy::Acts;
 use crate::slow::Slow;
-use crate::thresholds::rate_limit::{ENOUGH, ENOUGH_RUNS, EVEN, EVEN_RUNS, FASTER, FASTEST};
+use crate::thresholds::rate_limit::{
+    ENOUGH, ENOUGH_OF_SIZE, ENOUGH_RUNS, EVEN, EVEN_RUNS, FASTER, FASTEST, SAME,
+};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::count;
 use crate::Cause;
 use ledger::Reason;
 use stats::{Distribution, Pace, IN_A_RUN};
 use trace::Nanos;
+use waits::{CulpritId, Phase};
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
@@ -58,7 +64,8 @@ fn judge(case: &mut Case) -> Verdict {
             continue;
         }
         let own = slow.requests().d2c.quantile(FASTEST);
-        let by_the_clock = clock(&slow.on.pace).is_some();
+        let by_size = whatever_the_size(&slow.on.pace);
+        let by_the_clock = clock(&slow.on.pace).is_some() || by_size.is_some();
         if own as f64 > FASTER * apart as f64 && !by_the_clock {
             against = Some(proof!(
                 "{told}, and no request was much faster than that: the fastest took {own}",
@@ -72,22 +79,20 @@ fn judge(case: &mut Case) -> Verdict {
         if slow.share(left - own_time) < MIN_SHARE {
             continue;
         }
-        let claimed = case.claim(&slow, Reason::Device, left - own_time);
+        // That the fastest were faster says little where somebody else was in the way.
+        let claimed = match by_the_clock {
+            true => case.claim(&slow, Reason::Device, left - own_time) + before_the_device(case, &slow),
+            false => of_nobody_else(case, &slow, left - own_time),
+        };
+        if slow.share(claimed) < MIN_SHARE {
+            continue;
+        }
         let rate = 1_000_000_000 / apart.max(1);
-        let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
-        verdict = Some(
-            proof
-                .plus(claimed, Confidence::Medium)
-                .because(proof!("{told}, as even as a clock: {rate} a second", told = told.clone(), rate = Count(rate)))
-                .because(match own {
-                    0 => proof!(
-                        "completions keep time, requests do not: their D2C spreads over {spread} (p10 to p90), completions over less than half of that",
-                        spread = Time(Nanos(spread(&slow.on.pace.between_ticks)))
-                    ),
-                    _ => proof!("the fastest {what} took {own} there: one after another that would be {own2} a second; the slowest spent {claimed} of \
-                     their time waiting for their turn", what = Text(slow.words().to_string()), own = Time(Nanos(own)), own2 = Count(1_000_000_000 / own.max(1)), claimed = Share(slow.share(claimed))),
-                }),
-        );
+        let begun = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
+        let told =
+            proof!("{told}, as even as a clock: {rate} a second", told = told.clone(), rate = Count(rate));
+        let v = begun.plus(claimed, Confidence::Medium).because(told);
+        verdict = Some(v.because(no_work(&slow, own, by_size, claimed)));
         verdict = verdict.map(|v| remedies(v, &slow, &name, rate));
     }
     match (verdict, against) {
@@ -97,6 +102,63 @@ fn judge(case: &mut Case) -> Verdict {
         (None, Some(against)) => Verdict::rejected(CAUSE.name, against),
         (None, None) => case.nothing_left(CAUSE.name),
     }
+}
+
+/// What waited for room in a device that is let so many: in the scheduler, for a tag, for writeback throttling's budget.
+fn before_the_device(case: &mut Case, slow: &Slow) -> Nanos {
+    let waits = |row: &Claimable| row.phase != Phase::Behind && leads_to_the_device(row.phase);
+    match slow.is_below() {
+        true => Nanos(0),
+        false => case.claim_rows(slow.group_number, Nanos(u64::MAX), waits),
+    }
+}
+
+/// The device's time but what was behind another task.
+fn of_nobody_else(case: &mut Case, slow: &Slow, wanted: Nanos) -> Nanos {
+    let somebody: Vec<CulpritId> =
+        case.facts.waits.culprits().filter(|(_, c)| is_another_task(slow, c)).map(|(id, _)| id).collect();
+    let account = slow.account(Reason::Device);
+    case.claim_rows(slow.group_number, wanted, |row| {
+        row.reason == account && !somebody.contains(&row.culprit)
+    })
+}
+
+/// Why it is no work of the device's own that takes so long.
+fn no_work(slow: &Slow, own: u64, by_size: Option<[u64; 2]>, claimed: Nanos) -> Proof {
+    match (own, by_size) {
+        (0, Some([small, large])) => proof!(
+            "a large request takes its turn as a small one: one of eight times the size and more came {large} after the one before, a \
+             small one {small}",
+            large = Time(Nanos(large)),
+            small = Time(Nanos(small))
+        ),
+        (0, None) => proof!(
+            "completions keep time, requests do not: their D2C spreads over {spread} (p10 to p90), completions over less than half \
+             of that",
+            spread = Time(Nanos(spread(&slow.on.pace.between_ticks)))
+        ),
+        _ => proof!(
+            "the fastest {what} took {own} there: one after another that would be {own2} a second; the slowest spent {claimed} of \
+             their time waiting for their turn",
+            what = Text(slow.words().to_string()),
+            own = Time(Nanos(own)),
+            own2 = Count(1_000_000_000 / own.max(1)),
+            claimed = Share(slow.share(claimed))
+        ),
+    }
+}
+
+/// The gaps after small requests and after large ones, if they are the same.
+fn whatever_the_size(pace: &Pace) -> Option<[u64; 2]> {
+    if !within(&pace.gaps, [0.25, 0.9], EVEN) {
+        return None;
+    }
+    let known =
+        |i: usize| pace.by_size.get(i).filter(|d| d.count() >= ENOUGH_OF_SIZE).map(|d| d.quantile(0.5));
+    let pairs = (0..pace.by_size.len())
+        .flat_map(|small| (small + 2..pace.by_size.len()).map(move |large| (small, large)));
+    let mut known = pairs.filter_map(|(small, large)| Some([known(small)?, known(large)?]));
+    known.find(|[small, large]| small.abs_diff(*large) as f64 <= SAME * *small as f64)
 }
 
 /// From p10 to p90.
@@ -115,10 +177,15 @@ fn clock(pace: &Pace) -> Option<u64> {
     (ticks.count() >= ENOUGH && is_even(ticks) && uneven).then(|| ticks.quantile(0.5))
 }
 
+/// Whether two percentiles lie between two parts of the middle one.
+fn within(d: &Distribution, [low, high]: [f64; 2], (least, most): (f64, f64)) -> bool {
+    let middle = d.quantile(0.5) as f64;
+    d.quantile(low) as f64 >= least * middle && d.quantile(high) as f64 <= most * middle
+}
+
 /// Whether p10 and p90 are about the middle one, as near as a clock's.
 fn is_even(d: &Distribution) -> bool {
-    let middle = d.quantile(0.5) as f64;
-    d.quantile(0.1) as f64 >= EVEN_RUNS.0 * middle && d.quantile(0.9) as f64 <= EVEN_RUNS.1 * middle
+    within(d, [0.1, 0.9], EVEN_RUNS)
 }
 
 /// How many nanoseconds completions are apart, if they are so evenly, and in words.
@@ -141,9 +208,6 @@ fn even(pace: &Pace, name: &str) -> Result<(u64, Proof), Proof> {
             gaps = Count(gaps.count())
         ));
     }
-    let within = |d: &Distribution, middle: u64, [low, high]: [f64; 2], (least, most): (f64, f64)| {
-        d.quantile(low) as f64 >= least * middle as f64 && d.quantile(high) as f64 <= most * middle as f64
-    };
     let [p25, gap, p90] = [0.25, 0.5, 0.9].map(|q| gaps.quantile(q));
     let told = proof!(
         "completions of {name} came {gap} apart (p25 {p25}, p90 {p90})",
@@ -152,7 +216,7 @@ fn even(pace: &Pace, name: &str) -> Result<(u64, Proof), Proof> {
         p25 = Time(Nanos(p25)),
         p90 = Time(Nanos(p90))
     );
-    if within(gaps, gap, [0.25, 0.9], EVEN) {
+    if within(gaps, [0.25, 0.9], EVEN) {
         return Ok((gap, told));
     }
     if runs.count() < ENOUGH_RUNS {
@@ -167,7 +231,7 @@ fn even(pace: &Pace, name: &str) -> Result<(u64, Proof), Proof> {
         p30 = Time(Nanos(p30)),
         p80 = Time(Nanos(p80))
     );
-    match within(runs, run, [0.3, 0.8], EVEN_RUNS) {
+    match within(runs, [0.3, 0.8], EVEN_RUNS) {
         true => Ok((run / u64::from(IN_A_RUN), told)),
         false => Err(proof!("{told}: no even pace", told = told.clone())),
     }
