@@ -32,6 +32,12 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Whether one task has several of them in flight at once.
+    pub fn overlaps(self) -> bool {
+        use Kind::*;
+        matches!(self, RingRead | RingWrite | RingSync | RingOther | AioRead | AioWrite)
+    }
+
     /// Each kind once, calls first.
     pub fn all() -> impl Iterator<Item = Kind> {
         use Kind::*;

@@ -5,6 +5,8 @@
 
 mod because;
 mod precedence;
+mod rank;
+mod role;
 mod victim;
 
 pub use because::{Because, Source};
@@ -69,16 +71,14 @@ impl Answer {
     pub fn of(e: &Explanation) -> Answer {
         let mut victims = victim::all(e);
         let kind = kind(e, &victims);
-        let most = victims.first().map_or(0, |v| v.lost.0.max(1));
-        let worth = |v: &Sufferer| v.lost.0 as f64 >= BYSTANDER * most as f64 && !v.is_thin;
-        let kept = victims
-            .iter()
-            .position(|v| !worth(v))
-            .unwrap_or(victims.len())
-            .clamp(1, MOST_VICTIMS)
-            .min(victims.len());
-        let bystanders = victims.len() - kept;
-        victims.truncate(kept);
+        let most = victims.iter().map(|v| v.lost.0).max().unwrap_or(0);
+        let all = victims.len();
+        let mut first = true;
+        victims.retain(|v| {
+            std::mem::take(&mut first) || v.lost.0 as f64 >= BYSTANDER * most as f64 && !v.is_thin
+        });
+        victims.truncate(MOST_VICTIMS);
+        let bystanders = all - victims.len();
         let first = victims.first();
         let verdict = first.filter(|_| kind == Kind::Cause).and_then(|v| precedence::choose(e, v));
         let culprit = first.filter(|_| kind == Kind::Cause).and_then(|v| culprit(v, verdict));

@@ -1,15 +1,12 @@
 //! Who lost time, how much, and what would be without whom.
 
 use super::because::{self, Because, Source};
+use super::{rank, role};
 use crate::explanation::Explanation;
 use causes::{Answer, Verdict};
 use stats::Group;
-use std::collections::BTreeMap;
 use trace::Nanos;
 use waits::CulpritKind;
-
-/// A fifth of a time is what the eye sees at a glance: where less was lost everybody took what the device takes.
-const WORTH_SEEING: u64 = 5;
 
 /// Parts of the latencies that are told.
 const TOLD: [f64; 2] = [0.5, 0.99];
@@ -21,6 +18,8 @@ pub struct Sufferer {
     pub group: usize,
     /// The task's name.
     pub task: String,
+    /// What server it belongs to, where its name tells.
+    pub role: Option<&'static str>,
     /// How many operations.
     pub count: u64,
     /// Their time.
@@ -71,36 +70,13 @@ impl Sufferer {
     }
 }
 
-/// All victims, those that lost most first; where nobody lost more than noise, those that took most time.
+/// All victims, in the order in which they are told.
 pub(crate) fn all(e: &Explanation) -> Vec<Sufferer> {
     let found: Vec<&Verdict> = e.verdicts.iter().filter(|v| v.verdict == Answer::Found).collect();
     let groups = e.focus.groups.iter().enumerate();
     let mut all: Vec<Sufferer> = groups.map(|(number, g)| sufferer(e, number, g, &found)).collect();
-    let lost: u64 = all.iter().map(|s| s.lost.since(s.noise).0).sum();
-    let time: u64 = all.iter().map(|s| s.time.0).sum();
-    let by_time = lost * WORTH_SEEING < time;
-    let balance = balance(&all);
-    all.sort_by_key(|s| {
-        let by = if by_time { s.time } else { s.lost.since(s.noise) };
-        let in_the_way = |(lost, cost): &(Nanos, Nanos)| cost > lost && WORTH_SEEING * lost.0 > s.lost.0;
-        let costs_more = balance.get(&s.task).is_some_and(in_the_way);
-        (s.is_thin, costs_more, std::cmp::Reverse(by))
-    });
+    rank::sort(e, &mut all);
     all
-}
-
-/// What each task lost because of other tasks, and what it cost these. Who lost a part worth seeing to others, and costs them more
-/// than that, is in their way and comes after them.
-fn balance(all: &[Sufferer]) -> BTreeMap<String, (Nanos, Nanos)> {
-    let mut sums = BTreeMap::<String, (Nanos, Nanos)>::new();
-    for s in all.iter().filter(|s| !s.is_thin) {
-        for b in s.because.iter().filter(|b| b.source.kind == CulpritKind::Task) {
-            let Some(by) = b.source.name.as_ref().filter(|by| **by != s.task) else { continue };
-            sums.entry(s.task.clone()).or_default().0 += b.time;
-            sums.entry(by.clone()).or_default().1 += b.time;
-        }
-    }
-    sums
 }
 
 fn sufferer(e: &Explanation, number: usize, group: &Group, found: &[&Verdict]) -> Sufferer {
@@ -112,6 +88,7 @@ fn sufferer(e: &Explanation, number: usize, group: &Group, found: &[&Verdict]) -
     Sufferer {
         group: number,
         task: group.task.clone(),
+        role: role::of(&group.task),
         count: group.operations,
         time: group.all.time.total,
         lost: group.lost,

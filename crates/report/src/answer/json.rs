@@ -48,7 +48,7 @@ fn victim(e: &Explanation, v: &Sufferer, all: u64) -> Value {
     json!({
         "task": v.task,
         "cgroup": null,
-        "role": null,
+        "role": v.role,
         "op": op(e, v),
         "filesystem": op_key.map(|key| e.filesystem(&key)),
         "device": device(e, v),
