@@ -40,7 +40,7 @@ pub struct SentFor {
 }
 
 impl SentFor {
-    /// Whose data it is: of several the first that was seen.
+    /// Whose data it is: of a file's writers the first that was seen, of a transaction's who changed most.
     pub(crate) fn owner(&self) -> Option<Owner> {
         let journal = self.purpose == Purpose::Journal;
         self.tasks.first().map(|task| Owner { task: *task, journal })
@@ -64,9 +64,9 @@ const ROOT_GROUP: u64 = 1;
 /// The tasks that hold changes in the transactions of one journal.
 #[derive(Debug, Default)]
 struct Changers {
-    /// In the transaction that takes changes.
-    running: Tasks,
-    /// In the one that is being committed.
+    /// In the transaction that takes changes, each with how often it took part.
+    running: SmallVec<[(TaskName, u32); 2]>,
+    /// In the one that is being committed, who changed most first.
     committing: Tasks,
 }
 
@@ -95,15 +95,22 @@ impl Writers {
         if self.journals.len() >= MAX_FILES {
             self.journals.clear();
         }
-        add(&mut self.journals.entry(dev).or_default().running, task);
+        let running = &mut self.journals.entry(dev).or_default().running;
+        let has_room = running.len() < MAX_WRITERS;
+        match running.iter_mut().find(|(known, _)| *known == task) {
+            Some((_, times)) => *times = times.saturating_add(1),
+            None if has_room => running.push((task, 1)),
+            None => {}
+        }
     }
 
     /// A journal begins to commit what was changed so far. Whoever commits may have looked at the transaction
     /// before, and changed nothing.
     pub(crate) fn commits(&mut self, dev: DevId, by: TaskName) {
         let journal = self.journals.entry(dev).or_default();
-        journal.committing = std::mem::take(&mut journal.running);
-        journal.committing.retain(|task| *task != by);
+        let mut changers = std::mem::take(&mut journal.running);
+        changers.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
+        journal.committing = changers.into_iter().map(|(task, _)| task).filter(|task| *task != by).collect();
     }
 
     /// Whose changes a journal is committing.

@@ -8,8 +8,15 @@ use causes::{Answer, Verdict};
 const WORTH_ACTING_ON: f64 = 0.2;
 
 /// Causes that say no more than where the time passed. They are the answer only where no other cause is worth acting on.
-const GENERAL: [&str; 6] =
-    ["device-saturated", "device-stall", "cpu-wait", "outside-io", "slow-device", "cold-reads"];
+const GENERAL: [&str; 7] = [
+    "device-saturated",
+    "device-stall",
+    "cpu-wait",
+    "outside-io",
+    "slow-device",
+    "cold-reads",
+    "page-fault-read",
+];
 
 /// Causes that put somebody else's requests into the device.
 const CROWD: [&str; 4] = ["background-task", "writeback-flood", "discard-stall", "raid-resync"];
