@@ -33,6 +33,13 @@ pub(crate) struct Walk<'a> {
     account: Builder,
 }
 
+/// The task at the end of the chain, and what it sleeps for.
+#[derive(Clone, Copy)]
+struct Asleep {
+    tid: Tid,
+    wait: Wait,
+}
+
 impl<'a> Walk<'a> {
     /// What `tid` did from `from` to `to`.
     pub fn of_task(history: &'a History, tid: Tid, from: Nanos, to: Nanos) -> Account {
@@ -166,14 +173,14 @@ impl<'a> Walk<'a> {
         }
         match wake {
             _ if self.history.loss(a, b).is_some() => self.account.leaf(Reason::Unexplained, a, b, depth),
-            Some(wake) => self.ended_by(&wake, tid, wait, a, b, depth),
+            Some(wake) => self.ended_by(&wake, tid, Asleep { tid, wait }, a, b, depth),
             None if left == Left::Interruptible => self.account.leaf(Reason::Sleep, a, b, depth),
             None => self.account.leaf(Reason::Unexplained, a, b, depth),
         }
     }
 
-    /// Covers the time from `a` to `b`, which `wake` ended.
-    fn ended_by(&mut self, wake: &Wake, who: Tid, wait: Wait, a: Nanos, b: Nanos, depth: u8) {
+    /// Covers the time from `a` to `b`, which `wake` ended for `who`: the one asleep, or a worker on the way to it.
+    fn ended_by(&mut self, wake: &Wake, who: Tid, asleep: Asleep, a: Nanos, b: Nanos, depth: u8) {
         if b <= a {
             return;
         }
@@ -182,24 +189,24 @@ impl<'a> Walk<'a> {
         }
         let entry = wake.served.and_then(|n| self.history.served.get(n)).filter(|e| e.done.completed() > a);
         if let Some(entry) = entry {
-            if wait == Wait::DirectIo && self.is_anothers(entry, who) {
+            if asleep.wait == Wait::DirectIo && self.is_anothers(entry, asleep.tid) {
                 return self.account.leaf(Reason::Unexplained, a, b, depth);
             }
             return self.request(&entry.clone(), a, b, depth);
         }
         if wake.context.is_interrupt() || wake.by == Tid(0) {
-            let lock = matches!(wait, Wait::Lock | Wait::InodeLock);
+            let lock = matches!(asleep.wait, Wait::Lock | Wait::InodeLock);
             return self.account.leaf(if lock { Reason::Lock } else { Reason::Timer }, a, b, depth);
         }
         if wake.by == who {
             return self.account.leaf(Reason::Unexplained, a, b, depth);
         }
-        self.done_by(wake.by, wait, a, b, depth);
+        self.done_by(wake.by, asleep, a, b, depth);
     }
 
     /// Covers the time from `a` to `b` with what a task did that led to `b`. Of a worker that is its work
     /// item: how it came to be queued, the time in the queue, and what the worker did then.
-    fn done_by(&mut self, by: Tid, wait: Wait, a: Nanos, b: Nanos, depth: u8) {
+    fn done_by(&mut self, by: Tid, asleep: Asleep, a: Nanos, b: Nanos, depth: u8) {
         let work = self.history.thread(by).and_then(|t| t.work_before(b)).copied();
         let Some(work) = work else {
             self.account.open(Part::Task(by), a, b, depth);
@@ -211,7 +218,7 @@ impl<'a> Walk<'a> {
         let queued = work.queued.filter(|q| q.time > a && q.time <= start);
         let in_queue_from = queued.map_or(a, |q| q.time);
         if let Some(q) = queued {
-            self.ended_by(&q, by, wait, a, q.time, depth + 1);
+            self.ended_by(&q, by, asleep, a, q.time, depth + 1);
         }
         if let Some(q) = work.queued {
             self.account.wakeup(&q, by, work.from.since(q.time), false);
@@ -320,7 +327,7 @@ impl<'a> Walk<'a> {
         if by == Tid(0) {
             return self.account.leaf(Reason::Unexplained, a, b, depth);
         }
-        self.done_by(by, Wait::Unknown, a, b, depth);
+        self.done_by(by, Asleep { tid: by, wait: Wait::Unknown }, a, b, depth);
     }
 
     /// Whether a request cannot be what a task's direct I/O waits for: another task sent it, alone and for
