@@ -163,6 +163,9 @@ impl Inside {
         }
         let split = self.split(d2c, quiet, ticket);
         self.services.busy(shape, gap);
+        if bytes.0 == 0 {
+            self.services.empty(d2c);
+        }
         if ticket.alone && ticket.number + 1 == self.issues {
             self.services.quiet(shape, d2c, ticket.idle);
         }

@@ -154,6 +154,8 @@ impl Busy {
 pub struct Services {
     alone: Vec<Option<Box<Histogram>>>,
     rested: Vec<Option<Box<Histogram>>>,
+    /// Of requests that move nothing (flushes), alone or not.
+    empty: Histogram,
     busy: Vec<Busy>,
     /// Of all shapes.
     all_busy: Busy,
@@ -167,6 +169,7 @@ impl Default for Services {
         Services {
             alone: vec![None; shapes],
             rested: vec![None; shapes],
+            empty: Histogram::default(),
             busy: vec![Busy::default(); shapes],
             all_busy: Busy::default(),
             resolved: vec![None; shapes],
@@ -184,6 +187,13 @@ impl Services {
             changed |= self.rested[key].get_or_insert_default().add(took);
         }
         if changed {
+            self.resolved.fill(None);
+        }
+    }
+
+    /// A request that moves nothing took so long, whoever else was there.
+    pub fn empty(&mut self, took: Nanos) {
+        if self.empty.add(took) {
             self.resolved.fill(None);
         }
     }
@@ -213,7 +223,10 @@ impl Services {
         self.measured(at(class, shape.near, size)).or_else(|| {
             // What a far one takes a near one does not exceed; the reverse says nothing.
             let far = if shape.near { self.measured(at(class, false, size)) } else { None };
-            let stand_in = far.or_else(|| self.of_other_size(class, shape.near, size));
+            let stand_in = match shape.bytes.0 {
+                0 => self.measured(at(class, !shape.near, size)).or_else(|| self.fastest()),
+                _ => far.or_else(|| self.of_other_size(class, shape.near, size)),
+            };
             stand_in.map(|q| Quiet { samples: 0, ..q })
         })
     }
@@ -221,6 +234,12 @@ impl Services {
     fn measured(&self, key: usize) -> Option<Quiet> {
         let of = |h: &Option<Box<Histogram>>| h.as_ref().and_then(|h| h.quiet);
         of(&self.rested[key]).or_else(|| of(&self.alone[key]))
+    }
+
+    /// What the fastest tenth of those that move nothing took, where none was ever alone: none takes longer alone than in company.
+    fn fastest(&self) -> Option<Quiet> {
+        let known = self.empty.count >= MIN_QUIET;
+        known.then(|| Quiet { p50: self.empty.at(0.1), most: self.empty.at(0.9), samples: 0 })
     }
 
     /// Between two known sizes in proportion; else the nearest size, if it is near enough.
