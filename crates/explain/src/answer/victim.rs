@@ -97,7 +97,7 @@ fn sufferer(e: &Explanation, number: usize, group: &Group, found: &[&Verdict]) -
         is_thin: group.is_thin(),
         latency: [quantile(TOLD[0]), quantile(TOLD[1]), group.longest],
         alone: (!is_bound).then(|| TOLD.map(alone)),
-        because: because::all(&e.facts, group, number, found),
+        because: because::all(&e.facts, &e.focus.groups, number, found),
         without: without(e, group),
     }
 }
