@@ -3,6 +3,7 @@
 //! [`judge`] asks all causes in order, the specific ones first. Each claims segments of the tail's time; what is
 //! claimed is gone for those after it, so shares never exceed the whole.
 
+mod behind;
 mod case;
 mod counters;
 mod damage;
@@ -202,6 +203,7 @@ pub fn judge(case: &mut Case) -> Vec<Verdict> {
         };
         verdicts.iter_mut().filter(others).for_each(Verdict::nothing_slow);
     }
+    behind::name_roots(case, &mut verdicts);
     for v in &mut verdicts {
         v.share = v.explains.0 as f64 / all_of_it.0.max(1) as f64;
     }

@@ -15,6 +15,7 @@ pub use victim::{Sufferer, Without};
 use crate::explanation::Explanation;
 use causes::{Answer as Verdicted, Confidence, Verdict};
 use stats::Facts;
+use trace::Nanos;
 use waits::CulpritKind;
 
 /// What kind of answer it is.
@@ -66,6 +67,12 @@ const MOST_VICTIMS: usize = 30;
 /// A victim that lost less than this part of what the first one lost is a bystander.
 const BYSTANDER: f64 = 0.01;
 
+/// Who lost less than a hundredth of the recording was not kept waiting, unless by one operation that was long by itself.
+const KEPT_WAITING: u64 = 100;
+
+/// Long by itself: people notice a tenth of a second (Nielsen, Usability Engineering, 1993, chapter 5).
+const LONG: Nanos = Nanos(100_000_000);
+
 impl Answer {
     /// Reads it off an explanation.
     pub fn of(e: &Explanation) -> Answer {
@@ -111,6 +118,12 @@ fn kind(e: &Explanation, victims: &[Sufferer]) -> Kind {
     let found = |v: &&Verdict| v.verdict == Verdicted::Found;
     let healthy = e.verdicts.iter().filter(found).any(|v| v.cause == "healthy");
     let nothing = victims.iter().all(|v| v.is_thin);
+    let least = e.facts.duration().0 / KEPT_WAITING;
+    let found_none = !e.verdicts.iter().any(|v| found(&v));
+    let quick = victims.iter().all(|v| v.lost.since(v.noise).0 < least && v.latency[2] < LONG);
+    if found_none && quick && !victims.is_empty() && !is_blind(&e.facts) {
+        return Kind::Healthy;
+    }
     match (healthy, nothing, e.verdicts.iter().any(|v| found(&v))) {
         (_, true, _) if is_blind(&e.facts) => Kind::Unknown,
         (true, ..) => Kind::Healthy,
