@@ -6,7 +6,7 @@ use crate::lives::{Lives, Sink};
 use crate::op::Op;
 use crate::piece::{BioId, Key, Part, Piece, PieceId, Stage};
 use crate::timeline::{FlushWait, Timeline};
-use trace::{Bytes, Cpu, Event, Nanos, Sector};
+use trace::{Bytes, Cpu, Event, Flags, Nanos, Sector};
 
 /// What brought the end of a bio.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -168,6 +168,7 @@ impl Lives {
         told.lower = bio.below.take().map(|b| b.end(bio.queued, completed));
         told.company = if carrier == Carrier::None { Company::default() } else { request.company };
         (told.number, told.parent) = (part.bio.number(), bio.parent.map(BioId::number));
+        told.awaited = told.flags.has(Flags::AHEAD) && self.ahead.get(&told.tid) == Some(&part.bio);
         told.orphan = bio.orphan_of.is_some() && bio.parent.is_none();
         if let Some((upper, row)) = bio.orphan_of {
             let rows = &mut self.devices[upper as usize].rows;

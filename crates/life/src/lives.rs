@@ -13,7 +13,7 @@ use crate::early::Early;
 use crate::flush::Flushes;
 use crate::holding::Owner;
 use crate::names::Names;
-use crate::piece::{PieceId, Table};
+use crate::piece::{BioId, PieceId, Table};
 use crate::plug::{Plug, Plugs};
 use crate::request::Request;
 use crate::rows::{Rows, Unclaimed};
@@ -22,7 +22,7 @@ use crate::stack::Announced;
 use crate::tally::Tally;
 use device::{Inside, Services};
 use rustc_hash::FxHashMap;
-use trace::{Action, Batch, Detail, DevId, Event, Nanos};
+use trace::{Action, Batch, Detail, DevId, Event, Nanos, Tid};
 
 /// Who wants to know of finished lives. All methods do nothing unless overridden.
 pub trait Sink {
@@ -81,6 +81,8 @@ pub struct Lives {
     pub(crate) plugs: Plugs,
     pub(crate) tally: Tally,
     pub(crate) early: Early,
+    /// The last bio of each task, of those whose last one reads ahead.
+    pub(crate) ahead: FxHashMap<Tid, BioId>,
     /// Whose data the bio is that is queued next, where another task sends it.
     pub(crate) owner: Option<Owner>,
 }

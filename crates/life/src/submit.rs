@@ -20,6 +20,9 @@ const MAX_WAITING: usize = 8192;
 /// bios (`max_segments`) each would be as many.
 const MAX_BIOS: usize = 1 << 17;
 
+/// Tasks that read ahead of which the last bio is remembered.
+const MAX_READERS: usize = 1 << 14;
+
 impl Lives {
     /// `Q`: a bio enters.
     pub(crate) fn queue(&mut self, dev: u32, e: &Event, sink: &mut dyn Sink) {
@@ -37,6 +40,7 @@ impl Lives {
         (flight.pieces, flight.by_request) = (1, false);
         flight.waiting.clear();
         (flight.parent, flight.below, flight.orphan_of) = (None, None, None);
+        self.reads_ahead(e, bio);
         self.tally.bios += 1;
         self.tally.bytes_queued += e.bytes;
         if let Some(child) = announced {
@@ -54,6 +58,19 @@ impl Lives {
         self.devices[dev as usize].waiting.push(id);
         if let Some(b) = self.bios.get_mut(bio) {
             b.waiting.push(id);
+        }
+    }
+
+    /// Notes the last bio of a task that reads ahead. Whoever never does costs one look at an empty table.
+    #[inline]
+    fn reads_ahead(&mut self, e: &Event, bio: BioId) {
+        if kind(e).has(Flags::AHEAD) {
+            if self.ahead.len() >= MAX_READERS {
+                self.ahead.clear();
+            }
+            self.ahead.insert(e.tid, bio);
+        } else if !self.ahead.is_empty() {
+            self.ahead.remove(&e.tid);
         }
     }
 

@@ -1,5 +1,5 @@
 //! Rows of bios: where only the block layer was recorded, whoever submitted reads, synchronous writes and flushes waited.
-//! Nobody waits for read-ahead and write-back ([`Asked::is_foreground`]).
+//! Nobody waits for write-back, and for read-ahead only whoever sent nothing since ([`Asked::is_foreground`]).
 
 use crate::chain::{ChainId, Link};
 use crate::culprit::{Culprit, CulpritId, CulpritKind};
@@ -31,7 +31,8 @@ impl Bios {
     ///
     /// `no_tag` is the part of its wait for a request in which all tags were taken.
     pub fn add(&mut self, table: &mut Table, b: &Bio, ledger: &Ledger, no_tag: Nanos, names: &Names) {
-        let asked = if b.flags.has(Flags::AHEAD) { Asked::Ahead } else { Asked::Bio(b.class()) };
+        let asked =
+            if b.flags.has(Flags::AHEAD) && !b.awaited { Asked::Ahead } else { Asked::Bio(b.class()) };
         if self.epoch != table.epoch() || self.victims.len() > MAX_REMEMBERED {
             *self = Bios { epoch: table.epoch(), ..Bios::default() };
         }

@@ -119,7 +119,7 @@ fn kind(e: &Explanation, victims: &[Sufferer]) -> Kind {
     let healthy = e.verdicts.iter().filter(found).any(|v| v.cause == "healthy");
     let nothing = victims.iter().all(|v| v.is_thin);
     let least = e.facts.duration().0 / KEPT_WAITING;
-    let found_none = !e.verdicts.iter().any(|v| found(&v));
+    let found_none = e.verdicts.iter().filter(found).all(|v| v.claims.is_empty());
     let quick = victims.iter().all(|v| v.lost.since(v.noise).0 < least && v.latency[2] < LONG);
     if found_none && quick && !victims.is_empty() && !is_blind(&e.facts) {
         return Kind::Healthy;
