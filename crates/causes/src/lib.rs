@@ -155,9 +155,42 @@ pub fn all() -> &'static [Cause] {
     ALL
 }
 
+/// Judged once more, by weaker evidence, after a cause that knows more: which, after which, and how.
+type Again = (&'static str, &'static str, fn(&mut Case) -> Verdict);
+const AGAIN: [Again; 1] = [(
+    device::rate_limit::CAUSE.name,
+    device::power_state::CAUSE.name,
+    device::rate_limit::judge_by_the_fastest,
+)];
+
 /// Name, title and page of every cause.
 pub fn pages() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     all().iter().map(|c| (c.name, c.title, c.page))
+}
+
+/// The verdict of one cause, with what it claimed.
+fn claimed(case: &mut Case, damage: &Damage, name: &'static str, judge: fn(&mut Case) -> Verdict) -> Verdict {
+    let all_of_it = case.total();
+    let before = case.unclaimed_now();
+    let mut v = if case.focus.groups.is_empty() {
+        Verdict::cannot_tell(name, "no I/O was completed in this recording")
+    } else if let Damage::TooMuch(why) = damage {
+        Verdict::cannot_tell(name, why.clone())
+    } else {
+        judge(case)
+    };
+    if let (Damage::Some(why), Answer::Found) = (damage, v.verdict) {
+        v.confidence = v.confidence.map(Confidence::less);
+        v = v.without(why.clone());
+    }
+    let is_trifle = v.explains.0 > 0 && (v.explains.0 as f64) < TRIFLE * all_of_it.0 as f64;
+    if v.verdict == Answer::Found && is_trifle {
+        case.give_back(before.clone());
+        v = v.trifle(all_of_it);
+    }
+    v.claims = case.claims_since(&before);
+    case.note(&v);
+    v
 }
 
 /// The verdicts of all causes: those found first, by the time they explain; then those that cannot tell; then
@@ -167,32 +200,16 @@ pub fn pages() -> impl Iterator<Item = (&'static str, &'static str, &'static str
 /// missing each finding is a step less sure.
 pub fn judge(case: &mut Case) -> Vec<Verdict> {
     let damage = case.damage();
-    let nothing = case.focus.groups.is_empty();
     let all_of_it = case.total();
-    let mut verdicts = Vec::new();
+    let mut verdicts: Vec<Verdict> = Vec::new();
     for cause in all() {
-        let before = case.unclaimed_now();
-        let mut v = if nothing {
-            Verdict::cannot_tell(cause.name, "no I/O was completed in this recording")
-        } else if let Damage::TooMuch(why) = &damage {
-            Verdict::cannot_tell(cause.name, why.clone())
-        } else {
-            (cause.judge)(case)
-        };
-        if let (Damage::Some(why), Answer::Found) = (&damage, v.verdict) {
-            v.confidence = v.confidence.map(Confidence::less);
-            v = v.without(why.clone());
+        verdicts.push(claimed(case, &damage, cause.name, cause.judge));
+        for (name, _, judge) in AGAIN.iter().filter(|(_, after, _)| *after == cause.name) {
+            let Some(first) = verdicts.iter_mut().find(|v| v.cause == *name) else { continue };
+            if first.verdict != Answer::Found {
+                *first = claimed(case, &damage, name, *judge);
+            }
         }
-        if v.verdict == Answer::Found
-            && v.explains.0 > 0
-            && (v.explains.0 as f64) < TRIFLE * all_of_it.0 as f64
-        {
-            case.give_back(before.clone());
-            v = v.trifle(all_of_it);
-        }
-        v.claims = case.claims_since(&before);
-        case.note(&v);
-        verdicts.push(v);
     }
     if device::healthy::nothing_slow(case) {
         // Where nothing was slow, nothing is a cause of it.

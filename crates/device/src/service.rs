@@ -82,6 +82,15 @@ fn bucket(v: u64) -> usize {
     (place as usize).min(BUCKETS - 1)
 }
 
+/// Where the next bucket begins.
+fn upper(bucket: usize) -> u64 {
+    let (octave, place) = (bucket as u64 / PER_OCTAVE, bucket as u64 % PER_OCTAVE);
+    match octave {
+        0 => place,
+        _ => (PER_OCTAVE + place + 1) << (octave - 1),
+    }
+}
+
 /// The middle of a bucket.
 fn middle(bucket: usize) -> u64 {
     let (octave, place) = (bucket as u64 / PER_OCTAVE, bucket as u64 % PER_OCTAVE);
@@ -108,21 +117,25 @@ impl Histogram {
     /// Tukey's outer fence, three times the quartiles' distance above the upper one, or p99 if that is less: a device that
     /// stalls on one request in fifty does not vary by it.
     fn most(&self) -> Nanos {
-        let [p25, p50, p75, p99] = [0.25, 0.5, 0.75, 0.99].map(|part| self.at(part));
-        let fence = Nanos(p75.0 + 3 * (p75.0 - p25.0));
-        p99.min(fence.max(Nanos(2 * p50.0)))
+        let [p25, p50, p75] = [0.25, 0.5, 0.75].map(|part| self.at(part).0);
+        let fence = p75 + 3 * (p75 - p25);
+        Nanos(upper(self.bucket_at(0.99)).min(fence.max(2 * p50)))
     }
 
     fn at(&self, part: f64) -> Nanos {
+        Nanos(middle(self.bucket_at(part)))
+    }
+
+    fn bucket_at(&self, part: f64) -> usize {
         let wanted = (f64::from(self.count) * part).ceil().max(1.0) as u64;
         let mut seen = 0;
         for (bucket, n) in self.counts.iter().enumerate() {
             seen += u64::from(*n);
             if seen >= wanted {
-                return Nanos(middle(bucket));
+                return bucket;
             }
         }
-        Nanos(0)
+        0
     }
 }
 

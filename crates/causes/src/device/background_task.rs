@@ -135,7 +135,7 @@ fn most_in_the_way(case: &Case, slow: &Slow) -> Option<(String, Nanos)> {
 }
 
 /// The journal's writes of a victim's own changes carry its name: they are nobody else's.
-pub(crate) fn is_another_task(slow: &Slow, c: &Culprit) -> bool {
+fn is_another_task(slow: &Slow, c: &Culprit) -> bool {
     let name = c.name.as_deref().unwrap_or("?");
     c.is_somebody()
         && name != slow.group.task

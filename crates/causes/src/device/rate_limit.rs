@@ -12,7 +12,7 @@
 //! where one after another would have been 3,300.
 
 use crate::case::{Case, Claimable, MIN_SAMPLES, MIN_SHARE};
-use crate::device::background_task::{is_another_task, leads_to_the_device};
+use crate::device::background_task::leads_to_the_device;
 use crate::proof::{proof, Proof};
 use crate::remedy::Acts;
 use crate::slow::Slow;
@@ -25,7 +25,7 @@ use crate::Cause;
 use ledger::Reason;
 use stats::{Distribution, Pace, IN_A_RUN};
 use trace::Nanos;
-use waits::{CulpritId, Phase};
+use waits::Phase;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
@@ -36,7 +36,17 @@ pub const CAUSE: Cause = Cause {
     judge,
 };
 
+/// By the pace alone: a clock, or large requests as quick as small ones.
 fn judge(case: &mut Case) -> Verdict {
+    judge_by(case, true)
+}
+
+/// After the causes that know more: by some requests that were faster.
+pub(crate) fn judge_by_the_fastest(case: &mut Case) -> Verdict {
+    judge_by(case, false)
+}
+
+fn judge_by(case: &mut Case, pace_alone: bool) -> Verdict {
     let mut verdict: Option<Verdict> = None;
     let mut against = None;
     for slow in case.slow() {
@@ -66,6 +76,9 @@ fn judge(case: &mut Case) -> Verdict {
         let own = slow.requests().d2c.quantile(FASTEST);
         let by_size = whatever_the_size(&slow.on.pace);
         let by_the_clock = clock(&slow.on.pace).is_some() || by_size.is_some();
+        if pace_alone && !by_the_clock {
+            continue;
+        }
         if own as f64 > FASTER * apart as f64 && !by_the_clock {
             against = Some(proof!(
                 "{told}, and no request was much faster than that: the fastest took {own}",
@@ -79,14 +92,8 @@ fn judge(case: &mut Case) -> Verdict {
         if slow.share(left - own_time) < MIN_SHARE {
             continue;
         }
-        // That the fastest were faster says little where somebody else was in the way.
-        let claimed = match by_the_clock {
-            true => case.claim(&slow, Reason::Device, left - own_time) + before_the_device(case, &slow),
-            false => of_nobody_else(case, &slow, left - own_time),
-        };
-        if slow.share(claimed) < MIN_SHARE {
-            continue;
-        }
+        let before = if by_the_clock { before_the_device(case, &slow) } else { Nanos(0) };
+        let claimed = case.claim(&slow, Reason::Device, left - own_time) + before;
         let rate = 1_000_000_000 / apart.max(1);
         let begun = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
         let told =
@@ -111,16 +118,6 @@ fn before_the_device(case: &mut Case, slow: &Slow) -> Nanos {
         true => Nanos(0),
         false => case.claim_rows(slow.group_number, Nanos(u64::MAX), waits),
     }
-}
-
-/// The device's time but what was behind another task.
-fn of_nobody_else(case: &mut Case, slow: &Slow, wanted: Nanos) -> Nanos {
-    let somebody: Vec<CulpritId> =
-        case.facts.waits.culprits().filter(|(_, c)| is_another_task(slow, c)).map(|(id, _)| id).collect();
-    let account = slow.account(Reason::Device);
-    case.claim_rows(slow.group_number, wanted, |row| {
-        row.reason == account && !somebody.contains(&row.culprit)
-    })
 }
 
 /// Why it is no work of the device's own that takes so long.

@@ -41,7 +41,8 @@ fn flushes(ms: u64, settings: &str, mounts: &str) -> Verdict {
 #[test]
 fn a_tenth_in_flushes_is_the_threshold() {
     assert!(is_found(&flushes(11, "", "")));
-    assert!(rejected(&flushes(9, "", "")).contains("flushes are 9.0 % of the time"));
+    let below = flushes(9, "", "");
+    assert!(rejected(&below).contains("flushes are 9.0 % of the time"), "{below:?}");
     let mut reads = Story::default();
     quick_reads(&mut reads, 0, 200);
     let v = reads.verdict("flush-cost");

@@ -2,13 +2,13 @@
 
 use super::*;
 
-/// A read of 100 ms issued into so many writes of 1 MiB, which are done one after the other.
+/// A read of 103 ms issued into so many writes of 1 MiB, which are done one after the other, 10 ms each.
 fn flood(story: &mut Story, at_ms: u64, writes: u64) {
     let at = at_ms * MS;
     for i in 0..writes {
         story.writeback(at, at, at + (i + 1) * 10 * MS, MIB);
     }
-    story.read(at, at, at + 100 * MS);
+    story.read(at, at, at + 103 * MS);
 }
 
 #[test]

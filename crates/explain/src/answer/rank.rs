@@ -1,0 +1,87 @@
+//! Which victim is told first: who was kept waiting longest, by the clock.
+//!
+//! Operations that one task has in flight together are waited for together: what they lost counts once, and not what they lost to
+//! one another. Who is in the way of others more than they are in its way comes after them. A job that runs as long as it runs
+//! ([`role`](super::role)), or a task that keeps many operations in flight and is no server, asks for throughput: it comes after
+//! whoever shares its disk and waits for each operation.
+
+use super::role;
+use super::victim::Sufferer;
+use crate::explanation::Explanation;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use trace::{DevId, Nanos};
+use waits::CulpritKind;
+
+/// A fifth of a time is what the eye sees at a glance: where less was lost everybody took what the device takes.
+const WORTH_SEEING: u64 = 5;
+
+/// Whoever waited for less than a fiftieth of the recording is not kept waiting by a job.
+const KEPT_WAITING: u64 = 50;
+
+/// The order of victims; where nobody lost more than noise, those that took most time come first.
+pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
+    let lost: u64 = all.iter().map(|s| s.lost.since(s.noise).0).sum();
+    let time: u64 = all.iter().map(|s| s.time.0).sum();
+    let by_time = lost * WORTH_SEEING < time;
+    let balance = balance(e, all);
+    let costs_more = |s: &Sufferer| {
+        let in_the_way = |(lost, cost): &(Nanos, Nanos)| cost > lost && WORTH_SEEING * lost.0 > s.lost.0;
+        balance.get(&s.task).is_some_and(in_the_way)
+    };
+    let least = e.facts.duration().0 / KEPT_WAITING;
+    let waits = |s: &&Sufferer| {
+        let lost = by_the_clock(e, s, s.lost.since(s.noise));
+        !s.is_thin && lost.0 >= least && WORTH_SEEING * s.lost.0 > s.time.0
+    };
+    // Devices on which somebody was kept waiting who is in nobody's way, and of these who is no job.
+    let in_nobodys_way = |s: &&Sufferer| !costs_more(s);
+    let victims: Vec<DevId> = all.iter().filter(waits).filter(in_nobodys_way).map(|s| device(e, s)).collect();
+    let is_no_job = |s: &&Sufferer| !is_job(e, s);
+    let no_jobs: Vec<DevId> = all.iter().filter(waits).filter(is_no_job).map(|s| device(e, s)).collect();
+    all.sort_by_cached_key(|s| {
+        let by = if by_time { s.time } else { s.lost.since(s.noise) };
+        let dev = device(e, s);
+        let is_job = is_job(e, s) && no_jobs.contains(&dev);
+        let in_the_way = costs_more(s) && victims.contains(&dev);
+        (s.is_thin, is_job, in_the_way, Reverse(by_the_clock(e, s, by)))
+    });
+}
+
+fn overlaps(e: &Explanation, s: &Sufferer) -> bool {
+    e.focus.groups.get(s.group).and_then(|g| g.op).is_some_and(|op| op.kind.overlaps())
+}
+
+fn is_job(e: &Explanation, s: &Sufferer) -> bool {
+    role::is_job(&s.task) || s.role.is_none() && overlaps(e, s)
+}
+
+/// Of operations that overlap, what they took together, but for their own queue.
+fn by_the_clock(e: &Explanation, s: &Sufferer, time: Nanos) -> Nanos {
+    let (whole, duration) = (s.time.0, e.facts.duration().0.max(1));
+    if whole <= duration || !overlaps(e, s) {
+        return time;
+    }
+    let own = s.because.iter().filter(|b| b.source.kind == CulpritKind::Own).map(|b| b.time).sum();
+    Nanos((u128::from(time.since(own).0) * u128::from(duration) / u128::from(whole)) as u64)
+}
+
+fn device(e: &Explanation, s: &Sufferer) -> DevId {
+    e.focus.groups.get(s.group).map_or(DevId(0), |g| g.dev)
+}
+
+/// What each task lost because of other tasks, and what it cost these. Who lost a part worth seeing to others, and costs them more
+/// than that, is in their way. What a job loses to somebody who is none does not count.
+fn balance(e: &Explanation, all: &[Sufferer]) -> BTreeMap<String, (Nanos, Nanos)> {
+    let mut sums = BTreeMap::<String, (Nanos, Nanos)>::new();
+    for s in all.iter().filter(|s| !s.is_thin) {
+        for b in s.because.iter().filter(|b| b.source.kind == CulpritKind::Task) {
+            let Some(by) = b.source.name.as_ref().filter(|by| **by != s.task) else { continue };
+            sums.entry(s.task.clone()).or_default().0 += b.time;
+            if role::is_job(by) || !is_job(e, s) {
+                sums.entry(by.clone()).or_default().1 += b.time;
+            }
+        }
+    }
+    sums
+}

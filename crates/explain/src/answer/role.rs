@@ -1,0 +1,121 @@
+//! What a task is to its users, by its name: a server that somebody waits for, a job that runs as long as it runs, or unknown.
+//!
+//! Names are those of the kernel (`comm`), 15 bytes at most; a line ends with `*` where more may follow. Each is as the program's
+//! own documentation or `pthread_setname_np` has it.
+
+/// Servers and their threads, and what they are part of.
+const SERVERS: [(&str, &str); 31] = [
+    ("postgres*", "postgresql"),
+    ("mysqld*", "mysql"),
+    ("mariadbd*", "mariadb"),
+    ("ib_log*", "mysql redo log"),
+    ("ib_pg_flush*", "mysql page cleaner"),
+    ("redis-server*", "redis"),
+    ("valkey-server*", "valkey"),
+    ("bio_aof*", "redis append-only file"),
+    ("etcd", "etcd"),
+    ("mongod*", "mongodb"),
+    ("WTJourn*", "mongodb journal"),
+    ("WTCheck*", "mongodb checkpoint"),
+    ("rocksdb:*", "rocksdb compaction and flush"),
+    ("clickhouse-ser*", "clickhouse"),
+    ("influxd", "influxdb"),
+    ("prometheus", "prometheus"),
+    ("memcached", "memcached"),
+    ("scylla", "scylladb"),
+    ("CompactionExec*", "cassandra compaction"),
+    ("MutationStage*", "cassandra"),
+    ("beam.smp", "erlang"),
+    ("qemu-system-*", "virtual machine"),
+    ("CPU */KVM", "virtual machine"),
+    ("IO mon_iothread", "virtual machine"),
+    ("ceph-osd", "ceph"),
+    ("tp_osd_tp", "ceph"),
+    ("bstore_kv_*", "ceph bluestore"),
+    ("smbd*", "samba"),
+    ("nfsd", "nfs server"),
+    ("nginx", "nginx"),
+    ("oracle_*", "oracle"),
+];
+
+/// Jobs: they copy, archive, search or delete, and nobody waits for one of their operations.
+const JOBS: [&str; 37] = [
+    "dd",
+    "cp",
+    "mv",
+    "rm",
+    "rsync",
+    "tar",
+    "gzip",
+    "pigz",
+    "xz",
+    "zstd",
+    "bzip2",
+    "find",
+    "grep",
+    "rg",
+    "fd",
+    "cat",
+    "sync",
+    "fstrim",
+    "updatedb*",
+    "mkfs*",
+    "mke2fs",
+    "fsck*",
+    "e2fsck",
+    "badblocks",
+    "scp",
+    "sftp-server",
+    "rclone",
+    "borg",
+    "restic",
+    "duplicity",
+    "logrotate",
+    "pg_dump",
+    "pg_basebackup",
+    "mysqldump",
+    "mariadb-dump",
+    "sha256sum",
+    "md5sum",
+];
+
+/// What a server's task belongs to.
+pub(crate) fn of(task: &str) -> Option<&'static str> {
+    SERVERS.iter().find(|(name, _)| fits(name, task)).map(|(_, role)| *role)
+}
+
+/// Whether it runs as long as it runs: another that is delayed by it is asked about first.
+pub(crate) fn is_job(task: &str) -> bool {
+    JOBS.iter().any(|name| fits(name, task))
+}
+
+/// Whether a name is as a pattern with at most one `*`.
+fn fits(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((begin, end)) => {
+            name.len() >= begin.len() + end.len() && name.starts_with(begin) && name.ends_with(end)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_told_whole_or_by_their_beginning() {
+        assert_eq!(of("postgres"), Some("postgresql"));
+        assert_eq!(of("CPU 3/KVM"), Some("virtual machine"));
+        assert_eq!((of("etcdctl"), of("dd")), (None, None));
+        assert!(is_job("dd") && is_job("updatedb.plocat") && !is_job("ddd") && !is_job("fio"));
+    }
+
+    #[test]
+    fn no_name_is_longer_than_the_kernel_keeps() {
+        let names = SERVERS.iter().map(|(name, _)| *name).chain(JOBS);
+        assert!(names
+            .into_iter()
+            .all(|n| n.trim_end_matches('*').len() <= 15 && n.matches('*').count() <= 1));
+    }
+}
