@@ -145,7 +145,7 @@ impl Pace {
         let Some(last) = self.last_data.replace(done) else { return };
         let tick = done.since(last);
         // Behind another one completions are as even as the device is; alone they are as even as they come.
-        if d2c <= tick && 2 * d2c.0 >= tick.0 {
+        if d2c <= tick && d2c.0 >= tick.0.div_ceil(2) {
             self.ticks.record(tick.0);
             self.between_ticks.record(d2c.0);
         }
@@ -177,7 +177,7 @@ impl Pace {
 mod tests {
     use super::*;
     use life::Timeline;
-    use trace::Flags;
+    use trace::{Bytes, Flags};
 
     const MS: u64 = 1_000_000;
 
@@ -227,6 +227,16 @@ mod tests {
     }
 
     /// Seen late by 1 ms every second time, and then in time again: over 16 the clock is even.
+    #[test]
+    fn a_clock_that_leaps_by_centuries_is_no_overflow() {
+        let mut pace = Pace::default();
+        let end = u64::MAX / MS;
+        for (from, to) in [(0, 1), (1, end)] {
+            tell(&mut pace, Request { bytes: Bytes(4096), ..read(None, from, to) });
+        }
+        assert_eq!((pace.ticks.count(), pace.ticks.max()), (1, (end - 1) * MS));
+    }
+
     #[test]
     fn runs_are_even_however_late_each_completion_is_seen() {
         let mut pace = Pace::default();

@@ -65,19 +65,28 @@ pub struct Cut {
 }
 
 impl Cell {
-    /// Adds time to a row; whether the row is new.
+    /// Adds time to a row; whether the row is new. Operations of one kind have their parts in the same order: `near` is where a row
+    /// was found last, and the next one is looked for from there on.
     #[inline]
-    pub(crate) fn put(&mut self, chain: ChainId, culprit: CulpritId, ns: u64) -> bool {
-        match self.rows.iter_mut().find(|(c, who, _)| *c == chain && *who == culprit) {
-            Some((.., sum)) => {
+    pub(crate) fn put(&mut self, near: &mut usize, chain: ChainId, culprit: CulpritId, ns: u64) -> bool {
+        match self.rows.get_mut(*near) {
+            Some((c, who, sum)) if (*c, *who) == (chain, culprit) => {
                 *sum = sum.saturating_add(ns);
+                *near += 1;
                 false
             }
-            None => {
-                self.rows.push((chain, culprit, ns));
-                true
-            }
+            _ => self.put_elsewhere(near, chain, culprit, ns),
         }
+    }
+
+    fn put_elsewhere(&mut self, near: &mut usize, chain: ChainId, culprit: CulpritId, ns: u64) -> bool {
+        let found = self.rows.iter().position(|(c, who, _)| (*c, *who) == (chain, culprit));
+        *near = found.unwrap_or(self.rows.len()) + 1;
+        match found {
+            Some(at) => self.rows[at].2 = self.rows[at].2.saturating_add(ns),
+            None => self.rows.push((chain, culprit, ns)),
+        }
+        found.is_none()
     }
 }
 
@@ -131,6 +140,7 @@ impl Sums {
     }
 
     /// Notes the device of requests that were waited for.
+    #[inline]
     pub(crate) fn waited_on(&mut self, dev: DevId, time: Nanos) {
         let known = self.devices.len();
         match self.devices.iter_mut().find(|(d, _)| *d == dev) {
