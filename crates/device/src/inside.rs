@@ -214,7 +214,9 @@ impl Inside {
                 _ => {}
             }
         }
-        shares.sort_unstable_by_key(|(time, holder)| (std::cmp::Reverse(*time), *holder));
+        if shares.len() > 1 {
+            shares.sort_unstable_by_key(|(time, holder)| (std::cmp::Reverse(*time), *holder));
+        }
         let rest =
             shares.iter().skip(MOST_HOLDERS).fold(rest as u64, |sum, (time, _)| sum.saturating_add(*time));
         shares.truncate(MOST_HOLDERS);

@@ -162,7 +162,10 @@ impl Lives {
         (told.time.queued, told.time.got) = (Some(bio.queued), part.joined);
         told.by_request = bio.by_request;
         told.lower = bio.below.take().map(|b| b.end(bio.queued, completed));
-        told.company = if carrier == Carrier::None { Company::default() } else { request.company };
+        match carrier {
+            Carrier::None => told.company = Company::default(),
+            _ => told.company = request.company,
+        }
         (told.number, told.parent) = (part.bio.number(), bio.parent.map(BioId::number));
         told.orphan = bio.orphan_of.is_some() && bio.parent.is_none();
         if let Some((upper, row)) = bio.orphan_of {

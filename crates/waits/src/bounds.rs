@@ -197,7 +197,7 @@ impl Cell {
             stays
         });
         if rest > 0 {
-            self.put(&mut 0, OTHERS, others, rest);
+            self.put(OTHERS, others, rest);
         }
     }
 }

@@ -186,9 +186,8 @@ impl Table {
         cell.ns += w.total.0;
         cell.lost += lost.0;
         self.scratch.clear();
-        let mut near = 0;
         for part in parts.iter().filter(|p| p.time.0 > 0) {
-            self.rows += usize::from(cell.put(&mut near, part.chain, part.culprit, part.time.0));
+            self.rows += usize::from(cell.put(part.chain, part.culprit, part.time.0));
             if self.culprits[part.culprit.0 as usize].is_somebody() {
                 match self.scratch.iter_mut().find(|(c, _)| *c == part.culprit) {
                     Some((_, time)) => *time += part.time.0,
@@ -271,7 +270,6 @@ impl Table {
             victims.push(Some(id));
             self.ns = ns;
             for (bucket, cell) in &theirs.cells {
-                let mut near = 0;
                 for (chain, culprit, ns) in &cell.rows {
                     let bound = self.bounds.chains;
                     let chain = *chains
@@ -280,7 +278,7 @@ impl Table {
                     let who =
                         *culprits.entry(*culprit).or_insert_with(|| self.culprit(other.culprit_of(*culprit)));
                     let mine = self.victims[id.0 as usize].1.cells.at(*bucket);
-                    self.rows += usize::from(mine.put(&mut near, chain, who, *ns));
+                    self.rows += usize::from(mine.put(chain, who, *ns));
                     self.full |= mine.rows.len() > self.bounds.rows_of_cell;
                 }
             }
