@@ -8,7 +8,7 @@
 //! Example: 99 of 100 reads take 0.4 ms, one takes 80 ms, and the device was idle otherwise.
 
 use crate::case::{Case, Claimable, MIN_SAMPLES, MIN_SHARE};
-use crate::proof::proof;
+use crate::proof::{proof, Proof};
 use crate::slow::Slow;
 use crate::thresholds::device_stall::{LARGER, LONG, PASSED_OVER, STALLED};
 use crate::verdict::{Confidence, Verdict};
@@ -49,24 +49,8 @@ fn judge(case: &mut Case) -> Verdict {
         }
         let usual = requests.d2c.quantile(0.5);
         let longest = slowest_request(case, &slow).unwrap_or(Nanos(requests.d2c.quantile(0.999)));
-        if longest < LONG || (longest.0 as f64) < STALLED * usual as f64 {
-            against = Some(proof!(
-                "the slowest {what} took up to {longest} in {name}, half of all {usual} or less",
-                what = Text(slow.words().to_string()),
-                longest = Time(longest),
-                name = Text(name.to_string()),
-                usual = Time(Nanos(usual))
-            ));
-            continue;
-        }
-        let mean = requests.bytes.0 as f64 / requests.count.max(1) as f64;
-        if let Some(large) = size_of_slow(case, &slow).filter(|b| b.0 as f64 > LARGER * mean) {
-            against = Some(proof!(
-                "the slowest {what} are of {large}, all of {u64} on average",
-                what = Text(slow.words().to_string()),
-                large = Size(large),
-                u64 = Size(Bytes(mean as u64))
-            ));
+        if let Some(why) = no_stall(case, &slow, longest, usual) {
+            against = Some(why);
             continue;
         }
         let passed_over = passed_over(case, &slow, usual) >= PASSED_OVER;
@@ -103,28 +87,53 @@ fn judge(case: &mut Case) -> Verdict {
                 name = Text(name.to_string())
             ));
         }
-        if v.remedies.is_empty() {
-            v = v
-                .try_this(
-                    "ask the device itself: sectors that are hard to read, wear, errors of the link, its temperature",
-                    format!("smartctl -a /dev/{name}   (NVMe: nvme smart-log /dev/{name})"),
-                )
-                .try_this(
-                    "flash that cleans up has more room to do so if it knows what is free (not while somebody waits)",
-                    "fstrim -av",
-                )
-                .try_this(
-                    "a virtual disk: look at the host, or the volume's own numbers, at the same second",
-                    format!("iowhy events CAPTURE | grep {name}"),
-                );
-        }
-        verdict = Some(v);
+        verdict = Some(remedies(v, &name));
     }
     match (verdict, against) {
         (Some(v), _) => v.unless("requests as slow only with many others in the device"),
         (None, Some(against)) => Verdict::rejected(CAUSE.name, against),
         (None, None) => case.nothing_left(CAUSE.name),
     }
+}
+
+/// Why the slowest request is none that stalled: it is not long, or large.
+fn no_stall(case: &Case, slow: &Slow, longest: Nanos, usual: u64) -> Option<Proof> {
+    if longest < LONG || (longest.0 as f64) < STALLED * usual as f64 {
+        return Some(proof!(
+            "the slowest {what} took up to {longest} in {name}, half of all {usual} or less",
+            what = Text(slow.words().to_string()),
+            longest = Time(longest),
+            name = Text(case.name(slow.on.id)),
+            usual = Time(Nanos(usual))
+        ));
+    }
+    let requests = slow.requests();
+    let mean = requests.bytes.0 as f64 / requests.count.max(1) as f64;
+    let large = size_of_slow(case, slow).filter(|b| b.0 as f64 > LARGER * mean)?;
+    Some(proof!(
+        "the slowest {what} are of {large}, all of {u64} on average",
+        what = Text(slow.words().to_string()),
+        large = Size(large),
+        u64 = Size(Bytes(mean as u64))
+    ))
+}
+
+fn remedies(v: Verdict, name: &str) -> Verdict {
+    if !v.remedies.is_empty() {
+        return v;
+    }
+    v.try_this(
+        "ask the device itself: sectors that are hard to read, wear, errors of the link, its temperature",
+        format!("smartctl -a /dev/{name}   (NVMe: nvme smart-log /dev/{name})"),
+    )
+    .try_this(
+        "flash that cleans up has more room to do so if it knows what is free (not while somebody waits)",
+        "fstrim -av",
+    )
+    .try_this(
+        "a virtual disk: look at the host, or the volume's own numbers, at the same second",
+        format!("iowhy events CAPTURE | grep {name}"),
+    )
 }
 
 /// The requests that the kept operations of the group waited for in the device.
