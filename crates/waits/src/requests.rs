@@ -19,11 +19,14 @@ use trace::{DevId, Flags, Fs, Nanos};
 /// Victims that are found again by comparing, by what they asked for: a task reads and writes in turn.
 const RECENT: usize = Class::COUNT + 1;
 
+/// What a victim is found by.
+type Key = (TaskName, Asked, DevId);
+
 /// Adds bios to a table.
 #[derive(Clone, Debug, Default)]
 pub struct Bios {
-    victims: FxHashMap<(TaskName, Asked, DevId), VictimId>,
-    recent: [Option<((TaskName, Asked, DevId), VictimId)>; RECENT],
+    victims: FxHashMap<Key, VictimId>,
+    recent: [Option<(Key, VictimId)>; RECENT],
     accounts: Accounts,
     parts: Parts,
     epoch: u32,
