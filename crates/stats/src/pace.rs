@@ -111,10 +111,10 @@ impl Pace {
             self.gap(done.since(last));
         }
         self.last_done = self.busy.then_some(done);
-        if r.bytes.0 > 0 && r.class() != Class::Other {
+        let class = r.class();
+        if r.bytes.0 > 0 && class != Class::Other {
             self.tick(r.time.data_completed.unwrap_or(done), d2c);
         }
-        let class = r.class().index();
         let ended = self.idle.filter(|(_, to)| Some(*to) == r.time.first_issued);
         match ended.map(|(from, to)| to.since(from)).filter(|idle| *idle >= IDLE_UNIT) {
             Some(idle) => {
@@ -124,17 +124,17 @@ impl Pace {
             None => self.awake.record(d2c.0),
         }
         if let (Some(i2d), Some(inserted)) = (r.time.i2d(), r.time.inserted) {
-            self.scheduled[class] += i2d;
+            self.scheduled[class.index()] += i2d;
             let idle: Nanos = match i2d >= IDLE_UNIT {
                 true => self.idle_within(inserted, inserted + i2d),
                 false => Nanos(0),
             };
             if idle > Nanos(0) {
-                self.held[class].count += 1;
-                self.held[class].time += idle;
+                self.held[class.index()].count += 1;
+                self.held[class.index()].time += idle;
             }
         }
-        if matches!(r.class(), Class::Read | Class::SyncWrite | Class::Background) {
+        if matches!(class, Class::Read | Class::SyncWrite | Class::Background) {
             let other = Class::Other.index();
             let met = r.company.beside[other] > 0 || r.company.served[other] > 0;
             (if met { &mut self.beside_discards } else { &mut self.clear_of_discards }).record(d2c.0);
