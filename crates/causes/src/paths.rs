@@ -111,6 +111,45 @@ impl<'a> Paths<'a> {
         };
         self.stats.slowest.all().iter().map(of).max_by_key(|(_, t)| *t)
     }
+
+    /// Adds to a verdict what they `spent` in some paths, `what` says how, and how much of it was claimed.
+    fn told(
+        &self,
+        verdict: Verdict,
+        what: &'static str,
+        spent: Nanos,
+        claimed: Nanos,
+        pick: impl Fn(Waits, Reason) -> bool,
+    ) -> Verdict {
+        let mut said = proof!(
+            "the slowest {words} (from {from} on) spent {share} of their {total} {doing}",
+            words = Text(self.group.words().into()),
+            from = Time(self.group.tail.threshold),
+            share = Share(self.share(spent)),
+            total = Time(self.group.tail.sum.time.total),
+            doing = Text(what.into())
+        );
+        if claimed < spent {
+            said = proof!(
+                "{said}; the causes above explain all but {left} of that",
+                said = said,
+                left = Time(claimed)
+            );
+        }
+        let mut verdict = verdict.plus(claimed, Confidence::High).because(said);
+        if let Some((kept, spent)) = self.worst(pick) {
+            verdict = verdict.because(proof!(
+                "the worst: {device} by {task} (tid {tid}), {total}, of which {spent} {what}",
+                device = Text(kept.operation.kind.name().to_string()),
+                task = Text(kept.task.to_string()),
+                tid = Text(kept.operation.tid.0.to_string()),
+                total = Time(kept.operation.total()),
+                spent = Time(spent),
+                what = Text(what.to_string())
+            ));
+        }
+        verdict
+    }
 }
 
 /// The judgement that all causes about a path share: it is found in each group in which the path has a tenth of the
@@ -171,33 +210,7 @@ pub(crate) fn judge_kinds(
             );
             continue;
         }
-        let mut said = proof!(
-            "the slowest {words} (from {from} on) spent {share} of their {total} {doing}",
-            words = Text(words.into()),
-            from = Time(paths.group.tail.threshold),
-            share = Share(share),
-            total = Time(paths.group.tail.sum.time.total),
-            doing = Text(what.into())
-        );
-        if claimed < spent {
-            said = proof!(
-                "{said}; the causes above explain all but {left} of that",
-                said = said,
-                left = Time(claimed)
-            );
-        }
-        verdict = verdict.plus(claimed, Confidence::High).because(said);
-        if let Some((kept, spent)) = paths.worst(pick) {
-            verdict = verdict.because(proof!(
-                "the worst: {device} by {task} (tid {tid}), {total}, of which {spent} {what}",
-                device = Text(kept.operation.kind.name().to_string()),
-                task = Text(kept.task.to_string()),
-                tid = Text(kept.operation.tid.0.to_string()),
-                total = Time(kept.operation.total()),
-                spent = Time(spent),
-                what = Text(what.to_string())
-            ));
-        }
+        verdict = paths.told(verdict, what, spent, claimed, pick);
         found.push(paths.number);
     }
     if found.is_empty() {

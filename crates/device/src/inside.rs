@@ -56,7 +56,10 @@ pub struct Ticket {
     per_cost: f64,
     company: Nanos,
     paused: Nanos,
-    times: SmallVec<[f64; 4]>,
+    /// The time of each place.
+    times: [f64; MOST],
+    /// Of so many places.
+    places: u8,
     /// Whether it was issued and is not over.
     inside: bool,
 }
@@ -110,13 +113,13 @@ impl Inside {
         ticket.near = near;
         ticket.issued = now;
         ticket.number = self.issues;
-        ticket.cost = self.services.cost(Shape { class, near, bytes });
+        ticket.cost = self.services.cost(Shape::new(class, near, bytes));
         ticket.place = self.place(holder);
         ticket.per_cost = self.per_cost;
         ticket.company = self.company;
         ticket.paused = self.paused;
-        ticket.times.clear();
-        self.holders.iter().for_each(|h| ticket.times.push(h.time));
+        ticket.places = self.holders.len() as u8;
+        ticket.times.iter_mut().zip(&self.holders).for_each(|(noted, held)| *noted = held.time);
         ticket.inside = true;
         let held = &mut self.holders[ticket.place as usize];
         held.in_flight += 1;
@@ -149,7 +152,7 @@ impl Inside {
             return Split::default();
         }
         self.pass(now);
-        let shape = Shape { class, near: ticket.near, bytes };
+        let shape = Shape::new(class, ticket.near, bytes);
         let d2c = now.since(ticket.issued);
         let quiet = self.services.of(shape);
         let gap = now.since(self.since.max(ticket.issued));
@@ -200,10 +203,10 @@ impl Inside {
             return;
         }
         let mine = ticket.cost * (self.per_cost - ticket.per_cost);
-        let mut shares: SmallVec<[(u64, Holder); 4]> = SmallVec::new();
+        let mut shares: SmallVec<[(u64, Holder); MOST]> = SmallVec::new();
         let mut rest = 0.0;
         for (i, held) in self.holders.iter().enumerate() {
-            let noted = ticket.times.get(i).copied().unwrap_or(0.0);
+            let noted = if i < ticket.places as usize { ticket.times[i] } else { 0.0 };
             // Of a place that changed hands meanwhile, the time before that is no holder's by name.
             let from = if held.first > ticket.number { held.before.max(noted) } else { noted };
             rest += from - noted;
@@ -214,7 +217,9 @@ impl Inside {
                 _ => {}
             }
         }
-        shares.sort_unstable_by_key(|(time, holder)| (std::cmp::Reverse(*time), *holder));
+        if shares.len() > 1 {
+            shares.sort_unstable_by_key(|(time, holder)| (std::cmp::Reverse(*time), *holder));
+        }
         let rest =
             shares.iter().skip(MOST_HOLDERS).fold(rest as u64, |sum, (time, _)| sum.saturating_add(*time));
         shares.truncate(MOST_HOLDERS);

@@ -29,16 +29,25 @@ pub struct Shape {
     pub near: bool,
     /// How much it moves.
     pub bytes: Bytes,
+    /// Its place among all.
+    key: u8,
 }
 
 impl Shape {
+    /// Of a request.
+    #[inline]
+    pub fn new(class: u8, near: bool, bytes: Bytes) -> Shape {
+        let pages = bytes.0.div_ceil(4096).max(1);
+        let size = (64 - (pages - 1).leading_zeros() as usize).min(SIZES - 1);
+        Shape { class, near, bytes, key: at(class as usize % CLASSES, near, size) as u8 }
+    }
+
     fn size(self) -> usize {
-        let pages = self.bytes.0.div_ceil(4096).max(1);
-        (pages.next_power_of_two().trailing_zeros() as usize).min(SIZES - 1)
+        self.key() % SIZES
     }
 
     fn key(self) -> usize {
-        at(self.class as usize % CLASSES, self.near, self.size())
+        self.key as usize
     }
 }
 
@@ -231,6 +240,7 @@ impl Services {
         found
     }
 
+    #[cold]
     fn resolve(&self, shape: Shape) -> Option<Quiet> {
         let (class, size) = (shape.class as usize % CLASSES, shape.size());
         self.measured(at(class, shape.near, size)).or_else(|| {
@@ -298,7 +308,7 @@ mod tests {
     use super::*;
 
     fn shape(kib: u64) -> Shape {
-        Shape { class: 0, near: false, bytes: Bytes(kib << 10) }
+        Shape::new(0, false, Bytes(kib << 10))
     }
 
     #[test]

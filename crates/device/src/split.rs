@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use trace::Nanos;
 
 /// Whose requests: a number that whoever feeds the device gives out. 0: others, not told apart.
@@ -50,10 +51,13 @@ impl Split {
     }
 
     /// The split of the last `length` of it: own service comes last, what lies before shrinks in proportion.
-    pub fn last(&self, length: Nanos) -> Split {
+    pub fn last(&self, length: Nanos) -> Cow<'_, Split> {
         let total = self.total();
-        if length >= total {
-            return Split { slow: self.slow + length.since(total), ..*self };
+        if length == total {
+            return Cow::Borrowed(self);
+        }
+        if length > total {
+            return Cow::Owned(Split { slow: self.slow + length.since(total), ..*self });
         }
         let own = self.own.min(length);
         let mut weights: SmallVec<[u64; 8]> = SmallVec::new();
@@ -65,7 +69,7 @@ impl Split {
         for (b, part) in split.behind.iter_mut().zip(&parts[4..]) {
             b.time = *part;
         }
-        split
+        Cow::Owned(split)
     }
 }
 
@@ -81,19 +85,30 @@ pub fn largest_remainder(whole: Nanos, weights: &[u64]) -> SmallVec<[Nanos; 8]> 
         return parts;
     }
     let mut remainders: SmallVec<[(u128, usize); 8]> = SmallVec::new();
-    let mut given = 0;
+    let mut left = whole.0;
     for (i, w) in weights.iter().enumerate() {
-        let product = u128::from(whole.0) * u128::from(*w);
-        let part = (product / sum) as u64;
-        given += part;
+        let (part, remainder) = divide(whole.0, *w, sum);
+        left -= part;
         parts.push(Nanos(part));
-        remainders.push((product % sum, i));
+        remainders.push((remainder, i));
     }
-    remainders.sort_by_key(|(r, i)| (std::cmp::Reverse(*r), *i));
-    for (_, i) in remainders.into_iter().take((whole.0 - given) as usize) {
-        parts[i] += Nanos(1);
+    if left > 0 {
+        remainders.sort_unstable_by_key(|(r, i)| (std::cmp::Reverse(*r), *i));
+        remainders.iter().take(left as usize).for_each(|(_, i)| parts[*i] += Nanos(1));
     }
     parts
+}
+
+/// `a` x `b` / `by`, and what is left. Hardly ever are the numbers too large for the processor's own division.
+#[inline]
+fn divide(a: u64, b: u64, by: u128) -> (u64, u128) {
+    match (a.checked_mul(b), u64::try_from(by)) {
+        (Some(product), Ok(by)) => (product / by, u128::from(product % by)),
+        _ => {
+            let product = u128::from(a) * u128::from(b);
+            ((product / by) as u64, product % by)
+        }
+    }
 }
 
 #[cfg(test)]

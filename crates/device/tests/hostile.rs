@@ -136,7 +136,7 @@ proptest! {
     /// Quiet services stay within what was measured, however mad the measurements.
     #[test]
     fn services_lie_between_their_samples(took in proptest::collection::vec(edge(1 << 40), 10..60), bytes in edge(1 << 26)) {
-        let (mut services, shape) = (Services::default(), Shape { class: 9, near: true, bytes: Bytes(bytes) });
+        let (mut services, shape) = (Services::default(), Shape::new(9, true, Bytes(bytes)));
         took.iter().for_each(|t| services.quiet(shape, Nanos(*t), Nanos(*t)));
         let quiet = services.of(shape).expect("ten samples");
         prop_assert!(quiet.p50 <= quiet.most);

@@ -166,7 +166,10 @@ impl Lives {
         (told.time.queued, told.time.got) = (Some(bio.queued), part.joined);
         told.by_request = bio.by_request;
         told.lower = bio.below.take().map(|b| b.end(bio.queued, completed));
-        told.company = if carrier == Carrier::None { Company::default() } else { request.company };
+        match carrier {
+            Carrier::None => told.company = Company::default(),
+            _ => told.company = request.company,
+        }
         (told.number, told.parent) = (part.bio.number(), bio.parent.map(BioId::number));
         told.awaited = told.flags.has(Flags::AHEAD) && self.ahead.get(&told.tid) == Some(&part.bio);
         told.orphan = bio.orphan_of.is_some() && bio.parent.is_none();

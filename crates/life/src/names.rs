@@ -1,6 +1,6 @@
 //! What tasks are called, over time: a thread can be renamed and a thread id can be used again.
 
-use crate::holding::Holding;
+use crate::holding::{Holding, Io};
 use device::Holder;
 use rustc_hash::FxHashMap;
 use trace::Tid;
@@ -17,7 +17,8 @@ pub struct Names {
     now: FxHashMap<Tid, TaskName>,
     holdings: Vec<Holding>,
     holders: FxHashMap<Holding, Holder>,
-    recent: Option<(Holding, Holder)>,
+    /// Those asked for last, by kind of I/O.
+    recent: [Option<(Holding, Holder)>; Io::COUNT],
 }
 
 impl Default for Names {
@@ -28,7 +29,7 @@ impl Default for Names {
             now: FxHashMap::default(),
             holdings: vec![Holding::default()],
             holders: FxHashMap::default(),
-            recent: None,
+            recent: [None; Io::COUNT],
         };
         n.number("?");
         n.number("swapper");
@@ -71,7 +72,7 @@ impl Names {
     /// The number by which devices know whoever has requests there; 0 once there are too many.
     #[inline]
     pub fn holder(&mut self, holding: Holding) -> Holder {
-        match self.recent {
+        match self.recent[holding.io as usize] {
             Some((recent, holder)) if recent == holding => holder,
             _ => self.other_holder(holding),
         }
@@ -88,7 +89,7 @@ impl Names {
                 new
             }
         };
-        self.recent = Some((holding, holder));
+        self.recent[holding.io as usize] = Some((holding, holder));
         holder
     }
 

@@ -111,6 +111,13 @@ pub struct Account {
 }
 
 impl Account {
+    /// One of which nothing is told.
+    pub(crate) fn unexplained(from: Nanos, to: Nanos) -> Account {
+        let leaf = Node { part: Part::Leaf(Reason::Unexplained), depth: 0, from, to };
+        let nodes = if from < to { vec![leaf] } else { Vec::new() };
+        Account { from, to, nodes, hops: Vec::new() }
+    }
+
     /// `to - from`: the sum of all leaves.
     pub fn total(&self) -> Nanos {
         self.to.since(self.from)

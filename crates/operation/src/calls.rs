@@ -93,9 +93,10 @@ impl Calls {
         }
         // Of another call than the one that began: what lies between was lost.
         let mut open = thread.open.take().filter(|o| o.call == call)?;
-        open.is_storage |= thread
-            .between(open.from, e.time)
-            .any(|(s, _)| s.from >= open.from && s.state == State::Asleep(Left::Uninterruptible));
+        open.is_storage = open.is_storage
+            || thread
+                .between(open.from, e.time)
+                .any(|(s, _)| s.from >= open.from && s.state == State::Asleep(Left::Uninterruptible));
         thread.left_io = open.is_storage.then_some(e.time);
         if let Some((dev, inode)) = open.writes().filter(|_| result >= 0) {
             h.writers.wrote(dev, inode, names.of(e.tid));

@@ -26,6 +26,9 @@ const RIGHT_BEHIND: Nanos = Nanos(50_000);
 /// away in between, 5 ms later (measured with QEMU).
 const STACK_BEHIND: Nanos = Nanos(20_000_000);
 
+/// Stretches that are looked through one by one.
+const LATELY: usize = 8;
+
 /// The past of one task, and its open operation.
 #[derive(Debug, Default)]
 pub struct Thread {
@@ -123,7 +126,12 @@ impl Thread {
     /// The stretches that touch the time from `a` to `b`, the first of them perhaps begun before, each with
     /// its end.
     pub(crate) fn between(&self, a: Nanos, b: Nanos) -> impl Iterator<Item = (&Stretch, Nanos)> {
-        let begin = self.stretches.partition_point(|s| s.from <= a).saturating_sub(1);
+        // Nearly always one of the last is asked for.
+        let lately = self.stretches.iter().rev().take(LATELY).position(|s| s.from <= a);
+        let begin = match lately {
+            Some(back) => self.stretches.len() - 1 - back,
+            None => self.stretches.partition_point(|s| s.from <= a).saturating_sub(1),
+        };
         let begin = self.stretches.range(begin..);
         let ends = begin.clone().skip(1).map(|s| s.from).chain([Nanos(u64::MAX)]);
         begin.zip(ends).take_while(move |(s, _)| s.from < b)

@@ -274,10 +274,13 @@ impl OperationTracker {
         }
     }
 
-    /// An operation is over: walks its time.
+    /// An operation is over: walks its time. Nobody asks for that of calls that have nothing to do with storage, and most have not.
     fn end(&self, over: Option<Operation>, names: &Names, observer: &mut dyn OperationObserver) {
         if let Some(o) = over {
-            let account = Walk::of_task(&self.history, o.tid, o.from, o.to);
+            let account = match o.is_storage {
+                true => Walk::of_task(&self.history, o.tid, o.from, o.to),
+                false => Account::unexplained(o.from, o.to),
+            };
             self.tell(o, account, names, observer);
         }
     }

@@ -54,7 +54,7 @@ impl<'a> Walk<'a> {
         let mut walk = Walk::new(history, from, to);
         let done = wake.served.and_then(|n| history.served.get(n));
         match done.filter(|e| e.done.completed() >= from) {
-            Some(entry) => walk.request(&entry.clone(), from, to, 0),
+            Some(entry) => walk.request(entry, from, to, 0),
             None if wake.by != submitter && !wake.context.is_interrupt() => walk.task(wake.by, from, to, 0),
             None => walk.own_requests(submitter, from, to),
         }
@@ -80,11 +80,12 @@ impl<'a> Walk<'a> {
     /// itself.
     fn own_requests(&mut self, submitter: Tid, from: Nanos, to: Nanos) {
         let mine = |e: &&Entry| e.done.queuer() == submitter;
-        let Some(entry) = self.history.served.between(from, to).rev().find(mine).cloned() else {
+        let history = self.history;
+        let Some(entry) = history.served.between(from, to).rev().find(mine) else {
             return self.task(submitter, from, to, 0);
         };
         let done = entry.done.completed().clamp(from, to);
-        self.request(&entry, from, done, 0);
+        self.request(entry, from, done, 0);
         self.task(submitter, done, to, 0);
     }
 
@@ -187,12 +188,13 @@ impl<'a> Walk<'a> {
         if !self.account.has_room(depth) {
             return self.account.leaf(Reason::Unexplained, a, b, depth);
         }
-        let entry = wake.served.and_then(|n| self.history.served.get(n)).filter(|e| e.done.completed() > a);
+        let history = self.history;
+        let entry = wake.served.and_then(|n| history.served.get(n)).filter(|e| e.done.completed() > a);
         if let Some(entry) = entry {
             if asleep.wait == Wait::DirectIo && self.is_anothers(entry, asleep.tid) {
                 return self.account.leaf(Reason::Unexplained, a, b, depth);
             }
-            return self.request(&entry.clone(), a, b, depth);
+            return self.request(entry, a, b, depth);
         }
         if wake.context.is_interrupt() || wake.by == Tid(0) {
             let lock = matches!(asleep.wait, Wait::Lock | Wait::InodeLock);
@@ -277,8 +279,9 @@ impl<'a> Walk<'a> {
                 self.account.leaf(reason, now, to, depth);
             }
             (Reason::Device, _) if !self.history.below.is_empty() => {
-                match self.history.request_below(&entry.done, from, to).cloned() {
-                    Some(lower) => self.request(&lower, from, to, depth),
+                let history = self.history;
+                match history.request_below(&entry.done, from, to) {
+                    Some(lower) => self.request(lower, from, to, depth),
                     None => self.account.leaf(reason, from, to, depth),
                 }
             }

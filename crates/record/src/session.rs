@@ -65,34 +65,12 @@ impl<'a> Session<'a> {
         tell: &'a mut dyn FnMut(Report),
     ) -> Result<(Session<'a>, Instance)> {
         let mut notes = Vec::new();
-        let cleaned = clean(&host.tracefs, &host.proc)?;
-        for name in cleaned.removed {
-            notes.push(format!("removed {name}, which an earlier run had left"));
-        }
-        for (name, why) in cleaned.kept {
-            notes.push(format!("another recording is there, {name}: {why}"));
-        }
-
+        clear_away(host, &mut notes)?;
         let all = Devices::read(&host.sys);
         let chosen = plan.devices.iter().map(|d| all.find(d)).collect::<Result<Vec<_>>>()?;
         let stack = all.stack(&chosen);
         let ids: Vec<DevId> = stack.iter().map(|d| d.id).collect();
-        let available = host.tracefs.text("available_events")?;
-        let fields = |system: &str, name: &str| {
-            let format = host.tracefs.text(&format!("events/{system}/{name}/format"));
-            DevFields::of(&format.unwrap_or_default())
-        };
-        let selection = select(plan.detail, &available, &ids, fields);
-        if selection.events.is_empty() {
-            return Err(Error::refused(
-                "this kernel has none of the events that iowhy records",
-                "a kernel with CONFIG_BLK_DEV_IO_TRACE or CONFIG_EVENT_TRACING is needed",
-            ));
-        }
-        if !selection.missing.is_empty() {
-            notes.push(format!("this kernel lacks {}", selection.missing.join(", ")));
-        }
-
+        let selection = select_events(host, plan, &ids, &mut notes)?;
         if plan.detail == Detail::Path {
             notes.extend(compat::note(&compat::programs(&host.proc)));
         }
@@ -152,28 +130,8 @@ impl<'a> Session<'a> {
         self.before = Some(self.snapshot());
         let system = SystemFile::new(self.before.clone(), None);
         self.keep.file(SYSTEM_JSON, &system.json(), false)?;
-        let mut first = head.clone();
-        if matches!(self.keep, Keep::Stream(_)) {
-            // Which symbols are needed is known only at the end, and a stream may break off before.
-            first.symbols = self.symbols(|s| Ok(s.all()));
-        }
-        self.keep.file(HEAD, &first.bytes(self.cpu_count()), false)?;
-
-        let page = instance.page_size(&String::from_utf8_lossy(&head.header_page));
-        let mut jobs = Vec::new();
-        for cpu in &self.cpus {
-            jobs.push(Job { cpu: *cpu, pipe: instance.raw_pipe(*cpu), sink: self.keep.sink(*cpu)? });
-        }
-        let drain = Drain::start(jobs, page, self.most_moved())?;
-        if Own::known(&self.host.proc) {
-            let own = Own::new(drain.tids().iter().copied().chain([gettid()]));
-            self.selection.events.iter_mut().for_each(|event| own.leave_out(event));
-        } else {
-            self.note("in a container the recorder cannot leave itself out of its own recording".into());
-        }
-        let refused: Vec<_> = self.selection.events.iter().filter_map(|e| instance.enable(e).err()).collect();
-        refused.into_iter().for_each(|why| self.note(why));
-
+        self.keep_head(&head)?;
+        let drain = self.start_drain(&instance, &head)?;
         let mut samples = self.keep.lines(SAMPLES_JSONL)?;
         if signals.caught().is_some() {
             return Err(Error::refused("a signal came before recording began", "start it again"));
@@ -244,6 +202,35 @@ impl<'a> Session<'a> {
             notes: Vec::new(),
         };
         Ok((capture, head, drained))
+    }
+
+    /// What readers of the recording need first.
+    fn keep_head(&mut self, head: &Head) -> Result<()> {
+        let mut first = head.clone();
+        if matches!(self.keep, Keep::Stream(_)) {
+            // Which symbols are needed is known only at the end, and a stream may break off before.
+            first.symbols = self.symbols(|s| Ok(s.all()));
+        }
+        self.keep.file(HEAD, &first.bytes(self.cpu_count()), false)
+    }
+
+    /// Starts the threads that empty the buffers, and lets events happen of which they are not the cause.
+    fn start_drain(&mut self, instance: &Instance, head: &Head) -> Result<Drain> {
+        let page = instance.page_size(&String::from_utf8_lossy(&head.header_page));
+        let mut jobs = Vec::new();
+        for cpu in &self.cpus {
+            jobs.push(Job { cpu: *cpu, pipe: instance.raw_pipe(*cpu), sink: self.keep.sink(*cpu)? });
+        }
+        let drain = Drain::start(jobs, page, self.most_moved())?;
+        if Own::known(&self.host.proc) {
+            let own = Own::new(drain.tids().iter().copied().chain([gettid()]));
+            self.selection.events.iter_mut().for_each(|event| own.leave_out(event));
+        } else {
+            self.note("in a container the recorder cannot leave itself out of its own recording".into());
+        }
+        let refused: Vec<_> = self.selection.events.iter().filter_map(|e| instance.enable(e).err()).collect();
+        refused.into_iter().for_each(|why| self.note(why));
+        Ok(drain)
     }
 
     /// The settings now, and where tasks are recorded the processes. In a container their numbers here are not those
@@ -333,6 +320,38 @@ impl<'a> Session<'a> {
             ..head::collect(&self.host.tracefs, &self.selection.events)?
         })
     }
+}
+
+/// Removes what earlier runs left.
+fn clear_away(host: &Host, notes: &mut Vec<String>) -> Result<()> {
+    let cleaned = clean(&host.tracefs, &host.proc)?;
+    for name in cleaned.removed {
+        notes.push(format!("removed {name}, which an earlier run had left"));
+    }
+    for (name, why) in cleaned.kept {
+        notes.push(format!("another recording is there, {name}: {why}"));
+    }
+    Ok(())
+}
+
+/// The events to record, as far as this kernel has them.
+fn select_events(host: &Host, plan: &Plan, ids: &[DevId], notes: &mut Vec<String>) -> Result<Selection> {
+    let available = host.tracefs.text("available_events")?;
+    let fields = |system: &str, name: &str| {
+        let format = host.tracefs.text(&format!("events/{system}/{name}/format"));
+        DevFields::of(&format.unwrap_or_default())
+    };
+    let selection = select(plan.detail, &available, ids, fields);
+    if selection.events.is_empty() {
+        return Err(Error::refused(
+            "this kernel has none of the events that iowhy records",
+            "a kernel with CONFIG_BLK_DEV_IO_TRACE or CONFIG_EVENT_TRACING is needed",
+        ));
+    }
+    if !selection.missing.is_empty() {
+        notes.push(format!("this kernel lacks {}", selection.missing.join(", ")));
+    }
+    Ok(selection)
 }
 
 /// The device whose recording the output would disturb.

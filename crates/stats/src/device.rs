@@ -161,9 +161,10 @@ impl Company {
     #[inline]
     pub fn record(&mut self, r: &Request, d2c: Nanos) {
         let background = r.company.beside[Class::Background.index()];
+        let ahead = r.company.ahead();
         self.background.record(background as u64);
-        self.depth.record(r.company.ahead());
-        self.by_depth.record(r.company.ahead(), d2c);
+        self.depth.record(ahead);
+        self.by_depth.record(ahead, d2c);
         self.by_bytes.record(r, d2c);
         if r.company.into_flood {
             self.flooded.record(d2c.0);

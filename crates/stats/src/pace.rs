@@ -112,16 +112,16 @@ impl Pace {
     /// A request was completed.
     pub fn record(&mut self, r: &Request, d2c: Nanos) {
         let done = r.time.completed;
-        if r.class() != Class::Flush {
+        let class = r.class();
+        if class != Class::Flush {
             if let Some(last) = self.last_done.or(self.closing.take()) {
                 self.gap(done.since(last), r.bytes);
             }
             self.last_done = self.busy.then_some(done);
         }
-        if r.bytes.0 > 0 && r.class() != Class::Other {
+        if r.bytes.0 > 0 && class != Class::Other {
             self.tick(r.time.data_completed.unwrap_or(done), d2c);
         }
-        let class = r.class().index();
         let ended = self.idle.filter(|(_, to)| Some(*to) == r.time.first_issued);
         match ended.map(|(from, to)| to.since(from)).filter(|idle| *idle >= IDLE_UNIT) {
             Some(idle) => {
@@ -131,17 +131,17 @@ impl Pace {
             None => self.awake.record(d2c.0),
         }
         if let (Some(i2d), Some(inserted)) = (r.time.i2d(), r.time.inserted) {
-            self.scheduled[class] += i2d;
+            self.scheduled[class.index()] += i2d;
             let idle: Nanos = match i2d >= IDLE_UNIT {
                 true => self.idle_within(inserted, inserted + i2d),
                 false => Nanos(0),
             };
             if idle > Nanos(0) {
-                self.held[class].count += 1;
-                self.held[class].time += idle;
+                self.held[class.index()].count += 1;
+                self.held[class.index()].time += idle;
             }
         }
-        if matches!(r.class(), Class::Read | Class::SyncWrite | Class::Background) {
+        if matches!(class, Class::Read | Class::SyncWrite | Class::Background) {
             let other = Class::Other.index();
             let met = r.company.beside[other] > 0 || r.company.served[other] > 0;
             (if met { &mut self.beside_discards } else { &mut self.clear_of_discards }).record(d2c.0);
@@ -185,7 +185,7 @@ impl Pace {
 mod tests {
     use super::*;
     use life::Timeline;
-    use trace::Flags;
+    use trace::{Bytes, Flags};
 
     const MS: u64 = 1_000_000;
 
@@ -235,6 +235,16 @@ mod tests {
     }
 
     /// Seen late by 1 ms every second time, and then in time again: over 16 the clock is even.
+    #[test]
+    fn a_clock_that_leaps_by_centuries_is_no_overflow() {
+        let mut pace = Pace::default();
+        let end = u64::MAX / MS;
+        for (from, to) in [(0, 1), (1, end)] {
+            tell(&mut pace, Request { bytes: Bytes(4096), ..read(None, from, to) });
+        }
+        assert_eq!((pace.ticks.count(), pace.ticks.max()), (1, (end - 1) * MS));
+    }
+
     #[test]
     fn runs_are_even_however_late_each_completion_is_seen() {
         let mut pace = Pace::default();

@@ -1,6 +1,7 @@
 //! Latency buckets: sixteen per power of two, so a bucket is at most 6.25 % wide. A bucket's exact count and sum stand beside it.
 
 use serde::Serialize;
+use std::fmt;
 use std::ops::RangeFrom;
 use trace::Nanos;
 
@@ -41,7 +42,7 @@ impl Bucket {
 }
 
 /// Values by bucket: found without comparing, and in order of latency when all are looked at.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct ByBucket<T> {
     /// One more than the place of a bucket's value; 0 where there is none.
     places: Vec<u16>,
@@ -51,6 +52,20 @@ pub struct ByBucket<T> {
 impl<T> Default for ByBucket<T> {
     fn default() -> ByBucket<T> {
         ByBucket { places: Vec::new(), values: Vec::new() }
+    }
+}
+
+impl<T: PartialEq> PartialEq for ByBucket<T> {
+    fn eq(&self, other: &ByBucket<T>) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl<T: Eq> Eq for ByBucket<T> {}
+
+impl<T: fmt::Debug> fmt::Debug for ByBucket<T> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Chains of waits, each kept once: a tree of links, in which a chain is its last link's number.
 //!
 //! Example: `fdatasync > flush (blkdev_issue_flush) > device: flush` is three links; another fdatasync that ends on a
-//! processor shares the first. A link that was met a moment ago is found again without hashing.
+//! processor shares the first. A link that was met a moment ago is found again without hashing, a phase by its number.
 
 use crate::phase::Phase;
 use life::Op;
@@ -49,13 +49,17 @@ pub(crate) struct Chains {
     numbers: FxHashMap<(ChainId, Link), ChainId>,
     /// The children of each link that were asked for lately.
     recent: Vec<[(Link, ChainId); RECENT]>,
+    /// The row of `leaves` that is a link's; 0 until one of its children is a phase.
+    rows: Vec<u32>,
+    /// Children that are phases, by phase; 0 until it was asked for.
+    leaves: Vec<[ChainId; Phase::COUNT]>,
     functions: Vec<Box<str>>,
     function_numbers: FxHashMap<Box<str>, FunctionId>,
     full: bool,
 }
 
-/// Children that are found again by comparing: a request has some six phases.
-const RECENT: usize = 6;
+/// Children that are found again by comparing.
+const RECENT: usize = 4;
 const NONE: [(Link, ChainId); RECENT] = [(Link::Others, ChainId(0)); RECENT];
 
 /// The one chain of those that are not told apart.
@@ -67,6 +71,8 @@ impl Default for Chains {
             links: vec![(ChainId(0), Link::Others)],
             numbers: FxHashMap::default(),
             recent: vec![NONE],
+            rows: vec![0],
+            leaves: vec![[ChainId(0); Phase::COUNT]],
             functions: vec!["".into()],
             function_numbers: FxHashMap::from_iter([("".into(), FunctionId(0))]),
             full: false,
@@ -80,15 +86,45 @@ impl Chains {
     /// A chain, longer by one link; where there are `bound` links and this is a new one, that of those not told apart.
     #[inline]
     pub fn child(&mut self, parent: ChainId, link: Link, bound: usize) -> ChainId {
+        if let Link::Phase(phase) = link {
+            return self.leaf(parent, phase, phase.index() as u8, bound);
+        }
         let recent = &self.recent[parent.0 as usize];
         match recent.iter().find(|(known, id)| *known == link && *id != ChainId(0)) {
             Some((_, id)) => *id,
-            None => self.look_up(parent, link, bound),
+            None => {
+                let id = self.look_up(parent, link, bound);
+                let recent = &mut self.recent[parent.0 as usize];
+                recent.rotate_right(1);
+                recent[0] = (link, id);
+                id
+            }
         }
     }
 
+    /// The same, longer by a phase that has this place.
+    #[inline]
+    pub fn leaf(&mut self, parent: ChainId, phase: Phase, index: u8, bound: usize) -> ChainId {
+        match self.leaves[self.rows[parent.0 as usize] as usize][index as usize] {
+            ChainId(0) => self.add_leaf(parent, phase, bound),
+            id => id,
+        }
+    }
+
+    #[cold]
+    fn add_leaf(&mut self, parent: ChainId, phase: Phase, bound: usize) -> ChainId {
+        let id = self.look_up(parent, Link::Phase(phase), bound);
+        let row = &mut self.rows[parent.0 as usize];
+        if *row == 0 {
+            *row = self.leaves.len() as u32;
+            self.leaves.push([ChainId(0); Phase::COUNT]);
+        }
+        self.leaves[*row as usize][phase.index()] = id;
+        id
+    }
+
     fn look_up(&mut self, parent: ChainId, link: Link, bound: usize) -> ChainId {
-        let id = match self.numbers.get(&(parent, link)) {
+        match self.numbers.get(&(parent, link)) {
             Some(id) => *id,
             None if parent == OTHERS => OTHERS,
             None if self.links.len() >= bound => {
@@ -99,11 +135,7 @@ impl Chains {
                 OTHERS
             }
             None => self.add(parent, link),
-        };
-        let recent = &mut self.recent[parent.0 as usize];
-        recent.rotate_right(1);
-        recent[0] = (link, id);
-        id
+        }
     }
 
     /// Whether something had no place.
@@ -125,6 +157,7 @@ impl Chains {
         let id = ChainId(self.links.len() as u32);
         self.links.push((parent, link));
         self.recent.push(NONE);
+        self.rows.push(0);
         self.numbers.insert((parent, link), id);
         id
     }

@@ -69,6 +69,7 @@ impl Culprit {
     }
 
     /// Whether taking it away is a question worth asking.
+    #[inline]
     pub fn is_somebody(&self) -> bool {
         self.name.is_some() && matches!(self.kind, CulpritKind::Task | CulpritKind::Kernel)
     }

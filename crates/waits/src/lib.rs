@@ -12,6 +12,7 @@ mod chain;
 mod culprit;
 mod links;
 mod operations;
+mod parts;
 mod phase;
 mod question;
 mod requests;

@@ -6,8 +6,9 @@
 use crate::chain::{ChainId, FunctionId, Link};
 use crate::culprit::{is_kernel_thread, Culprit, CulpritId, CulpritKind};
 use crate::links::request_link;
+use crate::parts::Parts;
 use crate::phase::Phase;
-use crate::table::{Part, Table, VictimId, Waiting};
+use crate::table::{Table, VictimId, Waiting};
 use crate::victim::{Asked, Victim};
 use crate::who::{flush_of, is_of, runner, By};
 use device::Holder;
@@ -41,9 +42,10 @@ pub struct Accounts {
     victims: FxHashMap<(TaskName, Kind, Fs, DevId), VictimId>,
     recent: Option<((TaskName, Kind, Fs, DevId), VictimId)>,
     functions: FxHashMap<TextId, FunctionId>,
-    holders: FxHashMap<Holder, (Holding, CulpritId)>,
+    /// By holder; holders are numbered from 1 on.
+    holders: Vec<Option<(Holding, CulpritId)>>,
     kernel: FxHashMap<TaskName, bool>,
-    parts: Vec<Part>,
+    parts: Parts,
     epoch: u32,
 }
 
@@ -52,8 +54,6 @@ struct Adding<'a> {
     o: &'a Operation,
     names: &'a Names,
     history: &'a History,
-    lost: Nanos,
-    unknown: Nanos,
 }
 
 impl Accounts {
@@ -70,7 +70,7 @@ impl Accounts {
         self.follow(table);
         let victim = self.victim(table, o, dev, names);
         self.parts.clear();
-        let mut adding = Adding { o, names, history, lost: Nanos(0), unknown: Nanos(0) };
+        let adding = Adding { o, names, history };
         let mut around: SmallVec<[Around; 16]> = SmallVec::new();
         let mut cut = None;
         let outside = Around { depth: 0, chain: ChainId(0), request: None, doer: None, wait: None };
@@ -86,7 +86,7 @@ impl Accounts {
                         // Of stacked devices the lowest: what the others do passes there.
                         table.waited_on(victim, entry.done.dev(), node.length());
                     }
-                    self.leaf(table, &mut adding, node, *reason, &above);
+                    self.leaf(table, &adding, node, *reason, &above);
                     continue;
                 }
                 Of::Wait { wait, stack } => {
@@ -117,8 +117,7 @@ impl Accounts {
             let asked = bytes.max(piece.saturating_mul(2));
             table.was_cut(victim, asked.div_ceil(piece), asked);
         }
-        let waiting = Waiting { victim, end: o.to, total: o.total(), bytes };
-        table.add(waiting, &self.parts, adding.lost, adding.unknown);
+        self.parts.add(table, Waiting { victim, end: o.to, total: o.total(), bytes });
     }
 
     /// Forgets numbers that are no longer valid.
@@ -152,7 +151,7 @@ impl Accounts {
     }
 
     /// A leaf becomes one row, or several.
-    fn leaf(&mut self, table: &mut Table, a: &mut Adding, node: &Node, reason: Reason, above: &Around) {
+    fn leaf(&mut self, table: &mut Table, a: &Adding, node: &Node, reason: Reason, above: &Around) {
         let time = node.length();
         match (reason, above.request.map(|e| &e.done)) {
             (Reason::Device, Some(Done::Request(r))) => {
@@ -168,17 +167,17 @@ impl Accounts {
                 let none = Timeline::default();
                 let (paused, behind, flush) = flush_of(done.map_or(&none, Done::timeline), reason, time);
                 let device = table.plain(CulpritKind::Device, None);
-                self.put(table, a, above.chain, Phase::Paused, device, paused);
+                self.parts.put(table, above.chain, Phase::Paused, device, paused);
                 if behind.time.0 > 0 {
                     let who = self.holder(table, a, behind.holder);
-                    self.put(table, a, above.chain, Phase::Behind, who, behind.time);
+                    self.parts.put(table, above.chain, Phase::Behind, who, behind.time);
                 }
                 let who = table.plain(CulpritKind::Device, Some(Io::Flush));
-                self.put(table, a, above.chain, Phase::Flush, who, flush);
+                self.parts.put(table, above.chain, Phase::Flush, who, flush);
             }
             (Reason::OnCpu, _) => {
                 let who = self.doer(table, a, above.doer, None);
-                self.put(table, a, above.chain, Phase::Reason(reason), who, time);
+                self.parts.put(table, above.chain, Phase::Reason(reason), who, time);
             }
             (Reason::WaitCpu, _) => {
                 let who = if time >= WORTH_ASKING {
@@ -187,7 +186,7 @@ impl Accounts {
                     None
                 };
                 let who = table.culprit(&Culprit { name: who, ..Culprit::of(CulpritKind::Cpu) });
-                self.put(table, a, above.chain, Phase::Reason(reason), who, time);
+                self.parts.put(table, above.chain, Phase::Reason(reason), who, time);
             }
             (
                 Reason::GetRequest
@@ -209,7 +208,7 @@ impl Accounts {
                     _ => CulpritKind::Unknown,
                 };
                 let who = table.plain(kind, None);
-                self.put(table, a, above.chain, Phase::Reason(reason), who, time);
+                self.parts.put(table, above.chain, Phase::Reason(reason), who, time);
             }
         }
     }
@@ -218,7 +217,7 @@ impl Accounts {
     fn in_device(
         &mut self,
         table: &mut Table,
-        a: &mut Adding,
+        a: &Adding,
         time: Nanos,
         r: &By,
         company: &Company,
@@ -228,7 +227,7 @@ impl Accounts {
         let late = company.late.min(time);
         if late.0 > 0 {
             let who = table.plain(CulpritKind::Cpu, None);
-            self.put(table, a, chain, Phase::Late, who, late);
+            self.parts.put(table, chain, Phase::Late, who, late);
         }
         let split = company.split.last(time.since(late));
         let device = table.plain(CulpritKind::Device, None);
@@ -236,16 +235,16 @@ impl Accounts {
             match r.op {
                 Op::Flush => {
                     let who = table.plain(CulpritKind::Device, Some(Io::Flush));
-                    self.put(table, a, chain, Phase::Flush, who, split.own);
+                    self.parts.put(table, chain, Phase::Flush, who, split.own);
                 }
                 _ => {
                     let who = self.sender(table, a, r, above.doer);
-                    self.put(table, a, chain, Phase::Service, who, split.own);
+                    self.parts.put(table, chain, Phase::Service, who, split.own);
                 }
             }
         }
         if !split.known {
-            a.unknown += split.total();
+            self.parts.unknown += split.total();
         }
         // Whatever a flush takes alone is the flush.
         let (slow, varies) = match r.op {
@@ -253,21 +252,21 @@ impl Accounts {
             _ => (Phase::Slow, Phase::Varies),
         };
         let paused = if r.op == Op::Flush && !split.known { Phase::Flush } else { Phase::Paused };
-        self.put(table, a, chain, varies, device, split.varied);
-        self.put(table, a, chain, slow, device, split.slow);
-        self.put(table, a, chain, paused, device, split.paused);
+        self.parts.put(table, chain, varies, device, split.varied);
+        self.parts.put(table, chain, slow, device, split.slow);
+        self.parts.put(table, chain, paused, device, split.paused);
         for behind in split.behind.iter().filter(|b| b.time.0 > 0) {
             let who = self.holder(table, a, behind.holder);
-            self.put(table, a, chain, Phase::Behind, who, behind.time);
+            self.parts.put(table, chain, Phase::Behind, who, behind.time);
         }
         if split.others.0 > 0 {
             let who = table.culprit(&Culprit::others());
-            self.put(table, a, chain, Phase::Behind, who, split.others);
+            self.parts.put(table, chain, Phase::Behind, who, split.others);
         }
     }
 
     /// Held back on somebody's behalf: those whose requests the device served meanwhile had what this one waited for.
-    fn held_up(&mut self, table: &mut Table, a: &mut Adding, node: &Node, reason: Reason, above: &Around) {
+    fn held_up(&mut self, table: &mut Table, a: &Adding, node: &Node, reason: Reason, above: &Around) {
         let (mut time, mut phase) = (node.length(), Phase::Reason(reason));
         if reason == Reason::GetRequest && above.wait == Some(Wait::Tag) {
             phase = Phase::NoTag;
@@ -280,7 +279,7 @@ impl Accounts {
         if let (Reason::Scheduler, Some(company)) = (reason, company) {
             let refused = company.refused.min(time);
             let who = table.plain(CulpritKind::Device, None);
-            self.put(table, a, above.chain, Phase::Refused, who, refused);
+            self.parts.put(table, above.chain, Phase::Refused, who, refused);
             time = time.since(refused);
         }
         let dev = above.request.map(|e| e.done.dev()).or(Some(a.o.dev)).filter(|d| *d != DevId(0));
@@ -300,16 +299,16 @@ impl Accounts {
                 _ => CulpritKind::Unknown,
             };
             let who = table.plain(kind, None);
-            return self.put(table, a, above.chain, phase, who, time);
+            return self.parts.put(table, above.chain, phase, who, time);
         }
         if reason == Reason::CgroupLimit {
             let who = table.plain(CulpritKind::Limit, None);
-            return self.put(table, a, above.chain, phase, who, time);
+            return self.parts.put(table, above.chain, phase, who, time);
         }
         shares.sort_by_key(|(_, w)| std::cmp::Reverse(*w));
         let weights: SmallVec<[u64; 4]> = shares.iter().map(|(_, w)| *w).collect();
         for ((who, _), part) in shares.iter().zip(device::largest_remainder(time, &weights)) {
-            self.put(table, a, above.chain, phase, *who, part);
+            self.parts.put(table, above.chain, phase, *who, part);
         }
     }
 
@@ -344,14 +343,7 @@ impl Accounts {
                 if is_of(&holding, a.o.task) {
                     return table.plain(CulpritKind::Own, Some(holding.io));
                 }
-                if let Some((known, id)) = self.holders.get(&holder) {
-                    if *known == holding {
-                        return *id;
-                    }
-                }
-                let id = self.of_holding(table, a, &holding);
-                self.holders.insert(holder, (holding, id));
-                id
+                self.known(table, holder, &holding, a.names)
             }
             None => table.culprit(&Culprit::others()),
         }
@@ -365,8 +357,26 @@ impl Accounts {
         table.culprit(&culprit)
     }
 
-    /// A holder of a device as a culprit.
-    pub(crate) fn culprit(&mut self, h: &Holding, names: &Names) -> Culprit {
+    /// A holder of a device as a culprit, found again by its number.
+    pub(crate) fn known(
+        &mut self,
+        table: &mut Table,
+        holder: Holder,
+        h: &Holding,
+        names: &Names,
+    ) -> CulpritId {
+        match self.holders.get(holder.0 as usize) {
+            Some(Some((known, id))) if known == h => return *id,
+            Some(_) => {}
+            None => self.holders.resize(holder.0 as usize + 1, None),
+        }
+        let culprit = self.culprit(h, names);
+        let id = table.culprit(&culprit);
+        self.holders[holder.0 as usize] = Some((*h, id));
+        id
+    }
+
+    fn culprit(&mut self, h: &Holding, names: &Names) -> Culprit {
         let kernel = self.is_kernel(h.task, names);
         let text = |name: TaskName| -> Option<Box<str>> { Some(names.text(name).into()) };
         let kind = |kernel| if kernel { CulpritKind::Kernel } else { CulpritKind::Task };
@@ -382,27 +392,5 @@ impl Accounts {
 
     fn is_kernel(&mut self, task: TaskName, names: &Names) -> bool {
         *self.kernel.entry(task).or_insert_with(|| is_kernel_thread(names.text(task)))
-    }
-
-    fn put(
-        &mut self,
-        table: &mut Table,
-        a: &mut Adding,
-        chain: ChainId,
-        phase: Phase,
-        who: CulpritId,
-        time: Nanos,
-    ) {
-        if time.0 == 0 {
-            return;
-        }
-        let chain = table.chain(chain, Link::Phase(phase));
-        if !phase.is_own(table.culprit_of(who).kind) {
-            a.lost += time;
-        }
-        match self.parts.iter_mut().find(|p| p.chain == chain && p.culprit == who) {
-            Some(part) => part.time += time,
-            None => self.parts.push(Part { chain, culprit: who, time }),
-        }
     }
 }

@@ -30,6 +30,26 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// How many there are.
+    pub const COUNT: usize = 9 + Reason::COUNT;
+
+    /// Place in arrays.
+    #[inline(always)]
+    pub fn index(self) -> usize {
+        match self {
+            Phase::Service => 0,
+            Phase::Behind => 1,
+            Phase::Paused => 2,
+            Phase::Varies => 3,
+            Phase::Slow => 4,
+            Phase::Late => 5,
+            Phase::Flush => 6,
+            Phase::NoTag => 7,
+            Phase::Refused => 8,
+            Phase::Reason(reason) => 9 + reason.index(),
+        }
+    }
+
     /// Whether it passes in the device.
     pub fn in_device(self) -> bool {
         matches!(
@@ -45,6 +65,7 @@ impl Phase {
     }
 
     /// Whether time in it is the operation's own, and not lost: its service, its computing. What others did for it is theirs.
+    #[inline(always)]
     pub fn is_own(self, because: CulpritKind) -> bool {
         let own = matches!(
             self,

@@ -5,24 +5,31 @@ use crate::chain::{ChainId, Link};
 use crate::culprit::{Culprit, CulpritId, CulpritKind};
 use crate::links::is_ragged;
 use crate::operations::{Accounts, MAX_REMEMBERED};
+use crate::parts::Parts;
 use crate::phase::Phase;
-use crate::table::{Part, Table, VictimId, Waiting};
+use crate::table::{Table, VictimId, Waiting};
 use crate::victim::{Asked, Victim};
 use crate::who::flush_of;
 use device::largest_remainder;
 use ledger::{Ledger, Reason};
 use life::{Bio, Class, Io, Names, Op, TaskName};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
+use smallvec::smallvec;
 use trace::{DevId, Flags, Fs, Nanos};
+
+/// Victims that are found again by comparing, by what they asked for: a task reads and writes in turn.
+const RECENT: usize = Class::COUNT + 1;
+
+/// What a victim is found by.
+type Key = (TaskName, Asked, DevId);
 
 /// Adds bios to a table.
 #[derive(Clone, Debug, Default)]
 pub struct Bios {
-    victims: FxHashMap<(TaskName, Asked, DevId), VictimId>,
-    recent: Option<((TaskName, Asked, DevId), VictimId)>,
+    victims: FxHashMap<Key, VictimId>,
+    recent: [Option<(Key, VictimId)>; RECENT],
     accounts: Accounts,
-    parts: SmallVec<[Part; 8]>,
+    parts: Parts,
     epoch: u32,
 }
 
@@ -40,13 +47,12 @@ impl Bios {
         self.parts.clear();
         let ragged = b.op == Op::Write && is_ragged(b.start, b.bytes);
         let chain = table.chain(ChainId(0), Link::Request(b.op, b.pieces > 1, ragged));
-        let mut unknown = Nanos(0);
         for segment in &ledger.segments {
             let time = segment.length();
             match segment.reason {
                 Reason::Device => {
                     table.waited_on(victim, b.dev, time);
-                    self.in_device(table, b, chain, time, names, &mut unknown);
+                    self.in_device(table, b, chain, time, names);
                 }
                 Reason::GetRequest => {
                     let full = no_tag.min(time);
@@ -56,7 +62,7 @@ impl Bios {
                 Reason::Scheduler => {
                     let refused = b.company.refused.min(time);
                     let device = table.plain(CulpritKind::Device, None);
-                    self.put(table, chain, Phase::Refused, device, refused);
+                    self.parts.put(table, chain, Phase::Refused, device, refused);
                     self.held_up(table, b, chain, Phase::Reason(segment.reason), time.since(refused), names);
                 }
                 Reason::Preflush | Reason::Postflush | Reason::FlushQueue => {
@@ -69,27 +75,21 @@ impl Bios {
                         _ => CulpritKind::Kernel,
                     };
                     let who = table.plain(kind, None);
-                    self.put(table, chain, Phase::Reason(reason), who, time);
+                    self.parts.put(table, chain, Phase::Reason(reason), who, time);
                 }
             }
         }
-        let total = ledger.total();
         if b.pieces > 1 {
             table.was_cut(victim, u64::from(b.pieces), b.bytes.0);
         }
-        let is_lost = |p: &&Part| !table.is_own(p.chain, p.culprit);
-        let lost = self.parts.iter().filter(is_lost).map(|p| p.time).sum();
-        table.add(
-            Waiting { victim, end: b.time.completed, total, bytes: b.bytes.0 },
-            &self.parts,
-            lost,
-            unknown,
-        );
+        let (end, total) = (b.time.completed, ledger.total());
+        self.parts.add(table, Waiting { victim, end, total, bytes: b.bytes.0 });
     }
 
     fn victim(&mut self, table: &mut Table, b: &Bio, asked: Asked, names: &Names) -> VictimId {
         let key = (b.task, asked, b.dev);
-        match self.recent {
+        let place = if asked == Asked::Ahead { Class::COUNT } else { b.class().index() };
+        match self.recent[place] {
             Some((recent, id)) if recent == key => return id,
             _ => {}
         }
@@ -97,7 +97,7 @@ impl Bios {
             let task = names.text(b.task).into();
             table.victim(&Victim { task, asked, fs: Fs::Unknown, dev: b.dev })
         });
-        self.recent = Some((key, id));
+        self.recent[place] = Some((key, id));
         id
     }
 
@@ -113,47 +113,38 @@ impl Bios {
     ) {
         let (paused, behind, flush) = flush_of(&b.time, reason, time);
         let device = table.plain(CulpritKind::Device, None);
-        self.put(table, chain, Phase::Paused, device, paused);
+        self.parts.put(table, chain, Phase::Paused, device, paused);
         if behind.time.0 > 0 {
             let who = self.holder(table, b, behind.holder, names);
-            self.put(table, chain, Phase::Behind, who, behind.time);
+            self.parts.put(table, chain, Phase::Behind, who, behind.time);
         }
         let who = table.plain(CulpritKind::Device, Some(Io::Flush));
-        self.put(table, chain, Phase::Flush, who, flush);
+        self.parts.put(table, chain, Phase::Flush, who, flush);
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn in_device(
-        &mut self,
-        table: &mut Table,
-        b: &Bio,
-        chain: ChainId,
-        time: Nanos,
-        names: &Names,
-        unknown: &mut Nanos,
-    ) {
+    fn in_device(&mut self, table: &mut Table, b: &Bio, chain: ChainId, time: Nanos, names: &Names) {
         let late = b.company.late.min(time);
         let split = b.company.split.last(time.since(late));
         let cpu = table.plain(CulpritKind::Cpu, None);
-        self.put(table, chain, Phase::Late, cpu, late);
+        self.parts.put(table, chain, Phase::Late, cpu, late);
         let device = table.plain(CulpritKind::Device, None);
         let flush = b.op == Op::Flush;
         let own = table.plain(CulpritKind::Own, None);
         let of = |phase| if flush { Phase::Flush } else { phase };
-        self.put(table, chain, of(Phase::Service), if flush { device } else { own }, split.own);
-        self.put(table, chain, of(Phase::Varies), device, split.varied);
-        self.put(table, chain, of(Phase::Slow), device, split.slow);
+        self.parts.put(table, chain, of(Phase::Service), if flush { device } else { own }, split.own);
+        self.parts.put(table, chain, of(Phase::Varies), device, split.varied);
+        self.parts.put(table, chain, of(Phase::Slow), device, split.slow);
         let paused = if flush && !split.known { Phase::Flush } else { Phase::Paused };
-        self.put(table, chain, paused, device, split.paused);
+        self.parts.put(table, chain, paused, device, split.paused);
         for behind in split.behind.iter().filter(|behind| behind.time.0 > 0) {
             let who = self.holder(table, b, behind.holder, names);
-            self.put(table, chain, Phase::Behind, who, behind.time);
+            self.parts.put(table, chain, Phase::Behind, who, behind.time);
         }
         if split.others.0 > 0 {
             let who = table.culprit(&Culprit::others());
-            self.put(table, chain, Phase::Behind, who, split.others);
+            self.parts.put(table, chain, Phase::Behind, who, split.others);
         }
-        *unknown += if split.known { Nanos(0) } else { split.total() };
+        self.parts.unknown += if split.known { Nanos(0) } else { split.total() };
     }
 
     /// Those that were in the device beside it had what it waited for before.
@@ -166,39 +157,33 @@ impl Bios {
         time: Nanos,
         names: &Names,
     ) {
-        let split = &b.company.split;
-        let behind: SmallVec<[_; 4]> = split.behind.iter().filter(|b| b.time.0 > 0).copied().collect();
-        if behind.is_empty() {
-            let who = table.plain(CulpritKind::Unknown, overtaker(b, phase));
-            return self.put(table, chain, phase, who, time);
+        if time.0 == 0 {
+            return;
         }
-        let weights: SmallVec<[u64; 4]> = behind.iter().map(|b| b.time.0).collect();
-        for (holder, part) in behind.iter().zip(largest_remainder(time, &weights)) {
+        let behind = &b.company.split.behind;
+        let parts = match behind.map(|b| b.time.0) {
+            [0, 0, 0] => {
+                let who = table.plain(CulpritKind::Unknown, overtaker(b, phase));
+                return self.parts.put(table, chain, phase, who, time);
+            }
+            [_, 0, 0] => smallvec![time],
+            weights => largest_remainder(time, &weights),
+        };
+        for (holder, part) in behind.iter().zip(parts).filter(|(_, part)| part.0 > 0) {
             let who = self.holder(table, b, holder.holder, names);
-            self.put(table, chain, phase, who, part);
+            self.parts.put(table, chain, phase, who, part);
         }
     }
 
     fn holder(&mut self, table: &mut Table, b: &Bio, holder: device::Holder, names: &Names) -> CulpritId {
-        let culprit = match names.holding(holder) {
-            Some(h) if h.task == b.task => return table.plain(CulpritKind::Own, Some(h.io)),
-            Some(h) => self.accounts.culprit(h, names),
-            None => Culprit::others(),
-        };
-        table.culprit(&culprit)
-    }
-
-    fn put(&mut self, table: &mut Table, chain: ChainId, phase: Phase, culprit: CulpritId, time: Nanos) {
-        if time.0 == 0 {
-            return;
-        }
-        let chain = table.chain(chain, Link::Phase(phase));
-        match self.parts.iter_mut().find(|p| p.chain == chain && p.culprit == culprit) {
-            Some(part) => part.time += time,
-            None => self.parts.push(Part { chain, culprit, time }),
+        match names.holding(holder) {
+            Some(h) if h.task == b.task => table.plain(CulpritKind::Own, Some(h.io)),
+            Some(h) => self.accounts.known(table, holder, h, names),
+            None => table.culprit(&Culprit::others()),
         }
     }
 }
+
 /// The kind of I/O of which most was issued while a bio waited in the scheduler.
 fn overtaker(b: &Bio, phase: Phase) -> Option<Io> {
     let by = &b.company.overtaken_by;

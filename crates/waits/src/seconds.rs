@@ -40,8 +40,8 @@ pub struct Seconds {
     /// How many seconds one stretch is, as a power of two.
     doublings: u32,
     cells: FxHashMap<(u64, VictimId), Second>,
-    /// What is added to now: within `first` and `last`, and not in `cells` yet.
-    open: Option<(u64, VictimId, Second)>,
+    /// What is added to now, by victim and with its second: it has a place in `cells`, and is not in it yet.
+    open: Vec<Option<(u64, Second)>>,
     first: Option<u64>,
     last: u64,
 }
@@ -52,22 +52,42 @@ impl Seconds {
         1 << self.doublings
     }
 
+    #[inline]
     pub(crate) fn add(&mut self, end: Nanos, victim: VictimId, what: Second) {
         let second = end.0 / 1_000_000_000;
-        if let Some((at, v, sum)) = &mut self.open {
-            if (*at, *v) == (second, victim) {
-                return sum.add(&what);
-            }
+        match self.open.get_mut(victim.0 as usize) {
+            Some(Some((at, sum))) if *at == second => sum.add(&what),
+            _ => self.begin(second, victim, what),
         }
-        self.close();
+    }
+
+    #[inline(never)]
+    fn begin(&mut self, second: u64, victim: VictimId, what: Second) {
+        let at = victim.0 as usize;
+        if self.open.len() <= at {
+            self.open.resize(at + 1, None);
+        }
+        let before = self.open[at].replace((second, what));
+        self.put_open(victim, before);
         self.reaches(second, second);
-        self.open = Some((second, victim, what));
+        self.put(second >> self.doublings, victim, Second::default());
+        self.bound();
     }
 
     /// Puts what was gathered where it belongs.
     pub(crate) fn close(&mut self) {
-        let Some((second, victim, what)) = self.open.take() else { return };
-        self.put(second >> self.doublings, victim, what);
+        for (open, victim) in std::mem::take(&mut self.open).into_iter().zip(0..) {
+            self.put_open(VictimId(victim), open);
+        }
+    }
+
+    fn put_open(&mut self, victim: VictimId, open: Option<(u64, Second)>) {
+        if let Some((second, what)) = open {
+            self.put(second >> self.doublings, victim, what);
+        }
+    }
+
+    fn bound(&mut self) {
         while self.cells.len() > MAX_CELLS && self.width() < MAX_WIDTH {
             self.double();
         }
@@ -96,8 +116,8 @@ impl Seconds {
 
     /// The stretches of a victim, in order, each with the time at which it begins.
     pub fn of(&self, victim: VictimId) -> Vec<(Nanos, Second)> {
-        let open =
-            self.open.filter(|(_, v, _)| *v == victim).map(|(second, _, s)| (second >> self.doublings, s));
+        let open = self.open.get(victim.0 as usize).copied().flatten();
+        let open = open.map(|(second, s)| (second >> self.doublings, s));
         let mine = self.cells.iter().filter(|((_, v), _)| *v == victim).map(|((at, _), s)| (*at, *s));
         let mut all = BTreeMap::<u64, Second>::new();
         mine.chain(open).for_each(|(at, s)| all.entry(at).or_default().add(&s));
@@ -117,13 +137,11 @@ impl Seconds {
             let Some(v) = victim(*v) else { continue };
             self.put(at >> (self.doublings - other.doublings), v, *s);
         }
-        if let Some((second, v, sum)) = other.open {
-            if let Some(v) = victim(v) {
-                self.put(second >> self.doublings, v, sum);
+        for (open, v) in other.open.iter().zip(0..) {
+            if let Some(v) = victim(VictimId(v)).filter(|_| open.is_some()) {
+                self.put_open(v, *open);
             }
         }
-        while self.cells.len() > MAX_CELLS && self.width() < MAX_WIDTH {
-            self.double();
-        }
+        self.bound();
     }
 }

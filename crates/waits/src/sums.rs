@@ -13,8 +13,11 @@ const MAX_WITHOUT: usize = 16;
 /// Devices of one victim that are told apart; a host has some dozen disks.
 const MAX_DEVICES: usize = 64;
 
+/// Rows of a cell that are found again at once.
+const HINTS: usize = 16;
+
 /// Operations of one victim and bucket.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Cell {
     /// How many.
     pub ops: u64,
@@ -24,6 +27,8 @@ pub struct Cell {
     pub lost: u64,
     /// Its rows, in no order.
     pub rows: Vec<(ChainId, CulpritId, u64)>,
+    /// Where rows were found last, by the lowest bits of their numbers.
+    hints: [u8; HINTS],
 }
 
 /// All of one victim.
@@ -68,16 +73,24 @@ impl Cell {
     /// Adds time to a row; whether the row is new.
     #[inline]
     pub(crate) fn put(&mut self, chain: ChainId, culprit: CulpritId, ns: u64) -> bool {
-        match self.rows.iter_mut().find(|(c, who, _)| *c == chain && *who == culprit) {
-            Some((.., sum)) => {
+        let hint = (chain.0 ^ culprit.0.wrapping_mul(5)) as usize % HINTS;
+        match self.rows.get_mut(self.hints[hint] as usize) {
+            Some((c, who, sum)) if (*c, *who) == (chain, culprit) => {
                 *sum = sum.saturating_add(ns);
                 false
             }
-            None => {
-                self.rows.push((chain, culprit, ns));
-                true
-            }
+            _ => self.put_anywhere(hint, chain, culprit, ns),
         }
+    }
+
+    fn put_anywhere(&mut self, hint: usize, chain: ChainId, culprit: CulpritId, ns: u64) -> bool {
+        let found = self.rows.iter().position(|(c, who, _)| (*c, *who) == (chain, culprit));
+        self.hints[hint] = found.unwrap_or(self.rows.len()) as u8;
+        match found {
+            Some(at) => self.rows[at].2 = self.rows[at].2.saturating_add(ns),
+            None => self.rows.push((chain, culprit, ns)),
+        }
+        found.is_none()
     }
 }
 
@@ -131,6 +144,7 @@ impl Sums {
     }
 
     /// Notes the device of requests that were waited for.
+    #[inline]
     pub(crate) fn waited_on(&mut self, dev: DevId, time: Nanos) {
         let known = self.devices.len();
         match self.devices.iter_mut().find(|(d, _)| *d == dev) {

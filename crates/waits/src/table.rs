@@ -10,6 +10,7 @@ use crate::bounds::Bounds;
 use crate::bucket::Bucket;
 use crate::chain::{ChainId, Chains, FunctionId, Link};
 use crate::culprit::{Culprit, CulpritId, CulpritKind};
+use crate::phase::Phase;
 use crate::seconds::{Second, Seconds};
 use crate::sums::{Cut, Sums};
 use crate::victim::Victim;
@@ -142,6 +143,12 @@ impl Table {
         self.chains.child(parent, link, self.bounds.chains)
     }
 
+    /// A chain that ends in a phase, whose [place](Phase::index) is known.
+    #[inline]
+    pub(crate) fn leaf(&mut self, chain: ChainId, phase: Phase, index: u8) -> ChainId {
+        self.chains.leaf(chain, phase, index, self.bounds.chains)
+    }
+
     /// The number of a kernel function.
     pub fn function_number(&mut self, name: &str) -> FunctionId {
         self.chains.function(name, self.bounds.chains)
@@ -178,17 +185,17 @@ impl Table {
         cell.ops += 1;
         cell.ns += w.total.0;
         cell.lost += lost.0;
+        self.scratch.clear();
         for part in parts.iter().filter(|p| p.time.0 > 0) {
             self.rows += usize::from(cell.put(part.chain, part.culprit, part.time.0));
-        }
-        self.full |= cell.rows.len() > self.bounds.rows_of_cell;
-        self.scratch.clear();
-        for part in parts.iter().filter(|p| self.culprits[p.culprit.0 as usize].is_somebody()) {
-            match self.scratch.iter_mut().find(|(c, _)| *c == part.culprit) {
-                Some((_, time)) => *time += part.time.0,
-                None => self.scratch.push((part.culprit, part.time.0)),
+            if self.culprits[part.culprit.0 as usize].is_somebody() {
+                match self.scratch.iter_mut().find(|(c, _)| *c == part.culprit) {
+                    Some((_, time)) => *time += part.time.0,
+                    None => self.scratch.push((part.culprit, part.time.0)),
+                }
             }
         }
+        self.full |= cell.rows.len() > self.bounds.rows_of_cell;
         for (culprit, time) in &self.scratch {
             sums.without(*culprit, |w2| w2.add(w.total, Nanos(*time)));
         }

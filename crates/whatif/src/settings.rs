@@ -142,26 +142,7 @@ impl Settings {
 
     fn change(&mut self, key: &str, value: &str) -> Result<(), Refusal> {
         match key {
-            "nr_requests" => {
-                let n = whole(key, value)?;
-                if n > MOST_REQUESTS {
-                    return Err(format!("{key}={n}: the kernel takes at most {MOST_REQUESTS}"));
-                }
-                if n < FEWEST_REQUESTS {
-                    return Err(format!("{key}={n}: the kernel makes {FEWEST_REQUESTS} of it; say that"));
-                }
-                if self.scheduler == Kind::None && n > u64::from(self.queue_depth) {
-                    let tags = self.queue_depth;
-                    return Err(format!(
-                        "{key}={n}: without a scheduler there are no more than the device's {tags} tags"
-                    ));
-                }
-                self.nr_requests = n as u32;
-                // Fewer are given out of the same bitmap, for more there is a new one (`blk_mq_tag_update_depth`).
-                self.word = self.word.map(|word| word.max(word_of(self.nr_requests)));
-                // `dd_depth_updated`.
-                self.deadline.async_depth = None;
-            }
+            "nr_requests" => self.set_requests(key, whole(key, value)?)?,
             "queue_depth" => {
                 let n = whole(key, value)?;
                 if n == 0 || n > 4096 {
@@ -169,19 +150,7 @@ impl Settings {
                 }
                 self.queue_depth = n as u32;
             }
-            "max_sectors_kb" => {
-                let n = whole(key, value)?;
-                if n < SMALLEST_KB {
-                    return Err(format!("{key}={n}: the kernel takes no less than a page, {SMALLEST_KB}"));
-                }
-                if n * 1024 > u64::from(self.largest) {
-                    return Err(format!(
-                        "{key}={n}: more than the recorded {}: how large requests would be then was not recorded",
-                        self.largest / 1024
-                    ));
-                }
-                self.largest = (n * 1024) as u32;
-            }
+            "max_sectors_kb" => self.set_largest(key, whole(key, value)?)?,
             "wbt_lat_usec" => self.wbt = Throttle::asked(whole(key, value)?, self.cache.as_deref())?,
             "prio_aging_expire" if self.scheduler == Kind::MqDeadline => {
                 return Err(format!(
@@ -222,6 +191,41 @@ impl Settings {
                 return Err(format!("no setting is called {key}: known are {}", all.join(", ")));
             }
         }
+        Ok(())
+    }
+
+    fn set_requests(&mut self, key: &str, n: u64) -> Result<(), Refusal> {
+        if n > MOST_REQUESTS {
+            return Err(format!("{key}={n}: the kernel takes at most {MOST_REQUESTS}"));
+        }
+        if n < FEWEST_REQUESTS {
+            return Err(format!("{key}={n}: the kernel makes {FEWEST_REQUESTS} of it; say that"));
+        }
+        if self.scheduler == Kind::None && n > u64::from(self.queue_depth) {
+            let tags = self.queue_depth;
+            return Err(format!(
+                "{key}={n}: without a scheduler there are no more than the device's {tags} tags"
+            ));
+        }
+        self.nr_requests = n as u32;
+        // Fewer are given out of the same bitmap, for more there is a new one (`blk_mq_tag_update_depth`).
+        self.word = self.word.map(|word| word.max(word_of(self.nr_requests)));
+        // `dd_depth_updated`.
+        self.deadline.async_depth = None;
+        Ok(())
+    }
+
+    fn set_largest(&mut self, key: &str, n: u64) -> Result<(), Refusal> {
+        if n < SMALLEST_KB {
+            return Err(format!("{key}={n}: the kernel takes no less than a page, {SMALLEST_KB}"));
+        }
+        if n * 1024 > u64::from(self.largest) {
+            return Err(format!(
+                "{key}={n}: more than the recorded {}: how large requests would be then was not recorded",
+                self.largest / 1024
+            ));
+        }
+        self.largest = (n * 1024) as u32;
         Ok(())
     }
 

@@ -5,7 +5,7 @@
 //! in the device. Refuted if it is the bytes that cost: that one recording with one size cannot show.
 
 use crate::case::{Case, Claimable, MIN_SHARE};
-use crate::proof::proof;
+use crate::proof::{proof, Proof};
 use crate::remedy::Action;
 use crate::slow::Slow;
 pub use crate::thresholds::request_size::LARGE_ENOUGH;
@@ -48,34 +48,8 @@ fn judge(case: &mut Case) -> Verdict {
             continue;
         }
         let (asked, piece) = slow.cut();
-        if piece >= LARGE_ENOUGH {
-            against = Some(proof!(
-                "{what} were cut into requests of {piece} on average, which is large enough",
-                what = Text(slow.words().to_string()),
-                piece = Size(piece)
-            ));
-            continue;
-        }
-        // A limit cuts at the limit: what is smaller is what was left over.
-        let largest = Bytes(slow.on.traffic.issue_sizes[class].max());
-        if largest >= LARGE_ENOUGH {
-            against = Some(proof!(
-                "{what} were cut, but not by a limit of {piece}: requests of up to {largest} were sent",
-                what = Text(slow.words().to_string()),
-                piece = Size(piece),
-                largest = Size(largest)
-            ));
-            continue;
-        }
-        // Pieces that are served side by side cost nothing.
-        let in_line = (slow.behind() + slow.no_tag()).0 as f64 / slow.time(Reason::Device).0.max(1) as f64;
-        if in_line < IN_LINE {
-            against = Some(proof!(
-                "{what} were cut into requests of {piece}, but these were behind others for {in_line} of their time only",
-                what = Text(slow.words().to_string()),
-                piece = Size(piece),
-                in_line = Share(in_line)
-            ));
+        if let Some(why) = not_the_size(&slow, piece) {
+            against = Some(why);
             continue;
         }
         let possible = Limits::of(case, &slow).possible.min(asked).max(piece);
@@ -107,6 +81,38 @@ fn judge(case: &mut Case) -> Verdict {
             None => case.nothing(CAUSE.name, "nothing that was slow was cut in pieces"),
         },
     }
+}
+
+/// Why it is not the requests' size that took the time.
+fn not_the_size(slow: &Slow, piece: Bytes) -> Option<Proof> {
+    if piece >= LARGE_ENOUGH {
+        return Some(proof!(
+            "{what} were cut into requests of {piece} on average, which is large enough",
+            what = Text(slow.words().to_string()),
+            piece = Size(piece)
+        ));
+    }
+    // A limit cuts at the limit: what is smaller is what was left over.
+    let largest = Bytes(slow.on.traffic.issue_sizes[slow.class.index()].max());
+    if largest >= LARGE_ENOUGH {
+        return Some(proof!(
+            "{what} were cut, but not by a limit of {piece}: requests of up to {largest} were sent",
+            what = Text(slow.words().to_string()),
+            piece = Size(piece),
+            largest = Size(largest)
+        ));
+    }
+    // Pieces that are served side by side cost nothing.
+    let in_line = (slow.behind() + slow.no_tag()).0 as f64 / slow.time(Reason::Device).0.max(1) as f64;
+    if in_line < IN_LINE {
+        return Some(proof!(
+            "{what} were cut into requests of {piece}, but these were behind others for {in_line} of their time only",
+            what = Text(slow.words().to_string()),
+            piece = Size(piece),
+            in_line = Share(in_line)
+        ));
+    }
+    None
 }
 
 /// Whether a row is time of pieces: of requests that are one, or spent on the tags that one's own pieces had taken.

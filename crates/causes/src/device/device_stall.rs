@@ -8,7 +8,7 @@
 //! Example: 99 of 100 reads take 0.4 ms, one takes 80 ms, and the device was idle otherwise.
 
 use crate::case::{Case, Claimable, MIN_SAMPLES, MIN_SHARE};
-use crate::proof::proof;
+use crate::proof::{proof, Proof};
 use crate::slow::Slow;
 use crate::thresholds::device_stall::{LARGER, LONG, PASSED_OVER, STALLED};
 use crate::verdict::{Confidence, Verdict};
@@ -50,17 +50,10 @@ fn judge(case: &mut Case) -> Verdict {
         let usual = requests.d2c.quantile(0.5);
         let longest = slowest_request(case, &slow).unwrap_or(Nanos(requests.d2c.quantile(0.999)));
         if longest < LONG || (longest.0 as f64) < STALLED * usual as f64 {
-            against = Some(proof!(
-                "the slowest {what} took up to {longest} in {name}, half of all {usual} or less",
-                what = Text(slow.words().to_string()),
-                longest = Time(longest),
-                name = Text(name.to_string()),
-                usual = Time(Nanos(usual))
-            ));
+            against = Some(short(case, &slow, longest, usual));
             continue;
         }
-        let mean = requests.bytes.0 as f64 / requests.count.max(1) as f64;
-        let large = size_of_slow(case, &slow).filter(|b| b.0 as f64 > LARGER * mean);
+        let large = large(case, &slow);
         let passed_over = passed_over(case, &slow, usual) >= PASSED_OVER;
         let own: Vec<CulpritId> = own_queue(case);
         let picks = |row: &Claimable| match row.phase {
@@ -71,22 +64,15 @@ fn judge(case: &mut Case) -> Verdict {
             _ => false,
         };
         let wanted = case.unclaimed_rows(slow.group_number, picks);
-        if let Some(large) = large.filter(|_| slow.share(wanted) < MIN_SHARE) {
-            against = Some(proof!(
-                "the slowest {what} are of {large}, all of {mean} on average",
-                what = Text(slow.words().to_string()),
-                large = Size(large),
-                mean = Size(Bytes(mean as u64))
-            ));
-            continue;
-        }
         if slow.share(wanted) < MIN_SHARE {
-            against = Some(proof!(
-                "{name} completed nothing, or was slower than usual with nobody else there, for {wanted} of the time of the slowest {what}",
-                name = Text(name.to_string()),
-                wanted = Share(slow.share(wanted)),
-                what = Text(slow.words().to_string())
-            ));
+            against = Some(large.unwrap_or_else(|| {
+                proof!(
+                    "{name} completed nothing, or was slower than usual with nobody else there, for {wanted} of the time of the slowest {what}",
+                    name = Text(name.to_string()),
+                    wanted = Share(slow.share(wanted)),
+                    what = Text(slow.words().to_string())
+                )
+            }));
             continue;
         }
         let claimed = case.claim_rows(slow.group_number, wanted, picks);
@@ -106,28 +92,55 @@ fn judge(case: &mut Case) -> Verdict {
                 name = Text(name.to_string())
             ));
         }
-        if v.remedies.is_empty() {
-            v = v
-                .try_this(
-                    "ask the device itself: sectors that are hard to read, wear, errors of the link, its temperature",
-                    format!("smartctl -a /dev/{name}   (NVMe: nvme smart-log /dev/{name})"),
-                )
-                .try_this(
-                    "flash that cleans up has more room to do so if it knows what is free (not while somebody waits)",
-                    "fstrim -av",
-                )
-                .try_this(
-                    "a virtual disk: look at the host, or the volume's own numbers, at the same second",
-                    format!("iowhy events CAPTURE | grep {name}"),
-                );
-        }
-        verdict = Some(v);
+        verdict = Some(remedies(v, &name));
     }
     match (verdict, against) {
         (Some(v), _) => v.unless("requests as slow only with many others in the device"),
         (None, Some(against)) => Verdict::rejected(CAUSE.name, against),
         (None, None) => case.nothing_left(CAUSE.name),
     }
+}
+
+/// That the slowest request is none that stalled: it is not long.
+fn short(case: &Case, slow: &Slow, longest: Nanos, usual: u64) -> Proof {
+    proof!(
+        "the slowest {what} took up to {longest} in {name}, half of all {usual} or less",
+        what = Text(slow.words().to_string()),
+        longest = Time(longest),
+        name = Text(case.name(slow.on.id)),
+        usual = Time(Nanos(usual))
+    )
+}
+
+/// That the slowest request is large, if it is.
+fn large(case: &Case, slow: &Slow) -> Option<Proof> {
+    let requests = slow.requests();
+    let mean = requests.bytes.0 as f64 / requests.count.max(1) as f64;
+    let large = size_of_slow(case, slow).filter(|b| b.0 as f64 > LARGER * mean)?;
+    Some(proof!(
+        "the slowest {what} are of {large}, all of {u64} on average",
+        what = Text(slow.words().to_string()),
+        large = Size(large),
+        u64 = Size(Bytes(mean as u64))
+    ))
+}
+
+fn remedies(v: Verdict, name: &str) -> Verdict {
+    if !v.remedies.is_empty() {
+        return v;
+    }
+    v.try_this(
+        "ask the device itself: sectors that are hard to read, wear, errors of the link, its temperature",
+        format!("smartctl -a /dev/{name}   (NVMe: nvme smart-log /dev/{name})"),
+    )
+    .try_this(
+        "flash that cleans up has more room to do so if it knows what is free (not while somebody waits)",
+        "fstrim -av",
+    )
+    .try_this(
+        "a virtual disk: look at the host, or the volume's own numbers, at the same second",
+        format!("iowhy events CAPTURE | grep {name}"),
+    )
 }
 
 /// The requests that the kept operations of the group waited for in the device.

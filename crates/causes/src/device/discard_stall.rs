@@ -7,6 +7,7 @@ use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::shares::part_of_slow;
+use crate::slow::Slow;
 use crate::thresholds::discard_stall::{ENOUGH, SLOWER};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{shell, size};
@@ -61,7 +62,7 @@ fn judge(case: &mut Case) -> Verdict {
         let who = case.main_task(slow.on, &[Class::Other]);
         let mean = Bytes(discards.bytes.0 / discards.count.max(1));
         let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
-        let mut v = proof
+        let v = proof
             .plus(claimed, Confidence::Medium)
             .because(told)
             .because(proof!(
@@ -76,30 +77,7 @@ fn judge(case: &mut Case) -> Verdict {
                 "{of_slow} of the slowest requests had a discard beside them",
                 of_slow = Share(of_slow)
             ));
-        if v.remedies.is_empty() {
-            if let Some(now) = case.settings(slow.on.id).and_then(|s| s.number("queue/discard_max_bytes")) {
-                let less = (now.value / 8).clamp(1 << 20, 64 << 20);
-                v = v.try_this(
-                    format!(
-                        "discards in smaller pieces ({} -> {}): each holds the device for less, all together take longer",
-                        size(Bytes(now.value)),
-                        size(Bytes(less))
-                    ),
-                    Action::set(&name, "queue/discard_max_bytes", less),
-                );
-            }
-            if let Some(m) = case.mount(slow.on.id).filter(|m| m.options.iter().any(|o| o == "discard")) {
-                v = v.try_this(
-                    "no discards as files are removed; trim once a week instead (fstrim.timer)",
-                    Action::Remount { mount: shell(&m.target), options: "nodiscard".into() },
-                );
-            }
-            v = v.try_this(
-                "when trims run; choose an hour in which nobody waits",
-                "systemctl edit fstrim.timer",
-            );
-        }
-        verdict = Some(v);
+        verdict = Some(remedies(v, case, &slow, &name));
     }
     match (verdict, against) {
         (Some(v), _) => v.unless("requests as slow without discards beside them"),
@@ -108,4 +86,28 @@ fn judge(case: &mut Case) -> Verdict {
             Verdict::out_of_the_question(CAUSE.name, "nothing that was slow had a discard beside it")
         }
     }
+}
+
+fn remedies(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
+    if !v.remedies.is_empty() {
+        return v;
+    }
+    if let Some(now) = case.settings(slow.on.id).and_then(|s| s.number("queue/discard_max_bytes")) {
+        let less = (now.value / 8).clamp(1 << 20, 64 << 20);
+        v = v.try_this(
+            format!(
+                "discards in smaller pieces ({} -> {}): each holds the device for less, all together take longer",
+                size(Bytes(now.value)),
+                size(Bytes(less))
+            ),
+            Action::set(name, "queue/discard_max_bytes", less),
+        );
+    }
+    if let Some(m) = case.mount(slow.on.id).filter(|m| m.options.iter().any(|o| o == "discard")) {
+        v = v.try_this(
+            "no discards as files are removed; trim once a week instead (fstrim.timer)",
+            Action::Remount { mount: shell(&m.target), options: "nodiscard".into() },
+        );
+    }
+    v.try_this("when trims run; choose an hour in which nobody waits", "systemctl edit fstrim.timer")
 }

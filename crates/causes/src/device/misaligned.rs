@@ -8,7 +8,7 @@
 //! Example: parts of blocks took 9 ms on average, whole ones 1 ms: 8 of 9 parts of the time of those that were slow.
 
 use crate::case::{Case, MIN_SHARE};
-use crate::proof::proof;
+use crate::proof::{proof, Proof};
 use crate::remedy::Acts;
 use crate::thresholds::misaligned::{HABIT, LONGER};
 use crate::verdict::{Confidence, Verdict};
@@ -38,13 +38,7 @@ fn judge(case: &mut Case) -> Verdict {
         let name = case.name(slow.on.id);
         let compared = slow.on.alignment.compare();
         let all = compared.count + compared.aligned;
-        let told = proof!(
-            "{compared} of {all} writes to {name} were not whole blocks of {block}",
-            compared = Count(compared.count),
-            all = Count(all),
-            name = Text(name.to_string()),
-            block = Size(BLOCK)
-        );
+        let told = told(compared.count, all, &name);
         if (compared.count as f64) < HABIT * all as f64 {
             whole = Some(told);
             continue;
@@ -92,21 +86,13 @@ fn judge(case: &mut Case) -> Verdict {
         let claimed = case.claim(&slow, Reason::Device, wanted);
         let says = physical.filter(|f| f.value >= BLOCK);
         let sure = if says.is_some() { Confidence::High } else { Confidence::Medium };
-        let mut v = verdict
+        let v = verdict
             .take()
             .unwrap_or_else(|| Verdict::begin(CAUSE.name))
             .plus(claimed, sure)
             .because(told)
             .because(proof!("{unaligned} of the time of the slowest {what} was in such writes; it would be {claimed} less with whole blocks", unaligned = Share(slow.share(slow.unaligned())), what = Text(slow.words().to_string()), claimed = Time(claimed)));
-        if let Some(f) = says {
-            v = v.because(proof!(
-                "the physical_block_size of {name} is {f} ({at})",
-                name = Text(name.to_string()),
-                f = Text(f.value.0.to_string()),
-                at = Source(f.at.to_string())
-            ));
-        }
-        verdict = Some(remedies(v, case, slow.on, &name));
+        verdict = Some(remedies(physical_block(v, says, &name), case, slow.on, &name));
     }
     match (verdict, unsure, against) {
         (Some(v), ..) => v.unless("whole blocks of 4 KiB that take as long"),
@@ -117,6 +103,28 @@ fn judge(case: &mut Case) -> Verdict {
             whole.unwrap_or_else(|| "what was slow wrote whole blocks, or nothing".into()),
         ),
     }
+}
+
+fn told(parts: u64, all: u64, name: &str) -> Proof {
+    proof!(
+        "{compared} of {all} writes to {name} were not whole blocks of {block}",
+        compared = Count(parts),
+        all = Count(all),
+        name = Text(name.to_string()),
+        block = Size(BLOCK)
+    )
+}
+
+fn physical_block(v: Verdict, says: Option<Fact<Bytes>>, name: &str) -> Verdict {
+    if let Some(f) = says {
+        return v.because(proof!(
+            "the physical_block_size of {name} is {f} ({at})",
+            name = Text(name.to_string()),
+            f = Text(f.value.0.to_string()),
+            at = Source(f.at.to_string())
+        ));
+    }
+    v
 }
 
 fn remedies(mut v: Verdict, case: &Case, device: &stats::Device, name: &str) -> Verdict {

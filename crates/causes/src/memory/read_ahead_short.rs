@@ -92,17 +92,7 @@ fn judge(case: &mut Case) -> Verdict {
                 what = Text(slow.words().to_string()),
                 waits = Share(waits)
             ));
-        verdict = Some(v.try_this(
-            format!(
-                "read_ahead_kb {} -> {}: the reader waits {} times less often, and most of its reads find their data in memory; \
-                 each wait that is left is for a larger piece and may be longer. Costs memory, and time of others where files \
-                 are not read in order",
-                setting.value.0 / 1024,
-                PROPOSED.0 / 1024,
-                PROPOSED.0 / setting.value.0.max(4096)
-            ),
-            Action::set(&name, "queue/read_ahead_kb", PROPOSED.0 / 1024),
-        ));
+        verdict = Some(remedy(v, setting.value, &name));
     }
     match (verdict, unsure, against) {
         (Some(v), ..) => v.unless("a reader as slow with more read ahead"),
@@ -112,4 +102,18 @@ fn judge(case: &mut Case) -> Verdict {
             Verdict::out_of_the_question(CAUSE.name, "nobody who was slow read a file through the page cache")
         }
     }
+}
+
+fn remedy(v: Verdict, now: Bytes, name: &str) -> Verdict {
+    v.try_this(
+        format!(
+            "read_ahead_kb {} -> {}: the reader waits {} times less often, and most of its reads find their data in memory; \
+             each wait that is left is for a larger piece and may be longer. Costs memory, and time of others where files \
+             are not read in order",
+            now.0 / 1024,
+            PROPOSED.0 / 1024,
+            PROPOSED.0 / now.0.max(4096)
+        ),
+        Action::set(name, "queue/read_ahead_kb", PROPOSED.0 / 1024),
+    )
 }

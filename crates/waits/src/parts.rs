@@ -1,0 +1,47 @@
+//! The parts of one operation's time, on their way into the table.
+
+use crate::chain::ChainId;
+use crate::culprit::CulpritId;
+use crate::phase::Phase;
+use crate::table::{Part, Table, Waiting};
+use trace::Nanos;
+
+/// The parts of one operation, and what of them was lost.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Parts {
+    parts: Vec<Part>,
+    lost: Nanos,
+    /// In the device, and not known what is usual there.
+    pub unknown: Nanos,
+}
+
+impl Parts {
+    /// Begins with another operation.
+    pub fn clear(&mut self) {
+        self.parts.clear();
+        (self.lost, self.unknown) = (Nanos(0), Nanos(0));
+    }
+
+    /// So long it was in this phase, because of them.
+    #[inline(always)]
+    pub fn put(&mut self, table: &mut Table, chain: ChainId, phase: Phase, culprit: CulpritId, time: Nanos) {
+        if time.0 > 0 {
+            // Of most it is known at compile time.
+            let index = phase.index() as u8;
+            let chain = table.leaf(chain, phase, index);
+            self.push(table, chain, phase, culprit, time);
+        }
+    }
+
+    fn push(&mut self, table: &Table, chain: ChainId, phase: Phase, culprit: CulpritId, time: Nanos) {
+        if !phase.is_own(table.culprit_of(culprit).kind) {
+            self.lost += time;
+        }
+        self.parts.push(Part { chain, culprit, time });
+    }
+
+    /// Adds the operation to the table.
+    pub fn add(&self, table: &mut Table, waiting: Waiting) {
+        table.add(waiting, &self.parts, self.lost, self.unknown);
+    }
+}
