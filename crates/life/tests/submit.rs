@@ -245,3 +245,49 @@ fn names_of_tasks() {
     );
     assert_eq!(told.tasks, ["bash", "fio", "swapper"]);
 }
+
+/// A task that has sent nothing since its last read ahead waits for it; who goes on reading does not wait for the one before.
+#[test]
+fn a_read_ahead_is_awaited_by_whoever_sent_nothing_since() {
+    let told = heard_of(
+        "
+          0  Q RA 0+64 tid=1
+          1  Q RA 64+64 tid=1
+          2  Q RA 512+64 tid=2
+          3  D RA 0+64
+          4  D RA 64+64
+          5  D RA 512+64
+          6  Q R 1024+8 tid=2
+         10  C RA 0+64
+         20  C RA 64+64
+         30  C RA 512+64",
+    );
+    expect(&told.bios("at awaited"), "0+64 false\n 64+64 true\n 512+64 false");
+}
+
+/// A flush is its asker's, whoever issues it.
+#[test]
+fn a_flush_is_whose_who_asked_for_it() {
+    let flush = |at: u64, begin: u64| {
+        format!(
+            "
+            {at} Q FWS 0+0 tid=7
+            {} G FWS 0+0 tid=7
+            {begin} D F 0+0 tid=9
+            {} C F 0+0
+            {} C WS 0+0",
+            at + 1,
+            begin + 100,
+            begin + 101
+        )
+    };
+    let all: String = (0..12).map(|i| flush(i * 1000, i * 1000 + 2)).collect();
+    let told = heard_of(&all);
+    assert_eq!(told.tally.unmatched(), 0);
+    let flushes: Vec<_> = told.requests.iter().filter(|r| r.op == life::Op::Flush).collect();
+    assert!(flushes.len() >= 12, "{flushes:?}");
+    assert!(flushes
+        .iter()
+        .filter(|r| r.tid.0 == 9)
+        .all(|r| r.owner.is_some_and(|o| !o.journal && o.task != r.task)));
+}

@@ -150,4 +150,15 @@ mod tests {
         assert_eq!(w.of(one, 12), [TaskName(3)]);
         assert_eq!(w.of(one, 13), []);
     }
+
+    #[test]
+    fn a_transaction_is_whose_changes_are_most() {
+        let dev = DevId(8 << 20);
+        let mut w = Writers::default();
+        w.changed(dev, TaskName(1));
+        (0..3).for_each(|_| w.changed(dev, TaskName(2)));
+        w.changed(dev, TaskName(3));
+        w.commits(dev, TaskName(3));
+        assert_eq!(w.committing(dev), [TaskName(2), TaskName(1)]);
+    }
 }

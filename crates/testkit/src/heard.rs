@@ -134,13 +134,14 @@ impl Heard {
         self.requests.iter().map(line).collect::<Vec<_>>().join("\n")
     }
 
-    /// The bios, one per line, with columns as in [`Heard::requests`], and `pieces`, `merged`, `child`, `children` and
+    /// The bios, one per line, with columns as in [`Heard::requests`], and `pieces`, `merged`, `awaited`, `child`, `children` and
     /// `lower` (its steps below, each with its end).
     pub fn bios(&self, columns: &str) -> String {
         let line = |b: &Bio| {
             let own = |name: &str| match name {
                 "pieces" => b.pieces.to_string(),
                 "merged" => b.merged.to_string(),
+                "awaited" => b.awaited.to_string(),
                 "child" => b.is_child().to_string(),
                 "children" => b.lower.as_ref().map_or("-".into(), |l| l.children.to_string()),
                 "lower" => b.lower.as_ref().map_or("-".into(), steps),

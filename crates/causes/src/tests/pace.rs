@@ -41,6 +41,28 @@ fn a_rate_limit_is_even_and_below_it_requests_are_fast() {
     assert!(rejected(&uneven).contains("no even pace"), "{uneven:?}");
 }
 
+/// Eight requests are there at all times, every second one 32 times as large, one done each 2 ms, the large ones after `large` us
+/// more; none was ever alone.
+fn of_two_sizes(large: u64) -> Story {
+    let mut story = Story::default();
+    for i in 0..400u64 {
+        let at = |i: u64| 1000 + i * 2000 + i.div_ceil(2) * large;
+        match i % 2 {
+            0 => story.read(at(i), at(i), at(i + 8)),
+            _ => story.large_read(at(i), at(i + 8), 512),
+        };
+    }
+    story
+}
+
+#[test]
+fn large_requests_that_keep_the_pace_of_small_ones_are_let_through_by_the_clock() {
+    let v = of_two_sizes(0).verdict("rate-limit");
+    assert!(found(&v) > 0.9 && says(&v, "a large request takes its turn as a small one"), "{v:?}");
+    // A device that moves the bytes itself takes longer for more of them.
+    rejected(&of_two_sizes(1000).verdict("rate-limit"));
+}
+
 #[test]
 fn a_pace_of_reads_says_nothing_of_a_few_writes() {
     let mut story = held(1100, |n| n * 2000);
