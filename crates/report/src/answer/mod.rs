@@ -1,8 +1,10 @@
 //! The answer in words: one sentence, then one screen, or JSON.
 
+mod blocks;
 mod json;
 mod line;
 mod screen;
+mod waited;
 mod words;
 
 pub(crate) use json::to_json;
