@@ -65,12 +65,10 @@ const WORTH_A_LINE: f64 = 0.005;
 
 /// Draws the screen.
 pub fn render(e: &Explanation, style: Style) -> String {
-    if e.is_of_texts() {
-        return texts::render(&e.texts, style);
-    }
     let answer = Answer::of(e);
     match style.detail {
         Detail::Brief => return line(e, &answer) + "\n",
+        _ if e.is_of_texts() => return texts::render(&e.texts, style),
         Detail::Screen => return answer::render(e, &answer, style),
         Detail::More | Detail::All => {}
     }

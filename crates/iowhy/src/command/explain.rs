@@ -31,6 +31,9 @@ pub struct Explain {
     /// Print one JSON object (schema iowhy.explain/2)
     #[arg(long)]
     pub json: bool,
+    /// With --json: also the numbers of texts beside the recording; of texts alone they are always there
+    #[arg(long, requires = "json")]
+    pub with_texts: bool,
 }
 
 impl Explain {
@@ -38,16 +41,16 @@ impl Explain {
     pub fn run(&self) -> Result<(), Failure> {
         let explanation =
             Input::open(&self.files)?.window(self.part.window).predict(self.predict).explain()?;
-        match self.json {
-            true => print(
-                &(serde_json::to_string_pretty(&report::to_json(&explanation)).unwrap_or_default() + "\n"),
-            ),
-            false => print(&report::render(&explanation, Style { detail: self.detail(), ..style() })),
-        }
+        let json = match (self.json, self.with_texts) {
+            (false, _) => {
+                return print(&report::render(&explanation, Style { detail: self.detail(), ..style() }))
+            }
+            (true, false) => report::to_json(&explanation),
+            (true, true) => report::to_json_with_texts(&explanation),
+        };
+        print(&(serde_json::to_string_pretty(&json).unwrap_or_default() + "\n"))
     }
-}
 
-impl Explain {
     fn detail(&self) -> Detail {
         match (self.brief, self.verbose) {
             (true, _) => Detail::Brief,

@@ -19,11 +19,11 @@ pub(crate) fn to_json(e: &Explanation, a: &Answer) -> [(&'static str, Value); 3]
         "op": first.map(|v| op(e, v)),
         "device": first.map(|v| device(e, v)),
         "culprit": a.culprit.as_ref().and_then(|c| c.name.clone()),
-        "explained": rounded(a.explained),
+        "explained": a.explained.map(rounded),
     });
     let all: u64 = a.victims.iter().map(|v| v.lost.0).sum();
     let victims: Vec<Value> = a.victims.iter().map(|v| victim(e, v, all)).collect();
-    [("answer", answer), ("victims", victims.into()), ("unexplained", json!(rounded(a.unexplained())))]
+    [("answer", answer), ("victims", victims.into()), ("unexplained", json!(a.unexplained().map(rounded)))]
 }
 
 /// A part, to a millionth.

@@ -5,7 +5,7 @@ use causes::Confidence;
 use explain::answer::{Answer, Kind, Sufferer};
 use explain::Explanation;
 use trace::Nanos;
-use units::words::{count, percent, time};
+use units::words::{count, counted, percent, time};
 
 /// Longest sentence: `answer.line` promises it.
 const LONGEST: usize = 160;
@@ -16,6 +16,7 @@ const OWN_PACE: [&str; 2] = ["cold-reads", "slow-device"];
 /// The sentence.
 pub fn line(e: &Explanation, a: &Answer) -> String {
     let text = match (a.kind, a.victims.first()) {
+        _ if e.is_of_texts() => of_texts(e, a),
         (_, None) => nothing(e),
         (Kind::Cause, Some(v)) => of_cause(e, a, v),
         (Kind::Healthy, Some(v)) => healthy(e, v),
@@ -34,12 +35,32 @@ fn nothing(e: &Explanation) -> String {
     }
 }
 
-fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
-    let sure = match a.confidence {
+/// Counters show no one who waited, so the texts themselves stand in the place of the victim.
+fn of_texts(e: &Explanation, a: &Answer) -> String {
+    let files: Vec<&str> = e.texts.mails.iter().map(|m| m.file.as_str()).collect();
+    let of = match files[..] {
+        [one] => one.to_string(),
+        _ => counted(files.len() as u64, "text", "texts"),
+    };
+    let title = a.cause.and_then(causes::title_by_counters);
+    match (a.cause, title) {
+        (Some(cause), Some(title)) => format!("{of}: {cause} ({}): {title}", sure(a)),
+        (Some(cause), None) => format!("{of}: {cause} ({})", sure(a)),
+        (None, _) => format!("{of}: no cause that counters alone can show; to record one: iowhy record"),
+    }
+}
+
+/// How sure, as a word.
+fn sure(a: &Answer) -> &'static str {
+    match a.confidence {
         Some(Confidence::High) => "high",
         Some(Confidence::Medium) => "medium",
         _ => "low",
-    };
+    }
+}
+
+fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
+    let sure = sure(a);
     let cause = a.cause.unwrap_or("no known cause");
     let seen = a.root.map_or(String::new(), |root| format!(", because of {root}"));
     let behind = a.culprit.as_ref().map_or(String::new(), |c| format!(" behind {}", who(c)));
