@@ -60,6 +60,7 @@ fn of_recording(e: &Explanation) -> Map<String, Value> {
             "devices": e.facts.devices.iter().map(|d| e.name(d.id)).collect::<Vec<_>>(),
             "sources": e.subject.sources,
             "part": e.subject.window.map(part),
+            "asked": e.asked(),
         },
         "quality": {
             "events": q.events,

@@ -16,8 +16,9 @@ pub(crate) fn trust_line(e: &Explanation) -> String {
         _ => odd(e).iter().skip(usize::from(q.lost_total() > 0)).map(|o| format!("; {o}")).collect(),
     };
     let kernel = e.kernel().map_or(String::new(), |k| format!(", Linux {k}"));
+    let asked = e.asked().map_or(String::new(), |asked| format!("; {asked}"));
     format!(
-        "{}: {}, {lost}{odd}; {} of {}{kernel}",
+        "{}: {}, {lost}{odd}; {} of {}{kernel}{asked}",
         e.trust.name(),
         counted(q.events, "event", "events"),
         time(e.facts.duration()),

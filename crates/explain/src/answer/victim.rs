@@ -1,12 +1,13 @@
 //! Who lost time, how much, and what would be without whom.
 
 use super::because::{self, Because, Source};
+use crate::blame::Which;
 use crate::explanation::Explanation;
 use causes::{Answer, Verdict};
-use stats::Group;
+use stats::{Group, TAIL_SHARE};
 use std::collections::BTreeMap;
 use trace::Nanos;
-use waits::CulpritKind;
+use waits::{CulpritKind, Selection};
 
 /// A fifth of a time is what the eye sees at a glance: where less was lost everybody took what the device takes.
 const WORTH_SEEING: u64 = 5;
@@ -23,9 +24,9 @@ pub struct Sufferer {
     pub task: String,
     /// How many operations.
     pub count: u64,
-    /// Their time.
+    /// The time of those that are asked about: of all, or of the slowest 1 %.
     pub time: Nanos,
-    /// What of it was lost.
+    /// What of that time was lost.
     pub lost: Nanos,
     /// What of that is no more than such requests vary by.
     pub noise: Nanos,
@@ -109,18 +110,25 @@ fn sufferer(e: &Explanation, number: usize, group: &Group, found: &[&Verdict]) -
     let is_bound = 2 * group.unknown.0 > group.lost.0;
     let quantile = |q| sums.map_or(Nanos(0), |s| s.quantile(q));
     let alone = |q| sums.map_or(Nanos(0), |s| s.own_quantile(q));
+    let (which, of, lost) = match e.subject.which {
+        Which::All => (Selection::default(), &group.all, group.lost),
+        Which::Slowest => {
+            let (which, _) = table.slowest_of(&group.victims, TAIL_SHARE);
+            (which, &group.tail.sum, because::lost_in(&e.facts, group, which))
+        }
+    };
     Sufferer {
         group: number,
         task: group.task.clone(),
         count: group.operations,
-        time: group.all.time.total,
-        lost: group.lost,
-        noise: group.all.varied,
+        time: of.time.total,
+        lost,
+        noise: of.varied,
         is_bound,
         is_thin: group.is_thin(),
         latency: [quantile(TOLD[0]), quantile(TOLD[1]), group.longest],
         alone: (!is_bound).then(|| TOLD.map(alone)),
-        because: because::all(&e.facts, group, number, found),
+        because: because::all(&e.facts, (number, group), which, lost, found),
         without: without(e, group),
     }
 }

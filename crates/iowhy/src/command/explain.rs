@@ -2,7 +2,7 @@
 
 use super::print;
 use crate::failure::Failure;
-use crate::part::Part;
+use crate::question::{Question, QUESTION};
 use clap::Args;
 use explain::Input;
 use report::{Detail, Style};
@@ -16,9 +16,6 @@ pub struct Explain {
     /// fio, iostat and others, or a folder of them, alone or beside it
     #[arg(value_name = "CAPTURE", required = true)]
     pub files: Vec<PathBuf>,
-    /// The part that is asked about
-    #[command(flatten)]
-    pub part: Part,
     /// Beside a remedy that sets the I/O scheduler, say what it would have done (iowhy whatif): takes seconds
     #[arg(long)]
     pub predict: bool,
@@ -34,13 +31,16 @@ pub struct Explain {
     /// With --json: also the numbers of texts beside the recording; of texts alone they are always there
     #[arg(long, requires = "json")]
     pub with_texts: bool,
+    /// What is asked
+    #[command(flatten, next_help_heading = QUESTION)]
+    pub question: Question,
 }
 
 impl Explain {
     /// Reads, judges, prints.
     pub fn run(&self) -> Result<(), Failure> {
-        let explanation =
-            Input::open(&self.files)?.window(self.part.window).predict(self.predict).explain()?;
+        let input = self.question.of(Input::open(&self.files)?);
+        let explanation = input.predict(self.predict).explain()?;
         let json = match (self.json, self.with_texts) {
             (false, _) => {
                 return print(&report::render(&explanation, Style { detail: self.detail(), ..style() }))

@@ -2,6 +2,7 @@
 
 use super::line::line;
 use explain::answer::{Answer, Because, Source, Sufferer, Without};
+use explain::blame::Which;
 use explain::Explanation;
 use serde_json::{json, Value};
 use trace::{DevId, Nanos};
@@ -19,6 +20,10 @@ pub(crate) fn to_json(e: &Explanation, a: &Answer) -> [(&'static str, Value); 3]
         "op": first.map(|v| op(e, v)),
         "device": first.map(|v| device(e, v)),
         "culprit": a.culprit.as_ref().and_then(|c| c.name.clone()),
+        "of": match e.subject.which {
+            Which::All => "all",
+            Which::Slowest => "tail",
+        },
         "explained": a.explained.map(rounded),
     });
     let all: u64 = a.victims.iter().map(|v| v.lost.0).sum();

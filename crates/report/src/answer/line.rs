@@ -3,6 +3,7 @@
 use super::words::{device, of, operations, who};
 use causes::Confidence;
 use explain::answer::{Answer, Kind, Sufferer};
+use explain::blame::Which;
 use explain::Explanation;
 use trace::Nanos;
 use units::words::{count, counted, percent, time};
@@ -50,6 +51,14 @@ fn of_texts(e: &Explanation, a: &Answer) -> String {
     }
 }
 
+/// Whose time it is where only the slowest are asked about.
+fn by_the_slowest(e: &Explanation) -> &'static str {
+    match e.subject.which {
+        Which::All => "",
+        Which::Slowest => " by the slowest 1 %",
+    }
+}
+
 /// How sure, as a word.
 fn sure(a: &Answer) -> &'static str {
     match a.confidence {
@@ -71,7 +80,7 @@ fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
     };
     let of_what = match OWN_PACE.contains(&cause) {
         true => format!("the device's own pace in {}", time(v.time)),
-        false => format!("{} of {} lost", percent(v.share_of(cause)), time(v.lost)),
+        false => format!("{} of {} lost{}", percent(v.share_of(cause)), time(v.lost), by_the_slowest(e)),
     };
     format!(
         "{} {} on {} {how}{behind}: {cause}{seen} ({sure}), {of_what}",
@@ -104,11 +113,12 @@ fn unknown(e: &Explanation, v: &Sufferer) -> String {
         return format!("Cannot tell: {few}; a wait above the block layer shows in: iowhy record");
     }
     format!(
-        "No known cause: {} {} on {} lost {} ({} p99)",
+        "No known cause: {} {} on {} lost {}{} ({} p99)",
         of(&v.task),
         operations(e, v),
         device(e, v),
         time(v.lost),
+        by_the_slowest(e),
         time(v.latency[1])
     )
 }

@@ -10,3 +10,4 @@ mod words;
 pub(crate) use json::to_json;
 pub use line::line;
 pub use screen::render;
+pub(crate) use words::{culprit, device, operations};

@@ -7,6 +7,7 @@ use super::blocks::Blocks;
 use super::words::{culprit, operations};
 use crate::wrap::wrap;
 use explain::answer::{Answer, Sufferer};
+use explain::blame::Which;
 use explain::Explanation;
 use trace::Nanos;
 use units::words::{count, counted, percent, time};
@@ -43,7 +44,7 @@ pub(super) fn put(page: &mut Blocks, e: &Explanation, a: &Answer, most: usize) {
     let shown = a.victims.iter().take(most).enumerate();
     let rows: Vec<Row> = shown.map(|(at, v)| row(e, v, if at == 0 { REASONS } else { 2 })).collect();
     let layout = Layout::of(&rows, page.width());
-    page.lines(layout.head(), 0);
+    page.lines(layout.head(e.subject.which), 0);
     for (at, row) in rows.iter().enumerate() {
         let mut lines = layout.row(row).into_iter();
         let (victim, more) = if at == 0 { FIRST } else { OTHERS };
@@ -110,6 +111,8 @@ struct Layout {
 }
 
 const HEAD: [&str; 5] = ["WHO WAITED", "ops", "p50", "p99", "lost"];
+/// The first of them where the lost time is that of the slowest.
+const SLOWEST: &str = "SLOWEST 1%";
 const BECAUSE: &str = "BECAUSE OF";
 
 impl Layout {
@@ -134,8 +137,12 @@ impl Layout {
         Layout { shown, culprits, is_below, share, width }
     }
 
-    fn head(&self) -> Vec<String> {
-        let head = self.cells(&HEAD.map(str::to_string));
+    fn head(&self, which: Which) -> Vec<String> {
+        let mut cells = HEAD.map(str::to_string);
+        if which == Which::Slowest {
+            cells[0] = SLOWEST.into();
+        }
+        let head = self.cells(&cells);
         match self.is_below {
             true => vec![head],
             false => vec![format!("{head}{:GAP$}{BECAUSE}", "")],
@@ -172,7 +179,7 @@ impl Layout {
 
 #[cfg(test)]
 mod tests {
-    use super::{Layout, Row};
+    use super::{Layout, Row, Which};
 
     fn rows(culprits: &[(&str, &str)]) -> Vec<Row> {
         let cells = ["redis-server fdatasyncs", "895", "5.08 ms", "9.67 ms", "4.32 s"].map(str::to_string);
@@ -183,7 +190,7 @@ mod tests {
     fn drawn(rows: &[Row], width: usize) -> Vec<String> {
         let layout = Layout::of(rows, width);
         let rows = rows.iter().flat_map(|r| layout.row(r)).flatten();
-        layout.head().into_iter().chain(rows).map(|l| l.trim_end().to_string()).collect()
+        layout.head(Which::All).into_iter().chain(rows).map(|l| l.trim_end().to_string()).collect()
     }
 
     const CULPRITS: [(&str, &str); 2] =
