@@ -145,7 +145,7 @@ impl Pace {
         let Some(last) = self.last_data.replace(done) else { return };
         let tick = done.since(last);
         // Behind another one completions are as even as the device is; alone they are as even as they come.
-        if d2c <= tick && 2 * d2c.0 >= tick.0 {
+        if d2c <= tick && d2c >= tick.since(d2c) {
             self.ticks.record(tick.0);
             self.between_ticks.record(d2c.0);
         }
