@@ -122,7 +122,7 @@ fn every_field_is_described_and_nothing_is_asked_that_is_not_checked() {
         .expect("schemas")
         .map(|f| f.expect("a file").path())
         .collect();
-    assert!(files.len() >= 4, "{files:?}");
+    assert!(files.len() >= 5, "{files:?}");
     for file in files {
         let Schema(schema) = Schema::read(&file);
         each_schema(&schema, file.display().to_string(), &mut |at, schema| {
@@ -150,6 +150,8 @@ fn what_is_printed_is_what_is_described() {
         commands.push(vec!["explain", "--json", path]);
         commands.push(vec!["explain", "--json", "--tail", "--window", "0:5", "--op", "read", path]);
         commands.push(vec!["report", "--json", path]);
+        commands.push(vec!["slow", "-n", "3", "--events", "--json", path]);
+        commands.push(vec!["slow", "-n", "3", "--requests", "--json", path]);
     }
     commands.push(vec!["explain", "--json", "--predict", "fixtures/deadline-starved"]);
     commands.push(vec!["explain", "--json", "fixtures/mails/writeback.txt"]);

@@ -5,7 +5,7 @@ use crate::blame::Which;
 use crate::explanation::Explanation;
 use causes::{Answer, Verdict};
 use stats::{Group, TAIL_SHARE};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use trace::Nanos;
 use waits::{CulpritKind, Selection};
 
@@ -22,6 +22,8 @@ pub struct Sufferer {
     pub group: usize,
     /// The task's name.
     pub task: String,
+    /// The control group of its processes, where that is known and one.
+    pub cgroup: Option<String>,
     /// How many operations.
     pub count: u64,
     /// The time of those that are asked about: of all, or of the slowest 1 %.
@@ -120,6 +122,7 @@ fn sufferer(e: &Explanation, number: usize, group: &Group, found: &[&Verdict]) -
     Sufferer {
         group: number,
         task: group.task.clone(),
+        cgroup: cgroup(e, &group.task),
         count: group.operations,
         time: of.time.total,
         lost,
@@ -131,6 +134,13 @@ fn sufferer(e: &Explanation, number: usize, group: &Group, found: &[&Verdict]) -
         because: because::all(&e.facts, (number, group), which, lost, found),
         without: without(e, group),
     }
+}
+
+/// The control group that all processes of a task were in, as far as it is known.
+fn cgroup(e: &Explanation, task: &str) -> Option<String> {
+    let of = |process| e.subject.system.processes.cgroup(process);
+    let groups: Option<BTreeSet<&str>> = e.facts.operations.processes_of(task).map(of).collect();
+    groups.filter(|g| g.len() == 1)?.first().map(|g| g.to_string())
 }
 
 /// What would be without each somebody who had a part worth a word.

@@ -52,7 +52,7 @@ fn victim(e: &Explanation, v: &Sufferer, all: u64) -> Value {
     let [p50, p99, max] = v.latency.map(|t| t.0);
     json!({
         "task": v.task,
-        "cgroup": null,
+        "cgroup": v.cgroup,
         "role": null,
         "op": op(e, v),
         "filesystem": op_key.map(|key| e.filesystem(&key)),
