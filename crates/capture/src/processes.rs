@@ -22,6 +22,9 @@ pub struct Process {
     /// Its threads but for the first, which has the process's number.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<u32>,
+    /// Its control group, by the folder's path below the hierarchy's root: `/system.slice/db.service`; empty where not told.
+    #[serde(skip_serializing_if = "String::is_empty", deserialize_with = "lenient::words")]
+    pub cgroup: String,
     /// Its open files by descriptor.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<i32, OpenFile>,

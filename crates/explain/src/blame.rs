@@ -132,9 +132,8 @@ pub enum Which {
     Slowest,
 }
 
-/// The table of waits as folded stacks, in nanoseconds: victim, what it waited for, because of whom. `dev`: only victims that
-/// waited for this device most.
-pub fn stacks(e: &Explanation, which: Which, dev: Option<DevId>) -> BTreeMap<String, Nanos> {
+/// The table of waits as folded stacks, in nanoseconds: victim, what it waited for, because of whom.
+pub fn stacks(e: &Explanation, which: Which) -> BTreeMap<String, Nanos> {
     let table = &e.facts.waits;
     table.folded(|id| {
         let (victim, sums) = table.of(id);
@@ -143,8 +142,7 @@ pub fn stacks(e: &Explanation, which: Which, dev: Option<DevId>) -> BTreeMap<Str
             Which::All => Selection::default(),
             Which::Slowest => table.slowest_of(&[id], stats::TAIL_SHARE).0,
         };
-        let wanted = dev.is_none_or(|dev| dev == on);
-        wanted.then(|| (victim_name(e, &victim.task, victim.asked, on), selection))
+        Some((victim_name(e, &victim.task, victim.asked, on), selection))
     })
 }
 
@@ -190,8 +188,8 @@ mod tests {
             let e = crate::Input::recording(&path).unwrap().explain().unwrap();
             let sum = |stacks: BTreeMap<String, Nanos>| stacks.into_values().sum::<Nanos>();
             let table = Nanos(e.facts.waits.victims().map(|(.., sums)| sums.ns).sum());
-            assert_eq!(sum(stacks(&e, Which::All, None)), table, "{name}");
-            assert!(sum(stacks(&e, Which::Slowest, None)) < table, "{name}");
+            assert_eq!(sum(stacks(&e, Which::All)), table, "{name}");
+            assert!(sum(stacks(&e, Which::Slowest)) < table, "{name}");
             let blame = Blame::of(&e);
             assert!(blame.lost.0 > 0, "{name}");
             for v in &blame.victims {

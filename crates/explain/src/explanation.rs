@@ -1,11 +1,13 @@
 //! Everything that is known of an input once it is judged: what every view draws.
 
+use crate::blame::Which;
 use crate::device_mapper::{self, InMapper};
 use crate::predictions::Prediction;
 use crate::texts::Texts;
 use causes::{Case, Damage, Verdict};
 use events::Window;
 use evidence::{is_device_name, Conflict, Samples, Skipped, System};
+use operation::{By, Scope};
 use stats::{Device, Distribution, Facts, Focus, Group, OpKey, Phases};
 use std::collections::HashMap;
 use trace::{DevId, Fs, Nanos, Quality};
@@ -20,6 +22,10 @@ const VISIBLE: f64 = 0.02;
 /// What was looked at.
 #[derive(Default)]
 pub struct Subject {
+    /// Who is asked about, if not everybody.
+    pub scope: Option<Scope>,
+    /// Which operations of theirs.
+    pub which: Which,
     /// The part of the recording that was looked at, if not all.
     pub window: Option<Window>,
     /// Formats of the sources: `blktrace`.
@@ -163,11 +169,43 @@ impl Explanation {
         }
     }
 
-    /// Devices that do not lie below another recorded one, those with the most I/O first.
+    /// Whether a device is asked about.
+    pub fn asks_about(&self, dev: DevId) -> bool {
+        self.subject.scope.as_ref().is_none_or(|scope| scope.shows_device(dev))
+    }
+
+    /// Whether devices are asked about as a whole, not only some tasks or operations on them.
+    pub fn asks_about_devices(&self) -> bool {
+        self.subject.scope.as_ref().is_none_or(|scope| scope.asking().is_of_devices())
+    }
+
+    /// Whether waits are told apart by more than their device and task, as only the table of waits does.
+    pub fn asks_of_waits(&self) -> bool {
+        let narrow = [By::Pid, By::Cgroup, By::Op, By::File];
+        let asking = self.subject.scope.as_ref().map(Scope::asking);
+        asking.is_some_and(|asking| narrow.into_iter().any(|by| !asking.of(by).is_empty()))
+    }
+
+    /// The question in words, if it is not about everybody: `only device sda, task fio`.
+    pub fn asked(&self) -> Option<String> {
+        let asking = self.subject.scope.as_ref()?.asking();
+        let of =
+            |by: &By| Some(asking.of(*by)).filter(|v| !v.is_empty()).map(|v| (by.words(), v.join(" or ")));
+        let all: Vec<String> = By::ALL.iter().filter_map(of).map(|(by, v)| format!("{by} {v}")).collect();
+        Some(format!("only {}", all.join(", ")))
+    }
+
+    /// Devices that are asked about and do not lie below another recorded one, those with the most I/O first.
     pub fn top_devices(&self) -> Vec<&Device> {
-        let mut top: Vec<&Device> = self.facts.devices.iter().filter(|d| d.upper.is_none()).collect();
+        let mut top: Vec<&Device> = self.facts.devices.iter().filter(|d| self.is_shown(d)).collect();
         top.sort_by_key(|d| std::cmp::Reverse(d.bios.iter().map(|b| b.phases.count).sum::<u64>()));
         top
+    }
+
+    /// Whether a device is on top of those that are asked about.
+    fn is_shown(&self, d: &Device) -> bool {
+        let above = d.upper.is_some_and(|upper| self.asks_about(upper));
+        self.asks_about(d.id) && !above
     }
 
     /// Remarks in words: what was odd about the trace and about what lies beside it, and which settings

@@ -5,14 +5,17 @@
 //! read.
 
 use crate::arrivals::Arrivals;
-use crate::error::Result;
+use crate::blame::Which;
+use crate::error::{Error, Result};
 use crate::explanation::{Explanation, Subject};
 use crate::known::known;
 use crate::places::Places;
+use crate::scope::check;
 use crate::texts::{self, Sorted, Texts};
 use crate::{predictions, reading};
 use events::Window;
 use evidence::{Recorded, Samples, Skipped, System, SAMPLES_JSONL};
+use operation::{Asking, Scope};
 use stats::{Analysis, Flow, Pictures};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -35,6 +38,8 @@ pub struct Input<'a> {
     pictures: Option<&'a mut Pictures>,
     also: Option<Listener<'a>>,
     predicts: bool,
+    asking: Asking,
+    which: Which,
 }
 
 impl<'a> Input<'a> {
@@ -92,6 +97,21 @@ impl<'a> Input<'a> {
         Input { predicts, ..self }
     }
 
+    /// Asks only about some of those who waited.
+    pub fn asks(self, asking: Asking) -> Input<'a> {
+        Input { asking, ..self }
+    }
+
+    /// Asks about all operations or the slowest.
+    pub fn which(self, which: Which) -> Input<'a> {
+        Input { which, ..self }
+    }
+
+    /// The question in the recording's names; `None` if it is about everything.
+    pub fn scope(&self) -> Option<Scope> {
+        Scope::of(self.asking.clone(), Box::new(self.places()))
+    }
+
     /// The format of the recording, as `explain` names it.
     pub fn format(&self) -> &'static str {
         self.recording.as_ref().map_or("", |(recording, _)| recording.format)
@@ -141,13 +161,20 @@ impl<'a> Input<'a> {
 
     /// Reads it once and judges it.
     pub fn explain(mut self) -> Result<Explanation> {
+        let scope = self.scope();
         let Some((recording, path)) = self.recording.take() else {
-            return Ok(Explanation::of_texts(Texts::alone(self.texts)));
+            return match self.asking.is_all() && self.window.is_none() {
+                true => Ok(Explanation::of_texts(Texts::alone(self.texts))),
+                false => Err(Error::new(
+                    "texts have sums: they cannot be asked about one device, task, operation or span of time",
+                    "leave the option away, or explain a recording",
+                )),
+            };
         };
         let (texts, named, window, predicts) =
             (std::mem::take(&mut self.texts), self.named, self.window, self.predicts);
         let place = recording.place.clone();
-        let explanation = self.judged(recording, &path)?;
+        let explanation = self.judged(recording, &path, scope)?;
         let texts = Texts::beside(texts, named, &explanation);
         let mut explanation = explanation.with_texts(texts);
         if predicts {
@@ -159,13 +186,14 @@ impl<'a> Input<'a> {
     }
 
     /// Reads the recording and what lies beside it.
-    fn judged(self, recording: Recording, path: &Path) -> Result<Explanation> {
-        let Input { mut analysis, mut pictures, mut also, window, .. } = self;
+    fn judged(self, recording: Recording, path: &Path, scope: Option<Scope>) -> Result<Explanation> {
+        let Input { mut analysis, mut pictures, mut also, window, which, .. } = self;
         let place = recording.place.clone();
         let (system, samples, recorded) = place.as_deref().map_or_else(Default::default, beside);
         let sources = vec![recording.format.to_string()];
         let (file_names, kernel) = (recording.names.clone(), recording.kernel.clone());
         analysis.knows(known(&system));
+        analysis.asks(scope.clone());
         let mut take = |batch: &Batch| {
             match &mut pictures {
                 Some(pictures) => analysis.feed_with(batch, &mut **pictures),
@@ -182,7 +210,8 @@ impl<'a> Input<'a> {
             recorded.judge(&mut quality);
             flow.wall = flow.wall.or_else(|| recorded.began());
         }
-        let subject = Subject { window, sources, file_names, kernel, system, samples, quality };
+        check(scope.as_ref())?;
+        let subject = Subject { scope, which, window, sources, file_names, kernel, system, samples, quality };
         Ok(Explanation::new(subject, analysis.finish(flow)))
     }
 }

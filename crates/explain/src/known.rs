@@ -26,6 +26,7 @@ pub fn known(system: &System) -> Known {
         files: system.processes.files.iter().map(file).collect(),
         partitions: partitions(system),
         mounted: mounted.keys().copied().collect(),
+        kinds: mounted.into_iter().collect(),
     }
 }
 

@@ -50,7 +50,7 @@ pub fn places(e: &Explanation) -> Places {
 
 /// The devices: uppermost ones first, then those below them, each by how much they did.
 pub fn devices(e: &Explanation) -> Vec<DevId> {
-    let mut all: Vec<_> = e.facts.devices.iter().filter(|d| d.has_io()).collect();
+    let mut all: Vec<_> = e.facts.devices.iter().filter(|d| d.has_io() && e.asks_about(d.id)).collect();
     let done = |d: &stats::Device| Class::ALL.iter().map(|c| d.phases(*c).count).sum::<u64>();
     all.sort_by_key(|d| (d.upper.is_some(), std::cmp::Reverse(done(d))));
     all.into_iter().map(|d| d.id).collect()

@@ -1,6 +1,5 @@
 //! The slowest operations of a recording, with their ledgers kept whole.
 
-use crate::names::is_called;
 use life::Names;
 use operation::{Account, History, Operation, OperationObserver};
 use stats::Kept;
@@ -9,10 +8,8 @@ use trace::Nanos;
 /// Which operations are asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
-    /// Called so: `fsync`, `page-fault`. If nothing is asked for, those that an application waits for.
-    pub op: Option<String>,
-    /// Of this task.
-    pub task: Option<String>,
+    /// Of any kind; if not, those that an application waits for.
+    pub any: bool,
     /// How many.
     pub number: usize,
 }
@@ -37,18 +34,14 @@ impl SlowestOperations {
         &self.kept
     }
 
-    fn asks_for(&self, o: &Operation, names: &Names) -> bool {
-        let op = match &self.choice.op {
-            Some(name) => is_called(o, name),
-            None => o.kind.is_foreground(),
-        };
-        op && o.is_storage && self.choice.task.as_ref().is_none_or(|t| t == names.text(o.task))
+    fn asks_for(&self, o: &Operation) -> bool {
+        o.is_storage && (self.choice.any || o.kind.is_foreground())
     }
 }
 
 impl OperationObserver for SlowestOperations {
     fn operation(&mut self, o: &Operation, account: Account, names: &Names, history: &History) {
-        if !self.asks_for(o, names) {
+        if !self.asks_for(o) {
             return;
         }
         self.seen += 1;

@@ -4,21 +4,10 @@
 //! their queue and their completion; where the recording cannot be read twice (a pipe), there are none.
 
 use crate::gathered::{Gathered, Gathering};
-use life::{Names, Op, Request, Sink};
+use life::{Names, Request, Sink};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use trace::{Batch, Nanos};
-
-/// Which requests are asked for.
-#[derive(Clone, Debug)]
-pub struct Wanted {
-    /// Of this operation.
-    pub op: Option<Op>,
-    /// Of this task.
-    pub task: Option<String>,
-    /// How many.
-    pub number: usize,
-}
 
 /// Events kept of one request; a request of 256 merged bios has 770.
 const MAX_EVENTS: usize = 60;
@@ -33,8 +22,8 @@ pub struct SlowRequest {
 
 /// The slowest requests of a recording.
 pub struct SlowestRequests {
-    /// What was asked for.
-    pub wanted: Wanted,
+    /// How many are kept.
+    number: usize,
     /// When the recording began: its first event that is no note.
     pub began: Option<Nanos>,
     /// Fastest of the chosen on top: (duration, order of arrival).
@@ -47,10 +36,10 @@ pub struct SlowestRequests {
 }
 
 impl SlowestRequests {
-    /// Nothing seen yet.
-    pub fn new(wanted: Wanted) -> SlowestRequests {
+    /// Nothing seen yet; so many are kept at most.
+    pub fn new(number: usize) -> SlowestRequests {
         let (began, heap, kept, arrived, list, gathering) = Default::default();
-        SlowestRequests { wanted, began, heap, kept, arrived, list, gathering }
+        SlowestRequests { number, began, heap, kept, arrived, list, gathering }
     }
 
     /// Notes when the recording began.
@@ -81,12 +70,8 @@ impl SlowestRequests {
 impl Sink for SlowestRequests {
     fn request(&mut self, r: &Request, names: &Names) {
         let task = names.text(r.task);
-        if self.wanted.op.is_some_and(|op| op != r.op) || self.wanted.task.as_ref().is_some_and(|t| t != task)
-        {
-            return;
-        }
         let total = r.time.total();
-        if self.heap.len() >= self.wanted.number {
+        if self.heap.len() >= self.number {
             match self.heap.peek() {
                 Some(Reverse((fastest, _))) if *fastest < total => {
                     if let Some(Reverse((_, id))) = self.heap.pop() {

@@ -68,6 +68,12 @@ impl HdrLog {
         Ok(HdrLog { follow: Follow::default(), log })
     }
 
+    /// Writes only what is asked about.
+    pub fn asks(mut self, scope: Option<operation::Scope>) -> Self {
+        self.follow.asks(scope);
+        self
+    }
+
     /// Takes in a batch.
     pub fn feed(&mut self, batch: &Batch) {
         if self.log.zero.is_none() {

@@ -58,6 +58,12 @@ impl Rows {
         Ok(Rows { follow: Follow::default(), tables: Tables { requests, operations, name } })
     }
 
+    /// Writes only what is asked about.
+    pub fn asks(mut self, scope: Option<operation::Scope>) -> Self {
+        self.follow.asks(scope);
+        self
+    }
+
     /// Takes in a batch.
     pub fn feed(&mut self, batch: &Batch) {
         self.follow.feed(batch, &mut self.tables);

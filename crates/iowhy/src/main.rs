@@ -8,6 +8,7 @@ mod command;
 mod failure;
 mod help;
 mod part;
+mod question;
 
 use std::process::ExitCode;
 

@@ -114,3 +114,33 @@ fn text_of_another_encoding_and_json_that_breaks_off_are_told() {
     let said = String::from_utf8_lossy(&out.stderr).into_owned();
     assert!(!out.status.success() && said.contains("cut.json:2: the JSON document"), "{said}");
 }
+
+#[test]
+fn the_answer_of_a_text_is_one_sentence_and_of_the_same_schema() {
+    let mails = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/mails");
+    let said = |file: &str| {
+        let line = String::from_utf8(explain(&["--brief", file], &mails).stdout).unwrap();
+        let v: Value = serde_json::from_slice(&explain(&["--json", file], &mails).stdout).unwrap();
+        assert_eq!((line.lines().count(), v["schema"].as_str()), (1, Some("iowhy.explain/2")));
+        assert_eq!(v["answer"]["line"], line.trim_end());
+        assert_eq!((&v["victims"], &v["unexplained"]), (&Value::Array(vec![]), &Value::Null));
+        (v["answer"]["kind"].clone(), v["answer"]["cause"].clone(), line)
+    };
+    let (kind, cause, line) = said("writeback.txt");
+    assert_eq!((kind.as_str(), cause.as_str()), (Some("cause"), Some("writeback-flood")));
+    assert!(line.starts_with("writeback.txt: writeback-flood (high): "), "{line}");
+    let (kind, cause, line) = said("stable-page.txt");
+    assert_eq!((kind.as_str(), cause), (Some("unknown"), Value::Null));
+    assert!(line.contains("no cause that counters alone can show"), "{line}");
+}
+
+#[test]
+fn texts_beside_a_recording_are_in_json_only_if_asked_for() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
+    let json = |more: &[&str]| -> Value {
+        let all = [&["--json", "randread-baseline", "fio/alone.json"], more].concat();
+        serde_json::from_slice(&explain(&all, &fixtures).stdout).unwrap()
+    };
+    assert!(json(&[]).get("texts").is_none());
+    assert_eq!(json(&["--with-texts"])["texts"][0]["file"], "alone.json");
+}

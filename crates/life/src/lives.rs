@@ -41,6 +41,10 @@ pub trait Sink {
     fn request(&mut self, _request: &Request, _names: &Names) {}
     /// A bio was completed.
     fn bio(&mut self, _bio: &Bio, _names: &Names) {}
+    /// A request was completed that is not asked about: only who keeps the books of a device wants to know.
+    fn request_beside(&mut self, _request: &Request, _names: &Names) {}
+    /// The same of a bio.
+    fn bio_beside(&mut self, _bio: &Bio, _names: &Names) {}
     /// A bio that was over as an [orphan](Bio::orphan) had been sent for this one, which is in flight. Several may
     /// have waited for it: then each is told of.
     fn adopted(&mut self, _child: BioNumber, _parent: BioNumber) {}

@@ -281,8 +281,8 @@ fn a_flush_is_whose_who_asked_for_it() {
             begin + 101
         )
     };
-    let all: String = (0..12).map(|i| flush(i * 1000, i * 1000 + 2)).collect();
-    let told = heard_of(&all);
+    let all: String = (0..12).map(|i| flush(i * 1000 + 1, i * 1000 + 3)).collect();
+    let told = heard_of(&format!("\n0 name app tid=7\n0 name kworker tid=9{all}"));
     assert_eq!(told.tally.unmatched(), 0);
     let flushes: Vec<_> = told.requests.iter().filter(|r| r.op == life::Op::Flush).collect();
     assert!(flushes.len() >= 12, "{flushes:?}");

@@ -24,6 +24,7 @@ pub(crate) struct FileSystems {
 impl FileSystems {
     pub fn knows(&mut self, known: &Known) {
         self.disks.extend(known.partitions.iter().copied());
+        known.kinds.iter().for_each(|(dev, fs)| self.seen(*dev, *fs));
         for dev in &known.mounted {
             let disk = self.disk(*dev);
             self.mounted.entry(disk).or_default().insert(*dev);

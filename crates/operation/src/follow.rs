@@ -2,7 +2,8 @@
 
 use crate::freed::Freed;
 use crate::known::Known;
-use crate::observer::OperationObserver;
+use crate::observer::Listener;
+use crate::scope::{Scope, Scoped};
 use crate::softirq::Softirqs;
 use crate::tracker::OperationTracker;
 use life::{
@@ -11,21 +12,21 @@ use life::{
 use std::ops::Range;
 use trace::{Action, Batch, DevId, Nanos, What};
 
-/// Whoever wants to know of both. One version of the machinery serves all of them: it is called twice or
-/// three times a request.
-pub trait Listener: Sink + OperationObserver {}
-
-impl<T: Sink + OperationObserver> Listener for T {}
-
 /// Follows the lives of requests and what tasks did.
 #[derive(Default)]
 pub struct Follow {
     lives: Lives,
     operations: OperationTracker,
     softirqs: Softirqs,
+    scope: Option<Scope>,
 }
 
 impl Follow {
+    /// Tells only of what is asked about.
+    pub fn asks(&mut self, scope: Option<Scope>) {
+        self.scope = scope;
+    }
+
     /// Tells what a recording does not say.
     pub fn knows(&mut self, known: Known) {
         self.operations.knows(known);
@@ -33,6 +34,13 @@ impl Follow {
 
     /// Takes in a batch. `to` is told of every request, bio and operation that is over.
     pub fn feed(&mut self, batch: &Batch, to: &mut dyn Listener) {
+        match self.scope.clone() {
+            Some(scope) => self.follow(batch, &mut Scoped { scope: &scope, to }),
+            None => self.follow(batch, to),
+        }
+    }
+
+    fn follow(&mut self, batch: &Batch, to: &mut dyn Listener) {
         if batch.tasks.is_empty() && self.operations.is_empty() {
             return self.lives.feed(batch, to);
         }

@@ -15,6 +15,8 @@ pub struct Known {
     pub partitions: Vec<(DevId, DevId)>,
     /// Devices that file systems are mounted from.
     pub mounted: Vec<DevId>,
+    /// Of which kind their file systems are.
+    pub kinds: Vec<(DevId, Fs)>,
 }
 
 /// A file that was open when recording began.

@@ -9,6 +9,9 @@
 // Requests and tasks together.
 mod follow;
 
+// Which of them are asked about.
+mod scope;
+
 // Every event goes to the state that it changes; what is over is accounted for.
 mod tracker;
 
@@ -67,12 +70,13 @@ mod wait;
 
 pub use account::{Account, Node, Part, Waits, Wakeup};
 pub use contention::{contenders, runners, served_by, Contender};
-pub use follow::{Follow, Listener};
+pub use follow::Follow;
 pub use freed::Freed;
 pub use history::History;
 pub use known::{Below, Known, KnownFile};
-pub use observer::{OperationObserver, Outside};
+pub use observer::{Listener, OperationObserver, Outside};
 pub use operation::{Kind, Operation};
+pub use scope::{called, Asking, By, Called, NotThere, Scope};
 pub use served::{Done, Entry, Served};
 pub use stretch::{State, Step, Stretch, Wake, Work};
 pub use texts::Texts;

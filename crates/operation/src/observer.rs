@@ -1,10 +1,10 @@
-//! The observer of operations.
+//! The observer of operations, and of requests besides.
 
 use crate::account::Account;
 use crate::history::History;
 use crate::operation::Operation;
 use crate::writers::SentFor;
-use life::{Names, Request};
+use life::{Names, Request, Sink};
 use trace::{Bytes, Nanos, Tid};
 
 /// The time between two operations of a task.
@@ -30,3 +30,9 @@ pub trait OperationObserver {
     /// A task was between two operations.
     fn outside(&mut self, _outside: &Outside) {}
 }
+
+/// Whoever wants to know of requests too. One version of the machinery serves all of them: it is called twice or
+/// three times a request.
+pub trait Listener: Sink + OperationObserver {}
+
+impl<T: Sink + OperationObserver> Listener for T {}

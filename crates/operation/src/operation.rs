@@ -139,6 +139,12 @@ impl Kind {
         !hands_over && !matches!(self, Kind::JournalCommit | Kind::Writeback)
     }
 
+    /// Whether it waits until data is safe.
+    pub fn makes_safe(self) -> bool {
+        use Call::*;
+        matches!(self, Kind::Call(Fsync | Fdatasync | Sync | Syncfs) | Kind::RingSync)
+    }
+
     /// By `IORING_OP_*` (include/uapi/linux/io_uring.h).
     pub fn of_ring(opcode: u8) -> Kind {
         match opcode {

@@ -20,7 +20,7 @@ use crate::walk::Walk;
 use crate::writers::SentFor;
 use crate::{background, owners};
 use life::{Bio, BioNumber, Names, Owner, Request};
-use trace::{Action, Batch, Cpu, Event, Fs, Left, Nanos, TaskEvent, TextId, Tid, What};
+use trace::{Action, Batch, Cpu, DevId, Event, Fs, Left, Nanos, TaskEvent, TextId, Tid, What};
 
 /// How many batches pass between two looks at what can be forgotten.
 const FORGET_EVERY: u32 = 8;
@@ -285,9 +285,14 @@ impl OperationTracker {
         }
     }
 
-    /// Tells of an operation, with its process.
+    /// Tells of an operation, with its process. Where no event named its file system, its device's is meant; but a call that
+    /// makes data safe may wait for requests of another file system than its own.
     fn tell(&self, o: Operation, account: Account, names: &Names, observer: &mut dyn OperationObserver) {
-        let o = Operation { process: self.calls.processes.known(o.tid), ..o };
+        let named = Some(o.dev).filter(|dev| *dev != DevId(0));
+        let own = || account.own_device().filter(|_| !o.kind.makes_safe());
+        let on_device = || self.history.file_systems.kind(named.or_else(own).unwrap_or_default());
+        let fs = if o.fs == Fs::Unknown { on_device() } else { o.fs };
+        let o = Operation { process: self.calls.processes.known(o.tid), fs, ..o };
         observer.operation(&o, account, names, &self.history);
     }
 }

@@ -20,6 +20,8 @@ fn read(path: &Path) -> (Explanation, Pictures) {
         analysis.feed_with(&batch, &mut pictures);
     }
     let subject = explain::Subject {
+        scope: None,
+        which: Default::default(),
         window: None,
         sources: vec![recording.format.into()],
         file_names: recording.names.clone(),

@@ -44,6 +44,8 @@ pub fn read(proc_root: &Path, known: &Devices, devices: &[DevId]) -> Processes {
             }
         }
         process.threads.sort_unstable();
+        process.cgroup =
+            text::small(&folder.join("cgroup")).and_then(|text| cgroup(&text)).unwrap_or_default();
         if threads <= MOST_THREADS {
             all.list.insert(pid, process);
         }
@@ -108,6 +110,16 @@ fn btrfs(folder: &Path, mount: &str, known: &Devices) -> Option<DevId> {
     known.find(&source).ok().map(|device| device.id)
 }
 
+/// The control group that `/proc/PID/cgroup` names: of version 2, else that of the block I/O controller (cgroups(7)).
+fn cgroup(text: &str) -> Option<String> {
+    let of = |wanted: fn(&str) -> bool| {
+        let mut fields = text.lines().filter_map(|line| line.split_once(':')?.1.split_once(':'));
+        fields.find(|(controllers, _)| wanted(controllers)).map(|(_, path)| path.to_string())
+    };
+    let block = of(|controllers| controllers.split(',').any(|c| c == "blkio"));
+    block.or_else(|| of(str::is_empty))
+}
+
 /// The numbers among the names in a folder.
 fn numbers(dir: &Path) -> impl Iterator<Item = u32> {
     let names = fs::read_dir(dir).into_iter().flatten().flatten();
@@ -118,6 +130,14 @@ fn numbers(dir: &Path) -> impl Iterator<Item = u32> {
 mod tests {
     use super::*;
     use std::os::unix::fs::{symlink, MetadataExt};
+
+    #[test]
+    fn the_control_group_of_either_version() {
+        assert_eq!(cgroup("0::/db.slice/a:b\n").as_deref(), Some("/db.slice/a:b"));
+        let both = "12:cpu,cpuacct:/\n7:blkio:/limited\n1:name=systemd:/user.slice\n0::/user.slice\n";
+        assert_eq!(cgroup(both).as_deref(), Some("/limited"));
+        assert_eq!((cgroup("1:name=systemd:/x\n"), cgroup("")), (None, None));
+    }
 
     #[test]
     fn threads_and_files_on_recorded_devices() {

@@ -1,6 +1,6 @@
 //! `explain --json`, schema `iowhy.explain/2`: names once shipped do not change, fields may be added.
 
-use crate::{sent_for, texts};
+use crate::{answer, sent_for, texts};
 use causes::Verdict;
 use events::Window;
 use explain::device_mapper::InMapper;
@@ -12,31 +12,47 @@ use serde_json::{json, Map, Value};
 use stats::{class_op, Device, Distribution, Group, OpKey, OpStats, Phases, Summary};
 use trace::DevId;
 
-/// The whole object.
+/// The schema's name.
+pub(crate) const SCHEMA: &str = "iowhy.explain/2";
+
+/// The whole object: of texts alone with all their numbers, of a recording without those of the texts beside it.
 pub fn to_json(e: &Explanation) -> Value {
-    if e.is_of_texts() {
-        return texts::to_json(&e.texts);
-    }
-    let mut whole = of_recording(e);
-    if let Some(fields) = whole.as_object_mut() {
-        let parts = crate::answer::to_json(e, &Answer::of(e));
-        fields.extend(parts.map(|(name, value)| (name.to_string(), value)));
-    }
-    if let (Some(predictions), Some(fields)) = (&e.predictions, whole.as_object_mut()) {
+    let mut fields = match e.is_of_texts() {
+        true => texts::fields(&e.texts),
+        false => of_recording(e),
+    };
+    fields.extend(answer::to_json(e, &Answer::of(e)).map(|(name, value)| (name.to_string(), value)));
+    if let Some(predictions) = &e.predictions {
         fields.insert("predictions".into(), json!(predictions));
     }
-    if let Some(fields) = whole.as_object_mut().filter(|_| !e.texts.mails.is_empty()) {
-        fields.insert("texts".into(), json!(e.texts.mails));
+    if !e.texts.mails.is_empty() && !e.is_of_texts() {
         fields.insert("texts_remarks".into(), json!(e.texts.remarks));
+    }
+    fields.into()
+}
+
+/// The same with the texts beside a recording.
+pub fn to_json_with_texts(e: &Explanation) -> Value {
+    let mut whole = to_json(e);
+    if let Some(fields) = whole.as_object_mut() {
+        fields.insert("texts".into(), json!(e.texts.mails));
     }
     whole
 }
 
-fn of_recording(e: &Explanation) -> Value {
+/// An object's fields.
+pub(crate) fn fields(object: Value) -> Map<String, Value> {
+    match object {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}
+
+fn of_recording(e: &Explanation) -> Map<String, Value> {
     let q = &e.subject.quality;
     let tally = &e.facts.tally;
-    json!({
-        "schema": "iowhy.explain/2",
+    fields(json!({
+        "schema": SCHEMA,
         "capture": {
             "kernel": e.kernel(),
             "start": e.began().and_then(rfc3339),
@@ -44,6 +60,7 @@ fn of_recording(e: &Explanation) -> Value {
             "devices": e.facts.devices.iter().map(|d| e.name(d.id)).collect::<Vec<_>>(),
             "sources": e.subject.sources,
             "part": e.subject.window.map(part),
+            "asked": e.asked(),
         },
         "quality": {
             "events": q.events,
@@ -65,7 +82,7 @@ fn of_recording(e: &Explanation) -> Value {
         "tail": tail(e),
         "sent_for": sent_for(e),
         "causes": e.verdicts.iter().map(cause).collect::<Vec<_>>(),
-    })
+    }))
 }
 
 /// What was looked at, in nanoseconds since the first event; `null` where it goes on to the end.

@@ -16,7 +16,7 @@ mod trust;
 pub mod wrap;
 
 pub use answer::line;
-pub use json::to_json;
+pub use json::{to_json, to_json_with_texts};
 pub use screen::{render, Detail, Style};
 pub use slowest::{requests, requests_json};
 pub use tables::{tables, tables_json, tables_text, Kind, Selection, Table, KINDS};

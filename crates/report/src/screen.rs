@@ -5,7 +5,7 @@ use crate::sent_for;
 use crate::slow_rows::{slow_rows, Row};
 use crate::texts;
 use crate::trust::trust_lines;
-use crate::wrap::wrap;
+use crate::wrap::{wrap, wrap_command};
 use causes::{Answer as Judged, Confidence, Verdict};
 use events::Window;
 use explain::device_mapper::InMapper;
@@ -65,12 +65,10 @@ const WORTH_A_LINE: f64 = 0.005;
 
 /// Draws the screen.
 pub fn render(e: &Explanation, style: Style) -> String {
-    if e.is_of_texts() {
-        return texts::render(&e.texts, style);
-    }
     let answer = Answer::of(e);
     match style.detail {
         Detail::Brief => return line(e, &answer) + "\n",
+        _ if e.is_of_texts() => return texts::render(&e.texts, style),
         Detail::Screen => return answer::render(e, &answer, style),
         Detail::More | Detail::All => {}
     }
@@ -292,9 +290,14 @@ impl Screen {
             }
             let heading = if seen.is_empty() { "TRY" } else { "" };
             seen.push(remedy.command());
-            // Never broken: it is to be copied.
             let head = self.heading(heading);
-            let _ = writeln!(self.out, "{head}{}  {}", seen.len(), remedy.command());
+            let width = self.style.width.saturating_sub(MARGIN).max(40);
+            let first = format!("{}  ", seen.len());
+            let lines = wrap_command(&remedy.command(), width, &first, &" ".repeat(first.len()));
+            for (i, line) in lines.iter().enumerate() {
+                let begin = if i == 0 { head.clone() } else { " ".repeat(MARGIN) };
+                let _ = writeln!(self.out, "{begin}{line}");
+            }
             self.line("", &format!("   {}", remedy.what));
         }
         if !seen.is_empty() {

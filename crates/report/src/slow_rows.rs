@@ -62,6 +62,10 @@ pub(crate) fn slow_rows(e: &Explanation) -> Vec<Row<'_>> {
         let Some((key, stats)) = group.op.and_then(|op| e.facts.operations.groups.get_key_value(&op)) else {
             continue;
         };
+        // Groups are of a task each, rows of all.
+        if rows.iter().any(|row| matches!(row, Row::Operations(_, known) if std::ptr::eq(*known, stats))) {
+            continue;
+        }
         let fs = Some(e.filesystem(key)).filter(|fs| fs != Fs::Unknown.name());
         let fs = fs.map_or(String::new(), |fs| format!(" ({fs})"));
         let dev = if key.dev == DevId(0) { group.dev } else { key.dev };
@@ -69,7 +73,8 @@ pub(crate) fn slow_rows(e: &Explanation) -> Vec<Row<'_>> {
     }
     let waited_for =
         |d: &&Device| rows.is_empty() || e.focus.groups.iter().any(|g| g.dev == d.id && e.matters(g));
-    let devices: Vec<&Device> = e.top_devices().into_iter().filter(waited_for).take(GROUPS).collect();
+    let top = if e.asks_about_devices() { e.top_devices() } else { vec![] };
+    let devices: Vec<&Device> = top.into_iter().filter(waited_for).take(GROUPS).collect();
     for device in devices {
         for class in Class::ALL {
             let bios = &device.bios[class.index()].phases;

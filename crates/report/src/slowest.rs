@@ -1,7 +1,7 @@
 //! The slowest requests: their ledgers, and their events one by one.
 
 use explain::gathered::Gathered;
-use explain::{Places, SlowRequest, SlowestRequests, Wanted};
+use explain::{Places, SlowRequest, SlowestRequests};
 use ledger::Ledger;
 use serde_json::{json, Value};
 use std::fmt::Write;
@@ -15,7 +15,7 @@ pub fn requests(slowest: &SlowestRequests, places: &Places) -> String {
         one(&mut out, slow, gathered, places, slowest.began.unwrap_or_default());
     }
     if out.is_empty() {
-        let _ = writeln!(out, "no request was completed{}", asked(&slowest.wanted));
+        let _ = writeln!(out, "no request was completed");
     }
     out
 }
@@ -37,12 +37,6 @@ pub fn requests_json(slowest: &SlowestRequests, places: &Places) -> Vec<Value> {
         })
     };
     slowest.all().map(one).collect()
-}
-
-fn asked(wanted: &Wanted) -> String {
-    let op = wanted.op.map(|o| format!(" of operation {}", o.name())).unwrap_or_default();
-    let task = wanted.task.as_ref().map(|t| format!(" of task {t}")).unwrap_or_default();
-    op + &task
 }
 
 fn one(out: &mut String, slow: &SlowRequest, gathered: &Gathered, places: &Places, began: Nanos) {

@@ -2,13 +2,34 @@
 
 use explain::{Explanation, Trust};
 use ledger::Reason;
-use units::words::{counted, percent};
+use units::words::{count, counted, percent, time};
 
-/// How far to trust it: first in short, then what speaks against it.
-pub(crate) fn trust_lines(e: &Explanation) -> Vec<String> {
+/// How far to trust it, in a line: what was lost, what was odd if that matters, what was recorded.
+pub(crate) fn trust_line(e: &Explanation) -> String {
+    let q = &e.subject.quality;
+    let lost = match q.lost_total() {
+        0 => "none lost".to_string(),
+        n => format!("{} LOST", count(n)),
+    };
+    let odd = match e.trust {
+        Trust::Good => String::new(),
+        _ => odd(e).iter().skip(usize::from(q.lost_total() > 0)).map(|o| format!("; {o}")).collect(),
+    };
+    let kernel = e.kernel().map_or(String::new(), |k| format!(", Linux {k}"));
+    let asked = e.asked().map_or(String::new(), |asked| format!("; {asked}"));
+    format!(
+        "{}: {}, {lost}{odd}; {} of {}{kernel}{asked}",
+        e.trust.name(),
+        counted(q.events, "event", "events"),
+        time(e.facts.duration()),
+        e.subject.sources.join(", ")
+    )
+}
+
+/// What is odd about the recording, each with its number.
+fn odd(e: &Explanation) -> Vec<String> {
     let q = &e.subject.quality;
     let t = &e.facts.tally;
-    let mut text = format!("{}: ", e.trust.name());
     let mut odd = Vec::new();
     let mut say = |n: u64, one: &str, many: &str| {
         if n > 0 {
@@ -26,6 +47,13 @@ pub(crate) fn trust_lines(e: &Explanation) -> Vec<String> {
     say(t.began_before, &format!("event {before}"), &format!("events {before}"));
     say(t.requests_in_flight + t.bios_in_flight, "in flight at the end", "in flight at the end");
     say(t.requests_lost, "request whose completion was lost", "requests whose completion was lost");
+    odd
+}
+
+/// How far to trust it: first in short, then what speaks against it.
+pub(crate) fn trust_lines(e: &Explanation) -> Vec<String> {
+    let mut text = format!("{}: ", e.trust.name());
+    let odd = odd(e);
     let unexplained = e.focus.groups.iter().any(|g| g.op.is_some()).then(|| {
         let share = percent(e.focus.time().share(Reason::Unexplained));
         format!("{share} of the slowest operations' time is unexplained")

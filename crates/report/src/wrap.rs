@@ -1,7 +1,14 @@
 //! Text in lines. They are broken between words, never within one: paths and names have hyphens, and who copies half of
-//! one copies a name that does not exist.
+//! one copies a name that does not exist. Nor are they broken between a number and its unit.
 
+use std::borrow::Cow;
 use textwrap::{Options, WordSplitter};
+
+/// Stands for a space at which no line is broken.
+const TIED: char = '\u{a0}';
+
+/// Units that stay beside their number.
+const UNITS: [&str; 9] = ["%", "ns", "us", "ms", "s", "B", "KiB", "MiB", "GiB"];
 
 /// A text in lines of so many columns, the first and the others behind what they begin with. A word that is longer than a
 /// line stands out.
@@ -11,12 +18,92 @@ pub fn wrap(text: &str, width: usize, first: &str, other: &str) -> Vec<String> {
         .subsequent_indent(other)
         .break_words(false)
         .word_splitter(WordSplitter::NoHyphenation);
-    textwrap::wrap(text, options).into_iter().map(|line| line.into_owned()).collect()
+    let tied = tied(text);
+    let lines = textwrap::wrap(&tied, options);
+    lines.into_iter().map(|line| line.replace(TIED, " ")).collect()
+}
+
+/// The text with each number tied to its unit.
+fn tied(text: &str) -> Cow<'_, str> {
+    let bare = |word: &str| word.trim_end_matches([',', '.', ';', ':', ')']).to_string();
+    let is_unit = |word: &str| UNITS.contains(&bare(word).as_str());
+    let is_number = |word: &str| word.ends_with(|c: char| c.is_ascii_digit());
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_inclusive(' ') {
+        if is_unit(word.trim_end()) && is_number(out.trim_end()) && out.ends_with(' ') {
+            out.pop();
+            out.push(TIED);
+        }
+        out.push_str(word);
+    }
+    match out == text {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(out),
+    }
+}
+
+/// A command in lines, to be copied as they are: all but the last end in a backslash. Only spaces outside quotes are places
+/// and brackets are places to break at; what has none, and remarks (`# ...`), stand out.
+pub fn wrap_command(command: &str, width: usize, first: &str, other: &str) -> Vec<String> {
+    let mut lines = Vec::<String>::new();
+    let mut line = first.to_string();
+    let mut is_begun = false;
+    let words = shell_words(command);
+    for (at, word) in words.iter().enumerate() {
+        // The last word needs no room for a backslash.
+        let room = if at + 1 == words.len() { width } else { width.saturating_sub(2) };
+        if is_begun && line.chars().count() + 1 + word.chars().count() > room {
+            lines.push(format!("{line} \\"));
+            line = other.to_string();
+        } else if is_begun {
+            line.push(' ');
+        }
+        line.push_str(word);
+        is_begun = true;
+    }
+    lines.push(line);
+    lines
+}
+
+/// What of a command stays together: words of a shell with what they quote and what is in brackets; a remark is one with the word before it.
+fn shell_words(command: &str) -> Vec<String> {
+    let mut words = Vec::<String>::new();
+    let mut word = String::new();
+    let mut quote = None::<char>;
+    let mut escaped = false;
+    let mut remark = false;
+    let mut within = 0;
+    for c in command.chars() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if quote != Some('\'') => escaped = true,
+            '\'' | '"' if quote.is_none() => quote = Some(c),
+            _ if quote == Some(c) => quote = None,
+            '(' if quote.is_none() => within += 1,
+            ')' if quote.is_none() && within > 0 => within -= 1,
+            '#' if quote.is_none() && word.is_empty() && !words.is_empty() => {
+                remark = true;
+                word = words.pop().unwrap_or_default() + " ";
+            }
+            ' ' if quote.is_none() && within == 0 && !remark => {
+                if !word.is_empty() {
+                    words.push(std::mem::take(&mut word));
+                }
+                continue;
+            }
+            _ => {}
+        }
+        word.push(c);
+    }
+    if !word.is_empty() {
+        words.push(word);
+    }
+    words
 }
 
 #[cfg(test)]
 mod tests {
-    use super::wrap;
+    use super::{wrap, wrap_command};
 
     #[test]
     fn names_with_hyphens_stay_whole() {
@@ -26,5 +113,32 @@ mod tests {
             ["fsyncs of", &format!("  {path}"), "  waited"]
         );
         assert_eq!(wrap("", 24, "  ", ""), [""]);
+    }
+
+    #[test]
+    fn a_number_stays_beside_its_unit() {
+        assert_eq!(wrap("the device took 5.91 s", 20, "", ""), ["the device took", "5.91 s"]);
+        assert_eq!(wrap("lost 32 %, or 1 way", 9, "", ""), ["lost", "32 %, or", "1 way"]);
+        // No unit: no number before it.
+        assert_eq!(wrap("it s", 3, "", ""), ["it", "s"]);
+    }
+
+    #[test]
+    fn a_command_is_broken_where_a_shell_reads_on() {
+        let lines = wrap_command("echo \"a b c\" > /sys/x; cat 'y z'", 20, "1  ", "   ");
+        assert_eq!(lines, ["1  echo \"a b c\" > \\", "   /sys/x; cat 'y z'"]);
+        assert_eq!(wrap_command("true", 3, "", ""), ["true"]);
+        assert_eq!(wrap_command("a b # c d e f", 4, "", ""), ["a \\", "b # c d e f"]);
+    }
+
+    /// Joined again as a shell does it, the lines are the command.
+    #[test]
+    fn a_broken_command_is_the_command() {
+        let command = "systemctl set-property --runtime S IOReadIOPSMax=\"/dev/loop0  82\" && kill -STOP $(pgrep -x 'd d')";
+        for width in 5..120 {
+            let lines = wrap_command(command, width, "", "");
+            let joined: Vec<&str> = lines.iter().map(|l| l.strip_suffix(" \\").unwrap_or(l)).collect();
+            assert_eq!(joined.join(" "), command);
+        }
     }
 }

@@ -14,6 +14,8 @@ const SAMPLES: &str = r#"
 
 fn explained(samples: &str) -> Explanation {
     let subject = Subject {
+        scope: None,
+        which: Default::default(),
         window: None,
         sources: vec![],
         file_names: vec![],

@@ -14,7 +14,9 @@ use crate::tasks::Tasks;
 use crate::traffic::Flow;
 use ledger::{Ledger, Reason};
 use life::{Bio, ByClass, Class, Names, Plug, Request, Sink, Tally};
-use operation::{Account, Follow, History, Known, Listener, Operation, OperationObserver, Outside, SentFor};
+use operation::{
+    Account, Follow, History, Known, Listener, Operation, OperationObserver, Outside, Scope, SentFor,
+};
 use rustc_hash::FxHashMap;
 use trace::{Action, Batch, Bytes, DevId, Nanos};
 use waits::{Asked, Bios, Table, Victim};
@@ -115,6 +117,11 @@ impl Analysis {
     /// Tells what a recording does not say.
     pub fn knows(&mut self, known: Known) {
         self.follow.knows(known);
+    }
+
+    /// Counts as somebody's waits only what is asked about; of devices everything counts.
+    pub fn asks(&mut self, scope: Option<Scope>) {
+        self.follow.asks(scope);
     }
 
     /// Takes in the events of a batch.
@@ -252,15 +259,22 @@ impl Sink for Found {
     }
 
     fn bio(&mut self, b: &Bio, names: &Names) {
+        self.bio_beside(b, names);
+        let ledger = Ledger::of_bio(b);
+        let no_tag = no_tag(self.device(b.dev), b, &ledger);
+        self.bios.add(&mut self.bio_waits, b, &ledger, no_tag, names);
+    }
+
+    fn request_beside(&mut self, r: &Request, names: &Names) {
+        self.request(r, names);
+    }
+
+    fn bio_beside(&mut self, b: &Bio, _: &Names) {
         if let Some(in_order) = &mut self.in_order {
             in_order.bio(b);
         }
-        let ledger = Ledger::of_bio(b);
-        let device = self.device(b.dev);
         let class = b.class().index();
-        device.bios[class].record(b);
-        let no_tag = no_tag(device, b, &ledger);
-        self.bios.add(&mut self.bio_waits, b, &ledger, no_tag, names);
+        self.device(b.dev).bios[class].record(b);
         if !b.by_request {
             let second = self.device(b.dev).series.at(b.time.completed);
             second.completed[class] += 1;

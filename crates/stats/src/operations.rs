@@ -7,8 +7,8 @@ use crate::distribution::Distribution;
 use crate::kept::{Kept, Slowest};
 use life::{Names, Request};
 use operation::{Account, Freed, History, Kind, Operation, OperationObserver, Outside, Purpose, SentFor};
-use std::collections::BTreeMap;
-use trace::{Bytes, DevId, Fs, Nanos};
+use std::collections::{BTreeMap, BTreeSet};
+use trace::{Bytes, DevId, Fs, Nanos, Tid};
 use waits::{Accounts, Table};
 
 /// Operations of one kind on one file system.
@@ -116,6 +116,8 @@ pub struct Operations {
     pub sent_for: BTreeMap<(DevId, Purpose, Whose), Sent>,
     /// Files whose numbers may have been used again.
     pub freed: Freed,
+    /// Processes of each task by name, as far as they are known.
+    processes: BTreeMap<Box<str>, BTreeSet<Tid>>,
     /// Calls that had nothing to do with storage: pipes, sockets, terminals.
     pub not_storage: u64,
     /// Operations of which no group was kept.
@@ -130,7 +132,26 @@ pub struct Operations {
 /// Groups that are kept at most; a host has some dozen file systems.
 const MAX_GROUPS: usize = 1024;
 
+/// Processes of one name that are remembered; a server has some hundred.
+const MOST_PROCESSES: usize = 1024;
+
 impl Operations {
+    /// The processes that did operations under a task's name; nothing where they are too many to be told.
+    pub fn processes_of(&self, task: &str) -> impl Iterator<Item = Tid> + '_ {
+        let known = self.processes.get(task).filter(|all| all.len() < MOST_PROCESSES);
+        known.into_iter().flatten().copied()
+    }
+
+    fn note_process(&mut self, o: &Operation, names: &Names) {
+        let (process, name) = (o.process.unwrap_or(o.tid), names.text(o.task));
+        let has_room = self.processes.len() < MAX_GROUPS;
+        match self.processes.get_mut(name) {
+            Some(all) if all.len() < MOST_PROCESSES => drop(all.insert(process)),
+            None if has_room => drop(self.processes.insert(name.into(), BTreeSet::from([process]))),
+            _ => {}
+        }
+    }
+
     /// Whose data flushers wrote to a device, the most first.
     pub fn writers(&self, dev: DevId) -> Vec<(&str, Bytes)> {
         let mut all: Vec<_> = self
@@ -169,6 +190,7 @@ impl OperationObserver for Operations {
         let named = Some(o.dev).filter(|dev| *dev != DevId(0));
         let dev = named.or_else(|| account.own_device()).unwrap_or_default();
         self.accounts.add(&mut self.waits, o, dev, &account, names, history);
+        self.note_process(o, names);
         let key = OpKey { kind: o.kind, fs: o.fs, dev };
         if self.groups.len() >= MAX_GROUPS && !self.groups.contains_key(&key) {
             self.left_out += 1;

@@ -38,6 +38,16 @@ impl Sink for Pair<'_> {
         self.1.bio(bio, names);
     }
 
+    fn request_beside(&mut self, request: &Request, names: &Names) {
+        self.0.request_beside(request, names);
+        self.1.request_beside(request, names);
+    }
+
+    fn bio_beside(&mut self, bio: &Bio, names: &Names) {
+        self.0.bio_beside(bio, names);
+        self.1.bio_beside(bio, names);
+    }
+
     fn adopted(&mut self, child: BioNumber, parent: BioNumber) {
         self.0.adopted(child, parent);
         self.1.adopted(child, parent);

@@ -6,7 +6,7 @@ use serde_json::Value;
 /// What people name, by the key that holds it, whole.
 const NAMED: &[&str] = &["host"];
 /// Paths and lists of words, by the key that holds them.
-const WORDS: &[&str] = &["command", "path"];
+const WORDS: &[&str] = &["command", "path", "cgroup"];
 
 /// The same document with stand-ins. Numbers and settings stay.
 pub fn redacted(text: &[u8], names: &mut Names) -> Result<Vec<u8>, String> {
@@ -63,7 +63,7 @@ mod tests {
               "mounts": [{"point": "/srv/secret", "source": "nas:/secret", "super_options": "rw,upperdir=/secret"}],
               "cgroups": {"list": [{"path": "system.slice/secret", "settings": {"io.max": "8:0 rbps=1"}}],
               "paths": {"4711": "system.slice/secret"}},
-              "processes": {"list": {"7": {"files": {"3": {"dev": "8:1", "inode": 12, "path": "/srv/my secret"}}}}}}}"#;
+              "processes": {"list": {"7": {"cgroup": "/secret.slice", "files": {"3": {"dev": "8:1", "inode": 12, "path": "/srv/my secret"}}}}}}}"#;
         let out = String::from_utf8(redacted(text, &mut Names::default()).unwrap()).unwrap();
         assert!(!out.contains("secret") && !out.contains("db1") && !out.contains("fio"), "{out}");
         for kept in ["[none]", "8:0 rbps=1", "\"6.1\"", "LVM-", "upperdir=/", "dm-0"] {

@@ -240,16 +240,15 @@ fn remedies(v: Verdict, slow: &Slow, name: &str, rate: u64) -> Verdict {
     }
     let at_once = slow.on.depth.mean() / slow.on.depth.busy().max(f64::MIN_POSITIVE);
     v.try_this(
-        format!("ask for a higher limit than {} a second where the volume was bought or made; it costs money there, nothing here", count(rate)),
-        "aws ec2 modify-volume --volume-id VOLUME --iops N   (libvirt: virsh blkdeviotune GUEST DISK --total-iops-sec N)",
+        format!("ask for a higher limit than {} a second where the volume was bought or made (of libvirt: virsh blkdeviotune GUEST DISK --total-iops-sec N); it costs money there, nothing here", count(rate)),
+        "aws ec2 modify-volume --volume-id VOLUME --iops N",
     )
     .try_this(
         "fewer, larger operations: most limits count operations of up to 256 KiB as one",
         format!("grep -H . /sys/block/{name}/queue/max_sectors_kb /sys/block/{name}/queue/read_ahead_kb"),
     )
     .try_on(
-Acts::Culprit("SERVICE".into()),
-
+        Acts::Culprit("SERVICE".into()),
         format!(
             "let those that can wait do less: {at_once:.0} were waiting at once; holds the unit SERVICE to half of the limit"
         ),

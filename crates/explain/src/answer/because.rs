@@ -52,13 +52,19 @@ type Key = (Option<&'static str>, Source);
 /// A lost row: its chain, its culprit, its time.
 type Lost = (ChainId, CulpritId, Nanos);
 
-/// All that a group lost, the largest part first; it sums to the group's lost time.
-pub(crate) fn all(facts: &Facts, groups: &[Group], number: usize, found: &[&Verdict]) -> Vec<Because> {
+/// All that some operations of a group lost, the largest part first; it sums to `lost`.
+pub(crate) fn all(
+    facts: &Facts,
+    (groups, number): (&[Group], usize),
+    which: Selection,
+    lost: Nanos,
+    found: &[&Verdict],
+) -> Vec<Because> {
     let (table, group) = (&facts.waits, &groups[number]);
     let claims = claims(facts, groups, number, found);
     let mut sums = BTreeMap::<Key, Vec<(ChainId, Nanos)>>::new();
     let mut told = Nanos(0);
-    for (chain, culprit, time) in lost_rows(facts, group) {
+    for (chain, culprit, time) in lost_rows(facts, group, which) {
         told += time;
         let mut left = time;
         for (cause, part) in claims.of(table, chain, culprit) {
@@ -73,9 +79,9 @@ pub(crate) fn all(facts: &Facts, groups: &[Group], number: usize, found: &[&Verd
         }
     }
     // What is in no row of its own.
-    if group.lost > told {
+    if lost > told {
         let nobody = Source::of(&Culprit::default());
-        sums.entry((None, nobody)).or_default().push((ChainId(1), group.lost.since(told)));
+        sums.entry((None, nobody)).or_default().push((ChainId(1), lost.since(told)));
     }
     let because = |((cause, source), rows): (Key, Vec<(ChainId, Nanos)>)| {
         let chain = rows.iter().max_by_key(|(_, time)| *time).map(|(chain, _)| *chain).unwrap_or_default();
@@ -92,10 +98,15 @@ pub(crate) fn all(facts: &Facts, groups: &[Group], number: usize, found: &[&Verd
     all
 }
 
-/// The rows of a group that are lost time, over all its operations.
-fn lost_rows(facts: &Facts, group: &Group) -> Vec<Lost> {
+/// What the slowest of a group lost.
+pub(crate) fn lost_in(facts: &Facts, group: &Group, which: Selection) -> Nanos {
+    lost_rows(facts, group, which).iter().map(|(_, _, time)| *time).sum()
+}
+
+/// The rows of some operations of a group that are lost time.
+fn lost_rows(facts: &Facts, group: &Group, which: Selection) -> Vec<Lost> {
     let table = &facts.waits;
-    let rows = group.rows(table, Selection::default());
+    let rows = group.rows(table, which);
     let is_lost = |r: &stats::TailRow| table.phase(r.chain).is_some() && !table.is_own(r.chain, r.culprit);
     rows.iter().filter(|r| is_lost(r)).map(|r| (r.chain, r.culprit, r.time)).collect()
 }

@@ -53,8 +53,9 @@ pub struct Answer {
     pub confidence: Option<Confidence>,
     /// Because of whom, if of somebody.
     pub culprit: Option<Source>,
-    /// The part of what the first victim lost that a cause or a culprit has, 0 to 1.
-    pub explained: f64,
+    /// The part of what the first victim lost that a cause or a culprit has, 0 to 1; `None` where only texts were read, whose
+    /// counters do not tell what anybody lost.
+    pub explained: Option<f64>,
     /// Who lost time, the heaviest first.
     pub victims: Vec<Sufferer>,
     /// Victims that lost too little to be told.
@@ -76,6 +77,9 @@ const LONG: Nanos = Nanos(100_000_000);
 impl Answer {
     /// Reads it off an explanation.
     pub fn of(e: &Explanation) -> Answer {
+        if e.is_of_texts() {
+            return Answer::of_texts(e);
+        }
         let mut victims = victim::all(e);
         let kind = kind(e, &victims);
         let most = victims.iter().map(|v| v.lost.0).max().unwrap_or(0);
@@ -98,19 +102,35 @@ impl Answer {
             root: verdict.and_then(|v| v.root),
             confidence: verdict.and_then(|v| v.confidence),
             culprit,
-            explained: first.map_or(1.0, |v| 1.0 - v.unexplained()),
+            explained: Some(first.map_or(1.0, |v| 1.0 - v.unexplained())),
             victims,
             bystanders,
         }
     }
 
-    /// The part of what all victims lost that nothing explains, 0 to 1.
-    pub fn unexplained(&self) -> f64 {
+    /// Of texts alone: counters show a cause, but nobody who waited.
+    fn of_texts(e: &Explanation) -> Answer {
+        let found = e.verdicts.iter().find(|v| v.verdict == Verdicted::Found);
+        Answer {
+            kind: if found.is_some() { Kind::Cause } else { Kind::Unknown },
+            cause: found.map(|v| v.cause),
+            root: found.and_then(|v| v.root),
+            confidence: found.and_then(|v| v.confidence),
+            culprit: None,
+            explained: None,
+            victims: vec![],
+            bystanders: 0,
+        }
+    }
+
+    /// The part of what all victims lost that nothing explains, 0 to 1; `None` where `explained` is.
+    pub fn unexplained(&self) -> Option<f64> {
+        self.explained?;
         let (lost, unknown) = self
             .victims
             .iter()
             .fold((0.0, 0.0), |(l, u), v| (l + v.lost.0 as f64, u + v.unexplained() * v.lost.0 as f64));
-        unknown / f64::max(lost, 1.0)
+        Some(unknown / f64::max(lost, 1.0))
     }
 }
 

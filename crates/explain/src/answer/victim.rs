@@ -2,11 +2,13 @@
 
 use super::because::{self, Because, Source};
 use super::{rank, role};
+use crate::blame::Which;
 use crate::explanation::Explanation;
 use causes::{Answer, Verdict};
-use stats::Group;
+use stats::{Group, TAIL_SHARE};
+use std::collections::BTreeSet;
 use trace::Nanos;
-use waits::CulpritKind;
+use waits::{CulpritKind, Selection};
 
 /// Parts of the latencies that are told.
 const TOLD: [f64; 2] = [0.5, 0.99];
@@ -20,11 +22,13 @@ pub struct Sufferer {
     pub task: String,
     /// What server it belongs to, where its name tells.
     pub role: Option<&'static str>,
+    /// The control group of its processes, where that is known and one.
+    pub cgroup: Option<String>,
     /// How many operations.
     pub count: u64,
-    /// Their time.
+    /// The time of those that are asked about: of all, or of the slowest 1 %.
     pub time: Nanos,
-    /// What of it was lost.
+    /// What of that time was lost.
     pub lost: Nanos,
     /// What of that is no more than such requests vary by.
     pub noise: Nanos,
@@ -85,21 +89,36 @@ fn sufferer(e: &Explanation, number: usize, group: &Group, found: &[&Verdict]) -
     let is_bound = 2 * group.unknown.0 > group.lost.0;
     let quantile = |q| sums.map_or(Nanos(0), |s| s.quantile(q));
     let alone = |q| sums.map_or(Nanos(0), |s| s.own_quantile(q));
+    let (which, of, lost) = match e.subject.which {
+        Which::All => (Selection::default(), &group.all, group.lost),
+        Which::Slowest => {
+            let (which, _) = table.slowest_of(&group.victims, TAIL_SHARE);
+            (which, &group.tail.sum, because::lost_in(&e.facts, group, which))
+        }
+    };
     Sufferer {
         group: number,
         task: group.task.clone(),
         role: role::of(&group.task),
+        cgroup: cgroup(e, &group.task),
         count: group.operations,
-        time: group.all.time.total,
-        lost: group.lost,
-        noise: group.all.varied,
+        time: of.time.total,
+        lost,
+        noise: of.varied,
         is_bound,
         is_thin: group.is_thin(),
         latency: [quantile(TOLD[0]), quantile(TOLD[1]), group.longest],
         alone: (!is_bound).then(|| TOLD.map(alone)),
-        because: because::all(&e.facts, &e.focus.groups, number, found),
+        because: because::all(&e.facts, (&e.focus.groups, number), which, lost, found),
         without: without(e, group),
     }
+}
+
+/// The control group that all processes of a task were in, as far as it is known.
+fn cgroup(e: &Explanation, task: &str) -> Option<String> {
+    let of = |process| e.subject.system.processes.cgroup(process);
+    let groups: Option<BTreeSet<&str>> = e.facts.operations.processes_of(task).map(of).collect();
+    groups.filter(|g| g.len() == 1)?.first().map(|g| g.to_string())
 }
 
 /// What would be without each somebody who had a part worth a word.

@@ -5,6 +5,7 @@
 //! with 95 % certainty ([`stats::Estimate`]). A ratio whose range holds 1 is *no difference shown*, never
 //! "the same". Of summaries, as fio prints them, there is no range, and that is said.
 
+mod blamed;
 mod condition;
 mod mixed;
 mod pair;
@@ -14,6 +15,7 @@ mod tests;
 mod texts;
 mod verdict;
 
+pub use blamed::Blamed;
 pub use condition::Condition;
 pub use mixed::First;
 pub use texts::{choose, RunOf};
@@ -36,6 +38,8 @@ pub struct Comparison {
     pub rows: Vec<Row>,
     /// Where the time of the slowest went.
     pub tails: Vec<Tails>,
+    /// Because of whom operations lost time; empty of texts.
+    pub blamed: Vec<Blamed>,
     /// What else must be known to trust it.
     pub notes: Vec<String>,
 }

@@ -1,5 +1,6 @@
 //! Two recordings side by side.
 
+use super::blamed::blamed;
 use super::pair::{pairs, Name};
 use super::{Comparison, Difference, Metric, Ranges, Row, Tails};
 use crate::explanation::latency;
@@ -103,7 +104,8 @@ impl Comparison {
         );
         let settings = before.subject.system.differences(&after.subject.system);
         let load = load(before, after, single);
-        Comparison { names, settings, load, rows, tails, notes }
+        let blamed = blamed(before, after);
+        Comparison { names, settings, load, rows, tails, blamed, notes }
     }
 }
 
@@ -149,7 +151,8 @@ pub(super) fn kinds(e: &Explanation, single: bool) -> Vec<Kind<'_>> {
             phases: vec![("", stats.latency.clone(), order.and_then(|o| o.operations.get(key)))],
         });
     }
-    for device in e.top_devices() {
+    let devices = if e.asks_about_devices() { e.top_devices() } else { vec![] };
+    for device in devices {
         for class in Class::ALL {
             let bios = &device.bios[class.index()].phases;
             if latency(bios).is_empty() {

@@ -114,15 +114,25 @@ fn summaries_that_differ_by_a_twentieth_differ() {
     assert_eq!(of(&[("mean", 2.0), ("max", 0.1)]), (Worse, "mean".to_string(), None));
 }
 
-/// The sentence has three kinds at most, and those that nobody waits for only where there are no others.
+/// Where neither a high percentile nor the share of slow ones is proven, a median that is says it.
+#[test]
+fn any_number_that_is_proven_is_followed() {
+    let all = [("p99", SAME), ("slow", SAME), ("p90", SAME), ("p50", WORSE)];
+    let metrics = all.map(|(name, range)| latency(name, 1.0, range));
+    assert_eq!(of_one(Some(500), metrics.into()), (Outcome::Worse, "p50".to_string(), Some(true)));
+}
+
+/// The sentence has three kinds at most, proven differences first, and those that nobody waits for only where there are no
+/// others.
 #[test]
 fn three_kinds_that_somebody_waits_for_are_the_verdict() {
     let kind = |range, counts| Row { counts, ..row(Some(5000), vec![latency("p99", 1.0, range)]) };
     let of = |kinds: &[(Option<(f64, f64)>, bool)]| {
         compared(kinds.iter().map(|(range, counts)| kind(*range, *counts)).collect()).outcome()
     };
-    assert_eq!(of(&[(BETTER, true), (SAME, true), (SAME, true), (WORSE, true)]), Outcome::Better);
-    assert_eq!(of(&[(BETTER, true), (SAME, true), (WORSE, true)]), Outcome::Mixed);
+    assert_eq!(of(&[(BETTER, true), (SAME, true), (SAME, true), (WORSE, true)]), Outcome::Mixed);
+    assert_eq!(of(&[(SAME, true), (SAME, true), (SAME, true), (WORSE, true)]), Outcome::Worse);
+    assert_eq!(of(&[(SAME, true), (SAME, true), (SAME, true), (SAME, true)]), Outcome::NoDifference);
     assert_eq!(of(&[(WORSE, false), (BETTER, true)]), Outcome::Better);
     assert_eq!(of(&[(WORSE, false)]), Outcome::Worse);
     assert_eq!((of(&[(None, true)]), of(&[])), (Outcome::CannotTell, Outcome::CannotTell));

@@ -132,8 +132,10 @@ impl Row {
         };
         let shown = |f: &Finding| matches!(f.outcome, Outcome::Better | Outcome::Worse);
         // A p99 at the edge between stalls and none scatters over all of the distance. How many are slow does not.
+        // And where neither is proven, another number of the same kind may be.
         let first = BY.iter().find_map(ranged);
-        let ranged = first.filter(shown).or_else(|| ranged(&"slow").filter(shown)).or(first);
+        let proven = || BY.iter().filter_map(ranged).find(shown);
+        let ranged = first.filter(shown).or_else(|| ranged(&"slow").filter(shown)).or_else(proven).or(first);
         let by_far = |m: &&Metric| {
             let ratio = m.ratio().unwrap_or(1.0);
             m.ranges.is_none() && least >= ENOUGH && !(1.0 / BY_FAR..BY_FAR).contains(&ratio)
@@ -174,17 +176,19 @@ fn far(f: &Finding) -> f64 {
 }
 
 impl Comparison {
-    /// What the verdict is about, the weightiest kinds first.
+    /// What the verdict is about: differences that are proven, then the rest; of each the weightiest kinds first.
     pub(super) fn findings(&self) -> Vec<Finding<'_>> {
         let of = |counts: bool| {
             self.rows.iter().filter(move |r| r.counts == counts).flat_map(Row::findings).collect::<Vec<_>>()
         };
-        let waited = of(true);
-        if waited.is_empty() {
-            of(false)
-        } else {
-            waited
+        let mut found = of(true);
+        if found.is_empty() {
+            found = of(false);
         }
+        // A difference that is proven says more than a heavier kind that shows none.
+        let shown = |f: &Finding| matches!(f.outcome, Outcome::Better | Outcome::Worse);
+        found.sort_by_key(|f| !(shown(f) && f.sure));
+        found
     }
 
     /// What came of it.

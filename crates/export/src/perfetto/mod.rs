@@ -92,6 +92,12 @@ impl Perfetto {
         Ok(Perfetto { follow: operation::Follow::default(), tracks })
     }
 
+    /// Writes only what is asked about.
+    pub fn asks(mut self, scope: Option<operation::Scope>) -> Self {
+        self.follow.asks(scope);
+        self
+    }
+
     /// Takes in a batch.
     pub fn feed(&mut self, batch: &Batch) {
         self.follow.feed(batch, &mut self.tracks);

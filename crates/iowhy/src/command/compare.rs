@@ -3,10 +3,10 @@
 use super::explain::style;
 use super::print;
 use crate::failure::Failure;
-use crate::part::Part;
+use crate::question::{Question, QUESTION};
 use clap::Args;
 use explain::compare::{choose, Comparison, Condition, First, RunOf};
-use explain::{texts, Explanation, Input};
+use explain::{texts, Explanation};
 use report::compare;
 use std::path::{Path, PathBuf};
 use tooltext::Mail;
@@ -22,12 +22,12 @@ pub struct Compare {
     /// (after alone); may be given several times
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<Condition>,
-    /// The part of both recordings that is compared
-    #[command(flatten)]
-    pub part: Part,
     /// Print one JSON object (schema iowhy.compare/1)
     #[arg(long)]
     pub json: bool,
+    /// What of both recordings is compared
+    #[command(flatten, next_help_heading = QUESTION)]
+    pub question: Question,
 }
 
 /// What one side is.
@@ -62,7 +62,16 @@ impl Compare {
     }
 
     fn comparison(&self) -> Result<Comparison, Failure> {
+        self.question.not_of_the_tail()?;
         let [before, after] = sides(&self.sides)?;
+        if matches!((&before, &after), (Side::Text(..), Side::Text(..))) && self.question.is_narrow() {
+            return Err(Failure::Other {
+                what:
+                    "texts have sums: they cannot be asked about one device, task, operation or span of time"
+                        .into(),
+                help: Some("TEXT:RUN chooses one run".into()),
+            });
+        }
         match (before, after) {
             (Side::Recording(before), Side::Recording(after)) => {
                 let names = [&before, &after].map(|p| p.display().to_string());
@@ -85,7 +94,7 @@ impl Compare {
     }
 
     fn explain(&self, path: &Path) -> Result<Explanation, Failure> {
-        Ok(Input::recording(path)?.window(self.part.window).in_order().explain()?)
+        Ok(self.question.of_recording(path)?.in_order().explain()?)
     }
 
     /// A text and a recording: what both have, and what the workload printed beside the recording.

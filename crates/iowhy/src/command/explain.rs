@@ -2,7 +2,7 @@
 
 use super::print;
 use crate::failure::Failure;
-use crate::part::Part;
+use crate::question::{Question, QUESTION};
 use clap::Args;
 use explain::Input;
 use report::{Detail, Style};
@@ -16,9 +16,6 @@ pub struct Explain {
     /// fio, iostat and others, or a folder of them, alone or beside it
     #[arg(value_name = "CAPTURE", required = true)]
     pub files: Vec<PathBuf>,
-    /// The part that is asked about
-    #[command(flatten)]
-    pub part: Part,
     /// Beside a remedy that sets the I/O scheduler, say what it would have done (iowhy whatif): takes seconds
     #[arg(long)]
     pub predict: bool,
@@ -31,23 +28,29 @@ pub struct Explain {
     /// Print one JSON object (schema iowhy.explain/2)
     #[arg(long)]
     pub json: bool,
+    /// With --json: also the numbers of texts beside the recording; of texts alone they are always there
+    #[arg(long, requires = "json")]
+    pub with_texts: bool,
+    /// What is asked
+    #[command(flatten, next_help_heading = QUESTION)]
+    pub question: Question,
 }
 
 impl Explain {
     /// Reads, judges, prints.
     pub fn run(&self) -> Result<(), Failure> {
-        let explanation =
-            Input::open(&self.files)?.window(self.part.window).predict(self.predict).explain()?;
-        match self.json {
-            true => print(
-                &(serde_json::to_string_pretty(&report::to_json(&explanation)).unwrap_or_default() + "\n"),
-            ),
-            false => print(&report::render(&explanation, Style { detail: self.detail(), ..style() })),
-        }
+        let input = self.question.of(Input::open(&self.files)?);
+        let explanation = input.predict(self.predict).explain()?;
+        let json = match (self.json, self.with_texts) {
+            (false, _) => {
+                return print(&report::render(&explanation, Style { detail: self.detail(), ..style() }))
+            }
+            (true, false) => report::to_json(&explanation),
+            (true, true) => report::to_json_with_texts(&explanation),
+        };
+        print(&(serde_json::to_string_pretty(&json).unwrap_or_default() + "\n"))
     }
-}
 
-impl Explain {
     fn detail(&self) -> Detail {
         match (self.brief, self.verbose) {
             (true, _) => Detail::Brief,

@@ -2,11 +2,11 @@
 
 use super::print;
 use crate::failure::Failure;
-use crate::part::Part;
+use crate::question::{Question, QUESTION};
 use clap::{Args, ValueEnum};
 use evidence::Recorded;
-use explain::blame::{self, Which};
-use explain::Input;
+use explain::blame;
+use explain::{check, Input};
 use export::{BttExport, BttOptions};
 use export::{DeviceNames, Fio, Folder, Form, HdrLog, Perfetto, Rows};
 use report::Selection;
@@ -31,9 +31,6 @@ pub struct Export {
     /// A folder with a recording, NAME (for NAME.blktrace.0, .1, ...), a file, or - for a pipe
     #[arg(value_name = "CAPTURE")]
     pub capture: PathBuf,
-    /// The part that is written
-    #[command(flatten)]
-    pub part: Part,
     /// btt -L: seconds over which latencies are averaged
     #[arg(long, value_name = "SECONDS", default_value_t = BttOptions::default().period, value_parser = positive)]
     pub period: f64,
@@ -43,9 +40,9 @@ pub struct Export {
     /// btt -a: measure seeks from the end of the last I/O, not from its nearer end
     #[arg(long)]
     pub absolute: bool,
-    /// folded: only the slowest 1 % of each victim's operations
-    #[arg(long)]
-    pub tail: bool,
+    /// What is written
+    #[command(flatten, next_help_heading = QUESTION)]
+    pub question: Question,
 }
 
 const EXAMPLES: &str = "Examples:
@@ -77,6 +74,7 @@ type Written = (Vec<(String, u64)>, Vec<String>);
 impl Export {
     /// Reads and writes.
     pub fn run(&self) -> Result<(), Failure> {
+        self.can_be_asked()?;
         if self.to == Program::Folded && self.folder.is_none() {
             return print(&export::folded(&self.stacks()?));
         }
@@ -97,6 +95,16 @@ impl Export {
         print(&format!("{} file{s} in {there}, with their {entries}:\n{list}{remarks}", files.len()))
     }
 
+    /// Formats of the whole device take a span of time and nothing else; the slowest are told apart in stacks only.
+    fn can_be_asked(&self) -> Result<(), Failure> {
+        match self.to {
+            Program::Btt => self.question.only_a_part("btt's files are of all I/O of each device"),
+            Program::Fio => self.question.only_a_part("a replay needs all I/O of each device"),
+            Program::Folded => Ok(()),
+            _ => self.question.not_of_the_tail(),
+        }
+    }
+
     fn btt(&self) -> Result<Written, Failure> {
         let options = BttOptions { period: self.period, gap: self.gap, absolute: self.absolute };
         let input = self.open()?;
@@ -107,8 +115,11 @@ impl Export {
 
     fn perfetto(&self) -> Result<Written, Failure> {
         let input = self.open()?;
-        let mut export = Perfetto::create(&self.create()?, names(&input)).map_err(failure)?;
+        let scope = input.scope();
+        let mut export =
+            Perfetto::create(&self.create()?, names(&input)).map_err(failure)?.asks(scope.clone());
         input.read(|batch| export.feed(batch))?;
+        check(scope.as_ref())?;
         let (file, left_out) = export.finish().map_err(failure)?;
         let mut remarks = vec!["open it at https://ui.perfetto.dev (it stays on this machine)".to_string()];
         remarks.extend(more(left_out, "requests or operations are not in it: too many at once"));
@@ -119,7 +130,7 @@ impl Export {
     fn tables(&self, form: Form) -> Result<Written, Failure> {
         let input = self.open()?;
         let folder = self.create()?;
-        let mut rows = Rows::create(&folder, form, names(&input)).map_err(failure)?;
+        let mut rows = Rows::create(&folder, form, names(&input)).map_err(failure)?.asks(input.scope());
         let mut details = Details::default();
         let also = |batch: &Batch| {
             details.feed(batch);
@@ -127,7 +138,7 @@ impl Export {
         };
         let explanation = input.also(also).explain()?;
         details.finish();
-        let tables = report::tables(&explanation, &details, &Selection::default())
+        let tables = report::tables(&explanation, &details, &self.selection())
             .map_err(|what| Failure::Other { what, help: None })?;
         let mut files = export::write_tables(&folder, &tables, form).map_err(failure)?;
         files.extend(rows.finish().map_err(failure)?);
@@ -152,14 +163,17 @@ impl Export {
         let recorded = input.place().as_deref().and_then(|place| Recorded::read(place).ok().flatten());
         let began = recorded.and_then(|r| r.began());
         let began = began.map(|(s, ns, _)| UNIX_EPOCH + Duration::new(s.into(), ns.min(999_999_999)));
-        let mut export = HdrLog::create(&self.create()?, names(&input), began).map_err(failure)?;
+        let scope = input.scope();
+        let export = HdrLog::create(&self.create()?, names(&input), began).map_err(failure)?;
+        let mut export = export.asks(scope.clone());
         input.read(|batch| export.feed(batch))?;
+        check(scope.as_ref())?;
         let (file, left_out) = export.finish().map_err(failure)?;
         Ok((vec![file], more(left_out, "latencies are not in it: of too many kinds").into_iter().collect()))
     }
 
     fn open<'a>(&self) -> Result<Input<'a>, Failure> {
-        Ok(Input::recording(&self.capture)?.window(self.part.window))
+        self.question.of_recording(&self.capture)
     }
 
     fn folded(&self) -> Result<Written, Failure> {
@@ -168,8 +182,11 @@ impl Export {
     }
 
     fn stacks(&self) -> Result<BTreeMap<String, Nanos>, Failure> {
-        let which = if self.tail { Which::Slowest } else { Which::All };
-        Ok(blame::stacks(&self.open()?.explain()?, which, None))
+        Ok(blame::stacks(&self.open()?.explain()?, self.question.which()))
+    }
+
+    fn selection(&self) -> Selection {
+        Selection { tasks: self.question.task.clone(), ..Selection::default() }
     }
 
     fn create(&self) -> Result<Folder, Failure> {

@@ -1,42 +1,46 @@
 //! The page with the pictures: made for `report --html` and for `view`.
 
 use crate::failure::Failure;
-use crate::part::Part;
-use explain::{Explanation, Input};
+use crate::question::Question;
+use explain::Explanation;
 use report::html::{Events, Shown};
 use stats::Pictures;
 use std::ffi::OsStr;
 use std::path::Path;
 
 /// Makes the page and writes it to a file.
-pub fn write(captures: &[&OsStr], part: Part, file: &Path) -> Result<(), Failure> {
-    let page = page(captures, part)?;
+pub fn write(captures: &[&OsStr], question: &Question, file: &Path) -> Result<(), Failure> {
+    let page = page(captures, question)?;
     std::fs::write(file, page).map_err(Failure::write(&file.display().to_string()))
 }
 
 /// The page of some recordings, each a path or LABEL=PATH.
-pub fn page(captures: &[&OsStr], part: Part) -> Result<String, Failure> {
+pub fn page(captures: &[&OsStr], question: &Question) -> Result<String, Failure> {
     // Only a comparison asks for latencies in their order.
     let in_order = captures.len() > 1;
-    let shown = captures.iter().map(|c| show(in_order, c, part)).collect::<Result<Vec<_>, _>>()?;
+    let shown = captures.iter().map(|c| show(in_order, c, question)).collect::<Result<Vec<_>, _>>()?;
     Ok(report::html::html(&shown))
 }
 
 /// Reads one recording; a second time for the events of its slowest, unless it is a pipe.
-fn show(in_order: bool, capture: &OsStr, part: Part) -> Result<Shown, Failure> {
+fn show(in_order: bool, capture: &OsStr, question: &Question) -> Result<Shown, Failure> {
     let (label, path) = labelled(capture);
-    let (explanation, pictures) = pictured(in_order, path, part)?;
+    let (explanation, pictures) = pictured(in_order, path, question)?;
     let mut events = Events::of_slowest(&explanation, &pictures);
     if path != Path::new("-") {
-        Input::recording(path)?.window(part.window).read(|batch| events.gather(batch))?;
+        question.of_recording(path)?.read(|batch| events.gather(batch))?;
     }
     Ok(Shown { label, explanation, pictures, events })
 }
 
 /// Reads a recording once, for its answer and its pictures.
-pub fn pictured(in_order: bool, path: &Path, part: Part) -> Result<(Explanation, Pictures), Failure> {
+pub fn pictured(
+    in_order: bool,
+    path: &Path,
+    question: &Question,
+) -> Result<(Explanation, Pictures), Failure> {
     let mut pictures = Pictures::default();
-    let input = Input::recording(path)?.window(part.window);
+    let input = question.of_recording(path)?;
     let input = if in_order { input.in_order() } else { input };
     let explanation = input.pictures(&mut pictures).explain()?;
     Ok((explanation, pictures))

@@ -3,11 +3,11 @@
 use super::html::{labelled, pictured};
 use super::print_as_it_is;
 use crate::failure::Failure;
-use crate::part::Part;
+use crate::question::{Question, QUESTION};
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
-use explain::blame::{self, Which};
-use explain::{Explanation, Input};
+use explain::blame;
+use explain::Explanation;
 use plot::colours::Scheme;
 use plot::{FilmError, Flame, Kind, Picture, Scene, Subject, Terminal};
 use std::ffi::{OsStr, OsString};
@@ -32,24 +32,18 @@ pub struct Plot {
     /// Write a film in which the picture comes with time: .mp4 or .webm through ffmpeg, or .svg, which moves by itself
     #[arg(long, value_name = "FILE", conflicts_with = "out")]
     pub movie: Option<PathBuf>,
-    /// Only this device, by name or major,minor
-    #[arg(long, value_name = "NAME")]
-    pub device: Option<String>,
-    /// The part that is drawn
-    #[command(flatten)]
-    pub part: Part,
     /// The paper
     #[arg(long, default_value = "light", value_name = "COLOUR")]
     pub paper: Paper,
     /// How wide the picture is, in points of a screen; a PNG has twice as many. In a terminal: letters in a line
     #[arg(long, value_name = "POINTS", value_parser = clap::value_parser!(u32).range(40..=8000))]
     pub width: Option<u32>,
-    /// flame: only the slowest 1 % of each victim's operations
-    #[arg(long)]
-    pub tail: bool,
     /// flame: colours show the difference to this recording, in shares of all time: red is more than there, blue less
     #[arg(long, value_name = "OTHER")]
     pub diff: Option<OsString>,
+    /// What is drawn
+    #[command(flatten, next_help_heading = QUESTION)]
+    pub question: Question,
 }
 
 const EXAMPLES: &str = "Examples:
@@ -116,15 +110,15 @@ impl Plot {
         }
         let kind = match self.kind {
             Some(Chosen::Flame) => return self.flame(),
-            _ if self.tail || self.diff.is_some() => {
+            _ if self.question.tail || self.diff.is_some() => {
                 return Err(no("--tail and --diff are of flame graphs", "say --kind flame"))
             }
             Some(Chosen::Chart(kind)) => Some(kind),
             None => None,
         };
         let (label, path) = named(&self.capture);
-        let (explanation, pictures) = pictured(false, path, self.part)?;
-        let device = self.device(&explanation)?;
+        let (explanation, pictures) = pictured(false, path, &self.question)?;
+        let device = self.device(&explanation);
         let subject = Subject { label: &label, explanation: &explanation, pictures: &pictures, device };
         let of = |kind: Kind| plot::picture(&subject, kind);
         if let Some(file) = &self.out {
@@ -153,19 +147,18 @@ impl Plot {
             return Err(no("a flame graph is an SVG on light paper", help));
         };
         let (label, path) = named(&self.capture);
-        let explained =
-            |path: &Path| Ok::<_, Failure>(Input::recording(path)?.window(self.part.window).explain()?);
-        let which = if self.tail { Which::Slowest } else { Which::All };
+        let explained = |path: &Path| Ok::<_, Failure>(self.question.of_recording(path)?.explain()?);
+        let which = self.question.which();
         let explanation = explained(path)?;
-        let stacks = blame::stacks(&explanation, which, self.device(&explanation)?);
+        let stacks = blame::stacks(&explanation, which);
         let mut about =
-            if self.tail { "the slowest 1 % of each victim" } else { "all operations" }.to_string();
+            if self.question.tail { "the slowest 1 % of each victim" } else { "all operations" }.to_string();
         let mut other = None;
         if let Some(diff) = &self.diff {
             let (label, path) = named(diff);
             about.push_str(&format!("; tops are red where it is more than in {label}, blue where less"));
             let there = explained(path)?;
-            other = Some(blame::stacks(&there, which, self.device(&there)?));
+            other = Some(blame::stacks(&there, which));
         }
         let flame = Flame {
             title: &format!("{label}: who waited, for what, because of whom"),
@@ -179,14 +172,10 @@ impl Plot {
         std::fs::write(file, svg).map_err(Failure::write(&file.display().to_string()))
     }
 
-    /// The device that was asked for.
-    fn device(&self, e: &Explanation) -> Result<Option<DevId>, Failure> {
-        let Some(name) = &self.device else { return Ok(None) };
-        let is = |d: &&stats::Device| e.name(d.id) == *name || d.id.to_string() == *name;
-        let found = e.facts.devices.iter().find(is).map(|d| d.id);
-        let all = || e.facts.devices.iter().map(|d| e.name(d.id)).collect::<Vec<_>>().join(", ");
-        let missing = || no(&format!("no device is called {name}"), &format!("recorded were {}", all()));
-        found.map(Some).ok_or_else(missing)
+    /// The device that is drawn, if one was asked for.
+    fn device(&self, e: &Explanation) -> Option<DevId> {
+        let asked = !self.question.device.is_empty() || !self.question.mount.is_empty();
+        e.top_devices().first().filter(|_| asked).map(|d| d.id)
     }
 
     fn scheme(&self) -> Scheme {

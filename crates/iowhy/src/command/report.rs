@@ -2,9 +2,8 @@
 
 use super::{html, print};
 use crate::failure::Failure;
-use crate::part::Part;
+use crate::question::{Question, QUESTION};
 use clap::Args;
-use explain::Input;
 use report::{Selection, KINDS};
 use stats::Details;
 use std::ffi::OsStr;
@@ -22,20 +21,14 @@ pub struct Report {
     pub tables: Vec<String>,
     /// Write a page with the answer and its pictures, one file that needs nothing else; recordings may be labelled:
     /// before=A after=B
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "device", "task"])]
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
     pub html: Option<PathBuf>,
-    /// Only this device, by name or major,minor; may be repeated
-    #[arg(long, value_name = "NAME")]
-    pub device: Vec<String>,
-    /// Only this task, in the tables that are told by task
-    #[arg(long, value_name = "NAME")]
-    pub task: Option<String>,
-    /// The part that is counted
-    #[command(flatten)]
-    pub part: Part,
     /// Print one JSON object (schema iowhy.report/1) with the same numbers in nanoseconds and bytes
     #[arg(long)]
     pub json: bool,
+    /// What is counted
+    #[command(flatten, next_help_heading = QUESTION)]
+    pub question: Question,
 }
 
 impl Report {
@@ -44,7 +37,7 @@ impl Report {
         if let Some(file) = &self.html {
             let captures =
                 std::iter::once(self.capture.as_os_str()).chain(self.tables.iter().map(OsStr::new));
-            return html::write(&captures.collect::<Vec<_>>(), self.part, file);
+            return html::write(&captures.collect::<Vec<_>>(), &self.question, file);
         }
         if let Some(other) = self.tables.iter().find(|t| !is_table(t)) {
             return Err(Failure::Other {
@@ -54,10 +47,9 @@ impl Report {
                 ),
             });
         }
-        let wanted =
-            Selection { tables: self.tables.clone(), devices: self.device.clone(), task: self.task.clone() };
+        let wanted = Selection { tables: self.tables.clone(), tasks: self.question.task.clone() };
         let mut details = Details::default();
-        let input = Input::recording(&self.capture)?.window(self.part.window);
+        let input = self.question.of_recording(&self.capture)?;
         let explanation = input.also(|batch| details.feed(batch)).explain()?;
         details.finish();
         let tables = report::tables(&explanation, &details, &wanted)

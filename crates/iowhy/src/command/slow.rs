@@ -2,10 +2,10 @@
 
 use super::print;
 use crate::failure::Failure;
-use crate::part::Part;
+use crate::question::{request_op, Question, QUESTION};
 use clap::Args;
-use explain::{began, known, names, Choice, Input, Places, SlowestOperations, SlowestRequests, Wanted};
-use life::{Bio, Names, Op, Request, Sink};
+use explain::{began, check, known, names, Choice, Input, Places, SlowestOperations, SlowestRequests};
+use life::{Bio, Names, Request, Sink};
 use operation::{Account, Follow, History, Operation, OperationObserver};
 use report::operations::{self, Events};
 use serde_json::{json, Value};
@@ -26,16 +26,6 @@ pub struct Slow {
     /// How many
     #[arg(short = 'n', default_value_t = 10, value_name = "N")]
     pub number: usize,
-    /// Only this operation: read, write, fsync, page-fault, journal-commit, writeback, ...; of requests: read, write,
-    /// flush, discard, passthrough
-    #[arg(long, value_parser = operation)]
-    pub op: Option<String>,
-    /// Only those of this task
-    #[arg(long, value_name = "NAME")]
-    pub task: Option<String>,
-    /// The part that is searched
-    #[command(flatten)]
-    pub part: Part,
     /// Add the events of each operation, from a second reading; not of a pipe, which cannot be read twice
     #[arg(long)]
     pub events: bool,
@@ -48,6 +38,9 @@ pub struct Slow {
     /// Print one JSON object (schema iowhy.slow/1)
     #[arg(long)]
     pub json: bool,
+    /// What is searched
+    #[command(flatten, next_help_heading = QUESTION)]
+    pub question: Question,
 }
 
 impl Slow {
@@ -59,6 +52,8 @@ impl Slow {
         let mut found = self.nothing_found();
         let mut follow = Follow::default();
         follow.knows(known(&places.system));
+        let scope = input.scope();
+        follow.asks(scope.clone());
         let mut first = None;
         input.read(|batch| {
             first = first.or_else(|| began(batch));
@@ -67,13 +62,14 @@ impl Slow {
         })?;
         places.began = first.unwrap_or_default();
         places.freed = follow.freed().clone();
-        let op = self.op.as_ref().filter(|op| request_op(op).is_none());
+        let op = self.question.op.iter().find(|op| request_op(op).is_none());
         if let Some(op) = op.filter(|_| !follow.sees_tasks()) {
             return Err(Failure::Other {
                 what: format!("{}: only block events were recorded, no {op}", self.capture.display()),
                 help: Some("`iowhy record` records what tasks do; without --op, requests are shown".into()),
             });
         }
+        check(scope.as_ref())?;
         if self.shows_requests(&follow) {
             self.show_requests(found.requests, &places, place.as_deref())
         } else {
@@ -82,19 +78,18 @@ impl Slow {
     }
 
     fn open<'a>(&self, path: &Path) -> Result<Input<'a>, Failure> {
-        Ok(Input::recording(path)?.window(self.part.window))
+        self.question.of_recording(path)
     }
 
     fn nothing_found(&self) -> Found {
-        let op = self.op.as_ref().and_then(|name| request_op(name));
-        let wanted = Wanted { op, task: self.task.clone(), number: self.number };
-        let choice = Choice { op: self.op.clone(), task: self.task.clone(), number: self.number };
-        Found { requests: SlowestRequests::new(wanted), operations: SlowestOperations::new(choice) }
+        let choice = Choice { any: !self.question.op.is_empty(), number: self.number };
+        Found { requests: SlowestRequests::new(self.number), operations: SlowestOperations::new(choice) }
     }
 
     /// Operations are shown where there are any, unless they were not meant.
     fn shows_requests(&self, follow: &Follow) -> bool {
-        let request_only = self.op.as_ref().is_some_and(|op| names::no_operation_is_called(op));
+        let ops = &self.question.op;
+        let request_only = !ops.is_empty() && ops.iter().all(|op| names::no_operation_is_called(op));
         self.requests || request_only || !follow.sees_tasks()
     }
 
@@ -141,7 +136,7 @@ impl Slow {
         };
         let texts: Vec<String> = all.iter().enumerate().map(one).collect();
         if texts.is_empty() {
-            return print(&format!("no operation ended{}\n", self.asked()));
+            return print("no operation ended\n");
         }
         print(&texts.join("\n"))
     }
@@ -156,12 +151,6 @@ impl Slow {
         let mut events = Events::of(all);
         self.open(place)?.read(|batch| events.gather(batch))?;
         Ok(events)
-    }
-
-    fn asked(&self) -> String {
-        let op = self.op.as_ref().map(|o| format!(" that is called {o}")).unwrap_or_default();
-        let task = self.task.as_ref().map(|t| format!(" of task {t}")).unwrap_or_default();
-        op + &task
     }
 }
 
@@ -190,17 +179,4 @@ impl OperationObserver for Found {
     fn operation(&mut self, o: &Operation, account: Account, names: &Names, history: &History) {
         self.operations.operation(o, account, names, history);
     }
-}
-
-fn request_op(name: &str) -> Option<Op> {
-    Op::ALL.into_iter().find(|o| o.name() == name)
-}
-
-fn operation(name: &str) -> Result<String, String> {
-    if request_op(name).is_none() && names::no_operation_is_called(name) {
-        let requests = Op::ALL.into_iter().map(Op::name).filter(|o| names::no_operation_is_called(o));
-        let all: Vec<String> = names::all_names().chain(requests.map(str::to_string)).collect();
-        return Err(format!("one of {}", all.join(", ")));
-    }
-    Ok(name.to_string())
 }

@@ -5,7 +5,7 @@
 
 use super::{html, print};
 use crate::failure::Failure;
-use crate::part::Part;
+use crate::question::{Question, QUESTION};
 use clap::Args;
 use explain::Interrupt;
 use std::ffi::{OsStr, OsString};
@@ -27,22 +27,22 @@ pub struct View {
     /// A recording, as explain takes it; several are laid over one another and may be labelled: before=A after=B
     #[arg(value_name = "CAPTURE", required = true)]
     pub captures: Vec<OsString>,
-    /// The part that is shown
-    #[command(flatten)]
-    pub part: Part,
     /// The port to answer at; 0 takes any that is free
     #[arg(long, default_value_t = 0, value_name = "PORT")]
     pub port: u16,
     /// Only print the address, open no browser
     #[arg(long)]
     pub no_browser: bool,
+    /// What is shown
+    #[command(flatten, next_help_heading = QUESTION)]
+    pub question: Question,
 }
 
 impl View {
     /// Makes the page and answers until interrupted.
     pub fn run(&self) -> Result<(), Failure> {
         let captures: Vec<&OsStr> = self.captures.iter().map(OsString::as_os_str).collect();
-        let page = html::page(&captures, self.part)?;
+        let page = html::page(&captures, &self.question)?;
         let here = format!("127.0.0.1:{}", self.port);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, self.port)).map_err(Failure::write(&here))?;
         let port = listener.local_addr().map_err(Failure::write(&here))?.port();

@@ -1,7 +1,9 @@
 // The page's pictures, below the verdict that is there without them.
 
 import { Columns, Page } from './data';
+import { copyButtons } from './copy';
 import { el, table, toggle } from './dom';
+import { filter, mark } from './filter';
 import { marked } from './findings';
 import { count } from './format';
 import { commonRange, heatMap } from './heat';
@@ -26,11 +28,12 @@ function start(): void {
   const view = new View({ from: 0, to: longest });
   const all = captures.map((c) => c.groups.map((g) => new Columns(g, c)));
   const words = new Map(page.reasons);
-  const section = (title: string, about: string) => {
+  const section = (title: string, about: string, into = top) => {
     const inner = el('section', { class: 'picture' }, el('h3', {}, title), about ? el('p', { class: 'small' }, about) : null);
-    top.append(inner);
+    into.append(inner);
     return inner;
   };
+  copyButtons();
   const chart = (into: HTMLElement, title: string) => {
     const holder = el('div', { class: 'plot' });
     const figure = el('figure', {}, el('figcaption', {}, title), holder);
@@ -42,11 +45,12 @@ function start(): void {
     section('Pictures', '').append(el('p', {}, 'Nothing was completed in this recording: there is nothing to draw.'));
     return;
   }
-  selection(section('What is seen', ''), captures, all, view);
-
-  const heat = section('Latency over time', 'How long each took, by when it ended; the darker (on dark: the brighter), the more. Marks at the upper edge: a tenth or more of what ended then is among the slowest 1 %; their colour says which finding explains it.');
+  const first = document.getElementById('first')!;
+  const heat = section('Latency over time', '', first);
+  const maps = heat.appendChild(el('div', { class: 'maps' }));
   const heatChips = el('p', { class: 'chips' });
-  heat.append(heatChips);
+  heat.append(heatChips, el('p', { class: 'small' }, 'How long each took, by when it ended; the darker (on dark: the brighter), the more. Marks at the upper edge: a tenth or more of what ended then is among the slowest 1 %; their colour says which finding explains it.'));
+  selection(section('What is seen', ''), captures, all, view);
   const findings = marked(captures, all);
   if (findings.length) {
     const legend = el('p', { class: 'marks' }, 'marked: ');
@@ -57,7 +61,6 @@ function start(): void {
     }
     heat.append(legend);
   }
-  const maps = heat.appendChild(el('div', { class: 'maps' }));
   const reasons = page.reasons.map(([, plain]) => plain);
   const open = opened(all);
   const range = commonRange(all.flatMap((columns, n) => columns.filter((_, i) => open[n].has(i))));
@@ -70,6 +73,7 @@ function start(): void {
     let figure: HTMLElement | null = null;
     const place = el('div');
     place.hidden = true;
+    mark(place, { device: columns.group.device });
     maps.append(place);
     const show = (on: boolean) => {
       if (on && !figure) {
@@ -167,6 +171,7 @@ function start(): void {
   if (left.length) section('Left out', '').append(el('ul', {}, ...[...new Set(left)].map((t) => el('li', {}, t))));
   top.append(el('p', { class: 'small' }, `iowhy ${page.version}. Keys: arrows move, + and - zoom, Esc shows all, t turns light and dark.`));
 
+  filter(first, () => { waterfall.draw(); fit(); });
   keys(view, waterfall);
   let again = 0;
   addEventListener('resize', () => { cancelAnimationFrame(again); again = requestAnimationFrame(fit); });

@@ -1,6 +1,8 @@
 // The stretch of time that all charts show, in seconds since the first event. It stands in the address as #t=12.3-12.9,
 // so that a link leads to a moment.
 
+import { address, inAddress } from './address';
+
 export interface Stretch { from: number; to: number }
 
 export class View {
@@ -27,9 +29,7 @@ export class View {
     if (!(to - from >= least)) return;
     this.now = { from, to };
     const digits = Math.max(1, Math.min(9, 3 - Math.floor(Math.log10(to - from))));
-    const address = this.isFull ? location.pathname + location.search : `#t=${from.toFixed(digits)}-${to.toFixed(digits)}`;
-    // Not every browser lets a page from a file change its address.
-    try { history.replaceState(null, '', address); } catch { /* the link is then missing, the picture is not */ }
+    address({ t: this.isFull ? null : `${from.toFixed(digits)}-${to.toFixed(digits)}` });
     this.tell();
   }
   reset(): void { this.set(this.full.from, this.full.to); }
@@ -45,7 +45,7 @@ export class View {
   }
 
   private fromAddress(): void {
-    const found = /^#t=([\d.]+)-([\d.]+)$/.exec(location.hash);
+    const found = /^([\d.]+)-([\d.]+)$/.exec(inAddress('t') ?? '');
     const [from, to] = found ? [Number(found[1]), Number(found[2])] : [this.full.from, this.full.to];
     if (to > from) this.now = { from: Math.max(this.full.from, from), to: Math.min(this.full.to, to) };
     if (!(this.now.to > this.now.from)) this.now = { ...this.full };

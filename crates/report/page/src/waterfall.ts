@@ -2,13 +2,14 @@
 
 import { Capture, Line, Operation, Slow } from './data';
 import { el, table, toggle } from './dom';
+import { isSeen } from './filter';
 import { count, seconds, size, time } from './format';
 import { CLASS_WORDS } from './theme';
 import { View } from './view';
 
 const SHOWN = 12;
 
-interface Row { kind: string; at: number; end: number; ns: number; what: string; who: string; parts: [string, number][]; open: () => HTMLElement }
+interface Row { kind: string; at: number; end: number; ns: number; what: string; who: string; task: string; device: string | null; parts: [string, number][]; open: () => HTMLElement }
 
 export class Waterfall {
   private readonly rows: Row[];
@@ -49,9 +50,9 @@ export class Waterfall {
     node.scrollIntoView({ block: 'nearest' });
   }
 
-  private draw(): void {
+  draw(): void {
     const { from, to } = this.view.stretch;
-    const seen = this.rows.filter((r) => r.end >= from && r.end <= to && !this.hidden.has(r.kind)).slice(0, SHOWN);
+    const seen = this.rows.filter((r) => r.end >= from && r.end <= to && !this.hidden.has(r.kind) && isSeen(r)).slice(0, SHOWN);
     const most = Math.max(1, ...seen.map((r) => r.ns));
     this.chosen = -1;
     this.visible = seen.map((row) => {
@@ -62,7 +63,7 @@ export class Waterfall {
         bar.append(part);
       }
       bar.style.width = `${Math.max(0.4, (row.ns / most) * 100)}%`;
-      const node = el('details', { class: 'slow' }, el('summary', {},
+      const node = el('details', { class: 'slow', 'data-task': row.task, 'data-device': row.device ?? '' }, el('summary', {},
         el('span', { class: 'ns' }, time(row.ns)), el('span', { class: 'what' }, row.what),
         el('span', { class: 'who' }, `${row.who}, at ${seconds(row.at, 0.001)} s`), el('span', { class: 'track' }, bar)));
       node.ontoggle = () => {
@@ -87,7 +88,7 @@ export class Waterfall {
     const what = s.op === 'flush' ? `${label}flush of ${s.device}` : `${label}${s.op} of ${size(s.bytes)} at sector ${s.sector} of ${s.device}`;
     const at = s.at_ns / 1e9;
     return {
-      kind: s.class, at, end: (s.at_ns + s.ns) / 1e9, ns: s.ns, what, who: `${s.task} (tid ${s.tid})`, parts: s.segments,
+      kind: s.class, at, end: (s.at_ns + s.ns) / 1e9, ns: s.ns, what, who: `${s.task} (tid ${s.tid})`, task: s.task, device: s.device, parts: s.segments,
       open: () => {
         const inner = el('div', { class: 'inner' });
         inner.append(table(['time', 'spent'], s.segments.map(([r, ns]) => [time(ns), this.words.get(r) ?? r]), { class: 'numbers' }));
@@ -106,7 +107,7 @@ export class Waterfall {
   private operation(o: Operation, label: string): Row {
     const on = o.mount ?? o.device;
     return {
-      kind: '', at: o.from_ns / 1e9, end: o.to_ns / 1e9, ns: o.total_ns, what: `${label}${o.op}${o.file ? ` of ${o.file}` : ''}${on ? ` on ${on}` : ''}`, who: `${o.task} (tid ${o.tid})`,
+      kind: '', at: o.from_ns / 1e9, end: o.to_ns / 1e9, ns: o.total_ns, what: `${label}${o.op}${o.file ? ` of ${o.file}` : ''}${on ? ` on ${on}` : ''}`, who: `${o.task} (tid ${o.tid})`, task: o.task, device: o.device,
       parts: o.bars.length ? o.bars.map(([, ns, , reason]) => [reason, ns]) : o.by_reason.map((r) => [r.reason, r.ns]),
       open: () => {
         const inner = el('div', { class: 'inner' }, tree(o.lines), this.link(o.from_ns / 1e9, o.total_ns));

@@ -2,6 +2,7 @@
 
 use super::line::line;
 use explain::answer::{Answer, Because, Source, Sufferer, Without};
+use explain::blame::Which;
 use explain::Explanation;
 use serde_json::{json, Value};
 use trace::{DevId, Nanos};
@@ -19,11 +20,15 @@ pub(crate) fn to_json(e: &Explanation, a: &Answer) -> [(&'static str, Value); 3]
         "op": first.map(|v| op(e, v)),
         "device": first.map(|v| device(e, v)),
         "culprit": a.culprit.as_ref().and_then(|c| c.name.clone()),
-        "explained": rounded(a.explained),
+        "of": match e.subject.which {
+            Which::All => "all",
+            Which::Slowest => "tail",
+        },
+        "explained": a.explained.map(rounded),
     });
     let all: u64 = a.victims.iter().map(|v| v.lost.0).sum();
     let victims: Vec<Value> = a.victims.iter().map(|v| victim(e, v, all)).collect();
-    [("answer", answer), ("victims", victims.into()), ("unexplained", json!(rounded(a.unexplained())))]
+    [("answer", answer), ("victims", victims.into()), ("unexplained", json!(a.unexplained().map(rounded)))]
 }
 
 /// A part, to a millionth.
@@ -47,7 +52,7 @@ fn victim(e: &Explanation, v: &Sufferer, all: u64) -> Value {
     let [p50, p99, max] = v.latency.map(|t| t.0);
     json!({
         "task": v.task,
-        "cgroup": null,
+        "cgroup": v.cgroup,
         "role": v.role,
         "op": op(e, v),
         "filesystem": op_key.map(|key| e.filesystem(&key)),

@@ -3,9 +3,10 @@
 use super::words::{device, of, operations, who};
 use causes::Confidence;
 use explain::answer::{Answer, Kind, Sufferer};
+use explain::blame::Which;
 use explain::Explanation;
 use trace::Nanos;
-use units::words::{count, percent, time};
+use units::words::{count, counted, percent, time};
 
 /// Longest sentence: `answer.line` promises it.
 const LONGEST: usize = 160;
@@ -16,6 +17,7 @@ const OWN_PACE: [&str; 2] = ["cold-reads", "slow-device"];
 /// The sentence.
 pub fn line(e: &Explanation, a: &Answer) -> String {
     let text = match (a.kind, a.victims.first()) {
+        _ if e.is_of_texts() => of_texts(e, a),
         (_, None) => nothing(e),
         (Kind::Cause, Some(v)) => of_cause(e, a, v),
         (Kind::Healthy, Some(v)) => healthy(e, v),
@@ -34,12 +36,40 @@ fn nothing(e: &Explanation) -> String {
     }
 }
 
-fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
-    let sure = match a.confidence {
+/// Counters show no one who waited, so the texts themselves stand in the place of the victim.
+fn of_texts(e: &Explanation, a: &Answer) -> String {
+    let files: Vec<&str> = e.texts.mails.iter().map(|m| m.file.as_str()).collect();
+    let of = match files[..] {
+        [one] => one.to_string(),
+        _ => counted(files.len() as u64, "text", "texts"),
+    };
+    let title = a.cause.and_then(causes::title_by_counters);
+    match (a.cause, title) {
+        (Some(cause), Some(title)) => format!("{of}: {cause} ({}): {title}", sure(a)),
+        (Some(cause), None) => format!("{of}: {cause} ({})", sure(a)),
+        (None, _) => format!("{of}: no cause that counters alone can show; to record one: iowhy record"),
+    }
+}
+
+/// Whose time it is where only the slowest are asked about.
+fn by_the_slowest(e: &Explanation) -> &'static str {
+    match e.subject.which {
+        Which::All => "",
+        Which::Slowest => " by the slowest 1 %",
+    }
+}
+
+/// How sure, as a word.
+fn sure(a: &Answer) -> &'static str {
+    match a.confidence {
         Some(Confidence::High) => "high",
         Some(Confidence::Medium) => "medium",
         _ => "low",
-    };
+    }
+}
+
+fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
+    let sure = sure(a);
     let cause = a.cause.unwrap_or("no known cause");
     let seen = a.root.map_or(String::new(), |root| format!(", because of {root}"));
     let behind = a.culprit.as_ref().map_or(String::new(), |c| format!(" behind {}", who(c)));
@@ -50,7 +80,7 @@ fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
     };
     let of_what = match OWN_PACE.contains(&cause) {
         true => format!("the device's own pace in {}", time(v.time)),
-        false => format!("{} of {} lost", percent(v.share_of(cause)), time(v.lost)),
+        false => format!("{} of {} lost{}", percent(v.share_of(cause)), time(v.lost), by_the_slowest(e)),
     };
     format!(
         "{} {} on {} {how}{behind}: {cause}{seen} ({sure}), {of_what}",
@@ -83,11 +113,12 @@ fn unknown(e: &Explanation, v: &Sufferer) -> String {
         return format!("Cannot tell: {few}; a wait above the block layer shows in: iowhy record");
     }
     format!(
-        "No known cause: {} {} on {} lost {} ({} p99)",
+        "No known cause: {} {} on {} lost {}{} ({} p99)",
         of(&v.task),
         operations(e, v),
         device(e, v),
         time(v.lost),
+        by_the_slowest(e),
         time(v.latency[1])
     )
 }

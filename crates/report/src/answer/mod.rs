@@ -1,10 +1,13 @@
 //! The answer in words: one sentence, then one screen, or JSON.
 
+mod blocks;
 mod json;
 mod line;
 mod screen;
+mod waited;
 mod words;
 
 pub(crate) use json::to_json;
 pub use line::line;
 pub use screen::render;
+pub(crate) use words::{culprit, device, operations};

@@ -1,6 +1,6 @@
 //! `compare --json`, schema `iowhy.compare/1`: names once shipped do not change, fields may be added.
 
-use explain::compare::{Comparison, Metric, Row};
+use explain::compare::{Blamed, Comparison, Metric, Row};
 use serde_json::{json, Value};
 use stats::Range;
 
@@ -12,7 +12,7 @@ pub fn json(c: &Comparison) -> Value {
         "after": c.names[1],
         "verdict": c.outcome().name(),
         "sure": c.is_sure(),
-    "sentence": c.verdict(),
+        "sentence": c.verdict(),
         "unlike": c.is_unlike(),
         "load": c.load.iter().map(|d| json!({ "what": d.text, "unlike": d.unlike })).collect::<Vec<_>>(),
         "settings": c.settings.iter().map(|c| json!({
@@ -29,7 +29,19 @@ pub fn json(c: &Comparison) -> Value {
                 "mean_ns": { "before": before.round(), "after": after.round() },
             })).collect::<Vec<_>>(),
         })).collect::<Vec<_>>(),
+        "blame": c.blamed.iter().map(blamed).collect::<Vec<_>>(),
         "notes": c.notes,
+    })
+}
+
+/// What each operation of a victim lost on average, because of whom.
+fn blamed(b: &Blamed) -> Value {
+    let each = |[before, after]: [f64; 2]| json!({ "before": before.round(), "after": after.round() });
+    json!({
+        "victim": b.victim,
+        "operations": { "before": b.operations[0], "after": b.operations[1] },
+        "lost_ns": each(b.lost),
+        "because": b.because.iter().map(|(culprit, ns)| json!({ "culprit": culprit, "lost_ns": each(*ns) })).collect::<Vec<_>>(),
     })
 }
 

@@ -1,7 +1,7 @@
 //! The screen of `compare`: the verdict, what is unlike, the numbers, where the slowest spent their time.
 
 use crate::screen::{Screen, Style};
-use explain::compare::{times, Comparison, Metric, Outcome, Row, Tails};
+use explain::compare::{times, Blamed, Comparison, Metric, Outcome, Row, Tails};
 use explain::numbers::shown;
 use std::fmt::Write;
 use units::words::{count, ns};
@@ -14,6 +14,11 @@ const FEW: u64 = 20;
 const MOST_TAILS: usize = 3;
 /// Slow operations of which a mean is told.
 const LEAST_TAIL: u64 = 3;
+/// Victims whose culprits are shown, and culprits of each.
+const MOST_BLAMED: usize = 2;
+const MOST_CULPRITS: usize = 5;
+/// A culprit with less of what was lost than this is not worth a line.
+const WORTH_BLAMING: f64 = 0.02;
 /// Settings and differences of load.
 const MOST_DIFFERENCES: usize = 12;
 /// A phase's p99 below this part of the whole p99 is not worth a line.
@@ -30,6 +35,7 @@ pub fn render(c: &Comparison, style: Style) -> String {
     s.blank();
     numbers(c, &mut s);
     where_(c, &mut s);
+    blame(c, &mut s);
     trust(c, &mut s);
     s.out
 }
@@ -101,6 +107,29 @@ fn where_(c: &Comparison, s: &mut Screen) {
         let wide = shown.iter().map(|r| r.1.chars().count()).max().unwrap_or(0);
         for (_, words, means) in shown {
             let [b, a] = means.map(|m| ns(m as u64));
+            let pad = " ".repeat(wide - words.chars().count());
+            s.line("", &format!("       {words}{pad}  {b:>8} -> {a:>8}"));
+        }
+    }
+    if heading.is_empty() {
+        s.blank();
+    }
+}
+
+/// Because of whom, per operation.
+fn blame(c: &Comparison, s: &mut Screen) {
+    let mut heading = "BLAME";
+    let several = |b: &&Blamed| b.operations.iter().all(|n| *n >= FEW);
+    for b in c.blamed.iter().filter(several).take(MOST_BLAMED) {
+        let ([before, after], [least, most]) = (b.operations.map(count), b.lost.map(|ns| ns as u64).map(ns));
+        let text = format!("each of {} ({before} before, {after} after) lost {least} -> {most}", b.victim);
+        s.line(heading, &text);
+        heading = "";
+        let worth = b.lost[0].max(b.lost[1]) * WORTH_BLAMING;
+        let shown: Vec<_> = b.because.iter().filter(|(_, each)| each[0].max(each[1]) >= worth).collect();
+        let wide = shown.iter().map(|(words, _)| words.chars().count()).max().unwrap_or(0);
+        for (words, each) in shown.into_iter().take(MOST_CULPRITS) {
+            let [b, a] = each.map(|ns| ns as u64).map(ns);
             let pad = " ".repeat(wide - words.chars().count());
             s.line("", &format!("       {words}{pad}  {b:>8} -> {a:>8}"));
         }

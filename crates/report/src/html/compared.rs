@@ -12,10 +12,12 @@ use units::words::{count, ns, percent, size};
 const MOST_KINDS: usize = 6;
 /// Kinds with fewer operations on a side have no percentiles.
 const FEW: u64 = 20;
+/// Culprits of each victim.
+const MOST_CULPRITS: usize = 5;
 /// Settings and differences of load that are listed.
 const MOST_DIFFERENCES: usize = 16;
 /// Numbers that are shown of each kind, by the names of `compare`.
-const METRICS: [&str; 7] = ["p50", "p99", "p999", "max", "slow", "iops", "bandwidth"];
+const METRICS: [&str; 8] = ["p50", "p90", "p99", "p99.9", "max", "slow", "iops", "bandwidth"];
 
 /// Each of the further captures against the first.
 pub fn compared(captures: &[Shown]) -> String {
@@ -72,6 +74,7 @@ fn one(c: &Comparison) -> String {
         }
     }
     out += "</tbody></table>\n";
+    out += &blame(c);
     if !c.notes.is_empty() {
         out += "<ul class=\"small\">\n";
         for note in &c.notes {
@@ -82,9 +85,38 @@ fn one(c: &Comparison) -> String {
     out + "</section>\n"
 }
 
+/// Because of whom, per operation.
+fn blame(c: &Comparison) -> String {
+    let several = |b: &&explain::compare::Blamed| b.operations.iter().all(|n| *n >= FEW);
+    let mut rows = String::new();
+    for b in c.blamed.iter().filter(several).take(MOST_KINDS) {
+        let mut who = b.victim.as_str();
+        let whole = ("all", b.lost);
+        let because = b.because.iter().map(|(words, each)| (words.as_str(), *each)).take(MOST_CULPRITS);
+        for (words, each) in std::iter::once(whole).chain(because) {
+            let [before, after] = each.map(|t| ns(t as u64));
+            let _ = writeln!(
+                rows,
+                "<tr><td>{}</td><td>{}</td><td>{before}</td><td>{after}</td></tr>",
+                escape(who),
+                escape(words)
+            );
+            who = "";
+        }
+    }
+    match rows.is_empty() {
+        true => rows,
+        false => format!(
+            "<table class=\"numbers\"><thead><tr><th>each of</th><th>lost because of</th><th>{}</th><th>{}</th></tr></thead>\
+             <tbody>\n{rows}</tbody></table>\n",
+            escape(&c.names[0]),
+            escape(&c.names[1])
+        ),
+    }
+}
+
 fn name(metric: &Metric) -> String {
     match (metric.name.as_str(), metric.threshold) {
-        ("p999", _) => "p99.9".into(),
         ("slow", Some(threshold)) => format!("at least {}", ns(threshold)),
         (name, _) => name.into(),
     }

@@ -2,6 +2,7 @@
 //! slow, where its time went, why, what to try, how far to trust it. The words are those of the screen.
 
 use super::escape::escape;
+use super::waits::waits;
 use super::Shown;
 use crate::screen::{about, sentence};
 use crate::slow_rows::{slow_rows, Row};
@@ -26,6 +27,7 @@ pub fn verdict(shown: &Shown, number: usize) -> String {
     out += &why(shown);
     out += &slow(shown);
     out += &where_(shown);
+    out += &waits(shown);
     out += &try_(shown);
     out += &trust(shown);
     out += "</section>\n";
@@ -34,7 +36,7 @@ pub fn verdict(shown: &Shown, number: usize) -> String {
 
 fn head(shown: &Shown) -> String {
     let e = &shown.explanation;
-    let mut out = format!("<h2>{}</h2>\n<p class=\"about\">", escape(&shown.label));
+    let mut out = format!("<h2>{}: what was looked at</h2>\n<p class=\"about\">", escape(&shown.label));
     for device in e.top_devices().into_iter().take(DEVICES) {
         let _ = write!(out, "{}<br>", escape(&about(e, device)));
     }
@@ -212,7 +214,7 @@ fn try_(shown: &Shown) -> String {
             seen.push(remedy.command());
             let _ = writeln!(
                 out,
-                "<li><code>{}</code><br>{}</li>",
+                "<li><code class=\"command\">{}</code><br>{}</li>",
                 escape(&remedy.command()),
                 escape(&remedy.what)
             );

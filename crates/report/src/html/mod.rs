@@ -16,7 +16,9 @@ mod detail;
 mod escape;
 mod events;
 mod markup;
+mod opening;
 mod pack;
+mod waits;
 
 pub use detail::MOST_BYTES;
 pub use escape::escape;
@@ -70,6 +72,7 @@ fn page(captures: &[Shown], detail: Detail) -> String {
     });
     escape::tame(&mut data);
     let labels: Vec<&str> = captures.iter().map(|c| c.label.as_str()).collect();
+    let openings: String = captures.iter().enumerate().map(|(i, c)| opening::opening(c, i)).collect();
     let verdicts: String = captures.iter().enumerate().map(|(i, c)| markup::verdict(c, i)).collect();
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -78,7 +81,7 @@ fn page(captures: &[Shown], detail: Detail) -> String {
          style-src 'unsafe-inline'; script-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'\">\n\
          <title>iowhy: {title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
          <header><h1>iowhy</h1><p class=\"tag\">where the time of this I/O went</p></header>\n\
-         <main>\n{compared}<div class=\"verdicts\">\n{verdicts}</div>\n<div id=\"pictures\"><noscript><p>The pictures need JavaScript; \
+         <main>\n{compared}<div class=\"openings\">\n{openings}</div>\n<div id=\"first\"></div>\n<div class=\"verdicts\">\n{verdicts}</div>\n<div id=\"pictures\"><noscript><p>The pictures need JavaScript; \
          all that was found stands above.</p></noscript></div>\n</main>\n\
          <script type=\"application/json\" id=\"data\">{data}</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
         compared = compared::compared(captures),

@@ -16,6 +16,8 @@ use trace::{Action, Batch, Bytes, DevId, Event, Flags, Nanos, Quality, Sector, T
 fn shown(batches: &[Batch], label: &str) -> Shown {
     let events = batches.iter().map(|b| b.events.len() as u64).sum();
     let subject = Subject {
+        scope: None,
+        which: Default::default(),
         window: None,
         sources: vec!["blktrace".into()],
         file_names: vec![],

@@ -73,7 +73,7 @@ pub(super) fn activity(v: &View) -> Table {
             shown += 1;
         }
     }
-    if shown > 1 && v.devices.is_empty() {
+    if shown > 1 && v.has_all_devices() {
         t.row(activity_row(Value::Text("all".into()), v.details.activity()));
     }
     t

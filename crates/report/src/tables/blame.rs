@@ -27,7 +27,7 @@ pub(super) fn blame(v: &View) -> Table {
     let blame = Blame::of(v.e);
     let shown = blame.victims.iter().filter(|victim| v.shows(victim.dev) && v.wants_task(&victim.task));
     // Who is asked for by name is told, however little it lost.
-    let worth = |victim: &&Victim| v.task.is_some() || part(victim.lost, blame.lost) >= WORTH_A_ROW;
+    let worth = |victim: &&Victim| !v.tasks.is_empty() || part(victim.lost, blame.lost) >= WORTH_A_ROW;
     let (told, small): (Vec<&Victim>, Vec<&Victim>) =
         shown.filter(|victim| victim.lost.0 > 0).partition(worth);
     let sums = |victims: &[&Victim]| {
@@ -72,7 +72,7 @@ pub(super) fn costs(v: &View) -> Table {
         if whole.0 == 0 {
             continue;
         }
-        match v.task.is_some() || is_told(&cost.culprit, part(whole, blame.lost)) {
+        match !v.tasks.is_empty() || is_told(&cost.culprit, part(whole, blame.lost)) {
             true => rows.one(&of, whole, blame.lost, vec![], by.into_iter(), |_, share| share >= WORTH_A_ROW),
             false => small.push(whole),
         }

@@ -16,7 +16,7 @@ mod totals;
 mod trust;
 
 use crate::json::to_json;
-use explain::Explanation;
+use explain::{Asking, By, Explanation};
 use serde_json::{json, Map, Value as Json};
 use stats::{Details, Device, Distribution};
 pub use table::{Table, Value};
@@ -85,18 +85,15 @@ const fn kind(name: &'static str, about: &'static str, by_task: bool, make: fn(&
 pub struct Selection {
     /// Names of [`KINDS`]; none: all.
     pub tables: Vec<String>,
-    /// Only these devices, by name or `major,minor`; none: all.
-    pub devices: Vec<String>,
-    /// Only this task.
-    pub task: Option<String>,
+    /// Only these tasks; none: all.
+    pub tasks: Vec<String>,
 }
 
 /// A recording and what is to be shown of it.
 pub(crate) struct View<'a> {
     e: &'a Explanation,
     details: &'a Details,
-    devices: Vec<DevId>,
-    task: Option<u32>,
+    tasks: &'a [String],
 }
 
 impl View<'_> {
@@ -105,22 +102,29 @@ impl View<'_> {
         self.e.facts.devices.iter().filter(|d| self.shows(d.id))
     }
 
+    /// Whether no devices are chosen.
+    fn has_all_devices(&self) -> bool {
+        let chosen =
+            |asking: &Asking| [By::Device, By::Mount].into_iter().any(|by| !asking.of(by).is_empty());
+        !self.e.subject.scope.as_ref().is_some_and(|scope| chosen(scope.asking()))
+    }
+
     fn shows(&self, dev: DevId) -> bool {
-        self.devices.is_empty() || self.devices.contains(&dev)
+        self.e.asks_about(dev)
     }
 
     /// The same by the kernel's name, for what is not told by number.
     fn shows_name(&self, name: &str) -> bool {
-        self.devices.is_empty() || self.devices.iter().any(|d| self.e.name(*d) == name)
+        self.has_all_devices() || self.devices().any(|d| self.e.name(d.id) == name)
     }
 
     fn shows_task(&self, task: u32) -> bool {
-        self.task.is_none_or(|t| t == task)
+        self.wants_task(self.e.facts.tasks.name(task))
     }
 
     /// The same by name, for who did no I/O of its own.
     fn wants_task(&self, name: &str) -> bool {
-        self.task.is_none_or(|t| self.e.facts.tasks.name(t) == name)
+        self.tasks.is_empty() || self.tasks.iter().any(|task| task == name)
     }
 
     fn name(&self, dev: DevId) -> Value {
@@ -132,28 +136,30 @@ impl View<'_> {
     }
 }
 
+/// Tables that are read off the table of waits, and so obey every question.
+const OF_WAITS: [&str; 2] = ["blame", "costs"];
+
 /// Makes the tables that were asked for, without the empty ones. `Err` says what was asked for that does not exist.
 pub fn tables(e: &Explanation, details: &Details, wanted: &Selection) -> Result<Vec<Table>, String> {
-    let view = View {
-        e,
-        details,
-        devices: find_devices(e, &wanted.devices)?,
-        task: find_task(e, wanted.task.as_deref())?,
+    let view = View { e, details, tasks: &wanted.tasks };
+    let told = |k: &&Kind| match (e.asks_of_waits(), view.tasks.is_empty()) {
+        (true, _) => OF_WAITS.contains(&k.name),
+        (_, is_of_all) => is_of_all || k.by_task,
     };
     for name in &wanted.tables {
         let Some(kind) = KINDS.iter().find(|k| k.name == name) else {
             let all: Vec<&str> = KINDS.iter().map(|k| k.name).collect();
             return Err(format!("no table is called {name}; there are {}", all.join(", ")));
         };
-        if view.task.is_some() && !kind.by_task {
-            let all: Vec<&str> = KINDS.iter().filter(|k| k.by_task).map(|k| k.name).collect();
-            return Err(format!("{name} is not told by task; what is: {}", all.join(", ")));
+        if !told(&kind) {
+            let all: Vec<&str> = KINDS.iter().filter(told).map(|k| k.name).collect();
+            let asked = if e.asks_of_waits() { "what is asked" } else { "task" };
+            return Err(format!("{name} is not told by {asked}; what is: {}", all.join(", ")));
         }
     }
     let is = |k: &Kind, t: &str| t == k.name || k.beside == Some(t);
     let asked = |k: &&Kind| wanted.tables.is_empty() || wanted.tables.iter().any(|t| is(k, t));
-    let possible = |k: &&Kind| view.task.is_none() || k.by_task;
-    let made = KINDS.iter().filter(asked).filter(possible).map(|k| (k.make)(&view));
+    let made = KINDS.iter().filter(asked).filter(told).map(|k| (k.make)(&view));
     Ok(made.filter(|t| !t.is_empty()).collect())
 }
 
@@ -168,29 +174,6 @@ pub fn tables_json(e: &Explanation, tables: &[Table]) -> Json {
     let whole = to_json(e);
     let rows: Map<String, Json> = tables.iter().map(|t| (t.name.to_string(), t.json())).collect();
     json!({ "schema": "iowhy.report/1", "capture": whole["capture"], "quality": whole["quality"], "tables": rows })
-}
-
-fn find_devices(e: &Explanation, wanted: &[String]) -> Result<Vec<DevId>, String> {
-    let found = |name: &String| {
-        let is = |d: &&Device| e.name(d.id) == *name || d.id.to_string() == *name;
-        e.facts.devices.iter().find(is).map(|d| d.id).ok_or_else(|| {
-            let all: Vec<String> = e.facts.devices.iter().map(|d| e.name(d.id)).collect();
-            format!("no device is called {name}; recorded were {}", all.join(", "))
-        })
-    };
-    wanted.iter().map(found).collect()
-}
-
-fn find_task(e: &Explanation, wanted: Option<&str>) -> Result<Option<u32>, String> {
-    let Some(name) = wanted else { return Ok(None) };
-    let all: Vec<(u32, &str)> = e.facts.tasks.all().collect();
-    match all.iter().find(|(_, n)| *n == name) {
-        Some((number, _)) => Ok(Some(*number)),
-        None => {
-            let names: Vec<&str> = all.iter().map(|(_, n)| *n).take(20).collect();
-            Err(format!("no task is called {name}; those that did I/O are {}", names.join(", ")))
-        }
-    }
 }
 
 /// Keys and headings of [`spread`].

@@ -114,7 +114,7 @@ pub(super) fn by_device(v: &View) -> Table {
         shown += 1;
     }
     if shown > 1 {
-        if v.devices.is_empty() {
+        if v.has_all_devices() {
             all.q2q = v.details.q2q().clone();
         }
         all.show(&mut t, &Value::Text("all".into()));
@@ -129,7 +129,7 @@ pub(super) fn by_device(v: &View) -> Table {
 pub(super) fn by_task(v: &View) -> Table {
     let mut t = Table::new("task", "time by phase, by who queued it", &phase_columns(("task", "task")));
     let number = |name: &str| v.e.facts.tasks.all().find(|(_, n)| *n == name).map(|(number, _)| number);
-    let all_devices = v.devices.is_empty();
+    let all_devices = v.has_all_devices();
     let bios: BTreeMap<u32, &TaskDetails> =
         v.details.tasks().filter(|_| all_devices).filter_map(|(name, t)| Some((number(name)?, t))).collect();
     let mut requests: BTreeMap<u32, Phases> = v.e.facts.cells.sum(|k| v.shows(k.dev).then_some(k.task));
@@ -148,7 +148,7 @@ pub(super) fn by_task(v: &View) -> Table {
             add(&mut t, &who, "bio", &rows);
         }
     }
-    if !v.devices.is_empty() {
+    if !v.has_all_devices() {
         t.notes.push("Bios are told for all devices together only.".into());
     }
     t

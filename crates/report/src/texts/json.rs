@@ -1,15 +1,16 @@
-//! `explain --json` of texts, schema `iowhy.explain/1`: what a trace would tell is there and empty; `texts` has every
+//! `explain --json` of texts: what a trace would tell is there and empty; `texts` has every
 //! number with its unit and place.
 
+use crate::json;
 use explain::texts::{devices, tools, Texts};
-use serde_json::{json, Value};
+use serde_json::{json, Map, Value};
 use tooltext::{Mail, Row};
 
-/// The whole object.
-pub(crate) fn to_json(texts: &Texts) -> Value {
+/// All but the answer.
+pub(crate) fn fields(texts: &Texts) -> Map<String, Value> {
     let mails = &texts.mails;
-    json!({
-        "schema": "iowhy.explain/1",
+    json::fields(json!({
+        "schema": json::SCHEMA,
         "capture": { "kernel": null, "start": null, "duration_ns": 0, "devices": devices(mails), "sources": tools(mails) },
         "quality": {
             "events": 0, "lost": 0, "unmatched": 0, "clock_steps": 0,
@@ -20,7 +21,7 @@ pub(crate) fn to_json(texts: &Texts) -> Value {
         "tail": { "threshold_ns": 0, "operations": 0, "total_ns": 0, "by_reason": [] },
         "causes": texts.verdicts,
         "texts": mails,
-    })
+    }))
 }
 
 fn notes(mails: &[Mail]) -> Vec<String> {

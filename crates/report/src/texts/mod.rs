@@ -4,5 +4,5 @@ mod json;
 mod screen;
 mod table;
 
-pub(crate) use json::to_json;
+pub(crate) use json::fields;
 pub(crate) use screen::{beside, render};

@@ -13,6 +13,9 @@ impl Processes {
     pub(super) fn add(&mut self, from: &Snapshot) {
         for (pid, process) in from.processes.iter().flat_map(|all| &all.list) {
             let process_tid = Tid(*pid);
+            if !process.cgroup.is_empty() && self.groups.len() < MOST {
+                self.groups.insert(process_tid, process.cgroup.clone());
+            }
             for tid in process.threads.iter().map(|t| Tid(*t)).chain([process_tid]) {
                 if self.threads.len() < MOST {
                     self.threads.insert(tid, process_tid);
@@ -29,8 +32,14 @@ impl Processes {
         }
     }
 
-    /// Only which file is called what.
+    /// Only which file is called what, and the control groups of processes that are new.
     pub(super) fn add_paths(&mut self, from: &Snapshot) {
+        for (pid, process) in from.processes.iter().flat_map(|all| &all.list) {
+            // Where it was before holds, whichever was read first.
+            if !process.cgroup.is_empty() && self.groups.len() < MOST {
+                self.groups.entry(Tid(*pid)).or_insert_with(|| process.cgroup.clone());
+            }
+        }
         for file in from.processes.iter().flat_map(|all| all.list.values()).flat_map(|p| p.files.values()) {
             if let Some(dev) = dev_with_colon(&file.dev) {
                 self.name(dev, file);

@@ -29,7 +29,7 @@ const BOTH: &str = r#"{ "schema": "iowhy.system/1", "new": [1, {"x": null}],
     "cgroups": {"list": [{"path": "a.slice", "id": 7, "settings": {"io.max": "254:0 riops=200"}}], "cut": false},
     "vm": {"dirty_ratio": "20"}, "swaps": [], "mdstat": null,
     "processes": {"cut": false, "list": {"100": {"threads": [101], "files": {"3": {"dev": "254:1", "inode": 12, "path": "/a/wal"},
-      "4": {"dev": "no device", "inode": 1, "path": "/x"}}}, "200": {}}} },
+      "4": {"dev": "no device", "inode": 1, "path": "/x"}}}, "200": {"cgroup": "/db.slice"}}} },
   "after": { "cpus": {"online": "0-2"},
     "disks": {
       "vda": { "dev": "254:0", "device": {"iodone_cnt": "99"}, "bdi": {"max_bytes": "2"},
@@ -38,7 +38,7 @@ const BOTH: &str = r#"{ "schema": "iowhy.system/1", "new": [1, {"x": null}],
       "sdc": { "dev": "8:32" } },
     "mounts": [{"dev": "254:1", "source": "/dev/vda1", "point": "/mnt/a b", "fstype": "ext4", "options": "ro"}],
     "vm": {"dirty_ratio": "5"},
-    "processes": {"list": {"100": {"files": {"9": {"dev": "254:1", "inode": 77, "path": "/a/new"}}}}} } }"#;
+    "processes": {"list": {"200": {"cgroup": "/moved"}, "300": {"cgroup": "/late"}, "100": {"files": {"9": {"dev": "254:1", "inode": 77, "path": "/a/new"}}}}} } }"#;
 
 #[test]
 fn what_held_before_is_the_truth() {
@@ -77,6 +77,9 @@ fn processes_and_what_they_had_open() {
     // Of what was open at the end only the name is taken.
     let files: Vec<_> = p.files.iter().map(|f| (f.process.0, f.fd, f.inode)).collect();
     assert_eq!(files, [(100, 3, 12)]);
+    // Where a process was when recording began; of those that came later, where they were at the end.
+    let groups = [100, 200, 300].map(|pid| p.cgroup(trace::Tid(pid)));
+    assert_eq!(groups, [None, Some("/db.slice"), Some("/late")]);
     let path = |inode| p.path(DevId::new(254, 1), inode);
     assert_eq!((path(12), path(77), path(1)), (Some("/a/wal"), Some("/a/new"), None));
 }

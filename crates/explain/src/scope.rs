@@ -1,0 +1,50 @@
+//! What is asked for on the command line, in the names of a recording.
+
+use crate::error::{Error, Result};
+use crate::places::Places;
+use operation::{Called, NotThere, Operation, Scope};
+use trace::{DevId, Tid};
+
+/// A name as people give it and as the kernel has it: `/dev/sda` is `sda`.
+pub fn device_name(given: &str) -> String {
+    let name = given.strip_prefix("/dev/").unwrap_or(given);
+    name.strip_prefix("mapper/").unwrap_or(name).to_string()
+}
+
+impl Called for Places {
+    fn device(&self, dev: DevId) -> Vec<String> {
+        let mut names = vec![Places::device(self, dev)];
+        let device = self.system.device_at(dev);
+        names.extend(device.map(|d| d.name.clone()));
+        names.extend(device.into_iter().flat_map(|d| d.aliases.iter().map(|alias| alias.value.clone())));
+        names.push(dev.to_string());
+        names
+    }
+
+    /// Of a disk also what is mounted from its partitions: a recording of the block layer names disks only.
+    fn mounts(&self, dev: DevId) -> Vec<String> {
+        let by_number = self.system.mounts.iter().filter(|m| m.dev == Some(dev)).map(|m| m.target.clone());
+        let on_disk = self.system.device_at(dev).into_iter().flat_map(|d| self.system.mounts_on(d));
+        let mut all: Vec<String> = by_number.chain(on_disk.map(|m| m.target.clone())).collect();
+        all.dedup();
+        all
+    }
+
+    fn process(&self, tid: Tid) -> Option<Tid> {
+        self.system.processes.threads.get(&tid).copied()
+    }
+
+    fn cgroup(&self, process: Tid) -> Option<String> {
+        self.system.processes.cgroup(process).map(str::to_string)
+    }
+
+    fn file(&self, o: &Operation) -> Option<String> {
+        Places::file(self, o).map(str::to_string)
+    }
+}
+
+/// An error that says what there is, if nothing was met that is asked for.
+pub fn check(scope: Option<&Scope>) -> Result<()> {
+    let nothing = |NotThere { what, there }| Error::new(what, there);
+    scope.map_or(Ok(()), |scope| scope.check().map_err(nothing))
+}

@@ -1,0 +1,142 @@
+//! What is asked of a recording: whose waits, when, and whether about all operations or the slowest. One set of options for
+//! every command that looks at waits.
+
+use crate::failure::Failure;
+use crate::part::Part;
+use clap::Args;
+use explain::blame::Which;
+use explain::{device_name, names, Asking, By, Input};
+use life::Op;
+use std::path::Path;
+
+/// What the options are headed by in every command's help.
+pub const QUESTION: &str = "Which waits";
+
+/// Whose waits are asked about, and when. Every option narrows; given several times, any of its values holds.
+#[derive(Args, Clone, Default)]
+pub struct Question {
+    /// Only on this device, by name or major,minor
+    #[arg(long, value_name = "NAME")]
+    pub device: Vec<String>,
+    /// Only on the file system mounted here
+    #[arg(long, value_name = "FOLDER")]
+    pub mount: Vec<String>,
+    /// Only of tasks with this name
+    #[arg(long, value_name = "NAME")]
+    pub task: Vec<String>,
+    /// Only of this process or thread
+    #[arg(long, value_name = "NUMBER")]
+    pub pid: Vec<u32>,
+    /// Only of processes in this control group, by its path: /system.slice/db.service
+    #[arg(long, value_name = "PATH")]
+    pub cgroup: Vec<String>,
+    /// Only these operations: read, write, fsync, page-fault, journal-commit, writeback, ...; of requests: read, write,
+    /// flush, discard, passthrough
+    #[arg(long, value_name = "OP", value_parser = operation)]
+    pub op: Vec<String>,
+    /// Only on this file
+    #[arg(long, value_name = "PATH")]
+    pub file: Vec<String>,
+    /// Only this span of time
+    #[command(flatten)]
+    pub part: Part,
+    /// Ask about all operations: what is asked if nothing is said
+    #[arg(long, conflicts_with = "tail")]
+    pub for_all: bool,
+    /// Ask about the slowest 1 % of each victim's operations
+    #[arg(long)]
+    pub tail: bool,
+}
+
+impl Question {
+    /// Whose waits.
+    pub fn asking(&self) -> Asking {
+        let devices: Vec<String> = self.device.iter().map(|name| device_name(name)).collect();
+        let pids: Vec<String> = self.pid.iter().map(u32::to_string).collect();
+        Asking::default()
+            .any_of(By::Device, &devices)
+            .any_of(By::Mount, &self.mount)
+            .any_of(By::Task, &self.task)
+            .any_of(By::Pid, &pids)
+            .any_of(By::Cgroup, &self.cgroup)
+            .any_of(By::Op, &self.op)
+            .any_of(By::File, &self.file)
+    }
+
+    /// Whether it is not about the whole recording.
+    pub fn is_narrow(&self) -> bool {
+        !self.asking().is_all() || self.part.window.is_some()
+    }
+
+    /// Which of their operations.
+    pub fn which(&self) -> Which {
+        match self.tail {
+            true => Which::Slowest,
+            false => Which::All,
+        }
+    }
+
+    /// An input of which this is asked.
+    pub fn of<'a>(&self, input: Input<'a>) -> Input<'a> {
+        input.window(self.part.window).asks(self.asking()).which(self.which())
+    }
+
+    /// A recording of which this is asked.
+    pub fn of_recording<'a>(&self, path: &Path) -> Result<Input<'a>, Failure> {
+        Ok(self.of(Input::recording(path)?))
+    }
+
+    /// An error if more is asked than a span of time, for what cannot be narrowed; `why` says why not.
+    pub fn only_a_part(&self, why: &str) -> Result<(), Failure> {
+        let given: Vec<String> = By::ALL
+            .into_iter()
+            .filter(|by| !self.asking().of(*by).is_empty())
+            .map(|by| format!("--{}", option(by)))
+            .chain(self.tail.then(|| "--tail".to_string()))
+            .collect();
+        match given.is_empty() {
+            true => Ok(()),
+            false => Err(Failure::Other {
+                what: format!("{} cannot be asked here: {why}", given.join(", ")),
+                help: Some("--window can".into()),
+            }),
+        }
+    }
+
+    /// An error if the slowest are asked about where every percentile is told anyway.
+    pub fn not_of_the_tail(&self) -> Result<(), Failure> {
+        match self.tail {
+            false => Ok(()),
+            true => Err(Failure::Other {
+                what: "--tail cannot be asked here: every percentile is told, the slowest too".into(),
+                help: Some("iowhy explain --tail CAPTURE says what the slowest 1 % waited for".into()),
+            }),
+        }
+    }
+}
+
+fn option(by: By) -> &'static str {
+    match by {
+        By::Device => "device",
+        By::Mount => "mount",
+        By::Task => "task",
+        By::Pid => "pid",
+        By::Cgroup => "cgroup",
+        By::Op => "op",
+        By::File => "file",
+    }
+}
+
+/// The operation of requests with this name.
+pub fn request_op(name: &str) -> Option<Op> {
+    Op::ALL.into_iter().find(|o| o.name() == name)
+}
+
+fn operation(name: &str) -> Result<String, String> {
+    if request_op(name).is_none() && names::no_operation_is_called(name) {
+        let requests = Op::ALL.into_iter().map(Op::name).filter(|o| names::no_operation_is_called(o));
+        let all: Vec<String> = names::all_names().chain(requests.map(str::to_string)).collect();
+        return Err(format!("one of {}", all.join(", ")));
+    }
+    Ok(name.to_string())
+}

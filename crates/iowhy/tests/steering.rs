@@ -1,0 +1,111 @@
+//! One question for every view: options that narrow are understood alike, and what matches nothing says what there is.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// fio's fsyncs and reads of other tasks, on loop0 and vda.
+const CAPTURE: &str = "fixtures/fsync-ordered-data";
+
+fn iowhy(arguments: &[&str]) -> Output {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    Command::new(env!("CARGO_BIN_EXE_iowhy")).current_dir(root).args(arguments).output().expect("iowhy runs")
+}
+
+fn json(arguments: &[&str]) -> Value {
+    let out = iowhy(arguments);
+    assert!(out.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&out.stderr));
+    serde_json::from_slice(&out.stdout).expect("JSON")
+}
+
+fn refused(arguments: &[&str]) -> String {
+    let out = iowhy(arguments);
+    assert!(!out.status.success(), "{arguments:?}");
+    String::from_utf8(out.stderr).expect("text")
+}
+
+/// Every command that looks at waits, with the files that it wants.
+fn commands() -> Vec<Vec<&'static str>> {
+    vec![
+        vec!["explain", CAPTURE],
+        vec!["report", CAPTURE, "blame"],
+        vec!["report", "--html", "/dev/null", CAPTURE],
+        vec!["slow", "-n", "1", CAPTURE],
+        vec!["plot", CAPTURE],
+        vec!["view", "--no-browser", CAPTURE],
+        vec!["compare", CAPTURE, CAPTURE],
+        vec!["export", "--to", "folded", CAPTURE],
+    ]
+}
+
+#[test]
+fn a_name_that_is_not_there_is_an_error_that_lists_what_is() {
+    for (option, value, there) in [
+        ("--task", "nobody", "fio"),
+        ("--device", "sdz", "loop0"),
+        ("--op", "unlink", "fsync"),
+        ("--pid", "999999999", "there are "),
+        ("--cgroup", "/no.slice", "control groups"),
+        ("--mount", "/nowhere", "/"),
+    ] {
+        for command in commands() {
+            let said = refused(&[&command[..], &[option, value]].concat());
+            assert!(said.contains(&format!("called {value}")), "{command:?} {option}: {said}");
+            assert!(said.contains(there), "{command:?} {option}: {said}");
+        }
+    }
+}
+
+#[test]
+fn the_answer_is_about_what_is_asked() {
+    let all = json(&["explain", "--json", CAPTURE]);
+    let victims = |v: &Value| -> Vec<(String, String)> {
+        let text = |v: &Value| v.as_str().unwrap_or_default().to_string();
+        let list = v["victims"].as_array().expect("victims");
+        list.iter().map(|v| (text(&v["task"]), text(&v["op"]))).collect()
+    };
+    assert!(victims(&all).len() > 1);
+    let fsyncs = json(&["explain", "--json", "--op", "fsync", "--task", "fio", CAPTURE]);
+    assert_eq!(victims(&fsyncs), [("fio".into(), "fsync".into())]);
+    assert_eq!(fsyncs["capture"]["asked"], "only task fio, operation fsync");
+    // The same operations lost the same time, whoever else is asked about.
+    let same = all["victims"].as_array().expect("victims").iter();
+    let same = same.into_iter().find(|v| v["task"] == "fio" && v["op"] == "fsync").expect("fio's fsyncs");
+    for field in ["count", "time_ns", "lost_ns"] {
+        assert_eq!(same[field], fsyncs["victims"][0][field], "{field}");
+    }
+    // And the device has done what it did.
+    let requests = |v: &Value| -> u64 {
+        let all = v["operations"].as_array().expect("operations").iter().filter(|o| o["level"] == "request");
+        all.map(|o| o["count"].as_u64().expect("a count")).sum()
+    };
+    assert_eq!(requests(&all), requests(&fsyncs));
+}
+
+#[test]
+fn the_slowest_are_a_part_of_all() {
+    let lost = |more: &[&str]| -> (u64, String) {
+        let v = json(&[&["explain", "--json", "--task", "fio", CAPTURE], more].concat());
+        let because: u64 = v["victims"][0]["because"]
+            .as_array()
+            .expect("because")
+            .iter()
+            .map(|b| b["ns"].as_u64().expect("ns"))
+            .sum();
+        assert_eq!(v["victims"][0]["lost_ns"], because);
+        (because, v["answer"]["of"].as_str().expect("of").into())
+    };
+    let ((all, of_all), (tail, of_tail)) = (lost(&["--for-all"]), lost(&["--tail"]));
+    assert_eq!((of_all.as_str(), of_tail.as_str()), ("all", "tail"));
+    assert!(0 < tail && tail <= all, "{tail} of {all}");
+}
+
+#[test]
+fn what_cannot_be_asked_is_said() {
+    let texts = "fixtures/mails/writeback.txt";
+    assert!(refused(&["explain", "--task", "fio", texts]).contains("texts have sums"));
+    assert!(refused(&["explain", "--stopwatch", "1:2", texts]).contains("texts have sums"));
+    let replay = ["export", "--to", "fio", "--task", "fio", "/dev/null/x", CAPTURE];
+    assert!(refused(&replay).contains("--task cannot be asked here: a replay needs all I/O"));
+    assert!(refused(&["compare", "--tail", CAPTURE, CAPTURE]).contains("every percentile is told"));
+}

@@ -1,0 +1,416 @@
+//! Whose waits are asked about: of which device, mount, task, process, control group, operation, file.
+//!
+//! A [`Scope`] stands between [`Follow`](crate::Follow) and whoever listens, so every view obeys the same question. It narrows
+//! who is *asked about*, never what happened: a device is still busy with everybody's requests, and these are told as
+//! [`Sink::request_beside`] and [`Sink::bio_beside`] to who keeps a device's books.
+
+use crate::account::{Account, Part};
+use crate::history::History;
+use crate::observer::{Listener, OperationObserver, Outside};
+use crate::operation::{Kind, Operation};
+use crate::writers::SentFor;
+use life::{Bio, BioNumber, ByClass, Names, Plug, Remapped, Request, Share, Sink};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard};
+use trace::{Bytes, DevId, Nanos, Tid};
+
+/// What can be asked for; of several values of one, any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// A block device.
+    Device,
+    /// Where a file system is mounted.
+    Mount,
+    /// A task's name.
+    Task,
+    /// A process's or thread's number.
+    Pid,
+    /// A control group's path.
+    Cgroup,
+    /// A kind of operation.
+    Op,
+    /// A file's path.
+    File,
+}
+
+impl By {
+    /// All of them.
+    pub const ALL: [By; 7] = [By::Device, By::Mount, By::Task, By::Pid, By::Cgroup, By::Op, By::File];
+
+    /// What it is called.
+    pub fn words(self) -> &'static str {
+        match self {
+            By::Device => "device",
+            By::Mount => "mount",
+            By::Task => "task",
+            By::Pid => "process",
+            By::Cgroup => "cgroup",
+            By::Op => "operation",
+            By::File => "file",
+        }
+    }
+
+    /// What there is none of, where a recording does not tell of any.
+    fn untold(self) -> &'static str {
+        match self {
+            By::Mount => "which device is mounted where is not known: no mounts lie beside the recording",
+            By::Cgroup => "which control groups tasks were in was not recorded",
+            By::File => "no paths of files were recorded for these operations",
+            _ => "there are none",
+        }
+    }
+}
+
+/// What is asked for, of each [`By`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Asking {
+    wanted: [Vec<String>; By::ALL.len()],
+}
+
+impl Asking {
+    /// Asks for any of these values.
+    pub fn any_of(mut self, by: By, values: &[String]) -> Asking {
+        self.wanted[by as usize].extend_from_slice(values);
+        self
+    }
+
+    /// Whether everything is asked about.
+    pub fn is_all(&self) -> bool {
+        self.wanted.iter().all(Vec::is_empty)
+    }
+
+    /// Whether devices are asked about as a whole: by nothing that tells tasks or operations apart.
+    pub fn is_of_devices(&self) -> bool {
+        let narrow = [By::Task, By::Pid, By::Cgroup, By::Op, By::File];
+        narrow.into_iter().all(|by| self.of(by).is_empty())
+    }
+
+    /// The values asked for.
+    pub fn of(&self, by: By) -> &[String] {
+        &self.wanted[by as usize]
+    }
+}
+
+/// What things of a recording are called: from what lies beside it.
+pub trait Called: Send {
+    /// All names of a device.
+    fn device(&self, dev: DevId) -> Vec<String>;
+    /// Where file systems on it are mounted.
+    fn mounts(&self, dev: DevId) -> Vec<String>;
+    /// The process that a thread is of.
+    fn process(&self, tid: Tid) -> Option<Tid>;
+    /// The control group of a process.
+    fn cgroup(&self, process: Tid) -> Option<String>;
+    /// The path of an operation's file.
+    fn file(&self, o: &Operation) -> Option<String>;
+}
+
+/// Names that are listed at most of what there is.
+const MOST_LISTED: usize = 20;
+/// Names that are remembered at most of each.
+const MOST_SEEN: usize = 1000;
+
+/// The question, and what was met of it. Copies share what they met.
+#[derive(Clone)]
+pub struct Scope {
+    asking: Asking,
+    state: Arc<Mutex<State>>,
+}
+
+struct State {
+    called: Box<dyn Called>,
+    devices: FxHashMap<DevId, [bool; 2]>,
+    /// By [`By`]: names met, and whether a wanted one was among them.
+    seen: [BTreeSet<String>; By::ALL.len()],
+    met: [bool; By::ALL.len()],
+    /// Whether something was of all that is asked for.
+    matched: bool,
+}
+
+/// What is asked for and not there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct NotThere {
+    /// What is not there.
+    pub what: String,
+    /// What is.
+    pub there: String,
+}
+
+impl Scope {
+    /// A question; `None` if it is about everything.
+    pub fn of(asking: Asking, called: Box<dyn Called>) -> Option<Scope> {
+        let (devices, seen, met, matched) = Default::default();
+        let state = State { called, devices, seen, met, matched };
+        (!asking.is_all()).then(|| Scope { asking, state: Arc::new(Mutex::new(state)) })
+    }
+
+    /// What is asked for.
+    pub fn asking(&self) -> &Asking {
+        &self.asking
+    }
+
+    /// Whether a device is shown: where devices or mounts are asked for, only these.
+    pub fn shows_device(&self, dev: DevId) -> bool {
+        self.lock().is_on(&self.asking, &[dev])
+    }
+
+    /// Whether anything was met that is asked for; if not, what there is.
+    pub fn check(&self) -> Result<(), NotThere> {
+        let state = self.lock();
+        if state.matched {
+            return Ok(());
+        }
+        for by in By::ALL {
+            let wanted = self.asking.of(by);
+            if wanted.is_empty() || state.met[by as usize] {
+                continue;
+            }
+            let what = format!("no {} is called {}", by.words(), wanted.join(" or "));
+            return Err(NotThere { what, there: listed(by, &state.seen[by as usize]) });
+        }
+        let all = By::ALL.into_iter().filter(|by| !self.asking.of(*by).is_empty());
+        let all: Vec<String> =
+            all.map(|by| format!("{} {}", by.words(), self.asking.of(by).join(" or "))).collect();
+        let what = format!("nothing in this recording is of {} at once", all.join(", "));
+        Err(NotThere { what, there: "each of them is there; ask for fewer".into() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Whether an operation is asked about.
+    fn operation(&self, o: &Operation, account: &Account, names: &Names) -> bool {
+        let asked = |by| !self.asking.of(by).is_empty();
+        let mut state = self.lock();
+        let mut devices = vec![];
+        if asked(By::Device) || asked(By::Mount) {
+            devices.extend(Some(o.dev).filter(|dev| *dev != DevId(0)));
+            for node in &account.nodes {
+                match &node.part {
+                    Part::Request(entry) if !devices.contains(&entry.done.dev()) => {
+                        devices.push(entry.done.dev())
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let mut holds = state.is_on(&self.asking, &devices);
+        holds &= state.is(&self.asking, By::Op, || vec![called(o.kind)]);
+        holds &= state.is_of_task(&self.asking, names.text(o.task), o.tid, o.process);
+        if asked(By::File) {
+            let path = state.called.file(o);
+            holds &= state.is(&self.asking, By::File, || path.into_iter().collect());
+        }
+        state.matched |= holds;
+        holds
+    }
+
+    /// Whether a request or bio is asked about. Files are known of operations only.
+    fn block(&self, dev: DevId, op: life::Op, task: &str, tid: Tid) -> bool {
+        let mut state = self.lock();
+        let mut holds = state.is_on(&self.asking, &[dev]);
+        holds &= state.is(&self.asking, By::Op, || vec![op.name().into()]);
+        holds &= state.is_of_task(&self.asking, task, tid, None);
+        holds &= self.asking.of(By::File).is_empty();
+        state.matched |= holds;
+        holds
+    }
+}
+
+impl State {
+    /// Whether one of the names is wanted; they are remembered.
+    fn is(&mut self, asking: &Asking, by: By, names: impl FnOnce() -> Vec<String>) -> bool {
+        let wanted = asking.of(by);
+        if wanted.is_empty() {
+            return true;
+        }
+        let names = names();
+        let found = names.iter().any(|name| wanted.contains(name));
+        let seen = &mut self.seen[by as usize];
+        if seen.len() < MOST_SEEN {
+            seen.extend(names.into_iter().take(1));
+        }
+        self.met[by as usize] |= found;
+        found
+    }
+
+    fn is_of_task(&mut self, asking: &Asking, task: &str, tid: Tid, process: Option<Tid>) -> bool {
+        let mut holds = self.is(asking, By::Task, || vec![task.into()]);
+        if asking.of(By::Pid).is_empty() && asking.of(By::Cgroup).is_empty() {
+            return holds;
+        }
+        let process = process.or_else(|| self.called.process(tid)).unwrap_or(tid);
+        let group = self.called.cgroup(process);
+        holds &= self.is(asking, By::Pid, || vec![process.0.to_string(), tid.0.to_string()]);
+        holds & self.is(asking, By::Cgroup, || group.into_iter().collect())
+    }
+
+    /// Whether one of the devices is wanted, and one of the mounts on them.
+    fn is_on(&mut self, asking: &Asking, devices: &[DevId]) -> bool {
+        if asking.of(By::Device).is_empty() && asking.of(By::Mount).is_empty() {
+            return true;
+        }
+        let mut holds = [false; 2];
+        for dev in devices {
+            let of = match self.devices.get(dev) {
+                Some(known) => *known,
+                None => {
+                    let (names, mounts) = (self.called.device(*dev), self.called.mounts(*dev));
+                    let of = [self.is(asking, By::Device, || names), self.is(asking, By::Mount, || mounts)];
+                    self.devices.insert(*dev, of);
+                    of
+                }
+            };
+            (holds[0], holds[1]) = (holds[0] | of[0], holds[1] | of[1]);
+        }
+        holds == [true; 2]
+    }
+}
+
+fn listed(by: By, seen: &BTreeSet<String>) -> String {
+    let some: Vec<&str> = seen.iter().take(MOST_LISTED).map(String::as_str).collect();
+    match seen.len().saturating_sub(MOST_LISTED) {
+        _ if seen.is_empty() => by.untold().into(),
+        0 => format!("there are {}", some.join(", ")),
+        more => format!("there are {} and {more} more", some.join(", ")),
+    }
+}
+
+/// What a kind of operation is called on the command line: `io_uring-read`.
+pub fn called(kind: Kind) -> String {
+    kind.name().replace(' ', "-")
+}
+
+/// Tells a listener of what is asked about.
+pub(crate) struct Scoped<'a> {
+    pub scope: &'a Scope,
+    pub to: &'a mut dyn Listener,
+}
+
+impl Sink for Scoped<'_> {
+    fn shares(&self) -> bool {
+        self.to.shares()
+    }
+
+    fn issued(&mut self, dev: DevId, now: Nanos, shares: &[Share]) {
+        self.to.issued(dev, now, shares);
+    }
+
+    fn carried(&mut self, request: &Request, shares: &[Share], names: &Names) {
+        self.to.carried(request, shares, names);
+    }
+
+    fn remapped(&mut self, child: &Remapped, names: &Names) {
+        self.to.remapped(child, names);
+    }
+
+    fn request(&mut self, r: &Request, names: &Names) {
+        match self.scope.block(r.dev, r.op, names.text(r.task), r.tid) {
+            true => self.to.request(r, names),
+            false => self.to.request_beside(r, names),
+        }
+    }
+
+    fn bio(&mut self, b: &Bio, names: &Names) {
+        match self.scope.block(b.dev, b.op, names.text(b.task), b.tid) {
+            true => self.to.bio(b, names),
+            false => self.to.bio_beside(b, names),
+        }
+    }
+
+    fn adopted(&mut self, child: BioNumber, parent: BioNumber) {
+        self.to.adopted(child, parent);
+    }
+
+    fn plug(&mut self, plug: &Plug, names: &Names) {
+        self.to.plug(plug, names);
+    }
+
+    fn in_flight(&mut self, dev: DevId, now: Nanos, in_flight: &ByClass<u32>) {
+        self.to.in_flight(dev, now, in_flight);
+    }
+}
+
+impl OperationObserver for Scoped<'_> {
+    fn operation(&mut self, o: &Operation, account: Account, names: &Names, history: &History) {
+        if o.is_storage && self.scope.operation(o, &account, names) {
+            self.to.operation(o, account, names, history);
+        }
+    }
+
+    fn sent_for(&mut self, request: &Request, sent: &SentFor, bytes: Bytes, names: &Names) {
+        self.to.sent_for(request, sent, bytes, names);
+    }
+
+    fn outside(&mut self, outside: &Outside) {
+        self.to.outside(outside);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use life::Op;
+
+    struct Names1;
+
+    impl Called for Names1 {
+        fn device(&self, dev: DevId) -> Vec<String> {
+            vec![if dev == DevId(1) { "sda" } else { "sdb" }.into(), format!("8:{}", dev.0)]
+        }
+        fn mounts(&self, dev: DevId) -> Vec<String> {
+            if dev == DevId(1) {
+                vec!["/data".into()]
+            } else {
+                vec![]
+            }
+        }
+        fn process(&self, tid: Tid) -> Option<Tid> {
+            (tid == Tid(11)).then_some(Tid(10))
+        }
+        fn cgroup(&self, process: Tid) -> Option<String> {
+            (process == Tid(10)).then(|| "/db.slice".into())
+        }
+        fn file(&self, _: &Operation) -> Option<String> {
+            None
+        }
+    }
+
+    fn scope(wanted: &[(By, &str)]) -> Scope {
+        let asking = wanted
+            .iter()
+            .fold(Asking::default(), |asking, (by, value)| asking.any_of(*by, &[value.to_string()]));
+        Scope::of(asking, Box::new(Names1)).expect("a question")
+    }
+
+    #[test]
+    fn all_that_is_asked_for_must_hold_and_any_name_of_it_does() {
+        let on = |s: &Scope, dev| s.block(DevId(dev), Op::Read, "postgres", Tid(11));
+        let s = scope(&[(By::Device, "8:1"), (By::Task, "postgres")]);
+        assert!(on(&s, 1) && !on(&s, 2) && s.check().is_ok());
+        assert!(s.shows_device(DevId(1)) && !s.shows_device(DevId(2)));
+        assert!(on(&scope(&[(By::Mount, "/data"), (By::Op, "read")]), 1));
+        assert!(on(&scope(&[(By::Pid, "10"), (By::Cgroup, "/db.slice")]), 2));
+        assert!(on(&scope(&[(By::Task, "fio"), (By::Task, "postgres")]), 2), "any of one kind");
+        assert!(Scope::of(Asking::default(), Box::new(Names1)).is_none());
+    }
+
+    #[test]
+    fn what_matches_nothing_lists_what_there_is() {
+        let ask = |wanted: &[(By, &str)]| {
+            let s = scope(wanted);
+            s.block(DevId(1), Op::Read, "postgres", Tid(11));
+            s.block(DevId(2), Op::Write, "fio", Tid(5));
+            s.check().expect_err("nothing")
+        };
+        let nobody = ask(&[(By::Task, "redis")]);
+        assert_eq!((&*nobody.what, &*nobody.there), ("no task is called redis", "there are fio, postgres"));
+        assert_eq!(ask(&[(By::Device, "sdz")]).there, "there are sda, sdb");
+        assert!(ask(&[(By::File, "/x")]).there.starts_with("no paths of files"));
+        let apart = ask(&[(By::Task, "fio"), (By::Device, "sda")]);
+        assert_eq!(apart.what, "nothing in this recording is of device sda, task fio at once");
+    }
+}

@@ -1,0 +1,102 @@
+//! Blocks of lines, of which a screen shows as many as fit. A block is shown whole or not at all: half a sentence may say the
+//! opposite, and half a command does something else.
+
+use crate::wrap::{wrap, wrap_command};
+
+/// Lines that belong together.
+struct Block {
+    lines: Vec<String>,
+    /// How much it matters: the lowest first. A block of rank 0 is always shown.
+    rank: u8,
+}
+
+/// A screen that is being put together.
+pub(super) struct Blocks {
+    blocks: Vec<Block>,
+    width: usize,
+}
+
+impl Blocks {
+    /// An empty one, of so many columns.
+    pub fn new(width: usize) -> Blocks {
+        Blocks { blocks: vec![], width }
+    }
+
+    /// The columns.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// A block of lines that are as they shall be.
+    pub fn lines(&mut self, lines: Vec<String>, rank: u8) {
+        self.blocks.push(Block { lines, rank });
+    }
+
+    /// A text, wrapped.
+    pub fn text(&mut self, text: &str, first: &str, other: &str, rank: u8) {
+        self.lines(wrap(text, self.width, first, other), rank);
+    }
+
+    /// A command to be copied, and what is said of it.
+    pub fn command(&mut self, command: &str, words: &str, first: &str, other: &str, rank: u8) {
+        let mut lines = wrap_command(command, self.width, first, other);
+        lines.extend(wrap(words, self.width, other, other));
+        self.lines(lines, rank);
+    }
+
+    /// An empty line.
+    pub fn gap(&mut self, rank: u8) {
+        self.lines(vec![String::new()], rank);
+    }
+
+    /// The text, of at most so many lines: blocks in the order of their rank, each where it was put, as long as there is room.
+    pub fn fit(&self, most: usize) -> String {
+        let kept = self.blocks.iter().zip(self.shown(most)).filter(|(_, shown)| *shown);
+        kept.flat_map(|(block, _)| &block.lines).map(|line| format!("{}\n", line.trim_end())).collect()
+    }
+
+    /// Whether there is room for every block of a rank.
+    pub fn has_all_of(&self, rank: u8, most: usize) -> bool {
+        self.blocks.iter().zip(self.shown(most)).all(|(block, shown)| shown || block.rank != rank)
+    }
+
+    /// Which blocks are shown.
+    fn shown(&self, most: usize) -> Vec<bool> {
+        let mut order: Vec<usize> = (0..self.blocks.len()).collect();
+        order.sort_by_key(|at| self.blocks[*at].rank);
+        let mut shown = vec![false; self.blocks.len()];
+        let mut used = 0;
+        for at in order {
+            let Block { lines, rank } = &self.blocks[at];
+            if *rank == 0 || used + lines.len() <= most {
+                used += lines.len();
+                shown[at] = true;
+            }
+        }
+        shown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Blocks;
+
+    #[test]
+    fn what_matters_least_goes_and_goes_whole() {
+        let mut blocks = Blocks::new(10);
+        blocks.text("first", "", "", 0);
+        blocks.gap(9);
+        blocks.text("two lines of it", "", "", 2);
+        blocks.text("one", "", "", 3);
+        blocks.text("second", "", "", 1);
+        assert_eq!(blocks.fit(4), "first\ntwo lines\nof it\nsecond\n");
+
+        let mut blocks = Blocks::new(10);
+        blocks.text("always this and that", "", "", 0);
+        blocks.text("two lines of it", "", "", 1);
+        blocks.text("one", "", "", 2);
+        // Room for one line: the shorter block takes it, half of the longer does not.
+        assert_eq!(blocks.fit(4), "always\nthis and\nthat\none\n");
+        assert!(blocks.has_all_of(2, 4) && !blocks.has_all_of(1, 4));
+    }
+}

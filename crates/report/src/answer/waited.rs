@@ -1,0 +1,234 @@
+//! Who waited, because of whom: a table whose columns are as wide as what is in them.
+//!
+//! The numbers take what they need, the culprits the rest of the line. Where too little is left for these, numbers go, the
+//! least important first, and in the end the culprits stand below their victim.
+
+use super::blocks::Blocks;
+use super::words::{culprit, operations};
+use crate::wrap::wrap;
+use explain::answer::{Answer, Sufferer};
+use explain::blame::Which;
+use explain::Explanation;
+use trace::Nanos;
+use units::words::{count, counted, percent, time};
+
+/// Victims, and reasons of the first of them, at most.
+pub(super) const VICTIMS: usize = 3;
+const REASONS: usize = 4;
+/// A reason is told from this part of what was lost on.
+const WORTH_A_ROW: f64 = 0.03;
+/// Between two columns.
+const GAP: usize = 2;
+/// Columns that a culprit needs at least, or it stands below.
+const CULPRIT: usize = 16;
+/// Where culprits that stand below begin.
+const BELOW: usize = 2;
+
+/// How much a victim with its first culprit matters, and the culprits after it: of the first victim, of others.
+const FIRST: (u8, u8) = (0, 2);
+pub(super) const OTHERS: (u8, u8) = (6, 9);
+const BYSTANDERS: u8 = 11;
+
+/// A row: a victim and its culprits, each with its share.
+struct Row {
+    /// Name, count, p50, p99, lost.
+    cells: [String; 5],
+    culprits: Vec<(String, String)>,
+}
+
+/// Numbers in the order in which they go where there is no room: count, p50, p99.
+const GOES: [usize; 3] = [1, 2, 3];
+
+/// Puts the table of so many victims; the first one with its first reason is always there.
+pub(super) fn put(page: &mut Blocks, e: &Explanation, a: &Answer, most: usize) {
+    let shown = a.victims.iter().take(most).enumerate();
+    let rows: Vec<Row> = shown.map(|(at, v)| row(e, v, if at == 0 { REASONS } else { 2 })).collect();
+    let layout = Layout::of(&rows, page.width());
+    page.lines(layout.head(e.subject.which), 0);
+    for (at, row) in rows.iter().enumerate() {
+        let mut lines = layout.row(row).into_iter();
+        let (victim, more) = if at == 0 { FIRST } else { OTHERS };
+        page.lines(lines.next().unwrap_or_default(), victim);
+        lines.for_each(|line| page.lines(line, more));
+    }
+    let others = a.bystanders + a.victims.len().saturating_sub(most);
+    if others > 0 {
+        page.text(&format!("{} lost less", counted(others as u64, "other", "others")), "", "", BYSTANDERS);
+    }
+}
+
+fn row(e: &Explanation, v: &Sufferer, most: usize) -> Row {
+    let p99 = if v.count >= 100 { time(v.latency[1]) } else { "-".into() };
+    let bound = if v.is_bound { "<" } else { "" };
+    let cells = [
+        format!("{} {}", v.task, operations(e, v)),
+        count(v.count),
+        time(v.latency[0]),
+        p99,
+        format!("{bound}{}", time(v.lost)),
+    ];
+    Row { cells, culprits: reasons(v, most) }
+}
+
+/// `94 %`, `the device: flush`, the largest first; what is left is a row of its own.
+fn reasons(v: &Sufferer, most: usize) -> Vec<(String, String)> {
+    let mut sums: Vec<(String, Nanos)> = vec![];
+    for b in &v.because {
+        let words = culprit(&b.source);
+        match sums.iter_mut().find(|(w, _)| *w == words) {
+            Some((_, time)) => *time += b.time,
+            None => sums.push((words, b.time)),
+        }
+    }
+    let share = |t: Nanos| t.0 as f64 / v.lost.0.max(1) as f64;
+    sums.retain(|(_, time)| share(*time) >= LEAST);
+    sums.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
+    let worth = sums.iter().filter(|(_, t)| share(*t) >= WORTH_A_ROW).count().max(1);
+    // A row that would only say `1 more` says which.
+    let shown = if sums.len() <= most && sums.len() <= worth + 1 { sums.len() } else { worth.min(most - 1) };
+    let told = sums.iter().take(shown).map(|(words, t)| (percent(share(*t)), words.clone()));
+    let mut rows: Vec<(String, String)> = told.collect();
+    let rest: Nanos = sums.iter().skip(shown).map(|(_, t)| *t).sum();
+    if rest.0 > 0 {
+        rows.push((percent(share(rest)), format!("{} more", sums.len() - shown)));
+    }
+    rows
+}
+
+/// A part that is told as `0 %` is not told.
+const LEAST: f64 = 0.0005;
+
+/// Where the columns are.
+struct Layout {
+    /// The columns that are shown, and how wide each is.
+    shown: Vec<(usize, usize)>,
+    /// Where culprits begin, beside their victim or below it.
+    culprits: usize,
+    is_below: bool,
+    /// How wide their shares are.
+    share: usize,
+    width: usize,
+}
+
+const HEAD: [&str; 5] = ["WHO WAITED", "ops", "p50", "p99", "lost"];
+/// The first of them where the lost time is that of the slowest.
+const SLOWEST: &str = "SLOWEST 1%";
+const BECAUSE: &str = "BECAUSE OF";
+
+impl Layout {
+    fn of(rows: &[Row], width: usize) -> Layout {
+        let wide = |at: usize| {
+            let cells = rows.iter().map(|r| r.cells[at].chars().count());
+            cells.chain([HEAD[at].len()]).max().unwrap_or(0)
+        };
+        let mut shown: Vec<(usize, usize)> = (0..HEAD.len()).map(|at| (at, wide(at))).collect();
+        let end = |shown: &[(usize, usize)]| shown.iter().map(|(_, w)| w + GAP).sum::<usize>();
+        let shares = rows.iter().flat_map(|r| &r.culprits).map(|(share, _)| share.chars().count());
+        let share = shares.max().unwrap_or(0);
+        let culprits = rows.iter().flat_map(|r| &r.culprits).map(|(_, words)| words.chars().count());
+        let needed = culprits.max().unwrap_or(0).min(CULPRIT);
+        let is_below = end(&shown) + share + GAP + needed > width;
+        for at in GOES {
+            if end(&shown) - GAP > width {
+                shown.retain(|(column, _)| *column != at);
+            }
+        }
+        let culprits = if is_below { BELOW } else { end(&shown) };
+        Layout { shown, culprits, is_below, share, width }
+    }
+
+    fn head(&self, which: Which) -> Vec<String> {
+        let mut cells = HEAD.map(str::to_string);
+        if which == Which::Slowest {
+            cells[0] = SLOWEST.into();
+        }
+        let head = self.cells(&cells);
+        match self.is_below {
+            true => vec![head],
+            false => vec![format!("{head}{:GAP$}{BECAUSE}", "")],
+        }
+    }
+
+    /// The name to the left, numbers to the right.
+    fn cells(&self, cells: &[String; 5]) -> String {
+        let cell = |(at, wide): &(usize, usize)| match at {
+            0 => format!("{:<wide$}", cells[0], wide = *wide),
+            at => format!("{:>wide$}", cells[*at], wide = *wide),
+        };
+        self.shown.iter().map(cell).collect::<Vec<_>>().join(&" ".repeat(GAP))
+    }
+
+    /// The lines of a victim with its first culprit, then those of each culprit more.
+    fn row(&self, row: &Row) -> Vec<Vec<String>> {
+        let victim = self.cells(&row.cells);
+        let mut blocks: Vec<Vec<String>> = row.culprits.iter().map(|c| self.culprit(c)).collect();
+        let Some(first) = blocks.first_mut() else { return vec![vec![victim]] };
+        if self.is_below {
+            first.insert(0, victim);
+        } else if let Some(line) = first.first_mut() {
+            *line = format!("{victim:<at$}{}", line.trim_start(), at = line.len() - line.trim_start().len());
+        }
+        blocks
+    }
+
+    fn culprit(&self, (share, words): &(String, String)) -> Vec<String> {
+        let first = format!("{:at$}{share:>wide$}{:GAP$}", "", "", at = self.culprits, wide = self.share);
+        wrap(words, self.width, &first, &" ".repeat(first.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Layout, Row, Which};
+
+    fn rows(culprits: &[(&str, &str)]) -> Vec<Row> {
+        let cells = ["redis-server fdatasyncs", "895", "5.08 ms", "9.67 ms", "4.32 s"].map(str::to_string);
+        let culprits = culprits.iter().map(|(s, w)| (s.to_string(), w.to_string())).collect();
+        vec![Row { cells, culprits }]
+    }
+
+    fn drawn(rows: &[Row], width: usize) -> Vec<String> {
+        let layout = Layout::of(rows, width);
+        let rows = rows.iter().flat_map(|r| layout.row(r)).flatten();
+        layout.head(Which::All).into_iter().chain(rows).map(|l| l.trim_end().to_string()).collect()
+    }
+
+    const CULPRITS: [(&str, &str); 2] =
+        [("71 %", "the device: flush"), ("9.3 %", "redis-server: journal writes")];
+
+    #[test]
+    fn culprits_are_readable_in_80_columns() {
+        assert_eq!(
+            drawn(&rows(&CULPRITS), 80),
+            [
+                "WHO WAITED               ops      p50      p99    lost  BECAUSE OF",
+                "redis-server fdatasyncs  895  5.08 ms  9.67 ms  4.32 s   71 %  the device: flush",
+                "                                                        9.3 %  redis-server:",
+                "                                                               journal writes",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_narrow_screen_has_culprits_below_and_fewer_numbers() {
+        assert_eq!(
+            drawn(&rows(&CULPRITS), 44),
+            [
+                "WHO WAITED                   p99    lost",
+                "redis-server fdatasyncs  9.67 ms  4.32 s",
+                "   71 %  the device: flush",
+                "  9.3 %  redis-server: journal writes",
+            ]
+        );
+    }
+
+    #[test]
+    fn nothing_stands_out_of_any_width() {
+        for width in 40..140 {
+            let lines = drawn(&rows(&CULPRITS), width);
+            assert!(lines.iter().all(|l| l.chars().count() <= width), "{width}: {lines:#?}");
+            let text = lines.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(text.contains("71 % the device: flush") && text.contains("redis-server: journal writes"));
+        }
+    }
+}

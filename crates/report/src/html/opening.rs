@@ -1,0 +1,82 @@
+//! What the page opens with: the answer in one sentence, and who waited because of whom. Rows say of whom they are
+//! (`data-task`, `data-device`, `data-victim`), so that the page's filter finds them.
+
+use super::escape::escape;
+use super::Shown;
+use crate::answer::{culprit, device, line, operations};
+use explain::answer::{Kind, Sufferer};
+use explain::{Answer, Explanation};
+use std::fmt::Write;
+use trace::Nanos;
+use units::words::{count, counted, percent, time};
+
+/// Victims that are shown, and culprits of each: what leaves room for a picture on a small screen.
+const VICTIMS: usize = 3;
+const CULPRITS: usize = 2;
+
+/// The opening of a capture.
+pub fn opening(shown: &Shown, number: usize) -> String {
+    let e = &shown.explanation;
+    let answer = Answer::of(e);
+    let mut out = format!(
+        "<section class=\"opening\" id=\"answer-{number}\">\n<h2>{}</h2>\n<p class=\"so {}\">{}</p>\n",
+        escape(&shown.label),
+        answer.kind.name(),
+        escape(&line(e, &answer))
+    );
+    if answer.kind == Kind::Cause {
+        out += &victims(e, &answer);
+    }
+    out + "</section>\n"
+}
+
+fn victims(e: &Explanation, answer: &Answer) -> String {
+    let mut out = String::from(
+        "<table class=\"numbers victims\"><thead><tr><th>who waited</th><th>p50</th><th>p99</th><th>lost</th>\
+         <th>because of</th></tr></thead><tbody>\n",
+    );
+    for v in answer.victims.iter().take(VICTIMS) {
+        let p99 = if v.count >= 100 { time(v.latency[1]) } else { String::new() };
+        let bound = if v.is_bound { "&lt;" } else { "" };
+        let _ = writeln!(
+            out,
+            "<tr {}><td>{} {} {}</td><td>{}</td><td>{p99}</td><td>{bound}{}</td><td>{}</td></tr>",
+            of(&v.task, &device(e, v), &format!("{} {} on {}", v.task, operations(e, v), device(e, v))),
+            count(v.count),
+            escape(&v.task),
+            operations(e, v),
+            time(v.latency[0]),
+            time(v.lost),
+            escape(&because(v))
+        );
+    }
+    out += "</tbody></table>\n";
+    let others = answer.bystanders + answer.victims.len().saturating_sub(VICTIMS);
+    if others > 0 {
+        let _ =
+            writeln!(out, "<p class=\"small\">{} lost less</p>", counted(others as u64, "other", "others"));
+    }
+    out
+}
+
+/// `71 % the device: flush, 19 % redis-server: journal writes`.
+fn because(v: &Sufferer) -> String {
+    let mut sums: Vec<(String, Nanos)> = vec![];
+    for b in &v.because {
+        let words = culprit(&b.source);
+        match sums.iter_mut().find(|(w, _)| *w == words) {
+            Some((_, time)) => *time += b.time,
+            None => sums.push((words, b.time)),
+        }
+    }
+    sums.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
+    let share = |t: Nanos| percent(t.0 as f64 / v.lost.0.max(1) as f64);
+    let told = sums.iter().take(CULPRITS).map(|(words, t)| format!("{} {words}", share(*t)));
+    told.collect::<Vec<_>>().join(", ")
+}
+
+/// Of whom an element is, for the page's filter.
+pub fn of(task: &str, device: &str, victim: &str) -> String {
+    let (task, device, victim) = (escape(task), escape(device), escape(victim));
+    format!("data-task=\"{task}\" data-device=\"{device}\" data-victim=\"{victim}\"")
+}
