@@ -8,7 +8,7 @@
 # make lab-vm-checkup                checkups there with md raid5 below (10 min)
 # make away SEED=N [CONDITIONS=60]  as root: real applications under conditions drawn from a seed, recorded, run again without one
 #                                   thing after the other, and judged (about 70 s a condition; goes on where it stopped)
-# make bench [CAPTURE=DIR]          iowhy beside blkparse and btt; writes docs/benchmarks.md
+# make bench [CAPTURE=DIR] [TRACE=DIR]  iowhy beside blkparse and btt, and beside trace-cmd report; writes docs/benchmarks.md
 # make bench-texts                  100 MB of fio's log and of blkparse's text; into the same
 # make bench-recording              as root: what a recording costs, beside trace-cmd record; into the same
 # make page                         after a change to crates/report/page: build its script anew (needs npm)
@@ -91,7 +91,7 @@ bench: release
 	@command -v blkparse >/dev/null && command -v btt >/dev/null || \
 	    { echo 'blkparse and btt are what iowhy is measured beside: apt-get install blktrace' >&2; exit 1; }
 	$(CARGO) xtask bench --iowhy $(IOWHY) --seed $(LONG) --scratch $(TARGET)/bench --out docs/benchmarks.md \
-	    $(if $(CAPTURE),--capture '$(CAPTURE)')
+	    $(if $(CAPTURE),--capture '$(CAPTURE)') $(if $(TRACE),--trace '$(TRACE)')
 
 bench-texts: release
 	$(CARGO) xtask bench-texts --iowhy $(IOWHY) --seed $(LONG) --scratch $(TARGET)/bench-texts --out docs/benchmarks.md

@@ -1,4 +1,5 @@
-//! `bench`: `iowhy explain` beside `blkparse -O -d` followed by `btt`, and whether memory grows with the trace.
+//! `bench`: `iowhy explain` beside `blkparse -O -d` followed by `btt`, of a recording through tracefs beside `trace-cmd report`,
+//! and whether memory grows with the trace.
 //!
 //! The two take turns on the same files after one unmeasured round each, so that both read from the page cache and
 //! a busy moment of the machine hits both. Wall time is the median, memory the largest of all runs.
@@ -21,6 +22,9 @@ use units::words::count;
 
 /// Events of the recording that is made if none is given.
 const EVENTS: u64 = 6_000_000;
+/// The median of some runs, with the fastest and the slowest.
+type Runs = (Cost, Duration, Duration);
+
 /// How much longer the trace of the memory check is.
 const LONGER: u32 = 10;
 
@@ -33,6 +37,9 @@ pub struct Bench {
     /// A folder with a large recording; without it one is made of `--seed`
     #[arg(long)]
     capture: Option<PathBuf>,
+    /// A folder with a trace.dat, to be read beside trace-cmd report as well
+    #[arg(long)]
+    trace: Option<PathBuf>,
     /// The short recording that is repeated where a long one is needed
     #[arg(long)]
     seed: PathBuf,
@@ -54,6 +61,7 @@ impl Bench {
         let absolute = Bench {
             iowhy: whole(&self.iowhy)?,
             capture: self.capture.as_deref().map(whole).transpose()?,
+            trace: self.trace.as_deref().map(whole).transpose()?,
             seed: whole(&self.seed)?,
             scratch: whole(&self.scratch)?,
             runs: self.runs,
@@ -76,18 +84,16 @@ impl Bench {
             None => (made.as_path(), base, format!("`{}`, {times} times over", name(&self.seed))),
         };
         let mut text = heading(self);
-        let [ours, theirs] = self.side_by_side(capture)?;
+        let [ours, theirs] = self.side_by_side(capture, || blkparse_and_btt(capture, &self.scratch))?;
         let _ = writeln!(text, "## Beside blkparse and btt\n\n{}\n", recording(&what, size));
         text += "| | wall time, median (fastest to slowest) | time on processors | events per second | resident memory |\n";
         text += "|---|---|---|---|---|\n";
         row(&mut text, "`iowhy explain`", &ours, size);
         row(&mut text, "`blkparse -O -d`, then `btt`", &theirs, size);
-        let _ = writeln!(
-            text,
-            "\n`iowhy` is **{:.1} times** faster in wall time ({:.1} times by the fastest run of each).\n",
-            theirs.0.wall.as_secs_f64() / ours.0.wall.as_secs_f64(),
-            theirs.1.as_secs_f64() / ours.1.as_secs_f64()
-        );
+        text += &ratio(&ours, &theirs);
+        if let Some(trace) = &self.trace {
+            text += &self.beside_trace_cmd(trace)?;
+        }
         let seed = name(&self.seed);
         let _ =
             writeln!(text, "## Memory and the length of the trace\n\nThe bundled `{seed}`, over and over.\n");
@@ -110,13 +116,30 @@ impl Bench {
         Ok(text)
     }
 
+    /// Of a recording through tracefs: `trace-cmd report` prints its events.
+    fn beside_trace_cmd(&self, trace: &Path) -> Outcome<String> {
+        let mut report = Command::new("trace-cmd");
+        report.args(["report", "-i"]).arg(trace.join("trace.dat"));
+        let [ours, theirs] = self.side_by_side(trace, || measure(&report, &self.scratch))?;
+        let bytes = fs::metadata(trace.join("trace.dat"))?.len();
+        let mut text =
+            format!("## Beside trace-cmd report\n\nRecording: `{}`; {}.\n\n", name(trace), megabytes(bytes));
+        text += "| | wall time, median (fastest to slowest) | time on processors | resident memory |\n|---|---|---|---|\n";
+        for (who, (cost, low, high)) in [("`iowhy explain`", &ours), ("`trace-cmd report`", &theirs)] {
+            let [wall, low, high, cpu] = [cost.wall, *low, *high, cost.cpu].map(seconds);
+            let _ =
+                writeln!(text, "| {who} | {wall} ({low} to {high}) | {cpu} | {} |", mebibytes(cost.resident));
+        }
+        Ok(text + &ratio(&ours, &theirs))
+    }
+
     /// The two in turn: ours, theirs, ours, theirs, ...
-    fn side_by_side(&self, capture: &Path) -> Outcome<[(Cost, Duration, Duration); 2]> {
+    fn side_by_side(&self, capture: &Path, theirs_once: impl Fn() -> Outcome<Cost>) -> Outcome<[Runs; 2]> {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for round in 0..=self.runs {
             eprintln!("round {round} of {}{}", self.runs, if round == 0 { " (not measured)" } else { "" });
             let a = measure(&self.explain(capture), &self.scratch)?;
-            let b = blkparse_and_btt(capture, &self.scratch)?;
+            let b = theirs_once()?;
             if round > 0 {
                 ours.push(a);
                 theirs.push(b);
@@ -162,7 +185,10 @@ pub(crate) fn devices(folder: &Path) -> Outcome<BTreeSet<String>> {
 }
 
 fn heading(bench: &Bench) -> String {
-    let given = bench.capture.as_ref().map_or(String::new(), |c| format!(" CAPTURE={}", name(c)));
+    let given = [("CAPTURE", &bench.capture), ("TRACE", &bench.trace)];
+    let given =
+        given.into_iter().filter_map(|(what, path)| Some(format!(" {what}={}", name(path.as_deref()?))));
+    let given: String = given.collect();
     let programs = [(&*bench.iowhy.to_string_lossy(), "--version"), ("blkparse", "-V"), ("btt", "-V")];
     format!(
         "# Benchmarks\n\nWritten by `make bench{given}`; run it to get your own machine's. {} runs of each, in turn, files in\n\
@@ -177,7 +203,15 @@ fn recording(what: &str, size: Size) -> String {
     format!("Recording: {what}; {} events, {}.", count(size.events), megabytes(size.bytes))
 }
 
-fn row(text: &mut String, who: &str, (cost, low, high): &(Cost, Duration, Duration), size: Size) {
+fn ratio(ours: &Runs, theirs: &Runs) -> String {
+    format!(
+        "\n`iowhy` is **{:.1} times** faster in wall time ({:.1} times by the fastest run of each).\n\n",
+        theirs.0.wall.as_secs_f64() / ours.0.wall.as_secs_f64(),
+        theirs.1.as_secs_f64() / ours.1.as_secs_f64()
+    )
+}
+
+fn row(text: &mut String, who: &str, (cost, low, high): &Runs, size: Size) {
     let per_second = size.events as f64 / cost.wall.as_secs_f64() / 1e6;
     let _ = writeln!(
         text,

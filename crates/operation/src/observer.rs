@@ -22,7 +22,8 @@ pub struct Outside {
 
 /// Is told of every operation as it ends.
 pub trait OperationObserver {
-    /// An operation is over; `history` still has all that its account refers to.
+    /// An operation is over; `history` still has all that its account refers to. Of one that has nothing to do with storage the
+    /// account explains nothing.
     fn operation(&mut self, o: &Operation, account: Account, names: &Names, history: &History);
     /// A request was completed of which one task had sent so much for others: a file's data, a journal's
     /// blocks.
