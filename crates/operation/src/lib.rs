@@ -52,6 +52,7 @@ mod sent;
 mod served;
 
 // Plain data, and states that know of nothing else.
+mod asking;
 mod files;
 mod freed;
 mod known;
@@ -69,6 +70,7 @@ mod stacks;
 mod wait;
 
 pub use account::{Account, Node, Part, Waits, Wakeup};
+pub use asking::{Asking, By};
 pub use contention::{contenders, runners, served_by, Contender};
 pub use follow::Follow;
 pub use freed::Freed;
@@ -76,7 +78,7 @@ pub use history::History;
 pub use known::{Below, Known, KnownFile};
 pub use observer::{Listener, OperationObserver, Outside};
 pub use operation::{Kind, Operation};
-pub use scope::{called, Asking, By, Called, NotThere, Scope};
+pub use scope::{called, Called, NotThere, Scope};
 pub use served::{Done, Entry, Served};
 pub use stretch::{State, Step, Stretch, Wake, Work};
 pub use texts::Texts;

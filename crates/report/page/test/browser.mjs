@@ -59,6 +59,34 @@ try {
   assert.ok(work > 0 && Math.min(opened, work) < SOON, `opened in ${opened} ms, ${work} ms of processors`);
   assert.deepEqual(asked, [url], 'the page asked for something');
 
+  // The sentence, who waited and the latency picture are seen without scrolling, on a desk and in a hand.
+  for (const width of recordings.length > 1 ? [] : [1400, 400]) {
+    await page.setViewport({ width, height: 900 });
+    await page.goto('about:blank');
+    await page.goto(url);
+    await page.waitForSelector('#first canvas');
+    const bottoms = await page.evaluate(() => ['.opening .so', '.opening', '#first canvas'].map((s) => document.querySelector(s).getBoundingClientRect().bottom));
+    assert.ok(bottoms.every((bottom) => bottom > 0 && bottom <= 900), `${width} wide: ${bottoms}`);
+  }
+  // Who is chosen is all that is seen of whom one knows, and the address leads there.
+  const task = await page.$eval('select[aria-label="task"] option:nth-child(2)', (o) => o.value).catch(() => null);
+  if (task !== null) {
+    await page.select('select[aria-label="task"]', task);
+    const seenTasks = () => page.$$eval('[data-task]', (all) => [...new Set(all.filter((n) => n.offsetParent).map((n) => n.dataset.task))]);
+    assert.deepEqual(await seenTasks(), [task]);
+    const address = await page.evaluate(() => location.href);
+    assert.equal(new URLSearchParams(new URL(address).hash.slice(1)).get('task'), task);
+    await page.goto('about:blank');
+    await page.goto(address);
+    await page.waitForSelector('#first canvas');
+    assert.deepEqual(await seenTasks(), [task], 'after a link');
+  }
+  assert.equal(await page.$$eval('code.command + button.copy', (all) => all.length), await page.$$eval('code.command', (all) => all.length));
+  await page.setViewport({ width: 1280, height: 900 });
+  await page.goto('about:blank');
+  await page.goto(url);
+  await page.waitForSelector('.plot canvas');
+
   // Rows of "What is seen": what, how many, moved, p50, p99, p99.9, max.
   const seen = () => page.$$eval('.picture .numbers tbody', (all) => [...all[0].rows].map((r) => [...r.cells].map((c) => c.textContent)));
   const number = (text) => Number(text.replaceAll(',', ''));

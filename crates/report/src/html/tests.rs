@@ -182,6 +182,38 @@ fn a_page_is_never_larger_than_it_may_be() {
 }
 
 #[test]
+fn the_answer_stands_before_the_pictures_and_these_before_the_causes() {
+    let shown = shown(&busy(2, 3000, &["fio", "dd"]), "recording");
+    let sentence = escape(&crate::line(&shown.explanation, &explain::Answer::of(&shown.explanation)));
+    let text = html(std::slice::from_ref(&shown));
+    let at = |what: &str| text.find(what).unwrap_or_else(|| panic!("{what} is not there"));
+    let order = [at(&sentence), at("id=\"first\""), at("class=\"verdict\""), at("id=\"pictures\"")];
+    assert!(order.is_sorted(), "{order:?}");
+}
+
+/// Whose time the table of waits has is on the page twice: who waits for whom, and for what; each row says whose it is.
+#[test]
+fn waits_are_a_matrix_and_a_flame_graph() {
+    let shown = shown(&busy(2, 3000, &["fio", "dd"]), "recording");
+    let page = assert_sound(&html(std::slice::from_ref(&shown)));
+    let all = |what: &str| -> Vec<String> {
+        let selector = Selector::parse(what).unwrap();
+        page.select(&selector).filter_map(|e| e.attr("data-victim").map(str::to_string)).collect()
+    };
+    let blame = explain::Blame::of(&shown.explanation);
+    let lost: Vec<&str> = blame.victims.iter().filter(|v| v.lost.0 > 0).map(|v| v.name.as_str()).collect();
+    assert!(!lost.is_empty());
+    assert_eq!(all("table.blame tr"), lost);
+    let flame = all(".flame > div");
+    assert!(!flame.is_empty() && lost.iter().all(|name| flame.iter().any(|f| f == name)), "{flame:?}");
+    let widths: f64 = page
+        .select(&Selector::parse(".flame .f0").unwrap())
+        .filter_map(|e| e.attr("style")?.split_once("width:")?.1.split_once('%')?.0.parse::<f64>().ok())
+        .sum();
+    assert!((95.0..100.01).contains(&widths), "{widths}");
+}
+
+#[test]
 fn nothing_is_a_page_too() {
     assert_sound(&html(&[shown(&[], "nothing")]));
     let queued = Story::of("0 Q R 8+8\n1 G R 8+8");
