@@ -3,6 +3,8 @@
 //! Names are those of the kernel (`comm`), 15 bytes at most; a line ends with `*` where more may follow. Each is as the program's
 //! own documentation or `pthread_setname_np` has it.
 
+use waits::is_kernel_thread;
+
 /// Servers and their threads, and what they are part of.
 const SERVERS: [(&str, &str); 31] = [
     ("postgres*", "postgresql"),
@@ -84,9 +86,9 @@ pub(crate) fn of(task: &str) -> Option<&'static str> {
     SERVERS.iter().find(|(name, _)| fits(name, task)).map(|(_, role)| *role)
 }
 
-/// Whether it runs as long as it runs: another that is delayed by it is asked about first.
+/// Whether it runs as long as it runs: another that is delayed by it is asked about first. So do kernel threads.
 pub(crate) fn is_job(task: &str) -> bool {
-    JOBS.iter().any(|name| fits(name, task))
+    is_kernel_thread(task) || JOBS.iter().any(|name| fits(name, task))
 }
 
 /// Whether a name is as a pattern with at most one `*`.
