@@ -43,7 +43,6 @@ fn a_name_that_is_not_there_is_an_error_that_lists_what_is() {
     for (option, value, there) in [
         ("--task", "nobody", "fio"),
         ("--device", "sdz", "loop0"),
-        ("--op", "unlink", "fsync"),
         ("--pid", "999999999", "there are "),
         ("--cgroup", "/no.slice", "control groups"),
         ("--mount", "/nowhere", "/"),
@@ -54,6 +53,14 @@ fn a_name_that_is_not_there_is_an_error_that_lists_what_is() {
             assert!(said.contains(there), "{command:?} {option}: {said}");
         }
     }
+}
+
+/// Kinds of operations are known words: that there are none of one is an answer.
+#[test]
+fn no_operation_of_a_kind_is_an_answer() {
+    let none = json(&["slow", "--json", "--op", "unlink", CAPTURE]);
+    assert_eq!(none["slowest"].as_array().map(Vec::len), Some(0));
+    assert_eq!(json(&["explain", "--json", "--op", "unlink", CAPTURE])["answer"]["kind"], "unknown");
 }
 
 #[test]

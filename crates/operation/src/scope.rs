@@ -80,7 +80,8 @@ impl Scope {
         self.lock().is_on(&self.asking, &[dev])
     }
 
-    /// Whether anything was met that is asked for; if not, what there is.
+    /// Whether anything was met that is asked for; if not, what there is. None of a kind of operation is an answer: kinds are
+    /// known words, not names that may be misspelt.
     pub fn check(&self) -> Result<(), NotThere> {
         let state = self.lock();
         if state.matched {
@@ -90,6 +91,9 @@ impl Scope {
             let wanted = self.asking.of(by);
             if wanted.is_empty() || state.met[by as usize] {
                 continue;
+            }
+            if by == By::Op {
+                return Ok(());
             }
             let what = format!("no {} is called {}", by.words(), wanted.join(" or "));
             return Err(NotThere { what, there: listed(by, &state.seen[by as usize]) });
