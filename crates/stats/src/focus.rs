@@ -77,12 +77,12 @@ pub struct TailRow {
 const FEW: u64 = 10;
 
 /// Long by itself: people notice a tenth of a second (Nielsen, Usability Engineering, 1993, chapter 5).
-const LONG: Nanos = Nanos(100_000_000);
+pub const LONG_BY_ITSELF: Nanos = Nanos(100_000_000);
 
 impl Group {
     /// Whether its operations are too few to say anything, and none of them was long by itself.
     pub fn is_thin(&self) -> bool {
-        self.operations < FEW && self.longest < LONG
+        self.operations < FEW && self.longest < LONG_BY_ITSELF
     }
 
     /// The rows of its tail.

@@ -1,15 +1,11 @@
-//! What a victim lost, by cause and culprit.
-//!
-//! Causes claim rows of the slowest operations. The same chain and culprit in all operations is the same wait: so each lost row
-//! is shared among causes as its part in the tail was claimed. A wait that the slowest did not have is shared as the same phase of
-//! the same kind of culprit was in them, or in the slowest of others on the same device; what was claimed nowhere is nobody's cause.
+//! What a victim lost, by cause ([`claims`](super::claims)) and culprit.
 
-use causes::Verdict;
+use super::claims::Claims;
 use life::Io;
 use stats::{Facts, Group};
 use std::collections::BTreeMap;
 use trace::Nanos;
-use waits::{ChainId, Culprit, CulpritId, CulpritKind, Link, Phase, Selection, Table};
+use waits::{ChainId, Culprit, CulpritId, CulpritKind, Link, Phase, Selection};
 
 /// Because of whom.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,19 +51,18 @@ type Lost = (ChainId, CulpritId, Nanos);
 /// All that some operations of a group lost, the largest part first; it sums to `lost`.
 pub(crate) fn all(
     facts: &Facts,
-    (groups, number): (&[Group], usize),
+    (number, group): (usize, &Group),
     which: Selection,
     lost: Nanos,
-    found: &[&Verdict],
+    claims: &Claims,
 ) -> Vec<Because> {
-    let (table, group) = (&facts.waits, &groups[number]);
-    let claims = claims(facts, groups, number, found);
+    let table = &facts.waits;
     let mut sums = BTreeMap::<Key, Vec<(ChainId, Nanos)>>::new();
     let mut told = Nanos(0);
     for (chain, culprit, time) in lost_rows(facts, group, which) {
         told += time;
         let mut left = time;
-        for (cause, part) in claims.of(table, chain, culprit) {
+        for (cause, part) in claims.of(table, number, group.dev, (chain, culprit)) {
             let claimed = Nanos((time.0 as f64 * part) as u64).min(left);
             left = left.since(claimed);
             let source = Source::of(table.culprit_of(culprit));
@@ -109,77 +104,6 @@ fn lost_rows(facts: &Facts, group: &Group, which: Selection) -> Vec<Lost> {
     let rows = group.rows(table, which);
     let is_lost = |r: &stats::TailRow| table.phase(r.chain).is_some() && !table.is_own(r.chain, r.culprit);
     rows.iter().filter(|r| is_lost(r)).map(|r| (r.chain, r.culprit, r.time)).collect()
-}
-
-/// Parts of a time by the causes that claimed them, 0 to 1.
-type Parts = Vec<(&'static str, f64)>;
-
-/// A wait as it is alike for several: its phase, and what kind of culprit by which I/O, but for nobody's own.
-type Alike = (Phase, CulpritKind, Option<Io>);
-
-/// Which part of each row each cause claimed.
-#[derive(Default)]
-struct Claims {
-    /// Of the group's tail.
-    rows: BTreeMap<(ChainId, CulpritId), Parts>,
-    /// Of what is alike in it.
-    alike: BTreeMap<Alike, Parts>,
-    /// Of what is alike in the tails of all groups on the same device.
-    beside: BTreeMap<Alike, Parts>,
-}
-
-impl Claims {
-    fn of(&self, table: &Table, chain: ChainId, culprit: CulpritId) -> &[(&'static str, f64)] {
-        let alike = || alike(table, chain, culprit);
-        let row = self.rows.get(&(chain, culprit));
-        let known = row.or_else(|| alike().and_then(|a| self.alike.get(&a).or_else(|| self.beside.get(&a))));
-        known.map_or(&[], Vec::as_slice)
-    }
-}
-
-fn alike(table: &Table, chain: ChainId, culprit: CulpritId) -> Option<Alike> {
-    let who = table.culprit_of(culprit);
-    Some((table.phase(chain)?, who.kind, who.io))
-}
-
-/// What was claimed of a group's tail, and of those on the same device.
-fn claims(facts: &Facts, groups: &[Group], number: usize, found: &[&Verdict]) -> Claims {
-    let mut claims = Claims::default();
-    let mut sums = [BTreeMap::<Alike, (Nanos, BTreeMap<&'static str, Nanos>)>::new(), BTreeMap::new()];
-    let dev = groups[number].dev;
-    for (at, group) in groups.iter().enumerate().filter(|(_, g)| g.dev == dev) {
-        let rows = group.tail_rows(&facts.waits);
-        for row in &rows {
-            if at == number {
-                claims.rows.insert((row.chain, row.culprit), vec![]);
-            }
-            let Some(alike) = alike(&facts.waits, row.chain, row.culprit) else { continue };
-            let both = sums.iter_mut().skip(usize::from(at != number));
-            both.for_each(|sums| sums.entry(alike).or_default().0 += row.time);
-        }
-        for verdict in found {
-            for claim in verdict.claims.iter().filter(|c| c.group == at) {
-                let Some(row) = rows.get(claim.row).filter(|r| r.time.0 > 0) else { continue };
-                if at == number {
-                    let part = claim.time.0 as f64 / row.time.0 as f64;
-                    claims.rows.entry((row.chain, row.culprit)).or_default().push((verdict.cause, part));
-                }
-                let Some(alike) = alike(&facts.waits, row.chain, row.culprit) else { continue };
-                let both = sums.iter_mut().skip(usize::from(at != number));
-                both.for_each(|sums| {
-                    *sums.entry(alike).or_default().1.entry(verdict.cause).or_default() += claim.time
-                });
-            }
-        }
-    }
-    let [mine, all] = sums.map(|sums| {
-        let parts = |(all, by): (Nanos, BTreeMap<&'static str, Nanos>)| -> Parts {
-            by.into_iter().map(|(cause, time)| (cause, time.0 as f64 / all.0.max(1) as f64)).collect()
-        };
-        sums.into_iter().map(|(alike, sum)| (alike, parts(sum))).collect()
-    });
-    (claims.alike, claims.beside) = (mine, all);
-    claims
 }
 
 /// A chain in short words, from the operation to the leaf.

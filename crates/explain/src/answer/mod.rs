@@ -4,6 +4,7 @@
 //! no culprit has is `unknown`.
 
 mod because;
+mod claims;
 mod precedence;
 mod rank;
 mod role;
@@ -14,8 +15,7 @@ pub use victim::{Sufferer, Without};
 
 use crate::explanation::Explanation;
 use causes::{Answer as Verdicted, Confidence, Verdict};
-use stats::Facts;
-use trace::Nanos;
+use stats::{Facts, LONG_BY_ITSELF};
 use waits::CulpritKind;
 
 /// What kind of answer it is.
@@ -69,10 +69,7 @@ const MOST_VICTIMS: usize = 30;
 const BYSTANDER: f64 = 0.01;
 
 /// Who lost less than a hundredth of the recording was not kept waiting, unless by one operation that was long by itself.
-const KEPT_WAITING: u64 = 100;
-
-/// Long by itself: people notice a tenth of a second (Nielsen, Usability Engineering, 1993, chapter 5).
-const LONG: Nanos = Nanos(100_000_000);
+const UNHINDERED: u64 = 100;
 
 impl Answer {
     /// Reads it off an explanation.
@@ -138,9 +135,9 @@ fn kind(e: &Explanation, victims: &[Sufferer]) -> Kind {
     let found = |v: &&Verdict| v.verdict == Verdicted::Found;
     let healthy = e.verdicts.iter().filter(found).any(|v| v.cause == "healthy");
     let nothing = victims.iter().all(|v| v.is_thin);
-    let least = e.facts.duration().0 / KEPT_WAITING;
+    let least = e.facts.duration().0 / UNHINDERED;
     let found_none = e.verdicts.iter().filter(found).all(|v| v.claims.is_empty());
-    let quick = victims.iter().all(|v| v.lost.since(v.noise).0 < least && v.latency[2] < LONG);
+    let quick = victims.iter().all(|v| v.lost.since(v.noise).0 < least && v.latency[2] < LONG_BY_ITSELF);
     if found_none && quick && !victims.is_empty() && !is_blind(&e.facts) {
         return Kind::Healthy;
     }

@@ -1,6 +1,7 @@
 //! Who lost time, how much, and what would be without whom.
 
 use super::because::{self, Because, Source};
+use super::claims::Claims;
 use super::{rank, role};
 use crate::blame::Which;
 use crate::explanation::Explanation;
@@ -77,13 +78,14 @@ impl Sufferer {
 /// All victims, in the order in which they are told.
 pub(crate) fn all(e: &Explanation) -> Vec<Sufferer> {
     let found: Vec<&Verdict> = e.verdicts.iter().filter(|v| v.verdict == Answer::Found).collect();
+    let claims = Claims::new(&e.facts, &e.focus.groups, &found);
     let groups = e.focus.groups.iter().enumerate();
-    let mut all: Vec<Sufferer> = groups.map(|(number, g)| sufferer(e, number, g, &found)).collect();
+    let mut all: Vec<Sufferer> = groups.map(|(number, g)| sufferer(e, number, g, &claims)).collect();
     rank::sort(e, &mut all);
     all
 }
 
-fn sufferer(e: &Explanation, number: usize, group: &Group, found: &[&Verdict]) -> Sufferer {
+fn sufferer(e: &Explanation, number: usize, group: &Group, claims: &Claims) -> Sufferer {
     let table = &e.facts.waits;
     let sums = group.victims.iter().map(|v| table.of(*v).1).max_by_key(|s| s.ops);
     let is_bound = 2 * group.unknown.0 > group.lost.0;
@@ -109,7 +111,7 @@ fn sufferer(e: &Explanation, number: usize, group: &Group, found: &[&Verdict]) -
         is_thin: group.is_thin(),
         latency: [quantile(TOLD[0]), quantile(TOLD[1]), group.longest],
         alone: (!is_bound).then(|| TOLD.map(alone)),
-        because: because::all(&e.facts, (&e.focus.groups, number), which, lost, found),
+        because: because::all(&e.facts, (number, group), which, lost, claims),
         without: without(e, group),
     }
 }

@@ -10,4 +10,5 @@ mod words;
 pub(crate) use json::to_json;
 pub use line::line;
 pub use screen::render;
-pub(crate) use words::{culprit, device, operations};
+pub(crate) use waited::by_culprit;
+pub(crate) use words::{device, operations};

@@ -70,8 +70,8 @@ fn row(e: &Explanation, v: &Sufferer, most: usize) -> Row {
     Row { cells, culprits: reasons(v, most) }
 }
 
-/// `94 %`, `the device: flush`, the largest first; what is left is a row of its own.
-fn reasons(v: &Sufferer, most: usize) -> Vec<(String, String)> {
+/// What a victim lost because of whom, in words, the largest first.
+pub(crate) fn by_culprit(v: &Sufferer) -> Vec<(String, Nanos)> {
     let mut sums: Vec<(String, Nanos)> = vec![];
     for b in &v.because {
         let words = culprit(&b.source);
@@ -80,9 +80,15 @@ fn reasons(v: &Sufferer, most: usize) -> Vec<(String, String)> {
             None => sums.push((words, b.time)),
         }
     }
+    sums.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
+    sums
+}
+
+/// `94 %`, `the device: flush`, the largest first; what is left is a row of its own.
+fn reasons(v: &Sufferer, most: usize) -> Vec<(String, String)> {
+    let mut sums = by_culprit(v);
     let share = |t: Nanos| t.0 as f64 / v.lost.0.max(1) as f64;
     sums.retain(|(_, time)| share(*time) >= LEAST);
-    sums.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
     let worth = sums.iter().filter(|(_, t)| share(*t) >= WORTH_A_ROW).count().max(1);
     // A row that would only say `1 more` says which.
     let shown = if sums.len() <= most && sums.len() <= worth + 1 { sums.len() } else { worth.min(most - 1) };

@@ -3,7 +3,7 @@
 
 use super::escape::escape;
 use super::Shown;
-use crate::answer::{culprit, device, line, operations};
+use crate::answer::{by_culprit, device, line, operations};
 use explain::answer::{Kind, Sufferer};
 use explain::{Answer, Explanation};
 use std::fmt::Write;
@@ -61,15 +61,7 @@ fn victims(e: &Explanation, answer: &Answer) -> String {
 
 /// `71 % the device: flush, 19 % redis-server: journal writes`.
 fn because(v: &Sufferer) -> String {
-    let mut sums: Vec<(String, Nanos)> = vec![];
-    for b in &v.because {
-        let words = culprit(&b.source);
-        match sums.iter_mut().find(|(w, _)| *w == words) {
-            Some((_, time)) => *time += b.time,
-            None => sums.push((words, b.time)),
-        }
-    }
-    sums.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
+    let sums = by_culprit(v);
     let share = |t: Nanos| percent(t.0 as f64 / v.lost.0.max(1) as f64);
     let told = sums.iter().take(CULPRITS).map(|(words, t)| format!("{} {words}", share(*t)));
     told.collect::<Vec<_>>().join(", ")

@@ -1,0 +1,93 @@
+//! Which part of lost time is whose cause.
+//!
+//! Causes claim rows of the slowest operations. The same chain and culprit in all operations is the same wait: so each lost row
+//! is shared among causes as its part in the tail was claimed. A wait that the slowest did not have is shared as the same phase of
+//! the same kind of culprit was in them, or in the slowest of others on the same device; what was claimed nowhere is nobody's cause.
+
+use causes::Verdict;
+use life::Io;
+use stats::{Facts, Group, TailRow};
+use std::collections::BTreeMap;
+use trace::{DevId, Nanos};
+use waits::{ChainId, CulpritId, CulpritKind, Phase, Table};
+
+/// Parts of a time by the causes that claimed them, 0 to 1.
+type Parts = Vec<(&'static str, f64)>;
+
+/// A wait as it is alike for several: its phase, and what kind of culprit by which I/O.
+type Alike = (Phase, CulpritKind, Option<Io>);
+
+/// Time, and what of it each cause claimed.
+#[derive(Default)]
+struct Sum {
+    time: Nanos,
+    claimed: BTreeMap<&'static str, Nanos>,
+}
+
+impl Sum {
+    fn parts(self) -> Parts {
+        let part = |time: Nanos| time.0 as f64 / self.time.0.max(1) as f64;
+        self.claimed.into_iter().map(|(cause, time)| (cause, part(time))).collect()
+    }
+}
+
+/// What was claimed of every group's tail.
+#[derive(Default)]
+pub(crate) struct Claims {
+    rows: BTreeMap<(usize, ChainId, CulpritId), Parts>,
+    /// Of what is alike in one group.
+    alike: BTreeMap<(usize, Alike), Parts>,
+    /// Of what is alike in all groups on one device.
+    beside: BTreeMap<(DevId, Alike), Parts>,
+}
+
+impl Claims {
+    /// Gathers what the causes found claimed; each tail is gone through once.
+    pub fn new(facts: &Facts, groups: &[Group], found: &[&Verdict]) -> Claims {
+        let table = &facts.waits;
+        let tails: Vec<Vec<TailRow>> = groups.iter().map(|g| g.tail_rows(table)).collect();
+        let mut rows = BTreeMap::<_, Sum>::new();
+        for (number, row) in tails.iter().enumerate().flat_map(|(n, rows)| rows.iter().map(move |r| (n, r))) {
+            rows.entry((number, row.chain, row.culprit)).or_default().time += row.time;
+        }
+        for (verdict, claim) in found.iter().flat_map(|v| v.claims.iter().map(move |c| (v, c))) {
+            let row = tails.get(claim.group).and_then(|rows| rows.get(claim.row));
+            let sum = row.and_then(|r| rows.get_mut(&(claim.group, r.chain, r.culprit)));
+            sum.into_iter().for_each(|s| *s.claimed.entry(verdict.cause).or_default() += claim.time);
+        }
+        let (mut mine, mut all) = (BTreeMap::<_, Sum>::new(), BTreeMap::<_, Sum>::new());
+        for ((number, chain, culprit), sum) in &rows {
+            let Some(alike) = alike(table, *chain, *culprit) else { continue };
+            let dev = groups[*number].dev;
+            for to in [mine.entry((*number, alike)).or_default(), all.entry((dev, alike)).or_default()] {
+                to.time += sum.time;
+                sum.claimed.iter().for_each(|(cause, time)| *to.claimed.entry(cause).or_default() += *time);
+            }
+        }
+        Claims { rows: parts(rows), alike: parts(mine), beside: parts(all) }
+    }
+
+    /// Which part of a row of a group on a device each cause claimed.
+    pub fn of(
+        &self,
+        table: &Table,
+        group: usize,
+        dev: DevId,
+        (chain, culprit): (ChainId, CulpritId),
+    ) -> &[(&'static str, f64)] {
+        let elsewhere = || {
+            let alike = alike(table, chain, culprit)?;
+            self.alike.get(&(group, alike)).or_else(|| self.beside.get(&(dev, alike)))
+        };
+        self.rows.get(&(group, chain, culprit)).or_else(elsewhere).map_or(&[], Vec::as_slice)
+    }
+}
+
+fn parts<K: Ord>(sums: BTreeMap<K, Sum>) -> BTreeMap<K, Parts> {
+    sums.into_iter().map(|(key, sum)| (key, sum.parts())).collect()
+}
+
+fn alike(table: &Table, chain: ChainId, culprit: CulpritId) -> Option<Alike> {
+    let who = table.culprit_of(culprit);
+    Some((table.phase(chain)?, who.kind, who.io))
+}
