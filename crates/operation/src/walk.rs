@@ -27,6 +27,9 @@ use trace::{Left, Nanos, Tid};
 /// The work item by which a cgroup's limit lets bios go on (block/blk-throttle.c).
 const THROTTLED_WORK: &str = "blk_throtl_dispatch_work_fn";
 
+/// A tag that is free is got in microseconds.
+const NO_TAG_AT_ONCE: Nanos = Nanos(100_000);
+
 /// A walk: the past, and the account so far.
 pub(crate) struct Walk<'a> {
     history: &'a History,
@@ -285,6 +288,9 @@ impl<'a> Walk<'a> {
                     None => self.account.leaf(reason, from, to, depth),
                 }
             }
+            (Reason::GetRequest, _) if self.is_held_back(entry, from, to) => {
+                self.account.leaf(Reason::CgroupLimit, from, to, depth)
+            }
             (Reason::Stacking, _) => match crypt::work_of(self.history, entry, from, to) {
                 Some(work) => self.in_crypt(work, from, to, depth),
                 None => self.in_driver(entry, from, to, depth),
@@ -331,6 +337,17 @@ impl<'a> Walk<'a> {
             return self.account.leaf(Reason::Unexplained, a, b, depth);
         }
         self.done_by(by, Asleep { tid: by, wait: Wait::Unknown }, a, b, depth);
+    }
+
+    /// Whether a piece waited for its request because its cgroup held it back: what is left of a bio that was cut is sent again, behind
+    /// its first `block_bio_queue`, and counted again (`submit_bio_noacct`, block/blk-core.c). Proof: a throttle's worker got the request.
+    fn is_held_back(&self, entry: &Entry, from: Nanos, to: Nanos) -> bool {
+        let is_piece = matches!(&entry.done, Done::Request(r) if r.split);
+        let throttle = |t: &Thread| {
+            let work = t.work_at(to).filter(|w| w.from > from);
+            work.is_some_and(|w| self.history.texts.text(w.function) == THROTTLED_WORK)
+        };
+        is_piece && to.since(from) >= NO_TAG_AT_ONCE && self.history.threads.values().any(throttle)
     }
 
     /// Whether a request cannot be what a task's direct I/O waits for: another task sent it, alone and for

@@ -1,0 +1,71 @@
+//! Direct I/O that is cut: what is left of it is counted against the cgroup's limit again, behind its first `block_bio_queue`.
+
+use ledger::Reason;
+use life::{Names, Sink};
+use operation::{Account, Follow, History, Operation, OperationObserver};
+use testkit::Story;
+use trace::{Call, Context, Cpu, Detail, Left, Nanos, TaskEvent, TextId, Tid, What};
+
+const READER: Tid = Tid(100);
+const WORKER: Tid = Tid(20);
+
+#[derive(Default)]
+struct All(Vec<Account>);
+
+impl OperationObserver for All {
+    fn operation(&mut self, o: &Operation, account: Account, _: &Names, _: &History) {
+        assert_eq!(account.imbalance(), None, "{o:?}: {account:?}");
+        self.0.extend((o.tid == READER).then_some(account));
+    }
+}
+
+impl Sink for All {}
+
+/// A read of two pieces, the second of which gets its request after 90 ms, while a worker runs an item of this function.
+fn second_piece_sent_by(function: &str) -> Account {
+    let blocks = "10 Q R 0+16 tid=100\n11 X R 0+16 / 8 tid=100\n12 G R 0+8 tid=100\n13 D R 0+8 tid=100\n500 C R 0+8 tid=0\n\
+                  90000 G R 8+8 tid=20\n90001 D R 8+8 tid=20\n90400 C R 8+8 tid=0\n";
+    let mut batch = Story::of(blocks).batches(usize::MAX).remove(0);
+    let mut store = |text: &str| match batch.store(text.as_bytes()) {
+        Detail::Text(text) => text,
+        _ => panic!("a text"),
+    };
+    let (stack, item) = (store("__iomap_dio_rw\niomap_dio_rw\nxfs_file_dio_read"), store(function));
+    let (work, function) = (7, TextId(1));
+    let story = [
+        (0, READER, 0, What::Text { id: TextId(0), text: stack }),
+        (0, WORKER, 0, What::Text { id: function, text: item }),
+        (0, WORKER, 0, What::WorkEnd),
+        (3, READER, 0, What::Enter { call: Call::Read, args: [3, 0, 8192, 0] }),
+        (20, READER, 0, What::Switch { left: Left::Uninterruptible, next: Tid(0) }),
+        (20, READER, 0, What::Stack(TextId(0))),
+        (89_990, WORKER, 0, What::WorkStart { work, function }),
+        (90_010, WORKER, 0, What::WorkEnd),
+        (90_401, Tid(0), Context::HARD, What::Wake(READER)),
+        (90_402, Tid(0), 0, What::Switch { left: Left::Preempted, next: READER }),
+        (90_405, READER, 0, What::Exit { call: Call::Read, result: 8192 }),
+    ];
+    for (time, tid, context, what) in story {
+        let time = Nanos(time * 1000);
+        let after =
+            batch.events.partition_point(|e| e.time <= time && (time.0 > 0 || e.action.is_note())) as u32;
+        batch.tasks.push(TaskEvent { time, after, tid, cpu: Cpu(0), context: Context(context), what });
+    }
+    let (mut follow, mut all) = (Follow::default(), All::default());
+    follow.feed(&batch, &mut all);
+    all.0.remove(0)
+}
+
+#[test]
+fn a_piece_that_a_throttle_sends_was_held_back() {
+    let account = second_piece_sent_by("blk_throtl_dispatch_work_fn");
+    assert!(account.of(Reason::CgroupLimit) >= Nanos(89_000_000), "{account:?}");
+    assert_eq!(account.of(Reason::GetRequest), Nanos(0), "{account:?}");
+}
+
+#[test]
+fn a_piece_that_another_worker_sends_waited_for_a_request() {
+    let account = second_piece_sent_by("blk_mq_run_work_fn");
+    assert_eq!(account.of(Reason::CgroupLimit), Nanos(0), "{account:?}");
+    assert!(account.of(Reason::GetRequest) >= Nanos(89_000_000), "{account:?}");
+}
