@@ -64,6 +64,13 @@ pub(crate) fn settings(text: &str) -> Settings {
             }
             continue;
         }
+        let members = if line.starts_with("md") {
+            wrapped_members(&mut lines, &mut found.lines)
+        } else {
+            String::new()
+        };
+        let whole_array = format!("{}{members}", line.trim_end());
+        let line = if members.is_empty() { line } else { whole_array.as_str() };
         let mut taken = kind_of(line).is_some_and(|kind| take(kind, line.trim_end(), &mut told));
         // Mailers break the long lines of mount(8) before the options.
         if let Some((next, rest)) = lines.peek().copied().filter(|_| !taken && line.contains(" on /")) {
@@ -82,6 +89,33 @@ pub(crate) fn settings(text: &str) -> Settings {
     }
     found
 }
+
+/// Members of an array in further lines, where a mailer broke the first: `sdd1[3] sdc1[2](F)`.
+fn wrapped_members<'a>(
+    lines: &mut std::iter::Peekable<impl Iterator<Item = (u32, &'a str)>>,
+    taken: &mut HashSet<u32>,
+) -> String {
+    let member = |word: &str| {
+        word.split_once('[').is_some_and(|(name, rest)| {
+            !name.is_empty() && rest.starts_with(|c: char| c.is_ascii_digit()) && rest.contains(']')
+        })
+    };
+    let mut all = String::new();
+    while all.len() <= MOST_BYTES_OF_MEMBERS {
+        let next = lines.next_if(|(_, line)| {
+            let line = unquoted(line);
+            !line.trim().is_empty() && line.split_whitespace().all(member)
+        });
+        let Some((number, line)) = next else { break };
+        taken.insert(number);
+        all.push(' ');
+        all.push_str(unquoted(line).trim());
+    }
+    all
+}
+
+/// An array has at most 512 members here, of which each has at most 40 letters.
+const MOST_BYTES_OF_MEMBERS: usize = 512 * 40;
 
 impl Settings {
     fn add(&mut self, told: &System, at: Spot, seen: &mut HashSet<(String, String)>) {
@@ -195,6 +229,35 @@ mod tests {
             assert!(all.iter().any(|s| s == wanted), "{wanted} in {all:?}");
         }
         assert!(all.contains(&"3: md4/md/consistency_policy = bitmap".to_string()));
+    }
+
+    #[test]
+    fn arrays_of_any_size_have_all_their_members() {
+        let names: Vec<String> = (0..36)
+            .map(|i| format!("sd{}{}1[{i}]", ['a', 'b'][i / 18], char::from(b'a' + (i % 18) as u8)))
+            .collect();
+        let lines: Vec<String> = names.chunks(5).map(|c| c.join(" ")).collect();
+        let of_array =
+            |text: &str| of(text).iter().find(|s| s.contains("md0 members")).map(|s| s.split(' ').count());
+        let end = "\n      7 blocks super 1.2 level 6, 512k chunk, algorithm 2 [36/36] [UU]\n";
+        let wrapped = format!("md0 : active raid6 {}{end}", lines.join("\n      "));
+        let whole = format!("> md0 : active raid6 {}{end}", names.join(" "));
+        let flat = format!("{} vm.a = 1 vm.b = 2", whole.replace('\n', " "));
+        for text in [wrapped, whole, flat] {
+            assert_eq!(of_array(&text), Some(3 + 1 + 36), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_could_not_be_read_is_no_setting() {
+        for text in [
+            "/sys/block/sda/queue/wbt_lat_usec: Invalid argument",
+            "grep: /sys/block/sdb/queue/wbt_lat_usec: Invalid argument",
+            "cat: /sys/block/sda/queue/io_poll: Permission denied",
+            "/sys/block/sdz/queue/nr_requests: No such file or directory",
+        ] {
+            assert_eq!(of(text), Vec::<String>::new(), "{text}");
+        }
     }
 
     #[test]

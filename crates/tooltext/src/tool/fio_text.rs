@@ -11,6 +11,8 @@
 //!   sda: ios=79/1287, merge=5/151907, ticks=702/147202, ...                      sda: ios=79/1287, sectors=..., merge=5/151907, ticks=...
 //! ```
 //!
+//! People also paste less than a job: an operation's line alone, or lines of latencies; these begin a reading without a name.
+//!
 //! fio 2 writes `KB` and means 1024 bytes (its `kb_base` is 1024 unless set); fio 3 writes `KiB` for that and `kB` for
 //! 1000. `ticks` and `in_queue` are milliseconds.
 
@@ -30,16 +32,25 @@ pub(super) const MOST_SKIPPED: usize = 120;
 
 impl Tool for FioText {
     fn read(&self, words: &[Word]) -> Option<Found> {
-        begins(words)?;
+        let whole = begins(words).is_some();
+        if !whole && !is_excerpt(words) {
+            return None;
+        }
         let end = (1..words.len().min(MOST_WORDS)).find(|i| begins(&words[*i..]).is_some());
         let words = &words[..end.unwrap_or(words.len().min(MOST_WORDS))];
         let lexemes = lexemes(words);
         let mut cursor = Cursor::new(&lexemes);
-        let mut job = Job { reading: Reading { tool: "fio", ..head(&mut cursor)? }, ..Job::default() };
+        let begun = if whole { head(&mut cursor)? } else { Reading::default() };
+        let mut job = Job { reading: Reading { tool: "fio", ..begun }, ..Job::default() };
         job.reading.at = words[0].spot;
         let (mut used, mut unknown) = (cursor.at, 0);
         let mut skipped = 0;
-        while cursor.peek().is_some() && skipped < MOST_SKIPPED {
+        let most = if whole { MOST_SKIPPED } else { MOST_SKIPPED_OF_EXCERPT };
+        while let Some(next) = cursor.peek().filter(|_| skipped < most) {
+            // Behind a line of its own comes another's: a second run, perhaps, called by the words between.
+            if !whole && skipped > 0 && job.has(next.text) && is_excerpt(&words[next.word..]) {
+                break;
+            }
             if cursor.attempt(|c| job.item(c)).is_some() {
                 unknown += skipped;
                 (used, skipped) = (cursor.at, 0);
@@ -50,14 +61,36 @@ impl Tool for FioText {
         }
         let used = lexemes.get(used.wrapping_sub(1)).map_or(0, |last| last.word + 1);
         job.end();
-        Some(Found { reading: Some(job.reading), used, unknown })
+        let any = whole || !job.reading.rows.is_empty();
+        any.then_some(Found { reading: Some(job.reading), used, unknown })
     }
 }
+
+/// Signs between two lines of an excerpt: marks, not sentences.
+const MOST_SKIPPED_OF_EXCERPT: usize = 8;
 
 /// `NAME: (groupid=0, jobs=20): err=`; a name may have blanks, but only its last word is seen here.
 fn begins(words: &[Word]) -> Option<()> {
     let second = words.get(1)?.text;
     (words[0].text.ends_with(':') && second.starts_with("(groupid=")).then_some(())
+}
+
+/// Whether a line of fio's begins here that no job's head stands above: `read: IOPS=8738, BW=...`, `write: io=1024MB, bw=...`,
+/// `clat (usec): min=40, max=...`.
+fn is_excerpt(words: &[Word]) -> bool {
+    let text = |i: usize| words.get(i).map_or("", |w| w.text);
+    let first = text(0).trim_end_matches(':');
+    if OPERATIONS.contains(&first) {
+        let value = if text(1) == ":" { text(2) } else { text(1) };
+        let colon = text(0).ends_with(':') || text(1) == ":";
+        return colon && ["IOPS=", "io=", "bw=", "iops="].iter().any(|key| value.starts_with(key));
+    }
+    if first.is_empty() || !["slat", "clat", "lat", "sync"].contains(&text(0)) {
+        return false;
+    }
+    let colon = text(1).ends_with(':') || text(2) == ":";
+    let value = if text(2) == ":" { text(3) } else { text(2) };
+    colon && text(1).starts_with('(') && value.starts_with("min=")
 }
 
 fn head<'a>(c: &mut Cursor<'a, '_>) -> Option<Reading> {
@@ -113,6 +146,11 @@ impl Job {
             self.reading.rows.len() - 1
         });
         &mut self.reading.rows[i]
+    }
+
+    /// Whether the row of an operation is there already.
+    fn has(&self, of: &str) -> bool {
+        self.reading.row(of).is_some()
     }
 
     /// One item: a line of fio's, or what would be one.
@@ -196,6 +234,11 @@ impl Job {
             false => return None,
         };
         c.eat(":").then_some(())?;
+        // Latencies alone, of which operation nobody says.
+        if self.reading.rows.is_empty() && self.reading.name.is_empty() && unit == Unit::Nanoseconds {
+            self.row(if name == "sync" { "sync" } else { "I/O" });
+            self.current = Some(0);
+        }
         let row = self.reading.rows.get_mut(self.current?)?;
         let mut any = false;
         while let Some(key) = c.key() {
@@ -300,5 +343,58 @@ impl Job {
                 from = bucket.below;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Mail;
+
+    fn read(text: &str) -> Mail {
+        Mail::read("text", text.as_bytes())
+    }
+
+    #[test]
+    fn an_operations_line_alone_is_a_run_called_by_the_words_before_it() {
+        let mail = read(
+            "before: read: IOPS=1500, BW=6000KiB/s (6144kB/s)(352MiB/60001msec)\n\
+             after:  read: IOPS=3000, BW=11.7MiB/s (12.3MB/s)(703MiB/60001msec)\n",
+        );
+        let iops: Vec<_> =
+            mail.runs.iter().flat_map(|r| r.of("fio")).filter_map(|r| r.row("read")?.value("iops")).collect();
+        assert_eq!(iops, [1500.0, 3000.0]);
+        assert_eq!(
+            (mail.runs.len(), mail.runs[0].label.as_str(), mail.runs[1].label.as_str()),
+            (2, "before", "after")
+        );
+    }
+
+    #[test]
+    fn a_job_without_its_head_and_latencies_alone_are_read() {
+        let mail = read(
+            "/   read : io=1024.0MB, bw=34952KB/s, iops=8738, runt= 30000msec\n/     slat (usec): min=3, max=90, avg= 5.10, stdev= 1.10\n\
+             /     clat (usec): min=40, max=9000, avg=110.20, stdev=11.00\n",
+        );
+        let row = mail.runs[0].readings[0].row("read").unwrap().clone();
+        assert_eq!((row.value("iops"), row.value("clat.max")), (Some(8738.0), Some(9e6)));
+        let mail = read("With the patch:\n    clat (msec): min=1, max=16800, avg=11.2, stdev=9.1\n");
+        assert_eq!(mail.runs[0].readings[0].rows[0].value("clat.max"), Some(16.8e9));
+        assert!(!read("read: io_uring is fast, clat (p99) is what I mean").has_readings());
+    }
+
+    #[test]
+    fn where_submitting_takes_long_the_total_counts() {
+        let mail = read(
+            "w: (groupid=0, jobs=1): err= 0: pid=1: Wed Jun  5 10:00:00 2019\n\
+             write: IOPS=228, BW=228MiB/s (240MB/s)(13.4GiB/60002msec)\n\
+             slat (usec): min=102, max=61021, avg=3982.11, stdev=5012.30\n\
+             clat (nsec): min=2010, max=229018, avg=4020.55, stdev=3100.20\n\
+             lat (usec): min=107, max=61030, avg=3986.50, stdev=5013.10\n\
+             clat percentiles (nsec):\n | 50.00th=[  3568], 99.00th=[ 11968]\n",
+        );
+        let row = mail.runs[0].readings[0].row("write").unwrap();
+        assert!(row.waits_to_submit());
+        assert_eq!(row.latency("mean").map(|n| n.value), Some(3_986_500.0));
+        assert_eq!((row.latency("p99"), row.value("clat.p99")), (None, Some(11_968.0)));
     }
 }

@@ -108,8 +108,14 @@ fn unit_of(text: &str) -> Option<f64> {
     ["nsecs", "usecs", "msecs", "secs"].contains(&text).then(|| time_unit(text)).flatten()
 }
 
-/// `2 -> 3 : 22484 |*  |`
+/// Signs that people and patches put before a line: `+`, `*`, `-->`.
+const MOST_MARKS: usize = 2;
+
+/// `2 -> 3 : 22484 |*  |`, perhaps with a mark before it.
 fn bucket(words: &[Word], factor: f64) -> Option<(Bucket, usize)> {
+    let sign = |w: &&Word| w.text.len() <= 4 && !w.text.contains(char::is_alphanumeric) && w.text != "|";
+    let marks = words.iter().take(MOST_MARKS).take_while(sign).count();
+    let words = &words[marks..];
     let [from, "->", to, ":", count] = texts(words)? else { return None };
     let (from, to): (u64, u64) = (from.parse().ok()?, to.parse().ok()?);
     let spot = words[4].spot;
@@ -119,11 +125,37 @@ fn bucket(words: &[Word], factor: f64) -> Option<(Bucket, usize)> {
     // The bar is one or two words: `|****|`, `|*` and `|`, `|` and `|`.
     let mut used = 5;
     let mut ends = 0;
-    while let Some(word) =
-        words.get(used).filter(|w| ends < 2 && w.text.bytes().all(|b| b == b'|' || b == b'*'))
-    {
+    while let Some(word) = words.get(used).filter(|w| ends < 2 && w.text.bytes().all(|b| BAR.contains(&b))) {
         ends += word.text.matches('|').count();
         used += 1;
     }
-    Some((Bucket { from: from as f64 * factor, below, count }, used))
+    Some((Bucket { from: from as f64 * factor, below, count }, marks + used))
+}
+
+/// What a bar is drawn with; `+` ends one that is too long for its column.
+const BAR: &[u8] = b"|*+#@";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mail::words::words;
+
+    /// Rows of one histogram, whatever stands before each and however its bars end.
+    #[test]
+    fn marks_before_a_row_and_bars_that_are_cut_end_no_histogram() {
+        for (mark, end) in [("", "|"), ("+ ", "|"), ("--> ", "+|"), ("* ", "+|")] {
+            let row = |range: &str, n: u32, bar: &str| format!("{mark}{range} : {n} |{bar}{end}\n");
+            let text = [
+                "usecs : count distribution\n".to_string(),
+                row("0 -> 1", 4457, "****"),
+                row("2 -> 3", 0, "   "),
+                row("4 -> 7", 2059, "**  "),
+                row("8 -> 15", 1179, "*   "),
+            ]
+            .concat();
+            let found = Histograms.read(&words(&text)).unwrap().reading.unwrap();
+            let counts: Vec<f64> = found.rows[0].histogram.iter().map(|b| b.count.value).collect();
+            assert_eq!(counts, [4457.0, 0.0, 2059.0, 1179.0], "{text}");
+        }
+    }
 }

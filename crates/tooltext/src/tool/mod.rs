@@ -12,6 +12,7 @@ mod diskstats;
 mod filebench;
 mod fio_command;
 mod fio_rest;
+mod fio_terse;
 mod fio_text;
 mod fio_units;
 mod histogram;
@@ -20,6 +21,7 @@ mod iozone;
 mod lexeme;
 mod requests;
 mod stack;
+mod table;
 mod threads;
 
 pub(crate) use fio_units::percentile_name;
@@ -59,6 +61,7 @@ impl Found {
 pub(crate) fn all() -> &'static [&'static dyn Tool] {
     &[
         &fio_text::FioText,
+        &fio_terse::FioTerse,
         &fio_command::FioCommand,
         &histogram::Histograms,
         &iostat::IostatText,
