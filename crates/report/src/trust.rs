@@ -59,6 +59,7 @@ pub(crate) fn trust_lines(e: &Explanation) -> Vec<String> {
         format!("{share} of the slowest operations' time is unexplained")
     });
     match (odd.is_empty(), e.trust) {
+        _ if e.lack.is_some() && odd.is_empty() => text += "nothing to judge by",
         (true, Trust::Good) if unexplained.is_some() => {
             text += "every operation was followed from its call to the device"
         }

@@ -190,13 +190,23 @@ fn open_per_cpu(found: Vec<(PathBuf, PerCpu)>, path: &Path) -> Result<Recording,
 fn missing_numbers(device: &str, numbers: &[u32]) -> Option<String> {
     let last = *numbers.last()?;
     let missing = last as usize + 1 - numbers.len();
+    // A hostile name may have any number: only the first holes are looked for.
+    let holes = (0..=last).filter(|n| !numbers.contains(n)).take(MOST_MISSING.min(missing));
+    let named: Vec<String> = holes.map(|n| n.to_string()).collect();
+    let more = if missing > MOST_MISSING { ", ..." } else { "" };
     (missing > 0).then(|| {
         format!(
-            "{device}: {missing} of {} per-CPU files are missing: their events are not in the result",
-            last + 1
+            "{device}: {missing} of {} {FILES_ARE_MISSING} (of processor {}{more}): their events are not in the result",
+            last as usize + 1,
+            named.join(", ")
         )
     })
 }
+
+/// What is said of them, by which others know that completions may be missing too.
+pub const FILES_ARE_MISSING: &str = "per-CPU files are missing";
+/// Processors that are named.
+const MOST_MISSING: usize = 8;
 
 /// A remark where one CPU's file is read and its siblings are not.
 fn only_one_cpu(path: &Path) -> Option<String> {

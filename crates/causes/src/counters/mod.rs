@@ -7,16 +7,27 @@
 //! **Invariant**: nothing here depends on the names of hosts, devices or files, nor on one author's words; the words that
 //! are looked for ("bitmap", "w/o") only say which of two runs is which.
 
+mod busy;
+mod fsync;
+mod hung;
+mod kernel_errors;
 mod log_force;
 mod raid;
+mod raid_runs;
 mod request_limit;
 mod request_size;
+mod same_rate;
 mod say;
 mod scheduler_starvation;
 mod settings;
+mod slow_member;
 mod stable_page;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_of_logs;
+#[cfg(test)]
+mod tests_of_sums;
 mod writeback_flood;
 
 use crate::{Answer, Verdict};
@@ -25,14 +36,22 @@ use tooltext::Mail;
 /// What the texts show, found first. A cause about which they have nothing to say is not among them.
 pub fn judge_counters(mails: &[Mail]) -> Vec<Verdict> {
     let causes = [
+        kernel_errors::errors(mails),
+        kernel_errors::resets(mails),
+        hung::judge(mails),
         writeback_flood::judge(mails),
         stable_page::judge(mails),
         request_size::judge(mails),
         scheduler_starvation::judge(mails),
         log_force::judge(mails),
-        raid::bitmap(mails),
+        raid::bitmap(mails).or_else(|| raid_runs::judge(mails)),
         raid::stripe_cache(mails),
         raid::read_modify_write(mails),
+        same_rate::judge(mails),
+        fsync::judge(mails),
+        slow_member::judge(mails),
+        busy::stalled(mails),
+        busy::saturated(mails),
     ];
     let mut verdicts: Vec<Verdict> = causes.into_iter().flatten().collect();
     verdicts.sort_by_key(|v| match v.verdict {
@@ -46,6 +65,11 @@ pub fn judge_counters(mails: &[Mail]) -> Vec<Verdict> {
 /// What a cause says in one line where counters are all there is.
 pub fn title_by_counters(cause: &str) -> Option<&'static str> {
     match cause {
+        "hung" => Some("tasks do not go on: the kernel says that they are blocked, and where"),
+        "link-reset" => {
+            Some("the way to the device was reset, or did not answer; meanwhile all its I/O waits")
+        }
+        "slow-member" => Some("one disk of several with the same work takes much longer than the others"),
         "log-force" => Some("the way through the log is what takes long, not the device that the log is on"),
         _ => crate::pages().find(|(name, ..)| *name == cause).map(|(_, title, _)| title),
     }

@@ -57,7 +57,8 @@ fn doubts(row: &Row) -> Vec<(String, String)> {
                 Some("a device is not busy for longer than the time that passes".to_owned())
             }
             Unit::Nanoseconds if name != "runtime" => too_long(name, number.value, runtime),
-            _ if !number.value.is_finite() || number.value < 0.0 && number.unit != Unit::Unstated => {
+            // Differences are shares, and may be negative.
+            _ if !matches!(number.unit, Unit::Unstated | Unit::Share) && number.value < 0.0 => {
                 Some("it is less than nothing".to_owned())
             }
             _ => None,

@@ -1,4 +1,4 @@
-//! iostat's device tables, from sysstat 7 with `svctm` and `avgrq-sz` to today's with discards and flushes, basic and
+//! iostat's device tables and sar -d's, from sysstat 7 with `svctm` and `avgrq-sz` to today's with discards and flushes, basic and
 //! extended, in kB, MB or blocks, long, short and human (iostat(1); `write_ext_stat`, sysstat's iostat.c).
 //!
 //! ```text
@@ -32,7 +32,7 @@ const PERCENT: f64 = 0.01;
 pub(crate) type Column = (&'static str, &'static str, f64, Unit);
 
 use Unit::{Bytes, BytesPerSecond, Count, Nanoseconds, PerSecond, Share};
-const COLUMNS: [Column; 76] = [
+const COLUMNS: [Column; 78] = [
     ("tps", "tps", 1.0, PerSecond),
     ("r/s", "r/s", 1.0, PerSecond),
     ("w/s", "w/s", 1.0, PerSecond),
@@ -110,6 +110,9 @@ const COLUMNS: [Column; 76] = [
     ("rrqm", "rrqm/s", 1.0, PerSecond),
     ("wrqm", "wrqm/s", 1.0, PerSecond),
     ("util%", "util", PERCENT, Share),
+    // sar -d, versions before 12.
+    ("rd_sec/s", "rbytes/s", SECTOR, BytesPerSecond),
+    ("wr_sec/s", "wbytes/s", SECTOR, BytesPerSecond),
 ];
 
 impl Tool for IostatText {
@@ -121,7 +124,9 @@ impl Tool for IostatText {
         let heading = heading(words)?;
         let mut used = heading.words;
         let mut unknown = heading.columns.iter().filter(|c| c.is_none()).count();
-        let mut reading = Reading { tool: "iostat", at: words[0].spot, ..Reading::default() };
+        // sar -d has the same columns below `DEV`, and a time before each row.
+        let tool = if words[0].text == "DEV" { "sar" } else { "iostat" };
+        let mut reading = Reading { tool, at: words[0].spot, ..Reading::default() };
         let ends = |w: &Word| column(w.text).is_some() || w.text.contains('%');
         while reading.rows.len() < MOST_ROWS {
             let Some((skip, row, length)) = table::next(&words[used..], ends, |rest| heading.row(rest))
@@ -333,6 +338,19 @@ mod tests {
         assert_eq!(value(&all, "sda", "rbytes/s"), Some(222.1 * 1024.0));
         let all = rows("| Device | r/s | w/s | %util |\n|---|---|---|---|\n| sda | 1 | **2** | 99.9 |\n| sdb | 3 | 4 | 5 |\n");
         assert_eq!((value(&all, "sda", "w/s"), value(&all, "sdb", "w/s")), (Some(2.0), Some(4.0)));
+    }
+
+    #[test]
+    fn sar_has_a_time_before_each_row() {
+        let text = "12:00:01 AM DEV tps rd_sec/s wr_sec/s avgrq-sz avgqu-sz await svctm %util\n\
+            12:10:01 AM dev8-0 10.00 0.00 80.00 8.00 0.02 2.00 1.00 1.00\n12:10:01 AM sdb 1.00 0.00 8.00 8.00 5.02 900.00 9.00 99.00\n\
+            Average: sdb 1.00 0.00 8.00 8.00 5.02 900.00 9.00 99.00\n";
+        let reading = crate::tool::testing::one(text, "sar");
+        assert_eq!(reading.rows.iter().map(|r| r.of.as_str()).collect::<Vec<_>>(), ["dev8-0", "sdb", "sdb"]);
+        assert_eq!(
+            (reading.rows[0].value("wbytes/s"), reading.rows[1].value("await")),
+            (Some(40960.0), Some(9e8))
+        );
     }
 
     #[test]

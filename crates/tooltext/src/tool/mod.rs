@@ -5,8 +5,11 @@
 //! its tool begins here, since it is asked at every word of a document.
 
 mod biosnoop;
+mod biotop;
+mod blocked_task;
 mod btt;
 mod btt_tables;
+mod cachestat;
 mod dd;
 mod diskstats;
 mod filebench;
@@ -15,14 +18,21 @@ mod fio_rest;
 mod fio_terse;
 mod fio_text;
 mod fio_units;
+mod fs_mark;
 mod histogram;
 mod iostat;
 mod iozone;
+mod kernel_errors;
 mod lexeme;
+mod pidstat;
 mod requests;
+mod slower;
 mod stack;
 mod table;
+#[cfg(test)]
+pub(crate) mod testing;
 mod threads;
+mod vmstat;
 
 pub(crate) use fio_units::percentile_name;
 pub(crate) use iostat::column as iostat_column;
@@ -66,12 +76,20 @@ pub(crate) fn all() -> &'static [&'static dyn Tool] {
         &histogram::Histograms,
         &iostat::IostatText,
         &biosnoop::Biosnoop,
+        &slower::Slower,
+        &biotop::Biotop,
+        &pidstat::Pidstat,
+        &vmstat::Vmstat,
+        &cachestat::Cachestat,
+        &fs_mark::FsMark,
         &dd::Dd,
         &filebench::Filebench,
         &iozone::Iozone,
         &btt::BttAvg,
         &diskstats::Diskstats,
         &requests::Requests,
+        &blocked_task::BlockedTask,
+        &kernel_errors::KernelErrors,
         &stack::KernelStack,
         &threads::ThreadTable,
     ]

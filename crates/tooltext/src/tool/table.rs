@@ -20,7 +20,7 @@ use crate::mail::words::Word;
 pub(super) enum Cell {
     /// A number: its name, the factor to its unit, its unit. A word of `-` is a number that is not known.
     Number(&'static str, f64, Unit),
-    /// A whole number that is kept as a word: a process, a sector.
+    /// A whole number that is kept as a word: a process, a sector; `-` for none.
     Whole,
     /// A time of day or seconds, not kept.
     Time,
@@ -105,8 +105,7 @@ pub(super) fn next<'w, 'a, T>(
 
 /// A time of day or a date before a row.
 pub(super) fn is_time(text: &str) -> bool {
-    text == "AM"
-        || text == "PM"
+    ["AM", "PM", "Average:", "^C"].contains(&text)
         || text.contains([':', '/', '-'])
             && text.starts_with(|c: char| c.is_ascii_digit())
             && text.len() <= 32
@@ -146,7 +145,7 @@ fn row<'w, 'a>(words: &'w [Word<'a>], columns: &'w [Column]) -> Option<(Line<'w,
 fn fits(text: &str, cell: Cell) -> bool {
     match cell {
         Cell::Number(..) => text == "-" || quantity(text, 1.0, Unit::Unstated).is_some(),
-        Cell::Whole => text.trim_start_matches('-').parse::<u64>().is_ok(),
+        Cell::Whole => text == "-" || text.trim_start_matches('-').parse::<u64>().is_ok(),
         Cell::Time => text.len() <= 24 && text.starts_with(|c: char| c.is_ascii_digit()),
         Cell::Word => text.len() <= 128,
         Cell::Name | Cell::Rest => true,
