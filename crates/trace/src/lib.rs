@@ -9,6 +9,7 @@ mod blktrace;
 mod error;
 mod event;
 mod input;
+mod lines;
 mod merge;
 mod moved;
 mod open;
@@ -22,7 +23,9 @@ mod source;
 mod spool;
 mod syscall;
 mod task_event;
+mod task_names;
 pub mod tracedat;
+pub mod tracetext;
 
 pub use error::Error;
 pub use event::{Action, Batch, Detail, Event, Flags, Span};

@@ -11,6 +11,7 @@ use crate::reorder::Reorder;
 use crate::runs::{self, Start};
 use crate::source::Source;
 use crate::tracedat::{self, TraceDat, HEAD};
+use crate::tracetext::{self, TraceText};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -257,6 +258,11 @@ fn open_one(mut input: Input) -> Result<Recording, Error> {
         if begins_so || is_text && blkparse::looks_like(input.peek_far(LONGEST_LETTER)?) {
             let source = Box::new(BlkparseText::open(input));
             return Ok(Recording { source, format: "blkparse", place, names: vec![], kernel: None });
+        }
+        if is_text && tracetext::looks_like(input.peek_far(LONGEST_LETTER)?) {
+            let format = tracetext::format_of(input.peek_far(LONGEST_LETTER)?);
+            let source = Box::new(TraceText::open(input));
+            return Ok(Recording { source, format, place, names: vec![], kernel: None });
         }
         let what = "unrecognised format".into();
         return Err(Error::Malformed { path: input.path().into(), offset: 0, what });

@@ -34,7 +34,8 @@ impl Begins {
         if start.is_empty() || start.iter().take(LOOK_FOR_ZEROS).any(|b| *b == 0) {
             return Begins::Bytes;
         }
-        match trace::blkparse::looks_like(start) && !is_more_than_events(&Mail::read("", start)) {
+        let events = trace::blkparse::looks_like(start) || trace::tracetext::looks_like(start);
+        match events && !is_more_than_events(&Mail::read("", start)) {
             true => Begins::Events,
             false => Begins::Text,
         }
