@@ -119,24 +119,7 @@ impl TraceText {
         self.clock = self.clock.max(h.time);
         let last_dev = || self.last_dev.get(&h.tid).copied().unwrap_or_default();
         if let Some((event, name)) = block(h, last_dev) {
-            let name = name.or(Some(h.task).filter(|_| !matches!(event.action, Action::Complete)));
-            if let Some(name) =
-                name.filter(|n| *n != "<...>").and_then(|n| self.names.learn(h.tid, n.as_bytes()))
-            {
-                let detail = batch.store(name);
-                let (time, cpu, tid) = (event.time, event.cpu, event.tid);
-                let flags = Flags::NOTE;
-                batch.events.push(Event {
-                    time,
-                    cpu,
-                    tid,
-                    action: Action::TaskName,
-                    flags,
-                    detail,
-                    ..Event::default()
-                });
-                self.quality.events += 1;
-            }
+            self.name(name.unwrap_or(h.task), h, batch);
             if event.action == Action::Get {
                 if self.last_dev.len() >= MAX_THREADS {
                     self.last_dev.clear();
@@ -147,6 +130,7 @@ impl TraceText {
             self.quality.events += 1;
             return;
         }
+        self.name(h.task, h, batch);
         let what = match task(h, &mut self.known) {
             None => return,
             Some(Said::What(what)) => what,
@@ -168,6 +152,18 @@ impl TraceText {
                 self.switched.insert(h.cpu, event);
             }
         }
+    }
+
+    /// Tells what the event's task is called, if that is news.
+    fn name(&mut self, name: &str, h: &Header, batch: &mut Batch) {
+        let known = !["<...>", "<idle>"].contains(&name);
+        let Some(name) = Some(name).filter(|_| known).and_then(|n| self.names.learn(h.tid, n.as_bytes())) else {
+            return;
+        };
+        let detail = batch.store(name);
+        let (time, cpu, tid, action, flags) = (h.time, h.cpu, h.tid, Action::TaskName, Flags::NOTE);
+        batch.events.push(Event { time, cpu, tid, action, flags, detail, ..Event::default() });
+        self.quality.events += 1;
     }
 
     /// Tells the stack of whoever left its processor last, once all of its lines were read.
