@@ -122,7 +122,8 @@ pub(super) fn read_modify_write(mails: &[Mail]) -> Option<Verdict> {
     let reads = proof!(
         "the members read {part} of what they write{beyond} ({array} against {array2})",
         part = Share(part),
-        beyond = Text(if own_reads(array) > 0.0 { ", beyond what is read of the array" } else { "" }.to_owned()),
+        beyond =
+            Text(if own_reads(array) > 0.0 { ", beyond what is read of the array" } else { "" }.to_owned()),
         array = Text(quantity(old_data(array), Unit::BytesPerSecond).to_string()),
         array2 = Text(quantity(array.sum("wbytes/s"), Unit::BytesPerSecond).to_string())
     );

@@ -7,9 +7,12 @@
 mod biosnoop;
 mod biotop;
 mod blocked_task;
+mod bpf_histogram;
 mod btt;
 mod btt_tables;
 mod cachestat;
+mod database_log;
+mod dbench;
 mod dd;
 mod diskstats;
 mod filebench;
@@ -19,15 +22,23 @@ mod fio_terse;
 mod fio_text;
 mod fio_units;
 mod fs_mark;
+mod hdparm;
 mod histogram;
 mod iostat;
+mod iotop;
 mod iozone;
 mod kernel_errors;
 mod lexeme;
+mod pgbench;
+mod phrases;
 mod pidstat;
+mod pressure;
 mod requests;
 mod slower;
+mod smart;
 mod stack;
+mod strace;
+mod sysbench;
 mod table;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -80,6 +91,16 @@ pub(crate) fn all() -> &'static [&'static dyn Tool] {
         &biotop::Biotop,
         &pidstat::Pidstat,
         &vmstat::Vmstat,
+        &bpf_histogram::BpfHistogram,
+        &iotop::Iotop,
+        &pressure::Pressure,
+        &pgbench::Pgbench,
+        &sysbench::Sysbench,
+        &hdparm::Hdparm,
+        &strace::Strace,
+        &smart::Smart,
+        &database_log::DatabaseLog,
+        &dbench::Dbench,
         &cachestat::Cachestat,
         &fs_mark::FsMark,
         &dd::Dd,

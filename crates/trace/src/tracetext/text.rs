@@ -157,7 +157,8 @@ impl TraceText {
     /// Tells what the event's task is called, if that is news.
     fn name(&mut self, name: &str, h: &Header, batch: &mut Batch) {
         let known = !["<...>", "<idle>"].contains(&name);
-        let Some(name) = Some(name).filter(|_| known).and_then(|n| self.names.learn(h.tid, n.as_bytes())) else {
+        let Some(name) = Some(name).filter(|_| known).and_then(|n| self.names.learn(h.tid, n.as_bytes()))
+        else {
             return;
         };
         let detail = batch.store(name);
