@@ -2,7 +2,7 @@
 
 use crate::blkparse::{self, BlkparseText};
 use crate::blktrace::{self, Stream};
-use crate::error::Error;
+use crate::error::{Error, UNRECOGNISED};
 use crate::input::Input;
 use crate::merge::Merge;
 use crate::packed;
@@ -264,7 +264,7 @@ fn open_one(mut input: Input) -> Result<Recording, Error> {
             let source = Box::new(TraceText::open(input));
             return Ok(Recording { source, format, place, names: vec![], kernel: None });
         }
-        let what = "unrecognised format".into();
+        let what = UNRECOGNISED.into();
         return Err(Error::Malformed { path: input.path().into(), offset: 0, what });
     }
     let path = input.path().to_path_buf();

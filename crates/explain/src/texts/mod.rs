@@ -1,10 +1,11 @@
 //! Texts of other tools: read, judged, alone or beside a recording.
 
 mod machine;
+pub(crate) mod shape;
 mod sorting;
 
 pub use sorting::{in_folder, read};
-pub(crate) use sorting::{shorten_names, sort, Sorted};
+pub(crate) use sorting::{shorten_names, sort, unrecognised, Sorted};
 
 use crate::explanation::Trust;
 use causes::{judge_counters, Answer, Verdict};
