@@ -83,7 +83,9 @@ impl Mails {
         table.print();
         match table.panics.len() {
             0 => Ok(()),
-            n => Err(format!("reading {n} of them panicked; the first: {}", table.panics[0].display()).into()),
+            n => {
+                Err(format!("reading {n} of them panicked; the first: {}", table.panics[0].display()).into())
+            }
         }
     }
 }
@@ -173,7 +175,10 @@ impl Table {
         }
         println!("\nreadings, or I/Os of a recording: mails with so many, with a cause named");
         for (size, (all, judged)) in &self.by_evidence {
-            println!("  {:<24} {all:>6}  {judged:>6}", if *size == 0 { "0".into() } else { format!("{size} and more") });
+            println!(
+                "  {:<24} {all:>6}  {judged:>6}",
+                if *size == 0 { "0".into() } else { format!("{size} and more") }
+            );
         }
         for (what, files) in [("not recognised", &self.missed), ("panicked", &self.panics)] {
             for file in files.iter().take(MOST_NAMED) {

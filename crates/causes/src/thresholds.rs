@@ -176,6 +176,10 @@ pub mod counters_raid {
     pub const DEFAULT_STRIPES: f64 = 256.0;
     /// A stripe cache of which so much is in use is full.
     pub const FULL: f64 = 0.95;
+    /// Fewer writes to an array in a second are no load that could be slow because of how it writes.
+    pub const LEAST_WRITES: f64 = 20.0;
+    /// Members' writes so much larger than the array's are not of a read-modify-write.
+    pub const LARGER: f64 = 2.0;
     /// Runs of one load on one array differ by less than this.
     pub const FASTER_WITHOUT: f64 = 1.5;
 }

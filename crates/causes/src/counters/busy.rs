@@ -22,8 +22,12 @@ impl Report<'_> {
         self.row.value(name).unwrap_or(0.0)
     }
 
-    fn completed(&self) -> f64 {
-        self.value("r/s") + self.value("w/s") + self.value("d/s") + self.value("tps")
+    /// How many a second; `None` where the text does not say.
+    fn completed(&self) -> Option<f64> {
+        let all = ["r/s", "w/s", "d/s", "tps"];
+        all.iter()
+            .any(|name| self.row.get(name).is_some())
+            .then(|| all.iter().map(|name| self.value(name)).sum())
     }
 
     fn is_full(&self) -> bool {
@@ -31,7 +35,8 @@ impl Report<'_> {
     }
 
     fn hangs(&self) -> bool {
-        self.value("util") >= BUSY && self.value("queue") >= 1.0 && self.completed() < 1.0
+        let nothing = self.completed().is_some_and(|n| n < 1.0) && self.wait().is_none_or(|w| w.value == 0.0);
+        nothing && self.value("util") >= BUSY && self.value("queue") >= 1.0
     }
 
     /// The longest of its waits.
@@ -112,7 +117,8 @@ pub(super) fn saturated(mails: &[Mail]) -> Option<Verdict> {
     const NAME: &str = "device-saturated";
     let mut v: Option<Verdict> = None;
     for (name, reports) in by_disk(mails).iter().take(MOST_DISKS) {
-        let full: Vec<&Report> = reports.iter().filter(|r| r.is_full() && r.completed() >= 1.0).collect();
+        let full: Vec<&Report> =
+            reports.iter().filter(|r| r.is_full() && r.completed().is_some_and(|n| n >= 1.0)).collect();
         let slow = |r: &&&Report| r.wait().is_some_and(|w| w.value >= LONG_WAIT.0 as f64);
         // Most of the reports, or it is a burst.
         if 2 * full.len() < reports.len() || full.is_empty() {
@@ -131,7 +137,7 @@ pub(super) fn saturated(mails: &[Mail]) -> Option<Verdict> {
             queue = Text(plain(worst.value("queue"))),
             wait = Text(number(wait)),
             at = Source(worst.place.at(wait)),
-            rate = Text(plain(worst.completed()))
+            rate = Text(plain(worst.completed().unwrap_or(0.0)))
         );
         let found = v.take().unwrap_or_else(|| Verdict::found(NAME, Nanos(0), Confidence::Medium));
         v = Some(found.because(text));

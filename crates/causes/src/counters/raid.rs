@@ -13,7 +13,9 @@ use super::say::{number, plain, quantity, times, In};
 use super::settings::{of_device, Set};
 use crate::proof::proof;
 use crate::remedy::Action;
-use crate::thresholds::counters_raid::{DEFAULT_STRIPES, FULL, NOTABLE, READS_OF_RMW, SAME};
+use crate::thresholds::counters_raid::{
+    DEFAULT_STRIPES, FULL, LARGER, LEAST_WRITES, NOTABLE, READS_OF_RMW, SAME,
+};
 use crate::words::{ns, percent, size};
 use crate::{Confidence, Verdict};
 use tooltext::{Mail, Row, Run, Unit};
@@ -127,6 +129,12 @@ pub(super) fn read_modify_write(mails: &[Mail]) -> Option<Verdict> {
         array = Text(quantity(old_data(array), Unit::BytesPerSecond).to_string()),
         array2 = Text(quantity(array.sum("wbytes/s"), Unit::BytesPerSecond).to_string())
     );
+    // Few writes prove nothing, and the writes of a read-modify-write are no larger than those to the array: larger ones are of
+    // something else (a rebuild, other data on the same disks).
+    let thin = array.seen.value("w/s").unwrap_or(0.0) < LEAST_WRITES || of_member > LARGER * of_array;
+    if part >= READS_OF_RMW && thin {
+        return None;
+    }
     if part >= READS_OF_RMW {
         let v = Verdict::found(NAME, Nanos(0), Confidence::Medium);
         return Some(

@@ -40,6 +40,9 @@ fn a_disk_that_completes_nothing_hangs_and_one_that_is_slow_is_full() {
     ] {
         assert!(!found(&iostat(&[row]), "device-saturated"), "{row:?}");
     }
+    // Rates that are not told are not known to be 0.
+    let no_rates = "Device r_await w_await aqu-sz %util\nsda 0.00 0.00 75.38 100.00\n\n";
+    assert!(!found(&no_rates.repeat(6), "device-stall"));
     // One report of ten.
     let burst = full + &iostat(&[("sda", 10.0, 5.0, 0.1, 4.0)]).repeat(9);
     assert!(!found(&burst, "device-saturated"));

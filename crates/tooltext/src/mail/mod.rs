@@ -6,6 +6,7 @@
 //!
 //! **Invariant**: quoting, wrapping and flattening change the place of a number, never the number.
 
+mod arrays;
 mod claim;
 mod command;
 mod doubt;

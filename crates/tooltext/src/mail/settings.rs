@@ -10,6 +10,7 @@
 //!
 //! A line may hold several, as flattening leaves them; `pieces.rs` takes these apart.
 
+use super::arrays;
 use super::pieces::{pieces, Piece};
 use super::words::LONG_LINE;
 use super::Setting;
@@ -64,13 +65,8 @@ pub(crate) fn settings(text: &str) -> Settings {
             }
             continue;
         }
-        let members = if line.starts_with("md") {
-            wrapped_members(&mut lines, &mut found.lines)
-        } else {
-            String::new()
-        };
-        let whole_array = format!("{}{members}", line.trim_end());
-        let line = if members.is_empty() { line } else { whole_array.as_str() };
+        let array = arrays::whole_line(line, &mut lines, &mut found.lines);
+        let line = array.as_deref().unwrap_or(line);
         let mut taken = kind_of(line).is_some_and(|kind| take(kind, line.trim_end(), &mut told));
         // Mailers break the long lines of mount(8) before the options.
         if let Some((next, rest)) = lines.peek().copied().filter(|_| !taken && line.contains(" on /")) {
@@ -89,33 +85,6 @@ pub(crate) fn settings(text: &str) -> Settings {
     }
     found
 }
-
-/// Members of an array in further lines, where a mailer broke the first: `sdd1[3] sdc1[2](F)`.
-fn wrapped_members<'a>(
-    lines: &mut std::iter::Peekable<impl Iterator<Item = (u32, &'a str)>>,
-    taken: &mut HashSet<u32>,
-) -> String {
-    let member = |word: &str| {
-        word.split_once('[').is_some_and(|(name, rest)| {
-            !name.is_empty() && rest.starts_with(|c: char| c.is_ascii_digit()) && rest.contains(']')
-        })
-    };
-    let mut all = String::new();
-    while all.len() <= MOST_BYTES_OF_MEMBERS {
-        let next = lines.next_if(|(_, line)| {
-            let line = unquoted(line);
-            !line.trim().is_empty() && line.split_whitespace().all(member)
-        });
-        let Some((number, line)) = next else { break };
-        taken.insert(number);
-        all.push(' ');
-        all.push_str(unquoted(line).trim());
-    }
-    all
-}
-
-/// An array has at most 512 members here, of which each has at most 40 letters.
-const MOST_BYTES_OF_MEMBERS: usize = 512 * 40;
 
 impl Settings {
     fn add(&mut self, told: &System, at: Spot, seen: &mut HashSet<(String, String)>) {
@@ -143,8 +112,8 @@ fn several(line: &str) -> Vec<Piece> {
 }
 
 /// A line without marks of quoting, but with its indent: mdstat's lines are told by that.
-fn unquoted(line: &str) -> &str {
-    let mut rest = line;
+pub(super) fn unquoted(line: &str) -> &str {
+    let mut rest = super::words::without_name(line);
     while let Some(after) = rest.trim_start().strip_prefix('>') {
         rest = after.strip_prefix(' ').unwrap_or(after);
     }
@@ -243,8 +212,23 @@ mod tests {
         let wrapped = format!("md0 : active raid6 {}{end}", lines.join("\n      "));
         let whole = format!("> md0 : active raid6 {}{end}", names.join(" "));
         let flat = format!("{} vm.a = 1 vm.b = 2", whole.replace('\n', " "));
-        for text in [wrapped, whole, flat] {
+        let named: String = wrapped.lines().map(|line| format!("Ada> \t{line}\n")).collect();
+        for text in [wrapped, whole, flat, named] {
             assert_eq!(of_array(&text), Some(3 + 1 + 36), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_arrays_lines_may_be_indented_and_wrapped() {
+        let text = ">      md3 : active raid6 sdr[0] sdp[11]\n> sds[6]\n>            156257474560 blocks super 1.2 level 6, 1024k chunk, algorithm\n\
+            > 2 [3/3] [UUU]\n>\tbitmap: 0/117 pages [0KB], 65536KB chunk\n";
+        let all = of(text);
+        for wanted in [
+            "1: md3 members = sdr sdp sds",
+            "3: md3/md/chunk_size = 1048576",
+            "5: md3/md/consistency_policy = bitmap",
+        ] {
+            assert!(all.iter().any(|s| s == wanted), "{wanted} in {all:?}");
         }
     }
 

@@ -78,14 +78,26 @@ fn is_row(line: &str) -> bool {
 /// A line without marks of quoting, and how many there were: `> > text` gives `text` and 2. `>=64=0.0%` at the start
 /// of a line is fio's, not a mark.
 pub(crate) fn unquoted(line: &str) -> (&str, u32) {
-    let mut rest = line.trim_start();
-    let mut depth = 0;
+    let mut rest = without_name(line).trim_start();
+    let mut depth = u32::from(rest.len() < line.trim_start().len());
     while let Some(after) = rest.strip_prefix('>').filter(|after| !after.starts_with('=')) {
         rest = after.trim_start();
         depth += 1;
     }
     (if depth == 0 { line } else { rest }, depth)
 }
+
+/// A line without the name of who is quoted, which some mailers put before the mark: `Ada> text`.
+pub(crate) fn without_name(line: &str) -> &str {
+    let text = line.trim_start();
+    let name = text.find(|c: char| !c.is_ascii_alphabetic()).filter(|end| (1..=MOST_OF_NAME).contains(end));
+    name.and_then(|end| text[end..].strip_prefix('>'))
+        .filter(|rest| rest.starts_with([' ', '\t']))
+        .unwrap_or(line)
+}
+
+/// Letters of such a name, or of its initials.
+const MOST_OF_NAME: usize = 12;
 
 #[cfg(test)]
 mod tests {
@@ -102,6 +114,7 @@ mod tests {
         let flat = "> Device: r/s w/s > sda 1.00 2.00";
         assert_eq!(texts(plain), texts(quoted));
         assert_eq!(texts(plain), texts(flat));
+        assert_eq!(texts(plain), texts("Ada> Device: r/s\nAda> w/s\nAda> sda 1.00 2.00\n"));
     }
 
     #[test]

@@ -80,7 +80,8 @@ fn begins(words: &[Word]) -> Option<()> {
 fn is_excerpt(words: &[Word]) -> bool {
     let text = |i: usize| words.get(i).map_or("", |w| w.text);
     let first = text(0).trim_end_matches(':');
-    if OPERATIONS.contains(&first) {
+    let summed = OF_ALL.iter().any(|(all, _)| *all == first);
+    if OPERATIONS.contains(&first) || summed {
         let value = if text(1) == ":" { text(2) } else { text(1) };
         let colon = text(0).ends_with(':') || text(1) == ":";
         return colon && ["IOPS=", "io=", "bw=", "iops="].iter().any(|key| value.starts_with(key));
@@ -129,6 +130,9 @@ const DAYS_AND_MONTHS: [&str; 19] = [
 /// Operations a job has rows for, as fio 2 and 3 write them (`io_ddir_name`, `READ` in the group's summary).
 const OPERATIONS: [&str; 4] = ["read", "write", "trim", "sync"];
 
+/// The same as the summary of a group has them.
+const OF_ALL: [(&str, &str); 3] = [("READ", "read"), ("WRITE", "write"), ("TRIM", "trim")];
+
 #[derive(Default)]
 pub(super) struct Job {
     pub reading: Reading,
@@ -173,7 +177,10 @@ impl Job {
     /// `read : io=..., bw=..., iops=..., runt=...` or `read: IOPS=..., BW=... (...)(.../...)`.
     fn operation(&mut self, c: &mut Cursor) -> Option<()> {
         let name = c.next()?;
-        let of = *OPERATIONS.iter().find(|op| **op == name.text)?;
+        // People shorten to lines of their own: `READ: IOPS=2033k BW=8329MB/s`.
+        let excerpt = self.reading.name.is_empty() && self.reading.settings.is_empty();
+        let of_all = OF_ALL.iter().find(|(all, _)| excerpt && *all == name.text).map(|(_, op)| *op);
+        let of = OPERATIONS.iter().find(|op| **op == name.text).copied().or(of_all)?;
         c.eat(":").then_some(())?;
         let mut row = Row::of(of);
         let mut any = false;
@@ -192,7 +199,7 @@ impl Job {
                 }
                 c.eat(")").then_some(())?;
             }
-            if !c.eat(",") {
+            if !c.eat(",") && c.ahead(1).is_none_or(|l| l.text != "=") {
                 break;
             }
         }
@@ -379,6 +386,14 @@ mod tests {
         assert_eq!((row.value("iops"), row.value("clat.max")), (Some(8738.0), Some(9e6)));
         let mail = read("With the patch:\n    clat (msec): min=1, max=16800, avg=11.2, stdev=9.1\n");
         assert_eq!(mail.runs[0].readings[0].rows[0].value("clat.max"), Some(16.8e9));
+        let mail = read("now\nREAD:  IOPS=2033k BW=8329MB/s\nWRITE: IOPS= 871k BW=3569MB/s\n");
+        let iops: Vec<_> = mail.runs[0]
+            .readings
+            .iter()
+            .flat_map(|r| &r.rows)
+            .filter_map(|r| Some((r.value("iops")?, r.value("bw")?)))
+            .collect();
+        assert_eq!(iops, [(2_033_000.0, 8329e6), (871_000.0, 3569e6)]);
         assert!(!read("read: io_uring is fast, clat (p99) is what I mean").has_readings());
     }
 
