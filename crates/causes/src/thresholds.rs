@@ -112,6 +112,13 @@ pub mod counters_log_force {
     pub const NOTABLE: f64 = 0.05;
 }
 
+/// Of `counters/kernel_errors`.
+pub mod counters_kernel_errors {
+    /// libata tries a command five times before it gives up (`ATA_EH_MAX_TRIES`, include/linux/libata.h), and says so each time: fewer
+    /// lines are one command's.
+    pub const MANY_LINES: u64 = 6;
+}
+
 /// Of `counters/hung`.
 pub mod counters_hung {
     /// Places in the kernel that are told; a log has hundreds of tasks in few places.

@@ -5,6 +5,7 @@
 
 use super::say::In;
 use crate::proof::{proof, Proof};
+use crate::thresholds::counters_kernel_errors::MANY_LINES;
 use crate::{Confidence, Verdict};
 use evidence::is_device_name;
 use tooltext::{Mail, Row};
@@ -15,6 +16,14 @@ const ERRORS: [&str; 3] = ["I/O errors", "medium errors", "failed"];
 const LINK: [&str; 3] = ["resets", "timeouts", "exceptions"];
 /// Devices that are told.
 const MOST: usize = 4;
+
+/// A line may be of another time than the slow one; many are hardly.
+fn sure(lines: u64) -> Confidence {
+    match lines {
+        n if n >= MANY_LINES => Confidence::High,
+        _ => Confidence::Medium,
+    }
+}
 
 /// Devices with lines of some kinds, those with the most first.
 fn told(mails: &[Mail], kinds: &[&'static str]) -> Vec<(u64, String, Proof)> {
@@ -47,8 +56,9 @@ fn said(place: In, row: &Row, kinds: &[&'static str]) -> Option<(u64, String, Pr
 /// `device-errors`
 pub(super) fn errors(mails: &[Mail]) -> Option<Verdict> {
     let all = told(mails, &ERRORS);
-    let device = all.first()?.1.clone();
-    let v = Verdict::found("device-errors", Nanos(0), Confidence::High);
+    let (number, device, _) = all.first()?;
+    let (device, sure) = (device.clone(), sure(*number));
+    let v = Verdict::found("device-errors", Nanos(0), sure);
     let v = all.into_iter().take(MOST).map(|(.., said)| said).fold(v, Verdict::because);
     Some(
         v.unless("a log of the slow time without these lines")
@@ -67,8 +77,9 @@ pub(super) fn errors(mails: &[Mail]) -> Option<Verdict> {
 /// `link-reset`
 pub(super) fn resets(mails: &[Mail]) -> Option<Verdict> {
     let all = told(mails, &LINK);
-    let device = all.first()?.1.clone();
-    let v = Verdict::found("link-reset", Nanos(0), Confidence::High);
+    let (number, device, _) = all.first()?;
+    let (device, sure) = (device.clone(), sure(*number));
+    let v = Verdict::found("link-reset", Nanos(0), sure);
     let mut v = all.into_iter().take(MOST).map(|(.., said)| said).fold(v, Verdict::because);
     v = v
         .unless("a log of the slow time without these lines")

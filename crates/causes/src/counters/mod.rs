@@ -33,6 +33,25 @@ mod writeback_flood;
 use crate::{Answer, Verdict};
 use tooltext::Mail;
 
+/// Causes that only texts show: name, title, page.
+pub(crate) const PAGES: [(&str, &str, &str); 3] = [
+    (
+        "hung",
+        "tasks do not go on: the kernel says that they are blocked, and where",
+        include_str!("../../../../docs/causes/hung.md"),
+    ),
+    (
+        "link-reset",
+        "the way to the device was reset, or did not answer; meanwhile all its I/O waits",
+        include_str!("../../../../docs/causes/link-reset.md"),
+    ),
+    (
+        "slow-member",
+        "one disk of several with the same work takes much longer than the others",
+        include_str!("../../../../docs/causes/slow-member.md"),
+    ),
+];
+
 /// What the texts show, found first. A cause about which they have nothing to say is not among them.
 pub fn judge_counters(mails: &[Mail]) -> Vec<Verdict> {
     let causes = [
@@ -65,12 +84,7 @@ pub fn judge_counters(mails: &[Mail]) -> Vec<Verdict> {
 /// What a cause says in one line where counters are all there is.
 pub fn title_by_counters(cause: &str) -> Option<&'static str> {
     match cause {
-        "hung" => Some("tasks do not go on: the kernel says that they are blocked, and where"),
-        "link-reset" => {
-            Some("the way to the device was reset, or did not answer; meanwhile all its I/O waits")
-        }
-        "slow-member" => Some("one disk of several with the same work takes much longer than the others"),
         "log-force" => Some("the way through the log is what takes long, not the device that the log is on"),
-        _ => crate::pages().find(|(name, ..)| *name == cause).map(|(_, title, _)| title),
+        _ => crate::all_pages().find(|(name, ..)| *name == cause).map(|(_, title, _)| title),
     }
 }
