@@ -81,6 +81,27 @@ fn numbers(mails: &[Mail], s: &mut Screen) {
             draw(&table, heading, s);
             heading = "";
         }
+        submitting(mail, s);
+    }
+}
+
+/// Rows of fio's whose time passed in the call that submits: why no completion latencies are shown of them.
+fn submitting(mail: &Mail, s: &mut Screen) {
+    let rows =
+        mail.runs.iter().flat_map(|run| run.of("fio")).flat_map(|r| r.rows.iter().map(move |row| (r, row)));
+    let waiting: Vec<_> = rows.filter(|(_, row)| row.waits_to_submit()).collect();
+    for (reading, row) in waiting.iter().take(MOST_DIFFERENCES) {
+        let (submit, complete) = (cell(row.get("slat.mean")), cell(row.get("clat.mean")));
+        s.line(
+            "",
+            &format!(
+                "{} ({}): shown is the total latency: submitting takes {submit} of it, completing {complete} (mean)",
+                row.of, reading.name
+            ),
+        );
+    }
+    if !waiting.is_empty() {
+        s.blank();
     }
 }
 

@@ -17,6 +17,7 @@ mod dd;
 mod diskstats;
 mod filebench;
 mod fio_command;
+mod fio_line;
 mod fio_rest;
 mod fio_terse;
 mod fio_text;
@@ -82,6 +83,7 @@ impl Found {
 pub(crate) fn all() -> &'static [&'static dyn Tool] {
     &[
         &fio_text::FioText,
+        &fio_line::FioLine,
         &fio_terse::FioTerse,
         &fio_command::FioCommand,
         &histogram::Histograms,
