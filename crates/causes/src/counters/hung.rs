@@ -64,7 +64,7 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
         return None;
     }
     places.sort_by_key(|p| (!OF_DEVICES.contains(&p.wait), std::cmp::Reverse(p.tasks.len())));
-    let known = places.iter().any(|p| p.wait != Wait::Unknown);
+    let known = places.iter().any(|p| !p.function.is_empty());
     let told: Vec<Proof> = places.iter().take(MANY).map(Place::told).collect();
     let end = "what the device did meanwhile: the kernel's log of errors and resets, iostat -x 1, and iowhy record while they hang";
     if !known {
@@ -129,12 +129,16 @@ impl Place<'_> {
         let one = |(name, n): &(&str, u64)| if *n > 1 { format!("{name} ({n})") } else { (*name).to_owned() };
         let named: Vec<String> = by_number.iter().take(MOST_NAMES).map(one).collect();
         let (place, reading) = &self.first;
-        let within = if self.function.is_empty() { "no stack".to_owned() } else { self.function.clone() };
+        let within = &self.function;
+        let what = match self.wait {
+            Wait::Unknown if self.function.is_empty() => "blocked, no stack says where".to_owned(),
+            Wait::Unknown => format!("blocked in {within}"),
+            wait => format!("blocked, waiting for {} ({within})", wait.words()),
+        };
         let said = proof!(
-            "{tasks} blocked, waiting for {what} ({within}): {names}{more} ({at})",
+            "{tasks} {what}: {names}{more} ({at})",
             tasks = Counted(self.tasks.len() as u64, "task is", "tasks are"),
-            what = Text(self.wait.words().to_owned()),
-            within = Text(within),
+            what = Text(what),
             names = Text(named.join(", ")),
             more = Text(more.to_owned()),
             at = Source(place.mail.at(reading.at).to_string())

@@ -42,9 +42,18 @@ struct Head {
 
 impl Tool for BlockedTask {
     fn read(&self, words: &[Word]) -> Option<Found> {
-        let head = hung(words).or_else(|| state(words))?;
+        let head = hung(words).or_else(|| state(words)).or_else(|| nobodys(words))?;
         let from = head.used + before_trace(&words[head.used..])?;
         let (frames, length) = frames(&words[from..]);
+        // Without a task's line it may be of anything but a task that sleeps: an oops, a warning.
+        let sleeps =
+            frames.first().is_some_and(|(name, _)| ["__schedule", "__switch_to", "schedule"].contains(name));
+        if head.task == NOBODY && !sleeps {
+            return None;
+        }
+        if head.task == OTHER {
+            return Found::noise(from + length);
+        }
         if frames.is_empty() && head.seconds.is_none() {
             return None;
         }
@@ -65,6 +74,19 @@ impl Tool for BlockedTask {
     }
 }
 
+/// What a task is called of which only the stack was pasted.
+const NOBODY: &str = "a task";
+
+/// One that is not blocked, which is no task's name: names are not empty.
+const OTHER: &str = "";
+
+/// `Call Trace:` alone.
+fn nobodys(words: &[Word]) -> Option<Head> {
+    let [call, trace] = texts(words)?;
+    let begins = call == "Call" && trace.eq_ignore_ascii_case("trace:");
+    begins.then(|| Head { task: NOBODY.into(), seconds: None, at: words[0].spot, used: 2 })
+}
+
 /// `INFO: task NAME:PID blocked for more than 120 seconds.`
 fn hung(words: &[Word]) -> Option<Head> {
     let [info, task] = texts(words)?;
@@ -83,7 +105,7 @@ fn state(words: &[Word]) -> Option<Head> {
     let at = words.first()?.spot;
     if let Some(first) = words[0].text.strip_prefix("task:") {
         let end = (1..=MOST_OF_NAME).find(|i| words.get(*i).is_some_and(|w| w.text.starts_with("state:")))?;
-        words[end].text.starts_with("state:D").then_some(())?;
+        let blocked = words[end].text.starts_with("state:D");
         let more = words[1..end].iter().map(|w| w.text);
         let name = std::iter::once(first).chain(more).collect::<Vec<_>>().join(" ");
         let pid = words[end..].iter().take(6).enumerate().find_map(|(i, w)| {
@@ -91,7 +113,8 @@ fn state(words: &[Word]) -> Option<Head> {
             let digits = if digits.is_empty() { words.get(end + i + 1)?.text } else { digits };
             digits.parse::<u32>().ok()
         })?;
-        return Some(Head { task: format!("{name}:{pid}"), seconds: None, at, used: end + 1 });
+        let task = if blocked { format!("{name}:{pid}") } else { OTHER.into() };
+        return Some(Head { task, seconds: None, at, used: end + 1 });
     }
     let [name, "D", address, _, pid, parent, flags] = texts(words)? else { return old_state(words) };
     let hex = |text: &str| text.bytes().all(|b| b.is_ascii_hexdigit());
@@ -233,6 +256,16 @@ mod tests {
         assert_eq!(names, [("dnf:340".to_owned(), tag()), ("fio:4711".to_owned(), tag())]);
         // Those that sleep otherwise are not blocked.
         assert!(read(&log(&[&new.replace("state:D", "state:S")], "")).is_empty());
+    }
+
+    #[test]
+    fn a_stack_without_its_task_is_of_one_that_sleeps_or_of_none() {
+        let stack = log(&[], "[ 1.2] ");
+        assert_eq!(
+            read(&stack),
+            [("a task".to_owned(), "a request, a tag".to_owned(), "blk_mq_get_tag".to_owned(), 5)]
+        );
+        assert!(read(&stack.replace("__schedule", "dump_stack")).is_empty());
     }
 
     #[test]
