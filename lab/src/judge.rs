@@ -116,10 +116,14 @@ fn said(e: &Value) -> BTreeMap<String, Said> {
     causes(e).collect()
 }
 
+/// What was found, the answer first: it is what is read first.
 fn found(e: &Value) -> Vec<(String, f64)> {
     let share = |(cause, said)| match said {
         Said::Found(share) => Some((cause, share)),
         _ => None,
     };
-    causes(e).filter_map(share).collect()
+    let mut found: Vec<(String, f64)> = causes(e).filter_map(share).collect();
+    let answer = e["answer"]["cause"].as_str();
+    found.sort_by_key(|(cause, _)| Some(cause.as_str()) != answer);
+    found
 }

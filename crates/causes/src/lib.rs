@@ -155,14 +155,6 @@ pub fn all() -> &'static [Cause] {
     ALL
 }
 
-/// Judged once more, by weaker evidence, after a cause that knows more: which, after which, and how.
-type Again = (&'static str, &'static str, fn(&mut Case) -> Verdict);
-const AGAIN: [Again; 1] = [(
-    device::rate_limit::CAUSE.name,
-    device::power_state::CAUSE.name,
-    device::rate_limit::judge_by_the_fastest,
-)];
-
 /// Name, title and page of every cause.
 pub fn pages() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     all().iter().map(|c| (c.name, c.title, c.page))
@@ -209,12 +201,6 @@ pub fn judge(case: &mut Case) -> Vec<Verdict> {
     let mut verdicts: Vec<Verdict> = Vec::new();
     for cause in all() {
         verdicts.push(claimed(case, &damage, cause.name, cause.judge));
-        for (name, _, judge) in AGAIN.iter().filter(|(_, after, _)| *after == cause.name) {
-            let Some(first) = verdicts.iter_mut().find(|v| v.cause == *name) else { continue };
-            if first.verdict != Answer::Found {
-                *first = claimed(case, &damage, name, *judge);
-            }
-        }
     }
     if device::healthy::nothing_slow(case) {
         // Where nothing was slow, nothing is a cause of it.

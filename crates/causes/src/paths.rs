@@ -61,7 +61,7 @@ impl<'a> Paths<'a> {
 
     /// The same, up to a time.
     pub fn claim_up_to(&self, case: &mut Case, most: Nanos, pick: impl Fn(Waits, Reason) -> bool) -> Nanos {
-        case.claim_rows(self.number, most, |row| pick(row.waits, row.reason))
+        case.claim_rows(self.number, most, |row| row.phase != Phase::Paused && pick(row.waits, row.reason))
     }
 
     /// The part of the kept operations' time within sleeps on whose stack one of these functions is.

@@ -270,6 +270,9 @@ pub mod device_saturated {
     /// Half of all completions come within a fifth of the mean distance: of independent ones they would be 0.7 of it apart
     /// (exponential distribution).
     pub const TOGETHER: f64 = 5.0;
+    /// The soonest completions after another one: of independent ones a twentieth would come within a twentieth of the mean
+    /// distance (exponential distribution); of one after the other none before half of it.
+    pub const SOONEST: f64 = 0.05;
     /// From so many in the device at once there is a queue to speak of: one served, one waiting.
     pub const SEVERAL: f64 = 2.0;
 
@@ -335,6 +338,22 @@ pub mod power_state {
 
 /// Of `rate_limit`.
 pub mod rate_limit {
+    use super::{Bytes, Nanos};
+
+    /// The middle half: completions that are seen late, and the ones after them that then seem early, lie outside.
+    pub const MIDDLE: [f64; 2] = [0.25, 0.75];
+    /// The middle half of what comes by the clock lies between these parts of the median. What a disk that turns takes for scattered
+    /// requests varies by a third either way (half a turn of 8.3 ms beside a seek of 8 ms, data sheets).
+    pub const EVEN_TURNS: (f64, f64) = (0.9, 1.1);
+    /// What is let through by the clock comes at its pace, whatever it is: the mean of a kind lies so near to that of all.
+    pub const SAME_PACE: f64 = 0.2;
+    /// As near as completions show a clock: what no device that works does.
+    pub const AS_A_CLOCK: (f64, f64) = (0.97, 1.03);
+    /// The slowest flash that is sold for more than pictures does 1,500 reads a second (SD Association, application performance
+    /// class A1); half as much again.
+    pub const SLOWEST_FLASH: Nanos = Nanos(1_000_000);
+    /// Of requests of this size at most; larger ones take the longer for their bytes.
+    pub const SMALL: Bytes = Bytes(16 << 10);
     /// Fewer gaps are no pace.
     pub const ENOUGH: u64 = 100;
     /// Most gaps lie between these parts of the middle one: even as a clock, but for what processors add. Shorter ones are those of

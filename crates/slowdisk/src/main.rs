@@ -61,6 +61,9 @@ struct Args {
     /// Bytes of a physical block, of which a part is read before it is written; 0: none is
     #[arg(long, default_value_t = 0)]
     block: u64,
+    /// Each operation takes up to so many percent more or less; 0: all take the same
+    #[arg(long, default_value_t = 0)]
+    jitter: u64,
     /// Every so many reads and writes one fails; 0: none
     #[arg(long, default_value_t = 0)]
     error_every: u64,
@@ -87,6 +90,7 @@ fn main() -> ExitCode {
         wake: us(a.wake_us),
         discard: us(a.discard_us),
         block: a.block,
+        jitter: a.jitter,
     };
     let options =
         Options { size: a.size.saturating_mul(1 << 20), queue: a.queue, model, error_every: a.error_every };

@@ -8,6 +8,8 @@
 //! In front of the channels there may be a limit of operations per second, as volumes in clouds have one: what is over it
 //! waits, however idle the channels are. A write of a part of a physical block reads the block first. A disk that nothing was asked of for a while may sleep, and wakes up slowly.
 //!
+//! No disk takes the same time twice: service times may vary, each by a factor that is drawn anew; a limit in front of it does not.
+//!
 //! Invariant: no channel ever serves two operations at once, so a channel's busy time is the sum of its service times.
 
 /// Nanoseconds since the model's beginning.
@@ -44,6 +46,8 @@ pub struct Model {
     pub discard: Nanos,
     /// Bytes of a physical block: a write that begins or ends within one reads first; 0 means that none does.
     pub block: u64,
+    /// Each operation takes so many percent more or less, evenly drawn; 0 means that all take the same. At most 100.
+    pub jitter: u64,
 }
 
 /// What is asked of the disk.
@@ -70,12 +74,17 @@ pub struct Queue {
     count: u64,
     /// When the next operation may be let in, if none was let in early.
     let_in: Nanos,
+    /// What the next factor is drawn from; the same for every disk, so that a run can be repeated.
+    chance: u64,
 }
+
+/// Any number but zero.
+const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 
 impl Queue {
     /// An idle disk. A model without channels gets one.
     pub fn new(model: Model) -> Queue {
-        Queue { model, free: vec![0; model.channels.max(1)], head: 0, count: 0, let_in: 0 }
+        Queue { model, free: vec![0; model.channels.max(1)], head: 0, count: 0, let_in: 0, chance: SEED }
     }
 
     /// Reads and writes so far.
@@ -89,7 +98,7 @@ impl Queue {
         let m = &self.model;
         if matches!(op, Op::Flush | Op::Discard) {
             let time = if op == Op::Flush { m.flush } else { m.discard };
-            let done = busy_until.max(now).saturating_add(time);
+            let done = busy_until.max(now).saturating_add(self.vary(time));
             self.free.fill(done);
             return done;
         }
@@ -112,6 +121,8 @@ impl Queue {
         if m.sleep_after > 0 && now.saturating_sub(busy_until) >= m.sleep_after {
             time = time.saturating_add(m.wake);
         }
+        let time = self.vary(time);
+        let m = &self.model;
         let mut begin = now;
         if let Some(apart) = 1_000_000_000u64.checked_div(m.rate) {
             // Virtual scheduling (ITU-T I.371, GCRA): each is due `apart` after the one before; a burst is let in early.
@@ -122,6 +133,19 @@ impl Queue {
         let Some(channel) = self.free.iter_mut().min() else { return now };
         *channel = (*channel).max(begin).saturating_add(time);
         *channel
+    }
+
+    /// A time, more or less (Marsaglia, Xorshift RNGs, 2003).
+    fn vary(&mut self, time: Nanos) -> Nanos {
+        let most = self.model.jitter.min(100);
+        if most == 0 {
+            return time;
+        }
+        self.chance ^= self.chance << 13;
+        self.chance ^= self.chance >> 7;
+        self.chance ^= self.chance << 17;
+        let thousandths = 1000 - 10 * most + self.chance % (20 * most + 1);
+        Nanos::try_from(u128::from(time) * u128::from(thousandths) / 1000).unwrap_or(Nanos::MAX)
     }
 }
 
@@ -146,6 +170,7 @@ mod tests {
         wake: 0,
         discard: 0,
         block: 0,
+        jitter: 0,
     };
 
     #[test]
@@ -192,6 +217,25 @@ mod tests {
         assert_eq!(q.arrive(100 * MS, Op::Read, 0, 4096), 101 * MS);
         assert_eq!(q.arrive(100 * MS, Op::Read, 0, 4096), 101 * MS);
         assert_eq!(q.arrive(100 * MS, Op::Read, 0, 4096), 111 * MS);
+    }
+
+    #[test]
+    fn service_varies_around_its_mean_and_a_limit_does_not() {
+        let times = |model: Model| {
+            let mut q = Queue::new(model);
+            let alone = |i: u64| q.arrive(i * 100 * MS, Op::Read, 0, 4096) - i * 100 * MS;
+            (0..1000).map(alone).collect::<Vec<_>>()
+        };
+        let varied = times(Model { jitter: 20, ..DISK });
+        assert!(varied.iter().all(|t| (MS * 8 / 10..=MS * 12 / 10).contains(t)));
+        let mean = varied.iter().sum::<u64>() / 1000;
+        assert!(mean.abs_diff(MS) < MS / 50, "{mean}");
+        assert!(varied.iter().max() > Some(&(MS * 115 / 100)) && varied.iter().min() < Some(&(MS * 85 / 100)));
+        assert_eq!(varied, times(Model { jitter: 20, ..DISK }), "the same again");
+        let mut capped = Queue::new(Model { channels: 8, rate: 100, burst: 1, jitter: 50, ..DISK });
+        let done: Vec<_> = (0..50).map(|_| capped.arrive(0, Op::Read, 0, 4096)).collect();
+        let late = done.iter().enumerate().map(|(i, t)| t - i as u64 * 10 * MS);
+        assert!(late.into_iter().all(|t| (MS / 2..=MS * 3 / 2).contains(&t)));
     }
 
     #[test]

@@ -74,7 +74,7 @@ pub struct TailRow {
 }
 
 /// Fewer operations than this are evidence only if they were long by themselves: a p90 needs ten.
-const FEW: u64 = 10;
+pub const FEW: u64 = 10;
 
 /// Long by itself: people notice a tenth of a second (Nielsen, Usability Engineering, 1993, chapter 5).
 pub const LONG_BY_ITSELF: Nanos = Nanos(100_000_000);

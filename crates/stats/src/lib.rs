@@ -37,11 +37,11 @@ pub use depth::Depth;
 pub use details::{Details, DeviceDetails, TaskDetails, Q2D_STEPS_MS};
 pub use device::{BioStats, ByDepth, Company, CompletedOn, DepthRow, Device, PlugStats, Second};
 pub use distribution::{Bucket, Distribution, Summary};
-pub use focus::{class_op, class_words, Focus, Group, TailRow, LONG_BY_ITSELF, TAIL_SHARE};
+pub use focus::{class_op, class_words, Focus, Group, TailRow, FEW, LONG_BY_ITSELF, TAIL_SHARE};
 pub use kept::{Kept, Met, Ran};
 pub use messages::Messages;
 pub use operations::{OpKey, OpStats, Operations, OutsideStats, Sent, Whose};
-pub use pace::{AfterIdle, Held, Pace, IN_A_RUN};
+pub use pace::{AfterIdle, Held, Pace, Turns, EIGHT_TIMES, IN_A_RUN};
 pub use phases::Phases;
 pub use pictures::{
     heat_bucket, heat_lower, Axis, Behind, Columns, DevicePictures, Extents, Heat, Moment, Pictures,

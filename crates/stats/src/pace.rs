@@ -17,7 +17,7 @@
 use crate::distribution::Distribution;
 use life::{Class, Request};
 use std::collections::VecDeque;
-use trace::{Bytes, Nanos};
+use trace::{Bytes, Nanos, Sector};
 
 /// Idle times are told apart in powers of two of this; shorter ones are none: commands follow one another so.
 const IDLE_UNIT: Nanos = Nanos(1_000_000);
@@ -46,16 +46,33 @@ pub struct Held {
     pub time: Nanos,
 }
 
-/// Sizes that are told apart: up to 16 KiB, 128 KiB, 1 MiB, and more. Those of every second class are eight times apart at least.
-const SIZES: [u64; 3] = [16 << 10, 128 << 10, 1 << 20];
+/// Sizes that are told apart: up to 4 KiB, and by powers of two to more than 2 MiB.
+const SIZES: usize = 11;
+const SMALLEST: u64 = 4096;
+/// Sizes so many classes apart are eight times apart at least.
+pub const EIGHT_TIMES: usize = 4;
+
+/// Requests of one direction and about one size, those that begin where the one completed before them ended and all others apart: a disk
+/// that turns takes far less for the former.
+#[derive(Clone, Debug, Default)]
+pub struct Turns {
+    /// From the completion before to theirs, with something in the device all the time.
+    pub gaps: Distribution,
+    /// Their `D2C`, whatever was in the device.
+    pub d2c: Distribution,
+}
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub struct Pace {
     /// From one completion to the next, of whatever class but flushes, with something in the device all the time.
     pub gaps: Distribution,
-    /// The same by the size of the request that ended it: up to 16 KiB, 128 KiB, 1 MiB, and more.
-    pub by_size: [Distribution; 4],
+    /// Reads and writes, far and near, by their size.
+    turns: [[Turns; SIZES]; 4],
+    /// Where the last request that was completed ended.
+    head: Sector,
+    /// Gaps by size, wherever requests begin.
+    sizes: [Distribution; SIZES],
     /// From one completion to the [`IN_A_RUN`]th after it, the same way; runs do not overlap.
     pub runs: Distribution,
     /// From one completion of data to the next that was issued after it, where the device was idle for less than half of it.
@@ -114,9 +131,16 @@ impl Pace {
         let done = r.time.completed;
         let class = r.class();
         if class != Class::Flush {
-            if let Some(last) = self.last_done.or(self.closing.take()) {
-                self.gap(done.since(last), r.bytes);
+            let near = std::mem::replace(&mut self.head, r.start.after(r.bytes)) == r.start;
+            let gap = self.last_done.or(self.closing.take()).map(|last| done.since(last));
+            if let Some(gap) = gap {
+                self.sizes[size(r.bytes)].record(gap.0);
+                self.gap(gap);
             }
+            let kind = 2 * usize::from(class != Class::Read) + usize::from(near);
+            let turns = &mut self.turns[kind][size(r.bytes)];
+            turns.d2c.record(d2c.0);
+            gap.into_iter().for_each(|gap| turns.gaps.record(gap.0));
             self.last_done = self.busy.then_some(done);
         }
         if r.bytes.0 > 0 && class != Class::Other {
@@ -158,13 +182,33 @@ impl Pace {
         }
     }
 
-    fn gap(&mut self, gap: Nanos, bytes: Bytes) {
+    fn gap(&mut self, gap: Nanos) {
         self.gaps.record(gap.0);
-        self.by_size[SIZES.iter().filter(|most| bytes.0 > **most).count()].record(gap.0);
         self.run = (self.run.0 + 1, self.run.1 + gap);
         if self.run.0 == IN_A_RUN {
             self.runs.record(std::mem::take(&mut self.run).1 .0);
         }
+    }
+
+    /// Reads and writes by size, each with the most that it is; where the device may turn, far ones by themselves, and near ones with the
+    /// `D2C` of all: what is far takes no less than what is near.
+    pub fn kinds(&self, may_turn: bool) -> impl Iterator<Item = (Bytes, Turns)> + '_ {
+        let most = |class: usize| Bytes(if class + 1 < SIZES { SMALLEST << class } else { u64::MAX });
+        self.turns.chunks(2).flat_map(|both| both[0].iter().zip(&both[1])).enumerate().flat_map(
+            move |(class, (far, near))| {
+                let mut all = far.clone();
+                all.d2c.merge(&near.d2c);
+                let near_alone = Turns { gaps: near.gaps.clone(), d2c: all.d2c.clone() };
+                all.gaps.merge(&near.gaps);
+                let kinds = if may_turn { vec![far.clone(), near_alone] } else { vec![all] };
+                kinds.into_iter().map(move |turns| (most(class % SIZES), turns))
+            },
+        )
+    }
+
+    /// Gaps by the size of the request that ended them, the smallest first.
+    pub fn by_size(&self) -> &[Distribution] {
+        &self.sizes
     }
 
     /// How long the device had nothing to do between two moments, as far back as is remembered.
@@ -179,6 +223,12 @@ impl Pace {
             |(i, d2c): (usize, &Distribution)| AfterIdle { idle: Nanos(IDLE_UNIT.0 << i), d2c: d2c.clone() };
         self.rows.iter().enumerate().filter(|(_, d)| !d.is_empty()).map(row)
     }
+}
+
+/// Example: 4 KiB are 0, 5 KiB and 8 KiB 1, 64 KiB 4.
+fn size(bytes: Bytes) -> usize {
+    let units = bytes.0.div_ceil(SMALLEST).max(1);
+    (units.next_power_of_two().trailing_zeros() as usize).min(SIZES - 1)
 }
 
 #[cfg(test)]

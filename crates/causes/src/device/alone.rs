@@ -11,7 +11,7 @@ use crate::slow::Slow;
 use crate::thresholds::alone::MOSTLY;
 use crate::verdict::{Confidence, Verdict};
 use crate::Cause;
-use life::Class;
+use life::{Class, Io};
 use operation::Wait;
 use trace::Nanos;
 use waits::{CulpritKind, Phase};
@@ -38,7 +38,7 @@ fn judge(case: &mut Case, name: &'static str, cached: bool) -> Verdict {
     let mut against = None;
     for slow in case.slow().into_iter().filter(|s| !s.is_below()) {
         let picks = |row: &Claimable| {
-            is_alone(case, row) && cached == (slow.group.class == Class::Read && is_cached(row))
+            is_alone(case, &slow.group.task, row) && cached == (slow.group.class == Class::Read && is_cached(row))
         };
         let alone = case.unclaimed_rows(slow.group_number, picks);
         let what = slow.words().to_string();
@@ -82,11 +82,12 @@ fn is_cached(row: &Claimable) -> bool {
     [Wait::PageRead, Wait::PageFault, Wait::Metadata].into_iter().any(|wait| row.waits.has(wait))
 }
 
-/// Whether a row is time of the victim's own request, alone in the device.
-fn is_alone(case: &Case, row: &Claimable) -> bool {
-    let kind = case.facts.waits.culprit_of(row.culprit).kind;
+/// Whether a row is time of the victim's own request, alone in the device; or of the journal's, with its own changes.
+fn is_alone(case: &Case, task: &str, row: &Claimable) -> bool {
+    let culprit = case.facts.waits.culprit_of(row.culprit);
+    let journal = culprit.io == Some(Io::Journal) && culprit.name.as_deref() == Some(task);
     match row.phase {
-        Phase::Service => kind == CulpritKind::Own,
+        Phase::Service => culprit.kind == CulpritKind::Own || journal,
         Phase::Varies | Phase::Slow => true,
         _ => false,
     }

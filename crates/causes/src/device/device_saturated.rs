@@ -13,7 +13,7 @@ use crate::growth::Growth;
 use crate::proof::{proof, Proof};
 use crate::remedy::Acts;
 use crate::slow::Slow;
-use crate::thresholds::device_saturated::{FASTEST, LEFT, SEVERAL, TOGETHER};
+use crate::thresholds::device_saturated::{FASTEST, LEFT, SEVERAL, SOONEST, TOGETHER};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, percent};
 use crate::Cause;
@@ -104,11 +104,20 @@ fn judge(case: &mut Case) -> Verdict {
     }
 }
 
-/// Whether requests queue in the device, by their own times: the fastest took less than half of what is usual. How many were
-/// there when one came does not tell where they come in batches.
+/// Whether requests queue in the device, by their own times: the fastest took less than half of what is usual, or they are completed one by
+/// one. How many were there when one came does not tell where they come in batches, or where there are always as many.
 fn queues(slow: &Slow) -> bool {
     let d2c = &slow.requests().d2c;
-    at_once(slow) >= SEVERAL && d2c.count() >= MIN_SAMPLES && 2 * d2c.quantile(FASTEST) < d2c.quantile(0.5)
+    let waited = d2c.count() >= MIN_SAMPLES && 2 * d2c.quantile(FASTEST) < d2c.quantile(0.5);
+    at_once(slow) >= SEVERAL && (waited || is_unknown(slow) && is_one_by_one(slow))
+}
+
+/// Whether hardly any two completions come together, and those that are there take as long as so many completions are apart: of a device
+/// that serves several side by side they would come together.
+fn is_one_by_one(slow: &Slow) -> bool {
+    let (gaps, d2c) = (&slow.on.pace.gaps, &slow.requests().d2c);
+    let in_turn = 2.0 * at_once(slow) * gaps.mean() >= d2c.mean();
+    gaps.count() >= MIN_SAMPLES && in_turn && gaps.quantile(SOONEST) as f64 * 2.0 >= gaps.mean()
 }
 
 /// Whether completions come together and then not for long: of one after the other half would be about the mean apart.
@@ -124,7 +133,12 @@ fn is_too_slow_for_unknown(case: &Case, slow: &Slow) -> bool {
     let (enough, _) = expected(&rotational(case, slow.on.id));
     let (group, d2c) = (slow.group, &slow.requests().d2c);
     let varies = d2c.quantile(0.9) >= 2 * d2c.quantile(FASTEST);
-    2 * group.unknown.0 > group.lost.0 && group.tail.threshold > enough && varies && at_once(slow) >= SEVERAL
+    is_unknown(slow) && group.tail.threshold > enough && varies && at_once(slow) >= SEVERAL
+}
+
+/// Whether requests were never alone, so that it is not known what one takes.
+fn is_unknown(slow: &Slow) -> bool {
+    2 * slow.group.unknown.0 > slow.group.lost.0
 }
 
 /// Why nothing is claimed where no lighter load was seen: of few requests it is not known what is usual, and a driver that gives

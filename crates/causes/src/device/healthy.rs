@@ -45,26 +45,25 @@ pub(crate) fn nothing_slow(case: &Case) -> bool {
         })
 }
 
-/// The part of a group's time, or of its slowest operations', in which somebody or some limit held it back: others' requests,
+/// The part of a group's time in which somebody or some limit held it back: others' requests,
 /// tags, a scheduler, a lock, a page that must stay as it is.
 fn held_back(case: &Case, group: &Group) -> f64 {
     let table = &case.facts.waits;
     let by_somebody = |row: &&TailRow| {
-        let kind = table.culprit_of(row.culprit).kind;
+        let culprit = table.culprit_of(row.culprit);
+        // The journal writes its own changes, too.
+        let somebody = culprit.kind == CulpritKind::Task && culprit.name.as_deref() != Some(&*group.task);
         let place = match row.phase {
             Phase::NoTag | Phase::Refused => true,
             Phase::Reason(reason) => HOLDS_BACK.contains(&reason),
             _ => false,
         };
         let held = HELD_IN.into_iter().any(|wait| row.waits.has(wait));
-        place || held || matches!(kind, CulpritKind::Task | CulpritKind::Limit)
+        place || held || somebody || culprit.kind == CulpritKind::Limit
     };
-    let part = |rows: Vec<TailRow>, all: Nanos| {
-        let held: Nanos = rows.iter().filter(by_somebody).map(|r| r.time).sum();
-        held.0 as f64 / all.0.max(1) as f64
-    };
-    let of_all = part(group.rows(table, Selection::default()), group.all.time.total);
-    of_all.max(part(group.tail_rows(table), group.tail.sum.time.total))
+    let rows = group.rows(table, Selection::default());
+    let held: Nanos = rows.iter().filter(by_somebody).map(|r| r.time).sum();
+    held.0 as f64 / group.all.time.total.0.max(1) as f64
 }
 
 /// Waits for what somebody holds, whoever ends them.

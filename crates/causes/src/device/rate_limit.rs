@@ -11,20 +11,22 @@
 //! Example: the fastest 2 % of reads took 0.3 ms, completions came every 2.0 ms (p25 1.9, p90 2.1) with 8 waiting: 500 a second,
 //! where one after another would have been 3,300.
 
-use crate::case::{Case, Claimable, MIN_SAMPLES, MIN_SHARE};
+use crate::case::{Case, Claimable, MIN_SHARE};
 use crate::device::background_task::leads_to_the_device;
+use crate::device::healthy::rotational;
 use crate::proof::{proof, Proof};
 use crate::remedy::Acts;
 use crate::slow::Slow;
 use crate::thresholds::rate_limit::{
-    ENOUGH, ENOUGH_OF_SIZE, ENOUGH_RUNS, EVEN, EVEN_RUNS, FASTER, FASTEST, SAME,
+    AS_A_CLOCK, ENOUGH, ENOUGH_OF_SIZE, ENOUGH_RUNS, EVEN, EVEN_RUNS, EVEN_TURNS, FASTER, FASTEST, MIDDLE, SAME, SAME_PACE,
+    SLOWEST_FLASH, SMALL,
 };
 use crate::verdict::{Confidence, Verdict};
 use crate::words::count;
 use crate::Cause;
 use ledger::Reason;
-use stats::{Distribution, Pace, IN_A_RUN};
-use trace::Nanos;
+use stats::{Distribution, Pace, Turns, EIGHT_TIMES, IN_A_RUN};
+use trace::{Bytes, Nanos};
 use waits::Phase;
 
 /// The cause.
@@ -36,17 +38,7 @@ pub const CAUSE: Cause = Cause {
     judge,
 };
 
-/// By the pace alone: a clock, or large requests as quick as small ones.
 fn judge(case: &mut Case) -> Verdict {
-    judge_by(case, true)
-}
-
-/// After the causes that know more: by some requests that were faster.
-pub(crate) fn judge_by_the_fastest(case: &mut Case) -> Verdict {
-    judge_by(case, false)
-}
-
-fn judge_by(case: &mut Case, pace_alone: bool) -> Verdict {
     let mut verdict: Option<Verdict> = None;
     let mut against = None;
     for slow in case.slow() {
@@ -55,51 +47,29 @@ fn judge_by(case: &mut Case, pace_alone: bool) -> Verdict {
             continue;
         }
         let name = case.name(slow.on.id);
-        let (apart, told) = match even(&slow.on.pace, &name) {
-            Ok(pace) => pace,
-            Err(uneven) => {
-                against = Some(uneven);
+        let (apart, told, proof) = match held(case, &slow, &name) {
+            Ok(held) => held,
+            Err(why) => {
+                against = Some(why);
                 continue;
             }
         };
-        if slow.requests().d2c.count() < MIN_SAMPLES {
-            against.get_or_insert_with(|| {
-                proof!(
-                    "{count} requests of {what} are too few to say how fast {name} is below a limit",
-                    count = Count(slow.requests().d2c.count()),
-                    what = Text(slow.words().to_string()),
-                    name = Text(name.to_string())
-                )
-            });
-            continue;
-        }
-        let own = slow.requests().d2c.quantile(FASTEST);
-        let by_size = whatever_the_size(&slow.on.pace);
-        let by_the_clock = clock(&slow.on.pace).is_some() || by_size.is_some();
-        if pace_alone && !by_the_clock {
-            continue;
-        }
-        if own as f64 > FASTER * apart as f64 && !by_the_clock {
-            against = Some(proof!(
-                "{told}, and no request was much faster than that: the fastest took {own}",
-                told = told.clone(),
-                own = Time(Nanos(own))
-            ));
-            continue;
-        }
-        let own = if own as f64 > FASTER * apart as f64 { 0 } else { own };
-        let own_time = Nanos(own.saturating_mul(slow.group.tail.sum.time.operations)).min(left);
+        let own = match proof {
+            Held::Turns { alone, .. } => alone,
+            _ => Nanos(0),
+        };
+        let own_time = Nanos(own.0.saturating_mul(slow.group.tail.sum.time.operations)).min(left);
         if slow.share(left - own_time) < MIN_SHARE {
             continue;
         }
-        let before = if by_the_clock { before_the_device(case, &slow) } else { Nanos(0) };
+        let before = before_the_device(case, &slow);
         let claimed = case.claim(&slow, Reason::Device, left - own_time) + before;
         let rate = 1_000_000_000 / apart.max(1);
         let begun = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
         let told =
             proof!("{told}, as even as a clock: {rate} a second", told = told.clone(), rate = Count(rate));
         let v = begun.plus(claimed, Confidence::Medium).because(told);
-        verdict = Some(v.because(no_work(&slow, own, by_size, claimed)));
+        verdict = Some(v.because(proof.told(&slow, claimed)));
         verdict = verdict.map(|v| remedies(v, &slow, &name, rate));
     }
     match (verdict, against) {
@@ -108,6 +78,99 @@ fn judge_by(case: &mut Case, pace_alone: bool) -> Verdict {
         }
         (None, Some(against)) => Verdict::rejected(CAUSE.name, against),
         (None, None) => case.nothing_left(CAUSE.name),
+    }
+}
+
+/// Why it is no work of the device's own that takes so long.
+enum Held {
+    /// Completions keep time, requests do not.
+    Clock { spread: u64 },
+    /// A request of eight times the bytes takes its turn as a small one.
+    Sizes { small: u64, large: u64 },
+    /// Requests of a kind come by the clock, one of them alone takes less than half of that.
+    Turns { gap: u64, alone: Nanos },
+    /// No flash is as slow, and nothing else as even.
+    TooSlow { gap: u64, bytes: Bytes },
+}
+
+/// How far completions are apart, in words, too, and the proof that something holds requests back; or what speaks against it.
+fn held(case: &Case, slow: &Slow, name: &str) -> Result<(u64, Proof, Held), Proof> {
+    let pace = &slow.on.pace;
+    if let Some((even, bytes)) = too_slow(case, slow) {
+        let gap = even.quantile(0.5);
+        return Ok((gap, apart(&even, name), Held::TooSlow { gap, bytes }));
+    }
+    let (apart, told) = even(pace, name)?;
+    let may_turn = rotational(case, slow.on.id).is_none_or(|turns| turns.value);
+    let held = clock(pace)
+        .map(|_| Held::Clock { spread: spread(&pace.between_ticks) })
+        .or_else(|| whatever_the_size(pace).map(|[small, large]| Held::Sizes { small, large }))
+        .or_else(|| faster_alone(pace, apart, may_turn));
+    match held {
+        Some(held) => Ok((apart, told, held)),
+        None => Err(proof!(
+            "{told}, and no request was much faster than that: the fastest took {own}",
+            told = told,
+            own = Time(Nanos(slow.requests().d2c.quantile(FASTEST)))
+        )),
+    }
+}
+
+/// A kind of request that keeps the pace of all with others waiting, although such a one alone takes less than half of it: a device that
+/// serves one after the other would be done sooner, one that serves several at once is faster than each of them.
+fn faster_alone(pace: &Pace, apart: u64, may_turn: bool) -> Option<Held> {
+    let all_even = within(&pace.runs, [0.3, 0.8], EVEN_RUNS) && pace.runs.count() >= ENOUGH_RUNS;
+    let keeps_time = |gaps: &Distribution| {
+        gaps.count() >= ENOUGH
+            && (gaps.mean() - apart as f64).abs() <= SAME_PACE * apart as f64
+            && (all_even || within(gaps, MIDDLE, EVEN_TURNS))
+    };
+    let kinds = pace.kinds(may_turn).filter(|(_, t)| keeps_time(&t.gaps));
+    let fastest = |(_, t): (Bytes, Turns)| t.d2c.quantile(FASTEST);
+    let alone = kinds.map(fastest).find(|alone| *alone as f64 <= FASTER * apart as f64)?;
+    Some(Held::Turns { gap: apart, alone: Nanos(alone) })
+}
+
+/// A device that does not turn and takes small requests one after the other by the clock, slower than any flash.
+fn too_slow(case: &Case, slow: &Slow) -> Option<(Distribution, Bytes)> {
+    let pace = &slow.on.pace;
+    let small = pace.kinds(false).filter(|(bytes, _)| *bytes <= SMALL).map(|(bytes, t)| (bytes, t.gaps));
+    let is_a_clock = |d: &Distribution| d.count() >= ENOUGH && within(d, MIDDLE, AS_A_CLOCK);
+    let mut too_slow = small.filter(|(_, d)| d.quantile(0.5) > SLOWEST_FLASH.0 && is_a_clock(d));
+    let (bytes, even) = too_slow.next()?;
+    rotational(case, slow.on.id).is_some_and(|turns| !turns.value).then_some((even, bytes))
+}
+
+impl Held {
+    fn told(&self, slow: &Slow, claimed: Nanos) -> Proof {
+        match self {
+            Held::Sizes { small, large } => proof!(
+                "a large request takes its turn as a small one: one of eight times the size and more came {large} after the one before, a \
+                 small one {small}",
+                large = Time(Nanos(*large)),
+                small = Time(Nanos(*small))
+            ),
+            Held::Clock { spread } => proof!(
+                "completions keep time, requests do not: their D2C spreads over {spread} (p10 to p90), completions over less than half \
+                 of that",
+                spread = Time(Nanos(*spread))
+            ),
+            Held::Turns { gap, alone } => proof!(
+                "such requests came {gap} apart with others waiting, and the fastest took {alone}: one after another that would be \
+                 {rate} a second; the slowest {what} spent {claimed} of their time waiting for their turn",
+                gap = Time(Nanos(*gap)),
+                alone = Time(*alone),
+                rate = Count(1_000_000_000 / alone.0.max(1)),
+                what = Text(slow.words().to_string()),
+                claimed = Share(slow.share(claimed))
+            ),
+            Held::TooSlow { gap, bytes } => proof!(
+                "flash does not take {gap} for {bytes}, and nothing but a clock is so even: half of them lie within {within} of that",
+                gap = Time(Nanos(*gap)),
+                bytes = Size(*bytes),
+                within = Share(AS_A_CLOCK.1 - 1.0)
+            ),
+        }
     }
 }
 
@@ -120,40 +183,15 @@ fn before_the_device(case: &mut Case, slow: &Slow) -> Nanos {
     }
 }
 
-/// Why it is no work of the device's own that takes so long.
-fn no_work(slow: &Slow, own: u64, by_size: Option<[u64; 2]>, claimed: Nanos) -> Proof {
-    match (own, by_size) {
-        (0, Some([small, large])) => proof!(
-            "a large request takes its turn as a small one: one of eight times the size and more came {large} after the one before, a \
-             small one {small}",
-            large = Time(Nanos(large)),
-            small = Time(Nanos(small))
-        ),
-        (0, None) => proof!(
-            "completions keep time, requests do not: their D2C spreads over {spread} (p10 to p90), completions over less than half \
-             of that",
-            spread = Time(Nanos(spread(&slow.on.pace.between_ticks)))
-        ),
-        _ => proof!(
-            "the fastest {what} took {own} there: one after another that would be {own2} a second; the slowest spent {claimed} of \
-             their time waiting for their turn",
-            what = Text(slow.words().to_string()),
-            own = Time(Nanos(own)),
-            own2 = Count(1_000_000_000 / own.max(1)),
-            claimed = Share(slow.share(claimed))
-        ),
-    }
-}
-
 /// The gaps after small requests and after large ones, if they are the same.
 fn whatever_the_size(pace: &Pace) -> Option<[u64; 2]> {
     if !within(&pace.gaps, [0.25, 0.9], EVEN) {
         return None;
     }
-    let known =
-        |i: usize| pace.by_size.get(i).filter(|d| d.count() >= ENOUGH_OF_SIZE).map(|d| d.quantile(0.5));
-    let pairs = (0..pace.by_size.len())
-        .flat_map(|small| (small + 2..pace.by_size.len()).map(move |large| (small, large)));
+    let by_size = pace.by_size();
+    let known = |i: usize| by_size.get(i).filter(|d| d.count() >= ENOUGH_OF_SIZE).map(|d| d.quantile(0.5));
+    let pairs =
+        (0..by_size.len()).flat_map(|small| (small + EIGHT_TIMES..by_size.len()).map(move |large| (small, large)));
     let mut known = pairs.filter_map(|(small, large)| Some([known(small)?, known(large)?]));
     known.find(|[small, large]| small.abs_diff(*large) as f64 <= SAME * *small as f64)
 }
@@ -185,17 +223,22 @@ fn is_even(d: &Distribution) -> bool {
     within(d, [0.1, 0.9], EVEN_RUNS)
 }
 
+/// How far completions are apart, in words.
+fn apart(gaps: &Distribution, name: &str) -> Proof {
+    let [p25, gap, p90] = [0.25, 0.5, 0.9].map(|q| Nanos(gaps.quantile(q)));
+    proof!(
+        "completions of {name} came {gap} apart (p25 {p25}, p90 {p90})",
+        name = Text(name.to_string()),
+        gap = Time(gap),
+        p25 = Time(p25),
+        p90 = Time(p90)
+    )
+}
+
 /// How many nanoseconds completions are apart, if they are so evenly, and in words.
 fn even(pace: &Pace, name: &str) -> Result<(u64, Proof), Proof> {
     if let Some(tick) = clock(pace) {
-        let told = proof!(
-            "completions of {name} came {tick} apart (p10 {p10}, p90 {p90})",
-            name = Text(name.to_string()),
-            tick = Time(Nanos(tick)),
-            p10 = Time(Nanos(pace.ticks.quantile(0.1))),
-            p90 = Time(Nanos(pace.ticks.quantile(0.9)))
-        );
-        return Ok((tick, told));
+        return Ok((tick, apart(&pace.ticks, name)));
     }
     let (gaps, runs) = (&pace.gaps, &pace.runs);
     if gaps.count() < ENOUGH {
@@ -205,16 +248,9 @@ fn even(pace: &Pace, name: &str) -> Result<(u64, Proof), Proof> {
             gaps = Count(gaps.count())
         ));
     }
-    let [p25, gap, p90] = [0.25, 0.5, 0.9].map(|q| gaps.quantile(q));
-    let told = proof!(
-        "completions of {name} came {gap} apart (p25 {p25}, p90 {p90})",
-        name = Text(name.to_string()),
-        gap = Time(Nanos(gap)),
-        p25 = Time(Nanos(p25)),
-        p90 = Time(Nanos(p90))
-    );
+    let told = apart(gaps, name);
     if within(gaps, [0.25, 0.9], EVEN) {
-        return Ok((gap, told));
+        return Ok((gaps.quantile(0.5), told));
     }
     if runs.count() < ENOUGH_RUNS {
         return Err(proof!("{told}: no even pace", told = told.clone()));

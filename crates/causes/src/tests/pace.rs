@@ -130,13 +130,61 @@ fn some(count: usize, gap: u64) -> Verdict {
 #[test]
 fn gaps_from_0_6_to_1_4_of_the_middle_one_are_even() {
     // Three of ten are shorter; two of ten may be a burst.
-    assert!(is_found(&some(12, 1250)));
+    assert!(!rejected(&some(12, 1250)).contains("no even pace"));
     assert!(rejected(&some(12, 1150)).contains("no even pace"));
     assert!(is_found(&some(8, 1150)));
     // Two of ten are longer; one of twenty may be anything.
     assert!(is_found(&some(8, 2750)));
     assert!(rejected(&some(8, 2850)).contains("no even pace"));
-    assert!(is_found(&some(2, 9000)));
+    assert!(is_found(&some(1, 9000)));
+}
+
+#[test]
+fn half_of_the_turns_of_a_kind_within_a_tenth_keep_time() {
+    assert!(is_found(&some(12, 1850)));
+    assert!(rejected(&some(12, 1750)).contains("no request was much faster"));
+}
+
+/// Reads of 0.3 ms alone, then small writes that are done 2 ms apart with a read among them at times, which is done at once.
+#[test]
+fn what_does_not_keep_the_pace_of_all_says_nothing() {
+    let of = |read_takes: u64| {
+        let mut story = Story::default();
+        for i in 0..300 {
+            story.read(i * 20_000, i * 20_000, i * 20_000 + 300);
+        }
+        for i in 0..400 {
+            let at = 7_000_000 + i * 2000;
+            story.sync_write(at, at, at + 16_000);
+            if i % 2 == 0 {
+                story.read(at + 100, at + 100, at + read_takes);
+            }
+        }
+        story.verdict("rate-limit")
+    };
+    rejected(&of(500));
+}
+
+/// Always eight small reads, done one after the other so far apart, on a device that turns or does not.
+#[test]
+fn flash_is_not_as_slow_and_as_even() {
+    let of = |apart: u64, wobble: u64, turns: Option<&str>| {
+        let mut story = Story::default();
+        let done = |i: u64| i * apart + (i % 3) * wobble;
+        for i in 0..300 {
+            story.read(done(i), done(i), done(i + 8));
+        }
+        if let Some(turns) = turns {
+            story.settings(&format!("sda/queue/rotational: {turns}\n"));
+        }
+        story.verdict("rate-limit")
+    };
+    let v = of(1800, 0, Some("0"));
+    assert!(found(&v) > 0.9 && says(&v, "flash does not take 1.8 ms for 4 KiB"), "{v:?}");
+    rejected(&of(900, 0, Some("0")));
+    rejected(&of(1800, 100, Some("0")));
+    rejected(&of(1800, 0, Some("1")));
+    rejected(&of(1800, 0, None));
 }
 
 /// Ten runs of uneven gaps, so many of which take so much longer: in each gap of the eight short ones.
@@ -258,10 +306,11 @@ fn a_tenth_of_the_slowest_after_a_pause_is_the_threshold() {
             let at = (3000 + 2 * i) * MS;
             story.read(at, at, at + MS);
         }
-        // No pause is before these.
+        // No pause is before these, nor do they come by the clock.
+        let mut at = 7000 * MS;
         for i in 0..others {
-            let at = 7000 * MS + 20 * MS * i;
             story.read(at, at, at + 20 * MS + 10);
+            at += (6 + 7 * (i % 3)) * MS;
         }
         story.verdict("power-state")
     };

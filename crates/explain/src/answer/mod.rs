@@ -11,6 +11,7 @@ mod role;
 mod victim;
 
 pub use because::{Because, Source};
+pub use precedence::share_of_slowest;
 pub use victim::{Sufferer, Without};
 
 use crate::explanation::Explanation;

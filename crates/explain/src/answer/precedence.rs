@@ -1,16 +1,15 @@
-//! Which of the causes found is the answer for a victim: specific before general, somebody else before its own queue.
+//! Which of the causes found is the answer for a victim: the one with the largest part of what it lost, in all of its operations and in
+//! the slowest, which count alike where they are more than a few: users of a server feel both. One that only says where the time passed must have twice the part of one
+//! that says why.
 
 use super::victim::Sufferer;
 use crate::explanation::Explanation;
 use causes::{Answer, Verdict};
+use stats::FEW;
 
-/// A cause that explains less than this part of what a victim lost is not worth acting on first.
-const WORTH_ACTING_ON: f64 = 0.2;
-
-/// Causes that say no more than where the time passed. They are the answer only where no other cause is worth acting on.
-const GENERAL: [&str; 7] = [
+/// Causes that say no more than where the time passed.
+const GENERAL: [&str; 6] = [
     "device-saturated",
-    "device-stall",
     "cpu-wait",
     "outside-io",
     "slow-device",
@@ -18,32 +17,33 @@ const GENERAL: [&str; 7] = [
     "page-fault-read",
 ];
 
-/// Causes that put somebody else's requests into the device.
+/// Causes that put somebody else's requests into the device: full of these it may well complete nothing for a while.
 const CROWD: [&str; 4] = ["background-task", "writeback-flood", "discard-stall", "raid-resync"];
 
-/// The verdict with the largest part of what the victim lost, in all its operations or in the slowest, that is worth acting on.
+/// What one of these counts beside one that says why: their remedies are a faster device or less work.
+const GENERAL_COUNTS: f64 = 0.5;
+
+/// The verdict with the largest part.
 pub(crate) fn choose<'a>(e: &'a Explanation, victim: &Sufferer) -> Option<&'a Verdict> {
     let found = || e.verdicts.iter().filter(|v| v.verdict == Answer::Found && v.cause != "healthy");
-    let share = |v: &Verdict| victim.share_of(v.cause).max(share_of_tail(e, victim, v));
-    let largest = |general: bool, least: f64| {
-        let of = found().filter(|v| GENERAL.contains(&v.cause) == general && share(v) >= least);
-        of.max_by(|a, b| share(a).total_cmp(&share(b)))
+    let slowest = e.focus.groups.get(victim.group).map_or(0, |g| g.tail.sum.time.operations);
+    let share = |v: &Verdict| match slowest < FEW {
+        true => victim.share_of(v.cause),
+        false => (victim.share_of(v.cause) + share_of_slowest(e, victim, v)) / 2.0,
     };
-    let specific = largest(false, WORTH_ACTING_ON);
-    // A device that completes nothing and is not full of others' work has nothing to blame but itself.
-    let crowded = specific.is_some_and(|v| CROWD.contains(&v.cause));
-    let stalls = found()
-        .max_by(|a, b| share(a).total_cmp(&share(b)))
-        .filter(|v| v.cause == "device-stall" && !crowded);
-    stalls
-        .or(specific)
-        .or_else(|| largest(true, WORTH_ACTING_ON))
-        .or_else(|| largest(false, f64::MIN_POSITIVE))
-        .or_else(|| largest(true, f64::MIN_POSITIVE))
+    let crowd = found().filter(|v| CROWD.contains(&v.cause)).map(share).fold(0.0, f64::max);
+    let counts = |v: &Verdict| match v.cause {
+        "device-stall" if crowd < GENERAL_COUNTS * share(v) => 1.0,
+        "device-stall" => GENERAL_COUNTS,
+        cause if GENERAL.contains(&cause) => GENERAL_COUNTS,
+        _ => 1.0,
+    };
+    let weighed = found().map(|v| (counts(v) * share(v), v)).filter(|(part, _)| *part > 0.0);
+    weighed.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, v)| v)
 }
 
 /// The part of the victim's slowest operations' time that a verdict claims.
-fn share_of_tail(e: &Explanation, victim: &Sufferer, v: &Verdict) -> f64 {
+pub fn share_of_slowest(e: &Explanation, victim: &Sufferer, v: &Verdict) -> f64 {
     let Some(group) = e.focus.groups.get(victim.group) else { return 0.0 };
     let claimed: u64 = v.claims.iter().filter(|c| c.group == victim.group).map(|c| c.time.0).sum();
     claimed as f64 / group.tail.sum.time.total.0.max(1) as f64

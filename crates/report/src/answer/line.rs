@@ -2,7 +2,7 @@
 
 use super::words::{device, of, operations, who};
 use causes::Confidence;
-use explain::answer::{Answer, Kind, Sufferer};
+use explain::answer::{share_of_slowest, Answer, Kind, Sufferer};
 use explain::blame::Which;
 use explain::Explanation;
 use trace::Nanos;
@@ -85,8 +85,14 @@ fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
         100.. => format!("took {} (p50), {} (p99)", time(v.latency[0]), time(v.latency[1])),
         _ => format!("took {} (p50), up to {}", time(v.latency[0]), time(v.latency[2])),
     };
+    let verdict = e.verdicts.iter().find(|verdict| verdict.cause == cause);
+    let of_slowest = verdict.map_or(0.0, |verdict| share_of_slowest(e, v, verdict));
     let of_what = match OWN_PACE.contains(&cause) {
         true => format!("the device's own pace in {}", time(v.time)),
+        // What made some slow, and few of all.
+        false if of_slowest > 2.0 * v.share_of(cause) => {
+            format!("{} of the slowest 1 %", percent(of_slowest))
+        }
         false => format!("{} of {} lost{}", percent(v.share_of(cause)), time(v.lost), by_the_slowest(e)),
     };
     format!(
