@@ -230,7 +230,9 @@ mod tests {
         assert!(varied.iter().all(|t| (MS * 8 / 10..=MS * 12 / 10).contains(t)));
         let mean = varied.iter().sum::<u64>() / 1000;
         assert!(mean.abs_diff(MS) < MS / 50, "{mean}");
-        assert!(varied.iter().max() > Some(&(MS * 115 / 100)) && varied.iter().min() < Some(&(MS * 85 / 100)));
+        assert!(
+            varied.iter().max() > Some(&(MS * 115 / 100)) && varied.iter().min() < Some(&(MS * 85 / 100))
+        );
         assert_eq!(varied, times(Model { jitter: 20, ..DISK }), "the same again");
         let mut capped = Queue::new(Model { channels: 8, rate: 100, burst: 1, jitter: 50, ..DISK });
         let done: Vec<_> = (0..50).map(|_| capped.arrive(0, Op::Read, 0, 4096)).collect();

@@ -5,8 +5,8 @@
 //! short waits: an SSD at 100 % with a short queue serves one request at a time as fast as it can.
 
 use super::say::{number, plain, In};
+use super::thresholds::busy::{BUSY, LEAST_QUEUE, LONG_WAIT, REPORTS};
 use crate::proof::proof;
-use crate::thresholds::counters_busy::{BUSY, LEAST_QUEUE, LONG_WAIT, REPORTS};
 use crate::{Confidence, Verdict};
 use tooltext::{Mail, Number, Row};
 use trace::Nanos;

@@ -4,9 +4,9 @@
 //! take little of it. What passes within a sync (the journal, the device's cache) these sums cannot say.
 
 use super::say::{number, In};
+use super::thresholds::fsync::{MOSTLY, NOTABLE};
 use crate::proof::proof;
 use crate::remedy::Acts;
-use crate::thresholds::counters_fsync::{MOSTLY, NOTABLE};
 use crate::{Confidence, Verdict};
 use tooltext::{Mail, Number, Reading};
 use trace::Nanos;

@@ -5,8 +5,8 @@
 //! meanwhile no stack says.
 
 use super::say::In;
+use super::thresholds::hung::MANY;
 use crate::proof::{proof, Proof};
-use crate::thresholds::counters_hung::MANY;
 use crate::{Confidence, Verdict};
 use operation::Wait;
 use std::collections::BTreeMap;

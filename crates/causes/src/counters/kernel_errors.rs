@@ -4,8 +4,8 @@
 //! **Proof**: the kernel's own lines, counted. **Refuted** by a log of the slow time without any.
 
 use super::say::In;
+use super::thresholds::kernel_errors::MANY_LINES;
 use crate::proof::{proof, Proof};
-use crate::thresholds::counters_kernel_errors::MANY_LINES;
 use crate::{Confidence, Verdict};
 use evidence::is_device_name;
 use tooltext::{Mail, Row};

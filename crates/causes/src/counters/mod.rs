@@ -28,6 +28,7 @@ mod tests;
 mod tests_of_logs;
 #[cfg(test)]
 mod tests_of_sums;
+mod thresholds;
 mod writeback_flood;
 
 use crate::{Answer, Verdict};

@@ -11,11 +11,10 @@
 
 use super::say::{number, plain, quantity, times, In};
 use super::settings::{of_device, Set};
+use super::thresholds::raid::{LARGER, LEAST_WRITES};
 use crate::proof::proof;
 use crate::remedy::Action;
-use crate::thresholds::counters_raid::{
-    DEFAULT_STRIPES, FULL, LARGER, LEAST_WRITES, NOTABLE, READS_OF_RMW, SAME,
-};
+use crate::thresholds::counters_raid::{DEFAULT_STRIPES, FULL, NOTABLE, READS_OF_RMW, SAME};
 use crate::words::{ns, percent, size};
 use crate::{Confidence, Verdict};
 use tooltext::{Mail, Row, Run, Unit};

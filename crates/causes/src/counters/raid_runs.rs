@@ -5,8 +5,8 @@
 
 use super::raid::is_without_bitmap;
 use super::say::{number, times, In};
+use super::thresholds::raid::FASTER_WITHOUT;
 use crate::proof::proof;
-use crate::thresholds::counters_raid::FASTER_WITHOUT;
 use crate::{Confidence, Verdict};
 use tooltext::{Mail, Number};
 use trace::Nanos;

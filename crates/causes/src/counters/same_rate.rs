@@ -5,8 +5,8 @@
 //! the same rate, none of them asked for it (`rate_iops`). **Refuted** by a kind that is faster.
 
 use super::say::{plain, In};
+use super::thresholds::same_rate::{LEAST_JOBS, MOST_RATE, SAME};
 use crate::proof::proof;
-use crate::thresholds::counters_same_rate::{LEAST_JOBS, MOST_RATE, SAME};
 use crate::{Confidence, Verdict};
 use tooltext::{Mail, Number, Reading};
 use trace::Nanos;

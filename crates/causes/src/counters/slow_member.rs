@@ -5,8 +5,8 @@
 
 use super::busy::is_disk;
 use super::say::{quantity, times, In};
+use super::thresholds::slow_member::{ALIKE, LEAST_PEERS, LONG, SLOWER};
 use crate::proof::proof;
-use crate::thresholds::counters_slow_member::{ALIKE, LEAST_PEERS, LONG, SLOWER};
 use crate::{Confidence, Verdict};
 use tooltext::{Mail, Row, Unit};
 use trace::Nanos;
