@@ -12,6 +12,7 @@ mod command;
 mod doubt;
 mod html;
 mod machine;
+mod mdadm;
 pub(crate) mod number;
 mod pieces;
 mod printable;

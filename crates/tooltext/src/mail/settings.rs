@@ -11,6 +11,7 @@
 //! A line may hold several, as flattening leaves them; `pieces.rs` takes these apart.
 
 use super::arrays;
+use super::mdadm;
 use super::pieces::{pieces, Piece};
 use super::words::LONG_LINE;
 use super::Setting;
@@ -44,6 +45,7 @@ pub(crate) fn settings(text: &str) -> Settings {
     let mut seen = HashSet::new();
     let mut readers = Lines::default();
     let file: Arc<str> = Arc::from("");
+    let mut details = mdadm::Detail::default();
     let mut lines = (1u32..).zip(text.lines()).peekable();
     while let Some((number, whole)) = lines.next() {
         let line = unquoted(whole);
@@ -63,6 +65,15 @@ pub(crate) fn settings(text: &str) -> Settings {
                     found.parts.push(offset + bytes.start..offset + bytes.end);
                 }
             }
+            continue;
+        }
+        if let Some(told) = details.line(line) {
+            found.lines.insert(number);
+            let at = Spot { line: number, column: 0 };
+            let members = details.members(lines.peek().map(|(_, line)| *line));
+            told.into_iter()
+                .chain(members)
+                .for_each(|(name, value)| found.add_one(name, value, at, &mut seen));
             continue;
         }
         let array = arrays::whole_line(line, &mut lines, &mut found.lines);
@@ -89,13 +100,17 @@ pub(crate) fn settings(text: &str) -> Settings {
 impl Settings {
     fn add(&mut self, told: &System, at: Spot, seen: &mut HashSet<(String, String)>) {
         for (name, value) in listed(told) {
-            if self.all.len() >= MOST {
-                self.too_many += 1;
-            } else if seen.insert((name.clone(), value.clone())) {
-                self.all.push(Setting { name, value, at });
-            } else {
-                self.repeated += 1;
-            }
+            self.add_one(name, value, at, seen);
+        }
+    }
+
+    fn add_one(&mut self, name: String, value: String, at: Spot, seen: &mut HashSet<(String, String)>) {
+        if self.all.len() >= MOST {
+            self.too_many += 1;
+        } else if seen.insert((name.clone(), value.clone())) {
+            self.all.push(Setting { name, value, at });
+        } else {
+            self.repeated += 1;
         }
     }
 }
@@ -230,6 +245,24 @@ mod tests {
         ] {
             assert!(all.iter().any(|s| s == wanted), "{wanted} in {all:?}");
         }
+    }
+
+    #[test]
+    fn mdadm_says_the_same_as_mdstat() {
+        let text = "> # mdadm -D /dev/md0\n> /dev/md0:\n>            Version : 1.2\n>         Raid Level : raid6\n>       Raid Devices : 3\n\
+            >              State : clean, degraded\n>         Chunk Size : 512K\n> Consistency Policy : bitmap\n>\n\
+            >     Number   Major   Minor   RaidDevice State\n>        0       8        1        0      active sync   /dev/sda1\n\
+            >        -       0        0        1      removed\n>        2       8       33        2      active sync   /dev/sdc1\n> so it is\n";
+        let all = of(text);
+        for wanted in [
+            "md0/md/level = raid6",
+            "md0/md/chunk_size = 524288",
+            "md0/md/consistency_policy = bitmap",
+            "md0 members = sda1 sdc1",
+        ] {
+            assert!(all.iter().any(|s| s.ends_with(wanted)), "{wanted} in {all:?}");
+        }
+        assert!(of("/dev/md0: is slow\nRaid Level : raid6\n").is_empty());
     }
 
     #[test]

@@ -30,10 +30,12 @@ mod iotop;
 mod iozone;
 mod kernel_errors;
 mod lexeme;
+mod nfsiostat;
 mod pgbench;
 mod phrases;
 mod pidstat;
 mod pressure;
+mod ps;
 mod requests;
 mod slower;
 mod smart;
@@ -44,6 +46,7 @@ mod table;
 #[cfg(test)]
 pub(crate) mod testing;
 mod threads;
+mod time;
 mod vmstat;
 
 pub(crate) use fio_units::percentile_name;
@@ -103,6 +106,9 @@ pub(crate) fn all() -> &'static [&'static dyn Tool] {
         &smart::Smart,
         &database_log::DatabaseLog,
         &dbench::Dbench,
+        &ps::Ps,
+        &nfsiostat::Nfsiostat,
+        &time::Time,
         &cachestat::Cachestat,
         &fs_mark::FsMark,
         &dd::Dd,
