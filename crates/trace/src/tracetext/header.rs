@@ -29,7 +29,26 @@ const LONGEST: usize = 120;
 /// Reads a line; `None` if it is not one of an event.
 pub fn header(line: &str) -> Option<Header<'_>> {
     let line = line.trim_start_matches([' ', '\t', '>']);
-    processors(line).find_map(|(at, cpu, behind)| event(line[..at].trim_end(), cpu, behind))
+    let found = processors(line).find_map(|(at, cpu, behind)| event(line[..at].trim_end(), cpu, behind));
+    found.or_else(|| in_latency_format(line))
+}
+
+/// `fio-683     3d.h1.  2074.528189: block_rq_issue: ...`: `trace-cmd report -l` has the processor before the flags, without brackets.
+fn in_latency_format(line: &str) -> Option<Header<'_>> {
+    let (at, _) = line.match_indices([' ', '\t']).find(|(at, _)| {
+        let next = line[*at..].trim_start();
+        let digits = next.bytes().take_while(u8::is_ascii_digit).count();
+        let flags = next.split([' ', '\t']).next().unwrap_or("");
+        (1..=4).contains(&digits)
+            && flags.len() >= digits + 4
+            && flags[digits..].bytes().all(|b| b.is_ascii_alphanumeric() || b == b'.')
+            && flags[digits..].starts_with(|c: char| !c.is_ascii_digit())
+    })?;
+    let rest = line[at..].trim_start();
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    (at < LONGEST).then_some(())?;
+    let cpu = Cpu(rest[..digits].parse().ok()?);
+    event(line[..at].trim_end(), cpu, &rest[digits..])
 }
 
 /// The same, where the processor stands being known.
@@ -128,6 +147,7 @@ mod tests {
             (format!("             fio-683   [001] d.h1.  2074.528189: {event}"), 8),
             (format!(" fio-683     (    683) [001] d..1 2074.528189: {event}"), 0),
             (format!("> fio-683   [001]  2074.528189: {event}"), 0),
+            (format!("     fio-683     1d.h1.  2074.528189: {event}"), 8),
             (format!("fio   683 [001]  2074.528189:   block:{event}"), 0),
             (format!("fio   680/683 [001]  2074.528189: block:{event}"), 0),
         ] {
