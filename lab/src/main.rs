@@ -65,6 +65,12 @@ enum Task {
         iowhy: PathBuf,
         folder: PathBuf,
     },
+    /// Compare what iowhy predicts without a neighbour with what draws measured
+    AwayWithout {
+        #[arg(long)]
+        iowhy: PathBuf,
+        folders: Vec<PathBuf>,
+    },
     /// Run checkups with an array below, in a virtual machine
     Checkup {
         /// The machine (lab/machine/make FOLDER)
@@ -104,6 +110,7 @@ fn main() -> ExitCode {
         Task::Judge { out, wrong } => judge(&out, wrong),
         Task::Away { seed, conditions, iowhy, out } => away(seed, conditions, iowhy, &out),
         Task::AwayJudge { iowhy, folder } => lab::apps::judge(&iowhy, &folder),
+        Task::AwayWithout { iowhy, folders } => lab::apps::without(&iowhy, &folders),
         Task::Checkup { machine } => checkup(machine),
         // One processor: with two that are emulated, switching recording on and off again and again has hung (see checkup.rs).
         Task::Boot { machine, seconds, folder, disks } => {

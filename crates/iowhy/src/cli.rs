@@ -45,7 +45,7 @@ pub enum Command {
     Compare(compare::Compare),
     /// Show what the slowest operations waited for
     Slow(slow::Slow),
-    /// Predict another setting of the I/O scheduler
+    /// Predict latencies without somebody, or under other settings of the I/O scheduler
     Whatif(whatif::WhatIf),
     /// Show latency histograms by file system
     Dist(dist::Distributions),

@@ -109,6 +109,7 @@ pub const GROUPS: &[Group] = &[
             Topic {
                 name: "whatif",
                 examples: &[
+                    ("iowhy whatif slow --without cp", "latencies if cp had not been there"),
                     ("iowhy whatif slow --set read_expire=100", "latencies under another setting"),
                     ("iowhy whatif slow --suggest --aim 'read.p99 < 20ms'", "search settings of mq-deadline"),
                 ],

@@ -20,6 +20,45 @@ fn asked(capture: &Path, words: &[&str]) -> Output {
 const LOAD: &str = "randread-vs-bufferedwrite";
 const WAS: [&str; 3] = ["--was", "scheduler=mq-deadline", "nr_requests=256"];
 
+/// Who waits behind a copy is faster without it, nobody is slower, and nobody is faster than alone.
+#[test]
+fn without_somebody() {
+    let out = whatif("fsync-ordered-data", &["--without", "dd", "--json"]);
+    assert!(out.status.success(), "{out:?}");
+    let told: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!(told["schema"], "iowhy.whatif/1");
+    let victims = told["victims"].as_array().unwrap();
+    let ns = |v: &serde_json::Value| v.as_u64().unwrap();
+    for v in victims {
+        let (now, then) = (&v["now_ns"], &v["without"]);
+        assert_eq!(then["culprit"], "dd");
+        for (now, then) in ["mean", "p50"].map(|m| (&now[m], &then[format!("{m}_ns")])) {
+            let [low, value, high] = ["low", "value", "high"].map(|k| ns(&then[k]));
+            assert!(value <= ns(now) && low <= value && value <= high, "{v}");
+        }
+    }
+    let fsyncs = victims.iter().find(|v| v["task"] == "fio" && v["op"] == "fsyncs").unwrap();
+    assert!(2 * ns(&fsyncs["without"]["mean_ns"]["value"]) < ns(&fsyncs["now_ns"]["mean"]), "{fsyncs}");
+    let text = |words: &[&str]| String::from_utf8(whatif("fsync-ordered-data", words).stdout).unwrap();
+    assert!(text(&["--without", "dd"]).starts_with("Without dd (all it sends"));
+    let alone = text(&["--alone", "fio"]);
+    assert!(alone.contains("fio fsyncs on") && !alone.contains("dd writes on"), "{alone}");
+    assert!(text(&["--without", "flushes"]).starts_with("Without the price of flushes"));
+}
+
+#[test]
+fn without_whom_nobody_waited_for_is_refused() {
+    for (words, why) in [
+        (["--without", "nobody"], "nobody waited because of nobody"),
+        (["--without", "nobody"], "those who kept others waiting: dd, "),
+        (["--alone", "nobody"], "nobody did not wait for I/O in this recording"),
+    ] {
+        let out = whatif("fsync-ordered-data", &words);
+        let said = String::from_utf8_lossy(&out.stderr);
+        assert!(!out.status.success() && said.contains(why), "{words:?}: {said}");
+    }
+}
+
 #[test]
 fn what_cannot_be_is_refused_in_words() {
     for (words, why) in [

@@ -13,6 +13,7 @@ mod slowest;
 mod tables;
 mod texts;
 mod trust;
+mod without;
 pub mod wrap;
 
 pub use answer::line;
@@ -20,3 +21,4 @@ pub use json::{to_json, to_json_with_texts};
 pub use screen::{render, Detail, Style};
 pub use slowest::{requests, requests_json};
 pub use tables::{tables, tables_json, tables_text, Kind, Selection, Table, KINDS};
+pub use without::{without, without_somebody_json};

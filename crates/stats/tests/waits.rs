@@ -1,6 +1,6 @@
 //! The table of waits and the split of D2C, of every bundled recording and of any events at all: they add up.
 
-use life::{Lives, Names, Request, Sink};
+use life::{Io, Lives, Names, Request, Sink};
 use proptest::prelude::*;
 use stats::Facts;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use trace::{
     Action, Batch, Bytes, Call, CommitPhase, Context, Cpu, Detail, DevId, Event, Flags, Fs, Left, Nanos,
     Sector, TaskEvent, TextId, Tid, What,
 };
-use waits::{Culprit, Selection, Table};
+use waits::{Absent, Culprit, CulpritKind, Selection, Table};
 
 /// What must hold of the table of a recording.
 fn check(name: &str, table: &Table) {
@@ -23,17 +23,20 @@ fn check(name: &str, table: &Table) {
             "{name}: {victim:?}: {} lost, rows {lost}",
             sums.lost
         );
-        for (who, _) in table.culprits() {
-            let behind: u64 = rows.iter().filter(|r| r.culprit == who).map(|r| r.time.0).sum();
-            assert!(behind <= sums.ns, "{name}: {victim:?} {behind} of {}", sums.ns);
-            let without = sums.without.iter().find(|(c, _)| *c == who);
-            let followed = without.is_none_or(|(_, w)| w.time <= behind && (others > 0 || w.time == behind));
+        for (who, without) in &sums.without {
+            let who = table.absent(*who);
+            let is = |row: &&waits::Row| {
+                let culprit = table.culprit_of(row.culprit);
+                match &who {
+                    Absent::Everybody => culprit.is_somebody() && culprit.name.as_ref() != Some(&victim.task),
+                    Absent::Flushes => culprit.kind == CulpritKind::Device && culprit.io == Some(Io::Flush),
+                    Absent::Task(task) => culprit.is_somebody() && culprit.name.as_ref() == Some(task),
+                }
+            };
+            let behind: u64 = rows.iter().filter(is).map(|r| r.time.0).sum();
             // The lightest makes room where there are many.
-            assert!(
-                followed || sums.without.len() >= 16,
-                "{name}: {victim:?} {:?} {behind}",
-                table.culprit_of(who)
-            );
+            let followed = without.time == behind || others > 0 || sums.without.len() >= 16;
+            assert!(behind <= sums.ns && followed, "{name}: {victim:?} {who:?} {behind} {}", without.time);
         }
     }
 }

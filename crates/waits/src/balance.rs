@@ -43,7 +43,7 @@ impl Table {
                 let (ops, same) = (w.removed.values().sum(), w.added.values().map(|(ops, _)| ops).sum());
                 let more = w.removed.iter().any(|(b, n)| s.cells.get(b).is_none_or(|c| c.ops < *n));
                 if ops != same || w.time > s.ns || more {
-                    return wrong(v, &format!("operations without {:?}", self.culprit_of(*who)), ops, same);
+                    return wrong(v, &format!("operations without {:?}", self.absent(*who)), ops, same);
                 }
             }
             all += s.ns;

@@ -78,7 +78,9 @@ impl Table {
             });
         }
         if let Some(culprits) = &culprits {
-            self.victims.iter_mut().for_each(|(_, s)| s.without.retain(|(who, _)| culprits.contains(who)));
+            // Of one who is not told apart any more, what comes will not be known.
+            let known: FxHashSet<_> = culprits.iter().filter_map(|who| self.absent_with(*who)).collect();
+            self.victims.iter_mut().for_each(|(_, s)| s.without.retain(|(who, _)| known.contains(who)));
         }
         let old = std::mem::replace(self, Table::bounded(self.bounds));
         self.epoch = old.epoch.wrapping_add(1);

@@ -5,6 +5,7 @@ use crate::chain::{ChainId, Link};
 use crate::culprit::{Culprit, CulpritId};
 use crate::phase::Phase;
 use crate::table::{Table, VictimId};
+use crate::without::Absent;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use trace::Nanos;
@@ -87,16 +88,16 @@ impl Table {
         self.chains.backward(chain).any(is)
     }
 
-    /// A victim's latencies without a culprit: the mean, and what `part`s of them do not exceed. `None` of one whose absence was not
+    /// A victim's latencies without somebody: the mean, and what `part`s of them do not exceed. `None` of one whose absence was not
     /// followed.
     pub fn quantiles_without(
         &self,
         victim: VictimId,
-        culprit: CulpritId,
+        who: &Absent,
         parts: &[f64],
     ) -> Option<(Nanos, Vec<Nanos>)> {
         let (_, of) = self.of(victim);
-        let Some((_, without)) = of.without.iter().find(|(c, _)| *c == culprit) else {
+        let Some((_, without)) = of.without.iter().find(|(id, _)| self.absent(*id) == *who) else {
             let all = || parts.iter().map(|part| of.quantile(*part)).collect();
             // Nothing is lost to one who is not there, if all who are are followed.
             return of.follows_all().then(|| (Nanos(of.ns / of.ops.max(1)), all()));

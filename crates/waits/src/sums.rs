@@ -3,11 +3,11 @@
 use crate::bucket::ByBucket;
 use crate::chain::ChainId;
 use crate::culprit::CulpritId;
-use crate::without::Without;
+use crate::without::{AbsentId, Without};
 use smallvec::SmallVec;
 use trace::{DevId, Nanos};
 
-/// Culprits of one victim whose absence is followed.
+/// So many absences of one victim are followed.
 const MAX_WITHOUT: usize = 16;
 
 /// Devices of one victim that are told apart; a host has some dozen disks.
@@ -50,8 +50,8 @@ pub struct Sums {
     pub unknown: u64,
     /// Time by the device of the requests that were waited for.
     pub devices: SmallVec<[(DevId, u64); 2]>,
-    /// What would be without one culprit.
-    pub without: Vec<(CulpritId, Without)>,
+    /// What would be without somebody.
+    pub without: Vec<(AbsentId, Without)>,
     /// The longest operation.
     pub max: Nanos,
     /// Operations that were cut into several requests.
@@ -104,8 +104,8 @@ impl Cut {
 }
 
 impl Sums {
-    pub(crate) fn without(&mut self, culprit: CulpritId, add: impl FnOnce(&mut Without)) {
-        if let Some((_, without)) = self.without.iter_mut().find(|(c, _)| *c == culprit) {
+    pub(crate) fn without(&mut self, who: AbsentId, add: impl FnOnce(&mut Without)) {
+        if let Some((_, without)) = self.without.iter_mut().find(|(w, _)| *w == who) {
             return add(without);
         }
         if self.without.len() >= MAX_WITHOUT {
@@ -115,12 +115,11 @@ impl Sums {
         }
         let mut new = Without::default();
         add(&mut new);
-        self.without.push((culprit, new));
+        self.without.push((who, new));
     }
 
-    /// Adds all but the rows of cells. A culprit that is not told apart any more has no absence to follow: several of them may have
-    /// been in one operation.
-    pub(crate) fn merge(&mut self, other: &Sums, culprit: impl Fn(CulpritId) -> Option<CulpritId>) {
+    /// Adds all but the rows of cells.
+    pub(crate) fn merge(&mut self, other: &Sums, mut absent: impl FnMut(AbsentId) -> AbsentId) {
         self.ops += other.ops;
         self.ns = self.ns.saturating_add(other.ns);
         self.lost = self.lost.saturating_add(other.lost);
@@ -137,9 +136,7 @@ impl Sums {
         }
         other.devices.iter().for_each(|(dev, ns)| self.waited_on(*dev, Nanos(*ns)));
         for (who, theirs) in &other.without {
-            if let Some(who) = culprit(*who) {
-                self.without(who, |w| w.merge(theirs));
-            }
+            self.without(absent(*who), |w| w.merge(theirs));
         }
     }
 
@@ -154,7 +151,7 @@ impl Sums {
         }
     }
 
-    /// Whether every culprit's absence is followed: none has made room for another.
+    /// Whether everybody's absence is followed: none has made room for another.
     pub(crate) fn follows_all(&self) -> bool {
         self.without.len() < MAX_WITHOUT
     }

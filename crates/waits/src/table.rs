@@ -14,6 +14,7 @@ use crate::phase::Phase;
 use crate::seconds::{Second, Seconds};
 use crate::sums::{Cut, Sums};
 use crate::victim::Victim;
+use crate::without::{Absent, AbsentId, Absents, Scratch};
 use life::Io;
 use rustc_hash::FxHashMap;
 use trace::{DevId, Nanos};
@@ -60,7 +61,12 @@ pub struct Table {
     pub(crate) ns: u64,
     pub(crate) left_out: u64,
     pub(crate) seconds: Seconds,
-    scratch: Vec<(CulpritId, u64)>,
+    pub(crate) absents: Absents,
+    /// Who is gone with each culprit.
+    absent_with: Vec<Option<AbsentId>>,
+    /// What each victim would be called if it were gone: nobody is without itself.
+    own: Vec<AbsentId>,
+    scratch: Scratch,
     /// Culprits without a name, by kind and I/O.
     plain: Vec<Option<CulpritId>>,
     /// Whether something had no place since the last time that room was made.
@@ -81,6 +87,7 @@ impl Table {
         }
         let id = VictimId(self.victims.len() as u32);
         self.victims.push((victim.clone(), Sums::default()));
+        self.own.push(self.absents.task(&victim.task));
         self.victim_numbers.insert(victim.clone(), id);
         self.full |= self.victims.len() > self.bounds.victims;
         id
@@ -98,8 +105,19 @@ impl Table {
         }
         let id = CulpritId(self.culprits.len() as u32);
         self.culprits.push(culprit.clone());
+        self.absent_with.push(self.absents.with(culprit));
         self.culprit_numbers.insert(culprit.clone(), id);
         id
+    }
+
+    /// Who is gone with a culprit.
+    pub(crate) fn absent_with(&self, culprit: CulpritId) -> Option<AbsentId> {
+        self.absent_with.get(culprit.0 as usize).copied().flatten()
+    }
+
+    /// Who an absent one is.
+    pub fn absent(&self, id: AbsentId) -> Absent {
+        self.absents.of(id)
     }
 
     /// The number of a culprit without a name.
@@ -186,18 +204,16 @@ impl Table {
         cell.ns += w.total.0;
         cell.lost += lost.0;
         self.scratch.clear();
+        let own = self.own[w.victim.0 as usize];
         for part in parts.iter().filter(|p| p.time.0 > 0) {
             self.rows += usize::from(cell.put(part.chain, part.culprit, part.time.0));
-            if self.culprits[part.culprit.0 as usize].is_somebody() {
-                match self.scratch.iter_mut().find(|(c, _)| *c == part.culprit) {
-                    Some((_, time)) => *time += part.time.0,
-                    None => self.scratch.push((part.culprit, part.time.0)),
-                }
+            if let Some(who) = self.absent_with[part.culprit.0 as usize].filter(|who| *who != own) {
+                self.scratch.add(who, part.time.0);
             }
         }
         self.full |= cell.rows.len() > self.bounds.rows_of_cell;
-        for (culprit, time) in &self.scratch {
-            sums.without(*culprit, |w2| w2.add(w.total, Nanos(*time)));
+        for (who, time) in self.scratch.iter() {
+            sums.without(who, |without| without.add(w.total, time));
         }
         self.seconds.add(w.end, w.victim, Second { ops: 1, ns: w.total.0, lost: lost.0 });
         if self.full || self.chains.is_full() || self.rows > self.bounds.rows {
@@ -282,12 +298,8 @@ impl Table {
                     self.full |= mine.rows.len() > self.bounds.rows_of_cell;
                 }
             }
-            for (who, _) in &theirs.without {
-                culprits.entry(*who).or_insert_with(|| self.culprit(other.culprit_of(*who)));
-            }
-            let others = self.culprit_numbers.get(&Culprit::others()).copied();
-            let told_apart = |who: CulpritId| culprits.get(&who).copied().filter(|who| Some(*who) != others);
-            self.victims[id.0 as usize].1.merge(theirs, told_apart);
+            let absents = &mut self.absents;
+            self.victims[id.0 as usize].1.merge(theirs, |who| absents.import(other.absent(who)));
         }
         self.seconds.merge(&other.seconds, |v| victims[v.0 as usize]);
     }

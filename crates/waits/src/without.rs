@@ -1,7 +1,100 @@
-//! A victim's latencies if one culprit's time were taken out of each of its operations.
+//! A victim's latencies if somebody's time were taken out of each of its operations.
 
 use crate::bucket::{Bucket, ByBucket};
+use crate::culprit::{Culprit, CulpritKind};
+use life::Io;
+use rustc_hash::FxHashMap;
 use trace::Nanos;
+
+/// Who or what is taken away.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Absent {
+    /// All tasks but the victim's own: it is alone.
+    Everybody,
+    /// The price of flushes: the device empties its cache in no time.
+    Flushes,
+    /// What a task sends, by any kind of I/O, and what others write of its data.
+    Task(Box<str>),
+}
+
+/// Its number in a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AbsentId(u32);
+
+/// Everybody and flushes have fixed numbers.
+const EVERYBODY: AbsentId = AbsentId(0);
+const FLUSHES: AbsentId = AbsentId(1);
+const FIXED: u32 = 2;
+
+/// Tasks by number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Absents {
+    names: Vec<Box<str>>,
+    numbers: FxHashMap<Box<str>, AbsentId>,
+}
+
+impl Absents {
+    /// Who is gone with a culprit: a task, or the flushes; of what else nothing is left to ask.
+    pub fn with(&mut self, culprit: &Culprit) -> Option<AbsentId> {
+        match (&culprit.name, culprit.kind, culprit.io) {
+            (Some(name), ..) if culprit.is_somebody() => Some(self.task(name)),
+            (_, CulpritKind::Device, Some(Io::Flush)) => Some(FLUSHES),
+            _ => None,
+        }
+    }
+
+    /// The number of what has one in another table.
+    pub fn import(&mut self, absent: Absent) -> AbsentId {
+        match absent {
+            Absent::Everybody => EVERYBODY,
+            Absent::Flushes => FLUSHES,
+            Absent::Task(name) => self.task(&name),
+        }
+    }
+
+    pub fn task(&mut self, name: &str) -> AbsentId {
+        if let Some(id) = self.numbers.get(name) {
+            return *id;
+        }
+        let id = AbsentId(self.names.len() as u32 + FIXED);
+        self.names.push(name.into());
+        self.numbers.insert(name.into(), id);
+        id
+    }
+
+    /// Who that is.
+    pub fn of(&self, id: AbsentId) -> Absent {
+        match id {
+            EVERYBODY => Absent::Everybody,
+            FLUSHES => Absent::Flushes,
+            AbsentId(n) => Absent::Task(self.names.get((n - FIXED) as usize).cloned().unwrap_or_default()),
+        }
+    }
+}
+
+/// One operation's time by who would be gone; everybody is summed up, too.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scratch(Vec<(AbsentId, u64)>);
+
+impl Scratch {
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    pub fn add(&mut self, who: AbsentId, ns: u64) {
+        let everybody = (who != FLUSHES).then_some(EVERYBODY);
+        for id in [Some(who), everybody].into_iter().flatten() {
+            match self.0.iter_mut().find(|(known, _)| *known == id) {
+                Some((_, time)) => *time += ns,
+                None => self.0.push((id, ns)),
+            }
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (AbsentId, Nanos)> + '_ {
+        self.0.iter().map(|(who, ns)| (*who, Nanos(*ns)))
+    }
+}
 
 /// What changes of a victim's latencies: operations that leave a bucket, and what they become.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -10,12 +103,12 @@ pub struct Without {
     pub removed: ByBucket<u64>,
     /// The same operations as they would be: how many, and their time.
     pub added: ByBucket<(u64, u64)>,
-    /// The culprit's time in them.
+    /// That one's time in them.
     pub time: u64,
 }
 
 impl Without {
-    /// An operation of which `lost` is the culprit's.
+    /// An operation of which `lost` is that one's.
     pub(crate) fn add(&mut self, total: Nanos, lost: Nanos) {
         *self.removed.at(Bucket::of(total)) += 1;
         let left = total.since(lost);

@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use trace::{Call, DevId, Fs, Nanos};
 use waits::{
-    Asked, Bounds, Bucket, ChainId, Culprit, CulpritKind, Link, Part, Phase, Table, Victim, VictimId, Waiting,
+    Absent, Asked, Bounds, Bucket, ChainId, Culprit, CulpritKind, Link, Part, Phase, Table, Victim, VictimId,
+    Waiting,
 };
 
 /// An operation: who, when it ended, and parts of its time: which chain, because of whom, how long.
@@ -121,8 +122,8 @@ fn headers(table: &Table) -> Vec<String> {
         let cells: Vec<_> = s.cells.iter().map(|(b, c)| (b, c.ops, c.ns, c.lost)).collect();
         let mut devices = s.devices.to_vec();
         devices.sort();
-        let mut without: Vec<_> = s.without.iter().map(|(c, w)| (table.culprit_of(*c), w)).collect();
-        without.sort_by_key(|(c, _)| *c);
+        let mut without: Vec<_> = s.without.iter().map(|(who, w)| (table.absent(*who), w)).collect();
+        without.sort_by(|(a, _), (b, _)| a.cmp(b));
         let axis = table.seconds().of(id);
         format!(
             "{v:?} {cells:?} {:?} {devices:?} {without:?} {axis:?} {:?}",
@@ -256,15 +257,15 @@ proptest! {
 
     #[test]
     fn without_somebody_nobody_is_slower(all in proptest::collection::vec(given(2, 6, 9), 1..120)) {
-        let mut table = of(&all);
-        let nobody = table.culprit(&Culprit { name: Some("nobody".into()), ..Culprit::of(CulpritKind::Task) });
+        let table = of(&all);
+        let nobody = Absent::Task("nobody".into());
         let parts = [0.0, 0.1, 0.5, 0.9, 0.99, 1.0];
         for (id, _, sums) in table.victims() {
             let now: Vec<Nanos> = parts.iter().map(|part| sums.quantile(*part)).collect();
-            let (mean, same) = table.quantiles_without(id, nobody, &parts).unwrap();
+            let (mean, same) = table.quantiles_without(id, &nobody, &parts).unwrap();
             prop_assert_eq!((mean, &same), (Nanos(sums.ns / sums.ops), &now));
             for (who, without) in &sums.without {
-                let (mean, then) = table.quantiles_without(id, *who, &parts).unwrap();
+                let (mean, then) = table.quantiles_without(id, &table.absent(*who), &parts).unwrap();
                 prop_assert_eq!(mean, Nanos((sums.ns - without.time) / sums.ops));
                 prop_assert!(then.iter().zip(&now).all(|(then, now)| then <= now), "{:?} {:?}", then, now);
                 prop_assert!(then.windows(2).all(|w| w[0] <= w[1]), "{:?}", then);

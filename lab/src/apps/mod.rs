@@ -13,7 +13,9 @@ mod condition;
 mod rig;
 mod score;
 mod truth;
+mod without;
 
 pub use away::draw;
 pub use rig::Rig;
 pub use score::judge;
+pub use without::compare as without;

@@ -38,7 +38,8 @@ fn judge(case: &mut Case, name: &'static str, cached: bool) -> Verdict {
     let mut against = None;
     for slow in case.slow().into_iter().filter(|s| !s.is_below()) {
         let picks = |row: &Claimable| {
-            is_alone(case, &slow.group.task, row) && cached == (slow.group.class == Class::Read && is_cached(row))
+            is_alone(case, &slow.group.task, row)
+                && cached == (slow.group.class == Class::Read && is_cached(row))
         };
         let alone = case.unclaimed_rows(slow.group_number, picks);
         let what = slow.words().to_string();

@@ -18,8 +18,8 @@ use crate::proof::{proof, Proof};
 use crate::remedy::Acts;
 use crate::slow::Slow;
 use crate::thresholds::rate_limit::{
-    AS_A_CLOCK, ENOUGH, ENOUGH_OF_SIZE, ENOUGH_RUNS, EVEN, EVEN_RUNS, EVEN_TURNS, FASTER, FASTEST, MIDDLE, SAME, SAME_PACE,
-    SLOWEST_FLASH, SMALL,
+    AS_A_CLOCK, ENOUGH, ENOUGH_OF_SIZE, ENOUGH_RUNS, EVEN, EVEN_RUNS, EVEN_TURNS, FASTER, FASTEST, MIDDLE,
+    SAME, SAME_PACE, SLOWEST_FLASH, SMALL,
 };
 use crate::verdict::{Confidence, Verdict};
 use crate::words::count;
@@ -190,8 +190,8 @@ fn whatever_the_size(pace: &Pace) -> Option<[u64; 2]> {
     }
     let by_size = pace.by_size();
     let known = |i: usize| by_size.get(i).filter(|d| d.count() >= ENOUGH_OF_SIZE).map(|d| d.quantile(0.5));
-    let pairs =
-        (0..by_size.len()).flat_map(|small| (small + EIGHT_TIMES..by_size.len()).map(move |large| (small, large)));
+    let pairs = (0..by_size.len())
+        .flat_map(|small| (small + EIGHT_TIMES..by_size.len()).map(move |large| (small, large)));
     let mut known = pairs.filter_map(|(small, large)| Some([known(small)?, known(large)?]));
     known.find(|[small, large]| small.abs_diff(*large) as f64 <= SAME * *small as f64)
 }

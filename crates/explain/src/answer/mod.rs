@@ -12,7 +12,8 @@ mod victim;
 
 pub use because::{Because, Source};
 pub use precedence::share_of_slowest;
-pub use victim::{Sufferer, Without};
+pub use victim::{in_the_way, without_somebody, Predicted, Sufferer, Without};
+pub use waits::Absent;
 
 use crate::explanation::Explanation;
 use causes::{Answer as Verdicted, Confidence, Verdict};

@@ -8,14 +8,8 @@ use causes::{Answer, Verdict};
 use stats::FEW;
 
 /// Causes that say no more than where the time passed.
-const GENERAL: [&str; 6] = [
-    "device-saturated",
-    "cpu-wait",
-    "outside-io",
-    "slow-device",
-    "cold-reads",
-    "page-fault-read",
-];
+const GENERAL: [&str; 6] =
+    ["device-saturated", "cpu-wait", "outside-io", "slow-device", "cold-reads", "page-fault-read"];
 
 /// Causes that put somebody else's requests into the device: full of these it may well complete nothing for a while.
 const CROWD: [&str; 4] = ["background-task", "writeback-flood", "discard-stall", "raid-resync"];

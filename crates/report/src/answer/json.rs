@@ -1,12 +1,12 @@
 //! `answer`, `victims` and `unexplained` of `iowhy.explain/2`.
 
 use super::line::line;
-use explain::answer::{Answer, Because, Source, Sufferer, Without};
+use explain::answer::{Answer, Because, Predicted, Source, Sufferer, Without};
 use explain::blame::Which;
 use explain::Explanation;
 use serde_json::{json, Value};
 use trace::{DevId, Nanos};
-use waits::CulpritKind;
+use waits::{Absent, CulpritKind};
 
 /// The three fields.
 pub(crate) fn to_json(e: &Explanation, a: &Answer) -> [(&'static str, Value); 3] {
@@ -94,12 +94,17 @@ fn culprit(s: &Source) -> Value {
     v
 }
 
-/// Without an interval: how far a prediction may be off is known only from pairs.
-fn without(w: &Without) -> Value {
-    let value = |t: Nanos| json!({ "value": t.0 });
+/// Latencies without somebody.
+pub fn without(w: &Without) -> Value {
+    let value = |p: Predicted| json!({ "value": p.value.0, "low": p.low.0, "high": p.high.0 });
+    let (culprit, io) = match &w.who {
+        Absent::Task(name) => (Some(&**name), None),
+        Absent::Flushes => (None, Some("flush")),
+        Absent::Everybody => (Some("everybody"), None),
+    };
     json!({
-        "culprit": w.source.name,
-        "io": w.source.io.map(|io| io.name()),
+        "culprit": culprit,
+        "io": io,
         "mean_ns": value(w.mean),
         "p50_ns": value(w.p50),
         "p99_ns": w.p99.map(value),

@@ -13,7 +13,7 @@ use explain::device_mapper::InMapper;
 use explain::{contradictions, Explanation};
 use trace::Nanos;
 use units::words::time;
-use waits::CulpritKind;
+use waits::Absent;
 
 /// Lines of a terminal of 24 by 80, less the prompt's.
 const LINES: usize = 23;
@@ -127,17 +127,23 @@ fn trust(page: &mut Blocks, e: &Explanation) {
 
 /// What would be without whoever had most.
 fn without(v: &Sufferer) -> Option<String> {
-    let w = v.without.iter().find(|w| w.source.kind == CulpritKind::Task)?;
-    let io = w.source.io.map_or(String::new(), |io| format!(" ({})", io.name()));
-    let who = w.source.name.as_deref()?;
+    let w = v.without.first()?;
+    let Absent::Task(who) = &w.who else { return None };
     Some(match w.p99 {
-        Some(p99) => {
-            format!("without {who}{io} p99 would be about {}, now {}", time(p99), time(v.latency[1]))
-        }
-        None => {
-            let mean = Nanos(v.time.0 / v.count.max(1));
-            format!("without {who}{io} the mean would be about {}, now {}", time(w.mean), time(mean))
-        }
+        Some(p99) => format!(
+            "without {who} p99 would be about {} ({} to {}), now {}",
+            time(p99.value),
+            time(p99.low),
+            time(p99.high),
+            time(v.latency[1])
+        ),
+        None => format!(
+            "without {who} the mean would be about {} ({} to {}), now {}",
+            time(w.mean.value),
+            time(w.mean.low),
+            time(w.mean.high),
+            time(Nanos(v.time.0 / v.count.max(1)))
+        ),
     })
 }
 

@@ -3,6 +3,7 @@
 mod aim;
 mod schedule;
 mod screen;
+mod without;
 
 use super::print;
 use crate::failure::Failure;
@@ -16,18 +17,25 @@ use whatif::predict::{Cell, Lab};
 use whatif::settings::Settings;
 use whatif::simulate::Work;
 
-const WHAT_IT_DOES: &str = "The recorded requests are sent again through a model of the scheduler and of the device, \
+const WHAT_IT_DOES: &str = "With --without and --alone, the time that the recording shows somebody had in others' operations is taken out of each. \
+With settings, the recorded requests are sent again through a model of the scheduler and of the device, \
 which was fitted so that the recorded settings give the recorded times. Where that does not succeed, or devices that explain \
 the recording equally well disagree, there is no prediction but a reason. p99.9 and the maximum are never predicted. \
 docs/what-if.md tells how often predictions came true.";
 
-/// Say what another setting of the I/O scheduler would have done, or why that cannot be said.
+/// Say what would have been without somebody, or under another setting of the I/O scheduler, or why that cannot be said.
 #[derive(Args)]
 #[command(after_help = WHAT_IT_DOES)]
 pub struct WhatIf {
     /// A folder with a recording (iowhy record), NAME (for NAME.blktrace.0, .1, ...), or a file
     #[arg(value_name = "CAPTURE")]
     pub capture: PathBuf,
+    /// Latencies if this task were not there; `flushes`: if a flush took no time
+    #[arg(long, value_name = "TASK", conflicts_with_all = ["set", "sweep", "suggest", "schedule", "explain_load"])]
+    pub without: Option<String>,
+    /// Latencies of this task if nobody else were there
+    #[arg(long, value_name = "TASK", conflicts_with_all = ["without", "set", "sweep", "suggest", "schedule", "explain_load"])]
+    pub alone: Option<String>,
     /// A setting as it would be, named as in sysfs: read_expire=200, scheduler=none; several are set together, unless `or`
     /// stands between them: fifo_batch=4 or scheduler=none
     #[arg(long, value_name = "NAME=VALUE", num_args = 1.., value_parser = set_or)]
@@ -86,6 +94,9 @@ const SWEPT: usize = 8;
 impl WhatIf {
     /// Reads, fits, predicts, prints.
     pub fn run(&self) -> Result<(), Failure> {
+        if let Some(question) = without::Question::of(self.without.as_deref(), self.alone.as_deref()) {
+            return question.answer(Input::recording(&self.capture)?.window(self.part.window), self.json);
+        }
         if self.set.is_empty()
             && self.sweep.is_none()
             && self.schedule.is_none()
@@ -94,7 +105,7 @@ impl WhatIf {
         {
             return Err(refused(
                 "nothing is asked".into(),
-                "say what would be set: --set read_expire=200; or --sweep, --suggest, --schedule, --explain-load",
+                "say what would be set, --set read_expire=200, or who would be gone, --without cp; or --alone, --sweep, --suggest, --schedule, --explain-load",
             ));
         }
         let arrivals = Arrivals::read(Input::recording(&self.capture)?.window(self.part.window))?;

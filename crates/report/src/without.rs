@@ -1,0 +1,105 @@
+//! What would be without somebody: each victim's latencies now and then.
+
+use crate::answer::without_json;
+use explain::answer::{Predicted, Without};
+use explain::Explanation;
+use serde_json::{json, Value};
+use std::fmt::Write;
+use trace::Nanos;
+use units::words::{count, time};
+use waits::Absent;
+
+/// Victims that are told on the screen.
+const SHOWN: usize = 8;
+
+/// Those of whom somebody's absence would change the mean by this part are told; who is not concerned is counted.
+const CONCERNED: f64 = 0.01;
+
+/// A victim of an explanation's focus, by number, and its latencies without somebody.
+pub type Victims = [(usize, Without)];
+
+/// The table.
+pub fn without(e: &Explanation, who: &Absent, victims: &Victims) -> String {
+    let mut concerned: Vec<&(usize, Without)> = victims.iter().filter(|v| is_concerned(e, v)).collect();
+    concerned.sort_by_key(|(number, w)| std::cmp::Reverse(saved(e, *number, w)));
+    if concerned.is_empty() {
+        return format!("Without {} nobody's mean would be lower by 1 % or more.\n", words(who));
+    }
+    let mut out = format!("Without {}:\n\n", words(who));
+    let _ = writeln!(out, "{:<40} {:>10} {:>10}  nine of ten such came true", "", "now", "without");
+    for (number, w) in concerned.iter().take(SHOWN) {
+        let _ = writeln!(out, "{}", name(e, *number));
+        let now = now(e, *number);
+        let rows = [("mean", now[0], Some(w.mean)), ("p50", now[1], Some(w.p50)), ("p99", now[2], w.p99)];
+        for (what, now, then) in rows {
+            let Some(Predicted { value, low, high }) = then else {
+                let _ =
+                    writeln!(out, "  {what:<38} {:>10}    refused  of fewer than 100 operations", time(now));
+                continue;
+            };
+            let within = format!("{} to {}", time(low), time(high));
+            let _ = writeln!(out, "  {what:<38} {:>10} {:>10}  {within}", time(now), time(value));
+        }
+    }
+    let left = victims.len() - concerned.len().min(SHOWN);
+    let _ = write!(
+        out,
+        "\n{} more would hardly notice. Each operation's time is taken less that one's part of it; what others would do with the room\n\
+         that is left is not known: the span is what came true of such predictions (docs/what-if.md).\n",
+        count(left as u64)
+    );
+    out
+}
+
+/// The same for programs.
+pub fn without_somebody_json(e: &Explanation, victims: &Victims) -> Value {
+    let one = |(number, w): &(usize, Without)| {
+        let group = &e.focus.groups[*number];
+        let [mean, p50, p99] = now(e, *number);
+        json!({
+            "task": group.task,
+            "op": group.words(),
+            "device": e.name(group.dev),
+            "count": group.operations,
+            "now_ns": { "mean": mean.0, "p50": p50.0, "p99": p99.0 },
+            "without": without_json(w),
+        })
+    };
+    json!({ "schema": "iowhy.whatif/1", "victims": victims.iter().map(one).collect::<Vec<_>>() })
+}
+
+fn words(who: &Absent) -> String {
+    match who {
+        Absent::Everybody => "everybody else".into(),
+        Absent::Flushes => "the price of flushes".into(),
+        Absent::Task(name) => format!("{name} (all it sends, and what others write of its data)"),
+    }
+}
+
+fn name(e: &Explanation, number: usize) -> String {
+    let group = &e.focus.groups[number];
+    format!(
+        "{} {} on {} ({} operations)",
+        group.task,
+        group.words(),
+        e.name(group.dev),
+        count(group.operations)
+    )
+}
+
+/// Mean, median and p99 as they were.
+fn now(e: &Explanation, number: usize) -> [Nanos; 3] {
+    let group = &e.focus.groups[number];
+    let sums = group.victims.iter().map(|v| e.facts.waits.of(*v).1).max_by_key(|s| s.ops);
+    sums.map_or([Nanos(0); 3], |s| [Nanos(s.ns / s.ops.max(1)), s.quantile(0.5), s.quantile(0.99)])
+}
+
+fn is_concerned(e: &Explanation, (number, w): &(usize, Without)) -> bool {
+    let mean = now(e, *number)[0];
+    mean.since(w.mean.value).0 as f64 >= CONCERNED * mean.0 as f64
+}
+
+/// What all operations of a victim would save.
+fn saved(e: &Explanation, number: usize, w: &Without) -> u64 {
+    now(e, number)[0].since(w.mean.value).0.saturating_mul(e.focus.groups[number].operations)
+}
