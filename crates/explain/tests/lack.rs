@@ -77,5 +77,9 @@ fn a_trace_without_io_has_nothing_to_judge() {
     let switch = "fio-683 [001] 1.000001: sched_switch: prev_comm=fio prev_pid=683 prev_prio=120 prev_state=S ==> next_comm=dd next_pid=2 next_prio=120\n";
     let e = explained(switch);
     assert_eq!((e.lack.as_ref(), e.trust), (Some(&Lack::AnyIo), Trust::Unusable));
-    assert!(finds_nothing(&e) && e.notes()[0].contains("no block I/O and no system calls"), "{:?}", e.notes());
+    assert!(
+        finds_nothing(&e) && e.notes()[0].contains("no block I/O and no system calls"),
+        "{:?}",
+        e.notes()
+    );
 }
