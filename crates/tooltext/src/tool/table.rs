@@ -61,9 +61,17 @@ pub(super) const MOST_REMARKS: usize = 12;
 /// Rows of a table.
 pub(super) const MOST_ROWS: usize = 16_384;
 
-/// The columns of the heading at the first of some words, as many as are known.
+/// The columns of the heading at the first of some words, as many as are known. None stands there twice: a heading that is
+/// repeated is as long as one, whatever follows.
 pub(super) fn heading(words: &[Word], known: &[Column]) -> Vec<Column> {
-    words.iter().map_while(|w| known.iter().find(|(name, _)| *name == w.text).copied()).collect()
+    let mut columns: Vec<Column> = vec![];
+    for word in words.iter().take(known.len()) {
+        match known.iter().find(|(name, _)| *name == word.text) {
+            Some(column) if !columns.contains(column) => columns.push(*column),
+            _ => break,
+        }
+    }
+    columns
 }
 
 /// Whether a heading has all of these columns.
@@ -176,5 +184,23 @@ impl<'a> Line<'_, 'a> {
     /// A number by its name.
     pub fn number(&self, name: &str) -> Option<Number> {
         self.numbers().find(|(known, _)| *known == name).map(|(_, n)| n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Mail;
+
+    /// Each word is looked at a bounded number of times, whatever is repeated.
+    #[test]
+    fn headings_without_rows_take_no_time() {
+        for heading in [
+            "PID COMM D MAJ MIN DISK I/O Kbytes AVGms ",
+            "Device r/s w/s %util ",
+            "TIME COMM PID T BYTES OFF_KB LAT(ms) FILENAME ",
+        ] {
+            let text = heading.repeat(20_000);
+            assert!(!Mail::read("headings", text.as_bytes()).has_readings());
+        }
     }
 }

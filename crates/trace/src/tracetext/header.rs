@@ -35,7 +35,7 @@ pub fn header(line: &str) -> Option<Header<'_>> {
 
 /// `fio-683     3d.h1.  2074.528189: block_rq_issue: ...`: `trace-cmd report -l` has the processor before the flags, without brackets.
 fn in_latency_format(line: &str) -> Option<Header<'_>> {
-    let (at, _) = line.match_indices([' ', '\t']).find(|(at, _)| {
+    let (at, _) = line.match_indices([' ', '\t']).take_while(|(at, _)| *at < LONGEST).find(|(at, _)| {
         let next = line[*at..].trim_start();
         let digits = next.bytes().take_while(u8::is_ascii_digit).count();
         let flags = next.split([' ', '\t']).next().unwrap_or("");
@@ -46,7 +46,6 @@ fn in_latency_format(line: &str) -> Option<Header<'_>> {
     })?;
     let rest = line[at..].trim_start();
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    (at < LONGEST).then_some(())?;
     let cpu = Cpu(rest[..digits].parse().ok()?);
     event(line[..at].trim_end(), cpu, &rest[digits..])
 }
