@@ -284,9 +284,11 @@ pub mod rate_limit {
     pub const SAME_PACE: f64 = 0.2;
     /// As near as completions show a clock: what no device that works does.
     pub const AS_A_CLOCK: (f64, f64) = (0.97, 1.03);
-    /// The slowest flash that is sold for more than pictures does 1,500 reads a second (SD Association, application performance
-    /// class A1); half as much again.
-    pub const SLOWEST_FLASH: Nanos = Nanos(1_000_000);
+    /// The slowest flash that is sold for more than pictures does 1,500 reads and 500 writes a second (SD Association, application
+    /// performance class A1); half as much again.
+    pub const SLOWEST_READ: Nanos = Nanos(1_000_000);
+    /// The same of writes.
+    pub const SLOWEST_WRITE: Nanos = Nanos(3_000_000);
     /// Of requests of this size at most; larger ones take the longer for their bytes.
     pub const SMALL: Bytes = Bytes(16 << 10);
     /// Fewer gaps are no pace.

@@ -62,6 +62,17 @@ pub struct Turns {
     pub d2c: Distribution,
 }
 
+/// [`Turns`] of a kind.
+#[derive(Clone, Debug)]
+pub struct InTurn {
+    /// Reads, or writes.
+    pub is_read: bool,
+    /// They are no larger than this.
+    pub most: Bytes,
+    /// How they fared.
+    pub turns: Turns,
+}
+
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub struct Pace {
@@ -190,20 +201,23 @@ impl Pace {
         }
     }
 
-    /// Reads and writes by size, each with the most that it is; where the device may turn, far ones by themselves, and near ones with the
-    /// `D2C` of all: what is far takes no less than what is near.
-    pub fn kinds(&self, may_turn: bool) -> impl Iterator<Item = (Bytes, Turns)> + '_ {
+    /// Reads and writes by size; where the device may turn, far ones by themselves, and near ones with the `D2C` of all: what is far takes
+    /// no less than what is near.
+    pub fn kinds(&self, may_turn: bool) -> impl Iterator<Item = InTurn> + '_ {
         let most = |class: usize| Bytes(if class + 1 < SIZES { SMALLEST << class } else { u64::MAX });
-        self.turns.chunks(2).flat_map(|both| both[0].iter().zip(&both[1])).enumerate().flat_map(
-            move |(class, (far, near))| {
-                let mut all = far.clone();
-                all.d2c.merge(&near.d2c);
-                let near_alone = Turns { gaps: near.gaps.clone(), d2c: all.d2c.clone() };
-                all.gaps.merge(&near.gaps);
-                let kinds = if may_turn { vec![far.clone(), near_alone] } else { vec![all] };
-                kinds.into_iter().map(move |turns| (most(class % SIZES), turns))
-            },
-        )
+        let sizes = self.turns.chunks(2).flat_map(|both| both[0].iter().zip(&both[1]));
+        sizes.enumerate().flat_map(move |(class, (far, near))| {
+            let mut all = far.clone();
+            all.d2c.merge(&near.d2c);
+            let near_alone = Turns { gaps: near.gaps.clone(), d2c: all.d2c.clone() };
+            all.gaps.merge(&near.gaps);
+            let kinds = if may_turn { vec![far.clone(), near_alone] } else { vec![all] };
+            kinds.into_iter().map(move |turns| InTurn {
+                is_read: class < SIZES,
+                most: most(class % SIZES),
+                turns,
+            })
+        })
     }
 
     /// Gaps by the size of the request that ended them, the smallest first.

@@ -19,13 +19,13 @@ use crate::remedy::Acts;
 use crate::slow::Slow;
 use crate::thresholds::rate_limit::{
     AS_A_CLOCK, ENOUGH, ENOUGH_OF_SIZE, ENOUGH_RUNS, EVEN, EVEN_RUNS, EVEN_TURNS, FASTER, FASTEST, MIDDLE,
-    SAME, SAME_PACE, SLOWEST_FLASH, SMALL,
+    SAME, SAME_PACE, SLOWEST_READ, SLOWEST_WRITE, SMALL,
 };
 use crate::verdict::{Confidence, Verdict};
 use crate::words::count;
 use crate::Cause;
 use ledger::Reason;
-use stats::{Distribution, Pace, Turns, EIGHT_TIMES, IN_A_RUN};
+use stats::{Distribution, InTurn, Pace, EIGHT_TIMES, IN_A_RUN};
 use trace::{Bytes, Nanos};
 use waits::Phase;
 
@@ -125,8 +125,8 @@ fn faster_alone(pace: &Pace, apart: u64, may_turn: bool) -> Option<Held> {
             && (gaps.mean() - apart as f64).abs() <= SAME_PACE * apart as f64
             && (all_even || within(gaps, MIDDLE, EVEN_TURNS))
     };
-    let kinds = pace.kinds(may_turn).filter(|(_, t)| keeps_time(&t.gaps));
-    let fastest = |(_, t): (Bytes, Turns)| t.d2c.quantile(FASTEST);
+    let kinds = pace.kinds(may_turn).filter(|kind| keeps_time(&kind.turns.gaps));
+    let fastest = |kind: InTurn| kind.turns.d2c.quantile(FASTEST);
     let alone = kinds.map(fastest).find(|alone| *alone as f64 <= FASTER * apart as f64)?;
     Some(Held::Turns { gap: apart, alone: Nanos(alone) })
 }
@@ -134,11 +134,14 @@ fn faster_alone(pace: &Pace, apart: u64, may_turn: bool) -> Option<Held> {
 /// A device that does not turn and takes small requests one after the other by the clock, slower than any flash.
 fn too_slow(case: &Case, slow: &Slow) -> Option<(Distribution, Bytes)> {
     let pace = &slow.on.pace;
-    let small = pace.kinds(false).filter(|(bytes, _)| *bytes <= SMALL).map(|(bytes, t)| (bytes, t.gaps));
-    let is_a_clock = |d: &Distribution| d.count() >= ENOUGH && within(d, MIDDLE, AS_A_CLOCK);
-    let mut too_slow = small.filter(|(_, d)| d.quantile(0.5) > SLOWEST_FLASH.0 && is_a_clock(d));
-    let (bytes, even) = too_slow.next()?;
-    rotational(case, slow.on.id).is_some_and(|turns| !turns.value).then_some((even, bytes))
+    let is_too_slow = |kind: &InTurn| {
+        let (gaps, slowest) = (&kind.turns.gaps, if kind.is_read { SLOWEST_READ } else { SLOWEST_WRITE });
+        let a_clock = gaps.count() >= ENOUGH && within(gaps, MIDDLE, AS_A_CLOCK);
+        kind.most <= SMALL && a_clock && gaps.quantile(0.5) > slowest.0
+    };
+    let kind = pace.kinds(false).find(is_too_slow)?;
+    let turns = rotational(case, slow.on.id)?;
+    (!turns.value).then_some((kind.turns.gaps, kind.most))
 }
 
 impl Held {

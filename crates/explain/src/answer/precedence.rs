@@ -20,10 +20,9 @@ const GENERAL_COUNTS: f64 = 0.5;
 /// The verdict with the largest part.
 pub(crate) fn choose<'a>(e: &'a Explanation, victim: &Sufferer) -> Option<&'a Verdict> {
     let found = || e.verdicts.iter().filter(|v| v.verdict == Answer::Found && v.cause != "healthy");
-    let slowest = e.focus.groups.get(victim.group).map_or(0, |g| g.tail.sum.time.operations);
-    let share = |v: &Verdict| match slowest < FEW {
-        true => victim.share_of(v.cause),
-        false => (victim.share_of(v.cause) + share_of_slowest(e, victim, v)) / 2.0,
+    let share = |v: &Verdict| match share_of_slowest(e, victim, v) {
+        None => victim.share_of(v.cause),
+        Some(of_slowest) => (victim.share_of(v.cause) + of_slowest) / 2.0,
     };
     let crowd = found().filter(|v| CROWD.contains(&v.cause)).map(share).fold(0.0, f64::max);
     let counts = |v: &Verdict| match v.cause {
@@ -36,9 +35,9 @@ pub(crate) fn choose<'a>(e: &'a Explanation, victim: &Sufferer) -> Option<&'a Ve
     weighed.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, v)| v)
 }
 
-/// The part of the victim's slowest operations' time that a verdict claims.
-pub fn share_of_slowest(e: &Explanation, victim: &Sufferer, v: &Verdict) -> f64 {
-    let Some(group) = e.focus.groups.get(victim.group) else { return 0.0 };
+/// The part of the victim's slowest operations' time that a verdict claims; `None` of fewer than a few.
+pub fn share_of_slowest(e: &Explanation, victim: &Sufferer, v: &Verdict) -> Option<f64> {
+    let group = e.focus.groups.get(victim.group).filter(|g| g.tail.sum.time.operations >= FEW)?;
     let claimed: u64 = v.claims.iter().filter(|c| c.group == victim.group).map(|c| c.time.0).sum();
-    claimed as f64 / group.tail.sum.time.total.0.max(1) as f64
+    Some(claimed as f64 / group.tail.sum.time.total.0.max(1) as f64)
 }

@@ -86,7 +86,7 @@ fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
         _ => format!("took {} (p50), up to {}", time(v.latency[0]), time(v.latency[2])),
     };
     let verdict = e.verdicts.iter().find(|verdict| verdict.cause == cause);
-    let of_slowest = verdict.map_or(0.0, |verdict| share_of_slowest(e, v, verdict));
+    let of_slowest = verdict.and_then(|verdict| share_of_slowest(e, v, verdict)).unwrap_or(0.0);
     let of_what = match OWN_PACE.contains(&cause) {
         true => format!("the device's own pace in {}", time(v.time)),
         // What made some slow, and few of all.
