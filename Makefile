@@ -11,6 +11,7 @@
 # make bench [CAPTURE=DIR] [TRACE=DIR]  iowhy beside blkparse and btt, and beside trace-cmd report; writes docs/benchmarks.md
 # make bench-texts                  100 MB of fio's log and of blkparse's text; into the same
 # make bench-recording              as root: what a recording costs, beside trace-cmd record; into the same
+# make mails DIR=...                what is made of folders of mails, one a file: recognised, runs, causes, impossible numbers
 # make page                         after a change to crates/report/page: build its script anew (needs npm)
 # make page-pictures                the page as pictures, into docs/page (needs npm, Chromium, ffmpeg)
 # make page-long                    the page of ten million requests, opened in Chromium (makes 2 GB meanwhile)
@@ -27,7 +28,7 @@ DEMO    := fixtures/randread-vs-bufferedwrite
 # What a long recording is made of: it is fast devices that fill long ones.
 LONG    := fixtures/nullblk-randrw
 
-.PHONY: all demo page page-pictures page-long test test-captures corpus lab lab-vm lab-vm-checkup away bench bench-texts bench-recording install bless \
+.PHONY: all demo page page-pictures page-long test test-captures corpus lab lab-vm lab-vm-checkup away bench bench-texts bench-recording mails install bless \
     picture quick release toolchain clean
 
 all: release
@@ -103,6 +104,10 @@ bench-texts: release
 
 bench-recording: release
 	$(CARGO) xtask recording-cost --iowhy $(IOWHY) --out docs/benchmarks.md
+
+mails: toolchain
+	@test -n '$(DIR)' || { echo 'usage: make mails DIR=... (folders of mails, one a file)' >&2; exit 2; }
+	$(CARGO) run --locked --quiet -p xtask -- mails $(DIR)
 
 page:
 	@scripts/check-page --build

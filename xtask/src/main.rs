@@ -9,6 +9,7 @@ mod document;
 mod files;
 mod load;
 mod machine;
+mod mails;
 mod picture;
 mod record;
 mod repeat;
@@ -36,6 +37,7 @@ enum Task {
     Bench(bench::Bench),
     BenchTexts(texts::BenchTexts),
     RecordingCost(cost::RecordingCost),
+    Mails(mails::Mails),
     #[command(hide = true)]
     Measure(run::Measure),
     Picture(picture::Picture),
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
         Task::Bench(t) => t.run(),
         Task::BenchTexts(t) => t.run(),
         Task::RecordingCost(t) => t.run(),
+        Task::Mails(t) => t.run(),
         Task::Measure(t) => t.run(),
         Task::Picture(t) => t.run(),
     };

@@ -160,6 +160,11 @@ pub fn pages() -> impl Iterator<Item = (&'static str, &'static str, &'static str
     all().iter().map(|c| (c.name, c.title, c.page))
 }
 
+/// The same, and those of causes that only texts show.
+pub fn all_pages() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    pages().chain(counters::PAGES)
+}
+
 /// The verdict of one cause, with what it claimed.
 fn claimed(case: &mut Case, damage: &Damage, name: &'static str, judge: fn(&mut Case) -> Verdict) -> Verdict {
     let all_of_it = case.total();

@@ -2,6 +2,7 @@
 
 use crate::blame::Which;
 use crate::device_mapper::{self, InMapper};
+use crate::lack::Lack;
 use crate::predictions::Prediction;
 use crate::texts::Texts;
 use causes::{Case, Damage, Verdict};
@@ -86,6 +87,8 @@ pub struct Explanation {
     pub in_mapper: Vec<InMapper>,
     /// How far to trust it.
     pub trust: Trust,
+    /// What the recording lacks, if that forbids a verdict.
+    pub lack: Option<Lack>,
     /// What the devices are called.
     pub names: HashMap<DevId, String>,
     /// Texts of other tools, and what they show; their verdicts are part of `verdicts`.
@@ -99,24 +102,40 @@ impl Explanation {
     pub fn new(subject: Subject, facts: Facts) -> Explanation {
         let focus = Focus::of(&facts);
         let names = name_devices(&facts, &subject);
-        let verdicts = {
+        let mut verdicts = {
             let name = |dev: DevId| name_of(&names, &subject, dev);
             let mut case = Case::new(&facts, &focus, &subject.system, &subject.quality, &name);
             causes::judge(&mut case)
         };
-        let trust = Trust::of(&Damage::of(&subject.quality, &facts));
+        let format = subject.sources.first().map_or("", String::as_str);
+        let lack = Lack::of(&facts, &subject.quality, format);
+        lack.iter().for_each(|lack| lack.take_back(&mut verdicts));
+        let trust = match &lack {
+            Some(lack) if lack.spoils_numbers() => Trust::Unusable,
+            _ => Trust::of(&Damage::of(&subject.quality, &facts)),
+        };
         let (in_mapper, texts, predictions) = Default::default();
-        let mut e =
-            Explanation { subject, facts, focus, verdicts, in_mapper, trust, names, texts, predictions };
+        let mut e = Explanation {
+            subject,
+            facts,
+            focus,
+            verdicts,
+            in_mapper,
+            trust,
+            lack,
+            names,
+            texts,
+            predictions,
+        };
         e.in_mapper = device_mapper::unexplained(&e);
         e
     }
 
     /// What texts show where there is no recording.
     pub fn of_texts(texts: Texts) -> Explanation {
-        let (subject, facts, focus, in_mapper, names, predictions) = Default::default();
+        let (subject, facts, focus, in_mapper, lack, names, predictions) = Default::default();
         let (verdicts, trust) = (texts.verdicts.clone(), texts.trust());
-        Explanation { subject, facts, focus, verdicts, in_mapper, trust, names, texts, predictions }
+        Explanation { subject, facts, focus, verdicts, in_mapper, trust, lack, names, texts, predictions }
     }
 
     /// The same with the texts beside the recording: their verdicts join the recording's.
@@ -217,7 +236,8 @@ impl Explanation {
         let change =
             |c: &Conflict| format!("changed during the recording: {}: {} to {}", c.what, c.kept, c.other);
         let skip = |s: &Skipped| format!("{} was not read: {}", s.file, s.why);
-        let mut notes: Vec<String> = odd.collect();
+        let lack = self.lack.iter().map(|lack| lack.words(&|dev| self.name(dev)));
+        let mut notes: Vec<String> = lack.chain(odd).collect();
         notes.extend(system.changed.iter().take(MOST_REMARKS).map(change));
         notes.extend(system.conflicts.iter().take(MOST_REMARKS).map(differ));
         notes.extend(system.skipped.iter().take(MOST_REMARKS).map(skip));

@@ -54,7 +54,10 @@ impl<'a> Input<'a> {
         }
         texts::shorten_names(&mut mails);
         let recording = match recording {
-            Some(path) => Some((reading::open(&path, start)?, path)),
+            Some(path) => {
+                let recording = reading::open(&path, start).map_err(|e| known_shape(e, &path))?;
+                Some((recording, path))
+            }
             None => None,
         };
         Ok(Input { recording, texts: mails, named, ..Input::default() })
@@ -214,6 +217,12 @@ impl<'a> Input<'a> {
         let subject = Subject { scope, which, window, sources, file_names, kernel, system, samples, quality };
         Ok(Explanation::new(subject, analysis.finish(flow)))
     }
+}
+
+/// An error that says what a file looks like that nobody reads.
+fn known_shape(error: Error, path: &Path) -> Error {
+    let unknown = matches!(&error, Error::Trace(e) if e.is_unrecognised());
+    texts::unrecognised(path).filter(|_| unknown && path.is_file()).unwrap_or(error)
 }
 
 /// What lies beside a trace. What cannot be read is told.

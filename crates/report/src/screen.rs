@@ -4,7 +4,7 @@ use crate::answer::{self, line};
 use crate::sent_for;
 use crate::slow_rows::{slow_rows, Row};
 use crate::texts;
-use crate::trust::trust_lines;
+use crate::trust::{length, trust_lines};
 use crate::wrap::{wrap, wrap_command};
 use causes::{Answer as Judged, Confidence, Verdict};
 use events::Window;
@@ -145,10 +145,9 @@ impl Screen {
         };
         let _ = writeln!(
             self.out,
-            "{}{} of {}{part}, {}, {lost}{lower}\n",
+            "{}{}{part}, {}, {lost}{lower}\n",
             kernel.unwrap_or_default(),
-            time(e.duration()),
-            e.subject.sources.join(", "),
+            length(e),
             counted(q.events, "event", "events")
         );
     }

@@ -2,6 +2,7 @@
 
 use explain::{Explanation, Trust};
 use ledger::Reason;
+use trace::Nanos;
 use units::words::{count, counted, percent, time};
 
 /// How far to trust it, in a line: what was lost, what was odd if that matters, what was recorded.
@@ -18,12 +19,20 @@ pub(crate) fn trust_line(e: &Explanation) -> String {
     let kernel = e.kernel().map_or(String::new(), |k| format!(", Linux {k}"));
     let asked = e.asked().map_or(String::new(), |asked| format!("; {asked}"));
     format!(
-        "{}: {}, {lost}{odd}; {} of {}{kernel}{asked}",
+        "{}: {}, {lost}{odd}; {}{kernel}{asked}",
         e.trust.name(),
         counted(q.events, "event", "events"),
-        time(e.facts.duration()),
-        e.subject.sources.join(", ")
+        length(e)
     )
+}
+
+/// How long what was recorded, in which format. Without block I/O there is no length to tell: it is that of block events.
+pub(crate) fn length(e: &Explanation) -> String {
+    let sources = e.subject.sources.join(", ");
+    match e.facts.duration() {
+        Nanos(0) => sources,
+        all => format!("{} of {sources}", time(all)),
+    }
 }
 
 /// What is odd about the recording, each with its number.
@@ -59,6 +68,7 @@ pub(crate) fn trust_lines(e: &Explanation) -> Vec<String> {
         format!("{share} of the slowest operations' time is unexplained")
     });
     match (odd.is_empty(), e.trust) {
+        _ if e.lack.is_some() && odd.is_empty() => text += "nothing to judge by",
         (true, Trust::Good) if unexplained.is_some() => {
             text += "every operation was followed from its call to the device"
         }

@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+/// What is said of a file of no known format.
+pub(crate) const UNRECOGNISED: &str = "unrecognised format";
+
 /// A reason why a trace could not be read at all. Damage that can be stepped over is not an error: it is
 /// counted in [`Quality`](crate::Quality).
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +57,11 @@ impl Error {
         }
     }
 
+    /// Whether the file is of no format that is known, rather than damaged.
+    pub fn is_unrecognised(&self) -> bool {
+        matches!(self, Error::Malformed { what, .. } if what == UNRECOGNISED)
+    }
+
     /// What the user can do about it, if there is something to say.
     pub fn help(&self) -> Option<&'static str> {
         match self {
@@ -67,9 +75,9 @@ impl Error {
                 _ => None,
             },
             Error::Malformed { .. } | Error::NotATrace { .. } => Some(
-                "accepted are NAME.blktrace.N, `blkparse -d` files, trace.dat (trace-cmd),\n\
-                 blkparse's text and captures of iowhy record; by explain and compare also text\n\
-                 with output of fio, iostat, biosnoop, btt and others; not perf.data or bpftrace",
+                "accepted are NAME.blktrace.N, `blkparse -d` files, trace.dat (trace-cmd), text of blkparse,\n\
+                 ftrace, trace-cmd report or perf script, and captures of iowhy record; by explain and\n\
+                 compare also the kernel's log and text of fio, iostat, sar, strace, bpftrace and others",
             ),
             Error::NoRoom { .. } => {
                 Some("set TMPDIR to a folder with more room, or unpack it there (tar) and give the folder")

@@ -2,7 +2,7 @@
 
 use crate::blkparse::{self, BlkparseText};
 use crate::blktrace::{self, Stream};
-use crate::error::Error;
+use crate::error::{Error, UNRECOGNISED};
 use crate::input::Input;
 use crate::merge::Merge;
 use crate::packed;
@@ -11,6 +11,7 @@ use crate::reorder::Reorder;
 use crate::runs::{self, Start};
 use crate::source::Source;
 use crate::tracedat::{self, TraceDat, HEAD};
+use crate::tracetext::{self, TraceText};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -190,13 +191,23 @@ fn open_per_cpu(found: Vec<(PathBuf, PerCpu)>, path: &Path) -> Result<Recording,
 fn missing_numbers(device: &str, numbers: &[u32]) -> Option<String> {
     let last = *numbers.last()?;
     let missing = last as usize + 1 - numbers.len();
+    // A hostile name may have any number: only the first holes are looked for.
+    let holes = (0..=last).filter(|n| !numbers.contains(n)).take(MOST_MISSING.min(missing));
+    let named: Vec<String> = holes.map(|n| n.to_string()).collect();
+    let more = if missing > MOST_MISSING { ", ..." } else { "" };
     (missing > 0).then(|| {
         format!(
-            "{device}: {missing} of {} per-CPU files are missing: their events are not in the result",
-            last + 1
+            "{device}: {missing} of {} {FILES_ARE_MISSING} (of processor {}{more}): their events are not in the result",
+            last as usize + 1,
+            named.join(", ")
         )
     })
 }
+
+/// What is said of them, by which others know that completions may be missing too.
+pub const FILES_ARE_MISSING: &str = "per-CPU files are missing";
+/// Processors that are named.
+const MOST_MISSING: usize = 8;
 
 /// A remark where one CPU's file is read and its siblings are not.
 fn only_one_cpu(path: &Path) -> Option<String> {
@@ -248,7 +259,12 @@ fn open_one(mut input: Input) -> Result<Recording, Error> {
             let source = Box::new(BlkparseText::open(input));
             return Ok(Recording { source, format: "blkparse", place, names: vec![], kernel: None });
         }
-        let what = "unrecognised format".into();
+        if is_text && tracetext::looks_like(input.peek_far(LONGEST_LETTER)?) {
+            let format = tracetext::format_of(input.peek_far(LONGEST_LETTER)?);
+            let source = Box::new(TraceText::open(input));
+            return Ok(Recording { source, format, place, names: vec![], kernel: None });
+        }
+        let what = UNRECOGNISED.into();
         return Err(Error::Malformed { path: input.path().into(), offset: 0, what });
     }
     let path = input.path().to_path_buf();

@@ -222,6 +222,29 @@ impl Call {
         ]
     };
 
+    /// By the name of its own tracepoint (`sys_enter_NAME`): that of the function in the kernel.
+    pub fn by_name(name: &str) -> Call {
+        match name {
+            "readv" | "pread64" | "preadv" | "preadv2" => Call::Read,
+            "writev" | "pwrite64" | "pwritev" | "pwritev2" => Call::Write,
+            "openat" | "openat2" | "creat" => Call::Open,
+            "unlinkat" | "rmdir" => Call::Unlink,
+            "renameat" | "renameat2" | "newrename" => Call::Rename,
+            "ftruncate" => Call::Truncate,
+            "getdents64" => Call::Getdents,
+            "sendfile64" => Call::Sendfile,
+            "io_pgetevents" => Call::IoGetevents,
+            "execve" | "execveat" => Call::Exec,
+            "dup" => Call::Dup,
+            "dup2" => Call::Dup2,
+            "dup3" => Call::Dup3,
+            "fcntl" => Call::Fcntl,
+            "ioctl" => Call::Ioctl,
+            "close_range" => Call::CloseRange,
+            name => Call::ALL.into_iter().find(|call| call.name() == name).unwrap_or(Call::Other),
+        }
+    }
+
     /// Its name, as people call it and as JSON has it.
     pub fn name(self) -> &'static str {
         match self {

@@ -7,32 +7,71 @@
 //! **Invariant**: nothing here depends on the names of hosts, devices or files, nor on one author's words; the words that
 //! are looked for ("bitmap", "w/o") only say which of two runs is which.
 
+mod busy;
+mod fsync;
+mod hung;
+mod kernel_errors;
 mod log_force;
 mod raid;
+mod raid_runs;
 mod request_limit;
 mod request_size;
+mod same_rate;
 mod say;
 mod scheduler_starvation;
 mod settings;
+mod slow_member;
 mod stable_page;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_of_logs;
+#[cfg(test)]
+mod tests_of_sums;
+mod thresholds;
 mod writeback_flood;
 
 use crate::{Answer, Verdict};
 use tooltext::Mail;
 
+/// Causes that only texts show: name, title, page.
+pub(crate) const PAGES: [(&str, &str, &str); 3] = [
+    (
+        "hung",
+        "tasks do not go on: the kernel says that they are blocked, and where",
+        include_str!("../../../../docs/causes/hung.md"),
+    ),
+    (
+        "link-reset",
+        "the way to the device was reset, or did not answer; meanwhile all its I/O waits",
+        include_str!("../../../../docs/causes/link-reset.md"),
+    ),
+    (
+        "slow-member",
+        "one disk of several with the same work takes much longer than the others",
+        include_str!("../../../../docs/causes/slow-member.md"),
+    ),
+];
+
 /// What the texts show, found first. A cause about which they have nothing to say is not among them.
 pub fn judge_counters(mails: &[Mail]) -> Vec<Verdict> {
     let causes = [
+        kernel_errors::errors(mails),
+        kernel_errors::resets(mails),
+        hung::judge(mails),
         writeback_flood::judge(mails),
         stable_page::judge(mails),
         request_size::judge(mails),
         scheduler_starvation::judge(mails),
         log_force::judge(mails),
-        raid::bitmap(mails),
+        raid::bitmap(mails).or_else(|| raid_runs::judge(mails)),
         raid::stripe_cache(mails),
         raid::read_modify_write(mails),
+        same_rate::judge(mails),
+        fsync::judge(mails),
+        slow_member::judge(mails),
+        busy::stalled(mails),
+        busy::saturated(mails),
     ];
     let mut verdicts: Vec<Verdict> = causes.into_iter().flatten().collect();
     verdicts.sort_by_key(|v| match v.verdict {
@@ -47,6 +86,6 @@ pub fn judge_counters(mails: &[Mail]) -> Vec<Verdict> {
 pub fn title_by_counters(cause: &str) -> Option<&'static str> {
     match cause {
         "log-force" => Some("the way through the log is what takes long, not the device that the log is on"),
-        _ => crate::pages().find(|(name, ..)| *name == cause).map(|(_, title, _)| title),
+        _ => crate::all_pages().find(|(name, ..)| *name == cause).map(|(_, title, _)| title),
     }
 }

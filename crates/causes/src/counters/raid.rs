@@ -11,12 +11,13 @@
 
 use super::say::{number, plain, quantity, times, In};
 use super::settings::{of_device, Set};
+use super::thresholds::raid::{LARGER, LEAST_WRITES};
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::thresholds::counters_raid::{DEFAULT_STRIPES, FULL, NOTABLE, READS_OF_RMW, SAME};
 use crate::words::{ns, percent, size};
 use crate::{Confidence, Verdict};
-use tooltext::{Mail, Row, Unit};
+use tooltext::{Mail, Row, Run, Unit};
 use trace::{Bytes, Nanos};
 
 /// What a stripe head has of each member (`RAID5_STRIPE_SIZE`, a page).
@@ -103,7 +104,10 @@ impl<'a> Array<'a> {
 pub(super) fn read_modify_write(mails: &[Mail]) -> Option<Verdict> {
     const NAME: &str = "raid-read-modify-write";
     let arrays = arrays(mails);
-    let share = |a: &Array| a.sum("rbytes/s") / a.sum("wbytes/s").max(1.0);
+    // What the array itself is asked to read its members read too.
+    let own_reads = |a: &Array| a.seen.value("rbytes/s").unwrap_or(0.0);
+    let old_data = |a: &Array| (a.sum("rbytes/s") - own_reads(a)).max(0.0);
+    let share = |a: &Array| old_data(a) / a.sum("wbytes/s").max(1.0);
     let array = arrays.iter().min_by(|a, b| share(a).total_cmp(&share(b)))?;
     let part = share(array);
     let n = array.members.len() as f64;
@@ -117,11 +121,19 @@ pub(super) fn read_modify_write(mails: &[Mail]) -> Option<Verdict> {
         at = Source(array.at().to_string())
     );
     let reads = proof!(
-        "the members read {part} of what they write ({array} against {array2})",
+        "the members read {part} of what they write{beyond} ({array} against {array2})",
         part = Share(part),
-        array = Text(quantity(array.sum("rbytes/s"), Unit::BytesPerSecond).to_string()),
+        beyond =
+            Text(if own_reads(array) > 0.0 { ", beyond what is read of the array" } else { "" }.to_owned()),
+        array = Text(quantity(old_data(array), Unit::BytesPerSecond).to_string()),
         array2 = Text(quantity(array.sum("wbytes/s"), Unit::BytesPerSecond).to_string())
     );
+    // Few writes prove nothing, and the writes of a read-modify-write are no larger than those to the array: larger ones are of
+    // something else (a rebuild, other data on the same disks).
+    let thin = array.seen.value("w/s").unwrap_or(0.0) < LEAST_WRITES || of_member > LARGER * of_array;
+    if part >= READS_OF_RMW && thin {
+        return None;
+    }
     if part >= READS_OF_RMW {
         let v = Verdict::found(NAME, Nanos(0), Confidence::Medium);
         return Some(
@@ -164,17 +176,7 @@ pub(super) fn bitmap(mails: &[Mail]) -> Option<Verdict> {
             ))
         });
     // The one that the author says has it taken away comes after one that has not.
-    let without = arrays.iter().position(|a| {
-        let removed = [
-            "without bitmap",
-            "without the bitmap",
-            "commented out",
-            "no bitmap",
-            "--bitmap=none",
-            "disabled",
-        ];
-        a.place.run.says("bitmap") && removed.iter().any(|w| a.place.run.says(w))
-    });
+    let without = arrays.iter().position(|a| is_without_bitmap(a.place.run));
     let pair = without.and_then(|i| {
         Some((arrays.iter().find(|a| a.name == arrays[i].name && a.wait() > 0.0)?, &arrays[i]))
     });
@@ -208,6 +210,23 @@ pub(super) fn bitmap(mails: &[Mail]) -> Option<Verdict> {
                 format!("mdadm --grow --bitmap=none /dev/{name}"),
             ),
     )
+}
+
+/// Whether the author says of a run that the bitmap was taken away for it.
+pub(super) fn is_without_bitmap(run: &Run) -> bool {
+    let removed = [
+        "without bitmap",
+        "without the bitmap",
+        "without a bitmap",
+        "commented out",
+        "no bitmap",
+        "bitmap=none",
+        "bitmap none",
+        "bitmap removed",
+        "removed the bitmap",
+        "disabled",
+    ];
+    run.says("bitmap") && removed.iter().any(|w| run.says(w))
 }
 
 /// `raid-stripe-cache`: where the rest of the array's time must lie.

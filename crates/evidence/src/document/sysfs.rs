@@ -14,6 +14,18 @@ pub struct Sysfs;
 const BELOW: [&str; 11] =
     ["queue", "mq", "md", "dm", "loop", "device", "size", "dev", "ro", "removable", "hidden"];
 
+/// What `cat` and `grep` print behind a path that could not be read (glibc's strerror): no value of a setting.
+const UNREADABLE: [&str; 8] = [
+    "Invalid argument",
+    "Permission denied",
+    "No such file or directory",
+    "Is a directory",
+    "Input/output error",
+    "No such device",
+    "Operation not permitted",
+    "Operation not supported",
+];
+
 impl Kind for Sysfs {
     fn name(&self) -> &'static str {
         "sysfs"
@@ -34,6 +46,9 @@ impl Kind for Sysfs {
             return false;
         }
         let value = value.trim_start_matches([':', '=', ' ', '\t']).trim_end();
+        if UNREADABLE.contains(&value) {
+            return false;
+        }
         if attribute == "dev" {
             return dev_with_colon(value).is_some_and(|dev| system.set_dev(device, dev, at));
         }

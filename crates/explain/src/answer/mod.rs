@@ -134,6 +134,9 @@ impl Answer {
 }
 
 fn kind(e: &Explanation, victims: &[Sufferer]) -> Kind {
+    if e.lack.is_some() {
+        return Kind::Unknown;
+    }
     let found = |v: &&Verdict| v.verdict == Verdicted::Found;
     let healthy = e.verdicts.iter().filter(found).any(|v| v.cause == "healthy");
     let nothing = victims.iter().all(|v| v.is_thin);

@@ -206,9 +206,12 @@ fn compared(reading: &Reading, before: &Printed, after: &Printed, place: usize) 
             });
         }
     };
+    // Where one run waits to submit, completion latencies of both would not be of the same thing.
+    let total = before.waits_to_submit() || after.waits_to_submit();
+    let latency = |row: &Printed, name| if total { row.total_latency(name) } else { row.latency(name) };
     let count = before.value("count").zip(after.value("count")).map(|(b, a)| b.min(a));
     for name in NAMES.into_iter().filter(|name| rests_on_enough(name, count)) {
-        if let Some((b, a)) = before.latency(name).zip(after.latency(name)) {
+        if let Some((b, a)) = latency(before, name).zip(latency(after, name)) {
             add(name, b, a);
         }
     }

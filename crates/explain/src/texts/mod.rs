@@ -1,10 +1,11 @@
 //! Texts of other tools: read, judged, alone or beside a recording.
 
 mod machine;
+pub(crate) mod shape;
 mod sorting;
 
 pub use sorting::{in_folder, read};
-pub(crate) use sorting::{shorten_names, sort, Sorted};
+pub(crate) use sorting::{shorten_names, sort, unrecognised, Sorted};
 
 use crate::explanation::Trust;
 use causes::{judge_counters, Answer, Verdict};
@@ -68,7 +69,8 @@ pub fn devices(mails: &[Mail]) -> Vec<String> {
     let mut names: Vec<String> = vec![];
     for reading in mails.iter().flat_map(|m| &m.runs).flat_map(|r| &r.readings) {
         for row in &reading.rows {
-            let device = reading.tool == "iostat" && row.of != "cpu" || row.get("read.ios").is_some();
+            let device =
+                ["iostat", "sar"].contains(&reading.tool) && row.of != "cpu" || row.get("read.ios").is_some();
             if device && !names.contains(&row.of) {
                 names.push(row.of.clone());
             }

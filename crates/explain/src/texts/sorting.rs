@@ -1,5 +1,6 @@
 //! Which of the files named are texts to be read for what they tell, and reading them.
 
+use super::shape;
 use crate::error::{Error, Result};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -34,7 +35,8 @@ impl Begins {
         if start.is_empty() || start.iter().take(LOOK_FOR_ZEROS).any(|b| *b == 0) {
             return Begins::Bytes;
         }
-        match trace::blkparse::looks_like(start) && !is_more_than_events(&Mail::read("", start)) {
+        let events = trace::blkparse::looks_like(start) || trace::tracetext::looks_like(start);
+        match events && !is_more_than_events(&Mail::read("", start)) {
             true => Begins::Events,
             false => Begins::Text,
         }
@@ -92,6 +94,8 @@ fn whole(mail: Mail) -> Result<Mail> {
 /// What stands on standard input.
 enum Standard {
     Text(Box<Mail>),
+    /// A text in which nothing was found, or bytes that are known and not read: how it begins.
+    Other(Vec<u8>),
     /// A recording or nothing: what was read of it to see that. It is still to be read.
     Recording(Vec<u8>),
 }
@@ -103,9 +107,12 @@ fn on_standard_input() -> Result<Standard> {
         Begins::Utf16 => Err(utf16(None)),
         Begins::Text => {
             let rest = BufReader::with_capacity(BUFFER, rest);
+            let begin = start.clone();
             let mail = Mail::read_stream("standard input", start, rest).map_err(fail)?;
-            Ok(Standard::Text(Box::new(mail)))
+            let known = mail.says_anything() || mail.broken.is_some();
+            Ok(if known { Standard::Text(Box::new(mail)) } else { Standard::Other(begin) })
         }
+        Begins::Bytes if shape::of(&start).is_some() => Ok(Standard::Other(start)),
         Begins::Bytes | Begins::Events => Ok(Standard::Recording(start)),
     }
 }
@@ -132,15 +139,12 @@ pub(crate) fn sort(paths: &[PathBuf]) -> Result<Sorted> {
     for path in paths {
         if path == Path::new("-") {
             match on_standard_input()? {
-                Standard::Text(mail) if mail.says_anything() => sorted.mails.push(*mail),
-                Standard::Text(_) => return Err(Error::Other {
-                    what: "standard input: unrecognised format".into(),
-                    help: Some(
-                        "accepted are recordings (blktrace, trace.dat, blkparse's text, captures of iowhy\n\
-                             record) and text with output of fio, iostat and others"
-                            .into(),
-                    ),
-                }),
+                Standard::Text(mail) => sorted.mails.push(whole(*mail)?),
+                Standard::Other(start) => {
+                    let name = "standard input";
+                    let unknown = || Error::new(format!("{name}: unrecognised format"), shape::ACCEPTED);
+                    return Err(shape::error(name, &start).unwrap_or_else(unknown));
+                }
                 Standard::Recording(start) => {
                     sorted.record(path)?;
                     sorted.start = start;
@@ -212,6 +216,12 @@ pub(crate) fn shorten_names(mails: &mut [Mail]) {
             mail.file.clone_from(name);
         }
     }
+}
+
+/// What a file that no reader recognises looks like.
+pub(crate) fn unrecognised(path: &Path) -> Option<Error> {
+    let (start, _) = look(File::open(path).ok()?).ok()?;
+    shape::error(&path.display().to_string(), &start)
 }
 
 fn is_utf16(path: &Path) -> bool {

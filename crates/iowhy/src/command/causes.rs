@@ -16,14 +16,14 @@ impl Causes {
     /// Prints the list or a page.
     pub fn run(&self) -> Result<(), Failure> {
         let Some(name) = &self.name else {
-            let wide = causes::pages().map(|(name, ..)| name.len()).max().unwrap_or(0);
+            let wide = causes::all_pages().map(|(name, ..)| name.len()).max().unwrap_or(0);
             let mut text = String::new();
-            for (name, title, _) in causes::pages() {
+            for (name, title, _) in causes::all_pages() {
                 let _ = writeln!(text, "{name:<wide$}  {title}");
             }
             return print(&text);
         };
-        match causes::pages().find(|(n, ..)| n == name) {
+        match causes::all_pages().find(|(n, ..)| n == name) {
             Some((_, _, page)) => print(page),
             None => Err(Failure::Other { what: format!("unknown cause {name}"), help: Some(known(name)) }),
         }
@@ -34,7 +34,8 @@ impl Causes {
 fn known(name: &str) -> String {
     let shares =
         |known: &str| name.split('-').any(|word| word.len() > 2 && known.split('-').any(|w| w == word));
-    let near: Vec<&str> = causes::pages().map(|(known, ..)| known).filter(|known| shares(known)).collect();
+    let near: Vec<&str> =
+        causes::all_pages().map(|(known, ..)| known).filter(|known| shares(known)).collect();
     match near.is_empty() {
         true => "`iowhy causes` lists them".into(),
         false => format!("similar: {}; `iowhy causes` lists all", near.join(", ")),

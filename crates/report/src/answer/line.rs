@@ -18,12 +18,19 @@ const OWN_PACE: [&str; 2] = ["cold-reads", "slow-device"];
 pub fn line(e: &Explanation, a: &Answer) -> String {
     let text = match (a.kind, a.victims.first()) {
         _ if e.is_of_texts() => of_texts(e, a),
+        _ if e.lack.is_some() && a.kind != Kind::Cause => lacking(e),
         (_, None) => nothing(e),
         (Kind::Cause, Some(v)) => of_cause(e, a, v),
         (Kind::Healthy, Some(v)) => healthy(e, v),
         (Kind::Unknown, Some(v)) => unknown(e, v),
     };
     shorten(text)
+}
+
+/// What the recording lacks, and as far as it goes what it has.
+fn lacking(e: &Explanation) -> String {
+    let words = e.lack.as_ref().map_or(String::new(), |lack| lack.words(&|dev| e.name(dev)));
+    format!("Cannot tell: {words}")
 }
 
 fn nothing(e: &Explanation) -> String {

@@ -10,6 +10,8 @@ use units::words::count;
 
 /// Lines of a table on the screen; JSON has all.
 const MOST_LINES: usize = 24;
+/// Impossible numbers that are named.
+const MOST_DOUBTS: usize = 4;
 /// Runs that are listed on the screen.
 const MOST_RUNS: usize = 30;
 /// Columns of a label.
@@ -79,6 +81,27 @@ fn numbers(mails: &[Mail], s: &mut Screen) {
             draw(&table, heading, s);
             heading = "";
         }
+        submitting(mail, s);
+    }
+}
+
+/// Rows of fio's whose time passed in the call that submits: why no completion latencies are shown of them.
+fn submitting(mail: &Mail, s: &mut Screen) {
+    let rows =
+        mail.runs.iter().flat_map(|run| run.of("fio")).flat_map(|r| r.rows.iter().map(move |row| (r, row)));
+    let waiting: Vec<_> = rows.filter(|(_, row)| row.waits_to_submit()).collect();
+    for (reading, row) in waiting.iter().take(MOST_DIFFERENCES) {
+        let (submit, complete) = (cell(row.get("slat.mean")), cell(row.get("clat.mean")));
+        s.line(
+            "",
+            &format!(
+                "{} ({}): shown is the total latency: submitting takes {submit} of it, completing {complete} (mean)",
+                row.of, reading.name
+            ),
+        );
+    }
+    if !waiting.is_empty() {
+        s.blank();
     }
 }
 
@@ -104,6 +127,20 @@ fn trust(mails: &[Mail], s: &mut Screen) {
         }
         if let Some(at) = mail.broken {
             let _ = write!(text, "; a JSON document breaks off and is left out ({})", mail.at(at));
+        }
+        for doubt in mail.doubts.iter().take(MOST_DOUBTS) {
+            let _ = write!(
+                text,
+                "; impossible, so not used: {} {} {} ({}; {})",
+                doubt.of,
+                doubt.name,
+                cell(Some(doubt.number)),
+                mail.at(doubt.at()),
+                doubt.why
+            );
+        }
+        if mail.doubts.len() > MOST_DOUBTS {
+            let _ = write!(text, "; and {} more impossible numbers", mail.doubts.len() - MOST_DOUBTS);
         }
         if mail.repeated > 0 {
             let _ = write!(text, "; {} readings say what others said", count(mail.repeated as u64));

@@ -38,6 +38,8 @@ const IOSTAT: [(&str, &str); 10] = [
     ("w_await", "w_await"),
     ("util", "util"),
 ];
+/// What fio's logs are called as readings.
+const LOG: &str = "log";
 /// Phases of a request, between two of its events.
 const PHASES: [(&str, &str, &str); 4] =
     [("Q2I", "at.Q", "at.I"), ("I2D", "at.I", "at.D"), ("D2C", "at.D", "at.C"), ("I2C", "at.I", "at.C")];
@@ -87,6 +89,12 @@ type Line = (Vec<String>, String, Vec<Option<Number>>);
 fn line(reading: &Reading, row: &Row) -> Option<Line> {
     let names = |columns: &[(&str, &str)]| columns.iter().map(|(heading, _)| heading.to_string()).collect();
     match reading.tool {
+        // A log has one kind of number, each as often as it has lines; which kind its name says.
+        "fio" if reading.name == LOG => {
+            let columns = row.values.iter().map(|(name, _)| name.to_string()).collect();
+            let of = format!("{} (log)", row.of);
+            Some((columns, of, row.values.iter().map(|(_, n)| Some(n)).collect()))
+        }
         "fio" if row.latency("max").is_some() || row.get("iops").is_some() => {
             let value = |name: &str| match name {
                 "iops" | "bw" => row.get(name),
@@ -97,7 +105,7 @@ fn line(reading: &Reading, row: &Row) -> Option<Line> {
         }
         // What fio says of disks and processors is for arithmetic.
         "fio" => None,
-        "iostat" if row.of != "cpu" => {
+        "iostat" | "sar" if row.of != "cpu" => {
             Some((names(&IOSTAT), row.of.clone(), IOSTAT.iter().map(|(_, name)| row.get(name)).collect()))
         }
         _ if !row.histogram.is_empty() => {

@@ -6,10 +6,13 @@
 //!
 //! **Invariant**: quoting, wrapping and flattening change the place of a number, never the number.
 
+mod arrays;
 mod claim;
 mod command;
+mod doubt;
 mod html;
 mod machine;
+mod mdadm;
 pub(crate) mod number;
 mod pieces;
 mod printable;
@@ -20,6 +23,7 @@ pub(crate) mod words;
 
 pub use claim::{Claim, Sum};
 pub use command::Command;
+pub use doubt::Doubt;
 pub use evidence::Spot;
 pub use machine::Machine;
 pub use number::{Number, Unit};
@@ -30,7 +34,8 @@ use crate::saved::{self, Saved};
 use crate::tool::{self, Found};
 use evidence::{At, Place};
 use serde::Serialize;
-use std::collections::HashSet;
+use std::collections::hash_map::Entry;
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
@@ -72,6 +77,8 @@ pub struct Mail {
     pub repeated: usize,
     /// Readings and settings beyond the most that are kept.
     pub too_many: usize,
+    /// Numbers that cannot be; they are in no reading.
+    pub doubts: Vec<Doubt>,
 }
 
 impl Mail {
@@ -85,6 +92,7 @@ impl Mail {
         let whole = text;
         let text = saved.rest(&whole);
         let text = html::shown(&text);
+        let text = printable::with_plain_colons(&text);
         let settings = settings::settings(&text);
         let mut words = words(&text);
         let (number, machines) = (words.len(), machine::machines(&words));
@@ -96,7 +104,7 @@ impl Mail {
             next: Run::default(),
             fresh: true,
             readings: 0,
-            seen: HashSet::new(),
+            seen: HashMap::new(),
         };
         reader.mail.file = file.to_owned();
         reader.mail.words = number;
@@ -133,6 +141,10 @@ impl Mail {
             let many = text.get(document).map_or(0, |d| d.split_whitespace().count());
             self.words += many;
             self.understood += many;
+        }
+        for reading in self.runs.iter_mut().flat_map(|run| &mut run.readings) {
+            let doubts = doubt::taken_out(reading);
+            self.doubts.extend(doubts.into_iter().take(doubt::MOST.saturating_sub(self.doubts.len())));
         }
         self.broken = saved.broken;
         self.runs.sort_by_key(|run| run.at);
@@ -203,9 +215,9 @@ struct Reader<'w, 'a> {
     next: Run,
     /// Whether the next reading begins a run.
     fresh: bool,
-    /// How many readings there are, and what they say.
+    /// How many readings there are, and what they say: how deep the first of each stood in quotes, and in which run.
     readings: usize,
-    seen: HashSet<u64>,
+    seen: HashMap<u64, (u32, usize)>,
 }
 
 impl Reader<'_, '_> {
@@ -217,7 +229,8 @@ impl Reader<'_, '_> {
             self.prose(at);
             self.from = at + used;
             self.mail.understood += used.saturating_sub(found.unknown);
-            self.found(found);
+            let quoted = rest[0].depth + u32::from(rest[0].after_mark);
+            self.found(found, quoted);
             return used;
         }
         let flat = rest[0].spot.column > 0;
@@ -272,16 +285,19 @@ impl Reader<'_, '_> {
         self.fresh = true;
     }
 
-    fn found(&mut self, found: Found) {
-        let Some(reading) = found.reading else { return };
+    fn found(&mut self, found: Found, quoted: u32) {
+        let Some(mut reading) = found.reading else { return };
         if self.readings >= MOST_READINGS {
             self.mail.too_many += 1;
             return;
         }
-        if !reading.rows.is_empty() && !self.seen.insert(numbers(&reading)) {
+        if !reading.rows.is_empty() && self.is_quote(&reading, quoted) {
             self.mail.repeated += 1;
             return;
         }
+        let doubts = doubt::taken_out(&mut reading);
+        let room = doubt::MOST.saturating_sub(self.mail.doubts.len());
+        self.mail.doubts.extend(doubts.into_iter().take(room));
         self.readings += 1;
         // A second result of the same job is another run, whoever forgot to say so.
         let again = |run: &Run| reading.tool == "fio" && run.of("fio").any(|r| r.name == reading.name);
@@ -293,6 +309,22 @@ impl Reader<'_, '_> {
         if let Some(run) = self.mail.runs.last_mut() {
             run.commands.append(&mut self.next.commands);
             run.readings.push(reading);
+        }
+    }
+
+    /// Whether a reading says again what an earlier one said, as quotes do: at another depth, or in quotes behind other words.
+    /// Idle intervals, one after the other, are as alike and no quotes.
+    fn is_quote(&mut self, reading: &Reading, quoted: u32) -> bool {
+        let run = self.mail.runs.len() + usize::from(self.fresh);
+        match self.seen.entry(numbers(reading)) {
+            Entry::Vacant(free) => {
+                free.insert((quoted, run));
+                false
+            }
+            Entry::Occupied(first) => {
+                let (depth, in_run) = *first.get();
+                depth != quoted || quoted > 0 && in_run != run
+            }
         }
     }
 }

@@ -117,6 +117,48 @@ pub(crate) fn size_unit(unit: &str) -> Option<f64> {
     })
 }
 
+/// A number as a cell of a table has it: plain, then it is in the column's unit; or with its own unit of time or size, or a
+/// percentage. `12.3k` and `1.5G` are shortened: of sizes by 1024s, of all else by thousands.
+pub(crate) fn quantity(text: &str, factor: f64, unit: Unit) -> Option<(f64, Unit)> {
+    let text = text.trim_matches('*');
+    if let Some(positive) = text.strip_prefix('-').filter(|t| !t.is_empty()) {
+        return quantity(positive, factor, unit).map(|(v, unit)| (-v, unit));
+    }
+    let (value, suffix) = with_suffix(text)?;
+    if suffix.is_empty() {
+        return Some((value * factor, unit));
+    }
+    let size = matches!(unit, Unit::Bytes | Unit::BytesPerSecond);
+    if suffix == "%" {
+        return Some((value / 100.0, Unit::Share));
+    }
+    let shortened = match suffix {
+        "k" | "K" => Some(1),
+        "m" | "M" => Some(2),
+        "g" | "G" => Some(3),
+        "t" | "T" => Some(4),
+        _ => None,
+    };
+    if let Some(power) = shortened {
+        let base: f64 = if size { 1024.0 } else { 1000.0 };
+        return Some((value * base.powi(power), unit));
+    }
+    if let Some(ns) = time_unit(suffix).filter(|_| !size) {
+        return Some((value * ns, Unit::Nanoseconds));
+    }
+    let bytes = size_unit(suffix.trim_end_matches("/s"))?;
+    Some((
+        value * bytes,
+        if suffix.ends_with("/s") {
+            Unit::BytesPerSecond
+        } else if size {
+            unit
+        } else {
+            Unit::Bytes
+        },
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,5 +176,21 @@ mod tests {
         assert_eq!(grouped("-54.1"), Some(-54.1));
         assert_eq!(with_suffix("312.1MB/s"), Some((312.1, "MB/s")));
         assert_eq!(with_suffix("MB"), None);
+    }
+
+    #[test]
+    fn a_cell_is_in_its_columns_unit_or_says_its_own() {
+        assert_eq!(quantity("1.50", 1e6, Unit::Nanoseconds), Some((1.5e6, Unit::Nanoseconds)));
+        assert_eq!(quantity("95us", 1e6, Unit::Nanoseconds), Some((95e3, Unit::Nanoseconds)));
+        assert_eq!(
+            quantity("222.1k", 1024.0, Unit::BytesPerSecond),
+            Some((222.1 * 1024.0, Unit::BytesPerSecond))
+        );
+        assert_eq!(quantity("1.5k", 1.0, Unit::Count), Some((1500.0, Unit::Count)));
+        assert_eq!(quantity("12%", 1.0, Unit::Count), Some((0.12, Unit::Share)));
+        assert_eq!(quantity("4.0M/s", 1.0, Unit::Bytes), None);
+        assert_eq!(quantity("4.0MB/s", 1.0, Unit::Bytes), Some((4e6, Unit::BytesPerSecond)));
+        assert_eq!(quantity("-3", 1.0, Unit::Count), Some((-3.0, Unit::Count)));
+        assert_eq!(quantity("sda", 1.0, Unit::Count), None);
     }
 }

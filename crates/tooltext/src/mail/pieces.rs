@@ -26,8 +26,10 @@ pub(super) struct Piece {
 const SCHEDULERS: [&str; 7] = ["none", "noop", "deadline", "mq-deadline", "cfq", "bfq", "kyber"];
 /// Words of mount options that a mailer broke apart.
 const MOST_OPTIONS: usize = 4;
-/// Words of an array's second line in mdstat, which has about 14.
-const MOST_OF_ARRAY: usize = 20;
+/// Words of a line of an array in mdstat: its members.
+const MOST_OF_ARRAY: usize = 600;
+/// Words of its second line, which has about 14.
+const MOST_OF_STATE: usize = 20;
 /// Pieces of one line.
 const MOST: usize = 10_000;
 
@@ -125,6 +127,11 @@ fn mount(tokens: &[Token]) -> Option<(&'static str, String, usize)> {
 
 /// The parts of `/proc/mdstat`, each a line there: the second and third are told by their indent.
 fn mdstat(tokens: &[Token]) -> Option<(&'static str, String, usize)> {
+    // Few words begin any of the forms: not every word's neighbours are looked at.
+    let first = word(tokens, 0)?;
+    if !(first.starts_with("md") || first == "bitmap:" || word(tokens, 1) == Some("blocks")) {
+        return None;
+    }
     let texts: Vec<&str> = (0..MOST_OF_ARRAY).map_while(|i| word(tokens, i)).collect();
     let (end, indent) = match texts[..] {
         [name, ":", "active" | "inactive" | "broken", ..] if name.starts_with("md") => {
@@ -143,7 +150,7 @@ fn mdstat(tokens: &[Token]) -> Option<(&'static str, String, usize)> {
                 let inner = text.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
                 inner.is_some_and(|t| !t.is_empty() && t.bytes().all(|b| b == b'U' || b == b'_'))
             };
-            (texts.iter().position(state)? + 1, "      ")
+            (texts.iter().take(MOST_OF_STATE).position(state)? + 1, "      ")
         }
         ["bitmap:", _, "pages", _, _, "chunk", ..] => (6, "      "),
         _ => return None,

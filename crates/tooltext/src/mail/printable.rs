@@ -40,6 +40,15 @@ pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8_lossy(&out).into_owned())
 }
 
+/// The same with `:` and a blank for the full-width colon that East Asian keyboards put behind a heading.
+pub(crate) fn with_plain_colons(text: &str) -> Cow<'_, str> {
+    const WIDE: char = '\u{ff1a}';
+    match text.contains(WIDE) {
+        true => Cow::Owned(text.replace(WIDE, ": ")),
+        false => Cow::Borrowed(text),
+    }
+}
+
 fn decode(body: &str, out: &mut Vec<u8>) {
     let mut bytes = body.bytes();
     while let Some(byte) = bytes.next() {

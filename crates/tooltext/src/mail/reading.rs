@@ -63,6 +63,9 @@ pub struct Setting {
     pub at: Spot,
 }
 
+/// The completion latency is less than this part of the total: the rest passed before, most of it.
+const SUBMITTING: f64 = 0.5;
+
 impl Reading {
     /// The row about `of`.
     pub fn row(&self, of: &str) -> Option<&Row> {
@@ -92,9 +95,25 @@ impl Row {
     }
 
     /// A number of the latency as a whole: fio's completion latency (`clat`), or where it printed only
-    /// the total, `lat`; of syncs their time.
+    /// the total, `lat`; of syncs their time. Where [submitting](Row::waits_to_submit) takes long, only the total counts.
     pub fn latency(&self, name: &str) -> Option<Number> {
-        ["clat", "lat", "sync"].iter().find_map(|kind| self.get(&format!("{kind}.{name}")))
+        match self.waits_to_submit() {
+            true => self.total_latency(name),
+            false => ["clat", "lat", "sync"].iter().find_map(|kind| self.get(&format!("{kind}.{name}"))),
+        }
+    }
+
+    /// A number of the total latency (`lat`), from the call on.
+    pub fn total_latency(&self, name: &str) -> Option<Number> {
+        self.get(&format!("lat.{name}"))
+    }
+
+    /// Whether the submission latency (`slat`) is most of the total: with an engine that is not asynchronous for this file,
+    /// I/O passes in the call that submits it, and the completion latency says nothing (fio(1), "Interpreting the output").
+    pub fn waits_to_submit(&self) -> bool {
+        let completing = self.value("clat.mean");
+        let total = self.value("lat.mean");
+        completing.zip(total).is_some_and(|(c, t)| t > 0.0 && c < SUBMITTING * t)
     }
 
     /// How many the histogram counts in all, and how many of at least `nanoseconds`.
@@ -117,6 +136,12 @@ impl Values {
     /// The number of this name.
     pub fn get(&self, name: &str) -> Option<Number> {
         self.0.iter().find(|(n, _)| n == name).map(|(_, number)| *number)
+    }
+
+    /// Takes the number of this name out.
+    pub(crate) fn take(&mut self, name: &str) -> Option<Number> {
+        let at = self.0.iter().position(|(n, _)| n == name)?;
+        Some(self.0.remove(at).1)
     }
 
     /// All, in order.

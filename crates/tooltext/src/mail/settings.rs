@@ -10,6 +10,8 @@
 //!
 //! A line may hold several, as flattening leaves them; `pieces.rs` takes these apart.
 
+use super::arrays;
+use super::mdadm;
 use super::pieces::{pieces, Piece};
 use super::words::LONG_LINE;
 use super::Setting;
@@ -43,6 +45,7 @@ pub(crate) fn settings(text: &str) -> Settings {
     let mut seen = HashSet::new();
     let mut readers = Lines::default();
     let file: Arc<str> = Arc::from("");
+    let mut details = mdadm::Detail::default();
     let mut lines = (1u32..).zip(text.lines()).peekable();
     while let Some((number, whole)) = lines.next() {
         let line = unquoted(whole);
@@ -64,6 +67,17 @@ pub(crate) fn settings(text: &str) -> Settings {
             }
             continue;
         }
+        if let Some(told) = details.line(line) {
+            found.lines.insert(number);
+            let at = Spot { line: number, column: 0 };
+            let members = details.members(lines.peek().map(|(_, line)| *line));
+            told.into_iter()
+                .chain(members)
+                .for_each(|(name, value)| found.add_one(name, value, at, &mut seen));
+            continue;
+        }
+        let array = arrays::whole_line(line, &mut lines, &mut found.lines);
+        let line = array.as_deref().unwrap_or(line);
         let mut taken = kind_of(line).is_some_and(|kind| take(kind, line.trim_end(), &mut told));
         // Mailers break the long lines of mount(8) before the options.
         if let Some((next, rest)) = lines.peek().copied().filter(|_| !taken && line.contains(" on /")) {
@@ -86,13 +100,17 @@ pub(crate) fn settings(text: &str) -> Settings {
 impl Settings {
     fn add(&mut self, told: &System, at: Spot, seen: &mut HashSet<(String, String)>) {
         for (name, value) in listed(told) {
-            if self.all.len() >= MOST {
-                self.too_many += 1;
-            } else if seen.insert((name.clone(), value.clone())) {
-                self.all.push(Setting { name, value, at });
-            } else {
-                self.repeated += 1;
-            }
+            self.add_one(name, value, at, seen);
+        }
+    }
+
+    fn add_one(&mut self, name: String, value: String, at: Spot, seen: &mut HashSet<(String, String)>) {
+        if self.all.len() >= MOST {
+            self.too_many += 1;
+        } else if seen.insert((name.clone(), value.clone())) {
+            self.all.push(Setting { name, value, at });
+        } else {
+            self.repeated += 1;
         }
     }
 }
@@ -109,8 +127,8 @@ fn several(line: &str) -> Vec<Piece> {
 }
 
 /// A line without marks of quoting, but with its indent: mdstat's lines are told by that.
-fn unquoted(line: &str) -> &str {
-    let mut rest = line;
+pub(super) fn unquoted(line: &str) -> &str {
+    let mut rest = super::words::without_name(line);
     while let Some(after) = rest.trim_start().strip_prefix('>') {
         rest = after.strip_prefix(' ').unwrap_or(after);
     }
@@ -195,6 +213,68 @@ mod tests {
             assert!(all.iter().any(|s| s == wanted), "{wanted} in {all:?}");
         }
         assert!(all.contains(&"3: md4/md/consistency_policy = bitmap".to_string()));
+    }
+
+    #[test]
+    fn arrays_of_any_size_have_all_their_members() {
+        let names: Vec<String> = (0..36)
+            .map(|i| format!("sd{}{}1[{i}]", ['a', 'b'][i / 18], char::from(b'a' + (i % 18) as u8)))
+            .collect();
+        let lines: Vec<String> = names.chunks(5).map(|c| c.join(" ")).collect();
+        let of_array =
+            |text: &str| of(text).iter().find(|s| s.contains("md0 members")).map(|s| s.split(' ').count());
+        let end = "\n      7 blocks super 1.2 level 6, 512k chunk, algorithm 2 [36/36] [UU]\n";
+        let wrapped = format!("md0 : active raid6 {}{end}", lines.join("\n      "));
+        let whole = format!("> md0 : active raid6 {}{end}", names.join(" "));
+        let flat = format!("{} vm.a = 1 vm.b = 2", whole.replace('\n', " "));
+        let named: String = wrapped.lines().map(|line| format!("Ada> \t{line}\n")).collect();
+        for text in [wrapped, whole, flat, named] {
+            assert_eq!(of_array(&text), Some(3 + 1 + 36), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_arrays_lines_may_be_indented_and_wrapped() {
+        let text = ">      md3 : active raid6 sdr[0] sdp[11]\n> sds[6]\n>            156257474560 blocks super 1.2 level 6, 1024k chunk, algorithm\n\
+            > 2 [3/3] [UUU]\n>\tbitmap: 0/117 pages [0KB], 65536KB chunk\n";
+        let all = of(text);
+        for wanted in [
+            "1: md3 members = sdr sdp sds",
+            "3: md3/md/chunk_size = 1048576",
+            "5: md3/md/consistency_policy = bitmap",
+        ] {
+            assert!(all.iter().any(|s| s == wanted), "{wanted} in {all:?}");
+        }
+    }
+
+    #[test]
+    fn mdadm_says_the_same_as_mdstat() {
+        let text = "> # mdadm -D /dev/md0\n> /dev/md0:\n>            Version : 1.2\n>         Raid Level : raid6\n>       Raid Devices : 3\n\
+            >              State : clean, degraded\n>         Chunk Size : 512K\n> Consistency Policy : bitmap\n>\n\
+            >     Number   Major   Minor   RaidDevice State\n>        0       8        1        0      active sync   /dev/sda1\n\
+            >        -       0        0        1      removed\n>        2       8       33        2      active sync   /dev/sdc1\n> so it is\n";
+        let all = of(text);
+        for wanted in [
+            "md0/md/level = raid6",
+            "md0/md/chunk_size = 524288",
+            "md0/md/consistency_policy = bitmap",
+            "md0 members = sda1 sdc1",
+        ] {
+            assert!(all.iter().any(|s| s.ends_with(wanted)), "{wanted} in {all:?}");
+        }
+        assert!(of("/dev/md0: is slow\nRaid Level : raid6\n").is_empty());
+    }
+
+    #[test]
+    fn what_could_not_be_read_is_no_setting() {
+        for text in [
+            "/sys/block/sda/queue/wbt_lat_usec: Invalid argument",
+            "grep: /sys/block/sdb/queue/wbt_lat_usec: Invalid argument",
+            "cat: /sys/block/sda/queue/io_poll: Permission denied",
+            "/sys/block/sdz/queue/nr_requests: No such file or directory",
+        ] {
+            assert_eq!(of(text), Vec::<String>::new(), "{text}");
+        }
     }
 
     #[test]

@@ -1,15 +1,20 @@
-//! biosnoop's lines, one for each I/O (bcc's biosnoop.py, libbpf-tools' biosnoop.c), by the columns of its heading.
+//! A line for each I/O: bcc's biosnoop, libbpf-tools' and bpftrace's, and perf-tools' iosnoop, by the columns of their heading.
 //!
 //! ```text
-//! TIME(s)     COMM           PID    DISK      T SECTOR     BYTES   QUE(ms) LAT(ms)
+//! TIME(s)     COMM           PID    DISK      T SECTOR     BYTES   QUE(ms) LAT(ms)      bcc
 //! 0.000004    supervise      1950   xvda1     W 13092560   4096      0.01    0.74
+//! TIME(ms)    DISK           COMM   PID    LAT(ms)                                      bpftrace: whole milliseconds
+//! 611         nvme0n1        bash   4179        10
+//! COMM        PID    TYPE    DEV    BLOCK      BYTES   LATms                            iosnoop
+//! tar         14794  RM      202,1  8457608    4096     7.53
 //! ```
 //!
-//! Each disk and direction has a row with the percentiles of its times; the times themselves are kept in their order. A
-//! name of a task may be several words: then the columns behind it fit only when these are taken together.
+//! Each disk and direction has a row with the percentiles of its times; the times themselves are kept in their order. What a
+//! version does not print (bytes, a direction) is not known, and a time that is less than what it prints is not 0.
 
+use super::table::{self, Cell, Column};
 use super::{Found, Tool};
-use crate::mail::number::{decimal, Unit};
+use crate::mail::number::Unit;
 use crate::mail::reading::{Reading, Row};
 use crate::mail::words::Word;
 use evidence::Spot;
@@ -18,89 +23,103 @@ use std::sync::Arc;
 
 pub struct Biosnoop;
 
-const COLUMNS: [&str; 11] =
-    ["TIME(s)", "TIME(ms)", "COMM", "PID", "DISK", "T", "SECTOR", "BYTES", "QUE(ms)", "LAT(ms)", "PATTERN"];
-/// Words of a task's name, which has 15 characters.
-const LONGEST_NAME: usize = 4;
+const MS: f64 = 1e6;
+const COLUMNS: [Column; 20] = [
+    ("TIME(s)", Cell::Time),
+    ("TIME(ms)", Cell::Time),
+    ("STARTs", Cell::Time),
+    ("ENDs", Cell::Time),
+    ("COMM", Cell::Name),
+    ("PID", Cell::Whole),
+    ("DISK", Cell::Word),
+    ("DEV", Cell::Word),
+    ("T", Cell::Word),
+    ("TYPE", Cell::Word),
+    ("SECTOR", Cell::Whole),
+    ("BLOCK", Cell::Whole),
+    ("BYTES", Cell::Number("bytes", 1.0, Unit::Bytes)),
+    ("QUE(ms)", Cell::Number("queued", MS, Unit::Nanoseconds)),
+    ("LAT(ms)", Cell::Number("lat", MS, Unit::Nanoseconds)),
+    ("LATms", Cell::Number("lat", MS, Unit::Nanoseconds)),
+    ("PATTERN", Cell::Word),
+    ("CGROUP", Cell::Word),
+    ("FLAG", Cell::Word),
+    ("FLAGS", Cell::Word),
+];
 /// Disks and directions.
 const MOST_ROWS: usize = 256;
-const PERCENTILES: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
+/// What percentiles are told of times one by one.
+pub(super) const PERCENTILES: [(&str, f64); 4] =
+    [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
 
-/// The I/O of one disk and direction.
-struct Group {
-    of: String,
-    at: Spot,
-    bytes: f64,
-    queued: Blocks,
-    took: Blocks,
+/// The I/O of one kind.
+pub(super) struct Group {
+    pub of: String,
+    pub at: Spot,
+    pub bytes: Option<f64>,
+    pub queued: Blocks,
+    pub took: Blocks,
 }
+
+/// All kinds, in the order in which they came.
+#[derive(Default)]
+pub(super) struct Groups(Vec<Group>);
 
 impl Tool for Biosnoop {
     fn read(&self, words: &[Word]) -> Option<Found> {
-        if !words.first()?.text.starts_with("TIME(") {
+        let first = words.first()?.text;
+        if !(first.starts_with("TIME(") || first == "COMM" || first == "STARTs") {
             return None;
         }
-        let columns: Vec<&str> =
-            words.iter().map_while(|w| COLUMNS.iter().find(|c| **c == w.text).copied()).collect();
-        if !columns.contains(&"LAT(ms)") || !columns.contains(&"DISK") {
+        let columns = table::heading(words, &COLUMNS);
+        let disk = ["DISK", "DEV"].into_iter().find(|d| table::has(&columns, &[d]))?;
+        if !table::has(&columns, &["LAT(ms)"]) && !table::has(&columns, &["LATms"]) {
             return None;
         }
-        let mut groups: Vec<Group> = vec![];
-        let (mut used, mut unknown) = (columns.len(), 0);
-        while let Some((line, length)) = line(&words[used..], &columns) {
-            let get = |column: &str| columns.iter().position(|c| *c == column).map(|i| line[i]);
-            let (Some(disk), Some(took)) = (get("DISK"), get("LAT(ms)").and_then(|w| decimal(w.text))) else {
-                break;
-            };
-            let direction = get("T").map_or(String::new(), |w| format!(" {}", w.text));
-            let of = format!("{}{direction}", disk.text);
-            let i = groups.iter().position(|g| g.of == of).or_else(|| {
-                let room = groups.len() < MOST_ROWS;
-                let group = Group {
-                    of,
-                    at: words[used].spot,
-                    bytes: 0.0,
-                    queued: Blocks::default(),
-                    took: Blocks::default(),
-                };
-                room.then(|| groups.push(group)).map(|()| groups.len() - 1)
-            });
-            used += length;
-            let Some(group) = i.map(|i| &mut groups[i]) else {
-                unknown += length;
+        let all = table::rows(&words[columns.len()..], &columns);
+        let mut groups = Groups::default();
+        let mut unknown = all.unknown;
+        for line in &all.lines {
+            let direction = line.text("T").or_else(|| line.text("TYPE"));
+            let of = format!("{} {}", line.text(disk).unwrap_or_default(), direction.unwrap_or_default());
+            let Some(group) = groups.of(of.trim_end(), line.first().spot) else {
+                unknown += columns.len();
                 continue;
             };
-            group.took.record((took * 1e6).round() as u64);
-            if let Some(queued) = get("QUE(ms)").and_then(|w| decimal(w.text)) {
-                group.queued.record((queued * 1e6).round() as u64);
+            let ns = |name: &str| line.number(name).map(|n| n.value.max(0.0).round() as u64);
+            ns("lat").into_iter().for_each(|lat| group.took.record(lat));
+            ns("queued").into_iter().for_each(|queued| group.queued.record(queued));
+            if let Some(bytes) = line.number("bytes") {
+                *group.bytes.get_or_insert(0.0) += bytes.value;
             }
-            group.bytes += get("BYTES").and_then(|w| decimal(w.text)).unwrap_or(0.0);
         }
-        if groups.is_empty() {
-            return None;
-        }
-        let rows = groups.into_iter().map(row).collect();
-        let reading = Reading { tool: "biosnoop", rows, at: words[0].spot, ..Reading::default() };
-        Some(Found { reading: Some(reading), used, unknown })
+        let tool = if first == "COMM" || first == "STARTs" { "iosnoop" } else { "biosnoop" };
+        let reading = Reading { tool, rows: groups.rows(), at: words[0].spot, ..Reading::default() };
+        let used = columns.len() + all.used;
+        (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })
     }
 }
 
-/// The words of one line by column, a task's name by its first, and how many words it takes.
-fn line<'a, 'b>(words: &'b [Word<'a>], columns: &[&str]) -> Option<(Vec<&'b Word<'a>>, usize)> {
-    let name = columns.iter().position(|c| *c == "COMM");
-    (0..LONGEST_NAME).find_map(|more| {
-        let at = |i: usize| if name.is_some_and(|n| i > n) { i + more } else { i };
-        let line: Option<Vec<&Word>> = (0..columns.len()).map(|i| words.get(at(i))).collect();
-        let fits = |(word, column): (&&Word, &&str)| match *column {
-            "COMM" | "PATTERN" => true,
-            "DISK" => word.text.len() <= 32,
-            "T" => word.text.len() <= 6 && word.text.chars().all(|c| c.is_ascii_uppercase() || c == '-'),
-            "QUE(ms)" | "LAT(ms)" | "TIME(s)" => decimal(word.text).is_some(),
-            "SECTOR" => word.text.parse::<i64>().is_ok(),
-            _ => word.text.parse::<u64>().is_ok(),
+impl Groups {
+    /// The group of a name, new if need be; `None` if there are too many.
+    pub fn of(&mut self, of: &str, at: Spot) -> Option<&mut Group> {
+        let found = self.0.iter().position(|g| g.of == of);
+        let i = match found {
+            Some(i) => i,
+            None if self.0.len() >= MOST_ROWS => return None,
+            None => {
+                let (queued, took) = (Blocks::default(), Blocks::default());
+                self.0.push(Group { of: of.to_owned(), at, bytes: None, queued, took });
+                self.0.len() - 1
+            }
         };
-        line.filter(|line| line.iter().zip(columns).all(fits)).map(|line| (line, columns.len() + more))
-    })
+        self.0.get_mut(i)
+    }
+
+    /// A row for each.
+    pub fn rows(self) -> Vec<Row> {
+        self.0.into_iter().filter(|g| !g.took.all().is_empty()).map(row).collect()
+    }
 }
 
 fn row(group: Group) -> Row {
@@ -108,18 +127,56 @@ fn row(group: Group) -> Row {
     let at = group.at;
     let all = group.took.all();
     row.values.put("count", all.count() as f64, Unit::Count, at);
-    row.values.put("bytes", group.bytes, Unit::Bytes, at);
+    if let Some(bytes) = group.bytes {
+        row.values.put("bytes", bytes, Unit::Bytes, at);
+    }
     for (name, blocks) in [("lat", &group.took), ("queued", &group.queued)] {
         let all = blocks.all();
         if all.is_empty() {
             continue;
         }
-        row.values.put(format!("{name}.mean"), all.mean(), Unit::Nanoseconds, at);
+        // A time of 0 is one below what the tool prints: how long it was it does not say. A mean of such is too small.
+        let mut put = |what: &str, ns: f64| {
+            if ns > 0.0 || name == "queued" {
+                row.values.put(format!("{name}.{what}"), ns, Unit::Nanoseconds, at);
+            }
+        };
+        put("mean", all.mean());
         for (percentile, q) in PERCENTILES {
-            row.values.put(format!("{name}.{percentile}"), all.quantile(q) as f64, Unit::Nanoseconds, at);
+            put(percentile, all.quantile(q) as f64);
         }
-        row.values.put(format!("{name}.max"), all.max() as f64, Unit::Nanoseconds, at);
+        put("max", all.max() as f64);
     }
     row.in_order = Some(Arc::new(group.took));
     row
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mail::words::words;
+
+    fn read(text: &str) -> Vec<Row> {
+        Biosnoop.read(&words(text)).unwrap().reading.unwrap().rows
+    }
+
+    #[test]
+    fn what_a_version_does_not_print_is_not_known() {
+        let rows = read(
+            "TIME(ms) DISK COMM PID LAT(ms)\n611 nvme0n1 bash 4179 0\n612 nvme0n1 Web Content 4179 0\n\
+             630 nvme0n1 cat 4179 12\n",
+        );
+        assert_eq!((rows[0].of.as_str(), rows[0].value("count")), ("nvme0n1", Some(3.0)));
+        assert_eq!((rows[0].get("bytes"), rows[0].get("lat.p50")), (None, None));
+        assert_eq!(rows[0].value("lat.max"), Some(12e6));
+    }
+
+    #[test]
+    fn columns_stand_in_any_order_and_rows_between_remarks() {
+        let rows = read(
+            "COMM PID TYPE DEV BLOCK BYTES LATms\ntar 1 RM 202,1 8457608 4096 7.50\n[...]\ntar 1 RM 202,1 8 4096 2.50\n",
+        );
+        assert_eq!((rows[0].of.as_str(), rows[0].value("bytes")), ("202,1 RM", Some(8192.0)));
+        assert_eq!(rows[0].value("lat.mean"), Some(5e6));
+    }
 }

@@ -34,7 +34,12 @@ impl Job {
         }
         c.eat_all(&["total", "="]).then_some(())?;
         let named = c.ahead(1).is_some_and(|l| l.text == "=");
-        for of in ["read", "write", "trim"] {
+        // fio 3's fourth number: syncs.
+        for of in ["read", "write", "trim", "sync"] {
+            // Some versions end the three with a comma.
+            if of == "sync" && c.peek().is_none_or(|l| decimal(l.text).is_none()) {
+                break;
+            }
             if named {
                 c.key()?;
             }

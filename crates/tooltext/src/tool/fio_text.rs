@@ -11,6 +11,8 @@
 //!   sda: ios=79/1287, merge=5/151907, ticks=702/147202, ...                      sda: ios=79/1287, sectors=..., merge=5/151907, ticks=...
 //! ```
 //!
+//! People also paste less than a job: an operation's line alone, or lines of latencies; these begin a reading without a name.
+//!
 //! fio 2 writes `KB` and means 1024 bytes (its `kb_base` is 1024 unless set); fio 3 writes `KiB` for that and `kB` for
 //! 1000. `ticks` and `in_queue` are milliseconds.
 
@@ -30,16 +32,25 @@ pub(super) const MOST_SKIPPED: usize = 120;
 
 impl Tool for FioText {
     fn read(&self, words: &[Word]) -> Option<Found> {
-        begins(words)?;
+        let whole = begins(words).is_some();
+        if !whole && !is_excerpt(words) {
+            return None;
+        }
         let end = (1..words.len().min(MOST_WORDS)).find(|i| begins(&words[*i..]).is_some());
         let words = &words[..end.unwrap_or(words.len().min(MOST_WORDS))];
         let lexemes = lexemes(words);
         let mut cursor = Cursor::new(&lexemes);
-        let mut job = Job { reading: Reading { tool: "fio", ..head(&mut cursor)? }, ..Job::default() };
+        let begun = if whole { head(&mut cursor)? } else { Reading::default() };
+        let mut job = Job { reading: Reading { tool: "fio", ..begun }, ..Job::default() };
         job.reading.at = words[0].spot;
         let (mut used, mut unknown) = (cursor.at, 0);
         let mut skipped = 0;
-        while cursor.peek().is_some() && skipped < MOST_SKIPPED {
+        let most = if whole { MOST_SKIPPED } else { MOST_SKIPPED_OF_EXCERPT };
+        while let Some(next) = cursor.peek().filter(|_| skipped < most) {
+            // Behind a line of its own comes another's: a second run, perhaps, called by the words between.
+            if !whole && skipped > 0 && job.has(next.text) && is_excerpt(&words[next.word..]) {
+                break;
+            }
             if cursor.attempt(|c| job.item(c)).is_some() {
                 unknown += skipped;
                 (used, skipped) = (cursor.at, 0);
@@ -50,14 +61,37 @@ impl Tool for FioText {
         }
         let used = lexemes.get(used.wrapping_sub(1)).map_or(0, |last| last.word + 1);
         job.end();
-        Some(Found { reading: Some(job.reading), used, unknown })
+        let any = whole || !job.reading.rows.is_empty();
+        any.then_some(Found { reading: Some(job.reading), used, unknown })
     }
 }
+
+/// Signs between two lines of an excerpt: marks, not sentences.
+const MOST_SKIPPED_OF_EXCERPT: usize = 8;
 
 /// `NAME: (groupid=0, jobs=20): err=`; a name may have blanks, but only its last word is seen here.
 fn begins(words: &[Word]) -> Option<()> {
     let second = words.get(1)?.text;
     (words[0].text.ends_with(':') && second.starts_with("(groupid=")).then_some(())
+}
+
+/// Whether a line of fio's begins here that no job's head stands above: `read: IOPS=8738, BW=...`, `write: io=1024MB, bw=...`,
+/// `clat (usec): min=40, max=...`.
+fn is_excerpt(words: &[Word]) -> bool {
+    let text = |i: usize| words.get(i).map_or("", |w| w.text);
+    let first = text(0).trim_end_matches(':');
+    let summed = OF_ALL.iter().any(|(all, _)| *all == first);
+    if OPERATIONS.contains(&first) || summed {
+        let value = if text(1) == ":" { text(2) } else { text(1) };
+        let colon = text(0).ends_with(':') || text(1) == ":";
+        return colon && ["IOPS=", "io=", "bw=", "iops="].iter().any(|key| value.starts_with(key));
+    }
+    if first.is_empty() || !["slat", "clat", "lat", "sync"].contains(&text(0)) {
+        return false;
+    }
+    let colon = text(1).ends_with(':') || text(2) == ":";
+    let value = if text(2) == ":" { text(3) } else { text(2) };
+    colon && text(1).starts_with('(') && value.starts_with("min=")
 }
 
 fn head<'a>(c: &mut Cursor<'a, '_>) -> Option<Reading> {
@@ -96,6 +130,9 @@ const DAYS_AND_MONTHS: [&str; 19] = [
 /// Operations a job has rows for, as fio 2 and 3 write them (`io_ddir_name`, `READ` in the group's summary).
 const OPERATIONS: [&str; 4] = ["read", "write", "trim", "sync"];
 
+/// The same as the summary of a group has them.
+const OF_ALL: [(&str, &str); 3] = [("READ", "read"), ("WRITE", "write"), ("TRIM", "trim")];
+
 #[derive(Default)]
 pub(super) struct Job {
     pub reading: Reading,
@@ -113,6 +150,11 @@ impl Job {
             self.reading.rows.len() - 1
         });
         &mut self.reading.rows[i]
+    }
+
+    /// Whether the row of an operation is there already.
+    fn has(&self, of: &str) -> bool {
+        self.reading.row(of).is_some()
     }
 
     /// One item: a line of fio's, or what would be one.
@@ -135,7 +177,10 @@ impl Job {
     /// `read : io=..., bw=..., iops=..., runt=...` or `read: IOPS=..., BW=... (...)(.../...)`.
     fn operation(&mut self, c: &mut Cursor) -> Option<()> {
         let name = c.next()?;
-        let of = *OPERATIONS.iter().find(|op| **op == name.text)?;
+        // People shorten to lines of their own: `READ: IOPS=2033k BW=8329MB/s`.
+        let excerpt = self.reading.name.is_empty() && self.reading.settings.is_empty();
+        let of_all = OF_ALL.iter().find(|(all, _)| excerpt && *all == name.text).map(|(_, op)| *op);
+        let of = OPERATIONS.iter().find(|op| **op == name.text).copied().or(of_all)?;
         c.eat(":").then_some(())?;
         let mut row = Row::of(of);
         let mut any = false;
@@ -154,7 +199,7 @@ impl Job {
                 }
                 c.eat(")").then_some(())?;
             }
-            if !c.eat(",") {
+            if !c.eat(",") && c.ahead(1).is_none_or(|l| l.text != "=") {
                 break;
             }
         }
@@ -196,6 +241,11 @@ impl Job {
             false => return None,
         };
         c.eat(":").then_some(())?;
+        // Latencies alone, of which operation nobody says.
+        if self.reading.rows.is_empty() && self.reading.name.is_empty() && unit == Unit::Nanoseconds {
+            self.row(if name == "sync" { "sync" } else { "I/O" });
+            self.current = Some(0);
+        }
         let row = self.reading.rows.get_mut(self.current?)?;
         let mut any = false;
         while let Some(key) = c.key() {
@@ -302,3 +352,7 @@ impl Job {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "fio_text_tests.rs"]
+mod tests;

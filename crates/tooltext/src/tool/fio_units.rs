@@ -1,7 +1,7 @@
 //! Numbers as fio's text writes them: with units behind or before, shortened, in pairs.
 
 use super::lexeme::{Cursor, Lexeme};
-use crate::mail::number::{time_unit, with_suffix, Unit};
+use crate::mail::number::{size_unit, time_unit, with_suffix, Unit};
 use crate::mail::reading::Row;
 
 /// A number with its unit behind it: `20001msec`.
@@ -60,7 +60,9 @@ pub(super) fn measure(row: &mut Row, key: Lexeme, value: Lexeme, c: &mut Cursor)
         "io" => suffixed(value.text, fio_size).map(|v| ("bytes", v, Unit::Bytes)),
         "bw" | "BW" => {
             c.eat_all(&["/", "s"]);
-            suffixed(value.text, fio_size).map(|v| ("bw", v, Unit::BytesPerSecond))
+            // `BW` is fio 3's, whose MB are 1000 kB; `bw` fio 2's, whose MB are 1024 KB.
+            let unit = if key.text == "BW" { size_unit } else { fio_size };
+            suffixed(value.text, unit).map(|v| ("bw", v, Unit::BytesPerSecond))
         }
         "iops" | "IOPS" => suffixed(value.text, thousands).map(|v| ("iops", v, Unit::PerSecond)),
         "runt" => suffixed(value.text, time_unit).map(|v| ("runtime", v, Unit::Nanoseconds)),

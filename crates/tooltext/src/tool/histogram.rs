@@ -79,7 +79,8 @@ fn one(words: &[Word]) -> Option<(Row, usize)> {
     let mut row = Row::of("all");
     if let [what @ ("operation" | "disk" | "flags" | "Disk"), "="] = texts(words)? {
         // Flags may be several words: `flags = ForcedUnitAccess-Metadata-Sync-Write`, or with blanks between.
-        let heading = words.iter().take(8).position(|w| unit_of(w.text).is_some())?;
+        let named = |i: &usize| words.get(i + 1..).and_then(texts) == Some([":", "count", "distribution"]);
+        let heading = (2..10).find(named)?;
         let said: Vec<&str> = words.get(2..heading)?.iter().map(|w| w.text).collect();
         if said.is_empty() {
             return None;
@@ -89,27 +90,43 @@ fn one(words: &[Word]) -> Option<(Row, usize)> {
         let _ = what;
         used = heading;
     }
-    let factor = unit_of(words.get(used)?.text)?;
-    used += 1;
-    if let Some([":", "count", "distribution"]) = texts(&words[used..]) {
-        used += 3;
-    } else {
-        return None;
-    }
+    let heading = (1..=MOST_OF_HEADING).find(|n| {
+        let behind = words.get(used + n..).and_then(texts);
+        behind == Some([":", "count", "distribution"])
+    })?;
+    let factor = unit_of(words[used].text).filter(|_| heading == 1);
+    let title: Vec<&str> = words[used..used + heading].iter().map(|w| w.text).collect();
+    used += heading + 3;
     while row.histogram.len() < MOST_BUCKETS {
-        let Some((bucket, length)) = bucket(&words[used..], factor) else { break };
+        let Some((bucket, length)) = bucket(&words[used..], factor.unwrap_or(1.0)) else { break };
         row.histogram.push(bucket);
         used += length;
     }
-    (!row.histogram.is_empty()).then_some((row, used))
+    let first = row.histogram.first()?.count;
+    if factor.is_none() {
+        // Of sizes, or of anything else that is no time: how many there were is all that is kept.
+        let all = row.histogram.drain(..).map(|b| b.count.value).sum();
+        row.values.put("count", all, Unit::Count, first.at);
+        row.of = format!("{} of {}", title.join(" "), row.of);
+    }
+    Some((row, used))
 }
+
+/// Words of a heading: `usecs`, `Block size`.
+const MOST_OF_HEADING: usize = 3;
 
 fn unit_of(text: &str) -> Option<f64> {
     ["nsecs", "usecs", "msecs", "secs"].contains(&text).then(|| time_unit(text)).flatten()
 }
 
-/// `2 -> 3 : 22484 |*  |`
+/// Signs that people and patches put before a line: `+`, `*`, `-->`.
+const MOST_MARKS: usize = 2;
+
+/// `2 -> 3 : 22484 |*  |`, perhaps with a mark before it.
 fn bucket(words: &[Word], factor: f64) -> Option<(Bucket, usize)> {
+    let sign = |w: &&Word| w.text.len() <= 4 && !w.text.contains(char::is_alphanumeric) && w.text != "|";
+    let marks = words.iter().take(MOST_MARKS).take_while(sign).count();
+    let words = &words[marks..];
     let [from, "->", to, ":", count] = texts(words)? else { return None };
     let (from, to): (u64, u64) = (from.parse().ok()?, to.parse().ok()?);
     let spot = words[4].spot;
@@ -119,11 +136,47 @@ fn bucket(words: &[Word], factor: f64) -> Option<(Bucket, usize)> {
     // The bar is one or two words: `|****|`, `|*` and `|`, `|` and `|`.
     let mut used = 5;
     let mut ends = 0;
-    while let Some(word) =
-        words.get(used).filter(|w| ends < 2 && w.text.bytes().all(|b| b == b'|' || b == b'*'))
-    {
+    while let Some(word) = words.get(used).filter(|w| ends < 2 && w.text.bytes().all(|b| BAR.contains(&b))) {
         ends += word.text.matches('|').count();
         used += 1;
     }
-    Some((Bucket { from: from as f64 * factor, below, count }, used))
+    Some((Bucket { from: from as f64 * factor, below, count }, marks + used))
+}
+
+/// What a bar is drawn with; `+` ends one that is too long for its column.
+const BAR: &[u8] = b"|*+#@";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mail::words::words;
+
+    #[test]
+    fn sizes_are_no_times() {
+        let text = "Process Name = 'dd'\n     Kbytes              : count     distribution\n         0 -> 1          : 3        |**   |\n         2 -> 3          : 4        |***  |\n\
+            \n     Block size          : count     distribution\n        8 -> 15         : 7        |*****|\n";
+        let all = crate::tool::testing::all(text, "histogram");
+        let counts: Vec<_> =
+            all.iter().flat_map(|r| &r.rows).map(|r| (r.value("count"), r.histogram.len())).collect();
+        assert_eq!(counts, [(Some(7.0), 0), (Some(7.0), 0)]);
+    }
+
+    /// Rows of one histogram, whatever stands before each and however its bars end.
+    #[test]
+    fn marks_before_a_row_and_bars_that_are_cut_end_no_histogram() {
+        for (mark, end) in [("", "|"), ("+ ", "|"), ("--> ", "+|"), ("* ", "+|")] {
+            let row = |range: &str, n: u32, bar: &str| format!("{mark}{range} : {n} |{bar}{end}\n");
+            let text = [
+                "usecs : count distribution\n".to_string(),
+                row("0 -> 1", 4457, "****"),
+                row("2 -> 3", 0, "   "),
+                row("4 -> 7", 2059, "**  "),
+                row("8 -> 15", 1179, "*   "),
+            ]
+            .concat();
+            let found = Histograms.read(&words(&text)).unwrap().reading.unwrap();
+            let counts: Vec<f64> = found.rows[0].histogram.iter().map(|b| b.count.value).collect();
+            assert_eq!(counts, [4457.0, 0.0, 2059.0, 1179.0], "{text}");
+        }
+    }
 }

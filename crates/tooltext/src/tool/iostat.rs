@@ -1,4 +1,4 @@
-//! iostat's device tables, from sysstat 7 with `svctm` and `avgrq-sz` to today's with discards and flushes, basic and
+//! iostat's device tables and sar -d's, from sysstat 7 with `svctm` and `avgrq-sz` to today's with discards and flushes, basic and
 //! extended, in kB, MB or blocks, long, short and human (iostat(1); `write_ext_stat`, sysstat's iostat.c).
 //!
 //! ```text
@@ -6,23 +6,23 @@
 //! dm-37      0.00   0.00  0.00 263.92   0.00 12338.14    93.50   128.54 505.81    0.00  505.81  3.89 102.68
 //! ```
 //!
-//! A row is a name and as many numbers as there are columns, so it may be wrapped. Slides sometimes break a table of
+//! A row is a name and as many numbers as there are columns, so it may be wrapped; columns that are not known are counted too, or
+//! numbers would stand below another's heading. With `-h`, `--pretty` or `-j` the name stands last. Slides sometimes break a table of
 //! one row in two, the further columns standing below: these are read too. `kB` is 1024 bytes, `MB` 1024 times that,
 //! a block or sector 512 bytes.
 
+use super::table::{self, MOST_ROWS};
 use super::{Found, Tool};
-use crate::mail::number::{decimal, Unit};
+use crate::mail::number::{decimal, with_suffix, Unit};
 use crate::mail::reading::{Reading, Row};
 use crate::mail::words::Word;
 use evidence::Spot;
 
 pub struct IostatText;
 
-/// Rows of a table.
-const MOST_ROWS: usize = 16_384;
-
 const KB: f64 = 1024.0;
 const MB: f64 = 1024.0 * 1024.0;
+const GB: f64 = 1024.0 * MB;
 /// A sector, and what iostat calls a block.
 const SECTOR: f64 = 512.0;
 const MS: f64 = 1e6;
@@ -32,7 +32,7 @@ const PERCENT: f64 = 0.01;
 pub(crate) type Column = (&'static str, &'static str, f64, Unit);
 
 use Unit::{Bytes, BytesPerSecond, Count, Nanoseconds, PerSecond, Share};
-const COLUMNS: [Column; 60] = [
+const COLUMNS: [Column; 78] = [
     ("tps", "tps", 1.0, PerSecond),
     ("r/s", "r/s", 1.0, PerSecond),
     ("w/s", "w/s", 1.0, PerSecond),
@@ -76,6 +76,23 @@ const COLUMNS: [Column; 60] = [
     ("Blk_read", "rbytes", SECTOR, Bytes),
     ("Blk_wrtn", "wbytes", SECTOR, Bytes),
     ("Blk_dscd", "dbytes", SECTOR, Bytes),
+    ("GB/s", "bytes/s", GB, BytesPerSecond),
+    ("rGB/s", "rbytes/s", GB, BytesPerSecond),
+    ("wGB/s", "wbytes/s", GB, BytesPerSecond),
+    ("dGB/s", "dbytes/s", GB, BytesPerSecond),
+    ("GB_read/s", "rbytes/s", GB, BytesPerSecond),
+    ("GB_wrtn/s", "wbytes/s", GB, BytesPerSecond),
+    ("GB_dscd/s", "dbytes/s", GB, BytesPerSecond),
+    ("GB_read", "rbytes", GB, Bytes),
+    ("GB_wrtn", "wbytes", GB, Bytes),
+    ("GB_dscd", "dbytes", GB, Bytes),
+    // `-s`: written and discarded together.
+    ("kB_w+d/s", "wbytes/s", KB, BytesPerSecond),
+    ("MB_w+d/s", "wbytes/s", MB, BytesPerSecond),
+    ("GB_w+d/s", "wbytes/s", GB, BytesPerSecond),
+    ("kB_w+d", "wbytes", KB, Bytes),
+    ("MB_w+d", "wbytes", MB, Bytes),
+    ("GB_w+d", "wbytes", GB, Bytes),
     ("avgrq-sz", "size", SECTOR, Bytes),
     ("areq-sz", "size", KB, Bytes),
     ("rareq-sz", "rsize", KB, Bytes),
@@ -93,43 +110,108 @@ const COLUMNS: [Column; 60] = [
     ("rrqm", "rrqm/s", 1.0, PerSecond),
     ("wrqm", "wrqm/s", 1.0, PerSecond),
     ("util%", "util", PERCENT, Share),
+    // sar -d, versions before 12.
+    ("rd_sec/s", "rbytes/s", SECTOR, BytesPerSecond),
+    ("wr_sec/s", "wbytes/s", SECTOR, BytesPerSecond),
 ];
 
 impl Tool for IostatText {
     fn read(&self, words: &[Word]) -> Option<Found> {
-        let first = words.first()?;
         // Both headings are translated: `Gerät:`, `CPU-Durchschn.:`. The names of columns are not.
-        let second = words.get(1)?.text;
-        if second == "%user" {
+        if words.get(1)?.text.trim_start_matches(':') == "%user" || words[0].text.ends_with(":%user") {
             return processors(words);
         }
-        if column(first.text).is_some() {
-            return human(words);
-        }
-        column(second)?;
-        let mut columns = headings(&words[1..]);
-        // "Device" alone is an ordinary word.
-        if columns.len() < 3 {
-            return None;
-        }
-        let mut used = 1 + columns.len();
-        let mut reading = Reading { tool: "iostat", at: first.spot, ..Reading::default() };
+        let heading = heading(words)?;
+        let mut used = heading.words;
+        let mut unknown = heading.columns.iter().filter(|c| c.is_none()).count();
+        // sar -d has the same columns below `DEV`, and a time before each row.
+        let tool = if words[0].text == "DEV" { "sar" } else { "iostat" };
+        let mut reading = Reading { tool, at: words[0].spot, ..Reading::default() };
+        let ends = |w: &Word| column(w.text).is_some() || w.text.contains('%');
         while reading.rows.len() < MOST_ROWS {
-            let Some(row) = row(&words[used..], &columns) else { break };
+            let Some((skip, row, length)) = table::next(&words[used..], ends, |rest| heading.row(rest))
+            else {
+                break;
+            };
+            let times = words[used..used + skip].iter().filter(|w| table::is_time(w.text)).count();
+            unknown += skip - times;
+            used += skip + length;
             reading.rows.push(row);
-            used += 1 + columns.len();
         }
-        if reading.rows.is_empty() {
-            return None;
+        if let ([row], false) = (&mut reading.rows[..], heading.device_last) {
+            used += further(&words[used..], row);
         }
-        if let [row] = &mut reading.rows[..] {
-            columns = headings(&words[used..]);
-            let values = &words[used + columns.len()..];
-            if !columns.is_empty() && put(row, values, &columns).is_some() {
-                used += 2 * columns.len();
-            }
-        }
-        Found::all(reading, used)
+        (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })
+    }
+}
+
+/// What stands above a table: its columns, those that are not known among them, and where the device stands in a row.
+struct Heading {
+    /// `None`: a column that this program does not know, of which the numbers are left out.
+    columns: Vec<Option<&'static Column>>,
+    /// `--pretty`, `-j`, `-h`: the device stands behind its numbers.
+    device_last: bool,
+    words: usize,
+}
+
+/// Columns that a heading must have: "Device" alone is an ordinary word.
+const LEAST_COLUMNS: usize = 3;
+/// Columns of the widest table, with room for those of kernels to come.
+const MOST_COLUMNS: usize = 48;
+
+fn heading(words: &[Word]) -> Option<Heading> {
+    let last = column(words[0].text).is_some();
+    let from = usize::from(!last);
+    column(words.get(from)?.text)?;
+    // The columns end where the first row's numbers begin: one word before, its device, or `Device` itself.
+    let is_number = |i: usize| words.get(i).is_some_and(|w| number(w.text).is_some());
+    let end = (from..(from + MOST_COLUMNS).min(words.len())).find(|i| is_number(i + 1))?;
+    let all = &words[from..end];
+    let names = |w: &Word| column(w.text).is_some() || is_heading(w.text);
+    let known = all.iter().take_while(|w| names(w)).count();
+    let columns: Vec<_> = all[..known].iter().map(|w| column(w.text)).collect();
+    let of_known = columns.iter().flatten().count();
+    let whole = known == all.len() && 2 * of_known >= columns.len();
+    // What is no heading ends it: only what is known up to there counts.
+    let columns = match whole {
+        true => columns,
+        false => all.iter().map_while(|w| column(w.text)).map(Some).collect(),
+    };
+    if columns.iter().flatten().count() < LEAST_COLUMNS.min(all.len().max(2)) {
+        return None;
+    }
+    let device_last = is_device(words.get(from + columns.len())?.text) && is_number(from + columns.len() + 1);
+    (last == device_last).then_some(Heading { words: columns.len() + 1, columns, device_last })
+}
+
+/// `Device`, `Device:`.
+fn is_device(text: &str) -> bool {
+    text.trim_end_matches(':') == "Device"
+}
+
+/// Whether a word may be a column's name: `zrqm/s`, `%zrqm`, `z_await`, `kB_w+d`.
+fn is_heading(text: &str) -> bool {
+    text.contains(['/', '%', '_', '-']) && text.len() <= 12 && !text.starts_with(|c: char| c.is_ascii_digit())
+}
+
+impl Heading {
+    /// A row: a device and a number for each column.
+    fn row(&self, words: &[Word]) -> Option<(Row, usize)> {
+        let many = self.columns.len();
+        let line = words.get(..many + 1)?;
+        let (name, values) = match self.device_last {
+            true => line.split_last()?,
+            false => line.split_first()?,
+        };
+        // Something must tell a device from a number that belongs to nothing. By identity (`-j`) devices may be called anything.
+        let named = match self.device_last {
+            true => number(name.text).is_none() || words.get(many + 1).is_none_or(|w| w.first),
+            false => name.text.starts_with(|c: char| c.is_ascii_alphabetic()),
+        };
+        (named && name.text.len() <= 128).then_some(())?;
+        let mut row = Row::of(name.text.trim_end_matches(':'));
+        put(&mut row, values, &self.columns)?;
+        Some((row, many + 1))
     }
 }
 
@@ -137,83 +219,143 @@ pub(crate) fn column(text: &str) -> Option<&'static Column> {
     COLUMNS.iter().find(|(heading, ..)| *heading == text)
 }
 
-fn headings(words: &[Word]) -> Vec<&'static Column> {
-    words.iter().map_while(|w| column(w.text)).collect()
+/// Slides sometimes break a table of one row in two, the further columns standing below; gives how many words that are.
+fn further(words: &[Word], row: &mut Row) -> usize {
+    let columns: Vec<_> = words.iter().map_while(|w| column(w.text)).map(Some).collect();
+    let values = words.get(columns.len()..2 * columns.len()).unwrap_or(&[]);
+    if columns.is_empty() || put(row, values, &columns).is_none() {
+        return 0;
+    }
+    2 * columns.len()
 }
 
-fn row(words: &[Word], columns: &[&Column]) -> Option<Row> {
-    let name = words.first()?.text;
-    // Something must tell a device from a number that belongs to nothing.
-    let device = name.len() <= 128 && name.starts_with(|c: char| c.is_ascii_alphabetic());
-    let mut row = device.then(|| Row::of(name))?;
-    put(&mut row, &words[1..], columns)?;
-    Some(row)
+/// A number as iostat prints it: `0.00`, `1,5`, with `-h` or `--human` also `222.1k`, `0.0%`.
+fn number(text: &str) -> Option<(f64, &str)> {
+    let text = text.trim_matches('*');
+    let (value, suffix) = with_suffix(text)?;
+    (text.ends_with(suffix) && ["", "B", "k", "M", "G", "T", "%"].contains(&suffix))
+        .then_some((value, suffix))
 }
 
 /// Puts one number for each column; `None`, and nothing put, if there are not as many.
-fn put(row: &mut Row, words: &[Word], columns: &[&Column]) -> Option<()> {
-    let numbers: Option<Vec<(f64, Spot)>> =
-        words.get(..columns.len())?.iter().map(|w| Some((decimal(w.text)?, w.spot))).collect();
-    for ((value, spot), (_, name, factor, unit)) in numbers?.into_iter().zip(columns) {
-        row.values.put(*name, value * factor, *unit, spot);
+fn put(row: &mut Row, words: &[Word], columns: &[Option<&Column>]) -> Option<()> {
+    let numbers: Option<Vec<(f64, &str, Spot)>> =
+        words.iter().map(|w| number(w.text).map(|(value, suffix)| (value, suffix, w.spot))).collect();
+    let numbers = numbers.filter(|n| n.len() == columns.len())?;
+    for ((value, suffix, spot), column) in numbers.into_iter().zip(columns) {
+        let Some((_, name, factor, unit)) = column else { continue };
+        let scale = match suffix {
+            "" | "%" => *factor,
+            "B" => 1.0,
+            "k" => KB,
+            "M" => MB,
+            "G" => GB,
+            _ => GB * KB,
+        };
+        row.values.put(*name, value * scale, *unit, spot);
     }
     Some(())
-}
-
-/// `-h`: the name stands last, sizes and shares have their unit behind them: `12.3k`, `0.0%`.
-fn human(words: &[Word]) -> Option<Found> {
-    let columns = headings(words);
-    if columns.len() < 3 || words.get(columns.len())?.text != "Device" {
-        return None;
-    }
-    let mut used = columns.len() + 1;
-    let mut reading = Reading { tool: "iostat", at: words[0].spot, ..Reading::default() };
-    while reading.rows.len() < MOST_ROWS {
-        let Some(line) = words.get(used..used + columns.len() + 1) else { break };
-        let (name, values) = line.split_last()?;
-        let mut row = Row::of(name.text);
-        let mut all = true;
-        for (word, (_, name, factor, unit)) in values.iter().zip(&columns) {
-            let (digits, suffix) = word.text.split_at(word.text.trim_end_matches(char::is_alphabetic).len());
-            let digits = digits.trim_end_matches('%');
-            let scale = match suffix {
-                "" => *factor,
-                "B" => 1.0,
-                "k" => KB,
-                "M" => MB,
-                "G" => MB * KB,
-                "T" => MB * MB,
-                _ => 0.0,
-            };
-            match decimal(digits).filter(|_| scale > 0.0) {
-                Some(value) => row.values.put(*name, value * scale, *unit, word.spot),
-                None => all = false,
-            }
-        }
-        if !all {
-            break;
-        }
-        reading.rows.push(row);
-        used += columns.len() + 1;
-    }
-    if reading.rows.is_empty() {
-        return None;
-    }
-    Found::all(reading, used)
 }
 
 /// `avg-cpu:  %user   %nice %system %iowait  %steal   %idle` and a line of numbers.
 fn processors(words: &[Word]) -> Option<Found> {
     const HEADINGS: [&str; 6] = ["%user", "%nice", "%system", "%iowait", "%steal", "%idle"];
-    let heads: Vec<&str> = words[1..].iter().map(|w| w.text).take_while(|t| HEADINGS.contains(t)).collect();
+    // `avg-cpu:%user`, of which an East Asian keyboard made one word.
+    let from = usize::from(!words[0].text.contains('%'));
+    let name = |w: &Word| HEADINGS.iter().find(|h| w.text.ends_with(*h)).copied();
+    let heads: Vec<&str> = words[from..].iter().map_while(name).collect();
     let mut row = Row::of("cpu");
     for (i, head) in heads.iter().enumerate() {
-        let word = words.get(1 + heads.len() + i)?;
+        let word = words.get(from + heads.len() + i)?;
         row.values.put(&head[1..], decimal(word.text.trim_end_matches('%'))? * PERCENT, Share, word.spot);
     }
     if heads.is_empty() {
         return None;
     }
     let reading = Reading { tool: "iostat", rows: vec![row], at: words[0].spot, ..Reading::default() };
-    Found::all(reading, 1 + 2 * heads.len())
+    Found::all(reading, from + 2 * heads.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mail::words::words;
+
+    fn rows(text: &str) -> Vec<(String, Vec<(String, f64)>)> {
+        let words = words(text);
+        let found = (0..words.len()).find_map(|i| IostatText.read(&words[i..]));
+        let rows = found.and_then(|f| f.reading).map_or(vec![], |r| r.rows);
+        rows.into_iter()
+            .map(|r| (r.of, r.values.iter().map(|(n, v)| (n.to_owned(), v.value)).collect()))
+            .collect()
+    }
+
+    fn value(rows: &[(String, Vec<(String, f64)>)], of: &str, name: &str) -> Option<f64> {
+        rows.iter().find(|r| r.0 == of)?.1.iter().find(|v| v.0 == name).map(|v| v.1)
+    }
+
+    /// Whatever words stand above (`(8 CPU)`), each row has its own device.
+    #[test]
+    fn the_device_may_stand_last() {
+        let all = rows(
+            "Linux 6.1.0 (h) _x86_64_ (8 CPU)\n\n  r/s  rkB/s  %util Device\n 1.00  10.00  1.10 ata-X_1\n \
+            2.00  20.00  2.20 Backup\n",
+        );
+        assert_eq!(value(&all, "ata-X_1", "r/s"), Some(1.0));
+        assert_eq!(value(&all, "Backup", "util"), Some(0.022));
+        assert_eq!(all.len(), 2);
+        // A second table is not more of the first, though it has as many columns.
+        let two = "r/s rkB/s r_await Device\n1.00 10.00 0.50 sda\n\nw/s wkB/s w_await Device\n3.00 30.00 2.50 sda\n";
+        assert_eq!(rows(two).len(), 1);
+        let idle = "Device r/s w/s %util\nsda 0.00 0.00 0.00\n\n".repeat(4);
+        let mail = crate::Mail::read("log", idle.as_bytes());
+        assert_eq!((mail.runs[0].readings.len(), mail.repeated, mail.understood), (4, 0, mail.words));
+    }
+
+    #[test]
+    fn a_column_that_is_not_known_shifts_none() {
+        let all = rows(
+            "Device r/s rkB/s z/s zkB/s\nz_await aqu-sz %util\nsda 10.00 40.00 0.10 0.20\n0.30 24.43 47.65\n",
+        );
+        assert_eq!(value(&all, "sda", "util").map(|v| (v * 1e4).round()), Some(4765.0));
+        assert_eq!(value(&all, "sda", "queue"), Some(24.43));
+    }
+
+    #[test]
+    fn remarks_and_times_end_no_table() {
+        let all = rows(
+            "Device: r/s w/s %util\nsda 1 2 3\nsdb 4 5 6 <--- this one\n...\n10:11:12 sdc 7 8 9\n\
+            2026-01-02 10:11:12 PM sdd 10 11 12\n** sde 13 14 15\nthen it was slow\n",
+        );
+        let names: Vec<&str> = all.iter().map(|r| r.0.as_str()).collect();
+        assert_eq!(names, ["sda", "sdb", "sdc", "sdd", "sde"]);
+        assert_eq!(value(&all, "sde", "w/s"), Some(14.0));
+    }
+
+    #[test]
+    fn short_human_and_markdown_tables_are_read() {
+        let all = rows("Device tps kB_read/s kB_w+d/s kB_read kB_w+d\nsda 8.59 222.1k 57.1k 1.5G 400.9M\n");
+        assert_eq!(value(&all, "sda", "rbytes/s"), Some(222.1 * 1024.0));
+        let all = rows("| Device | r/s | w/s | %util |\n|---|---|---|---|\n| sda | 1 | **2** | 99.9 |\n| sdb | 3 | 4 | 5 |\n");
+        assert_eq!((value(&all, "sda", "w/s"), value(&all, "sdb", "w/s")), (Some(2.0), Some(4.0)));
+    }
+
+    #[test]
+    fn sar_has_a_time_before_each_row() {
+        let text = "12:00:01 AM DEV tps rd_sec/s wr_sec/s avgrq-sz avgqu-sz await svctm %util\n\
+            12:10:01 AM dev8-0 10.00 0.00 80.00 8.00 0.02 2.00 1.00 1.00\n12:10:01 AM sdb 1.00 0.00 8.00 8.00 5.02 900.00 9.00 99.00\n\
+            Average: sdb 1.00 0.00 8.00 8.00 5.02 900.00 9.00 99.00\n";
+        let reading = crate::tool::testing::one(text, "sar");
+        assert_eq!(reading.rows.iter().map(|r| r.of.as_str()).collect::<Vec<_>>(), ["dev8-0", "sdb", "sdb"]);
+        assert_eq!(
+            (reading.rows[0].value("wbytes/s"), reading.rows[1].value("await")),
+            (Some(40960.0), Some(9e8))
+        );
+    }
+
+    #[test]
+    fn processors_are_read_with_any_colon() {
+        let all = rows("avg-cpu:%user %nice %system %iowait %steal %idle\n 1 2 3 76 0 18\n");
+        assert_eq!(value(&all, "cpu", "iowait"), Some(0.76));
+    }
 }

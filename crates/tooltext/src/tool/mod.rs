@@ -5,22 +5,49 @@
 //! its tool begins here, since it is asked at every word of a document.
 
 mod biosnoop;
+mod biotop;
+mod blocked_task;
+mod bpf_histogram;
 mod btt;
 mod btt_tables;
+mod cachestat;
+mod database_log;
+mod dbench;
 mod dd;
 mod diskstats;
 mod filebench;
 mod fio_command;
+mod fio_line;
 mod fio_rest;
+mod fio_terse;
 mod fio_text;
 mod fio_units;
+mod fs_mark;
+mod hdparm;
 mod histogram;
 mod iostat;
+mod iotop;
 mod iozone;
+mod kernel_errors;
 mod lexeme;
+mod nfsiostat;
+mod pgbench;
+mod phrases;
+mod pidstat;
+mod pressure;
+mod ps;
 mod requests;
+mod slower;
+mod smart;
 mod stack;
+mod strace;
+mod sysbench;
+mod table;
+#[cfg(test)]
+pub(crate) mod testing;
 mod threads;
+mod time;
+mod vmstat;
 
 pub(crate) use fio_units::percentile_name;
 pub(crate) use iostat::column as iostat_column;
@@ -59,16 +86,39 @@ impl Found {
 pub(crate) fn all() -> &'static [&'static dyn Tool] {
     &[
         &fio_text::FioText,
+        &fio_line::FioLine,
+        &fio_terse::FioTerse,
         &fio_command::FioCommand,
         &histogram::Histograms,
         &iostat::IostatText,
         &biosnoop::Biosnoop,
+        &slower::Slower,
+        &biotop::Biotop,
+        &pidstat::Pidstat,
+        &vmstat::Vmstat,
+        &bpf_histogram::BpfHistogram,
+        &iotop::Iotop,
+        &pressure::Pressure,
+        &pgbench::Pgbench,
+        &sysbench::Sysbench,
+        &hdparm::Hdparm,
+        &strace::Strace,
+        &smart::Smart,
+        &database_log::DatabaseLog,
+        &dbench::Dbench,
+        &ps::Ps,
+        &nfsiostat::Nfsiostat,
+        &time::Time,
+        &cachestat::Cachestat,
+        &fs_mark::FsMark,
         &dd::Dd,
         &filebench::Filebench,
         &iozone::Iozone,
         &btt::BttAvg,
         &diskstats::Diskstats,
         &requests::Requests,
+        &blocked_task::BlockedTask,
+        &kernel_errors::KernelErrors,
         &stack::KernelStack,
         &threads::ThreadTable,
     ]

@@ -8,55 +8,18 @@ use super::line::{bytes_of_hex, parse, Line, Parsed, Text};
 use crate::error::Error;
 use crate::event::{Action, Batch, Detail, Event, Flags};
 use crate::input::Input;
+use crate::lines::Lines;
 use crate::quality::Quality;
 use crate::source::Source;
-use rustc_hash::FxHashMap;
-use units::{Bytes, Nanos, Sector, Tid};
-
-/// The longest line that is read. A passthrough command of 65535 bytes, the longest payload there is, makes a
-/// line of 192 KiB.
-const MAX_LINE: usize = 256 * 1024;
-
-/// Room for the longest line and a good read behind it.
-const BUFFER: usize = 2 * MAX_LINE;
-
-/// Tasks whose names are remembered. When there are more, all are forgotten and named anew.
-const MAX_TASKS: usize = 1 << 16;
-
-/// A task's name, cut to what the kernel keeps (`TASK_COMM_LEN`, 16 bytes with the final zero).
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Name {
-    bytes: [u8; Name::MAX],
-    len: u8,
-}
-
-impl Name {
-    const MAX: usize = 16;
-
-    fn new(text: &[u8]) -> Name {
-        let len = text.len().min(Name::MAX);
-        let mut bytes = [0; Name::MAX];
-        bytes[..len].copy_from_slice(&text[..len]);
-        Name { bytes, len: len as u8 }
-    }
-
-    fn as_bytes(&self) -> &[u8] {
-        &self.bytes[..self.len as usize]
-    }
-}
+use crate::task_names::TaskNames;
+use units::{Bytes, Nanos, Sector};
 
 /// Reads blkparse's default text.
 pub struct BlkparseText {
-    input: Input,
-    buffer: Vec<u8>,
-    start: usize,
-    end: usize,
-    at_end: bool,
-    /// Lines read so far.
-    lines: u64,
+    lines: Lines,
     /// Number and beginning of the first line that is no event.
     first_other: Option<(u64, String)>,
-    names: FxHashMap<Tid, Name>,
+    names: TaskNames,
     clock: Nanos,
     /// A table row without its bars; the bytes of a command.
     scratch: Vec<u8>,
@@ -85,14 +48,9 @@ impl BlkparseText {
     /// Reads text from `input`.
     pub fn open(input: Input) -> BlkparseText {
         BlkparseText {
-            input,
-            buffer: vec![0; BUFFER],
-            start: 0,
-            end: 0,
-            at_end: false,
-            lines: 0,
+            lines: Lines::open(input),
             first_other: None,
-            names: FxHashMap::default(),
+            names: TaskNames::default(),
             clock: Nanos(0),
             scratch: Vec::new(),
             hex: Vec::new(),
@@ -100,76 +58,15 @@ impl BlkparseText {
         }
     }
 
-    /// Finds the next line in the buffer: its start and end. `None` at the end of the input.
-    fn next_line(&mut self) -> Result<Option<(usize, usize)>, Error> {
-        let mut searched = 0;
-        loop {
-            let window = &self.buffer[self.start + searched..self.end];
-            if let Some(at) = memchr::memchr(b'\n', window) {
-                let line = (self.start, self.start + searched + at);
-                self.start = line.1 + 1;
-                self.lines += 1;
-                return Ok(Some(line));
-            }
-            searched += window.len();
-            if self.at_end {
-                let line = (self.start, self.end);
-                self.start = self.end;
-                self.lines += 1;
-                return Ok((line.0 < line.1).then_some(line));
-            }
-            if searched > MAX_LINE {
-                self.skip_long_line()?;
-                searched = 0;
-            } else {
-                self.refill()?;
-            }
-        }
-    }
-
-    /// Drops bytes up to the next line.
-    #[cold]
-    fn skip_long_line(&mut self) -> Result<(), Error> {
-        let mut dropped = 0u64;
-        loop {
-            let window = &self.buffer[self.start..self.end];
-            let found = memchr::memchr(b'\n', window);
-            let step = found.map_or(window.len(), |at| at + 1);
-            dropped += step as u64;
-            self.start += step;
-            if found.is_some() || self.at_end {
-                break;
-            }
-            self.refill()?;
-        }
-        self.lines += 1;
-        self.quality.damaged_bytes += dropped;
-        self.quality.note(format!(
-            "{}: line {} is {dropped} bytes long and was left out (blkparse's longest is {MAX_LINE})",
-            self.input.name(),
-            self.lines
-        ));
-        Ok(())
-    }
-
-    fn refill(&mut self) -> Result<(), Error> {
-        self.buffer.copy_within(self.start..self.end, 0);
-        self.end -= self.start;
-        self.start = 0;
-        let got = self.input.read(&mut self.buffer[self.end..])?;
-        self.end += got;
-        self.at_end = got == 0;
-        Ok(())
-    }
-
-    fn take_line(&mut self, (start, end): (usize, usize), batch: &mut Batch) {
-        match parse(bare(&self.buffer[start..end], &mut self.scratch)) {
+    fn take_line(&mut self, line: (usize, usize), batch: &mut Batch) {
+        let line = self.lines.bytes(line);
+        match parse(bare(line, &mut self.scratch)) {
             Line::Aside => {}
             Line::Other => {
                 self.quality.unknown += 1;
                 if self.first_other.is_none() {
-                    let begin = &self.buffer[start..end.min(start + 60)];
-                    self.first_other = Some((self.lines, String::from_utf8_lossy(begin).into_owned()));
+                    let begin = &line[..line.len().min(60)];
+                    self.first_other = Some((self.lines.number, String::from_utf8_lossy(begin).into_owned()));
                 }
             }
             Line::Event(Parsed { mut event, task, text }) => {
@@ -177,16 +74,10 @@ impl BlkparseText {
                     self.quality.out_of_order += 1;
                 }
                 self.clock = self.clock.max(event.time);
-                if let Some(name) = task.map(Name::new) {
-                    if self.names.get(&event.tid) != Some(&name) {
-                        if self.names.len() >= MAX_TASKS {
-                            self.names.clear();
-                        }
-                        self.names.insert(event.tid, name);
-                        let detail = batch.store(name.as_bytes());
-                        batch.events.push(name_note(&event, detail));
-                        self.quality.events += 1;
-                    }
+                if let Some(name) = task.and_then(|name| self.names.learn(event.tid, name)) {
+                    let detail = batch.store(name);
+                    batch.events.push(name_note(&event, detail));
+                    self.quality.events += 1;
                 }
                 event.detail = match text {
                     Text::None => event.detail,
@@ -222,7 +113,7 @@ impl Source for BlkparseText {
     fn fill(&mut self, batch: &mut Batch) -> Result<bool, Error> {
         batch.clear();
         while !batch.is_full() {
-            match self.next_line()? {
+            match self.lines.next()? {
                 Some(line) => self.take_line(line, batch),
                 None => break,
             }
@@ -231,15 +122,19 @@ impl Source for BlkparseText {
     }
 
     fn position(&self) -> u64 {
-        self.input.position()
+        self.lines.input.position()
     }
 
     fn size(&self) -> Option<u64> {
-        self.input.size()
+        self.lines.input.size()
     }
 
     fn quality(&self) -> Quality {
         let mut q = self.quality.clone();
+        if let Some((bytes, words)) = &self.lines.dropped {
+            q.damaged_bytes += bytes;
+            q.note(words.clone());
+        }
         if let Some((number, begin)) = &self.first_other {
             let more = match q.unknown {
                 0 | 1 => String::new(),
@@ -247,7 +142,7 @@ impl Source for BlkparseText {
             };
             q.note(format!(
                 "{}: line {number}{more} is not an event of blkparse's: {begin:?}",
-                self.input.name()
+                self.lines.input.name()
             ));
         }
         q
@@ -257,6 +152,7 @@ impl Source for BlkparseText {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lines::BUFFER;
     use std::path::PathBuf;
 
     fn read(text: &[u8]) -> (Vec<String>, Quality) {

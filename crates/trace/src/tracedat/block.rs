@@ -46,34 +46,40 @@ struct Plan {
     requests: Slot,
 }
 
+/// What a tracepoint of the block layer is called in blktrace: the action, the category bits that belong to it, and whether it is
+/// about a request and not a bio.
+pub(crate) fn action_of(name: &str) -> Option<(Action, Flags, bool)> {
+    let (q, none) = (Flags::QUEUE, Flags(0));
+    Some(match name {
+        "block_bio_queue" => (Action::Queue, q, false),
+        "block_getrq" => (Action::Get, q, false),
+        "block_sleeprq" => (Action::SleepForRequest, q, false),
+        "block_rq_insert" => (Action::Insert, q, true),
+        "block_rq_issue" => (Action::Issue, Flags::ISSUE, true),
+        "block_rq_complete" => (Action::Complete, Flags::COMPLETE, true),
+        "block_rq_requeue" => (Action::Requeue, Flags::REQUEUE, true),
+        "block_rq_merge" => (Action::BackMerge, q, true),
+        "block_rq_remap" => (Action::Remap, q, false),
+        "block_rq_abort" => (Action::Abort, q, true),
+        "block_bio_backmerge" => (Action::BackMerge, q, false),
+        "block_bio_frontmerge" => (Action::FrontMerge, q, false),
+        "block_bio_remap" | "block_remap" => (Action::Remap, q, false),
+        "block_bio_bounce" => (Action::Bounce, none, false),
+        "block_bio_complete" => (Action::Complete, Flags::COMPLETE, false),
+        "block_split" => (Action::Split, none, false),
+        "block_plug" => (Action::Plug, q, false),
+        "block_unplug" | "block_unplug_io" => (Action::Unplug, q, false),
+        "block_unplug_timer" => (Action::UnplugImplicit, q, false),
+        _ => return None,
+    })
+}
+
 impl Plan {
     fn of(event: &EventFormat) -> Option<Plan> {
         if &*event.system != "block" {
             return None;
         }
-        let (q, none) = (Flags::QUEUE, Flags(0));
-        let (action, category, request) = match &*event.name {
-            "block_bio_queue" => (Action::Queue, q, false),
-            "block_getrq" => (Action::Get, q, false),
-            "block_sleeprq" => (Action::SleepForRequest, q, false),
-            "block_rq_insert" => (Action::Insert, q, true),
-            "block_rq_issue" => (Action::Issue, Flags::ISSUE, true),
-            "block_rq_complete" => (Action::Complete, Flags::COMPLETE, true),
-            "block_rq_requeue" => (Action::Requeue, Flags::REQUEUE, true),
-            "block_rq_merge" => (Action::BackMerge, q, true),
-            "block_rq_remap" => (Action::Remap, q, false),
-            "block_rq_abort" => (Action::Abort, q, true),
-            "block_bio_backmerge" => (Action::BackMerge, q, false),
-            "block_bio_frontmerge" => (Action::FrontMerge, q, false),
-            "block_bio_remap" | "block_remap" => (Action::Remap, q, false),
-            "block_bio_bounce" => (Action::Bounce, none, false),
-            "block_bio_complete" => (Action::Complete, Flags::COMPLETE, false),
-            "block_split" => (Action::Split, none, false),
-            "block_plug" => (Action::Plug, q, false),
-            "block_unplug" | "block_unplug_io" => (Action::Unplug, q, false),
-            "block_unplug_timer" => (Action::UnplugImplicit, q, false),
-            _ => return None,
-        };
+        let (action, category, request) = action_of(&event.name)?;
         Some(Plan {
             action,
             category,

@@ -33,6 +33,7 @@ mod task_plan;
 mod v6;
 mod v7;
 
+pub(crate) use block::action_of;
 pub use block::Blocks;
 pub use bytes::Order;
 pub use cursor::{Cursor, Record, Step};
@@ -42,8 +43,10 @@ pub use format::{EventFormat, Field, Formats, Kind, Slot};
 pub use kallsyms::{Stacks, Symbols};
 pub use page::{Lost, Next, PageCursor, PageLayout, PageStart};
 pub use raw::Raw;
+pub(crate) use rwbs::flags as rwbs_flags;
 pub use strings::Strings;
 pub use task::Tasks;
+pub(crate) use task::{waiting_part, without_suffix};
 
 use crate::error::Error;
 use crate::event::{Action, Batch, Detail, Event, Flags};

@@ -264,7 +264,7 @@ fn define(texts: &mut u32, text: &str, r: &Record, batch: &mut Batch) -> TextId 
 }
 
 /// Compilers add ends to the names of functions they changed: `xlog_cil_push_now.isra.0`.
-fn without_suffix(name: &str) -> &str {
+pub(crate) fn without_suffix(name: &str) -> &str {
     name.split('.').next().filter(|n| !n.is_empty()).unwrap_or(name)
 }
 
@@ -272,7 +272,7 @@ fn without_suffix(name: &str) -> &str {
 ///
 /// Example: `trace_event_raw_event_sched_switch __schedule schedule io_schedule blk_mq_get_tag ...` begins with
 /// `blk_mq_get_tag`.
-fn waiting_part(names: Vec<&str>) -> String {
+pub(crate) fn waiting_part(names: Vec<&str>) -> String {
     const SCHEDULER: &[&str] =
         &["schedule", "schedule_idle", "schedule_preempt_disabled", "schedule_timeout", "io_schedule"];
     let is_scheduler = |n: &&str| {

@@ -1,0 +1,150 @@
+//! A disk that is always busy, from iostat's rows: `device-saturated` where it goes on completing, `device-stall` where it does
+//! not. A queue of 200 that takes 350 ms a request is full; one of 200 of which nothing comes back for six reports hangs.
+//!
+//! Devices that lie on others (md, dm, loop, drbd) are as busy as those below them are, so only disks are judged. **Refuted** by
+//! short waits: an SSD at 100 % with a short queue serves one request at a time as fast as it can.
+
+use super::say::{number, plain, In};
+use super::thresholds::busy::{BUSY, LEAST_QUEUE, LONG_WAIT, REPORTS};
+use crate::proof::proof;
+use crate::{Confidence, Verdict};
+use tooltext::{Mail, Number, Row};
+use trace::Nanos;
+
+/// A report on one disk.
+struct Report<'a> {
+    place: In<'a>,
+    row: &'a Row,
+}
+
+impl Report<'_> {
+    fn value(&self, name: &str) -> f64 {
+        self.row.value(name).unwrap_or(0.0)
+    }
+
+    /// How many a second; `None` where the text does not say.
+    fn completed(&self) -> Option<f64> {
+        let all = ["r/s", "w/s", "d/s", "tps"];
+        all.iter()
+            .any(|name| self.row.get(name).is_some())
+            .then(|| all.iter().map(|name| self.value(name)).sum())
+    }
+
+    fn is_full(&self) -> bool {
+        self.value("util") >= BUSY && self.value("queue") >= LEAST_QUEUE
+    }
+
+    fn hangs(&self) -> bool {
+        let nothing = self.completed().is_some_and(|n| n < 1.0) && self.wait().is_none_or(|w| w.value == 0.0);
+        nothing && self.value("util") >= BUSY && self.value("queue") >= 1.0
+    }
+
+    /// The longest of its waits.
+    fn wait(&self) -> Option<Number> {
+        let all = ["r_await", "w_await", "await"].into_iter().filter_map(|name| self.row.get(name));
+        all.max_by(|a, b| a.value.total_cmp(&b.value))
+    }
+}
+
+/// Whether a device is a disk and not one that lies on others.
+pub(super) fn is_disk(name: &str) -> bool {
+    ["sd", "nvme", "vd", "xvd", "hd", "mmcblk", "dasd"].iter().any(|kind| name.starts_with(kind))
+}
+
+/// The reports of each disk in their order, by its name.
+fn by_disk(mails: &[Mail]) -> Vec<(&str, Vec<Report<'_>>)> {
+    let mut all: Vec<(&str, Vec<Report>)> = vec![];
+    for mail in mails {
+        for run in &mail.runs {
+            for reading in run.readings.iter().filter(|r| r.tool == "iostat" || r.tool == "sar") {
+                for row in reading.rows.iter().filter(|r| is_disk(&r.of)) {
+                    let report = Report { place: In { mail, run }, row };
+                    match all.iter().position(|(name, _)| *name == row.of) {
+                        Some(at) => all[at].1.push(report),
+                        None if all.len() < MOST_DISKS => all.push((&row.of, vec![report])),
+                        None => {}
+                    }
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Disks that are judged.
+const MOST_DISKS: usize = 256;
+
+/// `device-stall`: reports one after the other in which a disk is busy and completes nothing.
+pub(super) fn stalled(mails: &[Mail]) -> Option<Verdict> {
+    const NAME: &str = "device-stall";
+    let disks = by_disk(mails);
+    let longest = disks.iter().filter_map(|(name, reports)| {
+        let mut best: &[Report] = &[];
+        for from in 0..reports.len() {
+            let hanging = reports[from..].iter().take_while(|r| r.hangs()).count();
+            if hanging > best.len() {
+                best = &reports[from..from + hanging];
+            }
+        }
+        (best.len() >= REPORTS).then_some((*name, best))
+    });
+    let (name, reports) = longest.max_by_key(|(_, r)| r.len())?;
+    let first = &reports[0];
+    let queue = first.row.get("queue")?;
+    let v = Verdict::found(NAME, Nanos(0), Confidence::Medium).because(proof!(
+        "{name} is busy in {n} reports one after the other and completes nothing, with {queue} requests in it (from {at} on)",
+        name = Text(name.to_owned()),
+        n = Count(reports.len() as u64),
+        queue = Text(plain(queue.value)),
+        at = Source(first.place.at(queue))
+    ));
+    Some(
+        v.unless("completions in these reports, however slow")
+            .without("what it hangs on: the kernel's log of these seconds (dmesg -T), and iowhy record")
+            .try_this(
+                "ask the device itself: errors, resets of its link, its temperature",
+                format!("smartctl -a /dev/{name}   (NVMe: nvme smart-log /dev/{name})"),
+            )
+            .try_this(
+                "the kernel tells of resets and timeouts",
+                "dmesg -T | grep -iE 'reset|timeout|error|hung'",
+            ),
+    )
+}
+
+/// `device-saturated`: a disk that is busy all the time, with a queue, whose requests take long.
+pub(super) fn saturated(mails: &[Mail]) -> Option<Verdict> {
+    const NAME: &str = "device-saturated";
+    let mut v: Option<Verdict> = None;
+    for (name, reports) in by_disk(mails).iter().take(MOST_DISKS) {
+        let full: Vec<&Report> =
+            reports.iter().filter(|r| r.is_full() && r.completed().is_some_and(|n| n >= 1.0)).collect();
+        let slow = |r: &&&Report| r.wait().is_some_and(|w| w.value >= LONG_WAIT.0 as f64);
+        // Most of the reports, or it is a burst.
+        if 2 * full.len() < reports.len() || full.is_empty() {
+            continue;
+        }
+        let Some(worst) =
+            full.iter().filter(slow).max_by(|a, b| a.value("queue").total_cmp(&b.value("queue")))
+        else {
+            continue;
+        };
+        let (Some(wait), Some(util)) = (worst.wait(), worst.row.get("util")) else { continue };
+        let text = proof!(
+            "{name} is busy {util} of the time with {queue} requests in it; each takes {wait} ({at}); {rate} a second is all it does",
+            name = Text((*name).to_owned()),
+            util = Text(number(util)),
+            queue = Text(plain(worst.value("queue"))),
+            wait = Text(number(wait)),
+            at = Source(worst.place.at(wait)),
+            rate = Text(plain(worst.completed().unwrap_or(0.0)))
+        );
+        let found = v.take().unwrap_or_else(|| Verdict::found(NAME, Nanos(0), Confidence::Medium));
+        v = Some(found.because(text));
+    }
+    v.map(|v| {
+        v.unless("requests as slow with few others in the device")
+            .without("who sends them and who waits: iowhy record")
+            .try_this("who fills it", "pidstat -d 1 10; iotop -oa")
+    })
+}

@@ -1,0 +1,156 @@
+//! What everybody is blocked on: `hung`, from the kernel's log of tasks that do not go on, with their stacks.
+//!
+//! Tasks wait for one another: many for a lock or a commit, one of those for the device. Those nearest to the device are told first,
+//! since the others wait behind them. **Proof**: the kernel says that the tasks are blocked, and where. What the device does
+//! meanwhile no stack says.
+
+use super::say::In;
+use super::thresholds::hung::MANY;
+use crate::proof::{proof, Proof};
+use crate::{Confidence, Verdict};
+use operation::Wait;
+use std::collections::BTreeMap;
+use tooltext::{Mail, Number, Reading};
+use trace::Nanos;
+
+const NAME: &str = "hung";
+
+/// Tasks that are blocked in one place.
+struct Place<'a> {
+    wait: Wait,
+    function: String,
+    tasks: Vec<String>,
+    longest: Option<Number>,
+    first: (In<'a>, &'a Reading),
+}
+
+/// Waits that end when a device, a server or a limit lets them; the others end when some task goes on.
+const OF_DEVICES: [Wait; 21] = [
+    Wait::Tag,
+    Wait::QueueFreeze,
+    Wait::Flush,
+    Wait::DirectIo,
+    Wait::Metadata,
+    Wait::PageRead,
+    Wait::PageFault,
+    Wait::OwnData,
+    Wait::OrderedData,
+    Wait::JournalBlocks,
+    Wait::JournalSuperblock,
+    Wait::StablePage,
+    Wait::Swap,
+    Wait::WritebackThrottle,
+    Wait::CgroupLimit,
+    Wait::RaidBitmap,
+    Wait::RaidBarrier,
+    Wait::RaidSuperblock,
+    Wait::StripeCache,
+    Wait::Server,
+    Wait::LoopFile,
+];
+
+pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
+    let mut places: Vec<Place> = vec![];
+    let mut all = 0u64;
+    for mail in mails {
+        for run in &mail.runs {
+            for reading in run.of("blocked task") {
+                all += 1;
+                add(&mut places, In { mail, run }, reading);
+            }
+        }
+    }
+    if all == 0 {
+        return None;
+    }
+    places.sort_by_key(|p| (!OF_DEVICES.contains(&p.wait), std::cmp::Reverse(p.tasks.len())));
+    let known = places.iter().any(|p| !p.function.is_empty());
+    let told: Vec<Proof> = places.iter().take(MANY).map(Place::told).collect();
+    let end = "what the device did meanwhile: the kernel's log of errors and resets, iostat -x 1, and iowhy record while they hang";
+    if !known {
+        let v =
+            Verdict::cannot_tell(NAME, "stacks of the blocked tasks: echo w > /proc/sysrq-trigger; dmesg");
+        return Some(told.into_iter().fold(v, Verdict::because));
+    }
+    let near = places.first().is_some_and(|p| OF_DEVICES.contains(&p.wait));
+    let v = Verdict::found(NAME, Nanos(0), if near { Confidence::Medium } else { Confidence::Low });
+    let mut v = told.into_iter().fold(v, Verdict::because);
+    if places.len() > MANY {
+        v = v.because(proof!("and {n} more places", n = Count((places.len() - MANY) as u64)));
+    }
+    Some(
+        v.unless("the same tasks going on a moment later: sample again")
+            .without(end)
+            .try_this(
+                "the kernel tells of errors, timeouts and resets",
+                "dmesg -T | grep -iE 'error|timeout|reset|abort'",
+            )
+            .try_this(
+                "all blocked tasks with their stacks, if these are not all",
+                "echo w > /proc/sysrq-trigger; dmesg | tail -500",
+            ),
+    )
+}
+
+fn add<'a>(places: &mut Vec<Place<'a>>, place: In<'a>, reading: &'a Reading) {
+    let frames: Vec<&str> =
+        reading.settings.iter().filter(|s| s.name == "frame").map(|s| s.value.as_str()).collect();
+    let stack = frames.join("\n");
+    let (wait, function) = (Wait::of_stack(&stack), Wait::function_of(&stack).to_owned());
+    let longest = reading.rows.first().and_then(|r| r.get("blocked"));
+    let same = places.iter_mut().find(|p| p.wait == wait && p.function == function);
+    match same {
+        Some(p) => {
+            p.tasks.push(reading.name.clone());
+            let longer = longest.filter(|l| p.longest.is_none_or(|known| l.value > known.value));
+            p.longest = longer.or(p.longest);
+        }
+        None => places.push(Place {
+            wait,
+            function,
+            tasks: vec![reading.name.clone()],
+            longest,
+            first: (place, reading),
+        }),
+    }
+}
+
+impl Place<'_> {
+    /// `3 tasks wait for a request, a tag (blk_mq_get_tag): fio (2), kworker (mail.txt:12), for more than 120 s`
+    fn told(&self) -> Proof {
+        let mut names: BTreeMap<&str, u64> = BTreeMap::new();
+        for task in &self.tasks {
+            let name = task.rsplit_once(':').map_or(task.as_str(), |(name, _)| name);
+            *names.entry(name).or_default() += 1;
+        }
+        let mut by_number: Vec<(&str, u64)> = names.into_iter().collect();
+        by_number.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+        let more = if by_number.len() > MOST_NAMES { ", ..." } else { "" };
+        let one = |(name, n): &(&str, u64)| if *n > 1 { format!("{name} ({n})") } else { (*name).to_owned() };
+        let named: Vec<String> = by_number.iter().take(MOST_NAMES).map(one).collect();
+        let (place, reading) = &self.first;
+        let within = &self.function;
+        let what = match self.wait {
+            Wait::Unknown if self.function.is_empty() => "blocked, no stack says where".to_owned(),
+            Wait::Unknown => format!("blocked in {within}"),
+            wait => format!("blocked, waiting for {} ({within})", wait.words()),
+        };
+        let said = proof!(
+            "{tasks} {what}: {names}{more} ({at})",
+            tasks = Counted(self.tasks.len() as u64, "task is", "tasks are"),
+            what = Text(what),
+            names = Text(named.join(", ")),
+            more = Text(more.to_owned()),
+            at = Source(place.mail.at(reading.at).to_string())
+        );
+        match self.longest {
+            Some(n) => {
+                proof!("{said}, for more than {time}", said = said, time = Time(Nanos(n.value as u64)))
+            }
+            None => said,
+        }
+    }
+}
+
+/// Names of tasks in one sentence.
+const MOST_NAMES: usize = 5;

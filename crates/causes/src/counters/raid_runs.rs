@@ -1,0 +1,68 @@
+//! fio's runs on an array with its write-intent bitmap and without: `raid-bitmap`, by what changed between them.
+//!
+//! **Proof**: the same job does several times as many writes once the author says that the bitmap is gone. **Refuted** by a run
+//! without it that is as slow.
+
+use super::raid::is_without_bitmap;
+use super::say::{number, times, In};
+use super::thresholds::raid::FASTER_WITHOUT;
+use crate::proof::proof;
+use crate::{Confidence, Verdict};
+use tooltext::{Mail, Number};
+use trace::Nanos;
+
+const NAME: &str = "raid-bitmap";
+
+/// A job's writes.
+struct Writes<'a> {
+    place: In<'a>,
+    job: &'a str,
+    rate: Number,
+    without: bool,
+}
+
+pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
+    let runs = mails.iter().flat_map(|m| m.runs.iter().map(move |run| In { mail: m, run }));
+    let all: Vec<Writes> = runs
+        .flat_map(|place| {
+            let without = is_without_bitmap(place.run);
+            place.run.of("fio").filter_map(move |r| {
+                let rate = r.row("write")?.get("iops").filter(|n| n.value > 0.0)?;
+                Some(Writes { place, job: &r.name, rate, without })
+            })
+        })
+        .collect();
+    let pairs = all.iter().filter(|w| w.without).filter_map(|without| {
+        let same = |w: &&Writes| !w.without && (w.job == without.job || w.job.is_empty());
+        Some((all.iter().find(same)?, without))
+    });
+    let ratio = |(with, without): &(&Writes, &Writes)| without.rate.value / with.rate.value;
+    let pair = pairs.max_by(|a, b| ratio(a).total_cmp(&ratio(b)))?;
+    let (with, without) = pair;
+    let faster = ratio(&pair);
+    let said = proof!(
+        "{job}: writes go from {before} with the bitmap ({at}) to {after} without ({at2}), {ratio} as many",
+        job = Text(without.job.to_owned()),
+        before = Text(number(with.rate)),
+        at = Source(with.place.at(with.rate)),
+        after = Text(number(without.rate)),
+        at2 = Source(without.place.at(without.rate)),
+        ratio = Text(times(faster))
+    );
+    if faster < FASTER_WITHOUT {
+        return Some(Verdict::rejected(NAME, said));
+    }
+    let mut v = Verdict::found(NAME, Nanos(0), Confidence::Medium).because(said);
+    v.share = 1.0 - 1.0 / faster;
+    Some(
+        v.unless("the same rate without the bitmap in another order of the runs")
+            .try_this(
+                "larger chunks: a bit covers more, so it is set less often; after a crash more is synchronised again",
+                "mdadm --grow --bitmap=none /dev/MD && mdadm --grow --bitmap=internal --bitmap-chunk=128M /dev/MD",
+            )
+            .try_this(
+                "no bitmap: after a crash the whole array is synchronised again",
+                "mdadm --grow --bitmap=none /dev/MD",
+            ),
+    )
+}

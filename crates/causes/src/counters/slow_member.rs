@@ -1,0 +1,110 @@
+//! One disk of several alike that takes much longer than the others: `slow-member`. An array is as slow as its slowest member.
+//!
+//! **Proof**: disks with about the same traffic, of which one has several times the wait of the middle one. **Refuted** if the slow
+//! one has more to do than the others.
+
+use super::busy::is_disk;
+use super::say::{quantity, times, In};
+use super::thresholds::slow_member::{ALIKE, LEAST_PEERS, LONG, SLOWER};
+use crate::proof::proof;
+use crate::{Confidence, Verdict};
+use tooltext::{Mail, Row, Unit};
+use trace::Nanos;
+
+const NAME: &str = "slow-member";
+
+/// A disk that stands out in one report.
+struct Slow<'a> {
+    place: In<'a>,
+    row: &'a Row,
+    wait: f64,
+    middle: f64,
+    peers: usize,
+}
+
+pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
+    let mut found: Vec<Slow> = vec![];
+    let mut reports = 0;
+    for mail in mails {
+        for run in &mail.runs {
+            for reading in run.readings.iter().filter(|r| r.tool == "iostat" || r.tool == "sar") {
+                let rows: Vec<&Row> =
+                    reading.rows.iter().filter(|r| is_whole_disk(&r.of) && rate(r) >= 1.0).collect();
+                reports += usize::from(rows.len() > LEAST_PEERS);
+                found.extend(slow(In { mail, run }, &rows));
+            }
+        }
+    }
+    let worst = found.iter().max_by(|a, b| (a.wait / a.middle).total_cmp(&(b.wait / b.middle)))?;
+    let name = &worst.row.of;
+    let same = found.iter().filter(|s| s.row.of == *name).count();
+    // In most reports the same one, or it was chance.
+    if 2 * same < reports {
+        return None;
+    }
+    let at = worst.row.values.iter().next().map_or(String::new(), |(_, n)| worst.place.at(n));
+    let v = Verdict::found(NAME, Nanos(0), Confidence::Medium).because(proof!(
+        "{name} takes {wait} a request ({at}), the middle one of its {peers} peers with the same traffic {middle}: {ratio} longer, \
+         in {same} of {reports} reports",
+        name = Text(name.clone()),
+        wait = Text(quantity(worst.wait, Unit::Nanoseconds)),
+        at = Source(at),
+        peers = Count(worst.peers as u64),
+        middle = Text(quantity(worst.middle, Unit::Nanoseconds)),
+        ratio = Text(times(worst.wait / worst.middle)),
+        same = Count(same as u64),
+        reports = Count(reports as u64)
+    ));
+    Some(
+        v.unless("more traffic to it than to its peers, or the same wait on all of them")
+            .without("what it waits for: iowhy record with all members; the kernel's log of errors")
+            .try_this(
+                "ask the disk: pending and reallocated sectors, errors of its link. One that reads a sector again and again is failing",
+                format!("smartctl -a /dev/{name}"),
+            )
+            .try_this(
+                "a disk that gives up after seconds, not minutes, lets the array answer from the others (drives for servers)",
+                format!("smartctl -l scterc,70,70 /dev/{name}"),
+            ),
+    )
+}
+
+/// A partition has its disk's wait and a part of its traffic.
+fn is_whole_disk(name: &str) -> bool {
+    let partition = name.starts_with("sd") && name.ends_with(|c: char| c.is_ascii_digit())
+        || name.starts_with("nvme") && name.contains('p');
+    is_disk(name) && !partition
+}
+
+fn rate(row: &Row) -> f64 {
+    ["r/s", "w/s", "tps"].iter().filter_map(|name| row.value(name)).sum()
+}
+
+/// The wait of its requests of both kinds together.
+fn wait(row: &Row) -> Option<f64> {
+    if let Some(all) = row.value("await") {
+        return Some(all);
+    }
+    let of = |wait: &str, rate: &str| Some((row.value(wait)?, row.value(rate).unwrap_or(0.0)));
+    let (reads, writes) = (of("r_await", "r/s")?, of("w_await", "w/s")?);
+    let all = reads.1 + writes.1;
+    (all > 0.0).then(|| (reads.0 * reads.1 + writes.0 * writes.1) / all)
+}
+
+/// The disk of one report that stands out, if its peers are alike.
+fn slow<'a>(place: In<'a>, rows: &[&'a Row]) -> Option<Slow<'a>> {
+    let mut by_wait: Vec<(f64, &Row)> = rows.iter().filter_map(|r| Some((wait(r)?, *r))).collect();
+    by_wait.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (longest, row) = by_wait.pop()?;
+    let peers = by_wait.len();
+    let middle = by_wait.get(peers / 2)?.0;
+    // The next slowest is one of the many.
+    let next = by_wait.last()?.0;
+    let rates: Vec<f64> = by_wait.iter().map(|(_, r)| rate(r)).collect();
+    let (least, most) =
+        (rates.iter().copied().fold(f64::MAX, f64::min), rates.iter().copied().fold(0.0, f64::max));
+    let alike = peers >= LEAST_PEERS && most <= ALIKE * least && rate(row) <= ALIKE * most;
+    let out =
+        longest >= LONG.0 as f64 && longest >= SLOWER * middle.max(1.0) && longest >= SLOWER * next / 2.0;
+    (alike && out).then_some(Slow { place, row, wait: longest, middle, peers })
+}

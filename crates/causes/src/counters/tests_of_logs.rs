@@ -1,0 +1,56 @@
+//! What the kernel's log tells: who is blocked on what, and which device fails.
+
+use crate::{judge_counters, Answer, Confidence, Verdict};
+use tooltext::Mail;
+
+fn verdict(text: &str, cause: &str) -> Option<Verdict> {
+    let mail = Mail::read("dmesg", text.as_bytes());
+    judge_counters(&[mail]).into_iter().find(|v| v.cause == cause)
+}
+
+/// A hung task with its stack, the innermost first.
+fn hung(task: &str, seconds: u32, stack: &[&str]) -> String {
+    let frames: String = stack.iter().map(|f| format!(" {f}+0x12/0x34\n")).collect();
+    format!("INFO: task {task} blocked for more than {seconds} seconds.\n      Not tainted 6.1.0\nCall Trace:\n __schedule+0x1/0x2\n{frames}\n")
+}
+
+#[test]
+fn those_nearest_to_the_device_are_told_first() {
+    let commit = ["jbd2_log_wait_commit", "ext4_sync_file", "do_fsync"];
+    let text = [
+        hung("postgres:11", 120, &commit),
+        hung("postgres:12", 241, &commit),
+        hung("jbd2/sda1-8:5", 120, &["blk_mq_get_tag", "submit_bio", "jbd2_journal_commit_transaction"]),
+    ]
+    .concat();
+    let v = verdict(&text, "hung").unwrap();
+    let said: Vec<String> = v.evidence.iter().map(|e| e.sentence()).collect();
+    assert_eq!((v.verdict, v.confidence), (Answer::Found, Some(Confidence::Medium)));
+    assert!(
+        said[0].contains("1 task is blocked, waiting for a request, a tag (blk_mq_get_tag): jbd2/sda1-8"),
+        "{said:?}"
+    );
+    assert!(said[1].contains("2 tasks are blocked, waiting for the journal's commit"), "{said:?}");
+    assert!(said[1].contains("postgres (2)") && said[1].contains("for more than 241 s"), "{said:?}");
+}
+
+#[test]
+fn a_task_without_a_stack_is_told_and_not_explained() {
+    let v = verdict("INFO: task dd:7 blocked for more than 120 seconds.\n", "hung").unwrap();
+    assert_eq!(v.verdict, Answer::CannotTell);
+    assert!(verdict("All is well.", "hung").is_none());
+}
+
+#[test]
+fn resets_are_of_the_link_and_errors_of_the_device() {
+    let reset =
+        "ata3: hard resetting link\nata3.00: exception Emask 0x0 SAct 0x1 SErr 0x0 action 0x6 frozen\n";
+    let v = verdict(reset, "link-reset").unwrap();
+    assert!(
+        v.verdict == Answer::Found && v.evidence[0].sentence().starts_with("ata3: 1 resets, 1 exceptions")
+    );
+    assert!(verdict(reset, "device-errors").is_none());
+    let v = verdict("blk_update_request: I/O error, dev sdb, sector 12 op 0x0:(READ)\n", "device-errors")
+        .unwrap();
+    assert!(v.remedies[0].command().contains("smartctl -a /dev/sdb"));
+}

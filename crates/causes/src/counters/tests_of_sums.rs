@@ -1,0 +1,134 @@
+//! What sums alone show of a disk, a member, a limit, a sync: found, and not where they are as they should be.
+
+use crate::{judge_counters, Answer, Verdict};
+use std::fmt::Write;
+use tooltext::Mail;
+
+fn verdict(text: &str, cause: &str) -> Option<Verdict> {
+    let mail = Mail::read("text", text.as_bytes());
+    judge_counters(&[mail]).into_iter().find(|v| v.cause == cause)
+}
+
+fn found(text: &str, cause: &str) -> bool {
+    verdict(text, cause).is_some_and(|v| v.verdict == Answer::Found)
+}
+
+/// A report of iostat: disks with their reads and writes a second, waits in ms, queue, utilisation.
+fn iostat(rows: &[(&str, f64, f64, f64, f64)]) -> String {
+    let mut text = "Device r/s w/s await r_await w_await aqu-sz %util\n".to_owned();
+    for (name, rate, wait, queue, util) in rows {
+        let _ = writeln!(text, "{name} {rate:.2} 1.00 {wait:.2} {wait:.2} {wait:.2} {queue:.2} {util:.2}");
+    }
+    text + "\n"
+}
+
+#[test]
+fn a_disk_that_completes_nothing_hangs_and_one_that_is_slow_is_full() {
+    let stopped = "Device r/s w/s r_await w_await aqu-sz %util\nsda 0.00 0.00 0.00 0.00 200.00 100.00\n\n";
+    assert!(found(&stopped.repeat(6), "device-stall"));
+    assert!(!found(stopped, "device-stall"));
+    let full = iostat(&[("sda", 570.0, 350.0, 200.0, 100.0)]);
+    let v = verdict(&full, "device-saturated").unwrap();
+    assert!(v.evidence[0]
+        .sentence()
+        .contains("sda is busy 100 % of the time with 200 requests in it; each takes 350 ms"));
+    // A quick SSD, a device on others, a short queue.
+    for row in [
+        ("nvme0n1", 9e4, 0.9, 120.0, 100.0),
+        ("dm-3", 570.0, 350.0, 200.0, 100.0),
+        ("sda", 57.0, 80.0, 2.0, 100.0),
+    ] {
+        assert!(!found(&iostat(&[row]), "device-saturated"), "{row:?}");
+    }
+    // Rates that are not told are not known to be 0.
+    let no_rates = "Device r_await w_await aqu-sz %util\nsda 0.00 0.00 75.38 100.00\n\n";
+    assert!(!found(&no_rates.repeat(6), "device-stall"));
+    // One report of ten.
+    let burst = full + &iostat(&[("sda", 10.0, 5.0, 0.1, 4.0)]).repeat(9);
+    assert!(!found(&burst, "device-saturated"));
+}
+
+#[test]
+fn one_member_is_slow_only_beside_others_with_the_same_work() {
+    let others =
+        [("sda", 100.0, 8.0, 1.0, 40.0), ("sdb", 104.0, 9.0, 1.0, 41.0), ("sdc", 99.0, 7.0, 1.0, 39.0)];
+    let with = |slow| iostat(&[&others[..], &[slow]].concat());
+    let v = verdict(&with(("sdd", 98.0, 218.0, 20.0, 99.0)), "slow-member").unwrap();
+    assert_eq!((v.verdict, v.evidence[0].text("name")), (Answer::Found, Some("sdd")));
+    for slow in
+        [("sdd", 98.0, 16.0, 2.0, 60.0), ("sdd", 900.0, 218.0, 90.0, 99.0), ("md0", 98.0, 218.0, 20.0, 99.0)]
+    {
+        assert!(!found(&with(slow), "slow-member"), "{slow:?}");
+    }
+    // Another one in each report is chance.
+    let chance = with(("sdd", 98.0, 218.0, 20.0, 99.0)) + &with(("sdd", 98.0, 9.0, 1.0, 40.0)).repeat(4);
+    assert!(!found(&chance, "slow-member"));
+}
+
+fn job(name: &str, of: &str, iops: u32) -> String {
+    format!(
+        "{name}: (groupid=0, jobs=1): err= 0: pid={iops}: Mon Jan  1 00:00:00 2024\n  {of}: IOPS={iops}, BW=13.0MiB/s (13.6MB/s)(390MiB/30001msec)\n\
+         clat (usec): min=40, max=9000, avg=300.20, stdev=11.00\n"
+    )
+}
+
+#[test]
+fn the_same_rate_of_all_kinds_is_a_limit() {
+    let all = |rates: [u32; 4]| {
+        let [a, b, c, d] = rates;
+        let kinds = [
+            ("seqread", "read", "read", a),
+            ("randread", "read", "randread", b),
+            ("seqwrite", "write", "write", c),
+            ("randwrite", "write", "randwrite", d),
+        ];
+        kinds
+            .map(|(name, of, rw, n)| {
+                format!("{name}: (g=0): rw={rw}, bs=4K-4K, ioengine=libaio, iodepth=32\n{}", job(name, of, n))
+            })
+            .join("\nthen\n")
+    };
+    let v = verdict(&all([3330, 3325, 3341, 3329]), "rate-limit").unwrap();
+    assert!(v.evidence[0].sentence().contains("4 jobs of 4 kinds"), "{}", v.evidence[0]);
+    assert!(!found(&all([3330, 3325, 3341, 5000]), "rate-limit"));
+    assert!(!found(&(job("a", "read", 3330) + "then" + &job("b", "write", 3331)), "rate-limit"));
+}
+
+fn syncs(count: u32, mean: f64) -> String {
+    format!(
+        "wal: (groupid=0, jobs=1): err= 0: pid=99: Mon Jan  1 00:00:00 2024\n  write: IOPS=112, BW=252KiB/s (258kB/s)(21.9MiB/89012msec)\n\
+         clat (usec): min=3, max=912, avg=12.80, stdev=16.20\n lat (usec): min=3, max=913, avg=12.95, stdev=16.30\n\
+         fsync/fdatasync/sync_file_range:\n sync (usec): min=1, max=214011, avg={mean}, stdev=9.0\n\
+         issued rwts: total=0,10000,0,{count} short=0,0,0,0 dropped=0,0,0,0\n"
+    )
+}
+
+#[test]
+fn syncs_that_take_the_run_are_its_cause() {
+    // As many as it says, or one behind each write where that fits.
+    for count in [10_000, 0] {
+        let v = verdict(&syncs(count, 8_880.0), "flush-cost").unwrap();
+        assert_eq!(v.verdict, Answer::Found, "{count}");
+        assert!(v.share > 0.99, "{}", v.share);
+    }
+    assert!(verdict(&syncs(10_000, 20.0), "flush-cost").is_some_and(|v| v.verdict == Answer::Rejected));
+    assert!(verdict(&syncs(0, 20.0), "flush-cost").is_none());
+}
+
+#[test]
+fn a_bitmap_that_is_taken_away_tells_its_cost() {
+    let text = |after: u32| {
+        format!(
+            "RAID5 of 5 disks, random writes:\n{}\nThe same with mdadm --grow --bitmap=none:\n{}",
+            job("rw", "write", 174),
+            job("rw", "write", after)
+        )
+    };
+    let v = verdict(&text(20_600), "raid-bitmap").unwrap();
+    assert!(
+        v.verdict == Answer::Found && v.evidence[0].sentence().contains("118 times"),
+        "{}",
+        v.evidence[0]
+    );
+    assert!(verdict(&text(181), "raid-bitmap").is_some_and(|v| v.verdict == Answer::Rejected));
+}

@@ -1,0 +1,74 @@
+//! Thresholds of the causes that counters show, each with its source. Those of causes that recordings show too are in
+//! `crate::thresholds`.
+
+use crate::thresholds::WBT_DISK;
+use trace::Nanos;
+
+/// Of `counters/kernel_errors`.
+pub mod kernel_errors {
+    /// libata tries a command five times before it gives up (`ATA_EH_MAX_TRIES`, include/linux/libata.h), and says so each time: fewer
+    /// lines are one command's.
+    pub const MANY_LINES: u64 = 6;
+}
+
+/// Of `counters/hung`.
+pub mod hung {
+    /// Places in the kernel that are told; a log has hundreds of tasks in few places.
+    pub const MANY: usize = 6;
+}
+
+/// Of `counters/fsync`.
+pub mod fsync {
+    /// Syncs that take so much of a run are what it waits for.
+    pub const MOSTLY: f64 = 0.8;
+    /// Less than this is worth no word.
+    pub const NOTABLE: f64 = 0.1;
+}
+
+/// Of `counters/busy`.
+pub mod busy {
+    use super::Nanos;
+
+    /// iostat's `%util` of a device that is busy all the time, with room for rounding and for the end of an interval.
+    pub const BUSY: f64 = 0.97;
+    /// A queue: as many wait as a disk with native command queueing works on at once (32), at least a quarter of that.
+    pub const LEAST_QUEUE: f64 = 8.0;
+    /// Longer than Linux expects of a disk that turns (`wbt_default_latency_nsec`, block/blk-wbt.c).
+    pub const LONG_WAIT: Nanos = super::WBT_DISK;
+    /// Reports in which nothing completes: one may end while a long request is on its way.
+    pub const REPORTS: usize = 2;
+}
+
+/// Of `counters/slow_member`.
+pub mod slow_member {
+    use super::Nanos;
+
+    /// Traffic of peers differs by less.
+    pub const ALIKE: f64 = 1.5;
+    /// Fewer peers have no middle.
+    pub const LEAST_PEERS: usize = 3;
+    /// So many times the middle one's wait is more than chance: seeks and caches make factors of two.
+    pub const SLOWER: f64 = 4.0;
+    /// A shorter wait is none to complain of, whatever the others take: two seeks of a disk.
+    pub const LONG: Nanos = Nanos(20_000_000);
+}
+
+/// Of `counters/same_rate`.
+pub mod same_rate {
+    /// Rates that differ by less are the same; runs of one load on one device differ by more.
+    pub const SAME: f64 = 1.03;
+    /// Fewer jobs are a coincidence.
+    pub const LEAST_JOBS: usize = 3;
+    /// More operations a second than the largest volumes are sold with; then the limit is a processor's.
+    pub const MOST_RATE: f64 = 260_000.0;
+}
+
+/// Of `counters/raid` and `counters/raid_runs`.
+pub mod raid {
+    /// Fewer writes to an array in a second are no load that could be slow because of how it writes.
+    pub const LEAST_WRITES: f64 = 20.0;
+    /// Members' writes so much larger than the array's are not of a read-modify-write.
+    pub const LARGER: f64 = 2.0;
+    /// Runs of one load on one array differ by less than this.
+    pub const FASTER_WITHOUT: f64 = 1.5;
+}

@@ -1,0 +1,170 @@
+//! What a recording lacks to be judged: completions, beginnings, I/O at all, more than a handful of it.
+//!
+//! A fragment gives facts, and what is missing; never a verdict. Example: of a trace on 40 processors one processor's file is
+//! missing, the one that took the interrupts. Then 26,000 requests seem to be in the device at once, each for a minute. They
+//! are not: their ends are not in the recording.
+
+use causes::{Answer, Verdict};
+use life::Class;
+use stats::{class_words, Facts, LONG_BY_ITSELF};
+use trace::{DevId, Nanos, Quality};
+use units::words::{count, counted, percent, time};
+
+/// What a recording lacks.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Lack {
+    /// Neither block I/O nor operations.
+    AnyIo,
+    /// The ends of most of what was begun.
+    Ends {
+        /// Requests, or bios where no request was seen.
+        begun: u64,
+        /// How many of these never end.
+        open: u64,
+    },
+    /// Where I/O came from: only its way into the device and out of it was recorded.
+    Beginnings(Vec<InDevice>),
+    /// More than a few.
+    Many {
+        /// I/O that was completed.
+        completed: u64,
+    },
+}
+
+/// What requests took in a device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InDevice {
+    /// Which.
+    pub dev: DevId,
+    /// What kind.
+    pub class: Class,
+    /// How many.
+    pub count: u64,
+    /// D2C: in the middle, of the slowest hundredth, at most.
+    pub took: [Nanos; 3],
+}
+
+/// Where this part of what was begun never ends, the ends were not recorded: a device has as many in flight at the end of any
+/// recording as its queue holds, few beside all that passed through.
+const OPEN: f64 = 0.5;
+/// The same where a processor's file is known to be missing, or requests were seen to be overtaken by others of their own sector.
+const OPEN_OF_DAMAGED: f64 = 0.05;
+/// Fewer that never end may simply be in flight: a queue holds up to 32 (`NCQ`), 64 or 1024.
+const LEAST_OPEN: u64 = 33;
+/// A percentile that means something needs ten: a p90 of fewer is the largest.
+const FEW: u64 = 10;
+
+impl Lack {
+    /// What a recording lacks, if that forbids a verdict.
+    pub fn of(facts: &Facts, quality: &Quality, format: &str) -> Option<Lack> {
+        let t = &facts.tally;
+        let operations = !facts.operations.is_empty();
+        let requests_open = t.requests_in_flight + t.requests_lost;
+        let requests = t.requests + requests_open;
+        let (begun, open) = match requests {
+            0 => (t.bios, t.bios_in_flight),
+            _ => (requests, requests_open),
+        };
+        if begun == 0 && !operations && t.began_before == 0 {
+            return Some(Lack::AnyIo);
+        }
+        let part = open as f64 / begun.max(1) as f64;
+        let damaged = t.requests_lost >= LEAST_OPEN || is_a_processor_missing(quality);
+        let none_ends = open == begun && t.bytes_completed.0 == 0;
+        let ends = open > 0
+            && (none_ends || open >= LEAST_OPEN && part >= if damaged { OPEN_OF_DAMAGED } else { OPEN });
+        if ends && !operations {
+            return Some(Lack::Ends { begun, open });
+        }
+        if t.bios == 0 && t.requests > 0 && !operations {
+            return Some(Lack::Beginnings(in_devices(facts)));
+        }
+        let completed =
+            facts.devices.iter().flat_map(|d| &d.bios).map(|b| b.phases.count).sum::<u64>().max(t.requests);
+        let longest =
+            facts.devices.iter().flat_map(|d| &d.bios).map(|b| b.phases.q2c.max()).max().unwrap_or(0);
+        // In a mail stands what the author chose; a whole recording may be of a device that does nothing but one slow thing.
+        let excerpt = format == "blkparse";
+        let few = completed < FEW && (excerpt || longest < LONG_BY_ITSELF.0);
+        (few && !operations).then_some(Lack::Many { completed })
+    }
+
+    /// Whether the numbers themselves are wrong, not only too few.
+    pub fn spoils_numbers(&self) -> bool {
+        matches!(self, Lack::Ends { .. } | Lack::AnyIo)
+    }
+
+    /// Takes back what was found: what is missing stands in its place.
+    pub(crate) fn take_back(&self, verdicts: &mut [Verdict]) {
+        if matches!(self, Lack::Beginnings(_)) {
+            return;
+        }
+        for v in verdicts.iter_mut().filter(|v| v.verdict == Answer::Found) {
+            *v = Verdict {
+                minor: v.minor,
+                ..Verdict::cannot_tell(v.cause, self.words(&|dev| dev.to_string()))
+            };
+        }
+    }
+
+    /// In one sentence.
+    pub fn words(&self, name: &dyn Fn(DevId) -> String) -> String {
+        match self {
+            Lack::AnyIo => "no block I/O and no system calls are in it; record them: trace-cmd record -e block -e raw_syscalls \
+                -e sched:sched_switch, or iowhy record"
+                .into(),
+            Lack::Ends { begun, open } if open == begun => {
+                format!("{} begun, none completed in it: completions were not recorded; record them too", all(*begun))
+            }
+            Lack::Ends { begun, open } => format!(
+                "of {} begun {} ({}) never end in it: completions were lost, or the processor's file that has them; record \
+                 all processors",
+                all(*begun),
+                count(*open),
+                percent(*open as f64 / *begun as f64)
+            ),
+            Lack::Beginnings(devices) => {
+                let of = |d: &InDevice| {
+                    let [p50, p99, max] = d.took.map(time);
+                    format!("{} {} on {} took {p50} (p50), {p99} (p99), at most {max}", count(d.count), class_words(d.class), name(d.dev))
+                };
+                let told: Vec<String> = devices.iter().take(MOST_TOLD).map(of).collect();
+                format!("only the way into the device and out of it was recorded (D and C); there {}", told.join("; "))
+            }
+            Lack::Many { completed } => format!(
+                "{} completed in it, fewer than the {FEW} a verdict needs; record for longer",
+                counted(*completed, "I/O is", "I/Os are")
+            ),
+        }
+    }
+}
+
+/// Devices and kinds that are told in one sentence.
+const MOST_TOLD: usize = 3;
+
+fn all(n: u64) -> String {
+    counted(n, "I/O", "I/Os")
+}
+
+/// Whether the reader found a hole in the numbers of a trace's files.
+fn is_a_processor_missing(quality: &Quality) -> bool {
+    quality.notes.iter().any(|note| note.contains(trace::FILES_ARE_MISSING))
+}
+
+/// What requests took in each device, by kind, the most first.
+fn in_devices(facts: &Facts) -> Vec<InDevice> {
+    let of = |d: &stats::Device| {
+        let kinds: Vec<InDevice> = Class::ALL
+            .into_iter()
+            .filter_map(|class| {
+                let d2c = &d.requests[class.index()].d2c;
+                let took = [d2c.quantile(0.5), d2c.quantile(0.99), d2c.max()].map(Nanos);
+                (!d2c.is_empty()).then_some(InDevice { dev: d.id, class, count: d2c.count(), took })
+            })
+            .collect();
+        kinds
+    };
+    let mut all: Vec<InDevice> = facts.devices.iter().flat_map(of).collect();
+    all.sort_by_key(|d| std::cmp::Reverse(d.count));
+    all
+}

@@ -1,0 +1,138 @@
+//! What an input that is not read looks like, and how to get one that is.
+//!
+//! Formats are told by what they begin with; texts by words that one tool prints and hardly anybody writes. Nothing is read
+//! here: it is only said what was recognised.
+
+use crate::error::Error;
+
+/// What an input looks like, and what to do instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    pub what: &'static str,
+    pub instead: &'static str,
+}
+
+/// How to record what is read: the last words of any such help.
+const RECORD: &str =
+    "record it: sudo iowhy record -o slow, or trace-cmd record -e block -e sched -e raw_syscalls";
+
+/// Bytes at the start of files, and what they are of.
+const MAGIC: [(&[u8], Shape); 14] = [
+    (
+        b"PERFILE2",
+        Shape { what: "perf.data of perf record", instead: "perf script -i FILE | iowhy explain -" },
+    ),
+    (
+        b"2ELIFREP",
+        Shape { what: "perf.data of another byte order", instead: "perf script -i FILE | iowhy explain -" },
+    ),
+    (b"/* CTF", Shape { what: "metadata of an LTTng recording (CTF)", instead: RECORD }),
+    (b"\xc1\x1f\xfc\xc1", Shape { what: "an LTTng recording (CTF)", instead: RECORD }),
+    (b"\xc1\xfc\x1f\xc1", Shape { what: "an LTTng recording (CTF)", instead: RECORD }),
+    (
+        b"LPKSHHRH",
+        Shape { what: "a journal of systemd", instead: "journalctl -k --file FILE | iowhy explain -" },
+    ),
+    (b"\x96\xd5", Shape { what: "the data of sadc (sar)", instead: "sar -d -p -f FILE | iowhy explain -" }),
+    (
+        b"KDUMP",
+        Shape {
+            what: "a memory dump of a kernel",
+            instead: "crash VMLINUX FILE, and in it `foreach UN bt`; give its text",
+        },
+    ),
+    (b"\x7fELF", Shape { what: "a program or a core dump", instead: RECORD }),
+    (b"%PDF", Shape { what: "a PDF", instead: "pdftotext -layout FILE - | iowhy explain -" }),
+    (b"\x89PNG", Shape { what: "a picture", instead: "give the text that it shows" }),
+    (b"\xff\xd8\xff", Shape { what: "a picture", instead: "give the text that it shows" }),
+    (b"SQLite format 3", Shape { what: "a database of SQLite", instead: RECORD }),
+    (b"PK\x03\x04", Shape { what: "a zip archive", instead: "unzip it, and give what is in it" }),
+];
+
+/// Words of texts, all of which must be there, and what they are of.
+const WORDS: [(&[&str], Shape); 15] = [
+    (&["# Overhead", "Shared Object"], Shape { what: "a profile of perf report", instead: "it has no times of I/O; record it: sudo iowhy record -o slow" }),
+    (&["top - ", "load average"], Shape { what: "top's screen", instead: "who does I/O: pidstat -d 1 10 or iotop -boa -n 10 | iowhy explain -" }),
+    (&["Diskspd"], Shape { what: "a result of diskspd", instead: "fio does the same with --output-format=json+" }),
+    (&["diskspd"], Shape { what: "a result of diskspd", instead: "fio does the same with --output-format=json+" }),
+    (&["<fio", "xml"], Shape { what: "XML", instead: "save the tool's text or JSON instead" }),
+    (&["<sysstat"], Shape { what: "sysstat's XML", instead: "iostat -o JSON, or sar's text" }),
+    (&["\"traceEvents\""], Shape { what: "a trace of Chrome's or Perfetto's JSON", instead: RECORD }),
+    (&["recording_mode", "systrace"], Shape { what: "a trace of Android's systrace", instead: "its ftrace text, without the page around it, is read" }),
+    (&["<title>", "systrace"], Shape { what: "a page of systrace", instead: "its ftrace text, without the page around it, is read" }),
+    (&["funcgraph", "DURATION"], Shape { what: "ftrace's function graph", instead: "functions have no I/O in them; set block and sched events instead" }),
+    (&["tracer: function"], Shape { what: "ftrace's function tracer", instead: "functions have no I/O in them; set block and sched events instead" }),
+    (&["Call Trace:", "RIP:"], Shape { what: "an oops or warning of the kernel", instead: "tasks that are blocked: echo w > /proc/sysrq-trigger; dmesg | iowhy explain -" }),
+    (&["execve(\"", "= 0"], Shape { what: "strace's lines without times", instead: "strace -f -T -p PID, or strace -c" }),
+    (&["bw=", "iops="], Shape { what: "a line of fio's, cut so that it does not say which job it is of", instead: "fio's whole output, or --output-format=json+" }),
+    (&["USER", "%CPU", "COMMAND"], Shape { what: "ps", instead: "who is blocked and where: ps -eo pid,stat,wchan:32,comm; with stacks: echo w > /proc/sysrq-trigger; dmesg" }),
+];
+
+/// What something looks like by its first bytes.
+pub(crate) fn of(start: &[u8]) -> Option<Shape> {
+    let magic = MAGIC.iter().find(|(magic, _)| start.starts_with(magic));
+    if let Some((_, shape)) = magic {
+        return Some(*shape);
+    }
+    if start.contains(&0) {
+        return None;
+    }
+    let text = String::from_utf8_lossy(start);
+    let all = |words: &&[&str]| words.iter().all(|word| text.contains(word));
+    let words = WORDS.iter().find(|(words, _)| all(words)).map(|(_, shape)| *shape);
+    words.or_else(|| json_or_csv(&text))
+}
+
+/// JSON or a table with commas of nobody who is known.
+fn json_or_csv(text: &str) -> Option<Shape> {
+    let first = text.trim_start();
+    if first.starts_with('{') || first.starts_with('[') {
+        let instead = "fio's JSON and iostat's are read; of other tools their text";
+        return Some(Shape { what: "JSON, of neither fio nor iostat", instead });
+    }
+    let mut lines = text.lines().filter(|l| !l.trim().is_empty()).take(3);
+    let commas = lines.next().map_or(0, |l| l.matches(',').count());
+    let same = commas >= 3 && lines.all(|l| l.matches(',').count() == commas);
+    same.then_some(Shape {
+        what: "a table with commas",
+        instead: "no such table is read but fio's logs; give the text that the tool prints",
+    })
+}
+
+/// What is read, in words.
+pub(crate) const ACCEPTED: &str = "accepted are recordings (blktrace, trace.dat, text of tracepoints, captures of iowhy record), logs of the\n\
+    kernel, and text with output of fio, iostat, sar, strace, bcc's and bpftrace's tools and others";
+
+/// The error that says so, if something is recognised.
+pub(crate) fn error(name: &str, start: &[u8]) -> Option<Error> {
+    let Shape { what, instead } = of(start)?;
+    Some(Error::new(
+        format!("{name}: this looks like {what}, which is not read"),
+        format!("{instead}\n{ACCEPTED}"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn what(start: &[u8]) -> &'static str {
+        of(start).map_or("", |shape| shape.what)
+    }
+
+    #[test]
+    fn formats_are_told_by_their_first_bytes() {
+        assert_eq!(what(b"PERFILE2\0\0"), "perf.data of perf record");
+        assert_eq!(what(b"%PDF-1.7"), "a PDF");
+        assert!(of(b"PERFILE2").is_some_and(|s| s.instead.starts_with("perf script")));
+        assert_eq!(of(b"\0\0\0"), None);
+    }
+
+    #[test]
+    fn texts_are_told_by_their_words() {
+        assert_eq!(what(b"# Overhead  Command  Shared Object\n"), "a profile of perf report");
+        assert_eq!(what(b"{ \"a\": 1 }"), "JSON, of neither fio nor iostat");
+        assert_eq!(what(b"a,b,c,d\n1,2,3,4\n"), "a table with commas");
+        assert_eq!(of(b"A mail about a slow disk.\nIt is no recording.\n"), None);
+    }
+}

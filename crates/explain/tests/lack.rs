@@ -1,0 +1,85 @@
+//! A fragment gives facts and what is missing, never a verdict.
+
+use causes::Answer;
+use explain::{Explanation, Input, Lack, Trust};
+use std::fmt::Write;
+
+/// What is said of blkparse's text.
+fn explained(text: &str) -> Explanation {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.txt");
+    std::fs::write(&path, text).unwrap();
+    Input::recording(&path).unwrap().explain().unwrap()
+}
+
+/// Reads of 4 KiB, one each millisecond, of which only these steps were recorded; `C` of every `nth` one.
+fn reads(many: u64, steps: &str, nth: u64) -> String {
+    let mut text = String::new();
+    for i in 0..many {
+        for (step, us) in [("Q", 0), ("G", 1), ("I", 2), ("D", 3), ("C", 300)] {
+            if !steps.contains(step) || step == "C" && i % nth != 0 {
+                continue;
+            }
+            let (tid, who) = if step == "C" { (0, "0") } else { (100, "java") };
+            let ns = i * 1_000_000 + us * 1000;
+            let time = format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
+            let _ = writeln!(text, "8,0 0 {} {time} {tid} {step} R {} + 8 [{who}]", i * 5 + us, i * 800);
+        }
+    }
+    text
+}
+
+fn finds_nothing(e: &Explanation) -> bool {
+    e.verdicts.iter().all(|v| v.verdict != Answer::Found)
+}
+
+#[test]
+fn whole_reads_are_judged() {
+    let e = explained(&reads(200, "QGIDC", 1));
+    assert_eq!((e.lack.as_ref(), e.trust), (None, Trust::Good));
+    assert!(!finds_nothing(&e));
+}
+
+#[test]
+fn reads_that_never_end_are_not_in_flight() {
+    let e = explained(&reads(2000, "QGIDC", 40));
+    assert_eq!(e.lack, Some(Lack::Ends { begun: 2000, open: 1950 }));
+    assert!(finds_nothing(&e) && e.trust == Trust::Unusable);
+    let only_queued = explained(&reads(200, "Q", 1));
+    assert_eq!(only_queued.lack, Some(Lack::Ends { begun: 200, open: 200 }));
+    assert!(finds_nothing(&only_queued) && only_queued.trust == Trust::Unusable);
+    // As many as a queue holds, at the end of a recording, are in flight.
+    let queue = reads(500, "QGIDC", 1) + &reads(32, "QGID", 1).replace(" 0.", " 1.");
+    assert_eq!(explained(&queue).lack, None);
+}
+
+#[test]
+fn issues_and_completions_alone_give_the_time_in_the_device() {
+    let e = explained(&reads(400, "DC", 1));
+    let Some(Lack::Beginnings(devices)) = &e.lack else { panic!("{:?}", e.lack) };
+    assert_eq!((devices[0].count, devices[0].took[2].0), (400, 297_000));
+    assert!(finds_nothing(&e));
+    assert!(e.notes()[0].contains("400 reads on 8,0 took 297 us (p50)"), "{:?}", e.notes());
+}
+
+#[test]
+fn eleven_lines_of_a_mail_are_no_recording() {
+    for many in [1, 2, 9] {
+        let e = explained(&reads(many, "QGIDC", 1));
+        assert_eq!(e.lack, Some(Lack::Many { completed: many }));
+        assert!(finds_nothing(&e));
+    }
+    assert_eq!(explained(&reads(10, "QGIDC", 1)).lack, None);
+}
+
+#[test]
+fn a_trace_without_io_has_nothing_to_judge() {
+    let switch = "fio-683 [001] 1.000001: sched_switch: prev_comm=fio prev_pid=683 prev_prio=120 prev_state=S ==> next_comm=dd next_pid=2 next_prio=120\n";
+    let e = explained(switch);
+    assert_eq!((e.lack.as_ref(), e.trust), (Some(&Lack::AnyIo), Trust::Unusable));
+    assert!(
+        finds_nothing(&e) && e.notes()[0].contains("no block I/O and no system calls"),
+        "{:?}",
+        e.notes()
+    );
+}

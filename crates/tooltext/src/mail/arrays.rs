@@ -1,0 +1,77 @@
+//! Lines of `/proc/mdstat` as people paste them: indented, wrapped at column 72, with a tab for the blanks.
+//!
+//! ```text
+//!      md3 : active raid6 sdr[0] sdp[11] sdx[10]          md3 : active raid6 sdr[0] sdp[11] sdx[10] sds[6]
+//! sds[6]
+//!        156257474560 blocks super 1.2 level 6,                 156257474560 blocks super 1.2 level 6, 1024k ...
+//! 1024k chunk, algorithm 2 [4/4] [UUUU]
+//! ```
+
+use super::settings::unquoted;
+use std::collections::HashSet;
+use std::iter::Peekable;
+
+/// An array has at most 512 members here, of which each has at most 40 letters.
+const MOST_BYTES: usize = 512 * 40;
+/// Lines that one of mdstat's is broken into, its members aside.
+const MOST_LINES: usize = 3;
+/// How mdstat indents what belongs to an array.
+const INDENT: &str = "      ";
+
+/// A line of mdstat as the kernel prints it, if this is one; the lines that it goes on in are taken.
+pub(super) fn whole_line<'a>(
+    line: &str,
+    lines: &mut Peekable<impl Iterator<Item = (u32, &'a str)>>,
+    taken: &mut HashSet<u32>,
+) -> Option<String> {
+    let text = line.trim();
+    let mut words = text.split_whitespace();
+    match [words.next()?, words.next().unwrap_or(""), words.next().unwrap_or("")] {
+        [name, ":", "active" | "inactive" | "broken"] if name.starts_with("md") => {
+            let mut all = text.to_owned();
+            while let Some((number, more)) = lines.next_if(|(_, line)| is_members(unquoted(line))) {
+                taken.insert(number);
+                all.push(' ');
+                all.push_str(unquoted(more).trim());
+                if all.len() > MOST_BYTES {
+                    break;
+                }
+            }
+            Some(all)
+        }
+        [size, "blocks", _] if size.parse::<u64>().is_ok() => {
+            let mut all = format!("{INDENT}{text}");
+            for _ in 0..MOST_LINES {
+                let goes_on = |(_, line): &(u32, &str)| is_more(unquoted(line));
+                if all.ends_with(']') {
+                    break;
+                }
+                let Some((number, more)) = lines.next_if(goes_on) else { break };
+                taken.insert(number);
+                all.push(' ');
+                all.push_str(unquoted(more).trim());
+            }
+            Some(all)
+        }
+        ["bitmap:", ..] => Some(format!("{INDENT}{text}")),
+        _ => None,
+    }
+}
+
+/// `sdd1[3] sdc1[2](F)`
+fn is_members(line: &str) -> bool {
+    let member = |word: &str| {
+        word.split_once('[').is_some_and(|(name, rest)| {
+            !name.is_empty() && rest.starts_with(|c: char| c.is_ascii_digit()) && rest.contains(']')
+        })
+    };
+    !line.trim().is_empty() && line.split_whitespace().all(member)
+}
+
+/// What an array's second line may go on with: `1024k chunk, algorithm 2 [12/12] [UUUUUUUUUUUU]`.
+fn is_more(line: &str) -> bool {
+    let begins = ["level", "chunk", "chunk,", "algorithm", "near-copies", "far-copies"];
+    let first = line.split_whitespace().next().unwrap_or("");
+    line.trim_end().ends_with(']')
+        && (begins.contains(&first) || first.starts_with(|c: char| c == '[' || c.is_ascii_digit()))
+}

@@ -1,0 +1,146 @@
+//! Numbers that cannot be: a mean longer than the whole run, a disk busy for 147 % of the time. They are named, and no
+//! sentence rests on them.
+//!
+//! Example: fio 2 on some hosts printed `avg=756538000000.10` microseconds of a run that took 30 s. That is nine days.
+
+use super::number::{Number, Unit};
+use super::reading::{Reading, Row};
+use evidence::Spot;
+use serde::Serialize;
+
+/// A number that cannot be.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Doubt {
+    /// Of what it is: `fio read`.
+    pub of: String,
+    /// Its name: `clat.mean`.
+    pub name: String,
+    /// The number.
+    pub number: Number,
+    /// Why it cannot be.
+    pub why: String,
+}
+
+/// More than the whole, beyond what rounding and clocks bring: iostat divides two counters that are read one after the other
+/// (`compute_ext_disk_stats`, sysstat's rd_stats.c), which shows as 102 % and, on short intervals, a little more.
+const MOST_OF_WHOLE: f64 = 1.1;
+/// How much longer than its run a single operation can be: fio waits for those in flight when the time is over.
+const LONGEST_OPERATION: f64 = 10.0;
+/// Doubts that are kept.
+pub(super) const MOST: usize = 1000;
+
+/// Names of a distribution in rising order.
+const RISING: [&str; 4] = ["min", "p50", "p99", "max"];
+
+/// Takes out of a reading what cannot be.
+pub(super) fn taken_out(reading: &mut Reading) -> Vec<Doubt> {
+    let tool = reading.tool;
+    let mut all = vec![];
+    for row in &mut reading.rows {
+        let found = doubts(row);
+        for (name, why) in found {
+            if let Some(number) = row.values.take(&name) {
+                all.push(Doubt { of: format!("{tool} {}", row.of), name, number, why });
+            }
+        }
+    }
+    all
+}
+
+/// The names of what cannot be in a row, each with the reason.
+fn doubts(row: &Row) -> Vec<(String, String)> {
+    let runtime = row.value("runtime").filter(|ns| *ns > 0.0);
+    let mut all: Vec<(String, String)> = vec![];
+    for (name, number) in row.values.iter() {
+        let why = match number.unit {
+            Unit::Share if (name == "util" || is_share_of_time(name)) && number.value > MOST_OF_WHOLE => {
+                Some("a device is not busy for longer than the time that passes".to_owned())
+            }
+            Unit::Nanoseconds if name != "runtime" => too_long(name, number.value, runtime),
+            // Differences are shares, and may be negative.
+            _ if !matches!(number.unit, Unit::Unstated | Unit::Share) && number.value < 0.0 => {
+                Some("it is less than nothing".to_owned())
+            }
+            _ => None,
+        };
+        all.extend(why.map(|why| (name.to_owned(), why)));
+    }
+    all.extend(falling(row));
+    all
+}
+
+fn is_share_of_time(name: &str) -> bool {
+    ["user", "system", "iowait", "idle", "steal", "nice"].contains(&name)
+}
+
+/// A latency longer than the run.
+fn too_long(name: &str, ns: f64, runtime: Option<f64>) -> Option<String> {
+    let runtime = runtime?;
+    let (_, what) = name.rsplit_once('.')?;
+    let most = match what {
+        "mean" | "p50" => runtime,
+        "max" | "stdev" => LONGEST_OPERATION * runtime,
+        _ => return None,
+    };
+    (ns > most).then(|| format!("the run took {:.0} s", runtime / 1e9))
+}
+
+/// A minimum above a maximum, a mean outside both: then neither is to be believed.
+fn falling(row: &Row) -> Vec<(String, String)> {
+    let mut all = vec![];
+    for kind in ["clat", "lat", "slat", "sync"] {
+        let get = |what: &str| row.value(&format!("{kind}.{what}"));
+        let (least, most) = (get("min"), get("max"));
+        let mean = get("mean");
+        let out = mean.zip(least).is_some_and(|(mean, least)| mean < least * (1.0 - ROUNDED))
+            || mean.zip(most).is_some_and(|(mean, most)| mean > most * (1.0 + ROUNDED));
+        if out || least.zip(most).is_some_and(|(least, most)| least > most) {
+            let why = || "least, mean and most are not in this order".to_owned();
+            all.extend(RISING.iter().chain(&["mean"]).map(|what| (format!("{kind}.{what}"), why())));
+        }
+    }
+    all
+}
+
+/// Tools round each number by itself: fio prints three digits of a maximum (`max=1.2K`).
+const ROUNDED: f64 = 0.1;
+
+impl Doubt {
+    /// Where it stands.
+    pub fn at(&self) -> Spot {
+        self.number.at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Mail;
+
+    fn read(text: &str) -> Mail {
+        Mail::read("text", text.as_bytes())
+    }
+
+    #[test]
+    fn a_mean_longer_than_its_run_is_named_and_not_used() {
+        let mail = read(
+            "r: (groupid=0, jobs=1): err= 0: pid=1: Mon Jan  1 00:00:00 2015\n\
+             read : io=1024.0MB, bw=34952KB/s, iops=8738, runt= 30000msec\n\
+             clat (usec): min=40, max=18446744073709, avg=756538000000.10, stdev=119.00\n",
+        );
+        let row = mail.runs[0].readings[0].row("read").unwrap();
+        assert_eq!((row.get("clat.mean"), row.get("clat.max")), (None, None));
+        assert_eq!(row.value("iops"), Some(8738.0));
+        let names: Vec<&str> = mail.doubts.iter().map(|d| d.name.as_str()).collect();
+        assert!(names.contains(&"clat.mean") && names.contains(&"clat.max"), "{names:?}");
+        assert!(mail.doubts[0].why.contains("the run took 30 s"));
+    }
+
+    #[test]
+    fn no_device_is_busy_for_147_percent() {
+        let text = |util: &str| format!("Device r/s w/s await %util\nmd0 1.00 2.00 3.00 {util}\n");
+        let (much, rounding) = (read(&text("147.00")), read(&text("102.68")));
+        assert_eq!((much.doubts.len(), rounding.doubts.len()), (1, 0));
+        assert_eq!(much.runs[0].readings[0].rows[0].get("util"), None);
+        assert!(rounding.runs[0].readings[0].rows[0].get("util").is_some());
+    }
+}

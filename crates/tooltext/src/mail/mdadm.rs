@@ -1,0 +1,90 @@
+//! `mdadm --detail`: what an array is made of, under the names that `/sys/block/mdN/md/` has for it.
+//!
+//! ```text
+//! /dev/md0:
+//!         Raid Level : raid6
+//!         Chunk Size : 512K
+//! Consistency Policy : bitmap
+//!     Number   Major   Minor   RaidDevice State
+//!        0       8        1        0      active sync   /dev/sda1
+//! ```
+
+/// The array whose lines follow.
+#[derive(Debug, Default)]
+pub(super) struct Detail {
+    array: Option<String>,
+    members: Vec<String>,
+}
+
+/// Names of mdadm's, and those below `md/`.
+const NAMES: [(&str, &str); 5] = [
+    ("Raid Level", "md/level"),
+    ("Chunk Size", "md/chunk_size"),
+    ("Consistency Policy", "md/consistency_policy"),
+    ("Raid Devices", "md/raid_disks"),
+    ("State", "md/array_state"),
+];
+/// Members of an array.
+const MOST_MEMBERS: usize = 512;
+
+impl Detail {
+    /// What a line sets, by name and value; `None` if it is none of mdadm's.
+    pub fn line(&mut self, line: &str) -> Option<Vec<(String, String)>> {
+        let text = line.trim();
+        if let Some(name) = text.strip_prefix("/dev/").and_then(|t| t.strip_suffix(':')) {
+            let name = name.trim_start_matches("md/");
+            let is_array = name.starts_with("md") && evidence::is_device_name(name);
+            (self.array, self.members) = (is_array.then(|| name.to_owned()), vec![]);
+            return is_array.then(Vec::new);
+        }
+        let array = self.array.as_deref()?;
+        if let Some((key, value)) = text.split_once(" : ") {
+            let (_, name) = NAMES.iter().find(|(known, _)| *known == key.trim())?;
+            let value = match *name {
+                "md/chunk_size" => bytes(value)?.to_string(),
+                _ => value.trim().to_owned(),
+            };
+            return Some(vec![(format!("{array}/{name}"), value)]);
+        }
+        if text.ends_with("removed") {
+            return Some(vec![]);
+        }
+        // A member: four numbers, its state, its device.
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let numbers = words.iter().take(4).filter(|w| w.parse::<u32>().is_ok() || **w == "-").count();
+        let member = words
+            .last()?
+            .strip_prefix("/dev/")
+            .filter(|name| numbers == 4 && evidence::is_device_name(name))?;
+        if self.members.len() < MOST_MEMBERS {
+            self.members.push(member.to_owned());
+        }
+        Some(vec![])
+    }
+
+    /// The members, once no more of them follow.
+    pub fn members(&mut self, next: Option<&str>) -> Option<(String, String)> {
+        // Places without a disk stand between them: `- 0 0 1 removed`.
+        let more = next.is_some_and(|line| {
+            let last = line.trim_end().rsplit([' ', '\t']).next().unwrap_or("");
+            last.starts_with("/dev/") && !last.ends_with(':') || last == "removed"
+        });
+        if more || self.members.is_empty() {
+            return None;
+        }
+        let members = std::mem::take(&mut self.members).join(" ");
+        Some((format!("{} members", self.array.as_deref()?), members))
+    }
+}
+
+/// `512K`, `64K`, `1M`.
+fn bytes(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.trim_end_matches(char::is_alphabetic);
+    let scale = match &text[digits.len()..] {
+        "K" => 1024,
+        "M" => 1024 * 1024,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(scale)
+}

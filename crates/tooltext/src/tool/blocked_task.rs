@@ -1,0 +1,277 @@
+//! Tasks that the kernel says are blocked, each with its stack: hung tasks (`check_hung_task`, kernel/hung_task.c), and what
+//! `echo w > /proc/sysrq-trigger` prints (`show_state_filter`, kernel/sched/core.c).
+//!
+//! ```text
+//! [ 967.72] INFO: task jbd2/sda1-8:1234 blocked for more than 120 seconds.
+//! [ 967.72]       Not tainted 5.12.0 #1
+//! [ 967.72] task:jbd2/sda1-8     state:D stack:    0 pid: 1234 ppid:  2 flags:0x00004000       older: jbd2/sda1-8 D ffff88 0 1234 2 0x00
+//! [ 967.72] Call Trace:
+//! [ 967.72]  __schedule+0x2de/0x890
+//! [ 967.72]  ? pci_pm_restore+0x30/0x30                                                         a guess of the unwinder's
+//! [ 967.72]  wbt_wait+0x82/0xf0 [module]
+//! ```
+//!
+//! What stands before each line (times, `kernel:`, the host) does not matter. What the task waits for is told by the same rules as
+//! of stacks in recordings ([`Wait`]).
+
+use super::{texts, Found, Tool};
+use crate::mail::number::Unit;
+use crate::mail::reading::{Reading, Row, Setting};
+use crate::mail::words::Word;
+use evidence::Spot;
+use operation::Wait;
+
+pub struct BlockedTask;
+
+/// The kernel prints up to 64 frames (`MAX_STACK_TRACE_DEPTH`).
+const MOST_FRAMES: usize = 64;
+/// Words before a frame: `Jun 26 12:23:15 host kernel: [87603.066216][ T3721]`, a line without one, a mark of the unwinder's.
+const MOST_BEFORE: usize = 24;
+/// Words of a task's name.
+const MOST_OF_NAME: usize = 4;
+/// Words between the first line and the stack: taints, how to silence it, the task's line, its work queue.
+const MOST_OF_HEAD: usize = 200;
+
+/// What the first line says.
+struct Head {
+    task: String,
+    seconds: Option<f64>,
+    at: Spot,
+    used: usize,
+}
+
+impl Tool for BlockedTask {
+    fn read(&self, words: &[Word]) -> Option<Found> {
+        let head = hung(words).or_else(|| state(words)).or_else(|| nobodys(words))?;
+        let from = head.used + before_trace(&words[head.used..])?;
+        let (frames, length) = frames(&words[from..]);
+        // Without a task's line it may be of anything but a task that sleeps: an oops, a warning.
+        let sleeps =
+            frames.first().is_some_and(|(name, _)| ["__schedule", "__switch_to", "schedule"].contains(name));
+        if head.task == NOBODY && !sleeps {
+            return None;
+        }
+        if head.task == OTHER {
+            return Found::noise(from + length);
+        }
+        if frames.is_empty() && head.seconds.is_none() {
+            return None;
+        }
+        let stack = frames.iter().map(|(name, _)| *name).collect::<Vec<_>>().join("\n");
+        let mut reading =
+            Reading { tool: "blocked task", name: head.task.clone(), at: head.at, ..Reading::default() };
+        let setting = |name: &str, value: &str, at| Setting { name: name.into(), value: value.into(), at };
+        reading.settings.push(setting("waits for", Wait::of_stack(&stack).words(), head.at));
+        reading.settings.push(setting("in", Wait::function_of(&stack), head.at));
+        reading.settings.extend(frames.iter().map(|(name, at)| setting("frame", name, *at)));
+        let mut row = Row::of(head.task);
+        if let Some(seconds) = head.seconds {
+            row.values.put("blocked", seconds * 1e9, Unit::Nanoseconds, head.at);
+        }
+        row.values.put("frames", frames.len() as f64, Unit::Count, head.at);
+        reading.rows.push(row);
+        Found::all(reading, from + length)
+    }
+}
+
+/// What a task is called of which only the stack was pasted.
+const NOBODY: &str = "a task";
+
+/// One that is not blocked, which is no task's name: names are not empty.
+const OTHER: &str = "";
+
+/// `Call Trace:` alone.
+fn nobodys(words: &[Word]) -> Option<Head> {
+    let [call, trace] = texts(words)?;
+    let begins = call == "Call" && trace.eq_ignore_ascii_case("trace:");
+    begins.then(|| Head { task: NOBODY.into(), seconds: None, at: words[0].spot, used: 2 })
+}
+
+/// `INFO: task NAME:PID blocked for more than 120 seconds.`
+fn hung(words: &[Word]) -> Option<Head> {
+    let [info, task] = texts(words)?;
+    if !info.ends_with("INFO:") || task != "task" {
+        return None;
+    }
+    let end = (3..3 + MOST_OF_NAME).find(|i| words.get(*i).is_some_and(|w| w.text == "blocked"))?;
+    let [_, "for", "more", "than", seconds, _] = texts(words.get(end..)?)? else { return None };
+    let name: Vec<&str> = words[2..end].iter().map(|w| w.text).collect();
+    let seconds: u32 = seconds.parse().ok()?;
+    Some(Head { task: name.join(" "), seconds: Some(f64::from(seconds)), at: words[0].spot, used: end + 6 })
+}
+
+/// `task:NAME state:D stack:0 pid:1234`, or `NAME D ffff8800 0 1234 2 0x00000080` above a stack.
+fn state(words: &[Word]) -> Option<Head> {
+    let at = words.first()?.spot;
+    if let Some(first) = words[0].text.strip_prefix("task:") {
+        let end = (1..=MOST_OF_NAME).find(|i| words.get(*i).is_some_and(|w| w.text.starts_with("state:")))?;
+        let blocked = words[end].text.starts_with("state:D");
+        let more = words[1..end].iter().map(|w| w.text);
+        let name = std::iter::once(first).chain(more).collect::<Vec<_>>().join(" ");
+        let pid = words[end..].iter().take(6).enumerate().find_map(|(i, w)| {
+            let digits = w.text.strip_prefix("pid:")?;
+            let digits = if digits.is_empty() { words.get(end + i + 1)?.text } else { digits };
+            digits.parse::<u32>().ok()
+        })?;
+        let task = if blocked { format!("{name}:{pid}") } else { OTHER.into() };
+        return Some(Head { task, seconds: None, at, used: end + 1 });
+    }
+    let [name, "D", address, _, pid, parent, flags] = texts(words)? else { return old_state(words) };
+    let hex = |text: &str| text.bytes().all(|b| b.is_ascii_hexdigit());
+    let fits = hex(address) && parent.parse::<u32>().is_ok() && flags.starts_with("0x");
+    let pid: u32 = pid.parse().ok().filter(|_| fits)?;
+    Some(Head { task: format!("{name}:{pid}"), seconds: None, at, used: 7 })
+}
+
+/// `NAME D 0 7088 2 0x80000000`, without the address.
+fn old_state(words: &[Word]) -> Option<Head> {
+    let [name, "D", stack, pid, parent, flags] = texts(words)? else { return None };
+    let number = |text: &str| text.parse::<u32>().is_ok();
+    (number(stack) && number(parent) && flags.starts_with("0x")).then_some(())?;
+    let pid: u32 = pid.parse().ok()?;
+    Some(Head { task: format!("{name}:{pid}"), seconds: None, at: words[0].spot, used: 6 })
+}
+
+/// How many words stand before the first frame: up to `Call Trace:`, or to the frame itself where mailers lost that line.
+fn before_trace(words: &[Word]) -> Option<usize> {
+    for (i, word) in words.iter().enumerate().take(MOST_OF_HEAD) {
+        let next_task = word.text.ends_with("INFO:") && i > 0;
+        if next_task {
+            break;
+        }
+        let trace = word.text.eq_ignore_ascii_case("trace:") && i > 0 && words[i - 1].text.ends_with("Call");
+        if trace {
+            return Some(i + 1);
+        }
+        if is_frame(word.text) {
+            return Some(i);
+        }
+    }
+    // A line alone, its stack left away.
+    Some(0)
+}
+
+/// `wbt_wait+0x82/0xf0`
+pub(super) fn is_frame(text: &str) -> bool {
+    text.split_once("+0x").is_some_and(|(name, rest)| {
+        !name.is_empty()
+            && rest.split_once("/0x").is_some_and(|(a, b)| {
+                let hex = |t: &str| !t.is_empty() && t.bytes().all(|b| b.is_ascii_hexdigit());
+                hex(a) && hex(b)
+            })
+    })
+}
+
+/// The frames that begin here, the innermost first, and how many words they take. What the unwinder guesses (`?`) is left out.
+fn frames<'a>(words: &[Word<'a>]) -> (Vec<(&'a str, Spot)>, usize) {
+    let (mut all, mut used) = (vec![], 0);
+    while all.len() < MOST_FRAMES {
+        let rest = &words[used..];
+        let before = rest.iter().take(MOST_BEFORE).take_while(|w| !is_frame(w.text) && !ends(w)).count();
+        let Some(word) = rest.get(before).filter(|w| is_frame(w.text)) else { break };
+        let guessed = before > 0 && rest[before - 1].text == "?";
+        let name = word.text.split("+0x").next().unwrap_or("");
+        // Compilers add ends to the names of functions they changed.
+        let name = name.split('.').next().filter(|n| !n.is_empty()).unwrap_or(name);
+        if !guessed {
+            all.push((name, word.spot));
+        }
+        used += before + 1;
+        let module = words.get(used).is_some_and(|w| {
+            let inner = w.text.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
+            inner.is_some_and(|t| t.starts_with(|c: char| c.is_ascii_alphabetic()) && !t.starts_with("T"))
+        });
+        used += usize::from(module);
+    }
+    (all, used)
+}
+
+/// Whether a word begins something else than a frame.
+fn ends(word: &Word) -> bool {
+    let text = word.text;
+    word.paragraph
+        || text.ends_with("INFO:")
+        || text.starts_with("task:")
+        || text.starts_with("RIP:")
+        || ["</TASK>", "Showing", "Sched", "Kernel", "Code:", "INFO:", "D"].contains(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Mail;
+
+    fn read(text: &str) -> Vec<(String, String, String, usize)> {
+        let mail = Mail::read("dmesg", text.as_bytes());
+        let all = mail.runs.iter().flat_map(|r| r.of("blocked task").cloned().collect::<Vec<_>>());
+        all.map(|r| {
+            let get = |name: &str| r.setting(name).unwrap_or("").to_owned();
+            (r.name.clone(), get("waits for"), get("in"), r.settings.len() - 2)
+        })
+        .collect()
+    }
+
+    const STACK: [&str; 6] = [
+        "__schedule+0x2de/0x890",
+        "schedule+0x4f/0xc0",
+        "? old_guess+0x30/0x30",
+        "io_schedule+0x16/0x40",
+        "blk_mq_get_tag+0x10c/0x290",
+        "submit_bio+0x11/0x22 [mod]",
+    ];
+
+    /// With all that a log, a host and a mailer put before each line.
+    fn log(head: &[&str], prefix: &str) -> String {
+        let lines = head.iter().chain(&["Call Trace:", "<TASK>"]).chain(&STACK).chain(&["</TASK>"]);
+        lines.map(|line| format!("{prefix}{line}\n")).collect()
+    }
+
+    #[test]
+    fn a_task_that_hangs_tells_what_for_however_the_log_was_taken() {
+        let hung = [
+            "INFO: task kworker/u16:9:7088 blocked for more than 122 seconds.",
+            "      Tainted: G W 5.0.0-19-generic #20",
+            "\"echo 0 > /proc/sys/kernel/hung_task_timeout_secs\" disables this message.",
+            "kworker/u16:9   D    0  7088      2 0x80000000",
+            "Workqueue: events_unbound something [mod]",
+        ];
+        let expected =
+            ("kworker/u16:9:7088".to_owned(), "a request, a tag".to_owned(), "blk_mq_get_tag".to_owned(), 5);
+        for prefix in [
+            "",
+            "[ 2268.057017] ",
+            "> > [19647.696042][ T3721] ",
+            "Jun 26 12:23:15 host kernel: [87603.066176] ",
+        ] {
+            assert_eq!(read(&log(&hung, prefix)).first(), Some(&expected), "{prefix}");
+        }
+    }
+
+    #[test]
+    fn all_blocked_tasks_of_sysrq_are_told() {
+        let new = "task:dnf             state:D stack:    0 pid:  340 ppid:     2 flags:0x00004000";
+        let old = "fio             D ffff880234567890     0  4711      1 0x00000080";
+        let text = format!("sysrq: Show Blocked State\n{}{}", log(&[new], "[ 1.2] "), log(&[old], ""));
+        let names: Vec<_> = read(&text).into_iter().map(|t| (t.0, t.2)).collect();
+        let tag = || "blk_mq_get_tag".to_owned();
+        assert_eq!(names, [("dnf:340".to_owned(), tag()), ("fio:4711".to_owned(), tag())]);
+        // Those that sleep otherwise are not blocked.
+        assert!(read(&log(&[&new.replace("state:D", "state:S")], "")).is_empty());
+    }
+
+    #[test]
+    fn a_stack_without_its_task_is_of_one_that_sleeps_or_of_none() {
+        let stack = log(&[], "[ 1.2] ");
+        assert_eq!(
+            read(&stack),
+            [("a task".to_owned(), "a request, a tag".to_owned(), "blk_mq_get_tag".to_owned(), 5)]
+        );
+        assert!(read(&stack.replace("__schedule", "dump_stack")).is_empty());
+    }
+
+    #[test]
+    fn a_line_alone_is_a_fact_and_words_are_none() {
+        let all = read("INFO: task jbd2/sda1-8:12 blocked for more than 120 seconds.\nThat is all I have.");
+        assert_eq!(all, [("jbd2/sda1-8:12".into(), "a wait that is not known".into(), String::new(), 0)]);
+        assert!(read("my task was blocked for more than 120 seconds, D state 0 1 2 0x0").is_empty());
+    }
+}

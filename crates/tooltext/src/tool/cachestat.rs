@@ -1,0 +1,68 @@
+//! cachestat of bcc and of perf-tools: hits and misses of the page cache, a row for each interval.
+//!
+//! ```text
+//!     HITS   MISSES  DIRTIES HITRATIO   BUFFERS_MB  CACHED_MB              bcc; before that TOTAL and MISSES came first
+//!    17154    13750       15   55.51%          277       4422
+//!     HITS   MISSES  DIRTIES    RATIO   BUFFERS_MB   CACHE_MB              perf-tools
+//! ```
+
+use super::table::{self, Cell, Column};
+use super::{Found, Tool};
+use crate::mail::number::Unit;
+use crate::mail::reading::{Reading, Row};
+use crate::mail::words::Word;
+
+pub struct Cachestat;
+
+const MIB: f64 = 1024.0 * 1024.0;
+const COLUMNS: [Column; 12] = [
+    ("TIME", Cell::Time),
+    ("TOTAL", Cell::Number("total", 1.0, Unit::Count)),
+    ("HITS", Cell::Number("hits", 1.0, Unit::Count)),
+    ("MISSES", Cell::Number("misses", 1.0, Unit::Unstated)),
+    ("DIRTIES", Cell::Number("dirtied", 1.0, Unit::Count)),
+    ("HITRATIO", Cell::Number("hit", 0.01, Unit::Share)),
+    ("RATIO", Cell::Number("hit", 0.01, Unit::Share)),
+    ("READ_HIT%", Cell::Number("read hit", 0.01, Unit::Share)),
+    ("WRITE_HIT%", Cell::Number("write hit", 0.01, Unit::Share)),
+    ("BUFFERS_MB", Cell::Number("buffers", MIB, Unit::Bytes)),
+    ("CACHED_MB", Cell::Number("cached", MIB, Unit::Bytes)),
+    ("CACHE_MB", Cell::Number("cached", MIB, Unit::Bytes)),
+];
+
+impl Tool for Cachestat {
+    fn read(&self, words: &[Word]) -> Option<Found> {
+        if !["HITS", "TOTAL", "TIME"].contains(&words.first()?.text) {
+            return None;
+        }
+        let columns = table::heading(words, &COLUMNS);
+        table::has(&columns, &["HITS", "MISSES", "BUFFERS_MB"]).then_some(())?;
+        let all = table::rows(&words[columns.len()..], &columns);
+        let row = |line: &table::Line| {
+            let mut row = Row::of("page cache");
+            line.numbers().for_each(|(name, n)| row.values.put(name, n.value, n.unit, n.at));
+            row
+        };
+        let rows: Vec<Row> = all.lines.iter().map(row).collect();
+        let used = columns.len() + all.used;
+        let reading = Reading { tool: "cachestat", rows, at: words[0].spot, ..Reading::default() };
+        (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown: all.unknown })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tool::testing::one;
+
+    #[test]
+    fn misses_may_be_negative_and_ratios_are_shares() {
+        let text = "    HITS   MISSES  DIRTIES HITRATIO   BUFFERS_MB  CACHED_MB\n   17154    13750       15   55.51%          277       4422\n\
+            ^C       0      -19      360    0.00%          277       4423\nDetaching...\n";
+        let reading = one(text, "cachestat");
+        assert_eq!(reading.rows.len(), 2);
+        assert_eq!(
+            (reading.rows[0].value("hit"), reading.rows[1].value("misses")),
+            (Some(0.5551), Some(-19.0))
+        );
+    }
+}

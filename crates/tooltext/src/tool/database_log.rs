@@ -1,0 +1,159 @@
+//! Lines in which databases complain of slow I/O: PostgreSQL, MySQL's InnoDB, etcd, Ceph.
+//!
+//! ```text
+//! LOG:  duration: 9712.345 ms  statement: COMMIT                                            PostgreSQL: statements
+//! LOG:  checkpoint complete: wrote 1234 buffers (7.5%); ... write=26.9 s, sync=12.3 s, total=39.9 s; ... longest=8.1 s
+//! InnoDB: page_cleaner: 1000ms intended loop took 4321ms.                                   InnoDB: page cleaner
+//! {"level":"warn","msg":"slow fdatasync","took":"1.234s","expected-duration":"1s"}          etcd: fdatasync
+//! bluestore(/var/lib/ceph/osd) log_latency slow operation observed for kv_sync, latency = 5.123s    Ceph: kv_sync
+//! ```
+//!
+//! Each kind has a row: how many, and the percentiles of what they took. What was quick is not in such a log.
+
+use super::biosnoop::Groups;
+use super::{Found, Tool};
+use crate::mail::number::{decimal, time_unit, with_suffix};
+use crate::mail::reading::Reading;
+use crate::mail::words::Word;
+
+pub struct DatabaseLog;
+
+/// Words of a line that are looked at.
+const LOOKED_AT: usize = 60;
+/// Words between two lines that are read: others of the same log.
+const MOST_BETWEEN: usize = 80;
+
+impl Tool for DatabaseLog {
+    fn read(&self, words: &[Word]) -> Option<Found> {
+        let mut groups = Groups::default();
+        let (mut used, mut unknown) = (0, 0);
+        loop {
+            let rest = &words[used..];
+            let most = if used == 0 { 1 } else { MOST_BETWEEN.min(rest.len()) };
+            let next = (0..most).find_map(|skip| Some((skip, line(&rest[skip..])?)));
+            let Some((skip, (told, length))) = next else { break };
+            for (kind, ns) in told {
+                if let Some(group) = groups.of(kind, rest[skip].spot) {
+                    group.took.record(ns.round() as u64);
+                }
+            }
+            used += skip + length;
+            unknown += skip;
+        }
+        let reading = Reading {
+            tool: "database log",
+            rows: groups.rows(),
+            at: words.first()?.spot,
+            ..Reading::default()
+        };
+        (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })
+    }
+}
+
+/// What one line tells: kinds and their nanoseconds, and how many words it takes.
+type Told = (Vec<(&'static str, f64)>, usize);
+
+fn line(words: &[Word]) -> Option<Told> {
+    let text = |i: usize| words.get(i).map_or("", |w| w.text);
+    match [text(0), text(1)] {
+        ["LOG:", "duration:"] if text(3) == "ms" => {
+            Some((vec![("PostgreSQL statement", decimal(text(2))? * 1e6)], 4))
+        }
+        ["checkpoint" | "restartpoint", "complete:"] => checkpoint(words),
+        ["page_cleaner:", intended]
+            if intended.ends_with("ms") && [text(2), text(3), text(4)] == ["intended", "loop", "took"] =>
+        {
+            Some((vec![("InnoDB page cleaner", ns(text(5))?)], 6))
+        }
+        ["slow", "operation"] if text(2) == "observed" => ceph(words),
+        _ => etcd(words),
+    }
+}
+
+/// `write=26.9 s, sync=12.3 s, total=39.9 s; ... longest=8.1 s, average=0.1 s`
+fn checkpoint(words: &[Word]) -> Option<Told> {
+    let looked_at = &words[..words.len().min(LOOKED_AT)];
+    let value = |key: &str| {
+        let at = looked_at.iter().position(|w| w.text.starts_with(key))?;
+        let seconds = looked_at[at].text.strip_prefix(key)?.strip_prefix('=')?;
+        (looked_at.get(at + 1)?.text.starts_with('s')).then_some((decimal(seconds)? * 1e9, at + 2))
+    };
+    let kinds = [
+        ("PostgreSQL checkpoint writing", "write"),
+        ("PostgreSQL checkpoint syncing", "sync"),
+        ("PostgreSQL checkpoint", "total"),
+        ("PostgreSQL longest sync", "longest"),
+    ];
+    let found: Vec<(&'static str, (f64, usize))> =
+        kinds.iter().filter_map(|(kind, key)| Some((*kind, value(key)?))).collect();
+    let end = found.iter().map(|(_, (_, end))| *end).max()?;
+    Some((found.into_iter().map(|(kind, (ns, _))| (kind, ns)).collect(), end))
+}
+
+/// `slow operation observed for kv_sync, latency = 5.123s`
+fn ceph(words: &[Word]) -> Option<Told> {
+    let at = words.iter().take(12).position(|w| w.text == "latency")?;
+    let value = words.get(at + 2).filter(|_| words[at + 1].text == "=")?;
+    let kind = match words.get(4)?.text.trim_end_matches(',') {
+        "kv_sync" | "_kv_sync_thread" => "Ceph kv_sync",
+        "kv_commit" | "_txc_committed_kv" => "Ceph kv_commit",
+        "kv_flush" => "Ceph kv_flush",
+        _ => "Ceph slow operation",
+    };
+    Some((vec![(kind, ns(value.text.trim_end_matches(','))?)], at + 3))
+}
+
+/// `"msg":"slow fdatasync","took":"1.234s"`; before version 3.5 `wal: sync duration of 1.23s, expected less than 1s`.
+fn etcd(words: &[Word]) -> Option<Told> {
+    let first = words.first()?.text;
+    if first == "wal:" && words.get(1)?.text == "sync" && words.get(2)?.text == "duration" {
+        let took = words.get(4)?.text.trim_end_matches(',');
+        return Some((vec![("etcd fdatasync", ns(took)?)], 5));
+    }
+    if !first.contains("\"msg\":\"slow") && !first.contains("\"msg\":\"apply") {
+        return None;
+    }
+    let kind = if first.ends_with("slow") { "etcd fdatasync" } else { "etcd apply" };
+    let looked_at = words.iter().take(LOOKED_AT).enumerate().take_while(|(i, w)| *i == 0 || !w.first);
+    looked_at.skip(1).find_map(|(i, w)| {
+        let (_, rest) = w.text.split_once("\"took\":\"")?;
+        Some((vec![(kind, ns(rest.split('"').next()?)?)], i + 1))
+    })
+}
+
+/// `1.234s`, `4321ms.`, `9m30s` is no such time.
+fn ns(text: &str) -> Option<f64> {
+    let (value, suffix) = with_suffix(text)?;
+    Some(value * time_unit(suffix.trim_end_matches('.'))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tool::testing::{all, one};
+
+    #[test]
+    fn each_database_tells_what_was_slow() {
+        let text = "2026-01-02 10:00:00 UTC [77] LOG:  duration: 9712.345 ms  statement: COMMIT\n\
+            2026-01-02 10:00:01 UTC [77] LOG:  checkpoint complete: wrote 1234 buffers (7.5%); 0 WAL file(s) added, 0 removed, 3 recycled; write=26.9 s, sync=12.3 s, total=39.9 s; sync files=8, longest=8.1 s, average=1.6 s\n\
+            2026-01-02 10:00:09 UTC [78] LOG:  duration: 1712.5 ms  statement: COMMIT\n";
+        let reading = one(text, "database log");
+        let value = |of: &str, name: &str| reading.row(of).and_then(|r| r.value(name));
+        assert_eq!(
+            (value("PostgreSQL statement", "count"), value("PostgreSQL statement", "lat.max")),
+            (Some(2.0), Some(9_712_345_000.0))
+        );
+        assert_eq!(
+            (value("PostgreSQL checkpoint syncing", "lat.max"), value("PostgreSQL longest sync", "lat.max")),
+            (Some(12.3e9), Some(8.1e9))
+        );
+        for (line, of, ns) in [
+            ("2026 InnoDB: page_cleaner: 1000ms intended loop took 4321ms. The settings might not be optimal.", "InnoDB page cleaner", 4_321e6),
+            ("{\"level\":\"warn\",\"ts\":\"2026\",\"caller\":\"wal/wal.go:7\",\"msg\":\"slow fdatasync\",\"took\":\"1.234s\",\"expected-duration\":\"1s\"}", "etcd fdatasync", 1.234e9),
+            ("etcd: wal: sync duration of 1.5s, expected less than 1s", "etcd fdatasync", 1.5e9),
+            ("log_latency_fn slow operation observed for _txc_committed_kv, latency = 7.5s, txc = 0x55", "Ceph kv_commit", 7.5e9),
+        ] {
+            assert_eq!(one(line, "database log").row(of).and_then(|r| r.value("lat.max")), Some(ns), "{line}");
+        }
+        assert!(all("the checkpoint complete: total=long and duration: 5 ms", "database log").is_empty());
+    }
+}

@@ -1,0 +1,64 @@
+//! fs_mark: files made a second, a row for each round.
+//!
+//! ```text
+//! FSUse%        Count         Size    Files/sec     App Overhead
+//!      0      1600000            0     147123.4         12345678
+//! ```
+
+use super::table;
+use super::{Found, Tool};
+use crate::mail::number::{decimal, Unit};
+use crate::mail::reading::{Reading, Row};
+use crate::mail::words::Word;
+
+pub struct FsMark;
+
+const HEADING: [&str; 6] = ["FSUse%", "Count", "Size", "Files/sec", "App", "Overhead"];
+const MOST_ROWS: usize = 10_000;
+
+impl Tool for FsMark {
+    fn read(&self, words: &[Word]) -> Option<Found> {
+        let same = HEADING.iter().zip(words).all(|(name, w)| *name == w.text);
+        (same && words.len() > HEADING.len()).then_some(())?;
+        let mut reading = Reading { tool: "fs_mark", at: words[0].spot, ..Reading::default() };
+        let (mut used, mut unknown) = (HEADING.len(), 0);
+        let ends = |w: &Word| HEADING.contains(&w.text);
+        while reading.rows.len() < MOST_ROWS {
+            let Some((skip, row, length)) = table::next(&words[used..], ends, row) else { break };
+            used += skip + length;
+            unknown += skip;
+            reading.rows.push(row);
+        }
+        (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })
+    }
+}
+
+fn row(words: &[Word]) -> Option<(Row, usize)> {
+    let line = words.get(..5)?;
+    let whole = |i: usize| line[i].text.parse::<u64>().ok();
+    // With a blank in front of it the share may have its sign with it.
+    let full = line[0].text.trim_end_matches('%').parse::<u32>().ok().filter(|n| *n <= 100)?;
+    let (count, size, overhead) = (whole(1)?, whole(2)?, whole(4)?);
+    let rate = decimal(line[3].text).filter(|_| line[3].text.contains('.'))?;
+    let mut row = Row::of("files");
+    row.values.put("count", count as f64, Unit::Count, line[1].spot);
+    row.values.put("size", size as f64, Unit::Bytes, line[2].spot);
+    row.values.put("files/s", rate, Unit::PerSecond, line[3].spot);
+    row.values.put("overhead", overhead as f64 * 1e3, Unit::Nanoseconds, line[4].spot);
+    row.values.put("full", f64::from(full) / 100.0, Unit::Share, line[0].spot);
+    Some((row, 5))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tool::testing::one;
+
+    #[test]
+    fn rounds_are_rows() {
+        let text = "FSUse%        Count         Size    Files/sec     App Overhead\n     0      1600000            0     147123.4         12345678\n\
+            0      3200000            0      98765.1         12345679  <- slower\n     1      4800000            0     150000.0         12345680\n";
+        let reading = one(text, "fs_mark");
+        assert_eq!(reading.rows.len(), 3);
+        assert_eq!(reading.rows[1].value("files/s"), Some(98_765.1));
+    }
+}

@@ -1,0 +1,100 @@
+//! iotop(8): which thread reads and writes how much, and the part of its time it waits for I/O and for swap.
+//!
+//! ```text
+//! Total DISK READ :       0.00 B/s | Total DISK WRITE :      12.34 M/s
+//!     TID  PRIO  USER     DISK READ  DISK WRITE  SWAPIN     IO>    COMMAND
+//!    1234 be/4 postgres    0.00 B/s   12.34 M/s  0.00 % 99.99 % postgres: wal writer
+//! ```
+//!
+//! Sizes are powers of 1024. Newer kernels without delay accounting print `?unavailable?` for the two parts.
+
+use super::table;
+use super::{Found, Tool};
+use crate::mail::number::{decimal, Unit};
+use crate::mail::reading::{Reading, Row};
+use crate::mail::words::Word;
+
+pub struct Iotop;
+
+const HEADING: [&str; 5] = ["PRIO", "USER", "DISK", "READ", "DISK"];
+const MOST_ROWS: usize = 4096;
+/// Words of a command.
+const LONGEST: usize = 64;
+
+impl Tool for Iotop {
+    fn read(&self, words: &[Word]) -> Option<Found> {
+        let first = words.first()?.text;
+        let begins =
+            (first == "TID" || first == "PID") && HEADING.iter().zip(&words[1..]).all(|(h, w)| *h == w.text);
+        begins.then_some(())?;
+        let head = words.iter().take(16).position(|w| w.text == "COMMAND")? + 1;
+        let (mut used, mut unknown) = (head, 0);
+        let mut reading = Reading { tool: "iotop", at: words[0].spot, ..Reading::default() };
+        let ends = |w: &Word| ["TID", "PID", "Total", "Actual", "Current"].contains(&w.text);
+        while reading.rows.len() < MOST_ROWS {
+            let Some((skip, row, length)) = table::next(&words[used..], ends, row) else { break };
+            used += skip + length;
+            unknown += skip;
+            reading.rows.push(row);
+        }
+        (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })
+    }
+}
+
+fn row(words: &[Word]) -> Option<(Row, usize)> {
+    let text = |i: usize| words.get(i).map(|w| w.text);
+    let tid: u32 = text(0)?.parse().ok()?;
+    text(1)?.contains('/').then_some(())?;
+    let rate = |i: usize| Some(decimal(text(i)?)? * scale(text(i + 1)?)?);
+    let (reads, writes) = (rate(3)?, rate(5)?);
+    let mut row = Row::default();
+    row.values.put("rbytes/s", reads, Unit::BytesPerSecond, words[3].spot);
+    row.values.put("wbytes/s", writes, Unit::BytesPerSecond, words[5].spot);
+    let mut at = 7;
+    for name in ["swapin", "io"] {
+        let Some(value) = text(at).and_then(decimal).filter(|_| text(at + 1) == Some("%")) else { continue };
+        row.values.put(name, value / 100.0, Unit::Share, words[at].spot);
+        at += 2;
+    }
+    while text(at).is_some_and(|t| t.starts_with('?')) {
+        at += 1;
+    }
+    let rest = words.get(at..)?;
+    let many = rest.iter().take(LONGEST).enumerate().take_while(|(i, w)| *i == 0 || !w.first).count();
+    let command: Vec<&str> = rest[..many].iter().map(|w| w.text).collect();
+    row.of = format!("{} ({tid})", command.join(" "));
+    (many > 0).then_some((row, at + many))
+}
+
+fn scale(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "B/s" => 1.0,
+        "K/s" => 1024.0,
+        "M/s" => 1024.0 * 1024.0,
+        "G/s" => 1024.0 * 1024.0 * 1024.0,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tool::testing::one;
+
+    #[test]
+    fn threads_have_their_rates_and_shares() {
+        let text = "Total DISK READ :       0.00 B/s | Total DISK WRITE :      12.34 M/s\n\
+            TID  PRIO  USER     DISK READ  DISK WRITE  SWAPIN     IO>    COMMAND\n\
+            1234 be/4 postgres    0.00 B/s    2.00 M/s  0.00 % 99.99 % postgres: wal writer\n\
+            77 be/3 root        1.50 K/s    0.00 B/s  ?unavailable?  [jbd2/sda1-8]\n";
+        let reading = one(text, "iotop");
+        assert_eq!(reading.rows[0].of, "postgres: wal writer (1234)");
+        assert_eq!(
+            (reading.rows[0].value("io"), reading.rows[0].value("wbytes/s")),
+            (Some(0.9999), Some(2.0 * 1048576.0))
+        );
+        assert_eq!(
+            (reading.rows[1].of.as_str(), reading.rows[1].value("rbytes/s")),
+            ("[jbd2/sda1-8] (77)", Some(1536.0))
+        );
+    }
+}

@@ -1,0 +1,231 @@
+//! What the kernel's log says of devices that fail: errors, timeouts, resets of links and controllers (drivers/ata/libata-eh.c,
+//! drivers/scsi/sd.c, drivers/nvme/host/core.c and pci.c, block/blk-core.c, drivers/md).
+//!
+//! ```text
+//! ata3.00: exception Emask 0x0 SAct 0x7fffffff SErr 0x0 action 0x6 frozen              sata link: exceptions
+//! ata3: hard resetting link                                                             resets
+//! blk_update_request: I/O error, dev sdb, sector 123456 op 0x0:(READ) flags 0x80700     sdb: I/O errors
+//! sd 2:0:0:0: [sdb] Sense Key : Medium Error [current]                                  medium errors
+//! nvme nvme0: I/O 12 QID 3 timeout, aborting                                            nvme0: timeouts
+//! ```
+//!
+//! Lines of one log are one reading: a row for each device, with how often each kind stands there. Which device an `ata3` is the
+//! kernel says elsewhere.
+
+use super::{Found, Tool};
+use crate::mail::number::Unit;
+use crate::mail::reading::{Reading, Row};
+use crate::mail::words::Word;
+use evidence::Spot;
+use std::collections::BTreeMap;
+
+pub struct KernelErrors;
+
+/// Words between two lines that are told of: others of the same error, and what stands before each line.
+const MOST_BETWEEN: usize = 60;
+/// Devices of one log.
+const MOST_DEVICES: usize = 512;
+/// Words of a line that are looked at.
+const LOOKED_AT: usize = 14;
+
+/// How often each kind stands there, and where first.
+type Kinds = BTreeMap<&'static str, (u64, Spot)>;
+
+/// One line: which device, what, and how many words were needed to tell.
+type Event<'a> = (String, &'static str, usize);
+
+impl Tool for KernelErrors {
+    fn read(&self, words: &[Word]) -> Option<Found> {
+        event(words)?;
+        let mut devices: Vec<(String, Kinds)> = vec![];
+        let (mut used, mut unknown) = (0, 0);
+        loop {
+            let rest = &words[used..];
+            let within = rest
+                .iter()
+                .take(MOST_BETWEEN)
+                .enumerate()
+                .take_while(|(i, w)| *i == 0 || !w.paragraph)
+                .count();
+            let next = (0..within).find_map(|skip| Some((skip, event(&rest[skip..])?)));
+            let Some((skip, (device, kind, length))) = next else { break };
+            let at = rest[skip].spot;
+            used += skip + length;
+            unknown += skip;
+            let place = match devices.iter().position(|(name, _)| *name == device) {
+                Some(place) => place,
+                None if devices.len() >= MOST_DEVICES => continue,
+                None => {
+                    devices.push((device, Kinds::new()));
+                    devices.len() - 1
+                }
+            };
+            devices[place].1.entry(kind).or_insert((0, at)).0 += 1;
+        }
+        let mut reading = Reading { tool: "kernel log", at: words[0].spot, ..Reading::default() };
+        for (device, kinds) in devices {
+            let mut row = Row::of(device);
+            for (kind, (count, at)) in kinds {
+                row.values.put(kind, count as f64, Unit::Count, at);
+            }
+            reading.rows.push(row);
+        }
+        Some(Found { reading: Some(reading), used, unknown })
+    }
+}
+
+/// Kinds as they are counted.
+const RESETS: &str = "resets";
+const TIMEOUTS: &str = "timeouts";
+const EXCEPTIONS: &str = "exceptions";
+const ERRORS: &str = "I/O errors";
+const MEDIUM: &str = "medium errors";
+const FAILED: &str = "failed";
+
+/// A line that is told of, if one begins here.
+fn event<'a>(words: &[Word<'a>]) -> Option<Event<'a>> {
+    let first = words.first()?.text;
+    // Up to the next line, in flattened text up to its time.
+    let goes_on =
+        |(i, w): &(usize, &Word)| *i == 0 || !w.first && w.text != "[" && !w.text.starts_with("ata");
+    let line = &words[..words.iter().take(LOOKED_AT).enumerate().take_while(goes_on).count()];
+    let says = |text: &str| line.iter().any(|w| w.text.trim_matches([',', '.', ':']) == text);
+    None.or_else(|| ata(first, &says))
+        .or_else(|| io_error(line))
+        .or_else(|| scsi(line, &says))
+        .or_else(|| nvme(line, &says))
+        .or_else(|| raid(line, &says))
+}
+
+/// `ata3.00: exception ...`, `ata3: hard resetting link`.
+fn ata<'a>(first: &str, says: &impl Fn(&str) -> bool) -> Option<Event<'a>> {
+    let port = first.strip_suffix(':')?;
+    let digits = port.strip_prefix("ata")?;
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let fits = match digits.split_once('.') {
+        Some((port, device)) => number(port) && number(device),
+        None => number(digits),
+    };
+    fits.then_some(())?;
+    let kind = match () {
+        () if says("exception") => EXCEPTIONS,
+        () if says("resetting") || says("COMRESET") => RESETS,
+        () if says("timeout") || says("(timeout)") || says("frozen") => TIMEOUTS,
+        () if says("UNC") => MEDIUM,
+        () => return None,
+    };
+    let port = digits.split('.').next().unwrap_or(digits);
+    Some((format!("ata{port}"), kind, 2))
+}
+
+/// `I/O error, dev sdb, sector 12`, `critical medium error, dev sdb, sector 12`, `Buffer I/O error on dev sdb1, logical block 0`.
+fn io_error<'a>(line: &[Word]) -> Option<Event<'a>> {
+    let text = |i: usize| line.get(i).map_or("", |w| w.text);
+    let device = |name: &str| {
+        let name = name.trim_end_matches(',');
+        evidence::is_device_name(name).then(|| name.to_owned())
+    };
+    match [text(0), text(1), text(2)] {
+        ["I/O", "error,", "dev"] => Some((device(text(3))?, ERRORS, 4)),
+        ["critical", what, "error,"] if text(3) == "dev" => {
+            Some((device(text(4))?, if what == "medium" { MEDIUM } else { ERRORS }, 5))
+        }
+        ["I/O", "error", "on"] if text(3) == "device" || text(3) == "dev" => {
+            Some((device(text(4))?, ERRORS, 5))
+        }
+        _ => None,
+    }
+}
+
+/// `sd 2:0:0:0: [sdb] ...`.
+fn scsi<'a>(line: &[Word], says: &impl Fn(&str) -> bool) -> Option<Event<'a>> {
+    let text = |i: usize| line.get(i).map_or("", |w| w.text);
+    let address = |t: &str| {
+        t.matches(':').count() == 4 && t.ends_with(':') && t.starts_with(|c: char| c.is_ascii_digit())
+    };
+    if text(0) != "sd" && text(0) != "scsi" || !address(text(1)) {
+        return None;
+    }
+    let inner =
+        text(2).strip_prefix('[').and_then(|t| t.strip_suffix(']')).filter(|t| evidence::is_device_name(t));
+    let name = inner.map_or_else(|| text(1).trim_end_matches(':').to_owned(), str::to_owned);
+    let kind = match () {
+        () if says("Medium") => MEDIUM,
+        () if says("abort") || says("abort!") || says("timing") || says("timeout") => TIMEOUTS,
+        () if says("reset") || says("reset!") || says("reset:") => RESETS,
+        () if says("offlined") || says("offline") => FAILED,
+        () if says("hostbyte=DID_TIME_OUT") => TIMEOUTS,
+        () if says("FAILED") || says("Hardware") => ERRORS,
+        () => return None,
+    };
+    Some((name, kind, 3))
+}
+
+/// `nvme nvme0: I/O 12 QID 3 timeout, aborting`, `nvme nvme0: controller is down; will reset: CSTS=0x3`.
+fn nvme<'a>(line: &[Word], says: &impl Fn(&str) -> bool) -> Option<Event<'a>> {
+    let text = |i: usize| line.get(i).map_or("", |w| w.text);
+    let name = text(1).strip_suffix(':').filter(|n| text(0) == "nvme" && n.starts_with("nvme"))?;
+    evidence::is_device_name(name).then_some(())?;
+    let kind = match () {
+        () if says("timeout") => TIMEOUTS,
+        () if says("reset") || says("resetting") => RESETS,
+        () if says("Removing") || says("removing") => FAILED,
+        () => return None,
+    };
+    Some((name.to_owned(), kind, 2))
+}
+
+/// `md/raid1:md0: Disk failure on sdb1, disabling device.`
+fn raid<'a>(line: &[Word], says: &impl Fn(&str) -> bool) -> Option<Event<'a>> {
+    let text = |i: usize| line.get(i).map_or("", |w| w.text);
+    if text(0) != "Disk" || text(1) != "failure" || text(2) != "on" || !says("disabling") {
+        return None;
+    }
+    let name = text(3).trim_end_matches(',');
+    evidence::is_device_name(name).then(|| (name.to_owned(), FAILED, 4))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Mail, Row};
+
+    fn rows(text: &str) -> Vec<Row> {
+        let mail = Mail::read("dmesg", text.as_bytes());
+        mail.runs.iter().flat_map(|r| r.of("kernel log")).flat_map(|r| r.rows.clone()).collect()
+    }
+
+    #[test]
+    fn errors_are_counted_by_device_and_kind() {
+        let text = "[ 12.1] ata3.00: exception Emask 0x0 SAct 0x7fffffff SErr 0x0 action 0x6 frozen\n\
+            [ 12.1] ata3.00: failed command: READ FPDMA QUEUED\n[ 12.1] ata3.00: status: { DRDY }\n\
+            [ 12.2] ata3: hard resetting link\n[ 13.2] ata3: SATA link up 6.0 Gbps (SStatus 133 SControl 300)\n\
+            [ 13.3] ata3: hard resetting link\n\
+            [ 14.0] sd 2:0:0:0: [sdb] tag#5 FAILED Result: hostbyte=DID_OK driverbyte=DRIVER_SENSE cmd_age=3s\n\
+            [ 14.0] sd 2:0:0:0: [sdb] tag#5 Sense Key : Medium Error [current]\n\
+            [ 14.0] blk_update_request: I/O error, dev sdb, sector 123456 op 0x0:(READ) flags 0x80700 phys_seg 1\n\
+            [ 14.1] Buffer I/O error on dev sdb1, logical block 15, async page read\n";
+        let all = rows(text);
+        let value = |of: &str, name: &str| all.iter().find(|r| r.of == of).and_then(|r| r.value(name));
+        assert_eq!((value("ata3", "exceptions"), value("ata3", "resets")), (Some(1.0), Some(2.0)));
+        assert_eq!((value("sdb", "I/O errors"), value("sdb", "medium errors")), (Some(2.0), Some(1.0)));
+        assert_eq!(value("sdb1", "I/O errors"), Some(1.0));
+    }
+
+    #[test]
+    fn controllers_that_do_not_answer_are_told() {
+        let text = "Mar 1 10:00:00 db kernel: nvme nvme0: I/O 12 QID 3 timeout, aborting\n\
+            Mar 1 10:00:30 db kernel: nvme nvme0: I/O 12 QID 3 timeout, reset controller\n\
+            Mar 1 10:01:00 db kernel: nvme nvme0: controller is down; will reset: CSTS=0x3, PCI_STATUS=0x10\n\
+            Mar 1 10:02:00 db kernel: sd 0:0:1:0: attempting task abort! scmd(00000000)\n\
+            md/raid1:md0: Disk failure on sdc1, disabling device.\n";
+        let all = rows(text);
+        let value = |of: &str, name: &str| all.iter().find(|r| r.of == of).and_then(|r| r.value(name));
+        assert_eq!((value("nvme0", "timeouts"), value("nvme0", "resets")), (Some(2.0), Some(1.0)));
+        assert_eq!((value("0:0:1:0", "timeouts"), value("sdc1", "failed")), (Some(1.0), Some(1.0)));
+    }
+
+    #[test]
+    fn words_about_errors_are_none() {
+        assert!(rows("There was an I/O error, devices failed, ata3 had an exception and a reset.").is_empty());
+    }
+}

@@ -1,0 +1,94 @@
+//! `/proc/pressure/io` and its kin, and `io.stat` of control groups: what the kernel says of waiting for I/O, and of who did how much
+//! (Documentation/accounting/psi.rst, Documentation/admin-guide/cgroup-v2.rst).
+//!
+//! ```text
+//! some avg10=12.34 avg60=5.00 avg300=1.00 total=123456789        total: microseconds
+//! full avg10=10.00 avg60=4.00 avg300=0.50 total=100000000
+//! 8:16 rbytes=1459200 wbytes=314773504 rios=192 wios=353 dbytes=0 dios=0
+//! ```
+
+use super::{Found, Tool};
+use crate::mail::number::{decimal, Unit};
+use crate::mail::reading::{Reading, Row};
+use crate::mail::words::Word;
+
+pub struct Pressure;
+
+/// Keys of both files: name, factor, unit.
+const KEYS: [(&str, &str, f64, Unit); 10] = [
+    ("avg10", "avg10", 0.01, Unit::Share),
+    ("avg60", "avg60", 0.01, Unit::Share),
+    ("avg300", "avg300", 0.01, Unit::Share),
+    ("total", "total", 1e3, Unit::Nanoseconds),
+    ("rbytes", "read.bytes", 1.0, Unit::Bytes),
+    ("wbytes", "write.bytes", 1.0, Unit::Bytes),
+    ("rios", "read.ios", 1.0, Unit::Count),
+    ("wios", "write.ios", 1.0, Unit::Count),
+    ("dbytes", "discard.bytes", 1.0, Unit::Bytes),
+    ("dios", "discard.ios", 1.0, Unit::Count),
+];
+const MOST_ROWS: usize = 4096;
+
+impl Tool for Pressure {
+    fn read(&self, words: &[Word]) -> Option<Found> {
+        let (first, length) = row(words)?;
+        let tool = if first.get("avg10").is_some() { "pressure" } else { "io.stat" };
+        let mut reading = Reading { tool, rows: vec![first], at: words[0].spot, ..Reading::default() };
+        let mut used = length;
+        while reading.rows.len() < MOST_ROWS {
+            let Some((row, length)) = row(&words[used..]) else { break };
+            let same = row.get("avg10").is_some() == (tool == "pressure");
+            if !same || reading.row(&row.of).is_some() {
+                break;
+            }
+            reading.rows.push(row);
+            used += length;
+        }
+        Found::all(reading, used)
+    }
+}
+
+fn row(words: &[Word]) -> Option<(Row, usize)> {
+    let name = words.first()?.text;
+    // grep prints the file before it: `/proc/pressure/io:some avg10=...`
+    let of = name
+        .rsplit_once(':')
+        .filter(|(_, rest)| *rest == "some" || *rest == "full")
+        .map_or(name, |(_, of)| of);
+    let device =
+        of.split_once(':').is_some_and(|(a, b)| a.parse::<u16>().is_ok() && b.parse::<u32>().is_ok());
+    (of == "some" || of == "full" || device).then_some(())?;
+    let mut row = Row::of(name);
+    let mut used = 1;
+    while let Some((key, value)) = words.get(used).and_then(|w| w.text.split_once('=')) {
+        let Some((_, to, factor, unit)) = KEYS.iter().find(|(known, ..)| *known == key) else { break };
+        row.values.put(*to, decimal(value)? * factor, *unit, words[used].spot);
+        used += 1;
+    }
+    (used > 2).then_some((row, used))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tool::testing::{all, one};
+
+    #[test]
+    fn pressure_is_a_share_and_a_sum_of_time() {
+        let text = "some avg10=12.34 avg60=5.00 avg300=1.00 total=123456789\nfull avg10=10.00 avg60=4.00 avg300=0.50 total=100000000\n";
+        let reading = one(text, "pressure");
+        assert_eq!(
+            (reading.rows[0].value("avg10"), reading.rows[1].value("total")),
+            (Some(0.1234), Some(100e9))
+        );
+        let grep: String = text.lines().map(|l| format!("/proc/pressure/io:{l}\n")).collect();
+        assert_eq!(one(&grep, "pressure").rows[0].of, "/proc/pressure/io:some");
+    }
+
+    #[test]
+    fn groups_have_devices() {
+        let text = "8:16 rbytes=1459200 wbytes=314773504 rios=192 wios=353 dbytes=0 dios=0\n8:0 rbytes=90430464 wbytes=299008000 rios=8950 wios=1252\n";
+        let reading = one(text, "io.stat");
+        assert_eq!((reading.rows.len(), reading.rows[0].value("write.ios")), (2, Some(353.0)));
+        assert!(all("at 8:16 some of us ate", "io.stat").is_empty());
+    }
+}

@@ -1,0 +1,116 @@
+//! ps(1) with the place where each task sleeps in the kernel (`wchan`): who is blocked, and where.
+//!
+//! ```text
+//!   PID STAT WCHAN                            COMMAND
+//!  1234 D    jbd2_log_wait_commit             postgres
+//! F S   UID   PID  PPID  C PRI  NI ADDR SZ WCHAN  TTY          TIME CMD
+//! 4 D     0  4711     1  0  80   0 -  1234 io_sch ?        00:00:01 dd
+//! ```
+//!
+//! Only those in state D (uninterruptible) are told; ps may cut `wchan` to six letters, which then says little.
+
+use super::table::{self, Cell, Column};
+use super::{Found, Tool};
+use crate::mail::number::Unit;
+use crate::mail::reading::{Reading, Row, Setting};
+use crate::mail::words::Word;
+use operation::Wait;
+
+pub struct Ps;
+
+const COLUMNS: [Column; 34] = [
+    ("F", Cell::Whole),
+    ("S", Cell::Word),
+    ("STAT", Cell::Word),
+    ("UID", Cell::Word),
+    ("USER", Cell::Word),
+    ("EUSER", Cell::Word),
+    ("RUSER", Cell::Word),
+    ("PID", Cell::Whole),
+    ("PPID", Cell::Whole),
+    ("TID", Cell::Whole),
+    ("LWP", Cell::Whole),
+    ("SPID", Cell::Whole),
+    ("PGID", Cell::Whole),
+    ("NLWP", Cell::Whole),
+    ("C", Cell::Whole),
+    ("PRI", Cell::Whole),
+    ("NI", Cell::Whole),
+    ("PSR", Cell::Whole),
+    ("CLS", Cell::Word),
+    ("RTPRIO", Cell::Whole),
+    ("ADDR", Cell::Word),
+    ("SZ", Cell::Whole),
+    ("VSZ", Cell::Whole),
+    ("RSS", Cell::Whole),
+    ("%CPU", Cell::Word),
+    ("%MEM", Cell::Word),
+    ("WCHAN", Cell::Word),
+    ("TTY", Cell::Word),
+    ("TT", Cell::Word),
+    ("STIME", Cell::Word),
+    ("TIME", Cell::Word),
+    ("ELAPSED", Cell::Word),
+    ("CMD", Cell::Rest),
+    ("COMMAND", Cell::Rest),
+];
+/// Names of the column of states, and of the last one.
+const STATES: [&str; 2] = ["STAT", "S"];
+const COMMANDS: [&str; 2] = ["COMMAND", "CMD"];
+/// Tasks that are told.
+const MOST: usize = 1000;
+
+impl Tool for Ps {
+    fn read(&self, words: &[Word]) -> Option<Found> {
+        if !["PID", "F", "USER", "UID", "STAT", "S", "PPID", "TID"].contains(&words.first()?.text) {
+            return None;
+        }
+        let columns = table::heading(words, &COLUMNS);
+        table::has(&columns, &["PID", "WCHAN"]).then_some(())?;
+        let state = STATES.into_iter().find(|name| table::has(&columns, &[name]))?;
+        let command = COMMANDS.into_iter().find(|name| table::has(&columns, &[name]));
+        let all = table::rows(&words[columns.len()..], &columns);
+        let mut reading = Reading { tool: "ps", at: words[0].spot, ..Reading::default() };
+        for line in &all.lines {
+            let text = |name: &str| line.text(name).unwrap_or_default();
+            let wchan = text("WCHAN");
+            if !text(state).starts_with('D') || wchan == "-" || reading.rows.len() >= MOST {
+                continue;
+            }
+            let name =
+                format!("{}:{}", command.map(text).unwrap_or_default().trim_matches(['[', ']']), text("PID"));
+            let at = line.first().spot;
+            let mut row = Row::of(name.as_str());
+            row.values.put("blocked", 1.0, Unit::Count, at);
+            let value = format!("{wchan}: {}", Wait::of_stack(&wchan).words());
+            reading.settings.push(Setting { name, value, at });
+            reading.rows.push(row);
+        }
+        let used = columns.len() + all.used;
+        (!all.lines.is_empty()).then_some(())?;
+        let reading = (!reading.rows.is_empty()).then_some(reading);
+        Some(Found { reading, used, unknown: all.unknown })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tool::testing::{all, one};
+
+    #[test]
+    fn those_in_state_d_are_told_with_their_place() {
+        let text = "  PID STAT WCHAN                            COMMAND\n 1234 Ds   jbd2_log_wait_commit             postgres: wal writer\n\
+             1235 S    ep_poll                          nginx\n   77 D    md_super_wait                    [md127_raid1]\n";
+        let reading = one(text, "ps");
+        let names: Vec<&str> = reading.rows.iter().map(|r| r.of.as_str()).collect();
+        assert_eq!(names, ["postgres: wal writer:1234", "md127_raid1:77"]);
+        assert_eq!(reading.settings[0].value, "jbd2_log_wait_commit: the journal's commit");
+    }
+
+    #[test]
+    fn long_listings_are_read_and_those_without_places_are_not() {
+        let long = "F S   UID   PID  PPID  C PRI  NI ADDR SZ WCHAN  TTY          TIME CMD\n4 D     0  4711     1  0  80   0 -  1234 io_sch ?        00:00:01 dd if=x\n";
+        assert_eq!(one(long, "ps").rows[0].of, "dd if=x:4711");
+        assert!(all("PID TTY TIME CMD\n 12 pts/0 00:00:00 bash\n", "ps").is_empty());
+    }
+}

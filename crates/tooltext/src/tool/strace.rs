@@ -1,0 +1,197 @@
+//! strace(1): how long system calls took, with `-T` behind each, and the table of `-c`.
+//!
+//! ```text
+//! [pid  1234] 10:00:00.123456 fsync(3)      = 0 <0.012345>
+//! [pid  1234] <... fsync resumed>)          = 0 <0.112345>
+//! % time     seconds  usecs/call     calls    errors syscall
+//! ------ ----------- ----------- --------- --------- ----------------
+//!  99.50    1.234567        1234      1000         5 fsync
+//! 100.00    1.240700                  2000         5 total
+//! ```
+//!
+//! Each call has a row with the percentiles of its times, or their sum and mean from the table. Under strace all calls are slower than
+//! without it.
+
+use super::biosnoop::Groups;
+use super::table;
+use super::{texts, Found, Tool};
+use crate::mail::number::{decimal, Unit};
+use crate::mail::reading::{Reading, Row};
+use crate::mail::words::Word;
+
+pub struct Strace;
+
+/// Words of one line: buffers are shown with at most 32 letters, vectors with some tens of them.
+const LONGEST_LINE: usize = 120;
+/// Words between two lines: `[pid 1234] 10:00:00.123456`, and lines of calls without a time.
+const MOST_BETWEEN: usize = 40;
+/// Rows of the table.
+const MOST_ROWS: usize = 500;
+/// Calls whose times say something about I/O.
+const CALLS: [&str; 37] = [
+    "read",
+    "pread64",
+    "readv",
+    "preadv",
+    "preadv2",
+    "write",
+    "pwrite64",
+    "writev",
+    "pwritev",
+    "pwritev2",
+    "fsync",
+    "fdatasync",
+    "sync",
+    "syncfs",
+    "sync_file_range",
+    "msync",
+    "open",
+    "openat",
+    "close",
+    "unlink",
+    "unlinkat",
+    "rename",
+    "renameat",
+    "renameat2",
+    "ftruncate",
+    "fallocate",
+    "getdents64",
+    "stat",
+    "newfstatat",
+    "io_submit",
+    "io_getevents",
+    "io_uring_enter",
+    "sendfile",
+    "ioctl",
+    "mkdir",
+    "fstat",
+    "lseek",
+];
+
+impl Tool for Strace {
+    fn read(&self, words: &[Word]) -> Option<Found> {
+        if let Some(["%", "time", "seconds", "usecs/call", "calls", "errors", "syscall"]) = texts(words) {
+            return summary(words);
+        }
+        let mut groups = Groups::default();
+        let (mut used, mut unknown) = (0, 0);
+        loop {
+            let rest = &words[used..];
+            let most = if used == 0 { 1 } else { MOST_BETWEEN.min(rest.len()) };
+            let next = (0..most).find_map(|skip| Some((skip, call(&rest[skip..])?)));
+            let Some((skip, (name, seconds, length))) = next else { break };
+            if let Some(group) = groups.of(name, rest[skip].spot) {
+                group.took.record((seconds * 1e9).round() as u64);
+            }
+            used += skip + length;
+            unknown += skip;
+        }
+        let reading =
+            Reading { tool: "strace", rows: groups.rows(), at: words.first()?.spot, ..Reading::default() };
+        (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })
+    }
+}
+
+/// `fsync(3) = 0 <0.012345>`, `<... fsync resumed>) = 0 <0.012345>`: the call, its seconds, and how many words it takes.
+fn call<'a>(words: &[Word<'a>]) -> Option<(&'a str, f64, usize)> {
+    let first = words.first()?.text;
+    let name = match first {
+        "<..." => words.get(1).filter(|_| words.get(2).is_some_and(|w| w.text.starts_with("resumed>")))?.text,
+        _ => first.split_once('(')?.0,
+    };
+    CALLS.contains(&name).then_some(())?;
+    let line = words.iter().take(LONGEST_LINE).enumerate().take_while(|(i, w)| *i == 0 || !w.first);
+    // Until the time; another call begins another line, where mailers left no ends of lines.
+    let end = line.skip(1).find_map(|(i, w)| time(w.text).map(|seconds| (i, seconds)))?;
+    let equals = words[..end.0].iter().any(|w| w.text == "=");
+    equals.then_some((name, end.1, end.0 + 1))
+}
+
+/// `<0.012345>`
+fn time(text: &str) -> Option<f64> {
+    let inner = text.strip_prefix('<')?.strip_suffix('>')?;
+    let places = inner.split_once('.')?.1.len();
+    decimal(inner).filter(|_| (6..=9).contains(&places))
+}
+
+fn summary(words: &[Word]) -> Option<Found> {
+    let mut used = 7;
+    used += words[used..].iter().take(8).take_while(|w| w.text.bytes().all(|b| b == b'-')).count();
+    let mut reading =
+        Reading { tool: "strace", name: "summary".into(), at: words[0].spot, ..Reading::default() };
+    let mut unknown = 0;
+    let ends = |w: &Word| w.text == "%" || w.text == "syscall";
+    while reading.rows.len() < MOST_ROWS {
+        let Some((skip, row, length)) = table::next(&words[used..], ends, row) else { break };
+        used += skip + length;
+        unknown += skip;
+        reading.rows.push(row);
+    }
+    (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })
+}
+
+/// `99.50 1.234567 1234 1000 5 fsync`; the number of errors may be missing, of the total the mean in old versions.
+fn row(words: &[Word]) -> Option<(Row, usize)> {
+    let number = |i: usize| words.get(i).and_then(|w| decimal(w.text));
+    let many = (0..5).take_while(|i| number(*i).is_some()).count();
+    let name =
+        words.get(many).filter(|w| w.text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))?;
+    (3..=5).contains(&many).then_some(())?;
+    let seconds = number(1)?;
+    words[0].text.contains('.').then_some(())?;
+    let total = name.text == "total";
+    // Three numbers before the name: no errors, and no mean where it is the total of an old version.
+    let calls = match (many, total) {
+        (3, true) => 2,
+        (3, false) => return None,
+        (4, true)
+            if number(2)?.fract() == 0.0
+                && number(3)? <= number(2)?
+                && seconds * 1e6 / number(3)?.max(1.0) > 2.0 * number(2)? =>
+        {
+            2
+        }
+        _ => 3,
+    };
+    let mut row = Row::of(name.text);
+    row.values.put("count", number(calls)?, Unit::Count, words[calls].spot);
+    row.values.put("time", seconds * 1e9, Unit::Nanoseconds, words[1].spot);
+    row.values.put("share", number(0)? / 100.0, Unit::Share, words[0].spot);
+    if calls == 3 {
+        row.values.put("mean", number(2)? * 1e3, Unit::Nanoseconds, words[2].spot);
+    }
+    Some((row, many + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tool::testing::{all, one};
+
+    #[test]
+    fn calls_have_their_times_whoever_made_them() {
+        let text = "[pid  1234] 10:00:00.123456 fsync(3)      = 0 <0.010000>\n[pid  1235] write(4, \"a b = c\"..., 8192) = 8192 <0.000100>\n\
+            [pid  1234] fdatasync(3 <unfinished ...>\n[pid  1235] fsync(4) = 0 <0.030000>\n[pid  1234] <... fdatasync resumed>)          = 0 <0.112345>\n";
+        let reading = one(text, "strace");
+        let value = |of: &str, name: &str| reading.row(of).and_then(|r| r.value(name));
+        assert_eq!((value("fsync", "count"), value("fsync", "lat.max")), (Some(2.0), Some(30e6)));
+        assert_eq!(
+            (value("fdatasync", "lat.max"), value("write", "count")),
+            (Some(112_345_000.0), Some(1.0))
+        );
+        assert!(all("the call fsync(3) took <0.5> seconds = long", "strace").is_empty());
+    }
+
+    #[test]
+    fn the_table_has_sums_and_means() {
+        let text = "% time     seconds  usecs/call     calls    errors syscall\n------ ----------- ----------- --------- --------- ----------------\n\
+             99.50    1.234567        1234      1000         5 fsync\n  0.50    0.006133           6      1000           read\n\
+            ------ ----------- ----------- --------- --------- ----------------\n100.00    1.240700         620      2000         5 total\n";
+        let reading = one(text, "strace");
+        assert_eq!(reading.rows.len(), 3);
+        assert_eq!(
+            (reading.rows[0].value("mean"), reading.rows[1].value("count")),
+            (Some(1_234_000.0), Some(1000.0))
+        );
+        assert_eq!(reading.rows[2].value("time"), Some(1_240_700_000.0));
+    }
+}

@@ -1,0 +1,206 @@
+//! Tables as tools print them: a heading, and rows of as many words as it has columns.
+//!
+//! The one reader of tables. A tool's file says which headings it knows and what stands below each; here is what people and
+//! mailers do to a table: rows wrapped at any column, a remark behind a row or between two ("...", "<-- this one"), a time
+//! before each row, a name of several words.
+//!
+//! ```text
+//! TIME(s)   COMM           PID    DISK    T  SECTOR    BYTES   LAT(ms)
+//! 0.000004  Web Content    1950   xvda1   W  13092560  4096       0.74
+//! ```
+//!
+//! **Invariant**: a row is taken only if every column has a word of its kind, so no number ever stands below another column's
+//! heading.
+
+use crate::mail::number::{quantity, Number, Unit};
+use crate::mail::words::Word;
+
+/// What stands below a heading.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Cell {
+    /// A number: its name, the factor to its unit, its unit. A word of `-` is a number that is not known.
+    Number(&'static str, f64, Unit),
+    /// A whole number that is kept as a word: a process, a sector; `-` for none.
+    Whole,
+    /// A time of day or seconds, not kept.
+    Time,
+    /// One word.
+    Word,
+    /// A task's name, of several words perhaps.
+    Name,
+    /// All that is left of the line.
+    Rest,
+}
+
+/// A column that a tool knows: as printed, and what stands below.
+pub(super) type Column = (&'static str, Cell);
+
+/// A table's row: a word for each column, of names the words of it.
+#[derive(Debug)]
+pub(super) struct Line<'w, 'a> {
+    columns: &'w [Column],
+    cells: Vec<&'w [Word<'a>]>,
+}
+
+/// What was read of a table.
+#[derive(Debug)]
+pub(super) struct Lines<'w, 'a> {
+    pub lines: Vec<Line<'w, 'a>>,
+    /// Words that belong to it, remarks included.
+    pub used: usize,
+    /// Remarks.
+    pub unknown: usize,
+}
+
+/// Words of a name; a task's has 15 characters.
+const LONGEST_NAME: usize = 4;
+/// Words that end a line: a command, a file.
+const LONGEST_REST: usize = 64;
+/// Words of a remark between two rows.
+pub(super) const MOST_REMARKS: usize = 12;
+/// Rows of a table.
+pub(super) const MOST_ROWS: usize = 16_384;
+
+/// The columns of the heading at the first of some words, as many as are known. None stands there twice: a heading that is
+/// repeated is as long as one, whatever follows.
+pub(super) fn heading(words: &[Word], known: &[Column]) -> Vec<Column> {
+    let mut columns: Vec<Column> = vec![];
+    for word in words.iter().take(known.len()) {
+        match known.iter().find(|(name, _)| *name == word.text) {
+            Some(column) if !columns.contains(column) => columns.push(*column),
+            _ => break,
+        }
+    }
+    columns
+}
+
+/// Whether a heading has all of these columns.
+pub(super) fn has(columns: &[Column], names: &[&str]) -> bool {
+    names.iter().all(|name| columns.iter().any(|(known, _)| known == name))
+}
+
+/// The rows below a heading: `words` begins behind it.
+pub(super) fn rows<'w, 'a>(words: &'w [Word<'a>], columns: &'w [Column]) -> Lines<'w, 'a> {
+    let mut all = Lines { lines: vec![], used: 0, unknown: 0 };
+    while all.lines.len() < MOST_ROWS {
+        let rest = &words[all.used..];
+        let ends = |w: &Word| columns.iter().any(|(name, _)| *name == w.text);
+        let Some((skip, line, length)) = next(rest, ends, |rest| row(rest, columns)) else { break };
+        all.unknown += skip;
+        all.used += skip + length;
+        all.lines.push(line);
+    }
+    all
+}
+
+/// The next row, and how many words of remarks stand before it: a row behind a remark must begin a line, and another heading is
+/// no remark.
+pub(super) fn next<'w, 'a, T>(
+    words: &'w [Word<'a>],
+    ends: impl Fn(&Word) -> bool,
+    read: impl Fn(&'w [Word<'a>]) -> Option<(T, usize)>,
+) -> Option<(usize, T, usize)> {
+    let most = words.iter().take(MOST_REMARKS).take_while(|w| !ends(w)).count();
+    (0..=most).find_map(|skip| {
+        let rest = &words[skip..];
+        let before = words[..skip].iter().rev().take_while(|w| is_sign(w.text) || is_time(w.text));
+        let aside = before.clone().count() == skip || before.clone().any(|w| w.first);
+        (rest.first()?.first || aside).then_some(())?;
+        let (row, length) = read(rest)?;
+        Some((skip, row, length))
+    })
+}
+
+/// A time of day or a date before a row.
+pub(super) fn is_time(text: &str) -> bool {
+    ["AM", "PM", "Average:", "^C"].contains(&text)
+        || text.contains([':', '/', '-'])
+            && text.starts_with(|c: char| c.is_ascii_digit())
+            && text.len() <= 32
+}
+
+/// `+`, `...`, `-->`: words without a letter or digit.
+fn is_sign(text: &str) -> bool {
+    !text.contains(char::is_alphanumeric)
+}
+
+fn row<'w, 'a>(words: &'w [Word<'a>], columns: &'w [Column]) -> Option<(Line<'w, 'a>, usize)> {
+    let names = columns.iter().any(|(_, cell)| *cell == Cell::Name);
+    (1..=if names { LONGEST_NAME } else { 1 }).find_map(|long| {
+        let mut cells = Vec::with_capacity(columns.len());
+        let mut at = 0;
+        for (_, cell) in columns {
+            let rest = words.get(at..)?;
+            let length = match cell {
+                Cell::Name => long,
+                Cell::Rest => rest
+                    .iter()
+                    .take(LONGEST_REST)
+                    .enumerate()
+                    .take_while(|(i, w)| *i == 0 || !w.first)
+                    .count(),
+                _ => 1,
+            };
+            let cell_words = rest.get(..length).filter(|w| !w.is_empty())?;
+            fits(cell_words[0].text, *cell).then_some(())?;
+            cells.push(cell_words);
+            at += length;
+        }
+        Some((Line { columns, cells }, at))
+    })
+}
+
+fn fits(text: &str, cell: Cell) -> bool {
+    match cell {
+        Cell::Number(..) => text == "-" || quantity(text, 1.0, Unit::Unstated).is_some(),
+        Cell::Whole => text == "-" || text.trim_start_matches('-').parse::<u64>().is_ok(),
+        Cell::Time => text.len() <= 24 && text.starts_with(|c: char| c.is_ascii_digit()),
+        Cell::Word => text.len() <= 128,
+        Cell::Name | Cell::Rest => true,
+    }
+}
+
+impl<'a> Line<'_, 'a> {
+    /// The words below a heading as one text.
+    pub fn text(&self, heading: &str) -> Option<String> {
+        let at = self.columns.iter().position(|(name, _)| *name == heading)?;
+        Some(self.cells[at].iter().map(|w| w.text).collect::<Vec<_>>().join(" "))
+    }
+
+    /// The first word.
+    pub fn first(&self) -> &Word<'a> {
+        &self.cells[0][0]
+    }
+
+    /// The numbers that are known, with their names.
+    pub fn numbers(&self) -> impl Iterator<Item = (&'static str, Number)> + '_ {
+        self.columns.iter().zip(&self.cells).filter_map(|((_, cell), words)| {
+            let Cell::Number(name, factor, unit) = *cell else { return None };
+            let (value, unit) = quantity(words[0].text, factor, unit)?;
+            Some((name, Number::new(value, unit, words[0].spot)))
+        })
+    }
+
+    /// A number by its name.
+    pub fn number(&self, name: &str) -> Option<Number> {
+        self.numbers().find(|(known, _)| *known == name).map(|(_, n)| n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Mail;
+
+    /// Each word is looked at a bounded number of times, whatever is repeated.
+    #[test]
+    fn headings_without_rows_take_no_time() {
+        for heading in [
+            "PID COMM D MAJ MIN DISK I/O Kbytes AVGms ",
+            "Device r/s w/s %util ",
+            "TIME COMM PID T BYTES OFF_KB LAT(ms) FILENAME ",
+        ] {
+            let text = heading.repeat(20_000);
+            assert!(!Mail::read("headings", text.as_bytes()).has_readings());
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! For the tests of tools' readers: what they make of a text as it is, as mailers leave it, and of bytes that are wrong.
+
+use crate::{Mail, Reading};
+
+/// The only reading of a tool in a text; the same if it is quoted, and if a byte of it is wrong nothing panics.
+pub(crate) fn one(text: &str, tool: &str) -> Reading {
+    let mut all = all(text, tool);
+    assert_eq!(all.len(), 1, "{tool} in\n{text}\n{all:?}");
+    all.remove(0)
+}
+
+/// The readings of a tool in a text.
+pub(crate) fn all(text: &str, tool: &str) -> Vec<Reading> {
+    let plain = readings(text, tool);
+    let quoted: String = text.lines().map(|line| format!("> {line}\n")).collect();
+    let numbers =
+        |all: &[Reading]| format!("{:?}", all.iter().map(|r| (&r.name, &r.rows)).collect::<Vec<_>>());
+    assert_eq!(numbers(&readings(&quoted, tool)), numbers(&plain), "quoted:\n{text}");
+    mutate(text.as_bytes());
+    plain
+}
+
+fn readings(text: &str, tool: &str) -> Vec<Reading> {
+    let mail = Mail::read("text", text.as_bytes());
+    assert!(mail.understood <= mail.words);
+    mail.runs
+        .iter()
+        .flat_map(|run| run.of(tool).cloned().collect::<Vec<_>>())
+        .filter(|r| !r.rows.is_empty())
+        .collect()
+}
+
+/// Reads the text with each byte in turn replaced by one that means something to readers, and cut at each place.
+fn mutate(text: &[u8]) {
+    const BYTES: &[u8] = b" \n:=[]()<>%.,-0z\xff";
+    let step = (text.len() / 64).max(1);
+    for (i, at) in (0..text.len()).step_by(step).enumerate() {
+        let mut wrong = text.to_vec();
+        wrong[at] = BYTES[i % BYTES.len()];
+        for bytes in [&wrong[..], &text[..at]] {
+            let mail = Mail::read("wrong", bytes);
+            assert!(mail.understood <= mail.words);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! vmstat(8), procps: memory, swap, blocks and processors, a row for each interval; the first is since the machine was started.
+//!
+//! ```text
+//! procs -----------memory---------- ---swap-- -----io---- -system-- -------cpu-------
+//!  r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st gu
+//!  1  7      0 123456  10000 200000    0    0   120  9000  300  600  1  2 10 87  0  0
+//! ```
+//!
+//! Memory is KiB unless `-S` says otherwise, which its heading does not; `bi` and `bo` are KiB a second.
+
+use super::table::{self, Cell, Column};
+use super::{Found, Tool};
+use crate::mail::number::Unit;
+use crate::mail::reading::{Reading, Row};
+use crate::mail::words::Word;
+
+pub struct Vmstat;
+
+const KIB: f64 = 1024.0;
+const fn count(name: &'static str) -> Cell {
+    Cell::Number(name, 1.0, Unit::Count)
+}
+const fn percent(name: &'static str) -> Cell {
+    Cell::Number(name, 0.01, Unit::Share)
+}
+const fn kib(name: &'static str) -> Cell {
+    Cell::Number(name, KIB, Unit::BytesPerSecond)
+}
+const COLUMNS: [Column; 20] = [
+    ("r", count("running")),
+    ("b", count("blocked")),
+    ("swpd", Cell::Whole),
+    ("free", Cell::Whole),
+    ("buff", Cell::Whole),
+    ("cache", Cell::Whole),
+    ("inact", Cell::Whole),
+    ("active", Cell::Whole),
+    ("si", kib("swapped in")),
+    ("so", kib("swapped out")),
+    ("bi", kib("rbytes/s")),
+    ("bo", kib("wbytes/s")),
+    ("in", Cell::Number("interrupts", 1.0, Unit::PerSecond)),
+    ("cs", Cell::Number("switches", 1.0, Unit::PerSecond)),
+    ("us", percent("user")),
+    ("sy", percent("system")),
+    ("id", percent("idle")),
+    ("wa", percent("iowait")),
+    ("st", percent("steal")),
+    ("gu", percent("guest")),
+];
+
+impl Tool for Vmstat {
+    fn read(&self, words: &[Word]) -> Option<Found> {
+        let first = words.first()?.text;
+        if first == "procs" && words.get(1)?.text.starts_with("---") {
+            return Found::noise(
+                words.iter().take(12).take_while(|w| w.text == "procs" || w.text.contains("--")).count(),
+            );
+        }
+        if first != "r" || words.get(1)?.text != "b" {
+            return None;
+        }
+        let columns = table::heading(words, &COLUMNS);
+        table::has(&columns, &["si", "bo", "wa"]).then_some(())?;
+        let all = table::rows(&words[columns.len()..], &columns);
+        let row = |line: &table::Line| {
+            let mut row = Row::of("system");
+            line.numbers().for_each(|(name, n)| row.values.put(name, n.value, n.unit, n.at));
+            row
+        };
+        let rows: Vec<Row> = all.lines.iter().map(row).collect();
+        let used = columns.len() + all.used;
+        let reading = Reading { tool: "vmstat", rows, at: words[0].spot, ..Reading::default() };
+        (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown: all.unknown })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tool::testing::one;
+
+    #[test]
+    fn versions_with_and_without_guests_are_read() {
+        let head = " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st";
+        let row = " 1  7      0 123456  10000 200000    0    0   120  9000  300  600  1  2 10 87  0";
+        for (head, row) in [(head.to_owned(), row.to_owned()), (format!("{head} gu"), format!("{row} 0"))] {
+            let text = format!(
+                "procs -----------memory---------- ---swap--\n{head}\n{row}\n{row} 2026-01-02 10:11:12\n"
+            );
+            let reading = one(&text, "vmstat");
+            assert_eq!(reading.rows.len(), 2);
+            let row = &reading.rows[1];
+            assert_eq!((row.value("iowait"), row.value("wbytes/s")), (Some(0.87), Some(9000.0 * 1024.0)));
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The lines of a text of any length, each whole in a buffer that does not grow.
+
+use crate::error::Error;
+use crate::input::Input;
+
+/// The longest line that is read. A passthrough command of 65535 bytes, the longest payload there is, makes a
+/// line of 192 KiB.
+pub(crate) const MAX_LINE: usize = 256 * 1024;
+
+/// Room for the longest line and a good read behind it.
+pub(crate) const BUFFER: usize = 2 * MAX_LINE;
+
+/// Walks through a text line by line.
+pub(crate) struct Lines {
+    pub input: Input,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    at_end: bool,
+    /// Lines read so far.
+    pub number: u64,
+    /// Bytes of lines that were too long, and what to say of them.
+    pub dropped: Option<(u64, String)>,
+}
+
+impl Lines {
+    pub fn open(input: Input) -> Lines {
+        Lines { input, buffer: vec![0; BUFFER], start: 0, end: 0, at_end: false, number: 0, dropped: None }
+    }
+
+    /// Finds the next line in the buffer: its start and end. `None` at the end of the input.
+    pub fn next(&mut self) -> Result<Option<(usize, usize)>, Error> {
+        let mut searched = 0;
+        loop {
+            let window = &self.buffer[self.start + searched..self.end];
+            if let Some(at) = memchr::memchr(b'\n', window) {
+                let line = (self.start, self.start + searched + at);
+                self.start = line.1 + 1;
+                self.number += 1;
+                return Ok(Some(line));
+            }
+            searched += window.len();
+            if self.at_end {
+                let line = (self.start, self.end);
+                self.start = self.end;
+                self.number += 1;
+                return Ok((line.0 < line.1).then_some(line));
+            }
+            if searched > MAX_LINE {
+                self.skip_long_line()?;
+                searched = 0;
+            } else {
+                self.refill()?;
+            }
+        }
+    }
+
+    /// The bytes of a line that was just found.
+    pub fn bytes(&self, (start, end): (usize, usize)) -> &[u8] {
+        &self.buffer[start..end]
+    }
+
+    /// Drops bytes up to the next line.
+    #[cold]
+    fn skip_long_line(&mut self) -> Result<(), Error> {
+        let mut dropped = 0u64;
+        loop {
+            let window = &self.buffer[self.start..self.end];
+            let found = memchr::memchr(b'\n', window);
+            let step = found.map_or(window.len(), |at| at + 1);
+            dropped += step as u64;
+            self.start += step;
+            if found.is_some() || self.at_end {
+                break;
+            }
+            self.refill()?;
+        }
+        self.number += 1;
+        let words = format!(
+            "{}: line {} is {dropped} bytes long and was left out (the longest is {MAX_LINE})",
+            self.input.name(),
+            self.number
+        );
+        let (all, first) = self.dropped.take().unwrap_or((0, words));
+        self.dropped = Some((all + dropped, first));
+        Ok(())
+    }
+
+    fn refill(&mut self) -> Result<(), Error> {
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+        let got = self.input.read(&mut self.buffer[self.end..])?;
+        self.end += got;
+        self.at_end = got == 0;
+        Ok(())
+    }
+}

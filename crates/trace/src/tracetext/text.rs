@@ -1,0 +1,302 @@
+//! A text of tracepoints as a source of events.
+//!
+//! Invariant: every line is an event, an aside (comments, stacks, what the tools say of their own doings), or counted in
+//! [`Quality::unknown`]. Times may go back where buffers of processors were printed one after the other: counted, not sorted.
+
+use super::block::block;
+use super::fields::number;
+use super::header::{self, header, Header};
+use super::task::{task, Known, Said};
+use crate::error::Error;
+use crate::event::{Action, Batch, Detail, Event, Flags};
+use crate::input::Input;
+use crate::lines::Lines;
+use crate::quality::Quality;
+use crate::source::Source;
+use crate::syscall::Calls;
+use crate::task_event::{TaskEvent, TextId, What};
+use crate::task_names::TaskNames;
+use crate::tracedat::{waiting_part, without_suffix};
+use rustc_hash::FxHashMap;
+use units::{Cpu, DevId, Nanos, Tid};
+
+/// Different functions and stacks that are kept: a kernel has some thousand places to sleep.
+const MAX_TEXTS: usize = 1 << 16;
+/// Stands for what could not be kept.
+const UNKNOWN: TextId = TextId(u32::MAX);
+/// Threads whose last device is kept; beyond that all are forgotten.
+const MAX_THREADS: usize = 1 << 16;
+/// Processors.
+const MAX_CPUS: usize = 1 << 16;
+/// Frames of a stack (`PERF_MAX_STACK_DEPTH`, include/uapi/linux/perf_event.h).
+const MAX_FRAMES: usize = 127;
+
+/// Reads text of tracepoints.
+pub struct TraceText {
+    lines: Lines,
+    /// Number and beginning of the first line that is nothing known.
+    first_other: Option<(u64, String)>,
+    names: TaskNames,
+    clock: Nanos,
+    last_dev: FxHashMap<Tid, DevId>,
+    known: Known,
+    texts: FxHashMap<String, TextId>,
+    /// Who left each processor with its last event.
+    switched: FxHashMap<Cpu, TaskEvent>,
+    /// Of whom the stack is that stands here.
+    left: Option<(TaskEvent, Vec<String>)>,
+    quality: Quality,
+}
+
+/// Whether a file that begins like this holds such a text: one of its first lines is an event that is used.
+pub fn looks_like(start: &[u8]) -> bool {
+    let used = |line: &str| {
+        header(line).is_some_and(|h| {
+            let mut known = Known { calls: Calls::NONE, wakings: false };
+            block(&h, DevId::default).is_some() || task(&h, &mut known).is_some()
+        })
+    };
+    start.split(|c| *c == b'\n').filter_map(|line| std::str::from_utf8(line).ok()).any(used)
+}
+
+/// The name of the format, by how its first event is written.
+pub fn format_of(start: &[u8]) -> &'static str {
+    let lines = start.split(|c| *c == b'\n').filter_map(|line| std::str::from_utf8(line).ok());
+    match lines.filter_map(|line| header(line).map(|h| h.grouped)).next() {
+        Some(true) => "perf script",
+        _ => "ftrace",
+    }
+}
+
+impl TraceText {
+    /// Reads text from `input`.
+    pub fn open(input: Input) -> TraceText {
+        TraceText {
+            lines: Lines::open(input),
+            first_other: None,
+            names: TaskNames::default(),
+            clock: Nanos(0),
+            last_dev: FxHashMap::default(),
+            // Text does not say of which machine it is.
+            known: Known { calls: Calls::of_machine("x86_64").unwrap_or(Calls::NONE), wakings: false },
+            texts: FxHashMap::default(),
+            switched: FxHashMap::default(),
+            left: None,
+            quality: Quality::default(),
+        }
+    }
+
+    fn take_line(&mut self, line: (usize, usize), batch: &mut Batch) {
+        let bytes = self.lines.bytes(line);
+        let text = String::from_utf8_lossy(bytes.strip_suffix(b"\r").unwrap_or(bytes)).into_owned();
+        if let Some(h) = header(&text) {
+            self.event(&h, batch);
+        } else if let Some(frame) = frame(&text) {
+            let (_, frames) = self.left.get_or_insert_with(|| (nobody(), vec![]));
+            if frames.len() < MAX_FRAMES {
+                frames.push(frame.to_owned());
+            }
+        } else if let Some((cpu, n)) = lost(&text) {
+            self.tell_stack(batch);
+            self.lose(cpu, n, batch);
+        } else if !is_aside(&text) {
+            self.quality.unknown += 1;
+            let begin: String = text.chars().take(60).collect();
+            self.first_other.get_or_insert((self.lines.number, begin));
+        }
+    }
+
+    fn event(&mut self, h: &Header, batch: &mut Batch) {
+        self.tell_stack(batch);
+        let switched = self.switched.remove(&h.cpu);
+        // A stack that the recorder wrote as an event of its own, behind the one that it is of on this processor.
+        if h.event == header::STACK || h.event == "user_stack" {
+            let of = switched.filter(|s| s.tid == h.tid && h.event == header::STACK);
+            self.left = Some((of.map_or_else(nobody, |s| TaskEvent { time: h.time, ..s }), vec![]));
+            return;
+        }
+        self.quality.out_of_order += u64::from(h.time < self.clock);
+        self.clock = self.clock.max(h.time);
+        let last_dev = || self.last_dev.get(&h.tid).copied().unwrap_or_default();
+        if let Some((event, name)) = block(h, last_dev) {
+            self.name(name.unwrap_or(h.task), h, batch);
+            if event.action == Action::Get {
+                if self.last_dev.len() >= MAX_THREADS {
+                    self.last_dev.clear();
+                }
+                self.last_dev.insert(h.tid, event.dev);
+            }
+            batch.events.push(event);
+            self.quality.events += 1;
+            return;
+        }
+        self.name(h.task, h, batch);
+        let what = match task(h, &mut self.known) {
+            None => return,
+            Some(Said::What(what)) => what,
+            Some(Said::Work(starts, work, function)) => {
+                let function = self.text(without_suffix(function), h, batch);
+                if starts {
+                    What::WorkStart { work, function }
+                } else {
+                    What::WorkQueued { work, function }
+                }
+            }
+        };
+        let event = told(h, what, batch);
+        batch.tasks.push(event);
+        self.quality.events += 1;
+        if matches!(what, What::Switch { .. }) {
+            self.left = Some((event, vec![]));
+            if self.switched.len() < MAX_CPUS {
+                self.switched.insert(h.cpu, event);
+            }
+        }
+    }
+
+    /// Tells what the event's task is called, if that is news.
+    fn name(&mut self, name: &str, h: &Header, batch: &mut Batch) {
+        let known = !["<...>", "<idle>"].contains(&name);
+        let Some(name) = Some(name).filter(|_| known).and_then(|n| self.names.learn(h.tid, n.as_bytes()))
+        else {
+            return;
+        };
+        let detail = batch.store(name);
+        let (time, cpu, tid, action, flags) = (h.time, h.cpu, h.tid, Action::TaskName, Flags::NOTE);
+        batch.events.push(Event { time, cpu, tid, action, flags, detail, ..Event::default() });
+        self.quality.events += 1;
+    }
+
+    /// Tells the stack of whoever left its processor last, once all of its lines were read.
+    fn tell_stack(&mut self, batch: &mut Batch) {
+        let Some((left, frames)) = self.left.take() else { return };
+        if frames.is_empty() || !matches!(left.what, What::Switch { .. }) {
+            return;
+        }
+        let stack = waiting_part(frames.iter().map(|f| without_suffix(f)).collect());
+        let id = self.define(&stack, left, batch);
+        let after = batch.events.len() as u32;
+        batch.tasks.push(TaskEvent { after, what: What::Stack(id), ..left });
+    }
+
+    fn text(&mut self, text: &str, h: &Header, batch: &mut Batch) -> TextId {
+        let at = told(h, What::WorkEnd, batch);
+        self.define(text, at, batch)
+    }
+
+    /// The number of a function or stack; what it stands for is told with the first.
+    fn define(&mut self, text: &str, at: TaskEvent, batch: &mut Batch) -> TextId {
+        if let Some(id) = self.texts.get(text) {
+            return *id;
+        }
+        if self.texts.len() >= MAX_TEXTS {
+            return UNKNOWN;
+        }
+        let id = TextId(self.texts.len() as u32);
+        self.texts.insert(text.to_owned(), id);
+        if let Detail::Text(span) = batch.store(text.as_bytes()) {
+            let after = batch.events.len() as u32;
+            batch.tasks.push(TaskEvent { after, what: What::Text { id, text: span }, ..at });
+        }
+        id
+    }
+
+    fn lose(&mut self, cpu: Cpu, count: u64, batch: &mut Batch) {
+        let time = self.clock;
+        self.quality.lose(DevId(0), cpu, time, count);
+        let (action, flags, detail) = (Action::Lost, Flags::NOTE, Detail::Lost(count));
+        batch.events.push(Event { time, cpu, action, flags, detail, ..Event::default() });
+        let (after, tid) = (batch.events.len() as u32, Tid(0));
+        let context = Default::default();
+        batch.tasks.push(TaskEvent { time, after, tid, cpu, context, what: What::Lost { since: time } });
+    }
+}
+
+fn told(h: &Header, what: What, batch: &Batch) -> TaskEvent {
+    let after = batch.events.len() as u32;
+    TaskEvent { time: h.time, after, tid: h.tid, cpu: h.cpu, context: h.context, what }
+}
+
+/// Of lines of a stack behind no event.
+fn nobody() -> TaskEvent {
+    let (time, cpu, tid, context) = Default::default();
+    TaskEvent { time, after: 0, tid, cpu, context, what: What::Gone }
+}
+
+/// A line of a stack: `=> blk_mq_get_tag (ffffffff813a03c5)`, ` => blk_mq_get_tag+0x1/0x2`,
+/// `ffffffff813a03c5 blk_mq_get_tag+0x1 ([kernel.kallsyms])`.
+fn frame(line: &str) -> Option<&str> {
+    let line = line.trim_start_matches([' ', '\t', '>']);
+    let name = match line.strip_prefix("=> ").or_else(|| line.strip_prefix("=>")) {
+        Some(rest) => rest.split_whitespace().next()?,
+        None => {
+            let mut words = line.split_whitespace();
+            let address =
+                words.next().filter(|a| a.len() >= 8 && a.bytes().all(|b| b.is_ascii_hexdigit()))?;
+            let name = words.next()?;
+            (address.len() <= 16 && words.next()?.starts_with('(')).then_some(name)?
+        }
+    };
+    name.split("+0x").next().filter(|n| !n.is_empty())
+}
+
+/// `CPU:1 [LOST 123 EVENTS]`, `CPU:1 [123 EVENTS DROPPED]`.
+fn lost(line: &str) -> Option<(Cpu, u64)> {
+    let rest = line.trim().strip_prefix("CPU:")?;
+    let (cpu, rest) = rest.split_once(" [")?;
+    let n = rest.trim_start_matches("LOST ").split(' ').next()?;
+    (rest.contains("LOST") || rest.contains("DROPPED")).then_some((Cpu(cpu.trim().parse().ok()?), number(n)?))
+}
+
+/// Lines that belong to the text and tell of no event.
+fn is_aside(line: &str) -> bool {
+    let line = line.trim();
+    line.is_empty()
+        || line.starts_with('#')
+        || line.starts_with("cpus=")
+        || line.starts_with("CPU ")
+        || line.starts_with("version =")
+}
+
+impl Source for TraceText {
+    fn fill(&mut self, batch: &mut Batch) -> Result<bool, Error> {
+        batch.clear();
+        loop {
+            if batch.is_full() {
+                break;
+            }
+            match self.lines.next()? {
+                Some(line) => self.take_line(line, batch),
+                None => {
+                    self.tell_stack(batch);
+                    break;
+                }
+            }
+        }
+        Ok(!batch.is_empty())
+    }
+
+    fn position(&self) -> u64 {
+        self.lines.input.position()
+    }
+
+    fn size(&self) -> Option<u64> {
+        self.lines.input.size()
+    }
+
+    fn quality(&self) -> Quality {
+        let mut q = self.quality.clone();
+        if let Some((bytes, words)) = &self.lines.dropped {
+            q.damaged_bytes += bytes;
+            q.note(words.clone());
+        }
+        if let Some((number, begin)) = &self.first_other {
+            let more = match q.unknown {
+                0 | 1 => String::new(),
+                n => format!(" (and {} more)", n - 1),
+            };
+            q.note(format!("{}: line {number}{more} is no event: {begin:?}", self.lines.input.name()));
+        }
+        q
+    }
+}
