@@ -6,12 +6,13 @@
 //!
 //! Example (Little's law): 7 requests in the device on average and 1,000 completed a second are 7 ms each.
 
-use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
+use crate::case::{Case, Claimable, MIN_SAMPLES, MIN_SHARE};
 use crate::device::device_busy;
 use crate::device::healthy::{expected, rotational};
 use crate::growth::Growth;
 use crate::proof::{proof, Proof};
 use crate::remedy::Acts;
+use crate::scheduler::{scheduler_idling, scheduler_starvation, scheduler_throttle};
 use crate::slow::Slow;
 use crate::thresholds::device_saturated::{FASTEST, LEFT, SEVERAL, SOONEST, TOGETHER};
 use crate::verdict::{Confidence, Verdict};
@@ -34,62 +35,30 @@ fn judge(case: &mut Case) -> Verdict {
     let mut verdict: Option<Verdict> = None;
     let mut against = None;
     for slow in case.slow() {
-        let device = slow.time(Reason::Device);
-        let left = case.unclaimed(&slow, Reason::Device);
         let growth = slow.growth();
+        let line = Line::of(case, &slow);
         let outside = Outside::of(case, &slow, growth);
-        if slow.share(left + outside.all()) < MIN_SHARE || (left.0 as f64) < LEFT * device.0 as f64 {
-            against.get_or_insert_with(|| match case.main_finding() {
-                Some((other, _)) if slow.share(device) >= MIN_SHARE => proof!(
-                    "{other} leaves {left} of the time of the slowest {what}",
-                    other = Text(other.into()),
-                    left = Share(slow.share(left)),
-                    what = Text(slow.words().into())
-                ),
-                _ => proof!(
-                    "the slowest {what} spent {device} of their time in the device",
-                    what = Text(slow.words().to_string()),
-                    device = Share(slow.share(device))
-                ),
-            });
-            continue;
-        }
-        if let Some(growth) =
-            growth.filter(|g| !g.grows() && !queues(&slow) && !is_too_slow_for_unknown(case, &slow))
-        {
-            against = Some(growth.told(slow.words()));
-            continue;
-        }
-        if growth.is_none() && is_side_by_side(&slow) && !is_too_slow_for_unknown(case, &slow) {
-            against = Some(proof!(
-                "{device} completes several requests at the same time: it serves {at_once:.1} side by side",
-                device = Text(case.name(slow.on.id)),
-                at_once = Ratio(at_once(&slow))
-            ));
-            continue;
-        }
-        if let Some(why) = unknown(case, &slow).filter(|_| growth.is_none()) {
-            against = Some(why);
-            continue;
-        }
-        let wanted = slow.behind().min(left);
-        if slow.share(wanted + outside.all()) < MIN_SHARE {
-            against = Some(proof!(
-                "the slowest {what} were behind others in the device for {wanted} of their time",
-                what = Text(slow.words().to_string()),
-                wanted = Share(slow.share(wanted))
-            ));
-            continue;
-        }
-        let claimed = case.claim_phase(&slow, Phase::Behind, wanted);
-        let before = outside.claim(case, &slow);
-        let sure = match (slow.is_below(), growth) {
-            (true, _) => Confidence::Medium,
-            (false, None) => Confidence::Medium,
-            (false, Some(_)) => Confidence::High,
+        let inside = match inside(case, &slow, growth, outside.all(), against.is_none()) {
+            Ok(wanted) => wanted,
+            Err(_) if line.is_worth_a_word(&slow) => Nanos(0),
+            Err(why) => {
+                against = why.or(against);
+                continue;
+            }
         };
-        let v = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name)).plus(claimed + before, sure);
-        let v = prove(v, case, &slow, growth, claimed);
+        let claimed = case.claim_phase(&slow, Phase::Behind, inside);
+        let before = if inside.0 > 0 { outside.claim(case, &slow) } else { Nanos(0) };
+        let in_line = line.claim(case, &slow);
+        let sure = match (slow.is_below(), growth, in_line > claimed) {
+            (true, ..) => Confidence::Medium,
+            (false, None, false) => Confidence::Medium,
+            (false, ..) => Confidence::High,
+        };
+        let v = verdict
+            .take()
+            .unwrap_or_else(|| Verdict::begin(CAUSE.name))
+            .plus(claimed + before + in_line, sure);
+        let v = prove(v, case, &slow, growth, (claimed, in_line));
         verdict = Some(match before {
             Nanos(0) => v,
             _ => v.because(proof!("the slowest {what} waited outside {device} for {before} of their time: it was full, and its driver gave requests back", what = Text(slow.words().to_string()), device = Text(case.name(slow.on.id).to_string()), before = Share(slow.share(before)))),
@@ -101,6 +70,62 @@ fn judge(case: &mut Case) -> Verdict {
             Some(against) => Verdict::rejected(CAUSE.name, against),
             None => case.nothing(CAUSE.name, "nothing that was slow waited in a device"),
         },
+    }
+}
+
+/// What is to be claimed of the time in the device, or why nothing is; `outside` waited in front of it. Of what was mostly claimed
+/// before something is said only if nothing else was (`is_first`).
+fn inside(
+    case: &Case,
+    slow: &Slow,
+    growth: Option<Growth>,
+    outside: Nanos,
+    is_first: bool,
+) -> Result<Nanos, Option<Proof>> {
+    let device = slow.time(Reason::Device);
+    let left = case.unclaimed(slow, Reason::Device);
+    if slow.share(left + outside) < MIN_SHARE || (left.0 as f64) < LEFT * device.0 as f64 {
+        return Err(is_first.then(|| said_before(case, slow, device, left)));
+    }
+    if let Some(growth) =
+        growth.filter(|g| !g.grows() && !queues(slow) && !is_too_slow_for_unknown(case, slow))
+    {
+        return Err(Some(growth.told(slow.words())));
+    }
+    if growth.is_none() && is_side_by_side(slow) && !is_too_slow_for_unknown(case, slow) {
+        return Err(Some(proof!(
+            "{device} completes several requests at the same time: it serves {at_once:.1} side by side",
+            device = Text(case.name(slow.on.id)),
+            at_once = Ratio(at_once(slow))
+        )));
+    }
+    if let Some(why) = unknown(case, slow).filter(|_| growth.is_none()) {
+        return Err(Some(why));
+    }
+    let wanted = slow.behind().min(left);
+    if slow.share(wanted + outside) < MIN_SHARE {
+        return Err(Some(proof!(
+            "the slowest {what} were behind others in the device for {wanted} of their time",
+            what = Text(slow.words().to_string()),
+            wanted = Share(slow.share(wanted))
+        )));
+    }
+    Ok(wanted)
+}
+
+fn said_before(case: &Case, slow: &Slow, device: Nanos, left: Nanos) -> Proof {
+    match case.main_finding() {
+        Some((other, _)) if slow.share(device) >= MIN_SHARE => proof!(
+            "{other} leaves {left} of the time of the slowest {what}",
+            other = Text(other.into()),
+            left = Share(slow.share(left)),
+            what = Text(slow.words().into())
+        ),
+        _ => proof!(
+            "the slowest {what} spent {device} of their time in the device",
+            what = Text(slow.words().to_string()),
+            device = Share(slow.share(device))
+        ),
     }
 }
 
@@ -160,6 +185,42 @@ fn unknown(case: &Case, slow: &Slow) -> Option<Proof> {
     })
 }
 
+/// Causes that hold requests in a scheduler by themselves: whom it serves meanwhile is their doing.
+const SCHEDULERS: [&str; 3] =
+    [scheduler_idling::CAUSE.name, scheduler_starvation::CAUSE.name, scheduler_throttle::CAUSE.name];
+
+/// The queue of a device whose scheduler lets in little at a time: requests wait there while the device is at work on others.
+struct Line(Nanos);
+
+impl Line {
+    /// What the scheduler held while the device was at work, and no cause has claimed.
+    fn of(case: &Case, slow: &Slow) -> Line {
+        if slow.is_below() || SCHEDULERS.iter().any(|cause| case.was_found(cause)) {
+            return Line(Nanos(0));
+        }
+        let class = slow.class.index();
+        let (idle, all) = (slow.on.pace.held[class].time, slow.on.pace.scheduled[class]);
+        let at_work = 1.0 - idle.0 as f64 / all.0.max(1) as f64;
+        let left = case.unclaimed_rows(slow.group_number, is_in_line);
+        Line(Nanos((left.0 as f64 * at_work.max(0.0)) as u64))
+    }
+
+    fn is_worth_a_word(&self, slow: &Slow) -> bool {
+        slow.share(self.0) >= MIN_SHARE
+    }
+
+    fn claim(&self, case: &mut Case, slow: &Slow) -> Nanos {
+        if !self.is_worth_a_word(slow) {
+            return Nanos(0);
+        }
+        case.claim_rows(slow.group_number, self.0, is_in_line)
+    }
+}
+
+fn is_in_line(row: &Claimable) -> bool {
+    row.phase == Phase::Reason(Reason::Scheduler)
+}
+
 /// The queue in front of a device that takes no more ([`DeviceBusy`](crate::device::device_busy)) and would be no faster with more in it.
 struct Outside {
     requeue: Nanos,
@@ -194,7 +255,13 @@ fn completed(slow: &Slow) -> u64 {
     slow.on.requests.iter().map(|r| r.count).sum()
 }
 
-fn prove(mut v: Verdict, case: &Case, slow: &Slow, growth: Option<Growth>, claimed: Nanos) -> Verdict {
+fn prove(
+    mut v: Verdict,
+    case: &Case,
+    slow: &Slow,
+    growth: Option<Growth>,
+    (claimed, in_line): (Nanos, Nanos),
+) -> Verdict {
     let first = v.evidence.is_empty();
     let name = case.name(slow.on.id);
     let busy = slow.on.depth.busy().max(f64::MIN_POSITIVE);
@@ -206,13 +273,23 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, growth: Option<Growth>, claim
     if first {
         v = v.because(proof!("{name} was busy {busy} of the time; then it had {at_once:.1} requests at once and completed {rate} a second: {pace} each (Little's law)", name = Text(name.to_string()), busy = Share(busy), at_once = Ratio(at_once), rate = Count(rate as u64), pace = Time(Nanos((at_once * pace) as u64))));
     }
-    v = v.because(proof!(
+    if in_line.0 > 0 {
+        v = v.because(proof!(
+            "the slowest {what} waited in the scheduler for {part} of their time while {name} served others",
+            what = Text(slow.words().to_string()),
+            part = Share(slow.share(in_line)),
+            name = Text(name.to_string())
+        ));
+    }
+    if claimed.0 > 0 {
+        v = v.because(proof!(
         "the slowest {what} were behind others in {name} for {claimed} of their time, {own} of that behind other requests of their own",
         what = Text(slow.words().to_string()),
         name = Text(name.to_string()),
         claimed = Share(slow.share(claimed)),
         own = Share(slow.own_queue().0 as f64 / slow.behind().0.max(1) as f64)
     ));
+    }
     match growth {
         Some(growth) => v = v.because(growth.told(slow.words())),
         None => {

@@ -171,3 +171,22 @@ fn who_is_served_at_the_same_time_stands_in_no_line() {
     let v = crowd.verdict("device-saturated");
     assert!(rejected(&v).contains("completes several requests at the same time"), "{v:?}");
 }
+
+#[test]
+fn the_queue_may_stand_in_the_scheduler() {
+    let story = |served: bool| {
+        let mut story = Story::default();
+        quick_reads(&mut story, 0, 300);
+        for i in 0..10 {
+            let at = (1000 + 100 * i) * MS;
+            let until = if served { 20 * MS + 100 } else { MS };
+            story.read(at, at, at + until);
+            story.scheduled_read(at + 1, at + 20 * MS, at + 21 * MS);
+        }
+        story
+    };
+    let v = story(true).verdict("device-saturated");
+    assert!(found(&v) > 0.4 && says(&v, "waited in the scheduler for"), "{v:?}");
+    let v = story(false).verdict("device-saturated");
+    assert!(!is_found(&v), "the device was idle: {v:?}");
+}
