@@ -5,6 +5,8 @@
 # make lab [ONLY=NAME]              as root: make those recordings anew (half an hour), then judge them
 # make lab-vm [ONLY=NAME]           those of md, dm and SCSI, in a virtual machine of Debian's kernel; needs no root, but
 #                                   qemu-system-x86 and apt-get download (75 MB, into target/lab-vm; nothing is installed)
+# make lab-kernels [ONLY=SUITE]      the same loads on Debian's kernels 5.10, 6.1, 6.12 and the newest, in virtual machines; writes
+#                                   docs/kernels.md (500 MB into target/lab-kernels, half an hour)
 # make lab-vm-checkup                checkups there with md raid5 below (10 min)
 # make away SEED=N [CONDITIONS=60]  as root: real applications under conditions drawn from a seed, recorded, run again without one
 #                                   thing after the other, and judged (about 70 s a condition; goes on where it stopped)
@@ -28,7 +30,7 @@ DEMO    := fixtures/randread-vs-bufferedwrite
 # What a long recording is made of: it is fast devices that fill long ones.
 LONG    := fixtures/nullblk-randrw
 
-.PHONY: all demo page page-pictures page-long test test-captures corpus lab lab-vm lab-vm-checkup away bench bench-texts bench-recording mails install bless \
+.PHONY: all demo page page-pictures page-long test test-captures corpus lab lab-vm lab-vm-checkup lab-kernels away bench bench-texts bench-recording mails install bless \
     picture quick release toolchain clean
 
 all: release
@@ -75,6 +77,11 @@ lab: toolchain
 	$(CARGO) build --locked -p iowhy -p iowhy-slowdisk -p iowhy-lab
 	$(TARGET)/debug/lab record $(ONLY)
 	$(TARGET)/debug/lab judge --out docs/corpus.md
+
+lab-kernels: toolchain
+	for suite in bullseye bookworm trixie sid; do lab/machine/make $(TARGET)/lab-kernels/$$suite $$suite || exit 1; done
+	$(CARGO) build --locked -p iowhy -p iowhy-slowdisk -p iowhy-lab
+	$(TARGET)/debug/lab kernels --machines $(TARGET)/lab-kernels $(ONLY)
 
 lab-vm: toolchain
 	lab/machine/make $(TARGET)/lab-vm

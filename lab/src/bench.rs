@@ -52,7 +52,7 @@ impl Made {
 }
 
 /// bash: the slow disk and the loop device on it. Its functions `ready`, `workers` and `take_apart` are what differs from another disk.
-const DISK: &str = r#"
+pub(crate) const DISK: &str = r#"
 cd "$DIR"; mkdir m mnt data
 # A host that swaps to this disk must not swap out what is on it: it would wait for the disk to be read by the disk (noswap: Linux 6.4).
 mount -t tmpfs -o noswap data data 2>/dev/null || mount -t tmpfs data data
@@ -65,7 +65,8 @@ ready() {
   echo 0 > $queue/nomerges; echo 1 > $queue/rotational; echo 1280 > $queue/max_sectors_kb; echo 128 > $queue/read_ahead_kb
   echo 2000 > $queue/wbt_lat_usec 2>/dev/null || true; echo 'write back' > $queue/write_cache
   bdi=/sys/class/bdi/$(cat /sys/block/$name/dev)
-  echo 0 > $bdi/strict_limit; echo 100 > $bdi/max_ratio
+  [ ! -e $bdi/strict_limit ] || echo 0 > $bdi/strict_limit
+  echo 100 > $bdi/max_ratio
 }
 workers() { for p in $(pgrep '^kworker/[0-9u]'); do chrt $1 -p $2 $p 2>/dev/null || true; done; }
 take_apart() { on $lowest; ready; losetup -d $dev; sleep 0.2; umount m || umount -l m; wait $disk 2>/dev/null || true; umount data; }

@@ -142,15 +142,20 @@ impl Machine {
     }
 
     fn head(&self, variables: Vec<(&'static str, OsString)>) -> Outcome<String> {
-        let mut text = String::from("set -eu\n");
         let machine = ("MACHINE", self.0.clone().into_os_string());
         let dir = ("DIR", "/tmp/lab".into());
-        for (name, value) in variables.into_iter().chain([machine, dir]) {
-            let value = value.into_string().map_err(|v| format!("not a text: {}", v.to_string_lossy()))?;
-            writeln!(text, "export {name}={}", quoted(&value))?;
-        }
-        Ok(text)
+        Ok(format!("set -eu\n{}", exports(variables.into_iter().chain([machine, dir]))?))
     }
+}
+
+/// bash that sets variables.
+pub(crate) fn exports(variables: impl IntoIterator<Item = (&'static str, OsString)>) -> Outcome<String> {
+    let mut text = String::new();
+    for (name, value) in variables {
+        let value = value.into_string().map_err(|v| format!("not a text: {}", v.to_string_lossy()))?;
+        writeln!(text, "export {name}={}", quoted(&value))?;
+    }
+    Ok(text)
 }
 
 /// What the machine left in its folder, if it did.

@@ -90,6 +90,17 @@ enum Task {
         #[arg(last = true)]
         disks: Vec<String>,
     },
+    /// Run the same loads on several kernels, in virtual machines, and judge them
+    Kernels {
+        /// Below it a machine for each suite (lab/machine/make FOLDER/SUITE SUITE)
+        #[arg(long, value_name = "FOLDER")]
+        machines: PathBuf,
+        /// Only these suites; all, if none is given
+        suites: Vec<String>,
+        /// Where the table is written
+        #[arg(long, default_value = "docs/kernels.md")]
+        out: PathBuf,
+    },
     /// List the scenarios
     List,
     #[command(hide = true)]
@@ -116,6 +127,10 @@ fn main() -> ExitCode {
         Task::Boot { machine, seconds, folder, disks } => {
             lab::machine::Machine::at(&machine).and_then(|m| m.boot(&folder, &disks, 1, seconds))
         }
+        Task::Kernels { machines, suites, out } => std::env::current_exe()
+            .map_err(Into::into)
+            .and_then(|lab| bench::tools_beside(&lab))
+            .and_then(|tools| lab::kernels(&machines, &suites, &tools, &out)),
         Task::List => list(),
         Task::Pick { explained, cause, words } => pick(&explained, &cause, &words),
     };

@@ -55,15 +55,16 @@ fn judge(case: &mut Case) -> Verdict {
     let mut verdict: Option<Verdict> = None;
     let mut against = None;
     for slow in case.slow().into_iter().filter(|s| !s.is_below()) {
-        let Some((task, time)) = most_in_the_way(case, &slow) else { continue };
+        let all = in_the_way(case, &slow);
+        let Some((task, time)) = all.first() else { continue };
         let name = case.name(slow.on.id);
         let what = slow.words().to_string();
-        if slow.share(time) < MIN_SHARE {
+        if slow.share(*time) < MIN_SHARE {
             against = Some(proof!(
                 "the slowest {what} were behind {task}, the other task they waited for most, for {part} of their time",
                 what = Text(what),
-                task = Text(task),
-                part = Share(slow.share(time))
+                task = Text(task.clone()),
+                part = Share(slow.share(*time))
             ));
             continue;
         }
@@ -73,31 +74,15 @@ fn judge(case: &mut Case) -> Verdict {
             against = Some(unhindered);
             continue;
         }
-        let of_task = culprits_of(case, &slow, &task);
-        let is_its = |row: &Claimable| leads_to_the_device(row.phase) && of_task.contains(&row.culprit);
-        let claimed = case.claim_rows(slow.group_number, time, is_its);
-        let (moved, whole) = moved(case, &slow, &task);
-        let v = verdict
-            .take()
-            .unwrap_or_else(|| Verdict::begin(CAUSE.name))
-            .plus(claimed, Confidence::High)
-            .because(proof!(
-                "{victim}'s slowest {what} were behind requests of {task} on {name} for {part} of their time ({claimed})",
-                victim = Text(slow.group.task.clone()),
-                what = Text(what),
-                task = Text(task.clone()),
-                name = Text(name.clone()),
-                part = Share(slow.share(claimed)),
-                claimed = Time(claimed)
-            ))
-            .because(proof!(
-                "{task} moved {moved} of the {whole} that {name} moved",
-                task = Text(task.clone()),
-                moved = Size(moved),
-                whole = Size(whole),
-                name = Text(name)
-            ));
-        verdict = Some(remedies(v, case, &slow, &task, moved));
+        let mut v = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
+        for (task, time) in &all {
+            v = v.plus(claim(case, &slow, task, *time), Confidence::High);
+            if slow.share(*time) >= MIN_SHARE {
+                v = prove(v, case, &slow, task, *time);
+            }
+        }
+        let (moved, _) = moved(case, &slow, task);
+        verdict = Some(remedies(v, case, &slow, task, moved));
     }
     match (verdict, against) {
         (Some(v), _) => v.unless("operations as slow while that task does nothing"),
@@ -120,10 +105,10 @@ pub(crate) fn leads_to_the_device(phase: Phase) -> bool {
     }
 }
 
-/// The other task that was most in the way of a group's slowest, and for how long. What is written back for a task is a flood's
-/// ([`writeback_flood`](crate::memory::writeback_flood)), what is discarded is `discard-stall`'s, what is flushed is `flush-cost`'s, and
-/// threads that work for whoever asked are nobody in particular.
-fn most_in_the_way(case: &Case, slow: &Slow) -> Option<(String, Nanos)> {
+/// The other tasks that were in the way of a group's slowest, and for how long, the one that was most so first. What is written back
+/// for a task is a flood's ([`writeback_flood`](crate::memory::writeback_flood)), what is discarded is `discard-stall`'s, what is
+/// flushed is `flush-cost`'s, and threads that work for whoever asked are nobody in particular.
+fn in_the_way(case: &Case, slow: &Slow) -> Vec<(String, Nanos)> {
     let mut all = BTreeMap::<&str, Nanos>::new();
     for row in case.rows(slow.group_number).iter().filter(|row| leads_to_the_device(row.phase)) {
         let culprit = case.facts.waits.culprit_of(row.culprit);
@@ -131,7 +116,36 @@ fn most_in_the_way(case: &Case, slow: &Slow) -> Option<(String, Nanos)> {
             *all.entry(name).or_default() += row.left;
         }
     }
-    all.into_iter().max_by_key(|(_, time)| *time).map(|(name, time)| (name.to_string(), time))
+    let mut all: Vec<_> = all.into_iter().map(|(name, time)| (name.to_string(), time)).collect();
+    all.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
+    all
+}
+
+fn claim(case: &mut Case, slow: &Slow, task: &str, time: Nanos) -> Nanos {
+    let of_task = culprits_of(case, slow, task);
+    let is_its = |row: &Claimable| leads_to_the_device(row.phase) && of_task.contains(&row.culprit);
+    case.claim_rows(slow.group_number, time, is_its)
+}
+
+fn prove(v: Verdict, case: &Case, slow: &Slow, task: &str, time: Nanos) -> Verdict {
+    let name = case.name(slow.on.id);
+    let (moved, whole) = moved(case, slow, task);
+    v.because(proof!(
+        "{victim}'s slowest {what} were behind requests of {task} on {name} for {part} of their time ({time})",
+        victim = Text(slow.group.task.clone()),
+        what = Text(slow.words().to_string()),
+        task = Text(task.into()),
+        name = Text(name.clone()),
+        part = Share(slow.share(time)),
+        time = Time(time)
+    ))
+    .because(proof!(
+        "{task} moved {moved} of the {whole} that {name} moved",
+        task = Text(task.into()),
+        moved = Size(moved),
+        whole = Size(whole),
+        name = Text(name)
+    ))
 }
 
 /// The journal's writes of a victim's own changes carry its name: they are nobody else's.

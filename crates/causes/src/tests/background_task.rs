@@ -50,6 +50,17 @@ fn a_backup_is_named() {
 }
 
 #[test]
+fn all_that_others_had_is_claimed() {
+    let mut told = moved("tar", 100, "");
+    for (ahead, task) in [(3, "tar"), (3, "tar"), (3, "cp")] {
+        told.behind(READ, 40, ahead, task, SMALL);
+    }
+    let v = told.verdict("background-task");
+    assert!((found(&v) - 0.75).abs() < 0.02, "{v:?}");
+    assert!(says(&v, "requests of tar on sda for 50 %") && says(&v, "requests of cp on sda for 25 %"), "{v:?}");
+}
+
+#[test]
 fn who_works_for_others_is_no_background_task() {
     for helper in ["kworker/u8:3", "jbd2/sda-8", "xfsaild/sda", "md0_raid5"] {
         rejected(&behind(helper, 3, SMALL, 100));
