@@ -257,6 +257,7 @@ impl OperationTracker {
     }
 
     fn switch(&mut self, e: &TaskEvent, left: Left, next: Tid) {
+        self.wakers.left(e.cpu, e.tid);
         if let Some(thread) = self.history.thread_mut(e.tid) {
             let state = if left == Left::Preempted { State::Preempted } else { State::Asleep(left) };
             thread.becomes(e.time, state, e.cpu);

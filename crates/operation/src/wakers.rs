@@ -5,13 +5,10 @@ use crate::stretch::{Wake, Work};
 use rustc_hash::FxHashMap;
 use trace::{Cpu, Nanos, TaskEvent, TextId, Tid};
 
-/// A wake-up belongs to a completion on the same processor if the same task was interrupted and no more time
-/// passed. Completions of a whole batch take microseconds each; a softirq may run for 2 ms
+/// A wake-up belongs to a completion on the same processor if the same task was interrupted, or completed it itself, has not left
+/// the processor since, and no more time passed. Completions of a whole batch take microseconds each; a softirq may run for 2 ms
 /// (`MAX_SOFTIRQ_TIME`).
-const SAME_INTERRUPT: Nanos = Nanos(2_000_000);
-
-/// In a task's own context a completion stands for what the task did itself only while it is being ended.
-const BEING_ENDED: Nanos = Nanos(50_000);
+const SAME_TURN: Nanos = Nanos(2_000_000);
 
 /// Work items that wait in queues and are remembered at most.
 const MAX_QUEUED: usize = 1 << 16;
@@ -39,10 +36,16 @@ impl Wakers {
         self.completions.insert(cpu, Completion { time, tid, number });
     }
 
+    /// A task leaves a processor: what it does when it is back is not the end of that completion.
+    pub fn left(&mut self, cpu: Cpu, tid: Tid) {
+        if self.completions.get(&cpu).is_some_and(|c| c.tid == tid) {
+            self.completions.remove(&cpu);
+        }
+    }
+
     /// The event as what woke somebody, with the completion that it belongs to.
     pub fn wake(&self, e: &TaskEvent) -> Wake {
-        let limit = if e.context.is_interrupt() { SAME_INTERRUPT } else { BEING_ENDED };
-        let same = |c: &&Completion| c.tid == e.tid && e.time.since(c.time) <= limit && c.time <= e.time;
+        let same = |c: &&Completion| c.tid == e.tid && e.time.since(c.time) <= SAME_TURN && c.time <= e.time;
         let served = self.completions.get(&e.cpu).filter(same).map(|c| c.number);
         Wake { time: e.time, by: e.tid, context: e.context, cpu: e.cpu, served }
     }

@@ -9,6 +9,7 @@ use crate::device::healthy::{expected, rotational, EXPECTED_FLASH};
 use crate::proof::proof;
 use crate::slow::Slow;
 use crate::thresholds::alone::MOSTLY;
+use crate::thresholds::device_stall::LONG;
 use crate::verdict::{Confidence, Verdict};
 use crate::Cause;
 use life::{Class, Io};
@@ -37,8 +38,9 @@ fn judge(case: &mut Case, name: &'static str, cached: bool) -> Verdict {
     let mut verdict: Option<Verdict> = None;
     let mut against = None;
     for slow in case.slow().into_iter().filter(|s| !s.is_below()) {
+        let seeks = may_seek(case, &slow);
         let picks = |row: &Claimable| {
-            is_alone(case, &slow.group.task, row)
+            (is_alone(case, &slow.group.task, row) || seeks && row.phase == Phase::Paused)
                 && cached == (slow.group.class == Class::Read && is_cached(row))
         };
         let alone = case.unclaimed_rows(slow.group_number, picks);
@@ -92,6 +94,12 @@ fn is_alone(case: &Case, task: &str, row: &Claimable) -> bool {
         Phase::Varies | Phase::Slow => true,
         _ => false,
     }
+}
+
+/// Whether nothing took longer in the device than a disk that turns takes for a seek: then a pause of it is one.
+fn may_seek(case: &Case, slow: &Slow) -> bool {
+    let turns = rotational(case, slow.on.id).is_none_or(|turns| turns.value);
+    turns && slow.requests().d2c.max() < LONG.0
 }
 
 fn prove(v: Verdict, case: &Case, slow: &Slow, claimed: Nanos) -> Verdict {

@@ -57,7 +57,10 @@ fn all_that_others_had_is_claimed() {
     }
     let v = told.verdict("background-task");
     assert!((found(&v) - 0.75).abs() < 0.02, "{v:?}");
-    assert!(says(&v, "requests of tar on sda for 50 %") && says(&v, "requests of cp on sda for 25 %"), "{v:?}");
+    assert!(
+        says(&v, "requests of tar on sda for 50 %") && says(&v, "requests of cp on sda for 25 %"),
+        "{v:?}"
+    );
 }
 
 #[test]
