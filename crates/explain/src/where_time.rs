@@ -36,6 +36,7 @@ const NAMED: &[(Wait, &str)] = &[
     (Wait::LogPush, "CIL push"),
     (Wait::LogForce, "log force"),
     (Wait::LogSpace, "log space"),
+    (Wait::SpaceReserved, "space in the file system"),
     (Wait::Metadata, "metadata"),
     (Wait::StripeCache, "stripe cache"),
     (Wait::RaidBitmap, "bitmap"),

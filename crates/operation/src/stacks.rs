@@ -146,6 +146,12 @@ const RULES: &[Rule] = &[
     ("xlog_state_get_iclog_space", &[], Wait::LogForce),
     ("xfs_log_force_seq", &[], Wait::LogForce),
     ("xfs_log_force", &[], Wait::LogForce),
+    // fs/btrfs/space-info.c: tickets are waited for in line; `reserve_metadata_bytes` before Linux 5.4.
+    ("__reserve_bytes", &[], Wait::SpaceReserved),
+    ("reserve_bytes", &[], Wait::SpaceReserved),
+    ("wait_reserve_ticket", &[], Wait::SpaceReserved),
+    ("handle_reserve_ticket", &[], Wait::SpaceReserved),
+    ("reserve_metadata_bytes", &[], Wait::SpaceReserved),
     ("btrfs_sync_log", &[], Wait::LogForce),
     ("btrfs_commit_transaction", &[], Wait::JournalCommit),
     ("wait_current_trans", &[], Wait::JournalHandle),
@@ -220,6 +226,10 @@ const RULES: &[Rule] = &[
     ("__fuse_simple_request", &[], Wait::Server),
     ("request_wait_answer", &[], Wait::Server),
     ("rpc_wait_bit_killable", &[], Wait::Server),
+    // 9p (net/9p/client.c), SMB (fs/smb/client/transport.c), Ceph (fs/ceph/mds_client.c).
+    ("p9_client_rpc", &[], Wait::Server),
+    ("wait_for_response", &["cifs_send_recv", "SMB2_read", "SMB2_write", "compound_send_recv"], Wait::Server),
+    ("ceph_mdsc_wait_request", &[], Wait::Server),
     ("nfs_wait_bit_killable", &[], Wait::Server),
     ("__flush_workqueue", &[], Wait::WorkItem),
     ("flush_workqueue", &[], Wait::WorkItem),
@@ -238,6 +248,20 @@ const RULES: &[Rule] = &[
     ("do_nanosleep", &[], Wait::Timer),
     ("hrtimer_nanosleep", &[], Wait::Timer),
     ("msleep", &[], Wait::Timer),
+    // An extent on its way to the disk (fs/btrfs/ordered-data.c): of fsync the file's own data.
+    ("btrfs_start_ordered_extent", &[], Wait::OwnData),
+    ("btrfs_start_ordered_extent_nowriteback", &[], Wait::OwnData),
+    ("btrfs_wait_ordered_extents", &[], Wait::OwnData),
+    ("btrfs_wait_ordered_range", &[], Wait::OwnData),
+    // Free space of a block group is being read (fs/btrfs/block-group.c).
+    ("btrfs_wait_block_group_cache_progress", &[], Wait::Metadata),
+    ("btrfs_wait_block_group_cache_done", &[], Wait::Metadata),
+    ("btrfs_caching_ctl_wait_done", &[], Wait::Metadata),
+    // Another task looks the same name up (fs/dcache.c), has the page, or the socket.
+    ("d_alloc_parallel", &[], Wait::Lock),
+    ("__folio_lock", &[], Wait::Lock),
+    ("__filemap_get_folio", &[], Wait::Lock),
+    ("__lock_sock", &[], Wait::Lock),
 ];
 
 /// Functions in which any task sleeps, whatever for (kernel/sched/core.c, kernel/time/sleep_timeout.c).

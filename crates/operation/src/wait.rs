@@ -40,6 +40,8 @@ pub enum Wait {
     LogPush,
     /// XFS: room in the log.
     LogSpace,
+    /// btrfs: free space, which is made by writing back or committing what others have reserved (fs/btrfs/space-info.c).
+    SpaceReserved,
     /// A metadata block: being read, written, or locked.
     Metadata,
     /// A free tag: all requests of the queue are in use (`nr_requests`, queue depth).
@@ -139,6 +141,7 @@ impl Wait {
             Wait::LogForce => "the log's write (log force)",
             Wait::LogPush => "gathering the log's changes (CIL push)",
             Wait::LogSpace => "space in the log",
+            Wait::SpaceReserved => "space in the file system (btrfs's reservation)",
             Wait::Metadata => "a block of metadata",
             Wait::Tag => "a request, a tag",
             Wait::WritebackThrottle => "writeback throttling (wbt)",
