@@ -122,6 +122,15 @@ pub enum Completions {
     End,
 }
 
+/// Events of a file system that end somebody's I/O (fs/iomap/direct-io.c, fs/xfs/xfs_file.c, fs/xfs/xfs_aops.c): whoever completes it
+/// has them, an interrupt or the server of a FUSE disk, and is in no call about that file.
+const OF_COMPLETIONS: [&str; 3] = ["iomap_dio_complete", "xfs_end_io_direct_write", "xfs_setfilesize"];
+
+/// Whether an event of this name says nothing of what its task does.
+pub(crate) fn is_of_completion(name: &str) -> bool {
+    OF_COMPLETIONS.contains(&name)
+}
+
 /// The flags of an `open` that no argument has.
 pub const NO_FLAGS: u64 = u64::MAX;
 

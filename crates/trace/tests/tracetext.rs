@@ -162,6 +162,20 @@ fn system_calls_have_their_arguments() {
     );
 }
 
+#[test]
+fn what_ends_io_says_nothing_of_its_task() {
+    let line = |event: &str| format!("slowdisk 756 [000] 1.000001: {event}\n");
+    let said = |event: &str| all(&mut text(line(event).as_bytes())).1.len();
+    assert_eq!(
+        said("xfs:xfs_file_direct_read: dev 7:0 ino 0x83 disize 0x1800000 pos 0x0 bytecount 0x1000"),
+        1
+    );
+    assert_eq!(
+        said("xfs:xfs_end_io_direct_write: dev 7:0 ino 0x83 isize 0x0 disize 0x0 offset 0x0 count 4096"),
+        0
+    );
+}
+
 proptest! {
     /// Any bytes give events, or are counted.
     #[test]

@@ -1,7 +1,7 @@
 //! How each event that tells of tasks becomes a task event: which fields, found by name.
 
 use super::format::{EventFormat, Slot};
-use crate::task_event::{CommitPhase, Completions, Fs};
+use crate::task_event::{is_of_completion, CommitPhase, Completions, Fs};
 
 /// How one kind of event becomes a task event.
 #[derive(Clone, Copy, Debug)]
@@ -77,6 +77,7 @@ impl Plan {
             ("io_uring", "io_uring_complete") => {
                 Plan::RingComplete { request: slot("req"), result: event.slot(&["res"]) }
             }
+            (_, name) if is_of_completion(name) => return None,
             ("jbd2", _) if dev.present => Plan::File { fs: Fs::Ext4, dev, inode: Slot::default() },
             ("iomap", _) if dev.present && inode.present => Plan::File { fs: Fs::Unknown, dev, inode },
             (system @ ("xfs" | "ext4" | "btrfs" | "f2fs"), _) if dev.present || inode.present => {

@@ -10,7 +10,7 @@
 use super::fields::{after, device, number, value};
 use super::header::Header;
 use crate::syscall::{Call, Calls};
-use crate::task_event::{CommitPhase, Completions, Fs, Left, What, NO_FLAGS};
+use crate::task_event::{is_of_completion, CommitPhase, Completions, Fs, Left, What, NO_FLAGS};
 use units::{DevId, Tid};
 
 /// What an event means; functions by their names, which have no number yet.
@@ -96,6 +96,7 @@ pub fn task<'a>(h: &Header<'a>, known: &mut Known) -> Option<Said<'a>> {
         name => match named_call(name) {
             Some((call, true)) => What::Enter { call, args: named_args(rest, call) },
             Some((call, false)) => What::Exit { call, result: number(rest.split(' ').next()?)? as i64 },
+            None if is_of_completion(name) => return None,
             None => file(name, dev(), ino())?,
         },
     }))
