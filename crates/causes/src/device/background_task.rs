@@ -8,6 +8,7 @@
 //! Example: of a read of 40 ms by `postgres` 30 ms were behind requests of 256 KiB by `tar`: these are tar's.
 
 use crate::case::{Case, Claimable, MIN_SHARE};
+use crate::device::device_saturated;
 use crate::met;
 use crate::proof::proof;
 use crate::raid::raid_resync::{is_of_md, is_sync_thread};
@@ -68,8 +69,8 @@ fn judge(case: &mut Case) -> Verdict {
             ));
             continue;
         }
-        // Where no request was ever alone, what is behind others is known only if requests take longer with more of them.
-        let unknown = 2 * slow.group.unknown.0 > slow.group.lost.0;
+        // Where no request was ever alone, what is behind others is known only if requests take longer with more of them, or queue.
+        let unknown = 2 * slow.group.unknown.0 > slow.group.lost.0 && !device_saturated::queues(&slow);
         if let Some(unhindered) = met::unhindered(&slow, &name).filter(|_| unknown) {
             against = Some(unhindered);
             continue;
@@ -106,8 +107,8 @@ pub(crate) fn leads_to_the_device(phase: Phase) -> bool {
 }
 
 /// The other tasks that were in the way of a group's slowest, and for how long, the one that was most so first. What is written back
-/// for a task is a flood's ([`writeback_flood`](crate::memory::writeback_flood)), what is discarded is `discard-stall`'s, what is
-/// flushed is `flush-cost`'s, and threads that work for whoever asked are nobody in particular.
+/// for a task is a flood's ([`writeback_flood`](crate::memory::writeback_flood)), what is discarded is `discard-stall`'s, and
+/// threads that work for whoever asked are nobody in particular. Another task's flush is that task's: without it there is none.
 fn in_the_way(case: &Case, slow: &Slow) -> Vec<(String, Nanos)> {
     let mut all = BTreeMap::<&str, Nanos>::new();
     for row in case.rows(slow.group_number).iter().filter(|row| leads_to_the_device(row.phase)) {
@@ -153,7 +154,7 @@ fn is_another_task(slow: &Slow, c: &Culprit) -> bool {
     let name = c.name.as_deref().unwrap_or("?");
     c.is_somebody()
         && name != slow.group.task
-        && !matches!(c.io, Some(Io::BackgroundWrite | Io::Discard | Io::Flush))
+        && !matches!(c.io, Some(Io::BackgroundWrite | Io::Discard))
         && !is_of_md(name)
         && !works_for_others(name)
 }

@@ -131,7 +131,7 @@ fn said_before(case: &Case, slow: &Slow, device: Nanos, left: Nanos) -> Proof {
 
 /// Whether requests queue in the device, by their own times: the fastest took less than half of what is usual, or they are completed one by
 /// one. How many were there when one came does not tell where they come in batches, or where there are always as many.
-fn queues(slow: &Slow) -> bool {
+pub(crate) fn queues(slow: &Slow) -> bool {
     let d2c = &slow.requests().d2c;
     let waited = d2c.count() >= MIN_SAMPLES && 2 * d2c.quantile(FASTEST) < d2c.quantile(0.5);
     at_once(slow) >= SEVERAL && (waited || is_unknown(slow) && is_one_by_one(slow))

@@ -1,7 +1,8 @@
 //! `flush-cost`: writes wait while the device empties its volatile cache.
 //!
 //! Claims the time of the flush before the data, of the flush after it, of the wait for a flush that others began, and of
-//! requests that were in the device behind a flush: most devices complete nothing while they flush. Proof: that time was
+//! requests that were in the device behind a flush: most devices complete nothing while they flush. Behind another task's flush it
+//! is that task's doing ([`background_task`](crate::device::background_task)), asked before. Proof: that time was
 //! measured, flush by flush. Refuted if it is a small part of what was slow.
 //!
 //! Example: a read that takes 0.2 ms alone is issued while postgres' flush of 6 ms is in the device: 5.8 ms are the flush's.

@@ -1,11 +1,12 @@
 //! Which of the causes found is the answer for a victim: the one with the largest part of what it lost, in all of its operations and in
-//! the slowest, which count alike where they are more than a few: users of a server feel both. One that only says where the time passed must have twice the part of one
-//! that says why.
+//! the slowest, which count alike where they are more than a few: users of a server feel both. One that only says where the
+//! time passed must have twice the part of one that says why.
 
 use super::victim::Sufferer;
 use crate::explanation::Explanation;
 use causes::{Answer, Verdict};
 use stats::FEW;
+use waits::CulpritKind;
 
 /// Causes that say no more than where the time passed.
 const GENERAL: [&str; 6] =
@@ -32,7 +33,20 @@ pub(crate) fn choose<'a>(e: &'a Explanation, victim: &Sufferer) -> Option<&'a Ve
         _ => 1.0,
     };
     let weighed = found().map(|v| (counts(v) * share(v), v)).filter(|(part, _)| *part > 0.0);
-    weighed.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, v)| v)
+    let (_, first) = weighed.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
+    // In one queue with others, its own requests are the answer where they are the larger part.
+    let queue = found().find(|v| v.cause == "device-saturated");
+    let is_larger = |v: &&Verdict| own_part(victim, v.cause) * share(v) > share(first);
+    Some(queue.filter(|_| CROWD.contains(&first.cause)).filter(is_larger).unwrap_or(first))
+}
+
+/// The part of what a cause explains of a victim's lost time that was behind its own requests, 0 to 1.
+fn own_part(victim: &Sufferer, cause: &str) -> f64 {
+    let of = |own: bool| -> u64 {
+        let rows = victim.because.iter().filter(|b| b.cause == Some(cause));
+        rows.filter(|b| !own || b.source.kind == CulpritKind::Own).map(|b| b.time.0).sum()
+    };
+    of(true) as f64 / of(false).max(1) as f64
 }
 
 /// The part of the victim's slowest operations' time that a verdict claims; `None` of fewer than a few.
