@@ -58,9 +58,9 @@ impl Facts {
         analysis.finish(flow)
     }
 
-    /// Time between the first and the last event.
+    /// Time between the first and the last event; where no device had any, of tasks' events.
     pub fn duration(&self) -> Nanos {
-        self.flow.span.map_or(Nanos(0), |(a, b)| b.since(a))
+        self.flow.span.or(self.flow.tasks).map_or(Nanos(0), |(a, b)| b.since(a))
     }
 
     /// What somebody waits for are operations that were followed elsewhere; bios are nobody's then.
@@ -319,5 +319,25 @@ impl OperationObserver for Found {
 
     fn outside(&mut self, outside: &Outside) {
         self.operations.outside(outside);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trace::{Context, Cpu, TaskEvent, Tid, What};
+
+    #[test]
+    fn a_recording_without_block_events_lasted_as_long_as_its_tasks_events() {
+        let what = |time| TaskEvent {
+            time: Nanos(time),
+            after: 0,
+            tid: Tid(7),
+            cpu: Cpu(0),
+            context: Context(0),
+            what: What::Exec,
+        };
+        let batch = Batch { tasks: vec![what(5), what(905)], ..Batch::default() };
+        assert_eq!(Facts::of(&[batch]).duration(), Nanos(900));
     }
 }

@@ -100,6 +100,8 @@ pub struct Flow {
     recent: Option<(DevId, usize)>,
     /// First and last event of any device.
     pub span: Option<(Nanos, Nanos)>,
+    /// First and last event of any task.
+    pub tasks: Option<(Nanos, Nanos)>,
     /// The wall clock (seconds and nanoseconds since 1970) and the trace's time at one moment.
     pub wall: Option<(u32, u32, Nanos)>,
     /// Events by [`Action::index`].
@@ -121,6 +123,9 @@ impl Flow {
             if let Some(at) = self.device(e.dev) {
                 self.devices[at].1.record(e, batch);
             }
+        }
+        for end in [batch.tasks.first(), batch.tasks.last()].into_iter().flatten() {
+            extend(&mut self.tasks, end.time);
         }
     }
 
