@@ -17,6 +17,12 @@
 # make page                         after a change to crates/report/page: build its script anew (needs npm)
 # make page-pictures                the page as pictures, into docs/page (needs npm, Chromium, ffmpeg)
 # make page-long                    the page of ten million requests, opened in Chromium (makes 2 GB meanwhile)
+# make static                        static programs for x86_64 and aarch64, into target/dist
+# make dist                          as root: these, packages of them, each installed and tried in a fresh system (docs/releasing.md)
+# make reproducible                  after make dist: once more from another place, every byte compared
+# make fuzz [FUZZ_SECONDS=300] [ONLY=TARGET]  each parser with what libFuzzer thinks of, so many seconds
+# make oldest                        whether the oldest Rust that Cargo.toml claims compiles it (Debian's own, fetched, not installed)
+# make book                          the documents as a site, into target/book (needs mdbook)
 # make install [PREFIX=/usr/local]  the program, manual pages, completions
 # make bless                        after a change that is meant: renew what documents and golden files expect
 
@@ -31,7 +37,7 @@ DEMO    := fixtures/randread-vs-bufferedwrite
 LONG    := fixtures/nullblk-randrw
 
 .PHONY: all demo page page-pictures page-long test test-captures corpus lab lab-vm lab-vm-checkup lab-kernels away bench bench-texts bench-recording mails install bless \
-    picture quick release toolchain clean
+    static dist reproducible fuzz oldest book picture quick release toolchain clean
 
 all: release
 
@@ -58,6 +64,7 @@ demo: quick
 test: toolchain
 	@scripts/need-test-tools
 	@scripts/check-page
+	@scripts/check-deny
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	$(CARGO) test --locked --workspace --no-fail-fast
@@ -127,6 +134,27 @@ page-long: release
 	rm -rf $(TARGET)/bench/long && mkdir -p $(TARGET)/bench/long
 	$(CARGO) xtask repeat --times 1150 $(LONG) $(TARGET)/bench/long
 	@scripts/check-page --browser-of $(IOWHY) $(TARGET)/bench/long; status=$$?; rm -rf $(TARGET)/bench/long; exit $$status
+
+MACHINES ?= x86_64 aarch64
+
+static: toolchain
+	@for machine in $(MACHINES); do scripts/build-static $$machine $(TARGET)/dist/$$machine || exit 1; done
+
+dist: static
+	scripts/package-all $(TARGET)/dist $(MACHINES)
+	scripts/try-packages $(TARGET)/dist
+
+reproducible: toolchain
+	scripts/reproducible $(TARGET)/dist $(MACHINES)
+
+fuzz: toolchain
+	scripts/fuzz $(ONLY)
+
+oldest:
+	scripts/check-oldest
+
+book:
+	scripts/book $(TARGET)/book
 
 install: release
 	install -s -D -m 755 $(IOWHY) $(DESTDIR)$(PREFIX)/bin/iowhy

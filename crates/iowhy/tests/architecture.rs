@@ -6,7 +6,7 @@ use std::process::Command;
 
 const PREFIX: &str = "iowhy-";
 /// For tests and the project's own tools; the program uses none of them.
-const BESIDE: [&str; 4] = ["slowdisk", "testkit", "lab", "xtask"];
+const BESIDE: [&str; 6] = ["slowdisk", "testkit", "lab", "xtask", "fuzz", "packaging"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -42,7 +42,7 @@ impl Follow {
 
     fn follow(&mut self, batch: &Batch, to: &mut dyn Listener) {
         if batch.tasks.is_empty() && self.operations.is_empty() {
-            return self.lives.feed(batch, to);
+            return self.lives.feed(batch, to.sink());
         }
         let mut next = 0;
         for task in &batch.tasks {
@@ -57,7 +57,7 @@ impl Follow {
                 What::Lost { .. } => self.softirqs.forget(),
                 _ => {}
             }
-            self.operations.task(task, batch, self.lives.names(), to);
+            self.operations.task(task, batch, self.lives.names(), to.observer());
         }
         self.blocks(batch, next..batch.events.len(), to);
         self.operations.end_of_batch();
@@ -147,7 +147,7 @@ impl Sink for Both<'_> {
             }
         };
         if !self.operations.is_empty() {
-            self.operations.request(request, names, self.to);
+            self.operations.request(request, names, self.to.observer());
         }
         self.to.request(request, names);
     }
@@ -162,7 +162,7 @@ impl Sink for Both<'_> {
             }
         };
         if !self.operations.is_empty() {
-            self.operations.bio(bio, names, self.to);
+            self.operations.bio(bio, names, self.to.observer());
         }
         self.to.bio(bio, names);
     }

@@ -34,6 +34,21 @@ pub trait OperationObserver {
 
 /// Whoever wants to know of requests too. One version of the machinery serves all of them: it is called twice or
 /// three times a request.
-pub trait Listener: Sink + OperationObserver {}
+///
+/// That a listener is either of the two by itself says Rust only from 1.86 on.
+pub trait Listener: Sink + OperationObserver {
+    /// Itself, as one who hears of requests.
+    fn sink(&mut self) -> &mut dyn Sink;
+    /// Itself, as one who hears of operations.
+    fn observer(&mut self) -> &mut dyn OperationObserver;
+}
 
-impl<T: Sink + OperationObserver> Listener for T {}
+impl<T: Sink + OperationObserver> Listener for T {
+    fn sink(&mut self) -> &mut dyn Sink {
+        self
+    }
+
+    fn observer(&mut self) -> &mut dyn OperationObserver {
+        self
+    }
+}

@@ -5,6 +5,7 @@
 //! what is recorded. Invariant: what a sink holds is always a whole number of sub-buffers, in the order in
 //! which the kernel filled them.
 
+use crate::rights;
 use capture::Parts;
 use capture::{At, Error, Result};
 use rustix::fs::OFlags;
@@ -172,6 +173,7 @@ fn work(mut group: Vec<Emptier>, shared: &Shared, tell: Sender<Pid>) -> Vec<Drai
     drop(tell);
     // Where it is refused, recording works as well, only with less room before events are lost.
     let _ = setpriority_process(Some(gettid()), NICENESS);
+    rights::keep_none();
     loop {
         let begun = Instant::now();
         let last = shared.finish.load(Ordering::Relaxed);

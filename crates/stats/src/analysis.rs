@@ -337,7 +337,8 @@ mod tests {
             context: Context(0),
             what: What::Exec,
         };
-        let batch = Batch { tasks: vec![what(5), what(905)], ..Batch::default() };
+        let mut batch = Batch::default();
+        batch.tasks.extend([what(5), what(905)]);
         assert_eq!(Facts::of(&[batch]).duration(), Nanos(900));
     }
 }

@@ -50,7 +50,9 @@ impl Moved {
     pub fn wall_clock(&self, note: Event) -> Event {
         let Detail::Wall { seconds, nanos } = note.detail else { return note };
         let ahead = self.by.since(note.time).0;
-        let wall = seconds as u64 * Nanos::SECOND.0 + nanos as u64 + ahead;
+        // A hostile clock is ahead by centuries.
+        let noted = seconds as u64 * Nanos::SECOND.0 + nanos as u64;
+        let wall = noted.saturating_add(ahead);
         let (seconds, nanos) = (wall / Nanos::SECOND.0, (wall % Nanos::SECOND.0) as u32);
         let Ok(seconds) = u32::try_from(seconds) else { return note };
         Event { time: note.time.since(self.by), detail: Detail::Wall { seconds, nanos }, ..note }
@@ -88,6 +90,8 @@ mod tests {
         let told = moved.wall_clock(wall(990));
         assert_eq!((told.time, told.detail), (Nanos(0), Detail::Wall { seconds: 8, nanos: 4 }));
         assert_eq!(moved.wall_clock(wall(1000)).time, Nanos(5));
+        let beyond = Moved { by: Nanos(u64::MAX), ..Moved::default() };
+        assert_eq!(beyond.wall_clock(wall(0)).detail, wall(0).detail);
     }
 
     #[test]

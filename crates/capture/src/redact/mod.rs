@@ -5,6 +5,7 @@
 //! because the analysis needs them and they name nobody. What iowhy does not know inside out is left out of the
 //! copy: what the workload printed, recordings by other tools.
 
+mod arguments;
 mod json;
 mod names;
 mod pages;

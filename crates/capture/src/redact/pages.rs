@@ -6,6 +6,7 @@
 //! and what lies between the fields of a record. A record of an event whose format is unknown is cleared but for the fields
 //! that all have.
 
+use super::arguments::numbers_only;
 use super::Names;
 use crate::datfile::{Head, Pages, Region};
 use rustix::fs::{memfd_create, MemfdFlags};
@@ -45,6 +46,8 @@ struct Event {
     files: Vec<Slot>,
     /// The kernel's own words.
     words: Vec<Slot>,
+    /// Registers, of which a call may have used few.
+    arguments: Option<Slot>,
     /// Bytes of a record that no field has.
     holes: Vec<Range<usize>>,
     /// Nothing of it is known to be harmless.
@@ -164,6 +167,10 @@ impl Scrubber {
             let end = hole.end.min(record.len());
             record[hole.start.min(end)..end].fill(0);
         }
+        if let Some(slot) = &event.arguments {
+            let place = place(record, slot);
+            numbers_only(&mut record[place], HERE, self.layout.long);
+        }
         for slot in &event.words {
             replace(record, slot, str::to_string);
         }
@@ -193,6 +200,10 @@ impl Event {
                 false => {}
             }
         }
+        if (&*format.system, &*format.name) == ("raw_syscalls", "sys_enter") {
+            let fields = format.fields().unwrap_or_default();
+            event.arguments = fields.iter().find(|f| &*f.name == "args").map(|f| f.slot);
+        }
         event.holes = holes(format);
         event
     }
@@ -220,17 +231,28 @@ fn holes(format: &EventFormat) -> Vec<Range<usize>> {
 
 /// Replaces a text in its place. What follows its end is cleared: the kernel copies names with what lay behind them.
 fn replace(record: &mut [u8], slot: &Slot, stand_in: impl FnOnce(&str) -> String) {
-    let bytes = slot.bytes(HERE, record);
-    if bytes.is_empty() {
+    let range = place(record, slot);
+    if range.is_empty() {
         return;
     }
     let text = String::from_utf8_lossy(slot.text(HERE, record));
     let new = stand_in(&text);
-    let (start, len) = (bytes.as_ptr() as usize - record.as_ptr() as usize, bytes.len());
-    let place = &mut record[start..start + len];
+    let place = &mut record[range];
     place.fill(0);
-    let n = new.len().min(len);
+    let n = new.len().min(place.len());
     place[..n].copy_from_slice(&new.as_bytes()[..n]);
+}
+
+/// Where in a record a field lies.
+fn place(record: &[u8], slot: &Slot) -> Range<usize> {
+    let bytes = slot.bytes(HERE, record);
+    let start = (bytes.as_ptr() as usize).wrapping_sub(record.as_ptr() as usize);
+    // What is not there lies nowhere.
+    if bytes.is_empty() {
+        0..0
+    } else {
+        start..start + bytes.len()
+    }
 }
 
 #[cfg(test)]

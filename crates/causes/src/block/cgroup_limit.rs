@@ -16,7 +16,7 @@ use ledger::Reason;
 pub const CAUSE: Cause = Cause {
     name: "cgroup-limit",
     title: "a limit of the task's cgroup holds its I/O back (io.max, io.latency, io.cost)",
-    page: include_str!("../../../../docs/causes/cgroup-limit.md"),
+    page: include_str!("../../pages/cgroup-limit.md"),
     judge,
 };
 

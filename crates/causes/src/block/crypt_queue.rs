@@ -22,7 +22,7 @@ use operation::{Wait, Waits};
 pub const CAUSE: Cause = Cause {
     name: "crypt-queue",
     title: "I/O on an encrypted device waits in dm-crypt's work queues",
-    page: include_str!("../../../../docs/causes/crypt-queue.md"),
+    page: include_str!("../../pages/crypt-queue.md"),
     judge,
 };
 

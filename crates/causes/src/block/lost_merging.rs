@@ -17,7 +17,7 @@ use trace::{Bytes, Nanos};
 pub const CAUSE: Cause = Cause {
     name: "lost-merging",
     title: "neighbouring requests are sent one by one, because merging is turned off",
-    page: include_str!("../../../../docs/causes/lost-merging.md"),
+    page: include_str!("../../pages/lost-merging.md"),
     judge,
 };
 

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 pub const CAUSE: Cause = Cause {
     name: "queue-freeze",
     title: "somebody changes settings of the device's queue, which freezes it each time",
-    page: include_str!("../../../../docs/causes/queue-freeze.md"),
+    page: include_str!("../../pages/queue-freeze.md"),
     judge,
 };
 

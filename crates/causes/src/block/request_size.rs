@@ -20,7 +20,7 @@ use waits::{CulpritKind, Link, Phase};
 pub const CAUSE: Cause = Cause {
     name: "request-size",
     title: "large reads or writes are cut into requests so small that their number takes the time",
-    page: include_str!("../../../../docs/causes/request-size.md"),
+    page: include_str!("../../pages/request-size.md"),
     judge,
 };
 

@@ -21,7 +21,7 @@ use waits::Phase;
 pub const CAUSE: Cause = Cause {
     name: "tag-exhaustion",
     title: "the device takes no more requests at once: new ones wait for a tag",
-    page: include_str!("../../../../docs/causes/tag-exhaustion.md"),
+    page: include_str!("../../pages/tag-exhaustion.md"),
     judge,
 };
 

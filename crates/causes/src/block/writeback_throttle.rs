@@ -13,7 +13,7 @@ use ledger::Reason;
 pub const CAUSE: Cause = Cause {
     name: "writeback-throttle",
     title: "writeback throttling (wbt) holds writes back",
-    page: include_str!("../../../../docs/causes/writeback-throttle.md"),
+    page: include_str!("../../pages/writeback-throttle.md"),
     judge,
 };
 

@@ -39,17 +39,17 @@ pub(crate) const PAGES: [(&str, &str, &str); 3] = [
     (
         "hung",
         "tasks do not go on: the kernel says that they are blocked, and where",
-        include_str!("../../../../docs/causes/hung.md"),
+        include_str!("../../pages/hung.md"),
     ),
     (
         "link-reset",
         "the way to the device was reset, or did not answer; meanwhile all its I/O waits",
-        include_str!("../../../../docs/causes/link-reset.md"),
+        include_str!("../../pages/link-reset.md"),
     ),
     (
         "slow-member",
         "one disk of several with the same work takes much longer than the others",
-        include_str!("../../../../docs/causes/slow-member.md"),
+        include_str!("../../pages/slow-member.md"),
     ),
 ];
 

@@ -30,7 +30,7 @@ const NAMED: usize = 4;
 pub const CAUSE: Cause = Cause {
     name: "completion-cpu",
     title: "the device was done, but the processor that completes its requests was late",
-    page: include_str!("../../../../docs/causes/completion-cpu.md"),
+    page: include_str!("../../pages/completion-cpu.md"),
     judge,
 };
 

@@ -18,7 +18,7 @@ use trace::Nanos;
 pub const CAUSE: Cause = Cause {
     name: "cpu-wait",
     title: "not I/O: it waited for a processor",
-    page: include_str!("../../../../docs/causes/cpu-wait.md"),
+    page: include_str!("../../pages/cpu-wait.md"),
     judge,
 };
 

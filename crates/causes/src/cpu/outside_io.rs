@@ -21,7 +21,7 @@ use trace::Nanos;
 pub const CAUSE: Cause = Cause {
     name: "outside-io",
     title: "the time passed outside the operations: the task was kept from running in between",
-    page: include_str!("../../../../docs/causes/outside-io.md"),
+    page: include_str!("../../pages/outside-io.md"),
     judge,
 };
 

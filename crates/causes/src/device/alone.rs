@@ -21,7 +21,7 @@ use waits::{CulpritKind, Phase};
 pub const COLD_READS: Cause = Cause {
     name: "cold-reads",
     title: "reads that nothing cached or fetched ahead, each as fast as the device alone",
-    page: include_str!("../../../../docs/causes/cold-reads.md"),
+    page: include_str!("../../pages/cold-reads.md"),
     judge: |case| judge(case, "cold-reads", true),
 };
 
@@ -29,7 +29,7 @@ pub const COLD_READS: Cause = Cause {
 pub const SLOW_DEVICE: Cause = Cause {
     name: "slow-device",
     title: "nothing queues and nobody interferes: the device takes so long for such an operation",
-    page: include_str!("../../../../docs/causes/slow-device.md"),
+    page: include_str!("../../pages/slow-device.md"),
     judge: |case| judge(case, "slow-device", false),
 };
 

@@ -48,7 +48,7 @@ pub fn works_for_others(task: &str) -> bool {
 pub const CAUSE: Cause = Cause {
     name: "background-task",
     title: "another task keeps the device busy, and what is slow waits behind its requests",
-    page: include_str!("../../../../docs/causes/background-task.md"),
+    page: include_str!("../../pages/background-task.md"),
     judge,
 };
 

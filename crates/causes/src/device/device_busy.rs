@@ -26,7 +26,7 @@ use trace::{Bytes, Nanos};
 pub const CAUSE: Cause = Cause {
     name: "device-busy",
     title: "the driver gives requests back, because the device or its adapter takes no more",
-    page: include_str!("../../../../docs/causes/device-busy.md"),
+    page: include_str!("../../pages/device-busy.md"),
     judge,
 };
 

@@ -18,7 +18,7 @@ use trace::Nanos;
 pub const CAUSE: Cause = Cause {
     name: "device-errors",
     title: "the device reports errors",
-    page: include_str!("../../../../docs/causes/device-errors.md"),
+    page: include_str!("../../pages/device-errors.md"),
     judge,
 };
 

@@ -27,7 +27,7 @@ use waits::Phase;
 pub const CAUSE: Cause = Cause {
     name: "device-saturated",
     title: "the device is saturated: requests queue in it",
-    page: include_str!("../../../../docs/causes/device-saturated.md"),
+    page: include_str!("../../pages/device-saturated.md"),
     judge,
 };
 

@@ -23,7 +23,7 @@ use waits::{CulpritId, CulpritKind, Phase};
 pub const CAUSE: Cause = Cause {
     name: "device-stall",
     title: "the device takes long for some requests although hardly any others are in it",
-    page: include_str!("../../../../docs/causes/device-stall.md"),
+    page: include_str!("../../pages/device-stall.md"),
     judge,
 };
 

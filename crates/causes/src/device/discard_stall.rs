@@ -20,7 +20,7 @@ use trace::{Bytes, Nanos};
 pub const CAUSE: Cause = Cause {
     name: "discard-stall",
     title: "the device is busy with discards (TRIM), and others wait meanwhile",
-    page: include_str!("../../../../docs/causes/discard-stall.md"),
+    page: include_str!("../../pages/discard-stall.md"),
     judge,
 };
 

@@ -28,7 +28,7 @@ const NO_FLUSH: &str = "nothing that was slow waited for a flush or behind one";
 pub const CAUSE: Cause = Cause {
     name: "flush-cost",
     title: "synchronous writes wait while the device empties its cache",
-    page: include_str!("../../../../docs/causes/flush-cost.md"),
+    page: include_str!("../../pages/flush-cost.md"),
     judge,
 };
 

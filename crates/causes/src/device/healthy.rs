@@ -87,7 +87,7 @@ const HOLDS_BACK: [Reason; 9] = [
 pub const CAUSE: Cause = Cause {
     name: "healthy",
     title: "nothing was slow for such a device",
-    page: include_str!("../../../../docs/causes/healthy.md"),
+    page: include_str!("../../pages/healthy.md"),
     judge,
 };
 

@@ -23,7 +23,7 @@ use trace::{Bytes, Nanos};
 pub const CAUSE: Cause = Cause {
     name: "misaligned",
     title: "writes are not whole blocks of the device, which reads each block before it writes a part of it",
-    page: include_str!("../../../../docs/causes/misaligned.md"),
+    page: include_str!("../../pages/misaligned.md"),
     judge,
 };
 

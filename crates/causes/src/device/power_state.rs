@@ -40,7 +40,7 @@ impl Step {
 pub const CAUSE: Cause = Cause {
     name: "power-state",
     title: "the device sleeps when it is idle, and the next request waits until it is awake",
-    page: include_str!("../../../../docs/causes/power-state.md"),
+    page: include_str!("../../pages/power-state.md"),
     judge,
 };
 

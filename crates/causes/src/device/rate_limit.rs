@@ -34,7 +34,7 @@ pub const CAUSE: Cause = Cause {
     name: "rate-limit",
     title:
         "a limit in front of the device lets only so many operations through (a volume's or hypervisor's cap)",
-    page: include_str!("../../../../docs/causes/rate-limit.md"),
+    page: include_str!("../../pages/rate-limit.md"),
     judge,
 };
 

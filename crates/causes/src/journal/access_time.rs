@@ -34,7 +34,7 @@ const SPARING: [&str; 3] = ["noatime", "relatime", "lazytime"];
 pub const CAUSE: Cause = Cause {
     name: "access-time",
     title: "reads wait for the journal: each one writes when the file was read",
-    page: include_str!("../../../../docs/causes/access-time.md"),
+    page: include_str!("../../pages/access-time.md"),
     judge,
 };
 

@@ -22,7 +22,7 @@ const BUFFERED: [&str; 2] = ["ext4_buffered_write_iter", "xfs_file_buffered_writ
 pub const CAUSE: Cause = Cause {
     name: "inode-lock",
     title: "operations wait for the lock of their file, which another one holds while it does I/O",
-    page: include_str!("../../../../docs/causes/inode-lock.md"),
+    page: include_str!("../../pages/inode-lock.md"),
     judge,
 };
 

@@ -19,7 +19,7 @@ const OTHERS: [&str; 3] = ["xfs", "btrfs", "f2fs"];
 pub const CAUSE: Cause = Cause {
     name: "journal-cpu",
     title: "the journal's thread waits for a processor while everybody waits for its commit",
-    page: include_str!("../../../../docs/causes/journal-cpu.md"),
+    page: include_str!("../../pages/journal-cpu.md"),
     judge,
 };
 

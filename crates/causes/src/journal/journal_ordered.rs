@@ -16,7 +16,7 @@ use operation::Wait;
 pub const CAUSE: Cause = Cause {
     name: "journal-ordered",
     title: "the journal's commit writes other files' data first (data=ordered)",
-    page: include_str!("../../../../docs/causes/journal-ordered.md"),
+    page: include_str!("../../pages/journal-ordered.md"),
     judge,
 };
 

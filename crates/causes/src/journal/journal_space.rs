@@ -21,7 +21,7 @@ const MAKING_ROOM: [&str; 2] = ["__jbd2_log_wait_for_space", "jbd2_log_do_checkp
 pub const CAUSE: Cause = Cause {
     name: "journal-space",
     title: "the journal of ext4 is full: changes wait until older ones are written in place",
-    page: include_str!("../../../../docs/causes/journal-space.md"),
+    page: include_str!("../../pages/journal-space.md"),
     judge,
 };
 

@@ -17,7 +17,7 @@ use operation::{Wait, Waits};
 pub const CAUSE: Cause = Cause {
     name: "log-force",
     title: "operations wait until the file system's log is written (log force)",
-    page: include_str!("../../../../docs/causes/log-force.md"),
+    page: include_str!("../../pages/log-force.md"),
     judge,
 };
 

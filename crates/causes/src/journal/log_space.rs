@@ -18,7 +18,7 @@ use operation::{Wait, Waits};
 pub const CAUSE: Cause = Cause {
     name: "log-space",
     title: "the log of XFS is full: changes wait until older ones are written in place",
-    page: include_str!("../../../../docs/causes/log-space.md"),
+    page: include_str!("../../pages/log-space.md"),
     judge,
 };
 

@@ -16,7 +16,7 @@ use ledger::Reason;
 pub const CAUSE: Cause = Cause {
     name: "dirty-throttling",
     title: "writers are made to sleep because they write faster than the device (dirty limits)",
-    page: include_str!("../../../../docs/causes/dirty-throttling.md"),
+    page: include_str!("../../pages/dirty-throttling.md"),
     judge,
 };
 

@@ -23,7 +23,7 @@ const LOOP_MAJOR: u32 = 7;
 pub const CAUSE: Cause = Cause {
     name: "loop-double-cache",
     title: "a loop device goes through the page cache of its file, one request at a time",
-    page: include_str!("../../../../docs/causes/loop-double-cache.md"),
+    page: include_str!("../../pages/loop-double-cache.md"),
     judge,
 };
 

@@ -17,7 +17,7 @@ use stats::Group;
 pub const CAUSE: Cause = Cause {
     name: "page-fault-read",
     title: "programs wait for pages of mapped files, or of their own code, that are not in memory",
-    page: include_str!("../../../../docs/causes/page-fault-read.md"),
+    page: include_str!("../../pages/page-fault-read.md"),
     judge,
 };
 

@@ -22,7 +22,7 @@ use trace::{Bytes, Call, Nanos};
 pub const CAUSE: Cause = Cause {
     name: "read-ahead-short",
     title: "a reader in order waits again and again, because too little is read ahead",
-    page: include_str!("../../../../docs/causes/read-ahead-short.md"),
+    page: include_str!("../../pages/read-ahead-short.md"),
     judge,
 };
 

@@ -21,7 +21,7 @@ use trace::{Bytes, Call, DevId, Flags, Nanos};
 pub const CAUSE: Cause = Cause {
     name: "read-ahead-waste",
     title: "more is read ahead than anybody uses, and readers wait for it",
-    page: include_str!("../../../../docs/causes/read-ahead-waste.md"),
+    page: include_str!("../../pages/read-ahead-waste.md"),
     judge,
 };
 

@@ -17,7 +17,7 @@ use operation::{Wait, Waits};
 pub const CAUSE: Cause = Cause {
     name: "reclaim",
     title: "memory is short: operations free memory themselves before they go on",
-    page: include_str!("../../../../docs/causes/reclaim.md"),
+    page: include_str!("../../pages/reclaim.md"),
     judge,
 };
 

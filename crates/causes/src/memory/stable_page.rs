@@ -15,7 +15,7 @@ use operation::Wait;
 pub const CAUSE: Cause = Cause {
     name: "stable-page",
     title: "writers wait until a page they want to change has been written (stable pages)",
-    page: include_str!("../../../../docs/causes/stable-page.md"),
+    page: include_str!("../../pages/stable-page.md"),
     judge,
 };
 

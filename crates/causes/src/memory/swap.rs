@@ -15,7 +15,7 @@ use operation::{Wait, Waits};
 pub const CAUSE: Cause = Cause {
     name: "swap",
     title: "programs wait for their own memory, which lies in swap",
-    page: include_str!("../../../../docs/causes/swap.md"),
+    page: include_str!("../../pages/swap.md"),
     judge,
 };
 

@@ -33,7 +33,7 @@ pub(crate) fn wbt_target(device: &Device) -> u64 {
 pub const CAUSE: Cause = Cause {
     name: "writeback-flood",
     title: "buffered data being written back fills the device and everything else waits behind it",
-    page: include_str!("../../../../docs/causes/writeback-flood.md"),
+    page: include_str!("../../pages/writeback-flood.md"),
     judge,
 };
 

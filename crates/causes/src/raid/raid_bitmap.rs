@@ -26,7 +26,7 @@ const UNLESS: &str = "writes that wait as long in md without a bitmap";
 pub const CAUSE: Cause = Cause {
     name: "raid-bitmap",
     title: "writes wait until the RAID array's write-intent bitmap is on the disks",
-    page: include_str!("../../../../docs/causes/raid-bitmap.md"),
+    page: include_str!("../../pages/raid-bitmap.md"),
     judge,
 };
 

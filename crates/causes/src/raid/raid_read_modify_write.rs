@@ -23,7 +23,7 @@ const BLOCK: u64 = 4096;
 pub const CAUSE: Cause = Cause {
     name: "raid-read-modify-write",
     title: "writes smaller than a stripe make RAID read old data and parity before it can write",
-    page: include_str!("../../../../docs/causes/raid-read-modify-write.md"),
+    page: include_str!("../../pages/raid-read-modify-write.md"),
     judge,
 };
 

@@ -52,7 +52,7 @@ struct Sync {
 pub const CAUSE: Cause = Cause {
     name: "raid-resync",
     title: "a RAID array is synchronised, checked or rebuilt, and what is slow waits behind that",
-    page: include_str!("../../../../docs/causes/raid-resync.md"),
+    page: include_str!("../../pages/raid-resync.md"),
     judge,
 };
 

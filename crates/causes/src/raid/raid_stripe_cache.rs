@@ -30,7 +30,7 @@ const KEPT: &str = "until the array stops: a udev rule keeps it";
 pub const CAUSE: Cause = Cause {
     name: "raid-stripe-cache",
     title: "writes wait in the array for a place in its stripe cache",
-    page: include_str!("../../../../docs/causes/raid-stripe-cache.md"),
+    page: include_str!("../../pages/raid-stripe-cache.md"),
     judge,
 };
 

@@ -22,7 +22,7 @@ const IDLING: [&str; 2] = ["bfq", "cfq"];
 pub const CAUSE: Cause = Cause {
     name: "scheduler-idling",
     title: "the I/O scheduler keeps the device idle while requests wait in it",
-    page: include_str!("../../../../docs/causes/scheduler-idling.md"),
+    page: include_str!("../../pages/scheduler-idling.md"),
     judge,
 };
 

@@ -22,7 +22,7 @@ use trace::Nanos;
 pub const CAUSE: Cause = Cause {
     name: "scheduler-starvation",
     title: "requests wait in the I/O scheduler while writeback is sent to the device before them",
-    page: include_str!("../../../../docs/causes/scheduler-starvation.md"),
+    page: include_str!("../../pages/scheduler-starvation.md"),
     judge,
 };
 

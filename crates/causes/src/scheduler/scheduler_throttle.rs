@@ -29,7 +29,7 @@ const TARGETS: [(Class, &str, u64); 2] =
 pub const CAUSE: Cause = Cause {
     name: "scheduler-throttle",
     title: "the I/O scheduler (kyber) lets fewer requests in than the device could take",
-    page: include_str!("../../../../docs/causes/scheduler-throttle.md"),
+    page: include_str!("../../pages/scheduler-throttle.md"),
     judge,
 };
 

@@ -21,18 +21,19 @@ const KEPT_WAITING: u64 = 50;
 
 /// The order of victims; where nobody lost more than noise, those that took most time come first.
 pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
-    let lost: u64 = all.iter().map(|s| s.lost.since(s.noise).0).sum();
-    let time: u64 = all.iter().map(|s| s.time.0).sum();
-    let by_time = lost * WORTH_SEEING < time;
+    let lost: Nanos = all.iter().map(|s| s.lost.since(s.noise)).sum();
+    let time: Nanos = all.iter().map(|s| s.time).sum();
+    let by_time = lost.0.saturating_mul(WORTH_SEEING) < time.0;
     let balance = balance(e, all);
     let costs_more = |s: &Sufferer| {
-        let in_the_way = |(lost, cost): &(Nanos, Nanos)| cost > lost && WORTH_SEEING * lost.0 > s.lost.0;
+        let in_the_way =
+            |(lost, cost): &(Nanos, Nanos)| cost > lost && lost.0.saturating_mul(WORTH_SEEING) > s.lost.0;
         balance.get(&s.task).is_some_and(in_the_way)
     };
     let least = e.facts.duration().0 / KEPT_WAITING;
     let waits = |s: &&Sufferer| {
         let lost = by_the_clock(e, s, s.lost.since(s.noise));
-        !s.is_thin && lost.0 >= least && WORTH_SEEING * s.lost.0 > s.time.0
+        !s.is_thin && lost.0 >= least && s.lost.0.saturating_mul(WORTH_SEEING) > s.time.0
     };
     // Devices on which somebody was kept waiting who is in nobody's way, and of these who is no job.
     let in_nobodys_way = |s: &&Sufferer| !costs_more(s);

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
-use record::{clean, record, Capture, EndedBy, Host, Output, Plan, Progress, Report, Stop};
+use record::{clean, keep_few, record, Capture, EndedBy, Host, Output, Plan, Progress, Report, Stop};
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -79,7 +79,15 @@ impl Record {
         };
         let plan = Plan { detail, devices: self.device, buffer_kib: self.buffer, output, stop };
         let mut line = Line::new(quiet);
-        let outcome = record(&host, &plan, &mut |report| line.tell(report));
+        let outcome = record(&host, &plan, &mut |report| {
+            // All is open, and the command runs with the rights of who started it.
+            if let Report::Started = &report {
+                if let Err(why) = keep_few() {
+                    line.tell(Report::Note(&why));
+                }
+            }
+            line.tell(report);
+        });
         line.end();
         let recorded = outcome?;
         say(&recorded.capture, recorded.folder.as_deref());

@@ -1,0 +1,49 @@
+//! What is fuzzed: one target for each family of parsers.
+//!
+//! A target takes any bytes and must come back: without a panic, soon, and in little memory. The driver (`fuzz/driver`, built by
+//! `make fuzz` alone) hands it what libFuzzer thinks of; the tests hand it its seeds, and what fuzzing once found (`fuzz/found`).
+
+mod recordings;
+mod scratch;
+mod seeds;
+mod texts;
+
+pub use seeds::{seeds, Seed};
+
+/// A family of parsers.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// Also the name of its folder.
+    pub name: &'static str,
+    /// Reads the bytes.
+    pub run: fn(&[u8]),
+    /// Longer inputs only make it slow.
+    pub longest: usize,
+}
+
+const KIB: usize = 1 << 10;
+
+/// All of them.
+pub const TARGETS: &[Target] = &[
+    Target { name: "blktrace", run: recordings::blktrace, longest: 16 * KIB },
+    Target { name: "trace-dat", run: recordings::trace_dat, longest: 128 * KIB },
+    Target { name: "pages", run: recordings::pages, longest: 32 * KIB },
+    Target { name: "packed", run: recordings::packed, longest: 64 * KIB },
+    Target { name: "stream", run: recordings::stream, longest: 64 * KIB },
+    Target { name: "redact", run: recordings::redact, longest: 128 * KIB },
+    Target { name: "blkparse-text", run: recordings::text, longest: 8 * KIB },
+    Target { name: "trace-text", run: recordings::text, longest: 8 * KIB },
+    Target { name: "answer", run: recordings::answer, longest: 16 * KIB },
+    Target { name: "tool-text", run: texts::tool_text, longest: 8 * KIB },
+    Target { name: "fio-json", run: texts::tool_text, longest: 32 * KIB },
+    Target { name: "fio-log", run: texts::fio_log, longest: 8 * KIB },
+    Target { name: "system-json", run: texts::system_json, longest: 32 * KIB },
+    Target { name: "samples", run: texts::samples, longest: 16 * KIB },
+    Target { name: "settings", run: texts::settings, longest: 8 * KIB },
+    Target { name: "arguments", run: texts::arguments, longest: 256 },
+];
+
+/// The target of this name.
+pub fn target(name: &str) -> Option<&'static Target> {
+    TARGETS.iter().find(|target| target.name == name)
+}

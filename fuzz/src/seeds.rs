@@ -1,0 +1,164 @@
+//! Where fuzzing begins: cut from what the project bundles.
+
+use crate::Target;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// A small recording of trace-cmd's, version 6.
+pub const SMALL: &[u8] = include_bytes!("../../crates/trace/tests/fixtures/loop-v6.dat");
+const SMALL_7: &[u8] = include_bytes!("../../crates/trace/tests/fixtures/loop-v7-zstd.dat");
+/// Bytes of a page of it.
+pub const PAGE: usize = 4096;
+
+/// An input and where it is from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seed {
+    /// A file's name.
+    pub name: String,
+    /// What it begins with.
+    pub bytes: Vec<u8>,
+}
+
+/// The seeds of a target, each no longer than its inputs may be. `root` is the root of the project.
+pub fn seeds(target: &Target, root: &Path) -> io::Result<Vec<Seed>> {
+    let fixtures = root.join("fixtures");
+    let mut seeds = match target.name {
+        "blktrace" | "answer" => files(&fixtures, |name| name.contains(".blktrace."))?,
+        "trace-dat" | "redact" => {
+            let mut all = files(&fixtures, |name| name == "trace.dat")?;
+            all.extend([seed("loop-v6.dat", SMALL), seed("loop-v7-zstd.dat", SMALL_7)]);
+            all
+        }
+        "pages" => vec![seed("loop-v6.pages", &pages())],
+        "packed" => files(&fixtures, |name| name.ends_with(".tar.zst"))?,
+        "stream" => vec![seed("stream.tar", &streamed()?)],
+        "blkparse-text" => vec![seed("events", BLKPARSE.as_bytes())],
+        "trace-text" => TRACES.iter().map(|text| seed("events", text.as_bytes())).collect(),
+        "tool-text" => files(&fixtures, |name| name.ends_with(".txt"))?,
+        "fio-json" => files(&fixtures, |name| name == "fio.txt" || name == "alone.json")?,
+        "fio-log" => files(&fixtures, |name| name.ends_with(".log"))?,
+        "system-json" => files(&fixtures, |name| name == "system.json" || name == "capture.json")?,
+        "samples" => files(&fixtures, |name| name == "samples.jsonl")?,
+        "settings" => files(&fixtures, |name| {
+            name.starts_with("queue-")
+                || ["mounts.txt", "mdstat.txt", "settings.txt", "vm-dirty.txt"].contains(&name)
+        })?,
+        "arguments" => ARGUMENTS.iter().map(|text| seed("argument", text.as_bytes())).collect(),
+        _ => Vec::new(),
+    };
+    for (i, seed) in seeds.iter_mut().enumerate() {
+        seed.bytes.truncate(target.longest);
+        seed.name = format!("{i}-{}", seed.name);
+    }
+    Ok(seeds)
+}
+
+/// Where the pages of the small recording are.
+pub fn pages_of_small() -> &'static [usize] {
+    static PAGES: OnceLock<Vec<usize>> = OnceLock::new();
+    PAGES.get_or_init(|| pages_in(SMALL).unwrap_or_default())
+}
+
+fn pages_in(bytes: &[u8]) -> io::Result<Vec<usize>> {
+    let mut file = tempfile::tempfile()?;
+    file.write_all(bytes)?;
+    file.rewind()?;
+    let (_, regions) = capture::Head::read(&mut file, Path::new("small")).map_err(io::Error::other)?;
+    let begins = |r: &capture::Region| (r.offset as usize..(r.offset + r.bytes.0) as usize).step_by(PAGE);
+    Ok(regions.iter().flat_map(begins).filter(|at| at + PAGE <= bytes.len()).collect())
+}
+
+fn pages() -> Vec<u8> {
+    pages_of_small().iter().flat_map(|&at| SMALL[at..at + PAGE].to_vec()).collect()
+}
+
+fn seed(name: &str, bytes: &[u8]) -> Seed {
+    Seed { name: name.into(), bytes: bytes.to_vec() }
+}
+
+/// A capture as it is sent: the parts of a small recording.
+fn streamed() -> io::Result<Vec<u8>> {
+    let sent = tempfile::NamedTempFile::new()?;
+    let stream = capture::Stream::new(Box::new(sent.reopen()?));
+    let head = capture::Head { page_size: 4096, clock: "[mono]".into(), ..capture::Head::default() };
+    let all = |stream: &capture::Stream| -> capture::Result<()> {
+        stream.file(capture::HEAD, &head.bytes(2))?;
+        let mut raw = stream.parts(capture::raw_name(trace::Cpu(1)));
+        raw.write(&SMALL[SMALL.len() - PAGE..])?;
+        raw.write(&SMALL[SMALL.len() - PAGE..])?;
+        stream.parts(capture::SAMPLES_JSONL).write(b"{}\n")?;
+        stream.file(capture::CAPTURE_JSON, b"{}")?;
+        stream.end()
+    };
+    all(&stream).map_err(io::Error::other)?;
+    drop(stream);
+    fs::read(sent.path())
+}
+
+/// Files in the folders of `root` whose names are wanted, uncompressed.
+fn files(root: &Path, wanted: impl Fn(&str) -> bool) -> io::Result<Vec<Seed>> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    for folder in fs::read_dir(root)?.flatten().filter(|entry| entry.path().is_dir()) {
+        found.extend(fs::read_dir(folder.path())?.flatten().map(|entry| entry.path()));
+    }
+    found.sort();
+    let mut seeds = Vec::new();
+    for path in found {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if wanted(&name) && fs::metadata(&path)?.len() > 0 {
+            let file = File::open(&path)?;
+            let mut bytes = Vec::new();
+            match name.ends_with(".zst") {
+                true => zstd::Decoder::new(file)?.take(MOST).read_to_end(&mut bytes)?,
+                false => file.take(MOST).read_to_end(&mut bytes)?,
+            };
+            seeds.push(Seed { name, bytes });
+        }
+    }
+    Ok(seeds)
+}
+
+/// As much as any target takes.
+const MOST: u64 = 1 << 20;
+
+const BLKPARSE: &str = "\
+  8,0    1        1     0.000000000  4162  Q   R 1048576 + 8 [fio]
+  8,0    1        2     0.000001203  4162  G   R 1048576 + 8 [fio]
+  8,0    1        3     0.000002911  4162  I  RS 1048576 + 8 [fio]
+  8,0    1        4     0.000004100  4162  D   R 1048576 + 8 [fio]
+  8,0    0        1     0.000104100     0  C   R 1048576 + 8 [0]
+  8,0    1        5     0.000204100  4162  A  WS 2048 + 64 <- (8,1) 0
+  8,0    1        6     0.000304100  4162  X   W 2048 / 2064 [fio]
+  8,0    1        7     0.000404100  4162  U   N [fio] 3
+  8,0    1        8     0.000504100  4162  m   N cfq4162S / alloced
+CPU0 (sda):
+ Reads Queued:           1,        4KiB  Writes Queued:           0,        0KiB
+";
+
+const TRACES: &[&str] = &[
+    "# tracer: nop\n#\n           fio-4162    [001] d..1.   100.000001: block_bio_queue: 8,0 R 1048576 + 8 [fio]\n\
+           fio-4162    [001] d..1.   100.000002: block_rq_issue: 8,0 R 4096 () 1048576 + 8 [fio]\n\
+        <idle>-0       [000] d.h1.   100.000102: block_rq_complete: 8,0 R () 1048576 + 8 [0]\n\
+           fio-4162    [001] .....   100.000202: sys_enter: NR 74 (3, 0, 0, 0, 0, 0)\n\
+           fio-4162    [001] .....   100.000302: sys_exit: NR 74 = 0\n",
+    "fio  4162 [001]   100.000001: block:block_rq_issue: 8,0 R 4096 () 1048576 + 8 [fio]\n\
+     swapper     0 [000]   100.000102: block:block_rq_complete: 8,0 R () 1048576 + 8 [0]\n\
+     fio  4162 [001]   100.000202: sched:sched_switch: prev_comm=fio prev_pid=4162 prev_prio=120 prev_state=D ==> \
+     next_comm=swapper/1 next_pid=0 next_prio=120\n",
+    "cpus=2\n  fio-4162  [001]   100.000001: block_rq_issue:       8,0 R 4096 () 1048576 + 8 [fio]\n",
+];
+
+const ARGUMENTS: &[&str] = &[
+    "read.p99 > 1.1x",
+    "fsync.max>20ms",
+    "write.bytes/s < 100 MiB/s",
+    "1.5:2.5",
+    "1500ms:",
+    ":3us",
+    "read,write,sync,fua",
+    "0x4f",
+    "%D %2c %8s %5T.%9t %5p %2a %3d\\n",
+    "Q,%a %-12C\\t%S + %n\\n",
+];

@@ -1,0 +1,53 @@
+//! Texts: of tools, of settings, of the command line.
+
+use crate::scratch::with_file;
+use events::{Format, Mask, OwnFormat, Window};
+use evidence::{Recorded, Samples, System};
+use explain::compare::Condition;
+use std::io::BufReader;
+use tooltext::Mail;
+
+/// What tools print, and fio's JSON.
+pub fn tool_text(bytes: &[u8]) {
+    let mail = Mail::read("mail.txt", bytes);
+    let _ = (mail.has_readings(), mail.says_anything());
+}
+
+/// fio's logs, of which the beginning is looked at first.
+pub fn fio_log(bytes: &[u8]) {
+    let (start, rest) = bytes.split_at(bytes.len().min(4096));
+    let _ = Mail::read_stream("x_clat.1.log", start.to_vec(), BufReader::new(rest));
+}
+
+/// Settings and what was recorded, as `iowhy record` writes them.
+pub fn system_json(bytes: &[u8]) {
+    System::default().add_document(capture::SYSTEM_JSON, bytes);
+    with_file(capture::CAPTURE_JSON, bytes, |file| {
+        let _ = Recorded::read(file);
+    });
+}
+
+/// Counters once a second.
+pub fn samples(bytes: &[u8]) {
+    if let Ok(samples) = Samples::from_reader(bytes) {
+        let _ = (samples.span(), samples.active_disks());
+    }
+}
+
+/// Settings as people save them.
+pub fn settings(bytes: &[u8]) {
+    for name in ["settings.txt", "queue-vda.txt", "mounts.txt", "mdstat.txt"] {
+        System::default().add_document(name, bytes);
+    }
+}
+
+/// Conditions, spans, filters and formats of the command line.
+pub fn arguments(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let _ = text.parse::<Condition>();
+    let _ = Window::parse(text);
+    let _ = Mask::of_names(text);
+    let _ = Mask::of_hex(text);
+    let _ = Format::parse(text);
+    let _ = OwnFormat::parse(text);
+}
