@@ -42,7 +42,7 @@ pub use load::become_load;
 pub use page::html;
 pub use place::Place;
 pub use plan::{Length, Plan, Wish};
-pub use result::{Checkup, Finding, Found, Measured, Remedy, Scenario, Step};
+pub use result::{Checkup, Finding, Found, Measured, Remedy, Scenario, Step, SCHEMA};
 pub use run::{run, Captured, Confirm, Keep};
 pub use screen::{announce, render};
 pub use settings::Setting;

@@ -140,7 +140,7 @@ fn scenario(out: &mut String, s: &Scenario) {
                     out,
                     "      ",
                     &format!(
-                        "WHY {} explains {:.0} % of it (confidence: {}){also}",
+                        "WHY {} explains {:.0} % of the time of the slowest (confidence: {}){also}",
                         c.cause,
                         c.share * 100.0,
                         c.confidence

@@ -1,5 +1,7 @@
 //! Why an input was not explained.
 
+use operation::NotThere;
+
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -12,6 +14,9 @@ pub enum Error {
     /// SIGINT or SIGTERM came while a file was read.
     #[error("interrupted")]
     Interrupted,
+    /// Nothing in the recording is called what is asked for.
+    #[error(transparent)]
+    NotThere(#[from] NotThere),
     /// Something else that the user must know.
     #[error("{what}")]
     Other {
@@ -33,6 +38,7 @@ impl Error {
         match self {
             Error::Trace(e) => e.help().map(str::to_string),
             Error::Interrupted => None,
+            Error::NotThere(NotThere { there, .. }) => Some(there.clone()),
             Error::Other { help, .. } => help.clone(),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::places::Places;
-use operation::{Called, NotThere, Operation, Scope};
+use operation::{Called, Operation, Scope};
 use trace::{DevId, Tid};
 
 /// A name as people give it and as the kernel has it: `/dev/sda` is `sda`.
@@ -45,6 +45,5 @@ impl Called for Places {
 
 /// An error that says what there is, if nothing was met that is asked for.
 pub fn check(scope: Option<&Scope>) -> Result<()> {
-    let nothing = |NotThere { what, there }| Error::new(what, there);
-    scope.map_or(Ok(()), |scope| scope.check().map_err(nothing))
+    scope.map_or(Ok(()), |scope| scope.check().map_err(Error::from))
 }

@@ -1,23 +1,48 @@
-//! The slowest requests of a recording.
+//! The slowest requests of a recording, and of stacked devices, which have none of their own, the slowest bios.
 //!
-//! A first reading keeps the N slowest in a heap. A second one gathers the events of their sectors between
-//! their queue and their completion; where the recording cannot be read twice (a pipe), there are none.
+//! A first reading keeps the N slowest. A second one gathers the events of their sectors between their queue and their completion;
+//! where the recording cannot be read twice (a pipe), there are none. Requests that a stacked device sent for a bio that is asked
+//! about are told with that bio and not once more.
 
 use crate::gathered::{Gathered, Gathering};
-use life::{Names, Request, Sink};
+use crate::sent_below::{Sent, SlowestStacked};
+use crate::slowest::Slowest;
+use life::{Bio, BioNumber, Names, Request, Sink};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
 use trace::{Batch, Nanos};
 
 /// Events kept of one request; a request of 256 merged bios has 770.
 const MAX_EVENTS: usize = 60;
 
 /// One of them.
-pub struct SlowRequest {
-    /// The request.
-    pub request: Request,
-    /// Whose it was.
-    pub task: String,
+pub enum SlowRequest {
+    /// A request, and whose it was.
+    Request(Box<Request>, String),
+    /// A bio of a stacked device, with those it sent below.
+    Stacked(Box<Sent>),
+}
+
+impl SlowRequest {
+    fn total(&self) -> Nanos {
+        match self {
+            SlowRequest::Request(request, _) => request.time.total(),
+            SlowRequest::Stacked(sent) => sent.total(),
+        }
+    }
+
+    fn completed(&self) -> Nanos {
+        match self {
+            SlowRequest::Request(request, _) => request.time.completed,
+            SlowRequest::Stacked(sent) => sent.bio.time.completed,
+        }
+    }
+}
+
+/// A request whose bios are told of next.
+struct Last {
+    request: Request,
+    task: String,
+    is_of_member: bool,
 }
 
 /// The slowest requests of a recording.
@@ -26,20 +51,23 @@ pub struct SlowestRequests {
     number: usize,
     /// When the recording began: its first event that is no note.
     pub began: Option<Nanos>,
-    /// Fastest of the chosen on top: (duration, order of arrival).
-    heap: BinaryHeap<Reverse<(Nanos, u64)>>,
-    kept: HashMap<u64, SlowRequest>,
-    arrived: u64,
+    last: Option<Last>,
+    own: Slowest<Last>,
+    /// Those that stacked devices sent.
+    of_members: Slowest<Last>,
+    stacked: SlowestStacked,
     list: Vec<SlowRequest>,
-    /// The events of `list`, in its order.
+    /// The events of the requests in `list`, in its order.
     gathering: Gathering,
 }
 
 impl SlowestRequests {
     /// Nothing seen yet; so many are kept at most.
     pub fn new(number: usize) -> SlowestRequests {
-        let (began, heap, kept, arrived, list, gathering) = Default::default();
-        SlowestRequests { number, began, heap, kept, arrived, list, gathering }
+        let (own, of_members) = (Slowest::new(number), Slowest::new(number));
+        let (began, last, list, gathering) = Default::default();
+        let stacked = SlowestStacked::new(number);
+        SlowestRequests { number, began, last, own, of_members, stacked, list, gathering }
     }
 
     /// Notes when the recording began.
@@ -50,10 +78,22 @@ impl SlowestRequests {
 
     /// Ends the first reading: the slowest are known.
     pub fn chosen(&mut self) {
-        let mut list: Vec<SlowRequest> = std::mem::take(&mut self.kept).into_values().collect();
-        list.sort_by_key(|s| (Reverse(s.request.time.total()), s.request.time.completed));
-        self.gathering = Gathering::of(list.iter().map(|s| s.request), MAX_EVENTS);
-        self.list = list;
+        self.settle();
+        let number = self.number;
+        let SlowestRequests { own, of_members, stacked, .. } =
+            std::mem::replace(self, SlowestRequests { began: self.began, ..SlowestRequests::new(number) });
+        let members = Some(of_members).filter(|_| stacked.is_empty());
+        let requests = own.into_all().chain(members.into_iter().flat_map(Slowest::into_all));
+        let requests = requests.map(|l| SlowRequest::Request(Box::new(l.request), l.task));
+        self.list =
+            requests.chain(stacked.into_all().map(|sent| SlowRequest::Stacked(Box::new(sent)))).collect();
+        self.list.sort_by_key(|s| (Reverse(s.total()), s.completed()));
+        self.list.truncate(number);
+        let request = |slow: &SlowRequest| match slow {
+            SlowRequest::Request(request, _) => Some(**request),
+            SlowRequest::Stacked(_) => None,
+        };
+        self.gathering = Gathering::of(self.list.iter().filter_map(request), MAX_EVENTS);
     }
 
     /// Second reading: keeps the events that belong to the chosen.
@@ -61,29 +101,50 @@ impl SlowestRequests {
         self.gathering.feed(batch);
     }
 
-    /// The chosen, the slowest first, each with its events.
-    pub fn all(&self) -> impl Iterator<Item = (&SlowRequest, &Gathered)> {
-        self.list.iter().zip(&self.gathering.all)
+    /// The chosen, the slowest first, each request with its events.
+    pub fn all(&self) -> impl Iterator<Item = (&SlowRequest, Option<&Gathered>)> {
+        let mut gathered = self.gathering.all.iter();
+        self.list.iter().map(move |slow| match slow {
+            SlowRequest::Request(..) => (slow, gathered.next()),
+            SlowRequest::Stacked(_) => (slow, None),
+        })
+    }
+
+    /// The bios of the last request have all been told of.
+    fn settle(&mut self) {
+        let Some(last) = self.last.take() else { return };
+        let slowest = if last.is_of_member { &mut self.of_members } else { &mut self.own };
+        slowest.add(last.request.time.total(), || last);
+    }
+
+    fn over(&mut self, bio: &Bio, names: &Names, asked: bool) {
+        if let Some(last) = &mut self.last {
+            let is_in = bio.dev == last.request.dev && bio.time.completed == last.request.time.completed;
+            last.is_of_member |= is_in && bio.is_child();
+        }
+        self.stacked.bio(bio, names, asked);
     }
 }
 
 impl Sink for SlowestRequests {
     fn request(&mut self, r: &Request, names: &Names) {
-        let task = names.text(r.task);
-        let total = r.time.total();
-        if self.heap.len() >= self.number {
-            match self.heap.peek() {
-                Some(Reverse((fastest, _))) if *fastest < total => {
-                    if let Some(Reverse((_, id))) = self.heap.pop() {
-                        self.kept.remove(&id);
-                    }
-                }
-                _ => return,
-            }
+        self.settle();
+        if !self.own.wants(r.time.total()) && !self.of_members.wants(r.time.total()) {
+            return;
         }
-        self.arrived += 1;
-        self.heap.push(Reverse((total, self.arrived)));
-        let slow = SlowRequest { request: *r, task: task.to_string() };
-        self.kept.insert(self.arrived, slow);
+        let task = names.text(r.task).to_string();
+        self.last = Some(Last { request: *r, task, is_of_member: false });
+    }
+
+    fn bio(&mut self, bio: &Bio, names: &Names) {
+        self.over(bio, names, true);
+    }
+
+    fn bio_beside(&mut self, bio: &Bio, names: &Names) {
+        self.over(bio, names, false);
+    }
+
+    fn adopted(&mut self, child: BioNumber, parent: BioNumber) {
+        self.stacked.adopted(child, parent);
     }
 }

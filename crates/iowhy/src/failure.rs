@@ -4,6 +4,9 @@ use crate::clean::clean;
 use std::io;
 use std::process::ExitCode;
 
+/// The exit status where a condition can never hold.
+const NEVER: u8 = 3;
+
 /// Why a command gave up.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
@@ -33,6 +36,14 @@ pub enum Failure {
         /// What happened.
         what: String,
         /// What to do.
+        help: Option<String>,
+    },
+    /// A condition can never hold, so that whoever relies on it relies on nothing.
+    #[error("{what}")]
+    Never {
+        /// Which, and why.
+        what: String,
+        /// What there is.
         help: Option<String>,
     },
     /// Whoever read our output has had enough (`| head`): not worth a word.
@@ -66,7 +77,7 @@ impl Failure {
             Failure::Explain(e) => e.help(),
             Failure::Record(e) => e.help().map(str::to_string),
             Failure::Checkup(e) => e.help().map(str::to_string),
-            Failure::Other { help, .. } => help.clone(),
+            Failure::Other { help, .. } | Failure::Never { help, .. } => help.clone(),
             _ => None,
         };
         if let Some(help) = help {
@@ -76,6 +87,9 @@ impl Failure {
                 eprintln!("{indent}{line}");
             }
         }
-        ExitCode::FAILURE
+        match self {
+            Failure::Never { .. } => ExitCode::from(NEVER),
+            _ => ExitCode::FAILURE,
+        }
     }
 }

@@ -184,9 +184,10 @@ pub const GROUPS: &[Group] = &[
             examples: &[
                 ("iowhy compare slow after", "two recordings"),
                 ("iowhy compare --fail-if 'read.p99 > 1.1x' slow after", "for scripts"),
+                ("iowhy compare --fail-if 'fsync.p99 > 20ms on /var of postgres' slow after", "of one task"),
                 ("iowhy compare mail.txt before=2 after=3", "two runs in one text"),
             ],
-            status: Some("Also 1 if a condition of --fail-if holds."),
+            status: Some("Also 1 if a condition of --fail-if holds; 3 if one can never hold."),
             ..READS
         }],
     },

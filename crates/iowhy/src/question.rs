@@ -63,6 +63,17 @@ impl Question {
             .any_of(By::File, &self.file)
     }
 
+    /// The same, only on this device or mount and only of this task; nothing if it is about others.
+    pub fn narrowed(&self, place: Option<&str>, task: Option<&str>) -> Option<Question> {
+        let mut narrow = self.clone();
+        if let Some(place) = place {
+            let is_mount = place.starts_with('/') && !place.starts_with("/dev/");
+            only(if is_mount { &mut narrow.mount } else { &mut narrow.device }, place)?;
+        }
+        task.map_or(Some(()), |task| only(&mut narrow.task, task))?;
+        Some(narrow)
+    }
+
     /// Whether it is not about the whole recording.
     pub fn is_narrow(&self) -> bool {
         !self.asking().is_all() || self.part.window.is_some()
@@ -113,6 +124,13 @@ impl Question {
             }),
         }
     }
+}
+
+/// Of any of some values one; nothing if it is none of them.
+fn only(values: &mut Vec<String>, wanted: &str) -> Option<()> {
+    let has = values.is_empty() || values.iter().any(|v| v == wanted);
+    *values = vec![wanted.to_string()];
+    has.then_some(())
 }
 
 fn option(by: By) -> &'static str {

@@ -138,3 +138,88 @@ fn settings_that_texts_tell_differ_with_the_recorded_ones() {
     let waits: Vec<&Value> = metrics(&v).filter(|m| m["name"] == "r_await").collect();
     assert_eq!(waits[0]["before"], 5e6);
 }
+
+/// How a comparison under a condition ends: the exit status and what is said of it.
+fn under(condition: &str, more: &[&str]) -> (Option<i32>, String) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let sides = ["fixtures/randread-baseline", "fixtures/randread-vs-bufferedwrite"];
+    let out = Command::new(env!("CARGO_BIN_EXE_iowhy"))
+        .current_dir(root)
+        .args(["compare", "--json", "--fail-if", condition])
+        .args(if more.is_empty() { &sides } else { more })
+        .output()
+        .expect("iowhy runs");
+    (out.status.code(), String::from_utf8(out.stderr).expect("text"))
+}
+
+#[test]
+fn a_condition_names_device_mount_and_task() {
+    assert_eq!(under("read.p99 > 400ms", &[]).0, Some(0));
+    for holds in ["read.p99 > 300ms", "read.p99 > 300 ms on vda", "read.p99 > 10x of fio on /dev/vda"] {
+        let (status, said) = under(holds, &[]);
+        assert_eq!(status, Some(1), "{holds}: {said}");
+        assert!(said.contains("holds: reads p99 17.7 ms -> 367 ms"), "{holds}: {said}");
+    }
+    let one = ["fixtures/fsync-ordered-data", "fixtures/fsync-ordered-data"];
+    let (status, said) = under("fsync.lost > 1s on /mnt/lab of fio", &one);
+    assert_eq!(status, Some(1), "{said}");
+    assert_eq!(under("fsync.max > 100s of fio", &one).0, Some(0));
+}
+
+#[test]
+fn a_condition_that_can_never_hold_is_told_from_one_that_does_not() {
+    for (condition, there) in [
+        ("read.p99 > 1x on sdz", "no device is called sdz\n       there are vda"),
+        ("read.p99 > 1x on /nowhere", "no mount is called /nowhere"),
+        ("read.p99 > 1x of nobody", "no task is called nobody\n       there are fio"),
+        ("read.nonsense > 1x", "read has no nonsense; it has: p50, p90, p99"),
+        ("fsync.p99 > 1x", "neither side has fsync; they have: background-write, read, write"),
+        ("read.p99 > 5/s", "unit of the limit"),
+    ] {
+        let (status, said) = under(condition, &[]);
+        assert_eq!(status, Some(3), "{condition}: {said}");
+        assert!(said.contains("can never hold") && said.contains(there), "{condition}: {said}");
+    }
+    // What one side alone has is not what can never be.
+    assert_eq!(under("background-write.p99 > 1x", &[]).0, Some(1));
+    let texts = ["fixtures/fio/alone_clat.1.log", "fixtures/fio/flooded_clat.1.log"];
+    let (status, said) = under("read.p99 > 1x of fio", &texts);
+    assert!(status == Some(3) && said.contains("only recordings tell"), "{said}");
+    let elsewhere = ["--device", "vda", "fixtures/randread-baseline", "fixtures/randread-baseline"];
+    assert_eq!(under("read.p99 > 1x on vdb", &elsewhere).0, Some(3));
+}
+
+#[test]
+fn of_a_task_the_numbers_are_its_own() {
+    let (a, b) = ("fixtures/randread-baseline", "fixtures/randread-vs-bufferedwrite");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let numbers = |more: &[&str]| -> Value {
+        let out = Command::new(env!("CARGO_BIN_EXE_iowhy"))
+            .current_dir(&root)
+            .args(["compare", "--json", a, b])
+            .args(more)
+            .output()
+            .expect("iowhy runs");
+        serde_json::from_slice(&out.stdout).expect("JSON")
+    };
+    let (all, of_fio) = (numbers(&[]), numbers(&["--task", "fio"]));
+    let of = |v: &Value, op: &str, name: &str| -> Value {
+        let row = v["operations"].as_array().expect("rows").iter().find(|r| r["op"] == op).cloned();
+        let metrics = row.map_or(vec![], |r| r["metrics"].as_array().expect("metrics").clone());
+        metrics.into_iter().find(|m| m["name"] == name).map_or(Value::Null, |m| m["after"].clone())
+    };
+    // Nearly all reads are fio's, and the longest is.
+    assert_eq!(of(&all, "read", "max"), of(&of_fio, "read", "max"));
+    let [with, own] = [&all, &of_fio].map(|v| of(v, "read", "mean").as_f64().expect("a mean"));
+    assert!(own < with && own > 0.99 * with, "{own} of {with}");
+    let explain = Command::new(env!("CARGO_BIN_EXE_iowhy"))
+        .current_dir(&root)
+        .args(["explain", "--json", "--task", "fio", "--op", "read", b])
+        .output()
+        .expect("iowhy runs");
+    let explain: Value = serde_json::from_slice(&explain.stdout).expect("JSON");
+    let lost = of(&of_fio, "read", "lost").as_f64();
+    assert_eq!(lost, explain["victims"][0]["lost_ns"].as_u64().map(|ns| ns as f64));
+    let reads = numbers(&["--task", "fio", "--op", "read"]);
+    assert!(reads["operations"].as_array().expect("rows").iter().all(|r| r["op"] == "read"));
+}

@@ -1,105 +1,17 @@
 //! What is printed as JSON is what `docs/schemas` describe: every field, and no other.
 
+mod schema;
+
+use schema::{root, Schema, WORDS};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
-
-/// The words of JSON Schema that [`Schema::check`] understands. Others would look like a check and be none.
-const WORDS: [&str; 11] = [
-    "$schema",
-    "$id",
-    "$defs",
-    "$ref",
-    "title",
-    "description",
-    "type",
-    "enum",
-    "properties",
-    "required",
-    "additionalProperties",
-];
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 fn printed(arguments: &[&str]) -> Value {
     let out =
         Command::new(env!("CARGO_BIN_EXE_iowhy")).current_dir(root()).args(arguments).output().expect("runs");
     assert!(out.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&out.stderr));
     serde_json::from_slice(&out.stdout).expect("JSON")
-}
-
-struct Schema(Value);
-
-impl Schema {
-    /// By the name that a document gives itself: `iowhy.explain/2`.
-    fn of(document: &Value) -> Schema {
-        let name = document["schema"].as_str().expect("a schema's name").replace('/', "-");
-        Schema::read(&root().join(format!("docs/schemas/{name}.json")))
-    }
-
-    fn read(path: &Path) -> Schema {
-        let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        Schema(serde_json::from_str(&text).expect("JSON"))
-    }
-
-    /// What is wrong with a value, with where it is.
-    fn check(&self, value: &Value) -> Vec<String> {
-        let mut wrong = vec![];
-        self.at(&self.0, value, "", &mut wrong);
-        wrong
-    }
-
-    fn at(&self, schema: &Value, value: &Value, at: &str, wrong: &mut Vec<String>) {
-        if let Some(name) = schema["$ref"].as_str() {
-            let definition = self.0.pointer(name.trim_start_matches('#')).expect("a definition");
-            self.at(definition, value, at, wrong);
-        }
-        let is = |wanted: &Value| wanted.as_str().is_some_and(|wanted| is_of(value, wanted));
-        match &schema["type"] {
-            Value::Null => {}
-            Value::Array(any) if any.iter().any(is) => {}
-            one if is(one) => {}
-            wanted => return wrong.push(format!("{at} is no {wanted}: {value}")),
-        }
-        if let Some(list) = schema["enum"].as_array().filter(|list| !list.contains(value)) {
-            wrong.push(format!("{at} is none of {list:?}: {value}"));
-        }
-        if let Some(items) = value.as_array().filter(|_| schema.get("items").is_some()) {
-            items
-                .iter()
-                .enumerate()
-                .for_each(|(i, v)| self.at(&schema["items"], v, &format!("{at}/{i}"), wrong));
-        }
-        let Some(fields) = value.as_object() else { return };
-        for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-            if !fields.contains_key(name) {
-                wrong.push(format!("{at} lacks {name}"));
-            }
-        }
-        for (name, field) in fields {
-            let at = format!("{at}/{name}");
-            match (schema["properties"].get(name), &schema["additionalProperties"]) {
-                (Some(of), _) => self.at(of, field, &at, wrong),
-                (None, Value::Bool(false)) => wrong.push(format!("{at} is not described")),
-                (None, of) => self.at(of, field, &at, wrong),
-            }
-        }
-    }
-}
-
-fn is_of(value: &Value, wanted: &str) -> bool {
-    match wanted {
-        "object" => value.is_object(),
-        "array" => value.is_array(),
-        "string" => value.is_string(),
-        "boolean" => value.is_boolean(),
-        "integer" => value.is_u64() || value.is_i64(),
-        "number" => value.is_number(),
-        "null" => value.is_null(),
-        other => panic!("no type: {other}"),
-    }
 }
 
 /// Every schema within one, with where it is.
@@ -122,7 +34,7 @@ fn every_field_is_described_and_nothing_is_asked_that_is_not_checked() {
         .expect("schemas")
         .map(|f| f.expect("a file").path())
         .collect();
-    assert!(files.len() >= 5, "{files:?}");
+    assert!(files.len() >= 8, "{files:?}");
     for file in files {
         let Schema(schema) = Schema::read(&file);
         each_schema(&schema, file.display().to_string(), &mut |at, schema| {
@@ -163,6 +75,64 @@ fn what_is_printed_is_what_is_described() {
         let document = printed(&command);
         let wrong = Schema::of(&document).check(&document);
         assert!(wrong.is_empty(), "{command:?}:\n{}", wrong[..wrong.len().min(20)].join("\n"));
+    }
+}
+
+#[test]
+fn what_whatif_prints_is_what_is_described() {
+    let (starved, flooded) = ("fixtures/deadline-starved", "fixtures/randread-vs-bufferedwrite");
+    let commands: [&[&str]; 9] = [
+        &[starved, "--set", "fifo_batch=4"],
+        &[starved, "--set", "fifo_batch=4", "or", "read_expire=100"],
+        &[starved, "--sweep", "read_expire=100..400"],
+        &[starved, "--suggest", "--aim", "read.p99 < 20ms"],
+        &[starved, "--explain-load"],
+        &[starved, "--schedule", "1.0-1.1"],
+        &[flooded, "--explain-load"],
+        &[flooded, "--without", "kworker/u4:0"],
+        &[flooded, "--alone", "fio"],
+    ];
+    for command in commands {
+        let document = printed(&[&["whatif", "--json"], command].concat());
+        let wrong = Schema::of(&document).check(&document);
+        assert!(wrong.is_empty(), "{command:?}:\n{}", wrong[..wrong.len().min(20)].join("\n"));
+    }
+}
+
+#[test]
+fn what_the_page_draws_is_what_is_described() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let page = folder.path().join("page.html");
+    let file = page.to_str().expect("a name");
+    let fixture = |name: &str| format!("fixtures/{name}");
+    let pages = [
+        vec![fixture("fsync-ordered-data")],
+        vec![fixture("raid5-randwrite8k")],
+        vec![fixture("misc-events")],
+        vec![fixture("hidden-tags")],
+        vec![format!("a={}", fixture("randread-baseline")), fixture("randread-vs-bufferedwrite")],
+    ];
+    for captures in pages {
+        let of: Vec<&str> = captures.iter().map(String::as_str).collect();
+        let out = Command::new(env!("CARGO_BIN_EXE_iowhy"))
+            .current_dir(root())
+            .args(["report", "--html", file])
+            .args(&of)
+            .output()
+            .expect("runs");
+        assert!(out.status.success(), "{of:?}: {}", String::from_utf8_lossy(&out.stderr));
+        let text = std::fs::read_to_string(&page).expect("the page");
+        let (_, data) = text.split_once("id=\"data\">").expect("its data");
+        let (data, _) = data.split_once("</script>").expect("their end");
+        let document: Value = serde_json::from_str(data).expect("JSON");
+        let wrong = Schema::of(&document).check(&document);
+        assert!(wrong.is_empty(), "{of:?}:\n{}", wrong[..wrong.len().min(20)].join("\n"));
+        let recordings = document["captures"].as_array().expect("recordings");
+        assert_eq!(recordings.len(), of.len());
+        for explain in recordings.iter().map(|capture| &capture["explain"]) {
+            let wrong = Schema::of(explain).check(explain);
+            assert!(wrong.is_empty(), "{of:?}:\n{}", wrong[..wrong.len().min(20)].join("\n"));
+        }
     }
 }
 

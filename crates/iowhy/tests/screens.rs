@@ -54,6 +54,70 @@ fn every_screen_fits() {
     }
 }
 
+/// All texts that are bundled: mails, output of tools, settings.
+fn texts() -> Vec<PathBuf> {
+    fn below(folder: &Path, all: &mut Vec<PathBuf>) {
+        for path in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path())
+        {
+            match path.extension().and_then(|e| e.to_str()) {
+                _ if path.is_dir() && !path.ends_with("bad") => below(&path, all),
+                Some("txt" | "log" | "json") => all.push(path),
+                _ => {}
+            }
+        }
+    }
+    let mut all = vec![];
+    below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures"), &mut all);
+    all
+}
+
+#[test]
+fn every_screen_of_a_text_fits() {
+    let mut read = 0;
+    for text in texts() {
+        for columns in [60, 80, 132] {
+            let out = Command::new(env!("CARGO_BIN_EXE_iowhy"))
+                .arg("explain")
+                .arg(&text)
+                .env("COLUMNS", columns.to_string())
+                .output()
+                .expect("iowhy runs");
+            // Some say only what a recording beside them is: the kernel's name, raw events.
+            let Some(screen) = Some(out).filter(|o| o.status.success()) else { continue };
+            read += 1;
+            let screen = String::from_utf8(screen.stdout).expect("text");
+            assert!(screen.lines().count() <= LINES, "{text:?} in {columns}:\n{screen}");
+            for line in screen.lines() {
+                let is_word = line.trim().trim_end_matches(" \\").split(' ').count() == 1;
+                assert!(is_word || line.chars().count() <= columns, "{text:?} in {columns}:\n{line}");
+            }
+            assert!(screen.contains("\nTRUST  ") && screen.contains("-v: "), "{text:?}:\n{screen}");
+        }
+    }
+    assert!(read > 100, "{read} texts were read");
+}
+
+/// The recordings of known cause, and those of the same load without it.
+#[test]
+fn every_screen_of_the_corpus_fits() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/corpus");
+    let all = std::fs::read_dir(corpus).expect("the corpus").map(|entry| entry.expect("an entry").path());
+    let recordings: Vec<PathBuf> = all.filter(|p| p.to_string_lossy().ends_with(".tar.zst")).collect();
+    assert!(recordings.len() > 100, "{}", recordings.len());
+    std::thread::scope(|scope| {
+        for half in recordings.chunks(recordings.len().div_ceil(2)) {
+            scope.spawn(move || {
+                for recording in half {
+                    let screen = explain(recording, &[], "80");
+                    assert!(screen.lines().count() <= LINES, "{recording:?}:\n{screen}");
+                    let long = |line: &&str| line.chars().count() > 80 && line.trim().contains(' ');
+                    assert_eq!(screen.lines().find(long), None, "{recording:?}");
+                }
+            });
+        }
+    });
+}
+
 #[test]
 fn every_answer_is_one_short_sentence() {
     for recording in fixtures() {

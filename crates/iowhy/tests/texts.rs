@@ -21,7 +21,7 @@ fn settings_alone_are_listed_with_their_places() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("mail"), SETTINGS).unwrap();
     let screen = String::from_utf8(explain(&["mail"], folder.path()).stdout).unwrap();
-    assert!(screen.starts_with("mail: 0 runs and 3 settings in "), "{screen}");
+    assert!(screen.starts_with("mail: 3 settings and no measurement; "), "{screen}");
     assert!(screen.contains("SET    sda/queue/nr_requests = 64  (mail:3)\n"), "{screen}");
     let json: Value = serde_json::from_slice(&explain(&["--json", "mail"], folder.path()).stdout).unwrap();
     let settings = &json["texts"][0]["settings"];

@@ -108,6 +108,12 @@ const KNOWN: &[Known] = &[
         found: &["journal-cpu", "cpu-wait"],
         rejected: &["healthy", "writeback-throttle", "flush-cost", "device-saturated", "journal-ordered"],
     },
+    Known {
+        recording: "postgres-beside-copy/capture.tar.zst",
+        found: &["background-task"],
+        rejected: &["healthy", "device-stall", "flush-cost", "cpu-wait"],
+    },
+    Known { recording: "volume-249-iops/capture.tar.zst", found: &["rate-limit"], rejected: &["healthy"] },
     Known { recording: "misc-events", found: &[], rejected: &["scheduler-starvation"] },
 ];
 

@@ -10,6 +10,7 @@ mod screen;
 mod sent_for;
 mod slow_rows;
 mod slowest;
+mod stacked;
 mod tables;
 mod texts;
 mod trust;

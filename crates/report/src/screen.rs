@@ -58,6 +58,8 @@ const ROWS: usize = 6;
 const BAR: f64 = 30.0;
 /// Devices, and groups that are broken down, on the screen; `iowhy report` has all.
 pub(crate) const GROUPS: usize = 3;
+/// What a cause found in a recording explains a part of.
+pub(crate) const SHARE_OF: &str = "the time of the slowest 1 %";
 /// Remedies on the screen.
 const REMEDIES: usize = 4;
 /// A part of the time below this is not worth a line.
@@ -68,7 +70,8 @@ pub fn render(e: &Explanation, style: Style) -> String {
     let answer = Answer::of(e);
     match style.detail {
         Detail::Brief => return line(e, &answer) + "\n",
-        _ if e.is_of_texts() => return texts::render(&e.texts, style),
+        Detail::Screen if e.is_of_texts() => return texts::render_brief(e, &answer, style),
+        _ if e.is_of_texts() => return texts::render(&e.texts, line(e, &answer), style),
         Detail::Screen => return answer::render(e, &answer, style),
         Detail::More | Detail::All => {}
     }
@@ -82,7 +85,7 @@ pub fn render(e: &Explanation, style: Style) -> String {
     let none = "no cause that iowhy knows explains it; the breakdown above is what was measured";
     let title = |cause: &str| Some(causes::all().iter().find(|c| c.name == cause)?.title);
     let in_mapper: Vec<String> = e.in_mapper.iter().map(InMapper::words).collect();
-    s.why(&e.verdicts, none, &in_mapper, title);
+    s.why(&e.verdicts, (none, SHARE_OF), &in_mapper, title);
     s.try_(&e.verdicts);
     s.trust(e);
     texts::beside(&e.texts, &mut s);
@@ -219,7 +222,7 @@ impl Screen {
     pub(crate) fn why(
         &mut self,
         verdicts: &[Verdict],
-        none: &str,
+        (none, of_what): (&str, &str),
         unexplained: &[String],
         title: impl Fn(&str) -> Option<&'static str>,
     ) {
@@ -232,7 +235,7 @@ impl Screen {
                 _ => "low",
             };
             let text = if v.share > 0.0 {
-                format!("{} explains {} of it (confidence: {sure})", v.cause, percent(v.share))
+                format!("{} explains {} of {of_what} (confidence: {sure})", v.cause, percent(v.share))
             } else {
                 format!("{} (confidence: {sure})", v.cause)
             };

@@ -1,8 +1,10 @@
-//! The slowest requests: their ledgers, and their events one by one.
+//! The slowest requests: their ledgers, and their events one by one; of stacked devices the slowest bios.
 
+use crate::stacked;
 use explain::gathered::Gathered;
 use explain::{Places, SlowRequest, SlowestRequests};
 use ledger::Ledger;
+use life::Request;
 use serde_json::{json, Value};
 use std::fmt::Write;
 use trace::Nanos;
@@ -11,8 +13,12 @@ use units::words::{count, size, time};
 /// As text.
 pub fn requests(slowest: &SlowestRequests, places: &Places) -> String {
     let mut out = String::new();
+    let began = slowest.began.unwrap_or_default();
     for (slow, gathered) in slowest.all() {
-        one(&mut out, slow, gathered, places, slowest.began.unwrap_or_default());
+        match slow {
+            SlowRequest::Request(request, task) => one(&mut out, (request, task), gathered, places, began),
+            SlowRequest::Stacked(sent) => stacked::tell(&mut out, sent, places, began),
+        }
     }
     if out.is_empty() {
         let _ = writeln!(out, "no request was completed");
@@ -22,26 +28,35 @@ pub fn requests(slowest: &SlowestRequests, places: &Places) -> String {
 
 /// Each as JSON.
 pub fn requests_json(slowest: &SlowestRequests, places: &Places) -> Vec<Value> {
-    let one = |(s, gathered): (&SlowRequest, &Gathered)| {
+    let one = |(slow, gathered): (&SlowRequest, Option<&Gathered>)| {
+        let (request, task) = match slow {
+            SlowRequest::Request(request, task) => (request, task),
+            SlowRequest::Stacked(sent) => return stacked::json(sent, places),
+        };
         json!({
             "level": "request",
-            "device": places.device(s.request.dev),
-            "task": s.task,
-            "request": s.request,
-            "ledger": Ledger::of(&s.request.time),
-            "events": gathered.events.iter().map(|(e, task)| json!({
+            "device": places.device(request.dev),
+            "task": task,
+            "request": request,
+            "ledger": Ledger::of(&request.time),
+            "events": gathered.iter().flat_map(|g| &g.events).map(|(e, task)| json!({
                 "time_ns": e.time.0, "action": e.action.letters(), "sector": e.sector, "bytes": e.bytes,
                 "cpu": e.cpu, "tid": e.tid, "task": task,
             })).collect::<Vec<_>>(),
-            "events_left_out": gathered.left_out,
+            "events_left_out": gathered.map_or(0, |g| g.left_out),
         })
     };
     slowest.all().map(one).collect()
 }
 
-fn one(out: &mut String, slow: &SlowRequest, gathered: &Gathered, places: &Places, began: Nanos) {
+fn one(
+    out: &mut String,
+    (r, task): (&Request, &str),
+    gathered: Option<&Gathered>,
+    places: &Places,
+    began: Nanos,
+) {
     let since_start = |t: Nanos| t.since(began).seconds();
-    let r = &slow.request;
     let l = Ledger::of(&r.time);
     let error = if r.error == 0 { String::new() } else { format!(", ERROR {}", r.error) };
     let _ = writeln!(
@@ -51,7 +66,7 @@ fn one(out: &mut String, slow: &SlowRequest, gathered: &Gathered, places: &Place
         size(r.bytes),
         r.start.0,
         places.device(r.dev),
-        slow.task,
+        task,
         r.tid.0,
         time(l.total()),
         since_start(l.from)
@@ -67,7 +82,7 @@ fn one(out: &mut String, slow: &SlowRequest, gathered: &Gathered, places: &Place
         let _ = writeln!(out, "  meanwhile the device completed {text}");
     }
     let mut before = l.from;
-    for (e, task) in &gathered.events {
+    for (e, task) in gathered.iter().flat_map(|g| &g.events) {
         let _ = writeln!(
             out,
             "    {:>13.6} s  {:>+14.6} ms  {:<2} {} + {}  cpu {} {task} ({})",
@@ -81,8 +96,8 @@ fn one(out: &mut String, slow: &SlowRequest, gathered: &Gathered, places: &Place
         );
         before = e.time;
     }
-    if gathered.left_out > 0 {
-        let _ = writeln!(out, "    and {} more events", count(gathered.left_out));
+    if let Some(left_out) = gathered.map(|g| g.left_out).filter(|n| *n > 0) {
+        let _ = writeln!(out, "    and {} more events", count(left_out));
     }
     out.push('\n');
 }

@@ -121,6 +121,7 @@ impl Analysis {
 
     /// Counts as somebody's waits only what is asked about; of devices everything counts.
     pub fn asks(&mut self, scope: Option<Scope>) {
+        self.found.narrow = scope.as_ref().is_some_and(|scope| !scope.asking().is_of_devices());
         self.follow.asks(scope);
     }
 
@@ -203,6 +204,8 @@ pub(crate) struct Found {
     tasks: Tasks,
     operations: Operations,
     in_order: Option<InOrder>,
+    /// Whether only some tasks' or kinds of bios are kept in their order.
+    narrow: bool,
     bio_waits: Table,
     bios: Bios,
 }
@@ -260,6 +263,9 @@ impl Sink for Found {
 
     fn bio(&mut self, b: &Bio, names: &Names) {
         self.bio_beside(b, names);
+        if let Some(in_order) = self.in_order.as_mut().filter(|_| self.narrow) {
+            in_order.bio(b);
+        }
         let ledger = Ledger::of_bio(b);
         let no_tag = no_tag(self.device(b.dev), b, &ledger);
         self.bios.add(&mut self.bio_waits, b, &ledger, no_tag, names);
@@ -270,7 +276,7 @@ impl Sink for Found {
     }
 
     fn bio_beside(&mut self, b: &Bio, _: &Names) {
-        if let Some(in_order) = &mut self.in_order {
+        if let Some(in_order) = self.in_order.as_mut().filter(|_| !self.narrow) {
             in_order.bio(b);
         }
         let class = b.class().index();

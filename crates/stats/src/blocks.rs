@@ -86,7 +86,7 @@ pub const PHASES_IN_ORDER: [&str; 4] = ["q2c", "q2g", "i2d", "d2c"];
 /// What is kept in its order: bios by device and class with their phases, operations by kind.
 #[derive(Clone, Debug, Default)]
 pub struct InOrder {
-    /// By device and class; one row for each of [`PHASES_IN_ORDER`].
+    /// By device and class; one row for each of [`PHASES_IN_ORDER`]. Only of what is asked about.
     pub bios: FxHashMap<(DevId, Class), [Blocks; PHASES_IN_ORDER.len()]>,
     /// By kind, file system and device.
     pub operations: BTreeMap<OpKey, Blocks>,

@@ -256,7 +256,7 @@ fn even(pace: &Pace, name: &str) -> Result<(u64, Proof), Proof> {
         return Ok((gaps.quantile(0.5), told));
     }
     if runs.count() < ENOUGH_RUNS {
-        return Err(proof!("{told}: no even pace", told = told.clone()));
+        return Err(proof!("{told}: not evenly spaced", told = told.clone()));
     }
     let [p30, run, p80] = [0.3, 0.5, 0.8].map(|q| runs.quantile(q));
     let told = proof!(
@@ -269,7 +269,7 @@ fn even(pace: &Pace, name: &str) -> Result<(u64, Proof), Proof> {
     );
     match within(runs, [0.3, 0.8], EVEN_RUNS) {
         true => Ok((run / u64::from(IN_A_RUN), told)),
-        false => Err(proof!("{told}: no even pace", told = told.clone())),
+        false => Err(proof!("{told}: not evenly spaced", told = told.clone())),
     }
 }
 

@@ -21,7 +21,7 @@ pub const CAUSE: Cause = Cause {
 };
 
 fn judge(case: &mut Case) -> Verdict {
-    let what = "asleep in balance_dirty_pages, made to wait for having written too much";
+    let what = "asleep in balance_dirty_pages, which slows writers down (dirty throttling)";
     let pick = |_, reason| reason == Reason::DirtyThrottle;
     let (mut v, found) = paths::judge(case, CAUSE.name, what, pick);
     if v.verdict != Answer::Found {

@@ -336,7 +336,7 @@ fn of_array(mut v: Verdict, case: &Case, array: &Device) -> Verdict {
     }
     if check {
         v = v.try_this(
-            "when it is started: at an hour when nobody minds",
+            "when it is started: at a time of low load",
             "systemctl list-timers 'mdcheck*'; cat /etc/cron.d/mdadm",
         );
     }

@@ -38,7 +38,7 @@ fn a_rate_limit_is_even_and_below_it_requests_are_fast() {
     );
     // Fast for a while, then slow for a while.
     let uneven = held(300, |n| n * 2000 + (n % 64).abs_diff(32) * 1500).verdict("rate-limit");
-    assert!(rejected(&uneven).contains("no even pace"), "{uneven:?}");
+    assert!(rejected(&uneven).contains("not evenly spaced"), "{uneven:?}");
 }
 
 /// Eight requests are there at all times, every second one 32 times as large, one done each 2 ms, the large ones after `large` us
@@ -119,7 +119,10 @@ fn a_hundred_gaps_or_twelve_runs_of_them_are_a_pace() {
     // Uneven by themselves, and even over sixteen.
     assert!(is_found(&paced(40, 193, &[500, 3500])));
     let v = paced(40, 192, &[500, 3500]);
-    assert_eq!(rejected(&v), "completions of sda came 502 us apart (p25 502 us, p90 3.49 ms): no even pace");
+    assert_eq!(
+        rejected(&v),
+        "completions of sda came 502 us apart (p25 502 us, p90 3.49 ms): not evenly spaced"
+    );
 }
 
 /// So many of forty gaps are so long, one after the other, and the others 2 ms.
@@ -130,12 +133,12 @@ fn some(count: usize, gap: u64) -> Verdict {
 #[test]
 fn gaps_from_0_6_to_1_4_of_the_middle_one_are_even() {
     // Three of ten are shorter; two of ten may be a burst.
-    assert!(!rejected(&some(12, 1250)).contains("no even pace"));
-    assert!(rejected(&some(12, 1150)).contains("no even pace"));
+    assert!(!rejected(&some(12, 1250)).contains("not evenly spaced"));
+    assert!(rejected(&some(12, 1150)).contains("not evenly spaced"));
     assert!(is_found(&some(8, 1150)));
     // Two of ten are longer; one of twenty may be anything.
     assert!(is_found(&some(8, 2750)));
-    assert!(rejected(&some(8, 2850)).contains("no even pace"));
+    assert!(rejected(&some(8, 2850)).contains("not evenly spaced"));
     assert!(is_found(&some(1, 9000)));
 }
 

@@ -168,7 +168,7 @@ fn finding(f: &Finding, s: &Scenario) -> String {
     for c in &why {
         let _ = writeln!(
             out,
-            "<div class=\"cause\"><p><strong>{}</strong> explains {} of it (confidence: {}): {}</p>\n{}</div>",
+            "<div class=\"cause\"><p><strong>{}</strong> explains {} of the time of its slowest operations (confidence: {}): {}</p>\n{}</div>",
             escape(&c.cause),
             words::percent(c.share),
             escape(&c.confidence),

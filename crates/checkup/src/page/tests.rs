@@ -84,7 +84,7 @@ fn it_says_what_the_result_says() {
     let page = Html::parse_document(&html(&c, None));
     assert_eq!(texts(&page, ".verdict"), ["Suffers in 1 of 1 scenarios"]);
     assert_eq!(texts(&page, ".finding td"), ["9 ms", "3 ms"]);
-    assert!(texts(&page, ".cause p")[0].contains("explains 50 % of it"));
+    assert!(texts(&page, ".cause p")[0].contains("explains 50 % of the time of its slowest operations"));
     // A row for the step: what it measured, beside a read of the quiet disk.
     let cells = texts(&page, ".scenario > table td");
     assert!(["1,234", "2 ms", "9 ms", "x2"].iter().all(|w| cells.iter().any(|c| c == w)), "{cells:?}");

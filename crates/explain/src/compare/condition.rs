@@ -1,12 +1,17 @@
 //! `--fail-if`: a condition on a comparison, such as `read.p99 > 1.1x`.
 //!
 //! ```text
-//! OP.METRIC > 1.1x      after is more than 1.1 times before
-//! OP.METRIC < 0.9x      after is less than 0.9 times before
-//! OP.METRIC > 20ms      after is more than 20 ms, whatever it was before
+//! OP.METRIC > 1.1x                  after is more than 1.1 times before
+//! OP.METRIC < 0.9x                  after is less than 0.9 times before
+//! OP.METRIC > 20ms                  after is more than 20 ms, whatever it was before
+//! OP.METRIC > 20ms on /var          on the file system mounted there; `on sda`: on that device
+//! OP.METRIC > 20ms on sda of cp     of tasks with that name
 //! ```
+//!
+//! A condition knows neither devices nor tasks: it is tried on a comparison of what [`Condition::place`] and
+//! [`Condition::task`] name.
 
-use super::{Comparison, Metric};
+use super::{Comparison, Metric, Row};
 use std::str::FromStr;
 use tooltext::Unit;
 
@@ -20,9 +25,21 @@ pub struct Condition {
     limit: f64,
     /// `None`: the limit is a ratio.
     unit: Option<Unit>,
+    place: Option<String>,
+    task: Option<String>,
 }
 
-const FORM: &str = "OP.METRIC > LIMIT or OP.METRIC < LIMIT, as in 'read.p99 > 1.1x' or 'fsync.max > 20ms'";
+/// Why a condition was not tried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Untried {
+    /// It cannot hold, whatever is measured: nothing is called so.
+    Never(String),
+    /// These two sides do not tell.
+    Here(String),
+}
+
+const FORM: &str = "OP.METRIC > LIMIT [on DEVICE-OR-MOUNT] [of TASK], as in 'read.p99 > 1.1x' or \
+                    'fsync.max > 20ms on /var of postgres'";
 
 impl FromStr for Condition {
     type Err = String;
@@ -30,36 +47,60 @@ impl FromStr for Condition {
     fn from_str(text: &str) -> Result<Condition, String> {
         let bad = |what: &str| format!("{what}; the form is {FORM}");
         let at = text.find(['<', '>']).ok_or_else(|| bad("there is no > or < in it"))?;
-        let (name, limit) = (text[..at].trim(), text[at + 1..].trim());
+        let (name, rest) = (text[..at].trim(), text[at + 1..].trim());
         let (op, metric) = name.split_once('.').ok_or_else(|| bad("there is no OP.METRIC in it"))?;
         if op.is_empty() || metric.is_empty() {
             return Err(bad("OP or METRIC is missing"));
         }
-        let digits = limit.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(limit.len());
-        let number: f64 = limit[..digits].parse().map_err(|_| bad("LIMIT is no number"))?;
-        let (factor, unit) = match limit[digits..].trim() {
-            "x" => (1.0, None),
-            "ns" => (1.0, Some(Unit::Nanoseconds)),
-            "us" => (1e3, Some(Unit::Nanoseconds)),
-            "ms" => (1e6, Some(Unit::Nanoseconds)),
-            "s" => (1e9, Some(Unit::Nanoseconds)),
-            "/s" => (1.0, Some(Unit::PerSecond)),
-            "KiB/s" => (1024.0, Some(Unit::BytesPerSecond)),
-            "MiB/s" => (1048576.0, Some(Unit::BytesPerSecond)),
-            other => {
-                return Err(bad(&format!("{other:?} is none of x, ns, us, ms, s, /s, KiB/s, MiB/s")));
-            }
-        };
-        let more = text.as_bytes()[at] == b'>';
-        Ok(Condition {
-            text: text.trim().into(),
-            op: op.trim().into(),
-            metric: metric.trim().into(),
-            more,
-            limit: number * factor,
-            unit,
-        })
+        let digits = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
+        let number: f64 = rest[..digits].parse().map_err(|_| bad("LIMIT is no number"))?;
+        let (unit, rest) = rest[digits..].trim().split_once(' ').unwrap_or((rest[digits..].trim(), ""));
+        let (factor, unit) = factor(unit)
+            .ok_or_else(|| bad(&format!("{unit:?} is none of x, ns, us, ms, s, /s, KiB/s, MiB/s")))?;
+        let (place, task) = whose(rest.trim()).map_err(|what| bad(&what))?;
+        let (limit, more) = (number * factor, text.as_bytes()[at] == b'>');
+        let (text, op, metric) = (text.trim().into(), op.trim().into(), metric.trim().into());
+        Ok(Condition { text, op, metric, more, limit, unit, place, task })
     }
+}
+
+/// What a limit is multiplied by, and its unit: none of a ratio.
+fn factor(unit: &str) -> Option<(f64, Option<Unit>)> {
+    Some(match unit {
+        "x" => (1.0, None),
+        "ns" => (1.0, Some(Unit::Nanoseconds)),
+        "us" => (1e3, Some(Unit::Nanoseconds)),
+        "ms" => (1e6, Some(Unit::Nanoseconds)),
+        "s" => (1e9, Some(Unit::Nanoseconds)),
+        "/s" => (1.0, Some(Unit::PerSecond)),
+        "KiB/s" => (1024.0, Some(Unit::BytesPerSecond)),
+        "MiB/s" => (1048576.0, Some(Unit::BytesPerSecond)),
+        _ => return None,
+    })
+}
+
+/// `on sda of cp`, in either order: where, and whose. A name goes on to the next `on` or `of`: tasks have names with blanks.
+fn whose(text: &str) -> Result<(Option<String>, Option<String>), String> {
+    let (mut place, mut task) = (None, None);
+    let mut words = text.split_whitespace().peekable();
+    while let Some(word) = words.next() {
+        let slot = match word {
+            "on" => &mut place,
+            "of" => &mut task,
+            other => return Err(format!("{other:?} is neither on nor of")),
+        };
+        let mut name = vec![];
+        while let Some(part) = words.next_if(|w| !["on", "of"].contains(w)) {
+            name.push(part);
+        }
+        if name.is_empty() {
+            return Err(format!("nothing is named after {word:?}"));
+        }
+        if slot.replace(name.join(" ")).is_some() {
+            return Err(format!("{word:?} stands twice"));
+        }
+    }
+    Ok((place, task))
 }
 
 impl Condition {
@@ -68,32 +109,71 @@ impl Condition {
         &self.text
     }
 
-    /// What makes it true, in words: nothing if it does not hold. An error if there is nothing to try it on.
-    pub fn holds(&self, c: &Comparison) -> Result<Option<String>, String> {
-        let of_op: Vec<_> = c.rows.iter().filter(|r| r.op == self.op).collect();
-        if of_op.is_empty() {
-            let mut ops: Vec<&str> = c.rows.iter().map(|r| r.op.as_str()).collect();
-            ops.dedup();
-            return Err(format!("both sides have no {}; they have: {}", self.op, ops.join(", ")));
-        }
-        let metrics: Vec<_> = of_op.iter().filter_map(|r| Some((r, r.metric(&self.metric)?))).collect();
+    /// The device or the mount that it is about.
+    pub fn place(&self) -> Option<&str> {
+        self.place.as_deref()
+    }
+
+    /// The tasks that it is about.
+    pub fn task(&self) -> Option<&str> {
+        self.task.as_deref()
+    }
+
+    /// What makes it true, in words: nothing if it does not hold. `c` compares what it is about.
+    pub fn holds(&self, c: &Comparison) -> Result<Option<String>, Untried> {
+        // What is after alone can be held against a limit, and has no ratio.
+        let after = c.only[1].iter().filter(|_| self.unit.is_some());
+        let tried: Vec<&Row> = c.rows.iter().chain(after).filter(|r| r.op == self.op).collect();
+        let metrics: Vec<_> = tried.iter().filter_map(|r| Some((r, r.metric(&self.metric)?))).collect();
         if metrics.is_empty() {
-            let names: Vec<&str> = of_op[0].metrics.iter().map(|m| m.name.as_str()).collect();
-            return Err(format!("{} has no {}; it has: {}", self.op, self.metric, names.join(", ")));
+            return Err(self.untried(c, tried.first().copied()));
         }
         for (row, metric) in metrics {
             if self.met_by(metric)? {
-                return Ok(Some(format!("{} {}", row.what, metric.told())));
+                let told = if c.rows.iter().any(|r| std::ptr::eq(r, *row)) {
+                    metric.told()
+                } else {
+                    format!("{} {} after; there were none before", metric.words(), metric.after())
+                };
+                return Ok(Some(format!("{} {told}", row.what)));
             }
         }
         Ok(None)
     }
 
-    fn met_by(&self, metric: &Metric) -> Result<bool, String> {
+    /// Why nothing could be tried: none of it, on one side or on both, or no such number.
+    fn untried(&self, c: &Comparison, of_op: Option<&Row>) -> Untried {
+        if let Some(row) = of_op {
+            let names: Vec<&str> = row.metrics.iter().map(|m| m.name.as_str()).collect();
+            return Untried::Never(format!(
+                "{} has no {}; it has: {}",
+                self.op,
+                self.metric,
+                names.join(", ")
+            ));
+        }
+        let has = |rows: &Vec<Row>| rows.iter().any(|r| r.op == self.op);
+        if let Some((_, side)) = c.only.iter().zip(["before", "after"]).find(|(rows, _)| has(rows)) {
+            return Untried::Here(format!("only {side} has {}", self.op));
+        }
+        let mut ops: Vec<&str> =
+            c.rows.iter().chain(c.only.iter().flatten()).map(|r| r.op.as_str()).collect();
+        ops.sort_unstable();
+        ops.dedup();
+        Untried::Never(format!("neither side has {}; they have: {}", self.op, ops.join(", ")))
+    }
+
+    fn met_by(&self, metric: &Metric) -> Result<bool, Untried> {
         let value = match self.unit {
-            None => metric.ratio().ok_or_else(|| format!("{} was 0 before", self.metric))?,
+            None => {
+                let was_nothing = || Untried::Here(format!("{} was 0 before", self.metric));
+                metric.ratio().ok_or_else(was_nothing)?
+            }
             Some(unit) if unit == metric.unit => metric.values[1],
-            Some(_) => return Err(format!("{} is not counted in the unit of '{}'", self.metric, self.text)),
+            Some(_) => {
+                let why = format!("{} is not counted in the unit of the limit", self.metric);
+                return Err(Untried::Never(why));
+            }
         };
         Ok(if self.more { value > self.limit } else { value < self.limit })
     }
@@ -101,37 +181,75 @@ impl Condition {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Row;
     use super::*;
 
+    fn metric(name: &str, values: [f64; 2]) -> Metric {
+        let (name, unit) = (name.into(), Unit::Nanoseconds);
+        Metric { name, threshold: None, unit, values, ranges: None, no_range: "" }
+    }
+
+    fn row(op: &str, metrics: Vec<Metric>) -> Row {
+        Row { op: op.into(), what: format!("{op}s"), metrics, ..Row::default() }
+    }
+
     fn comparison() -> Comparison {
-        let metric = |name: &str, values| Metric {
-            name: name.into(),
-            threshold: None,
-            unit: Unit::Nanoseconds,
-            values,
-            ranges: None,
-            no_range: "",
-        };
-        let metrics = vec![metric("p99", [1e6, 1.2e6]), metric("p50", [0.0, 1.0])];
-        let row = Row { op: "read".into(), what: "reads".into(), metrics, ..Row::default() };
-        Comparison { rows: vec![row], ..Comparison::default() }
+        let rows = vec![row("read", vec![metric("p99", [1e6, 1.2e6]), metric("p50", [0.0, 1.0])])];
+        let only = [
+            vec![row("flush", vec![metric("p99", [1e6, 0.0])])],
+            vec![row("fsync", vec![metric("p99", [0.0, 3e6])])],
+        ];
+        Comparison { rows, only, ..Comparison::default() }
+    }
+
+    fn tried(text: &str) -> Result<Option<String>, Untried> {
+        text.parse::<Condition>().expect(text).holds(&comparison())
     }
 
     #[test]
     fn ratios_and_times_in_either_direction() {
-        let holds = |text: &str| text.parse::<Condition>().unwrap().holds(&comparison()).unwrap().is_some();
+        let holds = |text: &str| tried(text).unwrap().is_some();
         assert!(holds("read.p99 > 1.1x") && holds("read.p99>1100us") && holds("read.p99 < 1.3x"));
         assert!(!holds("read.p99 > 1.2x") && !holds("read.p99 < 1ms"));
+        // A limit is held against after alone.
+        assert_eq!(
+            tried("fsync.p99 > 2ms").unwrap().unwrap(),
+            "fsyncs p99 3 ms after; there were none before"
+        );
+        assert!(!holds("fsync.p99 > 4 ms"));
     }
 
     #[test]
-    fn what_cannot_be_tried_is_an_error_and_says_what_can() {
-        let fails = |text: &str| text.parse::<Condition>().unwrap().holds(&comparison()).unwrap_err();
-        assert!(fails("write.p99 > 1.1x").contains("they have: read"));
-        assert!(fails("read.iops > 1.1x").contains("it has: p99"));
-        assert!(fails("read.p50 > 1.1x").contains("was 0"));
-        assert!(fails("read.p99 > 5/s").contains("unit"));
+    fn where_and_whose_in_either_order() {
+        let whose = |text: &str| {
+            let c: Condition = format!("read.p99 > 20 ms {text}").parse().expect(text);
+            (c.place().map(str::to_string), c.task().map(str::to_string))
+        };
+        let some = |name: &str| Some(name.to_string());
+        assert_eq!(whose(""), (None, None));
+        assert_eq!(whose("on /var"), (some("/var"), None));
+        assert_eq!(whose("on sda of Web Content"), (some("sda"), some("Web Content")));
+        assert_eq!(whose("of postgres on sda"), (some("sda"), some("postgres")));
+        for wrong in ["on", "of on sda", "at sda", "on sda on sdb"] {
+            assert!(format!("read.p99 > 1x {wrong}").parse::<Condition>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_can_never_hold_is_told_from_what_is_not_known_here() {
+        let never = |text: &str| match tried(text) {
+            Err(Untried::Never(why)) => why,
+            other => panic!("{text}: {other:?}"),
+        };
+        assert_eq!(never("write.p99 > 1.1x"), "neither side has write; they have: flush, fsync, read");
+        assert_eq!(never("read.iops > 1.1x"), "read has no iops; it has: p99, p50");
+        assert!(never("read.p99 > 5/s").contains("unit"));
+        let here = |text: &str| match tried(text) {
+            Err(Untried::Here(why)) => why,
+            other => panic!("{text}: {other:?}"),
+        };
+        assert!(here("read.p50 > 1.1x").contains("was 0"));
+        assert_eq!(here("fsync.p99 > 1.1x"), "only after has fsync");
+        assert_eq!(here("flush.p99 > 1ms"), "only before has flush");
         for text in
             ["", "read", "read.p99", "read.p99 > ", "read.p99 > 3h", ".p99 > 1x", "p99 > 1x", "read.p99 > xx"]
         {

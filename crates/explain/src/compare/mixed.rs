@@ -5,7 +5,8 @@
 //! iostat's waits are those of requests, which each recording has. Which two were compared is said beside the
 //! numbers, and where the levels differ, that a part of the difference is theirs.
 
-use super::recordings::{differ, kinds, latencies, per_second, slow, Kind, MATTERS, SLOW};
+use super::kinds::{kinds, Kind};
+use super::recordings::{differ, latencies, per_second, slow, MATTERS, SLOW};
 use super::texts::{rests_on_enough, NAMES, SUMMARIES};
 use super::{Comparison, Difference, Metric, Row, RunOf};
 use crate::explanation::{Explanation, Trust};

@@ -7,6 +7,7 @@
 
 mod blamed;
 mod condition;
+mod kinds;
 mod mixed;
 mod pair;
 mod recordings;
@@ -16,7 +17,7 @@ mod texts;
 mod verdict;
 
 pub use blamed::Blamed;
-pub use condition::Condition;
+pub use condition::{Condition, Untried};
 pub use mixed::First;
 pub use texts::{choose, RunOf};
 pub use verdict::{times, Outcome};
@@ -36,6 +37,8 @@ pub struct Comparison {
     pub load: Vec<Difference>,
     /// The numbers of each kind of operation that both sides have.
     pub rows: Vec<Row>,
+    /// The kinds that only one of two recordings has, before and after: what the other would have is 0.
+    pub only: [Vec<Row>; 2],
     /// Where the time of the slowest went.
     pub tails: Vec<Tails>,
     /// Because of whom operations lost time; empty of texts.
@@ -73,7 +76,7 @@ pub struct Row {
 /// One number on both sides.
 #[derive(Clone, Debug)]
 pub struct Metric {
-    /// `p99`, `d2c.p99`, `iops`; `slow` is the share of operations that took at least `threshold`.
+    /// `p99`, `d2c.p99`, `mean`, `lost` (the time that all of them lost), `iops`; `slow` is the share of operations that took at least `threshold`.
     pub name: String,
     /// Of `slow`: the lower p99 of the two sides, in nanoseconds.
     pub threshold: Option<u64>,

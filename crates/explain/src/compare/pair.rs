@@ -20,8 +20,8 @@ impl Name {
     /// In words: `reads (ext4)`.
     pub fn told(&self) -> String {
         match self.fs {
-            Some(fs) => format!("{} ({})", self.what, fs.name()),
-            None => self.what.clone(),
+            Some(fs) if fs != Fs::Unknown => format!("{} ({})", self.what, fs.name()),
+            _ => self.what.clone(),
         }
     }
 

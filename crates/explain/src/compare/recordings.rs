@@ -1,22 +1,24 @@
 //! Two recordings side by side.
 
 use super::blamed::blamed;
+use super::kinds::{fs_of, kinds, on, Kind};
 use super::pair::{pairs, Name};
 use super::{Comparison, Difference, Metric, Ranges, Row, Tails};
-use crate::explanation::latency;
 use crate::explanation::{Explanation, Trust};
 use ledger::Reason;
 use life::Class;
-use stats::{class_words, Blocks, Distribution, Estimate, Group, Phases, TailTime, PHASES_IN_ORDER};
+use stats::{class_words, Blocks, Distribution, Estimate, Group, Phases, TailTime};
 use std::collections::BTreeMap;
 use tooltext::Unit;
-use trace::{Bytes, DevId, Fs};
+use trace::{Bytes, DevId, Nanos};
 use units::words::{count, size};
 
 /// Percentiles that are compared.
 const PERCENTILES: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
 /// The percentile of the better side from which on operations are `slow`.
 pub(super) const SLOW: f64 = 0.99;
+/// Why a mean has no range.
+const NO_RANGE_OF_MEAN: &str = "a few slow operations decide it";
 /// Why there is no range.
 const TOO_FEW: &str = "too few, or in too few places";
 /// Sizes and depths that differ by more than this are another load.
@@ -29,35 +31,6 @@ pub(super) const MATTERS: f64 = 0.05;
 /// Seeds, so that the same recordings always give the same ranges; the two sides must not draw alike.
 const SEEDS: [u64; 2] = [0x6265_666f_7265, 0x0061_6674_6572];
 
-/// Latencies of one kind on one side.
-pub(super) struct Kind<'a> {
-    pub op: String,
-    name: Name,
-    counts: bool,
-    /// Whether these are what tasks waited for, not bios.
-    pub is_operation: bool,
-    /// Of all of them; of operations that move no data 0.
-    bytes: u64,
-    /// Name (empty for the whole), distribution and order of each phase.
-    pub phases: Vec<(&'static str, Distribution, Option<&'a Blocks>)>,
-}
-
-impl Kind<'_> {
-    /// What it is in the recording: `reads (ext4)`, `bios of reads on vda`.
-    pub fn told(&self) -> String {
-        match self.is_operation {
-            true => self.name.told(),
-            false => format!("bios of {}", self.name.what),
-        }
-    }
-
-    /// Bytes of one.
-    pub fn mean_size(&self) -> Option<f64> {
-        let count = self.phases.first()?.1.count();
-        (count > 0 && self.bytes > 0).then(|| self.bytes as f64 / count as f64)
-    }
-}
-
 impl Comparison {
     /// Compares two recordings; their facts should have latencies in order ([`stats::Analysis::in_order`]).
     pub fn of_recordings(names: [String; 2], before: &Explanation, after: &Explanation) -> Comparison {
@@ -67,17 +40,30 @@ impl Comparison {
         let (names_before, names_after) = (named(&kinds_before), named(&kinds_after));
         let same = pairs(&names_before, &names_after);
         let mut rows: Vec<Row> = same.iter().map(|(b, a)| row(&kinds_before[*b], &kinds_after[*a])).collect();
-        let groups_after = groups(after, single);
+        // Beside operations, the bios below them have a name of their own.
+        if kinds_before.iter().chain(&kinds_after).any(|k| k.is_operation) {
+            let is_bio = |(b, _): &(usize, usize)| !kinds_before[*b].is_operation;
+            let bios = rows.iter_mut().zip(&same).filter(|(_, pair)| is_bio(pair));
+            bios.for_each(|(row, _)| row.what = format!("bios of {}", row.what));
+        }
         let mut tails = vec![];
-        for (name, b) in groups(before, single) {
-            let at = same.iter().position(|(at, _)| names_before[*at] == name);
-            let partner = at.map_or(&name, |at| &names_after[same[at].1]);
-            if let Some((_, a)) = groups_after.iter().find(|(other, _)| other == partner) {
-                if let Some(row) = at.map(|at| &mut rows[at]) {
-                    row.weight = (b.tail.sum.time.total.0 + a.tail.sum.time.total.0) as f64;
-                }
-                tails.push(tails_of(name.better(partner).told(), &b, a));
+        let partner = |name: &Name| {
+            let at = same.iter().position(|(at, _)| names_before[*at] == *name);
+            (at, at.map_or_else(|| name.clone(), |at| names_after[same[at].1].clone()))
+        };
+        let (groups_before, groups_after) = (groups(before, single), groups(after, single));
+        for (name, b) in &groups_before {
+            let (at, other) = partner(name);
+            let of_name = || groups_after.iter().filter(|(name, _)| *name == other);
+            let several = groups_before.iter().filter(|(n, _)| n == name).count() > 1;
+            // A task that is called otherwise after is meant only if no other can be.
+            let only = || (!several && of_name().count() == 1).then(|| of_name().next()).flatten();
+            let Some((_, a)) = of_name().find(|(_, a)| a.task == b.task).or_else(only) else { continue };
+            if let Some(row) = at.map(|at| &mut rows[at]) {
+                row.weight += (b.tail.sum.time.total.0 + a.tail.sum.time.total.0) as f64;
             }
+            let whose = if several { format!("{}'s ", b.task) } else { String::new() };
+            tails.push(tails_of(format!("{whose}{}", name.better(&other).told()), b, a));
         }
         // Where operations were recorded they are what somebody waits for, not the bios below.
         let sum: f64 = rows.iter().map(|r| r.weight).sum();
@@ -105,79 +91,26 @@ impl Comparison {
         let settings = before.subject.system.differences(&after.subject.system);
         let load = load(before, after, single);
         let blamed = blamed(before, after);
-        Comparison { names, settings, load, rows, tails, blamed, notes }
+        let unpaired = |kinds: &[Kind], paired: &dyn Fn(usize) -> bool, side: usize| -> Vec<Row> {
+            let rest = kinds.iter().enumerate().filter(|(at, _)| !paired(*at));
+            rest.map(|(_, kind)| one_side(kind, side)).collect()
+        };
+        let only = [
+            unpaired(&kinds_before, &|at| same.iter().any(|(b, _)| *b == at), 0),
+            unpaired(&kinds_after, &|at| same.iter().any(|(_, a)| *a == at), 1),
+        ];
+        Comparison { names, settings, load, rows, only, tails, blamed, notes }
     }
 }
 
-/// What a device is called in names of kinds: nothing if there is only one.
-fn on(e: &Explanation, dev: DevId, single: bool) -> String {
-    if single {
-        String::new()
-    } else {
-        format!(" on {}", e.name(dev))
+impl Comparison {
+    /// Of two recordings, only one of which has what is asked about: `side` is 0 if that is before.
+    pub fn of_one(names: [String; 2], e: &Explanation, side: usize) -> Comparison {
+        let rows = kinds(e, e.top_devices().len() == 1).iter().map(|kind| one_side(kind, side)).collect();
+        let mut only = [vec![], vec![]];
+        only[side] = rows;
+        Comparison { names, only, ..Comparison::default() }
     }
-}
-
-/// The file system of a kind of operation: what its events say, else what is mounted there.
-fn fs_of(e: &Explanation, key: &stats::OpKey) -> Fs {
-    match key.fs {
-        Fs::Unknown => Fs::by_name(&e.filesystem(key)),
-        known => known,
-    }
-}
-
-fn op_of(class: Class) -> &'static str {
-    match class {
-        Class::Read => "read",
-        Class::SyncWrite => "write",
-        Class::Background => "background-write",
-        Class::Flush => "flush",
-        Class::Other => "discard",
-    }
-}
-
-pub(super) fn kinds(e: &Explanation, single: bool) -> Vec<Kind<'_>> {
-    let order = e.facts.in_order.as_ref();
-    let mut all = vec![];
-    for (key, stats) in &e.facts.operations.groups {
-        let dev = if key.dev == DevId(0) { stats.main_device() } else { Some(key.dev) };
-        let place = dev.map_or(String::new(), |dev| on(e, dev, single));
-        all.push(Kind {
-            op: key.kind.name().into(),
-            name: Name { what: format!("{}{place}", key.kind.plural()), fs: Some(fs_of(e, key)) },
-            counts: key.kind.is_foreground(),
-            is_operation: true,
-            bytes: stats.bytes,
-            phases: vec![("", stats.latency.clone(), order.and_then(|o| o.operations.get(key)))],
-        });
-    }
-    let devices = if e.asks_about_devices() { e.top_devices() } else { vec![] };
-    for device in devices {
-        for class in Class::ALL {
-            let bios = &device.bios[class.index()].phases;
-            if latency(bios).is_empty() {
-                continue;
-            }
-            let rows = order.and_then(|o| o.bios.get(&(device.id, class)));
-            let phase = |(i, name): (usize, &'static str)| {
-                let distribution = match i {
-                    0 => latency(bios),
-                    _ => bios.each().into_iter().find(|(n, _)| *n == name)?.1,
-                };
-                let name = if i == 0 { "" } else { name };
-                Some((name, distribution.clone(), rows.map(|r| &r[i])))
-            };
-            all.push(Kind {
-                op: op_of(class).into(),
-                name: Name { what: format!("{}{}", class_words(class), on(e, device.id, single)), fs: None },
-                counts: class != Class::Background,
-                is_operation: false,
-                bytes: bios.bytes.0,
-                phases: PHASES_IN_ORDER.into_iter().enumerate().filter_map(phase).collect(),
-            });
-        }
-    }
-    all
 }
 
 fn row(before: &Kind, after: &Kind) -> Row {
@@ -192,15 +125,10 @@ fn row(before: &Kind, after: &Kind) -> Row {
             metrics.extend(slow(b_order.zip(*a_order), b.quantile(SLOW).min(a.quantile(SLOW))));
         }
         let most = [b.max() as f64, a.max() as f64];
-        metrics.push(Metric {
-            name: named("max"),
-            threshold: None,
-            unit: Unit::Nanoseconds,
-            values: most,
-            ranges: None,
-            no_range: "one operation",
-        });
+        metrics.push(time_of(named("max"), most, "one operation"));
+        metrics.push(time_of(named("mean"), [b.mean(), a.mean()], NO_RANGE_OF_MEAN));
     }
+    metrics.extend(before.lost.zip(after.lost).map(|(b, a)| lost([b, a])));
     Row {
         op: before.op.clone(),
         what: before.name.better(&after.name).told(),
@@ -209,6 +137,30 @@ fn row(before: &Kind, after: &Kind) -> Row {
         least: before.phases.first().zip(after.phases.first()).map(|(b, a)| b.1.count().min(a.1.count())),
         metrics,
     }
+}
+
+/// A kind that one side alone has; what the other would have is 0.
+fn one_side(kind: &Kind, side: usize) -> Row {
+    let both = |value: f64| if side == 0 { [value, 0.0] } else { [0.0, value] };
+    let mut metrics = vec![];
+    for (name, of, _) in kind.phases.iter().filter(|(_, of, _)| !of.is_empty()) {
+        let named = |metric: &str| if name.is_empty() { metric.into() } else { format!("{name}.{metric}") };
+        let percentile = |(metric, q): (&str, f64)| time_of(named(metric), both(of.quantile(q) as f64), "");
+        metrics.extend(PERCENTILES.into_iter().map(percentile));
+        metrics.push(time_of(named("max"), both(of.max() as f64), ""));
+        metrics.push(time_of(named("mean"), both(of.mean()), ""));
+    }
+    metrics.extend(kind.lost.map(|lost| time_of("lost".into(), both(lost.0 as f64), "")));
+    Row { op: kind.op.clone(), what: kind.name.told(), metrics, ..Row::default() }
+}
+
+fn lost(of: [Nanos; 2]) -> Metric {
+    time_of("lost".into(), of.map(|t| t.0 as f64), "a sum")
+}
+
+/// A time without a range.
+fn time_of(name: String, values: [f64; 2], no_range: &'static str) -> Metric {
+    Metric { name, threshold: None, unit: Unit::Nanoseconds, values, ranges: None, no_range }
 }
 
 /// The percentiles of both sides, with ranges where their order is known.

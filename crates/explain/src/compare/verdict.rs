@@ -87,9 +87,24 @@ impl Metric {
         }
     }
 
+    /// What its range shows, or why it has none: the same words wherever it is shown.
+    pub fn said(&self) -> &'static str {
+        match self.outcome() {
+            _ if self.ranges.is_none() => self.no_range,
+            Outcome::Better => "better",
+            Outcome::Worse => "worse",
+            _ => "no difference shown",
+        }
+    }
+
     /// Its name in a sentence: `p99`, `of 17.7 ms or more`.
     pub fn words(&self) -> String {
         self.threshold.map_or_else(|| self.name.clone(), |t| format!("of {} or more", ns(t)))
+    }
+
+    /// What it is after, with its unit.
+    pub(super) fn after(&self) -> String {
+        shown(self.values[1], self.unit)
     }
 
     /// Example: `p99 18.9 ms -> 367 ms, 19.4 times (95 %: 17.1 to 22.8)`.
@@ -111,7 +126,8 @@ pub fn times(ratio: f64) -> String {
         r if r >= 99.5 => format!("{r:.0}"),
         r if r >= 9.95 => format!("{r:.1}"),
         r if r >= 0.1 => format!("{r:.2}"),
-        r => format!("{r:.2e}"),
+        r if r >= 0.01 => format!("{r:.3}"),
+        r => format!("{r:.1e}"),
     }
 }
 

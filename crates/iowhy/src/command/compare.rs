@@ -5,7 +5,7 @@ use super::print;
 use crate::failure::Failure;
 use crate::question::{Question, QUESTION};
 use clap::Args;
-use explain::compare::{choose, Comparison, Condition, First, RunOf};
+use explain::compare::{choose, Comparison, Condition, First, RunOf, Untried};
 use explain::{texts, Explanation};
 use report::compare;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,8 @@ pub struct Compare {
     #[arg(value_name = "BEFORE AFTER", required = true, num_args = 1..=3)]
     pub sides: Vec<String>,
     /// Exit with status 1 if this holds: 'read.p99 > 1.1x' (after is more than 1.1 times before), 'fsync.max > 20ms'
-    /// (after alone); may be given several times
+    /// (after alone), 'fsync.p99 > 20ms on /var of postgres' (on a device or mount, of a task); with status 3 if it can
+    /// never hold, as neither side has what it names; may be given several times
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<Condition>,
     /// Print one JSON object (schema iowhy.compare/1)
@@ -45,20 +46,53 @@ impl Compare {
         } else {
             print(&compare::render(&comparison, style()))?;
         }
-        for condition in &self.fail_if {
-            match condition.holds(&comparison) {
-                Ok(None) => {}
-                Ok(Some(why)) => {
-                    let what = format!("'{}' holds: {why}", condition.text());
-                    return Err(Failure::Other { what, help: None });
-                }
-                Err(why) => {
-                    let what = format!("'{}' cannot be tried: {why}", condition.text());
-                    return Err(Failure::Other { what, help: None });
-                }
+        self.fail_if.iter().try_for_each(|condition| self.try_one(condition, &comparison))
+    }
+
+    /// An error if a condition holds, or could not be tried.
+    fn try_one(&self, condition: &Condition, whole: &Comparison) -> Result<(), Failure> {
+        let named;
+        let comparison = match (condition.place(), condition.task()) {
+            (None, None) => whole,
+            _ => {
+                named = self.named_by(condition)?;
+                &named
             }
+        };
+        let (what, never) = match condition.holds(comparison) {
+            Ok(None) => return Ok(()),
+            Ok(Some(why)) => (format!("'{}' holds: {why}", condition.text()), false),
+            Err(Untried::Here(why)) => (format!("'{}' cannot be tried: {why}", condition.text()), false),
+            Err(Untried::Never(why)) => (format!("'{}' can never hold: {why}", condition.text()), true),
+        };
+        Err(if never { Failure::Never { what, help: None } } else { Failure::Other { what, help: None } })
+    }
+
+    /// Both recordings again, of them only the device, mount and task that a condition names.
+    fn named_by(&self, condition: &Condition) -> Result<Comparison, Failure> {
+        let never = |why: &str, help: Option<String>| Failure::Never {
+            what: format!("'{}' can never hold: {why}", condition.text()),
+            help,
+        };
+        let [Side::Recording(before), Side::Recording(after)] = sides(&self.sides)? else {
+            return Err(never("only recordings tell devices, mounts and tasks apart", None));
+        };
+        let question = self
+            .question
+            .narrowed(condition.place(), condition.task())
+            .ok_or_else(|| never("the comparison is about others: see --device, --mount, --task", None))?;
+        let explain = |path: &Path| match question.of_recording(path)?.in_order().explain() {
+            Ok(explanation) => Ok(Ok(explanation)),
+            Err(explain::Error::NotThere(why)) => Ok(Err(why)),
+            Err(other) => Err(Failure::from(other)),
+        };
+        let names = [&before, &after].map(|p| p.display().to_string());
+        match (explain(&before)?, explain(&after)?) {
+            (Ok(before), Ok(after)) => Ok(Comparison::of_recordings(names, &before, &after)),
+            (Ok(before), Err(_)) => Ok(Comparison::of_one(names, &before, 0)),
+            (Err(_), Ok(after)) => Ok(Comparison::of_one(names, &after, 1)),
+            (Err(why), Err(_)) => Err(never(&why.what, Some(why.there))),
         }
-        Ok(())
     }
 
     fn comparison(&self) -> Result<Comparison, Failure> {

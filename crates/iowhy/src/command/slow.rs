@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::question::{request_op, Question, QUESTION};
 use clap::Args;
 use explain::{began, check, known, names, Choice, Input, Places, SlowestOperations, SlowestRequests};
-use life::{Bio, Names, Request, Sink};
+use life::{Bio, BioNumber, Names, Request, Sink};
 use operation::{Account, Follow, History, Operation, OperationObserver};
 use report::operations::{self, Events};
 use serde_json::{json, Value};
@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 
 const HOW_TO_READ: &str = "Each line is a part of the one it is indented below. The lines of a level add up to the \
 line above in every digit: what cutting to microseconds takes away is given to the lines that were cut most, and --json \
-has nanoseconds. Where only block events were recorded (blktrace), the slowest requests are shown, event by event.";
+has nanoseconds. Where only block events were recorded (blktrace), the slowest requests are shown, event by event; of md and dm, \
+which have none, the slowest bios, each with those it sent to the devices below.";
 
 /// Show where the time of the slowest operations went, to the nanosecond.
 #[derive(Args)]
@@ -24,7 +25,7 @@ pub struct Slow {
     #[arg(value_name = "CAPTURE")]
     pub capture: PathBuf,
     /// How many
-    #[arg(short = 'n', default_value_t = 10, value_name = "N")]
+    #[arg(short = 'n', default_value_t = 10, value_name = "N", value_parser = at_least_one)]
     pub number: usize,
     /// Add the events of each operation, from a second reading; not of a pipe, which cannot be read twice
     #[arg(long)]
@@ -154,6 +155,10 @@ impl Slow {
     }
 }
 
+fn at_least_one(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|n| *n > 0).ok_or_else(|| "a number from 1".into())
+}
+
 fn print_json(slowest: Vec<Value>) -> Result<(), Failure> {
     let all = json!({ "schema": "iowhy.slow/1", "slowest": slowest });
     print(&(serde_json::to_string_pretty(&all).unwrap_or_default() + "\n"))
@@ -172,6 +177,14 @@ impl Sink for Found {
 
     fn bio(&mut self, bio: &Bio, names: &Names) {
         self.requests.bio(bio, names);
+    }
+
+    fn bio_beside(&mut self, bio: &Bio, names: &Names) {
+        self.requests.bio_beside(bio, names);
+    }
+
+    fn adopted(&mut self, child: BioNumber, parent: BioNumber) {
+        self.requests.adopted(child, parent);
     }
 }
 

@@ -1,6 +1,7 @@
 //! A good disk gets a result without problems; two runs on it agree, and a slower disk is told from it.
 
 use crate::disk::{findings, on_disk};
+use crate::schema::Schema;
 use testkit::steady;
 
 /// Good, and slow enough that what busy processors add to each operation is little beside it.
@@ -20,6 +21,7 @@ checkup --seconds 2 --only 1 -o c.json --compare a.json > slower.txt; clean 0
         for (file, scenarios) in [("a.json", 7), ("b.json", 3)] {
             let checkup = done.json(file);
             assert_eq!(checkup["schema"], "iowhy.checkup/1");
+            assert_eq!(Schema::of(&checkup).check(&checkup), [""; 0], "{file}");
             assert_eq!(checkup["scenarios"].as_array().unwrap().len(), scenarios);
             assert_eq!(checkup["recorded"], true, "{}", checkup["not_seen"]);
             assert!(checkup["written_bytes"].as_u64() <= checkup["most_bytes"].as_u64());

@@ -7,3 +7,5 @@ mod disk;
 mod ended;
 mod faults;
 mod refused;
+#[path = "../schema/mod.rs"]
+mod schema;

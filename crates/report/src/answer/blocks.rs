@@ -11,7 +11,7 @@ struct Block {
 }
 
 /// A screen that is being put together.
-pub(super) struct Blocks {
+pub(crate) struct Blocks {
     blocks: Vec<Block>,
     width: usize,
 }

@@ -50,6 +50,14 @@ fn of_texts(e: &Explanation, a: &Answer) -> String {
         [one] => one.to_string(),
         _ => counted(files.len() as u64, "text", "texts"),
     };
+    let measured = e.texts.mails.iter().flat_map(|m| &m.runs).any(|run| !run.readings.is_empty());
+    let settings: usize = e.texts.mails.iter().map(|m| m.settings.len()).sum();
+    if a.cause.is_none() && !measured && settings > 0 {
+        let settings = counted(settings as u64, "setting", "settings");
+        return format!(
+            "{of}: {settings} and no measurement; give it beside a recording: iowhy explain CAPTURE {of}"
+        );
+    }
     let title = a.cause.and_then(causes::title_by_counters);
     match (a.cause, title) {
         (Some(cause), Some(title)) => format!("{of}: {cause} ({}): {title}", sure(a)),

@@ -5,3 +5,4 @@ mod screen;
 
 pub use json::json;
 pub use screen::render;
+pub(crate) use screen::worth;

@@ -1,7 +1,7 @@
 //! The screen of `compare`: the verdict, what is unlike, the numbers, where the slowest spent their time.
 
 use crate::screen::{Screen, Style};
-use explain::compare::{times, Blamed, Comparison, Metric, Outcome, Row, Tails};
+use explain::compare::{times, Blamed, Comparison, Metric, Row, Tails};
 use explain::numbers::shown;
 use std::fmt::Write;
 use units::words::{count, ns};
@@ -46,14 +46,15 @@ fn unlike(c: &Comparison, s: &mut Screen) {
     let mut load: Vec<_> = c.load.iter().collect();
     load.sort_by_key(|d| !d.unlike);
     match load.is_empty() {
-        true => {
-            s.line("LOAD", "alike, as far as both sides tell: the same kinds of operations of about the same size, rate and depth")
-        }
+        true => s.line(
+            "LOAD",
+            "alike, as far as is known: the same kinds of operations of about the same size, rate and depth",
+        ),
         false => list(s, heading, load.iter().map(|d| d.text.clone())),
     }
     let change = |c: &evidence::Conflict| format!("{}: {} -> {}", c.what, c.kept, c.other);
     match c.settings.is_empty() {
-        true => s.line("SET", "no setting that both sides tell of differs"),
+        true => s.line("SET", "no setting that is known on both sides differs"),
         false => list(s, "SET", c.settings.iter().map(change)),
     }
     s.blank();
@@ -164,7 +165,7 @@ fn trust(c: &Comparison, s: &mut Screen) {
             heading,
             &format!(
                 "ranges: latencies were drawn 1,000 times in blocks of consecutive operations ({} before, {} \
-                 after), long enough that slow ones in one block do not foretell the next",
+                 after), long enough that blocks do not depend on one another",
                 blocks(0),
                 blocks(1)
             ),
@@ -191,8 +192,12 @@ fn list(s: &mut Screen, heading: &str, texts: impl ExactSizeIterator<Item = Stri
 
 /// Of phases only p99, and only where the phase is a visible part of the whole. A percentile beyond the slowest says
 /// the same as the maximum.
-fn worth(row: &Row, metric: &Metric) -> bool {
+pub(crate) fn worth(row: &Row, metric: &Metric) -> bool {
     let least = row.least.unwrap_or(u64::MAX);
+    // Of recordings, means and sums are for conditions: a percentile says more.
+    if row.least.is_some() && ["mean", "lost"].contains(&metric.name.as_str()) {
+        return false;
+    }
     if metric.name == "p99.9" && least < 1000 || metric.name.ends_with("p99") && least < 100 {
         return false;
     }
@@ -210,12 +215,6 @@ fn cells(what: String, m: &Metric) -> [String; 7] {
     let ratio = m.ratio().map_or("-".into(), times);
     let range =
         m.ranges.map_or(String::new(), |r| format!("{} to {}", times(r.ratio.from), times(r.ratio.to)));
-    let said = match m.outcome() {
-        _ if m.ranges.is_none() => m.no_range,
-        Outcome::Better => "better",
-        Outcome::Worse => "worse",
-        _ => "no difference shown",
-    };
     [
         what,
         m.words().replace("d2c.", "D2C ").replace("i2d.", "I2D ").replace("q2g.", "Q2G "),
@@ -223,6 +222,6 @@ fn cells(what: String, m: &Metric) -> [String; 7] {
         after,
         ratio,
         range,
-        said.into(),
+        m.said().into(),
     ]
 }

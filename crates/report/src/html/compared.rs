@@ -2,7 +2,8 @@
 
 use super::escape::escape;
 use super::Shown;
-use explain::compare::{Comparison, Metric, Outcome};
+use crate::compare::worth;
+use explain::compare::{times, Comparison, Metric};
 use std::fmt::Write;
 use tooltext::Unit;
 use trace::Bytes;
@@ -56,19 +57,22 @@ fn one(c: &Comparison) -> String {
     );
     for row in c.rows.iter().filter(several).take(MOST_KINDS) {
         let mut what = row.what.as_str();
-        for metric in row.metrics.iter().filter(|m| METRICS.contains(&m.name.as_str())) {
-            let range = metric.ranges.map(|r| format!("{:.2} to {:.2}", r.ratio.from, r.ratio.to));
+        let shown = |m: &&Metric| METRICS.contains(&m.name.as_str()) && worth(row, m);
+        for metric in row.metrics.iter().filter(shown) {
+            let range = metric.ranges.map(|r| format!("{} to {}", times(r.ratio.from), times(r.ratio.to)));
+            // Coloured is only what is shown not to be chance.
+            let class = metric.ranges.map_or("", |_| metric.outcome().name());
             let _ = writeln!(
                 out,
                 "<tr class=\"{}\"><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-                metric.outcome().name(),
+                class,
                 escape(what),
                 escape(&name(metric)),
                 value(metric, metric.values[0]),
                 value(metric, metric.values[1]),
-                metric.ratio().map_or(String::new(), |r| format!("{r:.2}")),
+                metric.ratio().map_or(String::new(), times),
                 range.unwrap_or_default(),
-                words(metric.outcome()),
+                metric.said(),
             );
             what = "";
         }
@@ -129,14 +133,5 @@ fn value(metric: &Metric, v: f64) -> String {
         Unit::BytesPerSecond => format!("{}/s", size(Bytes(v.max(0.0) as u64))),
         Unit::Share => percent(v),
         _ => count(v.max(0.0).round() as u64),
-    }
-}
-
-fn words(outcome: Outcome) -> &'static str {
-    match outcome.name() {
-        "better" => "better",
-        "worse" => "worse",
-        "cannot-tell" => "",
-        _ => "no difference shown",
     }
 }

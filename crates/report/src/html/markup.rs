@@ -4,7 +4,7 @@
 use super::escape::escape;
 use super::waits::waits;
 use super::Shown;
-use crate::screen::{about, sentence};
+use crate::screen::{about, sentence, SHARE_OF};
 use crate::slow_rows::{slow_rows, Row};
 use causes::{Answer, Confidence, Verdict};
 use explain::where_time;
@@ -68,8 +68,11 @@ fn why(shown: &Shown) -> String {
             _ => "low",
         };
         let title = causes::all().iter().find(|c| c.name == v.cause).map(|c| sentence(c.title));
-        let explains =
-            if v.share > 0.0 { format!("explains {} of it, ", percent(v.share)) } else { String::new() };
+        let explains = if v.share > 0.0 {
+            format!("explains {} of {SHARE_OF}, ", percent(v.share))
+        } else {
+            String::new()
+        };
         let _ = writeln!(
             out,
             "<div class=\"cause\"><p><strong>{}</strong> <span class=\"sure\">{explains}confidence: {sure}</span><br>{}.</p>\n<ul>",

@@ -149,7 +149,7 @@ pub(super) fn by_task(v: &View) -> Table {
         }
     }
     if !v.has_all_devices() {
-        t.notes.push("Bios are told for all devices together only.".into());
+        t.notes.push("Bios are shown for all devices together only.".into());
     }
     t
 }

@@ -1,4 +1,4 @@
-//! The screen of `explain` for texts: the answer, then the runs and their numbers, then what was left out.
+//! All that `explain -v` tells of texts: the answer, then the runs and their numbers, then what was left out.
 
 use super::table::{tables, Table};
 use crate::screen::{Screen, Style};
@@ -22,8 +22,10 @@ const MOST_DIFFERENCES: usize = 4;
 const DIFFERS: f64 = 1.25;
 
 /// Draws the screen.
-pub(crate) fn render(texts: &Texts, style: Style) -> String {
+pub(crate) fn render(texts: &Texts, answer: String, style: Style) -> String {
     let mut s = Screen::new(style);
+    s.out += &crate::wrap::wrap(&answer, style.width, "", "").join("\n");
+    s.out += "\n\n";
     for mail in &texts.mails {
         let tools = tools(std::slice::from_ref(mail)).join(", ");
         let runs = units::words::counted(mail.runs.len() as u64, "run", "runs");
@@ -41,7 +43,7 @@ pub(crate) fn render(texts: &Texts, style: Style) -> String {
     } else {
         "counters alone prove no cause"
     };
-    s.why(&texts.verdicts, none, &[], causes::title_by_counters);
+    s.why(&texts.verdicts, (none, "the time of an operation"), &[], causes::title_by_counters);
     s.try_(&texts.verdicts);
     numbers(&texts.mails, &mut s);
     trust(&texts.mails, &mut s);
@@ -108,50 +110,52 @@ fn submitting(mail: &Mail, s: &mut Screen) {
 fn trust(mails: &[Mail], s: &mut Screen) {
     let mut heading = "TRUST";
     for mail in mails {
-        let share = mail.understood as f64 / mail.words.max(1) as f64;
-        let mut text = format!(
-            "{}: {} of the words were printed by tools and understood",
-            mail.file,
-            units::words::percent(share)
-        );
-        match (mail.left_out, mail.first_left_out) {
-            (n, Some(at)) if n > 0 => {
-                let numbers = units::words::counted(n as u64, "number is", "numbers are");
-                let _ = write!(text, "; {numbers} left out, the first at {}", mail.at(at));
-            }
-            _ => text += "; no number is left out",
-        }
-        if mail.cut {
-            let most = units::words::size(trace::Bytes(tooltext::MOST_BYTES_OF_MAIL as u64));
-            let _ = write!(text, "; only its first {most} were read");
-        }
-        if let Some(at) = mail.broken {
-            let _ = write!(text, "; a JSON document breaks off and is left out ({})", mail.at(at));
-        }
-        for doubt in mail.doubts.iter().take(MOST_DOUBTS) {
-            let _ = write!(
-                text,
-                "; impossible, so not used: {} {} {} ({}; {})",
-                doubt.of,
-                doubt.name,
-                cell(Some(doubt.number)),
-                mail.at(doubt.at()),
-                doubt.why
-            );
-        }
-        if mail.doubts.len() > MOST_DOUBTS {
-            let _ = write!(text, "; and {} more impossible numbers", mail.doubts.len() - MOST_DOUBTS);
-        }
-        if mail.repeated > 0 {
-            let _ = write!(text, "; {} readings say what others said", count(mail.repeated as u64));
-        }
-        if mail.too_many > 0 {
-            let _ = write!(text, "; {} readings are too many", count(mail.too_many as u64));
-        }
-        s.line(heading, &text);
+        s.line(heading, &format!("{}: {}", mail.file, trust_of(mail)));
         heading = "";
     }
     s.line("", "- counters are sums: where the time of a single operation went they cannot say");
+}
+
+/// How far a text was understood, and what of it is not used.
+pub(super) fn trust_of(mail: &Mail) -> String {
+    let share = mail.understood as f64 / mail.words.max(1) as f64;
+    let mut text =
+        format!("{} of the words were printed by tools and understood", units::words::percent(share));
+    match (mail.left_out, mail.first_left_out) {
+        (n, Some(at)) if n > 0 => {
+            let numbers = units::words::counted(n as u64, "number is", "numbers are");
+            let _ = write!(text, "; {numbers} left out, the first at {}", mail.at(at));
+        }
+        _ => text += "; no number is left out",
+    }
+    if mail.cut {
+        let most = units::words::size(trace::Bytes(tooltext::MOST_BYTES_OF_MAIL as u64));
+        let _ = write!(text, "; only its first {most} were read");
+    }
+    if let Some(at) = mail.broken {
+        let _ = write!(text, "; a JSON document breaks off and is left out ({})", mail.at(at));
+    }
+    for doubt in mail.doubts.iter().take(MOST_DOUBTS) {
+        let _ = write!(
+            text,
+            "; impossible, so not used: {} {} {} ({}; {})",
+            doubt.of,
+            doubt.name,
+            cell(Some(doubt.number)),
+            mail.at(doubt.at()),
+            doubt.why
+        );
+    }
+    if mail.doubts.len() > MOST_DOUBTS {
+        let _ = write!(text, "; and {} more impossible numbers", mail.doubts.len() - MOST_DOUBTS);
+    }
+    if mail.repeated > 0 {
+        let _ = write!(text, "; {} readings say what others said", count(mail.repeated as u64));
+    }
+    if mail.too_many > 0 {
+        let _ = write!(text, "; {} readings are too many", count(mail.too_many as u64));
+    }
+    text
 }
 
 fn runs(mail: &Mail, s: &mut Screen) {

@@ -1,0 +1,163 @@
+//! The kinds of operation of one recording, with their latencies.
+
+use super::pair::Name;
+use crate::explanation::{latency, Explanation};
+use life::Class;
+use stats::{class_words, Blocks, Distribution, Group, OpKey, PHASES_IN_ORDER};
+use trace::{DevId, Fs, Nanos};
+
+/// Latencies of one kind on one side.
+pub(super) struct Kind<'a> {
+    /// Its name in a condition: `read`.
+    pub op: String,
+    /// What it is called.
+    pub name: Name,
+    /// Whether somebody waits for it.
+    pub counts: bool,
+    /// Whether these are what tasks waited for, not bios.
+    pub is_operation: bool,
+    /// Of all of them; 0 of operations that move no data, and where it is not known.
+    bytes: u64,
+    /// What they lost in all, where the table of waits has them.
+    pub lost: Option<Nanos>,
+    /// Name (empty for the whole), distribution and order of each phase.
+    pub phases: Vec<(&'static str, Distribution, Option<&'a Blocks>)>,
+}
+
+impl Kind<'_> {
+    /// What it is in the recording: `reads (ext4)`, `bios of reads on vda`.
+    pub fn told(&self) -> String {
+        match self.is_operation {
+            true => self.name.told(),
+            false => format!("bios of {}", self.name.what),
+        }
+    }
+
+    /// Bytes of one.
+    pub fn mean_size(&self) -> Option<f64> {
+        let count = self.phases.first()?.1.count();
+        (count > 0 && self.bytes > 0).then(|| self.bytes as f64 / count as f64)
+    }
+}
+
+/// What a device is called in names of kinds: nothing if there is only one.
+pub(super) fn on(e: &Explanation, dev: DevId, single: bool) -> String {
+    if single {
+        String::new()
+    } else {
+        format!(" on {}", e.name(dev))
+    }
+}
+
+/// The file system of a kind of operation: what its events say, else what is mounted there.
+pub(super) fn fs_of(e: &Explanation, key: &stats::OpKey) -> Fs {
+    match key.fs {
+        Fs::Unknown => Fs::by_name(&e.filesystem(key)),
+        known => known,
+    }
+}
+
+fn op_of(class: Class) -> &'static str {
+    match class {
+        Class::Read => "read",
+        Class::SyncWrite => "write",
+        Class::Background => "background-write",
+        Class::Flush => "flush",
+        Class::Other => "discard",
+    }
+}
+
+/// All kinds that are asked about. Where only some tasks or operations are, a device's own sums are everybody's, and bios are
+/// counted by their order, which is kept of those asked about only.
+pub(super) fn kinds(e: &Explanation, single: bool) -> Vec<Kind<'_>> {
+    let mut all = of_tasks(e, single);
+    match e.asks_about_devices() {
+        true => all.extend(of_devices(e, single)),
+        false if e.facts.operations.groups.is_empty() => all.extend(of_asked_bios(e, single)),
+        false => {}
+    }
+    all
+}
+
+fn of_tasks(e: &Explanation, single: bool) -> Vec<Kind<'_>> {
+    let order = e.facts.in_order.as_ref();
+    let one = |(key, stats): (&OpKey, &'_ stats::OpStats)| {
+        let dev = if key.dev == DevId(0) { stats.main_device() } else { Some(key.dev) };
+        let place = dev.map_or(String::new(), |dev| on(e, dev, single));
+        Kind {
+            op: key.kind.name().into(),
+            name: Name { what: format!("{}{place}", key.kind.plural()), fs: Some(fs_of(e, key)) },
+            counts: key.kind.is_foreground(),
+            is_operation: true,
+            bytes: stats.bytes,
+            lost: lost(e, |g| g.op == Some(*key)),
+            phases: vec![("", stats.latency.clone(), order.and_then(|o| o.operations.get(key)))],
+        }
+    };
+    e.facts.operations.groups.iter().map(one).collect()
+}
+
+fn of_devices(e: &Explanation, single: bool) -> Vec<Kind<'_>> {
+    let order = e.facts.in_order.as_ref();
+    let mut all = vec![];
+    for device in e.top_devices() {
+        for class in Class::ALL {
+            let bios = &device.bios[class.index()].phases;
+            if latency(bios).is_empty() {
+                continue;
+            }
+            let rows = order.and_then(|o| o.bios.get(&(device.id, class)));
+            let phase = |(i, name): (usize, &'static str)| {
+                let distribution = match i {
+                    0 => latency(bios),
+                    _ => bios.each().into_iter().find(|(n, _)| *n == name)?.1,
+                };
+                let name = if i == 0 { "" } else { name };
+                Some((name, distribution.clone(), rows.map(|r| &r[i])))
+            };
+            let phases = PHASES_IN_ORDER.into_iter().enumerate().filter_map(phase).collect();
+            all.push(of_bios(e, single, (device.id, class), bios.bytes.0, phases));
+        }
+    }
+    all
+}
+
+fn of_asked_bios(e: &Explanation, single: bool) -> Vec<Kind<'_>> {
+    let mut all = vec![];
+    let Some(order) = &e.facts.in_order else { return all };
+    for device in e.top_devices() {
+        for class in Class::ALL {
+            let Some(rows) = order.bios.get(&(device.id, class)) else { continue };
+            let phase = |(i, name): (usize, &'static str)| {
+                (if i == 0 { "" } else { name }, rows[i].all(), Some(&rows[i]))
+            };
+            let phases = PHASES_IN_ORDER.into_iter().enumerate().map(phase).collect();
+            all.push(of_bios(e, single, (device.id, class), 0, phases));
+        }
+    }
+    all
+}
+
+fn of_bios<'a>(
+    e: &Explanation,
+    single: bool,
+    (dev, class): (DevId, Class),
+    bytes: u64,
+    phases: Vec<(&'static str, Distribution, Option<&'a Blocks>)>,
+) -> Kind<'a> {
+    Kind {
+        op: op_of(class).into(),
+        name: Name { what: format!("{}{}", class_words(class), on(e, dev, single)), fs: None },
+        counts: class != Class::Background,
+        is_operation: false,
+        bytes,
+        lost: lost(e, |g| g.op.is_none() && g.dev == dev && g.class == class),
+        phases,
+    }
+}
+
+/// What the groups of a kind lost, if it has any.
+fn lost(e: &Explanation, is_of: impl Fn(&Group) -> bool) -> Option<Nanos> {
+    let groups: Vec<Nanos> = e.focus.groups.iter().filter(|g| is_of(g)).map(|g| g.lost).collect();
+    (!groups.is_empty()).then(|| groups.into_iter().sum())
+}

@@ -1,0 +1,114 @@
+//! A slow bio of a stacked device (md, dm), with those it sent to the devices below, and these with theirs.
+//!
+//! Its own ledger sums to its time. What it sent ran beside one another, and does not.
+
+use explain::{Places, Sent};
+use ledger::{Ledger, Reason};
+use serde_json::{json, Value};
+use std::fmt::Write;
+use trace::Nanos;
+use units::words::{count, size, time};
+
+/// Bios below one that are told of; `--json` has all that were kept.
+const MOST_BELOW: usize = 24;
+
+/// Parts of a bio below that are shorter than this part of it are not told of.
+const WORTH_WORDS: f64 = 0.05;
+
+/// As text.
+pub fn tell(out: &mut String, sent: &Sent, places: &Places, began: Nanos) {
+    let ledger = Ledger::of_bio(&sent.bio);
+    let at = ledger.from.since(began).seconds();
+    let total = time(ledger.total());
+    let _ = writeln!(
+        out,
+        "{} by {} (tid {}), {total}, at {at:.6} s",
+        what(sent, places),
+        sent.task,
+        sent.bio.tid.0
+    );
+    for s in &ledger.segments {
+        let _ = writeln!(out, "  {:>14.6} ms  {}", ms(s.length()), s.reason.words());
+    }
+    let _ = writeln!(out, "  {:>14.6} ms  total, all accounted for", ms(ledger.total()));
+    if !sent.below.is_empty() {
+        let _ = writeln!(out, "  it sent to the devices below, from and how long:");
+        below(out, sent, places, ledger.from, 1);
+    }
+    out.push('\n');
+}
+
+fn below(out: &mut String, of: &Sent, places: &Places, began: Nanos, depth: usize) {
+    let indent = "  ".repeat(depth);
+    for sent in of.below.iter().take(MOST_BELOW) {
+        let ledger = Ledger::of_bio(&sent.bio);
+        let _ = writeln!(
+            out,
+            "{indent}{:>+11.3} ms {:>9.3} ms  {} by {}{}",
+            ms(ledger.from.since(began)),
+            ms(ledger.total()),
+            what(sent, places),
+            sent.task,
+            phases(&ledger)
+        );
+        below(out, sent, places, began, depth + 1);
+    }
+    let more = of.below.len().saturating_sub(MOST_BELOW) as u64 + of.left_out;
+    if more > 0 {
+        let _ = writeln!(out, "{indent}  and {} more", count(more));
+    }
+}
+
+/// `write of 8 KiB at sector 86784 of md0`.
+fn what(sent: &Sent, places: &Places) -> String {
+    let b = &sent.bio;
+    let merged = if b.merged { " (merged)" } else { "" };
+    format!(
+        "{} of {} at sector {} of {}{merged}",
+        b.op.name(),
+        size(b.bytes),
+        b.start.0,
+        places.device(b.dev)
+    )
+}
+
+/// `: scheduler 1.2 ms, device 3.4 ms`; nothing of a bio that is told by those below it.
+fn phases(ledger: &Ledger) -> String {
+    let least = Nanos((ledger.total().0 as f64 * WORTH_WORDS) as u64);
+    let below = [Reason::LowerRead, Reason::LowerWrite, Reason::Stacking];
+    let long = ledger.segments.iter().filter(|s| s.length() > least && !below.contains(&s.reason));
+    let parts: Vec<String> = long.map(|s| format!("{} {}", s.reason.name(), time(s.length()))).collect();
+    if parts.is_empty() {
+        return String::new();
+    }
+    format!(": {}", parts.join(", "))
+}
+
+fn ms(t: Nanos) -> f64 {
+    t.0 as f64 / 1e6
+}
+
+/// As JSON.
+pub fn json(sent: &Sent, places: &Places) -> Value {
+    let mut v = one(sent, places);
+    v["level"] = "bio".into();
+    v
+}
+
+fn one(sent: &Sent, places: &Places) -> Value {
+    let b = &sent.bio;
+    json!({
+        "device": places.device(b.dev),
+        "task": sent.task,
+        "tid": b.tid,
+        "op": b.op.name(),
+        "sector": b.start,
+        "bytes": b.bytes,
+        "from_ns": b.time.start(),
+        "to_ns": b.time.completed,
+        "total_ns": sent.total(),
+        "ledger": Ledger::of_bio(b),
+        "below": sent.below.iter().map(|s| one(s, places)).collect::<Vec<_>>(),
+        "below_left_out": sent.left_out,
+    })
+}
