@@ -4,7 +4,7 @@
 //! device served the victim's own requests and how that varies, where it is most of what was slow. Asked last: whatever else is
 //! found explains it better.
 
-use crate::case::{Case, Claimable, MIN_SAMPLES};
+use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
 use crate::device::healthy::{expected, rotational, EXPECTED_FLASH};
 use crate::proof::proof;
 use crate::slow::Slow;
@@ -14,8 +14,9 @@ use crate::verdict::{Confidence, Verdict};
 use crate::Cause;
 use life::{Class, Io};
 use operation::Wait;
+use stats::TailRow;
 use trace::Nanos;
-use waits::{CulpritKind, Phase};
+use waits::{CulpritKind, Phase, Selection};
 
 /// Reads.
 pub const COLD_READS: Cause = Cause {
@@ -39,13 +40,17 @@ fn judge(case: &mut Case, name: &'static str, cached: bool) -> Verdict {
     let mut against = None;
     for slow in case.slow().into_iter().filter(|s| !s.is_below()) {
         let seeks = may_seek(case, &slow);
-        let picks = |row: &Claimable| {
+        let picks = |row: &TailRow| {
             (is_alone(case, &slow.group.task, row) || seeks && row.phase == Phase::Paused)
                 && cached == (slow.group.class == Class::Read && is_cached(row))
         };
-        let alone = case.unclaimed_rows(slow.group_number, picks);
+        let alone = case.unclaimed_rows(slow.group_number, |row| picks(row));
         let what = slow.words().to_string();
-        if slow.share(alone) < MOSTLY {
+        let all = &slow.group.all.time;
+        let mean = Nanos(all.total.0 / all.operations.max(1));
+        let part = slow.share(alone);
+        let throughout = (MIN_SHARE..MOSTLY).contains(&part) && part_of_all(case, &slow, picks) >= MOSTLY;
+        if slow.share(alone) < MOSTLY && !throughout {
             against = Some(proof!(
                 "the device served the slowest {what} alone for {alone} of their time",
                 what = Text(what),
@@ -58,17 +63,19 @@ fn judge(case: &mut Case, name: &'static str, cached: bool) -> Verdict {
             true => (EXPECTED_FLASH, "a read that the cache does not have, from flash".into()),
             false => expected(&rotational(case, slow.on.id)),
         };
-        if slow.group.tail.threshold <= enough {
+        // What is slow throughout has a slow mean; of a tail it is where that begins.
+        let from = if throughout { mean } else { slow.group.tail.threshold };
+        if from <= enough {
             against = Some(proof!(
-                "the slowest {what} took {from}; Linux expects {enough} of {kind}",
-                what = Text(what),
-                from = Time(slow.group.tail.threshold),
+                "{what} took {from}; Linux expects {enough} of {kind}",
+                what = Text(if throughout { what } else { format!("the slowest {what}") }),
+                from = Time(from),
                 enough = Time(enough),
                 kind = Text(kind)
             ));
             continue;
         }
-        let of_device: Vec<bool> = case.rows(slow.group_number).iter().map(picks).collect();
+        let of_device: Vec<bool> = case.rows(slow.group_number).iter().map(|row| picks(row)).collect();
         let claimed = case.claim_numbered(slow.group_number, alone, |number| of_device[number]);
         let v = verdict.take().unwrap_or_else(|| Verdict::begin(name)).plus(claimed, Confidence::High);
         verdict = Some(remedies(prove(v, case, &slow, claimed), case, &slow));
@@ -81,12 +88,12 @@ fn judge(case: &mut Case, name: &'static str, cached: bool) -> Verdict {
 }
 
 /// Whether a row is about a page, or a block of a file system, that the cache did not have.
-fn is_cached(row: &Claimable) -> bool {
+fn is_cached(row: &TailRow) -> bool {
     [Wait::PageRead, Wait::PageFault, Wait::Metadata].into_iter().any(|wait| row.waits.has(wait))
 }
 
 /// Whether a row is time of the victim's own request, alone in the device; or of the journal's, with its own changes.
-fn is_alone(case: &Case, task: &str, row: &Claimable) -> bool {
+fn is_alone(case: &Case, task: &str, row: &TailRow) -> bool {
     let culprit = case.facts.waits.culprit_of(row.culprit);
     let journal = culprit.io == Some(Io::Journal) && culprit.name.as_deref() == Some(task);
     match row.phase {
@@ -94,6 +101,13 @@ fn is_alone(case: &Case, task: &str, row: &Claimable) -> bool {
         Phase::Varies | Phase::Slow => true,
         _ => false,
     }
+}
+
+/// Which part of the time of all operations, slow or not, some rows have.
+fn part_of_all(case: &Case, slow: &Slow, pick: impl Fn(&TailRow) -> bool) -> f64 {
+    let rows = slow.group.rows(&case.facts.waits, Selection::default());
+    let time: Nanos = rows.iter().filter(|row| pick(row)).map(|row| row.time).sum();
+    time.0 as f64 / slow.group.all.time.total.0.max(1) as f64
 }
 
 /// Whether nothing took longer in the device than a disk that turns takes for a seek: then a pause of it is one.

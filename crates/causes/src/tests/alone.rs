@@ -56,6 +56,27 @@ fn half_of_the_time_alone_is_the_threshold() {
     assert!(rejected(&v).contains("alone for 40 % of their time"), "{v:?}");
 }
 
+/// A hundred reads of 5 ms, and one that was 30 ms behind another task besides.
+#[test]
+fn what_is_slow_throughout_is_found_although_the_slowest_waited_for_others() {
+    let waited = |own: u64| {
+        let mut told = Told::default();
+        let mut story = Story::default();
+        quick_reads(&mut story, 0, 200);
+        told.over(story).waiting_for(Wait::PageRead);
+        let tar = told.holder("tar", Io::Read);
+        for n in 0..101 {
+            let mut split = Split { known: true, own: Nanos(own), ..Split::default() };
+            let time = if n == 50 { 30 * MS } else { 0 };
+            split.behind[0] = Behind { holder: tar, time: Nanos(time * 1000) };
+            told.inside(READ, split);
+        }
+        told.verdict("cold-reads")
+    };
+    assert!(is_found(&waited(5_000_000)), "{:?}", waited(5_000_000));
+    assert!(rejected(&waited(500_000)).contains("alone for"));
+}
+
 #[test]
 fn what_linux_expects_is_not_slow() {
     let slow = |us: u64, wait: Wait, cause: &str, settings: &str| {
