@@ -31,6 +31,24 @@ export function marks(columns: Columns, capture: Capture): Mark[] {
   return out;
 }
 
+const banded = new WeakMap<Capture, Mark[]>();
+
+/** The moments of all findings of a capture, whosever operations they are. */
+export function bands(capture: Capture): Mark[] {
+  let all = banded.get(capture);
+  if (!all) {
+    all = capture.groups.flatMap((group) => marks(new Columns(group, capture), capture)).filter((m) => m.cause !== null);
+    banded.set(capture, all);
+  }
+  return all;
+}
+
+/** The causes of a moment, in words. */
+export function causesAt(captures: Capture[], at: number): string {
+  const causes = captures.flatMap((capture) => bands(capture).filter((m) => at >= m.from && at < m.to).map((m) => m.cause));
+  return [...new Set(causes)].join(', ');
+}
+
 /** A finding has the same colour in all captures: causes by their order in the first capture that has them. */
 const order: string[] = [];
 function colour(capture: Capture, finding: number): string {

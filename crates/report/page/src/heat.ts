@@ -3,7 +3,7 @@
 
 import uPlot from 'uplot';
 import { Capture, Columns, heatLower, Spread } from './data';
-import { Mark, marks } from './findings';
+import { Mark, bands, marks } from './findings';
 import { count, seconds, time } from './format';
 import { clipped, logSplits, timeChart } from './plot';
 import { css, ramp, scheme } from './theme';
@@ -30,6 +30,10 @@ export function heatMap(holder: HTMLElement, columns: Columns, capture: Capture,
       // Only its words, in the legend: the line is drawn beneath, from side to side.
       ...(tail === null ? [] : [{ label: tailWords(columns, tail), class: 'fixed', stroke: () => css('--tail'), width: 1, dash: [6, 4], points: { show: false } }]),
     ],
+    whole: (line) => {
+      const [from, to] = columns.within(view.stretch.from * 1e9, view.stretch.to * 1e9);
+      return line < 3 ? columns.spread(from, to).quantile([0.5, 0.99, 1][line]) : null;
+    },
     data: () => {
       const drawn = lines(columns, view);
       return tail === null ? drawn : [...drawn, Array.from(drawn[0], () => null)] as uPlot.AlignedData;
@@ -107,7 +111,7 @@ function tailWords(columns: Columns, tail: number): string {
 
 /** Where the tail begins; at the upper edge, the moments in which it was. */
 function threshold(u: uPlot, c: CanvasRenderingContext2D, tail: number, of: Mark[]): void {
-  const { left, top, width } = u.bbox;
+  const { left, width } = u.bbox;
   const y = Math.round(u.valToPos(tail, 'y', true)) + 0.5;
   const dot = devicePixelRatio || 1;
   c.strokeStyle = css('--tail');
@@ -117,15 +121,27 @@ function threshold(u: uPlot, c: CanvasRenderingContext2D, tail: number, of: Mark
   c.lineTo(left + width, y);
   c.stroke();
   c.setLineDash([]);
+  draw(u, c, of);
+}
+
+/** Marks at the upper edge. */
+function draw(u: uPlot, c: CanvasRenderingContext2D, of: Mark[]): void {
+  const dot = devicePixelRatio || 1;
   for (const mark of of) {
     const x = u.valToPos(mark.from, 'x', true);
     c.fillStyle = mark.colour ?? css('--tail');
-    c.fillRect(x, top, Math.max(2 * dot, u.valToPos(mark.to, 'x', true) - x), 5 * dot);
+    c.fillRect(x, u.bbox.top, Math.max(2 * dot, u.valToPos(mark.to, 'x', true) - x), 5 * dot);
   }
 }
 
+/** What every chart over time has beneath its lines: when events were lost, and the moments of the findings. */
+export function moments(u: uPlot, c: CanvasRenderingContext2D, captures: Capture[]): void {
+  captures.forEach((capture) => losses(u, c, capture));
+  captures.forEach((capture) => draw(u, c, bands(capture)));
+}
+
 /** Seconds in which events were lost are shaded in every chart. */
-export function losses(u: uPlot, c: CanvasRenderingContext2D, capture: Capture): void {
+function losses(u: uPlot, c: CanvasRenderingContext2D, capture: Capture): void {
   c.fillStyle = css('--lost');
   for (const [from, to] of capture.losses) {
     const x = u.valToPos(from / 1e9, 'x', true);

@@ -90,7 +90,7 @@ function start(): void {
     if (on) show(true);
   });
 
-  const rates = section('What was done', 'Mean of each step, by when it was completed.');
+  const rates = section('What was done', 'Mean of each step, by when it was completed. Marks at the upper edge: moments of the findings, in their colours as above.');
   const devices = [...new Set(captures.flatMap((c) => c.groups.filter((g) => g.level === 'request').map((g) => g.device!)))];
   const plots = el('div');
   const drawRates = (device: string | null) => {

@@ -4,7 +4,7 @@ import uPlot from 'uplot';
 import { Capture, Place, unpack } from './data';
 import { toggle } from './dom';
 import { count, size } from './format';
-import { losses } from './heat';
+import { moments } from './heat';
 import { binarySplits, clipped, timeChart } from './plot';
 import { COLOURS, OTHERS } from './theme';
 import { View } from './view';
@@ -57,7 +57,7 @@ export function placeChart(holder: HTMLElement, chips: HTMLElement, place: Place
     splits: binarySplits,
     series: [],
     data: () => [[view.stretch.from, view.stretch.to]],
-    beneath: (u) => clipped(u, (c) => { losses(u, c, capture); draw(u, c); }),
+    beneath: (u) => clipped(u, (c) => { moments(u, c, [capture]); draw(u, c); }),
     hover: (u, at) => {
       const column = Math.floor((at - first) / step), top = u.cursor.top;
       if (top === undefined) return '';

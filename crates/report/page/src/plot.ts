@@ -15,6 +15,8 @@ export interface TimeChart {
   values: (v: number) => string;
   /** Values of the y axis where it is not uPlot's own choice. */
   splits?: (min: number, max: number) => number[];
+  /** The number of a line over all that is seen. */
+  whole?: (line: number) => number | null;
   /** Drawn beneath the lines. */
   beneath?: (u: uPlot) => void;
   /** Said beneath the cursor. */
@@ -58,6 +60,16 @@ export function register(u: uPlot, holder: HTMLElement): void {
   });
 }
 
+/** What the legend says of a line where nothing is pointed at: its number over all that is seen, else how far it goes. */
+function unpointed(u: uPlot, chart: TimeChart, i: number): string {
+  if (chart.whole) {
+    const all = chart.whole(i - 1);
+    return all === null ? '' : chart.values(all);
+  }
+  const most = Math.max(...Array.from(u.data[i] ?? [], (v) => v ?? -Infinity));
+  return Number.isFinite(most) ? `up to ${chart.values(most)}` : '';
+}
+
 export function timeChart(holder: HTMLElement, chart: TimeChart): uPlot {
   const { view } = chart;
   const tip = document.createElement('div');
@@ -79,8 +91,8 @@ export function timeChart(holder: HTMLElement, chart: TimeChart): uPlot {
       }),
     ],
     series: [
-      { label: 'at', value: (_, v) => (v === null ? '' : `${seconds(v, view.span / 100)} s`) },
-      ...chart.series.map((s) => ({ value: (_u: uPlot, v: number) => (v === null || v === undefined ? '' : chart.values(v)), ...s })),
+      { label: 'at', value: (_u, v, _i, at) => (at === null ? 'all that is seen' : v === null ? '' : `${seconds(v, view.span / 100)} s`) },
+      ...chart.series.map((s) => ({ value: (u: uPlot, v: number | null, i: number, at: number | null) => (at === null ? unpointed(u, chart, i) : v === null || v === undefined ? '' : chart.values(v)), ...s })),
     ],
     hooks: {
       drawAxes: [(u) => chart.beneath?.(u)],

@@ -4,7 +4,8 @@
 import uPlot from 'uplot';
 import { Capture, Columns } from './data';
 import { percent, rate, size } from './format';
-import { losses } from './heat';
+import { causesAt } from './findings';
+import { moments } from './heat';
 import { binarySplits, clipped, timeChart } from './plot';
 import { CLASS_COLOURS, CLASS_WORDS, COLOURS } from './theme';
 import { View } from './view';
@@ -58,7 +59,8 @@ export function rateChart(holder: HTMLElement, rows: Row[], measure: string, cap
       ...(rows.length === 1 ? { fill: r.colour + '22' } : {}),
     })),
     data: () => steps(rows, of, view),
-    beneath: (u) => clipped(u, (c) => captures.forEach((capture) => losses(u, c, capture))),
+    beneath: (u) => clipped(u, (c) => moments(u, c, captures)),
+    hover: (_u, at) => causesAt(captures, at),
   });
 }
 
@@ -95,7 +97,7 @@ export function memoryChart(holder: HTMLElement, capture: Capture, view: View): 
       { label: 'being written back (Writeback)', stroke: COLOURS[2], width: 1.6, points: { show: false } },
     ],
     data: () => data,
-    beneath: (u) => clipped(u, (c) => losses(u, c, capture)),
+    beneath: (u) => clipped(u, (c) => moments(u, c, [capture])),
     hover: (_u, at) => {
       const i = memory.at_ns.findIndex((t) => t >= at * 1e9);
       const stalled = i < 0 ? null : memory.io_stalled[i];

@@ -110,11 +110,12 @@ function cdfChart(holder: HTMLElement, shown: Curve[]): uPlot | null {
       }),
     ],
     series: [
-      { label: 'at most', value: (_, v) => (v === null ? '' : time(v)) },
+      { label: 'at most', value: (_u, v, _i, at) => (at === null ? 'p50, p99' : v === null ? '' : time(v)) },
       ...shown.map((c) => ({
         label: c.label, stroke: c.colour, width: 1.8, points: { show: false }, ...(c.dash ? { dash: c.dash } : {}),
         paths: uPlot.paths.stepped!({ align: 1 }),
-        value: (_u: uPlot, v: number) => (v === null || v === undefined ? '' : percent(1 - 10 ** -v)),
+        // Where nothing is pointed at, the median and p99.
+        value: (_u: uPlot, v: number | null, _i: number, at: number | null) => (at === null ? `${time(c.latency.summary.p50)}, ${time(c.latency.summary.p99)}` : v === null || v === undefined ? '' : percent(1 - 10 ** -v)),
       })),
     ],
   }, [x, ...lines] as uPlot.AlignedData, holder);

@@ -56,6 +56,16 @@ export async function marks(page, causes) {
   for (const chart of await page.$$('.maps .plot')) (await row(chart, 2)).forEach((colour) => seen.add(colour));
   // Those of a group whose map is not open are not seen.
   if (legend.length) assert.ok(legend.some(([, colour]) => seen.has(hex(colour))), `${legend} among ${[...seen].slice(0, 20)}`);
+  // And over what else has a time axis.
+  const elsewhere = new Set();
+  for (const chart of await page.$$('.plot')) {
+    // No line of it reaches its upper edge.
+    if (await chart.evaluate((n) => n.closest('figure')?.querySelector('figcaption')?.textContent === 'Throughput')) {
+      (await row(chart, 2)).forEach((colour) => elsewhere.add(colour));
+    }
+  }
+  const found = legend.filter(([name]) => name !== 'no finding');
+  if (found.length) assert.ok(found.some(([, colour]) => elsewhere.has(hex(colour))), `${found} among ${[...elsewhere].slice(0, 20)}`);
   return legend.length;
 }
 
