@@ -90,21 +90,18 @@ for case in /mnt/share/*.case; do
 done
 "#;
 
-/// Boots each machine below a folder (`lab/machine/make FOLDER/SUITE SUITE`), judges what it recorded, and writes the table.
-pub fn kernels(machines: &Path, only: &[String], tools: &Tools, out: &Path) -> Outcome {
+/// Boots each machine below a folder (`lab/machine/make FOLDER/SUITE SUITE`), or takes what an earlier run has `kept` there, judges what
+/// it recorded, and writes the table.
+pub fn kernels(machines: &Path, only: &[String], kept: bool, tools: &Tools, out: &Path) -> Outcome {
     let cases: Cases = toml::from_str(&std::fs::read_to_string(folder().join("kernels.toml"))?)?;
     let mut rows = Vec::new();
     for suite in suites(machines)?.iter().filter(|s| only.is_empty() || only.contains(s)) {
         let place = machines.join(suite);
         let kernel = std::fs::read_to_string(place.join("version"))?.trim().to_string();
         let share = place.join("share");
-        if share.exists() {
-            std::fs::remove_dir_all(&share)?;
+        if !kept {
+            record(&place, &share, tools, &cases.case)?;
         }
-        std::fs::create_dir(&share)?;
-        write_scripts(&share, tools, &cases.case)?;
-        eprintln!("{suite}: Linux {kernel}, {} cases", cases.case.len());
-        Machine::at(&place)?.boot(&share, &[], PROCESSORS, SECONDS)?;
         for case in &cases.case {
             let row = judge(&kernel, case, &share, &tools.iowhy)?;
             println!("{:<22} {:<18} {:<24} {}", row.kernel, row.case, row.said, row.wrong.join("; "));
@@ -132,6 +129,17 @@ fn suites(machines: &Path) -> Outcome<Vec<String>> {
     }
     all.sort();
     Ok(all.into_iter().map(|(_, name)| name).collect())
+}
+
+/// Boots the machine in `place`; its recordings are in `share` then.
+fn record(place: &Path, share: &Path, tools: &Tools, cases: &[Case]) -> Outcome {
+    if share.exists() {
+        std::fs::remove_dir_all(share)?;
+    }
+    std::fs::create_dir(share)?;
+    write_scripts(share, tools, cases)?;
+    eprintln!("{}: {} cases", place.display(), cases.len());
+    Machine::at(place)?.boot(share, &[], PROCESSORS, SECONDS)
 }
 
 /// The programs go with them: the guest does not see this machine's folders in memory.

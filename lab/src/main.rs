@@ -97,6 +97,9 @@ enum Task {
         machines: PathBuf,
         /// Only these suites; all, if none is given
         suites: Vec<String>,
+        /// Only judge what an earlier run has recorded
+        #[arg(long)]
+        kept: bool,
         /// Where the table is written
         #[arg(long, default_value = "docs/kernels.md")]
         out: PathBuf,
@@ -127,10 +130,10 @@ fn main() -> ExitCode {
         Task::Boot { machine, seconds, folder, disks } => {
             lab::machine::Machine::at(&machine).and_then(|m| m.boot(&folder, &disks, 1, seconds))
         }
-        Task::Kernels { machines, suites, out } => std::env::current_exe()
+        Task::Kernels { machines, suites, kept, out } => std::env::current_exe()
             .map_err(Into::into)
             .and_then(|lab| bench::tools_beside(&lab))
-            .and_then(|tools| lab::kernels(&machines, &suites, &tools, &out)),
+            .and_then(|tools| lab::kernels(&machines, &suites, kept, &tools, &out)),
         Task::List => list(),
         Task::Pick { explained, cause, words } => pick(&explained, &cause, &words),
     };
