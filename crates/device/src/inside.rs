@@ -11,7 +11,8 @@
 //! Example: a read that takes 1 ms alone is issued behind a write that takes 9 ms; both end after 10 ms. The stretch is
 //! shared 9 to 1; the read's own millisecond is its service, the other 9 ms are behind the write.
 
-use crate::service::{Quiet, Services, Shape};
+use crate::quiet::Quiet;
+use crate::service::{Services, Shape};
 use crate::split::{largest_remainder, Behind, Holder, Split, MOST_HOLDERS};
 use smallvec::SmallVec;
 use trace::{Bytes, Nanos, Sector};

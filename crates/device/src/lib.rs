@@ -5,9 +5,11 @@
 //! requests take alone. A state machine without I/O: events in, [`Split`]s out.
 
 mod inside;
+mod quiet;
 mod service;
 mod split;
 
 pub use inside::{Inside, Ticket};
-pub use service::{Services, Shape, MIN_QUIET};
+pub use quiet::MIN_QUIET;
+pub use service::{Services, Shape};
 pub use split::{largest_remainder, Behind, Holder, Split, MOST_HOLDERS};

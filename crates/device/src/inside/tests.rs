@@ -1,5 +1,5 @@
 use super::*;
-use crate::service::MIN_QUIET;
+use crate::quiet::MIN_QUIET;
 use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
