@@ -22,14 +22,15 @@ const BLOCK: &[&str] = &[
     "block:block_rq_issue",
     "block:block_rq_requeue",
     "block:block_rq_complete",
-    "block:block_rq_error",
     "block:block_bio_complete",
     "block:block_plug",
     "block:block_unplug",
 ];
 
-/// The same on kernels that have them, no loss where they are gone.
-const BLOCK_OLD: &[&str] = &["block:block_bio_bounce", "block:block_sleeprq", "block:block_rq_remap"];
+/// The same on kernels that have them, no loss where they are gone, or not yet there (`block_rq_error`, since Linux 5.18, says what
+/// `block_rq_complete` says, too).
+const BLOCK_OF_SOME: &[&str] =
+    &["block:block_bio_bounce", "block:block_sleeprq", "block:block_rq_remap", "block:block_rq_error"];
 
 /// What every explanation of a whole operation stands on.
 const TASKS: &[&str] = &[
@@ -181,8 +182,8 @@ pub fn select(
     has_dev: impl Fn(&str, &str) -> DevFields,
 ) -> Selection {
     let (needed, optional): (Vec<&str>, Vec<&str>) = match detail {
-        Detail::Block => (BLOCK.to_vec(), BLOCK_OLD.to_vec()),
-        Detail::Path => ([BLOCK, TASKS].concat(), [BLOCK_OLD, WHERE_THERE].concat()),
+        Detail::Block => (BLOCK.to_vec(), BLOCK_OF_SOME.to_vec()),
+        Detail::Path => ([BLOCK, TASKS].concat(), [BLOCK_OF_SOME, WHERE_THERE].concat()),
     };
     let have: Vec<&str> = available.lines().collect();
     let lacks = |patterns: &[&str]| -> Vec<String> {
