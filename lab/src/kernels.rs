@@ -23,6 +23,11 @@ const PROCESSORS: u32 = 1;
 /// How `export --to folded` begins the name of a function that no rule knows.
 const NAMELESS: &str = "a wait that is not known (";
 
+/// What is said of recordings that were judged before.
+const KEPT: &str =
+    "These recordings are older than the program that is judged (`lab kernels --kept`), and it was mended by them: how it does on
+unseen ones they do not tell.\n\n";
+
 /// What is done on every kernel.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -108,7 +113,7 @@ pub fn kernels(machines: &Path, only: &[String], kept: bool, tools: &Tools, out:
             rows.push(row);
         }
     }
-    std::fs::write(out, table(&rows))?;
+    std::fs::write(out, table(&rows, kept))?;
     Ok(())
 }
 
@@ -221,9 +226,12 @@ fn nameless(folded: &str) -> BTreeSet<String> {
     folded.lines().flat_map(|line| line.split(';')).filter_map(of_link).collect()
 }
 
-fn table(rows: &[Row]) -> String {
+fn table(rows: &[Row], kept: bool) -> String {
     let right = rows.iter().filter(|r| r.wrong.is_empty()).count();
     let mut text = include_str!("kernels-head.md").to_string();
+    if kept {
+        text += KEPT;
+    }
     let _ = writeln!(text, "{right} of {} are right in all of that.\n", rows.len());
     text += "| kernel | case | truth | said | wrong |\n|---|---|---|---|---|\n";
     for r in rows {

@@ -50,11 +50,11 @@ fn judge(case: &mut Case, name: &'static str, cached: bool) -> Verdict {
         let mean = Nanos(all.total.0 / all.operations.max(1));
         let part = slow.share(alone);
         let throughout = (MIN_SHARE..MOSTLY).contains(&part) && part_of_all(case, &slow, picks) >= MOSTLY;
-        if slow.share(alone) < MOSTLY && !throughout {
+        if part < MOSTLY && !throughout {
             against = Some(proof!(
                 "the device served the slowest {what} alone for {alone} of their time",
                 what = Text(what),
-                alone = Share(slow.share(alone))
+                alone = Share(part)
             ));
             continue;
         }

@@ -1,6 +1,7 @@
 //! `device-saturated`: the device is busy, and requests queue in it.
 //!
-//! Claims the device time behind others that no particular cause claimed before: mostly behind other requests of the same task.
+//! Claims the device time behind others that no particular cause claimed before: mostly behind other requests of the same task; and
+//! the time in the scheduler while the device was at work, where the queue stands there.
 //! Proof: the split of the device's time, and that the device takes longer with more in it. Refuted if it takes as long with few
 //! others as with many: then it works on many at once, and it is the requests themselves that are slow.
 //!

@@ -3,6 +3,11 @@
 
 use crate::wrap::{wrap, wrap_command};
 
+/// Lines of a terminal of 24 by 80, less the prompt's.
+pub(crate) const LINES: usize = 23;
+/// Columns of the indent below headings.
+pub(crate) const INDENT: &str = "       ";
+
 /// Lines that belong together.
 struct Block {
     lines: Vec<String>,

@@ -7,7 +7,7 @@ mod screen;
 mod waited;
 mod words;
 
-pub(crate) use blocks::Blocks;
+pub(crate) use blocks::{Blocks, INDENT, LINES};
 pub(crate) use json::{to_json, without as without_json};
 pub use line::line;
 pub use screen::render;

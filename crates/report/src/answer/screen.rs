@@ -1,7 +1,7 @@
 //! The screen: at most 24 lines. The sentence, who waited because of whom, the cause with its best proofs, what to try, and how
 //! far to trust it. What does not fit goes, the least important first; `-v` has all.
 
-use super::blocks::Blocks;
+use super::blocks::{Blocks, INDENT, LINES};
 use super::line::line;
 use super::waited::{self, VICTIMS};
 use super::words::{of, operations};
@@ -15,15 +15,7 @@ use trace::Nanos;
 use units::words::time;
 use waits::Absent;
 
-/// Lines of a terminal of 24 by 80, less the prompt's.
-const LINES: usize = 23;
-/// Proofs and remedies at most.
-const PROOFS: usize = 3;
-const REMEDIES: usize = 3;
-/// Columns of the indent below headings.
-const INDENT: &str = "       ";
-
-/// How much each part matters, the most first; the table of victims has ranks of its own.
+/// How much each part matters, the most first, and so how many proofs and remedies there are; the table of victims has ranks of its own.
 mod rank {
     pub const SENTENCE: u8 = 0;
     pub const CAUSE: u8 = 1;
@@ -75,7 +67,7 @@ fn cause(page: &mut Blocks, e: &Explanation, a: &Answer) {
     let name = v.root.map_or(v.cause.to_string(), |root| format!("{root}, seen as {}", v.cause));
     page.text(&format!("{name} ({sure}): {title}"), "CAUSE  ", INDENT, rank::CAUSE);
     let (bullet, below) = (format!("{INDENT}- "), format!("{INDENT}  "));
-    for (proof, rank) in v.evidence.iter().take(PROOFS).zip(rank::PROOFS) {
+    for (proof, rank) in v.evidence.iter().zip(rank::PROOFS) {
         page.text(&proof.sentence(), &bullet, &below, rank);
     }
     if let Some(text) = a.victims.first().and_then(without) {
@@ -88,7 +80,7 @@ fn cause(page: &mut Blocks, e: &Explanation, a: &Answer) {
 fn remedies(page: &mut Blocks, a: &Answer, v: &Verdict) {
     let blamed = a.culprit.is_some();
     let fits = |r: &&causes::Remedy| !(blamed && r.acts == Acts::Victim);
-    let shown = v.remedies.iter().filter(fits).take(REMEDIES);
+    let shown = v.remedies.iter().filter(fits);
     for (i, (remedy, rank)) in shown.zip(rank::REMEDIES).enumerate() {
         let heading = if i == 0 { "TRY    " } else { INDENT };
         let (first, other) = (format!("{heading}{}  ", i + 1), format!("{INDENT}   "));

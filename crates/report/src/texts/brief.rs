@@ -3,7 +3,7 @@
 
 use super::screen::trust_of;
 use super::table::{tables, Table};
-use crate::answer::{line, Blocks};
+use crate::answer::{line, Blocks, INDENT, LINES};
 use crate::screen::Style;
 use causes::{Answer as Judged, Verdict};
 use explain::numbers::cell;
@@ -12,11 +12,6 @@ use explain::{Answer, Explanation};
 use tooltext::Mail;
 use units::words::{count, counted};
 
-/// Lines of a terminal of 24 by 80, less the prompt's.
-const LINES: usize = 23;
-/// Proofs and remedies at most.
-const PROOFS: usize = 3;
-const REMEDIES: usize = 3;
 /// Causes of which it is told what they lack.
 const LACKING: usize = 2;
 /// Tables, lines of each, columns of what a line is of.
@@ -25,10 +20,8 @@ const ROWS: usize = 5;
 const OF: usize = 24;
 /// Settings, where a text has nothing else.
 const SETTINGS: usize = 6;
-/// Columns of the indent below headings.
-const INDENT: &str = "       ";
 
-/// How much each part matters, the most first.
+/// How much each part matters, the most first, and so how many proofs and remedies there are.
 mod rank {
     pub const SENTENCE: u8 = 0;
     pub const TRUST: u8 = 1;
@@ -63,7 +56,7 @@ pub(crate) fn render(e: &Explanation, a: &Answer, style: Style) -> String {
 
 fn cause(page: &mut Blocks, v: &Verdict, others: &[&Verdict]) {
     let (bullet, below) = (format!("{INDENT}- "), format!("{INDENT}  "));
-    for (i, (proof, rank)) in v.evidence.iter().take(PROOFS).zip(rank::PROOFS).enumerate() {
+    for (i, (proof, rank)) in v.evidence.iter().zip(rank::PROOFS).enumerate() {
         let bullet = if i == 0 { "PROOF  - " } else { &bullet };
         page.text(&proof.sentence(), bullet, &below, rank);
     }
@@ -72,7 +65,7 @@ fn cause(page: &mut Blocks, v: &Verdict, others: &[&Verdict]) {
         page.text(&format!("also found: {}", names.join(", ")), INDENT, INDENT, rank::ALSO);
     }
     page.gap(rank::GAP);
-    for (i, (remedy, rank)) in v.remedies.iter().take(REMEDIES).zip(rank::REMEDIES).enumerate() {
+    for (i, (remedy, rank)) in v.remedies.iter().zip(rank::REMEDIES).enumerate() {
         let heading = if i == 0 { "TRY    " } else { INDENT };
         let (first, other) = (format!("{heading}{}  ", i + 1), format!("{INDENT}   "));
         page.command(&remedy.command(), &remedy.what, &first, &other, rank);
