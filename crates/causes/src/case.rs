@@ -51,6 +51,8 @@ pub struct Case<'a> {
     rows: Vec<Vec<Claimable>>,
     /// What was found so far, and the time it explains.
     found: Vec<(&'static str, Nanos)>,
+    /// Whether a device takes long for whatever is asked of it.
+    slow_throughout: bool,
 }
 
 impl<'a> Case<'a> {
@@ -65,7 +67,7 @@ impl<'a> Case<'a> {
         let claimable = |row: TailRow| Claimable { row, left: row.time };
         let of = |g: &Group| g.tail_rows(&facts.waits).into_iter().map(claimable).collect();
         let rows = focus.groups.iter().map(of).collect();
-        Case { facts, focus, system, quality, names, rows, found: vec![] }
+        Case { facts, focus, system, quality, names, rows, found: vec![], slow_throughout: false }
     }
 
     /// The groups that matter, slow or not, with their numbers: those with a visible part of all tails' time and of all that was
@@ -149,6 +151,18 @@ impl<'a> Case<'a> {
         self.rows[group].iter().filter(|r| pick(r)).map(|r| r.left).sum()
     }
 
+    /// The part of a wait that is unclaimed in the group's tail, 0 to 1; all of one that the tail does not have.
+    pub(crate) fn part_left(&self, group: usize, wait: &TailRow) -> f64 {
+        let same = |row: &&Claimable| (row.chain, row.culprit) == (wait.chain, wait.culprit);
+        let of_tail = self.rows[group].iter().filter(same);
+        let (left, time) = of_tail.fold((0, 0), |(left, time), row| (left + row.left.0, time + row.time.0));
+        if time == 0 {
+            1.0
+        } else {
+            left as f64 / time as f64
+        }
+    }
+
     /// What is unclaimed of each row; to learn what a cause claims, or to give it back.
     pub(crate) fn unclaimed_now(&self) -> Vec<Vec<Nanos>> {
         self.rows.iter().map(|rows| rows.iter().map(|r| r.left).collect()).collect()
@@ -179,7 +193,13 @@ impl<'a> Case<'a> {
     pub(crate) fn note(&mut self, verdict: &Verdict) {
         if verdict.verdict == Answer::Found {
             self.found.push((verdict.cause, verdict.explains));
+            self.slow_throughout |= !verdict.throughout.is_empty();
         }
+    }
+
+    /// Whether a device was found that takes long for whatever is asked of it.
+    pub(crate) fn slow_throughout(&self) -> bool {
+        self.slow_throughout
     }
 
     /// The cause that explains most so far.

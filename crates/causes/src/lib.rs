@@ -207,7 +207,7 @@ pub fn judge(case: &mut Case) -> Vec<Verdict> {
         // What passes outside of operations is in none of their times.
         let others = |v: &&mut Verdict| {
             let outside = [device::healthy::CAUSE.name, cpu::outside_io::CAUSE.name].contains(&v.cause);
-            v.verdict == Answer::Found && !outside
+            v.verdict == Answer::Found && !outside && v.throughout.is_empty()
         };
         verdicts.iter_mut().filter(others).for_each(Verdict::nothing_slow);
     }

@@ -33,8 +33,15 @@ pub mod case {
 
 /// Of `cold-reads` and `slow-device`.
 pub mod alone {
+    use super::Nanos;
+
     /// From this part on it is the device's own pace and little else.
     pub const MOSTLY: f64 = 0.5;
+    /// Flash takes less for a small request alone: three times the 100 us of drives with a SATA link (some 10,000 reads of 4 KiB a
+    /// second, one at a time, data sheets).
+    pub const FLASH_ALONE: Nanos = Nanos(300_000);
+    /// What such a link carries: 6 Gbit/s in code words of ten bits for eight, less its frames.
+    pub const FLASH_BYTES_A_SECOND: u64 = 500_000_000;
 }
 
 /// Of `damage`.

@@ -65,6 +65,9 @@ pub struct Verdict {
     /// What of that it claimed where: of which group of [`Focus`](stats::Focus) and for which reason.
     #[serde(skip)]
     pub claims: Vec<Claim>,
+    /// Groups of which it holds for all operations, slow or not, with the part of their time: none of it need be in a claim.
+    #[serde(skip)]
+    pub throughout: Vec<(usize, f64)>,
     /// The cause behind it, where it is only how that one shows.
     pub root: Option<&'static str>,
     /// Whether it is not worth a word on a screen: what it is about is not there at all.
@@ -98,6 +101,7 @@ impl Verdict {
             remedies: vec![],
             explains: Nanos(0),
             claims: vec![],
+            throughout: vec![],
             root: None,
             minor: false,
         }

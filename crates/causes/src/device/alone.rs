@@ -6,16 +6,19 @@
 
 use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
 use crate::device::healthy::{expected, rotational, EXPECTED_FLASH};
+use crate::memory::page_fault_read;
 use crate::proof::proof;
 use crate::slow::Slow;
-use crate::thresholds::alone::MOSTLY;
+use crate::thresholds::alone::{FLASH_ALONE, FLASH_BYTES_A_SECOND, MOSTLY};
 use crate::thresholds::device_stall::LONG;
+use crate::thresholds::HALF_A_TURN;
 use crate::verdict::{Confidence, Verdict};
 use crate::Cause;
-use life::{Class, Io};
+use evidence::Fact;
+use life::{Class, Io, Op};
 use operation::Wait;
 use stats::TailRow;
-use trace::Nanos;
+use trace::{DevId, Flags, Nanos};
 use waits::{CulpritKind, Phase, Selection};
 
 /// Reads.
@@ -38,19 +41,26 @@ pub const SLOW_DEVICE: Cause = Cause {
 fn judge(case: &mut Case, name: &'static str, cached: bool) -> Verdict {
     let mut verdict: Option<Verdict> = None;
     let mut against = None;
+    let faults = case.was_found(page_fault_read::CAUSE.name);
     for slow in case.slow().into_iter().filter(|s| !s.is_below()) {
         let seeks = may_seek(case, &slow);
+        let by_cache = case.facts.operations.is_empty() && read_by_cache(case, slow.on.id);
         let picks = |row: &TailRow| {
             (is_alone(case, &slow.group.task, row) || seeks && row.phase == Phase::Paused)
-                && cached == (slow.group.class == Class::Read && is_cached(row))
+                && cached == (slow.group.class == Class::Read && (is_cached(row) || by_cache))
+                && !(faults && row.waits.has(Wait::PageFault))
         };
         let alone = case.unclaimed_rows(slow.group_number, |row| picks(row));
         let what = slow.words().to_string();
-        let all = &slow.group.all.time;
-        let mean = Nanos(all.total.0 / all.operations.max(1));
         let part = slow.share(alone);
-        let throughout = (MIN_SHARE..MOSTLY).contains(&part) && part_of_all(case, &slow, picks) >= MOSTLY;
-        if part < MOSTLY && !throughout {
+        // What had to be read from the device at all is compared with flash, the device's own pace with such a device's.
+        let turns = rotational(case, slow.on.id);
+        let (enough, kind) = match cached {
+            true => (EXPECTED_FLASH, "a read that the cache does not have, from flash".into()),
+            false => expected(&turns),
+        };
+        let throughout = throughout(case, &slow, at_once(&slow, cached, &turns), picks);
+        if part < MOSTLY && throughout.is_none() {
             against = Some(proof!(
                 "the device served the slowest {what} alone for {alone} of their time",
                 what = Text(what),
@@ -58,17 +68,11 @@ fn judge(case: &mut Case, name: &'static str, cached: bool) -> Verdict {
             ));
             continue;
         }
-        // What had to be read from the device at all is compared with flash, the device's own pace with such a device's.
-        let (enough, kind) = match cached {
-            true => (EXPECTED_FLASH, "a read that the cache does not have, from flash".into()),
-            false => expected(&rotational(case, slow.on.id)),
-        };
-        // What is slow throughout has a slow mean; of a tail it is where that begins.
-        let from = if throughout { mean } else { slow.group.tail.threshold };
-        if from <= enough {
+        let from = slow.group.tail.threshold;
+        if throughout.is_none() && from <= enough {
             against = Some(proof!(
-                "{what} took {from}; Linux expects {enough} of {kind}",
-                what = Text(if throughout { what } else { format!("the slowest {what}") }),
+                "the slowest {what} took {from}; Linux expects {enough} of {kind}",
+                what = Text(what),
                 from = Time(from),
                 enough = Time(enough),
                 kind = Text(kind)
@@ -78,7 +82,9 @@ fn judge(case: &mut Case, name: &'static str, cached: bool) -> Verdict {
         let of_device: Vec<bool> = case.rows(slow.group_number).iter().map(|row| picks(row)).collect();
         let claimed = case.claim_numbered(slow.group_number, alone, |number| of_device[number]);
         let v = verdict.take().unwrap_or_else(|| Verdict::begin(name)).plus(claimed, Confidence::High);
-        verdict = Some(remedies(prove(v, case, &slow, claimed), case, &slow));
+        let mut v = remedies(prove(v, case, &slow, claimed), case, &slow);
+        v.throughout.extend(throughout.map(|part| (slow.group_number, part)));
+        verdict = Some(v);
     }
     match (verdict, against) {
         (Some(v), _) => v.unless("operations that are faster on this device while nothing else runs"),
@@ -92,6 +98,19 @@ fn is_cached(row: &TailRow) -> bool {
     [Wait::PageRead, Wait::PageFault, Wait::Metadata].into_iter().any(|wait| row.waits.has(wait))
 }
 
+/// Whether most reads of a device say that the page cache or a file system asked for them: what a program reads past the cache is neither
+/// read-ahead (`REQ_RAHEAD`) nor metadata (`REQ_META`).
+fn read_by_cache(case: &Case, dev: DevId) -> bool {
+    let reads = case.facts.cells.iter().filter(|(cell, _)| cell.dev == dev && cell.op == Op::Read);
+    let (mut all, mut by_cache) = (0, 0);
+    for (cell, phases) in reads {
+        all += phases.count;
+        by_cache +=
+            if cell.flags.has(Flags::AHEAD) || cell.flags.has(Flags::META) { phases.count } else { 0 };
+    }
+    2 * by_cache > all
+}
+
 /// Whether a row is time of the victim's own request, alone in the device; or of the journal's, with its own changes.
 fn is_alone(case: &Case, task: &str, row: &TailRow) -> bool {
     let culprit = case.facts.waits.culprit_of(row.culprit);
@@ -103,11 +122,29 @@ fn is_alone(case: &Case, task: &str, row: &TailRow) -> bool {
     }
 }
 
-/// Which part of the time of all operations, slow or not, some rows have.
-fn part_of_all(case: &Case, slow: &Slow, pick: impl Fn(&TailRow) -> bool) -> f64 {
+/// The part of the time of all operations, slow or not, that some rows have, if that is most of it, such requests take longer than
+/// `enough`, and they were waited for long enough to matter.
+fn throughout(case: &Case, slow: &Slow, enough: Nanos, pick: impl Fn(&TailRow) -> bool) -> Option<f64> {
     let rows = slow.group.rows(&case.facts.waits, Selection::default());
-    let time: Nanos = rows.iter().filter(|row| pick(row)).map(|row| row.time).sum();
-    time.0 as f64 / slow.group.all.time.total.0.max(1) as f64
+    let picked = rows.iter().filter(|row| pick(row));
+    let time: f64 = picked.map(|row| case.part_left(slow.group_number, row) * row.time.0 as f64).sum();
+    let part = time / slow.group.all.time.total.0.max(1) as f64;
+    let d2c = &slow.requests().d2c;
+    let matters = time >= MIN_SHARE * case.facts.duration().0 as f64;
+    let is_slow = part >= MOSTLY && d2c.count() >= MIN_SAMPLES && part * d2c.mean() > enough.0 as f64;
+    (is_slow && matters).then_some(part)
+}
+
+/// What a request takes that is served at once: a read that the cache should have had as from flash, anything else as from such a
+/// device; a disk that turns seeks for what takes longer than half a turn.
+fn at_once(slow: &Slow, cached: bool, turns: &Option<Fact<bool>>) -> Nanos {
+    let requests = slow.requests();
+    let bytes = requests.bytes.0 / requests.count.max(1);
+    match turns {
+        _ if cached => FLASH_ALONE + Nanos(bytes * 1_000_000_000 / FLASH_BYTES_A_SECOND),
+        Some(turns) if turns.value => HALF_A_TURN,
+        _ => EXPECTED_FLASH,
+    }
 }
 
 /// Whether nothing took longer in the device than a disk that turns takes for a seek: then a pause of it is one.

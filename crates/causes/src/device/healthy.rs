@@ -103,6 +103,9 @@ fn judge(case: &mut Case) -> Verdict {
             ),
         );
     }
+    if case.slow_throughout() {
+        return Verdict::out_of_the_question(CAUSE.name, "the device takes long for every operation");
+    }
     if case.was_found(outside_io::CAUSE.name) {
         return Verdict::out_of_the_question(CAUSE.name, "what was slow passed outside of the operations");
     }

@@ -56,25 +56,42 @@ fn half_of_the_time_alone_is_the_threshold() {
     assert!(rejected(&v).contains("alone for 40 % of their time"), "{v:?}");
 }
 
-/// A hundred reads of 5 ms, and one that was 30 ms behind another task besides.
+/// A hundred operations that the device serves for so long, and one that was behind another task for 30 times as long besides.
+fn throughout(wait: Wait, own: u64, settings: &str, cause: &str) -> Verdict {
+    let mut told = Told::default();
+    let mut story = Story::default();
+    for at in (0..200).map(|i| i * 2 * own) {
+        story.read(at, at, at + own);
+    }
+    story.settings(settings);
+    told.over(story).waiting_for(wait);
+    let tar = told.holder("tar", Io::Read);
+    for n in 0..101 {
+        let mut split = Split { known: true, own: Nanos(own * 1000), ..Split::default() };
+        let time = if n == 50 { 30 * own } else { 0 };
+        split.behind[0] = Behind { holder: tar, time: Nanos(time * 1000) };
+        told.inside(READ, split);
+    }
+    told.verdict(cause)
+}
+
 #[test]
 fn what_is_slow_throughout_is_found_although_the_slowest_waited_for_others() {
-    let waited = |own: u64| {
-        let mut told = Told::default();
-        let mut story = Story::default();
-        quick_reads(&mut story, 0, 200);
-        told.over(story).waiting_for(Wait::PageRead);
-        let tar = told.holder("tar", Io::Read);
-        for n in 0..101 {
-            let mut split = Split { known: true, own: Nanos(own), ..Split::default() };
-            let time = if n == 50 { 30 * MS } else { 0 };
-            split.behind[0] = Behind { holder: tar, time: Nanos(time * 1000) };
-            told.inside(READ, split);
-        }
-        told.verdict("cold-reads")
-    };
-    assert!(is_found(&waited(5_000_000)), "{:?}", waited(5_000_000));
-    assert!(!is_found(&waited(500_000)), "its mean is what Linux expects");
+    let cold = |own: u64| throughout(Wait::PageRead, own, "", "cold-reads");
+    assert!(is_found(&cold(5 * MS)), "{:?}", cold(5 * MS));
+    assert_eq!(cold(5 * MS).throughout.len(), 1);
+    assert!(is_found(&cold(500)), "{:?}", cold(500));
+    assert!(!is_found(&cold(350)), "as fast as flash");
+}
+
+#[test]
+fn a_disk_that_turns_is_slow_throughout_where_it_seeks_for_each() {
+    let disk = "sda/queue/rotational: 1\n";
+    let slow = |own: u64, settings: &str| throughout(Wait::DirectIo, own, settings, "slow-device");
+    assert!(is_found(&slow(3 * MS, "")));
+    assert!(!is_found(&slow(MS, "")), "Linux expects 2 ms");
+    assert!(is_found(&slow(9 * MS, disk)), "{:?}", slow(9 * MS, disk));
+    assert!(!is_found(&slow(3 * MS, disk)), "less than half a turn");
 }
 
 #[test]

@@ -141,7 +141,7 @@ fn kind(e: &Explanation, victims: &[Sufferer]) -> Kind {
     let healthy = e.verdicts.iter().filter(found).any(|v| v.cause == "healthy");
     let nothing = victims.iter().all(|v| v.is_thin);
     let least = e.facts.duration().0 / UNHINDERED;
-    let found_none = e.verdicts.iter().filter(found).all(|v| v.claims.is_empty());
+    let found_none = e.verdicts.iter().filter(found).all(|v| v.claims.is_empty() && v.throughout.is_empty());
     let quick = victims.iter().all(|v| v.lost.since(v.noise).0 < least && v.latency[2] < LONG_BY_ITSELF);
     if found_none && quick && !victims.is_empty() && !is_blind(&e.facts) {
         return Kind::Healthy;

@@ -15,6 +15,12 @@ const GENERAL: [&str; 6] =
 /// Causes that put somebody else's requests into the device: full of these it may well complete nothing for a while.
 const CROWD: [&str; 4] = ["background-task", "writeback-flood", "discard-stall", "raid-resync"];
 
+/// Causes that say more of the very time that the device seems to take alone: a clock that lets requests through sets its pace.
+const SAYS_MORE: [&str; 2] = ["rate-limit", "cgroup-limit"];
+
+/// A fifth of a time is what the eye sees at a glance: a cause that would spare less is not why all of it is slow.
+const WORTH_SEEING: f64 = 0.2;
+
 /// What one of these counts beside one that says why: their remedies are a faster device or less work.
 const GENERAL_COUNTS: f64 = 0.5;
 
@@ -33,11 +39,35 @@ pub(crate) fn choose<'a>(e: &'a Explanation, victim: &Sufferer) -> Option<&'a Ve
         _ => 1.0,
     };
     let weighed = found().map(|v| (counts(v) * share(v), v)).filter(|(part, _)| *part > 0.0);
-    let (_, first) = weighed.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
+    let first = weighed.max_by(|(a, _), (b, _)| a.total_cmp(b));
+    let first = slow_throughout(e, victim, first).or(first.map(|(_, v)| v))?;
     // In one queue with others, its own requests are the answer where they are the larger part.
     let queue = found().find(|v| v.cause == "device-saturated");
     let is_larger = |v: &&Verdict| own_part(victim, v.cause) * share(v) > share(first);
     Some(queue.filter(|_| CROWD.contains(&first.cause)).filter(is_larger).unwrap_or(first))
+}
+
+/// What takes long for every operation, where the best of the other causes would spare the victim less of all its time.
+fn slow_throughout<'a>(
+    e: &'a Explanation,
+    victim: &Sufferer,
+    best: Option<(f64, &Verdict)>,
+) -> Option<&'a Verdict> {
+    let part =
+        |v: &Verdict| v.throughout.iter().find(|(group, _)| *group == victim.group).map(|(_, part)| *part);
+    let with_slowest = |of_all: f64, v: &Verdict| match share_of_slowest(e, victim, v) {
+        None => of_all,
+        Some(of_slowest) => (of_all + of_slowest) / 2.0,
+    };
+    let (own, of_all) = e.verdicts.iter().find_map(|v| Some((v, part(v)?)))?;
+    let Some((_, best)) = best else { return Some(own) };
+    let spared = victim.lost.0 as f64 / victim.time.0.max(1) as f64 * victim.share_of(best.cause);
+    if SAYS_MORE.contains(&best.cause) || spared >= WORTH_SEEING {
+        return None;
+    }
+    let counts = if GENERAL.contains(&best.cause) { GENERAL_COUNTS } else { 1.0 };
+    let spared = counts * with_slowest(spared, best);
+    (GENERAL_COUNTS * with_slowest(of_all, own) > spared).then_some(own)
 }
 
 /// The part of what a cause explains of a victim's lost time that was behind its own requests, 0 to 1.
