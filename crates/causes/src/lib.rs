@@ -86,6 +86,7 @@ pub use device::background_task::works_for_others;
 pub use proof::{Proof, Quantity};
 pub use remedy::{Action, Acts, Remedy};
 pub use slow::Slow;
+pub use thresholds::alone::FLASH_ALONE;
 use thresholds::judge::TRIFLE;
 pub use thresholds::{WBT_DISK, WBT_FLASH};
 pub use verdict::{Answer, Claim, Confidence, Verdict};

@@ -9,6 +9,7 @@ mod precedence;
 mod rank;
 mod role;
 mod victim;
+mod worth;
 
 pub use because::{Because, Source};
 pub use precedence::share_of_slowest;
@@ -18,6 +19,7 @@ pub use waits::Absent;
 use crate::explanation::Explanation;
 use causes::{Answer as Verdicted, Confidence, Verdict};
 use stats::{Facts, LONG_BY_ITSELF};
+use trace::Nanos;
 use waits::CulpritKind;
 
 /// What kind of answer it is.
@@ -62,6 +64,8 @@ pub struct Answer {
     pub victims: Vec<Sufferer>,
     /// Victims that lost too little to be told.
     pub bystanders: usize,
+    /// The cause with the most of what the first victim lost, and that time, where it is too little to act on.
+    pub too_little: Option<(&'static str, Nanos)>,
 }
 
 /// Victims that are told at most: a page of thirty.
@@ -91,6 +95,10 @@ impl Answer {
         let bystanders = all - victims.len();
         let first = victims.first();
         let verdict = first.filter(|_| kind == Kind::Cause).and_then(|v| precedence::choose(e, v));
+        let too_little = first.zip(verdict).filter(|(v, found)| !worth::acting_on(e, v, found));
+        let too_little = too_little.map(|(v, found)| (found.cause, v.lost_to(found.cause)));
+        let kind = if too_little.is_some() { Kind::Healthy } else { kind };
+        let verdict = verdict.filter(|_| kind == Kind::Cause);
         let culprit = first.filter(|_| kind == Kind::Cause).and_then(|v| culprit(v, verdict));
         Answer {
             kind,
@@ -104,6 +112,7 @@ impl Answer {
             explained: Some(first.map_or(1.0, |v| 1.0 - v.unexplained())),
             victims,
             bystanders,
+            too_little,
         }
     }
 
@@ -119,6 +128,7 @@ impl Answer {
             explained: None,
             victims: vec![],
             bystanders: 0,
+            too_little: None,
         }
     }
 

@@ -15,6 +15,11 @@ const GENERAL: [&str; 6] =
 /// Causes that put somebody else's requests into the device: full of these it may well complete nothing for a while.
 const CROWD: [&str; 4] = ["background-task", "writeback-flood", "discard-stall", "raid-resync"];
 
+/// Causes of which every busy machine has a little: others at work, flushes, a log. What is rare by nature (a stall, a lock, a page that
+/// must stay as it is) is none of them.
+const EVERYDAY: [&str; 5] =
+    ["flush-cost", "log-force", "journal-cpu", "completion-cpu", "scheduler-starvation"];
+
 /// Causes that say more of the very time that the device seems to take alone: a clock that lets requests through sets its pace.
 const SAYS_MORE: [&str; 2] = ["rate-limit", "cgroup-limit"];
 
@@ -23,6 +28,11 @@ const WORTH_SEEING: f64 = 0.2;
 
 /// What one of these counts beside one that says why: their remedies are a faster device or less work.
 const GENERAL_COUNTS: f64 = 0.5;
+
+/// Whether a cause is one that every busy machine has a little of.
+pub(crate) fn is_everyday(cause: &str) -> bool {
+    [&EVERYDAY[..], &GENERAL, &CROWD].iter().any(|some| some.contains(&cause))
+}
 
 /// The verdict with the largest part.
 pub(crate) fn choose<'a>(e: &'a Explanation, victim: &Sufferer) -> Option<&'a Verdict> {

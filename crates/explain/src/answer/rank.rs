@@ -19,6 +19,9 @@ const WORTH_SEEING: u64 = 5;
 /// Whoever waited for less than a fiftieth of the recording is not kept waiting by a job.
 const KEPT_WAITING: u64 = 50;
 
+/// Whoever waited for less than a tenth of the recording hardly noticed.
+const NOTICED: u64 = 10;
+
 /// The order of victims; where nobody lost more than noise, those that took most time come first.
 pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
     let lost: Nanos = all.iter().map(|s| s.lost.since(s.noise)).sum();
@@ -31,21 +34,30 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
         balance.get(&s.task).is_some_and(in_the_way)
     };
     let least = e.facts.duration().0 / KEPT_WAITING;
-    let waits = |s: &&Sufferer| {
-        let lost = by_the_clock(e, s, s.lost.since(s.noise));
+    let keeps_waiting = |s: &Sufferer, lost: Nanos| {
+        let lost = by_the_clock(e, s, lost.since(s.noise));
         !s.is_thin && lost.0 >= least && s.lost.0.saturating_mul(WORTH_SEEING) > s.time.0
     };
+    let waits = |s: &&Sufferer| keeps_waiting(s, s.lost);
     // Devices on which somebody was kept waiting who is in nobody's way, and of these who is no job.
     let in_nobodys_way = |s: &&Sufferer| !costs_more(s);
     let victims: Vec<DevId> = all.iter().filter(waits).filter(in_nobodys_way).map(|s| device(e, s)).collect();
-    let is_no_job = |s: &&Sufferer| !is_job(e, s);
-    let no_jobs: Vec<DevId> = all.iter().filter(waits).filter(is_no_job).map(|s| device(e, s)).collect();
+    let no_jobs = || all.iter().filter(|s| !is_job(e, s));
+    let beside_jobs: Vec<DevId> = no_jobs().filter(waits).map(|s| device(e, s)).collect();
+    // Many requests in flight keep nobody from a processor.
+    let for_the_disk = |s: &&Sufferer| keeps_waiting(s, s.lost.since(for_a_processor(s)));
+    let beside_queues: Vec<DevId> = no_jobs().filter(for_the_disk).map(|s| device(e, s)).collect();
+    let noticed = e.facts.duration().0 / NOTICED;
+    let nobody_noticed = all.iter().all(|s| by_the_clock(e, s, s.lost.since(s.noise)).0 < noticed);
     all.sort_by_cached_key(|s| {
         let by = if by_time { s.time } else { s.lost.since(s.noise) };
         let dev = device(e, s);
-        let is_job = is_job(e, s) && no_jobs.contains(&dev);
+        let is_job = role::is_job(&s.task) && beside_jobs.contains(&dev)
+            || is_queue(e, s) && beside_queues.contains(&dev);
         let in_the_way = costs_more(s) && victims.contains(&dev);
-        (s.is_thin, is_job, in_the_way, Reverse(by_the_clock(e, s, by)))
+        // Where nobody else waits long, what waits for itself is told.
+        let lost = if nobody_noticed { of_the_clock(e, s, by) } else { by_the_clock(e, s, by) };
+        (s.is_thin, is_job, in_the_way, Reverse(lost))
     });
 }
 
@@ -54,17 +66,33 @@ fn overlaps(e: &Explanation, s: &Sufferer) -> bool {
 }
 
 fn is_job(e: &Explanation, s: &Sufferer) -> bool {
-    role::is_job(&s.task) || s.role.is_none() && overlaps(e, s)
+    role::is_job(&s.task) || is_queue(e, s)
+}
+
+/// Whether it keeps operations in flight, and is no server.
+fn is_queue(e: &Explanation, s: &Sufferer) -> bool {
+    s.role.is_none() && overlaps(e, s)
+}
+
+/// What it lost to no disk: it waited for a processor.
+fn for_a_processor(s: &Sufferer) -> Nanos {
+    s.because.iter().filter(|b| b.source.kind == CulpritKind::Cpu).map(|b| b.time).sum()
 }
 
 /// Of operations that overlap, what they took together, but for their own queue.
 fn by_the_clock(e: &Explanation, s: &Sufferer, time: Nanos) -> Nanos {
+    let own = s.because.iter().filter(|b| b.source.kind == CulpritKind::Own && overlaps(e, s));
+    let own: Nanos = if s.time > e.facts.duration() { own.map(|b| b.time).sum() } else { Nanos(0) };
+    of_the_clock(e, s, time.since(own))
+}
+
+/// Of operations that overlap, what they took together.
+pub(crate) fn of_the_clock(e: &Explanation, s: &Sufferer, time: Nanos) -> Nanos {
     let (whole, duration) = (s.time.0, e.facts.duration().0.max(1));
     if whole <= duration || !overlaps(e, s) {
         return time;
     }
-    let own = s.because.iter().filter(|b| b.source.kind == CulpritKind::Own).map(|b| b.time).sum();
-    Nanos((u128::from(time.since(own).0) * u128::from(duration) / u128::from(whole)) as u64)
+    Nanos((u128::from(time.0) * u128::from(duration) / u128::from(whole)) as u64)
 }
 
 fn device(e: &Explanation, s: &Sufferer) -> DevId {

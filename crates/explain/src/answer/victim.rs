@@ -97,8 +97,12 @@ impl Sufferer {
 
     /// The part of what it lost that a cause explains, 0 to 1.
     pub fn share_of(&self, cause: &str) -> f64 {
-        let time: Nanos = self.because.iter().filter(|b| b.cause == Some(cause)).map(|b| b.time).sum();
-        time.0 as f64 / self.lost.0.max(1) as f64
+        self.lost_to(cause).0 as f64 / self.lost.0.max(1) as f64
+    }
+
+    /// What of what it lost a cause explains.
+    pub fn lost_to(&self, cause: &str) -> Nanos {
+        self.because.iter().filter(|b| b.cause == Some(cause)).map(|b| b.time).sum()
     }
 }
 

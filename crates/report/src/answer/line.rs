@@ -21,7 +21,7 @@ pub fn line(e: &Explanation, a: &Answer) -> String {
         _ if e.lack.is_some() && a.kind != Kind::Cause => lacking(e),
         (_, None) => nothing(e),
         (Kind::Cause, Some(v)) => of_cause(e, a, v),
-        (Kind::Healthy, Some(v)) => healthy(e, v),
+        (Kind::Healthy, Some(v)) => healthy(e, a, v),
         (Kind::Unknown, Some(v)) => unknown(e, v),
     };
     shorten(text)
@@ -111,11 +111,12 @@ fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
     )
 }
 
-fn healthy(e: &Explanation, v: &Sufferer) -> String {
+fn healthy(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
+    let nothing = if a.too_little.is_some() { "Nothing to act on" } else { "Nothing was slow" };
     let p99 = if v.count >= 100 { format!(", {} (p99)", time(v.latency[1])) } else { String::new() };
     format!(
-        "Nothing was slow: {}'s {} {} on {} took {} (p50){p99}, at most {}",
-        v.task,
+        "{nothing}: {} {} {} on {} took {} (p50){p99}, at most {}",
+        of(&v.task),
         count(v.count),
         operations(e, v),
         device(e, v),

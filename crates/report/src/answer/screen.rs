@@ -91,8 +91,11 @@ fn remedies(page: &mut Blocks, a: &Answer, v: &Verdict) {
 /// What was looked at where no cause is named.
 fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer) {
     if a.kind == Kind::Healthy {
+        let most = a.too_little.map_or(String::new(), |(cause, lost)| {
+            format!(", {} of a recording of {} for {cause}", time(lost), time(e.facts.duration()))
+        });
         let text = format!(
-            "{} of {} {} {} was waiting; -v shows what was looked at",
+            "{} of {} {} {} was waiting{most}; -v shows what was looked at",
             time(v.lost),
             time(v.time),
             of(&v.task),
