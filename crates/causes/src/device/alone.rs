@@ -16,7 +16,7 @@ use crate::verdict::{Confidence, Verdict};
 use crate::Cause;
 use evidence::Fact;
 use life::{Class, Io, Op};
-use operation::Wait;
+use operation::{Kind, Wait};
 use stats::TailRow;
 use trace::{DevId, Flags, Nanos};
 use waits::{CulpritKind, Phase, Selection};
@@ -46,7 +46,7 @@ fn judge(case: &mut Case, name: &'static str, cached: bool) -> Verdict {
         let seeks = may_seek(case, &slow);
         let by_cache = case.facts.operations.is_empty() && read_by_cache(case, slow.on.id);
         let picks = |row: &TailRow| {
-            (is_alone(case, &slow.group.task, row) || seeks && row.phase == Phase::Paused)
+            is_served(case, &slow, row, seeks)
                 && cached == (slow.group.class == Class::Read && (is_cached(row) || by_cache))
                 && !(faults && row.waits.has(Wait::PageFault))
         };
@@ -93,6 +93,18 @@ fn judge(case: &mut Case, name: &'static str, cached: bool) -> Verdict {
     }
 }
 
+/// Groups of page faults that are slow throughout although nobody interferes, with the part of their time.
+pub(crate) fn faults_throughout(case: &Case) -> Vec<(usize, f64)> {
+    let is_fault =
+        |slow: &Slow| slow.group.op.is_some_and(|op| op.kind == Kind::PageFault) && !slow.is_below();
+    let of = |slow: Slow| {
+        let seeks = may_seek(case, &slow);
+        let picks = |row: &TailRow| is_served(case, &slow, row, seeks);
+        throughout(case, &slow, at_once(&slow, true, &None), picks).map(|part| (slow.group_number, part))
+    };
+    case.slow().into_iter().filter(is_fault).filter_map(of).collect()
+}
+
 /// Whether a row is about a page, or a block of a file system, that the cache did not have.
 fn is_cached(row: &TailRow) -> bool {
     [Wait::PageRead, Wait::PageFault, Wait::Metadata].into_iter().any(|wait| row.waits.has(wait))
@@ -109,6 +121,11 @@ fn read_by_cache(case: &Case, dev: DevId) -> bool {
             if cell.flags.has(Flags::AHEAD) || cell.flags.has(Flags::META) { phases.count } else { 0 };
     }
     2 * by_cache > all
+}
+
+/// Whether the device served the victim alone in a row; a pause of one that seeks is a seek.
+fn is_served(case: &Case, slow: &Slow, row: &TailRow, seeks: bool) -> bool {
+    is_alone(case, &slow.group.task, row) || seeks && row.phase == Phase::Paused
 }
 
 /// Whether a row is time of the victim's own request, alone in the device; or of the journal's, with its own changes.

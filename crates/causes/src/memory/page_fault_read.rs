@@ -5,6 +5,7 @@
 //! no more particular cause has explained of that time: behind a flood of writes the flood is the cause.
 
 use crate::case::Case;
+use crate::device::alone;
 use crate::paths;
 use crate::proof::proof;
 use crate::verdict::{Answer, Verdict};
@@ -28,10 +29,12 @@ fn judge(case: &mut Case) -> Verdict {
     let pick = |waits: operation::Waits, reason| {
         !waits.has(operation::Wait::Swap) && !matches!(reason, Reason::WaitCpu | Reason::OnCpu)
     };
+    let throughout = alone::faults_throughout(case);
     let (mut v, found) = paths::judge_kinds(case, CAUSE.name, what, fault, pick);
     if v.verdict != Answer::Found {
         return v;
     }
+    v.throughout = throughout;
     for number in found {
         let group = &case.focus.groups[number];
         let name = case.name(group.dev);
