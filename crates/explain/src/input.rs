@@ -21,6 +21,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use tooltext::Mail;
 use trace::{Batch, DevId, Place, Quality, Recording};
+use waits::Those;
 
 /// Hears of each batch.
 type Listener<'a> = Box<dyn FnMut(&Batch) + 'a>;
@@ -108,6 +109,12 @@ impl<'a> Input<'a> {
     /// Asks about all operations or the slowest.
     pub fn which(self, which: Which) -> Input<'a> {
         Input { which, ..self }
+    }
+
+    /// Follows what would be without those.
+    pub fn without(mut self, those: Those) -> Input<'a> {
+        self.analysis.follows(those);
+        self
     }
 
     /// The question in the recording's names; `None` if it is about everything.

@@ -46,6 +46,26 @@ fn without_somebody() {
     assert!(text(&["--without", "flushes"]).starts_with("Without the price of flushes"));
 }
 
+/// Several together spare at least what each does, and a group of which nothing is known is refused.
+#[test]
+fn without_several() {
+    let means = |who: &str| -> Vec<u64> {
+        let out = whatif("fsync-ordered-data", &["--without", who, "--json"]);
+        assert!(out.status.success(), "{out:?}");
+        let told: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+        let of = |v: &serde_json::Value| v["without"]["mean_ns"]["value"].as_u64().unwrap();
+        told["victims"].as_array().unwrap().iter().map(of).collect()
+    };
+    let no_slower = |less: &[u64], more: &[u64]| less.iter().zip(more).all(|(less, more)| less <= more);
+    let (dd, both) = (means("dd"), means("dd,nobody"));
+    assert_eq!(dd, both);
+    assert!(no_slower(&means("dd,writes,writeback,journal"), &dd));
+    assert!(no_slower(&means("writes,writeback,journal"), &means("journal")));
+    let out = whatif("fsync-ordered-data", &["--without", "/no.slice"]);
+    assert_eq!(out.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&out.stderr).contains("control group /no.slice"), "{out:?}");
+}
+
 #[test]
 fn without_whom_nobody_waited_for_is_refused() {
     for (words, why) in [

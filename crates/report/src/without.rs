@@ -1,6 +1,6 @@
 //! What would be without somebody: each victim's latencies now and then.
 
-use crate::answer::without_json;
+use crate::answer::{those, without_json};
 use explain::answer::{Predicted, Without};
 use explain::Explanation;
 use serde_json::{json, Value};
@@ -73,6 +73,7 @@ fn words(who: &Absent) -> String {
         Absent::Everybody => "everybody else".into(),
         Absent::Flushes => "the price of flushes".into(),
         Absent::Task(name) => format!("{name} (all it sends, and what others write of its data)"),
+        Absent::Those(them) => those(them),
     }
 }
 

@@ -19,7 +19,7 @@ use operation::{
 };
 use rustc_hash::FxHashMap;
 use trace::{Action, Batch, Bytes, DevId, Nanos};
-use waits::{Asked, Bios, Table, Victim};
+use waits::{Asked, Bios, Table, Those, Victim};
 
 /// A shorter wait for a request is none: the way through the kernel takes as long.
 const MIN_TAG_WAIT: Nanos = Nanos(10_000);
@@ -123,6 +123,12 @@ impl Analysis {
     pub fn asks(&mut self, scope: Option<Scope>) {
         self.found.narrow = scope.as_ref().is_some_and(|scope| !scope.asking().is_of_devices());
         self.follow.asks(scope);
+    }
+
+    /// Follows what would be without those.
+    pub fn follows(&mut self, those: Those) {
+        self.found.operations.waits.follow(those.clone());
+        self.found.bio_waits.follow(those);
     }
 
     /// Takes in the events of a batch.

@@ -142,6 +142,11 @@ impl Operations {
         known.into_iter().flatten().copied()
     }
 
+    /// Names of tasks that did operations, as far as their processes are known.
+    pub fn tasks(&self) -> impl Iterator<Item = &str> {
+        self.processes.keys().map(|name| &**name)
+    }
+
     fn note_process(&mut self, o: &Operation, names: &Names) {
         let (process, name) = (o.process.unwrap_or(o.tid), names.text(o.task));
         let has_room = self.processes.len() < MAX_GROUPS;

@@ -31,6 +31,7 @@ fn check(name: &str, table: &Table) {
                     Absent::Everybody => culprit.is_somebody() && culprit.name.as_ref() != Some(&victim.task),
                     Absent::Flushes => culprit.kind == CulpritKind::Device && culprit.io == Some(Io::Flush),
                     Absent::Task(task) => culprit.is_somebody() && culprit.name.as_ref() == Some(task),
+                    Absent::Those(_) => unreachable!("nobody asked about several"),
                 }
             };
             let behind: u64 = rows.iter().filter(is).map(|r| r.time.0).sum();

@@ -82,7 +82,9 @@ impl Table {
             let known: FxHashSet<_> = culprits.iter().filter_map(|who| self.absent_with(*who)).collect();
             self.victims.iter_mut().for_each(|(_, s)| s.without.retain(|(who, _)| known.contains(who)));
         }
+        let those = self.absents.those.clone();
         let old = std::mem::replace(self, Table::bounded(self.bounds));
+        self.follow(those);
         self.epoch = old.epoch.wrapping_add(1);
         self.absorb(&old, |v| {
             if kept.as_ref().is_none_or(|kept| kept.contains(v)) {

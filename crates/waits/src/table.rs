@@ -14,7 +14,7 @@ use crate::phase::Phase;
 use crate::seconds::{Second, Seconds};
 use crate::sums::{Cut, Sums};
 use crate::victim::Victim;
-use crate::without::{Absent, AbsentId, Absents, Scratch};
+use crate::without::{Absent, AbsentId, Absents, Scratch, Those};
 use life::Io;
 use rustc_hash::FxHashMap;
 use trace::{DevId, Nanos};
@@ -64,6 +64,8 @@ pub struct Table {
     pub(crate) absents: Absents,
     /// Who is gone with each culprit.
     absent_with: Vec<Option<AbsentId>>,
+    /// Whether each culprit is one of those that are asked about together.
+    is_one_of_those: Vec<bool>,
     /// What each victim would be called if it were gone: nobody is without itself.
     own: Vec<AbsentId>,
     scratch: Scratch,
@@ -78,6 +80,11 @@ impl Table {
     /// One that keeps no more than this.
     pub fn bounded(bounds: Bounds) -> Table {
         Table { bounds, ..Table::default() }
+    }
+
+    /// Follows what would be without those, in what is added from now on.
+    pub fn follow(&mut self, those: Those) {
+        self.absents.those = those;
     }
 
     /// The number of a victim. Numbers hold within an [`Table::epoch`].
@@ -106,6 +113,7 @@ impl Table {
         let id = CulpritId(self.culprits.len() as u32);
         self.culprits.push(culprit.clone());
         self.absent_with.push(self.absents.with(culprit));
+        self.is_one_of_those.push(self.absents.those.has(culprit));
         self.culprit_numbers.insert(culprit.clone(), id);
         id
     }
@@ -208,7 +216,7 @@ impl Table {
         for part in parts.iter().filter(|p| p.time.0 > 0) {
             self.rows += usize::from(cell.put(part.chain, part.culprit, part.time.0));
             if let Some(who) = self.absent_with[part.culprit.0 as usize].filter(|who| *who != own) {
-                self.scratch.add(who, part.time.0);
+                self.scratch.add(who, self.is_one_of_those[part.culprit.0 as usize], part.time.0);
             }
         }
         self.full |= cell.rows.len() > self.bounds.rows_of_cell;

@@ -4,6 +4,7 @@ use crate::bucket::{Bucket, ByBucket};
 use crate::culprit::{Culprit, CulpritKind};
 use life::Io;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 use trace::Nanos;
 
 /// Who or what is taken away.
@@ -15,22 +16,45 @@ pub enum Absent {
     Flushes,
     /// What a task sends, by any kind of I/O, and what others write of its data.
     Task(Box<str>),
+    /// What [`Table::follow`](crate::Table::follow) was told.
+    Those(Those),
+}
+
+/// Several who would be gone together: tasks by name, and kinds of I/O, whoever sends them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Those {
+    /// Names of tasks.
+    pub tasks: BTreeSet<Box<str>>,
+    /// Kinds of I/O.
+    pub kinds: BTreeSet<Io>,
+}
+
+impl Those {
+    /// Whether a culprit is one of them.
+    pub(crate) fn has(&self, culprit: &Culprit) -> bool {
+        let by_name = culprit.name.as_ref().is_some_and(|name| self.tasks.contains(name));
+        let by_kind = culprit.io.is_some_and(|io| self.kinds.contains(&io));
+        culprit.is_somebody() && (by_name || by_kind)
+    }
 }
 
 /// Its number in a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AbsentId(u32);
 
-/// Everybody and flushes have fixed numbers.
+/// Who is no single task has a fixed number.
 const EVERYBODY: AbsentId = AbsentId(0);
 const FLUSHES: AbsentId = AbsentId(1);
-const FIXED: u32 = 2;
+const THOSE: AbsentId = AbsentId(2);
+const FIXED: u32 = 3;
 
 /// Tasks by number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Absents {
     names: Vec<Box<str>>,
     numbers: FxHashMap<Box<str>, AbsentId>,
+    /// Who is asked about together.
+    pub those: Those,
 }
 
 impl Absents {
@@ -49,6 +73,7 @@ impl Absents {
             Absent::Everybody => EVERYBODY,
             Absent::Flushes => FLUSHES,
             Absent::Task(name) => self.task(&name),
+            Absent::Those(_) => THOSE,
         }
     }
 
@@ -67,6 +92,7 @@ impl Absents {
         match id {
             EVERYBODY => Absent::Everybody,
             FLUSHES => Absent::Flushes,
+            THOSE => Absent::Those(self.those.clone()),
             AbsentId(n) => Absent::Task(self.names.get((n - FIXED) as usize).cloned().unwrap_or_default()),
         }
     }
@@ -81,9 +107,11 @@ impl Scratch {
         self.0.clear();
     }
 
-    pub fn add(&mut self, who: AbsentId, ns: u64) {
+    /// Adds a part of somebody's, who may be one of those that are asked about together.
+    pub fn add(&mut self, who: AbsentId, is_one_of_those: bool, ns: u64) {
         let everybody = (who != FLUSHES).then_some(EVERYBODY);
-        for id in [Some(who), everybody].into_iter().flatten() {
+        let those = is_one_of_those.then_some(THOSE);
+        for id in [Some(who), everybody, those].into_iter().flatten() {
             match self.0.iter_mut().find(|(known, _)| *known == id) {
                 Some((_, time)) => *time += ns,
                 None => self.0.push((id, ns)),

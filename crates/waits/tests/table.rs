@@ -1,14 +1,14 @@
 //! What always holds of a table: it adds up, merging below its bounds is exact in any order, and above them it still adds up, rows
 //! are lower bounds, and what they lack is in `others`.
 
-use life::Op;
+use life::{Class, Io, Op};
 use operation::{Kind, Wait};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use trace::{Call, DevId, Fs, Nanos};
 use waits::{
-    Absent, Asked, Bounds, Bucket, ChainId, Culprit, CulpritKind, Link, Part, Phase, Table, Victim, VictimId,
-    Waiting,
+    Absent, Asked, Bounds, Bucket, ChainId, Culprit, CulpritKind, Link, Part, Phase, Table, Those, Victim,
+    VictimId, Waiting,
 };
 
 /// An operation: who, when it ended, and parts of its time: which chain, because of whom, how long.
@@ -327,4 +327,55 @@ fn a_hostile_crowd_stays_within_the_default_bounds() {
     assert_eq!(table.rows_of(id, Default::default())[0].time, Nanos(200 * 900 * MS));
     assert!(table.epoch() > 2 && table.epoch() < 200, "room was made {} times", table.epoch());
     assert!(table.others() > 0.1 && table.others() < 1.0, "{}", table.others());
+}
+
+/// One reader behind a copy's reads and an archive's writeback: without both it is alone, whichever table they were added to.
+#[test]
+fn several_are_gone_together_by_name_or_by_kind() {
+    let those = |tasks: &[&str], kinds: &[Io]| Those {
+        tasks: tasks.iter().map(|name| (*name).into()).collect(),
+        kinds: kinds.iter().copied().collect(),
+    };
+    let mean_without = |asked: Those| {
+        let mut all = Table::default();
+        all.follow(asked.clone());
+        for _ in 0..2 {
+            let mut t = Table::default();
+            t.follow(asked.clone());
+            let victim = t.victim(&Victim {
+                task: "reader".into(),
+                asked: Asked::Bio(Class::Read),
+                fs: Fs::Unknown,
+                dev: DevId(8),
+            });
+            let by = |t: &mut Table, name: &str, io| {
+                t.culprit(&Culprit {
+                    name: Some(name.into()),
+                    io: Some(io),
+                    ..Culprit::of(CulpritKind::Task)
+                })
+            };
+            let holders = [
+                by(&mut t, "cp", Io::Read),
+                by(&mut t, "tar", Io::BackgroundWrite),
+                by(&mut t, "reader", Io::Read),
+            ];
+            let chain = t.chain(ChainId(0), Link::Phase(Phase::Behind));
+            let parts = holders.map(|culprit| Part { chain, culprit, time: Nanos(1000) });
+            t.add(
+                Waiting { victim, end: Nanos(0), total: Nanos(3000), bytes: 0 },
+                &parts,
+                Nanos(3000),
+                Nanos(0),
+            );
+            all.merge(&t);
+        }
+        let (victim, ..) = all.victims().next().unwrap();
+        all.quantiles_without(victim, &Absent::Those(asked), &[0.5]).unwrap().0
+    };
+    assert_eq!(mean_without(those(&["cp", "tar"], &[])), Nanos(1000));
+    assert_eq!(mean_without(those(&["cp"], &[Io::BackgroundWrite])), Nanos(1000));
+    assert_eq!(mean_without(those(&["cp"], &[])), Nanos(2000));
+    // Nobody is without itself.
+    assert_eq!(mean_without(those(&["reader"], &[Io::Read])), Nanos(2000));
 }

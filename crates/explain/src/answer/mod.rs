@@ -13,8 +13,8 @@ mod worth;
 
 pub use because::{Because, Source};
 pub use precedence::share_of_slowest;
-pub use victim::{in_the_way, without_somebody, Predicted, Sufferer, Without};
-pub use waits::Absent;
+pub use victim::{in_the_way, tasks_of_cgroup, without_somebody, Predicted, Sufferer, Without};
+pub use waits::{Absent, Those};
 
 use crate::explanation::Explanation;
 use causes::{Answer as Verdicted, Confidence, Verdict};

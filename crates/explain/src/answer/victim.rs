@@ -154,6 +154,21 @@ fn cgroup(e: &Explanation, task: &str) -> Option<String> {
     groups.filter(|g| g.len() == 1)?.first().map(|g| g.to_string())
 }
 
+/// Names of the tasks that did I/O in a control group or below it, and in no other.
+pub fn tasks_of_cgroup<'a>(e: &'a Explanation, path: &'a str) -> impl Iterator<Item = &'a str> {
+    let is_below = move |group: &str| {
+        group
+            .strip_prefix(path.trim_end_matches('/'))
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let in_it = move |task: &str| {
+        let mut groups =
+            e.facts.operations.processes_of(task).map(|p| e.subject.system.processes.cgroup(p)).peekable();
+        groups.peek().is_some() && groups.all(|group| group.is_some_and(is_below))
+    };
+    e.facts.operations.tasks().filter(move |task| in_it(task))
+}
+
 /// What would be without somebody, for each victim that would notice.
 pub fn without_somebody(e: &Explanation, who: &Absent) -> Vec<(usize, Without)> {
     let groups = e.focus.groups.iter().enumerate().filter(|(_, g)| !g.is_thin());

@@ -1,6 +1,7 @@
 //! `answer`, `victims` and `unexplained` of `iowhy.explain/2`.
 
 use super::line::line;
+use super::words::those;
 use explain::answer::{Answer, Because, Predicted, Source, Sufferer, Without};
 use explain::blame::Which;
 use explain::Explanation;
@@ -98,9 +99,10 @@ fn culprit(s: &Source) -> Value {
 pub fn without(w: &Without) -> Value {
     let value = |p: Predicted| json!({ "value": p.value.0, "low": p.low.0, "high": p.high.0 });
     let (culprit, io) = match &w.who {
-        Absent::Task(name) => (Some(&**name), None),
+        Absent::Task(name) => (Some(name.to_string()), None),
         Absent::Flushes => (None, Some("flush")),
-        Absent::Everybody => (Some("everybody"), None),
+        Absent::Everybody => (Some("everybody".into()), None),
+        Absent::Those(them) => (Some(those(them)), None),
     };
     json!({
         "culprit": culprit,

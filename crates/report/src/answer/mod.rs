@@ -12,4 +12,4 @@ pub(crate) use json::{to_json, without as without_json};
 pub use line::line;
 pub use screen::render;
 pub(crate) use waited::by_culprit;
-pub(crate) use words::{device, operations};
+pub(crate) use words::{device, operations, those};

@@ -1,6 +1,6 @@
 //! How victims and culprits are called.
 
-use explain::answer::{Source, Sufferer};
+use explain::answer::{Source, Sufferer, Those};
 use explain::Explanation;
 use life::Io;
 use waits::CulpritKind;
@@ -53,6 +53,13 @@ pub fn who(s: &Source) -> String {
         (None, Some(io)) => format!("{name}'s {}", plural(io)),
         _ => name,
     }
+}
+
+/// Several who would be gone together: `cp, rsync, others' reads`.
+pub fn those(them: &Those) -> String {
+    let tasks = them.tasks.iter().map(|name| name.to_string());
+    let kinds = them.kinds.iter().map(|io| format!("others' {}", plural(*io)));
+    tasks.chain(kinds).collect::<Vec<_>>().join(", ")
 }
 
 fn plural(io: Io) -> &'static str {

@@ -30,8 +30,9 @@ pub struct WhatIf {
     /// A folder with a recording (iowhy record), NAME (for NAME.blktrace.0, .1, ...), or a file
     #[arg(value_name = "CAPTURE")]
     pub capture: PathBuf,
-    /// Latencies if this task were not there; `flushes`: if a flush took no time
-    #[arg(long, value_name = "TASK", conflicts_with_all = ["set", "sweep", "suggest", "schedule", "explain_load"])]
+    /// Latencies if these were not there, with commas between: tasks, control groups (/backup.slice), what others send (reads,
+    /// writes, writeback, discards, journal); or `flushes`: if a flush took no time
+    #[arg(long, value_name = "WHO", conflicts_with_all = ["set", "sweep", "suggest", "schedule", "explain_load"])]
     pub without: Option<String>,
     /// Latencies of this task if nobody else were there
     #[arg(long, value_name = "TASK", conflicts_with_all = ["without", "set", "sweep", "suggest", "schedule", "explain_load"])]
@@ -95,7 +96,8 @@ impl WhatIf {
     /// Reads, fits, predicts, prints.
     pub fn run(&self) -> Result<(), Failure> {
         if let Some(question) = without::Question::of(self.without.as_deref(), self.alone.as_deref()) {
-            return question.answer(Input::recording(&self.capture)?.window(self.part.window), self.json);
+            let open = || Ok(Input::recording(&self.capture)?.window(self.part.window));
+            return question.answer(open, self.json);
         }
         if self.set.is_empty()
             && self.sweep.is_none()

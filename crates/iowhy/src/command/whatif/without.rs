@@ -1,56 +1,91 @@
-//! `iowhy whatif --without cp`, `--alone postgres`: read off the table of waits.
+//! `iowhy whatif --without cp`, `--without cp,rsync`, `--without writeback`, `--without /backup.slice`, `--alone postgres`: read off the
+//! table of waits.
 
 use crate::command::print;
 use crate::failure::Failure;
-use explain::answer::{in_the_way, without_somebody, Absent, Without};
+use explain::answer::{in_the_way, tasks_of_cgroup, without_somebody, Absent, Those, Without};
 use explain::{Explanation, Input};
+use life::Io;
 
 /// What the flushes' absence is asked by.
 const FLUSHES: &str = "flushes";
+/// Kinds of I/O that others send, as they are asked by.
+const KINDS: [(&str, Io); 5] = [
+    ("reads", Io::Read),
+    ("writes", Io::SyncWrite),
+    ("writeback", Io::BackgroundWrite),
+    ("discards", Io::Discard),
+    ("journal", Io::Journal),
+];
 /// So many who could be asked about are named.
 const NAMED: usize = 5;
 
 /// Who is taken away, and of whom it is asked.
 pub struct Question<'a> {
-    /// Who would be gone.
-    pub absent: Absent,
-    /// Whose latencies, if not everybody's.
-    pub of: Option<&'a str>,
+    /// Who would be gone, as it was written: tasks, kinds of I/O, control groups.
+    without: Option<&'a str>,
+    /// Whose latencies, if not everybody's; without anybody else.
+    alone: Option<&'a str>,
 }
 
 impl<'a> Question<'a> {
     /// Of the two options.
-    pub fn of(without: Option<&str>, alone: Option<&'a str>) -> Option<Question<'a>> {
-        match (without, alone) {
-            (Some(FLUSHES), _) => Some(Question { absent: Absent::Flushes, of: None }),
-            (Some(task), _) => Some(Question { absent: Absent::Task(task.into()), of: None }),
-            (None, Some(task)) => Some(Question { absent: Absent::Everybody, of: Some(task) }),
-            (None, None) => None,
-        }
+    pub fn of(without: Option<&'a str>, alone: Option<&'a str>) -> Option<Question<'a>> {
+        (without.is_some() || alone.is_some()).then_some(Question { without, alone })
     }
 
-    /// Reads and prints.
-    pub fn answer(&self, input: Input, json: bool) -> Result<(), Failure> {
+    /// Reads and prints. `open` opens the recording: to know who is in a control group it is read twice.
+    pub fn answer(
+        &self,
+        open: impl Fn() -> Result<Input<'static>, Failure>,
+        json: bool,
+    ) -> Result<(), Failure> {
+        let absent = self.absent(&open)?;
+        let input = match &absent {
+            Absent::Those(those) => open()?.without(those.clone()),
+            _ => open()?,
+        };
         let e = input.explain()?;
-        let mut victims = without_somebody(&e, &self.absent);
-        victims.retain(|(number, _)| self.of.is_none_or(|task| e.focus.groups[*number].task == task));
-        if let Some(why) = self.refused(&e, &victims) {
+        let mut victims = without_somebody(&e, &absent);
+        victims.retain(|(number, _)| self.alone.is_none_or(|task| e.focus.groups[*number].task == task));
+        if let Some(why) = self.refused(&e, &absent, &victims) {
             return Err(why);
         }
         match json {
             true => super::print_json(&report::without_somebody_json(&e, &victims)),
-            false => print(&report::without(&e, &self.absent, &victims)),
+            false => print(&report::without(&e, &absent, &victims)),
         }
     }
 
+    /// Who would be gone.
+    fn absent(&self, open: impl Fn() -> Result<Input<'static>, Failure>) -> Result<Absent, Failure> {
+        let words: Vec<&str> = match self.without {
+            None => return Ok(Absent::Everybody),
+            Some(FLUSHES) => return Ok(Absent::Flushes),
+            Some(names) => names.split(',').filter(|name| !name.is_empty()).collect(),
+        };
+        let mut those = Those::default();
+        for word in &words {
+            match KINDS.iter().find(|(name, _)| name == word) {
+                Some((_, io)) => drop(those.kinds.insert(*io)),
+                None if word.starts_with('/') => those.tasks.extend(in_group(open()?, word)?),
+                None => drop(those.tasks.insert((*word).into())),
+            }
+        }
+        Ok(match (those.tasks.len(), those.kinds.len()) {
+            (1, 0) => Absent::Task(those.tasks.pop_first().unwrap_or_default()),
+            _ => Absent::Those(those),
+        })
+    }
+
     /// Why there is nothing to tell.
-    fn refused(&self, e: &Explanation, victims: &[(usize, Without)]) -> Option<Failure> {
+    fn refused(&self, e: &Explanation, absent: &Absent, victims: &[(usize, Without)]) -> Option<Failure> {
         let costs = in_the_way(e);
-        let known = match &self.absent {
+        let known = match absent {
             Absent::Task(name) => costs.iter().any(|(who, _)| who == &**name),
             _ => true,
         };
-        let what = match (&self.absent, self.of) {
+        let what = match (absent, self.alone) {
             (Absent::Task(name), _) if !known => format!("nobody waited because of {name}"),
             (_, Some(task)) if victims.is_empty() => format!("{task} did not wait for I/O in this recording"),
             _ if victims.is_empty() => "nobody waited for I/O in this recording".into(),
@@ -62,5 +97,23 @@ impl<'a> Question<'a> {
             false => format!("those who kept others waiting: {}", names.join(", ")),
         };
         Some(Failure::Other { what, help: Some(help) })
+    }
+}
+
+/// The tasks of a control group.
+fn in_group(input: Input, path: &str) -> Result<Vec<Box<str>>, Failure> {
+    let e = input.explain()?;
+    let tasks: Vec<Box<str>> = tasks_of_cgroup(&e, path).map(Into::into).collect();
+    match tasks.is_empty() {
+        true => Err(Failure::Other {
+            what: format!(
+                "no task of the control group {path} did I/O in this recording, or groups were not recorded"
+            ),
+            help: Some(
+                "iowhy record notes each process' group (system.json); name the task instead: --without cp"
+                    .into(),
+            ),
+        }),
+        false => Ok(tasks),
     }
 }
