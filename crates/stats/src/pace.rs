@@ -90,8 +90,10 @@ pub struct Pace {
     pub ticks: Distribution,
     /// `D2C` of the requests that ended these.
     pub between_ticks: Distribution,
-    /// The last completion of data.
-    last_data: Option<Nanos>,
+    /// From the issue of the one before to theirs: what comes by a clock of the program's own completes by it, too.
+    pub issued_apart: Distribution,
+    /// The last completion of data, and when that was issued.
+    last_data: Option<(Nanos, Nanos)>,
     /// `D2C` of requests that met no idle device.
     pub awake: Distribution,
     /// `I2D` of requests, as a sum, by class.
@@ -184,12 +186,14 @@ impl Pace {
     }
 
     fn tick(&mut self, done: Nanos, d2c: Nanos) {
-        let Some(last) = self.last_data.replace(done) else { return };
+        let issued = done.since(d2c);
+        let Some((last, last_issued)) = self.last_data.replace((done, issued)) else { return };
         let tick = done.since(last);
         // Behind another one completions are as even as the device is; alone they are as even as they come.
         if d2c <= tick && d2c.0 >= tick.0.div_ceil(2) {
             self.ticks.record(tick.0);
             self.between_ticks.record(d2c.0);
+            self.issued_apart.record(issued.since(last_issued).0);
         }
     }
 

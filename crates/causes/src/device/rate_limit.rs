@@ -19,7 +19,7 @@ use crate::remedy::Acts;
 use crate::slow::Slow;
 use crate::thresholds::rate_limit::{
     AS_A_CLOCK, ENOUGH, ENOUGH_OF_SIZE, ENOUGH_RUNS, EVEN, EVEN_RUNS, EVEN_TURNS, FASTER, FASTEST, MIDDLE,
-    SAME, SAME_PACE, SLOWEST_READ, SLOWEST_WRITE, SMALL,
+    MOST, SAME, SAME_PACE, SLOWEST_READ, SLOWEST_WRITE, SMALL,
 };
 use crate::verdict::{Confidence, Verdict};
 use crate::words::count;
@@ -103,7 +103,7 @@ fn held(case: &Case, slow: &Slow, name: &str) -> Result<(u64, Proof, Held), Proo
     let (apart, told) = even(pace, name)?;
     let may_turn = rotational(case, slow.on.id).is_none_or(|turns| turns.value);
     let held = clock(pace)
-        .map(|_| Held::Clock { spread: spread(&pace.between_ticks) })
+        .map(|_| Held::Clock { spread: spread(&pace.between_ticks, MIDDLE) })
         .or_else(|| whatever_the_size(pace).map(|[small, large]| Held::Sizes { small, large }))
         .or_else(|| faster_alone(pace, apart, may_turn));
     match held {
@@ -154,8 +154,8 @@ impl Held {
                 small = Time(Nanos(*small))
             ),
             Held::Clock { spread } => proof!(
-                "completions keep time, requests do not: their D2C spreads over {spread} (p10 to p90), completions over less than half \
-                 of that",
+                "completions keep time, requests do not: the middle half of their D2C spreads over {spread}, and from one completion to the next it is \
+                 less than half as uneven",
                 spread = Time(Nanos(*spread))
             ),
             Held::Turns { gap, alone } => proof!(
@@ -199,31 +199,30 @@ fn whatever_the_size(pace: &Pace) -> Option<[u64; 2]> {
     known.find(|[small, large]| small.abs_diff(*large) as f64 <= SAME * *small as f64)
 }
 
-/// From p10 to p90.
-fn spread(d: &Distribution) -> u64 {
-    d.quantile(0.9).saturating_sub(d.quantile(0.1))
+/// From one percentile to another.
+fn spread(d: &Distribution, [low, high]: [f64; 2]) -> u64 {
+    d.quantile(high).saturating_sub(d.quantile(low))
 }
 
 /// How many nanoseconds completions are apart where they come by the clock although requests do not: a device that takes as long
-/// for each would complete them as unevenly as they come. Requests that are as even themselves prove nothing: sent one after
-/// another, they come by the device's own clock.
+/// for each would complete them as unevenly as they come, or more so. Requests that are as even themselves prove nothing: sent one after
+/// another, they come by the device's own clock. Neither do those of a program that asks by a clock of its own.
 ///
 /// Example: writes that are issued 0.1 to 0.6 ms after the last completion and take 3.9 to 3.4 ms: all complete 4.0 ms after it.
 fn clock(pace: &Pace) -> Option<u64> {
     let (ticks, requests) = (&pace.ticks, &pace.between_ticks);
-    let uneven = !is_even(requests) && 2 * spread(ticks) < spread(requests);
-    (ticks.count() >= ENOUGH && is_even(ticks) && uneven).then(|| ticks.quantile(0.5))
+    let is_clock = |part: [f64; 2]| {
+        let even = within(ticks, part, EVEN) && !within(requests, part, AS_A_CLOCK);
+        let by_itself = spread(ticks, part) < spread(&pace.issued_apart, part);
+        even && by_itself && 2 * spread(ticks, part) < spread(requests, part)
+    };
+    (ticks.count() >= ENOUGH && [MIDDLE, MOST].into_iter().any(is_clock)).then(|| ticks.quantile(0.5))
 }
 
 /// Whether two percentiles lie between two parts of the middle one.
 fn within(d: &Distribution, [low, high]: [f64; 2], (least, most): (f64, f64)) -> bool {
     let middle = d.quantile(0.5) as f64;
     d.quantile(low) as f64 >= least * middle && d.quantile(high) as f64 <= most * middle
-}
-
-/// Whether p10 and p90 are about the middle one, as near as a clock's.
-fn is_even(d: &Distribution) -> bool {
-    within(d, [0.1, 0.9], EVEN_RUNS)
 }
 
 /// How far completions are apart, in words.
