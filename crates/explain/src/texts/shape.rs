@@ -18,17 +18,11 @@ const RECORD: &str =
 
 /// Bytes at the start of files, and what they are of.
 const MAGIC: [(&[u8], Shape); 14] = [
-    (
-        b"PERFILE2",
-        Shape { what: "perf.data of perf record", instead: "perf script -i FILE | iowhy explain -" },
-    ),
-    (
-        b"2ELIFREP",
-        Shape { what: "perf.data of another byte order", instead: "perf script -i FILE | iowhy explain -" },
-    ),
     (b"/* CTF", Shape { what: "metadata of an LTTng recording (CTF)", instead: RECORD }),
     (b"\xc1\x1f\xfc\xc1", Shape { what: "an LTTng recording (CTF)", instead: RECORD }),
     (b"\xc1\xfc\x1f\xc1", Shape { what: "an LTTng recording (CTF)", instead: RECORD }),
+    (b"\x75\xd1\x1d\x57", Shape { what: "metadata of an LTTng recording (CTF)", instead: RECORD }),
+    (b"\x57\x1d\xd1\x75", Shape { what: "metadata of an LTTng recording (CTF)", instead: RECORD }),
     (
         b"LPKSHHRH",
         Shape { what: "a journal of systemd", instead: "journalctl -k --file FILE | iowhy explain -" },
@@ -100,8 +94,8 @@ fn json_or_csv(text: &str) -> Option<Shape> {
 }
 
 /// What is read, in words.
-pub(crate) const ACCEPTED: &str = "accepted are recordings (blktrace, trace.dat, text of tracepoints, captures of iowhy record), logs of the\n\
-    kernel, and text with output of fio, iostat, sar, strace, bcc's and bpftrace's tools and others";
+pub(crate) const ACCEPTED: &str = "accepted are recordings (blktrace, trace.dat, perf.data, text of tracepoints, captures of iowhy record),\n\
+    logs of the kernel, and text with output of fio, iostat, sar, strace, bcc's and bpftrace's tools and others";
 
 /// The error that says so, if something is recognised.
 pub(crate) fn error(name: &str, start: &[u8]) -> Option<Error> {
@@ -122,9 +116,9 @@ mod tests {
 
     #[test]
     fn formats_are_told_by_their_first_bytes() {
-        assert_eq!(what(b"PERFILE2\0\0"), "perf.data of perf record");
+        assert_eq!(what(b"\xc1\x1f\xfc\xc1\0\0"), "an LTTng recording (CTF)");
         assert_eq!(what(b"%PDF-1.7"), "a PDF");
-        assert!(of(b"PERFILE2").is_some_and(|s| s.instead.starts_with("perf script")));
+        assert!(of(b"/* CTF 1.8 */").is_some_and(|s| s.instead.contains("trace-cmd")));
         assert_eq!(of(b"\0\0\0"), None);
     }
 

@@ -156,7 +156,8 @@ impl TraceText {
 
     /// Tells what the event's task is called, if that is news.
     fn name(&mut self, name: &str, h: &Header, batch: &mut Batch) {
-        let known = !["<...>", "<idle>"].contains(&name);
+        // Those that begin with a colon are perf's, of whom it has no name.
+        let known = !["<...>", "<idle>"].contains(&name) && !name.starts_with(':');
         let Some(name) = Some(name).filter(|_| known).and_then(|n| self.names.learn(h.tid, n.as_bytes()))
         else {
             return;
@@ -229,15 +230,22 @@ fn frame(line: &str) -> Option<&str> {
     let line = line.trim_start_matches([' ', '\t', '>']);
     let name = match line.strip_prefix("=> ").or_else(|| line.strip_prefix("=>")) {
         Some(rest) => rest.split_whitespace().next()?,
-        None => {
-            let mut words = line.split_whitespace();
-            let address =
-                words.next().filter(|a| a.len() >= 8 && a.bytes().all(|b| b.is_ascii_hexdigit()))?;
-            let name = words.next()?;
-            (address.len() <= 16 && words.next()?.starts_with('(')).then_some(name)?
-        }
+        None => perf_frame(line)
+            .filter(|(_, within)| within.starts_with("([") && *within != "([unknown])")
+            .map(|(name, _)| name)?,
     };
     name.split("+0x").next().filter(|n| !n.is_empty())
+}
+
+/// The function of `ffffffff813a03c5 blk_mq_get_tag+0x1 ([kernel.kallsyms])` and what it is part of: the kernel or a module in
+/// brackets, a program by its path.
+fn perf_frame(line: &str) -> Option<(&str, &str)> {
+    let mut words = line.split_whitespace();
+    let address = words.next().filter(|a| a.len() <= 16 && a.bytes().all(|b| b.is_ascii_hexdigit()))?;
+    let name = words.next()?;
+    // A name of C++ has blanks.
+    let within = words.last()?;
+    (within.starts_with('(') && within.ends_with(')')).then_some((name, within))
 }
 
 /// `CPU:1 [LOST 123 EVENTS]`, `CPU:1 [123 EVENTS DROPPED]`.
@@ -256,6 +264,7 @@ fn is_aside(line: &str) -> bool {
         || line.starts_with("cpus=")
         || line.starts_with("CPU ")
         || line.starts_with("version =")
+        || perf_frame(line).is_some()
 }
 
 impl Source for TraceText {
