@@ -65,6 +65,14 @@ fn line(words: &[Word]) -> Option<Told> {
         {
             Some((vec![("InnoDB page cleaner", ns(text(5))?)], 6))
         }
+        // MySQL 8: `Page cleaner took 8712ms to flush 2000 and evict 0 pages`.
+        ["Page", "cleaner"] if [text(2), text(4), text(5)] == ["took", "to", "flush"] => {
+            Some((vec![("InnoDB page cleaner", ns(text(3))?)], 6))
+        }
+        // `slow request 30.123456 seconds old`, `slow request osd_op(...) initiated ...` has no time.
+        ["slow", "request"] if text(3) == "seconds" => {
+            Some((vec![("Ceph slow request", decimal(text(2))? * 1e9)], 4))
+        }
         ["slow", "operation"] if text(2) == "observed" => ceph(words),
         _ => etcd(words),
     }
@@ -147,6 +155,8 @@ mod tests {
             (Some(12.3e9), Some(8.1e9))
         );
         for (line, of, ns) in [
+            ("[Note] [MY-011953] [InnoDB] Page cleaner took 8712ms to flush 2000 and evict 0 pages", "InnoDB page cleaner", 8_712e6),
+            ("cluster log [WRN] : slow request 30.5 seconds old, received at 2026", "Ceph slow request", 30.5e9),
             ("2026 InnoDB: page_cleaner: 1000ms intended loop took 4321ms. The settings might not be optimal.", "InnoDB page cleaner", 4_321e6),
             ("{\"level\":\"warn\",\"ts\":\"2026\",\"caller\":\"wal/wal.go:7\",\"msg\":\"slow fdatasync\",\"took\":\"1.234s\",\"expected-duration\":\"1s\"}", "etcd fdatasync", 1.234e9),
             ("etcd: wal: sync duration of 1.5s, expected less than 1s", "etcd fdatasync", 1.5e9),

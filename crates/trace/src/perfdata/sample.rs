@@ -82,9 +82,9 @@ impl Layout {
             at += if there.is_some() { 8 } else { 0 };
             there
         };
-        [bit::IDENTIFIER, bit::IP, bit::TID].map(&mut word);
+        let _ = [bit::IDENTIFIER, bit::IP, bit::TID].map(&mut word);
         let time = word(bit::TIME).and_then(|at| order.u64(body, at))?;
-        [bit::ADDR, bit::ID, bit::STREAM].map(&mut word);
+        let _ = [bit::ADDR, bit::ID, bit::STREAM].map(&mut word);
         let cpu = word(bit::CPU).map_or(Some(0), |at| order.u32(body, at))?;
         word(bit::PERIOD);
         if self.has(bit::READ) {

@@ -241,7 +241,7 @@ fn frame(line: &str) -> Option<&str> {
 /// brackets, a program by its path.
 fn perf_frame(line: &str) -> Option<(&str, &str)> {
     let mut words = line.split_whitespace();
-    let address = words.next().filter(|a| a.len() <= 16 && a.bytes().all(|b| b.is_ascii_hexdigit()))?;
+    words.next().filter(|a| a.len() <= 16 && a.bytes().all(|b| b.is_ascii_hexdigit()))?;
     let name = words.next()?;
     // A name of C++ has blanks.
     let within = words.last()?;
