@@ -44,11 +44,18 @@ const MAGIC: [(&[u8], Shape); 14] = [
 ];
 
 /// Words of texts, all of which must be there, and what they are of.
-const WORDS: [(&[&str], Shape); 15] = [
+const WORDS: [(&[&str], Shape); 22] = [
     (&["# Overhead", "Shared Object"], Shape { what: "a profile of perf report", instead: "it has no times of I/O; record it: sudo iowhy record -o slow" }),
     (&["top - ", "load average"], Shape { what: "top's screen", instead: "who does I/O: pidstat -d 1 10 or iotop -boa -n 10 | iowhy explain -" }),
-    (&["Diskspd"], Shape { what: "a result of diskspd", instead: "fio does the same with --output-format=json+" }),
-    (&["diskspd"], Shape { what: "a result of diskspd", instead: "fio does the same with --output-format=json+" }),
+    (&["Diskspd"], Shape { what: "diskspd's XML", instead: "the text that diskspd prints without -Rxml is read" }),
+    (&["NAME", "MAJ:MIN"], Shape { what: "lsblk without settings", instead: "lsblk -t has them; beside a trace this table is read too, as lsblk.txt in its folder" }),
+    (&["bread/s", "bwrtn/s"], Shape { what: "sar -b, which adds all devices together", instead: "sar -d -p | iowhy explain -" }),
+    (&["kbmemfree"], Shape { what: "sar -r", instead: "sar -d -p | iowhy explain -" }),
+    (&["DSK |", "busy"], Shape { what: "atop's screen", instead: "iostat -x 1 10 and pidstat -d 1 10 say the same, and are read" }),
+    (&["KBRead", "Reads"], Shape { what: "collectl", instead: "iostat -x 1 10 | iowhy explain -" }),
+    (&["MemTotal:", "Dirty:"], Shape { what: "/proc/meminfo", instead: "beside a trace it is read, as meminfo.txt in its folder" }),
+    (&["%RND", "%SEQ"], Shape { what: "biopattern", instead: "it has no latency: biosnoop or biolatency | iowhy explain -" }),
+    (&["cpu_id = ", "{ dev = "], Shape { what: "the text of an LTTng recording (babeltrace)", instead: RECORD }),
     (&["<fio", "xml"], Shape { what: "XML", instead: "save the tool's text or JSON instead" }),
     (&["<sysstat"], Shape { what: "sysstat's XML", instead: "iostat -o JSON, or sar's text" }),
     (&["\"traceEvents\""], Shape { what: "a trace of Chrome's or Perfetto's JSON", instead: RECORD }),
