@@ -157,6 +157,8 @@ const TRACES: &[&str] = &[
      swapper     0 [000]   100.000102: block:block_rq_complete: 8,0 R () 1048576 + 8 [0]\n\
      fio  4162 [001]   100.000202: sched:sched_switch: prev_comm=fio prev_pid=4162 prev_prio=120 prev_state=D ==> \
      next_comm=swapper/1 next_pid=0 next_prio=120\n",
+    "[10:11:12.123456789] (+0.000001234) host block_rq_issue: { cpu_id = 1 }, { dev = 8388608, sector = 1048576, nr_sector = 8, \
+     bytes = 4096, tid = 683, rwbs = 36, comm = \"fio\" }\n",
     "cpus=2\n  fio-4162  [001]   100.000001: block_rq_issue:       8,0 R 4096 () 1048576 + 8 [fio]\n",
 ];
 

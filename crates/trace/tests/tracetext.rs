@@ -137,6 +137,35 @@ fn the_kernels_text_and_perfs_are_the_same_events() {
     assert_eq!(whats(&other_tasks), whats(&tasks));
 }
 
+/// As babeltrace prints them.
+#[test]
+fn what_lttng_recorded_is_the_same_events() {
+    let event = |time: u32, name: &str, fields: &str| {
+        format!("[10:00:00.000{time:03}000] (+0.000001000) host {name}: {{ cpu_id = 1 }}, {{ {fields} }}\n")
+    };
+    let lines = [
+        event(1, "sched_switch", "prev_comm = \"a\", prev_tid = 7, prev_prio = 20, prev_state = 0, next_comm = \"fio\", next_tid = 683, next_prio = 20"),
+        event(2, "syscall_entry_fsync", "fd = 3"),
+        event(3, "block_rq_issue", "dev = 8388608, sector = 1048576, nr_sector = 8, bytes = 4096, tid = 683, rwbs = 33, comm = \"fio\""),
+        event(9, "block_rq_complete", "dev = 8388608, sector = 1048576, nr_sector = 8, error = -5, rwbs = 33"),
+        event(9, "timer_start", "timer = 0x1"),
+        event(10, "syscall_exit_fsync", "ret = 0"),
+    ];
+    let mut source = text(lines.concat().as_bytes());
+    let (events, tasks, _) = all(&mut source);
+    let steps: Vec<&Event> = events.iter().filter(|e| !e.action.is_note()).collect();
+    assert_eq!((steps[0].action, steps[1].action, steps.len()), (Action::Issue, Action::Complete, 2));
+    assert_eq!(
+        (steps[0].dev.0, steps[0].bytes.0, steps[0].tid.0, steps[1].error as i16),
+        (8 << 20, 4096, 683, -5)
+    );
+    assert!(
+        matches!(tasks[1].what, What::Enter { call: trace::Call::Fsync, .. }) && tasks[1].tid.0 == 683,
+        "{tasks:?}"
+    );
+    assert_eq!(source.quality().unknown, 0, "{:?}", source.quality().notes);
+}
+
 /// In the words of Linux 6 and of Linux 5.
 #[test]
 fn rings_are_submitted_and_completed() {

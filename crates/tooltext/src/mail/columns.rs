@@ -118,6 +118,8 @@ fn nvme(heading: &[Cell], rulers: &[Cell], line: &str) -> Option<Vec<(String, St
     let of = |column: &str| {
         let head = heading.iter().find(|cell| cell.text == column)?;
         let ruler = rulers.iter().find(|cell| cell.from == head.from)?;
+        let blank = |at: usize| line.chars().nth(at).is_none_or(char::is_whitespace);
+        (blank(ruler.from.checked_sub(1)?) && blank(ruler.to)).then_some(())?;
         let text: String = line.chars().skip(ruler.from).take(ruler.to - ruler.from).collect();
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         (!text.is_empty()).then_some(text)
