@@ -70,9 +70,7 @@ fn total(words: &[Word], of: &str) -> Option<(Row, usize)> {
         }
         let Some(word) = words.get(used + bar) else { break };
         used += bar + 1;
-        let Some(value) = decimal(word.text).or((word.text == "N/A").then_some(f64::NAN)) else {
-            return None;
-        };
+        let value = decimal(word.text).or((word.text == "N/A").then_some(f64::NAN))?;
         if value.is_finite() {
             row.values.put(*name, value * factor, *unit, word.spot);
         }
