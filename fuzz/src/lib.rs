@@ -27,6 +27,7 @@ const KIB: usize = 1 << 10;
 pub const TARGETS: &[Target] = &[
     Target { name: "blktrace", run: recordings::blktrace, longest: 16 * KIB },
     Target { name: "trace-dat", run: recordings::trace_dat, longest: 128 * KIB },
+    Target { name: "perf-data", run: recordings::perf_data, longest: 128 * KIB },
     Target { name: "pages", run: recordings::pages, longest: 32 * KIB },
     Target { name: "packed", run: recordings::packed, longest: 64 * KIB },
     Target { name: "stream", run: recordings::stream, longest: 64 * KIB },

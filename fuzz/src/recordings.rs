@@ -31,6 +31,11 @@ pub fn trace_dat(bytes: &[u8]) {
     with_file("trace.dat", bytes, read);
 }
 
+/// perf's files and what it writes to pipes.
+pub fn perf_data(bytes: &[u8]) {
+    with_file("perf.data", bytes, read);
+}
+
 /// Pages of the kernel's ring buffer, in a file whose head is whole.
 pub fn pages(bytes: &[u8]) {
     let mut file = SMALL.to_vec();

@@ -9,6 +9,11 @@ use std::sync::OnceLock;
 /// A small recording of trace-cmd's, version 6.
 pub const SMALL: &[u8] = include_bytes!("../../crates/trace/tests/fixtures/loop-v6.dat");
 const SMALL_7: &[u8] = include_bytes!("../../crates/trace/tests/fixtures/loop-v7-zstd.dat");
+const PERF: [(&str, &[u8]); 3] = [
+    ("sched.data", include_bytes!("../../crates/trace/tests/fixtures/perf-sched.data.zst")),
+    ("packed.data", include_bytes!("../../crates/trace/tests/fixtures/perf-packed.data.zst")),
+    ("pipe.data", include_bytes!("../../crates/trace/tests/fixtures/perf-pipe.data.zst")),
+];
 /// Bytes of a page of it.
 pub const PAGE: usize = 4096;
 
@@ -31,6 +36,7 @@ pub fn seeds(target: &Target, root: &Path) -> io::Result<Vec<Seed>> {
             all.extend([seed("loop-v6.dat", SMALL), seed("loop-v7-zstd.dat", SMALL_7)]);
             all
         }
+        "perf-data" => PERF.iter().map(|(name, packed)| unpacked(name, packed)).collect::<io::Result<_>>()?,
         "pages" => vec![seed("loop-v6.pages", &pages())],
         "packed" => files(&fixtures, |name| name.ends_with(".tar.zst"))?,
         "stream" => vec![seed("stream.tar", &streamed()?)],
@@ -76,6 +82,10 @@ fn pages() -> Vec<u8> {
 
 fn seed(name: &str, bytes: &[u8]) -> Seed {
     Seed { name: name.into(), bytes: bytes.to_vec() }
+}
+
+fn unpacked(name: &str, packed: &[u8]) -> io::Result<Seed> {
+    Ok(seed(name, &zstd::decode_all(packed)?))
 }
 
 /// A capture as it is sent: the parts of a small recording.
@@ -147,6 +157,8 @@ const TRACES: &[&str] = &[
      swapper     0 [000]   100.000102: block:block_rq_complete: 8,0 R () 1048576 + 8 [0]\n\
      fio  4162 [001]   100.000202: sched:sched_switch: prev_comm=fio prev_pid=4162 prev_prio=120 prev_state=D ==> \
      next_comm=swapper/1 next_pid=0 next_prio=120\n",
+    "[10:11:12.123456789] (+0.000001234) host block_rq_issue: { cpu_id = 1 }, { dev = 8388608, sector = 1048576, nr_sector = 8, \
+     bytes = 4096, tid = 683, rwbs = 36, comm = \"fio\" }\n",
     "cpus=2\n  fio-4162  [001]   100.000001: block_rq_issue:       8,0 R 4096 () 1048576 + 8 [fio]\n",
 ];
 

@@ -229,7 +229,9 @@ impl<'a> Input<'a> {
 /// An error that says what a file looks like that nobody reads.
 fn known_shape(error: Error, path: &Path) -> Error {
     let unknown = matches!(&error, Error::Trace(e) if e.is_unrecognised());
-    texts::unrecognised(path).filter(|_| unknown && path.is_file()).unwrap_or(error)
+    let no_trace = matches!(&error, Error::Trace(trace::Error::NotATrace { .. }));
+    let file = || texts::unrecognised(path).filter(|_| unknown && path.is_file());
+    file().or_else(|| texts::ctf_folder(path).filter(|_| no_trace)).unwrap_or(error)
 }
 
 /// What lies beside a trace. What cannot be read is told.

@@ -75,8 +75,8 @@ impl Error {
                 _ => None,
             },
             Error::Malformed { .. } | Error::NotATrace { .. } => Some(
-                "accepted are NAME.blktrace.N, `blkparse -d` files, trace.dat (trace-cmd), text of blkparse,\n\
-                 ftrace, trace-cmd report or perf script, and captures of iowhy record; by explain and\n\
+                "accepted are NAME.blktrace.N, `blkparse -d` files, trace.dat (trace-cmd), perf.data, text of\n\
+                 blkparse, ftrace, trace-cmd report or perf script, and captures of iowhy record; by explain and\n\
                  compare also the kernel's log and text of fio, iostat, sar, strace, bpftrace and others",
             ),
             Error::NoRoom { .. } => {

@@ -15,6 +15,7 @@ mod moved;
 mod open;
 mod packed;
 mod part;
+pub mod perfdata;
 mod place;
 mod quality;
 mod reorder;

@@ -6,6 +6,7 @@ use crate::error::{Error, UNRECOGNISED};
 use crate::input::Input;
 use crate::merge::Merge;
 use crate::packed;
+use crate::perfdata;
 use crate::place::Place;
 use crate::reorder::Reorder;
 use crate::runs::{self, Start};
@@ -34,11 +35,11 @@ pub struct Recording {
 
 /// Opens a recording. `path` is one of
 /// - a file: one CPU's `NAME.blktrace.N` (its siblings are not read), a merged `blkparse -d` file, text, a
-///   `trace.dat`, or a whole capture as a tar; each perhaps compressed with gzip or zstd,
+///   `trace.dat`, a `perf.data`, or a whole capture as a tar; each perhaps compressed with gzip or zstd,
 /// - `-`: any of these on standard input (`blktrace -o -`, `blkparse -d -`, `iowhy record -o -`),
 /// - `NAME` where `NAME.blktrace.0` and so on exist, as `blkparse -i NAME` takes it,
 /// - a folder: all blktrace files in it, of all devices; where there are none, its `trace.dat`, or what the recorder
-///   left instead (`trace.head` and `trace.cpuN.raw`).
+///   left instead (`trace.head` and `trace.cpuN.raw`), or a `perf.data`.
 pub fn open(path: &Path) -> Result<Recording, Error> {
     if path == Path::new("-") {
         return open_one(Input::open(path)?);
@@ -108,10 +109,12 @@ fn per_cpu_files(folder: &Path) -> Vec<(PathBuf, PerCpu)> {
 
 /// The finished trace in a capture.
 pub(crate) const TRACE: &str = "trace.dat";
+/// As perf calls what it records.
+pub(crate) const PERF: &str = "perf.data";
 
 /// Whether [`open_folder`] finds something to open.
 pub fn holds_trace(folder: &Path) -> bool {
-    [TRACE, HEAD].iter().any(|name| folder.join(name).is_file()) || !per_cpu_files(folder).is_empty()
+    [TRACE, HEAD, PERF].iter().any(|name| folder.join(name).is_file()) || !per_cpu_files(folder).is_empty()
 }
 
 pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
@@ -126,9 +129,11 @@ pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
         (false, true) if packed::is_in_parts(folder) => return packed::open_parts(folder),
         (false, true) => tracedat::open_raw(folder)?,
         (true, true) => fuller(tracedat::open(&trace), tracedat::open_raw(folder))?,
+        (false, false) if folder.join(PERF).is_file() => return of_perf_data(&folder.join(PERF)),
         (false, false) => {
-            let what =
-                format!("this folder holds no trace (NAME.blktrace.N, {TRACE} and {HEAD} were looked for)");
+            let what = format!(
+                "this folder holds no trace (NAME.blktrace.N, {TRACE}, {HEAD} and {PERF} were looked for)"
+            );
             return Err(Error::NotATrace { path: folder.into(), what });
         }
     };
@@ -148,6 +153,14 @@ fn of_trace_dat(trace: TraceDat, path: &Path) -> Recording {
     let kernel = trace.facts().kernel().map(str::to_string);
     let place = Some(Place::given(path));
     Recording { source: Box::new(trace), format: "trace.dat", place, names: vec![], kernel }
+}
+
+/// Opens a file of perf's.
+pub(crate) fn of_perf_data(path: &Path) -> Result<Recording, Error> {
+    let trace = perfdata::open(path)?;
+    let kernel = trace.kernel().map(str::to_string);
+    let place = Some(Place::given(path));
+    Ok(Recording { source: Box::new(trace), format: "perf.data", place, names: vec![], kernel })
 }
 
 /// `path` is the folder or the NAME that they were found by.
@@ -247,6 +260,12 @@ fn open_one(mut input: Input) -> Result<Recording, Error> {
         return match in_place {
             true => Ok(of_trace_dat(tracedat::open(input.path())?, input.path())),
             false => packed::open_trace_dat(input),
+        };
+    }
+    if perfdata::looks_like(start) {
+        return match in_place {
+            true => of_perf_data(input.path()),
+            false => packed::open_perf_data(input),
         };
     }
     if packed::looks_like(start) {

@@ -137,6 +137,67 @@ fn the_kernels_text_and_perfs_are_the_same_events() {
     assert_eq!(whats(&other_tasks), whats(&tasks));
 }
 
+/// As babeltrace prints them.
+#[test]
+fn what_lttng_recorded_is_the_same_events() {
+    let event = |time: u32, name: &str, fields: &str| {
+        format!("[10:00:00.000{time:03}000] (+0.000001000) host {name}: {{ cpu_id = 1 }}, {{ {fields} }}\n")
+    };
+    let lines = [
+        event(1, "sched_switch", "prev_comm = \"a\", prev_tid = 7, prev_prio = 20, prev_state = 0, next_comm = \"fio\", next_tid = 683, next_prio = 20"),
+        event(2, "syscall_entry_fsync", "fd = 3"),
+        event(3, "block_rq_issue", "dev = 8388608, sector = 1048576, nr_sector = 8, bytes = 4096, tid = 683, rwbs = 33, comm = \"fio\""),
+        event(9, "block_rq_complete", "dev = 8388608, sector = 1048576, nr_sector = 8, error = -5, rwbs = 33"),
+        event(9, "timer_start", "timer = 0x1"),
+        event(10, "syscall_exit_fsync", "ret = 0"),
+    ];
+    let mut source = text(lines.concat().as_bytes());
+    let (events, tasks, _) = all(&mut source);
+    let steps: Vec<&Event> = events.iter().filter(|e| !e.action.is_note()).collect();
+    assert_eq!((steps[0].action, steps[1].action, steps.len()), (Action::Issue, Action::Complete, 2));
+    assert_eq!(
+        (steps[0].dev.0, steps[0].bytes.0, steps[0].tid.0, steps[1].error as i16),
+        (8 << 20, 4096, 683, -5)
+    );
+    assert!(
+        matches!(tasks[1].what, What::Enter { call: trace::Call::Fsync, .. }) && tasks[1].tid.0 == 683,
+        "{tasks:?}"
+    );
+    assert_eq!(source.quality().unknown, 0, "{:?}", source.quality().notes);
+}
+
+/// In the words of Linux 6 and of Linux 5.
+#[test]
+fn rings_are_submitted_and_completed() {
+    let submitted = [
+        "io_uring_submit_req: ring 00000000abcdef01, req 00000000abcdef02, user_data 0x1, opcode READ, flags 0x0, sq_thread 0",
+        "io_uring_submit_sqe: ring 00000000abcdef01, req 00000000abcdef02, op 22, data 0x1, flags 0, non block 1, sq_thread 0",
+    ];
+    let completed = "io_uring_complete: ring 00000000abcdef01, req 00000000abcdef02, user_data 0x1, result -11, cflags 0x0";
+    for submitted in submitted {
+        let lines = [submitted, completed].map(|event| format!("fio-683 [001] ..... 2074.528170: {event}\n"));
+        let (_, tasks, _) = all(&mut text(lines.concat().as_bytes()));
+        let whats: Vec<What> = tasks.iter().map(|t| t.what).collect();
+        let request = 0xabcdef02;
+        assert_eq!(
+            whats,
+            [What::RingSubmit { request, opcode: 22 }, What::RingComplete { request, result: -11 }]
+        );
+    }
+}
+
+/// Lines of a stack within programs are no events, and not what was waited for.
+#[test]
+fn frames_of_programs_are_aside() {
+    let stack = "\tffffffff813a03c5 __schedule+0x618 ([kernel.kallsyms])\n\tffffffff813a03c5 blk_mq_get_tag+0x1 ([kernel.kallsyms])\n\
+        \t           ee137 fsync+0x7 (/usr/lib/libc.so.6)\n\t              21 [unknown] ([unknown])\n\n";
+    let event = "fio 683 [001] 2074.528190: sched:sched_switch: prev_comm=fio prev_pid=683 prev_prio=120 prev_state=D ==> next_comm=dd next_pid=7 next_prio=120\n";
+    let mut source = text(format!("{event}{stack}{event}").as_bytes());
+    let (_, _, texts) = all(&mut source);
+    assert_eq!(texts, ["blk_mq_get_tag"]);
+    assert_eq!(source.quality().unknown, 0, "{:?}", source.quality().notes);
+}
+
 #[test]
 fn system_calls_have_their_arguments() {
     let line = |event: &str| format!("cat 12 [000] 1.000001: {event}\n");

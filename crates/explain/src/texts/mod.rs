@@ -4,8 +4,8 @@ mod machine;
 pub(crate) mod shape;
 mod sorting;
 
+pub(crate) use sorting::{ctf_folder, shorten_names, sort, unrecognised, Sorted};
 pub use sorting::{in_folder, read};
-pub(crate) use sorting::{shorten_names, sort, unrecognised, Sorted};
 
 use crate::explanation::Trust;
 use causes::{judge_counters, Answer, Verdict};

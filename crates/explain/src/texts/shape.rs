@@ -16,19 +16,16 @@ pub(crate) struct Shape {
 const RECORD: &str =
     "record it: sudo iowhy record -o slow, or trace-cmd record -e block -e sched -e raw_syscalls";
 
+/// Of CTF, whose text is read.
+pub(crate) const CTF: &str = "babeltrace2 FOLDER | iowhy explain -";
+
 /// Bytes at the start of files, and what they are of.
 const MAGIC: [(&[u8], Shape); 14] = [
-    (
-        b"PERFILE2",
-        Shape { what: "perf.data of perf record", instead: "perf script -i FILE | iowhy explain -" },
-    ),
-    (
-        b"2ELIFREP",
-        Shape { what: "perf.data of another byte order", instead: "perf script -i FILE | iowhy explain -" },
-    ),
-    (b"/* CTF", Shape { what: "metadata of an LTTng recording (CTF)", instead: RECORD }),
-    (b"\xc1\x1f\xfc\xc1", Shape { what: "an LTTng recording (CTF)", instead: RECORD }),
-    (b"\xc1\xfc\x1f\xc1", Shape { what: "an LTTng recording (CTF)", instead: RECORD }),
+    (b"/* CTF", Shape { what: "metadata of an LTTng recording (CTF)", instead: CTF }),
+    (b"\xc1\x1f\xfc\xc1", Shape { what: "an LTTng recording (CTF)", instead: CTF }),
+    (b"\xc1\xfc\x1f\xc1", Shape { what: "an LTTng recording (CTF)", instead: CTF }),
+    (b"\x75\xd1\x1d\x57", Shape { what: "metadata of an LTTng recording (CTF)", instead: CTF }),
+    (b"\x57\x1d\xd1\x75", Shape { what: "metadata of an LTTng recording (CTF)", instead: CTF }),
     (
         b"LPKSHHRH",
         Shape { what: "a journal of systemd", instead: "journalctl -k --file FILE | iowhy explain -" },
@@ -50,11 +47,17 @@ const MAGIC: [(&[u8], Shape); 14] = [
 ];
 
 /// Words of texts, all of which must be there, and what they are of.
-const WORDS: [(&[&str], Shape); 15] = [
+const WORDS: [(&[&str], Shape); 21] = [
     (&["# Overhead", "Shared Object"], Shape { what: "a profile of perf report", instead: "it has no times of I/O; record it: sudo iowhy record -o slow" }),
     (&["top - ", "load average"], Shape { what: "top's screen", instead: "who does I/O: pidstat -d 1 10 or iotop -boa -n 10 | iowhy explain -" }),
-    (&["Diskspd"], Shape { what: "a result of diskspd", instead: "fio does the same with --output-format=json+" }),
-    (&["diskspd"], Shape { what: "a result of diskspd", instead: "fio does the same with --output-format=json+" }),
+    (&["Diskspd"], Shape { what: "diskspd's XML", instead: "the text that diskspd prints without -Rxml is read" }),
+    (&["NAME", "MAJ:MIN"], Shape { what: "lsblk without settings", instead: "lsblk -t has them; beside a trace this table is read too, as lsblk.txt in its folder" }),
+    (&["bread/s", "bwrtn/s"], Shape { what: "sar -b, which adds all devices together", instead: "sar -d -p | iowhy explain -" }),
+    (&["kbmemfree"], Shape { what: "sar -r", instead: "sar -d -p | iowhy explain -" }),
+    (&["DSK |", "busy"], Shape { what: "atop's screen", instead: "iostat -x 1 10 and pidstat -d 1 10 say the same, and are read" }),
+    (&["KBRead", "Reads"], Shape { what: "collectl", instead: "iostat -x 1 10 | iowhy explain -" }),
+    (&["MemTotal:", "Dirty:"], Shape { what: "/proc/meminfo", instead: "beside a trace it is read, as meminfo.txt in its folder" }),
+    (&["%RND", "%SEQ"], Shape { what: "biopattern", instead: "it has no latency: biosnoop or biolatency | iowhy explain -" }),
     (&["<fio", "xml"], Shape { what: "XML", instead: "save the tool's text or JSON instead" }),
     (&["<sysstat"], Shape { what: "sysstat's XML", instead: "iostat -o JSON, or sar's text" }),
     (&["\"traceEvents\""], Shape { what: "a trace of Chrome's or Perfetto's JSON", instead: RECORD }),
@@ -100,8 +103,8 @@ fn json_or_csv(text: &str) -> Option<Shape> {
 }
 
 /// What is read, in words.
-pub(crate) const ACCEPTED: &str = "accepted are recordings (blktrace, trace.dat, text of tracepoints, captures of iowhy record), logs of the\n\
-    kernel, and text with output of fio, iostat, sar, strace, bcc's and bpftrace's tools and others";
+pub(crate) const ACCEPTED: &str = "accepted are recordings (blktrace, trace.dat, perf.data, text of tracepoints, captures of iowhy record),\n\
+    logs of the kernel, and text with output of fio, iostat, sar, strace, bcc's and bpftrace's tools and others";
 
 /// The error that says so, if something is recognised.
 pub(crate) fn error(name: &str, start: &[u8]) -> Option<Error> {
@@ -122,9 +125,9 @@ mod tests {
 
     #[test]
     fn formats_are_told_by_their_first_bytes() {
-        assert_eq!(what(b"PERFILE2\0\0"), "perf.data of perf record");
+        assert_eq!(what(b"\xc1\x1f\xfc\xc1\0\0"), "an LTTng recording (CTF)");
         assert_eq!(what(b"%PDF-1.7"), "a PDF");
-        assert!(of(b"PERFILE2").is_some_and(|s| s.instead.starts_with("perf script")));
+        assert!(of(b"/* CTF 1.8 */").is_some_and(|s| s.instead.starts_with("babeltrace2")));
         assert_eq!(of(b"\0\0\0"), None);
     }
 

@@ -224,6 +224,14 @@ pub(crate) fn unrecognised(path: &Path) -> Option<Error> {
     shape::error(&path.display().to_string(), &start)
 }
 
+/// What a folder of an LTTng recording is; its metadata lies in it, or in the folder of the kernel's part.
+pub(crate) fn ctf_folder(path: &Path) -> Option<Error> {
+    let metadata =
+        ["metadata", "kernel/metadata"].iter().map(|name| path.join(name)).find(|file| file.is_file())?;
+    let (start, _) = look(File::open(metadata).ok()?).ok()?;
+    shape::error(&path.display().to_string(), &start)
+}
+
 fn is_utf16(path: &Path) -> bool {
     let mut start = vec![];
     let read = File::open(path).and_then(|file| file.take(2).read_to_end(&mut start));

@@ -8,9 +8,11 @@
 
 mod arrays;
 mod claim;
+mod columns;
 mod command;
 mod doubt;
 mod html;
+mod layout;
 mod machine;
 mod mdadm;
 pub(crate) mod number;

@@ -11,6 +11,8 @@
 //! A line may hold several, as flattening leaves them; `pieces.rs` takes these apart.
 
 use super::arrays;
+use super::columns::Columns;
+use super::layout::Layout;
 use super::mdadm;
 use super::pieces::{pieces, Piece};
 use super::words::LONG_LINE;
@@ -46,6 +48,7 @@ pub(crate) fn settings(text: &str) -> Settings {
     let mut readers = Lines::default();
     let file: Arc<str> = Arc::from("");
     let mut details = mdadm::Detail::default();
+    let (mut columns, mut layout) = (Columns::default(), Layout::default());
     let mut lines = (1u32..).zip(text.lines()).peekable();
     while let Some((number, whole)) = lines.next() {
         let line = unquoted(whole);
@@ -74,6 +77,12 @@ pub(crate) fn settings(text: &str) -> Settings {
             told.into_iter()
                 .chain(members)
                 .for_each(|(name, value)| found.add_one(name, value, at, &mut seen));
+            continue;
+        }
+        if let Some(told) = columns.line(line).or_else(|| layout.line(line)) {
+            found.lines.insert(number);
+            let at = Spot { line: number, column: 0 };
+            told.into_iter().for_each(|(name, value)| found.add_one(name, value, at, &mut seen));
             continue;
         }
         let array = arrays::whole_line(line, &mut lines, &mut found.lines);

@@ -7,7 +7,11 @@
 //! 611         nvme0n1        bash   4179        10
 //! COMM        PID    TYPE    DEV    BLOCK      BYTES   LATms                            iosnoop
 //! tar         14794  RM      202,1  8457608    4096     7.53
+//! TIME(s)          T  BYTES    LAT(ms)                                                  bcc's disksnoop
+//! 16458043.436012  W  4096        3.13
 //! ```
+//!
+//! Lines of bcc's biosnoop that went through grep have no heading; they are told by what stands at each place.
 //!
 //! Each disk and direction has a row with the percentiles of its times; the times themselves are kept in their order. What a
 //! version does not print (bytes, a direction) is not known, and a time that is less than what it prints is not 0.
@@ -68,21 +72,27 @@ pub(super) struct Groups(Vec<Group>);
 impl Tool for Biosnoop {
     fn read(&self, words: &[Word]) -> Option<Found> {
         let first = words.first()?.text;
-        if !(first.starts_with("TIME(") || first == "COMM" || first == "STARTs") {
-            return None;
-        }
-        let columns = table::heading(words, &COLUMNS);
-        let disk = ["DISK", "DEV"].into_iter().find(|d| table::has(&columns, &[d]))?;
+        let (columns, heading) = match first.starts_with("TIME(") || first == "COMM" || first == "STARTs" {
+            true => {
+                let columns = table::heading(words, &COLUMNS);
+                let heading = columns.len();
+                (columns, heading)
+            }
+            false => (without_heading(words)?, 0),
+        };
+        let is = |names: &[&str]| columns.iter().map(|(name, _)| *name).eq(names.iter().copied());
+        let disk = ["DISK", "DEV"].into_iter().find(|d| table::has(&columns, &[d]));
+        let disk = disk.or_else(|| is(&["TIME(s)", "T", "BYTES", "LAT(ms)"]).then_some("DISK"))?;
         if !table::has(&columns, &["LAT(ms)"]) && !table::has(&columns, &["LATms"]) {
             return None;
         }
-        let all = table::rows(&words[columns.len()..], &columns);
+        let all = table::rows(&words[heading..], &columns);
         let mut groups = Groups::default();
         let mut unknown = all.unknown;
         for line in &all.lines {
             let direction = line.text("T").or_else(|| line.text("TYPE"));
             let of = format!("{} {}", line.text(disk).unwrap_or_default(), direction.unwrap_or_default());
-            let Some(group) = groups.of(of.trim_end(), line.first().spot) else {
+            let Some(group) = groups.of(of.trim(), line.first().spot) else {
                 unknown += columns.len();
                 continue;
             };
@@ -95,10 +105,34 @@ impl Tool for Biosnoop {
         }
         let tool = if first == "COMM" || first == "STARTs" { "iosnoop" } else { "biosnoop" };
         let reading = Reading { tool, rows: groups.rows(), at: words[0].spot, ..Reading::default() };
-        let used = columns.len() + all.used;
+        let used = heading + all.used;
         (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })
     }
 }
+
+/// The columns of bcc's biosnoop, with or without the time in the queue, if a line of it stands here.
+fn without_heading(words: &[Word]) -> Option<Vec<Column>> {
+    const BEFORE: [&str; 7] = ["TIME(s)", "COMM", "PID", "DISK", "T", "SECTOR", "BYTES"];
+    let time = words.first().filter(|w| w.first)?.text.split_once('.')?;
+    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    (digits(time.0) && digits(time.1) && time.1.len() >= 6).then_some(())?;
+    let length = words.iter().take(MOST_WORDS).enumerate().take_while(|(i, w)| *i == 0 || !w.first).count();
+    let line = &words[..length];
+    (1..=2).find_map(|times| {
+        let (before, behind) = line.split_at_checked(length.checked_sub(times)?)?;
+        let [.., pid, _, direction, sector, bytes] = before else { return None };
+        let letters = |text: &str| text.len() <= 4 && text.bytes().all(|b| b.is_ascii_uppercase());
+        let whole = [pid, sector, bytes].iter().all(|w| digits(w.text));
+        let decimals = behind.iter().all(|w| w.text.contains('.') && w.text.parse::<f64>().is_ok());
+        (before.len() >= BEFORE.len() && whole && letters(direction.text) && decimals).then_some(())?;
+        let names =
+            BEFORE.iter().chain(if times == 2 { &["QUE(ms)", "LAT(ms)"][..] } else { &["LAT(ms)"][..] });
+        names.map(|name| COLUMNS.iter().find(|(known, _)| known == name).copied()).collect()
+    })
+}
+
+/// Words of a line, those of a long name among them.
+const MOST_WORDS: usize = 14;
 
 impl Groups {
     /// The group of a name, new if need be; `None` if there are too many.
@@ -158,6 +192,22 @@ mod tests {
 
     fn read(text: &str) -> Vec<Row> {
         Biosnoop.read(&words(text)).unwrap().reading.unwrap().rows
+    }
+
+    #[test]
+    fn lines_without_heading_and_without_disk_are_read() {
+        let lines = "0.004978000    Web Content     1234   sda     W 7479408   4096     2.50\n1.004978000    fio     1235   sda     W 7479408   4096     3.50\n";
+        let row = &crate::tool::testing::one(lines, "biosnoop").rows[0];
+        assert_eq!(
+            (row.of.as_str(), row.value("count"), row.value("lat.max")),
+            ("sda W", Some(2.0), Some(3.5e6))
+        );
+        let queued = lines.replace("4096 ", "4096     0.25");
+        let row = &crate::tool::testing::one(&queued, "biosnoop").rows[0];
+        assert_eq!((row.value("lat.max"), row.value("bytes")), (Some(3.5e6), Some(8192.0)));
+        let disksnoop = "TIME(s)            T  BYTES    LAT(ms)\n16458043.436012    W  4096        3.13\n";
+        assert_eq!(crate::tool::testing::one(disksnoop, "biosnoop").rows[0].of, "W");
+        assert!(crate::tool::testing::all("1.2345678 is 3 times 4 W 5 6 7.5\n", "biosnoop").is_empty());
     }
 
     #[test]

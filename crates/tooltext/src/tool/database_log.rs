@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! LOG:  duration: 9712.345 ms  statement: COMMIT                                            PostgreSQL: statements
+//! # Query_time: 8.712345  Lock_time: 0.000123 Rows_sent: 0  Rows_examined: 0                MySQL: statements
 //! LOG:  checkpoint complete: wrote 1234 buffers (7.5%); ... write=26.9 s, sync=12.3 s, total=39.9 s; ... longest=8.1 s
 //! InnoDB: page_cleaner: 1000ms intended loop took 4321ms.                                   InnoDB: page cleaner
 //! {"level":"warn","msg":"slow fdatasync","took":"1.234s","expected-duration":"1s"}          etcd: fdatasync
@@ -64,6 +65,18 @@ fn line(words: &[Word]) -> Option<Told> {
             if intended.ends_with("ms") && [text(2), text(3), text(4)] == ["intended", "loop", "took"] =>
         {
             Some((vec![("InnoDB page cleaner", ns(text(5))?)], 6))
+        }
+        // MySQL's slow log: `# Query_time: 8.712345  Lock_time: 0.000123`.
+        ["#", "Query_time:"] if text(3) == "Lock_time:" => {
+            Some((vec![("MySQL statement", decimal(text(2))? * 1e9)], 3))
+        }
+        // MySQL 8: `Page cleaner took 8712ms to flush 2000 and evict 0 pages`.
+        ["Page", "cleaner"] if [text(2), text(4), text(5)] == ["took", "to", "flush"] => {
+            Some((vec![("InnoDB page cleaner", ns(text(3))?)], 6))
+        }
+        // `slow request 30.123456 seconds old`, `slow request osd_op(...) initiated ...` has no time.
+        ["slow", "request"] if text(3) == "seconds" => {
+            Some((vec![("Ceph slow request", decimal(text(2))? * 1e9)], 4))
         }
         ["slow", "operation"] if text(2) == "observed" => ceph(words),
         _ => etcd(words),
@@ -147,6 +160,9 @@ mod tests {
             (Some(12.3e9), Some(8.1e9))
         );
         for (line, of, ns) in [
+            ("[Note] [MY-011953] [InnoDB] Page cleaner took 8712ms to flush 2000 and evict 0 pages", "InnoDB page cleaner", 8_712e6),
+            ("# Query_time: 8.5  Lock_time: 0.000123 Rows_sent: 0", "MySQL statement", 8.5e9),
+            ("cluster log [WRN] : slow request 30.5 seconds old, received at 2026", "Ceph slow request", 30.5e9),
             ("2026 InnoDB: page_cleaner: 1000ms intended loop took 4321ms. The settings might not be optimal.", "InnoDB page cleaner", 4_321e6),
             ("{\"level\":\"warn\",\"ts\":\"2026\",\"caller\":\"wal/wal.go:7\",\"msg\":\"slow fdatasync\",\"took\":\"1.234s\",\"expected-duration\":\"1s\"}", "etcd fdatasync", 1.234e9),
             ("etcd: wal: sync duration of 1.5s, expected less than 1s", "etcd fdatasync", 1.5e9),

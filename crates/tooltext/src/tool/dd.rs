@@ -5,6 +5,7 @@
 //! 2048+0 records out
 //! 2147483648 bytes (2.1 GB, 2.0 GiB) copied, 1.0991 s, 2.0 GB/s
 //! 2147483648 Bytes (2,1 GB, 2,0 GiB) kopiert, 1,0991 s, 2,0 GB/s
+//! 1073741824 bytes transferred in 3.123456 secs (343767088 bytes/sec)          BSD, macOS
 //! ```
 
 use super::{texts, Found, Tool};
@@ -37,21 +38,47 @@ impl Tool for Dd {
         }
         let mut row = Row::of("copy");
         row.values.put("bytes", size as f64, Unit::Bytes, bytes.spot);
+        let bsd = bsd(line, &mut row);
         // `5.06064 s, 424 MB/s`: seconds, then a rate.
-        let end = (2..line.len()).find_map(|i| {
-            let [seconds, "s,", rate, unit] = texts(&line[i..])? else { return None };
-            let unit = unit.trim_end_matches(['.', ',']);
-            let per_second = size_unit(unit.strip_suffix("/s")?)?;
-            let (seconds, rate) = (decimal(seconds)?, decimal(rate)?);
-            row.values.put("runtime", seconds * time_unit("s")?, Unit::Nanoseconds, line[i].spot);
-            row.values.put("bw", rate * per_second, Unit::BytesPerSecond, line[i + 2].spot);
-            Some(i + 4)
+        let end = bsd.or_else(|| {
+            (2..line.len()).find_map(|i| {
+                let [seconds, "s,", rate, unit] = texts(&line[i..])? else { return None };
+                let unit = unit.trim_end_matches(['.', ',']);
+                let per_second = size_unit(unit.strip_suffix("/s")?)?;
+                let (seconds, rate) = (decimal(seconds)?, decimal(rate)?);
+                row.values.put("runtime", seconds * time_unit("s")?, Unit::Nanoseconds, line[i].spot);
+                row.values.put("bw", rate * per_second, Unit::BytesPerSecond, line[i + 2].spot);
+                Some(i + 4)
+            })
         })?;
         Found::all(Reading { tool: "dd", rows: vec![row], at: spot, ..Reading::default() }, used + end)
     }
 }
 
+/// `bytes transferred in 3.12 secs (343767088 bytes/sec)`; gives how many words that are with the number before them.
+fn bsd(line: &[Word], row: &mut Row) -> Option<usize> {
+    let [_, "bytes", "transferred", "in", seconds, "secs", rate, "bytes/sec)"] = texts(line)? else {
+        return None;
+    };
+    let (seconds, rate) = (decimal(seconds)?, decimal(rate.strip_prefix('(')?)?);
+    row.values.put("runtime", seconds * 1e9, Unit::Nanoseconds, line[4].spot);
+    row.values.put("bw", rate, Unit::BytesPerSecond, line[6].spot);
+    Some(8)
+}
+
 /// `2048+0`
 fn is_records(text: &str) -> bool {
     text.split_once('+').is_some_and(|(a, b)| a.parse::<u64>().is_ok() && b.parse::<u64>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tool::testing::one;
+
+    #[test]
+    fn the_words_of_bsd_are_read() {
+        let text = "1024+0 records in\n1024+0 records out\n1073741824 bytes transferred in 3.125 secs (343597383 bytes/sec)\n";
+        let row = &one(text, "dd").rows[0];
+        assert_eq!((row.value("runtime"), row.value("bw")), (Some(3.125e9), Some(343_597_383.0)));
+    }
 }

@@ -4,6 +4,8 @@
 //! FSUse%        Count         Size    Files/sec     App Overhead
 //!      0      1600000            0     147123.4         12345678
 //! ```
+//!
+//! With `-v` there are three numbers more for each call, in microseconds: `CREAT (Min/Avg/Max)`, `FSYNC (Min/Avg/Max)`.
 
 use super::table;
 use super::{Found, Tool};
@@ -21,10 +23,14 @@ impl Tool for FsMark {
         let same = HEADING.iter().zip(words).all(|(name, w)| *name == w.text);
         (same && words.len() > HEADING.len()).then_some(())?;
         let mut reading = Reading { tool: "fs_mark", at: words[0].spot, ..Reading::default() };
-        let (mut used, mut unknown) = (HEADING.len(), 0);
+        let calls = calls(&words[HEADING.len()..]);
+        let (mut used, mut unknown) = (HEADING.len() + 2 * calls.len(), 0);
         let ends = |w: &Word| HEADING.contains(&w.text);
         while reading.rows.len() < MOST_ROWS {
-            let Some((skip, row, length)) = table::next(&words[used..], ends, row) else { break };
+            let Some((skip, row, length)) = table::next(&words[used..], ends, |rest| row(rest, &calls))
+            else {
+                break;
+            };
             used += skip + length;
             unknown += skip;
             reading.rows.push(row);
@@ -33,7 +39,19 @@ impl Tool for FsMark {
     }
 }
 
-fn row(words: &[Word]) -> Option<(Row, usize)> {
+/// Calls that have columns of their own, in small letters.
+fn calls(words: &[Word]) -> Vec<String> {
+    let pairs = words.chunks_exact(2).take(MOST_CALLS);
+    pairs
+        .take_while(|pair| pair[1].text == "(Min/Avg/Max)")
+        .map(|pair| pair[0].text.to_ascii_lowercase())
+        .collect()
+}
+
+/// CREAT, WRITE, FSYNC, SYNC, CLOSE, UNLINK.
+const MOST_CALLS: usize = 8;
+
+fn row(words: &[Word], calls: &[String]) -> Option<(Row, usize)> {
     let line = words.get(..5)?;
     let whole = |i: usize| line[i].text.parse::<u64>().ok();
     // With a blank in front of it the share may have its sign with it.
@@ -46,12 +64,27 @@ fn row(words: &[Word]) -> Option<(Row, usize)> {
     row.values.put("files/s", rate, Unit::PerSecond, line[3].spot);
     row.values.put("overhead", overhead as f64 * 1e3, Unit::Nanoseconds, line[4].spot);
     row.values.put("full", f64::from(full) / 100.0, Unit::Share, line[0].spot);
-    Some((row, 5))
+    let more = words.get(5..5 + 3 * calls.len())?;
+    for (call, times) in calls.iter().zip(more.chunks(3)) {
+        for (what, word) in ["min", "mean", "max"].iter().zip(times) {
+            let us: u64 = word.text.parse().ok()?;
+            row.values.put(format!("{call}.{what}"), us as f64 * 1e3, Unit::Nanoseconds, word.spot);
+        }
+    }
+    Some((row, 5 + more.len()))
 }
 
 #[cfg(test)]
 mod tests {
     use crate::tool::testing::one;
+
+    #[test]
+    fn calls_have_their_times() {
+        let text = "FSUse%        Count         Size    Files/sec     App Overhead        CREAT (Min/Avg/Max)        FSYNC (Min/Avg/Max)\n\
+            \x20    5         1000        51200        123.4            12345       12       34      567     5000     8000    12345\n";
+        let row = &one(text, "fs_mark").rows[0];
+        assert_eq!((row.value("creat.mean"), row.value("fsync.max")), (Some(34e3), Some(12_345e3)));
+    }
 
     #[test]
     fn rounds_are_rows() {

@@ -75,7 +75,9 @@ fn banner(words: &[Word]) -> Option<Found> {
 
 /// One histogram: what it is about, the heading, the buckets.
 fn one(words: &[Word]) -> Option<(Row, usize)> {
-    let mut used = 0;
+    // A mark before each line: `+`, as patches have it.
+    let mark = words.first().is_some_and(|w| w.text == "+" || w.text == "-");
+    let (mut used, words) = (0, &words[usize::from(mark)..]);
     let mut row = Row::of("all");
     if let [what @ ("operation" | "disk" | "flags" | "Disk"), "="] = texts(words)? {
         // Flags may be several words: `flags = ForcedUnitAccess-Metadata-Sync-Write`, or with blanks between.
@@ -109,7 +111,7 @@ fn one(words: &[Word]) -> Option<(Row, usize)> {
         row.values.put("count", all, Unit::Count, first.at);
         row.of = format!("{} of {}", title.join(" "), row.of);
     }
-    Some((row, used))
+    Some((row, used + usize::from(mark)))
 }
 
 /// Words of a heading: `usecs`, `Block size`.

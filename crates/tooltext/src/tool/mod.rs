@@ -4,9 +4,11 @@
 //! A tool's reader sees words, not lines (`mail/words.rs` says why). It must look at few words to say that nothing of
 //! its tool begins here, since it is asked at every word of a document.
 
+mod biolatpcts;
 mod biosnoop;
 mod biotop;
 mod blocked_task;
+mod bonnie;
 mod bpf_histogram;
 mod btt;
 mod btt_tables;
@@ -14,7 +16,9 @@ mod cachestat;
 mod database_log;
 mod dbench;
 mod dd;
+mod diskspd;
 mod diskstats;
+mod dstat;
 mod filebench;
 mod fio_command;
 mod fio_line;
@@ -22,20 +26,24 @@ mod fio_rest;
 mod fio_terse;
 mod fio_text;
 mod fio_units;
+mod folded;
 mod fs_mark;
 mod hdparm;
 mod histogram;
+mod ioping;
 mod iostat;
 mod iotop;
 mod iozone;
 mod kernel_errors;
 mod lexeme;
 mod nfsiostat;
+mod pg_test_fsync;
 mod pgbench;
 mod phrases;
 mod pidstat;
 mod pressure;
 mod ps;
+mod rbd_bench;
 mod requests;
 mod slower;
 mod smart;
@@ -48,6 +56,8 @@ pub(crate) mod testing;
 mod threads;
 mod time;
 mod vmstat;
+mod vmstat_disk;
+mod zpool;
 
 pub(crate) use fio_units::percentile_name;
 pub(crate) use iostat::column as iostat_column;
@@ -96,6 +106,16 @@ pub(crate) fn all() -> &'static [&'static dyn Tool] {
         &biotop::Biotop,
         &pidstat::Pidstat,
         &vmstat::Vmstat,
+        &vmstat_disk::VmstatDisk,
+        &zpool::Zpool,
+        &dstat::Dstat,
+        &bonnie::Bonnie,
+        &biolatpcts::Biolatpcts,
+        &diskspd::Diskspd,
+        &folded::Folded,
+        &ioping::Ioping,
+        &pg_test_fsync::PgTestFsync,
+        &rbd_bench::RbdBench,
         &bpf_histogram::BpfHistogram,
         &iotop::Iotop,
         &pressure::Pressure,

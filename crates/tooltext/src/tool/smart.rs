@@ -20,7 +20,7 @@ pub struct Smart;
 
 const HEADING: [&str; 3] = ["ID#", "ATTRIBUTE_NAME", "FLAG"];
 const MOST_ROWS: usize = 256;
-const PHRASES: [Phrase; 16] = [
+const PHRASES: [Phrase; 20] = [
     (&["Available", "Spare:"], "spare", 0.01, Unit::Share),
     (&["Percentage", "Used:"], "used", 0.01, Unit::Share),
     (&["Media", "and", "Data", "Integrity", "Errors:"], "media errors", 1.0, Unit::Count),
@@ -29,6 +29,10 @@ const PHRASES: [Phrase; 16] = [
     (&["Warning", "Comp.", "Temperature", "Time:"], "minutes too warm", 1.0, Unit::Count),
     (&["Critical", "Comp.", "Temperature", "Time:"], "minutes too hot", 1.0, Unit::Count),
     (&["percentage_used", ":"], "used", 0.01, Unit::Share),
+    (&["Host", "Read", "Commands:"], "reads", 1.0, Unit::Count),
+    (&["Host", "Write", "Commands:"], "writes", 1.0, Unit::Count),
+    (&["host_read_commands", ":"], "reads", 1.0, Unit::Count),
+    (&["host_write_commands", ":"], "writes", 1.0, Unit::Count),
     (&["available_spare", ":"], "spare", 0.01, Unit::Share),
     (&["media_errors", ":"], "media errors", 1.0, Unit::Count),
     (&["num_err_log_entries", ":"], "error log", 1.0, Unit::Count),

@@ -11,10 +11,10 @@ mod unpack;
 
 use crate::error::Error;
 use crate::input::Input;
-use crate::open::{holds_trace, open_folder, Recording, TRACE};
+use crate::open::{holds_trace, open_folder, Recording, PERF, TRACE};
 use crate::place::Place;
 use crate::spool::Spool;
-use crate::tracedat::{HEAD, MAGIC};
+use crate::tracedat::HEAD;
 use input::Guarded;
 use source::Unpacked;
 use std::fs::{self, File};
@@ -87,13 +87,21 @@ pub fn open_parts(folder: &Path) -> Result<Recording, Error> {
 }
 
 /// Copies a trace.dat that came through a pipe or compressed, and opens it: it has its parts out of order.
-pub fn open_trace_dat(mut input: Input) -> Result<Recording, Error> {
-    debug_assert!(input.peek().is_ok_and(|start| start.starts_with(MAGIC)));
+pub fn open_trace_dat(input: Input) -> Result<Recording, Error> {
+    open_copy(input, TRACE)
+}
+
+/// The same of a perf.data.
+pub fn open_perf_data(input: Input) -> Result<Recording, Error> {
+    open_copy(input, PERF)
+}
+
+fn open_copy(input: Input, as_file: &str) -> Result<Recording, Error> {
     let name = input.path().to_path_buf();
     let mut unpacker = Unpacker::new(Spool::new()?);
     let (mut guarded, guard) = Guarded::new(input);
     guard.data();
-    unpacker.take_all(Path::new(TRACE), &mut guarded)?;
+    unpacker.take_all(Path::new(as_file), &mut guarded)?;
     finish(unpacker, &name)
 }
 

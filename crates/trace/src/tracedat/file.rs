@@ -161,10 +161,24 @@ pub struct Head {
 /// Reads a trace.dat, all but its events.
 pub fn read(path: &Path) -> Result<Contents, Error> {
     let input = DatFile::open(path)?;
-    let mut s = input.section(0, None)?;
+    let mut contents = Contents::default();
     let not = |what: &str| Error::NotATrace { path: path.to_owned(), what: what.into() };
-    if s.left() < MAGIC.len() as u64 || s.take(MAGIC.len())? != MAGIC {
+    let Some((version, head)) = read_head(input.section(0, None)?, &mut contents)? else {
         return Err(not("not a trace.dat: it does not begin with 17 08 44 \"tracing\""));
+    };
+    match version.as_str() {
+        "6" => v6::read(head, &mut contents)?,
+        "7" => v7::read(head, &mut contents)?,
+        v => return Err(not(&format!("trace.dat version {v:?}; versions 6 and 7 are known"))),
+    }
+    check_regions(&input, &mut contents)?;
+    Ok(contents)
+}
+
+/// The first bytes: which version it is, and the rest. `None` if it begins otherwise.
+fn read_head(mut s: Section, contents: &mut Contents) -> Result<Option<(String, Head)>, Error> {
+    if s.left() < MAGIC.len() as u64 || s.take(MAGIC.len())? != MAGIC {
+        return Ok(None);
     }
     let version = s.string()?;
     let order = match s.u8()? {
@@ -179,16 +193,23 @@ pub fn read(path: &Path) -> Result<Contents, Error> {
     }
     let page_size = s.u32()?;
     check_page_size(&s, page_size)?;
-    let mut contents = Contents::default();
     contents.facts.order = order;
-    let head = Head { rest: s, page_size };
-    match version.as_str() {
-        "6" => v6::read(head, &mut contents)?,
-        "7" => v7::read(head, &mut contents)?,
-        v => return Err(not(&format!("trace.dat version {v:?}; versions 6 and 7 are known"))),
+    Ok(Some((version, Head { rest: s, page_size })))
+}
+
+/// The layouts and texts within a perf.data: the first part of version 6, under versions of its own. From 0.6 on names of tasks
+/// stand at the end (perf, util/trace-event-info.c, `tracing_data_get`).
+pub(crate) fn read_texts(s: Section, contents: &mut Contents) -> Result<(), Error> {
+    let at = s.offset();
+    let input = s.input().clone();
+    let Some((version, Head { rest: mut s, page_size })) = read_head(s, contents)? else {
+        return Err(input.malformed(at, "the layouts of tracepoints should be here"));
+    };
+    v6::read_texts(&mut s, page_size, contents)?;
+    if version != "0.5" && s.left() > 0 {
+        v6::read_cmdlines(&mut s, contents)?;
     }
-    check_regions(&input, &mut contents)?;
-    Ok(contents)
+    Ok(())
 }
 
 /// Sub-buffers are powers of two times a kilobyte, so anything else is damage.

@@ -22,20 +22,8 @@ const MAX_BUFFERS: usize = 1024;
 pub fn read(head: Head, contents: &mut Contents) -> Result<(), Error> {
     let Head { rest: mut s, page_size } = head;
     contents.facts.version = 6;
-    let layout = file::read_page_layout(&mut s, contents.facts.order)?;
-    // The head has the machine's page size. Sub-buffers can be larger, which only header_page tells.
-    let size =
-        if layout.size.is_power_of_two() { layout.size.max(page_size as usize) } else { page_size as usize };
-    let layout = layout.with_size(size);
-    contents.layout = Some(layout);
-    file::read_ftrace_formats(&mut s, contents)?;
-    file::read_event_formats(&mut s, contents)?;
-    contents.kallsyms = Some(SymbolText::Sized(s.clone(), Codec::None));
-    file::sized_part(&mut s, 4)?;
-    let mut printk = file::sized_part(&mut s, 4)?;
-    contents.strings = Strings::parse(&printk.take(printk.left() as usize)?);
-    let mut cmdlines = file::sized_part(&mut s, 8)?;
-    contents.cmdlines = cmdlines.take(cmdlines.left() as usize)?;
+    let layout = read_texts(&mut s, page_size, contents)?;
+    read_cmdlines(&mut s, contents)?;
     contents.facts.cpus = s.u32()?;
     contents.facts.buffers.push(String::new());
     let others = read_buffer(&mut s, contents, layout, 0)?;
@@ -48,6 +36,30 @@ pub fn read(head: Head, contents: &mut Contents) -> Result<(), Error> {
         let mut s = s.input().section(offset, None)?;
         read_buffer(&mut s, contents, layout, index as u16)?;
     }
+    Ok(())
+}
+
+/// What stands between the head and the names of tasks; perf.data has it in the same form.
+pub fn read_texts(s: &mut Section, page_size: u32, contents: &mut Contents) -> Result<PageLayout, Error> {
+    let layout = file::read_page_layout(s, contents.facts.order)?;
+    // The head has the machine's page size. Sub-buffers can be larger, which only header_page tells.
+    let size =
+        if layout.size.is_power_of_two() { layout.size.max(page_size as usize) } else { page_size as usize };
+    let layout = layout.with_size(size);
+    contents.layout = Some(layout);
+    file::read_ftrace_formats(s, contents)?;
+    file::read_event_formats(s, contents)?;
+    contents.kallsyms = Some(SymbolText::Sized(s.clone(), Codec::None));
+    file::sized_part(s, 4)?;
+    let mut printk = file::sized_part(s, 4)?;
+    contents.strings = Strings::parse(&printk.take(printk.left() as usize)?);
+    Ok(layout)
+}
+
+/// Names of tasks.
+pub fn read_cmdlines(s: &mut Section, contents: &mut Contents) -> Result<(), Error> {
+    let mut cmdlines = file::sized_part(s, 8)?;
+    contents.cmdlines = cmdlines.take(cmdlines.left() as usize)?;
     Ok(())
 }
 

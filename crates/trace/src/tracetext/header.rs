@@ -1,5 +1,6 @@
 //! What stands before an event: who, where, when.
 
+use super::fields::value;
 use crate::task_event::Context;
 use units::{Cpu, Nanos, Tid};
 
@@ -72,6 +73,9 @@ fn event<'a>(who: &'a str, cpu: Cpu, behind: &'a str) -> Option<Header<'a>> {
     };
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     (!event.is_empty() && event.chars().all(plain)).then_some(())?;
+    // Who is gone is still named by its last switch.
+    let left = value(rest, "prev_pid").filter(|_| event == "sched_switch");
+    let tid = left.and_then(|pid| pid.parse().ok()).map_or(tid, Tid);
     Some(Header { task, tid, cpu, context, time, event, rest: rest.trim(), grouped })
 }
 
@@ -103,6 +107,10 @@ fn task(text: &str) -> Option<(&str, Tid)> {
         _ => text,
     };
     let last = text.rsplit([' ', '\t']).next()?;
+    if last == "-1" {
+        // perf's word for a task that is gone already.
+        return Some((text[..text.len() - 2].trim(), Tid(0)));
+    }
     let digits = |t: &str| !t.is_empty() && t.bytes().all(|b| b.is_ascii_digit());
     let both = last.split_once('/').filter(|(pid, tid)| digits(pid) && digits(tid)).map(|(_, tid)| tid);
     if let Some(tid) = both.or(digits(last).then_some(last)) {
@@ -170,6 +178,7 @@ mod tests {
         assert_eq!(of("jbd2/loop0-8-644"), Some(("jbd2/loop0-8".into(), 644)));
         assert_eq!(of("Web [1] Content 12"), Some(("Web [1] Content".into(), 12)));
         assert_eq!(of("<idle>-0"), Some(("<idle>".into(), 0)));
+        assert_eq!(of(":-1    -1"), Some((":-1".into(), 0)));
         for other in [
             "",
             "# tracer: nop",

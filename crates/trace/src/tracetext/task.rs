@@ -89,6 +89,13 @@ pub fn task<'a>(h: &Header<'a>, known: &mut Known) -> Option<Said<'a>> {
         "writeback_single_inode" => What::WritebackEnd,
         "writeback_dirty_inode" => What::DirtiedFile { disk: bdi(), inode: ino()? },
         "balance_dirty_pages" => What::Dirtied { dev: bdi() },
+        "io_uring_submit_req" | "io_uring_submit_sqe" => {
+            What::RingSubmit { request: address(rest, "req")?, opcode: opcode(rest)? }
+        }
+        "io_uring_complete" => What::RingComplete {
+            request: address(rest, "req")?,
+            result: after(rest, "result")?.parse().ok()?,
+        },
         "ext4_allocate_inode" => What::Created { dev: dev()?, inode: ino()? },
         "ext4_free_inode" | "xfs_inode_inactivating" | "f2fs_evict_inode" => {
             What::Freed { dev: dev()?, inode: ino()? }
@@ -127,12 +134,56 @@ fn switch(rest: &str) -> Option<What> {
     };
     let left = match state.trim_end_matches('+') {
         "R" => Left::Preempted,
-        s if s.starts_with('D') || s.starts_with('I') => Left::Uninterruptible,
+        s if s.starts_with('D') => Left::Uninterruptible,
         s if s.starts_with('S') => Left::Interruptible,
         _ => Left::Stopped,
     };
     Some(What::Switch { left, next: Tid(next.parse().ok()?) })
 }
+
+/// An address behind a word, with `0x` before it or not.
+fn address(rest: &str, name: &str) -> Option<u64> {
+    u64::from_str_radix(after(rest, name)?.trim_start_matches("0x"), 16).ok()
+}
+
+/// What a ring is to do: `op 22` until Linux 5.18, `opcode READ` from then on.
+fn opcode(rest: &str) -> Option<u8> {
+    if let Some(number) = after(rest, "op") {
+        return number.parse().ok();
+    }
+    let name = after(rest, "opcode")?;
+    OPCODES.iter().position(|known| *known == name).map_or(Some(OTHER_OPCODE), |at| u8::try_from(at).ok())
+}
+
+/// `io_uring_get_opcode`, in the order of `enum io_uring_op` (include/uapi/linux/io_uring.h).
+const OPCODES: [&str; 24] = [
+    "NOP",
+    "READV",
+    "WRITEV",
+    "FSYNC",
+    "READ_FIXED",
+    "WRITE_FIXED",
+    "POLL_ADD",
+    "POLL_REMOVE",
+    "SYNC_FILE_RANGE",
+    "SENDMSG",
+    "RECVMSG",
+    "TIMEOUT",
+    "TIMEOUT_REMOVE",
+    "ACCEPT",
+    "ASYNC_CANCEL",
+    "LINK_TIMEOUT",
+    "CONNECT",
+    "FALLOCATE",
+    "OPENAT",
+    "CLOSE",
+    "FILES_UPDATE",
+    "STATX",
+    "READ",
+    "WRITE",
+];
+/// Of any that comes later and moves no file's data.
+const OTHER_OPCODE: u8 = u8::MAX;
 
 /// `comm=fio pid=12 prio=120 target_cpu=001`, `fio:12 [120] success=1 CPU:001`, `fio:12 [120]<CPU:001>`.
 fn woken(rest: &str) -> Option<Tid> {

@@ -6,6 +6,7 @@
 use super::block::block;
 use super::fields::number;
 use super::header::{self, header, Header};
+use super::lttng::{kernel_words, Running};
 use super::task::{task, Known, Said};
 use crate::error::Error;
 use crate::event::{Action, Batch, Detail, Event, Flags};
@@ -41,6 +42,8 @@ pub struct TraceText {
     last_dev: FxHashMap<Tid, DevId>,
     known: Known,
     texts: FxHashMap<String, TextId>,
+    /// Who runs on each processor, as far as only switches say it.
+    running: Running,
     /// Who left each processor with its last event.
     switched: FxHashMap<Cpu, TaskEvent>,
     /// Of whom the stack is that stands here.
@@ -51,7 +54,8 @@ pub struct TraceText {
 /// Whether a file that begins like this holds such a text: one of its first lines is an event that is used.
 pub fn looks_like(start: &[u8]) -> bool {
     let used = |line: &str| {
-        header(line).is_some_and(|h| {
+        let words = kernel_words(line, &mut Running::default());
+        header(words.as_deref().unwrap_or(line)).is_some_and(|h| {
             let mut known = Known { calls: Calls::NONE, wakings: false };
             block(&h, DevId::default).is_some() || task(&h, &mut known).is_some()
         })
@@ -62,10 +66,12 @@ pub fn looks_like(start: &[u8]) -> bool {
 /// The name of the format, by how its first event is written.
 pub fn format_of(start: &[u8]) -> &'static str {
     let lines = start.split(|c| *c == b'\n').filter_map(|line| std::str::from_utf8(line).ok());
-    match lines.filter_map(|line| header(line).map(|h| h.grouped)).next() {
-        Some(true) => "perf script",
-        _ => "ftrace",
-    }
+    let name = |line: &str| match header(line) {
+        Some(h) if h.grouped => Some("perf script"),
+        Some(_) => Some("ftrace"),
+        None => kernel_words(line, &mut Running::default()).map(|_| "LTTng"),
+    };
+    lines.filter_map(name).next().unwrap_or("ftrace")
 }
 
 impl TraceText {
@@ -80,6 +86,7 @@ impl TraceText {
             // Text does not say of which machine it is.
             known: Known { calls: Calls::of_machine("x86_64").unwrap_or(Calls::NONE), wakings: false },
             texts: FxHashMap::default(),
+            running: Running::default(),
             switched: FxHashMap::default(),
             left: None,
             quality: Quality::default(),
@@ -89,6 +96,7 @@ impl TraceText {
     fn take_line(&mut self, line: (usize, usize), batch: &mut Batch) {
         let bytes = self.lines.bytes(line);
         let text = String::from_utf8_lossy(bytes.strip_suffix(b"\r").unwrap_or(bytes)).into_owned();
+        let text = kernel_words(&text, &mut self.running).unwrap_or(text);
         if let Some(h) = header(&text) {
             self.event(&h, batch);
         } else if let Some(frame) = frame(&text) {
@@ -156,7 +164,8 @@ impl TraceText {
 
     /// Tells what the event's task is called, if that is news.
     fn name(&mut self, name: &str, h: &Header, batch: &mut Batch) {
-        let known = !["<...>", "<idle>"].contains(&name);
+        // Those that begin with a colon are perf's, of whom it has no name.
+        let known = !["<...>", "<idle>"].contains(&name) && !name.starts_with(':');
         let Some(name) = Some(name).filter(|_| known).and_then(|n| self.names.learn(h.tid, n.as_bytes()))
         else {
             return;
@@ -229,15 +238,22 @@ fn frame(line: &str) -> Option<&str> {
     let line = line.trim_start_matches([' ', '\t', '>']);
     let name = match line.strip_prefix("=> ").or_else(|| line.strip_prefix("=>")) {
         Some(rest) => rest.split_whitespace().next()?,
-        None => {
-            let mut words = line.split_whitespace();
-            let address =
-                words.next().filter(|a| a.len() >= 8 && a.bytes().all(|b| b.is_ascii_hexdigit()))?;
-            let name = words.next()?;
-            (address.len() <= 16 && words.next()?.starts_with('(')).then_some(name)?
-        }
+        None => perf_frame(line)
+            .filter(|(_, within)| within.starts_with("([") && *within != "([unknown])")
+            .map(|(name, _)| name)?,
     };
     name.split("+0x").next().filter(|n| !n.is_empty())
+}
+
+/// The function of `ffffffff813a03c5 blk_mq_get_tag+0x1 ([kernel.kallsyms])` and what it is part of: the kernel or a module in
+/// brackets, a program by its path.
+fn perf_frame(line: &str) -> Option<(&str, &str)> {
+    let mut words = line.split_whitespace();
+    words.next().filter(|a| a.len() <= 16 && a.bytes().all(|b| b.is_ascii_hexdigit()))?;
+    let name = words.next()?;
+    // A name of C++ has blanks.
+    let within = words.last()?;
+    (within.starts_with('(') && within.ends_with(')')).then_some((name, within))
 }
 
 /// `CPU:1 [LOST 123 EVENTS]`, `CPU:1 [123 EVENTS DROPPED]`.
@@ -256,6 +272,8 @@ fn is_aside(line: &str) -> bool {
         || line.starts_with("cpus=")
         || line.starts_with("CPU ")
         || line.starts_with("version =")
+        || line.starts_with('[') && line.contains("] (+") && line.contains("{ cpu_id = ")
+        || perf_frame(line).is_some()
 }
 
 impl Source for TraceText {

@@ -1,0 +1,173 @@
+//! dstat and its heirs (pcp-dstat, dool): disks and processors, a row for each interval; the first is since the machine was started.
+//!
+//! ```text
+//! ----total-cpu-usage---- -dsk/total- -net/total-        --dsk/sda----dsk/sdb-- --io/total- ----system----
+//! usr sys idl wai hiq siq| read  writ| recv  send         read  writ: read  writ| read  writ|     time
+//!   2   3  40  55   0   0|  12M   88M| 120B  360B         133k  420k:  10k   20k|10.0  20.0 |23-11 14:17:25
+//! ```
+//!
+//! Which columns there are depends on its options. `k` and `M` are 1024s of bytes and thousands of operations.
+
+use super::{Found, Tool};
+use crate::mail::number::{with_suffix, Unit};
+use crate::mail::reading::{Reading, Row};
+use crate::mail::words::Word;
+
+pub struct Dstat;
+
+/// Columns that are kept of the processors.
+const CPU: [(&str, &str); 5] =
+    [("usr", "user"), ("sys", "system"), ("idl", "idle"), ("wai", "iowait"), ("stl", "steal")];
+const MOST_TITLES: usize = 32;
+const MOST_COLUMNS: usize = 128;
+const MOST_ROWS: usize = 4096;
+
+/// What stands in a column.
+#[derive(Clone, Debug)]
+enum Column {
+    /// Of a device: its name, the number's name, how much `k` is, its unit.
+    Device(String, &'static str, f64, Unit),
+    Cpu(&'static str),
+    /// A date and a time.
+    Time,
+    Other,
+}
+
+impl Tool for Dstat {
+    fn read(&self, words: &[Word]) -> Option<Found> {
+        let first = words.first()?.text;
+        let begins = first.starts_with('-') && ["dsk/", "io/", "cpu-usage"].iter().any(|t| first.contains(t));
+        if !begins {
+            return None;
+        }
+        let titles =
+            words.iter().take(MOST_TITLES).enumerate().take_while(|(i, w)| *i == 0 || !w.first).count();
+        let devices = words[..titles].iter().flat_map(|w| title(w.text));
+        let (columns, mut used) = heading(&words[titles..], devices.collect())?;
+        used += titles;
+        let mut reading = Reading { tool: "dstat", at: words[0].spot, ..Reading::default() };
+        while reading.rows.len() < MOST_ROWS {
+            let Some((rows, length)) = line(&words[used..], &columns) else { break };
+            reading.rows.extend(rows);
+            used += length;
+        }
+        (!reading.rows.is_empty()).then_some(())?;
+        Found::all(reading, used)
+    }
+}
+
+/// `--dsk/sda----dsk/sdb--`: the names between dashes that have a slash.
+fn title(text: &str) -> impl Iterator<Item = &str> {
+    text.split("--").map(|part| part.trim_matches(['-', '>'])).filter(|part| part.contains('/'))
+}
+
+/// Cells of a line: what stands between blanks and bars. A colon between two devices is a bar, one within a time is not.
+fn cells<'w, 'a>(words: &'w [Word<'a>]) -> impl Iterator<Item = (&'a str, &'w Word<'a>)> {
+    words
+        .iter()
+        .flat_map(|w| w.text.split('|').map(move |cell| (cell.trim_end_matches(':'), w)))
+        .filter(|(cell, _)| !cell.is_empty())
+}
+
+fn line_length(words: &[Word]) -> usize {
+    words.iter().take(MOST_COLUMNS).enumerate().take_while(|(i, w)| *i == 0 || !w.first).count()
+}
+
+fn heading(words: &[Word], titles: Vec<&str>) -> Option<(Vec<Column>, usize)> {
+    let length = line_length(words);
+    let mut titles = titles.into_iter();
+    let mut of = None;
+    let mut columns = vec![];
+    for (cell, _) in cells(&words[..length]) {
+        if ["read", "recv"].contains(&cell) {
+            of = titles.next();
+        }
+        let (kind, device) = of.and_then(|title| title.split_once('/')).unwrap_or_default();
+        let of_device = |disk: &'static str, io: &'static str| match kind {
+            "dsk" => Column::Device(device.to_owned(), disk, 1024.0, Unit::BytesPerSecond),
+            "io" => Column::Device(device.to_owned(), io, 1000.0, Unit::PerSecond),
+            _ => Column::Other,
+        };
+        columns.push(match cell {
+            "read" => of_device("rbytes/s", "r/s"),
+            "writ" => of_device("wbytes/s", "w/s"),
+            "time" => Column::Time,
+            _ => CPU
+                .iter()
+                .find(|(name, _)| *name == cell)
+                .map_or(Column::Other, |(_, name)| Column::Cpu(name)),
+        });
+    }
+    let known = columns.iter().any(|c| matches!(c, Column::Device(..)));
+    known.then_some((columns, length))
+}
+
+/// A line's rows: one for each device, one for the processors.
+fn line(words: &[Word], columns: &[Column]) -> Option<(Vec<Row>, usize)> {
+    let length = line_length(words);
+    let mut cells = cells(&words[..length]);
+    let mut rows: Vec<Row> = vec![];
+    for column in columns {
+        let (cell, word) = cells.next()?;
+        let (of, name, thousand, factor, unit) = match column {
+            Column::Device(of, name, thousand, unit) => (of.as_str(), *name, *thousand, 1.0, *unit),
+            Column::Cpu(name) => ("cpu", *name, 1000.0, 0.01, Unit::Share),
+            Column::Time => {
+                cells.next().filter(|(time, _)| cell.contains('-') && time.contains(':'))?;
+                continue;
+            }
+            Column::Other => continue,
+        };
+        let at = rows.iter().position(|row| row.of == of).unwrap_or_else(|| {
+            rows.push(Row::of(of));
+            rows.len() - 1
+        });
+        rows[at].values.put(name, value(cell, thousand)? * factor, unit, word.spot);
+    }
+    cells.next().is_none().then_some((rows, length))
+}
+
+/// `12M`, `420k`, `120B`, `0`, `1.2k`.
+fn value(text: &str, thousand: f64) -> Option<f64> {
+    let (value, suffix) = with_suffix(text)?;
+    let power = match suffix {
+        "" | "B" => 0,
+        "k" => 1,
+        "M" => 2,
+        "G" => 3,
+        "T" => 4,
+        _ => return None,
+    };
+    Some(value * thousand.powi(power))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tool::testing::one;
+
+    #[test]
+    fn devices_and_processors_have_rows() {
+        let text = "----total-cpu-usage---- -dsk/total- -net/total- ---system--\n\
+            usr sys idl wai hiq siq| read  writ| recv  send| int   csw \n\
+            \x20 2   3  40  55   0   0|  12M   88M| 120B  360B|1530  2980 \n\
+            \x20 0   1  99   0   0   0|   0     0 |   0     0 | 530   980 \n";
+        let reading = one(text, "dstat");
+        let names: Vec<&str> = reading.rows.iter().map(|r| r.of.as_str()).collect();
+        assert_eq!(names, ["cpu", "total", "cpu", "total"]);
+        assert_eq!(reading.rows[0].value("iowait"), Some(0.55));
+        assert_eq!(reading.rows[1].value("wbytes/s"), Some(88.0 * 1048576.0));
+    }
+
+    #[test]
+    fn devices_stand_beside_each_other() {
+        let text = "--dsk/sda----dsk/sdb-- --io/total- ----system----\n read  writ: read  writ| read  writ|     time     \n\
+            \x20133k  420k:  10k   20k|10.0  1.2k|23-11 14:17:25\n";
+        let reading = one(text, "dstat");
+        let value = |of: &str, name: &str| reading.row(of).and_then(|r| r.value(name));
+        assert_eq!(
+            (value("sda", "rbytes/s"), value("sdb", "wbytes/s")),
+            (Some(133.0 * 1024.0), Some(20.0 * 1024.0))
+        );
+        assert_eq!(value("total", "w/s"), Some(1200.0));
+    }
+}

@@ -1,0 +1,64 @@
+//! pg_test_fsync of PostgreSQL 9.1 and later: how long each way to make 8 KiB safe takes.
+//!
+//! ```text
+//! Compare file sync methods using one 8kB write:
+//!         open_datasync                       411.123 ops/sec    2432 usecs/op
+//!         fsync_writethrough                              n/a
+//! ```
+
+use super::{texts, Found, Tool};
+use crate::mail::number::{decimal, Unit};
+use crate::mail::reading::{Reading, Row};
+use crate::mail::words::Word;
+
+pub struct PgTestFsync;
+
+/// Words between two lines: headings, ways that the system does not have.
+const MOST_BETWEEN: usize = 40;
+const MOST_ROWS: usize = 64;
+
+impl Tool for PgTestFsync {
+    fn read(&self, words: &[Word]) -> Option<Found> {
+        let mut reading = Reading { tool: "pg_test_fsync", at: words.first()?.spot, ..Reading::default() };
+        let (mut used, mut unknown) = (0, 0);
+        while reading.rows.len() < MOST_ROWS {
+            let rest = &words[used..];
+            let most = if used == 0 { 1 } else { MOST_BETWEEN.min(rest.len()) };
+            let next = (0..most).find_map(|skip| Some((skip, row(&rest[skip..])?)));
+            let Some((skip, row)) = next else { break };
+            // The same once more is of other writes; its name is the heading's, which is not read.
+            if reading.row(&row.of).is_some() {
+                break;
+            }
+            reading.rows.push(row);
+            unknown += skip;
+            used += skip + 5;
+        }
+        (used > 0).then_some(Found { reading: Some(reading), used, unknown })
+    }
+}
+
+fn row(words: &[Word]) -> Option<Row> {
+    let [name, rate, "ops/sec", time, "usecs/op"] = texts(words)? else { return None };
+    let mut row = Row::of(name);
+    row.values.put("ops/s", decimal(rate)?, Unit::PerSecond, words[1].spot);
+    row.values.put("lat.mean", decimal(time)? * 1e3, Unit::Nanoseconds, words[3].spot);
+    Some(row)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tool::testing::all;
+
+    #[test]
+    fn ways_that_are_not_there_are_left_out() {
+        let text = "Compare file sync methods using one 8kB write:\n        open_datasync                       411.125 ops/sec    2432 usecs/op\n\
+            \x20       fdatasync                           402.5 ops/sec    2485 usecs/op\n        fsync_writethrough                              n/a\n\
+            \x20       open_sync                           133.0 ops/sec    7519 usecs/op\n\nCompare file sync methods using two 8kB writes:\n\
+            \x20       open_datasync                       200.5 ops/sec    4988 usecs/op\n";
+        let all = all(text, "pg_test_fsync");
+        assert_eq!(all.iter().map(|r| r.rows.len()).collect::<Vec<_>>(), [3, 1]);
+        let row = &all[0].rows[0];
+        assert_eq!((row.value("ops/s"), row.value("lat.mean")), (Some(411.125), Some(2_432_000.0)));
+    }
+}

@@ -1,0 +1,130 @@
+//! zpool iostat of OpenZFS (0.6 to 2.2), with `-v`, `-l`, `-q`: what each pool and its devices do; the first table is since the pool
+//! was imported.
+//!
+//! ```text
+//!               capacity     operations     bandwidth    total_wait     disk_wait
+//! pool        alloc   free   read  write   read  write   read  write   read  write
+//! ----------  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----
+//! tank        1.02T  2.61T    120    345  12.5M  40.1M   12ms    3ms    8ms    1ms
+//! ```
+//!
+//! `K`, `M` and so on are 1024s, of operations too (`zfs_nicenum`). A bar in place of a number is one that is not known.
+
+use super::table;
+use super::{Found, Tool};
+use crate::mail::number::{time_unit, with_suffix, Unit};
+use crate::mail::reading::{Reading, Row};
+use crate::mail::words::Word;
+
+pub struct Zpool;
+
+/// Groups of columns: what is written above, the names of what stands below, its unit.
+const GROUPS: [(&str, &[&str], Unit); 18] = [
+    ("capacity", &["used", "free"], Unit::Bytes),
+    ("operations", &["r/s", "w/s"], Unit::PerSecond),
+    ("bandwidth", &["rbytes/s", "wbytes/s"], Unit::BytesPerSecond),
+    ("total_wait", &["r_await", "w_await"], Unit::Nanoseconds),
+    ("disk_wait", &["r_disk", "w_disk"], Unit::Nanoseconds),
+    ("syncq_wait", &["r_syncq", "w_syncq"], Unit::Nanoseconds),
+    ("asyncq_wait", &["r_asyncq", "w_asyncq"], Unit::Nanoseconds),
+    ("scrub", &["scrub"], Unit::Nanoseconds),
+    ("trim", &["trim"], Unit::Nanoseconds),
+    ("rebuild", &["rebuild"], Unit::Nanoseconds),
+    ("syncq_read", &["syncq_read waiting", "syncq_read active"], Unit::Count),
+    ("syncq_write", &["syncq_write waiting", "syncq_write active"], Unit::Count),
+    ("asyncq_read", &["asyncq_read waiting", "asyncq_read active"], Unit::Count),
+    ("asyncq_write", &["asyncq_write waiting", "asyncq_write active"], Unit::Count),
+    ("scrubq_read", &["scrubq_read waiting", "scrubq_read active"], Unit::Count),
+    ("trimq_write", &["trimq_write waiting", "trimq_write active"], Unit::Count),
+    ("rebuildq_write", &["rebuildq_write waiting", "rebuildq_write active"], Unit::Count),
+    ("scrubq", &["scrubq waiting", "scrubq active"], Unit::Count),
+];
+/// Words of the second line.
+const BELOW: [&str; 8] = ["pool", "alloc", "free", "read", "write", "wait", "pend", "activ"];
+
+type Columns = Vec<(&'static str, Unit)>;
+
+impl Tool for Zpool {
+    fn read(&self, words: &[Word]) -> Option<Found> {
+        if words.first()?.text != "capacity" || words.get(1)?.text != "operations" {
+            return None;
+        }
+        let (columns, mut used) = heading(words)?;
+        let mut reading = Reading { tool: "zpool iostat", at: words[0].spot, ..Reading::default() };
+        let mut unknown = 0;
+        let ends = |w: &Word| w.text == "capacity" || w.text == "pool";
+        while reading.rows.len() < table::MOST_ROWS {
+            let rest = &words[used..];
+            let rulers =
+                rest.iter().take_while(|w| w.text.len() > 1 && w.text.bytes().all(|b| b == b'-')).count();
+            let Some((skip, row, length)) = table::next(&rest[rulers..], ends, |rest| row(rest, &columns))
+            else {
+                break;
+            };
+            used += rulers + skip + length;
+            unknown += skip;
+            reading.rows.push(row);
+        }
+        (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })
+    }
+}
+
+fn heading(words: &[Word]) -> Option<(Columns, usize)> {
+    let groups = words.iter().take(GROUPS.len()).position(|w| w.text == "pool")?;
+    let mut columns: Columns = vec![];
+    for word in &words[..groups] {
+        let (_, names, unit) = GROUPS.iter().find(|(name, ..)| *name == word.text)?;
+        columns.extend(names.iter().map(|name| (*name, *unit)));
+    }
+    let used = groups + 1 + columns.len();
+    let below = words.get(groups..used)?;
+    below.iter().all(|w| BELOW.contains(&w.text)).then_some((columns, used))
+}
+
+fn row(words: &[Word], columns: &Columns) -> Option<(Row, usize)> {
+    let line = words.get(..=columns.len())?;
+    let name = line[0].text;
+    (!name.ends_with("--") && line[1..].iter().all(|w| !w.first)).then_some(())?;
+    let mut row = Row::of(name);
+    for ((name, unit), word) in columns.iter().zip(&line[1..]) {
+        if word.text != "-" {
+            row.values.put(*name, value(word.text, *unit)?, *unit, word.spot);
+        }
+    }
+    (!row.values.is_empty()).then_some((row, line.len()))
+}
+
+/// `12.5M`, `345`, `12ms`.
+fn value(text: &str, unit: Unit) -> Option<f64> {
+    let (value, suffix) = with_suffix(text)?;
+    if unit == Unit::Nanoseconds {
+        return if suffix.is_empty() { Some(value) } else { Some(value * time_unit(suffix)?) };
+    }
+    let power = "KMGTPE".find(suffix.trim_end_matches('B')).map(|at| at as i32 + 1);
+    Some(value * 1024f64.powi(if suffix.trim_end_matches('B').is_empty() { 0 } else { power? }))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tool::testing::one;
+
+    #[test]
+    fn pools_have_their_waits_and_devices_no_size() {
+        let text = "              capacity     operations     bandwidth    total_wait  scrub\n\
+            pool        alloc   free   read  write   read  write   read  write   wait\n\
+            ----------  -----  -----  -----  -----  -----  -----  -----  -----  -----\n\
+            tank        1.50T  2.61T    120   1.5K  12.5M  40.1M   12ms  500ns      -\n\
+            \x20   sda         -      -     60    172  6.25M  20.0M    8ms    2us      -\n\
+            ----------  -----  -----  -----  -----  -----  -----  -----  -----  -----\n\
+            tank        1.50T  2.61T    100    100     1M     1M    1ms    1ms    3ms\n";
+        let reading = one(text, "zpool iostat");
+        assert_eq!(reading.rows.len(), 3);
+        let row = &reading.rows[0];
+        assert_eq!((row.value("w/s"), row.value("rbytes/s")), (Some(1536.0), Some(12.5 * 1048576.0)));
+        assert_eq!(
+            (row.value("r_await"), row.value("w_await"), row.get("scrub")),
+            (Some(12e6), Some(500.0), None)
+        );
+        assert_eq!((reading.rows[1].of.as_str(), reading.rows[1].get("used")), ("sda", None));
+    }
+}

@@ -1,0 +1,182 @@
+//! perf.data, as `perf record -e 'block:*' -e sched:sched_switch -a` writes it: tracepoints in perf's own records.
+//!
+//! ```text
+//! file or pipe  ->  records  ->  samples  ->  rounds  ->  Blocks, Tasks  ->  Event
+//!   head            one after    who, when,   in order    those of trace.dat
+//!                   the other    which        of time
+//! ```
+//!
+//! A tracepoint's bytes within a sample are those that the kernel's ring buffer has, and the file carries the `format` texts to
+//! read them, so the events are those of `trace.dat`. Known from perf 4.19 to 6.12: files and pipes (`perf record -o -`),
+//! compressed (`-z`) or not, of either byte order. Sources: perf's Documentation/perf.data-file-format.txt and
+//! include/uapi/linux/perf_event.h.
+//!
+//! Not in such a file: names of the kernel's functions. Stacks (`-g`) are therefore left out, and that is said.
+
+mod head;
+mod records;
+mod rounds;
+mod sample;
+
+use crate::error::Error;
+use crate::event::Batch;
+use crate::quality::Quality;
+use crate::source::Source;
+use crate::tracedat::{Blocks, Formats, Order, Record, Step, Tasks};
+use head::Head;
+use records::{kind, Records};
+use rounds::{Rounds, Said};
+use sample::Layouts;
+use std::path::Path;
+use units::{Cpu, DevId, Nanos};
+
+/// How a file begins: a number, so that a big-endian machine's bytes are the other way round.
+const MAGIC: [(&[u8], Order); 2] = [(b"PERFILE2", Order::Little), (b"2ELIFREP", Order::Big)];
+
+/// Whether a file that begins like this is a perf.data.
+pub fn looks_like(start: &[u8]) -> bool {
+    MAGIC.iter().any(|(magic, _)| start.starts_with(magic))
+}
+
+/// An opened perf.data.
+pub struct PerfData {
+    order: Order,
+    kernel: Option<String>,
+    formats: Formats,
+    layouts: Layouts,
+    records: Records,
+    rounds: Rounds,
+    blocks: Blocks,
+    tasks: Tasks,
+    /// Samples of events that are no tracepoints.
+    others: u64,
+    latest: Nanos,
+    quality: Quality,
+}
+
+/// Opens a perf.data. Everything but the records is read at once.
+pub fn open(path: &Path) -> Result<PerfData, Error> {
+    let Head { order, kernel, machine, contents, layouts, records } = head::read(path)?;
+    let mut quality = Quality::default();
+    contents.notes.into_iter().for_each(|note| quality.note(note));
+    if layouts.have_stacks() {
+        quality.note("stacks (perf record -g) are left out: perf.data has no names for them".into());
+    }
+    let blocks = Blocks::new(&contents.formats, &contents.cmdlines);
+    let long = contents.layout.map_or(8, |layout| layout.long);
+    let tasks = Tasks::new(&contents.formats, long, machine.as_deref());
+    let formats = contents.formats;
+    let (rounds, latest) = (Rounds::default(), Nanos(0));
+    Ok(PerfData {
+        order,
+        kernel,
+        formats,
+        layouts,
+        records,
+        rounds,
+        blocks,
+        tasks,
+        others: 0,
+        latest,
+        quality,
+    })
+}
+
+impl PerfData {
+    /// The kernel's release, if the file says it.
+    pub fn kernel(&self) -> Option<&str> {
+        self.kernel.as_deref()
+    }
+
+    /// Reads a record; `false` at the end.
+    fn read(&mut self) -> Result<bool, Error> {
+        let Some(record) = self.records.next()? else { return Ok(false) };
+        let body = self.records.body();
+        match record {
+            kind::SAMPLE => match self.layouts.sample(self.order, body) {
+                Some(sample) if sample.is_tracepoint => {
+                    self.rounds.add(sample.time, sample.cpu, Said::Sample(sample.raw.into()));
+                }
+                Some(_) => self.others += 1,
+                None => self.quality.unknown += 1,
+            },
+            kind::LOST | kind::LOST_SAMPLES => {
+                let at = if record == kind::LOST { 8 } else { 0 };
+                let count = self.order.u64(body, at).unwrap_or(1).max(1);
+                let (time, cpu) = self.layouts.trailer(self.order, body).unwrap_or((self.rounds.latest(), 0));
+                self.rounds.add(time, cpu, Said::Lost(count));
+            }
+            kind::FINISHED_ROUND => self.rounds.finished(),
+            _ => {}
+        }
+        Ok(true)
+    }
+
+    fn deliver(&mut self, time: u64, cpu: u32, said: &Said, batch: &mut Batch) {
+        let (time, cpu) = (Nanos(time), Cpu(cpu));
+        self.quality.out_of_order += u64::from(time < self.latest);
+        self.latest = self.latest.max(time);
+        let step = match said {
+            Said::Lost(count) => {
+                self.quality.lose(DevId(0), cpu, time, *count);
+                Step::Lost { time, cpu, count: *count }
+            }
+            Said::Sample(data) => {
+                let known = self.formats.index_of(self.order, data).ok();
+                let Some((index, event)) = known.and_then(|i| Some((i, self.formats.events().get(i)?)))
+                else {
+                    self.quality.unknown += 1;
+                    return;
+                };
+                let tid = units::Tid(self.formats.tid(self.order, data));
+                let flags = self.formats.flags(self.order, data);
+                Step::Record(Record {
+                    time,
+                    cpu,
+                    tid,
+                    flags,
+                    buffer: 0,
+                    index,
+                    event,
+                    data,
+                    order: self.order,
+                })
+            }
+        };
+        self.blocks.take(&step, batch);
+        self.tasks.take(&step, batch);
+    }
+}
+
+impl Source for PerfData {
+    fn fill(&mut self, batch: &mut Batch) -> Result<bool, Error> {
+        batch.clear();
+        while !batch.is_full() {
+            if let Some((time, cpu, said)) = self.rounds.take() {
+                self.deliver(time, cpu, &said, batch);
+            } else if !self.read()? && !self.rounds.end() {
+                break;
+            }
+        }
+        self.quality.events += (batch.events.len() + batch.tasks.len()) as u64;
+        Ok(!batch.is_empty())
+    }
+
+    fn position(&self) -> u64 {
+        self.records.position()
+    }
+
+    fn size(&self) -> Option<u64> {
+        Some(self.records.size())
+    }
+
+    fn quality(&self) -> Quality {
+        let mut q = self.quality.clone();
+        self.records.damage_to(&mut q);
+        self.formats.broken().for_each(|(_, what)| q.note(what));
+        if self.others > 0 {
+            q.note(format!("{} samples of events that are no tracepoints are left out", self.others));
+        }
+        q
+    }
+}
