@@ -55,7 +55,18 @@ impl<'a> Paths<'a> {
     /// Claims the time of some paths; what others claimed before is not given again. A path is a place: that the device completed
     /// nothing meanwhile is not its doing, and is left for the causes in the device.
     pub fn claim(&self, case: &mut Case, pick: impl Fn(Waits, Reason) -> bool) -> Nanos {
-        let is_its = |row: &Claimable| row.phase != Phase::Paused && pick(row.waits, row.reason);
+        self.claim_but(case, pick, |_| false)
+    }
+
+    /// The same, but for rows that are left to who is behind them.
+    fn claim_but(
+        &self,
+        case: &mut Case,
+        pick: impl Fn(Waits, Reason) -> bool,
+        leave: impl Fn(&Claimable) -> bool,
+    ) -> Nanos {
+        let is_its =
+            |row: &Claimable| row.phase != Phase::Paused && pick(row.waits, row.reason) && !leave(row);
         case.claim_rows(self.number, Nanos(u64::MAX), is_its)
     }
 
@@ -163,6 +174,21 @@ pub(crate) fn judge(
     judge_kinds(case, name, what, |_| true, pick)
 }
 
+/// The same, but time in the device behind another task's requests is left: the path is where it waited, the other one is why.
+pub(crate) fn judge_own(
+    case: &mut Case,
+    name: &'static str,
+    what: &'static str,
+    pick: impl Fn(Waits, Reason) -> bool + Copy,
+) -> (Verdict, Vec<usize>) {
+    let table = &case.facts.waits;
+    let behind_another = |group: &Group, row: &Claimable| {
+        let culprit = table.culprit_of(row.culprit);
+        row.phase == Phase::Behind && culprit.is_somebody() && culprit.name.as_deref() != Some(&*group.task)
+    };
+    judge_rows(case, name, what, |_| true, pick, behind_another)
+}
+
 /// The same of some groups only: `of` says which.
 pub(crate) fn judge_kinds(
     case: &mut Case,
@@ -170,6 +196,17 @@ pub(crate) fn judge_kinds(
     what: &'static str,
     of: impl Fn(&Group) -> bool,
     pick: impl Fn(Waits, Reason) -> bool + Copy,
+) -> (Verdict, Vec<usize>) {
+    judge_rows(case, name, what, of, pick, |_, _| false)
+}
+
+fn judge_rows(
+    case: &mut Case,
+    name: &'static str,
+    what: &'static str,
+    of: impl Fn(&Group) -> bool,
+    pick: impl Fn(Waits, Reason) -> bool + Copy,
+    leave: impl Fn(&Group, &Claimable) -> bool,
 ) -> (Verdict, Vec<usize>) {
     if case.facts.operations.is_empty() {
         return (unrecorded(name), vec![]);
@@ -197,7 +234,7 @@ pub(crate) fn judge_kinds(
             continue;
         }
         let before = case.unclaimed_now();
-        let claimed = paths.claim(case, pick);
+        let claimed = paths.claim_but(case, pick, |row| leave(paths.group, row));
         if paths.share(claimed) < WORTH_NAMING {
             case.give_back(before);
             best = (

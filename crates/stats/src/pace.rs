@@ -60,6 +60,8 @@ pub struct Turns {
     pub gaps: Distribution,
     /// Their `D2C`, whatever was in the device.
     pub d2c: Distribution,
+    /// The same of those that found it empty.
+    pub alone: Distribution,
 }
 
 /// [`Turns`] of a kind.
@@ -153,6 +155,9 @@ impl Pace {
             let kind = 2 * usize::from(class != Class::Read) + usize::from(near);
             let turns = &mut self.turns[kind][size(r.bytes)];
             turns.d2c.record(d2c.0);
+            if r.company.ahead() == 0 {
+                turns.alone.record(d2c.0);
+            }
             gap.into_iter().for_each(|gap| turns.gaps.record(gap.0));
             self.last_done = self.busy.then_some(done);
         }
@@ -213,7 +218,8 @@ impl Pace {
         sizes.enumerate().flat_map(move |(class, (far, near))| {
             let mut all = far.clone();
             all.d2c.merge(&near.d2c);
-            let near_alone = Turns { gaps: near.gaps.clone(), d2c: all.d2c.clone() };
+            all.alone.merge(&near.alone);
+            let near_alone = Turns { gaps: near.gaps.clone(), ..all.clone() };
             all.gaps.merge(&near.gaps);
             let kinds = if may_turn { vec![far.clone(), near_alone] } else { vec![all] };
             kinds.into_iter().map(move |turns| InTurn {

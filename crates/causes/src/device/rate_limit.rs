@@ -89,6 +89,8 @@ enum Held {
     Sizes { small: u64, large: u64 },
     /// Requests of a kind come by the clock, one of them alone takes less than half of that.
     Turns { gap: u64, alone: Nanos },
+    /// Small requests take as long as a clock lets them, or hardly anything.
+    AtOnce { took: u64, fast: Nanos },
     /// No flash is as slow, and nothing else as even.
     TooSlow { gap: u64, bytes: Bytes },
 }
@@ -99,6 +101,17 @@ fn held(case: &Case, slow: &Slow, name: &str) -> Result<(u64, Proof, Held), Proo
     if let Some((even, bytes)) = too_slow(case, slow) {
         let gap = even.quantile(0.5);
         return Ok((gap, apart(&even, name), Held::TooSlow { gap, bytes }));
+    }
+    if let Some((kind, fast)) = by_the_clock_or_at_once(case, slow) {
+        let took = kind.turns.alone.quantile(0.5);
+        let told = proof!(
+            "requests of up to {bytes} alone in {name} took {took}, half of them within {within} of that",
+            bytes = Size(kind.most),
+            took = Time(Nanos(took)),
+            name = Text(name.to_string()),
+            within = Share(AS_A_CLOCK.1 - 1.0)
+        );
+        return Ok((took, told, Held::AtOnce { took, fast: Nanos(fast) }));
     }
     let (apart, told) = even(pace, name)?;
     let may_turn = rotational(case, slow.on.id).is_none_or(|turns| turns.value);
@@ -144,6 +157,20 @@ fn too_slow(case: &Case, slow: &Slow) -> Option<(Distribution, Bytes)> {
     (!turns.value).then_some((kind.turns.gaps, kind.most))
 }
 
+/// Small requests of a kind that take as long as a clock lets them, longer than any flash, but for some that take less than half: those
+/// for which something was left over. A device of flash that is slow varies more, and is never fast.
+fn by_the_clock_or_at_once(case: &Case, slow: &Slow) -> Option<(InTurn, u64)> {
+    let is_clock = |kind: &InTurn| {
+        let (d2c, slowest) = (&kind.turns.alone, if kind.is_read { SLOWEST_READ } else { SLOWEST_WRITE });
+        let even = d2c.count() >= ENOUGH && within(d2c, MIDDLE, AS_A_CLOCK);
+        kind.most <= SMALL && even && d2c.quantile(0.5) > slowest.0
+    };
+    let kind = slow.on.pace.kinds(false).find(is_clock)?;
+    let fast = kind.turns.alone.quantile(FASTEST);
+    let is_flash = !rotational(case, slow.on.id)?.value;
+    (is_flash && fast as f64 <= FASTER * kind.turns.alone.quantile(0.5) as f64).then_some((kind, fast))
+}
+
 impl Held {
     fn told(&self, slow: &Slow, claimed: Nanos) -> Proof {
         match self {
@@ -166,6 +193,11 @@ impl Held {
                 rate = Count(1_000_000_000 / alone.0.max(1)),
                 what = Text(slow.words().to_string()),
                 claimed = Share(slow.share(claimed))
+            ),
+            Held::AtOnce { took, fast } => proof!(
+                "the fastest took {fast}: the device is quick, and something lets one through every {took}",
+                fast = Time(*fast),
+                took = Time(Nanos(*took))
             ),
             Held::TooSlow { gap, bytes } => proof!(
                 "flash does not take {gap} for {bytes}, and nothing but a clock is so even: half of them lie within {within} of that",

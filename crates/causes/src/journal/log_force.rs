@@ -25,7 +25,7 @@ fn judge(case: &mut Case) -> Verdict {
     let what = "waiting until the log was on disk (log force), its flushes included";
     let in_log = |waits: Waits| waits.has(Wait::LogForce) || waits.has(Wait::LogPush);
     let pick = |waits, reason| in_log(waits) && !matches!(reason, Reason::WaitCpu);
-    let (mut v, found) = paths::judge(case, CAUSE.name, what, pick);
+    let (mut v, found) = paths::judge_own(case, CAUSE.name, what, pick);
     if v.verdict != Answer::Found {
         return v;
     }

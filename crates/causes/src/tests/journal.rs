@@ -3,7 +3,9 @@
 use super::paths::told;
 use super::*;
 use crate::told::Told;
+use device::{Behind, Split};
 use ledger::Reason;
+use life::Io;
 use operation::{Kind, Node, Part, Wait};
 use trace::{Call, TextId};
 
@@ -118,6 +120,27 @@ fn what_is_proposed_for_a_log_names_its_mount() {
         let unknown = "umount /MOUNTPOINT && mount -o logbsize=256k /dev/DEV /MOUNTPOINT";
         assert_eq!(commands(&of("log-force", FSYNC, wait, ""))[1], unknown);
     }
+}
+
+/// The log's write was in the device, and there behind another task's writeback or by itself.
+#[test]
+fn a_log_behind_others_is_theirs() {
+    let waited = |own: u64, behind: u64| {
+        let mut told = Told::default();
+        let mut story = Story::default();
+        quick_reads(&mut story, 0, 200);
+        told.over(story).quick(FSYNC, 297).waiting_for(Wait::LogForce);
+        let holder = told.holder("dd", Io::BackgroundWrite);
+        let mut split = Split { known: true, own: Nanos(own * 1000), ..Split::default() };
+        split.behind[0] = Behind { holder, time: Nanos(behind * 1000) };
+        for _ in 0..3 {
+            told.inside(FSYNC, split);
+        }
+        told.verdict("log-force")
+    };
+    assert!(found(&waited(10 * MS, 0)) > 0.9);
+    assert!(found(&waited(5 * MS, 5 * MS)) < 0.6);
+    rejected(&waited(0, 10 * MS));
 }
 
 const MAKING_ROOM: [&str; 2] =

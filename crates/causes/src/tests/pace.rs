@@ -55,6 +55,27 @@ fn of_two_sizes(large: u64) -> Story {
     story
 }
 
+/// Reads one after the other on flash, each of so many us; one in `seldom` takes 200 us.
+fn alone_on_flash(took: impl Fn(u64) -> u64, seldom: u64) -> Story {
+    let mut story = Story::default();
+    story.settings("sda/queue/rotational: 0\n");
+    for i in 0..400 {
+        let at = i * 10_000;
+        story.read(at, at, at + if i % seldom == 0 { 200 } else { took(i) });
+    }
+    story
+}
+
+#[test]
+fn a_limit_is_told_of_reads_one_by_one_if_some_are_let_through_at_once() {
+    let v = alone_on_flash(|_| 2000, 10).verdict("rate-limit");
+    found(&v);
+    assert!(says(&v, "the device is quick, and something lets one through"), "{v:?}");
+    rejected(&alone_on_flash(|_| 2000, 1000).verdict("rate-limit"));
+    rejected(&alone_on_flash(|i| 1800 + i % 5 * 100, 10).verdict("rate-limit"));
+    rejected(&alone_on_flash(|_| 900, 10).verdict("rate-limit"));
+}
+
 #[test]
 fn large_requests_that_keep_the_pace_of_small_ones_are_let_through_by_the_clock() {
     let v = of_two_sizes(0).verdict("rate-limit");

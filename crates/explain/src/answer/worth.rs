@@ -34,15 +34,32 @@ pub(crate) fn acting_on(e: &Explanation, v: &Sufferer, found: &Verdict) -> bool 
     always || is_noticed(v, found.cause, e.facts.duration(), |time| rank::of_the_clock(e, v, time))
 }
 
+/// Whether a victim's operations take no longer than flash takes, nor one in a hundred long.
+pub(crate) fn is_quick(v: &Sufferer) -> bool {
+    !takes_long(v) && !is_long(v)
+}
+
 /// Whether it is long, often or much enough.
 fn is_noticed(v: &Sufferer, cause: &str, recorded: Nanos, by_the_clock: impl Fn(Nanos) -> Nanos) -> bool {
     let part = |time: Nanos| by_the_clock(time).0 as f64 / recorded.0.max(1) as f64;
-    let each = |time: Nanos| Nanos(time.0 / v.count.max(1));
+    let is_slow = takes_long(v) && part(v.time) >= MUCH;
+    is_long(v) || each(v, v.lost_to(cause)) >= WBT_FLASH || is_slow || part(v.lost_to(cause)) >= NOTICED
+}
+
+/// Whether one operation in a hundred takes long.
+fn is_long(v: &Sufferer) -> bool {
     let [_, p99, longest] = v.latency;
     let slowest = if v.count < FEW_FOR_P99 { longest } else { p99 };
-    let is_long = slowest.0 >= LONG * WBT_FLASH.0 || each(v.lost_to(cause)) >= WBT_FLASH;
-    let takes_long = each(v.time.since(v.lost)) > FLASH_ALONE || each(v.time) > WBT_FLASH;
-    is_long || takes_long && part(v.time) >= MUCH || part(v.lost_to(cause)) >= NOTICED
+    slowest.0 >= LONG * WBT_FLASH.0
+}
+
+/// Whether operations take longer than flash takes: alone, or with all that they waited for.
+fn takes_long(v: &Sufferer) -> bool {
+    each(v, v.time.since(v.lost)) > FLASH_ALONE || each(v, v.time) > WBT_FLASH
+}
+
+fn each(v: &Sufferer, time: Nanos) -> Nanos {
+    Nanos(time.0 / v.count.max(1))
 }
 
 #[cfg(test)]

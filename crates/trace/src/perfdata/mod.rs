@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A tracepoint's bytes within a sample are those that the kernel's ring buffer has, and the file carries the `format` texts to
-//! read them, so the events are those of `trace.dat`. Known from perf 4.19 to 6.12: files and pipes (`perf record -o -`),
+//! read them, so the events are those of `trace.dat`. Tried with perf 6.1: files and pipes (`perf record -o -`),
 //! compressed (`-z`) or not, of either byte order. Sources: perf's Documentation/perf.data-file-format.txt and
 //! include/uapi/linux/perf_event.h.
 //!
