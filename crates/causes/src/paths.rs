@@ -147,7 +147,7 @@ impl<'a> Paths<'a> {
                 left = Time(claimed)
             );
         }
-        let mut verdict = verdict.plus(claimed, Confidence::High).because(said);
+        let mut verdict = verdict.about(self.number).plus(claimed, Confidence::High).because(said);
         if let Some((kept, spent)) = self.worst(pick) {
             verdict = verdict.because(proof!(
                 "the worst: {device} by {task} (tid {tid}), {total}, of which {spent} {what}",
@@ -255,5 +255,5 @@ fn judge_rows(
         v.minor = best.0 < WORTH_NAMING;
         return (v, found);
     }
-    (verdict, found)
+    (verdict.about_all(), found)
 }

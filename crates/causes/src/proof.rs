@@ -58,9 +58,16 @@ pub struct Proof {
     pub says: &'static str,
     /// The numbers by name.
     pub numbers: Vec<(&'static str, Quantity)>,
+    /// Whose time it is about, as places in [`Focus::groups`](stats::Focus); everybody's, if there is none.
+    pub about: Vec<usize>,
 }
 
 impl Proof {
+    /// Whether it says the same, of whomever.
+    pub(crate) fn says_as(&self, other: &Proof) -> bool {
+        self.says == other.says && self.numbers == other.numbers
+    }
+
     /// What stands in a place.
     pub fn number(&self, name: &str) -> Option<&Quantity> {
         self.numbers.iter().find(|(n, _)| *n == name).map(|(_, q)| q)
@@ -121,13 +128,13 @@ impl Serialize for Proof {
 
 impl From<&'static str> for Proof {
     fn from(says: &'static str) -> Proof {
-        Proof { says, numbers: vec![] }
+        Proof { says, numbers: vec![], about: vec![] }
     }
 }
 
 impl From<String> for Proof {
     fn from(text: String) -> Proof {
-        Proof { says: "{text}", numbers: vec![("text", Quantity::Text(text))] }
+        Proof { says: "{text}", numbers: vec![("text", Quantity::Text(text))], about: vec![] }
     }
 }
 
@@ -139,6 +146,7 @@ macro_rules! proof {
         $crate::proof::Proof {
             says: $says,
             numbers: vec![$((stringify!($name), $crate::proof::Quantity::from($value))),*],
+            about: vec![],
         }
     }};
 }

@@ -13,6 +13,9 @@ pub struct Remedy {
     /// On whom it acts.
     #[serde(skip)]
     pub acts: Acts,
+    /// Whom it helps, as places in [`Focus::groups`](stats::Focus); everybody, if there is none.
+    #[serde(skip)]
+    pub about: Vec<usize>,
 }
 
 impl Remedy {

@@ -65,6 +65,9 @@ pub struct Verdict {
     /// What of that it claimed where: of which group of [`Focus`](stats::Focus) and for which reason.
     #[serde(skip)]
     pub claims: Vec<Claim>,
+    /// Whose time what is added now is about.
+    #[serde(skip)]
+    pub about: Option<usize>,
     /// Groups of which it holds for all operations, slow or not, with the part of their time: none of it need be in a claim.
     #[serde(skip)]
     pub throughout: Vec<(usize, f64)>,
@@ -102,6 +105,7 @@ impl Verdict {
             explains: Nanos(0),
             claims: vec![],
             throughout: vec![],
+            about: None,
             root: None,
             minor: false,
         }
@@ -144,10 +148,35 @@ impl Verdict {
     /// Adds a proof, once.
     pub fn because(mut self, evidence: impl Into<Proof>) -> Verdict {
         let evidence = evidence.into();
-        if !self.evidence.contains(&evidence) {
-            self.evidence.push(evidence);
+        match self.evidence.iter_mut().find(|known| known.says_as(&evidence)) {
+            Some(known) => known.about.extend(self.about),
+            None => self.evidence.push(Proof { about: self.about.into_iter().collect(), ..evidence }),
         }
         self
+    }
+
+    /// What is added from now on is about a group, as a place in [`Focus::groups`](stats::Focus).
+    pub(crate) fn about(mut self, group: usize) -> Verdict {
+        self.about = Some(group);
+        self
+    }
+
+    /// What is added from now on is about everybody.
+    pub(crate) fn about_all(mut self) -> Verdict {
+        self.about = None;
+        self
+    }
+
+    /// Evidence as it matters to a group: what is about it alone, then what is about others, too; all, if there is none of that.
+    pub fn evidence_of(&self, group: usize) -> Vec<&Proof> {
+        let mut all = of_group(&self.evidence, group, |proof| &proof.about);
+        all.sort_by_key(|proof| proof.about.len() > 1);
+        all
+    }
+
+    /// The same of what to do.
+    pub fn remedies_of(&self, group: usize) -> Vec<&Remedy> {
+        of_group(&self.remedies, group, |remedy| &remedy.about)
     }
 
     /// Adds what would refute it.
@@ -188,18 +217,50 @@ impl Verdict {
     pub fn try_this(self, what: impl Into<String>, action: impl Into<Action>) -> Verdict {
         let action = action.into();
         let acts = action.acts();
-        self.with_remedy(Remedy { what: what.into(), action, acts })
+        self.with_remedy(Remedy { what: what.into(), action, acts, about: vec![] })
     }
 
     /// The same of a remedy that acts on somebody.
     pub(crate) fn try_on(self, acts: Acts, what: impl Into<String>, action: impl Into<Action>) -> Verdict {
-        self.with_remedy(Remedy { what: what.into(), action: action.into(), acts })
+        self.with_remedy(Remedy { what: what.into(), action: action.into(), acts, about: vec![] })
     }
 
     fn with_remedy(mut self, remedy: Remedy) -> Verdict {
-        if self.remedies.iter().all(|r| r.command() != remedy.command()) {
-            self.remedies.push(remedy);
+        match self.remedies.iter_mut().find(|known| known.command() == remedy.command()) {
+            Some(known) => known.about.extend(self.about),
+            None => self.remedies.push(Remedy { about: self.about.into_iter().collect(), ..remedy }),
         }
         self
+    }
+}
+
+fn of_group<T>(all: &[T], group: usize, about: impl Fn(&T) -> &Vec<usize>) -> Vec<&T> {
+    let of_it = |one: &&T| about(one).is_empty() || about(one).contains(&group);
+    match all.iter().any(|one| of_it(&one)) {
+        true => all.iter().filter(of_it).collect(),
+        false => all.iter().collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_about_a_group_comes_before_what_is_about_others_too() {
+        let v = Verdict::begin("background-task").because("everybody's");
+        let v = v.about(0).because("of both").because("of the first").try_this("a", "stop b");
+        let v = v.about(1).because("of both").because("of the second").try_this("b", "stop a");
+        let v = v.about_all().try_this("all", "buy a disk");
+        let said = |group| v.evidence_of(group).iter().map(|p| p.sentence()).collect::<Vec<_>>();
+        assert_eq!(said(0), ["everybody's", "of the first", "of both"]);
+        assert_eq!(said(1), ["everybody's", "of the second", "of both"]);
+        assert_eq!(said(2), ["everybody's"]);
+        let todo = |group| v.remedies_of(group).iter().map(|r| r.command()).collect::<Vec<_>>();
+        assert_eq!(todo(0), ["stop b", "buy a disk"]);
+        assert_eq!(todo(1), ["stop a", "buy a disk"]);
+        // Where nothing is about a group, what is about others is better than nothing.
+        let v = Verdict::begin("background-task").about(0).because("of the first");
+        assert_eq!(v.evidence_of(1).len(), 1);
     }
 }

@@ -70,8 +70,11 @@ fn judge(case: &mut Case) -> Verdict {
                 case.claim_numbered(slow.group_number, wanted, |number| of_pieces[number])
             }
         };
-        let v =
-            verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name)).plus(claimed, Confidence::Medium);
+        let v = verdict
+            .take()
+            .unwrap_or_else(|| Verdict::begin(CAUSE.name))
+            .about(slow.group_number)
+            .plus(claimed, Confidence::Medium);
         verdict = Some(prove(v, case, &slow, asked, piece));
     }
     match verdict {

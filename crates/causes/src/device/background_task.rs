@@ -75,15 +75,19 @@ fn judge(case: &mut Case) -> Verdict {
             against = Some(unhindered);
             continue;
         }
-        let mut v = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
+        let mut v = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name)).about(slow.group_number);
         for (task, time) in &all {
             v = v.plus(claim(case, &slow, task, *time), Confidence::High);
-            if slow.share(*time) >= MIN_SHARE {
-                v = prove(v, case, &slow, task, *time);
+            if slow.share(*time) < MIN_SHARE {
+                continue;
+            }
+            v = prove(v, case, &slow, task, *time);
+            if loses_more(case, &slow, task) {
+                let (moved, _) = moved(case, &slow, task);
+                v = remedies(v, case, &slow, task, moved);
             }
         }
-        let (moved, _) = moved(case, &slow, task);
-        verdict = Some(remedies(v, case, &slow, task, moved));
+        verdict = Some(v);
     }
     match (verdict, against) {
         (Some(v), _) => v.unless("operations as slow while that task does nothing"),
@@ -178,10 +182,21 @@ fn moved(case: &Case, slow: &Slow, task: &str) -> (Bytes, Bytes) {
     (its, all)
 }
 
+/// Whether a victim loses more to a task than that one to it: who is slowed for somebody's sake is the one in the way.
+fn loses_more(case: &Case, slow: &Slow, task: &str) -> bool {
+    let table = &case.facts.waits;
+    let lost = |victim: &str, by: &str| -> Nanos {
+        let groups = case.focus.groups.iter().enumerate().filter(|(_, g)| *g.task == *victim);
+        let rows = groups.flat_map(|(number, _)| case.rows(number));
+        let because = rows.filter(|row| {
+            leads_to_the_device(row.phase) && table.culprit_of(row.culprit).name.as_deref() == Some(by)
+        });
+        because.map(|row| row.time).sum()
+    };
+    lost(&slow.group.task, task) >= lost(task, &slow.group.task)
+}
+
 fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> Verdict {
-    if !v.remedies.is_empty() {
-        return v;
-    }
     let top = case.name(slow.group.dev);
     let scheduler = case.settings(slow.on.id).and_then(|s| s.scheduler());
     let orders = scheduler.as_ref().is_some_and(|s| s.value == "bfq" || s.value == "mq-deadline");

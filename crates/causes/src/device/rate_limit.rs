@@ -65,7 +65,7 @@ fn judge(case: &mut Case) -> Verdict {
         let before = before_the_device(case, &slow);
         let claimed = case.claim(&slow, Reason::Device, left - own_time) + before;
         let rate = 1_000_000_000 / apart.max(1);
-        let begun = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
+        let begun = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name)).about(slow.group_number);
         let told =
             proof!("{told}, as even as a clock: {rate} a second", told = told.clone(), rate = Count(rate));
         let v = begun.plus(claimed, Confidence::Medium).because(told);

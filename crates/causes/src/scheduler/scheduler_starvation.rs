@@ -56,7 +56,7 @@ fn judge(case: &mut Case) -> Verdict {
         verdict = Some(
             verdict
                 .take()
-                .unwrap_or_else(|| Verdict::begin(CAUSE.name))
+                .unwrap_or_else(|| Verdict::begin(CAUSE.name)).about(slow.group_number)
                 .plus(claimed, sure)
                 .because(proof!(
                     "the slowest {what} waited in the scheduler for {claimed} of their time while background writes were sent to {device} before them",

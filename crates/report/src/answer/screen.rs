@@ -67,7 +67,8 @@ fn cause(page: &mut Blocks, e: &Explanation, a: &Answer) {
     let name = v.root.map_or(v.cause.to_string(), |root| format!("{root}, seen as {}", v.cause));
     page.text(&format!("{name} ({sure}): {title}"), "CAUSE  ", INDENT, rank::CAUSE);
     let (bullet, below) = (format!("{INDENT}- "), format!("{INDENT}  "));
-    for (proof, rank) in v.evidence.iter().zip(rank::PROOFS) {
+    let victim = a.victims.first().map_or(0, |first| first.group);
+    for (proof, rank) in v.evidence_of(victim).into_iter().zip(rank::PROOFS) {
         page.text(&proof.sentence(), &bullet, &below, rank);
     }
     if let Some(text) = a.victims.first().and_then(without) {
@@ -79,9 +80,21 @@ fn cause(page: &mut Blocks, e: &Explanation, a: &Answer) {
 /// What to do: nothing that slows the victim for somebody else's sake.
 fn remedies(page: &mut Blocks, a: &Answer, v: &Verdict) {
     let blamed = a.culprit.is_some();
-    let fits = |r: &&causes::Remedy| !(blamed && r.acts == Acts::Victim);
-    let shown = v.remedies.iter().filter(fits);
-    for (i, (remedy, rank)) in shown.zip(rank::REMEDIES).enumerate() {
+    let victim = a.victims.first();
+    let fits = |r: &&causes::Remedy| match &r.acts {
+        Acts::Victim => !blamed,
+        Acts::Culprit(name) => victim.is_none_or(|v| v.task != *name),
+        Acts::Device | Acts::Host => true,
+    };
+    let mut shown: Vec<_> = v.remedies_of(victim.map_or(0, |v| v.group)).into_iter().filter(fits).collect();
+    // Who is named comes first, who is not last.
+    let named = a.culprit.as_ref().and_then(|c| c.name.as_ref());
+    shown.sort_by_key(|r| match &r.acts {
+        Acts::Culprit(name) if named == Some(name) => 0,
+        Acts::Culprit(_) if named.is_some() => 2,
+        _ => 1,
+    });
+    for (i, (remedy, rank)) in shown.into_iter().zip(rank::REMEDIES).enumerate() {
         let heading = if i == 0 { "TRY    " } else { INDENT };
         let (first, other) = (format!("{heading}{}  ", i + 1), format!("{INDENT}   "));
         page.command(&remedy.command(), &remedy.what, &first, &other, rank);
