@@ -35,6 +35,8 @@ pub struct AfterIdle {
     pub idle: Nanos,
     /// Their `D2C`.
     pub d2c: Distribution,
+    /// The same of those that do not begin where the one before them ended.
+    pub far: Distribution,
 }
 
 /// Requests that waited in the scheduler while the device had nothing to do.
@@ -98,6 +100,8 @@ pub struct Pace {
     last_data: Option<(Nanos, Nanos)>,
     /// `D2C` of requests that met no idle device.
     pub awake: Distribution,
+    /// The same of those that do not begin where the one completed before them ended: a disk that turns seeks for them.
+    pub awake_far: Distribution,
     /// `I2D` of requests, as a sum, by class.
     pub scheduled: [Nanos; Class::COUNT],
     /// The part of it in which the device had nothing to do.
@@ -107,6 +111,7 @@ pub struct Pace {
     /// And of those that met none.
     pub clear_of_discards: Distribution,
     rows: [Distribution; ROWS],
+    far_rows: [Distribution; ROWS],
     busy: bool,
     idle_since: Option<Nanos>,
     idle: Option<(Nanos, Nanos)>,
@@ -145,8 +150,10 @@ impl Pace {
     pub fn record(&mut self, r: &Request, d2c: Nanos) {
         let done = r.time.completed;
         let class = r.class();
+        let mut is_near = false;
         if class != Class::Flush {
             let near = std::mem::replace(&mut self.head, r.start.after(r.bytes)) == r.start;
+            is_near = near;
             let gap = self.last_done.or(self.closing.take()).map(|last| done.since(last));
             if let Some(gap) = gap {
                 self.sizes[size(r.bytes)].record(gap.0);
@@ -169,8 +176,16 @@ impl Pace {
             Some(idle) => {
                 let row = (63 - (idle.0 / IDLE_UNIT.0).leading_zeros() as usize).min(ROWS - 1);
                 self.rows[row].record(d2c.0);
+                if !is_near {
+                    self.far_rows[row].record(d2c.0);
+                }
             }
-            None => self.awake.record(d2c.0),
+            None => {
+                self.awake.record(d2c.0);
+                if !is_near {
+                    self.awake_far.record(d2c.0);
+                }
+            }
         }
         if let (Some(i2d), Some(inserted)) = (r.time.i2d(), r.time.inserted) {
             self.scheduled[class.index()] += i2d;
@@ -243,8 +258,11 @@ impl Pace {
 
     /// Requests by the idle time that they ended, the shortest first; only rows that have some.
     pub fn after_idle(&self) -> impl Iterator<Item = AfterIdle> + '_ {
-        let row =
-            |(i, d2c): (usize, &Distribution)| AfterIdle { idle: Nanos(IDLE_UNIT.0 << i), d2c: d2c.clone() };
+        let row = |(i, d2c): (usize, &Distribution)| AfterIdle {
+            idle: Nanos(IDLE_UNIT.0 << i),
+            d2c: d2c.clone(),
+            far: self.far_rows[i].clone(),
+        };
         self.rows.iter().enumerate().filter(|(_, d)| !d.is_empty()).map(row)
     }
 }

@@ -4,6 +4,7 @@
 //! long requests take many times as long as after shorter ones. Refuted if there is no such step.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::device::healthy::rotational;
 use crate::proof::proof;
 use crate::shares::part_of_slow;
 use crate::thresholds::power_state::{ENOUGH, STEP};
@@ -21,16 +22,23 @@ struct Step {
 }
 
 impl Step {
-    /// The step with the shortest idle time, if there is one.
-    fn of(pace: &Pace) -> Option<Step> {
+    /// The step with the shortest idle time, if there is one. Where a disk may turn, what comes after a pause may be a seek: it has to
+    /// be slower than seeks are without one.
+    fn of(pace: &Pace, may_turn: bool) -> Option<Step> {
         let rows: Vec<_> = pace.after_idle().collect();
         (0..rows.len()).find_map(|at| {
             let (mut woken, mut others) = (Distribution::new(), pace.awake.clone());
+            let mut seeks = pace.awake_far.clone();
             rows[at..].iter().for_each(|r| woken.merge(&r.d2c));
-            rows[..at].iter().for_each(|r| others.merge(&r.d2c));
+            rows[..at].iter().for_each(|r| {
+                others.merge(&r.d2c);
+                seeks.merge(&r.far);
+            });
+            let no_seek = woken.quantile(0.5) as f64 >= STEP * seeks.quantile(0.5) as f64;
             let is_step = woken.count() >= ENOUGH
                 && others.count() >= ENOUGH
-                && woken.quantile(0.1) as f64 >= STEP * others.quantile(0.9) as f64;
+                && woken.quantile(0.1) as f64 >= STEP * others.quantile(0.9) as f64
+                && (!may_turn || seeks.count() < ENOUGH || no_seek);
             is_step.then(|| Step { from: rows[at].idle, woken, others })
         })
     }
@@ -53,7 +61,8 @@ fn judge(case: &mut Case) -> Verdict {
             continue;
         }
         let name = case.name(slow.on.id);
-        let Some(step) = Step::of(&slow.on.pace) else {
+        let may_turn = rotational(case, slow.on.id).is_none_or(|turns| turns.value);
+        let Some(step) = Step::of(&slow.on.pace, may_turn) else {
             let after: u64 = slow.on.pace.after_idle().map(|r| r.d2c.count()).sum();
             against.get_or_insert_with(|| {
                 proof!(

@@ -352,3 +352,26 @@ fn a_step_after_a_pause_is_a_power_state() {
     found(&pauses(2 * MS + 50).verdict("power-state"));
     rejected(&pauses(2 * MS - 50).verdict("power-state"));
 }
+
+/// Where a disk may turn, a read after a pause is as slow as those that seek without one.
+#[test]
+fn a_seek_after_a_pause_is_no_power_state() {
+    let of = |seek: u64| {
+        let mut story = Story::default();
+        for i in 0..200 {
+            story.read_ahead(i * 2 * MS, i * 2 * MS + MS, 4, true);
+        }
+        let mut at = 500 * MS;
+        for _ in 0..20 {
+            story.read(at, at, at + seek);
+            at += seek + 10;
+        }
+        for i in 0..10 {
+            let at = (2000 + 100 * i) * MS;
+            story.read(at, at, at + 20 * MS);
+        }
+        story.verdict("power-state")
+    };
+    assert!(is_found(&of(5 * MS)), "{:?}", of(5 * MS));
+    rejected(&of(20 * MS));
+}
