@@ -213,6 +213,11 @@ impl Verdict {
         Verdict::new(cause, Answer::Found)
     }
 
+    /// What was found so far, if anything, with what follows about one more group.
+    pub(crate) fn go_on(found: Option<Verdict>, cause: &'static str, group: usize) -> Verdict {
+        found.unwrap_or_else(|| Verdict::begin(cause)).about(group)
+    }
+
     /// Adds a remedy, once, after those that are better.
     pub fn try_this(self, what: impl Into<String>, action: impl Into<Action>) -> Verdict {
         let action = action.into();

@@ -70,11 +70,8 @@ fn judge(case: &mut Case) -> Verdict {
                 case.claim_numbered(slow.group_number, wanted, |number| of_pieces[number])
             }
         };
-        let v = verdict
-            .take()
-            .unwrap_or_else(|| Verdict::begin(CAUSE.name))
-            .about(slow.group_number)
-            .plus(claimed, Confidence::Medium);
+        let v =
+            Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number).plus(claimed, Confidence::Medium);
         verdict = Some(prove(v, case, &slow, asked, piece));
     }
     match verdict {

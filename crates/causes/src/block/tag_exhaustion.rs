@@ -60,7 +60,7 @@ fn judge(case: &mut Case) -> Verdict {
         let direct = slow.requests().i2d.count() == 0 && !slow.is_below();
         let sure = if direct { Confidence::High } else { Confidence::Medium };
         let claimed = case.claim_phase(&slow, Phase::NoTag, waited);
-        let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name)).about(slow.group_number);
+        let proof = Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number);
         let proof = proof.plus(claimed, sure).because(proof!(
             "the slowest {what} waited for a free tag for {claimed} of their time; {most} requests were in {name} then, never more",
             what = Text(slow.words().to_string()),

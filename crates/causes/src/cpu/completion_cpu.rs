@@ -60,7 +60,7 @@ fn judge(case: &mut Case) -> Verdict {
             continue;
         }
         let claimed = case.claim_phase(&slow, Phase::Late, late);
-        let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name)).about(slow.group_number);
+        let proof = Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number);
         // Of requests that are completed together only the first one's wait is known, and the mean of the others'.
         let v = proof.plus(claimed, Confidence::Medium).because(proof!("{name} had finished the slowest {what}, and no processor completed them (softirq BLOCK) for {claimed} of their time: \
              {claimed2} of {total}", name = Text(name.to_string()), what = Text(slow.words().to_string()), claimed = Share(slow.share(claimed)), claimed2 = Time(claimed), total = Time(slow.group.tail.sum.time.total)));

@@ -81,11 +81,7 @@ fn judge(case: &mut Case, name: &'static str, cached: bool) -> Verdict {
         }
         let of_device: Vec<bool> = case.rows(slow.group_number).iter().map(|row| picks(row)).collect();
         let claimed = case.claim_numbered(slow.group_number, alone, |number| of_device[number]);
-        let v = verdict
-            .take()
-            .unwrap_or_else(|| Verdict::begin(name))
-            .about(slow.group_number)
-            .plus(claimed, Confidence::High);
+        let v = Verdict::go_on(verdict.take(), name, slow.group_number).plus(claimed, Confidence::High);
         let mut v = remedies(prove(v, case, &slow, claimed), case, &slow);
         v.throughout.extend(throughout.map(|part| (slow.group_number, part)));
         verdict = Some(v);

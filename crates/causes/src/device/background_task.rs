@@ -75,7 +75,7 @@ fn judge(case: &mut Case) -> Verdict {
             against = Some(unhindered);
             continue;
         }
-        let mut v = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name)).about(slow.group_number);
+        let mut v = Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number);
         for (task, time) in &all {
             v = v.plus(claim(case, &slow, task, *time), Confidence::High);
             if slow.share(*time) < MIN_SHARE {

@@ -53,7 +53,7 @@ fn judge(case: &mut Case) -> Verdict {
         let claimed =
             case.claim(&slow, Reason::Requeue, given_back) + case.claim(&slow, Reason::Scheduler, refused);
         let requests: u64 = slow.on.requests.iter().map(|r| r.count).sum();
-        let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name)).about(slow.group_number);
+        let proof = Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number);
         let v = proof
             .plus(claimed, if slow.is_below() || growth.is_none() { Confidence::Medium } else { Confidence::High })
             .because(proof!("the driver of {name} gave requests back {requeues} times, of {requests} in all, without an error", name = Text(name.to_string()), requeues = Count(requeues), requests = Count(requests)))

@@ -55,10 +55,7 @@ fn judge(case: &mut Case) -> Verdict {
             (false, None, false) => Confidence::Medium,
             (false, ..) => Confidence::High,
         };
-        let v = verdict
-            .take()
-            .unwrap_or_else(|| Verdict::begin(CAUSE.name))
-            .about(slow.group_number)
+        let v = Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number)
             .plus(claimed + before + in_line, sure);
         let v = prove(v, case, &slow, growth, (claimed, in_line));
         verdict = Some(match before {

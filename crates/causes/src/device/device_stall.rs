@@ -76,7 +76,7 @@ fn judge(case: &mut Case) -> Verdict {
             continue;
         }
         let claimed = case.claim_rows(slow.group_number, wanted, picks);
-        let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name)).about(slow.group_number);
+        let proof = Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number);
         let mut v = proof
             .plus(claimed, Confidence::Medium)
             .because(proof!("the slowest {what} took up to {longest} in {name}; half of all took {usual} or less", what = Text(slow.words().to_string()), longest = Time(longest), name = Text(name.to_string()), usual = Time(Nanos(usual))))

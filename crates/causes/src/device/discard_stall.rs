@@ -61,7 +61,7 @@ fn judge(case: &mut Case) -> Verdict {
         let claimed = case.claim(&slow, Reason::Device, wanted);
         let who = case.main_task(slow.on, &[Class::Other]);
         let mean = Bytes(discards.bytes.0 / discards.count.max(1));
-        let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name)).about(slow.group_number);
+        let proof = Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number);
         let v = proof
             .plus(claimed, Confidence::Medium)
             .because(told)

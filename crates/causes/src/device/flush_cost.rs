@@ -56,11 +56,7 @@ fn judge(case: &mut Case) -> Verdict {
         }
         let claimed = case.claim_rows(slow.group_number, flushing, is_flush);
         let sure = if slow.is_below() { Confidence::Medium } else { Confidence::High };
-        let v = verdict
-            .take()
-            .unwrap_or_else(|| Verdict::begin(CAUSE.name))
-            .about(slow.group_number)
-            .plus(claimed, sure);
+        let v = Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number).plus(claimed, sure);
         verdict = Some(prove(v, case, &slow, flushing));
     }
     match verdict {

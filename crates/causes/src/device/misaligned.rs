@@ -86,9 +86,7 @@ fn judge(case: &mut Case) -> Verdict {
         let claimed = case.claim(&slow, Reason::Device, wanted);
         let says = physical.filter(|f| f.value >= BLOCK);
         let sure = if says.is_some() { Confidence::High } else { Confidence::Medium };
-        let v = verdict
-            .take()
-            .unwrap_or_else(|| Verdict::begin(CAUSE.name)).about(slow.group_number)
+        let v = Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number)
             .plus(claimed, sure)
             .because(told)
             .because(proof!("{unaligned} of the time of the slowest {what} was in such writes; it would be {claimed} less with whole blocks", unaligned = Share(slow.share(slow.unaligned())), what = Text(slow.words().to_string()), claimed = Time(claimed)));

@@ -82,7 +82,7 @@ fn judge(case: &mut Case) -> Verdict {
             continue;
         }
         let claimed = case.claim(&slow, Reason::Device, wanted);
-        let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name)).about(slow.group_number);
+        let proof = Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number);
         let sys = format!("/sys/block/{name}/device");
         verdict = Some(
             proof

@@ -25,7 +25,7 @@ use crate::verdict::{Confidence, Verdict};
 use crate::words::count;
 use crate::Cause;
 use ledger::Reason;
-use stats::{Distribution, InTurn, Pace, EIGHT_TIMES, IN_A_RUN};
+use stats::{Distribution, InTurn, Pace, Turns, EIGHT_TIMES, IN_A_RUN};
 use trace::{Bytes, Nanos};
 use waits::Phase;
 
@@ -65,7 +65,7 @@ fn judge(case: &mut Case) -> Verdict {
         let before = before_the_device(case, &slow);
         let claimed = case.claim(&slow, Reason::Device, left - own_time) + before;
         let rate = 1_000_000_000 / apart.max(1);
-        let begun = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name)).about(slow.group_number);
+        let begun = Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number);
         let told =
             proof!("{told}, as even as a clock: {rate} a second", told = told.clone(), rate = Count(rate));
         let v = begun.plus(claimed, Confidence::Medium).because(told);
@@ -146,29 +146,27 @@ fn faster_alone(pace: &Pace, apart: u64, may_turn: bool) -> Option<Held> {
 
 /// A device that does not turn and takes small requests one after the other by the clock, slower than any flash.
 fn too_slow(case: &Case, slow: &Slow) -> Option<(Distribution, Bytes)> {
-    let pace = &slow.on.pace;
-    let is_too_slow = |kind: &InTurn| {
-        let (gaps, slowest) = (&kind.turns.gaps, if kind.is_read { SLOWEST_READ } else { SLOWEST_WRITE });
-        let a_clock = gaps.count() >= ENOUGH && within(gaps, MIDDLE, AS_A_CLOCK);
-        kind.most <= SMALL && a_clock && gaps.quantile(0.5) > slowest.0
-    };
-    let kind = pace.kinds(false).find(is_too_slow)?;
-    let turns = rotational(case, slow.on.id)?;
-    (!turns.value).then_some((kind.turns.gaps, kind.most))
+    let kind = small_by_the_clock(case, slow, |turns| &turns.gaps)?;
+    Some((kind.turns.gaps, kind.most))
 }
 
-/// Small requests of a kind that take as long as a clock lets them, longer than any flash, but for some that take less than half: those
-/// for which something was left over. A device of flash that is slow varies more, and is never fast.
+/// Small requests that find such a device empty and take as long as a clock lets them, but for some that take less than half: those for
+/// which something was left over. Flash that is slow varies more, and is never fast.
 fn by_the_clock_or_at_once(case: &Case, slow: &Slow) -> Option<(InTurn, u64)> {
+    let kind = small_by_the_clock(case, slow, |turns| &turns.alone)?;
+    let fast = kind.turns.alone.quantile(FASTEST);
+    (fast as f64 <= FASTER * kind.turns.alone.quantile(0.5) as f64).then_some((kind, fast))
+}
+
+/// Small requests of a kind to a device that does not turn, of which some time is as even as a clock and longer than any flash takes.
+fn small_by_the_clock(case: &Case, slow: &Slow, time: fn(&Turns) -> &Distribution) -> Option<InTurn> {
     let is_clock = |kind: &InTurn| {
-        let (d2c, slowest) = (&kind.turns.alone, if kind.is_read { SLOWEST_READ } else { SLOWEST_WRITE });
-        let even = d2c.count() >= ENOUGH && within(d2c, MIDDLE, AS_A_CLOCK);
-        kind.most <= SMALL && even && d2c.quantile(0.5) > slowest.0
+        let (d, slowest) = (time(&kind.turns), if kind.is_read { SLOWEST_READ } else { SLOWEST_WRITE });
+        let even = d.count() >= ENOUGH && within(d, MIDDLE, AS_A_CLOCK);
+        kind.most <= SMALL && even && d.quantile(0.5) > slowest.0
     };
     let kind = slow.on.pace.kinds(false).find(is_clock)?;
-    let fast = kind.turns.alone.quantile(FASTEST);
-    let is_flash = !rotational(case, slow.on.id)?.value;
-    (is_flash && fast as f64 <= FASTER * kind.turns.alone.quantile(0.5) as f64).then_some((kind, fast))
+    (!rotational(case, slow.on.id)?.value).then_some(kind)
 }
 
 impl Held {

@@ -71,7 +71,7 @@ fn judge(case: &mut Case) -> Verdict {
         let saved = 1.0 - setting.value.0.max(4096) as f64 / DEFAULT.0 as f64;
         let claimed = case.claim(&slow, Reason::Device, Nanos((left.0 as f64 * saved) as u64));
         let sizes = &traffic.issue_sizes[class];
-        let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name)).about(slow.group_number);
+        let proof = Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number);
         let v = proof
             .plus(claimed, Confidence::Medium)
             .because(proof!(

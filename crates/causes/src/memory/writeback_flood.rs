@@ -85,11 +85,7 @@ fn judge(case: &mut Case) -> Verdict {
                 })
             }
         };
-        let v = verdict
-            .take()
-            .unwrap_or_else(|| Verdict::begin(name))
-            .about(slow.group_number)
-            .plus(claimed, sure);
+        let v = Verdict::go_on(verdict.take(), name, slow.group_number).plus(claimed, sure);
         verdict = Some(prove(v, case, &slow, flooded, compared));
         where_.get_or_insert(slow.on.id);
     }

@@ -60,7 +60,7 @@ fn judge(case: &mut Case) -> Verdict {
             continue;
         }
         let claimed = case.claim(&slow, Reason::Scheduler, wanted);
-        let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name)).about(slow.group_number);
+        let proof = Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number);
         let mut v = proof.plus(claimed, Confidence::Medium).because(proof!("{held} {what} waited in the scheduler while {name} had nothing to do, {held2} each: {part} of all their time there", held = Count(held.count), what = Text(slow.words().to_string()), name = Text(name.to_string()), held2 = Time(Nanos(held.time.0 / held.count.max(1))), part = Share(part)));
         v = v.because(says);
         if v.remedies.is_empty() {

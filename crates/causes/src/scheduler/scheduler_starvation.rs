@@ -54,9 +54,7 @@ fn judge(case: &mut Case) -> Verdict {
         let sure = if slow.is_below() { Confidence::Medium } else { Confidence::High };
         let claimed = case.claim(&slow, Reason::Scheduler, overtaken);
         verdict = Some(
-            verdict
-                .take()
-                .unwrap_or_else(|| Verdict::begin(CAUSE.name)).about(slow.group_number)
+            Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number)
                 .plus(claimed, sure)
                 .because(proof!(
                     "the slowest {what} waited in the scheduler for {claimed} of their time while background writes were sent to {device} before them",

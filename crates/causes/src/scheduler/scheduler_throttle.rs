@@ -72,7 +72,7 @@ fn judge(case: &mut Case) -> Verdict {
             continue;
         }
         let claimed = case.claim(&slow, Reason::Scheduler, left);
-        let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name)).about(slow.group_number);
+        let proof = Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number);
         let v = proof
             .plus(claimed, Confidence::Medium)
             .because(proof!("{what} waited {p99} in the scheduler (I2D p99), {claimed} of the time of the slowest; in {name} they took {d2c_p99} (D2C p99)", what = Text(slow.words().to_string()), p99 = Time(Nanos(slow.requests().i2d.quantile(0.99))), claimed = Share(slow.share(claimed)), name = Text(name.to_string()), d2c_p99 = Time(Nanos(slow.requests().d2c.quantile(0.99)))))

@@ -28,21 +28,11 @@ impl Tool for Biolatpcts {
         let heads: Vec<f64> = words[1..].iter().take(MOST).map_while(percentile).collect();
         (heads.len() > 1 && heads.windows(2).all(|pair| pair[0] < pair[1])).then_some(())?;
         let device = words[0].text;
-        let mut reading = Reading { tool: "biolatpcts", at: words[0].spot, ..Reading::default() };
-        let (mut used, mut unknown) = (1 + heads.len(), 0);
+        let reading = Reading { tool: "biolatpcts", at: words[0].spot, ..Reading::default() };
         let names: Vec<&str> = words[1..=heads.len()].iter().map(|w| w.text).collect();
-        while reading.rows.len() < OPERATIONS.len() {
-            let ends = |w: &Word| percentile(w).is_some();
-            let Some((skip, row, length)) =
-                table::next(&words[used..], ends, |rest| row(rest, device, &names))
-            else {
-                break;
-            };
-            used += skip + length;
-            unknown += skip;
-            reading.rows.push(row);
-        }
-        (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })
+        let ends = |w: &Word| percentile(w).is_some();
+        let row = |rest: &[Word]| row(rest, device, &names);
+        table::gather(reading, words, 1 + heads.len(), OPERATIONS.len(), ends, row)
     }
 }
 

@@ -33,16 +33,9 @@ impl Tool for Dbench {
 fn operations(words: &[Word]) -> Option<Found> {
     let mut used = 4;
     used += usize::from(words.get(4).is_some_and(|w| w.text.starts_with("---")));
-    let mut unknown = 0;
-    let mut reading = Reading { tool: "dbench", at: words[0].spot, ..Reading::default() };
+    let reading = Reading { tool: "dbench", at: words[0].spot, ..Reading::default() };
     let ends = |w: &Word| w.text == "Throughput" || w.text == "Operation";
-    while reading.rows.len() < MOST_ROWS {
-        let Some((skip, row, length)) = table::next(&words[used..], ends, row) else { break };
-        used += skip + length;
-        unknown += skip;
-        reading.rows.push(row);
-    }
-    (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })
+    table::gather(reading, words, used, MOST_ROWS, ends, row)
 }
 
 fn row(words: &[Word]) -> Option<(Row, usize)> {

@@ -14,7 +14,7 @@ use crate::mail::words::Word;
 pub struct Diskstats;
 
 /// Names, factors and units in the order of the numbers.
-const COLUMNS: [(&str, f64, Unit); 17] = [
+pub(super) const COLUMNS: [(&str, f64, Unit); 17] = [
     ("read.ios", 1.0, Unit::Count),
     ("read.merges", 1.0, Unit::Count),
     ("read.bytes", 512.0, Unit::Bytes),

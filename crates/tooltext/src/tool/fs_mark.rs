@@ -22,20 +22,11 @@ impl Tool for FsMark {
     fn read(&self, words: &[Word]) -> Option<Found> {
         let same = HEADING.iter().zip(words).all(|(name, w)| *name == w.text);
         (same && words.len() > HEADING.len()).then_some(())?;
-        let mut reading = Reading { tool: "fs_mark", at: words[0].spot, ..Reading::default() };
+        let reading = Reading { tool: "fs_mark", at: words[0].spot, ..Reading::default() };
         let calls = calls(&words[HEADING.len()..]);
-        let (mut used, mut unknown) = (HEADING.len() + 2 * calls.len(), 0);
         let ends = |w: &Word| HEADING.contains(&w.text);
-        while reading.rows.len() < MOST_ROWS {
-            let Some((skip, row, length)) = table::next(&words[used..], ends, |rest| row(rest, &calls))
-            else {
-                break;
-            };
-            used += skip + length;
-            unknown += skip;
-            reading.rows.push(row);
-        }
-        (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })
+        let row = |rest: &[Word]| row(rest, &calls);
+        table::gather(reading, words, HEADING.len() + 2 * calls.len(), MOST_ROWS, ends, row)
     }
 }
 

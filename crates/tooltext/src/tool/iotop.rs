@@ -28,16 +28,9 @@ impl Tool for Iotop {
             (first == "TID" || first == "PID") && HEADING.iter().zip(&words[1..]).all(|(h, w)| *h == w.text);
         begins.then_some(())?;
         let head = words.iter().take(16).position(|w| w.text == "COMMAND")? + 1;
-        let (mut used, mut unknown) = (head, 0);
-        let mut reading = Reading { tool: "iotop", at: words[0].spot, ..Reading::default() };
+        let reading = Reading { tool: "iotop", at: words[0].spot, ..Reading::default() };
         let ends = |w: &Word| ["TID", "PID", "Total", "Actual", "Current"].contains(&w.text);
-        while reading.rows.len() < MOST_ROWS {
-            let Some((skip, row, length)) = table::next(&words[used..], ends, row) else { break };
-            used += skip + length;
-            unknown += skip;
-            reading.rows.push(row);
-        }
-        (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })
+        table::gather(reading, words, head, MOST_ROWS, ends, row)
     }
 }
 

@@ -117,17 +117,9 @@ fn time(text: &str) -> Option<f64> {
 fn summary(words: &[Word]) -> Option<Found> {
     let mut used = 7;
     used += words[used..].iter().take(8).take_while(|w| w.text.bytes().all(|b| b == b'-')).count();
-    let mut reading =
-        Reading { tool: "strace", name: "summary".into(), at: words[0].spot, ..Reading::default() };
-    let mut unknown = 0;
+    let reading = Reading { tool: "strace", name: "summary".into(), at: words[0].spot, ..Reading::default() };
     let ends = |w: &Word| w.text == "%" || w.text == "syscall";
-    while reading.rows.len() < MOST_ROWS {
-        let Some((skip, row, length)) = table::next(&words[used..], ends, row) else { break };
-        used += skip + length;
-        unknown += skip;
-        reading.rows.push(row);
-    }
-    (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })
+    table::gather(reading, words, used, MOST_ROWS, ends, row)
 }
 
 /// `99.50 1.234567 1234 1000 5 fsync`; the number of errors may be missing, of the total the mean in old versions.

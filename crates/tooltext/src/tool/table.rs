@@ -12,7 +12,9 @@
 //! **Invariant**: a row is taken only if every column has a word of its kind, so no number ever stands below another column's
 //! heading.
 
+use super::Found;
 use crate::mail::number::{quantity, Number, Unit};
+use crate::mail::reading::{Reading, Row};
 use crate::mail::words::Word;
 
 /// What stands below a heading.
@@ -109,6 +111,25 @@ pub(super) fn next<'w, 'a, T>(
         let (row, length) = read(rest)?;
         Some((skip, row, length))
     })
+}
+
+/// A reading with all rows behind a heading of `used` words, at most so many; `None` if there is none.
+pub(super) fn gather<'w, 'a>(
+    mut reading: Reading,
+    words: &'w [Word<'a>],
+    mut used: usize,
+    most: usize,
+    ends: impl Fn(&Word) -> bool,
+    read: impl Fn(&'w [Word<'a>]) -> Option<(Row, usize)>,
+) -> Option<Found> {
+    let mut unknown = 0;
+    while reading.rows.len() < most {
+        let Some((skip, row, length)) = next(&words[used..], &ends, &read) else { break };
+        used += skip + length;
+        unknown += skip;
+        reading.rows.push(row);
+    }
+    (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })
 }
 
 /// A time of day or a date before a row.

@@ -8,6 +8,7 @@
 //!
 //! A sector is 512 bytes. Known from procps 3.2 to 4.0.
 
+use super::diskstats::COLUMNS;
 use super::table;
 use super::{Found, Tool};
 use crate::mail::number::Unit;
@@ -18,19 +19,9 @@ pub struct VmstatDisk;
 
 const HEADING: [&str; 10] =
     ["total", "merged", "sectors", "ms", "total", "merged", "sectors", "ms", "cur", "sec"];
-/// Names of the numbers are those of `/proc/diskstats`.
-const COLUMNS: [(&str, f64, Unit); 10] = [
-    ("read.ios", 1.0, Unit::Count),
-    ("read.merges", 1.0, Unit::Count),
-    ("read.bytes", 512.0, Unit::Bytes),
-    ("read.time", 1e6, Unit::Nanoseconds),
-    ("write.ios", 1.0, Unit::Count),
-    ("write.merges", 1.0, Unit::Count),
-    ("write.bytes", 512.0, Unit::Bytes),
-    ("write.time", 1e6, Unit::Nanoseconds),
-    ("in_flight", 1.0, Unit::Count),
-    ("busy", 1e9, Unit::Nanoseconds),
-];
+/// Columns that are `/proc/diskstats`'s, unit and all; the last is how long the disk was busy, in seconds.
+const AS_THERE: usize = 9;
+const BUSY: (&str, f64, Unit) = ("busy", 1e9, Unit::Nanoseconds);
 /// Words with rulers above the heading.
 const MOST_RULERS: usize = 6;
 
@@ -41,24 +32,17 @@ impl Tool for VmstatDisk {
         let rulers = words.iter().take(MOST_RULERS).take_while(|w| w.text.ends_with('-')).count();
         let same = HEADING.iter().zip(words.get(rulers..)?).all(|(name, w)| *name == w.text);
         (same && words.len() > rulers + HEADING.len()).then_some(())?;
-        let mut reading = Reading { tool: "vmstat -d", at: words[0].spot, ..Reading::default() };
-        let (mut used, mut unknown) = (rulers + HEADING.len(), 0);
+        let reading = Reading { tool: "vmstat -d", at: words[0].spot, ..Reading::default() };
         let ends = |w: &Word| w.text == "disk-" || w.text == HEADING[0];
-        while reading.rows.len() < table::MOST_ROWS {
-            let Some((skip, row, length)) = table::next(&words[used..], ends, row) else { break };
-            used += skip + length;
-            unknown += skip;
-            reading.rows.push(row);
-        }
-        (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })
+        table::gather(reading, words, rulers + HEADING.len(), table::MOST_ROWS, ends, row)
     }
 }
 
 fn row(words: &[Word]) -> Option<(Row, usize)> {
-    let line = words.get(..=COLUMNS.len())?;
+    let line = words.get(..=HEADING.len())?;
     line[0].text.starts_with(|c: char| c.is_ascii_alphabetic()).then_some(())?;
     let mut row = Row::of(line[0].text);
-    for ((name, factor, unit), word) in COLUMNS.iter().zip(&line[1..]) {
+    for ((name, factor, unit), word) in COLUMNS[..AS_THERE].iter().chain([&BUSY]).zip(&line[1..]) {
         row.values.put(*name, word.text.parse::<u64>().ok()? as f64 * factor, *unit, word.spot);
     }
     Some((row, line.len()))
