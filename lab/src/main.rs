@@ -44,6 +44,9 @@ enum Task {
         /// Only say what is not right
         #[arg(long)]
         wrong: bool,
+        /// Judge another tool, and only say what is not right
+        #[arg(long, value_name = "TOOL")]
+        iowhy: Option<PathBuf>,
     },
     /// Draw conditions from a seed, record real applications under them, and run each again without one thing after the other; as root
     Away {
@@ -65,6 +68,8 @@ enum Task {
         iowhy: PathBuf,
         folder: PathBuf,
     },
+    /// Keep what a draw found out in lab/draws: its conditions and their truth
+    AwayKeep { folder: PathBuf },
     /// Compare what iowhy predicts without a neighbour with what draws measured
     AwayWithout {
         #[arg(long)]
@@ -121,9 +126,10 @@ fn main() -> ExitCode {
             let machine = machine.map(|folder| lab::machine::Machine::at(&folder)).transpose();
             machine.and_then(|m| record(&names, m.as_ref(), Wanted { missing, remedies }, leave, tries))
         }
-        Task::Judge { out, wrong } => judge(&out, wrong),
+        Task::Judge { out, wrong, iowhy } => judge(&out, wrong, iowhy),
         Task::Away { seed, conditions, iowhy, out } => away(seed, conditions, iowhy, &out),
         Task::AwayJudge { iowhy, folder } => lab::apps::judge(&iowhy, &folder),
+        Task::AwayKeep { folder } => lab::apps::keep(&folder),
         Task::AwayWithout { iowhy, folders } => lab::apps::without(&iowhy, &folders),
         Task::Checkup { machine } => checkup(machine),
         // One processor: with two that are emulated, switching recording on and off again and again has hung (see checkup.rs).
@@ -252,10 +258,14 @@ fn checkup(machine: PathBuf) -> Outcome {
     lab::checkup(&lab::machine::Machine::at(&machine)?, &bench::tools_beside(&std::env::current_exe()?)?)
 }
 
-fn judge(out: &std::path::Path, wrong: bool) -> Outcome {
-    let tools = bench::tools_beside(&std::env::current_exe()?)?;
+fn judge(out: &std::path::Path, wrong: bool, tool: Option<PathBuf>) -> Outcome {
+    let wrong = wrong || tool.is_some();
+    let tool = match tool {
+        Some(tool) => tool,
+        None => bench::tools_beside(&std::env::current_exe()?)?.iowhy,
+    };
     let scenarios = lab::all()?;
-    let judged = lab::judge(&tools.iowhy, &scenarios)?;
+    let judged = lab::judge(&tool, &scenarios)?;
     for j in judged.iter().filter(|j| !j.right_first() || j.found.iter().any(|(c, _)| !j.is_true(c))) {
         let found: Vec<_> = j.found.iter().map(|(c, share)| format!("{c} {:.0} %", share * 100.0)).collect();
         println!("{}: {} (truth: {})", j.name, found.join(", "), j.truth.join(" or "));

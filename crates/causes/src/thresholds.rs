@@ -227,14 +227,12 @@ pub mod device_saturated {
 
 /// Of `device_stall`.
 pub mod device_stall {
-    use super::Nanos;
+    /// And longer than any disk that is well takes for one request.
+    pub use life::LONGEST_SERVICE as LONG;
 
     /// A request that takes this many times what half of all take at most is out of the usual: what a disk that turns takes
     /// varies by a factor of 3 (half a turn and a full seek, or none).
     pub const STALLED: f64 = 5.0;
-    /// And longer than any disk that is well takes for one request: a seek over the whole disk is up to 20 ms, a turn at 5,400 a
-    /// minute 11 ms (data sheets).
-    pub const LONG: Nanos = Nanos(30_000_000);
     /// From this part of their time on, requests were passed over rather than in a queue.
     pub const PASSED_OVER: f64 = 0.5;
     /// Requests this many times the mean size are slow for their size.

@@ -6,7 +6,8 @@
 //!
 //! D2C then is, in this order: its own service (at most what it takes alone); pauses (no completion for longer than any
 //! service explains); others, at most the time in which there were any, in proportion to what was shared; and what is left
-//! when it was alone: `varied` up to what usual ones take alone, beyond that `slow`.
+//! when it was alone: `varied` up to what usual ones take alone, beyond that `slow`. A request that lay there while many that came
+//! later were completed is behind those that were there before it, and `slow` for the rest.
 //!
 //! Example: a read that takes 1 ms alone is issued behind a write that takes 9 ms; both end after 10 ms. The stretch is
 //! shared 9 to 1; the read's own millisecond is its service, the other 9 ms are behind the write.
@@ -23,6 +24,14 @@ const SEEK: u64 = 800;
 /// By how much service varies on a disk that turns and is well: half a turn and a full seek, or none. Only where no request was
 /// ever alone.
 const VARIES: f64 = 3.0;
+
+/// What a disk that is well takes at most for one request: a seek over the whole disk is up to 20 ms, a turn at 5,400 a minute 11 ms
+/// (data sheets).
+pub const LONGEST_SERVICE: Nanos = Nanos(30_000_000);
+
+/// A request was passed over where so many times as many were completed meanwhile as it found there: devices take the nearest first, but a
+/// request that has waited for several rounds is none of a queue.
+const PASSED_OVER: u64 = 5;
 
 /// Holders of one device that are told apart at a time; the rest is one, which has the first place.
 const MOST: usize = 16;
@@ -57,6 +66,9 @@ pub struct Ticket {
     per_cost: f64,
     company: Nanos,
     paused: Nanos,
+    /// How many were there before it, and had been completed before.
+    ahead: u32,
+    completed: u64,
     /// The time of each place.
     times: [f64; MOST],
     /// Of so many places.
@@ -81,6 +93,7 @@ pub struct Inside {
     paused: Nanos,
     in_flight: u32,
     issues: u64,
+    completed: u64,
     now: Nanos,
     /// Since when nothing was completed: the last completion, or when the device got work again.
     since: Nanos,
@@ -119,6 +132,7 @@ impl Inside {
         ticket.per_cost = self.per_cost;
         ticket.company = self.company;
         ticket.paused = self.paused;
+        (ticket.ahead, ticket.completed) = (self.in_flight, self.completed);
         ticket.places = self.holders.len() as u8;
         ticket.times.iter_mut().zip(&self.holders).for_each(|(noted, held)| *noted = held.time);
         ticket.inside = true;
@@ -166,6 +180,7 @@ impl Inside {
             self.paused += now.since(self.since).since(explained);
         }
         let split = self.split(d2c, quiet, ticket);
+        self.completed += 1;
         self.services.busy(shape, gap);
         if bytes.0 == 0 {
             self.services.empty(d2c);
@@ -187,7 +202,8 @@ impl Inside {
         }
         let paused = self.paused.since(ticket.paused).min(rest);
         let rest = rest.since(paused);
-        let behind = self.company.since(ticket.company).min(rest);
+        let queue = if known { self.queue(d2c, ticket) } else { rest };
+        let behind = self.company.since(ticket.company).min(queue).min(rest);
         let alone = rest.since(behind);
         let varied = quiet.map_or(Nanos(0), |q| q.most.since(q.p50)).min(alone);
         let mut split = Split { own, known, paused, varied, slow: alone.since(varied), ..Split::default() };
@@ -195,6 +211,15 @@ impl Inside {
             self.share(behind, ticket, &mut split);
         }
         split
+    }
+
+    /// The most that those there before it can have held up a request; all of its time, unless it was passed over.
+    fn queue(&self, d2c: Nanos, ticket: &Ticket) -> Nanos {
+        let (ahead, served) = (u64::from(ticket.ahead), self.completed - ticket.completed);
+        if d2c < LONGEST_SERVICE || served < PASSED_OVER * (ahead + 1) {
+            return d2c;
+        }
+        Nanos((u128::from(d2c.0) * u128::from(ahead) / u128::from(served + 1)) as u64)
     }
 
     /// Shares the time behind others among them.

@@ -42,6 +42,13 @@ impl Recorded {
         Some((u32::try_from(wall.as_secs()).ok()?, wall.subsec_nanos(), Nanos(self.0.start.mono_ns)))
     }
 
+    /// How long it watched, if it missed nothing meanwhile.
+    pub fn watched(&self) -> Option<Nanos> {
+        let missed = self.0.lost > 0 || !self.0.missing.is_empty();
+        let [start, end] = [self.0.start.mono_ns, self.0.end.mono_ns].map(Nanos);
+        (!missed && end > start).then(|| end.since(start))
+    }
+
     /// Puts what the recorder knows better into a trace's quality: all losses, where the trace shows fewer, and what is
     /// missing altogether.
     pub fn judge(&self, quality: &mut Quality) {
@@ -85,12 +92,20 @@ mod tests {
             "losses": [{"second": 2, "cpu": 1, "lost": 20}], "missing": ["block:block_rq_issue", "jbd2:*"]}"#,
         );
         assert_eq!(r.began(), Some((86_400, 500_000_000, Nanos(7_500_000_000))));
+        assert_eq!(r.watched(), None, "it lost events");
         let mut q = Quality::default();
         q.lose(DevId(0), Cpu(0), Nanos(0), 5);
         r.judge(&mut q);
         let lost: Vec<_> = q.lost.iter().map(|(at, n)| (at.cpu.0, at.second, *n)).collect();
         assert_eq!(lost, [(0, 7, 10), (1, 9, 20)]);
         assert_eq!(q.notes, ["the recorded kernel has no block:block_rq_issue"]);
+    }
+
+    #[test]
+    fn a_recorder_that_lost_nothing_watched_all_the_time() {
+        let r = of(r#"{"start": {"mono_ns": 7000}, "end": {"mono_ns": 9500}}"#);
+        assert_eq!(r.watched(), Some(Nanos(2500)));
+        assert_eq!(of(r#"{"start": {"mono_ns": 7000}}"#).watched(), None);
     }
 
     #[test]

@@ -41,6 +41,8 @@ pub struct Subject {
     pub samples: Samples,
     /// What was lost on the way.
     pub quality: Quality,
+    /// How long the recorder watched everybody, if it missed nothing: longer than from the first event to the last.
+    pub watched: Option<Nanos>,
 }
 
 /// How far the result can be trusted.
@@ -108,7 +110,7 @@ impl Explanation {
             causes::judge(&mut case)
         };
         let format = subject.sources.first().map_or("", String::as_str);
-        let lack = Lack::of(&facts, &subject.quality, format);
+        let lack = Lack::of(&facts, &subject.quality, format, subject.watched);
         lack.iter().for_each(|lack| lack.take_back(&mut verdicts));
         let trust = match &lack {
             Some(lack) if lack.spoils_numbers() => Trust::Unusable,

@@ -214,6 +214,8 @@ impl<'a> Input<'a> {
             }
             ControlFlow::Continue(())
         };
+        let all = scope.is_none() && window.is_none();
+        let watched = recorded.as_ref().filter(|_| all).and_then(Recorded::watched);
         let (mut quality, flow) = reading::read_all(recording, path, Some(Flow::default()), &mut take)?;
         let mut flow = flow.unwrap_or_default();
         if let Some(recorded) = recorded {
@@ -221,7 +223,8 @@ impl<'a> Input<'a> {
             flow.wall = flow.wall.or_else(|| recorded.began());
         }
         check(scope.as_ref())?;
-        let subject = Subject { scope, which, window, sources, file_names, kernel, system, samples, quality };
+        let subject =
+            Subject { scope, which, window, sources, file_names, kernel, system, samples, quality, watched };
         Ok(Explanation::new(subject, analysis.finish(flow)))
     }
 }

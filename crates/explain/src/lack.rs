@@ -1,4 +1,5 @@
-//! What a recording lacks to be judged: completions, beginnings, I/O at all, more than a handful of it.
+//! What a recording lacks to be judged: completions, beginnings, I/O at all, more than a handful of it. A handful is enough where the
+//! recorder says that it watched for longer and missed nothing: then there was no more.
 //!
 //! A fragment gives facts, and what is missing; never a verdict. Example: of a trace on 40 processors one processor's file is
 //! missing, the one that took the interrupts. Then 26,000 requests seem to be in the device at once, each for a minute. They
@@ -29,6 +30,13 @@ pub enum Lack {
         /// I/O that was completed.
         completed: u64,
     },
+    /// More than a few, which did not happen: nothing was slow.
+    Work {
+        /// I/O that was completed.
+        completed: u64,
+        /// How long it was watched.
+        watched: Nanos,
+    },
 }
 
 /// What requests took in a device.
@@ -51,12 +59,14 @@ const OPEN: f64 = 0.5;
 const OPEN_OF_DAMAGED: f64 = 0.05;
 /// Fewer that never end may simply be in flight: a queue holds up to 32 (`NCQ`), 64 or 1024.
 const LEAST_OPEN: u64 = 33;
+/// Who was watched for so long and hardly did anything, and nothing slow, did nothing slow.
+const LONG_WATCHED: Nanos = Nanos::SECOND;
 /// A percentile that means something needs ten: a p90 of fewer is the largest.
 const FEW: u64 = 10;
 
 impl Lack {
-    /// What a recording lacks, if that forbids a verdict.
-    pub fn of(facts: &Facts, quality: &Quality, format: &str) -> Option<Lack> {
+    /// What a recording lacks, if that forbids a verdict on causes; `watched`: how long the recorder missed nothing.
+    pub fn of(facts: &Facts, quality: &Quality, format: &str, watched: Option<Nanos>) -> Option<Lack> {
         let t = &facts.tally;
         let operations = !facts.operations.is_empty();
         let requests_open = t.requests_in_flight + t.requests_lost;
@@ -65,8 +75,9 @@ impl Lack {
             0 => (t.bios, t.bios_in_flight),
             _ => (requests, requests_open),
         };
+        let watched = watched.filter(|watched| *watched >= LONG_WATCHED);
         if begun == 0 && !operations && t.began_before == 0 {
-            return Some(Lack::AnyIo);
+            return Some(watched.map_or(Lack::AnyIo, |watched| Lack::Work { completed: 0, watched }));
         }
         let part = open as f64 / begun.max(1) as f64;
         let damaged = t.requests_lost >= LEAST_OPEN || is_a_processor_missing(quality);
@@ -86,7 +97,11 @@ impl Lack {
         // In a mail stands what the author chose; a whole recording may be of a device that does nothing but one slow thing.
         let excerpt = format == "blkparse";
         let few = completed < FEW && (excerpt || longest < LONG_BY_ITSELF.0);
-        (few && !operations).then_some(Lack::Many { completed })
+        let all_ended = t.requests_in_flight + t.bios_in_flight + t.requests_lost == 0;
+        (few && !operations).then(|| match watched.filter(|_| all_ended && longest < LONG_BY_ITSELF.0) {
+            Some(watched) => Lack::Work { completed, watched },
+            None => Lack::Many { completed },
+        })
     }
 
     /// Whether the numbers themselves are wrong, not only too few.
@@ -130,6 +145,10 @@ impl Lack {
                 };
                 let told: Vec<String> = devices.iter().take(MOST_TOLD).map(of).collect();
                 format!("only the way into the device and out of it was recorded (D and C); there {}", told.join("; "))
+            }
+            Lack::Work { completed, watched } => {
+                let completed = counted(*completed, "I/O was", "I/Os were");
+                format!("in {} only {completed} completed, none of them long", time(*watched))
             }
             Lack::Many { completed } => format!(
                 "{} completed in it, fewer than the {FEW} a verdict needs; record for longer",

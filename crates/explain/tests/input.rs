@@ -63,3 +63,15 @@ fn two_recordings_are_no_input() {
     assert!(error.to_string().ends_with("are both recordings"), "{error}");
     assert!(error.help().is_some());
 }
+
+#[test]
+fn a_table_that_is_no_text_of_a_tool_is_no_second_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = folder.path().join("disks.txt");
+    std::fs::write(&table, "NAME  MAJ:MIN RM  SIZE RO TYPE MOUNTPOINTS\nvda   254:0    0  256G  0 disk /\n")
+        .unwrap();
+    for both in [[fixture("misc-events"), table.clone()], [table, fixture("misc-events")]] {
+        let error = Input::open(&both).err().expect("an error");
+        assert!(error.to_string().contains("looks like lsblk"), "{error}");
+    }
+}

@@ -1,8 +1,9 @@
 //! A fragment gives facts and what is missing, never a verdict.
 
-use causes::Answer;
+use explain::answer::{Answer, Kind};
 use explain::{Explanation, Input, Lack, Trust};
 use std::fmt::Write;
+use trace::Nanos;
 
 /// What is said of blkparse's text.
 fn explained(text: &str) -> Explanation {
@@ -30,7 +31,7 @@ fn reads(many: u64, steps: &str, nth: u64) -> String {
 }
 
 fn finds_nothing(e: &Explanation) -> bool {
-    e.verdicts.iter().all(|v| v.verdict != Answer::Found)
+    e.verdicts.iter().all(|v| v.verdict != causes::Answer::Found)
 }
 
 #[test]
@@ -70,6 +71,27 @@ fn eleven_lines_of_a_mail_are_no_recording() {
         assert!(finds_nothing(&e));
     }
     assert_eq!(explained(&reads(10, "QGIDC", 1)).lack, None);
+}
+
+/// Two reads in a mail are a fragment; two in a second in which the recorder missed nothing are all that was done.
+#[test]
+fn a_disk_that_was_watched_and_did_nothing_was_not_slow() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.txt");
+    let watched = |text: &str, ms: u64| {
+        std::fs::write(&path, text).unwrap();
+        let capture =
+            format!(r#"{{"start": {{"mono_ns": 1}}, "end": {{"mono_ns": {}}}}}"#, ms * 1_000_000 + 1);
+        std::fs::write(folder.path().join("capture.json"), capture).unwrap();
+        Input::recording(&path).unwrap().explain().unwrap()
+    };
+    let e = watched(&reads(2, "QGIDC", 1), 1500);
+    assert_eq!(e.lack, Some(Lack::Work { completed: 2, watched: Nanos(1_500_000_000) }));
+    assert_eq!(Answer::of(&e).kind, Kind::Healthy);
+    let few = Some(Lack::Many { completed: 2 });
+    assert_eq!(watched(&reads(2, "QGIDC", 1), 900).lack, few, "for too short a time");
+    let open = watched(&(reads(2, "QGIDC", 1) + &reads(1, "QGID", 1).replace(" 0.", " 1.")), 1500);
+    assert_eq!(open.lack, few, "one is still in flight");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! btt       btt's plots          its `.dat` files, right where btt is wrong
-//! perfetto  ui.perfetto.dev     requests and operations as slices, depth and throughput as counters
+//! perfetto  ui.perfetto.dev     requests and operations as slices, who was in whose way as arrows; counters
 //! tables    CSV, JSON lines     every table of `report`, and one row for each request and operation
 //! fio       read_iolog v3       what was asked of a device, to be asked again
 //! hdr       HdrHistogram logs   latencies of each second

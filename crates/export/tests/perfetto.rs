@@ -27,6 +27,8 @@ struct Decoded {
     /// Parent and name, or the thread.
     tracks: HashMap<u64, (Option<u64>, String)>,
     slices: Vec<Slice>,
+    /// Ends of arrows: of each its number, and what is told of it, by time.
+    ends: BTreeMap<u64, Vec<(u64, u64, String, String)>>,
     counters: BTreeMap<u64, Vec<(u64, i64)>>,
 }
 
@@ -108,6 +110,13 @@ fn decode(bytes: &[u8]) -> Decoded {
                 let mut slice = stack.pop().expect("a slice that ends has begun");
                 slice.to = at;
                 decoded.slices.push(slice);
+            }
+            3 => {
+                let flow = field(&event, "flow_ids").unwrap().as_list().unwrap()[0].as_u64().unwrap();
+                let notes = field(&event, "debug_annotations").unwrap();
+                let who = text(notes.as_list().unwrap()[0].as_message().unwrap(), "string_value").unwrap();
+                assert!(!stack.is_empty(), "it stands in what ends then");
+                decoded.ends.entry(flow).or_default().push((at, track, name.unwrap(), who));
             }
             4 => {
                 let value = field(&event, "counter_value").unwrap().as_i64().unwrap();
@@ -228,6 +237,22 @@ fn slices_of_operations_are_their_accounts_and_arrows_lead_to_requests() {
     assert!(waited.len() > 10);
     let lost = waited.iter().flat_map(|s| &s.flows).filter(|f| !of_requests.contains(f)).count();
     assert_eq!(lost, 0, "arrows that lead nowhere");
+}
+
+#[test]
+fn arrows_lead_from_who_was_in_the_way_to_who_waited() {
+    let (decoded, all) = exported("randread-vs-bufferedwrite");
+    assert!(decoded.ends.len() > 10);
+    for ends in decoded.ends.values() {
+        let [(from, of, way, whom), (to, at, behind, who)] = ends.as_slice() else { panic!("{ends:?}") };
+        assert_eq!((way.as_str(), behind.as_str()), ("in the way", "behind another task"));
+        assert!(from <= to && of != at && whom != who, "{ends:?}");
+        let waited = all.requests.iter().any(|(r, _)| {
+            let issued = r.time.first_issued.is_some_and(|issued| issued.0 <= *from);
+            issued && r.time.completed.0 == to + 1
+        });
+        assert!(waited, "{ends:?}: it was in the device meanwhile");
+    }
 }
 
 #[test]

@@ -37,12 +37,19 @@ impl Done {
         }
     }
 
-    pub(crate) fn is_read(&self) -> bool {
-        let op = match self {
+    fn op(&self) -> Op {
+        match self {
             Done::Request(r) => r.op,
             Done::Bio(b) => b.op,
-        };
-        op == Op::Read
+        }
+    }
+
+    pub(crate) fn is_read(&self) -> bool {
+        self.op() == Op::Read
+    }
+
+    pub(crate) fn is_flush(&self) -> bool {
+        self.op() == Op::Flush
     }
 
     /// Time of completion.

@@ -22,10 +22,14 @@ use crate::thread::Thread;
 use crate::wait::Wait;
 use ledger::{Ledger, Reason, Segment};
 use life::Bio;
-use trace::{Left, Nanos, Tid};
+use trace::{Left, Nanos, TextId, Tid};
 
 /// The work item by which a cgroup's limit lets bios go on (block/blk-throttle.c).
 const THROTTLED_WORK: &str = "blk_throtl_dispatch_work_fn";
+
+/// The work item that issues what was put back, flushes among it: the interrupt that completes a flush queues it for those that
+/// came meanwhile (block/blk-flush.c, block/blk-mq.c).
+const REQUEUE_WORK: &str = "blk_mq_requeue_work";
 
 /// A tag that is free is got in microseconds.
 const NO_TAG_AT_ONCE: Nanos = Nanos(100_000);
@@ -223,7 +227,7 @@ impl<'a> Walk<'a> {
         let queued = work.queued.filter(|q| q.time > a && q.time <= start);
         let in_queue_from = queued.map_or(a, |q| q.time);
         if let Some(q) = queued {
-            self.ended_by(&q, by, asleep, a, q.time, depth + 1);
+            self.until_queued(&q, function, by, asleep, a, depth + 1);
         }
         if let Some(q) = work.queued {
             self.account.wakeup(&q, by, work.from.since(q.time), false);
@@ -232,6 +236,30 @@ impl<'a> Walk<'a> {
         let reason = if work.queued.is_some() { Reason::WorkQueue } else { Reason::Unexplained };
         self.account.leaf(reason, in_queue_from, start, depth + 1);
         self.task(by, start, b, depth + 1);
+    }
+
+    /// Covers the time from `a` until `queued` put a work item of `function` into a queue, from which `worker` took it.
+    fn until_queued(
+        &mut self,
+        queued: &Wake,
+        function: TextId,
+        worker: Tid,
+        asleep: Asleep,
+        a: Nanos,
+        depth: u8,
+    ) {
+        let (by_interrupt, b) = (queued.context.is_interrupt(), queued.time);
+        match self.history.texts.text(function) {
+            THROTTLED_WORK => self.account.leaf(Reason::CgroupLimit, a, b, depth),
+            REQUEUE_WORK if by_interrupt && asleep.wait == Wait::Flush => {
+                self.account.leaf(Reason::FlushQueue, a, b, depth)
+            }
+            // Another item of the same worker queued it.
+            _ if queued.by == worker && !by_interrupt && queued.served.is_none() => {
+                self.done_by(queued.by, asleep, a, b, depth)
+            }
+            _ => self.ended_by(queued, worker, asleep, a, b, depth),
+        }
     }
 
     /// Covers the time from `a` to `b` with the life of the request whose completion ended it.
@@ -336,7 +364,8 @@ impl<'a> Walk<'a> {
         if by == Tid(0) {
             return self.account.leaf(Reason::Unexplained, a, b, depth);
         }
-        self.done_by(by, Asleep { tid: by, wait: Wait::Unknown }, a, b, depth);
+        let wait = if entry.done.is_flush() { Wait::Flush } else { Wait::Unknown };
+        self.done_by(by, Asleep { tid: by, wait }, a, b, depth);
     }
 
     /// Whether a piece waited for its request because its cgroup held it back: what is left of a bio that was cut is sent again, behind

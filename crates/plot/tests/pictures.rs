@@ -20,15 +20,10 @@ fn read(path: &Path) -> (Explanation, Pictures) {
         analysis.feed_with(&batch, &mut pictures);
     }
     let subject = explain::Subject {
-        scope: None,
-        which: Default::default(),
-        window: None,
         sources: vec![recording.format.into()],
         file_names: recording.names.clone(),
-        kernel: None,
-        system: Default::default(),
-        samples: Default::default(),
         quality: recording.source.quality(),
+        ..explain::Subject::default()
     };
     (Explanation::new(subject, analysis.finish(flow)), pictures)
 }

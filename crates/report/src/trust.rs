@@ -1,6 +1,6 @@
 //! How far an explanation can be trusted, in words.
 
-use explain::{Explanation, Trust};
+use explain::{Explanation, Lack, Trust};
 use ledger::Reason;
 use trace::Nanos;
 use units::words::{count, counted, percent, time};
@@ -67,8 +67,9 @@ pub(crate) fn trust_lines(e: &Explanation) -> Vec<String> {
         let share = percent(e.focus.time().share(Reason::Unexplained));
         format!("{share} of the slowest operations' time is unexplained")
     });
+    let lacks = e.lack.as_ref().is_some_and(|lack| !matches!(lack, Lack::Work { .. }));
     match (odd.is_empty(), e.trust) {
-        _ if e.lack.is_some() && odd.is_empty() => text += "nothing to judge by",
+        _ if lacks && odd.is_empty() => text += "nothing to judge by",
         (true, Trust::Good) if unexplained.is_some() => {
             text += "every operation was followed from its call to the device"
         }

@@ -4,7 +4,6 @@ use evidence::Samples;
 use explain::{Explanation, Subject};
 use report::{tables, tables_json, tables_text, Selection};
 use stats::{Details, Facts};
-use trace::Quality;
 
 const SAMPLES: &str = r#"
 {"mono_ns": 1000000000, "disks": {"vda": [0,0,0,0, 0,0,0,0, 0,0,0, 0,0,0,0, 0,0], "sdb": [9,0,0,0, 0,0,0,0, 0,0,0]}, "cpus": {"cpu": [0,0,0,0,0,0,0,0], "cpu0": [0,0,0,0,0,0,0,0], "cpu1": [0,0,0,0,0,0,0,0]}, "pressure": {"io": {"some": 0, "full": 0}}}
@@ -13,17 +12,8 @@ const SAMPLES: &str = r#"
 "#;
 
 fn explained(samples: &str) -> Explanation {
-    let subject = Subject {
-        scope: None,
-        which: Default::default(),
-        window: None,
-        sources: vec![],
-        file_names: vec![],
-        kernel: None,
-        system: Default::default(),
-        samples: Samples::from_reader(samples.as_bytes()).unwrap(),
-        quality: Quality::default(),
-    };
+    let subject =
+        Subject { samples: Samples::from_reader(samples.as_bytes()).unwrap(), ..Subject::default() };
     Explanation::new(subject, Facts::of(&[]))
 }
 

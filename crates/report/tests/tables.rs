@@ -74,15 +74,10 @@ fn explained() -> (Explanation, Details) {
     let mut quality = Quality { events: story().told.len() as u64, ..Quality::default() };
     quality.lose(trace::DevId::new(254, 0), trace::Cpu(1), trace::Nanos(0), 5);
     let subject = Subject {
-        scope: None,
-        which: Default::default(),
-        window: None,
         sources: vec!["blktrace".into()],
         file_names: vec![(trace::DevId::new(254, 0), "vda".into())],
-        kernel: None,
-        system: Default::default(),
-        samples: Default::default(),
         quality,
+        ..Subject::default()
     };
     (Explanation::new(subject, Facts::of(&batches)), details)
 }

@@ -1,7 +1,7 @@
 //! The tail: the slowest operations of some victims, and where their time went. A question to the table of waits.
 
 use ledger::{Reason, RollUp};
-use life::Io;
+use life::{Io, Op};
 use serde::Serialize;
 use trace::{Bytes, Nanos};
 use waits::{CulpritKind, Link, Phase, Selection, Table, VictimId};
@@ -82,7 +82,7 @@ impl TailTime {
         }
         if reason == Reason::Device {
             let request = table.links(row.chain).into_iter().rev().find_map(|link| match link {
-                Link::Request(_, cut, ragged) => Some((cut, ragged)),
+                Link::Request(op, cut, ragged) if op != Op::Flush => Some((cut, ragged)),
                 _ => None,
             });
             let (cut, ragged) = request.unwrap_or_default();

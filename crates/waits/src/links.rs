@@ -9,6 +9,9 @@ use trace::{Bytes, Sector};
 /// mkfs.xfs(8)).
 const BLOCK: u64 = 4096;
 
+/// The flush that a write waits for, before its data or after it.
+pub(crate) const FLUSH: Link = Link::Request(Op::Flush, false, false);
+
 /// What a request is, as a link: pieces of a bio that was cut, and blocks that are not whole, are told apart.
 pub(crate) fn request_link(done: &Done) -> Link {
     match done {

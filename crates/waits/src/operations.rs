@@ -5,7 +5,7 @@
 
 use crate::chain::{ChainId, FunctionId, Link};
 use crate::culprit::{is_kernel_thread, Culprit, CulpritId, CulpritKind};
-use crate::links::request_link;
+use crate::links::{request_link, FLUSH};
 use crate::parts::Parts;
 use crate::phase::Phase;
 use crate::table::{Table, VictimId, Waiting};
@@ -166,14 +166,16 @@ impl Accounts {
             (Reason::Preflush | Reason::Postflush | Reason::FlushQueue, done) => {
                 let none = Timeline::default();
                 let (paused, behind, flush) = flush_of(done.map_or(&none, Done::timeline), reason, time);
+                let flushes = table.passes(above.chain, |link| link == FLUSH);
+                let chain = if flushes { above.chain } else { table.chain(above.chain, FLUSH) };
                 let device = table.plain(CulpritKind::Device, None);
-                self.parts.put(table, above.chain, Phase::Paused, device, paused);
+                self.parts.put(table, chain, Phase::Paused, device, paused);
                 if behind.time.0 > 0 {
                     let who = self.holder(table, a, behind.holder);
-                    self.parts.put(table, above.chain, Phase::Behind, who, behind.time);
+                    self.parts.put(table, chain, Phase::Behind, who, behind.time);
                 }
                 let who = table.plain(CulpritKind::Device, Some(Io::Flush));
-                self.parts.put(table, above.chain, Phase::Flush, who, flush);
+                self.parts.put(table, chain, Phase::Flush, who, flush);
             }
             (Reason::OnCpu, _) => {
                 let who = self.doer(table, a, above.doer, None);

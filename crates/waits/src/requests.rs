@@ -3,7 +3,7 @@
 
 use crate::chain::{ChainId, Link};
 use crate::culprit::{Culprit, CulpritId, CulpritKind};
-use crate::links::is_ragged;
+use crate::links::{is_ragged, FLUSH};
 use crate::operations::{Accounts, MAX_REMEMBERED};
 use crate::parts::Parts;
 use crate::phase::Phase;
@@ -111,6 +111,7 @@ impl Bios {
         time: Nanos,
         names: &Names,
     ) {
+        let chain = table.chain(chain, FLUSH);
         let (paused, behind, flush) = flush_of(&b.time, reason, time);
         let device = table.plain(CulpritKind::Device, None);
         self.parts.put(table, chain, Phase::Paused, device, paused);

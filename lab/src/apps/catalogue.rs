@@ -83,6 +83,8 @@ pub struct Setting {
     /// Tasks that compute.
     pub hogs: u32,
     pub causes: Vec<String>,
+    /// A remedy with this in its command takes it away.
+    pub undone_by: Option<String>,
 }
 
 impl Default for Setting {
@@ -96,6 +98,7 @@ impl Default for Setting {
             memory: none(),
             hogs: 0,
             causes: vec![],
+            undone_by: None,
         }
     }
 }
@@ -112,6 +115,8 @@ pub struct Part {
     #[serde(default)]
     pub dear: u64,
     pub causes: Vec<String>,
+    /// A remedy with this in its command takes it away.
+    pub undone_by: Option<String>,
 }
 
 /// The application's own queue.

@@ -10,12 +10,15 @@ mod away;
 mod catalogue;
 mod chance;
 mod condition;
+mod helped;
+mod kept;
 mod rig;
 mod score;
 mod truth;
 mod without;
 
 pub use away::draw;
+pub use kept::keep;
 pub use rig::Rig;
 pub use score::judge;
 pub use without::compare as without;

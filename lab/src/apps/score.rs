@@ -1,5 +1,7 @@
 //! Asks iowhy about every recording of a draw and compares with what was found true: right or wrong, and what was said instead of what.
 
+use super::catalogue::Catalogue;
+use super::helped::helped;
 use super::truth::Truth;
 use crate::Outcome;
 use serde_json::Value;
@@ -22,6 +24,8 @@ struct Mark {
     /// Whether the application's own entry among the victims has the cause and culprit, whoever is answered first.
     own: Option<bool>,
     healthy: bool,
+    /// Whether the first remedy helps, where a run was made without what it takes away.
+    helped: Option<bool>,
     truth: String,
     said: String,
     line: String,
@@ -29,6 +33,7 @@ struct Mark {
 
 /// Judges a folder that a draw left, and prints it.
 pub fn judge(iowhy: &Path, folder: &Path) -> Outcome {
+    let catalogue = Catalogue::read()?;
     let mut marks = Vec::new();
     let mut undecided = 0;
     let mut names: Vec<_> = std::fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
@@ -43,7 +48,7 @@ pub fn judge(iowhy: &Path, folder: &Path) -> Outcome {
         }
         let out = Command::new(iowhy).args(["explain", "--json"]).arg(folder.join(name)).output()?;
         let said: Value = serde_json::from_slice(&out.stdout).unwrap_or_default();
-        let mark = mark(name, &truth, &said);
+        let mark = mark(name, &truth, &said, &catalogue);
         println!("{}", mark.print());
         marks.push(mark);
     }
@@ -56,7 +61,7 @@ fn text<'a>(of: &'a Value, key: &str) -> Option<&'a str> {
 }
 
 /// Compares one answer (`iowhy.explain/2`; of `/1` only the first cause can be compared).
-fn mark(name: &str, truth: &Truth, said: &Value) -> Mark {
+fn mark(name: &str, truth: &Truth, said: &Value, catalogue: &Catalogue) -> Mark {
     let answer = &said["answer"];
     let found = |c: &&Value| text(c, "verdict") == Some("found");
     let first = match text(answer, "cause") {
@@ -93,6 +98,7 @@ fn mark(name: &str, truth: &Truth, said: &Value) -> Mark {
         explained: (!healthy).then(|| said["unexplained"].as_f64().is_some_and(|u| u <= 0.05)),
         own: (!healthy).then(|| own_entry(truth, said)),
         healthy,
+        helped: helped(truth, answer, catalogue),
         truth: match truth.helps.is_empty() {
             true => "healthy".into(),
             false => truth.helps.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or "),
@@ -143,9 +149,10 @@ impl Mark {
         }
         let mark = if self.right() { "right".to_string() } else { format!("wrong {}", wrong.join(", ")) };
         format!(
-            "{:<24} {mark:<30} own entry {:<6} truth: {:<36} said: {}; {}",
+            "{:<24} {mark:<30} own entry {:<6} remedy {:<6} truth: {:<36} said: {}; {}",
             self.name,
             self.own.map_or("-", |o| if o { "right" } else { "wrong" }),
+            self.helped.map_or("-", |h| if h { "helps" } else { "idle" }),
             self.truth,
             self.said,
             self.line
@@ -182,6 +189,7 @@ fn totals(marks: &[Mark], undecided: u32) {
     println!("victim:     {}", share(marks.iter().filter_map(|m| m.victim)));
     println!("healthy:    {}", share(marks.iter().filter(|m| m.healthy).map(|m| m.cause)));
     println!("own entry:  {}", share(marks.iter().filter_map(|m| m.own)));
+    println!("remedy:     {}", share(marks.iter().filter_map(|m| m.helped)));
     println!("95 % named: {}", share(marks.iter().filter_map(|m| m.explained)));
     let mut table: BTreeMap<(&str, &str), (u32, bool)> = BTreeMap::new();
     for m in marks {

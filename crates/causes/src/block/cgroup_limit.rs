@@ -7,7 +7,6 @@
 use crate::case::Case;
 use crate::paths;
 use crate::proof::proof;
-use crate::remedy::Acts;
 use crate::verdict::{Answer, Verdict};
 use crate::Cause;
 use ledger::Reason;
@@ -19,6 +18,9 @@ pub const CAUSE: Cause = Cause {
     page: include_str!("../../pages/cgroup-limit.md"),
     judge,
 };
+
+/// What takes all limits of io.max away.
+const NO_LIMIT: &str = "riops=max wiops=max rbps=max wbps=max";
 
 fn judge(case: &mut Case) -> Verdict {
     let what = "held back by their cgroup's limit, before the block layer had them";
@@ -47,23 +49,25 @@ fn judge(case: &mut Case) -> Verdict {
         let dev = case.focus.groups[number].dev;
         let (major, minor, name) = (dev.major(), dev.minor(), case.name(dev));
         let of_it = format!("{major}:{minor} ");
-        let lift = limits.iter().find(|(_, _, limit)| limit.value.lines().any(|l| l.starts_with(&of_it)));
-        let all = "riops=max wiops=max rbps=max wbps=max";
-        v = match lift {
-            // Of cgroup v1, where 0 takes the limit away.
-            Some((path, file, _)) if file.starts_with("blkio.") => v.try_on(
-Acts::Victim,
-
-                format!("lift the limit of the task's cgroup for {name}, or write a higher one"),
-                format!("echo '{major}:{minor} 0' > {path}"),
+        let is_of_it = |limit: &str| limit.lines().any(|line| line.starts_with(&of_it));
+        // Of cgroup v1 each limit has a file of its own, and 0 takes it away; io.latency holds others back, for this one's sake.
+        let nothing = |file: &str| match file {
+            "io.max" => Some(NO_LIMIT),
+            _ => file.starts_with("blkio.").then_some("0"),
+        };
+        let lifts: Vec<String> = limits
+            .iter()
+            .filter(|(_, _, limit)| is_of_it(&limit.value))
+            .filter_map(|(path, file, _)| Some(format!("echo '{of_it}{}' > {path}", nothing(file)?)))
+            .collect();
+        v = match lifts.is_empty() {
+            false => v.try_this(
+                format!("lift the limits of the task's cgroup for {name}, or write higher ones"),
+                lifts.join("; "),
             ),
-            Some((path, "io.max", _)) => v.try_this(
-                format!("lift the limit of the task's cgroup for {name}, or write a higher one"),
-                format!("echo '{major}:{minor} {all}' > {path}"),
-            ),
-            _ => v.try_this(
+            true => v.try_this(
                 format!("raise or lift the limit of the task's cgroup for {name} (its path: cat /proc/PID/cgroup)"),
-                format!("echo '{major}:{minor} {all}' > /sys/fs/cgroup/CGROUP/io.max"),
+                format!("echo '{of_it}{NO_LIMIT}' > /sys/fs/cgroup/CGROUP/io.max"),
             ),
         };
     }

@@ -91,7 +91,7 @@ enum Held {
     Turns { gap: u64, alone: Nanos },
     /// Small requests take as long as a clock lets them, or hardly anything.
     AtOnce { took: u64, fast: Nanos },
-    /// No flash is as slow, and nothing else as even.
+    /// No flash is as slow for so little, or more bytes take no longer; and nothing else is as even.
     TooSlow { gap: u64, bytes: Bytes },
 }
 
@@ -158,12 +158,19 @@ fn by_the_clock_or_at_once(case: &Case, slow: &Slow) -> Option<(InTurn, u64)> {
     (fast as f64 <= FASTER * kind.turns.alone.quantile(0.5) as f64).then_some((kind, fast))
 }
 
-/// Small requests of a kind to a device that does not turn, of which some time is as even as a clock and longer than any flash takes.
+/// Requests of a kind to a device that does not turn, of which some time is as even as a clock and longer than any flash takes for small
+/// ones: they are small, or larger ones take no longer.
 fn small_by_the_clock(case: &Case, slow: &Slow, time: fn(&Turns) -> &Distribution) -> Option<InTurn> {
+    let no_longer = |kind: &InTurn, larger: &InTurn| {
+        let [took, longer] = [kind, larger].map(|k| time(&k.turns).quantile(0.5));
+        let is_larger = larger.is_read == kind.is_read && larger.most.0 >= kind.most.0.saturating_mul(2);
+        let is_known = time(&larger.turns).count() >= ENOUGH_OF_SIZE;
+        is_larger && is_known && longer as f64 <= (1.0 + SAME) * took as f64
+    };
     let is_clock = |kind: &InTurn| {
         let (d, slowest) = (time(&kind.turns), if kind.is_read { SLOWEST_READ } else { SLOWEST_WRITE });
-        let even = d.count() >= ENOUGH && within(d, MIDDLE, AS_A_CLOCK);
-        kind.most <= SMALL && even && d.quantile(0.5) > slowest.0
+        let even = d.count() >= ENOUGH && within(d, MIDDLE, AS_A_CLOCK) && d.quantile(0.5) > slowest.0;
+        even && (kind.most <= SMALL || slow.on.pace.kinds(false).any(|larger| no_longer(kind, &larger)))
     };
     let kind = slow.on.pace.kinds(false).find(is_clock)?;
     (!rotational(case, slow.on.id)?.value).then_some(kind)
@@ -196,6 +203,12 @@ impl Held {
                 "the fastest took {fast}: the device is quick, and something lets one through every {took}",
                 fast = Time(*fast),
                 took = Time(Nanos(*took))
+            ),
+            Held::TooSlow { bytes, .. } if *bytes > SMALL => proof!(
+                "requests of twice {bytes} and more take no longer, and nothing but a clock is so even: half of them lie within {within} of \
+                 that",
+                bytes = Size(*bytes),
+                within = Share(AS_A_CLOCK.1 - 1.0)
             ),
             Held::TooSlow { gap, bytes } => proof!(
                 "flash does not take {gap} for {bytes}, and nothing but a clock is so even: half of them lie within {within} of that",

@@ -67,6 +67,13 @@ fn the_limit_of_the_cgroup_is_lifted_where_it_is_set() {
             true,
             "echo '8:0 0' > /sys/fs/cgroup/db/blkio.throttle.read_iops_device".to_string(),
         ),
+        (
+            r#"{"blkio.throttle.read_iops_device": "8:0 100", "blkio.throttle.write_iops_device": "8:0 100"}"#,
+            true,
+            "echo '8:0 0' > /sys/fs/cgroup/db/blkio.throttle.read_iops_device; \
+             echo '8:0 0' > /sys/fs/cgroup/db/blkio.throttle.write_iops_device"
+                .to_string(),
+        ),
         // Not what holds it back: of another disk, of a kind that is no file to lift it in, not set, no limit.
         (r#"{"io.max": "8:16 riops=100"}"#, true, unknown.clone()),
         (r#"{"io.latency": "8:0 target=100"}"#, true, unknown.clone()),

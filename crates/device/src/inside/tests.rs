@@ -48,6 +48,34 @@ fn alone_and_slow_is_nobodys_fault() {
     assert!(near(r.own, 1) && near(r.paused, 99), "{r:?}");
 }
 
+/// A read that lies in the device for 60 ms while 60 others, each alone with it, come and go: one was there before it.
+#[test]
+fn who_is_passed_over_is_behind_those_before_it_alone() {
+    let (mut inside, now) = learned();
+    let read = |inside: &mut Inside, holder, at: u64, t: &mut Ticket| {
+        inside.issue(Nanos(now + at), holder, 0, Sector(8), Bytes(4096), t);
+    };
+    let (mut lies, mut other) = (Ticket::default(), Ticket::default());
+    read(&mut inside, B, 0, &mut other);
+    read(&mut inside, A, 0, &mut lies);
+    for ms in 1..60 {
+        inside.complete(Nanos(now + ms * MS), 0, Bytes(4096), &mut other);
+        read(&mut inside, B, ms * MS, &mut other);
+    }
+    let split = inside.complete(Nanos(now + 60 * MS), 0, Bytes(4096), &mut lies);
+    assert_eq!((split.behind[0].holder, split.behind[0].time), (B, Nanos(MS)), "{split:?}");
+    assert!(split.slow + split.varied > Nanos(57 * MS) && split.total() == Nanos(60 * MS), "{split:?}");
+    // Of a queue as long, all of it is behind others.
+    let mut queue: Vec<Ticket> = (0..60).map(|_| Ticket::default()).collect();
+    queue.iter_mut().for_each(|t| read(&mut inside, B, 61 * MS, t));
+    read(&mut inside, A, 61 * MS, &mut lies);
+    for (ms, t) in (62..).zip(&mut queue) {
+        inside.complete(Nanos(now + ms * MS), 0, Bytes(4096), t);
+    }
+    let split = inside.complete(Nanos(now + 122 * MS), 0, Bytes(4096), &mut lies);
+    assert!(split.behind[0].time > Nanos(55 * MS), "{split:?}");
+}
+
 #[test]
 fn without_quiet_samples_its_own_service_is_unknown() {
     let mut inside = Inside::default();

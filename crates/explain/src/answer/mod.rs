@@ -17,7 +17,8 @@ pub use victim::{in_the_way, tasks_of_cgroup, without_somebody, Predicted, Suffe
 pub use waits::{Absent, Those};
 
 use crate::explanation::Explanation;
-use causes::{Answer as Verdicted, Confidence, Verdict};
+use crate::lack::Lack;
+use causes::{Acts, Answer as Verdicted, Confidence, Remedy, Verdict};
 use stats::{Facts, LONG_BY_ITSELF};
 use trace::Nanos;
 use waits::CulpritKind;
@@ -70,6 +71,9 @@ pub struct Answer {
 
 /// Victims that are told at most: a page of thirty.
 const MOST_VICTIMS: usize = 30;
+
+/// Remedies that an answer has at most.
+pub const MOST_REMEDIES: usize = 3;
 
 /// A victim that lost less than this part of what the first one lost is a bystander.
 const BYSTANDER: f64 = 0.01;
@@ -133,6 +137,27 @@ impl Answer {
         }
     }
 
+    /// What to do first, at most [`MOST_REMEDIES`]: nothing that slows the victim for somebody else's sake, and whoever is named before others.
+    pub fn remedies<'a>(&self, e: &'a Explanation) -> Vec<&'a Remedy> {
+        let Some(v) = e.verdicts.iter().find(|v| Some(v.cause) == self.cause) else { return vec![] };
+        let blamed = self.culprit.is_some();
+        let victim = self.victims.first();
+        let fits = |r: &&Remedy| match &r.acts {
+            Acts::Victim => !blamed,
+            Acts::Culprit(name) => victim.is_none_or(|v| v.task != *name),
+            Acts::Device | Acts::Host => true,
+        };
+        let mut all: Vec<_> = v.remedies_of(victim.map_or(0, |v| v.group)).into_iter().filter(fits).collect();
+        let named = self.culprit.as_ref().and_then(|c| c.name.as_ref());
+        all.sort_by_key(|r| match &r.acts {
+            Acts::Culprit(name) if named == Some(name) => 0,
+            Acts::Culprit(_) if named.is_some() => 2,
+            _ => 1,
+        });
+        all.truncate(MOST_REMEDIES);
+        all
+    }
+
     /// The part of what all victims lost that nothing explains, 0 to 1; `None` where `explained` is.
     pub fn unexplained(&self) -> Option<f64> {
         self.explained?;
@@ -145,8 +170,10 @@ impl Answer {
 }
 
 fn kind(e: &Explanation, victims: &[Sufferer]) -> Kind {
-    if e.lack.is_some() {
-        return Kind::Unknown;
+    match e.lack {
+        Some(Lack::Work { .. }) => return Kind::Healthy,
+        Some(_) => return Kind::Unknown,
+        None => {}
     }
     let found = |v: &&Verdict| v.verdict == Verdicted::Found;
     let healthy = e.verdicts.iter().filter(found).any(|v| v.cause == "healthy");

@@ -174,13 +174,15 @@ pub(crate) fn sort(paths: &[PathBuf]) -> Result<Sorted> {
 impl Sorted {
     /// Notes the one recording; an error if there is one already.
     fn record(&mut self, path: &Path) -> Result<()> {
-        match self.recording.replace(path.to_owned()) {
-            None => Ok(()),
-            Some(first) => Err(Error::new(
+        let Some(first) = self.recording.replace(path.to_owned()) else { return Ok(()) };
+        // What no reader knows passes for a recording until it is opened.
+        let known_shape = [&first, path].into_iter().filter(|p| p.is_file()).find_map(unrecognised);
+        Err(known_shape.unwrap_or_else(|| {
+            Error::new(
                 format!("{} and {} are both recordings", first.display(), path.display()),
                 "explain one of them, with any texts; or compare them: iowhy compare",
-            )),
-        }
+            )
+        }))
     }
 }
 

@@ -4,7 +4,7 @@
 //! vda                            a track of its own for each device
 //!   reads                        as many lanes as there were reads at once
 //!     [ read 4 KiB             ]   a request: its ledger's span
-//!     [tag][in the device      ]   its segments, which cover it
+//!     [tag][in the device      ]   its segments, which cover it; arrows lead to it from who was in its way there
 //!   reads in the device          counter
 //!   reads, bytes a second        counter, a value for each tenth of a second
 //! fio 683                        a track for each thread
@@ -14,6 +14,7 @@
 //!
 //! **Invariant**: the slices of a request are its ledger, those of an operation its account, to the nanosecond.
 
+mod in_the_way;
 mod lanes;
 mod packets;
 mod rates;
@@ -21,6 +22,7 @@ mod wire;
 
 use crate::output::{Failure, Folder};
 use crate::DeviceNames;
+use in_the_way::InTheWay;
 use lanes::{Lanes, Place};
 use ledger::Ledger;
 use life::{Bio, ByClass, Class, Names, Op, Request, Sink, Timeline};
@@ -54,6 +56,7 @@ struct Tracks {
     name: DeviceNames,
     devices: FxHashMap<DevId, Device>,
     threads: FxHashMap<Tid, Thread>,
+    in_the_way: InTheWay,
     left_out: u64,
 }
 
@@ -87,8 +90,8 @@ impl Perfetto {
     /// Begins a trace in a folder.
     pub fn create(folder: &Folder, name: DeviceNames) -> Result<Perfetto, Failure> {
         let packets = Packets::create(folder, FILE)?;
-        let (devices, threads) = Default::default();
-        let tracks = Tracks { packets, name, devices, threads, left_out: 0 };
+        let (devices, threads, in_the_way) = Default::default();
+        let tracks = Tracks { packets, name, devices, threads, in_the_way, left_out: 0 };
         Ok(Perfetto { follow: operation::Follow::default(), tracks })
     }
 
@@ -138,14 +141,15 @@ impl Tracks {
         self.devices.get_mut(&id)
     }
 
-    fn completed(&mut self, r: &Drawn) {
+    /// Draws one, and tells on which track.
+    fn completed(&mut self, r: &Drawn) -> Option<Track> {
         let (from, to) = (r.ledger.from, r.ledger.to);
         if self.device(r.dev).is_none() {
             self.left_out += 1;
-            return;
+            return None;
         }
         let (packets, device) = (&mut self.packets, self.devices.get_mut(&r.dev));
-        let Some(device) = device else { return };
+        let device = device?;
         let class = r.class.index();
         let track = match device.lanes[class].place(from, to) {
             Place::Old(track) => track,
@@ -156,7 +160,7 @@ impl Tracks {
             }
             Place::None => {
                 self.left_out += 1;
-                return;
+                return None;
             }
         };
         let notes = [
@@ -179,6 +183,7 @@ impl Tracks {
             });
             rate.add(to, r.bytes, |at, value| packets.count(*track, at, value));
         }
+        Some(track)
     }
 
     fn thread(&mut self, o: &Operation, task: &str) -> Option<Track> {
@@ -249,7 +254,10 @@ impl Sink for Tracks {
     fn request(&mut self, r: &Request, names: &Names) {
         let (dev, op, class, start, bytes, tid) = (r.dev, r.op, r.class(), r.start, r.bytes, r.tid);
         let (task, time, ledger) = (names.text(r.task), &r.time, Ledger::of(&r.time));
-        self.completed(&Drawn { dev, op, class, start, bytes, tid, task, time, ledger });
+        let track = self.completed(&Drawn { dev, op, class, start, bytes, tid, task, time, ledger });
+        if let Some(track) = track {
+            self.in_the_way.drawn(r, track, names, &mut self.packets);
+        }
     }
 
     fn bio(&mut self, b: &Bio, names: &Names) {

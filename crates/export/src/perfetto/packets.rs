@@ -18,6 +18,7 @@ const NEEDS_NAMES: u64 = 2;
 /// `TrackEvent.Type`.
 const BEGIN: u64 = 1;
 const END: u64 = 2;
+const INSTANT: u64 = 3;
 const COUNTER: u64 = 4;
 /// `CounterDescriptor.Unit`.
 const UNIT_COUNT: u64 = 2;
@@ -111,8 +112,25 @@ impl Packets {
 
     /// A slice begins.
     pub fn begin(&mut self, track: Track, at: Nanos, name: &str, flows: &[u64], notes: &[(&str, Note)]) {
+        self.event(BEGIN, track, at, name, flows, notes);
+    }
+
+    /// Something at a moment, at one end of an arrow.
+    pub fn instant(&mut self, track: Track, at: Nanos, name: &str, flow: u64, notes: &[(&str, Note)]) {
+        self.event(INSTANT, track, at, name, &[flow], notes);
+    }
+
+    fn event(
+        &mut self,
+        kind: u64,
+        track: Track,
+        at: Nanos,
+        name: &str,
+        flows: &[u64],
+        notes: &[(&str, Note)],
+    ) {
         let number = self.number(name);
-        self.start(BEGIN, track);
+        self.start(kind, track);
         match number {
             Some(number) => self.event.number(10, number),
             None => self.event.text(23, name),

@@ -54,7 +54,8 @@ const EXAMPLES: &str = "Examples:
 pub enum Program {
     /// The .dat files of btt, right where btt is wrong
     Btt,
-    /// A trace for ui.perfetto.dev: requests and operations as slices, depth and throughput as counters
+    /// A trace for ui.perfetto.dev: requests and operations as slices, depth and throughput as counters, arrows
+    /// from who was in the way to who waited
     Perfetto,
     /// Every table of report, and a row for each request and operation, as comma-separated values
     Csv,

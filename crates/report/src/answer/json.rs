@@ -2,6 +2,7 @@
 
 use super::line::line;
 use super::words::those;
+use causes::{Acts, Remedy};
 use explain::answer::{Answer, Because, Predicted, Source, Sufferer, Without};
 use explain::blame::Which;
 use explain::Explanation;
@@ -26,10 +27,21 @@ pub(crate) fn to_json(e: &Explanation, a: &Answer) -> [(&'static str, Value); 3]
             Which::Slowest => "tail",
         },
         "explained": a.explained.map(rounded),
+        "try": a.remedies(e).into_iter().map(remedy).collect::<Vec<_>>(),
     });
     let all: u64 = a.victims.iter().map(|v| v.lost.0).sum();
     let victims: Vec<Value> = a.victims.iter().map(|v| victim(e, v, all)).collect();
     [("answer", answer), ("victims", victims.into()), ("unexplained", json!(a.unexplained().map(rounded)))]
+}
+
+fn remedy(r: &Remedy) -> Value {
+    let on = match &r.acts {
+        Acts::Victim => "victim",
+        Acts::Culprit(_) => "culprit",
+        Acts::Device => "device",
+        Acts::Host => "host",
+    };
+    json!({ "what": r.what, "command": r.command(), "on": on })
 }
 
 /// A part, to a millionth.

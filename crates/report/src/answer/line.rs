@@ -4,7 +4,7 @@ use super::words::{device, of, operations, who};
 use causes::Confidence;
 use explain::answer::{share_of_slowest, Answer, Kind, Sufferer};
 use explain::blame::Which;
-use explain::Explanation;
+use explain::{Explanation, Lack};
 use trace::Nanos;
 use units::words::{count, counted, percent, time};
 
@@ -30,7 +30,12 @@ pub fn line(e: &Explanation, a: &Answer) -> String {
 /// What the recording lacks, and as far as it goes what it has.
 fn lacking(e: &Explanation) -> String {
     let words = e.lack.as_ref().map_or(String::new(), |lack| lack.words(&|dev| e.name(dev)));
-    format!("Cannot tell: {words}")
+    match e.lack {
+        Some(Lack::Work { .. }) => {
+            format!("Nothing was slow: {words}; a wait above the block layer shows in: iowhy record")
+        }
+        _ => format!("Cannot tell: {words}"),
+    }
 }
 
 fn nothing(e: &Explanation) -> String {

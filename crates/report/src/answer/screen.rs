@@ -7,7 +7,7 @@ use super::waited::{self, VICTIMS};
 use super::words::{of, operations};
 use crate::screen::Style;
 use crate::trust::trust_line;
-use causes::{Acts, Confidence, Verdict};
+use causes::Confidence;
 use explain::answer::{Answer, Kind, Sufferer};
 use explain::device_mapper::InMapper;
 use explain::{contradictions, Explanation};
@@ -17,10 +17,12 @@ use waits::Absent;
 
 /// How much each part matters, the most first, and so how many proofs and remedies there are; the table of victims has ranks of its own.
 mod rank {
+    use explain::answer::MOST_REMEDIES;
+
     pub const SENTENCE: u8 = 0;
     pub const CAUSE: u8 = 1;
     pub const TRUST: u8 = 1;
-    pub const REMEDIES: [u8; 3] = [2, 7, 10];
+    pub const REMEDIES: [u8; MOST_REMEDIES] = [2, 7, 10];
     pub const PROOFS: [u8; 3] = [2, 3, 8];
     pub const WITHOUT: u8 = 3;
     pub const MORE: u8 = 4;
@@ -74,27 +76,12 @@ fn cause(page: &mut Blocks, e: &Explanation, a: &Answer) {
     if let Some(text) = a.victims.first().and_then(without) {
         page.text(&text, &bullet, &below, rank::WITHOUT);
     }
-    remedies(page, a, v);
+    remedies(page, e, a);
 }
 
-/// What to do: nothing that slows the victim for somebody else's sake.
-fn remedies(page: &mut Blocks, a: &Answer, v: &Verdict) {
-    let blamed = a.culprit.is_some();
-    let victim = a.victims.first();
-    let fits = |r: &&causes::Remedy| match &r.acts {
-        Acts::Victim => !blamed,
-        Acts::Culprit(name) => victim.is_none_or(|v| v.task != *name),
-        Acts::Device | Acts::Host => true,
-    };
-    let mut shown: Vec<_> = v.remedies_of(victim.map_or(0, |v| v.group)).into_iter().filter(fits).collect();
-    // Who is named comes first, who is not last.
-    let named = a.culprit.as_ref().and_then(|c| c.name.as_ref());
-    shown.sort_by_key(|r| match &r.acts {
-        Acts::Culprit(name) if named == Some(name) => 0,
-        Acts::Culprit(_) if named.is_some() => 2,
-        _ => 1,
-    });
-    for (i, (remedy, rank)) in shown.into_iter().zip(rank::REMEDIES).enumerate() {
+/// What to do.
+fn remedies(page: &mut Blocks, e: &Explanation, a: &Answer) {
+    for (i, (remedy, rank)) in a.remedies(e).into_iter().zip(rank::REMEDIES).enumerate() {
         let heading = if i == 0 { "TRY    " } else { INDENT };
         let (first, other) = (format!("{heading}{}  ", i + 1), format!("{INDENT}   "));
         page.command(&remedy.command(), &remedy.what, &first, &other, rank);

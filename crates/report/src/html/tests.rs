@@ -3,7 +3,6 @@
 use super::pack::unpack;
 use super::*;
 use crate::to_json;
-use evidence::{Samples, System};
 use explain::Subject;
 use life::Lives;
 use proptest::prelude::*;
@@ -16,15 +15,9 @@ use trace::{Action, Batch, Bytes, DevId, Event, Flags, Nanos, Quality, Sector, T
 fn shown(batches: &[Batch], label: &str) -> Shown {
     let events = batches.iter().map(|b| b.events.len() as u64).sum();
     let subject = Subject {
-        scope: None,
-        which: Default::default(),
-        window: None,
         sources: vec!["blktrace".into()],
-        file_names: vec![],
-        kernel: None,
-        system: System::default(),
-        samples: Samples::default(),
         quality: Quality { events, ..Quality::default() },
+        ..Subject::default()
     };
     let (mut pictures, mut lives) = (Pictures::default(), Lives::default());
     batches.iter().for_each(|b| lives.feed(b, &mut pictures));
