@@ -338,6 +338,8 @@ pub mod read_ahead_short {
     pub const DEFAULT: Bytes = Bytes(128 << 10);
     /// From this part of reads that follow one another on, somebody reads in order.
     pub const IN_ORDER: f64 = 0.7;
+    /// Whoever waited for pages for a third of the recording did little else.
+    pub const LITTLE_ELSE: f64 = 1.0 / 3.0;
     /// What is proposed: four times the default, what distributions set for disks that stream.
     pub const PROPOSED: Bytes = Bytes(512 << 10);
 }

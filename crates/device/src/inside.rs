@@ -7,7 +7,8 @@
 //! D2C then is, in this order: its own service (at most what it takes alone); pauses (no completion for longer than any
 //! service explains); others, at most the time in which there were any, in proportion to what was shared; and what is left
 //! when it was alone: `varied` up to what usual ones take alone, beyond that `slow`. A request that lay there while many that came
-//! later were completed is behind those that were there before it, and `slow` for the rest.
+//! later were completed is behind those that were there before it, and `slow` for the rest. One that follows the last of its own holder,
+//! where somebody else moved the head away since, takes what a near one takes; the way back is behind that one.
 //!
 //! Example: a read that takes 1 ms alone is issued behind a write that takes 9 ms; both end after 10 ms. The stretch is
 //! shared 9 to 1; the read's own millisecond is its service, the other 9 ms are behind the write.
@@ -51,6 +52,8 @@ struct Held {
     before: f64,
     /// The number of the first request issued since it has the place.
     first: u64,
+    /// Where its last request ended.
+    head: Option<Sector>,
 }
 
 /// What a request notes when it is issued.
@@ -60,6 +63,8 @@ pub struct Ticket {
     number: u64,
     alone: bool,
     near: bool,
+    /// Who moved the head away from where its holder had left it.
+    led_away: Option<Holder>,
     idle: Nanos,
     cost: f64,
     place: u8,
@@ -100,6 +105,8 @@ pub struct Inside {
     /// When it ran out of work.
     idle_since: Nanos,
     head: Sector,
+    /// Who moved it there.
+    mover: Holder,
 }
 
 impl Inside {
@@ -119,8 +126,14 @@ impl Inside {
             self.since = now;
         }
         let near = start.0.abs_diff(self.head.0) <= SEEK;
+        let place = self.place(holder);
+        ticket.led_away = None;
         if bytes.0 > 0 {
             self.head = start.after(bytes);
+            let mover = std::mem::replace(&mut self.mover, holder);
+            let its = self.holders[place as usize].head.replace(self.head);
+            let follows = holder != Holder(0) && its.is_some_and(|its| start.0.abs_diff(its.0) <= SEEK);
+            ticket.led_away = (!near && follows && mover != holder).then_some(mover);
         }
         ticket.idle = if self.in_flight == 0 { now.since(self.idle_since) } else { Nanos(0) };
         ticket.alone = self.in_flight == 0;
@@ -128,7 +141,7 @@ impl Inside {
         ticket.issued = now;
         ticket.number = self.issues;
         ticket.cost = self.services.cost(Shape::new(class, near, bytes));
-        ticket.place = self.place(holder);
+        ticket.place = place;
         ticket.per_cost = self.per_cost;
         ticket.company = self.company;
         ticket.paused = self.paused;
@@ -179,7 +192,8 @@ impl Inside {
         if let Some(explained) = explained {
             self.paused += now.since(self.since).since(explained);
         }
-        let split = self.split(d2c, quiet, ticket);
+        let back = self.way_back(shape, quiet, ticket);
+        let split = self.split(d2c, quiet, back, ticket);
         self.completed += 1;
         self.services.busy(shape, gap);
         if bytes.0 == 0 {
@@ -193,8 +207,23 @@ impl Inside {
         split
     }
 
-    fn split(&self, d2c: Nanos, quiet: Option<Quiet>, ticket: &Ticket) -> Split {
-        let own = quiet.map_or(Nanos(0), |q| q.p50).min(d2c);
+    /// What a request takes more than a near one, and because of whom, where somebody moved the head away from its holder's last one.
+    fn way_back(&mut self, shape: Shape, quiet: Option<Quiet>, ticket: &Ticket) -> Option<(Holder, Nanos)> {
+        let (mover, far) = (ticket.led_away?, quiet?);
+        let near = self.services.of(Shape::new(shape.class, true, shape.bytes))?;
+        // Flash takes about as long for both.
+        (far.p50 > near.most).then(|| (mover, far.p50.since(near.p50)))
+    }
+
+    fn split(
+        &self,
+        d2c: Nanos,
+        quiet: Option<Quiet>,
+        back: Option<(Holder, Nanos)>,
+        ticket: &Ticket,
+    ) -> Split {
+        let way = back.map_or(Nanos(0), |(_, way)| way);
+        let own = quiet.map_or(Nanos(0), |q| q.p50.since(way)).min(d2c);
         let rest = d2c.since(own);
         let known = quiet.is_some();
         if rest == Nanos(0) {
@@ -205,10 +234,15 @@ impl Inside {
         let queue = if known { self.queue(d2c, ticket) } else { rest };
         let behind = self.company.since(ticket.company).min(queue).min(rest);
         let alone = rest.since(behind);
+        let way = way.min(alone);
+        let alone = alone.since(way);
         let varied = quiet.map_or(Nanos(0), |q| q.most.since(q.p50)).min(alone);
         let mut split = Split { own, known, paused, varied, slow: alone.since(varied), ..Split::default() };
         if behind.0 > 0 {
             self.share(behind, ticket, &mut split);
+        }
+        if let Some((mover, _)) = back.filter(|_| way.0 > 0) {
+            split.add(Behind { holder: mover, time: way });
         }
         split
     }

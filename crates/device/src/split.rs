@@ -46,6 +46,16 @@ impl Split {
         self.own + self.paused + self.varied + self.slow + self.others + self.behind()
     }
 
+    /// Adds time behind somebody.
+    pub(crate) fn add(&mut self, more: Behind) {
+        let place = self.behind.iter_mut().find(|b| b.holder == more.holder || b.time.0 == 0);
+        match place.filter(|_| more.holder != Holder(0)) {
+            Some(place) => *place = Behind { holder: more.holder, time: place.time + more.time },
+            None => self.others += more.time,
+        }
+        self.behind.sort_by_key(|b| std::cmp::Reverse(b.time));
+    }
+
     fn behind(&self) -> Nanos {
         self.behind.iter().map(|b| b.time).sum()
     }

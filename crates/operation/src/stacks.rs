@@ -149,6 +149,7 @@ const RULES: &[Rule] = &[
     // fs/btrfs/space-info.c: tickets are waited for in line; `reserve_metadata_bytes` before Linux 5.4.
     ("__reserve_bytes", &[], Wait::SpaceReserved),
     ("reserve_bytes", &[], Wait::SpaceReserved),
+    ("flush_space", &[], Wait::SpaceReserved),
     ("wait_reserve_ticket", &[], Wait::SpaceReserved),
     ("handle_reserve_ticket", &[], Wait::SpaceReserved),
     ("reserve_metadata_bytes", &[], Wait::SpaceReserved),

@@ -6,6 +6,7 @@ use crate::depth::Depth;
 use crate::distribution::Distribution;
 use crate::pace::Pace;
 use crate::phases::Phases;
+use crate::reader::Reader;
 use crate::series::{Cell, Series};
 use crate::tags::Tags;
 use crate::traffic::Traffic;
@@ -230,6 +231,8 @@ pub struct Device {
     pub pace: Pace,
     /// Writes of whole blocks, and others.
     pub alignment: Alignment,
+    /// How tasks read, by number.
+    pub readers: BTreeMap<u32, Reader>,
     /// Which processors completed its requests.
     pub completed_on: CompletedOn,
     /// Per second.
@@ -255,6 +258,7 @@ impl Device {
             plugs: BTreeMap::new(),
             pace: Pace::default(),
             alignment: Alignment::default(),
+            readers: BTreeMap::new(),
             completed_on: CompletedOn::default(),
             series: Series::new(),
             traffic: Traffic::default(),

@@ -19,6 +19,7 @@ mod pace;
 mod pair;
 mod phases;
 mod pictures;
+mod reader;
 mod seek;
 mod series;
 mod tags;
@@ -47,6 +48,7 @@ pub use pictures::{
     heat_bucket, heat_lower, Axis, Behind, Columns, DevicePictures, Extents, Heat, Moment, Pictures,
     SlowMoment, SlowOperation, SlowRequest, Who, EXTENT_GRID, FINEST, HEAT_BUCKETS, MOST_COLUMNS, STRETCHES,
 };
+pub use reader::Reader;
 pub use seek::{Measure, Mode, Seeks};
 pub use series::{Cell, Series};
 pub use tags::{TagWait, Tags};

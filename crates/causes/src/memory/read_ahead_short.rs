@@ -10,13 +10,16 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
 use crate::remedy::Action;
-use crate::thresholds::read_ahead_short::{DEFAULT, IN_ORDER, PROPOSED};
+use crate::slow::Slow;
+use crate::thresholds::read_ahead_short::{DEFAULT, IN_ORDER, LITTLE_ELSE, PROPOSED};
 use crate::verdict::{Confidence, Verdict};
 use crate::Cause;
 use ledger::Reason;
 use life::Class;
 use operation::{Kind, Wait};
+use stats::Reader;
 use trace::{Bytes, Call, Nanos};
+use waits::Selection;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
@@ -42,11 +45,12 @@ fn judge(case: &mut Case) -> Verdict {
         let name = case.name(slow.on.id);
         let traffic = &slow.on.traffic;
         let class = Class::Read.index();
-        let in_order = traffic.contiguous[class] as f64 / traffic.issues[class].max(1) as f64;
+        let in_order = in_order(case, &slow);
         if in_order < IN_ORDER {
             against = Some(proof!(
-                "{in_order} of the reads on {name} follow one another",
+                "{in_order} of {task}'s reads on {name} follow one another",
                 in_order = Share(in_order),
+                task = Text(slow.group.task.clone()),
                 name = Text(name.to_string())
             ));
             continue;
@@ -75,8 +79,9 @@ fn judge(case: &mut Case) -> Verdict {
         let v = proof
             .plus(claimed, Confidence::Medium)
             .because(proof!(
-                "{in_order} of the reads on {name} follow one another; half of them are of {p50} or less",
+                "{in_order} of {task}'s reads on {name} follow one another; half of all there are of {p50} or less",
                 in_order = Share(in_order),
+                task = Text(slow.group.task.clone()),
                 name = Text(name.to_string()),
                 p50 = Size(Bytes(sizes.quantile(0.5)))
             ))
@@ -92,7 +97,9 @@ fn judge(case: &mut Case) -> Verdict {
                 what = Text(slow.words().to_string()),
                 waits = Share(waits)
             ));
-        verdict = Some(remedy(v, setting.value, &name));
+        let mut v = remedy(v, setting.value, &name);
+        v.throughout.extend(throughout(case, &slow).map(|part| (slow.group_number, part * saved)));
+        verdict = Some(v);
     }
     match (verdict, unsure, against) {
         (Some(v), ..) => v.unless("a reader as slow with more read ahead"),
@@ -102,6 +109,23 @@ fn judge(case: &mut Case) -> Verdict {
             Verdict::out_of_the_question(CAUSE.name, "nobody who was slow read a file through the page cache")
         }
     }
+}
+
+/// The part of the victim's reads, or of all on the device where that is more, that begin where one before them ended.
+fn in_order(case: &Case, slow: &Slow) -> f64 {
+    let (traffic, class) = (&slow.on.traffic, Class::Read.index());
+    let of_all = traffic.contiguous[class] as f64 / traffic.issues[class].max(1) as f64;
+    let is_its = |(task, _): &(&u32, &Reader)| case.facts.tasks.name(**task) == slow.group.task;
+    let of_task = slow.on.readers.iter().filter(is_its).map(|(_, reader)| reader.in_order());
+    of_task.fold(of_all, f64::max)
+}
+
+/// The part of a reader's time in which it waited for pages, if it did little else in the recording.
+fn throughout(case: &Case, slow: &Slow) -> Option<f64> {
+    let rows = slow.group.rows(&case.facts.waits, Selection::default());
+    let waited: Nanos = rows.iter().filter(|row| row.waits.has(Wait::PageRead)).map(|row| row.time).sum();
+    let did_little_else = waited.0 as f64 >= LITTLE_ELSE * case.facts.duration().0 as f64;
+    did_little_else.then(|| waited.0 as f64 / slow.group.all.time.total.0.max(1) as f64)
 }
 
 fn remedy(v: Verdict, now: Bytes, name: &str) -> Verdict {

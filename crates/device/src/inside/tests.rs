@@ -76,6 +76,34 @@ fn who_is_passed_over_is_behind_those_before_it_alone() {
     assert!(split.behind[0].time > Nanos(55 * MS), "{split:?}");
 }
 
+/// A disk that takes 0.5 ms for a read that follows the one before and 8 ms for one elsewhere: a scan, and now and then a read of somebody
+/// else's.
+#[test]
+fn the_way_back_is_because_of_who_led_the_head_away() {
+    let (mut inside, mut now) = (Inside::default(), 0);
+    let mut read = |holder, sector: u64, us: u64| {
+        let mut t = Ticket::default();
+        now += 20 * MS;
+        inside.issue(Nanos(now), holder, 0, Sector(sector), Bytes(4096), &mut t);
+        now += us * 1000;
+        inside.complete(Nanos(now), 0, Bytes(4096), &mut t)
+    };
+    for i in 0..40 {
+        read(A, i * 8, 500);
+    }
+    for i in 1..40 {
+        read(B, i << 24, 8000);
+    }
+    let back = read(A, 320, 8000);
+    assert_eq!(back.behind[0].holder, B, "{back:?}");
+    assert!(near(back.behind[0].time, 7) && back.own < Nanos(MS), "{back:?}");
+    assert_eq!(back.total(), Nanos(8 * MS));
+    let next = read(A, 328, 500);
+    assert_eq!(next.behind[0].time, Nanos(0), "{next:?}");
+    let elsewhere = read(A, 1 << 30, 8000);
+    assert_eq!(elsewhere.behind[0].time, Nanos(0), "it seeks for itself: {elsewhere:?}");
+}
+
 #[test]
 fn without_quiet_samples_its_own_service_is_unknown() {
     let mut inside = Inside::default();

@@ -72,6 +72,9 @@ pub struct Answer {
 /// Victims that are told at most: a page of thirty.
 const MOST_VICTIMS: usize = 30;
 
+/// Whoever has less than a fifth of what a cause explains is not named beside it.
+const WORTH_NAMING: u64 = 5;
+
 /// Remedies that an answer has at most.
 pub const MOST_REMEDIES: usize = 3;
 
@@ -201,8 +204,11 @@ fn is_blind(facts: &Facts) -> bool {
 fn culprit(v: &Sufferer, verdict: Option<&Verdict>) -> Option<Source> {
     let of = |cause: Option<&str>| {
         let all = v.because.iter().filter(|b| cause.is_none() || b.cause == cause);
-        let somebody = all.filter(|b| b.source.kind == CulpritKind::Task);
-        somebody.max_by_key(|b| b.time).map(|b| b.source.clone())
+        let (somebody, nobody): (Vec<&Because>, Vec<_>) =
+            all.partition(|b| b.source.kind == CulpritKind::Task);
+        let most = somebody.iter().max_by_key(|b| b.time)?;
+        let all: Nanos = somebody.iter().chain(&nobody).map(|b| b.time).sum();
+        (most.time.0.saturating_mul(WORTH_NAMING) >= all.0).then(|| most.source.clone())
     };
     of(verdict.map(|v| v.cause)).filter(|_| verdict.is_some()).or_else(|| {
         if verdict.is_none() {

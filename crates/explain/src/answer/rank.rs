@@ -46,18 +46,23 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
     let beside_jobs: Vec<DevId> = no_jobs().filter(waits).map(|s| device(e, s)).collect();
     // Many requests in flight keep nobody from a processor.
     let for_the_disk = |s: &&Sufferer| keeps_waiting(s, s.lost.since(for_a_processor(s)));
-    let beside_queues: Vec<DevId> = no_jobs().filter(for_the_disk).map(|s| device(e, s)).collect();
+    let no_queues = || all.iter().filter(|s| !is_queue(e, s));
+    let beside_queues: Vec<DevId> = no_queues().filter(for_the_disk).map(|s| device(e, s)).collect();
     let noticed = e.facts.duration().0 / NOTICED;
     let nobody_noticed = all.iter().all(|s| by_the_clock(e, s, s.lost.since(s.noise)).0 < noticed);
     all.sort_by_cached_key(|s| {
         let by = if by_time { s.time } else { s.lost.since(s.noise) };
         let dev = device(e, s);
-        let is_job = role::is_job(&s.task) && beside_jobs.contains(&dev)
-            || is_queue(e, s) && beside_queues.contains(&dev);
+        // A job waits for each of its operations, a queue for none.
+        let runs = match () {
+            () if is_queue(e, s) && beside_queues.contains(&dev) => 2,
+            () if role::is_job(&s.task) && beside_jobs.contains(&dev) => 1,
+            () => 0,
+        };
         let in_the_way = costs_more(s) && victims.contains(&dev);
         // Where nobody else waits long, what waits for itself is told.
         let lost = if nobody_noticed { of_the_clock(e, s, by) } else { by_the_clock(e, s, by) };
-        (s.is_thin, is_job, in_the_way, Reverse(lost))
+        (s.is_thin, runs, in_the_way, Reverse(lost))
     });
 }
 

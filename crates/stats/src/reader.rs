@@ -1,0 +1,57 @@
+//! Whether a task reads in order, whoever else reads meanwhile.
+
+use life::{Class, Request};
+use trace::Sector;
+
+/// How far apart two reads of a scan may be: several processes scan one table block by block, and each leaves out what the cache has. 800
+/// sectors, as far as BFQ calls it no seek (`BFQQ_SEEK_THR`, block/bfq-iosched.c).
+const NEAR: u64 = 800;
+
+/// The reads of one task on one device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reader {
+    end: Sector,
+    reads: u64,
+    followed: u64,
+}
+
+impl Reader {
+    /// A request of the task was completed.
+    pub fn record(&mut self, r: &Request) {
+        if r.class() != Class::Read || r.bytes.0 == 0 {
+            return;
+        }
+        let is_next = self.reads > 0 && r.start >= self.end && r.start.0 - self.end.0 <= NEAR;
+        self.end = r.start.after(r.bytes);
+        self.reads += 1;
+        self.followed += u64::from(is_next);
+    }
+
+    /// The part of its reads that begin at the end of the one before, or soon behind it.
+    pub fn in_order(&self) -> f64 {
+        self.followed as f64 / self.reads.max(1) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trace::Bytes;
+
+    #[test]
+    fn a_scan_is_in_order_and_a_search_is_not() {
+        let read = |sector| {
+            let mut r = Request::default();
+            (r.op, r.start, r.bytes) = (life::Op::Read, Sector(sector), Bytes(8192));
+            r
+        };
+        let of = |sectors: &[u64]| {
+            let mut reader = Reader::default();
+            sectors.iter().for_each(|sector| reader.record(&read(*sector)));
+            reader.in_order()
+        };
+        assert_eq!(of(&[0, 16, 32, 64, 80]), 0.8, "one is left out");
+        assert_eq!(of(&[0, 90_000, 16, 70_000]), 0.0);
+        assert_eq!(of(&[64, 48, 32]), 0.0, "backward is no order that anybody reads ahead for");
+    }
+}
