@@ -10,6 +10,7 @@ use crate::proof::proof;
 use crate::verdict::{Answer, Verdict};
 use crate::Cause;
 use ledger::Reason;
+use trace::DevId;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
@@ -26,7 +27,7 @@ fn judge(case: &mut Case) -> Verdict {
     let what = "held back by their cgroup's limit, before the block layer had them";
     let pick = |_, reason| reason == Reason::CgroupLimit;
     let (mut v, found) = paths::judge(case, CAUSE.name, what, pick);
-    if v.verdict != Answer::Found {
+    if v.verdict == Answer::Rejected {
         return v;
     }
     let groups = &case.system.cgroups;
@@ -36,6 +37,7 @@ fn judge(case: &mut Case) -> Verdict {
         .map(|(g, file, limit)| {
             (format!("/sys/fs/cgroup/{}/{file}", g.path.trim_matches('/')), file.as_str(), limit)
         })
+        .filter(|(.., limit)| v.verdict == Answer::Found || is_of_recorded(case, &limit.value))
         .collect();
     for (path, _, limit) in &limits {
         v = v.because(proof!(
@@ -44,6 +46,9 @@ fn judge(case: &mut Case) -> Verdict {
             replace = Text(limit.value.trim().replace('\n', "; ").to_string()),
             at = Source(limit.at.to_string())
         ));
+    }
+    if v.verdict != Answer::Found {
+        return v;
     }
     for number in found {
         let dev = case.focus.groups[number].dev;
@@ -73,6 +78,12 @@ fn judge(case: &mut Case) -> Verdict {
     }
     v.try_this("see what is set for whom", "grep -r . /sys/fs/cgroup --include=io.max --include=io.latency --include=blkio.throttle.*_device 2>/dev/null")
         .unless("the task as slow outside of its cgroup")
+}
+
+/// Whether a limit is one of a device that was recorded.
+fn is_of_recorded(case: &Case, limit: &str) -> bool {
+    let of = |dev: DevId| format!("{}:{} ", dev.major(), dev.minor());
+    case.facts.devices.iter().any(|d| limit.lines().any(|line| line.starts_with(&of(d.id))))
 }
 
 /// Whether a file of a cgroup holds a limit that is set.

@@ -189,10 +189,16 @@ fn kind(e: &Explanation, victims: &[Sufferer]) -> Kind {
     }
     match (healthy, nothing, e.verdicts.iter().any(|v| found(&v))) {
         (_, true, _) if is_blind(&e.facts) => Kind::Unknown,
+        (true, ..) if is_blind(&e.facts) && e.verdicts.iter().any(is_set_above) => Kind::Unknown,
         (true, ..) => Kind::Healthy,
         (_, true, _) | (_, _, false) => Kind::Unknown,
         _ => Kind::Cause,
     }
+}
+
+/// Whether something is set that holds I/O back before block events begin.
+fn is_set_above(v: &Verdict) -> bool {
+    v.cause == "cgroup-limit" && v.verdict == Verdicted::CannotTell && !v.evidence.is_empty()
 }
 
 /// Whether what applications wait for was not recorded.

@@ -54,15 +54,15 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
         let by = if by_time { s.time } else { s.lost.since(s.noise) };
         let dev = device(e, s);
         // A job waits for each of its operations, a queue for none.
-        let runs = match () {
+        let runs_on = match () {
             () if is_queue(e, s) && beside_queues.contains(&dev) => 2,
-            () if role::is_job(&s.task) && beside_jobs.contains(&dev) => 1,
+            () if runs(e, s) && beside_jobs.contains(&dev) => 1,
             () => 0,
         };
         let in_the_way = costs_more(s) && victims.contains(&dev);
         // Where nobody else waits long, what waits for itself is told.
         let lost = if nobody_noticed { of_the_clock(e, s, by) } else { by_the_clock(e, s, by) };
-        (s.is_thin, runs, in_the_way, Reverse(lost))
+        (s.is_thin, runs_on, in_the_way, Reverse(lost))
     });
 }
 
@@ -71,7 +71,13 @@ fn overlaps(e: &Explanation, s: &Sufferer) -> bool {
 }
 
 fn is_job(e: &Explanation, s: &Sufferer) -> bool {
-    role::is_job(&s.task) || is_queue(e, s)
+    runs(e, s) || is_queue(e, s)
+}
+
+/// Whether it runs as long as it runs. Where no operations were recorded somebody waits for what the journal's thread writes.
+fn runs(e: &Explanation, s: &Sufferer) -> bool {
+    let commits = e.facts.operations.is_empty() && s.task.starts_with("jbd2/");
+    role::is_job(&s.task) && !commits
 }
 
 /// Whether it keeps operations in flight, and is no server.
