@@ -207,6 +207,8 @@ impl Accounts {
                         CulpritKind::Kernel
                     }
                     Reason::QueueFreeze => CulpritKind::Limit,
+                    // The file system sleeps a tick and looks again (`shrink_delalloc`, fs/btrfs/space-info.c).
+                    Reason::Timer if above.wait == Some(Wait::SpaceReserved) => CulpritKind::Kernel,
                     _ => CulpritKind::Unknown,
                 };
                 let who = table.plain(kind, None);

@@ -44,6 +44,8 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
     let victims: Vec<DevId> = all.iter().filter(waits).filter(in_nobodys_way).map(|s| device(e, s)).collect();
     let no_jobs = || all.iter().filter(|s| !is_job(e, s));
     let beside_jobs: Vec<DevId> = no_jobs().filter(waits).map(|s| device(e, s)).collect();
+    let commits_wait = all.iter().filter(|s| commits(e, s)).filter(waits);
+    let beside_commits: Vec<DevId> = commits_wait.map(|s| device(e, s)).collect();
     // Many requests in flight keep nobody from a processor.
     let for_the_disk = |s: &&Sufferer| keeps_waiting(s, s.lost.since(for_a_processor(s)));
     let no_queues = || all.iter().filter(|s| !is_queue(e, s));
@@ -54,10 +56,11 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
         let by = if by_time { s.time } else { s.lost.since(s.noise) };
         let dev = device(e, s);
         // A job waits for each of its operations, a queue for none.
-        let runs_on = match () {
-            () if is_queue(e, s) && beside_queues.contains(&dev) => 2,
-            () if runs(e, s) && beside_jobs.contains(&dev) => 1,
-            () => 0,
+        let runs_on = match role::is_job(&s.task) {
+            _ if is_queue(e, s) && beside_queues.contains(&dev) => 3,
+            true if commits(e, s) && beside_jobs.contains(&dev) => 1,
+            true if beside_jobs.contains(&dev) || !commits(e, s) && beside_commits.contains(&dev) => 2,
+            _ => 0,
         };
         let in_the_way = costs_more(s) && victims.contains(&dev);
         // Where nobody else waits long, what waits for itself is told.
@@ -71,13 +74,12 @@ fn overlaps(e: &Explanation, s: &Sufferer) -> bool {
 }
 
 fn is_job(e: &Explanation, s: &Sufferer) -> bool {
-    runs(e, s) || is_queue(e, s)
+    role::is_job(&s.task) || is_queue(e, s)
 }
 
-/// Whether it runs as long as it runs. Where no operations were recorded somebody waits for what the journal's thread writes.
-fn runs(e: &Explanation, s: &Sufferer) -> bool {
-    let commits = e.facts.operations.is_empty() && s.task.starts_with("jbd2/");
-    role::is_job(&s.task) && !commits
+/// Whether somebody waits for what it writes, who is not seen where no operations were recorded: the journal's thread.
+fn commits(e: &Explanation, s: &Sufferer) -> bool {
+    e.facts.operations.is_empty() && s.task.starts_with("jbd2/")
 }
 
 /// Whether it keeps operations in flight, and is no server.
