@@ -206,21 +206,17 @@ fn is_blind(facts: &Facts) -> bool {
     facts.operations.is_empty()
 }
 
-/// Who is named beside a cause: of what it explains, or of all that was lost, the somebody with the most.
+/// Whether it is another task; the journal's writes of its own changes are its own.
+fn is_somebody_else(v: &Sufferer, source: &Source) -> bool {
+    source.kind == CulpritKind::Task && source.name.as_deref() != Some(&v.task)
+}
+
+/// Who is named beside a cause: of what it explains, or of all that was lost, the somebody else with the most.
 fn culprit(v: &Sufferer, verdict: Option<&Verdict>) -> Option<Source> {
-    let of = |cause: Option<&str>| {
-        let all = v.because.iter().filter(|b| cause.is_none() || b.cause == cause);
-        let (somebody, nobody): (Vec<&Because>, Vec<_>) =
-            all.partition(|b| b.source.kind == CulpritKind::Task);
-        let most = somebody.iter().max_by_key(|b| b.time)?;
-        let all: Nanos = somebody.iter().chain(&nobody).map(|b| b.time).sum();
-        (most.time.0.saturating_mul(WORTH_NAMING) >= all.0).then(|| most.source.clone())
-    };
-    of(verdict.map(|v| v.cause)).filter(|_| verdict.is_some()).or_else(|| {
-        if verdict.is_none() {
-            of(None)
-        } else {
-            None
-        }
-    })
+    let cause = verdict.map(|v| v.cause);
+    let its = v.because.iter().filter(|b| cause.is_none() || b.cause == cause);
+    let (somebody, nobody): (Vec<&Because>, Vec<_>) = its.partition(|b| is_somebody_else(v, &b.source));
+    let most = somebody.iter().max_by_key(|b| b.time)?;
+    let all: Nanos = somebody.iter().chain(&nobody).map(|b| b.time).sum();
+    (most.time.0.saturating_mul(WORTH_NAMING) >= all.0).then(|| most.source.clone())
 }

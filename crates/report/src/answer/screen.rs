@@ -3,8 +3,8 @@
 
 use super::blocks::{Blocks, INDENT, LINES};
 use super::line::line;
-use super::waited::{self, VICTIMS};
-use super::words::{of, operations};
+use super::waited::{self, by_culprit, VICTIMS};
+use super::words::{of, operations, NOT_EXPLAINED};
 use crate::screen::Style;
 use crate::trust::trust_line;
 use causes::Confidence;
@@ -12,7 +12,7 @@ use explain::answer::{Answer, Kind, Sufferer};
 use explain::device_mapper::InMapper;
 use explain::{contradictions, Explanation};
 use trace::Nanos;
-use units::words::time;
+use units::words::{percent, time};
 use waits::Absent;
 
 /// How much each part matters, the most first, and so how many proofs and remedies there are; the table of victims has ranks of its own.
@@ -94,12 +94,17 @@ fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer) {
         let most = a.too_little.map_or(String::new(), |(cause, lost)| {
             format!(", {} of a recording of {} for {cause}", time(lost), time(e.facts.duration()))
         });
+        let is_most = |(words, time): &(String, Nanos)| 2 * time.0 > v.lost.0 && words != NOT_EXPLAINED;
+        let by = by_culprit(v).into_iter().next().filter(is_most);
+        let mostly = by.map_or(String::new(), |(words, time)| {
+            format!(" ({}: {words})", percent(time.0 as f64 / v.lost.0.max(1) as f64))
+        });
         let text = format!(
-            "{} of {} {} {} was waiting{most}; -v shows what was looked at",
-            time(v.lost),
-            time(v.time),
+            "{} {} waited {} of {}{mostly}{most}; -v shows what was looked at",
             of(&v.task),
-            operations(e, v)
+            operations(e, v),
+            time(v.lost),
+            time(v.time)
         );
         return page.text(&text, "", "", rank::CAUSE);
     }

@@ -23,6 +23,9 @@ pub fn device(e: &Explanation, v: &Sufferer) -> String {
     e.focus.groups.get(v.group).map_or(String::new(), |g| e.name(g.dev))
 }
 
+/// Who is to blame for what nothing explains.
+pub const NOT_EXPLAINED: &str = "not explained";
+
 /// A culprit as a cell of the table: `sync: writes of cp's data`.
 pub fn culprit(s: &Source) -> String {
     let io = s.io.map_or("", plural);
@@ -41,7 +44,7 @@ pub fn culprit(s: &Source) -> String {
         (CulpritKind::Cpu, None, _) => "no processor".into(),
         (CulpritKind::Kernel, None, _) => "the kernel".into(),
         (CulpritKind::Unknown, Some(name), _) => name.clone(),
-        _ => "not explained".into(),
+        _ => NOT_EXPLAINED.into(),
     }
 }
 
