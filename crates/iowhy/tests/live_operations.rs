@@ -57,7 +57,7 @@ fn share(all: &[&One], reason: Reason) -> f64 {
 /// As many operations as fio did, and on average as long as fio says, but for what fio adds.
 #[track_caller]
 fn as_fio_says(all: &[&One], count: &Json, latency: &Json, added: Nanos) {
-    // By descriptor and result: of what fio does besides, a library that it loads for one, results are others.
+    // By descriptor and result: what fio does besides has others.
     let mut alike: HashMap<_, usize> = HashMap::new();
     all.iter().for_each(|(o, ..)| *alike.entry((o.fd, o.result)).or_default() += 1);
     assert_eq!(all.len() as u64, whole(count), "descriptors and results: {alike:?}");
