@@ -1,5 +1,6 @@
 # make demo                         build, explain a bundled recording, write a report
 # make test                         formatting, clippy, and all tests
+# make slowest                      the tests again, and which of them take longest
 # make test-captures CAPTURES=DIR   the tests again, with large recordings of your own besides
 # make corpus                       judge the recordings of known cause in lab/corpus; writes docs/corpus.md
 # make lab [ONLY=NAME]              as root: make those recordings anew (half an hour), then judge them
@@ -12,6 +13,7 @@
 #                                   thing after the other, and judged (about 70 s a condition; goes on where it stopped)
 # make bench [CAPTURE=DIR] [TRACE=DIR]  iowhy beside blkparse and btt, and beside trace-cmd report; writes docs/benchmarks.md
 # make bench-texts                  100 MB of fio's log and of blkparse's text; into the same
+# make bench-goals                  a capture of 5 MB, and long streams in a pipe; into the same (3 GB meanwhile)
 # make bench-recording              as root: what a recording costs, beside trace-cmd record; into the same
 # make mails DIR=...                what is made of folders of mails, one a file: recognised, runs, causes, impossible numbers
 # make page                         after a change to crates/report/page: build its script anew (needs npm)
@@ -36,7 +38,7 @@ DEMO    := fixtures/randread-vs-bufferedwrite
 # What a long recording is made of: it is fast devices that fill long ones.
 LONG    := fixtures/nullblk-randrw
 
-.PHONY: all demo page page-pictures page-long test test-captures corpus lab lab-vm lab-vm-checkup lab-kernels away bench bench-texts bench-recording mails install bless \
+.PHONY: all demo page page-pictures page-long test slowest test-captures corpus lab lab-vm lab-vm-checkup lab-kernels away bench bench-texts bench-goals bench-recording mails install bless \
     static dist reproducible fuzz oldest book picture quick release toolchain clean
 
 all: release
@@ -69,6 +71,9 @@ test: toolchain
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	$(CARGO) test --locked --workspace --no-fail-fast
 	@scripts/check-page --browser $(TARGET)/debug/iowhy
+
+slowest: toolchain
+	scripts/slowest-tests
 
 test-captures: toolchain
 	@test -n '$(CAPTURES)' || { echo 'usage: make test-captures CAPTURES=DIR (a folder of recordings)' >&2; exit 2; }
@@ -115,6 +120,10 @@ bench: release
 
 bench-texts: release
 	$(CARGO) xtask bench-texts --iowhy $(IOWHY) --seed $(LONG) --scratch $(TARGET)/bench-texts --out docs/benchmarks.md
+
+bench-goals: release
+	$(CARGO) xtask bench-goals --iowhy $(IOWHY) --capture fixtures/volume-249-iops/capture.tar.zst --seed $(LONG) \
+	    --scratch $(TARGET)/bench-goals --out docs/benchmarks.md
 
 bench-recording: release
 	$(CARGO) xtask recording-cost --iowhy $(IOWHY) --out docs/benchmarks.md

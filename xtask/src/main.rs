@@ -7,6 +7,7 @@ mod cut;
 mod cut_trace;
 mod document;
 mod files;
+mod goals;
 mod load;
 mod machine;
 mod mails;
@@ -36,6 +37,7 @@ enum Task {
     Repeat(repeat::Repeat),
     Bench(bench::Bench),
     BenchTexts(texts::BenchTexts),
+    BenchGoals(goals::Goals),
     RecordingCost(cost::RecordingCost),
     Mails(mails::Mails),
     #[command(hide = true)]
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
         Task::Repeat(t) => t.run(),
         Task::Bench(t) => t.run(),
         Task::BenchTexts(t) => t.run(),
+        Task::BenchGoals(t) => t.run(),
         Task::RecordingCost(t) => t.run(),
         Task::Mails(t) => t.run(),
         Task::Measure(t) => t.run(),

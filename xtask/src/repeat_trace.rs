@@ -9,12 +9,15 @@ use crate::cut_trace::convert;
 use crate::files::{copy_settings, Size};
 use crate::repeat::PAUSE_NS;
 use crate::Outcome;
-use capture::{Head, Pages, Region};
+use capture::{raw_name, Head, Pages, Region, Stream, CAPTURE_JSON, HEAD, SAMPLES_JSONL, SYSTEM_JSON};
 use std::fs::{self, File};
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use trace::tracedat::{open, Step};
 use trace::Bytes;
+
+/// A part of a stream has at most so many bytes, as the recorder's have.
+const LONGEST_PART: usize = 1 << 20;
 
 /// The times and the length of one round.
 struct Round {
@@ -42,7 +45,47 @@ pub fn repeat(from: &Path, to: &Path, times: u32) -> Outcome<Size> {
     Ok(Size { events: round.records * u64::from(times), bytes: fs::metadata(&target)?.len() })
 }
 
+/// Writes the same as a stream of `iowhy record -o -` (docs/decisions/capture-stream.md): after each round the next of every CPU.
+pub fn stream(from: &Path, to: &Path, times: u32) -> Outcome {
+    let scratch = tempfile::tempdir()?;
+    let source = scratch.path().join("plain");
+    convert(&from.join("trace.dat"), &source, "6", "none")?;
+    let round = Round::of(&source)?;
+    let (head, regions) = Head::read(&mut File::open(&source)?, &source)?;
+    let out = Stream::new(Box::new(BufWriter::with_capacity(LONGEST_PART, File::create(to)?)));
+    let head_alone = head.bytes(regions.len() as u32);
+    out.file(HEAD, &head_alone)?;
+    let mut cpus = Vec::new();
+    for region in regions {
+        cpus.push((out.parts(raw_name(region.cpu)), region_bytes(&source, region)?));
+    }
+    for n in 0..times {
+        for (parts, pages) in &mut cpus {
+            for part in round.moved(pages, head.page_size as usize, n)?.chunks(LONGEST_PART) {
+                parts.write(part)?;
+            }
+        }
+    }
+    for name in [SAMPLES_JSONL, SYSTEM_JSON, CAPTURE_JSON] {
+        // What was recorded without has none in its stream.
+        if let Ok(bytes) = fs::read(from.join(name)) {
+            out.file(name, &bytes)?;
+        }
+    }
+    Ok(out.end()?)
+}
+
 impl Round {
+    /// Pages as they are in round `n`.
+    fn moved(&self, pages: &[u8], page: usize, n: u32) -> Outcome<Vec<u8>> {
+        let by = (self.last - self.first + PAUSE_NS) * u64::from(n);
+        let mut moved = pages.to_vec();
+        for page in moved.chunks_exact_mut(page) {
+            move_page(page, by)?;
+        }
+        Ok(moved)
+    }
+
     fn of(path: &Path) -> Outcome<Round> {
         let mut dat = open(path)?;
         let mut round = Round { first: u64::MAX, last: 0, records: 0 };
@@ -60,20 +103,20 @@ impl Round {
     }
 }
 
-fn region_repeated(source: &Path, region: Region, round: &Round, page: usize, times: u32) -> Outcome<Pages> {
+fn region_bytes(source: &Path, region: Region) -> Outcome<Vec<u8>> {
     let mut data = vec![0; region.bytes.0 as usize];
     let mut file = File::open(source)?;
     file.seek(SeekFrom::Start(region.offset))?;
     file.read_exact(&mut data)?;
+    Ok(data)
+}
+
+fn region_repeated(source: &Path, region: Region, round: &Round, page: usize, times: u32) -> Outcome<Pages> {
+    let data = region_bytes(source, region)?;
     let own = tempfile::tempfile()?;
     let mut out = BufWriter::new(own.try_clone()?);
-    let step = round.last - round.first + PAUSE_NS;
     for n in 0..times {
-        for page in data.chunks_exact(page) {
-            let mut page = page.to_vec();
-            move_page(&mut page, if n == 0 { 0 } else { step * u64::from(n) })?;
-            out.write_all(&page)?;
-        }
+        out.write_all(&round.moved(&data, page, n)?)?;
     }
     out.flush()?;
     let bytes = Bytes(region.bytes.0 * u64::from(times));
@@ -156,5 +199,22 @@ mod tests {
         assert_eq!(three.records, 3 * one.records);
         assert_eq!(three.first, one.first);
         assert_eq!(three.last - three.first, 3 * (one.last - one.first) + 2 * PAUSE_NS);
+    }
+    #[test]
+    fn a_stream_unpacks_to_the_same_recording() {
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/fsync-slow-mirror");
+        let folder = tempfile::tempdir().unwrap();
+        let (tar, to, repeated) =
+            (folder.path().join("tar"), folder.path().join("to"), folder.path().join("repeated"));
+        stream(&fixture, &tar, 3).unwrap();
+        fs::create_dir(&to).unwrap();
+        capture::unpack(File::open(&tar).unwrap(), &to).unwrap();
+        repeat(&fixture, &repeated, 3).unwrap();
+        let (streamed, written) =
+            (Round::of(&to.join("trace.dat")).unwrap(), Round::of(&repeated.join("trace.dat")).unwrap());
+        assert_eq!(
+            (streamed.first, streamed.last, streamed.records),
+            (written.first, written.last, written.records)
+        );
     }
 }

@@ -257,6 +257,17 @@ mod tests {
     }
 
     #[test]
+    fn between_sizes_time_grows_with_bytes() {
+        let mut s = Services::default();
+        for _ in 0..20 {
+            s.quiet(shape(32), Nanos(1_000_000), Nanos(0));
+            s.quiet(shape(128), Nanos(4_000_000), Nanos(0));
+        }
+        let between = s.of(shape(64)).unwrap().p50.0;
+        assert!(between.abs_diff(2_000_000) < 200_000, "{between}");
+    }
+
+    #[test]
     fn an_unknown_request_costs_what_others_took_by_number_and_size() {
         let mut s = Services::default();
         assert_eq!(s.cost(shape(64)), 65_536.0, "nothing is known");

@@ -54,7 +54,7 @@ fn tags(e: &Explanation, d: &Device) -> Option<Contradiction> {
 }
 
 fn waited_for_tags(e: &Explanation, d: &Device) -> bool {
-    e.focus.groups.iter().any(|g| g.dev == d.id && g.all.full.0 * 20 > g.all.time.total.0)
+    e.focus.groups.iter().any(|g| g.dev == d.id && g.all.full.0 > g.all.time.total.0 / 20)
 }
 
 /// Events name another file system than the mounts.

@@ -85,6 +85,11 @@ impl Group {
         self.operations < FEW && self.longest < LONG_BY_ITSELF
     }
 
+    /// Whether of most of what was lost it is not known what such requests take alone.
+    pub fn is_mostly_unknown(&self) -> bool {
+        is_most(self.unknown, self.lost)
+    }
+
     /// The rows of its tail.
     pub fn tail_rows(&self, table: &Table) -> Vec<TailRow> {
         let (which, _) = table.slowest_of(&self.victims, TAIL_SHARE);
@@ -227,4 +232,22 @@ fn groups(facts: &Facts, wanted: impl Fn(&Victim, &Sums) -> bool) -> Vec<Group> 
         }
     };
     together.into_iter().map(group).collect()
+}
+
+/// Whether a time is more than half of another. Either may be as long as numbers go: none is doubled.
+fn is_most(part: Nanos, whole: Nanos) -> bool {
+    part > whole.since(part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn most_is_more_than_half_however_long() {
+        let of = |part, whole| is_most(Nanos(part), Nanos(whole));
+        assert!(of(6, 10) && of(6, 11) && of(1, 0));
+        assert!(!of(5, 10) && !of(5, 11) && !of(0, 0));
+        assert!(of(u64::MAX / 2 + 1, u64::MAX) && !of(u64::MAX / 2, u64::MAX));
+    }
 }

@@ -138,7 +138,7 @@ impl Sink for Gather {
         let at_front: u64 = late.iter().filter(|s| s.start == r.start).map(|s| s.bytes.sectors()).sum();
         to.arrivals.push(Arrival {
             bytes: Bytes(r.bytes.0 - joined),
-            start: Sector(r.start.0 + at_front),
+            start: r.start.after(Bytes::from_sectors(at_front)),
             ..whole.clone()
         });
         for s in late {

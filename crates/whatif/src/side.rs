@@ -60,7 +60,7 @@ impl Side {
 pub fn some_in_a_row(r: &Recorded) -> bool {
     let mut order: Vec<_> = r.arrivals.iter().filter(|a| a.bytes.0 > 0 && !a.joined).collect();
     order.sort_by_key(|a| a.issued);
-    let in_a_row = order.windows(2).filter(|w| w[0].start.0 + w[0].bytes.sectors() == w[1].start.0).count();
+    let in_a_row = order.windows(2).filter(|w| w[0].start.after(w[0].bytes) == w[1].start).count();
     let part = in_a_row as f64 / order.len().max(1) as f64;
     part > IN_A_ROW && part < 1.0 - IN_A_ROW
 }
@@ -71,7 +71,7 @@ pub fn sizes_vary(r: &Recorded, write: bool) -> bool {
     let mut sizes: Vec<u64> = of.map(|a| a.bytes.0).collect();
     sizes.sort_unstable();
     let at = |part: usize| sizes.get(sizes.len() * part / 100).copied().unwrap_or(0);
-    at(95) > 2 * at(5)
+    at(95) > at(5).saturating_mul(2)
 }
 
 /// Those of a direction.

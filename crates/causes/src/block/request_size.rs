@@ -192,7 +192,7 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, asked: Bytes, piece: Bytes) -
     let costs = "a large request holds the device longer, so small ones behind it wait longer";
     match case.settings(slow.on.id).and_then(|s| s.max_sectors_kb()) {
         // A file that is older than the recording: the trace shows the limit that held.
-        Some(now) if now.value.0 >= 2 * largest.0 && largest.0 > 0 => v
+        Some(now) if now.value.0 / 2 >= largest.0 && largest.0 > 0 => v
             .because(proof!(
                 "max_sectors_kb is {now} ({at}), but no request was larger than {largest}: another limit held when this was recorded",
                 now = Text((now.value.0 / 1024).to_string()),

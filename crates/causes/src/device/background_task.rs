@@ -70,7 +70,7 @@ fn judge(case: &mut Case) -> Verdict {
             continue;
         }
         // Where no request was ever alone, what is behind others is known only if requests take longer with more of them, or queue.
-        let unknown = 2 * slow.group.unknown.0 > slow.group.lost.0 && !device_saturated::queues(&slow);
+        let unknown = slow.group.is_mostly_unknown() && !device_saturated::queues(&slow);
         if let Some(unhindered) = met::unhindered(&slow, &name).filter(|_| unknown) {
             against = Some(unhindered);
             continue;

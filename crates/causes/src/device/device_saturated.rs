@@ -162,7 +162,7 @@ fn is_too_slow_for_unknown(case: &Case, slow: &Slow) -> bool {
 
 /// Whether requests were never alone, so that it is not known what one takes.
 fn is_unknown(slow: &Slow) -> bool {
-    2 * slow.group.unknown.0 > slow.group.lost.0
+    slow.group.is_mostly_unknown()
 }
 
 /// Why nothing is claimed where no lighter load was seen: of few requests it is not known what is usual, and a driver that gives

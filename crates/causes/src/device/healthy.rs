@@ -144,7 +144,7 @@ fn judge(case: &mut Case) -> Verdict {
                 proof!("the slowest 1 % of {what} on {name} took {from} or more; Linux expects {expected} of {kind}", what = Text(group.words().to_string()), name = Text(name.to_string()), from = Time(from), expected = Time(expected), kind = Text(kind.to_string())),
             );
         }
-        if outlier > OUTLIER * expected.0 {
+        if outlier > expected.0.saturating_mul(OUTLIER) {
             return Verdict::rejected(
                 CAUSE.name,
                 proof!("one in a thousand {what} on {name} took {outlier} or more, over {outlier2} times the {expected} that Linux expects of {kind}", what = Text(group.words().to_string()), name = Text(name.to_string()), outlier = Time(Nanos(outlier)), outlier2 = Text(OUTLIER.to_string()), expected = Time(expected), kind = Text(kind.to_string())),

@@ -257,7 +257,7 @@ fn clock(pace: &Pace) -> Option<u64> {
     let is_clock = |part: [f64; 2]| {
         let even = within(ticks, part, EVEN) && !within(requests, part, AS_A_CLOCK);
         let by_itself = spread(ticks, part) < spread(&pace.issued_apart, part);
-        even && by_itself && 2 * spread(ticks, part) < spread(requests, part)
+        even && by_itself && spread(ticks, part).saturating_mul(2) < spread(requests, part)
     };
     (ticks.count() >= ENOUGH && [MIDDLE, MOST].into_iter().any(is_clock)).then(|| ticks.quantile(0.5))
 }

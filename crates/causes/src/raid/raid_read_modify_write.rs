@@ -93,7 +93,7 @@ fn prove(mut v: Verdict, case: &Case, array: &Array) -> Verdict {
     let name = case.name(array.device.id);
     let writes = &array.device.bios[Class::SyncWrite.index()].phases;
     let background = &array.device.bios[Class::Background.index()].phases;
-    let mean = Bytes((writes.bytes.0 + background.bytes.0) / (writes.count + background.count).max(1));
+    let mean = Bytes((writes.bytes + background.bytes).0 / (writes.count + background.count).max(1));
     if array.read_modify_writes + array.reconstruct_writes > 0 {
         v = v.because(proof!("the kernel noted {read_modify_writes} (raid5 rmw) and {reconstruct_writes} (raid5 rcw) for {writes}", read_modify_writes = Counted(array.read_modify_writes, "read-modify-write", "read-modify-writes"), reconstruct_writes = Counted(array.reconstruct_writes, "reconstruct-write", "reconstruct-writes"), writes = Counted(array.writes(), "write", "writes")));
     } else {

@@ -116,6 +116,16 @@ fn without_quiet_samples_its_own_service_is_unknown() {
     assert_eq!(r.behind[0].holder, A, "its own queue");
 }
 
+#[test]
+fn a_flush_moves_no_head() {
+    let mut inside = Inside::default();
+    let [mut read, mut flush, mut next] = [Ticket::default(), Ticket::default(), Ticket::default()];
+    inside.issue(Nanos(0), A, 0, Sector(1 << 30), Bytes(4096), &mut read);
+    inside.issue(Nanos(1), A, 3, Sector(0), Bytes(0), &mut flush);
+    inside.issue(Nanos(2), A, 0, Sector((1 << 30) + 8), Bytes(4096), &mut next);
+    assert!(next.near, "the flush came from nowhere on the disk");
+}
+
 proptest! {
     #[test]
     fn parts_sum_to_d2c(steps in proptest::collection::vec((0u64..5 * MS, 0u16..20, 0u8..5, 0u64..1 << 21, any::<bool>()), 1..200)) {

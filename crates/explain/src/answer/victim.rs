@@ -119,7 +119,7 @@ pub(crate) fn all(e: &Explanation) -> Vec<Sufferer> {
 fn sufferer(e: &Explanation, number: usize, group: &Group, claims: &Claims) -> Sufferer {
     let table = &e.facts.waits;
     let sums = group.victims.iter().map(|v| table.of(*v).1).max_by_key(|s| s.ops);
-    let is_bound = 2 * group.unknown.0 > group.lost.0;
+    let is_bound = group.is_mostly_unknown();
     let quantile = |q| sums.map_or(Nanos(0), |s| s.quantile(q));
     let alone = |q| sums.map_or(Nanos(0), |s| s.own_quantile(q));
     let (which, of, lost) = match e.subject.which {

@@ -28,9 +28,9 @@ pub(super) fn blamed(before: &Explanation, after: &Explanation) -> Vec<Blamed> {
         .victims
         .iter()
         .filter_map(|b| Some((b, after.victims.iter().find(|a| a.name == b.name)?)))
-        .filter(|(b, a)| b.lost.0 + a.lost.0 > 0)
+        .filter(|(b, a)| (b.lost + a.lost).0 > 0)
         .collect();
-    pairs.sort_by_key(|(b, a)| std::cmp::Reverse(b.lost.0 + a.lost.0));
+    pairs.sort_by_key(|(b, a)| std::cmp::Reverse(b.lost + a.lost));
     pairs.into_iter().take(MOST_VICTIMS).map(|(b, a)| of(b, a)).collect()
 }
 

@@ -13,7 +13,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
-use trace::{Batch, DevId};
+use trace::{Batch, Call, DevId};
+
+/// Bytes of a sector.
+const SECTOR: i64 = 512;
 
 const IOWHY: &str = env!("CARGO_BIN_EXE_iowhy");
 
@@ -150,11 +153,14 @@ impl OperationObserver for All {
 }
 
 impl All {
-    /// Those of fio of one kind, in order.
+    /// Those of fio's jobs of one kind, in order. They read whole sectors; what does not is its loader, which had to wait for the
+    /// head of a library (832 bytes).
     pub fn of_fio(&self, kind: Kind) -> Vec<&(Operation, Account, String)> {
+        let of_a_job =
+            |o: &Operation| kind != Kind::Call(Call::Read) || o.result < 0 || o.result % SECTOR == 0;
         self.operations
             .iter()
-            .filter(|(o, _, task)| o.kind == kind && task == "fio" && o.is_storage)
+            .filter(|(o, _, task)| o.kind == kind && task == "fio" && o.is_storage && of_a_job(o))
             .collect()
     }
 }
