@@ -200,6 +200,7 @@ mod tests {
         assert_eq!(three.first, one.first);
         assert_eq!(three.last - three.first, 3 * (one.last - one.first) + 2 * PAUSE_NS);
     }
+
     #[test]
     fn a_stream_unpacks_to_the_same_recording() {
         let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/fsync-slow-mirror");

@@ -20,7 +20,7 @@ use smallvec::SmallVec;
 use trace::{Bytes, Nanos, Sector};
 
 /// A request begins near the one before if it lies no further away: `BFQQ_SEEK_THR`, 800 sectors (block/bfq-iosched.c).
-const SEEK: u64 = 800;
+pub const SEEK: u64 = 800;
 
 /// By how much service varies on a disk that turns and is well: half a turn and a full seek, or none. Only where no request was
 /// ever alone.

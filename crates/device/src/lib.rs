@@ -9,7 +9,7 @@ mod quiet;
 mod service;
 mod split;
 
-pub use inside::{Inside, Ticket, LONGEST_SERVICE};
+pub use inside::{Inside, Ticket, LONGEST_SERVICE, SEEK};
 pub use quiet::MIN_QUIET;
 pub use service::{Services, Shape};
 pub use split::{largest_remainder, Behind, Holder, Split, MOST_HOLDERS};

@@ -24,7 +24,7 @@ mod submit;
 mod tally;
 mod timeline;
 
-pub use ::device::LONGEST_SERVICE;
+pub use ::device::{LONGEST_SERVICE, SEEK};
 pub use bio::{Bio, BioNumber};
 pub use crowd::{ByClass, Company, FLOOD_BYTES, FLOOD_DEPTH};
 pub use device::GIVEN_UP;

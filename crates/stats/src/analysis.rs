@@ -259,7 +259,9 @@ impl Sink for Found {
             device.company[class].record(r, d2c);
             device.pace.record(r, d2c);
             device.alignment.record(r, d2c);
-            device.readers.entry(task).or_default().record(r);
+            if r.class() == Class::Read {
+                device.readers.entry(task).or_default().record(r);
+            }
             device.completed_on.record(r.complete_cpu, r.company.late.min(d2c));
         }
         let second = device.series.at(r.time.completed);

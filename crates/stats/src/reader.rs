@@ -1,13 +1,10 @@
 //! Whether a task reads in order, whoever else reads meanwhile.
 
-use life::{Class, Request};
+use life::{Request, SEEK};
 use trace::Sector;
 
-/// How far apart two reads of a scan may be: several processes scan one table block by block, and each leaves out what the cache has. 800
-/// sectors, as far as BFQ calls it no seek (`BFQQ_SEEK_THR`, block/bfq-iosched.c).
-const NEAR: u64 = 800;
-
-/// The reads of one task on one device.
+/// The reads of one task on one device. Two of a scan may be a little apart: several processes scan one table block by block, and each
+/// leaves out what the cache has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reader {
     end: Sector,
@@ -16,12 +13,9 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// A request of the task was completed.
+    /// A read of the task was completed.
     pub fn record(&mut self, r: &Request) {
-        if r.class() != Class::Read || r.bytes.0 == 0 {
-            return;
-        }
-        let is_next = self.reads > 0 && r.start >= self.end && r.start.0 - self.end.0 <= NEAR;
+        let is_next = self.reads > 0 && r.start >= self.end && r.start.0 - self.end.0 <= SEEK;
         self.end = r.start.after(r.bytes);
         self.reads += 1;
         self.followed += u64::from(is_next);

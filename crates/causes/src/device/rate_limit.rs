@@ -146,21 +146,21 @@ fn faster_alone(pace: &Pace, apart: u64, may_turn: bool) -> Option<Held> {
 
 /// A device that does not turn and takes small requests one after the other by the clock, slower than any flash.
 fn too_slow(case: &Case, slow: &Slow) -> Option<(Distribution, Bytes)> {
-    let kind = small_by_the_clock(case, slow, |turns| &turns.gaps)?;
+    let kind = kind_by_the_clock(case, slow, |turns| &turns.gaps)?;
     Some((kind.turns.gaps, kind.most))
 }
 
 /// Small requests that find such a device empty and take as long as a clock lets them, but for some that take less than half: those for
 /// which something was left over. Flash that is slow varies more, and is never fast.
 fn by_the_clock_or_at_once(case: &Case, slow: &Slow) -> Option<(InTurn, u64)> {
-    let kind = small_by_the_clock(case, slow, |turns| &turns.alone)?;
+    let kind = kind_by_the_clock(case, slow, |turns| &turns.alone)?;
     let fast = kind.turns.alone.quantile(FASTEST);
     (fast as f64 <= FASTER * kind.turns.alone.quantile(0.5) as f64).then_some((kind, fast))
 }
 
 /// Requests of a kind to a device that does not turn, of which some time is as even as a clock and longer than any flash takes for small
 /// ones: they are small, or larger ones take no longer.
-fn small_by_the_clock(case: &Case, slow: &Slow, time: fn(&Turns) -> &Distribution) -> Option<InTurn> {
+fn kind_by_the_clock(case: &Case, slow: &Slow, time: fn(&Turns) -> &Distribution) -> Option<InTurn> {
     let no_longer = |kind: &InTurn, larger: &InTurn| {
         let [took, longer] = [kind, larger].map(|k| time(&k.turns).quantile(0.5));
         let is_larger = larger.is_read == kind.is_read && larger.most.0 >= kind.most.0.saturating_mul(2);

@@ -211,6 +211,24 @@ fn flash_is_not_as_slow_and_as_even() {
     rejected(&of(1800, 0, None));
 }
 
+/// Always eight reads of 256 or 512 KiB, done 4 ms apart, the larger ones so many us later, on flash.
+#[test]
+fn twice_the_bytes_at_the_same_pace_are_a_clocks() {
+    let of = |larger: u64| {
+        let mut story = Story::default();
+        let done = |i: u64| 1000 + i * 4000 + i.div_ceil(2) * larger;
+        for i in 0..400 {
+            story.large_read(done(i), done(i + 8), 256 << (i % 2));
+        }
+        story.settings("sda/queue/rotational: 0\n");
+        story.verdict("rate-limit")
+    };
+    let v = of(0);
+    assert!(found(&v) > 0.9 && says(&v, "requests of twice 256 KiB and more take no longer"), "{v:?}");
+    // Their bytes cost time.
+    rejected(&of(600));
+}
+
 /// Ten runs of uneven gaps, so many of which take so much longer: in each gap of the eight short ones.
 fn runs(longer: usize, by: u64) -> Verdict {
     let run = |gap: u64| [gap, 3500].repeat(8);

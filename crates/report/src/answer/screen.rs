@@ -94,7 +94,7 @@ fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer) {
         let most = a.too_little.map_or(String::new(), |(cause, lost)| {
             format!(", {} of a recording of {} for {cause}", time(lost), time(e.facts.duration()))
         });
-        let is_most = |(words, time): &(String, Nanos)| 2 * time.0 > v.lost.0 && words != NOT_EXPLAINED;
+        let is_most = |(words, time): &(String, Nanos)| time.0 > v.lost.0 / 2 && words != NOT_EXPLAINED;
         let by = by_culprit(v).into_iter().next().filter(is_most);
         let mostly = by.map_or(String::new(), |(words, time)| {
             format!(" ({}: {words})", percent(time.0 as f64 / v.lost.0.max(1) as f64))
