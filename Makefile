@@ -15,7 +15,7 @@
 # make bench-texts                  100 MB of fio's log and of blkparse's text; into the same
 # make bench-goals                  a capture of 5 MB, and long streams in a pipe; into the same (3 GB meanwhile)
 # make bench-recording              as root: what a recording costs, beside trace-cmd record; into the same
-# make mails DIR=...                what is made of folders of mails, one a file: recognised, runs, causes, impossible numbers
+# make mails DIR=...                what is made of folders of mails or mboxes: recognised, runs, causes, impossible numbers
 # make page                         after a change to crates/report/page: build its script anew (needs npm)
 # make page-pictures                the page as pictures, into docs/page (needs npm, Chromium, ffmpeg)
 # make page-long                    the page of ten million requests, opened in Chromium (makes 2 GB meanwhile)
@@ -129,7 +129,7 @@ bench-recording: release
 	$(CARGO) xtask recording-cost --iowhy $(IOWHY) --out docs/benchmarks.md
 
 mails: toolchain
-	@test -n '$(DIR)' || { echo 'usage: make mails DIR=... (folders of mails, one a file)' >&2; exit 2; }
+	@test -n '$(DIR)' || { echo 'usage: make mails DIR=... (folders of mails, one a file, or of mboxes)' >&2; exit 2; }
 	$(CARGO) run --locked --quiet -p xtask -- mails $(DIR)
 
 page:
@@ -178,6 +178,7 @@ install: release
 bless: toolchain
 	TRYCMD=overwrite $(CARGO) test --locked -p iowhy --test transcripts
 	BLESS=1 $(CARGO) test --locked -p iowhy-report -p iowhy-export --tests
+	BLESS=1 $(CARGO) test --locked -p iowhy --test schemas
 	@$(MAKE) --no-print-directory picture
 
 picture: release

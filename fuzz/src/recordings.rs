@@ -79,6 +79,6 @@ pub fn answer(bytes: &[u8]) {
         let Ok(explanation) = Input::open(&[file.to_path_buf()]).and_then(Input::explain) else { return };
         let style = Style { detail: Detail::All, ..Style::default() };
         let _ = report::render(&explanation, style);
-        let _ = report::to_json(&explanation);
+        let _ = serde_json::to_string(&report::to_json(&explanation));
     });
 }

@@ -9,7 +9,8 @@ use std::sync::OnceLock;
 /// A small recording of trace-cmd's, version 6.
 pub const SMALL: &[u8] = include_bytes!("../../crates/trace/tests/fixtures/loop-v6.dat");
 const SMALL_7: &[u8] = include_bytes!("../../crates/trace/tests/fixtures/loop-v7-zstd.dat");
-const PERF: [(&str, &[u8]); 3] = [
+const PERF: [(&str, &[u8]); 4] = [
+    ("stacks.data", include_bytes!("../../crates/trace/tests/fixtures/perf-stacks.data.zst")),
     ("sched.data", include_bytes!("../../crates/trace/tests/fixtures/perf-sched.data.zst")),
     ("packed.data", include_bytes!("../../crates/trace/tests/fixtures/perf-packed.data.zst")),
     ("pipe.data", include_bytes!("../../crates/trace/tests/fixtures/perf-pipe.data.zst")),
@@ -40,9 +41,15 @@ pub fn seeds(target: &Target, root: &Path) -> io::Result<Vec<Seed>> {
         "pages" => vec![seed("loop-v6.pages", &pages())],
         "packed" => files(&fixtures, |name| name.ends_with(".tar.zst"))?,
         "stream" => vec![seed("stream.tar", &streamed()?)],
-        "blkparse-text" => vec![seed("events", BLKPARSE.as_bytes())],
+        "blkparse-text" => {
+            OWN.iter().chain([&BLKPARSE]).map(|text| seed("events", text.as_bytes())).collect()
+        }
         "trace-text" => TRACES.iter().map(|text| seed("events", text.as_bytes())).collect(),
-        "tool-text" => files(&fixtures, |name| name.ends_with(".txt"))?,
+        "tool-text" => {
+            let mut all = examples(&root.join("crates/tooltext/src/tool"))?;
+            all.extend(files(&fixtures, |name| name.ends_with(".txt"))?);
+            all
+        }
         "fio-json" => files(&fixtures, |name| name == "fio.txt" || name == "alone.json")?,
         "fio-log" => files(&fixtures, |name| name.ends_with(".log"))?,
         "system-json" => files(&fixtures, |name| name == "system.json" || name == "capture.json")?,
@@ -130,8 +137,32 @@ fn files(root: &Path, wanted: impl Fn(&str) -> bool) -> io::Result<Vec<Seed>> {
     Ok(seeds)
 }
 
+/// The worked examples of all tools' readers: a reader that is added is fuzzed from its own on.
+fn examples(readers: &Path) -> io::Result<Vec<Seed>> {
+    let mut paths: Vec<PathBuf> = fs::read_dir(readers)?.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    let mut seeds = Vec::new();
+    for path in paths {
+        let source = fs::read_to_string(&path)?;
+        let behind = source.lines().skip_while(|line| *line != "//! ```text").skip(1);
+        let example = behind.map_while(|line| line.strip_prefix("//! ").filter(|line| *line != "```"));
+        let text = example.fold(String::new(), |text, line| text + line + "\n");
+        if !text.is_empty() {
+            seeds.push(seed(&path.file_stem().unwrap_or_default().to_string_lossy(), text.as_bytes()));
+        }
+    }
+    Ok(seeds)
+}
+
 /// As much as any target takes.
 const MOST: u64 = 1 << 20;
+
+/// Lines of it in formats of the user's.
+const OWN: [&str; 2] = [
+    "$ blkparse -f \"%D %T.%t %a %d %S+%n %p [%C] %e %U\\n\"\n8,0 0.000001000 Q WS 8+8 7 [dd] 0 0\n8,0 0.000002000 D WS 8+8 7 [dd] 0 0\n\
+     8,0 0.000003000 C WS 8+8 0 [0] 0 0\n8,0 0.000004000 X WS 8+8 7 [dd] 0 12\n8,0 0.000005000 U N 0+0 7 [dd] 0 1\n",
+    "0.1000 D R 8+8\n0.2000 C R 8+8\n0.3000 D R 16+8\n0.4000 C R 16+8\n0.5000 D R 24+8\n0.6000 C R 24+8\n0.7000 D R 32+9\n0.8000 C R 32+9\n",
+];
 
 const BLKPARSE: &str = "\
   8,0    1        1     0.000000000  4162  Q   R 1048576 + 8 [fio]

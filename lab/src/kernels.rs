@@ -21,7 +21,7 @@ const SECONDS: u32 = 1800;
 const PROCESSORS: u32 = 1;
 
 /// How `export --to folded` begins the name of a function that no rule knows.
-const NAMELESS: &str = "a wait that is not known (";
+const NAMELESS: &str = "an unknown wait (";
 
 /// What is said of recordings that were judged before.
 const KEPT: &str =
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn waits_without_a_name_are_found_in_folded_stacks() {
-        let folded = "fio reads;a page (f);read 10\nfio;a wait that is not known (new_thing);device 3\n";
+        let folded = "fio reads;a page (f);read 10\nfio;an unknown wait (new_thing);device 3\n";
         assert_eq!(nameless(folded).into_iter().collect::<Vec<_>>(), ["new_thing"]);
     }
 

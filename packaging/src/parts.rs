@@ -58,12 +58,19 @@ impl Program {
             let normal = list(&dep["dep_kinds"]).iter().any(|kind| kind["kind"].is_null());
             normal && packages.get(&words(&dep["pkg"])).is_some_and(|p| !is_macro(p))
         };
+        // The project's own crates have optional ones for tests alone.
+        let for_tests = |node: &Value, dep: &Value| {
+            let user = packages.get(&words(&node["id"])).filter(|p| p["source"].is_null());
+            let used = packages.get(&words(&dep["pkg"])).map(|p| &p["name"]);
+            let all = user.map(|p| list(&p["dependencies"])).unwrap_or_default();
+            all.iter().any(|d| d["optional"] == true && Some(&d["name"]) == used)
+        };
         let uses: BTreeMap<String, Vec<String>> = list(&all["resolve"]["nodes"])
             .iter()
             .map(|node| {
-                let uses =
-                    list(&node["deps"]).iter().filter(|d| linked(d)).map(|d| words(&d["pkg"])).collect();
-                (words(&node["id"]), uses)
+                let all = list(&node["deps"]);
+                let uses = all.iter().filter(|d| linked(d) && !for_tests(node, d));
+                (words(&node["id"]), uses.map(|d| words(&d["pkg"])).collect())
             })
             .collect();
         let top = packages.iter().find(|(_, p)| p["name"] == PROGRAM).map(|(id, _)| id.clone());

@@ -1,4 +1,4 @@
-//! Reads folders of mails, one a file, as `iowhy explain` reads each, and prints what was made of them.
+//! Reads folders of mails, one a file or many in an mbox, as `iowhy explain` reads each, and prints what was made of them.
 //!
 //! The table says how many were recognised, of which tools; how many of those in which a tool's own words stand; what was named and
 //! from how much; which numbers are impossible; and what took long. It fails if reading one of them panics.
@@ -8,6 +8,8 @@ use causes::{Answer, Verdict};
 use clap::Args;
 use explain::{Explanation, Input};
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -28,7 +30,7 @@ const SLOW: Duration = Duration::from_secs(1);
 const MOST_NAMED: usize = 10;
 
 /// Words that only a tool prints; a mail with one of them should be recognised.
-const SIGNS: [(&str, &[&str]); 14] = [
+const SIGNS: [(&str, &[&str]); 34] = [
     ("hung task", &["blocked for more than", "seconds."]),
     ("sysrq-w", &["state:D", "Call Trace"]),
     ("ata, scsi, nvme errors", &["hard resetting link"]),
@@ -43,6 +45,26 @@ const SIGNS: [(&str, &[&str]); 14] = [
     ("mdstat", &["blocks super", "algorithm"]),
     ("vmstat", &["procs ---", "swpd"]),
     ("dd", &["records out", "copied,"]),
+    ("strace -c", &["usecs/call", "syscall"]),
+    ("smartctl", &["ATTRIBUTE_NAME", "RAW_VALUE"]),
+    ("sysbench", &["fsyncs/s:"]),
+    ("dbench", &["max_latency="]),
+    ("bonnie++", &["Sequential Output", "Random"]),
+    ("hdparm", &["Timing buffered disk reads"]),
+    ("nfsiostat", &["avg RTT (ms)"]),
+    ("sar -d", &["DEV", "wr_sec/s"]),
+    ("pidstat -d", &["kB_ccwr/s"]),
+    ("iotop", &["DISK READ", "COMMAND"]),
+    ("pressure", &["avg10=", "avg300="]),
+    ("io.stat", &["rbytes=", "wios="]),
+    ("zpool iostat", &["capacity", "operations", "bandwidth"]),
+    ("mdadm -D", &["Raid Level :", "Raid Devices :"]),
+    ("pgbench", &["latency average", "tps ="]),
+    ("biosnoop and kin", &["COMM", "LAT(ms)"]),
+    ("perf script", &["block:block_rq_complete:"]),
+    ("dstat", &["-dsk/", "writ"]),
+    ("iozone", &["reclen", "rewrite"]),
+    ("ps with places", &["PID", "WCHAN"]),
 ];
 
 #[derive(Default)]
@@ -77,8 +99,11 @@ impl Mails {
             return Err("no file in these folders".into());
         }
         let mut table = Table::default();
+        let folder = tempfile::tempdir()?;
         for file in &files {
-            table.add(file);
+            if !each_of_mbox(file, folder.path(), |mail| table.add(mail))? {
+                table.add(file);
+            }
         }
         table.print();
         match table.panics.len() {
@@ -102,6 +127,41 @@ fn collect(path: &Path, into: &mut Vec<PathBuf>) -> Outcome {
     }
     Ok(())
 }
+
+/// Gives each mail of an mbox as a file of its own, named by the mbox and its number, which is gone afterwards; `false` of any other
+/// file. Mails begin with a line `From `, behind a blank one (RFC 4155).
+fn each_of_mbox(path: &Path, folder: &Path, mut each: impl FnMut(&Path)) -> Result<bool, std::io::Error> {
+    let mut lines = BufReader::new(File::open(path)?);
+    if !lines.fill_buf()?.starts_with(BEGINS) {
+        return Ok(false);
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let (mut mail, mut line, mut number, mut blank) = (vec![], vec![], 0, false);
+    loop {
+        line.clear();
+        let end = lines.read_until(b'\n', &mut line)? == 0;
+        if !mail.is_empty() && (end || blank && line.starts_with(BEGINS)) {
+            number += 1;
+            let one = folder.join(format!("{name}-{number}"));
+            File::create(&one)?.write_all(&mail)?;
+            each(&one);
+            std::fs::remove_file(&one)?;
+            mail.clear();
+        }
+        if end {
+            return Ok(true);
+        }
+        blank = line.trim_ascii().is_empty();
+        if mail.len() < MOST_OF_MAIL {
+            mail.extend_from_slice(&line);
+        }
+    }
+}
+
+/// How mails in an mbox begin.
+const BEGINS: &[u8] = b"From ";
+/// Bytes of a mail that are read; what is attached to it may be longer.
+const MOST_OF_MAIL: usize = 64 << 20;
 
 impl Table {
     fn add(&mut self, file: &Path) {

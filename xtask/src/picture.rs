@@ -34,7 +34,7 @@ impl Picture {
 }
 
 /// Words at the start of a line that stand out, as on a terminal.
-const HEADINGS: &[&str] = &["SLOW", "WHERE", "WHY", "TRY", "TRUST"];
+const HEADINGS: &[&str] = &["WHO WAITED", "CAUSE", "TRY", "TRUST"];
 
 fn draw(command: &str, text: &str) -> String {
     let lines: Vec<String> =
@@ -86,9 +86,9 @@ mod tests {
 
     #[test]
     fn text_cannot_become_markup() {
-        let svg = draw("iowhy explain", "WHY    a < b & \"c\"\n");
+        let svg = draw("iowhy explain", "CAUSE  a < b & \"c\"\n");
         assert!(
-            svg.contains("<tspan class=\"h\">WHY</tspan>    a &lt; b &amp; &quot;c&quot;</text>"),
+            svg.contains("<tspan class=\"h\">CAUSE</tspan>  a &lt; b &amp; &quot;c&quot;</text>"),
             "{svg}"
         );
     }

@@ -39,7 +39,7 @@ pub fn pack(dir: &Path, to: Option<&Path>, redacted: bool) -> Result<Packed> {
     };
     if to.exists() {
         return Err(Error::refused(
-            format!("{} is there already", to.display()),
+            format!("{} already exists", to.display()),
             "give another name with -o, or remove it",
         ));
     }
@@ -164,7 +164,7 @@ mod tests {
             names.push(e.unwrap().path().unwrap().display().to_string());
         }
         assert_eq!(names, ["run1/logs/fio.json", "run1/trace.dat"]);
-        assert!(pack(&capture, None, false).unwrap_err().to_string().contains("is there already"));
+        assert!(pack(&capture, None, false).unwrap_err().to_string().contains("already exists"));
     }
 
     #[test]

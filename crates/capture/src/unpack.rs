@@ -45,7 +45,7 @@ pub fn unpack(stream: impl Read, to: &Path) -> Result<Unpacked> {
         let outcome = entry.and_then(|mut e| {
             let name = e.path()?.to_string_lossy().into_owned();
             if e.header().entry_type() != tar::EntryType::Regular || !is_plain(&name) {
-                return Ok(Some(format!("{name:?} in the stream is no file of a capture")));
+                return Ok(Some(format!("{name:?} in the stream is not a file of a capture")));
             }
             let Some((whole, part)) = part_of(&name) else {
                 files += 1;
@@ -84,7 +84,7 @@ pub fn unpack(stream: impl Read, to: &Path) -> Result<Unpacked> {
     }
     drop(growing);
     if !done.whole {
-        done.notes.push("the stream has no end: this is the capture up to there".into());
+        done.notes.push("the stream ends early: this is the capture up to there".into());
     }
     assemble(to)?;
     Ok(done)
@@ -96,7 +96,7 @@ pub fn assemble(dir: &Path) -> Result<()> {
     let mut file = match File::open(&head_path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => {
             return Err(Error::refused(
-                format!("{}: no {HEAD}: this is no capture in raw form", dir.display()),
+                format!("{}: no {HEAD}: not a capture in raw form", dir.display()),
                 "give what `iowhy record -o -` sent, from its beginning",
             ))
         }

@@ -73,12 +73,12 @@ impl<'a> Case<'a> {
     /// The groups that matter, slow or not, with their numbers: those with a visible part of all tails' time and of all that was
     /// lost, and with enough operations, or one that was long by itself.
     pub fn groups(&self) -> impl Iterator<Item = (usize, &'a Group)> {
-        let groups = &self.focus.groups;
-        let least = WORTH_A_WORD * self.total().0 as f64;
-        let least_lost = TRIFLE * groups.iter().map(|g| g.lost.0 as f64).sum::<f64>();
-        let matters = move |g: &Group| {
-            g.tail.sum.time.total.0 as f64 >= least && g.lost.0 as f64 >= least_lost && !g.is_thin()
-        };
+        let (groups, facts) = (&self.focus.groups, self.facts);
+        let tail = |g: &Group| g.tail_by_the_clock(facts, g.tail.sum.time.total).0 as f64;
+        let lost = |g: &Group| g.by_the_clock(facts, g.lost).0 as f64;
+        let least = WORTH_A_WORD * groups.iter().map(tail).sum::<f64>();
+        let least_lost = TRIFLE * groups.iter().map(lost).sum::<f64>();
+        let matters = move |g: &Group| tail(g) >= least && lost(g) >= least_lost && !g.is_thin();
         groups.iter().enumerate().filter(move |(_, g)| matters(g))
     }
 
@@ -212,6 +212,14 @@ impl<'a> Case<'a> {
         self.found.iter().any(|(name, _)| *name == cause)
     }
 
+    /// The part of all tails' time that some claims have, by the clock, 0 to 1.
+    pub(crate) fn part_of_all(&self, claims: &[Claim]) -> f64 {
+        let groups = &self.focus.groups;
+        let all: u64 = groups.iter().map(|g| g.tail_by_the_clock(self.facts, g.tail.sum.time.total).0).sum();
+        let its: u64 = claims.iter().map(|c| groups[c.group].tail_by_the_clock(self.facts, c.time).0).sum();
+        its as f64 / all.max(1) as f64
+    }
+
     /// The tail's time in all.
     pub fn total(&self) -> Nanos {
         self.focus.time().total
@@ -260,7 +268,11 @@ impl<'a> Case<'a> {
                 let name = self.name(group.dev);
                 Verdict::cannot_tell(
                     cause,
-                    proof!("what the devices below {name} did was not recorded; record them with it: blktrace -d /dev/{name} -d ...", name = Text(name.to_string())),
+                    proof!(
+                        "what the devices below {name} did was not recorded; record them with it: blktrace \
+                         -d /dev/{name} -d ...",
+                        name
+                    ),
                 )
             }
             None => Verdict::rejected(cause, otherwise),

@@ -56,18 +56,18 @@ impl Growth {
         match self {
             Growth::Requests(few, many) => proof!(
                 "with {many} in the device {what} took {many_mean} there (mean), with {few} {few_mean}",
-                many = Text(others(many)),
-                what = Text(words.into()),
-                many_mean = Time(many_mean),
-                few = Text(others(few)),
-                few_mean = Time(few_mean)
+                many = others(many),
+                what = words,
+                many_mean,
+                few = others(few),
+                few_mean
             ),
             Growth::Bytes(_) => proof!(
                 "with many bytes in the device {what} took {many_mean} there (mean), others of their size with half as many or fewer \
                  {few_mean}",
-                what = Text(words.into()),
-                many_mean = Time(many_mean),
-                few_mean = Time(few_mean)
+                what = words,
+                many_mean,
+                few_mean
             ),
         }
     }

@@ -7,6 +7,7 @@ mod behind;
 mod case;
 mod counters;
 mod damage;
+mod driver;
 mod growth;
 mod met;
 mod paths;
@@ -83,11 +84,12 @@ pub use case::{Case, MIN_SAMPLES, MIN_SHARE, NOT_SLOW};
 pub use counters::{judge_counters, title_by_counters};
 pub use damage::{Damage, DAMAGED, TOO_DAMAGED};
 pub use device::background_task::works_for_others;
+pub use driver::judge;
+use driver::{Each, Judge, Otherwise, Said};
 pub use proof::{Proof, Quantity};
 pub use remedy::{Action, Acts, Remedy};
 pub use slow::Slow;
 pub use thresholds::alone::FLASH_ALONE;
-use thresholds::judge::TRIFLE;
 pub use thresholds::{WBT_DISK, WBT_FLASH};
 pub use verdict::{Answer, Claim, Confidence, Verdict};
 
@@ -99,8 +101,8 @@ pub struct Cause {
     pub title: &'static str,
     /// Its page of documentation.
     pub page: &'static str,
-    /// The verdict on a recording.
-    pub judge: fn(&mut Case) -> Verdict,
+    /// How it is judged.
+    judge: Judge,
 }
 
 /// All causes, in the order in which they claim time: the specific ones before the general ones.
@@ -164,63 +166,4 @@ pub fn pages() -> impl Iterator<Item = (&'static str, &'static str, &'static str
 /// The same, and those of causes that only texts show.
 pub fn all_pages() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     pages().chain(counters::PAGES)
-}
-
-/// The verdict of one cause, with what it claimed.
-fn claimed(case: &mut Case, damage: &Damage, name: &'static str, judge: fn(&mut Case) -> Verdict) -> Verdict {
-    let all_of_it = case.total();
-    let before = case.unclaimed_now();
-    let mut v = if case.focus.groups.is_empty() {
-        Verdict::cannot_tell(name, "no I/O was completed in this recording")
-    } else if let Damage::TooMuch(why) = damage {
-        Verdict::cannot_tell(name, why.clone())
-    } else {
-        judge(case)
-    };
-    if let (Damage::Some(why), Answer::Found) = (damage, v.verdict) {
-        v.confidence = v.confidence.map(Confidence::less);
-        v = v.without(why.clone());
-    }
-    let is_trifle = v.explains.0 > 0 && (v.explains.0 as f64) < TRIFLE * all_of_it.0 as f64;
-    if v.verdict == Answer::Found && is_trifle {
-        case.give_back(before.clone());
-        v = v.trifle(all_of_it);
-    }
-    v.claims = case.claims_since(&before);
-    case.note(&v);
-    v
-}
-
-/// The verdicts of all causes: those found first, by the time they explain; then those that cannot tell; then
-/// those rejected.
-///
-/// [`Damage`] comes before any cause: of a recording in which too much is missing nothing is claimed, and with some
-/// missing each finding is a step less sure.
-pub fn judge(case: &mut Case) -> Vec<Verdict> {
-    let damage = case.damage();
-    let all_of_it = case.total();
-    let mut verdicts: Vec<Verdict> = Vec::new();
-    for cause in all() {
-        verdicts.push(claimed(case, &damage, cause.name, cause.judge));
-    }
-    if device::healthy::nothing_slow(case) {
-        // Where nothing was slow, nothing is a cause of it.
-        // What passes outside of operations is in none of their times.
-        let others = |v: &&mut Verdict| {
-            let outside = [device::healthy::CAUSE.name, cpu::outside_io::CAUSE.name].contains(&v.cause);
-            v.verdict == Answer::Found && !outside && v.throughout.is_empty()
-        };
-        verdicts.iter_mut().filter(others).for_each(Verdict::nothing_slow);
-    }
-    behind::name_roots(case, &mut verdicts);
-    for v in &mut verdicts {
-        v.share = v.explains.0 as f64 / all_of_it.0.max(1) as f64;
-    }
-    let rank = |v: &Verdict| match v.verdict {
-        Answer::Found => 0,
-        Answer::CannotTell => 1,
-        Answer::Rejected => 2,
-    };
-    verdicts.sort_by(|a, b| rank(a).cmp(&rank(b)).then(b.explains.cmp(&a.explains)));
-    verdicts
 }

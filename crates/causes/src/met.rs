@@ -60,8 +60,8 @@ pub(crate) fn unhindered(slow: &Slow, name: &str) -> Option<Proof> {
     let growth = slow.growth().filter(|g| !g.grows())?;
     Some(proof!(
         "{device} takes as long with few others as with many: {few} against {many}",
-        device = Text(name.into()),
-        few = Time(growth.few()),
-        many = Time(growth.many())
+        device = name,
+        few = growth.few(),
+        many = growth.many()
     ))
 }

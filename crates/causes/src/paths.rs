@@ -55,19 +55,7 @@ impl<'a> Paths<'a> {
     /// Claims the time of some paths; what others claimed before is not given again. A path is a place: that the device completed
     /// nothing meanwhile is not its doing, and is left for the causes in the device.
     pub fn claim(&self, case: &mut Case, pick: impl Fn(Waits, Reason) -> bool) -> Nanos {
-        self.claim_but(case, pick, |_| false)
-    }
-
-    /// The same, but for rows that are left to who is behind them.
-    fn claim_but(
-        &self,
-        case: &mut Case,
-        pick: impl Fn(Waits, Reason) -> bool,
-        leave: impl Fn(&Claimable) -> bool,
-    ) -> Nanos {
-        let is_its =
-            |row: &Claimable| row.phase != Phase::Paused && pick(row.waits, row.reason) && !leave(row);
-        case.claim_rows(self.number, Nanos(u64::MAX), is_its)
+        self.claim_up_to(case, Nanos(u64::MAX), pick)
     }
 
     /// The same, up to a time.
@@ -134,126 +122,118 @@ impl<'a> Paths<'a> {
     ) -> Verdict {
         let mut said = proof!(
             "the slowest {words} (from {from} on) spent {share} of their {total} {doing}",
-            words = Text(self.group.words().into()),
-            from = Time(self.group.tail.threshold),
+            words = self.group.words(),
+            from = self.group.tail.threshold,
             share = Share(self.share(spent)),
-            total = Time(self.group.tail.sum.time.total),
-            doing = Text(what.into())
+            total = self.group.tail.sum.time.total,
+            doing = what
         );
         if claimed < spent {
             said = proof!(
                 "{said}; the causes above explain all but {left} of that",
                 said = said,
-                left = Time(claimed)
+                left = claimed
             );
         }
         let mut verdict = verdict.about(self.number).plus(claimed, Confidence::High).because(said);
         if let Some((kept, spent)) = self.worst(pick) {
             verdict = verdict.because(proof!(
                 "the worst: {device} by {task} (tid {tid}), {total}, of which {spent} {what}",
-                device = Text(kept.operation.kind.name().to_string()),
-                task = Text(kept.task.to_string()),
+                device = kept.operation.kind.name(),
+                task = kept.task,
                 tid = Text(kept.operation.tid.0.to_string()),
-                total = Time(kept.operation.total()),
-                spent = Time(spent),
-                what = Text(what.to_string())
+                total = kept.operation.total(),
+                spent,
+                what
             ));
         }
         verdict
     }
 }
 
-/// The judgement that all causes about a path share: it is found in each group in which the path has a tenth of the
-/// slowest operations' time. `what` ends the sentence "they spent 12 % of their time ...".
-pub(crate) fn judge(
-    case: &mut Case,
-    name: &'static str,
-    what: &'static str,
-    pick: impl Fn(Waits, Reason) -> bool + Copy,
-) -> (Verdict, Vec<usize>) {
-    judge_kinds(case, name, what, |_| true, pick)
+/// What operations of some groups may wait in: found in each group in which that has a tenth of the slowest operations' time.
+#[derive(Clone, Copy)]
+pub(crate) struct Waited {
+    /// Ends the sentence "they spent 12 % of their time ...".
+    doing: &'static str,
+    /// The waits.
+    pick: fn(Waits, Reason) -> bool,
+    /// Of which groups.
+    of: fn(&Case, &Group) -> bool,
+    /// Whether time in the device behind another task's requests is left: the wait is where it waited, the other one is why.
+    own: bool,
 }
 
-/// The same, but time in the device behind another task's requests is left: the path is where it waited, the other one is why.
-pub(crate) fn judge_own(
-    case: &mut Case,
-    name: &'static str,
-    what: &'static str,
-    pick: impl Fn(Waits, Reason) -> bool + Copy,
-) -> (Verdict, Vec<usize>) {
-    let table = &case.facts.waits;
-    let behind_another = |group: &Group, row: &Claimable| {
-        let culprit = table.culprit_of(row.culprit);
-        row.phase == Phase::Behind && culprit.is_somebody() && culprit.name.as_deref() != Some(&*group.task)
-    };
-    judge_rows(case, name, what, |_| true, pick, behind_another)
-}
-
-/// The same of some groups only: `of` says which.
-pub(crate) fn judge_kinds(
-    case: &mut Case,
-    name: &'static str,
-    what: &'static str,
-    of: impl Fn(&Group) -> bool,
-    pick: impl Fn(Waits, Reason) -> bool + Copy,
-) -> (Verdict, Vec<usize>) {
-    judge_rows(case, name, what, of, pick, |_, _| false)
-}
-
-fn judge_rows(
-    case: &mut Case,
-    name: &'static str,
-    what: &'static str,
-    of: impl Fn(&Group) -> bool,
-    pick: impl Fn(Waits, Reason) -> bool + Copy,
-    leave: impl Fn(&Group, &Claimable) -> bool,
-) -> (Verdict, Vec<usize>) {
-    if case.facts.operations.is_empty() {
-        return (unrecorded(name), vec![]);
+impl Waited {
+    pub(crate) const fn new(doing: &'static str, pick: fn(Waits, Reason) -> bool) -> Waited {
+        Waited { doing, pick, of: |_, _| true, own: false }
     }
-    let all = Paths::of(case);
-    let all = all.into_iter().filter(|p| of(p.group));
-    let mut verdict = Verdict::begin(name);
-    let (mut found, mut best) = (vec![], (0.0, Proof::from("nothing that was slow waited so")));
-    for paths in all {
-        let spent = paths.time(pick);
-        let share = paths.share(spent);
-        let words = paths.group.words();
-        if share < MIN_SHARE {
-            if share > best.0 {
-                best = (
-                    share,
-                    proof!(
+
+    /// Of some groups only.
+    pub(crate) const fn of(self, of: fn(&Case, &Group) -> bool) -> Waited {
+        Waited { of, ..self }
+    }
+
+    /// But for time behind others.
+    pub(crate) const fn own(self) -> Waited {
+        Waited { own: true, ..self }
+    }
+
+    /// The verdict of a cause that is such a wait, and the groups in which it was found.
+    pub(crate) fn ask(&self, case: &mut Case, name: &'static str) -> (Verdict, Vec<usize>) {
+        if case.facts.operations.is_empty() {
+            return (unrecorded(name), vec![]);
+        }
+        let all: Vec<Paths> = Paths::of(case).into_iter().filter(|p| (self.of)(case, p.group)).collect();
+        let mut verdict = Verdict::begin(name);
+        let (mut found, mut best) = (vec![], (0.0, Proof::from("nothing slow waited so")));
+        for paths in all {
+            let spent = paths.time(self.pick);
+            let share = paths.share(spent);
+            let words = paths.group.words();
+            if share < MIN_SHARE {
+                if share > best.0 {
+                    let said = proof!(
                         "the slowest {words} spent {share} of their time {doing}",
-                        words = Text(words.into()),
+                        words,
                         share = Share(share),
-                        doing = Text(what.into())
-                    ),
-                );
+                        doing = self.doing
+                    );
+                    best = (share, said);
+                }
+                continue;
             }
-            continue;
-        }
-        let before = case.unclaimed_now();
-        let claimed = paths.claim_but(case, pick, |row| leave(paths.group, row));
-        if paths.share(claimed) < WORTH_NAMING {
-            case.give_back(before);
-            best = (
-                share,
-                proof!(
+            let before = case.unclaimed_now();
+            let its: Vec<bool> =
+                case.rows(paths.number).iter().map(|row| self.is_its(case, paths.group, row)).collect();
+            let claimed = case.claim_numbered(paths.number, Nanos(u64::MAX), |number| its[number]);
+            if paths.share(claimed) < WORTH_NAMING {
+                case.give_back(before);
+                let said = proof!(
                     "other causes explain what the slowest {words} spent {doing}",
-                    words = Text(words.into()),
-                    doing = Text(what.into())
-                ),
-            );
-            continue;
+                    words,
+                    doing = self.doing
+                );
+                best = (share, said);
+                continue;
+            }
+            verdict = paths.told(verdict, self.doing, spent, claimed, self.pick);
+            found.push(paths.number);
         }
-        verdict = paths.told(verdict, what, spent, claimed, pick);
-        found.push(paths.number);
+        if found.is_empty() {
+            let mut v = Verdict::rejected(name, best.1);
+            v.minor = best.0 < WORTH_NAMING;
+            return (v, found);
+        }
+        (verdict.about_all(), found)
     }
-    if found.is_empty() {
-        let mut v = Verdict::rejected(name, best.1);
-        v.minor = best.0 < WORTH_NAMING;
-        return (v, found);
+
+    /// Whether a row is claimed. A wait is a place: that the device completed nothing meanwhile is not its doing, and is left for the
+    /// causes in the device.
+    fn is_its(&self, case: &Case, group: &Group, row: &Claimable) -> bool {
+        let culprit = case.facts.waits.culprit_of(row.culprit);
+        let another = culprit.is_somebody() && culprit.name.as_deref() != Some(&*group.task);
+        let leaves = self.own && row.phase == Phase::Behind && another;
+        row.phase != Phase::Paused && !leaves && (self.pick)(row.waits, row.reason)
     }
-    (verdict.about_all(), found)
 }

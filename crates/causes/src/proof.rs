@@ -3,6 +3,7 @@
 //! Invariant: a sentence is made only where it is printed. Whoever needs a number of it asks for it by name.
 
 use crate::words::{count, counted, percent, size, time};
+use evidence::At;
 use serde::{Serialize, Serializer};
 use std::fmt::{self, Display, Formatter};
 use trace::{Bytes, Nanos};
@@ -45,14 +46,69 @@ impl Quantity {
     }
 }
 
-impl From<Proof> for Quantity {
-    fn from(proof: Proof) -> Quantity {
-        Quantity::Said(Box::new(proof))
+/// What can stand in a place of a sentence without saying as what.
+pub(crate) trait ToQuantity {
+    /// As it stands there.
+    fn to_quantity(&self) -> Quantity;
+}
+
+impl ToQuantity for Quantity {
+    fn to_quantity(&self) -> Quantity {
+        self.clone()
+    }
+}
+
+impl ToQuantity for Nanos {
+    fn to_quantity(&self) -> Quantity {
+        Quantity::Time(*self)
+    }
+}
+
+impl ToQuantity for Bytes {
+    fn to_quantity(&self) -> Quantity {
+        Quantity::Size(*self)
+    }
+}
+
+impl ToQuantity for At {
+    fn to_quantity(&self) -> Quantity {
+        Quantity::Source(self.to_string())
+    }
+}
+
+impl ToQuantity for Proof {
+    fn to_quantity(&self) -> Quantity {
+        Quantity::Said(Box::new(self.clone()))
+    }
+}
+
+impl ToQuantity for str {
+    fn to_quantity(&self) -> Quantity {
+        Quantity::Text(self.into())
+    }
+}
+
+impl ToQuantity for String {
+    fn to_quantity(&self) -> Quantity {
+        self.as_str().to_quantity()
+    }
+}
+
+impl<T: ToQuantity + ?Sized> ToQuantity for &T {
+    fn to_quantity(&self) -> Quantity {
+        (**self).to_quantity()
+    }
+}
+
+impl<T: ToQuantity + ?Sized> ToQuantity for Box<T> {
+    fn to_quantity(&self) -> Quantity {
+        (**self).to_quantity()
     }
 }
 
 /// A sentence of evidence with its numbers.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
 pub struct Proof {
     /// The sentence, with `{name}` in the place of each number.
     pub says: &'static str,
@@ -138,14 +194,17 @@ impl From<String> for Proof {
     }
 }
 
-/// A [`Proof`]: `proof!("a flush took {p50} (p99 {p99})", p50 = Time(x), p99 = Time(y))`.
+/// A [`Proof`]: `proof!("a flush of {name} took {p50} ({share})", name, p50 = Nanos(x), share = Share(y))`. What has its place's name
+/// needs no other; times, sizes and names need no kind.
 macro_rules! proof {
-    ($says:literal $(, $name:ident = $value:expr)* $(,)?) => {{
+    (@ $name:ident) => { $crate::proof::ToQuantity::to_quantity(&$name) };
+    (@ $name:ident = $value:expr) => { $crate::proof::ToQuantity::to_quantity(&$value) };
+    ($says:literal $(, $name:ident $(= $value:expr)?)* $(,)?) => {{
         #[allow(unused_imports)]
         use $crate::proof::Quantity::*;
         $crate::proof::Proof {
             says: $says,
-            numbers: vec![$((stringify!($name), $crate::proof::Quantity::from($value))),*],
+            numbers: vec![$((stringify!($name), $crate::proof::proof!(@ $name $(= $value)?))),*],
             about: vec![],
         }
     }};
@@ -158,10 +217,10 @@ mod tests {
 
     #[test]
     fn a_sentence_has_its_numbers_in_their_places() {
-        let told = proof!("{device} took {p50}", device = Text("sda".into()), p50 = Time(Nanos(7_500_000)));
+        let told = proof!("{device} took {p50}", device = "sda", p50 = Nanos(7_500_000));
         let all = proof!(
             "{told}; {n:.0} of {all} ({at})",
-            told = told.clone(),
+            told,
             n = Ratio(2.0),
             all = Count(1200),
             at = Source("a:1".into())

@@ -4,11 +4,13 @@ use serde::{Serialize, Serializer};
 
 /// Something to do about a cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Remedy {
     /// What it does, and what it costs or risks.
     pub what: String,
     /// The exact command for the recorded host.
     #[serde(rename = "command", serialize_with = "as_command")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub action: Action,
     /// On whom it acts.
     #[serde(skip)]

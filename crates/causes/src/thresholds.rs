@@ -25,7 +25,7 @@ pub mod case {
     /// A group whose tail has less than this part of the time of all tails is not worth a word.
     pub const WORTH_A_WORD: f64 = 0.02;
     /// Below this nothing is slow: reading a page of flash takes 50 to 100 us (data sheets of NAND), and what is faster
-    /// than that is processors at work.
+    /// than that is processor time.
     pub const NOT_SLOW: Nanos = Nanos(100_000);
     /// Percentiles of fewer requests than this say little: a p99 needs a hundred.
     pub const MIN_SAMPLES: u64 = 100;

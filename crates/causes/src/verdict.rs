@@ -8,6 +8,7 @@ use trace::Nanos;
 
 /// The answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Judgement"))]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
     /// It is so, and this is the proof.
@@ -20,6 +21,7 @@ pub enum Answer {
 
 /// How sure a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
     /// A correlation, or the recording has losses.
@@ -42,6 +44,7 @@ impl Confidence {
 
 /// A cause's verdict.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdict {
     /// The cause's name.
     pub cause: &'static str,
@@ -198,24 +201,32 @@ impl Verdict {
         self
     }
 
-    /// Adds what was found of one more group: the time it explains, and what it says that was not said before.
-    pub(crate) fn with(mut self, other: Verdict, explains: Nanos) -> Verdict {
-        self = self.plus(explains, other.confidence.unwrap_or(Confidence::Low));
-        self = other.evidence.into_iter().fold(self, Verdict::because);
-        let new = |m: &Proof| !self.missing.contains(m);
-        let missing: Vec<Proof> = other.missing.into_iter().filter(new).collect();
-        self.missing.extend(missing);
-        other.remedies.into_iter().fold(self, Verdict::with_remedy)
-    }
-
     /// Found, with nothing in it yet: [`plus`](Verdict::plus) adds the groups.
     pub(crate) fn begin(cause: &'static str) -> Verdict {
         Verdict::new(cause, Answer::Found)
     }
 
-    /// What was found so far, if anything, with what follows about one more group.
-    pub(crate) fn go_on(found: Option<Verdict>, cause: &'static str, group: usize) -> Verdict {
-        found.unwrap_or_else(|| Verdict::begin(cause)).about(group)
+    /// Adds what was found of other groups.
+    pub(crate) fn and(mut self, other: Verdict) -> Verdict {
+        self = self.plus(other.explains, other.confidence.unwrap_or(Confidence::Low));
+        for proof in other.evidence {
+            match self.evidence.iter_mut().find(|known| known.says_as(&proof)) {
+                Some(known) => known.about.extend(proof.about),
+                None => self.evidence.push(proof),
+            }
+        }
+        for remedy in other.remedies {
+            match self.remedies.iter_mut().find(|known| known.command() == remedy.command()) {
+                Some(known) => known.about.extend(remedy.about),
+                None => self.remedies.push(remedy),
+            }
+        }
+        for (mine, its) in [(&mut self.refutes, other.refutes), (&mut self.missing, other.missing)] {
+            let new: Vec<Proof> = its.into_iter().filter(|proof| !mine.contains(proof)).collect();
+            mine.extend(new);
+        }
+        self.throughout.extend(other.throughout);
+        self
     }
 
     /// Adds a remedy, once, after those that are better.

@@ -23,6 +23,7 @@ const NAMED: usize = 2;
 
 /// What others moved during a step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Company {
     /// Tasks, those that moved most first.

@@ -37,7 +37,7 @@ impl Fio {
             .find(|p| p.is_file());
         let install = format!("install it: {}", install_command(Path::new("/etc/os-release")));
         let Some(path) = found else {
-            return Err(Error::refused("fio is not installed, and it makes the loads", install));
+            return Err(Error::refused("fio is not installed; it generates the loads", install));
         };
         let begun = Instant::now();
         let said = Command::new(&path).arg("--version").output();

@@ -134,8 +134,8 @@ pub fn sweep(dir: &Path) -> Result<Vec<String>> {
         }
         if flock(&marker, FlockOperation::NonBlockingLockExclusive).is_err() {
             return Err(Error::refused(
-                format!("another checkup is at work in {}", dir.display()),
-                "wait for its end: two of them would measure each other",
+                format!("another checkup is running in {}", dir.display()),
+                "wait until it ends: two at once would measure each other",
             ));
         }
         end_those_in(&path);
@@ -172,7 +172,7 @@ mod tests {
         fs::write(home.file("big"), "x").unwrap();
         home.tidy(&["data"]);
         assert!(home.file("data").exists() && !home.file("big").exists() && !home.file("capture").exists());
-        assert!(sweep(dir.path()).unwrap_err().to_string().contains("another checkup is at work"));
+        assert!(sweep(dir.path()).unwrap_err().to_string().contains("another checkup is running"));
         drop(home);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
     }

@@ -26,7 +26,7 @@ pub struct Laid {
 /// Writes up to `size` bytes, and stops after `most` time. They cannot be compressed, as a disk may do.
 pub fn lay(path: &Path, size: u64, most: Duration, signals: &Signals) -> Result<Laid> {
     let began = Instant::now();
-    let mut file = File::create(path).at("laying the data file", path)?;
+    let mut file = File::create(path).at("writing the data file", path)?;
     let mut random = 0x9e37_79b9_7f4a_7c15u64;
     let mut chunk = vec![0u8; CHUNK];
     let mut laid = 0;
@@ -41,11 +41,11 @@ pub fn lay(path: &Path, size: u64, most: Duration, signals: &Signals) -> Result<
             random ^= random << 17;
             word.copy_from_slice(&random.to_le_bytes());
         }
-        file.write_all(&chunk).and_then(|()| file.sync_data()).at("laying the data file", path)?;
+        file.write_all(&chunk).and_then(|()| file.sync_data()).at("writing the data file", path)?;
         laid += CHUNK as u64;
     }
     let bandwidth = (laid as f64 / began.elapsed().as_secs_f64().max(1e-6)) as u64;
-    file.sync_all().at("laying the data file", path)?;
+    file.sync_all().at("writing the data file", path)?;
     // Reads are to come from the disk; who ignores this answers from memory, and direct reads do not ask it.
     let _ = fadvise(&file, 0, None, Advice::DontNeed);
     Ok(Laid { size: laid, bandwidth })

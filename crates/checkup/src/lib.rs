@@ -42,6 +42,8 @@ pub use load::become_load;
 pub use page::html;
 pub use place::Place;
 pub use plan::{Length, Plan, Wish};
+#[cfg(feature = "schema")]
+pub use result::schema;
 pub use result::{Checkup, Finding, Found, Measured, Remedy, Scenario, Step, SCHEMA};
 pub use run::{run, Captured, Confirm, Keep};
 pub use screen::{announce, render};

@@ -39,6 +39,7 @@ const LEAST: u64 = 64 << 20;
 
 /// Where the checkup takes place.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Place {
     /// The directory.
     pub dir: PathBuf,
@@ -122,7 +123,7 @@ impl Place {
         } else {
             return Ok(());
         };
-        Err(Error::refused(why, "--force does it nevertheless"))
+        Err(Error::refused(why, "--force runs it anyway"))
     }
 }
 

@@ -55,7 +55,7 @@ pub struct Plan {
     pub most_bytes: u64,
     /// Size of the data file, and of what one writer writes at most.
     pub size: u64,
-    /// How long laying the data file may take: it becomes smaller on a slow disk.
+    /// How long writing the data file may take: it becomes smaller on a slow disk.
     pub lay: Duration,
 }
 
@@ -80,7 +80,7 @@ impl Plan {
             let needed = (SMALLEST * parts).max(SMALLEST * OF_FREE);
             return Err(Error::refused(
                 format!(
-                    "a checkup must be allowed to write {} and find {} free",
+                    "a checkup needs to write {} and needs {} free",
                     words::bytes(SMALLEST * parts),
                     words::bytes(SMALLEST * OF_FREE)
                 ),

@@ -28,6 +28,7 @@ const STOLEN: f64 = 0.05;
 
 /// What the processors did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Processors {
     /// The part of their time that they were busy, with whatever runs on them; what another machine on the same host

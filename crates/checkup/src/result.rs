@@ -10,11 +10,12 @@ use std::collections::BTreeMap;
 /// The name and version of the file's layout.
 pub const SCHEMA: &str = "iowhy.checkup/1";
 
-/// The whole file.
+/// The result of a checkup, which `--compare` reads too.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Checkup {
-    /// [`SCHEMA`].
+    /// The name of this schema.
     pub schema: String,
     /// When it began, RFC 3339.
     pub when: String,
@@ -50,6 +51,7 @@ pub struct Checkup {
 
 /// What the disk can do.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Probe {
     /// Of random reads of 4 KiB, one at a time.
@@ -69,6 +71,7 @@ pub struct Probe {
 
 /// One scenario.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Scenario {
     /// Its number.
@@ -91,6 +94,7 @@ pub struct Scenario {
 
 /// One run of fio.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Step {
     /// Its name.
@@ -115,6 +119,7 @@ pub struct Step {
 
 /// One job of a run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Measured {
     /// The job's name.
@@ -139,6 +144,7 @@ pub struct Measured {
 
 /// A distribution's main numbers, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Latency {
     /// How many.
@@ -161,6 +167,7 @@ pub struct Latency {
 
 /// What is worse than on a good disk.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Finding {
     /// Its name.
@@ -179,6 +186,7 @@ pub struct Finding {
 
 /// A cause that a recording shows.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Found {
     /// Its name, as `iowhy causes` knows it.
@@ -197,6 +205,7 @@ pub struct Found {
 
 /// Something to do.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Remedy {
     /// What it does, and costs.
@@ -212,6 +221,12 @@ pub struct Remedy {
     /// What the command does, as data: of a remedy that was just found.
     #[serde(skip)]
     pub action: Option<causes::Action>,
+}
+
+/// The schema of the file, with its name.
+#[cfg(feature = "schema")]
+pub fn schema() -> (&'static str, serde_json::Value) {
+    report::schema::of::<Checkup>(SCHEMA, "`iowhy checkup -o FILE`")
 }
 
 impl Remedy {

@@ -63,7 +63,7 @@ pub fn run(
     let mut checkup = begin(plan, place, fio);
     let host = recorder(place, &mut checkup);
     let home = Home::make(&place.dir)?;
-    tell(&format!("laying a data file of up to {}", words::bytes(plan.size)));
+    tell(&format!("writing a data file of up to {}", words::bytes(plan.size)));
     let laid = lay(&home.file(DATA), plan.size, plan.lay, signals)?;
     checkup.written_bytes = laid.size;
     (checkup.probe.size, checkup.probe.write_bytes_per_second) = (laid.size, laid.bandwidth);
@@ -88,7 +88,7 @@ pub fn run(
     if let Some(confirm) = confirm {
         match runner.trial(&mut checkup, keep, tell, confirm)? {
             Some(trial) => checkup.trial = Some(trial),
-            None => tell("no setting was tried: no remedy is one that may be, or it was not confirmed"),
+            None => tell("no setting was tried: no remedy could be, or none was confirmed"),
         }
     }
     checkup.seconds = began.elapsed().as_secs_f64();

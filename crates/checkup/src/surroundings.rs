@@ -50,13 +50,17 @@ pub fn begin(plan: &Plan, place: &Place, fio: &Fio) -> Checkup {
 /// The recorder's host, or why there is none.
 pub fn recorder(place: &Place, checkup: &mut Checkup) -> Option<Host> {
     let why = if !rustix::process::geteuid().is_root() {
-        "recording needs root: only what fio and /proc tell was seen, not why; run it with sudo".to_string()
+        "recording needs root: there are only the numbers of fio and /proc, not why; run it with sudo"
+            .to_string()
     } else if place.device.is_none() {
-        format!("{} is on no block device of this machine: only what fio tells was seen", place.dir.display())
+        format!(
+            "{} is not on a block device of this machine: there are only fio's results",
+            place.dir.display()
+        )
     } else {
         match Host::here() {
             Ok(host) => return Some(host),
-            Err(e) => format!("nothing was recorded, only what fio tells was seen: {e}"),
+            Err(e) => format!("nothing was recorded, there are only fio's results: {e}"),
         }
     };
     checkup.recorded = false;
@@ -69,7 +73,7 @@ pub fn remark(s: &mut Scenario, c: &Checkup) {
     let get = |name: &str| c.settings.get(&format!("queue/{name}"));
     match s.number {
         2 => s.remarks.push(match get("wbt_lat_usec").map(String::as_str) {
-            None => "writeback throttling: this kernel or disk has none that can be read".into(),
+            None => "writeback throttling: cannot be read on this kernel or disk".into(),
             Some("0") => "writeback throttling is off (wbt_lat_usec 0)".into(),
             Some(us) => format!("writeback throttling is on (wbt_lat_usec {us}); it was not changed"),
         }),

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// What was tried, and what came of it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Trial {
     /// The remedy.

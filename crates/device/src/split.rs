@@ -7,6 +7,7 @@ use trace::Nanos;
 
 /// Whose requests: a number that whoever feeds the device gives out. 0: others, not told apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Holder(pub u16);
 
 /// Holders of one request's time that are told apart; the rest is [`Holder`] 0.
@@ -14,6 +15,7 @@ pub const MOST_HOLDERS: usize = 3;
 
 /// Time behind the requests of one holder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Behind {
     /// Whose.
     pub holder: Holder,

@@ -192,7 +192,7 @@ impl Parser<'_> {
             Some('\\') => '\\',
             Some(other) => {
                 return self
-                    .fail(self.at, format!("`\\{other}` means nothing here; known are \\n \\t \\r \\b \\\\"))
+                    .fail(self.at, format!("`\\{other}` is not known; known are \\n \\t \\r \\b \\\\"))
             }
             None => return self.fail(start, "the format ends after a backslash".into()),
         };
@@ -267,7 +267,7 @@ impl OwnFormat {
             return fail(0, "an action's letter, a comma and a format are needed".into());
         };
         if !OWN.contains(letter) {
-            return fail(0, format!("`{letter}` is no action with a format; known are {OWN}"));
+            return fail(0, format!("`{letter}` is not an action with a format of its own; known are {OWN}"));
         }
         if chars.next() != Some(',') {
             return fail(1, "a comma must follow the action's letter".into());
@@ -351,7 +351,7 @@ mod tests {
             said("%D %5x %S"),
             "there is no field `x`; known are a c C d D e m M n N p P s S t T u U\n  %D %5x %S\n       ^"
         );
-        assert_eq!(said("a\\q"), "`\\q` means nothing here; known are \\n \\t \\r \\b \\\\\n  a\\q\n    ^");
+        assert_eq!(said("a\\q"), "`\\q` is not known; known are \\n \\t \\r \\b \\\\\n  a\\q\n    ^");
         assert_eq!(said("%S%-5"), "the format ends within a field\n  %S%-5\n    ^");
         assert_eq!(said("a%99999S"), "a field is at most 1000 wide\n  a%99999S\n    ^");
         assert_eq!(

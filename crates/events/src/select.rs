@@ -45,7 +45,7 @@ impl Mask {
             let Some((_, flags)) = found else {
                 let known: Vec<&str> = CATEGORIES.iter().map(|c| c.0).collect();
                 return Err(SelectError(format!(
-                    "`{name}` is no kind of event; known are {}",
+                    "`{name}` is not a kind of event; known are {}",
                     known.join(", ")
                 )));
             };
@@ -61,7 +61,7 @@ impl Mask {
         match u32::from_str_radix(digits, 16) {
             Ok(bits) if bits != 0 && !digits.starts_with('+') => Ok(Mask { categories: Some(Flags(bits)) }),
             _ => Err(SelectError(format!(
-                "`{text}` is no mask: give a hexadecimal number other than 0, such as 3 for reads and writes"
+                "`{text}` is not a mask: give a hexadecimal number other than 0, such as 3 for reads and writes"
             ))),
         }
     }
@@ -120,7 +120,8 @@ impl Window {
 
 /// A number with a unit (none: seconds), in nanoseconds: `1.5`, `1500ms`. Computed in whole numbers, so that `0.000000001` is exact.
 fn moment(text: &str) -> Result<Nanos, SelectError> {
-    let bad = || SelectError(format!("`{text}` is no time: give seconds (1.5) or a unit (1500ms, us, ns)"));
+    let bad =
+        || SelectError(format!("`{text}` is not a time: give seconds (1.5) or a unit (1500ms, us, ns)"));
     let units = [("ns", 0), ("us", 3), ("ms", 6), ("s", 9), ("", 9)];
     let (number, power) =
         units.iter().find_map(|(unit, power)| Some((text.strip_suffix(unit)?, *power))).ok_or_else(bad)?;
@@ -167,6 +168,6 @@ mod tests {
             assert!(Mask::of_hex(bad).is_err(), "{bad}");
         }
         let said = Mask::of_names("reads").unwrap_err().to_string();
-        assert!(said.starts_with("`reads` is no kind of event; known are read, write"), "{said}");
+        assert!(said.starts_with("`reads` is not a kind of event; known are read, write"), "{said}");
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 /// A place in a document. Printed as `queue-vda.txt:23` or `system.json: before.disks.vda.queue.nr_requests`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
 pub struct At {
     /// The document's name: its path within the capture.
     pub file: Arc<str>,
@@ -24,8 +25,10 @@ pub enum Place {
     Key(Arc<str>),
 }
 
-/// Where a word of a text stands: its line from 1, and on lines that are too long to find it by eye, its byte in the line from 1.
+/// Where a word of a text stands: its line from 1, and on lines that are too long to find it by eye, its byte in the line from 1:
+/// `12`, `12:4010`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
 pub struct Spot {
     /// Line, from 1.
     pub line: u32,

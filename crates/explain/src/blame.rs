@@ -5,6 +5,7 @@
 //! victims lost.
 
 use crate::explanation::Explanation;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use trace::{DevId, Nanos};
 use waits::{Asked, Culprit, CulpritKind, Selection, Table, VictimId};
@@ -123,12 +124,15 @@ fn victim_name(e: &Explanation, task: &str, asked: Asked, dev: DevId) -> String 
 }
 
 /// Which operations stacks are of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum Which {
     /// All: the stacks sum to the table's time.
     #[default]
     All,
     /// The slowest 1 % of each victim.
+    #[serde(rename = "tail")]
     Slowest,
 }
 

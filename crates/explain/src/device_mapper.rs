@@ -80,7 +80,7 @@ impl InMapper {
         };
         let percent = percent(self.share);
         format!(
-            "{percent} of it passed in {device} itself, and no cause here explains that: {what}; \
+            "{percent} of it was spent in {device} itself, and no cause here explains that: {what}; \
              see dmsetup table {mapped}"
         )
     }
@@ -100,7 +100,9 @@ mod tests {
     fn the_uuid_tells_the_kind_and_where_it_does_not_that_is_said() {
         let lvm = said("dm-0/dm/name: vg-root\ndm-0/dm/uuid: LVM-x\n");
         assert!(
-            lvm.starts_with("86 % of it passed in dm-0 itself, and no cause here explains that: it is LVM"),
+            lvm.starts_with(
+                "86 % of it was spent in dm-0 itself, and no cause here explains that: it is LVM"
+            ),
             "{lvm}"
         );
         assert!(lvm.ends_with("see dmsetup table vg-root"), "{lvm}");

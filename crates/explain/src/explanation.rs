@@ -9,6 +9,7 @@ use causes::{Case, Damage, Verdict};
 use events::Window;
 use evidence::{is_device_name, Conflict, Samples, Skipped, System};
 use operation::{By, Scope};
+use serde::Serialize;
 use stats::{Device, Distribution, Facts, Focus, Group, OpKey, Phases};
 use std::collections::HashMap;
 use trace::{DevId, Fs, Nanos, Quality};
@@ -46,7 +47,9 @@ pub struct Subject {
 }
 
 /// How far the result can be trusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum Trust {
     /// As good as complete.
     Good,

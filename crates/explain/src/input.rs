@@ -16,7 +16,7 @@ use crate::{predictions, reading};
 use events::Window;
 use evidence::{Recorded, Samples, Skipped, System, SAMPLES_JSONL};
 use operation::{Asking, Scope};
-use stats::{Analysis, Flow, Pictures};
+use stats::{Analysis, Flow, Pictures, Tape};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use tooltext::Mail;
@@ -159,7 +159,7 @@ impl<'a> Input<'a> {
     ) -> std::result::Result<Quality, E> {
         let Some((recording, path)) = self.recording else { return Ok(Quality::default()) };
         let mut failed = None;
-        let (quality, _) = reading::read_all(recording, &path, None, &mut |batch| match take(batch) {
+        let (quality, _) = reading::read_all(recording, &path, None, &mut |batch, _| match take(batch) {
             Ok(()) => ControlFlow::Continue(()),
             Err(e) => {
                 failed = Some(e);
@@ -176,8 +176,8 @@ impl<'a> Input<'a> {
             return match self.asking.is_all() && self.window.is_none() {
                 true => Ok(Explanation::of_texts(Texts::alone(self.texts))),
                 false => Err(Error::new(
-                    "texts have sums: they cannot be asked about one device, task, operation or span of time",
-                    "leave the option away, or explain a recording",
+                    "texts hold sums: they cannot be narrowed to a device, task, operation or span of time",
+                    "leave the option out, or give a recording",
                 )),
             };
         };
@@ -204,7 +204,7 @@ impl<'a> Input<'a> {
         let (file_names, kernel) = (recording.names.clone(), recording.kernel.clone());
         analysis.knows(known(&system));
         analysis.asks(scope.clone());
-        let mut take = |batch: &Batch| {
+        let mut take = |batch: &Batch, tape: &mut Tape| {
             match &mut pictures {
                 Some(pictures) => analysis.feed_with(batch, &mut **pictures),
                 None => analysis.feed(batch),
@@ -212,6 +212,7 @@ impl<'a> Input<'a> {
             if let Some(also) = &mut also {
                 also(batch);
             }
+            std::mem::swap(analysis.tape(), tape);
             ControlFlow::Continue(())
         };
         let all = scope.is_none() && window.is_none();
@@ -233,8 +234,9 @@ impl<'a> Input<'a> {
 fn known_shape(error: Error, path: &Path) -> Error {
     let unknown = matches!(&error, Error::Trace(e) if e.is_unrecognised());
     let no_trace = matches!(&error, Error::Trace(trace::Error::NotATrace { .. }));
-    let file = || texts::unrecognised(path).filter(|_| unknown && path.is_file());
-    file().or_else(|| texts::ctf_folder(path).filter(|_| no_trace)).unwrap_or(error)
+    let known = || texts::unrecognised(path).or_else(|| texts::nothing_in(path));
+    let file = (unknown && path.is_file()).then(known).flatten();
+    file.or_else(|| texts::ctf_folder(path).filter(|_| no_trace)).unwrap_or(error)
 }
 
 /// What lies beside a trace. What cannot be read is told.

@@ -16,6 +16,7 @@ const SEED: u64 = 1;
 
 /// What a remedy would have done.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Prediction {
     /// The remedy's command.
     pub command: String,

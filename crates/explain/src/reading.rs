@@ -6,7 +6,8 @@
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::progress::{Progress, Waiting};
-use stats::Flow;
+use stats::{Flow, Tape};
+use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -45,6 +46,46 @@ pub(crate) fn open(path: &Path, start: Vec<u8>) -> Result<Recording> {
 struct Shared {
     position: Arc<AtomicU64>,
     flow: Arc<Mutex<Option<Flow>>>,
+    /// What the lives note for the flow to count.
+    tapes: Arc<Mutex<Tapes>>,
+}
+
+/// Tapes to be counted, and empty ones.
+#[derive(Default)]
+struct Tapes {
+    full: VecDeque<Tape>,
+    empty: Vec<Tape>,
+}
+
+impl Shared {
+    /// Counts what is on the tapes.
+    fn count(&self, flow: &mut Flow) {
+        loop {
+            let next = lock(&self.tapes).full.pop_front();
+            let Some(mut tape) = next else { return };
+            flow.count(&mut tape);
+            lock(&self.tapes).empty.push(tape);
+        }
+    }
+
+    /// Takes a tape that has something on it, and gives an empty one for it.
+    fn hand_over(&self, tape: &mut Tape) {
+        if tape.is_empty() {
+            return;
+        }
+        let mut tapes = lock(&self.tapes);
+        let empty = tapes.empty.pop().unwrap_or_default();
+        tapes.full.push_back(std::mem::replace(tape, empty));
+    }
+
+    /// The flow with all that was handed over.
+    fn take(&self) -> Option<Flow> {
+        let mut flow = lock(&self.flow);
+        if let Some(flow) = flow.as_mut() {
+            self.count(flow);
+        }
+        flow.take()
+    }
 }
 
 /// How reading ended.
@@ -57,12 +98,12 @@ pub(crate) fn read_all(
     recording: Recording,
     path: &Path,
     flow: Option<Flow>,
-    take: &mut dyn FnMut(&Batch) -> ControlFlow<()>,
+    take: &mut dyn FnMut(&Batch, &mut Tape) -> ControlFlow<()>,
 ) -> Result<(Quality, Option<Flow>)> {
     let interrupt = Interrupt::catch();
     let is_pipe = recording.source.size().is_none();
     let shared = Shared { flow: Arc::new(Mutex::new(flow)), ..Shared::default() };
-    let mut taken = 0;
+    let (mut taken, mut tape) = (0, Tape::default());
     let mut progress = Progress::new(recording.source.size(), path);
     let (filled_tx, filled) = sync_channel::<Batch>(BATCHES);
     let (empty, empty_rx) = channel::<Batch>();
@@ -75,7 +116,8 @@ pub(crate) fn read_all(
     loop {
         match filled.recv_timeout(PATIENCE) {
             Ok(batch) => {
-                let goes_on = take(&batch).is_continue();
+                let goes_on = take(&batch, &mut tape).is_continue();
+                shared.hand_over(&mut tape);
                 taken += batch.events.len() as u64;
                 let _ = empty.send(batch);
                 progress.at(shared.position.load(Ordering::Relaxed));
@@ -91,7 +133,7 @@ pub(crate) fn read_all(
                 eprintln!("iowhy: interrupted; what was read so far is explained");
                 let notes = vec!["reading was interrupted".into()];
                 let quality = Quality { events: taken, notes, ..Quality::default() };
-                return Ok((quality, lock(&shared.flow).take()));
+                return Ok((quality, shared.take()));
             }
             return Err(Error::Interrupted);
         }
@@ -100,7 +142,7 @@ pub(crate) fn read_all(
     let (outcome, quality) =
         done.recv().map_err(|_| Error::new("the reading thread died", "this is a bug in iowhy"))?;
     outcome?;
-    let flow = lock(&shared.flow).take();
+    let flow = shared.take();
     Ok((quality, flow))
 }
 
@@ -117,6 +159,7 @@ fn fill(
         match source.fill(&mut batch) {
             Ok(true) => {
                 if let Some(flow) = lock(&shared.flow).as_mut() {
+                    shared.count(flow);
                     flow.feed(&batch);
                 }
                 shared.position.store(source.position(), Ordering::Relaxed);

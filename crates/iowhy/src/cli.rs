@@ -39,21 +39,21 @@ pub fn arguments() -> Arguments {
 pub enum Command {
     /// Record what the kernel does with I/O
     Record(record::Record),
-    /// Say why it was slow: who waited, because of whom, what to try
+    /// Explain why it was slow: who waited, because of whom, what to try
     Explain(explain::Explain),
     /// Compare two recordings or benchmark outputs
     Compare(compare::Compare),
     /// Show what the slowest operations waited for
     Slow(slow::Slow),
-    /// Predict latencies without somebody, or under other settings of the I/O scheduler
+    /// Predict latencies without a task, or under other scheduler settings
     Whatif(whatif::WhatIf),
     /// Show latency histograms by file system
     Dist(dist::Distributions),
-    /// Print all numbers in tables, or write the page with pictures
+    /// Print all numbers as tables, or write a page with pictures
     Report(report::Report),
     /// Show the page in a browser on this machine
     View(view::View),
-    /// Draw a picture or a film, into a file or in the terminal
+    /// Draw a picture or a film, to a file or in the terminal
     Plot(plot::Plot),
     /// Write files for Perfetto, fio, HdrHistogram, btt, CSV, JSON
     Export(export::Export),

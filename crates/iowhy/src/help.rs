@@ -142,7 +142,7 @@ pub const GROUPS: &[Group] = &[
                 name: "view",
                 examples: &[
                     ("iowhy view slow", "the page in a browser"),
-                    ("iowhy view before=slow after=fast", "two recordings laid over one another"),
+                    ("iowhy view before=slow after=fast", "two recordings drawn over one another"),
                 ],
                 ..READS
             },

@@ -40,7 +40,7 @@ pub struct Question {
     /// Only this span of time
     #[command(flatten)]
     pub part: Part,
-    /// Ask about all operations: what is asked if nothing is said
+    /// Ask about all operations (the default)
     #[arg(long, conflicts_with = "tail")]
     pub for_all: bool,
     /// Ask about the slowest 1 % of each victim's operations
@@ -119,7 +119,7 @@ impl Question {
         match self.tail {
             false => Ok(()),
             true => Err(Failure::Other {
-                what: "--tail cannot be asked here: every percentile is told, the slowest too".into(),
+                what: "--tail does not apply here: every percentile is shown, the slowest included".into(),
                 help: Some("iowhy explain --tail CAPTURE says what the slowest 1 % waited for".into()),
             }),
         }

@@ -127,7 +127,7 @@ struct Told {
 }
 
 /// No slow operation waited so at all.
-const NOBODY: &str = "nothing that was slow waited so";
+const NOBODY: &str = "nothing slow waited so";
 
 const TOLD: &[Told] = &[
     Told {

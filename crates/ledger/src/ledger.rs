@@ -12,6 +12,7 @@ use trace::Nanos;
 
 /// A stretch of time with one reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Segment {
     /// Why.
     pub reason: Reason,
@@ -30,6 +31,7 @@ impl Segment {
 
 /// Where the time of one operation went.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ledger {
     /// When it began.
     pub from: Nanos,

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// A reason. Names are what JSON says and do not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
     /// `Q2G`: waiting for a request (a tag), or for a place in one (`Q2M`).

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// Kinds of I/O that are told apart as holders of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Io {
     /// Reads.

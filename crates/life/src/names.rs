@@ -3,6 +3,7 @@
 use crate::holding::{Holding, Io};
 use device::Holder;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use trace::Tid;
 
 /// A name, as a number that is cheap to keep. [`Names::text`] gives the name.
@@ -62,6 +63,15 @@ impl Names {
             None if tid == Tid(0) => TaskName(1),
             None => TaskName(0),
         }
+    }
+
+    /// How many threads are called so now, by name.
+    pub fn threads(&self) -> BTreeMap<String, u64> {
+        let mut all = BTreeMap::<String, u64>::new();
+        for name in self.now.values() {
+            *all.entry(self.text(*name).to_string()).or_default() += 1;
+        }
+        all
     }
 
     /// The name itself; `?` if it was never told.

@@ -5,6 +5,7 @@ use trace::{Action, Event, Flags};
 
 /// The operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Op {
     /// Data from the device.
@@ -79,6 +80,7 @@ pub fn kind(event: &Event) -> Flags {
 
 /// Who competes with whom at a device: the classes by which neighbours are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
     /// Reads. Somebody waits, or soon will (read-ahead).

@@ -10,6 +10,7 @@ use trace::{Bytes, Cpu, DevId, Flags, Sector, Tid};
 
 /// A completed request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Request {
     /// On which device.
     pub dev: DevId,

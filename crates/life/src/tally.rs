@@ -5,10 +5,11 @@ use trace::Bytes;
 
 /// Counts over the whole recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tally {
     /// Bios queued.
     pub bios: u64,
-    /// Their bytes.
+    /// Bytes of all bios that were queued.
     pub bytes_queued: Bytes,
     /// Bytes of bios that were completed.
     pub bytes_completed: Bytes,

@@ -6,6 +6,7 @@ use trace::Nanos;
 
 /// A flush of the device's cache that an I/O waited for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlushWait {
     /// When the flush was issued.
     pub issued: Nanos,
@@ -41,6 +42,7 @@ impl FlushWait {
 /// A stamp is `None` where the station was not seen: the recording began later, the event was lost, or the
 /// kernel has no such station (no scheduler: no insert).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Timeline {
     /// `Q`: the (first) bio entered the block layer.
     pub queued: Option<Nanos>,
@@ -58,7 +60,7 @@ pub struct Timeline {
     pub completed: Nanos,
     /// How often the driver gave it back.
     pub requeues: u32,
-    /// How often of these it had been there for so long that the kernel must have given it up ([`GIVEN_UP`](crate::GIVEN_UP)).
+    /// How often of these it had been there for so long that the kernel must have given it up.
     pub given_up: u32,
     /// Time between being given back and being issued again.
     pub requeued: Nanos,

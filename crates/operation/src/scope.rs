@@ -101,8 +101,8 @@ impl Scope {
         let all = By::ALL.into_iter().filter(|by| !self.asking.of(*by).is_empty());
         let all: Vec<String> =
             all.map(|by| format!("{} {}", by.words(), self.asking.of(by).join(" or "))).collect();
-        let what = format!("nothing in this recording is of {} at once", all.join(", "));
-        Err(NotThere { what, there: "each of them is there; ask for fewer".into() })
+        let what = format!("nothing in this recording matches {} together", all.join(", "));
+        Err(NotThere { what, there: "each of them alone matches; use fewer".into() })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -339,6 +339,6 @@ mod tests {
         assert_eq!(ask(&[(By::Device, "sdz")]).there, "there are sda, sdb");
         assert!(ask(&[(By::File, "/x")]).there.starts_with("no paths of files"));
         let apart = ask(&[(By::Task, "fio"), (By::Device, "sda")]);
-        assert_eq!(apart.what, "nothing in this recording is of device sda, task fio at once");
+        assert_eq!(apart.what, "nothing in this recording matches device sda, task fio together");
     }
 }

@@ -83,10 +83,14 @@ const RULES: &[Rule] = &[
     ("rq_qos_wait", &[], Wait::WritebackThrottle),
     ("blk_mq_get_tag", &[], Wait::Tag),
     ("get_request", &["blk_queue_bio", "generic_make_request"], Wait::Tag),
+    // Before Linux 3.6.
+    ("get_request_wait", &[], Wait::Tag),
     ("blk_queue_enter", &[], Wait::QueueFreeze),
     ("__bio_queue_enter", &[], Wait::QueueFreeze),
     ("blk_mq_freeze_queue_wait", &[], Wait::QueueFreeze),
     ("raid5_get_active_stripe", &[], Wait::StripeCache),
+    // Before Linux 3.9.
+    ("get_active_stripe", &[], Wait::StripeCache),
     ("md_bitmap_unplug", &[], Wait::RaidBitmap),
     // Before Linux 5.0, and from 6.12 on.
     ("bitmap_unplug", &[], Wait::RaidBitmap),
@@ -112,6 +116,7 @@ const RULES: &[Rule] = &[
     ("__mem_cgroup_handle_over_high", &[], Wait::Reclaim),
     ("mem_cgroup_handle_over_high", &[], Wait::Reclaim),
     ("wait_iff_congested", &[], Wait::Reclaim),
+    ("congestion_wait", &[], Wait::Reclaim),
     ("filemap_fdatawait_range_keep_errors", &[], Wait::OrderedData),
     ("jbd2_journal_finish_inode_data_buffers", &[], Wait::OrderedData),
     ("filemap_fdatawait_keep_errors", &["jbd2_journal_commit_transaction"], Wait::OrderedData),
@@ -123,6 +128,10 @@ const RULES: &[Rule] = &[
     // Sleeps for a time itself (`schedule_hrtimeout`), before it asks for a commit.
     ("jbd2_journal_stop", &[], Wait::JournalBatch),
     ("jbd2_complete_transaction", &[], Wait::JournalCommit),
+    // ext3's journal (jbd), before Linux 4.3.
+    ("log_wait_commit", &[], Wait::JournalCommit),
+    ("journal_commit_transaction", &[], Wait::JournalBlocks),
+    ("__log_wait_for_space", &[], Wait::JournalHandle),
     ("jbd2_fc_begin_commit", &[], Wait::JournalCommit),
     ("ext4_fc_commit", &[], Wait::JournalCommit),
     ("do_get_write_access", &[], Wait::JournalBuffer),
@@ -136,6 +145,8 @@ const RULES: &[Rule] = &[
     ("jbd2_journal_commit_transaction", &[], Wait::JournalBlocks),
     ("xlog_grant_head_wait", &[], Wait::LogSpace),
     ("xlog_grant_head_check", &[], Wait::LogSpace),
+    // Before Linux 3.4.
+    ("xlog_grant_log_space", &[], Wait::LogSpace),
     ("xlog_cil_push_now", &[], Wait::LogPush),
     ("xlog_cil_order_write", &[], Wait::LogPush),
     ("xlog_cil_force_seq", &[], Wait::LogPush),
@@ -164,6 +175,7 @@ const RULES: &[Rule] = &[
     ("folio_wait_writeback", &[], Wait::OwnData),
     ("wait_on_page_writeback", &[], Wait::OwnData),
     ("__filemap_fdatawait_range", &[], Wait::OwnData),
+    ("filemap_fdatawait_range", &[], Wait::OwnData),
     ("write_cache_pages", &[], Wait::OwnData),
     ("rwsem_down_read_slowpath", INODE, Wait::InodeLock),
     ("rwsem_down_write_slowpath", INODE, Wait::InodeLock),
@@ -238,6 +250,9 @@ const RULES: &[Rule] = &[
     ("folio_wait_bit_common", &[], Wait::PageRead),
     ("folio_wait_bit", &[], Wait::PageRead),
     ("__lock_page", &[], Wait::PageRead),
+    ("wait_on_page_bit_common", &[], Wait::PageRead),
+    ("wait_on_page_bit", &[], Wait::PageRead),
+    ("sleep_on_page", &[], Wait::PageRead),
     ("synchronize_rcu_normal", &[], Wait::Rcu),
     ("synchronize_rcu_expedited", &[], Wait::Rcu),
     ("synchronize_rcu", &[], Wait::Rcu),

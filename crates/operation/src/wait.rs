@@ -6,6 +6,7 @@ use serde::Serialize;
 
 /// What a sleep is for, by the functions on its stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Wait {
     /// The stack is not known, or no rule fits it.
@@ -125,7 +126,7 @@ impl Wait {
     /// As shown to users.
     pub fn words(self) -> &'static str {
         match self {
-            Wait::Unknown => "a wait that is not known",
+            Wait::Unknown => "an unknown wait",
             Wait::DirectIo => "its own I/O",
             Wait::PageRead => "a page being read",
             Wait::PageFault => "a page fault: a page being read",
@@ -162,8 +163,8 @@ impl Wait {
             Wait::Frozen => "the frozen file system",
             Wait::Server => "the file system's server",
             Wait::LoopFile => "the page cache of the file behind a loop device",
-            Wait::JournalBatch => "whether one commit can serve others too (max_batch_time)",
-            Wait::Rcu => "until each processor has been quiet once (RCU)",
+            Wait::JournalBatch => "others joining its commit (max_batch_time)",
+            Wait::Rcu => "an RCU grace period",
             Wait::Tracing => "the recording's own buffers",
             Wait::Timer => "a timer",
             Wait::Input => "input, or another task",

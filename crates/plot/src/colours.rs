@@ -19,7 +19,7 @@ pub enum Scheme {
 /// The colours of paper and ink.
 #[derive(Clone, Copy, Debug)]
 pub struct Theme {
-    /// The paper.
+    /// The background.
     pub paper: Colour,
     /// Text and the median.
     pub ink: Colour,

@@ -27,7 +27,7 @@ pub enum FilmError {
     #[error("ffmpeg failed: {0}")]
     Failed(String),
     /// The picture is not over time.
-    #[error("this picture is not over time: there is nothing that moves")]
+    #[error("this picture has no time axis: there is nothing to animate")]
     Still,
 }
 

@@ -35,7 +35,7 @@ pub fn buffer_kib(asked: Option<u64>, cpus: u64, available: Bytes) -> Result<u64
             ),
             format!("give at most --buffer {}K", kib / BUFFERS_PART_ASKED / cpus),
         )),
-        Some(0) => Err(Error::refused("a buffer of no size", "give for instance --buffer 16M")),
+        Some(0) => Err(Error::refused("a buffer of size 0", "use for example --buffer 16M")),
         Some(asked) => Ok(asked),
     }
 }

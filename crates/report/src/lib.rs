@@ -6,20 +6,26 @@ pub mod dist;
 pub mod html;
 mod json;
 pub mod operations;
+#[cfg(feature = "schema")]
+pub mod schema;
 mod screen;
 mod sent_for;
+mod slow;
 mod slow_rows;
 mod slowest;
 mod stacked;
 mod tables;
 mod texts;
 mod trust;
+mod what_if;
 mod without;
 pub mod wrap;
 
 pub use answer::line;
 pub use json::{to_json, to_json_with_texts};
 pub use screen::{render, Detail, Style};
-pub use slowest::{requests, requests_json};
+pub use slow::{slowest_operations, slowest_requests};
+pub use slowest::requests;
 pub use tables::{tables, tables_json, tables_text, Kind, Selection, Table, KINDS};
-pub use without::{without, without_somebody_json};
+pub use what_if::Supposed;
+pub use without::{without, Victims};

@@ -5,7 +5,6 @@ use explain::gathered::Gathered;
 use explain::{Places, SlowRequest, SlowestRequests};
 use ledger::Ledger;
 use life::Request;
-use serde_json::{json, Value};
 use std::fmt::Write;
 use trace::Nanos;
 use units::words::{count, size, time};
@@ -24,29 +23,6 @@ pub fn requests(slowest: &SlowestRequests, places: &Places) -> String {
         let _ = writeln!(out, "no request was completed");
     }
     out
-}
-
-/// Each as JSON.
-pub fn requests_json(slowest: &SlowestRequests, places: &Places) -> Vec<Value> {
-    let one = |(slow, gathered): (&SlowRequest, Option<&Gathered>)| {
-        let (request, task) = match slow {
-            SlowRequest::Request(request, task) => (request, task),
-            SlowRequest::Stacked(sent) => return stacked::json(sent, places),
-        };
-        json!({
-            "level": "request",
-            "device": places.device(request.dev),
-            "task": task,
-            "request": request,
-            "ledger": Ledger::of(&request.time),
-            "events": gathered.iter().flat_map(|g| &g.events).map(|(e, task)| json!({
-                "time_ns": e.time.0, "action": e.action.letters(), "sector": e.sector, "bytes": e.bytes,
-                "cpu": e.cpu, "tid": e.tid, "task": task,
-            })).collect::<Vec<_>>(),
-            "events_left_out": gathered.map_or(0, |g| g.left_out),
-        })
-    };
-    slowest.all().map(one).collect()
 }
 
 fn one(

@@ -4,7 +4,6 @@
 
 use explain::{Places, Sent};
 use ledger::{Ledger, Reason};
-use serde_json::{json, Value};
 use std::fmt::Write;
 use trace::Nanos;
 use units::words::{count, size, time};
@@ -86,29 +85,4 @@ fn phases(ledger: &Ledger) -> String {
 
 fn ms(t: Nanos) -> f64 {
     t.0 as f64 / 1e6
-}
-
-/// As JSON.
-pub fn json(sent: &Sent, places: &Places) -> Value {
-    let mut v = one(sent, places);
-    v["level"] = "bio".into();
-    v
-}
-
-fn one(sent: &Sent, places: &Places) -> Value {
-    let b = &sent.bio;
-    json!({
-        "device": places.device(b.dev),
-        "task": sent.task,
-        "tid": b.tid,
-        "op": b.op.name(),
-        "sector": b.start,
-        "bytes": b.bytes,
-        "from_ns": b.time.start(),
-        "to_ns": b.time.completed,
-        "total_ns": sent.total(),
-        "ledger": Ledger::of_bio(b),
-        "below": sent.below.iter().map(|s| one(s, places)).collect::<Vec<_>>(),
-        "below_left_out": sent.left_out,
-    })
 }

@@ -1,9 +1,8 @@
 //! What would be without somebody: each victim's latencies now and then.
 
-use crate::answer::{those, without_json};
+use crate::answer::those;
 use explain::answer::{Predicted, Without};
 use explain::Explanation;
-use serde_json::{json, Value};
 use std::fmt::Write;
 use trace::Nanos;
 use units::words::{count, time};
@@ -51,23 +50,6 @@ pub fn without(e: &Explanation, who: &Absent, victims: &Victims) -> String {
     out
 }
 
-/// The same for programs.
-pub fn without_somebody_json(e: &Explanation, victims: &Victims) -> Value {
-    let one = |(number, w): &(usize, Without)| {
-        let group = &e.focus.groups[*number];
-        let [mean, p50, p99] = now(e, *number);
-        json!({
-            "task": group.task,
-            "op": group.words(),
-            "device": e.name(group.dev),
-            "count": group.operations,
-            "now_ns": { "mean": mean.0, "p50": p50.0, "p99": p99.0 },
-            "without": without_json(w),
-        })
-    };
-    json!({ "schema": "iowhy.whatif/1", "victims": victims.iter().map(one).collect::<Vec<_>>() })
-}
-
 fn words(who: &Absent) -> String {
     match who {
         Absent::Everybody => "everybody else".into(),
@@ -89,7 +71,7 @@ fn name(e: &Explanation, number: usize) -> String {
 }
 
 /// Mean, median and p99 as they were.
-fn now(e: &Explanation, number: usize) -> [Nanos; 3] {
+pub(crate) fn now(e: &Explanation, number: usize) -> [Nanos; 3] {
     let group = &e.focus.groups[number];
     let sums = group.victims.iter().map(|v| e.facts.waits.of(*v).1).max_by_key(|s| s.ops);
     sums.map_or([Nanos(0); 3], |s| [Nanos(s.ns / s.ops.max(1)), s.quantile(0.5), s.quantile(0.99)])

@@ -38,14 +38,14 @@ cpu: use of all processors, and how busy the busiest was
  from s  user  nice  system    irq  iowait  steal  idle  busiest  of it
     0.0  10 %   0 %    15 %  5.0 %    20 %    0 %  50 %  cpu0      60 %
 
-pressure: tasks and dirty pages at the end of each interval, and the part of it that some or all tasks stood still
+pressure: tasks and dirty pages at the end of each interval, and the part of it in which some or all tasks were stalled
  from s  running  blocked  dirty  writeback  io some  io full
     0.0        2        7  1 MiB      4 KiB     50 %     25 %
     1.0        1        0
 ";
     let text = tables_text(&made);
     assert_eq!(text, want, "\n{text}");
-    let json = tables_json(&e, &made);
+    let json = serde_json::to_value(tables_json(&e, &made)).unwrap();
     assert_eq!(json["tables"]["iostat"][1]["merged_share"], 0.75);
     assert_eq!(json["tables"]["iostat"][0]["await_ns"], 1_199_507);
 }

@@ -1,7 +1,7 @@
 //! One pass over a recording: events in, statistics out, in memory that does not grow with its length.
 //!
-//! There are two halves, which may run on two threads: the [`Flow`] counts what passes by, the [`Analysis`] follows
-//! the lives. Together they are the [`Facts`].
+//! There are two halves, which may run on two threads: the [`Analysis`] follows the lives, the [`Flow`] counts what passes by and what the
+//! lives note on a [`Tape`] for it. Together they are the [`Facts`].
 
 use crate::blocks::InOrder;
 use crate::cells::Cells;
@@ -9,6 +9,7 @@ use crate::device::Device;
 use crate::focus::TAIL_SHARE;
 use crate::operations::Operations;
 use crate::pair::Pair;
+use crate::served::{Devices, Served, Tape};
 use crate::tail::Slowest;
 use crate::tasks::Tasks;
 use crate::traffic::Flow;
@@ -17,7 +18,7 @@ use life::{Bio, ByClass, Class, Names, Plug, Request, Sink, Tally};
 use operation::{
     Account, Follow, History, Known, Listener, Operation, OperationObserver, Outside, Scope, SentFor,
 };
-use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use trace::{Action, Batch, Bytes, DevId, Nanos};
 use waits::{Asked, Bios, Table, Those, Victim};
 
@@ -33,6 +34,8 @@ pub struct Facts {
     pub cells: Cells,
     /// The tasks of `cells`.
     pub tasks: Tasks,
+    /// How many threads had a name, as of the last event; of a recording of blocks those that did I/O.
+    pub threads: BTreeMap<String, u64>,
     /// What found no place.
     pub tally: Tally,
     /// What passed by, of all devices together.
@@ -54,6 +57,7 @@ impl Facts {
         for batch in batches {
             flow.feed(batch);
             analysis.feed(batch);
+            flow.count(analysis.tape());
         }
         analysis.finish(flow)
     }
@@ -144,14 +148,17 @@ impl Analysis {
     /// Ends the recording and puts the halves together.
     pub fn finish(mut self, mut flow: Flow) -> Facts {
         let tally = self.follow.finish();
-        let Found { mut devices, mut which, cells, tasks, mut operations, mut in_order, bio_waits, .. } =
-            self.found;
+        let threads = self.follow.names().threads();
+        flow.count(&mut self.found.tape);
+        let Found { devices, tasks, mut operations, mut in_order, bio_waits, .. } = self.found;
         if let Some((all, of_tasks)) = in_order.as_mut().zip(operations.in_order.take()) {
             all.operations = of_tasks.operations;
             all.left_out += of_tasks.left_out;
         }
         operations.freed = self.follow.freed().clone();
         let traffic = flow.take_devices();
+        let Served { devices: served, cells } = flow.take_served();
+        let (mut devices, mut which) = devices.with(served);
         let order: Vec<DevId> = traffic.iter().map(|(id, _)| *id).collect();
         for (id, traffic) in traffic {
             let at = *which.entry(id).or_insert_with(|| {
@@ -188,10 +195,24 @@ impl Analysis {
         // Plugs of a recording through tracefs name no device; that is none.
         devices.retain(|d| d.id != DevId(0) || d.has_io());
         devices.sort_by_key(|d| order.iter().position(|id| *id == d.id));
-        let mut facts =
-            Facts { devices, cells, tasks, tally, flow, waits: bio_waits, in_order, ..Facts::default() };
+        let mut facts = Facts {
+            devices,
+            cells,
+            tasks,
+            threads,
+            tally,
+            flow,
+            waits: bio_waits,
+            in_order,
+            ..Facts::default()
+        };
         facts.put_operations(operations);
         facts
+    }
+
+    /// What was completed since it was emptied last, for the [`Flow`] to count; it grows until then.
+    pub fn tape(&mut self) -> &mut Tape {
+        &mut self.found.tape
     }
 
     /// Pieces in flight now.
@@ -203,10 +224,8 @@ impl Analysis {
 /// What the lives told so far.
 #[derive(Default)]
 pub(crate) struct Found {
-    devices: Vec<Device>,
-    which: FxHashMap<DevId, usize>,
-    recent: Option<(DevId, usize)>,
-    cells: Cells,
+    devices: Devices,
+    tape: Tape,
     tasks: Tasks,
     operations: Operations,
     in_order: Option<InOrder>,
@@ -216,58 +235,10 @@ pub(crate) struct Found {
     bios: Bios,
 }
 
-impl Found {
-    #[inline]
-    fn device(&mut self, id: DevId) -> &mut Device {
-        let at = match self.recent {
-            Some((recent, at)) if recent == id => at,
-            _ => self.switch(id),
-        };
-        &mut self.devices[at]
-    }
-
-    #[inline(never)]
-    fn switch(&mut self, id: DevId) -> usize {
-        let at = match self.which.get(&id) {
-            Some(at) => *at,
-            None => self.add(id),
-        };
-        self.recent = Some((id, at));
-        at
-    }
-
-    /// Kept out of line: a new device takes 50 KB of stack, which is touched on entry.
-    #[cold]
-    #[inline(never)]
-    fn add(&mut self, id: DevId) -> usize {
-        self.devices.push(Device::new(id));
-        self.which.insert(id, self.devices.len() - 1);
-        self.devices.len() - 1
-    }
-}
-
 impl Sink for Found {
     fn request(&mut self, r: &Request, names: &Names) {
         let task = self.tasks.number(r.task, names);
-        let cell = self.cells.of(r, task);
-        cell.record(r.bytes, &r.time);
-        cell.merges += r.merges as u64;
-        cell.errors += (r.error != 0) as u64;
-        let class = r.class().index();
-        let device = self.device(r.dev);
-        if let Some(d2c) = r.time.d2c() {
-            device.company[class].record(r, d2c);
-            device.pace.record(r, d2c);
-            device.alignment.record(r, d2c);
-            if r.class() == Class::Read {
-                device.readers.entry(task).or_default().record(r);
-            }
-            device.completed_on.record(r.complete_cpu, r.company.late.min(d2c));
-        }
-        let second = device.series.at(r.time.completed);
-        second.completed[class] += 1;
-        second.bytes[class] += r.bytes;
-        second.time[class] += r.time.total();
+        self.tape.request(r, task);
     }
 
     fn bio(&mut self, b: &Bio, names: &Names) {
@@ -276,7 +247,7 @@ impl Sink for Found {
             in_order.bio(b);
         }
         let ledger = Ledger::of_bio(b);
-        let no_tag = no_tag(self.device(b.dev), b, &ledger);
+        let no_tag = no_tag(self.devices.of(b.dev), b, &ledger);
         self.bios.add(&mut self.bio_waits, b, &ledger, no_tag, names);
     }
 
@@ -288,27 +259,22 @@ impl Sink for Found {
         if let Some(in_order) = self.in_order.as_mut().filter(|_| !self.narrow) {
             in_order.bio(b);
         }
-        let class = b.class().index();
-        self.device(b.dev).bios[class].record(b);
+        let device = self.devices.of(b.dev);
+        device.bios[b.class().index()].record(b);
         if !b.by_request {
-            let second = self.device(b.dev).series.at(b.time.completed);
-            second.completed[class] += 1;
-            second.bytes[class] += b.bytes;
-            second.time[class] += b.time.total();
+            device.did(b);
         }
     }
 
     fn plug(&mut self, plug: &Plug, names: &Names) {
         let task = self.tasks.number(names.of(plug.tid), names);
-        self.device(plug.dev).plugs.entry(task).or_default().record(plug);
+        self.devices.of(plug.dev).plugs.entry(task).or_default().record(plug);
     }
 
     fn in_flight(&mut self, dev: DevId, now: Nanos, in_flight: &ByClass<u32>) {
         let depth = in_flight.iter().map(|n| *n as u64).sum();
-        let device = self.device(dev);
-        device.depth.set(now, depth);
-        device.tags.set(now, depth);
-        device.pace.set(now, depth);
+        self.devices.of(dev).tags.set(now, depth);
+        self.tape.depth(dev, now, depth);
     }
 }
 

@@ -62,6 +62,7 @@ pub struct Bucket {
 
 /// The numbers that are shown of a distribution, in the unit that was recorded. All 0 if nothing was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
     /// The smallest value, exact.
     pub min: u64,

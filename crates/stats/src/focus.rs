@@ -76,6 +76,9 @@ pub struct TailRow {
 /// Fewer operations than this are evidence only if they were long by themselves: a p90 needs ten.
 pub const FEW: u64 = 10;
 
+/// A thread that waits for each read may have two in flight: the window that it reads and the one read ahead of it (mm/readahead.c).
+const WINDOWS: u64 = 2;
+
 /// Long by itself: people notice a tenth of a second (Nielsen, Usability Engineering, 1993, chapter 5).
 pub const LONG_BY_ITSELF: Nanos = Nanos(100_000_000);
 
@@ -83,6 +86,36 @@ impl Group {
     /// Whether its operations are too few to say anything, and none of them was long by itself.
     pub fn is_thin(&self) -> bool {
         self.operations < FEW && self.longest < LONG_BY_ITSELF
+    }
+
+    /// Whether its task has operations in flight together: those that overlap by nature, or, of a recording of blocks, more at a time
+    /// than its threads wait for.
+    pub fn overlaps(&self, facts: &Facts) -> bool {
+        match self.op {
+            Some(op) => op.kind.overlaps(),
+            None => {
+                let threads = facts.threads.get(&self.task).copied().unwrap_or(1).max(1);
+                self.all.time.total.0 / threads > facts.duration().0.saturating_mul(WINDOWS)
+            }
+        }
+    }
+
+    /// What a part of its time is by the clock: operations that overlap are waited for together.
+    pub fn by_the_clock(&self, facts: &Facts, time: Nanos) -> Nanos {
+        self.together(facts, self.all.time.total, time)
+    }
+
+    /// The same of a part of its tail's time.
+    pub fn tail_by_the_clock(&self, facts: &Facts, time: Nanos) -> Nanos {
+        self.together(facts, self.tail.sum.time.total, time)
+    }
+
+    fn together(&self, facts: &Facts, whole: Nanos, time: Nanos) -> Nanos {
+        let duration = facts.duration();
+        if duration == Nanos(0) || whole <= duration || !self.overlaps(facts) {
+            return time;
+        }
+        Nanos((u128::from(time.0) * u128::from(duration.0) / u128::from(whole.0)) as u64)
     }
 
     /// Whether of most of what was lost it is not known what such requests take alone.

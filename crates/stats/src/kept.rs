@@ -4,6 +4,7 @@ use crate::operations::Whose;
 use ledger::Reason;
 use life::{Class, Names};
 use operation::{contenders, runners, Account, Done, History, Kind, Operation, Part};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use trace::{Bytes, Nanos, TextId, Tid};
 
@@ -14,7 +15,8 @@ pub const KEPT: usize = 32;
 const WORTH_A_LOOK: Nanos = Nanos(500_000);
 
 /// Whom a request met in the device.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Met {
     /// Whose requests.
     pub task: String,
@@ -27,11 +29,13 @@ pub struct Met {
 }
 
 /// Who ran while a task waited for the processor.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ran {
     /// Who.
     pub task: String,
-    /// How long.
+    /// How long, in nanoseconds.
+    #[serde(rename = "ns")]
     pub time: Nanos,
 }
 

@@ -22,6 +22,7 @@ mod pictures;
 mod reader;
 mod seek;
 mod series;
+mod served;
 mod tags;
 mod tail;
 mod tasks;
@@ -51,6 +52,7 @@ pub use pictures::{
 pub use reader::Reader;
 pub use seek::{Measure, Mode, Seeks};
 pub use series::{Cell, Series};
+pub use served::Tape;
 pub use tags::{TagWait, Tags};
 pub use tail::{Slowest, TailTime};
 pub use tasks::{Tasks, OTHERS};

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 /// What is said of a file of no known format.
 pub(crate) const UNRECOGNISED: &str = "unrecognised format";
 
+/// What lines are of which the format cannot be told.
+pub(crate) const OWN_FORMAT: &str = "blkparse's lines in a format of their own (-f)";
+
 /// A reason why a trace could not be read at all. Damage that can be stepped over is not an error: it is
 /// counted in [`Quality`](crate::Quality).
 #[derive(Debug, thiserror::Error)]
@@ -74,6 +77,11 @@ impl Error {
                 }
                 _ => None,
             },
+            Error::NotATrace { what, .. } if what.starts_with(OWN_FORMAT) => Some(
+                "say the format: put the command that printed them above the lines, as\n\
+                 (echo \"blkparse -f '%T.%t %D %a %d %S+%n %p %C\\n'\"; cat FILE) | iowhy explain -\n\
+                 or give blkparse's text without -f, or what blktrace wrote: NAME.blktrace.N",
+            ),
             Error::Malformed { .. } | Error::NotATrace { .. } => Some(
                 "accepted are NAME.blktrace.N, `blkparse -d` files, trace.dat (trace-cmd), perf.data, text of\n\
                  blkparse, ftrace, trace-cmd report or perf script, and captures of iowhy record; by explain and\n\

@@ -10,6 +10,68 @@ pub(crate) const MAX_LINE: usize = 256 * 1024;
 /// Room for the longest line and a good read behind it.
 pub(crate) const BUFFER: usize = 2 * MAX_LINE;
 
+/// Lines that mailers make of one: LTTng's are the longest.
+const MOST_PARTS: u64 = 4;
+/// Letters of the name of who is quoted, which some mailers put before the mark.
+const MOST_OF_NAME: usize = 12;
+
+/// A line that breaks off, as mailers wrap it: the next may be its end.
+#[derive(Default)]
+pub(crate) struct Held {
+    /// What there is of it.
+    pub text: Vec<u8>,
+    /// Lines in it; 0 if none is held.
+    pub lines: u64,
+    /// The number of the first.
+    pub number: u64,
+}
+
+impl Held {
+    /// Keeps a line.
+    pub fn begin(&mut self, line: &[u8], number: u64) {
+        self.text.clear();
+        self.text.extend_from_slice(line);
+        (self.lines, self.number) = (1, number);
+    }
+
+    /// Puts a line behind what is held; `false` if nothing is.
+    pub fn add(&mut self, line: &[u8]) -> bool {
+        if self.lines > 0 {
+            self.text.push(b' ');
+            self.text.extend_from_slice(line);
+            self.lines += 1;
+        }
+        self.lines > 0
+    }
+
+    /// Takes the last line away again: it is no part of what is held.
+    pub fn without_last(&mut self) {
+        self.lines = self.lines.saturating_sub(1);
+    }
+
+    /// Whether no line has so many parts.
+    pub fn is_full(&self) -> bool {
+        self.lines >= MOST_PARTS
+    }
+}
+
+/// A line without indent, marks of quoting and the name of who is quoted (`Ada> `).
+pub(crate) fn unquoted(mut line: &[u8]) -> &[u8] {
+    let blank = |c: &u8| [b' ', b'\t'].contains(c);
+    let name = line.trim_ascii_start();
+    let letters = name.iter().take_while(|c| c.is_ascii_alphabetic()).count();
+    let rest = name.get(letters..).and_then(|rest| rest.strip_prefix(b">"));
+    if let Some(rest) =
+        rest.filter(|rest| (1..=MOST_OF_NAME).contains(&letters) && rest.first().is_some_and(blank))
+    {
+        line = rest;
+    }
+    while let [b' ' | b'\t' | b'>', more @ ..] = line {
+        line = more;
+    }
+    line
+}
+
 /// Walks through a text line by line.
 pub(crate) struct Lines {
     pub input: Input,

@@ -1,8 +1,8 @@
 //! From what the user names to a source: a file, NAME, a folder, a capture, a pipe.
 
-use crate::blkparse::{self, BlkparseText};
+use crate::blkparse::{self, BlkparseText, Own};
 use crate::blktrace::{self, Stream};
-use crate::error::{Error, UNRECOGNISED};
+use crate::error::{Error, OWN_FORMAT, UNRECOGNISED};
 use crate::input::Input;
 use crate::merge::Merge;
 use crate::packed;
@@ -39,7 +39,7 @@ pub struct Recording {
 /// - `-`: any of these on standard input (`blktrace -o -`, `blkparse -d -`, `iowhy record -o -`),
 /// - `NAME` where `NAME.blktrace.0` and so on exist, as `blkparse -i NAME` takes it,
 /// - a folder: all blktrace files in it, of all devices; where there are none, its `trace.dat`, or what the recorder
-///   left instead (`trace.head` and `trace.cpuN.raw`), or a `perf.data`.
+///   left instead (`trace.head` and `trace.cpuN.raw`), or a `perf.data`; or one of `perf record --threads` itself.
 pub fn open(path: &Path) -> Result<Recording, Error> {
     if path == Path::new("-") {
         return open_one(Input::open(path)?);
@@ -114,7 +114,9 @@ pub(crate) const PERF: &str = "perf.data";
 
 /// Whether [`open_folder`] finds something to open.
 pub fn holds_trace(folder: &Path) -> bool {
-    [TRACE, HEAD, PERF].iter().any(|name| folder.join(name).is_file()) || !per_cpu_files(folder).is_empty()
+    [TRACE, HEAD, PERF].iter().any(|name| folder.join(name).is_file())
+        || !per_cpu_files(folder).is_empty()
+        || perf_in(folder).is_some()
 }
 
 pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
@@ -129,8 +131,10 @@ pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
         (false, true) if packed::is_in_parts(folder) => return packed::open_parts(folder),
         (false, true) => tracedat::open_raw(folder)?,
         (true, true) => fuller(tracedat::open(&trace), tracedat::open_raw(folder))?,
-        (false, false) if folder.join(PERF).is_file() => return of_perf_data(&folder.join(PERF)),
         (false, false) => {
+            if let Some(perf) = perf_in(folder) {
+                return of_perf_data(&perf);
+            }
             let what = format!(
                 "this folder holds no trace (NAME.blktrace.N, {TRACE}, {HEAD} and {PERF} were looked for)"
             );
@@ -138,6 +142,15 @@ pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
         }
     };
     Ok(of_trace_dat(trace, folder))
+}
+
+/// What perf recorded: in a folder, or the folder itself.
+fn perf_in(folder: &Path) -> Option<PathBuf> {
+    let inside = folder.join(PERF);
+    if inside.is_file() || perfdata::is_folder(&inside) {
+        return Some(inside);
+    }
+    perfdata::is_folder(folder).then(|| folder.to_owned())
 }
 
 /// Both forms lie there if the recorder was killed while it put the trace together: one of them is whole.
@@ -237,6 +250,9 @@ fn only_one_cpu(path: &Path) -> Option<String> {
 /// How much may be written above the first event in a mail that holds blkparse's text.
 pub const LONGEST_LETTER: usize = 256 * 1024;
 
+/// What a device is called that lines do not name: as in commands, where a name is to be put in.
+const UNNAMED: &str = "DEVICE";
+
 /// Text has no zero bytes; every binary format has some in its first few hundred.
 fn is_text(start: &[u8]) -> bool {
     !start.contains(&0)
@@ -272,7 +288,16 @@ fn open_one(mut input: Input) -> Result<Recording, Error> {
         return packed::open(input);
     }
     if !blktrace::looks_like(start) {
-        let (begins_so, is_text) = (blkparse::looks_like(start), is_text(start));
+        let (begins_so, is_text) = (blkparse::has_io(start), is_text(start));
+        let own = match is_text && !begins_so {
+            true => blkparse::own_format(input.peek_far(LONGEST_LETTER)?),
+            false => Own::None,
+        };
+        if let Own::Read(program) = own {
+            let names = if program.has_device() { vec![] } else { vec![(DevId(0), UNNAMED.into())] };
+            let source = Box::new(BlkparseText::open_own(input, program));
+            return Ok(Recording { source, format: "blkparse", place, names, kernel: None });
+        }
         // A pipe is not made to wait for more than it takes.
         if begins_so || is_text && blkparse::looks_like(input.peek_far(LONGEST_LETTER)?) {
             let source = Box::new(BlkparseText::open(input));
@@ -282,6 +307,10 @@ fn open_one(mut input: Input) -> Result<Recording, Error> {
             let format = tracetext::format_of(input.peek_far(LONGEST_LETTER)?);
             let source = Box::new(TraceText::open(input));
             return Ok(Recording { source, format, place, names: vec![], kernel: None });
+        }
+        if let Own::Refused(why) = own {
+            let what = format!("{OWN_FORMAT}: {why}");
+            return Err(Error::NotATrace { path: input.path().into(), what });
         }
         let what = UNRECOGNISED.into();
         return Err(Error::Malformed { path: input.path().into(), offset: 0, what });

@@ -92,6 +92,39 @@ fn all_that_perf_recorded_is_read() {
     }
 }
 
+/// `perf record --threads`: the same records, those of each processor in a file of its own, in none of which a round ends.
+#[test]
+fn a_folder_has_the_events_of_all_its_files() {
+    let whole = &FILES[0];
+    let word = |at: usize| u64::from_le_bytes(whole[at..at + 8].try_into().unwrap()) as usize;
+    let (mut main, mut parts, mut at) = (whole.clone(), [vec![], vec![]], word(40));
+    let end = at + word(48);
+    while at < end {
+        let size = usize::from(u16::from_le_bytes(whole[at + 6..at + 8].try_into().unwrap()));
+        if whole[at] == 9 {
+            parts[(at / 64) % 2].extend_from_slice(&whole[at..at + size]);
+            // A kind that nobody knows.
+            main[at] = 200;
+        }
+        at += size;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let inside = folder.path().join("perf.data");
+    std::fs::create_dir(&inside).unwrap();
+    for (name, bytes) in [("data", &main), ("data.0", &parts[0]), ("data.1", &parts[1])] {
+        std::fs::write(inside.join(name), bytes).unwrap();
+    }
+    let of_one = read(whole).unwrap();
+    for path in [folder.path(), &inside, &inside.join("data")] {
+        let recording = trace::open(path).unwrap();
+        let mut source = recording.source;
+        let of_all = all(&mut *source).unwrap();
+        assert_eq!((of_all.blocks, of_all.tasks), (of_one.blocks.clone(), of_one.tasks.clone()));
+        assert_eq!(of_all.quality.out_of_order, 0);
+        assert_eq!(source.size(), Some(source.position()));
+    }
+}
+
 #[test]
 fn perf_script_prints_the_same() {
     if !installed("perf", &["--version"]) {
@@ -109,6 +142,35 @@ fn perf_script_prints_the_same() {
         let whats = |all: &All| all.tasks.iter().map(|t| (t.time, t.tid, t.what)).collect::<Vec<_>>();
         assert_eq!(whats(&read), whats(&printed), "{name}");
     }
+}
+
+/// Recorded with `perf record -g --kernel-callchains`; beside it the names of the functions in its stacks.
+#[test]
+fn stacks_have_the_names_of_the_kernel_that_was_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("perf.data");
+    let bytes = zstd::decode_all(std::fs::File::open(fixture("perf-stacks")).unwrap()).unwrap();
+    std::fs::write(&path, bytes).unwrap();
+    let names = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/perf-stacks.kallsyms");
+    std::fs::copy(names, folder.path().join("kallsyms")).unwrap();
+    let mut source = perfdata::open(&path).unwrap();
+    let (mut batch, mut texts, mut stacks) = (Batch::default(), vec![], vec![]);
+    while source.fill(&mut batch).unwrap() {
+        for task in &batch.tasks {
+            match task.what {
+                What::Text { text, .. } => texts.push(String::from_utf8_lossy(batch.at(text)).into_owned()),
+                What::Stack(id) => stacks.push(texts[id.0 as usize].clone()),
+                _ => {}
+            }
+        }
+    }
+    assert!(stacks.len() >= 8, "{stacks:?}");
+    assert!(
+        stacks.iter().any(|s| s.starts_with("wait_for_completion_io_timeout\nsubmit_bio_wait\n")),
+        "{stacks:?}"
+    );
+    assert!(stacks.iter().any(|s| s.starts_with("folio_wait_bit\nfolio_wait_writeback\n")), "{stacks:?}");
+    assert!(!source.quality().notes.iter().any(|note| note.contains("stacks")));
 }
 
 #[test]

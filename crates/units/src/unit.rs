@@ -8,6 +8,7 @@ use std::ops::{Add, AddAssign, Sub};
 
 /// A point in time, or a length of time, in nanoseconds. Points count from the zero of the trace's own clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(transparent)]
 pub struct Nanos(pub u64);
 
@@ -29,6 +30,7 @@ impl Nanos {
 /// An address on a block device in units of 512 bytes, whatever the device's own block size
 /// (`sector_t`, include/linux/blk_types.h).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(transparent)]
 pub struct Sector(pub u64);
 
@@ -44,6 +46,7 @@ impl Sector {
 
 /// A number of bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(transparent)]
 pub struct Bytes(pub u64);
 
@@ -81,6 +84,7 @@ saturating!(Nanos, Bytes);
 
 /// A block device number: major and minor as the kernel packs them (`MKDEV`, 12 and 20 bits).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(into = "String")]
 pub struct DevId(pub u32);
 
@@ -115,10 +119,12 @@ impl From<DevId> for String {
 
 /// A thread, as the kernel's `pid_t` (what user space calls a thread id).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(transparent)]
 pub struct Tid(pub u32);
 
 /// A processor number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(transparent)]
 pub struct Cpu(pub u32);

@@ -9,6 +9,7 @@ pub struct CulpritId(pub u32);
 
 /// What kind of culprit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CulpritKind {
     /// The victim's own process: its work, its queue.

@@ -15,6 +15,7 @@ use std::collections::VecDeque;
 
 /// Who gets the channel that is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Arbitration {
     /// First come, first served.
@@ -27,6 +28,7 @@ pub enum Arbitration {
 
 /// Costs of one direction, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cost {
     /// Per operation that the channel is held.
     pub hold: f64,
@@ -40,6 +42,7 @@ pub struct Cost {
 
 /// A device.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Model {
     /// Operations that are served at once.
     pub channels: u32,

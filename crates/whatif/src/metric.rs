@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 /// A part of an I/O's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Phase {
     /// All of it, from queued to completed.
     Q2C,
@@ -33,9 +34,11 @@ impl Phase {
 
 /// Of whom, and which part of the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Metric {
-    /// Whose: [`Class::index`] keeps them in the order of tables.
+    /// Whose: the class, in JSON by its name: `read`, `sync-write`, `background-write`, `flush`, `other`.
     #[serde(serialize_with = "class_name")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub class: usize,
     /// Which part.
     pub phase: Phase,

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 /// A scheduler that is modelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Scheduler"))]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// None.
@@ -66,6 +67,7 @@ const NEAR: [f64; 3] = [1.0, 1.0 / 1.1, 1.1];
 
 /// How a queue is set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Settings {
     /// Its scheduler.
     pub scheduler: Kind,

@@ -37,7 +37,7 @@ pub fn redact(from: &Path, to: &Path) -> Result<Vec<String>> {
             continue;
         }
         if file != TRACE && plain.len() > MOST_BYTES {
-            left_out.push(format!("{file}: of {} bytes, more than any recorder writes", plain.len()));
+            left_out.push(format!("{file}: {} bytes, more than any recorder writes", plain.len()));
             continue;
         }
         match file.as_str() {

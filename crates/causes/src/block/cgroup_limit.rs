@@ -5,10 +5,10 @@
 //! `blk_throtl_dispatch_work_fn`.
 
 use crate::case::Case;
-use crate::paths;
+use crate::paths::Waited;
 use crate::proof::proof;
 use crate::verdict::{Answer, Verdict};
-use crate::Cause;
+use crate::{Cause, Judge};
 use ledger::Reason;
 use trace::DevId;
 
@@ -17,7 +17,7 @@ pub const CAUSE: Cause = Cause {
     name: "cgroup-limit",
     title: "a limit of the task's cgroup holds its I/O back (io.max, io.latency, io.cost)",
     page: include_str!("../../pages/cgroup-limit.md"),
-    judge,
+    judge: Judge::Whole(judge),
 };
 
 /// What takes all limits of io.max away.
@@ -25,8 +25,8 @@ const NO_LIMIT: &str = "riops=max wiops=max rbps=max wbps=max";
 
 fn judge(case: &mut Case) -> Verdict {
     let what = "held back by their cgroup's limit, before the block layer had them";
-    let pick = |_, reason| reason == Reason::CgroupLimit;
-    let (mut v, found) = paths::judge(case, CAUSE.name, what, pick);
+    let waited = Waited::new(what, |_, reason| reason == Reason::CgroupLimit);
+    let (mut v, found) = waited.ask(case, CAUSE.name);
     if v.verdict == Answer::Rejected {
         return v;
     }
@@ -42,9 +42,9 @@ fn judge(case: &mut Case) -> Verdict {
     for (path, _, limit) in &limits {
         v = v.because(proof!(
             "{path} says {replace} ({at})",
-            path = Text(path.to_string()),
-            replace = Text(limit.value.trim().replace('\n', "; ").to_string()),
-            at = Source(limit.at.to_string())
+            path,
+            replace = limit.value.trim().replace('\n', "; "),
+            at = limit.at
         ));
     }
     if v.verdict != Answer::Found {
@@ -67,17 +67,24 @@ fn judge(case: &mut Case) -> Verdict {
             .collect();
         v = match lifts.is_empty() {
             false => v.try_this(
-                format!("lift the limits of the task's cgroup for {name}, or write higher ones"),
+                format!("lift the limits of the task's cgroup for {name}, or set higher ones"),
                 lifts.join("; "),
             ),
             true => v.try_this(
-                format!("raise or lift the limit of the task's cgroup for {name} (its path: cat /proc/PID/cgroup)"),
+                format!(
+                    "raise or lift the limit of the task's cgroup for {name} (its path: cat \
+                     /proc/PID/cgroup)"
+                ),
                 format!("echo '{of_it}{NO_LIMIT}' > /sys/fs/cgroup/CGROUP/io.max"),
             ),
         };
     }
-    v.try_this("see what is set for whom", "grep -r . /sys/fs/cgroup --include=io.max --include=io.latency --include=blkio.throttle.*_device 2>/dev/null")
-        .unless("the task as slow outside of its cgroup")
+    v.try_this(
+        "see which limits are set, and for whom",
+        "grep -r . /sys/fs/cgroup --include=io.max --include=io.latency \
+         --include=blkio.throttle.*_device 2>/dev/null",
+    )
+    .unless("the task just as slow outside its cgroup")
 }
 
 /// Whether a limit is one of a device that was recorded.

@@ -7,23 +7,23 @@
 //! was queued (`no_read_workqueue`, `no_write_workqueue`), or none lay there for long.
 
 use crate::case::{Case, MIN_SHARE};
-use crate::paths::{self, Paths};
+use crate::paths::{Paths, Waited};
 use crate::proof::proof;
 use crate::raid;
 use crate::slow::leaves;
 use crate::thresholds::crypt_queue::SMALL_SECTOR;
 use crate::verdict::{Answer, Verdict};
-use crate::Cause;
+use crate::{Cause, Judge};
 use ledger::Reason;
 use life::Class;
-use operation::{Wait, Waits};
+use operation::Wait;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "crypt-queue",
     title: "I/O on an encrypted device waits in dm-crypt's work queues",
     page: include_str!("../../pages/crypt-queue.md"),
-    judge,
+    judge: Judge::Whole(judge),
 };
 
 fn judge(case: &mut Case) -> Verdict {
@@ -31,15 +31,21 @@ fn judge(case: &mut Case) -> Verdict {
         return Verdict::out_of_the_question(CAUSE.name, "no encrypted device was recorded");
     }
     let what = "in dm-crypt's queues (kcryptd, dmcrypt_write), not being encrypted and not below";
-    let pick = |waits: Waits, reason| waits.has(Wait::Crypt) && reason == Reason::WorkQueue;
-    let (mut v, found) = paths::judge(case, CAUSE.name, what, pick);
+    let waited = Waited::new(what, |waits, reason| waits.has(Wait::Crypt) && reason == Reason::WorkQueue);
+    let (mut v, found) = waited.ask(case, CAUSE.name);
     if v.verdict != Answer::Found {
         return v;
     }
     let (mut told, mut reads, mut writes, mut worked) = (vec![], false, false, 0.0f64);
     for paths in Paths::of(case).into_iter().filter(|p| found.contains(&p.number)) {
         let of = |reason: Reason| paths.share(paths.time(|w, r| w.has(Wait::Crypt) && r == reason));
-        v = v.because(proof!("dm-crypt's workers had the slowest {what} for {n} of their time on a processor, and for {n2} without one", what = Text(paths.group.words().to_string()), n = Share(of(Reason::OnCpu)), n2 = Share(of(Reason::WaitCpu))));
+        v = v.because(proof!(
+            "dm-crypt's workers had the slowest {what} for {n} of their time on a processor, \
+             and for {n2} without one",
+            what = paths.group.words(),
+            n = Share(of(Reason::OnCpu)),
+            n2 = Share(of(Reason::WaitCpu))
+        ));
         worked = worked.max(of(Reason::OnCpu));
         match paths.group.class {
             Class::Read => reads = true,
@@ -52,7 +58,7 @@ fn judge(case: &mut Case) -> Verdict {
     for dev in told {
         v = remedies(v, case, dev, [reads, writes], worked);
     }
-    v.unless("operations as slow without these queues")
+    v.unless("operations just as slow without these queues")
 }
 
 /// Whether a device that was recorded may be dm-crypt's: one without requests of its own that is no array, and of which nothing says
@@ -90,9 +96,10 @@ fn remedies(
     if !flags.is_empty() {
         v = v.try_this(
             format!(
-                "who reads or writes does the encrypting, and nobody waits in a queue (Linux 5.9, cryptsetup 2.3.4; asks for the passphrase; \
-                 works at once, with all flags that are wanted in one command; --persistent keeps it in a LUKS2 header). It costs the \
-                 task its processor meanwhile: one task that writes much at once is no longer spread over all of them ({})",
+                "the task that reads or writes encrypts by itself, and nothing waits in a queue (Linux 5.9, cryptsetup 2.3.4; asks for the passphrase; \
+                 takes effect at once, with all flags in one command; --persistent keeps it in a LUKS2 \
+                 header). It costs that task processor time: the work of one that writes much is no longer \
+                 spread over all processors ({})",
                 case.name(dev)
             ),
             format!("cryptsetup refresh {} {name}", flags.join(" ")),
@@ -102,16 +109,18 @@ fn remedies(
         v = v.try_this(
             format!(
                 "{below} has several hardware queues and completes reads in its interrupt, where nothing can be decrypted: \
-                 --perf-no_read_workqueue changes nothing for them (seen on Linux 6.1.0-56). Workers of high priority come to run before usual \
-                 tasks (Linux 6.10, cryptsetup 2.8); they take the processors from these"
+                 --perf-no_read_workqueue changes nothing for them (seen on Linux 6.1.0-56). High-priority \
+                 workers run before ordinary tasks (Linux 6.10, cryptsetup 2.8) and take processor time from \
+                 them"
             ),
             format!("cryptsetup refresh --perf-high_priority {name}"),
         );
     }
     if writes {
         v = v.try_this(
-            "keeps the work queue and leaves out only the thread behind it, for a task that writes so much that all processors encrypt; \
-             writes are no longer sorted before they are sent, which a disk that turns may mind",
+            "keeps the work queue and leaves out only the thread behind it, for a task that writes so much \
+                 that all processors encrypt; writes are no longer sorted before they are sent, which may \
+                 slow a rotating disk",
             format!("cryptsetup refresh --perf-submit_from_crypt_cpus {name}"),
         );
     }
@@ -119,8 +128,9 @@ fn remedies(
     match sector.filter(|s| s.value == SMALL_SECTOR && worked >= MIN_SHARE) {
         Some(sector) => v.try_this(
             format!(
-                "sectors of 4096 bytes and not of {} ({}) make the encrypting itself cheaper. It writes the whole device anew, for hours: \
-                 only with a backup, and only if what is on it has blocks of 4 KiB or more",
+                "sectors of 4096 bytes and not of {} ({}) make encryption itself cheaper. It rewrites the \
+                     whole device, for hours: only with a backup, and only if what is on it has blocks of 4 \
+                     KiB or more",
                 sector.value, sector.at
             ),
             "cryptsetup reencrypt --sector-size 4096 /dev/BELOW",

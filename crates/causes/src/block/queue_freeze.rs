@@ -6,12 +6,12 @@
 
 use crate::case::Case;
 use crate::device::background_task::works_for_others;
-use crate::paths;
+use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Acts;
-use crate::verdict::{Answer, Verdict};
+use crate::verdict::Verdict;
 use crate::words::shell;
-use crate::Cause;
+use crate::{Cause, Judge};
 use ledger::Reason;
 use operation::Part;
 use std::collections::BTreeMap;
@@ -19,40 +19,54 @@ use std::collections::BTreeMap;
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "queue-freeze",
-    title: "somebody changes settings of the device's queue, which freezes it each time",
+    title: "settings of the device's queue keep changing, and each change freezes the queue",
     page: include_str!("../../pages/queue-freeze.md"),
-    judge,
+    judge: Judge::Waited(
+        Waited::new(
+            "waiting for the queue, which was frozen while a setting of it was changed",
+            |_, reason| reason == Reason::QueueFreeze,
+        ),
+        found,
+    ),
 };
 
-fn judge(case: &mut Case) -> Verdict {
-    let what = "waiting for the queue, which was frozen while a setting of it was changed";
-    let (mut v, found) = paths::judge(case, CAUSE.name, what, |_, reason| reason == Reason::QueueFreeze);
-    if v.verdict != Answer::Found {
-        return v;
-    }
-    if let Some((who, times)) = who(case, &found) {
+fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
+    if let Some((who, times)) = who(case, groups) {
         v = v
-            .because(proof!("{who} woke the slowest of them {times}: who thaws a queue is who had frozen it", who = Text(who.to_string()), times = Counted(times, "time", "times")))
+            .because(proof!(
+                "{who} woke the slowest of them {times}: the task that unfreezes a queue is the one that \
+                     froze it",
+                who,
+                times = Counted(times, "time", "times")
+            ))
             .try_on(
-Acts::Culprit(who.clone()),
-
-                format!("pause {who} (kill -CONT goes on), look what it is for, and let it write settings once, not under load"),
+                Acts::Culprit(who.clone()),
+                format!(
+                    "pause {who} (kill -CONT resumes it), find out what it is for, and have it write settings \
+                         once, not under load"
+                ),
                 format!("kill -STOP $(pgrep -x {})", shell(&who)),
             );
     }
-    for number in found {
+    for &number in groups {
         let name = case.name(case.focus.groups[number].dev);
         v = v
             .try_this(
-                format!("find out who writes to the settings of {name}, and make it stop while there is load: udev rules, tuned, a cron job"),
-                format!("auditctl -w /sys/block/{name}/queue -p w -k iowhy; sleep 60; ausearch -k iowhy -i | tail; auditctl -W /sys/block/{name}/queue -p w -k iowhy"),
+                format!(
+                    "find out who writes the settings of {name}, and stop that while there is load: udev \
+                         rules, tuned, a cron job"
+                ),
+                format!(
+                    "auditctl -w /sys/block/{name}/queue -p w -k iowhy; sleep 60; ausearch -k iowhy -i | \
+                     tail; auditctl -W /sys/block/{name}/queue -p w -k iowhy"
+                ),
             )
             .try_this(
-                "see which rules of udev set something of block devices at each event",
+                "see which udev rules set queue attributes at each event",
                 "grep -rn 'ATTR{queue/' /etc/udev/rules.d /usr/lib/udev/rules.d",
             );
     }
-    v.unless("operations as slow while nobody writes to /sys/block/DEVICE/queue")
+    v.unless("operations just as slow while nobody writes to /sys/block/DEVICE/queue")
 }
 
 /// Who woke most of the kept operations out of a frozen queue, and how often. The queue is thawed by the task that wrote the setting

@@ -11,7 +11,7 @@ use crate::slow::Slow;
 pub use crate::thresholds::request_size::LARGE_ENOUGH;
 use crate::thresholds::request_size::{IN_LINE, KERNELS_LIMIT};
 use crate::verdict::{Confidence, Verdict};
-use crate::Cause;
+use crate::{Cause, Each, Judge, Otherwise, Said};
 use ledger::Reason;
 use trace::{Bytes, Nanos};
 use waits::{CulpritKind, Link, Phase};
@@ -19,68 +19,57 @@ use waits::{CulpritKind, Link, Phase};
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "request-size",
-    title: "large reads or writes are cut into requests so small that their number takes the time",
+    title: "large reads or writes are split into so many small requests that their number takes the time",
     page: include_str!("../../pages/request-size.md"),
-    judge,
+    judge: Judge::Each(Each {
+        of,
+        unless:
+            "the same bytes per second with larger requests: then it is the bytes that cost, not the requests",
+        otherwise: Otherwise::Nothing("nothing slow was split"),
+        above: false,
+    }),
 };
 
-fn judge(case: &mut Case) -> Verdict {
-    let mut verdict: Option<Verdict> = None;
-    let mut against = None;
-    for slow in case.slow() {
-        let mostly_cut = slow.group.all.split * 2 >= slow.group.operations;
-        let picks = |row: &Claimable| is_of_pieces(case, row, mostly_cut);
-        let cut: Nanos = match slow.is_below() {
-            true => slow.split_device().min(case.unclaimed(&slow, Reason::Device)),
-            false => case.unclaimed_rows(slow.group_number, picks),
-        };
-        let class = slow.class.index();
-        let bios = &slow.on.bios[class];
-        if slow.share(cut) < MIN_SHARE {
-            against.get_or_insert_with(|| {
-                proof!(
-                    "{split} of {bios} {what} were cut",
-                    split = Count(bios.split),
-                    bios = Count(bios.phases.count),
-                    what = Text(slow.words().to_string())
-                )
-            });
-            continue;
-        }
-        let (asked, piece) = slow.cut();
-        if let Some(why) = not_the_size(&slow, piece) {
-            against = Some(why);
-            continue;
-        }
-        let possible = Limits::of(case, &slow).possible.min(asked).max(piece);
-        let saved = 1.0 - piece.0 as f64 / possible.0.max(1) as f64;
-        let wanted = Nanos((cut.0 as f64 * saved) as u64);
-        if slow.share(wanted) < MIN_SHARE {
-            against = Some(proof!(
-                "requests of {piece} are near the {possible} that the device allows",
-                piece = Size(piece),
-                possible = Size(possible)
-            ));
-            continue;
-        }
-        let claimed = match slow.is_below() {
-            true => case.claim(&slow, Reason::Device, wanted),
-            false => {
-                let of_pieces: Vec<bool> = case.rows(slow.group_number).iter().map(picks).collect();
-                case.claim_numbered(slow.group_number, wanted, |number| of_pieces[number])
-            }
-        };
-        let v =
-            Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number).plus(claimed, Confidence::Medium);
-        verdict = Some(prove(v, case, &slow, asked, piece));
+fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
+    let mostly_cut = slow.group.all.split * 2 >= slow.group.operations;
+    let picks = |row: &Claimable| is_of_pieces(case, row, mostly_cut);
+    let cut: Nanos = match slow.is_below() {
+        true => slow.split_device().min(case.unclaimed(slow, Reason::Device)),
+        false => case.unclaimed_rows(slow.group_number, picks),
+    };
+    let class = slow.class.index();
+    let bios = &slow.on.bios[class];
+    if slow.share(cut) < MIN_SHARE {
+        return Said::Little(proof!(
+            "{split} of {bios} {what} were cut",
+            split = Count(bios.split),
+            bios = Count(bios.phases.count),
+            what = slow.words()
+        ));
     }
-    match verdict {
-        Some(v) => v.unless("the same bytes per second with larger requests: then it is the bytes that cost, not the requests"),
-        None => match against {
-            Some(against) => Verdict::rejected(CAUSE.name, against),
-            None => case.nothing(CAUSE.name, "nothing that was slow was cut in pieces"),
-        },
+    let (asked, piece) = slow.cut();
+    if let Some(why) = not_the_size(slow, piece) {
+        return Said::Not(why);
     }
+    let possible = Limits::of(case, slow).possible.min(asked).max(piece);
+    let saved = 1.0 - piece.0 as f64 / possible.0.max(1) as f64;
+    let wanted = Nanos((cut.0 as f64 * saved) as u64);
+    if slow.share(wanted) < MIN_SHARE {
+        return Said::Not(proof!(
+            "requests of {piece} are near the {possible} that the device allows",
+            piece,
+            possible
+        ));
+    }
+    let claimed = match slow.is_below() {
+        true => case.claim(slow, Reason::Device, wanted),
+        false => {
+            let of_pieces: Vec<bool> = case.rows(slow.group_number).iter().map(picks).collect();
+            case.claim_numbered(slow.group_number, wanted, |number| of_pieces[number])
+        }
+    };
+    let v = v.plus(claimed, Confidence::Medium);
+    Said::Found(prove(v, case, slow, asked, piece))
 }
 
 /// Why it is not the requests' size that took the time.
@@ -88,8 +77,8 @@ fn not_the_size(slow: &Slow, piece: Bytes) -> Option<Proof> {
     if piece >= LARGE_ENOUGH {
         return Some(proof!(
             "{what} were cut into requests of {piece} on average, which is large enough",
-            what = Text(slow.words().to_string()),
-            piece = Size(piece)
+            what = slow.words(),
+            piece
         ));
     }
     // A limit cuts at the limit: what is smaller is what was left over.
@@ -97,18 +86,19 @@ fn not_the_size(slow: &Slow, piece: Bytes) -> Option<Proof> {
     if largest >= LARGE_ENOUGH {
         return Some(proof!(
             "{what} were cut, but not by a limit of {piece}: requests of up to {largest} were sent",
-            what = Text(slow.words().to_string()),
-            piece = Size(piece),
-            largest = Size(largest)
+            what = slow.words(),
+            piece,
+            largest
         ));
     }
     // Pieces that are served side by side cost nothing.
     let in_line = (slow.behind() + slow.no_tag()).0 as f64 / slow.time(Reason::Device).0.max(1) as f64;
     if in_line < IN_LINE {
         return Some(proof!(
-            "{what} were cut into requests of {piece}, but these were behind others for {in_line} of their time only",
-            what = Text(slow.words().to_string()),
-            piece = Size(piece),
+            "{what} were cut into requests of {piece}, but these were behind others for {in_line} of their \
+                 time only",
+            what = slow.words(),
+            piece,
             in_line = Share(in_line)
         ));
     }
@@ -164,23 +154,23 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, asked: Bytes, piece: Bytes) -
             "{split} of {bios} {what} were cut, the slowest from {asked} into {pieces:.0} requests each",
             split = Count(bios.split),
             bios = Count(bios.phases.count),
-            what = Text(slow.words().to_string()),
-            asked = Size(asked),
+            what = slow.words(),
+            asked,
             pieces = Ratio(pieces)
         ))
         .because(proof!(
             "{sizes} of the requests have exactly {largest}, the largest size seen",
             sizes = Share(at_limit as f64 / sizes.count().max(1) as f64),
-            largest = Size(largest)
+            largest
         ))
         .because(proof!(
             "{name} took {each} for each request of {piece}: {e9} a second of {piece2} is {e92} a second",
-            name = Text(name.to_string()),
-            each = Time(each),
-            piece = Size(piece),
+            name,
+            each,
+            piece,
             e9 = Count((1e9 / each.0.max(1) as f64) as u64),
-            piece2 = Size(piece),
-            e92 = Size(Bytes((piece.0 as f64 * 1e9 / each.0.max(1) as f64) as u64))
+            piece2 = piece,
+            e92 = Bytes((piece.0 as f64 * 1e9 / each.0.max(1) as f64) as u64)
         ));
     let limits = Limits::of(case, slow);
     let file = format!("/sys/block/{name}/queue/max_sectors_kb");
@@ -194,24 +184,26 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, asked: Bytes, piece: Bytes) -
         // A file that is older than the recording: the trace shows the limit that held.
         Some(now) if now.value.0 / 2 >= largest.0 && largest.0 > 0 => v
             .because(proof!(
-                "max_sectors_kb is {now} ({at}), but no request was larger than {largest}: another limit held when this was recorded",
+                "max_sectors_kb is {now} ({at}), but no request was larger than {largest}: another limit held \
+                     when this was recorded",
                 now = Text((now.value.0 / 1024).to_string()),
-                at = Source(now.at.to_string()),
-                largest = Size(largest)
+                at = now.at,
+                largest
             ))
             .try_this(
                 format!("max_sectors_kb -> {}: {costs}", better.0 / 1024),
                 Action::set(&name, "queue/max_sectors_kb", better.0 / 1024),
             ),
         Some(now) if now.value < better => v
-            .because(proof!("the limit is set: max_sectors_kb is {now} ({at})", now = Text((now.value.0 / 1024).to_string()), at = Source(now.at.to_string())))
+            .because(proof!("the limit is set: max_sectors_kb is {now} ({at})", now = Text((now.value.0 / 1024).to_string()), at = now.at))
             .try_this(
                 format!("max_sectors_kb {} -> {}: {costs}", now.value.0 / 1024, better.0 / 1024),
                 Action::set(&name, "queue/max_sectors_kb", better.0 / 1024),
             ),
-        Some(now) => v.without(proof!("what else limits requests: max_sectors_kb allows {now} ({at}); look at max_segments and max_segment_size beside it", now = Size(now.value), at = Source(now.at.to_string()))),
+        Some(now) => v.without(proof!("what else limits requests: max_sectors_kb allows {now} ({at}); look at \
+             max_segments and max_segment_size beside it", now = now.value, at = now.at)),
         None => v
-            .without(proof!("what limits requests: {file} and max_hw_sectors_kb were not recorded", file = Text(file.to_string())))
+            .without(proof!("what limits requests: {file} and max_hw_sectors_kb were not recorded", file))
             .try_this(
                 format!("allows larger requests, if max_hw_sectors_kb does; {costs}"),
                 Action::set(&name, "queue/max_sectors_kb", limits.hardware.map_or(KERNELS_LIMIT, |h| h.min(KERNELS_LIMIT)).0 / 1024),

@@ -10,7 +10,7 @@ use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::thresholds::tag_exhaustion::{MOSTLY, NOT_AT_ALL};
 use crate::verdict::{Confidence, Verdict};
-use crate::Cause;
+use crate::{Cause, Each, Judge, Otherwise, Said};
 use evidence::Device as Settings;
 use ledger::Reason;
 use life::Class;
@@ -20,67 +20,59 @@ use waits::Phase;
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "tag-exhaustion",
-    title: "the device takes no more requests at once: new ones wait for a tag",
+    title: "all tags of the device are in use: new requests wait for one",
     page: include_str!("../../pages/tag-exhaustion.md"),
-    judge,
+    judge: Judge::Each(Each {
+        of,
+        unless: "a wait for a request that begins while the device holds fewer requests than that",
+        otherwise: Otherwise::Nothing("nothing slow waited for a request"),
+        above: false,
+    }),
 };
 
-fn judge(case: &mut Case) -> Verdict {
-    let mut verdict: Option<Verdict> = None;
-    let (mut against, mut unsure) = (None, None);
-    let mut most_share = 0.0f64;
-    for slow in case.slow() {
-        let get = case.unclaimed(&slow, Reason::GetRequest);
-        let most = slow.on.tags.most();
-        most_share = most_share.max(slow.share(get));
-        if slow.share(get) < MIN_SHARE {
-            against.get_or_insert_with(|| {
-                proof!(
-                    "{what} waited {p99} for a request (Q2G p99), {get} of the time of the slowest",
-                    what = Text(slow.words().to_string()),
-                    p99 = Time(Nanos(slow.requests().q2g.quantile(0.99))),
-                    get = Share(slow.share(get))
-                )
-            });
-            continue;
-        }
-        let waited = slow.no_tag().min(get);
-        let name = case.name(slow.on.id);
-        if (waited.0 as f64) < MOSTLY * get.0 as f64 {
-            against = Some(proof!("the slowest {what} spent {get} of their time waiting for a request, but {name} was full (its {most} requests) when they came in {get2} of it only", what = Text(slow.words().to_string()), get = Share(slow.share(get)), name = Text(name.to_string()), most = Text(most.to_string()), get2 = Share(waited.0 as f64 / get.0.max(1) as f64)));
-            continue;
-        }
-        let settings = case.settings(slow.on.id);
-        if slow.class != Class::Read && !limited_to(settings, most) {
-            if let Some(why) = throttled(settings, &name) {
-                unsure.get_or_insert(why);
-                continue;
-            }
-        }
-        let direct = slow.requests().i2d.count() == 0 && !slow.is_below();
-        let sure = if direct { Confidence::High } else { Confidence::Medium };
-        let claimed = case.claim_phase(&slow, Phase::NoTag, waited);
-        let proof = Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number);
-        let proof = proof.plus(claimed, sure).because(proof!(
-            "the slowest {what} waited for a free tag for {claimed} of their time; {most} requests were in {name} then, never more",
-            what = Text(slow.words().to_string()),
-            claimed = Share(slow.share(claimed)),
+fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
+    let get = case.unclaimed(slow, Reason::GetRequest);
+    let most = slow.on.tags.most();
+    if slow.share(get) < MIN_SHARE {
+        let said = proof!(
+            "{what} waited {p99} for a request (Q2G p99), {get} of the time of the slowest",
+            what = slow.words(),
+            p99 = Nanos(slow.requests().q2g.quantile(0.99)),
+            get = Share(slow.share(get))
+        );
+        return if slow.share(get) < NOT_AT_ALL { Said::Hardly(said) } else { Said::Little(said) };
+    }
+    let waited = slow.no_tag().min(get);
+    let name = case.name(slow.on.id);
+    if (waited.0 as f64) < MOSTLY * get.0 as f64 {
+        return Said::Not(proof!(
+            "the slowest {what} spent {get} of their time waiting for a request, but \
+             {name} was full (its {most} requests) when they came in {get2} of it only",
+            what = slow.words(),
+            get = Share(slow.share(get)),
+            name,
             most = Text(most.to_string()),
-            name = Text(name.to_string())
+            get2 = Share(waited.0 as f64 / get.0.max(1) as f64)
         ));
-        verdict = Some(remedies(proof, &slow, settings, &name));
     }
-    match (verdict, unsure, against) {
-        (Some(v), ..) => {
-            v.unless("a wait for a request that begins while the device holds fewer than its most")
+    let settings = case.settings(slow.on.id);
+    if slow.class != Class::Read && !limited_to(settings, most) {
+        if let Some(why) = throttled(settings, &name) {
+            return Said::Unsure(why.into());
         }
-        (None, Some(unsure), _) => Verdict::cannot_tell(CAUSE.name, unsure),
-        (None, None, Some(against)) if most_share < NOT_AT_ALL => {
-            Verdict::out_of_the_question(CAUSE.name, against)
-        }
-        (None, None, Some(against)) => Verdict::rejected(CAUSE.name, against),
-        (None, None, None) => case.nothing(CAUSE.name, "nothing that was slow waited for a request"),
     }
+    let direct = slow.requests().i2d.count() == 0 && !slow.is_below();
+    let sure = if direct { Confidence::High } else { Confidence::Medium };
+    let claimed = case.claim_phase(slow, Phase::NoTag, waited);
+    let proof = v.plus(claimed, sure).because(proof!(
+        "the slowest {what} waited for a free tag for {claimed} of their time; {most} requests were in {name} \
+             then, never more",
+        what = slow.words(),
+        claimed = Share(slow.share(claimed)),
+        most = Text(most.to_string()),
+        name
+    ));
+    Said::Found(remedies(proof, slow, settings, &name))
 }
 
 /// Whether settings say that so many is the limit.
@@ -111,10 +103,7 @@ fn remedies(mut v: Verdict, slow: &Slow, settings: Option<&Settings>, name: &str
     let queue = format!("/sys/block/{name}/queue");
     let Some(shown) = settings.and_then(Settings::nr_requests) else {
         return v
-            .without(proof!(
-                "the limit that is set: {queue}/nr_requests was not recorded",
-                queue = Text(queue.to_string())
-            ))
+            .without(proof!("the limit that is set: {queue}/nr_requests was not recorded", queue))
             .try_this(
                 format!("see what limits it to {most}"),
                 format!("grep -H . {queue}/scheduler {queue}/nr_requests /sys/block/{name}/mq/*/nr_tags"),
@@ -123,12 +112,11 @@ fn remedies(mut v: Verdict, slow: &Slow, settings: Option<&Settings>, name: &str
     let none = settings.and_then(Settings::scheduler).is_none_or(|s| s.value == "none");
     if none && shown.value > most {
         v = v
-            .because(proof!("nr_requests shows {shown} ({at}), which is not the number of tags: when a scheduler is taken away the number shown is \
-                 reset, the tags are not", shown = Text(shown.value.to_string()), at = Source(shown.at.to_string())))
+            .because(proof!("nr_requests shows {shown} ({at}), which is not the number of tags: when a scheduler is removed the number shown is reset, the tags are not", shown = Text(shown.value.to_string()), at = shown.at))
             .try_this(
                 format!(
-                    "nr_requests {most} -> {0}: the kernel ignores the number that it shows already, so another one goes first; \
-                     each write stops the queue for a moment; if nothing changes, {most} is what the device itself takes",
+                    "nr_requests {most} -> {0}: the kernel ignores a number that it already shows, so another one is written first; each write stops the queue for a moment; if nothing changes, {most} is what the device \
+                     itself takes",
                     shown.value
                 ),
                 format!("echo {} > {queue}/nr_requests; echo {} > {queue}/nr_requests", shown.value - 1, shown.value),
@@ -149,13 +137,13 @@ fn remedies(mut v: Verdict, slow: &Slow, settings: Option<&Settings>, name: &str
                 v = v.because(proof!(
                     "that is what the device takes: nr_requests is {shown} ({at})",
                     shown = Text(shown.value.to_string()),
-                    at = Source(shown.at.to_string())
+                    at = shown.at
                 ))
             }
         }
         v = v.try_this(
-            "with a scheduler requests wait in it rather than for a tag, sorted and reads before writes; the device itself does \
-             not become faster; stops the queue for a moment",
+            "with a scheduler requests wait in it and not for a tag, sorted, reads before writes; the device \
+                 itself does not become faster; stops the queue for a moment",
             Action::set(name, "queue/scheduler", "mq-deadline"),
         );
     } else {

@@ -92,21 +92,22 @@ pub(super) fn stalled(mails: &[Mail]) -> Option<Verdict> {
     let first = &reports[0];
     let queue = first.row.get("queue")?;
     let v = Verdict::found(NAME, Nanos(0), Confidence::Medium).because(proof!(
-        "{name} is busy in {n} reports one after the other and completes nothing, with {queue} requests in it (from {at} on)",
-        name = Text(name.to_owned()),
+        "{name} is busy in {n} reports one after the other and completes nothing, with {queue} requests in it \
+             (from {at} on)",
+        name,
         n = Count(reports.len() as u64),
-        queue = Text(plain(queue.value)),
+        queue = plain(queue.value),
         at = Source(first.place.at(queue))
     ));
     Some(
         v.unless("completions in these reports, however slow")
             .without("what it hangs on: the kernel's log of these seconds (dmesg -T), and iowhy record")
             .try_this(
-                "ask the device itself: errors, resets of its link, its temperature",
+                "check the device itself: errors, link resets, temperature",
                 format!("smartctl -a /dev/{name}   (NVMe: nvme smart-log /dev/{name})"),
             )
             .try_this(
-                "the kernel tells of resets and timeouts",
+                "the kernel logs resets and timeouts",
                 "dmesg -T | grep -iE 'reset|timeout|error|hung'",
             ),
     )
@@ -131,19 +132,23 @@ pub(super) fn saturated(mails: &[Mail]) -> Option<Verdict> {
         };
         let (Some(wait), Some(util)) = (worst.wait(), worst.row.get("util")) else { continue };
         let text = proof!(
-            "{name} is busy {util} of the time with {queue} requests in it; each takes {wait} ({at}); {rate} a second is all it does",
+            "{name} is busy {util} of the time with {queue} requests in it; each takes {wait} ({at}); {rate} \
+                 a second is all it does",
             name = Text((*name).to_owned()),
-            util = Text(number(util)),
-            queue = Text(plain(worst.value("queue"))),
-            wait = Text(number(wait)),
+            util = number(util),
+            queue = plain(worst.value("queue")),
+            wait = number(wait),
             at = Source(worst.place.at(wait)),
-            rate = Text(plain(worst.completed().unwrap_or(0.0)))
+            rate = plain(worst.completed().unwrap_or(0.0))
         );
-        let found = v.take().unwrap_or_else(|| Verdict::found(NAME, Nanos(0), Confidence::Medium));
-        v = Some(found.because(text));
+        // One report may be of the one second in which it was so, or of all time since boot.
+        let sure = if full.len() >= REPORTS { Confidence::Medium } else { Confidence::Low };
+        let mut found = v.take().unwrap_or_else(|| Verdict::found(NAME, Nanos(0), sure)).because(text);
+        found.confidence = found.confidence.max(Some(sure));
+        v = Some(found);
     }
     v.map(|v| {
-        v.unless("requests as slow with few others in the device")
+        v.unless("requests just as slow with few others in the device")
             .without("who sends them and who waits: iowhy record")
             .try_this("who fills it", "pidstat -d 1 10; iotop -oa")
     })

@@ -30,9 +30,9 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
     let told = |s: &Syncs| {
         proof!(
             "{job}: {n} syncs of {mean} each ({at}) are {share} of its time",
-            job = Text(s.job.to_owned()),
+            job = s.job,
             n = Count(s.count as u64),
-            mean = Text(number(s.mean)),
+            mean = number(s.mean),
             at = Source(s.place.at(s.mean)),
             share = Share(s.share.min(1.0))
         )
@@ -52,17 +52,23 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
         .fold(v, Verdict::because);
     v.share = most.share.min(1.0);
     Some(
-        v.unless("syncs that return at once: a device whose cache survives a power cut, or writes without fsync as slow")
-            .without("what passes within a sync, the journal's writes or the device's flush: iowhy record while it runs")
-            .try_on(
-                Acts::Victim,
-                "sync once after several writes: a sync of many costs as much as a sync of one",
-                "strace -f -c -e trace=fsync,fdatasync,sync_file_range,msync -p PID",
-            )
-            .try_this(
-                "a device with power-loss protection answers a flush without emptying its cache; see whether the kernel sends it any",
-                "grep -H . /sys/block/*/queue/write_cache",
-            ),
+        v.unless(
+            "syncs that return at once: a device whose cache survives a power cut, or writes without fsync just as slow",
+        )
+        .without(
+            "what happens within a sync, the journal's writes or the device's flush: iowhy record \
+                 while it runs",
+        )
+        .try_on(
+            Acts::Victim,
+            "sync once after several writes: a sync of many costs as much as a sync of one",
+            "strace -f -c -e trace=fsync,fdatasync,sync_file_range,msync -p PID",
+        )
+        .try_this(
+            "a device with power-loss protection answers a flush without emptying its cache; see whether \
+                     the kernel sends it any",
+            "grep -H . /sys/block/*/queue/write_cache",
+        ),
     )
 }
 
@@ -87,5 +93,5 @@ fn syncs<'a>(place: In<'a>, reading: &'a Reading) -> Option<Syncs<'a>> {
     };
     let count = sync.value("count").filter(|n| *n > 0.0).or_else(of_writes)?;
     let share = count * mean.value / (runtime * jobs.max(1.0));
-    (runtime > 0.0 && share.is_finite()).then_some(Syncs { place, job: &reading.name, count, mean, share })
+    (runtime > 0.0 && share.is_finite()).then_some(Syncs { place, job: reading.called(), count, mean, share })
 }

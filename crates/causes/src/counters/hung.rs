@@ -66,7 +66,8 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
     places.sort_by_key(|p| (!OF_DEVICES.contains(&p.wait), std::cmp::Reverse(p.tasks.len())));
     let known = places.iter().any(|p| !p.function.is_empty());
     let told: Vec<Proof> = places.iter().take(MANY).map(Place::told).collect();
-    let end = "what the device did meanwhile: the kernel's log of errors and resets, iostat -x 1, and iowhy record while they hang";
+    let end = "what the device did meanwhile: the kernel's log of errors and resets, iostat -x 1, and iowhy \
+         record while they hang";
     if !known {
         let v =
             Verdict::cannot_tell(NAME, "stacks of the blocked tasks: echo w > /proc/sysrq-trigger; dmesg");
@@ -79,10 +80,10 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
         v = v.because(proof!("and {n} more places", n = Count((places.len() - MANY) as u64)));
     }
     Some(
-        v.unless("the same tasks going on a moment later: sample again")
+        v.unless("the same tasks running again a moment later: sample again")
             .without(end)
             .try_this(
-                "the kernel tells of errors, timeouts and resets",
+                "the kernel logs errors, timeouts and resets",
                 "dmesg -T | grep -iE 'error|timeout|reset|abort'",
             )
             .try_this(
@@ -138,14 +139,14 @@ impl Place<'_> {
         let said = proof!(
             "{tasks} {what}: {names}{more} ({at})",
             tasks = Counted(self.tasks.len() as u64, "task is", "tasks are"),
-            what = Text(what),
-            names = Text(named.join(", ")),
-            more = Text(more.to_owned()),
+            what,
+            names = named.join(", "),
+            more,
             at = Source(place.mail.at(reading.at).to_string())
         );
         match self.longest {
             Some(n) => {
-                proof!("{said}, for more than {time}", said = said, time = Time(Nanos(n.value as u64)))
+                proof!("{said}, for more than {time}", said = said, time = Nanos(n.value as u64))
             }
             None => said,
         }

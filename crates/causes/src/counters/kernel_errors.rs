@@ -1,8 +1,10 @@
 //! What the kernel's log says of failing devices: `device-errors` where data could not be read or written, `link-reset` where the way
 //! to the device was reset or did not answer. Meanwhile all I/O to it waits, for up to 30 s and several times over.
 //!
-//! **Proof**: the kernel's own lines, counted. **Refuted** by a log of the slow time without any.
+//! **Proof**: the kernel's own lines, counted; for `device-errors` also what drives say of themselves (`drive.rs`). **Refuted** by a log
+//! of the slow time without any.
 
+use super::drive;
 use super::say::In;
 use super::thresholds::kernel_errors::MANY_LINES;
 use crate::proof::{proof, Proof};
@@ -46,8 +48,8 @@ fn said(place: In, row: &Row, kinds: &[&'static str]) -> Option<(u64, String, Pr
     let number = found.iter().map(|(_, n)| n.value as u64).sum();
     let said = proof!(
         "{device}: {counts} in the kernel's log (the first at {at})",
-        device = Text(row.of.clone()),
-        counts = Text(counts.join(", ")),
+        device = row.of,
+        counts = counts.join(", "),
         at = Source(place.at(first))
     );
     Some((number, row.of.clone(), said))
@@ -56,21 +58,21 @@ fn said(place: In, row: &Row, kinds: &[&'static str]) -> Option<(u64, String, Pr
 /// `device-errors`
 pub(super) fn errors(mails: &[Mail]) -> Option<Verdict> {
     let all = told(mails, &ERRORS);
-    let (number, device, _) = all.first()?;
-    let (device, sure) = (device.clone(), sure(*number));
-    let v = Verdict::found("device-errors", Nanos(0), sure);
-    let v = all.into_iter().take(MOST).map(|(.., said)| said).fold(v, Verdict::because);
+    let drives = drive::told(mails);
+    let logged = all.first().map(|(number, device, _)| (sure(*number), device.clone()));
+    let sure = logged.iter().map(|(sure, _)| *sure).chain(drives.iter().map(|(sure, _)| *sure)).max()?;
+    let device = logged.map_or("DISK".to_owned(), |(_, device)| device);
+    let proofs = all.into_iter().map(|(.., said)| said).take(MOST);
+    let proofs = proofs.chain(drives.into_iter().map(|(_, said)| said).take(MOST));
+    let v = proofs.fold(Verdict::found("device-errors", Nanos(0), sure), Verdict::because);
     Some(
-        v.unless("a log of the slow time without these lines")
+        v.unless("a log of the slow time without errors, and a drive that says nothing of the kind")
             .without("how long I/O waited for them: iowhy record")
             .try_this(
-                "what the device says of itself: pending and reallocated sectors, errors of its link",
+                "what the device reports: pending and reallocated sectors, link errors",
                 format!("smartctl -a /dev/{device}"),
             )
-            .try_this(
-                "copy what can be read before anything else",
-                format!("ddrescue /dev/{device} IMAGE MAP"),
-            ),
+            .try_this("first copy what can still be read", format!("ddrescue /dev/{device} IMAGE MAP")),
     )
 }
 
@@ -85,19 +87,20 @@ pub(super) fn resets(mails: &[Mail]) -> Option<Verdict> {
         .unless("a log of the slow time without these lines")
         .without("how long I/O waited for them: iowhy record")
         .try_this(
-            "a reset at full speed points to cable, power or backplane: change them one after the other; errors of the link are counted by the device (UDMA_CRC_Error_Count)",
+            "a reset at full speed points to cable, power or backplane: replace them one by one; the device counts link errors (UDMA_CRC_Error_Count)",
             "smartctl -x /dev/DISK | grep -iE 'crc|phy|timeout'",
         );
     let is_nvme = device.starts_with("nvme") && is_device_name(&device);
     let remedy = if is_nvme {
         v.try_this(
-            "its power saving may be what does not come back: without it, as a test",
+            "it may fail to wake from a power-saving state: test without them",
             "nvme_core.default_ps_max_latency_us=0 pcie_aspm=off   (kernel command line)",
         )
     } else {
         v.try_this(
-            "link power saving may be what does not come back: without it, as a test",
-            "for host in /sys/class/scsi_host/host*/link_power_management_policy; do echo max_performance > $host; done",
+            "the link may fail to wake from power saving: test without it",
+            "for host in /sys/class/scsi_host/host*/link_power_management_policy; do echo max_performance > \
+                 $host; done",
         )
     };
     Some(remedy)

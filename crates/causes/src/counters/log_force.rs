@@ -48,8 +48,27 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
                     table.row(&plain(n)).and_then(|r| r.get(&after)).map_or(String::new(), |n| place.at(n))
                 };
                 verdict = Some(
-                    v.because(proof!("{device}, {after} against {before}: {slower} at {slower2} ({slower3}) with {many}, {faster} at {faster2} ({faster3}) with {few}", device = Text(place.name().to_string()), after = Text(after.to_string()), before = Text(before.to_string()), slower = Text(signed(slower.1).to_string()), slower2 = Text(threads(slower.0).to_string()), slower3 = Text(at(slower.0).to_string()), many = Text(many.name.to_string()), faster = Text(signed(faster.1).to_string()), faster2 = Text(threads(faster.0).to_string()), faster3 = Text(at(faster.0).to_string()), few = Text(few.name.to_string())))
-                    .because(proof!("{device}: {many}; {few}", device = Text(place.name().to_string()), many = crossing(many), few = crossing(few)))
+                    v.because(proof!(
+                        "{device}, {after} against {before}: {slower} at {slower2} ({slower3}) \
+                         with {many}, {faster} at {faster2} ({faster3}) with {few}",
+                        device = place.name(),
+                        after,
+                        before,
+                        slower = signed(slower.1),
+                        slower2 = threads(slower.0),
+                        slower3 = at(slower.0),
+                        many = many.name,
+                        faster = signed(faster.1),
+                        faster2 = threads(faster.0),
+                        faster3 = at(faster.0),
+                        few = few.name
+                    ))
+                    .because(proof!(
+                        "{device}: {many}; {few}",
+                        device = place.name(),
+                        many = crossing(many),
+                        few = crossing(few)
+                    ))
                     .because_some(check(place, table, &before, &after)),
                 );
             }
@@ -57,10 +76,19 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
     }
     verdict
         .map(|v| {
-            v.because("the device's part was taken away and it became slower: the time is not in the device; with fewer processors the same change helps: it is in the log itself, whose steps run on several processors and get in each other's way")
-                .unless("slower by as much with few processors")
-                .without("which lock or cache line it is: perf c2c record, perf lock contention; and how long fsync waits in the log: iowhy record")
-                .try_this("confines the workload to few processors, which keeps the log's data in their cache; it may then lack processors", "taskset -c 0-3 COMMAND")
+            v.because(
+                "without the device's part it became slower, so the time is not in the device; with fewer processors the same change helps, so it is in the log itself, whose steps run on several processors and contend",
+            )
+            .unless("just as much slower with few processors")
+            .without(
+                "which lock or cache line it is: perf c2c record, perf lock contention; and how long \
+                     fsync waits in the log: iowhy record",
+            )
+            .try_this(
+                "confines the workload to few processors, which keeps the log's data in their \
+                     cache; it may then lack processors",
+                "taskset -c 0-3 COMMAND",
+            )
         })
         .or(against)
 }
@@ -128,8 +156,8 @@ fn crossing(curve: &Curve) -> Proof {
             proof!(
                 "with {name} the curves cross between {from} and {to} threads, at about {about:.1}",
                 name = name,
-                from = Text(plain(n0)),
-                to = Text(plain(n1)),
+                from = plain(n0),
+                to = plain(n1),
                 about = Ratio(about)
             )
         }
@@ -141,8 +169,8 @@ fn crossing(curve: &Curve) -> Proof {
             proof!(
                 "with {name} the curves do not cross; they come nearest at {threads} ({change})",
                 name = name,
-                threads = Text(threads(n)),
-                change = Text(signed(c))
+                threads = threads(n),
+                change = signed(c)
             )
         }
     }

@@ -8,6 +8,7 @@
 //! are looked for ("bitmap", "w/o") only say which of two runs is which.
 
 mod busy;
+mod drive;
 mod fsync;
 mod hung;
 mod kernel_errors;

@@ -114,19 +114,18 @@ pub(super) fn read_modify_write(mails: &[Mail]) -> Option<Verdict> {
     let (of_array, of_member) = array.sizes()?;
     let sizes = proof!(
         "writes to {array} are {of_member} the size of its members' ({of_array} against {of_member2}, {at})",
-        array = Text(array.name.to_string()),
-        of_member = Text(times((of_array / of_member).round()).to_string()),
-        of_array = Size(Bytes(of_array as u64)),
-        of_member2 = Size(Bytes(of_member as u64)),
+        array = array.name,
+        of_member = times((of_array / of_member).round()),
+        of_array = Bytes(of_array as u64),
+        of_member2 = Bytes(of_member as u64),
         at = Source(array.at().to_string())
     );
     let reads = proof!(
         "the members read {part} of what they write{beyond} ({array} against {array2})",
         part = Share(part),
-        beyond =
-            Text(if own_reads(array) > 0.0 { ", beyond what is read of the array" } else { "" }.to_owned()),
-        array = Text(quantity(old_data(array), Unit::BytesPerSecond).to_string()),
-        array2 = Text(quantity(array.sum("wbytes/s"), Unit::BytesPerSecond).to_string())
+        beyond = if own_reads(array) > 0.0 { ", beyond what is read of the array" } else { "" },
+        array = quantity(old_data(array), Unit::BytesPerSecond),
+        array2 = quantity(array.sum("wbytes/s"), Unit::BytesPerSecond)
     );
     // Few writes prove nothing, and the writes of a read-modify-write are no larger than those to the array: larger ones are of
     // something else (a rebuild, other data on the same disks).
@@ -140,20 +139,35 @@ pub(super) fn read_modify_write(mails: &[Mail]) -> Option<Verdict> {
             v.because(reads)
                 .because(sizes)
                 .unless("members that read much less than they write")
-                .without("which writes: iowhy record on the array and its members (md says \"raid5 rmw\" in the trace)")
+                .without("which writes: iowhy record on the array and its members (md says \"raid5 rmw\" in \
+                     the trace)")
                 .try_this(
-                    "a larger stripe cache collects neighbouring writes into whole stripes; takes a page per member and stripe",
+                    "a larger stripe cache collects neighbouring writes into whole stripes; takes a page per \
+                         member and stripe",
                     Action::set(array.name, "md/stripe_cache_size", 8192),
                 ),
         );
     }
     let full = n / (n - 1.0);
     let wrote = array.amplification().map_or(String::new(), |a| {
-        format!("; they write {} bytes for each byte written to it, whole stripes of {} members with one for parity need {}", plain(a), plain(n), plain(full))
+        format!(
+            "; they write {} bytes for each byte written to it, whole stripes of {} members with one for \
+             parity need {}",
+            plain(a),
+            plain(n),
+            plain(full)
+        )
     });
     Some(Verdict::rejected(
         NAME,
-        proof!("{reads}, about 1/{part:.0}: a read-modify-write reads as much as it writes; {sizes}: mostly full stripes{wrote}", reads = reads.clone(), part = Ratio(1.0 / part.max(0.001)), sizes = sizes.clone(), wrote = Text(wrote.to_string())),
+        proof!(
+            "{reads}, about 1/{part:.0}: a read-modify-write reads as much as it writes; {sizes}: mostly \
+             full stripes{wrote}",
+            reads,
+            part = Ratio(1.0 / part.max(0.001)),
+            sizes,
+            wrote
+        ),
     ))
 }
 
@@ -193,7 +207,7 @@ pub(super) fn bitmap(mails: &[Mail]) -> Option<Verdict> {
     let share = saved / with.wait();
     let name = with.name;
     let rate = |a: &Array| a.seen.get("w/s").map_or(String::new(), number);
-    let mut v = Verdict::found(NAME, Nanos(0), Confidence::Medium).because(proof!("a write to {name} takes {wait} with the bitmap ({at}) and {wait2} without ({at2}): {saved} of it, {share}, is the bitmap's; writes go from {with} to {without}", name = Text(name.to_string()), wait = Time(Nanos(with.wait() as u64)), at = Source(with.at().to_string()), wait2 = Time(Nanos(without.wait() as u64)), at2 = Source(without.at().to_string()), saved = Time(Nanos(saved as u64)), share = Share(share), with = Text(rate(with).to_string()), without = Text(rate(without).to_string())));
+    let mut v = Verdict::found(NAME, Nanos(0), Confidence::Medium).because(proof!("a write to {name} takes {wait} with the bitmap ({at}) and {wait2} without ({at2}): {saved} of it, {share}, is the bitmap's; writes go from {with} to {without}", name, wait = Nanos(with.wait() as u64), at = Source(with.at().to_string()), wait2 = Nanos(without.wait() as u64), at2 = Source(without.at().to_string()), saved = Nanos(saved as u64), share = Share(share), with = rate(with), without = rate(without)));
     v = stack.into_iter().fold(v, Verdict::because);
     for path in ["md/level", "md/chunk_size", "md/consistency_policy"] {
         v = with.set(mails, path).map(|s| s.words()).into_iter().fold(v, Verdict::because);
@@ -202,11 +216,14 @@ pub(super) fn bitmap(mails: &[Mail]) -> Option<Verdict> {
     Some(
         v.unless("the same wait without the bitmap")
             .try_this(
-                "larger chunks: a bit covers more, so it is set less often; after a crash more is synchronised again",
-                format!("mdadm --grow --bitmap=none /dev/{name} && mdadm --grow --bitmap=internal --bitmap-chunk=128M /dev/{name}"),
+                "larger chunks: a bit covers more, so it is set less often; after a crash more is resynced",
+                format!(
+                    "mdadm --grow --bitmap=none /dev/{name} && mdadm --grow --bitmap=internal \
+                     --bitmap-chunk=128M /dev/{name}"
+                ),
             )
             .try_this(
-                "no bitmap: after a crash the whole array is synchronised again",
+                "no bitmap: after a crash the whole array is resynced",
                 format!("mdadm --grow --bitmap=none /dev/{name}"),
             ),
     )
@@ -245,7 +262,8 @@ pub(super) fn stripe_cache(mails: &[Mail]) -> Option<Verdict> {
             continue;
         }
         let mut text = format!(
-            "{} ({}): a write takes {}; its members' slowest takes {} for a read and {} for a write, {} one after the other: at least {} ({}) is spent in neither, so between {} and its members",
+            "{} ({}): a write takes {}; its members' slowest takes {} for a read and {} for a write, {} one \
+                 after the other: at least {} ({}) is spent in neither, so between {} and its members",
             array.place.name(),
             array.at(),
             ns(array.wait() as u64),
@@ -290,7 +308,14 @@ pub(super) fn stripe_cache(mails: &[Mail]) -> Option<Verdict> {
             let devices: Vec<String> = array.members.iter().map(|m| format!("/dev/{}", m.of)).collect();
             Verdict::cannot_tell(
                 NAME,
-                proof!("what a write waits for in {name}: `grep . /sys/block/{name}/md/stripe_cache_*` while it is slow (active equal to size: full), and all of them recorded together: blktrace -d /dev/{n} -d /dev/{name} -d {devices}", name = Text(name.to_string()), n = Text(array.seen.of.to_string()), devices = Text(devices.join(" -d ").to_string())),
+                proof!(
+                    "what a write waits for in {name}: `grep . /sys/block/{name}/md/stripe_cache_*` while \
+                     it is slow (active equal to size: full), and all of them recorded together: blktrace -d \
+                     /dev/{n} -d /dev/{name} -d {devices}",
+                    name,
+                    n = array.seen.of,
+                    devices = devices.join(" -d ")
+                ),
             )
         });
         v = Some(so_far.because(text));
@@ -300,10 +325,10 @@ pub(super) fn stripe_cache(mails: &[Mail]) -> Option<Verdict> {
     v.map(|v| {
         v.because(proof!(
             "the members wait {least} to {most}, {name} {waits}",
-            least = Time(Nanos(least as u64)),
-            most = Time(Nanos(most as u64)),
-            name = Text(name.to_string()),
-            waits = Text(waits.join(" and ").to_string())
+            least = Nanos(least as u64),
+            most = Nanos(most as u64),
+            name,
+            waits = waits.join(" and ")
         ))
     })
     .map(|v| v.unless("a stripe cache that is not full while writes are slow"))

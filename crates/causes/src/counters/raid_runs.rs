@@ -8,6 +8,7 @@ use super::say::{number, times, In};
 use super::thresholds::raid::FASTER_WITHOUT;
 use crate::proof::proof;
 use crate::{Confidence, Verdict};
+use std::collections::HashMap;
 use tooltext::{Mail, Number};
 use trace::Nanos;
 
@@ -32,9 +33,14 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
             })
         })
         .collect();
+    // The first of each name, and the first without one.
+    let mut with: HashMap<&str, usize> = HashMap::new();
+    for (i, w) in all.iter().enumerate().filter(|(_, w)| !w.without) {
+        with.entry(w.job).or_insert(i);
+    }
     let pairs = all.iter().filter(|w| w.without).filter_map(|without| {
-        let same = |w: &&Writes| !w.without && (w.job == without.job || w.job.is_empty());
-        Some((all.iter().find(same)?, without))
+        let first = [without.job, ""].iter().filter_map(|job| with.get(job)).min()?;
+        Some((&all[*first], without))
     });
     let ratio = |(with, without): &(&Writes, &Writes)| without.rate.value / with.rate.value;
     let pair = pairs.max_by(|a, b| ratio(a).total_cmp(&ratio(b)))?;
@@ -42,12 +48,12 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
     let faster = ratio(&pair);
     let said = proof!(
         "{job}: writes go from {before} with the bitmap ({at}) to {after} without ({at2}), {ratio} as many",
-        job = Text(without.job.to_owned()),
-        before = Text(number(with.rate)),
+        job = if without.job.is_empty() { "fio" } else { without.job },
+        before = number(with.rate),
         at = Source(with.place.at(with.rate)),
-        after = Text(number(without.rate)),
+        after = number(without.rate),
         at2 = Source(without.place.at(without.rate)),
-        ratio = Text(times(faster))
+        ratio = times(faster)
     );
     if faster < FASTER_WITHOUT {
         return Some(Verdict::rejected(NAME, said));
@@ -57,11 +63,12 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
     Some(
         v.unless("the same rate without the bitmap in another order of the runs")
             .try_this(
-                "larger chunks: a bit covers more, so it is set less often; after a crash more is synchronised again",
-                "mdadm --grow --bitmap=none /dev/MD && mdadm --grow --bitmap=internal --bitmap-chunk=128M /dev/MD",
+                "larger chunks: a bit covers more, so it is set less often; after a crash more is resynced",
+                "mdadm --grow --bitmap=none /dev/MD && mdadm --grow --bitmap=internal --bitmap-chunk=128M \
+                     /dev/MD",
             )
             .try_this(
-                "no bitmap: after a crash the whole array is synchronised again",
+                "no bitmap: after a crash the whole array is resynced",
                 "mdadm --grow --bitmap=none /dev/MD",
             ),
     )

@@ -23,7 +23,7 @@ pub(super) fn cut(mails: &[Mail], place: In, device: &str, mean: f64) -> Option<
     let says = match mean {
         size if size > limit * 1.02 => return None,
         size if size >= AT_LIMIT * limit => "its requests are as large as that allows",
-        _ => "it is not that which keeps its requests small",
+        _ => "so another limit keeps its requests small",
     };
     Some(format!("{}: {}, {}: {says}", place.name(), set.words(), size(Bytes(limit as u64))))
 }
@@ -46,7 +46,14 @@ pub(super) fn set(so_far: Option<Verdict>, mails: &[Mail]) -> Option<Verdict> {
         // One limit says something only of what else was found.
         let beyond = optimal.and_then(|o| Some((o, o.number()?))).filter(|(_, o)| most.1 > *o);
         return so_far.map(|v| match beyond {
-            Some((o, bytes)) => v.because(proof!("{most}, {most2}, {most3} as much as is optimal for the device by its own word: {what}, {kib}", most = Text(most.0.words().to_string()), most2 = Text(kib(most.1).to_string()), most3 = Text(times(most.1 / bytes).to_string()), what = Text(o.words().to_string()), kib = Text(kib(bytes).to_string()))),
+            Some((o, bytes)) => v.because(proof!(
+                "{most}, {most2}, {most3} as much as the device reports as optimal: {what}, {kib}",
+                most = most.0.words(),
+                most2 = kib(most.1),
+                most3 = times(most.1 / bytes),
+                what = o.words(),
+                kib = kib(bytes)
+            )),
             None => v,
         });
     }
@@ -58,7 +65,7 @@ pub(super) fn set(so_far: Option<Verdict>, mails: &[Mail]) -> Option<Verdict> {
         most.0.words()
     );
     if let Some((o, bytes)) = optimal.and_then(|o| Some((o, o.number()?))) {
-        text += &format!("; optimal for the device is {}, by its own word ({})", kib(bytes), o.words());
+        text += &format!("; the device reports {} as optimal ({})", kib(bytes), o.words());
     }
     let rates = rates(mails, device, [least.1, most.1]);
     let faster = rates.first().map(|r| if r.small.value >= r.large.value { least.1 } else { most.1 });
@@ -76,17 +83,17 @@ pub(super) fn set(so_far: Option<Verdict>, mails: &[Mail]) -> Option<Verdict> {
     for r in &rates {
         v = v.because(proof!(
             "{what}: {small} with {least} ({at}), {large} with {most} ({at2})",
-            what = Text(r.what.to_string()),
-            small = Text(number(r.small).to_string()),
-            least = Text(kib(least.1).to_string()),
-            at = Text(r.at[0].to_string()),
-            large = Text(number(r.large).to_string()),
-            most = Text(kib(most.1).to_string()),
-            at2 = Text(r.at[1].to_string())
+            what = r.what,
+            small = number(r.small),
+            least = kib(least.1),
+            at = r.at[0],
+            large = number(r.large),
+            most = kib(most.1),
+            at2 = r.at[1]
         ));
     }
     let Some(faster) = faster.filter(|_| differ) else { return Some(v) };
-    Some(v.try_this("the limit that was the faster one there", Action::set(device, LIMIT, faster / 1024.0)))
+    Some(v.try_this("the limit that was faster there", Action::set(device, LIMIT, faster / 1024.0)))
 }
 
 /// The same tool's rate under the smaller and the larger limit.
@@ -154,11 +161,7 @@ pub(super) fn stated(so_far: Option<Verdict>, mail: &Mail) -> Option<Verdict> {
         mail.at(most.at)
     );
     if let Some(optimal) = claimed("optimal request size").first() {
-        text += &format!(
-            "; optimal for the device is {}, by its own word ({})",
-            kib(optimal),
-            mail.at(optimal.at)
-        );
+        text += &format!("; the device reports {} as optimal ({})", kib(optimal), mail.at(optimal.at));
     }
     let mut v = so_far.unwrap_or_else(|| Verdict::found(NAME, Nanos(0), Confidence::Low));
     v = v.because(text);
@@ -174,18 +177,21 @@ pub(super) fn stated(so_far: Option<Verdict>, mail: &Mail) -> Option<Verdict> {
             let place = In { mail, run };
             v = v.because(proof!(
                 "{device}: {n} of the requests sent have {largest} ({at})",
-                device = Text(place.name().to_string()),
+                device = place.name(),
                 n = Text(n.to_string()),
-                largest = Text(number(largest).to_string()),
+                largest = number(largest),
                 at = Source(place.at(largest).to_string())
             ));
         }
     }
     let best = claimed("optimal request size")
         .first()
-        .map_or(String::new(), |o| format!("; or the {} that the device likes best", kib(o)));
+        .map_or(String::new(), |o| format!("; or the {} that the device reports as optimal", kib(o)));
     Some(v.try_this(
-        format!("the smaller limit, which was the faster one there{best}; large sequential I/O takes more requests"),
+        format!(
+            "the smaller limit, which was faster there{best}; large sequential I/O takes more \
+             requests"
+        ),
         Action::set("DEV", LIMIT, least.from / 1024.0),
     ))
 }

@@ -96,7 +96,14 @@ fn two(so_far: Option<Verdict>, small: &Flow, large: &Flow, all: &[Flow]) -> Ver
         return so_far.unwrap_or_else(|| {
             Verdict::rejected(
                 NAME,
-                proof!("a sector takes {per_sector} in requests of {small} and {per_sector2} in requests of {large}", per_sector = Text(quantity(small.per_sector(), Unit::Nanoseconds).to_string()), small = Size(Bytes(small.size as u64)), per_sector2 = Text(quantity(large.per_sector(), Unit::Nanoseconds).to_string()), large = Size(Bytes(large.size as u64))),
+                proof!(
+                    "a sector takes {per_sector} in requests of {small} and {per_sector2} in requests of \
+                     {large}",
+                    per_sector = quantity(small.per_sector(), Unit::Nanoseconds),
+                    small = Bytes(small.size as u64),
+                    per_sector2 = quantity(large.per_sector(), Unit::Nanoseconds),
+                    large = Bytes(large.size as u64)
+                ),
             )
         });
     }
@@ -111,16 +118,31 @@ fn two(so_far: Option<Verdict>, small: &Flow, large: &Flow, all: &[Flow]) -> Ver
     let mut v = so_far.unwrap_or_else(|| Verdict::found(NAME, Nanos(0), Confidence::Medium));
     v = v.because(small.words()).because(large.words()).because(proof!(
         "time of a sector: {small} in small requests, {large} in large ones: {dearer:.1} times as long",
-        small = Text(time(small).to_string()),
-        large = Text(time(large).to_string()),
+        small = time(small),
+        large = time(large),
         dearer = Ratio(dearer)
     ));
     let slope = (large.service - small.service) / (large.size - small.size);
     let fixed = small.service - slope * small.size;
     if fixed > 0.0 {
-        v = v.because(proof!("as a fixed time for each request and one for each sector that is {fixed} + {slope} a sector: the fixed part is {service} of a small request and {service2} of a large one", fixed = Text(quantity(fixed, Unit::Nanoseconds).to_string()), slope = Text(quantity(slope * SECTOR, Unit::Nanoseconds).to_string()), service = Share(fixed / small.service), service2 = Share(fixed / large.service)));
+        v = v.because(proof!(
+            "as a fixed time for each request and one for each sector that is {fixed} + \
+             {slope} a sector: the fixed part is {service} of a small request and {service2} of a large one",
+            fixed = quantity(fixed, Unit::Nanoseconds),
+            slope = quantity(slope * SECTOR, Unit::Nanoseconds),
+            service = Share(fixed / small.service),
+            service2 = Share(fixed / large.service)
+        ));
         for third in all.iter().filter(|f| f.size != small.size && f.size != large.size && f.of == small.of) {
-            v = v.because(proof!("{device}: from that {third} would be expected for a request of {third2} sectors, {service} was measured; {bandwidth}", device = Text(third.place.name().to_string()), third = Text(quantity(fixed + slope * third.size, Unit::Nanoseconds).to_string()), third2 = Text(plain((third.size / SECTOR).round()).to_string()), service = Text(quantity(third.service, Unit::Nanoseconds).to_string()), bandwidth = Text(quantity(third.bandwidth, Unit::BytesPerSecond).to_string())));
+            v = v.because(proof!(
+                "{device}: from that {third} would be expected for a request of {third2} \
+                 sectors, {service} was measured; {bandwidth}",
+                device = third.place.name(),
+                third = quantity(fixed + slope * third.size, Unit::Nanoseconds),
+                third2 = plain((third.size / SECTOR).round()),
+                service = quantity(third.service, Unit::Nanoseconds),
+                bandwidth = quantity(third.bandwidth, Unit::BytesPerSecond)
+            ));
         }
     }
     for sum in &small.place.mail.sums {
@@ -133,22 +155,29 @@ fn two(so_far: Option<Verdict>, small: &Flow, large: &Flow, all: &[Flow]) -> Ver
             let way = if off > 0 { "too much" } else { "too little" };
             v = v.because(proof!(
                 "the text says {quotient} {unit} for this ({at}): {wrong} {way}, it is {per_sector}",
-                quotient = Text(plain(sum.quotient).to_string()),
-                unit = Text(sum.unit.to_string()),
+                quotient = plain(sum.quotient),
+                unit = sum.unit,
                 at = Source(small.place.mail.at(sum.at).to_string()),
-                wrong = Text(wrong.to_string()),
-                way = Text(way.to_string()),
-                per_sector = Text(quantity(f.per_sector(), Unit::Nanoseconds).to_string())
+                wrong,
+                way,
+                per_sector = quantity(f.per_sector(), Unit::Nanoseconds)
             ));
         }
     }
     v.unless("the same time for a sector in small requests as in large ones")
-        .without("what cuts the requests: `grep . /sys/block/*/queue/max*_sectors_kb /sys/block/*/queue/max_segment*` on host and guest, and iowhy record on both")
+        .without(
+            "what cuts the requests: `grep . /sys/block/*/queue/max*_sectors_kb \
+             /sys/block/*/queue/max_segment*` on host and guest, and iowhy record on both",
+        )
         .try_this(
             format!(
-                "of {}: larger requests, as far as max_hw_sectors_kb allows, or merge them before; others wait longer behind each",
+                "of {}: larger requests, as far as max_hw_sectors_kb allows, or merge them before; others \
+                     wait longer behind each",
                 small.place.name()
             ),
-            format!("cat /sys/block/{0}/queue/max_hw_sectors_kb > /sys/block/{0}/queue/max_sectors_kb", small.row.of),
+            format!(
+                "cat /sys/block/{0}/queue/max_hw_sectors_kb > /sys/block/{0}/queue/max_sectors_kb",
+                small.row.of
+            ),
         )
 }

@@ -8,7 +8,8 @@ use super::say::{plain, In};
 use super::thresholds::same_rate::{LEAST_JOBS, MOST_RATE, SAME};
 use crate::proof::proof;
 use crate::{Confidence, Verdict};
-use tooltext::{Mail, Number, Reading};
+use std::collections::HashMap;
+use tooltext::{Mail, Number, Reading, Run};
 use trace::Nanos;
 
 const NAME: &str = "rate-limit";
@@ -25,8 +26,12 @@ struct Rate<'a> {
 
 pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
     let runs = mails.iter().flat_map(|m| m.runs.iter().map(move |run| In { mail: m, run }));
-    let rates: Vec<Rate> =
-        runs.flat_map(|place| place.run.of("fio").filter_map(move |r| rate(place, r))).collect();
+    let rates: Vec<Rate> = runs
+        .flat_map(|place| {
+            let jobs = Jobs::of(place.run);
+            place.run.of("fio").filter_map(move |r| rate(place, r, &jobs))
+        })
+        .collect();
     let mut kinds: Vec<&str> = rates.iter().map(|r| r.kind.as_str()).collect();
     kinds.sort_unstable();
     kinds.dedup();
@@ -41,37 +46,57 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
     Some(
         Verdict::found(NAME, Nanos(0), Confidence::Medium)
             .because(proof!(
-                "{n} jobs of {kinds} kinds ({names}) do {least} to {most} operations a second, as if it did not matter what they do \
-                 (the first at {at})",
+                "{n} jobs of {kinds} kinds ({names}) do {least} to {most} operations a second, whatever they do (the first at {at})",
                 n = Count(rates.len() as u64),
                 kinds = Count(kinds.len() as u64),
-                names = Text(kinds.join(", ")),
-                least = Text(plain(least.round())),
-                most = Text(plain(most.round())),
+                names = kinds.join(", "),
+                least = plain(least.round()),
+                most = plain(most.round()),
                 at = Source(first.place.at(first.of))
             ))
             .unless("a kind of load that does more operations a second on the same volume")
             .without("the even pace of its completions: iowhy record while it runs")
             .try_this(
-                "ask for a higher limit where the volume was bought or made; it costs money there, nothing here",
+                "ask for a higher limit where the volume was bought or created; costs money",
                 "aws ec2 modify-volume --volume-id VOLUME --iops N",
             ),
     )
 }
 
+/// What the job files of a run say, of which a text may have thousands.
+struct Jobs<'a> {
+    /// The last of each name.
+    by_name: HashMap<&'a str, &'a Reading>,
+    /// The last of all, if the run has one result.
+    only: Option<&'a Reading>,
+    /// Whether they, or the words before the run, ask for a rate.
+    ask_for_rate: bool,
+}
+
+impl<'a> Jobs<'a> {
+    fn of(run: &'a Run) -> Jobs<'a> {
+        let single = run.of("fio").take(2).count() == 1;
+        Jobs {
+            by_name: run.of("fio job").map(|job| (job.name.as_str(), job)).collect(),
+            only: run.of("fio job").last().filter(|_| single),
+            ask_for_rate: ASKED.iter().any(|s| run.says(&format!("{s}="))),
+        }
+    }
+}
+
+/// Options of fio that ask for a rate.
+const ASKED: [&str; 2] = ["rate", "rate_iops"];
+
 /// The rate of a job with its kind; `None` where it was asked to keep a rate.
-fn rate<'a>(place: In<'a>, reading: &'a Reading) -> Option<Rate<'a>> {
+fn rate<'a>(place: In<'a>, reading: &'a Reading, jobs: &Jobs) -> Option<Rate<'a>> {
     let of = |name: &str| reading.row(name).and_then(|r| r.get("iops"));
     let (reads, writes) = (of("read"), of("write"));
-    let asked = ["rate", "rate_iops"]
-        .iter()
-        .any(|s| reading.setting(s).is_some() || place.run.says(&format!("{s}=")));
-    if asked {
+    if jobs.ask_for_rate || ASKED.iter().any(|s| reading.setting(s).is_some()) {
         return None;
     }
     let iops = reads.map_or(0.0, |n| n.value) + writes.map_or(0.0, |n| n.value);
-    let jobs = place.run.of("fio job").filter(|j| j.name == reading.name || place.run.of("fio").count() == 1);
-    let told = reading.setting("rw").or(jobs.last().and_then(|j| j.setting("rw")));
+    let job = jobs.only.or_else(|| jobs.by_name.get(reading.name.as_str()).copied());
+    let told = reading.setting("rw").or(job.and_then(|j| j.setting("rw")));
     let kind = told.map_or_else(
         || match (reads, writes) {
             (Some(_), Some(_)) => "readwrite".to_owned(),

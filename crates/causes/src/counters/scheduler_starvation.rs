@@ -33,13 +33,16 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
             }
         }
     }
-    let missing = "when the others were dispatched: the whole of blkparse's text or the recording itself (blktrace, or iowhy record)";
+    let missing = "when the others were dispatched: the whole of blkparse's text or the recording itself \
+         (blktrace, or iowhy record)";
     let verdict = match found {
         Some(v) => v
             .unless("the same time between dispatch and completion: then it is the device")
             .try_this(
-                "smaller batches, and reads and synchronous writes due sooner (mq-deadline; read_expire in ms). Costs throughput of large writes",
-                "echo 4 > /sys/block/DEV/queue/iosched/fifo_batch; echo 200 > /sys/block/DEV/queue/iosched/read_expire",
+                "smaller batches, and reads and synchronous writes due sooner (mq-deadline; read_expire in \
+                     ms). Costs throughput of large writes",
+                "echo 4 > /sys/block/DEV/queue/iosched/fifo_batch; echo 200 > \
+                     /sys/block/DEV/queue/iosched/read_expire",
             )
             .without(missing),
         None if open.is_empty() => return None,

@@ -44,14 +44,14 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
     }
     let at = worst.row.values.iter().next().map_or(String::new(), |(_, n)| worst.place.at(n));
     let v = Verdict::found(NAME, Nanos(0), Confidence::Medium).because(proof!(
-        "{name} takes {wait} a request ({at}), the middle one of its {peers} peers with the same traffic {middle}: {ratio} longer, \
+        "{name} takes {wait} a request ({at}), the median of its {peers} peers with the same traffic {middle}: {ratio} longer, \
          in {same} of {reports} reports",
-        name = Text(name.clone()),
-        wait = Text(quantity(worst.wait, Unit::Nanoseconds)),
+        name,
+        wait = quantity(worst.wait, Unit::Nanoseconds),
         at = Source(at),
         peers = Count(worst.peers as u64),
-        middle = Text(quantity(worst.middle, Unit::Nanoseconds)),
-        ratio = Text(times(worst.wait / worst.middle)),
+        middle = quantity(worst.middle, Unit::Nanoseconds),
+        ratio = times(worst.wait / worst.middle),
         same = Count(same as u64),
         reports = Count(reports as u64)
     ));
@@ -59,11 +59,12 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
         v.unless("more traffic to it than to its peers, or the same wait on all of them")
             .without("what it waits for: iowhy record with all members; the kernel's log of errors")
             .try_this(
-                "ask the disk: pending and reallocated sectors, errors of its link. One that reads a sector again and again is failing",
+                "check the disk: pending and reallocated sectors, link errors. One that rereads sectors again and again is failing",
                 format!("smartctl -a /dev/{name}"),
             )
             .try_this(
-                "a disk that gives up after seconds, not minutes, lets the array answer from the others (drives for servers)",
+                "a disk that gives up after seconds, not minutes, lets the array answer from the others \
+                     (drives for servers)",
                 format!("smartctl -l scterc,70,70 /dev/{name}"),
             ),
     )

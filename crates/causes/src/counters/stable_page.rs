@@ -44,7 +44,8 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
                 .zip(without.row.latency("p99.99"))
                 .is_some_and(|(a, b)| a.value > b.value);
             let mut text = format!(
-                "{}: max {} ({}) against {} for {} ({}), {}; p99.99 is {}higher, {} against {}: the maximum is {} that",
+                "{}: max {} ({}) against {} for {} ({}), {}; p99.99 is {}higher, {} against {}: the maximum \
+                     is {} that",
                 with.place.name(),
                 number(max),
                 with.place.at(max),
@@ -85,22 +86,23 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
         }
     }
     verdict.map(|v| {
-        v.because("rare, long stalls of a buffered writer at a constant rate: what waiting for a page under writeback looks like")
-            .unless("the same stalls without writeback in flight, or with stable_writes 0")
+        v.because(
+            "rare, long stalls of a buffered writer at a constant rate: what waiting for a page under \
+             writeback looks like",
+        )
+        .unless("the same stalls without writeback in flight, or with stable_writes 0")
     })
 }
 
 /// What the text tells of the device: whether it needs stable pages, and what is mounted on it.
 fn told(v: Verdict, mails: &[Mail], with: &Writer) -> Verdict {
     let v = match with.stable {
-        Some(s) if s.chosen() == "1" => v.because(proof!(
-            "{s}: writers do wait for pages under writeback there",
-            s = Text(s.words().to_string())
-        )),
-        Some(s) => v.because(proof!(
-            "{s}: against it, pages may change while they are written",
-            s = Text(s.words().to_string())
-        )),
+        Some(s) if s.chosen() == "1" => {
+            v.because(proof!("{s}: writers do wait for pages under writeback there", s = s.words()))
+        }
+        Some(s) => {
+            v.because(proof!("{s}: against it, pages may change while they are written", s = s.words()))
+        }
         None => v,
     };
     let device = with.device().unwrap_or("");

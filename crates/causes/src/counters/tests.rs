@@ -113,7 +113,7 @@ fn small_requests_and_starved_ones() {
                 "a thousand times too much, it is 2.85 us",
                 "1.72 ms would be expected for a request of 511 sectors, 1.76 ms was measured",
                 "1 MiB in one case and 4 MiB in the other",
-                "optimal for the device is 256 KiB",
+                "the device reports 256 KiB as optimal",
             ],
         );
         says(
@@ -242,7 +242,7 @@ fn limits_that_are_pasted_are_compared_by_the_runs_under_each() {
         Answer::Found,
         &[
             "the limit is 1 MiB in one case (sda/queue/max_sectors_kb is 1024 (mail:2)) and 4 MiB in the other",
-            "optimal for the device is 256 KiB, by its own word (sda/queue/optimal_io_size is 262144 (mail:1))",
+            "the device reports 256 KiB as optimal (sda/queue/optimal_io_size is 262144 (mail:1))",
             "dd copy: 205 MiB/s with 1 MiB (mail:4), 171 MiB/s with 4 MiB (mail:8)",
         ],
     );

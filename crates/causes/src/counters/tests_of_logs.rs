@@ -54,3 +54,24 @@ fn resets_are_of_the_link_and_errors_of_the_device() {
         .unwrap();
     assert!(v.remedies[0].command().contains("smartctl -a /dev/sdb"));
 }
+
+#[test]
+fn a_drive_that_says_it_fails_is_told_and_one_that_had_errors_is_not() {
+    let of = |text: &str| verdict(text, "device-errors");
+    let failed = of("SMART overall-health self-assessment test result: FAILED!\n").unwrap();
+    assert_eq!((failed.verdict, failed.confidence), (Answer::Found, Some(Confidence::Medium)));
+    assert_eq!(failed.evidence[0].sentence(), "the drive says of itself that it fails (dmesg:1)");
+    let hot = of("critical_warning                    : 0x2\n").unwrap();
+    assert!(hot.evidence[0].sentence().contains("too hot"), "{:?}", hot.evidence[0].sentence());
+    let heading = "ID# ATTRIBUTE_NAME FLAG VALUE WORST THRESH TYPE UPDATED WHEN_FAILED RAW_VALUE\n";
+    let pending =
+        of(&format!("{heading}197 Current_Pending_Sector 0x0012 100 100 000 Old_age Always - 8\n")).unwrap();
+    assert_eq!(pending.confidence, Some(Confidence::Low));
+    for quiet in [
+        "SMART overall-health self-assessment test result: PASSED\nCritical Warning: 0x00\n".to_owned(),
+        format!("{heading}5 Reallocated_Sector_Ct 0x0033 100 100 010 Pre-fail Always - 16\n"),
+        "Percentage Used: 3%\nMedia and Data Integrity Errors: 7\n".to_owned(),
+    ] {
+        assert!(of(&quiet).is_none(), "{quiet}");
+    }
+}

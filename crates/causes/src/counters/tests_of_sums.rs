@@ -132,3 +132,21 @@ fn a_bitmap_that_is_taken_away_tells_its_cost() {
     );
     assert!(verdict(&text(181), "raid-bitmap").is_some_and(|v| v.verdict == Answer::Rejected));
 }
+
+/// Each result of fio's is looked at a bounded number of times, however many there are.
+#[test]
+fn thousands_of_jobs_take_time_in_proportion() {
+    let one = |i: usize| {
+        format!(
+            "j{i}: (g=0): rw=randwrite, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=sync, iodepth=1\n\n\
+             j{i}: (groupid=0, jobs=1): err= 0: pid={i}\n  write: IOPS={}, BW=18.3MiB/s (19.2MB/s)(36.7MiB/2001msec)\n\
+             \x20   clat (usec): min=3, max=710, avg={}.68, stdev=14.73\n",
+            1000 + i,
+            6 + i % 90
+        )
+    };
+    let text: String = (0..5000).map(one).collect();
+    let mail = Mail::read("jobs", text.as_bytes());
+    assert!(mail.runs.iter().map(|run| run.of("fio").count()).sum::<usize>() >= 4000);
+    judge_counters(&[mail]);
+}

@@ -35,7 +35,7 @@ pub mod busy {
     pub const LEAST_QUEUE: f64 = 8.0;
     /// Longer than Linux expects of a disk that turns (`wbt_default_latency_nsec`, block/blk-wbt.c).
     pub const LONG_WAIT: Nanos = super::WBT_DISK;
-    /// Reports in which nothing completes: one may end while a long request is on its way.
+    /// Reports in which nothing completes: one may end while a long request is on its way. From as many on a disk is surely full.
     pub const REPORTS: usize = 2;
 }
 

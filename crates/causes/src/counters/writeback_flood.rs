@@ -68,19 +68,26 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
             None => Verdict::found(NAME, Nanos(0), sure),
         };
         if let Some(alone) = alone {
-            v = v.because(proof!(
-                "reads alone: {alone}",
-                alone = Text(summary(alone, &["p99", "p99.99"]).to_string())
-            ));
+            v = v.because(proof!("reads alone: {alone}", alone = summary(alone, &["p99", "p99.99"])));
         }
         if other.is_some() {
             v = v.because(proof!(
                 "{what}: {calm}",
-                what = Text(words(calm.beside).to_string()),
-                calm = Text(summary(calm, &["p99", "p99.95", "max"]).to_string())
+                what = words(calm.beside),
+                calm = summary(calm, &["p99", "p99.95", "max"])
             ));
         }
-        v = v.because(proof!("beside buffered writes: {flooded}; {worst} {trim_end_matches} times, max {into}, while the median is {flooded2} against {calm}{calm2}", flooded = Text(summary(flooded, &["p99", "p99.95", "max"]).to_string()), worst = Text(worst.0.to_string()), trim_end_matches = Text(times(worst.1).trim_end_matches(" times").to_string()), into = Text(ratio(flooded, calm, "max").map_or("unknown".into(), times).to_string()), flooded2 = Text(figure(flooded, "p50").to_string()), calm = Text(figure(calm, "p50").to_string()), calm2 = Text(bandwidth(flooded, calm).to_string())));
+        v = v.because(proof!(
+            "beside buffered writes: {flooded}; {worst} {trim_end_matches} times, max \
+             {into}, while the median is {flooded2} against {calm}{calm2}",
+            flooded = summary(flooded, &["p99", "p99.95", "max"]),
+            worst = worst.0,
+            trim_end_matches = times(worst.1).trim_end_matches(" times"),
+            into = ratio(flooded, calm, "max").map_or("unknown".into(), times),
+            flooded2 = figure(flooded, "p50"),
+            calm = figure(calm, "p50"),
+            calm2 = bandwidth(flooded, calm)
+        ));
         for sentence in [written(flooded, calm), queue(flooded, calm), agreed, rates(flooded, calm)] {
             v = sentence.into_iter().fold(v, Verdict::because);
         }
@@ -92,7 +99,8 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
     let mut v = remedies(v, mails, flooded);
     if let Some((calm, command)) = all.iter().rev().find_map(gentle) {
         let text = format!(
-            "the writer itself waits for the disk (O_DIRECT, or fdatasync every few MiB): {} reads took {} at most here. Writing takes as long as the disk does",
+            "the writer itself waits for the disk (O_DIRECT, or fdatasync every few MiB): {} reads took {} at \
+                 most here. Writing takes as long as the disk does",
             words(calm.beside),
             figure(calm, "max")
         );
@@ -124,13 +132,14 @@ fn remedies(mut v: Verdict, mails: &[Mail], flooded: Option<&Reads>) -> Verdict 
     }
     let throttle = |us: f64| Action::set(name, "queue/wbt_lat_usec", us);
     const COSTS: &str =
-        "writeback throttling holds writeback back when reads take longer than this; 75000 for disks that turn. Costs write throughput while others wait";
+        "writeback throttling holds writeback back when reads take longer than this; 75000 for disks that \
+             turn. Costs write throughput while others wait";
     v = match (throttling, target) {
-        (Some(s), Some(0.0)) => {
-            v.because(proof!("writeback throttling is off: {s}", s = Text(s.words().to_string()))).try_this(COSTS, throttle(TARGET))
-        }
+        (Some(s), Some(0.0)) => v
+            .because(proof!("writeback throttling is off: {s}", s = s.words()))
+            .try_this(COSTS, throttle(TARGET)),
         (Some(s), Some(us)) => {
-            let v = v.because(proof!("writeback throttling is on: {s}", s = Text(s.words().to_string())));
+            let v = v.because(proof!("writeback throttling is on: {s}", s = s.words()));
             if us > TARGET {
                 v.try_this(COSTS, throttle(TARGET))
             } else {
@@ -138,16 +147,16 @@ fn remedies(mut v: Verdict, mails: &[Mail], flooded: Option<&Reads>) -> Verdict 
             }
         }
         _ => v
-            .without("whether writeback throttling was on, and how much was in flight: iowhy record, or the text of `grep . /sys/block/*/queue/*`")
+            .without(
+                "whether writeback throttling was on, and how much was in flight: iowhy record, or the \
+                 text of `grep . /sys/block/*/queue/*`",
+            )
             .try_this(COSTS, throttle(TARGET)),
     };
     if let Some(place) = flooded.map(|r| r.place) {
         let told = dirty(mails, place);
         if !told.is_empty() {
-            v = v.because(proof!(
-                "when data is written back is set by {told}",
-                told = Text(told.join(", ").to_string())
-            ));
+            v = v.because(proof!("when data is written back is set by {told}", told = told.join(", ")));
         }
         v = mounts(mails, name).into_iter().fold(v, Verdict::because);
     }

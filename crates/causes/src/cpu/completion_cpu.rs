@@ -11,14 +11,14 @@
 
 use crate::case::{Case, MIN_SHARE};
 use crate::device::healthy::{expected, rotational};
-use crate::paths::{self, WORTH_NAMING};
+use crate::paths::WORTH_NAMING;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::thresholds::completion_cpu::MOSTLY;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{percent, time};
-use crate::Cause;
+use crate::{Cause, Each, Judge, Otherwise, Said};
 use ledger::Reason;
 use trace::{Cpu, Nanos};
 use waits::Phase;
@@ -29,51 +29,39 @@ const NAMED: usize = 4;
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "completion-cpu",
-    title: "the device was done, but the processor that completes its requests was late",
+    title: "the device had finished, but the processor that completes its requests was late",
     page: include_str!("../../pages/completion-cpu.md"),
-    judge,
+    judge: Judge::Each(Each {
+        of,
+        unless: "requests just as slow with idle processors",
+        otherwise: Otherwise::Never("nothing slow waited for a processor to complete it"),
+        above: true,
+    }),
 };
 
-fn judge(case: &mut Case) -> Verdict {
-    if case.facts.operations.is_empty() {
-        return paths::unrecorded(CAUSE.name);
-    }
-    let mut verdict: Option<Verdict> = None;
-    let mut against = None;
-    for slow in case.slow() {
-        let late = slow.late().min(case.unclaimed(&slow, Reason::Device));
-        if slow.share(late) < MIN_SHARE {
-            if slow.share(late) >= WORTH_NAMING {
-                against = Some(proof!(
-                    "the slowest {what} waited for a processor to complete them for {late} of their time",
-                    what = Text(slow.words().to_string()),
-                    late = Share(slow.share(late))
-                ));
-            }
-            continue;
+fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
+    let late = slow.late().min(case.unclaimed(slow, Reason::Device));
+    if slow.share(late) < MIN_SHARE {
+        if slow.share(late) >= WORTH_NAMING {
+            return Said::Not(proof!(
+                "the slowest {what} waited for a processor to complete them for {late} of their time",
+                what = slow.words(),
+                late = Share(slow.share(late))
+            ));
         }
-        let name = case.name(slow.on.id);
-        let (enough, kind) = expected(&rotational(case, slow.on.id));
-        if slow.group.tail.threshold <= enough {
-            against = Some(proof!("the slowest {what} on {name} waited for a processor to complete them for {late} of their time, but took {threshold} or more only; \
-                 Linux expects {enough} of {kind}", what = Text(slow.words().to_string()), name = Text(name.to_string()), late = Share(slow.share(late)), threshold = Time(slow.group.tail.threshold), enough = Time(enough), kind = Text(kind.to_string())));
-            continue;
-        }
-        let claimed = case.claim_phase(&slow, Phase::Late, late);
-        let proof = Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number);
-        // Of requests that are completed together only the first one's wait is known, and the mean of the others'.
-        let v = proof.plus(claimed, Confidence::Medium).because(proof!("{name} had finished the slowest {what}, and no processor completed them (softirq BLOCK) for {claimed} of their time: \
-             {claimed2} of {total}", name = Text(name.to_string()), what = Text(slow.words().to_string()), claimed = Share(slow.share(claimed)), claimed2 = Time(claimed), total = Time(slow.group.tail.sum.time.total)));
-        verdict = Some(processors(v, case, &slow, &name));
+        return Said::Nothing;
     }
-    match (verdict, against) {
-        (Some(v), _) => v.unless("requests as slow with processors that do nothing else"),
-        (None, Some(against)) => Verdict::rejected(CAUSE.name, against),
-        (None, None) => Verdict::out_of_the_question(
-            CAUSE.name,
-            "nothing that was slow waited for a processor to complete it",
-        ),
+    let name = case.name(slow.on.id);
+    let (enough, kind) = expected(&rotational(case, slow.on.id));
+    if slow.group.tail.threshold <= enough {
+        return Said::Not(proof!("the slowest {what} on {name} waited for a processor to complete them for {late} of their time, but took {threshold} or more only; \
+             Linux expects {enough} of {kind}", what = slow.words(), name, late = Share(slow.share(late)), threshold = slow.group.tail.threshold, enough, kind));
     }
+    let claimed = case.claim_phase(slow, Phase::Late, late);
+    // Of requests that are completed together only the first one's wait is known, and the mean of the others'.
+    let v = v.plus(claimed, Confidence::Medium).because(proof!("{name} had finished the slowest {what}, and no processor completed them (softirq BLOCK) for {claimed} of their time: \
+         {claimed2} of {total}", name, what = slow.words(), claimed = Share(slow.share(claimed)), claimed2 = claimed, total = slow.group.tail.sum.time.total));
+    Said::Found(processors(v, case, slow, &name))
 }
 
 /// Which processors were late, and what to do about them.
@@ -93,24 +81,23 @@ fn processors(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
             )
         })
         .collect();
-    v = v.because(proof!(
-        "{name}: {told}",
-        name = Text(name.to_string()),
-        told = Text(told.join("; ").to_string())
-    ));
-    if !v.remedies.is_empty() {
-        return v;
-    }
+    v = v.because(proof!("{name}: {told}", name, told = told.join("; ")));
     let Some((Cpu(worst), most, _)) = late.first().copied().copied() else { return v };
     let each: Vec<String> = late.iter().map(|(cpu, ..)| cpu.0.to_string()).collect();
     v = v
         .try_this(
-            format!("who has CPU {worst}: real-time tasks (class FF, RR) and busy ones; give them another one with taskset -cp CPUS PID"),
-            format!("ps -eLo psr,cls,rtprio,pcpu,pid,comm --sort=-pcpu | awk 'NR == 1 || $1 == {worst}' | head -20"),
+            format!(
+                "see what runs on CPU {worst}: real-time tasks (class FF, RR) and busy ones; move them \
+                 with taskset -cp CPUS PID"
+            ),
+            format!(
+                "ps -eLo psr,cls,rtprio,pcpu,pid,comm --sort=-pcpu | awk 'NR == 1 || $1 == {worst}' | \
+                 head -20"
+            ),
         )
         .try_this(
-            "ksoftirqd before usual tasks: it completes at once, and takes the processor from them for microseconds each time; also \
-             for network packets, which can be many",
+            "run ksoftirqd before ordinary tasks: it completes requests at once and preempts them for \
+                 microseconds each time, for network packets too, which can be many",
             format!("for c in {}; do chrt -f -p 1 $(pgrep -x ksoftirqd/$c); done", each.join(" ")),
         );
     let affinity = case.settings(slow.on.id).and_then(|s| s.number("queue/rq_affinity"));
@@ -125,7 +112,9 @@ fn processors(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
         );
     }
     v.try_this(
-        format!("where the device's interrupts go; another processor than CPU {worst}, where the driver lets them be moved"),
+        format!(
+            "see where the device's interrupts go; move them off CPU {worst}, where the driver allows it"
+        ),
         "cat /proc/interrupts; grep . /proc/irq/*/effective_affinity_list",
     )
 }

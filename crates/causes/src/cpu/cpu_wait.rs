@@ -2,13 +2,13 @@
 
 use crate::case::{is_named, Case};
 use crate::device::healthy::EXPECTED_FLASH;
-use crate::paths;
+use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Acts;
 use crate::thresholds::cpu_wait::MOSTLY;
-use crate::verdict::{Answer, Verdict};
+use crate::verdict::Verdict;
 use crate::words::{shell, time};
-use crate::Cause;
+use crate::{Cause, Judge};
 use ledger::Reason;
 use stats::Group;
 use std::collections::BTreeMap;
@@ -19,45 +19,44 @@ pub const CAUSE: Cause = Cause {
     name: "cpu-wait",
     title: "not I/O: it waited for a processor",
     page: include_str!("../../pages/cpu-wait.md"),
-    judge,
+    judge: Judge::Waited(
+        Waited::new("waiting for a processor, not for storage", |_, reason| reason == Reason::WaitCpu)
+            .of(matters),
+        found,
+    ),
 };
 
-fn judge(case: &mut Case) -> Verdict {
-    let what = "waiting for a processor, not for storage";
-    let pick = |_, reason| reason == Reason::WaitCpu;
-    // Every task waits for a processor now and then. Of what was fast even for flash that matters if it is most of the time.
-    let matters =
-        |g: &Group| g.tail.threshold > EXPECTED_FLASH || g.tail.sum.time.share(Reason::WaitCpu) >= MOSTLY;
-    let (mut v, found) = paths::judge_kinds(case, CAUSE.name, what, matters, pick);
-    if v.verdict != Answer::Found {
-        return v;
-    }
-    let who = runners(case, &found);
+/// Every task waits for a processor now and then. Of what was fast even for flash that matters if it is most of the time.
+fn matters(_: &Case, g: &Group) -> bool {
+    g.tail.threshold > EXPECTED_FLASH || g.tail.sum.time.share(Reason::WaitCpu) >= MOSTLY
+}
+
+fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
+    let who = runners(case, groups);
     if !who.is_empty() {
         v = v.because(proof!(
             "while the slowest of them waited, the processors ran {who}",
-            who = Text(who.join(", ").to_string())
+            who = who.join(", ")
         ));
     }
     if let Some(cpus) = &case.system.cpus {
         v = v.because(proof!(
             "the host has {cpus} processors ({at})",
             cpus = Text(cpus.value.to_string()),
-            at = Source(cpus.at.to_string())
+            at = cpus.at
         ));
     }
     v = v.try_this(
-        "who uses the processors: sort by %CPU; pressure says how many wait",
+        "see who uses the processors (%CPU), and how many tasks wait (pressure)",
         "top -b -n1 | head -20; cat /proc/pressure/cpu",
     );
     // Weights and nice values count among the tasks of one cgroup or session only (sched(7), "The autogroup feature").
-    if let Some(task) = slow_task(case, &found) {
+    if let Some(task) = slow_task(case, groups) {
         v = v.try_on(
-Acts::Victim,
-
+            Acts::Victim,
             format!(
-                "{task} preempts usual tasks: costs the others little, if it mostly sleeps; one that never sleeps takes a processor for \
-                 itself (chrt -o -p 0 takes it back)"
+                "let {task} preempt ordinary tasks: costs the others little if it mostly sleeps; if it never \
+                     sleeps it takes a processor for itself (chrt -o -p 0 undoes it)"
             ),
             format!("for t in $(pgrep -w -x {}); do chrt -f -p 1 $t; done", shell(&task)),
         );
@@ -67,7 +66,7 @@ Acts::Victim,
         "give the slow task more weight than the busy ones",
         "systemctl set-property SLOW.service CPUWeight=500",
     )
-    .unless("operations as slow on idle processors")
+    .unless("operations just as slow on idle processors")
 }
 
 /// Who ran meanwhile, over the operations that were kept, the longest first.

@@ -13,16 +13,16 @@ use crate::paths;
 use crate::proof::proof;
 use crate::remedy::Acts;
 use crate::verdict::{Confidence, Verdict};
-use crate::Cause;
+use crate::{Cause, Judge};
 use stats::TAIL_SHARE;
 use trace::Nanos;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "outside-io",
-    title: "the time passed outside the operations: the task was kept from running in between",
+    title: "the task waited for a processor between its operations, not in them",
     page: include_str!("../../pages/outside-io.md"),
-    judge,
+    judge: Judge::Whole(judge),
 };
 
 fn judge(case: &mut Case) -> Verdict {
@@ -37,26 +37,28 @@ fn judge(case: &mut Case) -> Verdict {
     let longest = Nanos(outside.wait_cpu.max());
     let tail = Nanos(outside.wait_cpu.quantile(1.0 - TAIL_SHARE));
     let total = Nanos(u64::try_from(outside.wait_cpu.sum()).unwrap_or(u64::MAX));
-    let said = proof!("between two of {gaps} operations a task waited for a processor for up to {longest}, {total} in all (p99 {tail})", gaps = Count(outside.gaps.count()), longest = Time(longest), total = Time(total), tail = Time(tail));
+    let said = proof!(
+        "between two of {gaps} operations a task waited for a processor for up to {longest}, \
+         {total} in all (p99 {tail})",
+        gaps = Count(outside.gaps.count()),
+        longest,
+        total,
+        tail
+    );
     // What the slowest operations are beside: the slowest pauses, each of which waited at least so long.
     let of_tail = TAIL_SHARE * outside.gaps.count() as f64 * tail.0 as f64;
     if tail < slowest || of_tail < crate::MIN_SHARE * case.total().0 as f64 {
         return Verdict::rejected(
             CAUSE.name,
-            proof!(
-                "{said}; the slowest operations took {slowest} or more",
-                said = said.clone(),
-                slowest = Time(slowest)
-            ),
+            proof!("{said}; the slowest operations took {slowest} or more", said, slowest),
         );
     }
     Verdict::found(CAUSE.name, Nanos(0), Confidence::High)
         .because(said)
-        .because(proof!("one in a hundred is as long as the slowest operations ({slowest} or more), and is in none of their times: who measures \
-             around the calls sees it as slow I/O", slowest = Time(slowest)))
-        .try_this("who had the processor meanwhile", "top -b -n1 | head -20; cat /proc/pressure/cpu")
+        .because(proof!("one in a hundred is as long as the slowest operations ({slowest} or more), and is part of none of their times: whoever measures around the calls takes it for slow I/O", slowest))
+        .try_this("see who had the processor meanwhile", "top -b -n1 | head -20; cat /proc/pressure/cpu")
         .try_on(
-Acts::Victim,
-"give the task more weight than the busy ones", "systemctl set-property SLOW.service CPUWeight=500")
+            Acts::Victim,
+            "give the task more weight than the busy ones", "systemctl set-property SLOW.service CPUWeight=500")
         .unless("an application that reports the same times on idle processors")
 }

@@ -13,7 +13,7 @@ use crate::thresholds::alone::{FLASH_ALONE, FLASH_BYTES_A_SECOND, MOSTLY};
 use crate::thresholds::device_stall::LONG;
 use crate::thresholds::HALF_A_TURN;
 use crate::verdict::{Confidence, Verdict};
-use crate::Cause;
+use crate::{Cause, Each, Judge, Otherwise, Said};
 use evidence::Fact;
 use life::{Class, Io, Op};
 use operation::{Kind, Wait};
@@ -21,76 +21,77 @@ use stats::TailRow;
 use trace::{DevId, Flags, Nanos};
 use waits::{CulpritKind, Phase, Selection};
 
+const fn each(of: fn(&mut Case, &Slow, Verdict) -> Said) -> Judge {
+    Judge::Each(Each {
+        of,
+        unless: "operations that are faster on this device while nothing else runs",
+        otherwise: Otherwise::Explained,
+        above: false,
+    })
+}
+
 /// Reads.
 pub const COLD_READS: Cause = Cause {
     name: "cold-reads",
-    title: "reads that nothing cached or fetched ahead, each as fast as the device alone",
+    title: "reads that miss the page cache, each as fast as the device is",
     page: include_str!("../../pages/cold-reads.md"),
-    judge: |case| judge(case, "cold-reads", true),
+    judge: each(|case, slow, v| of(case, slow, v, true)),
 };
 
 /// Writes and flushes.
 pub const SLOW_DEVICE: Cause = Cause {
     name: "slow-device",
-    title: "nothing queues and nobody interferes: the device takes so long for such an operation",
+    title: "nothing queues and nobody interferes: the device itself takes this long",
     page: include_str!("../../pages/slow-device.md"),
-    judge: |case| judge(case, "slow-device", false),
+    judge: each(|case, slow, v| of(case, slow, v, false)),
 };
 
 /// Of reads through the page cache, or of all other operations.
-fn judge(case: &mut Case, name: &'static str, cached: bool) -> Verdict {
-    let mut verdict: Option<Verdict> = None;
-    let mut against = None;
+fn of(case: &mut Case, slow: &Slow, v: Verdict, cached: bool) -> Said {
+    if slow.is_below() {
+        return Said::Nothing;
+    }
     let faults = case.was_found(page_fault_read::CAUSE.name);
-    for slow in case.slow().into_iter().filter(|s| !s.is_below()) {
-        let seeks = may_seek(case, &slow);
-        let by_cache = case.facts.operations.is_empty() && read_by_cache(case, slow.on.id);
-        let picks = |row: &TailRow| {
-            is_served(case, &slow, row, seeks)
-                && cached == (slow.group.class == Class::Read && (is_cached(row) || by_cache))
-                && !(faults && row.waits.has(Wait::PageFault))
-        };
-        let alone = case.unclaimed_rows(slow.group_number, |row| picks(row));
-        let what = slow.words().to_string();
-        let part = slow.share(alone);
-        // What had to be read from the device at all is compared with flash, the device's own pace with such a device's.
-        let turns = rotational(case, slow.on.id);
-        let (enough, kind) = match cached {
-            true => (EXPECTED_FLASH, "a read that the cache does not have, from flash".into()),
-            false => expected(&turns),
-        };
-        let throughout = throughout(case, &slow, at_once(&slow, cached, &turns), picks);
-        if part < MOSTLY && throughout.is_none() {
-            against = Some(proof!(
-                "the device served the slowest {what} alone for {alone} of their time",
-                what = Text(what),
-                alone = Share(part)
-            ));
-            continue;
-        }
-        let from = slow.group.tail.threshold;
-        if throughout.is_none() && from <= enough {
-            against = Some(proof!(
-                "the slowest {what} took {from}; Linux expects {enough} of {kind}",
-                what = Text(what),
-                from = Time(from),
-                enough = Time(enough),
-                kind = Text(kind)
-            ));
-            continue;
-        }
-        let of_device: Vec<bool> = case.rows(slow.group_number).iter().map(|row| picks(row)).collect();
-        let claimed = case.claim_numbered(slow.group_number, alone, |number| of_device[number]);
-        let v = Verdict::go_on(verdict.take(), name, slow.group_number).plus(claimed, Confidence::High);
-        let mut v = remedies(prove(v, case, &slow, claimed), case, &slow);
-        v.throughout.extend(throughout.map(|part| (slow.group_number, part)));
-        verdict = Some(v);
+    let seeks = may_seek(case, slow);
+    let by_cache = case.facts.operations.is_empty() && read_by_cache(case, slow.on.id);
+    let picks = |row: &TailRow| {
+        is_served(case, slow, row, seeks)
+            && cached == (slow.group.class == Class::Read && (is_cached(row) || by_cache))
+            && !(faults && row.waits.has(Wait::PageFault))
+    };
+    let alone = case.unclaimed_rows(slow.group_number, |row| picks(row));
+    let what = slow.words();
+    let part = slow.share(alone);
+    // What had to be read from the device at all is compared with flash, the device's own pace with such a device's.
+    let turns = rotational(case, slow.on.id);
+    let (enough, kind) = match cached {
+        true => (EXPECTED_FLASH, "a read that the cache does not have, from flash".into()),
+        false => expected(&turns),
+    };
+    let throughout = throughout(case, slow, at_once(slow, cached, &turns), picks);
+    if part < MOSTLY && throughout.is_none() {
+        return Said::Not(proof!(
+            "the device served the slowest {what} alone for {alone} of their time",
+            what,
+            alone = Share(part)
+        ));
     }
-    match (verdict, against) {
-        (Some(v), _) => v.unless("operations that are faster on this device while nothing else runs"),
-        (None, Some(against)) => Verdict::rejected(name, against),
-        (None, None) => case.nothing_left(name),
+    let from = slow.group.tail.threshold;
+    if throughout.is_none() && from <= enough {
+        return Said::Not(proof!(
+            "the slowest {what} took {from}; Linux expects {enough} of {kind}",
+            what,
+            from,
+            enough,
+            kind
+        ));
     }
+    let of_device: Vec<bool> = case.rows(slow.group_number).iter().map(|row| picks(row)).collect();
+    let claimed = case.claim_numbered(slow.group_number, alone, |number| of_device[number]);
+    let v = prove(v.plus(claimed, Confidence::High), case, slow, claimed);
+    let mut v = remedies(v, case, slow);
+    v.throughout.extend(throughout.map(|part| (slow.group_number, part)));
+    Said::Found(v)
 }
 
 /// Groups of page faults that are slow throughout although nobody interferes, with the part of their time.
@@ -174,7 +175,7 @@ fn prove(v: Verdict, case: &Case, slow: &Slow, claimed: Nanos) -> Verdict {
     let requests = slow.requests();
     let v = v.because(proof!(
         "the device served the slowest {what} alone for {claimed} of their time: nothing else delayed them",
-        what = Text(slow.words().to_string()),
+        what = slow.words(),
         claimed = Share(slow.share(claimed))
     ));
     if requests.d2c.count() < MIN_SAMPLES {
@@ -182,28 +183,28 @@ fn prove(v: Verdict, case: &Case, slow: &Slow, claimed: Nanos) -> Verdict {
     }
     v.because(proof!(
         "{name} took {p50} for each (p50; p99 {p99}), {count} requests of {size} on average",
-        name = Text(case.name(slow.on.id)),
-        p50 = Time(Nanos(requests.d2c.quantile(0.5))),
-        p99 = Time(Nanos(requests.d2c.quantile(0.99))),
+        name = case.name(slow.on.id),
+        p50 = Nanos(requests.d2c.quantile(0.5)),
+        p99 = Nanos(requests.d2c.quantile(0.99)),
         count = Count(requests.count),
-        size = Size(trace::Bytes(requests.bytes.0 / requests.count.max(1)))
+        size = trace::Bytes(requests.bytes.0 / requests.count.max(1))
     ))
 }
 
 fn remedies(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
-    if !v.remedies.is_empty() {
-        return v;
-    }
     let name = case.name(slow.on.id);
     if slow.group.class != Class::Read {
         return v.try_this(
-            "how long this device takes for a synchronous write: if a better one takes less, that is the gain to be had",
-            format!("fio --name=sync --directory=DIR-ON-{name} --rw=write --bs=4k --size=64M --fsync=1 --runtime=10 --time_based"),
+            "measure what a synchronous write takes on this device; a better device gains the difference",
+            format!(
+                "fio --name=sync --directory=DIR-ON-{name} --rw=write --bs=4k --size=64M --fsync=1 \
+                 --runtime=10 --time_based"
+            ),
         );
     }
     v.try_this(
         "read the files into memory before they are needed, several at a time: a device with a queue serves them together",
         "find DIR -type f -print0 | xargs -0 -n 16 -P 8 cat > /dev/null",
     )
-    .try_this("more memory keeps them there: how much is cached, how much is pushed out", "vmstat 1 5; grep -E 'Cached|Active|Inactive' /proc/meminfo")
+    .try_this("see how much is cached and how much is evicted: more memory keeps the files cached", "vmstat 1 5; grep -E 'Cached|Active|Inactive' /proc/meminfo")
 }

@@ -16,7 +16,7 @@ use crate::remedy::Acts;
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{shell, size};
-use crate::Cause;
+use crate::{Cause, Each, Judge, Otherwise, Said};
 use ledger::Reason;
 use life::Io;
 use std::collections::BTreeMap;
@@ -47,56 +47,49 @@ pub fn works_for_others(task: &str) -> bool {
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "background-task",
-    title: "another task keeps the device busy, and what is slow waits behind its requests",
+    title: "another task keeps the device busy, and the slow operations wait behind its requests",
     page: include_str!("../../pages/background-task.md"),
-    judge,
+    judge: Judge::Each(Each {
+        of,
+        unless: "operations just as slow while that task does nothing",
+        otherwise: Otherwise::Never(
+            "while slow operations were in a device, it served no other task's requests",
+        ),
+        above: false,
+    }),
 };
 
-fn judge(case: &mut Case) -> Verdict {
-    let mut verdict: Option<Verdict> = None;
-    let mut against = None;
-    for slow in case.slow().into_iter().filter(|s| !s.is_below()) {
-        let all = in_the_way(case, &slow);
-        let Some((task, time)) = all.first() else { continue };
-        let name = case.name(slow.on.id);
-        let what = slow.words().to_string();
+fn of(case: &mut Case, slow: &Slow, mut v: Verdict) -> Said {
+    let all = in_the_way(case, slow);
+    let Some((task, time)) = all.first().filter(|_| !slow.is_below()) else { return Said::Nothing };
+    let name = case.name(slow.on.id);
+    let what = slow.words().to_string();
+    if slow.share(*time) < MIN_SHARE {
+        return Said::Not(proof!(
+            "the slowest {what} were behind {task}, the other task they waited for most, for {part} of their \
+                 time",
+            what,
+            task,
+            part = Share(slow.share(*time))
+        ));
+    }
+    // Where no request was ever alone, what is behind others is known only if requests take longer with more of them, or queue.
+    let unknown = slow.group.is_mostly_unknown() && !device_saturated::queues(slow);
+    if let Some(unhindered) = met::unhindered(slow, &name).filter(|_| unknown) {
+        return Said::Not(unhindered);
+    }
+    for (task, time) in &all {
+        v = v.plus(claim(case, slow, task, *time), Confidence::High);
         if slow.share(*time) < MIN_SHARE {
-            against = Some(proof!(
-                "the slowest {what} were behind {task}, the other task they waited for most, for {part} of their time",
-                what = Text(what),
-                task = Text(task.clone()),
-                part = Share(slow.share(*time))
-            ));
             continue;
         }
-        // Where no request was ever alone, what is behind others is known only if requests take longer with more of them, or queue.
-        let unknown = slow.group.is_mostly_unknown() && !device_saturated::queues(&slow);
-        if let Some(unhindered) = met::unhindered(&slow, &name).filter(|_| unknown) {
-            against = Some(unhindered);
-            continue;
+        v = prove(v, case, slow, task, *time);
+        if loses_more(case, slow, task) {
+            let (moved, _) = moved(case, slow, task);
+            v = remedies(v, case, slow, task, moved);
         }
-        let mut v = Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number);
-        for (task, time) in &all {
-            v = v.plus(claim(case, &slow, task, *time), Confidence::High);
-            if slow.share(*time) < MIN_SHARE {
-                continue;
-            }
-            v = prove(v, case, &slow, task, *time);
-            if loses_more(case, &slow, task) {
-                let (moved, _) = moved(case, &slow, task);
-                v = remedies(v, case, &slow, task, moved);
-            }
-        }
-        verdict = Some(v);
     }
-    match (verdict, against) {
-        (Some(v), _) => v.unless("operations as slow while that task does nothing"),
-        (None, Some(against)) => Verdict::rejected(CAUSE.name, against),
-        (None, None) => Verdict::out_of_the_question(
-            CAUSE.name,
-            "while what was slow was in a device, that served no other task's requests",
-        ),
-    }
+    Said::Found(v)
 }
 
 /// Whether it is time in which somebody else may have had the device, or what leads to it.
@@ -137,19 +130,19 @@ fn prove(v: Verdict, case: &Case, slow: &Slow, task: &str, time: Nanos) -> Verdi
     let (moved, whole) = moved(case, slow, task);
     v.because(proof!(
         "{victim}'s slowest {what} were behind requests of {task} on {name} for {part} of their time ({time})",
-        victim = Text(slow.group.task.clone()),
-        what = Text(slow.words().to_string()),
-        task = Text(task.into()),
-        name = Text(name.clone()),
+        victim = slow.group.task,
+        what = slow.words(),
+        task,
+        name,
         part = Share(slow.share(time)),
-        time = Time(time)
+        time
     ))
     .because(proof!(
         "{task} moved {moved} of the {whole} that {name} moved",
-        task = Text(task.into()),
-        moved = Size(moved),
-        whole = Size(whole),
-        name = Text(name)
+        task,
+        moved,
+        whole,
+        name
     ))
 }
 
@@ -207,16 +200,14 @@ fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> V
     };
     let half = moved.0 as f64 / slow.on.duration().seconds().max(f64::MIN_POSITIVE) / 2.0;
     v.try_on(
-Acts::Culprit(task.into()),
-
-        format!("pause it (kill -CONT goes on): {task} takes longer by that much"),
+        Acts::Culprit(task.into()),
+        format!("pause it (kill -CONT resumes it): {task} finishes later by as much"),
         format!("kill -STOP $(pgrep -x '{task}')"),
     )
     .try_on(
-Acts::Culprit(task.into()),
-
+        Acts::Culprit(task.into()),
         format!(
-            "idle priority for {task}: needs a scheduler that knows priorities (bfq, mq-deadline){}; {task} takes longer",
+            "idle I/O priority for {task}: needs a scheduler with priorities (bfq, mq-deadline){}; {task} takes longer",
             match &scheduler {
                 Some(s) if !orders => format!(", {name} has {} ({})", s.value, s.at),
                 _ => String::new(),
@@ -225,13 +216,14 @@ Acts::Culprit(task.into()),
         format!("{first}ionice -c 3 -p $(pgrep -x {})", shell(task)),
     )
     .try_on(
-Acts::Culprit(task.into()),
-
-        format!("holds its unit SERVICE to half of the {} a second that it moved here", size(Bytes(2 * half as u64))),
+        Acts::Culprit(task.into()),
+        format!("limit its unit SERVICE to half of the {} a second that it moved here", size(Bytes(2 * half as u64))),
         format!(
-            "systemctl set-property --runtime SERVICE IOReadBandwidthMax=\"/dev/{top} {0}\" IOWriteBandwidthMax=\"/dev/{top} {0}\"",
+            "systemctl set-property --runtime SERVICE IOReadBandwidthMax=\"/dev/{top} {0}\" \
+                 IOWriteBandwidthMax=\"/dev/{top} {0}\"",
             (half as u64).max(1)
         ),
     )
-    .try_this("another time of day, if a timer or cron started it", "systemctl list-timers --all; grep -r . /etc/cron.d /etc/crontab")
+    .try_this("run it at another time of day, if a timer or cron starts it", "systemctl list-timers --all; grep -r . \
+         /etc/cron.d /etc/crontab")
 }

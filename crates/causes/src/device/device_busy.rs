@@ -3,8 +3,7 @@
 //! The kernel has sent a request, and the driver says `BLK_STS_RESOURCE` or `BLK_STS_DEV_RESOURCE`
 //! (include/linux/blk_types.h): a SCSI target with a full queue (`TASK SET FULL`), an adapter without a free slot, a
 //! virtio queue without free descriptors. The request is given back (`block_rq_requeue`, `__blk_mq_requeue_request` in
-//! block/blk-mq.c) and sent again when others are done; behind it all wait. Claimed is the time between giving back and
-//! sending again, and the time in the scheduler in which the driver took nothing. Refuted if nothing was given back, or
+//! block/blk-mq.c) and sent again when others are done; behind it all wait. Claimed is the time between requeue and reissue, and the time in the scheduler in which the driver took nothing. Refuted if nothing was given back, or
 //! only what the device had lost (`device-errors`), or if the device takes longer with more in it: then it has enough
 //! to do, and the line only stands elsewhere (`device-saturated`).
 //!
@@ -18,59 +17,69 @@ use crate::slow::Slow;
 use crate::thresholds::device_busy::{ROOM, SMALLEST};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, size};
-use crate::Cause;
+use crate::{Cause, Each, Judge, Otherwise, Said};
 use ledger::Reason;
 use trace::{Bytes, Nanos};
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "device-busy",
-    title: "the driver gives requests back, because the device or its adapter takes no more",
+    title: "the driver requeues requests because the device or its adapter accepts no more",
     page: include_str!("../../pages/device-busy.md"),
-    judge,
+    judge: Judge::Each(Each {
+        of,
+        unless: "operations just as slow where the driver requeues nothing",
+        otherwise: Otherwise::Never("no driver requeued a request"),
+        above: false,
+    }),
 };
 
-fn judge(case: &mut Case) -> Verdict {
-    let mut verdict: Option<Verdict> = None;
-    let mut against = None;
-    for slow in case.slow() {
-        // A command that was waited for in vain is none that was refused.
-        let requeues: u64 = slow.on.requests.iter().map(|r| r.requeues - r.given_up.min(r.requeues)).sum();
-        if requeues == 0 {
-            continue;
-        }
-        let name = case.name(slow.on.id);
-        let (given_back, refused) = refused(case, &slow);
-        if slow.share(given_back + refused) < MIN_SHARE {
-            against = Some(proof!("the driver of {name} gave requests back {requeues} times, but that was {refused} of the time of the slowest {what}", name = Text(name.to_string()), requeues = Count(requeues), refused = Share(slow.share(given_back + refused)), what = Text(slow.words().to_string())));
-            continue;
-        }
-        let growth = slow.growth();
-        if let Some(growth) = growth.filter(|g| g.grows()) {
-            against = Some(proof!("the driver of {name} gave requests back {requeues} times, but it would be no faster if it took them: {growth}", name = Text(name.to_string()), requeues = Count(requeues), growth = growth.told(slow.words())));
-            continue;
-        }
-        let claimed =
-            case.claim(&slow, Reason::Requeue, given_back) + case.claim(&slow, Reason::Scheduler, refused);
-        let requests: u64 = slow.on.requests.iter().map(|r| r.count).sum();
-        let proof = Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number);
-        let v = proof
-            .plus(claimed, if slow.is_below() || growth.is_none() { Confidence::Medium } else { Confidence::High })
-            .because(proof!("the driver of {name} gave requests back {requeues} times, of {requests} in all, without an error", name = Text(name.to_string()), requeues = Count(requeues), requests = Count(requests)))
-            .because(proof!("the slowest {what} waited {given_back} for {name} to take them after they were given back, and {refused} in the scheduler while it took \
-                 nothing: {claimed} of their time", what = Text(slow.words().to_string()), given_back = Time(given_back), name = Text(name.to_string()), refused = Time(refused), claimed = Share(slow.share(claimed))))
-            .because(held(case, &slow, &name));
-        let v = match growth {
-            Some(growth) => v.because(growth.told(slow.words())),
-            None => v.without(proof!("whether {name} would be faster if it took them: there were none with few others in it; record a lighter load", name = Text(name.to_string()))),
-        };
-        verdict = Some(remedies(v, case, &slow, &name));
+fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
+    // A command that was waited for in vain is none that was refused.
+    let requeues: u64 = slow.on.requests.iter().map(|r| r.requeues - r.given_up.min(r.requeues)).sum();
+    if requeues == 0 {
+        return Said::Nothing;
     }
-    match (verdict, against) {
-        (Some(v), _) => v.unless("operations as slow where the driver gives nothing back"),
-        (None, Some(against)) => Verdict::rejected(CAUSE.name, against),
-        (None, None) => Verdict::out_of_the_question(CAUSE.name, "no driver gave a request back"),
+    let name = case.name(slow.on.id);
+    let (given_back, refused) = refused(case, slow);
+    if slow.share(given_back + refused) < MIN_SHARE {
+        return Said::Not(proof!(
+            "the driver of {name} requeued requests {requeues} times, but that was \
+             {refused} of the time of the slowest {what}",
+            name,
+            requeues = Count(requeues),
+            refused = Share(slow.share(given_back + refused)),
+            what = slow.words()
+        ));
     }
+    let growth = slow.growth();
+    if let Some(growth) = growth.filter(|g| g.grows()) {
+        return Said::Not(proof!(
+            "the driver of {name} requeued requests {requeues} times, but it would be no \
+             faster if it took them: {growth}",
+            name,
+            requeues = Count(requeues),
+            growth = growth.told(slow.words())
+        ));
+    }
+    let claimed =
+        case.claim(slow, Reason::Requeue, given_back) + case.claim(slow, Reason::Scheduler, refused);
+    let requests: u64 = slow.on.requests.iter().map(|r| r.count).sum();
+    let v = v
+        .plus(claimed, if slow.is_below() || growth.is_none() { Confidence::Medium } else { Confidence::High })
+        .because(proof!("the driver of {name} requeued requests {requeues} times, of {requests} in all, without an error", name, requeues = Count(requeues), requests = Count(requests)))
+        .because(proof!("the slowest {what} waited {given_back} for {name} to take them after they were requeued, and {refused} in the scheduler while it took \
+             nothing: {claimed} of their time", what = slow.words(), given_back, name, refused, claimed = Share(slow.share(claimed))))
+        .because(held(case, slow, &name));
+    let v = match growth {
+        Some(growth) => v.because(growth.told(slow.words())),
+        None => v.without(proof!(
+            "whether {name} would be faster if it took them: there was no time with few others in it; record \
+                 a lighter load",
+            name
+        )),
+    };
+    Said::Found(remedies(v, case, slow, &name))
 }
 
 /// The unclaimed time between being given back and being sent again, and in the scheduler while the driver took nothing.
@@ -96,17 +105,14 @@ fn held(case: &Case, slow: &Slow, name: &str) -> String {
 }
 
 fn remedies(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
-    if !v.remedies.is_empty() {
-        return v;
-    }
     let settings = case.settings(slow.on.id);
     if let Some(depth) = settings.and_then(|s| s.queue_depth()) {
         let takes = slow.on.depth.max().max(1);
         if depth.value > takes {
             v = v.try_this(
                 format!(
-                    "queue_depth {} -> {takes} ({}): the line stands in the scheduler, which knows who goes first; too low a number costs \
-                     throughput",
+                    "queue_depth {} -> {takes} ({}): requests queue in the scheduler instead, which orders \
+                         them; too low a number costs throughput",
                     depth.value, depth.at
                 ),
                 Action::set(name, "device/queue_depth", takes),
@@ -125,19 +131,20 @@ fn remedies(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
         v = v
             .try_this(
                 format!(
-                    "{from}requests were {} on average, and each page of one takes a descriptor of the virtio queue: smaller ones leave \
-                     room for others; costs some throughput of large transfers, where the host counts operations; stops the queue for a moment",
+                    "{from}requests were {} on average, and each page of one takes a descriptor of the virtio \
+                         queue: smaller ones leave room for others; costs throughput of large transfers where \
+                         the host counts operations; stops the queue for a moment",
                     size(mean)
                 ),
                 Action::set(name, "queue/max_sectors_kb", smaller.0 >> 10),
             )
             .try_this(
-                "a larger queue, where the hypervisor can (QEMU): needs a restart of the machine",
+                "a larger queue, where the hypervisor supports it (QEMU): needs a restart of the machine",
                 "qemu-system-x86_64 ... -device virtio-blk-pci,drive=DRIVE,queue-size=1024,seg-max-adjust=on",
             );
     }
     v.try_this(
-        "what the driver and the adapter say of it; other hosts at the same port of the storage share its queue",
+        "see what the driver and the adapter report; other hosts at the same storage port share its queue",
         format!("dmesg | grep -iE '{name}|queue full|task set full|busy'"),
     )
 }

@@ -8,7 +8,7 @@
 use crate::case::Case;
 use crate::proof::proof;
 use crate::verdict::{Confidence, Verdict};
-use crate::Cause;
+use crate::{Cause, Judge};
 use ledger::Reason;
 use life::{Class, GIVEN_UP};
 use operation::{Done, Part};
@@ -19,7 +19,7 @@ pub const CAUSE: Cause = Cause {
     name: "device-errors",
     title: "the device reports errors",
     page: include_str!("../../pages/device-errors.md"),
-    judge,
+    judge: Judge::Whole(judge),
 };
 
 fn judge(case: &mut Case) -> Verdict {
@@ -42,25 +42,25 @@ fn judge(case: &mut Case) -> Verdict {
                 "{errors} of {all} requests on {name} ended with an error",
                 errors = Count(errors),
                 all = Count(all),
-                name = Text(name.to_string())
+                name
             ));
         }
         if lost > 0 {
-            proof = proof.because(proof!("{lost} had been in {name} for {given_up} or more when its driver gave them back, of {all} requests: it did not answer in time, and the \
-                 kernel aborted and sent them again", lost = Counted(lost, "command", "commands"), name = Text(name.to_string()), given_up = Time(GIVEN_UP), all = Count(all)));
+            proof = proof.because(proof!("{lost} had been in {name} for {given_up} or more when its driver requeued them, of {all} requests: it did not answer in time, and the \
+                 kernel aborted and sent them again", lost = Counted(lost, "command", "commands"), name, given_up = GIVEN_UP, all = Count(all)));
         }
         verdict = Some(
             proof
                 .try_this(
-                    "what the kernel and the device say of it",
+                    "see what the kernel and the device report",
                     format!("dmesg | grep -i {name}; smartctl -a /dev/{name}; smartctl -l error /dev/{name}"),
                 )
                 .try_this(
-                    "copy what is on it while it can be read, then replace it, its cable or its path",
+                    "copy its data while it can be read, then replace it, its cable or its path",
                     format!("ddrescue -d /dev/{name} IMAGE MAPFILE"),
                 )
                 .try_this(
-                    "SCSI: how long one command may take before it is given up (30 s by default); less only where another path takes over",
+                    "SCSI: see how long a command may take before it is aborted (30 s by default); lower it only where another path takes over",
                     format!("cat /sys/block/{name}/device/timeout"),
                 ),
         );
@@ -77,7 +77,12 @@ fn judge(case: &mut Case) -> Verdict {
         let claimed = case.claim(&slow, Reason::Device, of(Reason::Device))
             + case.claim(&slow, Reason::Requeue, of(Reason::Requeue));
         if claimed > Nanos(0) {
-            v = v.plus(claimed, Confidence::High).because(proof!("{part} of the time that the slowest {what} that were kept spent in the device was of requests that failed or were given up", part = Share(part), what = Text(slow.words().to_string())));
+            v = v.plus(claimed, Confidence::High).because(proof!(
+                "{part} of the time that the slowest {what} \
+                 that were kept spent in the device was of requests that failed or were given up",
+                part = Share(part),
+                what = slow.words()
+            ));
         }
     }
     v.unless("the same requests without an error on another device")

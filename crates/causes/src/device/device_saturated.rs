@@ -18,7 +18,7 @@ use crate::slow::Slow;
 use crate::thresholds::device_saturated::{FASTEST, LEFT, SEVERAL, SOONEST, TOGETHER};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, percent};
-use crate::Cause;
+use crate::{Cause, Each, Judge, Otherwise, Said};
 use ledger::Reason;
 use life::Class;
 use trace::Nanos;
@@ -29,100 +29,94 @@ pub const CAUSE: Cause = Cause {
     name: "device-saturated",
     title: "the device is saturated: requests queue in it",
     page: include_str!("../../pages/device-saturated.md"),
-    judge,
+    judge: Judge::Each(Each {
+        of,
+        unless: "requests just as slow with few others in the device as with many",
+        otherwise: Otherwise::Nothing("nothing slow waited in a device"),
+        above: false,
+    }),
 };
 
-fn judge(case: &mut Case) -> Verdict {
-    let mut verdict: Option<Verdict> = None;
-    let mut against = None;
-    for slow in case.slow() {
-        let growth = slow.growth();
-        let line = Line::of(case, &slow);
-        let outside = Outside::of(case, &slow, growth);
-        let inside = match inside(case, &slow, growth, outside.all(), against.is_none()) {
-            Ok(wanted) => wanted,
-            Err(_) if line.is_worth_a_word(&slow) => Nanos(0),
-            Err(why) => {
-                against = why.or(against);
-                continue;
-            }
-        };
-        let claimed = case.claim_phase(&slow, Phase::Behind, inside);
-        let before = if inside.0 > 0 { outside.claim(case, &slow) } else { Nanos(0) };
-        let in_line = line.claim(case, &slow);
-        let sure = match (slow.is_below(), growth, in_line > claimed) {
-            (true, ..) => Confidence::Medium,
-            (false, None, false) => Confidence::Medium,
-            (false, ..) => Confidence::High,
-        };
-        let v = Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number)
-            .plus(claimed + before + in_line, sure);
-        let v = prove(v, case, &slow, growth, (claimed, in_line));
-        verdict = Some(match before {
-            Nanos(0) => v,
-            _ => v.because(proof!("the slowest {what} waited outside {device} for {before} of their time: it was full, and its driver gave requests back", what = Text(slow.words().to_string()), device = Text(case.name(slow.on.id).to_string()), before = Share(slow.share(before)))),
-        });
-    }
-    match verdict {
-        Some(v) => v.unless("requests as slow with few others in the device as with many"),
-        None => match against {
-            Some(against) => Verdict::rejected(CAUSE.name, against),
-            None => case.nothing(CAUSE.name, "nothing that was slow waited in a device"),
-        },
-    }
+fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
+    let growth = slow.growth();
+    let line = Line::of(case, slow);
+    let outside = Outside::of(case, slow, growth);
+    let inside = match inside(case, slow, growth, outside.all()) {
+        Ok(wanted) => wanted,
+        Err(_) if line.is_worth_a_word(slow) => Nanos(0),
+        Err(why) if is_left(case, slow, outside.all()) => return Said::Not(why),
+        Err(why) => return Said::Little(why),
+    };
+    let claimed = case.claim_phase(slow, Phase::Behind, inside);
+    let before = if inside.0 > 0 { outside.claim(case, slow) } else { Nanos(0) };
+    let in_line = line.claim(case, slow);
+    let sure = match (slow.is_below(), growth, in_line > claimed) {
+        (true, ..) => Confidence::Medium,
+        (false, None, false) => Confidence::Medium,
+        (false, ..) => Confidence::High,
+    };
+    let v = prove(v.plus(claimed + before + in_line, sure), case, slow, growth, (claimed, in_line));
+    Said::Found(match before {
+        Nanos(0) => v,
+        _ => v.because(proof!(
+            "the slowest {what} waited outside {device} for {before} of their time: it was full, and its driver requeued requests",
+            what = slow.words(),
+            device = case.name(slow.on.id),
+            before = Share(slow.share(before))
+        )),
+    })
 }
 
-/// What is to be claimed of the time in the device, or why nothing is; `outside` waited in front of it. Of what was mostly claimed
-/// before something is said only if nothing else was (`is_first`).
-fn inside(
-    case: &Case,
-    slow: &Slow,
-    growth: Option<Growth>,
-    outside: Nanos,
-    is_first: bool,
-) -> Result<Nanos, Option<Proof>> {
-    let device = slow.time(Reason::Device);
+/// What is to be claimed of the time in the device, or why nothing is; `outside` waited in front of it.
+fn inside(case: &Case, slow: &Slow, growth: Option<Growth>, outside: Nanos) -> Result<Nanos, Proof> {
     let left = case.unclaimed(slow, Reason::Device);
-    if slow.share(left + outside) < MIN_SHARE || (left.0 as f64) < LEFT * device.0 as f64 {
-        return Err(is_first.then(|| said_before(case, slow, device, left)));
+    if !is_left(case, slow, outside) {
+        return Err(said_before(case, slow, left));
     }
     if let Some(growth) =
         growth.filter(|g| !g.grows() && !queues(slow) && !is_too_slow_for_unknown(case, slow))
     {
-        return Err(Some(growth.told(slow.words())));
+        return Err(growth.told(slow.words()));
     }
     if growth.is_none() && is_side_by_side(slow) && !is_too_slow_for_unknown(case, slow) {
-        return Err(Some(proof!(
+        return Err(proof!(
             "{device} completes several requests at the same time: it serves {at_once:.1} side by side",
-            device = Text(case.name(slow.on.id)),
+            device = case.name(slow.on.id),
             at_once = Ratio(at_once(slow))
-        )));
+        ));
     }
     if let Some(why) = unknown(case, slow).filter(|_| growth.is_none()) {
-        return Err(Some(why));
+        return Err(why);
     }
     let wanted = slow.behind().min(left);
     if slow.share(wanted + outside) < MIN_SHARE {
-        return Err(Some(proof!(
+        return Err(proof!(
             "the slowest {what} were behind others in the device for {wanted} of their time",
-            what = Text(slow.words().to_string()),
+            what = slow.words(),
             wanted = Share(slow.share(wanted))
-        )));
+        ));
     }
     Ok(wanted)
 }
 
-fn said_before(case: &Case, slow: &Slow, device: Nanos, left: Nanos) -> Proof {
+/// Whether other causes leave enough of the time in the device to be told.
+fn is_left(case: &Case, slow: &Slow, outside: Nanos) -> bool {
+    let left = case.unclaimed(slow, Reason::Device);
+    slow.share(left + outside) >= MIN_SHARE && left.0 as f64 >= LEFT * slow.time(Reason::Device).0 as f64
+}
+
+fn said_before(case: &Case, slow: &Slow, left: Nanos) -> Proof {
+    let device = slow.time(Reason::Device);
     match case.main_finding() {
         Some((other, _)) if slow.share(device) >= MIN_SHARE => proof!(
             "{other} leaves {left} of the time of the slowest {what}",
-            other = Text(other.into()),
+            other,
             left = Share(slow.share(left)),
-            what = Text(slow.words().into())
+            what = slow.words()
         ),
         _ => proof!(
             "the slowest {what} spent {device} of their time in the device",
-            what = Text(slow.words().to_string()),
+            what = slow.words(),
             device = Share(slow.share(device))
         ),
     }
@@ -173,14 +167,11 @@ fn unknown(case: &Case, slow: &Slow) -> Option<Proof> {
         return Some(proof!(
             "{count} requests are too few to say whether {name} takes longer with more at once",
             count = Count(count),
-            name = Text(name)
+            name
         ));
     }
     case.was_found(device_busy::CAUSE.name).then(|| {
-        proof!(
-            "{name} gave requests back, and whether it takes longer with more at once is not known",
-            name = Text(name)
-        )
+        proof!("{name} requeued requests, and whether it takes longer with more at once is not known", name)
     })
 }
 
@@ -261,7 +252,6 @@ fn prove(
     growth: Option<Growth>,
     (claimed, in_line): (Nanos, Nanos),
 ) -> Verdict {
-    let first = v.evidence.is_empty();
     let name = case.name(slow.on.id);
     let busy = slow.on.depth.busy().max(f64::MIN_POSITIVE);
     let busy_seconds = (busy * slow.on.depth.observed().seconds()).max(f64::MIN_POSITIVE);
@@ -269,22 +259,29 @@ fn prove(
     // All of the time in which it was busy.
     let (at_once, rate) = (at_once(slow), done as f64 / busy_seconds);
     let pace = 1e9 / rate.max(f64::MIN_POSITIVE);
-    if first {
-        v = v.because(proof!("{name} was busy {busy} of the time; then it had {at_once:.1} requests at once and completed {rate} a second: {pace} each (Little's law)", name = Text(name.to_string()), busy = Share(busy), at_once = Ratio(at_once), rate = Count(rate as u64), pace = Time(Nanos((at_once * pace) as u64))));
-    }
+    v = v.because(proof!(
+        "{name} was busy {busy} of the time; then it had {at_once:.1} requests at once and \
+         completed {rate} a second: {pace} each (Little's law)",
+        name,
+        busy = Share(busy),
+        at_once = Ratio(at_once),
+        rate = Count(rate as u64),
+        pace = Nanos((at_once * pace) as u64)
+    ));
     if in_line.0 > 0 {
         v = v.because(proof!(
             "the slowest {what} waited in the scheduler for {part} of their time while {name} served others",
-            what = Text(slow.words().to_string()),
+            what = slow.words(),
             part = Share(slow.share(in_line)),
-            name = Text(name.to_string())
+            name
         ));
     }
     if claimed.0 > 0 {
         v = v.because(proof!(
-        "the slowest {what} were behind others in {name} for {claimed} of their time, {own} of that behind other requests of their own",
-        what = Text(slow.words().to_string()),
-        name = Text(name.to_string()),
+        "the slowest {what} were behind others in {name} for {claimed} of their time, {own} of that behind \
+             other requests of their own",
+        what = slow.words(),
+        name,
         claimed = Share(slow.share(claimed)),
         own = Share(slow.own_queue().0 as f64 / slow.behind().0.max(1) as f64)
     ));
@@ -293,13 +290,10 @@ fn prove(
         Some(growth) => v = v.because(growth.told(slow.words())),
         None => {
             v = v.without(proof!(
-                "how fast {name} is with fewer requests at once: there were none such; record a lighter load",
-                name = Text(name.to_string())
+                "how fast {name} is with fewer requests at once: there was no such time; record a lighter load",
+                name
             ));
         }
-    }
-    if !first {
-        return v;
     }
     let who = case.main_task(slow.on, &Class::ALL).filter(|_| !slow.is_below());
     let who = who.map_or(String::new(), |(task, share)| {
@@ -310,18 +304,16 @@ fn prove(
     let reads = &slow.on.requests[Class::Read.index()];
     let property = if reads.count * 2 >= done { "IOReadIOPSMax" } else { "IOWriteIOPSMax" };
     v.try_on(
-Acts::Culprit("SERVICE".into()),
-
+        Acts::Culprit("SERVICE".into()),
         format!(
-            "fewer requests at once from those that can wait{who}: holds the unit SERVICE to half of what {name} \
-             did here; it becomes slower, the others faster"
+            "limit those that can wait{who}: the unit SERVICE gets half of what {name} did here; it becomes slower, the others faster"
         ),
         format!("systemctl set-property --runtime SERVICE {property}=\"/dev/{top} {half}\""),
     )
     .try_this(
         format!(
-            "measures what {name} can do alone (reads only, 10 s at full load); if that is no more than the {} a \
-             second of this recording, only a faster device or a higher limit of the volume helps",
+            "measure what {name} can do alone (reads only, 10 s at full load); if that is no more than the {} \
+                 a second of this recording, only a faster device or a higher volume limit helps",
             count(rate as u64)
         ),
         format!(

@@ -12,7 +12,7 @@ use crate::proof::{proof, Proof};
 use crate::slow::Slow;
 use crate::thresholds::device_stall::{LARGER, LONG, PASSED_OVER, STALLED};
 use crate::verdict::{Confidence, Verdict};
-use crate::Cause;
+use crate::{Cause, Each, Judge, Otherwise, Said};
 use ledger::Reason;
 use life::Request;
 use operation::{Done, Part};
@@ -24,91 +24,89 @@ pub const CAUSE: Cause = Cause {
     name: "device-stall",
     title: "the device takes long for some requests although hardly any others are in it",
     page: include_str!("../../pages/device-stall.md"),
-    judge,
+    judge: Judge::Each(Each {
+        of,
+        unless: "requests just as slow only with many others in the device",
+        otherwise: Otherwise::Explained,
+        above: false,
+    }),
 };
 
-fn judge(case: &mut Case) -> Verdict {
-    let mut verdict: Option<Verdict> = None;
-    let mut against = None;
-    for slow in case.slow() {
-        let (left, device) = (case.unclaimed(&slow, Reason::Device), slow.time(Reason::Device));
-        if slow.share(left) < MIN_SHARE {
-            continue;
-        }
-        let name = case.name(slow.on.id);
-        let requests = slow.requests();
-        if requests.d2c.count() < MIN_SAMPLES {
-            against.get_or_insert_with(|| {
-                proof!(
-                    "{count} {what} are too few to say what is usual",
-                    count = Count(requests.d2c.count()),
-                    what = Text(slow.words().to_string())
-                )
-            });
-            continue;
-        }
-        let usual = requests.d2c.quantile(0.5);
-        let longest = slowest_request(case, &slow).unwrap_or(Nanos(requests.d2c.quantile(0.999)));
-        if longest < LONG || (longest.0 as f64) < STALLED * usual as f64 {
-            against = Some(short(case, &slow, longest, usual));
-            continue;
-        }
-        let large = large(case, &slow);
-        let passed_over = passed_over(case, &slow, usual) >= PASSED_OVER;
-        let own: Vec<CulpritId> = own_queue(case);
-        let picks = |row: &Claimable| match row.phase {
-            Phase::Paused => true,
-            // Pauses are longer than any size explains; slowness alone is not.
-            Phase::Slow => large.is_none(),
-            Phase::Behind => passed_over && own.contains(&row.culprit),
-            _ => false,
-        };
-        let wanted = case.unclaimed_rows(slow.group_number, picks);
-        if slow.share(wanted) < MIN_SHARE {
-            against = Some(large.unwrap_or_else(|| {
-                proof!(
-                    "{name} completed nothing, or was slower than usual with nobody else there, for {wanted} of the time of the slowest {what}",
-                    name = Text(name.to_string()),
-                    wanted = Share(slow.share(wanted)),
-                    what = Text(slow.words().to_string())
-                )
-            }));
-            continue;
-        }
-        let claimed = case.claim_rows(slow.group_number, wanted, picks);
-        let proof = Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number);
-        let mut v = proof
-            .plus(claimed, Confidence::Medium)
-            .because(proof!("the slowest {what} took up to {longest} in {name}; half of all took {usual} or less", what = Text(slow.words().to_string()), longest = Time(longest), name = Text(name.to_string()), usual = Time(Nanos(usual))))
-            .because(proof!(
-                "it was not the queue: they were behind others for {behind} of their time in {name}, and for {paused} it completed nothing",
-                behind = Share(slow.behind().0 as f64 / device.0.max(1) as f64),
-                name = Text(name.to_string()),
-                paused = Share(slow.paused().0 as f64 / device.0.max(1) as f64)
-            ));
-        if passed_over {
-            v = v.because(proof!(
-                "{name} completed many times as many requests meanwhile as it had when they came: they were passed over",
-                name = Text(name.to_string())
-            ));
-        }
-        verdict = Some(remedies(v, &name));
+fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
+    let (left, device) = (case.unclaimed(slow, Reason::Device), slow.time(Reason::Device));
+    if slow.share(left) < MIN_SHARE {
+        return Said::Nothing;
     }
-    match (verdict, against) {
-        (Some(v), _) => v.unless("requests as slow only with many others in the device"),
-        (None, Some(against)) => Verdict::rejected(CAUSE.name, against),
-        (None, None) => case.nothing_left(CAUSE.name),
+    let name = case.name(slow.on.id);
+    let requests = slow.requests();
+    if requests.d2c.count() < MIN_SAMPLES {
+        return Said::Little(proof!(
+            "{count} {what} are too few to say what is usual",
+            count = Count(requests.d2c.count()),
+            what = slow.words()
+        ));
     }
+    let usual = requests.d2c.quantile(0.5);
+    let longest = slowest_request(case, slow).unwrap_or(Nanos(requests.d2c.quantile(0.999)));
+    if longest < LONG || (longest.0 as f64) < STALLED * usual as f64 {
+        return Said::Not(short(case, slow, longest, usual));
+    }
+    let large = large(case, slow);
+    let passed_over = passed_over(case, slow, usual) >= PASSED_OVER;
+    let own: Vec<CulpritId> = own_queue(case);
+    let picks = |row: &Claimable| match row.phase {
+        Phase::Paused => true,
+        // Pauses are longer than any size explains; slowness alone is not.
+        Phase::Slow => large.is_none(),
+        Phase::Behind => passed_over && own.contains(&row.culprit),
+        _ => false,
+    };
+    let wanted = case.unclaimed_rows(slow.group_number, picks);
+    if slow.share(wanted) < MIN_SHARE {
+        return Said::Not(large.unwrap_or_else(|| {
+            proof!(
+                "{name} completed nothing, or was slower than usual with nobody else there, for {wanted} of \
+                     the time of the slowest {what}",
+                name,
+                wanted = Share(slow.share(wanted)),
+                what = slow.words()
+            )
+        }));
+    }
+    let claimed = case.claim_rows(slow.group_number, wanted, picks);
+    let mut v = v
+        .plus(claimed, Confidence::Medium)
+        .because(proof!(
+            "the slowest {what} took up to {longest} in {name}; half of all took {usual} or less",
+            what = slow.words(),
+            longest,
+            name,
+            usual = Nanos(usual)
+        ))
+        .because(proof!(
+            "it was not the queue: they were behind others for {behind} of their time in {name}, and for \
+                 {paused} it completed nothing",
+            behind = Share(slow.behind().0 as f64 / device.0.max(1) as f64),
+            name,
+            paused = Share(slow.paused().0 as f64 / device.0.max(1) as f64)
+        ));
+    if passed_over {
+        v = v.because(proof!(
+            "{name} completed many times as many requests meanwhile as it had when they came: they were passed over",
+            name
+        ));
+    }
+    Said::Found(remedies(v, &name))
 }
 
 /// That the slowest request is none that stalled: it is not long.
 fn short(case: &Case, slow: &Slow, longest: Nanos, usual: u64) -> Proof {
     proof!(
         "the slowest {what} took up to {longest} in {name}, half of all {usual} or less",
-        what = Text(slow.words().to_string()),
-        longest = Time(longest),
-        name = Text(case.name(slow.on.id)),
-        usual = Time(Nanos(usual))
+        what = slow.words(),
+        longest,
+        name = case.name(slow.on.id),
+        usual = Nanos(usual)
     )
 }
 
@@ -119,22 +117,20 @@ fn large(case: &Case, slow: &Slow) -> Option<Proof> {
     let large = size_of_slow(case, slow).filter(|b| b.0 as f64 > LARGER * mean)?;
     Some(proof!(
         "the slowest {what} are of {large}, all of {u64} on average",
-        what = Text(slow.words().to_string()),
-        large = Size(large),
-        u64 = Size(Bytes(mean as u64))
+        what = slow.words(),
+        large,
+        u64 = Bytes(mean as u64)
     ))
 }
 
 fn remedies(v: Verdict, name: &str) -> Verdict {
-    if !v.remedies.is_empty() {
-        return v;
-    }
     v.try_this(
-        "ask the device itself: sectors that are hard to read, wear, errors of the link, its temperature",
+        "check the device itself: sectors that are hard to read, wear, link errors, temperature",
         format!("smartctl -a /dev/{name}   (NVMe: nvme smart-log /dev/{name})"),
     )
     .try_this(
-        "flash that cleans up has more room to do so if it knows what is free (not while somebody waits)",
+        "tell flash which blocks are free: its garbage collection then has more room (not while somebody \
+             waits)",
         "fstrim -av",
     )
     .try_this(

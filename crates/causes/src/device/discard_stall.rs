@@ -11,7 +11,7 @@ use crate::slow::Slow;
 use crate::thresholds::discard_stall::{ENOUGH, SLOWER};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{shell, size};
-use crate::Cause;
+use crate::{Cause, Each, Judge, Otherwise, Said};
 use ledger::Reason;
 use life::Class;
 use trace::{Bytes, Nanos};
@@ -21,82 +21,70 @@ pub const CAUSE: Cause = Cause {
     name: "discard-stall",
     title: "the device is busy with discards (TRIM), and others wait meanwhile",
     page: include_str!("../../pages/discard-stall.md"),
-    judge,
+    judge: Judge::Each(Each {
+        of,
+        unless: "requests just as slow without discards beside them",
+        otherwise: Otherwise::Never("nothing slow had a discard beside it"),
+        above: false,
+    }),
 };
 
-fn judge(case: &mut Case) -> Verdict {
-    let mut verdict: Option<Verdict> = None;
-    let mut against = None;
-    for slow in case.slow() {
-        let left = case.unclaimed(&slow, Reason::Device);
-        let discards = &slow.on.requests[Class::Other.index()];
-        if slow.share(left) < MIN_SHARE || discards.count == 0 {
-            continue;
-        }
-        let name = case.name(slow.on.id);
-        let (beside, clear) = (&slow.on.pace.beside_discards, &slow.on.pace.clear_of_discards);
-        let (with, without) = (beside.quantile(0.5), clear.quantile(0.5));
-        let told = proof!(
-            "beside a discard requests took {with} in {name} (p50; {beside} of them), otherwise {without}",
-            with = Time(Nanos(with)),
-            name = Text(name.to_string()),
-            beside = Count(beside.count()),
-            without = Time(Nanos(without))
-        );
-        if beside.count() < ENOUGH || clear.count() < ENOUGH || (with as f64) < SLOWER * without as f64 {
-            against = Some(told);
-            continue;
-        }
-        let of_slow = part_of_slow(beside, clear, Nanos(slow.requests().d2c.quantile(0.99)));
-        let excess = 1.0 - without as f64 / with.max(1) as f64;
-        let wanted = Nanos((left.0 as f64 * of_slow * excess) as u64);
-        if slow.share(wanted) < MIN_SHARE {
-            against = Some(proof!(
-                "{told}; but those are {of_slow} of the slowest only",
-                told = told.clone(),
-                of_slow = Share(of_slow)
-            ));
-            continue;
-        }
-        let claimed = case.claim(&slow, Reason::Device, wanted);
-        let who = case.main_task(slow.on, &[Class::Other]);
-        let mean = Bytes(discards.bytes.0 / discards.count.max(1));
-        let proof = Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number);
-        let v = proof
-            .plus(claimed, Confidence::Medium)
-            .because(told)
-            .because(proof!(
-                "{name} was given {discards} discards of {mean} on average{format}; each took {p50} (p50)",
-                name = Text(name.to_string()),
-                discards = Count(discards.count),
-                mean = Size(mean),
-                format = Text(who.map_or(String::new(), |(task, _)| format!(", most by {task}")).to_string()),
-                p50 = Time(Nanos(discards.d2c.quantile(0.5)))
-            ))
-            .because(proof!(
-                "{of_slow} of the slowest requests had a discard beside them",
-                of_slow = Share(of_slow)
-            ));
-        verdict = Some(remedies(v, case, &slow, &name));
+fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
+    let left = case.unclaimed(slow, Reason::Device);
+    let discards = &slow.on.requests[Class::Other.index()];
+    if slow.share(left) < MIN_SHARE || discards.count == 0 {
+        return Said::Nothing;
     }
-    match (verdict, against) {
-        (Some(v), _) => v.unless("requests as slow without discards beside them"),
-        (None, Some(against)) => Verdict::rejected(CAUSE.name, against),
-        (None, None) => {
-            Verdict::out_of_the_question(CAUSE.name, "nothing that was slow had a discard beside it")
-        }
+    let name = case.name(slow.on.id);
+    let (beside, clear) = (&slow.on.pace.beside_discards, &slow.on.pace.clear_of_discards);
+    let (with, without) = (beside.quantile(0.5), clear.quantile(0.5));
+    let told = proof!(
+        "beside a discard requests took {with} in {name} (p50; {beside} of them), otherwise {without}",
+        with = Nanos(with),
+        name,
+        beside = Count(beside.count()),
+        without = Nanos(without)
+    );
+    if beside.count() < ENOUGH || clear.count() < ENOUGH || (with as f64) < SLOWER * without as f64 {
+        return Said::Not(told);
     }
+    let of_slow = part_of_slow(beside, clear, Nanos(slow.requests().d2c.quantile(0.99)));
+    let excess = 1.0 - without as f64 / with.max(1) as f64;
+    let wanted = Nanos((left.0 as f64 * of_slow * excess) as u64);
+    if slow.share(wanted) < MIN_SHARE {
+        return Said::Not(proof!(
+            "{told}; but those are {of_slow} of the slowest only",
+            told,
+            of_slow = Share(of_slow)
+        ));
+    }
+    let claimed = case.claim(slow, Reason::Device, wanted);
+    let who = case.main_task(slow.on, &[Class::Other]);
+    let mean = Bytes(discards.bytes.0 / discards.count.max(1));
+    let v = v
+        .plus(claimed, Confidence::Medium)
+        .because(told)
+        .because(proof!(
+            "{name} was given {discards} discards of {mean} on average{format}; each took {p50} (p50)",
+            name,
+            discards = Count(discards.count),
+            mean,
+            format = who.map_or(String::new(), |(task, _)| format!(", most by {task}")),
+            p50 = Nanos(discards.d2c.quantile(0.5))
+        ))
+        .because(proof!(
+            "{of_slow} of the slowest requests had a discard beside them",
+            of_slow = Share(of_slow)
+        ));
+    Said::Found(remedies(v, case, slow, &name))
 }
 
 fn remedies(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
-    if !v.remedies.is_empty() {
-        return v;
-    }
     if let Some(now) = case.settings(slow.on.id).and_then(|s| s.number("queue/discard_max_bytes")) {
         let less = (now.value / 8).clamp(1 << 20, 64 << 20);
         v = v.try_this(
             format!(
-                "discards in smaller pieces ({} -> {}): each holds the device for less, all together take longer",
+                "smaller discards ({} -> {}): each holds the device for less time, all together take longer",
                 size(Bytes(now.value)),
                 size(Bytes(less))
             ),
@@ -105,9 +93,9 @@ fn remedies(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
     }
     if let Some(m) = case.mount(slow.on.id).filter(|m| m.options.iter().any(|o| o == "discard")) {
         v = v.try_this(
-            "no discards as files are removed; trim once a week instead (fstrim.timer)",
+            "do not discard as files are removed; trim once a week instead (fstrim.timer)",
             Action::Remount { mount: shell(&m.target), options: "nodiscard".into() },
         );
     }
-    v.try_this("when trims run; choose an hour in which nobody waits", "systemctl edit fstrim.timer")
+    v.try_this("see when trims run; choose an hour in which nobody waits", "systemctl edit fstrim.timer")
 }

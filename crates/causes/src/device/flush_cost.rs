@@ -13,7 +13,7 @@ use crate::remedy::{Action, Acts};
 use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{percent, shell};
-use crate::Cause;
+use crate::{Cause, Each, Judge, Otherwise, Said};
 use evidence::WriteCache;
 use ledger::Reason;
 use life::{Class, Io};
@@ -22,51 +22,41 @@ use waits::{CulpritId, Phase};
 
 const FLUSHING: [Reason; 3] = [Reason::Preflush, Reason::Postflush, Reason::FlushQueue];
 
-const NO_FLUSH: &str = "nothing that was slow waited for a flush or behind one";
+const NO_FLUSH: &str = "nothing slow waited for a flush or behind one";
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "flush-cost",
     title: "synchronous writes wait while the device empties its cache",
     page: include_str!("../../pages/flush-cost.md"),
-    judge,
+    judge: Judge::Each(Each {
+        of,
+        unless: "a device without a volatile cache, or one that empties it in no time",
+        otherwise: Otherwise::Nothing(NO_FLUSH),
+        above: false,
+    }),
 };
 
-fn judge(case: &mut Case) -> Verdict {
-    let mut verdict: Option<Verdict> = None;
-    let mut against = None;
-    for slow in case.slow() {
-        let flushes: Vec<CulpritId> = flushes(case);
-        let is_flush = |row: &Claimable| {
-            FLUSHING.contains(&row.reason) || row.phase == Phase::Behind && flushes.contains(&row.culprit)
-        };
-        let flushing = case.unclaimed_rows(slow.group_number, is_flush);
-        if flushing == Nanos(0) {
-            continue;
-        }
-        if slow.share(flushing) < MIN_SHARE {
-            against.get_or_insert_with(|| {
-                proof!(
-                    "flushes are {flushing} of the time of the slowest {what}",
-                    flushing = Share(slow.share(flushing)),
-                    what = Text(slow.words().to_string())
-                )
-            });
-            continue;
-        }
-        let claimed = case.claim_rows(slow.group_number, flushing, is_flush);
-        let sure = if slow.is_below() { Confidence::Medium } else { Confidence::High };
-        let v = Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number).plus(claimed, sure);
-        verdict = Some(prove(v, case, &slow, flushing));
+fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
+    let flushes: Vec<CulpritId> = flushes(case);
+    let is_flush = |row: &Claimable| {
+        FLUSHING.contains(&row.reason) || row.phase == Phase::Behind && flushes.contains(&row.culprit)
+    };
+    let flushing = case.unclaimed_rows(slow.group_number, is_flush);
+    if flushing == Nanos(0) {
+        return Said::Hardly(NO_FLUSH.into());
     }
-    match verdict {
-        Some(v) => v.unless("a device without a volatile cache, or one that empties it in no time"),
-        None => match against {
-            Some(against) => Verdict::rejected(CAUSE.name, against),
-            None if case.slow().is_empty() => case.nothing(CAUSE.name, NO_FLUSH),
-            None => Verdict::out_of_the_question(CAUSE.name, NO_FLUSH),
-        },
+    if slow.share(flushing) < MIN_SHARE {
+        return Said::Little(proof!(
+            "flushes are {flushing} of the time of the slowest {what}",
+            flushing = Share(slow.share(flushing)),
+            what = slow.words()
+        ));
     }
+    let claimed = case.claim_rows(slow.group_number, flushing, is_flush);
+    let sure = if slow.is_below() { Confidence::Medium } else { Confidence::High };
+    let v = v.plus(claimed, sure);
+    Said::Found(prove(v, case, slow, flushing))
 }
 
 /// Culprits that flush.
@@ -75,15 +65,11 @@ fn flushes(case: &Case) -> Vec<CulpritId> {
 }
 
 fn prove(mut v: Verdict, case: &Case, slow: &Slow, flushing: Nanos) -> Verdict {
-    let first = v.evidence.is_empty();
     v = v.because(proof!(
         "the slowest {what} waited for flushes of the device's cache for {flushing} of their time",
-        what = Text(slow.words().to_string()),
+        what = slow.words(),
         flushing = Share(slow.share(flushing))
     ));
-    if !first {
-        return v;
-    }
     let name = case.name(slow.on.id);
     let flushes = &slow.on.requests[Class::Flush.index()];
     let data = &slow.on.requests[Class::SyncWrite.index()];
@@ -91,16 +77,16 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, flushing: Nanos) -> Verdict {
         v = v
             .because(proof!(
                 "{name} was flushed {flushes} for {data}",
-                name = Text(name.to_string()),
+                name,
                 flushes = Counted(flushes.count, "time", "times"),
                 data = Counted(data.count, "synchronous write", "synchronous writes")
             ))
             .because(proof!(
                 "a flush took {p50} (p50; p99 {p99}), the data itself {d2c_p50} (p99 {d2c_p99})",
-                p50 = Time(Nanos(flushes.d2c.quantile(0.5))),
-                p99 = Time(Nanos(flushes.d2c.quantile(0.99))),
-                d2c_p50 = Time(Nanos(data.d2c.quantile(0.5))),
-                d2c_p99 = Time(Nanos(data.d2c.quantile(0.99)))
+                p50 = Nanos(flushes.d2c.quantile(0.5)),
+                p99 = Nanos(flushes.d2c.quantile(0.99)),
+                d2c_p50 = Nanos(data.d2c.quantile(0.5)),
+                d2c_p99 = Nanos(data.d2c.quantile(0.99))
             ));
     }
     let who = case.main_task(slow.on, &[Class::SyncWrite]);
@@ -117,38 +103,36 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, flushing: Nanos) -> Verdict {
         Some(c) if c.value == WriteCache::Back => {
             v = v.because(proof!(
                 "{name} says it has a volatile cache: write_cache is \"write back\" ({at})",
-                name = Text(name.to_string()),
-                at = Source(c.at.to_string())
+                name,
+                at = c.at
             ));
             v = v.try_this(
                 format!(
                     "write_cache \"write back\" -> \"write through\": the kernel sends no flushes any more. Only if \
-                     the cache of {name} survives a power cut (battery, capacitors, a host that sees to it): \
+                     the cache of {name} survives a power cut (battery, capacitors, a host that guarantees \
+                     it): \
                      otherwise a power cut loses data that was reported safe"
                 ),
                 Action::set(&name, "queue/write_cache", "write through"),
             );
         }
-        Some(c) => {
-            v = v.unless(proof!(
-                "write_cache is \"write through\" already ({at})",
-                at = Source(c.at.to_string())
-            ))
-        }
+        Some(c) => v = v.unless(proof!("write_cache is \"write through\" already ({at})", at = c.at)),
         None => {
             v = v.without(proof!(
                 "whether {name} has a volatile cache: /sys/block/{name}/queue/write_cache was not recorded",
-                name = Text(name.to_string())
+                name
             ))
         }
     }
     match case.mount(slow.on.id).map(|m| (m.fstype.as_str(), m.source.as_str())) {
         Some(("xfs", _)) => v.try_this(
-            "a new file system with its log on a device with power-loss protection (FAST): commits wait for that one only",
+            "make a new file system with its log on a device with power-loss protection (FAST): commits wait \
+                 only for that device",
             "mkfs.xfs -l logdev=/dev/FAST,size=512m /dev/NEW",
         ),
         Some(("ext4", source)) => v.try_this(
-            "the journal on a device with power-loss protection (FAST); unmounted, after mke2fs -O journal_dev /dev/FAST",
+            "move the journal to a device with power-loss protection (FAST); unmounted, after mke2fs -O \
+                 journal_dev /dev/FAST",
             format!("tune2fs -O ^has_journal {0} && tune2fs -J device=/dev/FAST {0}", shell(source)),
         ),
         _ => v,

@@ -12,7 +12,7 @@ use crate::thresholds::alone::{FLASH_ALONE, MOSTLY};
 pub use crate::thresholds::healthy::{EXPECTED_DISK, EXPECTED_FLASH};
 use crate::thresholds::healthy::{NOT_ITS_OWN, OUTLIER};
 use crate::verdict::{Confidence, Verdict};
-use crate::Cause;
+use crate::{Cause, Judge};
 use evidence::Fact;
 use ledger::Reason;
 use operation::Wait;
@@ -107,7 +107,7 @@ pub const CAUSE: Cause = Cause {
     name: "healthy",
     title: "nothing was slow for such a device",
     page: include_str!("../../pages/healthy.md"),
-    judge,
+    judge: Judge::Whole(judge),
 };
 
 fn judge(case: &mut Case) -> Verdict {
@@ -115,18 +115,14 @@ fn judge(case: &mut Case) -> Verdict {
         let share = explains.0 as f64 / case.total().0.max(1) as f64;
         return Verdict::out_of_the_question(
             CAUSE.name,
-            proof!(
-                "{other} explains {share} of what was slow",
-                other = Text(other.to_string()),
-                share = Share(share)
-            ),
+            proof!("{other} explains {share} of what was slow", other, share = Share(share)),
         );
     }
     if case.slow_throughout() {
         return Verdict::out_of_the_question(CAUSE.name, "the device takes long for every operation");
     }
     if case.was_found(outside_io::CAUSE.name) {
-        return Verdict::out_of_the_question(CAUSE.name, "what was slow passed outside of the operations");
+        return Verdict::out_of_the_question(CAUSE.name, "the slow time was outside the operations");
     }
     let mut v = Verdict::found(CAUSE.name, Nanos(0), Confidence::High);
     for (_, group) in case.groups() {
@@ -141,24 +137,59 @@ fn judge(case: &mut Case) -> Verdict {
         if from > expected {
             return Verdict::rejected(
                 CAUSE.name,
-                proof!("the slowest 1 % of {what} on {name} took {from} or more; Linux expects {expected} of {kind}", what = Text(group.words().to_string()), name = Text(name.to_string()), from = Time(from), expected = Time(expected), kind = Text(kind.to_string())),
+                proof!(
+                    "the slowest 1 % of {what} on {name} took {from} or more; Linux expects {expected} of \
+                     {kind}",
+                    what = group.words(),
+                    name,
+                    from,
+                    expected,
+                    kind
+                ),
             );
         }
         if outlier > expected.0.saturating_mul(OUTLIER) {
             return Verdict::rejected(
                 CAUSE.name,
-                proof!("one in a thousand {what} on {name} took {outlier} or more, over {outlier2} times the {expected} that Linux expects of {kind}", what = Text(group.words().to_string()), name = Text(name.to_string()), outlier = Time(Nanos(outlier)), outlier2 = Text(OUTLIER.to_string()), expected = Time(expected), kind = Text(kind.to_string())),
+                proof!(
+                    "one in a thousand {what} on {name} took {outlier} or more, over {outlier2} times the \
+                     {expected} that Linux expects of {kind}",
+                    what = group.words(),
+                    name,
+                    outlier = Nanos(outlier),
+                    outlier2 = Text(OUTLIER.to_string()),
+                    expected,
+                    kind
+                ),
             );
         }
-        v = v.because(proof!("the slowest 1 % of {what} on {name} took from {from} to {worst}; Linux expects {expected} of {kind}", what = Text(group.words().to_string()), name = Text(name.to_string()), from = Time(from), worst = Time(Nanos(worst)), expected = Time(expected), kind = Text(kind.to_string())));
+        v = v.because(proof!(
+            "the slowest 1 % of {what} on {name} took from {from} to {worst}; Linux expects \
+             {expected} of {kind}",
+            what = group.words(),
+            name,
+            from,
+            worst = Nanos(worst),
+            expected,
+            kind
+        ));
         let sum = &group.tail.sum.time;
         let before = sum.share(Reason::GetRequest) + sum.share(Reason::Prepare);
         if before >= 1.0 - sum.share(Reason::Device) - MIN_SHARE && before >= 0.5 {
-            v = v.because(proof!("{before} of their time passed before the device had them (Q2G, G2I), {device} in the device: that is processors at work", before = Share(before), device = Share(sum.share(Reason::Device))));
+            v = v.because(proof!(
+                "{before} of their time passed before the device had them (Q2G, G2I), \
+                 {device} in the device: that is processor time",
+                before = Share(before),
+                device = Share(sum.share(Reason::Device))
+            ));
         }
         if rotational.is_none() {
             v.confidence = v.confidence.map(|_| Confidence::Medium);
-            v = v.without(proof!("what kind of device {name} is: /sys/block/{name}/queue/rotational was not recorded; it was taken for flash", name = Text(name.to_string())));
+            v = v.without(proof!(
+                "what kind of device {name} is: /sys/block/{name}/queue/rotational was not \
+                 recorded; it was taken for flash",
+                name
+            ));
         }
     }
     if v.evidence.is_empty() {
@@ -168,8 +199,11 @@ fn judge(case: &mut Case) -> Verdict {
         v = v.because(proof!(
             "{all} operations were waited for, the longest took {longest}",
             all = Count(groups.iter().map(|g| g.operations).sum()),
-            longest = Time(longest)
+            longest
         ));
     }
-    v.unless("somebody who waits longer above the block layer: record the operations too (trace-cmd, iowhy record)")
+    v.unless(
+        "somebody who waits longer above the block layer: record the operations too (trace-cmd, iowhy \
+         record)",
+    )
 }

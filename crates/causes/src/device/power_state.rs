@@ -7,9 +7,10 @@ use crate::case::{Case, MIN_SHARE};
 use crate::device::healthy::rotational;
 use crate::proof::proof;
 use crate::shares::part_of_slow;
+use crate::slow::Slow;
 use crate::thresholds::power_state::{ENOUGH, STEP};
 use crate::verdict::{Confidence, Verdict};
-use crate::Cause;
+use crate::{Cause, Each, Judge, Otherwise, Said};
 use ledger::Reason;
 use stats::{Distribution, Pace};
 use trace::Nanos;
@@ -49,69 +50,76 @@ pub const CAUSE: Cause = Cause {
     name: "power-state",
     title: "the device sleeps when it is idle, and the next request waits until it is awake",
     page: include_str!("../../pages/power-state.md"),
-    judge,
+    judge: Judge::Each(Each {
+        of,
+        unless: "requests after a pause as fast as others",
+        otherwise: Otherwise::Explained,
+        above: false,
+    }),
 };
 
-fn judge(case: &mut Case) -> Verdict {
-    let mut verdict: Option<Verdict> = None;
-    let mut against = None;
-    for slow in case.slow() {
-        let left = case.unclaimed(&slow, Reason::Device);
-        if slow.share(left) < MIN_SHARE {
-            continue;
-        }
-        let name = case.name(slow.on.id);
-        let may_turn = rotational(case, slow.on.id).is_none_or(|turns| turns.value);
-        let Some(step) = Step::of(&slow.on.pace, may_turn) else {
-            let after: u64 = slow.on.pace.after_idle().map(|r| r.d2c.count()).sum();
-            against.get_or_insert_with(|| {
-                proof!(
-                    "{after} came after {name} had been idle, and took no longer than others",
-                    after = Counted(after, "request", "requests"),
-                    name = Text(name.to_string())
-                )
-            });
-            continue;
-        };
-        let of_slow = part_of_slow(&step.woken, &step.others, Nanos(slow.requests().d2c.quantile(0.99)));
-        let (woken, others) = (step.woken.quantile(0.5), step.others.quantile(0.5));
-        let excess = 1.0 - others as f64 / woken.max(1) as f64;
-        let wanted = Nanos((left.0 as f64 * of_slow * excess) as u64);
-        if slow.share(wanted) < MIN_SHARE {
-            against = Some(proof!("after {name} had been idle for {from} requests took {woken}, but those are {of_slow} of the slowest only", name = Text(name.to_string()), from = Time(step.from), woken = Time(Nanos(woken)), of_slow = Share(of_slow)));
-            continue;
-        }
-        let claimed = case.claim(&slow, Reason::Device, wanted);
-        let proof = Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number);
-        let sys = format!("/sys/block/{name}/device");
-        verdict = Some(
-            proof
-                .plus(claimed, Confidence::Medium)
-                .because(proof!("after {name} had been idle for {from} or more a request took {woken} (p50; p10 {p10}), otherwise {others} (p50; p90 {p90})", name = Text(name.to_string()), from = Time(step.from), woken = Time(Nanos(woken)), p10 = Time(Nanos(step.woken.quantile(0.1))), others = Time(Nanos(others)), p90 = Time(Nanos(step.others.quantile(0.9)))))
-                .because(proof!("{of_slow} of the slowest requests were the first after such a pause, of {woken} in all", of_slow = Share(of_slow), woken = Counted(step.woken.count(), "one", "requests"))),
-        );
-        verdict = verdict.map(|v| match v.remedies.is_empty() {
-            false => v,
-            true => v
-                .try_this(
-                    "NVMe: no power saving states that take long to leave; a boot parameter, since controllers take the \
-                     change only when they are set up. Costs power",
-                    "nvme_core.default_ps_max_latency_us=0   (on the kernel's command line)",
-                )
-                .try_this(
-                    "SATA: the link stays awake",
-                    "for p in /sys/class/scsi_host/host*/link_power_management_policy; do echo max_performance > $p; done",
-                )
-                .try_this("SATA disks that stop: never", format!("hdparm -S 0 /dev/{name}"))
-                .try_this(
-                    "no runtime power management of the device",
-                    format!("echo on > {sys}/power/control"),
-                ),
-        });
+fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
+    let left = case.unclaimed(slow, Reason::Device);
+    if slow.share(left) < MIN_SHARE {
+        return Said::Nothing;
     }
-    match (verdict, against) {
-        (Some(v), _) => v.unless("requests after a pause as fast as others"),
-        (None, Some(against)) => Verdict::out_of_the_question(CAUSE.name, against),
-        (None, None) => case.nothing_left(CAUSE.name),
+    let name = case.name(slow.on.id);
+    let may_turn = rotational(case, slow.on.id).is_none_or(|turns| turns.value);
+    let Some(step) = Step::of(&slow.on.pace, may_turn) else {
+        let after: u64 = slow.on.pace.after_idle().map(|r| r.d2c.count()).sum();
+        return Said::Hardly(proof!(
+            "{after} came after {name} had been idle, and took no longer than others",
+            after = Counted(after, "request", "requests"),
+            name
+        ));
+    };
+    let of_slow = part_of_slow(&step.woken, &step.others, Nanos(slow.requests().d2c.quantile(0.99)));
+    let (woken, others) = (step.woken.quantile(0.5), step.others.quantile(0.5));
+    let excess = 1.0 - others as f64 / woken.max(1) as f64;
+    let wanted = Nanos((left.0 as f64 * of_slow * excess) as u64);
+    if slow.share(wanted) < MIN_SHARE {
+        return Said::Hardly(proof!(
+            "after {name} had been idle for {from} requests took {woken}, but those \
+             are {of_slow} of the slowest only",
+            name,
+            from = step.from,
+            woken = Nanos(woken),
+            of_slow = Share(of_slow)
+        ));
     }
+    let claimed = case.claim(slow, Reason::Device, wanted);
+    let sys = format!("/sys/block/{name}/device");
+    let v = v
+        .plus(claimed, Confidence::Medium)
+        .because(proof!(
+            "after {name} had been idle for {from} or more a request took {woken} (p50; p10 \
+                 {p10}), otherwise {others} (p50; p90 {p90})",
+            name,
+            from = step.from,
+            woken = Nanos(woken),
+            p10 = Nanos(step.woken.quantile(0.1)),
+            others = Nanos(others),
+            p90 = Nanos(step.others.quantile(0.9))
+        ))
+        .because(proof!(
+            "{of_slow} of the slowest requests were the first after such a pause, of {woken} \
+                 in all",
+            of_slow = Share(of_slow),
+            woken = Counted(step.woken.count(), "one", "requests")
+        ));
+    Said::Found(v
+            .try_this(
+                "NVMe: no power-saving states that take long to leave; a boot parameter, since controllers accept the change only at setup. Costs power",
+                "nvme_core.default_ps_max_latency_us=0   (on the kernel's command line)",
+            )
+            .try_this(
+                "SATA: keep the link awake",
+                "for p in /sys/class/scsi_host/host*/link_power_management_policy; do echo max_performance > \
+                     $p; done",
+            )
+            .try_this("SATA: never spin down", format!("hdparm -S 0 /dev/{name}"))
+            .try_this(
+                "turn runtime power management of the device off",
+                format!("echo on > {sys}/power/control"),
+            ))
 }

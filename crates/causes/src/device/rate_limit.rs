@@ -23,7 +23,7 @@ use crate::thresholds::rate_limit::{
 };
 use crate::verdict::{Confidence, Verdict};
 use crate::words::count;
-use crate::Cause;
+use crate::{Cause, Each, Judge, Otherwise, Said};
 use ledger::Reason;
 use stats::{Distribution, InTurn, Pace, Turns, EIGHT_TIMES, IN_A_RUN};
 use trace::{Bytes, Nanos};
@@ -35,50 +35,38 @@ pub const CAUSE: Cause = Cause {
     title:
         "a limit in front of the device lets only so many operations through (a volume's or hypervisor's cap)",
     page: include_str!("../../pages/rate-limit.md"),
-    judge,
+    judge: Judge::Each(Each {
+        of,
+        unless: "more operations a second than this in any second of another recording of the device",
+        otherwise: Otherwise::Explained,
+        above: false,
+    }),
 };
 
-fn judge(case: &mut Case) -> Verdict {
-    let mut verdict: Option<Verdict> = None;
-    let mut against = None;
-    for slow in case.slow() {
-        let left = case.unclaimed(&slow, Reason::Device);
-        if slow.share(left) < MIN_SHARE {
-            continue;
-        }
-        let name = case.name(slow.on.id);
-        let (apart, told, proof) = match held(case, &slow, &name) {
-            Ok(held) => held,
-            Err(why) => {
-                against = Some(why);
-                continue;
-            }
-        };
-        let own = match proof {
-            Held::Turns { alone, .. } => alone,
-            _ => Nanos(0),
-        };
-        let own_time = Nanos(own.0.saturating_mul(slow.group.tail.sum.time.operations)).min(left);
-        if slow.share(left - own_time) < MIN_SHARE {
-            continue;
-        }
-        let before = before_the_device(case, &slow);
-        let claimed = case.claim(&slow, Reason::Device, left - own_time) + before;
-        let rate = 1_000_000_000 / apart.max(1);
-        let begun = Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number);
-        let told =
-            proof!("{told}, as even as a clock: {rate} a second", told = told.clone(), rate = Count(rate));
-        let v = begun.plus(claimed, Confidence::Medium).because(told);
-        verdict = Some(v.because(proof.told(&slow, claimed)));
-        verdict = verdict.map(|v| remedies(v, &slow, &name, rate));
+fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
+    let left = case.unclaimed(slow, Reason::Device);
+    if slow.share(left) < MIN_SHARE {
+        return Said::Nothing;
     }
-    match (verdict, against) {
-        (Some(v), _) => {
-            v.unless("more operations a second than this in any second of another recording of the device")
-        }
-        (None, Some(against)) => Verdict::rejected(CAUSE.name, against),
-        (None, None) => case.nothing_left(CAUSE.name),
+    let name = case.name(slow.on.id);
+    let (apart, told, proof) = match held(case, slow, &name) {
+        Ok(held) => held,
+        Err(why) => return Said::Not(why),
+    };
+    let own = match proof {
+        Held::Turns { alone, .. } => alone,
+        _ => Nanos(0),
+    };
+    let own_time = Nanos(own.0.saturating_mul(slow.group.tail.sum.time.operations)).min(left);
+    if slow.share(left - own_time) < MIN_SHARE {
+        return Said::Nothing;
     }
+    let before = before_the_device(case, slow);
+    let claimed = case.claim(slow, Reason::Device, left - own_time) + before;
+    let rate = 1_000_000_000 / apart.max(1);
+    let told = proof!("{told}, as even as a clock: {rate} a second", told, rate = Count(rate));
+    let v = v.plus(claimed, Confidence::Medium).because(told);
+    Said::Found(remedies(v.because(proof.told(slow, claimed)), slow, &name, rate))
 }
 
 /// Why it is no work of the device's own that takes so long.
@@ -106,9 +94,9 @@ fn held(case: &Case, slow: &Slow, name: &str) -> Result<(u64, Proof, Held), Proo
         let took = kind.turns.alone.quantile(0.5);
         let told = proof!(
             "requests of up to {bytes} alone in {name} took {took}, half of them within {within} of that",
-            bytes = Size(kind.most),
-            took = Time(Nanos(took)),
-            name = Text(name.to_string()),
+            bytes = kind.most,
+            took = Nanos(took),
+            name,
             within = Share(AS_A_CLOCK.1 - 1.0)
         );
         return Ok((took, told, Held::AtOnce { took, fast: Nanos(fast) }));
@@ -124,7 +112,7 @@ fn held(case: &Case, slow: &Slow, name: &str) -> Result<(u64, Proof, Held), Proo
         None => Err(proof!(
             "{told}, and no request was much faster than that: the fastest took {own}",
             told = told,
-            own = Time(Nanos(slow.requests().d2c.quantile(FASTEST)))
+            own = Nanos(slow.requests().d2c.quantile(FASTEST))
         )),
     }
 }
@@ -182,38 +170,39 @@ impl Held {
             Held::Sizes { small, large } => proof!(
                 "a large request takes its turn as a small one: one of eight times the size and more came {large} after the one before, a \
                  small one {small}",
-                large = Time(Nanos(*large)),
-                small = Time(Nanos(*small))
+                large = Nanos(*large),
+                small = Nanos(*small)
             ),
             Held::Clock { spread } => proof!(
                 "completions keep time, requests do not: the middle half of their D2C spreads over {spread}, and from one completion to the next it is \
                  less than half as uneven",
-                spread = Time(Nanos(*spread))
+                spread = Nanos(*spread)
             ),
             Held::Turns { gap, alone } => proof!(
                 "such requests came {gap} apart with others waiting, and the fastest took {alone}: one after another that would be \
                  {rate} a second; the slowest {what} spent {claimed} of their time waiting for their turn",
-                gap = Time(Nanos(*gap)),
-                alone = Time(*alone),
+                gap = Nanos(*gap),
+                alone,
                 rate = Count(1_000_000_000 / alone.0.max(1)),
-                what = Text(slow.words().to_string()),
+                what = slow.words(),
                 claimed = Share(slow.share(claimed))
             ),
             Held::AtOnce { took, fast } => proof!(
                 "the fastest took {fast}: the device is quick, and something lets one through every {took}",
-                fast = Time(*fast),
-                took = Time(Nanos(*took))
+                fast,
+                took = Nanos(*took)
             ),
             Held::TooSlow { bytes, .. } if *bytes > SMALL => proof!(
                 "requests of twice {bytes} and more take no longer, and nothing but a clock is so even: half of them lie within {within} of \
                  that",
-                bytes = Size(*bytes),
+                bytes,
                 within = Share(AS_A_CLOCK.1 - 1.0)
             ),
             Held::TooSlow { gap, bytes } => proof!(
-                "flash does not take {gap} for {bytes}, and nothing but a clock is so even: half of them lie within {within} of that",
-                gap = Time(Nanos(*gap)),
-                bytes = Size(*bytes),
+                "flash does not take {gap} for {bytes}, and nothing but a clock is so even: half of them lie \
+                     within {within} of that",
+                gap = Nanos(*gap),
+                bytes,
                 within = Share(AS_A_CLOCK.1 - 1.0)
             ),
         }
@@ -271,13 +260,7 @@ fn within(d: &Distribution, [low, high]: [f64; 2], (least, most): (f64, f64)) ->
 /// How far completions are apart, in words.
 fn apart(gaps: &Distribution, name: &str) -> Proof {
     let [p25, gap, p90] = [0.25, 0.5, 0.9].map(|q| Nanos(gaps.quantile(q)));
-    proof!(
-        "completions of {name} came {gap} apart (p25 {p25}, p90 {p90})",
-        name = Text(name.to_string()),
-        gap = Time(gap),
-        p25 = Time(p25),
-        p90 = Time(p90)
-    )
+    proof!("completions of {name} came {gap} apart (p25 {p25}, p90 {p90})", name, gap, p25, p90)
 }
 
 /// How many nanoseconds completions are apart, if they are so evenly, and in words.
@@ -289,7 +272,7 @@ fn even(pace: &Pace, name: &str) -> Result<(u64, Proof), Proof> {
     if gaps.count() < ENOUGH {
         return Err(proof!(
             "{name} completed only {gaps} requests with others waiting",
-            name = Text(name.to_string()),
+            name,
             gaps = Count(gaps.count())
         ));
     }
@@ -298,30 +281,31 @@ fn even(pace: &Pace, name: &str) -> Result<(u64, Proof), Proof> {
         return Ok((gaps.quantile(0.5), told));
     }
     if runs.count() < ENOUGH_RUNS {
-        return Err(proof!("{told}: not evenly spaced", told = told.clone()));
+        return Err(proof!("{told}: not evenly spaced", told));
     }
     let [p30, run, p80] = [0.3, 0.5, 0.8].map(|q| runs.quantile(q));
     let told = proof!(
         "{told}, {in_a_run} of them took {run} (p30 {p30}, p80 {p80})",
-        told = told.clone(),
+        told,
         in_a_run = Text(IN_A_RUN.to_string()),
-        run = Time(Nanos(run)),
-        p30 = Time(Nanos(p30)),
-        p80 = Time(Nanos(p80))
+        run = Nanos(run),
+        p30 = Nanos(p30),
+        p80 = Nanos(p80)
     );
     match within(runs, [0.3, 0.8], EVEN_RUNS) {
         true => Ok((run / u64::from(IN_A_RUN), told)),
-        false => Err(proof!("{told}: not evenly spaced", told = told.clone())),
+        false => Err(proof!("{told}: not evenly spaced", told)),
     }
 }
 
 fn remedies(v: Verdict, slow: &Slow, name: &str, rate: u64) -> Verdict {
-    if !v.remedies.is_empty() {
-        return v;
-    }
     let at_once = slow.on.depth.mean() / slow.on.depth.busy().max(f64::MIN_POSITIVE);
     v.try_this(
-        format!("ask for a higher limit than {} a second where the volume was bought or made (of libvirt: virsh blkdeviotune GUEST DISK --total-iops-sec N); it costs money there, nothing here", count(rate)),
+        format!(
+            "ask for a higher limit than {} a second where the volume was bought or created (libvirt: virsh \
+                 blkdeviotune GUEST DISK --total-iops-sec N); costs money",
+            count(rate)
+        ),
         "aws ec2 modify-volume --volume-id VOLUME --iops N",
     )
     .try_this(
@@ -331,8 +315,12 @@ fn remedies(v: Verdict, slow: &Slow, name: &str, rate: u64) -> Verdict {
     .try_on(
         Acts::Culprit("SERVICE".into()),
         format!(
-            "let those that can wait do less: {at_once:.0} were waiting at once; holds the unit SERVICE to half of the limit"
+            "limit those that can wait: {at_once:.0} requests waited at once; the unit SERVICE gets half of \
+                 the limit"
         ),
-        format!("systemctl set-property --runtime SERVICE IOReadIOPSMax=\"/dev/{name} {}\"", (rate / 2).max(1)),
+        format!(
+            "systemctl set-property --runtime SERVICE IOReadIOPSMax=\"/dev/{name} {}\"",
+            (rate / 2).max(1)
+        ),
     )
 }

@@ -5,14 +5,14 @@
 //! for a commit. A read that waits for the journal is the proof: it has nothing else to do there.
 
 use crate::case::Case;
-use crate::paths;
+use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::verdict::{Answer, Verdict};
 use crate::words::shell;
-use crate::Cause;
+use crate::{Cause, Judge};
 use ledger::Reason;
-use operation::{Kind, Wait, Waits};
+use operation::{Kind, Wait};
 use stats::Group;
 use trace::{Call, DevId};
 
@@ -33,50 +33,50 @@ const SPARING: [&str; 3] = ["noatime", "relatime", "lazytime"];
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "access-time",
-    title: "reads wait for the journal: each one writes when the file was read",
+    title: "reads wait for the journal: each one updates the file's access time",
     page: include_str!("../../pages/access-time.md"),
-    judge,
+    judge: Judge::Whole(judge),
 };
 
 fn judge(case: &mut Case) -> Verdict {
-    let what = "waiting for the journal, which a read needs only to note when the file was read";
-    // With one of the sparing options the time is written once a day: nothing that a load waits for.
-    let spared: Vec<(DevId, String)> =
-        case.focus.groups.iter().filter_map(|g| Some((g.dev, sparing(case, g.dev)?))).collect();
-    let reading = |group: &Group| {
-        let kind = group.op.map(|op| op.kind);
-        let reads =
-            matches!(kind, Some(Kind::Call(Call::Read | Call::Getdents) | Kind::RingRead | Kind::PageFault));
-        reads && spared.iter().all(|(dev, _)| *dev != group.dev)
-    };
-    let pick = |waits: Waits, reason| CHANGING.iter().any(|w| waits.has(*w)) && reason != Reason::WaitCpu;
-    let (mut v, found) = paths::judge_kinds(case, CAUSE.name, what, reading, pick);
+    let what = "waiting for the journal, which a read needs only to update the access time";
+    let waited = Waited::new(what, |waits, reason| {
+        CHANGING.iter().any(|w| waits.has(*w)) && reason != Reason::WaitCpu
+    });
+    let (mut v, found) = waited.of(reads).ask(case, CAUSE.name);
     if v.verdict != Answer::Found {
-        return match spared.into_iter().next() {
-            Some((_, said)) if v.verdict == Answer::Rejected => {
-                Verdict::out_of_the_question(CAUSE.name, said)
-            }
-            _ => v,
+        let spared = case.focus.groups.iter().find_map(|g| sparing(case, g.dev));
+        return match spared.filter(|_| v.verdict == Answer::Rejected) {
+            Some(said) => Verdict::out_of_the_question(CAUSE.name, said),
+            None => v,
         };
     }
     for number in found {
         let Some(mount) = case.mount(case.focus.groups[number].dev) else { continue };
         v = v.because(proof!(
             "{target} is mounted without noatime or relatime ({at})",
-            target = Text(mount.target.to_string()),
-            at = Source(mount.at.to_string())
+            target = mount.target,
+            at = mount.at
         ));
         v = v.try_this(
-            "noatime: access times are not written any more; only programs that ask when a file was last read mind (some \
-             mail programs, tmpwatch)",
+            "noatime: access times are no longer written, which matters only to programs that use them (some \
+                 mail programs, tmpwatch)",
             Action::Remount { mount: shell(&mount.target), options: "noatime".into() },
         );
     }
     v.try_this(
-        "the same for good: noatime among the options of the file system in /etc/fstab",
+        "make it permanent: noatime among the options of the file system in /etc/fstab",
         "findmnt -o TARGET,OPTIONS",
     )
-    .unless("reads as slow with noatime")
+    .unless("reads just as slow with noatime")
+}
+
+/// Whether a group reads, and notes when: with one of the sparing options that is written once a day, nothing that a load waits for.
+fn reads(case: &Case, group: &Group) -> bool {
+    let kind = group.op.map(|op| op.kind);
+    let reads =
+        matches!(kind, Some(Kind::Call(Call::Read | Call::Getdents) | Kind::RingRead | Kind::PageFault));
+    reads && sparing(case, group.dev).is_none()
 }
 
 /// The option with which a device's file system hardly ever writes access times, if it has one.

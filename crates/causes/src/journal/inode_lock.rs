@@ -6,13 +6,13 @@
 //! would have been waited for.
 
 use crate::case::{Case, MIN_SHARE};
-use crate::paths::{self, Paths};
+use crate::paths::{Paths, Waited};
 use crate::proof::proof;
-use crate::verdict::{Answer, Verdict};
+use crate::verdict::Verdict;
 use crate::words::shell;
-use crate::Cause;
+use crate::{Cause, Judge};
 use ledger::Reason;
-use operation::{Part, Wait};
+use operation::{Part, Wait, Waits};
 use std::collections::BTreeMap;
 
 /// Functions that write through the page cache: they take the lock alone, wherever they write (fs/ext4/file.c, fs/xfs/xfs_file.c).
@@ -23,26 +23,30 @@ pub const CAUSE: Cause = Cause {
     name: "inode-lock",
     title: "operations wait for the lock of their file, which another one holds while it does I/O",
     page: include_str!("../../pages/inode-lock.md"),
-    judge,
+    judge: Judge::Waited(
+        Waited::new(
+            "waiting for the file's lock (i_rwsem), and for what its holder did meanwhile",
+            for_the_lock,
+        ),
+        found,
+    ),
 };
 
-fn judge(case: &mut Case) -> Verdict {
-    let what = "waiting for the file's lock (i_rwsem), and for what its holder did meanwhile";
-    let pick = |waits: operation::Waits, reason| waits.has(Wait::InodeLock) && reason != Reason::WaitCpu;
-    let (mut v, found) = paths::judge(case, CAUSE.name, what, pick);
-    if v.verdict != Answer::Found {
-        return v;
-    }
+fn for_the_lock(waits: Waits, reason: Reason) -> bool {
+    waits.has(Wait::InodeLock) && reason != Reason::WaitCpu
+}
+
+fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     let (mut mount, mut buffered) = (None, false);
-    for paths in Paths::of(case).iter().filter(|p| found.contains(&p.number)) {
+    for paths in Paths::of(case).iter().filter(|p| groups.contains(&p.number)) {
         buffered |= paths.kept_share(&BUFFERED) >= MIN_SHARE;
-        if let Some((kept, _)) = paths.worst(pick) {
+        if let Some((kept, _)) = paths.worst(for_the_lock) {
             let of_file = paths.inode_share(kept.operation.inode);
             if kept.operation.inode != 0 {
                 v = v.because(proof!(
                     "{of_file} of the slowest {what} that were kept were on one file, inode {inode}",
                     of_file = Share(of_file),
-                    what = Text(paths.group.words().to_string()),
+                    what = paths.group.words(),
                     inode = Text(kept.operation.inode.to_string())
                 ));
                 let at = case.mount(paths.group.dev).map(|m| (m.target.clone(), kept.operation.inode));
@@ -56,13 +60,13 @@ fn judge(case: &mut Case) -> Verdict {
                 }
             }
             if let Some((who, _)) = holders.into_iter().max_by_key(|(_, n)| *n) {
-                v = v.because(proof!("the worst of them waited for {who}", who = Text(who.to_string())));
+                v = v.because(proof!("the worst of them waited for {who}", who));
             }
         }
     }
     if let Some((at, inode)) = mount {
         v = v.try_this(
-            "which file it is; then let its writers write less at a time, or give each its own file",
+            "find out which file it is; then have its writers write less at a time, or give each its own file",
             format!("find {} -xdev -inum {inode}", shell(&at)),
         );
     }
@@ -77,5 +81,5 @@ fn judge(case: &mut Case) -> Verdict {
         "fio --name=lay --filename=FILE --rw=write --bs=1M --size=SIZE --direct=1 --end_fsync=1",
         );
     }
-    v.unless("operations as slow on a file that nobody else uses")
+    v.unless("operations just as slow on a file that nobody else uses")
 }

@@ -4,36 +4,37 @@
 //! the commit waits for all of it (`jbd2_journal_finish_inode_data_buffers`, fs/jbd2/commit.c).
 
 use crate::case::Case;
-use crate::paths;
+use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Action;
-use crate::verdict::{Answer, Verdict};
+use crate::verdict::Verdict;
 use crate::words::shell;
-use crate::Cause;
-use operation::Wait;
+use crate::{Cause, Judge};
+use operation::{Wait, Waits};
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "journal-ordered",
     title: "the journal's commit writes other files' data first (data=ordered)",
     page: include_str!("../../pages/journal-ordered.md"),
-    judge,
+    judge: Judge::Waited(
+        Waited::new(
+            "while the journal's commit waited for other files' data (data=ordered)",
+            |waits: Waits, _| waits.has(Wait::OrderedData),
+        ),
+        found,
+    ),
 };
 
-fn judge(case: &mut Case) -> Verdict {
-    let what = "while the journal's commit waited for other files' data (data=ordered)";
-    let (mut v, found) = paths::judge(case, CAUSE.name, what, |waits, _| waits.has(Wait::OrderedData));
-    if v.verdict != Answer::Found {
-        return v;
-    }
-    for number in found {
+fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
+    for &number in groups {
         let mount = case.mount(case.focus.groups[number].dev);
         let (target, source) = mount.map_or(("/MOUNTPOINT", "/dev/DEV"), |m| (&m.target, &m.source));
         if let Some(m) = mount {
             v = v.because(proof!(
                 "{target} is mounted with {options}",
-                target = Text(target.to_string()),
-                options = Text(m.options.join(",").to_string())
+                target,
+                options = m.options.join(",")
             ));
         }
         // Both are defaults. With them data is written before it enters a transaction (ext4_should_dioread_nolock, fs/ext4).
@@ -48,8 +49,8 @@ fn judge(case: &mut Case) -> Verdict {
             let (from, to): (Vec<_>, Vec<_>) = off.into_iter().copied().unzip();
             v = v.try_this(
                 format!(
-                    "{} -> {}, as is usual: data of new files is written before it enters a transaction, and no commit waits for it; \
-                     also in /etc/fstab",
+                    "{} -> {}, the default: data of new files is written before it enters a transaction, and \
+                         no commit waits for it; also in /etc/fstab",
                     from.join(","),
                     to.join(",")
                 ),
@@ -62,13 +63,15 @@ fn judge(case: &mut Case) -> Verdict {
                 Action::Sysctl(&[("vm.dirty_background_bytes", 33_554_432), ("vm.dirty_bytes", 268_435_456)]),
             )
             .try_this(
-                "the files that are fsynced on a file system of their own: its commits carry no one else's data",
+                "put the files that are fsynced on a file system of their own: its commits carry nobody \
+                     else's data",
                 "mkfs.ext4 /dev/NEW && mount /dev/NEW /NEW",
             )
             .try_this(
-                "data=writeback: commits wait for no data. After a crash new files may hold old contents of the disk",
+                "data=writeback: commits wait for no data. After a crash new files may hold old contents of \
+                     the disk",
                 format!("tune2fs -o journal_data_writeback {}", shell(source)),
             );
     }
-    v.unless("fsyncs as slow when nobody else writes to the file system")
+    v.unless("fsyncs just as slow when nobody else writes to the file system")
 }

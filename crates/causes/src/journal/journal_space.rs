@@ -10,7 +10,7 @@ use crate::proof::proof;
 use crate::thresholds::journal_space::LARGER;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::shell;
-use crate::Cause;
+use crate::{Cause, Judge};
 use operation::{Wait, Waits};
 use trace::{Bytes, Nanos};
 
@@ -22,7 +22,7 @@ pub const CAUSE: Cause = Cause {
     name: "journal-space",
     title: "the journal of ext4 is full: changes wait until older ones are written in place",
     page: include_str!("../../pages/journal-space.md"),
-    judge,
+    judge: Judge::Whole(judge),
 };
 
 fn judge(case: &mut Case) -> Verdict {
@@ -49,7 +49,7 @@ fn judge(case: &mut Case) -> Verdict {
         let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
         let words = paths.group.words();
         verdict = Some(proof.plus(claimed, Confidence::Medium).because(proof!("the slowest {words} (from {threshold} on) that were kept spent {of_kept} of their time making room in the journal \
-             (__jbd2_log_wait_for_space)", words = Text(words.to_string()), threshold = Time(paths.group.tail.threshold), of_kept = Share(of_kept))));
+             (__jbd2_log_wait_for_space)", words, threshold = paths.group.tail.threshold, of_kept = Share(of_kept))));
     }
     let Some(v) = verdict else {
         let mut v = Verdict::rejected(
@@ -70,14 +70,14 @@ fn judge(case: &mut Case) -> Verdict {
         .and_then(|s| s.number("size"))
         .map_or(LARGER, |sectors| Bytes(sectors.value.saturating_mul(512) / 8));
     let mib = eighth.min(LARGER).0 >> 20;
-    v.try_this("how large the journal is", format!("dumpe2fs -h /dev/{name} | grep -i journal"))
+    v.try_this("see how large the journal is", format!("dumpe2fs -h /dev/{name} | grep -i journal"))
         .try_this(
-            format!("a journal of {mib} MiB; nobody can use the file system meanwhile. Costs its space, and a little more time to \
-                     recover after a crash"),
+            format!("make the journal {mib} MiB; the file system is unmounted meanwhile. Costs its space, and \
+                 a little more time to recover after a crash"),
             format!(
                 "umount {target} && tune2fs -O ^has_journal /dev/{name} && tune2fs -J size={mib} /dev/{name} && mount /dev/{name} \
                  {target}"
             ),
         )
-        .unless("operations as slow with a larger journal")
+        .unless("operations just as slow with a larger journal")
 }

@@ -4,12 +4,12 @@
 //! and others' forces that go first: there is one log, and its buffers are written in order.
 
 use crate::case::Case;
-use crate::paths;
+use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Acts;
-use crate::verdict::{Answer, Verdict};
+use crate::verdict::Verdict;
 use crate::words::shell;
-use crate::Cause;
+use crate::{Cause, Judge};
 use ledger::Reason;
 use operation::{Wait, Waits};
 
@@ -18,24 +18,26 @@ pub const CAUSE: Cause = Cause {
     name: "log-force",
     title: "operations wait until the file system's log is written (log force)",
     page: include_str!("../../pages/log-force.md"),
-    judge,
+    judge: Judge::Waited(
+        Waited::new(
+            "waiting until the log was on disk (log force), its flushes included",
+            |waits: Waits, reason| {
+                (waits.has(Wait::LogForce) || waits.has(Wait::LogPush)) && !matches!(reason, Reason::WaitCpu)
+            },
+        )
+        .own(),
+        found,
+    ),
 };
 
-fn judge(case: &mut Case) -> Verdict {
-    let what = "waiting until the log was on disk (log force), its flushes included";
-    let in_log = |waits: Waits| waits.has(Wait::LogForce) || waits.has(Wait::LogPush);
-    let pick = |waits, reason| in_log(waits) && !matches!(reason, Reason::WaitCpu);
-    let (mut v, found) = paths::judge_own(case, CAUSE.name, what, pick);
-    if v.verdict != Answer::Found {
-        return v;
-    }
+fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     let mut remount = "umount /MOUNTPOINT && mount -o logbsize=256k /dev/DEV /MOUNTPOINT".to_string();
-    for number in found {
+    for &number in groups {
         let Some(mount) = case.mount(case.focus.groups[number].dev) else { continue };
         v = v.because(proof!(
             "{target} is mounted with {options}",
-            target = Text(mount.target.to_string()),
-            options = Text(mount.options.join(",").to_string())
+            target = mount.target,
+            options = mount.options.join(",")
         ));
         remount = format!(
             "umount {0} && mount -o logbsize=256k {1} {0}",
@@ -44,19 +46,19 @@ fn judge(case: &mut Case) -> Verdict {
         );
     }
     v.try_on(
-Acts::Victim,
-
+        Acts::Victim,
         "fsync less often: one for several changes forces the log once (group commit)",
         "strace -f -c -e trace=fsync,fdatasync -p PID",
     )
     .try_this(
-        "larger log buffers, from the next mount on: fewer writes per force where many changes come together; of no use where each \
-         force has few",
+        "larger log buffers, from the next mount on: fewer writes per force where many changes come together, \
+             no gain where each force has few",
         remount,
     )
     .try_this(
-        "the log on a device of its own with power-loss protection (FAST): forces wait for that one only",
+        "put the log on a device of its own with power-loss protection (FAST): forces wait only for that \
+             device",
         "mkfs.xfs -l logdev=/dev/FAST,size=512m /dev/NEW",
     )
-    .unless("operations as slow that force no log")
+    .unless("operations just as slow that force no log")
 }

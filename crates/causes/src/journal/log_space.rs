@@ -6,11 +6,11 @@
 //! Refuted if nobody slept there.
 
 use crate::case::Case;
-use crate::paths;
+use crate::paths::Waited;
 use crate::proof::proof;
-use crate::verdict::{Answer, Verdict};
+use crate::verdict::Verdict;
 use crate::words::shell;
-use crate::Cause;
+use crate::{Cause, Judge};
 use ledger::Reason;
 use operation::{Wait, Waits};
 
@@ -19,38 +19,40 @@ pub const CAUSE: Cause = Cause {
     name: "log-space",
     title: "the log of XFS is full: changes wait until older ones are written in place",
     page: include_str!("../../pages/log-space.md"),
-    judge,
+    judge: Judge::Waited(
+        Waited::new("waiting for room in the log of XFS (xlog_grant_head_wait)", |waits: Waits, reason| {
+            waits.has(Wait::LogSpace) && reason != Reason::WaitCpu
+        }),
+        found,
+    ),
 };
 
-fn judge(case: &mut Case) -> Verdict {
-    let what = "waiting for room in the log of XFS (xlog_grant_head_wait)";
-    let pick = |waits: Waits, reason| waits.has(Wait::LogSpace) && reason != Reason::WaitCpu;
-    let (mut v, found) = paths::judge(case, CAUSE.name, what, pick);
-    if v.verdict != Answer::Found {
-        return v;
-    }
-    for number in found {
+fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
+    for &number in groups {
         let Some(mount) = case.mount(case.focus.groups[number].dev) else { continue };
         v = v
             .because(proof!(
                 "{target} is mounted with {options}",
-                target = Text(mount.target.to_string()),
-                options = Text(mount.options.join(",").to_string())
+                target = mount.target,
+                options = mount.options.join(",")
             ))
             .try_this(
-                format!("how large the log of {} is (the line \"log\": bsize times blocks)", mount.target),
+                format!(
+                    "see how large the log of {} is (the line \"log\": bsize times blocks)",
+                    mount.target
+                ),
                 format!("xfs_info {}", shell(&mount.target)),
             );
     }
     v.try_this(
-        "a new file system with a larger log, from a backup: a log cannot be made larger in place. It costs its space, and more \
-         time to recover after a crash",
+        "make a new file system with a larger log, from a backup: a log cannot grow in place. It costs its \
+             space, and more time to recover after a crash",
         "mkfs.xfs -f -l size=512m /dev/NEW",
     )
     .try_this(
-        "the log on a device of its own (FAST): the space there is all its own, and its writes are not in the way of those that \
-         make room",
+        "put the log on a device of its own (FAST): it has all space there, and its writes do not delay those \
+             that make room",
         "mkfs.xfs -l logdev=/dev/FAST,size=512m /dev/NEW",
     )
-    .unless("operations as slow with a larger log")
+    .unless("operations just as slow with a larger log")
 }

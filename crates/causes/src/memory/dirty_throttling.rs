@@ -5,11 +5,11 @@
 //! are small.
 
 use crate::case::Case;
-use crate::paths;
+use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Action;
-use crate::verdict::{Answer, Verdict};
-use crate::Cause;
+use crate::verdict::Verdict;
+use crate::{Cause, Judge};
 use ledger::Reason;
 
 /// The cause.
@@ -17,23 +17,23 @@ pub const CAUSE: Cause = Cause {
     name: "dirty-throttling",
     title: "writers are made to sleep because they write faster than the device (dirty limits)",
     page: include_str!("../../pages/dirty-throttling.md"),
-    judge,
+    judge: Judge::Waited(
+        Waited::new(
+            "asleep in balance_dirty_pages, which slows writers down (dirty throttling)",
+            |_, reason| reason == Reason::DirtyThrottle,
+        ),
+        found,
+    ),
 };
 
-fn judge(case: &mut Case) -> Verdict {
-    let what = "asleep in balance_dirty_pages, which slows writers down (dirty throttling)";
-    let pick = |_, reason| reason == Reason::DirtyThrottle;
-    let (mut v, found) = paths::judge(case, CAUSE.name, what, pick);
-    if v.verdict != Answer::Found {
-        return v;
-    }
+fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     for knob in ["dirty_background_bytes", "dirty_bytes", "dirty_background_ratio", "dirty_ratio"] {
         if let Some(fact) = case.system.vm_number(knob).filter(|f| f.value > 0) {
             v = v.because(proof!(
                 "vm.{knob} is {fact} ({at})",
-                knob = Text(knob.to_string()),
+                knob,
                 fact = Text(fact.value.to_string()),
-                at = Source(fact.at.to_string())
+                at = fact.at
             ));
         }
     }
@@ -42,14 +42,13 @@ fn judge(case: &mut Case) -> Verdict {
         let settings = case.settings(dev)?;
         Some((&settings.name, settings.number("bdi/strict_limit").filter(|f| f.value > 0)?))
     };
-    let devices = found.iter().map(|number| case.focus.groups[*number].dev);
+    let devices = groups.iter().map(|number| case.focus.groups[*number].dev);
     if let Some((name, limit)) = devices.filter_map(strict).next() {
         return v
-            .because(proof!("{name} has a limit of its own: strict_limit is {limit} ({at})", name = Text(name.to_string()), limit = Text(limit.value.to_string()), at = Source(limit.at.to_string())))
+            .because(proof!("{name} has a limit of its own: strict_limit is {limit} ({at})", name, limit = Text(limit.value.to_string()), at = limit.at))
             .try_this(
                 format!(
-                    "strict_limit {} -> 0: only the host's limits hold. It is there so that a slow device does not fill memory with \
-                     dirty pages: then others' writers wait, and a sync takes longer",
+                    "strict_limit {} -> 0: only the host's limits apply. It keeps a slow device from filling memory with dirty pages; without it writers to other devices may wait, and a sync takes longer",
                     limit.value
                 ),
                 Action::set(name, "bdi/strict_limit", 0),
@@ -58,21 +57,21 @@ fn judge(case: &mut Case) -> Verdict {
                 "or a larger limit of its own, in bytes (since Linux 6.2)",
                 Action::set(name, "bdi/max_bytes", 268435456),
             )
-            .unless("writers as slow without the device's own limit");
+            .unless("writers just as slow without the device's own limit");
     }
     v.try_this(
-        "begin to write back earlier: the brake sets in half way between this and dirty_bytes; costs nothing but \
-         merging of rewritten pages",
+        "start writeback earlier: throttling begins half way between this and dirty_bytes; costs only the \
+             merging of rewritten pages",
         Action::Sysctl(&[("vm.dirty_background_bytes", 67_108_864)]),
     )
     .try_this(
-        "room for bursts, if they are shorter than memory is large; a crash loses more, a sync takes longer",
+        "allow larger bursts, if they fit into memory; a crash loses more, a sync takes longer",
         Action::Sysctl(&[("vm.dirty_bytes", 4_294_967_296)]),
     )
     .try_this(
-        "bulk writers with O_DIRECT, or in a cgroup of their own with memory.high and io.max (cgroup v2), so that \
-         the brake meets those who fill memory",
+        "run bulk writers with O_DIRECT, or in a cgroup of their own with memory.high and io.max (cgroup v2), \
+             so that those who fill memory are throttled",
         "systemd-run --scope -p MemoryHigh=256M -p 'IOWriteBandwidthMax=/dev/DEV 50M' COMMAND",
     )
-    .unless("writers as slow while dirty pages stay below vm.dirty_background_bytes")
+    .unless("writers just as slow while dirty pages stay below vm.dirty_background_bytes")
 }

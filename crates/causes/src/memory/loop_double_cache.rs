@@ -10,10 +10,10 @@
 //! which 14 ms are the others' reads in the worker.
 
 use crate::case::Case;
-use crate::paths;
+use crate::paths::Waited;
 use crate::proof::proof;
 use crate::verdict::{Answer, Confidence, Verdict};
-use crate::Cause;
+use crate::{Cause, Judge};
 use operation::Wait;
 
 /// include/uapi/linux/major.h.
@@ -22,9 +22,9 @@ const LOOP_MAJOR: u32 = 7;
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "loop-double-cache",
-    title: "a loop device goes through the page cache of its file, one request at a time",
+    title: "a loop device goes through the page cache of its backing file, one request at a time",
     page: include_str!("../../pages/loop-double-cache.md"),
-    judge,
+    judge: Judge::Whole(judge),
 };
 
 fn judge(case: &mut Case) -> Verdict {
@@ -33,7 +33,7 @@ fn judge(case: &mut Case) -> Verdict {
         return Verdict::out_of_the_question(CAUSE.name, "no loop device was recorded");
     }
     let what = "while the worker of a loop device slept in the page cache of its file";
-    let (mut v, _) = paths::judge(case, CAUSE.name, what, |waits, _| waits.has(Wait::LoopFile));
+    let (mut v, _) = Waited::new(what, |waits, _| waits.has(Wait::LoopFile)).ask(case, CAUSE.name);
     if v.verdict != Answer::Found {
         return v;
     }
@@ -48,17 +48,23 @@ fn judge(case: &mut Case) -> Verdict {
         known = true;
         let file = settings.backing_file().map_or("its file".into(), |f| f.value);
         v = v
-            .because(proof!("{name} goes through the page cache of {file}: direct I/O is off ({at})", name = Text(name.to_string()), file = Text(file.to_string()), at = Source(direct.at.to_string())))
+            .because(proof!(
+                "{name} goes through the page cache of {file}: direct I/O is off ({at})",
+                name,
+                file,
+                at = direct.at
+            ))
             .try_this(
                 format!(
-                    "direct I/O of {name} off -> on, at once and while it is in use: what is read twice is no longer cached below \
-                     it, and nothing is read ahead there"
+                    "direct I/O of {name} off -> on, at once and while in use: data is no longer cached a \
+                         second time below it, and nothing is read ahead there"
                 ),
                 format!("losetup --direct-io=on /dev/{name}"),
             )
             .try_this(
-                "if it stays off (column DIO): its file lies on a device with larger sectors, and the loop device must be set up \
-                 anew with --sector-size 4096; or the file system of the file knows no direct I/O",
+                "if it stays off (column DIO): its file lies on a device with larger sectors, and the loop \
+                     device must be set up again with --sector-size 4096; or that file system does not \
+                     support direct I/O",
                 "losetup -l -O NAME,DIO,LOG-SEC,BACK-FILE",
             );
     }
@@ -66,12 +72,12 @@ fn judge(case: &mut Case) -> Verdict {
         v.confidence = v.confidence.map(Confidence::less);
         v = v
             .without("which loop device has no direct I/O: losetup -l was not recorded")
-            .try_this("which of them have direct I/O (column DIO)", "losetup -l")
+            .try_this("see which of them have direct I/O (column DIO)", "losetup -l")
             .try_this("turn it on, at once and while it is in use", "losetup --direct-io=on /dev/loopN");
     }
     v.try_this(
-        "for the next time it is set up: mount, and whatever else sets loop devices up, leaves direct I/O off",
+        "set it up with direct I/O the next time: mount and other tools leave it off",
         "losetup -f --show --direct-io=on FILE",
     )
-    .unless("operations as slow with direct I/O of the loop device")
+    .unless("operations just as slow with direct I/O of the loop device")
 }

@@ -6,31 +6,30 @@
 
 use crate::case::Case;
 use crate::device::alone;
-use crate::paths;
+use crate::paths::Waited;
 use crate::proof::proof;
 use crate::verdict::{Answer, Verdict};
-use crate::Cause;
+use crate::{Cause, Judge};
 use ledger::Reason;
-use operation::Kind;
-use stats::Group;
+use operation::{Kind, Wait};
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "page-fault-read",
     title: "programs wait for pages of mapped files, or of their own code, that are not in memory",
     page: include_str!("../../pages/page-fault-read.md"),
-    judge,
+    judge: Judge::Whole(judge),
 };
 
 fn judge(case: &mut Case) -> Verdict {
     let what = "waiting for a page of a file that was read from the disk";
-    let fault = |group: &Group| group.op.is_some_and(|op| op.kind == Kind::PageFault);
     // Waiting in swap is another cause.
-    let pick = |waits: operation::Waits, reason| {
-        !waits.has(operation::Wait::Swap) && !matches!(reason, Reason::WaitCpu | Reason::OnCpu)
-    };
+    let waited = Waited::new(what, |waits, reason| {
+        !waits.has(Wait::Swap) && !matches!(reason, Reason::WaitCpu | Reason::OnCpu)
+    });
+    let waited = waited.of(|_, group| group.op.is_some_and(|op| op.kind == Kind::PageFault));
     let throughout = alone::faults_throughout(case);
-    let (mut v, found) = paths::judge_kinds(case, CAUSE.name, what, fault, pick);
+    let (mut v, found) = waited.ask(case, CAUSE.name);
     if v.verdict != Answer::Found {
         return v;
     }
@@ -41,20 +40,21 @@ fn judge(case: &mut Case) -> Verdict {
         v = v.because(proof!(
             "{faults} waited for {name}",
             faults = Counted(group.operations, "page fault", "page faults"),
-            name = Text(name.to_string())
+            name
         ));
     }
     v.try_this(
-        "read the files into memory before they are needed, again after they were pushed out (vmtouch -t does the same for folders)",
+        "read the files into memory before they are needed, and again after they were evicted (vmtouch -t \
+             does the same for folders)",
         "cat FILE > /dev/null",
     )
     .try_this(
-        "keep the memory of the service that must not wait: what it uses of up to 512 MiB is not given to others",
+        "protect the memory of the service that must not wait: up to 512 MiB of what it uses is not reclaimed",
         "systemctl set-property --runtime SERVICE MemoryMin=512M",
     )
     .try_this(
         "lock the program's pages in memory, if it can (mlockall): its code then never waits for a disk",
         "grep -E 'VmLck|VmExe|VmLib' /proc/PID/status",
     )
-    .unless("page faults as slow with all files in memory")
+    .unless("page faults just as slow with all files in memory")
 }

@@ -13,7 +13,7 @@ use crate::remedy::Action;
 use crate::slow::Slow;
 use crate::thresholds::read_ahead_short::{DEFAULT, IN_ORDER, LITTLE_ELSE, PROPOSED};
 use crate::verdict::{Confidence, Verdict};
-use crate::Cause;
+use crate::{Cause, Each, Judge, Otherwise, Said};
 use ledger::Reason;
 use life::Class;
 use operation::{Kind, Wait};
@@ -24,91 +24,78 @@ use waits::Selection;
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "read-ahead-short",
-    title: "a reader in order waits again and again, because too little is read ahead",
+    title: "a sequential reader waits again and again because too little is read ahead",
     page: include_str!("../../pages/read-ahead-short.md"),
-    judge,
+    judge: Judge::Each(Each {
+        of,
+        unless: "a reader just as slow with more read ahead",
+        otherwise: Otherwise::Never("nobody who was slow read a file through the page cache"),
+        above: false,
+    }),
 };
 
-fn judge(case: &mut Case) -> Verdict {
-    let mut verdict: Option<Verdict> = None;
-    let (mut against, mut unsure) = (None, None);
-    let paths: Vec<_> = crate::paths::Paths::of(case);
-    let paged: Vec<(usize, f64)> =
-        paths.iter().map(|p| (p.number, p.share(p.time(|w, _| w.has(Wait::PageRead))))).collect();
-    for slow in case.slow() {
-        let reads = matches!(slow.group.op.map(|op| op.kind), Some(Kind::Call(Call::Read)));
-        let waits = paged.iter().find(|(n, _)| *n == slow.group_number).map_or(0.0, |(_, share)| *share);
-        let left = case.unclaimed(&slow, Reason::Device);
-        if !reads || waits < MIN_SHARE || slow.share(left) < MIN_SHARE {
-            continue;
-        }
-        let name = case.name(slow.on.id);
-        let traffic = &slow.on.traffic;
-        let class = Class::Read.index();
-        let in_order = in_order(case, &slow);
-        if in_order < IN_ORDER {
-            against = Some(proof!(
-                "{in_order} of {task}'s reads on {name} follow one another",
-                in_order = Share(in_order),
-                task = Text(slow.group.task.clone()),
-                name = Text(name.to_string())
-            ));
-            continue;
-        }
-        let Some(setting) = case.settings(slow.on.id).and_then(|s| s.read_ahead_kb()) else {
-            unsure = Some(proof!(
-                "how much is read ahead: /sys/block/{name}/queue/read_ahead_kb was not recorded",
-                name = Text(name.to_string())
-            ));
-            continue;
-        };
-        if setting.value >= DEFAULT {
-            against = Some(proof!(
-                "read_ahead_kb of {name} is {setting} ({at})",
-                name = Text(name.to_string()),
-                setting = Text((setting.value.0 / 1024).to_string()),
-                at = Source(setting.at.to_string())
-            ));
-            continue;
-        }
-        // With less than the default each reader waits that many times as often as with it.
-        let saved = 1.0 - setting.value.0.max(4096) as f64 / DEFAULT.0 as f64;
-        let claimed = case.claim(&slow, Reason::Device, Nanos((left.0 as f64 * saved) as u64));
-        let sizes = &traffic.issue_sizes[class];
-        let proof = Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number);
-        let v = proof
-            .plus(claimed, Confidence::Medium)
-            .because(proof!(
-                "{in_order} of {task}'s reads on {name} follow one another; half of all there are of {p50} or less",
-                in_order = Share(in_order),
-                task = Text(slow.group.task.clone()),
-                name = Text(name.to_string()),
-                p50 = Size(Bytes(sizes.quantile(0.5)))
-            ))
-            .because(proof!(
-                "read_ahead_kb of {name} is {setting} ({at}); the kernel's default is {default}",
-                name = Text(name.to_string()),
-                setting = Text((setting.value.0 / 1024).to_string()),
-                at = Source(setting.at.to_string()),
-                default = Text((DEFAULT.0 / 1024).to_string())
-            ))
-            .because(proof!(
-                "the slowest {what} spent {waits} of their time waiting for a page that was being read",
-                what = Text(slow.words().to_string()),
-                waits = Share(waits)
-            ));
-        let mut v = remedy(v, setting.value, &name);
-        v.throughout.extend(throughout(case, &slow).map(|part| (slow.group_number, part * saved)));
-        verdict = Some(v);
+fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
+    let reads = matches!(slow.group.op.map(|op| op.kind), Some(Kind::Call(Call::Read)));
+    let paged = case.rows(slow.group_number).iter().filter(|row| row.waits.has(Wait::PageRead));
+    let waits = slow.share(paged.map(|row| row.time).sum());
+    let left = case.unclaimed(slow, Reason::Device);
+    if !reads || waits < MIN_SHARE || slow.share(left) < MIN_SHARE {
+        return Said::Nothing;
     }
-    match (verdict, unsure, against) {
-        (Some(v), ..) => v.unless("a reader as slow with more read ahead"),
-        (None, Some(unsure), _) => Verdict::cannot_tell(CAUSE.name, unsure),
-        (None, None, Some(against)) => Verdict::rejected(CAUSE.name, against),
-        (None, None, None) => {
-            Verdict::out_of_the_question(CAUSE.name, "nobody who was slow read a file through the page cache")
-        }
+    let name = case.name(slow.on.id);
+    let traffic = &slow.on.traffic;
+    let class = Class::Read.index();
+    let in_order = in_order(case, slow);
+    if in_order < IN_ORDER {
+        return Said::Not(proof!(
+            "{in_order} of {task}'s reads on {name} follow one another",
+            in_order = Share(in_order),
+            task = slow.group.task,
+            name
+        ));
     }
+    let Some(setting) = case.settings(slow.on.id).and_then(|s| s.read_ahead_kb()) else {
+        return Said::Unsure(proof!(
+            "how much is read ahead: /sys/block/{name}/queue/read_ahead_kb was not recorded",
+            name
+        ));
+    };
+    if setting.value >= DEFAULT {
+        return Said::Not(proof!(
+            "read_ahead_kb of {name} is {setting} ({at})",
+            name,
+            setting = Text((setting.value.0 / 1024).to_string()),
+            at = setting.at
+        ));
+    }
+    // With less than the default each reader waits that many times as often as with it.
+    let saved = 1.0 - setting.value.0.max(4096) as f64 / DEFAULT.0 as f64;
+    let claimed = case.claim(slow, Reason::Device, Nanos((left.0 as f64 * saved) as u64));
+    let sizes = &traffic.issue_sizes[class];
+    let v = v
+        .plus(claimed, Confidence::Medium)
+        .because(proof!(
+            "{in_order} of {task}'s reads on {name} follow one another; half of all there are of {p50} or less",
+            in_order = Share(in_order),
+            task = slow.group.task,
+            name,
+            p50 = Bytes(sizes.quantile(0.5))
+        ))
+        .because(proof!(
+            "read_ahead_kb of {name} is {setting} ({at}); the kernel's default is {default}",
+            name,
+            setting = Text((setting.value.0 / 1024).to_string()),
+            at = setting.at,
+            default = Text((DEFAULT.0 / 1024).to_string())
+        ))
+        .because(proof!(
+            "the slowest {what} spent {waits} of their time waiting for a page that was being read",
+            what = slow.words(),
+            waits = Share(waits)
+        ));
+    let mut v = remedy(v, setting.value, &name);
+    v.throughout.extend(throughout(case, slow).map(|part| (slow.group_number, part * saved)));
+    Said::Found(v)
 }
 
 /// The part of the victim's reads, or of all on the device where that is more, that begin where one before them ended.
@@ -131,9 +118,9 @@ fn throughout(case: &Case, slow: &Slow) -> Option<f64> {
 fn remedy(v: Verdict, now: Bytes, name: &str) -> Verdict {
     v.try_this(
         format!(
-            "read_ahead_kb {} -> {}: the reader waits {} times less often, and most of its reads find their data in memory; \
-             each wait that is left is for a larger piece and may be longer. Costs memory, and time of others where files \
-             are not read in order",
+            "read_ahead_kb {} -> {}: the reader waits {} times less often, and most of its reads find their \
+                 data in memory; each remaining wait is for a larger piece and may be longer. Costs memory, \
+                 and others' time where files are not read sequentially",
             now.0 / 1024,
             PROPOSED.0 / 1024,
             PROPOSED.0 / now.0.max(4096)

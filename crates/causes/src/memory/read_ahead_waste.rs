@@ -6,12 +6,12 @@
 //! without a fault is not seen.
 
 use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
-use crate::paths;
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
+use crate::slow::Slow;
 use crate::thresholds::read_ahead_waste::{MOSTLY_AHEAD, MUCH_MORE, PAGE};
 use crate::verdict::{Confidence, Verdict};
-use crate::Cause;
+use crate::{Cause, Each, Judge, Otherwise, Said};
 use ledger::Reason;
 use life::{Class, Op};
 use operation::Kind;
@@ -22,81 +22,70 @@ pub const CAUSE: Cause = Cause {
     name: "read-ahead-waste",
     title: "more is read ahead than anybody uses, and readers wait for it",
     page: include_str!("../../pages/read-ahead-waste.md"),
-    judge,
+    judge: Judge::Each(Each {
+        of,
+        unless: "readers just as slow without read-ahead",
+        otherwise: Otherwise::Never("no read that was slow waited for the device"),
+        above: true,
+    }),
 };
 
-fn judge(case: &mut Case) -> Verdict {
-    if case.facts.operations.is_empty() {
-        return paths::unrecorded(CAUSE.name);
+fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
+    let left = case.unclaimed(slow, Reason::Device);
+    let is_read = matches!(slow.group.op.map(|op| op.kind), Some(Kind::Call(Call::Read)));
+    let few = slow.group.operations < MIN_SAMPLES;
+    if !is_read || few || slow.share(left) < MIN_SHARE || slow.is_below() {
+        return Said::Nothing;
     }
-    let mut verdict: Option<Verdict> = None;
-    let mut against = None;
-    for slow in case.slow() {
-        let left = case.unclaimed(&slow, Reason::Device);
-        let is_read = matches!(slow.group.op.map(|op| op.kind), Some(Kind::Call(Call::Read)));
-        let few = slow.group.operations < MIN_SAMPLES;
-        if !is_read || few || slow.share(left) < MIN_SHARE || slow.is_below() {
-            continue;
-        }
-        let (dev, name) = (slow.on.id, case.name(slow.on.id));
-        let (ahead, all) = (read(case, dev, true), read(case, dev, false));
-        let asked = asked_for(case, dev);
-        let told = proof!(
-            "{name} read {all}, {all2} of it ahead; reads got {asked}",
-            name = Text(name.to_string()),
-            all = Size(all),
-            all2 = Share(ahead.0 as f64 / all.0.max(1) as f64),
-            asked = Size(asked)
-        );
-        let enough = (ahead.0 as f64) < MOSTLY_AHEAD * all.0 as f64;
-        let needed = least(case, dev).max(asked);
-        if enough || (all.0 as f64) < MUCH_MORE * needed.0 as f64 {
-            against = Some(told);
-            continue;
-        }
-        let wasted = 1.0 - needed.0 as f64 / all.0.max(1) as f64;
-        let wanted = Nanos((left.0 as f64 * wasted) as u64);
-        if slow.share(wanted) < MIN_SHARE {
-            continue;
-        }
-        let claimed = case.claim(&slow, Reason::Device, wanted);
-        let proof = Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number);
-        let mut v = proof.plus(claimed, Confidence::Medium).because(proof!(
-            "{told}: {wasted} of what was read was for nobody",
-            told = told.clone(),
-            wasted = Share(wasted)
-        ));
-        if let Some(now) = case.settings(dev).and_then(|s| s.read_ahead_kb()) {
-            let less = (now.value.0 / 1024 / 8).max(4);
-            v = v
-                .because(proof!(
-                    "read_ahead_kb of {name} is {now} ({at})",
-                    name = Text(name.to_string()),
-                    now = Text((now.value.0 / 1024).to_string()),
-                    at = Source(now.at.to_string())
-                ))
-                .try_this(
-                    format!(
-                        "read_ahead_kb {} -> {less}: readers in order on this disk become slower",
-                        now.value.0 / 1024
-                    ),
-                    Action::set(&name, "queue/read_ahead_kb", less),
-                );
-        }
-        verdict = Some(v.try_on(
-Acts::Victim,
-
-            "the program can say that it jumps: posix_fadvise(POSIX_FADV_RANDOM) for the file, no read-ahead for it",
-            "strace -f -y -e trace=pread64,read,lseek,fadvise64 -p PID",
-        ));
+    let (dev, name) = (slow.on.id, case.name(slow.on.id));
+    let (ahead, all) = (read(case, dev, true), read(case, dev, false));
+    let asked = asked_for(case, dev);
+    let told = proof!(
+        "{name} read {all}, {all2} of it ahead; programs got {asked}",
+        name,
+        all,
+        all2 = Share(ahead.0 as f64 / all.0.max(1) as f64),
+        asked
+    );
+    let enough = (ahead.0 as f64) < MOSTLY_AHEAD * all.0 as f64;
+    let needed = least(case, dev).max(asked);
+    if enough || (all.0 as f64) < MUCH_MORE * needed.0 as f64 {
+        return Said::Not(told);
     }
-    match (verdict, against) {
-        (Some(v), _) => v.unless("readers as slow without read-ahead"),
-        (None, Some(against)) => Verdict::rejected(CAUSE.name, against),
-        (None, None) => {
-            Verdict::out_of_the_question(CAUSE.name, "no read that was slow waited for the device")
-        }
+    let wasted = 1.0 - needed.0 as f64 / all.0.max(1) as f64;
+    let wanted = Nanos((left.0 as f64 * wasted) as u64);
+    if slow.share(wanted) < MIN_SHARE {
+        return Said::Nothing;
     }
+    let claimed = case.claim(slow, Reason::Device, wanted);
+    let mut v = v.plus(claimed, Confidence::Medium).because(proof!(
+        "{told}: {wasted} of what was read was never used",
+        told,
+        wasted = Share(wasted)
+    ));
+    if let Some(now) = case.settings(dev).and_then(|s| s.read_ahead_kb()) {
+        let less = (now.value.0 / 1024 / 8).max(4);
+        v = v
+            .because(proof!(
+                "read_ahead_kb of {name} is {now} ({at})",
+                name,
+                now = Text((now.value.0 / 1024).to_string()),
+                at = now.at
+            ))
+            .try_this(
+                format!(
+                    "read_ahead_kb {} -> {less}: sequential readers of this disk become slower",
+                    now.value.0 / 1024
+                ),
+                Action::set(&name, "queue/read_ahead_kb", less),
+            );
+    }
+    Said::Found(v.try_on(
+        Acts::Victim,
+        "have the program declare random access: posix_fadvise(POSIX_FADV_RANDOM) turns read-ahead off for \
+             the file",
+        "strace -f -y -e trace=pread64,read,lseek,fadvise64 -p PID",
+    ))
 }
 
 /// What a device read: for read-ahead, or in all.

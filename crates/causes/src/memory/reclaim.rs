@@ -5,48 +5,49 @@
 //! wait there until dirty pages are written.
 
 use crate::case::Case;
-use crate::paths;
+use crate::paths::Waited;
 use crate::remedy::{Action, Acts};
-use crate::verdict::{Answer, Verdict};
+use crate::verdict::Verdict;
 use crate::words::shell;
-use crate::Cause;
+use crate::{Cause, Judge};
 use ledger::Reason;
 use operation::{Wait, Waits};
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "reclaim",
-    title: "memory is short: operations free memory themselves before they go on",
+    title: "memory is short: operations reclaim memory themselves before they continue",
     page: include_str!("../../pages/reclaim.md"),
-    judge,
+    judge: Judge::Waited(
+        Waited::new("asleep while they freed memory (direct reclaim)", |waits: Waits, reason| {
+            waits.has(Wait::Reclaim) || reason == Reason::Reclaim
+        }),
+        found,
+    ),
 };
 
-fn judge(case: &mut Case) -> Verdict {
-    let what = "asleep while they freed memory (direct reclaim)";
-    let pick = |waits: Waits, reason| waits.has(Wait::Reclaim) || reason == Reason::Reclaim;
-    let (v, _) = paths::judge(case, CAUSE.name, what, pick);
-    if v.verdict != Answer::Found {
-        return v;
-    }
+fn found(case: &Case, v: Verdict, _: &[usize]) -> Verdict {
     v.try_this(
-        "is it the machine or the task's cgroup that is short of memory: the cgroup, if its own use is near its limit",
-        "grep -H . /proc/pressure/memory; C=/sys/fs/cgroup/$(sed -n 's/^0:://p' /proc/PID/cgroup); grep -H . $C/memory.current $C/memory.max $C/memory.high",
+        "find out whether the machine or the task's cgroup is short of memory: the cgroup, if its own use is \
+             near its limit",
+        "grep -H . /proc/pressure/memory; C=/sys/fs/cgroup/$(sed -n 's/^0:://p' /proc/PID/cgroup); grep -H . \
+             $C/memory.current $C/memory.max $C/memory.high",
     )
     .try_on(
-Acts::Victim,
-
-        "more memory for its cgroup, if that is it (of a service also: systemctl set-property SERVICE MemoryMax=2G)",
+        Acts::Victim,
+        "more memory for its cgroup, if that is the reason (for a service also: systemctl set-property SERVICE \
+             MemoryMax=2G)",
         memory_limit(case),
     )
     .try_this(
-        "let write-back begin earlier, so that there are clean pages to free: writers are held back sooner",
+        "start writeback earlier, so that there are clean pages to reclaim: writers are throttled sooner",
         Action::Sysctl(&[("vm.dirty_background_bytes", 67_108_864)]),
     )
     .try_this(
-        "wake kswapd earlier: this much stays free (in KiB); it is lost for caches",
+        "wake kswapd earlier: this much stays free (in KiB) and is lost to caches",
         Action::Sysctl(&[("vm.min_free_kbytes", 262_144)]),
     )
-    .unless("operations as slow with memory to spare")
+    .unless("operations just as slow with memory to spare")
 }
 
 /// Raises the limit of a cgroup that the user knows.

@@ -4,43 +4,49 @@
 //! stay as it is until it is written: the kernel makes the next writer of the page wait for the whole write.
 
 use crate::case::Case;
-use crate::paths;
+use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
-use crate::verdict::{Answer, Verdict};
-use crate::Cause;
-use operation::Wait;
+use crate::verdict::Verdict;
+use crate::{Cause, Judge};
+use operation::{Wait, Waits};
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "stable-page",
     title: "writers wait until a page they want to change has been written (stable pages)",
     page: include_str!("../../pages/stable-page.md"),
-    judge,
+    judge: Judge::Waited(
+        Waited::new(
+            "waiting for a page that was being written and must stay as it is until then \
+             (folio_wait_writeback)",
+            |waits: Waits, _| waits.has(Wait::StablePage),
+        ),
+        found,
+    ),
 };
 
-fn judge(case: &mut Case) -> Verdict {
-    let what =
-        "waiting for a page that was being written and must stay as it is until then (folio_wait_writeback)";
-    let (mut v, found) = paths::judge(case, CAUSE.name, what, |waits, _| waits.has(Wait::StablePage));
-    if v.verdict != Answer::Found {
-        return v;
-    }
-    for number in found {
+fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
+    for &number in groups {
         let dev = case.focus.groups[number].dev;
         let name = case.name(dev);
         let stable = case.settings(dev).and_then(|s| s.stable_writes());
         // The kernel looks at it when a file system is mounted (setup_bdev_super, fs/super.c).
         v = match &stable {
             Some(s) if s.value => {
-                v.because(proof!("{name} asks for stable pages: stable_writes is 1 ({at})", name = Text(name.to_string()), at = Source(s.at.to_string())))
+                v.because(proof!("{name} asks for stable pages: stable_writes is 1 ({at})", name, at = s.at))
             }
-            Some(s) => v.because(proof!("stable_writes of {name} is 0 ({at}), but what it was at the mount holds: it must have been 1 then", name = Text(name.to_string()), at = Source(s.at.to_string()))),
+            Some(s) => v.because(proof!(
+                "stable_writes of {name} is 0 ({at}), but the value at mount time counts: it must have been 1 \
+                     then",
+                name,
+                at = s.at
+            )),
             None => v,
         };
         let turn_off = match &stable {
             Some(s) if !s.value => (
-                format!("unmount and mount again: stable_writes of {name} is 0 now, and holds from then on"),
+                format!("unmount and mount again: stable_writes of {name} is 0 now, and applies from then on"),
                 "umount /MOUNTPOINT && mount /MOUNTPOINT".into(),
             ),
             _ => (
@@ -53,17 +59,17 @@ fn judge(case: &mut Case) -> Verdict {
         };
         v = v
             .try_on(
-Acts::Victim,
-
+                Acts::Victim,
                 "write whole pages once, to new places: append in multiples of 4 KiB, or with O_DIRECT; a page that \
                  is never written again is never waited for",
                 "grep . /sys/block/*/queue/stable_writes",
             )
             .try_this(turn_off.0, turn_off.1)
             .try_this(
-                "make each write-back short: start it earlier, so that fewer pages are on their way at a time",
+                "make each writeback short: start it earlier, so that fewer pages are under writeback at a \
+                     time",
                 Action::Sysctl(&[("vm.dirty_background_bytes", 16_777_216)]),
             );
     }
-    v.unless("writers as slow on a device with stable_writes 0")
+    v.unless("writers just as slow on a device with stable_writes 0")
 }

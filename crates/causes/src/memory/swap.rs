@@ -4,42 +4,40 @@
 //! the same device.
 
 use crate::case::Case;
-use crate::paths;
+use crate::paths::Waited;
 use crate::remedy::Acts;
-use crate::verdict::{Answer, Verdict};
-use crate::Cause;
+use crate::verdict::Verdict;
+use crate::{Cause, Judge};
 use ledger::Reason;
 use operation::{Wait, Waits};
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "swap",
-    title: "programs wait for their own memory, which lies in swap",
+    title: "programs wait for their own memory to be read back from swap",
     page: include_str!("../../pages/swap.md"),
-    judge,
+    judge: Judge::Waited(
+        Waited::new("waiting for memory that had to be read back from swap", |waits: Waits, reason| {
+            waits.has(Wait::Swap) && reason != Reason::WaitCpu
+        }),
+        found,
+    ),
 };
 
-fn judge(case: &mut Case) -> Verdict {
-    let what = "waiting for memory that had to be read back from swap";
-    let pick = |waits: Waits, reason| waits.has(Wait::Swap) && reason != Reason::WaitCpu;
-    let (v, _) = paths::judge(case, CAUSE.name, what, pick);
-    if v.verdict != Answer::Found {
-        return v;
-    }
+fn found(case: &Case, v: Verdict, _: &[usize]) -> Verdict {
     v.try_this(
-        "who has most in swap",
+        "see who has most in swap",
         "grep -H VmSwap /proc/[0-9]*/status | sort -k2 -n | tail -5; swapon --show",
     )
     .try_on(
-Acts::Victim,
-
-        "more memory for the cgroup of the task, if it is its limit that pushes it out (of a service also: systemctl set-property \
+        Acts::Victim,
+        "more memory for the task's cgroup, if its limit causes the swapping (for a service also: systemctl set-property \
          SERVICE MemoryHigh=2G MemoryMax=2G)",
         crate::memory::reclaim::memory_limit(case),
     )
     .try_this(
-        "keep what is swapped in memory, compressed: costs processor time, and memory for the pool",
+        "keep swapped pages compressed in memory: costs processor time, and memory for the pool",
         "echo 1 > /sys/module/zswap/parameters/enabled",
     )
-    .unless("programs as slow with nothing in swap")
+    .unless("programs just as slow with nothing in swap")
 }

@@ -3,7 +3,7 @@
 //! Claims the device time in which the device was flooded ([`life::FLOOD_DEPTH`], [`life::FLOOD_BYTES`]). Proof: the
 //! same requests were fast when no background write was in flight. Refuted if they were as slow then.
 
-use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
+use crate::case::{Case, Claimable, MIN_SAMPLES, MIN_SHARE};
 use crate::proof::{proof, Proof};
 use crate::remedy::Action;
 use crate::slow::Slow;
@@ -12,7 +12,7 @@ use crate::thresholds::HALF_A_TURN;
 use crate::thresholds::{WBT_DISK, WBT_FLASH};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::size;
-use crate::Cause;
+use crate::{Cause, Each, Judge, Otherwise, Said};
 use ledger::Reason;
 use life::{Class, Io, FLOOD_BYTES, FLOOD_DEPTH};
 use stats::{Device, Distribution};
@@ -34,69 +34,71 @@ pub const CAUSE: Cause = Cause {
     name: "writeback-flood",
     title: "buffered data being written back fills the device and everything else waits behind it",
     page: include_str!("../../pages/writeback-flood.md"),
-    judge,
+    judge: Judge::Each(Each {
+        of,
+        unless: "requests just as slow with no background write in flight (compare the two times above)",
+        otherwise: Otherwise::Nothing("nothing slow waited in a device"),
+        above: false,
+    }),
 };
 
-fn judge(case: &mut Case) -> Verdict {
-    let name = CAUSE.name;
-    let mut verdict: Option<Verdict> = None;
-    let mut against = Proof::from("no background writes in flight beside what was slow");
-    let mut where_: Option<DevId> = None;
+fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     // What is written back is itself no victim of its flood.
-    for slow in case.slow().into_iter().filter(|s| s.class != Class::Background) {
-        let flooded = slow.flooded().min(case.unclaimed(&slow, Reason::Device));
-        if slow.share(flooded) < MIN_SHARE {
-            if slow.company().background.max() > 0 && where_.is_none() {
-                against = proof!(
-                    "the slowest {what} spent {flooded} of their time beside a flood of background writes",
-                    what = Text(slow.words().to_string()),
-                    flooded = Share(slow.share(flooded))
-                );
-            }
-            continue;
-        }
-        let (with, without) = (&slow.company().flooded, &slow.company().clear);
-        let compared = comparable(with.count().min(without.count()));
-        let much_slower = match compared {
-            Some((q, words)) => {
-                let (beside, clear) = (with.quantile(q), without.quantile(q));
-                against = proof!("{what} were as slow without a background write in flight: {clear} against {beside} ({words})", what = Text(slow.words().to_string()), clear = Time(Nanos(clear)), beside = Time(Nanos(beside)), words = Text(words.to_string()));
-                beside as f64 >= MIN_SLOWDOWN * clear as f64
-            }
-            None => {
-                against = proof!("the slowest {what} spent {flooded} of their time beside a flood of background writes, too few to compare", what = Text(slow.words().to_string()), flooded = Share(slow.share(flooded)));
-                let mean = slow.each(|t| t.time.of(Reason::Device).0);
-                slow.share(flooded) >= MOSTLY && mean >= MIN_SLOWDOWN * usual(without).0 as f64
-            }
-        };
-        if !much_slower {
-            continue;
-        }
-        let sure = match compared {
-            Some((P99, _)) if !slow.is_below() => Confidence::High,
-            _ => Confidence::Medium,
-        };
-        let claimed = match slow.is_below() {
-            true => case.claim(&slow, Reason::Device, flooded),
-            false => {
-                let background = background_writers(case);
-                case.claim_rows(slow.group_number, flooded, |row| {
-                    row.phase == Phase::Behind && background.contains(&row.culprit)
-                })
-            }
-        };
-        let v = Verdict::go_on(verdict.take(), name, slow.group_number).plus(claimed, sure);
-        verdict = Some(prove(v, case, &slow, flooded, compared));
-        where_.get_or_insert(slow.on.id);
+    if slow.class == Class::Background {
+        return Said::Nothing;
     }
-    match (verdict, where_) {
-        (Some(v), Some(dev)) => remedies(v, case, dev)
-            .unless("requests as slow with no background write in flight (compare the two times above)"),
-        _ => match case.slow().is_empty() {
-            true => case.nothing(name, "nothing that was slow waited in a device"),
-            false => Verdict::rejected(name, against),
-        },
+    let flooded = slow.flooded().min(case.unclaimed(slow, Reason::Device));
+    if slow.share(flooded) < MIN_SHARE {
+        return Said::Little(match slow.company().background.max() {
+            0 => "no background writes in flight beside what was slow".into(),
+            _ => beside_a_flood(slow, flooded),
+        });
     }
+    let (with, without) = (&slow.company().flooded, &slow.company().clear);
+    let compared = comparable(with.count().min(without.count()));
+    match compared {
+        Some((q, words)) => {
+            let (beside, clear) = (with.quantile(q), without.quantile(q));
+            if (beside as f64) < MIN_SLOWDOWN * clear as f64 {
+                return Said::Not(proof!(
+                    "{what} were as slow without a background write in flight: {clear} \
+                     against {beside} ({words})",
+                    what = slow.words(),
+                    clear = Nanos(clear),
+                    beside = Nanos(beside),
+                    words
+                ));
+            }
+        }
+        None => {
+            let mean = slow.each(|t| t.time.of(Reason::Device).0);
+            if slow.share(flooded) < MOSTLY || mean < MIN_SLOWDOWN * usual(without).0 as f64 {
+                return Said::Not(proof!("{said}, too few to compare", said = beside_a_flood(slow, flooded)));
+            }
+        }
+    }
+    let sure = match compared {
+        Some((P99, _)) if !slow.is_below() => Confidence::High,
+        _ => Confidence::Medium,
+    };
+    let claimed = match slow.is_below() {
+        true => case.claim(slow, Reason::Device, flooded),
+        false => {
+            let background = background_writers(case);
+            let is_its = |row: &Claimable| row.phase == Phase::Behind && background.contains(&row.culprit);
+            case.claim_rows(slow.group_number, flooded, is_its)
+        }
+    };
+    let v = prove(v.plus(claimed, sure), case, slow, flooded, compared);
+    Said::Found(remedies(v, case, slow.on.id))
+}
+
+fn beside_a_flood(slow: &Slow, flooded: Nanos) -> Proof {
+    proof!(
+        "the slowest {what} spent {flooded} of their time beside a flood of background writes",
+        what = slow.words(),
+        flooded = Share(slow.share(flooded))
+    )
 }
 
 /// Culprits whose background writes others are behind.
@@ -136,20 +138,50 @@ fn prove(
     let flood = format!("a flood ({FLOOD_DEPTH} background writes or {} in flight)", size(FLOOD_BYTES));
     match compared {
         Some((q, words)) => {
-            v = v.because(proof!("issued into {flood}, {what} took {q} in the device ({words}); with no background write in flight, {q2}", flood = Text(flood.to_string()), what = Text(slow.words().to_string()), q = Time(Nanos(with.quantile(q))), words = Text(words.to_string()), q2 = Time(Nanos(without.quantile(q)))));
+            v = v.because(proof!(
+                "issued into {flood}, {what} took {q} in the device ({words}); with no \
+                 background write in flight, {q2}",
+                flood,
+                what = slow.words(),
+                q = Nanos(with.quantile(q)),
+                words,
+                q2 = Nanos(without.quantile(q))
+            ));
         }
         None => {
             v = v.because(proof!(
                 "the slowest {what} were in the device beside {flood} for {flooded} of their time",
-                what = Text(slow.words().to_string()),
-                flood = Text(flood.to_string()),
+                what = slow.words(),
+                flood,
                 flooded = Share(slow.share(flooded))
             ));
             if without.count() > 0 {
                 let (time, which) = usual(without);
-                v = v.because(proof!("with no background write in flight, {which} of {without} such requests took {time} in the device", which = Text(which.to_string()), without = Count(without.count()), time = Time(Nanos(time))));
+                v = v.because(proof!(
+                    "with no background write in flight, {which} of {without} such requests \
+                     took {time} in the device",
+                    which,
+                    without = Count(without.count()),
+                    time = Nanos(time)
+                ));
             }
         }
+    }
+    let writers: Vec<_> = case
+        .facts
+        .operations
+        .writers(slow.on.id)
+        .into_iter()
+        .filter(|(who, _)| *who != "?")
+        .take(2)
+        .collect();
+    if !writers.is_empty() {
+        let each: Vec<String> =
+            writers.iter().map(|(who, bytes)| format!("{who} ({})", size(*bytes))).collect();
+        v = v.because(proof!(
+            "the data that was written back had been written by {join}",
+            join = each.join(", ")
+        ));
     }
     let writes = &slow.on.requests[Class::Background.index()];
     let most = slow.on.company.iter().map(|c| c.background.max()).max().unwrap_or(0);
@@ -161,43 +193,48 @@ fn prove(
         .iter()
         .map(|r| (r.d2c.sum(), r.d2c.count()))
         .fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
-    v.because(proof!("{writes} of the {all_writes} writes on {device} were background writes, of {writes2} on average, up to {most} at once", writes = Count(writes.count), all_writes = Count(all_writes), device = Text(case.name(slow.on.id).to_string()), writes2 = Size(Bytes(writes.bytes.0 / writes.count.max(1))), most = Count(most)))
-    .because(proof!("background writes took {writes} in the device (mean D2C), all requests together {u128}, {what} alone {u64}", writes = Time(Nanos(writes.d2c.mean() as u64)), u128 = Time(Nanos((every.0 / every.1.max(1) as u128) as u64)), what = Text(slow.words().to_string()), u64 = Time(Nanos(slow.requests().d2c.mean() as u64))))
+    v.because(proof!(
+        "{writes} of the {all_writes} writes on {device} were background writes, of {writes2} on \
+         average, up to {most} at once",
+        writes = Count(writes.count),
+        all_writes = Count(all_writes),
+        device = case.name(slow.on.id),
+        writes2 = Bytes(writes.bytes.0 / writes.count.max(1)),
+        most = Count(most)
+    ))
+    .because(proof!(
+        "background writes took {writes} in the device (mean D2C), all requests together {u128}, \
+         {what} alone {u64}",
+        writes = Nanos(writes.d2c.mean() as u64),
+        u128 = Nanos((every.0 / every.1.max(1) as u128) as u64),
+        what = slow.words(),
+        u64 = Nanos(slow.requests().d2c.mean() as u64)
+    ))
 }
 
 fn remedies(mut v: Verdict, case: &Case, dev: DevId) -> Verdict {
     let name = case.name(dev);
     let settings = case.settings(dev);
     let target = case.facts.device(dev).map_or(WBT_FLASH.0 / 1000, wbt_target);
-    let costs = "bounds writeback in flight when reads take longer; costs write throughput while others wait";
+    let costs = "limits writeback in flight when reads take longer; costs write throughput while others wait";
     let command = |us: u64| Action::set(&name, "queue/wbt_lat_usec", us);
     let bfq = settings.and_then(|s| s.scheduler()).filter(|s| s.value == "bfq");
-    let writers: Vec<_> =
-        case.facts.operations.writers(dev).into_iter().filter(|(who, _)| *who != "?").take(2).collect();
-    if !writers.is_empty() {
-        let each: Vec<String> =
-            writers.iter().map(|(who, bytes)| format!("{who} ({})", size(*bytes))).collect();
-        v = v.because(proof!(
-            "the data that was written back had been written by {join}",
-            join = Text(each.join(", ").to_string())
-        ));
-    }
     match settings.and_then(|s| s.wbt_lat_usec()) {
         _ if bfq.is_some() => {
             let at = bfq.map(|s| s.at.to_string()).unwrap_or_default();
             v = v
-                .because(proof!("the scheduler is bfq ({at}), with which writeback throttling is off", at = Text(at.to_string())))
+                .because(proof!("the scheduler is bfq ({at}), with which writeback throttling is off", at))
                 .try_this(
-                    format!("scheduler bfq -> none, so that writeback throttling works; then wbt_lat_usec {target}: {costs}"),
+                    format!(
+                        "scheduler bfq -> none, so that writeback throttling works; then wbt_lat_usec \
+                         {target}: {costs}"
+                    ),
                     Action::set(&name, "queue/scheduler", "none"),
                 );
         }
         Some(wbt) if wbt.value.0 == 0 => {
             v = v
-                .because(proof!(
-                    "writeback throttling is off: wbt_lat_usec is 0 ({at})",
-                    at = Source(wbt.at.to_string())
-                ))
+                .because(proof!("writeback throttling is off: wbt_lat_usec is 0 ({at})", at = wbt.at))
                 .try_this(format!("wbt_lat_usec 0 -> {target}: {costs}"), command(target));
         }
         Some(wbt) => {
@@ -205,7 +242,7 @@ fn remedies(mut v: Verdict, case: &Case, dev: DevId) -> Verdict {
             v = v.because(proof!(
                 "writeback throttling is on: wbt_lat_usec is {us} ({at})",
                 us = Text(us.to_string()),
-                at = Source(wbt.at.to_string())
+                at = wbt.at
             ));
             if us > target {
                 v = v.try_this(format!("wbt_lat_usec {us} -> {target}: {costs}"), command(target));
@@ -213,13 +250,17 @@ fn remedies(mut v: Verdict, case: &Case, dev: DevId) -> Verdict {
         }
         None => {
             v = v
-                .without(proof!("whether writeback throttling is on: /sys/block/{name}/queue/wbt_lat_usec was not recorded", name = Text(name.to_string())))
+                .without(proof!(
+                    "whether writeback throttling is on: /sys/block/{name}/queue/wbt_lat_usec was \
+                     not recorded",
+                    name
+                ))
                 .try_this(format!("wbt_lat_usec -> {target}: {costs}"), command(target));
         }
     }
     if let Some(stable) = settings.and_then(|s| s.stable_writes()).filter(|s| s.value) {
         v = v.without(proof!("whether tasks waited for pages under writeback: {name} needs stable pages (stable_writes is 1, {at}), and block \
-             events do not show that wait; record it with trace-cmd", name = Text(name.to_string()), at = Source(stable.at.to_string())));
+             events do not show that wait; record it with trace-cmd", name, at = stable.at));
     }
     let background = case.system.vm_number("dirty_background_bytes").filter(|b| b.value > 0);
     let ratio = case.system.vm_number("dirty_background_ratio");

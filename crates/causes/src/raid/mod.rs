@@ -94,9 +94,9 @@ impl<'a> Array<'a> {
         let Unclaimed { reads, time: together } = self.device.unclaimed;
         proof!(
             "for which writes {device} sent {reads} more to its members is unknown, {together} together",
-            device = Text(name.into()),
+            device = name,
             reads = Counted(reads, "read", "reads"),
-            together = Time(together)
+            together
         )
     }
 
@@ -104,7 +104,7 @@ impl<'a> Array<'a> {
     pub fn waited(&self, doing: impl Into<Proof>, time: Nanos) -> Proof {
         proof!(
             "the slowest {what} {doing} for {share} of their time",
-            what = Text(self.group.words().into()),
+            what = self.group.words(),
             doing = doing.into(),
             share = Share(self.share(time))
         )
@@ -170,7 +170,7 @@ impl Question<'_> {
             let (account, time) = array.time(self.reason);
             let judged = if !case.sees_below(array.device.id) {
                 Judged::Missing(proof!("{array}, but how long writes waited for that is unknown: the members of {name} were not recorded \
-                     (blktrace -d /dev/{name} -d ...)", array = (self.noted)(array, &name), name = Text(name.to_string())))
+                     (blktrace -d /dev/{name} -d ...)", array = (self.noted)(array, &name), name))
             } else if array.share(time) < MIN_SHARE {
                 let too_little = (self.too_little)(array, &name, time);
                 match self.reason == Reason::LowerRead && array.may_have_read(time) {
@@ -187,8 +187,11 @@ impl Question<'_> {
             match judged {
                 Judged::Found(v) => {
                     let claimed = case.claim_of_group(array.group_number, account, time);
-                    let sum = verdict.take().unwrap_or_else(|| Verdict::begin(self.cause));
-                    verdict = Some(sum.with(v, claimed));
+                    let v = Verdict { explains: claimed, ..v };
+                    verdict = Some(match verdict {
+                        Some(all) => all.and(v),
+                        None => v,
+                    });
                 }
                 Judged::Against(why) => against = why,
                 Judged::Missing(what) => missing = Some(what),

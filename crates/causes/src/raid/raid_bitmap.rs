@@ -9,14 +9,14 @@
 //! how often. Refuted if that was seldom, or if writes did not wait in md.
 
 use crate::case::{Case, MIN_SHARE};
-use crate::paths::{self, Paths};
+use crate::paths::{Paths, Waited};
 use crate::proof::{proof, Proof};
 use crate::raid::{Array, Judged, Question};
 use crate::thresholds::raid_bitmap::WRITES_PER_UPDATE;
 use crate::verdict::{Answer, Confidence, Verdict};
-use crate::Cause;
+use crate::{Cause, Judge};
 use ledger::Reason;
-use operation::{Wait, Waits};
+use operation::Wait;
 use trace::Nanos;
 
 /// What would refute it.
@@ -27,7 +27,7 @@ pub const CAUSE: Cause = Cause {
     name: "raid-bitmap",
     title: "writes wait until the RAID array's write-intent bitmap is on the disks",
     page: include_str!("../../pages/raid-bitmap.md"),
-    judge,
+    judge: Judge::Whole(judge),
 };
 
 fn judge(case: &mut Case) -> Verdict {
@@ -41,8 +41,8 @@ fn judge(case: &mut Case) -> Verdict {
 fn by_sleeps(case: &mut Case) -> Verdict {
     let arrays = Array::all(case);
     let what = "waiting until the array's bitmap was on the disks (md_bitmap_unplug)";
-    let pick = |waits: Waits, reason| waits.has(Wait::RaidBitmap) && reason != Reason::WaitCpu;
-    let (mut v, found) = paths::judge(case, CAUSE.name, what, pick);
+    let waited = Waited::new(what, |waits, reason| waits.has(Wait::RaidBitmap) && reason != Reason::WaitCpu);
+    let (mut v, found) = waited.ask(case, CAUSE.name);
     if v.verdict == Answer::Found {
         let of_found = arrays.iter().filter(|a| found.contains(&a.group_number));
         let mut told = vec![];
@@ -69,10 +69,7 @@ fn by_sleeps(case: &mut Case) -> Verdict {
     if array.share(waiting) >= MIN_SHARE && !stacks() {
         let waited = array.waited("waited in md", waiting);
         let missing = "but where tasks sleep was not recorded (sudo iowhy record does)";
-        return Verdict::cannot_tell(
-            CAUSE.name,
-            proof!("{waited}, {missing}", waited = waited, missing = Text(missing.to_string())),
-        );
+        return Verdict::cannot_tell(CAUSE.name, proof!("{waited}, {missing}", waited = waited, missing));
     }
     v
 }
@@ -84,15 +81,13 @@ fn by_notes(case: &mut Case) -> Verdict {
             "{updates} (md bitmap_unplug) for {writes} on {device}",
             updates = Counted(array.bitmap_unplugs, "bitmap update", "bitmap updates"),
             writes = Counted(array.writes(), "write", "writes"),
-            device = Text(name.into())
+            device = name
         )
     };
     let question = Question {
         cause: CAUSE.name,
         reason: Reason::Stacking,
-        noted: &|array, name| {
-            proof!("the kernel noted {array}", array = Text(updates(array, name).to_string()))
-        },
+        noted: &|array, name| proof!("the kernel noted {array}", array = updates(array, name)),
         too_little: &|array, name, waiting| {
             proof!(
                 "{updates}; {waited}",
@@ -111,7 +106,7 @@ fn by_notes(case: &mut Case) -> Verdict {
             return Judged::Missing(proof!(
                 "{waited}, but the kernel's notes on {name} were not recorded",
                 waited = waited,
-                name = Text(name.to_string())
+                name
             ));
         }
         let unplugs = array.bitmap_unplugs;
@@ -125,7 +120,7 @@ fn by_notes(case: &mut Case) -> Verdict {
 fn found(case: &Case, array: &Array, name: &str, waiting: Nanos) -> Verdict {
     let v = Verdict::found(CAUSE.name, Nanos(0), Confidence::Medium).because(proof!(
         "the kernel wrote the bitmap of {name} {bitmap_unplugs} (md bitmap_unplug) for {writes}",
-        name = Text(name.to_string()),
+        name,
         bitmap_unplugs = Counted(array.bitmap_unplugs, "time", "times"),
         writes = Counted(array.writes(), "write", "writes")
     ));
@@ -137,27 +132,32 @@ fn found(case: &Case, array: &Array, name: &str, waiting: Nanos) -> Verdict {
 fn without_bitmap(case: &Case, array: &Array) -> Option<Proof> {
     let none = case.settings(array.device.id)?.md()?.bitmap().filter(|b| !b.value)?;
     let name = case.name(array.device.id);
-    Some(proof!(
-        "{device} has no bitmap (consistency_policy, {at})",
-        device = Text(name),
-        at = Source(none.at.to_string())
-    ))
+    Some(proof!("{device} has no bitmap (consistency_policy, {at})", device = name, at = none.at))
 }
 
 fn with_own_writes(v: Verdict, case: &Case, array: &Array) -> Verdict {
     let Some((member, own)) = array.own_writes(case) else { return v };
-    v.because(proof!("md wrote to {device} {own} for itself (bitmap and superblock), {own2} each (mean Q2C), {own3} of {duration} in all", device = Text(case.name(member.id).to_string()), own = Counted(own.count, "time", "times"), own2 = Time(Nanos(own.q2c.mean().round() as u64)), own3 = Time(Nanos(u64::try_from(own.q2c.sum()).unwrap_or(u64::MAX))), duration = Time(case.facts.duration())))
+    v.because(proof!(
+        "md wrote to {device} {own} for itself (bitmap and superblock), {own2} each (mean Q2C), \
+         {own3} of {duration} in all",
+        device = case.name(member.id),
+        own = Counted(own.count, "time", "times"),
+        own2 = Nanos(own.q2c.mean().round() as u64),
+        own3 = Nanos(u64::try_from(own.q2c.sum()).unwrap_or(u64::MAX)),
+        duration = case.facts.duration()
+    ))
 }
 
 fn remedies(v: Verdict, name: &str) -> Verdict {
     v.try_this(
-        "larger chunks: a bit covers more, so it is set less often; after a crash more is synchronised again",
+        "larger chunks: a bit covers more, so it is set less often; after a crash more is resynced",
         format!(
-            "mdadm --grow --bitmap=none /dev/{name} && mdadm --grow --bitmap=internal --bitmap-chunk=128M /dev/{name}"
+            "mdadm --grow --bitmap=none /dev/{name} && mdadm --grow --bitmap=internal --bitmap-chunk=128M \
+                 /dev/{name}"
         ),
     )
     .try_this(
-        "no bitmap: after a crash the whole array is synchronised again",
+        "no bitmap: after a crash the whole array is resynced",
         format!("mdadm --grow --bitmap=none /dev/{name}"),
     )
 }

@@ -10,7 +10,7 @@ use crate::raid::{self, Array, Judged, Question};
 use crate::thresholds::raid_read_modify_write::MOSTLY;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{percent, shell, size};
-use crate::Cause;
+use crate::{Cause, Judge};
 use evidence::{Fact, Md};
 use ledger::Reason;
 use life::Class;
@@ -24,7 +24,7 @@ pub const CAUSE: Cause = Cause {
     name: "raid-read-modify-write",
     title: "writes smaller than a stripe make RAID read old data and parity before it can write",
     page: include_str!("../../pages/raid-read-modify-write.md"),
-    judge,
+    judge: Judge::Whole(judge),
 };
 
 fn judge(case: &mut Case) -> Verdict {
@@ -36,24 +36,18 @@ fn judge(case: &mut Case) -> Verdict {
                 "the kernel noted {rmw} raid5 rmw and {rcw} raid5 rcw on {device}",
                 rmw = Count(array.read_modify_writes),
                 rcw = Count(array.reconstruct_writes),
-                device = Text(name.into())
+                device = name
             )
         },
         too_little: &|array, name, reading| {
-            array.waited(
-                proof!("waited for reads on the members of {device}", device = Text(name.into())),
-                reading,
-            )
+            array.waited(proof!("waited for reads on the members of {device}", device = name), reading)
         },
         unless: "writes of whole stripes: they need no reads on the members",
     };
     question.ask(case, |case, array, name, reading| {
         let stripes = array.read_modify_writes + array.reconstruct_writes;
         if stripes == 0 && array.has_notes {
-            return Judged::Against(proof!(
-                "the kernel noted no raid5 rmw or rcw on {name}",
-                name = Text(name.to_string())
-            ));
+            return Judged::Against(proof!("the kernel noted no raid5 rmw or rcw on {name}", name));
         }
         let sure = match stripes {
             0 => Confidence::Medium,
@@ -62,8 +56,8 @@ fn judge(case: &mut Case) -> Verdict {
         };
         let v = Verdict::found(CAUSE.name, Nanos(0), sure).because(proof!(
             "the slowest {what} on {name} waited for reads on its members for {reading} of their time",
-            what = Text(array.group.words().to_string()),
-            name = Text(name.to_string()),
+            what = array.group.words(),
+            name,
             reading = Share(array.share(reading))
         ));
         Judged::Found(prove(v, case, array))
@@ -95,20 +89,36 @@ fn prove(mut v: Verdict, case: &Case, array: &Array) -> Verdict {
     let background = &array.device.bios[Class::Background.index()].phases;
     let mean = Bytes((writes.bytes + background.bytes).0 / (writes.count + background.count).max(1));
     if array.read_modify_writes + array.reconstruct_writes > 0 {
-        v = v.because(proof!("the kernel noted {read_modify_writes} (raid5 rmw) and {reconstruct_writes} (raid5 rcw) for {writes}", read_modify_writes = Counted(array.read_modify_writes, "read-modify-write", "read-modify-writes"), reconstruct_writes = Counted(array.reconstruct_writes, "reconstruct-write", "reconstruct-writes"), writes = Counted(array.writes(), "write", "writes")));
+        v = v.because(proof!(
+            "the kernel noted {read_modify_writes} (raid5 rmw) and {reconstruct_writes} \
+             (raid5 rcw) for {writes}",
+            read_modify_writes = Counted(array.read_modify_writes, "read-modify-write", "read-modify-writes"),
+            reconstruct_writes = Counted(array.reconstruct_writes, "reconstruct-write", "reconstruct-writes"),
+            writes = Counted(array.writes(), "write", "writes")
+        ));
     } else {
         v = v.without(proof!(
             "the kernel's notes on {name} (blktrace records them unless told not to with -a)",
-            name = Text(name.to_string())
+            name
         ));
     }
     let md = case.settings(array.device.id).and_then(|s| s.md());
     let stripe = md.as_ref().and_then(Stripe::of);
     v = match &stripe {
-        Some(s) => v.because(proof!("writes have {mean} on average, a whole stripe {s} (chunk {chunk} ({at}), {data} of {disks} disks)", mean = Size(mean), s = Size(s.size()), chunk = Size(s.chunk.value), at = Source(s.chunk.at.to_string()), data = Text(s.data.to_string()), disks = Text(s.disks.to_string()))),
-        None => {
-            v.without(proof!("the stripe's size: chunk_size and raid_disks of {name} were not recorded", name = Text(name.to_string())))
-        }
+        Some(s) => v.because(proof!(
+            "writes have {mean} on average, a whole stripe {s} (chunk {chunk} ({at}), \
+             {data} of {disks} disks)",
+            mean,
+            s = s.size(),
+            chunk = s.chunk.value,
+            at = s.chunk.at,
+            data = Text(s.data.to_string()),
+            disks = Text(s.disks.to_string())
+        )),
+        None => v.without(proof!(
+            "the stripe's size: chunk_size and raid_disks of {name} were not recorded",
+            name
+        )),
     };
     v = larger_cache(v, array, &name, md.as_ref());
     v = more_threads(v, case, array, &name, md.as_ref());
@@ -126,7 +136,7 @@ fn larger_cache(v: Verdict, array: &Array, name: &str, md: Option<&Md>) -> Verdi
     let adjacent = seeks.sequential() as f64 / seeks.count().max(1) as f64;
     let hope = match adjacent >= MOSTLY {
         true => format!("{} of the writes here follow the one before", percent(adjacent)),
-        false => format!("little hope here: {} of the writes follow the one before", percent(adjacent)),
+        false => format!("little gain here: only {} of the writes follow the one before", percent(adjacent)),
     };
     raid::larger_cache(v, name, md, "collects neighbouring writes into whole stripes", &hope)
 }
@@ -176,7 +186,8 @@ fn whole_stripes(v: Verdict, case: &Case, array: &Array, name: &str, stripe: Opt
         _ => v.try_this(
             format!(
                 "write whole stripes: {whole} at multiples of {whole} need no reads. A new file system that knows how wide a \
-                 stripe is places and sizes large writes so; small scattered ones stay small. With -N it only shows what it \
+                 stripe is places and sizes large writes so; small scattered ones stay small. With -N it only \
+                 shows what it \
                  would do; without, it destroys what is there"
             ),
             format!("mkfs.xfs -N -d su={}k,sw={} /dev/{name}", chunk / 1024, s.data),
@@ -190,9 +201,11 @@ fn no_parity(v: Verdict, name: &str, stripe: Option<&Stripe>) -> Verdict {
     v.try_this(
         format!(
             "the last resort, for small scattered writes the only one: RAID 10 has no parity, so such a write is two writes and no \
-             read; it holds half of what its disks hold. On other disks, then move what is on {name} there: made of the members of \
+             read; it holds half of what its disks hold. On other disks, then move what is on {name} there: \
+             made of the members of \
              {name} it would destroy it"
         ),
-        format!("mdadm --create /dev/mdNEW --level=10 --raid-devices={disks} NEW_DISKS  # in place of /dev/{name}"),
+        format!("mdadm --create /dev/mdNEW --level=10 --raid-devices={disks} NEW_DISKS  # in place of \
+             /dev/{name}"),
     )
 }

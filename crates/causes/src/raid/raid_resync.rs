@@ -19,7 +19,7 @@ use crate::slow::{leaves, lies_on, Slow};
 use crate::thresholds::raid_resync::USUAL_MIN;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::percent;
-use crate::Cause;
+use crate::{Cause, Judge};
 use ledger::Reason;
 use life::{Class, Op};
 use operation::{Wait, Waits};
@@ -51,9 +51,9 @@ struct Sync {
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "raid-resync",
-    title: "a RAID array is synchronised, checked or rebuilt, and what is slow waits behind that",
+    title: "a RAID array is being resynced, checked or rebuilt, and the slow operations wait behind that",
     page: include_str!("../../pages/raid-resync.md"),
-    judge,
+    judge: Judge::Whole(judge),
 };
 
 fn judge(case: &mut Case) -> Verdict {
@@ -68,9 +68,9 @@ fn judge(case: &mut Case) -> Verdict {
         let wanted = Nanos((left.0 as f64 * part) as u64).min(slow.behind());
         if slow.share(wanted) < MIN_SHARE {
             against = Some(proof!(
-                "the slowest {what} stood behind requests of {thread} for {wanted} of their time",
-                what = Text(slow.words().to_string()),
-                thread = Text(sync.thread.to_string()),
+                "the slowest {what} were behind requests of {thread} for {wanted} of their time",
+                what = slow.words(),
+                thread = sync.thread,
                 wanted = Share(slow.share(wanted))
             ));
             continue;
@@ -84,11 +84,28 @@ fn judge(case: &mut Case) -> Verdict {
         let (sure, said) = match met {
             Some((requests, bytes)) => (
                 Confidence::High,
-                proof!("{name} completed {requests} of {thread} ({bytes}) while it had the slowest {what}: {share} of their time", name = Text(name.to_string()), requests = Counted(requests, "request", "requests"), thread = Text(sync.thread.to_string()), bytes = Size(bytes), what = Text(slow.words().to_string()), share = Text(share.to_string())),
+                proof!(
+                    "{name} completed {requests} of {thread} ({bytes}) while it had the slowest {what}: \
+                     {share} of their time",
+                    name,
+                    requests = Counted(requests, "request", "requests"),
+                    thread = sync.thread,
+                    bytes,
+                    what = slow.words(),
+                    share
+                ),
             ),
             None => (
                 Confidence::Medium,
-                proof!("the slowest {what} stood in line in {name}, and {thread} sent {part} of what it had to do: {share} of their time", what = Text(slow.words().to_string()), name = Text(name.to_string()), thread = Text(sync.thread.to_string()), part = Share(part), share = Text(share.to_string())),
+                proof!(
+                    "the slowest {what} queued in {name}, and {thread} sent {part} of what it had \
+                     to do: {share} of their time",
+                    what = slow.words(),
+                    name,
+                    thread = sync.thread,
+                    part = Share(part),
+                    share
+                ),
             ),
         };
         let v = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name)).plus(claimed, sure);
@@ -97,7 +114,7 @@ fn judge(case: &mut Case) -> Verdict {
     }
     verdict = at_the_barrier(case, verdict, &mut told);
     match (verdict, against) {
-        (Some(v), _) => prove(v, case, &told).unless("operations as slow when md is done"),
+        (Some(v), _) => prove(v, case, &told).unless("operations just as slow when md is done"),
         (None, Some(against)) => Verdict::rejected(CAUSE.name, against),
         (None, None) => {
             let mut v = Verdict::rejected(CAUSE.name, "md synchronised nothing here");
@@ -125,7 +142,7 @@ fn at_the_barrier<'a>(
         let claimed = paths.claim(case, pick);
         let v = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
         verdict = Some(v.plus(claimed, Confidence::High).because(proof!("the slowest {what} waited for {claimed} of their time until {thread} was done with the part of the array that they are in \
-             (wait_barrier)", what = Text(paths.group.words().to_string()), claimed = Share(paths.share(claimed)), thread = Text(sync.thread.to_string()))));
+             (wait_barrier)", what = paths.group.words(), claimed = Share(paths.share(claimed)), thread = sync.thread)));
         told.push((member, sync));
     }
     verdict
@@ -260,12 +277,12 @@ fn prove(mut v: Verdict, case: &Case, told: &[(&Device, Sync)]) -> Verdict {
         let seconds = member.duration().seconds().max(f64::MIN_POSITIVE);
         v = v.because(proof!(
             "{thread} moved {n} of all that {device} moved ({sync} of {n2}, {seconds} a second)",
-            thread = Text(sync.thread.to_string()),
+            thread = sync.thread,
             n = Share(sync.bytes.0 as f64 / sync.of.0.max(1) as f64),
-            device = Text(case.name(member.id).to_string()),
-            sync = Size(sync.bytes),
-            n2 = Size(sync.of),
-            seconds = Size(Bytes((sync.bytes.0 as f64 / seconds) as u64))
+            device = case.name(member.id),
+            sync = sync.bytes,
+            n2 = sync.of,
+            seconds = Bytes((sync.bytes.0 as f64 / seconds) as u64)
         ));
         let array = raid::arrays(case).find(|a| lies_on(case.facts, member, a.id));
         if let Some(array) = array.filter(|a| !arrays.contains(&a.id)) {
@@ -291,11 +308,11 @@ fn of_array(mut v: Verdict, case: &Case, array: &Device) -> Verdict {
     if let Some(action) = &action {
         let done = done.map_or(String::new(), |d| format!(", {} sectors done ({})", d.value, d.at));
         v = v.because(proof!(
-            "{name} is at it: sync_action {action} ({at}){done}",
-            name = Text(name.to_string()),
+            "{name} is busy with it: sync_action {action} ({at}){done}",
+            name,
             action = Text(action.value.to_string()),
-            at = Source(action.at.to_string()),
-            done = Text(done.to_string())
+            at = action.at,
+            done
         ));
     }
     let action = action.map(|a| a.value).unwrap_or_default();
@@ -303,11 +320,11 @@ fn of_array(mut v: Verdict, case: &Case, array: &Device) -> Verdict {
     let check = action == "check" || action == "repair";
     let meanwhile = match check {
         true => "the check takes longer",
-        false => "it takes longer, and so long another disk that fails may take data with it",
+        false => "it takes longer, and until it is done another failing disk may lose data",
     };
     if check {
         v = v.try_this(
-            "ends the check: nothing is lost, and it begins anew when it is started again",
+            "stop the check: nothing is lost, and it starts from the beginning next time",
             Action::set(&name, "md/sync_action", "idle"),
         );
     }
@@ -315,8 +332,8 @@ fn of_array(mut v: Verdict, case: &Case, array: &Device) -> Verdict {
         Some(least) if least.value > USUAL_MIN => {
             v = v.try_this(
                 format!(
-                    "sync_speed_min {} -> {USUAL_MIN} KiB/s ({}), the kernel's default: md keeps up that speed whatever others \
-                     want, and above it gives way to them, a moment after it notices them; {meanwhile}",
+                    "sync_speed_min {} -> {USUAL_MIN} KiB/s ({}), the kernel's default: md keeps that speed \
+                         whatever others need, and yields to them only above it; {meanwhile}",
                     least.value, least.at
                 ),
                 Action::set(&name, "md/sync_speed_min", USUAL_MIN),
@@ -328,7 +345,8 @@ fn of_array(mut v: Verdict, case: &Case, array: &Device) -> Verdict {
     if half > 0 {
         v = v.try_this(
             format!(
-                "at most half of the {:.0} KiB/s of each member that it takes here (undo: echo system > the same file); {meanwhile}",
+                "at most half of the {:.0} KiB/s of each member that it takes here (undo: echo system > the \
+                     same file); {meanwhile}",
                 fastest
             ),
             Action::set(&name, "md/sync_speed_max", half),
@@ -336,7 +354,7 @@ fn of_array(mut v: Verdict, case: &Case, array: &Device) -> Verdict {
     }
     if check {
         v = v.try_this(
-            "when it is started: at a time of low load",
+            "see when it is started; choose a time of low load",
             "systemctl list-timers 'mdcheck*'; cat /etc/cron.d/mdadm",
         );
     }
@@ -344,8 +362,7 @@ fn of_array(mut v: Verdict, case: &Case, array: &Device) -> Verdict {
     if let Some(at) = no_bitmap.filter(|_| action == "resync") {
         v = v.try_this(
             format!(
-                "a bitmap of what is being written ({name} has none, {}): after the next crash only that is synchronised; writes \
-                 cost more with it (raid-bitmap). Not before this pass is over",
+                "a bitmap of what is being written ({name} has none, {}): after the next crash only that is resynced; writes cost more with it (raid-bitmap). Not before this pass is over",
                 at.at
             ),
             format!("mdadm --grow --bitmap=internal --bitmap-chunk=128M /dev/{name}"),

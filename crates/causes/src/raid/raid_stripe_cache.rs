@@ -7,16 +7,16 @@
 //! there are. Refuted if none did.
 
 use crate::case::{Case, MIN_SHARE};
-use crate::paths::{self, Paths};
+use crate::paths::{Paths, Waited};
 use crate::proof::proof;
 use crate::raid;
 use crate::slow::{leaves, lies_on};
 use crate::thresholds::raid_stripe_cache::BUSY;
 use crate::verdict::{Answer, Confidence, Verdict};
 use crate::words::percent;
-use crate::Cause;
+use crate::{Cause, Judge};
 use ledger::Reason;
-use operation::{Wait, Waits};
+use operation::Wait;
 use stats::Device;
 use trace::DevId;
 
@@ -31,7 +31,7 @@ pub const CAUSE: Cause = Cause {
     name: "raid-stripe-cache",
     title: "writes wait in the array for a place in its stripe cache",
     page: include_str!("../../pages/raid-stripe-cache.md"),
-    judge,
+    judge: Judge::Whole(judge),
 };
 
 fn judge(case: &mut Case) -> Verdict {
@@ -39,9 +39,10 @@ fn judge(case: &mut Case) -> Verdict {
         return Verdict::out_of_the_question(CAUSE.name, "no RAID array was recorded");
     }
     let what = "waiting for a stripe head of the array (raid5_get_active_stripe)";
-    let in_cache = |waits: Waits| waits.has(Wait::StripeCache) && !waits.has(Wait::RaidBitmap);
-    let pick = |waits: Waits, reason| in_cache(waits) && reason != Reason::WaitCpu;
-    let (mut v, found) = paths::judge(case, CAUSE.name, what, pick);
+    let waited = Waited::new(what, |waits, reason| {
+        waits.has(Wait::StripeCache) && !waits.has(Wait::RaidBitmap) && reason != Reason::WaitCpu
+    });
+    let (mut v, found) = waited.ask(case, CAUSE.name);
     if v.verdict != Answer::Found {
         return v;
     }
@@ -57,7 +58,7 @@ fn judge(case: &mut Case) -> Verdict {
     if told.is_empty() {
         v = raid::larger_cache(v, "mdN", None, ROOM, KEPT);
     }
-    v.unless("writes as slow with a larger stripe cache")
+    v.unless("writes just as slow with a larger stripe cache")
 }
 
 /// The array that a device is, or is a member of.
@@ -75,9 +76,9 @@ fn of_array(mut v: Verdict, case: &Case, array: &Device, reckoning: f64) -> Verd
     if let Some(entries) = entries {
         v = v.because(proof!(
             "the stripe cache of {name} has {entries} stripe heads ({at})",
-            name = Text(name.to_string()),
+            name,
             entries = Text(entries.value.to_string()),
-            at = Source(entries.at.to_string())
+            at = entries.at
         ));
     }
     let busiest = leaves(case.facts, array.id)
@@ -87,7 +88,7 @@ fn of_array(mut v: Verdict, case: &Case, array: &Device, reckoning: f64) -> Verd
     if let Some((member, share)) = busiest {
         v = v.because(proof!(
             "{device}, the busiest member, had something in flight for {share} of the time",
-            device = Text(case.name(member.id).to_string()),
+            device = case.name(member.id),
             share = Share(share)
         ));
         if share > BUSY {
@@ -98,6 +99,6 @@ fn of_array(mut v: Verdict, case: &Case, array: &Device, reckoning: f64) -> Verd
     if reckoning < MIN_SHARE {
         return v;
     }
-    let here = format!("here writers waited for {} of their time while it reckoned", percent(reckoning));
+    let here = format!("here writers waited for {} of their time while it computed", percent(reckoning));
     raid::more_threads(v, &name, md.as_ref(), &here)
 }

@@ -9,9 +9,10 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
 use crate::remedy::Action;
+use crate::slow::Slow;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::count;
-use crate::Cause;
+use crate::{Cause, Each, Judge, Otherwise, Said};
 use ledger::Reason;
 use trace::Nanos;
 
@@ -23,82 +24,74 @@ pub const CAUSE: Cause = Cause {
     name: "scheduler-idling",
     title: "the I/O scheduler keeps the device idle while requests wait in it",
     page: include_str!("../../pages/scheduler-idling.md"),
-    judge,
+    judge: Judge::Each(Each {
+        of,
+        unless: "requests just as slow with slice_idle 0, or with another scheduler",
+        otherwise: Otherwise::Never("nothing slow waited in the scheduler"),
+        above: false,
+    }),
 };
 
-fn judge(case: &mut Case) -> Verdict {
-    let mut verdict: Option<Verdict> = None;
-    let (mut against, mut unsure) = (None, None);
-    for slow in case.slow() {
-        let left = case.unclaimed(&slow, Reason::Scheduler);
-        if slow.share(left) < MIN_SHARE {
-            continue;
-        }
-        let (name, class) = (case.name(slow.on.id), slow.class.index());
-        let (held, all) = (slow.on.pace.held[class], slow.on.pace.scheduled[class]);
-        let part = held.time.0 as f64 / all.0.max(1) as f64;
-        let wanted = Nanos((left.0 as f64 * part) as u64);
-        if slow.share(wanted) < MIN_SHARE {
-            against = Some(proof!(
-                "{name} had nothing to do in {part} of the time in which {what} waited in the scheduler",
-                name = Text(name.to_string()),
-                part = Share(part),
-                what = Text(slow.words().to_string())
-            ));
-            continue;
-        }
-        let Some((scheduler, says)) = scheduler(case, slow.on) else {
-            unsure.get_or_insert(proof!("{name} had nothing to do in {part} of the time in which {what} waited before it, but which scheduler held them is not known: \
-                 /sys/block/{name}/queue/scheduler was not recorded", name = Text(name.to_string()), part = Share(part), what = Text(slow.words().to_string())));
-            continue;
-        };
-        if !IDLING.contains(&scheduler.as_str()) {
-            against = Some(proof!(
-                "{says}, which never waits for a task's next request",
-                says = Text(says.to_string())
-            ));
-            continue;
-        }
-        let claimed = case.claim(&slow, Reason::Scheduler, wanted);
-        let proof = Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number);
-        let mut v = proof.plus(claimed, Confidence::Medium).because(proof!("{held} {what} waited in the scheduler while {name} had nothing to do, {held2} each: {part} of all their time there", held = Count(held.count), what = Text(slow.words().to_string()), name = Text(name.to_string()), held2 = Time(Nanos(held.time.0 / held.count.max(1))), part = Share(part)));
-        v = v.because(says);
-        if v.remedies.is_empty() {
-            let strict = case.settings(slow.on.id).and_then(|s| s.number("queue/iosched/strict_guarantees"));
-            if let Some(strict) = strict.filter(|s| s.value > 0) {
-                v = v.try_this(
-                    format!(
-                        "strict_guarantees {} -> 0 ({}): with it BFQ waits whatever slice_idle is, and has one request in the device at \
-                         a time; weights of cgroups are kept less exactly",
-                        strict.value, strict.at
-                    ),
-                    Action::set(&name, "queue/iosched/strict_guarantees", 0),
-                );
-            }
-            v = v
-                .try_this(
-                    "do not wait for the next request of the same task: more in all, less of a favour to single readers",
-                    Action::set(&name, "queue/iosched/slice_idle", 0),
-                )
-                .try_this(
-                    "no favour to tasks that seem interactive",
-                    Action::set(&name, "queue/iosched/low_latency", 0),
-                );
-            v = v.try_this(
-                "another scheduler, if nobody needs weights of cgroups (io.bfq.weight)",
-                Action::set(&name, "queue/scheduler", "mq-deadline"),
+fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
+    let left = case.unclaimed(slow, Reason::Scheduler);
+    if slow.share(left) < MIN_SHARE {
+        return Said::Nothing;
+    }
+    let (name, class) = (case.name(slow.on.id), slow.class.index());
+    let (held, all) = (slow.on.pace.held[class], slow.on.pace.scheduled[class]);
+    let part = held.time.0 as f64 / all.0.max(1) as f64;
+    let wanted = Nanos((left.0 as f64 * part) as u64);
+    if slow.share(wanted) < MIN_SHARE {
+        return Said::Not(proof!(
+            "{name} was idle for {part} of the time in which {what} waited in the scheduler",
+            name,
+            part = Share(part),
+            what = slow.words()
+        ));
+    }
+    let Some((scheduler, says)) = scheduler(case, slow.on) else {
+        return Said::Unsure(proof!("{name} was idle for {part} of the time in which {what} waited before it, but which scheduler held them is not known: \
+             /sys/block/{name}/queue/scheduler was not recorded", name, part = Share(part), what = slow.words()));
+    };
+    if !IDLING.contains(&scheduler.as_str()) {
+        return Said::Not(proof!("{says}, which never waits for a task's next request", says));
+    }
+    let claimed = case.claim(slow, Reason::Scheduler, wanted);
+    let mut v = v.plus(claimed, Confidence::Medium).because(proof!(
+        "{held} {what} waited in the scheduler while {name} was idle, {held2} each: {part} of all their time there",
+        held = Count(held.count),
+        what = slow.words(),
+        name,
+        held2 = Nanos(held.time.0 / held.count.max(1)),
+        part = Share(part)
+    ));
+    v = v.because(says);
+    let strict = case.settings(slow.on.id).and_then(|s| s.number("queue/iosched/strict_guarantees"));
+    if let Some(strict) = strict.filter(|s| s.value > 0) {
+        v = v.try_this(
+                format!(
+                    "strict_guarantees {} -> 0 ({}): with it BFQ waits whatever slice_idle is, and has one request in the device at \
+                     a time; weights of cgroups are kept less exactly",
+                    strict.value, strict.at
+                ),
+                Action::set(&name, "queue/iosched/strict_guarantees", 0),
             );
-        }
-        verdict = Some(v);
     }
-    match (verdict, unsure, against) {
-        (Some(v), ..) => v.unless("requests as slow with slice_idle 0, or with another scheduler"),
-        (None, Some(unsure), _) => Verdict::cannot_tell(CAUSE.name, unsure),
-        (None, None, Some(against)) => Verdict::rejected(CAUSE.name, against),
-        (None, None, None) => {
-            Verdict::out_of_the_question(CAUSE.name, "nothing that was slow waited in the scheduler")
-        }
-    }
+    v = v
+        .try_this(
+            "do not idle for the next request of the same task: more throughput in all, less for single \
+                 readers",
+            Action::set(&name, "queue/iosched/slice_idle", 0),
+        )
+        .try_this(
+            "no preference for tasks that seem interactive",
+            Action::set(&name, "queue/iosched/low_latency", 0),
+        );
+    v = v.try_this(
+        "another scheduler, if nobody needs cgroup weights (io.bfq.weight)",
+        Action::set(&name, "queue/scheduler", "mq-deadline"),
+    );
+    Said::Found(v)
 }
 
 /// The scheduler of a device, and what says so: a setting, or the notes that it leaves in a trace.

@@ -12,7 +12,7 @@ use crate::slow::Slow;
 use crate::thresholds::scheduler_starvation::MOSTLY;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::time;
-use crate::Cause;
+use crate::{Cause, Each, Judge, Otherwise, Said};
 use evidence::Device as Settings;
 use ledger::Reason;
 use life::Class;
@@ -23,79 +23,75 @@ pub const CAUSE: Cause = Cause {
     name: "scheduler-starvation",
     title: "requests wait in the I/O scheduler while writeback is sent to the device before them",
     page: include_str!("../../pages/scheduler-starvation.md"),
-    judge,
+    judge: Judge::Each(Each {
+        of,
+        unless: "a wait in the scheduler in which no writes were sent to the device",
+        otherwise: Otherwise::Nothing("nothing slow waited in a scheduler"),
+        above: false,
+    }),
 };
 
-fn judge(case: &mut Case) -> Verdict {
-    let mut verdict: Option<Verdict> = None;
-    let mut against = None;
-    let mut starved: Vec<Slow> = vec![];
-    for slow in case.slow() {
-        let scheduler = case.unclaimed(&slow, Reason::Scheduler);
-        let overtaken = slow.overtaken().min(scheduler);
-        let i2d = slow.requests().i2d.quantile(0.99);
-        if slow.share(scheduler) < MIN_SHARE {
-            against.get_or_insert_with(|| match slow.requests().i2d.count() {
-                0 => proof!("{what} passed through no scheduler", what = Text(slow.words().into())),
-                _ => proof!(
-                    "{what} waited {i2d} in the scheduler (I2D p99), {scheduler} of the time of the slowest",
-                    what = Text(slow.words().to_string()),
-                    i2d = Time(Nanos(i2d)),
-                    scheduler = Share(slow.share(scheduler))
-                ),
-            });
-            continue;
-        }
-        if (overtaken.0 as f64) < MOSTLY * scheduler.0 as f64 {
-            let part = overtaken.0 as f64 / scheduler.0.max(1) as f64;
-            against = Some(proof!("the slowest {what} spent {scheduler} of their time in the scheduler, but background writes overtook them in {part} of it only", what = Text(slow.words().to_string()), scheduler = Share(slow.share(scheduler)), part = Share(part)));
-            continue;
-        }
-        let sure = if slow.is_below() { Confidence::Medium } else { Confidence::High };
-        let claimed = case.claim(&slow, Reason::Scheduler, overtaken);
-        verdict = Some(
-            Verdict::go_on(verdict.take(), CAUSE.name, slow.group_number)
-                .plus(claimed, sure)
-                .because(proof!(
-                    "the slowest {what} waited in the scheduler for {claimed} of their time while background writes were sent to {device} before them",
-                    what = Text(slow.words().to_string()),
-                    claimed = Share(slow.share(claimed)),
-                    device = Text(case.name(slow.on.id).to_string())
-                ))
-                .because(proof!("{what} waited {i2d} in the scheduler (I2D p99, max {max}), {p99} in the device (D2C p99)", what = Text(slow.words().to_string()), i2d = Time(Nanos(i2d)), max = Time(Nanos(slow.requests().i2d.max())), p99 = Time(Nanos(slow.requests().d2c.quantile(0.99))))),
-        );
-        starved.push(slow);
+fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
+    let scheduler = case.unclaimed(slow, Reason::Scheduler);
+    let overtaken = slow.overtaken().min(scheduler);
+    let i2d = slow.requests().i2d.quantile(0.99);
+    if slow.share(scheduler) < MIN_SHARE {
+        return Said::Little(match slow.requests().i2d.count() {
+            0 => proof!("{what} passed through no scheduler", what = slow.words()),
+            _ => proof!(
+                "{what} waited {i2d} in the scheduler (I2D p99), {scheduler} of the time of the slowest",
+                what = slow.words(),
+                i2d = Nanos(i2d),
+                scheduler = Share(slow.share(scheduler))
+            ),
+        });
     }
-    let Some(mut v) = verdict else {
-        return match against {
-            Some(against) => Verdict::rejected(CAUSE.name, against),
-            None => case.nothing(CAUSE.name, "nothing that was slow waited in a scheduler"),
-        };
-    };
-    // Reads first: they are what schedulers promise to serve first.
-    v.evidence.sort_by_key(|e| !e.text("what").is_some_and(|what| what.split(' ').any(|w| w == "reads")));
-    remedies(v, case, &starved).unless("a wait in the scheduler in which no writes were sent to the device")
+    if (overtaken.0 as f64) < MOSTLY * scheduler.0 as f64 {
+        let part = overtaken.0 as f64 / scheduler.0.max(1) as f64;
+        return Said::Not(proof!(
+            "the slowest {what} spent {scheduler} of their time in the scheduler, but \
+             background writes overtook them in {part} of it only",
+            what = slow.words(),
+            scheduler = Share(slow.share(scheduler)),
+            part = Share(part)
+        ));
+    }
+    let sure = if slow.is_below() { Confidence::Medium } else { Confidence::High };
+    let claimed = case.claim(slow, Reason::Scheduler, overtaken);
+    let v = v
+        .plus(claimed, sure)
+        .because(proof!(
+            "the slowest {what} waited in the scheduler for {claimed} of their time while background \
+                     writes were sent to {device} before them",
+            what = slow.words(),
+            claimed = Share(slow.share(claimed)),
+            device = case.name(slow.on.id)
+        ))
+        .because(proof!(
+            "{what} waited {i2d} in the scheduler (I2D p99, max {max}), {p99} in the device \
+                 (D2C p99)",
+            what = slow.words(),
+            i2d = Nanos(i2d),
+            max = Nanos(slow.requests().i2d.max()),
+            p99 = Nanos(slow.requests().d2c.quantile(0.99))
+        ));
+    Said::Found(remedies(v, case, slow))
 }
 
-fn remedies(mut v: Verdict, case: &Case, starved: &[Slow]) -> Verdict {
-    let Some(first) = starved.first() else { return v };
-    let dev = first.on.id;
+fn remedies(mut v: Verdict, case: &Case, slow: &Slow) -> Verdict {
+    let dev = slow.on.id;
     let name = case.name(dev);
     let queue = format!("/sys/block/{name}/queue");
-    let writes = &first.on.requests[Class::Background.index()];
+    let writes = &slow.on.requests[Class::Background.index()];
     v = v.because(proof!(
         "{writes} went to {name}; they took {p99} (p99)",
         writes = Counted(writes.count, "background write", "background writes"),
-        name = Text(name.to_string()),
-        p99 = Time(Nanos(writes.q2c.quantile(0.99)))
+        name,
+        p99 = Nanos(writes.q2c.quantile(0.99))
     ));
     let Some(settings) = case.settings(dev) else {
         return v
-            .without(proof!(
-                "which scheduler {name} has: {queue}/scheduler was not recorded",
-                name = Text(name.to_string()),
-                queue = Text(queue.to_string())
-            ))
+            .without(proof!("which scheduler {name} has: {queue}/scheduler was not recorded", name, queue))
             .try_this(
                 "smaller, earlier writeback; applies to the whole host",
                 Action::Sysctl(&[("vm.dirty_background_bytes", 33_554_432)]),
@@ -106,12 +102,12 @@ fn remedies(mut v: Verdict, case: &Case, starved: &[Slow]) -> Verdict {
         v = v.because(proof!(
             "the scheduler is {s} ({at}){s2}",
             s = Text(s.value.to_string()),
-            at = Source(s.at.to_string()),
-            s2 = Text(tunables(settings, &s.value).to_string())
+            at = s.at,
+            s2 = tunables(settings, &s.value)
         ));
     }
     if let Some(wbt) = settings.wbt_lat_usec().filter(|w| w.value.0 == 0) {
-        let target = wbt_target(first.on);
+        let target = wbt_target(slow.on);
         v = v.try_this(
             format!(
                 "wbt_lat_usec 0 -> {target} ({}): holds writeback back before it reaches the scheduler, which helps reads and \
@@ -122,14 +118,14 @@ fn remedies(mut v: Verdict, case: &Case, starved: &[Slow]) -> Verdict {
         );
     }
     v = v.try_this(
-        "smaller, earlier writeback: less to wait for, for reads and fdatasync alike; applies to the whole host",
+        "smaller, earlier writeback: reads and fdatasync wait for less; applies to the whole host",
         Action::Sysctl(&[("vm.dirty_background_bytes", 33_554_432)]),
     );
     if scheduler.is_some_and(|s| s.value == "mq-deadline") {
-        let writes = &first.on.requests[Class::SyncWrite.index()];
+        let writes = &slow.on.requests[Class::SyncWrite.index()];
         let mut warning =
-            "but fdatasync becomes worse: for this scheduler its writes are writes like all others, and \
-                           they wait longer when reads go first"
+            "but fdatasync becomes slower: this scheduler treats its writes like all others, and they wait \
+                 longer when reads go first"
                 .to_string();
         if writes.i2d.count() > 0 {
             warning += &format!(" (up to {} in the scheduler here)", time(Nanos(writes.i2d.max())));
@@ -139,7 +135,7 @@ fn remedies(mut v: Verdict, case: &Case, starved: &[Slow]) -> Verdict {
                 "fifo_batch",
                 "queue/iosched/fifo_batch",
                 1,
-                "a read waits for one write and not for a batch; costs throughput on disks that turn",
+                "a read waits for one write and not for a batch; costs throughput on rotating disks",
             ),
             ("read_expire", "queue/iosched/read_expire", 100, "a read that waited so long goes first"),
         ] {

@@ -21,15 +21,16 @@ fn found_with_what_it_took_nothing_for() {
     let v = refused(95 * MS).verdict("device-busy");
     // 95 of 100 ms, of those that were given back and of those behind them.
     assert!((found(&v) - 0.95).abs() < 0.02, "{v:?}");
-    assert!(v.evidence[0].sentence().contains("gave requests back 20 times, of 240 in all"), "{v:?}");
+    assert!(v.evidence[0].sentence().contains("requeued requests 20 times, of 240 in all"), "{v:?}");
 }
 
 #[test]
 fn a_tenth_is_the_threshold() {
     // 0.6 of 5.6 ms, and 0.5 of 5.5.
     assert!(found(&refused(600).verdict("device-busy")) > 0.1);
-    assert!(rejected(&refused(500).verdict("device-busy"))
-        .contains("gave requests back 20 times, but that was 9"));
+    assert!(
+        rejected(&refused(500).verdict("device-busy")).contains("requeued requests 20 times, but that was 9")
+    );
 }
 
 #[test]
@@ -46,7 +47,7 @@ fn a_wait_in_the_scheduler_while_it_takes_others_is_not_its_own() {
 fn nothing_was_given_back() {
     let mut story = Story::default();
     quick_reads(&mut story, 0, 200);
-    assert!(rejected(&story.verdict("device-busy")).contains("no driver gave a request back"));
+    assert!(rejected(&story.verdict("device-busy")).contains("no driver requeued a request"));
     cannot_tell(&refused(95 * MS).lost(500).verdict("device-busy"));
 }
 
@@ -70,7 +71,7 @@ fn a_device_that_would_be_no_faster_is_saturated() {
     // Those that were given back; nothing was in it meanwhile, so those behind them waited for an idle device.
     assert!(found(&v) > 0.4, "{v:?}");
     assert!(
-        v.evidence.iter().any(|e| e.sentence().contains("it was full, and its driver gave requests back")),
+        v.evidence.iter().any(|e| e.sentence().contains("it was full, and its driver requeued requests")),
         "{v:?}"
     );
     found(&in_company(1).verdict("device-busy"));

@@ -37,7 +37,7 @@ fn lost_commands_are_errors_and_no_busy_device() {
     let v = of(500).verdict("device-errors");
     found(&v);
     assert!(v.evidence[0].sentence().contains("3 commands had been in sda for 500 ms or more"), "{v:?}");
-    assert!(rejected(&of(500).verdict("device-busy")).contains("no driver gave a request back"));
+    assert!(rejected(&of(500).verdict("device-busy")).contains("no driver requeued a request"));
     assert!(rejected(&of(499).verdict("device-errors")).contains("none was given up"));
     found(&of(499).verdict("device-busy"));
 }

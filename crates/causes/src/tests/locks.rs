@@ -125,7 +125,7 @@ fn stable_pages_are_turned_off_or_mounted_anew() {
     assert!(says(&on, "sda asks for stable pages: stable_writes is 1 (queue-sda.txt:1)"), "{on:?}");
     assert_eq!(commands(&on)[1], "echo 0 > /sys/block/sda/queue/stable_writes");
     assert!(
-        says(&off, "stable_writes of sda is 0 (queue-sda.txt:1), but what it was at the mount holds"),
+        says(&off, "stable_writes of sda is 0 (queue-sda.txt:1), but the value at mount time counts"),
         "{off:?}"
     );
     assert_eq!(commands(&off)[1], "umount /MOUNTPOINT && mount /MOUNTPOINT");

@@ -52,11 +52,11 @@ fn who_lies_side_by_side_is_small_and_was_not_joined() {
     // Of the sixteen of a group the first lies beside the last one of the group before.
     assert!(is_found(&grouped(16, 4, 8, 0)));
     assert!(rejected(&grouped(16, 4, 6, 0))
-        .contains("of the reads on sda lie beside the one before, 0 % were joined"));
+        .contains("of the reads on sda are adjacent to the one before, 0 % were merged"));
     assert!(is_found(&grouped(16, 60, 10, 0)));
-    assert!(rejected(&grouped(16, 64, 10, 0)).contains("nothing that was slow was small"));
+    assert!(rejected(&grouped(16, 64, 10, 0)).contains("nothing slow was small"));
     assert!(is_found(&grouped(16, 4, 10, 9)));
-    assert!(rejected(&grouped(16, 4, 10, 14)).contains("were joined"));
+    assert!(rejected(&grouped(16, 4, 10, 14)).contains("were merged"));
 }
 
 #[test]
@@ -75,12 +75,12 @@ fn little_time_in_the_device_is_not_for_want_of_merging() {
             .verdict("lost-merging")
     };
     let v = of(9);
-    assert!(rejected(&v).contains("nothing that was slow was small") && v.minor, "{v:?}");
-    assert!(rejected(&of(11)).contains("at once to be joined"));
+    assert!(rejected(&v).contains("nothing slow was small") && v.minor, "{v:?}");
+    assert!(rejected(&of(11)).contains("at a time could have been merged"));
 }
 
 #[test]
 fn one_at_a_time_cannot_be_joined() {
     let v = grouped(1, 4, 10, 0);
-    assert!(rejected(&v).contains("but there were only 1.0 at once to be joined"), "{v:?}");
+    assert!(rejected(&v).contains("but only 1.0 at a time could have been merged"), "{v:?}");
 }

@@ -180,7 +180,7 @@ fn half_of_the_writes_beside_the_one_before_is_hope() {
         v.remedies[0].what.rsplit("; ").next().unwrap_or_default().to_string()
     };
     assert_eq!(hope(11), "55 % of the writes here follow the one before");
-    assert_eq!(hope(9), "little hope here: 44 % of the writes follow the one before");
+    assert_eq!(hope(9), "little gain here: only 44 % of the writes follow the one before");
 }
 
 #[test]

@@ -190,7 +190,7 @@ fn what_is_proposed_depends_on_what_md_is_at() {
     let costs = |action: &str| {
         let v =
             at_the_barrier(80, "md0_resync", &format!("md0/md/level: raid1\nmd0/md/sync_action: {action}\n"));
-        v.remedies.iter().any(|r| r.what.ends_with("another disk that fails may take data with it"))
+        v.remedies.iter().any(|r| r.what.ends_with("another failing disk may lose data"))
     };
     assert_eq!((costs("check"), costs("recover")), (false, true));
     let bitmap = "mdadm --grow --bitmap=internal --bitmap-chunk=128M /dev/md0";

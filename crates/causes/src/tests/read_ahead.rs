@@ -45,7 +45,9 @@ fn much_read_ahead_for_nobody() {
     let v = reads(128, 100, false, "sda/queue/read_ahead_kb: 1024\n").verdict("read-ahead-waste");
     assert!(found(&v) > 0.7, "{v:?}");
     assert_eq!(v.remedies[0].command(), "echo 128 > /sys/block/sda/queue/read_ahead_kb");
-    assert!(rejected(&reads(16, 149, false, "").verdict("read-ahead-waste")).contains("reads got 1.17 MiB"));
+    assert!(
+        rejected(&reads(16, 149, false, "").verdict("read-ahead-waste")).contains("programs got 1.17 MiB")
+    );
     found(&reads(16, 151, false, "").verdict("read-ahead-waste"));
     let mut blocks = Story::default();
     quick_reads(&mut blocks, 0, 200);
@@ -147,5 +149,5 @@ fn half_read_ahead_is_most_of_it() {
         told.over(story).verdict("read-ahead-waste")
     };
     assert!(is_found(&of(51)));
-    assert!(rejected(&of(49)).contains("sda read 6.25 MiB, 49 % of it ahead; reads got 1.17 MiB"));
+    assert!(rejected(&of(49)).contains("sda read 6.25 MiB, 49 % of it ahead; programs got 1.17 MiB"));
 }

@@ -28,7 +28,7 @@ fn found_with_the_target_that_was_missed() {
     story.settings("sda/queue/iosched/read_lat_nsec: 500000\n");
     let v = story.verdict("scheduler-throttle");
     assert!(found(&v) > 0.3, "{v:?}");
-    assert!(v.evidence.iter().any(|e| e.sentence().contains("it takes 32")), "{v:?}");
+    assert!(v.evidence.iter().any(|e| e.sentence().contains("of at most 32")), "{v:?}");
     assert!(v.evidence.iter().any(|e| e.sentence().contains("the target is 500 us")), "{v:?}");
     let anew = "cd /sys/block/sda/queue && echo none > scheduler && echo kyber > scheduler && echo 8000000 > iosched/read_lat_nsec";
     assert_eq!(v.remedies[0].command(), anew);
@@ -75,7 +75,7 @@ fn nine_in_ten_say_how_full_it_was() {
     };
     // Of 120 reads in all.
     assert!(is_found(&of(11)));
-    assert!(rejected(&of(13)).contains("sda was full when they were sent: 32 of the 32 it takes"));
+    assert!(rejected(&of(13)).contains("sda was full when they were sent: 32 of at most 32"));
 }
 
 #[test]

@@ -99,7 +99,7 @@ pub fn judge(s: &mut Scenario, p: &Probe, disk: Option<&str>, settings: &BTreeMa
     s.remarks.extend(company);
     s.remarks.extend(mild.map(|c| {
         format!(
-            "NOT ALONE was the read that its limits are multiples of, so that they are too mild: {}",
+            "the reference read was NOT ALONE, so limits that are multiples of it are too mild: {}",
             c.words()
         )
     }));

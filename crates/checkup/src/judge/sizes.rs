@@ -97,7 +97,7 @@ pub(super) fn cut(
                     1024 / now.max(1)
                 ),
                 format!(
-                    "reads of 1 MiB bring {}/s, reads of 64 KiB {}/s: larger ones bring nothing",
+                    "reads of 1 MiB bring {}/s, reads of 64 KiB {}/s: larger ones gain nothing",
                     words::bytes(large),
                     words::bytes(near)
                 ),

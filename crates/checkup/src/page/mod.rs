@@ -91,7 +91,7 @@ fn remedies(c: &Checkup) -> String {
     if c.remedies.is_empty() {
         return String::new();
     }
-    let mut out = String::from("<section class=\"try\">\n<h2>Try, the greatest gain first</h2>\n<ol>\n");
+    let mut out = String::from("<section class=\"try\">\n<h2>Try, largest gain first</h2>\n<ol>\n");
     for r in &c.remedies {
         let why = format!("{}, scenario {}; up to {}", r.cause, r.scenario, words::ns(r.gain_ns));
         let _ = writeln!(

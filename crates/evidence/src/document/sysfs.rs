@@ -46,7 +46,8 @@ impl Kind for Sysfs {
             return false;
         }
         let value = value.trim_start_matches([':', '=', ' ', '\t']).trim_end();
-        if UNREADABLE.contains(&value) {
+        // `cat: Permission denied` where a shell's loop printed the path.
+        if UNREADABLE.iter().any(|error| value.ends_with(error)) {
             return false;
         }
         if attribute == "dev" {

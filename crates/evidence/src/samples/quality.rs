@@ -38,13 +38,13 @@ impl SampleQuality {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if let Some(at) = &self.first_unknown {
-            notes.push(format!("lines that are no sample: {}, the first at {at}", self.unknown));
+            notes.push(format!("lines that are not samples: {}, the first at {at}", self.unknown));
         }
         if self.cut {
             notes.push("the last sample is cut off".into());
         }
         if self.joined > 1 {
-            notes.push(format!("{} samples each are shown together: there are very many", self.joined));
+            notes.push(format!("{} samples each are shown together, because there are so many", self.joined));
         }
         for (n, what) in [
             (
@@ -52,9 +52,9 @@ impl SampleQuality {
                 "seconds without a sample, so that numbers beside them are over a longer time",
             ),
             (self.backwards, "samples that are not later than the one before, left out"),
-            (self.appeared, "devices that came meanwhile; their first second is not known"),
-            (self.vanished, "devices that went meanwhile"),
-            (self.began_anew, "intervals left out because a device's counters began anew"),
+            (self.appeared, "devices that appeared during the recording; their first second is not known"),
+            (self.vanished, "devices that disappeared during the recording"),
+            (self.began_anew, "intervals left out because a device's counters restarted"),
             (self.too_short, "intervals left out because a device has fewer numbers than any kernel prints"),
             (self.left_out, "devices and processors left out because no machine has so many"),
         ] {

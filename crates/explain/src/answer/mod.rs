@@ -19,12 +19,15 @@ pub use waits::{Absent, Those};
 use crate::explanation::Explanation;
 use crate::lack::Lack;
 use causes::{Acts, Answer as Verdicted, Confidence, Remedy, Verdict};
+use serde::Serialize;
 use stats::{Facts, LONG_BY_ITSELF};
 use trace::Nanos;
 use waits::CulpritKind;
 
 /// What kind of answer it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "AnswerKind"))]
+#[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// A cause was found.
     Cause,

@@ -8,6 +8,8 @@
 use super::role;
 use super::victim::Sufferer;
 use crate::explanation::Explanation;
+use life::Class;
+use stats::Group;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use trace::{DevId, Nanos};
@@ -70,7 +72,7 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
 }
 
 fn overlaps(e: &Explanation, s: &Sufferer) -> bool {
-    e.focus.groups.get(s.group).and_then(|g| g.op).is_some_and(|op| op.kind.overlaps())
+    e.focus.groups.get(s.group).is_some_and(|g| g.overlaps(&e.facts))
 }
 
 fn is_job(e: &Explanation, s: &Sufferer) -> bool {
@@ -82,9 +84,10 @@ fn commits(e: &Explanation, s: &Sufferer) -> bool {
     e.facts.operations.is_empty() && s.task.starts_with("jbd2/")
 }
 
-/// Whether it keeps operations in flight, and is no server.
+/// Whether it keeps operations in flight, and is no server. Of writes that blocks show somebody may wait for all together: a sync.
 fn is_queue(e: &Explanation, s: &Sufferer) -> bool {
-    s.role.is_none() && overlaps(e, s)
+    let waited_for = |g: &Group| g.op.is_none() && g.class != Class::Read;
+    s.role.is_none() && overlaps(e, s) && !e.focus.groups.get(s.group).is_some_and(waited_for)
 }
 
 /// What it lost to no disk: it waited for a processor.
@@ -101,11 +104,7 @@ fn by_the_clock(e: &Explanation, s: &Sufferer, time: Nanos) -> Nanos {
 
 /// Of operations that overlap, what they took together.
 pub(crate) fn of_the_clock(e: &Explanation, s: &Sufferer, time: Nanos) -> Nanos {
-    let (whole, duration) = (s.time.0, e.facts.duration().0.max(1));
-    if whole <= duration || !overlaps(e, s) {
-        return time;
-    }
-    Nanos((u128::from(time.0) * u128::from(duration) / u128::from(whole)) as u64)
+    e.focus.groups.get(s.group).map_or(time, |g| g.by_the_clock(&e.facts, time))
 }
 
 fn device(e: &Explanation, s: &Sufferer) -> DevId {

@@ -94,7 +94,7 @@ fn whose(text: &str) -> Result<(Option<String>, Option<String>), String> {
             name.push(part);
         }
         if name.is_empty() {
-            return Err(format!("nothing is named after {word:?}"));
+            return Err(format!("a name is missing after {word:?}"));
         }
         if slot.replace(name.join(" ")).is_some() {
             return Err(format!("{word:?} stands twice"));

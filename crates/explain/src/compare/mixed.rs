@@ -258,7 +258,7 @@ fn besides(c: &mut Comparison, run: &RunOf, all: &[Kind], used: &[&str], first: 
         let none_there = rows.filter_map(counted).reduce(|a, b| a && b);
         let count = kind.phases.first().map_or(0, |p| p.1.count());
         let each = kind.mean_size().map_or(String::new(), |b| format!(" of {}", size(Bytes(b as u64))));
-        let said = if none_there.is_some() { "" } else { ", of which the text says nothing" };
+        let said = if none_there.is_some() { "" } else { ", which the text does not say" };
         let text = format!("{} only {in_recording}: {}{each}{said}", kind.told(), units::words::count(count));
         c.load.push(Difference { text, unlike: none_there == Some(true) });
     }

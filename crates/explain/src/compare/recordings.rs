@@ -84,10 +84,7 @@ impl Comparison {
                 ));
             }
         }
-        notes.push(
-            "a range holds what chance does within a recording; two runs can differ by more: repeat them"
-                .into(),
-        );
+        notes.push("ranges cover chance within a recording; two runs can differ by more: repeat them".into());
         let settings = before.subject.system.differences(&after.subject.system);
         let load = load(before, after, single);
         let blamed = blamed(before, after);

@@ -137,3 +137,33 @@ fn three_kinds_that_somebody_waits_for_are_the_verdict() {
     assert_eq!(of(&[(WORSE, false)]), Outcome::Worse);
     assert_eq!((of(&[(None, true)]), of(&[])), (Outcome::CannotTell, Outcome::CannotTell));
 }
+
+/// A job whose syncs take nearly all of its time is judged by them, whatever its writes into memory do.
+#[test]
+fn syncs_decide_where_they_are_the_time() {
+    let run = |write: u32, sync: u32| {
+        let text = format!(
+            "j: (groupid=0, jobs=1): err= 0: pid=1\n  write: IOPS=4696, BW=18.3MiB/s (19.2MB/s)(36.7MiB/2001msec)\n\
+             \x20   clat (usec): min=3, max=710, avg= 4.00, stdev=14.73\n    clat percentiles (usec):\n\
+             \x20    | 50.00th=[    4], 99.00th=[{write}]\n  fsync/fdatasync/sync_file_range:\n\
+             \x20   sync (usec): min=66, max=5138, avg={sync}.76, stdev=241.57\n    sync percentiles (usec):\n\
+             \x20    | 50.00th=[  128], 99.00th=[{sync}]\n     issued rwts: total=0,9398,0,9398 short=0,0,0,0\n"
+        );
+        tooltext::Mail::read("fio.txt", text.as_bytes())
+    };
+    let (before, after) = (run(8, 1287), run(16, 500));
+    let of = |mail| super::RunOf { mail, run: 0 };
+    let c = Comparison::of_runs(of(&before), of(&after));
+    assert_eq!((c.rows[0].op.as_str(), c.outcome()), ("sync", Outcome::Better));
+    // With syncs that take little of it both count.
+    let (before, after) = (run(80_000, 1287), run(160_000, 500));
+    let slow = |mail: &tooltext::Mail| {
+        let mut mail = mail.clone();
+        let row = mail.runs[0].readings[0].rows.iter_mut().find(|row| row.of == "sync");
+        assert!(row.is_some());
+        row.into_iter().for_each(|row| row.values = tooltext::Values::default());
+        mail
+    };
+    let (before, after) = (slow(&before), slow(&after));
+    assert_eq!(Comparison::of_runs(of(&before), of(&after)).outcome(), Outcome::Worse);
+}

@@ -5,6 +5,7 @@ use super::recordings::{latencies, slow, SLOW};
 use super::{Comparison, Difference, Metric, Row};
 use evidence::{Conflict, Fact};
 use stats::Blocks;
+use std::collections::{HashMap, HashSet};
 use tooltext::{Mail, Number, Reading, Row as Printed, Run, Unit};
 
 /// A run of a text.
@@ -79,9 +80,9 @@ impl Comparison {
     /// Compares two runs.
     pub fn of_runs(before: RunOf, after: RunOf) -> Comparison {
         let mut c = Comparison { names: [before.name(), after.name()], ..Comparison::default() };
-        let mut used = vec![];
+        let mut partners = Partners::new(before.run(), after.run());
         for reading in &before.run().readings {
-            let found = partner(reading, &before, &after, &used);
+            let found = partners.of(reading);
             let Some(other) = found else {
                 if !reading.rows.is_empty() {
                     let text = format!("{} {} only before", reading.tool, reading.name);
@@ -89,9 +90,9 @@ impl Comparison {
                 }
                 continue;
             };
-            used.push(other);
             let other = &after.run().readings[other];
             settings(&mut c, (&before, reading), (&after, other));
+            let first = c.rows.len();
             for row in &reading.rows {
                 if let Some(printed) = other.row(&row.of) {
                     c.rows.extend(compared(reading, row, printed, c.rows.len()));
@@ -100,19 +101,22 @@ impl Comparison {
                     c.load.push(Difference { text, unlike: reading.tool == "fio" });
                 }
             }
+            by_syncs(&mut c.rows[first..], reading, other);
             for row in other.rows.iter().filter(|row| reading.row(&row.of).is_none()) {
                 let text = format!("{} ({}) only after", row.of, reading.tool);
                 c.load.push(Difference { text, unlike: reading.tool == "fio" });
             }
         }
         for (i, reading) in after.run().readings.iter().enumerate().filter(|(_, r)| !r.rows.is_empty()) {
-            if !used.contains(&i) {
+            if !partners.used.contains(&i) {
                 let text = format!("{} {} only after", reading.tool, reading.name);
                 c.load.push(Difference { text: text.trim().into(), unlike: false });
             }
         }
         of_machine(&mut c, &before, &after);
         commands(&mut c, before.run(), after.run());
+        let sides = if std::ptr::eq(before.mail, after.mail) { vec![before] } else { vec![before, after] };
+        c.notes.extend(sides.iter().filter_map(|side| impossible(side.mail)));
         if c.rows.iter().any(|r| r.least.is_none()) {
             c.notes.push(SUMMARIES.into());
         }
@@ -121,16 +125,56 @@ impl Comparison {
 }
 
 pub(super) const SUMMARIES: &str =
-    "these are summaries: how far their percentiles scatter they do not say; repeat the runs, or \
-                         record them";
+    "these are summaries, which do not say how far percentiles scatter; repeat the runs, or record them";
 
-/// The reading of the other run that is of the same tool and name, or the only one of the tool.
-fn partner(reading: &Reading, before: &RunOf, after: &RunOf, used: &[usize]) -> Option<usize> {
-    let free = |(i, r): &(usize, &Reading)| r.tool == reading.tool && !r.rows.is_empty() && !used.contains(i);
-    let mut all = after.run().readings.iter().enumerate().filter(free);
-    let named = all.clone().find(|(_, r)| r.name == reading.name);
-    let alone = before.run().of(reading.tool).count() == 1 && after.run().of(reading.tool).count() == 1;
-    named.or_else(|| all.next().filter(|_| alone)).map(|(i, _)| i)
+/// The numbers of a text that cannot be, which are in no row.
+fn impossible(mail: &Mail) -> Option<String> {
+    let first = mail.doubts.first()?;
+    let more = match mail.doubts.len() {
+        1 => String::new(),
+        n => format!(", and {} more", n - 1),
+    };
+    Some(format!(
+        "impossible, so not compared: {} {} ({}; {}){more}",
+        first.of,
+        first.name,
+        mail.at(first.at()),
+        first.why
+    ))
+}
+
+/// The readings of the other run, each of which is a partner once.
+struct Partners<'a> {
+    /// Those with numbers by tool and name, the last first.
+    named: HashMap<(&'a str, &'a str), Vec<usize>>,
+    /// The only one of a tool, where both runs have one.
+    alone: HashMap<&'a str, usize>,
+    used: HashSet<usize>,
+}
+
+impl<'a> Partners<'a> {
+    fn new(before: &'a Run, after: &'a Run) -> Partners<'a> {
+        let mut named: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
+        let mut counts: HashMap<&str, [usize; 2]> = HashMap::new();
+        before.readings.iter().for_each(|r| counts.entry(r.tool).or_default()[0] += 1);
+        for r in &after.readings {
+            counts.entry(r.tool).or_default()[1] += 1;
+        }
+        let with_numbers = || after.readings.iter().enumerate().filter(|(_, r)| !r.rows.is_empty());
+        for (i, r) in with_numbers().collect::<Vec<_>>().into_iter().rev() {
+            named.entry((r.tool, r.name.as_str())).or_default().push(i);
+        }
+        let single = |tool: &str| counts.get(tool) == Some(&[1, 1]);
+        let alone = with_numbers().filter(|(_, r)| single(r.tool)).map(|(i, r)| (r.tool, i)).collect();
+        Partners { named, alone, used: HashSet::new() }
+    }
+
+    /// The reading of the other run that is of the same tool and name, or the only one of the tool.
+    fn of(&mut self, reading: &'a Reading) -> Option<usize> {
+        let same = self.named.get_mut(&(reading.tool, reading.name.as_str())).and_then(Vec::pop);
+        let found = same.or_else(|| self.alone.get(reading.tool).copied())?;
+        self.used.insert(found).then_some(found)
+    }
 }
 
 fn settings(c: &mut Comparison, (before, b): (&RunOf, &Reading), (after, a): (&RunOf, &Reading)) {
@@ -209,7 +253,9 @@ fn compared(reading: &Reading, before: &Printed, after: &Printed, place: usize) 
     // Where one run waits to submit, completion latencies of both would not be of the same thing.
     let total = before.waits_to_submit() || after.waits_to_submit();
     let latency = |row: &Printed, name| if total { row.total_latency(name) } else { row.latency(name) };
-    let count = before.value("count").zip(after.value("count")).map(|(b, a)| b.min(a));
+    // fio prints 0 syncs of a job that made some (`issued rwts: total=0,10029,0,0 short=10029,0,0,0`).
+    let count = |row: &Printed| row.value("count").filter(|n| *n > 0.0);
+    let count = count(before).zip(count(after)).map(|(b, a)| b.min(a));
     for name in NAMES.into_iter().filter(|name| rests_on_enough(name, count)) {
         if let Some((b, a)) = latency(before, name).zip(latency(after, name)) {
             add(name, b, a);
@@ -228,7 +274,7 @@ fn compared(reading: &Reading, before: &Printed, after: &Printed, place: usize) 
         return None;
     }
     let what = match reading.tool {
-        "fio" => format!("{} ({})", before.of, reading.name),
+        "fio" => format!("{} ({})", before.of, reading.called()),
         tool => format!("{} ({tool})", before.of),
     };
     // What fio says of disks and processors is for arithmetic.
@@ -236,6 +282,39 @@ fn compared(reading: &Reading, before: &Printed, after: &Printed, place: usize) 
     let weight = 1.0 / (1.0 + place as f64);
     Some(Row { op: before.of.clone(), what, weight, counts, least: None, metrics })
 }
+
+/// Where fio's job waits for its syncs nearly all of the time, these come first, and operations that take next to nothing of it say
+/// nothing of what somebody waits for.
+fn by_syncs(rows: &mut [Row], before: &Reading, after: &Reading) {
+    let time = |reading: &Reading, of: &str| {
+        let row = reading.row(of)?;
+        Some(row.value("count").filter(|n| *n > 0.0)? * row.latency("mean")?.value)
+    };
+    let share = |reading: &Reading, of: &str| {
+        let all: f64 = ["read", "write", "trim", SYNC].iter().filter_map(|op| time(reading, op)).sum();
+        Some(time(reading, of)? / all).filter(|share| share.is_finite())
+    };
+    let both = |of: &str| share(before, of).zip(share(after, of));
+    let Some(sync) = rows.iter().position(|row| row.op == SYNC) else { return };
+    if !both(SYNC).is_some_and(|(b, a)| b.min(a) > MOSTLY) {
+        return;
+    }
+    for row in rows.iter_mut().filter(|row| row.op != SYNC) {
+        row.counts &= !both(&row.op).is_some_and(|(b, a)| b.max(a) < LITTLE);
+    }
+    let weight = rows[sync].weight;
+    rows[..=sync].rotate_right(1);
+    // The first of them has the greatest weight.
+    let greatest = rows.iter().fold(weight, |most, row| most.max(row.weight));
+    rows[0].weight = greatest;
+}
+
+/// fio's row of syncs.
+const SYNC: &str = "sync";
+/// From which part of a job's time on its syncs are what it does.
+const MOSTLY: f64 = 0.5;
+/// Below which part of a job's time an operation says nothing of how it goes.
+const LITTLE: f64 = 0.1;
 
 /// Whether a percentile of so many operations says anything: one that rests on a few does not.
 pub(super) fn rests_on_enough(name: &str, count: Option<f64>) -> bool {

@@ -2,10 +2,13 @@
 
 use super::{Comparison, Metric, Row};
 use crate::numbers::shown;
+use serde::Serialize;
 use units::words::ns;
 
 /// What came of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// What somebody waits for is faster.
     Better,
@@ -230,12 +233,12 @@ impl Comparison {
     pub fn verdict(&self) -> String {
         let findings = self.findings();
         if findings.is_empty() {
-            return "Cannot tell: there are too few operations of which both sides have some".into();
+            return "Cannot tell: too few operations of a kind that both sides have".into();
         }
         let but = match (self.is_unlike(), self.is_sure() == Some(false)) {
-            (true, true) => ", but the loads are unlike and chance may have made it",
-            (true, false) => ", but the loads are unlike",
-            (false, true) => ", but chance may have made it",
+            (true, true) => ", but the loads differ, and it may be chance",
+            (true, false) => ", but the loads differ",
+            (false, true) => ", but it may be chance",
             (false, false) => "",
         };
         let told = |f: &Finding| {

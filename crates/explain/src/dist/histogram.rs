@@ -4,12 +4,15 @@ use serde::Serialize;
 use trace::Nanos;
 
 /// What the steps are counted in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Unit {
     /// Microseconds.
     #[default]
+    #[serde(rename = "usecs")]
     Micros,
     /// Milliseconds.
+    #[serde(rename = "msecs")]
     Millis,
 }
 
@@ -40,6 +43,7 @@ pub struct Histogram {
 
 /// A row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Row {
     /// The least.
     pub from: u64,

@@ -4,7 +4,7 @@ mod machine;
 pub(crate) mod shape;
 mod sorting;
 
-pub(crate) use sorting::{ctf_folder, shorten_names, sort, unrecognised, Sorted};
+pub(crate) use sorting::{ctf_folder, nothing_in, shorten_names, sort, unrecognised, Sorted};
 pub use sorting::{in_folder, read};
 
 use crate::explanation::Trust;

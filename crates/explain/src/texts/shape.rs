@@ -47,16 +47,17 @@ const MAGIC: [(&[u8], Shape); 14] = [
 ];
 
 /// Words of texts, all of which must be there, and what they are of.
-const WORDS: [(&[&str], Shape); 21] = [
+const WORDS: [(&[&str], Shape); 22] = [
     (&["# Overhead", "Shared Object"], Shape { what: "a profile of perf report", instead: "it has no times of I/O; record it: sudo iowhy record -o slow" }),
     (&["top - ", "load average"], Shape { what: "top's screen", instead: "who does I/O: pidstat -d 1 10 or iotop -boa -n 10 | iowhy explain -" }),
-    (&["Diskspd"], Shape { what: "diskspd's XML", instead: "the text that diskspd prints without -Rxml is read" }),
+    (&["<Results>", "<Tool>"], Shape { what: "diskspd's XML, cut off", instead: "all of it up to </Results>, or diskspd's text" }),
     (&["NAME", "MAJ:MIN"], Shape { what: "lsblk without settings", instead: "lsblk -t has them; beside a trace this table is read too, as lsblk.txt in its folder" }),
     (&["bread/s", "bwrtn/s"], Shape { what: "sar -b, which adds all devices together", instead: "sar -d -p | iowhy explain -" }),
     (&["kbmemfree"], Shape { what: "sar -r", instead: "sar -d -p | iowhy explain -" }),
     (&["DSK |", "busy"], Shape { what: "atop's screen", instead: "iostat -x 1 10 and pidstat -d 1 10 say the same, and are read" }),
     (&["KBRead", "Reads"], Shape { what: "collectl", instead: "iostat -x 1 10 | iowhy explain -" }),
     (&["MemTotal:", "Dirty:"], Shape { what: "/proc/meminfo", instead: "beside a trace it is read, as meminfo.txt in its folder" }),
+    (&["%usr", "%iowait", "CPU"], Shape { what: "mpstat, which has no devices", instead: "iostat -x 1 10 | iowhy explain -" }),
     (&["%RND", "%SEQ"], Shape { what: "biopattern", instead: "it has no latency: biosnoop or biolatency | iowhy explain -" }),
     (&["<fio", "xml"], Shape { what: "XML", instead: "save the tool's text or JSON instead" }),
     (&["<sysstat"], Shape { what: "sysstat's XML", instead: "iostat -o JSON, or sar's text" }),
@@ -115,6 +116,17 @@ pub(crate) fn error(name: &str, start: &[u8]) -> Option<Error> {
     ))
 }
 
+/// The error that says that nothing is recognised in a text; `None` of bytes.
+pub(crate) fn nothing_in(name: &str, start: &[u8]) -> Option<Error> {
+    let is_text = !start.is_empty()
+        && !start.contains(&0)
+        && std::str::from_utf8(start).map_or_else(|e| e.error_len().is_none(), |_| true);
+    is_text.then(|| {
+        let what = format!("{name}: this is text in which no output of a tool is recognised");
+        Error::new(what, format!("{RECORD}\n{ACCEPTED}"))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,5 +149,9 @@ mod tests {
         assert_eq!(what(b"{ \"a\": 1 }"), "JSON, of neither fio nor iostat");
         assert_eq!(what(b"a,b,c,d\n1,2,3,4\n"), "a table with commas");
         assert_eq!(of(b"A mail about a slow disk.\nIt is no recording.\n"), None);
+        assert!(error("x", b"A mail about a slow disk.\n").is_none());
+        assert!(nothing_in("x", b"A mail about a slow disk.\n")
+            .is_some_and(|e| e.to_string().contains("is text in which")));
+        assert!(nothing_in("x", b"\xfe\x01\x90").is_none());
     }
 }

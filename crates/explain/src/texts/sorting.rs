@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use tooltext::Mail;
+use trace::blkparse::{own_format, Own};
 
 /// How much is looked at to see whether it is a recording: as far as blkparse's text may have words above it.
 const LOOK: usize = trace::LONGEST_LETTER;
@@ -35,10 +36,18 @@ impl Begins {
         if start.is_empty() || start.iter().take(LOOK_FOR_ZEROS).any(|b| *b == 0) {
             return Begins::Bytes;
         }
-        let events = trace::blkparse::looks_like(start) || trace::tracetext::looks_like(start);
-        match events && !is_more_than_events(&Mail::read("", start)) {
-            true => Begins::Events,
-            false => Begins::Text,
+        let plain = trace::blkparse::looks_like(start) || trace::tracetext::looks_like(start);
+        let own = own_format(start);
+        let mail = || Mail::read("", start);
+        let events = match own {
+            Own::None => plain && !is_more_than_events(&mail()),
+            Own::Read(_) => !is_more_than_events(&mail()),
+            Own::Refused(_) => !mail().says_anything(),
+        };
+        if events {
+            Begins::Events
+        } else {
+            Begins::Text
         }
     }
 }
@@ -142,8 +151,9 @@ pub(crate) fn sort(paths: &[PathBuf]) -> Result<Sorted> {
                 Standard::Text(mail) => sorted.mails.push(whole(*mail)?),
                 Standard::Other(start) => {
                     let name = "standard input";
+                    let known = shape::error(name, &start).or_else(|| shape::nothing_in(name, &start));
                     let unknown = || Error::new(format!("{name}: unrecognised format"), shape::ACCEPTED);
-                    return Err(shape::error(name, &start).unwrap_or_else(unknown));
+                    return Err(known.unwrap_or_else(unknown));
                 }
                 Standard::Recording(start) => {
                     sorted.record(path)?;
@@ -224,6 +234,12 @@ pub(crate) fn shorten_names(mails: &mut [Mail]) {
 pub(crate) fn unrecognised(path: &Path) -> Option<Error> {
     let (start, _) = look(File::open(path).ok()?).ok()?;
     shape::error(&path.display().to_string(), &start)
+}
+
+/// What is said of a file in which nothing is recognised, if it is text.
+pub(crate) fn nothing_in(path: &Path) -> Option<Error> {
+    let (start, _) = look(File::open(path).ok()?).ok()?;
+    shape::nothing_in(&path.display().to_string(), &start)
 }
 
 /// What a folder of an LTTng recording is; its metadata lies in it, or in the folder of the kernel's part.

@@ -31,10 +31,10 @@ pub struct Checkup {
     /// Write no more than this: 500M, 2G [default: 4G, with --full 32G]
     #[arg(long, value_name = "SIZE", value_parser = super::record::bytes)]
     pub write_at_most: Option<u64>,
-    /// Do it on a network file system, in memory, or where it is nearly full
+    /// Run it even on a network file system, in memory, or where it is nearly full
     #[arg(long, alias = "anyway")]
     pub force: bool,
-    /// Say what changed since this result of an earlier checkup
+    /// Compare with this result of an earlier checkup
     #[arg(long, value_name = "LAST.json")]
     pub compare: Option<PathBuf>,
     /// File for the result, to keep (schema iowhy.checkup/1) [default: iowhy-checkup-DATE-TIME.json]
@@ -49,7 +49,7 @@ pub struct Checkup {
     /// Print the job files for fio and do nothing
     #[arg(long)]
     pub print_jobs: bool,
-    /// In the end, after you have confirmed it: set the first remedy that is a setting of the disk's queue, run its
+    /// At the end, once you confirm: set the first remedy that is a setting of the disk's queue, run its
     /// scenario again, restore the setting
     #[arg(long)]
     pub apply_trial: bool,
@@ -134,14 +134,14 @@ fn confirm(remedy: &Remedy, setting: &Setting) -> bool {
 fn read(file: &Path) -> Result<Outcome, Failure> {
     let wrong = |what: String| Failure::Other {
         what,
-        help: Some("give the file that an earlier checkup has written".into()),
+        help: Some("give the file that an earlier checkup wrote".into()),
     };
     let text = std::fs::read(file).map_err(|e| wrong(format!("{}: {e}", file.display())))?;
     let outcome: Outcome =
         serde_json::from_slice(&text).map_err(|e| wrong(format!("{}: {e}", file.display())))?;
     match outcome.schema.starts_with("iowhy.checkup/1") {
         true => Ok(outcome),
-        false => Err(wrong(format!("{} is no result of a checkup", file.display()))),
+        false => Err(wrong(format!("{} is not a checkup result", file.display()))),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `iowhy compare`.
 
 use super::explain::style;
-use super::print;
+use super::{print, print_json};
 use crate::failure::Failure;
 use crate::question::{Question, QUESTION};
 use clap::Args;
@@ -20,7 +20,7 @@ pub struct Compare {
     pub sides: Vec<String>,
     /// Exit with status 1 if this holds: 'read.p99 > 1.1x' (after is more than 1.1 times before), 'fsync.max > 20ms'
     /// (after alone), 'fsync.p99 > 20ms on /var of postgres' (on a device or mount, of a task); with status 3 if it can
-    /// never hold, as neither side has what it names; may be given several times
+    /// never hold, as neither side has what it names; repeatable
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<Condition>,
     /// Print one JSON object (schema iowhy.compare/1)
@@ -42,7 +42,7 @@ impl Compare {
     pub fn run(&self) -> Result<(), Failure> {
         let comparison = self.comparison()?;
         if self.json {
-            print(&(serde_json::to_string_pretty(&compare::json(&comparison)).unwrap_or_default() + "\n"))?;
+            print_json(&compare::json(&comparison))?;
         } else {
             print(&compare::render(&comparison, style()))?;
         }
@@ -100,9 +100,8 @@ impl Compare {
         let [before, after] = sides(&self.sides)?;
         if matches!((&before, &after), (Side::Text(..), Side::Text(..))) && self.question.is_narrow() {
             return Err(Failure::Other {
-                what:
-                    "texts have sums: they cannot be asked about one device, task, operation or span of time"
-                        .into(),
+                what: "texts hold sums: they cannot be narrowed to a device, task, operation or span of time"
+                    .into(),
                 help: Some("TEXT:RUN chooses one run".into()),
             });
         }
@@ -208,7 +207,7 @@ fn sides(given: &[String]) -> Result<[Side; 2], Failure> {
 
 fn text(path: &str) -> Result<Mail, Failure> {
     texts::read(Path::new(path)).filter(Mail::has_readings).ok_or_else(|| Failure::Other {
-        what: format!("{path} is no text in which output of tools is found"),
+        what: format!("{path} holds no output of a tool that is recognised"),
         help: Some("two recordings are compared by iowhy compare BEFORE AFTER".into()),
     })
 }

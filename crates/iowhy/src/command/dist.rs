@@ -1,6 +1,6 @@
 //! `iowhy dist`.
 
-use super::print;
+use super::{print, print_json};
 use crate::command::record::some_time;
 use crate::failure::Failure;
 use crate::part::Part;
@@ -21,10 +21,10 @@ pub struct Distributions {
     /// A folder with a recording, or a file, or - for a pipe; one with system calls (iowhy record)
     #[arg(value_name = "CAPTURE", required_unless_present = "live", conflicts_with = "live")]
     pub capture: Option<PathBuf>,
-    /// Record here and now, keep nothing of it; needs root
+    /// Record now and keep nothing; needs root
     #[arg(long, requires = "duration")]
     pub live: bool,
-    /// With --live: for so long: 10s, 1min
+    /// With --live: how long: 10s, 1min
     #[arg(long = "for", value_name = "TIME", value_parser = some_time, requires = "live")]
     pub duration: Option<Duration>,
     /// Only file systems of this kind: xfs, ext4, btrfs, f2fs
@@ -36,7 +36,7 @@ pub struct Distributions {
     /// Histograms in milliseconds
     #[arg(short, long)]
     pub milliseconds: bool,
-    /// Histograms for every so many seconds
+    /// Histograms of every so many seconds
     #[arg(long, value_name = "SECONDS", value_parser = interval)]
     pub interval: Option<Nanos>,
     /// Print one JSON object (schema iowhy.dist/1)
@@ -77,7 +77,7 @@ impl Distributions {
         places.began = first.unwrap_or_default();
         dist.finish(follow.stacked());
         if self.json {
-            print(&(serde_json::to_string_pretty(&dist::json(&dist, &places)).unwrap_or_default() + "\n"))
+            print_json(&dist::json(&dist, &places))
         } else {
             print(&dist::render(&dist, &places))
         }

@@ -26,10 +26,10 @@ pub struct Events {
     /// A folder with a recording, NAME (for NAME.blktrace.0, .1, ...), a file, blkparse's text, or - for a pipe
     #[arg(value_name = "CAPTURE")]
     pub capture: PathBuf,
-    /// How all events look (default: '%D %2c %8s %5T.%9t %5p %2a %3d' and what belongs to the action)
+    /// Format of all events (default: '%D %2c %8s %5T.%9t %5p %2a %3d' and what belongs to the action)
     #[arg(short, long, value_parser = Format::parse, allow_hyphen_values = true)]
     pub format: Option<Format>,
-    /// How the events of one action look: its letter, a comma, a format; may be given for several actions
+    /// Format of one action's events: its letter, a comma, a format; repeatable
     #[arg(short = 'F', long, value_name = "LETTER,FORMAT", value_parser = OwnFormat::parse)]
     pub format_spec: Vec<OwnFormat>,
     /// Only events of this kind, or of any of several: read write flush sync queue requeue issue complete fs pc
@@ -39,10 +39,10 @@ pub struct Events {
     /// Kinds as a hexadecimal number (1 read, 2 write, 4 flush, ... in the order of -a)
     #[arg(short = 'A', long, value_name = "HEX", value_parser = Mask::of_hex)]
     pub set_mask: Option<Mask>,
-    /// Only events of this time: END or START:END or START:, in seconds (1.5) or with a unit (1500ms, us, ns)
+    /// Only events in this span: END or START:END or START:, in seconds (1.5) or with a unit (1500ms, us, ns)
     #[arg(short = 'w', long, alias = "stopwatch", value_name = "SPAN", value_parser = Window::parse)]
     pub window: Option<Window>,
-    /// Show how long the step took that an event ends: got to inserted, inserted to issued, issued to completed
+    /// Show how long the step that an event ends took: got to inserted, inserted to issued, issued to completed
     #[arg(short, long)]
     pub track_ios: bool,
     /// Count per task, too
@@ -57,7 +57,7 @@ pub struct Events {
     /// No events, only the summary
     #[arg(short = 'O', long)]
     pub no_text_output: bool,
-    /// Write into this file
+    /// Write to this file
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -113,7 +113,7 @@ fn create(path: &Path) -> Result<File, Failure> {
 fn remarks(quality: &Quality) -> Vec<String> {
     let counts = [
         (quality.lost_total(), "events are missing from the recording"),
-        (quality.out_of_order, "events stand later than their time"),
+        (quality.out_of_order, "events are out of order"),
         (quality.clock_steps, "times a CPU's clock went backwards"),
     ];
     let counts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));

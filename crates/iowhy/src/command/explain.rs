@@ -1,6 +1,6 @@
 //! `iowhy explain`.
 
-use super::print;
+use super::{print, print_json};
 use crate::failure::Failure;
 use crate::question::{Question, QUESTION};
 use clap::Args;
@@ -16,7 +16,7 @@ pub struct Explain {
     /// fio, iostat and others, or a folder of them, alone or beside it
     #[arg(value_name = "CAPTURE", required = true)]
     pub files: Vec<PathBuf>,
-    /// Beside a remedy that sets the I/O scheduler, say what it would have done (iowhy whatif): takes seconds
+    /// Predict what remedies that set the I/O scheduler would do (iowhy whatif); takes seconds
     #[arg(long)]
     pub predict: bool,
     /// Only the answer, in one sentence
@@ -41,14 +41,11 @@ impl Explain {
     pub fn run(&self) -> Result<(), Failure> {
         let input = self.question.of(Input::open(&self.files)?);
         let explanation = input.predict(self.predict).explain()?;
-        let json = match (self.json, self.with_texts) {
-            (false, _) => {
-                return print(&report::render(&explanation, Style { detail: self.detail(), ..style() }))
-            }
-            (true, false) => report::to_json(&explanation),
-            (true, true) => report::to_json_with_texts(&explanation),
-        };
-        print(&(serde_json::to_string_pretty(&json).unwrap_or_default() + "\n"))
+        match (self.json, self.with_texts) {
+            (false, _) => print(&report::render(&explanation, Style { detail: self.detail(), ..style() })),
+            (true, false) => print_json(&report::to_json(&explanation)),
+            (true, true) => print_json(&report::to_json_with_texts(&explanation)),
+        }
     }
 
     fn detail(&self) -> Detail {

@@ -155,7 +155,7 @@ impl Export {
             .iter()
             .map(|w| format!("fio {} replays {}; its first lines tell how", w.job, w.log))
             .collect();
-        remarks.extend(more(left_out, "bios are not in it: commands that fio has no word for"));
+        remarks.extend(more(left_out, "bios are not in it: commands that fio cannot send"));
         Ok((written.into_iter().map(|w| (w.log, w.asked)).collect(), remarks))
     }
 

@@ -103,7 +103,7 @@ const TOP: Topic = Topic {
 };
 
 const STATUS: &str =
-    "0: done, whether a cause was found or not. 1: it could not. 2: wrong usage. 130: interrupted.";
+    "0: done, whether a cause was found or not. 1: failed. 2: wrong usage. 130: interrupted.";
 
 /// EXAMPLES, EXIT STATUS, FILES, ENVIRONMENT and SEE ALSO, as roff.
 fn sections(topic: &Topic) -> String {

@@ -21,6 +21,7 @@ pub mod whatif;
 use crate::clean::clean;
 use crate::cli::Command;
 use crate::failure::Failure;
+use serde::Serialize;
 use std::io::Write;
 
 /// Runs a command.
@@ -52,7 +53,12 @@ pub fn print(text: &str) -> Result<(), Failure> {
     print_as_it_is(&clean(text))
 }
 
-/// The same of a text whose names are harmless already, and whose colours are ours.
+/// Writes a document to standard output, as JSON for people and programs.
+pub fn print_json(document: &impl Serialize) -> Result<(), Failure> {
+    print(&(serde_json::to_string_pretty(document).unwrap_or_default() + "\n"))
+}
+
+/// Writes a text whose names are harmless already, and whose colours are ours, to standard output.
 pub fn print_as_it_is(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::write("standard output"))

@@ -14,7 +14,7 @@ pub struct Pack {
     /// The file [default: DIR.tar.zst]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Replace names of tasks and files by stand-ins, in the trace too; leave out what may hold others
+    /// Replace names of tasks and files, in the trace too; leave out files that may hold others
     #[arg(long)]
     pub redact: bool,
 }

@@ -22,23 +22,22 @@ pub struct Plot {
     /// A recording, as explain takes it; it may be labelled: before=A
     #[arg(value_name = "CAPTURE")]
     pub capture: OsString,
-    /// What is drawn. If nothing is said: in a file the heat map, in a terminal the histogram too, in a film who touched
-    /// where, how long it took and how much was done
+    /// What to draw [default: heatmap; in a terminal also histogram; in a film offset, heatmap, throughput and queue-depth]
     #[arg(long, value_name = "KIND")]
     pub kind: Option<Chosen>,
     /// Write the picture to this file: .svg or .png. Without, it is drawn in the terminal
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Write a film in which the picture comes with time: .mp4 or .webm through ffmpeg, or .svg, which moves by itself
+    /// Write a film that draws the picture over time: .mp4 or .webm through ffmpeg, or .svg, which moves by itself
     #[arg(long, value_name = "FILE", conflicts_with = "out")]
     pub movie: Option<PathBuf>,
-    /// The paper
+    /// The background
     #[arg(long, default_value = "light", value_name = "COLOUR")]
     pub paper: Paper,
-    /// How wide the picture is, in points of a screen; a PNG has twice as many. In a terminal: letters in a line
+    /// Width in points of a screen (a PNG has twice as many); in a terminal, in columns
     #[arg(long, value_name = "POINTS", value_parser = clap::value_parser!(u32).range(40..=8000))]
     pub width: Option<u32>,
-    /// flame: colours show the difference to this recording, in shares of all time: red is more than there, blue less
+    /// flame: colours show the difference to this recording, in shares of all time: red is more than in it, blue less
     #[arg(long, value_name = "OTHER")]
     pub diff: Option<OsString>,
     /// What is drawn

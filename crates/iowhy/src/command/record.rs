@@ -14,13 +14,13 @@ use std::time::{Duration, SystemTime};
 /// Ends with COMMAND, after --for, or on Ctrl-C. Needs root and tracefs, no more.
 #[derive(Args)]
 pub struct Record {
-    /// Record for so long: 30s, 5min
+    /// Record for this long: 30s, 5min
     #[arg(long = "for", value_name = "TIME", value_parser = some_time, conflicts_with = "command")]
     pub duration: Option<Duration>,
     /// Folder for the capture, or - for a stream to standard output [default: iowhy-DATE-TIME]
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
-    /// Only this device and all above and below it; may be given again
+    /// Only this device and those stacked above and below it; repeatable
     #[arg(long, value_name = "DEV")]
     pub device: Vec<String>,
     /// How much to record
@@ -29,10 +29,10 @@ pub struct Record {
     /// The kernel's buffer for each CPU: 8M, 512K [default: 16M, less where memory is short]
     #[arg(long, value_name = "SIZE", value_parser = kib)]
     pub buffer: Option<u64>,
-    /// Only remove what a killed recording has left
+    /// Only remove what killed recordings left
     #[arg(long, conflicts_with_all = ["duration", "output", "device", "buffer", "command"])]
     pub clean: bool,
-    /// Record while this runs; its output and exit status pass through
+    /// Record while this command runs; its output and exit status pass through
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 }
@@ -40,7 +40,7 @@ pub struct Record {
 /// A length of time; none at all would record nothing.
 pub fn some_time(text: &str) -> Result<Duration, String> {
     match humantime::parse_duration(text) {
-        Ok(Duration::ZERO) => Err("nothing can be recorded in no time".into()),
+        Ok(Duration::ZERO) => Err("the time to record must be longer than 0".into()),
         other => other.map_err(|e| e.to_string()),
     }
 }
@@ -205,7 +205,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
 
 /// Reads `8M` as KiB.
 fn kib(text: &str) -> Result<u64, String> {
-    let wrong = || format!("{text} is no size: write for instance 8M or 512K");
+    let wrong = || format!("{text} is not a size: use for example 8M or 512K");
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let unit = match text[digits.len()..].to_ascii_uppercase().trim_end_matches("IB").trim_end_matches('B') {
         "K" => 1,

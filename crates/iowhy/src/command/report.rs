@@ -1,6 +1,6 @@
 //! `iowhy report`.
 
-use super::{html, print};
+use super::{html, print, print_json};
 use crate::failure::Failure;
 use crate::question::{Question, QUESTION};
 use clap::Args;
@@ -16,7 +16,7 @@ pub struct Report {
     /// A folder with a recording, NAME (for NAME.blktrace.0, .1, ...), a file, or - for a pipe
     #[arg(value_name = "CAPTURE")]
     pub capture: PathBuf,
-    /// Only these tables (see below); with --html further recordings, to be laid over the first
+    /// Only these tables (see below); with --html further recordings, drawn over the first
     #[arg(value_name = "TABLE", value_parser = table_or_capture)]
     pub tables: Vec<String>,
     /// Write a page with the answer and its pictures, one file that needs nothing else; recordings may be labelled:
@@ -55,8 +55,7 @@ impl Report {
         let tables = report::tables(&explanation, &details, &wanted)
             .map_err(|what| Failure::Other { what, help: None })?;
         if self.json {
-            let json = report::tables_json(&explanation, &tables);
-            print(&(serde_json::to_string_pretty(&json).unwrap_or_default() + "\n"))
+            print_json(&report::tables_json(&explanation, &tables))
         } else if tables.is_empty() {
             print("nothing of what was asked for is in this recording\n")
         } else {

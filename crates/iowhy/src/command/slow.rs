@@ -1,6 +1,6 @@
 //! `iowhy slow`.
 
-use super::print;
+use super::{print, print_json};
 use crate::failure::Failure;
 use crate::question::{request_op, Question, QUESTION};
 use clap::Args;
@@ -8,7 +8,6 @@ use explain::{began, check, known, names, Choice, Input, Places, SlowestOperatio
 use life::{Bio, BioNumber, Names, Request, Sink};
 use operation::{Account, Follow, History, Operation, OperationObserver};
 use report::operations::{self, Events};
-use serde_json::{json, Value};
 use stats::Kept;
 use std::path::{Path, PathBuf};
 
@@ -27,13 +26,13 @@ pub struct Slow {
     /// How many
     #[arg(short = 'n', default_value_t = 10, value_name = "N", value_parser = at_least_one)]
     pub number: usize,
-    /// Add the events of each operation, from a second reading; not of a pipe, which cannot be read twice
+    /// Add the events of each operation; reads the recording twice, so not from a pipe
     #[arg(long)]
     pub events: bool,
-    /// Show requests, though operations were recorded
+    /// Show requests, even where operations were recorded
     #[arg(long)]
     pub requests: bool,
-    /// Show each passing from one task to another
+    /// Show each hop from one task to another
     #[arg(long)]
     pub hops: bool,
     /// Print one JSON object (schema iowhy.slow/1)
@@ -105,7 +104,7 @@ impl Slow {
             self.open(place)?.read(|batch| slowest.gather(batch))?;
         }
         if self.json {
-            print_json(report::requests_json(&slowest, places))
+            print_json(&report::slowest_requests(&slowest, places))
         } else {
             print(&report::requests(&slowest, places))
         }
@@ -120,16 +119,7 @@ impl Slow {
         let all = slowest.all();
         let events = if self.events { Some(self.events_of(all, place)?) } else { None };
         if self.json {
-            let one = |(at, kept): (usize, &Kept)| {
-                let mut v = operations::json(kept, places);
-                if let (Some(v), Some(Value::Object(events))) =
-                    (v.as_object_mut(), events.as_ref().map(|e| e.json(at)))
-                {
-                    v.extend(events);
-                }
-                v
-            };
-            return print_json(all.iter().enumerate().map(one).collect());
+            return print_json(&report::slowest_operations(all, events.as_ref(), places));
         }
         let one = |(at, kept): (usize, &Kept)| {
             let events = events.as_ref().map(|e| e.render(at, places)).unwrap_or_default();
@@ -157,11 +147,6 @@ impl Slow {
 
 fn at_least_one(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| *n > 0).ok_or_else(|| "a number from 1".into())
-}
-
-fn print_json(slowest: Vec<Value>) -> Result<(), Failure> {
-    let all = json!({ "schema": "iowhy.slow/1", "slowest": slowest });
-    print(&(serde_json::to_string_pretty(&all).unwrap_or_default() + "\n"))
 }
 
 /// Requests and operations, whichever the recording turns out to have.

@@ -24,10 +24,10 @@ const MOST_OF_A_REQUEST: usize = 16 << 10;
 /// Show a recording as pictures, in a browser on this machine.
 #[derive(Args)]
 pub struct View {
-    /// A recording, as explain takes it; several are laid over one another and may be labelled: before=A after=B
+    /// A recording, as explain takes it; several are drawn over one another and may be labelled: before=A after=B
     #[arg(value_name = "CAPTURE", required = true)]
     pub captures: Vec<OsString>,
-    /// The port to answer at; 0 takes any that is free
+    /// The port to listen on; 0 takes any free one
     #[arg(long, default_value_t = 0, value_name = "PORT")]
     pub port: u16,
     /// Only print the address, open no browser

@@ -115,7 +115,7 @@ echo; echo FULLER; "$IOWHY" checkup --force m; ls -A m | wc -l; umount m"#;
     let Some(said) = in_namespace(script) else { return };
     let (refused, rest) = said.split_once("nearly full").unwrap_or_else(|| panic!("{said}"));
     assert!(!refused.contains("fio"), "refused before anything else: {said}");
-    assert!(rest.contains("--force does it nevertheless"), "{said}");
+    assert!(rest.contains("--force runs it anyway"), "{said}");
     // With it the guard is passed, and the next thing is looked at.
     assert!(said.contains("does not say which fio"), "{said}");
     // Too little for any checkup.

@@ -18,11 +18,11 @@ use units::words::{count, decimals, ns, time};
 /// A kind of picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// How long each took, by when it ended.
+    /// Latency of each, by when it ended.
     Heatmap,
     /// Percentiles of latency over time.
     Latency,
-    /// Who touched where.
+    /// Places on the device over time.
     Offset,
     /// Bytes a second.
     Throughput,
@@ -30,9 +30,9 @@ pub enum Kind {
     Iops,
     /// Requests in the device.
     QueueDepth,
-    /// Which part took at most so long.
+    /// Cumulative distribution of latency.
     Cdf,
-    /// How many took how long.
+    /// Histogram of latency.
     Histogram,
     /// How large requests were.
     Sizes,
@@ -74,14 +74,14 @@ impl Kind {
     /// What it shows.
     pub fn words(self) -> &'static str {
         match self {
-            Kind::Heatmap => "How long each took, by when it ended",
+            Kind::Heatmap => "Latency of each, by when it ended",
             Kind::Latency => "Latency over time: p50, p99 and the longest",
-            Kind::Offset => "Who touched where",
+            Kind::Offset => "Places on the device over time",
             Kind::Throughput => "Throughput",
             Kind::Iops => "Completed a second",
             Kind::QueueDepth => "Requests in the device",
-            Kind::Cdf => "Which part took at most so long",
-            Kind::Histogram => "How many took how long",
+            Kind::Cdf => "Cumulative distribution of latency",
+            Kind::Histogram => "Histogram of latency",
             Kind::Sizes => "Sizes of requests",
             Kind::Ledger => "Where the time of the slowest went",
         }

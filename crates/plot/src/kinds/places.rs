@@ -1,4 +1,4 @@
-//! Who touched where: iowatcher's famous picture. Squares are reads, crosses are writes, colours are tasks.
+//! Places on the device over time: iowatcher's famous picture. Squares are reads, crosses are writes, colours are tasks.
 
 use super::Drawn;
 use crate::colours::nth;
@@ -35,7 +35,7 @@ pub fn panels(drawn: &Drawn) -> Vec<Panel> {
     tasks.sort_by_key(|task| std::cmp::Reverse(requests[task]));
     let panels: Vec<Panel> = devices().filter_map(|d| panel(drawn, *d, &tasks)).collect();
     if panels.is_empty() {
-        return drawn.empty("Who touched where");
+        return drawn.empty("Places on the device over time");
     }
     panels
 }

@@ -83,7 +83,7 @@ fn phases<'a>(drawn: &'a Drawn) -> Vec<(String, Vec<Named<'a>>)> {
 
 /// What all took, then the phases of requests; on one axis, so that they can be compared.
 pub fn cdf(drawn: &Drawn) -> Vec<Panel> {
-    let whole = "the higher, the rarer: each line upwards is ten times rarer".to_string();
+    let whole = "higher is rarer: each line is ten times rarer than the one below".to_string();
     let mut all = vec![(whole, distributions(drawn))];
     all.extend(phases(drawn));
     let of_all = || all.iter().flat_map(|(_, curves)| curves);

@@ -49,8 +49,8 @@ function start(): void {
   const heat = section('Latency over time', '', first);
   const maps = heat.appendChild(el('div', { class: 'maps' }));
   const heatChips = el('p', { class: 'chips' });
-  heat.append(heatChips, el('p', { class: 'small' }, 'How long each took, by when it ended; the darker (on dark: the brighter), the more. Marks at the upper edge: a tenth or more of what ended then is among the slowest 1 %; their colour says which finding explains it.'));
-  selection(section('What is seen', ''), captures, all, view);
+  heat.append(heatChips, el('p', { class: 'small' }, 'Latency of each, by when it ended; darker (on a dark page: brighter) is more. Marks at the upper edge: a tenth or more of what ended then is among the slowest 1 %; their colour says which finding explains it.'));
+  selection(section('The part shown', ''), captures, all, view);
   const findings = marked(captures, all);
   if (findings.length) {
     const legend = el('p', { class: 'marks' }, 'marked: ');
@@ -90,7 +90,7 @@ function start(): void {
     if (on) show(true);
   });
 
-  const rates = section('What was done', 'Mean of each step, by when it was completed. Marks at the upper edge: moments of the findings, in their colours as above.');
+  const rates = section('Rates and depth', 'Mean of each step, by when it was completed. Marks at the upper edge: moments of the findings, in their colours as above.');
   const devices = [...new Set(captures.flatMap((c) => c.groups.filter((g) => g.level === 'request').map((g) => g.device!)))];
   const plots = el('div');
   const drawRates = (device: string | null) => {
@@ -111,23 +111,23 @@ function start(): void {
       label: captures.length > 1 ? `${c.label}: ${columns.group.name}` : columns.group.name, columns,
       colour: COLOURS[i % COLOURS.length], ...(columns.group.waited_for === false ? { dash: [5, 3] } : {}),
     })).slice(0, 8));
-  if (kernel.length) rateChart(chart(rates, 'Operations under way (dashed: what the kernel does on its own: commits, write-back)').holder, kernel, 'under_way', captures, view);
+  if (kernel.length) rateChart(chart(rates, 'Operations in flight (dashed: the kernel\'s own: commits, writeback)').holder, kernel, 'under_way', captures, view);
   const behind: Row[] = captures.flatMap((c, n) => c.behind.map((group) => ({
     label: captures.length > 1 ? `${c.label}: ${group.name}` : group.name, columns: new Columns(group, c),
     colour: group.what === 'journal' ? CLASS_COLOURS.flush : CLASS_COLOURS.background, ...(n > 0 ? { dash: [5, 3] } : {}),
   }))).slice(0, 8);
   if (behind.length) {
-    rateChart(chart(rates, 'What write-back and the journal wrote').holder, behind, 'throughput', captures, view);
+    rateChart(chart(rates, 'What writeback and the journal wrote').holder, behind, 'throughput', captures, view);
     // Of write-back alone the chart of what is in the device tells the same.
     if (captures.some((c) => c.behind.some((b) => b.what === 'journal'))) {
-      rateChart(chart(rates, 'Requests of write-back and of the journal under way').holder, behind, 'under_way', captures, view);
+      rateChart(chart(rates, 'Requests of writeback and the journal in flight').holder, behind, 'under_way', captures, view);
     }
   }
   for (const c of captures) {
     if (c.memory.at_ns.length >= 2) memoryChart(chart(rates, `Memory${captures.length > 1 ? ` (${c.label})` : ''}`).holder, c, view);
   }
 
-  const places = section('Who touched where', 'Place on the device over time. Squares are reads, crosses are writes; colours are tasks.');
+  const places = section('Places on the device', 'Place on the device over time. Squares are reads, crosses are writes; colours are tasks.');
   const tasks = tasksOf(captures);
   captures.forEach((capture) => capture.places.forEach((place, i) => {
     const label = captures.length > 1 ? `${capture.label}: ${place.device}` : place.device;
@@ -145,18 +145,18 @@ function start(): void {
     }
   }));
 
-  cdf(section('How latencies are spread', 'Which part took at most so long, over the whole recording. Every line upwards is rarer: p99 and p99.9 have as much room as p50.'), captures);
+  cdf(section('Latency distribution', 'Cumulative distribution over the whole recording. Each line upwards is rarer: p99 and p99.9 get as much room as p50.'), captures);
   if (captures.some((c) => c.sizes.length)) {
     const grid = el('div', { class: 'grid' });
     section('Sizes of requests', '').append(grid);
     sizes(grid, captures);
   }
-  const slow = section('The slowest', 'Of what is seen. Open one for its parts and, where they were kept, its events. Keys: j and k, Enter.');
+  const slow = section('The slowest', 'Of the part shown. Open one for its parts and, where they were kept, its events. Keys: j and k, Enter.');
   slow.classList.add('slowest');
   const waterfall = new Waterfall(slow.appendChild(el('div')), captures, words, view);
 
   if (captures.some((c) => c.settings.length)) {
-    const settings = section('Settings', 'As they stand in the files beside the recording.');
+    const settings = section('Settings', 'As in the files beside the recording.');
     for (const c of captures) for (const s of c.settings) {
       settings.append(el('details', {}, el('summary', {}, captures.length > 1 ? `${c.label}: ${s.name}` : s.name),
         table(['setting', 'value', 'where it says so'], s.rows, { class: 'settings' })));

@@ -101,7 +101,7 @@ export function memoryChart(holder: HTMLElement, capture: Capture, view: View): 
     hover: (_u, at) => {
       const i = memory.at_ns.findIndex((t) => t >= at * 1e9);
       const stalled = i < 0 ? null : memory.io_stalled[i];
-      return stalled === null ? '' : `some task stood still for I/O ${percent(stalled / 1000)} of that second`;
+      return stalled === null ? '' : `some task was stalled on I/O for ${percent(stalled / 1000)} of that second`;
     },
   });
 }

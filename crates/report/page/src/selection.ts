@@ -20,7 +20,7 @@ export function selection(holder: HTMLElement, captures: Capture[], all: Columns
   const draw = () => {
     const { from, to } = view.stretch;
     title.textContent = view.isFull
-      ? 'All of the recording. Drag across any picture to look at a part; its numbers stand here.'
+      ? 'The whole recording. Drag across any picture to select a part; its numbers appear here.'
       : `From ${seconds(from, view.span)} s to ${seconds(to, view.span)} s (${time(view.span * 1e9)}):`;
     const rows = captures.flatMap((capture, n) => all[n].map((columns) => {
       const [a, b] = columns.within(from * 1e9, to * 1e9);

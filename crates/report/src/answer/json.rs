@@ -3,45 +3,232 @@
 use super::line::line;
 use super::words::those;
 use causes::{Acts, Remedy};
-use explain::answer::{Answer, Because, Predicted, Source, Sufferer, Without};
+use explain::answer::{Answer, Because, Kind, Predicted, Source, Sufferer, Without};
 use explain::blame::Which;
 use explain::Explanation;
-use serde_json::{json, Value};
+use life::Io;
+use serde::Serialize;
 use trace::{DevId, Nanos};
 use waits::{Absent, CulpritKind};
 
 /// The three fields.
-pub(crate) fn to_json(e: &Explanation, a: &Answer) -> [(&'static str, Value); 3] {
-    let first = a.victims.first();
-    let answer = json!({
-        "line": line(e, a),
-        "kind": a.kind.name(),
-        "cause": a.cause,
-        "root": a.root,
-        "victim": first.map(|v| &v.task),
-        "op": first.map(|v| op(e, v)),
-        "device": first.map(|v| device(e, v)),
-        "culprit": a.culprit.as_ref().and_then(|c| c.name.clone()),
-        "of": match e.subject.which {
-            Which::All => "all",
-            Which::Slowest => "tail",
-        },
-        "explained": a.explained.map(rounded),
-        "try": a.remedies(e).into_iter().map(remedy).collect::<Vec<_>>(),
-    });
-    let all: u64 = a.victims.iter().map(|v| v.lost.0).sum();
-    let victims: Vec<Value> = a.victims.iter().map(|v| victim(e, v, all)).collect();
-    [("answer", answer), ("victims", victims.into()), ("unexplained", json!(a.unexplained().map(rounded)))]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) struct Answered {
+    /// The answer.
+    answer: Told,
+    /// Who lost time, the heaviest first.
+    victims: Vec<Victim>,
+    /// The part of what all victims lost that nothing explains, 0 to 1; null of texts.
+    unexplained: Option<f64>,
 }
 
-fn remedy(r: &Remedy) -> Value {
-    let on = match &r.acts {
-        Acts::Victim => "victim",
-        Acts::Culprit(_) => "culprit",
-        Acts::Device => "device",
-        Acts::Host => "host",
+/// The answer.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Answer"))]
+struct Told {
+    /// One sentence of at most 160 characters.
+    line: String,
+    /// What kind of answer.
+    kind: Kind,
+    /// The cause of what the first victim lost.
+    cause: Option<&'static str>,
+    /// The cause behind that one.
+    root: Option<&'static str>,
+    /// The first victim's task; null of texts.
+    victim: Option<String>,
+    /// What it waited in.
+    op: Option<String>,
+    /// On which device.
+    device: Option<String>,
+    /// Who is to blame, if anybody.
+    culprit: Option<String>,
+    /// Which operations are asked about.
+    of: Which,
+    /// The part of what the first victim lost that a cause or a culprit has, 0 to 1; null of texts.
+    explained: Option<f64>,
+    /// What to do first, as on the screen: at most three.
+    r#try: Vec<Try>,
+}
+
+/// Something to do.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Try {
+    /// What it does, and its price.
+    what: String,
+    /// The command.
+    command: String,
+    /// On whom it acts.
+    on: On,
+}
+
+/// On whom a remedy acts.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+enum On {
+    /// Who waits.
+    Victim,
+    /// Who is in the way.
+    Culprit,
+    /// The device and all who use it.
+    Device,
+    /// The host.
+    Host,
+}
+
+/// Operations of one task that lost time.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Victim {
+    /// The task's name.
+    task: String,
+    /// Its control group; null where the recording does not tell.
+    cgroup: Option<String>,
+    /// What part of its application it is; null where that is not known.
+    role: Option<&'static str>,
+    /// What it waited in.
+    op: String,
+    /// The file system.
+    filesystem: Option<String>,
+    /// The device that it waited for most.
+    device: Option<String>,
+    /// Where that is mounted.
+    mount: Option<String>,
+    /// How many operations.
+    count: u64,
+    /// The time of those asked about, in nanoseconds: of all, or of the slowest 1 %.
+    time_ns: Nanos,
+    /// What of it was lost: beyond what they take alone.
+    lost_ns: Nanos,
+    /// Whether what they take alone is not known, so that less may have been lost.
+    lost_is_upper_bound: bool,
+    /// The part of what all victims lost, 0 to 1.
+    share: f64,
+    /// How long all its operations took, in nanoseconds.
+    latency_ns: VictimLatency,
+    /// How long they would take alone, in nanoseconds; null where that is not known.
+    alone_ns: Option<Alone>,
+    /// Why it was lost; sums to lost_ns.
+    because: Vec<Reason>,
+    /// What would be without those who had most.
+    without: Vec<Absence>,
+}
+
+/// How long a victim's operations took, in nanoseconds.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct VictimLatency {
+    /// The median.
+    p50: Nanos,
+    /// 99 of 100 took no longer.
+    p99: Nanos,
+    /// The longest.
+    max: Nanos,
+    /// The mean of those asked about.
+    mean: u64,
+}
+
+/// How long they would take alone, in nanoseconds.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Alone {
+    /// The median.
+    p50: Nanos,
+    /// 99 of 100 would take no longer.
+    p99: Nanos,
+}
+
+/// A part of what was lost.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Because"))]
+struct Reason {
+    /// The cause that explains it.
+    cause: Option<&'static str>,
+    /// Because of whom.
+    culprit: Culprit,
+    /// What was waited in, from the operation to where the time passed.
+    chain: Vec<String>,
+    /// How long, in nanoseconds.
+    ns: Nanos,
+    /// The part of lost_ns, 0 to 1.
+    share: f64,
+}
+
+/// Because of whom time was lost.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Culprit {
+    /// What kind.
+    kind: CulpritKind,
+    /// Its name, `others`, or null.
+    name: Option<String>,
+    /// By which kind of I/O, or null.
+    io: Option<Io>,
+    /// Whose data it wrote, if somebody else's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dirtied_by: Option<String>,
+}
+
+/// Latencies as they would be without somebody.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) struct Absence {
+    /// Without whom: a task, `everybody`, or null.
+    culprit: Option<String>,
+    /// Without which I/O; null: all of it.
+    io: Option<Io>,
+    /// The mean latency.
+    mean_ns: Span,
+    /// The median.
+    p50_ns: Span,
+    /// The p99; null of fewer than 100 operations.
+    p99_ns: Option<Span>,
+    /// Why there is no prediction, or null.
+    refused: Option<String>,
+}
+
+/// A prediction, in nanoseconds.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Span {
+    /// The value.
+    value: Nanos,
+    /// In nine of ten such cases it came true from here on.
+    low: Nanos,
+    /// Up to here.
+    high: Nanos,
+}
+
+pub(crate) fn to_json(e: &Explanation, a: &Answer) -> Answered {
+    let first = a.victims.first();
+    let answer = Told {
+        line: line(e, a),
+        kind: a.kind,
+        cause: a.cause,
+        root: a.root,
+        victim: first.map(|v| v.task.clone()),
+        op: first.map(|v| op(e, v)),
+        device: first.and_then(|v| device(e, v)),
+        culprit: a.culprit.as_ref().and_then(|c| c.name.clone()),
+        of: e.subject.which,
+        explained: a.explained.map(rounded),
+        r#try: a.remedies(e).into_iter().map(remedy).collect(),
     };
-    json!({ "what": r.what, "command": r.command(), "on": on })
+    let all: u64 = a.victims.iter().map(|v| v.lost.0).sum();
+    let victims = a.victims.iter().map(|v| victim(e, v, all)).collect();
+    Answered { answer, victims, unexplained: a.unexplained().map(rounded) }
+}
+
+fn remedy(r: &Remedy) -> Try {
+    let on = match &r.acts {
+        Acts::Victim => On::Victim,
+        Acts::Culprit(_) => On::Culprit,
+        Acts::Device => On::Device,
+        Acts::Host => On::Host,
+    };
+    Try { what: r.what.clone(), command: r.command(), on }
 }
 
 /// A part, to a millionth.
@@ -58,70 +245,67 @@ fn device(e: &Explanation, v: &Sufferer) -> Option<String> {
     e.focus.groups.get(v.group).filter(|g| g.dev != DevId(0)).map(|g| e.name(g.dev))
 }
 
-fn victim(e: &Explanation, v: &Sufferer, all: u64) -> Value {
+fn victim(e: &Explanation, v: &Sufferer, all: u64) -> Victim {
     let group = e.focus.groups.get(v.group);
     let op_key = group.and_then(|g| g.op);
     let mount = group.and_then(|g| e.subject.system.mounts.iter().find(|m| m.dev == Some(g.dev)));
-    let [p50, p99, max] = v.latency.map(|t| t.0);
-    json!({
-        "task": v.task,
-        "cgroup": v.cgroup,
-        "role": v.role,
-        "op": op(e, v),
-        "filesystem": op_key.map(|key| e.filesystem(&key)),
-        "device": device(e, v),
-        "mount": mount.map(|m| &m.target),
-        "count": v.count,
-        "time_ns": v.time.0,
-        "lost_ns": v.lost.0,
-        "lost_is_upper_bound": v.is_bound,
-        "share": rounded(v.lost.0 as f64 / all.max(1) as f64),
-        "latency_ns": { "p50": p50, "p99": p99, "max": max, "mean": v.time.0 / v.count.max(1) },
-        "alone_ns": v.alone.map(|[p50, p99]| json!({ "p50": p50.0, "p99": p99.0 })),
-        "because": v.because.iter().map(|b| because(b, v.lost)).collect::<Vec<_>>(),
-        "without": v.without.iter().map(without).collect::<Vec<_>>(),
-    })
-}
-
-fn because(b: &Because, lost: Nanos) -> Value {
-    json!({
-        "cause": b.cause,
-        "culprit": culprit(&b.source),
-        "chain": b.chain,
-        "ns": b.time.0,
-        "share": rounded(b.time.0 as f64 / lost.0.max(1) as f64),
-    })
-}
-
-fn culprit(s: &Source) -> Value {
-    let name = match (s.kind, &s.name) {
-        (CulpritKind::Task | CulpritKind::Kernel | CulpritKind::Unknown | CulpritKind::Cpu, name) => {
-            name.clone()
-        }
-        _ => None,
-    };
-    let mut v = json!({ "kind": s.kind.name(), "name": name, "io": s.io.map(|io| io.name()) });
-    if let (Some(of), Some(fields)) = (&s.dirtied_by, v.as_object_mut()) {
-        fields.insert("dirtied_by".into(), json!(of));
+    let [p50, p99, max] = v.latency;
+    Victim {
+        task: v.task.clone(),
+        cgroup: v.cgroup.clone(),
+        role: v.role,
+        op: op(e, v),
+        filesystem: op_key.map(|key| e.filesystem(&key)),
+        device: device(e, v),
+        mount: mount.map(|m| m.target.clone()),
+        count: v.count,
+        time_ns: v.time,
+        lost_ns: v.lost,
+        lost_is_upper_bound: v.is_bound,
+        share: rounded(v.lost.0 as f64 / all.max(1) as f64),
+        latency_ns: VictimLatency { p50, p99, max, mean: v.time.0 / v.count.max(1) },
+        alone_ns: v.alone.map(|[p50, p99]| Alone { p50, p99 }),
+        because: v.because.iter().map(|b| because(b, v.lost)).collect(),
+        without: v.without.iter().map(without).collect(),
     }
-    v
+}
+
+fn because(b: &Because, lost: Nanos) -> Reason {
+    Reason {
+        cause: b.cause,
+        culprit: culprit(&b.source),
+        chain: b.chain.clone(),
+        ns: b.time,
+        share: rounded(b.time.0 as f64 / lost.0.max(1) as f64),
+    }
+}
+
+fn culprit(s: &Source) -> Culprit {
+    let is_named =
+        matches!(s.kind, CulpritKind::Task | CulpritKind::Kernel | CulpritKind::Unknown | CulpritKind::Cpu);
+    Culprit {
+        kind: s.kind,
+        name: s.name.clone().filter(|_| is_named),
+        io: s.io,
+        dirtied_by: s.dirtied_by.clone(),
+    }
 }
 
 /// Latencies without somebody.
-pub fn without(w: &Without) -> Value {
-    let value = |p: Predicted| json!({ "value": p.value.0, "low": p.low.0, "high": p.high.0 });
+pub(crate) fn without(w: &Without) -> Absence {
+    let span = |p: Predicted| Span { value: p.value, low: p.low, high: p.high };
     let (culprit, io) = match &w.who {
         Absent::Task(name) => (Some(name.to_string()), None),
-        Absent::Flushes => (None, Some("flush")),
+        Absent::Flushes => (None, Some(Io::Flush)),
         Absent::Everybody => (Some("everybody".into()), None),
         Absent::Those(them) => (Some(those(them)), None),
     };
-    json!({
-        "culprit": culprit,
-        "io": io,
-        "mean_ns": value(w.mean),
-        "p50_ns": value(w.p50),
-        "p99_ns": w.p99.map(value),
-        "refused": null,
-    })
+    Absence {
+        culprit,
+        io,
+        mean_ns: span(w.mean),
+        p50_ns: span(w.p50),
+        p99_ns: w.p99.map(span),
+        refused: None,
+    }
 }

@@ -8,7 +8,7 @@ mod waited;
 mod words;
 
 pub(crate) use blocks::{Blocks, INDENT, LINES};
-pub(crate) use json::{to_json, without as without_json};
+pub(crate) use json::{to_json, without as without_json, Absence, Answered};
 pub use line::line;
 pub use screen::render;
 pub(crate) use waited::by_culprit;

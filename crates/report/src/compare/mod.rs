@@ -3,6 +3,6 @@
 mod json;
 mod screen;
 
-pub use json::json;
+pub use json::{json, Comparison};
 pub use screen::render;
 pub(crate) use screen::worth;

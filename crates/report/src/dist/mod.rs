@@ -4,5 +4,5 @@ mod histogram;
 mod json;
 mod screen;
 
-pub use json::json;
+pub use json::{json, Distributions};
 pub use screen::render;

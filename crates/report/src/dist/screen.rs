@@ -112,7 +112,7 @@ fn without_io(row: &Layer) -> String {
     }
     let why = match row.family {
         Family::Reads => "their data was in memory",
-        Family::Writes => "written back later, behind their back",
+        Family::Writes => "written back later, in the background",
         Family::Syncs => "there was nothing to write",
     };
     let share = percent(row.without_io as f64 / all as f64);

@@ -4,7 +4,6 @@ use crate::operations;
 use explain::gathered::{Gathered, Gathering};
 use explain::Explanation;
 use life::{Class, Request};
-use serde_json::Value;
 use stats::{Kept, Pictures, SlowRequest};
 use trace::{Batch, Nanos, Tid};
 
@@ -67,9 +66,9 @@ impl Events {
     }
 
     /// The events of an operation, if it is one of them.
-    pub fn of_operation(&self, kept: &Kept) -> Option<Value> {
+    pub fn of_operation(&self, kept: &Kept) -> Option<operations::Gathered<'_>> {
         let at = self.which.iter().position(|which| *which == key(kept))?;
-        Some(self.told.json(at))
+        self.told.gathered(at)
     }
 
     /// The events of a request, if it is one of them.

@@ -11,7 +11,7 @@
 //! anything (its Content-Security-Policy) and runs that one script only, known by its hash.
 
 mod compared;
-mod data;
+pub(crate) mod data;
 mod detail;
 mod escape;
 mod events;
@@ -25,8 +25,7 @@ pub use escape::escape;
 pub use events::Events;
 
 use detail::Detail;
-use explain::Explanation;
-use serde_json::json;
+use explain::{pictured, Explanation};
 use stats::Pictures;
 
 const SCRIPT: &str = include_str!("built/page.js");
@@ -63,13 +62,8 @@ pub fn html(captures: &[Shown]) -> String {
 }
 
 fn page(captures: &[Shown], detail: Detail) -> String {
-    let reasons: Vec<_> = ledger::Reason::ALL.iter().map(|r| json!([r.name(), r.words()])).collect();
-    let mut data = json!({
-        "schema": "iowhy.page/1",
-        "version": env!("CARGO_PKG_VERSION"),
-        "reasons": reasons,
-        "captures": captures.iter().map(|c| data::data(c, detail)).collect::<Vec<_>>(),
-    });
+    let placed: Vec<_> = captures.iter().map(|c| (c, pictured::places(&c.explanation))).collect();
+    let mut data = serde_json::to_value(data::page(&placed, detail)).unwrap_or_default();
     escape::tame(&mut data);
     let labels: Vec<&str> = captures.iter().map(|c| c.label.as_str()).collect();
     let openings: String = captures.iter().enumerate().map(|(i, c)| opening::opening(c, i)).collect();

@@ -34,7 +34,7 @@ fn matrix(e: &Explanation, blame: &Blame) -> String {
     let culprits = &blame.culprits[..blame.culprits.len().min(CULPRITS)];
     let more = blame.culprits.len() > culprits.len();
     let mut out = String::from(
-        "<h3>Who waits for whom</h3>\n<p class=\"small\">What each lost, because of whom; the darker, the more.</p>\n\
+        "<h3>Who waits for whom</h3>\n<p class=\"small\">What each lost, because of whom; darker is more.</p>\n\
          <table class=\"numbers blame\"><thead><tr><th>who waited</th>",
     );
     for c in culprits {

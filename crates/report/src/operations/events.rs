@@ -7,7 +7,7 @@ use explain::Places;
 use life::{has_extent, Lives, Names};
 use operation::{Done, Part};
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde_json::{json, Value};
+use serde::Serialize;
 use stats::Kept;
 use std::fmt::Write;
 use trace::{Batch, Completions, Cpu, DevId, Event, Fs, Left, Nanos, TaskEvent, TextId, Tid, What};
@@ -20,13 +20,33 @@ const MAX_FUNCTIONS: usize = 6;
 const MAX_TEXTS: usize = 1 << 16;
 
 /// An event in words.
-#[derive(Clone, Debug)]
-struct Told {
-    time: Nanos,
-    cpu: Cpu,
-    tid: Tid,
-    task: String,
-    words: String,
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Event"))]
+pub struct Told {
+    /// When, in nanoseconds of the recording's clock.
+    #[serde(rename = "time_ns")]
+    pub time: Nanos,
+    /// On which processor.
+    pub cpu: Cpu,
+    /// Which thread.
+    pub tid: Tid,
+    /// Its name.
+    pub task: String,
+    /// What happened.
+    #[serde(rename = "event")]
+    pub words: String,
+}
+
+/// The events of an operation, from a second reading.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Gathered<'a> {
+    /// With --events: its events.
+    pub events: &'a [Told],
+    /// With --events: events beyond those kept.
+    pub events_left_out: u64,
+    /// With --events: events of requests on the same devices that it did not wait for.
+    pub events_of_other_requests: u64,
 }
 
 /// Whose events belong to an operation, and those found.
@@ -145,14 +165,12 @@ impl Events {
         out
     }
 
-    /// The same as JSON.
-    pub fn json(&self, at: usize) -> Value {
-        let Some(story) = self.stories.get(at) else { return Value::Null };
-        let one = |t: &Told| json!({ "time_ns": t.time, "cpu": t.cpu, "tid": t.tid, "task": t.task, "event": t.words });
-        json!({
-            "events": story.told.iter().map(one).collect::<Vec<_>>(),
-            "events_left_out": story.left_out,
-            "events_of_other_requests": story.others,
+    /// The same for JSON.
+    pub fn gathered(&self, at: usize) -> Option<Gathered<'_>> {
+        self.stories.get(at).map(|story| Gathered {
+            events: &story.told,
+            events_left_out: story.left_out,
+            events_of_other_requests: story.others,
         })
     }
 }
@@ -254,7 +272,7 @@ fn in_words(e: &TaskEvent, texts: &FxHashMap<TextId, String>, names: &Names) -> 
         What::WaitPage { inode } => format!("waits until a page of inode {inode} is written"),
         What::Writeback { inode, .. } => format!("starts to write inode {inode} back"),
         What::WritebackEnd => "is done writing back".into(),
-        What::Dirtied { .. } => "has written to a file: must it wait?".into(),
+        What::Dirtied { .. } => "has written to a file: checks the dirty limits".into(),
         What::RingSubmit { opcode, .. } => format!("io_uring: submits operation {opcode}"),
         What::RingComplete { result, .. } => format!("io_uring: completes, {result}"),
         What::Born { tid, thread: true, .. } => format!("starts the thread {}", tid.0),

@@ -1,125 +1,292 @@
 //! A ledger as JSON: the lines of the screen, every part unfolded, and the sum by reason. All in nanoseconds; the
 //! lines within a line, and the parts of each depth within the one above, sum to it exactly.
 
+use super::events::Gathered;
 use super::line::{lines, Line};
+use crate::json::operations::Level;
 use explain::Places;
 use ledger::Reason;
-use operation::{Done, Node, Part, Wait, Wakeup};
-use serde_json::{json, Map, Value};
-use stats::Kept;
-use trace::{CommitPhase, DevId};
+use life::{Class, Op};
+use operation::{Done, Entry, Wait, Wakeup};
+use serde::Serialize;
+use stats::{Kept, Met, Ran};
+use trace::{Bytes, DevId, Nanos, Sector, Tid};
 
-/// One operation.
-pub fn json(kept: &Kept, places: &Places) -> Value {
-    let o = &kept.operation;
-    let account = &kept.account;
-    let by_reason = Reason::ALL.iter().map(|r| (*r, account.of(*r))).filter(|(_, t)| t.0 > 0);
-    json!({
-        "level": "operation",
-        "op": o.kind.name(),
-        "task": kept.task,
-        "tid": o.tid,
-        "process": o.process,
-        "filesystem": o.fs.name(),
-        "device": (o.dev != DevId(0)).then(|| places.device(o.dev)),
-        "mount": places.mount(o.dev).map(|m| m.0),
-        "inode": o.inode,
-        "file": places.file(o),
-        "data_of": kept.whose,
-        "fd": o.fd,
-        "result": o.result,
-        "from_ns": o.from,
-        "to_ns": o.to,
-        "total_ns": account.total(),
-        "unexplained_ns": account.of(Reason::Unexplained),
-        "by_reason": by_reason.map(|(r, ns)| json!({ "reason": r.name(), "ns": ns })).collect::<Vec<_>>(),
-        "lines": lines(kept, places).iter().map(line).collect::<Vec<_>>(),
-        "parts": account.nodes.iter().enumerate().map(|(at, n)| part(kept, at, n, places)).collect::<Vec<_>>(),
-        "hops": account.hops.iter().map(|h| hop(kept, h)).collect::<Vec<_>>(),
-    })
+/// An operation of a task, and where every nanosecond of it went. Times are those of the recording's clock.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) struct Operation<'a> {
+    #[serde(flatten)]
+    told: Told<Nanos>,
+    /// The account whole.
+    parts: Vec<Part<'a>>,
+    /// Each passing from one task to another.
+    hops: Vec<Hop<'a>>,
+    #[serde(flatten)]
+    events: Option<Gathered<'a>>,
 }
 
-fn line(l: &Line) -> Value {
-    let mut v = Map::new();
-    v.insert("ns".into(), json!(l.time));
-    v.insert("shown_us".into(), json!(l.shown));
-    v.insert("text".into(), json!(l.text));
-    if let Some(reason) = l.reason {
-        v.insert("reason".into(), json!(reason));
-    }
-    if let Some(note) = &l.note {
-        v.insert("note".into(), json!(note));
-    }
-    if l.count > 1 {
-        v.insert("count".into(), json!(l.count));
-    }
-    if !l.lines.is_empty() {
-        v.insert("lines".into(), l.lines.iter().map(line).collect());
-    }
-    Value::Object(v)
+/// An operation of a task in short.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) struct Told<Time> {
+    /// What it is: an operation of a task.
+    level: Level,
+    /// What it did.
+    op: &'static str,
+    /// Whose.
+    task: String,
+    /// Its thread.
+    tid: Tid,
+    /// Its process; null where that is not known.
+    process: Option<Tid>,
+    /// On which kind of file system.
+    filesystem: &'static str,
+    /// On which device.
+    device: Option<String>,
+    /// Where that is mounted.
+    mount: Option<String>,
+    /// The file's number; 0 where it is not known.
+    inode: u64,
+    /// The file's path; null where that is not known.
+    file: Option<String>,
+    /// Whose data, where somebody else's.
+    data_of: Option<String>,
+    /// The descriptor.
+    fd: Option<i32>,
+    /// What it returned: bytes, a descriptor, or a negative error number.
+    result: i64,
+    /// When it began.
+    from_ns: Time,
+    /// When it ended.
+    to_ns: Time,
+    /// How long it took.
+    total_ns: Nanos,
+    /// The part that nothing explains.
+    unexplained_ns: Nanos,
+    /// Sums to total_ns.
+    by_reason: Vec<ByReason>,
+    /// The account as the screen of `slow` has it.
+    lines: Vec<Line>,
 }
 
-fn part(kept: &Kept, at: usize, node: &Node, places: &Places) -> Value {
-    let mut v = json!({ "depth": node.depth, "from_ns": node.from, "ns": node.length() });
-    let name = |tid| kept.names.get(tid);
+/// A reason.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct ByReason {
+    /// Its name.
+    reason: Reason,
+    /// How long, in nanoseconds.
+    ns: Nanos,
+}
+
+/// A part of an account.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Part<'a> {
+    /// How deep in the tree.
+    depth: u8,
+    /// When it began, in nanoseconds of the recording's clock.
+    from_ns: Nanos,
+    /// How long, in nanoseconds.
+    ns: Nanos,
+    #[serde(flatten)]
+    what: What<'a>,
+    /// What the device completed meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    meanwhile: Option<&'a [Met]>,
+    /// What the processor ran meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    processor_ran: Option<&'a [Ran]>,
+}
+
+/// What a part is.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+enum What<'a> {
+    /// It has no parts: this was the reason.
+    Leaf {
+        /// The reason.
+        reason: Reason,
+    },
+    /// A sleep. Its parts say what ended it.
+    Wait {
+        /// Which wait, by the stack.
+        wait: Wait,
+        /// The kernel function that waits.
+        function: String,
+        /// The stack, from the innermost function.
+        stack: Vec<&'a str>,
+    },
+    /// Another task, which the one above waited for. Its parts are what that task did.
+    Task {
+        /// Its name.
+        task: Option<&'a str>,
+        /// Its number.
+        tid: Tid,
+    },
+    /// A work item. Its parts are how it came to run, and what it did.
+    Work {
+        /// Its function.
+        work: &'a str,
+        /// The worker's name.
+        task: Option<&'a str>,
+        /// The worker's number.
+        tid: Tid,
+        /// Who queued it; null where that was not seen.
+        queued_by: Option<&'a str>,
+        /// That one's number.
+        queued_by_tid: Option<Tid>,
+        /// Whether an interrupt did.
+        queued_in_interrupt: Option<bool>,
+        /// When, in nanoseconds of the recording's clock.
+        queued_ns: Option<Nanos>,
+    },
+    /// A phase of a journal's commit. Its parts are what the journal's thread did in it.
+    Commit {
+        /// The phase: `start`, `locking`, `flushing`, `logging`, `end`.
+        commit: &'static str,
+    },
+    /// A request. Its parts are its own ledger.
+    Request {
+        /// What it did.
+        request: Op,
+        /// With which requests it competes.
+        class: Class,
+        /// On which device.
+        device: String,
+        /// Where.
+        sector: Sector,
+        /// How much.
+        bytes: Bytes,
+        /// Who sent it.
+        task: Option<&'a str>,
+        /// That one's number.
+        tid: Tid,
+        /// Of which file.
+        inode: Option<u64>,
+        /// Whose data, where another task sent it.
+        data_of: Option<String>,
+    },
+}
+
+/// A passing from one task to another.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Hop<'a> {
+    /// When, in nanoseconds of the recording's clock.
+    at_ns: Nanos,
+    /// Who woke the other, or queued the work item.
+    by: Option<&'a str>,
+    /// That one's number.
+    by_tid: Tid,
+    /// Whether an interrupt did.
+    interrupt: bool,
+    /// Who was woken, or works.
+    who: Option<&'a str>,
+    /// That one's number.
+    who_tid: Tid,
+    /// Until it ran, in nanoseconds.
+    latency_ns: Nanos,
+    /// Whether it ran on another processor.
+    crossed: bool,
+}
+
+impl<'a> Operation<'a> {
+    /// One operation, with its events where they were gathered.
+    pub fn of(kept: &'a Kept, places: &Places, events: Option<Gathered<'a>>) -> Operation<'a> {
+        let hop = |h: &Wakeup| Hop {
+            at_ns: h.at,
+            by: name(kept, h.by),
+            by_tid: h.by,
+            interrupt: h.interrupt,
+            who: name(kept, h.who),
+            who_tid: h.who,
+            latency_ns: h.latency,
+            crossed: h.crossed,
+        };
+        let parts = kept.account.nodes.iter().enumerate().map(|(at, node)| Part {
+            depth: node.depth,
+            from_ns: node.from,
+            ns: node.length(),
+            what: what(kept, at, &node.part, places),
+            meanwhile: kept.met.get(&at).filter(|m| !m.is_empty()).map(Vec::as_slice),
+            processor_ran: kept.ran.get(&at).filter(|r| !r.is_empty()).map(Vec::as_slice),
+        });
+        let (parts, hops) = (parts.collect(), kept.account.hops.iter().map(hop).collect());
+        Operation { told: told(kept, places, |t| t), parts, hops, events }
+    }
+}
+
+/// An operation in short; `at` says when something was.
+pub(crate) fn told<T>(kept: &Kept, places: &Places, at: impl Fn(Nanos) -> T) -> Told<T> {
+    let (o, account) = (&kept.operation, &kept.account);
+    let by_reason = Reason::ALL.iter().map(|r| ByReason { reason: *r, ns: account.of(*r) });
+    Told {
+        level: Level::Operation,
+        op: o.kind.name(),
+        task: kept.task.clone(),
+        tid: o.tid,
+        process: o.process,
+        filesystem: o.fs.name(),
+        device: (o.dev != DevId(0)).then(|| places.device(o.dev)),
+        mount: places.mount(o.dev).map(|m| m.0.to_string()),
+        inode: o.inode,
+        file: places.file(o).map(str::to_string),
+        data_of: kept.whose.clone(),
+        fd: o.fd,
+        result: o.result,
+        from_ns: at(o.from),
+        to_ns: at(o.to),
+        total_ns: account.total(),
+        unexplained_ns: account.of(Reason::Unexplained),
+        by_reason: by_reason.filter(|r| r.ns.0 > 0).collect(),
+        lines: lines(kept, places),
+    }
+}
+
+fn name(kept: &Kept, tid: Tid) -> Option<&str> {
+    kept.names.get(&tid).map(String::as_str)
+}
+
+fn what<'a>(kept: &'a Kept, at: usize, part: &'a operation::Part, places: &Places) -> What<'a> {
     let text = |id| kept.texts.get(id).map_or("", String::as_str);
-    let own = match &node.part {
-        Part::Leaf(reason) => json!({ "reason": reason }),
-        Part::Wait { wait, stack } => {
+    match part {
+        operation::Part::Leaf(reason) => What::Leaf { reason: *reason },
+        operation::Part::Wait { wait, stack } => {
             let stack: Vec<&str> = stack.as_ref().map_or("", text).lines().collect();
-            let function = Wait::function_of(&stack.join("\n")).to_string();
-            json!({ "wait": wait, "function": function, "stack": stack })
+            What::Wait { wait: *wait, function: Wait::function_of(&stack.join("\n")).to_string(), stack }
         }
-        Part::Task(tid) => json!({ "task": name(tid), "tid": tid }),
-        Part::Work { function, worker, queued } => {
-            json!({
-                "work": text(function), "task": name(worker), "tid": worker,
-                "queued_by": queued.as_ref().and_then(|q| name(&q.by)), "queued_by_tid": queued.map(|q| q.by),
-                "queued_in_interrupt": queued.map(|q| q.context.is_interrupt()),
-                "queued_ns": queued.map(|q| q.time),
-            })
-        }
-        Part::Commit(phase) => json!({ "commit": phase_name(*phase) }),
-        Part::Request(entry) => {
-            let (op, class, tid) = match &entry.done {
-                Done::Request(r) => (r.op, r.class(), r.tid),
-                Done::Bio(b) => (b.op, b.class(), b.tid),
-            };
-            json!({
-                "request": op, "class": class, "device": places.device(entry.done.dev()),
-                "sector": entry.done.start(), "bytes": entry.done.bytes(), "task": name(&tid), "tid": tid,
-                "inode": entry.sent_for.as_ref().and_then(|s| s.inode),
-                "data_of": kept.writers.get(&at).map(|whose| places.whose(whose)),
-            })
-        }
-    };
-    if let (Some(all), Value::Object(own)) = (v.as_object_mut(), own) {
-        all.extend(own);
-        if let Some(met) = kept.met.get(&at).filter(|m| !m.is_empty()) {
-            let one = |m: &stats::Met| json!({ "task": m.task, "class": m.class, "requests": m.requests, "bytes": m.bytes });
-            all.insert("meanwhile".into(), met.iter().map(one).collect());
-        }
-        if let Some(ran) = kept.ran.get(&at).filter(|r| !r.is_empty()) {
-            let one = |r: &stats::Ran| json!({ "task": r.task, "ns": r.time });
-            all.insert("processor_ran".into(), ran.iter().map(one).collect());
-        }
+        operation::Part::Task(tid) => What::Task { task: name(kept, *tid), tid: *tid },
+        operation::Part::Work { function, worker, queued } => What::Work {
+            work: text(function),
+            task: name(kept, *worker),
+            tid: *worker,
+            queued_by: queued.as_ref().and_then(|q| name(kept, q.by)),
+            queued_by_tid: queued.map(|q| q.by),
+            queued_in_interrupt: queued.map(|q| q.context.is_interrupt()),
+            queued_ns: queued.map(|q| q.time),
+        },
+        operation::Part::Commit(phase) => What::Commit { commit: phase.name() },
+        operation::Part::Request(entry) => request(kept, at, entry, places),
     }
-    v
 }
 
-fn hop(kept: &Kept, h: &Wakeup) -> Value {
-    json!({
-        "at_ns": h.at, "by": kept.names.get(&h.by), "by_tid": h.by, "interrupt": h.interrupt,
-        "who": kept.names.get(&h.who), "who_tid": h.who, "latency_ns": h.latency, "crossed": h.crossed,
-    })
-}
-
-fn phase_name(phase: CommitPhase) -> &'static str {
-    match phase {
-        CommitPhase::Start => "start",
-        CommitPhase::Locking => "locking",
-        CommitPhase::Flushing => "flushing",
-        CommitPhase::Logging => "logging",
-        CommitPhase::End => "end",
+fn request<'a>(kept: &'a Kept, at: usize, entry: &Entry, places: &Places) -> What<'a> {
+    let (request, class, tid) = match &entry.done {
+        Done::Request(r) => (r.op, r.class(), r.tid),
+        Done::Bio(b) => (b.op, b.class(), b.tid),
+    };
+    What::Request {
+        request,
+        class,
+        device: places.device(entry.done.dev()),
+        sector: entry.done.start(),
+        bytes: entry.done.bytes(),
+        task: name(kept, tid),
+        tid,
+        inode: entry.sent_for.as_ref().and_then(|s| s.inode),
+        data_of: kept.writers.get(&at).and_then(|whose| places.whose(whose)),
     }
 }

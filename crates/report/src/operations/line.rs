@@ -9,6 +9,7 @@ use super::shares::{shares, whole};
 use super::words::{instead, label, meanwhile, says_all};
 use explain::Places;
 use ledger::Reason;
+use serde::Serialize;
 use stats::Kept;
 use trace::Nanos;
 
@@ -17,25 +18,37 @@ const INLINE_PART: u64 = 100;
 /// ...if they are no more than this.
 const MOST_INLINE: usize = 4;
 
-/// A line.
-#[derive(Clone, Debug, PartialEq)]
+/// A part of the time; the lines within it sum to it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Line {
-    /// How long.
+    /// How long, in nanoseconds.
+    #[serde(rename = "ns")]
     pub time: Nanos,
-    /// The same as it is shown, in microseconds.
+    /// The same in microseconds as the screen shows it: the lines of a level add up.
+    #[serde(rename = "shown_us")]
     pub shown: u64,
-    /// Parts put together in it.
-    pub count: u64,
-    /// The words.
+    /// What it was.
     pub text: String,
-    /// What else went on.
-    pub note: Option<String>,
     /// The one reason of this time, where there is only one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
+    /// What happened meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// How many parts alike this stands for, if more than one.
+    #[serde(skip_serializing_if = "is_one")]
+    pub count: u64,
     /// Whether the lines within stand on this one.
+    #[serde(skip)]
     pub inline: bool,
     /// The lines within.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<Line>,
+}
+
+fn is_one(count: &u64) -> bool {
+    *count <= 1
 }
 
 /// The lines of an operation.

@@ -14,8 +14,8 @@ mod screen;
 mod shares;
 mod words;
 
-pub use events::Events;
-pub use json::json;
+pub use events::{Events, Gathered};
+pub(crate) use json::{told, Operation, Told};
 pub use screen::render;
 
 #[cfg(test)]

@@ -138,7 +138,7 @@ fsync by dd (tid 7) on ext4 on sda, inode 12, 120 ms, at 0.000000 s
   54.985 ms        in the device (D2C) (5 times)
                      meanwhile it completed 5 writeback writes of kworker/u8:1 (2.5 MiB)
    0.010 ms        from completion to wake-up (5 times)
-  44.910 ms      a wait that is not known (frob_the_widget), unexplained
+  44.910 ms      an unknown wait (frob_the_widget), unexplained
    0.005 ms      on a processor (5 times)
    0.060 ms    2 short parts: wait-cpu 0.050, on-cpu 0.010
    0.031 ms  on a processor (2 times)
@@ -172,7 +172,7 @@ fn assert_json_sums(lines: &serde_json::Value, ns: u64) {
 
 #[test]
 fn json_sums_at_every_level() {
-    let v = json(&fsync(), &places());
+    let v = serde_json::to_value(json::Operation::of(&fsync(), &places(), None)).unwrap();
     assert_json_sums(&v["lines"], 120_000_700);
     let reasons: u64 = v["by_reason"].as_array().unwrap().iter().map(|r| r["ns"].as_u64().unwrap()).sum();
     assert_eq!(reasons, 120_000_700);

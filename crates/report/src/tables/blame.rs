@@ -78,7 +78,9 @@ pub(super) fn costs(v: &View) -> Table {
         }
     }
     rows.smaller(small.into_iter(), blame.lost, vec![]);
-    rows.t.notes.push("share: of a sum that of all time lost, of other rows that of their sum.".into());
+    rows.t
+        .notes
+        .push("share: of sums the part of all time lost, of other rows the part of their sum.".into());
     rows.t
 }
 

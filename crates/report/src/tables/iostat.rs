@@ -123,7 +123,7 @@ pub(super) fn pressure(v: &View) -> Table {
         ("memory_full", "mem full"),
         ("cpu_some", "cpu some"),
     ]);
-    let title = "tasks and dirty pages at the end of each interval, and the part of it that some or all tasks stood still";
+    let title = "tasks and dirty pages at the end of each interval, and the part of it in which some or all tasks were stalled";
     let mut t = Table::new("pressure", title, &cols);
     for interval in &v.e.subject.samples.intervals {
         let time = interval.to.since(interval.from);

@@ -15,9 +15,11 @@ mod table;
 mod totals;
 mod trust;
 
-use crate::json::to_json;
+use crate::json::quality::Quality;
+use crate::json::Capture;
 use explain::{Asking, By, Explanation};
-use serde_json::{json, Map, Value as Json};
+use serde::Serialize;
+use serde_json::{Map, Value as Json};
 use stats::{Details, Device, Distribution};
 pub use table::{Table, Value};
 use trace::DevId;
@@ -66,11 +68,11 @@ pub const KINDS: [Kind; 24] = [
         activity::activity,
     ),
     kind("q2d", "time from queue to issue in btt's steps (btt: Q2D Histogram)", false, activity::q2d),
-    kind("seconds", "what each second brought (btt -I, iostat -x)", false, seconds::seconds),
+    kind("seconds", "rates of each second (btt -I, iostat -x)", false, seconds::seconds),
     kind("iostat", "what the kernel counted each second, as iostat -x shows it", false, iostat::iostat),
     kind("cpu", "use of the processors each second", false, iostat::cpu),
-    kind("pressure", "dirty pages, and tasks that stood still, each second", false, iostat::pressure),
-    kind("messages", "what the kernel said (btt: .msg)", false, trust::messages),
+    kind("pressure", "dirty pages, and stalled tasks (PSI), each second", false, iostat::pressure),
+    kind("messages", "the kernel's messages (btt: .msg)", false, trust::messages),
     kind("events", "events by action (blkparse's summary)", false, totals::events),
     kind("losses", "events lost, by device, CPU and second", false, trust::losses),
     kind("unmatched", "unmatched events", false, trust::unmatched),
@@ -154,7 +156,7 @@ pub fn tables(e: &Explanation, details: &Details, wanted: &Selection) -> Result<
         if !told(&kind) {
             let all: Vec<&str> = KINDS.iter().filter(told).map(|k| k.name).collect();
             let asked = if e.asks_of_waits() { "what is asked" } else { "task" };
-            return Err(format!("{name} is not told by {asked}; what is: {}", all.join(", ")));
+            return Err(format!("{name} cannot be narrowed by {asked}; what can: {}", all.join(", ")));
         }
     }
     let is = |k: &Kind, t: &str| t == k.name || k.beside == Some(t);
@@ -168,12 +170,31 @@ pub fn tables_text(tables: &[Table]) -> String {
     tables.iter().map(Table::text).collect::<Vec<_>>().join("\n")
 }
 
+/// The tables of `iowhy report`.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Report {
+    /// The name of this schema.
+    schema: &'static str,
+    /// What was looked at.
+    capture: Capture,
+    /// What was lost, and what was odd.
+    quality: Quality,
+    /// By name of the table (`iowhy report --help` lists them): its rows, each by column.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(
+            with = "std::collections::BTreeMap<String, Vec<std::collections::BTreeMap<String, Value>>>"
+        )
+    )]
+    tables: Map<String, Json>,
+}
+
 /// The tables as one object, schema `iowhy.report/1`: what was recorded and how well as in `explain --json`, and the
 /// rows by name of the table.
-pub fn tables_json(e: &Explanation, tables: &[Table]) -> Json {
-    let whole = to_json(e);
-    let rows: Map<String, Json> = tables.iter().map(|t| (t.name.to_string(), t.json())).collect();
-    json!({ "schema": "iowhy.report/1", "capture": whole["capture"], "quality": whole["quality"], "tables": rows })
+pub fn tables_json(e: &Explanation, tables: &[Table]) -> Report {
+    let tables = tables.iter().map(|t| (t.name.to_string(), t.json())).collect();
+    Report { schema: "iowhy.report/1", capture: Capture::of(e), quality: Quality::of(e), tables }
 }
 
 /// Keys and headings of [`spread`].

@@ -10,10 +10,12 @@ use units::words;
 
 /// What stands in one place of a table.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(untagged, rename = "Cell"))]
 pub enum Value {
     /// Words.
     Text(String),
     /// A term of art, in JSON in small letters, with plain words beside it in text.
+    #[cfg_attr(feature = "schema", schemars(skip))]
     Term(&'static str, &'static str),
     /// How many.
     Count(u64),

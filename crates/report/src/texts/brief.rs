@@ -118,9 +118,14 @@ fn draw(table: &Table, heading: &str, width: usize) -> Vec<String> {
     let wide = |c: usize| rows.iter().map(|r| r[c].chars().count()).max().unwrap_or(0);
     // The last one is a maximum or how busy the device was: it stays.
     let last = rows[0].len() - 1;
+    // Columns of nothing but zeros come when there is room left.
+    let zero =
+        |c: &usize| table.lines.iter().all(|(_, _, values)| values[c - 1].is_none_or(|n| n.value == 0.0));
+    let (zeros, mut told): (Vec<usize>, Vec<usize>) = (1..=last).partition(zero);
+    let last = told.pop();
     let mut left = width.saturating_sub(INDENT.len() + wide(0));
     let mut columns = vec![];
-    for c in [last].into_iter().chain(1..last).filter(|c| *c > 0) {
+    for c in last.into_iter().chain(told).chain(zeros) {
         if wide(c) + 2 > left {
             break;
         }

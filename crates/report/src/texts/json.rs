@@ -1,27 +1,41 @@
 //! `explain --json` of texts: what a trace would tell is there and empty; `texts` has every
 //! number with its unit and place.
 
-use crate::json;
-use explain::texts::{devices, tools, Texts};
-use serde_json::{json, Map, Value};
+use crate::answer::Answered;
+use crate::json::operations::{Latency, Level, Numbers, Operations, Scope, Told};
+use crate::json::quality::Quality;
+use crate::json::tail::Tail;
+use crate::json::{Capture, Explained, SCHEMA};
+use explain::texts::{devices, tools};
+use explain::Explanation;
 use tooltext::{Mail, Row};
 
-/// All but the answer.
-pub(crate) fn fields(texts: &Texts) -> Map<String, Value> {
-    let mails = &texts.mails;
-    json::fields(json!({
-        "schema": json::SCHEMA,
-        "capture": { "kernel": null, "start": null, "duration_ns": 0, "devices": devices(mails), "sources": tools(mails) },
-        "quality": {
-            "events": 0, "lost": 0, "unmatched": 0, "clock_steps": 0,
-            "verdict": texts.trust().name(),
-            "notes": notes(mails),
+/// The whole object.
+pub(crate) fn explained(e: &Explanation, answered: Answered) -> Explained<'_> {
+    let mails = &e.texts.mails;
+    let sources = tools(mails).into_iter().map(str::to_string).collect();
+    Explained {
+        schema: SCHEMA,
+        capture: Capture { devices: devices(mails), sources, ..Capture::default() },
+        quality: Quality {
+            events: 0,
+            lost: 0,
+            unmatched: 0,
+            clock_steps: 0,
+            verdict: e.texts.trust(),
+            notes: notes(mails),
+            counted: None,
         },
-        "operations": operations(mails),
-        "tail": { "threshold_ns": 0, "operations": 0, "total_ns": 0, "by_reason": [] },
-        "causes": texts.verdicts,
-        "texts": mails,
-    }))
+        operations: operations(mails),
+        tail: Tail::default(),
+        sent_for: None,
+        causes: &e.texts.verdicts,
+        texts_alone: Some(mails),
+        answered,
+        predictions: e.predictions.as_deref(),
+        texts_remarks: None,
+        texts_beside: None,
+    }
 }
 
 fn notes(mails: &[Mail]) -> Vec<String> {
@@ -34,37 +48,45 @@ fn notes(mails: &[Mail]) -> Vec<String> {
 }
 
 /// fio's operations; each reading of each run is one, `run` counts from 1.
-fn operations(mails: &[Mail]) -> Vec<Value> {
+fn operations(mails: &[Mail]) -> Vec<Operations> {
     let mut all = vec![];
     for mail in mails {
         for (i, run) in mail.runs.iter().enumerate() {
             for reading in run.of("fio") {
-                for row in reading.rows.iter().filter(|r| r.latency("max").is_some()) {
-                    let mut v = operation(row);
-                    if let Some(fields) = v.as_object_mut() {
-                        fields.insert("name".into(), reading.name.as_str().into());
-                        fields.insert("file".into(), mail.file.as_str().into());
-                        fields.insert("run".into(), (i + 1).into());
-                        fields.insert("label".into(), run.label.as_str().into());
-                    }
-                    all.push(v);
-                }
+                let told = || Told { file: mail.file.clone(), run: i + 1, label: run.label.clone() };
+                let rows = reading.rows.iter().filter(|r| r.latency("max").is_some());
+                all.extend(rows.map(|row| operation(&reading.name, row, told())));
             }
         }
     }
     all
 }
 
-fn operation(row: &Row) -> Value {
+fn operation(name: &str, row: &Row, told: Told) -> Operations {
     let whole = |v: Option<f64>| v.map(|v| v.round().max(0.0) as u64);
     let latency = |name: &str| whole(row.latency(name).map(|n| n.value));
-    json!({
-        "scope": "task", "name": "", "op": row.of, "level": "operation",
-        "count": whole(row.value("count")), "bytes": whole(row.value("bytes")),
-        "latency_ns": {
-            "min": latency("min"), "mean": latency("mean"), "p50": latency("p50"), "p90": latency("p90"),
-            "p99": latency("p99"), "p999": latency("p99.9"), "max": latency("max"),
+    Operations {
+        scope: Scope::Task,
+        name: name.into(),
+        device: None,
+        op: row.of.clone(),
+        level: Level::Operation,
+        numbers: Numbers {
+            count: whole(row.value("count")),
+            bytes: whole(row.value("bytes")),
+            latency_ns: Latency {
+                min: latency("min"),
+                mean: latency("mean"),
+                p50: latency("p50"),
+                p90: latency("p90"),
+                p99: latency("p99"),
+                p999: latency("p99.9"),
+                max: latency("max"),
+                count: None,
+            },
+            ..Numbers::default()
         },
-        "phases": {},
-    })
+        by_class: None,
+        told: Some(told),
+    }
 }

@@ -6,5 +6,5 @@ mod screen;
 mod table;
 
 pub(crate) use brief::render as render_brief;
-pub(crate) use json::fields;
+pub(crate) use json::explained;
 pub(crate) use screen::{beside, render};

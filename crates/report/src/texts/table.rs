@@ -95,12 +95,12 @@ fn line(reading: &Reading, row: &Row) -> Option<Line> {
             let of = format!("{} (log)", row.of);
             Some((columns, of, row.values.iter().map(|(_, n)| Some(n)).collect()))
         }
-        "fio" if row.latency("max").is_some() || row.get("iops").is_some() => {
+        "fio" if ["iops", "bw"].iter().any(|n| row.get(n).is_some()) || row.latency("max").is_some() => {
             let value = |name: &str| match name {
                 "iops" | "bw" => row.get(name),
                 _ => row.latency(name),
             };
-            let of = format!("{} ({})", row.of, reading.name);
+            let of = format!("{} ({})", row.of, reading.called());
             Some((names(&FIO), of, FIO.iter().map(|(_, name)| value(name)).collect()))
         }
         // What fio says of disks and processors is for arithmetic.

@@ -1,4 +1,4 @@
-//! Who touched where and when: requests on a grid of time and place, by task and direction.
+//! Places on the device over time and when: requests on a grid of time and place, by task and direction.
 //!
 //! Both steps are powers of two and double when the grid gets too wide or too high. **Invariant**: each is the
 //! smallest with which all that was counted fits, so they follow from what was counted and not from the order.

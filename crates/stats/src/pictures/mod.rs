@@ -114,7 +114,7 @@ pub struct DevicePictures {
     pub classes: [Columns<Moment>; Class::COUNT],
     /// What the kernel did on its own, in the order of [`Behind::ALL`].
     pub behind: [Columns<Moment>; 2],
-    /// Who touched where.
+    /// Places on the device over time.
     pub extents: Extents,
     in_flight: ByClass<u32>,
     since: Nanos,

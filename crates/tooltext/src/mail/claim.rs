@@ -13,6 +13,7 @@ use serde::Serialize;
 
 /// A number that the author states in words.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Claim {
     /// What it is of, in the author's words: `reads/s`, `request size`.
     pub of: String,
@@ -30,6 +31,7 @@ pub struct Claim {
 
 /// A division that the author did: `2.84/995.07 = 2.8 ms/sector`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sum {
     /// What is divided.
     pub dividend: f64,

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 /// A command as it was typed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Command {
     /// Its words, without the prompt and `sudo`.
     pub text: String,

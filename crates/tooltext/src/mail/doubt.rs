@@ -10,6 +10,7 @@ use serde::Serialize;
 
 /// A number that cannot be.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Doubt {
     /// Of what it is: `fio read`.
     pub of: String,
@@ -56,18 +57,25 @@ fn doubts(row: &Row) -> Vec<(String, String)> {
             Unit::Share if (name == "util" || is_share_of_time(name)) && number.value > MOST_OF_WHOLE => {
                 Some("a device is not busy for longer than the time that passes".to_owned())
             }
-            Unit::Nanoseconds if name != "runtime" => too_long(name, number.value, runtime),
+            Unit::Share if MERGED.contains(&name) && number.value > MOST_OF_WHOLE => {
+                Some("no more requests are merged than there are".to_owned())
+            }
             // Differences are shares, and may be negative.
             _ if !matches!(number.unit, Unit::Unstated | Unit::Share) && number.value < 0.0 => {
                 Some("it is less than nothing".to_owned())
             }
+            Unit::Nanoseconds if name != "runtime" => too_long(name, number.value, runtime),
             _ => None,
         };
         all.extend(why.map(|why| (name.to_owned(), why)));
     }
-    all.extend(falling(row));
+    let more = falling(row, &all);
+    all.extend(more);
     all
 }
+
+/// Parts of all requests that were merged.
+const MERGED: [&str; 4] = ["%rqm", "%rrqm", "%wrqm", "%drqm"];
 
 fn is_share_of_time(name: &str) -> bool {
     ["user", "system", "iowait", "idle", "steal", "nice"].contains(&name)
@@ -85,11 +93,14 @@ fn too_long(name: &str, ns: f64, runtime: Option<f64>) -> Option<String> {
     (ns > most).then(|| format!("the run took {:.0} s", runtime / 1e9))
 }
 
-/// A minimum above a maximum, a mean outside both: then neither is to be believed.
-fn falling(row: &Row) -> Vec<(String, String)> {
+/// A minimum above a maximum, a mean outside both: then neither is to be believed, unless one of them cannot be anyway.
+fn falling(row: &Row, known: &[(String, String)]) -> Vec<(String, String)> {
     let mut all = vec![];
     for kind in ["clat", "lat", "slat", "sync"] {
-        let get = |what: &str| row.value(&format!("{kind}.{what}"));
+        let get = |what: &str| {
+            let name = format!("{kind}.{what}");
+            row.value(&name).filter(|_| !known.iter().any(|(out, _)| *out == name))
+        };
         let (least, most) = (get("min"), get("max"));
         let mean = get("mean");
         let out = mean.zip(least).is_some_and(|(mean, least)| mean < least * (1.0 - ROUNDED))
@@ -133,6 +144,7 @@ mod tests {
         let names: Vec<&str> = mail.doubts.iter().map(|d| d.name.as_str()).collect();
         assert!(names.contains(&"clat.mean") && names.contains(&"clat.max"), "{names:?}");
         assert!(mail.doubts[0].why.contains("the run took 30 s"));
+        assert_eq!(row.value("clat.min"), Some(40e3));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! How file systems and mappings are laid out: xfs_info (and mkfs.xfs), tune2fs -l (and dumpe2fs -h), dmsetup table.
+//! How file systems are laid out: xfs_info (and mkfs.xfs), tune2fs -l (and dumpe2fs -h); mappings are read by `mapping.rs`.
 //!
 //! ```text
 //! meta-data=/dev/sdb1              isize=512    agcount=4, agsize=61047662 blks
@@ -7,10 +7,13 @@
 //! log      =internal log           bsize=4096   blocks=2560, version=2
 //! Filesystem magic number:  0xEF53
 //! RAID stripe width:        512
-//! vg-root: 0 7813971968 linear 8:2 2048
 //! ```
-//!
-//! Keys of dm-crypt, which `dmsetup table --showkeys` prints, are never kept.
+
+use super::columns::Told;
+use super::mapping::mapping;
+use super::settings::unquoted;
+use std::collections::HashSet;
+use std::iter::Peekable;
 
 /// Lines of tune2fs and what they are called here.
 const EXT: [(&str, &str); 8] = [
@@ -23,30 +26,11 @@ const EXT: [(&str, &str); 8] = [
     ("Total journal size", "journal_size"),
     ("Journal features", "journal_features"),
 ];
-/// Targets of device-mapper (`dmsetup targets`).
-const TARGETS: [&str; 18] = [
-    "linear",
-    "striped",
-    "crypt",
-    "thin",
-    "thin-pool",
-    "cache",
-    "writecache",
-    "snapshot",
-    "snapshot-origin",
-    "mirror",
-    "raid",
-    "multipath",
-    "verity",
-    "integrity",
-    "delay",
-    "vdo",
-    "era",
-    "zoned",
-];
-/// Words of a target's arguments that are kept.
-const MOST_ARGUMENTS: usize = 16;
-
+/// Lines that a mailer makes of one.
+const MOST_LINES: usize = 16;
+/// Features of ext4 whose names are ordinary words (e2fsprogs, lib/e2p/feature.c).
+const FEATURES: [&str; 10] =
+    ["extent", "extents", "64bit", "filetype", "quota", "project", "encrypt", "casefold", "verity", "mmp"];
 /// What the lines that follow belong to.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
@@ -57,14 +41,34 @@ pub(super) struct Layout {
     ext: bool,
 }
 
+/// tune2fs's line of features, which is longer than any mail's, with the lines that a mailer made of its end; `None` of any other.
+pub(super) fn whole_list<'t>(
+    line: &str,
+    lines: &mut Peekable<impl Iterator<Item = (u32, &'t str)>>,
+    taken: &mut HashSet<u32>,
+) -> Option<String> {
+    line.trim_start().starts_with("Filesystem features:").then_some(())?;
+    let mut whole = line.to_owned();
+    let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    let feature = |word: &str| word.chars().all(letter) && (word.contains('_') || FEATURES.contains(&word));
+    let more = |line: &str| !line.is_empty() && line.split_whitespace().all(feature);
+    for _ in 0..MOST_LINES {
+        let Some((number, next)) = lines.next_if(|(_, next)| more(unquoted(next).trim())) else { break };
+        whole = format!("{} {}", whole.trim_end(), unquoted(next).trim());
+        taken.insert(number);
+    }
+    Some(whole)
+}
+
 impl Layout {
-    /// What a line sets, by name and value; `None` if it is none of these.
-    pub fn line(&mut self, line: &str) -> Option<Vec<(String, String)>> {
+    /// What a line sets, and how many lines behind it belong to it; `None` if it is none of these.
+    pub fn line<'t>(&mut self, line: &str, ahead: impl Iterator<Item = &'t str>) -> Option<(Told, usize)> {
         let text = line.trim();
-        self.xfs_line(text).or_else(|| self.ext_line(text)).or_else(|| mapping(text))
+        let alone = self.xfs_line(text).or_else(|| self.ext_line(text));
+        alone.map(|told| (told, 0)).or_else(|| mapping(text, ahead))
     }
 
-    fn xfs_line(&mut self, text: &str) -> Option<Vec<(String, String)>> {
+    fn xfs_line(&mut self, text: &str) -> Option<Told> {
         let (section, rest) = text.split_once('=')?;
         if section.trim() == "meta-data" {
             let device = rest.split_whitespace().next()?.rsplit('/').next()?.to_owned();
@@ -95,7 +99,7 @@ impl Layout {
         Some(told.into_iter().filter_map(named).collect())
     }
 
-    fn ext_line(&mut self, text: &str) -> Option<Vec<(String, String)>> {
+    fn ext_line(&mut self, text: &str) -> Option<Told> {
         let Some((key, value)) = text.split_once(':') else {
             self.ext = false;
             return None;
@@ -108,19 +112,6 @@ impl Layout {
         let (_, name) = EXT.iter().find(|(known, _)| self.ext && *known == key)?;
         Some(vec![(format!("ext4/{name}"), value.to_owned())])
     }
-}
-
-/// `vg-root: 0 7813971968 linear 8:2 2048`
-fn mapping(text: &str) -> Option<Vec<(String, String)>> {
-    let (name, rest) = text.split_once(": ")?;
-    let mut words = rest.split_whitespace();
-    let numbers = words.next()?.parse::<u64>().is_ok() && words.next()?.parse::<u64>().is_ok();
-    let target = words.next().filter(|t| TARGETS.contains(t) && numbers && !name.contains(' '))?;
-    let mut arguments: Vec<&str> = words.take(MOST_ARGUMENTS).collect();
-    if target == "crypt" && arguments.len() > 1 {
-        arguments.remove(1);
-    }
-    Some(vec![(format!("dm/{name}"), [&[target], &arguments[..]].concat().join(" "))])
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 /// A machine that a text names.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Machine {
     /// Its kernel: `4.15.0-20-generic`.
     pub kernel: String,

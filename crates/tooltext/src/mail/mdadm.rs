@@ -24,6 +24,13 @@ const NAMES: [(&str, &str); 5] = [
     ("Raid Devices", "md/raid_disks"),
     ("State", "md/array_state"),
 ];
+/// What an array does meanwhile, as mdadm calls it and `md/sync_action`.
+const ACTIONS: [(&str, &str); 4] = [
+    ("Rebuild Status", "recover"),
+    ("Resync Status", "resync"),
+    ("Reshape Status", "reshape"),
+    ("Check Status", "check"),
+];
 /// Members of an array.
 const MOST_MEMBERS: usize = 512;
 
@@ -39,6 +46,9 @@ impl Detail {
         }
         let array = self.array.as_deref()?;
         if let Some((key, value)) = text.split_once(" : ") {
+            if let Some((_, action)) = ACTIONS.iter().find(|(known, _)| *known == key.trim()) {
+                return Some(vec![(format!("{array}/md/sync_action"), (*action).to_owned())]);
+            }
             let (_, name) = NAMES.iter().find(|(known, _)| *known == key.trim())?;
             let value = match *name {
                 "md/chunk_size" => bytes(value)?.to_string(),

@@ -7,15 +7,19 @@
 //! **Invariant**: quoting, wrapping and flattening change the place of a number, never the number.
 
 mod arrays;
+mod base64;
 mod claim;
 mod columns;
 mod command;
 mod doubt;
 mod html;
 mod layout;
+mod lsblk;
 mod machine;
+mod mapping;
 mod mdadm;
 pub(crate) mod number;
+mod nvme_list;
 mod pieces;
 mod printable;
 pub(crate) mod reading;
@@ -37,7 +41,7 @@ use crate::tool::{self, Found};
 use evidence::{At, Place};
 use serde::Serialize;
 use std::collections::hash_map::Entry;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
@@ -50,6 +54,7 @@ const MOST_READINGS: usize = 10_000;
 
 /// What a text tells.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Mail {
     /// Its name.
     pub file: String,
@@ -71,7 +76,7 @@ pub struct Mail {
     pub left_out: usize,
     /// The first of these.
     pub first_left_out: Option<Spot>,
-    /// Whether it is longer than [`MOST_BYTES_OF_MAIL`], of which the rest was not read.
+    /// Whether it is longer than 16 MiB, and the rest was not read.
     pub cut: bool,
     /// A JSON document of a tool that breaks off, or is none; it is left out.
     pub broken: Option<Spot>,
@@ -89,7 +94,8 @@ impl Mail {
         let cut = content.len() > MOST_BYTES_OF_MAIL;
         let content = &content[..content.len().min(MOST_BYTES_OF_MAIL)];
         let text = String::from_utf8_lossy(content);
-        let text = printable::decoded(text.trim_start_matches('\u{feff}'));
+        let text = base64::decoded(text.trim_start_matches('\u{feff}'));
+        let text = printable::decoded(&text);
         let saved = Saved::read(&text);
         let whole = text;
         let text = saved.rest(&whole);
@@ -107,6 +113,7 @@ impl Mail {
             fresh: true,
             readings: 0,
             seen: HashMap::new(),
+            jobs: HashSet::new(),
         };
         reader.mail.file = file.to_owned();
         reader.mail.words = number;
@@ -220,6 +227,8 @@ struct Reader<'w, 'a> {
     /// How many readings there are, and what they say: how deep the first of each stood in quotes, and in which run.
     readings: usize,
     seen: HashMap<u64, (u32, usize)>,
+    /// The jobs of fio in the last run.
+    jobs: HashSet<String>,
 }
 
 impl Reader<'_, '_> {
@@ -302,8 +311,13 @@ impl Reader<'_, '_> {
         self.mail.doubts.extend(doubts.into_iter().take(room));
         self.readings += 1;
         // A second result of the same job is another run, whoever forgot to say so.
-        let again = |run: &Run| reading.tool == "fio" && run.of("fio").any(|r| r.name == reading.name);
-        if self.fresh || self.mail.runs.last().is_none_or(again) {
+        let again = reading.tool == "fio" && !self.jobs.insert(reading.name.clone());
+        if self.fresh || again || self.mail.runs.is_empty() {
+            if reading.tool == "fio" {
+                self.jobs = HashSet::from([reading.name.clone()]);
+            } else {
+                self.jobs.clear();
+            }
             let begun = std::mem::take(&mut self.next);
             self.mail.runs.push(Run { at: reading.at, ..begun });
             self.fresh = false;

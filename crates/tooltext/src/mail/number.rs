@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// What a number counts. Values are kept in these units, whatever the tool printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// Time in nanoseconds.
@@ -25,6 +26,7 @@ pub enum Unit {
 
 /// A number that a document states.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Number {
     /// How much, in `unit`.
     pub value: f64,

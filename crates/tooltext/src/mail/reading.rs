@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 /// What one tool printed at one time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reading {
     /// The tool: `fio`, `iostat`, `xfsdist`, `dd`, ...
     pub tool: &'static str,
@@ -24,6 +25,7 @@ pub struct Reading {
 
 /// A line of a reading's table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Row {
     /// What it is about: `read`, `sda`.
     pub of: String,
@@ -39,21 +41,28 @@ pub struct Row {
 
 /// Numbers by name, in the order in which they were printed.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(with = "std::collections::BTreeMap<String, Number>")
+)]
 pub struct Values(Vec<(String, Number)>);
 
 /// So many lay between these bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bucket {
     /// The least that falls in, in nanoseconds.
     pub from: f64,
     /// What is too much to fall in, in nanoseconds.
     pub below: f64,
-    /// How many: a [`Unit::Count`], or a [`Unit::Share`] where the tool prints only parts.
+    /// How many; or, where the tool prints only parts, which part of all: the unit says which.
     pub count: Number,
 }
 
 /// Something that was set.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Setting {
     /// What: `ioengine`.
     pub name: String,
@@ -67,6 +76,15 @@ pub struct Setting {
 const SUBMITTING: f64 = 0.5;
 
 impl Reading {
+    /// What it is called: by its tool if by nothing, as fio's results are of which the first line is lost.
+    pub fn called(&self) -> &str {
+        if self.name.is_empty() {
+            self.tool
+        } else {
+            &self.name
+        }
+    }
+
     /// The row about `of`.
     pub fn row(&self, of: &str) -> Option<&Row> {
         self.rows.iter().find(|row| row.of == of)

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 /// Readings that were taken together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Run {
     /// What the author calls it; empty if no words stand before it.
     pub label: String,
@@ -23,7 +24,7 @@ pub struct Run {
     pub readings: Vec<Reading>,
     /// Numbers that the label states.
     pub claims: Vec<Claim>,
-    /// The author's words before it, at most [`MOST_SAID`].
+    /// The author's words before it, at most 120.
     pub said: String,
 }
 

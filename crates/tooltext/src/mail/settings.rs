@@ -12,7 +12,7 @@
 
 use super::arrays;
 use super::columns::Columns;
-use super::layout::Layout;
+use super::layout::{self, Layout};
 use super::mdadm;
 use super::pieces::{pieces, Piece};
 use super::words::LONG_LINE;
@@ -79,14 +79,21 @@ pub(crate) fn settings(text: &str) -> Settings {
                 .for_each(|(name, value)| found.add_one(name, value, at, &mut seen));
             continue;
         }
-        if let Some(told) = columns.line(line).or_else(|| layout.line(line)) {
+        let list = layout::whole_list(line, &mut lines, &mut found.lines);
+        let line = list.as_deref().unwrap_or(line);
+        let ahead = || lines.clone().map(|(_, line)| unquoted(line));
+        if let Some((told, more)) = columns.line(line, ahead()).or_else(|| layout.line(line, ahead())) {
             found.lines.insert(number);
+            found.lines.extend(lines.by_ref().take(more).map(|(number, _)| number));
             let at = Spot { line: number, column: 0 };
             told.into_iter().for_each(|(name, value)| found.add_one(name, value, at, &mut seen));
             continue;
         }
         let array = arrays::whole_line(line, &mut lines, &mut found.lines);
         let line = array.as_deref().unwrap_or(line);
+        // Only of mdstat's lines the indent says something.
+        let text = line.trim_start();
+        let line = if ["/", "vm."].iter().any(|begin| text.starts_with(begin)) { text } else { line };
         let mut taken = kind_of(line).is_some_and(|kind| take(kind, line.trim_end(), &mut told));
         // Mailers break the long lines of mount(8) before the options.
         if let Some((next, rest)) = lines.peek().copied().filter(|_| !taken && line.contains(" on /")) {
@@ -259,7 +266,7 @@ mod tests {
     #[test]
     fn mdadm_says_the_same_as_mdstat() {
         let text = "> # mdadm -D /dev/md0\n> /dev/md0:\n>            Version : 1.2\n>         Raid Level : raid6\n>       Raid Devices : 3\n\
-            >              State : clean, degraded\n>         Chunk Size : 512K\n> Consistency Policy : bitmap\n>\n\
+            >              State : clean, degraded, recovering\n>         Chunk Size : 512K\n> Consistency Policy : bitmap\n>     Rebuild Status : 33% complete\n>\n\
             >     Number   Major   Minor   RaidDevice State\n>        0       8        1        0      active sync   /dev/sda1\n\
             >        -       0        0        1      removed\n>        2       8       33        2      active sync   /dev/sdc1\n> so it is\n";
         let all = of(text);
@@ -267,11 +274,25 @@ mod tests {
             "md0/md/level = raid6",
             "md0/md/chunk_size = 524288",
             "md0/md/consistency_policy = bitmap",
+            "md0/md/sync_action = recover",
             "md0 members = sda1 sdc1",
         ] {
             assert!(all.iter().any(|s| s.ends_with(wanted)), "{wanted} in {all:?}");
         }
         assert!(of("/dev/md0: is slow\nRaid Level : raid6\n").is_empty());
+    }
+
+    #[test]
+    fn settings_may_be_indented_and_their_lists_wrapped() {
+        for before in ["    ", "> \t", "Ada> "] {
+            let text = format!("{before}/sys/block/sda/queue/nr_requests:64\n{before}vm.dirty_ratio = 20\n");
+            assert_eq!(of(&text), ["1: sda/queue/nr_requests = 64", "2: vm.dirty_ratio = 20"], "{before}");
+        }
+        let text = "> Filesystem magic number:  0xEF53\n> Filesystem features:      has_journal ext_attr\n> resize_inode extent\n> Block size:  4096\n";
+        assert_eq!(
+            of(text),
+            ["2: ext4/features = has_journal ext_attr resize_inode extent", "4: ext4/block_size = 4096"]
+        );
     }
 
     #[test]
@@ -281,6 +302,7 @@ mod tests {
             "grep: /sys/block/sdb/queue/wbt_lat_usec: Invalid argument",
             "cat: /sys/block/sda/queue/io_poll: Permission denied",
             "/sys/block/sdz/queue/nr_requests: No such file or directory",
+            "/sys/block/sdc/queue/nr_zones:cat: Permission denied",
         ] {
             assert_eq!(of(text), Vec::<String>::new(), "{text}");
         }

@@ -112,14 +112,26 @@ impl Tool for Biosnoop {
 
 /// The columns of bcc's biosnoop, with or without the time in the queue, if a line of it stands here.
 fn without_heading(words: &[Word]) -> Option<Vec<Column>> {
-    const BEFORE: [&str; 7] = ["TIME(s)", "COMM", "PID", "DISK", "T", "SECTOR", "BYTES"];
     let time = words.first().filter(|w| w.first)?.text.split_once('.')?;
     let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
     (digits(time.0) && digits(time.1) && time.1.len() >= 6).then_some(())?;
-    let length = words.iter().take(MOST_WORDS).enumerate().take_while(|(i, w)| *i == 0 || !w.first).count();
-    let line = &words[..length];
+    // As a mailer leaves it, broken once: before its last number, too. Then the line; two of them are longer than any.
+    let first_of = |line: usize| {
+        let mut starts = words.iter().take(MOST_WORDS + 1).enumerate().skip(1).filter(|(_, w)| w.first);
+        starts.nth(line).map(|(at, _)| at)
+    };
+    let all = words.len().min(MOST_WORDS);
+    [first_of(1).unwrap_or(all), first_of(0).unwrap_or(all)]
+        .into_iter()
+        .find_map(|length| columns_of(&words[..length]))
+}
+
+/// The columns of a whole line, the first of which is a time.
+fn columns_of(line: &[Word]) -> Option<Vec<Column>> {
+    const BEFORE: [&str; 7] = ["TIME(s)", "COMM", "PID", "DISK", "T", "SECTOR", "BYTES"];
+    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
     (1..=2).find_map(|times| {
-        let (before, behind) = line.split_at_checked(length.checked_sub(times)?)?;
+        let (before, behind) = line.split_at_checked(line.len().checked_sub(times)?)?;
         let [.., pid, _, direction, sector, bytes] = before else { return None };
         let letters = |text: &str| text.len() <= 4 && text.bytes().all(|b| b.is_ascii_uppercase());
         let whole = [pid, sector, bytes].iter().all(|w| digits(w.text));
@@ -205,6 +217,17 @@ mod tests {
         let queued = lines.replace("4096 ", "4096     0.25");
         let row = &crate::tool::testing::one(&queued, "biosnoop").rows[0];
         assert_eq!((row.value("lat.max"), row.value("bytes")), (Some(3.5e6), Some(8192.0)));
+        for (at, with) in
+            [("4096 ", "4096\n"), ("7479408 ", "7479408\n"), ("sda ", "sda\n"), ("0.25 ", "0.25\n")]
+        {
+            for lines in [lines.to_owned(), queued.clone()] {
+                let broken = crate::tool::testing::one(&lines.replace(at, with), "biosnoop");
+                assert_eq!(
+                    broken.rows[0].values,
+                    crate::tool::testing::one(&lines, "biosnoop").rows[0].values
+                );
+            }
+        }
         let disksnoop = "TIME(s)            T  BYTES    LAT(ms)\n16458043.436012    W  4096        3.13\n";
         assert_eq!(crate::tool::testing::one(disksnoop, "biosnoop").rows[0].of, "W");
         assert!(crate::tool::testing::all("1.2345678 is 3 times 4 W 5 6 7.5\n", "biosnoop").is_empty());

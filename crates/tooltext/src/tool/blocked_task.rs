@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn a_line_alone_is_a_fact_and_words_are_none() {
         let all = read("INFO: task jbd2/sda1-8:12 blocked for more than 120 seconds.\nThat is all I have.");
-        assert_eq!(all, [("jbd2/sda1-8:12".into(), "a wait that is not known".into(), String::new(), 0)]);
+        assert_eq!(all, [("jbd2/sda1-8:12".into(), "an unknown wait".into(), String::new(), 0)]);
         assert!(read("my task was blocked for more than 120 seconds, D state 0 1 2 0x0").is_empty());
     }
 }

@@ -28,11 +28,6 @@ pub struct BttAvg;
 
 /// Bars and rules between two cells.
 const MOST_BARS: usize = 24;
-/// The steps btt knows; those of device mapper's own requests end in `dm`.
-const STEPS: [&str; 17] = [
-    "Q2Q", "Q2A", "Q2G", "S2G", "G2I", "Q2M", "I2D", "M2D", "D2C", "Q2C", "Q2D", "C2C", "I2C", "G2D",
-    "Q2Qdm", "Q2Adm", "Q2Cdm",
-];
 /// Rows of a table that are read: processes and devices.
 const MOST_ROWS: usize = 1000;
 /// Words of a process's name.
@@ -47,10 +42,16 @@ impl Tool for BttAvg {
             "DEV" => overhead(words).or_else(|| table(words)),
             "#" => activity(words),
             text if text.starts_with("====") => banner(words),
-            text if text == ALL || text == "|" || STEPS.contains(&text) => times(words),
+            text if text == ALL || text == "|" || is_step(text) => times(words),
             _ => None,
         }
     }
+}
+
+/// `Q2C`: from one action to another, of all versions (`Q2I` of those before 1.0); those of device mapper's own requests end in `dm`.
+fn is_step(text: &str) -> bool {
+    let step = text.strip_suffix("dm").unwrap_or(text).as_bytes();
+    matches!(step, [b'A'..=b'Z', b'2', b'A'..=b'Z'])
 }
 
 /// Goes from cell to cell: slides have bars and rules about them, btt's own tables have rules.
@@ -94,13 +95,13 @@ fn times(words: &[Word]) -> Option<Found> {
         (cells.next()?.text == heading).then_some(())?;
     }
     let by_step = title == ALL;
-    (by_step || STEPS.contains(&title)).then_some(())?;
+    (by_step || is_step(title)).then_some(())?;
     let name = if by_step { String::new() } else { title.to_owned() };
     let mut reading = Reading { tool: "btt", name, at: words[0].spot, ..Reading::default() };
     // Most of the tables by step are empty: then a rule is all that belongs to it.
     let mut used = cells.used;
     while reading.rows.len() < MOST_ROWS {
-        let Some(row) = row(&mut cells).filter(|row| !by_step || STEPS.contains(&row.of.as_str())) else {
+        let Some(row) = row(&mut cells).filter(|row| !by_step || is_step(&row.of)) else {
             break;
         };
         let of = if by_step { row.of } else { format!("{title} {}", row.of) };
@@ -177,11 +178,11 @@ mod tests {
 
     #[test]
     fn the_table_of_all_has_steps_of_device_mapper_too() {
-        let r = read("ALL MIN AVG MAX N\n------ -----\nQ2Qdm 0.1 0.2 0.3 7\nQ2C 0.000000001 2.0 3.0 8\n");
+        let r = read("ALL MIN AVG MAX N\n------ -----\nQ2Qdm 0.1 0.2 0.3 7\nQ2I 0.1 0.2 0.3 7\nQ2C 0.000000001 2.0 3.0 8\n");
         let of: Vec<&str> = r.rows.iter().map(|r| r.of.as_str()).collect();
         assert_eq!(
-            (of, r.rows[1].value("min"), r.rows[1].value("count")),
-            (vec!["Q2Qdm", "Q2C"], Some(1.0), Some(8.0))
+            (of, r.rows[2].value("min"), r.rows[2].value("count")),
+            (vec!["Q2Qdm", "Q2I", "Q2C"], Some(1.0), Some(8.0))
         );
     }
 

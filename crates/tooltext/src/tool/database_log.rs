@@ -6,6 +6,9 @@
 //! LOG:  checkpoint complete: wrote 1234 buffers (7.5%); ... write=26.9 s, sync=12.3 s, total=39.9 s; ... longest=8.1 s
 //! InnoDB: page_cleaner: 1000ms intended loop took 4321ms.                                   InnoDB: page cleaner
 //! {"level":"warn","msg":"slow fdatasync","took":"1.234s","expected-duration":"1s"}          etcd: fdatasync
+//! read-only range request "key..." with result "..." took too long (1.2s) to execute       etcd: request
+//! --Thread 1399 has waited at buf0flu.cc line 1209 for 241.00 seconds the semaphore:       InnoDB: semaphore
+//! 14 slow requests, 2 included below; oldest blocked for > 61.2 secs                       Ceph: oldest blocked
 //! bluestore(/var/lib/ceph/osd) log_latency slow operation observed for kv_sync, latency = 5.123s    Ceph: kv_sync
 //! ```
 //!
@@ -79,6 +82,19 @@ fn line(words: &[Word]) -> Option<Told> {
             Some((vec![("Ceph slow request", decimal(text(2))? * 1e9)], 4))
         }
         ["slow", "operation"] if text(2) == "observed" => ceph(words),
+        // `blocked for > 61.2 secs`: the mark is one of quoting to whoever does not know.
+        ["oldest", "blocked"] if text(2) == "for" && text(4).starts_with("sec") => {
+            Some((vec![("Ceph oldest blocked", decimal(text(3))? * 1e9)], 5))
+        }
+        ["oldest", "one"] if [text(2), text(3)] == ["blocked", "for"] && text(5).starts_with("sec") => {
+            Some((vec![("Ceph oldest blocked", decimal(text(4))? * 1e9)], 6))
+        }
+        ["has", "waited"] if [text(2), text(4), text(6), text(8)] == ["at", "line", "for", "seconds"] => {
+            Some((vec![("InnoDB semaphore", decimal(text(7))? * 1e9)], 9))
+        }
+        ["took", "too"] if text(2) == "long" && text(4) == "to" => {
+            Some((vec![("etcd request", ns(text(3).trim_matches(['(', ')']))?)], 4))
+        }
         _ => etcd(words),
     }
 }
@@ -166,6 +182,10 @@ mod tests {
             ("2026 InnoDB: page_cleaner: 1000ms intended loop took 4321ms. The settings might not be optimal.", "InnoDB page cleaner", 4_321e6),
             ("{\"level\":\"warn\",\"ts\":\"2026\",\"caller\":\"wal/wal.go:7\",\"msg\":\"slow fdatasync\",\"took\":\"1.234s\",\"expected-duration\":\"1s\"}", "etcd fdatasync", 1.234e9),
             ("etcd: wal: sync duration of 1.5s, expected less than 1s", "etcd fdatasync", 1.5e9),
+            ("etcdserver: read-only range request \"key\" with result \"size:5\" took too long (1.5s) to execute", "etcd request", 1.5e9),
+            ("--Thread 139911 has waited at buf0flu.cc line 1209 for 241.00 seconds the semaphore:", "InnoDB semaphore", 241e9),
+            ("cluster [WRN] : 6 slow requests, 2 included below; oldest blocked for > 61.5 secs", "Ceph oldest blocked", 61.5e9),
+            ("health: HEALTH_WARN 3 slow ops, oldest one blocked for 122 sec, osd.12 has slow ops", "Ceph oldest blocked", 122e9),
             ("log_latency_fn slow operation observed for _txc_committed_kv, latency = 7.5s, txc = 0x55", "Ceph kv_commit", 7.5e9),
         ] {
             assert_eq!(one(line, "database log").row(of).and_then(|r| r.value("lat.max")), Some(ns), "{line}");

@@ -36,7 +36,14 @@ impl Tool for FioText {
         if !whole && !is_excerpt(words) {
             return None;
         }
-        let end = (1..words.len().min(MOST_WORDS)).find(|i| begins(&words[*i..]).is_some());
+        // Lines of latencies one below the other are many readings, each as short as it is.
+        let mut same = !whole;
+        let end = (1..words.len().min(MOST_WORDS)).find(|i| {
+            let rest = &words[*i..];
+            let again = same && rest[0].text == words[0].text && is_excerpt(rest);
+            same &= !OPERATIONS.contains(&rest[0].text.trim_end_matches(':'));
+            again || begins(rest).is_some()
+        });
         let words = &words[..end.unwrap_or(words.len().min(MOST_WORDS))];
         let lexemes = lexemes(words);
         let mut cursor = Cursor::new(&lexemes);
@@ -47,8 +54,8 @@ impl Tool for FioText {
         let mut skipped = 0;
         let most = if whole { MOST_SKIPPED } else { MOST_SKIPPED_OF_EXCERPT };
         while let Some(next) = cursor.peek().filter(|_| skipped < most) {
-            // Behind a line of its own comes another's: a second run, perhaps, called by the words between.
-            if !whole && skipped > 0 && job.has(next.text) && is_excerpt(&words[next.word..]) {
+            // The same line again is a second run's, perhaps called by the words between.
+            if !whole && job.says(next.text) && is_excerpt(&words[next.word..]) {
                 break;
             }
             if cursor.attempt(|c| job.item(c)).is_some() {
@@ -152,9 +159,10 @@ impl Job {
         &mut self.reading.rows[i]
     }
 
-    /// Whether the row of an operation is there already.
-    fn has(&self, of: &str) -> bool {
-        self.reading.row(of).is_some()
+    /// Whether the row of an operation is there already, or such a latency of the one at hand.
+    fn says(&self, of: &str) -> bool {
+        let least = || self.reading.rows.get(self.current?)?.get(&format!("{of}.min"));
+        self.reading.row(of).is_some() || least().is_some()
     }
 
     /// One item: a line of fio's, or what would be one.

@@ -31,6 +31,15 @@ fn a_job_without_its_head_and_latencies_alone_are_read() {
     assert_eq!((row.value("iops"), row.value("clat.max")), (Some(8738.0), Some(9e6)));
     let mail = read("With the patch:\n    clat (msec): min=1, max=16800, avg=11.2, stdev=9.1\n");
     assert_eq!(mail.runs[0].readings[0].rows[0].value("clat.max"), Some(16.8e9));
+    let latencies = |mean: u32| {
+        format!("slat (nsec): min=1, max=9, avg=2.0, stdev=1.0\n clat (usec): min=1, max=999, avg={mean}.5, stdev=9.1\n")
+    };
+    for between in ["after:\n", "\n", ""] {
+        let mail = read(&format!("before:\n{}{between}{}", latencies(81), latencies(61)));
+        let means: Vec<_> =
+            mail.runs.iter().flat_map(|r| &r.readings).map(|r| r.rows[0].value("clat.mean")).collect();
+        assert_eq!(means, [Some(81.5e3), Some(61.5e3)], "{between}");
+    }
     let mail = read("now\nREAD:  IOPS=2033k BW=8329MB/s\nWRITE: IOPS= 871k BW=3569MB/s\n");
     let iops: Vec<_> = mail.runs[0]
         .readings
@@ -56,4 +65,11 @@ fn where_submitting_takes_long_the_total_counts() {
     assert!(row.waits_to_submit());
     assert_eq!(row.latency("mean").map(|n| n.value), Some(3_986_500.0));
     assert_eq!((row.latency("p99"), row.value("clat.p99")), (None, Some(11_968.0)));
+}
+
+/// Each word is looked at a bounded number of times.
+#[test]
+fn many_lines_of_latencies_are_as_many_readings() {
+    let mail = read(&"clat (usec): min=1, max=2, avg=1.5\n".repeat(4000));
+    assert_eq!(mail.runs.iter().map(|run| run.readings.len()).sum::<usize>(), 4000);
 }

@@ -13,7 +13,7 @@
 //! The bounds are whole units: `2 -> 3` holds 2 and all below 4. biolatency names what a histogram is about `disk =
 //! 'sda'` (-D) or `flags = Sync-Read` (-F); without either it is one of all.
 
-use super::{texts, Found, Tool};
+use super::{table, texts, Found, Tool};
 use crate::mail::number::{time_unit, Number, Unit};
 use crate::mail::reading::{Bucket, Reading, Row};
 use crate::mail::words::Word;
@@ -35,19 +35,17 @@ impl Tool for Histograms {
             return Found::noise(1);
         }
         let mut reading = Reading { tool: "histogram", at: words[0].spot, ..Reading::default() };
-        let mut used = 0;
-        while let Some((row, length)) = one(&words[used..]) {
+        let (mut used, mut unknown) = (0, 0);
+        while let Some((row, length, remarks)) = one(&words[used..]) {
             if reading.rows.len() == MOST_HISTOGRAMS {
                 break;
             }
             reading.rows.push(row);
             used += length;
+            unknown += remarks;
             // The next one may come after a time of day (`08:15:32:`), which begins a new reading.
         }
-        if used == 0 {
-            return None;
-        }
-        Found::all(reading, used)
+        (used > 0).then_some(Found { reading: Some(reading), used, unknown })
     }
 }
 
@@ -65,21 +63,21 @@ fn banner(words: &[Word]) -> Option<Found> {
     let mut used = end + 1;
     used += usize::from(words.get(used).is_some_and(|w| w.text == "^C"));
     match Histograms.read(&words[used..]) {
-        Some(Found { reading: Some(reading), used: more, .. }) => {
-            let at = words[0].spot;
-            Found::all(Reading { tool, at, ..reading }, used + more)
+        Some(Found { reading: Some(reading), used: more, unknown }) => {
+            let reading = Some(Reading { tool, at: words[0].spot, ..reading });
+            Some(Found { reading, used: used + more, unknown })
         }
         _ => Found::noise(used),
     }
 }
 
 /// One histogram: what it is about, the heading, the buckets.
-fn one(words: &[Word]) -> Option<(Row, usize)> {
+fn one(words: &[Word]) -> Option<(Row, usize, usize)> {
     // A mark before each line: `+`, as patches have it.
     let mark = words.first().is_some_and(|w| w.text == "+" || w.text == "-");
     let (mut used, words) = (0, &words[usize::from(mark)..]);
     let mut row = Row::of("all");
-    if let [what @ ("operation" | "disk" | "flags" | "Disk"), "="] = texts(words)? {
+    if let ["operation" | "disk" | "flags" | "Disk", "="] = texts(words)? {
         // Flags may be several words: `flags = ForcedUnitAccess-Metadata-Sync-Write`, or with blanks between.
         let named = |i: &usize| words.get(i + 1..).and_then(texts) == Some([":", "count", "distribution"]);
         let heading = (2..10).find(named)?;
@@ -89,7 +87,6 @@ fn one(words: &[Word]) -> Option<(Row, usize)> {
         }
         let quote = |c: char| c == '\'' || c == '"';
         row.of = said.join(" ").trim_start_matches("b'").trim_matches(quote).to_owned();
-        let _ = what;
         used = heading;
     }
     let heading = (1..=MOST_OF_HEADING).find(|n| {
@@ -98,12 +95,12 @@ fn one(words: &[Word]) -> Option<(Row, usize)> {
     })?;
     let factor = unit_of(words[used].text).filter(|_| heading == 1);
     let title: Vec<&str> = words[used..used + heading].iter().map(|w| w.text).collect();
+    // Bars of another histogram, not words.
+    title.iter().all(|word| word.contains(char::is_alphanumeric)).then_some(())?;
     used += heading + 3;
-    while row.histogram.len() < MOST_BUCKETS {
-        let Some((bucket, length)) = bucket(&words[used..], factor.unwrap_or(1.0)) else { break };
-        row.histogram.push(bucket);
-        used += length;
-    }
+    let (buckets, length, unknown) = buckets(&words[used..], factor.unwrap_or(1.0));
+    row.histogram = buckets;
+    used += length;
     let first = row.histogram.first()?.count;
     if factor.is_none() {
         // Of sizes, or of anything else that is no time: how many there were is all that is kept.
@@ -111,7 +108,27 @@ fn one(words: &[Word]) -> Option<(Row, usize)> {
         row.values.put("count", all, Unit::Count, first.at);
         row.of = format!("{} of {}", title.join(" "), row.of);
     }
-    Some((row, used + usize::from(mark)))
+    Some((row, used + usize::from(mark), unknown))
+}
+
+/// Buckets in rising order, how many words they take, and how many of these are remarks: behind a row (`<-- here`) or between
+/// two (`...`). A row behind a remark must go on with the range, or it is another histogram's.
+fn buckets(words: &[Word], factor: f64) -> (Vec<Bucket>, usize, usize) {
+    let (mut all, mut used, mut unknown): (Vec<Bucket>, usize, usize) = (vec![], 0, 0);
+    while all.len() < MOST_BUCKETS {
+        let rest = &words[used..];
+        let ends = |w: &Word| w.paragraph || w.text == "count" || w.text == "=";
+        let Some((skip, bucket, length)) = table::next(rest, ends, |rest| bucket(rest, factor)) else {
+            break;
+        };
+        if all.last().is_some_and(|last| bucket.from < last.below) {
+            break;
+        }
+        all.push(bucket);
+        used += skip + length;
+        unknown += skip;
+    }
+    (all, used, unknown)
 }
 
 /// Words of a heading: `usecs`, `Block size`.
@@ -180,5 +197,15 @@ mod tests {
             let counts: Vec<f64> = found.rows[0].histogram.iter().map(|b| b.count.value).collect();
             assert_eq!(counts, [4457.0, 0.0, 2059.0, 1179.0], "{text}");
         }
+    }
+
+    #[test]
+    fn remarks_behind_and_between_rows_lose_no_row() {
+        let text = "> msecs : count distribution\n> 0 -> 1 : 21 |***|\n> ...\n> 8 -> 15 : 1 |* |   <--- here\n> 16 -> 31 : 4 |** |\n>\n\
+            > msecs : count distribution\n> 0 -> 1 : 5 |***|\n";
+        let rows = Histograms.read(&words(text)).unwrap().reading.unwrap().rows;
+        let sums: Vec<f64> = rows.iter().map(|r| r.slower_than(0.0).0).collect();
+        assert_eq!(sums, [26.0, 5.0]);
+        assert!(rows.iter().all(|r| r.of == "all"));
     }
 }

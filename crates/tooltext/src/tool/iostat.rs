@@ -11,6 +11,7 @@
 //! one row in two, the further columns standing below: these are read too. `kB` is 1024 bytes, `MB` 1024 times that,
 //! a block or sector 512 bytes.
 
+use super::iostat_columns::{column, Column, GB, KB, MB, PERCENT};
 use super::table::{self, MOST_ROWS};
 use super::{Found, Tool};
 use crate::mail::number::{decimal, with_suffix, Unit};
@@ -19,101 +20,6 @@ use crate::mail::words::Word;
 use evidence::Spot;
 
 pub struct IostatText;
-
-const KB: f64 = 1024.0;
-const MB: f64 = 1024.0 * 1024.0;
-const GB: f64 = 1024.0 * MB;
-/// A sector, and what iostat calls a block.
-const SECTOR: f64 = 512.0;
-const MS: f64 = 1e6;
-const PERCENT: f64 = 0.01;
-
-/// A column: as printed, its name in a [`Row`], the factor to its unit.
-pub(crate) type Column = (&'static str, &'static str, f64, Unit);
-
-use Unit::{Bytes, BytesPerSecond, Count, Nanoseconds, PerSecond, Share};
-const COLUMNS: [Column; 78] = [
-    ("tps", "tps", 1.0, PerSecond),
-    ("r/s", "r/s", 1.0, PerSecond),
-    ("w/s", "w/s", 1.0, PerSecond),
-    ("d/s", "d/s", 1.0, PerSecond),
-    ("f/s", "f/s", 1.0, PerSecond),
-    ("rqm/s", "rqm/s", 1.0, PerSecond),
-    ("rrqm/s", "rrqm/s", 1.0, PerSecond),
-    ("wrqm/s", "wrqm/s", 1.0, PerSecond),
-    ("drqm/s", "drqm/s", 1.0, PerSecond),
-    ("%rqm", "%rqm", PERCENT, Share),
-    ("%rrqm", "%rrqm", PERCENT, Share),
-    ("%wrqm", "%wrqm", PERCENT, Share),
-    ("%drqm", "%drqm", PERCENT, Share),
-    ("kB/s", "bytes/s", KB, BytesPerSecond),
-    ("MB/s", "bytes/s", MB, BytesPerSecond),
-    ("sec/s", "bytes/s", SECTOR, BytesPerSecond),
-    ("rkB/s", "rbytes/s", KB, BytesPerSecond),
-    ("wkB/s", "wbytes/s", KB, BytesPerSecond),
-    ("dkB/s", "dbytes/s", KB, BytesPerSecond),
-    ("rMB/s", "rbytes/s", MB, BytesPerSecond),
-    ("wMB/s", "wbytes/s", MB, BytesPerSecond),
-    ("dMB/s", "dbytes/s", MB, BytesPerSecond),
-    ("rsec/s", "rbytes/s", SECTOR, BytesPerSecond),
-    ("wsec/s", "wbytes/s", SECTOR, BytesPerSecond),
-    ("dsec/s", "dbytes/s", SECTOR, BytesPerSecond),
-    ("kB_read/s", "rbytes/s", KB, BytesPerSecond),
-    ("kB_wrtn/s", "wbytes/s", KB, BytesPerSecond),
-    ("kB_dscd/s", "dbytes/s", KB, BytesPerSecond),
-    ("MB_read/s", "rbytes/s", MB, BytesPerSecond),
-    ("MB_wrtn/s", "wbytes/s", MB, BytesPerSecond),
-    ("MB_dscd/s", "dbytes/s", MB, BytesPerSecond),
-    ("Blk_read/s", "rbytes/s", SECTOR, BytesPerSecond),
-    ("Blk_wrtn/s", "wbytes/s", SECTOR, BytesPerSecond),
-    ("Blk_dscd/s", "dbytes/s", SECTOR, BytesPerSecond),
-    ("kB_read", "rbytes", KB, Bytes),
-    ("kB_wrtn", "wbytes", KB, Bytes),
-    ("kB_dscd", "dbytes", KB, Bytes),
-    ("MB_read", "rbytes", MB, Bytes),
-    ("MB_wrtn", "wbytes", MB, Bytes),
-    ("MB_dscd", "dbytes", MB, Bytes),
-    ("Blk_read", "rbytes", SECTOR, Bytes),
-    ("Blk_wrtn", "wbytes", SECTOR, Bytes),
-    ("Blk_dscd", "dbytes", SECTOR, Bytes),
-    ("GB/s", "bytes/s", GB, BytesPerSecond),
-    ("rGB/s", "rbytes/s", GB, BytesPerSecond),
-    ("wGB/s", "wbytes/s", GB, BytesPerSecond),
-    ("dGB/s", "dbytes/s", GB, BytesPerSecond),
-    ("GB_read/s", "rbytes/s", GB, BytesPerSecond),
-    ("GB_wrtn/s", "wbytes/s", GB, BytesPerSecond),
-    ("GB_dscd/s", "dbytes/s", GB, BytesPerSecond),
-    ("GB_read", "rbytes", GB, Bytes),
-    ("GB_wrtn", "wbytes", GB, Bytes),
-    ("GB_dscd", "dbytes", GB, Bytes),
-    // `-s`: written and discarded together.
-    ("kB_w+d/s", "wbytes/s", KB, BytesPerSecond),
-    ("MB_w+d/s", "wbytes/s", MB, BytesPerSecond),
-    ("GB_w+d/s", "wbytes/s", GB, BytesPerSecond),
-    ("kB_w+d", "wbytes", KB, Bytes),
-    ("MB_w+d", "wbytes", MB, Bytes),
-    ("GB_w+d", "wbytes", GB, Bytes),
-    ("avgrq-sz", "size", SECTOR, Bytes),
-    ("areq-sz", "size", KB, Bytes),
-    ("rareq-sz", "rsize", KB, Bytes),
-    ("wareq-sz", "wsize", KB, Bytes),
-    ("dareq-sz", "dsize", KB, Bytes),
-    ("avgqu-sz", "queue", 1.0, Count),
-    ("aqu-sz", "queue", 1.0, Count),
-    ("await", "await", MS, Nanoseconds),
-    ("r_await", "r_await", MS, Nanoseconds),
-    ("w_await", "w_await", MS, Nanoseconds),
-    ("d_await", "d_await", MS, Nanoseconds),
-    ("f_await", "f_await", MS, Nanoseconds),
-    ("svctm", "svctm", MS, Nanoseconds),
-    ("%util", "util", PERCENT, Share),
-    ("rrqm", "rrqm/s", 1.0, PerSecond),
-    ("wrqm", "wrqm/s", 1.0, PerSecond),
-    ("util%", "util", PERCENT, Share),
-    // sar -d, versions before 12.
-    ("rd_sec/s", "rbytes/s", SECTOR, BytesPerSecond),
-    ("wr_sec/s", "wbytes/s", SECTOR, BytesPerSecond),
-];
 
 impl Tool for IostatText {
     fn read(&self, words: &[Word]) -> Option<Found> {
@@ -195,28 +101,41 @@ fn is_heading(text: &str) -> bool {
 }
 
 impl Heading {
-    /// A row: a device and a number for each column.
+    /// A row: a device and a number for each column; perhaps a mark behind the device (`<KEY>`).
     fn row(&self, words: &[Word]) -> Option<(Row, usize)> {
         let many = self.columns.len();
-        let line = words.get(..many + 1)?;
+        let marks = match self.device_last {
+            true => 0,
+            false => words.iter().skip(1).take(MOST_MARKS).take_while(|w| is_mark(w)).count(),
+        };
+        let line = words.get(..many + 1 + marks)?;
         let (name, values) = match self.device_last {
             true => line.split_last()?,
-            false => line.split_first()?,
+            false => (line.first()?, &line[1 + marks..]),
         };
+        let device = name.text.trim_matches(SIGNS);
         // Something must tell a device from a number that belongs to nothing. By identity (`-j`) devices may be called anything.
         let named = match self.device_last {
             true => number(name.text).is_none() || words.get(many + 1).is_none_or(|w| w.first),
-            false => name.text.starts_with(|c: char| c.is_ascii_alphabetic()),
+            false => device.starts_with(|c: char| c.is_ascii_alphabetic()),
         };
-        (named && name.text.len() <= 128).then_some(())?;
-        let mut row = Row::of(name.text.trim_end_matches(':'));
+        (named && device.len() <= 128).then_some(())?;
+        let mut row = Row::of(device.trim_end_matches(':'));
         put(&mut row, values, &self.columns)?;
-        Some((row, many + 1))
+        Some((row, many + 1 + marks))
     }
 }
 
-pub(crate) fn column(text: &str) -> Option<&'static Column> {
-    COLUMNS.iter().find(|(heading, ..)| *heading == text)
+/// Signs that people put around a device's name: `*sda`, `` `sdb` ``.
+const SIGNS: [char; 5] = ['*', '`', '!', '+', '_'];
+/// Marks behind one.
+const MOST_MARKS: usize = 2;
+
+/// `<KEY>`, `(bad)`, `-->`: a word of the author's between a device and its numbers.
+fn is_mark(word: &Word) -> bool {
+    number(word.text).is_none()
+        && word.text.starts_with(['<', '(', '[', '*', '!', '-', '=', '#'])
+        && word.text.ends_with(['>', ')', ']', '*', '!', '-', '=', '#'])
 }
 
 /// Slides sometimes break a table of one row in two, the further columns standing below; gives how many words that are.
@@ -231,7 +150,12 @@ fn further(words: &[Word], row: &mut Row) -> usize {
 
 /// A number as iostat prints it: `0.00`, `1,5`, with `-h` or `--human` also `222.1k`, `0.0%`.
 fn number(text: &str) -> Option<(f64, &str)> {
-    let text = text.trim_matches('*');
+    let text = text.trim_matches(['*', '`']);
+    // A counter that went back; such a number is named and not used.
+    let negative = text.strip_prefix('-').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    if let Some(positive) = negative {
+        return number(positive).map(|(value, suffix)| (-value, suffix));
+    }
     let (value, suffix) = with_suffix(text)?;
     (text.ends_with(suffix) && ["", "B", "k", "M", "G", "T", "%"].contains(&suffix))
         .then_some((value, suffix))
@@ -267,7 +191,12 @@ fn processors(words: &[Word]) -> Option<Found> {
     let mut row = Row::of("cpu");
     for (i, head) in heads.iter().enumerate() {
         let word = words.get(from + heads.len() + i)?;
-        row.values.put(&head[1..], decimal(word.text.trim_end_matches('%'))? * PERCENT, Share, word.spot);
+        row.values.put(
+            &head[1..],
+            decimal(word.text.trim_end_matches('%'))? * PERCENT,
+            Unit::Share,
+            word.spot,
+        );
     }
     if heads.is_empty() {
         return None;
@@ -330,6 +259,23 @@ mod tests {
         let names: Vec<&str> = all.iter().map(|r| r.0.as_str()).collect();
         assert_eq!(names, ["sda", "sdb", "sdc", "sdd", "sde"]);
         assert_eq!(value(&all, "sde", "w/s"), Some(14.0));
+        let all = rows(
+            "> Device: r/s w/s %util\n> sda 1 2 3\n> ...\n> [snip: twenty disks here that all look the same as the first, none is busy]\n> \
+            sdx <SUSPECT> 4 5 6\n> *sdy 7 8 9 <<< ok again\n> `sdz` 10 11 12\n",
+        );
+        let names: Vec<&str> = all.iter().map(|r| r.0.as_str()).collect();
+        assert_eq!(names, ["sda", "sdx", "sdy", "sdz"]);
+        assert_eq!((value(&all, "sdx", "w/s"), value(&all, "sdy", "r/s")), (Some(5.0), Some(7.0)));
+    }
+
+    #[test]
+    fn a_counter_that_went_back_is_named_and_its_row_read() {
+        let text = "Device r/s %rrqm r_await %util\nsdc 1.00 0.00 2.00 3.00\nsde 10.10 182.32 -12.10 99.20\n";
+        let mail = crate::Mail::read("text", text.as_bytes());
+        let row = mail.runs[0].readings[0].row("sde").unwrap();
+        assert_eq!((row.value("r/s"), row.get("r_await"), row.get("%rrqm")), (Some(10.1), None, None));
+        let names: Vec<&str> = mail.doubts.iter().map(|d| d.name.as_str()).collect();
+        assert_eq!(names, ["%rrqm", "r_await"]);
     }
 
     #[test]
@@ -344,9 +290,10 @@ mod tests {
     fn sar_has_a_time_before_each_row() {
         let text = "12:00:01 AM DEV tps rd_sec/s wr_sec/s avgrq-sz avgqu-sz await svctm %util\n\
             12:10:01 AM dev8-0 10.00 0.00 80.00 8.00 0.02 2.00 1.00 1.00\n12:10:01 AM sdb 1.00 0.00 8.00 8.00 5.02 900.00 9.00 99.00\n\
-            Average: sdb 1.00 0.00 8.00 8.00 5.02 900.00 9.00 99.00\n";
+            Average: sdb 1.00 0.00 8.00 8.00 5.02 900.00 9.00 99.00\nDurchschn.: sdc 1.00 0.00 8.00 8.00 5.02 900.00 9.00 99.00\n";
         let reading = crate::tool::testing::one(text, "sar");
-        assert_eq!(reading.rows.iter().map(|r| r.of.as_str()).collect::<Vec<_>>(), ["dev8-0", "sdb", "sdb"]);
+        let names: Vec<&str> = reading.rows.iter().map(|r| r.of.as_str()).collect();
+        assert_eq!(names, ["dev8-0", "sdb", "sdb", "sdc"]);
         assert_eq!(
             (reading.rows[0].value("wbytes/s"), reading.rows[1].value("await")),
             (Some(40960.0), Some(9e8))

@@ -8,7 +8,7 @@
 //!
 //! Sizes are powers of 1024. Newer kernels without delay accounting print `?unavailable?` for the two parts.
 
-use super::table;
+use super::table::{self, broken_off};
 use super::{Found, Tool};
 use crate::mail::number::{decimal, Unit};
 use crate::mail::reading::{Reading, Row};
@@ -29,12 +29,26 @@ impl Tool for Iotop {
         begins.then_some(())?;
         let head = words.iter().take(16).position(|w| w.text == "COMMAND")? + 1;
         let reading = Reading { tool: "iotop", at: words[0].spot, ..Reading::default() };
-        let ends = |w: &Word| ["TID", "PID", "Total", "Actual", "Current"].contains(&w.text);
-        table::gather(reading, words, head, MOST_ROWS, ends, row)
+        table::gather(reading, words, head, MOST_ROWS, is_heading, row)
     }
 }
 
+/// Whether another screen begins here.
+fn is_heading(word: &Word) -> bool {
+    ["TID", "PID", "Total", "Actual", "Current"].contains(&word.text)
+}
+
+/// A row; the end of a long command is perhaps on a second line.
 fn row(words: &[Word]) -> Option<(Row, usize)> {
+    let (row, length, command, tid) = row_of_line(words)?;
+    let begins = |rest: &[Word]| rest.first().is_some_and(is_heading) || row_of_line(rest).is_some();
+    let more = broken_off(words, length, begins);
+    let command: Vec<&str> = words[length - command..length + more].iter().map(|w| w.text).collect();
+    Some((Row { of: format!("{} ({tid})", command.join(" ")), ..row }, length + more))
+}
+
+/// A row of one line, how many words it has, how many of these are the command, and the thread's number.
+fn row_of_line(words: &[Word]) -> Option<(Row, usize, usize, u32)> {
     let text = |i: usize| words.get(i).map(|w| w.text);
     let tid: u32 = text(0)?.parse().ok()?;
     text(1)?.contains('/').then_some(())?;
@@ -54,9 +68,7 @@ fn row(words: &[Word]) -> Option<(Row, usize)> {
     }
     let rest = words.get(at..)?;
     let many = rest.iter().take(LONGEST).enumerate().take_while(|(i, w)| *i == 0 || !w.first).count();
-    let command: Vec<&str> = rest[..many].iter().map(|w| w.text).collect();
-    row.of = format!("{} ({tid})", command.join(" "));
-    (many > 0).then_some((row, at + many))
+    (many > 0).then_some((row, at + many, many, tid))
 }
 
 fn scale(unit: &str) -> Option<f64> {
@@ -89,5 +101,16 @@ mod tests {
             (reading.rows[1].of.as_str(), reading.rows[1].value("rbytes/s")),
             ("[jbd2/sda1-8] (77)", Some(1536.0))
         );
+    }
+
+    #[test]
+    fn commands_that_a_mailer_broke_are_whole() {
+        let text = "TID  PRIO  USER     DISK READ  DISK WRITE  SWAPIN     IO>    COMMAND\n\
+            1234 be/4 postgres    0.00 B/s    2.00 M/s  0.00 % 99.99 % postgres: wal\nwriter process\n\
+            1235 be/4 postgres    0.00 B/s    2.00 M/s  0.00 % 99.99 % postgres: wal\n77 be/3 root        1.50 K/s    0.00 B/s  0.00 %  0.00 % dd\n\
+            this is what I see\n";
+        let reading = one(text, "iotop");
+        let names: Vec<&str> = reading.rows.iter().map(|r| r.of.as_str()).collect();
+        assert_eq!(names, ["postgres: wal writer process (1234)", "postgres: wal (1235)", "dd (77)"]);
     }
 }

@@ -6,7 +6,8 @@
 //! Children see throughput for  4 initial writers  =  336585.12 kB/sec
 //! ```
 //!
-//! A table's rates are kB a second (1024 bytes). With `-O` they are operations a second, and the heading is `ops`; such a
+//! A row has as many rates as tests were chosen (`-i 0 -i 1`): the columns of the others are empty at its end. A table's rates are
+//! kB a second (1024 bytes). With `-O` they are operations a second, and the heading is `ops`; such a
 //! table is not read.
 
 use super::{texts, Found, Tool};
@@ -75,10 +76,10 @@ fn table(words: &[Word]) -> Option<Found> {
     let mut reading = Reading { tool: "iozone", at: words[0].spot, ..Reading::default() };
     let mut used = 2 + heads.len();
     while reading.rows.len() < MOST_ROWS && !heads.is_empty() {
-        let numbers: Option<Vec<(f64, &Word)>> = words
-            .get(used..used + 2 + heads.len())
-            .and_then(|line| line.iter().map(|w| Some((decimal(w.text)?, w))).collect());
-        let Some(numbers) = numbers else { break };
+        let numbers = row(&words[used..], 2 + heads.len());
+        if numbers.len() < LEAST_OF_ROW {
+            break;
+        }
         let mut row = Row::of(format!("{} kB by {}", numbers[0].0, numbers[1].0));
         for (name, (rate, word)) in names.iter().zip(&numbers[2..]) {
             row.values.put(format!("{name}.bw"), rate * KB, Unit::BytesPerSecond, word.spot);
@@ -90,4 +91,38 @@ fn table(words: &[Word]) -> Option<Found> {
         return None;
     }
     Found::all(reading, used)
+}
+
+/// Size, record and at least one rate.
+const LEAST_OF_ROW: usize = 3;
+
+/// The numbers of a row, no more than `most`. One that breaks off before the last column ends where the next begins: at a line
+/// that begins with a size and a record, both powers of two as iozone chooses them. A wrapped row goes on with a rate.
+fn row<'w, 'a>(words: &'w [Word<'a>], most: usize) -> Vec<(f64, &'w Word<'a>)> {
+    let power =
+        |i: usize| words.get(i).is_some_and(|w| w.text.parse::<u64>().is_ok_and(u64::is_power_of_two));
+    let begins = |i: usize| words[i].first && power(i) && power(i + 1);
+    let line = words.iter().take(most).enumerate();
+    line.map_while(|(i, w)| decimal(w.text).filter(|_| i == 0 || !begins(i)).map(|rate| (rate, w))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tool::testing::one;
+
+    /// `-i 0 -i 1 -i 2` leaves seven of thirteen columns empty, and the next row begins below the first.
+    #[test]
+    fn a_row_without_all_tests_takes_nothing_of_the_next() {
+        let heading = "kB reclen write rewrite read reread random random bkwd record stride fwrite frewrite fread freread\n";
+        for rows in [
+            "1048576 4 112201 122010 301221 311220 1221 4121\n1048576 1024 312201 322010 501221 511220 401221 304121\n",
+            "> 1048576 4 112201 122010 301221\n> 311220 1221 4121\n> 1048576 1024 312201 322010 501221\n> 511220 401221 304121\n",
+        ] {
+            let reading = one(&format!("{heading}{rows}"), "iozone");
+            let rate = |row: usize, name: &str| reading.rows[row].value(name).map(|v| v / 1024.0);
+            assert_eq!(reading.rows.len(), 2, "{rows}");
+            assert_eq!((rate(0, "random.2.bw"), rate(0, "bkwd.bw")), (Some(4121.0), None));
+            assert_eq!((rate(1, "write.bw"), rate(1, "random.bw")), (Some(312201.0), Some(401221.0)));
+        }
+    }
 }

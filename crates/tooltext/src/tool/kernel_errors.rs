@@ -85,9 +85,13 @@ const FAILED: &str = "failed";
 /// A line that is told of, if one begins here.
 fn event<'a>(words: &[Word<'a>]) -> Option<Event<'a>> {
     let first = words.first()?.text;
-    // Up to the next line, in flattened text up to its time.
-    let goes_on =
-        |(i, w): &(usize, &Word)| *i == 0 || !w.first && w.text != "[" && !w.text.starts_with("ata");
+    // Up to the next line, in flattened text up to its time. What does not begin as a line of the log is one's end that a mailer wrapped.
+    let goes_on = |(i, w): &(usize, &Word)| {
+        *i == 0
+            || w.text != "["
+                && !w.text.starts_with("ata")
+                && (!w.first || *i >= LEAST_OF_WRAPPED && !w.paragraph && !begins(w.text))
+    };
     let line = &words[..words.iter().take(LOOKED_AT).enumerate().take_while(goes_on).count()];
     let says = |text: &str| line.iter().any(|w| w.text.trim_matches([',', '.', ':']) == text);
     None.or_else(|| ata(first, &says))
@@ -96,6 +100,19 @@ fn event<'a>(words: &[Word<'a>]) -> Option<Event<'a>> {
         .or_else(|| nvme(line, &says))
         .or_else(|| raid(line, &says))
 }
+
+/// Whether a word may begin a line of the log, or of words around it: a time, a date, a driver's name.
+fn begins(text: &str) -> bool {
+    let driver = ["sd", "scsi", "nvme", "critical", "res", "cmd", "XFS", "BTRFS", "EXT4-fs"].contains(&text);
+    let date = text.contains(['-', ':']) && text.starts_with(|c: char| c.is_ascii_digit());
+    let mut letters = text.chars();
+    let sentence =
+        letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase);
+    driver || date || sentence || text.ends_with(':') || text.starts_with(['[', '<', '-'])
+}
+
+/// Words of a line that is long enough to be wrapped.
+const LEAST_OF_WRAPPED: usize = 4;
 
 /// `ata3.00: exception ...`, `ata3: hard resetting link`.
 fn ata<'a>(first: &str, says: &impl Fn(&str) -> bool) -> Option<Event<'a>> {
@@ -149,9 +166,11 @@ fn scsi<'a>(line: &[Word], says: &impl Fn(&str) -> bool) -> Option<Event<'a>> {
     let inner =
         text(2).strip_prefix('[').and_then(|t| t.strip_suffix(']')).filter(|t| evidence::is_device_name(t));
     let name = inner.map_or_else(|| text(1).trim_end_matches(':').to_owned(), str::to_owned);
+    // `attempting task abort!scmd(0x00000000aabbccdd), outstanding for 30472 ms`
+    let aborts = || line.iter().any(|w| w.text.starts_with("abort!"));
     let kind = match () {
         () if says("Medium") => MEDIUM,
-        () if says("abort") || says("abort!") || says("timing") || says("timeout") => TIMEOUTS,
+        () if says("abort") || aborts() || says("timing") || says("timeout") => TIMEOUTS,
         () if says("reset") || says("reset!") || says("reset:") => RESETS,
         () if says("offlined") || says("offline") => FAILED,
         () if says("hostbyte=DID_TIME_OUT") => TIMEOUTS,
@@ -222,6 +241,18 @@ mod tests {
         let value = |of: &str, name: &str| all.iter().find(|r| r.of == of).and_then(|r| r.value(name));
         assert_eq!((value("nvme0", "timeouts"), value("nvme0", "resets")), (Some(2.0), Some(1.0)));
         assert_eq!((value("0:0:1:0", "timeouts"), value("sdc1", "failed")), (Some(1.0), Some(1.0)));
+    }
+
+    #[test]
+    fn the_end_of_a_line_that_was_wrapped_is_part_of_it() {
+        let text = "> [ 14.0] sd 0:0:3:0: [sdd] tag#12 FAILED Result:\n> hostbyte=DID_TIME_OUT driverbyte=DRIVER_OK\n\
+            > [ 14.0] blk_update_request: I/O error, dev sdd, sector\n> 123456 op 0x1:(WRITE) flags 0x800\n\
+            > [ 15.0] nvme nvme0: I/O tag 193 (20c1) opcode 0x2 (I/O Cmd)\n> QID 4 timeout, aborting req_op:READ(0)\n\
+            > [ 16.0] sd 0:0:3:0: attempting task\n> abort!scmd(0x00000000aabbccdd), outstanding for 30472 ms\n";
+        let all = rows(text);
+        let value = |of: &str, name: &str| all.iter().find(|r| r.of == of).and_then(|r| r.value(name));
+        assert_eq!((value("sdd", "timeouts"), value("sdd", "I/O errors")), (Some(1.0), Some(1.0)));
+        assert_eq!((value("nvme0", "timeouts"), value("0:0:3:0", "timeouts")), (Some(1.0), Some(1.0)));
     }
 
     #[test]

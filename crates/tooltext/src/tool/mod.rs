@@ -17,6 +17,7 @@ mod database_log;
 mod dbench;
 mod dd;
 mod diskspd;
+mod diskspd_xml;
 mod diskstats;
 mod dstat;
 mod filebench;
@@ -32,10 +33,12 @@ mod hdparm;
 mod histogram;
 mod ioping;
 mod iostat;
+mod iostat_columns;
 mod iotop;
 mod iozone;
 mod kernel_errors;
 mod lexeme;
+mod mdflush;
 mod nfsiostat;
 mod pg_test_fsync;
 mod pgbench;
@@ -55,12 +58,13 @@ mod table;
 pub(crate) mod testing;
 mod threads;
 mod time;
+mod virtiostat;
 mod vmstat;
 mod vmstat_disk;
 mod zpool;
 
 pub(crate) use fio_units::percentile_name;
-pub(crate) use iostat::column as iostat_column;
+pub(crate) use iostat_columns::column as iostat_column;
 
 use crate::mail::reading::Reading;
 use crate::mail::words::Word;
@@ -112,6 +116,9 @@ pub(crate) fn all() -> &'static [&'static dyn Tool] {
         &bonnie::Bonnie,
         &biolatpcts::Biolatpcts,
         &diskspd::Diskspd,
+        &diskspd_xml::DiskspdXml,
+        &mdflush::Mdflush,
+        &virtiostat::Virtiostat,
         &folded::Folded,
         &ioping::Ioping,
         &pg_test_fsync::PgTestFsync,

@@ -78,4 +78,17 @@ mod tests {
             (None, Some(11.46e9))
         );
     }
+
+    #[test]
+    fn commands_that_a_mailer_broke_are_whole() {
+        let text = "12:53:20 AM   UID       PID   kB_rd/s   kB_wr/s kB_ccwr/s iodelay  Command\n\
+            12:53:21 AM     0      8407      1.00     28.80      0.01      58  a_long_name_that_is\nanother one\n\
+            12:53:21 AM  1000      8741     28.50     31.74      4.81    1146  Web Content\nAverage:     1000      8741     28.50     31.74      4.81    1146  Web Content\n";
+        let reading = one(text, "pidstat");
+        let names: Vec<&str> = reading.rows.iter().map(|r| r.of.as_str()).collect();
+        assert_eq!(
+            names,
+            ["a_long_name_that_is another one (8407)", "Web Content (8741)", "Web Content (8741)"]
+        );
+    }
 }

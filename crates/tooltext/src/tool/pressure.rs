@@ -4,10 +4,11 @@
 //! ```text
 //! some avg10=12.34 avg60=5.00 avg300=1.00 total=123456789        total: microseconds
 //! full avg10=10.00 avg60=4.00 avg300=0.50 total=100000000
+//! ==> /proc/pressure/io <==                                      head(1) and tail(1) of several files; what pressure it is
 //! 8:16 rbytes=1459200 wbytes=314773504 rios=192 wios=353 dbytes=0 dios=0
 //! ```
 
-use super::{Found, Tool};
+use super::{texts, Found, Tool};
 use crate::mail::number::{decimal, Unit};
 use crate::mail::reading::{Reading, Row};
 use crate::mail::words::Word;
@@ -31,6 +32,13 @@ const MOST_ROWS: usize = 4096;
 
 impl Tool for Pressure {
     fn read(&self, words: &[Word]) -> Option<Found> {
+        if let Some((resource, used)) = file(words) {
+            let found = Pressure.read(words.get(used..)?)?;
+            let mut reading = found.reading?;
+            reading.rows.iter_mut().for_each(|row| row.of = format!("{resource} {}", row.of));
+            reading.at = words[0].spot;
+            return Some(Found { reading: Some(reading), used: used + found.used, unknown: found.unknown });
+        }
         let (first, length) = row(words)?;
         let tool = if first.get("avg10").is_some() { "pressure" } else { "io.stat" };
         let mut reading = Reading { tool, rows: vec![first], at: words[0].spot, ..Reading::default() };
@@ -46,6 +54,14 @@ impl Tool for Pressure {
         }
         Found::all(reading, used)
     }
+}
+
+/// `==> /proc/pressure/io <==`, or the same of a group (`.../io.pressure`): which resource.
+fn file<'a>(words: &[Word<'a>]) -> Option<(&'a str, usize)> {
+    let ["==>", path, "<=="] = texts(words)? else { return None };
+    let name = path.rsplit('/').next()?;
+    let name = name.strip_suffix(".pressure").or_else(|| path.contains("/pressure/").then_some(name))?;
+    ["cpu", "io", "memory", "irq"].contains(&name).then_some((name, 3))
 }
 
 fn row(words: &[Word]) -> Option<(Row, usize)> {
@@ -82,6 +98,10 @@ mod tests {
         );
         let grep: String = text.lines().map(|l| format!("/proc/pressure/io:{l}\n")).collect();
         assert_eq!(one(&grep, "pressure").rows[0].of, "/proc/pressure/io:some");
+        let of = |file: &str| format!("==> {file} <==\n{text}\n");
+        let files = all(&(of("/proc/pressure/cpu") + &of("/sys/fs/cgroup/a/io.pressure")), "pressure");
+        let names: Vec<&str> = files.iter().flat_map(|r| &r.rows).map(|r| r.of.as_str()).collect();
+        assert_eq!(names, ["cpu some", "cpu full", "io some", "io full"]);
     }
 
     #[test]

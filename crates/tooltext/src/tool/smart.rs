@@ -1,6 +1,10 @@
-//! What drives say of themselves: smartctl's attributes (ATA), its and nvme-cli's log of NVMe drives.
+//! What drives say of themselves: smartctl's verdict and attributes (ATA), its and nvme-cli's log of NVMe drives.
 //!
 //! ```text
+//! SMART overall-health self-assessment test result: FAILED!
+//! SMART Health Status: OK                                                                  SCSI
+//! Critical Warning:                   0x04                bits: 0 spare, 1 heat, 2 unreliable, 3 read-only, 4 its backup
+//! critical_warning                    : 0x4               nvme smart-log
 //! ID# ATTRIBUTE_NAME          FLAG     VALUE WORST THRESH TYPE      UPDATED  WHEN_FAILED RAW_VALUE
 //!   5 Reallocated_Sector_Ct   0x0033   100   100   010    Pre-fail  Always       -       16
 //! 197 Current_Pending_Sector  0x0012   100   100   000    Old_age   Always       -       8 (a remark)
@@ -48,11 +52,52 @@ impl Tool for Smart {
         if HEADING.iter().zip(words).all(|(h, w)| *h == w.text) && words.len() > HEADING.len() {
             return attributes(words);
         }
+        if let Some((name, value, used)) = verdict(words) {
+            let mut row = Row::of("drive");
+            row.values.put(name, value, Unit::Count, words[used - 1].spot);
+            return Found::all(
+                Reading { tool: "smart", rows: vec![row], at: words[0].spot, ..Reading::default() },
+                used,
+            );
+        }
         let (row, used, unknown) = phrases::row(words, &PHRASES, "drive")?;
         // A single one may be anybody's words.
         (row.values.iter().count() > 1).then_some(())?;
         let reading = Reading { tool: "smart", rows: vec![row], at: words[0].spot, ..Reading::default() };
         Some(Found { reading: Some(reading), used, unknown })
+    }
+}
+
+/// What the drive says of itself as a whole, by name (`failing`, 1 or 0; the bits of `critical warning`), and how many words that
+/// takes.
+fn verdict(words: &[Word]) -> Option<(&'static str, f64, usize)> {
+    let first = words.first()?.text;
+    ["SMART", "Critical", "critical_warning"].contains(&first).then_some(())?;
+    let text = |i: usize| words.get(i).map_or("", |w| w.text);
+    let bits = |text: &str| match text.strip_prefix("0x") {
+        Some(digits) => u8::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    };
+    match [first, text(1), text(2)] {
+        ["SMART", "overall-health", "self-assessment"] if text(4) == "result:" => {
+            let failing = match text(5) {
+                "FAILED!" | "FAILED" => 1.0,
+                "PASSED" => 0.0,
+                _ => return None,
+            };
+            Some(("failing", failing, 6))
+        }
+        // Anything else is a warning: `FIRMWARE IMPENDING FAILURE GENERAL HARD DRIVE FAILURE [asc=5d, ascq=60]`.
+        ["SMART", "Health", "Status:"] => {
+            let failing = text(3) != "OK";
+            let capitals = text(3).len() > 2 && text(3).bytes().all(|b| b.is_ascii_uppercase());
+            (!failing || capitals).then_some(("failing", f64::from(u8::from(failing)), 4))
+        }
+        ["Critical", "Warning:", value] if value.starts_with("0x") => {
+            Some(("critical warning", bits(value)?.into(), 3))
+        }
+        ["critical_warning", ":", value] => Some(("critical warning", bits(value)?.into(), 3)),
+        _ => None,
     }
 }
 
@@ -64,9 +109,13 @@ fn attributes(words: &[Word]) -> Option<Found> {
     let mut rows = 0;
     while rows < MOST_ROWS {
         let ends = |w: &Word| w.text == "ID#";
-        let Some((skip, (name, value, at), length)) = table::next(&words[used..], ends, attribute) else {
+        let Some((skip, (name, value, at, failing), length)) = table::next(&words[used..], ends, attribute)
+        else {
             break;
         };
+        if failing {
+            all.values.put("failing", 1.0, Unit::Count, at);
+        }
         used += skip + length;
         unknown += skip;
         rows += 1;
@@ -76,9 +125,12 @@ fn attributes(words: &[Word]) -> Option<Found> {
     (rows > 0).then_some(Found { reading: Some(reading), used, unknown })
 }
 
+/// Its name, number, place, and whether it is below what the maker thinks is safe.
+type Attribute<'a> = (&'a str, f64, evidence::Spot, bool);
+
 /// `5 Reallocated_Sector_Ct 0x0033 100 100 010 Pre-fail Always - 16`
-fn attribute<'a>(words: &[Word<'a>]) -> Option<((&'a str, f64, evidence::Spot), usize)> {
-    let [id, name, flag, value, worst, threshold, kind, updated, _failed, raw] = texts(words)?;
+fn attribute<'a>(words: &[Word<'a>]) -> Option<(Attribute<'a>, usize)> {
+    let [id, name, flag, value, worst, threshold, kind, updated, failed, raw] = texts(words)?;
     let number = |text: &str| text.parse::<u16>().is_ok();
     let fits = number(id) && flag.starts_with("0x") && number(value) && number(worst);
     let fits = fits
@@ -89,7 +141,7 @@ fn attribute<'a>(words: &[Word<'a>]) -> Option<((&'a str, f64, evidence::Spot), 
     let digits = raw.split(|c: char| !c.is_ascii_digit()).next().unwrap_or("");
     let raw: u64 = digits.parse().ok().filter(|_| fits)?;
     let more = words[10..].iter().take(8).take_while(|w| !w.first).count();
-    Some(((name, raw as f64, words[9].spot), 10 + more))
+    Some(((name, raw as f64, words[9].spot, failed == "FAILING_NOW"), 10 + more))
 }
 
 #[cfg(test)]
@@ -112,12 +164,33 @@ mod tests {
 
     #[test]
     fn both_logs_of_nvme_drives_are_read() {
-        let smartctl = "Critical Warning:                   0x00\nTemperature:                        45 Celsius\nAvailable Spare:                    100%\n\
+        let smartctl =
+            "Temperature:                        45 Celsius\nAvailable Spare:                    100%\n\
             Percentage Used:                    3%\nMedia and Data Integrity Errors:    7\n";
         let cli = "available_spare                     : 100%\npercentage_used                     : 3%\nmedia_errors                        : 7\n";
         for text in [smartctl, cli] {
             let row = one(text, "smart").rows.remove(0);
             assert_eq!((row.value("used"), row.value("media errors")), (Some(0.03), Some(7.0)), "{text}");
         }
+    }
+
+    #[test]
+    fn what_a_drive_says_of_itself_is_a_number() {
+        for (text, name, value) in [
+            ("SMART overall-health self-assessment test result: FAILED!\n", "failing", 1.0),
+            ("SMART overall-health self-assessment test result: PASSED\n", "failing", 0.0),
+            ("SMART Health Status: OK\n", "failing", 0.0),
+            ("SMART Health Status: FIRMWARE IMPENDING FAILURE [asc=5d, ascq=60]\n", "failing", 1.0),
+            ("Critical Warning:                   0x04\n", "critical warning", 4.0),
+            ("critical_warning                    : 0x12\n", "critical warning", 18.0),
+            ("critical_warning                    : 0\n", "critical warning", 0.0),
+        ] {
+            assert_eq!(one(text, "smart").rows[0].value(name), Some(value), "{text}");
+        }
+        assert!(crate::tool::testing::all(
+            "Critical Warning: the disk is slow\nSMART Health Status: of all\n",
+            "smart"
+        )
+        .is_empty());
     }
 }

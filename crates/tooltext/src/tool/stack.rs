@@ -1,4 +1,5 @@
-//! A kernel stack, as /proc/PID/stack, sysrq and perf print it: functions, the innermost first.
+//! A kernel stack, as /proc/PID/stack, sysrq and perf print it: functions, the innermost first. What its task sleeps for is told
+//! by the same rules as of stacks in recordings ([`Wait`]); that it is blocked such a stack does not say.
 //!
 //! ```text
 //! [<ffffffff81569f05>] md_super_wait+0x55/0x90
@@ -6,8 +7,10 @@
 //! ```
 
 use super::{Found, Tool};
-use crate::mail::reading::{Reading, Setting};
+use crate::mail::number::Unit;
+use crate::mail::reading::{Reading, Row, Setting};
 use crate::mail::words::Word;
+use operation::Wait;
 
 pub struct KernelStack;
 
@@ -39,6 +42,13 @@ impl Tool for KernelStack {
         if used == 0 {
             return None;
         }
+        let stack = reading.settings.iter().map(|s| s.value.as_str()).collect::<Vec<_>>().join("\n");
+        let wait = Wait::of_stack(&stack);
+        if wait != Wait::Unknown {
+            let mut row = Row::of(format!("{} ({})", wait.words(), Wait::function_of(&stack)));
+            row.values.put("frames", reading.settings.len() as f64, Unit::Count, reading.at);
+            reading.rows.push(row);
+        }
         Found::all(reading, used)
     }
 }
@@ -48,4 +58,18 @@ fn is_address(text: &str) -> bool {
     text.strip_prefix("[<")
         .and_then(|t| t.strip_suffix(">]"))
         .is_some_and(|hex| !hex.is_empty() && hex.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tool::testing::{all, one};
+
+    #[test]
+    fn a_stack_tells_what_its_task_sleeps_for() {
+        let text = "# cat /proc/1290/stack\n[<0>] rq_qos_wait+0xb9/0x130\n[<0>] wbt_wait+0xa4/0x100\n[<0>] ksys_write+0x4f/0xb0 [mod]\n";
+        let row = one(text, "kernel stack").rows.remove(0);
+        assert_eq!(row.of, "writeback throttling (wbt) (wbt_wait)");
+        assert_eq!(row.value("frames"), Some(3.0));
+        assert!(all("[<0>] some_module_of_mine+0x1/0x2\n", "kernel stack").is_empty());
+    }
 }

@@ -100,8 +100,15 @@ fn call<'a>(words: &[Word<'a>]) -> Option<(&'a str, f64, usize)> {
         _ => first.split_once('(')?.0,
     };
     CALLS.contains(&name).then_some(())?;
-    let line = words.iter().take(LONGEST_LINE).enumerate().take_while(|(i, w)| *i == 0 || !w.first);
-    // Until the time; another call begins another line, where mailers left no ends of lines.
+    // Until the time; another call begins another line, also where mailers left no ends of lines, or made more of them.
+    let begins = |w: &Word| {
+        w.first && (w.text.contains('(') || w.text.starts_with(['[', '<']) && time(w.text).is_none())
+    };
+    let line = words
+        .iter()
+        .take(LONGEST_LINE)
+        .enumerate()
+        .take_while(|(i, w)| *i == 0 || !begins(w) && !w.paragraph);
     let end = line.skip(1).find_map(|(i, w)| time(w.text).map(|seconds| (i, seconds)))?;
     let equals = words[..end.0].iter().any(|w| w.text == "=");
     equals.then_some((name, end.1, end.0 + 1))
@@ -157,6 +164,15 @@ fn row(words: &[Word]) -> Option<(Row, usize)> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn the_time_may_stand_on_a_line_of_its_own() {
+        let text = "[pid 1230] pwrite64(9, \"\\200\"..., 512, 40960) =\n512 <0.000031>\n[pid 1230] fsync(9) = 0\n<0.812213>\n[pid 1230] close(3) = 0\nfsync(9) = 0 <0.100000>\n";
+        let rows = crate::tool::testing::one(text, "strace").rows;
+        let told: Vec<_> =
+            rows.iter().map(|r| (r.of.as_str(), r.value("count"), r.value("lat.max"))).collect();
+        assert_eq!(told, [("pwrite64", Some(1.0), Some(31e3)), ("fsync", Some(2.0), Some(812_213e3))]);
+    }
+
     use crate::tool::testing::{all, one};
 
     #[test]

@@ -58,8 +58,11 @@ pub(super) struct Lines<'w, 'a> {
 const LONGEST_NAME: usize = 4;
 /// Words that end a line: a command, a file.
 const LONGEST_REST: usize = 64;
-/// Words of a remark between two rows.
+/// Words of a remark between two rows, wherever it ends.
 pub(super) const MOST_REMARKS: usize = 12;
+/// Lines of a remark behind which a row begins a line, and words of these.
+const MOST_LINES_OF_REMARK: usize = 4;
+const MOST_OF_LINES: usize = 64;
 /// Rows of a table.
 pub(super) const MOST_ROWS: usize = 16_384;
 
@@ -102,9 +105,15 @@ pub(super) fn next<'w, 'a, T>(
     ends: impl Fn(&Word) -> bool,
     read: impl Fn(&'w [Word<'a>]) -> Option<(T, usize)>,
 ) -> Option<(usize, T, usize)> {
-    let most = words.iter().take(MOST_REMARKS).take_while(|w| !ends(w)).count();
+    let mut lines = 0;
+    let more = |(i, w): &(usize, &Word)| {
+        lines += usize::from(w.first);
+        !ends(w) && (*i < MOST_REMARKS || lines <= MOST_LINES_OF_REMARK)
+    };
+    let most = words.iter().take(MOST_OF_LINES).enumerate().take_while(more).count();
     (0..=most).find_map(|skip| {
         let rest = &words[skip..];
+        (skip <= MOST_REMARKS || rest.first()?.first).then_some(())?;
         let before = words[..skip].iter().rev().take_while(|w| is_sign(w.text) || is_time(w.text));
         let aside = before.clone().count() == skip || before.clone().any(|w| w.first);
         (rest.first()?.first || aside).then_some(())?;
@@ -132,12 +141,18 @@ pub(super) fn gather<'w, 'a>(
     (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })
 }
 
-/// A time of day or a date before a row.
+/// A time of day or a date before a row; `Average:` in any language.
 pub(super) fn is_time(text: &str) -> bool {
-    ["AM", "PM", "Average:", "^C"].contains(&text)
+    let average = || text.len() <= 24 && text.strip_suffix(':').is_some_and(|t| t.chars().all(is_of_word));
+    ["AM", "PM", "^C"].contains(&text)
+        || average()
         || text.contains([':', '/', '-'])
             && text.starts_with(|c: char| c.is_ascii_digit())
             && text.len() <= 32
+}
+
+fn is_of_word(c: char) -> bool {
+    c.is_alphabetic() || c == '.'
 }
 
 /// `+`, `...`, `-->`: words without a letter or digit.
@@ -145,7 +160,52 @@ fn is_sign(text: &str) -> bool {
     !text.contains(char::is_alphanumeric)
 }
 
+/// A row; the words that end it are perhaps on a second line.
 fn row<'w, 'a>(words: &'w [Word<'a>], columns: &'w [Column]) -> Option<(Line<'w, 'a>, usize)> {
+    let (mut line, length) = row_of_line(words, columns)?;
+    let ends_in_words = columns.last().is_some_and(|(_, cell)| *cell == Cell::Rest);
+    let begins = |rest: &[Word]| {
+        let heading = columns.iter().any(|(name, _)| rest.first().is_some_and(|w| w.text == *name));
+        let times = rest.iter().take(MOST_TIMES).take_while(|w| is_time(w.text)).count();
+        heading || times > 0 || row_of_line(rest, columns).is_some()
+    };
+    let more = if ends_in_words { broken_off(words, length, begins) } else { 0 };
+    if let Some(cell) = line.cells.last_mut().filter(|_| more > 0) {
+        let from = length - cell.len();
+        *cell = &words[from..length + more];
+    }
+    Some((line, length + more))
+}
+
+/// Words before a row that say when it was.
+const MOST_TIMES: usize = 3;
+/// Columns up to which no mailer breaks a line.
+const SHORTEST_BROKEN: usize = 66;
+/// Words of the second line of a row.
+const MOST_OF_SECOND: usize = 16;
+
+/// How many words of the next line belong to a row that ends in words and has `length` of them: those that did not fit into its
+/// line, if another row (which `begins` tells), a blank line or nothing follows them.
+pub(super) fn broken_off(words: &[Word], length: usize, begins: impl Fn(&[Word]) -> bool) -> usize {
+    let (line, rest) = words.split_at(length.min(words.len()));
+    let first = line.iter().rposition(|w| w.first).map_or(line, |at| &line[at..]).first();
+    let (Some(first), Some(last), Some(next)) = (first, line.last(), rest.first()) else { return 0 };
+    // Both are of one line of the text.
+    let width = (last.text.as_ptr() as usize + last.text.len()).saturating_sub(first.text.as_ptr() as usize);
+    let did_not_fit = width + 1 + next.text.len() >= SHORTEST_BROKEN;
+    if !did_not_fit || !next.first || next.paragraph || next.depth != last.depth || begins(rest) {
+        return 0;
+    }
+    let more = rest.iter().take(MOST_OF_SECOND).enumerate().take_while(|(i, w)| *i == 0 || !w.first).count();
+    let behind = &rest[more..];
+    match behind.first() {
+        Some(w) if w.paragraph => more,
+        Some(w) if !w.first || !begins(behind) => 0,
+        _ => more,
+    }
+}
+
+fn row_of_line<'w, 'a>(words: &'w [Word<'a>], columns: &'w [Column]) -> Option<(Line<'w, 'a>, usize)> {
     let names = columns.iter().any(|(_, cell)| *cell == Cell::Name);
     (1..=if names { LONGEST_NAME } else { 1 }).find_map(|long| {
         let mut cells = Vec::with_capacity(columns.len());

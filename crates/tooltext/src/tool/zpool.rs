@@ -84,7 +84,9 @@ fn heading(words: &[Word]) -> Option<(Columns, usize)> {
 fn row(words: &[Word], columns: &Columns) -> Option<(Row, usize)> {
     let line = words.get(..=columns.len())?;
     let name = line[0].text;
-    (!name.ends_with("--") && line[1..].iter().all(|w| !w.first)).then_some(())?;
+    // Broken lines end where the row does.
+    let ends = words.get(columns.len() + 1).is_none_or(|w| w.first);
+    (!name.ends_with("--") && (ends || line[1..].iter().all(|w| !w.first))).then_some(())?;
     let mut row = Row::of(name);
     for ((name, unit), word) in columns.iter().zip(&line[1..]) {
         if word.text != "-" {
@@ -126,5 +128,24 @@ mod tests {
             (Some(12e6), Some(500.0), None)
         );
         assert_eq!((reading.rows[1].of.as_str(), reading.rows[1].get("used")), ("sda", None));
+    }
+
+    #[test]
+    fn tables_that_a_mailer_broke_are_the_same() {
+        let text = "              capacity     operations     bandwidth    total_wait\ndisk_wait    syncq_wait    asyncq_wait  scrub   trim\n\
+            pool        alloc   free   read  write   read  write   read  write\nread  write   read  write   read  write   wait   wait\n\
+            ----------  -----  -----  -----  -----  -----  -----  -----  -----\n-----  -----  -----  -----  -----  -----  -----  -----\n\
+            tank        1.50T  2.61T    120   1.5K  12.5M  40.1M   12ms  500ns\n8ms    2us    1us    1us      -    1ms      -      -\n\
+            \x20   sda         -      -     60    172  6.25M  20.0M    8ms    2us\n4ms    1us    1us    1us      -    1ms      -      -\n\
+            ----------  -----  -----  -----  -----  -----  -----  -----  -----\n-----  -----  -----  -----  -----  -----  -----  -----\n\
+            tank        1.50T  2.61T    120   1.5K  12.5M  40.1M   12ms  500ns\nit was slow then, as one can see in the line that is cut here\n";
+        let reading = one(text, "zpool iostat");
+        let names: Vec<&str> = reading.rows.iter().map(|r| r.of.as_str()).collect();
+        assert_eq!(names, ["tank", "sda"]);
+        let row = &reading.rows[1];
+        assert_eq!(
+            (row.value("r_disk"), row.value("w_asyncq"), row.value("r/s")),
+            (Some(4e6), Some(1e6), Some(60.0))
+        );
     }
 }

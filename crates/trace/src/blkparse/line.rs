@@ -13,8 +13,10 @@
 //!   8,0    1        0     0.003160000     0  m   N cfq697S / insert_request   the rest is a message
 //! ```
 
+use super::actions::{action, category};
 use super::rwbs::Rwbs;
 use crate::event::{Action, Detail, Event, Flags};
+use crate::lines::unquoted;
 use units::{Bytes, Cpu, DevId, Nanos, Sector, Tid};
 
 /// What a line is.
@@ -81,10 +83,7 @@ const ASIDE: [&[u8]; 22] = [
 
 /// Reads a line (without its end). Quote marks and indent before it do not matter.
 pub fn parse(line: &[u8]) -> Line<'_> {
-    let mut rest = line;
-    while let [b' ' | b'\t' | b'>', more @ ..] = rest {
-        rest = more;
-    }
+    let rest = unquoted(line);
     if rest.is_empty() {
         return Line::Aside;
     }
@@ -97,7 +96,41 @@ pub fn parse(line: &[u8]) -> Line<'_> {
     Line::Other
 }
 
+/// Whether a line begins as an event does: if it is none, it may have been wrapped.
+pub fn breaks_off(line: &[u8]) -> bool {
+    let mut c = Cursor { rest: unquoted(line) };
+    c.device().is_some() && c.place_and_time().is_some()
+}
+
+/// A line that is an event as a whole, or up to what its reader wrote behind it (`[fio]   <-- here`).
 fn event(line: &[u8]) -> Option<Parsed<'_>> {
+    let strict = whole(line);
+    // Names may hold brackets; one that is too long for a name may have the remark in it.
+    match &strict {
+        Some(p) if p.task.is_none_or(|name| name.len() <= LONGEST_NAME) => strict,
+        _ => before_remark(line).and_then(whole).or(strict),
+    }
+}
+
+/// The longest name of a task (`TASK_COMM_LEN`).
+const LONGEST_NAME: usize = 15;
+
+/// A line up to its first closing bracket, with the number behind that in unplugs, if what follows is set off: by more than a blank
+/// or by a sign. A word behind a blank may be of a name that is cut off.
+fn before_remark(line: &[u8]) -> Option<&[u8]> {
+    let end = line.windows(2).position(|w| w[0] == b']' && w[1].is_ascii_whitespace())? + 1;
+    let number = line[end..].trim_ascii_start();
+    let digits = number.iter().take_while(|c| c.is_ascii_digit()).count();
+    let with_number = line.len() - number.len() + digits;
+    let unplug = digits > 0 && whole(&line[..with_number]).is_some();
+    let (event, remark) = line.split_at(if unplug { with_number } else { end });
+    let text = remark.trim_ascii_start();
+    let sign = text.first().is_some_and(|c| c.is_ascii_punctuation() && !b"[]".contains(c));
+    let blanks = remark.len() - text.len();
+    (blanks > 1 || remark.starts_with(b"\t") || blanks > 0 && sign).then_some(event)
+}
+
+fn whole(line: &[u8]) -> Option<Parsed<'_>> {
     let mut c = Cursor { rest: line };
     let dev = c.device()?;
     let (cpu, sequence, time) = c.place_and_time()?;
@@ -134,55 +167,6 @@ fn event(line: &[u8]) -> Option<Parsed<'_>> {
         event.detail = Detail::Requests(c.number()?);
     }
     c.is_at_end().then_some(Parsed { event, task, text })
-}
-
-/// The action of a word in the action column.
-fn action(word: &[u8]) -> Option<Action> {
-    Some(match word {
-        b"Q" => Action::Queue,
-        b"M" => Action::BackMerge,
-        b"F" => Action::FrontMerge,
-        b"G" => Action::Get,
-        b"S" => Action::SleepForRequest,
-        b"R" => Action::Requeue,
-        b"D" => Action::Issue,
-        b"C" => Action::Complete,
-        b"P" => Action::Plug,
-        b"U" => Action::Unplug,
-        b"UT" | b"T" => Action::UnplugImplicit,
-        b"I" => Action::Insert,
-        b"X" => Action::Split,
-        b"B" => Action::Bounce,
-        b"A" => Action::Remap,
-        b"m" => Action::Message,
-        b"ABORT" => Action::Abort,
-        b"ZP" => Action::ZonePlug,
-        b"ZU" => Action::ZoneUnplug,
-        b"ZM" => Action::ZoneManage,
-        b"?" => Action::Other(0),
-        _ => return None,
-    })
-}
-
-/// The category bit that the kernel sets for an action (`BLK_TA_*`, include/uapi/linux/blktrace_api.h).
-fn category(action: Action) -> Flags {
-    match action {
-        Action::Queue
-        | Action::BackMerge
-        | Action::FrontMerge
-        | Action::Get
-        | Action::SleepForRequest
-        | Action::Plug
-        | Action::Unplug
-        | Action::UnplugImplicit
-        | Action::Insert
-        | Action::Abort => Flags::QUEUE,
-        Action::Requeue => Flags::REQUEUE,
-        Action::Issue => Flags::ISSUE,
-        Action::Complete => Flags::COMPLETE,
-        Action::Message => Flags::NOTE,
-        _ => Flags(0),
-    }
 }
 
 /// What is left of a line.

@@ -68,6 +68,17 @@ fn passthrough_has_bytes_and_a_command() {
 }
 
 #[test]
+fn what_readers_write_behind_an_event_is_no_part_of_it() {
+    let (e, task, _) = read("8,0 0 1 0.0 9 D WS 1 + 8 [jbd2/sdb1-8]   <-- journal").unwrap();
+    assert_eq!((e.action, e.bytes, task.as_str()), (Action::Issue, Bytes(4096), "jbd2/sdb1-8"));
+    assert_eq!(event("8,0 0 1 0.0 0 C WS 1 + 8 [0]     here it's 10ms!").error, 0);
+    assert_eq!(read("8,0 0 1 0.0 9 Q R 1 + 1 [fio] <- [see the line below]").unwrap().1, "fio");
+    assert_eq!(event("8,0 0 1 0.0 9 U N [fio] 3 <-- three").detail, Detail::Requests(3));
+    assert_eq!(event("8,0 0 1 0.0 9 D WS 1 + 8 [fio]  3 of these").bytes, Bytes(4096));
+    assert_eq!(read("8,0 0 1 0.0 9 D WS 1 + 8 no name <-- here"), None);
+}
+
+#[test]
 fn messages_keep_their_blanks() {
     let (e, _, text) = read("  8,0    0        0     0.536262021     0  m   N  cfq5072S / alloced ").unwrap();
     assert_eq!((e.action, text.as_str()), (Action::Message, " cfq5072S / alloced "));

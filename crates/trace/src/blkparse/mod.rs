@@ -8,9 +8,12 @@
 //! What the text does not keep is zero or empty in the event: the sector of a request without data, the length
 //! of a split bio, cgroups, the wall clock. See `docs/blkparse.md`.
 
+mod actions;
 mod line;
+mod own;
 mod rwbs;
 mod text;
 
+pub use own::{of as own_format, Own};
 pub use rwbs::Rwbs;
-pub use text::{looks_like, BlkparseText};
+pub use text::{has_io, looks_like, BlkparseText};

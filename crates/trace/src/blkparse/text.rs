@@ -1,36 +1,68 @@
 //! A file of blkparse's text as a source of events.
 //!
-//! Invariant: every line is an event, an aside (the summary, blank lines), or counted in
+//! Invariant: every line is an event, part of one that a mailer wrapped, an aside (the summary, blank lines), or counted in
 //! [`Quality::unknown`]; the first of the latter is named by its number. Events come in the order of the lines:
 //! blkparse has sorted them. Missing numbers are not judged, since people paste excerpts.
 
-use super::line::{bytes_of_hex, parse, Line, Parsed, Text};
+use super::line::{breaks_off, bytes_of_hex, parse, Line, Parsed, Text};
+use super::own::Program;
 use crate::error::Error;
 use crate::event::{Action, Batch, Detail, Event, Flags};
 use crate::input::Input;
-use crate::lines::Lines;
+use crate::lines::{unquoted, Held, Lines};
 use crate::quality::Quality;
 use crate::source::Source;
 use crate::task_names::TaskNames;
 use units::{Bytes, Nanos, Sector};
 
-/// Reads blkparse's default text.
+/// Reads blkparse's text, in its own format or in one of the user's.
 pub struct BlkparseText {
     lines: Lines,
+    /// The user's format.
+    own: Option<Program>,
+    taken: Taken,
+    /// A table row without its bars.
+    scratch: Vec<u8>,
+    held: Held,
+}
+
+/// What was made of the lines.
+#[derive(Default)]
+struct Taken {
     /// Number and beginning of the first line that is no event.
     first_other: Option<(u64, String)>,
     names: TaskNames,
     clock: Nanos,
-    /// A table row without its bars; the bytes of a command.
-    scratch: Vec<u8>,
+    /// The bytes of a command.
     hex: Vec<u8>,
     quality: Quality,
 }
 
-/// Whether a file that begins like this holds blkparse's text: one of its first lines is an event.
+/// Whether a file that begins like this holds blkparse's text: one of its first lines is an event, perhaps wrapped.
 pub fn looks_like(start: &[u8]) -> bool {
-    let mut scratch = Vec::new();
-    start.split(|c| *c == b'\n').any(|line| matches!(parse(bare(line, &mut scratch)), Line::Event(_)))
+    has(start, |_| true)
+}
+
+/// Whether some of its lines are I/O: messages have this form in every format.
+pub fn has_io(start: &[u8]) -> bool {
+    has(start, |action| action != Action::Message)
+}
+
+fn has(start: &[u8], wanted: impl Fn(Action) -> bool) -> bool {
+    let (mut scratch, mut held) = (Vec::new(), Held::default());
+    let fits = |line: &[u8]| matches!(parse(line), Line::Event(Parsed { event, .. }) if wanted(event.action));
+    start.split(|c| *c == b'\n').any(|line| {
+        let line = bare(line, &mut scratch);
+        if fits(line) || held.add(unquoted(line)) && fits(&held.text) {
+            return true;
+        }
+        match breaks_off(line) {
+            true => held.begin(unquoted(line), 0),
+            false if held.is_full() => held.lines = 0,
+            false => {}
+        }
+        false
+    })
 }
 
 /// A line without what a terminal, a mail or a table put around it.
@@ -47,51 +79,90 @@ fn bare<'a>(line: &'a [u8], scratch: &'a mut Vec<u8>) -> &'a [u8] {
 impl BlkparseText {
     /// Reads text from `input`.
     pub fn open(input: Input) -> BlkparseText {
-        BlkparseText {
-            lines: Lines::open(input),
-            first_other: None,
-            names: TaskNames::default(),
-            clock: Nanos(0),
-            scratch: Vec::new(),
-            hex: Vec::new(),
-            quality: Quality::default(),
+        let lines = Lines::open(input);
+        BlkparseText { lines, own: None, taken: Taken::default(), scratch: Vec::new(), held: Held::default() }
+    }
+
+    /// Reads text in a format of the user's from `input`.
+    pub fn open_own(input: Input, program: Program) -> BlkparseText {
+        BlkparseText { own: Some(program), ..BlkparseText::open(input) }
+    }
+
+    /// A line of the user's format; messages and sums blkparse prints in its own.
+    fn take_own(&mut self, line: (usize, usize), batch: &mut Batch) {
+        let line = self.lines.bytes(line);
+        match self.own.as_ref().and_then(|program| program.read(line)) {
+            Some(parsed) => self.taken.event(parsed, batch),
+            None if !matches!(parse(line), Line::Other) => {}
+            None => self.taken.other(self.lines.number, line),
         }
     }
 
     fn take_line(&mut self, line: (usize, usize), batch: &mut Batch) {
-        let line = self.lines.bytes(line);
-        match parse(bare(line, &mut self.scratch)) {
-            Line::Aside => {}
-            Line::Other => {
-                self.quality.unknown += 1;
-                if self.first_other.is_none() {
-                    let begin = &line[..line.len().min(60)];
-                    self.first_other = Some((self.lines.number, String::from_utf8_lossy(begin).into_owned()));
+        let number = self.lines.number;
+        let line = bare(self.lines.bytes(line), &mut self.scratch);
+        match parse(line) {
+            Line::Event(parsed) => {
+                self.taken.give_up(&mut self.held);
+                self.taken.event(parsed, batch);
+            }
+            Line::Aside => self.taken.give_up(&mut self.held),
+            Line::Other if self.held.add(unquoted(line)) => {
+                if let Line::Event(parsed) = parse(&self.held.text) {
+                    self.taken.event(parsed, batch);
+                    self.held.lines = 0;
+                } else if breaks_off(line) {
+                    self.held.without_last();
+                    self.taken.give_up(&mut self.held);
+                    self.held.begin(unquoted(line), number);
+                } else if self.held.is_full() {
+                    self.taken.give_up(&mut self.held);
                 }
             }
-            Line::Event(Parsed { mut event, task, text }) => {
-                if event.time < self.clock {
-                    self.quality.out_of_order += 1;
-                }
-                self.clock = self.clock.max(event.time);
-                if let Some(name) = task.and_then(|name| self.names.learn(event.tid, name)) {
-                    let detail = batch.store(name);
-                    batch.events.push(name_note(&event, detail));
-                    self.quality.events += 1;
-                }
-                event.detail = match text {
-                    Text::None => event.detail,
-                    Text::Message(m) => batch.store(m),
-                    Text::Hex(h) => {
-                        self.hex.clear();
-                        self.hex.extend(bytes_of_hex(h).flatten());
-                        batch.store(&self.hex)
-                    }
-                };
-                batch.events.push(event);
-                self.quality.events += 1;
-            }
+            Line::Other if breaks_off(line) => self.held.begin(unquoted(line), number),
+            Line::Other => self.taken.other(number, line),
         }
+    }
+}
+
+impl Taken {
+    fn event(&mut self, Parsed { mut event, task, text }: Parsed, batch: &mut Batch) {
+        if event.time < self.clock {
+            self.quality.out_of_order += 1;
+        }
+        self.clock = self.clock.max(event.time);
+        if let Some(name) = task.and_then(|name| self.names.learn(event.tid, name)) {
+            let detail = batch.store(name);
+            batch.events.push(name_note(&event, detail));
+            self.quality.events += 1;
+        }
+        event.detail = match text {
+            Text::None => event.detail,
+            Text::Message(m) => batch.store(m),
+            Text::Hex(h) => {
+                self.hex.clear();
+                self.hex.extend(bytes_of_hex(h).flatten());
+                batch.store(&self.hex)
+            }
+        };
+        batch.events.push(event);
+        self.quality.events += 1;
+    }
+
+    fn other(&mut self, number: u64, line: &[u8]) {
+        self.quality.unknown += 1;
+        if self.first_other.is_none() {
+            let begin = &line[..line.len().min(60)];
+            self.first_other = Some((number, String::from_utf8_lossy(begin).into_owned()));
+        }
+    }
+
+    /// Counts the lines that were held and are no event.
+    fn give_up(&mut self, held: &mut Held) {
+        for part in 0..held.lines {
+            self.other(held.number + part, &held.text);
+        }
+        held.lines = 0;
     }
 }
 
@@ -114,8 +185,12 @@ impl Source for BlkparseText {
         batch.clear();
         while !batch.is_full() {
             match self.lines.next()? {
+                Some(line) if self.own.is_some() => self.take_own(line, batch),
                 Some(line) => self.take_line(line, batch),
-                None => break,
+                None => {
+                    self.taken.give_up(&mut self.held);
+                    break;
+                }
             }
         }
         Ok(!batch.events.is_empty())
@@ -130,12 +205,29 @@ impl Source for BlkparseText {
     }
 
     fn quality(&self) -> Quality {
-        let mut q = self.quality.clone();
+        let mut q = self.taken.quality.clone();
+        if let Some(program) = &self.own {
+            q.note(format!(
+                "{}: blkparse's lines in a format of their own: {}",
+                self.lines.input.name(),
+                program.words()
+            ));
+            if !program.has_task() {
+                q.note(
+                    "the lines do not say who sent what: all I/O is told as one task's, \"somebody\"".into(),
+                );
+            }
+            if !program.has_device() {
+                q.note(
+                    "the lines do not say which device they are of: they are taken as one device's".into(),
+                );
+            }
+        }
         if let Some((bytes, words)) = &self.lines.dropped {
             q.damaged_bytes += bytes;
             q.note(words.clone());
         }
-        if let Some((number, begin)) = &self.first_other {
+        if let Some((number, begin)) = &self.taken.first_other {
             let more = match q.unknown {
                 0 | 1 => String::new(),
                 n => format!(" (and {} more)", n - 1),
@@ -204,6 +296,20 @@ mod tests {
             quality.notes,
             ["paste.txt: line 1 (and 1 more) is not an event of blkparse's: \"Hi all,\""]
         );
+    }
+
+    #[test]
+    fn lines_that_a_mailer_wrapped_are_one_again() {
+        let text = b"> Here it is:\n> 8,0 0 1 0.1 100 Q WS 0 + 8\n> [btrfs-transacti]\n> 8,0 0 2 0.2 100 D WS 0 + 8\n>\n\
+            > [btrfs-transacti] it is slow:\nAda> 8,0 0 3 0.3 0\nAda> C WS 0 +\nAda> 8 [0]\n> 8,0 0 4 0.4 100 Q WS 8 + 8\n> 8,0 0 5 0.5 100 Q WS 8 + 8 [a]\n";
+        let (seen, quality) = read(text);
+        let wanted =
+            ["100000000 TaskName 100 btrfs-transacti", "100000000 Queue 100 ", "300000000 Complete 0 "];
+        assert_eq!(seen[..3], wanted);
+        assert_eq!(seen[3..], ["500000000 TaskName 100 a", "500000000 Queue 100 "]);
+        // The greeting; the line cut by a blank one and what follows that; the one whose end is missing.
+        assert_eq!(quality.unknown, 4, "{:?}", quality.notes);
+        assert!(looks_like(b"Hi,\n> 8,0 0 1 0.1 100 Q WS 0 + 8\n> [btrfs-transacti]\n"));
     }
 
     #[test]

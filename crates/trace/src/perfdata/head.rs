@@ -22,31 +22,41 @@ const FEATURES: u32 = 256;
 const PIPE: u64 = 16;
 /// Bytes of the oldest `struct perf_event_attr` and of the longest that is believed.
 const ATTR: std::ops::RangeInclusive<u64> = 64..=4096;
+/// What perf calls the kernel, and by which symbol it tells where it lies.
+const KERNEL: &[u8] = b"[kernel.kallsyms]_text\0";
 /// Names of tasks that stand before the first sample.
 const MOST_NAMES: usize = 1 << 20;
 
 /// Everything in a file but its records.
 pub struct Head {
     pub order: Order,
-    pub kernel: Option<String>,
+    pub kernel: Kernel,
     pub machine: Option<String>,
     pub contents: Contents,
     pub layouts: Layouts,
-    pub records: Records,
+}
+
+/// The kernel that was recorded.
+#[derive(Clone, Debug, Default)]
+pub struct Kernel {
+    /// What `uname -r` says.
+    pub release: Option<String>,
+    /// Where `_text` lay.
+    pub text: Option<u64>,
 }
 
 /// What is found out on the way.
 #[derive(Default)]
 struct Found {
-    kernel: Option<String>,
+    kernel: Kernel,
     machine: Option<String>,
     contents: Contents,
     layouts: Layouts,
     has_formats: bool,
 }
 
-/// Reads the head of a perf.data.
-pub fn read(path: &Path) -> Result<Head, Error> {
+/// Reads the head of a perf.data; gives its records too.
+pub fn read(path: &Path) -> Result<(Head, Records), Error> {
     let mut input = DatFile::open(path)?;
     let not = |what: String| Error::NotATrace { path: path.to_owned(), what };
     let mut s = input.section(0, None)?;
@@ -75,7 +85,8 @@ pub fn read(path: &Path) -> Result<Head, Error> {
     }
     found.names(Records::new(input.clone(), from, end))?;
     let Found { kernel, machine, contents, layouts, .. } = found;
-    Ok(Head { order: *order, kernel, machine, contents, layouts, records: Records::new(input, from, end) })
+    let head = Head { order: *order, kernel, machine, contents, layouts };
+    Ok((head, Records::new(input, from, end)))
 }
 
 const RECORD: &str =
@@ -159,20 +170,24 @@ impl Found {
                 self.has_formats = true;
                 read_texts(s, &mut self.contents)?;
             }
-            OS_RELEASE => self.kernel = text(&mut s),
+            OS_RELEASE => self.kernel.release = text(&mut s),
             ARCH => self.machine = text(&mut s),
             _ => {}
         }
         Ok(())
     }
 
-    /// Names of tasks, as perf found them when it began: to those that the formats' texts have.
+    /// Names of tasks, as perf found them when it began: to those that the formats' texts have. Where the kernel lies stands there, too.
     fn names(&mut self, mut records: Records) -> Result<(), Error> {
         let order = self.contents.facts.order;
         while let Some(record) = records.next()? {
             let body = records.body();
             match record {
                 kind::SAMPLE => break,
+                // pid, tid, where, how long, where `_text` is; then the name.
+                kind::MMAP if body.get(32..).is_some_and(|name| name.starts_with(KERNEL)) => {
+                    self.kernel.text = self.kernel.text.or(order.u64(body, 24));
+                }
                 kind::COMM if self.contents.cmdlines.len() < MOST_NAMES => {
                     let (Some(tid), Some(name)) = (order.u32(body, 4), body.get(8..)) else { continue };
                     let name = name.split(|b| *b == 0 || *b == b'\n').next().unwrap_or_default();

@@ -8,23 +8,27 @@
 //!
 //! A tracepoint's bytes within a sample are those that the kernel's ring buffer has, and the file carries the `format` texts to
 //! read them, so the events are those of `trace.dat`. Tried with perf 6.1: files and pipes (`perf record -o -`),
-//! compressed (`-z`) or not, of either byte order. Sources: perf's Documentation/perf.data-file-format.txt and
+//! compressed (`-z`) or not, folders (`--threads`), of either byte order. Sources: perf's Documentation/perf.data-file-format.txt and
 //! include/uapi/linux/perf_event.h.
 //!
-//! Not in such a file: names of the kernel's functions. Stacks (`-g`) are therefore left out, and that is said.
+//! Not in such a file: names of the kernel's functions. Stacks (`-g`) are told if these are found elsewhere (`symbols.rs`); otherwise they
+//! are left out, and that is said.
 
+mod files;
 mod head;
 mod records;
 mod rounds;
 mod sample;
+mod symbols;
 
 use crate::error::Error;
 use crate::event::Batch;
 use crate::quality::Quality;
 use crate::source::Source;
 use crate::tracedat::{Blocks, Formats, Order, Record, Step, Tasks};
+use files::Files;
 use head::Head;
-use records::{kind, Records};
+use records::kind;
 use rounds::{Rounds, Said};
 use sample::Layouts;
 use std::path::Path;
@@ -44,39 +48,59 @@ pub struct PerfData {
     kernel: Option<String>,
     formats: Formats,
     layouts: Layouts,
-    records: Records,
+    files: Files,
     rounds: Rounds,
     blocks: Blocks,
     tasks: Tasks,
+    /// The event at which a task leaves its processor, if its stack says where: which of `formats`.
+    switch: Option<usize>,
     /// Samples of events that are no tracepoints.
     others: u64,
     latest: Nanos,
     quality: Quality,
 }
 
-/// Opens a perf.data. Everything but the records is read at once.
+/// Whether a folder is one of `perf record --threads`.
+pub fn is_folder(path: &Path) -> bool {
+    use std::io::Read;
+    let mut start = [0; 8];
+    let file = std::fs::File::open(path.join(files::MAIN));
+    file.is_ok_and(|mut file| file.read_exact(&mut start).is_ok()) && looks_like(&start)
+}
+
+/// Opens a perf.data, a file or a folder. Everything but the records is read at once.
 pub fn open(path: &Path) -> Result<PerfData, Error> {
-    let Head { order, kernel, machine, contents, layouts, records } = head::read(path)?;
+    let (Head { order, kernel, machine, contents, layouts }, files) = files::open(path)?;
     let mut quality = Quality::default();
     contents.notes.into_iter().for_each(|note| quality.note(note));
-    if layouts.have_stacks() {
-        quality.note("stacks (perf record -g) are left out: perf.data has no names for them".into());
-    }
     let blocks = Blocks::new(&contents.formats, &contents.cmdlines);
     let long = contents.layout.map_or(8, |layout| layout.long);
-    let tasks = Tasks::new(&contents.formats, long, machine.as_deref());
+    let mut tasks = Tasks::new(&contents.formats, long, machine.as_deref());
+    let mut switch = None;
+    if layouts.have_stacks() {
+        match symbols::read(path, contents.kallsyms.as_ref(), &kernel) {
+            Some(symbols) => {
+                tasks.set_symbols(symbols);
+                switch = contents.formats.events().iter().position(|e| &*e.name == "sched_switch");
+            }
+            None => quality.note(symbols::MISSING.into()),
+        }
+    }
     let formats = contents.formats;
+    let kernel = kernel.release;
     let (rounds, latest) = (Rounds::default(), Nanos(0));
+    let others = 0;
     Ok(PerfData {
         order,
         kernel,
         formats,
         layouts,
-        records,
+        files,
         rounds,
         blocks,
         tasks,
-        others: 0,
+        switch,
+        others,
         latest,
         quality,
     })
@@ -90,12 +114,17 @@ impl PerfData {
 
     /// Reads a record; `false` at the end.
     fn read(&mut self) -> Result<bool, Error> {
-        let Some(record) = self.records.next()? else { return Ok(false) };
-        let body = self.records.body();
+        let Some(record) = self.files.next()? else { return Ok(false) };
+        let body = self.files.body();
         match record {
             kind::SAMPLE => match self.layouts.sample(self.order, body) {
                 Some(sample) if sample.is_tracepoint => {
-                    self.rounds.add(sample.time, sample.cpu, Said::Sample(sample.raw.into()));
+                    let time = sample.time;
+                    let is_switch = self.switch.is_some()
+                        && self.formats.index_of(self.order, sample.raw).ok() == self.switch;
+                    let stack = if is_switch { of_kernel(self.order, sample.chain) } else { Box::default() };
+                    self.rounds.add(time, sample.cpu, Said::Sample(sample.raw.into(), stack));
+                    self.files.was_at(time);
                 }
                 Some(_) => self.others += 1,
                 None => self.quality.unknown += 1,
@@ -106,7 +135,7 @@ impl PerfData {
                 let (time, cpu) = self.layouts.trailer(self.order, body).unwrap_or((self.rounds.latest(), 0));
                 self.rounds.add(time, cpu, Said::Lost(count));
             }
-            kind::FINISHED_ROUND => self.rounds.finished(),
+            kind::FINISHED_ROUND if !self.files.are_several() => self.rounds.finished(),
             _ => {}
         }
         Ok(true)
@@ -121,7 +150,7 @@ impl PerfData {
                 self.quality.lose(DevId(0), cpu, time, *count);
                 Step::Lost { time, cpu, count: *count }
             }
-            Said::Sample(data) => {
+            Said::Sample(data, _) => {
                 let known = self.formats.index_of(self.order, data).ok();
                 let Some((index, event)) = known.and_then(|i| Some((i, self.formats.events().get(i)?)))
                 else {
@@ -145,7 +174,18 @@ impl PerfData {
         };
         self.blocks.take(&step, batch);
         self.tasks.take(&step, batch);
+        if let (Step::Record(record), Said::Sample(_, stack)) = (&step, said) {
+            self.tasks.take_stack(record, stack, batch);
+        }
     }
+}
+
+/// The kernel's part of a chain of addresses: what stands behind its mark, up to the next (`enum perf_callchain_context`).
+fn of_kernel(order: Order, chain: &[u8]) -> Box<[u64]> {
+    const KERNEL: u64 = -128i64 as u64;
+    const MARKS: u64 = -4095i64 as u64;
+    let words = chain.chunks_exact(8).filter_map(|word| order.u64(word, 0));
+    words.skip_while(|a| *a != KERNEL).skip(1).take_while(|a| *a < MARKS).collect()
 }
 
 impl Source for PerfData {
@@ -163,16 +203,16 @@ impl Source for PerfData {
     }
 
     fn position(&self) -> u64 {
-        self.records.position()
+        self.files.position()
     }
 
     fn size(&self) -> Option<u64> {
-        Some(self.records.size())
+        Some(self.files.size())
     }
 
     fn quality(&self) -> Quality {
         let mut q = self.quality.clone();
-        self.records.damage_to(&mut q);
+        self.files.damage_to(&mut q);
         self.formats.broken().for_each(|(_, what)| q.note(what));
         if self.others > 0 {
             q.note(format!("{} samples of events that are no tracepoints are left out", self.others));

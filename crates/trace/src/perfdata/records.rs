@@ -13,6 +13,7 @@ use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
 
 /// Kinds of records (`enum perf_event_type`; from 64 on perf's own, `enum perf_user_event_type`).
 pub mod kind {
+    pub const MMAP: u32 = 1;
     pub const LOST: u32 = 2;
     pub const COMM: u32 = 3;
     pub const SAMPLE: u32 = 9;

@@ -14,10 +14,19 @@ const EACH: usize = 64;
 
 /// What a record says.
 pub enum Said {
-    /// The bytes of a tracepoint.
-    Sample(Box<[u8]>),
+    /// The bytes of a tracepoint, and the stack of who came by it, where that is wanted.
+    Sample(Box<[u8]>, Box<[u64]>),
     /// So many are missing.
     Lost(u64),
+}
+
+impl Said {
+    fn bytes(&self) -> usize {
+        match self {
+            Said::Sample(bytes, stack) => EACH + bytes.len() + 8 * stack.len(),
+            Said::Lost(_) => EACH,
+        }
+    }
 }
 
 struct Waiting {
@@ -30,7 +39,7 @@ struct Waiting {
 
 impl Waiting {
     fn bytes(&self) -> usize {
-        EACH + if let Said::Sample(bytes) = &self.said { bytes.len() } else { 0 }
+        self.said.bytes()
     }
 }
 
@@ -101,7 +110,7 @@ impl Rounds {
         let turn = self.ended || first.time <= self.complete || self.bytes > MOST_BYTES;
         turn.then_some(())?;
         let Waiting { time, cpu, said, .. } = self.heap.pop()?;
-        self.bytes -= EACH + if let Said::Sample(bytes) = &said { bytes.len() } else { 0 };
+        self.bytes -= said.bytes();
         Some((time, cpu, said))
     }
 }

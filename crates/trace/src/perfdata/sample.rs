@@ -43,6 +43,8 @@ pub struct Sample<'a> {
     pub time: u64,
     pub cpu: u32,
     pub raw: &'a [u8],
+    /// Addresses of the stack, and marks of whose they are.
+    pub chain: &'a [u8],
     pub is_tracepoint: bool,
 }
 
@@ -90,9 +92,12 @@ impl Layout {
         if self.has(bit::READ) {
             at = at.checked_add(self.read_bytes(order, body.get(at..)?)?)?;
         }
+        let mut chain: &[u8] = &[];
         if self.has(bit::CALLCHAIN) {
-            at =
-                at.checked_add(usize::try_from(order.u64(body, at)?).ok()?.checked_mul(8)?.checked_add(8)?)?;
+            let bytes = usize::try_from(order.u64(body, at)?).ok()?.checked_mul(8)?;
+            let from = at.checked_add(8)?;
+            at = from.checked_add(bytes)?;
+            chain = body.get(from..at)?;
         }
         let is_tracepoint = self.is_tracepoint && self.has(bit::RAW);
         let raw = match is_tracepoint {
@@ -102,7 +107,7 @@ impl Layout {
             }
             false => &[],
         };
-        Some(Sample { time, cpu, raw, is_tracepoint })
+        Some(Sample { time, cpu, raw, chain, is_tracepoint })
     }
 
     /// Bytes of the counters' values (`read_format` in include/uapi/linux/perf_event.h).

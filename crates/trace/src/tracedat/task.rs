@@ -100,7 +100,9 @@ impl Tasks {
                     Some(plan) => self.reader.what(plan, record, batch),
                     None => {
                         let stacks = self.stacks.filter(|s| s.index == record.index);
-                        stacks.map(|stacks| What::Stack(self.reader.stack(stacks, record, batch)))
+                        stacks.map(|stacks| {
+                            What::Stack(self.reader.stack(stacks.addresses(record), record, batch))
+                        })
                     }
                 };
                 let Some(what) = what else { return self.seen(record.cpu.0, record.time) };
@@ -117,6 +119,14 @@ impl Tasks {
                 let context = Context::default();
                 batch.tasks.push(TaskEvent { time, after, tid: Tid(0), cpu, context, what });
             }
+        }
+    }
+
+    /// The stack of a record that was just taken, which stands in it: nothing without names of functions.
+    pub fn take_stack(&mut self, record: &Record, addresses: &[u64], batch: &mut Batch) {
+        if self.reader.symbols.is_some() && !addresses.is_empty() {
+            let what = What::Stack(self.reader.stack(addresses.iter().copied(), record, batch));
+            push(record, what, batch);
         }
     }
 
@@ -214,9 +224,9 @@ impl Reader {
         id
     }
 
-    fn stack(&mut self, stacks: Stacks, r: &Record, batch: &mut Batch) -> TextId {
+    fn stack(&mut self, addresses: impl Iterator<Item = u64>, r: &Record, batch: &mut Batch) -> TextId {
         self.addresses.clear();
-        self.addresses.extend(stacks.addresses(r));
+        self.addresses.extend(addresses);
         if let Some(id) = self.known_stacks.get(self.addresses.as_slice()) {
             return *id;
         }

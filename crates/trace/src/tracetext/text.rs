@@ -1,6 +1,6 @@
 //! A text of tracepoints as a source of events.
 //!
-//! Invariant: every line is an event, an aside (comments, stacks, what the tools say of their own doings), or counted in
+//! Invariant: every line is an event, part of one that a mailer wrapped, an aside (comments, stacks, what the tools say of their own doings), or counted in
 //! [`Quality::unknown`]. Times may go back where buffers of processors were printed one after the other: counted, not sorted.
 
 use super::block::block;
@@ -11,7 +11,7 @@ use super::task::{task, Known, Said};
 use crate::error::Error;
 use crate::event::{Action, Batch, Detail, Event, Flags};
 use crate::input::Input;
-use crate::lines::Lines;
+use crate::lines::{unquoted, Held, Lines};
 use crate::quality::Quality;
 use crate::source::Source;
 use crate::syscall::Calls;
@@ -48,19 +48,46 @@ pub struct TraceText {
     switched: FxHashMap<Cpu, TaskEvent>,
     /// Of whom the stack is that stands here.
     left: Option<(TaskEvent, Vec<String>)>,
+    /// What may be the beginning of an event.
+    held: Held,
     quality: Quality,
 }
 
-/// Whether a file that begins like this holds such a text: one of its first lines is an event that is used.
+/// What became of a line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Is {
+    /// An event that is used, a stack, an aside.
+    Known,
+    /// An event that is not used, or not whole.
+    Unused,
+    Other,
+}
+
+/// Whether a file that begins like this holds such a text: one of its first lines is an event that is used, perhaps wrapped.
 pub fn looks_like(start: &[u8]) -> bool {
-    let used = |line: &str| {
-        let words = kernel_words(line, &mut Running::default());
-        header(words.as_deref().unwrap_or(line)).is_some_and(|h| {
-            let mut known = Known { calls: Calls::NONE, wakings: false };
-            block(&h, DevId::default).is_some() || task(&h, &mut known).is_some()
-        })
-    };
-    start.split(|c| *c == b'\n').filter_map(|line| std::str::from_utf8(line).ok()).any(used)
+    let mut held = Held::default();
+    start.split(|c| *c == b'\n').any(|line| {
+        let line = unquoted(line);
+        if is_used(line) || held.add(line) && is_used(&held.text) {
+            return true;
+        }
+        // LTTng's begin with the time in brackets.
+        let begins = || line.starts_with(b"[") || header(&String::from_utf8_lossy(line)).is_some();
+        if held.lines == 0 || held.is_full() || line.is_empty() || begins() {
+            held.begin(line, 0);
+        }
+        false
+    })
+}
+
+/// Whether a line is an event that is used.
+fn is_used(line: &[u8]) -> bool {
+    let Ok(line) = std::str::from_utf8(line) else { return false };
+    let words = kernel_words(line, &mut Running::default());
+    header(words.as_deref().unwrap_or(line)).is_some_and(|h| {
+        let mut known = Known { calls: Calls::NONE, wakings: false };
+        block(&h, DevId::default).is_some() || task(&h, &mut known).is_some()
+    })
 }
 
 /// The name of the format, by how its first event is written.
@@ -89,39 +116,79 @@ impl TraceText {
             running: Running::default(),
             switched: FxHashMap::default(),
             left: None,
+            held: Held::default(),
             quality: Quality::default(),
         }
     }
 
     fn take_line(&mut self, line: (usize, usize), batch: &mut Batch) {
         let bytes = self.lines.bytes(line);
-        let text = String::from_utf8_lossy(bytes.strip_suffix(b"\r").unwrap_or(bytes)).into_owned();
-        let text = kernel_words(&text, &mut self.running).unwrap_or(text);
-        if let Some(h) = header(&text) {
-            self.event(&h, batch);
-        } else if let Some(frame) = frame(&text) {
+        let text = String::from_utf8_lossy(unquoted(bytes.strip_suffix(b"\r").unwrap_or(bytes))).into_owned();
+        let number = self.lines.number;
+        match self.step(&text, batch) {
+            Is::Known => self.give_up(),
+            Is::Other if self.held.add(text.as_bytes()) => {
+                if is_used(&self.held.text) {
+                    let whole = String::from_utf8_lossy(&std::mem::take(&mut self.held.text)).into_owned();
+                    self.step(&whole, batch);
+                    self.held.lines = 0;
+                } else if self.held.is_full() {
+                    self.give_up();
+                }
+            }
+            Is::Unused | Is::Other => {
+                self.give_up();
+                self.held.begin(text.as_bytes(), number);
+            }
+        }
+    }
+
+    /// Counts the lines that were held and are part of no event.
+    fn give_up(&mut self) {
+        if self.held.lines == 0 {
+            return;
+        }
+        let text = String::from_utf8_lossy(&self.held.text).into_owned();
+        let begins = header(&text).is_some() || is_aside(&text);
+        let others = std::mem::take(&mut self.held.lines) - u64::from(begins);
+        self.quality.unknown += others;
+        if others > 0 {
+            let number = self.held.number + u64::from(begins);
+            self.first_other.get_or_insert((number, text.chars().take(60).collect()));
+        }
+    }
+
+    /// Takes a line for what it is, if it is whole.
+    fn step(&mut self, text: &str, batch: &mut Batch) -> Is {
+        let words = kernel_words(text, &mut self.running);
+        let text = words.as_deref().unwrap_or(text);
+        if let Some(h) = header(text) {
+            return if self.event(&h, batch) { Is::Known } else { Is::Unused };
+        } else if let Some(frame) = frame(text) {
             let (_, frames) = self.left.get_or_insert_with(|| (nobody(), vec![]));
             if frames.len() < MAX_FRAMES {
                 frames.push(frame.to_owned());
             }
-        } else if let Some((cpu, n)) = lost(&text) {
+        } else if let Some((cpu, n)) = lost(text) {
             self.tell_stack(batch);
             self.lose(cpu, n, batch);
-        } else if !is_aside(&text) {
-            self.quality.unknown += 1;
-            let begin: String = text.chars().take(60).collect();
-            self.first_other.get_or_insert((self.lines.number, begin));
+        } else if !is_aside(text) {
+            return Is::Other;
+        } else if text.starts_with('[') {
+            return Is::Unused;
         }
+        Is::Known
     }
 
-    fn event(&mut self, h: &Header, batch: &mut Batch) {
+    /// Takes an event; whether it is used.
+    fn event(&mut self, h: &Header, batch: &mut Batch) -> bool {
         self.tell_stack(batch);
         let switched = self.switched.remove(&h.cpu);
         // A stack that the recorder wrote as an event of its own, behind the one that it is of on this processor.
         if h.event == header::STACK || h.event == "user_stack" {
             let of = switched.filter(|s| s.tid == h.tid && h.event == header::STACK);
             self.left = Some((of.map_or_else(nobody, |s| TaskEvent { time: h.time, ..s }), vec![]));
-            return;
+            return true;
         }
         self.quality.out_of_order += u64::from(h.time < self.clock);
         self.clock = self.clock.max(h.time);
@@ -136,11 +203,11 @@ impl TraceText {
             }
             batch.events.push(event);
             self.quality.events += 1;
-            return;
+            return true;
         }
         self.name(h.task, h, batch);
         let what = match task(h, &mut self.known) {
-            None => return,
+            None => return false,
             Some(Said::What(what)) => what,
             Some(Said::Work(starts, work, function)) => {
                 let function = self.text(without_suffix(function), h, batch);
@@ -160,6 +227,7 @@ impl TraceText {
                 self.switched.insert(h.cpu, event);
             }
         }
+        true
     }
 
     /// Tells what the event's task is called, if that is news.
@@ -286,6 +354,7 @@ impl Source for TraceText {
             match self.lines.next()? {
                 Some(line) => self.take_line(line, batch),
                 None => {
+                    self.give_up();
                     self.tell_stack(batch);
                     break;
                 }
@@ -318,3 +387,7 @@ impl Source for TraceText {
         q
     }
 }
+
+#[cfg(test)]
+#[path = "text_tests.rs"]
+mod tests;

@@ -57,6 +57,7 @@ impl Item {
 
 /// How a stream goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Pace"))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Kind {
     /// So many in flight: the next one follows a completion.

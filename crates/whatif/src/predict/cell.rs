@@ -35,6 +35,7 @@ const UNTOLD: &str = "or whether tasks were made to wait for dirty pages and wri
 
 /// A number that is predicted, or not.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cell {
     /// Of what.
     pub metric: Metric,
@@ -52,6 +53,7 @@ pub struct Cell {
 
 /// A prediction, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Predicted {
     /// The middle of the devices.
     pub value: u64,
@@ -107,7 +109,7 @@ impl Lab {
         let off = self.devices.first().map_or(f64::INFINITY, |best| best.score);
         if q > TAIL && off > WORST.ln() {
             return Err(format!(
-                "the best device is off by {:.0} % on average: a tail that it tells well it tells by chance",
+                "the best device is off by {:.0} % on average: a tail that it predicts well is chance",
                 (off.exp() - 1.0) * 100.0
             ));
         }

@@ -33,6 +33,7 @@ const PATIENCE: u64 = 1_000_000_000;
 
 /// What latencies are aimed at, in nanoseconds (`read_lat_nsec`, `write_lat_nsec`; `kyber_latency_targets`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Targets {
     /// Of reads.
     pub read: u64,

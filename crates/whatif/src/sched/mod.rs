@@ -38,6 +38,7 @@ pub trait Scheduler {
 
 /// mq-deadline's settings; times in nanoseconds. The defaults are the kernel's (top of block/mq-deadline.c).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tunables {
     /// After this a read is expired.
     pub read_expire: u64,

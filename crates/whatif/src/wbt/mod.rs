@@ -38,6 +38,7 @@ moment and compare: iowhy compare BEFORE AFTER";
 
 /// How it is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Throttle {
     /// What the shortest read of a window may take in the device, in nanoseconds (`wbt_lat_usec`).
     pub target: u64,

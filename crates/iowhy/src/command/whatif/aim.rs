@@ -4,7 +4,7 @@
 //! number is predicted, and none that is predicted for others becomes worse by more than the bound; what is refused for
 //! others is said.
 
-use serde_json::{json, Value as Json};
+use report::Supposed;
 use std::fmt::Write;
 use std::str::FromStr;
 use whatif::metric::{name_of, Metric, Phase};
@@ -162,7 +162,7 @@ impl Suggestion {
     }
 
     /// For programs.
-    pub fn to_json(&self) -> Json {
-        json!({ "set": self.set, "reached": self.reached, "cells": self.cells })
+    pub fn to_json<'a>(&'a self, name: &'a str) -> Supposed<'a> {
+        Supposed::suggested(name, &self.set, self.reached, &self.cells)
     }
 }

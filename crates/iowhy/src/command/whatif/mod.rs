@@ -5,13 +5,13 @@ mod schedule;
 mod screen;
 mod without;
 
-use super::print;
+use super::{print, print_json};
 use crate::failure::Failure;
 use crate::part::Part;
 use aim::Aim;
 use clap::Args;
 use explain::{Arrivals, Fitting, Input};
-use serde_json::{json, Value as Json};
+use report::Supposed;
 use std::path::PathBuf;
 use whatif::predict::{Cell, Lab};
 use whatif::settings::Settings;
@@ -30,18 +30,18 @@ pub struct WhatIf {
     /// A folder with a recording (iowhy record), NAME (for NAME.blktrace.0, .1, ...), or a file
     #[arg(value_name = "CAPTURE")]
     pub capture: PathBuf,
-    /// Latencies if these were not there, with commas between: tasks, control groups (/backup.slice), what others send (reads,
+    /// Latencies without these, separated by commas: tasks, control groups (/backup.slice), what others send (reads,
     /// writes, writeback, discards, journal); or `flushes`: if a flush took no time
     #[arg(long, value_name = "WHO", conflicts_with_all = ["set", "sweep", "suggest", "schedule", "explain_load"])]
     pub without: Option<String>,
-    /// Latencies of this task if nobody else were there
+    /// Latencies of this task with nobody else there
     #[arg(long, value_name = "TASK", conflicts_with_all = ["without", "set", "sweep", "suggest", "schedule", "explain_load"])]
     pub alone: Option<String>,
     /// A setting as it would be, named as in sysfs: read_expire=200, scheduler=none; several are set together, unless `or`
     /// stands between them: fifo_batch=4 or scheduler=none
     #[arg(long, value_name = "NAME=VALUE", num_args = 1.., value_parser = set_or)]
     pub set: Vec<Word>,
-    /// A setting as it was, where the recording does not tell: scheduler=mq-deadline
+    /// A setting as it was, where the recording does not have it: scheduler=mq-deadline
     #[arg(long, value_name = "NAME=VALUE", num_args = 1.., value_parser = assignment)]
     pub was: Vec<(String, String)>,
     /// Predict for values of one setting between two: read_expire=50..1000
@@ -50,7 +50,7 @@ pub struct WhatIf {
     /// Search mq-deadline's settings for the aim; print the commands, and whom they would slow down
     #[arg(long, requires = "aim", conflicts_with_all = ["set", "sweep"])]
     pub suggest: bool,
-    /// What is wanted: 'read.p99 < 20ms'; of read, sync-write, background-write; p50 or p99
+    /// The aim: 'read.p99 < 20ms'; of read, sync-write, background-write; p50 or p99
     #[arg(long, value_name = "AIM", requires = "suggest")]
     pub aim: Option<Aim>,
     /// How much worse others may become
@@ -66,10 +66,10 @@ pub struct WhatIf {
     /// Show the streams that were found in the load, and what speaks for them; predict nothing
     #[arg(long)]
     pub explain_load: bool,
-    /// The load is an amount of work, not one that goes on for the time of the recording
+    /// Take the load as an amount of work, not as one that lasts as long as the recording
     #[arg(long)]
     pub fixed_work: bool,
-    /// Where chance begins: the same number gives the same answer
+    /// Seed of the random numbers: the same seed gives the same answer
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub seed: u64,
     /// The part of the recording that is used
@@ -116,7 +116,7 @@ impl WhatIf {
         if self.explain_load {
             let load = whatif::load::infer(recorded);
             return match self.json {
-                true => print_json(&screen::load_json(name, &load, recorded)),
+                true => print_json(&Supposed::load(name, &load, recorded)),
                 false => print(&screen::load(name, &load)),
             };
         }
@@ -144,7 +144,7 @@ impl WhatIf {
         if let Some((key, ..)) = &self.sweep {
             let rows: Vec<(u64, Vec<Cell>)> = swept.iter().map(|(v, s)| (*v, lab.predict(s))).collect();
             return match self.json {
-                true => print_json(&screen::sweep_json(name, key, &rows)),
+                true => print_json(&Supposed::swept(name, key, &rows)),
                 false => print(&screen::sweep(name, key, &rows)),
             };
         }
@@ -176,9 +176,7 @@ impl WhatIf {
         let found = aim::suggest(lab, aim, self.max_regression)
             .map_err(|why| refused(why, "no command is suggested"))?;
         match self.json {
-            true => print_json(
-                &json!({ "schema": "iowhy.whatif/1", "device": name, "suggested": found.to_json() }),
-            ),
+            true => print_json(&found.to_json(name)),
             false => print(&found.render(name, lab)),
         }
     }
@@ -193,11 +191,11 @@ impl WhatIf {
     ) -> Result<(), Failure> {
         let each = sets.iter().zip(told);
         if self.json {
-            let mut all: Vec<Json> =
-                each.map(|(set, cells)| screen::to_json(name, set, lab, cells)).collect();
+            let mut all: Vec<Supposed> =
+                each.map(|(set, cells)| Supposed::predicted(name, set, lab, cells)).collect();
             return match all.len() {
                 1 => print_json(&all.remove(0)),
-                _ => print_json(&json!({ "schema": "iowhy.whatif/1", "device": name, "alternatives": all })),
+                _ => print_json(&Supposed::alternatives(name, all)),
             };
         }
         let all: Vec<String> = each.map(|(set, cells)| screen::render(name, set, lab, cells)).collect();
@@ -233,10 +231,6 @@ impl WhatIf {
 
 fn refused(what: String, help: &str) -> Failure {
     Failure::Other { what, help: Some(help.into()) }
-}
-
-fn print_json(json: &Json) -> Result<(), Failure> {
-    print(&(serde_json::to_string_pretty(json).unwrap_or_default() + "\n"))
 }
 
 fn assignment(text: &str) -> Result<(String, String), String> {

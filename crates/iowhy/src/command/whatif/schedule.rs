@@ -1,6 +1,6 @@
 //! `iowhy whatif --schedule`: the order in which requests went to the device, recorded beside simulated.
 
-use serde_json::{json, Value as Json};
+use report::Supposed;
 use std::fmt::Write;
 use std::ops::Range;
 use trace::{Bytes, Nanos};
@@ -95,16 +95,8 @@ impl Shown {
     }
 
     /// For programs.
-    pub fn to_json(&self, name: &str, set: &[(String, String)]) -> Json {
-        let all = |sent: &[Sent]| -> Vec<Json> { sent.iter().map(sent_json).collect() };
-        let set: serde_json::Map<String, Json> = set.iter().map(|(k, v)| (k.clone(), json!(v))).collect();
-        json!({
-            "schema": "iowhy.whatif/1",
-            "device": name,
-            "set": set,
-            "recorded": all(&self.recorded),
-            "simulated": all(&self.simulated),
-        })
+    pub fn to_json<'a>(&self, name: &'a str, set: &[(String, String)]) -> Supposed<'a> {
+        Supposed::schedule(name, set, &self.recorded, &self.simulated)
     }
 }
 
@@ -122,14 +114,4 @@ fn letter(class: usize) -> char {
         "flush" => 'F',
         _ => '.',
     }
-}
-
-fn sent_json(s: &Sent) -> Json {
-    json!({
-        "issued_ns": s.issued,
-        "waited_ns": s.waited,
-        "class": name_of(s.class),
-        "sector": s.sector,
-        "bytes": s.bytes,
-    })
 }

@@ -1,10 +1,8 @@
 //! What `iowhy whatif` prints.
 
-use serde_json::{json, Value as Json};
 use std::fmt::Write;
-use whatif::arrival::Recorded;
 use whatif::load::Load;
-use whatif::metric::{name_of, Phase, Times};
+use whatif::metric::{name_of, Phase};
 use whatif::predict::{humane, Cell, Lab};
 
 /// The table, and what is refused.
@@ -33,7 +31,7 @@ pub fn render(name: &str, set: &[(String, String)], lab: &Lab, cells: &[Cell]) -
     let _ = write!(
         out,
         "\n\"Nothing changes\" would predict the recorded numbers. {refused} of {} numbers are refused.\n\
-         Never predicted: p99.9 and the maximum, which hang on a few accidents. Recorded were:\n",
+         Never predicted: p99.9 and the maximum, which depend on a few rare events. Recorded were:\n",
         cells.len()
     );
     let mut seen = Vec::new();
@@ -62,21 +60,6 @@ fn label(cell: &Cell) -> String {
     format!("{} {:?} {} ({})", name_of(m.class), m.phase, cell.percentile, m.phase.words())
 }
 
-/// The same for programs.
-pub fn to_json(name: &str, set: &[(String, String)], lab: &Lab, cells: &[Cell]) -> Json {
-    let set: serde_json::Map<String, Json> = set.iter().map(|(k, v)| (k.clone(), json!(v))).collect();
-    let devices: Vec<Json> =
-        lab.devices.iter().map(|d| json!({ "score": d.score, "device": d.model })).collect();
-    json!({
-        "schema": "iowhy.whatif/1",
-        "device": name,
-        "settings": lab.settings,
-        "set": set,
-        "cells": cells,
-        "devices": devices,
-    })
-}
-
 /// The streams of a load.
 pub fn load(name: &str, load: &Load) -> String {
     let mut out = format!("{name}: {} arrivals in {}\n\n", load.len(), humane(load.span as f64));
@@ -101,28 +84,6 @@ pub fn load(name: &str, load: &Load) -> String {
         let _ = writeln!(out, "{} more tasks with {} arrivals in all: too few to tell", small.0, small.1);
     }
     out
-}
-
-/// The same for programs.
-pub fn load_json(name: &str, load: &Load, recorded: &Recorded) -> Json {
-    let stream = |s: &whatif::load::Stream| {
-        let writes = s.items.iter().filter(|i| i.write).count();
-        json!({ "name": s.name, "stream": s.kind, "arrivals": s.items.len(), "writes": writes, "support": s.support })
-    };
-    let streams: Vec<Json> = load.streams.iter().map(stream).collect();
-    let times = Times::recorded(recorded).sort();
-    let cell = |metric| {
-        let at = |q| times.percentile(metric, q);
-        json!({ "metric": metric, "p50": at(0.5), "p99": at(0.99), "values": times.values(metric).len() })
-    };
-    let recorded: Vec<Json> = times.metrics().map(|(metric, _)| cell(metric)).collect();
-    json!({
-        "schema": "iowhy.whatif/1",
-        "device": name,
-        "span_ns": load.span,
-        "recorded": recorded,
-        "streams": streams,
-    })
 }
 
 /// Widths of the picture.
@@ -160,10 +121,4 @@ pub fn sweep(name: &str, key: &str, rows: &[(u64, Vec<Cell>)]) -> String {
         }
     }
     out
-}
-
-/// The same for programs.
-pub fn sweep_json(name: &str, key: &str, rows: &[(u64, Vec<Cell>)]) -> Json {
-    let rows: Vec<Json> = rows.iter().map(|(v, cells)| json!({ "value": v, "cells": cells })).collect();
-    json!({ "schema": "iowhy.whatif/1", "device": name, "swept": key, "values": rows })
 }

@@ -1,11 +1,12 @@
 //! `iowhy whatif --without cp`, `--without cp,rsync`, `--without writeback`, `--without /backup.slice`, `--alone postgres`: read off the
 //! table of waits.
 
-use crate::command::print;
+use crate::command::{print, print_json};
 use crate::failure::Failure;
 use explain::answer::{in_the_way, tasks_of_cgroup, without_somebody, Absent, Those, Without};
 use explain::{Explanation, Input};
 use life::Io;
+use report::Supposed;
 
 /// What the flushes' absence is asked by.
 const FLUSHES: &str = "flushes";
@@ -52,7 +53,7 @@ impl<'a> Question<'a> {
             return Err(why);
         }
         match json {
-            true => super::print_json(&report::without_somebody_json(&e, &victims)),
+            true => print_json(&Supposed::without(&e, &victims)),
             false => print(&report::without(&e, &absent, &victims)),
         }
     }

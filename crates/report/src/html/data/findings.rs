@@ -3,16 +3,29 @@
 use super::Data;
 use explain::findings::findings;
 use ledger::Reason;
-use serde_json::{json, Value};
+use serde::Serialize;
+
+/// A cause that was found.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Finding {
+    /// Its name.
+    cause: &'static str,
+    /// The part of the time that it explains, 0 to 1.
+    share: f64,
+    /// Where it shows: a place in `groups` from 0, and one in `reasons` from 1.
+    moments: Vec<(usize, usize)>,
+}
 
 impl Data<'_> {
     /// The findings: cause, and pairs of a group (a place in `groups`) and a reason (a place in all, counted from 1).
-    pub(super) fn findings(&self) -> Vec<Value> {
-        let pair = |(group, reason): &(usize, Reason)| json!([group, reason.index() + 1]);
+    pub(super) fn findings(&self) -> Vec<Finding> {
+        let pair = |(group, reason): &(usize, Reason)| (*group, reason.index() + 1);
         let all = findings(&self.shown.explanation, &self.pictured());
-        let one = |f: &explain::findings::Finding| {
-            let moments: Vec<Value> = f.explains.iter().map(pair).collect();
-            json!({ "cause": f.cause, "share": f.share, "moments": moments })
+        let one = |f: &explain::findings::Finding| Finding {
+            cause: f.cause,
+            share: f.share,
+            moments: f.explains.iter().map(pair).collect(),
         };
         all.iter().map(one).collect()
     }

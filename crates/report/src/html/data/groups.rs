@@ -2,11 +2,75 @@
 
 use super::Data;
 use crate::html::pack::Pack;
+use crate::json::operations::Level;
 use explain::findings::why_slow;
 use explain::pictured::{pictured, Of, Pictured};
-use serde_json::{Map, Value};
+use life::{Class, Op};
+use serde::Serialize;
 use stats::{class_op, Behind, Columns, Moment};
 use trace::Nanos;
+
+/// What is drawn over time of one kind of operations or requests.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Group {
+    #[serde(flatten)]
+    columns: Drawn,
+    /// Packed: of each column what most of its slowest one waited for, a place in `reasons`; 0 where none belongs to the slowest 1 %.
+    why: String,
+    /// Whether these are operations of tasks, or requests.
+    level: Level,
+    /// Of operations: what they did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
+    /// Of operations: whether an application waits for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waited_for: Option<bool>,
+    /// Of requests: on which device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device: Option<String>,
+    /// What it is called.
+    name: String,
+    /// What it did.
+    op: Op,
+    /// With which requests it competes.
+    class: Class,
+    /// From how long on they are of the slowest 1 %; null where nothing is.
+    tail_ns: Option<Nanos>,
+    /// Whether a visible part of the time is theirs.
+    matters: bool,
+}
+
+/// What the kernel did on its own with a device.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Kernel {
+    #[serde(flatten)]
+    columns: Drawn,
+    /// Whether it is `writeback` or the `journal`.
+    what: &'static str,
+    /// What it is called.
+    name: String,
+    /// `behind`: it is what the kernel did behind operations and requests.
+    level: &'static str,
+}
+
+/// Columns of a time axis.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Drawn {
+    /// When the first column begins.
+    first_ns: i64,
+    /// How many there are.
+    columns: usize,
+    /// Packed: of each column how many buckets of latency, then of each bucket by how much its number exceeds the one before, and its
+    /// count.
+    heat: String,
+    /// Packed: bytes of each column.
+    bytes: String,
+    /// Packed: of each column the mean number in flight, in thousandths.
+    depth: String,
+}
 
 impl Data<'_> {
     /// The step of all columns, as a power of two: of the coarsest row, and coarser if there are too many columns.
@@ -26,40 +90,38 @@ impl Data<'_> {
         shift
     }
 
-    pub(super) fn groups(&self, shift: u32) -> Vec<Value> {
+    pub(super) fn groups(&self, shift: u32) -> Vec<Group> {
         self.pictured().iter().map(|p| self.group(p, shift)).collect()
     }
 
     pub(super) fn pictured(&self) -> Vec<Pictured<'_>> {
         let (kinds, devices) = (self.kinds(), self.devices());
-        pictured(&self.shown.explanation, &self.shown.pictures, &self.at, &kinds, &devices)
+        pictured(&self.shown.explanation, &self.shown.pictures, self.at, &kinds, &devices)
     }
 
-    fn group(&self, p: &Pictured, shift: u32) -> Value {
-        let mut group = self.columns(p.columns, p.tail(), shift);
-        let class = match p.of {
-            Of::Operations(key) => {
-                group.insert("level".into(), "operation".into());
-                group.insert("kind".into(), key.kind.name().into());
-                group.insert("waited_for".into(), key.kind.is_foreground().into());
-                key.kind.class()
-            }
-            Of::Requests(dev, class) => {
-                group.insert("level".into(), "request".into());
-                group.insert("device".into(), self.shown.explanation.name(dev).into());
-                class
-            }
+    fn group(&self, p: &Pictured, shift: u32) -> Group {
+        let (columns, why) = self.columns(p.columns, p.tail(), shift);
+        let (key, dev, class) = match p.of {
+            Of::Operations(key) => (Some(key), None, key.kind.class()),
+            Of::Requests(dev, class) => (None, Some(dev), class),
         };
-        group.insert("name".into(), p.name.as_str().into());
-        group.insert("op".into(), class_op(class).name().into());
-        group.insert("class".into(), crate::json::serde_name(class).into());
-        group.insert("tail_ns".into(), p.tail().map(|t| t.0).into());
-        group.insert("matters".into(), p.matters.into());
-        Value::Object(group)
+        Group {
+            columns,
+            why,
+            level: if key.is_some() { Level::Operation } else { Level::Request },
+            kind: key.map(|key| key.kind.name()),
+            waited_for: key.map(|key| key.kind.is_foreground()),
+            device: dev.map(|dev| self.shown.explanation.name(dev)),
+            name: p.name.clone(),
+            op: class_op(class),
+            class,
+            tail_ns: p.tail(),
+            matters: p.matters,
+        }
     }
 
     /// What the kernel did on its own with the uppermost devices.
-    pub(super) fn behind(&self, shift: u32) -> Vec<Value> {
+    pub(super) fn behind(&self, shift: u32) -> Vec<Kernel> {
         let e = &self.shown.explanation;
         let mut all = vec![];
         for dev in self.devices() {
@@ -74,21 +136,16 @@ impl Data<'_> {
                     Behind::Writeback => ("writeback", "write-back"),
                     Behind::Journal => ("journal", "journal"),
                 };
-                let mut row = self.columns(columns, None, shift);
-                row.remove("why");
-                row.insert("what".into(), word.into());
-                row.insert("name".into(), format!("{what} to {}", e.name(dev)).into());
-                row.insert("level".into(), "behind".into());
-                all.push(Value::Object(row));
+                let (columns, _) = self.columns(columns, None, shift);
+                let name = format!("{what} to {}", e.name(dev));
+                all.push(Kernel { columns, what: word, name, level: "behind" });
             }
         }
         all
     }
 
-    /// Columns of one kind: heat is, per column, how many buckets, then of each by how much its number exceeds the one
-    /// before, and its count; depth is the mean in thousandths; why is where most of the slowest one's time went: the reason's
-    /// place in all, counted from 1, 0 where nothing ended that belongs to the tail.
-    fn columns(&self, columns: &Columns<Moment>, tail: Option<Nanos>, shift: u32) -> Map<String, Value> {
+    /// Columns of one kind, and where most of the time of the slowest one of each went.
+    fn columns(&self, columns: &Columns<Moment>, tail: Option<Nanos>, shift: u32) -> (Drawn, String) {
         let columns = columns.with_shift(shift);
         let [mut heat, mut bytes, mut depth, mut why]: [Pack; 4] = Default::default();
         for (_, moment) in columns.iter() {
@@ -106,14 +163,8 @@ impl Data<'_> {
                 .put(((u128::from(moment.depth_ns) * 1000) >> columns.shift()).min(u128::from(u32::MAX))
                     as u64);
         }
-        let first = columns.iter().next().map_or(0, |(t, _)| self.since(t));
-        let mut group = Map::new();
-        group.insert("first_ns".into(), first.into());
-        group.insert("columns".into(), columns.len().into());
-        group.insert("heat".into(), heat.text().into());
-        group.insert("bytes".into(), bytes.text().into());
-        group.insert("depth".into(), depth.text().into());
-        group.insert("why".into(), why.text().into());
-        group
+        let first_ns = columns.iter().next().map_or(0, |(t, _)| self.since(t));
+        let [heat, bytes, depth, why] = [heat, bytes, depth, why].map(|packed| packed.text());
+        (Drawn { first_ns, columns: columns.len(), heat, bytes, depth }, why)
     }
 }

@@ -12,62 +12,115 @@ mod spread;
 
 use super::detail::Detail;
 use super::Shown;
-use crate::json::to_json;
+use crate::json::{to_json, Explained};
 use explain::pictured;
 use explain::Places;
-use serde_json::{json, Value};
+use ledger::Reason;
+use serde::Serialize;
 use stats::OpKey;
 use trace::{DevId, Nanos};
 
-/// A capture as the page reads it.
-pub fn data(shown: &Shown, detail: Detail) -> Value {
-    let at = pictured::places(&shown.explanation);
+/// What the page of `iowhy report --html` and `iowhy view` draws, in its element `#data`. Times are in nanoseconds since the first
+/// event, packed texts are numbers in LEB128 (seven bits a byte, the lowest first, the top bit saying that more follow) as base64.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Page<'a> {
+    /// The name of this schema.
+    schema: &'static str,
+    /// The program's version.
+    version: &'static str,
+    /// What operations waited for, each its name and the same in words, in the order to which numbers elsewhere refer, counted from 1.
+    reasons: Vec<(Reason, &'static str)>,
+    /// The recordings, in the order in which they were given.
+    captures: Vec<Drawn<'a>>,
+}
+
+/// A recording.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Drawn<'a> {
+    /// What it is called.
+    label: &'a str,
+    /// The answer: the same object as `explain --json` prints (iowhy.explain/2), long lists cut to what the page shows.
+    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, serde_json::Value>"))]
+    explain: Explained<'a>,
+    /// How long it is.
+    span_ns: Nanos,
+    /// Two to the power of this is how many nanoseconds a column of the time axes stands for.
+    step_shift: u32,
+    /// What is drawn over time: kinds of operations, and requests by device and class.
+    groups: Vec<groups::Group>,
+    /// What the kernel did on its own with a device: writeback, the journal.
+    behind: Vec<groups::Kernel>,
+    /// The causes that were found, and which moments are theirs.
+    findings: Vec<findings::Finding>,
+    /// Who touched which part of a device when.
+    places: Vec<places::Device>,
+    /// The slowest requests, of all and of each stretch of time.
+    slow: Vec<slow::Request<'a>>,
+    /// The slowest operations, of all and of each stretch of time.
+    operations: Vec<slow::Operation<'a>>,
+    /// How latencies are spread over the whole recording.
+    latency: Vec<spread::Spread>,
+    /// How large requests are.
+    sizes: Vec<spread::Sizes>,
+    /// Settings of the devices and of the machine.
+    settings: Vec<machine::Settings>,
+    /// Seconds in which events were lost: from, to, how many, on which device.
+    losses: Vec<(i64, i64, u64, String)>,
+    /// What the kernel counted each second.
+    memory: machine::Memory,
+    /// How good the data is: what, how many, what that means.
+    quality: Vec<(&'static str, Option<u64>, String)>,
+    /// What is not in the page, a sentence each.
+    left_out: Vec<String>,
+}
+
+/// The captures as the page reads them, each with what its places are called.
+pub fn page<'a>(captures: &'a [(&'a Shown, Places)], detail: Detail) -> Page<'a> {
+    Page {
+        schema: "iowhy.page/1",
+        version: env!("CARGO_PKG_VERSION"),
+        reasons: Reason::ALL.iter().map(|r| (*r, r.words())).collect(),
+        captures: captures.iter().map(|(shown, at)| drawn(shown, at, detail)).collect(),
+    }
+}
+
+fn drawn<'a>(shown: &'a Shown, at: &'a Places, detail: Detail) -> Drawn<'a> {
     let data = Data { shown, detail, from: at.began, at };
     let shift = data.shift();
-    json!({
-        "label": shown.label,
-        "explain": data.explain(),
-        "span_ns": shown.explanation.duration().0,
-        "step_shift": shift,
-        "groups": data.groups(shift),
-        "behind": data.behind(shift),
-        "findings": data.findings(),
-        "places": data.places(),
-        "slow": data.slow(),
-        "operations": data.operations(),
-        "latency": data.latency(),
-        "sizes": data.sizes(),
-        "settings": data.settings(),
-        "losses": data.losses(),
-        "memory": data.memory(),
-        "quality": data.quality(),
-        "left_out": data.left_out(),
-    })
+    Drawn {
+        label: &shown.label,
+        explain: to_json(&shown.explanation).cut(detail.rows),
+        span_ns: shown.explanation.duration(),
+        step_shift: shift,
+        groups: data.groups(shift),
+        behind: data.behind(shift),
+        findings: data.findings(),
+        places: data.places(),
+        slow: data.slow(),
+        operations: data.operations(),
+        latency: data.latency(),
+        sizes: data.sizes(),
+        settings: data.settings(),
+        losses: data.losses(),
+        memory: data.memory(),
+        quality: data.quality(),
+        left_out: data.left_out(),
+    }
 }
 
 struct Data<'a> {
     shown: &'a Shown,
     detail: Detail,
     from: Nanos,
-    at: Places,
+    at: &'a Places,
 }
 
 impl Data<'_> {
     /// Since the first event; a column may begin before it.
     fn since(&self, t: Nanos) -> i64 {
         (i128::from(t.0) - i128::from(self.from.0)).clamp(i64::MIN.into(), i64::MAX.into()) as i64
-    }
-
-    fn explain(&self) -> Value {
-        let mut all = to_json(&self.shown.explanation);
-        let rows = self.detail.rows;
-        for path in ["/operations", "/quality/lost_at", "/tail/groups", "/capture/devices", "/quality/notes"]
-        {
-            if let Some(Value::Array(list)) = all.pointer_mut(path) {
-                list.truncate(rows);
-            }
-        }
-        all
     }
 
     /// The devices that are shown.

@@ -1,14 +1,48 @@
-//! Who touched where.
+//! Places on the device over time.
 
 use super::Data;
 use crate::html::pack::Pack;
-use serde_json::{json, Value};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use trace::{DevId, Nanos};
 
+/// Who touched which part of a device when.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Device {
+    /// Which device.
+    device: String,
+    /// Two to the power of this is how many nanoseconds a cell is wide.
+    time_shift: u32,
+    /// When the first cell begins.
+    first_ns: i64,
+    /// How many bytes a cell is high, as a number in text: it may exceed 2^53.
+    row_bytes: String,
+    /// The number of the first row that is used.
+    first_row: u64,
+    /// How many rows are used.
+    rows: u64,
+    /// Whose I/O it is, the most first.
+    who: Vec<Whose>,
+    /// Packed: of each cell by how much its column exceeds the one before, its row, whose it is (a place in `who`), how many requests.
+    cells: String,
+}
+
+/// Whose I/O it is.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Whose {
+    /// The task.
+    task: String,
+    /// Whether these are writes.
+    writes: bool,
+    /// How many requests.
+    requests: u64,
+}
+
 impl Data<'_> {
-    /// Who touched where: of each cell by how much its column exceeds the one before, then row, whose, how many.
-    pub(super) fn places(&self) -> Vec<Value> {
+    /// Places on the device over time.
+    pub(super) fn places(&self) -> Vec<Device> {
         let one = |dev: DevId| {
             let full = &self.shown.pictures.devices.get(&dev)?.extents;
             let mut extents = full.clone();
@@ -36,17 +70,21 @@ impl Data<'_> {
                 packed.put(u64::from(*n));
                 before = *column;
             }
-            let whose = |(w, n): &(stats::Who, u64)| json!({ "task": self.shown.pictures.tasks.name(w.task), "writes": w.writes, "requests": n });
-            Some(json!({
-                "device": self.shown.explanation.name(dev),
-                "time_shift": time.shift,
-                "first_ns": self.since(Nanos(first_column.checked_shl(time.shift).unwrap_or(0))),
-                "row_bytes": (512u128 << place.shift.min(63)).to_string(),
-                "first_row": first_row,
-                "rows": last_row - first_row + 1,
-                "who": who.iter().map(whose).collect::<Vec<_>>(),
-                "cells": packed.text(),
-            }))
+            let whose = |(w, n): &(stats::Who, u64)| Whose {
+                task: self.shown.pictures.tasks.name(w.task).into(),
+                writes: w.writes,
+                requests: *n,
+            };
+            Some(Device {
+                device: self.shown.explanation.name(dev),
+                time_shift: time.shift,
+                first_ns: self.since(Nanos(first_column.checked_shl(time.shift).unwrap_or(0))),
+                row_bytes: (512u128 << place.shift.min(63)).to_string(),
+                first_row,
+                rows: last_row - first_row + 1,
+                who: who.iter().map(whose).collect(),
+                cells: packed.text(),
+            })
         };
         self.devices().into_iter().filter_map(one).collect()
     }

@@ -2,20 +2,90 @@
 
 use super::Data;
 use crate::html::events::slowest_operations;
-use crate::operations;
-use life::Class;
-use serde_json::{json, Value};
+use crate::operations::{told, Told};
+use ledger::Reason;
+use life::{Class, Op};
+use operation::Part;
+use serde::Serialize;
 use stats::{Kept, SlowRequest};
 use std::collections::BTreeSet;
-use trace::Nanos;
+use trace::{Bytes, Cpu, Nanos, Sector, Tid};
 
 /// Longer accounts of an operation are told folded only.
 const MOST_PARTS: usize = 160;
 
-impl Data<'_> {
+/// A slow request.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Request<'a> {
+    /// When it was queued.
+    at_ns: i64,
+    /// How long it took.
+    ns: Nanos,
+    /// On which device.
+    device: String,
+    /// What it did.
+    op: Op,
+    /// With which requests it competes.
+    class: Class,
+    /// Where.
+    sector: Sector,
+    /// How much.
+    bytes: Bytes,
+    /// Whose.
+    task: &'a str,
+    /// Its thread.
+    tid: Tid,
+    /// Its time, in parts that sum to it: what it waited for, and how long.
+    segments: Vec<(Reason, Nanos)>,
+    /// Requests that the device completed meanwhile.
+    served: u64,
+    /// Their bytes.
+    served_bytes: Bytes,
+    /// Requests that were in the device before it.
+    ahead: u64,
+    #[serde(flatten)]
+    events: Option<Events<'a>>,
+}
+
+/// The events of a slow request.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Events<'a> {
+    /// Its events: when, what (as blkparse has it), sector, bytes, processor, task, thread.
+    events: Vec<(i64, &'static str, Sector, Bytes, Cpu, &'a str, Tid)>,
+    /// Events beyond these.
+    events_left_out: u64,
+}
+
+/// A slow operation.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Operation<'a> {
+    #[serde(flatten)]
+    told: Told<i64>,
+    /// The account as bars: when each begins, how long it is, how deep it lies, what was waited for.
+    bars: Vec<(i64, Nanos, u8, Reason)>,
+    #[serde(flatten)]
+    events: Option<Steps<'a>>,
+}
+
+/// The events of a slow operation.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Steps<'a> {
+    /// Its events: when, what, processor, task, thread.
+    events: Vec<(i64, &'a str, Cpu, &'a str, Tid)>,
+    /// Events beyond these.
+    events_left_out: u64,
+    /// Events of requests that it did not wait for.
+    events_of_others: u64,
+}
+
+impl<'a> Data<'a> {
     /// The slowest requests of all, and those of each stretch of time. Classes that somebody waits for have twice the
     /// room of those that nobody does.
-    pub(super) fn slow(&self) -> Vec<Value> {
+    pub(super) fn slow(&self) -> Vec<Request<'a>> {
         let p = &self.shown.pictures;
         let used: Vec<Class> = Class::ALL.into_iter().filter(|c| !p.slowest(*c).is_empty()).collect();
         let weight = |c: Class| if c == Class::Background || c == Class::Other { 1 } else { 2 };
@@ -40,29 +110,34 @@ impl Data<'_> {
         all
     }
 
-    fn slow_request(&self, s: &SlowRequest) -> Value {
-        let e = &self.shown.explanation;
-        let segments: Vec<_> =
-            s.ledger.segments.iter().map(|g| json!([g.reason.name(), g.length().0])).collect();
-        let mut v = json!({
-            "at_ns": self.since(s.ledger.from), "ns": s.total().0, "device": e.name(s.dev), "op": s.op.name(),
-            "class": crate::json::serde_name(s.class), "sector": s.start.0, "bytes": s.bytes.0,
-            "task": self.shown.pictures.tasks.name(s.task), "tid": s.tid.0, "segments": segments,
-            "served": s.company.served(), "served_bytes": s.company.served_bytes.0, "ahead": s.company.ahead(),
-        });
-        if let Some(events) = self.shown.events.of(s) {
-            let row = |(event, task): &(trace::Event, String)| {
-                let e = event;
-                json!([self.since(e.time), e.action.letters(), e.sector.0, e.bytes.0, e.cpu.0, task, e.tid.0])
+    fn slow_request(&self, s: &SlowRequest) -> Request<'a> {
+        let shown = self.shown;
+        let events = shown.events.of(s).map(|gathered| {
+            let row = |(e, task): &'a (trace::Event, String)| {
+                (self.since(e.time), e.action.letters(), e.sector, e.bytes, e.cpu, task.as_str(), e.tid)
             };
-            v["events"] = events.events.iter().map(row).collect();
-            v["events_left_out"] = events.left_out.into();
+            Events { events: gathered.events.iter().map(row).collect(), events_left_out: gathered.left_out }
+        });
+        Request {
+            at_ns: self.since(s.ledger.from),
+            ns: s.total(),
+            device: shown.explanation.name(s.dev),
+            op: s.op,
+            class: s.class,
+            sector: s.start,
+            bytes: s.bytes,
+            task: shown.pictures.tasks.name(s.task),
+            tid: s.tid,
+            segments: s.ledger.segments.iter().map(|g| (g.reason, g.length())).collect(),
+            served: s.company.served(),
+            served_bytes: s.company.served_bytes,
+            ahead: s.company.ahead(),
+            events,
         }
-        v
     }
 
     /// The slowest operations, where any were recorded: those of all, and that of each stretch of time.
-    pub(super) fn operations(&self) -> Vec<Value> {
+    pub(super) fn operations(&self) -> Vec<Operation<'a>> {
         let mut chosen = slowest_operations(&self.shown.explanation);
         chosen.truncate(self.detail.operations);
         let mut stretches = self.shown.pictures.slow_operations.clone();
@@ -76,36 +151,24 @@ impl Data<'_> {
         chosen.into_iter().map(|k| self.operation(k)).collect()
     }
 
-    fn operation(&self, kept: &Kept) -> Value {
-        let mut v = operations::json(kept, &self.at);
-        let Some(fields) = v.as_object_mut() else { return v };
-        for name in ["from_ns", "to_ns"] {
-            let at = fields.get(name).and_then(Value::as_u64).map(|t| self.since(Nanos(t)));
-            fields.insert(name.into(), at.into());
-        }
-        fields.remove("hops");
-        let parts: Vec<Value> = match fields.remove("parts") {
-            Some(Value::Array(parts)) if parts.len() <= MOST_PARTS => parts,
-            _ => vec![],
-        };
-        let bars = parts.iter().filter_map(|p| {
-            let at = self.since(Nanos(p["from_ns"].as_u64()?));
-            Some(json!([at, p["ns"], p["depth"], p.get("reason")?]))
+    fn operation(&self, kept: &Kept) -> Operation<'a> {
+        let nodes = &kept.account.nodes[..];
+        let parts = if nodes.len() <= MOST_PARTS { nodes } else { &[] };
+        let bars = parts.iter().filter_map(|node| match node.part {
+            Part::Leaf(reason) => Some((self.since(node.from), node.length(), node.depth, reason)),
+            _ => None,
         });
-        fields.insert("bars".into(), bars.collect());
-        if let Some(told) = self.shown.events.of_operation(kept) {
-            let all = told["events"].as_array().map_or(&[][..], Vec::as_slice);
-            let row = |e: &Value| {
-                let at = self.since(Nanos(e["time_ns"].as_u64()?));
-                Some(json!([at, e["event"], e["cpu"], e["task"], e["tid"]]))
-            };
-            let shown = all.iter().filter_map(row).take(self.detail.events);
-            let more = told["events_left_out"].as_u64().unwrap_or(0);
-            let more = more + all.len().saturating_sub(self.detail.events) as u64;
-            fields.insert("events".into(), shown.collect());
-            fields.insert("events_left_out".into(), more.into());
-            fields.insert("events_of_others".into(), told["events_of_other_requests"].clone());
-        }
-        v
+        let shown = self.shown;
+        let events = shown.events.of_operation(kept).map(|all| {
+            let told = all.events.iter().take(self.detail.events);
+            let more = all.events.len().saturating_sub(self.detail.events) as u64;
+            let rows = told.map(|e| (self.since(e.time), &e.words[..], e.cpu, &e.task[..], e.tid));
+            Steps {
+                events: rows.collect(),
+                events_left_out: all.events_left_out + more,
+                events_of_others: all.events_of_other_requests,
+            }
+        });
+        Operation { told: told(kept, self.at, |t| self.since(t)), bars: bars.collect(), events }
     }
 }

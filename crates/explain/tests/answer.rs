@@ -1,0 +1,117 @@
+//! Who is told first, and what block events alone do not decide.
+
+use explain::answer::{Answer, Kind};
+use explain::{Explanation, Input};
+use std::fmt::Write;
+
+/// A thread's requests.
+#[derive(Clone, Copy)]
+struct Load {
+    task: &'static str,
+    tid: u32,
+    /// `R`, `WS`.
+    kind: &'static str,
+    /// Each is sent so many microseconds after the one before.
+    every: u64,
+    /// Of every `turn` one takes `long` microseconds, the others `usual`.
+    turn: u64,
+    usual: u64,
+    long: u64,
+}
+
+/// Four seconds of all of them, as blkparse prints it.
+fn recorded(loads: &[Load]) -> String {
+    let mut lines: Vec<(u64, String)> = vec![];
+    for (place, load) in loads.iter().enumerate() {
+        for i in 0..4_000_000 / load.every {
+            let at = i * load.every + place as u64;
+            let took = if i % load.turn == load.turn - 1 { load.long } else { load.usual };
+            let sector = (place as u64 + 1) * 10_000_000 + (i * 7919 % 10_000) * 800;
+            for (step, after) in [("Q", 0), ("G", 1), ("I", 2), ("D", 3), ("C", took)] {
+                let (tid, who) = if step == "C" { (0, "0") } else { (load.tid, load.task) };
+                let ns = (at + after) * 1000;
+                let mut line = String::new();
+                let _ = write!(
+                    line,
+                    "{}.{:09} {tid} {step} {} {sector} + 8 [{who}]",
+                    ns / 1_000_000_000,
+                    ns % 1_000_000_000,
+                    load.kind
+                );
+                lines.push((ns, line));
+            }
+        }
+    }
+    lines.sort();
+    let numbered = lines.iter().enumerate().map(|(n, (_, line))| format!("8,0 0 {n} {line}\n"));
+    numbered.collect()
+}
+
+/// What is said of a recording with files beside it.
+fn explained(trace: &str, beside: &[(&str, &str)]) -> Explanation {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.txt");
+    std::fs::write(&path, trace).unwrap();
+    for (name, text) in beside {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    Input::recording(&path).unwrap().explain().unwrap()
+}
+
+fn first(trace: &str) -> String {
+    Answer::of(&explained(trace, &[])).victims.first().map_or("nobody".into(), |v| v.task.clone())
+}
+
+const READER: Load =
+    Load { task: "java", tid: 100, kind: "R", every: 5_000, turn: 10, usual: 300, long: 12_000 };
+const COPY: Load =
+    Load { task: "rsync", tid: 200, kind: "R", every: 40_000, turn: 2, usual: 300, long: 38_000 };
+const COMMITS: Load =
+    Load { task: "jbd2/sda-8", tid: 300, kind: "WS", every: 20_000, turn: 4, usual: 500, long: 15_000 };
+
+#[test]
+fn who_waits_for_each_operation_comes_before_a_job_that_lost_more() {
+    assert_eq!(first(&recorded(&[COPY])), "rsync");
+    assert_eq!(first(&recorded(&[COPY, READER])), "java");
+}
+
+#[test]
+fn where_only_blocks_were_recorded_commits_come_before_jobs_and_after_those_who_are_seen() {
+    assert_eq!(first(&recorded(&[COPY, COMMITS])), "jbd2/sda-8");
+    assert_eq!(first(&recorded(&[COPY, COMMITS, READER])), "java");
+}
+
+/// Forty in flight are waited for together: 160 s of them passed within four.
+#[test]
+fn who_keeps_many_requests_in_flight_waits_for_none_of_them() {
+    let queue = Load { task: "fio", tid: 400, kind: "R", every: 1_000, turn: 2, usual: 40_000, long: 40_500 };
+    assert_eq!(first(&recorded(&[queue])), "fio");
+    assert_eq!(first(&recorded(&[queue, READER])), "java");
+    // As many threads, each of which waits.
+    let threads: Vec<Load> = (0..40)
+        .map(|n| Load {
+            task: "fio",
+            tid: 400 + n,
+            kind: "R",
+            every: 41_000,
+            turn: 2,
+            usual: 40_000,
+            long: 40_500,
+        })
+        .collect();
+    assert_eq!(first(&recorded(&[threads, vec![READER]].concat())), "fio");
+}
+
+#[test]
+fn quick_requests_do_not_prove_that_no_limit_above_them_holds_anybody() {
+    let quick = recorded(&[Load { long: 310, ..READER }]);
+    let kind = |beside: &[(&str, &str)]| Answer::of(&explained(&quick, beside)).kind;
+    let limit = |dev: &str| {
+        format!(
+            r#"{{"before": {{"cgroups": {{"list": [{{"path": "/db", "id": 7, "settings": {{"io.max": "{dev} riops=100"}}}}]}}}}}}"#
+        )
+    };
+    assert_eq!(kind(&[]), Kind::Healthy);
+    assert_eq!(kind(&[("system.json", &limit("8:0"))]), Kind::Unknown);
+    assert_eq!(kind(&[("system.json", &limit("8:16"))]), Kind::Healthy, "another device's");
+}

@@ -1,0 +1,219 @@
+//! What was done, by kind and place, in JSON: how often, and how long it took.
+
+use explain::Explanation;
+use life::{Class, Op};
+use serde::Serialize;
+use stats::{class_op, Device, Distribution, OpKey, OpStats};
+use std::collections::BTreeMap;
+use trace::DevId;
+
+/// Operations of one kind in one place.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) struct Operations {
+    /// What `name` is the name of.
+    pub scope: Scope,
+    /// A device, a file system, or a job of fio.
+    pub name: String,
+    /// Of a file system: its device; null where nothing told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<Option<String>>,
+    /// What they did: read, write, fsync, ...
+    pub op: String,
+    /// What is counted.
+    pub level: Level,
+    #[serde(flatten)]
+    pub numbers: Numbers,
+    /// The same by class, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_class: Option<BTreeMap<Class, Numbers>>,
+    #[serde(flatten)]
+    pub told: Option<Told>,
+}
+
+/// What has a name.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Scope {
+    /// A device.
+    Device,
+    /// A kind of file system.
+    Filesystem,
+    /// A task: a job of fio.
+    Task,
+}
+
+/// What is counted, or told of.
+#[derive(Clone, Copy, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Level {
+    /// Requests to a device.
+    Request,
+    /// Bios: what a file system or a stacked device asks for.
+    Bio,
+    /// Operations of tasks: system calls, page faults, commits.
+    Operation,
+}
+
+/// How many, and how long they took.
+#[derive(Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) struct Numbers {
+    /// How many; of texts null where the tool did not print it.
+    pub count: Option<u64>,
+    /// What they moved; of texts null where the tool did not print it.
+    pub bytes: Option<u64>,
+    /// Bios that were merged into requests of others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub merges: Option<u64>,
+    /// How often the driver gave one back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requeues: Option<u64>,
+    /// How many failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub errors: Option<u64>,
+    /// How long they took, in nanoseconds.
+    pub latency_ns: Latency,
+    /// Where they were meanwhile.
+    pub phases: Phases,
+}
+
+/// How long they took, in nanoseconds; of texts null where the tool did not print it.
+#[derive(Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) struct Latency {
+    /// The shortest.
+    pub min: Option<u64>,
+    /// The mean.
+    pub mean: Option<u64>,
+    /// The median.
+    pub p50: Option<u64>,
+    /// 90 of 100 took no longer.
+    pub p90: Option<u64>,
+    /// 99 of 100 took no longer.
+    pub p99: Option<u64>,
+    /// 999 of 1000 took no longer.
+    pub p999: Option<u64>,
+    /// The longest.
+    pub max: Option<u64>,
+    /// How many; not of texts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+}
+
+/// By phase of a bio or request; empty of operations and texts.
+#[derive(Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) struct Phases {
+    /// From queue to request: waiting for a tag.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    q2g: Option<Latency>,
+    /// From request to insertion.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    g2i: Option<Latency>,
+    /// In the scheduler.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    i2d: Option<Latency>,
+    /// In the device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    d2c: Option<Latency>,
+    /// All of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    q2c: Option<Latency>,
+}
+
+/// In which text of a tool operations are told of.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) struct Told {
+    /// Of texts: which text.
+    pub file: String,
+    /// Of texts: which run in it, from 1.
+    pub run: usize,
+    /// Of texts: what stands before the run.
+    pub label: String,
+}
+
+/// All of a recording.
+pub(crate) fn of(e: &Explanation) -> Vec<Operations> {
+    let mut all: Vec<Operations> =
+        e.facts.operations.groups.iter().map(|(key, stats)| of_tasks(e, key, stats)).collect();
+    for device in &e.facts.devices {
+        for op in Op::ALL {
+            all.extend(operation(e, device, op, Level::Request, |c| &device.requests[c.index()]));
+            all.extend(operation(e, device, op, Level::Bio, |c| &device.bios[c.index()].phases));
+        }
+    }
+    all
+}
+
+/// Operations of tasks: system calls, page faults, commits.
+fn of_tasks(e: &Explanation, key: &OpKey, stats: &OpStats) -> Operations {
+    Operations {
+        scope: Scope::Filesystem,
+        name: e.filesystem(key),
+        device: Some((key.dev != DevId(0)).then(|| e.name(key.dev))),
+        op: key.kind.name().into(),
+        level: Level::Operation,
+        numbers: Numbers {
+            count: Some(stats.latency.count()),
+            bytes: Some(stats.bytes),
+            errors: Some(stats.errors),
+            latency_ns: Latency::of(&stats.latency),
+            ..Numbers::default()
+        },
+        by_class: None,
+        told: None,
+    }
+}
+
+fn operation<'a>(
+    e: &Explanation,
+    device: &Device,
+    op: Op,
+    level: Level,
+    of: impl Fn(Class) -> &'a stats::Phases,
+) -> Option<Operations> {
+    let mut sum = stats::Phases::default();
+    let mut by_class = BTreeMap::new();
+    for class in Class::ALL.into_iter().filter(|c| class_op(*c) == op && of(*c).count > 0) {
+        sum.merge(of(class));
+        by_class.insert(class, Numbers::of(of(class)));
+    }
+    (sum.count > 0).then(|| Operations {
+        scope: Scope::Device,
+        name: e.name(device.id),
+        device: None,
+        op: op.name().into(),
+        level,
+        numbers: Numbers::of(&sum),
+        by_class: Some(by_class).filter(|all| all.len() > 1),
+        told: None,
+    })
+}
+
+impl Numbers {
+    fn of(p: &stats::Phases) -> Numbers {
+        let [q2g, g2i, i2d, d2c, q2c] = p.each().map(|(_, d)| Some(Latency::of(d)));
+        Numbers {
+            count: Some(p.count),
+            bytes: Some(p.bytes.0),
+            merges: Some(p.merges),
+            requeues: Some(p.requeues),
+            errors: Some(p.errors),
+            latency_ns: Latency::of(explain::latency(p)),
+            phases: Phases { q2g, g2i, i2d, d2c, q2c },
+        }
+    }
+}
+
+impl Latency {
+    fn of(d: &Distribution) -> Latency {
+        let s = d.summary();
+        let [min, mean, p50, p90, p99, p999, max] =
+            [s.min, s.mean, s.p50, s.p90, s.p99, s.p999, s.max].map(Some);
+        Latency { min, mean, p50, p90, p99, p999, max, count: Some(d.count()) }
+    }
+}

@@ -1,0 +1,173 @@
+//! `slow --json`, schema `iowhy.slow/1`: names once shipped do not change, fields may be added.
+
+use crate::json::operations::Level;
+use crate::operations::{Events, Operation};
+use explain::gathered::Gathered;
+use explain::{Places, Sent, SlowRequest, SlowestRequests};
+use ledger::Ledger;
+use life::{Op, Request};
+use serde::Serialize;
+use stats::Kept;
+use trace::{Bytes, Cpu, Nanos, Sector, Tid};
+
+/// The slowest operations or requests, the slowest first.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Slowest<'a> {
+    /// The name of this schema.
+    schema: &'static str,
+    /// One each.
+    slowest: Vec<Slow<'a>>,
+}
+
+/// An operation; or, where only the block layer was recorded, a request, or a bio of a stacked device (md, dm).
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+enum Slow<'a> {
+    Operation(Box<Operation<'a>>),
+    Request(Told<'a>),
+    Bio(Stacked<'a>),
+}
+
+/// A request. Times are those of the recording's clock, in nanoseconds.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SlowRequest"))]
+struct Told<'a> {
+    /// What it is: a request.
+    level: Level,
+    /// On which device.
+    device: String,
+    /// Whose.
+    task: &'a str,
+    /// The request.
+    request: &'a Request,
+    /// Its time, in segments that sum to it.
+    ledger: Ledger,
+    /// Its events.
+    events: Vec<Event<'a>>,
+    /// Events beyond those kept.
+    events_left_out: u64,
+}
+
+/// An event of a request.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RequestEvent"))]
+struct Event<'a> {
+    /// When, in nanoseconds of the recording's clock.
+    time_ns: Nanos,
+    /// The action, as blktrace has it.
+    action: &'static str,
+    /// Where.
+    sector: Sector,
+    /// How much.
+    bytes: Bytes,
+    /// On which processor.
+    cpu: Cpu,
+    /// Which thread.
+    tid: Tid,
+    /// Its name.
+    task: &'a str,
+}
+
+/// A bio of a stacked device (md, dm).
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Stacked<'a> {
+    #[serde(flatten)]
+    bio: Bio<'a>,
+    /// What it is: a bio.
+    level: Level,
+}
+
+/// A bio, and those it sent to the devices below. Times are those of the recording's clock, in nanoseconds.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Bio<'a> {
+    /// On which device.
+    device: String,
+    /// Whose.
+    task: &'a str,
+    /// Its thread.
+    tid: Tid,
+    /// What it did.
+    op: Op,
+    /// Where it began.
+    sector: Sector,
+    /// How much it asked for.
+    bytes: Bytes,
+    /// When it was queued.
+    from_ns: Nanos,
+    /// When it was completed.
+    to_ns: Nanos,
+    /// How long it took.
+    total_ns: Nanos,
+    /// Its time, in segments that sum to it.
+    ledger: Ledger,
+    /// The bios it sent to the devices below, in the order in which they were queued.
+    below: Vec<Bio<'a>>,
+    /// Bios below beyond those kept.
+    below_left_out: u64,
+}
+
+/// Operations, with their events where they were gathered.
+pub fn slowest_operations<'a>(all: &'a [Kept], events: Option<&'a Events>, places: &Places) -> Slowest<'a> {
+    let one = |(at, kept)| {
+        let events = events.and_then(|e| e.gathered(at));
+        Slow::Operation(Box::new(Operation::of(kept, places, events)))
+    };
+    Slowest { schema: "iowhy.slow/1", slowest: all.iter().enumerate().map(one).collect() }
+}
+
+/// Requests, and bios of stacked devices.
+pub fn slowest_requests<'a>(slowest: &'a SlowestRequests, places: &Places) -> Slowest<'a> {
+    let one = |(slow, gathered): (&'a SlowRequest, Option<&'a Gathered>)| match slow {
+        SlowRequest::Request(request, task) => Slow::Request(told(request, task, gathered, places)),
+        SlowRequest::Stacked(sent) => Slow::Bio(Stacked { bio: bio(sent, places), level: Level::Bio }),
+    };
+    Slowest { schema: "iowhy.slow/1", slowest: slowest.all().map(one).collect() }
+}
+
+fn told<'a>(
+    request: &'a Request,
+    task: &'a str,
+    gathered: Option<&'a Gathered>,
+    places: &Places,
+) -> Told<'a> {
+    let events = gathered.into_iter().flat_map(|g| &g.events).map(|(e, task)| Event {
+        time_ns: e.time,
+        action: e.action.letters(),
+        sector: e.sector,
+        bytes: e.bytes,
+        cpu: e.cpu,
+        tid: e.tid,
+        task,
+    });
+    Told {
+        level: Level::Request,
+        device: places.device(request.dev),
+        task,
+        request,
+        ledger: Ledger::of(&request.time),
+        events: events.collect(),
+        events_left_out: gathered.map_or(0, |g| g.left_out),
+    }
+}
+
+fn bio<'a>(sent: &'a Sent, places: &Places) -> Bio<'a> {
+    let b = &sent.bio;
+    Bio {
+        device: places.device(b.dev),
+        task: &sent.task,
+        tid: b.tid,
+        op: b.op,
+        sector: b.start,
+        bytes: b.bytes,
+        from_ns: b.time.start(),
+        to_ns: b.time.completed,
+        total_ns: sent.total(),
+        ledger: Ledger::of_bio(b),
+        below: sent.below.iter().map(|s| bio(s, places)).collect(),
+        below_left_out: sent.left_out,
+    }
+}

@@ -1,0 +1,383 @@
+//! lsblk's table, with any columns: cells may be empty, so that only the place of a word says what it is.
+//!
+//! ```text
+//! NAME        MAJ:MIN FSTYPE ROTA SCHED       RQ-SIZE  RA TYPE
+//! sda           8:0             1 mq-deadline      64 128 disk
+//! ├─sda1        8:1   ext4      1 mq-deadline      64 128 part
+//! ```
+//!
+//! A mailer breaks its lines in two or more. Where every column has one word in every row (`lsblk -t`), their number says whose
+//! they are. Else the second part of a line stands below its headings at some distance that is lost: it is read if all
+//! distances that fit say the same.
+//!
+//! **Invariant**: a number is taken only if it ends where its heading ends, a word only if it begins there, or if each column has
+//! its word.
+
+use super::columns::{cells, Cell, Told};
+
+/// Columns of lsblk(8) and the settings that they show; whether they are numbers.
+const SETTINGS: [(&str, &str, bool); 8] = [
+    ("ROTA", "queue/rotational", true),
+    ("SCHED", "queue/scheduler", false),
+    ("RQ-SIZE", "queue/nr_requests", true),
+    ("RA", "queue/read_ahead_kb", true),
+    ("MIN-IO", "queue/minimum_io_size", true),
+    ("OPT-IO", "queue/optimal_io_size", true),
+    ("PHY-SEC", "queue/physical_block_size", true),
+    ("LOG-SEC", "queue/logical_block_size", true),
+];
+/// Columns whose cells have one word or none.
+const OF_ONE_WORD: [&str; 60] = [
+    "ALIGNMENT",
+    "DAX",
+    "DISC-ALN",
+    "DISC-GRAN",
+    "DISC-MAX",
+    "DISC-ZERO",
+    "DISK-SEQ",
+    "FSAVAIL",
+    "FSSIZE",
+    "FSTYPE",
+    "FSUSED",
+    "FSUSE%",
+    "FSVER",
+    "GROUP",
+    "HCTL",
+    "HOTPLUG",
+    "ID",
+    "ID-LINK",
+    "KNAME",
+    "LOG-SEC",
+    "MAJ",
+    "MAJ:MIN",
+    "MIN",
+    "MIN-IO",
+    "MODE",
+    "MQ",
+    "NAME",
+    "OPT-IO",
+    "OWNER",
+    "PARTFLAGS",
+    "PARTN",
+    "PARTTYPE",
+    "PARTUUID",
+    "PATH",
+    "PHY-SEC",
+    "PKNAME",
+    "PTTYPE",
+    "PTUUID",
+    "RA",
+    "RAND",
+    "REV",
+    "RM",
+    "RO",
+    "ROTA",
+    "RQ-SIZE",
+    "SCHED",
+    "SIZE",
+    "START",
+    "STATE",
+    "SUBSYSTEMS",
+    "TRAN",
+    "TYPE",
+    "UUID",
+    "WSAME",
+    "WWN",
+    "ZONED",
+    "ZONE-APP",
+    "ZONE-NR",
+    "ZONE-SZ",
+    "ZONE-WGRAN",
+];
+/// Those whose cells may have several.
+const OF_SEVERAL_WORDS: [&str; 9] = [
+    "FSROOTS",
+    "LABEL",
+    "MODEL",
+    "MOUNTPOINT",
+    "MOUNTPOINTS",
+    "PARTLABEL",
+    "PARTTYPENAME",
+    "SERIAL",
+    "VENDOR",
+];
+/// Lines that a mailer makes of one; with all columns it has a thousand letters.
+const MOST_LINES: usize = 16;
+/// Blanks that stood where a line was broken: no column is wider.
+const MOST_BLANKS: usize = 40;
+/// Distances that are tried in one table.
+const MOST_TRIES: usize = 20_000;
+/// What a row of the tree below a disk begins with.
+const BRANCHES: [char; 5] = ['├', '└', '│', '|', '`'];
+
+/// A table of which the heading was read.
+#[derive(Debug)]
+pub(super) struct Lsblk {
+    /// The first line of the heading, and the second if it was broken once.
+    parts: [Vec<Cell>; 2],
+    /// The names of all columns, in their order.
+    names: Vec<String>,
+    tries: usize,
+}
+
+impl Lsblk {
+    /// A heading, and how many lines behind its first belong to it.
+    pub fn heading<'t>(words: &[Cell], ahead: impl Iterator<Item = &'t str>) -> Option<(Lsblk, usize)> {
+        ["NAME", "KNAME"].contains(&words.first()?.text.as_str()).then_some(())?;
+        let mut names: Vec<String> = words.iter().map(|cell| cell.text.clone()).collect();
+        let (mut second, mut lines) = (vec![], 0);
+        for line in ahead.take(MOST_LINES) {
+            let more = cells(line);
+            let all_columns = !more.is_empty() && more.iter().all(|cell| is_column(&cell.text));
+            if !all_columns || more.iter().any(|cell| names.contains(&cell.text)) {
+                break;
+            }
+            names.extend(more.iter().map(|cell| cell.text.clone()));
+            lines += 1;
+            second = more;
+        }
+        let known = SETTINGS.iter().filter(|(name, ..)| names.iter().any(|n| n == name)).count();
+        let parts = [words.to_vec(), if lines == 1 { second } else { vec![] }];
+        (known > 1).then_some((Lsblk { parts, names, tries: 0 }, lines))
+    }
+
+    /// A disk's row, and how many lines behind its first belong to it; those of what lies on it begin with a branch of the tree,
+    /// and have the disk's settings.
+    pub fn row<'t>(&mut self, words: &[Cell], ahead: impl Iterator<Item = &'t str>) -> Option<(Told, usize)> {
+        let name = words.first()?.text.clone();
+        if name.starts_with(BRANCHES) {
+            return Some((vec![], 0));
+        }
+        let is_name = evidence::is_device_name(&name) && name.starts_with(|c: char| c.is_ascii_lowercase());
+        is_name.then_some(())?;
+        let is_whole = self.parts[1].is_empty() && self.parts[0].len() == self.names.len();
+        let below_heading = || self.by_place(words, &self.parts[0]);
+        if let Some(found) = is_whole.then(below_heading).flatten() {
+            return Some((self.told(&name, &found), 0));
+        }
+        is_disk(&name).then_some(())?;
+        let more: Vec<Vec<Cell>> =
+            ahead.take(MOST_LINES).map(cells).take_while(|line| goes_on(line)).collect();
+        if let Some((found, lines)) = self.by_number(words, &more) {
+            return Some((self.told(&name, &found), lines));
+        }
+        let found = self.by_distance(words, more.first()?)?;
+        Some((self.told(&name, &found), 1))
+    }
+
+    /// The settings among a row's cells.
+    fn told(&self, name: &str, found: &[(usize, String)]) -> Told {
+        let of = |(column, path, _): &(&str, &str, bool)| {
+            let (_, text) = found.iter().find(|(at, _)| self.names[*at] == *column)?;
+            Some((format!("{name}/{path}"), text.clone()))
+        };
+        SETTINGS.iter().filter_map(of).collect()
+    }
+
+    /// Each column has its word.
+    fn by_number(&self, words: &[Cell], more: &[Vec<Cell>]) -> Option<(Vec<(usize, String)>, usize)> {
+        self.names.iter().all(|name| OF_ONE_WORD.contains(&name.as_str())).then_some(())?;
+        let mut all: Vec<&Cell> = words.iter().collect();
+        let mut lines = 0;
+        while all.len() < self.names.len() {
+            all.extend(more.get(lines)?);
+            lines += 1;
+        }
+        (all.len() == self.names.len()).then_some(())?;
+        let found: Vec<(usize, String)> =
+            all.iter().enumerate().map(|(column, cell)| (column, cell.text.clone())).collect();
+        self.fits(&found).then_some((found, lines))
+    }
+
+    /// Each word below its heading, by these places of the headings.
+    fn by_place(&self, words: &[Cell], heading: &[Cell]) -> Option<Vec<(usize, String)>> {
+        let mut found: Vec<(usize, String)> = vec![];
+        for (column, head) in heading.iter().enumerate() {
+            let number = SETTINGS.iter().find(|(name, ..)| *name == head.text);
+            let Some((.., is_number)) = number else { continue };
+            let cell = words.iter().find(|cell| match is_number {
+                true => cell.to == head.to && cell.text.parse::<u64>().is_ok(),
+                false => cell.from == head.from && cell.text.parse::<u64>().is_err(),
+            });
+            found.extend(cell.map(|cell| (column, cell.text.clone())));
+        }
+        self.fits(&found).then_some(found)
+    }
+
+    /// The row's second part at each distance at which all of its words stand below headings; `None` if two say different things.
+    fn by_distance(&mut self, words: &[Cell], more: &[Cell]) -> Option<Vec<(usize, String)>> {
+        let mut only: Option<Vec<(usize, String)>> = None;
+        let headings = if self.parts[1].is_empty() { 1 } else { MOST_BLANKS };
+        for heading_blanks in 1..=headings {
+            let heading = joined(&self.parts[0], &self.parts[1], heading_blanks);
+            for blanks in 1..=MOST_BLANKS {
+                self.tries += 1;
+                (self.tries <= MOST_TRIES).then_some(())?;
+                let row = joined(words, more, blanks);
+                if !all_below_headings(&row, &heading) {
+                    continue;
+                }
+                let Some(found) = self.by_place(&row, &heading) else { continue };
+                if only.as_ref().is_some_and(|known| *known != found) {
+                    return None;
+                }
+                only = Some(found);
+            }
+        }
+        only
+    }
+
+    /// Every disk has all numbers: where one is not in its place, none is.
+    fn fits(&self, found: &[(usize, String)]) -> bool {
+        let of = |name: &str| {
+            let cell = found.iter().find(|(column, _)| self.names[*column] == name);
+            cell.map(|(_, text)| text)
+        };
+        let shown = SETTINGS.iter().filter(|(name, ..)| self.names.iter().any(|n| n == name));
+        let mut shown = shown.map(|(name, _, is_number)| (of(name), is_number));
+        !found.is_empty()
+            && shown.all(|(text, is_number)| match text {
+                Some(text) => text.parse::<u64>().is_ok() == *is_number,
+                None => !is_number,
+            })
+    }
+}
+
+fn is_column(text: &str) -> bool {
+    OF_ONE_WORD.contains(&text) || OF_SEVERAL_WORDS.contains(&text)
+}
+
+/// Whether a line may be the end of the row before it: it is not empty, and no row itself.
+fn goes_on(line: &[Cell]) -> bool {
+    line.first().is_some_and(|cell| !cell.text.starts_with(BRANCHES) && !is_disk(&cell.text))
+}
+
+/// Whether the kernel calls a disk so: `sda`, `nvme0n1`. Words of a broken line's end (`part`, `none`) are no disks.
+fn is_disk(name: &str) -> bool {
+    const WITH_LETTERS: [&str; 4] = ["xvd", "sd", "hd", "vd"];
+    const WITH_NUMBERS: [&str; 12] =
+        ["nvme", "mmcblk", "md", "dm-", "loop", "zram", "sr", "nbd", "rbd", "pmem", "bcache", "drbd"];
+    let lettered = WITH_LETTERS.iter().filter_map(|kind| name.strip_prefix(kind));
+    let numbered = WITH_NUMBERS.iter().filter_map(|kind| name.strip_prefix(kind));
+    let of_letters =
+        |rest: &str| (1..=3).contains(&rest.len()) && rest.bytes().all(|b| b.is_ascii_lowercase());
+    lettered.into_iter().any(of_letters)
+        || numbered.into_iter().any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Two parts of a line as one, with so many blanks between them.
+fn joined(first: &[Cell], second: &[Cell], blanks: usize) -> Vec<Cell> {
+    let begin = second.first().map_or(0, |cell| cell.from);
+    let end = first.last().map_or(0, |cell| cell.to) + blanks;
+    let moved = second.iter().map(|cell| Cell {
+        text: cell.text.clone(),
+        from: cell.from - begin + end,
+        to: cell.to - begin + end,
+    });
+    first.iter().cloned().chain(moved).collect()
+}
+
+/// Whether each word begins or ends where a heading does, in their order, but for further words of a name.
+fn all_below_headings(row: &[Cell], heading: &[Cell]) -> bool {
+    let (mut column, mut before): (usize, Option<&Cell>) = (0, None);
+    row.iter().all(|cell| {
+        // Of `MAJ:MIN` the colons stand below one another.
+        let within = |head: &Cell| head.text == "MAJ:MIN" && cell.from >= head.from && cell.to <= head.to;
+        let below = |head: &Cell| cell.from == head.from || cell.to == head.to || within(head);
+        let own = heading.iter().skip(column).position(below).map(|skip| column + skip);
+        let of_name = column > 0
+            && OF_SEVERAL_WORDS.contains(&heading[column - 1].text.as_str())
+            && before.is_some_and(|b| b.to + 1 == cell.from);
+        column = own.map_or(column, |own| own + 1);
+        before = Some(cell);
+        own.is_some() || of_name
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Mail;
+
+    fn of(text: &str) -> Vec<String> {
+        let mail = Mail::read("text", text.as_bytes());
+        mail.settings.iter().map(|s| format!("{} = {}", s.name, s.value)).collect()
+    }
+
+    const TABLE: &str = "> NAME        MAJ:MIN FSTYPE ROTA SCHED       RQ-SIZE  RA TYPE\n\
+        > sda           8:0             1 mq-deadline      64 128 disk\n\
+        > ├─sda1        8:1   ext4      1 mq-deadline      64 128 part\n\
+        > nvme0n1     259:0             0 none           1023 256 disk\n";
+
+    const WANTED: [&str; 8] = [
+        "sda/queue/rotational = 1",
+        "sda/queue/scheduler = mq-deadline",
+        "sda/queue/nr_requests = 64",
+        "sda/queue/read_ahead_kb = 128",
+        "nvme0n1/queue/rotational = 0",
+        "nvme0n1/queue/scheduler = none",
+        "nvme0n1/queue/nr_requests = 1023",
+        "nvme0n1/queue/read_ahead_kb = 256",
+    ];
+
+    /// Breaks lines as mailers do: at the last blank before a column.
+    fn wrapped(text: &str, width: usize) -> String {
+        let mut all = String::new();
+        for line in text.lines() {
+            let mut rest: Vec<char> = line.chars().collect();
+            while rest.len() > width {
+                let Some(at) = rest[..=width].iter().rposition(|c| *c == ' ').filter(|at| *at > 0) else {
+                    break;
+                };
+                let (first, more) = rest.split_at(at);
+                all += &format!("{}\n", first.iter().collect::<String>().trim_end());
+                rest = more.iter().copied().skip_while(|c| *c == ' ').collect();
+            }
+            all += &format!("{}\n", rest.iter().collect::<String>());
+        }
+        all
+    }
+
+    #[test]
+    fn disks_have_their_queues_whatever_is_empty() {
+        assert_eq!(of(TABLE), WANTED);
+    }
+
+    #[test]
+    fn a_wrapped_table_says_the_same_or_less_and_nothing_else() {
+        let plain = TABLE.replace("> ", "");
+        let mut whole = 0;
+        for width in 20..72 {
+            let all = of(&wrapped(&plain, width));
+            assert!(all.iter().all(|s| WANTED.contains(&s.as_str())), "{width}: {all:?}");
+            whole += usize::from(all == WANTED);
+        }
+        assert!(whole >= 31, "{whole}");
+    }
+
+    #[test]
+    fn topology_of_any_width_is_whole() {
+        let topology =
+            "NAME    ALIGNMENT MIN-IO OPT-IO PHY-SEC LOG-SEC ROTA SCHED       RQ-SIZE   RA WSAME\n\
+            sda             0   4096      0    4096     512    1 mq-deadline      64  128   32M\n\
+            `-sda1          0   4096      0    4096     512    1 mq-deadline      64  128   32M\n\
+            nvme0n1         0    512      0     512     512    0 none           1023 4096    0B\n";
+        let plain = of(topology);
+        assert_eq!(plain.len(), 16);
+        for width in 24..90 {
+            assert_eq!(of(&wrapped(topology, width)), plain, "{width}");
+        }
+    }
+
+    #[test]
+    fn a_table_whose_blanks_were_lost_says_nothing_if_cells_are_empty() {
+        let lost: String =
+            TABLE.lines().map(|l| l.split_whitespace().collect::<Vec<_>>().join(" ") + "\n").collect();
+        assert_eq!(of(&lost), Vec::<String>::new());
+    }
+
+    #[test]
+    fn words_below_a_table_are_no_rows() {
+        let text = format!("{TABLE}sda is slow 64 128 and so on\nsdb 1 mq-deadline 64 128\nas I said\n");
+        assert_eq!(of(&text), WANTED);
+    }
+}

@@ -1,0 +1,93 @@
+//! blkparse's lines in a format of the user's (`blkparse -f`): `0.002405281,C,WS,6291456,8,jbd2/vda1`.
+//!
+//! ```text
+//! text  ->  the command above the lines: its format          \
+//!       or  what stands at each place of all lines: guess     >  Program  ->  Event
+//!           (only what cannot be anything else)              /
+//! ```
+//!
+//! A line says only what its format has. Time, action, letters, sector and size are needed; who sent it and where are not known
+//! if they are not there. **Invariant**: a column is taken for something only if it can be nothing else; otherwise the text is
+//! refused, with what to do.
+
+mod guess;
+mod program;
+
+use super::text::has_io;
+pub use program::Program;
+
+/// How much of a text is looked at for its format.
+const LOOKED_AT: usize = 256 << 10;
+/// Lines that must be events.
+const LEAST: usize = 4;
+
+/// What was found out of a text.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Own {
+    /// No lines of blkparse's.
+    None,
+    /// Lines that can be read.
+    Read(Program),
+    /// Lines of blkparse's, and why they cannot be read.
+    Refused(String),
+}
+
+/// Finds out whether a text holds lines in a format of its own, and in which.
+pub fn of(start: &[u8]) -> Own {
+    let start = &start[..start.len().min(LOOKED_AT)];
+    let events =
+        start.split(|b| *b == b'\n').take(guess::MOST_LINES).filter(|line| guess::may_be_event(line));
+    if events.take(LEAST).count() < LEAST || has_io(start) {
+        return Own::None;
+    }
+    let text = String::from_utf8_lossy(start);
+    match command(&text) {
+        Some(format) => match Program::parse(&format) {
+            Ok(program) => match fits(&program, start) {
+                true => Own::Read(program),
+                false => Own::Refused(format!(
+                    "its lines are not of the format that stands above them, {format:?}"
+                )),
+            },
+            Err(why) => Own::Refused(format!("its format is {format:?}, {why}")),
+        },
+        None => match guess::guess(start) {
+            Ok(program) => Own::Read(program),
+            Err(why) => Own::Refused(why),
+        },
+    }
+}
+
+/// Whether lines are events of a format; the last may be cut.
+fn fits(program: &Program, start: &[u8]) -> bool {
+    let lines = || start.split(|b| *b == b'\n').filter(|line| guess::may_be_event(line));
+    let read = lines().filter(|line| program.read(line).is_some()).count();
+    read >= LEAST && read >= lines().count() / 2
+}
+
+/// The format of a command that stands in the text: `blkparse -i sda -f "%T.%t %a %d %S+%n\n"`.
+fn command(text: &str) -> Option<String> {
+    let line =
+        text.lines().find(|line| line.contains("blkparse") && line.contains("-f") && line.contains('%'))?;
+    let behind = line[line.find("blkparse")?..].split_once("-f")?.1.trim_start();
+    let quote = behind.chars().next().filter(|c| ['"', '\''].contains(c))?;
+    let inner = &behind[1..];
+    Some(inner[..inner.find(quote)?].to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_above_says_the_format() {
+        let lines: String = (0..8).map(|i| format!("0.00000{i}000 8 0 Q WS 40 8 77\n")).collect();
+        let with = |command: &str| of(format!("{command}\n{lines}").as_bytes());
+        let known = with("$ blkparse -i sda -f \"%T.%t %M %m %a %d %S %n %p\\n\"");
+        assert!(matches!(known, Own::Read(_)), "{known:?}");
+        let other = with("$ blkparse -i sda -f '%a %T.%t\\n'");
+        assert!(matches!(other, Own::Refused(_)), "{other:?}");
+        assert!(matches!(of(lines.as_bytes()), Own::Refused(_)));
+        assert_eq!(of(b"Hi,\nI waited 0.002100000 s: A FS is slow\n"), Own::None);
+    }
+}
