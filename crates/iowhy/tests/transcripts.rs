@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 fn documents_show_what_is_printed() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     std::env::set_current_dir(root).expect("the root of the repository");
+    // Documents write there, also where cargo builds elsewhere.
+    std::fs::create_dir_all("target").expect("a folder for what documents write");
     let copies = Path::new(env!("CARGO_TARGET_TMPDIR")).join("transcripts");
     let documents = documents();
     for document in &documents {

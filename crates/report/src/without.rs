@@ -29,7 +29,16 @@ pub fn without(e: &Explanation, who: &Absent, victims: &Victims) -> String {
     for (number, w) in concerned.iter().take(SHOWN) {
         let _ = writeln!(out, "{}", name(e, *number));
         let now = now(e, *number);
-        let rows = [("mean", now[0], Some(w.mean)), ("p50", now[1], Some(w.p50)), ("p99", now[2], w.p99)];
+        let then = match w.then {
+            Ok(then) => then,
+            Err(why) => {
+                let _ =
+                    writeln!(out, "  {:<38} {:>10}    refused\n    {}", "mean", time(now[0]), why.words());
+                continue;
+            }
+        };
+        let rows =
+            [("mean", now[0], Some(then.mean)), ("p50", now[1], Some(then.p50)), ("p99", now[2], then.p99)];
         for (what, now, then) in rows {
             let Some(Predicted { value, low, high }) = then else {
                 let _ =
@@ -79,10 +88,15 @@ pub(crate) fn now(e: &Explanation, number: usize) -> [Nanos; 3] {
 
 fn is_concerned(e: &Explanation, (number, w): &(usize, Without)) -> bool {
     let mean = now(e, *number)[0];
-    mean.since(w.mean.value).0 as f64 >= CONCERNED * mean.0 as f64
+    w.then.is_err() || saved_each(e, *number, w).0 as f64 >= CONCERNED * mean.0 as f64
+}
+
+/// What an operation of a victim would save; nothing where that is not known.
+fn saved_each(e: &Explanation, number: usize, w: &Without) -> Nanos {
+    w.then.map_or(Nanos(0), |then| now(e, number)[0].since(then.mean.value))
 }
 
 /// What all operations of a victim would save.
 fn saved(e: &Explanation, number: usize, w: &Without) -> u64 {
-    now(e, number)[0].since(w.mean.value).0.saturating_mul(e.focus.groups[number].operations)
+    saved_each(e, number, w).0.saturating_mul(e.focus.groups[number].operations)
 }

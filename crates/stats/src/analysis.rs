@@ -158,7 +158,7 @@ impl Analysis {
         operations.freed = self.follow.freed().clone();
         let traffic = flow.take_devices();
         let Served { devices: served, cells } = flow.take_served();
-        let (mut devices, mut which) = devices.with(served);
+        let (mut devices, mut which) = devices.merge(served);
         let order: Vec<DevId> = traffic.iter().map(|(id, _)| *id).collect();
         for (id, traffic) in traffic {
             let at = *which.entry(id).or_insert_with(|| {

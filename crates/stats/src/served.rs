@@ -1,8 +1,8 @@
 //! What devices did, counted from completed requests.
 //!
 //! The [`Analysis`](crate::Analysis) notes each completed request and each change of a device's depth on a [`Tape`]; the
-//! [`Flow`](crate::Flow) counts them, on another thread if it likes, tape after tape. That halves what both threads have to do: following
-//! lives takes longer than reading.
+//! [`Flow`](crate::Flow) counts them, on another thread if it likes, tape after tape. The thread that follows lives has more to do than the one that
+//! reads; so the one that reads counts.
 
 use crate::cells::Cells;
 use crate::device::{Device, Second};
@@ -196,10 +196,7 @@ impl Served {
             }
             device.completed_on.record(r.complete_cpu, r.company.late.min(d2c));
         }
-        let second = device.series.at(r.time.completed);
-        second.completed[class] += 1;
-        second.bytes[class] += r.bytes;
-        second.time[class] += r.time.total();
+        device.series.at(r.time.completed).did(class, r.bytes, &r.time);
     }
 }
 
@@ -222,7 +219,7 @@ impl Devices {
     }
 
     /// These, with what others say that they did.
-    pub fn with(mut self, served: Devices) -> (Vec<Device>, FxHashMap<DevId, usize>) {
+    pub fn merge(mut self, served: Devices) -> (Vec<Device>, FxHashMap<DevId, usize>) {
         for theirs in served.all {
             let device = self.of(theirs.id);
             device.company = theirs.company;
@@ -256,14 +253,20 @@ impl Devices {
     }
 }
 
+impl Second {
+    /// Counts what was completed in it.
+    #[inline]
+    fn did(&mut self, class: usize, bytes: Bytes, time: &Timeline) {
+        self.completed[class] += 1;
+        self.bytes[class] += bytes;
+        self.time[class] += time.total();
+    }
+}
+
 impl Device {
     /// Counts a bio of a device without requests as what it did in that second.
     pub(crate) fn did(&mut self, b: &Bio) {
-        let second: &mut Second = self.series.at(b.time.completed);
-        let class = b.class().index();
-        second.completed[class] += 1;
-        second.bytes[class] += b.bytes;
-        second.time[class] += b.time.total();
+        self.series.at(b.time.completed).did(b.class().index(), b.bytes, &b.time);
     }
 }
 

@@ -1,6 +1,7 @@
 //! How late this machine is: what a thread sees that goes before all others, and only sleeps.
 //!
-//! A processor that another guest of the same host has at the moment wakes nobody up, whatever his priority.
+//! A processor that another guest of the same host has at the moment wakes nobody up, whatever his priority. Where the host tells how
+//! much of the processors' time it gave to others (steal, proc_stat(5)), that counts too.
 
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,6 +20,7 @@ const PRIORITY: &str = "50";
 pub struct Lateness {
     end: Arc<AtomicBool>,
     thread: JoinHandle<f64>,
+    before: Option<Ticks>,
 }
 
 impl Lateness {
@@ -37,14 +39,40 @@ impl Lateness {
             }
             f64::from(late) / f64::from(all.max(1))
         });
-        Lateness { end, thread }
+        Lateness { end, thread, before: ticks(&stat()) }
     }
 
-    /// The part of its sleeps that ended late.
+    /// The part of its sleeps that ended late, or of the processors' time that others had: whichever is more.
     pub fn end(self) -> f64 {
         self.end.store(true, Ordering::Relaxed);
-        self.thread.join().unwrap_or(0.0)
+        let late = self.thread.join().unwrap_or(0.0);
+        let taken = self.before.zip(ticks(&stat())).map_or(0.0, |(before, now)| now.taken_since(&before));
+        late.max(taken)
     }
+}
+
+/// Time of all processors since boot.
+struct Ticks {
+    all: u64,
+    stolen: u64,
+}
+
+impl Ticks {
+    fn taken_since(&self, before: &Ticks) -> f64 {
+        let all = self.all.saturating_sub(before.all);
+        self.stolen.saturating_sub(before.stolen) as f64 / all.max(1) as f64
+    }
+}
+
+fn stat() -> String {
+    std::fs::read_to_string("/proc/stat").unwrap_or_default()
+}
+
+/// `cpu  user nice system idle iowait irq softirq steal guest guest_nice`: the last two are in the first two.
+fn ticks(stat: &str) -> Option<Ticks> {
+    let words = stat.lines().next()?.strip_prefix("cpu ")?.split_whitespace().take(8);
+    let ticks: Vec<u64> = words.map_while(|word| word.parse().ok()).collect();
+    Some(Ticks { all: ticks.iter().sum(), stolen: *ticks.get(7)? })
 }
 
 /// Who may not is late more often.
@@ -59,6 +87,14 @@ fn go_first() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_host_took_is_a_part_of_all_time() {
+        let before = ticks("cpu  10 0 10 70 5 0 5 0 9 9\ncpu0 1 1").unwrap();
+        let now = ticks("cpu  20 0 20 140 5 0 5 10 9 9").unwrap();
+        assert_eq!((before.all, now.taken_since(&before)), (100, 0.1));
+        assert!(ticks("cpu  1 2 3").is_none());
+    }
 
     #[test]
     fn it_is_a_part_of_all_sleeps() {

@@ -7,7 +7,7 @@ use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 
 /// How often a test is tried.
 const TRIES: usize = 5;
-/// A machine on which this part of all sleeps ends late is none on which it can be said how fast a disk is: a rate of 400 a
+/// A machine on which this part of all sleeps ends late, or of the processors' time is given to others, is none on which it can be said how fast a disk is: a rate of 400 a
 /// second is not as even as a clock if one in a hundred completions comes a millisecond late.
 const UNSTEADY: f64 = 0.01;
 
@@ -46,7 +46,8 @@ fn on_machine<End: FnOnce() -> f64>(
         match wrong {
             _ if left > 0 => {}
             _ if least_late >= UNSTEADY => say(&format!(
-                "SKIPPED in {name}: the machine stands still, at least {:.1} % of short sleeps ended late in all {TRIES} tries",
+                "SKIPPED in {name}: the machine stands still, at least {:.1} % of short sleeps ended late or of the processors' time went to \
+                 others in all {TRIES} tries",
                 100.0 * least_late
             )),
             Err(panic) => resume_unwind(panic),

@@ -213,9 +213,15 @@ fn open_per_cpu(found: Vec<(PathBuf, PerCpu)>, path: &Path) -> Result<Recording,
     Ok(Recording { source, format: "blktrace", place: Some(Place::given(path)), names, kernel: None })
 }
 
-/// blktrace writes one file per CPU, also where nothing happened: a hole in the numbers is a lost file.
+/// blktrace writes one file per CPU, also where nothing happened: a hole in the numbers is a lost file. Whether files behind the
+/// last are lost their numbers do not tell; a single one is doubtful, for few machines have one processor.
 fn missing_numbers(device: &str, numbers: &[u32]) -> Option<String> {
     let last = *numbers.last()?;
+    if numbers == [0] {
+        return Some(format!(
+            "{device}: only processor 0's file is there; unless the machine has one processor, the others' events are missing"
+        ));
+    }
     let missing = last as usize + 1 - numbers.len();
     // A hostile name may have any number: only the first holes are looked for.
     let holes = (0..=last).filter(|n| !numbers.contains(n)).take(MOST_MISSING.min(missing));

@@ -40,11 +40,11 @@ fn judge(case: &mut Case) -> Verdict {
     for paths in Paths::of(case).into_iter().filter(|p| found.contains(&p.number)) {
         let of = |reason: Reason| paths.share(paths.time(|w, r| w.has(Wait::Crypt) && r == reason));
         v = v.because(proof!(
-            "dm-crypt's workers had the slowest {what} for {n} of their time on a processor, \
-             and for {n2} without one",
+            "dm-crypt's workers had the slowest {what} for {ran} of their time on a processor, \
+             and for {waited} without one",
             what = paths.group.words(),
-            n = Share(of(Reason::OnCpu)),
-            n2 = Share(of(Reason::WaitCpu))
+            ran = Share(of(Reason::OnCpu)),
+            waited = Share(of(Reason::WaitCpu))
         ));
         worked = worked.max(of(Reason::OnCpu));
         match paths.group.class {

@@ -164,13 +164,12 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, asked: Bytes, piece: Bytes) -
             largest
         ))
         .because(proof!(
-            "{name} took {each} for each request of {piece}: {e9} a second of {piece2} is {e92} a second",
+            "{name} took {each} for each request of {piece}: {rate} a second of {piece} are {bytes} a second",
             name,
             each,
             piece,
-            e9 = Count((1e9 / each.0.max(1) as f64) as u64),
-            piece2 = piece,
-            e92 = Bytes((piece.0 as f64 * 1e9 / each.0.max(1) as f64) as u64)
+            rate = Count((1e9 / each.0.max(1) as f64) as u64),
+            bytes = Bytes((piece.0 as f64 * 1e9 / each.0.max(1) as f64) as u64)
         ));
     let limits = Limits::of(case, slow);
     let file = format!("/sys/block/{name}/queue/max_sectors_kb");

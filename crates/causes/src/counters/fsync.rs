@@ -3,6 +3,7 @@
 //! fio tells of syncs apart from writes: how many, and what they took. **Proof**: syncs take most of the run. **Refuted** if they
 //! take little of it. What passes within a sync (the journal, the device's cache) these sums cannot say.
 
+use super::fsync_calls;
 use super::say::{number, In};
 use super::thresholds::fsync::{MOSTLY, NOTABLE};
 use crate::proof::proof;
@@ -22,7 +23,12 @@ struct Syncs<'a> {
     share: f64,
 }
 
+/// By fio's rows, or where there are none by strace's.
 pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
+    by_fio(mails).or_else(|| fsync_calls::judge(NAME, mails))
+}
+
+fn by_fio(mails: &[Mail]) -> Option<Verdict> {
     let runs = mails.iter().flat_map(|m| m.runs.iter().map(move |run| In { mail: m, run }));
     let all: Vec<Syncs> =
         runs.flat_map(|place| place.run.of("fio").filter_map(move |r| syncs(place, r))).collect();

@@ -10,6 +10,7 @@
 mod busy;
 mod drive;
 mod fsync;
+mod fsync_calls;
 mod hung;
 mod kernel_errors;
 mod log_force;

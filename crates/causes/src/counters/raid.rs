@@ -94,6 +94,17 @@ impl<'a> Array<'a> {
         of_device(mails, self.place, Some(self.name), path)
     }
 
+    /// Its number of stripe heads in use, if nearly all are.
+    fn full_of_stripes<'s>(&self, mails: &'s [Mail]) -> Option<Set<'s>>
+    where
+        'a: 's,
+    {
+        let (active, size) =
+            self.set(mails, "md/stripe_cache_active").zip(self.set(mails, "md/stripe_cache_size"))?;
+        let full = active.number().zip(size.number()).is_some_and(|(active, size)| active >= FULL * size);
+        full.then_some(active)
+    }
+
     /// What members write for each byte written to the array.
     fn amplification(&self) -> Option<f64> {
         Some(self.sum("wbytes/s") / self.seen.value("wbytes/s")?)
@@ -246,9 +257,10 @@ pub(super) fn is_without_bitmap(run: &Run) -> bool {
     run.says("bitmap") && removed.iter().any(|w| run.says(w))
 }
 
+const STRIPE_CACHE: &str = "raid-stripe-cache";
+
 /// `raid-stripe-cache`: where the rest of the array's time must lie.
 pub(super) fn stripe_cache(mails: &[Mail]) -> Option<Verdict> {
-    const NAME: &str = "raid-stripe-cache";
     let arrays = arrays(mails);
     let mut v: Option<Verdict> = None;
     let (mut least, mut most) = (f64::MAX, 0.0f64);
@@ -261,62 +273,17 @@ pub(super) fn stripe_cache(mails: &[Mail]) -> Option<Verdict> {
         if rest < NOTABLE * array.wait() {
             continue;
         }
-        let mut text = format!(
-            "{} ({}): a write takes {}; its members' slowest takes {} for a read and {} for a write, {} one \
-                 after the other: at least {} ({}) is spent in neither, so between {} and its members",
-            array.place.name(),
-            array.at(),
-            ns(array.wait() as u64),
-            ns(reads as u64),
-            ns(writes as u64),
-            ns((reads + writes) as u64),
-            ns(rest as u64),
-            percent(rest / array.wait()),
-            array.name,
-        );
-        if let (Some(queue), Some((of_array, _))) = (array.seen.value("queue"), array.sizes()) {
-            let data = array.members.len() as f64 - 1.0;
-            let stripes = queue * (of_array / (STRIPE_PAGE * data)).max(1.0);
-            let set = array.set(mails, "md/stripe_cache_size");
-            let has = set.and_then(|s| s.number()).unwrap_or(DEFAULT_STRIPES);
-            let whence = set.map_or(format!("md has {} unless told otherwise", plain(has)), |s| s.words());
-            if stripes > has || set.is_some() {
-                text += &format!(
-                    "; {} writes of {} at once need about {} stripe heads of {} of each member, {whence}",
-                    plain(queue),
-                    size(Bytes(of_array as u64)),
-                    plain(stripes.round()),
-                    size(Bytes(STRIPE_PAGE as u64)),
-                );
-            }
-        }
-        let full = array.set(mails, "md/stripe_cache_active").zip(array.set(mails, "md/stripe_cache_size"));
-        let full = full.filter(|(active, size)| {
-            active.number().zip(size.number()).is_some_and(|(active, size)| active >= FULL * size)
-        });
-        if let Some((active, _)) = full {
+        let mut text = between(array, mails, [reads, writes, rest]);
+        let full = array.full_of_stripes(mails);
+        if let Some(active) = &full {
             text += &format!("; and it is full: {}", active.words());
         }
-        let so_far = v.take().unwrap_or_else(|| {
-            let name = array.name;
-            if full.is_some() {
-                return Verdict::found(NAME, Nanos(0), Confidence::Medium).try_this(
-                    "more stripe heads; each takes a page per member",
-                    Action::set(name, "md/stripe_cache_size", 8192),
-                );
-            }
-            let devices: Vec<String> = array.members.iter().map(|m| format!("/dev/{}", m.of)).collect();
-            Verdict::cannot_tell(
-                NAME,
-                proof!(
-                    "what a write waits for in {name}: `grep . /sys/block/{name}/md/stripe_cache_*` while \
-                     it is slow (active equal to size: full), and all of them recorded together: blktrace -d \
-                     /dev/{n} -d /dev/{name} -d {devices}",
-                    name,
-                    n = array.seen.of,
-                    devices = devices.join(" -d ")
-                ),
-            )
+        let so_far = v.take().unwrap_or_else(|| match full {
+            Some(_) => Verdict::found(STRIPE_CACHE, Nanos(0), Confidence::Medium).try_this(
+                "more stripe heads; each takes a page per member",
+                Action::set(array.name, "md/stripe_cache_size", 8192),
+            ),
+            None => asked_for(array),
         });
         v = Some(so_far.because(text));
     }
@@ -332,4 +299,53 @@ pub(super) fn stripe_cache(mails: &[Mail]) -> Option<Verdict> {
         ))
     })
     .map(|v| v.unless("a stripe cache that is not full while writes are slow"))
+}
+
+/// What part of a write's time is spent between an array and its members: `rest`, besides their reads and writes.
+fn between(array: &Array, mails: &[Mail], [reads, writes, rest]: [f64; 3]) -> String {
+    let mut text = format!(
+        "{} ({}): a write takes {}; its members' slowest takes {} for a read and {} for a write, {} one after \
+         the other: at least {} ({}) is spent in neither, so between {} and its members",
+        array.place.name(),
+        array.at(),
+        ns(array.wait() as u64),
+        ns(reads as u64),
+        ns(writes as u64),
+        ns((reads + writes) as u64),
+        ns(rest as u64),
+        percent(rest / array.wait()),
+        array.name,
+    );
+    let Some((queue, (of_array, _))) = array.seen.value("queue").zip(array.sizes()) else { return text };
+    let data = array.members.len() as f64 - 1.0;
+    let stripes = queue * (of_array / (STRIPE_PAGE * data)).max(1.0);
+    let set = array.set(mails, "md/stripe_cache_size");
+    let has = set.and_then(|s| s.number()).unwrap_or(DEFAULT_STRIPES);
+    let whence = set.map_or(format!("md has {} unless told otherwise", plain(has)), |s| s.words());
+    if stripes > has || set.is_some() {
+        text += &format!(
+            "; {} writes of {} at once need about {} stripe heads of {} of each member, {whence}",
+            plain(queue),
+            size(Bytes(of_array as u64)),
+            plain(stripes.round()),
+            size(Bytes(STRIPE_PAGE as u64)),
+        );
+    }
+    text
+}
+
+/// Nothing is known of an array's stripe heads: what to record.
+fn asked_for(array: &Array) -> Verdict {
+    let devices: Vec<String> = array.members.iter().map(|m| format!("/dev/{}", m.of)).collect();
+    Verdict::cannot_tell(
+        STRIPE_CACHE,
+        proof!(
+            "what a write waits for in {name}: `grep . /sys/block/{name}/md/stripe_cache_*` while it is slow \
+             (active equal to size: full), and all of them recorded together: blktrace -d /dev/{seen} -d \
+             /dev/{name} -d {devices}",
+            name = array.name,
+            seen = array.seen.of,
+            devices = devices.join(" -d ")
+        ),
+    )
 }

@@ -122,6 +122,28 @@ fn two(so_far: Option<Verdict>, small: &Flow, large: &Flow, all: &[Flow]) -> Ver
         large = time(large),
         dearer = Ratio(dearer)
     ));
+    v = as_fixed_part(v, small, large, all);
+    v = sums_of_the_text(v, small, large);
+    v.unless("the same time for a sector in small requests as in large ones")
+        .without(
+            "what cuts the requests: `grep . /sys/block/*/queue/max*_sectors_kb \
+             /sys/block/*/queue/max_segment*` on host and guest, and iowhy record on both",
+        )
+        .try_this(
+            format!(
+                "of {}: larger requests, as far as max_hw_sectors_kb allows, or merge them before; others \
+                     wait longer behind each",
+                small.place.name()
+            ),
+            format!(
+                "cat /sys/block/{0}/queue/max_hw_sectors_kb > /sys/block/{0}/queue/max_sectors_kb",
+                small.row.of
+            ),
+        )
+}
+
+/// The times of two sizes as a fixed time and one for each sector, and what that predicts for a third size.
+fn as_fixed_part(mut v: Verdict, small: &Flow, large: &Flow, all: &[Flow]) -> Verdict {
     let slope = (large.service - small.service) / (large.size - small.size);
     let fixed = small.service - slope * small.size;
     if fixed > 0.0 {
@@ -145,6 +167,11 @@ fn two(so_far: Option<Verdict>, small: &Flow, large: &Flow, all: &[Flow]) -> Ver
             ));
         }
     }
+    v
+}
+
+/// Divisions in the text that are off by thousands.
+fn sums_of_the_text(mut v: Verdict, small: &Flow, large: &Flow) -> Verdict {
     for sum in &small.place.mail.sums {
         let expected = [small, large].into_iter().find(|f| {
             let near = |a: f64, b: f64| (a / b - 1.0).abs() < 0.01;
@@ -164,20 +191,5 @@ fn two(so_far: Option<Verdict>, small: &Flow, large: &Flow, all: &[Flow]) -> Ver
             ));
         }
     }
-    v.unless("the same time for a sector in small requests as in large ones")
-        .without(
-            "what cuts the requests: `grep . /sys/block/*/queue/max*_sectors_kb \
-             /sys/block/*/queue/max_segment*` on host and guest, and iowhy record on both",
-        )
-        .try_this(
-            format!(
-                "of {}: larger requests, as far as max_hw_sectors_kb allows, or merge them before; others \
-                     wait longer behind each",
-                small.place.name()
-            ),
-            format!(
-                "cat /sys/block/{0}/queue/max_hw_sectors_kb > /sys/block/{0}/queue/max_sectors_kb",
-                small.row.of
-            ),
-        )
+    v
 }

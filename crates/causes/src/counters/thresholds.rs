@@ -23,6 +23,8 @@ pub mod fsync {
     pub const MOSTLY: f64 = 0.8;
     /// Less than this is worth no word.
     pub const NOTABLE: f64 = 0.1;
+    /// Of fewer calls a part of the time is chance.
+    pub const LEAST_CALLS: f64 = 10.0;
 }
 
 /// Of `counters/busy`.

@@ -116,10 +116,10 @@ fn large(case: &Case, slow: &Slow) -> Option<Proof> {
     let mean = requests.bytes.0 as f64 / requests.count.max(1) as f64;
     let large = size_of_slow(case, slow).filter(|b| b.0 as f64 > LARGER * mean)?;
     Some(proof!(
-        "the slowest {what} are of {large}, all of {u64} on average",
+        "the slowest {what} are of {large}, all of {all} on average",
         what = slow.words(),
         large,
-        u64 = Bytes(mean as u64)
+        all = Bytes(mean as u64)
     ))
 }
 

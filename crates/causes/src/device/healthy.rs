@@ -7,7 +7,7 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::cpu::outside_io;
 use crate::device::rate_limit;
-use crate::proof::proof;
+use crate::proof::{proof, Proof};
 use crate::thresholds::alone::{FLASH_ALONE, MOSTLY};
 pub use crate::thresholds::healthy::{EXPECTED_DISK, EXPECTED_FLASH};
 use crate::thresholds::healthy::{NOT_ITS_OWN, OUTLIER};
@@ -126,70 +126,10 @@ fn judge(case: &mut Case) -> Verdict {
     }
     let mut v = Verdict::found(CAUSE.name, Nanos(0), Confidence::High);
     for (_, group) in case.groups() {
-        let name = case.name(group.dev);
-        let rotational = rotational(case, group.dev);
-        let (expected, kind) = expected(&rotational);
-        let from = group.tail.threshold;
-        let of_operations = group.op.and_then(|op| case.facts.operations.groups.get(&op)).map(|s| &s.latency);
-        let of_bios = || case.facts.device(group.dev).map(|d| &d.bios[group.class.index()].phases.q2c);
-        let Some(latency) = of_operations.or_else(of_bios) else { continue };
-        let (worst, outlier) = (latency.max(), latency.quantile(0.999));
-        if from > expected {
-            return Verdict::rejected(
-                CAUSE.name,
-                proof!(
-                    "the slowest 1 % of {what} on {name} took {from} or more; Linux expects {expected} of \
-                     {kind}",
-                    what = group.words(),
-                    name,
-                    from,
-                    expected,
-                    kind
-                ),
-            );
-        }
-        if outlier > expected.0.saturating_mul(OUTLIER) {
-            return Verdict::rejected(
-                CAUSE.name,
-                proof!(
-                    "one in a thousand {what} on {name} took {outlier} or more, over {outlier2} times the \
-                     {expected} that Linux expects of {kind}",
-                    what = group.words(),
-                    name,
-                    outlier = Nanos(outlier),
-                    outlier2 = Text(OUTLIER.to_string()),
-                    expected,
-                    kind
-                ),
-            );
-        }
-        v = v.because(proof!(
-            "the slowest 1 % of {what} on {name} took from {from} to {worst}; Linux expects \
-             {expected} of {kind}",
-            what = group.words(),
-            name,
-            from,
-            worst = Nanos(worst),
-            expected,
-            kind
-        ));
-        let sum = &group.tail.sum.time;
-        let before = sum.share(Reason::GetRequest) + sum.share(Reason::Prepare);
-        if before >= 1.0 - sum.share(Reason::Device) - MIN_SHARE && before >= 0.5 {
-            v = v.because(proof!(
-                "{before} of their time passed before the device had them (Q2G, G2I), \
-                 {device} in the device: that is processor time",
-                before = Share(before),
-                device = Share(sum.share(Reason::Device))
-            ));
-        }
-        if rotational.is_none() {
-            v.confidence = v.confidence.map(|_| Confidence::Medium);
-            v = v.without(proof!(
-                "what kind of device {name} is: /sys/block/{name}/queue/rotational was not \
-                 recorded; it was taken for flash",
-                name
-            ));
+        match was_quick(case, group) {
+            Quick::Yes(proof) => v = also(v.because(proof), case, group),
+            Quick::No(proof) => return Verdict::rejected(CAUSE.name, proof),
+            Quick::Unknown => {}
         }
     }
     if v.evidence.is_empty() {
@@ -206,4 +146,76 @@ fn judge(case: &mut Case) -> Verdict {
         "somebody who waits longer above the block layer: record the operations too (trace-cmd, iowhy \
          record)",
     )
+}
+
+/// Whether a group was as quick as Linux expects of such a device, with the proof.
+enum Quick {
+    Yes(Proof),
+    No(Proof),
+    /// How long they took was not counted.
+    Unknown,
+}
+
+fn was_quick(case: &Case, group: &Group) -> Quick {
+    let (name, what) = (case.name(group.dev), group.words());
+    let (expected, kind) = expected(&rotational(case, group.dev));
+    let from = group.tail.threshold;
+    let of_operations = group.op.and_then(|op| case.facts.operations.groups.get(&op)).map(|s| &s.latency);
+    let of_bios = || case.facts.device(group.dev).map(|d| &d.bios[group.class.index()].phases.q2c);
+    let Some(latency) = of_operations.or_else(of_bios) else { return Quick::Unknown };
+    let (worst, outlier) = (Nanos(latency.max()), Nanos(latency.quantile(0.999)));
+    if from > expected {
+        return Quick::No(proof!(
+            "the slowest 1 % of {what} on {name} took {from} or more; Linux expects {expected} of {kind}",
+            what,
+            name,
+            from,
+            expected,
+            kind
+        ));
+    }
+    if outlier.0 > expected.0.saturating_mul(OUTLIER) {
+        return Quick::No(proof!(
+            "one in a thousand {what} on {name} took {outlier} or more, over {times} times the {expected} that \
+             Linux expects of {kind}",
+            what,
+            name,
+            outlier,
+            times = Text(OUTLIER.to_string()),
+            expected,
+            kind
+        ));
+    }
+    Quick::Yes(proof!(
+        "the slowest 1 % of {what} on {name} took from {from} to {worst}; Linux expects {expected} of {kind}",
+        what,
+        name,
+        from,
+        worst,
+        expected,
+        kind
+    ))
+}
+
+/// What else is to be said of a group that was quick.
+fn also(mut v: Verdict, case: &Case, group: &Group) -> Verdict {
+    let sum = &group.tail.sum.time;
+    let before = sum.share(Reason::GetRequest) + sum.share(Reason::Prepare);
+    if before >= 1.0 - sum.share(Reason::Device) - MIN_SHARE && before >= 0.5 {
+        v = v.because(proof!(
+            "{before} of their time passed before the device had them (Q2G, G2I), {device} in the device: that \
+             is processor time",
+            before = Share(before),
+            device = Share(sum.share(Reason::Device))
+        ));
+    }
+    if rotational(case, group.dev).is_none() {
+        v.confidence = v.confidence.map(|_| Confidence::Medium);
+        v = v.without(proof!(
+            "what kind of device {name} is: /sys/block/{name}/queue/rotational was not recorded; it was taken \
+             for flash",
+            name = case.name(group.dev)
+        ));
+    }
+    v
 }

@@ -134,55 +134,63 @@ fn prove(
     flooded: Nanos,
     compared: Option<(f64, &'static str)>,
 ) -> Verdict {
-    let (with, without) = (&slow.company().flooded, &slow.company().clear);
-    let flood = format!("a flood ({FLOOD_DEPTH} background writes or {} in flight)", size(FLOOD_BYTES));
-    match compared {
-        Some((q, words)) => {
-            v = v.because(proof!(
-                "issued into {flood}, {what} took {q} in the device ({words}); with no \
-                 background write in flight, {q2}",
-                flood,
-                what = slow.words(),
-                q = Nanos(with.quantile(q)),
-                words,
-                q2 = Nanos(without.quantile(q))
-            ));
-        }
-        None => {
-            v = v.because(proof!(
-                "the slowest {what} were in the device beside {flood} for {flooded} of their time",
-                what = slow.words(),
-                flood,
-                flooded = Share(slow.share(flooded))
-            ));
-            if without.count() > 0 {
-                let (time, which) = usual(without);
-                v = v.because(proof!(
-                    "with no background write in flight, {which} of {without} such requests \
-                     took {time} in the device",
-                    which,
-                    without = Count(without.count()),
-                    time = Nanos(time)
-                ));
-            }
-        }
-    }
-    let writers: Vec<_> = case
-        .facts
-        .operations
-        .writers(slow.on.id)
-        .into_iter()
+    v = beside_and_without(v, slow, flooded, compared);
+    let writers = case.facts.operations.writers(slow.on.id).into_iter();
+    let each: Vec<String> = writers
         .filter(|(who, _)| *who != "?")
         .take(2)
+        .map(|(who, bytes)| format!("{who} ({})", size(bytes)))
         .collect();
-    if !writers.is_empty() {
-        let each: Vec<String> =
-            writers.iter().map(|(who, bytes)| format!("{who} ({})", size(*bytes))).collect();
+    if !each.is_empty() {
         v = v.because(proof!(
-            "the data that was written back had been written by {join}",
-            join = each.join(", ")
+            "the data that was written back had been written by {writers}",
+            writers = each.join(", ")
         ));
     }
+    background_writes(v, case, slow)
+}
+
+/// How long requests took that were issued into a flood, and how long others.
+fn beside_and_without(
+    v: Verdict,
+    slow: &Slow,
+    flooded: Nanos,
+    compared: Option<(f64, &'static str)>,
+) -> Verdict {
+    let (with, without) = (&slow.company().flooded, &slow.company().clear);
+    let flood = format!("a flood ({FLOOD_DEPTH} background writes or {} in flight)", size(FLOOD_BYTES));
+    let what = slow.words();
+    if let Some((q, words)) = compared {
+        return v.because(proof!(
+            "issued into {flood}, {what} took {beside} in the device ({words}); with no background write in \
+             flight, {clear}",
+            flood,
+            what,
+            beside = Nanos(with.quantile(q)),
+            words,
+            clear = Nanos(without.quantile(q))
+        ));
+    }
+    let v = v.because(proof!(
+        "the slowest {what} were in the device beside {flood} for {flooded} of their time",
+        what,
+        flood,
+        flooded = Share(slow.share(flooded))
+    ));
+    if without.count() == 0 {
+        return v;
+    }
+    let (time, which) = usual(without);
+    v.because(proof!(
+        "with no background write in flight, {which} of {without} such requests took {time} in the device",
+        which,
+        without = Count(without.count()),
+        time = Nanos(time)
+    ))
+}
+
+/// How many background writes there were, how large, how many at once, and how long they took.
+fn background_writes(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
     let writes = &slow.on.requests[Class::Background.index()];
     let most = slow.on.company.iter().map(|c| c.background.max()).max().unwrap_or(0);
     let most = most.max(slow.on.company[Class::Background.index()].background.max() + 1);
@@ -194,21 +202,21 @@ fn prove(
         .map(|r| (r.d2c.sum(), r.d2c.count()))
         .fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
     v.because(proof!(
-        "{writes} of the {all_writes} writes on {device} were background writes, of {writes2} on \
-         average, up to {most} at once",
+        "{writes} of the {all_writes} writes on {device} were background writes, of {each} on average, up to \
+         {most} at once",
         writes = Count(writes.count),
         all_writes = Count(all_writes),
         device = case.name(slow.on.id),
-        writes2 = Bytes(writes.bytes.0 / writes.count.max(1)),
+        each = Bytes(writes.bytes.0 / writes.count.max(1)),
         most = Count(most)
     ))
     .because(proof!(
-        "background writes took {writes} in the device (mean D2C), all requests together {u128}, \
-         {what} alone {u64}",
+        "background writes took {writes} in the device (mean D2C), all requests together {all}, {what} alone \
+         {alone}",
         writes = Nanos(writes.d2c.mean() as u64),
-        u128 = Nanos((every.0 / every.1.max(1) as u128) as u64),
+        all = Nanos((every.0 / every.1.max(1) as u128) as u64),
         what = slow.words(),
-        u64 = Nanos(slow.requests().d2c.mean() as u64)
+        alone = Nanos(slow.requests().d2c.mean() as u64)
     ))
 }
 

@@ -9,12 +9,14 @@ mod precedence;
 mod rank;
 mod role;
 mod victim;
+mod without;
 mod worth;
 
 pub use because::{Because, Source};
 pub use precedence::share_of_slowest;
-pub use victim::{in_the_way, tasks_of_cgroup, without_somebody, Predicted, Sufferer, Without};
+pub use victim::{tasks_of_cgroup, Sufferer};
 pub use waits::{Absent, Those};
+pub use without::{in_the_way, without_somebody, Latencies, Predicted, Refused, Without};
 
 use crate::explanation::Explanation;
 use crate::lack::Lack;

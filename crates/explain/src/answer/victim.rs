@@ -1,18 +1,19 @@
-//! Who lost time, how much, and what would be without whom.
+//! Who lost time, and how much.
 
 use super::because::{self, Because};
 use super::claims::Claims;
+use super::without::{self, Without};
 use super::{rank, role};
 use crate::blame::Which;
 use crate::explanation::Explanation;
 use causes::{Answer, Verdict};
 use stats::{Group, TAIL_SHARE};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use trace::Nanos;
-use waits::{Absent, CulpritKind, Selection};
+use waits::{CulpritKind, Selection};
 
 /// Parts of the latencies that are told.
-const TOLD: [f64; 2] = [0.5, 0.99];
+pub(super) const TOLD: [f64; 2] = [0.5, 0.99];
 
 /// A victim.
 #[derive(Clone, Debug)]
@@ -46,46 +47,6 @@ pub struct Sufferer {
     /// What would be without one culprit.
     pub without: Vec<Without>,
 }
-
-/// A victim's latencies without somebody.
-#[derive(Clone, Debug)]
-pub struct Without {
-    /// Without whom.
-    pub who: Absent,
-    /// The mean latency.
-    pub mean: Predicted,
-    /// The median.
-    pub p50: Predicted,
-    /// 99 of 100; `None` of fewer operations than a p99 needs.
-    pub p99: Option<Predicted>,
-}
-
-/// A latency that nobody saw.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Predicted {
-    /// As the split of the time says.
-    pub value: Nanos,
-    /// In nine of ten cases it came true from here on,
-    pub low: Nanos,
-    /// up to here.
-    pub high: Nanos,
-}
-
-impl Predicted {
-    /// Of a latency as it is now, by how far such predictions were off ([`TOO_HIGH`], [`TOO_LOW`]).
-    /// No lower than it would be alone.
-    fn of(value: Nanos, now: Nanos, alone: Nanos) -> Predicted {
-        let part = |part: f64| Nanos((now.0 as f64 * part) as u64);
-        let low = value.since(part(TOO_HIGH)).max(alone).min(value);
-        Predicted { value, low, high: value + part(TOO_LOW) }
-    }
-}
-
-/// Nine of ten means without a neighbour, measured in recordings of applications, were at most so much lower than predicted, as parts
-/// of the mean beside it (docs/what-if.md, "Without somebody")...
-const TOO_HIGH: f64 = 0.45;
-/// ... or so much higher: who is gone leaves room that others take.
-const TOO_LOW: f64 = 0.35;
 
 impl Sufferer {
     /// The part of what it lost that no cause explains and nobody had, 0 to 1.
@@ -143,7 +104,7 @@ fn sufferer(e: &Explanation, number: usize, group: &Group, claims: &Claims) -> S
         latency: [quantile(TOLD[0]), quantile(TOLD[1]), group.longest],
         alone: (!is_bound).then(|| TOLD.map(alone)),
         because: because::all(&e.facts, (number, group), which, lost, claims),
-        without: without(e, group),
+        without: without::each(e, group),
     }
 }
 
@@ -167,54 +128,4 @@ pub fn tasks_of_cgroup<'a>(e: &'a Explanation, path: &'a str) -> impl Iterator<I
         groups.peek().is_some() && groups.all(|group| group.is_some_and(is_below))
     };
     e.facts.operations.tasks().filter(move |task| in_it(task))
-}
-
-/// What would be without somebody, for each victim that would notice.
-pub fn without_somebody(e: &Explanation, who: &Absent) -> Vec<(usize, Without)> {
-    let groups = e.focus.groups.iter().enumerate().filter(|(_, g)| !g.is_thin());
-    groups.filter_map(|(number, g)| Some((number, one_without(e, g, who)?))).collect()
-}
-
-/// Tasks that kept others waiting, the dearest first.
-pub fn in_the_way(e: &Explanation) -> Vec<(String, Nanos)> {
-    let table = &e.facts.waits;
-    let mut all = BTreeMap::<String, Nanos>::new();
-    let victims = e.focus.groups.iter().flat_map(|g| &g.victims);
-    for (who, without) in victims.flat_map(|v| &table.of(*v).1.without) {
-        if let Absent::Task(name) = table.absent(*who) {
-            *all.entry(name.into()).or_default() += Nanos(without.time);
-        }
-    }
-    let mut all: Vec<_> = all.into_iter().collect();
-    all.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
-    all
-}
-
-/// A group's latencies without somebody; `None` if that one's absence was not followed.
-fn one_without(e: &Explanation, group: &Group, who: &Absent) -> Option<Without> {
-    let table = &e.facts.waits;
-    let victim = group.victims.iter().max_by_key(|v| table.of(**v).1.ops)?;
-    let sums = table.of(*victim).1;
-    let (mean, told) = table.quantiles_without(*victim, who, &TOLD)?;
-    let of =
-        |part: usize| Predicted::of(told[part], sums.quantile(TOLD[part]), sums.own_quantile(TOLD[part]));
-    let mean_of = |ns: u64| Nanos(ns / sums.ops.max(1));
-    Some(Without {
-        who: who.clone(),
-        mean: Predicted::of(mean, mean_of(sums.ns), mean_of(sums.ns.saturating_sub(sums.lost))),
-        p50: of(0),
-        p99: (sums.ops >= 100).then(|| of(1)),
-    })
-}
-
-/// What would be without each task who had a part worth a word.
-fn without(e: &Explanation, group: &Group) -> Vec<Without> {
-    let table = &e.facts.waits;
-    let Some(victim) = group.victims.iter().max_by_key(|v| table.of(**v).1.ops) else { return vec![] };
-    let sums = table.of(*victim).1;
-    let told = sums.without.iter().filter(|(_, w)| w.time.saturating_mul(20) >= sums.lost);
-    let mut all: Vec<(Absent, u64)> = told.map(|(who, w)| (table.absent(*who), w.time)).collect();
-    all.retain(|(who, _)| matches!(who, Absent::Task(_)));
-    all.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
-    all.iter().filter_map(|(who, _)| one_without(e, group, who)).collect()
 }

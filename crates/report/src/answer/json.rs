@@ -3,7 +3,7 @@
 use super::line::line;
 use super::words::those;
 use causes::{Acts, Remedy};
-use explain::answer::{Answer, Because, Kind, Predicted, Source, Sufferer, Without};
+use explain::answer::{Answer, Because, Kind, Predicted, Refused, Source, Sufferer, Without};
 use explain::blame::Which;
 use explain::Explanation;
 use life::Io;
@@ -179,14 +179,14 @@ pub(crate) struct Absence {
     culprit: Option<String>,
     /// Without which I/O; null: all of it.
     io: Option<Io>,
-    /// The mean latency.
-    mean_ns: Span,
-    /// The median.
-    p50_ns: Span,
-    /// The p99; null of fewer than 100 operations.
+    /// The mean latency; null where nothing is predicted.
+    mean_ns: Option<Span>,
+    /// The median; null where nothing is predicted.
+    p50_ns: Option<Span>,
+    /// The p99; null where nothing is predicted, and of fewer than 100 operations.
     p99_ns: Option<Span>,
-    /// Why there is no prediction, or null.
-    refused: Option<String>,
+    /// Why nothing is predicted, or null.
+    refused: Option<&'static str>,
 }
 
 /// A prediction, in nanoseconds.
@@ -294,6 +294,7 @@ fn culprit(s: &Source) -> Culprit {
 /// Latencies without somebody.
 pub(crate) fn without(w: &Without) -> Absence {
     let span = |p: Predicted| Span { value: p.value, low: p.low, high: p.high };
+    let then = w.then.ok();
     let (culprit, io) = match &w.who {
         Absent::Task(name) => (Some(name.to_string()), None),
         Absent::Flushes => (None, Some(Io::Flush)),
@@ -303,9 +304,9 @@ pub(crate) fn without(w: &Without) -> Absence {
     Absence {
         culprit,
         io,
-        mean_ns: span(w.mean),
-        p50_ns: span(w.p50),
-        p99_ns: w.p99.map(span),
-        refused: None,
+        mean_ns: then.map(|then| span(then.mean)),
+        p50_ns: then.map(|then| span(then.p50)),
+        p99_ns: then.and_then(|then| then.p99).map(span),
+        refused: w.then.err().map(Refused::words),
     }
 }

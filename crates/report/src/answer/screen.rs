@@ -129,7 +129,8 @@ fn trust(page: &mut Blocks, e: &Explanation) {
 fn without(v: &Sufferer) -> Option<String> {
     let w = v.without.first()?;
     let Absent::Task(who) = &w.who else { return None };
-    Some(match w.p99 {
+    let then = w.then.ok()?;
+    Some(match then.p99 {
         Some(p99) => format!(
             "without {who} p99 would be about {} ({} to {}), now {}",
             time(p99.value),
@@ -139,9 +140,9 @@ fn without(v: &Sufferer) -> Option<String> {
         ),
         None => format!(
             "without {who} the mean would be about {} ({} to {}), now {}",
-            time(w.mean.value),
-            time(w.mean.low),
-            time(w.mean.high),
+            time(then.mean.value),
+            time(then.mean.low),
+            time(then.mean.high),
             time(Nanos(v.time.0 / v.count.max(1)))
         ),
     })

@@ -1,0 +1,173 @@
+//! What would be without somebody: each operation's time less what that one had in it.
+//!
+//! Those who are left would do more with the room that is left. Where they, a limit or a processor would decide how long operations
+//! take then, nothing is predicted.
+
+use super::victim::TOLD;
+use crate::explanation::Explanation;
+use causes::Answer;
+use stats::{Group, TailRow};
+use std::collections::BTreeMap;
+use trace::Nanos;
+use waits::{Absent, Culprit, CulpritKind, Selection};
+
+/// A victim's latencies without somebody.
+#[derive(Clone, Debug)]
+pub struct Without {
+    /// Without whom.
+    pub who: Absent,
+    /// As they would be, or why that is not known.
+    pub then: Result<Latencies, Refused>,
+}
+
+/// Latencies that nobody saw.
+#[derive(Clone, Copy, Debug)]
+pub struct Latencies {
+    /// The mean.
+    pub mean: Predicted,
+    /// The median.
+    pub p50: Predicted,
+    /// 99 of 100; `None` of fewer operations than a p99 needs.
+    pub p99: Option<Predicted>,
+}
+
+/// Why nothing is predicted: who is left decides how long operations take then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// A limit lets requests through at its pace, or would be reached no more.
+    Limit,
+    /// Others are in the way as much as the one who is taken away.
+    Others,
+    /// The victim waits for processors as much as for that one.
+    Processors,
+}
+
+impl Refused {
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Refused::Limit => "a limit sets the pace: whether it would still be reached is not known",
+            Refused::Others => {
+                "others are in the way as much: how much of the room they would take is not known"
+            }
+            Refused::Processors => "it waits for processors as much: what these would do then is not known",
+        }
+    }
+}
+
+/// A latency that nobody saw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Predicted {
+    /// As the split of the time says.
+    pub value: Nanos,
+    /// In nine of ten cases it came true from here on,
+    pub low: Nanos,
+    /// up to here.
+    pub high: Nanos,
+}
+
+impl Predicted {
+    /// Of a latency as it is now, by how far such predictions were off ([`TOO_HIGH`], [`TOO_LOW`]).
+    /// No lower than it would be alone.
+    fn of(value: Nanos, now: Nanos, alone: Nanos) -> Predicted {
+        let part = |part: f64| Nanos((now.0 as f64 * part) as u64);
+        let low = value.since(part(TOO_HIGH)).max(alone).min(value);
+        Predicted { value, low, high: value + part(TOO_LOW) }
+    }
+}
+
+/// Nine of ten means without a neighbour, measured in recordings of applications, were at most so much lower than predicted, as parts
+/// of the mean beside it (docs/what-if.md, "Without somebody")...
+const TOO_HIGH: f64 = 0.45;
+/// ... or so much higher: who is gone leaves room that others take.
+const TOO_LOW: f64 = 0.35;
+
+/// A fifth of a time is what the eye sees at a glance: less decides nothing.
+const WORTH_SEEING: f64 = 0.2;
+
+/// Causes that are limits.
+const LIMITS: [&str; 2] = ["rate-limit", "cgroup-limit"];
+
+/// What would be without somebody, for each victim that would notice.
+pub fn without_somebody(e: &Explanation, who: &Absent) -> Vec<(usize, Without)> {
+    let groups = e.focus.groups.iter().enumerate().filter(|(_, g)| !g.is_thin());
+    groups.filter_map(|(number, g)| Some((number, one(e, g, who)?))).collect()
+}
+
+/// Tasks that kept others waiting, the dearest first.
+pub fn in_the_way(e: &Explanation) -> Vec<(String, Nanos)> {
+    let table = &e.facts.waits;
+    let mut all = BTreeMap::<String, Nanos>::new();
+    let victims = e.focus.groups.iter().flat_map(|g| &g.victims);
+    for (who, without) in victims.flat_map(|v| &table.of(*v).1.without) {
+        if let Absent::Task(name) = table.absent(*who) {
+            *all.entry(name.into()).or_default() += Nanos(without.time);
+        }
+    }
+    let mut all: Vec<_> = all.into_iter().collect();
+    all.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
+    all
+}
+
+/// What would be without each task who had a part worth a word.
+pub(super) fn each(e: &Explanation, group: &Group) -> Vec<Without> {
+    let table = &e.facts.waits;
+    let Some(victim) = group.victims.iter().max_by_key(|v| table.of(**v).1.ops) else { return vec![] };
+    let sums = table.of(*victim).1;
+    let told = sums.without.iter().filter(|(_, w)| w.time.saturating_mul(20) >= sums.lost);
+    let mut all: Vec<(Absent, u64)> = told.map(|(who, w)| (table.absent(*who), w.time)).collect();
+    all.retain(|(who, _)| matches!(who, Absent::Task(_)));
+    all.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
+    all.iter().filter_map(|(who, _)| one(e, group, who)).collect()
+}
+
+/// A group's latencies without somebody; `None` if that one's absence was not followed.
+fn one(e: &Explanation, group: &Group, who: &Absent) -> Option<Without> {
+    let table = &e.facts.waits;
+    let victim = group.victims.iter().max_by_key(|v| table.of(**v).1.ops)?;
+    let sums = table.of(*victim).1;
+    let (mean, told) = table.quantiles_without(*victim, who, &TOLD)?;
+    let now = |ns: u64| Nanos(ns / sums.ops.max(1));
+    let saved = now(sums.ns).since(mean).0 as f64 / now(sums.ns).0.max(1) as f64;
+    let of =
+        |part: usize| Predicted::of(told[part], sums.quantile(TOLD[part]), sums.own_quantile(TOLD[part]));
+    let then = match refused(e, group, who, saved) {
+        Some(why) => Err(why),
+        None => Ok(Latencies {
+            mean: Predicted::of(mean, now(sums.ns), now(sums.ns.saturating_sub(sums.lost))),
+            p50: of(0),
+            p99: (sums.ops >= 100).then(|| of(1)),
+        }),
+    };
+    Some(Without { who: who.clone(), then })
+}
+
+/// Why a group's latencies without somebody, of whose time that one had this part, are not known.
+fn refused(e: &Explanation, group: &Group, who: &Absent, saved: f64) -> Option<Refused> {
+    let table = &e.facts.waits;
+    let rows = group.rows(table, Selection::default());
+    let all: Nanos = rows.iter().map(|row| row.time).sum();
+    let part = |is: &dyn Fn(&Culprit) -> bool| {
+        let of = |row: &&TailRow| is(table.culprit_of(row.culprit));
+        rows.iter().filter(of).map(|row| row.time).sum::<Nanos>().0 as f64 / all.0.max(1) as f64
+    };
+    let paced =
+        e.verdicts.iter().filter(|v| v.verdict == Answer::Found && LIMITS.contains(&v.cause)).any(|v| {
+            v.claims.iter().any(|c| e.focus.groups.get(c.group).is_some_and(|g| g.dev == group.dev))
+        });
+    if paced || part(&|c| c.kind == CulpritKind::Limit) >= WORTH_SEEING {
+        return Some(Refused::Limit);
+    }
+    let others = match who {
+        Absent::Everybody => 0.0,
+        Absent::Flushes => part(&Culprit::is_somebody),
+        _ => part(&Culprit::is_somebody) - saved,
+    };
+    let processors = part(&|c| c.kind == CulpritKind::Cpu);
+    let decides = |theirs: f64| theirs >= WORTH_SEEING && theirs >= saved;
+    match (decides(others), decides(processors)) {
+        (true, _) => Some(Refused::Others),
+        (_, true) => Some(Refused::Processors),
+        _ => None,
+    }
+}
