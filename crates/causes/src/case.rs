@@ -12,7 +12,7 @@ use crate::verdict::{Answer, Claim, Verdict};
 use evidence::System;
 use ledger::Reason;
 use life::Class;
-use stats::{Device, Facts, Focus, Group, TailRow};
+use stats::{Device, Facts, Focus, Group, Kept, TailRow};
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use trace::{DevId, Nanos, Quality};
@@ -68,6 +68,18 @@ impl<'a> Case<'a> {
         let of = |g: &Group| g.tail_rows(&facts.waits).into_iter().map(claimable).collect();
         let rows = focus.groups.iter().map(of).collect();
         Case { facts, focus, system, quality, names, rows, found: vec![], slow_throughout: false }
+    }
+
+    /// The slowest operations of a group that were kept, the slowest first: its task's, no neighbour's.
+    pub fn kept(&self, group: &Group) -> Vec<&'a Kept> {
+        let stats = group.op.and_then(|op| self.facts.operations.groups.get(&op));
+        stats.map_or(vec![], |s| s.slowest.of(&group.task))
+    }
+
+    /// Those of them that are in the group's tail.
+    pub fn kept_of_tail(&self, group: &Group) -> impl Iterator<Item = &'a Kept> + use<'a> {
+        let from = group.tail.threshold;
+        self.kept(group).into_iter().filter(move |kept| kept.operation.total() >= from)
     }
 
     /// The groups that matter, slow or not, with their numbers: those with a visible part of all tails' time and of all that was

@@ -29,20 +29,16 @@ impl Stay<'_> {
 
 /// All times in the device of the slowest operations that were kept.
 pub(crate) fn stays<'a>(case: &Case<'a>, slow: &Slow) -> Vec<Stay<'a>> {
-    let stats = slow.group.op.and_then(|op| case.facts.operations.groups.get(&op));
-    let from = slow.group.tail.threshold;
-    let kept = stats.into_iter().flat_map(|s| s.slowest.all()).filter(|k| k.operation.total() >= from);
-    kept.flat_map(|k| {
-        let in_device =
-            |(_, node): &(usize, &operation::Node)| matches!(node.part, Part::Leaf(Reason::Device));
-        k.account
-            .nodes
-            .iter()
-            .enumerate()
-            .filter(in_device)
-            .map(|(at, node)| Stay { time: node.length(), met: k.met.get(&at).map_or(&[], Vec::as_slice) })
-    })
-    .collect()
+    case.kept_of_tail(slow.group)
+        .flat_map(|k| {
+            let in_device =
+                |(_, node): &(usize, &operation::Node)| matches!(node.part, Part::Leaf(Reason::Device));
+            k.account.nodes.iter().enumerate().filter(in_device).map(|(at, node)| Stay {
+                time: node.length(),
+                met: k.met.get(&at).map_or(&[], Vec::as_slice),
+            })
+        })
+        .collect()
 }
 
 /// How many turns requests take: one each, and one for each 256 KiB of a larger one, as volumes in clouds count.

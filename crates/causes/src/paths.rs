@@ -9,7 +9,7 @@ pub(crate) use crate::thresholds::paths::WORTH_NAMING;
 use crate::verdict::{Confidence, Verdict};
 use ledger::Reason;
 use operation::{Node, Part, Waits};
-use stats::{Group, Kept, OpStats};
+use stats::{Group, Kept};
 use std::collections::BTreeMap;
 use trace::Nanos;
 use waits::Phase;
@@ -24,7 +24,8 @@ pub(crate) fn unrecorded(cause: &'static str) -> Verdict {
 pub(crate) struct Paths<'a> {
     pub group: &'a Group,
     pub number: usize,
-    stats: &'a OpStats,
+    /// Those that were kept.
+    kept: Vec<&'a Kept>,
     time: BTreeMap<(Waits, Reason), Nanos>,
 }
 
@@ -32,12 +33,13 @@ impl<'a> Paths<'a> {
     /// Of all groups that matter and are slow.
     pub fn of(case: &Case<'a>) -> Vec<Paths<'a>> {
         let of = |(number, group): (usize, &'a Group)| {
-            let stats = case.facts.operations.groups.get(&group.op?)?;
+            case.facts.operations.groups.get(&group.op?)?;
+            let kept = case.kept(group);
             let mut time = BTreeMap::<(Waits, Reason), Nanos>::new();
             for row in case.rows(number) {
                 *time.entry((row.waits, row.reason)).or_default() += row.time;
             }
-            Some(Paths { group, number, stats, time })
+            Some(Paths { group, number, kept, time })
         };
         case.slow_groups().filter_map(of).collect()
     }
@@ -66,7 +68,7 @@ impl<'a> Paths<'a> {
     /// The part of the kept operations' time within sleeps on whose stack one of these functions is.
     pub fn kept_share(&self, functions: &[&str]) -> f64 {
         let (mut within, mut all) = (Nanos(0), Nanos(0));
-        for kept in self.stats.slowest.all() {
+        for kept in &self.kept {
             all += kept.operation.total();
             let mut inside: Option<u8> = None;
             for node in &kept.account.nodes {
@@ -88,13 +90,13 @@ impl<'a> Paths<'a> {
     /// Whether it is known where any of the kept operations slept.
     pub fn has_stacks(&self) -> bool {
         let known = |node: &Node| matches!(node.part, Part::Wait { stack: Some(_), .. });
-        self.stats.slowest.all().iter().any(|kept| kept.account.nodes.iter().any(known))
+        self.kept.iter().any(|kept| kept.account.nodes.iter().any(known))
     }
 
     /// The part of the kept operations that were on this file.
     pub fn inode_share(&self, inode: u64) -> f64 {
-        let all = self.stats.slowest.all();
-        all.iter().filter(|k| k.operation.inode == inode).count() as f64 / all.len().max(1) as f64
+        let on_it = self.kept.iter().filter(|k| k.operation.inode == inode);
+        on_it.count() as f64 / self.kept.len().max(1) as f64
     }
 
     /// The kept operation with the most time of some paths, and that time.
@@ -108,7 +110,7 @@ impl<'a> Paths<'a> {
             });
             (kept, sum)
         };
-        self.stats.slowest.all().iter().map(of).max_by_key(|(_, t)| *t)
+        self.kept.iter().copied().map(of).max_by_key(|(_, t)| *t)
     }
 
     /// Adds to a verdict what they `spent` in some paths, `what` says how, and how much of it was claimed.

@@ -39,6 +39,8 @@ pub struct Told {
     wait: Option<Wait>,
     /// Whether no event says which file system they are on.
     elsewhere: bool,
+    /// Whose they are, if not the reader's.
+    by: Option<String>,
 }
 
 impl Told {
@@ -227,7 +229,8 @@ impl Told {
 
     /// One whose time is that of such a read on sda.
     pub fn on_disk(&mut self, kind: Kind, us: u64, such: impl FnOnce(&mut Request)) -> &mut Told {
-        let account = self.read_on_disk(READER, us * 1000, such);
+        let by = self.waiter();
+        let account = self.read_on_disk(&by, us * 1000, such);
         let operation = self.operation(kind, account.from, account.to);
         self.tell(operation, account);
         self
@@ -260,7 +263,7 @@ impl Told {
     }
 
     fn operation(&mut self, kind: Kind, from: Nanos, to: Nanos) -> Operation {
-        let tid = self.task(READER);
+        let tid = self.task(&self.waiter());
         Operation {
             kind,
             tid,
@@ -276,6 +279,16 @@ impl Told {
             result: 4096,
             is_storage: true,
         }
+    }
+
+    fn waiter(&self) -> String {
+        self.by.clone().unwrap_or_else(|| READER.into())
+    }
+
+    /// Those that follow are this task's.
+    pub fn by(&mut self, task: &str) -> &mut Told {
+        self.by = Some(task.into());
+        self
     }
 
     /// No event says which file system those that follow are on.

@@ -8,9 +8,6 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use trace::{Bytes, Nanos, TextId, Tid};
 
-/// How many of each group are kept. A screen shows ten.
-pub const KEPT: usize = 32;
-
 /// Device time shorter than this is not looked into: others' requests hardly matter.
 const WORTH_A_LOOK: Nanos = Nanos(500_000);
 
@@ -157,33 +154,4 @@ fn whose(o: &Operation, names: &Names, history: &History) -> Option<String> {
     let mut tasks: Vec<&str> = tasks.iter().map(|t| names.text(*t)).collect();
     tasks.sort_unstable();
     Some(tasks.join(", ")).filter(|t| !t.is_empty())
-}
-
-/// The slowest operations, at most [`KEPT`].
-#[derive(Clone, Debug, Default)]
-pub struct Slowest {
-    kept: Vec<Kept>,
-    /// The shortest of them, once there are enough.
-    least: Nanos,
-}
-
-impl Slowest {
-    /// Whether an operation of this length is among them.
-    pub fn wants(&self, total: Nanos) -> bool {
-        self.kept.len() < KEPT || total > self.least
-    }
-
-    /// Adds one; the shortest goes if there are too many.
-    pub fn add(&mut self, kept: Kept) {
-        let total = kept.operation.total();
-        let at = self.kept.partition_point(|k| k.operation.total() >= total);
-        self.kept.insert(at, kept);
-        self.kept.truncate(KEPT);
-        self.least = self.kept.last().map_or(Nanos(0), |k| k.operation.total());
-    }
-
-    /// The slowest first.
-    pub fn all(&self) -> &[Kept] {
-        &self.kept
-    }
 }

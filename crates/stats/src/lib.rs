@@ -6,6 +6,7 @@ mod analysis;
 mod blocks;
 mod bootstrap;
 mod by_bytes;
+mod by_task;
 mod cells;
 mod depth;
 mod details;

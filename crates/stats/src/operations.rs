@@ -3,8 +3,9 @@
 //! Where their time went is in the table of waits; the slowest few are kept whole here.
 
 use crate::blocks::InOrder;
+use crate::by_task::ByTask;
 use crate::distribution::Distribution;
-use crate::kept::{Kept, Slowest};
+use crate::kept::Kept;
 use life::{Names, Request};
 use operation::{Account, Freed, History, Kind, Operation, OperationObserver, Outside, Purpose, SentFor};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,8 +32,8 @@ pub struct OpStats {
     pub bytes: u64,
     /// How many failed.
     pub errors: u64,
-    /// The slowest of them.
-    pub slowest: Slowest,
+    /// The slowest of them, by task.
+    pub slowest: ByTask,
     /// Their time by the device of the requests they waited for.
     devices: BTreeMap<DevId, Nanos>,
 }
@@ -52,7 +53,7 @@ impl OpStats {
                 *devices.entry(entry.done.dev()).or_default() += node.length();
             }
         });
-        if self.slowest.wants(total) {
+        if self.slowest.wants(o.task, total) {
             self.slowest.add(Kept::new(*o, account, names, history));
         }
     }
@@ -127,10 +128,15 @@ pub struct Operations {
     /// Who waited, for what, because of whom.
     pub(crate) waits: Table,
     accounts: Accounts,
+    /// Tasks whose slowest operations are kept by themselves, of all groups.
+    places: usize,
 }
 
 /// Groups that are kept at most; a host has some dozen file systems.
 const MAX_GROUPS: usize = 1024;
+
+/// Tasks whose slowest operations are kept by themselves: of each a hundred kilobytes.
+const MOST_PLACES: usize = 256;
 
 /// Processes of one name that are remembered; a server has some hundred.
 const MOST_PROCESSES: usize = 1024;
@@ -204,7 +210,11 @@ impl OperationObserver for Operations {
         if let Some(in_order) = &mut self.in_order {
             in_order.operation(key, o.total());
         }
-        self.groups.entry(key).or_default().record(o, account, names, history);
+        let group = self.groups.entry(key).or_default();
+        if self.places < MOST_PLACES && group.slowest.give_place(o.task) {
+            self.places += 1;
+        }
+        group.record(o, account, names, history);
     }
 
     fn sent_for(&mut self, request: &Request, sent: &SentFor, bytes: Bytes, names: &Names) {

@@ -20,6 +20,8 @@ struct Pair {
     measured: f64,
     /// Whether the measured mean lies in the interval.
     within: bool,
+    /// Why it was not predicted.
+    refused: Option<String>,
 }
 
 /// Compares all of some draws, and prints it.
@@ -38,13 +40,17 @@ pub fn compare(iowhy: &Path, folders: &[std::path::PathBuf]) -> Outcome {
         }
     }
     for p in &pairs {
-        let Pair { name, neighbour, predicted, measured, within } = p;
+        let Pair { name, neighbour, predicted, measured, within, refused } = p;
         let missed = if *within { "" } else { "  not within" };
-        println!(
-            "{name:<24} without {neighbour:<14} predicted {predicted:.2} measured {measured:.2}{missed}"
-        );
+        let told = match refused {
+            Some(why) => format!("measured {measured:.2}, refused: {why}"),
+            None => format!("predicted {predicted:.2} measured {measured:.2}{missed}"),
+        };
+        println!("{name:<24} without {neighbour:<14} {told}");
     }
-    totals(&pairs);
+    let (refused, told): (Vec<Pair>, Vec<Pair>) = pairs.into_iter().partition(|p| p.refused.is_some());
+    totals(&told);
+    println!("refused:                  {} more", refused.len());
     Ok(())
 }
 
@@ -69,6 +75,7 @@ fn of_truth(iowhy: &Path, catalogue: &Catalogue, capture: &Path, truth: &Truth) 
             predicted: 1.0 - saved("value"),
             measured,
             within: low - noise <= measured && measured <= high + noise,
+            refused: told.iter().find_map(|v| refused(v, &truth.victims)),
         });
     }
     pairs
@@ -82,20 +89,34 @@ fn ask(iowhy: &Path, capture: &Path, without: &str) -> Option<Value> {
 
 /// Which part of the time of an application's operations would be saved; `of` is a field of a prediction.
 fn part_saved(told: &Value, victims: &[String], of: &str) -> f64 {
-    let all = told["victims"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let its = all.iter().filter(|v| v["task"].as_str().is_some_and(|t| victims.iter().any(|x| x == t)));
     let (mut saved, mut time) = (0.0, 0.0);
-    for v in its {
-        let number = |v: &Value| v.as_f64().unwrap_or(0.0);
+    for v in its(told, victims) {
         let (n, now) = (number(&v["count"]), number(&v["now_ns"]["mean"]));
         time += n * now;
-        saved += n * (now - number(&v["without"]["mean_ns"][of]));
+        saved += v["without"]["mean_ns"][of].as_f64().map_or(0.0, |then| n * (now - then));
     }
     if time > 0.0 {
         saved / time
     } else {
         0.0
     }
+}
+
+/// Why nothing is predicted of the application, if that is so of the operations with most of its time.
+fn refused(told: &Value, victims: &[String]) -> Option<String> {
+    let time = |v: &&Value| number(&v["count"]) * number(&v["now_ns"]["mean"]);
+    let most = its(told, victims).max_by(|a, b| time(a).total_cmp(&time(b)))?;
+    most["without"]["refused"].as_str().map(str::to_string)
+}
+
+/// What is told of the application.
+fn its<'a>(told: &'a Value, victims: &'a [String]) -> impl Iterator<Item = &'a Value> {
+    let all = told["victims"].as_array().map(Vec::as_slice).unwrap_or_default();
+    all.iter().filter(|v| v["task"].as_str().is_some_and(|t| victims.iter().any(|x| x == t)))
+}
+
+fn number(v: &Value) -> f64 {
+    v.as_f64().unwrap_or(0.0)
 }
 
 fn totals(pairs: &[Pair]) {

@@ -73,8 +73,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
 /// (`blk_mq_unfreeze_queue`, block/blk-mq.c); a kernel thread does it for somebody else.
 fn who(case: &Case, groups: &[usize]) -> Option<(String, u64)> {
     let mut all = BTreeMap::<&str, u64>::new();
-    let stats = groups.iter().filter_map(|g| case.facts.operations.groups.get(&case.focus.groups[*g].op?));
-    for kept in stats.flat_map(|s| s.slowest.all()) {
+    for kept in groups.iter().flat_map(|g| case.kept(&case.focus.groups[*g])) {
         let thawed: Vec<_> = kept
             .account
             .nodes

@@ -10,6 +10,7 @@ use crate::verdict::Verdict;
 use crate::words::{shell, time};
 use crate::{Cause, Judge};
 use ledger::Reason;
+use operation::{Node, Part};
 use stats::Group;
 use std::collections::BTreeMap;
 use trace::Nanos;
@@ -72,10 +73,8 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
 /// Who ran meanwhile, over the operations that were kept, the longest first.
 fn runners(case: &Case, groups: &[usize]) -> Vec<String> {
     let mut all = BTreeMap::<&str, Nanos>::new();
-    let stats = |g: &usize| case.facts.operations.groups.get(&case.focus.groups[*g].op?);
-    for ran in
-        groups.iter().filter_map(stats).flat_map(|s| s.slowest.all()).flat_map(|k| k.ran.values().flatten())
-    {
+    let kept = groups.iter().flat_map(|g| case.kept(&case.focus.groups[*g]));
+    for ran in kept.flat_map(|k| k.ran.values().flatten()) {
         *all.entry(&ran.task).or_default() += ran.time;
     }
     let mut all: Vec<_> = all.into_iter().collect();
@@ -83,13 +82,13 @@ fn runners(case: &Case, groups: &[usize]) -> Vec<String> {
     all.into_iter().take(3).map(|(who, t)| format!("{who} ({})", time(t))).collect()
 }
 
-/// The task of most of the kept operations whose task is known.
+/// The task whose kept operations waited longest for a processor, of those whose name is known.
 fn slow_task(case: &Case, groups: &[usize]) -> Option<String> {
-    let mut all = BTreeMap::<&str, usize>::new();
-    let stats = |g: &usize| case.facts.operations.groups.get(&case.focus.groups[*g].op?);
-    let kept = groups.iter().filter_map(stats).flat_map(|s| s.slowest.all());
+    let mut all = BTreeMap::<&str, Nanos>::new();
+    let kept = groups.iter().flat_map(|g| case.kept(&case.focus.groups[*g]));
     for kept in kept.filter(|k| is_named(&k.task)) {
-        *all.entry(&kept.task).or_default() += 1;
+        let waited = kept.account.nodes.iter().filter(|n| n.part == Part::Leaf(Reason::WaitCpu));
+        *all.entry(&kept.task).or_default() += waited.map(Node::length).sum();
     }
-    all.into_iter().max_by_key(|(_, n)| *n).map(|(task, _)| task.to_string())
+    all.into_iter().max_by_key(|(_, time)| *time).map(|(task, _)| task.to_string())
 }

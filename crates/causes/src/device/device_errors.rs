@@ -90,9 +90,7 @@ fn judge(case: &mut Case) -> Verdict {
 
 /// Of the kept operations of a group: the part of their time in the device that was of requests that failed or were given up.
 fn part_of_failed(case: &Case, slow: &crate::Slow) -> f64 {
-    let stats = slow.group.op.and_then(|op| case.facts.operations.groups.get(&op));
-    let from = slow.group.tail.threshold;
-    let kept = stats.into_iter().flat_map(|s| s.slowest.all()).filter(|k| k.operation.total() >= from);
+    let kept = case.kept_of_tail(slow.group);
     let (mut failed, mut all) = (0u64, 0u64);
     for node in kept.flat_map(|k| &k.account.nodes) {
         if let Part::Request(entry) = &node.part {

@@ -141,11 +141,8 @@ fn remedies(v: Verdict, name: &str) -> Verdict {
 
 /// The requests that the kept operations of the group waited for in the device.
 fn requests<'a>(case: &Case<'a>, slow: &Slow<'a>) -> impl Iterator<Item = (Nanos, &'a Request)> + 'a {
-    let stats = slow.group.op.and_then(|op| case.facts.operations.groups.get(&op));
-    let from = slow.group.tail.threshold;
-    let kept = stats.into_iter().flat_map(|s| s.slowest.all()).filter(move |k| k.operation.total() >= from);
     let dev = slow.on.id;
-    kept.flat_map(|k| &k.account.nodes).filter_map(move |node| match &node.part {
+    case.kept_of_tail(slow.group).flat_map(|k| &k.account.nodes).filter_map(move |node| match &node.part {
         Part::Request(entry) if entry.done.dev() == dev => match &entry.done {
             Done::Request(r) => Some((r.time.d2c()?, r)),
             Done::Bio(_) => None,

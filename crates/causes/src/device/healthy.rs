@@ -129,7 +129,6 @@ fn judge(case: &mut Case) -> Verdict {
         match was_quick(case, group) {
             Quick::Yes(proof) => v = also(v.because(proof), case, group),
             Quick::No(proof) => return Verdict::rejected(CAUSE.name, proof),
-            Quick::Unknown => {}
         }
     }
     if v.evidence.is_empty() {
@@ -152,18 +151,14 @@ fn judge(case: &mut Case) -> Verdict {
 enum Quick {
     Yes(Proof),
     No(Proof),
-    /// How long they took was not counted.
-    Unknown,
 }
 
 fn was_quick(case: &Case, group: &Group) -> Quick {
     let (name, what) = (case.name(group.dev), group.words());
     let (expected, kind) = expected(&rotational(case, group.dev));
     let from = group.tail.threshold;
-    let of_operations = group.op.and_then(|op| case.facts.operations.groups.get(&op)).map(|s| &s.latency);
-    let of_bios = || case.facts.device(group.dev).map(|d| &d.bios[group.class.index()].phases.q2c);
-    let Some(latency) = of_operations.or_else(of_bios) else { return Quick::Unknown };
-    let (worst, outlier) = (Nanos(latency.max()), Nanos(latency.quantile(0.999)));
+    let (worst, waits) = (group.longest, &case.facts.waits);
+    let outlier = group.victims.iter().map(|v| waits.of(*v).1.quantile(0.999)).max().unwrap_or(worst);
     if from > expected {
         return Quick::No(proof!(
             "the slowest 1 % of {what} on {name} took {from} or more; Linux expects {expected} of {kind}",

@@ -117,6 +117,28 @@ fn a_request_that_is_passed_over_is_stalled() {
     rejected(&passed_over(21, 21));
 }
 
+/// Two tasks read from one disk: what dd's reads were passed over for does not make the reader's queue a stall.
+#[test]
+fn a_neighbours_stall_proves_nothing_about_others() {
+    let mut story = Story::default();
+    quick_reads(&mut story, 0, 200);
+    let mut told = Told::default();
+    told.over(story);
+    for (task, ahead) in [(READER, 21), ("dd", 1)] {
+        told.by(task).quick(READ, 297);
+        let mut split = Split::default();
+        split.behind[0] = Behind { holder: told.holder(task, Io::Read), time: Nanos(63_000_000) };
+        let (beside, served) = ([ahead, 0, 0, 0, 0], [21, 0, 0, 0, 0]);
+        for _ in 0..3 {
+            told.on_disk(READ, 63_000, |read| {
+                read.company = Company { beside, served, split, ..Company::default() };
+            });
+        }
+    }
+    let v = told.verdict("device-stall");
+    assert!(is_found(&v) && v.claims.iter().all(|c| c.group == 1), "{v:?}");
+}
+
 /// Three reads of so many KiB took 80 ms each, others of 4 KiB 1 ms.
 fn of_size(kib: u64) -> Verdict {
     let mut story = Story::default();

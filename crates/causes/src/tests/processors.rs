@@ -5,18 +5,21 @@ use crate::told::Told;
 use ledger::Reason;
 use operation::{Kind, Wait};
 use stats::{Kept, Ran};
+use std::collections::BTreeSet;
 use trace::{Call, Nanos};
 
 const READ: Kind = Kind::Call(Call::Read);
 const FSYNC: Kind = Kind::Call(Call::Fsync);
 
-/// Three of 300 reads waited for a processor 80 of 100 ms; each is by one of these tasks, and these ran so many ms meanwhile.
+/// Three reads among hundreds waited for a processor 80 of 100 ms; each is by one of these tasks, and these ran so many ms meanwhile.
 fn waited(by: [&str; 3], ran: &[(&str, u64)], cpus: &str) -> Verdict {
     let mut told = Told::default();
-    told.quick(READ, 297);
+    for task in BTreeSet::from(by) {
+        told.by(task).quick(READ, 297);
+    }
     for task in by {
+        told.by(task);
         let know = |kept: &mut Kept| {
-            kept.task = task.to_string();
             let ran = ran.iter().map(|(who, ms)| Ran { task: who.to_string(), time: Nanos(ms * 1_000_000) });
             kept.ran.insert(1, ran.collect());
         };
@@ -28,7 +31,7 @@ fn waited(by: [&str; 3], ran: &[(&str, u64)], cpus: &str) -> Verdict {
         story.document("system.json", cpus);
     }
     let v = told.over(story).verdict("cpu-wait");
-    assert!(found(&v) > 0.7, "{v:?}");
+    assert!(found(&v) > 0.6, "{v:?}");
     v
 }
 

@@ -20,8 +20,8 @@ const CROWD: [&str; 4] = ["background-task", "writeback-flood", "discard-stall",
 const EVERYDAY: [&str; 5] =
     ["flush-cost", "log-force", "journal-cpu", "completion-cpu", "scheduler-starvation"];
 
-/// Causes that say more of the very time that the device seems to take alone: a clock that lets requests through sets its pace.
-const SAYS_MORE: [&str; 2] = ["rate-limit", "cgroup-limit"];
+/// Causes that are limits. They say more of the very time that the device seems to take alone: a clock that lets requests through sets its pace.
+const LIMITS: [&str; 2] = ["rate-limit", "cgroup-limit"];
 
 /// A fifth of a time is what the eye sees at a glance: a cause that would spare less is not why all of it is slow.
 const WORTH_SEEING: f64 = 0.2;
@@ -32,6 +32,11 @@ const GENERAL_COUNTS: f64 = 0.5;
 /// Whether a cause is one that every busy machine has a little of.
 pub(crate) fn is_everyday(cause: &str) -> bool {
     [&EVERYDAY[..], &GENERAL, &CROWD].iter().any(|some| some.contains(&cause))
+}
+
+/// Whether a cause is a limit that somebody set.
+pub(crate) fn is_limit(cause: &str) -> bool {
+    LIMITS.contains(&cause)
 }
 
 /// The verdict with the largest part.
@@ -72,7 +77,7 @@ fn slow_throughout<'a>(
     let (own, of_all) = e.verdicts.iter().find_map(|v| Some((v, part(v)?)))?;
     let Some((_, best)) = best else { return Some(own) };
     let spared = victim.lost.0 as f64 / victim.time.0.max(1) as f64 * victim.share_of(best.cause);
-    if SAYS_MORE.contains(&best.cause) || spared >= WORTH_SEEING {
+    if is_limit(best.cause) || spared >= WORTH_SEEING {
         return None;
     }
     let counts = if GENERAL.contains(&best.cause) { GENERAL_COUNTS } else { 1.0 };

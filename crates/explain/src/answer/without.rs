@@ -3,6 +3,7 @@
 //! Those who are left would do more with the room that is left. Where they, a limit or a processor would decide how long operations
 //! take then, nothing is predicted.
 
+use super::precedence::is_limit;
 use super::victim::TOLD;
 use crate::explanation::Explanation;
 use causes::Answer;
@@ -85,9 +86,6 @@ const TOO_LOW: f64 = 0.35;
 /// A fifth of a time is what the eye sees at a glance: less decides nothing.
 const WORTH_SEEING: f64 = 0.2;
 
-/// Causes that are limits.
-const LIMITS: [&str; 2] = ["rate-limit", "cgroup-limit"];
-
 /// What would be without somebody, for each victim that would notice.
 pub fn without_somebody(e: &Explanation, who: &Absent) -> Vec<(usize, Without)> {
     let groups = e.focus.groups.iter().enumerate().filter(|(_, g)| !g.is_thin());
@@ -152,7 +150,7 @@ fn refused(e: &Explanation, group: &Group, who: &Absent, saved: f64) -> Option<R
         rows.iter().filter(of).map(|row| row.time).sum::<Nanos>().0 as f64 / all.0.max(1) as f64
     };
     let paced =
-        e.verdicts.iter().filter(|v| v.verdict == Answer::Found && LIMITS.contains(&v.cause)).any(|v| {
+        e.verdicts.iter().filter(|v| v.verdict == Answer::Found && is_limit(v.cause)).any(|v| {
             v.claims.iter().any(|c| e.focus.groups.get(c.group).is_some_and(|g| g.dev == group.dev))
         });
     if paced || part(&|c| c.kind == CulpritKind::Limit) >= WORTH_SEEING {

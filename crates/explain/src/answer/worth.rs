@@ -8,12 +8,15 @@
 //!   for little waits long each time;
 //! - the victim spent much of the recording in operations that take longer than flash takes: then it is slow, whatever has a part in it;
 //! - it is rare by nature, such as a stall: its part of all time says nothing.
+//!
+//! A limit sets the pace of all operations: it matters to whoever slept in them for a tenth of the recording, or waits long each time.
 
-use super::precedence::is_everyday;
+use super::precedence::{is_everyday, is_limit};
 use super::rank;
 use super::victim::Sufferer;
 use crate::explanation::Explanation;
 use causes::{Verdict, FLASH_ALONE, WBT_FLASH};
+use ledger::Reason;
 use trace::Nanos;
 
 /// Whoever waited for less than this part of the recording hardly noticed.
@@ -30,8 +33,12 @@ const FEW_FOR_P99: u64 = 100;
 
 /// Whether the cause found is worth acting on for that victim.
 pub(crate) fn acting_on(e: &Explanation, v: &Sufferer, found: &Verdict) -> bool {
+    let (recorded, by_the_clock) = (e.facts.duration(), |time| rank::of_the_clock(e, v, time));
+    if is_limit(found.cause) {
+        return is_paced(v, found.cause, recorded, by_the_clock(slept(e, v)));
+    }
     let always = !found.throughout.is_empty() || !is_everyday(found.cause);
-    always || is_noticed(v, found.cause, e.facts.duration(), |time| rank::of_the_clock(e, v, time))
+    always || is_noticed(v, found.cause, recorded, by_the_clock)
 }
 
 /// Whether a victim's operations take no longer than flash takes, nor one in a hundred long.
@@ -44,6 +51,18 @@ fn is_noticed(v: &Sufferer, cause: &str, recorded: Nanos, by_the_clock: impl Fn(
     let part = |time: Nanos| by_the_clock(time).0 as f64 / recorded.0.max(1) as f64;
     let is_slow = takes_long(v) && part(v.time) >= MUCH;
     is_long(v) || each(v, v.lost_to(cause)) >= WBT_FLASH || is_slow || part(v.lost_to(cause)) >= NOTICED
+}
+
+/// How long a victim's operations were neither on a processor nor waiting for one.
+fn slept(e: &Explanation, v: &Sufferer) -> Nanos {
+    let time = e.focus.groups.get(v.group).map(|g| g.all.time).unwrap_or_default();
+    time.total.since(time.of(Reason::OnCpu)).since(time.of(Reason::WaitCpu))
+}
+
+/// Whether a limit is felt by a victim that slept so long.
+fn is_paced(v: &Sufferer, cause: &str, recorded: Nanos, slept: Nanos) -> bool {
+    let part = slept.0 as f64 / recorded.0.max(1) as f64;
+    is_long(v) || each(v, v.lost_to(cause)) >= WBT_FLASH || part >= NOTICED
 }
 
 /// Whether one operation in a hundred takes long.
@@ -102,6 +121,15 @@ mod tests {
     fn a_tenth_of_the_recording_is_noticed() {
         assert!(noticed(1000, 1000, 2000));
         assert!(!noticed(1000, 990, 2000));
+    }
+
+    #[test]
+    fn a_limit_that_sets_the_pace_is_felt_in_all_operations() {
+        let felt = |v: Sufferer| is_paced(&v, "flush-cost", Nanos(10_000 * MS), v.time);
+        assert!(felt(victim(1000, 10, 2000)), "a tenth of the recording");
+        assert!(!felt(victim(900, 800, 2000)));
+        assert!(felt(victim(900, 10, 20_000)), "one in a hundred is long");
+        assert!(felt(Sufferer { count: 10, ..victim(60, 50, 6000) }), "5 ms each time");
     }
 
     #[test]

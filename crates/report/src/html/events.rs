@@ -4,7 +4,7 @@ use crate::operations;
 use explain::gathered::{Gathered, Gathering};
 use explain::Explanation;
 use life::{Class, Request};
-use stats::{Kept, Pictures, SlowRequest};
+use stats::{Group, Kept, Pictures, SlowRequest};
 use trace::{Batch, Nanos, Tid};
 
 /// Requests of each class that are told so.
@@ -32,8 +32,8 @@ fn key(kept: &Kept) -> (Nanos, Nanos, Tid) {
 /// The slowest operations of those kinds that are asked about, of all kinds together.
 pub(super) fn slowest_operations(e: &Explanation) -> Vec<&Kept> {
     let groups = &e.facts.operations.groups;
-    let shown = e.focus.groups.iter().filter_map(|g| groups.get(&g.op?));
-    let mut kept: Vec<_> = shown.flat_map(|s| s.slowest.all()).collect();
+    let of = |g: &'_ Group| groups.get(&g.op?).map(|s| s.slowest.of(&g.task));
+    let mut kept: Vec<_> = e.focus.groups.iter().filter_map(of).flatten().collect();
     kept.sort_by_key(|k| std::cmp::Reverse(k.operation.total()));
     kept
 }
