@@ -1,7 +1,7 @@
 //! What would be without somebody: each victim's latencies now and then.
 
 use crate::answer::those;
-use explain::answer::{Predicted, Without};
+use explain::answer::{Predicted, Without, CONCERNED};
 use explain::Explanation;
 use std::fmt::Write;
 use trace::Nanos;
@@ -10,9 +10,6 @@ use waits::Absent;
 
 /// Victims that are told on the screen.
 const SHOWN: usize = 8;
-
-/// Those of whom somebody's absence would change the mean by this part are told; who is not concerned is counted.
-const CONCERNED: f64 = 0.01;
 
 /// A victim of an explanation's focus, by number, and its latencies without somebody.
 pub type Victims = [(usize, Without)];

@@ -16,7 +16,7 @@ pub use because::{Because, Source};
 pub use precedence::share_of_slowest;
 pub use victim::{tasks_of_cgroup, Sufferer};
 pub use waits::{Absent, Those};
-pub use without::{in_the_way, without_somebody, Latencies, Predicted, Refused, Without};
+pub use without::{in_the_way, without_somebody, Latencies, Predicted, Refused, Without, CONCERNED};
 
 use crate::explanation::Explanation;
 use crate::lack::Lack;

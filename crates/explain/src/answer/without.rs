@@ -86,9 +86,13 @@ const TOO_LOW: f64 = 0.35;
 /// A fifth of a time is what the eye sees at a glance: less decides nothing.
 const WORTH_SEEING: f64 = 0.2;
 
+/// Whoever would save less is not concerned.
+pub const CONCERNED: f64 = 0.01;
+
 /// What would be without somebody, for each victim that would notice.
 pub fn without_somebody(e: &Explanation, who: &Absent) -> Vec<(usize, Without)> {
-    let groups = e.focus.groups.iter().enumerate().filter(|(_, g)| !g.is_thin());
+    let is_gone = |g: &Group| matches!(who, Absent::Task(name) if **name == *g.task);
+    let groups = e.focus.groups.iter().enumerate().filter(|(_, g)| !g.is_thin() && !is_gone(g));
     groups.filter_map(|(number, g)| Some((number, one(e, g, who)?))).collect()
 }
 
@@ -153,19 +157,60 @@ fn refused(e: &Explanation, group: &Group, who: &Absent, saved: f64) -> Option<R
         e.verdicts.iter().filter(|v| v.verdict == Answer::Found && is_limit(v.cause)).any(|v| {
             v.claims.iter().any(|c| e.focus.groups.get(c.group).is_some_and(|g| g.dev == group.dev))
         });
-    if paced || part(&|c| c.kind == CulpritKind::Limit) >= WORTH_SEEING {
-        return Some(Refused::Limit);
-    }
     let others = match who {
         Absent::Everybody => 0.0,
         Absent::Flushes => part(&Culprit::is_somebody),
         _ => part(&Culprit::is_somebody) - saved,
     };
-    let processors = part(&|c| c.kind == CulpritKind::Cpu);
-    let decides = |theirs: f64| theirs >= WORTH_SEEING && theirs >= saved;
-    match (decides(others), decides(processors)) {
-        (true, _) => Some(Refused::Others),
-        (_, true) => Some(Refused::Processors),
-        _ => None,
+    let limits = if paced { 1.0 } else { part(&|c| c.kind == CulpritKind::Limit) };
+    Parts { saved, limits, others, processors: part(&|c| c.kind == CulpritKind::Cpu) }.decide()
+}
+
+/// Parts of a victim's time: of the one who would be gone, and of what is left.
+struct Parts {
+    saved: f64,
+    limits: f64,
+    others: f64,
+    processors: f64,
+}
+
+impl Parts {
+    /// What is left that decides how long operations take then.
+    fn decide(&self) -> Option<Refused> {
+        let decides = |theirs: f64| theirs >= WORTH_SEEING && theirs >= self.saved;
+        if self.limits >= WORTH_SEEING {
+            return Some(Refused::Limit);
+        }
+        if self.saved >= CONCERNED && decides(self.others) {
+            return Some(Refused::Others);
+        }
+        decides(self.processors).then_some(Refused::Processors)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(saved: f64, limits: f64, others: f64, processors: f64) -> Option<Refused> {
+        Parts { saved, limits, others, processors }.decide()
+    }
+
+    #[test]
+    fn who_has_more_than_what_is_left_can_be_taken_away() {
+        assert_eq!(refused(0.6, 0.1, 0.3, 0.05), None);
+        assert_eq!(refused(0.1, 0.0, 0.15, 0.15), None, "what is left is little");
+    }
+
+    #[test]
+    fn what_is_left_decides() {
+        assert_eq!(refused(0.3, 0.0, 0.3, 0.0), Some(Refused::Others));
+        assert_eq!(refused(0.3, 0.0, 0.0, 0.4), Some(Refused::Processors));
+        assert_eq!(refused(0.7, 0.2, 0.0, 0.0), Some(Refused::Limit), "a cap that only that one reaches");
+    }
+
+    #[test]
+    fn who_was_in_nobodys_way_leaves_no_room() {
+        assert_eq!(refused(0.0, 0.0, 0.9, 0.0), None);
     }
 }
