@@ -91,7 +91,11 @@ pub const CONCERNED: f64 = 0.01;
 
 /// What would be without somebody, for each victim that would notice.
 pub fn without_somebody(e: &Explanation, who: &Absent) -> Vec<(usize, Without)> {
-    let is_gone = |g: &Group| matches!(who, Absent::Task(name) if **name == *g.task);
+    let is_gone = |g: &Group| match who {
+        Absent::Task(name) => **name == *g.task,
+        Absent::Those(them) => them.tasks.contains(&*g.task),
+        Absent::Everybody | Absent::Flushes => false,
+    };
     let groups = e.focus.groups.iter().enumerate().filter(|(_, g)| !g.is_thin() && !is_gone(g));
     groups.filter_map(|(number, g)| Some((number, one(e, g, who)?))).collect()
 }
