@@ -195,7 +195,7 @@ impl Inside {
         let back = self.way_back(shape, quiet, ticket);
         let split = self.split(d2c, quiet, back, ticket);
         self.completed += 1;
-        self.services.busy(shape, gap);
+        self.services.busy(shape, gap, d2c);
         if bytes.0 == 0 {
             self.services.empty(d2c);
         }

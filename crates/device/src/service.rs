@@ -59,9 +59,32 @@ struct Busy {
     sum: u64,
     count: u64,
     bytes: u64,
+    /// About what the fastest tenth spent in the device, in ns.
+    fast: f64,
 }
 
+/// How far an estimate moves with each sample.
+const STEP: f64 = 0.1;
+
 impl Busy {
+    /// A completion of so many bytes took so much of the device's time, after `d2c` in it.
+    fn add(&mut self, bytes: Bytes, took: Nanos, d2c: Nanos) {
+        self.sum = self.sum.saturating_add(took.0);
+        self.bytes = self.bytes.saturating_add(bytes.0);
+        // Stochastic approximation of a quantile (Robbins and Monro, 1951): at the tenth, nine small steps up for each large one down.
+        self.fast = match d2c.0 as f64 {
+            first if self.count == 0 => first,
+            less if less < self.fast => self.fast * (1.0 - 0.9 * STEP),
+            _ => self.fast * (1.0 + 0.1 * STEP),
+        };
+        self.count += 1;
+    }
+
+    /// Whether a completion comes sooner than one after another is served: one of a seldom seek or of a long queue does not tell.
+    fn is_soon(&self, took: Nanos) -> bool {
+        2.0 * (took.0 as f64) < self.mean().min(self.fast)
+    }
+
     fn mean(self) -> f64 {
         (self.sum as f64 / self.count.max(1) as f64).max(1.0)
     }
@@ -84,9 +107,9 @@ pub struct Services {
     /// Of requests that move nothing (flushes), alone or not.
     empty: Histogram,
     busy: Vec<Busy>,
-    /// Of all shapes.
+    /// Of all shapes that move data.
     all_busy: Busy,
-    /// Completions of all shapes that came soon after the one before: in less than half of the mean.
+    /// Completions of these that came soon after the one before: in less than half of what such ones take.
     soon: u64,
     /// By shape, looked up once for each change.
     resolved: Vec<Option<Option<Quiet>>>,
@@ -128,14 +151,15 @@ impl Services {
         }
     }
 
-    /// A completion took so much of a busy device's time.
-    pub fn busy(&mut self, shape: Shape, took: Nanos) {
-        self.soon += u64::from((took.0 as f64) < self.all_busy.mean() / 2.0);
-        for busy in [&mut self.busy[shape.key()], &mut self.all_busy] {
-            busy.sum = busy.sum.saturating_add(took.0);
-            busy.count += 1;
-            busy.bytes = busy.bytes.saturating_add(shape.bytes.0);
+    /// A completion took so much of a busy device's time, after `d2c` in it.
+    pub fn busy(&mut self, shape: Shape, took: Nanos, d2c: Nanos) {
+        let alike = &mut self.busy[shape.key()];
+        // A cheap flush is over as soon as its turn comes, also where one is served at a time; so is what needs no seek.
+        if shape.bytes.0 > 0 {
+            self.soon += u64::from(alike.is_soon(took));
+            self.all_busy.add(shape.bytes, took, d2c);
         }
+        alike.add(shape.bytes, took, d2c);
     }
 
     /// What such a request takes alone, if that is known.
@@ -245,6 +269,20 @@ mod tests {
     }
 
     #[test]
+    fn reads_in_order_between_seeks_do_not_look_like_parallel_service() {
+        let of = |in_order: u64| {
+            let mut s = Services::default();
+            for i in 0..300 {
+                let took = Nanos(if i % 3 == 0 { 8_000_000 } else { in_order });
+                s.busy(shape(4), took, Nanos(took.0.max(600_000)));
+            }
+            s.is_one_by_one()
+        };
+        assert!(of(600_000));
+        assert!(!of(100_000), "together with the one before");
+    }
+
+    #[test]
     fn sizes_between_known_ones_lie_between() {
         let mut s = Services::default();
         for _ in 0..20 {
@@ -272,15 +310,15 @@ mod tests {
         let mut s = Services::default();
         assert_eq!(s.cost(shape(64)), 65_536.0, "nothing is known");
         for _ in 0..4 {
-            s.busy(shape(4), Nanos(1_000_000));
-            s.busy(shape(12), Nanos(3_000_000));
+            s.busy(shape(4), Nanos(1_000_000), Nanos(9_000_000));
+            s.busy(shape(12), Nanos(3_000_000), Nanos(9_000_000));
         }
         // 2 ms for 8 KiB on average.
         assert_eq!(s.cost(shape(8)), 2e6);
         assert_eq!(s.cost(shape(24)), 4e6);
         assert_eq!(s.cost(shape(4)), 1.5e6, "four are too few");
         for _ in 0..6 {
-            s.busy(shape(4), Nanos(1_000_000));
+            s.busy(shape(4), Nanos(1_000_000), Nanos(9_000_000));
         }
         assert_eq!(s.cost(shape(4)), 1e6);
     }
@@ -288,17 +326,24 @@ mod tests {
     #[test]
     fn a_flush_that_was_never_alone_takes_what_it_has_the_device_for() {
         let flush = Shape::new(3, true, Bytes(0));
-        let with = |gaps: [u64; 2]| {
+        let with = |gaps: [u64; 2], turn: u64| {
             let mut s = Services::default();
             for i in 0..40 {
-                s.busy(shape(4), Nanos(gaps[i % 2]));
-                s.busy(flush, Nanos(1_200_000));
+                s.busy(shape(4), Nanos(gaps[i % 2]), Nanos(9_000_000));
+                s.busy(flush, Nanos(turn), Nanos(9_000_000));
                 s.empty(Nanos(9_000_000));
             }
             s.of(flush).unwrap().p50.0
         };
-        assert!(with([500_000, 700_000]).abs_diff(1_200_000) < 120_000, "one at a time");
-        assert!(with([10_000, 900_000]).abs_diff(9_000_000) < 900_000, "side by side: no gap is anybody's");
+        assert!(with([500_000, 700_000], 1_200_000).abs_diff(1_200_000) < 120_000, "one at a time");
+        assert!(
+            with([8_000_000, 7_000_000], 30_000).abs_diff(30_000) < 3_000,
+            "over as soon as its turn comes"
+        );
+        assert!(
+            with([10_000, 900_000], 1_200_000).abs_diff(9_000_000) < 900_000,
+            "side by side: no gap is anybody's"
+        );
     }
 
     #[test]

@@ -15,14 +15,16 @@ use crate::proof::{proof, Proof};
 use crate::remedy::Acts;
 use crate::scheduler::{scheduler_idling, scheduler_starvation, scheduler_throttle};
 use crate::slow::Slow;
+use crate::thresholds::alone::{FLASH_ALONE, MOSTLY};
 use crate::thresholds::device_saturated::{FASTEST, LEFT, SEVERAL, SOONEST, TOGETHER};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, percent};
 use crate::{Cause, Each, Judge, Otherwise, Said};
 use ledger::Reason;
 use life::Class;
+use stats::{Group, TailRow};
 use trace::Nanos;
-use waits::Phase;
+use waits::{CulpritKind, Phase, Selection};
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
@@ -89,7 +91,7 @@ fn inside(case: &Case, slow: &Slow, growth: Option<Growth>, outside: Nanos) -> R
         return Err(why);
     }
     let wanted = slow.behind().min(left);
-    if slow.share(wanted + outside) < MIN_SHARE {
+    if slow.share(wanted + outside) < MIN_SHARE && !is_throughout(case, slow) {
         return Err(proof!(
             "the slowest {what} were behind others in the device for {wanted} of their time",
             what = slow.words(),
@@ -99,10 +101,38 @@ fn inside(case: &Case, slow: &Slow, growth: Option<Growth>, outside: Nanos) -> R
     Ok(wanted)
 }
 
-/// Whether other causes leave enough of the time in the device to be told.
+/// Whether other causes leave enough of the time in the device to be told. Where most operations wait for their own queue, it matters
+/// little what else the slowest met.
 fn is_left(case: &Case, slow: &Slow, outside: Nanos) -> bool {
     let left = case.unclaimed(slow, Reason::Device);
-    slow.share(left + outside) >= MIN_SHARE && left.0 as f64 >= LEFT * slow.time(Reason::Device).0 as f64
+    let of_slowest =
+        slow.share(left + outside) >= MIN_SHARE && left.0 as f64 >= LEFT * slow.time(Reason::Device).0 as f64;
+    of_slowest || is_throughout(case, slow)
+}
+
+/// Whether it is a queue in which most of the time of all operations passes, and no cause claimed that of the slowest.
+fn is_throughout(case: &Case, slow: &Slow) -> bool {
+    !slow.is_below()
+        && queues(slow)
+        && waits_mostly(case, slow.group, |row| case.part_left(slow.group_number, row))
+}
+
+/// Whether a group was mostly behind its own requests in the device, for longer than flash takes, and a tenth of the recording long.
+pub(crate) fn waits_for_itself(case: &Case, group: &Group) -> bool {
+    waits_mostly(case, group, |_| 1.0)
+}
+
+/// The same of a part of each row.
+fn waits_mostly(case: &Case, group: &Group, part: impl Fn(&TailRow) -> f64) -> bool {
+    let rows = group.rows(&case.facts.waits, Selection::default());
+    let is_queue = |row: &&TailRow| {
+        row.phase == Phase::Behind && case.facts.waits.culprit_of(row.culprit).kind == CulpritKind::Own
+    };
+    let queued: f64 = rows.iter().filter(is_queue).map(|row| part(row) * row.time.0 as f64).sum();
+    let time = group.all.time;
+    queued >= MIN_SHARE * case.facts.duration().0 as f64
+        && queued >= MOSTLY * time.total.0 as f64
+        && queued > FLASH_ALONE.0 as f64 * time.operations as f64
 }
 
 fn said_before(case: &Case, slow: &Slow, left: Nanos) -> Proof {

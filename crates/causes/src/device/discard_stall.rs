@@ -13,8 +13,9 @@ use crate::verdict::{Confidence, Verdict};
 use crate::words::{shell, size};
 use crate::{Cause, Each, Judge, Otherwise, Said};
 use ledger::Reason;
-use life::Class;
+use life::{Class, Io};
 use trace::{Bytes, Nanos};
+use waits::{CulpritId, Phase};
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
@@ -58,7 +59,15 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
             of_slow = Share(of_slow)
         ));
     }
-    let claimed = case.claim(slow, Reason::Device, wanted);
+    let claimed = claim(case, slow, wanted);
+    if slow.share(claimed) < MIN_SHARE {
+        return Said::Not(proof!(
+            "{told}; but the slowest {what} were behind discards for {claimed} of their time only",
+            told,
+            what = slow.words(),
+            claimed = Share(slow.share(claimed))
+        ));
+    }
     let who = case.main_task(slow.on, &[Class::Other]);
     let mean = Bytes(discards.bytes.0 / discards.count.max(1));
     let v = v
@@ -77,6 +86,19 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
             of_slow = Share(of_slow)
         ));
     Said::Found(remedies(v, case, slow, &name))
+}
+
+/// Claims what was behind discards, and what the device took longer than alone: behind whatever else is not their doing.
+fn claim(case: &mut Case, slow: &Slow, wanted: Nanos) -> Nanos {
+    if slow.is_below() {
+        return case.claim(slow, Reason::Device, wanted);
+    }
+    let all = case.facts.waits.culprits();
+    let discards: Vec<CulpritId> = all.filter(|(_, c)| c.io == Some(Io::Discard)).map(|(id, _)| id).collect();
+    case.claim_rows(slow.group_number, wanted, |row| match row.phase {
+        Phase::Behind => discards.contains(&row.culprit),
+        _ => row.reason == Reason::Device,
+    })
 }
 
 fn remedies(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {

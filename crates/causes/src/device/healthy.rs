@@ -6,9 +6,8 @@
 
 use crate::case::{Case, MIN_SHARE};
 use crate::cpu::outside_io;
-use crate::device::rate_limit;
+use crate::device::{device_saturated, rate_limit};
 use crate::proof::{proof, Proof};
-use crate::thresholds::alone::{FLASH_ALONE, MOSTLY};
 pub use crate::thresholds::healthy::{EXPECTED_DISK, EXPECTED_FLASH};
 use crate::thresholds::healthy::{NOT_ITS_OWN, OUTLIER};
 use crate::verdict::{Confidence, Verdict};
@@ -46,7 +45,7 @@ pub(crate) fn nothing_slow(case: &Case) -> bool {
             g.tail.threshold <= EXPECTED_FLASH
                 && g.longest.0 <= OUTLIER * EXPECTED_FLASH.0
                 && held_back(case, g) < NOT_ITS_OWN
-                && !waits_for_itself(case, g)
+                && !device_saturated::waits_for_itself(case, g)
         })
 }
 
@@ -69,20 +68,6 @@ fn held_back(case: &Case, group: &Group) -> f64 {
     let rows = group.rows(table, Selection::default());
     let held: Nanos = rows.iter().filter(by_somebody).map(|r| r.time).sum();
     held.0 as f64 / group.all.time.total.0.max(1) as f64
-}
-
-/// Whether a group was mostly behind its own requests in the device, for longer than flash takes, and a tenth of the recording long.
-fn waits_for_itself(case: &Case, group: &Group) -> bool {
-    let rows = group.rows(&case.facts.waits, Selection::default());
-    let is_queue = |row: &&TailRow| {
-        row.phase == Phase::Behind && case.facts.waits.culprit_of(row.culprit).kind == CulpritKind::Own
-    };
-    let queued: Nanos = rows.iter().filter(is_queue).map(|row| row.time).sum();
-    let time = group.all.time.total;
-    let matters = queued.0 as f64 >= MIN_SHARE * case.facts.duration().0 as f64;
-    matters
-        && queued.0 as f64 >= MOSTLY * time.0 as f64
-        && queued.0 / group.all.time.operations.max(1) > FLASH_ALONE.0
 }
 
 /// Waits for what somebody holds, whoever ends them.

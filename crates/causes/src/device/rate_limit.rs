@@ -105,7 +105,7 @@ fn held(case: &Case, slow: &Slow, name: &str) -> Result<(u64, Proof, Held), Proo
     let may_turn = rotational(case, slow.on.id).is_none_or(|turns| turns.value);
     let held = clock(pace)
         .map(|_| Held::Clock { spread: spread(&pace.between_ticks, MIDDLE) })
-        .or_else(|| whatever_the_size(pace).map(|[small, large]| Held::Sizes { small, large }))
+        .or_else(|| whatever_the_size(pace, may_turn).map(|[small, large]| Held::Sizes { small, large }))
         .or_else(|| faster_alone(pace, apart, may_turn));
     match held {
         Some(held) => Ok((apart, told, held)),
@@ -218,9 +218,14 @@ fn before_the_device(case: &mut Case, slow: &Slow) -> Nanos {
     }
 }
 
-/// The gaps after small requests and after large ones, if they are the same.
-fn whatever_the_size(pace: &Pace) -> Option<[u64; 2]> {
-    if !within(&pace.gaps, [0.25, 0.9], EVEN) {
+/// The gaps after small requests and after large ones, if they are the same. On a disk that turns both take a seek and little else: there
+/// they must be more even than seeks are.
+fn whatever_the_size(pace: &Pace, may_turn: bool) -> Option<[u64; 2]> {
+    let even = match may_turn {
+        true => within(&pace.gaps, MIDDLE, EVEN_TURNS),
+        false => within(&pace.gaps, [0.25, 0.9], EVEN),
+    };
+    if !even {
         return None;
     }
     let by_size = pace.by_size();

@@ -41,6 +41,22 @@ fn less_sure_where_only_one_depth_was_seen() {
 }
 
 #[test]
+fn a_queue_of_all_is_told_whatever_the_slowest_met() {
+    let mut story = Story::default();
+    quick_reads(&mut story, 0, 100);
+    for i in 0..200 {
+        crowd(&mut story, 1000 + 20 * i, 8);
+    }
+    for i in 0..25 {
+        let at = (6000 + 200 * i) * MS;
+        story.discard(at, at + 90 * MS);
+        story.read(at + 10, at + 10, at + 90 * MS + 10);
+    }
+    assert!(found(&story.verdict("discard-stall")) > 0.5);
+    found(&story.verdict("device-saturated"));
+}
+
+#[test]
 fn rejected_where_the_device_works_side_by_side() {
     let mut story = Story::default();
     for i in 0..100 {

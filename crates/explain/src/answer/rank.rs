@@ -9,7 +9,7 @@ use super::role;
 use super::victim::Sufferer;
 use crate::explanation::Explanation;
 use life::Class;
-use stats::Group;
+use stats::{Group, FEW};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use trace::{DevId, Nanos};
@@ -50,9 +50,14 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
     let beside_commits: Vec<DevId> = commits_wait.map(|s| device(e, s)).collect();
     // Many requests in flight keep nobody from a processor.
     let for_the_disk = |s: &&Sufferer| keeps_waiting(s, s.lost.since(for_a_processor(s)));
-    let no_queues = || all.iter().filter(|s| !is_queue(e, s));
-    let beside_queues: Vec<DevId> = no_queues().filter(for_the_disk).map(|s| device(e, s)).collect();
     let noticed = e.facts.duration().0 / NOTICED;
+    // Neither does one operation of a job, nor one of anybody that is hardly noticed.
+    let waits_for_each = |s: &&Sufferer| {
+        let alone = !role::is_job(&s.task) && by_the_clock(e, s, s.lost.since(s.noise)).0 >= noticed;
+        for_the_disk(s) && (s.count >= FEW || alone)
+    };
+    let no_queues = || all.iter().filter(|s| !is_queue(e, s));
+    let beside_queues: Vec<DevId> = no_queues().filter(waits_for_each).map(|s| device(e, s)).collect();
     let nobody_noticed = all.iter().all(|s| by_the_clock(e, s, s.lost.since(s.noise)).0 < noticed);
     all.sort_by_cached_key(|s| {
         let by = if by_time { s.time } else { s.lost.since(s.noise) };

@@ -40,8 +40,8 @@ const SERVERS: [(&str, &str); 31] = [
     ("oracle_*", "oracle"),
 ];
 
-/// Jobs: they copy, archive, search or delete, and nobody waits for one of their operations.
-const JOBS: [&str; 37] = [
+/// Jobs: they copy, archive, search or delete, and nobody waits for one of their operations; and shells, which start them.
+const JOBS: [&str; 41] = [
     "dd",
     "cp",
     "mv",
@@ -79,6 +79,10 @@ const JOBS: [&str; 37] = [
     "mariadb-dump",
     "sha256sum",
     "md5sum",
+    "bash",
+    "dash",
+    "sh",
+    "zsh",
 ];
 
 /// What a server's task belongs to.
