@@ -27,6 +27,7 @@ mod verdict;
 use units::words;
 
 mod block {
+    pub(crate) mod at_limit;
     pub mod cgroup_limit;
     pub mod crypt_queue;
     pub mod lost_merging;

@@ -77,6 +77,19 @@ pub mod paths {
     pub const WORTH_NAMING: f64 = 0.01;
 }
 
+/// Of `cgroup_limit`.
+pub mod cgroup_limit {
+    /// What a limit lets through is counted in slices of a tenth of a second (`DFL_THROTL_SLICE_HD`, block/blk-throttle.c): a second may have one
+    /// more or less.
+    pub const SLICE: f64 = 0.1;
+    /// And two of them half as much on average.
+    pub const MEAN: f64 = SLICE / 2.0;
+    /// So many whole seconds are no chance.
+    pub const ENOUGH: usize = 2;
+    /// A device that is busy for longer than that may set the pace itself.
+    pub const BUSY: f64 = 0.5;
+}
+
 /// Of `crypt_queue`.
 pub mod crypt_queue {
     /// What a sector of a disk has unless it was made with larger ones, in bytes: dm-crypt works on each by itself.

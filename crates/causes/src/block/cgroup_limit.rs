@@ -2,15 +2,18 @@
 //!
 //! block/blk-throttle.c holds a bio before `block_bio_queue` is recorded (from Linux 5.17 on), so the block layer's own
 //! latency looks healthy; only the task's sleep shows it. The bio goes on from a work item,
-//! `blk_throtl_dispatch_work_fn`.
+//! `blk_throtl_dispatch_work_fn`. Where no sleep was recorded, the pace may show it ([`at_limit`](crate::block::at_limit)).
 
+use crate::block::at_limit::limits;
 use crate::case::Case;
 use crate::paths::Waited;
 use crate::proof::proof;
-use crate::verdict::{Answer, Verdict};
+use crate::verdict::{Answer, Confidence, Verdict};
+use crate::words::{count, size};
 use crate::{Cause, Judge};
+use evidence::{Fact, System};
 use ledger::Reason;
-use trace::DevId;
+use trace::{Bytes, DevId, Nanos};
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
@@ -23,33 +26,88 @@ pub const CAUSE: Cause = Cause {
 /// What takes all limits of io.max away.
 const NO_LIMIT: &str = "riops=max wiops=max rbps=max wbps=max";
 
+/// A file of a control group that sets a limit.
+struct Set<'a> {
+    path: String,
+    file: &'a str,
+    value: &'a Fact<String>,
+}
+
 fn judge(case: &mut Case) -> Verdict {
     let what = "held back by their cgroup's limit, before the block layer had them";
     let waited = Waited::new(what, |_, reason| reason == Reason::CgroupLimit);
-    let (mut v, found) = waited.ask(case, CAUSE.name);
+    let (v, found) = match by_pace(case) {
+        Some(found) => found,
+        None => waited.ask(case, CAUSE.name),
+    };
     if v.verdict == Answer::Rejected {
         return v;
     }
-    let groups = &case.system.cgroups;
-    let limits = groups.iter().flat_map(|g| g.settings.iter().map(move |(file, limit)| (g, file, limit)));
-    let limits: Vec<_> = limits
-        .filter(|(_, file, limit)| is_limit(file, &limit.value))
-        .map(|(g, file, limit)| {
-            (format!("/sys/fs/cgroup/{}/{file}", g.path.trim_matches('/')), file.as_str(), limit)
-        })
-        .filter(|(.., limit)| v.verdict == Answer::Found || is_of_recorded(case, &limit.value))
-        .collect();
-    for (path, _, limit) in &limits {
-        v = v.because(proof!(
+    let sets = sets(case.system);
+    let is_told = |set: &&Set| v.verdict == Answer::Found || is_of_recorded(case, &set.value.value);
+    let told: Vec<&Set> = sets.iter().filter(is_told).collect();
+    let v = told.iter().fold(v.clone(), |v, set| {
+        v.because(proof!(
             "{path} says {replace} ({at})",
-            path,
-            replace = limit.value.trim().replace('\n', "; "),
-            at = limit.at
+            path = set.path,
+            replace = set.value.value.trim().replace('\n', "; "),
+            at = set.value.at
+        ))
+    });
+    match v.verdict {
+        Answer::Found => remedies(v, case, &told, found),
+        _ => v,
+    }
+}
+
+/// All limits that are set.
+fn sets(system: &System) -> Vec<Set<'_>> {
+    let all =
+        system.cgroups.iter().flat_map(|g| g.settings.iter().map(move |(file, value)| (g, file, value)));
+    all.filter(|(_, file, value)| is_limit(file, &value.value))
+        .map(|(g, file, value)| {
+            let path = format!("/sys/fs/cgroup/{}/{file}", g.path.trim_matches('/'));
+            Set { path, file, value }
+        })
+        .collect()
+}
+
+/// Found where only blocks were recorded, and they come at just the rate of a limit; with the groups that it is about.
+fn by_pace(case: &Case) -> Option<(Verdict, Vec<usize>)> {
+    if !case.facts.operations.is_empty() {
+        return None;
+    }
+    let sets = sets(case.system);
+    let mut v = Verdict::found(CAUSE.name, Nanos(0), Confidence::Medium);
+    for (number, group) in case.groups() {
+        let Some(device) = case.facts.device(group.dev) else { continue };
+        let limits = sets.iter().flat_map(|set| limits(set.file, &set.value.value, group.dev));
+        let at_limit = limits.filter(|limit| limit.is_of(group.class));
+        let Some((limit, rate)) = at_limit.filter_map(|l| Some((l, l.sets_the_pace_of(device)?))).next()
+        else {
+            continue;
+        };
+        let said = |n: u64| match limit.bytes {
+            true => size(Bytes(n)),
+            false => format!("{} operations", count(n)),
+        };
+        v = v.about(number).because(proof!(
+            "{task}'s {what} on {name} came at {rate} a second, second by second what a limit lets through ({limit}), and {name} was idle for \
+             {idle} of the time",
+            task = group.task,
+            what = group.words(),
+            name = case.name(group.dev),
+            rate = Text(said(rate)),
+            limit = Text(said(limit.a_second)),
+            idle = Share(1.0 - device.depth.busy())
         ));
+        v.throughout.push((number, 1.0 - device.depth.busy()));
     }
-    if v.verdict != Answer::Found {
-        return v;
-    }
+    let groups: Vec<usize> = v.throughout.iter().map(|(number, _)| *number).collect();
+    (!groups.is_empty()).then(|| (v.about_all(), groups))
+}
+
+fn remedies(mut v: Verdict, case: &Case, told: &[&Set], found: Vec<usize>) -> Verdict {
     for number in found {
         let dev = case.focus.groups[number].dev;
         let (major, minor, name) = (dev.major(), dev.minor(), case.name(dev));
@@ -60,10 +118,10 @@ fn judge(case: &mut Case) -> Verdict {
             "io.max" => Some(NO_LIMIT),
             _ => file.starts_with("blkio.").then_some("0"),
         };
-        let lifts: Vec<String> = limits
+        let lifts: Vec<String> = told
             .iter()
-            .filter(|(_, _, limit)| is_of_it(&limit.value))
-            .filter_map(|(path, file, _)| Some(format!("echo '{of_it}{}' > {path}", nothing(file)?)))
+            .filter(|set| is_of_it(&set.value.value))
+            .filter_map(|set| Some(format!("echo '{of_it}{}' > {}", nothing(set.file)?, set.path)))
             .collect();
         v = match lifts.is_empty() {
             false => v.try_this(

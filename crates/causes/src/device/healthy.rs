@@ -104,7 +104,10 @@ fn judge(case: &mut Case) -> Verdict {
         );
     }
     if case.slow_throughout() {
-        return Verdict::out_of_the_question(CAUSE.name, "the device takes long for every operation");
+        return Verdict::out_of_the_question(
+            CAUSE.name,
+            "the device, or a limit, sets the pace of every operation",
+        );
     }
     if case.was_found(outside_io::CAUSE.name) {
         return Verdict::out_of_the_question(CAUSE.name, "the slow time was outside the operations");

@@ -108,3 +108,32 @@ fn the_memory_of_a_cgroup_is_where_its_version_has_it() {
         }
     }
 }
+
+#[test]
+fn blocks_that_come_at_just_the_rate_of_a_limit_show_it() {
+    let of = |apart: u64, took: u64, file: &str, limit: &str| {
+        let mut story = Story::default();
+        let settings = format!(r#"{{"{file}": "{limit}"}}"#);
+        let text = format!(
+            r#"{{"before": {{"cgroups": {{"list": [{{"path": "/db", "id": 7, "settings": {settings}}}]}}}}}}"#
+        );
+        story.document("system.json", &text);
+        (0..5000 / apart).for_each(|i| {
+            let at = i * apart * MS;
+            story.read(at, at, at + took);
+        });
+        story.verdict("cgroup-limit")
+    };
+    let v = of(10, MS, "io.max", "8:0 riops=100");
+    assert!(v.verdict == Answer::Found && says(&v, "100 operations a second"), "{v:?}");
+    assert_eq!(of(10, MS, "blkio.throttle.read_iops_device", "8:0 104").verdict, Answer::Found);
+    for (apart, took, limit) in [
+        (10, MS, "8:0 riops=106"),
+        (10, MS, "8:0 wiops=100"),
+        (10, MS, "8:16 riops=100"),
+        // The device itself may be as slow.
+        (10, 6 * MS, "8:0 riops=100"),
+    ] {
+        assert_ne!(of(apart, took, "io.max", limit).verdict, Answer::Found, "{limit}");
+    }
+}

@@ -34,7 +34,7 @@ const FEW_FOR_P99: u64 = 100;
 /// Whether the cause found is worth acting on for that victim.
 pub(crate) fn acting_on(e: &Explanation, v: &Sufferer, found: &Verdict) -> bool {
     let (recorded, by_the_clock) = (e.facts.duration(), |time| rank::of_the_clock(e, v, time));
-    if is_limit(found.cause) {
+    if is_limit(found.cause) && found.throughout.is_empty() {
         return is_paced(v, found.cause, recorded, by_the_clock(slept(e, v)));
     }
     let always = !found.throughout.is_empty() || !is_everyday(found.cause);

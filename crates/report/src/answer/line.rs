@@ -100,8 +100,14 @@ fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
     };
     let verdict = e.verdicts.iter().find(|verdict| verdict.cause == cause);
     let of_slowest = verdict.and_then(|verdict| share_of_slowest(e, v, verdict)).unwrap_or(0.0);
+    let throughout =
+        verdict.and_then(|verdict| verdict.throughout.iter().find(|(group, _)| *group == v.group));
     let of_what = match OWN_PACE.contains(&cause) {
         true => format!("the device's own pace in {}", time(v.time)),
+        // Bios wait for a limit before they are seen.
+        false if v.share_of(cause) == 0.0 && throughout.is_some() => {
+            format!("held back for {} of the time", percent(throughout.map_or(0.0, |(_, part)| *part)))
+        }
         // What made some slow, and few of all.
         false if of_slowest > 2.0 * v.share_of(cause) => {
             format!("{} of the slowest 1 %", percent(of_slowest))
