@@ -7,6 +7,7 @@ use super::precedence::is_limit;
 use super::victim::TOLD;
 use crate::explanation::Explanation;
 use causes::Answer;
+use life::Class;
 use stats::{Group, TailRow};
 use std::collections::BTreeMap;
 use trace::Nanos;
@@ -135,17 +136,32 @@ fn one(e: &Explanation, group: &Group, who: &Absent) -> Option<Without> {
     let (mean, told) = table.quantiles_without(*victim, who, &TOLD)?;
     let now = |ns: u64| Nanos(ns / sums.ops.max(1));
     let saved = now(sums.ns).since(mean).0 as f64 / now(sums.ns).0.max(1) as f64;
-    let of =
-        |part: usize| Predicted::of(told[part], sums.quantile(TOLD[part]), sums.own_quantile(TOLD[part]));
+    let least = in_turn(e, group);
+    let of = |part: usize| {
+        let (now, alone) = (sums.quantile(TOLD[part]), sums.own_quantile(TOLD[part]));
+        Predicted::of(told[part].max(least.min(now)), now, alone.max(least.min(now)))
+    };
+    let of_mean = |then: Nanos| then.max(least.min(now(sums.ns)));
     let then = match refused(e, group, who, saved) {
         Some(why) => Err(why),
         None => Ok(Latencies {
-            mean: Predicted::of(mean, now(sums.ns), now(sums.ns.saturating_sub(sums.lost))),
+            mean: Predicted::of(of_mean(mean), now(sums.ns), of_mean(now(sums.ns.saturating_sub(sums.lost)))),
             p50: of(0),
             p99: (sums.ops >= 100).then(|| of(1)),
         }),
     };
     Some(Without { who: who.clone(), then })
+}
+
+/// What a read takes at least where none was ever alone, so that its service is not known: the time from the completion before to its own. A
+/// device that serves one at a time takes as long for it, one that serves several at once takes longer.
+fn in_turn(e: &Explanation, group: &Group) -> Nanos {
+    let reads = group.class == Class::Read && group.is_mostly_unknown();
+    let Some(device) = e.facts.device(group.dev).filter(|_| reads) else { return Nanos(0) };
+    let gaps = device.pace.kinds(false).filter(|kind| kind.is_read).map(|kind| kind.turns.gaps);
+    let (ns, count) =
+        gaps.fold((0.0, 0), |(ns, n), gap| (ns + gap.mean() * gap.count() as f64, n + gap.count()));
+    Nanos((ns / count.max(1) as f64) as u64)
 }
 
 /// Why a group's latencies without somebody, of whose time that one had this part, are not known.
