@@ -1,6 +1,7 @@
 //! Operations that are handed over and completed later: io_uring and libaio.
 
 use crate::account::Account;
+use crate::held_aio::HeldAio;
 use crate::history::History;
 use crate::open_call::OpenCall;
 use crate::operation::{Kind, Operation};
@@ -34,6 +35,8 @@ struct Aio {
     fs: Fs,
     dev: DevId,
     inode: u64,
+    /// Who handed it over, if a throttle's worker queued the bio.
+    by: Option<Tid>,
 }
 
 /// Operations in flight that no task is in.
@@ -42,13 +45,15 @@ pub(crate) struct AsyncIo {
     /// By the address of the kernel's request.
     rings: FxHashMap<u64, Ring>,
     aios: FxHashMap<(DevId, Sector), Aio>,
+    /// Of libaio, without a bio yet.
+    pub held: HeldAio,
 }
 
 impl AsyncIo {
     /// When the oldest of them began.
     pub fn oldest(&self) -> Option<Nanos> {
         let rings = self.rings.values().map(|r| r.from);
-        rings.chain(self.aios.values().map(|a| a.from)).min()
+        rings.chain(self.aios.values().map(|a| a.from)).chain(self.held.oldest()).min()
     }
 
     /// io_uring: an operation is handed over.
@@ -79,12 +84,24 @@ impl AsyncIo {
         if open.call != Call::IoSubmit {
             return;
         }
-        let OpenCall { fd, fs, dev, inode, .. } = *open;
         let from = open.last_sent.replace(e.time).unwrap_or(open.from);
+        open.sent += 1;
+        self.put(e, open, from, None);
+    }
+
+    /// A throttle's worker queued a bio: of what it held.
+    pub fn let_go(&mut self, e: &Event) {
+        if let Some(held) = self.held.let_go() {
+            self.put(e, &held.open, held.open.from, Some(held.tid));
+        }
+    }
+
+    fn put(&mut self, e: &Event, open: &OpenCall, from: Nanos, by: Option<Tid>) {
+        let OpenCall { fd, fs, dev, inode, .. } = *open;
         if self.aios.len() >= MAX {
             self.aios.clear();
         }
-        self.aios.insert((e.dev, e.sector), Aio { from, fd, fs, dev, inode });
+        self.aios.insert((e.dev, e.sector), Aio { from, fd, fs, dev, inode, by });
     }
 
     /// Whether `io_submit` sent a bio from this place.
@@ -101,9 +118,13 @@ impl AsyncIo {
         entry: &Entry,
         names: &Names,
     ) -> Option<(Operation, Account)> {
-        let Aio { from, fd, fs, dev, inode } =
+        let Aio { from, fd, fs, dev, inode, by } =
             self.aios.remove(&(b.dev, b.start)).filter(|_| !b.is_child())?;
-        let account = Walk::of_bio(h, b, entry, from);
+        let account = match by {
+            None => Walk::of_bio(h, b, entry, from),
+            Some(_) => Walk::of_held_bio(h, b, entry, from),
+        };
+        let tid = by.unwrap_or(b.tid);
         let kind = if b.op == Op::Read { Kind::AioRead } else { Kind::AioWrite };
         let operation = Operation {
             fd,
@@ -111,7 +132,7 @@ impl AsyncIo {
             dev,
             inode,
             result: b.bytes.0 as i64,
-            ..Operation::of(kind, b.tid, names.of(b.tid), account.from, account.to)
+            ..Operation::of(kind, tid, names.of(tid), account.from, account.to)
         };
         Some((operation, account))
     }

@@ -72,6 +72,7 @@ impl Calls {
             writes_to,
             is_storage: known.is_some() || call.is_sync(),
             last_sent: None,
+            sent: 0,
         });
         outside
     }

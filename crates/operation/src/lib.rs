@@ -34,6 +34,7 @@ mod contention;
 mod crypt;
 
 // The past of all tasks.
+mod held_aio;
 mod history;
 
 // The past of one task, and of requests below others.

@@ -21,6 +21,8 @@ pub(crate) struct OpenCall {
     pub is_storage: bool,
     /// When `io_submit` sent its last bio.
     pub last_sent: Option<Nanos>,
+    /// How many it sent.
+    pub sent: u64,
 }
 
 impl OpenCall {

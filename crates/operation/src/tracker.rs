@@ -15,8 +15,9 @@ use crate::sent::Sent;
 use crate::sent_below::SentBelow;
 use crate::served::{Done, Entry};
 use crate::stretch::State;
+use crate::thread::Thread;
 use crate::wakers::Wakers;
-use crate::walk::Walk;
+use crate::walk::{Walk, THROTTLED_WORK};
 use crate::writers::SentFor;
 use crate::{background, owners};
 use life::{Bio, BioNumber, Names, Owner, Request};
@@ -78,8 +79,16 @@ impl OperationTracker {
         if let Some(open) = self.history.threads.get_mut(&e.tid).and_then(|t| t.open.as_mut()) {
             open.is_on(e.dev);
             self.async_io.sent(open, e);
+        } else if self.is_throttle(e.tid) {
+            self.async_io.let_go(e);
         }
         owner
+    }
+
+    /// Whether a task is the worker that lets go what a control group's limit held.
+    fn is_throttle(&self, tid: Tid) -> bool {
+        let work = self.history.thread(tid).and_then(Thread::work);
+        work.is_some_and(|work| self.history.texts.text(work.function) == THROTTLED_WORK)
     }
 
     /// A request was completed by the block event at hand.
@@ -191,6 +200,9 @@ impl OperationTracker {
                 }
             }
             What::Exit { call, result } => {
+                if let Some(open) = h.open_call(e).filter(|open| open.call == call) {
+                    self.async_io.held.exit(open, self.calls.processes.of(e.tid), e.tid, result);
+                }
                 let over = self.calls.exit(h, e, call, result, names);
                 self.end(over, names, observer);
             }

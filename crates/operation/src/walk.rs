@@ -25,7 +25,7 @@ use life::Bio;
 use trace::{Left, Nanos, TextId, Tid};
 
 /// The work item by which a cgroup's limit lets bios go on (block/blk-throttle.c).
-const THROTTLED_WORK: &str = "blk_throtl_dispatch_work_fn";
+pub(crate) const THROTTLED_WORK: &str = "blk_throtl_dispatch_work_fn";
 
 /// The work item that issues what was put back, flushes among it: the interrupt that completes a flush queues it for those that
 /// came meanwhile (block/blk-flush.c, block/blk-mq.c).
@@ -76,6 +76,14 @@ impl<'a> Walk<'a> {
         let mut walk = Walk::new(history, from, to);
         walk.task(bio.tid, from, sent, 0);
         walk.request(entry, sent, to, 0);
+        walk.account.finish()
+    }
+
+    /// The same of a bio that a throttle's worker queued, while its task went on.
+    pub fn of_held_bio(history: &'a History, bio: &Bio, entry: &Entry, from: Nanos) -> Account {
+        let to = bio.time.completed.max(from);
+        let mut walk = Walk::new(history, from, to);
+        walk.request(entry, from, to, 0);
         walk.account.finish()
     }
 

@@ -1,10 +1,11 @@
-//! Direct I/O that is cut: what is left of it is counted against the cgroup's limit again, behind its first `block_bio_queue`.
+//! Direct I/O that is cut: what is left of it is counted against the cgroup's limit again, behind its first `block_bio_queue`. And libaio, of
+//! which the limit holds all until a worker queues it.
 
 use ledger::Reason;
 use life::{Names, Sink};
 use operation::{Account, Follow, History, Operation, OperationObserver};
 use testkit::Story;
-use trace::{Call, Context, Cpu, Detail, Left, Nanos, TaskEvent, TextId, Tid, What};
+use trace::{Batch, Call, Context, Cpu, Detail, Left, Nanos, TaskEvent, TextId, Tid, What};
 
 const READER: Tid = Tid(100);
 const WORKER: Tid = Tid(20);
@@ -45,15 +46,21 @@ fn second_piece_sent_by(function: &str) -> Account {
         (90_402, Tid(0), 0, What::Switch { left: Left::Preempted, next: READER }),
         (90_405, READER, 0, What::Exit { call: Call::Read, result: 8192 }),
     ];
+    told(batch, &story).remove(0)
+}
+
+/// The reader's operations, of block events and what tasks did meanwhile.
+fn told(mut batch: Batch, story: &[(u64, Tid, u8, What)]) -> Vec<Account> {
     for (time, tid, context, what) in story {
         let time = Nanos(time * 1000);
         let after =
             batch.events.partition_point(|e| e.time <= time && (time.0 > 0 || e.action.is_note())) as u32;
-        batch.tasks.push(TaskEvent { time, after, tid, cpu: Cpu(0), context: Context(context), what });
+        let (tid, context, what) = (*tid, Context(*context), *what);
+        batch.tasks.push(TaskEvent { time, after, tid, cpu: Cpu(0), context, what });
     }
     let (mut follow, mut all) = (Follow::default(), All::default());
     follow.feed(&batch, &mut all);
-    all.0.remove(0)
+    all.0
 }
 
 #[test]
@@ -68,4 +75,32 @@ fn a_piece_that_another_worker_sends_waited_for_a_request() {
     let account = second_piece_sent_by("blk_mq_run_work_fn");
     assert_eq!(account.of(Reason::CgroupLimit), Nanos(0), "{account:?}");
     assert!(account.of(Reason::GetRequest) >= Nanos(89_000_000), "{account:?}");
+}
+
+#[test]
+fn a_read_of_libaio_that_a_throttle_queues_was_held_back() {
+    let blocks = "90000 Q R 8+8 tid=20\n90001 G R 8+8 tid=20\n90002 D R 8+8 tid=20\n90400 C R 8+8 tid=0\n";
+    let mut batch = Story::of(blocks).batches(usize::MAX).remove(0);
+    let Detail::Text(item) = batch.store(b"blk_throtl_dispatch_work_fn") else { panic!("a text") };
+    let (work, function) = (7, TextId(1));
+    let (submit, reap) = (Call::IoSubmit, Call::IoGetevents);
+    let accounts = told(
+        batch,
+        &[
+            (0, WORKER, 0, What::Text { id: function, text: item }),
+            (0, WORKER, 0, What::WorkEnd),
+            (10, READER, 0, What::Enter { call: submit, args: [1, 1, 2, 0] }),
+            (15, READER, 0, What::Exit { call: submit, result: 1 }),
+            (16, READER, 0, What::Enter { call: reap, args: [1, 1, 1, 0] }),
+            (17, READER, 0, What::Switch { left: Left::Interruptible, next: Tid(0) }),
+            (89_990, WORKER, 0, What::WorkStart { work, function }),
+            (90_010, WORKER, 0, What::WorkEnd),
+            (90_401, Tid(0), Context::HARD, What::Wake(READER)),
+            (90_402, Tid(0), 0, What::Switch { left: Left::Preempted, next: READER }),
+            (90_405, READER, 0, What::Exit { call: reap, result: 1 }),
+        ],
+    );
+    let read =
+        accounts.iter().find(|a| a.from == Nanos(10_000) && a.to == Nanos(90_400_000)).expect("a read");
+    assert_eq!(read.of(Reason::CgroupLimit), Nanos(89_990_000), "{read:?}");
 }
