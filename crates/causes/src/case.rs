@@ -100,7 +100,7 @@ impl<'a> Case<'a> {
     }
 
     /// The groups that matter and are slow. Of operations the mean of the slowest counts: most writes only copy to memory
-    /// in microseconds, and one in a thousand that waits for 10 ms is what somebody asks about.
+    /// in microseconds, and one in a thousand that waits for 10 ms is what users ask about.
     pub fn slow_groups(&self) -> impl Iterator<Item = (usize, &'a Group)> {
         let mean = |g: &Group| g.tail.sum.time.total.0 / g.tail.sum.time.operations.max(1);
         self.groups()
@@ -293,7 +293,7 @@ impl<'a> Case<'a> {
 
     /// The same of a cause that comes after others: they explain all waiting in a device, and it need not be told.
     pub(crate) fn nothing_left(&self, cause: &'static str) -> Verdict {
-        let v = self.nothing(cause, "no waiting in a device is left that other causes do not explain");
+        let v = self.nothing(cause, "other causes explain all the time in devices");
         Verdict { minor: v.verdict == Answer::Rejected, ..v }
     }
 

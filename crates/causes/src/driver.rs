@@ -53,7 +53,7 @@ pub(crate) enum Said {
 
 /// What is said of a recording in which no group has anything of the kind.
 pub(crate) enum Otherwise {
-    /// Nobody would have thought of it.
+    /// Never plausible.
     Never(&'static str),
     /// This, or that the devices below were not recorded ([`Case::nothing`]).
     Nothing(&'static str),

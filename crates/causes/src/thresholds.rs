@@ -19,7 +19,7 @@ pub const HALF_A_TURN: Nanos = Nanos(4_170_000);
 pub mod case {
     use super::Nanos;
 
-    /// A cause that explains less than this part of a group's tail is company, not the cause. A choice without a source: the
+    /// A cause that explains less than this part of a group's tail is too small to be the cause. A choice without a source: the
     /// judgement of what is worth a word, tried on recordings whose cause is known.
     pub const MIN_SHARE: f64 = 0.1;
     /// A group whose tail has less than this part of the time of all tails is not worth a word.
@@ -249,7 +249,7 @@ pub mod discard_stall {
 
 /// Of `healthy`.
 pub mod healthy {
-    /// From this part of their time on, somebody else's doing is worth acting on: what the eye sees at a glance, a fifth.
+    /// From this part of their time on, what another task does is worth acting on: a fifth, what the eye sees at a glance.
     pub const NOT_ITS_OWN: f64 = 0.2;
 
     use super::Nanos;
@@ -267,7 +267,7 @@ pub mod healthy {
 pub mod misaligned {
     /// Reading first and then writing takes twice as long where both take the same, and a turn of a disk longer. From half way on.
     pub const LONGER: f64 = 1.5;
-    /// Fewer of them than this are nobody's habit: the last piece of a file, a superblock.
+    /// Fewer of them than this are incidental: the last piece of a file, a superblock.
     pub const HABIT: f64 = 0.05;
 }
 
@@ -285,7 +285,7 @@ pub mod rate_limit {
 
     /// The middle half: completions that are seen late, and the ones after them that then seem early, lie outside.
     pub const MIDDLE: [f64; 2] = [0.25, 0.75];
-    /// Most of them, where processors are at hand.
+    /// Most of them, where processors are available.
     pub const MOST: [f64; 2] = [0.1, 0.9];
     /// The middle half of what comes by the clock lies between these parts of the median. What a disk that turns takes for scattered
     /// requests varies by a third either way (half a turn of 8.3 ms beside a seek of 8 ms, data sheets).
@@ -303,8 +303,8 @@ pub mod rate_limit {
     pub const SMALL: Bytes = Bytes(16 << 10);
     /// Fewer gaps are no pace.
     pub const ENOUGH: u64 = 100;
-    /// Most gaps lie between these parts of the middle one: even as a clock, but for what processors add. Shorter ones are those of
-    /// a burst, up to a quarter of all. A device that seeks or cleans up has gaps that differ by factors.
+    /// Most gaps lie between these parts of the middle one: evenly spaced, except for what processors add. Shorter ones are those
+    /// of a burst, up to a quarter of all. A device that seeks or cleans up has gaps that differ by factors.
     pub const EVEN: (f64, f64) = (0.6, 1.4);
     /// Or half of all runs of gaps ([`stats::IN_A_RUN`]), from p30 (shorter ones are bursts') to p80, lies between these parts of the
     /// middle one: busy processors make each completion seem late, by more than a gap if they are very busy, but not one later than
@@ -336,9 +336,9 @@ pub mod read_ahead_short {
 
     /// What the kernel reads ahead by default (`VM_READAHEAD_PAGES`, include/linux/mm.h).
     pub const DEFAULT: Bytes = Bytes(128 << 10);
-    /// From this part of reads that follow one another on, somebody reads in order.
+    /// From this part of reads that follow one another on, a task reads in order.
     pub const IN_ORDER: f64 = 0.7;
-    /// Whoever waited for pages for a third of the recording did little else.
+    /// A task that waited for pages for a third of the recording did little else.
     pub const LITTLE_ELSE: f64 = 1.0 / 3.0;
     /// What is proposed: four times the default, what distributions set for disks that stream.
     pub const PROPOSED: Bytes = Bytes(512 << 10);

@@ -34,7 +34,7 @@ const NETWORK: &[&str] = &[
 ];
 /// Less than this part of a file system free is nearly full: ext4 and XFS begin to search for space.
 const NEARLY_FULL: f64 = 0.10;
-/// Nobody's loads fit into less.
+/// No loads fit into less.
 const LEAST: u64 = 64 << 20;
 
 /// Where the checkup takes place.

@@ -34,7 +34,7 @@ pub struct Skipped {
 }
 
 impl System {
-    /// What the documents in a capture tell of the system it was made on.
+    /// What the documents in a capture say about the system it was made on.
     ///
     /// `path` is the capture's folder, whose text files are all looked at, or a file in it. Beside a lone file only
     /// documents with telling names are read (`queue-vda.txt`, `mounts.txt`, `settings.txt`, ...), since the folder may

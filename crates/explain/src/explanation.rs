@@ -21,10 +21,10 @@ const MOST_REMARKS: usize = 10;
 /// A group's tail is worth showing from this share of all tails' time on.
 const VISIBLE: f64 = 0.02;
 
-/// What was looked at.
+/// What was read.
 #[derive(Default)]
 pub struct Subject {
-    /// Who is asked about, if not everybody.
+    /// The filter, if there is one.
     pub scope: Option<Scope>,
     /// Which operations of theirs.
     pub which: Which,
@@ -42,7 +42,7 @@ pub struct Subject {
     pub samples: Samples,
     /// What was lost on the way.
     pub quality: Quality,
-    /// How long the recorder watched everybody, if it missed nothing: longer than from the first event to the last.
+    /// How long the recorder watched all tasks, if it missed nothing: longer than from the first event to the last.
     pub watched: Option<Nanos>,
 }
 
@@ -51,11 +51,11 @@ pub struct Subject {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Trust {
-    /// As good as complete.
+    /// Practically complete.
     Good,
-    /// Something is missing; the numbers are near the truth.
+    /// Some data is missing; the numbers are close to the truth.
     Degraded,
-    /// Too much is missing.
+    /// Too much data is missing.
     Unusable,
 }
 
@@ -210,7 +210,7 @@ impl Explanation {
         asking.is_some_and(|asking| narrow.into_iter().any(|by| !asking.of(by).is_empty()))
     }
 
-    /// The question in words, if it is not about everybody: `only device sda, task fio`.
+    /// The filter in words, if there is one: `only device sda, task fio`.
     pub fn asked(&self) -> Option<String> {
         let asking = self.subject.scope.as_ref()?.asking();
         let of =

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Rows and slices are written while lives end, so memory depends on what is in flight. Only `tables` of sums need the
-//! end. Names of tasks and devices are whatever somebody called them: each format is given them as it wants text.
+//! end. Names of tasks and devices are arbitrary: each format is given them as it wants text.
 
 mod btt;
 mod fio;

@@ -248,7 +248,7 @@ impl Piece {
     }
 }
 
-/// At how many stations the clock was behind that of the station before.
+/// At how many steps the clock was behind that of the step before.
 fn steps_back(t: &Timeline) -> u64 {
     let (mut steps, mut latest) = (0, Nanos(0));
     let mut pass = |stamp: Option<Nanos>| {

@@ -102,7 +102,7 @@ impl Waits {
 pub struct Account {
     /// When the operation began.
     pub from: Nanos,
-    /// When it ended.
+    /// The end.
     pub to: Nanos,
     /// The parts, each before those within it.
     pub nodes: Vec<Node>,

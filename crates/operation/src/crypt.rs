@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Which item is a bio's is known by who queued it: for a write the task that queued the bio, for a read
-//! whoever completed the request below. An item that could be another's is none.
+//! by the completion of the request below. An ambiguous item is ignored.
 
 use crate::history::History;
 use crate::served::{Done, Entry};

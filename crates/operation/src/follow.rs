@@ -32,7 +32,7 @@ impl Follow {
         self.operations.knows(known);
     }
 
-    /// Takes in a batch. `to` is told of every request, bio and operation that is over.
+    /// Takes in a batch. `to` gets every completed request, bio and operation.
     pub fn feed(&mut self, batch: &Batch, to: &mut dyn Listener) {
         match self.scope.clone() {
             Some(scope) => self.follow(batch, &mut Scoped { scope: &scope, to }),
@@ -112,7 +112,7 @@ impl Follow {
     }
 }
 
-/// Tells the tracker of operations of what is completed, and then whoever asked.
+/// Tells the tracker of operations of what is completed, and then the caller.
 struct Both<'a> {
     operations: &'a mut OperationTracker,
     to: &'a mut dyn Listener,

@@ -1,4 +1,4 @@
-//! What tasks asked for, whom they waited for, and where every nanosecond of it went.
+//! What tasks asked for, what they waited for, and where every nanosecond of it went.
 //!
 //! [`OperationTracker`] takes in what tasks did and which requests were completed, keeps a [`History`] as far
 //! back as anybody may ask, and gives every [`Operation`] that is over together with its [`Account`]: its

@@ -58,7 +58,7 @@ impl Thread {
         self.stretches.push_back(Stretch { from, state, cpu, stack: None });
     }
 
-    /// It is given a processor. If it was last seen to fall asleep, and nobody woke it since, then it was
+    /// It is given a processor. If it was last seen to fall asleep, and nothing woke it since, then it was
     /// woken on its way to sleep, by another processor: the switch still says that it sleeps, but it only
     /// waited for a processor.
     ///

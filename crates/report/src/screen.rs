@@ -82,7 +82,7 @@ pub fn render(e: &Explanation, style: Style) -> String {
     s.slow(e);
     s.wrote(e);
     s.where_(e);
-    let none = "no cause that iowhy knows explains it; the breakdown above is what was measured";
+    let none = "no known cause explains it; the breakdown above is what was measured";
     let title = |cause: &str| Some(causes::all().iter().find(|c| c.name == cause)?.title);
     let in_mapper: Vec<String> = e.in_mapper.iter().map(InMapper::words).collect();
     s.why(&e.verdicts, (none, SHARE_OF), &in_mapper, title);

@@ -136,7 +136,7 @@ impl ByDepth {
     }
 }
 
-/// How requests of one class fared in company and without it.
+/// How requests of one class fared with and without others in flight.
 #[derive(Clone, Debug, Default)]
 pub struct Company {
     /// `D2C` of those issued while the device was flooded with background writes.

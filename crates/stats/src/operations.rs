@@ -97,12 +97,12 @@ impl Whose {
     }
 }
 
-/// What was sent for somebody.
+/// What was sent for a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
     /// How many requests.
     pub requests: u64,
-    /// What they moved.
+    /// The bytes moved.
     pub bytes: Bytes,
 }
 

@@ -12,7 +12,7 @@ pub enum Asked {
     Operation(Kind),
     /// A bio.
     Bio(Class),
-    /// A bio of read-ahead: nobody waits for it yet.
+    /// A bio of read-ahead: no task waits for it yet.
     Ahead,
 }
 
@@ -50,7 +50,7 @@ impl Asked {
         }
     }
 
-    /// Whether somebody waits for it.
+    /// Whether a task waits for it.
     pub fn is_foreground(self) -> bool {
         match self {
             Asked::Operation(kind) => kind.is_foreground(),

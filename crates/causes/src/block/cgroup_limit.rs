@@ -15,7 +15,7 @@ use trace::DevId;
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "cgroup-limit",
-    title: "a limit of the task's cgroup holds its I/O back (io.max, io.latency, io.cost)",
+    title: "a limit of the task's cgroup throttles its I/O (io.max, io.latency, io.cost)",
     page: include_str!("../../pages/cgroup-limit.md"),
     judge: Judge::Whole(judge),
 };
@@ -24,7 +24,7 @@ pub const CAUSE: Cause = Cause {
 const NO_LIMIT: &str = "riops=max wiops=max rbps=max wbps=max";
 
 fn judge(case: &mut Case) -> Verdict {
-    let what = "held back by their cgroup's limit, before the block layer had them";
+    let what = "throttled by their cgroup's limit, before the block layer queued them";
     let waited = Waited::new(what, |_, reason| reason == Reason::CgroupLimit);
     let (mut v, found) = waited.ask(case, CAUSE.name);
     if v.verdict == Answer::Rejected {

@@ -22,7 +22,7 @@ pub const CAUSE: Cause = Cause {
     judge: Judge::Each(Each {
         of,
         unless: "the same bytes as slow in larger requests",
-        otherwise: Otherwise::Never("nothing slow was small"),
+        otherwise: Otherwise::Never("no slow request was small"),
         above: false,
     }),
 };

@@ -1,7 +1,7 @@
 //! Writes that take no time and the fsync behind each that takes it all: `flush-cost`, from fio's two rows.
 //!
-//! fio tells of syncs apart from writes: how many, and what they took. **Proof**: syncs take most of the run. **Refuted** if they
-//! take little of it. What passes within a sync (the journal, the device's cache) these sums cannot say.
+//! fio reports syncs separately from writes: how many, and what they took. **Proof**: syncs take most of the run. **Refuted** if
+//! they take little of it. What passes within a sync (the journal, the device's cache) these sums cannot say.
 
 use super::fsync_calls;
 use super::say::{number, In};

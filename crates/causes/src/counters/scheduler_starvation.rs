@@ -53,7 +53,7 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
     Some(settings(mails, place).into_iter().fold(verdict, Verdict::because))
 }
 
-/// The scheduler and its limits, of the only device that the texts tell of: blkparse's lines have its number alone.
+/// The scheduler and its limits, of the only device in the texts: blkparse's lines have its number alone.
 fn settings(mails: &[Mail], place: In) -> Vec<String> {
     let names = [
         "queue/scheduler",

@@ -94,7 +94,7 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
     })
 }
 
-/// What the text tells of the device: whether it needs stable pages, and what is mounted on it.
+/// What the text says about the device: whether it needs stable pages, and what is mounted on it.
 fn told(v: Verdict, mails: &[Mail], with: &Writer) -> Verdict {
     let v = match with.stable {
         Some(s) if s.chosen() == "1" => {

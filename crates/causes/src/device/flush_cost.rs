@@ -91,7 +91,7 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, flushing: Nanos) -> Verdict {
     }
     let who = case.main_task(slow.on, &[Class::SyncWrite]);
     let cache = case.settings(slow.on.id).and_then(|s| s.write_cache());
-    let sender = who.map_or("whoever writes".into(), |(task, share)| {
+    let sender = who.map_or("the writing task".into(), |(task, share)| {
         format!("{task}, which sent {} of the synchronous writes", percent(share))
     });
     v = v.try_on(

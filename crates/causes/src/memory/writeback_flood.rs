@@ -1,4 +1,4 @@
-//! `writeback-flood`: what somebody waits for waits in the device behind buffered data that is written back.
+//! `writeback-flood`: what a task waits for waits in the device behind buffered data that is written back.
 //!
 //! Claims the device time in which the device was flooded ([`life::FLOOD_DEPTH`], [`life::FLOOD_BYTES`]). Proof: the
 //! same requests were fast when no background write was in flight. Refuted if they were as slow then.
@@ -32,7 +32,7 @@ pub(crate) fn wbt_target(device: &Device) -> u64 {
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "writeback-flood",
-    title: "buffered data being written back fills the device and everything else waits behind it",
+    title: "writeback of buffered data fills the device, and everything else waits behind it",
     page: include_str!("../../pages/writeback-flood.md"),
     judge: Judge::Each(Each {
         of,
@@ -50,7 +50,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let flooded = slow.flooded().min(case.unclaimed(slow, Reason::Device));
     if slow.share(flooded) < MIN_SHARE {
         return Said::Little(match slow.company().background.max() {
-            0 => "no background writes in flight beside what was slow".into(),
+            0 => "no background writes in flight beside slow operations".into(),
             _ => beside_a_flood(slow, flooded),
         });
     }

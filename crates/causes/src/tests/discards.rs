@@ -79,7 +79,7 @@ fn a_tenth_of_the_slowest_beside_discards_is_the_threshold() {
     };
     // 8 of 72, and 8 of 88.
     assert!(is_found(&of(64)));
-    assert!(rejected(&of(80)).contains("but those are 9.1 % of the slowest only"));
+    assert!(rejected(&of(80)).contains("but those are only 9.1 % of the slowest"));
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn notes_of_bfq_in_the_trace_say_who_it_was() {
         .note_on_disk(6 * MS, "bfq idle")
         .verdict("scheduler-idling");
     assert!(
-        found(&v) > 0.6 && says(&v, "the scheduler of sda is bfq: 2 of its notes are in the trace"),
+        found(&v) > 0.6 && says(&v, "the scheduler of sda is bfq: 2 of its messages are in the trace"),
         "{v:?}"
     );
     let cfq = scheduled(true).settings("sda/queue/scheduler: noop [cfq]\n").verdict("scheduler-idling");

@@ -12,7 +12,7 @@ const STALL_LEAST: u64 = 50 * MS;
 const RARE_TIMES: u64 = 2;
 /// In so many slices of the time one that long is no chance either, whatever percentile that makes.
 const AGAIN: usize = 4;
-/// One operation alone must be this long to be called a stall: what nobody would take for chance.
+/// One operation alone must be this long to be called a stall: too long to be chance.
 pub(super) const STALL_ALONE: u64 = 500 * MS;
 /// Percentiles of so many operations have four slower ones: of fewer they are chance.
 const FOR_P95: u64 = 100;

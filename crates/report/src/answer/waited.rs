@@ -70,7 +70,7 @@ fn row(e: &Explanation, v: &Sufferer, most: usize) -> Row {
     Row { cells, culprits: reasons(v, most) }
 }
 
-/// What a victim lost because of whom, in words, the largest first.
+/// What a victim lost by culprit, in words, the largest first.
 pub(crate) fn by_culprit(v: &Sufferer) -> Vec<(String, Nanos)> {
     let mut sums: Vec<(String, Nanos)> = vec![];
     for b in &v.because {

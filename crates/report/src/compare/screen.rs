@@ -117,7 +117,7 @@ fn where_(c: &Comparison, s: &mut Screen) {
     }
 }
 
-/// Because of whom, per operation.
+/// Time lost by culprit, per operation.
 fn blame(c: &Comparison, s: &mut Screen) {
     let mut heading = "BLAME";
     let several = |b: &&Blamed| b.operations.iter().all(|n| *n >= FEW);

@@ -89,7 +89,7 @@ fn one(c: &Comparison) -> String {
     out + "</section>\n"
 }
 
-/// Because of whom, per operation.
+/// Time lost by culprit, per operation.
 fn blame(c: &Comparison) -> String {
     let several = |b: &&explain::compare::Blamed| b.operations.iter().all(|n| *n >= FEW);
     let mut rows = String::new();

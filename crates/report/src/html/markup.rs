@@ -36,7 +36,7 @@ pub fn verdict(shown: &Shown, number: usize) -> String {
 
 fn head(shown: &Shown) -> String {
     let e = &shown.explanation;
-    let mut out = format!("<h2>{}: what was looked at</h2>\n<p class=\"about\">", escape(&shown.label));
+    let mut out = format!("<h2>{}: what was checked</h2>\n<p class=\"about\">", escape(&shown.label));
     for device in e.top_devices().into_iter().take(DEVICES) {
         let _ = write!(out, "{}<br>", escape(&about(e, device)));
     }
@@ -85,7 +85,7 @@ fn why(shown: &Shown) -> String {
         out += "</ul></div>\n";
     }
     if found.is_empty() {
-        out += "<p>No cause that iowhy knows explains it; the breakdown below is what was measured.</p>\n";
+        out += "<p>No known cause explains it; the breakdown below is what was measured.</p>\n";
     }
     for in_mapper in &shown.explanation.in_mapper {
         let _ = writeln!(out, "<p>{}.</p>", escape(&sentence(&in_mapper.words())));

@@ -20,7 +20,7 @@ const DEEPEST: usize = 12;
 /// How high a frame is, in pixels.
 const FRAME: usize = 20;
 
-/// Both, of a capture; nothing where nobody lost time.
+/// Both, of a capture; nothing where no task lost time.
 pub fn waits(shown: &Shown) -> String {
     let e = &shown.explanation;
     let blame = Blame::of(e);

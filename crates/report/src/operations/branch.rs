@@ -16,7 +16,7 @@ pub struct Asked {
     pub dev: DevId,
     /// What.
     pub op: Op,
-    /// With whom they compete.
+    /// The class they compete in.
     pub class: Class,
     /// Where the first of them started.
     pub start: Sector,

@@ -65,7 +65,7 @@ pub(super) fn activity(v: &View) -> Table {
         ("active_share", "active"),
     ]);
     let mut t =
-        Table::new("activity", "periods in which a device had a request, and the pauses between", &cols);
+        Table::new("activity", "periods in which a device had a request, and the idle ones between", &cols);
     let mut shown = 0;
     for device in v.devices() {
         if let Some(d) = v.details.device(device.id).filter(|d| !d.activity.active().is_empty()) {

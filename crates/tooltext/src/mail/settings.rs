@@ -131,7 +131,7 @@ impl Settings {
     }
 }
 
-/// The settings of a line that holds more than one, or one among other words of a line that nobody wrote as one.
+/// The settings of a line that holds more than one, or one among other words of a line that is not a setting by itself.
 fn several(line: &str) -> Vec<Piece> {
     let may =
         line.contains("vm.") || line.contains(" /") || line.contains("/queue/") || line.contains("blocks");
