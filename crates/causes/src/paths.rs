@@ -123,7 +123,7 @@ impl<'a> Paths<'a> {
         pick: impl Fn(Waits, Reason) -> bool,
     ) -> Verdict {
         let mut said = proof!(
-            "the slowest {words} (from {from} on) spent {share} of their {total} {doing}",
+            "the slowest {words} ({from} or more) spent {share} of their {total} {doing}",
             words = self.group.words(),
             from = self.group.tail.threshold,
             share = Share(self.share(spent)),

@@ -63,7 +63,7 @@ impl Place {
         let meta = fs::metadata(dir).at("looking at it", dir)?;
         if !meta.is_dir() {
             return Err(Error::refused(
-                format!("{} is no directory", dir.display()),
+                format!("{} is not a directory", dir.display()),
                 "a checkup writes files in a directory, never to a device: mount it and give a directory there",
             ));
         }
@@ -145,6 +145,6 @@ mod tests {
         }
         assert!(Place { free: 1 << 20, ..good }.refuse(true).is_err());
         let e = Place::look(Path::new("/dev/null"), true).unwrap_err();
-        assert!(e.to_string().contains("is no directory"), "{e}");
+        assert!(e.to_string().contains("is not a directory"), "{e}");
     }
 }

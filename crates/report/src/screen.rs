@@ -196,7 +196,7 @@ impl Screen {
         for group in e.focus.groups.iter().filter(|g| e.matters(g)).take(GROUPS) {
             let sum = &group.tail.sum.time;
             let text = format!(
-                "the slowest {} (from {} on) spent {}",
+                "the slowest {} ({} or more) spent {}",
                 e.slowest_words(group),
                 time(group.tail.threshold),
                 time(sum.total)

@@ -80,7 +80,7 @@ fn judge(case: &mut Case) -> Verdict {
         };
     }
     v.try_this(
-        "see which limits are set, and for whom",
+        "see which limits are set, and for which cgroups",
         "grep -r . /sys/fs/cgroup --include=io.max --include=io.latency \
          --include=blkio.throttle.*_device 2>/dev/null",
     )

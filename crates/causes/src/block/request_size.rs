@@ -25,7 +25,7 @@ pub const CAUSE: Cause = Cause {
         of,
         unless:
             "the same bytes per second with larger requests: then it is the bytes that cost, not the requests",
-        otherwise: Otherwise::Nothing("nothing slow was split"),
+        otherwise: Otherwise::Nothing("no slow operation was split"),
         above: false,
     }),
 };

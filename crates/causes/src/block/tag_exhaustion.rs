@@ -25,7 +25,7 @@ pub const CAUSE: Cause = Cause {
     judge: Judge::Each(Each {
         of,
         unless: "a wait for a request that begins while the device holds fewer requests than that",
-        otherwise: Otherwise::Nothing("nothing slow waited for a request"),
+        otherwise: Otherwise::Nothing("no slow operation waited for a request"),
         above: false,
     }),
 };

@@ -93,7 +93,7 @@ pub(super) fn stalled(mails: &[Mail]) -> Option<Verdict> {
     let queue = first.row.get("queue")?;
     let v = Verdict::found(NAME, Nanos(0), Confidence::Medium).because(proof!(
         "{name} is busy in {n} consecutive reports but completes nothing, with {queue} requests in flight \
-             (from {at} on)",
+             (first: {at})",
         name,
         n = Count(reports.len() as u64),
         queue = plain(queue.value),

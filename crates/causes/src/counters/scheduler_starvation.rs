@@ -107,7 +107,7 @@ fn stalled(place: In, reading: &Reading, row: &Row) -> Option<String> {
     let (begun, c) = (at(row, "Q").or_else(|| at(row, "I"))?, at(row, "C")?);
     (at(row, "D").is_none() && c - begun >= STARVED).then_some(())?;
     Some(format!(
-        "{} ({}) took {}; its dispatch is not shown, so how much of that was the scheduler cannot be told",
+        "{} ({}) took {}; its dispatch is not shown, so how much of that was the scheduler is not known",
         what(reading, row),
         place.mail.at(row.get("at.C")?.at),
         time(begun, c)

@@ -34,7 +34,7 @@ pub const CAUSE: Cause = Cause {
     judge: Judge::Each(Each {
         of,
         unless: "requests just as slow with idle processors",
-        otherwise: Otherwise::Never("nothing slow waited for a processor to complete it"),
+        otherwise: Otherwise::Never("no slow operation waited for a processor to complete it"),
         above: true,
     }),
 };

@@ -32,7 +32,7 @@ pub const CAUSE: Cause = Cause {
     judge: Judge::Each(Each {
         of,
         unless: "requests just as slow with few others in the device as with many",
-        otherwise: Otherwise::Nothing("nothing slow waited in a device"),
+        otherwise: Otherwise::Nothing("no slow operation waited in a device"),
         above: false,
     }),
 };

@@ -24,7 +24,7 @@ pub const CAUSE: Cause = Cause {
     judge: Judge::Each(Each {
         of,
         unless: "requests just as slow without discards beside them",
-        otherwise: Otherwise::Never("nothing slow had a discard beside it"),
+        otherwise: Otherwise::Never("no slow operation had a discard beside it"),
         above: false,
     }),
 };

@@ -22,7 +22,7 @@ use waits::{CulpritId, Phase};
 
 const FLUSHING: [Reason; 3] = [Reason::Preflush, Reason::Postflush, Reason::FlushQueue];
 
-const NO_FLUSH: &str = "nothing slow waited for a flush or behind one";
+const NO_FLUSH: &str = "no slow operation waited for a flush or behind one";
 
 /// The cause.
 pub const CAUSE: Cause = Cause {

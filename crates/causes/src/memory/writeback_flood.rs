@@ -37,7 +37,7 @@ pub const CAUSE: Cause = Cause {
     judge: Judge::Each(Each {
         of,
         unless: "requests just as slow with no background write in flight (compare the two times above)",
-        otherwise: Otherwise::Nothing("nothing slow waited in a device"),
+        otherwise: Otherwise::Nothing("no slow operation waited in a device"),
         above: false,
     }),
 };

@@ -27,7 +27,7 @@ pub const CAUSE: Cause = Cause {
     judge: Judge::Each(Each {
         of,
         unless: "requests just as slow with slice_idle 0, or with another scheduler",
-        otherwise: Otherwise::Never("nothing slow waited in the scheduler"),
+        otherwise: Otherwise::Never("no slow operation waited in the scheduler"),
         above: false,
     }),
 };

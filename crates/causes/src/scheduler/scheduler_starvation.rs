@@ -26,7 +26,7 @@ pub const CAUSE: Cause = Cause {
     judge: Judge::Each(Each {
         of,
         unless: "a wait in the scheduler in which no writes were sent to the device",
-        otherwise: Otherwise::Nothing("nothing slow waited in a scheduler"),
+        otherwise: Otherwise::Nothing("no slow operation waited in a scheduler"),
         above: false,
     }),
 };

@@ -61,7 +61,7 @@ fn waited(scheduler: u64, idle: u64) -> Verdict {
 fn a_tenth_of_the_time_idle_is_the_threshold() {
     assert!(is_found(&waited(11, 11)));
     let v = waited(9, 9);
-    assert!(rejected(&v).contains("nothing slow waited in the scheduler") && v.minor, "{v:?}");
+    assert!(rejected(&v).contains("no slow operation waited in the scheduler") && v.minor, "{v:?}");
     assert!(is_found(&waited(50, 11)));
     assert!(rejected(&waited(50, 9)).contains("sda was idle for 18 % of the time in which reads waited"));
 }

@@ -110,7 +110,8 @@ fn why(shown: &Shown) -> String {
     if !rest.is_empty() {
         let _ = writeln!(
             out,
-            "<details><summary>What it is not, and what cannot be told</summary><ul>\n{rest}</ul></details>"
+            "<details><summary>Rejected causes, and those that cannot be \
+             judged</summary><ul>\n{rest}</ul></details>"
         );
     }
     out
@@ -147,7 +148,7 @@ fn where_(shown: &Shown) -> String {
         let sum = &group.tail.sum.time;
         let _ = writeln!(
             out,
-            "<p>The slowest {} (from {} on) spent {}:</p>",
+            "<p>The slowest {} ({} or more) spent {}:</p>",
             escape(&e.slowest_words(group)),
             time(group.tail.threshold),
             time(sum.total)

@@ -127,7 +127,7 @@ pub(super) fn by_device(v: &View) -> Table {
 
 /// Table `task`.
 pub(super) fn by_task(v: &View) -> Table {
-    let mut t = Table::new("task", "time by phase, by who queued it", &phase_columns(("task", "task")));
+    let mut t = Table::new("task", "time by phase and queueing task", &phase_columns(("task", "task")));
     let number = |name: &str| v.e.facts.tasks.all().find(|(_, n)| *n == name).map(|(number, _)| number);
     let all_devices = v.has_all_devices();
     let bios: BTreeMap<u32, &TaskDetails> =

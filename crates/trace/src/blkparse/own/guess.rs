@@ -21,7 +21,7 @@ const MOST_COLUMNS: usize = 32;
 /// Requests that are in two lines, and steps from one to the next: as many must agree.
 const LEAST: usize = 4;
 /// What is said where it cannot be told.
-const UNSURE: &str = "what its numbers mean cannot be told from the lines alone";
+const UNSURE: &str = "the lines alone do not show what its numbers mean";
 
 /// A word, and the signs between it and the word before.
 struct Token<'a> {
