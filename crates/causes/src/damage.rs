@@ -21,7 +21,7 @@ pub enum Damage {
     Odd,
     /// Some data is missing; the numbers are close to the truth.
     Some(String),
-    /// Too much is missing: nothing can be told.
+    /// Too much is missing to judge anything.
     TooMuch(String),
 }
 

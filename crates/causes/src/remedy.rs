@@ -45,7 +45,7 @@ pub enum Action {
     },
     /// Settings of the kernel become these.
     Sysctl(&'static [(&'static str, u64)]),
-    /// A file system is mounted anew with these options.
+    /// A file system is remounted with these options.
     Remount {
         /// Where, as a word of a shell.
         mount: String,
@@ -101,7 +101,7 @@ impl From<&str> for Action {
 /// The target of a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Acts {
-    /// On who waits: it changes what it does.
+    /// On the victim: it changes what it does.
     Victim,
     /// On who is in the way, by name where it is known.
     Culprit(String),

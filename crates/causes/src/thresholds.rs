@@ -22,7 +22,7 @@ pub mod case {
     /// A cause that explains less than this part of a group's tail is too small to be the cause. A choice without a source: the
     /// judgement of what is worth a word, tried on recordings whose cause is known.
     pub const MIN_SHARE: f64 = 0.1;
-    /// A group whose tail has less than this part of the time of all tails is not worth a word.
+    /// A group whose tail has less than this part of the time of all tails is not reported.
     pub const WORTH_A_WORD: f64 = 0.02;
     /// Below this nothing is slow: reading a page of flash takes 50 to 100 us (data sheets of NAND), and what is faster
     /// than that is processor time.
@@ -46,12 +46,12 @@ pub mod alone {
 
 /// Of `damage`.
 pub mod damage {
-    /// From this part of damaged events on nothing can be told: every tenth is missing.
+    /// From this part of damaged events on nothing can be judged: every tenth is missing.
     pub const TOO_DAMAGED: f64 = 0.1;
     /// From this part on findings are less sure: one in a thousand, a tenth of what makes the tail; below it no percentile
     /// that is shown can move by more than its own error.
     pub const DAMAGED: f64 = 0.001;
-    /// What was on its way when the recording began is no damage, unless it is so much that half of each life must be
+    /// What was in flight when the recording began is no damage, unless it is so much that half of each life must be
     /// missing from the recording (a mask, a cut).
     pub const BEGAN_BEFORE: f64 = 0.05;
 }
@@ -112,7 +112,7 @@ pub mod request_size {
 pub mod tag_exhaustion {
     /// At least this part of the time to get a request must be that of operations that found the device full.
     pub const MOSTLY: f64 = 0.5;
-    /// Who waits for a request for less than this part of the time is not worth a word.
+    /// Waits for a request of less than this part of the time are not reported.
     pub const NOT_AT_ALL: f64 = 0.01;
 }
 
@@ -132,7 +132,7 @@ pub mod counters_raid {
     pub const NOTABLE: f64 = 0.2;
     /// md's stripe heads by default, each of a page per member (`NR_STRIPES`, drivers/md/raid5.c; Documentation/admin-guide/md.rst).
     pub const DEFAULT_STRIPES: f64 = 256.0;
-    /// A stripe cache of which so much is in use is full.
+    /// A stripe cache of which this part is in use is full.
     pub const FULL: f64 = 0.95;
 }
 
@@ -163,17 +163,17 @@ pub mod counters_scheduler_starvation {
 
 /// Of `counters_stable_page`.
 pub mod counters_stable_page {
-    /// The longest must be so many times the p99.99 to be a stall that percentiles do not see.
+    /// The longest must be this many times the p99.99 to be a stall that percentiles do not show.
     pub const STALL: f64 = 100.0;
-    /// Its maximum must be so many times that of the other run.
+    /// Its maximum must be this many times that of the other run.
     pub const LONGER: f64 = 4.0;
 }
 
 /// Of `counters_writeback_flood`.
 pub mod counters_writeback_flood {
-    /// The tail beside buffered writes must be so many times the other.
+    /// The tail beside buffered writes must be this many times the other.
     pub const SLOWER: f64 = 2.0;
-    /// While the median is at most so many times the other: else all reads are slower, which is another matter.
+    /// While the median is at most this many times the other: else all reads are slower, which is another problem.
     pub const SAME_MEDIAN: f64 = 1.5;
     /// With fewer writes than this part of the reads nothing was written beside them.
     pub const NO_WRITES: f64 = 0.001;
@@ -204,7 +204,7 @@ pub mod device_busy {
 
     /// A smaller request than this is not made of one that needs many descriptors: 16 pages are 18 of them.
     pub const SMALLEST: Bytes = Bytes(64 << 10);
-    /// So many times as many requests are to have room.
+    /// The factor by which the room for requests grows.
     pub const ROOM: u64 = 8;
 }
 
@@ -218,10 +218,10 @@ pub mod device_saturated {
     /// The soonest completions after another one: of independent ones a twentieth would come within a twentieth of the mean
     /// distance (exponential distribution); of one after the other none before half of it.
     pub const SOONEST: f64 = 0.05;
-    /// From so many in the device at once there is a queue to speak of: one served, one waiting.
+    /// From this many in flight on there is a queue: one served, one waiting.
     pub const SEVERAL: f64 = 2.0;
 
-    /// Where specific causes explain so much of the device time that less than this part is left, the queue is theirs.
+    /// Where specific causes leave less than this part of the device time, the queue is theirs.
     pub const LEFT: f64 = 0.5;
 }
 
@@ -346,7 +346,7 @@ pub mod read_ahead_short {
 
 /// Of `read_ahead_waste`.
 pub mod read_ahead_waste {
-    /// So many times what was asked for is waste; read-ahead that is used comes to about one.
+    /// This many times what was asked for is waste; read-ahead that is used comes to about one.
     pub const MUCH_MORE: f64 = 2.0;
     /// Most of what the device read must have been read ahead.
     pub const MOSTLY_AHEAD: f64 = 0.5;

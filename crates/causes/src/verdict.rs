@@ -76,7 +76,7 @@ pub struct Verdict {
     pub throughout: Vec<(usize, f64)>,
     /// The root cause, if this cause is only its symptom.
     pub root: Option<&'static str>,
-    /// Whether it is not worth a word on a screen: what it is about is not there at all.
+    /// Whether it is left out on a screen: its subject does not occur at all.
     #[serde(skip)]
     pub minor: bool,
 }
@@ -143,7 +143,7 @@ impl Verdict {
         *self = Verdict::out_of_the_question(self.cause, what);
     }
 
-    /// It cannot be told without this.
+    /// Cannot tell without this.
     pub fn cannot_tell(cause: &'static str, missing: impl Into<Proof>) -> Verdict {
         Verdict { missing: vec![missing.into()], ..Verdict::new(cause, Answer::CannotTell) }
     }

@@ -1,4 +1,4 @@
-//! What drives say of themselves that is trouble now: smartctl's verdict, NVMe's critical warning, sectors that cannot be read.
+//! Problems that drives report about themselves now: smartctl's verdict, NVMe's critical warning, sectors that cannot be read.
 //!
 //! Sums over a drive's life (errors it once had, sectors it once replaced) are of another time, and no proof of anything. That
 //! a drive says it fails does not say that this is what takes long: so it is never more than medium.

@@ -80,7 +80,7 @@ fn by_fio(mails: &[Mail]) -> Option<Verdict> {
 
 /// Sums of means and a run's time agree so far: the job itself takes some time too.
 const FITS: std::ops::Range<f64> = 0.8..1.1;
-/// Jobs that are told besides the one with the largest part.
+/// Jobs that are reported beside the one with the largest part.
 const MOST_JOBS: usize = 3;
 
 /// What part of a job's time its syncs take; `None` where the text does not say how many there were.

@@ -240,7 +240,7 @@ pub(super) fn bitmap(mails: &[Mail]) -> Option<Verdict> {
     )
 }
 
-/// Whether the author says of a run that the bitmap was taken away for it.
+/// Whether the author says that a run had no bitmap.
 pub(super) fn is_without_bitmap(run: &Run) -> bool {
     let removed = [
         "without bitmap",

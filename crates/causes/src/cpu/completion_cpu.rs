@@ -23,7 +23,7 @@ use ledger::Reason;
 use trace::{Cpu, Nanos};
 use waits::Phase;
 
-/// So many processors are named.
+/// How many processors are named.
 const NAMED: usize = 4;
 
 /// The cause.

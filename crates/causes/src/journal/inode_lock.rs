@@ -1,7 +1,7 @@
 //! `inode-lock`: an operation waits for the lock of its file, which another operation on the same file holds.
 //!
 //! A file has one lock for writers (i_rwsem). On XFS readers take it too, shared with each other; on ext4 a direct write that
-//! makes the file longer takes it alone. Who waits for it waits for everything the holder does with it in its hands, I/O
+//! makes the file longer takes it alone. A task that waits for it waits for everything the holder does meanwhile, I/O
 //! included. What the holder did is in the ledger below the wait, and this cause claims it all: without the lock none of it
 //! would have been waited for.
 

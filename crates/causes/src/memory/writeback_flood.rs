@@ -109,7 +109,7 @@ fn background_writers(case: &Case) -> Vec<CulpritId> {
 
 const P99: f64 = 0.99;
 
-/// The quantile at which so many requests can be compared: a p99 needs a hundred, a p90 ten.
+/// The quantile at which this many requests can be compared: a p99 needs a hundred, a p90 ten.
 fn comparable(samples: u64) -> Option<(f64, &'static str)> {
     match samples {
         MIN_SAMPLES.. => Some((P99, "p99")),

@@ -138,7 +138,7 @@ pub(crate) enum Judged {
     Found(Verdict),
     /// It is not so, for this reason.
     Against(Proof),
-    /// It cannot be told without this.
+    /// Cannot tell without this.
     Missing(Proof),
 }
 

@@ -265,7 +265,7 @@ fn is_running(action: &str) -> bool {
     ["resync", "recover", "check", "repair", "reshape"].contains(&action)
 }
 
-/// What md did on the members, and what it was told.
+/// What md did on the members, and its settings.
 fn prove(mut v: Verdict, case: &Case, told: &[(&Device, Sync)]) -> Verdict {
     let mut members = vec![];
     let mut arrays = vec![];

@@ -94,7 +94,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     Said::Found(v)
 }
 
-/// The scheduler of a device, and what says so: a setting, or the notes that it leaves in a trace.
+/// The scheduler of a device, and what says so: a setting, or its messages in a trace.
 fn scheduler(case: &Case, device: &stats::Device) -> Option<(String, String)> {
     let name = case.name(device.id);
     if let Some(s) = case.settings(device.id).and_then(|s| s.scheduler()) {
