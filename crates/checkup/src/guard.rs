@@ -1,7 +1,7 @@
 //! A process that restores a tried setting when the checkup dies, however it dies.
 //!
 //! It holds the reading end of a pipe whose other end only the checkup has: the kernel closes that when the checkup
-//! is gone, killed or not, and then the [journal](crate::settings) is looked at. What was restored has none any more.
+//! is gone, killed or not, and then the [journal](crate::settings) is read. What was restored has none any more.
 
 use crate::error::Result;
 use crate::settings;

@@ -67,7 +67,7 @@ impl Processors {
     }
 }
 
-/// A look at the processors, until it ends.
+/// A measurement of the processors, until it ends.
 #[derive(Debug)]
 pub struct Watch {
     ticks: Option<Ticks>,

@@ -30,8 +30,8 @@ const VARIES: f64 = 3.0;
 /// (data sheets).
 pub const LONGEST_SERVICE: Nanos = Nanos(30_000_000);
 
-/// A request was passed over where so many times as many were completed meanwhile as it found there: devices take the nearest first, but a
-/// request that has waited for several rounds is none of a queue.
+/// A request was overtaken where this many times as many were completed meanwhile as it found there: devices take the nearest
+/// first, but a request that has waited for several rounds is none of a queue.
 const PASSED_OVER: u64 = 5;
 
 /// Holders of one device that are told apart at a time; the rest is one, which has the first place.
@@ -248,7 +248,7 @@ impl Inside {
         split
     }
 
-    /// The most that those there before it can have held up a request; all of its time, unless it was passed over.
+    /// The most that those there before it can have held up a request; all of its time, unless it was overtaken.
     fn queue(&self, d2c: Nanos, ticket: &Ticket) -> Nanos {
         let (ahead, served) = (u64::from(ticket.ahead), self.completed - ticket.completed);
         if d2c < LONGEST_SERVICE || served < PASSED_OVER * (ahead + 1) {

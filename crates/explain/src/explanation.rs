@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use trace::{DevId, Fs, Nanos, Quality};
 use units::words::count;
 
-/// Remarks of each kind that are told in words.
+/// Remarks of each kind that are shown in full.
 const MOST_REMARKS: usize = 10;
 
 /// A group's tail is worth showing from this share of all tails' time on.
@@ -28,7 +28,7 @@ pub struct Subject {
     pub scope: Option<Scope>,
     /// Which operations of theirs.
     pub which: Which,
-    /// The part of the recording that was looked at, if not all.
+    /// The part of the recording that was read, if not all.
     pub window: Option<Window>,
     /// Formats of the sources: `blktrace`.
     pub sources: Vec<String>,
@@ -80,7 +80,7 @@ impl Trust {
 
 /// An explained input: a recording, texts, or a recording with texts beside it.
 pub struct Explanation {
-    /// What was looked at; without a source if no recording was.
+    /// What was read; without a source if no recording was.
     pub subject: Subject,
     /// What was measured.
     pub facts: Facts,

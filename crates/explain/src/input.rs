@@ -239,7 +239,7 @@ fn known_shape(error: Error, path: &Path) -> Error {
     file.or_else(|| texts::ctf_folder(path).filter(|_| no_trace)).unwrap_or(error)
 }
 
-/// What lies beside a trace. What cannot be read is told.
+/// What lies beside a trace. What cannot be read is reported.
 fn beside(place: &Path) -> (System, Samples, Option<Recorded>) {
     let mut system = System::read(place);
     let samples = Samples::read(place).unwrap_or_else(|e| {

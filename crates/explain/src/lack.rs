@@ -158,7 +158,7 @@ impl Lack {
     }
 }
 
-/// Devices and kinds that are told in one sentence.
+/// Devices and kinds that are listed in one sentence.
 const MOST_TOLD: usize = 3;
 
 fn all(n: u64) -> String {

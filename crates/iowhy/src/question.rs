@@ -114,7 +114,7 @@ impl Question {
         }
     }
 
-    /// An error if the slowest are asked about where every percentile is told anyway.
+    /// An error if the slowest are asked about where every percentile is shown anyway.
     pub fn not_of_the_tail(&self) -> Result<(), Failure> {
         match self.tail {
             false => Ok(()),

@@ -173,7 +173,7 @@ impl Company {
     /// turn is one more.
     ///
     /// Example: 7 were ahead and 7 completed in 8 ms: 7 ms of it was the queue. If 10,000 were completed in 5 ms
-    /// and 31 were ahead, it was passed over, and the queue is 16 us of it.
+    /// and 31 were ahead, it was overtaken, and the queue is 16 us of it.
     pub fn queued_behind(&self, in_device: Nanos) -> Nanos {
         let served = self.served();
         let part = in_device.0 as u128 * served.min(self.ahead()) as u128 / (served as u128 + 1);

@@ -74,7 +74,7 @@ impl Names {
         all
     }
 
-    /// The name itself; `?` if it was never told.
+    /// The name itself; `?` if it was never seen.
     pub fn text(&self, name: TaskName) -> &str {
         self.texts.get(name.0 as usize).map_or("?", String::as_str)
     }

@@ -26,7 +26,7 @@ pub struct Tally {
     /// Bios in flight at the end that have no request.
     pub bios_in_flight: u64,
     /// Events of something whose beginning was not seen, on a device that had lost nothing so far:
-    /// it was on its way when the recording began.
+    /// it was in flight when the recording began.
     pub began_before: u64,
     /// Completions of something whose issue was not seen, after losses.
     pub completions_unmatched: u64,

@@ -45,7 +45,7 @@ pub fn contenders(history: &History, entry: &Entry, a: Nanos, b: Nanos) -> Vec<C
     all
 }
 
-/// Requests that are looked at for one question; of more every so-manieth.
+/// Requests that are looked at for one question; of more an evenly spaced sample.
 const MOST_ASKED: usize = 2048;
 
 /// The holders that a device (any, if none is given) served from `a` to `b`, each with the service that they had there, in ns:

@@ -1,7 +1,7 @@
 //! dm-crypt's own time: which work item a bio waited for while nothing of it was in flight below.
 //!
-//! Unless told not to, dm-crypt (drivers/md/dm-crypt.c) gives every bio to a work queue: a write on its way
-//! down, a read on its way up. A worker runs `kcryptd_crypt` for it; what was written is then handed to the
+//! By default dm-crypt (drivers/md/dm-crypt.c) gives every bio to a work queue: a write on its way
+//! down, a read on its way up. A worker runs `kcryptd_crypt` for it; what was written is then passed to the
 //! thread `dmcrypt_write`, which sends it below.
 //!
 //! ```text

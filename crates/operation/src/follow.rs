@@ -22,12 +22,12 @@ pub struct Follow {
 }
 
 impl Follow {
-    /// Tells only of what is asked about.
+    /// Passes on only what the filter selects.
     pub fn asks(&mut self, scope: Option<Scope>) {
         self.scope = scope;
     }
 
-    /// Tells what a recording does not say.
+    /// Adds facts that the recording does not contain.
     pub fn knows(&mut self, known: Known) {
         self.operations.knows(known);
     }
@@ -112,7 +112,7 @@ impl Follow {
     }
 }
 
-/// Tells the tracker of operations of what is completed, and then the caller.
+/// Passes what is completed to the tracker of operations, and then to the caller.
 struct Both<'a> {
     operations: &'a mut OperationTracker,
     to: &'a mut dyn Listener,

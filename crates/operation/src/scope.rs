@@ -212,7 +212,7 @@ pub fn called(kind: Kind) -> String {
     kind.name().replace(' ', "-")
 }
 
-/// Tells a listener of what is asked about.
+/// Passes to a listener what the filter selects.
 pub(crate) struct Scoped<'a> {
     pub scope: &'a Scope,
     pub to: &'a mut dyn Listener,

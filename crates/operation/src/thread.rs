@@ -1,7 +1,7 @@
 //! What one task did lately: when it ran, waited for a processor, slept, and which work items it ran; and
 //! what it is in the middle of.
 //!
-//! Stretches touch: each ends where the next begins, the last goes on. What is older than anybody may ask for
+//! Stretches touch: each ends where the next begins, the last goes on. What is older than can be needed
 //! is forgotten ([`Thread::forget`]), but never the stretch that is going on.
 
 use crate::descriptors::DescriptorCall;

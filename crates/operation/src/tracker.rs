@@ -1,7 +1,7 @@
 //! From what tasks did, in order of time, to operations that are over, each with its account.
 //!
 //! Every event goes to the state that it changes. Some say that an operation is over; its time is walked then
-//! and there, while the past that it needs is still kept, and the observer is told.
+//! and there, while the past that it needs is still kept, and the observer gets it.
 
 use crate::account::Account;
 use crate::async_io::{AsyncIo, RING_CLOSE};
@@ -49,7 +49,7 @@ impl OperationTracker {
         &self.history
     }
 
-    /// Tells what the recording does not say.
+    /// Adds facts that the recording does not contain.
     pub fn knows(&mut self, mut known: Known) {
         self.history.file_systems.knows(&known);
         self.history.below.append(&mut known.below);

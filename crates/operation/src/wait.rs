@@ -17,7 +17,7 @@ pub enum Wait {
     PageRead,
     /// A page of a file that is mapped, or of a program.
     PageFault,
-    /// Data of the file on its way to the device: `fsync` waiting for what it sent.
+    /// Data of the file under writeback: `fsync` waiting for what it sent.
     OwnData,
     /// A stable page: under writeback, it must not change until it is written.
     StablePage,

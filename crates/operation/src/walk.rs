@@ -288,7 +288,7 @@ impl<'a> Walk<'a> {
 
     /// A part of a request's own ledger. What a loop device does is what the device below its file does; what
     /// a bio of dm or md waits for is the bios that it sent below. Where a write waits for reads (RAID with
-    /// parity), their own phases are not told: what matters is that they are needed at all.
+    /// parity), their own phases are not shown: what matters is that they are needed at all.
     fn in_device(&mut self, entry: &Entry, reason: Reason, from: Nanos, to: Nanos, depth: u8) {
         if !self.account.has_room(depth) {
             return self.account.leaf(reason, from, to, depth);

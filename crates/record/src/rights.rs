@@ -52,7 +52,7 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_socket,
 ];
 
-/// Gives up all capabilities of this thread: it has what it needs open.
+/// Drops all capabilities of this thread: it has what it needs open.
 pub(crate) fn keep_none() {
     let _ = keep(CapabilitySet::empty());
 }

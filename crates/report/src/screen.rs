@@ -26,11 +26,11 @@ pub struct Style {
     pub colour: bool,
     /// Columns.
     pub width: usize,
-    /// How much is told.
+    /// The level of detail.
     pub detail: Detail,
 }
 
-/// How much is told.
+/// The level of detail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
     /// One sentence.

@@ -173,19 +173,19 @@ struct Latency {
     values: usize,
 }
 
-/// A part of the load that goes on in its own way.
+/// A part of the load with its own arrival pattern.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Stream<'a> {
     /// The task it belongs to.
     name: &'a str,
-    /// How it goes on.
+    /// Its arrival pattern.
     stream: Kind,
     /// How many I/Os.
     arrivals: usize,
     /// How many of them are writes.
     writes: usize,
-    /// What speaks for it.
+    /// The evidence for it.
     support: &'a str,
 }
 

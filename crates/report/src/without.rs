@@ -8,7 +8,7 @@ use trace::Nanos;
 use units::words::{count, time};
 use waits::Absent;
 
-/// Victims that are told on the screen.
+/// Victims that are shown on the screen.
 const SHOWN: usize = 8;
 
 /// A victim of an explanation's focus, by number, and its latencies without a task.

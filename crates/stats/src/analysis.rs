@@ -118,7 +118,7 @@ impl Analysis {
         analysis
     }
 
-    /// Tells what a recording does not say.
+    /// Adds facts that the recording does not contain.
     pub fn knows(&mut self, known: Known) {
         self.follow.knows(known);
     }
@@ -221,7 +221,7 @@ impl Analysis {
     }
 }
 
-/// What the lives told so far.
+/// What the lives gave so far.
 #[derive(Default)]
 pub(crate) struct Found {
     devices: Devices,

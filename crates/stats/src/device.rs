@@ -180,7 +180,7 @@ impl Company {
     }
 }
 
-/// Processors that are told apart; what more there are is taken for the last.
+/// Processors that are told apart; further ones count as the last.
 const MAX_CPUS: usize = 4096;
 
 /// Requests by the processor that completed them.

@@ -19,7 +19,7 @@ pub struct OpKey {
     pub kind: Kind,
     /// On which kind of file system.
     pub fs: Fs,
-    /// On which device that lies; 0 where nothing told.
+    /// On which device that lies; 0 where not known.
     pub dev: DevId,
 }
 

@@ -70,7 +70,7 @@ pub struct Victim {
     /// On which kind of file system.
     #[serde(skip)]
     pub fs: Fs,
-    /// On which device that lies; 0 where nothing told.
+    /// On which device that lies; 0 where not known.
     pub dev: DevId,
 }
 

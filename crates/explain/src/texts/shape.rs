@@ -1,6 +1,6 @@
 //! What an input that is not read looks like, and how to get one that is.
 //!
-//! Formats are told by what they begin with; texts by words that one tool prints and hardly anybody writes. Nothing is read
+//! Formats are recognised by their first bytes; texts by words that one tool prints and authors hardly use. Nothing is read
 //! here: it is only said what was recognised.
 
 use crate::error::Error;

@@ -88,7 +88,7 @@ fn remedies(page: &mut Blocks, e: &Explanation, a: &Answer) {
     }
 }
 
-/// What was looked at where no cause is named.
+/// What was checked where no cause is named.
 fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer) {
     if a.kind == Kind::Healthy {
         let most = a.too_little.map_or(String::new(), |(cause, lost)| {

@@ -12,7 +12,7 @@ const MOST_ROWS: usize = 5;
 const FEW: u64 = 20;
 /// Kinds whose tails are shown.
 const MOST_TAILS: usize = 3;
-/// Slow operations of which a mean is told.
+/// Slow operations needed to show a mean.
 const LEAST_TAIL: u64 = 3;
 /// Victims whose culprits are shown, and culprits of each.
 const MOST_BLAMED: usize = 2;

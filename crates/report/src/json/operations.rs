@@ -15,7 +15,7 @@ pub(crate) struct Operations {
     pub scope: Scope,
     /// A device, a file system, or a job of fio.
     pub name: String,
-    /// Of a file system: its device; null where nothing told.
+    /// Of a file system: its device; null where that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<Option<String>>,
     /// What they did: read, write, fsync, ...

@@ -43,7 +43,7 @@ pub enum What {
     Wait {
         /// What for.
         wait: Wait,
-        /// The kernel's function that tells so; empty where there is no stack.
+        /// The kernel's function that shows it; empty where there is no stack.
         function: String,
     },
     /// A request.

@@ -4,7 +4,7 @@ use super::table::{columns, Column, Table, Value};
 use super::View;
 use stats::{Activity, Depth, Q2D_STEPS_MS};
 
-/// Depths from which the share of the time is told.
+/// Depths from which the share of the time is shown.
 const DEPTHS: [u64; 6] = [1, 2, 8, 32, 128, 512];
 
 /// Table `depth`.

@@ -7,8 +7,8 @@ use explain::Blame;
 use trace::Nanos;
 use waits::{Culprit, CulpritKind};
 
-/// Smaller parts of what a victim lost, or a culprit cost, are one row together; so are victims and culprits that are a smaller part
-/// of all. What is unknown is always told.
+/// Smaller parts of what a victim lost, or a culprit cost, are one row together; so are victims and culprits that are a smaller
+/// part of all. What is unknown is always shown.
 const WORTH_A_ROW: f64 = 0.01;
 
 /// Table `blame`: by victim.

@@ -1,5 +1,5 @@
 //! The tables of `iowhy report`: all numbers of a recording, where `explain` shows the answer. Every table of `btt -A`
-//! has its counterpart here (docs/btt.md tells which), with percentiles.
+//! has its counterpart here (docs/btt.md says which), with percentiles.
 
 mod activity;
 mod blame;
@@ -30,7 +30,7 @@ pub struct Kind {
     pub name: &'static str,
     /// What it shows.
     pub about: &'static str,
-    /// Whether it can be told for one task alone.
+    /// Whether it can be shown for one task alone.
     pub by_task: bool,
     /// Shown with this table too: the same, seen from another side.
     beside: Option<&'static str>,

@@ -2,7 +2,7 @@
 //!
 //! Every word is offered to each [tool's reader](crate::tool); what none takes is the author's prose, in which only
 //! labels, commands, rates and small sums are looked for. Nothing is guessed: numbers that were not understood are
-//! counted, and the first of them is told.
+//! counted, and the first of them is reported.
 //!
 //! **Invariant**: quoting, wrapping and flattening change the place of a number, never the number.
 
@@ -187,7 +187,7 @@ impl Mail {
         self.has_readings() || !self.settings.is_empty()
     }
 
-    /// The setting of this name that held at a place: the last that the text tells before it, or the only one it tells.
+    /// The setting of this name that held at a place: the last one in the text before it, or the only one.
     pub fn setting(&self, name: &str, at: Spot) -> Option<&Setting> {
         let mut all = self.settings.iter().filter(|s| s.name == name);
         let before = all.clone().filter(|s| s.at <= at).max_by_key(|s| s.at);

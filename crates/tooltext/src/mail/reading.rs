@@ -17,7 +17,7 @@ pub struct Reading {
     pub name: String,
     /// One for each operation or device.
     pub rows: Vec<Row>,
-    /// What the tool was told to do, as far as it prints that: `bs` = `4K-4K`.
+    /// The tool's options, as far as it prints them: `bs` = `4K-4K`.
     pub settings: Vec<Setting>,
     /// The place in the text where it begins.
     pub at: Spot,

@@ -142,7 +142,7 @@ fn several(line: &str) -> Vec<Piece> {
     }
 }
 
-/// A line without marks of quoting, but with its indent: mdstat's lines are told by that.
+/// A line without marks of quoting, but with its indent: mdstat's lines are recognised by that.
 pub(super) fn unquoted(line: &str) -> &str {
     let mut rest = super::words::without_name(line);
     while let Some(after) = rest.trim_start().strip_prefix('>') {

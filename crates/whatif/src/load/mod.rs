@@ -83,7 +83,7 @@ pub enum Kind {
 pub struct Stream {
     /// The task it belongs to.
     pub name: String,
-    /// How it goes on.
+    /// Its arrival pattern.
     pub kind: Kind,
     /// When the first item is queued, in nanoseconds from the beginning.
     pub first: u64,
