@@ -1,9 +1,9 @@
 # make demo                         build, explain a bundled recording, write a report
 # make test                         formatting, clippy, and all tests
 # make slowest                      the tests again, and which of them take longest
-# make test-captures CAPTURES=DIR   the tests again, with large recordings of your own besides
+# make test-captures CAPTURES=DIR   the tests again, also with large recordings of your own
 # make corpus                       judge the recordings of known cause in lab/corpus; writes docs/corpus.md
-# make lab [ONLY=NAME]              as root: make those recordings anew (half an hour), then judge them
+# make lab [ONLY=NAME]              as root: record them again (half an hour), then judge them
 # make lab-vm [ONLY=NAME]           those of md, dm and SCSI, in a virtual machine of Debian's kernel; needs no root, but
 #                                   qemu-system-x86 and apt-get download (75 MB, into target/lab-vm; nothing is installed)
 # make lab-kernels [ONLY=SUITE]      the same loads on Debian's kernels 5.10, 6.1, 6.12 and the newest, in virtual machines; writes
@@ -15,14 +15,14 @@
 # make bench-texts                  100 MB of fio's log and of blkparse's text; into the same
 # make bench-goals                  a capture of 5 MB, and long streams in a pipe; into the same (3 GB meanwhile)
 # make bench-recording              as root: what a recording costs, beside trace-cmd record; into the same
-# make mails DIR=...                what is made of folders of mails or mboxes: recognised, runs, causes, impossible numbers
-# make page                         after a change to crates/report/page: build its script anew (needs npm)
+# make mails DIR=...                what is read from folders of mails or mboxes: recognised, runs, causes, impossible numbers
+# make page                         after a change to crates/report/page: rebuild its script (needs npm)
 # make page-pictures                the page as pictures, into docs/page (needs npm, Chromium, ffmpeg)
 # make page-long                    the page of ten million requests, opened in Chromium (makes 2 GB meanwhile)
 # make static                        static programs for x86_64 and aarch64, into target/dist
 # make dist                          as root: these, packages of them, each installed and tried in a fresh system (docs/releasing.md)
 # make reproducible                  after make dist: once more from another place, every byte compared
-# make fuzz [FUZZ_SECONDS=300] [ONLY=TARGET]  each parser with what libFuzzer thinks of, so many seconds
+# make fuzz [FUZZ_SECONDS=300] [ONLY=TARGET]  fuzz each parser with libFuzzer, for so many seconds each
 # make oldest                        whether the oldest Rust that Cargo.toml claims compiles it (Debian's own, fetched, not installed)
 # make book                          the documents as a site, into target/book (needs mdbook)
 # make install [PREFIX=/usr/local]  the program, manual pages, completions

@@ -25,8 +25,8 @@ const NAMELESS: &str = "an unknown wait (";
 
 /// What is said of recordings that were judged before.
 const KEPT: &str =
-    "These recordings are older than the program that is judged (`lab kernels --kept`), and it was mended by them: how it does on
-unseen ones they do not tell.\n\n";
+    "These recordings are older than the program that is judged (`lab kernels --kept`), which was fixed with their help: they do not show
+how it does on unseen ones.\n\n";
 
 /// What is done on every kernel.
 #[derive(Debug, Deserialize)]

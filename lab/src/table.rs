@@ -94,8 +94,8 @@ fn whole(text: &mut String, scenarios: &[Scenario], judged: &[Judged]) -> Outcom
 const BY_CAUSE: &str = "
 ## By cause
 
-In which recordings a cause is true, and what was said there; and in all others, whatever they are about. A recording whose
-scenario says that the cause is true besides is in neither column.
+How often a cause was found where it is true, and in all other recordings. A recording whose scenario lists the cause as also true
+is in neither column.
 
 | cause | half | true: found | cannot tell | not true: found | cannot tell |
 |---|---|---|---|---|---|
@@ -132,7 +132,7 @@ fn wrong(text: &mut String, judged: &[Judged]) -> Outcome {
     }
     writeln!(text, "| recording | true | found | |\n|---|---|---|---|")?;
     for j in wrong {
-        let what = if j.right_first() { "found besides" } else { "not the right one first" };
+        let what = if j.right_first() { "also found" } else { "not the right one first" };
         writeln!(text, "| {} | {} | {} | {what} |", j.name, j.truth.join(" or "), found(j))?;
     }
     Ok(())
@@ -150,10 +150,10 @@ fn found(j: &Judged) -> String {
 const REMEDIES: &str = "
 ## Proof by remedy
 
-The command that iowhy printed was run, the same load ran again, and `iowhy compare` said what came of it. *Explains*: the
-part of the slowest operations' time that the cause explained before and after, in two recordings made one after the other (so
-*before* is not to the percent what the recording below shows). What a command leaves to the user (which file, which device) is
-what the scenario says under `fill`; where the remedy needs another load or mount than the recording, it says so under `remedy.on`.
+The command that iowhy printed was run, the same load ran again, and `iowhy compare` gave the result. *Explains*: the part of
+the slowest operations' time that the cause explained before and after, in two recordings made one after the other (so *before*
+differs a little from the recording below). What a command leaves to the user (which file, which device) is set by the scenario's
+`fill`; where the remedy needs another load or mount than the recording, `remedy.on` says so.
 All are of one run of `make lab` and one of `make lab-vm`, but for `page-fault-read` (no page fault was left, and nothing to
 compare), `cpu-wait` and `scheduler-throttle` (tried again after the scenario and the remedy were changed), `stable-page` (twice 0.26
 times, with a range too wide to decide), `crypt-queue` (three times: only the third time its cause was found) and
@@ -200,7 +200,7 @@ fn untried(text: &mut String, scenarios: &[Scenario]) -> Outcome {
 fn recordings(text: &mut String, judged: &[Judged]) -> Outcome {
     writeln!(
         text,
-        "\n## Every recording\n\n| recording | half | true | true besides | found |\n|---|---|---|---|---|"
+        "\n## Every recording\n\n| recording | half | true | also true | found |\n|---|---|---|---|---|"
     )?;
     for j in judged {
         let half = if j.half == Half::Tuning { "tuning" } else { "held out" };

@@ -31,8 +31,8 @@ pub fn others(program: &Program) -> Outcome<Vec<Other>> {
             name: "glibc",
             version: String::new(),
             licence: "LGPL-2.1-or-later",
-            why: "linked into the packages' static programs. Whoever wants another one builds the program with it: the whole source \
-                  is at hand, and scripts/build-static does it.",
+            why: "linked into the packages' static programs. To link another one, build the program with it: the whole source \
+                  is public, and scripts/build-static does it.",
             text: include_str!("../texts/LGPL-2.1"),
         },
         Other {

@@ -129,7 +129,7 @@ impl RecordingCost {
         let mut medians = [0.0; TURNS.len()];
         for (turn, who) in TURNS.iter().enumerate() {
             let name = match who {
-                Who::Nobody => "nobody".to_string(),
+                Who::Nobody => "nothing".to_string(),
                 Who::Iowhy(detail) => format!("`iowhy record --detail {detail}`"),
                 Who::TraceCmd(detail) => format!("`trace-cmd record`, the events and filters of `{detail}`"),
             };

@@ -3,8 +3,8 @@
 //!
 //! `record` writes these types and `evidence` reads them, so that the two cannot disagree on a name.
 //!
-//! **Invariant**: what one version writes, every version reads. What is missing is empty, what is new is passed over, and
-//! what has another form counts as not said (`lenient.rs`).
+//! **Invariant**: what one version writes, every version reads. What is missing is empty, what is new is ignored, and what
+//! has another form counts as absent (`lenient.rs`).
 
 mod datfile;
 mod disk;

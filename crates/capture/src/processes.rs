@@ -19,7 +19,7 @@ pub struct Processes {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Process {
-    /// Its threads but for the first, which has the process's number.
+    /// Its threads except for the first, which has the process's number.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<u32>,
     /// Its control group, by the folder's path below the hierarchy's root: `/system.slice/db.service`; empty where not told.

@@ -120,7 +120,7 @@ pub enum EndedBy {
     Time,
     /// The command ended.
     Command,
-    /// Somebody sent a signal.
+    /// A signal was received.
     Signal,
     /// It is kept in memory, and that is full.
     MemoryFull,

@@ -55,7 +55,7 @@ pub struct Snapshot {
     /// Swap areas, /proc/swaps.
     #[serde(deserialize_with = "lenient::or_default")]
     pub swaps: Vec<String>,
-    /// /proc/mdstat, which tells of a running resync.
+    /// /proc/mdstat, which shows a running resync.
     #[serde(deserialize_with = "lenient::text")]
     pub mdstat: Option<String>,
     /// Processes, their threads and open files; not where only the block layer is recorded.

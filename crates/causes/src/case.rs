@@ -51,7 +51,7 @@ pub struct Case<'a> {
     rows: Vec<Vec<Claimable>>,
     /// What was found so far, and the time it explains.
     found: Vec<(&'static str, Nanos)>,
-    /// Whether a device takes long for whatever is asked of it.
+    /// Whether a device is slow for every request.
     slow_throughout: bool,
 }
 
@@ -100,7 +100,7 @@ impl<'a> Case<'a> {
     }
 
     /// The groups that matter and are slow. Of operations the mean of the slowest counts: most writes only copy to memory
-    /// in microseconds, and one in a thousand that waits for 10 ms is what somebody asks about.
+    /// in microseconds, and one in a thousand that waits for 10 ms is what users ask about.
     pub fn slow_groups(&self) -> impl Iterator<Item = (usize, &'a Group)> {
         let mean = |g: &Group| g.tail.sum.time.total.0 / g.tail.sum.time.operations.max(1);
         self.groups()
@@ -180,7 +180,7 @@ impl<'a> Case<'a> {
         self.rows.iter().map(|rows| rows.iter().map(|r| r.left).collect()).collect()
     }
 
-    /// Nothing was claimed since then after all: it would be too little to be told.
+    /// Rolls back what was claimed since then: it would be too little to report.
     pub(crate) fn give_back(&mut self, before: Vec<Vec<Nanos>>) {
         for (row, left) in self.rows.iter_mut().flatten().zip(before.into_iter().flatten()) {
             row.left = left;
@@ -209,7 +209,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Whether a device was found that takes long for whatever is asked of it.
+    /// Whether a device was found that is slow for every request.
     pub(crate) fn slow_throughout(&self) -> bool {
         self.slow_throughout
     }
@@ -291,9 +291,9 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// The same of a cause that comes after others: they explain all waiting in a device, and it need not be told.
+    /// The same of a cause that comes after others: they explain all waiting in a device, and it need not be reported.
     pub(crate) fn nothing_left(&self, cause: &'static str) -> Verdict {
-        let v = self.nothing(cause, "no waiting in a device is left that other causes do not explain");
+        let v = self.nothing(cause, "other causes explain all the time in devices");
         Verdict { minor: v.verdict == Answer::Rejected, ..v }
     }
 

@@ -15,13 +15,13 @@ const LARGER_BUFFERS: &str = "record again with larger buffers: blktrace -b 2048
 /// How damaged a recording is, and in words why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Damage {
-    /// As good as complete.
+    /// Practically complete.
     None,
     /// It has faults, as the reader's remarks tell, but too few events are concerned to make a finding less sure.
     Odd,
-    /// Something is missing; the numbers are near the truth.
+    /// Some data is missing; the numbers are close to the truth.
     Some(String),
-    /// Too much is missing: nothing can be told.
+    /// Too much is missing to judge anything.
     TooMuch(String),
 }
 
@@ -36,7 +36,7 @@ impl Damage {
         let strange = q.unknown as f64 >= DAMAGED * q.events as f64 && q.unknown > 0;
         let odd = strange || q.damaged_bytes > 0 || q.clock_steps > 0 || !q.notes.is_empty();
         let why = || match q.lost_total() {
-            0 => format!("{} of the events are out of order or belong to nothing seen", percent(part)),
+            0 => format!("{} of the events are out of order or unmatched", percent(part)),
             _ => format!("{} of the events are missing; {LARGER_BUFFERS}", percent(part)),
         };
         if q.events == 0 {
@@ -47,7 +47,7 @@ impl Damage {
             Damage::Some(why())
         } else if halves {
             Damage::Some(
-                "of much I/O the beginning was not recorded: was it masked (blktrace -a) or cut?".into(),
+                "the start of much of the I/O was not recorded: masked (blktrace -a) or cut off?".into(),
             )
         } else if odd {
             Damage::Odd
@@ -84,7 +84,7 @@ mod tests {
             with(|_, f| f.tally.backward_steps = 20),
             with(|q, _| q.out_of_order = 20),
         ] {
-            assert!(says(&wrong, "0.2 % of the events are out of order or belong to nothing"), "{wrong:?}");
+            assert!(says(&wrong, "0.2 % of the events are out of order or unmatched"), "{wrong:?}");
         }
         assert!(says(&with(|q, _| q.events = 0), "no events"));
     }

@@ -1,7 +1,7 @@
-//! How causes are asked: one loop over all of them, in the order in which they claim time.
+//! How causes are judged: one loop over all of them, in the order in which they claim time.
 //!
-//! What a cause claims is gone for those after it, so shares never exceed the whole; what turns out to be too little to be told is
-//! given back. [`Damage`] comes before any cause: of a recording in which too much is missing nothing is claimed, and with some
+//! What a cause claims is gone for those after it, so shares never exceed the whole; a claim that turns out too small to report is
+//! rolled back. [`Damage`] comes before any cause: of a recording in which too much is missing nothing is claimed, and with some
 //! missing each finding is a step less sure.
 
 use crate::case::Case;
@@ -15,7 +15,7 @@ use crate::{all, behind, cpu, device, Cause};
 
 /// How a cause is judged.
 pub(crate) enum Judge {
-    /// By the waits of the slowest operations; of those in which it was found the rest is told.
+    /// By the waits of the slowest operations; of those in which it was found the rest is reported.
     Waited(Waited, fn(&Case, Verdict, &[usize]) -> Verdict),
     /// Group by group.
     Each(Each),
@@ -53,7 +53,7 @@ pub(crate) enum Said {
 
 /// What is said of a recording in which no group has anything of the kind.
 pub(crate) enum Otherwise {
-    /// Nobody would have thought of it.
+    /// Never plausible.
     Never(&'static str),
     /// This, or that the devices below were not recorded ([`Case::nothing`]).
     Nothing(&'static str),

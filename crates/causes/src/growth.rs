@@ -55,7 +55,7 @@ impl Growth {
         let (few_mean, many_mean) = (self.few(), self.many());
         match self {
             Growth::Requests(few, many) => proof!(
-                "with {many} in the device {what} took {many_mean} there (mean), with {few} {few_mean}",
+                "with {many} in flight {what} took {many_mean} in the device (mean), with {few} {few_mean}",
                 many = others(many),
                 what = words,
                 many_mean,
@@ -63,8 +63,8 @@ impl Growth {
                 few_mean
             ),
             Growth::Bytes(_) => proof!(
-                "with many bytes in the device {what} took {many_mean} there (mean), others of their size with half as many or fewer \
-                 {few_mean}",
+                "with many bytes in flight {what} took {many_mean} in the device (mean), with at most half \
+                 as many, at the same size, {few_mean}",
                 what = words,
                 many_mean,
                 few_mean

@@ -51,11 +51,11 @@ pub(crate) fn turns_of(requests: u64, bytes: Bytes) -> u64 {
     requests.max(bytes.0.div_ceil(LARGE_ENOUGH.0))
 }
 
-/// The words for a device in which nobody is kept from anything: it works on all at once.
+/// The words for a device without queueing: it serves all in parallel.
 pub(crate) fn unhindered(slow: &Slow, name: &str) -> Option<Proof> {
     let growth = slow.growth().filter(|g| !g.grows())?;
     Some(proof!(
-        "{device} takes as long with few others as with many: {few} against {many}",
+        "{device} takes as long with few requests in flight as with many: {few} and {many}",
         device = name,
         few = growth.few(),
         many = growth.many()

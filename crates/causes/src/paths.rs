@@ -16,7 +16,7 @@ use waits::Phase;
 
 /// The verdict of a cause about operations where none were recorded.
 pub(crate) fn unrecorded(cause: &'static str) -> Verdict {
-    let missing = "only the block layer was recorded; what waits above it shows in: sudo iowhy record";
+    let missing = "only the block layer was recorded; for waits above it: sudo iowhy record";
     Verdict { minor: true, ..Verdict::cannot_tell(cause, missing) }
 }
 
@@ -123,7 +123,7 @@ impl<'a> Paths<'a> {
         pick: impl Fn(Waits, Reason) -> bool,
     ) -> Verdict {
         let mut said = proof!(
-            "the slowest {words} (from {from} on) spent {share} of their {total} {doing}",
+            "the slowest {words} ({from} or more) spent {share} of their {total} {doing}",
             words = self.group.words(),
             from = self.group.tail.threshold,
             share = Share(self.share(spent)),
@@ -176,7 +176,7 @@ impl Waited {
         Waited { of, ..self }
     }
 
-    /// But for time behind others.
+    /// Except for time behind others.
     pub(crate) const fn own(self) -> Waited {
         Waited { own: true, ..self }
     }
@@ -188,7 +188,7 @@ impl Waited {
         }
         let all: Vec<Paths> = Paths::of(case).into_iter().filter(|p| (self.of)(case, p.group)).collect();
         let mut verdict = Verdict::begin(name);
-        let (mut found, mut best) = (vec![], (0.0, Proof::from("nothing slow waited so")));
+        let (mut found, mut best) = (vec![], (0.0, Proof::from("no slow operation waited for this")));
         for paths in all {
             let spent = paths.time(self.pick);
             let share = paths.share(spent);

@@ -1,6 +1,6 @@
 //! Evidence as data: a sentence with named places, and the numbers that stand in them.
 //!
-//! Invariant: a sentence is made only where it is printed. Whoever needs a number of it asks for it by name.
+//! Invariant: a sentence is made only where it is printed. Code that needs a number of it asks for it by name.
 
 use crate::words::{count, counted, percent, size, time};
 use evidence::At;
@@ -114,12 +114,12 @@ pub struct Proof {
     pub says: &'static str,
     /// The numbers by name.
     pub numbers: Vec<(&'static str, Quantity)>,
-    /// Whose time it is about, as places in [`Focus::groups`](stats::Focus); everybody's, if there is none.
+    /// Whose time it is about, as places in [`Focus::groups`](stats::Focus); all, if there is none.
     pub about: Vec<usize>,
 }
 
 impl Proof {
-    /// Whether it says the same, of whomever.
+    /// Whether it says the same, about any victim.
     pub(crate) fn says_as(&self, other: &Proof) -> bool {
         self.says == other.says && self.numbers == other.numbers
     }

@@ -1,4 +1,4 @@
-//! What to do, as data: which setting of which device becomes what, and on whom it acts.
+//! What to do, as data: which setting of which device becomes what, and what it acts on.
 
 use serde::{Serialize, Serializer};
 
@@ -12,10 +12,10 @@ pub struct Remedy {
     #[serde(rename = "command", serialize_with = "as_command")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub action: Action,
-    /// On whom it acts.
+    /// The target it acts on.
     #[serde(skip)]
     pub acts: Acts,
-    /// Whom it helps, as places in [`Focus::groups`](stats::Focus); everybody, if there is none.
+    /// The victims it helps, as places in [`Focus::groups`](stats::Focus); all, if there is none.
     #[serde(skip)]
     pub about: Vec<usize>,
 }
@@ -45,7 +45,7 @@ pub enum Action {
     },
     /// Settings of the kernel become these.
     Sysctl(&'static [(&'static str, u64)]),
-    /// A file system is mounted anew with these options.
+    /// A file system is remounted with these options.
     Remount {
         /// Where, as a word of a shell.
         mount: String,
@@ -98,10 +98,10 @@ impl From<&str> for Action {
     }
 }
 
-/// On whom a remedy acts.
+/// The target of a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Acts {
-    /// On who waits: it changes what it does.
+    /// On the victim: it changes what it does.
     Victim,
     /// On who is in the way, by name where it is known.
     Culprit(String),

@@ -156,7 +156,7 @@ impl<'a> Slow<'a> {
         &self.on.requests[self.class.index()]
     }
 
-    /// How requests of this class fared in company there.
+    /// How requests of this class fared there with others in flight.
     pub fn company(&self) -> &'a Company {
         &self.on.company[self.class.index()]
     }

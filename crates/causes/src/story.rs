@@ -63,7 +63,7 @@ impl Story {
         self.request(x, queued, Some(queued), issued, done)
     }
 
-    /// The same for a write that somebody waits for.
+    /// The same for a write that a task waits for.
     pub fn scheduled_write(&mut self, queued: u64, issued: u64, done: u64) -> &mut Story {
         let x = self.extent(DISK, 4, Flags::WRITE.with(Flags::SYNC), READER);
         self.request(x, queued, Some(queued), issued, done)
@@ -75,7 +75,7 @@ impl Story {
         self.late_request(x, queued, got, done)
     }
 
-    /// The same for a write that somebody waits for.
+    /// The same for a write that a task waits for.
     pub fn write_without_tag(&mut self, queued: u64, got: u64, done: u64) -> &mut Story {
         let x = self.extent(DISK, 4, Flags::WRITE.with(Flags::SYNC), READER);
         self.late_request(x, queued, got, done)
@@ -134,7 +134,7 @@ impl Story {
         self
     }
 
-    /// So many bytes are written, so many bytes behind the beginning of a block of 4 KiB, and somebody waits.
+    /// So many bytes are written, so many bytes behind the beginning of a block of 4 KiB, and a task waits.
     pub fn write_at(&mut self, queued: u64, done: u64, behind: u64, bytes: u64) -> &mut Story {
         let mut x = self.extent(DISK, 4, Flags::WRITE.with(Flags::SYNC), READER);
         (x.sector, x.bytes) = (x.sector + behind / 512, bytes);
@@ -206,7 +206,7 @@ impl Story {
         self
     }
 
-    /// 4 KiB are written and somebody waits.
+    /// 4 KiB are written and a task waits.
     pub fn sync_write(&mut self, queued: u64, issued: u64, done: u64) -> &mut Story {
         let x = self.extent(DISK, 4, Flags::WRITE.with(Flags::SYNC), READER);
         self.request(x, queued, None, issued, done)

@@ -19,10 +19,10 @@ pub const HALF_A_TURN: Nanos = Nanos(4_170_000);
 pub mod case {
     use super::Nanos;
 
-    /// A cause that explains less than this part of a group's tail is company, not the cause. A choice without a source: the
+    /// A cause that explains less than this part of a group's tail is too small to be the cause. A choice without a source: the
     /// judgement of what is worth a word, tried on recordings whose cause is known.
     pub const MIN_SHARE: f64 = 0.1;
-    /// A group whose tail has less than this part of the time of all tails is not worth a word.
+    /// A group whose tail has less than this part of the time of all tails is not reported.
     pub const WORTH_A_WORD: f64 = 0.02;
     /// Below this nothing is slow: reading a page of flash takes 50 to 100 us (data sheets of NAND), and what is faster
     /// than that is processor time.
@@ -46,12 +46,12 @@ pub mod alone {
 
 /// Of `damage`.
 pub mod damage {
-    /// From this part of damaged events on nothing can be told: every tenth is missing.
+    /// From this part of damaged events on nothing can be judged: every tenth is missing.
     pub const TOO_DAMAGED: f64 = 0.1;
     /// From this part on findings are less sure: one in a thousand, a tenth of what makes the tail; below it no percentile
     /// that is shown can move by more than its own error.
     pub const DAMAGED: f64 = 0.001;
-    /// What was on its way when the recording began is no damage, unless it is so much that half of each life must be
+    /// What was in flight when the recording began is no damage, unless it is so much that half of each life must be
     /// missing from the recording (a mask, a cut).
     pub const BEGAN_BEFORE: f64 = 0.05;
 }
@@ -125,7 +125,7 @@ pub mod request_size {
 pub mod tag_exhaustion {
     /// At least this part of the time to get a request must be that of operations that found the device full.
     pub const MOSTLY: f64 = 0.5;
-    /// Who waits for a request for less than this part of the time is not worth a word.
+    /// Waits for a request of less than this part of the time are not reported.
     pub const NOT_AT_ALL: f64 = 0.01;
 }
 
@@ -145,7 +145,7 @@ pub mod counters_raid {
     pub const NOTABLE: f64 = 0.2;
     /// md's stripe heads by default, each of a page per member (`NR_STRIPES`, drivers/md/raid5.c; Documentation/admin-guide/md.rst).
     pub const DEFAULT_STRIPES: f64 = 256.0;
-    /// A stripe cache of which so much is in use is full.
+    /// A stripe cache of which this part is in use is full.
     pub const FULL: f64 = 0.95;
 }
 
@@ -176,17 +176,17 @@ pub mod counters_scheduler_starvation {
 
 /// Of `counters_stable_page`.
 pub mod counters_stable_page {
-    /// The longest must be so many times the p99.99 to be a stall that percentiles do not see.
+    /// The longest must be this many times the p99.99 to be a stall that percentiles do not show.
     pub const STALL: f64 = 100.0;
-    /// Its maximum must be so many times that of the other run.
+    /// Its maximum must be this many times that of the other run.
     pub const LONGER: f64 = 4.0;
 }
 
 /// Of `counters_writeback_flood`.
 pub mod counters_writeback_flood {
-    /// The tail beside buffered writes must be so many times the other.
+    /// The tail beside buffered writes must be this many times the other.
     pub const SLOWER: f64 = 2.0;
-    /// While the median is at most so many times the other: else all reads are slower, which is another matter.
+    /// While the median is at most this many times the other: else all reads are slower, which is another problem.
     pub const SAME_MEDIAN: f64 = 1.5;
     /// With fewer writes than this part of the reads nothing was written beside them.
     pub const NO_WRITES: f64 = 0.001;
@@ -217,7 +217,7 @@ pub mod device_busy {
 
     /// A smaller request than this is not made of one that needs many descriptors: 16 pages are 18 of them.
     pub const SMALLEST: Bytes = Bytes(64 << 10);
-    /// So many times as many requests are to have room.
+    /// The factor by which the room for requests grows.
     pub const ROOM: u64 = 8;
 }
 
@@ -231,10 +231,10 @@ pub mod device_saturated {
     /// The soonest completions after another one: of independent ones a twentieth would come within a twentieth of the mean
     /// distance (exponential distribution); of one after the other none before half of it.
     pub const SOONEST: f64 = 0.05;
-    /// From so many in the device at once there is a queue to speak of: one served, one waiting.
+    /// From this many in flight on there is a queue: one served, one waiting.
     pub const SEVERAL: f64 = 2.0;
 
-    /// Where specific causes explain so much of the device time that less than this part is left, the queue is theirs.
+    /// Where specific causes leave less than this part of the device time, the queue is theirs.
     pub const LEFT: f64 = 0.5;
 }
 
@@ -262,7 +262,7 @@ pub mod discard_stall {
 
 /// Of `healthy`.
 pub mod healthy {
-    /// From this part of their time on, somebody else's doing is worth acting on: what the eye sees at a glance, a fifth.
+    /// From this part of their time on, what another task does is worth acting on: a fifth, what the eye sees at a glance.
     pub const NOT_ITS_OWN: f64 = 0.2;
 
     use super::Nanos;
@@ -280,7 +280,7 @@ pub mod healthy {
 pub mod misaligned {
     /// Reading first and then writing takes twice as long where both take the same, and a turn of a disk longer. From half way on.
     pub const LONGER: f64 = 1.5;
-    /// Fewer of them than this are nobody's habit: the last piece of a file, a superblock.
+    /// Fewer of them than this are incidental: the last piece of a file, a superblock.
     pub const HABIT: f64 = 0.05;
 }
 
@@ -298,7 +298,7 @@ pub mod rate_limit {
 
     /// The middle half: completions that are seen late, and the ones after them that then seem early, lie outside.
     pub const MIDDLE: [f64; 2] = [0.25, 0.75];
-    /// Most of them, where processors are at hand.
+    /// Most of them, where processors are available.
     pub const MOST: [f64; 2] = [0.1, 0.9];
     /// The middle half of what comes by the clock lies between these parts of the median. What a disk that turns takes for scattered
     /// requests varies by a third either way (half a turn of 8.3 ms beside a seek of 8 ms, data sheets).
@@ -316,8 +316,8 @@ pub mod rate_limit {
     pub const SMALL: Bytes = Bytes(16 << 10);
     /// Fewer gaps are no pace.
     pub const ENOUGH: u64 = 100;
-    /// Most gaps lie between these parts of the middle one: even as a clock, but for what processors add. Shorter ones are those of
-    /// a burst, up to a quarter of all. A device that seeks or cleans up has gaps that differ by factors.
+    /// Most gaps lie between these parts of the middle one: evenly spaced, except for what processors add. Shorter ones are those
+    /// of a burst, up to a quarter of all. A device that seeks or cleans up has gaps that differ by factors.
     pub const EVEN: (f64, f64) = (0.6, 1.4);
     /// Or half of all runs of gaps ([`stats::IN_A_RUN`]), from p30 (shorter ones are bursts') to p80, lies between these parts of the
     /// middle one: busy processors make each completion seem late, by more than a gap if they are very busy, but not one later than
@@ -349,9 +349,9 @@ pub mod read_ahead_short {
 
     /// What the kernel reads ahead by default (`VM_READAHEAD_PAGES`, include/linux/mm.h).
     pub const DEFAULT: Bytes = Bytes(128 << 10);
-    /// From this part of reads that follow one another on, somebody reads in order.
+    /// From this part of reads that follow one another on, a task reads in order.
     pub const IN_ORDER: f64 = 0.7;
-    /// Whoever waited for pages for a third of the recording did little else.
+    /// A task that waited for pages for a third of the recording did little else.
     pub const LITTLE_ELSE: f64 = 1.0 / 3.0;
     /// What is proposed: four times the default, what distributions set for disks that stream.
     pub const PROPOSED: Bytes = Bytes(512 << 10);
@@ -359,7 +359,7 @@ pub mod read_ahead_short {
 
 /// Of `read_ahead_waste`.
 pub mod read_ahead_waste {
-    /// So many times what was asked for is waste; read-ahead that is used comes to about one.
+    /// This many times what was asked for is waste; read-ahead that is used comes to about one.
     pub const MUCH_MORE: f64 = 2.0;
     /// Most of what the device read must have been read ahead.
     pub const MOSTLY_AHEAD: f64 = 0.5;

@@ -21,7 +21,7 @@ use trace::{Bytes, Cpu, DevId, Fs, Nanos, Quality, TextId, Tid};
 /// sda.
 const DISK: DevId = DevId(8 << 20);
 const MS: u64 = 1_000_000;
-/// Who waits, if nobody else is named. It is no name that a remedy could use.
+/// Who waits, if no other name is given. It is no name that a remedy could use.
 pub const READER: &str = "(reader)";
 /// The one stack.
 const STACK: TextId = TextId(0);

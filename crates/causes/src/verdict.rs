@@ -11,9 +11,9 @@ use trace::Nanos;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Judgement"))]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
-    /// It is so, and this is the proof.
+    /// Found, with this proof.
     Found,
-    /// It is not so, and this is the number that speaks against it.
+    /// Rejected, and this is the number against it.
     Rejected,
     /// What would decide it was not recorded.
     CannotTell,
@@ -74,9 +74,9 @@ pub struct Verdict {
     /// Groups of which it holds for all operations, slow or not, with the part of their time: none of it need be in a claim.
     #[serde(skip)]
     pub throughout: Vec<(usize, f64)>,
-    /// The cause behind it, where it is only how that one shows.
+    /// The root cause, if this cause is only its symptom.
     pub root: Option<&'static str>,
-    /// Whether it is not worth a word on a screen: what it is about is not there at all.
+    /// Whether it is left out on a screen: its subject does not occur at all.
     #[serde(skip)]
     pub minor: bool,
 }
@@ -124,7 +124,7 @@ impl Verdict {
         Verdict { refutes: vec![because.into()], ..Verdict::new(cause, Answer::Rejected) }
     }
 
-    /// It is not so, and nobody would have thought it.
+    /// Rejected, and never plausible.
     pub fn out_of_the_question(cause: &'static str, because: impl Into<Proof>) -> Verdict {
         Verdict { minor: true, ..Verdict::rejected(cause, because) }
     }
@@ -133,7 +133,7 @@ impl Verdict {
     pub(crate) fn trifle(self, all: Nanos) -> Verdict {
         let share = self.explains.0 as f64 / all.0.max(1) as f64;
         let what = self.evidence.into_iter().next().unwrap_or_else(|| "".into());
-        let said = proof!("{what}: {share} of all that was slow", what = what, share = Share(share));
+        let said = proof!("{what}: {share} of all slow time", what = what, share = Share(share));
         Verdict::rejected(self.cause, said)
     }
 
@@ -143,7 +143,7 @@ impl Verdict {
         *self = Verdict::out_of_the_question(self.cause, what);
     }
 
-    /// It cannot be told without this.
+    /// Cannot tell without this.
     pub fn cannot_tell(cause: &'static str, missing: impl Into<Proof>) -> Verdict {
         Verdict { missing: vec![missing.into()], ..Verdict::new(cause, Answer::CannotTell) }
     }
@@ -164,7 +164,7 @@ impl Verdict {
         self
     }
 
-    /// What is added from now on is about everybody.
+    /// What is added from now on is about all victims.
     pub(crate) fn about_all(mut self) -> Verdict {
         self.about = None;
         self
@@ -236,7 +236,7 @@ impl Verdict {
         self.with_remedy(Remedy { what: what.into(), action, acts, about: vec![] })
     }
 
-    /// The same of a remedy that acts on somebody.
+    /// The same for a remedy that acts on a task.
     pub(crate) fn try_on(self, acts: Acts, what: impl Into<String>, action: impl Into<Action>) -> Verdict {
         self.with_remedy(Remedy { what: what.into(), action: action.into(), acts, about: vec![] })
     }

@@ -91,7 +91,7 @@ fn small_requests_and_large_ones() {
     let Some(v) = verdicts("seqwrite-max32k") else { return };
     assert_found(&v, &["request-size"]);
     let cut = of(&v, "request-size");
-    assert!(cut.share > 0.9 && says(&cut.evidence, "631 of 631 synchronous writes were cut"), "{cut:#?}");
+    assert!(cut.share > 0.9 && says(&cut.evidence, "631 of 631 synchronous writes were split"), "{cut:#?}");
     assert!(cut.remedies[0].what.contains("max_sectors_kb 32 -> 1280"), "{cut:#?}");
     let Some(v) = verdicts("seqwrite-max1024k") else { return };
     assert_found(&v, &["device-saturated"]);
@@ -103,7 +103,7 @@ fn small_writes_on_raid5() {
     let Some(v) = verdicts("raid5-randwrite8k") else { return };
     // The machine that ran it let 300 operations a second through to each member.
     assert_found(&v, &["raid-read-modify-write", "rate-limit"]);
-    assert!(says(&of(&v, "rate-limit").evidence, "as even as a clock: 300 a second"), "{v:#?}");
+    assert!(says(&of(&v, "rate-limit").evidence, "evenly spaced: 300 a second"), "{v:#?}");
     let rmw = of(&v, "raid-read-modify-write");
     assert!(rmw.share > 0.6 && says(&rmw.evidence, "18,222 read-modify-writes"), "{rmw:#?}");
     let bitmap = of(&v, "raid-bitmap");

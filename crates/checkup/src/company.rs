@@ -6,7 +6,7 @@
 //! requests of cp; of kworker, charged to cp       another's
 //! ```
 //!
-//! Who runs another fio is not told apart from us.
+//! Another fio is not distinguished from ours.
 
 use causes::works_for_others;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ use units::words;
 const MUCH: f64 = 0.1;
 /// What the load is called, and what records it.
 const OURS: [&str; 2] = ["fio", "iowhy"];
-/// Whoever is shown by name.
+/// Tasks shown by name.
 const NAMED: usize = 2;
 
 /// What others moved during a step.

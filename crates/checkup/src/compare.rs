@@ -30,11 +30,11 @@ const DEVIATIONS: f64 = 3.0;
 const LEAST_NS: u64 = 200_000;
 /// of tails below this: a busy machine's processors are that late once in a while.
 const LEAST_TAIL_NS: u64 = 10_000_000;
-/// Of fewer slices nobody knows how much they vary.
+/// With fewer slices their variation is not known.
 const LEAST_SLICES: usize = 4;
 /// A slice with fewer operations has no median.
 const LEAST_COUNT: u64 = 20;
-/// Jobs that are there to be in the way of others: what they take is nobody's question.
+/// Jobs that are there to be in the way of others: their own latency does not matter.
 const LOADS: &[&str] = &["writer", "tarball"];
 
 /// What changed.
@@ -195,10 +195,10 @@ pub fn rows(c: &Changes) -> Vec<String> {
     out.extend(c.appeared.iter().map(|f| format!("NEW {f}")));
     out.extend(c.gone.iter().map(|f| format!("gone {f}")));
     if out.is_empty() && c.compared {
-        out.push("no change beyond what two runs on the same disk differ by".into());
+        out.push("no change larger than between two runs on the same disk".into());
     }
     if !c.not_alone.is_empty() {
-        out.push(format!("not compared, others used the disk: {}", c.not_alone.join(", ")));
+        out.push(format!("not compared because others used the disk: {}", c.not_alone.join(", ")));
     }
     if !c.too_short.is_empty() {
         out.push(format!("too short to be compared (--full is longer): {}", c.too_short.join(", ")));
@@ -276,7 +276,7 @@ mod tests {
             let words = render(&c, &long);
             assert!(words.contains("too short to be compared") && !words.contains("no change"), "{words}");
         }
-        assert!(render(&compare(&long, &long), &long).contains("no change beyond"));
+        assert!(render(&compare(&long, &long), &long).contains("no change larger"));
         assert!(render(&compare(&long, &slow), &long).contains("WORSE"));
     }
 
@@ -302,7 +302,7 @@ mod tests {
         let row =
             "maybe 1 / depth 1 / reads: p50: 1 ms -> 9 ms (or the processors: 10 % busy then, 80 % now)";
         assert!(words.split_whitespace().collect::<Vec<_>>().join(" ").contains(row), "{words}");
-        assert!(told(&run(1_000, 1.0), &run(1_000, 1.0)).contains("no change beyond"), "that is no doubt");
+        assert!(told(&run(1_000, 1.0), &run(1_000, 1.0)).contains("no change larger"), "that is no doubt");
         // A disk that is slower although the processors are idler.
         assert!(told(&run(1_000, 0.8), &run(9_000, 0.1)).contains("WORSE"));
     }

@@ -31,7 +31,7 @@ impl Error {
         match self {
             Error::Stopped(Stopped::Io { source, .. }) => match source.kind() {
                 ErrorKind::PermissionDenied => {
-                    Some("the folder must be yours to write in; sudo lets iowhy see more, too")
+                    Some("you must be allowed to write in the folder; with sudo iowhy also sees more")
                 }
                 ErrorKind::StorageFull => Some("free some space; all files of the checkup were removed"),
                 _ => None,

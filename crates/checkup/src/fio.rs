@@ -60,7 +60,7 @@ impl Fio {
                 install,
             )),
             None => Err(Error::refused(
-                format!("{} does not say which fio it is (it said \"{version}\")", path.display()),
+                format!("{} does not report fio's version (it printed \"{version}\")", path.display()),
                 install,
             )),
         }

@@ -1,7 +1,7 @@
 //! A process that restores a tried setting when the checkup dies, however it dies.
 //!
-//! It holds the reading end of a pipe whose other end nobody has but the checkup: the kernel closes that when the checkup
-//! is gone, killed or not, and then the [journal](crate::settings) is looked at. What was restored has none any more.
+//! It holds the reading end of a pipe whose other end only the checkup has: the kernel closes that when the checkup
+//! is gone, killed or not, and then the [journal](crate::settings) is read. What was restored has none any more.
 
 use crate::error::Result;
 use crate::settings;
@@ -35,7 +35,7 @@ impl Drop for Guard {
     }
 }
 
-/// Becomes the guard: waits until whoever started it is gone, and restores what a journal says.
+/// Becomes the guard: waits until the process that started it is gone, and restores what a journal says.
 pub fn stand_guard(journal: &Path) -> Result<()> {
     // Ctrl-C and the end of a terminal are for the checkup, which restores by itself.
     let _ = setsid();

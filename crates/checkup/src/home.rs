@@ -1,7 +1,7 @@
 //! Our own folder in the directory that is checked: everything is written there and nowhere else.
 //!
 //! Its marker is locked as long as we live (flock(2)): the kernel lets go of the lock with the process, whatever ended it.
-//! So the next run knows which folders nobody owns any more, without guessing by process numbers, and removes them. Only a
+//! So the next run knows which folders are abandoned, without guessing by process numbers, and removes them. Only a
 //! real folder of this user, with our name and our marker in it, is ever removed.
 
 use crate::error::{Error, Result};
@@ -53,7 +53,7 @@ impl Home {
         self.path.join(name)
     }
 
-    /// Removes what loads have written, but for these.
+    /// Removes what loads have written, except for these.
     pub fn tidy(&self, keep: &[&str]) {
         for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
             let name = entry.file_name();
@@ -118,7 +118,7 @@ pub fn sweep(dir: &Path) -> Result<Vec<String>> {
         }
         // Killed between making the folder and its marker.
         if fs::remove_dir(&path).is_ok() {
-            said.push(format!("removed {}, which an earlier checkup had left", path.display()));
+            said.push(format!("removed {}, left by an earlier checkup", path.display()));
             continue;
         }
         let opened = OpenOptions::new()
@@ -141,7 +141,7 @@ pub fn sweep(dir: &Path) -> Result<Vec<String>> {
         end_those_in(&path);
         said.extend(settings::restore(&path.join(JOURNAL))?);
         remove(&path);
-        said.push(format!("removed {}, which an earlier checkup had left", path.display()));
+        said.push(format!("removed {}, left by an earlier checkup", path.display()));
     }
     Ok(said)
 }

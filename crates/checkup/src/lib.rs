@@ -1,12 +1,12 @@
-//! A checkup: the loads that storage has suffered from, tried on a person's own disk, recorded and judged.
+//! A checkup: known problem workloads, run on the user's own disk, recorded and judged.
 //!
 //! The loads are fio's, in job files in `jobs/` that anyone can read and run without iowhy ([`JOBS`]). A [`Plan`] scales
 //! them to the disk; each [step](scenario::Step) is run by [`load`], recorded through crate `record` where root allows,
-//! and judged by what a good disk does ([`judge`]); why it was slow is said by the same causes as of any recording.
+//! and judged by what a good disk does ([`judge`]); the causes are the same as for any recording.
 //!
-//! **What always holds.** Everything is written in one folder of our own ([`Home`]), which is gone at the end, on a signal,
-//! and after a crash with the next run. No more is written, and no longer, than was said beforehand. No setting is
-//! changed but by [`trial`], which writes down first what to restore.
+//! **What always holds.** Everything is written in one separate folder ([`Home`]), which is removed at the end, on a signal,
+//! and after a crash with the next run. No more is written, and no longer, than was announced. No setting is changed
+//! except by [`trial`], which writes down first what to restore.
 
 mod company;
 pub mod compare;

@@ -60,7 +60,7 @@ pub struct Load<'a> {
     pub record: Option<(&'a Host, &'a str)>,
 }
 
-/// What came of it.
+/// The outcome.
 #[derive(Debug, Default)]
 pub struct Loaded {
     /// What fio measured.
@@ -260,7 +260,7 @@ fn written(pid: i32) -> Option<u64> {
 fn said(home: &Home, otherwise: String) -> String {
     let text = fs::read_to_string(home.file(SAID)).unwrap_or_default();
     match text.lines().map(str::trim).find(|l| !l.is_empty()) {
-        Some(line) => format!("{otherwise}; it said: {}", line.chars().take(200).collect::<String>()),
+        Some(line) => format!("{otherwise}; it printed: {}", line.chars().take(200).collect::<String>()),
         None => otherwise,
     }
 }

@@ -34,7 +34,7 @@ const NETWORK: &[&str] = &[
 ];
 /// Less than this part of a file system free is nearly full: ext4 and XFS begin to search for space.
 const NEARLY_FULL: f64 = 0.10;
-/// Nobody's loads fit into less.
+/// No loads fit into less.
 const LEAST: u64 = 64 << 20;
 
 /// Where the checkup takes place.
@@ -63,7 +63,7 @@ impl Place {
         let meta = fs::metadata(dir).at("looking at it", dir)?;
         if !meta.is_dir() {
             return Err(Error::refused(
-                format!("{} is no directory", dir.display()),
+                format!("{} is not a directory", dir.display()),
                 "a checkup writes files in a directory, never to a device: mount it and give a directory there",
             ));
         }
@@ -145,6 +145,6 @@ mod tests {
         }
         assert!(Place { free: 1 << 20, ..good }.refuse(true).is_err());
         let e = Place::look(Path::new("/dev/null"), true).unwrap_err();
-        assert!(e.to_string().contains("is no directory"), "{e}");
+        assert!(e.to_string().contains("is not a directory"), "{e}");
     }
 }

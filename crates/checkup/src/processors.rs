@@ -41,7 +41,7 @@ pub struct Processors {
 }
 
 impl Processors {
-    /// In words, if so much was taken that nothing slow can be held against the disk.
+    /// In words, if so much was taken that nothing slow can be blamed on the disk.
     pub fn stolen(&self) -> Option<String> {
         let part = self.stolen.filter(|part| *part >= STOLEN)?;
         Some(format!("the host gave {} of the processors' time to other machines", words::percent(part)))
@@ -67,7 +67,7 @@ impl Processors {
     }
 }
 
-/// A look at the processors, until it ends.
+/// A measurement of the processors, until it ends.
 #[derive(Debug)]
 pub struct Watch {
     ticks: Option<Ticks>,

@@ -25,13 +25,13 @@ pub struct Checkup {
     pub kernel: String,
     /// fio's version.
     pub fio: String,
-    /// Where.
+    /// Where the checkup takes place.
     pub place: Place,
     /// Settings of the disk and of writeback, as they were: `queue/scheduler`, `vm/dirty_ratio`.
     pub settings: BTreeMap<String, String>,
-    /// What the disk can do: what the rest is judged by.
+    /// What the disk can do, the reference for the other scenarios.
     pub probe: Probe,
-    /// Whether all steps that should be were recorded.
+    /// Whether all steps to be recorded were recorded.
     pub recorded: bool,
     /// What was not seen, and why.
     pub not_seen: Vec<String>,
@@ -58,14 +58,14 @@ pub struct Probe {
     pub floor: Latency,
     /// The depth from which on it is no faster (nine tenths of the most).
     pub knee_depth: u32,
-    /// How many times as many reads a second at best as one at a time.
+    /// The best read rate divided by the rate at depth 1.
     pub parallelism: f64,
     /// Bytes a second that it writes, each 4 MiB made safe.
     pub write_bytes_per_second: u64,
     /// Size of the data file.
     pub size: u64,
-    /// Who else used the disk while one read at a time was measured, if it was much: then limits that are multiples of it
-    /// are too mild.
+    /// Other tasks' I/O on the disk during the reference read, if it was much: then limits that are multiples of it are
+    /// too mild.
     pub company: Option<Company>,
 }
 
@@ -88,7 +88,7 @@ pub struct Scenario {
     pub findings: Vec<Finding>,
     /// What was compared with a good disk and is within its limits, a sentence each.
     pub good: Vec<String>,
-    /// What else to know.
+    /// Remarks, a sentence each.
     pub remarks: Vec<String>,
 }
 
@@ -111,7 +111,7 @@ pub struct Step {
     pub causes: Vec<Found>,
     /// What the processors did meanwhile.
     pub processors: Option<Processors>,
-    /// Who else used the disk, if it was much: then what was measured is not what the disk does alone.
+    /// Other tasks' I/O on the disk, if it was much: then the measurements are not of the disk alone.
     pub company: Option<Company>,
     /// What went wrong.
     pub trouble: Option<String>,
@@ -136,7 +136,7 @@ pub struct Measured {
     pub latency: Latency,
     /// Of their fsyncs.
     pub fsync: Option<Latency>,
-    /// Of its fsyncs, or of its operations where it has none, in slices of its time: how much chance there is.
+    /// Latencies of its fsyncs, or of its operations where it has none, by slice of its time: how much they vary.
     pub slices: Vec<Latency>,
     /// Why the job ended early.
     pub error: Option<String>,
@@ -147,7 +147,7 @@ pub struct Measured {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Latency {
-    /// How many.
+    /// The number of values.
     pub count: u64,
     /// The mean.
     pub mean_ns: u64,
@@ -172,13 +172,13 @@ pub struct Latency {
 pub struct Finding {
     /// Its name.
     pub name: String,
-    /// In which step.
+    /// The name of the step.
     pub step: String,
-    /// In a sentence.
+    /// The finding in a sentence.
     pub says: String,
     /// What was measured, in nanoseconds.
     pub measured_ns: u64,
-    /// What a good disk of this kind stays below.
+    /// The limit that a good disk of this kind stays below.
     pub expected_ns: u64,
     /// Causes of the step's recording that explain it, the greatest first.
     pub causes: Vec<String>,
@@ -191,11 +191,11 @@ pub struct Finding {
 pub struct Found {
     /// Its name, as `iowhy causes` knows it.
     pub cause: String,
-    /// What it says.
+    /// The cause in one line.
     pub title: String,
     /// The part of the slowest operations' time that it explains.
     pub share: f64,
-    /// How sure.
+    /// The confidence of the cause.
     pub confidence: String,
     /// What proves it.
     pub evidence: Vec<String>,
@@ -203,7 +203,7 @@ pub struct Found {
     pub remedies: Vec<Remedy>,
 }
 
-/// Something to do.
+/// A remedy.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
@@ -212,11 +212,11 @@ pub struct Remedy {
     pub what: String,
     /// The command.
     pub command: String,
-    /// Against which cause.
+    /// The cause it treats.
     pub cause: String,
-    /// In which scenario.
+    /// The scenario's number.
     pub scenario: u8,
-    /// At most so much of a slow operation's time would go, in nanoseconds.
+    /// The most that a slow operation could gain, in nanoseconds.
     pub gain_ns: u64,
     /// What the command does, as data: of a remedy that was just found.
     #[serde(skip)]

@@ -205,7 +205,7 @@ impl Runner<'_> {
         let time = self.plan.time_of(step) * scenario::jobs_in_turn(step.job);
         let begun = Instant::now();
         if self.began.elapsed() + time + self.beside > self.until {
-            done.trouble = Some("not run: the time was up".into());
+            done.trouble = Some("not run: the time limit was reached".into());
             return Ok(done);
         }
         done.variables = variables(step, self.plan, &self.laid, &checkup.probe.floor);

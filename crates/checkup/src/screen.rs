@@ -22,7 +22,7 @@ pub fn announce(plan: &Plan, place: &Place, trial: bool) -> String {
         Length::Full => "--full",
     };
     format!(
-        "THIS LOADS THE DISK: what else uses {}{on} is slowed down meanwhile.\n\
+        "THIS LOADS THE DISK: everything else that uses {}{on} is slowed down meanwhile.\n\
          {length}: about {:.0} s, at most {:.0} s; writes at most {}, needs {} of {} free.\n\
          Its files are in {}/{}*, removed at the end; {}.\n",
         place.dir.display(),

@@ -22,7 +22,7 @@ pub struct Trial {
     pub remedy: Remedy,
     /// The setting's file.
     pub setting: PathBuf,
-    /// What it was, and is again.
+    /// The value before, restored afterwards.
     pub was: String,
     /// What was tried.
     pub tried: String,

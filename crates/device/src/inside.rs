@@ -7,8 +7,8 @@
 //! D2C then is, in this order: its own service (at most what it takes alone); pauses (no completion for longer than any
 //! service explains); others, at most the time in which there were any, in proportion to what was shared; and what is left
 //! when it was alone: `varied` up to what usual ones take alone, beyond that `slow`. A request that lay there while many that came
-//! later were completed is behind those that were there before it, and `slow` for the rest. One that follows the last of its own holder,
-//! where somebody else moved the head away since, takes what a near one takes; the way back is behind that one.
+//! later were completed is behind those that were there before it, and `slow` for the rest. One that follows the last of its own
+//! holder, where another holder moved the head away since, takes what a near one takes; the seek back is behind that one.
 //!
 //! Example: a read that takes 1 ms alone is issued behind a write that takes 9 ms; both end after 10 ms. The stretch is
 //! shared 9 to 1; the read's own millisecond is its service, the other 9 ms are behind the write.
@@ -30,8 +30,8 @@ const VARIES: f64 = 3.0;
 /// (data sheets).
 pub const LONGEST_SERVICE: Nanos = Nanos(30_000_000);
 
-/// A request was passed over where so many times as many were completed meanwhile as it found there: devices take the nearest first, but a
-/// request that has waited for several rounds is none of a queue.
+/// A request was overtaken where this many times as many were completed meanwhile as it found there: devices take the nearest
+/// first, but a request that has waited for several rounds is none of a queue.
 const PASSED_OVER: u64 = 5;
 
 /// Holders of one device that are told apart at a time; the rest is one, which has the first place.
@@ -157,7 +157,7 @@ impl Inside {
         self.in_flight += 1;
     }
 
-    /// A request leaves the device: given back, or given up.
+    /// A request leaves the device: requeued, or lost.
     pub fn leave(&mut self, now: Nanos, ticket: &mut Ticket) {
         if !std::mem::take(&mut ticket.inside) {
             return;
@@ -207,7 +207,8 @@ impl Inside {
         split
     }
 
-    /// What a request takes more than a near one, and because of whom, where somebody moved the head away from its holder's last one.
+    /// What a request takes more than a near one, and because of which holder, where another one moved the head away from its
+    /// holder's last one.
     fn way_back(&mut self, shape: Shape, quiet: Option<Quiet>, ticket: &Ticket) -> Option<(Holder, Nanos)> {
         let (mover, far) = (ticket.led_away?, quiet?);
         let near = self.services.of(Shape::new(shape.class, true, shape.bytes))?;
@@ -247,7 +248,7 @@ impl Inside {
         split
     }
 
-    /// The most that those there before it can have held up a request; all of its time, unless it was passed over.
+    /// The most that those there before it can have held up a request; all of its time, unless it was overtaken.
     fn queue(&self, d2c: Nanos, ticket: &Ticket) -> Nanos {
         let (ahead, served) = (u64::from(ticket.ahead), self.completed - ticket.completed);
         if d2c < LONGEST_SERVICE || served < PASSED_OVER * (ahead + 1) {

@@ -25,7 +25,7 @@ pub struct Quiet {
 pub(crate) struct Histogram {
     counts: Vec<u32>,
     pub count: u32,
-    /// At which count the percentiles are looked up anew.
+    /// At which count the percentiles are computed again.
     next: u32,
     pub quiet: Option<Quiet>,
 }

@@ -144,7 +144,7 @@ impl Services {
         }
     }
 
-    /// A request that moves nothing took so long, whoever else was there.
+    /// A request that moves nothing took so long, whatever else was in flight.
     pub fn empty(&mut self, took: Nanos) {
         if self.empty.add(took) {
             self.resolved.fill(None);

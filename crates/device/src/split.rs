@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use std::borrow::Cow;
 use trace::Nanos;
 
-/// Whose requests: a number that whoever feeds the device gives out. 0: others, not told apart.
+/// Whose requests: a number assigned by the caller. 0: others, not distinguished.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Holder(pub u16);
@@ -17,9 +17,9 @@ pub const MOST_HOLDERS: usize = 3;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Behind {
-    /// Whose.
+    /// The holder of these requests.
     pub holder: Holder,
-    /// How long.
+    /// The length of time.
     pub time: Nanos,
 }
 
@@ -48,7 +48,7 @@ impl Split {
         self.own + self.paused + self.varied + self.slow + self.others + self.behind()
     }
 
-    /// Adds time behind somebody.
+    /// Adds time behind a holder.
     pub(crate) fn add(&mut self, more: Behind) {
         let place = self.behind.iter_mut().find(|b| b.holder == more.holder || b.time.0 == 0);
         match place.filter(|_| more.holder != Holder(0)) {

@@ -267,7 +267,7 @@ impl OwnFormat {
             return fail(0, "an action's letter, a comma and a format are needed".into());
         };
         if !OWN.contains(letter) {
-            return fail(0, format!("`{letter}` is not an action with a format of its own; known are {OWN}"));
+            return fail(0, format!("`{letter}` is not an action with its own format; known are {OWN}"));
         }
         if chars.next() != Some(',') {
             return fail(1, "a comma must follow the action's letter".into());

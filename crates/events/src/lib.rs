@@ -1,6 +1,6 @@
 //! Events as text, the way blkparse prints them.
 //!
-//! [`Printer`] is handed batches and writes lines; `line` knows what a line looks like, `format` the `%` fields,
+//! [`Printer`] takes batches and writes lines; `line` knows what a line looks like, `format` the `%` fields,
 //! `select` which events are wanted, `track` the time between the steps of a request (`-t`), `tally` and
 //! `summary` the counts at the end. What differs from blkparse 1.2.0, and why, is listed in `docs/blkparse.md`.
 

@@ -1,7 +1,7 @@
 //! Takes batches of events, writes lines.
 //!
 //! Lines are gathered in one buffer that goes out when it is full, so an event costs no allocation and no
-//! system call. What a closed pipe returns (`BrokenPipe`) is handed on to the caller, for whom it is the end.
+//! system call. What a closed pipe returns (`BrokenPipe`) is handed on to the caller, which ends there.
 
 use super::format::{Format, Formats};
 use super::line::Shown;

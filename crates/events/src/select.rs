@@ -37,7 +37,7 @@ const CATEGORIES: [(&str, Flags); 16] = [
 impl Mask {
     /// Categories by name, upper or lower case, several with commas between them.
     ///
-    /// `read,sync` takes every event that is a read or that somebody waits for.
+    /// `read,sync` matches every event that is a read or that a task waits for.
     pub fn of_names(names: &str) -> Result<Mask, SelectError> {
         let mut mask = Mask::default();
         for name in names.split(',') {

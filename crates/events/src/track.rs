@@ -47,7 +47,7 @@ pub struct Tracks {
 }
 
 impl Tracks {
-    /// Takes note of an event; tells how long the step took that it ends.
+    /// Records an event; returns how long the step took that it ends.
     pub fn note(&mut self, e: &Event) -> Option<Elapsed> {
         if e.flags.has(Flags::PASSTHROUGH) {
             return None;

@@ -1,7 +1,7 @@
 //! Reading the documents beside a recording, whatever else lies there.
 //!
 //! A folder may be anything: huge, full of traces, hostile. So only regular files are opened (a pipe would never end,
-//! a link may lead anywhere), only up to set sizes, and what looked like a document but was not read is told.
+//! a link may lead anywhere), only up to set sizes, and what looked like a document but was not read is reported.
 
 use crate::document::kind_by_name;
 use crate::System;
@@ -21,7 +21,7 @@ pub const MOST_BYTES_IN_ALL: u64 = 64 << 20;
 /// The most directory entries that are looked at.
 pub const MOST_FILES: usize = 10_000;
 
-/// How much of a file without a telling name is looked at to see whether it is text.
+/// How much of a file with an unknown name is read to see whether it is text.
 const LOOK: usize = 4096;
 
 /// A document that was not read.
@@ -34,7 +34,7 @@ pub struct Skipped {
 }
 
 impl System {
-    /// What the documents in a capture tell of the system it was made on.
+    /// What the documents in a capture say about the system it was made on.
     ///
     /// `path` is the capture's folder, whose text files are all looked at, or a file in it. Beside a lone file only
     /// documents with telling names are read (`queue-vda.txt`, `mounts.txt`, `settings.txt`, ...), since the folder may

@@ -34,7 +34,7 @@ pub struct Md {
 }
 
 impl Md {
-    /// `None` if nothing tells that the device is an array.
+    /// `None` if nothing says that the device is an array.
     pub(crate) fn of(device: &Device) -> Option<Md> {
         let is_array =
             device.attributes.keys().any(|key| key.starts_with("md/")) || !device.members.is_empty();

@@ -58,7 +58,7 @@ const MOST_MOUNTS: usize = 4096;
 pub(crate) const MOST_NAMES: usize = 512;
 
 impl System {
-    /// What is set otherwise on another machine, or on this one at another time: of settings that both tell of.
+    /// What is set otherwise on another machine, or on this one at another time: for settings that both have.
     pub fn differences(&self, other: &System) -> Vec<Conflict> {
         let both = |c: &Conflict| ![&c.kept, &c.other].iter().any(|f| f.value == NOT_THERE);
         crate::changes::changes(self, other).into_iter().filter(both).collect()

@@ -80,7 +80,7 @@ impl Arrivals {
         }
     }
 
-    /// How a device was set: as the recording tells, or as the user says.
+    /// A device's settings: from the recording, or as the user gives them.
     pub fn settings(
         &self,
         asked: &Asked,
@@ -94,7 +94,7 @@ impl Arrivals {
     }
 }
 
-/// The text of a setting: as the user says it was, or as the recording tells.
+/// The text of a setting: as the user gives it, or from the recording.
 fn told(device: Option<&Device>, was: &[(String, String)], path: &str) -> Option<String> {
     let key = match path {
         "mq/0/nr_tags" | "device/queue_depth" => "queue_depth",

@@ -1,7 +1,7 @@
 //! Who waits for whom: what each victim lost, because of whom; and what each culprit cost.
 //!
 //! A question to the table of waits, about the victims that are asked about ([`stats::Focus`]). Only what is lost counts: an
-//! operation's own service and computing are nobody's doing. **Invariant**: both directions sum to the same, what the
+//! operation's own service and computing have no culprit. **Invariant**: both directions sum to the same, what the
 //! victims lost.
 
 use crate::explanation::Explanation;
@@ -21,7 +21,7 @@ pub struct Blame {
     pub lost: Nanos,
 }
 
-/// What somebody lost.
+/// What a victim lost.
 #[derive(Clone, Debug)]
 pub struct Victim {
     /// Example: `postgres fdatasyncs on sda`.
@@ -123,7 +123,7 @@ fn victim_name(e: &Explanation, task: &str, asked: Asked, dev: DevId) -> String 
     format!("{task} {}{on}", asked.plural())
 }
 
-/// Which operations stacks are of.
+/// Which operations the stacks cover.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]

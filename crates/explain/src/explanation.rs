@@ -15,20 +15,20 @@ use std::collections::HashMap;
 use trace::{DevId, Fs, Nanos, Quality};
 use units::words::count;
 
-/// Remarks of each kind that are told in words.
+/// Remarks of each kind that are shown in full.
 const MOST_REMARKS: usize = 10;
 
 /// A group's tail is worth showing from this share of all tails' time on.
 const VISIBLE: f64 = 0.02;
 
-/// What was looked at.
+/// What was read.
 #[derive(Default)]
 pub struct Subject {
-    /// Who is asked about, if not everybody.
+    /// The filter, if there is one.
     pub scope: Option<Scope>,
     /// Which operations of theirs.
     pub which: Which,
-    /// The part of the recording that was looked at, if not all.
+    /// The part of the recording that was read, if not all.
     pub window: Option<Window>,
     /// Formats of the sources: `blktrace`.
     pub sources: Vec<String>,
@@ -42,7 +42,7 @@ pub struct Subject {
     pub samples: Samples,
     /// What was lost on the way.
     pub quality: Quality,
-    /// How long the recorder watched everybody, if it missed nothing: longer than from the first event to the last.
+    /// How long the recorder watched all tasks, if it missed nothing: longer than from the first event to the last.
     pub watched: Option<Nanos>,
 }
 
@@ -51,11 +51,11 @@ pub struct Subject {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Trust {
-    /// As good as complete.
+    /// Practically complete.
     Good,
-    /// Something is missing; the numbers are near the truth.
+    /// Some data is missing; the numbers are close to the truth.
     Degraded,
-    /// Too much is missing.
+    /// Too much data is missing.
     Unusable,
 }
 
@@ -80,7 +80,7 @@ impl Trust {
 
 /// An explained input: a recording, texts, or a recording with texts beside it.
 pub struct Explanation {
-    /// What was looked at; without a source if no recording was.
+    /// What was read; without a source if no recording was.
     pub subject: Subject,
     /// What was measured.
     pub facts: Facts,
@@ -210,7 +210,7 @@ impl Explanation {
         asking.is_some_and(|asking| narrow.into_iter().any(|by| !asking.of(by).is_empty()))
     }
 
-    /// The question in words, if it is not about everybody: `only device sda, task fio`.
+    /// The filter in words, if there is one: `only device sda, task fio`.
     pub fn asked(&self) -> Option<String> {
         let asking = self.subject.scope.as_ref()?.asking();
         let of =

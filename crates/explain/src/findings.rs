@@ -14,7 +14,7 @@ const MARKED: f64 = 0.1;
 
 /// A finding and what it explains.
 pub struct Finding {
-    /// Its name.
+    /// The cause's name.
     pub cause: &'static str,
     /// How much of the tail's time it explains.
     pub share: f64,

@@ -90,7 +90,7 @@ pub fn belongs(e: &Event, r: &Request) -> bool {
 }
 
 /// Another task's I/O on the same sectors before the request was issued is not this one's; from the issue on
-/// the task is whoever ran.
+/// the task is the one that ran.
 fn same_task(e: &Event, tid: Tid) -> bool {
     !matches!(e.action, Action::Queue | Action::Get | Action::Split) || e.tid == tid
 }

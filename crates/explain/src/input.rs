@@ -152,7 +152,7 @@ impl<'a> Input<'a> {
         })
     }
 
-    /// The same, but stops at the first batch that `take` fails on, as when nobody wants more output.
+    /// The same, but stops at the first batch that `take` fails on, as when no more output is wanted.
     pub fn read_while<E: From<crate::Error>>(
         self,
         mut take: impl FnMut(&Batch) -> std::result::Result<(), E>,
@@ -176,7 +176,7 @@ impl<'a> Input<'a> {
             return match self.asking.is_all() && self.window.is_none() {
                 true => Ok(Explanation::of_texts(Texts::alone(self.texts))),
                 false => Err(Error::new(
-                    "texts hold sums: they cannot be narrowed to a device, task, operation or span of time",
+                    "texts hold totals: they cannot be filtered by device, task, operation or time",
                     "leave the option out, or give a recording",
                 )),
             };
@@ -230,7 +230,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// An error that says what a file looks like that nobody reads.
+/// An error that says what an unsupported file looks like.
 fn known_shape(error: Error, path: &Path) -> Error {
     let unknown = matches!(&error, Error::Trace(e) if e.is_unrecognised());
     let no_trace = matches!(&error, Error::Trace(trace::Error::NotATrace { .. }));
@@ -239,7 +239,7 @@ fn known_shape(error: Error, path: &Path) -> Error {
     file.or_else(|| texts::ctf_folder(path).filter(|_| no_trace)).unwrap_or(error)
 }
 
-/// What lies beside a trace. What cannot be read is told.
+/// What lies beside a trace. What cannot be read is reported.
 fn beside(place: &Path) -> (System, Samples, Option<Recorded>) {
     let mut system = System::read(place);
     let samples = Samples::read(place).unwrap_or_else(|e| {

@@ -46,7 +46,7 @@ pub struct InDevice {
     pub dev: DevId,
     /// What kind.
     pub class: Class,
-    /// How many.
+    /// The number of values.
     pub count: u64,
     /// D2C: in the middle, of the slowest hundredth, at most.
     pub took: [Nanos; 3],
@@ -129,11 +129,11 @@ impl Lack {
                 -e sched:sched_switch, or iowhy record"
                 .into(),
             Lack::Ends { begun, open } if open == begun => {
-                format!("{} begun, none completed in it: completions were not recorded; record them too", all(*begun))
+                format!("{} begun, none completed: completions were not recorded; record them too", all(*begun))
             }
             Lack::Ends { begun, open } => format!(
-                "of {} begun {} ({}) never end in it: completions were lost, or the processor's file that has them; record \
-                 all processors",
+                "of {} begun {} ({}) never complete: completions were lost, or a CPU's file is missing; \
+                 record all CPUs",
                 all(*begun),
                 count(*open),
                 percent(*open as f64 / *begun as f64)
@@ -144,7 +144,7 @@ impl Lack {
                     format!("{} {} on {} took {p50} (p50), {p99} (p99), at most {max}", count(d.count), class_words(d.class), name(d.dev))
                 };
                 let told: Vec<String> = devices.iter().take(MOST_TOLD).map(of).collect();
-                format!("only the way into the device and out of it was recorded (D and C); there {}", told.join("; "))
+                format!("only issue and completion were recorded (D and C); between them {}", told.join("; "))
             }
             Lack::Work { completed, watched } => {
                 let completed = counted(*completed, "I/O was", "I/Os were");
@@ -158,7 +158,7 @@ impl Lack {
     }
 }
 
-/// Devices and kinds that are told in one sentence.
+/// Devices and kinds that are listed in one sentence.
 const MOST_TOLD: usize = 3;
 
 fn all(n: u64) -> String {

@@ -17,7 +17,7 @@ pub fn no_operation_is_called(name: &str) -> bool {
 pub fn commit(phase: CommitPhase) -> &'static str {
     match phase {
         CommitPhase::Start => "the commit begins",
-        CommitPhase::Locking => "commit, locking: until those who still change the transaction are done",
+        CommitPhase::Locking => "commit, locking: until the transaction's open handles are closed",
         CommitPhase::Flushing => "commit, flushing: sending other files' data",
         CommitPhase::Logging => {
             "commit, logging: the journal's blocks, waiting for other files' data, the commit block"

@@ -7,7 +7,7 @@ use life::Class;
 use stats::{class_words, Columns, Group, Moment, OpKey, Pictures};
 use trace::{DevId, Nanos};
 
-/// Of whom columns are.
+/// What columns are of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
     /// What tasks asked for, or the kernel did on its own.
@@ -24,7 +24,7 @@ pub struct Pictured<'a> {
     pub name: String,
     /// What happened when.
     pub columns: &'a Columns<Moment>,
-    /// Its tail, if somebody waits for it.
+    /// Its tail, if a task waits for it.
     pub group: Option<&'a Group>,
     /// Whether its tail is a good part of all that is asked about.
     pub matters: bool,

@@ -22,12 +22,12 @@ pub struct Prediction {
     pub command: String,
     /// The device that it sets.
     pub device: String,
-    /// What it sets to what.
+    /// The settings and their values.
     pub set: BTreeMap<String, String>,
     /// The numbers as they would be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cells: Option<Vec<Cell>>,
-    /// Why there are none.
+    /// Why there are no predictions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<Refusal>,
 }
@@ -106,7 +106,7 @@ fn words(cells: &std::result::Result<Vec<Cell>, Refusal>) -> String {
             format!("; no prediction: {}", why.unwrap_or_else(|| "too few requests".into()))
         }
         false => format!(
-            "; predicted: {}; refused for {} of {} numbers (iowhy whatif)",
+            "; predicted: {}; none for {} of {} numbers (iowhy whatif)",
             said.join(", "),
             whole.len() - said.len(),
             whole.len()

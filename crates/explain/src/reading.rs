@@ -1,6 +1,6 @@
 //! Reading a recording: one thread reads and decodes, this one takes in the batches.
 //!
-//! Batches go round: filled by the reader, emptied here, handed back. Their number bounds the memory and lets
+//! Batches circulate: filled by the reader, emptied here, returned. Their number bounds the memory and lets
 //! the reader run ahead a little.
 
 use crate::error::{Error, Result};

@@ -38,7 +38,7 @@ impl SlowRequest {
     }
 }
 
-/// A request whose bios are told of next.
+/// A request whose bios come next.
 struct Last {
     request: Request,
     task: String,
@@ -110,7 +110,7 @@ impl SlowestRequests {
         })
     }
 
-    /// The bios of the last request have all been told of.
+    /// All bios of the last request have been passed on.
     fn settle(&mut self) {
         let Some(last) = self.last.take() else { return };
         let slowest = if last.is_of_member { &mut self.of_members } else { &mut self.own };

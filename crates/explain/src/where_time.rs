@@ -20,7 +20,7 @@ pub fn rows(facts: &Facts, group: &Group) -> Vec<(String, Nanos)> {
     rows
 }
 
-/// Waits worth a word beside the reason, in the order in which they lie within each other. What is missing
+/// Waits named beside the reason, in the order in which they lie within each other. What is missing
 /// here is said by the reason itself (a device, a tag, a limit).
 const NAMED: &[(Wait, &str)] = &[
     (Wait::OwnData, "own data"),

@@ -22,7 +22,7 @@ enum Of {
     SlowestLost,
 }
 
-/// Because of whom.
+/// The culprit.
 #[derive(Clone, Copy, Debug)]
 enum Because {
     /// Whoever it is.

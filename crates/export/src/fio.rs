@@ -150,7 +150,7 @@ const MOST_DEPTH: i64 = 4096;
 fn job_text(log: &Log) -> String {
     let Log { name, size, asked, writes, most, .. } = log;
     format!(
-        "; What was asked of {name}, to be asked again at the same times: {asked} bios, {writes} of them writes.\n\
+        "; The bios sent to {name}, to be replayed at the same times: {asked} bios, {writes} of them writes.\n\
          ; It goes to the file replay-{name} in the folder in which fio is started; make it first:\n\
          ;     truncate -s {} replay-{name}\n\
          ; Of a file without data, reads are not real: fill it, or replay on a disk. What lies there is LOST:\n\

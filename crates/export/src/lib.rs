@@ -1,16 +1,16 @@
 //! Recordings for other programs, each format in a file of its own:
 //!
 //! ```text
-//! btt       btt's plots          its `.dat` files, right where btt is wrong
-//! perfetto  ui.perfetto.dev     requests and operations as slices, who was in whose way as arrows; counters
+//! btt       btt's plots          its `.dat` files, correct where btt is wrong
+//! perfetto  ui.perfetto.dev     requests and operations as slices, waits behind other tasks as arrows; counters
 //! tables    CSV, JSON lines     every table of `report`, and one row for each request and operation
-//! fio       read_iolog v3       what was asked of a device, to be asked again
+//! fio       read_iolog v3       the bios of a device, to be replayed
 //! hdr       HdrHistogram logs   latencies of each second
 //! folded    flame graphs        the table of waits as stacks
 //! ```
 //!
 //! Rows and slices are written while lives end, so memory depends on what is in flight. Only `tables` of sums need the
-//! end. Names of tasks and devices are whatever somebody called them: each format is given them as it wants text.
+//! end. Names of tasks and devices are arbitrary: each format is given them as it wants text.
 
 mod btt;
 mod fio;

@@ -1,5 +1,5 @@
-//! Files of an export. Writing goes on while a recording is read, where nobody can be told of a failure: the first one is
-//! kept, after it nothing is written any more, and it is told at the end.
+//! Files of an export. Writing goes on while a recording is read, where a failure cannot be reported: the first one is
+//! kept, after it nothing is written any more, and it is reported at the end.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};

@@ -76,7 +76,7 @@ impl Rows {
     }
 }
 
-/// What a row tells of a request or of a bio.
+/// The columns of a request or of a bio.
 struct Row<'a> {
     dev: DevId,
     op: Op,

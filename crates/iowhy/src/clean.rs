@@ -6,7 +6,7 @@ use std::borrow::Cow;
 /// Our own: bold, and its end.
 const OURS: [&str; 2] = ["\x1b[1m", "\x1b[0m"];
 
-/// The text without control characters, but for ends of lines, tabs, and our own headings in bold. Characters that turn
+/// The text without control characters, except for ends of lines, tabs, and our own headings in bold. Characters that turn
 /// the direction of writing are among them: they make a line read otherwise than it is.
 pub fn clean(text: &str) -> Cow<'_, str> {
     let harmful = |c: char| {

@@ -63,10 +63,10 @@ pub enum Command {
     Pack(pack::Pack),
     /// Run known problem workloads on a disk and report weaknesses
     Checkup(checkup::Checkup),
-    /// Become a load: a checkup calls it
+    /// Run a load (internal, started by checkup)
     #[command(hide = true)]
     CheckupLoad(checkup::Load),
-    /// Restore a setting when a checkup is gone: a checkup calls it
+    /// Restore a setting when a checkup is gone (internal, started by checkup)
     #[command(hide = true)]
     CheckupGuard(checkup::Guard),
     /// List the known causes, or describe one

@@ -38,7 +38,7 @@ pub enum Failure {
         /// What to do.
         help: Option<String>,
     },
-    /// A condition can never hold, so that whoever relies on it relies on nothing.
+    /// A condition that can never hold, so that it protects nothing.
     #[error("{what}")]
     Never {
         /// Which, and why.
@@ -46,7 +46,7 @@ pub enum Failure {
         /// What there is.
         help: Option<String>,
     },
-    /// Whoever read our output has had enough (`| head`): not worth a word.
+    /// The reader closed the pipe (`| head`): nothing is printed.
     #[error("closed pipe")]
     ClosedPipe,
 }

@@ -10,7 +10,7 @@ use life::Op;
 use std::path::Path;
 
 /// What the options are headed by in every command's help.
-pub const QUESTION: &str = "Which waits";
+pub const QUESTION: &str = "Filters";
 
 /// Whose waits are asked about, and when. Every option narrows; given several times, any of its values holds.
 #[derive(Args, Clone, Default)]
@@ -108,13 +108,13 @@ impl Question {
         match given.is_empty() {
             true => Ok(()),
             false => Err(Failure::Other {
-                what: format!("{} cannot be asked here: {why}", given.join(", ")),
-                help: Some("--window can".into()),
+                what: format!("{} does not apply here: {why}", given.join(", ")),
+                help: Some("--window does".into()),
             }),
         }
     }
 
-    /// An error if the slowest are asked about where every percentile is told anyway.
+    /// An error if the slowest are asked about where every percentile is shown anyway.
     pub fn not_of_the_tail(&self) -> Result<(), Failure> {
         match self.tail {
             false => Ok(()),

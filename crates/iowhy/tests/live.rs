@@ -235,7 +235,7 @@ fn a_stream() {
     let said = json(&out.stdout);
     agree(&b, &said, &did(&b, "stream"));
     let notes = said["quality"]["notes"].to_string();
-    assert!(!notes.contains("settings") && !notes.contains("did not come to its end"), "{notes}");
+    assert!(!notes.contains("settings") && !notes.contains("was not completed"), "{notes}");
     b.nothing_left();
 }
 
@@ -281,7 +281,7 @@ fn a_killed_recorder() {
     let (count, _) = explained(&b, &said, "bio");
     // What was still in the kernel's buffers is gone, not more.
     assert!(count <= did.count && count > did.count / 2, "{count} of {}", did.count);
-    assert!(said["quality"]["notes"].to_string().contains("did not come to its end"));
+    assert!(said["quality"]["notes"].to_string().contains("was not completed"));
     for (offset, n) in offsets(&b, &capture) {
         assert!(did.offsets.get(&offset).is_some_and(|there| n <= *there), "{offset}");
     }

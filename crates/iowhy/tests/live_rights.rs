@@ -77,7 +77,7 @@ fn a_recorder_gives_up_what_it_no_longer_needs() {
     fs::write(dir.path().join("stop"), "").unwrap();
     let done = recorder.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.success() && !said.contains("could not be given up"), "{said}");
+    assert!(done.status.success() && !said.contains("could not be dropped"), "{said}");
 
     assert!(threads.len() >= 2, "one thread samples, others empty buffers: {threads:?}");
     for thread in &threads {

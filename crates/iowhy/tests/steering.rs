@@ -110,9 +110,9 @@ fn the_slowest_are_a_part_of_all() {
 #[test]
 fn what_cannot_be_asked_is_said() {
     let texts = "fixtures/mails/writeback.txt";
-    assert!(refused(&["explain", "--task", "fio", texts]).contains("texts hold sums"));
-    assert!(refused(&["explain", "--stopwatch", "1:2", texts]).contains("texts hold sums"));
+    assert!(refused(&["explain", "--task", "fio", texts]).contains("texts hold totals"));
+    assert!(refused(&["explain", "--stopwatch", "1:2", texts]).contains("texts hold totals"));
     let replay = ["export", "--to", "fio", "--task", "fio", "/dev/null/x", CAPTURE];
-    assert!(refused(&replay).contains("--task cannot be asked here: a replay needs all I/O"));
+    assert!(refused(&replay).contains("--task does not apply here: a replay needs all I/O"));
     assert!(refused(&["compare", "--tail", CAPTURE, CAPTURE]).contains("every percentile is shown"));
 }

@@ -52,7 +52,7 @@ fn a_text_is_read_from_standard_input_and_nothing_is_said_of_prose() {
     let nothing = piped("Hello, my disk is slow.\n");
     assert!(!nothing.status.success());
     assert!(String::from_utf8_lossy(&nothing.stderr)
-        .contains("standard input: this is text in which no output of a tool"));
+        .contains("standard input: text without recognisable output of a tool"));
 }
 
 fn piped(arguments: &[&str], file: &Path) -> Output {

@@ -127,7 +127,7 @@ struct Told {
 }
 
 /// No slow operation waited so at all.
-const NOBODY: &str = "nothing slow waited so";
+const NOBODY: &str = "no slow operation waited for this";
 
 const TOLD: &[Told] = &[
     Told {

@@ -44,7 +44,7 @@ fn without_somebody() {
     assert!(text(&["--without", "dd"]).starts_with("Without dd (all it sends"));
     let alone = text(&["--alone", "fio"]);
     assert!(alone.contains("fio fsyncs on") && !alone.contains("dd writes on"), "{alone}");
-    assert!(text(&["--without", "flushes"]).starts_with("Without the price of flushes"));
+    assert!(text(&["--without", "flushes"]).starts_with("Without the cost of flushes"));
 }
 
 /// Several together spare at least what each does, and a group of which nothing is known is refused.
@@ -84,8 +84,8 @@ fn without_several() {
 #[test]
 fn without_whom_nobody_waited_for_is_refused() {
     for (words, why) in [
-        (["--without", "nobody"], "nobody waited because of nobody"),
-        (["--without", "nobody"], "those who kept others waiting: dd, "),
+        (["--without", "nobody"], "no task waited because of nobody"),
+        (["--without", "nobody"], "tasks that made others wait: dd, "),
         (["--alone", "nobody"], "nobody did not wait for I/O in this recording"),
     ] {
         let out = whatif("fsync-ordered-data", &words);
@@ -97,14 +97,14 @@ fn without_whom_nobody_waited_for_is_refused() {
 #[test]
 fn what_cannot_be_is_refused_in_words() {
     for (words, why) in [
-        (vec![], "nothing is asked"),
+        (vec![], "no question is given"),
         (vec!["--set", "read_expires=3"], "no setting is called read_expires"),
         (vec!["--set", "read_expire=-3"], "not a whole number"),
         (vec!["--set", "fifo_batch=4", "fifo_batch=5"], "contradict"),
         (vec!["--set", "scheduler=bfq"], "bfq is not modelled"),
         (vec!["--set", "max_sectors_kb=4096"], "more than the recorded 1280"),
         (vec!["--set", "prio_aging_expire=100"], "among requests of one priority it changes nothing"),
-        (vec!["--set", "read_ahead_kb=64"], "which of it was of use is not recorded"),
+        (vec!["--set", "read_ahead_kb=64"], "which of that was used is not recorded"),
         (vec!["--set", "read_lat_nsec=9"], "a setting of kyber, and the scheduler is mq-deadline"),
         (
             vec!["--set", "scheduler=none", "fifo_batch=4"],
@@ -191,7 +191,7 @@ fn a_recording_that_says_too_little_is_refused_in_words() {
         ("idle", reads(1000, Nanos(20 * MS), "100", 2), &was, "idle for 99.5 % of the time"),
         ("alone", reads(4000, Nanos(MS), "600", 1), &was, "only one task used the device"),
         ("lossy", lossy, &was, "events were lost"),
-        ("unknown", reads(4000, Nanos(MS), "600", 2), &set.to_vec(), "not known which scheduler"),
+        ("unknown", reads(4000, Nanos(MS), "600", 2), &set.to_vec(), "scheduler is not known"),
     ] {
         let to = folder.join(name);
         std::fs::create_dir_all(&to).unwrap();

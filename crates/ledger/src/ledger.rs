@@ -1,6 +1,6 @@
 //! The ledger: an operation's time, split into segments that touch, never overlap, and sum to it exactly.
 //!
-//! Segments are cut at the stamps of a life, in the order of its stations. A stamp that was not seen cuts
+//! Segments are cut at the timestamps of a life, in the order of its steps. A stamp that was not seen cuts
 //! nothing: its time goes to the segment before it. A stamp that lies before the one in front of it (a clock
 //! that stepped back) is moved up to it, so the sum stays exact whatever the input.
 
@@ -14,9 +14,9 @@ use trace::Nanos;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Segment {
-    /// Why.
+    /// The reason for this segment.
     pub reason: Reason,
-    /// From when.
+    /// The start of the segment.
     pub from: Nanos,
     /// Until when; the next segment begins here.
     pub to: Nanos,
@@ -33,9 +33,9 @@ impl Segment {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ledger {
-    /// When it began.
+    /// The start.
     pub from: Nanos,
-    /// When it ended.
+    /// The end.
     pub to: Nanos,
     /// The segments, in order. Empty ones are left out.
     pub segments: SmallVec<[Segment; 8]>,
@@ -56,7 +56,7 @@ impl Ledger {
         l
     }
 
-    /// The ledger of a bio, whoever served it.
+    /// The ledger of a bio, whatever served it.
     pub fn of_bio(bio: &Bio) -> Ledger {
         match &bio.lower {
             Some(lower) if !bio.by_request => Ledger::of_lower(&bio.time, lower),

@@ -14,7 +14,7 @@ pub enum Reason {
     Prepare,
     /// `I2D`: in the I/O scheduler.
     Scheduler,
-    /// The driver had given it back and it waited to be issued again.
+    /// Requeued by the driver, waiting to be issued again.
     Requeue,
     /// `D2C`: in the device.
     Device,
@@ -32,9 +32,9 @@ pub enum Reason {
     LowerWrite,
     /// Stacked device: nothing of it was in flight below; it waited in the driver (md, dm) itself.
     Stacking,
-    /// On a processor: no waiting at all.
+    /// Running on a processor.
     OnCpu,
-    /// It could have run: others had the processor.
+    /// Runnable, but other tasks had the processor.
     WaitCpu,
     /// A work item lay in its queue until a worker took it.
     WorkQueue,
@@ -42,19 +42,19 @@ pub enum Reason {
     WakeUp,
     /// A lock whose holder is not known.
     Lock,
-    /// Made to wait because it wrote faster than the device writes back (`balance_dirty_pages`).
+    /// Dirty throttling: it wrote faster than the device writes back (`balance_dirty_pages`).
     DirtyThrottle,
-    /// Held back by writeback throttling (block/blk-wbt.c).
+    /// Throttled by writeback throttling (block/blk-wbt.c).
     WritebackThrottle,
-    /// Held back by a limit of its cgroup (block/blk-throttle.c, blk-iocost.c, blk-iolatency.c).
+    /// Throttled by a limit of its cgroup (block/blk-throttle.c, blk-iocost.c, blk-iolatency.c).
     CgroupLimit,
-    /// Waiting for memory to be freed.
+    /// Waiting in direct reclaim for memory to be freed.
     Reclaim,
     /// The device's queue was frozen while a setting changed (`blk_queue_enter`).
     QueueFreeze,
     /// A timer, or an interrupt that completed no request, ended the wait.
     Timer,
-    /// It slept so that a signal could have woken it: for input, for another task.
+    /// An interruptible sleep: for input, for another task.
     Sleep,
     /// Not explained by anything that was recorded.
     Unexplained,
@@ -150,8 +150,8 @@ impl Reason {
             Reason::WakeUp => "from completion to wake-up",
             Reason::Lock => "waiting for a lock",
             Reason::DirtyThrottle => "dirty throttling (balance_dirty_pages)",
-            Reason::WritebackThrottle => "held back by writeback throttling (wbt)",
-            Reason::CgroupLimit => "held back by its cgroup's limit",
+            Reason::WritebackThrottle => "writeback throttling (wbt)",
+            Reason::CgroupLimit => "throttled by its cgroup's limit",
             Reason::Reclaim => "waiting for memory to be freed",
             Reason::QueueFreeze => "the queue was frozen",
             Reason::Timer => "waiting for a timer or an interrupt",

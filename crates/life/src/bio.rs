@@ -1,4 +1,4 @@
-//! A bio that was completed: what somebody above the block layer asked for, and what they waited for.
+//! A completed bio: what was asked of the block layer, and what it waited for.
 
 use crate::crowd::Company;
 use crate::names::TaskName;
@@ -11,9 +11,9 @@ use trace::{Bytes, DevId, Flags, Sector, Tid};
 /// A completed bio.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Bio {
-    /// On which device.
+    /// The device.
     pub dev: DevId,
-    /// What it did.
+    /// The operation.
     pub op: Op,
     /// What kind.
     #[serde(skip)]
@@ -33,7 +33,7 @@ pub struct Bio {
     pub merged: bool,
     /// Whether it went through as one request that carried nothing else.
     pub is_request: bool,
-    /// Stations of the piece that was completed last, beginning with the bio's own `Q`: what the bio waited for.
+    /// Steps of the piece that was completed last, beginning with the bio's own `Q`: what the bio waited for.
     pub time: Timeline,
     /// Whether requests served it here; if not, the device is bio-based (md, dm) and `lower` tells.
     pub by_request: bool,
@@ -62,7 +62,7 @@ pub struct Bio {
 pub struct BioNumber(pub u64);
 
 impl Bio {
-    /// With whom it competes.
+    /// The class it competes in.
     pub fn class(&self) -> Class {
         Class::of(self.op, self.flags)
     }

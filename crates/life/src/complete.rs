@@ -107,7 +107,7 @@ impl Lives {
         sink.in_flight(device.id, now, device.crowd.in_flight());
     }
 
-    /// The request is over: tells the sink of it and of the bios that end with it.
+    /// The request is over: passes it and the bios that end with it to the sink.
     fn finish_request(&mut self, id: PieceId, e: &Event, sink: &mut dyn Sink) {
         if self.table.get(id).stage == Stage::Issued {
             self.leave_device(id, e.time, sink);
@@ -248,7 +248,7 @@ impl Piece {
     }
 }
 
-/// At how many stations the clock was behind that of the station before.
+/// At how many steps the clock was behind that of the step before.
 fn steps_back(t: &Timeline) -> u64 {
     let (mut steps, mut latest) = (0, Nanos(0));
     let mut pass = |stamp: Option<Nanos>| {

@@ -2,7 +2,7 @@
 //!
 //! Each device keeps running totals: requests issued and completed so far, per class, and the time it was
 //! flooded. A request notes the totals when it enters a stage and subtracts them when it leaves it, so its
-//! company costs a few additions, however large the crowd.
+//! counting others in flight costs a few additions, however many there are.
 //!
 //! Example: 100 background writes were issued before a read entered the scheduler, 116 when it left: 16 were
 //! issued while it waited.
@@ -93,7 +93,7 @@ impl Crowd {
         }
     }
 
-    /// A request of so many bytes leaves the device: `completed`, or given back.
+    /// A request of so many bytes leaves the device: `completed`, or requeued.
     pub fn leave(&mut self, class: Class, bytes: Bytes, completed: bool, now: Nanos) {
         let i = class.index();
         if completed {
@@ -118,7 +118,7 @@ impl Crowd {
         self.refusing_since.get_or_insert(now);
     }
 
-    /// One that was given back is issued again: it takes them once more, or says so anew.
+    /// A requeued one is issued again: it takes them once more, or says so anew.
     pub fn take_again(&mut self, now: Nanos) {
         if let Some(since) = self.refusing_since.take() {
             self.refused = self.refused.saturating_add(now.since(since).0);
@@ -173,7 +173,7 @@ impl Company {
     /// turn is one more.
     ///
     /// Example: 7 were ahead and 7 completed in 8 ms: 7 ms of it was the queue. If 10,000 were completed in 5 ms
-    /// and 31 were ahead, it was passed over, and the queue is 16 us of it.
+    /// and 31 were ahead, it was overtaken, and the queue is 16 us of it.
     pub fn queued_behind(&self, in_device: Nanos) -> Nanos {
         let served = self.served();
         let part = in_device.0 as u128 * served.min(self.ahead()) as u128 / (served as u128 + 1);

@@ -10,8 +10,9 @@ use trace::{Event, Nanos, Sector};
 /// Flush requests have no sector: 0 when issued, 2^64-1 or 0 when completed. They are kept under this one.
 pub(crate) const FLUSH_SECTOR: Sector = Sector(u64::MAX);
 
-/// A driver that is busy says so at once, and a device as fast as it answers. What is given back after this long was waited for in
-/// vain: the shortest time that a command can be given is a second (`timeout` of a SCSI device, `queue/io_timeout` by default 30 s).
+/// A driver that is busy says so at once, and a device as fast as it answers. A request requeued after this long was waited for in
+/// vain: the shortest time that a command can be given is a second (`timeout` of a SCSI device, `queue/io_timeout` by default 30
+/// s).
 pub const GIVEN_UP: Nanos = Nanos(500_000_000);
 
 impl Lives {

@@ -98,7 +98,7 @@ impl Lives {
         }
     }
 
-    /// Gives up the older half of everything in flight: the table is full of lost completions.
+    /// Drops the older half of everything in flight: the table is full of lost completions.
     pub(crate) fn give_up_oldest(&mut self, now: Nanos) {
         let mut ages: Vec<(Nanos, PieceId)> =
             self.table.all().map(|id| (self.table.get(id).touched, id)).collect();

@@ -1,7 +1,7 @@
 //! Completions that stand before their issue: the clocks of two CPUs disagree.
 //!
 //! Example: CPU 0 issues a read at 30, CPU 1, whose clock is behind, completes it at 10. In order of the stamps the
-//! completion comes first and finds a request that nobody has issued yet. It is kept until the issue comes, and then
+//! completion comes first and finds a request that is not issued yet. It is kept until the issue comes, and then
 //! ends the request; the step back is counted as one ([`Tally::backward_steps`](crate::Tally)).
 //!
 //! **Invariant**: what is kept has a request that waits for its issue, so there is never more of it than of those.

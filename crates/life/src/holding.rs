@@ -5,7 +5,7 @@ use crate::op::{Class, Op};
 use crate::request::Request;
 use serde::Serialize;
 
-/// Kinds of I/O that are told apart as holders of a device.
+/// Kinds of I/O that count as separate holders of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -13,7 +13,7 @@ pub enum Io {
     /// Reads.
     #[default]
     Read,
-    /// Writes that somebody waits for.
+    /// Writes that a task waits for.
     SyncWrite,
     /// Write-back.
     BackgroundWrite,
@@ -67,7 +67,7 @@ pub struct Owner {
 pub struct Holding {
     /// Who issued them.
     pub task: TaskName,
-    /// Whose data they move: the issuer's own, unless somebody else is known.
+    /// Whose data they move: the issuer's own, unless another task is known.
     pub owner: TaskName,
     /// What kind of I/O.
     pub io: Io,

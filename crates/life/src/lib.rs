@@ -1,6 +1,6 @@
-//! The lives of bios and requests: queued, split, merged, issued, requeued, completed, and who sent whom.
+//! The lives of bios and requests: queued, split, merged, issued, requeued, completed, and which sent which.
 //!
-//! [`Lives`] takes in events and tells a [`Sink`] of every [`Request`] and [`Bio`] that is over.
+//! [`Lives`] takes in events and passes every completed [`Request`] and [`Bio`] to a [`Sink`].
 
 mod bio;
 mod bios;

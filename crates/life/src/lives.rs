@@ -1,6 +1,6 @@
 //! The state machine: events in, finished lives out. It does no I/O and knows no format.
 //!
-//! A life is a bio's (what somebody asked for) or a request's (what the device was asked for). They meet in
+//! A life is a bio's (what a task asked for) or a request's (what the device was asked for). They meet in
 //! [pieces](crate::piece): a bio starts as one piece, a split makes two of it, a merge joins two into one, and a
 //! request is a piece that was got a tag. What is in flight is all that is kept.
 //!
@@ -41,12 +41,12 @@ pub trait Sink {
     fn request(&mut self, _request: &Request, _names: &Names) {}
     /// A bio was completed.
     fn bio(&mut self, _bio: &Bio, _names: &Names) {}
-    /// A request was completed that is not asked about: only who keeps the books of a device wants to know.
+    /// A request outside the filter was completed: only accounting of its device needs it.
     fn request_beside(&mut self, _request: &Request, _names: &Names) {}
     /// The same of a bio.
     fn bio_beside(&mut self, _bio: &Bio, _names: &Names) {}
     /// A bio that was over as an [orphan](Bio::orphan) had been sent for this one, which is in flight. Several may
-    /// have waited for it: then each is told of.
+    /// have waited for it: then each is passed on.
     fn adopted(&mut self, _child: BioNumber, _parent: BioNumber) {}
     /// A plug was pulled.
     fn plug(&mut self, _plug: &Plug, _names: &Names) {}
@@ -76,7 +76,7 @@ pub(crate) struct Device {
 pub struct Lives {
     pub(crate) table: Table,
     pub(crate) bios: Bios,
-    /// The bio that is told of, filled in anew for each.
+    /// The bio that is passed on, reused for each.
     pub(crate) told: Bio,
     pub(crate) devices: Vec<Device>,
     which: FxHashMap<DevId, u32>,

@@ -41,7 +41,7 @@ impl Default for Names {
 impl Names {
     /// Task names are 15 bytes long in the kernel (`TASK_COMM_LEN`); longer ones are not from there.
     const MAX_BYTES: usize = 64;
-    /// More different names than this are garbage, or nobody would read them.
+    /// More different names than this are garbage, or too many to read.
     const MAX_NAMES: usize = 1 << 16;
 
     /// Tasks by kind of I/O that devices tell apart.
@@ -74,12 +74,12 @@ impl Names {
         all
     }
 
-    /// The name itself; `?` if it was never told.
+    /// The name itself; `?` if it was never seen.
     pub fn text(&self, name: TaskName) -> &str {
         self.texts.get(name.0 as usize).map_or("?", String::as_str)
     }
 
-    /// The number by which devices know whoever has requests there; 0 once there are too many.
+    /// The number by which devices know a holder of requests there; 0 once there are too many.
     #[inline]
     pub fn holder(&mut self, holding: Holding) -> Holder {
         match self.recent[holding.io as usize] {

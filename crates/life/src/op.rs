@@ -1,4 +1,4 @@
-//! What an I/O does to the device, and whether somebody waits for it.
+//! What an I/O does to the device, and whether a task waits for it.
 
 use serde::Serialize;
 use trace::{Action, Event, Flags};
@@ -78,16 +78,16 @@ pub fn kind(event: &Event) -> Flags {
     Flags(event.flags.0 & KIND.0)
 }
 
-/// Who competes with whom at a device: the classes by which neighbours are counted.
+/// The classes by which competing requests at a device are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
-    /// Reads. Somebody waits, or soon will (read-ahead).
+    /// Reads. A task waits, or soon will (read-ahead).
     Read,
-    /// Writes that somebody waits for (`op_is_sync` in include/linux/blk_types.h).
+    /// Writes that a task waits for (`op_is_sync` in include/linux/blk_types.h).
     SyncWrite,
-    /// Writeback: nobody waits for any one of these writes.
+    /// Writeback: no task waits for any one of these writes.
     Background,
     /// Flushes.
     Flush,
@@ -107,7 +107,7 @@ impl Class {
     #[inline]
     pub fn of(op: Op, flags: Flags) -> Class {
         const AWAITED: u32 = Flags::SYNC.0 | Flags::FUA.0 | Flags::FLUSH.0;
-        /// By operation, and whether somebody waits for it.
+        /// By operation, and whether a task waits for it.
         const OF: [[Class; 2]; 5] = [
             [Class::Read, Class::Read],
             [Class::Background, Class::SyncWrite],

@@ -23,7 +23,7 @@ pub(crate) enum Stage {
     Got,
     /// In the scheduler.
     Inserted,
-    /// Given back by the driver.
+    /// Requeued by the driver.
     Requeued,
     /// In the device.
     Issued,
@@ -77,7 +77,7 @@ pub(crate) struct Piece {
     pub since: Reading,
     /// What the device noted when it took the request.
     pub ticket: Ticket,
-    /// What will be told of it. Its extent and what counts its bios are filled in at the end.
+    /// What will be passed on about it. Its extent and what counts its bios are filled in at the end.
     pub request: Request,
 }
 

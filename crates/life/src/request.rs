@@ -12,9 +12,9 @@ use trace::{Bytes, Cpu, DevId, Flags, Sector, Tid};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Request {
-    /// On which device.
+    /// The device.
     pub dev: DevId,
-    /// What it did.
+    /// The operation.
     pub op: Op,
     /// What kind: the flags of its first bio, or of its issue where no bio was seen.
     #[serde(skip)]
@@ -39,7 +39,7 @@ pub struct Request {
     pub bios: u32,
     /// How many of these were merged into it.
     pub merges: u32,
-    /// Whether one of its bios was cut and went into other requests as well.
+    /// Whether one of its bios was split and went into other requests as well.
     pub split: bool,
     /// How large the pieces of that bio are on average; 0 if none was cut.
     #[serde(skip)]
@@ -48,7 +48,7 @@ pub struct Request {
     pub completions: u32,
     /// 0, or the error of its completion.
     pub error: u16,
-    /// Its stations.
+    /// Its steps.
     pub time: Timeline,
     /// Who else was there.
     #[serde(skip)]
@@ -56,7 +56,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// With whom it competes.
+    /// The class it competes in.
     pub fn class(&self) -> Class {
         Class::of(self.op, self.flags)
     }

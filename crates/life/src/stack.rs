@@ -102,7 +102,7 @@ struct Late {
 }
 
 impl Below {
-    /// A bio that was split into thousands of children changes its state so often that nobody would read it.
+    /// A bio that was split into thousands of children changes its state so often that it could not be read.
     const MAX_STEPS: usize = 256;
     /// 1 MiB in stripes of 4 KiB, a disk of each read before.
     const MAX_LATE: usize = 256;

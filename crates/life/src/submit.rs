@@ -61,7 +61,7 @@ impl Lives {
         }
     }
 
-    /// Notes the last bio of a task that reads ahead. Whoever never does costs one look at an empty table.
+    /// Notes the last bio of a task that reads ahead. A task that never does costs one lookup in an empty table.
     #[inline]
     fn reads_ahead(&mut self, e: &Event, bio: BioId) {
         if kind(e).has(Flags::AHEAD) {

@@ -15,7 +15,7 @@ pub struct Tally {
     pub bytes_completed: Bytes,
     /// Bytes of bios in flight at the end.
     pub bytes_in_flight: Bytes,
-    /// Bytes of bios that were given up: their completion was lost.
+    /// Bytes of bios whose completion was lost.
     pub bytes_lost: Bytes,
     /// Requests completed.
     pub requests: u64,
@@ -26,7 +26,7 @@ pub struct Tally {
     /// Bios in flight at the end that have no request.
     pub bios_in_flight: u64,
     /// Events of something whose beginning was not seen, on a device that had lost nothing so far:
-    /// it was on its way when the recording began.
+    /// it was in flight when the recording began.
     pub began_before: u64,
     /// Completions of something whose issue was not seen, after losses.
     pub completions_unmatched: u64,
@@ -34,7 +34,7 @@ pub struct Tally {
     pub issues_unmatched: u64,
     /// Merges, splits, inserts and requeues of something that was never seen.
     pub others_unmatched: u64,
-    /// Times at which a later station has an earlier time: the clocks of two CPUs disagree.
+    /// Cases in which a later step has an earlier time: the clocks of two CPUs disagree.
     pub backward_steps: u64,
 }
 

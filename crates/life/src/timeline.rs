@@ -1,4 +1,4 @@
-//! When an I/O passed which station. Everything about its time is read off these stamps.
+//! When an I/O passed each step. Everything about its time is derived from these timestamps.
 
 use device::{largest_remainder, Behind, Split};
 use serde::Serialize;
@@ -14,7 +14,7 @@ pub struct FlushWait {
     pub completed: Nanos,
     /// The part of it in which the device completed nothing, for longer than a flush explains.
     pub paused: Nanos,
-    /// The part of it behind those who were in its way most.
+    /// The part of it behind its heaviest culprits.
     pub behind: Behind,
 }
 
@@ -37,10 +37,10 @@ impl FlushWait {
     }
 }
 
-/// The stations of one request, or of one bio in the request that served it.
+/// The steps of one request, or of one bio in the request that served it.
 ///
-/// A stamp is `None` where the station was not seen: the recording began later, the event was lost, or the
-/// kernel has no such station (no scheduler: no insert).
+/// A timestamp is `None` where the step was not seen: the recording began later, the event was lost, or the
+/// kernel has no such step (no scheduler: no insert).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Timeline {
@@ -52,17 +52,17 @@ pub struct Timeline {
     pub inserted: Option<Nanos>,
     /// The first `D`.
     pub first_issued: Option<Nanos>,
-    /// The last `D`; later than the first where the driver gave the request back.
+    /// The last `D`; later than the first where the driver requeued the request.
     pub issued: Option<Nanos>,
     /// `C` of the data (of everything, where there is no flush).
     pub data_completed: Option<Nanos>,
     /// The end.
     pub completed: Nanos,
-    /// How often the driver gave it back.
+    /// How often the driver requeued it.
     pub requeues: u32,
-    /// How often of these it had been there for so long that the kernel must have given it up.
+    /// How often of these it had been there for so long that the kernel must have aborted it.
     pub given_up: u32,
-    /// Time between being given back and being issued again.
+    /// Time between requeue and reissue.
     pub requeued: Nanos,
     /// Flush before the data (`REQ_PREFLUSH`), or the flush itself where there is no data.
     pub preflush: Option<FlushWait>,

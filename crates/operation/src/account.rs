@@ -1,4 +1,4 @@
-//! The ledger of an operation: a tree of parts, told from the outside in.
+//! The ledger of an operation: a tree of parts, from the outside in.
 //!
 //! Invariant: the parts of a part touch, never overlap, and cover it exactly; so do the leaves the whole.
 //! Each leaf has one [`Reason`].
@@ -102,7 +102,7 @@ impl Waits {
 pub struct Account {
     /// When the operation began.
     pub from: Nanos,
-    /// When it ended.
+    /// The end.
     pub to: Nanos,
     /// The parts, each before those within it.
     pub nodes: Vec<Node>,
@@ -111,7 +111,7 @@ pub struct Account {
 }
 
 impl Account {
-    /// One of which nothing is told.
+    /// One of which nothing is known.
     pub(crate) fn unexplained(from: Nanos, to: Nanos) -> Account {
         let leaf = Node { part: Part::Leaf(Reason::Unexplained), depth: 0, from, to };
         let nodes = if from < to { vec![leaf] } else { Vec::new() };

@@ -36,7 +36,7 @@ impl By {
         }
     }
 
-    /// What there is none of, where a recording does not tell of any.
+    /// What is missing, where a recording has none.
     pub(crate) fn untold(self) -> &'static str {
         match self {
             By::Mount => "which device is mounted where is not known: no mounts lie beside the recording",

@@ -1,4 +1,4 @@
-//! Operations that are handed over and completed later: io_uring and libaio.
+//! Operations that are submitted and completed later: io_uring and libaio.
 
 use crate::account::Account;
 use crate::held_aio::HeldAio;
@@ -56,7 +56,7 @@ impl AsyncIo {
         rings.chain(self.aios.values().map(|a| a.from)).chain(self.held.oldest()).min()
     }
 
-    /// io_uring: an operation is handed over.
+    /// io_uring: an operation is submitted.
     pub fn submit(&mut self, request: u64, opcode: u8, tid: Tid, from: Nanos) {
         if self.rings.len() >= MAX {
             self.rings.clear();

@@ -22,7 +22,7 @@ use crate::thread::Thread;
 use crate::wait::Wait;
 use trace::{Nanos, Tid};
 
-/// The array's thread: who queued the first bio below from `b` on, or the last one before. Not whoever wrote:
+/// The array's thread: who queued the first bio below from `b` on, or the last one before. Not the writing task:
 /// what that sleeps for shows in its own stretches.
 fn thread_of<'a>(history: &'a History, entry: &Entry, b: Nanos) -> Option<(Tid, &'a Thread)> {
     let below = entry.below.as_ref()?;

@@ -7,7 +7,7 @@ use crate::stretch::Wake;
 use ledger::Reason;
 use trace::{Nanos, Tid};
 
-/// Deeper than this nobody follows. An fsync on ext4 over loop on XFS has about 12 levels.
+/// Deeper chains are not followed. An fsync on ext4 over loop on XFS has about 12 levels.
 const MAX_DEPTH: u8 = 24;
 
 /// Parts of one operation. A `sync` of ten seconds has some thousand.

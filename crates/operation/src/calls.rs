@@ -169,7 +169,7 @@ impl Calls {
     }
 }
 
-/// A file system's event names its device, and mostly a file: the call at hand is about it.
+/// A file system's event names its device, and mostly a file: the current call is about it.
 pub(crate) fn file(h: &mut History, e: &TaskEvent, fs: Fs, dev: DevId, inode: u64) {
     h.file_systems.seen(dev, fs);
     if let Some(open) = h.open_call(e) {

@@ -45,11 +45,11 @@ pub fn contenders(history: &History, entry: &Entry, a: Nanos, b: Nanos) -> Vec<C
     all
 }
 
-/// Requests that are looked at for one question; of more every so-manieth.
+/// Requests that are looked at for one question; of more an evenly spaced sample.
 const MOST_ASKED: usize = 2048;
 
-/// Whom a device (any, if none is given) served from `a` to `b`, each with the service that they had there, in ns: what the
-/// completions show. The largest first.
+/// The holders that a device (any, if none is given) served from `a` to `b`, each with the service that they had there, in ns:
+/// what the completions show. The largest first.
 pub fn served_by(history: &History, dev: Option<DevId>, a: Nanos, b: Nanos) -> Vec<(Holding, u64)> {
     let all = history.served.between(a, b);
     let step = all.clone().count() / MOST_ASKED + 1;

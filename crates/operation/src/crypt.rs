@@ -1,7 +1,7 @@
 //! dm-crypt's own time: which work item a bio waited for while nothing of it was in flight below.
 //!
-//! Unless told not to, dm-crypt (drivers/md/dm-crypt.c) gives every bio to a work queue: a write on its way
-//! down, a read on its way up. A worker runs `kcryptd_crypt` for it; what was written is then handed to the
+//! By default dm-crypt (drivers/md/dm-crypt.c) gives every bio to a work queue: a write on its way
+//! down, a read on its way up. A worker runs `kcryptd_crypt` for it; what was written is then passed to the
 //! thread `dmcrypt_write`, which sends it below.
 //!
 //! ```text
@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Which item is a bio's is known by who queued it: for a write the task that queued the bio, for a read
-//! whoever completed the request below. An item that could be another's is none.
+//! by the completion of the request below. An ambiguous item is ignored.
 
 use crate::history::History;
 use crate::served::{Done, Entry};

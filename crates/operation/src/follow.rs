@@ -22,17 +22,17 @@ pub struct Follow {
 }
 
 impl Follow {
-    /// Tells only of what is asked about.
+    /// Passes on only what the filter selects.
     pub fn asks(&mut self, scope: Option<Scope>) {
         self.scope = scope;
     }
 
-    /// Tells what a recording does not say.
+    /// Adds facts that the recording does not contain.
     pub fn knows(&mut self, known: Known) {
         self.operations.knows(known);
     }
 
-    /// Takes in a batch. `to` is told of every request, bio and operation that is over.
+    /// Takes in a batch. `to` gets every completed request, bio and operation.
     pub fn feed(&mut self, batch: &Batch, to: &mut dyn Listener) {
         match self.scope.clone() {
             Some(scope) => self.follow(batch, &mut Scoped { scope: &scope, to }),
@@ -112,7 +112,7 @@ impl Follow {
     }
 }
 
-/// Tells the tracker of operations of what is completed, and then whoever asked.
+/// Passes what is completed to the tracker of operations, and then to the caller.
 struct Both<'a> {
     operations: &'a mut OperationTracker,
     to: &'a mut dyn Listener,

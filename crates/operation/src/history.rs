@@ -114,7 +114,7 @@ impl History {
         self.losses.range(after..).copied().filter(|(from, _)| *from < b).min()
     }
 
-    /// Forgets what nobody may ask for any more: all before the oldest open operation, which began at
+    /// Forgets what is not needed any more: all before the oldest open operation, which began at
     /// `oldest`; and where that is too much, the older half, until it is little enough.
     pub(crate) fn forget(&mut self, oldest: Nanos, now: Nanos) {
         self.forget_before(oldest.max(self.horizon));

@@ -1,7 +1,7 @@
-//! What tasks asked for, whom they waited for, and where every nanosecond of it went.
+//! What tasks asked for, what they waited for, and where every nanosecond of it went.
 //!
 //! [`OperationTracker`] takes in what tasks did and which requests were completed, keeps a [`History`] as far
-//! back as anybody may ask, and gives every [`Operation`] that is over together with its [`Account`]: its
+//! back as needed, and gives every completed [`Operation`] with its [`Account`]: its
 //! time, cut into parts that sum to it exactly.
 //!
 //! The modules stand in layers below: each uses only those of layers under its own.

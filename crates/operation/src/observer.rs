@@ -20,7 +20,7 @@ pub struct Outside {
     pub wait_cpu: Nanos,
 }
 
-/// Is told of every operation as it ends.
+/// Gets every operation as it ends.
 pub trait OperationObserver {
     /// An operation is over; `history` still has all that its account refers to. Of one that has nothing to do with storage the
     /// account explains nothing.
@@ -32,7 +32,7 @@ pub trait OperationObserver {
     fn outside(&mut self, _outside: &Outside) {}
 }
 
-/// Whoever wants to know of requests too. One version of the machinery serves all of them: it is called twice or
+/// An observer of requests too. One version of the machinery serves all of them: it is called twice or
 /// three times a request.
 ///
 /// That a listener is either of the two by itself says Rust only from 1.86 on.

@@ -59,7 +59,7 @@ impl OpenCall {
         }
     }
 
-    /// It made a file dirty: whether it is the file that it writes to. In other calls it is nobody's data:
+    /// It made a file dirty: whether it is the file that it writes to. In other calls it is not the caller's data:
     /// times are touched by reads too.
     pub fn dirties(&mut self, inode: u64) -> bool {
         self.is_storage = true;

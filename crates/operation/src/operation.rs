@@ -129,7 +129,7 @@ impl Kind {
         }
     }
 
-    /// Whether an application waits for it. Commits and write-back go on behind its back; whoever waits for
+    /// Whether an application waits for it. Commits and write-back go on behind its back; a task that waits for
     /// one has it in its own ledger. The calls of libaio and io_uring hand over and collect operations, which
     /// are counted themselves.
     pub fn is_foreground(self) -> bool {

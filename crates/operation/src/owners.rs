@@ -47,7 +47,7 @@ pub(crate) fn sends(h: &mut History, e: &Event) {
     }
 }
 
-/// For whom the task of an event sends, if not for itself.
+/// The task that the task of an event sends for, if not itself.
 pub(crate) fn owner(h: &History, e: &Event) -> Option<SentFor> {
     let thread = h.threads.get(&e.tid)?;
     let (purpose, inode, tasks, cgroup) = match Sender::of(thread, &h.texts)? {
@@ -82,7 +82,7 @@ pub(crate) fn takes_part(h: &mut History, e: &TaskEvent, fs: Fs, dev: DevId, ino
 }
 
 /// A task takes part in the running transaction. A flusher does so for those who wrote the file; of other
-/// work items nobody knows for whom they are.
+/// work items of unknown origin.
 pub(crate) fn joins(h: &mut History, e: &TaskEvent, dev: DevId, names: &Names) {
     if dev == DevId(0) || e.context.is_interrupt() {
         return;

@@ -1,8 +1,8 @@
 //! Whose waits are asked about: of which device, mount, task, process, control group, operation, file.
 //!
-//! A [`Scope`] stands between [`Follow`](crate::Follow) and whoever listens, so every view obeys the same question. It narrows
-//! who is *asked about*, never what happened: a device is still busy with everybody's requests, and these are told as
-//! [`Sink::request_beside`] and [`Sink::bio_beside`] to who keeps a device's books.
+//! A [`Scope`] stands between [`Follow`](crate::Follow) and its observers, so every view obeys the same filter. It narrows
+//! who is *asked about*, never what happened: a device is still busy with all requests, and these are passed on as
+//! [`Sink::request_beside`] and [`Sink::bio_beside`] for accounting of a device.
 
 use crate::account::{Account, Part};
 use crate::asking::{Asking, By};
@@ -212,7 +212,7 @@ pub fn called(kind: Kind) -> String {
     kind.name().replace(' ', "-")
 }
 
-/// Tells a listener of what is asked about.
+/// Passes to a listener what the filter selects.
 pub(crate) struct Scoped<'a> {
     pub scope: &'a Scope,
     pub to: &'a mut dyn Listener,

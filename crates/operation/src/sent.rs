@@ -1,7 +1,7 @@
 //! Extents on their way to a disk that one task sent for others, until their requests are over.
 //!
 //! A bio may be cut into several requests, and a request may carry several bios: what counts is which sectors
-//! they share. Whoever sends the same sectors again takes them over, so that nothing is said of a later write
+//! they share. A task that sends the same sectors again takes them over, so that nothing is said of a later write
 //! by another task.
 
 use crate::writers::SentFor;
@@ -18,7 +18,7 @@ const MAX: usize = 1 << 16;
 pub(crate) struct Sent(BTreeMap<(DevId, Sector), (Sector, Arc<SentFor>)>);
 
 impl Sent {
-    /// Somebody sends an extent; for others, or for himself.
+    /// A task sends an extent; for others, or for itself.
     pub fn put(&mut self, disk: DevId, start: Sector, bytes: Bytes, sent_for: Option<SentFor>) {
         let end = start.after(bytes);
         if end <= start || self.0.is_empty() && sent_for.is_none() {
@@ -35,7 +35,7 @@ impl Sent {
         }
     }
 
-    /// A request is over: what of it was sent for whom, in order of their places. What lies beyond its end is
+    /// A request is over: which part of it was sent for which task, in order of their sectors. What lies beyond its end is
     /// still on its way.
     pub fn take(&mut self, disk: DevId, start: Sector, bytes: Bytes) -> SmallVec<[(Arc<SentFor>, Bytes); 1]> {
         let mut found = SmallVec::new();

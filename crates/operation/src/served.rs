@@ -21,7 +21,7 @@ pub enum Done {
 }
 
 impl Done {
-    /// When it passed which station.
+    /// When it passed each step.
     pub fn timeline(&self) -> &Timeline {
         match self {
             Done::Request(r) => &r.time,
@@ -90,7 +90,7 @@ impl Done {
 pub struct Entry {
     /// The request or bio itself.
     pub done: Done,
-    /// For whom, where another task sent it.
+    /// The task it was sent for, where another task sent it.
     pub sent_for: Option<Arc<SentFor>>,
     /// Of a bio of a stacked device (dm, md): the bios it sent to the devices below, in the order in which
     /// they were completed, or found to be its own.

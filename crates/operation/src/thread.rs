@@ -1,7 +1,7 @@
 //! What one task did lately: when it ran, waited for a processor, slept, and which work items it ran; and
 //! what it is in the middle of.
 //!
-//! Stretches touch: each ends where the next begins, the last goes on. What is older than anybody may ask for
+//! Stretches touch: each ends where the next begins, the last goes on. What is older than can be needed
 //! is forgotten ([`Thread::forget`]), but never the stretch that is going on.
 
 use crate::descriptors::DescriptorCall;
@@ -58,7 +58,7 @@ impl Thread {
         self.stretches.push_back(Stretch { from, state, cpu, stack: None });
     }
 
-    /// It is given a processor. If it was last seen to fall asleep, and nobody woke it since, then it was
+    /// It is given a processor. If it was last seen to fall asleep, and nothing woke it since, then it was
     /// woken on its way to sleep, by another processor: the switch still says that it sleeps, but it only
     /// waited for a processor.
     ///

@@ -1,7 +1,7 @@
 //! From what tasks did, in order of time, to operations that are over, each with its account.
 //!
 //! Every event goes to the state that it changes. Some say that an operation is over; its time is walked then
-//! and there, while the past that it needs is still kept, and the observer is told.
+//! and there, while the past that it needs is still kept, and the observer gets it.
 
 use crate::account::Account;
 use crate::async_io::{AsyncIo, RING_CLOSE};
@@ -37,7 +37,7 @@ pub struct OperationTracker {
     sent_below: SentBelow,
     /// Extents on their way that were sent for others.
     sent: Sent,
-    /// The processor and task of the block event at hand.
+    /// The processor and task of the current block event.
     at: (Cpu, Tid),
     batches: u32,
     now: Nanos,
@@ -45,12 +45,12 @@ pub struct OperationTracker {
 }
 
 impl OperationTracker {
-    /// The past, for whoever prints an account.
+    /// The past, for printing an account.
     pub fn history(&self) -> &History {
         &self.history
     }
 
-    /// Tells what the recording does not say.
+    /// Adds facts that the recording does not contain.
     pub fn knows(&mut self, mut known: Known) {
         self.history.file_systems.knows(&known);
         self.history.below.append(&mut known.below);
@@ -91,7 +91,7 @@ impl OperationTracker {
         work.is_some_and(|work| self.history.texts.text(work.function) == THROTTLED_WORK)
     }
 
-    /// A request was completed by the block event at hand.
+    /// A request was completed by the current block event.
     pub fn request(&mut self, r: &Request, names: &Names, observer: &mut dyn OperationObserver) {
         let sent = self.sent.take(r.dev, r.start, r.bytes);
         for (sent_for, bytes) in &sent {
@@ -101,7 +101,7 @@ impl OperationTracker {
         self.done(Entry { sent_for, ..Entry::of(Done::Request(*r)) });
     }
 
-    /// A bio was completed by the block event at hand. Those of devices without requests are what tasks are
+    /// A bio was completed by the current block event. Those of devices without requests are what tasks are
     /// woken by; those that `io_submit` sent are operations; those that a stacked device sent explain its own
     /// bio.
     pub fn bio(&mut self, b: &Bio, names: &Names, observer: &mut dyn OperationObserver) {
@@ -147,7 +147,7 @@ impl OperationTracker {
         self.history.forget(oldest.min(self.now), self.now);
     }
 
-    /// Takes in what a task did. The observer is told of operations that are over.
+    /// Takes in what a task did. The observer gets completed operations.
     pub fn task(
         &mut self,
         e: &TaskEvent,
@@ -287,7 +287,7 @@ impl OperationTracker {
         }
     }
 
-    /// An operation is over: walks its time. Nobody asks for that of calls that have nothing to do with storage, and most have not.
+    /// An operation is over: walks its time. That is not needed for calls that have nothing to do with storage, which most are.
     fn end(&self, over: Option<Operation>, names: &Names, observer: &mut dyn OperationObserver) {
         if let Some(o) = over {
             let account = match o.is_storage {
@@ -298,7 +298,7 @@ impl OperationTracker {
         }
     }
 
-    /// Tells of an operation, with its process. Where no event named its file system, its device's is meant; but a call that
+    /// Passes on an operation, with its process. Where no event named its file system, its device's is meant; but a call that
     /// makes data safe may wait for requests of another file system than its own.
     fn tell(&self, o: Operation, account: Account, names: &Names, observer: &mut dyn OperationObserver) {
         let named = Some(o.dev).filter(|dev| *dev != DevId(0));

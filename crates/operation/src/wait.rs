@@ -17,13 +17,13 @@ pub enum Wait {
     PageRead,
     /// A page of a file that is mapped, or of a program.
     PageFault,
-    /// Data of the file on its way to the device: `fsync` waiting for what it sent.
+    /// Data of the file under writeback: `fsync` waiting for what it sent.
     OwnData,
-    /// A page that it wants to change and that is being written: it must stay as it is until then.
+    /// A stable page: under writeback, it must not change until it is written.
     StablePage,
     /// The journal's commit (ext4).
     JournalCommit,
-    /// A place in the journal, or until a commit lets new changes begin (ext4).
+    /// A jbd2 handle: room in the journal, or the end of a commit's lock on new handles (ext4).
     JournalHandle,
     /// A metadata block that a commit is writing (ext4).
     JournalBuffer,
@@ -33,7 +33,7 @@ pub enum Wait {
     JournalBlocks,
     /// The journal's superblock, to make room in it.
     JournalSuperblock,
-    /// Until those who still change the transaction are done.
+    /// Until open handles of the transaction are closed.
     JournalUpdates,
     /// XFS: the log up to some change must be on disk.
     LogForce,
@@ -47,11 +47,11 @@ pub enum Wait {
     Metadata,
     /// A free tag: all requests of the queue are in use (`nr_requests`, queue depth).
     Tag,
-    /// Writeback throttling lets no more writes in.
+    /// Writeback throttling admits no more writes.
     WritebackThrottle,
     /// A limit of its cgroup: `io.max`, iocost, iolatency.
     CgroupLimit,
-    /// It wrote more than the device can write back.
+    /// Dirty throttling: it wrote faster than the device writes back.
     DirtyThrottle,
     /// The lock of a file (i_rwsem, XFS's inode lock).
     InodeLock,
@@ -84,15 +84,15 @@ pub enum Wait {
     /// A loop device's worker, in the page cache of the file behind it: it serves one request after the other
     /// there.
     LoopFile,
-    /// Whether others will change something too, so that one commit serves all (ext4, `max_batch_time`).
+    /// Batching: other changes may join its commit (ext4, `max_batch_time`).
     JournalBatch,
-    /// Until each processor has passed through a quiet moment (RCU).
+    /// An RCU grace period.
     Rcu,
-    /// The buffers of a recording, which are being made smaller or larger.
+    /// The resizing of a recording's ring buffers.
     Tracing,
     /// Its own timer: `nanosleep`, `msleep`.
     Timer,
-    /// Input, or another task: it sleeps so that a signal would wake it.
+    /// Input, or another task: an interruptible sleep.
     Input,
 }
 
@@ -108,7 +108,7 @@ impl Wait {
         1 << self as u64
     }
 
-    /// The reason of the whole sleep, where it does not matter who ended it: whoever completes a write frees
+    /// The reason of the whole sleep, where it does not matter what ended it: any completed write frees
     /// the tag that another one gets.
     pub fn reason(self) -> Option<Reason> {
         Some(match self {

@@ -1,4 +1,4 @@
-//! What wakes tasks: a completion on the same processor just before, another task, or whoever queued a work
+//! What wakes tasks: a completion on the same processor just before, another task, or the task that queued a work
 //! item.
 
 use crate::stretch::{Wake, Work};
@@ -43,7 +43,7 @@ impl Wakers {
         }
     }
 
-    /// The event as what woke somebody, with the completion that it belongs to.
+    /// The event as a wakeup, with the completion that it belongs to.
     pub fn wake(&self, e: &TaskEvent) -> Wake {
         let same = |c: &&Completion| c.tid == e.tid && e.time.since(c.time) <= SAME_TURN && c.time <= e.time;
         let served = self.completions.get(&e.cpu).filter(same).map(|c| c.number);

@@ -1,5 +1,5 @@
 //! The walk that finds out where an operation's time went: along its task's stretches, and from each sleep
-//! backward through whoever ended it.
+//! backward through what ended it.
 //!
 //! A sleep from `a` to `b` ended because something woke the task at `b`. If that was the completion of a
 //! request, the sleep is that request's ledger, clipped to it. If it was another task, the sleep is what that
@@ -55,7 +55,7 @@ impl<'a> Walk<'a> {
         walk.account.finish()
     }
 
-    /// What led to `wake`, from `from` on: for operations that nobody sleeps in (io_uring).
+    /// What led to `wake`, from `from` on: for operations in which no task sleeps (io_uring).
     pub fn of_event(history: &'a History, wake: &Wake, submitter: Tid, from: Nanos) -> Account {
         let to = wake.time.max(from);
         let mut walk = Walk::new(history, from, to);
@@ -160,7 +160,7 @@ impl<'a> Walk<'a> {
         self.account.leaf(Reason::Unexplained, now, b, depth);
     }
 
-    /// A reason, but for the time in which events are missing: the task may have done anything then.
+    /// A reason, except for the time in which events are missing: the task may have done anything then.
     fn unless_lost(&mut self, reason: Reason, a: Nanos, b: Nanos, depth: u8) {
         let mut now = a;
         while now < b {
@@ -296,7 +296,7 @@ impl<'a> Walk<'a> {
 
     /// A part of a request's own ledger. What a loop device does is what the device below its file does; what
     /// a bio of dm or md waits for is the bios that it sent below. Where a write waits for reads (RAID with
-    /// parity), their own phases are not told: what matters is that they are needed at all.
+    /// parity), their own phases are not shown: what matters is that they are needed at all.
     fn in_device(&mut self, entry: &Entry, reason: Reason, from: Nanos, to: Nanos, depth: u8) {
         if !self.account.has_room(depth) {
             return self.account.leaf(reason, from, to, depth);
@@ -358,7 +358,7 @@ impl<'a> Walk<'a> {
         self.account.leaf(Reason::Stacking, now, b, depth);
     }
 
-    /// The time in which the sleeper waited and its request had not been queued yet: whoever queued it was
+    /// The time in which the sleeper waited and its request had not been queued yet: the task that queued it was
     /// busy, or its cgroup held it back (from Linux 5.17 on `block_bio_queue` comes behind that).
     fn before_queued(&mut self, entry: &Entry, a: Nanos, b: Nanos, depth: u8) {
         if b <= a {

@@ -2,7 +2,7 @@
 //! writes what others changed.
 //!
 //! A file is a device and a number: the same number on another file system is another file. Where it is not
-//! known which file system is meant, nobody is named.
+//! known which file system is meant, no task is named.
 
 use life::{Owner, TaskName};
 use rustc_hash::FxHashMap;
@@ -104,7 +104,7 @@ impl Writers {
         }
     }
 
-    /// A journal begins to commit what was changed so far. Whoever commits may have looked at the transaction
+    /// A journal begins to commit what was changed so far. The committing task may have looked at the transaction
     /// before, and changed nothing.
     pub(crate) fn commits(&mut self, dev: DevId, by: TaskName) {
         let journal = self.journals.entry(dev).or_default();

@@ -95,7 +95,7 @@ fn opacity(what: &str, c: Colour) -> String {
     }
 }
 
-/// Text in XML 1.0, which has no place for most control characters. Names are whatever somebody called a task.
+/// Text in XML 1.0, which has no place for most control characters. Names of tasks are arbitrary.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

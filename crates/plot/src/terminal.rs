@@ -216,7 +216,7 @@ fn rate(
     }
 }
 
-/// Places on the device over time: in each place whoever did most.
+/// Places on the device over time: in each place the task that did most.
 fn places(out: &mut String, x: &Axis, y: &Axis, marks: &[&Layer], width: usize, terminal: Terminal) {
     let mut grid: Vec<Vec<Option<(usize, u32)>>> = vec![vec![None; width]; ROWS];
     for (who, layer) in marks.iter().enumerate() {

@@ -35,7 +35,7 @@ impl Keep {
                 let out = std::io::stdout();
                 if std::io::IsTerminal::is_terminal(&out) {
                     return Err(Error::refused(
-                        "a capture is no text for a terminal",
+                        "a capture cannot be written to a terminal",
                         "pipe it: iowhy record -o - | ssh HOST iowhy explain -",
                     ));
                 }

@@ -1,9 +1,9 @@
 //! What a recorder may still do once it records: read what it samples, write its output, end its command. Nothing else.
 //!
-//! Recording begins with all rights of root: to mount tracefs, to open buffers. Then whoever only moves pages gives up every
-//! capability, and the thread that samples and writes keeps five. Neither can start a program or get rights back, and system calls by
-//! which a program takes over a machine are refused. The recorded command has been started by then: it has the rights of who started
-//! the recorder.
+//! Recording begins with all rights of root: to mount tracefs, to open buffers. Then threads that only move pages drop every
+//! capability, and the thread that samples and writes keeps five. Neither can start a program or get rights back, and system calls
+//! by which a program takes over a machine are refused. The recorded command has been started by then: it has the rights of who
+//! started the recorder.
 //!
 //! Invariant: giving up rights never ends a recording. A kernel that refuses leaves things as they were, which is said.
 
@@ -12,7 +12,7 @@ use seccompiler::{apply_filter_all_threads, BpfProgram, SeccompAction, SeccompFi
 use std::collections::BTreeMap;
 
 /// Names of kernel functions; other people's `/proc/PID/fd` and files' places; an output folder that is not root's; a signal to
-/// a command that has become somebody else.
+/// a command that has become another user.
 const KEPT: CapabilitySet = CapabilitySet::SYSLOG
     .union(CapabilitySet::SYS_PTRACE)
     .union(CapabilitySet::DAC_READ_SEARCH)
@@ -52,15 +52,15 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_socket,
 ];
 
-/// Gives up all capabilities of this thread: it has what it needs open.
+/// Drops all capabilities of this thread: it has what it needs open.
 pub(crate) fn keep_none() {
     let _ = keep(CapabilitySet::empty());
 }
 
-/// Gives up what is not needed any more, for this thread, and what nobody in the recorder may do, for all. What could not be given up
+/// Drops what is not needed any more, for this thread, and what nothing in the recorder may do, for all. What could not be dropped
 /// is told.
 pub fn keep_few() -> Result<(), String> {
-    let words = |e: &dyn std::fmt::Display| format!("rights that are not needed could not be given up: {e}");
+    let words = |e: &dyn std::fmt::Display| format!("unneeded privileges could not be dropped: {e}");
     keep(KEPT).map_err(|e| words(&e))?;
     let refused = libc::EPERM.unsigned_abs();
     let rules: BTreeMap<i64, Vec<seccompiler::SeccompRule>> =

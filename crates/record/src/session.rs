@@ -226,7 +226,7 @@ impl<'a> Session<'a> {
             let own = Own::new(drain.tids().iter().copied().chain([gettid()]));
             self.selection.events.iter_mut().for_each(|event| own.leave_out(event));
         } else {
-            self.note("in a container the recorder cannot leave itself out of its own recording".into());
+            self.note("in a container the recorder cannot exclude itself from the recording".into());
         }
         let refused: Vec<_> = self.selection.events.iter().filter_map(|e| instance.enable(e).err()).collect();
         refused.into_iter().for_each(|why| self.note(why));
@@ -326,10 +326,10 @@ impl<'a> Session<'a> {
 fn clear_away(host: &Host, notes: &mut Vec<String>) -> Result<()> {
     let cleaned = clean(&host.tracefs, &host.proc)?;
     for name in cleaned.removed {
-        notes.push(format!("removed {name}, which an earlier run had left"));
+        notes.push(format!("removed {name}, left by an earlier run"));
     }
     for (name, why) in cleaned.kept {
-        notes.push(format!("another recording is there, {name}: {why}"));
+        notes.push(format!("another recording exists, {name}: {why}"));
     }
     Ok(())
 }

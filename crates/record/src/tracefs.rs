@@ -1,6 +1,6 @@
 //! The kernel's tracing files: where they are mounted, or mounted for us alone.
 //!
-//! If nobody mounted tracefs, it is mounted in a mount namespace that only one short-lived thread is in. What
+//! If tracefs is not mounted, it is mounted in a mount namespace that only one short-lived thread is in. What
 //! stays is a file descriptor of its root: everything is then reached through `/proc/self/fd/N`, no other
 //! process ever sees a mount, and a recorded command runs in the namespace that it would have run in anyway.
 
@@ -106,7 +106,7 @@ fn explain(reason: &str) -> Error {
     let lockdown = fs::read_to_string(LOCKDOWN).unwrap_or_default();
     if lockdown.contains("[confidentiality]") {
         return Error::refused(
-            "this kernel is locked down for confidentiality: it lets nobody trace",
+            "this kernel is locked down for confidentiality: it allows no tracing",
             "boot with lockdown=integrity or without lockdown; a blktrace or trace.dat made elsewhere can still be explained",
         );
     }

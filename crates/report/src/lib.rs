@@ -1,4 +1,4 @@
-//! An explanation as people and programs are shown it: the screen, JSON, tables, the page. Nothing here decides.
+//! How an explanation is presented: the screen, JSON, tables, the page. Nothing here decides.
 
 mod answer;
 pub mod compare;

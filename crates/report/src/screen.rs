@@ -26,11 +26,11 @@ pub struct Style {
     pub colour: bool,
     /// Columns.
     pub width: usize,
-    /// How much is told.
+    /// The level of detail.
     pub detail: Detail,
 }
 
-/// How much is told.
+/// The level of detail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
     /// One sentence.
@@ -82,7 +82,7 @@ pub fn render(e: &Explanation, style: Style) -> String {
     s.slow(e);
     s.wrote(e);
     s.where_(e);
-    let none = "no cause that iowhy knows explains it; the breakdown above is what was measured";
+    let none = "no known cause explains it; the breakdown above is what was measured";
     let title = |cause: &str| Some(causes::all().iter().find(|c| c.name == cause)?.title);
     let in_mapper: Vec<String> = e.in_mapper.iter().map(InMapper::words).collect();
     s.why(&e.verdicts, (none, SHARE_OF), &in_mapper, title);
@@ -196,7 +196,7 @@ impl Screen {
         for group in e.focus.groups.iter().filter(|g| e.matters(g)).take(GROUPS) {
             let sum = &group.tail.sum.time;
             let text = format!(
-                "the slowest {} (from {} on) spent {}",
+                "the slowest {} ({} or more) spent {}",
                 e.slowest_words(group),
                 time(group.tail.threshold),
                 time(sum.total)

@@ -16,13 +16,13 @@ pub struct Row {
     pub dev: DevId,
     /// What they were.
     pub purpose: Purpose,
-    /// For whom; `None`: not known.
+    /// The task it was sent for; `None`: not known.
     pub whose: Option<String>,
     /// How much.
     pub sent: Sent,
 }
 
-/// All rows, by device and purpose, the largest first; what is nobody's comes last.
+/// All rows, by device and purpose, the largest first; unattributed ones come last.
 pub fn rows(e: &Explanation) -> Vec<Row> {
     let places = places(e);
     let one = |((dev, purpose, whose), sent): (&(DevId, Purpose, stats::Whose), &Sent)| Row {

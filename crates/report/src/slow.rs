@@ -36,9 +36,9 @@ enum Slow<'a> {
 struct Told<'a> {
     /// What it is: a request.
     level: Level,
-    /// On which device.
+    /// The device.
     device: String,
-    /// Whose.
+    /// The task it belongs to.
     task: &'a str,
     /// The request.
     request: &'a Request,
@@ -58,15 +58,15 @@ struct Event<'a> {
     time_ns: Nanos,
     /// The action, as blktrace has it.
     action: &'static str,
-    /// Where.
+    /// The first sector.
     sector: Sector,
-    /// How much.
+    /// The size in bytes.
     bytes: Bytes,
     /// On which processor.
     cpu: Cpu,
-    /// Which thread.
+    /// The thread's number.
     tid: Tid,
-    /// Its name.
+    /// The task's name.
     task: &'a str,
 }
 
@@ -84,15 +84,15 @@ struct Stacked<'a> {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Bio<'a> {
-    /// On which device.
+    /// The device.
     device: String,
-    /// Whose.
+    /// The task it belongs to.
     task: &'a str,
-    /// Its thread.
+    /// The thread's number.
     tid: Tid,
-    /// What it did.
+    /// The operation.
     op: Op,
-    /// Where it began.
+    /// The first sector.
     sector: Sector,
     /// How much it asked for.
     bytes: Bytes,

@@ -8,10 +8,10 @@ use std::fmt::Write;
 use trace::Nanos;
 use units::words::{count, size, time};
 
-/// Bios below one that are told of; `--json` has all that were kept.
+/// Bios below one that are shown; `--json` has all that were kept.
 const MOST_BELOW: usize = 24;
 
-/// Parts of a bio below that are shorter than this part of it are not told of.
+/// Parts of a bio below that are shorter than this part of it are not shown.
 const WORTH_WORDS: f64 = 0.05;
 
 /// As text.

@@ -46,11 +46,11 @@ fn odd(e: &Explanation) -> Vec<String> {
         }
     };
     say(q.lost_total(), "event lost", "events lost");
-    say(t.unmatched(), "event that belongs to nothing seen", "events that belong to nothing seen");
+    say(t.unmatched(), "unmatched event", "unmatched events");
     say(q.out_of_order, "event out of order", "events out of order");
     say(q.clock_steps + t.backward_steps, "step backwards in time", "steps backwards in time");
     say(q.cut_records, "record cut off", "records cut off");
-    say(q.damaged_bytes, "byte that is no record", "bytes that are no record");
+    say(q.damaged_bytes, "byte outside any record", "bytes outside any record");
     say(q.unknown, "event of an unknown kind", "events of unknown kinds");
     let before = "of I/O begun before the recording";
     say(t.began_before, &format!("event {before}"), &format!("events {before}"));
@@ -69,12 +69,12 @@ pub(crate) fn trust_lines(e: &Explanation) -> Vec<String> {
     });
     let lacks = e.lack.as_ref().is_some_and(|lack| !matches!(lack, Lack::Work { .. }));
     match (odd.is_empty(), e.trust) {
-        _ if lacks && odd.is_empty() => text += "nothing to judge by",
+        _ if lacks && odd.is_empty() => text += "nothing to judge",
         (true, Trust::Good) if unexplained.is_some() => {
             text += "every operation was followed from its call to the device"
         }
         (true, Trust::Good) => text += "every read and write was followed from queue to completion",
-        (true, Trust::Unusable) => text += "nothing to judge by",
+        (true, Trust::Unusable) => text += "nothing to judge",
         (true, _) => text += "see the notes",
         (false, _) => text += &odd.join(", "),
     }
@@ -84,7 +84,7 @@ pub(crate) fn trust_lines(e: &Explanation) -> Vec<String> {
     let mut lines = vec![text];
     lines.extend(e.notes());
     if e.subject.system.devices.is_empty() {
-        lines.push("no settings lie beside the trace: causes that need them say so".into());
+        lines.push("no settings beside the trace: causes that need them say so".into());
     }
     lines
 }

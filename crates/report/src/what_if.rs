@@ -14,7 +14,7 @@ use whatif::predict::{Cell, Lab};
 use whatif::schedule::Sent;
 use whatif::settings::Settings;
 
-/// Latencies as they would be without somebody or under other settings; or the load that was found, or in which order requests go.
+/// Predicted latencies without a task or under other settings; or the load that was found, or the order of requests.
 /// Times are in nanoseconds.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -32,12 +32,12 @@ pub struct Supposed<'a> {
 enum Said<'a> {
     /// With --without and --alone.
     Without {
-        /// Whose latencies.
+        /// The victims and their latencies.
         victims: Vec<Victim<'a>>,
     },
     /// With --set.
     Predicted {
-        /// Which device.
+        /// The device.
         device: &'a str,
         /// The settings that were recorded.
         settings: &'a Settings,
@@ -51,14 +51,14 @@ enum Said<'a> {
     },
     /// With `or` between settings.
     Alternatives {
-        /// Which device.
+        /// The device.
         device: &'a str,
         /// The answer for each, as one is alone.
         alternatives: Vec<Supposed<'a>>,
     },
     /// With --sweep.
     Swept {
-        /// Which device.
+        /// The device.
         device: &'a str,
         /// The setting of which values were tried.
         swept: &'a str,
@@ -67,14 +67,14 @@ enum Said<'a> {
     },
     /// With --suggest.
     Suggested {
-        /// Which device.
+        /// The device.
         device: &'a str,
         /// What was found.
         suggested: Suggestion<'a>,
     },
     /// With --explain-load.
     Load {
-        /// Which device.
+        /// The device.
         device: &'a str,
         /// How long the load is.
         span_ns: u64,
@@ -85,7 +85,7 @@ enum Said<'a> {
     },
     /// With --schedule.
     Schedule {
-        /// Which device.
+        /// The device.
         device: &'a str,
         /// What was set, by name.
         #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, String>"))]
@@ -103,15 +103,15 @@ enum Said<'a> {
 struct Victim<'a> {
     /// The task.
     task: &'a str,
-    /// What it did.
+    /// The operation.
     op: &'a str,
-    /// On which device.
+    /// The device.
     device: String,
     /// How many operations.
     count: u64,
-    /// What they took.
+    /// Their latencies as recorded, in nanoseconds.
     now_ns: Now,
-    /// What they would take.
+    /// Their predicted latencies.
     without: Absence,
 }
 
@@ -131,7 +131,7 @@ struct Now {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Device<'a> {
-    /// How far its times are from the recorded ones; 0 is alike.
+    /// The deviation of its times from the recorded ones; 0 is equal.
     score: f64,
     /// Its model.
     device: &'a Model,
@@ -147,7 +147,7 @@ struct Tried<'a> {
     cells: &'a [Cell],
 }
 
-/// Settings that come nearest to an aim.
+/// Settings that come closest to an aim.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Suggestion<'a> {
@@ -163,7 +163,7 @@ struct Suggestion<'a> {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Latency {
-    /// Of what.
+    /// The metric.
     metric: Metric,
     /// The median.
     p50: Option<u64>,
@@ -173,19 +173,19 @@ struct Latency {
     values: usize,
 }
 
-/// A part of the load that goes on in its own way.
+/// A part of the load with its own arrival pattern.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Stream<'a> {
-    /// Whose.
+    /// The task it belongs to.
     name: &'a str,
-    /// How it goes on.
+    /// Its arrival pattern.
     stream: Kind,
     /// How many I/Os.
     arrivals: usize,
     /// How many of them are writes.
     writes: usize,
-    /// What speaks for it.
+    /// The evidence for it.
     support: &'a str,
 }
 
@@ -199,9 +199,9 @@ struct Request {
     waited_ns: u64,
     /// The class: read, sync-write, background-write, flush, other.
     class: &'static str,
-    /// Where.
+    /// The first sector.
     sector: u64,
-    /// How much.
+    /// The size in bytes.
     bytes: u64,
 }
 
@@ -210,7 +210,7 @@ impl<'a> Supposed<'a> {
         Supposed { schema: "iowhy.whatif/1", said }
     }
 
-    /// What would be without somebody.
+    /// Predictions without a task.
     pub fn without(e: &'a Explanation, victims: &Victims) -> Supposed<'a> {
         let victims = victims.iter().map(|(number, w)| {
             let group = &e.focus.groups[*number];

@@ -1,4 +1,4 @@
-//! What would be without somebody: each victim's latencies now and then.
+//! Predictions without a task: each victim's latencies now and then.
 
 use crate::answer::those;
 use explain::answer::{Predicted, Without, CONCERNED};
@@ -8,10 +8,10 @@ use trace::Nanos;
 use units::words::{count, time};
 use waits::Absent;
 
-/// Victims that are told on the screen.
+/// Victims that are shown on the screen.
 const SHOWN: usize = 8;
 
-/// A victim of an explanation's focus, by number, and its latencies without somebody.
+/// A victim of an explanation's focus, by number, and its latencies without a task.
 pub type Victims = [(usize, Without)];
 
 /// The table.
@@ -19,10 +19,10 @@ pub fn without(e: &Explanation, who: &Absent, victims: &Victims) -> String {
     let mut concerned: Vec<&(usize, Without)> = victims.iter().filter(|v| is_concerned(e, v)).collect();
     concerned.sort_by_key(|(number, w)| std::cmp::Reverse(saved(e, *number, w)));
     if concerned.is_empty() {
-        return format!("Without {} nobody's mean would be lower by 1 % or more.\n", words(who));
+        return format!("Without {} no mean would be lower by 1 % or more.\n", words(who));
     }
     let mut out = format!("Without {}:\n\n", words(who));
-    let _ = writeln!(out, "{:<40} {:>10} {:>10}  nine of ten such came true", "", "now", "without");
+    let _ = writeln!(out, "{:<40} {:>10} {:>10}  9 in 10 came true", "", "now", "without");
     for (number, w) in concerned.iter().take(SHOWN) {
         let _ = writeln!(out, "{}", name(e, *number));
         let now = now(e, *number);
@@ -30,7 +30,7 @@ pub fn without(e: &Explanation, who: &Absent, victims: &Victims) -> String {
             Ok(then) => then,
             Err(why) => {
                 let _ =
-                    writeln!(out, "  {:<38} {:>10}    refused\n    {}", "mean", time(now[0]), why.words());
+                    writeln!(out, "  {:<38} {:>10}          ?\n    {}", "mean", time(now[0]), why.words());
                 continue;
             }
         };
@@ -38,8 +38,7 @@ pub fn without(e: &Explanation, who: &Absent, victims: &Victims) -> String {
             [("mean", now[0], Some(then.mean)), ("p50", now[1], Some(then.p50)), ("p99", now[2], then.p99)];
         for (what, now, then) in rows {
             let Some(Predicted { value, low, high }) = then else {
-                let _ =
-                    writeln!(out, "  {what:<38} {:>10}    refused  of fewer than 100 operations", time(now));
+                let _ = writeln!(out, "  {what:<38} {:>10}          ?  fewer than 100 operations", time(now));
                 continue;
             };
             let within = format!("{} to {}", time(low), time(high));
@@ -49,8 +48,8 @@ pub fn without(e: &Explanation, who: &Absent, victims: &Victims) -> String {
     let left = victims.len() - concerned.len().min(SHOWN);
     let _ = write!(
         out,
-        "\n{} more would hardly notice. Each operation's time is taken less that one's part of it; what others would do with the room\n\
-         that is left is not known: the span is what came true of such predictions (docs/what-if.md).\n",
+        "\n{} more would change little. Predicted is each operation's time less the share of what is taken away; how others would use\n\
+         the freed capacity is not known: the range is what came true of such predictions (docs/what-if.md).\n",
         count(left as u64)
     );
     out
@@ -58,8 +57,8 @@ pub fn without(e: &Explanation, who: &Absent, victims: &Victims) -> String {
 
 fn words(who: &Absent) -> String {
     match who {
-        Absent::Everybody => "everybody else".into(),
-        Absent::Flushes => "the price of flushes".into(),
+        Absent::Everybody => "all others".into(),
+        Absent::Flushes => "the cost of flushes".into(),
         Absent::Task(name) => format!("{name} (all it sends, and what others write of its data)"),
         Absent::Those(them) => those(them),
     }

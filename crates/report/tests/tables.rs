@@ -143,5 +143,5 @@ fn tables_devices_and_tasks_can_be_chosen() {
             && refused(wanted(&["seek"])).contains("totals, blame, costs, device")
     );
     let both = Selection { tasks: vec!["fio".into()], ..wanted(&["seeks"]) };
-    assert!(refused(both).starts_with("seeks cannot be narrowed by task; what can: blame, costs, task, op"));
+    assert!(refused(both).starts_with("seeks cannot be filtered by task; these can: blame, costs, task, op"));
 }

@@ -43,7 +43,7 @@ struct Args {
     /// Microseconds that it stalls
     #[arg(long, default_value_t = 0)]
     stall_us: u64,
-    /// Operations that are let in per second, as a volume's limit does; 0: no limit
+    /// Operations admitted per second, like a volume's limit; 0: no limit
     #[arg(long, default_value_t = 0)]
     rate: u64,
     /// How many of them at once after a pause

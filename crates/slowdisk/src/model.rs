@@ -34,9 +34,9 @@ pub struct Model {
     pub stall_every: u64,
     /// By how much.
     pub stall: Nanos,
-    /// Operations that are let in per second; 0 means no limit.
+    /// Operations admitted per second; 0 means no limit.
     pub rate: u64,
-    /// How many are let in at once after a pause, before the limit holds.
+    /// How many are admitted at once after a pause, before the limit holds.
     pub burst: u64,
     /// After so long without work it sleeps; 0 means never.
     pub sleep_after: Nanos,
@@ -72,7 +72,7 @@ pub struct Queue {
     /// Where the last operation ended.
     head: u64,
     count: u64,
-    /// When the next operation may be let in, if none was let in early.
+    /// When the next operation may be admitted, if none was admitted early.
     let_in: Nanos,
     /// What the next factor is drawn from; the same for every disk, so that a run can be repeated.
     chance: u64,

@@ -5,7 +5,7 @@
 //! like: writes of about the same size that met about as many others in the device; or, where no whole ones met so few, more: they
 //! took no less for that.
 //!
-//! Example: writes of 4 KiB with nobody else in the device: 400 at multiples of 4 KiB took 1 ms each, 100 others 9 ms.
+//! Example: writes of 4 KiB with nothing else in flight: 400 at multiples of 4 KiB took 1 ms each, 100 others 9 ms.
 //! Of the time of those others 8 of 9 parts are the price of their place.
 
 use life::{Op, Request};

@@ -51,7 +51,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Everything about a recording that is at hand as batches; for tests and small inputs.
+    /// Everything about a recording that is already in batches; for tests and small inputs.
     pub fn of(batches: &[Batch]) -> Facts {
         let (mut flow, mut analysis) = (Flow::default(), Analysis::default());
         for batch in batches {
@@ -67,7 +67,7 @@ impl Facts {
         self.flow.span.or(self.flow.tasks).map_or(Nanos(0), |(a, b)| b.since(a))
     }
 
-    /// What somebody waits for are operations that were followed elsewhere; bios are nobody's then.
+    /// What a task waits for are operations that were followed elsewhere; bios count for no task then.
     pub fn put_operations(&mut self, mut operations: Operations) {
         let waits = std::mem::take(&mut operations.waits);
         match &self.bio_waits {
@@ -118,12 +118,12 @@ impl Analysis {
         analysis
     }
 
-    /// Tells what a recording does not say.
+    /// Adds facts that the recording does not contain.
     pub fn knows(&mut self, known: Known) {
         self.follow.knows(known);
     }
 
-    /// Counts as somebody's waits only what is asked about; of devices everything counts.
+    /// Counts as waits only what the filter selects; of devices everything counts.
     pub fn asks(&mut self, scope: Option<Scope>) {
         self.found.narrow = scope.as_ref().is_some_and(|scope| !scope.asking().is_of_devices());
         self.follow.asks(scope);
@@ -140,7 +140,7 @@ impl Analysis {
         self.follow.feed(batch, &mut self.found);
     }
 
-    /// The same, and tells `also` of every life: whoever wants more of it need not follow the events again.
+    /// The same, and passes every life to `also`, so that the events need not be followed again.
     pub fn feed_with(&mut self, batch: &Batch, also: &mut dyn Listener) {
         self.follow.feed(batch, &mut Pair(&mut self.found, also));
     }
@@ -221,7 +221,7 @@ impl Analysis {
     }
 }
 
-/// What the lives told so far.
+/// What the lives gave so far.
 #[derive(Default)]
 pub(crate) struct Found {
     devices: Devices,

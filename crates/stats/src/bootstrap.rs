@@ -257,7 +257,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `n`, evenly but for `n` parts in 2^64.
+    /// A number below `n`, evenly except for `n` parts in 2^64.
     fn below(&mut self, n: usize) -> usize {
         ((self.next() as u128 * n as u128) >> 64) as usize
     }

@@ -28,7 +28,7 @@ impl SizeClass {
 pub struct CellKey {
     /// The device.
     pub dev: DevId,
-    /// What they did.
+    /// The operation.
     pub op: Op,
     /// Sync, meta, read-ahead, FUA, preflush: the flags beside the operation.
     pub flags: Flags,

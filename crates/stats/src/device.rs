@@ -136,7 +136,7 @@ impl ByDepth {
     }
 }
 
-/// How requests of one class fared in company and without it.
+/// How requests of one class fared with and without others in flight.
 #[derive(Clone, Debug, Default)]
 pub struct Company {
     /// `D2C` of those issued while the device was flooded with background writes.
@@ -180,7 +180,7 @@ impl Company {
     }
 }
 
-/// Processors that are told apart; what more there are is taken for the last.
+/// Processors that are told apart; further ones count as the last.
 const MAX_CPUS: usize = 4096;
 
 /// Requests by the processor that completed them.

@@ -34,7 +34,7 @@ const SUBS: usize = 1 << SUB_BITS;
 /// Rows of 64 buckets: one for 0..64, then one for each power of two from 2^6 to 2^63.
 const OCTAVES: usize = 64 - SUB_BITS as usize + 1;
 
-/// Counts of `u64` values in log-linear buckets; the module's head tells the error bound.
+/// Counts of `u64` values in log-linear buckets; the module's documentation has the error bound.
 ///
 /// The unit is whatever the caller recorded (nanoseconds, bytes, sectors). Counts and the sum saturate instead of
 /// wrapping. All statistics of an empty distribution are 0.

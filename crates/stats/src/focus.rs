@@ -1,13 +1,13 @@
 //! Which operations the question "why was it slow?" is about.
 //!
-//! Writeback is slow by nature and nobody waits for any one of its writes; what hurts are the operations that
-//! somebody waits for: reads, synchronous writes, flushes. They are taken per device and class, each with its own
+//! Writeback is slow by nature and no task waits for any one of its writes; what hurts are the operations that
+//! a task waits for: reads, synchronous writes, flushes. They are taken per device and class, each with its own
 //! slowest 1 %, because reads of 200 ms and commits of 5 s are two troubles and not one distribution. Bios sent
-//! by a stacked device count with their parent, not once more below. Where nobody waits for anything, everything
+//! by a stacked device count with their parent, not once more below. Where no task waits for anything, everything
 //! counts.
 //!
-//! Where operations were recorded (system calls, page faults) these are what somebody waits for, and the groups are
-//! theirs: per kind, file system and device. A bio that nobody slept for is in nobody's time then.
+//! Where operations were recorded (system calls, page faults) these are what a task waits for, and the groups are
+//! theirs: per kind, file system and device. A bio that no task slept for counts in no task's time then.
 
 use crate::analysis::Facts;
 use crate::operations::OpKey;
@@ -61,7 +61,7 @@ impl Group {
 pub struct TailRow {
     /// The chain of waits.
     pub chain: ChainId,
-    /// Because of whom.
+    /// The culprit.
     pub culprit: CulpritId,
     /// Its leaf.
     pub phase: Phase,
@@ -69,7 +69,7 @@ pub struct TailRow {
     pub reason: Reason,
     /// The waits around it.
     pub waits: Waits,
-    /// How long.
+    /// The length of time.
     pub time: Nanos,
 }
 
@@ -211,7 +211,7 @@ fn is_on_top(facts: &Facts, v: &Victim) -> bool {
     facts.device(v.dev).is_none_or(|d| d.upper.is_none())
 }
 
-/// Whether somebody waits for a victim's operations, and they are about storage that was recorded. Calls of which no file
+/// Whether a task waits for a victim's operations, and they are about storage that was recorded. Calls of which no file
 /// system is known and that never had a request in a device are left out: most are device files and pseudo files.
 fn is_asked_about(facts: &Facts, v: &Victim, s: &Sums) -> bool {
     let Asked::Operation(kind) = v.asked else { return v.asked.is_foreground() && is_on_top(facts, v) };

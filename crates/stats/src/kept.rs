@@ -11,17 +11,17 @@ use trace::{Bytes, Nanos, TextId, Tid};
 /// Device time shorter than this is not looked into: others' requests hardly matter.
 const WORTH_A_LOOK: Nanos = Nanos(500_000);
 
-/// Whom a request met in the device.
+/// Requests in flight beside a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Met {
-    /// Whose requests.
+    /// The task that sent the requests.
     pub task: String,
-    /// What they were.
+    /// The class of the requests.
     pub class: Class,
-    /// How many.
+    /// The number of requests.
     pub requests: u64,
-    /// What they moved.
+    /// The bytes moved.
     pub bytes: Bytes,
 }
 
@@ -29,7 +29,7 @@ pub struct Met {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ran {
-    /// Who.
+    /// The task that ran.
     pub task: String,
     /// How long, in nanoseconds.
     #[serde(rename = "ns")]

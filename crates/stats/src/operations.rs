@@ -19,7 +19,7 @@ pub struct OpKey {
     pub kind: Kind,
     /// On which kind of file system.
     pub fs: Fs,
-    /// On which device that lies; 0 where nothing told.
+    /// On which device that lies; 0 where not known.
     pub dev: DevId,
 }
 
@@ -97,12 +97,12 @@ impl Whose {
     }
 }
 
-/// What was sent for somebody.
+/// What was sent for a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
     /// How many requests.
     pub requests: u64,
-    /// What they moved.
+    /// The bytes moved.
     pub bytes: Bytes,
 }
 

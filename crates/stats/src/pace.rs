@@ -1,5 +1,5 @@
 //! How a device keeps pace: how evenly it completes while it is busy, what it does after it had nothing to do, and how long
-//! requests were held back although it had nothing to do.
+//! requests were delayed although it was idle.
 //!
 //! Follows one device: its depth as it changes, and each request as it is completed. An idle time is known from its second
 //! end on: the request that is issued at that moment is the one that ended it.
@@ -42,7 +42,7 @@ pub struct AfterIdle {
 /// Requests that waited in the scheduler while the device had nothing to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
-    /// How many.
+    /// The number of values.
     pub count: u64,
     /// For how long, in all.
     pub time: Nanos,

@@ -5,7 +5,7 @@ use life::{Bio, BioNumber, ByClass, Names, Plug, Remapped, Request, Share, Sink}
 use operation::{Account, History, Listener, Operation, OperationObserver, Outside, SentFor};
 use trace::{Bytes, DevId, Nanos};
 
-/// Both are told of everything, the first one first.
+/// Both get everything, the first one first.
 pub(crate) struct Pair<'a>(pub &'a mut Found, pub &'a mut dyn Listener);
 
 impl Sink for Pair<'_> {

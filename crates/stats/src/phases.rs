@@ -14,7 +14,7 @@ pub struct Phases {
     pub bytes: Bytes,
     /// Bios that were merged into them.
     pub merges: u64,
-    /// Times they were given back by the driver.
+    /// How often the driver requeued them.
     pub requeues: u64,
     /// Of these, those after the kernel had given them up.
     pub given_up: u64,

@@ -1,4 +1,4 @@
-//! Whether a task reads in order, whoever else reads meanwhile.
+//! Whether a task reads in order, whatever else reads meanwhile.
 
 use life::{Request, SEEK};
 use trace::Sector;

@@ -88,7 +88,7 @@ impl Seeks {
 
     /// Appends what was seen `later` on the same device, with the seek between the two.
     ///
-    /// Exact but for the mode, whose bounds may be wider than in one go. `later`'s distances must be of the same measure.
+    /// Exact except for the mode, whose bounds may be wider than in one go. `later`'s distances must be of the same measure.
     pub fn merge(&mut self, later: &Seeks) {
         debug_assert!(self.measure == later.measure || self.last.is_none());
         if let (Some(first), Some(last)) = (later.first, later.last) {

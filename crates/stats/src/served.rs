@@ -20,7 +20,7 @@ struct Change {
     depth: u64,
 }
 
-/// A completed request, as small as can be: what is handed from one processor to another is dear by the byte.
+/// A completed request, as small as can be: what is passed from one processor to another is expensive by the byte.
 #[derive(Clone, Copy, Debug)]
 struct Note {
     start: Sector,

@@ -1,6 +1,6 @@
 //! When a device held as many requests as it ever does: a proxy for "every tag is taken".
 //!
-//! A request needs a tag from being got to being completed, and how many tags there really are no setting tells for
+//! A request holds a tag from allocation to completion, and how many tags there really are no setting says for
 //! sure (`queue/nr_requests` may show another number). What can be seen is the most requests that were ever in the
 //! device at once. An I/O that is queued while so many are there and then waits for its request waits for a tag.
 //!

@@ -1,6 +1,6 @@
 //! Tasks by name, as tables group them.
 //!
-//! Kernel workers are taken together: `kworker/u8:3` and `kworker/1:1H` are whoever happened to run, not whose
+//! Kernel workers are taken together: `kworker/u8:3` and `kworker/1:1H` are the workers that happened to run, not whose
 //! the I/O is.
 
 use life::{Names, TaskName};
@@ -23,7 +23,7 @@ impl Default for Tasks {
 }
 
 impl Tasks {
-    /// More than this in one table nobody reads.
+    /// More than this in one table cannot be read.
     const MAX: usize = 512;
 
     /// The number of a name.

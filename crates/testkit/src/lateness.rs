@@ -1,6 +1,6 @@
 //! How late this machine is: what a thread sees that goes before all others, and only sleeps.
 //!
-//! A processor that another guest of the same host has at the moment wakes nobody up, whatever his priority. Where the host tells how
+//! A processor that another guest of the same host has at the moment wakes no task, whatever its priority. Where the host tells how
 //! much of the processors' time it gave to others (steal, proc_stat(5)), that counts too.
 
 use std::process::{Command, Stdio};

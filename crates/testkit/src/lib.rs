@@ -1,4 +1,4 @@
-//! What the tests of several crates share: small recordings, told in lines that read like blkparse's.
+//! What the tests of several crates share: small recordings, written in lines like blkparse's.
 //!
 //! A [`Story`] is a recording. It can be fed to [`life::Lives`] ([`heard`]), or written as blktrace files
 //! ([`Story::files`]) for `trace` and for the real blkparse and btt ([`btt`]) to read. Nothing here uses the

@@ -1,6 +1,6 @@
 //! What other tools printed, in whatever shape it was saved or mailed: fio, iostat, btt, dd, histograms, whole mails.
 //!
-//! [`Mail`] is a text with the runs that it tells of, each number with its unit and place; there is a file for each tool in
+//! [`Mail`] is a text with the runs in it, each number with its unit and place; there is a file for each tool in
 //! `tool/` (text) and `saved/` (JSON and logs). Settings that people paste between tables are read by `evidence`, which
 //! this crate uses and which knows nothing of it: a text's settings are then the same as those of a document beside a
 //! recording.

@@ -83,7 +83,7 @@ impl Error {
                  or give blkparse's text without -f, or what blktrace wrote: NAME.blktrace.N",
             ),
             Error::Malformed { .. } | Error::NotATrace { .. } => Some(
-                "accepted are NAME.blktrace.N, `blkparse -d` files, trace.dat (trace-cmd), perf.data, text of\n\
+                "accepted: NAME.blktrace.N, `blkparse -d` files, trace.dat (trace-cmd), perf.data, text of\n\
                  blkparse, ftrace, trace-cmd report or perf script, and captures of iowhy record; by explain and\n\
                  compare also the kernel's log and text of fio, iostat, sar, strace, bpftrace and others",
             ),

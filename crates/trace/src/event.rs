@@ -1,4 +1,4 @@
-//! One thing that happened in the block layer, whoever recorded it.
+//! One event of the block layer, from any recorder.
 //!
 //! Every format becomes a stream of [`Event`]s in time order, carried in [`Batch`]es. An event is small and
 //! `Copy`; texts (task names, kernel messages, driver data) lie in the batch beside it and are reached
@@ -28,7 +28,7 @@ pub enum Action {
     Complete,
     /// `P`: the task starts to hold its requests back to send them together.
     Plug,
-    /// `U`: the task sends what it held back.
+    /// `U`: the task unplugs: it sends what it collected.
     Unplug,
     /// `UT`: the same, because the task was about to sleep (the manuals still call it a timer).
     UnplugImplicit,
@@ -143,7 +143,7 @@ impl Flags {
     pub const WRITE: Flags = Flags(1 << 1);
     /// The device's cache is to be emptied first (`REQ_PREFLUSH`), or the request is such a flush.
     pub const FLUSH: Flags = Flags(1 << 2);
-    /// Somebody waits for it.
+    /// A task waits for it.
     pub const SYNC: Flags = Flags(1 << 3);
     /// Category "queueing".
     pub const QUEUE: Flags = Flags(1 << 4);
@@ -159,7 +159,7 @@ impl Flags {
     pub const PASSTHROUGH: Flags = Flags(1 << 9);
     /// A note.
     pub const NOTE: Flags = Flags(1 << 10);
-    /// Read-ahead: nobody asked for it yet.
+    /// Read-ahead: no task asked for it yet.
     pub const AHEAD: Flags = Flags(1 << 11);
     /// File system metadata.
     pub const META: Flags = Flags(1 << 12);
@@ -244,13 +244,13 @@ pub struct Event {
     pub time: Nanos,
     /// Where on the device.
     pub sector: Sector,
-    /// How much.
+    /// The size in bytes.
     pub bytes: Bytes,
     /// The cgroup that was tagged on, or 0.
     pub cgroup: u64,
-    /// On which device.
+    /// The device.
     pub dev: DevId,
-    /// The task that was running. At completion that is whoever was interrupted.
+    /// The task that was running. At completion that is the interrupted task.
     pub tid: Tid,
     /// The processor, as the record says.
     pub cpu: Cpu,

@@ -25,7 +25,7 @@ pub struct Merge {
 }
 
 impl Merge {
-    /// `notes` are remarks of whoever chose the files.
+    /// `notes` are the caller's remarks on the files.
     pub fn new(streams: Vec<Stream>, size: Option<u64>, notes: Vec<String>) -> Merge {
         let heap =
             streams.iter().enumerate().filter_map(|(i, s)| s.next_time().map(|t| Reverse((t, i)))).collect();

@@ -46,7 +46,7 @@ impl Moved {
         }
     }
 
-    /// The note of the wall clock by the clock of the events. What was noted before their zero is told of the zero.
+    /// The note of the wall clock by the clock of the events. What was noted before their zero counts at the zero.
     pub fn wall_clock(&self, note: Event) -> Event {
         let Detail::Wall { seconds, nanos } = note.detail else { return note };
         let ahead = self.by.since(note.time).0;

@@ -56,7 +56,7 @@ pub struct Reorder {
 }
 
 impl Reorder {
-    /// `notes` are remarks of whoever chose the file.
+    /// `notes` are the caller's remarks on the file.
     pub fn new(stream: Stream, size: Option<u64>, notes: Vec<String>) -> Reorder {
         Reorder {
             stream,

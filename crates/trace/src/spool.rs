@@ -104,7 +104,7 @@ fn remove_leftovers(base: &Path) {
     }
 }
 
-/// Whether this is a folder of our own user that nobody holds any more.
+/// Whether this is a folder of our own user that is not locked any more.
 fn is_left(path: &Path) -> bool {
     let Ok(meta) = fs::symlink_metadata(path) else { return false };
     let settled = |t: SystemTime| t.elapsed().is_ok_and(|age| age > SETTLED);

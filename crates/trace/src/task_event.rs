@@ -122,7 +122,7 @@ pub enum Completions {
     End,
 }
 
-/// Events of a file system that end somebody's I/O (fs/iomap/direct-io.c, fs/xfs/xfs_file.c, fs/xfs/xfs_aops.c): whoever completes it
+/// Events of a file system that end a task's I/O (fs/iomap/direct-io.c, fs/xfs/xfs_file.c, fs/xfs/xfs_aops.c): whoever completes it
 /// has them, an interrupt or the server of a FUSE disk, and is in no call about that file.
 const OF_COMPLETIONS: [&str; 3] = ["iomap_dio_complete", "xfs_end_io_direct_write", "xfs_setfilesize"];
 
@@ -186,7 +186,7 @@ pub enum What {
     File {
         /// Which kind of file system.
         fs: Fs,
-        /// On which device.
+        /// The device.
         dev: DevId,
         /// Which file.
         inode: u64,
@@ -210,7 +210,7 @@ pub enum What {
     },
     /// The flusher starts to write a file back.
     Writeback {
-        /// On which device.
+        /// The device.
         dev: DevId,
         /// Which file.
         inode: u64,
@@ -227,14 +227,14 @@ pub enum What {
     },
     /// The task made a file that was not there.
     Created {
-        /// On which device.
+        /// The device.
         dev: DevId,
         /// Which number it has.
         inode: u64,
     },
     /// A file is no more; another one may get its number.
     Freed {
-        /// On which device.
+        /// The device.
         dev: DevId,
         /// Which number.
         inode: u64,

@@ -1,4 +1,4 @@
-//! Numbers as sentences use them: humane units, three digits at most. Whoever prints a number takes it from here, so that a
+//! Numbers as sentences use them: humane units, three digits at most. All printed numbers come from here, so that a
 //! time or a size reads the same on every screen, picture and page.
 
 use crate::{Bytes, Nanos};

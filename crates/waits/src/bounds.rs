@@ -1,7 +1,7 @@
 //! How much a table keeps, and how it makes room: the heaviest victims, chains, culprits and rows by time stay, the rest becomes
 //! `others`. Sums stay exact, kept rows become lower bounds, and [`Table::others`] says how much is not told apart.
 //!
-//! Room is made for half of each bound, so it costs little per operation; whoever comes late and is heavy is kept the next time.
+//! Room is made for half of each bound, so it costs little per operation; a heavy one that comes late is kept the next time.
 
 use crate::chain::{ChainId, OTHERS};
 use crate::culprit::{Culprit, CulpritId};

@@ -1,4 +1,4 @@
-//! Because of whom a wait lasted.
+//! The culprit of a wait.
 
 use life::Io;
 use serde::Serialize;
@@ -21,11 +21,11 @@ pub enum CulpritKind {
     Kernel,
     /// The device.
     Device,
-    /// A limit that somebody set.
+    /// A configured limit.
     Limit,
-    /// Whoever ran on the processor.
+    /// The task that ran on the processor.
     Cpu,
-    /// Nothing that was recorded tells.
+    /// Unknown: nothing recorded shows it.
     #[default]
     Unknown,
 }
@@ -45,14 +45,14 @@ impl CulpritKind {
     }
 }
 
-/// Because of whom.
+/// The culprit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Culprit {
-    /// What kind.
+    /// The kind of culprit.
     pub kind: CulpritKind,
     /// Who: the issuer's name, or, where a kernel thread issued, the name of the task whose data it is.
     pub name: Option<Box<str>>,
-    /// Whose data the issuer wrote, where that is somebody else.
+    /// Whose data the issuer wrote, if another task's.
     pub dirtied_by: Option<Box<str>>,
     /// By which kind of I/O.
     pub io: Option<Io>,

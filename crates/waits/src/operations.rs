@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use trace::{DevId, Fs, Nanos, TextId, Tid};
 
-/// Shorter waits are not asked for whom they lasted: it would cost more than it tells.
+/// Shorter waits are not attributed: it would cost more than it shows.
 const WORTH_ASKING: Nanos = Nanos(100_000);
 
 /// Numbers of victims that are remembered at most.
@@ -269,7 +269,7 @@ impl Accounts {
         }
     }
 
-    /// Held back on somebody's behalf: those whose requests the device served meanwhile had what this one waited for.
+    /// Throttled in favour of others: the tasks whose requests the device served meanwhile caused this wait.
     fn held_up(&mut self, table: &mut Table, a: &Adding, node: &Node, reason: Reason, above: &Around) {
         let (mut time, mut phase) = (node.length(), Phase::Reason(reason));
         if reason == Reason::GetRequest && above.wait == Some(Wait::Tag) {
@@ -330,7 +330,7 @@ impl Accounts {
         }
     }
 
-    /// A task that did something for the operation: itself, a kernel thread, or somebody else.
+    /// A task that did something for the operation: itself, a kernel thread, or another task.
     fn doer(&mut self, table: &mut Table, a: &Adding, doer: Option<Tid>, io: Option<Io>) -> CulpritId {
         let name = doer.map(|tid| a.names.of(tid));
         let Some(name) = name.filter(|name| *name != a.o.task && doer != Some(a.o.tid)) else {

@@ -112,7 +112,7 @@ impl Phase {
             Phase::Late => "done, waiting for a processor to complete it",
             Phase::Flush => "flush of the device's cache",
             Phase::NoTag => "no free tag (Q2G)",
-            Phase::Refused => "in the scheduler, the driver takes nothing",
+            Phase::Refused => "in the scheduler, the driver accepts nothing",
             Phase::Reason(reason) => reason.words(),
         }
     }

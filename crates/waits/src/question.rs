@@ -17,7 +17,7 @@ pub struct Row {
     pub victim: VictimId,
     /// For what.
     pub chain: ChainId,
-    /// Because of whom.
+    /// The culprit.
     pub culprit: CulpritId,
     /// How long together.
     pub time: Nanos,
@@ -88,7 +88,7 @@ impl Table {
         self.chains.backward(chain).any(is)
     }
 
-    /// A victim's latencies without somebody: the mean, and what `part`s of them do not exceed. `None` of one whose absence was not
+    /// A victim's latencies without a task: the mean, and what `part`s of them do not exceed. `None` of one whose absence was not
     /// followed.
     pub fn quantiles_without(
         &self,

@@ -1,5 +1,5 @@
-//! Rows of bios: where only the block layer was recorded, whoever submitted reads, synchronous writes and flushes waited.
-//! Nobody waits for write-back, and for read-ahead only whoever sent nothing since ([`Asked::is_foreground`]).
+//! Rows of bios: where only the block layer was recorded, the tasks that submitted reads, synchronous writes and flushes waited.
+//! No task waits for writeback, and for read-ahead only a task that sent nothing since ([`Asked::is_foreground`]).
 
 use crate::chain::{ChainId, Link};
 use crate::culprit::{Culprit, CulpritId, CulpritKind};

@@ -50,7 +50,7 @@ pub struct Sums {
     pub unknown: u64,
     /// Time by the device of the requests that were waited for.
     pub devices: SmallVec<[(DevId, u64); 2]>,
-    /// What would be without somebody.
+    /// Predictions without a task.
     pub without: Vec<(AbsentId, Without)>,
     /// The longest operation.
     pub max: Nanos,
@@ -65,7 +65,7 @@ pub struct Cut {
     pub ops: u64,
     /// Their requests.
     pub pieces: u64,
-    /// What they moved.
+    /// The bytes moved.
     pub bytes: u64,
 }
 
@@ -151,7 +151,7 @@ impl Sums {
         }
     }
 
-    /// Whether everybody's absence is followed: none has made room for another.
+    /// Whether the absence of all is followed: none has made room for another.
     pub(crate) fn follows_all(&self) -> bool {
         self.without.len() < MAX_WITHOUT
     }

@@ -28,9 +28,9 @@ pub struct VictimId(pub u32);
 pub struct Part {
     /// The chain of waits.
     pub chain: ChainId,
-    /// Because of whom.
+    /// The culprit.
     pub culprit: CulpritId,
-    /// How long.
+    /// The length of time.
     pub time: Nanos,
 }
 
@@ -66,7 +66,7 @@ pub struct Table {
     absent_with: Vec<Option<AbsentId>>,
     /// Whether each culprit is one of those that are asked about together.
     is_one_of_those: Vec<bool>,
-    /// What each victim would be called if it were gone: nobody is without itself.
+    /// What each victim would be called if it were taken away: none is without itself.
     own: Vec<AbsentId>,
     scratch: Scratch,
     /// Culprits without a name, by kind and I/O.
@@ -250,7 +250,7 @@ impl Table {
         (victim, sums)
     }
 
-    /// Whether nobody waited for anything.
+    /// Whether no task waited for anything.
     pub fn is_empty(&self) -> bool {
         self.victims.is_empty()
     }

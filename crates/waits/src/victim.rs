@@ -12,7 +12,7 @@ pub enum Asked {
     Operation(Kind),
     /// A bio.
     Bio(Class),
-    /// A bio of read-ahead: nobody waits for it yet.
+    /// A bio of read-ahead: no task waits for it yet.
     Ahead,
 }
 
@@ -50,7 +50,7 @@ impl Asked {
         }
     }
 
-    /// Whether somebody waits for it.
+    /// Whether a task waits for it.
     pub fn is_foreground(self) -> bool {
         match self {
             Asked::Operation(kind) => kind.is_foreground(),
@@ -70,7 +70,7 @@ pub struct Victim {
     /// On which kind of file system.
     #[serde(skip)]
     pub fs: Fs,
-    /// On which device that lies; 0 where nothing told.
+    /// On which device that lies; 0 where not known.
     pub dev: DevId,
 }
 

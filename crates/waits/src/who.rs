@@ -26,7 +26,8 @@ pub(crate) fn runner(history: &History, names: &Names, tid: Tid, node: &Node) ->
     Some(names.text(names.of(who)).into())
 }
 
-/// The flush that passed in a stretch of a request's time: how long the device paused, how long it was behind whom, and the rest.
+/// The flush that passed in a stretch of a request's time: how long the device paused, how long it was behind which holder, and
+/// the rest.
 pub(crate) fn flush_of(t: &Timeline, reason: Reason, time: Nanos) -> (Nanos, Behind, Nanos) {
     let waited = match reason {
         Reason::Preflush => t.preflush,

@@ -1,4 +1,4 @@
-//! A victim's latencies if somebody's time were taken out of each of its operations.
+//! A victim's latencies if a task's time were subtracted from each of its operations.
 
 use crate::bucket::{Bucket, ByBucket};
 use crate::culprit::{Culprit, CulpritKind};
@@ -20,7 +20,7 @@ pub enum Absent {
     Those(Those),
 }
 
-/// Several who would be gone together: tasks by name, and kinds of I/O, whoever sends them.
+/// Several that are taken away together: tasks by name, and kinds of I/O from any task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Those {
     /// Names of tasks.
@@ -98,7 +98,7 @@ impl Absents {
     }
 }
 
-/// One operation's time by who would be gone; everybody is summed up, too.
+/// One operation's time by the task taken away; the sum of all, too.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch(Vec<(AbsentId, u64)>);
 
@@ -107,7 +107,7 @@ impl Scratch {
         self.0.clear();
     }
 
-    /// Adds a part of somebody's, who may be one of those that are asked about together.
+    /// Adds a part of a task's, which may be one of those taken away together.
     pub fn add(&mut self, who: AbsentId, is_one_of_those: bool, ns: u64) {
         let everybody = (who != FLUSHES).then_some(EVERYBODY);
         let those = is_one_of_those.then_some(THOSE);

@@ -57,7 +57,7 @@ impl Arrival {
 pub struct Recorded {
     /// In order of `queued`.
     pub arrivals: Vec<Arrival>,
-    /// Requests of which some station was not seen: begun before the recording, or lost.
+    /// Requests of which some step was not seen: begun before the recording, or lost.
     pub partial: u64,
     /// Discards and passthrough.
     pub others: u64,

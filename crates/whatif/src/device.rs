@@ -22,7 +22,7 @@ pub enum Arbitration {
     OneRow,
     /// Reads and writes in turn, each in a row of its own.
     InTurn,
-    /// Reads and writes do not meet: each has channels of its own.
+    /// Reads and writes do not interfere: each has its own channels.
     Apart,
 }
 
@@ -66,7 +66,7 @@ pub struct Op {
     pub slot: u32,
     /// Where it starts, in sectors.
     pub sector: u64,
-    /// How much.
+    /// The size in bytes.
     pub bytes: u32,
     /// Write or read.
     pub write: bool,

@@ -15,7 +15,7 @@ pub struct Done {
     pub data: u64,
     /// When all was done.
     pub completed: u64,
-    /// How much.
+    /// The size in bytes.
     pub bytes: u32,
     /// Which stream and item it was.
     pub from: (u32, u32),

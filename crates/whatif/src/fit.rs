@@ -3,7 +3,7 @@
 //! Time in the device holds the queue of that day, so it cannot be taken for the cost of an operation. Instead costs are
 //! tried: for every kind of device (channels, arbitration, cost by operation or by byte) a search for the costs under
 //! which the closed loop gives the recorded times. Many kinds do nearly as well; all of these are kept, for what they
-//! disagree about is not known. Only what an operation takes alone (the answer) is read off: from those that met nobody.
+//! disagree about is not known. Only what an operation takes alone (the answer) is read off: from those that met no others.
 
 use crate::arrival::Recorded;
 use crate::crowd::crowd;
@@ -51,7 +51,7 @@ fn is_limited(model: &Model, sides: &[Side; 2]) -> bool {
     sides.iter().zip(&model.cost).any(|(side, cost)| side.is_limited(cost))
 }
 
-/// Devices under which `settings` give what was recorded, best first. `progress` is told of parts done, 0 to 1.
+/// Devices under which `settings` give what was recorded, best first. `progress` gets the fraction done, 0 to 1.
 pub fn fit(
     recorded: &Recorded,
     load: &Load,

@@ -1,6 +1,6 @@
 //! What would this setting have done? Recorded arrivals are sent through a model of the scheduler and of the device.
 //!
-//! Left to right: [`arrival`] gathers what a device was asked for; [`load`] makes of it streams that react; [`simulate`]
+//! Left to right: [`arrival`] gathers what a device was asked for; [`load`] turns it into streams that react; [`simulate`]
 //! sends them through [`wbt`], [`tags`], a [`sched`]uler and a [`device`]; [`fit`] finds devices under which the recorded settings
 //! give the recorded latencies; [`predict`] compares settings and says where it cannot; [`schedule`] shows the order.
 

@@ -1,4 +1,4 @@
-//! Who may join whom: requests that wait in the scheduler, by where they end and where they begin.
+//! Which requests may merge: those that wait in the scheduler, by where they end and where they begin.
 //!
 //! `elv_merge` in block/elevator.c of Linux 6.18 looks a request up that ends where the new one begins (back merge), and
 //! `dd_request_merge` in block/mq-deadline.c one that begins where the new one ends (front merge, a setting).
@@ -15,7 +15,7 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Nobody waits.
+    /// No task waits.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }

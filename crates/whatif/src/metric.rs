@@ -32,7 +32,7 @@ impl Phase {
     }
 }
 
-/// Of whom, and which part of the time.
+/// Which class, and which part of the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Metric {
@@ -40,7 +40,7 @@ pub struct Metric {
     #[serde(serialize_with = "class_name")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub class: usize,
-    /// Which part.
+    /// The phase.
     pub phase: Phase,
 }
 

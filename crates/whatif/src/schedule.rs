@@ -1,6 +1,6 @@
 //! In which order requests went to the device in a stretch of time: as recorded, and as simulated.
 //!
-//! A percentile says how long reads waited; the order says for whom. Times count from the first arrival, in nanoseconds.
+//! A percentile says how long reads waited; the order says behind which. Times count from the first arrival, in nanoseconds.
 
 use crate::arrival::Recorded;
 use crate::load::Load;

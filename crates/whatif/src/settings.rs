@@ -87,7 +87,7 @@ pub struct Settings {
     pub kyber: Targets,
     /// The largest request, in bytes (`max_sectors_kb`).
     pub largest: u32,
-    /// Writeback throttling; `None` where it is off, or on but held nothing back.
+    /// Writeback throttling; `None` where it is off, or on but delayed nothing.
     pub wbt: Option<Throttle>,
     /// `write_cache`, where it is known.
     #[serde(skip)]
@@ -162,7 +162,8 @@ impl Settings {
             }
             "read_ahead_kb" => {
                 return Err(format!(
-                    "{key} is not modelled: it changes what is read, and which of it was of use is not recorded"
+                    "{key} is not modelled: it changes what is read, and which of that was used is not \
+                     recorded"
                 ));
             }
             "rq_affinity" | "nomerges" | "io_poll" | "io_poll_delay" => {
@@ -348,6 +349,6 @@ mod tests {
         let unknown = Settings::recorded(|_| None, 1, false, false).unwrap_err();
         assert!(unknown.contains("not known"), "{unknown}");
         let held = Settings::recorded(told, 10, false, true).unwrap_err();
-        assert!(held.contains("known to the kernel alone"), "{held}");
+        assert!(held.contains("known only to the kernel"), "{held}");
     }
 }

@@ -1,10 +1,10 @@
-//! What the operations of one direction say of themselves: their sizes, and what they took with nobody beside them.
+//! What the operations of one direction show: their sizes, and what they took alone.
 
 use crate::arrival::Recorded;
 use crate::device::Cost;
 use crate::load::median;
 
-/// Operations that met nobody, for an answer to be read off.
+/// Operations that met no others, for an answer to be read off.
 const ALONE: usize = 20;
 /// So many operations of a direction may have been answered faster than the device can: accidents of the clock.
 const TOO_FAST: usize = 5;
@@ -35,11 +35,11 @@ pub struct Side {
     pub mean: f64,
     /// [`sizes_vary`].
     pub varied: bool,
-    /// What they took with nobody beside them, if some had nobody.
+    /// What they took alone, if some were alone.
     pub alone: Option<Answer>,
     /// What one in a hundred took less than, in nanoseconds.
     pub shortest: f64,
-    /// What operations took at least, but for [`TOO_FAST`] of them.
+    /// What operations took at least, except for [`TOO_FAST`] of them.
     pub least: f64,
 }
 
@@ -90,7 +90,7 @@ pub fn side(r: &Recorded, write: bool) -> Side {
     Side { n, mean, varied, alone: alone(r, write), shortest, least }
 }
 
-/// Fits what operations took that had nobody beside them.
+/// Fits what operations took that were alone.
 fn alone(r: &Recorded, write: bool) -> Option<Answer> {
     let mut order: Vec<_> = r.arrivals.iter().filter(|a| !a.joined).collect();
     order.sort_by_key(|a| a.issued);

@@ -293,7 +293,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Leaves the scheduler: nobody joins it any more.
+    /// Leaves the scheduler: nothing merges into it any more.
     fn chosen(&mut self) -> Option<u32> {
         let slot = self.scheduler.dispatch(self.now)?;
         if let Some(item) = self.flights[slot as usize].item.filter(|_| !self.waiting.is_empty()) {

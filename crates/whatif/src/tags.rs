@@ -5,7 +5,7 @@
 //! most limited task may use, 1 to 8), and who comes meanwhile may take a free tag before them. mq-deadline says that a task
 //! may be limited to one tag (`dd_depth_updated`), so there they are woken one by one.
 //!
-//! **Invariant**: never more tags in use than there are; whoever waits is woken while others give tags back.
+//! **Invariant**: never more tags in use than there are; waiters are woken while others free tags.
 
 use std::collections::VecDeque;
 
@@ -48,7 +48,7 @@ impl Tags {
         free
     }
 
-    /// `who`, for whom there was none, waits.
+    /// `who`, which got none, waits.
     pub fn wait(&mut self, who: u32, limit: u32) {
         self.waiting.push_back((who, limit));
     }

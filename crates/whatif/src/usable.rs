@@ -39,7 +39,8 @@ pub fn usable(r: &Recorded) -> Result<(), Refusal> {
     let damaged = (r.partial + r.others) as f64 / (n as f64 + (r.partial + r.others) as f64);
     if damaged > MOST_DAMAGED {
         return Err(format!(
-            "of {:.1} % of the requests not all was recorded, or they are discards or commands, which are not modelled",
+            "{:.1} % of the requests were not fully recorded, or are discards or commands, which are not \
+             modelled",
             damaged * 100.0
         ));
     }
@@ -64,7 +65,7 @@ pub fn held_back(r: &Recorded) -> bool {
     waited.count() as f64 > HELD * r.arrivals.len() as f64
 }
 
-/// Whether writes that nobody waits for waited for a tag although there were some of `tags` left: writeback throttling.
+/// Whether writes that no task waits for waited for a tag although some of `tags` were left: writeback throttling.
 pub fn throttled(r: &Recorded, tags: u32) -> bool {
     let of = || r.arrivals.iter().filter(|a| a.class == Class::Background && !a.joined);
     let waited = of().filter(|a| a.got.since(a.queued).0 > WAITED);

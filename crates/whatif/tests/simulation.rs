@@ -211,8 +211,8 @@ fn who_was_chosen_ahead_goes_before_who_comes_later() {
     assert_eq!(read(&s), 3);
 }
 
-/// 20 writes that nobody waits for and a reader on a disk that takes 1 ms each, with 20 tags. Held back, four at most are in
-/// front of a read; those that somebody waits for are not held back.
+/// 20 writes that no task waits for and a reader on a disk that takes 1 ms each, with 20 tags. Held back, four at most are in
+/// front of a read; those that a task waits for are not held back.
 #[test]
 fn writeback_is_held_back_beside_a_reader() {
     let writes = |sync| (0..20).map(|i| Item { sync, ..item(Wait::Got, 0, 1000 + i * 80, true) }).collect();

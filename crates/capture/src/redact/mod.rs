@@ -1,8 +1,8 @@
-//! A copy of a capture in which names of tasks and files are replaced by stand-ins.
+//! A copy of a capture in which names of tasks and files are replaced by random ones.
 //!
 //! The same name has the same stand-in in every file of the copy, the trace too; stand-ins are as long as the
 //! names, drawn at random, and kept nowhere. Kernel threads keep their names (`kworker/0:1`), and so do devices,
-//! because the analysis needs them and they name nobody. What iowhy does not know inside out is left out of the
+//! because the analysis needs them and they contain no names. What iowhy cannot fully parse is left out of the
 //! copy: what the workload printed, recordings by other tools.
 
 mod arguments;

@@ -1,4 +1,4 @@
-//! Which stand-in stands for which name.
+//! Which replacement stands for which name.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::hash_map::RandomState;
@@ -79,7 +79,7 @@ impl Names {
         self.word(name)
     }
 
-    /// The stand-in for a path, folder by folder. Devices keep theirs, but for names that people give them.
+    /// The replacement for a path, folder by folder. Devices keep theirs, except for names that people give them.
     pub fn path(&mut self, path: &str) -> String {
         // /dev/mapper/customer and /dev/shm/file are people's words; /dev/sda is not.
         let device = path.strip_prefix("/dev/").is_some_and(|name| !name.contains('/'));

@@ -3,7 +3,7 @@
 //! Records keep their places and lengths, so every other byte of a page stays as it was. Bytes that say nothing are
 //! cleared, because the kernel does not, and what lay there before may be a name: what follows a page's last record, the
 //! bodies of records that it began and then dropped (a filter that came late), what follows the end of a text in its place,
-//! and what lies between the fields of a record. A record of an event whose format is unknown is cleared but for the fields
+//! and what lies between the fields of a record. A record of an event whose format is unknown is cleared except for the fields
 //! that all have.
 
 use super::arguments::numbers_only;
@@ -26,7 +26,7 @@ const LOST_COUNTED: u64 = 1 << 30;
 const PADDING: u32 = 29;
 const TIME_EXTEND: u32 = 30;
 
-/// Strings that the kernel chooses and nobody else, by system (`*`: all) and field.
+/// Strings that only the kernel chooses, by system (`*`: all) and field.
 const KERNELS_WORDS: &[(&str, &str)] = &[
     ("*", "rwbs"),
     ("writeback", "name"),

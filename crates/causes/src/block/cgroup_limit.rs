@@ -18,7 +18,7 @@ use trace::{Bytes, DevId, Nanos};
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "cgroup-limit",
-    title: "a limit of the task's cgroup holds its I/O back (io.max, io.latency, io.cost)",
+    title: "a limit of the task's cgroup throttles its I/O (io.max, io.latency, io.cost)",
     page: include_str!("../../pages/cgroup-limit.md"),
     judge: Judge::Whole(judge),
 };
@@ -34,7 +34,7 @@ struct Set<'a> {
 }
 
 fn judge(case: &mut Case) -> Verdict {
-    let what = "held back by their cgroup's limit, before the block layer had them";
+    let what = "throttled by their cgroup's limit, before the block layer queued them";
     let waited = Waited::new(what, |_, reason| reason == Reason::CgroupLimit);
     let (v, found) = match by_pace(case) {
         Some(found) => found,
@@ -138,7 +138,7 @@ fn remedies(mut v: Verdict, case: &Case, told: &[&Set], found: Vec<usize>) -> Ve
         };
     }
     v.try_this(
-        "see which limits are set, and for whom",
+        "see which limits are set, and for which cgroups",
         "grep -r . /sys/fs/cgroup --include=io.max --include=io.latency \
          --include=blkio.throttle.*_device 2>/dev/null",
     )

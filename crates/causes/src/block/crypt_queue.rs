@@ -40,8 +40,8 @@ fn judge(case: &mut Case) -> Verdict {
     for paths in Paths::of(case).into_iter().filter(|p| found.contains(&p.number)) {
         let of = |reason: Reason| paths.share(paths.time(|w, r| w.has(Wait::Crypt) && r == reason));
         v = v.because(proof!(
-            "dm-crypt's workers had the slowest {what} for {ran} of their time on a processor, \
-             and for {waited} without one",
+            "dm-crypt's workers held the slowest {what} for {ran} of their time while running, and for \
+             {waited} while waiting for a processor",
             what = paths.group.words(),
             ran = Share(of(Reason::OnCpu)),
             waited = Share(of(Reason::WaitCpu))
@@ -96,10 +96,10 @@ fn remedies(
     if !flags.is_empty() {
         v = v.try_this(
             format!(
-                "the task that reads or writes encrypts by itself, and nothing waits in a queue (Linux 5.9, cryptsetup 2.3.4; asks for the passphrase; \
-                 takes effect at once, with all flags in one command; --persistent keeps it in a LUKS2 \
-                 header). It costs that task processor time: the work of one that writes much is no longer \
-                 spread over all processors ({})",
+                "encrypts in the task that reads or writes, without a queue (Linux 5.9, cryptsetup 2.3.4; \
+                 asks for the passphrase; takes effect at once, with all flags in one command; --persistent \
+                 keeps it in a LUKS2 header). It costs that task processor time: encryption for a heavy \
+                 writer is no longer spread over all processors ({})",
                 case.name(dev)
             ),
             format!("cryptsetup refresh {} {name}", flags.join(" ")),
@@ -118,9 +118,9 @@ fn remedies(
     }
     if writes {
         v = v.try_this(
-            "keeps the work queue and leaves out only the thread behind it, for a task that writes so much \
-                 that all processors encrypt; writes are no longer sorted before they are sent, which may \
-                 slow a rotating disk",
+            "keeps the work queue and bypasses only the writer thread behind it, for tasks that keep all \
+                 processors encrypting; writes are no longer sorted before they are sent, which may slow a \
+                 rotating disk",
             format!("cryptsetup refresh --perf-submit_from_crypt_cpus {name}"),
         );
     }

@@ -2,7 +2,7 @@
 //!
 //! The kernel joins neighbours in a task's plug and in the scheduler. `nomerges` turns that off. A device that needs its time for
 //! each request, however small, is then as slow as their number. Proof: requests follow one another on the disk, several are in
-//! the device at once, hardly any was joined, and the setting says so. Refuted if requests lie apart, or if merging is on.
+//! the device at once, hardly any was merged, and the setting says so. Refuted if requests lie apart, or if merging is on.
 
 use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
@@ -22,7 +22,7 @@ pub const CAUSE: Cause = Cause {
     judge: Judge::Each(Each {
         of,
         unless: "the same bytes as slow in larger requests",
-        otherwise: Otherwise::Never("nothing slow was small"),
+        otherwise: Otherwise::Never("no slow request was small"),
         above: false,
     }),
 };

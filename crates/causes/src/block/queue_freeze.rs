@@ -1,8 +1,8 @@
-//! `queue-freeze`: somebody changes a setting of the queue, and nothing may enter it meanwhile.
+//! `queue-freeze`: a task changes a setting of the queue, and nothing may enter it meanwhile.
 //!
 //! Writing `scheduler`, `nr_requests`, `wbt_lat_usec` and others freezes the queue: the kernel waits until all requests in it
 //! are done (`blk_mq_freeze_queue_wait`, block/blk-mq.c) while new bios sleep in `__bio_queue_enter`, before anything of them
-//! is recorded. Refuted if nobody slept there.
+//! is recorded. Refuted if no task slept there.
 
 use crate::case::Case;
 use crate::device::background_task::works_for_others;
@@ -42,8 +42,8 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
             .try_on(
                 Acts::Culprit(who.clone()),
                 format!(
-                    "pause {who} (kill -CONT resumes it), find out what it is for, and have it write settings \
-                         once, not under load"
+                    "pause {who} (kill -CONT resumes it), find out what it is for, and make it write \
+                         settings once, not under load"
                 ),
                 format!("kill -STOP $(pgrep -x {})", shell(&who)),
             );
@@ -66,11 +66,11 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
                 "grep -rn 'ATTR{queue/' /etc/udev/rules.d /usr/lib/udev/rules.d",
             );
     }
-    v.unless("operations just as slow while nobody writes to /sys/block/DEVICE/queue")
+    v.unless("operations just as slow while nothing writes to /sys/block/DEVICE/queue")
 }
 
-/// Who woke most of the kept operations out of a frozen queue, and how often. The queue is thawed by the task that wrote the setting
-/// (`blk_mq_unfreeze_queue`, block/blk-mq.c); a kernel thread does it for somebody else.
+/// Who woke most of the kept operations out of a frozen queue, and how often. The queue is thawed by the task that wrote the
+/// setting (`blk_mq_unfreeze_queue`, block/blk-mq.c); a kernel thread does it for another task.
 fn who(case: &Case, groups: &[usize]) -> Option<(String, u64)> {
     let mut all = BTreeMap::<&str, u64>::new();
     for kept in groups.iter().flat_map(|g| case.kept(&case.focus.groups[*g])) {

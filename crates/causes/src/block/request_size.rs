@@ -25,7 +25,7 @@ pub const CAUSE: Cause = Cause {
         of,
         unless:
             "the same bytes per second with larger requests: then it is the bytes that cost, not the requests",
-        otherwise: Otherwise::Nothing("nothing slow was split"),
+        otherwise: Otherwise::Nothing("no slow operation was split"),
         above: false,
     }),
 };
@@ -41,7 +41,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let bios = &slow.on.bios[class];
     if slow.share(cut) < MIN_SHARE {
         return Said::Little(proof!(
-            "{split} of {bios} {what} were cut",
+            "{split} of {bios} {what} were split",
             split = Count(bios.split),
             bios = Count(bios.phases.count),
             what = slow.words()
@@ -76,7 +76,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
 fn not_the_size(slow: &Slow, piece: Bytes) -> Option<Proof> {
     if piece >= LARGE_ENOUGH {
         return Some(proof!(
-            "{what} were cut into requests of {piece} on average, which is large enough",
+            "{what} were split into requests of {piece} on average, which is large enough",
             what = slow.words(),
             piece
         ));
@@ -85,7 +85,7 @@ fn not_the_size(slow: &Slow, piece: Bytes) -> Option<Proof> {
     let largest = Bytes(slow.on.traffic.issue_sizes[slow.class.index()].max());
     if largest >= LARGE_ENOUGH {
         return Some(proof!(
-            "{what} were cut, but not by a limit of {piece}: requests of up to {largest} were sent",
+            "{what} were split, but not by a limit of {piece}: requests of up to {largest} were sent",
             what = slow.words(),
             piece,
             largest
@@ -95,8 +95,8 @@ fn not_the_size(slow: &Slow, piece: Bytes) -> Option<Proof> {
     let in_line = (slow.behind() + slow.no_tag()).0 as f64 / slow.time(Reason::Device).0.max(1) as f64;
     if in_line < IN_LINE {
         return Some(proof!(
-            "{what} were cut into requests of {piece}, but these were behind others for {in_line} of their \
-                 time only",
+            "{what} were split into requests of {piece}, but these queued behind others for only {in_line} \
+                 of their time",
             what = slow.words(),
             piece,
             in_line = Share(in_line)
@@ -151,7 +151,7 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, asked: Bytes, piece: Bytes) -
     let each = Nanos((busy * 1e9 / done.max(1) as f64) as u64);
     v = v
         .because(proof!(
-            "{split} of {bios} {what} were cut, the slowest from {asked} into {pieces:.0} requests each",
+            "{split} of {bios} {what} were split, the slowest from {asked} into {pieces:.0} requests each",
             split = Count(bios.split),
             bios = Count(bios.phases.count),
             what = slow.words(),

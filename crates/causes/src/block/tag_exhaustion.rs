@@ -1,4 +1,4 @@
-//! `tag-exhaustion`: every tag of the device is taken, and whoever asks for a request sleeps until one is free.
+//! `tag-exhaustion`: every tag of the device is taken, and a task that asks for a request sleeps until one is free.
 //!
 //! Claims the time to get a request (Q2G) of operations that came while the device held as many requests as it ever
 //! does. Proof: they are counted, and so is the time in which it stayed full. Refuted if the wait is short, or began
@@ -25,7 +25,7 @@ pub const CAUSE: Cause = Cause {
     judge: Judge::Each(Each {
         of,
         unless: "a wait for a request that begins while the device holds fewer requests than that",
-        otherwise: Otherwise::Nothing("nothing slow waited for a request"),
+        otherwise: Otherwise::Nothing("no slow operation waited for a request"),
         above: false,
     }),
 };
@@ -46,8 +46,8 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let name = case.name(slow.on.id);
     if (waited.0 as f64) < MOSTLY * get.0 as f64 {
         return Said::Not(proof!(
-            "the slowest {what} spent {get} of their time waiting for a request, but \
-             {name} was full (its {most} requests) when they came in {get2} of it only",
+            "the slowest {what} spent {get} of their time waiting for a request, but for only {get2} of it \
+             because {name} was full ({most} requests)",
             what = slow.words(),
             get = Share(slow.share(get)),
             name,
@@ -87,14 +87,14 @@ fn throttled(settings: Option<&Settings>, name: &str) -> Option<String> {
     match settings.map(Settings::wbt_lat_usec) {
         Some(Some(wbt)) if wbt.value == Nanos(0) => None,
         Some(Some(wbt)) => Some(format!(
-            "whether writes waited for a tag or for writeback throttling, which holds them back at the same place (wbt_lat_usec is \
-             {}, {}); record the sleeps too: iowhy record",
+            "whether writes waited for a tag or for writeback throttling, which blocks them at the same \
+             place (wbt_lat_usec is {}, {}); record the sleeps too: iowhy record",
             wbt.value.0 / 1000,
             wbt.at
         )),
         // Not built in.
         Some(None) => None,
-        None => Some(format!("whether writeback throttling held the writes back: {file} was not recorded")),
+        None => Some(format!("whether writeback throttling delayed the writes: {file} was not recorded")),
     }
 }
 

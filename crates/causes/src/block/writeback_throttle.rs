@@ -12,12 +12,10 @@ use ledger::Reason;
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "writeback-throttle",
-    title: "writeback throttling (wbt) holds writes back",
+    title: "writeback throttling (wbt) delays writes",
     page: include_str!("../../pages/writeback-throttle.md"),
     judge: Judge::Waited(
-        Waited::new("held back by writeback throttling (wbt_wait)", |_, reason| {
-            reason == Reason::WritebackThrottle
-        }),
+        Waited::new("throttled by wbt (wbt_wait)", |_, reason| reason == Reason::WritebackThrottle),
         found,
     ),
 };
@@ -29,7 +27,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
         let now = case.settings(dev).and_then(|s| s.wbt_lat_usec());
         if let Some(wbt) = &now {
             v = v.because(proof!(
-                "wbt_lat_usec of {name} aims at reads of {wbt} ({at})",
+                "wbt_lat_usec of {name} targets a read latency of {wbt} ({at})",
                 name,
                 wbt = wbt.value,
                 at = wbt.at
@@ -38,7 +36,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
         let target = now.map_or(WBT_DISK.0 / 1000, |w| (w.value.0 / 1000).max(1) * 4);
         v = v
             .try_this(
-                "raise the read latency it aims at: admits more writes at a time, reads wait longer",
+                "raise its target read latency: admits more writes at a time, reads wait longer",
                 Action::set(&name, "queue/wbt_lat_usec", target),
             )
             .try_this(

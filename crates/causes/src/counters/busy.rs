@@ -92,8 +92,8 @@ pub(super) fn stalled(mails: &[Mail]) -> Option<Verdict> {
     let first = &reports[0];
     let queue = first.row.get("queue")?;
     let v = Verdict::found(NAME, Nanos(0), Confidence::Medium).because(proof!(
-        "{name} is busy in {n} reports one after the other and completes nothing, with {queue} requests in it \
-             (from {at} on)",
+        "{name} is busy in {n} consecutive reports but completes nothing, with {queue} requests in flight \
+             (first: {at})",
         name,
         n = Count(reports.len() as u64),
         queue = plain(queue.value),
@@ -132,8 +132,8 @@ pub(super) fn saturated(mails: &[Mail]) -> Option<Verdict> {
         };
         let (Some(wait), Some(util)) = (worst.wait(), worst.row.get("util")) else { continue };
         let text = proof!(
-            "{name} is busy {util} of the time with {queue} requests in it; each takes {wait} ({at}); {rate} \
-                 a second is all it does",
+            "{name} is busy {util} of the time with {queue} requests in flight; each takes {wait} ({at}); it \
+                 completes only {rate} a second",
             name = Text((*name).to_owned()),
             util = number(util),
             queue = plain(worst.value("queue")),
@@ -150,6 +150,6 @@ pub(super) fn saturated(mails: &[Mail]) -> Option<Verdict> {
     v.map(|v| {
         v.unless("requests just as slow with few others in the device")
             .without("who sends them and who waits: iowhy record")
-            .try_this("who fills it", "pidstat -d 1 10; iotop -oa")
+            .try_this("which task loads it", "pidstat -d 1 10; iotop -oa")
     })
 }

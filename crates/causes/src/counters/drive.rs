@@ -1,4 +1,4 @@
-//! What drives say of themselves that is trouble now: smartctl's verdict, NVMe's critical warning, sectors that cannot be read.
+//! Problems that drives report about themselves now: smartctl's verdict, NVMe's critical warning, sectors that cannot be read.
 //!
 //! Sums over a drive's life (errors it once had, sectors it once replaced) are of another time, and no proof of anything. That
 //! a drive says it fails does not say that this is what takes long: so it is never more than medium.
@@ -11,10 +11,10 @@ use tooltext::{Mail, Number, Reading, Row};
 /// Bits of NVMe's critical warning (NVM Express, SMART / Health Information log).
 const WARNINGS: [(u8, &str); 6] = [
     (1 << 0, "its spare blocks are nearly used up"),
-    (1 << 1, "it is too hot or too cold, when drives slow themselves down"),
-    (1 << 2, "it has become unreliable by errors"),
-    (1 << 3, "it takes no more writes"),
-    (1 << 4, "what keeps its cache when power fails has failed"),
+    (1 << 1, "it is too hot or too cold, and drives throttle themselves then"),
+    (1 << 2, "errors have made it unreliable"),
+    (1 << 3, "it accepts no more writes"),
+    (1 << 4, "the power backup of its cache has failed"),
     (1 << 5, "its persistent memory is unreliable or read-only"),
 ];
 /// Sectors that could not be read, and wait to be replaced: each try takes seconds.
@@ -41,20 +41,20 @@ fn said(place: In, reading: &Reading, row: &Row) -> Vec<(Confidence, Proof)> {
     let above_0 = |what: &str| row.get(what).filter(|n| n.value > 0.0);
     let mut all = vec![];
     if let Some(n) = above_0("failing") {
-        let said = proof!("{name} says of itself that it fails ({at})", name, at = Source(at(n)));
+        let said = proof!("{name} reports that it is failing ({at})", name, at = Source(at(n)));
         all.push((Confidence::Medium, said));
     }
     if let Some(n) = above_0("critical warning") {
         let bits = n.value as u8;
         let what: Vec<&str> =
             WARNINGS.iter().filter(|(bit, _)| bits & bit != 0).map(|(_, what)| *what).collect();
-        let what = if what.is_empty() { "of a kind that is not known".to_owned() } else { what.join("; ") };
+        let what = if what.is_empty() { "of an unknown kind".to_owned() } else { what.join("; ") };
         let said = proof!("{name} warns: {what} ({at})", name, what, at = Source(at(n)));
         all.push((Confidence::Medium, said));
     }
     if let Some(n) = above_0(PENDING) {
         let said = proof!(
-            "{name} has {n} that it could not read, and tries for seconds each time ({at})",
+            "{name} has {n} that it could not read; each attempt takes seconds ({at})",
             name,
             n = Counted(n.value as u64, "sector", "sectors"),
             at = Source(at(n))

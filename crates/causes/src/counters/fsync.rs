@@ -1,7 +1,7 @@
 //! Writes that take no time and the fsync behind each that takes it all: `flush-cost`, from fio's two rows.
 //!
-//! fio tells of syncs apart from writes: how many, and what they took. **Proof**: syncs take most of the run. **Refuted** if they
-//! take little of it. What passes within a sync (the journal, the device's cache) these sums cannot say.
+//! fio reports syncs separately from writes: how many, and what they took. **Proof**: syncs take most of the run. **Refuted** if
+//! they take little of it. What passes within a sync (the journal, the device's cache) these sums cannot say.
 
 use super::fsync_calls;
 use super::say::{number, In};
@@ -80,7 +80,7 @@ fn by_fio(mails: &[Mail]) -> Option<Verdict> {
 
 /// Sums of means and a run's time agree so far: the job itself takes some time too.
 const FITS: std::ops::Range<f64> = 0.8..1.1;
-/// Jobs that are told besides the one with the largest part.
+/// Jobs that are reported beside the one with the largest part.
 const MOST_JOBS: usize = 3;
 
 /// What part of a job's time its syncs take; `None` where the text does not say how many there were.

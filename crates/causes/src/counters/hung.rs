@@ -1,7 +1,7 @@
-//! What everybody is blocked on: `hung`, from the kernel's log of tasks that do not go on, with their stacks.
+//! What tasks are blocked on: `hung`, from the kernel's log of hung tasks with their stacks.
 //!
-//! Tasks wait for one another: many for a lock or a commit, one of those for the device. Those nearest to the device are told first,
-//! since the others wait behind them. **Proof**: the kernel says that the tasks are blocked, and where. What the device does
+//! Tasks wait for one another: many for a lock or a commit, one of those for the device. Those nearest to the device are told
+//! first, since the others wait behind them. **Proof**: the kernel says that the tasks are blocked, and where. What the device does
 //! meanwhile no stack says.
 
 use super::say::In;

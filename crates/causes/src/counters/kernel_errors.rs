@@ -16,7 +16,7 @@ use trace::Nanos;
 /// Kinds of lines that are errors of the device, and of the way to it.
 const ERRORS: [&str; 3] = ["I/O errors", "medium errors", "failed"];
 const LINK: [&str; 3] = ["resets", "timeouts", "exceptions"];
-/// Devices that are told.
+/// Devices that are reported.
 const MOST: usize = 4;
 
 /// A line may be of another time than the slow one; many are hardly.

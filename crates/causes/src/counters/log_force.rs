@@ -79,7 +79,7 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
             v.because(
                 "without the device's part it became slower, so the time is not in the device; with fewer processors the same change helps, so it is in the log itself, whose steps run on several processors and contend",
             )
-            .unless("just as much slower with few processors")
+            .unless("the same slowdown with few processors")
             .without(
                 "which lock or cache line it is: perf c2c record, perf lock contention; and how long \
                      fsync waits in the log: iowhy record",

@@ -40,12 +40,12 @@ use tooltext::Mail;
 pub(crate) const PAGES: [(&str, &str, &str); 3] = [
     (
         "hung",
-        "tasks do not go on: the kernel says that they are blocked, and where",
+        "tasks hang: the kernel reports that they are blocked, and where",
         include_str!("../../pages/hung.md"),
     ),
     (
         "link-reset",
-        "the way to the device was reset, or did not answer; meanwhile all its I/O waits",
+        "the link to the device was reset or timed out; all its I/O waits meanwhile",
         include_str!("../../pages/link-reset.md"),
     ),
     (
@@ -87,7 +87,7 @@ pub fn judge_counters(mails: &[Mail]) -> Vec<Verdict> {
 /// What a cause says in one line where counters are all there is.
 pub fn title_by_counters(cause: &str) -> Option<&'static str> {
     match cause {
-        "log-force" => Some("the way through the log is what takes long, not the device that the log is on"),
+        "log-force" => Some("the time goes into the log's own code, not into the log's device"),
         _ => crate::all_pages().find(|(name, ..)| *name == cause).map(|(_, title, _)| title),
     }
 }

@@ -240,7 +240,7 @@ pub(super) fn bitmap(mails: &[Mail]) -> Option<Verdict> {
     )
 }
 
-/// Whether the author says of a run that the bitmap was taken away for it.
+/// Whether the author says that a run had no bitmap.
 pub(super) fn is_without_bitmap(run: &Run) -> bool {
     let removed = [
         "without bitmap",
@@ -304,8 +304,8 @@ pub(super) fn stripe_cache(mails: &[Mail]) -> Option<Verdict> {
 /// What part of a write's time is spent between an array and its members: `rest`, besides their reads and writes.
 fn between(array: &Array, mails: &[Mail], [reads, writes, rest]: [f64; 3]) -> String {
     let mut text = format!(
-        "{} ({}): a write takes {}; its members' slowest takes {} for a read and {} for a write, {} one after \
-         the other: at least {} ({}) is spent in neither, so between {} and its members",
+        "{} ({}): a write takes {}; the slowest member takes {} for a read and {} for a write, {} one after \
+         the other: at least {} ({}) is spent in neither, that is, between {} and its members",
         array.place.name(),
         array.at(),
         ns(array.wait() as u64),
@@ -321,7 +321,7 @@ fn between(array: &Array, mails: &[Mail], [reads, writes, rest]: [f64; 3]) -> St
     let stripes = queue * (of_array / (STRIPE_PAGE * data)).max(1.0);
     let set = array.set(mails, "md/stripe_cache_size");
     let has = set.and_then(|s| s.number()).unwrap_or(DEFAULT_STRIPES);
-    let whence = set.map_or(format!("md has {} unless told otherwise", plain(has)), |s| s.words());
+    let whence = set.map_or(format!("md's default is {}", plain(has)), |s| s.words());
     if stripes > has || set.is_some() {
         text += &format!(
             "; {} writes of {} at once need about {} stripe heads of {} of each member, {whence}",

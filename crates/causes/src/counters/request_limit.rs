@@ -76,7 +76,7 @@ pub(super) fn set(so_far: Option<Verdict>, mails: &[Mail]) -> Option<Verdict> {
         None if differ => Verdict::found(NAME, Nanos(0), Confidence::Medium),
         None => Verdict::cannot_tell(
             NAME,
-            "which limit is the faster: the same run of fio or dd under each, with `iostat -x` beside it",
+            "which limit is faster: the same run of fio or dd under each, with `iostat -x` beside it",
         ),
     };
     v = v.because(text);

@@ -46,7 +46,8 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
     Some(
         Verdict::found(NAME, Nanos(0), Confidence::Medium)
             .because(proof!(
-                "{n} jobs of {kinds} kinds ({names}) do {least} to {most} operations a second, whatever they do (the first at {at})",
+                "{n} jobs of {kinds} kinds ({names}) do {least} to {most} operations a second, regardless of \
+                 their load (the first at {at})",
                 n = Count(rates.len() as u64),
                 kinds = Count(kinds.len() as u64),
                 names = kinds.join(", "),
@@ -57,7 +58,7 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
             .unless("a kind of load that does more operations a second on the same volume")
             .without("the even pace of its completions: iowhy record while it runs")
             .try_this(
-                "ask for a higher limit where the volume was bought or created; costs money",
+                "raise the limit with the volume's provider; costs money",
                 "aws ec2 modify-volume --volume-id VOLUME --iops N",
             ),
     )

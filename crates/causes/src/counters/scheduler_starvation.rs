@@ -53,7 +53,7 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
     Some(settings(mails, place).into_iter().fold(verdict, Verdict::because))
 }
 
-/// The scheduler and its limits, of the only device that the texts tell of: blkparse's lines have its number alone.
+/// The scheduler and its limits, of the only device in the texts: blkparse's lines have its number alone.
 fn settings(mails: &[Mail], place: In) -> Vec<String> {
     let names = [
         "queue/scheduler",
@@ -107,7 +107,7 @@ fn stalled(place: In, reading: &Reading, row: &Row) -> Option<String> {
     let (begun, c) = (at(row, "Q").or_else(|| at(row, "I"))?, at(row, "C")?);
     (at(row, "D").is_none() && c - begun >= STARVED).then_some(())?;
     Some(format!(
-        "{} ({}) took {}; its dispatch is not shown, so how much of that was the scheduler cannot be told",
+        "{} ({}) took {}; its dispatch is not shown, so how much of that was the scheduler is not known",
         what(reading, row),
         place.mail.at(row.get("at.C")?.at),
         time(begun, c)

@@ -2,7 +2,7 @@
 //!
 //! A setting holds for a run if it is the last of its name before the run, or the only one in its text; of another text
 //! only if that text tells one value. Nothing is taken from a device of another name, but where a run names no
-//! device, the only one that the texts tell of is meant.
+//! device, the only one in the texts is meant.
 
 use super::say::In;
 use tooltext::{Mail, Setting, Spot};
@@ -73,7 +73,7 @@ fn named<'a>(mail: &'a Mail, name: &str) -> impl Iterator<Item = Set<'a>> + use<
     mail.settings.iter().filter(move |s| s.name == name).map(move |setting| Set { mail, setting })
 }
 
-/// A setting of a device (`queue/nr_requests`) that held for a run; of no device in particular, of the only one told of.
+/// A setting of a device (`queue/nr_requests`) that held for a run; of no device in particular, of the only one mentioned.
 pub(super) fn of_device<'a>(
     mails: &'a [Mail],
     place: In<'a>,

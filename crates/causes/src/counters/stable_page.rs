@@ -94,7 +94,7 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
     })
 }
 
-/// What the text tells of the device: whether it needs stable pages, and what is mounted on it.
+/// What the text says about the device: whether it needs stable pages, and what is mounted on it.
 fn told(v: Verdict, mails: &[Mail], with: &Writer) -> Verdict {
     let v = match with.stable {
         Some(s) if s.chosen() == "1" => {
@@ -142,7 +142,7 @@ fn stalls(row: &Row) -> bool {
     p.value > 0.0 && max.value >= STALL * p.value
 }
 
-/// At most so many stalls as long as the longest; and of how many operations.
+/// At most this many stalls as long as the longest; and of how many operations.
 fn how_many(row: &Row) -> Option<(f64, f64)> {
     let (stdev, max) = (row.latency("stdev")?.value, row.latency("max")?.value);
     let n = row.value("count")?;

@@ -252,7 +252,7 @@ fn limits_that_are_pasted_are_compared_by_the_runs_under_each() {
     told(&flat, "request-size", Answer::Found, &["the limit is 1 MiB", "dd copy: 205 MiB/s with 1 MiB"]);
     // Two limits and nothing measured prove nothing.
     let alone = [limit(1024), limit(4096)].concat();
-    told(&alone, "request-size", Answer::CannotTell, &["the limit is 1 MiB", "which limit is the faster"]);
+    told(&alone, "request-size", Answer::CannotTell, &["the limit is 1 MiB", "which limit is faster"]);
     let two_disks = limit(1024) + &limit(4096).replace("sda", "sdb");
     assert!(judge_counters(&[Mail::read("mail", two_disks.as_bytes())]).is_empty());
 }
@@ -271,7 +271,7 @@ fn what_throttles_writeback_is_quoted_where_it_is_pasted() {
         &[
             "sdb/queue/scheduler is deadline (mail:1)",
             "writeback throttling is off: sdb/queue/wbt_lat_usec is 0 (mail:2)",
-            "when data is written back is set by vm.dirty_background_ratio is 10 (mail:3)",
+            "the timing of writeback is set by vm.dirty_background_ratio is 10 (mail:3)",
             "/cache2 is xfs (rw,noatime; mail:5)",
         ],
     );

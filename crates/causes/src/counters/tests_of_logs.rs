@@ -60,7 +60,7 @@ fn a_drive_that_says_it_fails_is_told_and_one_that_had_errors_is_not() {
     let of = |text: &str| verdict(text, "device-errors");
     let failed = of("SMART overall-health self-assessment test result: FAILED!\n").unwrap();
     assert_eq!((failed.verdict, failed.confidence), (Answer::Found, Some(Confidence::Medium)));
-    assert_eq!(failed.evidence[0].sentence(), "the drive says of itself that it fails (dmesg:1)");
+    assert_eq!(failed.evidence[0].sentence(), "the drive reports that it is failing (dmesg:1)");
     let hot = of("critical_warning                    : 0x2\n").unwrap();
     assert!(hot.evidence[0].sentence().contains("too hot"), "{:?}", hot.evidence[0].sentence());
     let heading = "ID# ATTRIBUTE_NAME FLAG VALUE WORST THRESH TYPE UPDATED WHEN_FAILED RAW_VALUE\n";

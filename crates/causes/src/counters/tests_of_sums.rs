@@ -31,7 +31,7 @@ fn a_disk_that_completes_nothing_hangs_and_one_that_is_slow_is_full() {
     let v = verdict(&full, "device-saturated").unwrap();
     assert!(v.evidence[0]
         .sentence()
-        .contains("sda is busy 100 % of the time with 200 requests in it; each takes 350 ms"));
+        .contains("sda is busy 100 % of the time with 200 requests in flight; each takes 350 ms"));
     // A quick SSD, a device on others, a short queue.
     for row in [
         ("nvme0n1", 9e4, 0.9, 120.0, 100.0),

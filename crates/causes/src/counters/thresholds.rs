@@ -13,7 +13,7 @@ pub mod kernel_errors {
 
 /// Of `counters/hung`.
 pub mod hung {
-    /// Places in the kernel that are told; a log has hundreds of tasks in few places.
+    /// Places in the kernel that are reported; a log has hundreds of tasks in few places.
     pub const MANY: usize = 6;
 }
 
@@ -37,7 +37,7 @@ pub mod busy {
     pub const LEAST_QUEUE: f64 = 8.0;
     /// Longer than Linux expects of a disk that turns (`wbt_default_latency_nsec`, block/blk-wbt.c).
     pub const LONG_WAIT: Nanos = super::WBT_DISK;
-    /// Reports in which nothing completes: one may end while a long request is on its way. From as many on a disk is surely full.
+    /// Reports in which nothing completes: one may end while a long request is in flight. From as many on a disk is surely full.
     pub const REPORTS: usize = 2;
 }
 

@@ -132,8 +132,8 @@ fn remedies(mut v: Verdict, mails: &[Mail], flooded: Option<&Reads>) -> Verdict 
     }
     let throttle = |us: f64| Action::set(name, "queue/wbt_lat_usec", us);
     const COSTS: &str =
-        "writeback throttling holds writeback back when reads take longer than this; 75000 for disks that \
-             turn. Costs write throughput while others wait";
+        "writeback throttling limits writeback when reads take longer than this; 75000 for rotating disks. \
+             Costs write throughput while others wait";
     v = match (throttling, target) {
         (Some(s), Some(0.0)) => v
             .because(proof!("writeback throttling is off: {s}", s = s.words()))
@@ -156,7 +156,7 @@ fn remedies(mut v: Verdict, mails: &[Mail], flooded: Option<&Reads>) -> Verdict 
     if let Some(place) = flooded.map(|r| r.place) {
         let told = dirty(mails, place);
         if !told.is_empty() {
-            v = v.because(proof!("when data is written back is set by {told}", told = told.join(", ")));
+            v = v.because(proof!("the timing of writeback is set by {told}", told = told.join(", ")));
         }
         v = mounts(mails, name).into_iter().fold(v, Verdict::because);
     }

@@ -23,7 +23,7 @@ use ledger::Reason;
 use trace::{Cpu, Nanos};
 use waits::Phase;
 
-/// So many processors are named.
+/// How many processors are named.
 const NAMED: usize = 4;
 
 /// The cause.
@@ -34,7 +34,7 @@ pub const CAUSE: Cause = Cause {
     judge: Judge::Each(Each {
         of,
         unless: "requests just as slow with idle processors",
-        otherwise: Otherwise::Never("nothing slow waited for a processor to complete it"),
+        otherwise: Otherwise::Never("no slow operation waited for a processor to complete it"),
         above: true,
     }),
 };
@@ -54,8 +54,17 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let name = case.name(slow.on.id);
     let (enough, kind) = expected(&rotational(case, slow.on.id));
     if slow.group.tail.threshold <= enough {
-        return Said::Not(proof!("the slowest {what} on {name} waited for a processor to complete them for {late} of their time, but took {threshold} or more only; \
-             Linux expects {enough} of {kind}", what = slow.words(), name, late = Share(slow.share(late)), threshold = slow.group.tail.threshold, enough, kind));
+        return Said::Not(proof!(
+            "the slowest {what} on {name} waited for a processor to complete them for \
+             {late} of their time, but their times begin at only {threshold}; Linux expects {enough} of \
+             {kind}",
+            what = slow.words(),
+            name,
+            late = Share(slow.share(late)),
+            threshold = slow.group.tail.threshold,
+            enough,
+            kind
+        ));
     }
     let claimed = case.claim_phase(slow, Phase::Late, late);
     // Of requests that are completed together only the first one's wait is known, and the mean of the others'.

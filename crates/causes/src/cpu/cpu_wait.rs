@@ -1,4 +1,4 @@
-//! `cpu-wait`: not I/O. The operation, or somebody it waited for, could have run and had no processor.
+//! `cpu-wait`: not I/O. The operation, or a task it waited for, could have run and had no processor.
 
 use crate::case::{is_named, Case};
 use crate::device::healthy::EXPECTED_FLASH;

@@ -55,10 +55,16 @@ fn judge(case: &mut Case) -> Verdict {
     }
     Verdict::found(CAUSE.name, Nanos(0), Confidence::High)
         .because(said)
-        .because(proof!("one in a hundred is as long as the slowest operations ({slowest} or more), and is part of none of their times: whoever measures around the calls takes it for slow I/O", slowest))
+        .because(proof!(
+            "one in a hundred is as long as the slowest operations ({slowest} or more), but in \
+                         none of their times: a timer around the calls counts it as slow I/O",
+            slowest
+        ))
         .try_this("see who had the processor meanwhile", "top -b -n1 | head -20; cat /proc/pressure/cpu")
         .try_on(
             Acts::Victim,
-            "give the task more weight than the busy ones", "systemctl set-property SLOW.service CPUWeight=500")
+            "give the task more weight than the busy ones",
+            "systemctl set-property SLOW.service CPUWeight=500",
+        )
         .unless("an application that reports the same times on idle processors")
 }

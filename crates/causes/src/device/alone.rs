@@ -41,7 +41,7 @@ pub const COLD_READS: Cause = Cause {
 /// Writes and flushes.
 pub const SLOW_DEVICE: Cause = Cause {
     name: "slow-device",
-    title: "nothing queues and nobody interferes: the device itself takes this long",
+    title: "no queueing, no interference: the device itself takes this long",
     page: include_str!("../../pages/slow-device.md"),
     judge: each(|case, slow, v| of(case, slow, v, false)),
 };
@@ -65,7 +65,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict, cached: bool) -> Said {
     // What had to be read from the device at all is compared with flash, the device's own pace with such a device's.
     let turns = rotational(case, slow.on.id);
     let (enough, kind) = match cached {
-        true => (EXPECTED_FLASH, "a read that the cache does not have, from flash".into()),
+        true => (EXPECTED_FLASH, "a page cache miss on flash".into()),
         false => expected(&turns),
     };
     let throughout = throughout(case, slow, at_once(slow, cached, &turns), picks);

@@ -74,8 +74,8 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let v = match growth {
         Some(growth) => v.because(growth.told(slow.words())),
         None => v.without(proof!(
-            "whether {name} would be faster if it took them: there was no time with few others in it; record \
-                 a lighter load",
+            "whether {name} would be faster if it took them: it never had few in flight; record a lighter \
+                 load",
             name
         )),
     };

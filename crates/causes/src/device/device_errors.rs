@@ -66,10 +66,7 @@ fn judge(case: &mut Case) -> Verdict {
         );
     }
     let Some(mut v) = verdict else {
-        return Verdict::out_of_the_question(
-            CAUSE.name,
-            "no request ended with an error, and none was given up",
-        );
+        return Verdict::out_of_the_question(CAUSE.name, "no request failed, and none was aborted");
     };
     for slow in case.slow() {
         let part = part_of_failed(case, &slow);
@@ -78,8 +75,8 @@ fn judge(case: &mut Case) -> Verdict {
             + case.claim(&slow, Reason::Requeue, of(Reason::Requeue));
         if claimed > Nanos(0) {
             v = v.plus(claimed, Confidence::High).because(proof!(
-                "{part} of the time that the slowest {what} \
-                 that were kept spent in the device was of requests that failed or were given up",
+                "{part} of the time that the slowest {what} sampled spent in the device was in requests that \
+                 failed or were aborted",
                 part = Share(part),
                 what = slow.words()
             ));

@@ -34,7 +34,7 @@ pub const CAUSE: Cause = Cause {
     judge: Judge::Each(Each {
         of,
         unless: "requests just as slow with few others in the device as with many",
-        otherwise: Otherwise::Nothing("nothing slow waited in a device"),
+        otherwise: Otherwise::Nothing("no slow operation waited in a device"),
         above: false,
     }),
 };
@@ -82,7 +82,7 @@ fn inside(case: &Case, slow: &Slow, growth: Option<Growth>, outside: Nanos) -> R
     }
     if growth.is_none() && is_side_by_side(slow) && !is_too_slow_for_unknown(case, slow) {
         return Err(proof!(
-            "{device} completes several requests at the same time: it serves {at_once:.1} side by side",
+            "{device} serves several requests in parallel: {at_once:.1}",
             device = case.name(slow.on.id),
             at_once = Ratio(at_once(slow))
         ));
@@ -195,13 +195,13 @@ fn unknown(case: &Case, slow: &Slow) -> Option<Proof> {
     let (name, count) = (case.name(slow.on.id), slow.requests().d2c.count());
     if count < MIN_SAMPLES {
         return Some(proof!(
-            "{count} requests are too few to say whether {name} takes longer with more at once",
+            "{count} requests are too few to say whether {name} takes longer with more in flight",
             count = Count(count),
             name
         ));
     }
     case.was_found(device_busy::CAUSE.name).then(|| {
-        proof!("{name} requeued requests, and whether it takes longer with more at once is not known", name)
+        proof!("{name} requeued requests, and whether it takes longer with more in flight is not known", name)
     })
 }
 
@@ -290,8 +290,8 @@ fn prove(
     let (at_once, rate) = (at_once(slow), done as f64 / busy_seconds);
     let pace = 1e9 / rate.max(f64::MIN_POSITIVE);
     v = v.because(proof!(
-        "{name} was busy {busy} of the time; then it had {at_once:.1} requests at once and \
-         completed {rate} a second: {pace} each (Little's law)",
+        "{name} was busy {busy} of the time; then it had {at_once:.1} requests in flight and completed \
+         {rate} a second: {pace} each (Little's law)",
         name,
         busy = Share(busy),
         at_once = Ratio(at_once),
@@ -320,7 +320,7 @@ fn prove(
         Some(growth) => v = v.because(growth.told(slow.words())),
         None => {
             v = v.without(proof!(
-                "how fast {name} is with fewer requests at once: there was no such time; record a lighter load",
+                "how fast {name} is with fewer requests in flight: it never had fewer; record a lighter load",
                 name
             ));
         }

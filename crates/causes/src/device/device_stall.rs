@@ -22,7 +22,7 @@ use waits::{CulpritId, CulpritKind, Phase};
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "device-stall",
-    title: "the device takes long for some requests although hardly any others are in it",
+    title: "the device takes long for some requests although few others are in flight",
     page: include_str!("../../pages/device-stall.md"),
     judge: Judge::Each(Each {
         of,
@@ -65,8 +65,8 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     if slow.share(wanted) < MIN_SHARE {
         return Said::Not(large.unwrap_or_else(|| {
             proof!(
-                "{name} completed nothing, or was slower than usual with nobody else there, for {wanted} of \
-                     the time of the slowest {what}",
+                "{name} completed nothing, or was slower than usual with nothing else in flight, for \
+                     {wanted} of the time of the slowest {what}",
                 name,
                 wanted = Share(slow.share(wanted)),
                 what = slow.words()
@@ -92,7 +92,8 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
         ));
     if passed_over {
         v = v.because(proof!(
-            "{name} completed many times as many requests meanwhile as it had when they came: they were passed over",
+            "{name} completed many times as many requests meanwhile as it had when they came: they were \
+             overtaken",
             name
         ));
     }
@@ -116,7 +117,7 @@ fn large(case: &Case, slow: &Slow) -> Option<Proof> {
     let mean = requests.bytes.0 as f64 / requests.count.max(1) as f64;
     let large = size_of_slow(case, slow).filter(|b| b.0 as f64 > LARGER * mean)?;
     Some(proof!(
-        "the slowest {what} are of {large}, all of {all} on average",
+        "the slowest {what} have {large}, all of them {all} on average",
         what = slow.words(),
         large,
         all = Bytes(mean as u64)
@@ -129,8 +130,7 @@ fn remedies(v: Verdict, name: &str) -> Verdict {
         format!("smartctl -a /dev/{name}   (NVMe: nvme smart-log /dev/{name})"),
     )
     .try_this(
-        "tell flash which blocks are free: its garbage collection then has more room (not while somebody \
-             waits)",
+        "tell flash which blocks are free: its garbage collection then has more room (not under load)",
         "fstrim -av",
     )
     .try_this(

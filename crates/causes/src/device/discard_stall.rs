@@ -25,7 +25,7 @@ pub const CAUSE: Cause = Cause {
     judge: Judge::Each(Each {
         of,
         unless: "requests just as slow without discards beside them",
-        otherwise: Otherwise::Never("nothing slow had a discard beside it"),
+        otherwise: Otherwise::Never("no slow operation had a discard beside it"),
         above: false,
     }),
 };
@@ -54,7 +54,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let wanted = Nanos((left.0 as f64 * of_slow * excess) as u64);
     if slow.share(wanted) < MIN_SHARE {
         return Said::Not(proof!(
-            "{told}; but those are {of_slow} of the slowest only",
+            "{told}; but those are only {of_slow} of the slowest",
             told,
             of_slow = Share(of_slow)
         ));
@@ -119,5 +119,5 @@ fn remedies(mut v: Verdict, case: &Case, slow: &Slow, name: &str) -> Verdict {
             Action::Remount { mount: shell(&m.target), options: "nodiscard".into() },
         );
     }
-    v.try_this("see when trims run; choose an hour in which nobody waits", "systemctl edit fstrim.timer")
+    v.try_this("see when trims run; choose an hour of low load", "systemctl edit fstrim.timer")
 }

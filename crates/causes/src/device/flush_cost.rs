@@ -22,7 +22,7 @@ use waits::{CulpritId, Phase};
 
 const FLUSHING: [Reason; 3] = [Reason::Preflush, Reason::Postflush, Reason::FlushQueue];
 
-const NO_FLUSH: &str = "nothing slow waited for a flush or behind one";
+const NO_FLUSH: &str = "no slow operation waited for a flush or behind one";
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
@@ -91,7 +91,7 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, flushing: Nanos) -> Verdict {
     }
     let who = case.main_task(slow.on, &[Class::SyncWrite]);
     let cache = case.settings(slow.on.id).and_then(|s| s.write_cache());
-    let sender = who.map_or("whoever writes".into(), |(task, share)| {
+    let sender = who.map_or("the writing task".into(), |(task, share)| {
         format!("{task}, which sent {} of the synchronous writes", percent(share))
     });
     v = v.try_on(

@@ -27,9 +27,9 @@ pub(crate) fn rotational(case: &Case, dev: DevId) -> Option<Fact<bool>> {
 /// What Linux expects of a device, and what kind that is.
 pub(crate) fn expected(rotational: &Option<Fact<bool>>) -> (Nanos, String) {
     match rotational {
-        Some(r) if r.value => (EXPECTED_DISK, format!("a disk that turns (rotational is 1, {})", r.at)),
-        Some(r) => (EXPECTED_FLASH, format!("a device that does not turn (rotational is 0, {})", r.at)),
-        None => (EXPECTED_FLASH, "a device that does not turn".into()),
+        Some(r) if r.value => (EXPECTED_DISK, format!("a rotating disk (rotational is 1, {})", r.at)),
+        Some(r) => (EXPECTED_FLASH, format!("a non-rotating device (rotational is 0, {})", r.at)),
+        None => (EXPECTED_FLASH, "a non-rotating device".into()),
     }
 }
 
@@ -129,10 +129,7 @@ fn judge(case: &mut Case) -> Verdict {
             longest
         ));
     }
-    v.unless(
-        "somebody who waits longer above the block layer: record the operations too (trace-cmd, iowhy \
-         record)",
-    )
+    v.unless("a longer wait above the block layer: record the operations too (trace-cmd, iowhy record)")
 }
 
 /// Whether a group was as quick as Linux expects of such a device, with the proof.

@@ -28,7 +28,7 @@ pub const CAUSE: Cause = Cause {
     judge: Judge::Each(Each {
         of,
         unless: "whole blocks of 4 KiB that take as long",
-        otherwise: Otherwise::Never("what was slow wrote whole blocks, or nothing"),
+        otherwise: Otherwise::Never("no slow operation wrote a partial block"),
         above: false,
     }),
 };
@@ -52,9 +52,13 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
             Some(f) if f.value < BLOCK => Said::Little(proof!("{told}, but {f}", told, f = says(&f))),
             known => {
                 let says = known.map_or(String::new(), |f| format!("; {}", says(&f)));
-                Said::Unsure(proof!("{told}{says}; there are too few like them of whole blocks to compare with: record some, in a file \
-                     beside: fio --name=whole --filename=FILE --size=16m --rw=randwrite --bs=4k --direct=1 \
-                     --runtime=5 --time_based", told, says))
+                Said::Unsure(proof!(
+                    "{told}{says}; too few comparable writes are of whole blocks: record \
+                     some, in another file: fio --name=whole --filename=FILE --size=16m --rw=randwrite \
+                     --bs=4k --direct=1 --runtime=5 --time_based",
+                    told,
+                    says
+                ))
             }
         };
     };

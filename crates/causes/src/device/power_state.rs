@@ -79,8 +79,8 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let wanted = Nanos((left.0 as f64 * of_slow * excess) as u64);
     if slow.share(wanted) < MIN_SHARE {
         return Said::Hardly(proof!(
-            "after {name} had been idle for {from} requests took {woken}, but those \
-             are {of_slow} of the slowest only",
+            "after {name} had been idle for {from} requests took {woken}, but those are only {of_slow} of \
+             the slowest",
             name,
             from = step.from,
             woken = Nanos(woken),

@@ -32,8 +32,7 @@ use waits::Phase;
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "rate-limit",
-    title:
-        "a limit in front of the device lets only so many operations through (a volume's or hypervisor's cap)",
+    title: "a limit in front of the device caps its operations a second (a volume's or hypervisor's)",
     page: include_str!("../../pages/rate-limit.md"),
     judge: Judge::Each(Each {
         of,
@@ -64,7 +63,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let before = before_the_device(case, slow);
     let claimed = case.claim(slow, Reason::Device, left - own_time) + before;
     let rate = 1_000_000_000 / apart.max(1);
-    let told = proof!("{told}, as even as a clock: {rate} a second", told, rate = Count(rate));
+    let told = proof!("{told}, evenly spaced: {rate} a second", told, rate = Count(rate));
     let v = v.plus(claimed, Confidence::Medium).because(told);
     Said::Found(remedies(v.because(proof.told(slow, claimed)), slow, &name, rate))
 }
@@ -168,19 +167,20 @@ impl Held {
     fn told(&self, slow: &Slow, claimed: Nanos) -> Proof {
         match self {
             Held::Sizes { small, large } => proof!(
-                "a large request takes its turn as a small one: one of eight times the size and more came {large} after the one before, a \
-                 small one {small}",
+                "size does not matter: a request of eight times the size and more came {large} after the one \
+                 before, a small one {small}",
                 large = Nanos(*large),
                 small = Nanos(*small)
             ),
             Held::Clock { spread } => proof!(
-                "completions keep time, requests do not: the middle half of their D2C spreads over {spread}, and from one completion to the next it is \
-                 less than half as uneven",
+                "completions are evenly spaced, latencies vary: the middle half of D2C spans {spread}, that \
+                 of the gaps between completions less than half",
                 spread = Nanos(*spread)
             ),
             Held::Turns { gap, alone } => proof!(
-                "such requests came {gap} apart with others waiting, and the fastest took {alone}: one after another that would be \
-                 {rate} a second; the slowest {what} spent {claimed} of their time waiting for their turn",
+                "with requests queued, completions were {gap} apart, and the fastest took {alone}: one at a \
+                 time that would be {rate} a second; the slowest {what} spent {claimed} of their time \
+                 waiting for their turn",
                 gap = Nanos(*gap),
                 alone,
                 rate = Count(1_000_000_000 / alone.0.max(1)),
@@ -188,18 +188,18 @@ impl Held {
                 claimed = Share(slow.share(claimed))
             ),
             Held::AtOnce { took, fast } => proof!(
-                "the fastest took {fast}: the device is quick, and something lets one through every {took}",
+                "the fastest took {fast}: the device is fast, and something admits one every {took}",
                 fast,
                 took = Nanos(*took)
             ),
             Held::TooSlow { bytes, .. } if *bytes > SMALL => proof!(
-                "requests of twice {bytes} and more take no longer, and nothing but a clock is so even: half of them lie within {within} of \
-                 that",
+                "requests of twice {bytes} and more take no longer, and only a timer is so regular: half of \
+                 them lie within {within} of that",
                 bytes,
                 within = Share(AS_A_CLOCK.1 - 1.0)
             ),
             Held::TooSlow { gap, bytes } => proof!(
-                "flash does not take {gap} for {bytes}, and nothing but a clock is so even: half of them lie \
+                "flash does not take {gap} for {bytes}, and only a timer is so regular: half of them lie \
                      within {within} of that",
                 gap = Nanos(*gap),
                 bytes,
@@ -265,7 +265,7 @@ fn within(d: &Distribution, [low, high]: [f64; 2], (least, most): (f64, f64)) ->
 /// How far completions are apart, in words.
 fn apart(gaps: &Distribution, name: &str) -> Proof {
     let [p25, gap, p90] = [0.25, 0.5, 0.9].map(|q| Nanos(gaps.quantile(q)));
-    proof!("completions of {name} came {gap} apart (p25 {p25}, p90 {p90})", name, gap, p25, p90)
+    proof!("completions of {name} were {gap} apart (p25 {p25}, p90 {p90})", name, gap, p25, p90)
 }
 
 /// How many nanoseconds completions are apart, if they are so evenly, and in words.
@@ -276,7 +276,7 @@ fn even(pace: &Pace, name: &str) -> Result<(u64, Proof), Proof> {
     let (gaps, runs) = (&pace.gaps, &pace.runs);
     if gaps.count() < ENOUGH {
         return Err(proof!(
-            "{name} completed only {gaps} requests with others waiting",
+            "{name} completed only {gaps} requests with others queued",
             name,
             gaps = Count(gaps.count())
         ));
@@ -307,8 +307,8 @@ fn remedies(v: Verdict, slow: &Slow, name: &str, rate: u64) -> Verdict {
     let at_once = slow.on.depth.mean() / slow.on.depth.busy().max(f64::MIN_POSITIVE);
     v.try_this(
         format!(
-            "ask for a higher limit than {} a second where the volume was bought or created (libvirt: virsh \
-                 blkdeviotune GUEST DISK --total-iops-sec N); costs money",
+            "raise the limit of {} a second with the volume's provider (libvirt: virsh blkdeviotune GUEST \
+                 DISK --total-iops-sec N); costs money",
             count(rate)
         ),
         "aws ec2 modify-volume --volume-id VOLUME --iops N",

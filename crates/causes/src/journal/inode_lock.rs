@@ -1,7 +1,7 @@
 //! `inode-lock`: an operation waits for the lock of its file, which another operation on the same file holds.
 //!
 //! A file has one lock for writers (i_rwsem). On XFS readers take it too, shared with each other; on ext4 a direct write that
-//! makes the file longer takes it alone. Who waits for it waits for everything the holder does with it in its hands, I/O
+//! makes the file longer takes it alone. A task that waits for it waits for everything the holder does meanwhile, I/O
 //! included. What the holder did is in the ledger below the wait, and this cause claims it all: without the lock none of it
 //! would have been waited for.
 
@@ -21,7 +21,7 @@ const BUFFERED: [&str; 2] = ["ext4_buffered_write_iter", "xfs_file_buffered_writ
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "inode-lock",
-    title: "operations wait for the lock of their file, which another one holds while it does I/O",
+    title: "operations wait for their file's lock, held by another operation during its I/O",
     page: include_str!("../../pages/inode-lock.md"),
     judge: Judge::Waited(
         Waited::new(
@@ -44,7 +44,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
             let of_file = paths.inode_share(kept.operation.inode);
             if kept.operation.inode != 0 {
                 v = v.because(proof!(
-                    "{of_file} of the slowest {what} that were kept were on one file, inode {inode}",
+                    "{of_file} of the slowest {what} sampled were on one file, inode {inode}",
                     of_file = Share(of_file),
                     what = paths.group.words(),
                     inode = Text(kept.operation.inode.to_string())
@@ -60,7 +60,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
                 }
             }
             if let Some((who, _)) = holders.into_iter().max_by_key(|(_, n)| *n) {
-                v = v.because(proof!("the worst of them waited for {who}", who));
+                v = v.because(proof!("the longest waited for {who}", who));
             }
         }
     }
@@ -76,10 +76,10 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     );
     if !buffered {
         v = v.try_this(
-        "direct writes into space that is written already share the lock: write the file once in full beforehand \
-         (costs the time to write it, and its space)",
+        "direct writes over existing data share the lock: write the whole file once beforehand (costs the \
+         time to write it, and its space)",
         "fio --name=lay --filename=FILE --rw=write --bs=1M --size=SIZE --direct=1 --end_fsync=1",
         );
     }
-    v.unless("operations just as slow on a file that nobody else uses")
+    v.unless("operations just as slow on a file that nothing else uses")
 }

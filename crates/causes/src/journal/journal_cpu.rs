@@ -17,7 +17,7 @@ const OTHERS: [&str; 3] = ["xfs", "btrfs", "f2fs"];
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "journal-cpu",
-    title: "the journal's thread waits for a processor while everybody waits for its commit",
+    title: "the journal's thread waits for a processor while others wait for its commit",
     page: include_str!("../../pages/journal-cpu.md"),
     judge: Judge::Waited(
         Waited::new("while the journal's thread ran or waited for a processor", |waits, reason| {

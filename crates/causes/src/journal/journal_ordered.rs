@@ -1,6 +1,6 @@
 //! `journal-ordered`: an fsync of one file waits for other files' data.
 //!
-//! With data=ordered the ext4 journal writes the data of all files in a transaction before it commits: whoever waits for
+//! With data=ordered the ext4 journal writes the data of all files in a transaction before it commits: a task that waits for
 //! the commit waits for all of it (`jbd2_journal_finish_inode_data_buffers`, fs/jbd2/commit.c).
 
 use crate::case::Case;
@@ -63,8 +63,8 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
                 Action::Sysctl(&[("vm.dirty_background_bytes", 33_554_432), ("vm.dirty_bytes", 268_435_456)]),
             )
             .try_this(
-                "put the files that are fsynced on a file system of their own: its commits carry nobody \
-                     else's data",
+                "put the files that are fsynced on a file system of their own: its commits then write no \
+                     other files' data",
                 "mkfs.ext4 /dev/NEW && mount /dev/NEW /NEW",
             )
             .try_this(
@@ -73,5 +73,5 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
                 format!("tune2fs -o journal_data_writeback {}", shell(source)),
             );
     }
-    v.unless("fsyncs just as slow when nobody else writes to the file system")
+    v.unless("fsyncs just as slow when nothing else writes to the file system")
 }

@@ -48,8 +48,14 @@ fn judge(case: &mut Case) -> Verdict {
         }
         let proof = verdict.take().unwrap_or_else(|| Verdict::begin(CAUSE.name));
         let words = paths.group.words();
-        verdict = Some(proof.plus(claimed, Confidence::Medium).because(proof!("the slowest {words} (from {threshold} on) that were kept spent {of_kept} of their time making room in the journal \
-             (__jbd2_log_wait_for_space)", words, threshold = paths.group.tail.threshold, of_kept = Share(of_kept))));
+        verdict = Some(proof.plus(claimed, Confidence::Medium).because(proof!(
+            "the slowest {words} \
+             ({threshold} or more) sampled spent {of_kept} of their time making room in the journal \
+             (__jbd2_log_wait_for_space)",
+            words,
+            threshold = paths.group.tail.threshold,
+            of_kept = Share(of_kept)
+        )));
     }
     let Some(v) = verdict else {
         let mut v = Verdict::rejected(

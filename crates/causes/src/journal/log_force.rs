@@ -60,5 +60,5 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
              device",
         "mkfs.xfs -l logdev=/dev/FAST,size=512m /dev/NEW",
     )
-    .unless("operations just as slow that force no log")
+    .unless("operations that force no log but are just as slow")
 }

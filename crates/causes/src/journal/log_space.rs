@@ -2,8 +2,8 @@
 //!
 //! The log is a ring. A transaction reserves what it may write there before it begins; when the reservation does not fit, it
 //! sleeps in `xlog_grant_head_wait` (fs/xfs/xfs_log.c) while the AIL's thread writes the oldest metadata where it belongs, which
-//! moves the log's tail. Claimed is the time within that sleep, whoever worked meanwhile, but for waiting for a processor.
-//! Refuted if nobody slept there.
+//! moves the log's tail. Claimed is the time within that sleep, whatever worked meanwhile, except for waiting for a processor.
+//! Refuted if no task slept there.
 
 use crate::case::Case;
 use crate::paths::Waited;

@@ -69,8 +69,8 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
         Action::Sysctl(&[("vm.dirty_bytes", 4_294_967_296)]),
     )
     .try_this(
-        "run bulk writers with O_DIRECT, or in a cgroup of their own with memory.high and io.max (cgroup v2), \
-             so that those who fill memory are throttled",
+        "run bulk writers with O_DIRECT, or in a cgroup of their own with memory.high and io.max (cgroup \
+             v2), so that the tasks that fill memory are throttled",
         "systemd-run --scope -p MemoryHigh=256M -p 'IOWriteBandwidthMax=/dev/DEV 50M' COMMAND",
     )
     .unless("writers just as slow while dirty pages stay below vm.dirty_background_bytes")

@@ -1,8 +1,9 @@
-//! `read-ahead-short`: somebody reads a file from beginning to end, and the kernel reads too little ahead.
+//! `read-ahead-short`: a task reads a file from beginning to end, and the kernel reads too little ahead.
 //!
 //! Each time the reader reaches the end of what was read ahead it waits for the next piece. With pieces of 16 KiB it waits for the
 //! device 64 times per MiB. Proof: the reads on the device follow one another, they are as large as `read_ahead_kb` allows and no
-//! larger, and that is less than the kernel's default. Refuted if reads are at random, or if the setting is at the default or above.
+//! larger, and that is less than the kernel's default. Refuted if reads are at random, or if the setting is at the default or
+//! above.
 //!
 //! More read ahead makes the waits rare, not short: it is their sum that shrinks, the time for the file, while the slowest single
 //! read may become slower.
@@ -24,12 +25,12 @@ use waits::Selection;
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "read-ahead-short",
-    title: "a sequential reader waits again and again because too little is read ahead",
+    title: "a sequential reader waits repeatedly because read-ahead is too small",
     page: include_str!("../../pages/read-ahead-short.md"),
     judge: Judge::Each(Each {
         of,
         unless: "a reader just as slow with more read ahead",
-        otherwise: Otherwise::Never("nobody who was slow read a file through the page cache"),
+        otherwise: Otherwise::Never("no slow operation read a file through the page cache"),
         above: false,
     }),
 };

@@ -20,7 +20,7 @@ use trace::{Bytes, Call, DevId, Flags, Nanos};
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "read-ahead-waste",
-    title: "more is read ahead than anybody uses, and readers wait for it",
+    title: "read-ahead fetches more than is used, and readers wait for it",
     page: include_str!("../../pages/read-ahead-waste.md"),
     judge: Judge::Each(Each {
         of,

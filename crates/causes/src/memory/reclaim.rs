@@ -1,8 +1,8 @@
 //! `reclaim`: an operation needs memory, there is none, and it frees some itself before it goes on.
 //!
 //! Normally kswapd frees memory in the background. Where a cgroup has reached its limit, or memory goes faster than kswapd can
-//! free it, whoever asks for a page has to (`try_to_free_mem_cgroup_pages`, `try_to_free_pages`, mm/vmscan.c), and may have to
-//! wait there until dirty pages are written.
+//! free it, the task that asks for a page has to (`try_to_free_mem_cgroup_pages`, `try_to_free_pages`, mm/vmscan.c), and may have
+//! to wait there until dirty pages are written.
 
 use crate::case::Case;
 use crate::paths::Waited;

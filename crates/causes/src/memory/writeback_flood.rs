@@ -1,4 +1,4 @@
-//! `writeback-flood`: what somebody waits for waits in the device behind buffered data that is written back.
+//! `writeback-flood`: what a task waits for waits in the device behind buffered data that is written back.
 //!
 //! Claims the device time in which the device was flooded ([`life::FLOOD_DEPTH`], [`life::FLOOD_BYTES`]). Proof: the
 //! same requests were fast when no background write was in flight. Refuted if they were as slow then.
@@ -32,12 +32,12 @@ pub(crate) fn wbt_target(device: &Device) -> u64 {
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "writeback-flood",
-    title: "buffered data being written back fills the device and everything else waits behind it",
+    title: "writeback of buffered data fills the device, and everything else waits behind it",
     page: include_str!("../../pages/writeback-flood.md"),
     judge: Judge::Each(Each {
         of,
         unless: "requests just as slow with no background write in flight (compare the two times above)",
-        otherwise: Otherwise::Nothing("nothing slow waited in a device"),
+        otherwise: Otherwise::Nothing("no slow operation waited in a device"),
         above: false,
     }),
 };
@@ -50,7 +50,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let flooded = slow.flooded().min(case.unclaimed(slow, Reason::Device));
     if slow.share(flooded) < MIN_SHARE {
         return Said::Little(match slow.company().background.max() {
-            0 => "no background writes in flight beside what was slow".into(),
+            0 => "no background writes in flight beside slow operations".into(),
             _ => beside_a_flood(slow, flooded),
         });
     }
@@ -109,7 +109,7 @@ fn background_writers(case: &Case) -> Vec<CulpritId> {
 
 const P99: f64 = 0.99;
 
-/// The quantile at which so many requests can be compared: a p99 needs a hundred, a p90 ten.
+/// The quantile at which this many requests can be compared: a p99 needs a hundred, a p90 ten.
 fn comparable(samples: u64) -> Option<(f64, &'static str)> {
     match samples {
         MIN_SAMPLES.. => Some((P99, "p99")),

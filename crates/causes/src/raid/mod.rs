@@ -138,7 +138,7 @@ pub(crate) enum Judged {
     Found(Verdict),
     /// It is not so, for this reason.
     Against(Proof),
-    /// It cannot be told without this.
+    /// Cannot tell without this.
     Missing(Proof),
 }
 
@@ -235,8 +235,8 @@ pub(crate) fn more_threads(v: Verdict, name: &str, md: Option<&Md>, here: &str) 
     let now = threads.map_or(String::new(), |t| format!(" {} -> {THREADS} ({})", t.value, t.at));
     v.try_this(
         format!(
-            "group_thread_cnt{now}: more threads make parity and copy data, where one ({name}_raid5) has a processor to itself \
-             and is not done: {here}"
+            "group_thread_cnt{now}: more threads compute parity and copy data, where one ({name}_raid5) \
+             saturates its processor: {here}"
         ),
         Action::set(name, "md/group_thread_cnt", THREADS),
     )

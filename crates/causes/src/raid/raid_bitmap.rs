@@ -2,7 +2,7 @@
 //!
 //! Of operations: claims the time in which a slow one, or the thread of the array that was to send it to the members,
 //! slept until the bitmap was written (`md_bitmap_unplug`, drivers/md/md-bitmap.c). Proof: the stack of that sleep.
-//! Refuted if nobody slept there.
+//! Refuted if no task slept there.
 //!
 //! Of the block layer alone: claims the time in which a slow write had nothing in flight on the members and waited in
 //! md itself, if md wrote its bitmap often enough. Proof: the kernel's notes in the trace (`md bitmap_unplug`) count
@@ -87,7 +87,7 @@ fn by_notes(case: &mut Case) -> Verdict {
     let question = Question {
         cause: CAUSE.name,
         reason: Reason::Stacking,
-        noted: &|array, name| proof!("the kernel noted {array}", array = updates(array, name)),
+        noted: &|array, name| proof!("the kernel reported {array}", array = updates(array, name)),
         too_little: &|array, name, waiting| {
             proof!(
                 "{updates}; {waited}",
@@ -104,7 +104,7 @@ fn by_notes(case: &mut Case) -> Verdict {
         if !array.has_notes {
             let waited = array.waited("waited in md", waiting);
             return Judged::Missing(proof!(
-                "{waited}, but the kernel's notes on {name} were not recorded",
+                "{waited}, but the kernel's messages about {name} were not recorded",
                 waited = waited,
                 name
             ));
@@ -138,8 +138,7 @@ fn without_bitmap(case: &Case, array: &Array) -> Option<Proof> {
 fn with_own_writes(v: Verdict, case: &Case, array: &Array) -> Verdict {
     let Some((member, own)) = array.own_writes(case) else { return v };
     v.because(proof!(
-        "md wrote to {device} {own} for itself (bitmap and superblock), {own2} each (mean Q2C), \
-         {own3} of {duration} in all",
+        "md wrote its bitmap and superblock to {device} {own}, {own2} each (mean Q2C), {own3} of {duration} in all",
         device = case.name(member.id),
         own = Counted(own.count, "time", "times"),
         own2 = Nanos(own.q2c.mean().round() as u64),

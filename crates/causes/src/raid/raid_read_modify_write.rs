@@ -33,7 +33,7 @@ fn judge(case: &mut Case) -> Verdict {
         reason: Reason::LowerRead,
         noted: &|array, name| {
             proof!(
-                "the kernel noted {rmw} raid5 rmw and {rcw} raid5 rcw on {device}",
+                "the kernel reported {rmw} raid5 rmw and {rcw} raid5 rcw on {device}",
                 rmw = Count(array.read_modify_writes),
                 rcw = Count(array.reconstruct_writes),
                 device = name
@@ -47,7 +47,7 @@ fn judge(case: &mut Case) -> Verdict {
     question.ask(case, |case, array, name, reading| {
         let stripes = array.read_modify_writes + array.reconstruct_writes;
         if stripes == 0 && array.has_notes {
-            return Judged::Against(proof!("the kernel noted no raid5 rmw or rcw on {name}", name));
+            return Judged::Against(proof!("the kernel reported no raid5 rmw or rcw on {name}", name));
         }
         let sure = match stripes {
             0 => Confidence::Medium,
@@ -90,15 +90,15 @@ fn prove(mut v: Verdict, case: &Case, array: &Array) -> Verdict {
     let mean = Bytes((writes.bytes + background.bytes).0 / (writes.count + background.count).max(1));
     if array.read_modify_writes + array.reconstruct_writes > 0 {
         v = v.because(proof!(
-            "the kernel noted {read_modify_writes} (raid5 rmw) and {reconstruct_writes} \
-             (raid5 rcw) for {writes}",
+            "the kernel reported {read_modify_writes} (raid5 rmw) and {reconstruct_writes} (raid5 rcw) for \
+             {writes}",
             read_modify_writes = Counted(array.read_modify_writes, "read-modify-write", "read-modify-writes"),
             reconstruct_writes = Counted(array.reconstruct_writes, "reconstruct-write", "reconstruct-writes"),
             writes = Counted(array.writes(), "write", "writes")
         ));
     } else {
         v = v.without(proof!(
-            "the kernel's notes on {name} (blktrace records them unless told not to with -a)",
+            "the kernel's messages about {name} (blktrace records them unless told not to with -a)",
             name
         ));
     }

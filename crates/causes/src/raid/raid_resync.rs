@@ -1,6 +1,6 @@
 //! `raid-resync`: an array (md) is synchronised, checked, rebuilt or reshaped, and what is slow stands behind that.
 //!
-//! md reads and writes the members from one end to the other, beside everybody else: in a thread `mdN_resync` or `mdN_reshape`
+//! md reads and writes the members from one end to the other, beside all other I/O: in a thread `mdN_resync` or `mdN_reshape`
 //! (`md_do_sync`, drivers/md/md.c), and in the array's own `mdN_raidM`. Of the latter's requests counts only what the array was
 //! not asked for: a member is sent no more for a write to the array than that write's size. Claimed is the part of the slow
 //! operations' time in a member that such requests took while they stood behind them, and the time in which they waited until md
@@ -85,8 +85,8 @@ fn judge(case: &mut Case) -> Verdict {
             Some((requests, bytes)) => (
                 Confidence::High,
                 proof!(
-                    "{name} completed {requests} of {thread} ({bytes}) while it had the slowest {what}: \
-                     {share} of their time",
+                    "{name} completed {requests} of {thread} ({bytes}) while the slowest {what} were in \
+                     flight there: {share} of their time",
                     name,
                     requests = Counted(requests, "request", "requests"),
                     thread = sync.thread,
@@ -98,8 +98,8 @@ fn judge(case: &mut Case) -> Verdict {
             None => (
                 Confidence::Medium,
                 proof!(
-                    "the slowest {what} queued in {name}, and {thread} sent {part} of what it had \
-                     to do: {share} of their time",
+                    "the slowest {what} queued in {name}, and {thread} sent {part} of its load: {share} of \
+                     their time",
                     what = slow.words(),
                     name,
                     thread = sync.thread,
@@ -265,7 +265,7 @@ fn is_running(action: &str) -> bool {
     ["resync", "recover", "check", "repair", "reshape"].contains(&action)
 }
 
-/// What md did on the members, and what it was told.
+/// What md did on the members, and its settings.
 fn prove(mut v: Verdict, case: &Case, told: &[(&Device, Sync)]) -> Verdict {
     let mut members = vec![];
     let mut arrays = vec![];
@@ -333,7 +333,7 @@ fn of_array(mut v: Verdict, case: &Case, array: &Device) -> Verdict {
             v = v.try_this(
                 format!(
                     "sync_speed_min {} -> {USUAL_MIN} KiB/s ({}), the kernel's default: md keeps that speed \
-                         whatever others need, and yields to them only above it; {meanwhile}",
+                         regardless of other I/O, and yields only above it; {meanwhile}",
                     least.value, least.at
                 ),
                 Action::set(&name, "md/sync_speed_min", USUAL_MIN),

@@ -2,7 +2,7 @@
 //!
 //! RAID 4, 5 and 6 handle a write in stripe heads, a page of each member. When all are in use the writer sleeps in
 //! `raid5_get_active_stripe` (drivers/md/raid5.c) until a quarter of them is free again. Claimed is the time within
-//! that sleep, whoever worked meanwhile, but for waiting for a processor, and for the array's bitmap: stripes that wait
+//! that sleep, whatever worked meanwhile, except for waiting for a processor, and for the array's bitmap: stripes that wait
 //! for that are `raid-bitmap`'s. That the cache is small is no proof, nor that it is full: only writers that sleep
 //! there are. Refuted if none did.
 
@@ -29,7 +29,7 @@ const KEPT: &str = "until the array stops: a udev rule keeps it";
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "raid-stripe-cache",
-    title: "writes wait in the array for a place in its stripe cache",
+    title: "writes wait for a free entry in the array's stripe cache",
     page: include_str!("../../pages/raid-stripe-cache.md"),
     judge: Judge::Whole(judge),
 };

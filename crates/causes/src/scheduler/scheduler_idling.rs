@@ -2,8 +2,8 @@
 //!
 //! BFQ keeps the device for one task for some milliseconds after its request, in the hope that its next one comes at once; others
 //! wait (`slice_idle`, `strict_guarantees`, block/bfq-iosched.c). CFQ did the same until Linux 4.20. Proof: one of these is the
-//! device's scheduler, and there was time in which the device was idle and a request lay in it. Refuted if the device was at work while
-//! they waited, or if another scheduler or none holds them: then it is not that it waits for somebody's next request, but, say, that
+//! device's scheduler, and there was time in which the device was idle and a request lay in it. Refuted if the device was at work
+//! while they waited, or if another scheduler or none holds them: then it does not wait for a task's next request, but, say, that
 //! the worker that sends them did not come to run.
 
 use crate::case::{Case, MIN_SHARE};
@@ -27,7 +27,7 @@ pub const CAUSE: Cause = Cause {
     judge: Judge::Each(Each {
         of,
         unless: "requests just as slow with slice_idle 0, or with another scheduler",
-        otherwise: Otherwise::Never("nothing slow waited in the scheduler"),
+        otherwise: Otherwise::Never("no slow operation waited in the scheduler"),
         above: false,
     }),
 };
@@ -88,13 +88,13 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
             Action::set(&name, "queue/iosched/low_latency", 0),
         );
     v = v.try_this(
-        "another scheduler, if nobody needs cgroup weights (io.bfq.weight)",
+        "another scheduler, if cgroup weights (io.bfq.weight) are not needed",
         Action::set(&name, "queue/scheduler", "mq-deadline"),
     );
     Said::Found(v)
 }
 
-/// The scheduler of a device, and what says so: a setting, or the notes that it leaves in a trace.
+/// The scheduler of a device, and what says so: a setting, or its messages in a trace.
 fn scheduler(case: &Case, device: &stats::Device) -> Option<(String, String)> {
     let name = case.name(device.id);
     if let Some(s) = case.settings(device.id).and_then(|s| s.scheduler()) {
@@ -104,7 +104,7 @@ fn scheduler(case: &Case, device: &stats::Device) -> Option<(String, String)> {
     IDLING.iter().find_map(|s| {
         let notes = device.traffic.messages.beginning(s);
         let says =
-            || format!("the scheduler of {name} is {s}: {} of its notes are in the trace", count(notes));
+            || format!("the scheduler of {name} is {s}: {} of its messages are in the trace", count(notes));
         (notes > 0).then(|| (s.to_string(), says()))
     })
 }

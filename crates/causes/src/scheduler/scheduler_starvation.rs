@@ -1,8 +1,8 @@
-//! `scheduler-starvation`: what somebody waits for waits in the I/O scheduler while background writes are sent to the
+//! `scheduler-starvation`: what a task waits for waits in the I/O scheduler while background writes are sent to the
 //! device before it.
 //!
 //! Claims the scheduler time (I2D) of operations that background writes overtook. Proof: the writes that were issued
-//! between an operation's insert and its issue are counted. Refuted if the wait is short, or nobody overtook.
+//! between an operation's insert and its issue are counted. Refuted if the wait is short, or none overtook.
 
 use crate::case::{Case, MIN_SHARE};
 use crate::memory::writeback_flood::wbt_target;
@@ -26,7 +26,7 @@ pub const CAUSE: Cause = Cause {
     judge: Judge::Each(Each {
         of,
         unless: "a wait in the scheduler in which no writes were sent to the device",
-        otherwise: Otherwise::Nothing("nothing slow waited in a scheduler"),
+        otherwise: Otherwise::Nothing("no slow operation waited in a scheduler"),
         above: false,
     }),
 };
@@ -110,8 +110,8 @@ fn remedies(mut v: Verdict, case: &Case, slow: &Slow) -> Verdict {
         let target = wbt_target(slow.on);
         v = v.try_this(
             format!(
-                "wbt_lat_usec 0 -> {target} ({}): holds writeback back before it reaches the scheduler, which helps reads and \
-                 synchronous writes alike; costs write throughput while others wait",
+                "wbt_lat_usec 0 -> {target} ({}): limits writeback before it reaches the scheduler, which \
+                 helps reads and synchronous writes alike; costs write throughput while others wait",
                 wbt.at
             ),
             Action::set(&name, "queue/wbt_lat_usec", target),

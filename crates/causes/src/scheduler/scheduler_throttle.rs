@@ -28,12 +28,12 @@ const TARGETS: [(Class, &str, u64); 2] =
 /// The cause.
 pub const CAUSE: Cause = Cause {
     name: "scheduler-throttle",
-    title: "the I/O scheduler (kyber) lets fewer requests in than the device could take",
+    title: "the I/O scheduler (kyber) admits fewer requests than the device could take",
     page: include_str!("../../pages/scheduler-throttle.md"),
     judge: Judge::Each(Each {
         of,
         unless: "requests just as slow with the scheduler none",
-        otherwise: Otherwise::Never("nothing slow waited in the scheduler"),
+        otherwise: Otherwise::Never("no slow operation waited in the scheduler"),
         above: false,
     }),
 };
@@ -129,22 +129,26 @@ fn targets(mut v: Verdict, slow: &Slow, settings: Option<&Settings>, name: &str)
         // `kyber_timer_fn` gives tokens back only to a kind that misses its own target, and with throttling that may just be met.
         v = v.try_this(
             format!(
-                "{}: a target that the device can meet. kyber is selected again so that everybody starts with \
-                     all tokens: it returns them only to a kind that misses its own target. nr_requests and \
-                     kyber's other target return to their defaults; stops the queue for a moment",
+                "{}: a target that the device can meet. kyber is selected again so that every domain starts \
+                     with all its tokens: it returns them only to a domain that misses its own target. \
+                     nr_requests and kyber's other target return to their defaults; stops the queue for a \
+                     moment",
                 raised.join(", ")
             ),
-            format!("cd /sys/block/{name}/queue && echo none > scheduler && echo kyber > scheduler{}", echoes.concat()),
+            format!(
+                "cd /sys/block/{name}/queue && echo none > scheduler && echo kyber > scheduler{}",
+                echoes.concat()
+            ),
         );
     }
     v.try_this(
-        "no scheduler: the device orders requests itself, and nothing is held back; stops the queue for a \
+        "no scheduler: the device orders requests itself, and nothing is throttled; stops the queue for a \
              moment",
         Action::set(name, "queue/scheduler", "none"),
     )
     .try_this(
-        "mq-deadline: reads before writes, but nothing is held back while the device has room; stops the \
-             queue for a moment",
+        "mq-deadline: reads before writes, but nothing waits while the device has room; stops the queue for \
+             a moment",
         Action::set(name, "queue/scheduler", "mq-deadline"),
     )
 }

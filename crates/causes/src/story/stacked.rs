@@ -49,14 +49,14 @@ impl Story {
         self.raid_write_at(on, queued, waiting, reading, writing)
     }
 
-    /// md0 reads from sda, and for whom is not seen.
+    /// md0 reads from sda, and for which task is not seen.
     pub fn raid_read(&mut self, queued: u64, done: u64) -> &mut Story {
         let x = self.extent(DISK, 4, Flags::READ, Tid(0));
         self.tell(queued, Action::Remap, x, Detail::Remap { dev: ARRAY, sector: Sector(x.sector) });
         self.request(x, queued, None, queued, done)
     }
 
-    /// md0 writes its bitmap to sda: with preflush and FUA, and nobody above asked for it.
+    /// md0 writes its bitmap to sda: with preflush and FUA, and nothing above asked for it.
     pub fn bitmap_write(&mut self, queued: u64, done: u64) -> &mut Story {
         let flags = Flags::WRITE.with(Flags::SYNC).with(Flags::FLUSH).with(Flags::FUA);
         let x = self.extent(DISK, 4, flags, Tid(0));
@@ -73,7 +73,7 @@ impl Story {
         self.read_on_top(ARRAY, queued, done)
     }
 
-    /// The flusher, or whoever is called so, reads 4 KiB from sda.
+    /// The flusher, or a task of that name, reads 4 KiB from sda.
     pub fn own_read(&mut self, queued: u64, done: u64) -> &mut Story {
         let x = self.extent(DISK, 4, Flags::READ, FLUSHER);
         self.request(x, queued, None, queued, done)

@@ -217,7 +217,7 @@ fn a_device_that_serves_side_by_side_keeps_nobody_waiting() {
         }
         told.verdict("background-task")
     };
-    assert!(rejected(&of(true)).contains("sda takes as long with few others as with many"));
+    assert!(rejected(&of(true)).contains("sda takes as long with few requests in flight as with many"));
     found(&of(false));
 }
 

@@ -51,7 +51,7 @@ fn what_is_expected_of_a_device_is_not_slow() {
 fn a_little_late_is_said_from_a_hundredth_on() {
     assert!(rejected(&late(5000, 55, FLASH)).contains("for 1.1 % of their time"));
     let v = late(5000, 45, FLASH);
-    assert!(rejected(&v).contains("nothing slow waited") && v.minor, "{v:?}");
+    assert!(rejected(&v).contains("no slow operation waited") && v.minor, "{v:?}");
 }
 
 #[test]

@@ -98,7 +98,10 @@ fn beside_large_reads(ms: u64) -> Story {
 #[test]
 fn bytes_fill_a_device_too() {
     let v = beside_large_reads(90).verdict("device-busy");
-    assert!(rejected(&v).contains("with many bytes in the device reads took 90 ms there (mean)"), "{v:?}");
+    assert!(
+        rejected(&v).contains("with many bytes in flight reads took 90 ms in the device (mean)"),
+        "{v:?}"
+    );
     found(&beside_large_reads(1).verdict("device-busy"));
 }
 

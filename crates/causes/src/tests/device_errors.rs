@@ -38,7 +38,7 @@ fn lost_commands_are_errors_and_no_busy_device() {
     found(&v);
     assert!(v.evidence[0].sentence().contains("3 commands had been in sda for 500 ms or more"), "{v:?}");
     assert!(rejected(&of(500).verdict("device-busy")).contains("no driver requeued a request"));
-    assert!(rejected(&of(499).verdict("device-errors")).contains("none was given up"));
+    assert!(rejected(&of(499).verdict("device-errors")).contains("none was aborted"));
     found(&of(499).verdict("device-busy"));
 }
 
@@ -69,13 +69,12 @@ fn what_failed_requests_took_is_claimed() {
         assert!(found(&v) > 0.95, "{v:?}");
         let v = of_three(1, change);
         assert!(
-            (found(&v) - 0.33).abs() < 0.02
-                && says(&v, "33 % of the time that the slowest reads that were kept"),
+            (found(&v) - 0.33).abs() < 0.02 && says(&v, "33 % of the time that the slowest reads sampled"),
             "{v:?}"
         );
     }
     let v = of_three(0, |_| ());
-    assert!(found(&v) == 0.0 && !says(&v, "that were kept"), "{v:?}");
+    assert!(found(&v) == 0.0 && !says(&v, "sampled"), "{v:?}");
     assert!(
         says(&v, "1 of 301 requests on sda ended with an error") && !says(&v, "commands had been in"),
         "{v:?}"

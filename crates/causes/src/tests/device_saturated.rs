@@ -69,7 +69,7 @@ fn rejected_where_the_device_works_side_by_side() {
     let v = story.verdict("device-saturated");
     // Eight at once took no longer than one alone: company costs nothing.
     let why = rejected(&v);
-    assert!(why.starts_with("with 4 to 7 others in the device reads took 5 ms"), "{why}");
+    assert!(why.starts_with("with 4 to 7 others in flight reads took 5 ms"), "{why}");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn few_are_compared_with_what_is_usual() {
         crowd(&mut story, 1000 + 40 * i, if i < 100 { 8 } else { 16 });
     }
     let v = story.verdict("device-saturated");
-    assert!(found(&v) > 0.0 && says(&v, "with 4 to 7 others in the device reads took"), "{v:?}");
+    assert!(found(&v) > 0.0 && says(&v, "with 4 to 7 others in flight reads took"), "{v:?}");
 }
 
 /// With four times so many us for each of eight at once, and 4 ms alone.
@@ -133,7 +133,7 @@ fn half_as_long_again_with_many_is_growth() {
     };
     // Those that met the bytes of five to seven others take six times so much longer on average.
     assert!(is_found(&of(85)));
-    assert!(rejected(&of(80)).contains("with 4 to 7 others in the device reads took 5.7"));
+    assert!(rejected(&of(80)).contains("with 4 to 7 others in flight reads took 5.7"));
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn who_is_served_at_the_same_time_stands_in_no_line() {
     }
     // No request was twice as quick as the slow ones: nothing says that they waited for each other.
     let v = crowd.verdict("device-saturated");
-    assert!(rejected(&v).contains("completes several requests at the same time"), "{v:?}");
+    assert!(rejected(&v).contains("serves several requests in parallel"), "{v:?}");
 }
 
 #[test]

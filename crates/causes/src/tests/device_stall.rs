@@ -110,7 +110,7 @@ fn passed_over(ahead: u32, served: u32) -> Verdict {
 #[test]
 fn a_request_that_is_passed_over_is_stalled() {
     let v = passed_over(1, 21);
-    assert!(found(&v) > 0.9 && says(&v, "they were passed over"), "{v:?}");
+    assert!(found(&v) > 0.9 && says(&v, "they were overtaken"), "{v:?}");
     // Ten of twenty turns, eleven of twenty.
     assert!(is_found(&passed_over(10, 19)));
     rejected(&passed_over(11, 19));
@@ -154,5 +154,5 @@ fn of_size(kib: u64) -> Verdict {
 #[test]
 fn four_times_the_usual_size_is_slow_for_its_size() {
     assert!(is_found(&of_size(16)));
-    assert!(rejected(&of_size(17)).contains("are of 17 KiB, all of 4 KiB on average"));
+    assert!(rejected(&of_size(17)).contains("have 17 KiB, all of them 4 KiB on average"));
 }

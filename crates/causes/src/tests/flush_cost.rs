@@ -46,7 +46,7 @@ fn a_tenth_in_flushes_is_the_threshold() {
     let mut reads = Story::default();
     quick_reads(&mut reads, 0, 200);
     let v = reads.verdict("flush-cost");
-    assert!(rejected(&v).contains("nothing slow waited for a flush") && v.minor, "{v:?}");
+    assert!(rejected(&v).contains("no slow operation waited for a flush") && v.minor, "{v:?}");
 }
 
 /// Reads of 0.2 ms that meet a flush of 10 ms; without the flushes they are not slow.

@@ -41,7 +41,10 @@ fn writeback_throttling_is_told_to_aim_four_times_as_high() {
             "queue-sda.txt",
             text,
         );
-        (v.remedies[0].command(), says(&v, "wbt_lat_usec of sda aims at reads of 2 ms (queue-sda.txt:1)"))
+        (
+            v.remedies[0].command(),
+            says(&v, "wbt_lat_usec of sda targets a read latency of 2 ms (queue-sda.txt:1)"),
+        )
     };
     let file = "/sys/block/sda/queue/wbt_lat_usec";
     assert_eq!(first("sda/queue/wbt_lat_usec: 2000\n"), (format!("echo 8000 > {file}"), true));

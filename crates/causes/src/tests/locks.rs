@@ -61,8 +61,8 @@ fn the_file_and_who_held_it_are_named() {
     };
     told.slow_with(WRITE, 100, &[(Wait::InodeLock, Reason::Device, 99)], holder);
     let v = over(&mut told, "sda/queue/rotational: 0\n", "/dev/sda /mnt ext4 rw 0 0\n");
-    assert!(says(&v, "100 % of the slowest writes that were kept were on one file, inode 12"), "{v:?}");
-    assert!(says(&v, "the worst of them waited for tar"), "{v:?}");
+    assert!(says(&v, "100 % of the slowest writes sampled were on one file, inode 12"), "{v:?}");
+    assert!(says(&v, "the longest waited for tar"), "{v:?}");
     assert_eq!(commands(&v)[0], "find /mnt -xdev -inum 12");
     let v = over(&mut told, "sda/queue/rotational: 0\n", "");
     assert!(commands(&v)[0].starts_with("strace"), "{v:?}");

@@ -54,7 +54,7 @@ fn who_lies_side_by_side_is_small_and_was_not_joined() {
     assert!(rejected(&grouped(16, 4, 6, 0))
         .contains("of the reads on sda are adjacent to the one before, 0 % were merged"));
     assert!(is_found(&grouped(16, 60, 10, 0)));
-    assert!(rejected(&grouped(16, 64, 10, 0)).contains("nothing slow was small"));
+    assert!(rejected(&grouped(16, 64, 10, 0)).contains("no slow request was small"));
     assert!(is_found(&grouped(16, 4, 10, 9)));
     assert!(rejected(&grouped(16, 4, 10, 14)).contains("were merged"));
 }
@@ -75,7 +75,7 @@ fn little_time_in_the_device_is_not_for_want_of_merging() {
             .verdict("lost-merging")
     };
     let v = of(9);
-    assert!(rejected(&v).contains("nothing slow was small") && v.minor, "{v:?}");
+    assert!(rejected(&v).contains("no slow request was small") && v.minor, "{v:?}");
     assert!(rejected(&of(11)).contains("at a time could have been merged"));
 }
 

@@ -50,7 +50,7 @@ fn one_in_twenty_is_a_habit() {
 
 #[test]
 fn without_whole_ones_to_compare_with_only_the_device_can_rule_it_out() {
-    assert!(cannot_tell(&writes(24, 50, 10 * MS).verdict("misaligned")).contains("too few like them"));
+    assert!(cannot_tell(&writes(24, 50, 10 * MS).verdict("misaligned")).contains("too few comparable"));
     let mut small = writes(24, 50, 10 * MS);
     small.settings("sda/queue/physical_block_size: 512\n");
     assert!(rejected(&small.verdict("misaligned")).contains("physical_block_size is 512"));
@@ -102,5 +102,5 @@ fn little_time_in_the_device_says_nothing() {
         story.write_without_tag(at, at + 95 * MS, at + 100 * MS);
     }
     let v = story.verdict("misaligned");
-    assert!(rejected(&v).contains("what was slow wrote whole blocks") && v.minor, "{v:?}");
+    assert!(rejected(&v).contains("no slow operation wrote a partial block") && v.minor, "{v:?}");
 }

@@ -70,7 +70,7 @@ fn alone_on_flash(took: impl Fn(u64) -> u64, seldom: u64) -> Story {
 fn a_limit_is_told_of_reads_one_by_one_if_some_are_let_through_at_once() {
     let v = alone_on_flash(|_| 2000, 10).verdict("rate-limit");
     found(&v);
-    assert!(says(&v, "the device is quick, and something lets one through"), "{v:?}");
+    assert!(says(&v, "the device is fast, and something admits one"), "{v:?}");
     rejected(&alone_on_flash(|_| 2000, 1000).verdict("rate-limit"));
     rejected(&alone_on_flash(|i| 1800 + i % 5 * 100, 10).verdict("rate-limit"));
     rejected(&alone_on_flash(|_| 900, 10).verdict("rate-limit"));
@@ -79,7 +79,7 @@ fn a_limit_is_told_of_reads_one_by_one_if_some_are_let_through_at_once() {
 #[test]
 fn large_requests_that_keep_the_pace_of_small_ones_are_let_through_by_the_clock() {
     let v = of_two_sizes(0, 0).verdict("rate-limit");
-    assert!(found(&v) > 0.9 && says(&v, "a large request takes its turn as a small one"), "{v:?}");
+    assert!(found(&v) > 0.9 && says(&v, "size does not matter"), "{v:?}");
     // A device that moves the bytes itself takes longer for more of them.
     rejected(&of_two_sizes(1000, 0).verdict("rate-limit"));
 }
@@ -126,7 +126,7 @@ fn too_few_completions_are_no_pace() {
     for i in 0..3 {
         story.read((1000 + i) * MS, (1000 + i) * MS, (1100 + i) * MS);
     }
-    assert!(rejected(&story.verdict("rate-limit")).contains("with others waiting"));
+    assert!(rejected(&story.verdict("rate-limit")).contains("with others queued"));
 }
 
 /// So many reads of 0.3 ms alone, then so many of which eight are there at all times: completions come apart as these gaps say,
@@ -147,13 +147,13 @@ fn paced(alone: u64, count: usize, gaps: &[u64]) -> Verdict {
 #[test]
 fn a_hundred_gaps_or_twelve_runs_of_them_are_a_pace() {
     assert!(is_found(&paced(40, 101, &[2000])));
-    assert!(rejected(&paced(40, 100, &[2000])).contains("completed only 99 requests with others waiting"));
+    assert!(rejected(&paced(40, 100, &[2000])).contains("completed only 99 requests with others queued"));
     // Uneven by themselves, and even over sixteen.
     assert!(is_found(&paced(40, 193, &[500, 3500])));
     let v = paced(40, 192, &[500, 3500]);
     assert_eq!(
         rejected(&v),
-        "completions of sda came 502 us apart (p25 502 us, p90 3.49 ms): not evenly spaced"
+        "completions of sda were 502 us apart (p25 502 us, p90 3.49 ms): not evenly spaced"
     );
 }
 
@@ -275,7 +275,7 @@ fn a_tenth_beyond_what_it_takes_alone_is_the_threshold() {
         told.over(held(300, |n| n * 2000)).verdict("rate-limit")
     };
     assert!((found(&of(2)) - 0.17).abs() < 0.01);
-    assert!(rejected(&of(1)).contains("no waiting in a device is left"));
+    assert!(rejected(&of(1)).contains("other causes explain all the time in devices"));
 }
 
 /// 200 writes, one after another: when each is issued after the last completion, and how long it takes, in us.
@@ -295,7 +295,7 @@ fn completions_by_the_clock_are_a_limits() {
     let later = |i: u64| 100 + i % 6 * 100;
     let v = one_by_one(later, |i| 4000 - later(i));
     assert!(found(&v) > 0.9 && says(&v, "250 a second"), "{v:?}");
-    assert!(says(&v, "completions keep time, requests do not"), "{v:?}");
+    assert!(says(&v, "completions are evenly spaced, latencies vary"), "{v:?}");
     rejected(&one_by_one(later, |_| 3650));
 }
 
@@ -316,12 +316,12 @@ fn without_time_in_a_device_there_is_nothing_to_explain() {
             .verdict(cause)
     };
     for (cause, otherwise) in [
-        ("rate-limit", "completed only 0 requests with others waiting"),
+        ("rate-limit", "completed only 0 requests with others queued"),
         ("power-state", "requests came after sda had been idle"),
         ("device-stall", "took up to 1 ms in sda"),
     ] {
         let v = of(cause, 9);
-        assert!(rejected(&v).contains("no waiting in a device is left") && v.minor, "{v:?}");
+        assert!(rejected(&v).contains("other causes explain all the time in devices") && v.minor, "{v:?}");
         assert!(rejected(&of(cause, 11)).contains(otherwise), "{cause}");
     }
 }
@@ -370,7 +370,7 @@ fn a_tenth_of_the_slowest_after_a_pause_is_the_threshold() {
     // 10 of 80, less the twentieth that they take anyway; 10 of 120.
     assert!(is_found(&of(70)));
     let below = of(110);
-    assert!(rejected(&below).contains("but those are 8.3 % of the slowest only"), "{below:?}");
+    assert!(rejected(&below).contains("but those are only 8.3 % of the slowest"), "{below:?}");
 }
 
 #[test]

@@ -193,9 +193,8 @@ fn room_in_the_journal_is_told_from_a_commit_by_the_stack() {
 
 #[test]
 fn encrypting_is_no_queue() {
-    assert!(
-        rejected(&told(WRITE, Wait::Crypt, Reason::OnCpu, 80).verdict("crypt-queue")).contains("waited so")
-    );
+    assert!(rejected(&told(WRITE, Wait::Crypt, Reason::OnCpu, 80).verdict("crypt-queue"))
+        .contains("waited for this"));
     let v = told(READ, Wait::Crypt, Reason::WorkQueue, 80).verdict("crypt-queue");
     assert_eq!(v.remedies[0].command(), "cryptsetup refresh --perf-no_read_workqueue NAME");
 }

@@ -107,7 +107,7 @@ fn less_than_a_hundredth_of_all_is_not_why() {
     assert!((found(&beside(90)) - 0.0107).abs() < 0.0005);
     let trifle = beside(120);
     assert!(
-        rejected(&trifle).ends_with("waiting for a processor, not for storage: 0.8 % of all that was slow"),
+        rejected(&trifle).ends_with("waiting for a processor, not for storage: 0.8 % of all slow time"),
         "{trifle:?}"
     );
     assert!(trifle.claims.is_empty() && trifle.remedies.is_empty());

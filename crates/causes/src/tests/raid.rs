@@ -27,7 +27,8 @@ fn without_notes_the_reads_alone_are_less_sure() {
     found(&v);
     assert_eq!(v.confidence, Some(Confidence::Medium));
     assert!(
-        !says(&v, "the kernel noted") && v.missing[0].sentence().contains("the kernel's notes on md0"),
+        !says(&v, "the kernel reported")
+            && v.missing[0].sentence().contains("the kernel's messages about md0"),
         "{v:?}"
     );
 }
@@ -63,7 +64,7 @@ fn a_bitmap_that_is_seldom_written_or_costs_nothing_is_not_it() {
 
 #[test]
 fn without_notes_a_wait_in_md_cannot_be_told() {
-    assert!(cannot_tell(&array(10, 0, 10, "").verdict("raid-bitmap")).contains("notes"));
+    assert!(cannot_tell(&array(10, 0, 10, "").verdict("raid-bitmap")).contains("messages"));
 }
 
 #[test]
@@ -74,7 +75,7 @@ fn what_md_writes_for_itself_is_told_with_its_time() {
     }
     let v = story.verdict("raid-bitmap");
     found(&v);
-    let told = "md wrote to sda 50 times for itself (bitmap and superblock), 8 ms each (mean Q2C), 400 ms of";
+    let told = "md wrote its bitmap and superblock to sda 50 times, 8 ms each (mean Q2C), 400 ms of";
     assert!(v.evidence[1].sentence().starts_with(told), "{v:?}");
 }
 
@@ -133,7 +134,7 @@ fn a_tenth_is_the_threshold_of_what_waited_in_md_or_below() {
 #[test]
 fn reads_that_are_none_of_a_stripe_are_not_its() {
     let v = array(1, 12, 7, "md bitmap_unplug").verdict("raid-read-modify-write");
-    assert_eq!(rejected(&v), "the kernel noted no raid5 rmw or rcw on md0");
+    assert_eq!(rejected(&v), "the kernel reported no raid5 rmw or rcw on md0");
     let mut none = Story::default();
     quick_reads(&mut none, 0, 200);
     for cause in ["raid-read-modify-write", "raid-bitmap"] {

@@ -87,7 +87,7 @@ fn only_reads_that_wait_for_pages_are_read_ahead_for() {
         of(Kind::Call(Call::Write), Wait::PageRead, 80),
     ] {
         assert!(
-            rejected(&v).contains("nobody who was slow read a file through the page cache") && v.minor,
+            rejected(&v).contains("no slow operation read a file through the page cache") && v.minor,
             "{v:?}"
         );
     }

@@ -71,14 +71,14 @@ fn beside_whole(whole: u64) -> Verdict {
 fn half_of_the_time_in_line_is_the_threshold() {
     // 31 of 32 turns of the cut ones.
     assert!(is_found(&beside_whole(45)));
-    assert!(rejected(&beside_whole(50)).contains("were behind others for 48 % of their time only"));
+    assert!(rejected(&beside_whole(50)).contains("queued behind others for only 48 % of their time"));
 }
 
 #[test]
 fn cut_writes_that_are_not_the_slow_ones_are_no_cause() {
     let mut story = cut(32);
     story.sync_write(20_000 * MS, 20_000 * MS, 20_200 * MS);
-    assert!(rejected(&story.verdict("request-size")).contains("50 of 51 synchronous writes were cut"));
+    assert!(rejected(&story.verdict("request-size")).contains("50 of 51 synchronous writes were split"));
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn waited(scheduler: u64, idle: u64) -> Verdict {
 fn a_tenth_of_the_time_idle_is_the_threshold() {
     assert!(is_found(&waited(11, 11)));
     let v = waited(9, 9);
-    assert!(rejected(&v).contains("nothing slow waited in the scheduler") && v.minor, "{v:?}");
+    assert!(rejected(&v).contains("no slow operation waited in the scheduler") && v.minor, "{v:?}");
     assert!(is_found(&waited(50, 11)));
     assert!(rejected(&waited(50, 9)).contains("sda was idle for 18 % of the time in which reads waited"));
 }
@@ -74,7 +74,7 @@ fn notes_of_bfq_in_the_trace_say_who_it_was() {
         .note_on_disk(6 * MS, "bfq idle")
         .verdict("scheduler-idling");
     assert!(
-        found(&v) > 0.6 && says(&v, "the scheduler of sda is bfq: 2 of its notes are in the trace"),
+        found(&v) > 0.6 && says(&v, "the scheduler of sda is bfq: 2 of its messages are in the trace"),
         "{v:?}"
     );
     let cfq = scheduled(true).settings("sda/queue/scheduler: noop [cfq]\n").verdict("scheduler-idling");

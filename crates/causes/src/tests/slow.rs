@@ -12,10 +12,10 @@ fn a_tenth_of_a_millisecond_is_what_flash_takes() {
         }
         rejected(&story.verdict(cause)).to_string()
     };
-    assert_eq!(of(97, "flush-cost"), "nothing slow waited for a flush or behind one");
-    assert_eq!(of(103, "flush-cost"), "nothing slow waited for a flush or behind one");
-    assert_eq!(of(97, "writeback-flood"), "nothing slow waited in a device");
-    assert_eq!(of(103, "writeback-flood"), "no background writes in flight beside what was slow");
+    assert_eq!(of(97, "flush-cost"), "no slow operation waited for a flush or behind one");
+    assert_eq!(of(103, "flush-cost"), "no slow operation waited for a flush or behind one");
+    assert_eq!(of(97, "writeback-flood"), "no slow operation waited in a device");
+    assert_eq!(of(103, "writeback-flood"), "no background writes in flight beside slow operations");
 }
 
 /// Of all that the slowest of each kind took, fiftieth.
@@ -32,7 +32,7 @@ fn two_parts_in_a_hundred_are_worth_a_word() {
     // Ten of them, beside one read of a second.
     assert!(is_found(&of(2200)));
     let v = of(1900);
-    assert!(rejected(&v).contains("nothing slow waited for a flush") && v.minor, "{v:?}");
+    assert!(rejected(&v).contains("no slow operation waited for a flush") && v.minor, "{v:?}");
 }
 
 /// A hundred are enough for a percentile.

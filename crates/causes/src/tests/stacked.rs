@@ -156,7 +156,7 @@ fn the_flags_of_dm_crypt_are_for_what_waited() {
     }
     let v = encrypted(&[READ], 0, named);
     assert!(
-        says(&v, "dm-crypt's workers had the slowest reads for 0 % of their time on a processor"),
+        says(&v, "dm-crypt's workers held the slowest reads for 0 % of their time while running"),
         "{v:?}"
     );
 }

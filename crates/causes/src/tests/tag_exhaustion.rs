@@ -83,7 +83,7 @@ fn rejected_where_the_device_had_room() {
         story.read_without_tag(at, at + 50 * MS, at + 51 * MS);
     }
     assert!(rejected(&story.verdict("tag-exhaustion"))
-        .contains("was full (its 4 requests) when they came in 0 %"));
+        .contains("but for only 0 % of it because sda was full (4 requests)"));
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn waits(full: u64, empty: u64) -> Verdict {
 #[test]
 fn half_of_the_waits_in_a_full_device_is_the_threshold() {
     assert!(is_found(&waits(3, 2)));
-    assert!(rejected(&waits(2, 3)).contains("was full (its 4 requests) when they came in 40 % of it only"));
+    assert!(rejected(&waits(2, 3)).contains("but for only 40 % of it because sda was full (4 requests)"));
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn a_device_that_was_full_for_less_than_half_of_the_wait_is_not_why() {
         story.verdict("tag-exhaustion")
     };
     assert!(is_found(&judge(26)));
-    assert!(rejected(&judge(24)).contains("was full (its 4 requests) when they came in 48 % of it only"));
+    assert!(rejected(&judge(24)).contains("but for only 48 % of it because sda was full (4 requests)"));
 }
 
 /// Of what passes through a scheduler some waits for a tag of the scheduler's.

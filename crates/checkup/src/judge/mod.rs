@@ -25,7 +25,7 @@ const MS: u64 = 1_000_000;
 const NAMES: f64 = 0.3;
 /// A cause that explains less of the slowest operations' time is not why they are slow.
 const WHY: f64 = 0.15;
-/// Causes that are nobody's fault on the disk's side.
+/// Causes that are not the disk's fault.
 const NOT_STORAGE: &[&str] = &["healthy", "outside-io", "cpu-wait", "journal-cpu"];
 
 /// Scenarios with limits that are multiples of what the first one measured.
@@ -54,7 +54,7 @@ pub fn judge(s: &mut Scenario, p: &Probe, disk: Option<&str>, settings: &BTreeMa
     for finding in judged.findings {
         let step = s.steps.iter().find(|step| step.name == finding.step);
         if step.is_some_and(|step| step.company.is_some()) {
-            s.remarks.push(format!("{}, but it was not alone", finding.says));
+            s.remarks.push(format!("{}, but other I/O ran beside it", finding.says));
             continue;
         }
         if let Some(stolen) = step.and_then(|step| step.processors?.stolen()) {
@@ -95,11 +95,11 @@ pub fn judge(s: &mut Scenario, p: &Probe, disk: Option<&str>, settings: &BTreeMa
     .into();
     let company = s.steps.iter().filter_map(|step| Some((&step.name, step.company.as_ref()?)));
     let company: Vec<String> =
-        company.map(|(name, c)| format!("NOT ALONE in {name}: {}", c.words())).collect();
+        company.map(|(name, c)| format!("OTHER I/O in {name}: {}", c.words())).collect();
     s.remarks.extend(company);
     s.remarks.extend(mild.map(|c| {
         format!(
-            "the reference read was NOT ALONE, so limits that are multiples of it are too mild: {}",
+            "OTHER I/O ran beside the reference read, so limits that are multiples of it are too mild: {}",
             c.words()
         )
     }));
@@ -243,7 +243,7 @@ mod tests {
             judge(&mut s, &Probe::default(), None, &BTreeMap::new());
             assert_eq!((s.verdict.as_str(), s.findings.len()), ("cannot-tell", 0));
             let last = s.remarks.last().unwrap();
-            assert_eq!(last, "NOT ALONE in beside buffered: cp moved 1 GiB meanwhile, 43 % of all");
+            assert_eq!(last, "OTHER I/O in beside buffered: cp moved 1 GiB meanwhile, 43 % of all");
         }
     }
 

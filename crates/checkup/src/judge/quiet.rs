@@ -46,7 +46,7 @@ pub(super) fn quiet(s: &Scenario, p: &Probe, out: &mut Judged) {
     if let Some((deep, m)) = deepest.filter(|d| d.name != FLOOR).and_then(|d| Some((d, d.job("reads")?))) {
         // Whoever is held back serves few at once, too; and that is not the disk's own doing.
         let (before, p50) = (out.findings.len(), m.latency.p50_ns);
-        let says = "a limit lets only so many reads through";
+        let says = "a limit caps the reads a second";
         named(deep, &["rate-limit"], NAMES, p50, says, "rate-limited", out);
         if p.parallelism < PARALLEL && out.findings.len() == before {
             let says = format!(

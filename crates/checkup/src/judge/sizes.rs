@@ -52,7 +52,7 @@ pub(super) fn sizes(s: &mut Scenario, out: &mut Judged) {
             &["request-size"],
             NAMES,
             m.latency.p50_ns,
-            "large reads are cut into small requests",
+            "large reads are split into small requests",
             "requests-cut",
             out,
         );
@@ -107,7 +107,7 @@ pub(super) fn cut(
         step.causes.insert(0, found);
     }
     if out.findings.iter().all(|f| f.name != "requests-cut") {
-        let says = format!("large reads are cut into requests of {now} KiB");
+        let says = format!("large reads are split into requests of {now} KiB");
         out.push(finding("requests-cut", "large reads", says, m, m * now / most.max(1)));
     }
 }

@@ -1,4 +1,4 @@
-//! Stalls, and the percentiles that so many operations tell.
+//! Stalls, and the percentiles that a number of operations supports.
 
 use super::{finding, Judged, MS};
 use crate::result::{Latency, Step};
@@ -12,14 +12,14 @@ const STALL_LEAST: u64 = 50 * MS;
 const RARE_TIMES: u64 = 2;
 /// In so many slices of the time one that long is no chance either, whatever percentile that makes.
 const AGAIN: usize = 4;
-/// One operation alone must be this long to be called a stall: what nobody would take for chance.
+/// One operation alone must be this long to be called a stall: too long to be chance.
 pub(super) const STALL_ALONE: u64 = 500 * MS;
-/// Percentiles of so many operations have four slower ones: of fewer they are chance.
+/// Percentiles of this many operations have four slower ones: of fewer they are chance.
 const FOR_P95: u64 = 100;
 pub(super) const FOR_P99: u64 = 400;
 const FOR_P999: u64 = 5_000;
 
-/// The rarest percentile that so many operations tell.
+/// The rarest percentile that this many operations support.
 pub(super) fn rare(l: &Latency) -> (&'static str, u64) {
     match l.count {
         FOR_P999.. => ("p99.9", l.p999_ns),

@@ -76,7 +76,7 @@ pub(super) fn small(s: &Scenario, p: &Probe, out: &mut Judged) {
             // An array does so with every small write; what else delays the slowest ones takes nothing from that.
             WHY,
             m.latency.p50_ns,
-            "the array makes more of small writes",
+            "the array amplifies small writes",
             "slow-small-writes",
             out,
         );

@@ -55,8 +55,11 @@ fn head(c: &Checkup) -> String {
     let unknown = c.scenarios.iter().filter(|s| s.verdict != "suffers" && s.verdict != "good").count();
     let (class, verdict) = match (suffers, unknown) {
         (0, 0) => ("good", "No problems found".to_string()),
-        (0, n) => ("fair", format!("Nothing was found, but {n} of {} could not be told", c.scenarios.len())),
-        (n, _) => ("bad", format!("Suffers in {n} of {} scenarios", c.scenarios.len())),
+        (0, n) => (
+            "fair",
+            format!("No problems found, but {n} of {} scenarios could not be judged", c.scenarios.len()),
+        ),
+        (n, _) => ("bad", format!("Problems found in {n} of {} scenarios", c.scenarios.len())),
     };
     let about = format!(
         "{} on {}, Linux {}, {}; {}, {:.0} s, wrote {} of at most {}",

@@ -82,7 +82,7 @@ fn it_is_well_formed_and_hostile_names_are_only_text() {
 fn it_says_what_the_result_says() {
     let c = hostile();
     let page = Html::parse_document(&html(&c, None));
-    assert_eq!(texts(&page, ".verdict"), ["Suffers in 1 of 1 scenarios"]);
+    assert_eq!(texts(&page, ".verdict"), ["Problems found in 1 of 1 scenarios"]);
     assert_eq!(texts(&page, ".finding td"), ["9 ms", "3 ms"]);
     assert!(texts(&page, ".cause p")[0].contains("explains 50 % of the time of its slowest operations"));
     // A row for the step: what it measured, beside a read of the quiet disk.
@@ -100,6 +100,6 @@ fn a_clean_bill_and_what_could_not_be_told() {
         texts(&Html::parse_document(&html(&c, None)), ".verdict").concat()
     };
     assert!(of(&["good", "good"]).starts_with("No problems found"));
-    assert_eq!(of(&["good", "cannot-tell"]), "Nothing was found, but 1 of 2 could not be told");
-    assert_eq!(of(&["suffers", "cannot-tell"]), "Suffers in 1 of 2 scenarios");
+    assert_eq!(of(&["good", "cannot-tell"]), "No problems found, but 1 of 2 scenarios could not be judged");
+    assert_eq!(of(&["suffers", "cannot-tell"]), "Problems found in 1 of 2 scenarios");
 }

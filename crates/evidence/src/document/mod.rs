@@ -1,6 +1,6 @@
 //! A document: text in which each line is understood by one kind of reader, or by none and counted.
 //!
-//! There is a file for each kind. People paste several into one file (`settings.txt`), so a document's name only tells
+//! There is a file for each kind. People paste several into one file (`settings.txt`), so a document's name only says
 //! which kinds may be in it; each line is offered to them in turn, and the first that understands it takes it.
 
 mod cpu;
@@ -108,7 +108,7 @@ const ALL: &str = "all";
 /// What the names of text files end in; others (`queue-vda.json`) are not for these readers.
 const ENDINGS: [&str; 6] = ["", "txt", "out", "log", "before", "after"];
 
-/// Which kind a document of this name holds; `None` if the name tells nothing.
+/// Which kind a document of this name holds; `None` if the name says nothing.
 pub(crate) fn kind_by_name(file: &str) -> Option<&'static str> {
     let (stem, ending) = file.split_once('.').unwrap_or((file, ""));
     let last = ending.rsplit('.').next().unwrap_or("");

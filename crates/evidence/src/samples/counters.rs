@@ -1,8 +1,8 @@
-//! The difference of two readings of a counter: it goes up, wraps around, or began anew.
+//! The difference of two readings of a counter: it goes up, wraps around, or restarted.
 //!
 //! Times in /proc/diskstats are printed as 32 bits of milliseconds on every kernel (block/genhd.c,
 //! `diskstats_show`), so the weighted one wraps after some days; the other counters are as wide as a `long`, 32 bits
-//! on 32-bit machines. A device that is made anew (loop, dm) begins at 0: several of its counters fall at once.
+//! on 32-bit machines. A device that is recreated (loop, dm) begins at 0: several of its counters fall at once.
 
 /// Where a 32-bit counter goes on from 0.
 const WRAP: u64 = 1 << 32;
@@ -20,7 +20,7 @@ pub struct Gone {
     pub wrapped: u64,
 }
 
-/// How far the counters went up from `before` to `after`; `None` if they began anew. Those that only one side has are
+/// How far the counters went up from `before` to `after`; `None` if they restarted. Those that only one side has are
 /// left out; `gauge` is the place of one that is no counter and counts as 0.
 pub fn gone(before: &[u64], after: &[u64], gauge: usize) -> Option<Gone> {
     let mut by = Vec::with_capacity(after.len());

@@ -29,9 +29,9 @@ pub struct Interval {
     pub running: u64,
     /// Tasks that waited uninterruptibly at the end.
     pub blocked: u64,
-    /// Changed in memory and not yet on its way to disk, at the end (`Dirty`).
+    /// Dirty and not yet under writeback, at the end (`Dirty`).
     pub dirty: Option<Bytes>,
-    /// On its way to disk at the end (`Writeback`).
+    /// Under writeback at the end (`Writeback`).
     pub writeback: Option<Bytes>,
     /// Time that tasks stood still for want of something.
     pub stalled: Stalled,
@@ -90,7 +90,7 @@ pub struct CpuUse {
     pub steal: u64,
 }
 
-/// Pressure (Documentation/accounting/psi.rst): time in which some, or all, tasks stood still. `None` if not told.
+/// Pressure (Documentation/accounting/psi.rst): time in which some, or all, tasks were stalled. `None` if not recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stalled {
     /// Some waited for a processor.
@@ -198,7 +198,7 @@ impl DiskUse {
         }
     }
 
-    /// Whether nothing was completed or on its way.
+    /// Whether nothing was completed or in flight.
     pub fn is_idle(&self) -> bool {
         let some = [Some(self.reads), Some(self.writes), self.discards, self.flushes];
         self.weighted_ms == 0 && some.iter().flatten().all(|io| io.count == 0)

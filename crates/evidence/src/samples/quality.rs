@@ -13,7 +13,7 @@ pub struct SampleQuality {
     pub first_unknown: Option<At>,
     /// Whether the last line is cut off, as when the recorder was killed.
     pub cut: bool,
-    /// Samples whose time is not later than that of the one before: passed over.
+    /// Samples whose time is not later than that of the one before: skipped.
     pub backwards: u64,
     /// Seconds without a sample of their own; the interval is longer then.
     pub missing_seconds: u64,
@@ -21,7 +21,7 @@ pub struct SampleQuality {
     pub appeared: u64,
     /// Devices that went.
     pub vanished: u64,
-    /// Intervals of a device in which its counters began anew: left out.
+    /// Intervals of a device in which its counters restarted: left out.
     pub began_anew: u64,
     /// Counters that went around 32 bits: reckoned with.
     pub wrapped: u64,

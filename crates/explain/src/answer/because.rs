@@ -10,7 +10,7 @@ use waits::{ChainId, Culprit, CulpritId, CulpritKind, Link, Phase, Selection};
 /// Because of whom.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Source {
-    /// What kind.
+    /// The kind of culprit.
     pub kind: CulpritKind,
     /// Whose name.
     pub name: Option<String>,
@@ -38,7 +38,7 @@ pub struct Because {
     pub chain: Vec<String>,
     /// The last link.
     pub phase: Option<Phase>,
-    /// How long.
+    /// The length of time.
     pub time: Nanos,
 }
 

@@ -33,9 +33,9 @@ use waits::CulpritKind;
 pub enum Kind {
     /// A cause was found.
     Cause,
-    /// Nobody lost time worth acting on.
+    /// No task lost time worth acting on.
     Healthy,
-    /// What was recorded does not tell.
+    /// Unknown: nothing recorded shows it.
     Unknown,
 }
 
@@ -53,13 +53,13 @@ impl Kind {
 /// The answer.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// What kind.
+    /// The kind of culprit.
     pub kind: Kind,
     /// The cause of what the first victim lost.
     pub cause: Option<&'static str>,
-    /// The cause behind that one.
+    /// The root cause behind it.
     pub root: Option<&'static str>,
-    /// How sure.
+    /// The confidence of the cause.
     pub confidence: Option<Confidence>,
     /// Because of whom, if of somebody.
     pub culprit: Option<Source>,

@@ -50,9 +50,9 @@ impl Refused {
         match self {
             Refused::Limit => "a limit sets the pace: whether it would still be reached is not known",
             Refused::Others => {
-                "others are in the way as much: how much of the room they would take is not known"
+                "others interfere as much: how much of the freed capacity they would take is not known"
             }
-            Refused::Processors => "it waits for processors as much: what these would do then is not known",
+            Refused::Processors => "it waits for processors as much: who would use them then is not known",
         }
     }
 }

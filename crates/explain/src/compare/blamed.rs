@@ -1,4 +1,4 @@
-//! Because of whom operations lost time, before and after.
+//! The culprits of operations' lost time, before and after.
 
 use crate::blame::{culprit_name, Blame, Victim};
 use crate::explanation::Explanation;

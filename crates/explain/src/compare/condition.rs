@@ -53,10 +53,10 @@ impl FromStr for Condition {
             return Err(bad("OP or METRIC is missing"));
         }
         let digits = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
-        let number: f64 = rest[..digits].parse().map_err(|_| bad("LIMIT is no number"))?;
+        let number: f64 = rest[..digits].parse().map_err(|_| bad("LIMIT is not a number"))?;
         let (unit, rest) = rest[digits..].trim().split_once(' ').unwrap_or((rest[digits..].trim(), ""));
         let (factor, unit) = factor(unit)
-            .ok_or_else(|| bad(&format!("{unit:?} is none of x, ns, us, ms, s, /s, KiB/s, MiB/s")))?;
+            .ok_or_else(|| bad(&format!("{unit:?} is not one of x, ns, us, ms, s, /s, KiB/s, MiB/s")))?;
         let (place, task) = whose(rest.trim()).map_err(|what| bad(&what))?;
         let (limit, more) = (number * factor, text.as_bytes()[at] == b'>');
         let (text, op, metric) = (text.trim().into(), op.trim().into(), metric.trim().into());
@@ -97,7 +97,7 @@ fn whose(text: &str) -> Result<(Option<String>, Option<String>), String> {
             return Err(format!("a name is missing after {word:?}"));
         }
         if slot.replace(name.join(" ")).is_some() {
-            return Err(format!("{word:?} stands twice"));
+            return Err(format!("{word:?} appears twice"));
         }
     }
     Ok((place, task))

@@ -12,7 +12,7 @@ pub(super) struct Kind<'a> {
     pub op: String,
     /// What it is called.
     pub name: Name,
-    /// Whether somebody waits for it.
+    /// Whether a task waits for it.
     pub counts: bool,
     /// Whether these are what tasks waited for, not bios.
     pub is_operation: bool,
@@ -67,7 +67,7 @@ fn op_of(class: Class) -> &'static str {
     }
 }
 
-/// All kinds that are asked about. Where only some tasks or operations are, a device's own sums are everybody's, and bios are
+/// All kinds that are asked about. Where only some tasks or operations are, a device's own sums cover all tasks, and bios are
 /// counted by their order, which is kept of those asked about only.
 pub(super) fn kinds(e: &Explanation, single: bool) -> Vec<Kind<'_>> {
     let mut all = of_tasks(e, single);

@@ -1,4 +1,4 @@
-//! A run that a text tells of, and a recording: what both have.
+//! A run of a text, and a recording: what both have.
 //!
 //! They are seldom of one level. fio's latency is that of a whole operation: system call to return. A
 //! recording with system calls has these too; one of block events alone has the bios below, which take less.
@@ -87,7 +87,7 @@ impl Comparison {
         if c.rows.iter().any(|r| r.least.is_none()) {
             c.notes.push(SUMMARIES.into());
         }
-        c.notes.push("where the slowest spent their time only the recording tells: iowhy explain".into());
+        c.notes.push("only the recording shows where the slowest spent their time: iowhy explain".into());
         c
     }
 }
@@ -222,7 +222,8 @@ fn load(c: &mut Comparison, printed: &Printed, kind: &Kind, e: &Explanation, fir
         let ours = count as f64 / seconds(e);
         if differ([theirs, ours]) {
             let text = format!(
-                "{}: {} a second {in_text} (fio), {} {in_recording} (asked for, or all that it could do)",
+                "{}: {} a second {in_text} (fio), {} {in_recording} (offered load, or the most that it could \
+                 do)",
                 printed.of,
                 per_second(theirs),
                 per_second(ours)
@@ -233,7 +234,7 @@ fn load(c: &mut Comparison, printed: &Printed, kind: &Kind, e: &Explanation, fir
 }
 
 /// What else the recording has that was read or written, where the text has fio's results. fio counts what
-/// its disks did meanwhile, whoever asked for it: where it counted none, the loads are unlike.
+/// its disks did meanwhile, for any task: where it counted none, the loads are unlike.
 fn besides(c: &mut Comparison, run: &RunOf, all: &[Kind], used: &[&str], first: First) {
     if used.is_empty() {
         return;
@@ -264,7 +265,7 @@ fn besides(c: &mut Comparison, run: &RunOf, all: &[Kind], used: &[&str], first: 
     }
 }
 
-/// Settings that the text and what lies beside the recording both tell of.
+/// Settings that both the text and the documents beside the recording have.
 fn settings(c: &mut Comparison, run: &RunOf, e: &Explanation, first: First) {
     let system = &e.subject.system;
     for setting in &run.mail.settings {

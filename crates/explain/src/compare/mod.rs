@@ -1,4 +1,4 @@
-//! Whether it got better: two recordings, or two runs that texts tell of, side by side.
+//! Whether it got better: two recordings, or two runs of texts, side by side.
 //!
 //! What is unlike about settings and load comes first, since then the rest compares two things. Then each
 //! percentile with its ratio and, where latencies were recorded one by one, the range in which the ratio lies
@@ -41,13 +41,13 @@ pub struct Comparison {
     pub only: [Vec<Row>; 2],
     /// Where the time of the slowest went.
     pub tails: Vec<Tails>,
-    /// Because of whom operations lost time; empty of texts.
+    /// The culprits of operations' lost time; empty of texts.
     pub blamed: Vec<Blamed>,
     /// What else must be known to trust it.
     pub notes: Vec<String>,
 }
 
-/// Something that differs about the load.
+/// A difference of the load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     /// In words.
@@ -65,7 +65,7 @@ pub struct Row {
     pub what: String,
     /// How much it matters: the time of its slowest, or how early it stands in a text.
     pub weight: f64,
-    /// Whether somebody waits for it.
+    /// Whether a task waits for it.
     pub counts: bool,
     /// How many the side with fewer has, of recordings.
     pub least: Option<u64>,
@@ -80,7 +80,7 @@ pub struct Metric {
     pub name: String,
     /// Of `slow`: the lower p99 of the two sides, in nanoseconds.
     pub threshold: Option<u64>,
-    /// Of both.
+    /// The unit of both.
     pub unit: Unit,
     /// Before and after.
     pub values: [f64; 2],
@@ -140,7 +140,7 @@ impl Row {
 }
 
 impl Comparison {
-    /// Whether the loads are unlike.
+    /// Whether the loads differ.
     pub fn is_unlike(&self) -> bool {
         self.load.iter().any(|d| d.unlike)
     }

@@ -65,7 +65,7 @@ impl Comparison {
             let whose = if several { format!("{}'s ", b.task) } else { String::new() };
             tails.push(tails_of(format!("{whose}{}", name.better(&other).told()), b, a));
         }
-        // Where operations were recorded they are what somebody waits for, not the bios below.
+        // Where operations were recorded they are what a task waits for, not the bios below.
         let sum: f64 = rows.iter().map(|r| r.weight).sum();
         if sum > 0.0 {
             rows.iter_mut().for_each(|r| r.counts = r.weight >= VISIBLE * sum);
@@ -79,12 +79,14 @@ impl Comparison {
             let left_out = e.facts.in_order.as_ref().map_or(0, |o| o.left_out);
             if left_out > 0 {
                 notes.push(format!(
-                    "{name}: the order of {} operations of rare kinds was not kept",
+                    "{name}: {} operations of rare kinds were kept without their order",
                     count(left_out)
                 ));
             }
         }
-        notes.push("ranges cover chance within a recording; two runs can differ by more: repeat them".into());
+        notes.push(
+            "ranges cover only chance within a recording; two runs can differ by more: repeat them".into(),
+        );
         let settings = before.subject.system.differences(&after.subject.system);
         let load = load(before, after, single);
         let blamed = blamed(before, after);
@@ -266,7 +268,8 @@ fn load(before: &Explanation, after: &Explanation, single: bool) -> Vec<Differen
                 if differ(rate) {
                     let [from, to] = rate.map(per_second);
                     let text = format!(
-                        "{what}: {from} a second before, {to} after (asked for, or all that it could do)"
+                        "{what}: {from} a second before, {to} after (offered load, or the most that it could \
+                         do)"
                     );
                     found.push(Difference { text, unlike: false });
                 }

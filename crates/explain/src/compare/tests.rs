@@ -122,7 +122,7 @@ fn any_number_that_is_proven_is_followed() {
     assert_eq!(of_one(Some(500), metrics.into()), (Outcome::Worse, "p50".to_string(), Some(true)));
 }
 
-/// The sentence has three kinds at most, proven differences first, and those that nobody waits for only where there are no
+/// The sentence has three kinds at most, proven differences first, and those that no task waits for only where there are no
 /// others.
 #[test]
 fn three_kinds_that_somebody_waits_for_are_the_verdict() {

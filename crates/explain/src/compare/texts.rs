@@ -1,4 +1,4 @@
-//! Two runs that texts tell of, side by side: the numbers that both have, and what their commands and
+//! Two runs of texts, side by side: the numbers that both have, and what their commands and
 //! settings say.
 
 use super::recordings::{latencies, slow, SLOW};
@@ -284,7 +284,7 @@ fn compared(reading: &Reading, before: &Printed, after: &Printed, place: usize) 
 }
 
 /// Where fio's job waits for its syncs nearly all of the time, these come first, and operations that take next to nothing of it say
-/// nothing of what somebody waits for.
+/// nothing of what a task waits for.
 fn by_syncs(rows: &mut [Row], before: &Reading, after: &Reading) {
     let time = |reading: &Reading, of: &str| {
         let row = reading.row(of)?;

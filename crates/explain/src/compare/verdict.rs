@@ -5,14 +5,14 @@ use crate::numbers::shown;
 use serde::Serialize;
 use units::words::ns;
 
-/// What came of it.
+/// The outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// What somebody waits for is faster.
+    /// What a task waits for is faster.
     Better,
-    /// It is slower.
+    /// Slower than before.
     Worse,
     /// Some of it is faster and some slower.
     Mixed,
@@ -210,7 +210,7 @@ impl Comparison {
         found
     }
 
-    /// What came of it.
+    /// The outcome.
     pub fn outcome(&self) -> Outcome {
         let findings = self.findings();
         let has = |o: Outcome| findings.iter().take(MOST).any(|f| f.outcome == o);

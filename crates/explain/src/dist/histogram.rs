@@ -45,11 +45,11 @@ pub struct Histogram {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Row {
-    /// The least.
+    /// The lower bound.
     pub from: u64,
-    /// The most.
+    /// The upper bound.
     pub to: u64,
-    /// How many.
+    /// The number of values.
     pub count: u64,
 }
 

@@ -66,7 +66,7 @@ pub struct Layer {
     pub layer: &'static str,
     /// Which.
     pub family: Family,
-    /// In words.
+    /// The reason in words.
     pub words: String,
     /// How long.
     pub times: Distribution,

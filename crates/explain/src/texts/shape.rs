@@ -1,6 +1,6 @@
 //! What an input that is not read looks like, and how to get one that is.
 //!
-//! Formats are told by what they begin with; texts by words that one tool prints and hardly anybody writes. Nothing is read
+//! Formats are recognised by their first bytes; texts by words that one tool prints and authors hardly use. Nothing is read
 //! here: it is only said what was recognised.
 
 use crate::error::Error;
@@ -40,8 +40,8 @@ const MAGIC: [(&[u8], Shape); 14] = [
     ),
     (b"\x7fELF", Shape { what: "a program or a core dump", instead: RECORD }),
     (b"%PDF", Shape { what: "a PDF", instead: "pdftotext -layout FILE - | iowhy explain -" }),
-    (b"\x89PNG", Shape { what: "a picture", instead: "give the text that it shows" }),
-    (b"\xff\xd8\xff", Shape { what: "a picture", instead: "give the text that it shows" }),
+    (b"\x89PNG", Shape { what: "a picture", instead: "give its text" }),
+    (b"\xff\xd8\xff", Shape { what: "a picture", instead: "give its text" }),
     (b"SQLite format 3", Shape { what: "a database of SQLite", instead: RECORD }),
     (b"PK\x03\x04", Shape { what: "a zip archive", instead: "unzip it, and give what is in it" }),
 ];
@@ -64,11 +64,11 @@ const WORDS: [(&[&str], Shape); 22] = [
     (&["\"traceEvents\""], Shape { what: "a trace of Chrome's or Perfetto's JSON", instead: RECORD }),
     (&["recording_mode", "systrace"], Shape { what: "a trace of Android's systrace", instead: "its ftrace text, without the page around it, is read" }),
     (&["<title>", "systrace"], Shape { what: "a page of systrace", instead: "its ftrace text, without the page around it, is read" }),
-    (&["funcgraph", "DURATION"], Shape { what: "ftrace's function graph", instead: "functions have no I/O in them; set block and sched events instead" }),
-    (&["tracer: function"], Shape { what: "ftrace's function tracer", instead: "functions have no I/O in them; set block and sched events instead" }),
+    (&["funcgraph", "DURATION"], Shape { what: "ftrace's function graph", instead: "it has no I/O events; set block and sched events instead" }),
+    (&["tracer: function"], Shape { what: "ftrace's function tracer", instead: "it has no I/O events; set block and sched events instead" }),
     (&["Call Trace:", "RIP:"], Shape { what: "an oops or warning of the kernel", instead: "tasks that are blocked: echo w > /proc/sysrq-trigger; dmesg | iowhy explain -" }),
     (&["execve(\"", "= 0"], Shape { what: "strace's lines without times", instead: "strace -f -T -p PID, or strace -c" }),
-    (&["bw=", "iops="], Shape { what: "a line of fio's, cut so that it does not say which job it is of", instead: "fio's whole output, or --output-format=json+" }),
+    (&["bw=", "iops="], Shape { what: "a line of fio's, cut so that its job is missing", instead: "fio's whole output, or --output-format=json+" }),
     (&["USER", "%CPU", "COMMAND"], Shape { what: "ps", instead: "who is blocked and where: ps -eo pid,stat,wchan:32,comm; with stacks: echo w > /proc/sysrq-trigger; dmesg" }),
 ];
 
@@ -87,31 +87,31 @@ pub(crate) fn of(start: &[u8]) -> Option<Shape> {
     words.or_else(|| json_or_csv(&text))
 }
 
-/// JSON or a table with commas of nobody who is known.
+/// JSON or a table with commas of an unknown tool.
 fn json_or_csv(text: &str) -> Option<Shape> {
     let first = text.trim_start();
     if first.starts_with('{') || first.starts_with('[') {
-        let instead = "fio's JSON and iostat's are read; of other tools their text";
-        return Some(Shape { what: "JSON, of neither fio nor iostat", instead });
+        let instead = "supported are fio's and iostat's JSON, and the text of other tools";
+        return Some(Shape { what: "JSON from neither fio nor iostat", instead });
     }
     let mut lines = text.lines().filter(|l| !l.trim().is_empty()).take(3);
     let commas = lines.next().map_or(0, |l| l.matches(',').count());
     let same = commas >= 3 && lines.all(|l| l.matches(',').count() == commas);
     same.then_some(Shape {
         what: "a table with commas",
-        instead: "no such table is read but fio's logs; give the text that the tool prints",
+        instead: "of such tables only fio's logs are supported; give the text that the tool prints",
     })
 }
 
 /// What is read, in words.
-pub(crate) const ACCEPTED: &str = "accepted are recordings (blktrace, trace.dat, perf.data, text of tracepoints, captures of iowhy record),\n\
+pub(crate) const ACCEPTED: &str = "accepted: recordings (blktrace, trace.dat, perf.data, text of tracepoints, captures of iowhy record),\n\
     logs of the kernel, and text with output of fio, iostat, sar, strace, bcc's and bpftrace's tools and others";
 
 /// The error that says so, if something is recognised.
 pub(crate) fn error(name: &str, start: &[u8]) -> Option<Error> {
     let Shape { what, instead } = of(start)?;
     Some(Error::new(
-        format!("{name}: this looks like {what}, which is not read"),
+        format!("{name}: this looks like {what}, which is not supported"),
         format!("{instead}\n{ACCEPTED}"),
     ))
 }
@@ -122,7 +122,7 @@ pub(crate) fn nothing_in(name: &str, start: &[u8]) -> Option<Error> {
         && !start.contains(&0)
         && std::str::from_utf8(start).map_or_else(|e| e.error_len().is_none(), |_| true);
     is_text.then(|| {
-        let what = format!("{name}: this is text in which no output of a tool is recognised");
+        let what = format!("{name}: text without recognisable output of a tool");
         Error::new(what, format!("{RECORD}\n{ACCEPTED}"))
     })
 }
@@ -146,12 +146,12 @@ mod tests {
     #[test]
     fn texts_are_told_by_their_words() {
         assert_eq!(what(b"# Overhead  Command  Shared Object\n"), "a profile of perf report");
-        assert_eq!(what(b"{ \"a\": 1 }"), "JSON, of neither fio nor iostat");
+        assert_eq!(what(b"{ \"a\": 1 }"), "JSON from neither fio nor iostat");
         assert_eq!(what(b"a,b,c,d\n1,2,3,4\n"), "a table with commas");
         assert_eq!(of(b"A mail about a slow disk.\nIt is no recording.\n"), None);
         assert!(error("x", b"A mail about a slow disk.\n").is_none());
         assert!(nothing_in("x", b"A mail about a slow disk.\n")
-            .is_some_and(|e| e.to_string().contains("is text in which")));
+            .is_some_and(|e| e.to_string().contains("text without recognisable")));
         assert!(nothing_in("x", b"\xfe\x01\x90").is_none());
     }
 }

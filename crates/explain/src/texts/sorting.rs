@@ -60,7 +60,7 @@ fn utf16(name: Option<&Path>) -> Error {
         }
         None => ("standard input".into(), "iconv -f UTF-16 -t UTF-8 FILE | iowhy explain -".into()),
     };
-    Error::new(format!("{what} is text in UTF-16, which is not read"), help)
+    Error::new(format!("{what} is text in UTF-16, which is not supported"), help)
 }
 
 /// What stands at the start of a stream, and the stream behind it.

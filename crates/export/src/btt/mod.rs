@@ -1,4 +1,4 @@
-//! Export to the files of btt, by the same names and columns, so that its plots and scripts go on working; right where
+//! Export to the files of btt, by the same names and columns, so that its plots and scripts go on working; correct where
 //! btt is wrong (flushes, splits, requeues, several I/Os on one sector, majors 9, 253 and 254). docs/btt.md lists every
 //! file and every difference.
 //!

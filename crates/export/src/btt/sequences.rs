@@ -1,4 +1,4 @@
-//! The life of each I/O as a sequence of times: `-p` (all stations) and `-P` (Q, D and C only).
+//! The life of each I/O as a sequence of times: `-p` (all steps) and `-P` (Q, D and C only).
 
 use super::folder::{Dat, Folder};
 use life::{Bio, Request, Share};

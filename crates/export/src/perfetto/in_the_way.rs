@@ -1,4 +1,4 @@
-//! Arrows from who was in the way to who waited: of a request that spent most of its time in the device behind somebody else's, one
+//! Arrows from who was in the way to who waited: of a request that spent most of its time in the device behind another task's, one
 //! from the last of these that was completed meanwhile.
 
 use super::packets::{Note, Packets, Track};
@@ -17,7 +17,7 @@ pub(super) struct InTheWay {
 }
 
 impl InTheWay {
-    /// A request was drawn on a track; draws an arrow to it, if it was behind somebody.
+    /// A request was drawn on a track; draws an arrow to it, if it was behind another task.
     pub fn drawn(&mut self, r: &Request, track: Track, names: &Names, packets: &mut Packets) {
         let done = r.time.data_completed.unwrap_or(r.time.completed);
         if let Some((waited, holding)) = behind(r, names) {
@@ -41,7 +41,7 @@ impl InTheWay {
     }
 }
 
-/// How long, and behind whom, a request spent most of its time in the device, if behind one of another task.
+/// How long, and behind which task, a request spent most of its time in the device, if behind one of another task.
 fn behind(r: &Request, names: &Names) -> Option<(Nanos, Holding)> {
     let d2c = r.time.d2c()?;
     let most = r.company.split.behind[0];

@@ -40,7 +40,7 @@ const FILE: &str = "iowhy.perfetto-trace";
 const MOST_THREADS: usize = 1 << 16;
 /// Devices that have tracks.
 const MOST_DEVICES: usize = 1024;
-/// Of an account with more parts only the outermost are drawn: nobody reads more, and one of a long commit has 100,000.
+/// Of an account with more parts only the outermost are drawn: more cannot be read, and one of a long commit has 100,000.
 const MOST_PARTS: usize = 1000;
 /// Arrows of one operation.
 const MOST_FLOWS: usize = 64;

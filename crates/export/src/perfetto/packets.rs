@@ -26,7 +26,7 @@ const UNIT_BYTES: u64 = 3;
 /// Names that get a number.
 const MOST_NAMES: usize = 4096;
 
-/// What is told of a slice besides its name.
+/// What a slice has besides its name.
 #[derive(Clone, Copy, Debug)]
 pub enum Note<'a> {
     /// A number.

@@ -5,10 +5,10 @@ use crate::failure::Failure;
 use clap::Args;
 use std::fmt::Write;
 
-/// List the causes iowhy knows, or tell all about one.
+/// List the known causes, or describe one.
 #[derive(Args)]
 pub struct Causes {
-    /// The cause to tell about
+    /// The cause to describe
     pub name: Option<String>,
 }
 

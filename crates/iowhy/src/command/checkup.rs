@@ -186,7 +186,7 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Waits for the end of whoever started it.
+    /// Waits for the end of the process that started it.
     pub fn run(self) -> Result<(), Failure> {
         Ok(checkup::stand_guard(&self.journal)?)
     }

@@ -62,7 +62,7 @@ impl Compare {
         let (what, never) = match condition.holds(comparison) {
             Ok(None) => return Ok(()),
             Ok(Some(why)) => (format!("'{}' holds: {why}", condition.text()), false),
-            Err(Untried::Here(why)) => (format!("'{}' cannot be tried: {why}", condition.text()), false),
+            Err(Untried::Here(why)) => (format!("'{}' cannot be checked: {why}", condition.text()), false),
             Err(Untried::Never(why)) => (format!("'{}' can never hold: {why}", condition.text()), true),
         };
         Err(if never { Failure::Never { what, help: None } } else { Failure::Other { what, help: None } })
@@ -100,8 +100,7 @@ impl Compare {
         let [before, after] = sides(&self.sides)?;
         if matches!((&before, &after), (Side::Text(..), Side::Text(..))) && self.question.is_narrow() {
             return Err(Failure::Other {
-                what: "texts hold sums: they cannot be narrowed to a device, task, operation or span of time"
-                    .into(),
+                what: "texts hold totals: they cannot be filtered by device, task, operation or time".into(),
                 help: Some("TEXT:RUN chooses one run".into()),
             });
         }
@@ -199,7 +198,7 @@ fn sides(given: &[String]) -> Result<[Side; 2], Failure> {
             ])
         }
         _ => Err(Failure::Other {
-            what: "that is not two sides".into(),
+            what: "two sides are needed".into(),
             help: Some("iowhy compare BEFORE AFTER, or TEXT before=RUN after=RUN".into()),
         }),
     }

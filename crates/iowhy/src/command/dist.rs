@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use trace::{Fs, Nanos};
 
-/// Show how long operations took, by file system, as xfsdist and ext4dist do
+/// Show latency histograms of operations by file system, as xfsdist and ext4dist do
 #[derive(Args)]
 #[command(after_help = WHAT_IT_COUNTS)]
 pub struct Distributions {

@@ -9,7 +9,7 @@ use report::{Detail, Style};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
-/// Say what was slow, where its time went, why, what to try, and how far to trust it.
+/// Say what was slow, where its time went, why, what to try, and how far to trust the answer.
 #[derive(Args)]
 pub struct Explain {
     /// A folder with a recording, NAME (for NAME.blktrace.0, .1, ...), a file, or - for a pipe; texts with the output of

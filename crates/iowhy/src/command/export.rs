@@ -22,7 +22,7 @@ use units::words::count;
 #[derive(Args)]
 #[command(allow_missing_positional = true, after_help = EXAMPLES)]
 pub struct Export {
-    /// For which program
+    /// Format to write
     #[arg(long, value_name = "PROGRAM")]
     pub to: Program,
     /// The folder to write into; files of the same names are replaced. folded needs none and then goes to standard output
@@ -52,16 +52,16 @@ const EXAMPLES: &str = "Examples:
 /// Programs that recordings are written for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Program {
-    /// The .dat files of btt, right where btt is wrong
+    /// The .dat files of btt, correct where btt is wrong
     Btt,
     /// A trace for ui.perfetto.dev: requests and operations as slices, depth and throughput as counters, arrows
-    /// from who was in the way to who waited
+    /// from the task in the way to the waiting one
     Perfetto,
     /// Every table of report, and a row for each request and operation, as comma-separated values
     Csv,
     /// The same as JSON, one object in each line
     Jsonl,
-    /// What was asked of each device, as logs that fio replays (read_iolog, version 3), with a job file
+    /// The bios sent to each device, as logs that fio replays (read_iolog, version 3), with a job file
     Fio,
     /// Latencies of each second by kind, as a HdrHistogram log
     Hdr,

@@ -5,7 +5,7 @@ use clap::Args;
 use indicatif::HumanBytes;
 use std::path::PathBuf;
 
-/// Make one compressed file of a capture, to send it
+/// Pack a capture into one compressed file, to send it
 #[derive(Args)]
 pub struct Pack {
     /// The folder that `iowhy record` made

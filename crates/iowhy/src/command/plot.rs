@@ -167,7 +167,7 @@ impl Plot {
             width: self.width.unwrap_or(FLAME_WIDTH),
         };
         let svg =
-            plot::flame(&flame).map_err(|_| no("nobody waited in this recording", "try another part"))?;
+            plot::flame(&flame).map_err(|_| no("no task waited in this recording", "try another part"))?;
         std::fs::write(file, svg).map_err(Failure::write(&file.display().to_string()))
     }
 
@@ -242,7 +242,7 @@ fn abilities(is_terminal: bool, set: impl Fn(&str) -> Option<String>) -> (bool, 
     (many && set("NO_COLOR").is_none(), blocks)
 }
 
-/// What a recording is called, and where it is. Pictures go to papers and mails: where the recording lay is nobody's business.
+/// What a recording is called, and where it is. Pictures go to papers and mails: the path of the recording is left out.
 fn named(capture: &OsStr) -> (String, &Path) {
     let (label, path) = labelled(capture);
     let name = path.file_name().filter(|_| label == path.to_string_lossy());
@@ -254,7 +254,7 @@ fn no(what: &str, help: &str) -> Failure {
 }
 
 fn too_large(file: &Path) -> Failure {
-    Failure::Other { what: format!("{}: such a large picture cannot be made", file.display()), help: None }
+    Failure::Other { what: format!("{}: the picture is too large", file.display()), help: None }
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ impl Report {
         if self.json {
             print_json(&report::tables_json(&explanation, &tables))
         } else if tables.is_empty() {
-            print("nothing of what was asked for is in this recording\n")
+            print("nothing in this recording matches\n")
         } else {
             print(&report::tables_text(&tables))
         }

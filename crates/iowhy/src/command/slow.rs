@@ -86,7 +86,7 @@ impl Slow {
         Found { requests: SlowestRequests::new(self.number), operations: SlowestOperations::new(choice) }
     }
 
-    /// Operations are shown where there are any, unless they were not meant.
+    /// Operations are shown where there are any, unless excluded.
     fn shows_requests(&self, follow: &Follow) -> bool {
         let ops = &self.question.op;
         let request_only = !ops.is_empty() && ops.iter().all(|op| names::no_operation_is_called(op));

@@ -65,7 +65,7 @@ impl View {
     }
 }
 
-/// Opens the desktop's browser, if somebody sits before a desktop. Without one the address was printed.
+/// Opens the desktop's browser, if there is a desktop. Without one the address was printed.
 fn open_browser(address: &str) {
     let set = |name: &str| std::env::var_os(name).is_some_and(|v| !v.is_empty());
     if std::io::stdout().is_terminal() && (set("DISPLAY") || set("WAYLAND_DISPLAY")) {

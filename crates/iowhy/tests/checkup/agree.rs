@@ -30,8 +30,8 @@ checkup --seconds 2 --only 1 -o c.json --compare a.json > slower.txt; clean 0
             }
         }
         let (same, slower) = (done.text("same.txt"), done.text("slower.txt"));
-        assert!(done.text("b.html").contains("no change beyond") == same.contains("no change beyond"));
-        if !same.contains("no change beyond") || !same.contains("NO PROBLEMS FOUND") {
+        assert!(done.text("b.html").contains("no change larger") == same.contains("no change larger"));
+        if !same.contains("no change larger") || !same.contains("NO PROBLEMS FOUND") {
             return Err(same);
         }
         // On a machine whose processors are full it is only a `maybe`.

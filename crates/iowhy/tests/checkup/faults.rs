@@ -84,7 +84,7 @@ checkup --only 7 --seconds 1 -o r.json > screen.txt; touch stop; wait %2; clean 
         let step = &json["scenarios"][1]["steps"][0];
         let named = step["company"]["tasks"] == serde_json::json!(["dd"]);
         let said =
-            screen.contains("NOT ALONE in one at a time: dd moved") && !screen.contains("NO PROBLEMS FOUND");
+            screen.contains("OTHER I/O in one at a time: dd moved") && !screen.contains("NO PROBLEMS FOUND");
         (named && said).then_some(()).ok_or_else(|| format!("{step:#}\n{screen}\n{}", done.said()))
     });
 }

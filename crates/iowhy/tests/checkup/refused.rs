@@ -52,7 +52,7 @@ fn without_fio_and_with_an_old_one() {
     );
     let other = fake_fio("echo something else");
     let (out, ..) = with_path(other.path().to_str().unwrap(), &[]);
-    assert!(!out.status.success() && said(&out).contains("does not say which fio"), "{}", said(&out));
+    assert!(!out.status.success() && said(&out).contains("does not report fio's version"), "{}", said(&out));
 }
 
 #[test]
@@ -117,7 +117,7 @@ echo; echo FULLER; "$IOWHY" checkup --force m; ls -A m | wc -l; umount m"#;
     assert!(!refused.contains("fio"), "refused before anything else: {said}");
     assert!(rest.contains("--force runs it anyway"), "{said}");
     // With it the guard is passed, and the next thing is looked at.
-    assert!(said.contains("does not say which fio"), "{said}");
+    assert!(said.contains("does not report fio's version"), "{said}");
     // Too little for any checkup.
     assert!(said.contains("the smallest checkup needs 64 MiB"), "{said}");
 }
@@ -144,5 +144,8 @@ as mnt -o mine/no.json 2> refused.txt && exit 9 || true
     let said = done.text("said.txt");
     assert!(said.contains("NOT SEEN") && said.contains("not all was recorded"), "{said}");
     let refused = done.text("refused.txt");
-    assert!(refused.contains("Permission denied") && refused.contains("yours to write in"), "{refused}");
+    assert!(
+        refused.contains("Permission denied") && refused.contains("allowed to write in the folder"),
+        "{refused}"
+    );
 }

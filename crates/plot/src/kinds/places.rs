@@ -15,7 +15,7 @@ const MOST_CELLS: usize = 12_000;
 /// Kinds of marks.
 const MOST_WHO: usize = 12;
 
-/// Where somebody was.
+/// Where a task did I/O.
 #[derive(Default)]
 struct Marks {
     requests: u64,

@@ -13,7 +13,7 @@ use units::words::{count, decimals, size};
 
 /// Curves in one panel.
 const MOST_CURVES: usize = 8;
-/// Classes of requests that are told by phase.
+/// Classes of requests that are shown by phase.
 const MOST_PHASED: usize = 3;
 /// Panels of histograms.
 const MOST_HISTOGRAMS: usize = 4;

@@ -29,19 +29,19 @@ pub(crate) struct Answered {
 struct Told {
     /// One sentence of at most 160 characters.
     line: String,
-    /// What kind of answer.
+    /// The kind of answer.
     kind: Kind,
     /// The cause of what the first victim lost.
     cause: Option<&'static str>,
-    /// The cause behind that one.
+    /// The root cause behind it.
     root: Option<&'static str>,
     /// The first victim's task; null of texts.
     victim: Option<String>,
-    /// What it waited in.
+    /// The operation it waited in.
     op: Option<String>,
-    /// On which device.
+    /// The device.
     device: Option<String>,
-    /// Who is to blame, if anybody.
+    /// The culprit, if there is one.
     culprit: Option<String>,
     /// Which operations are asked about.
     of: Which,
@@ -51,19 +51,19 @@ struct Told {
     r#try: Vec<Try>,
 }
 
-/// Something to do.
+/// A remedy.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Try {
-    /// What it does, and its price.
+    /// What it does, and its cost.
     what: String,
     /// The command.
     command: String,
-    /// On whom it acts.
+    /// The target it acts on.
     on: On,
 }
 
-/// On whom a remedy acts.
+/// The target of a remedy.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -84,11 +84,11 @@ enum On {
 struct Victim {
     /// The task's name.
     task: String,
-    /// Its control group; null where the recording does not tell.
+    /// Its control group; null where that was not recorded.
     cgroup: Option<String>,
     /// What part of its application it is; null where that is not known.
     role: Option<&'static str>,
-    /// What it waited in.
+    /// The operation it waited in.
     op: String,
     /// The file system.
     filesystem: Option<String>,
@@ -146,7 +146,7 @@ struct Alone {
 struct Reason {
     /// The cause that explains it.
     cause: Option<&'static str>,
-    /// Because of whom.
+    /// The culprit.
     culprit: Culprit,
     /// What was waited in, from the operation to where the time passed.
     chain: Vec<String>,
@@ -156,26 +156,26 @@ struct Reason {
     share: f64,
 }
 
-/// Because of whom time was lost.
+/// A culprit of lost time.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Culprit {
-    /// What kind.
+    /// The kind of culprit.
     kind: CulpritKind,
     /// Its name, `others`, or null.
     name: Option<String>,
     /// By which kind of I/O, or null.
     io: Option<Io>,
-    /// Whose data it wrote, if somebody else's.
+    /// Whose data it wrote, if another task's.
     #[serde(skip_serializing_if = "Option::is_none")]
     dirtied_by: Option<String>,
 }
 
-/// Latencies as they would be without somebody.
+/// Predicted latencies without a task.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Absence {
-    /// Without whom: a task, `everybody`, or null.
+    /// The task taken away, `everybody`, or null.
     culprit: Option<String>,
     /// Without which I/O; null: all of it.
     io: Option<Io>,
@@ -195,9 +195,9 @@ pub(crate) struct Absence {
 struct Span {
     /// The value.
     value: Nanos,
-    /// In nine of ten such cases it came true from here on.
+    /// The lower bound of what came true in nine of ten such cases.
     low: Nanos,
-    /// Up to here.
+    /// The upper bound.
     high: Nanos,
 }
 
@@ -291,7 +291,7 @@ fn culprit(s: &Source) -> Culprit {
     }
 }
 
-/// Latencies without somebody.
+/// Latencies without a task.
 pub(crate) fn without(w: &Without) -> Absence {
     let span = |p: Predicted| Span { value: p.value, low: p.low, high: p.high };
     let then = w.then.ok();

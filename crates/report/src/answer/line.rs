@@ -32,7 +32,7 @@ fn lacking(e: &Explanation) -> String {
     let words = e.lack.as_ref().map_or(String::new(), |lack| lack.words(&|dev| e.name(dev)));
     match e.lack {
         Some(Lack::Work { .. }) => {
-            format!("Nothing was slow: {words}; a wait above the block layer shows in: iowhy record")
+            format!("Nothing was slow: {words}; for waits above the block layer: iowhy record")
         }
         _ => format!("Cannot tell: {words}"),
     }
@@ -42,7 +42,7 @@ fn nothing(e: &Explanation) -> String {
     match e.facts.duration() {
         Nanos(0) => "Cannot tell: no I/O was completed in this recording.".into(),
         all => format!(
-            "Cannot tell: in {} nobody was seen waiting for I/O; record operations: iowhy record",
+            "Cannot tell: in {} no task was seen waiting for I/O; record operations: iowhy record",
             time(all)
         ),
     }
@@ -139,11 +139,11 @@ fn healthy(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
 fn unknown(e: &Explanation, v: &Sufferer) -> String {
     if e.facts.operations.is_empty() {
         let few = if v.is_thin {
-            "hardly any I/O that somebody waited for"
+            "hardly any I/O that a task waited for"
         } else {
             "no cause that block events show"
         };
-        return format!("Cannot tell: {few}; a wait above the block layer shows in: iowhy record");
+        return format!("Cannot tell: {few}; for waits above the block layer: iowhy record");
     }
     format!(
         "No known cause: {} {} on {} lost {}{} ({} p99)",

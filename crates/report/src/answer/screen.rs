@@ -57,7 +57,7 @@ fn page(e: &Explanation, a: &Answer, style: Style, victims: usize) -> Blocks {
 
 fn cause(page: &mut Blocks, e: &Explanation, a: &Answer) {
     let Some(v) = e.verdicts.iter().find(|v| Some(v.cause) == a.cause) else {
-        let none = "no cause that iowhy knows explains it; -v shows where the time went";
+        let none = "no known cause explains it; -v shows where the time went";
         return page.text(none, "CAUSE  ", INDENT, rank::CAUSE);
     };
     let title = causes::all().iter().find(|c| c.name == v.cause).map_or("", |c| c.title);
@@ -88,7 +88,7 @@ fn remedies(page: &mut Blocks, e: &Explanation, a: &Answer) {
     }
 }
 
-/// What was looked at where no cause is named.
+/// What was checked where no cause is named.
 fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer) {
     if a.kind == Kind::Healthy {
         let most = a.too_little.map_or(String::new(), |(cause, lost)| {
@@ -100,7 +100,7 @@ fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer) {
             format!(" ({}: {words})", percent(time.0 as f64 / v.lost.0.max(1) as f64))
         });
         let text = format!(
-            "{} {} waited {} of {}{mostly}{most}; -v shows what was looked at",
+            "{} {} waited {} of {}{mostly}{most}; -v shows what was checked",
             of(&v.task),
             operations(e, v),
             time(v.lost),
@@ -122,10 +122,10 @@ fn trust(page: &mut Blocks, e: &Explanation) {
         let text = format!("{} says {} of {}, but {}: not used", c.at, c.says, c.setting, c.seen);
         page.text(&text, INDENT, INDENT, rank::CONTRADICTION);
     }
-    page.text("-v: where the time went, what else was looked at", INDENT, INDENT, rank::MORE);
+    page.text("-v: where the time went, what else was checked", INDENT, INDENT, rank::MORE);
 }
 
-/// What would be without whoever had most.
+/// Predictions without the heaviest culprits.
 fn without(v: &Sufferer) -> Option<String> {
     let w = v.without.first()?;
     let Absent::Task(who) = &w.who else { return None };

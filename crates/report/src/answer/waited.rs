@@ -15,7 +15,7 @@ use units::words::{count, counted, percent, time};
 /// Victims, and reasons of the first of them, at most.
 pub(super) const VICTIMS: usize = 3;
 const REASONS: usize = 4;
-/// A reason is told from this part of what was lost on.
+/// A reason is shown from this part of what was lost on.
 const WORTH_A_ROW: f64 = 0.03;
 /// Between two columns.
 const GAP: usize = 2;
@@ -70,7 +70,7 @@ fn row(e: &Explanation, v: &Sufferer, most: usize) -> Row {
     Row { cells, culprits: reasons(v, most) }
 }
 
-/// What a victim lost because of whom, in words, the largest first.
+/// What a victim lost by culprit, in words, the largest first.
 pub(crate) fn by_culprit(v: &Sufferer) -> Vec<(String, Nanos)> {
     let mut sums: Vec<(String, Nanos)> = vec![];
     for b in &v.because {
@@ -101,7 +101,7 @@ fn reasons(v: &Sufferer, most: usize) -> Vec<(String, String)> {
     rows
 }
 
-/// A part that is told as `0 %` is not told.
+/// A part that would read `0 %` is not shown.
 const LEAST: f64 = 0.0005;
 
 /// Where the columns are.

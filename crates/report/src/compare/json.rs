@@ -16,15 +16,15 @@ pub struct Comparison<'a> {
     before: &'a str,
     /// What the second is called.
     after: &'a str,
-    /// What came of it.
+    /// The verdict.
     verdict: Outcome,
-    /// Whether chance is unlikely to have made it; null of summaries.
+    /// Whether chance is an unlikely explanation; null for summaries.
     sure: Option<bool>,
     /// The same in a sentence.
     sentence: String,
-    /// Whether the loads are unlike.
+    /// Whether the loads differ.
     unlike: bool,
-    /// What differs about the load.
+    /// Differences of the load.
     load: Vec<Load<'a>>,
     /// Settings that differ.
     settings: Vec<Setting<'a>>,
@@ -32,19 +32,19 @@ pub struct Comparison<'a> {
     operations: Vec<Operations<'a>>,
     /// Where the time of the slowest went.
     tails: Vec<Tail<'a>>,
-    /// Because of whom operations lost time; empty of texts.
+    /// The culprits of operations' lost time; empty of texts.
     blame: Vec<Blame<'a>>,
     /// What else must be known to trust it, a sentence each.
     notes: &'a [String],
 }
 
-/// Something that differs about the load.
+/// A difference of the load.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Load<'a> {
-    /// In words.
+    /// The load in words.
     what: &'a str,
-    /// Whether the loads are unlike because of it.
+    /// Whether it makes the loads differ.
     unlike: bool,
 }
 
@@ -52,15 +52,15 @@ struct Load<'a> {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Setting<'a> {
-    /// Which.
+    /// What was set.
     what: &'a str,
     /// Its value before.
     before: &'a str,
-    /// Where that is told.
+    /// The source of the value before.
     before_at: &'a At,
     /// Its value after.
     after: &'a str,
-    /// Where that is told.
+    /// The source of the value after.
     after_at: &'a At,
 }
 
@@ -72,7 +72,7 @@ struct Operations<'a> {
     op: &'a str,
     /// Its name in words.
     what: &'a str,
-    /// Whether somebody waits for it.
+    /// Whether a task waits for it.
     waited_for: bool,
     /// Its numbers.
     metrics: Vec<Metric<'a>>,
@@ -94,7 +94,7 @@ struct Metric<'a> {
     after: f64,
     /// After divided by before; null where that is 0.
     ratio: Option<f64>,
-    /// What it says.
+    /// Whether the metric differs.
     outcome: Outcome,
     /// Where it lies with 95 % certainty; null where that is not known.
     range_95: Option<Ranges>,
@@ -152,9 +152,9 @@ struct Tail<'a> {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct ByReason {
-    /// Its name.
+    /// The name of the reason.
     reason: &'static str,
-    /// In words.
+    /// The reason in words.
     words: &'static str,
     /// Of each operation, in nanoseconds.
     mean_ns: Sides<f64>,
@@ -164,17 +164,17 @@ struct ByReason {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Blame<'a> {
-    /// Its name.
+    /// The victim's name.
     victim: &'a str,
     /// How many operations.
     operations: Sides<u64>,
-    /// What each lost on average, in nanoseconds.
+    /// The mean time lost by each operation, in nanoseconds.
     lost_ns: Sides<f64>,
     /// The same by culprit.
     because: Vec<Because<'a>>,
 }
 
-/// Because of whom a victim lost time.
+/// The culprits of a victim's lost time.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Because<'a> {

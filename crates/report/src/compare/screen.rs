@@ -12,7 +12,7 @@ const MOST_ROWS: usize = 5;
 const FEW: u64 = 20;
 /// Kinds whose tails are shown.
 const MOST_TAILS: usize = 3;
-/// Slow operations of which a mean is told.
+/// Slow operations needed to show a mean.
 const LEAST_TAIL: u64 = 3;
 /// Victims whose culprits are shown, and culprits of each.
 const MOST_BLAMED: usize = 2;
@@ -117,7 +117,7 @@ fn where_(c: &Comparison, s: &mut Screen) {
     }
 }
 
-/// Because of whom, per operation.
+/// Time lost by culprit, per operation.
 fn blame(c: &Comparison, s: &mut Screen) {
     let mut heading = "BLAME";
     let several = |b: &&Blamed| b.operations.iter().all(|n| *n >= FEW);

@@ -6,7 +6,7 @@ use serde::Serialize;
 use stats::Summary;
 use trace::{DevId, Nanos};
 
-/// How long operations took, by file system. Times are in nanoseconds but for the bounds of histograms.
+/// How long operations took, by file system. Times are in nanoseconds except for the bounds of histograms.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Distributions {
@@ -35,9 +35,9 @@ struct Operations {
     device: Option<String>,
     /// Where it is mounted; null where that is not known.
     mount: Option<String>,
-    /// What they did.
+    /// The operation.
     op: &'static str,
-    /// How many.
+    /// The number of values.
     count: u64,
     /// How many failed.
     errors: u64,
@@ -71,7 +71,7 @@ struct OfLayer {
     of: &'static str,
     /// The same in words.
     words: String,
-    /// How many.
+    /// The number of values.
     count: u64,
     /// Of operations: how many waited for no I/O.
     without_io: Option<u64>,

@@ -42,7 +42,7 @@ fn one(c: &Comparison) -> String {
     let mut unlike: Vec<String> = c.load.iter().map(|d| d.text.clone()).collect();
     unlike.extend(c.settings.iter().map(|s| format!("{}: {} -> {}", s.what, s.kept, s.other)));
     if !unlike.is_empty() {
-        let title = if c.is_unlike() { "The loads differ" } else { "What differs besides" };
+        let title = if c.is_unlike() { "The loads differ" } else { "Other differences" };
         let _ = writeln!(out, "<p>{title}:</p>\n<ul>");
         for text in unlike.iter().take(MOST_DIFFERENCES) {
             let _ = writeln!(out, "<li>{}</li>", escape(text));
@@ -89,7 +89,7 @@ fn one(c: &Comparison) -> String {
     out + "</section>\n"
 }
 
-/// Because of whom, per operation.
+/// Time lost by culprit, per operation.
 fn blame(c: &Comparison) -> String {
     let several = |b: &&explain::compare::Blamed| b.operations.iter().all(|n| *n >= FEW);
     let mut rows = String::new();

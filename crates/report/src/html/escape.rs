@@ -1,4 +1,4 @@
-//! Text from recordings in a page: names of tasks, files and devices are whatever somebody called them, so nothing gets
+//! Text from recordings in a page: names of tasks, files and devices are arbitrary, so nothing gets
 //! into the page but through here.
 
 use serde_json::Value;

@@ -36,7 +36,7 @@ pub fn verdict(shown: &Shown, number: usize) -> String {
 
 fn head(shown: &Shown) -> String {
     let e = &shown.explanation;
-    let mut out = format!("<h2>{}: what was looked at</h2>\n<p class=\"about\">", escape(&shown.label));
+    let mut out = format!("<h2>{}: what was checked</h2>\n<p class=\"about\">", escape(&shown.label));
     for device in e.top_devices().into_iter().take(DEVICES) {
         let _ = write!(out, "{}<br>", escape(&about(e, device)));
     }
@@ -85,7 +85,7 @@ fn why(shown: &Shown) -> String {
         out += "</ul></div>\n";
     }
     if found.is_empty() {
-        out += "<p>No cause that iowhy knows explains it; the breakdown below is what was measured.</p>\n";
+        out += "<p>No known cause explains it; the breakdown below is what was measured.</p>\n";
     }
     for in_mapper in &shown.explanation.in_mapper {
         let _ = writeln!(out, "<p>{}.</p>", escape(&sentence(&in_mapper.words())));
@@ -110,7 +110,8 @@ fn why(shown: &Shown) -> String {
     if !rest.is_empty() {
         let _ = writeln!(
             out,
-            "<details><summary>What it is not, and what cannot be told</summary><ul>\n{rest}</ul></details>"
+            "<details><summary>Rejected causes, and those that cannot be \
+             judged</summary><ul>\n{rest}</ul></details>"
         );
     }
     out
@@ -147,7 +148,7 @@ fn where_(shown: &Shown) -> String {
         let sum = &group.tail.sum.time;
         let _ = writeln!(
             out,
-            "<p>The slowest {} (from {} on) spent {}:</p>",
+            "<p>The slowest {} ({} or more) spent {}:</p>",
             escape(&e.slowest_words(group)),
             time(group.tail.threshold),
             time(sum.total)

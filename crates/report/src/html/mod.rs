@@ -75,8 +75,7 @@ fn page(captures: &[Shown], detail: Detail) -> String {
          style-src 'unsafe-inline'; script-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'\">\n\
          <title>iowhy: {title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
          <header><h1>iowhy</h1><p class=\"tag\">where the time of this I/O went</p></header>\n\
-         <main>\n{compared}<div class=\"openings\">\n{openings}</div>\n<div id=\"first\"></div>\n<div class=\"verdicts\">\n{verdicts}</div>\n<div id=\"pictures\"><noscript><p>The pictures need JavaScript; \
-         all that was found stands above.</p></noscript></div>\n</main>\n\
+         <main>\n{compared}<div class=\"openings\">\n{openings}</div>\n<div id=\"first\"></div>\n<div class=\"verdicts\">\n{verdicts}</div>\n<div id=\"pictures\"><noscript><p>The pictures need JavaScript; all findings are above.</p></noscript></div>\n</main>\n\
          <script type=\"application/json\" id=\"data\">{data}</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
         compared = compared::compared(captures),
         hash = SCRIPT_HASH.trim(),

@@ -1,4 +1,4 @@
-//! What the page opens with: the answer in one sentence, and who waited because of whom. Rows say of whom they are
+//! What the page opens with: the answer in one sentence, and who waited because of whom. Rows say which task they are about
 //! (`data-task`, `data-device`, `data-victim`), so that the page's filter finds them.
 
 use super::escape::escape;
@@ -67,7 +67,7 @@ fn because(v: &Sufferer) -> String {
     told.collect::<Vec<_>>().join(", ")
 }
 
-/// Of whom an element is, for the page's filter.
+/// Which task and device an element is about, for the page's filter.
 pub fn of(task: &str, device: &str, victim: &str) -> String {
     let (task, device, victim) = (escape(task), escape(device), escape(victim));
     format!("data-task=\"{task}\" data-device=\"{device}\" data-victim=\"{victim}\"")

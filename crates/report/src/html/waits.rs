@@ -20,7 +20,7 @@ const DEEPEST: usize = 12;
 /// How high a frame is, in pixels.
 const FRAME: usize = 20;
 
-/// Both, of a capture; nothing where nobody lost time.
+/// Both, of a capture; nothing where no task lost time.
 pub fn waits(shown: &Shown) -> String {
     let e = &shown.explanation;
     let blame = Blame::of(e);
@@ -34,7 +34,7 @@ fn matrix(e: &Explanation, blame: &Blame) -> String {
     let culprits = &blame.culprits[..blame.culprits.len().min(CULPRITS)];
     let more = blame.culprits.len() > culprits.len();
     let mut out = String::from(
-        "<h3>Who waits for whom</h3>\n<p class=\"small\">What each lost, because of whom; darker is more.</p>\n\
+        "<h3>Who waits for whom</h3>\n<p class=\"small\">What each lost, by culprit; darker is more.</p>\n\
          <table class=\"numbers blame\"><thead><tr><th>who waited</th>",
     );
     for c in culprits {
@@ -104,7 +104,7 @@ fn flame(e: &Explanation, blame: &Blame) -> String {
     }
     format!(
         "<h3>What they waited for</h3>\n<p class=\"small\">A flame graph of waits: each victim at the top, below it what it \
-         waited in, at the bottom because of whom; as wide as the time. Point at a frame for its time.</p>\n\
+         waited in, at the bottom the culprit; as wide as the time. Point at a frame for its time.</p>\n\
          <div class=\"flame\" style=\"height:{}px\">\n{frames}</div>\n",
         deepest * FRAME
     )

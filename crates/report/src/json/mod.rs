@@ -24,13 +24,13 @@ pub(crate) const SCHEMA: &str = "iowhy.explain/2";
 pub struct Explained<'a> {
     /// The name of this schema.
     pub(crate) schema: &'static str,
-    /// What was looked at.
+    /// What was read.
     pub(crate) capture: Capture,
-    /// What was lost, and what was odd.
+    /// What was lost, damaged or out of order.
     pub(crate) quality: Quality,
     /// What was done, by kind and place.
     pub(crate) operations: Vec<Operations>,
-    /// The slowest 1 % of each kind that somebody waits for.
+    /// The slowest 1 % of each kind that a task waits for.
     pub(crate) tail: Tail,
     /// What some tasks sent for others; not of texts.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,7 +45,7 @@ pub struct Explained<'a> {
     /// With --predict: what remedies would have done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) predictions: Option<&'a [Prediction]>,
-    /// Of which texts beside a recording it is not sure that they are of the recorded machine.
+    /// Texts beside a recording that may be of another machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) texts_remarks: Option<&'a [String]>,
     /// Texts of other tools: alone, or with --with-texts beside a recording.
@@ -53,7 +53,7 @@ pub struct Explained<'a> {
     pub(crate) texts_beside: Option<&'a [Mail]>,
 }
 
-/// What was looked at.
+/// What was read.
 #[derive(Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Capture {
@@ -77,7 +77,7 @@ pub(crate) struct Capture {
 pub(crate) struct Asked {
     /// The part of it, with --window; else null. Not of texts.
     part: Option<Part>,
-    /// Who is asked about, in words, with --device, --task and the like; null: everybody. Not of texts.
+    /// The filter in words, with --device, --task and the like; null: all tasks. Not of texts.
     asked: Option<String>,
 }
 

@@ -11,11 +11,11 @@ use trace::DevId;
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Operations {
-    /// What `name` is the name of.
+    /// What `name` refers to.
     pub scope: Scope,
     /// A device, a file system, or a job of fio.
     pub name: String,
-    /// Of a file system: its device; null where nothing told.
+    /// Of a file system: its device; null where that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<Option<String>>,
     /// What they did: read, write, fsync, ...
@@ -31,7 +31,7 @@ pub(crate) struct Operations {
     pub told: Option<Told>,
 }
 
-/// What has a name.
+/// What a name refers to.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -44,7 +44,7 @@ pub(crate) enum Scope {
     Task,
 }
 
-/// What is counted, or told of.
+/// What is counted or described.
 #[derive(Clone, Copy, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -68,7 +68,7 @@ pub(crate) struct Numbers {
     /// Bios that were merged into requests of others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub merges: Option<u64>,
-    /// How often the driver gave one back.
+    /// How often the driver requeued a request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requeues: Option<u64>,
     /// How many failed.
@@ -76,7 +76,7 @@ pub(crate) struct Numbers {
     pub errors: Option<u64>,
     /// How long they took, in nanoseconds.
     pub latency_ns: Latency,
-    /// Where they were meanwhile.
+    /// Their time by phase.
     pub phases: Phases,
 }
 
@@ -124,7 +124,7 @@ pub(crate) struct Phases {
     q2c: Option<Latency>,
 }
 
-/// In which text of a tool operations are told of.
+/// Which text of a tool has operations.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Told {

@@ -5,7 +5,7 @@ use life::Tally;
 use serde::Serialize;
 use trace::Cpu;
 
-/// What was lost, and what was odd.
+/// What was lost, damaged or out of order.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Quality {
@@ -13,9 +13,9 @@ pub(crate) struct Quality {
     pub events: u64,
     /// Events lost.
     pub lost: u64,
-    /// Events that belong to nothing seen.
+    /// Unmatched events.
     pub unmatched: u64,
-    /// Steps backwards in time.
+    /// Backward clock steps.
     pub clock_steps: u64,
     /// How far the result can be trusted.
     pub verdict: Trust,
@@ -31,13 +31,13 @@ pub(crate) struct Quality {
 pub(crate) struct Counted {
     /// Events out of order.
     out_of_order: u64,
-    /// Bytes that are no record.
+    /// Bytes outside any record.
     damaged_bytes: u64,
     /// Records cut off.
     cut_records: u64,
     /// Events of unknown kinds.
     unknown: u64,
-    /// What became of all that was queued.
+    /// The outcome of all that was queued.
     tally: Tally,
     /// Where events were lost.
     lost_at: Vec<Lost>,
@@ -53,7 +53,7 @@ struct Lost {
     cpu: Cpu,
     /// The second of the recording's clock.
     second: u64,
-    /// How many.
+    /// The number of events.
     events: u64,
 }
 

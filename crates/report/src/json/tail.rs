@@ -10,7 +10,7 @@ use serde::Serialize;
 use stats::class_op;
 use trace::{Bytes, Nanos};
 
-/// The slowest 1 % of each kind that somebody waits for. Times are in nanoseconds.
+/// The slowest 1 % of each kind that a task waits for. Times are in nanoseconds.
 #[derive(Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Tail {
@@ -21,7 +21,7 @@ pub(crate) struct Tail {
     threshold_is: Option<&'static str>,
     /// How many are among the slowest.
     operations: u64,
-    /// Their time.
+    /// The sum of their times, in nanoseconds.
     total_ns: Nanos,
     /// Sums to total_ns.
     by_reason: Vec<ByReason>,
@@ -47,7 +47,7 @@ struct Groups {
 struct Group {
     /// The device.
     name: String,
-    /// What they did.
+    /// The operation.
     op: &'static str,
     /// What is counted.
     level: Level,
@@ -61,7 +61,7 @@ struct Group {
     threshold_ns: Nanos,
     /// How many these are.
     operations: u64,
-    /// Their time.
+    /// The sum of their times, in nanoseconds.
     total_ns: Nanos,
     /// Sums to total_ns.
     by_reason: Vec<ByReason>,
@@ -85,15 +85,15 @@ struct ByReason {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct SentFor {
-    /// To which device.
+    /// The device it was sent to.
     device: String,
     /// What it was: `file data`, `journal`.
     what: &'static str,
-    /// For whom; null where that is not known.
+    /// The task it was sent for; null where that is not known.
     whose: Option<String>,
     /// How many requests.
     requests: u64,
-    /// What they moved.
+    /// The bytes moved.
     bytes: Bytes,
 }
 

@@ -16,7 +16,7 @@ pub struct Asked {
     pub dev: DevId,
     /// What.
     pub op: Op,
-    /// With whom they compete.
+    /// The class they compete in.
     pub class: Class,
     /// Where the first of them started.
     pub start: Sector,
@@ -43,7 +43,7 @@ pub enum What {
     Wait {
         /// What for.
         wait: Wait,
-        /// The kernel's function that tells so; empty where there is no stack.
+        /// The kernel's function that shows it; empty where there is no stack.
         function: String,
     },
     /// A request.

@@ -28,9 +28,9 @@ pub struct Told {
     pub time: Nanos,
     /// On which processor.
     pub cpu: Cpu,
-    /// Which thread.
+    /// The thread's number.
     pub tid: Tid,
-    /// Its name.
+    /// The task's name.
     pub task: String,
     /// What happened.
     #[serde(rename = "event")]
@@ -68,7 +68,7 @@ struct Story {
 #[derive(Default)]
 pub struct Events {
     stories: Vec<Story>,
-    /// Those that are not over before the batch at hand, nor begin after it.
+    /// Those that are not over before the current batch, nor begin after it.
     near: Vec<usize>,
     texts: FxHashMap<TextId, String>,
     lives: Lives,

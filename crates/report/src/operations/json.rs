@@ -32,17 +32,17 @@ pub(crate) struct Operation<'a> {
 pub(crate) struct Told<Time> {
     /// What it is: an operation of a task.
     level: Level,
-    /// What it did.
+    /// The operation.
     op: &'static str,
-    /// Whose.
+    /// The task it belongs to.
     task: String,
-    /// Its thread.
+    /// The thread's number.
     tid: Tid,
     /// Its process; null where that is not known.
     process: Option<Tid>,
     /// On which kind of file system.
     filesystem: &'static str,
-    /// On which device.
+    /// The device.
     device: Option<String>,
     /// Where that is mounted.
     mount: Option<String>,
@@ -50,15 +50,15 @@ pub(crate) struct Told<Time> {
     inode: u64,
     /// The file's path; null where that is not known.
     file: Option<String>,
-    /// Whose data, where somebody else's.
+    /// Whose data, if another task's.
     data_of: Option<String>,
     /// The descriptor.
     fd: Option<i32>,
     /// What it returned: bytes, a descriptor, or a negative error number.
     result: i64,
-    /// When it began.
+    /// The start.
     from_ns: Time,
-    /// When it ended.
+    /// The end.
     to_ns: Time,
     /// How long it took.
     total_ns: Nanos,
@@ -74,7 +74,7 @@ pub(crate) struct Told<Time> {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct ByReason {
-    /// Its name.
+    /// The name of the reason.
     reason: Reason,
     /// How long, in nanoseconds.
     ns: Nanos,
@@ -84,7 +84,7 @@ struct ByReason {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Part<'a> {
-    /// How deep in the tree.
+    /// Its depth in the tree.
     depth: u8,
     /// When it began, in nanoseconds of the recording's clock.
     from_ns: Nanos,
@@ -121,9 +121,9 @@ enum What<'a> {
     },
     /// Another task, which the one above waited for. Its parts are what that task did.
     Task {
-        /// Its name.
+        /// The task's name.
         task: Option<&'a str>,
-        /// Its number.
+        /// The thread's number.
         tid: Tid,
     },
     /// A work item. Its parts are how it came to run, and what it did.
@@ -136,9 +136,9 @@ enum What<'a> {
         tid: Tid,
         /// Who queued it; null where that was not seen.
         queued_by: Option<&'a str>,
-        /// That one's number.
+        /// The number of that thread.
         queued_by_tid: Option<Tid>,
-        /// Whether an interrupt did.
+        /// Whether an interrupt queued it.
         queued_in_interrupt: Option<bool>,
         /// When, in nanoseconds of the recording's clock.
         queued_ns: Option<Nanos>,
@@ -154,17 +154,17 @@ enum What<'a> {
         request: Op,
         /// With which requests it competes.
         class: Class,
-        /// On which device.
+        /// The device.
         device: String,
-        /// Where.
+        /// The first sector.
         sector: Sector,
-        /// How much.
+        /// The size in bytes.
         bytes: Bytes,
-        /// Who sent it.
+        /// The task that sent it.
         task: Option<&'a str>,
-        /// That one's number.
+        /// The thread's number.
         tid: Tid,
-        /// Of which file.
+        /// The file's inode number.
         inode: Option<u64>,
         /// Whose data, where another task sent it.
         data_of: Option<String>,
@@ -179,13 +179,13 @@ struct Hop<'a> {
     at_ns: Nanos,
     /// Who woke the other, or queued the work item.
     by: Option<&'a str>,
-    /// That one's number.
+    /// The number of that thread.
     by_tid: Tid,
-    /// Whether an interrupt did.
+    /// Whether an interrupt did it.
     interrupt: bool,
     /// Who was woken, or works.
     who: Option<&'a str>,
-    /// That one's number.
+    /// The number of that thread.
     who_tid: Tid,
     /// Until it ran, in nanoseconds.
     latency_ns: Nanos,

@@ -28,7 +28,7 @@ pub struct Line {
     /// The same in microseconds as the screen shows it: the lines of a level add up.
     #[serde(rename = "shown_us")]
     pub shown: u64,
-    /// What it was.
+    /// The line as the screen shows it.
     pub text: String,
     /// The one reason of this time, where there is only one.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -4,7 +4,7 @@ use super::table::{columns, Column, Table, Value};
 use super::View;
 use stats::{Activity, Depth, Q2D_STEPS_MS};
 
-/// Depths from which the share of the time is told.
+/// Depths from which the share of the time is shown.
 const DEPTHS: [u64; 6] = [1, 2, 8, 32, 128, 512];
 
 /// Table `depth`.
@@ -65,7 +65,7 @@ pub(super) fn activity(v: &View) -> Table {
         ("active_share", "active"),
     ]);
     let mut t =
-        Table::new("activity", "periods in which a device had a request, and the pauses between", &cols);
+        Table::new("activity", "periods in which a device had a request, and the idle ones between", &cols);
     let mut shown = 0;
     for device in v.devices() {
         if let Some(d) = v.details.device(device.id).filter(|d| !d.activity.active().is_empty()) {

@@ -7,8 +7,8 @@ use explain::Blame;
 use trace::Nanos;
 use waits::{Culprit, CulpritKind};
 
-/// Smaller parts of what a victim lost, or a culprit cost, are one row together; so are victims and culprits that are a smaller part
-/// of all. What is unknown is always told.
+/// Smaller parts of what a victim lost, or a culprit cost, are one row together; so are victims and culprits that are a smaller
+/// part of all. What is unknown is always shown.
 const WORTH_A_ROW: f64 = 0.01;
 
 /// Table `blame`: by victim.
@@ -43,9 +43,7 @@ pub(super) fn blame(v: &View) -> Table {
     rows.t
         .notes
         .push("lost: beyond what the operations compute and what the device takes for them alone.".into());
-    rows.t
-        .notes
-        .push("itself: its own queue; unknown: nothing recorded tells; others: not told apart.".into());
+    rows.t.notes.push("itself: its own queue; unknown: not recorded; others: not told apart.".into());
     rows.t
 }
 
@@ -59,7 +57,7 @@ pub(super) fn costs(v: &View) -> Table {
         ("lost_ns", "lost"),
         ("share", "share"),
     ]);
-    let mut rows = Rows::new("costs", "the same by culprit: what did it cost whom?", &cols);
+    let mut rows = Rows::new("costs", "time lost by culprit: whom it cost how much", &cols);
     let blame = Blame::of(v.e);
     let mut small = vec![];
     for cost in &blame.culprits {

@@ -1,7 +1,7 @@
 //! What the kernel counted each second while it was recorded: `iostat -x`, use of the processors, dirty pages, pressure.
 //!
 //! These numbers come from `samples.jsonl`, not from events: they are there too where events were lost, and they hold
-//! what was on its way before the recording began. Terms are sysstat's.
+//! what was in flight before the recording began. Terms are sysstat's.
 
 use super::table::{columns, Table, Value};
 use super::View;

@@ -1,5 +1,5 @@
 //! The tables of `iowhy report`: all numbers of a recording, where `explain` shows the answer. Every table of `btt -A`
-//! has its counterpart here (docs/btt.md tells which), with percentiles.
+//! has its counterpart here (docs/btt.md says which), with percentiles.
 
 mod activity;
 mod blame;
@@ -30,7 +30,7 @@ pub struct Kind {
     pub name: &'static str,
     /// What it shows.
     pub about: &'static str,
-    /// Whether it can be told for one task alone.
+    /// Whether it can be shown for one task alone.
     pub by_task: bool,
     /// Shown with this table too: the same, seen from another side.
     beside: Option<&'static str>,
@@ -43,7 +43,7 @@ pub const KINDS: [Kind; 24] = [
     kind("blame", "who waits for whom: time lost by victim; costs stands beside it", true, blame::blame),
     Kind {
         beside: Some("blame"),
-        ..kind("costs", "the same by culprit: what did it cost whom?", true, blame::costs)
+        ..kind("costs", "time lost by culprit: whom it cost how much", true, blame::costs)
     },
     kind("device", "time by phase of each device (btt: Per Device, All Devices)", false, phases::by_device),
     kind("task", "time by phase of each task (btt: Per Process)", true, phases::by_task),
@@ -54,7 +54,7 @@ pub const KINDS: [Kind; 24] = [
     kind("merges", "bios for each request, sizes (btt: Device Merge Information)", false, merges::merges),
     kind("seeks", "distances (btt: Device Q2Q and D2D Seek Information)", false, seeks::seeks),
     kind("writers", "whose data was written back, whose changes journals wrote", false, sent_for::writers),
-    kind("plugs", "how tasks held requests back (btt: Plug Information)", true, plugs::plugs),
+    kind("plugs", "plugging by task (btt: Plug Information)", true, plugs::plugs),
     kind(
         "depth",
         "requests in the device, and how many waited (btt: Active Requests)",
@@ -151,12 +151,12 @@ pub fn tables(e: &Explanation, details: &Details, wanted: &Selection) -> Result<
     for name in &wanted.tables {
         let Some(kind) = KINDS.iter().find(|k| k.name == name) else {
             let all: Vec<&str> = KINDS.iter().map(|k| k.name).collect();
-            return Err(format!("no table is called {name}; there are {}", all.join(", ")));
+            return Err(format!("unknown table {name}; there are {}", all.join(", ")));
         };
         if !told(&kind) {
             let all: Vec<&str> = KINDS.iter().filter(told).map(|k| k.name).collect();
             let asked = if e.asks_of_waits() { "what is asked" } else { "task" };
-            return Err(format!("{name} cannot be narrowed by {asked}; what can: {}", all.join(", ")));
+            return Err(format!("{name} cannot be filtered by {asked}; these can: {}", all.join(", ")));
         }
     }
     let is = |k: &Kind, t: &str| t == k.name || k.beside == Some(t);
@@ -176,9 +176,9 @@ pub fn tables_text(tables: &[Table]) -> String {
 pub struct Report {
     /// The name of this schema.
     schema: &'static str,
-    /// What was looked at.
+    /// What was read.
     capture: Capture,
-    /// What was lost, and what was odd.
+    /// What was lost, damaged or out of order.
     quality: Quality,
     /// By name of the table (`iowhy report --help` lists them): its rows, each by column.
     #[cfg_attr(

@@ -1,7 +1,7 @@
 //! Time by phase: per device, per task, and each phase as a part of the whole.
 //!
 //! Two things have phases. Requests are what the device was asked for: each counts once, whatever it carries, split or
-//! not. Bios are what somebody asked the block layer for: a bio that was merged or split counts once too. btt counts
+//! not. Bios are what tasks asked the block layer for: a bio that was merged or split counts once too. btt counts
 //! bios throughout, and leaves out those that were split.
 
 use super::table::{columns, Column, Table, Value};
@@ -119,7 +119,7 @@ pub(super) fn by_device(v: &View) -> Table {
         }
         all.show(&mut t, &Value::Text("all".into()));
         t.notes.push(
-            "all: Q2Q, D2C and Q2C of bios are those of devices that lie below no other recorded one.".into(),
+            "all: Q2Q, D2C and Q2C of bios are those of devices not below another recorded one.".into(),
         );
     }
     t
@@ -127,7 +127,7 @@ pub(super) fn by_device(v: &View) -> Table {
 
 /// Table `task`.
 pub(super) fn by_task(v: &View) -> Table {
-    let mut t = Table::new("task", "time by phase, by who queued it", &phase_columns(("task", "task")));
+    let mut t = Table::new("task", "time by phase and queueing task", &phase_columns(("task", "task")));
     let number = |name: &str| v.e.facts.tasks.all().find(|(_, n)| *n == name).map(|(number, _)| number);
     let all_devices = v.has_all_devices();
     let bios: BTreeMap<u32, &TaskDetails> =
@@ -190,7 +190,7 @@ pub(super) fn overhead(v: &View) -> Table {
             used.into_iter().for_each(|(c, p)| row(v.name(device.id), stats::class_words(c), p));
         }
     }
-    t.notes.push("other: flushes before and after a write, requeues, and what has no stamp.".into());
+    t.notes.push("other: flushes before and after a write, requeues, and steps without a timestamp.".into());
     t.notes
         .push("The kernel's own flushes are not in it: they are never queued, so they have no Q2C.".into());
     t

@@ -18,7 +18,7 @@ pub(super) fn plugs(v: &View) -> Table {
         ("held_p99_ns", "p99"),
         ("held_max_ns", "max"),
     ]);
-    let mut t = Table::new("plugs", "how tasks held requests back to send them together", &cols);
+    let mut t = Table::new("plugs", "how tasks plugged requests to send them together", &cols);
     for device in v.devices() {
         for (task, p) in device.plugs.iter().filter(|(task, _)| v.shows_task(**task)) {
             let each = |requests: u64, unplugs: u64| match unplugs {

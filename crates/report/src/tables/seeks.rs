@@ -32,7 +32,7 @@ pub(super) fn seeks(v: &View) -> Table {
             }
         }
     }
-    t.notes.push("mode: the distance seen most often, if one surely was, and how often at least.".into());
+    t.notes.push("mode: the most frequent distance, if there surely is one, and how often at least.".into());
     t
 }
 

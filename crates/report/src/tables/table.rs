@@ -8,7 +8,7 @@ use std::fmt::Write;
 use trace::{Bytes, Nanos};
 use units::words;
 
-/// What stands in one place of a table.
+/// The content of a table's cell.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(untagged, rename = "Cell"))]
 pub enum Value {

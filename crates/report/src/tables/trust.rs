@@ -39,14 +39,14 @@ pub(super) fn unmatched(v: &View) -> Table {
     let mut t = Table::new("unmatched", "unmatched or damaged events", &cols);
     let (y, q) = (&v.e.facts.tally, &v.e.subject.quality);
     let counts = [
-        ("completions of something whose issue was not seen", y.completions_unmatched),
-        ("issues of something that was never queued", y.issues_unmatched),
-        ("merges, splits, inserts and requeues of something never seen", y.others_unmatched),
+        ("completions whose issue was not seen", y.completions_unmatched),
+        ("issues of requests never seen before", y.issues_unmatched),
+        ("merges, splits, inserts and requeues of requests never seen", y.others_unmatched),
         ("requests whose completion was lost", y.requests_lost),
         ("requests in flight at the end", y.requests_in_flight),
         ("bios in flight at the end that have no request", y.bios_in_flight),
-        ("stations with an earlier time than the one before", y.backward_steps),
-        ("steps backwards of a CPU's clock", q.clock_steps),
+        ("steps of a request with an earlier time than the one before", y.backward_steps),
+        ("backward steps of a CPU's clock", q.clock_steps),
         ("events delivered out of order", q.out_of_order),
         ("records of unknown kinds", q.unknown),
         ("records cut off at the end of a file", q.cut_records),
@@ -57,7 +57,7 @@ pub(super) fn unmatched(v: &View) -> Table {
     let sizes = [
         ("bytes of bios in flight at the end", y.bytes_in_flight.0),
         ("bytes of bios whose completion was lost", y.bytes_lost.0),
-        ("bytes that are no record", q.damaged_bytes),
+        ("bytes outside any record", q.damaged_bytes),
     ];
     for (what, n) in sizes.into_iter().filter(|(_, n)| *n > 0) {
         t.row(vec![Value::Text(what.into()), Value::None, Value::Size(n)]);

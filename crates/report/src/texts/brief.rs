@@ -173,5 +173,5 @@ fn trust(page: &mut Blocks, texts: &Texts) {
         text = format!("{text}; {}", trust_of(one));
     }
     page.text(&text, "TRUST  ", INDENT, rank::TRUST);
-    page.text("-v: all proofs, all numbers, what else was looked at", INDENT, INDENT, rank::MORE);
+    page.text("-v: all evidence, all numbers, what else was checked", INDENT, INDENT, rank::MORE);
 }

@@ -39,7 +39,7 @@ pub(crate) fn explained(e: &Explanation, answered: Answered) -> Explained<'_> {
 }
 
 fn notes(mails: &[Mail]) -> Vec<String> {
-    let counters = "counters are sums: where the time of a single operation went they cannot say".to_string();
+    let counters = "counters are totals: they cannot say where a single operation's time went".to_string();
     let left_out = |m: &Mail| {
         let first = m.first_left_out.filter(|_| m.left_out > 0)?;
         Some(format!("{}: {} numbers are left out, the first at {}", m.file, m.left_out, m.at(first)))

@@ -1,4 +1,4 @@
-//! All that `explain -v` tells of texts: the answer, then the runs and their numbers, then what was left out.
+//! All that `explain -v` shows of texts: the answer, then the runs and their numbers, then what was left out.
 
 use super::table::{tables, Table};
 use crate::screen::{Screen, Style};
@@ -51,7 +51,7 @@ pub(crate) fn render(texts: &Texts, answer: String, style: Style) -> String {
 }
 
 /// For texts beside a recording: the runs of those that were named, with their numbers, and how far these can be trusted. The
-/// others nobody asked for, they lie in the recording's folder: a line says which they are, or a recording with all that
+/// others were not asked for, they lie in the recording's folder: a line says which they are, or a recording with all that
 /// was kept beside it would be told on ten screens.
 pub(crate) fn beside(texts: &Texts, s: &mut Screen) {
     if texts.mails.is_empty() {
@@ -113,14 +113,14 @@ fn trust(mails: &[Mail], s: &mut Screen) {
         s.line(heading, &format!("{}: {}", mail.file, trust_of(mail)));
         heading = "";
     }
-    s.line("", "- counters are sums: where the time of a single operation went they cannot say");
+    s.line("", "- counters are totals: they cannot say where a single operation's time went");
 }
 
 /// How far a text was understood, and what of it is not used.
 pub(super) fn trust_of(mail: &Mail) -> String {
     let share = mail.understood as f64 / mail.words.max(1) as f64;
     let mut text =
-        format!("{} of the words were printed by tools and understood", units::words::percent(share));
+        format!("{} of the words were recognised as output of tools", units::words::percent(share));
     match (mail.left_out, mail.first_left_out) {
         (n, Some(at)) if n > 0 => {
             let numbers = units::words::counted(n as u64, "number is", "numbers are");
@@ -150,7 +150,7 @@ pub(super) fn trust_of(mail: &Mail) -> String {
         let _ = write!(text, "; and {} more impossible numbers", mail.doubts.len() - MOST_DOUBTS);
     }
     if mail.repeated > 0 {
-        let _ = write!(text, "; {} readings say what others said", count(mail.repeated as u64));
+        let _ = write!(text, "; {} readings repeat others", count(mail.repeated as u64));
     }
     if mail.too_many > 0 {
         let _ = write!(text, "; {} readings are too many", count(mail.too_many as u64));

@@ -43,7 +43,7 @@ const LOG: &str = "log";
 /// Phases of a request, between two of its events.
 const PHASES: [(&str, &str, &str); 4] =
     [("Q2I", "at.Q", "at.I"), ("I2D", "at.I", "at.D"), ("D2C", "at.D", "at.C"), ("I2C", "at.I", "at.C")];
-/// Upper bounds that are told of a histogram.
+/// Upper bounds of a histogram that are shown.
 const QUANTILES: [(&str, f64); 4] =
     [("p50 below", 0.5), ("p99 below", 0.99), ("p99.9 below", 0.999), ("max below", 1.0)];
 

@@ -40,7 +40,7 @@ pub struct Moment {
     pub heat: Heat,
     /// How many these were.
     pub completed: u64,
-    /// What they moved.
+    /// The bytes moved.
     pub bytes: u64,
     /// How many were under way (of requests: in the device; of bios and operations: from their beginning on), times the
     /// nanoseconds they were so.
@@ -127,10 +127,10 @@ pub struct Pictures {
     pub devices: BTreeMap<DevId, DevicePictures>,
     /// What tasks asked for, and what the kernel did on its own (commits, write-back).
     pub operations: BTreeMap<OpKey, Columns<Moment>>,
-    /// The slowest requests of each moment, by class: nobody waits for any one background write, and they are slow by
+    /// The slowest requests of each moment, by class: no task waits for any one background write, and they are slow by
     /// nature.
     pub slow: [Columns<SlowMoment>; Class::COUNT],
-    /// The slowest operation of each stretch, of those that somebody waits for.
+    /// The slowest operation of each stretch, of those that a task waits for.
     pub slow_operations: Columns<SlowOperation, STRETCHES>,
     /// Whose requests they were.
     pub tasks: Tasks,

@@ -13,9 +13,9 @@ const OF_A_COLUMN: usize = 2;
 pub struct SlowRequest {
     /// Where.
     pub dev: DevId,
-    /// What it did.
+    /// The operation.
     pub op: Op,
-    /// With whom it competed.
+    /// The class it competed in.
     pub class: Class,
     /// Where it started.
     pub start: Sector,
@@ -25,7 +25,7 @@ pub struct SlowRequest {
     pub tid: Tid,
     /// A number of [`Tasks`](crate::Tasks).
     pub task: u32,
-    /// Its stations.
+    /// Its steps.
     pub time: Timeline,
     /// Where its time went.
     pub ledger: Ledger,

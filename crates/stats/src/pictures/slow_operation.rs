@@ -8,7 +8,7 @@ use trace::Nanos;
 /// Stretches of which the slowest operation is kept.
 pub const STRETCHES: usize = 128;
 
-/// The slowest operation that ended in a stretch and that somebody waited for.
+/// The slowest operation that ended in a stretch and that a task waited for.
 #[derive(Clone, Debug, Default)]
 pub struct SlowOperation {
     kept: Option<Box<Kept>>,

@@ -17,13 +17,13 @@ use serde::Serialize;
 pub struct Claim {
     /// What it is of, in the author's words: `reads/s`, `request size`.
     pub of: String,
-    /// The least.
+    /// The lower bound.
     pub from: f64,
     /// The most; the same where the author gives one number.
     pub to: f64,
-    /// Of both.
+    /// The unit of both.
     pub unit: Unit,
-    /// Where it stands.
+    /// Its place in the text.
     pub at: Spot,
     /// The words around it.
     pub words: String,
@@ -33,15 +33,15 @@ pub struct Claim {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sum {
-    /// What is divided.
+    /// The dividend.
     pub dividend: f64,
-    /// By what.
+    /// The divisor.
     pub divisor: f64,
-    /// What the author says comes out.
+    /// The result that the author states.
     pub quotient: f64,
     /// The author's unit, perhaps empty.
     pub unit: String,
-    /// Where it stands.
+    /// Its place in the text.
     pub at: Spot,
 }
 

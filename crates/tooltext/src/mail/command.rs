@@ -10,7 +10,7 @@ use serde::Serialize;
 pub struct Command {
     /// Its words, without the prompt and `sudo`.
     pub text: String,
-    /// Where it stands.
+    /// Its place in the text.
     pub at: Spot,
 }
 

@@ -8,7 +8,7 @@ use super::reading::{Reading, Row};
 use evidence::Spot;
 use serde::Serialize;
 
-/// A number that cannot be.
+/// An impossible number.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Doubt {
@@ -18,7 +18,7 @@ pub struct Doubt {
     pub name: String,
     /// The number.
     pub number: Number,
-    /// Why it cannot be.
+    /// Why it is impossible.
     pub why: String,
 }
 

@@ -277,7 +277,7 @@ fn joined(first: &[Cell], second: &[Cell], blanks: usize) -> Vec<Cell> {
     first.iter().cloned().chain(moved).collect()
 }
 
-/// Whether each word begins or ends where a heading does, in their order, but for further words of a name.
+/// Whether each word begins or ends where a heading does, in their order, except for further words of a name.
 fn all_below_headings(row: &[Cell], heading: &[Cell]) -> bool {
     let (mut column, mut before): (usize, Option<&Cell>) = (0, None);
     row.iter().all(|cell| {

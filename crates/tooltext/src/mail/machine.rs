@@ -17,7 +17,7 @@ pub struct Machine {
     pub kernel: String,
     /// Its name, if that stands there.
     pub host: Option<String>,
-    /// Where it stands.
+    /// Its place in the text.
     pub at: Spot,
 }
 

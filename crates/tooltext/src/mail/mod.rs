@@ -1,8 +1,8 @@
-//! A mail, a bug report, a slide, a tool's saved output: any text with numbers in it, read for the runs it tells of.
+//! A mail, a bug report, a slide, a tool's saved output: any text with numbers in it, read for the runs it describes.
 //!
 //! Every word is offered to each [tool's reader](crate::tool); what none takes is the author's prose, in which only
 //! labels, commands, rates and small sums are looked for. Nothing is guessed: numbers that were not understood are
-//! counted, and the first of them is told.
+//! counted, and the first of them is reported.
 //!
 //! **Invariant**: quoting, wrapping and flattening change the place of a number, never the number.
 
@@ -52,11 +52,11 @@ pub const MOST_BYTES_OF_MAIL: usize = 16 << 20;
 /// Readings that are kept.
 const MOST_READINGS: usize = 10_000;
 
-/// What a text tells.
+/// What a text contains.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Mail {
-    /// Its name.
+    /// The file's name.
     pub file: String,
     /// In the order of the text.
     pub runs: Vec<Run>,
@@ -64,7 +64,7 @@ pub struct Mail {
     pub claims: Vec<Claim>,
     /// Divisions that the author did.
     pub sums: Vec<Sum>,
-    /// What was set on the machine: queues (`sda/queue/nr_requests`), `vm.`, mounts, md arrays.
+    /// Settings of the machine: queues (`sda/queue/nr_requests`), `vm.`, mounts, md arrays.
     pub settings: Vec<Setting>,
     /// Machines that it names.
     pub machines: Vec<Machine>,
@@ -84,7 +84,7 @@ pub struct Mail {
     pub repeated: usize,
     /// Readings and settings beyond the most that are kept.
     pub too_many: usize,
-    /// Numbers that cannot be; they are in no reading.
+    /// Impossible numbers; they are in no reading.
     pub doubts: Vec<Doubt>,
 }
 
@@ -187,7 +187,7 @@ impl Mail {
         self.has_readings() || !self.settings.is_empty()
     }
 
-    /// The setting of this name that held at a place: the last that the text tells before it, or the only one it tells.
+    /// The setting of this name that held at a place: the last one in the text before it, or the only one.
     pub fn setting(&self, name: &str, at: Spot) -> Option<&Setting> {
         let mut all = self.settings.iter().filter(|s| s.name == name);
         let before = all.clone().filter(|s| s.at <= at).max_by_key(|s| s.at);
@@ -256,7 +256,7 @@ impl Reader<'_, '_> {
         1
     }
 
-    /// Takes in the words from the end of what was last understood up to `to`: nobody's but the author's.
+    /// Takes in the words from the end of what was last understood up to `to`: only the author's.
     fn prose(&mut self, to: usize) {
         let words = &self.words[self.from.min(to)..to];
         self.from = to;

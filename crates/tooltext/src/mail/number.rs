@@ -30,9 +30,9 @@ pub enum Unit {
 pub struct Number {
     /// How much, in `unit`.
     pub value: f64,
-    /// Of what.
+    /// The unit.
     pub unit: Unit,
-    /// Where it stands.
+    /// Its place in the text.
     pub at: Spot,
 }
 

@@ -1,4 +1,4 @@
-//! `nvme list`: the model and the format of each drive. Its serial number is nobody's business.
+//! `nvme list`: the model and the format of each drive. Its serial number is private and not read.
 //!
 //! ```text
 //! Node             SN              Model                        Namespace Usage                      Format           FW Rev

@@ -17,9 +17,9 @@ pub struct Reading {
     pub name: String,
     /// One for each operation or device.
     pub rows: Vec<Row>,
-    /// What the tool was told to do, as far as it prints that: `bs` = `4K-4K`.
+    /// The tool's options, as far as it prints them: `bs` = `4K-4K`.
     pub settings: Vec<Setting>,
-    /// Where it begins.
+    /// The place in the text where it begins.
     pub at: Spot,
 }
 
@@ -48,27 +48,27 @@ pub struct Row {
 )]
 pub struct Values(Vec<(String, Number)>);
 
-/// So many lay between these bounds.
+/// The number of values between these bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bucket {
-    /// The least that falls in, in nanoseconds.
+    /// The inclusive lower bound, in nanoseconds.
     pub from: f64,
-    /// What is too much to fall in, in nanoseconds.
+    /// The exclusive upper bound, in nanoseconds.
     pub below: f64,
     /// How many; or, where the tool prints only parts, which part of all: the unit says which.
     pub count: Number,
 }
 
-/// Something that was set.
+/// A setting.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Setting {
-    /// What: `ioengine`.
+    /// The name: `ioengine`.
     pub name: String,
-    /// To what: `libaio`.
+    /// The value: `libaio`.
     pub value: String,
-    /// Where it stands.
+    /// Its place in the text.
     pub at: Spot,
 }
 

@@ -131,7 +131,7 @@ impl Settings {
     }
 }
 
-/// The settings of a line that holds more than one, or one among other words of a line that nobody wrote as one.
+/// The settings of a line that holds more than one, or one among other words of a line that is not a setting by itself.
 fn several(line: &str) -> Vec<Piece> {
     let may =
         line.contains("vm.") || line.contains(" /") || line.contains("/queue/") || line.contains("blocks");
@@ -142,7 +142,7 @@ fn several(line: &str) -> Vec<Piece> {
     }
 }
 
-/// A line without marks of quoting, but with its indent: mdstat's lines are told by that.
+/// A line without marks of quoting, but with its indent: mdstat's lines are recognised by that.
 pub(super) fn unquoted(line: &str) -> &str {
     let mut rest = super::words::without_name(line);
     while let Some(after) = rest.trim_start().strip_prefix('>') {

@@ -1,6 +1,6 @@
 //! A document as words: what mailers do to it is undone once, so that no reader of a tool's output has to know.
 //!
-//! Marks of quoting are taken off, and lines are forgotten but for where they began. A table that was quoted, wrapped
+//! Marks of quoting are taken off, and lines are forgotten except for where they began. A table that was quoted, wrapped
 //! at column 72 or flattened to one line is then the same row of words as when its tool printed it:
 //!
 //! ```text

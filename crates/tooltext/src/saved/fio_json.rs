@@ -17,7 +17,7 @@ use crate::mail::reading::{Bucket, Reading, Row, Setting};
 use crate::tool::percentile_name;
 use crate::Run;
 
-/// The run that a document tells of: all its jobs. `None` if it is not fio's.
+/// The run in a document: all its jobs. `None` if it is not fio's.
 pub(super) fn runs(d: &Document, value: Value) -> Option<Vec<Run>> {
     let top = fields(value);
     let version = text(field(&top, "fio version")?);

@@ -52,7 +52,7 @@ const COLUMNS: [Column; 20] = [
 ];
 /// Disks and directions.
 const MOST_ROWS: usize = 256;
-/// What percentiles are told of times one by one.
+/// Which percentiles are reported for single times.
 pub(super) const PERCENTILES: [(&str, f64); 4] =
     [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
 

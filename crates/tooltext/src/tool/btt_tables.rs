@@ -104,7 +104,7 @@ const TABLES: [Table; 7] = [
     },
 ];
 
-/// The headings between rules of `=`, and what they tell of the table below.
+/// The headings between rules of `=`, and what they say about the table below.
 const BANNERS: [(&str, Option<&str>); 11] = [
     ("Per Process", None),
     ("Per Device", None),

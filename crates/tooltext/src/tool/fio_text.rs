@@ -159,7 +159,7 @@ impl Job {
         &mut self.reading.rows[i]
     }
 
-    /// Whether the row of an operation is there already, or such a latency of the one at hand.
+    /// Whether the row of an operation is there already, or such a latency of the current one.
     fn says(&self, of: &str) -> bool {
         let least = || self.reading.rows.get(self.current?)?.get(&format!("{of}.min"));
         self.reading.row(of).is_some() || least().is_some()

@@ -1,10 +1,11 @@
-//! Off-CPU time as folded stacks, as offcputime -f (bcc, libbpf-tools) prints it for flame graphs: who slept where, in microseconds.
+//! Off-CPU time as folded stacks, as offcputime -f (bcc, libbpf-tools) prints it for flame graphs: who slept where, in
+//! microseconds.
 //!
 //! ```text
 //! fio;[unknown];fsync;entry_SYSCALL_64_after_hwframe;...;jbd2_log_wait_commit;schedule;__schedule 12345678
 //! ```
 //!
-//! Folded stacks of a profile look alike; these end in the scheduler, where nobody is while running. Each task and function that
+//! Folded stacks of a profile look alike; these end in the scheduler, where no running task is. Each task and function that
 //! it waits in has a row with the sum, the longest first.
 
 use super::{Found, Tool};

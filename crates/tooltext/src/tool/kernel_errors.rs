@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 
 pub struct KernelErrors;
 
-/// Words between two lines that are told of: others of the same error, and what stands before each line.
+/// Words between two matching lines: others of the same error, and what stands before each line.
 const MOST_BETWEEN: usize = 60;
 /// Devices of one log.
 const MOST_DEVICES: usize = 512;
@@ -82,7 +82,7 @@ const ERRORS: &str = "I/O errors";
 const MEDIUM: &str = "medium errors";
 const FAILED: &str = "failed";
 
-/// A line that is told of, if one begins here.
+/// A matching line, if one begins here.
 fn event<'a>(words: &[Word<'a>]) -> Option<Event<'a>> {
     let first = words.first()?.text;
     // Up to the next line, in flattened text up to its time. What does not begin as a line of the log is one's end that a mailer wrapped.

@@ -12,7 +12,7 @@ use crate::mail::words::Word;
 /// A phrase: its words, the name of the number behind it, the factor to its unit, its unit.
 pub(super) type Phrase = (&'static [&'static str], &'static str, f64, Unit);
 
-/// Words between two phrases that tell of no number.
+/// Words between two phrases with numbers.
 const MOST_BETWEEN: usize = 24;
 
 /// What stands behind phrases in a text that begins with one: a row, how many words it takes, how many of these say nothing here.

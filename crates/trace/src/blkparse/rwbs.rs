@@ -2,7 +2,7 @@
 //!
 //! In order: `F` flush first, then one of `R` read, `W` write, `D` discard, `N` none of them (or a zone
 //! operation: `ZA` append, `ZR` reset, `ZRA` reset all, `ZF` finish, `ZO` open, `ZC` close), then `F` forced
-//! to the medium (FUA), `A` read-ahead, `S` somebody waits, `M` metadata.
+//! to the medium (FUA), `A` read-ahead, `S` a task waits, `M` metadata.
 //!
 //! Example: `FWFSM` is a metadata write with a flush before it and FUA.
 

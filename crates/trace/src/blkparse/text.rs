@@ -214,13 +214,13 @@ impl Source for BlkparseText {
             ));
             if !program.has_task() {
                 q.note(
-                    "the lines do not say who sent what: all I/O is told as one task's, \"somebody\"".into(),
+                    "the lines do not say which task sent what: all I/O is attributed to one task, \
+                     \"somebody\""
+                        .into(),
                 );
             }
             if !program.has_device() {
-                q.note(
-                    "the lines do not say which device they are of: they are taken as one device's".into(),
-                );
+                q.note("the lines do not say which device they are of: all are attributed to one".into());
             }
         }
         if let Some((bytes, words)) = &self.lines.dropped {

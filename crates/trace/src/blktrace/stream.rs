@@ -199,7 +199,7 @@ impl Stream {
             self.refill()?;
         }
         self.quality.damaged_bytes += skipped;
-        self.quality.note(format!("{}: {skipped} bytes at byte {from} are no record", self.input.name()));
+        self.quality.note(format!("{}: {skipped} bytes at byte {from} are not a record", self.input.name()));
         Ok(())
     }
 

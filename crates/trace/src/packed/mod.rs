@@ -56,7 +56,7 @@ pub fn is_in_parts(folder: &Path) -> bool {
     names.any(|name| name.to_str().is_some_and(|name| is_needed_part(folder, name)))
 }
 
-/// Whether this is a part of a file that nobody has joined yet.
+/// Whether this is a part of a file that is not joined yet.
 fn is_needed_part(folder: &Path, name: &str) -> bool {
     part_of(name).is_some_and(|(whole, _)| !folder.join(whole).exists())
 }

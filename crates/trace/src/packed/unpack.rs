@@ -210,7 +210,7 @@ impl Unpacker {
         }
         for (n, what) in [
             (self.links, "links and special files"),
-            (self.outside, "files whose names lead outside of it, or are no names"),
+            (self.outside, "files whose names lead outside of it, or are invalid"),
             (self.too_many, "files more than a capture can have"),
         ] {
             if n > 0 {

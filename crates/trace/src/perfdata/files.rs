@@ -28,7 +28,7 @@ pub struct Files {
     all: Vec<Records>,
     /// Those that are not at their end, by the latest time in them.
     turns: BinaryHeap<Reverse<(u64, usize)>>,
-    /// Whose record is at hand.
+    /// Whose record is current.
     at: usize,
 }
 
@@ -74,7 +74,7 @@ impl Files {
         Ok(None)
     }
 
-    /// When the record at hand was made.
+    /// When the current record was made.
     pub fn was_at(&mut self, time: u64) {
         let at = self.at;
         if let Some(mut turn) = self.turns.peek_mut().filter(|turn| turn.0 .1 == at) {
@@ -82,7 +82,7 @@ impl Files {
         }
     }
 
-    /// What stands behind the head of the record at hand.
+    /// What follows the head of the current record.
     pub fn body(&self) -> &[u8] {
         self.all[self.at].body()
     }

@@ -215,7 +215,7 @@ impl Source for PerfData {
         self.files.damage_to(&mut q);
         self.formats.broken().for_each(|(_, what)| q.note(what));
         if self.others > 0 {
-            q.note(format!("{} samples of events that are no tracepoints are left out", self.others));
+            q.note(format!("{} samples of events other than tracepoints are left out", self.others));
         }
         q
     }

@@ -63,7 +63,7 @@ pub struct Records {
     unpacked: Bytes,
     decoder: Option<Decoder<'static>>,
     body: Vec<u8>,
-    /// Bytes behind the record at hand that are no records.
+    /// Bytes after the current record that are no records.
     to_skip: u64,
     damaged: u64,
     cut: u64,
@@ -100,12 +100,12 @@ impl Records {
         self.end.saturating_sub(self.from)
     }
 
-    /// What stands behind the head of the record at hand.
+    /// What follows the head of the current record.
     pub fn body(&self) -> &[u8] {
         &self.body
     }
 
-    /// The place in the file behind the record at hand.
+    /// The place in the file after the current record.
     pub fn behind(&self) -> u64 {
         self.from + self.position()
     }
@@ -182,7 +182,7 @@ impl Records {
         Ok(Some(kind))
     }
 
-    /// Reads on until so many bytes are at hand, or the file is at its end.
+    /// Reads on until so many bytes are buffered, or the file is at its end.
     fn fill(&mut self, want: usize) -> Result<(), Error> {
         if self.file.left().len() >= want || self.next >= self.end {
             return Ok(());
@@ -233,7 +233,7 @@ impl Records {
         }
     }
 
-    /// Ends the walk: nobody knows where the next record begins.
+    /// Ends the walk: it is not known where the next record begins.
     fn stop(&mut self, left: u64, what: &str) -> Option<u32> {
         if left > 0 {
             self.cut += 1;

@@ -2,7 +2,7 @@
 //!
 //! perf empties one CPU's buffer after the other, and marks when it is through with all: a round. Whatever is older than the
 //! latest of the round before is then complete (perf, util/ordered-events.c). Where no round ends, as many wait as memory is
-//! for; what comes later than those let go is delivered late, and counted by whoever takes it.
+//! for; what comes later than those let go is delivered late, and counted by the consumer.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;

@@ -40,7 +40,7 @@ impl Clock {
     /// What is wrong with times of the clock `name`, if they are no nanoseconds.
     pub fn doubt(self, name: &str) -> Option<String> {
         match name {
-            "counter" => Some("the clock \"counter\" numbers the events: the times are no times".into()),
+            "counter" => Some("the clock \"counter\" only numbers the events: it gives no times".into()),
             "x86-tsc" | "ppc-tb" if self == Clock::default() => {
                 Some(format!("the clock \"{name}\" counts cycles and the file does not say how long one is"))
             }

@@ -38,7 +38,7 @@ impl Codec {
         };
         match read {
             Ok(n) if n == size => Ok(()),
-            Ok(n) => Err(format!("{size} bytes were promised but {n} came out of the compression")),
+            Ok(n) => Err(format!("{size} bytes were expected but {n} were decompressed")),
             Err(e) => Err(format!("the compressed bytes are damaged: {e}")),
         }
     }

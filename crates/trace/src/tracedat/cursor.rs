@@ -16,7 +16,7 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 use units::{Cpu, DevId, Nanos, Tid};
 
-/// What all compressed chunks at hand together may unpack to.
+/// What all current compressed chunks together may unpack to.
 const CHUNKS: usize = 512 << 20;
 
 /// Any event, not yet taken apart.
@@ -209,7 +209,7 @@ impl Cursor {
         Ok(self.current.is_some())
     }
 
-    /// Whether records were lost before the one at hand.
+    /// Whether records were lost before the current one.
     #[inline]
     fn find_loss(&mut self) -> bool {
         let Some(i) = self.current else { return false };
@@ -221,7 +221,7 @@ impl Cursor {
         self.lost > 0
     }
 
-    /// A page that tells of losses but holds no record has nothing to stand before: it is only counted.
+    /// A page that reports losses but holds no record precedes none: it is only counted.
     fn lost_at_end(&mut self, i: usize) {
         let (stream, clock) = (&mut self.streams[i], self.clock);
         let count = stream.take_lost();

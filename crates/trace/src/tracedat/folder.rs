@@ -48,7 +48,8 @@ pub fn open_raw(folder: &Path) -> Result<TraceDat, Error> {
     }
     if !folder.join(CAPTURE).is_file() {
         contents.note(format!(
-            "the recording did not come to its end (there is no {CAPTURE}): what the kernel had not yet handed out is missing"
+            "the recording was not completed (there is no {CAPTURE}): what was left in the kernel's buffers \
+             is missing"
         ));
     }
     TraceDat::new(contents)

@@ -1,7 +1,7 @@
 //! The kernel's symbols, as the file carries them, and stacks in their terms.
 //!
 //! Text as in /proc/kallsyms: `ffffffff81000000 T _text`, with `[module]` behind for a module's. An address
-//! belongs to the last symbol at or before it; the very last symbol is only its first byte and marks the end, because nobody
+//! belongs to the last symbol at or before it; the very last symbol is only its first byte and marks the end, because nothing
 //! says how long it is. Only code (t, T, w, W) is kept: data never stands on a stack.
 
 use super::bytes::Order;

@@ -142,7 +142,7 @@ impl TraceDat {
         &self.strings
     }
 
-    /// The walk through all records, for whoever needs more than block events.
+    /// The walk through all records, for callers that need more than block events.
     pub fn cursor(&mut self) -> &mut Cursor {
         &mut self.cursor
     }

@@ -1,7 +1,7 @@
 //! One sub-buffer ("page") of the kernel's ring buffer: records with time deltas.
 //!
 //! A page stands alone: its header holds the time of its first record, so pages of a CPU are decoded one after
-//! another with only the page at hand in memory. Layout (kernel, include/linux/ring_buffer.h and
+//! another with only the current page in memory. Layout (kernel, include/linux/ring_buffer.h and
 //! kernel/trace/ring_buffer.c), integers in the recording machine's order, `long` being 4 or 8 bytes:
 //!
 //! ```text

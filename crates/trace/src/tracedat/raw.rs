@@ -1,6 +1,6 @@
 //! Raw pages: per CPU a file of what `per_cpu/cpuN/trace_pipe_raw` gave, beside the texts that explain them.
 //!
-//! This is what a recorder has at hand before it writes a trace.dat. How it lays them out in a folder is its own
+//! This is what a recorder has before it writes a trace.dat. How it lays them out in a folder is its own
 //! business: it fills a [`Raw`].
 
 use super::bytes::Order;

@@ -1,7 +1,7 @@
 //! One CPU's records, page after page, with a few pages in memory.
 //!
 //! Pages lie in the file as they are, or in compressed chunks of some pages each. Either way the stream holds
-//! one block of whole pages and walks through it; the record at hand is a slice of that block, nothing is copied.
+//! one block of whole pages and walks through it; the current record is a slice of that block, nothing is copied.
 
 use super::compress::Codec;
 use super::file::Region;
@@ -15,7 +15,7 @@ const BLOCK: usize = 32 << 10;
 /// Damage that was stepped over.
 #[derive(Clone, Debug, Default)]
 pub struct Damage {
-    /// Bytes that are no record.
+    /// Bytes outside any record.
     pub bytes: u64,
     /// Pages that the file's end, or a lying length, cuts short.
     pub cut: u64,
@@ -37,11 +37,11 @@ pub struct Stream {
     max_chunk: usize,
     block: Vec<u8>,
     packed: Vec<u8>,
-    /// The page at hand is `block[page..page_end]`.
+    /// The current page is `block[page..page_end]`.
     page: usize,
     page_end: usize,
     cursor: PageCursor,
-    /// The record at hand.
+    /// The current record.
     at: usize,
     len: usize,
     time: u64,
@@ -91,7 +91,7 @@ impl Stream {
         self.region.size
     }
 
-    /// The record at hand.
+    /// The current record.
     #[inline]
     pub fn data(&self) -> &[u8] {
         &self.block[self.page + self.at..self.page + self.at + self.len]
@@ -103,7 +103,7 @@ impl Stream {
         self.time
     }
 
-    /// Takes the number of records that were lost before the one at hand. Where the kernel did not say how
+    /// Takes the number of records that were lost before the current one. Where the kernel did not say how
     /// many it is 1: at least one.
     pub fn take_lost(&mut self) -> u64 {
         std::mem::take(&mut self.lost)
@@ -118,7 +118,7 @@ impl Stream {
                     (self.time, self.at, self.len) = (time, at, len);
                     return Ok(true);
                 }
-                Next::Damaged(bytes) => self.damaged(bytes as u64, "the rest of this page is no record"),
+                Next::Damaged(bytes) => self.damaged(bytes as u64, "the rest of this page is not a record"),
                 Next::End => {
                     if !self.next_page()? {
                         return Ok(false);

@@ -1,4 +1,4 @@
-//! How each event that tells of tasks becomes a task event: which fields, found by name.
+//! How each event about tasks becomes a task event: which fields, found by name.
 
 use super::format::{EventFormat, Slot};
 use crate::task_event::{is_of_completion, CommitPhase, Completions, Fs};

@@ -46,7 +46,7 @@ pub struct TraceText {
     running: Running,
     /// Who left each processor with its last event.
     switched: FxHashMap<Cpu, TaskEvent>,
-    /// Of whom the stack is that stands here.
+    /// The task of this stack.
     left: Option<(TaskEvent, Vec<String>)>,
     /// What may be the beginning of an event.
     held: Held,
@@ -244,7 +244,7 @@ impl TraceText {
         self.quality.events += 1;
     }
 
-    /// Tells the stack of whoever left its processor last, once all of its lines were read.
+    /// Passes on the stack of the task that left its processor last, once all of its lines were read.
     fn tell_stack(&mut self, batch: &mut Batch) {
         let Some((left, frames)) = self.left.take() else { return };
         if frames.is_empty() || !matches!(left.what, What::Switch { .. }) {
@@ -332,7 +332,7 @@ fn lost(line: &str) -> Option<(Cpu, u64)> {
     (rest.contains("LOST") || rest.contains("DROPPED")).then_some((Cpu(cpu.trim().parse().ok()?), number(n)?))
 }
 
-/// Lines that belong to the text and tell of no event.
+/// Lines that belong to the text but are no events.
 fn is_aside(line: &str) -> bool {
     let line = line.trim();
     line.is_empty()

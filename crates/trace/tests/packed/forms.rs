@@ -21,11 +21,7 @@ fn a_folder_of_raw_pages() {
     fs::write(dir.path().join("trace.cpu0.raw"), &parts.pages[0][..5000]).unwrap();
     let cut = open(dir.path()).unwrap();
     assert!(!cut.events.is_empty() && cut.events.len() < want.events.len());
-    assert!(
-        cut.quality.notes.iter().any(|n| n.contains("did not come to its end")),
-        "{:?}",
-        cut.quality.notes
-    );
+    assert!(cut.quality.notes.iter().any(|n| n.contains("was not completed")), "{:?}", cut.quality.notes);
     assert_eq!(cut.quality.cut_records, 1);
 
     // Killed while it put the trace together: a trace.dat lies there, but less is in it.

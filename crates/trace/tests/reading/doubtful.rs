@@ -60,8 +60,8 @@ fn damage_in_the_middle_is_stepped_over() {
     let got = read(&path).unwrap();
     let q = got.quality;
     assert_eq!((q.events, q.damaged_bytes, q.lost_total(), q.cut_records), (9, 148, 1, 0));
-    assert!(q.notes[0].ends_with("vda.blktrace.0: 48 bytes at byte 192 are no record"), "{:?}", q.notes);
-    assert!(q.notes[1].ends_with("vda.blktrace.0: 100 bytes at byte 336 are no record"), "{:?}", q.notes);
+    assert!(q.notes[0].ends_with("vda.blktrace.0: 48 bytes at byte 192 are not a record"), "{:?}", q.notes);
+    assert!(q.notes[1].ends_with("vda.blktrace.0: 100 bytes at byte 336 are not a record"), "{:?}", q.notes);
 }
 
 /// Nothing but damage behind the first record, more than a buffer of it.
@@ -117,7 +117,7 @@ fn payload_of_65535_near_the_end() {
     let (_folder, path) = file("vda.blktrace.0", &bytes);
     let q = read(&path).unwrap().quality;
     assert_eq!((q.events, q.damaged_bytes, q.lost_total()), (99, 48, 1), "{q:?}");
-    assert!(q.notes[0].contains("48 bytes at byte 2400 are no record"), "{:?}", q.notes);
+    assert!(q.notes[0].contains("48 bytes at byte 2400 are not a record"), "{:?}", q.notes);
 }
 
 /// A CPU's clock that steps back once, for good: one step, however many events follow.

@@ -8,7 +8,7 @@
 //!   replaced one by one, and these find fewer: then some must find that number, the correlation be nearly perfect, and
 //!   hardly any find nothing at all in flight;
 //! - *bursts*: otherwise, for tasks that wait now and then (a journal);
-//! - *open*: writeback, and whoever shows no sign of waiting.
+//! - *open*: writeback, and tasks that show no sign of waiting.
 //!
 //! A task that only goes on when another one was served, and the other way round (an application and its journal), are
 //! one stream.

@@ -34,11 +34,11 @@ pub struct Item {
     pub gap: u64,
     /// Where, in sectors.
     pub sector: u64,
-    /// How much.
+    /// The size in bytes.
     pub bytes: u32,
     /// To the device.
     pub write: bool,
-    /// Whether somebody waits for it (`op_is_sync`).
+    /// Whether a task waits for it (`op_is_sync`).
     pub sync: bool,
     /// [`life::Class::index`].
     pub class: u8,
@@ -62,28 +62,28 @@ impl Item {
 pub enum Kind {
     /// So many in flight: the next one follows a completion.
     Closed {
-        /// How many.
+        /// The number in flight.
         depth: u32,
     },
-    /// One at a time and not before its turn.
+    /// One at a time, each not before its turn.
     Paced {
         /// Nanoseconds from turn to turn.
         period: u64,
-        /// Whether turns that were missed are made up for.
+        /// Whether missed turns are caught up.
         catches_up: bool,
     },
     /// Bursts: the first of each follows the completion of the burst before it.
     Bursts,
-    /// Goes on as soon as the last one has a tag, whatever is in flight: writeback.
+    /// Continues as soon as the last one has a tag, whatever is in flight: writeback.
     Open,
 }
 
 /// A stream.
 #[derive(Clone, Debug)]
 pub struct Stream {
-    /// Whose.
+    /// The task it belongs to.
     pub name: String,
-    /// How it goes on.
+    /// Its arrival pattern.
     pub kind: Kind,
     /// When the first item is queued, in nanoseconds from the beginning.
     pub first: u64,

@@ -31,13 +31,14 @@ const TAIL: f64 = 0.9;
 const WORST: f64 = SPREAD;
 const DISAGREE: &str = "devices that explain the recording equally well disagree";
 /// What throttling goes by besides (crate::wbt::Throttle).
-const UNTOLD: &str = "or whether tasks were made to wait for dirty pages and writes were direct, which is not recorded, matters";
+const UNTOLD: &str = "or it matters whether tasks were throttled for dirty pages and writes were direct, \
+                      which is not recorded";
 
 /// A number that is predicted, or not.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cell {
-    /// Of what.
+    /// The metric.
     pub metric: Metric,
     /// `p50`, `p99`.
     pub percentile: &'static str,
@@ -47,7 +48,7 @@ pub struct Cell {
     pub model: Option<u64>,
     /// Under the asked settings, if that can be said.
     pub predicted: Option<Predicted>,
-    /// Why it cannot.
+    /// Why there is no prediction.
     pub refused: Option<String>,
 }
 
@@ -61,7 +62,7 @@ pub struct Predicted {
     pub from: u64,
     /// The upper end.
     pub to: u64,
-    /// How many devices spoke.
+    /// How many devices predicted it.
     pub devices: usize,
 }
 
@@ -117,7 +118,7 @@ impl Lab {
         let write = metric.class != Class::Read.index();
         let left = settings.scheduler == Kind::None && self.settings.scheduler != Kind::None;
         if left && q > TAIL && !self.alone[write as usize] {
-            return Err("it would be the device's own scatter, and none was alone in it".into());
+            return Err("it would be the device's own variation, and no request was alone in it".into());
         }
         let factors = |metric| {
             let recorded = self.real.percentile(metric, q).unwrap_or(0);
@@ -201,7 +202,7 @@ impl Lab {
         let write = metric.class != Class::Read.index();
         if metric.phase != Phase::I2D && !self.alone[write as usize] && value < rarely {
             return Err(format!(
-                "faster than 19 of 20 recorded were in the device ({}), and none was alone in it",
+                "faster than 19 of 20 recorded were in the device ({}), and no request was alone in it",
                 humane(rarely)
             ));
         }

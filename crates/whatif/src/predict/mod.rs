@@ -68,7 +68,7 @@ pub struct Lab {
 }
 
 impl Lab {
-    /// Fits devices. `progress` is told of parts done, 0 to 1.
+    /// Fits devices. `progress` gets the fraction done, 0 to 1.
     pub fn new(
         r: &Recorded,
         settings: Settings,

@@ -68,7 +68,8 @@ impl Lab {
         // Who comes may be given what another one waits for, so it is no line.
         if asked.scheduler == Kind::None && !asked.chooses_ahead && most >= asked.queue_depth {
             return Some(format!(
-                "all {} commands that SCSI lets the device have would be in use: who is next without a scheduler is not modelled",
+                "all {} commands that SCSI lets the device have would be in use: which request is next \
+                 without a scheduler is not modelled",
                 asked.queue_depth
             ));
         }

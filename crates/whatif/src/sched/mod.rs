@@ -18,7 +18,7 @@ pub struct Queued {
     pub sector: u64,
     /// Write or read.
     pub write: bool,
-    /// Whether somebody waits for it.
+    /// Whether a task waits for it.
     pub sync: bool,
     /// 0 real-time, 1 best-effort, 2 idle.
     pub priority: u8,
@@ -44,7 +44,7 @@ pub struct Tunables {
     pub read_expire: u64,
     /// After this a write is expired.
     pub write_expire: u64,
-    /// How many batches of reads pass waiting writes over.
+    /// How many batches of reads may starve waiting writes.
     pub writes_starved: u32,
     /// Requests in a batch.
     pub fifo_batch: u32,

@@ -13,7 +13,7 @@ impl Settings {
     /// The recorded settings. `told` gives the text of a file below `queue/`, or of `device/queue_depth` and
     /// `mq/0/nr_tags`; `most` is the largest number of requests that were in the device, and `held` whether requests
     /// waited in the scheduler while so many were: then that is what the device takes, whatever is told; `throttled`
-    /// whether writes that nobody waits for were held back before they got one of the tags.
+    /// whether writes that no task waits for were delayed before they got one of the tags.
     pub fn recorded(
         told: impl Fn(&str) -> Option<String>,
         most: u32,
@@ -21,9 +21,7 @@ impl Settings {
         throttled: bool,
     ) -> Result<Settings, Refusal> {
         let Some(list) = told("queue/scheduler") else {
-            return Err(
-                "it is not known which scheduler the recorded device had (iowhy record notes it)".into()
-            );
+            return Err("the recorded device's scheduler is not known (iowhy record saves it)".into());
         };
         let chosen = list.split_whitespace().find_map(|w| w.strip_prefix('[')?.strip_suffix(']'));
         let name = chosen.unwrap_or(list.trim()).to_string();

@@ -35,7 +35,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// It is over: whoever waits may have its place.
+    /// It is over: a waiter may have its place.
     pub(super) fn leaves(&mut self, item: &Item) {
         let Some(wbt) = self.wbt.as_mut().filter(|w| w.holds(item.write, item.sync) && item.bytes > 0) else {
             return;

@@ -1,4 +1,4 @@
-//! How many writes writeback throttling lets in: block/blk-rq-qos.c and `calc_wb_limits` of block/blk-wbt.c, Linux 6.18.
+//! How many writes writeback throttling admits: block/blk-rq-qos.c and `calc_wb_limits` of block/blk-wbt.c, Linux 6.18.
 //!
 //! **Invariant**: background <= normal <= all of them, and at least 1.
 
@@ -16,7 +16,7 @@ pub struct Limits {
     at_most: bool,
     /// All.
     pub max: u32,
-    /// While nobody else uses the device.
+    /// While nothing else uses the device.
     pub normal: u32,
     /// Beside others.
     pub background: u32,

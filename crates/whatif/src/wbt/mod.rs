@@ -1,18 +1,18 @@
 //! Writeback throttling: block/blk-wbt.c and the limits of block/blk-rq-qos.c, Linux 6.18.
 //!
-//! Writes that nobody waits for, and those of an fsync, take a place before they take a tag; direct writes and reads do not.
+//! Writes that no task waits for, and those of an fsync, take a place before they take a tag; direct writes and reads do not.
 //! There are `max_depth` places ([`Limits`]): all of them for an fsync or while tasks that dirty pages are made to wait, a
-//! quarter otherwise while others read, half while nobody does. A window of 100 ms begins with a write that gets a place.
+//! quarter otherwise while others read, half while none does. A window of 100 ms begins with a write that gets a place.
 //! At its end, with reads and at least three writes completed in it, the **shortest** read tells: longer in the device than
 //! the target, and the places are halved (and windows become shorter, 100 ms / sqrt(step + 1)); else they are doubled back,
-//! and beyond that as long as only writes are seen. Who waits is let in when a write is completed and less than half of the
+//! and beyond that as long as only writes are seen. A waiter is admitted when a write is completed and less than half of the
 //! places are taken; with a volatile cache only when none is.
 //!
 //! What the kernel knows and a recording does not is told by [`Throttle`], to be tried both ways: whether tasks were made to
-//! wait for dirty pages (`wb_recent_wait`), and whether writes that somebody waits for are direct. Writes of the flusher and
+//! wait for dirty pages (`wb_recent_wait`), and whether writes that a task waits for are direct. Writes of the flusher and
 //! others count as alike: without reads the flusher's own get a quarter of the places, here half.
 //!
-//! **Invariant**: nobody waits while nobody has a place.
+//! **Invariant**: none waits while none has a place.
 //!
 //! Example, 256 requests: 16 places, 8 normal, 4 beside reads. After a window whose shortest read was too slow: 8, 4 and 2.
 
@@ -28,15 +28,16 @@ use std::collections::VecDeque;
 const ENOUGH_WRITES: u32 = 3;
 /// `RWB_UNKNOWN_BUMP`: windows that tell nothing until the way back is begun.
 const PATIENCE: u32 = 5;
-/// `HZ / 10`: reads so short ago count as company (`close_io`).
+/// `HZ / 10`: reads so short ago count as competing I/O (`close_io`).
 const CLOSE: u64 = 100_000_000;
 
 /// Why a recording in which writeback throttling held writes back is refused (block/blk-wbt.c).
-pub const HELD: &str = "writeback throttling held writes back in the recording: how far it had closed when that began is known to the \
-kernel alone, and how many would be in flight without it was not recorded. Record with wbt_lat_usec 0, or try a setting for a \
-moment and compare: iowhy compare BEFORE AFTER";
+pub const HELD: &str =
+    "writeback throttling held writes back in the recording: its depth limit at the start \
+is known only to the kernel, and how many would be in flight without it was not recorded. Record with \
+wbt_lat_usec 0, or try a setting for a moment and compare: iowhy compare BEFORE AFTER";
 
-/// How it is set.
+/// The settings of writeback throttling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Throttle {
@@ -46,7 +47,7 @@ pub struct Throttle {
     pub write_back: bool,
     /// Assumed: tasks are made to wait for dirty pages.
     pub dirtiers_wait: bool,
-    /// Assumed: writes that somebody waits for are those of fsync, not direct ones.
+    /// Assumed: writes that a task waits for are those of fsync, not direct ones.
     pub holds_sync: bool,
 }
 
@@ -66,7 +67,7 @@ impl Throttle {
         }))
     }
 
-    /// All that may be assumed where there are writes that nobody waits for, and those that somebody waits for.
+    /// All that may be assumed where there are writes that no task waits for, and those that a task waits for.
     pub fn assumptions(self, background: bool, sync: bool) -> Vec<Throttle> {
         let both = |of: bool| if of { vec![false, true] } else { vec![false] };
         let with = |dirtiers_wait| both(sync).into_iter().map(move |s| (dirtiers_wait, s));
@@ -90,7 +91,7 @@ pub struct Wbt {
     set: Throttle,
     limits: Limits,
     taken: u32,
-    /// Who waits, and whether somebody waits for them.
+    /// Who waits, and whether a task waits for them.
     waiting: VecDeque<(Slot, bool)>,
     seen: Seen,
     unknown: u32,
@@ -103,7 +104,7 @@ pub struct Wbt {
 }
 
 impl Wbt {
-    /// Nobody has a place. `queue_depth` as `blk_queue_depth`: SCSI's, else `nr_requests`.
+    /// None has a place. `queue_depth` as `blk_queue_depth`: SCSI's, else `nr_requests`.
     pub fn new(set: Throttle, queue_depth: u32) -> Wbt {
         Wbt {
             set,

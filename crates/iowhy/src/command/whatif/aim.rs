@@ -1,4 +1,4 @@
-//! `--suggest`: settings of mq-deadline that reach an aim, and whom they harm.
+//! `--suggest`: settings of mq-deadline that reach an aim, and which classes they slow down.
 //!
 //! One setting after the other is tried at a few values, the best is kept, twice around. A candidate counts if the aim's
 //! number is predicted, and none that is predicted for others becomes worse by more than the bound; what is refused for
@@ -99,7 +99,7 @@ pub fn suggest(lab: &Lab, aim: &Aim, harm: f64) -> Result<Suggestion, String> {
             Ok(Suggestion { reached: value < aim.below, set, cells, aim })
         }
         None => Err(match why {
-            Some(why) => format!("nothing better was found; refused for others: {why}"),
+            Some(why) => format!("nothing better was found; others cannot be predicted: {why}"),
             None => format!("nothing makes it better without making others worse by more than {harm} times"),
         }),
     }
@@ -113,7 +113,7 @@ fn worst(cells: &[Cell], aim: &Aim) -> f64 {
 }
 
 impl Suggestion {
-    /// The commands, and what they do to whom.
+    /// The commands, and their effect on each class.
     pub fn render(&self, name: &str, lab: &Lab) -> String {
         let now = &lab.settings.deadline;
         let mut out = match self.reached {
@@ -154,7 +154,11 @@ impl Suggestion {
                 }
                 (None, why) => {
                     let why = why.as_deref().unwrap_or_default();
-                    writeln!(out, "  ?     {class} {at}: {} -> refused: {why}", humane(cell.recorded as f64))
+                    writeln!(
+                        out,
+                        "  ?     {class} {at}: {} -> no prediction: {why}",
+                        humane(cell.recorded as f64)
+                    )
                 }
             };
         }

@@ -17,56 +17,57 @@ use whatif::predict::{Cell, Lab};
 use whatif::settings::Settings;
 use whatif::simulate::Work;
 
-const WHAT_IT_DOES: &str = "With --without and --alone, the time that the recording shows somebody had in others' operations is taken out of each. \
-With settings, the recorded requests are sent again through a model of the scheduler and of the device, \
-which was fitted so that the recorded settings give the recorded times. Where that does not succeed, or devices that explain \
-the recording equally well disagree, there is no prediction but a reason. p99.9 and the maximum are never predicted. \
-docs/what-if.md tells how often predictions came true.";
+const WHAT_IT_DOES: &str = "--without and --alone subtract from each operation the time that the recording \
+attributes to those taken away. With settings, the recorded requests are sent again through a model of the \
+scheduler and of the device, which was fitted so that the recorded settings give the recorded times. Where \
+that fails, or devices that explain the recording equally well disagree, it prints a reason instead of a \
+prediction. p99.9 and the maximum are never predicted. docs/what-if.md shows how often predictions came \
+true.";
 
-/// Say what would have been without somebody, or under another setting of the I/O scheduler, or why that cannot be said.
+/// Predict latencies without a task, or under another setting of the I/O scheduler, or say why that is not possible.
 #[derive(Args)]
 #[command(after_help = WHAT_IT_DOES)]
 pub struct WhatIf {
     /// A folder with a recording (iowhy record), NAME (for NAME.blktrace.0, .1, ...), or a file
     #[arg(value_name = "CAPTURE")]
     pub capture: PathBuf,
-    /// Latencies without these, separated by commas: tasks, control groups (/backup.slice), what others send (reads,
-    /// writes, writeback, discards, journal); or `flushes`: if a flush took no time
+    /// Latencies without these, separated by commas: tasks, control groups (/backup.slice), others' I/O of a kind
+    /// (reads, writes, writeback, discards, journal); or `flushes`: if a flush took no time
     #[arg(long, value_name = "WHO", conflicts_with_all = ["set", "sweep", "suggest", "schedule", "explain_load"])]
     pub without: Option<String>,
-    /// Latencies of this task with nobody else there
+    /// Latencies of this task with no other task there
     #[arg(long, value_name = "TASK", conflicts_with_all = ["without", "set", "sweep", "suggest", "schedule", "explain_load"])]
     pub alone: Option<String>,
-    /// A setting as it would be, named as in sysfs: read_expire=200, scheduler=none; several are set together, unless `or`
+    /// A setting to predict, named as in sysfs: read_expire=200, scheduler=none; several are set together, unless `or`
     /// stands between them: fifo_batch=4 or scheduler=none
     #[arg(long, value_name = "NAME=VALUE", num_args = 1.., value_parser = set_or)]
     pub set: Vec<Word>,
-    /// A setting as it was, where the recording does not have it: scheduler=mq-deadline
+    /// A setting during the recording, where the recording does not have it: scheduler=mq-deadline
     #[arg(long, value_name = "NAME=VALUE", num_args = 1.., value_parser = assignment)]
     pub was: Vec<(String, String)>,
-    /// Predict for values of one setting between two: read_expire=50..1000
+    /// Predict for values of one setting in a range: read_expire=50..1000
     #[arg(long, value_name = "NAME=FROM..TO", value_parser = sweep, conflicts_with = "set")]
     pub sweep: Option<(String, u64, u64)>,
-    /// Search mq-deadline's settings for the aim; print the commands, and whom they would slow down
+    /// Search mq-deadline's settings for the aim; print the commands, and what they would slow down
     #[arg(long, requires = "aim", conflicts_with_all = ["set", "sweep"])]
     pub suggest: bool,
     /// The aim: 'read.p99 < 20ms'; of read, sync-write, background-write; p50 or p99
     #[arg(long, value_name = "AIM", requires = "suggest")]
     pub aim: Option<Aim>,
-    /// How much worse others may become
+    /// By which factor other classes may become slower
     #[arg(long, alias = "harm", value_name = "FACTOR", default_value_t = 2.0, requires = "suggest")]
     pub max_regression: f64,
     /// Which device, where several were recorded: sda, 8:0
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<String>,
-    /// Show in which order requests went to the device in a stretch, recorded and simulated, with --set or as it was;
+    /// Show the order of requests to the device in a span, recorded and simulated, with --set or as recorded;
     /// FROM-TO in seconds since the first event, as 12.3-12.9
     #[arg(long, value_name = "FROM-TO", value_parser = schedule::stretch, conflicts_with_all = ["sweep", "suggest", "explain_load"])]
     pub schedule: Option<std::ops::Range<u64>>,
-    /// Show the streams that were found in the load, and what speaks for them; predict nothing
+    /// Show the streams found in the load, with the evidence; predict nothing
     #[arg(long)]
     pub explain_load: bool,
-    /// Take the load as an amount of work, not as one that lasts as long as the recording
+    /// Keep the amount of work fixed, not the duration
     #[arg(long)]
     pub fixed_work: bool,
     /// Seed of the random numbers: the same seed gives the same answer
@@ -106,8 +107,9 @@ impl WhatIf {
             && !self.explain_load
         {
             return Err(refused(
-                "nothing is asked".into(),
-                "say what would be set, --set read_expire=200, or who would be gone, --without cp; or --alone, --sweep, --suggest, --schedule, --explain-load",
+                "no question is given".into(),
+                "give a setting, --set read_expire=200, or what to take away, --without cp; or --alone, \
+                 --sweep, --suggest, --schedule, --explain-load",
             ));
         }
         let arrivals = Arrivals::read(Input::recording(&self.capture)?.window(self.part.window))?;

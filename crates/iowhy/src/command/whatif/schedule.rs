@@ -11,7 +11,7 @@ use whatif::predict::Lab;
 use whatif::schedule::{recorded, Sent};
 use whatif::settings::Settings;
 
-/// Requests that are told one by one; JSON has all.
+/// Requests that are shown one by one; JSON has all.
 const ROWS: usize = 40;
 /// Letters of the orders in a line, in tens.
 const LETTERS: usize = 70;

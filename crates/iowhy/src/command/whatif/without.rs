@@ -8,9 +8,9 @@ use explain::{Explanation, Input};
 use life::Io;
 use report::Supposed;
 
-/// What the flushes' absence is asked by.
+/// The name for taking flushes away.
 const FLUSHES: &str = "flushes";
-/// Kinds of I/O that others send, as they are asked by.
+/// Names of kinds of I/O that others send.
 const KINDS: [(&str, Io); 5] = [
     ("reads", Io::Read),
     ("writes", Io::SyncWrite),
@@ -18,14 +18,14 @@ const KINDS: [(&str, Io); 5] = [
     ("discards", Io::Discard),
     ("journal", Io::Journal),
 ];
-/// So many who could be asked about are named.
+/// How many candidates are named.
 const NAMED: usize = 5;
 
-/// Who is taken away, and of whom it is asked.
+/// What is taken away, and for which task.
 pub struct Question<'a> {
-    /// Who would be gone, as it was written: tasks, kinds of I/O, control groups.
+    /// What is taken away, as it was written: tasks, kinds of I/O, control groups.
     without: Option<&'a str>,
-    /// Whose latencies, if not everybody's; without anybody else.
+    /// Whose latencies, if not all tasks'; without any other task.
     alone: Option<&'a str>,
 }
 
@@ -58,7 +58,7 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// Who would be gone.
+    /// What is taken away.
     fn absent(&self, open: impl Fn() -> Result<Input<'static>, Failure>) -> Result<Absent, Failure> {
         let words: Vec<&str> = match self.without {
             None => return Ok(Absent::Everybody),
@@ -79,7 +79,7 @@ impl<'a> Question<'a> {
         })
     }
 
-    /// Why there is nothing to tell.
+    /// Why there is nothing to show.
     fn refused(&self, e: &Explanation, absent: &Absent, victims: &[(usize, Without)]) -> Option<Failure> {
         let costs = in_the_way(e);
         let known = match absent {
@@ -87,15 +87,15 @@ impl<'a> Question<'a> {
             _ => true,
         };
         let what = match (absent, self.alone) {
-            (Absent::Task(name), _) if !known => format!("nobody waited because of {name}"),
+            (Absent::Task(name), _) if !known => format!("no task waited because of {name}"),
             (_, Some(task)) if victims.is_empty() => format!("{task} did not wait for I/O in this recording"),
-            _ if victims.is_empty() => "nobody waited for I/O in this recording".into(),
+            _ if victims.is_empty() => "no task waited for I/O in this recording".into(),
             _ => return None,
         };
         let names: Vec<&str> = costs.iter().take(NAMED).map(|(who, _)| who.as_str()).collect();
         let help = match names.is_empty() {
-            true => "no task kept another one waiting here".into(),
-            false => format!("those who kept others waiting: {}", names.join(", ")),
+            true => "no task made another one wait here".into(),
+            false => format!("tasks that made others wait: {}", names.join(", ")),
         };
         Some(Failure::Other { what, help: Some(help) })
     }
@@ -111,7 +111,7 @@ fn in_group(input: Input, path: &str) -> Result<Vec<Box<str>>, Failure> {
                 "no task of the control group {path} did I/O in this recording, or groups were not recorded"
             ),
             help: Some(
-                "iowhy record notes each process' group (system.json); name the task instead: --without cp"
+                "iowhy record saves each process' group (system.json); name the task instead: --without cp"
                     .into(),
             ),
         }),

@@ -9,7 +9,7 @@ use serde::Serialize;
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
-    /// Its name.
+    /// The cause's name.
     cause: &'static str,
     /// The part of the time that it explains, 0 to 1.
     share: f64,

@@ -31,11 +31,11 @@ pub struct Group {
     device: Option<String>,
     /// What it is called.
     name: String,
-    /// What it did.
+    /// The operation.
     op: Op,
     /// With which requests it competes.
     class: Class,
-    /// From how long on they are of the slowest 1 %; null where nothing is.
+    /// The threshold of the slowest 1 %; null if there are none.
     tail_ns: Option<Nanos>,
     /// Whether a visible part of the time is theirs.
     matters: bool,

@@ -9,7 +9,7 @@ use trace::{Bytes, DevId, Nanos};
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Settings {
-    /// What has them.
+    /// The device or object they belong to.
     name: String,
     /// Each its name, its value, where that is said.
     rows: Vec<(String, String, String)>,
@@ -19,13 +19,13 @@ pub struct Settings {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Memory {
-    /// Until when.
+    /// The end of the interval.
     at_ns: Vec<i64>,
     /// Bytes that wait to be written back.
     dirty: Vec<Option<Bytes>>,
     /// Bytes under writeback.
     writeback: Vec<Option<Bytes>>,
-    /// The part of the time in which tasks stood still for I/O, in thousandths.
+    /// The part of the time in which tasks were stalled on I/O, in thousandths.
     io_stalled: Vec<Option<u64>>,
 }
 

@@ -54,7 +54,7 @@ struct Drawn<'a> {
     behind: Vec<groups::Kernel>,
     /// The causes that were found, and which moments are theirs.
     findings: Vec<findings::Finding>,
-    /// Who touched which part of a device when.
+    /// Which task touched which part of a device when.
     places: Vec<places::Device>,
     /// The slowest requests, of all and of each stretch of time.
     slow: Vec<slow::Request<'a>>,

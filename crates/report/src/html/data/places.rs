@@ -6,11 +6,11 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use trace::{DevId, Nanos};
 
-/// Who touched which part of a device when.
+/// Which task touched which part of a device when.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Device {
-    /// Which device.
+    /// The device.
     device: String,
     /// Two to the power of this is how many nanoseconds a cell is wide.
     time_shift: u32,

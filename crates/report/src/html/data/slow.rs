@@ -22,19 +22,19 @@ pub struct Request<'a> {
     at_ns: i64,
     /// How long it took.
     ns: Nanos,
-    /// On which device.
+    /// The device.
     device: String,
-    /// What it did.
+    /// The operation.
     op: Op,
     /// With which requests it competes.
     class: Class,
-    /// Where.
+    /// The first sector.
     sector: Sector,
-    /// How much.
+    /// The size in bytes.
     bytes: Bytes,
-    /// Whose.
+    /// The task it belongs to.
     task: &'a str,
-    /// Its thread.
+    /// The thread's number.
     tid: Tid,
     /// Its time, in parts that sum to it: what it waited for, and how long.
     segments: Vec<(Reason, Nanos)>,
@@ -83,8 +83,8 @@ struct Steps<'a> {
 }
 
 impl<'a> Data<'a> {
-    /// The slowest requests of all, and those of each stretch of time. Classes that somebody waits for have twice the
-    /// room of those that nobody does.
+    /// The slowest requests of all, and those of each stretch of time. Classes that a task waits for have twice the
+    /// room of those that no task waits for.
     pub(super) fn slow(&self) -> Vec<Request<'a>> {
         let p = &self.shown.pictures;
         let used: Vec<Class> = Class::ALL.into_iter().filter(|c| !p.slowest(*c).is_empty()).collect();

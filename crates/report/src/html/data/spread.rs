@@ -16,7 +16,7 @@ pub struct Spread {
     name: String,
     /// The phase; `all` for the whole.
     phase: &'static str,
-    /// How many.
+    /// The number of values.
     count: u64,
     /// The longest.
     max: u64,

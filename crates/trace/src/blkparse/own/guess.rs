@@ -21,7 +21,7 @@ const MOST_COLUMNS: usize = 32;
 /// Requests that are in two lines, and steps from one to the next: as many must agree.
 const LEAST: usize = 4;
 /// What is said where it cannot be told.
-const UNSURE: &str = "which of its numbers is what cannot be told from the lines alone";
+const UNSURE: &str = "the lines alone do not show what its numbers mean";
 
 /// A word, and the signs between it and the word before.
 struct Token<'a> {
@@ -109,7 +109,7 @@ pub fn guess(start: &[u8]) -> Result<Program, String> {
     let unknown =
         same.iter().any(|c| *c != size && !of_device(*c) && !table.is_like(*c, size) && table.is_varied(*c));
     if unknown || device.is_none() && table.has_layers() {
-        return Err("on which device its lines are cannot be told".into());
+        return Err("it does not say which device its lines are of".into());
     }
     let field = |c: usize| match c {
         c if c == *sector => b'S',
