@@ -66,7 +66,8 @@ fn file<'a>(words: &[Word<'a>]) -> Option<(&'a str, usize)> {
 
 fn row(words: &[Word]) -> Option<(Row, usize)> {
     let name = words.first()?.text;
-    // grep prints the file before it: `/proc/pressure/io:some avg10=...`
+    // grep prints the file before it: `/proc/pressure/io:some avg10=...`, `system.slice/io.stat:8:16 rbytes=...`
+    let name = name.split_once("io.stat:").map_or(name, |(_, of)| of);
     let of = name
         .rsplit_once(':')
         .filter(|(_, rest)| *rest == "some" || *rest == "full")
