@@ -49,6 +49,8 @@ impl Damage {
             Damage::Some(
                 "of much I/O the beginning was not recorded: was it masked (blktrace -a) or cut?".into(),
             )
+        } else if q.notes.iter().any(|note| note.contains(trace::FILES_ARE_MISSING)) {
+            Damage::Some("files of processors are missing, and what happened there".into())
         } else if odd {
             Damage::Odd
         } else {
