@@ -31,7 +31,11 @@ impl Tool for IostatText {
         let mut used = heading.words;
         let mut unknown = heading.columns.iter().filter(|c| c.is_none()).count();
         // sar -d has the same columns below `DEV`, and a time before each row.
-        let tool = if words[0].text == "DEV" { "sar" } else { "iostat" };
+        let tool = if [words[0], words[heading.words - 1]].iter().any(|w| w.text == "DEV") {
+            "sar"
+        } else {
+            "iostat"
+        };
         let mut reading = Reading { tool, at: words[0].spot, ..Reading::default() };
         let ends = |w: &Word| column(w.text).is_some() || w.text.contains('%');
         while reading.rows.len() < MOST_ROWS {
@@ -103,13 +107,18 @@ fn heading(words: &[Word]) -> Option<Heading> {
     if columns.iter().flatten().count() < LEAST_COLUMNS.min(all.len().max(2)) {
         return None;
     }
-    let device_last = is_device(words.get(from + columns.len())?.text) && is_number(from + columns.len() + 1);
-    (last == device_last).then_some(Heading { words: columns.len() + 1, columns, device_last })
+    let end = from + columns.len();
+    let time = |i: usize| words.get(i).is_some_and(|w| table::is_time(w.text));
+    let device_last = is_device(words.get(end)?.text) && (is_number(end + 1) || time(end + 1));
+    // `sar -d -p` has a time before both.
+    let timed = device_last && !last && time(0);
+    let words = end + usize::from(device_last);
+    (last == device_last || timed).then_some(Heading { words, columns, device_last })
 }
 
-/// `Device`, `Device:`.
+/// `Device`, `Device:`, sar's `DEV`.
 fn is_device(text: &str) -> bool {
-    text.trim_end_matches(':') == "Device"
+    ["Device", "DEV"].contains(&text.trim_end_matches(':'))
 }
 
 /// Whether a word may be a column's name: `zrqm/s`, `%zrqm`, `z_await`, `kB_w+d`.
@@ -327,6 +336,17 @@ mod tests {
             (reading.rows[0].value("wbytes/s"), reading.rows[1].value("await")),
             (Some(40960.0), Some(9e8))
         );
+    }
+
+    #[test]
+    fn pretty_sar_has_a_time_before_and_the_device_behind() {
+        let text = "19:39:14          tps     rkB/s     await     %util DEV\n19:39:15         0.00      0.00      0.00      0.00 loop0\n\
+            19:39:15        48.00      4.00      0.10      1.20 vda\n\nAverage:          tps     rkB/s     await     %util DEV\nAverage:        38.50      2.00      0.14      0.60 vda\n";
+        let all = crate::tool::testing::all(text, "sar");
+        let told = |r: &Reading| (r.name.clone(), r.row("vda").and_then(|row| row.value("tps")));
+        let expected = [("", 48.0), ("average", 38.5)].map(|(name, tps)| (name.to_owned(), Some(tps)));
+        assert_eq!(all.iter().map(told).collect::<Vec<_>>(), expected);
+        assert_eq!(crate::tool::testing::all(text, "iostat"), []);
     }
 
     #[test]

@@ -78,8 +78,14 @@ fn row(words: &[Word]) -> Option<(Row, usize)> {
     let mut row = Row::of(name);
     let mut used = 1;
     while let Some((key, value)) = words.get(used).and_then(|w| w.text.split_once('=')) {
-        let Some((_, to, factor, unit)) = KEYS.iter().find(|(known, ..)| *known == key) else { break };
-        row.values.put(*to, decimal(value)? * factor, *unit, words[used].spot);
+        match KEYS.iter().find(|(known, ..)| *known == key) {
+            Some((_, to, factor, unit)) => {
+                row.values.put(*to, decimal(value)? * factor, *unit, words[used].spot)
+            }
+            // Of the controllers of cost and latency, where they are on.
+            None if key.contains('.') || key.ends_with("_lat") || key == "depth" => {}
+            None => break,
+        }
         used += 1;
     }
     (used > 2).then_some((row, used))

@@ -140,7 +140,8 @@ fn is_lent<'w, 'a, T>(
     // Of a broken row the first word tells that it is one: `0.627000000`, where none but times have so many places.
     let places = |i: usize| words[i].text.split_once('.').map_or(0, |(_, places)| places.len());
     let whole = |from: usize| {
-        let (_, long) = read(&words[from..])?;
+        let from = from + words[from..].iter().take(MOST_TIMES).take_while(|w| is_time(w.text)).count();
+        let (_, long) = read(words.get(from..)?)?;
         let begins = places(from) > 3 && places(from) == places(0);
         (begins || !words[from + 1..from + long].iter().any(|w| w.first)).then_some(())
     };

@@ -21,7 +21,7 @@ const fn form(
     Form { tool, head, row, called, rows }
 }
 
-pub const FORMS: [Form; 28] = [
+pub const FORMS: [Form; 29] = [
     form(
         "iostat",
         "Device            r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wkB/s   wrqm/s  %wrqm w_await wareq-sz     d/s     dkB/s   drqm/s  %drqm d_await dareq-sz     f/s f_await  aqu-sz  %util\n",
@@ -61,6 +61,13 @@ pub const FORMS: [Form; 28] = [
         "sar",
         "10:00:01 AM       DEV       tps     rkB/s     wkB/s     dkB/s   areq-sz    aqu-sz     await     %util\n",
         "10:10:01 AM  {of}  {tps*1.2}  {rbytes/s*1024.2}  {wbytes/s*1024.2}  {dbytes/s*1024.2}  {size*1024.2}  {queue*1.2}  {await*1e6.2}  {util*1e-2.2@0-99}\n",
+        "{of}",
+        4,
+    ),
+    form(
+        "sar",
+        "10:00:01 AM       tps     rkB/s     wkB/s     dkB/s   areq-sz    aqu-sz     await     %util DEV\n",
+        "10:10:01 AM  {tps*1.2}  {rbytes/s*1024.2}  {wbytes/s*1024.2}  {dbytes/s*1024.2}  {size*1024.2}  {queue*1.2}  {await*1e6.2}  {util*1e-2.2@0-99} {of}\n",
         "{of}",
         4,
     ),
