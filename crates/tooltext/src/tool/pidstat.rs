@@ -55,7 +55,9 @@ impl Tool for Pidstat {
         };
         // A number where the command should be is another column's: of the heading or the row something is lost.
         let whole = |line: &&table::Line| {
-            line.text("Command").is_some_and(|c| decimal(c.split(' ').next().unwrap_or("")).is_none())
+            let command = line.text("Command").unwrap_or_default();
+            let first = command.split(' ').next().unwrap_or("");
+            first.contains(char::is_alphanumeric) && decimal(first).is_none()
         };
         let rows: Vec<Row> = all.lines.iter().filter(whole).map(row).collect();
         let used = columns.len() + all.used;
