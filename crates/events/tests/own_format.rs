@@ -2,7 +2,7 @@
 
 mod support;
 
-use events::{Format, Formats, Options};
+use events::{Format, Formats, Options, OwnFormat};
 use std::path::Path;
 use trace::blkparse::{own_format, Own};
 use trace::{Action, Batch, Event, Flags};
@@ -99,6 +99,30 @@ fn the_command_above_the_lines_says_the_rest() {
             assert!(is_read(&recording, &text, format), "{name} {format}\n{}", &text[..400]);
         }
     }
+}
+
+#[test]
+fn single_actions_have_formats_of_their_own() {
+    // Requests without data have no sector in the lines of the other actions.
+    for name in ["randread-baseline", "randread-vs-bufferedwrite"] {
+        let path = fixture(name);
+        let recording = events(&path);
+        for own in [
+            &["C,done %T.%t %D %d %S %n\\n"][..],
+            &["C,%D %T.%t %a %d %S+%n\\n", "D,%D,%T.%t,%d,%S,%N\\n"],
+            &["D,%M %m issue %d %S for %n at %T.%t by %p\\n"],
+        ] {
+            let mut formats = Formats::default();
+            own.iter().for_each(|f| formats.set_own(OwnFormat::parse(f).unwrap()));
+            let options = Options { formats, quiet: true, own_times: true, ..Options::default() };
+            let lines = support::iowhy(&path, options);
+            let given: Vec<String> = own.iter().map(|f| format!("-F \"{f}\"")).collect();
+            let text = format!("$ blkparse -i sda {}\n{lines}", given.join(" "));
+            assert!(is_read(&recording, &text, &given[0]), "{name} {given:?}\n{}", &text[..400]);
+        }
+    }
+    let lacking = "# blkparse sda -F C,\"%T.%t %S\\n\"\n1.000000000 8\n";
+    assert!(matches!(own_format(lacking.as_bytes()), Own::Refused(why) if why.contains("which lacks %d")));
 }
 
 /// Fields in any order, between any signs, some of them missing: most cannot be told, none is taken for another.

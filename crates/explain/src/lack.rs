@@ -23,6 +23,8 @@ pub enum Lack {
         /// How many of these never end.
         open: u64,
     },
+    /// What else was in the device: files of processors are missing.
+    Others,
     /// Where I/O came from: only its way into the device and out of it was recorded.
     Beginnings(Vec<InDevice>),
     /// More than a few.
@@ -64,6 +66,9 @@ const LONG_WATCHED: Nanos = Nanos::SECOND;
 /// A percentile that means something needs ten: a p90 of fewer is the largest.
 const FEW: u64 = 10;
 
+/// Causes that say that something was not there.
+const OF_ABSENCE: [&str; 3] = ["healthy", "device-stall", "slow-device"];
+
 impl Lack {
     /// What a recording lacks, if that forbids a verdict on causes; `watched`: how long the recorder missed nothing.
     pub fn of(facts: &Facts, quality: &Quality, format: &str, watched: Option<Nanos>) -> Option<Lack> {
@@ -90,6 +95,9 @@ impl Lack {
         if t.bios == 0 && t.requests > 0 && !operations {
             return Some(Lack::Beginnings(in_devices(facts)));
         }
+        if is_a_processor_missing(quality) {
+            return Some(Lack::Others);
+        }
         let completed =
             facts.devices.iter().flat_map(|d| &d.bios).map(|b| b.phases.count).sum::<u64>().max(t.requests);
         let longest =
@@ -114,7 +122,15 @@ impl Lack {
         if matches!(self, Lack::Beginnings(_)) {
             return;
         }
-        for v in verdicts.iter_mut().filter(|v| v.verdict == Answer::Found) {
+        let others = *self == Lack::Others;
+        // Of next to nothing neither what was found holds nor what was not.
+        let nothing = matches!(self, Lack::AnyIo | Lack::Ends { .. } | Lack::Many { .. });
+        let taken = |v: &Verdict| match v.verdict {
+            Answer::Found => !others || OF_ABSENCE.contains(&v.cause),
+            Answer::Rejected => nothing && !v.minor,
+            Answer::CannotTell => false,
+        };
+        for v in verdicts.iter_mut().filter(|v| taken(v)) {
             *v = Verdict {
                 minor: v.minor,
                 ..Verdict::cannot_tell(v.cause, self.words(&|dev| dev.to_string()))
@@ -138,6 +154,7 @@ impl Lack {
                 count(*open),
                 percent(*open as f64 / *begun as f64)
             ),
+            Lack::Others => "files of processors are missing, so what else was in the device is not known; record and copy all of them".into(),
             Lack::Beginnings(devices) => {
                 let of = |d: &InDevice| {
                     let [p50, p99, max] = d.took.map(time);

@@ -105,3 +105,31 @@ fn a_trace_without_io_has_nothing_to_judge() {
         e.notes()
     );
 }
+
+/// A processor's file is missing behind the last that is there: tasks without a name tell it.
+#[test]
+fn what_else_was_there_is_not_known_where_a_processors_file_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
+    let explained = |name: &str| {
+        let copy = folder.path().join(name);
+        std::fs::create_dir(&copy).unwrap();
+        for entry in std::fs::read_dir(fixtures.join(name)).unwrap().flatten() {
+            if !entry.file_name().to_string_lossy().contains("blktrace.1") {
+                std::fs::copy(entry.path(), copy.join(entry.file_name())).unwrap();
+            }
+        }
+        Input::recording(&copy).unwrap().explain().unwrap()
+    };
+    for (name, kind) in [
+        ("randread-baseline", Kind::Unknown),
+        ("nullblk-randrw", Kind::Unknown),
+        ("fsync-heavy-j4", Kind::Cause),
+    ] {
+        let e = explained(name);
+        assert_eq!((e.lack.as_ref(), e.trust), (Some(&Lack::Others), Trust::Degraded), "{name}");
+        assert_eq!(Answer::of(&e).kind, kind, "{name}");
+        let sure = |v: &causes::Verdict| v.confidence == Some(causes::Confidence::High);
+        assert!(!e.verdicts.iter().any(sure), "{name}");
+    }
+}

@@ -27,6 +27,7 @@ mod task_event;
 mod task_names;
 pub mod tracedat;
 pub mod tracetext;
+mod unnamed;
 
 pub use error::Error;
 pub use event::{Action, Batch, Detail, Event, Flags, Span};

@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::event::Batch;
 use crate::quality::Quality;
 use crate::source::Source;
+use crate::unnamed::Unnamed;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::Nanos;
@@ -22,6 +23,7 @@ pub struct Merge {
     heap: BinaryHeap<Reverse<(Nanos, usize)>>,
     size: Option<u64>,
     notes: Vec<String>,
+    unnamed: Unnamed,
 }
 
 impl Merge {
@@ -29,13 +31,10 @@ impl Merge {
     pub fn new(streams: Vec<Stream>, size: Option<u64>, notes: Vec<String>) -> Merge {
         let heap =
             streams.iter().enumerate().filter_map(|(i, s)| s.next_time().map(|t| Reverse((t, i)))).collect();
-        Merge { streams, heap, size, notes }
+        Merge { streams, heap, size, notes, unnamed: Unnamed::default() }
     }
-}
 
-impl Source for Merge {
-    fn fill(&mut self, batch: &mut Batch) -> Result<bool, Error> {
-        batch.clear();
+    fn merge(&mut self, batch: &mut Batch) -> Result<(), Error> {
         while let Some(Reverse((_, first))) = self.heap.pop() {
             let limit = self.heap.peek().map(|Reverse(next)| *next);
             let stream = &mut self.streams[first];
@@ -44,13 +43,22 @@ impl Source for Merge {
                 if full || limit.is_some_and(|l| (time, first) > l) {
                     self.heap.push(Reverse((time, first)));
                     if full {
-                        return Ok(true);
+                        return Ok(());
                     }
                     break;
                 }
                 stream.take(batch)?;
             }
         }
+        Ok(())
+    }
+}
+
+impl Source for Merge {
+    fn fill(&mut self, batch: &mut Batch) -> Result<bool, Error> {
+        batch.clear();
+        self.merge(batch)?;
+        self.unnamed.hear(&batch.events);
         Ok(!batch.events.is_empty())
     }
 
@@ -67,9 +75,7 @@ impl Source for Merge {
         for s in &self.streams {
             all.add(s.quality());
         }
-        for n in &self.notes {
-            all.note(n.clone());
-        }
+        self.notes.iter().cloned().chain(self.unnamed.note()).for_each(|n| all.note(n));
         all
     }
 }

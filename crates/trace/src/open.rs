@@ -295,13 +295,14 @@ fn open_one(mut input: Input) -> Result<Recording, Error> {
     }
     if !blktrace::looks_like(start) {
         let (begins_so, is_text) = (blkparse::has_io(start), is_text(start));
-        let own = match is_text && !begins_so {
+        let of_actions = || start.windows(4).any(|w| w == b" -F ");
+        let own = match is_text && (!begins_so || of_actions()) {
             true => blkparse::own_format(input.peek_far(LONGEST_LETTER)?),
             false => Own::None,
         };
-        if let Own::Read(program) = own {
-            let names = if program.has_device() { vec![] } else { vec![(DevId(0), UNNAMED.into())] };
-            let source = Box::new(BlkparseText::open_own(input, program));
+        if let Own::Read(formats) = own {
+            let names = if formats.has_device() { vec![] } else { vec![(DevId(0), UNNAMED.into())] };
+            let source = Box::new(BlkparseText::open_own(input, formats));
             return Ok(Recording { source, format: "blkparse", place, names, kernel: None });
         }
         // A pipe is not made to wait for more than it takes.

@@ -8,7 +8,7 @@ use super::say::{number, plain, In};
 use super::thresholds::busy::{BUSY, LEAST_QUEUE, LONG_WAIT, REPORTS};
 use crate::proof::proof;
 use crate::{Confidence, Verdict};
-use tooltext::{Mail, Number, Row};
+use tooltext::{Mail, Number, Reading, Row, Run};
 use trace::Nanos;
 
 /// A report on one disk.
@@ -51,19 +51,27 @@ pub(super) fn is_disk(name: &str) -> bool {
     ["sd", "nvme", "vd", "xvd", "hd", "mmcblk", "dasd"].iter().any(|kind| name.starts_with(kind))
 }
 
+/// The tables of disks, each with its run. sar's means of all intervals count only where they are all there is of it: they say nothing
+/// new.
+pub(super) fn tables(mail: &Mail) -> impl Iterator<Item = (&Run, &Reading)> {
+    let of = |tool: &'static str| {
+        mail.runs.iter().flat_map(move |run| run.of(tool).map(move |reading| (run, reading)))
+    };
+    let only_means = of("sar").all(|(_, r)| r.name == "average");
+    of("iostat").chain(of("sar").filter(move |(_, r)| only_means || r.name != "average"))
+}
+
 /// The reports of each disk in their order, by its name.
 fn by_disk(mails: &[Mail]) -> Vec<(&str, Vec<Report<'_>>)> {
     let mut all: Vec<(&str, Vec<Report>)> = vec![];
     for mail in mails {
-        for run in &mail.runs {
-            for reading in run.readings.iter().filter(|r| r.tool == "iostat" || r.tool == "sar") {
-                for row in reading.rows.iter().filter(|r| is_disk(&r.of)) {
-                    let report = Report { place: In { mail, run }, row };
-                    match all.iter().position(|(name, _)| *name == row.of) {
-                        Some(at) => all[at].1.push(report),
-                        None if all.len() < MOST_DISKS => all.push((&row.of, vec![report])),
-                        None => {}
-                    }
+        for (run, reading) in tables(mail) {
+            for row in reading.rows.iter().filter(|r| is_disk(&r.of)) {
+                let report = Report { place: In { mail, run }, row };
+                match all.iter().position(|(name, _)| *name == row.of) {
+                    Some(at) => all[at].1.push(report),
+                    None if all.len() < MOST_DISKS => all.push((&row.of, vec![report])),
+                    None => {}
                 }
             }
         }

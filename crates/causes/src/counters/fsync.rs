@@ -5,7 +5,7 @@
 
 use super::fsync_calls;
 use super::say::{number, In};
-use super::thresholds::fsync::{MOSTLY, NOTABLE};
+use super::thresholds::fsync::{LEAST_CALLS, MOSTLY, NOTABLE};
 use crate::proof::proof;
 use crate::remedy::Acts;
 use crate::{Confidence, Verdict};
@@ -93,11 +93,11 @@ fn syncs<'a>(place: In<'a>, reading: &'a Reading) -> Option<Syncs<'a>> {
     // Many versions print 0 syncs. One behind each write is what fits if the times of both together are the run.
     let of_writes = || {
         let write = reading.row("write")?;
-        let count = write.value("count")?;
+        let count = write.value("count").or_else(|| Some(write.value("iops")? * runtime / 1e9))?;
         let both = count * (mean.value + write.latency("mean").map_or(0.0, |n| n.value));
         FITS.contains(&(both / (runtime * jobs))).then_some(count)
     };
-    let count = sync.value("count").filter(|n| *n > 0.0).or_else(of_writes)?;
+    let count = sync.value("count").filter(|n| *n > 0.0).or_else(of_writes).filter(|n| *n >= LEAST_CALLS)?;
     let share = count * mean.value / (runtime * jobs.max(1.0));
     (runtime > 0.0 && share.is_finite()).then_some(Syncs { place, job: reading.called(), count, mean, share })
 }

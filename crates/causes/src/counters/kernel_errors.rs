@@ -6,7 +6,7 @@
 
 use super::drive;
 use super::say::In;
-use super::thresholds::kernel_errors::MANY_LINES;
+use super::thresholds::kernel_errors::{FEW_LINES, MANY_LINES};
 use crate::proof::{proof, Proof};
 use crate::{Confidence, Verdict};
 use evidence::is_device_name;
@@ -23,7 +23,8 @@ const MOST: usize = 4;
 fn sure(lines: u64) -> Confidence {
     match lines {
         n if n >= MANY_LINES => Confidence::High,
-        _ => Confidence::Medium,
+        n if n >= FEW_LINES => Confidence::Medium,
+        _ => Confidence::Low,
     }
 }
 

@@ -4,8 +4,8 @@
 //! without it that is as slow.
 
 use super::raid::is_without_bitmap;
-use super::say::{number, times, In};
-use super::thresholds::raid::FASTER_WITHOUT;
+use super::say::{number, operations, times, In};
+use super::thresholds::raid::{FASTER_WITHOUT, LEAST_OPERATIONS};
 use crate::proof::proof;
 use crate::{Confidence, Verdict};
 use std::collections::HashMap;
@@ -28,7 +28,8 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
         .flat_map(|place| {
             let without = is_without_bitmap(place.run);
             place.run.of("fio").filter_map(move |r| {
-                let rate = r.row("write")?.get("iops").filter(|n| n.value > 0.0)?;
+                let enough = operations(r).is_none_or(|n| n >= LEAST_OPERATIONS);
+                let rate = r.row("write")?.get("iops").filter(|n| n.value > 0.0 && enough)?;
                 Some(Writes { place, job: &r.name, rate, without })
             })
         })

@@ -4,8 +4,8 @@
 //! fio's jobs in one text are compared: reads and writes, at random and in order. **Proof**: three or more of at least two kinds with
 //! the same rate, none of them asked for it (`rate_iops`). **Refuted** by a kind that is faster.
 
-use super::say::{plain, In};
-use super::thresholds::same_rate::{LEAST_JOBS, MOST_RATE, SAME};
+use super::say::{operations, plain, In};
+use super::thresholds::same_rate::{LEAST_JOBS, LEAST_OPERATIONS, MOST_RATE, SAME};
 use crate::proof::proof;
 use crate::{Confidence, Verdict};
 use std::collections::HashMap;
@@ -96,6 +96,7 @@ fn rate<'a>(place: In<'a>, reading: &'a Reading, jobs: &Jobs) -> Option<Rate<'a>
         return None;
     }
     let iops = reads.map_or(0.0, |n| n.value) + writes.map_or(0.0, |n| n.value);
+    (operations(reading)? >= LEAST_OPERATIONS).then_some(())?;
     let job = jobs.only.or_else(|| jobs.by_name.get(reading.name.as_str()).copied());
     let told = reading.setting("rw").or(job.and_then(|j| j.setting("rw")));
     let kind = told.map_or_else(

@@ -1,7 +1,7 @@
 //! Numbers of a text as sentences use them, with their place.
 
 use crate::words::{ns, size};
-use tooltext::{Mail, Number, Run, Unit};
+use tooltext::{Mail, Number, Reading, Row, Run, Unit};
 use trace::Bytes;
 
 /// A run and the text it stands in.
@@ -29,6 +29,17 @@ impl In<'_> {
 /// `129 ms`, `256 MiB/s`, `63,874 a second`.
 pub fn number(n: Number) -> String {
     quantity(n.value, n.unit)
+}
+
+/// How many reads and writes a job of fio's did; `None` where it does not say how many, nor for how long.
+pub fn operations(job: &Reading) -> Option<f64> {
+    let of = |row: &Row| {
+        row.value("count")
+            .filter(|n| *n > 0.0)
+            .or_else(|| Some(row.value("iops")? * row.value("runtime")? / 1e9))
+    };
+    let all: Vec<f64> = ["read", "write"].iter().filter_map(|name| of(job.row(name)?)).collect();
+    (!all.is_empty()).then(|| all.iter().sum())
 }
 
 /// A value in a unit.

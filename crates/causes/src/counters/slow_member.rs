@@ -3,9 +3,10 @@
 //! **Proof**: disks with about the same traffic, of which one has several times the wait of the middle one. **Refuted** if the slow
 //! one has more to do than the others.
 
-use super::busy::is_disk;
+use super::busy::{is_disk, tables};
 use super::say::{quantity, times, In};
-use super::thresholds::slow_member::{ALIKE, LEAST_PEERS, LONG, SLOWER};
+use super::thresholds::busy::REPORTS;
+use super::thresholds::slow_member::{ALIKE, LEAST_PEERS, LEAST_REQUESTS, LONG, SLOWER};
 use crate::proof::proof;
 use crate::{Confidence, Verdict};
 use tooltext::{Mail, Row, Unit};
@@ -26,24 +27,25 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
     let mut found: Vec<Slow> = vec![];
     let mut reports = 0;
     for mail in mails {
-        for run in &mail.runs {
-            for reading in run.readings.iter().filter(|r| r.tool == "iostat" || r.tool == "sar") {
-                let rows: Vec<&Row> =
-                    reading.rows.iter().filter(|r| is_whole_disk(&r.of) && rate(r) >= 1.0).collect();
-                reports += usize::from(rows.len() > LEAST_PEERS);
-                found.extend(slow(In { mail, run }, &rows));
-            }
+        for (run, reading) in tables(mail) {
+            let rows: Vec<&Row> =
+                reading.rows.iter().filter(|r| is_whole_disk(&r.of) && rate(r) >= 1.0).collect();
+            reports += usize::from(rows.len() > LEAST_PEERS);
+            found.extend(slow(In { mail, run }, &rows));
         }
     }
     let worst = found.iter().max_by(|a, b| (a.wait / a.middle).total_cmp(&(b.wait / b.middle)))?;
     let name = &worst.row.of;
     let same = found.iter().filter(|s| s.row.of == *name).count();
+    let requests: f64 = found.iter().filter(|s| s.row.of == *name).map(|s| rate(s.row)).sum();
     // In most reports the same one, or it was chance.
-    if 2 * same < reports {
+    if 2 * same < reports || requests < LEAST_REQUESTS {
         return None;
     }
     let at = worst.row.values.iter().next().map_or(String::new(), |(_, n)| worst.place.at(n));
-    let v = Verdict::found(NAME, Nanos(0), Confidence::Medium).because(proof!(
+    // One report may be of a single slow second.
+    let sure = if same >= REPORTS { Confidence::Medium } else { Confidence::Low };
+    let v = Verdict::found(NAME, Nanos(0), sure).because(proof!(
         "{name} takes {wait} a request ({at}), the median of its {peers} peers with the same traffic {middle}: {ratio} longer, \
          in {same} of {reports} reports",
         name,

@@ -75,3 +75,10 @@ fn a_drive_that_says_it_fails_is_told_and_one_that_had_errors_is_not() {
         assert!(of(&quiet).is_none(), "{quiet}");
     }
 }
+
+#[test]
+fn a_single_line_may_be_of_another_day() {
+    let line = "[  1.0] blk_update_request: I/O error, dev sdb, sector 8\n";
+    let sure = |n| verdict(&line.repeat(n), "device-errors").and_then(|v| v.confidence);
+    assert_eq!([1, 2, 6].map(sure), [Confidence::Low, Confidence::Medium, Confidence::High].map(Some));
+}

@@ -133,6 +133,31 @@ fn a_bitmap_that_is_taken_away_tells_its_cost() {
     assert!(verdict(&text(181), "raid-bitmap").is_some_and(|v| v.verdict == Answer::Rejected));
 }
 
+/// Three operations, ten milliseconds, a request in a second: facts and no verdict.
+#[test]
+fn of_next_to_nothing_nothing_is_found() {
+    let short = |text: String| {
+        text.replace("390MiB/30001msec", "4KiB/10msec").replace("21.9MiB/89012msec", "4KiB/27msec")
+    };
+    assert!(verdict(&short(syncs(3, 8_880.0)), "flush-cost").is_none());
+    let same =
+        ["a", "b", "c"].map(|name| job(name, if name == "c" { "write" } else { "read" }, 3330)).concat();
+    assert!(found(&same, "rate-limit") && !found(&short(same), "rate-limit"));
+    let bitmap = format!(
+        "RAID5:\n{}\nThe same with mdadm --grow --bitmap=none:\n{}",
+        job("rw", "write", 174),
+        job("rw", "write", 999)
+    );
+    assert!(found(&bitmap, "raid-bitmap") && verdict(&short(bitmap), "raid-bitmap").is_none());
+    let idle = ["sda", "sdb", "sdc", "sdd"]
+        .map(|name| (name, 1.0, if name == "sdd" { 90.0 } else { 8.0 }, 0.1, 9.0));
+    assert!(!found(&iostat(&idle), "slow-member") && found(&iostat(&idle).repeat(6), "slow-member"));
+    // sar's mean of a single interval is no second report.
+    let sar = "10:00:01 DEV r/s w/s await aqu-sz %util\n10:10:01 sda 0.00 0.00 0.00 9.00 100.00\n\n";
+    let mean = sar.replace("10:00:01", "Average:").replace("10:10:01", "Average:");
+    assert!(!found(&format!("{sar}{mean}"), "device-stall"));
+}
+
 /// Each result of fio's is looked at a bounded number of times, however many there are.
 #[test]
 fn thousands_of_jobs_take_time_in_proportion() {

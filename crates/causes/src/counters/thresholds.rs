@@ -9,6 +9,8 @@ pub mod kernel_errors {
     /// libata tries a command five times before it gives up (`ATA_EH_MAX_TRIES`, include/linux/libata.h), and says so each time: fewer
     /// lines are one command's.
     pub const MANY_LINES: u64 = 6;
+    /// A single line may be of another day.
+    pub const FEW_LINES: u64 = 2;
 }
 
 /// Of `counters/hung`.
@@ -51,6 +53,8 @@ pub mod slow_member {
     pub const LEAST_PEERS: usize = 3;
     /// So many times the middle one's wait is more than chance: seeks and caches make factors of two.
     pub const SLOWER: f64 = 4.0;
+    /// A mean of fewer requests, those of a second in each report, is of one or two of them.
+    pub const LEAST_REQUESTS: f64 = 10.0;
     /// A shorter wait is none to complain of, whatever the others take: two seeks of a disk.
     pub const LONG: Nanos = Nanos(20_000_000);
 }
@@ -61,6 +65,8 @@ pub mod same_rate {
     pub const SAME: f64 = 1.03;
     /// Fewer jobs are a coincidence.
     pub const LEAST_JOBS: usize = 3;
+    /// Of as many operations the rate of chance ones differs by no more than `SAME` (1 / sqrt(n)).
+    pub const LEAST_OPERATIONS: f64 = 1000.0;
     /// More operations a second than the largest volumes are sold with; then the limit is a processor's.
     pub const MOST_RATE: f64 = 260_000.0;
 }
@@ -71,6 +77,8 @@ pub mod raid {
     pub const LEAST_WRITES: f64 = 20.0;
     /// Members' writes so much larger than the array's are not of a read-modify-write.
     pub const LARGER: f64 = 2.0;
+    /// Of fewer operations a rate is chance.
+    pub const LEAST_OPERATIONS: f64 = 100.0;
     /// Runs of one load on one array differ by less than this.
     pub const FASTER_WITHOUT: f64 = 1.5;
 }

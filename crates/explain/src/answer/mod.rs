@@ -178,12 +178,15 @@ impl Answer {
 }
 
 fn kind(e: &Explanation, victims: &[Sufferer]) -> Kind {
+    let found = |v: &&Verdict| v.verdict == Verdicted::Found;
     match e.lack {
         Some(Lack::Work { .. }) => return Kind::Healthy,
+        Some(Lack::Others) if e.verdicts.iter().filter(found).any(|v| !v.claims.is_empty()) => {
+            return Kind::Cause
+        }
         Some(_) => return Kind::Unknown,
         None => {}
     }
-    let found = |v: &&Verdict| v.verdict == Verdicted::Found;
     let healthy = e.verdicts.iter().filter(found).any(|v| v.cause == "healthy");
     let nothing = victims.iter().all(|v| v.is_thin);
     let least = e.facts.duration().0 / UNHINDERED;

@@ -47,7 +47,7 @@ const MAGIC: [(&[u8], Shape); 14] = [
 ];
 
 /// Words of texts, all of which must be there, and what they are of.
-const WORDS: [(&[&str], Shape); 22] = [
+const WORDS: [(&[&str], Shape); 23] = [
     (&["# Overhead", "Shared Object"], Shape { what: "a profile of perf report", instead: "it has no times of I/O; record it: sudo iowhy record -o slow" }),
     (&["top - ", "load average"], Shape { what: "top's screen", instead: "who does I/O: pidstat -d 1 10 or iotop -boa -n 10 | iowhy explain -" }),
     (&["<Results>", "<Tool>"], Shape { what: "diskspd's XML, cut off", instead: "all of it up to </Results>, or diskspd's text" }),
@@ -68,6 +68,7 @@ const WORDS: [(&[&str], Shape); 22] = [
     (&["tracer: function"], Shape { what: "ftrace's function tracer", instead: "it has no I/O events; set block and sched events instead" }),
     (&["Call Trace:", "RIP:"], Shape { what: "an oops or warning of the kernel", instead: "tasks that are blocked: echo w > /proc/sysrq-trigger; dmesg | iowhy explain -" }),
     (&["execve(\"", "= 0"], Shape { what: "strace's lines without times", instead: "strace -f -T -p PID, or strace -c" }),
+    (&["Jobs: ", "(f=", "eta "], Shape { what: "fio's line of progress", instead: "fio's whole output, or --output-format=json+" }),
     (&["bw=", "iops="], Shape { what: "a line of fio's, cut so that its job is missing", instead: "fio's whole output, or --output-format=json+" }),
     (&["USER", "%CPU", "COMMAND"], Shape { what: "ps", instead: "who is blocked and where: ps -eo pid,stat,wchan:32,comm; with stacks: echo w > /proc/sysrq-trigger; dmesg" }),
 ];
@@ -104,7 +105,7 @@ fn json_or_csv(text: &str) -> Option<Shape> {
 }
 
 /// What is read, in words.
-pub(crate) const ACCEPTED: &str = "accepted: recordings (blktrace, trace.dat, perf.data, text of tracepoints, captures of iowhy record),\n\
+pub(crate) const ACCEPTED: &str = "accepted: recordings (sudo iowhy record -o slow, blktrace, trace.dat, perf.data, text of tracepoints),\n\
     logs of the kernel, and text with output of fio, iostat, sar, strace, bcc's and bpftrace's tools and others";
 
 /// The error that says so, if something is recognised.

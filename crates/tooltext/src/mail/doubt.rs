@@ -27,6 +27,12 @@ pub struct Doubt {
 const MOST_OF_WHOLE: f64 = 1.1;
 /// How much longer than its run a single operation can be: fio waits for those in flight when the time is over.
 const LONGEST_OPERATION: f64 = 10.0;
+/// What iostat and sar call the mean wait in an interval, and a wait that none has: two counters of 64 bits, one of which ran over,
+/// give 2^64 ns or ms.
+const WAITS: [&str; 6] = ["await", "r_await", "w_await", "d_await", "f_await", "svctm"];
+const LONGEST_WAIT: f64 = 86_400e9;
+/// More requests than the queues of any device have tags for (`BLK_MQ_MAX_DEPTH`, 10240, of 64 queues).
+const DEEPEST: f64 = 655_360.0;
 /// Doubts that are kept.
 pub(super) const MOST: usize = 1000;
 
@@ -64,6 +70,12 @@ fn doubts(row: &Row) -> Vec<(String, String)> {
             _ if !matches!(number.unit, Unit::Unstated | Unit::Share) && number.value < 0.0 => {
                 Some("it is less than nothing".to_owned())
             }
+            Unit::Nanoseconds if WAITS.contains(&name) && number.value > LONGEST_WAIT => {
+                Some("no request takes days: its counter ran over".to_owned())
+            }
+            _ if name == "queue" && number.value > DEEPEST => {
+                Some("no device holds so many: its counter ran over".to_owned())
+            }
             Unit::Nanoseconds if name != "runtime" => too_long(name, number.value, runtime),
             _ => None,
         };
@@ -96,11 +108,20 @@ fn too_long(name: &str, ns: f64, runtime: Option<f64>) -> Option<String> {
 /// A minimum above a maximum, a mean outside both: then neither is to be believed, unless one of them cannot be anyway.
 fn falling(row: &Row, known: &[(String, String)]) -> Vec<(String, String)> {
     let mut all = vec![];
+    let known_of = |kind: &str, what: &str| {
+        let name = format!("{kind}.{what}");
+        row.value(&name).filter(|_| !known.iter().any(|(out, _)| *out == name))
+    };
+    // A part takes no longer than the whole.
+    if let Some(most) = known_of("lat", "max") {
+        let longer = ["clat", "slat"]
+            .into_iter()
+            .filter(|part| known_of(part, "mean").is_some_and(|mean| mean > most * (1.0 + ROUNDED)));
+        let why = || "the whole latency is never so long".to_owned();
+        all.extend(longer.flat_map(|part| ["mean", "stdev"].map(|what| (format!("{part}.{what}"), why()))));
+    }
     for kind in ["clat", "lat", "slat", "sync"] {
-        let get = |what: &str| {
-            let name = format!("{kind}.{what}");
-            row.value(&name).filter(|_| !known.iter().any(|(out, _)| *out == name))
-        };
+        let get = |what: &str| known_of(kind, what);
         let (least, most) = (get("min"), get("max"));
         let mean = get("mean");
         let out = mean.zip(least).is_some_and(|(mean, least)| mean < least * (1.0 - ROUNDED))
@@ -145,6 +166,17 @@ mod tests {
         assert!(names.contains(&"clat.mean") && names.contains(&"clat.max"), "{names:?}");
         assert!(mail.doubts[0].why.contains("the run took 30 s"));
         assert_eq!(row.value("clat.min"), Some(40e3));
+    }
+
+    #[test]
+    fn counters_that_ran_over_and_parts_longer_than_the_whole_are_named() {
+        let mail =
+            read("Device r/s w/s await aqu-sz %util\nsda 1.00 2.00 18446744073709.55 4294967.30 50.00\n");
+        let names: Vec<&str> = mail.doubts.iter().map(|d| d.name.as_str()).collect();
+        assert_eq!(names, ["await", "queue"]);
+        let mail = read("read: IOPS=9, BW=9KiB/s\nclat (usec): min=0, max=4294967295, avg=4294967.10, stdev=1.00\nlat (usec): min=40, max=120, avg=99.00, stdev=9.00\n");
+        let row = mail.runs[0].readings[0].row("read").unwrap();
+        assert_eq!((row.get("clat.mean"), row.value("lat.mean")), (None, Some(99e3)));
     }
 
     #[test]

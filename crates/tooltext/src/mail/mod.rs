@@ -215,6 +215,10 @@ fn leave_out(words: &mut Vec<Word>, text: &str, settings: &settings::Settings) {
     });
 }
 
+fn is_number(word: &Word) -> bool {
+    number::grouped(word.text.trim_matches(['(', ')', ',', '%'])).is_some()
+}
+
 struct Reader<'w, 'a> {
     words: &'w [Word<'a>],
     mail: Mail,
@@ -240,6 +244,7 @@ impl Reader<'_, '_> {
             self.prose(at);
             self.from = at + used;
             self.mail.understood += used.saturating_sub(found.unknown);
+            self.rows_left_out(&rest[..used], &found);
             let quoted = rest[0].depth + u32::from(rest[0].after_mark);
             self.found(found, quoted);
             return used;
@@ -267,13 +272,9 @@ impl Reader<'_, '_> {
         claim::claims(words, &mut claims);
         claim::sums(words, &mut self.mail.sums);
         let stated = claims.len() + 3 * (self.mail.sums.len() - before);
-        let numbers =
-            words.iter().filter(|w| number::grouped(w.text.trim_matches(['(', ')', ',', '%'])).is_some());
+        let numbers = words.iter().filter(|w| is_number(w));
         let left_out = numbers.clone().count().saturating_sub(stated);
-        self.mail.left_out += left_out;
-        if left_out > 0 && self.mail.first_left_out.is_none() {
-            self.mail.first_left_out = numbers.clone().map(|w| w.spot).next();
-        }
+        self.left_out(left_out, numbers.clone().map(|w| w.spot).next());
         if !run::says_anything(words) {
             self.mail.claims.append(&mut claims);
             return;
@@ -294,6 +295,28 @@ impl Reader<'_, '_> {
             ..std::mem::take(&mut self.next)
         };
         self.fresh = true;
+    }
+
+    /// Counts the numbers of lines within a table of which none was read: rows that are cut off, or remarks.
+    fn rows_left_out(&mut self, words: &[Word], found: &Found) {
+        let rows = found.reading.iter().flat_map(|r| &r.rows);
+        // Where rows are put together, most of their lines are told by none.
+        if found.unknown == 0 || rows.clone().any(|r| r.in_order.is_some()) {
+            return;
+        }
+        let buckets = rows.clone().flat_map(|r| r.histogram.iter().map(|b| b.count.at.line));
+        let read: HashSet<u32> =
+            rows.clone().flat_map(|r| r.values.iter().map(|(_, n)| n.at.line)).chain(buckets).collect();
+        let lost =
+            words.iter().filter(|w| w.spot.column == 0 && !read.contains(&w.spot.line) && is_number(w));
+        self.left_out(lost.clone().count().min(found.unknown), lost.map(|w| w.spot).next());
+    }
+
+    fn left_out(&mut self, many: usize, first: Option<Spot>) {
+        self.mail.left_out += many;
+        if many > 0 && self.mail.first_left_out.is_none() {
+            self.mail.first_left_out = first;
+        }
     }
 
     fn found(&mut self, found: Found, quoted: u32) {

@@ -126,6 +126,11 @@ pub(crate) fn quantity(text: &str, factor: f64, unit: Unit) -> Option<(f64, Unit
     if let Some(positive) = text.strip_prefix('-').filter(|t| !t.is_empty()) {
         return quantity(positive, factor, unit).map(|(v, unit)| (-v, unit));
     }
+    // Of what is whole a comma does not part decimals: `1,045`.
+    let whole = matches!(unit, Unit::Count | Unit::Bytes);
+    if let Some(value) = grouped(text).filter(|_| whole && text.contains(',')) {
+        return Some((value * factor, unit));
+    }
     let (value, suffix) = with_suffix(text)?;
     if suffix.is_empty() {
         return Some((value * factor, unit));
@@ -192,6 +197,8 @@ mod tests {
         assert_eq!(quantity("12%", 1.0, Unit::Count), Some((0.12, Unit::Share)));
         assert_eq!(quantity("4.0M/s", 1.0, Unit::Bytes), None);
         assert_eq!(quantity("4.0MB/s", 1.0, Unit::Bytes), Some((4e6, Unit::BytesPerSecond)));
+        assert_eq!(quantity("1,045", 1.0, Unit::Count), Some((1045.0, Unit::Count)));
+        assert_eq!(quantity("1,045", 1.0, Unit::Nanoseconds), Some((1.045, Unit::Nanoseconds)));
         assert_eq!(quantity("-3", 1.0, Unit::Count), Some((-3.0, Unit::Count)));
         assert_eq!(quantity("sda", 1.0, Unit::Count), None);
     }

@@ -37,8 +37,8 @@ const COLUMNS: [Column; 20] = [
     ("PID", Cell::Whole),
     ("DISK", Cell::Word),
     ("DEV", Cell::Word),
-    ("T", Cell::Word),
-    ("TYPE", Cell::Word),
+    ("T", Cell::Letters),
+    ("TYPE", Cell::Letters),
     ("SECTOR", Cell::Whole),
     ("BLOCK", Cell::Whole),
     ("BYTES", Cell::Number("bytes", 1.0, Unit::Bytes)),
@@ -105,8 +105,14 @@ impl Tool for Biosnoop {
         }
         let tool = if first == "COMM" || first == "STARTs" { "iosnoop" } else { "biosnoop" };
         let reading = Reading { tool, rows: groups.rows(), at: words[0].spot, ..Reading::default() };
-        let used = heading + all.used;
-        (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })
+        let mut used = heading + all.used;
+        // A line that is cut off is not a whole one of another version.
+        while without_heading(&words[used..]).is_some_and(|other| other.len() < columns.len()) {
+            let cut = 1 + words[used + 1..].iter().take_while(|w| !w.first).count();
+            (used, unknown) = (used + cut, unknown + cut);
+        }
+        let reading = (!reading.rows.is_empty()).then_some(reading);
+        (used > heading).then_some(Found { reading, used, unknown })
     }
 }
 

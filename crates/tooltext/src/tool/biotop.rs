@@ -17,7 +17,7 @@ pub struct Biotop;
 const COLUMNS: [Column; 9] = [
     ("PID", Cell::Whole),
     ("COMM", Cell::Name),
-    ("D", Cell::Word),
+    ("D", Cell::Letters),
     ("MAJ", Cell::Whole),
     ("MIN", Cell::Whole),
     ("DISK", Cell::Word),

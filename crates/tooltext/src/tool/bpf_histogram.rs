@@ -12,7 +12,7 @@
 //! The upper bound is the first that is too much; `K` is 1024. What the numbers are the name of the map says, or nothing does: then
 //! only how many there were is kept.
 
-use super::{texts, Found, Tool};
+use super::{table, texts, Found, Tool};
 use crate::mail::number::{time_unit, Number, Unit};
 use crate::mail::reading::{Bucket, Reading, Row};
 use crate::mail::words::Word;
@@ -31,19 +31,19 @@ impl Tool for BpfHistogram {
             return iolatency(words);
         }
         let mut reading = Reading { tool: "bpftrace", at: words[0].spot, ..Reading::default() };
-        let mut used = 0;
+        let (mut used, mut unknown) = (0, 0);
         while reading.rows.len() < MOST_HISTOGRAMS {
-            let Some((row, length)) = one(&words[used..]) else { break };
+            let Some((row, length, remarks)) = one(&words[used..]) else { break };
             reading.rows.push(row);
             used += length;
+            unknown += remarks;
         }
-        (used > 0).then_some(())?;
-        Found::all(reading, used)
+        (used > 0).then_some(Found { reading: Some(reading), used, unknown })
     }
 }
 
 /// `@usecs[key, key]:` and its rows.
-fn one(words: &[Word]) -> Option<(Row, usize)> {
+fn one(words: &[Word]) -> Option<(Row, usize, usize)> {
     let first = words.first()?.text.strip_prefix('@')?;
     let end = words.iter().take(MOST_OF_NAME).position(|w| w.text.ends_with(':'))?;
     let more = words[1..=end].iter().map(|w| w.text);
@@ -62,12 +62,19 @@ fn one(words: &[Word]) -> Option<(Row, usize)> {
     });
     let (mut used, mut count) = (end + 1, 0.0);
     let mut buckets = vec![];
-    while let Some((from, below, number, length)) =
-        bucket(&words[used..]).filter(|_| buckets.len() < MOST_BUCKETS)
+    let mut unknown = 0;
+    let ends = |w: &Word| w.paragraph || w.text.starts_with('@');
+    while let Some((skip, (from, below, number), length)) =
+        table::next(&words[used..], ends, bucket).filter(|_| buckets.len() < MOST_BUCKETS)
     {
+        // A remark may stand between two rows, which go on with the range; others are of a map whose name is lost.
+        if buckets.last().map_or(skip > 0, |(_, last, _)| from < *last) {
+            break;
+        }
         count += number.value;
         buckets.push((from, below, number));
-        used += length;
+        used += skip + length;
+        unknown += skip;
     }
     let at = buckets.first()?.2.at;
     match unit {
@@ -79,11 +86,11 @@ fn one(words: &[Word]) -> Option<(Row, usize)> {
         }
         None => row.values.put("count", count, Unit::Count, at),
     }
-    Some((row, used))
+    Some((row, used, unknown))
 }
 
 /// `[1K, 2K) 426 |@@@ |`, `[1] 724 |@@@|`, `(..., 0) 1 |@|`.
-fn bucket(words: &[Word]) -> Option<(f64, f64, Number, usize)> {
+fn bucket(words: &[Word]) -> Option<((f64, f64, Number), usize)> {
     let first = words.first()?.text;
     let (from, below, at) = match first.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
         Some(value) => {
@@ -106,7 +113,7 @@ fn bucket(words: &[Word]) -> Option<(f64, f64, Number, usize)> {
         ends += w.text.matches('|').count();
         used += 1;
     }
-    (ends > 0).then_some((from, below, Number::new(count, Unit::Count, word.spot), used))
+    (ends > 0).then_some(((from, below, Number::new(count, Unit::Count, word.spot)), used))
 }
 
 /// `512`, `1K`, `4M`.

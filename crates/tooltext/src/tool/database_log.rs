@@ -150,10 +150,20 @@ fn etcd(words: &[Word]) -> Option<Told> {
     })
 }
 
-/// `1.234s`, `4321ms.`, `9m30s` is no such time.
+/// `1.234s`, `4321ms.`; Go's `1m2.5s`.
 fn ns(text: &str) -> Option<f64> {
-    let (value, suffix) = with_suffix(text)?;
-    Some(value * time_unit(suffix.trim_end_matches('.'))?)
+    let (mut rest, mut sum) = (text.trim_end_matches('.'), 0.0);
+    while !rest.is_empty() {
+        let (value, suffix) = with_suffix(rest)?;
+        let end = suffix.find(|c: char| c.is_ascii_digit()).unwrap_or(suffix.len());
+        let unit = match &suffix[..end] {
+            "h" => 3600e9,
+            "m" => 60e9,
+            unit => time_unit(unit)?,
+        };
+        (sum, rest) = (sum + value * unit, &suffix[end..]);
+    }
+    (!text.is_empty()).then_some(sum)
 }
 
 #[cfg(test)]
@@ -181,6 +191,7 @@ mod tests {
             ("cluster log [WRN] : slow request 30.5 seconds old, received at 2026", "Ceph slow request", 30.5e9),
             ("2026 InnoDB: page_cleaner: 1000ms intended loop took 4321ms. The settings might not be optimal.", "InnoDB page cleaner", 4_321e6),
             ("{\"level\":\"warn\",\"ts\":\"2026\",\"caller\":\"wal/wal.go:7\",\"msg\":\"slow fdatasync\",\"took\":\"1.234s\",\"expected-duration\":\"1s\"}", "etcd fdatasync", 1.234e9),
+            ("{\"level\":\"warn\",\"msg\":\"slow fdatasync\",\"took\":\"1m2.5s\",\"expected-duration\":\"1s\"}", "etcd fdatasync", 62.5e9),
             ("etcd: wal: sync duration of 1.5s, expected less than 1s", "etcd fdatasync", 1.5e9),
             ("etcdserver: read-only range request \"key\" with result \"size:5\" took too long (1.5s) to execute", "etcd request", 1.5e9),
             ("--Thread 139911 has waited at buf0flu.cc line 1209 for 241.00 seconds the semaphore:", "InnoDB semaphore", 241e9),

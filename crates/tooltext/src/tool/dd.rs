@@ -17,17 +17,20 @@ pub struct Dd;
 
 /// Words from the number of bytes to the rate.
 const LONGEST: usize = 16;
+/// Words behind a number of records.
+const LONGEST_REMARK: usize = 12;
 
 impl Tool for Dd {
     fn read(&self, words: &[Word]) -> Option<Found> {
         let spot = words.first()?.spot;
         let mut used = 0;
         // Records, in words that depend on the locale: `2048+0 records in`, `2048+0 Datensätze ein`.
-        while let Some(records) = words.get(used).filter(|w| used < 9 && is_records(w.text)) {
-            let after = words[used + 1..].iter().take(6);
-            let next = after.clone().position(|w| is_records(w.text) || w.text.parse::<u64>().is_ok());
-            let _ = records;
-            used += 1 + next?;
+        while words.get(used).is_some_and(|w| used < 3 * LONGEST_REMARK && is_records(w.text)) {
+            let after = words[used + 1..].iter().take(LONGEST_REMARK);
+            let number = |w: &Word| is_records(w.text) || w.text.parse::<u64>().is_ok();
+            // What begins a line is no part of a remark.
+            let next = after.clone().position(|w| w.first && number(w));
+            used += 1 + next.or_else(|| after.clone().take(6).position(number))?;
         }
         let bytes = words.get(used)?;
         let size: u64 = bytes.text.parse().ok()?;

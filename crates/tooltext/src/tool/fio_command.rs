@@ -113,7 +113,7 @@ fn noise(words: &[Word]) -> Option<Found> {
         }
         Some(["fio:", "terminating", "on"]) => return Found::noise(words.len().min(5)),
         Some(["bs:" | "^Cbs:" | "Jobs:" | "^CJobs:", n, _]) if n.parse::<u32>().is_ok() => {
-            let eta = words.iter().take(PROGRESS).position(|w| w.text == "[eta")?;
+            let eta = words.iter().take(PROGRESS).position(|w| w.text.ends_with("[eta"))?;
             return Found::noise(words.len().min(eta + 2));
         }
         _ => {}

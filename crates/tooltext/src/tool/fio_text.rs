@@ -139,6 +139,9 @@ const OPERATIONS: [&str; 4] = ["read", "write", "trim", "sync"];
 
 /// The same as the summary of a group has them.
 const OF_ALL: [(&str, &str); 3] = [("READ", "read"), ("WRITE", "write"), ("TRIM", "trim")];
+/// What such a line says besides its bandwidth, and the signs and numbers between.
+const OF_GROUP: [&str; 4] = ["aggrb", "io", "run", "maxt"];
+const MOST_BETWEEN: usize = 32;
 
 #[derive(Default)]
 pub(super) struct Job {
@@ -207,6 +210,9 @@ impl Job {
                 }
                 c.eat(")").then_some(())?;
             }
+            // `(477MB/s), 455MiB/s-455MiB/s (477MB/s-477MB/s), io=`, `, minb=34952KB/s, maxb=34952KB/s, mint=`
+            let next = (0..MOST_BETWEEN).find(|i| c.ahead(*i).is_some_and(|l| OF_GROUP.contains(&l.text)));
+            c.at += next.filter(|_| of_all.is_some()).unwrap_or(0);
             if !c.eat(",") && c.ahead(1).is_none_or(|l| l.text != "=") {
                 break;
             }
@@ -335,7 +341,7 @@ impl Job {
             let share = suffixed(value.text, |s| (s == "%").then_some(0.01))?;
             let (from, below) = match key.text.strip_prefix(">=") {
                 Some(from) => (decimal(from)?, f64::INFINITY),
-                None => (0.0, decimal(key.text)?),
+                None => (limit_below(decimal(key.text)?, factor), decimal(key.text)?),
             };
             let count = Number::new(share, Unit::Share, value.spot);
             buckets.push(Bucket { from: from * factor, below: below * factor, count });
@@ -359,6 +365,15 @@ impl Job {
             }
         }
     }
+}
+
+/// The limits of fio's shares in each unit (`io_u_lat_u`, stat.h); a share of nothing is not printed. The first of milliseconds lies
+/// above the last of microseconds; below that of microseconds fio 2 has none.
+const LIMITS: [f64; 11] = [2.0, 4.0, 10.0, 20.0, 50.0, 100.0, 250.0, 500.0, 750.0, 1000.0, 2000.0];
+
+fn limit_below(limit: f64, factor: f64) -> f64 {
+    let first = if factor == 1e6 { 1.0 } else { 0.0 };
+    LIMITS.iter().rev().copied().find(|below| *below < limit).unwrap_or(first)
 }
 
 #[cfg(test)]

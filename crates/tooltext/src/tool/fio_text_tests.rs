@@ -73,3 +73,36 @@ fn many_lines_of_latencies_are_as_many_readings() {
     let mail = read(&"clat (usec): min=1, max=2, avg=1.5\n".repeat(4000));
     assert_eq!(mail.runs.iter().map(|run| run.readings.len()).sum::<usize>(), 4000);
 }
+
+#[test]
+fn thousands_have_separators_where_people_put_them() {
+    let mail = read(
+        "write: IOPS=9,877, BW=38.6MiB/s (40.5MB/s)(2315MiB/60004msec)\n  clat (usec): min=901, max=90303, avg=3215.17, stdev=4000.21\n",
+    );
+    let row = mail.runs[0].readings[0].row("write").unwrap();
+    assert_eq!((row.value("iops"), row.value("runtime")), (Some(9877.0), Some(60_004e6)));
+    assert_eq!((mail.runs.len(), row.value("clat.max")), (1, Some(90_303e3)));
+}
+
+#[test]
+fn a_groups_line_alone_has_its_size_and_time() {
+    for line in [
+        "WRITE: bw=455MiB/s (477MB/s), 455MiB/s-455MiB/s (477MB/s-477MB/s), io=26.5GiB (28.5GB), run=60001-60002msec",
+        "WRITE: io=27136MB, aggrb=465920KB/s, minb=465920KB/s, maxb=465920KB/s, mint=60001msec, maxt=60002msec",
+    ] {
+        let mail = read(&format!("ext4:\n {line}\nxfs:\n {line}\n").replacen("455MiB", "456MiB", 1));
+        assert_eq!((mail.runs.len(), mail.runs[1].label.as_str()), (2, "xfs"), "{line}");
+        let row = mail.runs[1].readings[0].row("write").unwrap();
+        let values = ["bw", "bytes", "runtime"].map(|name| row.value(name));
+        assert_eq!(values, [Some(455.0 * 1048576.0), Some(26.5 * 1073741824.0), Some(60_002e6)], "{line}");
+    }
+}
+
+/// fio leaves out shares of nothing: what the next has begins at its own limit, not at the last one printed.
+#[test]
+fn shares_begin_at_the_limit_below_theirs() {
+    let mail = read("j: (groupid=0, jobs=1): err= 0: pid=1\n read: IOPS=1, BW=1KiB/s\n lat (usec) : 100=10.00%, 750=60.00%\n lat (msec) : 2=20.00%, 50=9.00%, >=2000=1.00%\n");
+    let buckets = &mail.runs[0].readings[0].row("all").unwrap().histogram;
+    let bounds: Vec<_> = buckets.iter().map(|b| (b.from / 1e3, b.below / 1e3)).collect();
+    assert_eq!(bounds, [(50.0, 100.0), (500.0, 750.0), (1e3, 2e3), (20e3, 50e3), (2e6, f64::INFINITY)]);
+}

@@ -54,18 +54,35 @@ pub(super) fn parenthesis(c: &mut Cursor) -> Option<(f64, Unit)> {
     c.eat(")").then_some(found)
 }
 
-/// What an operation's own line says.
+/// A number of one word as people write it, with separators of thousands: `IOPS=9,877,`. fio itself prints none.
+fn with_groups(value: Lexeme, c: &mut Cursor) -> String {
+    let mut text = value.text.to_owned();
+    while text.bytes().all(|b| b.is_ascii_digit()) {
+        let group = c.ahead(1).filter(|l| l.word == value.word && c.ahead(0).is_some_and(|l| l.text == ","));
+        let digits = |l: &Lexeme| l.text.bytes().take_while(u8::is_ascii_digit).count() == 3;
+        let Some(group) = group.filter(digits) else { break };
+        text.push_str(group.text);
+        c.at += 2;
+    }
+    text
+}
+
+/// What an operation's own line says, or its line in the summary of a group.
 pub(super) fn measure(row: &mut Row, key: Lexeme, value: Lexeme, c: &mut Cursor) -> bool {
+    let text = &with_groups(value, c);
     let put = match key.text {
-        "io" => suffixed(value.text, fio_size).map(|v| ("bytes", v, Unit::Bytes)),
-        "bw" | "BW" => {
+        "io" => suffixed(text, fio_size).map(|v| ("bytes", v, Unit::Bytes)),
+        "bw" | "BW" | "aggrb" => {
             c.eat_all(&["/", "s"]);
             // `BW` is fio 3's, whose MB are 1000 kB; `bw` fio 2's, whose MB are 1024 KB.
             let unit = if key.text == "BW" { size_unit } else { fio_size };
-            suffixed(value.text, unit).map(|v| ("bw", v, Unit::BytesPerSecond))
+            suffixed(text, unit).map(|v| ("bw", v, Unit::BytesPerSecond))
         }
-        "iops" | "IOPS" => suffixed(value.text, thousands).map(|v| ("iops", v, Unit::PerSecond)),
-        "runt" => suffixed(value.text, time_unit).map(|v| ("runtime", v, Unit::Nanoseconds)),
+        "iops" | "IOPS" => suffixed(text, thousands).map(|v| ("iops", v, Unit::PerSecond)),
+        "runt" | "maxt" => suffixed(text, time_unit).map(|v| ("runtime", v, Unit::Nanoseconds)),
+        // `60001-60002msec`: of the job that ran shortest and of the one that ran longest.
+        "run" => suffixed(text.rsplit('-').next().unwrap_or(""), time_unit)
+            .map(|v| ("runtime", v, Unit::Nanoseconds)),
         _ => None,
     };
     if let Some((name, v, unit)) = put {

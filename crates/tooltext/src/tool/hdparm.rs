@@ -20,8 +20,9 @@ const LONGEST: usize = 14;
 
 impl Tool for Hdparm {
     fn read(&self, words: &[Word]) -> Option<Found> {
-        (words.first()?.text == "Timing" && words.get(1)?.text.chars().all(char::is_alphabetic))
-            .then_some(())?;
+        (words.first()?.text == "Timing"
+            && words.get(1)?.text.chars().all(|c| c.is_alphabetic() || c == '_'))
+        .then_some(())?;
         let line = &words[..words.len().min(LONGEST)];
         let reads = line.iter().position(|w| w.text == "reads:")?;
         let equals = line.iter().position(|w| w.text == "=")?;

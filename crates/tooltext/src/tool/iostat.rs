@@ -14,7 +14,7 @@
 use super::iostat_columns::{column, Column, GB, KB, MB, PERCENT};
 use super::table::{self, MOST_ROWS};
 use super::{Found, Tool};
-use crate::mail::number::{decimal, with_suffix, Unit};
+use crate::mail::number::{decimal, grouped, with_suffix, Unit};
 use crate::mail::reading::{Reading, Row};
 use crate::mail::words::Word;
 use evidence::Spot;
@@ -31,7 +31,11 @@ impl Tool for IostatText {
         let mut used = heading.words;
         let mut unknown = heading.columns.iter().filter(|c| c.is_none()).count();
         // sar -d has the same columns below `DEV`, and a time before each row.
-        let tool = if words[0].text == "DEV" { "sar" } else { "iostat" };
+        let tool = if [words[0], words[heading.words - 1]].iter().any(|w| w.text == "DEV") {
+            "sar"
+        } else {
+            "iostat"
+        };
         let mut reading = Reading { tool, at: words[0].spot, ..Reading::default() };
         let ends = |w: &Word| column(w.text).is_some() || w.text.contains('%');
         while reading.rows.len() < MOST_ROWS {
@@ -39,10 +43,18 @@ impl Tool for IostatText {
             else {
                 break;
             };
-            let times = words[used..used + skip].iter().filter(|w| table::is_time(w.text)).count();
+            let before = &words[used..used + skip];
+            let times = before.iter().filter(|w| table::is_time(w.text)).count();
             unknown += skip - times;
             used += skip + length;
-            reading.rows.push(row);
+            // What sysstat prints at the end is of all the rows above; alone, it is all there is.
+            let average = before.iter().any(|w| table::is_average(w.text));
+            if average && reading.rows.is_empty() {
+                reading.name = AVERAGE.into();
+            }
+            if !average || reading.name == AVERAGE || reading.row(&row.of).is_none() {
+                reading.rows.push(row);
+            }
         }
         if let ([row], false) = (&mut reading.rows[..], heading.device_last) {
             used += further(&words[used..], row);
@@ -60,6 +72,8 @@ struct Heading {
     words: usize,
 }
 
+/// What a table of sar's means of all intervals is called.
+const AVERAGE: &str = "average";
 /// Columns that a heading must have: "Device" alone is an ordinary word.
 const LEAST_COLUMNS: usize = 3;
 /// Columns of the widest table, with room for those of kernels to come.
@@ -68,6 +82,13 @@ const MOST_COLUMNS: usize = 48;
 fn heading(words: &[Word]) -> Option<Heading> {
     let last = column(words[0].text).is_some();
     let from = usize::from(!last);
+    // The rest of a heading is none: the device is no column's name, and stands last only where a line begins.
+    let first = words[0];
+    let begins = match last {
+        true => first.first || first.spot.column > 0,
+        false => !is_heading(first.text) && (!words.get(1)?.first || is_device(first.text)),
+    };
+    begins.then_some(())?;
     column(words.get(from)?.text)?;
     // The columns end where the first row's numbers begin: one word before, its device, or `Device` itself.
     let is_number = |i: usize| words.get(i).is_some_and(|w| number(w.text).is_some());
@@ -86,13 +107,18 @@ fn heading(words: &[Word]) -> Option<Heading> {
     if columns.iter().flatten().count() < LEAST_COLUMNS.min(all.len().max(2)) {
         return None;
     }
-    let device_last = is_device(words.get(from + columns.len())?.text) && is_number(from + columns.len() + 1);
-    (last == device_last).then_some(Heading { words: columns.len() + 1, columns, device_last })
+    let end = from + columns.len();
+    let time = |i: usize| words.get(i).is_some_and(|w| table::is_time(w.text));
+    let device_last = is_device(words.get(end)?.text) && (is_number(end + 1) || time(end + 1));
+    // `sar -d -p` has a time before both.
+    let timed = device_last && !last && time(0);
+    let words = end + usize::from(device_last);
+    (last == device_last || timed).then_some(Heading { words, columns, device_last })
 }
 
-/// `Device`, `Device:`.
+/// `Device`, `Device:`, sar's `DEV`.
 fn is_device(text: &str) -> bool {
-    text.trim_end_matches(':') == "Device"
+    ["Device", "DEV"].contains(&text.trim_end_matches(':'))
 }
 
 /// Whether a word may be a column's name: `zrqm/s`, `%zrqm`, `z_await`, `kB_w+d`.
@@ -113,11 +139,19 @@ impl Heading {
             true => line.split_last()?,
             false => (line.first()?, &line[1 + marks..]),
         };
-        let device = name.text.trim_matches(SIGNS);
+        let device = name.text.trim_start_matches("/dev/").trim_matches(SIGNS);
+        let next = words.get(many + 1 + marks);
         // Something must tell a device from a number that belongs to nothing. By identity (`-j`) devices may be called anything.
         let named = match self.device_last {
-            true => number(name.text).is_none() || words.get(many + 1).is_none_or(|w| w.first),
-            false => device.starts_with(|c: char| c.is_ascii_alphabetic()),
+            true => {
+                let whole = next.is_none_or(|w| w.first) && !name.first && !name.text.contains('.');
+                number(name.text).is_none() || whole
+            }
+            // Whatever stands behind a row, a number does not: it would be the row's.
+            false => {
+                let more = next.is_some_and(|w| !w.paragraph && number(w.text).is_some());
+                device.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/') && !more
+            }
         };
         (named && device.len() <= 128).then_some(())?;
         let mut row = Row::of(device.trim_end_matches(':'));
@@ -155,6 +189,10 @@ fn number(text: &str) -> Option<(f64, &str)> {
     let negative = text.strip_prefix('-').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     if let Some(positive) = negative {
         return number(positive).map(|(value, suffix)| (-value, suffix));
+    }
+    // Two places stand behind a comma of decimals, three behind one of thousands.
+    if let Some(value) = grouped(text).filter(|_| text.contains(',')) {
+        return Some((value, ""));
     }
     let (value, suffix) = with_suffix(text)?;
     (text.ends_with(suffix) && ["", "B", "k", "M", "G", "T", "%"].contains(&suffix))
@@ -293,11 +331,22 @@ mod tests {
             Average: sdb 1.00 0.00 8.00 8.00 5.02 900.00 9.00 99.00\nDurchschn.: sdc 1.00 0.00 8.00 8.00 5.02 900.00 9.00 99.00\n";
         let reading = crate::tool::testing::one(text, "sar");
         let names: Vec<&str> = reading.rows.iter().map(|r| r.of.as_str()).collect();
-        assert_eq!(names, ["dev8-0", "sdb", "sdb", "sdc"]);
+        assert_eq!(names, ["dev8-0", "sdb", "sdc"]);
         assert_eq!(
             (reading.rows[0].value("wbytes/s"), reading.rows[1].value("await")),
             (Some(40960.0), Some(9e8))
         );
+    }
+
+    #[test]
+    fn pretty_sar_has_a_time_before_and_the_device_behind() {
+        let text = "19:39:14          tps     rkB/s     await     %util DEV\n19:39:15         0.00      0.00      0.00      0.00 loop0\n\
+            19:39:15        48.00      4.00      0.10      1.20 vda\n\nAverage:          tps     rkB/s     await     %util DEV\nAverage:        38.50      2.00      0.14      0.60 vda\n";
+        let all = crate::tool::testing::all(text, "sar");
+        let told = |r: &Reading| (r.name.clone(), r.row("vda").and_then(|row| row.value("tps")));
+        let expected = [("", 48.0), ("average", 38.5)].map(|(name, tps)| (name.to_owned(), Some(tps)));
+        assert_eq!(all.iter().map(told).collect::<Vec<_>>(), expected);
+        assert_eq!(crate::tool::testing::all(text, "iostat"), []);
     }
 
     #[test]

@@ -51,7 +51,7 @@ fn row(words: &[Word]) -> Option<(Row, usize)> {
 fn row_of_line(words: &[Word]) -> Option<(Row, usize, usize, u32)> {
     let text = |i: usize| words.get(i).map(|w| w.text);
     let tid: u32 = text(0)?.parse().ok()?;
-    text(1)?.contains('/').then_some(())?;
+    is_priority(text(1)?).then_some(())?;
     let rate = |i: usize| Some(decimal(text(i)?)? * scale(text(i + 1)?)?);
     let (reads, writes) = (rate(3)?, rate(5)?);
     let mut row = Row::default();
@@ -69,6 +69,11 @@ fn row_of_line(words: &[Word]) -> Option<(Row, usize, usize, u32)> {
     let rest = words.get(at..)?;
     let many = rest.iter().take(LONGEST).enumerate().take_while(|(i, w)| *i == 0 || !w.first).count();
     (many > 0).then_some((row, at + many, many, tid))
+}
+
+/// `be/4`, `rt/0`, `idle`.
+fn is_priority(text: &str) -> bool {
+    text.contains('/') || text == "idle"
 }
 
 fn scale(unit: &str) -> Option<f64> {
@@ -90,6 +95,7 @@ mod tests {
         let text = "Total DISK READ :       0.00 B/s | Total DISK WRITE :      12.34 M/s\n\
             TID  PRIO  USER     DISK READ  DISK WRITE  SWAPIN     IO>    COMMAND\n\
             1234 be/4 postgres    0.00 B/s    2.00 M/s  0.00 % 99.99 % postgres: wal writer\n\
+            76 idle backup      0.00 B/s    0.00 B/s  0.00 %  0.00 % tar\n\
             77 be/3 root        1.50 K/s    0.00 B/s  ?unavailable?  [jbd2/sda1-8]\n";
         let reading = one(text, "iotop");
         assert_eq!(reading.rows[0].of, "postgres: wal writer (1234)");
@@ -98,7 +104,7 @@ mod tests {
             (Some(0.9999), Some(2.0 * 1048576.0))
         );
         assert_eq!(
-            (reading.rows[1].of.as_str(), reading.rows[1].value("rbytes/s")),
+            (reading.rows[2].of.as_str(), reading.rows[2].value("rbytes/s")),
             ("[jbd2/sda1-8] (77)", Some(1536.0))
         );
     }

@@ -62,9 +62,13 @@ fn operation(words: &[Word]) -> Option<(Row, usize)> {
         let word = words.get(at)?;
         row.values.put(*name, decimal(word.text)? * factor, *unit, word.spot);
         at += 1;
-        at += usize::from(words.get(at).is_some_and(|w| w.text.starts_with('(') && w.text.ends_with("%)")));
+        let share = words.get(at).is_some_and(|w| w.text.starts_with('(') && w.text.ends_with("%)"));
+        // A share of anything else: a heading or a number is missing.
+        (!share || ["sent again", "errors"].contains(name)).then_some(())?;
+        at += usize::from(share);
     }
-    Some((row, at))
+    let more = words.get(at).is_some_and(|w| !w.first && decimal(w.text).is_some());
+    (!more).then_some((row, at))
 }
 
 #[cfg(test)]

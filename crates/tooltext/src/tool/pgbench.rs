@@ -9,7 +9,7 @@
 //! ```
 
 use super::phrases::{self, Phrase};
-use super::{Found, Tool};
+use super::{texts, Found, Tool};
 use crate::mail::number::Unit;
 use crate::mail::reading::Reading;
 use crate::mail::words::Word;
@@ -31,10 +31,20 @@ const PHRASES: [Phrase; 8] = [
 impl Tool for Pgbench {
     fn read(&self, words: &[Word]) -> Option<Found> {
         let (row, used, unknown) = phrases::row(words, &PHRASES, "transactions")?;
-        // "latency average" alone may be anybody's words; the rate again without connecting is no other run.
-        (row.get("tps").is_some() && row.values.iter().count() > 1).then_some(())?;
+        // The rate once more, without connecting, is no other run.
+        let again = words.get(used..).and_then(texts).is_some_and(|next: [&str; 7]| {
+            [next[0], next[3], next[6]] == ["(including", "tps", "(excluding"]
+        });
+        // "latency average" alone may be anybody's words.
+        let said =
+            words.get(used).is_some_and(|w| ["(including", "(excluding", "(without"].contains(&w.text));
+        (row.get("tps").is_some() && (said || row.values.iter().count() > 1)).then_some(())?;
         let reading = Reading { tool: "pgbench", rows: vec![row], at: words[0].spot, ..Reading::default() };
-        Some(Found { reading: Some(reading), used, unknown })
+        Some(Found {
+            reading: Some(reading),
+            used: used + if again { 9.min(words.len() - used) } else { 0 },
+            unknown,
+        })
     }
 }
 

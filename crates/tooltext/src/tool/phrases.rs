@@ -48,7 +48,7 @@ fn one<'p>(words: &[Word], phrases: &'p [Phrase]) -> Option<(&'p Phrase, f64, Un
         let (value, of) = quantity(plain, factor, unit)?;
         // A unit of its own may stand apart: `12.3 ms`, `4.5 MiB/sec`.
         let next = words.get(texts.len() + 1).map_or("", |w| w.text.trim_end_matches([',', ';', ')', '.']));
-        let bare = plain.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+        let bare = plain.bytes().all(|b| b.is_ascii_digit() || b == b'.' || b == b',');
         let apart = match unit {
             Unit::Nanoseconds => time_unit(next),
             Unit::BytesPerSecond => size_unit(next.trim_end_matches("/sec").trim_end_matches("/s")),

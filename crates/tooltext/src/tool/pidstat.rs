@@ -10,7 +10,7 @@
 
 use super::table::{self, Cell, Column};
 use super::{Found, Tool};
-use crate::mail::number::Unit;
+use crate::mail::number::{decimal, Unit};
 use crate::mail::reading::{Reading, Row};
 use crate::mail::words::Word;
 
@@ -53,7 +53,13 @@ impl Tool for Pidstat {
             known.for_each(|(name, n)| row.values.put(name, n.value, n.unit, n.at));
             row
         };
-        let rows: Vec<Row> = all.lines.iter().map(row).collect();
+        // A number where the command should be is another column's: of the heading or the row something is lost.
+        let whole = |line: &&table::Line| {
+            let command = line.text("Command").unwrap_or_default();
+            let first = command.split(' ').next().unwrap_or("");
+            first.contains(char::is_alphanumeric) && decimal(first).is_none()
+        };
+        let rows: Vec<Row> = all.lines.iter().filter(whole).map(row).collect();
         let used = columns.len() + all.used;
         let reading = Reading { tool: "pidstat", rows, at: words[0].spot, ..Reading::default() };
         (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown: all.unknown })

@@ -66,7 +66,8 @@ fn file<'a>(words: &[Word<'a>]) -> Option<(&'a str, usize)> {
 
 fn row(words: &[Word]) -> Option<(Row, usize)> {
     let name = words.first()?.text;
-    // grep prints the file before it: `/proc/pressure/io:some avg10=...`
+    // grep prints the file before it: `/proc/pressure/io:some avg10=...`, `system.slice/io.stat:8:16 rbytes=...`
+    let name = name.split_once("io.stat:").map_or(name, |(_, of)| of);
     let of = name
         .rsplit_once(':')
         .filter(|(_, rest)| *rest == "some" || *rest == "full")
@@ -77,8 +78,14 @@ fn row(words: &[Word]) -> Option<(Row, usize)> {
     let mut row = Row::of(name);
     let mut used = 1;
     while let Some((key, value)) = words.get(used).and_then(|w| w.text.split_once('=')) {
-        let Some((_, to, factor, unit)) = KEYS.iter().find(|(known, ..)| *known == key) else { break };
-        row.values.put(*to, decimal(value)? * factor, *unit, words[used].spot);
+        match KEYS.iter().find(|(known, ..)| *known == key) {
+            Some((_, to, factor, unit)) => {
+                row.values.put(*to, decimal(value)? * factor, *unit, words[used].spot)
+            }
+            // Of the controllers of cost and latency, where they are on.
+            None if key.contains('.') || key.ends_with("_lat") || key == "depth" => {}
+            None => break,
+        }
         used += 1;
     }
     (used > 2).then_some((row, used))

@@ -28,7 +28,7 @@ impl Tool for RbdBench {
         row.values.put("count", decimal(count)?, Unit::Count, words[3].spot);
         row.values.put("iops", decimal(rate)?, Unit::PerSecond, words[5].spot);
         // Before Ceph 14 bytes have no unit.
-        let unit = words.get(8).filter(|w| !w.first).and_then(|w| size_unit(w.text.strip_suffix("/s")?));
+        let unit = words.get(8).and_then(|w| size_unit(w.text.strip_suffix("/s")?));
         row.values.put("bw", decimal(bytes)? * unit.unwrap_or(1.0), Unit::BytesPerSecond, words[7].spot);
         let used = 8 + usize::from(unit.is_some());
         Found::all(

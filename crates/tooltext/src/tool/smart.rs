@@ -22,7 +22,9 @@ use crate::mail::words::Word;
 
 pub struct Smart;
 
+/// `FLAGS` with `-x`, which prints fewer columns.
 const HEADING: [&str; 3] = ["ID#", "ATTRIBUTE_NAME", "FLAG"];
+const BRIEF: [&str; 3] = ["ID#", "ATTRIBUTE_NAME", "FLAGS"];
 const MOST_ROWS: usize = 256;
 const PHRASES: [Phrase; 20] = [
     (&["Available", "Spare:"], "spare", 0.01, Unit::Share),
@@ -49,7 +51,11 @@ const PHRASES: [Phrase; 20] = [
 
 impl Tool for Smart {
     fn read(&self, words: &[Word]) -> Option<Found> {
-        if HEADING.iter().zip(words).all(|(h, w)| *h == w.text) && words.len() > HEADING.len() {
+        if texts(words).is_some_and(|first| first == HEADING || first == BRIEF) {
+            return attributes(words);
+        }
+        // Rows that went through grep.
+        if words.first().is_some_and(|w| w.first) && attribute(words).is_some() {
             return attributes(words);
         }
         if let Some((name, value, used)) = verdict(words) {
@@ -102,7 +108,10 @@ fn verdict(words: &[Word]) -> Option<(&'static str, f64, usize)> {
 }
 
 fn attributes(words: &[Word]) -> Option<Found> {
-    let mut used = words.iter().take(12).position(|w| w.text == "RAW_VALUE")? + 1;
+    let mut used = match words[0].text {
+        "ID#" => words.iter().take(12).position(|w| w.text == "RAW_VALUE")? + 1,
+        _ => 0,
+    };
     let mut unknown = 0;
     let mut reading = Reading { tool: "smart", at: words[0].spot, ..Reading::default() };
     let mut all = Row::of("drive");
@@ -130,18 +139,30 @@ type Attribute<'a> = (&'a str, f64, evidence::Spot, bool);
 
 /// `5 Reallocated_Sector_Ct 0x0033 100 100 010 Pre-fail Always - 16`
 fn attribute<'a>(words: &[Word<'a>]) -> Option<(Attribute<'a>, usize)> {
-    let [id, name, flag, value, worst, threshold, kind, updated, failed, raw] = texts(words)?;
+    let [id, name, flag, value, worst, threshold, failed, raw] = texts(words)?;
+    // `5 Reallocated_Sector_Ct PO--CK 100 100 010 - 16` with `-x`; else what the letters mean stands in columns of their own.
+    let brief = flag.len() == 6 && flag.bytes().all(|b| b == b'-' || b.is_ascii_uppercase());
+    let (failed, raw, columns) = match brief {
+        true => (failed, raw, 8),
+        false => {
+            let [kind, updated, failed, raw] = texts(&words[6..])?;
+            let fits = flag.starts_with("0x") && kind.contains(['-', '_']) && updated.starts_with(['A', 'O']);
+            fits.then_some((failed, raw, 10))?
+        }
+    };
     let number = |text: &str| text.parse::<u16>().is_ok();
-    let fits = number(id) && flag.starts_with("0x") && number(value) && number(worst);
-    let fits = fits
-        && (number(threshold) || threshold == "---")
-        && kind.contains(['-', '_'])
-        && updated.starts_with(['A', 'O']);
+    let fits = number(id) && number(value) && number(worst) && (number(threshold) || threshold == "---");
     // `34 (Min/Max 20/45)`, `12345h+30m+10.1s`: the number they begin with.
     let digits = raw.split(|c: char| !c.is_ascii_digit()).next().unwrap_or("");
     let raw: u64 = digits.parse().ok().filter(|_| fits)?;
-    let more = words[10..].iter().take(8).take_while(|w| !w.first).count();
-    Some(((name, raw as f64, words[9].spot, failed == "FAILING_NOW"), 10 + more))
+    // The next row's, where the number is missing.
+    let next = words.get(columns + 1).is_some_and(|w| w.text.starts_with("0x"));
+    (!(words[columns - 1].first && next)).then_some(())?;
+    let more = words[columns..].iter().take(8).take_while(|w| !w.first).count();
+    Some((
+        (name, raw as f64, words[columns - 1].spot, ["FAILING_NOW", "NOW"].contains(&failed)),
+        columns + more,
+    ))
 }
 
 #[cfg(test)]
@@ -160,6 +181,12 @@ mod tests {
             (Some(16.0), Some(8.0))
         );
         assert_eq!(row.value("Temperature_Celsius"), Some(34.0));
+        let brief = "ID# ATTRIBUTE_NAME          FLAGS    VALUE WORST THRESH FAIL RAW_VALUE\n  5 Reallocated_Sector_Ct   PO--CK   100   100   010    -    24\n\
+            197 Current_Pending_Sector  -O--CK   200   200   000    NOW  16\n                            ||||||_ K auto-keep\n";
+        let row = one(brief, "smart").rows.remove(0);
+        let values =
+            ["Reallocated_Sector_Ct", "Current_Pending_Sector", "failing"].map(|name| row.value(name));
+        assert_eq!(values, [Some(24.0), Some(16.0), Some(1.0)]);
     }
 
     #[test]

@@ -27,6 +27,8 @@ const LONGEST_LINE: usize = 120;
 const MOST_BETWEEN: usize = 40;
 /// Rows of the table.
 const MOST_ROWS: usize = 500;
+/// How exact the mean and the sum are.
+const ROUNDED: f64 = 0.01;
 /// Calls whose times say something about I/O.
 const CALLS: [&str; 37] = [
     "read",
@@ -100,9 +102,15 @@ fn call<'a>(words: &[Word<'a>]) -> Option<(&'a str, f64, usize)> {
         _ => first.split_once('(')?.0,
     };
     CALLS.contains(&name).then_some(())?;
-    // Until the time; another call begins another line, also where mailers left no ends of lines, or made more of them.
-    let begins = |w: &Word| {
-        w.first && (w.text.contains('(') || w.text.starts_with(['[', '<']) && time(w.text).is_none())
+    // Until the time; another call begins another line, also where mailers left no ends of lines, or made more of them: behind the
+    // number of the task and the time of day, if behind anything.
+    let mut head = false;
+    let mut begins = |w: &Word| {
+        head = w.first || head;
+        let call = w.text.contains('(') || w.text.starts_with(['[', '<']) && time(w.text).is_none();
+        let other = head && call || w.text == "<unfinished";
+        head &= w.text.bytes().all(|b| b.is_ascii_digit() || b == b':' || b == b'.');
+        other
     };
     let line = words
         .iter()
@@ -152,6 +160,9 @@ fn row(words: &[Word]) -> Option<(Row, usize)> {
         }
         _ => 3,
     };
+    // A number is missing where the mean is not that of all.
+    let mean = seconds * 1e6 / number(calls)?.max(1.0);
+    (calls != 3 || (number(2)? - mean).abs() <= 1.0 + ROUNDED * mean).then_some(())?;
     let mut row = Row::of(name.text);
     row.values.put("count", number(calls)?, Unit::Count, words[calls].spot);
     row.values.put("time", seconds * 1e9, Unit::Nanoseconds, words[1].spot);
@@ -174,6 +185,16 @@ mod tests {
     }
 
     use crate::tool::testing::{all, one};
+
+    #[test]
+    fn a_call_that_is_not_finished_has_no_others_time() {
+        let text = "4243  10:11:13.500000 fsync(9 <unfinished ...>\n4242  10:11:13.600000 write(1, \"x\", 1)    = 1 <0.000008>\n\
+            4243  10:11:14.000000 <... fsync resumed>) = 0 <0.499900>\n4242  pwrite64(7, \"a\"..., 8192, 0) = 8192\n4242  fdatasync(7) = 0 <1.234567>\n";
+        let rows = one(text, "strace").rows;
+        let told: Vec<_> = rows.iter().map(|r| (r.of.as_str(), r.value("lat.max"))).collect();
+        let expected = [("write", 8e3), ("fsync", 499_900e3), ("fdatasync", 1_234_567e3)];
+        assert_eq!(told, expected.map(|(of, ns)| (of, Some(ns))));
+    }
 
     #[test]
     fn calls_have_their_times_whoever_made_them() {

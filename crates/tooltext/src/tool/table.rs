@@ -13,7 +13,7 @@
 //! heading.
 
 use super::Found;
-use crate::mail::number::{quantity, Number, Unit};
+use crate::mail::number::{decimal, quantity, Number, Unit};
 use crate::mail::reading::{Reading, Row};
 use crate::mail::words::Word;
 
@@ -28,6 +28,8 @@ pub(super) enum Cell {
     Time,
     /// One word.
     Word,
+    /// One word of letters: what kind of operation it was.
+    Letters,
     /// A task's name, of several words perhaps.
     Name,
     /// All that is left of the line.
@@ -117,9 +119,33 @@ pub(super) fn next<'w, 'a, T>(
         let before = words[..skip].iter().rev().take_while(|w| is_sign(w.text) || is_time(w.text));
         let aside = before.clone().count() == skip || before.clone().any(|w| w.first);
         (rest.first()?.first || aside).then_some(())?;
-        let (row, length) = read(rest)?;
+        let (row, length) = read(rest).filter(|(_, length)| !is_lent(rest, *length, &read))?;
         Some((skip, row, length))
     })
+}
+
+/// Whether what seems to be a row has not as many words as its line: a number more, or the first of the next line, which is a row
+/// by itself. Then a heading or a cell was lost, and its numbers stand below others' headings.
+fn is_lent<'w, 'a, T>(
+    words: &'w [Word<'a>],
+    length: usize,
+    read: impl Fn(&'w [Word<'a>]) -> Option<(T, usize)>,
+) -> bool {
+    // In flattened text the next row follows on the same line.
+    let alone =
+        words.get(length).is_some_and(|w| !w.paragraph) && words.get(length + 1).is_none_or(|w| w.first);
+    let more =
+        words[0].first && words.get(length).is_some_and(|w| (!w.first || alone) && decimal(w.text).is_some());
+    let next = (1..length.min(words.len())).find(|i| words[*i].first);
+    // Of a broken row the first word tells that it is one: `0.627000000`, where none but times have so many places.
+    let places = |i: usize| words[i].text.split_once('.').map_or(0, |(_, places)| places.len());
+    let whole = |from: usize| {
+        let from = from + words[from..].iter().take(MOST_TIMES).take_while(|w| is_time(w.text)).count();
+        let (_, long) = read(words.get(from..)?)?;
+        let begins = places(from) > 3 && places(from) == places(0);
+        (begins || !words[from + 1..from + long].iter().any(|w| w.first)).then_some(())
+    };
+    more || next.and_then(whole).is_some()
 }
 
 /// A reading with all rows behind a heading of `used` words, at most so many; `None` if there is none.
@@ -141,11 +167,15 @@ pub(super) fn gather<'w, 'a>(
     (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })
 }
 
+/// `Average:` in any language.
+pub(super) fn is_average(text: &str) -> bool {
+    text.len() <= 24 && text.strip_suffix(':').is_some_and(|t| t.chars().all(is_of_word))
+}
+
 /// A time of day or a date before a row; `Average:` in any language.
 pub(super) fn is_time(text: &str) -> bool {
-    let average = || text.len() <= 24 && text.strip_suffix(':').is_some_and(|t| t.chars().all(is_of_word));
     ["AM", "PM", "^C"].contains(&text)
-        || average()
+        || is_average(text)
         || text.contains([':', '/', '-'])
             && text.starts_with(|c: char| c.is_ascii_digit())
             && text.len() <= 32
@@ -193,7 +223,8 @@ pub(super) fn broken_off(words: &[Word], length: usize, begins: impl Fn(&[Word])
     // Both are of one line of the text.
     let width = (last.text.as_ptr() as usize + last.text.len()).saturating_sub(first.text.as_ptr() as usize);
     let did_not_fit = width + 1 + next.text.len() >= SHORTEST_BROKEN;
-    if !did_not_fit || !next.first || next.paragraph || next.depth != last.depth || begins(rest) {
+    let markup = next.text.starts_with(['<', '{', '`']);
+    if !did_not_fit || markup || !next.first || next.paragraph || next.depth != last.depth || begins(rest) {
         return 0;
     }
     let more = rest.iter().take(MOST_OF_SECOND).enumerate().take_while(|(i, w)| *i == 0 || !w.first).count();
@@ -233,10 +264,17 @@ fn row_of_line<'w, 'a>(words: &'w [Word<'a>], columns: &'w [Column]) -> Option<(
 
 fn fits(text: &str, cell: Cell) -> bool {
     match cell {
+        // What is whole has no point, unless it is shortened.
+        Cell::Number(_, 1.0, Unit::Count | Unit::Bytes)
+            if text.contains('.') && text.ends_with(|c: char| c.is_ascii_digit()) =>
+        {
+            false
+        }
         Cell::Number(..) => text == "-" || quantity(text, 1.0, Unit::Unstated).is_some(),
         Cell::Whole => text == "-" || text.trim_start_matches('-').parse::<u64>().is_ok(),
         Cell::Time => text.len() <= 24 && text.starts_with(|c: char| c.is_ascii_digit()),
         Cell::Word => text.len() <= 128,
+        Cell::Letters => text.len() <= 16 && text.bytes().all(|b| b.is_ascii_alphabetic()),
         Cell::Name | Cell::Rest => true,
     }
 }

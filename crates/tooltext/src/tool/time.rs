@@ -4,6 +4,7 @@
 //! real    1m26.740s        bash: minutes and seconds        real 86.74        POSIX: seconds
 //! user    0m0.123s                                          user 0.12
 //! sys     0m4.567s                                          sys 4.56
+//! dd if=a of=b  0.51s user 12.03s system 6% cpu 3:12.34 total                               zsh
 //! 0.51user 12.03system 3:12.34elapsed 6%CPU (0avgtext+0avgdata 2048maxresident)k          GNU
 //! ```
 
@@ -17,31 +18,41 @@ pub struct Time;
 impl Tool for Time {
     fn read(&self, words: &[Word]) -> Option<Found> {
         if words.first()?.text != "real" {
-            return gnu(words);
+            return gnu(words).or_else(|| zsh(words));
         }
         let ["real", real, "user", user, "sys", sys] = texts(words)? else { return None };
-        let mut row = Row::of("command");
-        for (i, (name, text)) in [("real", real), ("user", user), ("system", sys)].into_iter().enumerate() {
-            row.values.put(name, seconds(text)? * 1e9, Unit::Nanoseconds, words[2 * i + 1].spot);
-        }
-        Found::all(Reading { tool: "time", rows: vec![row], at: words[0].spot, ..Reading::default() }, 6)
+        let [real, user, system] = [real, user, sys].map(seconds);
+        told(words, [(1, "real", real?), (3, "user", user?), (5, "system", system?)], 6)
     }
 }
 
 fn gnu(words: &[Word]) -> Option<Found> {
     let user = decimal(words.first()?.text.strip_suffix("user")?)?;
     let system = decimal(words.get(1)?.text.strip_suffix("system")?)?;
-    let elapsed = words.get(2)?.text.strip_suffix("elapsed")?;
-    // Hours, minutes, seconds; without hours where there are none.
-    let parts: Option<Vec<f64>> = elapsed.split(':').map(decimal).collect();
-    let real = parts.filter(|p| p.len() <= 3)?.into_iter().fold(0.0, |sum, part| sum * 60.0 + part);
+    let real = clock(words.get(2)?.text.strip_suffix("elapsed")?)?;
+    let share = words.get(3).is_some_and(|w| w.text.ends_with("%CPU"));
+    told(words, [(2, "real", real), (0, "user", user), (1, "system", system)], 3 + usize::from(share))
+}
+
+fn zsh(words: &[Word]) -> Option<Found> {
+    let [user, "user", system, "system", _, "cpu", total, "total"] = texts(words)? else { return None };
+    let [user, system] = [user, system].map(|text| decimal(text.strip_suffix('s')?));
+    told(words, [(6, "real", clock(total)?), (0, "user", user?), (2, "system", system?)], 8)
+}
+
+/// A reading of times in seconds, each with its place among the words.
+fn told(words: &[Word], times: [(usize, &'static str, f64); 3], used: usize) -> Option<Found> {
     let mut row = Row::of("command");
-    for (i, name, seconds) in [(2, "real", real), (0, "user", user), (1, "system", system)] {
+    for (i, name, seconds) in times {
         row.values.put(name, seconds * 1e9, Unit::Nanoseconds, words[i].spot);
     }
-    let reading = Reading { tool: "time", rows: vec![row], at: words[0].spot, ..Reading::default() };
-    let share = words.get(3).is_some_and(|w| w.text.ends_with("%CPU"));
-    Found::all(reading, 3 + usize::from(share))
+    Found::all(Reading { tool: "time", rows: vec![row], at: words[0].spot, ..Reading::default() }, used)
+}
+
+/// Hours, minutes, seconds; without hours where there are none.
+fn clock(text: &str) -> Option<f64> {
+    let parts: Option<Vec<f64>> = text.split(':').map(decimal).collect();
+    Some(parts.filter(|p| p.len() <= 3)?.into_iter().fold(0.0, |sum, part| sum * 60.0 + part))
 }
 
 /// `1m26.740s`, `86.74`, `1m26,740s`.
@@ -62,6 +73,7 @@ mod tests {
             "real    1m26.500s\nuser    0m0.120s\nsys     0m4.500s\n",
             "real 86.5\nuser 0.12\nsys 4.5\n",
             "0.12user 4.50system 1:26.50elapsed 6%CPU (0avgtext+0avgdata 2048maxresident)k\n",
+            "dd if=a of=b bs=1M  0.12s user 4.50s system 5% cpu 1:26.50 total\n",
         ] {
             let row = &one(text, "time").rows[0];
             assert_eq!((row.value("real"), row.value("system")), (Some(86.5e9), Some(4.5e9)));

@@ -49,6 +49,9 @@ const COLUMNS: [Column; 20] = [
     ("gu", percent("guest")),
 ];
 
+/// Six whole percents, each rounded by itself, and ticks that are counted late.
+const ROUNDED: f64 = 0.06;
+
 impl Tool for Vmstat {
     fn read(&self, words: &[Word]) -> Option<Found> {
         let first = words.first()?.text;
@@ -68,7 +71,13 @@ impl Tool for Vmstat {
             line.numbers().for_each(|(name, n)| row.values.put(name, n.value, n.unit, n.at));
             row
         };
-        let rows: Vec<Row> = all.lines.iter().map(row).collect();
+        // Parts of the whole that are none: a heading or a number was lost, and the others stand below wrong ones.
+        let whole = |row: &Row| {
+            let parts = ["user", "system", "idle", "iowait", "steal", "guest"];
+            let sum: f64 = parts.iter().filter_map(|name| row.value(name)).sum();
+            (1.0 - ROUNDED..=1.0 + ROUNDED).contains(&sum)
+        };
+        let rows: Vec<Row> = all.lines.iter().map(row).filter(whole).collect();
         let used = columns.len() + all.used;
         let reading = Reading { tool: "vmstat", rows, at: words[0].spot, ..Reading::default() };
         (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown: all.unknown })

@@ -40,7 +40,8 @@ const GROUPS: [(&str, &[&str], Unit); 18] = [
     ("scrubq", &["scrubq waiting", "scrubq active"], Unit::Count),
 ];
 /// Words of the second line.
-const BELOW: [&str; 8] = ["pool", "alloc", "free", "read", "write", "wait", "pend", "activ"];
+const BELOW: [&str; 10] =
+    ["pool", "alloc", "free", "used", "avail", "read", "write", "wait", "pend", "activ"];
 
 type Columns = Vec<(&'static str, Unit)>;
 

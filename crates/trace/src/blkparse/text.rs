@@ -5,7 +5,7 @@
 //! blkparse has sorted them. Missing numbers are not judged, since people paste excerpts.
 
 use super::line::{breaks_off, bytes_of_hex, parse, Line, Parsed, Text};
-use super::own::Program;
+use super::own::Formats;
 use crate::error::Error;
 use crate::event::{Action, Batch, Detail, Event, Flags};
 use crate::input::Input;
@@ -18,8 +18,8 @@ use units::{Bytes, Nanos, Sector};
 /// Reads blkparse's text, in its own format or in one of the user's.
 pub struct BlkparseText {
     lines: Lines,
-    /// The user's format.
-    own: Option<Program>,
+    /// The user's formats.
+    own: Option<Formats>,
     taken: Taken,
     /// A table row without its bars.
     scratch: Vec<u8>,
@@ -84,14 +84,14 @@ impl BlkparseText {
     }
 
     /// Reads text in a format of the user's from `input`.
-    pub fn open_own(input: Input, program: Program) -> BlkparseText {
-        BlkparseText { own: Some(program), ..BlkparseText::open(input) }
+    pub fn open_own(input: Input, formats: Formats) -> BlkparseText {
+        BlkparseText { own: Some(formats), ..BlkparseText::open(input) }
     }
 
     /// A line of the user's format; messages and sums blkparse prints in its own.
     fn take_own(&mut self, line: (usize, usize), batch: &mut Batch) {
         let line = self.lines.bytes(line);
-        match self.own.as_ref().and_then(|program| program.read(line)) {
+        match self.own.as_ref().and_then(|formats| formats.read(line)) {
             Some(parsed) => self.taken.event(parsed, batch),
             None if !matches!(parse(line), Line::Other) => {}
             None => self.taken.other(self.lines.number, line),
@@ -206,20 +206,20 @@ impl Source for BlkparseText {
 
     fn quality(&self) -> Quality {
         let mut q = self.taken.quality.clone();
-        if let Some(program) = &self.own {
+        if let Some(formats) = &self.own {
             q.note(format!(
                 "{}: blkparse's lines in a format of their own: {}",
                 self.lines.input.name(),
-                program.words()
+                formats.words()
             ));
-            if !program.has_task() {
+            if !formats.has_task() {
                 q.note(
                     "the lines do not say which task sent what: all I/O is attributed to one task, \
                      \"somebody\""
                         .into(),
                 );
             }
-            if !program.has_device() {
+            if !formats.has_device() {
                 q.note("the lines do not say which device they are of: all are attributed to one".into());
             }
         }

@@ -62,6 +62,9 @@ fn event<'a>(who: &'a str, cpu: Cpu, behind: &'a str) -> Option<Header<'a>> {
         (word, rest) = split(rest)?;
     }
     let time = time(word.strip_suffix(':')?)?;
+    // `perf script -F +period`
+    let rest =
+        split(rest).filter(|(n, _)| n.bytes().all(|b| b.is_ascii_digit())).map_or(rest, |(_, more)| more);
     let (event, rest) = match rest.trim() {
         // The kernel's own text has no name for it.
         "<stack trace>" => (STACK, ""),

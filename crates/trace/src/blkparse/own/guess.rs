@@ -120,7 +120,7 @@ pub fn guess(start: &[u8]) -> Result<Program, String> {
         c if device.is_some_and(|d| c == d + 1) => b'm',
         _ => b'?',
     };
-    Program::of(table.steps(field))
+    Program::of(table.steps(field), None)
 }
 
 impl<'a> Table<'a> {

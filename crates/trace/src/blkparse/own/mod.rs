@@ -1,4 +1,5 @@
-//! blkparse's lines in a format of the user's (`blkparse -f`): `0.002405281,C,WS,6291456,8,jbd2/vda1`.
+//! blkparse's lines in a format of the user's (`blkparse -f`): `0.002405281,C,WS,6291456,8,jbd2/vda1`; and in formats of single actions
+//! (`-F`), among which the lines of all others stand as blkparse prints them.
 //!
 //! ```text
 //! text  ->  the command above the lines: its format          \
@@ -10,11 +11,13 @@
 //! if they are not there. **Invariant**: a column is taken for something only if it can be nothing else; otherwise the text is
 //! refused, with what to do.
 
+mod formats;
 mod guess;
 mod program;
 
 use super::text::has_io;
-pub use program::Program;
+pub use formats::Formats;
+use program::Program;
 
 /// How much of a text is looked at for its format.
 const LOOKED_AT: usize = 256 << 10;
@@ -27,7 +30,7 @@ pub enum Own {
     /// No lines of blkparse's.
     None,
     /// Lines that can be read.
-    Read(Program),
+    Read(Formats),
     /// Lines of blkparse's, and why they cannot be read.
     Refused(String),
 }
@@ -35,26 +38,22 @@ pub enum Own {
 /// Finds out whether a text holds lines in a format of its own, and in which.
 pub fn of(start: &[u8]) -> Own {
     let start = &start[..start.len().min(LOOKED_AT)];
+    if let Some(own) = formats::of_actions(start) {
+        return own;
+    }
     let events =
         start.split(|b| *b == b'\n').take(guess::MOST_LINES).filter(|line| guess::may_be_event(line));
     if events.take(LEAST).count() < LEAST || has_io(start) {
         return Own::None;
     }
     let text = String::from_utf8_lossy(start);
-    match command(&text) {
-        Some(format) => match Program::parse(&format) {
-            Ok(program) => match fits(&program, start) {
-                true => Own::Read(program),
-                false => Own::Refused(format!(
-                    "its lines are not of the format that stands above them, {format:?}"
-                )),
-            },
-            Err(why) => Own::Refused(format!("its format is {format:?}, {why}")),
-        },
-        None => match guess::guess(start) {
-            Ok(program) => Own::Read(program),
-            Err(why) => Own::Refused(why),
-        },
+    let Some((format, _)) = formats::command(&text, "-f").next() else {
+        return guess::guess(start).map_or_else(Own::Refused, |program| Own::Read(program.into()));
+    };
+    match Program::parse(&format, None) {
+        Ok(program) if fits(&program, start) => Own::Read(program.into()),
+        Ok(_) => Own::Refused(format!("its lines are not of the format that stands above them, {format:?}")),
+        Err(why) => Own::Refused(format!("its format is {format:?}, {why}")),
     }
 }
 
@@ -63,16 +62,6 @@ fn fits(program: &Program, start: &[u8]) -> bool {
     let lines = || start.split(|b| *b == b'\n').filter(|line| guess::may_be_event(line));
     let read = lines().filter(|line| program.read(line).is_some()).count();
     read >= LEAST && read >= lines().count() / 2
-}
-
-/// The format of a command that stands in the text: `blkparse -i sda -f "%T.%t %a %d %S+%n\n"`.
-fn command(text: &str) -> Option<String> {
-    let line =
-        text.lines().find(|line| line.contains("blkparse") && line.contains("-f") && line.contains('%'))?;
-    let behind = line[line.find("blkparse")?..].split_once("-f")?.1.trim_start();
-    let quote = behind.chars().next().filter(|c| ['"', '\''].contains(c))?;
-    let inner = &behind[1..];
-    Some(inner[..inner.find(quote)?].to_owned())
 }
 
 #[cfg(test)]

@@ -18,7 +18,11 @@ pub enum Step {
 
 /// A format, ready to read lines.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Program(Vec<Step>);
+pub struct Program {
+    steps: Vec<Step>,
+    /// The action of which its lines are (`-F`); they may not say it.
+    of: Option<Action>,
+}
 
 /// Fields that every line needs, each in one of several ways.
 const NEEDED: [(&[u8], &str); 6] = [
@@ -35,8 +39,11 @@ const MOST_STEPS: usize = 128;
 
 impl Program {
     /// A program of steps; says what is missing.
-    pub fn of(steps: Vec<Step>) -> Result<Program, String> {
-        let has = |letters: &[u8]| steps.iter().any(|s| matches!(s, Step::Field(f) if letters.contains(f)));
+    pub fn of(steps: Vec<Step>, of: Option<Action>) -> Result<Program, String> {
+        let given = |letters: &[u8]| of.is_some() && letters == b"a";
+        let has = |letters: &[u8]| {
+            given(letters) || steps.iter().any(|s| matches!(s, Step::Field(f) if letters.contains(f)))
+        };
         let missing: Vec<&str> =
             NEEDED.iter().filter(|(letters, _)| !has(letters)).map(|(_, name)| *name).collect();
         if !missing.is_empty() {
@@ -45,12 +52,12 @@ impl Program {
         let touch = |two: &[Step]| matches!(two, [Step::Field(_), Step::Field(_)]);
         match steps.windows(2).any(touch) {
             true => Err("in which fields touch one another".into()),
-            false => Ok(Program(steps)),
+            false => Ok(Program { steps, of }),
         }
     }
 
-    /// Reads a format. Fields with a width have blanks before them.
-    pub fn parse(format: &str) -> Result<Program, String> {
+    /// Reads a format, of all lines or of those of one action. Fields with a width have blanks before them.
+    pub fn parse(format: &str, of: Option<Action>) -> Result<Program, String> {
         let mut steps: Vec<Step> = vec![];
         let mut text: Vec<u8> = vec![];
         let mut bytes = format.bytes().peekable();
@@ -87,7 +94,7 @@ impl Program {
             }
         }
         steps.push(Step::Text(text.trim_ascii().to_vec()));
-        Program::of(steps)
+        Program::of(steps, of)
     }
 
     /// What it has, in words: for what is said of the text.
@@ -103,25 +110,25 @@ impl Program {
             Step::Field(b'e') => Some("error"),
             _ => None,
         };
-        let all: Vec<&str> = self.0.iter().filter_map(name).collect();
+        let all: Vec<&str> = self.steps.iter().filter_map(name).collect();
         format!("time, action, kind, {}", all.join(", "))
     }
 
     /// Whether it says on which device things happen.
     pub fn has_device(&self) -> bool {
-        self.0.iter().any(|s| matches!(s, Step::Field(b'D' | b'M')))
+        self.steps.iter().any(|s| matches!(s, Step::Field(b'D' | b'M')))
     }
 
     /// Whether it says who sent what.
     pub fn has_task(&self) -> bool {
-        self.0.contains(&Step::Field(b'p'))
+        self.steps.contains(&Step::Field(b'p'))
     }
 
     /// Reads a line (without its end); `None` if it is no event of this format.
     pub fn read<'a>(&self, line: &'a [u8]) -> Option<Parsed<'a>> {
         let mut rest = unquoted(line).trim_ascii_end();
-        let mut found = Fields::default();
-        for (at, step) in self.0.iter().enumerate() {
+        let mut found = Fields { action: self.of, ..Fields::default() };
+        for (at, step) in self.steps.iter().enumerate() {
             match step {
                 Step::Text(text) => {
                     rest = rest.trim_ascii_start().strip_prefix(&text[..])?;
@@ -130,7 +137,7 @@ impl Program {
                     let blanks = rest.len() - rest.trim_ascii_start().len();
                     // No blank stands before the nanoseconds.
                     (blanks == 0 || *field != b't').then_some(())?;
-                    rest = found.take(*field, rest.trim_ascii_start(), self.0.get(at + 1))?;
+                    rest = found.take(*field, rest.trim_ascii_start(), self.steps.get(at + 1))?;
                 }
             }
         }

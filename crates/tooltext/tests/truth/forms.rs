@@ -1,0 +1,228 @@
+//! What tools print, as patterns of their lines. `{NAME*FACTOR.PLACES}` is a number of so many places that is called NAME when it is
+//! read, in its unit FACTOR times as large; `@LEAST-MOST` behind it are its bounds. `{#}` is a number that is not kept, `{of}` a
+//! device, `{task}` and `{pid}` a task.
+
+/// A tool's table: what stands above, a row (of several lines perhaps), what the row is called, and how many there are.
+pub struct Form {
+    pub tool: &'static str,
+    pub head: &'static str,
+    pub row: &'static str,
+    pub called: &'static str,
+    pub rows: usize,
+}
+
+const fn form(
+    tool: &'static str,
+    head: &'static str,
+    row: &'static str,
+    called: &'static str,
+    rows: usize,
+) -> Form {
+    Form { tool, head, row, called, rows }
+}
+
+pub const FORMS: [Form; 29] = [
+    form(
+        "iostat",
+        "Device            r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wkB/s   wrqm/s  %wrqm w_await wareq-sz     d/s     dkB/s   drqm/s  %drqm d_await dareq-sz     f/s f_await  aqu-sz  %util\n",
+        "{of}       {r/s*1.2}   {rbytes/s*1024.2}     {rrqm/s*1.2}   {%rrqm*1e-2.2@0-99}    {r_await*1e6.2}    {rsize*1024.2}   {w/s*1.2}   {wbytes/s*1024.2}     {wrqm/s*1.2}   {%wrqm*1e-2.2@0-99}    {w_await*1e6.2}    {wsize*1024.2}   {d/s*1.2}   {dbytes/s*1024.2}   {drqm/s*1.2}  {%drqm*1e-2.2@0-99}   {d_await*1e6.2}   {dsize*1024.2}   {f/s*1.2}   {f_await*1e6.2}   {queue*1.2}  {util*1e-2.2@0-99}\n",
+        "{of}",
+        5,
+    ),
+    form(
+        "iostat",
+        "Device:         rrqm/s   wrqm/s     r/s     w/s    rMB/s    wMB/s avgrq-sz avgqu-sz   await r_await w_await  svctm  %util\n",
+        "{of}            {rrqm/s*1.2}   {wrqm/s*1.2}  {r/s*1.2}  {w/s*1.2}   {rbytes/s*1048576.2}  {wbytes/s*1048576.2}  {size*512.2}  {queue*1.2}  {await*1e6.2}  {r_await*1e6.2}  {w_await*1e6.2}  {svctm*1e6.2}  {util*1e-2.2@0-99}\n",
+        "{of}",
+        4,
+    ),
+    form(
+        "iostat",
+        "Device            r/s     rkB/s   z_await     w/s     wkB/s   zrqm/s   aqu-sz  %util\n",
+        "{of}   {r/s*1.2}   {rbytes/s*1024.2}   {#}.25   {w/s*1.2}   {wbytes/s*1024.2}   {#}.50   {queue*1.2}   {util*1e-2.2@0-99}\n",
+        "{of}",
+        4,
+    ),
+    form(
+        "iostat",
+        "     r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz Device\n",
+        "  {r/s*1.2}  {rbytes/s*1024.2}  {rrqm/s*1.2}  {%rrqm*1e-2.1@0-99}%  {r_await*1e6.2}  {rsize*1024.2} {of}\n",
+        "{of}",
+        4,
+    ),
+    form(
+        "iostat",
+        "Device             tps    kB_read/s    kB_wrtn/s    kB_read    kB_wrtn\n",
+        "{of}   {tps*1.2}   {rbytes/s*1024.2}   {wbytes/s*1024.2}   {rbytes*1024.0}   {wbytes*1024.0}\n",
+        "{of}",
+        4,
+    ),
+    form(
+        "sar",
+        "10:00:01 AM       DEV       tps     rkB/s     wkB/s     dkB/s   areq-sz    aqu-sz     await     %util\n",
+        "10:10:01 AM  {of}  {tps*1.2}  {rbytes/s*1024.2}  {wbytes/s*1024.2}  {dbytes/s*1024.2}  {size*1024.2}  {queue*1.2}  {await*1e6.2}  {util*1e-2.2@0-99}\n",
+        "{of}",
+        4,
+    ),
+    form(
+        "sar",
+        "10:00:01 AM       tps     rkB/s     wkB/s     dkB/s   areq-sz    aqu-sz     await     %util DEV\n",
+        "10:10:01 AM  {tps*1.2}  {rbytes/s*1024.2}  {wbytes/s*1024.2}  {dbytes/s*1024.2}  {size*1024.2}  {queue*1.2}  {await*1e6.2}  {util*1e-2.2@0-99} {of}\n",
+        "{of}",
+        4,
+    ),
+    form(
+        "pidstat",
+        "12:53:20      UID       PID   kB_rd/s   kB_wr/s kB_ccwr/s iodelay  Command\n",
+        "12:53:21     1000      {pid}     {rbytes/s*1024.2}     {wbytes/s*1024.2}      {cancelled/s*1024.2}    {delayed*1e7.0}  {task}\n",
+        "{task} ({pid})",
+        4,
+    ),
+    form(
+        "vmstat",
+        "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----\n r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n",
+        " {running*1.0}  {blocked*1.0}  {#} {#} {#} {#}  {swapped in*1024.0}  {swapped out*1024.0}  {rbytes/s*1024.0}  {wbytes/s*1024.0} {interrupts*1.0} {switches*1.0}  {user*1e-2.0@11-12} {system*1e-2.0@5-6} {idle*1e-2.0@50-51} {iowait*1e-2.0@31-32} {steal*1e-2.0@1-2}\n",
+        "system",
+        4,
+    ),
+    form(
+        "biotop",
+        "PID    COMM             D MAJ MIN DISK       I/O  Kbytes  AVGms\n",
+        "{pid}  {task}            R 202 1   {of}      {count*1.0}   {bytes*1024.0}   {lat.mean*1e6.2}\n",
+        "{of} R {task} ({pid})",
+        4,
+    ),
+    form(
+        "biosnoop",
+        "TIME(s)     COMM           PID    DISK      T SECTOR     BYTES   QUE(ms) LAT(ms)\n",
+        "0.{#}000000    {task}      {pid}   {of}   W {#}   {bytes*1.0}      {queued.max*1e6.2}    {lat.max*1e6.2}\n",
+        "{of} W",
+        5,
+    ),
+    form(
+        "biosnoop",
+        "TIME(ms)     DISK        COMM             PID    LAT(ms)\n",
+        "{#}          {of}     {task}             {pid}        {lat.max*1e6.0}\n",
+        "{of}",
+        5,
+    ),
+    form(
+        "iosnoop",
+        "COMM             PID    TYPE DEV      BLOCK        BYTES     LATms\n",
+        "{task}        {pid}   WS   {of}    {#}     {bytes*1.0}       {lat.max*1e6.2}\n",
+        "{of} WS",
+        5,
+    ),
+    form(
+        "strace",
+        "% time     seconds  usecs/call     calls    errors syscall\n------ ----------- ----------- --------- --------- ----------------\n",
+        " {share*1e-2.2@0-99}    1.234000       {mean*1e3.0@1234-1234}       {count*1.0@1000-1000}         5 {of}\n",
+        "{of}",
+        4,
+    ),
+    form(
+        "nfsiostat",
+        "nas:/x mounted on /y:\n\n           ops/s       rpc bklog\n         123.456           7.890\n\n",
+        "read:              ops/s            kB/s           kB/op         retrans    avg RTT (ms)    avg exe (ms)  avg queue (ms)          errors\n                  {ops/s*1.3}         {bytes/s*1024.3}           {size*1024.3}        {sent again*1.0} (0.0%)           {rtt*1e6.3}           {exe*1e6.3}           {queued*1e6.3}        0 (0.0%)\n",
+        "read",
+        1,
+    ),
+    form(
+        "pressure",
+        "",
+        "some avg10={avg10*1e-2.2@0-99} avg60={avg60*1e-2.2@0-99} avg300={avg300*1e-2.2@0-99} total={total*1e3.0}\n",
+        "some",
+        1,
+    ),
+    form(
+        "io.stat",
+        "",
+        "8:{pid} rbytes={read.bytes*1.0} wbytes={write.bytes*1.0} rios={read.ios*1.0} wios={write.ios*1.0} dbytes={discard.bytes*1.0} dios={discard.ios*1.0}\n",
+        "8:{pid}",
+        4,
+    ),
+    form(
+        "diskstats",
+        "",
+        "   8       0 {of} {read.ios*1.0} {read.merges*1.0} {read.bytes*512.0} {read.time*1e6.0} {write.ios*1.0} {write.merges*1.0} {write.bytes*512.0} {write.time*1e6.0} {in_flight*1.0} {busy*1e6.0} {in_queue*1e6.0}\n",
+        "{of}",
+        4,
+    ),
+    form(
+        "fio",
+        "",
+        "{task}: (groupid=0, jobs=1): err= 0: pid={pid}: Mon Feb  5 10:20:30 2024\n  write: IOPS={iops*1.0}, BW={bw*1024.0}KiB/s (1kB/s)({bytes*1048576.0}MiB/60001msec); 0 zone resets\n    slat (nsec): min={slat.min*1.0@1-9}, max={slat.max*1.0@9000-9999}, avg={slat.mean*1.2@100-999}, stdev={slat.stdev*1.2}\n    clat (usec): min={clat.min*1e3.0@1-9}, max={clat.max*1e3.0@9000-9999}, avg={clat.mean*1e3.2@100-999}, stdev={clat.stdev*1e3.2}\n     lat (usec): min={lat.min*1e3.0@1-9}, max={lat.max*1e3.0@10000-19999}, avg={lat.mean*1e3.2@1000-1999}, stdev={lat.stdev*1e3.2}\n    clat percentiles (usec):\n     |  1.00th=[    {clat.p1*1e3.0@1-9}],  5.00th=[   {clat.p5*1e3.0@10-99}], 50.00th=[  {clat.p50*1e3.0@100-999}],\n     | 99.00th=[ {clat.p99*1e3.0@1000-1999}], 99.99th=[ {clat.p99.99*1e3.0@2000-8999}]\n   iops        : min={iops.min*1.0@1-9}, max={iops.max*1.0@9000-9999}, avg={iops.mean*1.2@100-999}, stdev={iops.stdev*1.2}, samples={iops.samples*1.0}\n",
+        "write",
+        2,
+    ),
+    form(
+        "fio",
+        "",
+        "{task}: (groupid=0, jobs=4): err= 0: pid={pid}: Thu Aug 20 20:20:20 2015\n  read : io={bytes*1048576.1}MB, bw={bw*1024.1}KB/s, iops={iops*1.0}, runt= 30000msec\n    clat (usec): min={clat.min*1e3.0@1-9} , max={clat.max*1e3.0@9000-9999} , avg={clat.mean*1e3.2@100-999}, stdev={clat.stdev*1e3.2}\n    clat percentiles (usec):\n     |  1.00th=[   {clat.p1*1e3.0@1-9}], 50.00th=[  {clat.p50*1e3.0@100-999}], 99.00th=[{clat.p99*1e3.0@1000-1999}]\n",
+        "read",
+        2,
+    ),
+    form(
+        "dd",
+        "",
+        "1024+0 records in\n1024+0 records out\n{bytes*1.0} bytes (1.1 GB, 1.0 GiB) copied, {runtime*1e9.4} s, {bw*1e6.1} MB/s\n",
+        "copy",
+        2,
+    ),
+    form(
+        "smart",
+        "ID# ATTRIBUTE_NAME          FLAG     VALUE WORST THRESH TYPE      UPDATED  WHEN_FAILED RAW_VALUE\n",
+        "  5 Reallocated_Sector_Ct   0x0033   100   100   010    Pre-fail  Always       -       {Reallocated_Sector_Ct*1.0}\n194 Temperature_Celsius     0x0022   066   055   000    Old_age   Always       -       {Temperature_Celsius*1.0@20-60} (Min/Max 20/45)\n197 Current_Pending_Sector  0x0012   100   100   000    Old_age   Always       -       {Current_Pending_Sector*1.0}\n199 UDMA_CRC_Error_Count    0x0032   200   200   000    Old_age   Always       -       {UDMA_CRC_Error_Count*1.0}\n",
+        "drive",
+        1,
+    ),
+    form(
+        "fs_mark",
+        "FSUse%        Count         Size    Files/sec     App Overhead\n",
+        "     {full*1e-2.0@0-99}      {count*1.0}     {size*1.0}     {files/s*1.1}         {overhead*1e3.0}\n",
+        "files",
+        4,
+    ),
+    form(
+        "biolatency",
+        "Tracing block device I/O... Hit Ctrl-C to end.\n",
+        "\ndisk = '{of}'\n     usecs               : count     distribution\n         0 -> 1          : {hist 0*1.0}     |****                |\n         2 -> 3          : {hist 2000*1.0}       |**                  |\n         4 -> 7          : {hist 4000*1.0}       |                    |\n       512 -> 1023       : {hist 512000*1.0}     |*                   |\n",
+        "{of}",
+        3,
+    ),
+    form(
+        "bpftrace",
+        "",
+        "@usecs[{of}]:\n[16, 32)               {hist 16000*1.0} |@@@@            |\n[32, 64)               {hist 32000*1.0} |                |\n[1K, 2K)               {hist 1024000*1.0} |@@@@@@@@@@@@@@@@|\n[64K, 128K)            {hist 65536000*1.0} |                |\n\n",
+        "{of}",
+        3,
+    ),
+    form(
+        "hdparm",
+        "",
+        " Timing buffered disk reads: 300 MB in  3.01 seconds = {bw*1048576.2} MB/sec\n",
+        "buffered disk",
+        1,
+    ),
+    form(
+        "sysbench",
+        "",
+        "File operations:\n    reads/s:                      {r/s*1.2}\n    writes/s:                     {w/s*1.2}\n    fsyncs/s:                     {fsyncs/s*1.2}\n\nThroughput:\n    read, MiB/s:                  {rbytes/s*1048576.2}\n    written, MiB/s:               {wbytes/s*1048576.2}\n\nGeneral statistics:\n    total time:                          60.0123s\n\nLatency (ms):\n         min:                                    {lat.min*1e6.2@0-1}\n         avg:                                    {lat.mean*1e6.2@2-99}\n         max:                                  {lat.max*1e6.2@900-999}\n         95th percentile:                       {lat.p95*1e6.2@100-200}\n",
+        "requests",
+        1,
+    ),
+    form(
+        "pgbench",
+        "",
+        "number of transactions actually processed: {count*1.0}\nlatency average = {lat.mean*1e6.3} ms\nlatency stddev = {lat.stdev*1e6.3} ms\ninitial connection time = {connecting*1e6.3} ms\ntps = {tps*1.6} (without initial connection time)\n",
+        "transactions",
+        1,
+    ),
+    form(
+        "ioping",
+        "",
+        "--- /dev/sda (block device 931.5 GiB) ioping statistics ---\n{count*1.0} requests completed in 3.01 s, 492 KiB read, 40 iops, 163.5 KiB/s\nmin/avg/max/mdev = {lat.min*1e3.1@1-9} us / {lat.mean*1e6.1@10-99} ms / {lat.max*1e6.1@300-999} ms / {lat.stdev*1e6.1} ms\n",
+        "requests",
+        1,
+    ),
+];

@@ -1,0 +1,48 @@
+//! Tasks without a name, by which a missing file of a processor is told: blktrace notes a task's name before its first event, in
+//! the file of the processor it runs on (`trace_note_tsk`, kernel/trace/blktrace.c). The numbers of files tell only of holes.
+
+use crate::event::{Action, Event};
+use rustc_hash::{FxHashMap, FxHashSet};
+use units::Tid;
+
+/// From as many bios of tasks without a name, and as large a part of all, it is no accident.
+const LEAST: u64 = 10;
+const PART: f64 = 0.02;
+/// Tasks that are followed.
+const MOST: usize = 1 << 16;
+
+/// Who queues how much, and whose name was noted.
+#[derive(Default)]
+pub struct Unnamed {
+    named: FxHashSet<Tid>,
+    queued: FxHashMap<Tid, u64>,
+}
+
+impl Unnamed {
+    /// Takes in what was read.
+    pub fn hear(&mut self, events: &[Event]) {
+        for e in events {
+            match e.action {
+                Action::TaskName if self.named.len() < MOST => {
+                    self.named.insert(e.tid);
+                }
+                Action::Queue if self.queued.len() < MOST => *self.queued.entry(e.tid).or_default() += 1,
+                _ => {}
+            }
+        }
+    }
+
+    /// What is said of files that are missing; without any name none were asked for.
+    pub fn note(&self) -> Option<String> {
+        let all: u64 = self.queued.values().sum();
+        let of_nobody = |(tid, _): &(&Tid, &u64)| !self.named.contains(tid);
+        let unnamed: u64 = self.queued.iter().filter(of_nobody).map(|(_, n)| n).sum();
+        let many = unnamed >= LEAST && unnamed as f64 >= PART * all as f64 && !self.named.is_empty();
+        many.then(|| {
+            format!(
+                "{unnamed} of {all} queued I/Os are of tasks whose name is not in it, though each gives it to its processor's file: {}",
+                super::FILES_ARE_MISSING
+            )
+        })
+    }
+}
