@@ -205,6 +205,24 @@ fn a_cgroup_held_to_100_reads() {
     );
 }
 
+/// The worker that lets them go does not say for whom.
+fn libaio_in_a_cgroup_held_to_100_reads() {
+    let run = HELD.replace("--ioengine=psync", "--ioengine=libaio --iodepth=8");
+    let case = Case { disk: Some(SSD), fs: "none", setup: "", run: &run, needs: &[] };
+    let Some(r) = case.run() else { return };
+    let all = r.operations("capture");
+    let reads = all.of_fio(Kind::AioRead);
+    let read = &r.fio("fio.json", "read")["read"];
+    assert_eq!(reads.len() as u64, whole(&read["total_ios"]));
+    let (traced, fio) = (mean(&reads), read["lat_ns"]["mean"].as_f64().unwrap());
+    println!("{} reads, mean {traced:.0} ns, fio says {fio:.0} ns", reads.len());
+    // What the throttle lets go together fio collects one after the other.
+    assert!(traced <= fio && traced > 0.9 * fio, "traced {traced} ns, fio {fio} ns");
+    let held = share(&reads, Reason::CgroupLimit);
+    assert!(held > 0.9, "{held}");
+    is(&r, "capture", "cgroup-limit", "found");
+}
+
 /// fsyncs of much data beside a reader on a disk slower than wbt aims at; then without wbt.
 const HELD_BACK: &str = "
     fio --name=lay --filename=mnt/f --rw=write --bs=1M --size=16M --direct=1 --output=lay.json
@@ -348,6 +366,7 @@ lab::tried!(
     stable_pages,
     four_tags,
     a_cgroup_held_to_100_reads,
+    libaio_in_a_cgroup_held_to_100_reads,
     writeback_throttling,
     reads_through_io_uring_and_libaio,
     page_faults,
