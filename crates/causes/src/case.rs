@@ -16,7 +16,7 @@ use stats::{Device, Facts, Focus, Group, Kept, TailRow};
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use trace::{DevId, Nanos, Quality};
-use waits::Phase;
+use waits::{Phase, Selection};
 
 /// A row of a group's tail, and what of it no cause has claimed.
 #[derive(Clone, Copy, Debug)]
@@ -173,6 +173,17 @@ impl<'a> Case<'a> {
         } else {
             left as f64 / time as f64
         }
+    }
+
+    /// The part of the time of all operations of a group, slow or not, that some waits have which no cause claimed of the slowest, 0 to 1.
+    pub(crate) fn share_of_all(&self, slow: &Slow, pick: impl Fn(&TailRow) -> bool) -> f64 {
+        if slow.is_below() {
+            return 0.0;
+        }
+        let rows = slow.group.rows(&self.facts.waits, Selection::default());
+        let left = |row: &TailRow| self.part_left(slow.group_number, row) * row.time.0 as f64;
+        let time: f64 = rows.iter().filter(|row| pick(row)).map(left).sum();
+        time / slow.group.all.time.total.0.max(1) as f64
     }
 
     /// What is unclaimed of each row; to learn what a cause claims, or to give it back.

@@ -28,6 +28,7 @@ mod request_size;
 mod scheduler_idling;
 mod scheduler_starvation;
 mod scheduler_throttle;
+mod sizes;
 mod slow;
 mod stacked;
 mod tag_exhaustion;

@@ -86,6 +86,8 @@ pub mod cgroup_limit {
     pub const MEAN: f64 = SLICE / 2.0;
     /// So many whole seconds are no chance.
     pub const ENOUGH: usize = 2;
+    /// Of one task: what others send beside it is within the error of the mean.
+    pub const MOSTLY_ITS: f64 = 1.0 - MEAN;
     /// A device that is busy for longer than that may set the pace itself.
     pub const BUSY: f64 = 0.5;
 }
@@ -234,6 +236,8 @@ pub mod device_saturated {
     /// From this many in flight on there is a queue: one served, one waiting.
     pub const SEVERAL: f64 = 2.0;
 
+    /// Who sends so much of all requests has the device to itself: nine of ten.
+    pub const ALONE: f64 = 0.9;
     /// Where specific causes leave less than this part of the device time, the queue is theirs.
     pub const LEFT: f64 = 0.5;
 }

@@ -67,17 +67,21 @@ struct Busy {
 const STEP: f64 = 0.1;
 
 impl Busy {
-    /// A completion of so many bytes took so much of the device's time, after `d2c` in it.
-    fn add(&mut self, bytes: Bytes, took: Nanos, d2c: Nanos) {
+    /// A completion of so many bytes took so much of the device's time.
+    fn add(&mut self, bytes: Bytes, took: Nanos) {
         self.sum = self.sum.saturating_add(took.0);
         self.bytes = self.bytes.saturating_add(bytes.0);
+        self.count += 1;
+    }
+
+    /// It took so long in the device.
+    fn was_inside(&mut self, d2c: Nanos) {
         // Stochastic approximation of a quantile (Robbins and Monro, 1951): at the tenth, nine small steps up for each large one down.
-        self.fast = match d2c.0 as f64 {
-            first if self.count == 0 => first,
+        self.fast = match (d2c.0 as f64).max(1.0) {
+            first if self.fast == 0.0 => first,
             less if less < self.fast => self.fast * (1.0 - 0.9 * STEP),
             _ => self.fast * (1.0 + 0.1 * STEP),
         };
-        self.count += 1;
     }
 
     /// Whether a completion comes sooner than one after another is served: one of a seldom seek or of a long queue does not tell.
@@ -157,9 +161,10 @@ impl Services {
         // A cheap flush is over as soon as its turn comes, also where one is served at a time; so is what needs no seek.
         if shape.bytes.0 > 0 {
             self.soon += u64::from(alike.is_soon(took));
-            self.all_busy.add(shape.bytes, took, d2c);
+            self.all_busy.add(shape.bytes, took);
         }
-        alike.add(shape.bytes, took, d2c);
+        alike.add(shape.bytes, took);
+        alike.was_inside(d2c);
     }
 
     /// What such a request takes alone, if that is known.

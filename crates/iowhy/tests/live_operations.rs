@@ -208,7 +208,7 @@ fn a_cgroup_held_to_100_reads() {
 /// The worker that lets them go does not say for whom.
 fn libaio_in_a_cgroup_held_to_100_reads() {
     let run = HELD.replace("--ioengine=psync", "--ioengine=libaio --iodepth=8");
-    let case = Case { disk: Some(SSD), fs: "none", setup: "", run: &run, needs: &[] };
+    let case = Case { disk: Some(SSD), fs: "none", setup: "", run: run.leak(), needs: &[] };
     let Some(r) = case.run() else { return };
     let all = r.operations("capture");
     let reads = all.of_fio(Kind::AioRead);

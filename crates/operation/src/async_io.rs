@@ -53,7 +53,7 @@ impl AsyncIo {
     /// When the oldest of them began.
     pub fn oldest(&self) -> Option<Nanos> {
         let rings = self.rings.values().map(|r| r.from);
-        rings.chain(self.aios.values().map(|a| a.from)).chain(self.held.oldest()).min()
+        rings.chain(self.aios.values().map(|a| a.from)).min()
     }
 
     /// io_uring: an operation is submitted.
@@ -85,13 +85,16 @@ impl AsyncIo {
             return;
         }
         let from = open.last_sent.replace(e.time).unwrap_or(open.from);
-        open.sent += 1;
+        if open.sent == 0 {
+            open.sent_to = e.dev;
+        }
+        open.sent += u64::from(e.dev == open.sent_to);
         self.put(e, open, from, None);
     }
 
     /// A throttle's worker queued a bio: of what it held.
-    pub fn let_go(&mut self, e: &Event) {
-        if let Some(held) = self.held.let_go() {
+    pub fn let_go(&mut self, e: &Event, beside: bool) {
+        if let Some(held) = self.held.let_go(e, beside) {
             self.put(e, &held.open, held.open.from, Some(held.tid));
         }
     }

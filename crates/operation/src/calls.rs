@@ -73,6 +73,7 @@ impl Calls {
             is_storage: known.is_some() || call.is_sync(),
             last_sent: None,
             sent: 0,
+            sent_to: DevId(0),
         });
         outside
     }

@@ -21,8 +21,9 @@ pub(crate) struct OpenCall {
     pub is_storage: bool,
     /// When `io_submit` sent its last bio.
     pub last_sent: Option<Nanos>,
-    /// How many it sent.
+    /// How many it sent, and where to: what a stacked device sends on for them counts no more.
     pub sent: u64,
+    pub sent_to: DevId,
 }
 
 impl OpenCall {

@@ -105,6 +105,14 @@ impl Scope {
         Err(NotThere { what, there: "each of them alone matches; use fewer".into() })
     }
 
+    /// Which kinds of operations were seen, where none was of a kind that is asked for.
+    pub fn no_such_operation(&self) -> Option<NotThere> {
+        let (wanted, state) = (self.asking.of(By::Op), self.lock());
+        let none = !wanted.is_empty() && !state.met[By::Op as usize];
+        let there = listed(By::Op, &state.seen[By::Op as usize]);
+        none.then(|| NotThere { what: format!("no {} in it", wanted.join(" or ")), there })
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }

@@ -21,7 +21,7 @@ use crate::walk::{Walk, THROTTLED_WORK};
 use crate::writers::SentFor;
 use crate::{background, owners};
 use life::{Bio, BioNumber, Names, Owner, Request};
-use trace::{Action, Batch, Cpu, DevId, Event, Fs, Left, Nanos, TaskEvent, TextId, Tid, What};
+use trace::{Action, Batch, Call, Cpu, Detail, DevId, Event, Fs, Left, Nanos, TaskEvent, TextId, Tid, What};
 
 /// How many batches pass between two looks at what can be forgotten.
 const FORGET_EVERY: u32 = 8;
@@ -39,6 +39,9 @@ pub struct OperationTracker {
     sent: Sent,
     /// The processor and task of the current block event.
     at: (Cpu, Tid),
+    /// The last bio queued: by whom, on which device; and a child of it that is about to be.
+    queued: (Tid, DevId),
+    child: Option<(Tid, DevId)>,
     batches: u32,
     now: Nanos,
     began: bool,
@@ -69,6 +72,9 @@ impl OperationTracker {
     /// Whose data it is that a task queues, if not its own.
     pub fn block(&mut self, e: &Event) -> Option<Owner> {
         self.at = (e.cpu, e.tid);
+        if let Detail::Remap { dev, .. } = e.detail {
+            self.child = (self.queued == (e.tid, dev)).then_some((e.tid, e.dev));
+        }
         if e.action != Action::Queue || !self.began {
             return None;
         }
@@ -76,12 +82,14 @@ impl OperationTracker {
         let sent_for = owners::owner(&self.history, e);
         let owner = sent_for.as_ref().and_then(SentFor::owner);
         self.sent.put(self.history.file_systems.disk(e.dev), e.sector, e.bytes, sent_for);
+        let is_child = self.child.take() == Some((e.tid, e.dev));
         if let Some(open) = self.history.threads.get_mut(&e.tid).and_then(|t| t.open.as_mut()) {
             open.is_on(e.dev);
             self.async_io.sent(open, e);
-        } else if self.is_throttle(e.tid) {
-            self.async_io.let_go(e);
+        } else if !self.async_io.held.is_empty() && !is_child && self.is_throttle(e.tid) {
+            self.async_io.let_go(e, self.anybody_waits());
         }
+        self.queued = (e.tid, e.dev);
         owner
     }
 
@@ -89,6 +97,16 @@ impl OperationTracker {
     fn is_throttle(&self, tid: Tid) -> bool {
         let work = self.history.thread(tid).and_then(Thread::work);
         work.is_some_and(|work| self.history.texts.text(work.function) == THROTTLED_WORK)
+    }
+
+    /// Whether a task sleeps in a call of its own about storage that has sent nothing: a throttle may hold its bio.
+    fn anybody_waits(&self) -> bool {
+        let aio = |call| matches!(call, Call::IoSubmit | Call::IoGetevents);
+        let waits = |t: &Thread| {
+            let asleep = t.state() == Some(State::Asleep(Left::Uninterruptible));
+            asleep && t.open.is_some_and(|open| open.is_storage && !aio(open.call))
+        };
+        self.history.threads.values().any(waits)
     }
 
     /// A request was completed by the current block event.
@@ -200,8 +218,11 @@ impl OperationTracker {
                 }
             }
             What::Exit { call, result } => {
-                if let Some(open) = h.open_call(e).filter(|open| open.call == call) {
-                    self.async_io.held.exit(open, self.calls.processes.of(e.tid), e.tid, result);
+                if matches!(call, Call::IoSubmit | Call::IoGetevents) {
+                    let open = h.open_call(e).filter(|open| open.call == call).copied();
+                    if let Some(open) = open {
+                        self.async_io.held.exit(&open, self.calls.processes.of(e.tid), e.tid, result);
+                    }
                 }
                 let over = self.calls.exit(h, e, call, result, names);
                 self.end(over, names, observer);

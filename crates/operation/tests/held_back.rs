@@ -77,30 +77,64 @@ fn a_piece_that_another_worker_sends_waited_for_a_request() {
     assert!(account.of(Reason::GetRequest) >= Nanos(89_000_000), "{account:?}");
 }
 
-#[test]
-fn a_read_of_libaio_that_a_throttle_queues_was_held_back() {
-    let blocks = "90000 Q R 8+8 tid=20\n90001 G R 8+8 tid=20\n90002 D R 8+8 tid=20\n90400 C R 8+8 tid=0\n";
+/// The accounts of two reads of libaio, handed over after 10 and 20 us, of which a throttle's worker queues these bios.
+fn held_reads(blocks: &str, beside: &[(u64, Tid, u8, What)]) -> Vec<Account> {
     let mut batch = Story::of(blocks).batches(usize::MAX).remove(0);
     let Detail::Text(item) = batch.store(b"blk_throtl_dispatch_work_fn") else { panic!("a text") };
     let (work, function) = (7, TextId(1));
     let (submit, reap) = (Call::IoSubmit, Call::IoGetevents);
-    let accounts = told(
-        batch,
-        &[
-            (0, WORKER, 0, What::Text { id: function, text: item }),
-            (0, WORKER, 0, What::WorkEnd),
-            (10, READER, 0, What::Enter { call: submit, args: [1, 1, 2, 0] }),
-            (15, READER, 0, What::Exit { call: submit, result: 1 }),
-            (16, READER, 0, What::Enter { call: reap, args: [1, 1, 1, 0] }),
-            (17, READER, 0, What::Switch { left: Left::Interruptible, next: Tid(0) }),
-            (89_990, WORKER, 0, What::WorkStart { work, function }),
-            (90_010, WORKER, 0, What::WorkEnd),
-            (90_401, Tid(0), Context::HARD, What::Wake(READER)),
-            (90_402, Tid(0), 0, What::Switch { left: Left::Preempted, next: READER }),
-            (90_405, READER, 0, What::Exit { call: reap, result: 1 }),
-        ],
-    );
-    let read =
-        accounts.iter().find(|a| a.from == Nanos(10_000) && a.to == Nanos(90_400_000)).expect("a read");
-    assert_eq!(read.of(Reason::CgroupLimit), Nanos(89_990_000), "{read:?}");
+    let mut story = vec![
+        (0, WORKER, 0, What::Text { id: function, text: item }),
+        (0, WORKER, 0, What::WorkEnd),
+        (10, READER, 0, What::Enter { call: submit, args: [1, 1, 2, 0] }),
+        (15, READER, 0, What::Exit { call: submit, result: 1 }),
+        (20, READER, 0, What::Enter { call: submit, args: [1, 1, 2, 0] }),
+        (25, READER, 0, What::Exit { call: submit, result: 1 }),
+        (26, READER, 0, What::Enter { call: reap, args: [1, 1, 1, 0] }),
+        (27, READER, 0, What::Switch { left: Left::Interruptible, next: Tid(0) }),
+    ];
+    story.extend_from_slice(beside);
+    story.extend([
+        (89_990, WORKER, 0, What::WorkStart { work, function }),
+        (90_100, WORKER, 0, What::WorkEnd),
+        (90_401, Tid(0), Context::HARD, What::Wake(READER)),
+        (90_402, Tid(0), 0, What::Switch { left: Left::Preempted, next: READER }),
+        (90_405, READER, 0, What::Exit { call: reap, result: 1 }),
+    ]);
+    told(batch, &story).into_iter().filter(|a| a.to == Nanos(90_400_000)).collect()
+}
+
+const ONE_DISK: &str = "90000 Q R 8+8 tid=20\n90001 G R 8+8 tid=20\n90002 D R 8+8 tid=20\n90010 Q R 80+8 tid=20\n\
+                        90011 G R 80+8 tid=20\n90012 D R 80+8 tid=20\n90400 C R 8+8 tid=0\n90400 C R 80+8 tid=0\n";
+
+fn begins(accounts: &[Account]) -> Vec<u64> {
+    accounts.iter().map(|a| a.from.0 / 1000).collect()
+}
+
+#[test]
+fn reads_of_libaio_that_a_throttle_queues_were_held_back() {
+    let reads = held_reads(ONE_DISK, &[]);
+    assert_eq!(begins(&reads), [10, 20]);
+    assert_eq!(reads[0].of(Reason::CgroupLimit), Nanos(89_990_000), "{reads:?}");
+}
+
+#[test]
+fn what_a_volume_sends_below_is_no_other_operation() {
+    let blocks = "90000 Q R 8+8 dev=253,0 tid=20\n90001 A R 108+8 <- 253,0 8 tid=20\n90002 Q R 108+8 dev=8,0 tid=20\n\
+                  90003 G R 108+8 dev=8,0 tid=20\n90004 D R 108+8 dev=8,0 tid=20\n\
+                  90010 Q R 80+8 dev=253,0 tid=20\n90011 A R 180+8 <- 253,0 80 tid=20\n90012 Q R 180+8 dev=8,0 tid=20\n\
+                  90013 G R 180+8 dev=8,0 tid=20\n90014 D R 180+8 dev=8,0 tid=20\n\
+                  90390 C R 108+8 dev=8,0 tid=0\n90391 C R 180+8 dev=8,0 tid=0\n\
+                  90400 C R 8+8 dev=253,0 tid=0\n90400 C R 80+8 dev=253,0 tid=0\n";
+    assert_eq!(begins(&held_reads(blocks, &[])), [10, 20]);
+}
+
+#[test]
+fn a_reader_that_sleeps_beside_it_may_be_meant() {
+    let other = Tid(101);
+    let beside = [
+        (30, other, 0, What::Enter { call: Call::Fsync, args: [3, 0, 0, 0] }),
+        (31, other, 0, What::Switch { left: Left::Uninterruptible, next: Tid(0) }),
+    ];
+    assert!(held_reads(ONE_DISK, &beside).is_empty());
 }

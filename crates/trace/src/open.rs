@@ -111,12 +111,15 @@ fn per_cpu_files(folder: &Path) -> Vec<(PathBuf, PerCpu)> {
 pub(crate) const TRACE: &str = "trace.dat";
 /// As perf calls what it records.
 pub(crate) const PERF: &str = "perf.data";
+/// How names of packed captures end.
+const PACKED: [&str; 4] = [".tar.zst", ".tar.gz", ".tgz", ".tar"];
 
 /// Whether [`open_folder`] finds something to open.
 pub fn holds_trace(folder: &Path) -> bool {
     [TRACE, HEAD, PERF].iter().any(|name| folder.join(name).is_file())
         || !per_cpu_files(folder).is_empty()
         || perf_in(folder).is_some()
+        || packed_in(folder).is_some()
 }
 
 pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
@@ -135,8 +138,11 @@ pub(crate) fn open_folder(folder: &Path) -> Result<Recording, Error> {
             if let Some(perf) = perf_in(folder) {
                 return of_perf_data(&perf);
             }
+            if let Some(file) = packed_in(folder) {
+                return open(&file);
+            }
             let what = format!(
-                "this folder holds no trace (NAME.blktrace.N, {TRACE}, {HEAD} and {PERF} were looked for)"
+                "this folder holds no trace (NAME.blktrace.N, {TRACE}, {HEAD}, {PERF} and a packed capture were looked for)"
             );
             return Err(Error::NotATrace { path: folder.into(), what });
         }
@@ -151,6 +157,17 @@ fn perf_in(folder: &Path) -> Option<PathBuf> {
         return Some(inside);
     }
     perfdata::is_folder(folder).then(|| folder.to_owned())
+}
+
+/// The only packed capture in a folder.
+fn packed_in(folder: &Path) -> Option<PathBuf> {
+    let paths = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+    let is_packed = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        PACKED.iter().any(|end| name.ends_with(end)) && path.is_file()
+    };
+    let mut packed = paths.filter(is_packed);
+    packed.next().filter(|_| packed.next().is_none())
 }
 
 /// Both forms lie there if the recorder was killed while it put the trace together: one of them is whole.

@@ -16,6 +16,8 @@ const MOST: usize = 1 << 16;
 pub struct Unnamed {
     named: FxHashSet<Tid>,
     queued: FxHashMap<Tid, u64>,
+    /// Whether events were lost: a name may be among them.
+    lost: bool,
 }
 
 impl Unnamed {
@@ -23,6 +25,7 @@ impl Unnamed {
     pub fn hear(&mut self, events: &[Event]) {
         for e in events {
             match e.action {
+                Action::Lost => self.lost = true,
                 Action::TaskName if self.named.len() < MOST => {
                     self.named.insert(e.tid);
                 }
@@ -37,7 +40,8 @@ impl Unnamed {
         let all: u64 = self.queued.values().sum();
         let of_nobody = |(tid, _): &(&Tid, &u64)| !self.named.contains(tid);
         let unnamed: u64 = self.queued.iter().filter(of_nobody).map(|(_, n)| n).sum();
-        let many = unnamed >= LEAST && unnamed as f64 >= PART * all as f64 && !self.named.is_empty();
+        let many =
+            !self.lost && unnamed >= LEAST && unnamed as f64 >= PART * all as f64 && !self.named.is_empty();
         many.then(|| {
             format!(
                 "{unnamed} of {all} queued I/Os are of tasks whose name is not in it, though each gives it to its processor's file: {}",

@@ -4,15 +4,17 @@
 //! latency looks healthy; only the task's sleep shows it. The bio goes on from a work item,
 //! `blk_throtl_dispatch_work_fn`. Where no sleep was recorded, the pace may show it ([`at_limit`](crate::block::at_limit)).
 
-use crate::block::at_limit::limits;
+use crate::block::at_limit::{limits, Limit};
 use crate::case::Case;
 use crate::paths::Waited;
 use crate::proof::proof;
+use crate::thresholds::cgroup_limit::MOSTLY_ITS;
 use crate::verdict::{Answer, Confidence, Verdict};
 use crate::words::{count, size};
 use crate::{Cause, Judge};
 use evidence::{Fact, System};
 use ledger::Reason;
+use life::Class;
 use trace::{Bytes, DevId, Nanos};
 
 /// The cause.
@@ -82,11 +84,19 @@ fn by_pace(case: &Case) -> Option<(Verdict, Vec<usize>)> {
     for (number, group) in case.groups() {
         let Some(device) = case.facts.device(group.dev) else { continue };
         let limits = sets.iter().flat_map(|set| limits(set.file, &set.value.value, group.dev));
-        let at_limit = limits.filter(|limit| limit.is_of(group.class));
-        let Some((limit, rate)) = at_limit.filter_map(|l| Some((l, l.sets_the_pace_of(device)?))).next()
+        let limits: Vec<Limit> = limits.filter(|limit| limit.is_of(group.class)).collect();
+        // Of many limits one is met by chance; and whose I/O it is must be known, as the group that a task is in is not.
+        let only = |limit: &&Limit| limits.iter().all(|other| other.bytes != limit.bytes || other == *limit);
+        let Some((limit, rate)) =
+            limits.iter().filter(only).find_map(|limit| Some((limit, limit.sets_the_pace_of(device)?)))
         else {
             continue;
         };
+        let classes: Vec<Class> = Class::ALL.into_iter().filter(|class| limit.is_of(*class)).collect();
+        let sender = case.main_task(device, &classes);
+        if sender.is_none_or(|(task, part)| *task != *group.task || part < MOSTLY_ITS) {
+            continue;
+        }
         let said = |n: u64| match limit.bytes {
             true => size(Bytes(n)),
             false => format!("{} operations", count(n)),

@@ -86,19 +86,24 @@ pub(super) fn resets(mails: &[Mail]) -> Option<Verdict> {
     let mut v = all.into_iter().take(MOST).map(|(.., said)| said).fold(v, Verdict::because);
     v = v
         .unless("a log of the slow time without these lines")
-        .without("how long I/O waited for them: iowhy record")
-        .try_this(
-            "a reset at full speed points to cable, power or backplane: replace them one by one; the device counts link errors (UDMA_CRC_Error_Count)",
-            "smartctl -x /dev/DISK | grep -iE 'crc|phy|timeout'",
-        );
+        .without("how long I/O waited for them: iowhy record");
     let is_nvme = device.starts_with("nvme") && is_device_name(&device);
     let remedy = if is_nvme {
         v.try_this(
-            "it may fail to wake from a power-saving state: test without them",
-            "nvme_core.default_ps_max_latency_us=0 pcie_aspm=off   (kernel command line)",
+            "what the drive counted: media errors, temperature, wear; and the newest firmware",
+            format!("nvme smart-log /dev/{device}; nvme error-log /dev/{device}"),
+        )
+        .try_this(
+            "it may fail to wake from a power-saving state: test without them, by adding to the kernel command line: \
+             nvme_core.default_ps_max_latency_us=0 pcie_aspm=off",
+            "cat /proc/cmdline",
         )
     } else {
         v.try_this(
+            "a reset at full speed points to cable, power or backplane: replace them one by one; the device counts link errors (UDMA_CRC_Error_Count)",
+            "smartctl -x /dev/DISK | grep -iE 'crc|phy|timeout'",
+        )
+        .try_this(
             "the link may fail to wake from power saving: test without it",
             "for host in /sys/class/scsi_host/host*/link_power_management_policy; do echo max_performance > \
                  $host; done",

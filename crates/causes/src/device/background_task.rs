@@ -14,6 +14,7 @@ use crate::proof::proof;
 use crate::raid::raid_resync::{is_of_md, is_sync_thread};
 use crate::remedy::Acts;
 use crate::slow::Slow;
+use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{shell, size};
 use crate::{Cause, Each, Judge, Otherwise, Said};
@@ -64,7 +65,7 @@ fn of(case: &mut Case, slow: &Slow, mut v: Verdict) -> Said {
     let Some((task, time)) = all.first().filter(|_| !slow.is_below()) else { return Said::Nothing };
     let name = case.name(slow.on.id);
     let what = slow.words().to_string();
-    if slow.share(*time) < MIN_SHARE {
+    if slow.share(*time) < MIN_SHARE && of_all(case, slow, task) < NOT_ITS_OWN {
         return Said::Not(proof!(
             "the slowest {what} were behind {task}, the other task they waited for most, for {part} of their \
                  time",
@@ -80,7 +81,7 @@ fn of(case: &mut Case, slow: &Slow, mut v: Verdict) -> Said {
     }
     for (task, time) in &all {
         v = v.plus(claim(case, slow, task, *time), Confidence::High);
-        if slow.share(*time) < MIN_SHARE {
+        if slow.share(*time) < MIN_SHARE && of_all(case, slow, task) < NOT_ITS_OWN {
             continue;
         }
         v = prove(v, case, slow, task, *time);
@@ -117,6 +118,12 @@ fn in_the_way(case: &Case, slow: &Slow) -> Vec<(String, Nanos)> {
     let mut all: Vec<_> = all.into_iter().map(|(name, time)| (name.to_string(), time)).collect();
     all.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
     all
+}
+
+/// The part of the time of all operations in which a task was in the way: the slowest may have met something else.
+fn of_all(case: &Case, slow: &Slow, task: &str) -> f64 {
+    let of_task = culprits_of(case, slow, task);
+    case.share_of_all(slow, |row| leads_to_the_device(row.phase) && of_task.contains(&row.culprit))
 }
 
 fn claim(case: &mut Case, slow: &Slow, task: &str, time: Nanos) -> Nanos {

@@ -16,7 +16,7 @@ use crate::remedy::Acts;
 use crate::scheduler::{scheduler_idling, scheduler_starvation, scheduler_throttle};
 use crate::slow::Slow;
 use crate::thresholds::alone::{FLASH_ALONE, MOSTLY};
-use crate::thresholds::device_saturated::{FASTEST, LEFT, SEVERAL, SOONEST, TOGETHER};
+use crate::thresholds::device_saturated::{ALONE, FASTEST, LEFT, SEVERAL, SOONEST, TOGETHER};
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, percent};
 use crate::{Cause, Each, Judge, Otherwise, Said};
@@ -325,22 +325,26 @@ fn prove(
             ));
         }
     }
-    let who = case.main_task(slow.on, &Class::ALL).filter(|_| !slow.is_below());
-    let who = who.map_or(String::new(), |(task, share)| {
+    let sender = case.main_task(slow.on, &Class::ALL).filter(|_| !slow.is_below());
+    let who = sender.map_or(String::new(), |(task, share)| {
         format!(" ({task} sent {} of the requests here)", percent(share))
     });
     let top = case.name(slow.group.dev);
     let half = ((rate / 2.0) as u64).max(1);
     let reads = &slow.on.requests[Class::Read.index()];
     let property = if reads.count * 2 >= done { "IOReadIOPSMax" } else { "IOWriteIOPSMax" };
-    v.try_on(
+    // Who waits for nobody but itself gains nothing by being limited.
+    let alone = sender.is_some_and(|(task, share)| *task == *slow.group.task && share >= ALONE);
+    let v = match alone {
+        true => v,
+        false => v.try_on(
         Acts::Culprit("SERVICE".into()),
         format!(
             "limit those that can wait{who}: the unit SERVICE gets half of what {name} did here; it becomes slower, the others faster"
         ),
         format!("systemctl set-property --runtime SERVICE {property}=\"/dev/{top} {half}\""),
-    )
-    .try_this(
+    )};
+    v.try_this(
         format!(
             "measure what {name} can do alone (reads only, 10 s at full load); if that is no more than the {} \
                  a second of this recording, only a faster device or a higher volume limit helps",

@@ -59,8 +59,10 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
             of_slow = Share(of_slow)
         ));
     }
+    let before = case.unclaimed_now();
     let claimed = claim(case, slow, wanted);
     if slow.share(claimed) < MIN_SHARE {
+        case.give_back(before);
         return Said::Not(proof!(
             "{told}; but the slowest {what} were behind discards for {claimed} of their time only",
             told,
@@ -97,6 +99,7 @@ fn claim(case: &mut Case, slow: &Slow, wanted: Nanos) -> Nanos {
     let discards: Vec<CulpritId> = all.filter(|(_, c)| c.io == Some(Io::Discard)).map(|(id, _)| id).collect();
     case.claim_rows(slow.group_number, wanted, |row| match row.phase {
         Phase::Behind => discards.contains(&row.culprit),
+        Phase::Service | Phase::Varies => false,
         _ => row.reason == Reason::Device,
     })
 }

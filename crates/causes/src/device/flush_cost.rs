@@ -11,12 +11,14 @@ use crate::case::{Case, Claimable, MIN_SHARE};
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
 use crate::slow::Slow;
+use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{percent, shell};
 use crate::{Cause, Each, Judge, Otherwise, Said};
 use evidence::WriteCache;
 use ledger::Reason;
 use life::{Class, Io};
+use stats::TailRow;
 use trace::Nanos;
 use waits::{CulpritId, Phase};
 
@@ -39,21 +41,22 @@ pub const CAUSE: Cause = Cause {
 
 fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let flushes: Vec<CulpritId> = flushes(case);
-    let is_flush = |row: &Claimable| {
+    let is_flush = |row: &TailRow| {
         FLUSHING.contains(&row.reason) || row.phase == Phase::Behind && flushes.contains(&row.culprit)
     };
-    let flushing = case.unclaimed_rows(slow.group_number, is_flush);
+    let is_unclaimed_flush = |row: &Claimable| is_flush(row);
+    let flushing = case.unclaimed_rows(slow.group_number, is_unclaimed_flush);
     if flushing == Nanos(0) {
         return Said::Hardly(NO_FLUSH.into());
     }
-    if slow.share(flushing) < MIN_SHARE {
+    if slow.share(flushing) < MIN_SHARE && case.share_of_all(slow, is_flush) < NOT_ITS_OWN {
         return Said::Little(proof!(
             "flushes are {flushing} of the time of the slowest {what}",
             flushing = Share(slow.share(flushing)),
             what = slow.words()
         ));
     }
-    let claimed = case.claim_rows(slow.group_number, flushing, is_flush);
+    let claimed = case.claim_rows(slow.group_number, flushing, is_unclaimed_flush);
     let sure = if slow.is_below() { Confidence::Medium } else { Confidence::High };
     let v = v.plus(claimed, sure);
     Said::Found(prove(v, case, slow, flushing))

@@ -11,6 +11,7 @@
 //! Example: the fastest 2 % of reads took 0.3 ms, completions came every 2.0 ms (p25 1.9, p90 2.1) with 8 waiting: 500 a second,
 //! where one after another would have been 3,300.
 
+use crate::block::request_size::LARGE_ENOUGH;
 use crate::case::{Case, Claimable, MIN_SHARE};
 use crate::device::background_task::leads_to_the_device;
 use crate::device::healthy::rotational;
@@ -22,7 +23,7 @@ use crate::thresholds::rate_limit::{
     MOST, SAME, SAME_PACE, SLOWEST_READ, SLOWEST_WRITE, SMALL,
 };
 use crate::verdict::{Confidence, Verdict};
-use crate::words::count;
+use crate::words::{count, size};
 use crate::{Cause, Each, Judge, Otherwise, Said};
 use ledger::Reason;
 use stats::{Distribution, InTurn, Pace, Turns, EIGHT_TIMES, IN_A_RUN};
@@ -303,21 +304,48 @@ fn even(pace: &Pace, name: &str) -> Result<(u64, Proof), Proof> {
     }
 }
 
+/// The size of requests, where all are so large that a limit of bytes would let through as many as one of operations.
+fn may_be_of_bytes(slow: &Slow) -> Option<Bytes> {
+    let sizes = slow.on.pace.by_size().iter().filter(|gaps| gaps.count() >= ENOUGH_OF_SIZE).count();
+    let requests = slow.requests();
+    let mean = Bytes(requests.bytes.0 / requests.count.max(1));
+    (sizes <= 1 && mean >= LARGE_ENOUGH).then_some(mean)
+}
+
 fn remedies(v: Verdict, slow: &Slow, name: &str, rate: u64) -> Verdict {
     let at_once = slow.on.depth.mean() / slow.on.depth.busy().max(f64::MIN_POSITIVE);
-    v.try_this(
-        format!(
-            "raise the limit of {} a second with the volume's provider (libvirt: virsh blkdeviotune GUEST \
-                 DISK --total-iops-sec N); costs money",
-            count(rate)
-        ),
-        "aws ec2 modify-volume --volume-id VOLUME --iops N",
-    )
-    .try_this(
-        "fewer, larger operations: most limits count operations of up to 256 KiB as one",
-        format!("grep -H . /sys/block/{name}/queue/max_sectors_kb /sys/block/{name}/queue/read_ahead_kb"),
-    )
-    .try_on(
+    let v = match may_be_of_bytes(slow) {
+        Some(bytes) => v
+            .without(proof!(
+                "whether the limit is one of operations or of bytes: all requests were of {bytes}",
+                bytes
+            ))
+            .try_this(
+                format!(
+                    "raise the limit with the volume's provider: {} operations or {} a second, which of them is not known, as all requests \
+                     were of one size; costs money",
+                    count(rate),
+                    size(Bytes(rate.saturating_mul(bytes.0)))
+                ),
+                "aws ec2 modify-volume --volume-id VOLUME --iops N --throughput N",
+            ),
+        None => v
+            .try_this(
+                format!(
+                    "raise the limit of {} a second with the volume's provider (libvirt: virsh blkdeviotune GUEST \
+                     DISK --total-iops-sec N); costs money",
+                    count(rate)
+                ),
+                "aws ec2 modify-volume --volume-id VOLUME --iops N",
+            )
+            .try_this(
+                "fewer, larger operations: most limits count operations of up to 256 KiB as one",
+                format!(
+                    "grep -H . /sys/block/{name}/queue/max_sectors_kb /sys/block/{name}/queue/read_ahead_kb"
+                ),
+            ),
+    };
+    v.try_on(
         Acts::Culprit("SERVICE".into()),
         format!(
             "limit those that can wait: {at_once:.0} requests waited at once; the unit SERVICE gets half of \

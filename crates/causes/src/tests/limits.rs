@@ -116,6 +116,7 @@ fn the_memory_of_a_cgroup_is_where_its_version_has_it() {
 fn blocks_that_come_at_just_the_rate_of_a_limit_show_it() {
     let of = |apart: u64, took: u64, file: &str, limit: &str| {
         let mut story = Story::default();
+        story.called("fio", "kworker/u8:1");
         let settings = format!(r#"{{"{file}": "{limit}"}}"#);
         let text = format!(
             r#"{{"before": {{"cgroups": {{"list": [{{"path": "/db", "id": 7, "settings": {settings}}}]}}}}}}"#

@@ -110,7 +110,13 @@ impl Answer {
         let too_little = first.zip(verdict).filter(|(v, found)| !worth::acting_on(e, v, found));
         let too_little = too_little.map(|(v, found)| (found.cause, v.lost_to(found.cause)));
         let quick = first.is_some_and(|v| verdict.is_none() && worth::is_quick(v));
-        let kind = if too_little.is_some() || kind == Kind::Cause && quick { Kind::Healthy } else { kind };
+        let kind = match kind {
+            _ if too_little.is_some() => Kind::Healthy,
+            Kind::Cause if quick => Kind::Healthy,
+            // What was found is about others.
+            Kind::Cause if verdict.is_none() => Kind::Unknown,
+            kind => kind,
+        };
         let verdict = verdict.filter(|_| kind == Kind::Cause);
         let culprit = first.filter(|_| kind == Kind::Cause).and_then(|v| culprit(v, verdict));
         Answer {

@@ -9,7 +9,8 @@
 //! - the victim spent much of the recording in operations that take longer than flash takes: then it is slow, whatever has a part in it;
 //! - it is rare by nature, such as a stall: its part of all time says nothing.
 //!
-//! A limit sets the pace of all operations: it matters to whoever slept in them for a tenth of the recording, or waits long each time.
+//! A limit sets the pace of all operations: it matters to whoever slept in them for a tenth of the recording, or waits long each time; and
+//! always where nobody was seen waiting, and its pace shows it.
 
 use super::precedence::{is_everyday, is_limit};
 use super::rank;

@@ -5,6 +5,7 @@ use causes::Confidence;
 use explain::answer::{share_of_slowest, Answer, Kind, Sufferer};
 use explain::blame::Which;
 use explain::{Explanation, Lack};
+use operation::Scope;
 use trace::Nanos;
 use units::words::{count, counted, percent, time};
 
@@ -39,7 +40,13 @@ fn lacking(e: &Explanation) -> String {
 }
 
 fn nothing(e: &Explanation) -> String {
+    if let Some(none) = e.subject.scope.as_ref().and_then(Scope::no_such_operation) {
+        return format!("Nothing to explain: {}: {}", none.what, none.there);
+    }
     match e.facts.duration() {
+        all if e.subject.scope.is_some() => {
+            format!("Nothing to explain: in {} nothing that matches waited for I/O", time(all))
+        }
         Nanos(0) => "Cannot tell: no I/O was completed in this recording.".into(),
         all => format!(
             "Cannot tell: in {} no task was seen waiting for I/O; record operations: iowhy record",
@@ -106,7 +113,7 @@ fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
         true => format!("the device's own pace in {}", time(v.time)),
         // Bios wait for a limit before they are seen.
         false if v.share_of(cause) == 0.0 && throughout.is_some() => {
-            format!("held back for {} of the time", percent(throughout.map_or(0.0, |(_, part)| *part)))
+            format!("the device idle for {} of the time", percent(throughout.map_or(0.0, |(_, part)| *part)))
         }
         // What made some slow, and few of all.
         false if of_slowest > 2.0 * v.share_of(cause) => {

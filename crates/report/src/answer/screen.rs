@@ -165,6 +165,9 @@ fn hints(e: &Explanation) -> Vec<String> {
             ));
         }
     }
-    hints.push("to see what waited: sudo iowhy record -o slow; iowhy explain slow".into());
+    hints.push(match e.facts.operations.is_empty() {
+        true => "to see what waited: sudo iowhy record -o slow; iowhy explain slow".into(),
+        false => "what the slowest operations waited for: iowhy slow -n 3 CAPTURE".into(),
+    });
     hints
 }

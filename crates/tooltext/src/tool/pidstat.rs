@@ -62,7 +62,8 @@ impl Tool for Pidstat {
         let rows: Vec<Row> = all.lines.iter().filter(whole).map(row).collect();
         let used = columns.len() + all.used;
         let reading = Reading { tool: "pidstat", rows, at: words[0].spot, ..Reading::default() };
-        (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown: all.unknown })
+        let unknown = all.unknown + (all.lines.len() - reading.rows.len()) * columns.len();
+        (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })
     }
 }
 

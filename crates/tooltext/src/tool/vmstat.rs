@@ -80,7 +80,8 @@ impl Tool for Vmstat {
         let rows: Vec<Row> = all.lines.iter().map(row).filter(whole).collect();
         let used = columns.len() + all.used;
         let reading = Reading { tool: "vmstat", rows, at: words[0].spot, ..Reading::default() };
-        (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown: all.unknown })
+        let unknown = all.unknown + (all.lines.len() - reading.rows.len()) * columns.len();
+        (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })
     }
 }
 

@@ -155,6 +155,8 @@ proptest! {
     /// Per-CPU files, one merged file, and a pipe that delivers each CPU's buffer as a whole: the same events.
     #[test]
     fn merged_or_per_cpu_or_in_buffers(story in four_cpus(), buffer in 1usize..60) {
+        // A file of processor 0 alone is told apart: the others' may be missing.
+        prop_assume!(story.told.iter().any(|t| t.event.cpu.0 > 0));
         let folder = tempfile::tempdir().unwrap();
         story.files(folder.path(), Layout::USUAL);
         let per_cpu = read(folder.path()).unwrap();

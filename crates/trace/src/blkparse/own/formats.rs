@@ -4,6 +4,7 @@ use super::super::actions::action;
 use super::super::line::{parse, Line, Parsed};
 use super::program::Program;
 use super::{Own, LEAST};
+use std::collections::BTreeMap;
 
 /// What reads the lines of a text.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,15 +55,17 @@ pub(super) fn of_actions(start: &[u8]) -> Option<Own> {
     let text = String::from_utf8_lossy(start);
     let mut given = command(&text, "-F").peekable();
     given.peek()?;
-    let mut programs = vec![];
+    let mut programs = BTreeMap::new();
     for (argument, _) in given {
         let (letter, format) = argument.split_once(',')?;
         let of = action(letter.as_bytes())?;
         match Program::parse(format, Some(of)) {
-            Ok(program) => programs.push(program),
+            // As blkparse has it, the last one of an action holds.
+            Ok(program) => _ = programs.insert(letter.to_owned(), program),
             Err(why) => return Some(Own::Refused(format!("its format of {letter} is {format:?}, {why}"))),
         }
     }
+    let mut programs: Vec<Program> = programs.into_values().collect();
     let own = programs.len();
     let mut all = command(&text, "-f").map(|(format, _)| Program::parse(&format, None));
     programs.extend(all.next().transpose().ok()?);
