@@ -46,11 +46,14 @@ pub fn without(e: &Explanation, who: &Absent, victims: &Victims) -> String {
         }
     }
     let left = victims.len() - concerned.len().min(SHOWN);
+    let more = match left {
+        0 => String::new(),
+        _ => format!("{} more would change little. ", count(left as u64)),
+    };
     let _ = write!(
         out,
-        "\n{} more would change little. Predicted is each operation's time less the share of what is taken away; how others would use\n\
-         the freed capacity is not known: the range is what came true of such predictions (docs/what-if.md).\n",
-        count(left as u64)
+        "\n{more}Predicted is each operation's time less the share of what is taken away; how others would use\n\
+         the freed capacity is not known: the range is what came true of such predictions (docs/what-if.md).\n"
     );
     out
 }

@@ -18,6 +18,7 @@ use crate::{Cause, Each, Judge, Otherwise, Said};
 use evidence::WriteCache;
 use ledger::Reason;
 use life::{Class, Io};
+use operation::Wait;
 use stats::TailRow;
 use trace::Nanos;
 use waits::{CulpritId, Phase};
@@ -49,7 +50,9 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     if flushing == Nanos(0) {
         return Said::Hardly(NO_FLUSH.into());
     }
-    if slow.share(flushing) < MIN_SHARE && case.share_of_all(slow, is_flush) < NOT_ITS_OWN {
+    // Of a log force all of it is told together, where the slowest have little of it.
+    let of_all = case.share_of_all(slow, |row| is_flush(row) && !row.waits.has(Wait::LogForce));
+    if slow.share(flushing) < MIN_SHARE && of_all < NOT_ITS_OWN {
         return Said::Little(proof!(
             "flushes are {flushing} of the time of the slowest {what}",
             flushing = Share(slow.share(flushing)),

@@ -35,6 +35,9 @@ fn lacking(e: &Explanation) -> String {
         Some(Lack::Work { .. }) => {
             format!("Nothing was slow: {words}; for waits above the block layer: iowhy record")
         }
+        Some(Lack::AnyIo) if e.subject.window.is_some() => {
+            "Cannot tell: no I/O in the part of the recording that --window asks for".into()
+        }
         _ => format!("Cannot tell: {words}"),
     }
 }
