@@ -26,8 +26,8 @@ const LIMITS: [&str; 2] = ["rate-limit", "cgroup-limit"];
 /// A fifth of a time is what the eye sees at a glance: a cause that would spare less is not why all of it is slow.
 const WORTH_SEEING: f64 = 0.2;
 
-/// What the slowest count beside all: users feel them, an application's pace is that of all. A choice: in 44 recordings of draws it is right as
-/// often as nothing, and more often than a half.
+/// The weight of the slowest beside all operations: users feel them, but an application's pace is that of all. A choice without a source: of the
+/// 44 recordings of draws 13 and 14, on which it was tried, 0 and a quarter answer as many rightly, a half fewer.
 const SLOWEST_COUNT: f64 = 0.25;
 
 /// What one of these counts beside one that says why: their remedies are a faster device or less work.
