@@ -18,6 +18,8 @@ const TIMED_OUT: i32 = 124;
 pub const TOO_LONG: &str = "a run takes";
 /// How long a load is meant to last, in seconds.
 const LONG: f64 = 4.0;
+/// How much earlier than the load a recording begins, in ms (rig.sh sleeps as long).
+const BEFORE: u64 = 700;
 
 /// Programs and folders.
 pub struct Rig {
@@ -108,7 +110,7 @@ impl Rig {
             command
                 .env("RECORD", &c.recorded.when)
                 .env("MIDDLE", format!("{:.2}", seconds * 0.3))
-                .env("RECORD_LONG", format!("{}ms", (seconds * 600.0).max(500.0) as u64))
+                .env("RECORD_LONG", format!("{}ms", recorded_ms(&c.recorded.when, seconds)))
                 .env("WHOLE_MACHINE", if c.recorded.whole_machine { "yes" } else { "" })
                 .env("DETAIL", &c.recorded.detail)
                 .env("CAPTURE", &made);
@@ -182,6 +184,12 @@ impl Rig {
             .env("SLOWDISK", &self.slowdisk);
         command
     }
+}
+
+/// How long a recording takes that ends before the load does. One that is cut off begins [`BEFORE`] the load.
+fn recorded_ms(when: &str, seconds: f64) -> u64 {
+    let of_load = (seconds * 600.0).max(500.0) as u64;
+    of_load + if when == "cut" { BEFORE } else { 0 }
 }
 
 /// How long a fixed amount of work takes where so much is done in the time that is measured.

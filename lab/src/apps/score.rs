@@ -23,6 +23,8 @@ struct Mark {
     explained: Option<bool>,
     /// Whether the application's own entry among the victims has the cause and culprit, whoever is answered first.
     own: Option<bool>,
+    /// Whether the cause is right where the application alone is asked about.
+    asked: bool,
     healthy: bool,
     /// Whether the first remedy helps, where a run was made without what it takes away.
     helped: Option<bool>,
@@ -46,9 +48,18 @@ pub fn judge(iowhy: &Path, folder: &Path) -> Outcome {
             undecided += 1;
             continue;
         }
-        let out = Command::new(iowhy).args(["explain", "--json"]).arg(folder.join(name)).output()?;
-        let said: Value = serde_json::from_slice(&out.stdout).unwrap_or_default();
-        let mark = mark(name, &truth, &said, &catalogue);
+        let ask = |tasks: &[&str]| -> std::io::Result<Value> {
+            let tasks = tasks.iter().flat_map(|task| ["--task", task]);
+            let out = Command::new(iowhy)
+                .args(["explain", "--json"])
+                .args(tasks)
+                .arg(folder.join(name))
+                .output()?;
+            Ok(serde_json::from_slice(&out.stdout).unwrap_or_default())
+        };
+        let said = ask(&[])?;
+        let asked = ask(&application(&truth, &said))?;
+        let mark = mark(name, &truth, (&said, &asked), &catalogue);
         println!("{}", mark.print());
         marks.push(mark);
     }
@@ -60,11 +71,24 @@ fn text<'a>(of: &'a Value, key: &str) -> Option<&'a str> {
     of.get(key).and_then(Value::as_str)
 }
 
-/// Compares one answer (`iowhy.explain/2`; of `/1` only the first cause can be compared).
-fn mark(name: &str, truth: &Truth, said: &Value, catalogue: &Catalogue) -> Mark {
+/// Whether kernel threads stand for who waits: where only blocks were recorded.
+fn is_for_others(task: &str) -> bool {
+    task.starts_with("jbd2") || task.starts_with("kworker")
+}
+
+/// The tasks that the application's I/O is recorded as.
+fn application<'a>(truth: &'a Truth, said: &'a Value) -> Vec<&'a str> {
+    let block = truth.condition.recorded.detail == "block";
+    let victims = said["victims"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let threads = victims.iter().filter_map(|v| text(v, "task")).filter(|task| block && is_for_others(task));
+    truth.victims.iter().map(String::as_str).chain(threads).collect()
+}
+
+/// The cause said first.
+fn first_cause(said: &Value) -> Option<&str> {
     let answer = &said["answer"];
     let found = |c: &&Value| text(c, "verdict") == Some("found");
-    let first = match text(answer, "cause") {
+    match text(answer, "cause") {
         Some(cause) => Some(cause),
         None if answer.is_object() => text(answer, "kind").filter(|k| *k == "healthy"),
         None => said["causes"]
@@ -72,11 +96,21 @@ fn mark(name: &str, truth: &Truth, said: &Value, catalogue: &Catalogue) -> Mark 
             .and_then(|c| c.iter().find(found))
             .and_then(|c| text(c, "cause"))
             .or(Some("healthy")),
-    };
-    let root = text(answer, "root");
+    }
+}
+
+/// Whether a cause, or its root, is true.
+fn is_true(truth: &Truth, said: &Value) -> bool {
+    let accepted = |c: Option<&str>| c.is_some_and(|c| truth.causes.iter().any(|t| t == c));
+    !said.is_null() && (accepted(first_cause(said)) || accepted(text(&said["answer"], "root")))
+}
+
+/// Compares one answer (`iowhy.explain/2`; of `/1` only the first cause can be compared), and that of the application alone.
+fn mark(name: &str, truth: &Truth, (said, asked): (&Value, &Value), catalogue: &Catalogue) -> Mark {
+    let answer = &said["answer"];
+    let (first, root) = (first_cause(said), text(answer, "root"));
     let healthy =
         truth.helps.is_empty() || first == Some("healthy") && truth.causes.iter().any(|c| c == "healthy");
-    let accepted = |c: Option<&str>| c.is_some_and(|c| truth.causes.iter().any(|t| t == c));
     let victim = said["victims"].as_array().and_then(|v| v.first());
     let because = victim.and_then(|v| v["because"].as_array()).map(Vec::as_slice).unwrap_or_default();
     let mut named: BTreeSet<&str> = because
@@ -86,17 +120,16 @@ fn mark(name: &str, truth: &Truth, said: &Value, catalogue: &Catalogue) -> Mark 
         .collect();
     named.extend(text(answer, "culprit"));
     let block = truth.condition.recorded.detail == "block";
-    let is_victim = |v: &str| {
-        truth.victims.iter().any(|t| t == v) || block && (v.starts_with("jbd2") || v.starts_with("kworker"))
-    };
+    let is_victim = |v: &str| truth.victims.iter().any(|t| t == v) || block && is_for_others(v);
     Mark {
         name: name.to_string(),
-        cause: if said.is_null() { false } else { accepted(first) || accepted(root) },
+        cause: is_true(truth, said),
         culprit: (!truth.culprits.is_empty())
             .then(|| truth.culprits.iter().any(|c| named.contains(c.as_str()))),
         victim: (!healthy).then(|| text(answer, "victim").is_some_and(is_victim)),
         explained: (!healthy).then(|| said["unexplained"].as_f64().is_some_and(|u| u <= 0.05)),
         own: (!healthy).then(|| own_entry(truth, said)),
+        asked: is_true(truth, asked),
         healthy,
         helped: helped(truth, answer, catalogue),
         truth: match truth.helps.is_empty() {
@@ -149,9 +182,10 @@ impl Mark {
         }
         let mark = if self.right() { "right".to_string() } else { format!("wrong {}", wrong.join(", ")) };
         format!(
-            "{:<24} {mark:<30} own entry {:<6} remedy {:<6} truth: {:<36} said: {}; {}",
+            "{:<24} {mark:<30} own entry {:<6} asked {:<6} remedy {:<6} truth: {:<36} said: {}; {}",
             self.name,
             self.own.map_or("-", |o| if o { "right" } else { "wrong" }),
+            if self.asked { "right" } else { "wrong" },
             self.helped.map_or("-", |h| if h { "helps" } else { "idle" }),
             self.truth,
             self.said,
@@ -189,6 +223,7 @@ fn totals(marks: &[Mark], undecided: u32) {
     println!("victim:     {}", share(marks.iter().filter_map(|m| m.victim)));
     println!("healthy:    {}", share(marks.iter().filter(|m| m.healthy).map(|m| m.cause)));
     println!("own entry:  {}", share(marks.iter().filter_map(|m| m.own)));
+    println!("asked:      {}", share(marks.iter().map(|m| m.asked)));
     println!("remedy:     {}", share(marks.iter().filter_map(|m| m.helped)));
     println!("95 % named: {}", share(marks.iter().filter_map(|m| m.explained)));
     let mut table: BTreeMap<(&str, &str), (u32, bool)> = BTreeMap::new();

@@ -3,7 +3,7 @@
 //! Those who are left would do more with the room that is left. Where they, a limit or a processor would decide how long operations
 //! take then, nothing is predicted.
 
-use super::precedence::is_limit;
+use super::precedence::{is_limit, WORTH_SEEING};
 use super::victim::TOLD;
 use crate::explanation::Explanation;
 use causes::Answer;
@@ -83,9 +83,6 @@ impl Predicted {
 const TOO_HIGH: f64 = 0.45;
 /// ... or so much higher: who is gone leaves room that others take.
 const TOO_LOW: f64 = 0.35;
-
-/// A fifth of a time is what the eye sees at a glance: less decides nothing.
-const WORTH_SEEING: f64 = 0.2;
 
 /// Whoever would save less is not concerned.
 pub const CONCERNED: f64 = 0.01;

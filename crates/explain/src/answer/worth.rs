@@ -4,21 +4,25 @@
 //! was lost explains nothing that matters where hardly anything was lost. It matters where one of these is so:
 //!
 //! - the victim waited for it for a tenth of the recording, by the clock: without it the application would be faster than its runs differ;
-//! - it takes each operation longer than Linux expects of a whole one, or one in a hundred took ten times that: somebody who asks
-//!   for little waits long each time;
-//! - the victim spent much of the recording in operations that take longer than flash takes: then it is slow, whatever has a part in it;
+//! - it takes each operation longer than Linux expects of a whole one, or a part worth seeing of one in a hundred that took ten times
+//!   that: somebody who asks for little waits long each time;
+//! - the victim spent much of the recording in operations that take longer than flash takes, and a part worth seeing of them is due to it;
 //! - it is rare by nature, such as a stall: its part of all time says nothing.
+//!
+//! Waiting for a processor behind many tasks, none of which has a part worth seeing, is what a busy machine is like, unless it is most
+//! of the time: taking any one of them away changes nothing.
 //!
 //! A limit sets the pace of all operations: it matters to whoever slept in them for a tenth of the recording, or waits long each time; and
 //! always where nobody was seen waiting, and its pace shows it.
 
-use super::precedence::{is_everyday, is_limit};
+use super::precedence::{is_everyday, is_limit, share_of_slowest, WORTH_SEEING};
 use super::rank;
 use super::victim::Sufferer;
 use crate::explanation::Explanation;
 use causes::{Verdict, FLASH_ALONE, WBT_FLASH};
 use ledger::Reason;
 use trace::Nanos;
+use waits::CulpritKind;
 
 /// Whoever waited for less than this part of the recording hardly noticed.
 const NOTICED: f64 = 0.1;
@@ -28,6 +32,12 @@ const MUCH: f64 = 1.0 / 3.0;
 
 /// An operation in a hundred that takes so many times what Linux expects of flash is long.
 const LONG: u64 = 10;
+
+/// Of all causes the one that names whoever ran.
+const CPU_WAIT: &str = "cpu-wait";
+
+/// More than half of a time is most of it.
+const MOSTLY: f64 = 0.5;
 
 /// A p99 of fewer is the longest.
 const FEW_FOR_P99: u64 = 100;
@@ -39,7 +49,8 @@ pub(crate) fn acting_on(e: &Explanation, v: &Sufferer, found: &Verdict) -> bool 
         return is_paced(v, found.cause, recorded, by_the_clock(slept(e, v)));
     }
     let always = !found.throughout.is_empty() || !is_everyday(found.cause);
-    always || is_noticed(v, found.cause, recorded, by_the_clock)
+    let of_slowest = share_of_slowest(e, v, found);
+    always || !is_scattered(v, found.cause) && is_noticed(v, found.cause, of_slowest, recorded, by_the_clock)
 }
 
 /// Whether a victim's operations take no longer than flash takes, nor one in a hundred long.
@@ -48,10 +59,31 @@ pub(crate) fn is_quick(v: &Sufferer) -> bool {
 }
 
 /// Whether it is long, often or much enough.
-fn is_noticed(v: &Sufferer, cause: &str, recorded: Nanos, by_the_clock: impl Fn(Nanos) -> Nanos) -> bool {
+fn is_noticed(
+    v: &Sufferer,
+    cause: &str,
+    of_slowest: Option<f64>,
+    recorded: Nanos,
+    by_the_clock: impl Fn(Nanos) -> Nanos,
+) -> bool {
     let part = |time: Nanos| by_the_clock(time).0 as f64 / recorded.0.max(1) as f64;
+    // Of the slowest a cause has also what is not lost: a log's write takes what it takes.
+    let of_time = part_of(v.lost_to(cause), v.time).max(of_slowest.unwrap_or(0.0));
     let is_slow = takes_long(v) && part(v.time) >= MUCH;
-    is_long(v) || each(v, v.lost_to(cause)) >= WBT_FLASH || is_slow || part(v.lost_to(cause)) >= NOTICED
+    let is_worth_seeing = of_time >= WORTH_SEEING && (is_slow || is_long(v));
+    is_worth_seeing || each(v, v.lost_to(cause)) >= WBT_FLASH || part(v.lost_to(cause)) >= NOTICED
+}
+
+/// Whether it waited for processors that ran many tasks, each for a part that is not worth seeing, and not for most of its time.
+fn is_scattered(v: &Sufferer, cause: &str) -> bool {
+    let behind = v.because.iter().filter(|b| b.cause == Some(cause) && b.source.kind == CulpritKind::Cpu);
+    let most = behind.filter(|b| b.source.name.is_some()).map(|b| b.time).max().unwrap_or_default();
+    let all = v.lost_to(cause);
+    cause == CPU_WAIT && part_of(most, v.time) < WORTH_SEEING && part_of(all, v.time) < MOSTLY
+}
+
+fn part_of(time: Nanos, all: Nanos) -> f64 {
+    time.0 as f64 / all.0.max(1) as f64
 }
 
 /// How long a victim's operations were neither on a processor nor waiting for one.
@@ -86,7 +118,6 @@ fn each(v: &Sufferer, time: Nanos) -> Nanos {
 mod tests {
     use super::*;
     use crate::answer::because::{Because, Source};
-    use waits::CulpritKind;
 
     const MS: u64 = 1_000_000;
 
@@ -115,7 +146,7 @@ mod tests {
     }
 
     fn noticed(each: u64, lost: u64, p99: u64) -> bool {
-        is_noticed(&victim(each, lost, p99), "flush-cost", Nanos(10_000 * MS), |time| time)
+        is_noticed(&victim(each, lost, p99), "flush-cost", None, Nanos(10_000 * MS), |time| time)
     }
 
     #[test]
@@ -138,7 +169,7 @@ mod tests {
         // Once a second, 6 ms each: 0.6 % of the time.
         let seldom = |each: u64| {
             let v = Sufferer { count: 10, ..victim(10 * each / 1000, 10 * each / 1000, each) };
-            is_noticed(&v, "flush-cost", Nanos(10_000 * MS), |time| time)
+            is_noticed(&v, "flush-cost", None, Nanos(10_000 * MS), |time| time)
         };
         assert!(seldom(6000));
         assert!(!seldom(1000));
@@ -148,13 +179,34 @@ mod tests {
     fn one_in_a_hundred_that_takes_long_is_noticed() {
         assert!(noticed(300, 250, 20_000));
         assert!(!noticed(300, 250, 19_000));
+        let of_slowest = |part| {
+            is_noticed(&victim(300, 30, 20_000), "flush-cost", Some(part), Nanos(10_000 * MS), |time| time)
+        };
+        assert!(of_slowest(0.2) && !of_slowest(0.1), "something else made them long");
+    }
+
+    #[test]
+    fn many_who_ran_are_nobody_in_particular() {
+        let behind = |name: &str, time: u64| Because {
+            cause: Some(CPU_WAIT),
+            source: Source { kind: CulpritKind::Cpu, name: Some(name.into()), dirtied_by: None, io: None },
+            chain: vec![],
+            phase: None,
+            time: Nanos(time * MS),
+        };
+        let of = |because| Sufferer { because, ..victim(1000, 500, 2000) };
+        assert!(is_scattered(&of(vec![behind("a", 150), behind("b", 150), behind("c", 150)]), CPU_WAIT));
+        assert!(!is_scattered(&of(vec![behind("a", 200), behind("b", 150)]), CPU_WAIT), "one of them is");
+        let most = vec![behind("a", 190), behind("b", 190), behind("c", 190)];
+        assert!(!is_scattered(&of(most), CPU_WAIT), "most of its time");
     }
 
     #[test]
     fn whoever_does_little_else_notices_unless_it_is_as_fast_as_flash() {
         assert!(noticed(3400, 900, 5000));
         assert!(!noticed(3200, 900, 5000), "less than a third");
+        assert!(!noticed(3400, 600, 5000), "a sixth of its time");
         let quick = Sufferer { count: 20_000, ..victim(3400, 900, 5000) };
-        assert!(!is_noticed(&quick, "flush-cost", Nanos(10_000 * MS), |time| time));
+        assert!(!is_noticed(&quick, "flush-cost", None, Nanos(10_000 * MS), |time| time));
     }
 }
