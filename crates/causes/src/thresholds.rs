@@ -304,6 +304,10 @@ pub mod rate_limit {
     pub const MIDDLE: [f64; 2] = [0.25, 0.75];
     /// Most of them, where processors are available.
     pub const MOST: [f64; 2] = [0.1, 0.9];
+    /// The slower half: what a limit had saved up passes at once, up to half of all.
+    pub const SLOWER_HALF: [f64; 2] = [0.5, 0.9];
+    /// The middle of the slower half.
+    pub const IN_SLOWER_HALF: f64 = 0.75;
     /// The middle half of what comes by the clock lies between these parts of the median. What a disk that turns takes for scattered
     /// requests varies by a third either way (half a turn of 8.3 ms beside a seek of 8 ms, data sheets).
     pub const EVEN_TURNS: (f64, f64) = (0.9, 1.1);

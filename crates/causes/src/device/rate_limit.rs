@@ -19,8 +19,8 @@ use crate::proof::{proof, Proof};
 use crate::remedy::Acts;
 use crate::slow::Slow;
 use crate::thresholds::rate_limit::{
-    AS_A_CLOCK, ENOUGH, ENOUGH_OF_SIZE, ENOUGH_RUNS, EVEN, EVEN_RUNS, EVEN_TURNS, FASTER, FASTEST, MIDDLE,
-    MOST, SAME, SAME_PACE, SLOWEST_READ, SLOWEST_WRITE, SMALL,
+    AS_A_CLOCK, ENOUGH, ENOUGH_OF_SIZE, ENOUGH_RUNS, EVEN, EVEN_RUNS, EVEN_TURNS, FASTER, FASTEST,
+    IN_SLOWER_HALF, MIDDLE, MOST, SAME, SAME_PACE, SLOWER_HALF, SLOWEST_READ, SLOWEST_WRITE, SMALL,
 };
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, size};
@@ -100,6 +100,10 @@ fn held(case: &Case, slow: &Slow, name: &str) -> Result<(u64, Proof, Held), Proo
             within = Share(AS_A_CLOCK.1 - 1.0)
         );
         return Ok((took, told, Held::AtOnce { took, fast: Nanos(fast) }));
+    }
+    if let Some(sizes) = by_the_clock_after_bursts(pace) {
+        let [small, large] = sizes;
+        return Ok((pace.gaps.quantile(0.5), apart(&pace.gaps, name), Held::Sizes { small, large }));
     }
     let (apart, told) = even(pace, name)?;
     let may_turn = rotational(case, slow.on.id).is_none_or(|turns| turns.value);
@@ -226,11 +230,19 @@ fn whatever_the_size(pace: &Pace, may_turn: bool) -> Option<[u64; 2]> {
         true => within(&pace.gaps, MIDDLE, EVEN_TURNS),
         false => within(&pace.gaps, [0.25, 0.9], EVEN),
     };
-    if !even {
-        return None;
-    }
+    even.then(|| same_of_sizes(pace, 0.5))?
+}
+
+/// The same where the slower half of all comes by the clock, and what had been saved up passes at once.
+fn by_the_clock_after_bursts(pace: &Pace) -> Option<[u64; 2]> {
+    let is_clock = pace.gaps.count() >= ENOUGH && within(&pace.gaps, SLOWER_HALF, AS_A_CLOCK);
+    is_clock.then(|| same_of_sizes(pace, IN_SLOWER_HALF))?
+}
+
+/// A percentile of the gaps after small requests and after large ones, if it is the same.
+fn same_of_sizes(pace: &Pace, part: f64) -> Option<[u64; 2]> {
     let by_size = pace.by_size();
-    let known = |i: usize| by_size.get(i).filter(|d| d.count() >= ENOUGH_OF_SIZE).map(|d| d.quantile(0.5));
+    let known = |i: usize| by_size.get(i).filter(|d| d.count() >= ENOUGH_OF_SIZE).map(|d| d.quantile(part));
     let pairs = (0..by_size.len())
         .flat_map(|small| (small + EIGHT_TIMES..by_size.len()).map(move |large| (small, large)));
     let mut known = pairs.filter_map(|(small, large)| Some([known(small)?, known(large)?]));

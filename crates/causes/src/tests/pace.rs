@@ -207,6 +207,32 @@ fn twice_the_bytes_at_the_same_pace_are_a_clocks() {
     rejected(&of(600));
 }
 
+/// Always eight reads of 32 or 512 KiB: after a burst of a few the others come 7 ms apart, each so many us later by chance, larger ones
+/// also by their bytes.
+#[test]
+fn what_had_been_saved_up_passes_at_once_and_the_rest_by_the_clock() {
+    let of = |burst: u64, chance: u64, larger: u64| {
+        let mut story = Story::default();
+        let mut at = 0;
+        let mut done = vec![];
+        for i in 0..600u64 {
+            let late = (i * 7919) % 97 * chance / 97;
+            at += if i % 20 < burst { 120 + i % 7 * 40 } else { 7000 + late + i % 2 * larger };
+            done.push(at);
+        }
+        for i in 0..done.len() - 8 {
+            story.large_read(done[i], done[i + 8], 32 << (i % 2 * 4));
+        }
+        story.verdict("rate-limit")
+    };
+    let v = of(6, 70, 0);
+    assert!(found(&v) > 0.9 && says(&v, "size does not matter"), "{v:?}");
+    // Most pass at once; chance; bytes that cost time.
+    rejected(&of(14, 70, 0));
+    rejected(&of(6, 3000, 0));
+    rejected(&of(6, 70, 1500));
+}
+
 /// Ten runs of uneven gaps, so many of which take so much longer: in each gap of the eight short ones.
 fn runs(longer: usize, by: u64) -> Verdict {
     let run = |gap: u64| [gap, 3500].repeat(8);
