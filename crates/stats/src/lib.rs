@@ -15,6 +15,7 @@ mod distribution;
 mod focus;
 mod kept;
 mod messages;
+mod note;
 mod operations;
 mod pace;
 mod pair;
@@ -26,6 +27,7 @@ mod series;
 mod served;
 mod tags;
 mod tail;
+mod tape;
 mod tasks;
 mod traffic;
 
@@ -53,8 +55,9 @@ pub use pictures::{
 pub use reader::Reader;
 pub use seek::{Measure, Mode, Seeks};
 pub use series::{Cell, Series};
-pub use served::Tape;
+pub use served::Served;
 pub use tags::{TagWait, Tags};
 pub use tail::{Slowest, TailTime};
+pub use tape::Tape;
 pub use tasks::{Tasks, OTHERS};
 pub use traffic::{Flow, Traffic};

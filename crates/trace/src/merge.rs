@@ -1,8 +1,8 @@
 //! The streams of all CPUs put in order of time.
 //!
 //! Each stream is in order by itself, so it is enough to look at the next record of each. A heap holds one
-//! entry per stream; records are taken from the stream on top for as long as it stays the earliest, so a run of
-//! records from one CPU costs one comparison each. Memory: one buffer per stream, whatever the length.
+//! entry per stream; the one on top stays there for as long as it is the earliest, so a run of records from one
+//! CPU costs two comparisons each. Memory: one buffer per stream, whatever the length.
 //!
 //! Records of the same nanosecond come in the order of the streams (that is, of the CPUs), as blkparse has it.
 
@@ -13,7 +13,7 @@ use crate::quality::Quality;
 use crate::source::Source;
 use crate::unnamed::Unnamed;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::binary_heap::{BinaryHeap, PeekMut};
 use units::Nanos;
 
 /// Per-CPU blktrace streams as one source.
@@ -35,19 +35,13 @@ impl Merge {
     }
 
     fn merge(&mut self, batch: &mut Batch) -> Result<(), Error> {
-        while let Some(Reverse((_, first))) = self.heap.pop() {
-            let limit = self.heap.peek().map(|Reverse(next)| *next);
-            let stream = &mut self.streams[first];
-            while let Some(time) = stream.next_time() {
-                let full = batch.is_full();
-                if full || limit.is_some_and(|l| (time, first) > l) {
-                    self.heap.push(Reverse((time, first)));
-                    if full {
-                        return Ok(());
-                    }
-                    break;
-                }
-                stream.take(batch)?;
+        while let Some(mut top) = self.heap.peek_mut().filter(|_| !batch.is_full()) {
+            let Reverse((time, first)) = &mut *top;
+            let stream = &mut self.streams[*first];
+            stream.take(batch)?;
+            match stream.next_time() {
+                Some(next) => *time = next,
+                None => drop(PeekMut::pop(top)),
             }
         }
         Ok(())
