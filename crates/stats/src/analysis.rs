@@ -216,17 +216,8 @@ impl Analysis {
         // Plugs of a recording through tracefs name no device; that is none.
         devices.retain(|d| d.id != DevId(0) || d.has_io());
         devices.sort_by_key(|d| order.iter().position(|id| *id == d.id));
-        let mut facts = Facts {
-            devices,
-            cells,
-            tasks,
-            threads,
-            tally,
-            flow,
-            waits,
-            in_order,
-            ..Facts::default()
-        };
+        let mut facts =
+            Facts { devices, cells, tasks, threads, tally, flow, waits, in_order, ..Facts::default() };
         facts.put_operations(operations);
         facts
     }

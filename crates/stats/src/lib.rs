@@ -8,6 +8,7 @@ mod bootstrap;
 mod by_bytes;
 mod by_task;
 mod cells;
+mod common;
 mod depth;
 mod details;
 mod device;
@@ -38,6 +39,7 @@ pub use blocks::{Blocks, InOrder, MOST_BLOCKS, PHASES_IN_ORDER};
 pub use bootstrap::{Estimate, NoRange, Range};
 pub use by_bytes::{ByBytes, BytesGrowth};
 pub use cells::{CellKey, Cells, SizeClass, FLAG_SET};
+pub use common::Mode;
 pub use depth::Depth;
 pub use details::{Details, DeviceDetails, TaskDetails, Q2D_STEPS_MS};
 pub use device::{BioStats, ByDepth, Company, CompletedOn, DepthRow, Device, PlugStats, Second};
@@ -53,7 +55,7 @@ pub use pictures::{
     SlowMoment, SlowOperation, SlowRequest, Who, EXTENT_GRID, FINEST, HEAT_BUCKETS, MOST_COLUMNS, STRETCHES,
 };
 pub use reader::Reader;
-pub use seek::{Measure, Mode, Seeks};
+pub use seek::{Measure, Seeks};
 pub use series::{Cell, Series};
 pub use served::Served;
 pub use tags::{TagWait, Tags};

@@ -151,7 +151,8 @@ impl Note {
     /// From the first stamp that was seen to the end.
     #[inline]
     pub fn total(&self) -> Nanos {
-        let first = [self.queued, self.got, self.inserted, self.first_issued].into_iter().find(|s| *s != NEVER);
+        let first =
+            [self.queued, self.got, self.inserted, self.first_issued].into_iter().find(|s| *s != NEVER);
         first.map_or(Nanos(0), |first| self.completed.since(Nanos(first.0)))
     }
 }

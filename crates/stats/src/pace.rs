@@ -95,10 +95,11 @@ pub struct Pace {
     pub issued_apart: Distribution,
     /// The last completion of data, and when that was issued.
     last_data: Option<(Nanos, Nanos)>,
-    /// `D2C` of requests that met no idle device.
-    pub awake: Distribution,
-    /// The same of those that do not begin where the one completed before them ended: a disk that turns seeks for them.
+    /// `D2C` of requests that met no idle device and do not begin where the one completed before them ended: a disk that turns seeks
+    /// for them.
     pub awake_far: Distribution,
+    /// The same of those that do begin there.
+    awake_near: Distribution,
     /// `I2D` of requests, as a sum, by class.
     pub scheduled: [Nanos; Class::COUNT],
     /// The part of it in which the device had nothing to do.
@@ -174,12 +175,7 @@ impl Pace {
                     self.far_rows[row].record(d2c.0);
                 }
             }
-            None => {
-                self.awake.record(d2c.0);
-                if !is_near {
-                    self.awake_far.record(d2c.0);
-                }
-            }
+            None => (if is_near { &mut self.awake_near } else { &mut self.awake_far }).record(d2c.0),
         }
         if let (Some(i2d), Some(inserted)) = (n.i2d(), n.inserted()) {
             self.scheduled[class.index()] += i2d;
@@ -236,6 +232,13 @@ impl Pace {
                 turns,
             })
         })
+    }
+
+    /// `D2C` of requests that met no idle device.
+    pub fn awake(&self) -> Distribution {
+        let mut all = self.awake_far.clone();
+        all.merge(&self.awake_near);
+        all
     }
 
     /// From one completion to the next, of whatever class but flushes, with something in the device all the time.
@@ -316,7 +319,7 @@ mod tests {
         let rows: Vec<_> =
             pace.after_idle().map(|r| (r.idle.0 / MS, r.d2c.count(), r.d2c.max() / MS)).collect();
         assert_eq!(rows, [(1, 1, 1), (64, 1, 20)]);
-        assert_eq!((pace.awake.count(), pace.gaps().count()), (1, 0));
+        assert_eq!((pace.awake().count(), pace.gaps().count()), (1, 0));
     }
 
     #[test]

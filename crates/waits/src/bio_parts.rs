@@ -185,7 +185,9 @@ impl BioParts {
         }
         let behind = &b.company.split.behind;
         let parts = match behind.map(|b| b.time.0) {
-            [0, 0, 0] => return self.put(phase, Because::Of(CulpritKind::Unknown, overtaker(b, phase)), time),
+            [0, 0, 0] => {
+                return self.put(phase, Because::Of(CulpritKind::Unknown, overtaker(b, phase)), time)
+            }
             [_, 0, 0] => smallvec![time],
             weights => largest_remainder(time, &weights),
         };
