@@ -2,8 +2,8 @@
 //!
 //! Each stream is in order by itself, so it is enough to look at the next record of each. A list has one entry per
 //! stream, the earliest last; records are taken from its stream for as long as it stays the earliest, so a run of
-//! records from one CPU costs one comparison each. Machines have hundreds of CPUs at most, and to put an entry of 16
-//! bytes among as many takes no longer than a heap does. Memory: one buffer per stream, whatever the length.
+//! records from one CPU costs one comparison each. To put a stream back moves the entries of those before it, 16
+//! bytes each: of hundreds of CPUs a few kilobytes. Memory: one buffer per stream, whatever the length.
 //!
 //! Records of the same nanosecond come in the order of the streams (that is, of the CPUs), as blkparse has it.
 

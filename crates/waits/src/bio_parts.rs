@@ -1,7 +1,7 @@
 //! The time of bios in parts, as far as each bio tells by itself: what was going on, and because of whom, without the numbers that
 //! these have in a table.
 //!
-//! One thread follows the lives of bios, another may keep the table: a bio is passed on as a head of 72 bytes and 16 for each part.
+//! One thread follows the lives of bios, another may keep the table: a bio is passed on as a head and 16 bytes for each part.
 
 use crate::chain::Link;
 use crate::culprit::CulpritKind;
