@@ -16,7 +16,7 @@ use crate::{predictions, reading};
 use events::Window;
 use evidence::{Recorded, Samples, Skipped, System, SAMPLES_JSONL};
 use operation::{Asking, Scope};
-use stats::{Analysis, Flow, Pictures, Tape};
+use stats::{Analysis, Flow, Pictures, Served, Tape};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use tooltext::Mail;
@@ -159,13 +159,14 @@ impl<'a> Input<'a> {
     ) -> std::result::Result<Quality, E> {
         let Some((recording, path)) = self.recording else { return Ok(Quality::default()) };
         let mut failed = None;
-        let (quality, _) = reading::read_all(recording, &path, None, &mut |batch, _| match take(batch) {
+        let mut give = |batch: &Batch, _: &mut Tape| match take(batch) {
             Ok(()) => ControlFlow::Continue(()),
             Err(e) => {
                 failed = Some(e);
                 ControlFlow::Break(())
             }
-        })?;
+        };
+        let (quality, _) = reading::read_all(recording, &path, None, &mut Served::default(), &mut give)?;
         failed.map_or(Ok(quality), Err)
     }
 
@@ -204,6 +205,7 @@ impl<'a> Input<'a> {
         let (file_names, kernel) = (recording.names.clone(), recording.kernel.clone());
         analysis.knows(known(&system));
         analysis.asks(scope.clone());
+        let mut served = std::mem::take(analysis.counts());
         let mut take = |batch: &Batch, tape: &mut Tape| {
             match &mut pictures {
                 Some(pictures) => analysis.feed_with(batch, &mut **pictures),
@@ -217,7 +219,9 @@ impl<'a> Input<'a> {
         };
         let all = scope.is_none() && window.is_none();
         let watched = recorded.as_ref().filter(|_| all).and_then(Recorded::watched);
-        let (mut quality, flow) = reading::read_all(recording, path, Some(Flow::default()), &mut take)?;
+        let (mut quality, flow) =
+            reading::read_all(recording, path, Some(Flow::default()), &mut served, &mut take)?;
+        std::mem::swap(analysis.counts(), &mut served);
         let mut flow = flow.unwrap_or_default();
         if let Some(recorded) = recorded {
             recorded.judge(&mut quality);

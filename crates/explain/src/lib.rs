@@ -13,6 +13,7 @@ mod arrivals;
 pub mod blame;
 pub mod compare;
 mod contradictions;
+mod counting;
 pub mod device_mapper;
 pub mod dist;
 mod error;

@@ -1,19 +1,19 @@
 //! Reading a recording: one thread reads and decodes, this one takes in the batches.
 //!
 //! Batches circulate: filled by the reader, emptied here, returned. Their number bounds the memory and lets
-//! the reader run ahead a little.
+//! the reader run ahead a little. Whichever thread would have to wait for the other counts meanwhile.
 
+use crate::counting::{lock, Counting};
 use crate::error::{Error, Result};
 use crate::interrupt::Interrupt;
 use crate::progress::{Progress, Waiting};
-use stats::{Flow, Tape};
-use std::collections::VecDeque;
+use stats::{Flow, Served, Tape};
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{channel, sync_channel, Receiver, RecvTimeoutError, Sender, SyncSender};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::mpsc::{channel, sync_channel, Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use trace::{Batch, Quality, Recording, Source};
 
@@ -42,67 +42,30 @@ pub(crate) fn open(path: &Path, start: Vec<u8>) -> Result<Recording> {
 }
 
 /// What the two threads share.
-#[derive(Clone, Default)]
-struct Shared {
-    position: Arc<AtomicU64>,
-    flow: Arc<Mutex<Option<Flow>>>,
-    /// What the lives note for the flow to count.
-    tapes: Arc<Mutex<Tapes>>,
-}
-
-/// Tapes to be counted, and empty ones.
 #[derive(Default)]
-struct Tapes {
-    full: VecDeque<Tape>,
-    empty: Vec<Tape>,
-}
-
-impl Shared {
-    /// Counts what is on the tapes.
-    fn count(&self, flow: &mut Flow) {
-        loop {
-            let next = lock(&self.tapes).full.pop_front();
-            let Some(mut tape) = next else { return };
-            flow.count(&mut tape);
-            lock(&self.tapes).empty.push(tape);
-        }
-    }
-
-    /// Takes a tape that has something on it, and gives an empty one for it.
-    fn hand_over(&self, tape: &mut Tape) {
-        if tape.is_empty() {
-            return;
-        }
-        let mut tapes = lock(&self.tapes);
-        let empty = tapes.empty.pop().unwrap_or_default();
-        tapes.full.push_back(std::mem::replace(tape, empty));
-    }
-
-    /// The flow with all that was handed over.
-    fn take(&self) -> Option<Flow> {
-        let mut flow = lock(&self.flow);
-        if let Some(flow) = flow.as_mut() {
-            self.count(flow);
-        }
-        flow.take()
-    }
+struct Shared {
+    position: AtomicU64,
+    flow: Mutex<Option<Flow>>,
+    counting: Counting,
 }
 
 /// How reading ended.
 type Ended = (std::result::Result<(), trace::Error>, Quality);
 
 /// Reads everything. The reading thread gives each batch to `flow` if there is one, this thread gives it to
-/// `take`, which may break it off. On an interrupt a pipe ends early, with what it brought; a file ends with
-/// an error.
+/// `take`, which may break it off, and whose tape is counted by `served`. On an interrupt a pipe ends early, with what it
+/// brought; a file ends with an error.
 pub(crate) fn read_all(
     recording: Recording,
     path: &Path,
     flow: Option<Flow>,
+    served: &mut Served,
     take: &mut dyn FnMut(&Batch, &mut Tape) -> ControlFlow<()>,
 ) -> Result<(Quality, Option<Flow>)> {
     let interrupt = Interrupt::catch();
     let is_pipe = recording.source.size().is_none();
-    let shared = Shared { flow: Arc::new(Mutex::new(flow)), ..Shared::default() };
+    let shared = Arc::new(Shared { flow: Mutex::new(flow), ..Shared::default() });
+    shared.counting.begin(served);
     let (mut taken, mut tape) = (0, Tape::default());
     let mut progress = Progress::new(recording.source.size(), path);
     let (filled_tx, filled) = sync_channel::<Batch>(BATCHES);
@@ -112,12 +75,12 @@ pub(crate) fn read_all(
     }
     let (done_tx, done) = channel();
     let theirs = shared.clone();
-    std::thread::spawn(move || fill(recording.source, &theirs, &empty_rx, &filled_tx, &done_tx));
+    std::thread::spawn(move || fill(recording.source, &theirs, &empty_rx, filled_tx, &done_tx));
     loop {
-        match filled.recv_timeout(PATIENCE) {
+        match next(&filled, &shared.counting) {
             Ok(batch) => {
                 let goes_on = take(&batch, &mut tape).is_continue();
-                shared.hand_over(&mut tape);
+                shared.counting.hand_over(&mut tape);
                 taken += batch.events.len() as u64;
                 let _ = empty.send(batch);
                 progress.at(shared.position.load(Ordering::Relaxed));
@@ -133,7 +96,8 @@ pub(crate) fn read_all(
                 eprintln!("iowhy: interrupted; what was read so far is explained");
                 let notes = vec!["reading was interrupted".into()];
                 let quality = Quality { events: taken, notes, ..Quality::default() };
-                return Ok((quality, shared.take()));
+                shared.counting.end(served);
+                return Ok((quality, lock(&shared.flow).take()));
             }
             return Err(Error::Interrupted);
         }
@@ -142,24 +106,42 @@ pub(crate) fn read_all(
     let (outcome, quality) =
         done.recv().map_err(|_| Error::new("the reading thread died", "this is a bug in iowhy"))?;
     outcome?;
-    let flow = shared.take();
+    shared.counting.end(served);
+    let flow = lock(&shared.flow).take();
     Ok((quality, flow))
 }
 
-/// The reading thread: fills what is empty until the source or its reader ends.
+/// The next batch; while there is none, tapes are counted.
+fn next(filled: &Receiver<Batch>, counting: &Counting) -> std::result::Result<Batch, RecvTimeoutError> {
+    loop {
+        match filled.try_recv() {
+            Ok(batch) => return Ok(batch),
+            Err(TryRecvError::Empty) if counting.count() => {}
+            Err(_) => return filled.recv_timeout(PATIENCE),
+        }
+    }
+}
+
+/// The reading thread: fills what is empty until the source or its reader ends, and counts while nothing is.
 fn fill(
     mut source: Box<dyn Source>,
     shared: &Shared,
     empty: &Receiver<Batch>,
-    filled: &SyncSender<Batch>,
+    filled: SyncSender<Batch>,
     done: &Sender<Ended>,
 ) {
     let outcome = loop {
-        let Ok(mut batch) = empty.recv() else { break Ok(()) };
+        let mut batch = match empty.try_recv() {
+            Ok(batch) => batch,
+            Err(TryRecvError::Empty) if shared.counting.count() => continue,
+            Err(_) => match empty.recv() {
+                Ok(batch) => batch,
+                Err(_) => break Ok(()),
+            },
+        };
         match source.fill(&mut batch) {
             Ok(true) => {
                 if let Some(flow) = lock(&shared.flow).as_mut() {
-                    shared.count(flow);
                     flow.feed(&batch);
                 }
                 shared.position.store(source.position(), Ordering::Relaxed);
@@ -172,9 +154,8 @@ fn fill(
         }
     };
     let _ = done.send((outcome, source.quality()));
-}
-
-/// The state, also where a panic has left it locked: its counts are still counts.
-fn lock<S>(state: &Mutex<S>) -> MutexGuard<'_, S> {
-    state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    drop(filled);
+    while empty.recv().is_ok() {
+        shared.counting.count();
+    }
 }

@@ -43,6 +43,7 @@ pub struct Ledger {
 
 impl Ledger {
     /// The ledger of a request, or of a bio in the request that served it.
+    #[inline]
     pub fn of(t: &Timeline) -> Ledger {
         let mut l = Ledger::starting(t.start());
         l.until(t.got, Reason::GetRequest);
@@ -57,6 +58,7 @@ impl Ledger {
     }
 
     /// The ledger of a bio, whatever served it.
+    #[inline]
     pub fn of_bio(bio: &Bio) -> Ledger {
         match &bio.lower {
             Some(lower) if !bio.by_request => Ledger::of_lower(&bio.time, lower),
@@ -69,6 +71,7 @@ impl Ledger {
         }
     }
 
+    #[inline(never)]
     fn of_lower(t: &Timeline, lower: &Lower) -> Ledger {
         let mut l = Ledger::starting(t.start());
         for step in &lower.steps {
@@ -94,11 +97,13 @@ impl Ledger {
         self.segments.iter().filter(|s| s.reason == reason).map(Segment::length).sum()
     }
 
+    #[inline]
     fn starting(from: Nanos) -> Ledger {
         Ledger { from, to: from, segments: SmallVec::new() }
     }
 
     /// Adds a segment up to a stamp, if the stamp was seen and time passed.
+    #[inline]
     fn until(&mut self, stamp: Option<Nanos>, reason: Reason) {
         let Some(to) = stamp.filter(|s| *s > self.to) else { return };
         let from = self.to;
@@ -111,6 +116,7 @@ impl Ledger {
 
     /// From the scheduler to the data's completion. A request that the driver gave back was several times in the
     /// device and waited in between; those waits are put together behind the first issue.
+    #[inline]
     fn through_device(&mut self, t: &Timeline) {
         self.until(t.first_issued, Reason::Scheduler);
         if t.requeues > 0 {
@@ -124,6 +130,7 @@ impl Ledger {
     }
 
     /// Preflush, data, postflush (block/blk-flush.c), whichever of them there were.
+    #[inline(never)]
     fn flush_sequence(&mut self, t: &Timeline) {
         if let Some(flush) = t.preflush {
             self.until(Some(flush.issued), Reason::FlushQueue);
@@ -142,6 +149,7 @@ impl Ledger {
     }
 
     /// The rest, up to the end. An operation of which only the end was seen has no time at all.
+    #[inline]
     fn close(&mut self, end: Nanos) {
         let seen_device = self.segments.iter().any(|s| s.reason != Reason::GetRequest);
         let rest = if seen_device { Reason::Completion } else { Reason::Unexplained };

@@ -30,7 +30,7 @@ pub use crowd::{ByClass, Company, FLOOD_BYTES, FLOOD_DEPTH};
 pub use device::GIVEN_UP;
 pub use holding::{Holding, Io, Owner};
 pub use lives::{Lives, Sink, MAX_DEVICES};
-pub use names::{Names, TaskName};
+pub use names::{Heard, Names, News, TaskName};
 pub use op::{has_extent, kind, Class, Op, KIND};
 pub use plug::Plug;
 pub use request::Request;

@@ -22,6 +22,28 @@ pub struct Names {
     recent: [Option<(Holding, Holder)>; Io::COUNT],
 }
 
+/// Names and holders in the order of their numbers, from certain numbers on.
+#[derive(Debug, Default)]
+pub struct News {
+    texts: Vec<String>,
+    holdings: Vec<Holding>,
+}
+
+/// Up to which numbers somebody else has heard of names and holders.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Heard {
+    texts: usize,
+    holdings: usize,
+}
+
+impl News {
+    /// Adds what is newer.
+    pub fn add(&mut self, mut newer: News) {
+        self.texts.append(&mut newer.texts);
+        self.holdings.append(&mut newer.holdings);
+    }
+}
+
 impl Default for Names {
     fn default() -> Names {
         let mut n = Names {
@@ -106,6 +128,27 @@ impl Names {
     /// Who has requests in a device under a number; `None` for others, not told apart.
     pub fn holding(&self, holder: Holder) -> Option<&Holding> {
         self.holdings.get(holder.0 as usize).filter(|_| holder.0 > 0)
+    }
+
+    /// What is new to somebody who has heard of so many.
+    pub fn news(&self, heard: &mut Heard) -> News {
+        let news = News {
+            texts: self.texts.get(heard.texts..).unwrap_or_default().to_vec(),
+            holdings: self.holdings.get(heard.holdings..).unwrap_or_default().to_vec(),
+        };
+        *heard = Heard { texts: self.texts.len(), holdings: self.holdings.len() };
+        news
+    }
+
+    /// What others know only by what they hear.
+    pub fn of_news() -> Names {
+        Names { texts: vec![], holdings: vec![], ..Names::default() }
+    }
+
+    /// Takes in what is new. Who bears a name now is not among it.
+    pub fn hear(&mut self, news: &mut News) {
+        self.texts.append(&mut news.texts);
+        self.holdings.append(&mut news.holdings);
     }
 
     fn number(&mut self, name: &str) -> TaskName {

@@ -8,7 +8,8 @@
 //! Example: writes of 4 KiB with nothing else in flight: 400 at multiples of 4 KiB took 1 ms each, 100 others 9 ms.
 //! Of the time of those others 8 of 9 parts are the price of their place.
 
-use life::{Op, Request};
+use crate::note::Note;
+use life::Op;
 use trace::{Bytes, Flags, Nanos, Sector};
 
 /// The physical sector of "advanced format" disks (IDEMA LBA Counts and Long Data Sector; T13 ACS-3, word 106), the page of most flash.
@@ -57,13 +58,13 @@ pub struct Unaligned {
 impl Alignment {
     /// Adds a request that was in the device for `d2c`. Those that are flushed through take longer for that and do not count.
     #[inline]
-    pub fn record(&mut self, r: &Request, d2c: Nanos) {
-        if r.op != Op::Write || r.bytes.0 == 0 || r.flags.has(Flags::FUA) || r.flags.has(Flags::FLUSH) {
+    pub(crate) fn record(&mut self, n: &Note, d2c: Nanos) {
+        if n.op != Op::Write || n.bytes.0 == 0 || n.flags.has(Flags::FUA) || n.flags.has(Flags::FLUSH) {
             return;
         }
-        let size = (r.bytes.0.div_ceil(BLOCK.0).next_power_of_two().trailing_zeros() as usize).min(SIZES - 1);
-        let depth = (64 - r.company.ahead().leading_zeros() as usize).min(DEPTHS - 1);
-        let writes = &mut self.rows[size][depth][unaligned(r.op, r.start, r.bytes) as usize];
+        let size = (n.bytes.0.div_ceil(BLOCK.0).next_power_of_two().trailing_zeros() as usize).min(SIZES - 1);
+        let depth = (64 - n.ahead().leading_zeros() as usize).min(DEPTHS - 1);
+        let writes = &mut self.rows[size][depth][unaligned(n.op, n.start, n.bytes) as usize];
         writes.count += 1;
         writes.time += d2c;
     }
@@ -94,17 +95,18 @@ impl Alignment {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use life::Company;
+    use life::{Company, Request};
 
-    fn write(start: u64, bytes: u64, ahead: u32, flags: Flags) -> Request {
-        Request {
+    fn write(start: u64, bytes: u64, ahead: u32, flags: Flags) -> Note {
+        let r = Request {
             op: Op::Write,
             start: Sector(start),
             bytes: Bytes(bytes),
             flags: Flags::WRITE.with(flags),
             company: Company { beside: [ahead, 0, 0, 0, 0], ..Company::default() },
             ..Request::default()
-        }
+        };
+        Note::of(&r, 0)
     }
 
     #[test]

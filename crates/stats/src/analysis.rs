@@ -1,7 +1,7 @@
 //! One pass over a recording: events in, statistics out, in memory that does not grow with its length.
 //!
-//! There are two halves, which may run on two threads: the [`Analysis`] follows the lives, the [`Flow`] counts what passes by and what the
-//! lives note on a [`Tape`] for it. Together they are the [`Facts`].
+//! There are three parts, which may run on two threads: the [`Analysis`] follows the lives, [`Served`] counts what it notes on a [`Tape`],
+//! the [`Flow`] counts what passes by. Together they are the [`Facts`].
 
 use crate::blocks::InOrder;
 use crate::cells::Cells;
@@ -9,18 +9,19 @@ use crate::device::Device;
 use crate::focus::TAIL_SHARE;
 use crate::operations::Operations;
 use crate::pair::Pair;
-use crate::served::{Devices, Served, Tape};
+use crate::served::{Devices, Served};
 use crate::tail::Slowest;
+use crate::tape::Tape;
 use crate::tasks::Tasks;
 use crate::traffic::Flow;
 use ledger::{Ledger, Reason};
-use life::{Bio, ByClass, Class, Names, Plug, Request, Sink, Tally};
+use life::{Bio, ByClass, Class, Heard, Names, Plug, Request, Sink, Tally};
 use operation::{
     Account, Follow, History, Known, Listener, Operation, OperationObserver, Outside, Scope, SentFor,
 };
 use std::collections::BTreeMap;
 use trace::{Action, Batch, Bytes, DevId, Nanos};
-use waits::{Asked, Bios, Table, Those, Victim};
+use waits::{Asked, Table, Those, Victim};
 
 /// A shorter wait for a request is none: the way through the kernel takes as long.
 const MIN_TAG_WAIT: Nanos = Nanos(10_000);
@@ -57,7 +58,7 @@ impl Facts {
         for batch in batches {
             flow.feed(batch);
             analysis.feed(batch);
-            flow.count(analysis.tape());
+            analysis.count();
         }
         analysis.finish(flow)
     }
@@ -102,11 +103,14 @@ impl Facts {
     }
 }
 
-/// The half that follows the lives.
+/// The part that follows the lives.
 #[derive(Default)]
 pub struct Analysis {
     follow: Follow,
     found: Found,
+    /// Of whose names those who count were told.
+    heard: Heard,
+    served: Served,
 }
 
 impl Analysis {
@@ -132,32 +136,49 @@ impl Analysis {
     /// Follows what would be without those.
     pub fn follows(&mut self, those: Those) {
         self.found.operations.waits.follow(those.clone());
-        self.found.bio_waits.follow(those);
+        self.served.follow(those);
     }
 
     /// Takes in the events of a batch.
     pub fn feed(&mut self, batch: &Batch) {
         self.follow.feed(batch, &mut self.found);
+        self.found.tape.names(self.follow.names(), &mut self.heard);
     }
 
     /// The same, and passes every life to `also`, so that the events need not be followed again.
     pub fn feed_with(&mut self, batch: &Batch, also: &mut dyn Listener) {
         self.follow.feed(batch, &mut Pair(&mut self.found, also));
+        self.found.tape.names(self.follow.names(), &mut self.heard);
     }
 
-    /// Ends the recording and puts the halves together.
+    /// Counts what was completed since it was counted last.
+    pub fn count(&mut self) {
+        self.served.count(&mut self.found.tape);
+    }
+
+    /// What was completed since it was emptied last, to be counted by [`Analysis::counts`]; it grows until then.
+    pub fn tape(&mut self) -> &mut Tape {
+        &mut self.found.tape
+    }
+
+    /// What counts tapes, for somebody else to do it, and back again.
+    pub fn counts(&mut self) -> &mut Served {
+        &mut self.served
+    }
+
+    /// Ends the recording and puts the parts together.
     pub fn finish(mut self, mut flow: Flow) -> Facts {
+        self.count();
         let tally = self.follow.finish();
         let threads = self.follow.names().threads();
-        flow.count(&mut self.found.tape);
-        let Found { devices, tasks, mut operations, mut in_order, bio_waits, .. } = self.found;
+        let Found { devices, tasks, mut operations, mut in_order, .. } = self.found;
         if let Some((all, of_tasks)) = in_order.as_mut().zip(operations.in_order.take()) {
             all.operations = of_tasks.operations;
             all.left_out += of_tasks.left_out;
         }
         operations.freed = self.follow.freed().clone();
         let traffic = flow.take_devices();
-        let Served { devices: served, cells } = flow.take_served();
+        let Served { devices: served, cells, waits, .. } = self.served;
         let (mut devices, mut which) = devices.merge(served);
         let order: Vec<DevId> = traffic.iter().map(|(id, _)| *id).collect();
         for (id, traffic) in traffic {
@@ -195,24 +216,10 @@ impl Analysis {
         // Plugs of a recording through tracefs name no device; that is none.
         devices.retain(|d| d.id != DevId(0) || d.has_io());
         devices.sort_by_key(|d| order.iter().position(|id| *id == d.id));
-        let mut facts = Facts {
-            devices,
-            cells,
-            tasks,
-            threads,
-            tally,
-            flow,
-            waits: bio_waits,
-            in_order,
-            ..Facts::default()
-        };
+        let mut facts =
+            Facts { devices, cells, tasks, threads, tally, flow, waits, in_order, ..Facts::default() };
         facts.put_operations(operations);
         facts
-    }
-
-    /// What was completed since it was emptied last, for the [`Flow`] to count; it grows until then.
-    pub fn tape(&mut self) -> &mut Tape {
-        &mut self.found.tape
     }
 
     /// Pieces in flight now.
@@ -231,8 +238,6 @@ pub(crate) struct Found {
     in_order: Option<InOrder>,
     /// Whether only some tasks' or kinds of bios are kept in their order.
     narrow: bool,
-    bio_waits: Table,
-    bios: Bios,
 }
 
 impl Sink for Found {
@@ -248,7 +253,7 @@ impl Sink for Found {
         }
         let ledger = Ledger::of_bio(b);
         let no_tag = no_tag(self.devices.of(b.dev), b, &ledger);
-        self.bios.add(&mut self.bio_waits, b, &ledger, no_tag, names);
+        self.tape.bio(b, &ledger, no_tag);
     }
 
     fn request_beside(&mut self, r: &Request, names: &Names) {

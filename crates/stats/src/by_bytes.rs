@@ -7,7 +7,7 @@
 //! Example: reads of 4 KiB that met up to 64 KiB in the device took 0.3 ms, those that met 512 KiB to 1 MiB took 2 ms: it moves some
 //! 500 MB a second, and that is what they wait for. If they took 0.3 ms, too, it would move more if it had more.
 
-use life::Request;
+use crate::note::Note;
 use trace::{Bytes, Nanos};
 
 /// The smallest size, and the smallest number of bytes in the device, that are told from none.
@@ -48,8 +48,8 @@ pub struct BytesGrowth {
 impl ByBytes {
     /// Adds a request that was in the device for `d2c`.
     #[inline]
-    pub fn record(&mut self, r: &Request, d2c: Nanos) {
-        let row = &mut self.rows[size(r.bytes)][ahead(r.company.beside_bytes)];
+    pub(crate) fn record(&mut self, n: &Note, d2c: Nanos) {
+        let row = &mut self.rows[size(n.bytes)][ahead(n.beside_bytes)];
         row.count += 1;
         row.time += d2c;
     }
@@ -105,7 +105,7 @@ fn power(bytes: Bytes) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use life::Company;
+    use life::{Company, Request};
 
     const KIB: u64 = 1 << 10;
 
@@ -113,7 +113,7 @@ mod tests {
     fn tell(by: &mut ByBytes, n: u64, own: u64, beside: u64, us: u64) {
         let company = Company { beside_bytes: Bytes(beside * KIB), ..Company::default() };
         let r = Request { bytes: Bytes(own * KIB), company, ..Request::default() };
-        (0..n).for_each(|_| by.record(&r, Nanos(us * 1000)));
+        (0..n).for_each(|_| by.record(&Note::of(&r, 0), Nanos(us * 1000)));
     }
 
     fn growth(by: &ByBytes) -> Option<(u64, u64, u64)> {

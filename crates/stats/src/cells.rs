@@ -1,8 +1,9 @@
 //! The finest groups of requests: device, operation, flags, size class and task. Every coarser table is a sum of
 //! these, which is exact because distributions merge.
 
+use crate::note::Note;
 use crate::phases::Phases;
-use life::{Op, Request};
+use life::Op;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use trace::{Bytes, DevId, Flags};
@@ -69,14 +70,14 @@ impl Cells {
 
     /// The group of a request of a task.
     #[inline]
-    pub fn of(&mut self, r: &Request, task: u32) -> &mut Phases {
+    pub(crate) fn of(&mut self, n: &Note) -> &mut Phases {
         let key = CellKey {
-            dev: r.dev,
-            op: r.op,
-            flags: Flags(r.flags.0 & FLAG_SET.0),
-            size: SizeClass::of(r.bytes),
-            whole: r.bios == 1 && !r.split,
-            task,
+            dev: n.dev,
+            op: n.op,
+            flags: Flags(n.flags.0 & FLAG_SET.0),
+            size: SizeClass::of(n.bytes),
+            whole: n.whole,
+            task: n.task,
         };
         let at = match &self.recent[key.place()] {
             Some((recent, at)) if *recent == key => *at,

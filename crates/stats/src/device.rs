@@ -4,13 +4,14 @@ use crate::alignment::Alignment;
 use crate::by_bytes::ByBytes;
 use crate::depth::Depth;
 use crate::distribution::Distribution;
+use crate::note::Note;
 use crate::pace::Pace;
 use crate::phases::Phases;
 use crate::reader::Reader;
 use crate::series::{Cell, Series};
 use crate::tags::Tags;
 use crate::traffic::Traffic;
-use life::{Bio, Class, Plug, Request, Unclaimed};
+use life::{Bio, Class, Plug, Unclaimed};
 use std::collections::BTreeMap;
 use trace::{Bytes, Cpu, DevId, Nanos};
 
@@ -80,7 +81,7 @@ impl BioStats {
     #[inline]
     pub fn record(&mut self, b: &Bio) {
         if !b.is_request {
-            self.phases.record(b.bytes, &b.time);
+            self.phases.record_bio(b);
         }
         self.merged += b.merged as u64;
         self.split += (b.pieces > 1) as u64;
@@ -160,22 +161,21 @@ pub struct Company {
 impl Company {
     /// Adds a request that was in the device for `d2c`.
     #[inline]
-    pub fn record(&mut self, r: &Request, d2c: Nanos) {
-        let background = r.company.beside[Class::Background.index()];
-        let ahead = r.company.ahead();
+    pub(crate) fn record(&mut self, n: &Note, d2c: Nanos) {
+        let background = n.beside[Class::Background.index()];
+        let ahead = n.ahead();
         self.background.record(background as u64);
         self.depth.record(ahead);
         self.by_depth.record(ahead, d2c);
-        self.by_bytes.record(r, d2c);
-        if r.company.into_flood {
+        self.by_bytes.record(n, d2c);
+        if n.into_flood {
             self.flooded.record(d2c.0);
         } else if background == 0 {
             self.clear.record(d2c.0);
         }
-        let overtakers = r.company.overtaken_by[Class::Background.index()];
-        if let Some(i2d) = r.time.i2d().filter(|_| overtakers > 0) {
+        if let Some(i2d) = n.i2d().filter(|_| n.overtaken > 0) {
             self.overtaken.record(i2d.0);
-            self.overtakers.record(overtakers as u64);
+            self.overtakers.record(u64::from(n.overtaken));
         }
     }
 }

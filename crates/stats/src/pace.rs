@@ -15,7 +15,8 @@
 //! is uneven by itself is not, or less so: so [`IN_A_RUN`] gaps one after the other are a run, and their sums are kept.
 
 use crate::distribution::Distribution;
-use life::{Class, Request};
+use crate::note::Note;
+use life::Class;
 use std::collections::VecDeque;
 use trace::{Bytes, Nanos, Sector};
 
@@ -80,14 +81,10 @@ pub struct InTurn {
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub struct Pace {
-    /// From one completion to the next, of whatever class but flushes, with something in the device all the time.
-    pub gaps: Distribution,
     /// Reads and writes, far and near, by their size.
     turns: [[Turns; SIZES]; 4],
     /// Where the last request that was completed ended.
     head: Sector,
-    /// Gaps by size, wherever requests begin.
-    sizes: [Distribution; SIZES],
     /// From one completion to the [`IN_A_RUN`]th after it, the same way; runs do not overlap.
     pub runs: Distribution,
     /// From one completion of data to the next that was issued after it, where the device was idle for less than half of it.
@@ -98,10 +95,11 @@ pub struct Pace {
     pub issued_apart: Distribution,
     /// The last completion of data, and when that was issued.
     last_data: Option<(Nanos, Nanos)>,
-    /// `D2C` of requests that met no idle device.
-    pub awake: Distribution,
-    /// The same of those that do not begin where the one completed before them ended: a disk that turns seeks for them.
+    /// `D2C` of requests that met no idle device and do not begin where the one completed before them ended: a disk that turns seeks
+    /// for them.
     pub awake_far: Distribution,
+    /// The same of those that do begin there.
+    awake_near: Distribution,
     /// `I2D` of requests, as a sum, by class.
     pub scheduled: [Nanos; Class::COUNT],
     /// The part of it in which the device had nothing to do.
@@ -147,31 +145,28 @@ impl Pace {
     }
 
     /// A request was completed.
-    pub fn record(&mut self, r: &Request, d2c: Nanos) {
-        let done = r.time.completed;
-        let class = r.class();
+    pub(crate) fn record(&mut self, n: &Note, d2c: Nanos) {
+        let done = n.completed;
+        let class = n.class();
         let mut is_near = false;
         if class != Class::Flush {
-            let near = std::mem::replace(&mut self.head, r.start.after(r.bytes)) == r.start;
+            let near = std::mem::replace(&mut self.head, n.start.after(n.bytes)) == n.start;
             is_near = near;
             let gap = self.last_done.or(self.closing.take()).map(|last| done.since(last));
-            if let Some(gap) = gap {
-                self.sizes[size(r.bytes)].record(gap.0);
-                self.gap(gap);
-            }
+            gap.into_iter().for_each(|gap| self.run(gap));
             let kind = 2 * usize::from(class != Class::Read) + usize::from(near);
-            let turns = &mut self.turns[kind][size(r.bytes)];
+            let turns = &mut self.turns[kind][size(n.bytes)];
             turns.d2c.record(d2c.0);
-            if r.company.ahead() == 0 {
+            if n.ahead() == 0 {
                 turns.alone.record(d2c.0);
             }
             gap.into_iter().for_each(|gap| turns.gaps.record(gap.0));
             self.last_done = self.busy.then_some(done);
         }
-        if r.bytes.0 > 0 && class != Class::Other {
-            self.tick(r.time.data_completed.unwrap_or(done), d2c);
+        if n.bytes.0 > 0 && class != Class::Other {
+            self.tick(n.data_completed().unwrap_or(done), d2c);
         }
-        let ended = self.idle.filter(|(_, to)| Some(*to) == r.time.first_issued);
+        let ended = self.idle.filter(|(_, to)| Some(*to) == n.first_issued());
         match ended.map(|(from, to)| to.since(from)).filter(|idle| *idle >= IDLE_UNIT) {
             Some(idle) => {
                 let row = (63 - (idle.0 / IDLE_UNIT.0).leading_zeros() as usize).min(ROWS - 1);
@@ -180,14 +175,9 @@ impl Pace {
                     self.far_rows[row].record(d2c.0);
                 }
             }
-            None => {
-                self.awake.record(d2c.0);
-                if !is_near {
-                    self.awake_far.record(d2c.0);
-                }
-            }
+            None => (if is_near { &mut self.awake_near } else { &mut self.awake_far }).record(d2c.0),
         }
-        if let (Some(i2d), Some(inserted)) = (r.time.i2d(), r.time.inserted) {
+        if let (Some(i2d), Some(inserted)) = (n.i2d(), n.inserted()) {
             self.scheduled[class.index()] += i2d;
             let idle: Nanos = match i2d >= IDLE_UNIT {
                 true => self.idle_within(inserted, inserted + i2d),
@@ -200,7 +190,7 @@ impl Pace {
         }
         if matches!(class, Class::Read | Class::SyncWrite | Class::Background) {
             let other = Class::Other.index();
-            let met = r.company.beside[other] > 0 || r.company.served[other] > 0;
+            let met = n.beside[other] > 0 || n.met_other;
             (if met { &mut self.beside_discards } else { &mut self.clear_of_discards }).record(d2c.0);
         }
     }
@@ -217,8 +207,7 @@ impl Pace {
         }
     }
 
-    fn gap(&mut self, gap: Nanos) {
-        self.gaps.record(gap.0);
+    fn run(&mut self, gap: Nanos) {
         self.run = (self.run.0 + 1, self.run.1 + gap);
         if self.run.0 == IN_A_RUN {
             self.runs.record(std::mem::take(&mut self.run).1 .0);
@@ -245,9 +234,30 @@ impl Pace {
         })
     }
 
+    /// `D2C` of requests that met no idle device.
+    pub fn awake(&self) -> Distribution {
+        let mut all = self.awake_far.clone();
+        all.merge(&self.awake_near);
+        all
+    }
+
+    /// From one completion to the next, of whatever class but flushes, with something in the device all the time.
+    pub fn gaps(&self) -> Distribution {
+        self.by_size().iter().fold(Distribution::new(), |mut all, gaps| {
+            all.merge(gaps);
+            all
+        })
+    }
+
     /// Gaps by the size of the request that ended them, the smallest first.
-    pub fn by_size(&self) -> &[Distribution] {
-        &self.sizes
+    pub fn by_size(&self) -> Vec<Distribution> {
+        let all = |size: usize| {
+            self.turns.iter().fold(Distribution::new(), |mut all, turns| {
+                all.merge(&turns[size].gaps);
+                all
+            })
+        };
+        (0..SIZES).map(all).collect()
     }
 
     /// How long the device had nothing to do between two moments, as far back as is remembered.
@@ -276,7 +286,7 @@ fn size(bytes: Bytes) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use life::Timeline;
+    use life::{Request, Timeline};
     use trace::{Bytes, Flags};
 
     const MS: u64 = 1_000_000;
@@ -297,7 +307,7 @@ mod tests {
         pace.set(r.time.issued.unwrap(), 1);
         let d2c = r.time.d2c().unwrap();
         pace.set(r.time.completed, 0);
-        pace.record(&r, d2c);
+        pace.record(&Note::of(&r, 0), d2c);
     }
 
     #[test]
@@ -309,7 +319,7 @@ mod tests {
         let rows: Vec<_> =
             pace.after_idle().map(|r| (r.idle.0 / MS, r.d2c.count(), r.d2c.max() / MS)).collect();
         assert_eq!(rows, [(1, 1, 1), (64, 1, 20)]);
-        assert_eq!((pace.awake.count(), pace.gaps.count()), (1, 0));
+        assert_eq!((pace.awake().count(), pace.gaps().count()), (1, 0));
     }
 
     #[test]
@@ -318,12 +328,12 @@ mod tests {
         pace.set(Nanos(0), 3);
         for (done, left) in [(3, 2), (6, 1), (9, 0)] {
             pace.set(Nanos(done * MS), left);
-            pace.record(&read(None, 0, done), Nanos(done * MS));
+            pace.record(&Note::of(&read(None, 0, done), 0), Nanos(done * MS));
         }
         pace.set(Nanos(20 * MS), 1);
         pace.set(Nanos(21 * MS), 0);
-        pace.record(&read(None, 20, 21), Nanos(MS));
-        assert_eq!((pace.gaps.count(), pace.gaps.min(), pace.gaps.max()), (2, 3 * MS, 3 * MS));
+        pace.record(&Note::of(&read(None, 20, 21), 0), Nanos(MS));
+        assert_eq!((pace.gaps().count(), pace.gaps().min(), pace.gaps().max()), (2, 3 * MS, 3 * MS));
     }
 
     /// Seen late by 1 ms every second time, and then in time again: over 16 the clock is even.
@@ -343,15 +353,15 @@ mod tests {
         pace.set(Nanos(0), 2);
         for i in 1..=33 {
             let done = i * 3 + i % 2;
-            pace.record(&read(None, 0, done), Nanos(done * MS));
+            pace.record(&Note::of(&read(None, 0, done), 0), Nanos(done * MS));
         }
-        assert_eq!((pace.gaps.min(), pace.gaps.max()), (2 * MS, 4 * MS));
+        assert_eq!((pace.gaps().min(), pace.gaps().max()), (2 * MS, 4 * MS));
         assert_eq!((pace.runs.count(), pace.runs.min(), pace.runs.max()), (2, 48 * MS, 48 * MS));
         // An idle time ends a run.
         pace.set(Nanos(110 * MS), 0);
         pace.set(Nanos(120 * MS), 2);
         for done in 121..=136 {
-            pace.record(&read(None, 120, done), Nanos(MS));
+            pace.record(&Note::of(&read(None, 120, done), 0), Nanos(MS));
         }
         assert_eq!(pace.runs.count(), 2, "15 gaps since then");
     }

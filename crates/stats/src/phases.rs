@@ -1,9 +1,10 @@
 //! How long I/Os took, by phase.
 
 use crate::distribution::Distribution;
-use life::Timeline;
+use crate::note::Note;
+use life::Bio;
 use serde::Serialize;
-use trace::Bytes;
+use trace::{Bytes, Nanos};
 
 /// The distributions of one group of I/Os. Phases keep blktrace's names.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -33,23 +34,33 @@ pub struct Phases {
 }
 
 impl Phases {
-    /// Adds one I/O.
+    /// Adds a bio.
     #[inline]
-    pub fn record(&mut self, bytes: Bytes, time: &Timeline) {
+    pub(crate) fn record_bio(&mut self, b: &Bio) {
+        let t = &b.time;
+        self.record(b.bytes, t.requeues, t.given_up, [t.q2g(), t.g2i(), t.i2d(), t.d2c(), t.q2c()]);
+    }
+
+    /// Adds a request.
+    #[inline]
+    pub(crate) fn record_request(&mut self, n: &Note) {
+        self.record(n.bytes, n.requeues, n.given_up, [n.q2g(), n.g2i(), n.i2d(), n.d2c(), n.q2c()]);
+        self.merges += u64::from(n.merges);
+        self.errors += u64::from(n.error != 0);
+    }
+
+    #[inline]
+    fn record(&mut self, bytes: Bytes, requeues: u32, given_up: u32, steps: [Option<Nanos>; 5]) {
         self.count += 1;
         self.bytes += bytes;
-        self.requeues += time.requeues as u64;
-        self.given_up += time.given_up as u64;
-        let add = |d: &mut Distribution, t: Option<trace::Nanos>| {
-            if let Some(t) = t {
-                d.record(t.0);
+        self.requeues += u64::from(requeues);
+        self.given_up += u64::from(given_up);
+        let phases = [&mut self.q2g, &mut self.g2i, &mut self.i2d, &mut self.d2c, &mut self.q2c];
+        for (phase, time) in phases.into_iter().zip(steps) {
+            if let Some(time) = time {
+                phase.record(time.0);
             }
-        };
-        add(&mut self.q2g, time.q2g());
-        add(&mut self.g2i, time.g2i());
-        add(&mut self.i2d, time.i2d());
-        add(&mut self.d2c, time.d2c());
-        add(&mut self.q2c, time.q2c());
+        }
     }
 
     /// Adds another group.

@@ -1,6 +1,7 @@
 //! Whether a task reads in order, whatever else reads meanwhile.
 
-use life::{Request, SEEK};
+use crate::note::Note;
+use life::SEEK;
 use trace::Sector;
 
 /// The reads of one task on one device. Two of a scan may be a little apart: several processes scan one table block by block, and each
@@ -14,9 +15,9 @@ pub struct Reader {
 
 impl Reader {
     /// A read of the task was completed.
-    pub fn record(&mut self, r: &Request) {
-        let is_next = self.reads > 0 && r.start >= self.end && r.start.0 - self.end.0 <= SEEK;
-        self.end = r.start.after(r.bytes);
+    pub(crate) fn record(&mut self, n: &Note) {
+        let is_next = self.reads > 0 && n.start >= self.end && n.start.0 - self.end.0 <= SEEK;
+        self.end = n.start.after(n.bytes);
         self.reads += 1;
         self.followed += u64::from(is_next);
     }
@@ -35,9 +36,9 @@ mod tests {
     #[test]
     fn a_scan_is_in_order_and_a_search_is_not() {
         let read = |sector| {
-            let mut r = Request::default();
+            let mut r = life::Request::default();
             (r.op, r.start, r.bytes) = (life::Op::Read, Sector(sector), Bytes(8192));
-            r
+            Note::of(&r, 0)
         };
         let of = |sectors: &[u64]| {
             let mut reader = Reader::default();

@@ -5,7 +5,6 @@
 use crate::distribution::Distribution;
 use crate::messages::Messages;
 use crate::seek::{Measure, Seeks};
-use crate::served::{Served, Tape};
 use life::{Class, Op};
 use rustc_hash::FxHashMap;
 use trace::{Action, Batch, Detail, DevId, Event, Nanos, Sector};
@@ -107,7 +106,6 @@ pub struct Flow {
     pub wall: Option<(u32, u32, Nanos)>,
     /// Events by [`Action::index`].
     actions: [u64; Action::KINDS],
-    served: Served,
 }
 
 impl Flow {
@@ -129,16 +127,6 @@ impl Flow {
         for end in [batch.tasks.first(), batch.tasks.last()].into_iter().flatten() {
             extend(&mut self.tasks, end.time);
         }
-    }
-
-    /// Counts completed requests, and empties the tape.
-    pub fn count(&mut self, tape: &mut Tape) {
-        self.served.count(tape);
-    }
-
-    /// What devices did.
-    pub(crate) fn take_served(&mut self) -> Served {
-        std::mem::take(&mut self.served)
     }
 
     /// The devices in the order in which they appeared.

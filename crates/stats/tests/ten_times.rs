@@ -4,7 +4,7 @@
 //! What counts is what is *in use*, by the allocator's own count: pages that the C library keeps for later come and go.
 
 use cap::Cap;
-use stats::{Analysis, Flow};
+use stats::Analysis;
 use std::alloc::System;
 use std::path::{Path, PathBuf};
 use trace::{Batch, Nanos, What};
@@ -29,7 +29,7 @@ const PAUSE: Nanos = Nanos(10_000_000);
 const GROWTH: usize = 1 << 20;
 
 /// Plays a recording once, moved by `shift`. Gives the time of its last event, not moved.
-fn play(file: &Path, shift: Nanos, analysis: &mut Analysis, flow: &mut Flow) -> (Nanos, u64) {
+fn play(file: &Path, shift: Nanos, analysis: &mut Analysis) -> (Nanos, u64) {
     let mut source = trace::open(file).expect("a recording").source;
     let (mut batch, mut last, mut events) = (Batch::default(), Nanos(0), 0);
     while source.fill(&mut batch).expect("readable") {
@@ -46,7 +46,7 @@ fn play(file: &Path, shift: Nanos, analysis: &mut Analysis, flow: &mut Flow) -> 
         }
         events += (batch.events.len() + batch.tasks.len()) as u64;
         analysis.feed(&batch);
-        flow.count(analysis.tape());
+        analysis.count();
     }
     (last, events)
 }
@@ -60,12 +60,12 @@ fn ten_times_the_recording_is_not_ten_times_the_memory() {
     let all =
         [long("a_randread_alone"), long("f_fsync_xfs_j4"), long("e2_append_ext4_stable1"), Some(bundled)];
     for file in all.into_iter().flatten() {
-        let (mut analysis, mut flow) = (Analysis::default(), Flow::default());
+        let mut analysis = Analysis::default();
         let begun = first(&file);
         let (mut shift, mut all_events, mut in_use) = (Nanos(0), 0, Vec::new());
         let before = MEMORY.allocated();
         for _ in 0..rounds {
-            let (last, events) = play(&file, shift, &mut analysis, &mut flow);
+            let (last, events) = play(&file, shift, &mut analysis);
             all_events += events;
             shift += last.since(begun) + PAUSE;
             in_use.push(MEMORY.allocated().saturating_sub(before));

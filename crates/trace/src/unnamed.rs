@@ -16,6 +16,8 @@ const MOST: usize = 1 << 16;
 pub struct Unnamed {
     named: FxHashSet<Tid>,
     queued: FxHashMap<Tid, u64>,
+    /// The task that queued last, and how much since another one did: within a batch.
+    recent: (Tid, u64),
     /// Whether events were lost: a name may be among them.
     lost: bool,
 }
@@ -29,9 +31,21 @@ impl Unnamed {
                 Action::TaskName if self.named.len() < MOST => {
                     self.named.insert(e.tid);
                 }
-                Action::Queue if self.queued.len() < MOST => *self.queued.entry(e.tid).or_default() += 1,
+                Action::Queue if e.tid == self.recent.0 => self.recent.1 += 1,
+                Action::Queue => {
+                    let (tid, n) = std::mem::replace(&mut self.recent, (e.tid, 1));
+                    self.count(tid, n);
+                }
                 _ => {}
             }
+        }
+        let (tid, n) = std::mem::take(&mut self.recent);
+        self.count(tid, n);
+    }
+
+    fn count(&mut self, tid: Tid, n: u64) {
+        if n > 0 && self.queued.len() < MOST {
+            *self.queued.entry(tid).or_default() += n;
         }
     }
 

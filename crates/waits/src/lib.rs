@@ -6,6 +6,8 @@
 //! Invariant: the rows of a victim and bucket sum to the time of its operations in that bucket, to the nanosecond.
 
 mod balance;
+mod bio_parts;
+mod bios;
 mod bounds;
 mod bucket;
 mod chain;
@@ -15,7 +17,6 @@ mod operations;
 mod parts;
 mod phase;
 mod question;
-mod requests;
 mod seconds;
 mod sums;
 mod table;
@@ -23,6 +24,8 @@ mod victim;
 mod who;
 mod without;
 
+pub use bio_parts::BioParts;
+pub use bios::Bios;
 pub use bounds::Bounds;
 pub use bucket::Bucket;
 pub use chain::{Chain, ChainId, FunctionId, Link};
@@ -30,7 +33,6 @@ pub use culprit::{is_kernel_thread, Culprit, CulpritId, CulpritKind};
 pub use operations::Accounts;
 pub use phase::Phase;
 pub use question::{culprit_words, Row, Selection};
-pub use requests::Bios;
 pub use seconds::{Second, Seconds};
 pub use sums::{Cell, Cut, Sums};
 pub use table::{Part, Table, VictimId, Waiting};

@@ -163,14 +163,14 @@ pub(crate) fn queues(slow: &Slow) -> bool {
 /// Whether hardly any two completions come together, and those that are there take as long as so many completions are apart: of a device
 /// that serves several side by side they would come together.
 fn is_one_by_one(slow: &Slow) -> bool {
-    let (gaps, d2c) = (&slow.on.pace.gaps, &slow.requests().d2c);
+    let (gaps, d2c) = (slow.on.pace.gaps(), &slow.requests().d2c);
     let in_turn = 2.0 * at_once(slow) * gaps.mean() >= d2c.mean();
     gaps.count() >= MIN_SAMPLES && in_turn && gaps.quantile(SOONEST) as f64 * 2.0 >= gaps.mean()
 }
 
 /// Whether completions come together and then not for long: of one after the other half would be about the mean apart.
 fn is_side_by_side(slow: &Slow) -> bool {
-    let gaps = &slow.on.pace.gaps;
+    let gaps = slow.on.pace.gaps();
     gaps.count() >= MIN_SAMPLES && gaps.quantile(0.5) as f64 * TOGETHER < gaps.mean()
 }
 

@@ -28,7 +28,7 @@ impl Step {
     fn of(pace: &Pace, may_turn: bool) -> Option<Step> {
         let rows: Vec<_> = pace.after_idle().collect();
         (0..rows.len()).find_map(|at| {
-            let (mut woken, mut others) = (Distribution::new(), pace.awake.clone());
+            let (mut woken, mut others) = (Distribution::new(), pace.awake());
             let mut seeks = pace.awake_far.clone();
             rows[at..].iter().for_each(|r| woken.merge(&r.d2c));
             rows[..at].iter().for_each(|r| {

@@ -227,8 +227,8 @@ fn before_the_device(case: &mut Case, slow: &Slow) -> Nanos {
 /// they must be more even than seeks are.
 fn whatever_the_size(pace: &Pace, may_turn: bool) -> Option<[u64; 2]> {
     let even = match may_turn {
-        true => within(&pace.gaps, MIDDLE, EVEN_TURNS),
-        false => within(&pace.gaps, [0.25, 0.9], EVEN),
+        true => within(&pace.gaps(), MIDDLE, EVEN_TURNS),
+        false => within(&pace.gaps(), [0.25, 0.9], EVEN),
     };
     even.then(|| same_of_sizes(pace, 0.5))?
 }
@@ -286,7 +286,7 @@ fn even(pace: &Pace, name: &str) -> Result<(u64, Proof), Proof> {
     if let Some(tick) = clock(pace) {
         return Ok((tick, apart(&pace.ticks, name)));
     }
-    let (gaps, runs) = (&pace.gaps, &pace.runs);
+    let (gaps, runs) = (&pace.gaps(), &pace.runs);
     if gaps.count() < ENOUGH {
         return Err(proof!(
             "{name} completed only {gaps} requests with others queued",

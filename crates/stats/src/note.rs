@@ -1,0 +1,185 @@
+//! What is counted of a completed request, as small as can be: what is passed from one processor to another is expensive by the byte.
+
+use life::{ByClass, Class, Op, Request};
+use trace::{Bytes, Cpu, DevId, Flags, Nanos, Sector};
+
+/// A completed request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Note {
+    pub start: Sector,
+    pub bytes: Bytes,
+    queued: Stamp,
+    got: Stamp,
+    inserted: Stamp,
+    first_issued: Stamp,
+    issued: Stamp,
+    data_completed: Stamp,
+    pub completed: Nanos,
+    pub beside_bytes: Bytes,
+    pub late: Nanos,
+    pub dev: DevId,
+    pub flags: Flags,
+    pub task: u32,
+    pub complete_cpu: Cpu,
+    pub merges: u32,
+    pub requeues: u32,
+    pub given_up: u32,
+    pub beside: ByClass<u32>,
+    /// Background writes issued while it was in the scheduler.
+    pub overtaken: u32,
+    pub error: u16,
+    pub op: Op,
+    /// Whether it carried exactly one bio, and all of it.
+    pub whole: bool,
+    pub into_flood: bool,
+    /// Whether discards and the like were completed while it was in the device.
+    pub met_other: bool,
+}
+
+/// A time that may not have been seen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Stamp(u64);
+
+const NEVER: Stamp = Stamp(u64::MAX);
+
+impl Stamp {
+    #[inline]
+    fn of(at: Option<Nanos>) -> Stamp {
+        at.map_or(NEVER, |at| Stamp(at.0))
+    }
+
+    #[inline]
+    fn seen(self) -> Option<Nanos> {
+        (self != NEVER).then_some(Nanos(self.0))
+    }
+}
+
+impl Note {
+    /// Of a request of a task.
+    #[inline]
+    pub fn of(r: &Request, task: u32) -> Note {
+        let t = &r.time;
+        Note {
+            start: r.start,
+            bytes: r.bytes,
+            queued: Stamp::of(t.queued),
+            got: Stamp::of(t.got),
+            inserted: Stamp::of(t.inserted),
+            first_issued: Stamp::of(t.first_issued),
+            issued: Stamp::of(t.issued),
+            data_completed: Stamp::of(t.data_completed),
+            completed: t.completed,
+            beside_bytes: r.company.beside_bytes,
+            late: r.company.late,
+            dev: r.dev,
+            flags: r.flags,
+            task,
+            complete_cpu: r.complete_cpu,
+            merges: r.merges,
+            requeues: t.requeues,
+            given_up: t.given_up,
+            beside: r.company.beside,
+            overtaken: r.company.overtaken_by[Class::Background.index()],
+            error: r.error,
+            op: r.op,
+            whole: r.bios == 1 && !r.split,
+            into_flood: r.company.into_flood,
+            met_other: r.company.served[Class::Other.index()] > 0,
+        }
+    }
+
+    /// The class it competes in.
+    #[inline]
+    pub fn class(&self) -> Class {
+        Class::of(self.op, self.flags)
+    }
+
+    /// Others in the device when it was issued.
+    #[inline]
+    pub fn ahead(&self) -> u64 {
+        self.beside.iter().map(|n| u64::from(*n)).sum()
+    }
+
+    /// When it went into the scheduler.
+    #[inline]
+    pub fn inserted(&self) -> Option<Nanos> {
+        self.inserted.seen()
+    }
+
+    /// When it was first issued.
+    #[inline]
+    pub fn first_issued(&self) -> Option<Nanos> {
+        self.first_issued.seen()
+    }
+
+    /// When its data was completed.
+    #[inline]
+    pub fn data_completed(&self) -> Option<Nanos> {
+        self.data_completed.seen()
+    }
+
+    /// Until it had a request.
+    #[inline]
+    pub fn q2g(&self) -> Option<Nanos> {
+        Some(self.got.seen()?.since(self.queued.seen()?))
+    }
+
+    /// Until the scheduler had it; where there is none, until it was issued.
+    #[inline]
+    pub fn g2i(&self) -> Option<Nanos> {
+        Some(self.inserted().or(self.first_issued())?.since(self.got.seen()?))
+    }
+
+    /// In the scheduler.
+    #[inline]
+    pub fn i2d(&self) -> Option<Nanos> {
+        Some(self.first_issued()?.since(self.inserted()?))
+    }
+
+    /// In the device.
+    #[inline]
+    pub fn d2c(&self) -> Option<Nanos> {
+        Some(self.data_completed()?.since(self.issued.seen()?))
+    }
+
+    /// All of it.
+    #[inline]
+    pub fn q2c(&self) -> Option<Nanos> {
+        Some(self.completed.since(self.queued.seen()?))
+    }
+
+    /// From the first stamp that was seen to the end.
+    #[inline]
+    pub fn total(&self) -> Nanos {
+        let first =
+            [self.queued, self.got, self.inserted, self.first_issued].into_iter().find(|s| *s != NEVER);
+        first.map_or(Nanos(0), |first| self.completed.since(Nanos(first.0)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_is_a_third_of_a_request() {
+        assert!(3 * size_of::<Note>() <= size_of::<Request>());
+    }
+
+    #[test]
+    fn a_note_tells_the_same_times() {
+        let stamps = [None, Some(Nanos(3)), Some(Nanos(70))];
+        let choose = |number: usize, place: u32| stamps[number / 3usize.pow(place) % 3];
+        for number in 0..3usize.pow(6) {
+            let mut r = Request { bios: 1, ..Request::default() };
+            let t = &mut r.time;
+            (t.queued, t.got, t.inserted) = (choose(number, 0), choose(number, 1), choose(number, 2));
+            (t.first_issued, t.issued) = (choose(number, 3), choose(number, 4));
+            (t.data_completed, t.completed) = (choose(number, 5), Nanos(90));
+            let n = Note::of(&r, 7);
+            let t = &r.time;
+            assert_eq!((n.q2g(), n.g2i(), n.i2d()), (t.q2g(), t.g2i(), t.i2d()));
+            assert_eq!((n.d2c(), n.q2c(), n.total()), (t.d2c(), t.q2c(), t.total()));
+        }
+    }
+}

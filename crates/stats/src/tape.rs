@@ -1,0 +1,62 @@
+//! What the thread that follows lives notes, for another to count.
+
+use crate::note::Note;
+use ledger::Ledger;
+use life::{Bio, Heard, Names, News, Request};
+use trace::{DevId, Nanos};
+use waits::BioParts;
+
+/// A device's depth from a moment on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Change {
+    /// So many requests of the tape were completed before it.
+    pub after: u32,
+    pub dev: DevId,
+    pub now: Nanos,
+    pub depth: u64,
+}
+
+/// Completed requests, changes of depth and bios that are over, each in their order.
+#[derive(Debug, Default)]
+pub struct Tape {
+    pub(crate) requests: Vec<Note>,
+    pub(crate) changes: Vec<Change>,
+    pub(crate) bios: BioParts,
+    pub(crate) news: News,
+}
+
+impl Tape {
+    /// Whether nothing is on it.
+    pub fn is_empty(&self) -> bool {
+        self.requests.is_empty() && self.changes.is_empty() && self.bios.is_empty()
+    }
+
+    /// Notes a request of a task.
+    #[inline]
+    pub(crate) fn request(&mut self, r: &Request, task: u32) {
+        self.requests.push(Note::of(r, task));
+    }
+
+    /// Notes a bio, of whose wait for a request all tags were taken for so long.
+    pub(crate) fn bio(&mut self, b: &Bio, ledger: &Ledger, no_tag: Nanos) {
+        self.bios.add(b, ledger, no_tag);
+    }
+
+    /// Notes how many requests are in a device from now on.
+    #[inline]
+    pub(crate) fn depth(&mut self, dev: DevId, now: Nanos, depth: u64) {
+        let after = self.requests.len() as u32;
+        self.changes.push(Change { after, dev, now, depth });
+    }
+
+    /// Notes the names that are new to who counts: of whom the bios are, and who had requests in a device.
+    pub(crate) fn names(&mut self, names: &Names, heard: &mut Heard) {
+        self.news.add(names.news(heard));
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.requests.clear();
+        self.changes.clear();
+        self.bios.clear();
+    }
+}

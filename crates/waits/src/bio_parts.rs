@@ -1,0 +1,205 @@
+//! The time of bios in parts, as far as each bio tells by itself: what was going on, and because of whom, without the numbers that
+//! these have in a table.
+//!
+//! One thread follows the lives of bios, another may keep the table: a bio is passed on as a head and 16 bytes for each part.
+
+use crate::chain::Link;
+use crate::culprit::CulpritKind;
+use crate::links::is_ragged;
+use crate::phase::Phase;
+use crate::victim::Asked;
+use crate::who::flush_of;
+use device::{largest_remainder, Holder};
+use ledger::{Ledger, Reason};
+use life::{Bio, Class, Io, Op, TaskName};
+use smallvec::smallvec;
+use trace::{Bytes, DevId, Flags, Nanos};
+
+/// Because of whom.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Because {
+    /// Of somebody without a name.
+    Of(CulpritKind, Option<Io>),
+    /// Of those with requests in the device.
+    Holder(Holder),
+    /// Of those that are not told apart.
+    Others,
+}
+
+/// A part of a bio's time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BioPart {
+    pub time: Nanos,
+    pub phase: Phase,
+    pub because: Because,
+    /// Whether it passed in a flush that the bio waited for.
+    pub in_flush: bool,
+}
+
+/// A bio, and how many parts it has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Head {
+    pub task: TaskName,
+    pub dev: DevId,
+    pub asked: Asked,
+    pub link: Link,
+    pub end: Nanos,
+    pub total: Nanos,
+    pub bytes: Bytes,
+    pub pieces: u32,
+    pub parts: u32,
+    /// Its time in the device.
+    pub in_device: Nanos,
+    /// What of it is not known to be usual or not.
+    pub unknown: Nanos,
+}
+
+/// Bios that are over, in the order in which they ended.
+#[derive(Clone, Debug, Default)]
+pub struct BioParts {
+    heads: Vec<Head>,
+    parts: Vec<BioPart>,
+}
+
+impl BioParts {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.heads.is_empty()
+    }
+
+    /// Forgets all of them.
+    pub fn clear(&mut self) {
+        self.heads.clear();
+        self.parts.clear();
+    }
+
+    /// Each with its parts.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (&Head, &[BioPart])> {
+        let mut rest = self.parts.as_slice();
+        self.heads.iter().map(move |head| {
+            let (parts, others) = rest.split_at(head.parts as usize);
+            rest = others;
+            (head, parts)
+        })
+    }
+
+    /// Adds a bio with its ledger.
+    ///
+    /// `no_tag` is the part of its wait for a request in which all tags were taken.
+    pub fn add(&mut self, b: &Bio, ledger: &Ledger, no_tag: Nanos) {
+        let before = self.parts.len();
+        let (mut in_device, mut unknown) = (Nanos(0), Nanos(0));
+        for segment in &ledger.segments {
+            let time = segment.length();
+            match segment.reason {
+                Reason::Device => {
+                    in_device += time;
+                    unknown += self.in_device(b, time);
+                }
+                Reason::GetRequest => {
+                    let full = no_tag.min(time);
+                    self.held_up(b, Phase::NoTag, full);
+                    self.held_up(b, Phase::Reason(segment.reason), time.since(full));
+                }
+                Reason::Scheduler => {
+                    let refused = b.company.refused.min(time);
+                    self.put(Phase::Refused, Because::Of(CulpritKind::Device, None), refused);
+                    self.held_up(b, Phase::Reason(segment.reason), time.since(refused));
+                }
+                Reason::Preflush | Reason::Postflush | Reason::FlushQueue => {
+                    self.flush(b, segment.reason, time);
+                }
+                reason => {
+                    let kind = match reason {
+                        Reason::Prepare | Reason::Completion => CulpritKind::Own,
+                        Reason::Unexplained => CulpritKind::Unknown,
+                        _ => CulpritKind::Kernel,
+                    };
+                    self.put(Phase::Reason(reason), Because::Of(kind, None), time);
+                }
+            }
+        }
+        let ragged = b.op == Op::Write && is_ragged(b.start, b.bytes);
+        let is_ahead = b.flags.has(Flags::AHEAD) && !b.awaited;
+        self.heads.push(Head {
+            task: b.task,
+            dev: b.dev,
+            asked: if is_ahead { Asked::Ahead } else { Asked::Bio(b.class()) },
+            link: Link::Request(b.op, b.pieces > 1, ragged),
+            end: b.time.completed,
+            total: ledger.total(),
+            bytes: b.bytes,
+            pieces: b.pieces,
+            parts: (self.parts.len() - before) as u32,
+            in_device,
+            unknown,
+        });
+    }
+
+    #[inline]
+    fn put(&mut self, phase: Phase, because: Because, time: Nanos) {
+        if time.0 > 0 {
+            self.parts.push(BioPart { time, phase, because, in_flush: false });
+        }
+    }
+
+    /// The time of a flush before its data or after it, as the flush's own request had it in the device.
+    fn flush(&mut self, b: &Bio, reason: Reason, time: Nanos) {
+        let (paused, behind, flush) = flush_of(&b.time, reason, time);
+        let before = self.parts.len();
+        self.put(Phase::Paused, Because::Of(CulpritKind::Device, None), paused);
+        self.put(Phase::Behind, Because::Holder(behind.holder), behind.time);
+        self.put(Phase::Flush, Because::Of(CulpritKind::Device, Some(Io::Flush)), flush);
+        self.parts[before..].iter_mut().for_each(|part| part.in_flush = true);
+    }
+
+    /// The parts of its time in the device; gives what of it is not known to be usual or not.
+    fn in_device(&mut self, b: &Bio, time: Nanos) -> Nanos {
+        let late = b.company.late.min(time);
+        let split = b.company.split.last(time.since(late));
+        let device = Because::Of(CulpritKind::Device, None);
+        let is_flush = b.op == Op::Flush;
+        let of = |phase| if is_flush { Phase::Flush } else { phase };
+        let own = if is_flush { device } else { Because::Of(CulpritKind::Own, None) };
+        let paused = if is_flush && !split.known { Phase::Flush } else { Phase::Paused };
+        self.put(Phase::Late, Because::Of(CulpritKind::Cpu, None), late);
+        self.put(of(Phase::Service), own, split.own);
+        self.put(of(Phase::Varies), device, split.varied);
+        self.put(of(Phase::Slow), device, split.slow);
+        self.put(paused, device, split.paused);
+        for behind in &split.behind {
+            self.put(Phase::Behind, Because::Holder(behind.holder), behind.time);
+        }
+        self.put(Phase::Behind, Because::Others, split.others);
+        if split.known {
+            Nanos(0)
+        } else {
+            split.total()
+        }
+    }
+
+    /// Those that were in the device beside it had what it waited for before.
+    fn held_up(&mut self, b: &Bio, phase: Phase, time: Nanos) {
+        if time.0 == 0 {
+            return;
+        }
+        let behind = &b.company.split.behind;
+        let parts = match behind.map(|b| b.time.0) {
+            [0, 0, 0] => {
+                return self.put(phase, Because::Of(CulpritKind::Unknown, overtaker(b, phase)), time)
+            }
+            [_, 0, 0] => smallvec![time],
+            weights => largest_remainder(time, &weights),
+        };
+        for (holder, part) in behind.iter().zip(parts) {
+            self.put(phase, Because::Holder(holder.holder), part);
+        }
+    }
+}
+
+/// The kind of I/O of which most was issued while a bio waited in the scheduler.
+fn overtaker(b: &Bio, phase: Phase) -> Option<Io> {
+    let by = &b.company.overtaken_by;
+    let most = Class::ALL.into_iter().max_by_key(|c| by[c.index()])?;
+    (phase == Phase::Reason(Reason::Scheduler) && by[most.index()] > 0).then(|| Io::of(most))
+}
