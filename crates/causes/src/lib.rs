@@ -14,10 +14,12 @@ mod paths;
 mod proof;
 mod raid;
 mod remedy;
+mod risk;
 mod shares;
 mod slow;
 #[cfg(test)]
 mod story;
+mod target;
 #[cfg(test)]
 mod tests;
 mod thresholds;

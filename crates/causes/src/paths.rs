@@ -131,11 +131,7 @@ impl<'a> Paths<'a> {
             doing = what
         );
         if claimed < spent {
-            said = proof!(
-                "{said}; the causes above explain all but {left} of that",
-                said = said,
-                left = claimed
-            );
+            said = proof!("{said}; other causes explain all but {left} of that", said = said, left = claimed);
         }
         let mut verdict = verdict.about(self.number).plus(claimed, Confidence::High).because(said);
         if let Some((kept, spent)) = self.worst(pick) {

@@ -2,11 +2,12 @@
 
 use crate::proof::{proof, Proof};
 use crate::remedy::{Action, Acts, Remedy};
+use crate::risk::Risk;
 use ledger::Reason;
 use serde::Serialize;
 use trace::Nanos;
 
-/// The answer.
+/// Whether a cause holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Judgement"))]
 #[serde(rename_all = "kebab-case")]
@@ -48,7 +49,7 @@ impl Confidence {
 pub struct Verdict {
     /// The cause's name.
     pub cause: &'static str,
-    /// The answer.
+    /// Whether it holds.
     pub verdict: Answer,
     /// The part of the tail's time that it explains, 0 to 1. All causes found together never exceed 1.
     pub share: f64,
@@ -90,7 +91,7 @@ pub struct Claim {
     pub row: usize,
     /// For which reason it passed.
     pub reason: Reason,
-    /// How much.
+    /// The length of the time that is claimed.
     pub time: Nanos,
 }
 
@@ -221,6 +222,7 @@ impl Verdict {
                 None => self.remedies.push(remedy),
             }
         }
+        self.remedies.sort_by_key(|r| Risk::of(&r.action));
         for (mine, its) in [(&mut self.refutes, other.refutes), (&mut self.missing, other.missing)] {
             let new: Vec<Proof> = its.into_iter().filter(|proof| !mine.contains(proof)).collect();
             mine.extend(new);
@@ -241,11 +243,16 @@ impl Verdict {
         self.with_remedy(Remedy { what: what.into(), action: action.into(), acts, about: vec![] })
     }
 
-    fn with_remedy(mut self, remedy: Remedy) -> Verdict {
+    /// What risks data or downtime says so, and comes after what does not.
+    fn with_remedy(mut self, mut remedy: Remedy) -> Verdict {
+        if let Some(risk) = Risk::of(&remedy.action).words() {
+            remedy.what += &format!("; {risk}");
+        }
         match self.remedies.iter_mut().find(|known| known.command() == remedy.command()) {
             Some(known) => known.about.extend(self.about),
             None => self.remedies.push(Remedy { about: self.about.into_iter().collect(), ..remedy }),
         }
+        self.remedies.sort_by_key(|r| Risk::of(&r.action));
         self
     }
 }
@@ -261,6 +268,16 @@ fn of_group<T>(all: &[T], group: usize, about: impl Fn(&T) -> &Vec<usize>) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_destroys_data_says_so_and_comes_last() {
+        let v = Verdict::begin("log-force").try_this("a new log", "mkfs.xfs -f -l size=512m /dev/NEW");
+        let v = v.try_this("larger buffers", "umount /mnt && mount -o logbsize=256k /dev/a /mnt");
+        let v = v.and(Verdict::begin("log-force").try_this("look", "xfs_info /mnt"));
+        let said: Vec<&str> = v.remedies.iter().map(|r| r.what.as_str()).collect();
+        let downtime = "larger buffers; the file system is unmounted meanwhile (downtime)";
+        assert_eq!(said, ["look", downtime, "a new log; destroys all data on /dev/NEW"]);
+    }
 
     #[test]
     fn what_is_about_a_group_comes_before_what_is_about_others_too() {

@@ -6,7 +6,7 @@ use crate::progress::Fitting;
 use causes::{Action, Answer, Remedy, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use whatif::metric::{name_of, Phase};
+use whatif::metric::{words_of, Phase};
 use whatif::predict::{humane, Cell, Lab};
 use whatif::settings::{Refusal, MQ_DEADLINE, QUEUE};
 use whatif::simulate::Work;
@@ -94,7 +94,7 @@ fn words(cells: &std::result::Result<Vec<Cell>, Refusal>) -> String {
         .iter()
         .filter_map(|c| {
             let p = c.predicted?;
-            let (class, at) = (name_of(c.metric.class), c.percentile);
+            let (class, at) = (words_of(c.metric.class), c.percentile);
             let now = humane(c.recorded as f64);
             let [value, from, to] = [p.value, p.from, p.to].map(|t| humane(t as f64));
             Some(format!("{class} {at} {now} -> {value} (90 %: {from} to {to})"))

@@ -2,7 +2,29 @@
 
 use crate::clean::clean;
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
+use units::words::shell;
+
+/// What to do where something could not be written.
+fn not_written(what: &str, why: &io::Error) -> Option<String> {
+    let help = match why.kind() {
+        io::ErrorKind::NotFound => match Path::new(what).parent().filter(|f| !f.as_os_str().is_empty()) {
+            Some(folder) => format!(
+                "nothing was written: make the folder first (mkdir -p {})",
+                shell(&folder.to_string_lossy())
+            ),
+            None => return None,
+        },
+        io::ErrorKind::PermissionDenied => {
+            "nothing was written: no permission; name a file in a folder of your own".into()
+        }
+        io::ErrorKind::StorageFull => "the disk is full: name a file on another one".into(),
+        io::ErrorKind::IsADirectory => "this is a folder: name a file in it".into(),
+        _ => return None,
+    };
+    Some(help)
+}
 
 /// The exit status where a condition can never hold.
 const NEVER: u8 = 3;
@@ -35,7 +57,7 @@ pub enum Failure {
     Other {
         /// What happened.
         what: String,
-        /// What to do.
+        /// Advice for the user, if there is any.
         help: Option<String>,
     },
     /// A condition that can never hold, so that it protects nothing.
@@ -60,6 +82,18 @@ impl Failure {
         }
     }
 
+    /// An error if the folder of a file that is to be written does not exist: said before a recording is read for it.
+    pub fn unless_it_has_a_folder(file: &Path) -> Result<(), Failure> {
+        match file.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => Err(Failure::write(
+                &file.display().to_string(),
+            )(
+                io::Error::new(io::ErrorKind::NotFound, "there is no such folder"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// Says it and gives the exit status.
     pub fn report(self) -> ExitCode {
         match self {
@@ -77,6 +111,7 @@ impl Failure {
             Failure::Explain(e) => e.help(),
             Failure::Record(e) => e.help().map(str::to_string),
             Failure::Checkup(e) => e.help().map(str::to_string),
+            Failure::Write { what, source } => not_written(what, source),
             Failure::Other { help, .. } | Failure::Never { help, .. } => help.clone(),
             _ => None,
         };

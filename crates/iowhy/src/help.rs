@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 /// A command, as its help and its manual page show it.
 pub struct Topic {
-    /// Its name.
+    /// The word that selects it on the command line.
     pub name: &'static str,
     /// Command lines with what they do, the most common one first.
     pub examples: &'static [(&'static str, &'static str)],
@@ -102,6 +102,7 @@ pub const GROUPS: &[Group] = &[
                         "iowhy slow --op fsync -n 3 slow",
                         "the three slowest fsyncs, split by what they waited for",
                     ),
+                    ("iowhy slow --all slow", "of all tasks, not only the one that lost most time"),
                     ("iowhy slow --events -n 1 slow", "the slowest operation with its events"),
                 ],
                 ..READS

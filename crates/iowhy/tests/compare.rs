@@ -61,7 +61,7 @@ fn what_differs_about_load_and_settings_is_told() {
     let v = compare("fixtures/randread-baseline", "fixtures/randread-vs-bufferedwrite");
     assert_eq!(v["unlike"], true);
     let first = v["load"].as_array().and_then(|l| l.iter().find(|d| d["unlike"] == true)).expect("unlike");
-    assert!(first["what"].as_str().unwrap().contains("background writes only after"), "{first}");
+    assert!(first["what"].as_str().unwrap().contains("writeback only after"), "{first}");
     let v = compare("fixtures/seqwrite-max32k", "fixtures/seqwrite-max1024k");
     assert_eq!(v["settings"][0]["what"], "vda/queue/max_sectors_kb");
 }

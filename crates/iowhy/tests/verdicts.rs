@@ -140,7 +140,7 @@ const TOLD: &[Told] = &[
             ("cgroup-limit", NOBODY),
             ("log-force", NOBODY),
             ("tag-exhaustion", "waited 1.34 us for a request (Q2G p99)"),
-            ("writeback-flood", "no background writes"),
+            ("writeback-flood", "no writeback"),
             ("outside-io", "for up to 11.2 ms, 40.6 ms in all"),
         ],
     },
@@ -178,7 +178,7 @@ const TOLD: &[Told] = &[
     Told {
         recording: "g_deadline_default",
         found: &[
-            ("scheduler-starvation", 0.4, "11 background writes were sent to loop0 before it"),
+            ("scheduler-starvation", 0.4, "writeback was sent to loop0 before them"),
             ("dirty-throttling", 0.15, "96 % of their 397 ms asleep in balance_dirty_pages"),
         ],
         rejected: &[("stable-page", NOBODY), ("writeback-throttle", NOBODY)],

@@ -10,12 +10,12 @@ use serde::Serialize;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Io {
-    /// Reads.
+    /// Reads, read-ahead included.
     #[default]
     Read,
     /// Writes that a task waits for.
     SyncWrite,
-    /// Write-back.
+    /// Writeback: writes without the sync flag, for which no task waits.
     BackgroundWrite,
     /// Flushes of the device's cache.
     Flush,
@@ -49,6 +49,18 @@ impl Io {
             Io::Flush => "flush",
             Io::Discard => "discard",
             Io::Journal => "journal",
+        }
+    }
+
+    /// Its name wherever a human reads, in the plural.
+    pub fn words(self) -> &'static str {
+        match self {
+            Io::Read => "reads",
+            Io::SyncWrite => "writes",
+            Io::BackgroundWrite => "writeback",
+            Io::Flush => "flushes",
+            Io::Discard => "discards",
+            Io::Journal => "journal writes",
         }
     }
 }

@@ -112,7 +112,7 @@ impl Kind {
             Kind::AioRead => "libaio reads",
             Kind::AioWrite => "libaio writes",
             Kind::JournalCommit => "journal commits",
-            Kind::Writeback => "write-backs",
+            Kind::Writeback => "writebacks",
         }
     }
 

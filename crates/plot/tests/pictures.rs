@@ -135,7 +135,7 @@ fn latencies_are_spread_by_phase_too() {
         };
         let panels: Vec<_> = picture.panels.iter().filter_map(title).collect();
         let (_, layers) = panels.iter().find(|(t, _)| t.ends_with("reads, by phase")).expect("reads");
-        assert!(panels.iter().any(|(t, _)| t.ends_with("background writes, by phase")));
+        assert!(panels.iter().any(|(t, _)| t.ends_with("writeback, by phase")));
         let phases = device.phases(life::Class::Read);
         let measured: Vec<_> = phases.each().into_iter().filter(|(_, d)| !d.is_empty()).collect();
         assert_eq!(layers.len(), measured.len());
@@ -226,7 +226,7 @@ fn a_terminal_gets_every_kind() {
     }
 }
 
-/// What somebody called a recording or a task.
+/// Names of a recording and of a task.
 #[test]
 fn hostile_names_change_nothing() {
     let (explanation, pictures) = fixture("misc-events");

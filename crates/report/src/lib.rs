@@ -18,6 +18,7 @@ mod tables;
 mod texts;
 mod trust;
 mod what_if;
+mod why;
 mod without;
 pub mod wrap;
 

@@ -5,8 +5,8 @@ use crate::sent_for;
 use crate::slow_rows::{slow_rows, Row};
 use crate::texts;
 use crate::trust::{length, trust_lines};
-use crate::wrap::{wrap, wrap_command};
-use causes::{Answer as Judged, Confidence, Verdict};
+use crate::why::{found_by, remedies, Why};
+use crate::wrap::wrap;
 use events::Window;
 use explain::device_mapper::InMapper;
 use explain::where_time;
@@ -16,15 +16,12 @@ use std::fmt::Write;
 use trace::Nanos;
 use units::words::{count, counted, ns, percent, time};
 
-/// Causes that are named of those that miss the same.
-const FEW: usize = 3;
-
 /// How it is drawn.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
     /// Bold headings, for a terminal.
     pub colour: bool,
-    /// Columns.
+    /// How many columns a line has at most.
     pub width: usize,
     /// The level of detail.
     pub detail: Detail,
@@ -35,7 +32,7 @@ pub struct Style {
 pub enum Detail {
     /// One sentence.
     Brief,
-    /// One screen.
+    /// The answer on one screen of 24 lines.
     #[default]
     Screen,
     /// Where the time went, more proofs, what it is not and why, what cannot be told.
@@ -51,17 +48,13 @@ impl Default for Style {
 }
 
 /// Columns of the headings and of the indent below them.
-const MARGIN: usize = 7;
+pub(crate) const MARGIN: usize = 7;
 /// Rows of a group's breakdown.
 const ROWS: usize = 6;
 /// Columns of a full bar.
 const BAR: f64 = 30.0;
 /// Devices, and groups that are broken down, on the screen; `iowhy report` has all.
 pub(crate) const GROUPS: usize = 3;
-/// What a cause found in a recording explains a part of.
-pub(crate) const SHARE_OF: &str = "the time of the slowest 1 %";
-/// Remedies on the screen.
-const REMEDIES: usize = 4;
 /// A part of the time below this is not worth a line.
 const WORTH_A_LINE: f64 = 0.005;
 
@@ -82,11 +75,16 @@ pub fn render(e: &Explanation, style: Style) -> String {
     s.slow(e);
     s.wrote(e);
     s.where_(e);
-    let none = "no known cause explains it; the breakdown above is what was measured";
-    let title = |cause: &str| Some(causes::all().iter().find(|c| c.name == cause)?.title);
+    let found = found_by(e, &answer);
     let in_mapper: Vec<String> = e.in_mapper.iter().map(InMapper::words).collect();
-    s.why(&e.verdicts, (none, SHARE_OF), &in_mapper, title);
-    s.try_(&e.verdicts);
+    s.why(&Why {
+        found: &found,
+        all: &e.verdicts,
+        none: "no known cause explains it; the breakdown above is what was measured",
+        unexplained: &in_mapper,
+        title: |cause| Some(causes::all().iter().find(|c| c.name == cause)?.title),
+    });
+    s.try_(remedies(e, &answer, &found));
     s.trust(e);
     texts::beside(&e.texts, &mut s);
     s.out
@@ -115,7 +113,7 @@ impl Screen {
     /// A line under a heading, wrapped.
     pub(crate) fn line(&mut self, heading: &str, text: &str) {
         let head = self.heading(heading);
-        let width = self.style.width.saturating_sub(MARGIN).max(40);
+        let width = self.width();
         let hang =
             text.len() - text.trim_start().len() + if text.trim_start().starts_with("- ") { 2 } else { 0 };
         let indent = " ".repeat(hang);
@@ -126,8 +124,20 @@ impl Screen {
         }
     }
 
+    /// A text without a heading, wrapped, behind what its lines begin with.
+    pub(crate) fn text(&mut self, text: &str, first: &str, other: &str) {
+        for line in wrap(text, self.style.width, first, other) {
+            let _ = writeln!(self.out, "{}", line.trim_end());
+        }
+    }
+
     pub(crate) fn blank(&mut self) {
         self.out.push('\n');
+    }
+
+    /// Columns of what stands beside the headings.
+    pub(crate) fn width(&self) -> usize {
+        self.style.width.saturating_sub(MARGIN).max(40)
     }
 
     fn subject(&mut self, e: &Explanation) {
@@ -218,96 +228,6 @@ impl Screen {
         }
     }
 
-    /// `none` is said where no cause was found, `unexplained` beside any; `title` says in one line what a cause claims.
-    pub(crate) fn why(
-        &mut self,
-        verdicts: &[Verdict],
-        (none, of_what): (&str, &str),
-        unexplained: &[String],
-        title: impl Fn(&str) -> Option<&'static str>,
-    ) {
-        let found: Vec<&Verdict> = verdicts.iter().filter(|v| v.verdict == Judged::Found).collect();
-        let mut heading = "WHY";
-        for v in &found {
-            let sure = match v.confidence {
-                Some(Confidence::High) => "high",
-                Some(Confidence::Medium) => "medium",
-                _ => "low",
-            };
-            let text = if v.share > 0.0 {
-                format!("{} explains {} of {of_what} (confidence: {sure})", v.cause, percent(v.share))
-            } else {
-                format!("{} (confidence: {sure})", v.cause)
-            };
-            self.line(heading, &text);
-            heading = "";
-            if let Some(title) = title(v.cause) {
-                self.line("", &format!("{}.", sentence(title)));
-            }
-            for evidence in &v.evidence {
-                self.line("", &format!("- {evidence}"));
-            }
-        }
-        if found.is_empty() {
-            self.line(heading, none);
-        }
-        for line in unexplained {
-            self.line("", line);
-        }
-        let rejected: Vec<String> = verdicts
-            .iter()
-            .filter(|v| v.verdict == Judged::Rejected && !v.minor)
-            .filter_map(|v| Some(format!("{} ({})", v.cause, v.refutes.first()?)))
-            .collect();
-        if !rejected.is_empty() {
-            self.line("", &format!("Not it: {}", rejected.join("; ")));
-        }
-        // Those that miss the same are told together, unless something is known of them.
-        let mut unknown: Vec<(String, Vec<&str>)> = Vec::new();
-        for v in verdicts.iter().filter(|v| v.verdict == Judged::CannotTell && v.evidence.is_empty()) {
-            let missing = joined(&v.missing);
-            match unknown.iter_mut().find(|(m, _)| *m == missing) {
-                Some((_, causes)) => causes.push(v.cause),
-                None => unknown.push((missing, vec![v.cause])),
-            }
-        }
-        for (missing, causes) in unknown {
-            self.line("", &format!("Cannot tell: {} ({missing})", few(&causes)));
-        }
-        for v in verdicts.iter().filter(|v| v.verdict == Judged::CannotTell && !v.evidence.is_empty()) {
-            self.line("", &format!("Cannot tell: {} ({})", v.cause, joined(&v.missing)));
-            for evidence in &v.evidence {
-                self.line("", &format!("- {evidence}"));
-            }
-        }
-        self.blank();
-    }
-
-    pub(crate) fn try_(&mut self, verdicts: &[Verdict]) {
-        let found = verdicts.iter().filter(|v| v.verdict == Judged::Found);
-        let mut seen: Vec<String> = Vec::new();
-        for remedy in found.flat_map(|v| &v.remedies) {
-            if seen.len() == REMEDIES || seen.contains(&remedy.command()) {
-                continue;
-            }
-            let heading = if seen.is_empty() { "TRY" } else { "" };
-            seen.push(remedy.command());
-            let head = self.heading(heading);
-            let width = self.style.width.saturating_sub(MARGIN).max(40);
-            let first = format!("{}  ", seen.len());
-            let lines = wrap_command(&remedy.command(), width, &first, &" ".repeat(first.len()));
-            for (i, line) in lines.iter().enumerate() {
-                let begin = if i == 0 { head.clone() } else { " ".repeat(MARGIN) };
-                let _ = writeln!(self.out, "{begin}{line}");
-            }
-            self.line("", &format!("   {}", remedy.what));
-        }
-        if !seen.is_empty() {
-            self.line("", "then record again and compare");
-            self.blank();
-        }
-    }
-
     fn trust(&mut self, e: &Explanation) {
         let mut heading = "TRUST";
         for (i, line) in trust_lines(e).iter().enumerate() {
@@ -318,23 +238,10 @@ impl Screen {
     }
 }
 
-/// `swap, reclaim, stable-page and 17 more`: on a screen a long list hides the answer. JSON has all.
-fn few(causes: &[&str]) -> String {
-    match causes.len() {
-        n if n > FEW + 1 => format!("{} and {} more", causes[..FEW].join(", "), n - FEW),
-        _ => causes.join(", "),
-    }
-}
-
 /// Example: `from 5 s to 8 s`.
 pub(crate) fn part(w: Window) -> String {
     let to = if w.end == Window::default().end { "on".to_string() } else { format!("to {}", time(w.end)) };
     format!("from {} {to}", time(w.start))
-}
-
-pub(crate) fn sentence(text: &str) -> String {
-    let mut c = text.chars();
-    c.next().map_or(String::new(), |first| first.to_uppercase().chain(c).collect())
 }
 
 /// A device and its settings in one line.
@@ -368,8 +275,4 @@ pub(crate) fn about(e: &Explanation, device: &Device) -> String {
         }
     }
     parts.join(", ")
-}
-/// Sentences in one line.
-fn joined(proofs: &[causes::Proof]) -> String {
-    proofs.iter().map(causes::Proof::sentence).collect::<Vec<_>>().join("; ")
 }

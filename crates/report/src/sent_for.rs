@@ -12,13 +12,13 @@ const NAMED: usize = 3;
 
 /// One device's writes of one purpose for the same ones.
 pub struct Row {
-    /// The disk.
+    /// The disk that was written to.
     pub dev: DevId,
     /// What they were.
     pub purpose: Purpose,
     /// The task it was sent for; `None`: not known.
     pub whose: Option<String>,
-    /// How much.
+    /// Number of requests and their bytes.
     pub sent: Sent,
 }
 
@@ -55,7 +55,7 @@ fn line(e: &Explanation, group: &[Row]) -> String {
     let Some(Row { dev, purpose, .. }) = group.first() else { return String::new() };
     let all = size(group.iter().map(|r| r.sent.bytes).sum());
     let (what, of) = match purpose {
-        Purpose::FileData => ("write-back", "data of"),
+        Purpose::FileData => ("writeback", "data of"),
         Purpose::Journal => ("journal", "changes of"),
     };
     let known: Vec<&Row> = group.iter().filter(|r| r.whose.is_some()).collect();

@@ -11,10 +11,39 @@ use waits::Absent;
 /// Victims that are shown on the screen.
 const SHOWN: usize = 8;
 
+/// A range of which one end is so many times the other does not say what a latency would be, not even its order of magnitude.
+pub(crate) const WIDEST: u64 = 10;
+
+/// Why a range is that wide.
+pub(crate) const WHY_WIDE: &str = "others would use the room";
+
+/// A prediction in words.
+pub(crate) enum Bounds {
+    /// It can be told.
+    Told {
+        /// The most probable value.
+        value: String,
+        /// The lower end of the range.
+        from: String,
+        /// The upper end.
+        to: String,
+    },
+    /// Only the upper end of its range says something.
+    AtMost(String),
+}
+
+/// What can be said of a prediction: of a range wider than [`WIDEST`] only its upper end.
+pub(crate) fn bounds(p: Predicted) -> Bounds {
+    match p.high.0 > p.low.0.saturating_mul(WIDEST) {
+        true => Bounds::AtMost(time(p.high)),
+        false => Bounds::Told { value: time(p.value), from: time(p.low), to: time(p.high) },
+    }
+}
+
 /// A victim of an explanation's focus, by number, and its latencies without a task.
 pub type Victims = [(usize, Without)];
 
-/// The table.
+/// Draws latencies now and without that task, for each victim concerned.
 pub fn without(e: &Explanation, who: &Absent, victims: &Victims) -> String {
     let mut concerned: Vec<&(usize, Without)> = victims.iter().filter(|v| is_concerned(e, v)).collect();
     concerned.sort_by_key(|(number, w)| std::cmp::Reverse(saved(e, *number, w)));
@@ -37,12 +66,12 @@ pub fn without(e: &Explanation, who: &Absent, victims: &Victims) -> String {
         let rows =
             [("mean", now[0], Some(then.mean)), ("p50", now[1], Some(then.p50)), ("p99", now[2], then.p99)];
         for (what, now, then) in rows {
-            let Some(Predicted { value, low, high }) = then else {
-                let _ = writeln!(out, "  {what:<38} {:>10}          ?  fewer than 100 operations", time(now));
-                continue;
+            let (value, within) = match then.map(bounds) {
+                None => ("?".into(), "fewer than 100 operations".into()),
+                Some(Bounds::Told { value, from, to }) => (value, format!("{from} to {to}")),
+                Some(Bounds::AtMost(most)) => ("?".into(), format!("at most {most}")),
             };
-            let within = format!("{} to {}", time(low), time(high));
-            let _ = writeln!(out, "  {what:<38} {:>10} {:>10}  {within}", time(now), time(value));
+            let _ = writeln!(out, "  {what:<38} {:>10} {value:>10}  {within}", time(now));
         }
     }
     let left = victims.len() - concerned.len().min(SHOWN);
@@ -53,7 +82,8 @@ pub fn without(e: &Explanation, who: &Absent, victims: &Victims) -> String {
     let _ = write!(
         out,
         "\n{more}Predicted is each operation's time less the share of what is taken away; how others would use\n\
-         the freed capacity is not known: the range is what came true of such predictions (docs/what-if.md).\n"
+         the freed capacity is not known: the range is what came true of such predictions (docs/what-if.md).\n\
+         A range wider than a factor of {WIDEST} predicts nothing (?) but its upper end.\n"
     );
     out
 }
@@ -98,4 +128,19 @@ fn saved_each(e: &Explanation, number: usize, w: &Without) -> Nanos {
 /// What all operations of a victim would save.
 fn saved(e: &Explanation, number: usize, w: &Without) -> u64 {
     saved_each(e, number, w).0.saturating_mul(e.focus.groups[number].operations)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_wider_than_a_factor_of_ten_has_only_an_upper_end() {
+        let p =
+            |low, value, high| bounds(Predicted { value: Nanos(value), low: Nanos(low), high: Nanos(high) });
+        assert!(matches!(p(1000, 3000, 10_000), Bounds::Told { to, .. } if to == "10 us"));
+        assert!(matches!(p(1000, 3000, 10_001), Bounds::AtMost(most) if most == "10 us"));
+        assert!(matches!(p(0, 0, 70), Bounds::AtMost(_)), "nothing is no end");
+        assert!(matches!(p(0, 0, 0), Bounds::Told { .. }));
+    }
 }

@@ -27,7 +27,7 @@ pub const TAIL_SHARE: f64 = 0.01;
 pub struct Group {
     /// Whose rows of the table they are.
     pub victims: Vec<VictimId>,
-    /// The task.
+    /// The victims' name.
     pub task: String,
     /// The device whose requests they waited for.
     pub dev: DevId,
@@ -45,7 +45,7 @@ pub struct Group {
     pub unknown: Nanos,
     /// The slowest of them.
     pub tail: Slowest,
-    /// All of them.
+    /// Sums over all of its operations.
     pub all: TailTime,
 }
 
@@ -61,9 +61,9 @@ impl Group {
 pub struct TailRow {
     /// The chain of waits.
     pub chain: ChainId,
-    /// The culprit.
+    /// Because of whom that time passed.
     pub culprit: CulpritId,
-    /// Its leaf.
+    /// The phase at the end of the chain.
     pub phase: Phase,
     /// The leaf's reason.
     pub reason: Reason,
@@ -154,7 +154,7 @@ pub fn class_words(class: Class) -> &'static str {
     match class {
         Class::Read => "reads",
         Class::SyncWrite => "synchronous writes",
-        Class::Background => "background writes",
+        Class::Background => "writeback",
         Class::Flush => "flushes",
         Class::Other => "discards and commands",
     }
@@ -173,7 +173,7 @@ pub fn class_op(class: Class) -> Op {
 /// The groups in focus, the one that lost most time first.
 #[derive(Clone, Debug, Default)]
 pub struct Focus {
-    /// The groups.
+    /// Each kind of operation of a task on a device.
     pub groups: Vec<Group>,
 }
 
@@ -216,7 +216,7 @@ fn is_on_top(facts: &Facts, v: &Victim) -> bool {
 fn is_asked_about(facts: &Facts, v: &Victim, s: &Sums) -> bool {
     let Asked::Operation(kind) = v.asked else { return v.asked.is_foreground() && is_on_top(facts, v) };
     // sync(2) names no file, and its work is done by others. Whatever else has no place of its own and only waited for
-    // somebody else's request was not about that device.
+    // another task's request was not about that device.
     let of_all = kind == Kind::Call(Call::Sync) && s.main_device().is_some();
     let known = v.dev != DevId(0) || v.fs != Fs::Unknown || of_all;
     // Nor was a call that makes data safe about a device that nothing was written to: it is another file system's, of a

@@ -8,6 +8,13 @@ pub(crate) const UNRECOGNISED: &str = "unrecognised format";
 /// What lines are of which the format cannot be told.
 pub(crate) const OWN_FORMAT: &str = "blkparse's lines in a format of their own (-f)";
 
+fn emptiness(is_pipe: &bool) -> &'static str {
+    match is_pipe {
+        true => "nothing came, not one byte",
+        false => "the file is empty",
+    }
+}
+
 /// A reason why a trace could not be read at all. Damage that can be stepped over is not an error: it is
 /// counted in [`Quality`](crate::Quality).
 #[derive(Debug, thiserror::Error)]
@@ -15,20 +22,28 @@ pub enum Error {
     /// The operating system refused.
     #[error("{path}: {source}", path = .path.display())]
     Io {
-        /// The file.
+        /// Which file it was refused for.
         path: PathBuf,
-        /// Its reason.
+        /// The operating system's reason.
         source: std::io::Error,
     },
     /// The file is not what its reader expects.
     #[error("{path}: at byte {offset}: {what}", path = .path.display())]
     Malformed {
-        /// The file.
+        /// Which file is damaged or of another kind.
         path: PathBuf,
         /// Offset in the uncompressed file; in the file as it is stored where its compression is what is damaged.
         offset: u64,
         /// What is wrong there.
         what: String,
+    },
+    /// There is not one byte in it.
+    #[error("{path}: {}", emptiness(.is_pipe), path = .path.display())]
+    Empty {
+        /// Which file, or standard input.
+        path: PathBuf,
+        /// Whether it was to come through a pipe.
+        is_pipe: bool,
     },
     /// No file to read was found.
     #[error("{path}: {what}", path = .path.display())]
@@ -56,6 +71,7 @@ impl Error {
             Error::Io { path, source } => Error::Io { path: new(path), source },
             Error::Malformed { path, offset, what } => Error::Malformed { path: new(path), offset, what },
             Error::NotATrace { path, what } => Error::NotATrace { path: new(path), what },
+            Error::Empty { path, is_pipe } => Error::Empty { path: new(path), is_pipe },
             other => other,
         }
     }
@@ -81,6 +97,14 @@ impl Error {
                 "say the format: put the command that printed them above the lines, as\n\
                  (echo \"blkparse -f '%T.%t %D %a %d %S+%n %p %C\\n'\"; cat FILE) | iowhy explain -\n\
                  or give blkparse's text without -f, or what blktrace wrote: NAME.blktrace.N",
+            ),
+            Error::Empty { is_pipe: true, .. } => Some(
+                "see what the command before the pipe says when it runs alone; recording needs root:\n\
+                 sudo blktrace -d /dev/DEV -o - | iowhy explain -, or sudo iowhy record -o slow",
+            ),
+            Error::Empty { is_pipe: false, .. } => Some(
+                "record again, until there is something in it: sudo iowhy record -o slow; blktrace writes a file for\n\
+                 each processor, of which some may be empty: give NAME without .blktrace.N",
             ),
             Error::Malformed { .. } | Error::NotATrace { .. } => Some(
                 "accepted: NAME.blktrace.N, `blkparse -d` files, trace.dat (trace-cmd), perf.data, text of\n\

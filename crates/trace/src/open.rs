@@ -20,7 +20,7 @@ use units::DevId;
 
 /// An opened recording.
 pub struct Recording {
-    /// Its events.
+    /// Gives the events in their order.
     pub source: Box<dyn Source>,
     /// The format, as `explain` names it: `blktrace`, `trace.dat`, `blkparse`.
     pub format: &'static str,
@@ -289,11 +289,7 @@ fn open_one(mut input: Input) -> Result<Recording, Error> {
     let in_place = input.is_plain_file();
     let start = input.peek()?;
     if start.is_empty() {
-        return Err(Error::Malformed {
-            path: input.path().into(),
-            offset: 0,
-            what: "the file is empty".into(),
-        });
+        return Err(Error::Empty { path: input.path().into(), is_pipe: size.is_none() });
     }
     if tracedat::looks_like(start) {
         return match in_place {

@@ -13,11 +13,11 @@ use trace::Nanos;
 /// Rows of one victim with the same chain and culprit, over all buckets that were asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Who waited.
+    /// Which victim waited.
     pub victim: VictimId,
-    /// For what.
+    /// What it waited for, from the operation to the leaf.
     pub chain: ChainId,
-    /// The culprit.
+    /// Because of whom it waited.
     pub culprit: CulpritId,
     /// How long together.
     pub time: Nanos,
@@ -116,7 +116,7 @@ impl Table {
             *cell = (cell.0 + ops, cell.1.saturating_add(*ns));
         }
         let mean = Nanos(of.ns.saturating_sub(without.time) / of.ops.max(1));
-        // Nobody is slower without somebody; the means of buckets alone do not promise that.
+        // No operation is slower without a culprit; the means of buckets alone do not promise that.
         let at = |part: &f64| {
             crate::sums::quantile(cells.values().copied(), of.ops, *part).min(of.quantile(*part))
         };
@@ -182,7 +182,7 @@ fn is_no_frame(c: char) -> bool {
 
 /// A culprit in words; nothing for one without a name.
 pub fn culprit_words(c: &Culprit) -> String {
-    let io = c.io.map_or(String::new(), |io| format!(": {}", io.name()));
+    let io = c.io.map_or(String::new(), |io| format!(": {}", io.words()));
     match (&c.name, &c.dirtied_by) {
         (Some(name), Some(of)) => format!("{name} (data of {of}){io}"),
         (Some(name), None) => format!("{name}{io}"),
@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "a,b reads on sda;read;in the device behind others;d,d,: background-write 43000001",
+                "a,b reads on sda;read;in the device behind others;d,d,: writeback 43000001",
                 "a,b reads on sda;read;served by the device;self 3000000",
             ]
         );

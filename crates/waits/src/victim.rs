@@ -1,4 +1,4 @@
-//! Who waited.
+//! Who waited: the tasks whose time is accounted for.
 
 use life::Class;
 use operation::Kind;
@@ -10,7 +10,7 @@ use trace::{DevId, Fs};
 pub enum Asked {
     /// An operation: a system call, a page fault.
     Operation(Kind),
-    /// A bio.
+    /// A bio, where only the block layer was recorded.
     Bio(Class),
     /// A bio of read-ahead: no task waits for it yet.
     Ahead,
@@ -34,7 +34,7 @@ impl Asked {
             Asked::Operation(kind) => kind.plural(),
             Asked::Bio(Class::Read) => "reads",
             Asked::Bio(Class::SyncWrite) => "synchronous writes",
-            Asked::Bio(Class::Background) => "background writes",
+            Asked::Bio(Class::Background) => "writeback",
             Asked::Bio(Class::Flush) => "flushes",
             Asked::Bio(Class::Other) => "discards",
             Asked::Ahead => "read-ahead",

@@ -19,7 +19,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// All.
+    /// Every phase that is predicted.
     pub const ALL: [Phase; 3] = [Phase::Q2C, Phase::I2D, Phase::D2C];
 
     /// In plain words.
@@ -40,7 +40,7 @@ pub struct Metric {
     #[serde(serialize_with = "class_name")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub class: usize,
-    /// The phase.
+    /// The part of the I/O's time.
     pub phase: Phase,
 }
 
@@ -48,7 +48,15 @@ fn class_name<S: serde::Serializer>(class: &usize, s: S) -> Result<S::Ok, S::Err
     s.serialize_str(name_of(*class))
 }
 
-/// What a class is called in tables and in aims.
+/// What a class is called wherever a human reads.
+pub fn words_of(class: usize) -> &'static str {
+    match Class::ALL.get(class) {
+        Some(Class::Background) => "writeback",
+        _ => name_of(class),
+    }
+}
+
+/// What a class is called in JSON and in aims.
 pub fn name_of(class: usize) -> &'static str {
     match Class::ALL.get(class) {
         Some(Class::Read) => "read",
@@ -112,7 +120,7 @@ impl Times {
         self.of.get(&m).map_or(&[], Vec::as_slice)
     }
 
-    /// All metrics.
+    /// The metrics that have values.
     pub fn metrics(&self) -> impl Iterator<Item = (Metric, &[u64])> {
         self.of.iter().map(|(m, v)| (*m, v.as_slice()))
     }

@@ -9,14 +9,14 @@ use crate::device::background_task::works_for_others;
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Acts;
+use crate::target::Target;
 use crate::verdict::Verdict;
-use crate::words::shell;
 use crate::{Cause, Judge};
 use ledger::Reason;
 use operation::Part;
 use std::collections::BTreeMap;
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "queue-freeze",
     title: "settings of the device's queue keep changing, and each change freezes the queue",
@@ -32,6 +32,7 @@ pub const CAUSE: Cause = Cause {
 
 fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     if let Some((who, times)) = who(case, groups) {
+        let target = Target::of(case, &who);
         v = v
             .because(proof!(
                 "{who} woke the slowest of them {times}: the task that unfreezes a queue is the one that \
@@ -42,10 +43,11 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
             .try_on(
                 Acts::Culprit(who.clone()),
                 format!(
-                    "pause {who} (kill -CONT resumes it), find out what it is for, and make it write \
-                         settings once, not under load"
+                    "pause {} (kill -CONT resumes it), find out what it is for, and make it write \
+                         settings once, not under load",
+                    target.who
                 ),
-                format!("kill -STOP $(pgrep -x {})", shell(&who)),
+                format!("kill -STOP {}{}", target.pids, target.remark),
             );
     }
     for &number in groups {

@@ -14,6 +14,7 @@ mod fsync_calls;
 mod hung;
 mod kernel_errors;
 mod log_force;
+mod pressure;
 mod raid;
 mod raid_runs;
 mod request_limit;
@@ -24,6 +25,7 @@ mod scheduler_starvation;
 mod settings;
 mod slow_member;
 mod stable_page;
+mod swap;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -73,7 +75,10 @@ pub fn judge_counters(mails: &[Mail]) -> Vec<Verdict> {
         fsync::judge(mails),
         slow_member::judge(mails),
         busy::stalled(mails),
-        busy::saturated(mails),
+        busy::saturated(mails).or_else(|| pressure::io(mails)),
+        swap::judge(mails),
+        pressure::memory(mails),
+        pressure::processors(mails),
     ];
     let mut verdicts: Vec<Verdict> = causes.into_iter().flatten().collect();
     verdicts.sort_by_key(|v| match v.verdict {

@@ -48,6 +48,57 @@ fn a_disk_that_completes_nothing_hangs_and_one_that_is_slow_is_full() {
     assert!(!found(&burst, "device-saturated"));
 }
 
+/// vmstat: the mean since the start of the machine, then intervals with so many blocked, KiB a second in and out of swap.
+fn vmstat(intervals: &[(u64, u64, u64)]) -> String {
+    let mut text =
+        " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n".to_owned();
+    for (blocked, read, written) in [&[(0, 0, 0)], intervals].concat() {
+        let _ =
+            writeln!(text, " 1 {blocked} 900000 8000 100 2000 {read} {written} 9000 100 600 300 1 2 10 87 0");
+    }
+    text
+}
+
+#[test]
+fn memory_that_comes_back_from_swap_while_tasks_are_blocked_is_found() {
+    let v = verdict(&vmstat(&[(7, 9000, 4000), (5, 7000, 0), (6, 8000, 2000)]), "swap").unwrap();
+    assert_eq!((v.verdict, v.confidence), (Answer::Found, Some(crate::Confidence::Medium)));
+    assert!(v.evidence[0].sentence().starts_with("7.81 MiB/s came back from swap"), "{v:?}");
+    // What only went out, what came back once, what blocked no task; and too little of it.
+    for intervals in [
+        [(7, 0, 9000), (7, 0, 9000), (7, 0, 9000)],
+        [(7, 9000, 0), (0, 0, 0), (0, 0, 0)],
+        [(0, 9000, 0), (0, 9000, 0), (0, 9000, 0)],
+        [(7, 100, 0), (7, 100, 0), (7, 100, 0)],
+    ] {
+        assert_eq!(verdict(&vmstat(&intervals), "swap").unwrap().verdict, Answer::Rejected, "{intervals:?}");
+    }
+}
+
+#[test]
+fn pressure_of_memory_is_found_and_that_of_io_is_told() {
+    let of = |resource: &str, part: f64| {
+        format!(
+            "==> /proc/pressure/{resource} <==\nsome avg10={part:.2} avg60=5.00 avg300=1.00 total=123456789\n\
+             full avg10=2.00 avg60=1.00 avg300=0.50 total=1000000\n\n"
+        )
+    };
+    let memory = verdict(&of("memory", 42.0), "reclaim").unwrap();
+    assert_eq!((memory.verdict, memory.confidence), (Answer::Found, Some(crate::Confidence::Low)));
+    let io = verdict(&of("io", 62.5), "device-saturated").unwrap();
+    assert_eq!(io.verdict, Answer::CannotTell);
+    assert!(
+        io.evidence[0].sentence().starts_with("tasks waited for I/O for 62.5 % of the last 10 s"),
+        "{io:?}"
+    );
+    assert_eq!(verdict(&of("cpu", 62.5), "cpu-wait").unwrap().verdict, Answer::CannotTell);
+    for (resource, cause) in [("memory", "reclaim"), ("io", "device-saturated"), ("cpu", "cpu-wait")] {
+        assert_eq!(verdict(&of(resource, 1.0), cause).unwrap().verdict, Answer::Rejected, "{resource}");
+    }
+    // Each resource is judged by its own numbers.
+    assert_eq!(verdict(&(of("io", 62.5) + &of("memory", 1.0)), "reclaim").unwrap().verdict, Answer::Rejected);
+}
+
 #[test]
 fn one_member_is_slow_only_beside_others_with_the_same_work() {
     let others =

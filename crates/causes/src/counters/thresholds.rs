@@ -29,6 +29,21 @@ pub mod fsync {
     pub const LEAST_CALLS: f64 = 10.0;
 }
 
+/// Of `counters/swap`.
+pub mod swap {
+    /// 256 pages of 4 KiB a second: at the 100 us that flash takes for each nothing to speak of, at the 8 ms of a disk twice what a
+    /// second has.
+    pub const LEAST_RATE: f64 = 1_048_576.0;
+    /// Swapping in one interval may be a program that begins.
+    pub const MOSTLY: f64 = 0.5;
+}
+
+/// Of `counters/pressure`.
+pub mod pressure {
+    /// Whoever waits for a tenth of the time notices.
+    pub const NOTICED: f64 = 0.1;
+}
+
 /// Of `counters/busy`.
 pub mod busy {
     use super::Nanos;

@@ -2,7 +2,7 @@
 //!
 //! The device's time is split by whose requests it served. If a task that is not the victim had a tenth of the slowest operations'
 //! time or more, by its requests in the device or by using up tags, the scheduler or writeback throttling's budget, the device is
-//! not too slow for its work: that task is what could wait. Refuted if nobody in particular had it, or if it was written back (a
+//! not too slow for its work: that task is what could wait. Refuted if no single task had it, or if it was written back (a
 //! flusher's: that is `writeback-flood`) or md's (`raid-resync`).
 //!
 //! Example: of a read of 40 ms by `postgres` 30 ms were behind requests of 256 KiB by `tar`: these are tar's.
@@ -14,17 +14,19 @@ use crate::proof::proof;
 use crate::raid::raid_resync::{is_of_md, is_sync_thread};
 use crate::remedy::Acts;
 use crate::slow::Slow;
+use crate::target::Target;
 use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{shell, size};
 use crate::{Cause, Each, Judge, Otherwise, Said};
+use evidence::Fact;
 use ledger::Reason;
 use life::Io;
 use std::collections::BTreeMap;
 use trace::{Bytes, Nanos};
 use waits::{Culprit, CulpritId, Phase};
 
-/// Kernel threads that work for whoever asked, and names that say nothing. `ext4lazyinit` is not among them: nobody asked.
+/// Kernel threads that work for whoever asked, and names that say nothing. `ext4lazyinit` is not among them: no task asked for its work.
 const FOR_OTHERS: [&str; 9] = [
     "kworker",
     "jbd2/",
@@ -37,15 +39,15 @@ const FOR_OTHERS: [&str; 9] = [
     "?",
 ];
 
-/// Whether a task of this name works for whoever asked, or nobody knows its name: what it moves is not its own. md's
-/// synchronising is nobody else's; the thread of a loop device (`loop0`, before Linux 5.15) is.
+/// Whether a task of this name works for other tasks, or its name is unknown: what it moves is not its own. md's
+/// synchronising is its own work; the thread of a loop device (`loop0`, before Linux 5.15) is.
 pub fn works_for_others(task: &str) -> bool {
     let of_a_loop = task.strip_prefix("loop").is_some_and(|n| n.parse::<u32>().is_ok());
     let of_md = is_of_md(task) && !is_sync_thread(task);
     of_a_loop || of_md || FOR_OTHERS.iter().any(|helper| task.starts_with(helper))
 }
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "background-task",
     title: "another task keeps the device busy, and the slow operations wait behind its requests",
@@ -93,7 +95,7 @@ fn of(case: &mut Case, slow: &Slow, mut v: Verdict) -> Said {
     Said::Found(v)
 }
 
-/// Whether it is time in which somebody else may have had the device, or what leads to it.
+/// Whether it is time in which another task may have had the device, or what leads to it.
 pub(crate) fn leads_to_the_device(phase: Phase) -> bool {
     match phase {
         Phase::Behind | Phase::NoTag => true,
@@ -106,7 +108,7 @@ pub(crate) fn leads_to_the_device(phase: Phase) -> bool {
 
 /// The other tasks that were in the way of a group's slowest, and for how long, the one that was most so first. What is written back
 /// for a task is a flood's ([`writeback_flood`](crate::memory::writeback_flood)), what is discarded is `discard-stall`'s, and
-/// threads that work for whoever asked are nobody in particular. Another task's flush is that task's: without it there is none.
+/// threads that work for other tasks are not named. Another task's flush is that task's: without it there is none.
 fn in_the_way(case: &Case, slow: &Slow) -> Vec<(String, Nanos)> {
     let mut all = BTreeMap::<&str, Nanos>::new();
     for row in case.rows(slow.group_number).iter().filter(|row| leads_to_the_device(row.phase)) {
@@ -153,7 +155,7 @@ fn prove(v: Verdict, case: &Case, slow: &Slow, task: &str, time: Nanos) -> Verdi
     ))
 }
 
-/// The journal's writes of a victim's own changes carry its name: they are nobody else's.
+/// The journal's writes of a victim's own changes carry its name: they are not another task's.
 fn is_another_task(slow: &Slow, c: &Culprit) -> bool {
     let name = c.name.as_deref().unwrap_or("?");
     c.is_somebody()
@@ -182,7 +184,7 @@ fn moved(case: &Case, slow: &Slow, task: &str) -> (Bytes, Bytes) {
     (its, all)
 }
 
-/// Whether a victim loses more to a task than that one to it: who is slowed for somebody's sake is the one in the way.
+/// Whether a victim loses more to a task than that one to it: only a task that is itself in the way is slowed.
 fn loses_more(case: &Case, slow: &Slow, task: &str) -> bool {
     let table = &case.facts.waits;
     let lost = |victim: &str, by: &str| -> Nanos {
@@ -196,41 +198,74 @@ fn loses_more(case: &Case, slow: &Slow, task: &str) -> bool {
     lost(&slow.group.task, task) >= lost(task, &slow.group.task)
 }
 
+/// What the task loses least by comes first: a priority or a limit where the host has them for it, then a pause.
 fn remedies(v: Verdict, case: &Case, slow: &Slow, task: &str, moved: Bytes) -> Verdict {
-    let top = case.name(slow.group.dev);
     let scheduler = case.settings(slow.on.id).and_then(|s| s.scheduler());
     let orders = scheduler.as_ref().is_some_and(|s| s.value == "bfq" || s.value == "mq-deadline");
-    let name = case.name(slow.on.id);
+    let target = Target::of(case, task);
+    let service = target.service(case, &slow.group.task).map(shell);
+    let half = moved.0 as f64 / slow.on.duration().seconds().max(f64::MIN_POSITIVE) / 2.0;
+    let limit =
+        |v| limited(v, task, service.as_deref().unwrap_or("SERVICE"), &case.name(slow.group.dev), half);
+    let idle = |v| {
+        idle_class(v, &target, task, &case.name(slow.on.id), scheduler.as_ref().filter(|_| !orders), orders)
+    };
+    let pause = |v: Verdict| {
+        v.try_on(
+            Acts::Culprit(task.into()),
+            format!("pause {} (kill -CONT resumes it): it finishes later by as much", target.who),
+            format!("kill -STOP {}{}", target.pids, target.remark),
+        )
+    };
+    let v = match (orders, service.is_some()) {
+        (true, true) => pause(limit(idle(v))),
+        (true, false) => limit(pause(idle(v))),
+        (false, true) => idle(pause(limit(v))),
+        (false, false) => limit(idle(pause(v))),
+    };
+    v.try_this(
+        "run it at another time of day, if a timer or cron starts it",
+        "systemctl list-timers --all; grep -r . \
+         /etc/cron.d /etc/crontab",
+    )
+}
+
+/// The idle class of I/O priorities, which schedulers without priorities do not know.
+fn idle_class(
+    v: Verdict,
+    target: &Target,
+    task: &str,
+    name: &str,
+    other: Option<&Fact<String>>,
+    orders: bool,
+) -> Verdict {
     let first = match orders {
         true => String::new(),
         false => format!("echo bfq > /sys/block/{name}/queue/scheduler; "),
     };
-    let half = moved.0 as f64 / slow.on.duration().seconds().max(f64::MIN_POSITIVE) / 2.0;
+    let has = other.map_or(String::new(), |s| format!(", {name} has {} ({})", s.value, s.at));
     v.try_on(
         Acts::Culprit(task.into()),
-        format!("pause it (kill -CONT resumes it): {task} finishes later by as much"),
-        format!("kill -STOP $(pgrep -x '{task}')"),
-    )
-    .try_on(
-        Acts::Culprit(task.into()),
         format!(
-            "idle I/O priority for {task}: needs a scheduler with priorities (bfq, mq-deadline){}; {task} takes longer",
-            match &scheduler {
-                Some(s) if !orders => format!(", {name} has {} ({})", s.value, s.at),
-                _ => String::new(),
-            }
+            "idle I/O priority for {}: needs a scheduler with priorities (bfq, mq-deadline){has}; {task} takes longer",
+            target.who
         ),
-        format!("{first}ionice -c 3 -p $(pgrep -x {})", shell(task)),
+        format!("{first}ionice -c 3 -p {}{}", target.pids, target.remark),
     )
-    .try_on(
+}
+
+/// A limit of bytes a second: `io.max` of its unit's control group (version 2).
+fn limited(v: Verdict, task: &str, service: &str, top: &str, half: f64) -> Verdict {
+    v.try_on(
         Acts::Culprit(task.into()),
-        format!("limit its unit SERVICE to half of the {} a second that it moved here", size(Bytes(2 * half as u64))),
         format!(
-            "systemctl set-property --runtime SERVICE IOReadBandwidthMax=\"/dev/{top} {0}\" \
+            "limit its unit {service} to half of the {} a second that it moved here (control groups version 2)",
+            size(Bytes(2 * half as u64))
+        ),
+        format!(
+            "systemctl set-property --runtime {service} IOReadBandwidthMax=\"/dev/{top} {0}\" \
                  IOWriteBandwidthMax=\"/dev/{top} {0}\"",
             (half as u64).max(1)
         ),
     )
-    .try_this("run it at another time of day, if a timer or cron starts it", "systemctl list-timers --all; grep -r . \
-         /etc/cron.d /etc/crontab")
 }

@@ -17,7 +17,7 @@ use trace::{Bytes, Nanos};
 /// Functions that wait for room, and nothing else (fs/jbd2/checkpoint.c).
 const MAKING_ROOM: [&str; 2] = ["__jbd2_log_wait_for_space", "jbd2_log_do_checkpoint"];
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "journal-space",
     title: "the journal of ext4 is full: changes wait until older ones are written in place",
@@ -78,7 +78,7 @@ fn judge(case: &mut Case) -> Verdict {
     let mib = eighth.min(LARGER).0 >> 20;
     v.try_this("see how large the journal is", format!("dumpe2fs -h /dev/{name} | grep -i journal"))
         .try_this(
-            format!("make the journal {mib} MiB; the file system is unmounted meanwhile. Costs its space, and \
+            format!("make the journal {mib} MiB: costs its space, and \
                  a little more time to recover after a crash"),
             format!(
                 "umount {target} && tune2fs -O ^has_journal /dev/{name} && tune2fs -J size={mib} /dev/{name} && mount /dev/{name} \

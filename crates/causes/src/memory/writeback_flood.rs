@@ -1,7 +1,7 @@
 //! `writeback-flood`: what a task waits for waits in the device behind buffered data that is written back.
 //!
 //! Claims the device time in which the device was flooded ([`life::FLOOD_DEPTH`], [`life::FLOOD_BYTES`]). Proof: the
-//! same requests were fast when no background write was in flight. Refuted if they were as slow then.
+//! same requests were fast when no writeback was in flight. Refuted if they were as slow then.
 
 use crate::case::{Case, Claimable, MIN_SAMPLES, MIN_SHARE};
 use crate::proof::{proof, Proof};
@@ -29,14 +29,14 @@ pub(crate) fn wbt_target(device: &Device) -> u64 {
     }
 }
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "writeback-flood",
     title: "writeback of buffered data fills the device, and everything else waits behind it",
     page: include_str!("../../pages/writeback-flood.md"),
     judge: Judge::Each(Each {
         of,
-        unless: "requests just as slow with no background write in flight (compare the two times above)",
+        unless: "requests just as slow with no writeback in flight (compare the two times above)",
         otherwise: Otherwise::Nothing("no slow operation waited in a device"),
         above: false,
     }),
@@ -50,7 +50,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let flooded = slow.flooded().min(case.unclaimed(slow, Reason::Device));
     if slow.share(flooded) < MIN_SHARE {
         return Said::Little(match slow.company().background.max() {
-            0 => "no background writes in flight beside slow operations".into(),
+            0 => "no writeback in flight beside slow operations".into(),
             _ => beside_a_flood(slow, flooded),
         });
     }
@@ -61,7 +61,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
             let (beside, clear) = (with.quantile(q), without.quantile(q));
             if (beside as f64) < MIN_SLOWDOWN * clear as f64 {
                 return Said::Not(proof!(
-                    "{what} were as slow without a background write in flight: {clear} \
+                    "{what} were as slow without writeback in flight: {clear} \
                      against {beside} ({words})",
                     what = slow.words(),
                     clear = Nanos(clear),
@@ -95,13 +95,13 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
 
 fn beside_a_flood(slow: &Slow, flooded: Nanos) -> Proof {
     proof!(
-        "the slowest {what} spent {flooded} of their time beside a flood of background writes",
+        "the slowest {what} spent {flooded} of their time beside a flood of writeback",
         what = slow.words(),
         flooded = Share(slow.share(flooded))
     )
 }
 
-/// Culprits whose background writes others are behind.
+/// Culprits whose writeback others are behind.
 fn background_writers(case: &Case) -> Vec<CulpritId> {
     let all = case.facts.waits.culprits();
     all.filter(|(_, c)| c.io == Some(Io::BackgroundWrite)).map(|(id, _)| id).collect()
@@ -118,7 +118,7 @@ fn comparable(samples: u64) -> Option<(f64, &'static str)> {
     }
 }
 
-/// How long requests take that were issued with no background write in flight: nine in ten of them at most so long. A few
+/// How long requests take that were issued with no writeback in flight: nine in ten of them at most so long. A few
 /// meet a flood that begins just behind them; of fewer than ten, the slowest.
 fn usual(clear: &Distribution) -> (u64, &'static str) {
     match clear.count() {
@@ -158,12 +158,12 @@ fn beside_and_without(
     compared: Option<(f64, &'static str)>,
 ) -> Verdict {
     let (with, without) = (&slow.company().flooded, &slow.company().clear);
-    let flood = format!("a flood ({FLOOD_DEPTH} background writes or {} in flight)", size(FLOOD_BYTES));
+    let flood = format!("a flood ({FLOOD_DEPTH} writes of writeback or {} in flight)", size(FLOOD_BYTES));
     let what = slow.words();
     if let Some((q, words)) = compared {
         return v.because(proof!(
-            "issued into {flood}, {what} took {beside} in the device ({words}); with no background write in \
-             flight, {clear}",
+            "issued into {flood}, {what} took {beside} in the device ({words}); with no writeback in flight, \
+             {clear}",
             flood,
             what,
             beside = Nanos(with.quantile(q)),
@@ -182,14 +182,14 @@ fn beside_and_without(
     }
     let (time, which) = usual(without);
     v.because(proof!(
-        "with no background write in flight, {which} of {without} such requests took {time} in the device",
+        "with no writeback in flight, {which} of {without} such requests took {time} in the device",
         which,
         without = Count(without.count()),
         time = Nanos(time)
     ))
 }
 
-/// How many background writes there were, how large, how many at once, and how long they took.
+/// How much writeback there was: how many writes, how large, how many at once, and how long they took.
 fn background_writes(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
     let writes = &slow.on.requests[Class::Background.index()];
     let most = slow.on.company.iter().map(|c| c.background.max()).max().unwrap_or(0);
@@ -202,7 +202,7 @@ fn background_writes(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
         .map(|r| (r.d2c.sum(), r.d2c.count()))
         .fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
     v.because(proof!(
-        "{writes} of the {all_writes} writes on {device} were background writes, of {each} on average, up to \
+        "{writes} of the {all_writes} writes on {device} were writeback, of {each} on average, up to \
          {most} at once",
         writes = Count(writes.count),
         all_writes = Count(all_writes),
@@ -211,7 +211,7 @@ fn background_writes(v: Verdict, case: &Case, slow: &Slow) -> Verdict {
         most = Count(most)
     ))
     .because(proof!(
-        "background writes took {writes} in the device (mean D2C), all requests together {all}, {what} alone \
+        "writeback took {writes} in the device (mean D2C), all requests together {all}, {what} alone \
          {alone}",
         writes = Nanos(writes.d2c.mean() as u64),
         all = Nanos((every.0 / every.1.max(1) as u128) as u64),

@@ -7,6 +7,7 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
 use crate::raid::{self, Array, Judged, Question};
+use crate::remedy::Acts;
 use crate::thresholds::raid_read_modify_write::MOSTLY;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{percent, shell, size};
@@ -19,7 +20,7 @@ use trace::{Bytes, Nanos};
 /// The usual block of ext4 (mke2fs(8)), in which its `stride` and `stripe_width` count.
 const BLOCK: u64 = 4096;
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "raid-read-modify-write",
     title: "writes smaller than a stripe make RAID read old data and parity before it can write",
@@ -122,8 +123,17 @@ fn prove(mut v: Verdict, case: &Case, array: &Array) -> Verdict {
     };
     v = larger_cache(v, array, &name, md.as_ref());
     v = more_threads(v, case, array, &name, md.as_ref());
-    v = whole_stripes(v, case, array, &name, stripe.as_ref());
+    // A file system places large writes by the stripe; those smaller than a chunk that are scattered stay so.
+    if stripe.as_ref().is_some_and(|s| mean >= s.chunk.value) || adjacent(array) >= MOSTLY {
+        v = whole_stripes(v, case, array, &name, stripe.as_ref());
+    }
     no_parity(v, &name, stripe.as_ref())
+}
+
+/// The part of the array's writes that begin where the one before ended.
+fn adjacent(array: &Array) -> f64 {
+    let seeks = &array.device.traffic.q2q_seeks;
+    seeks.sequential() as f64 / seeks.count().max(1) as f64
 }
 
 /// What can be undone at once and costs no more than memory comes first.
@@ -132,12 +142,12 @@ fn larger_cache(v: Verdict, array: &Array, name: &str, md: Option<&Md>) -> Verdi
     if entries.is_some_and(|e| e.value >= raid::CACHE_ENTRIES) {
         return v;
     }
-    let seeks = &array.device.traffic.q2q_seeks;
-    let adjacent = seeks.sequential() as f64 / seeks.count().max(1) as f64;
-    let hope = match adjacent >= MOSTLY {
-        true => format!("{} of the writes here follow the one before", percent(adjacent)),
-        false => format!("little gain here: only {} of the writes follow the one before", percent(adjacent)),
-    };
+    let adjacent = adjacent(array);
+    // What is scattered cannot be collected: it would only take memory.
+    if adjacent < MOSTLY {
+        return v;
+    }
+    let hope = format!("{} of the writes here follow the one before", percent(adjacent));
     raid::larger_cache(v, name, md, "collects neighbouring writes into whole stripes", &hope)
 }
 
@@ -183,14 +193,10 @@ fn whole_stripes(v: Verdict, case: &Case, array: &Array, name: &str, stripe: Opt
                 s.size().0 / 512
             ),
         ),
-        _ => v.try_this(
-            format!(
-                "write whole stripes: {whole} at multiples of {whole} need no reads. A new file system that knows how wide a \
-                 stripe is places and sizes large writes so; small scattered ones stay small. With -N it only \
-                 shows what it \
-                 would do; without, it destroys what is there"
-            ),
-            format!("mkfs.xfs -N -d su={}k,sw={} /dev/{name}", chunk / 1024, s.data),
+        _ => v.try_on(
+            Acts::Victim,
+            format!("write whole stripes: {whole} at multiples of {whole} need no reads (the number is in bytes)"),
+            format!("cat /sys/block/{name}/queue/optimal_io_size"),
         ),
     }
 }
@@ -200,10 +206,8 @@ fn no_parity(v: Verdict, name: &str, stripe: Option<&Stripe>) -> Verdict {
     let disks = stripe.map_or("N".into(), |s| s.disks.to_string());
     v.try_this(
         format!(
-            "the last resort, for small scattered writes the only one: RAID 10 has no parity, so such a write is two writes and no \
-             read; it holds half of what its disks hold. On other disks, then move what is on {name} there: \
-             made of the members of \
-             {name} it would destroy it"
+            "on other disks, the last resort, for small scattered writes the only one: RAID 10 has no parity, so such a write is two \
+             writes and no read; it holds half of what its disks hold. Move what is on {name} there; do not use the members of {name}"
         ),
         format!("mdadm --create /dev/mdNEW --level=10 --raid-devices={disks} NEW_DISKS  # in place of \
              /dev/{name}"),

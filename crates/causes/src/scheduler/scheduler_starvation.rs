@@ -1,7 +1,7 @@
-//! `scheduler-starvation`: what a task waits for waits in the I/O scheduler while background writes are sent to the
+//! `scheduler-starvation`: what a task waits for waits in the I/O scheduler while writeback is sent to the
 //! device before it.
 //!
-//! Claims the scheduler time (I2D) of operations that background writes overtook. Proof: the writes that were issued
+//! Claims the scheduler time (I2D) of operations that writeback overtook. Proof: the writes that were issued
 //! between an operation's insert and its issue are counted. Refuted if the wait is short, or none overtook.
 
 use crate::case::{Case, MIN_SHARE};
@@ -18,7 +18,7 @@ use ledger::Reason;
 use life::Class;
 use trace::Nanos;
 
-/// The cause.
+/// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
     name: "scheduler-starvation",
     title: "requests wait in the I/O scheduler while writeback is sent to the device before them",
@@ -50,7 +50,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
         let part = overtaken.0 as f64 / scheduler.0.max(1) as f64;
         return Said::Not(proof!(
             "the slowest {what} spent {scheduler} of their time in the scheduler, but \
-             background writes overtook them in {part} of it only",
+             writeback overtook them in {part} of it only",
             what = slow.words(),
             scheduler = Share(slow.share(scheduler)),
             part = Share(part)
@@ -61,8 +61,8 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let v = v
         .plus(claimed, sure)
         .because(proof!(
-            "the slowest {what} waited in the scheduler for {claimed} of their time while background \
-                     writes were sent to {device} before them",
+            "the slowest {what} waited in the scheduler for {claimed} of their time while writeback \
+                     was sent to {device} before them",
             what = slow.words(),
             claimed = Share(slow.share(claimed)),
             device = case.name(slow.on.id)
@@ -85,7 +85,7 @@ fn remedies(mut v: Verdict, case: &Case, slow: &Slow) -> Verdict {
     let writes = &slow.on.requests[Class::Background.index()];
     v = v.because(proof!(
         "{writes} went to {name}; they took {p99} (p99)",
-        writes = Counted(writes.count, "background write", "background writes"),
+        writes = Counted(writes.count, "write of writeback", "writes of writeback"),
         name,
         p99 = Nanos(writes.q2c.quantile(0.99))
     ));

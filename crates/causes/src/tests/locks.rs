@@ -128,7 +128,7 @@ fn stable_pages_are_turned_off_or_mounted_anew() {
         says(&off, "stable_writes of sda is 0 (queue-sda.txt:1), but the value at mount time counts"),
         "{off:?}"
     );
-    assert_eq!(commands(&off)[1], "umount /MOUNTPOINT && mount /MOUNTPOINT");
+    assert_eq!(commands(&off)[2], "umount /MOUNTPOINT && mount /MOUNTPOINT");
     let unknown = told(WRITE, Wait::StablePage, Reason::Device, 80).verdict("stable-page");
     assert!(!says(&unknown, "stable_writes"), "{unknown:?}");
     assert_eq!(commands(&unknown)[1], "echo 0 > /sys/block/sda/queue/stable_writes");

@@ -306,12 +306,12 @@ fn a_hundredth_that_is_left_is_worth_naming() {
         told.verdict("cpu-wait")
     };
     let v = of(11);
-    assert!(is_found(&v) && says(&v, "; the causes above explain all but 33 ms of that"), "{v:?}");
+    assert!(is_found(&v) && says(&v, "; other causes explain all but 33 ms of that"), "{v:?}");
     assert!(says(&v, "1 s, of which 811 ms waiting for a processor"), "{v:?}");
     assert!(rejected(&of(9))
         .contains("other causes explain what the slowest reads spent waiting for a processor"));
     let alone = told(READ, Wait::DirectIo, Reason::WaitCpu, 80).verdict("cpu-wait");
-    assert!(found(&alone) > 0.7 && !says(&alone, "the causes above"), "{alone:?}");
+    assert!(found(&alone) > 0.7 && !says(&alone, "other causes"), "{alone:?}");
 }
 
 /// The more is said of a wait the more there was of it, and of less than a hundredth nothing.

@@ -24,7 +24,7 @@ fn found_and_the_overtakers_are_counted() {
     );
     let v = story.verdict("scheduler-starvation");
     assert!((found(&v) - 50.0 / 55.0).abs() < 0.01, "{v:?}");
-    assert!(says(&v, "36 background writes went to sda"), "{v:?}");
+    assert!(says(&v, "36 writes of writeback went to sda"), "{v:?}");
     let batch = v.remedies.iter().find(|r| r.command().contains("fifo_batch")).expect("a remedy");
     assert!(
         batch.what.contains("16 -> 1 (queue-sda.txt:2)") && batch.what.contains("fdatasync"),

@@ -15,7 +15,7 @@ fn a_tenth_of_a_millisecond_is_what_flash_takes() {
     assert_eq!(of(97, "flush-cost"), "no slow operation waited for a flush or behind one");
     assert_eq!(of(103, "flush-cost"), "no slow operation waited for a flush or behind one");
     assert_eq!(of(97, "writeback-flood"), "no slow operation waited in a device");
-    assert_eq!(of(103, "writeback-flood"), "no background writes in flight beside slow operations");
+    assert_eq!(of(103, "writeback-flood"), "no writeback in flight beside slow operations");
 }
 
 /// Of all that the slowest of each kind took, fiftieth.

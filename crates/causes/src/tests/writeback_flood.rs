@@ -1,4 +1,4 @@
-//! Background writes beside reads.
+//! Writeback beside reads.
 
 use super::*;
 
@@ -85,8 +85,7 @@ fn twice_as_slow_is_the_threshold() {
         story.verdict("writeback-flood")
     };
     assert!(is_found(&judge(41)));
-    assert!(rejected(&judge(39))
-        .contains("as slow without a background write in flight: 20 ms against 39 ms (p99)"));
+    assert!(rejected(&judge(39)).contains("as slow without writeback in flight: 20 ms against 39 ms (p99)"));
 }
 
 /// Nine floods: too few for percentiles. What is slow there must be most of the time, and slower than what is usual.
@@ -107,12 +106,12 @@ fn of_few_half_of_their_time_is_the_threshold() {
     let v = judge(55);
     assert!(is_found(&v) && v.confidence == Some(Confidence::Medium), "{v:?}");
     assert!(
-        says(&v, "beside a flood (16 background writes or 4 MiB in flight) for 55 % of their time"),
+        says(&v, "beside a flood (16 writes of writeback or 4 MiB in flight) for 55 % of their time"),
         "{v:?}"
     );
-    assert!(says(&v, "with no background write in flight, the p90 of 90 such requests took 1 ms"), "{v:?}");
+    assert!(says(&v, "with no writeback in flight, the p90 of 90 such requests took 1 ms"), "{v:?}");
     assert!(rejected(&judge(45))
-        .contains("spent 45 % of their time beside a flood of background writes, too few to compare"));
+        .contains("spent 45 % of their time beside a flood of writeback, too few to compare"));
 }
 
 /// Nothing was ever without it: then there is nothing to say of that.
@@ -123,7 +122,7 @@ fn what_was_never_without_a_flood_is_compared_with_nothing() {
         flood(&mut story, 400 * i, 10);
     }
     let v = story.verdict("writeback-flood");
-    assert!(found(&v) > 0.9 && !says(&v, "with no background write in flight"), "{v:?}");
+    assert!(found(&v) > 0.9 && !says(&v, "with no writeback in flight"), "{v:?}");
 }
 
 #[test]
@@ -140,10 +139,10 @@ fn a_tenth_beside_a_flood_is_worth_a_comparison() {
     };
     assert!(rejected(&judge(11)).ends_with("too few to compare"));
     let v = judge(9);
-    assert!(rejected(&v).ends_with("9.0 % of their time beside a flood of background writes"), "{v:?}");
+    assert!(rejected(&v).ends_with("9.0 % of their time beside a flood of writeback"), "{v:?}");
     let mut none = Story::default();
     quick_reads(&mut none, 0, 90);
-    assert!(rejected(&none.verdict("writeback-flood")).contains("no background writes in flight"));
+    assert!(rejected(&none.verdict("writeback-flood")).contains("no writeback in flight"));
 }
 
 #[test]

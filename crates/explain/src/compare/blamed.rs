@@ -52,8 +52,8 @@ fn of(before: &Victim, after: &Victim) -> Blamed {
     }
 }
 
-/// `sync: write`.
+/// `sync: writes`.
 fn words(c: &Culprit) -> String {
-    let io = c.io.map_or(String::new(), |io| format!(": {}", io.name()));
+    let io = c.io.map_or(String::new(), |io| format!(": {}", io.words()));
     format!("{}{io}", culprit_name(c))
 }

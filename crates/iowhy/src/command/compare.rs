@@ -166,6 +166,10 @@ impl Compare {
     }
 }
 
+/// What is compared with what.
+const TWO_SIDES: &str = "iowhy compare BEFORE AFTER: two recordings, two texts, or one of each;\n\
+of one text with two runs: iowhy compare TEXT before=RUN after=RUN";
+
 /// The sides in their order.
 fn sides(given: &[String]) -> Result<[Side; 2], Failure> {
     let labelled = |label: &str| given.iter().find_map(|g| g.strip_prefix(label));
@@ -188,7 +192,7 @@ fn sides(given: &[String]) -> Result<[Side; 2], Failure> {
             ])
         }
         (None, None, [document]) => {
-            let mail = text(document)?;
+            let mail = alone(document)?;
             let runs = runs(&mail);
             let [before, after] = runs[..] else { return Err(several(&mail)) };
             let number = |i: usize| Some((i + 1).to_string());
@@ -198,10 +202,22 @@ fn sides(given: &[String]) -> Result<[Side; 2], Failure> {
             ])
         }
         _ => Err(Failure::Other {
-            what: "two sides are needed".into(),
-            help: Some("iowhy compare BEFORE AFTER, or TEXT before=RUN after=RUN".into()),
+            what: format!("two sides are needed, and these are none: {}", given.join(" ")),
+            help: Some(TWO_SIDES.into()),
         }),
     }
+}
+
+/// A text that has both sides in it; of anything else the second side is missing.
+fn alone(path: &str) -> Result<Mail, Failure> {
+    let exists = Path::new(path).exists();
+    texts::read(Path::new(path)).filter(Mail::has_readings).ok_or_else(|| Failure::Other {
+        what: match exists || path == "-" {
+            true => format!("{path}: what is it to be compared with? A second recording or text is missing"),
+            false => format!("{path}: no such file or folder, and a second one to compare with is missing"),
+        },
+        help: Some(TWO_SIDES.into()),
+    })
 }
 
 fn text(path: &str) -> Result<Mail, Failure> {

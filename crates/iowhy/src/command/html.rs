@@ -10,6 +10,7 @@ use std::path::Path;
 
 /// Makes the page and writes it to a file.
 pub fn write(captures: &[&OsStr], question: &Question, file: &Path) -> Result<(), Failure> {
+    Failure::unless_it_has_a_folder(file)?;
     let page = page(captures, question)?;
     std::fs::write(file, page).map_err(Failure::write(&file.display().to_string()))
 }

@@ -106,6 +106,7 @@ impl Plot {
         let written = [&self.out, &self.movie].into_iter().flatten();
         for file in written {
             self.ending(file)?;
+            Failure::unless_it_has_a_folder(file)?;
         }
         let kind = match self.kind {
             Some(Chosen::Flame) => return self.flame(),

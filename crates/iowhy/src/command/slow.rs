@@ -4,14 +4,18 @@ use super::{print, print_json};
 use crate::failure::Failure;
 use crate::question::{request_op, Question, QUESTION};
 use clap::Args;
-use explain::{began, check, known, names, Choice, Input, Places, SlowestOperations, SlowestRequests};
+use explain::{
+    began, check, known, names, Answer, Choice, Input, Places, SlowestOperations, SlowestRequests,
+};
 use life::{Bio, BioNumber, Names, Request, Sink};
 use operation::{Account, Follow, History, Operation, OperationObserver};
 use report::operations::{self, Events};
 use stats::Kept;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use trace::Place;
 
-const HOW_TO_READ: &str = "Each line is a part of the one it is indented below. The lines of a level add up to the \
+const HOW_TO_READ: &str = "Without a filter, only the task that lost most time is shown (iowhy explain names it first); of a pipe, all tasks. \
+Each line is a part of the one it is indented below. The lines of a level add up to the \
 line above in every digit: what cutting to microseconds takes away is given to the lines that were cut most, and --json \
 has nanoseconds. Where only block events were recorded (blktrace), the slowest requests are shown, event by event; of md and dm, \
 which have none, the slowest bios, each with those it sent to the devices below.";
@@ -29,13 +33,16 @@ pub struct Slow {
     /// Add the events of each operation; reads the recording twice, so not from a pipe
     #[arg(long)]
     pub events: bool,
+    /// Show those of all tasks, not only of the one that lost most time
+    #[arg(long)]
+    pub all: bool,
     /// Show requests, even where operations were recorded
     #[arg(long)]
     pub requests: bool,
     /// Show each hop from one task to another
     #[arg(long)]
     pub hops: bool,
-    /// Print one JSON object (schema iowhy.slow/1)
+    /// Print one JSON object (schema iowhy.slow/1), without a filter of all tasks
     #[arg(long)]
     pub json: bool,
     /// What is searched
@@ -46,7 +53,27 @@ pub struct Slow {
 impl Slow {
     /// Finds the slowest in a first reading and gathers events in a second.
     pub fn run(&self) -> Result<(), Failure> {
-        let input = self.open(&self.capture)?;
+        let input = self.question.of_recording(&self.capture)?;
+        let Some(place) = input.place().filter(|_| self.is_of_the_victim()) else {
+            return self.show(&self.find(&self.question, input)?, None);
+        };
+        let victim = Answer::of(&input.explain()?).victims.into_iter().next().map(|v| v.task);
+        let of_victim = victim.and_then(|task| Some((self.question.narrowed(None, Some(&task))?, task)));
+        if let Some((question, task)) = of_victim {
+            let seen = self.find(&question, question.of_recording(&place)?)?;
+            if !seen.is_empty() {
+                return self.show(&seen, Some(&task));
+            }
+        }
+        self.show(&self.find(&self.question, self.question.of_recording(&place)?)?, None)
+    }
+
+    /// Whether the answer says whose are shown: the kernel's own threads often have slower ones, for which no task waits.
+    fn is_of_the_victim(&self) -> bool {
+        !self.all && !self.json && self.question.asking().is_all()
+    }
+
+    fn find(&self, question: &Question, input: Input) -> Result<Seen, Failure> {
         let place = input.place();
         let mut places = input.places();
         let mut found = self.nothing_found();
@@ -62,7 +89,7 @@ impl Slow {
         })?;
         places.began = first.unwrap_or_default();
         places.freed = follow.freed().clone();
-        let op = self.question.op.iter().find(|op| request_op(op).is_none());
+        let op = question.op.iter().find(|op| request_op(op).is_none());
         if let Some(op) = op.filter(|_| !follow.sees_tasks()) {
             return Err(Failure::Other {
                 what: format!("{}: only block events were recorded, no {op}", self.capture.display()),
@@ -70,15 +97,12 @@ impl Slow {
             });
         }
         check(scope.as_ref())?;
-        if self.shows_requests(&follow) {
-            self.show_requests(found.requests, &places, place.as_deref())
-        } else {
-            self.show_operations(&found.operations, &places, place.as_deref())
+        let of_requests = self.shows_requests(&follow);
+        found.requests.chosen();
+        if let Some(place) = place.as_deref().filter(|_| of_requests) {
+            question.of_recording(place)?.read(|batch| found.requests.gather(batch))?;
         }
-    }
-
-    fn open<'a>(&self, path: &Path) -> Result<Input<'a>, Failure> {
-        self.question.of_recording(path)
+        Ok(Seen { found, places, place, of_requests })
     }
 
     fn nothing_found(&self) -> Found {
@@ -93,31 +117,14 @@ impl Slow {
         self.requests || request_only || !follow.sees_tasks()
     }
 
-    fn show_requests(
-        &self,
-        mut slowest: SlowestRequests,
-        places: &Places,
-        place: Option<&Path>,
-    ) -> Result<(), Failure> {
-        slowest.chosen();
-        if let Some(place) = place {
-            self.open(place)?.read(|batch| slowest.gather(batch))?;
+    /// Prints them; `task` is whose they are, if no filter asked for it.
+    fn show(&self, seen: &Seen, task: Option<&str>) -> Result<(), Failure> {
+        let Seen { found, places, of_requests, .. } = seen;
+        let all = found.operations.all();
+        if *of_requests && self.json {
+            return print_json(&report::slowest_requests(&found.requests, places));
         }
-        if self.json {
-            print_json(&report::slowest_requests(&slowest, places))
-        } else {
-            print(&report::requests(&slowest, places))
-        }
-    }
-
-    fn show_operations(
-        &self,
-        slowest: &SlowestOperations,
-        places: &Places,
-        place: Option<&Path>,
-    ) -> Result<(), Failure> {
-        let all = slowest.all();
-        let events = if self.events { Some(self.events_of(all, place)?) } else { None };
+        let events = if self.events && !of_requests { Some(self.events_of(all, seen)?) } else { None };
         if self.json {
             return print_json(&report::slowest_operations(all, events.as_ref(), places));
         }
@@ -125,28 +132,56 @@ impl Slow {
             let events = events.as_ref().map(|e| e.render(at, places)).unwrap_or_default();
             operations::render(kept, places, self.hops) + &events
         };
-        let texts: Vec<String> = all.iter().enumerate().map(one).collect();
-        if texts.is_empty() {
-            return print("no operation ended\n");
+        let text = match of_requests {
+            true => report::requests(&found.requests, places),
+            false if all.is_empty() => "no operation ended\n".into(),
+            false => all.iter().enumerate().map(one).collect::<Vec<_>>().join("\n"),
+        };
+        let whose = task.map_or(String::new(), |task| {
+            format!(
+                "\n\nOnly of {task}, which lost most time (iowhy explain); of all tasks: iowhy slow --all\n"
+            )
+        });
+        match task {
+            None => print(&text),
+            Some(_) => print(&(text.trim_end().to_string() + &whose)),
         }
-        print(&texts.join("\n"))
     }
 
-    fn events_of(&self, all: &[Kept], place: Option<&Path>) -> Result<Events, Failure> {
-        let Some(place) = place else {
+    fn events_of(&self, all: &[Kept], seen: &Seen) -> Result<Events, Failure> {
+        let Some(place) = &seen.place else {
             return Err(Failure::Other {
                 what: "--events reads a recording twice, which a pipe does not allow".into(),
                 help: Some("write it to a file first".into()),
             });
         };
         let mut events = Events::of(all);
-        self.open(place)?.read(|batch| events.gather(batch))?;
+        self.question.of_recording(place)?.read(|batch| events.gather(batch))?;
         Ok(events)
     }
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| *n > 0).ok_or_else(|| "a number from 1".into())
+}
+
+/// What was found in a first reading.
+struct Seen {
+    found: Found,
+    places: Places,
+    /// Where the recording lies, to be read again; `None` of a pipe.
+    place: Option<Place>,
+    /// Whether requests are shown, not operations.
+    of_requests: bool,
+}
+
+impl Seen {
+    fn is_empty(&self) -> bool {
+        match self.of_requests {
+            true => self.found.requests.all().next().is_none(),
+            false => self.found.operations.all().is_empty(),
+        }
+    }
 }
 
 /// Requests and operations, whichever the recording turns out to have.

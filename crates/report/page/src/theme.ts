@@ -7,7 +7,7 @@ export const CLASS_COLOURS: Record<string, string> = {
   read: '#0072b2', 'sync-write': '#d55e00', background: '#e69f00', flush: '#cc79a7', other: '#009e73',
 };
 export const CLASS_WORDS: Record<string, string> = {
-  read: 'reads', 'sync-write': 'synchronous writes', background: 'background writes', flush: 'flushes', other: 'discards and commands',
+  read: 'reads', 'sync-write': 'synchronous writes', background: 'writeback', flush: 'flushes', other: 'discards and commands',
 };
 /** For things without an order: tasks. */
 export const COLOURS = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#d55e00', '#56b4e9', '#8822dd', '#774422'];

@@ -1,7 +1,7 @@
 //! The answer in one sentence of at most 160 characters, to be pasted into a chat.
 
-use super::words::{device, of, operations, who};
-use causes::Confidence;
+use super::words::{confidence, device, lost, of, operations, who};
+use causes::{Answer as Judged, Verdict};
 use explain::answer::{share_of_slowest, Answer, Kind, Sufferer};
 use explain::blame::Which;
 use explain::{Explanation, Lack};
@@ -75,10 +75,25 @@ fn of_texts(e: &Explanation, a: &Answer) -> String {
     }
     let title = a.cause.and_then(causes::title_by_counters);
     match (a.cause, title) {
-        (Some(cause), Some(title)) => format!("{of}: {cause} ({}): {title}", sure(a)),
-        (Some(cause), None) => format!("{of}: {cause} ({})", sure(a)),
-        (None, _) => format!("{of}: no cause that counters alone can show; to record one: iowhy record"),
+        (Some(cause), Some(title)) => format!("{of}: {cause} ({}): {title}", confidence(a.confidence)),
+        (Some(cause), None) => format!("{of}: {cause} ({})", confidence(a.confidence)),
+        (None, _) => suspected(e, &of).unwrap_or_else(|| {
+            format!("{of}: no cause that counters alone can show; to record one: iowhy record")
+        }),
     }
+}
+
+/// What texts make probable and do not prove, if it can be said in one sentence.
+fn suspected(e: &Explanation, of: &str) -> Option<String> {
+    let open = e.verdicts.iter().filter(|v| v.verdict == Judged::CannotTell);
+    let said = open.filter_map(|v| Some((v.cause, v.evidence.first()?.sentence())));
+    let sentences = said.flat_map(|(cause, proof)| {
+        [
+            format!("{of}: {proof}; suspected: {cause}, which counters cannot tell: iowhy record"),
+            format!("{of}: {proof}; why, counters cannot tell: iowhy record"),
+        ]
+    });
+    sentences.into_iter().find(|text| text.chars().count() <= LONGEST)
 }
 
 /// Whose time it is where only the slowest are asked about.
@@ -89,17 +104,72 @@ fn by_the_slowest(e: &Explanation) -> &'static str {
     }
 }
 
-/// How sure, as a word.
-fn sure(a: &Answer) -> &'static str {
-    match a.confidence {
-        Some(Confidence::High) => "high",
-        Some(Confidence::Medium) => "medium",
-        _ => "low",
+/// Which part of a victim's time a cause explains, as the answer tells it.
+#[derive(Clone, Copy)]
+enum Part {
+    /// Nothing was lost: each operation took what it takes alone.
+    OwnPace,
+    /// It held requests back before they were seen: the device was idle for this part of the time.
+    Idle(f64),
+    /// Of the time of the slowest 1 %.
+    OfSlowest(f64),
+    /// Of what all operations lost.
+    OfLost(f64),
+}
+
+impl Part {
+    fn of(e: &Explanation, v: &Sufferer, cause: &str) -> Part {
+        let verdict = e.verdicts.iter().find(|verdict| verdict.cause == cause);
+        let of_slowest = verdict.and_then(|verdict| share_of_slowest(e, v, verdict)).unwrap_or(0.0);
+        let throughout =
+            verdict.and_then(|verdict| verdict.throughout.iter().find(|(group, _)| *group == v.group));
+        match (v.share_of(cause), throughout) {
+            _ if OWN_PACE.contains(&cause) => Part::OwnPace,
+            // Bios wait for a limit before they are seen.
+            (0.0, Some((_, idle))) => Part::Idle(*idle),
+            // What made some slow, and few of all.
+            (of_lost, _) if of_slowest > 2.0 * of_lost => Part::OfSlowest(of_slowest),
+            (of_lost, _) => Part::OfLost(of_lost),
+        }
     }
 }
 
+/// What a cause explains, with what it is a part of: first what the sentence says, then the other measure. `None` where no
+/// task was seen waiting.
+///
+/// Example: `59 % of the 127 s that fio's reads lost, 98 % of the time of the slowest 1 %`.
+pub(crate) fn explains(e: &Explanation, a: &Answer, verdict: &Verdict) -> Option<String> {
+    let every = |share: f64| format!("{} of the time of the slowest 1 % of all victims", percent(share));
+    let Some(v) = a.victims.first() else { return (verdict.share > 0.0).then(|| every(verdict.share)) };
+    let whose = format!("{} {}", of(&v.task), operations(e, v));
+    let slowest = share_of_slowest(e, v, verdict).filter(|share| *share > 0.0);
+    let slowest =
+        |of: &str| slowest.map(|share| format!("{} of the time of the slowest 1 %{of}", percent(share)));
+    let who_lost = match e.subject.which {
+        Which::All => whose.clone(),
+        Which::Slowest => format!("the slowest 1 % of {whose}"),
+    };
+    let part = v.share_of(verdict.cause);
+    let the = if v.is_bound { "" } else { "the " };
+    let of_lost = format!("{} of {the}{} that {who_lost} lost", percent(part), lost(v));
+    let (first, second) = match Part::of(e, v, verdict.cause) {
+        Part::OwnPace => (Some(format!("the device's own pace in {} of {whose}", time(v.time))), slowest("")),
+        Part::Idle(idle) => {
+            (Some(format!("{} of the time of {whose}, when the device was idle", percent(idle))), slowest(""))
+        }
+        Part::OfSlowest(_) => (slowest(&format!(" of {whose}")), (part > 0.0).then_some(of_lost)),
+        Part::OfLost(part) if part > 0.0 => (Some(of_lost), slowest("")),
+        Part::OfLost(_) if verdict.share > 0.0 => {
+            (Some(every(verdict.share)), Some(format!("nothing of what {who_lost} lost")))
+        }
+        Part::OfLost(_) => return None,
+    };
+    let told: Vec<String> = first.into_iter().chain(second).collect();
+    Some(told.join(", "))
+}
+
 fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
-    let sure = sure(a);
+    let sure = confidence(a.confidence);
     let cause = a.cause.unwrap_or("no known cause");
     let seen = a.root.map_or(String::new(), |root| format!(", because of {root}"));
     let behind = a.culprit.as_ref().map_or(String::new(), |c| format!(" behind {}", who(c)));
@@ -108,21 +178,11 @@ fn of_cause(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
         100.. => format!("took {} (p50), {} (p99)", time(v.latency[0]), time(v.latency[1])),
         _ => format!("took {} (p50), up to {}", time(v.latency[0]), time(v.latency[2])),
     };
-    let verdict = e.verdicts.iter().find(|verdict| verdict.cause == cause);
-    let of_slowest = verdict.and_then(|verdict| share_of_slowest(e, v, verdict)).unwrap_or(0.0);
-    let throughout =
-        verdict.and_then(|verdict| verdict.throughout.iter().find(|(group, _)| *group == v.group));
-    let of_what = match OWN_PACE.contains(&cause) {
-        true => format!("the device's own pace in {}", time(v.time)),
-        // Bios wait for a limit before they are seen.
-        false if v.share_of(cause) == 0.0 && throughout.is_some() => {
-            format!("the device idle for {} of the time", percent(throughout.map_or(0.0, |(_, part)| *part)))
-        }
-        // What made some slow, and few of all.
-        false if of_slowest > 2.0 * v.share_of(cause) => {
-            format!("{} of the slowest 1 %", percent(of_slowest))
-        }
-        false => format!("{} of {} lost{}", percent(v.share_of(cause)), time(v.lost), by_the_slowest(e)),
+    let of_what = match Part::of(e, v, cause) {
+        Part::OwnPace => format!("the device's own pace in {}", time(v.time)),
+        Part::Idle(idle) => format!("the device idle for {} of the time", percent(idle)),
+        Part::OfSlowest(part) => format!("{} of the slowest 1 %", percent(part)),
+        Part::OfLost(part) => format!("{} of {} lost{}", percent(part), lost(v), by_the_slowest(e)),
     };
     format!(
         "{} {} on {} {how}{behind}: {cause}{seen} ({sure}), {of_what}",
@@ -160,7 +220,7 @@ fn unknown(e: &Explanation, v: &Sufferer) -> String {
         of(&v.task),
         operations(e, v),
         device(e, v),
-        time(v.lost),
+        lost(v),
         by_the_slowest(e),
         time(v.latency[1])
     )

@@ -9,7 +9,8 @@ mod words;
 
 pub(crate) use blocks::{Blocks, INDENT, LINES};
 pub(crate) use json::{to_json, without as without_json, Absence, Answered};
+pub(crate) use line::explains;
 pub use line::line;
 pub use screen::render;
-pub(crate) use waited::by_culprit;
-pub(crate) use words::{device, operations, those};
+pub(crate) use waited::by_culprit_and_cause;
+pub(crate) use words::{confidence, device, operations, those};

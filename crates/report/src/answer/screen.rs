@@ -4,10 +4,10 @@
 use super::blocks::{Blocks, INDENT, LINES};
 use super::line::line;
 use super::waited::{self, by_culprit, VICTIMS};
-use super::words::{of, operations, NOT_EXPLAINED};
+use super::words::{confidence, lost, of, operations, NOT_EXPLAINED};
 use crate::screen::Style;
 use crate::trust::trust_line;
-use causes::Confidence;
+use crate::without::{bounds, Bounds, WHY_WIDE, WIDEST};
 use explain::answer::{Answer, Kind, Sufferer};
 use explain::device_mapper::InMapper;
 use explain::{contradictions, Explanation};
@@ -20,13 +20,13 @@ mod rank {
     use explain::answer::MOST_REMEDIES;
 
     pub const SENTENCE: u8 = 0;
+    /// How far to trust it is said on every screen, however narrow.
+    pub const TRUST: u8 = 0;
     pub const CAUSE: u8 = 1;
-    pub const TRUST: u8 = 1;
     pub const REMEDIES: [u8; MOST_REMEDIES] = [2, 7, 10];
     pub const PROOFS: [u8; 3] = [2, 3, 8];
     pub const WITHOUT: u8 = 3;
     pub const MORE: u8 = 4;
-    pub const CONTRADICTION: u8 = 5;
     pub const FIRST_GAP: u8 = 8;
     pub const GAP: u8 = 12;
 }
@@ -61,11 +61,7 @@ fn cause(page: &mut Blocks, e: &Explanation, a: &Answer) {
         return page.text(none, "CAUSE  ", INDENT, rank::CAUSE);
     };
     let title = causes::all().iter().find(|c| c.name == v.cause).map_or("", |c| c.title);
-    let sure = match v.confidence {
-        Some(Confidence::High) => "high",
-        Some(Confidence::Medium) => "medium",
-        _ => "low",
-    };
+    let sure = confidence(v.confidence);
     let name = v.root.map_or(v.cause.to_string(), |root| format!("{root}, seen as {}", v.cause));
     page.text(&format!("{name} ({sure}): {title}"), "CAUSE  ", INDENT, rank::CAUSE);
     let (bullet, below) = (format!("{INDENT}- "), format!("{INDENT}  "));
@@ -79,7 +75,7 @@ fn cause(page: &mut Blocks, e: &Explanation, a: &Answer) {
     remedies(page, e, a);
 }
 
-/// What to do.
+/// The remedies of the answer, each with what it does and costs.
 fn remedies(page: &mut Blocks, e: &Explanation, a: &Answer) {
     for (i, (remedy, rank)) in a.remedies(e).into_iter().zip(rank::REMEDIES).enumerate() {
         let heading = if i == 0 { "TRY    " } else { INDENT };
@@ -103,7 +99,7 @@ fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer) {
             "{} {} waited {} of {}{mostly}{most}; -v shows what was checked",
             of(&v.task),
             operations(e, v),
-            time(v.lost),
+            lost(v),
             time(v.time)
         );
         return page.text(&text, "", "", rank::CAUSE);
@@ -120,30 +116,28 @@ fn trust(page: &mut Blocks, e: &Explanation) {
     page.text(&trust_line(e), "TRUST  ", INDENT, rank::TRUST);
     if let Some(c) = contradictions(e).first() {
         let text = format!("{} says {} of {}, but {}: not used", c.at, c.says, c.setting, c.seen);
-        page.text(&text, INDENT, INDENT, rank::CONTRADICTION);
+        page.text(&text, INDENT, INDENT, rank::TRUST);
     }
     page.text("-v: where the time went, what else was checked", INDENT, INDENT, rank::MORE);
 }
 
-/// Predictions without the heaviest culprits.
+/// Prediction without the heaviest culprit.
 fn without(v: &Sufferer) -> Option<String> {
     let w = v.without.first()?;
     let Absent::Task(who) = &w.who else { return None };
     let then = w.then.ok()?;
-    Some(match then.p99 {
-        Some(p99) => format!(
-            "without {who} p99 would be about {} ({} to {}), now {}",
-            time(p99.value),
-            time(p99.low),
-            time(p99.high),
-            time(v.latency[1])
-        ),
-        None => format!(
-            "without {who} the mean would be about {} ({} to {}), now {}",
-            time(then.mean.value),
-            time(then.mean.low),
-            time(then.mean.high),
-            time(Nanos(v.time.0 / v.count.max(1)))
+    let (what, predicted, now) = match then.p99 {
+        Some(p99) => ("p99", p99, v.latency[1]),
+        None => ("the mean", then.mean, Nanos(v.time.0 / v.count.max(1))),
+    };
+    let now = time(now);
+    Some(match bounds(predicted) {
+        Bounds::Told { value, from, to } => {
+            format!("without {who} {what} would be about {value} ({from} to {to}), now {now}")
+        }
+        Bounds::AtMost(most) => format!(
+            "without {who} {what} would be at most {most}, now {now}; how much less cannot be predicted within a factor of \
+             {WIDEST}: {WHY_WIDE}"
         ),
     })
 }

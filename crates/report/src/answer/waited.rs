@@ -4,9 +4,9 @@
 //! least important first, and in the end the culprits stand below their victim.
 
 use super::blocks::Blocks;
-use super::words::{culprit, operations};
+use super::words::{culprit, is_place, operations};
 use crate::wrap::wrap;
-use explain::answer::{Answer, Sufferer};
+use explain::answer::{Answer, Because, Sufferer};
 use explain::blame::Which;
 use explain::Explanation;
 use trace::Nanos;
@@ -19,8 +19,8 @@ const REASONS: usize = 4;
 const WORTH_A_ROW: f64 = 0.03;
 /// Between two columns.
 const GAP: usize = 2;
-/// Columns that a culprit needs at least, or it stands below.
-const CULPRIT: usize = 16;
+/// Columns that a culprit needs at least, or it stands below; its longest word is not broken.
+const CULPRIT: usize = 14;
 /// Where culprits that stand below begin.
 const BELOW: usize = 2;
 
@@ -42,7 +42,7 @@ const GOES: [usize; 3] = [1, 2, 3];
 /// Puts the table of so many victims; the first one with its first reason is always there.
 pub(super) fn put(page: &mut Blocks, e: &Explanation, a: &Answer, most: usize) {
     let shown = a.victims.iter().take(most).enumerate();
-    let rows: Vec<Row> = shown.map(|(at, v)| row(e, v, if at == 0 { REASONS } else { 2 })).collect();
+    let rows: Vec<Row> = shown.map(|(at, v)| row(e, a, v, if at == 0 { REASONS } else { 2 })).collect();
     let layout = Layout::of(&rows, page.width());
     page.lines(layout.head(e.subject.which), 0);
     for (at, row) in rows.iter().enumerate() {
@@ -57,9 +57,9 @@ pub(super) fn put(page: &mut Blocks, e: &Explanation, a: &Answer, most: usize) {
     }
 }
 
-fn row(e: &Explanation, v: &Sufferer, most: usize) -> Row {
+fn row(e: &Explanation, a: &Answer, v: &Sufferer, most: usize) -> Row {
     let p99 = if v.count >= 100 { time(v.latency[1]) } else { "-".into() };
-    let bound = if v.is_bound { "<" } else { "" };
+    let bound = if v.is_bound { "<=" } else { "" };
     let cells = [
         format!("{} {}", v.task, operations(e, v)),
         count(v.count),
@@ -67,14 +67,27 @@ fn row(e: &Explanation, v: &Sufferer, most: usize) -> Row {
         p99,
         format!("{bound}{}", time(v.lost)),
     ];
-    Row { cells, culprits: reasons(v, most) }
+    Row { cells, culprits: reasons(v, a.cause, most) }
 }
 
 /// What a victim lost by culprit, in words, the largest first.
 pub(crate) fn by_culprit(v: &Sufferer) -> Vec<(String, Nanos)> {
+    summed(v, |b| culprit(&b.source))
+}
+
+/// The same, with the answer's cause beside a culprit that is only a place: `the device: flush (flush-cost)`. A place alone does not
+/// say what CAUSE has to do with it; who has a name is told once.
+pub(crate) fn by_culprit_and_cause(v: &Sufferer, answer: Option<&str>) -> Vec<(String, Nanos)> {
+    summed(v, |b| match b.cause.filter(|cause| is_place(&b.source) && Some(*cause) == answer) {
+        Some(cause) => format!("{} ({cause})", culprit(&b.source)),
+        None => culprit(&b.source),
+    })
+}
+
+fn summed(v: &Sufferer, words: impl Fn(&Because) -> String) -> Vec<(String, Nanos)> {
     let mut sums: Vec<(String, Nanos)> = vec![];
     for b in &v.because {
-        let words = culprit(&b.source);
+        let words = words(b);
         match sums.iter_mut().find(|(w, _)| *w == words) {
             Some((_, time)) => *time += b.time,
             None => sums.push((words, b.time)),
@@ -85,8 +98,8 @@ pub(crate) fn by_culprit(v: &Sufferer) -> Vec<(String, Nanos)> {
 }
 
 /// `94 %`, `the device: flush`, the largest first; what is left is a row of its own.
-fn reasons(v: &Sufferer, most: usize) -> Vec<(String, String)> {
-    let mut sums = by_culprit(v);
+fn reasons(v: &Sufferer, cause: Option<&str>, most: usize) -> Vec<(String, String)> {
+    let mut sums = by_culprit_and_cause(v, cause);
     let share = |t: Nanos| t.0 as f64 / v.lost.0.max(1) as f64;
     sums.retain(|(_, time)| share(*time) >= LEAST);
     let worth = sums.iter().filter(|(_, t)| share(*t) >= WORTH_A_ROW).count().max(1);
@@ -131,8 +144,12 @@ impl Layout {
         let end = |shown: &[(usize, usize)]| shown.iter().map(|(_, w)| w + GAP).sum::<usize>();
         let shares = rows.iter().flat_map(|r| &r.culprits).map(|(share, _)| share.chars().count());
         let share = shares.max().unwrap_or(0);
-        let culprits = rows.iter().flat_map(|r| &r.culprits).map(|(_, words)| words.chars().count());
-        let needed = culprits.max().unwrap_or(0).min(CULPRIT);
+        let needs = |words: &str| {
+            let longest = words.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
+            words.chars().count().min(CULPRIT).max(longest)
+        };
+        let culprits = rows.iter().flat_map(|r| &r.culprits).map(|(_, words)| needs(words));
+        let needed = culprits.max().unwrap_or(0);
         let is_below = end(&shown) + share + GAP + needed > width;
         for at in GOES {
             if end(&shown) - GAP > width {

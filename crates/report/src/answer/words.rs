@@ -1,8 +1,10 @@
 //! How victims and culprits are called.
 
+use causes::Confidence;
 use explain::answer::{Source, Sufferer, Those};
 use explain::Explanation;
 use life::Io;
+use units::words::time;
 use waits::CulpritKind;
 
 /// A task's name with its genitive: `postgres'`, `fio's`.
@@ -18,6 +20,21 @@ pub fn operations(e: &Explanation, v: &Sufferer) -> &'static str {
     e.focus.groups.get(v.group).map_or("operations", |g| g.words())
 }
 
+/// What it lost: `5.91 s`; `at most 5.91 s` where the service of its requests is not known.
+pub fn lost(v: &Sufferer) -> String {
+    let bound = if v.is_bound { "at most " } else { "" };
+    format!("{bound}{}", time(v.lost))
+}
+
+/// How sure a finding is, as a word.
+pub fn confidence(sure: Option<Confidence>) -> &'static str {
+    match sure {
+        Some(Confidence::High) => "high",
+        Some(Confidence::Medium) => "medium",
+        _ => "low",
+    }
+}
+
 /// On which device.
 pub fn device(e: &Explanation, v: &Sufferer) -> String {
     e.focus.groups.get(v.group).map_or(String::new(), |g| e.name(g.dev))
@@ -28,7 +45,7 @@ pub const NOT_EXPLAINED: &str = "not explained";
 
 /// A culprit as a cell of the table: `sync: writes of cp's data`.
 pub fn culprit(s: &Source) -> String {
-    let io = s.io.map_or("", plural);
+    let io = s.io.map_or("", Io::words);
     match (s.kind, &s.name, &s.dirtied_by) {
         (CulpritKind::Task | CulpritKind::Kernel, Some(name), Some(of)) => {
             format!("{name}: {io} of {of}'s data")
@@ -48,12 +65,20 @@ pub fn culprit(s: &Source) -> String {
     }
 }
 
+/// Whether a culprit is no more than where the time passed: no name says who it was.
+pub fn is_place(s: &Source) -> bool {
+    match s.kind {
+        CulpritKind::Own | CulpritKind::Device | CulpritKind::Limit => true,
+        CulpritKind::Task | CulpritKind::Kernel | CulpritKind::Cpu | CulpritKind::Unknown => s.name.is_none(),
+    }
+}
+
 /// Who a culprit is, in a sentence: `sync writing cp's data`.
 pub fn who(s: &Source) -> String {
     let name = s.name.clone().unwrap_or_else(|| "others".into());
     match (&s.dirtied_by, s.io) {
-        (Some(of), Some(io)) => format!("{name} ({} of {of}'s data)", plural(io)),
-        (None, Some(io)) => format!("{name}'s {}", plural(io)),
+        (Some(of), Some(io)) => format!("{name} ({} of {of}'s data)", io.words()),
+        (None, Some(io)) => format!("{name}'s {}", io.words()),
         _ => name,
     }
 }
@@ -61,17 +86,6 @@ pub fn who(s: &Source) -> String {
 /// Several who would be gone together: `cp, rsync, others' reads`.
 pub fn those(them: &Those) -> String {
     let tasks = them.tasks.iter().map(|name| name.to_string());
-    let kinds = them.kinds.iter().map(|io| format!("others' {}", plural(*io)));
+    let kinds = them.kinds.iter().map(|io| format!("others' {}", io.words()));
     tasks.chain(kinds).collect::<Vec<_>>().join(", ")
-}
-
-fn plural(io: Io) -> &'static str {
-    match io {
-        Io::Read => "reads",
-        Io::SyncWrite => "writes",
-        Io::BackgroundWrite => "writeback",
-        Io::Flush => "flushes",
-        Io::Discard => "discards",
-        Io::Journal => "journal writes",
-    }
 }

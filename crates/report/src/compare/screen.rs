@@ -1,9 +1,8 @@
-//! The screen of `compare`: the verdict, what is unlike, the numbers, where the slowest spent their time.
+//! The screen of `compare`, at most as wide as the terminal or 80 columns: the verdict, what is unlike, the numbers, where the slowest spent their time.
 
 use crate::screen::{Screen, Style};
 use explain::compare::{times, Blamed, Comparison, Metric, Row, Tails};
 use explain::numbers::shown;
-use std::fmt::Write;
 use units::words::{count, ns};
 
 /// Kinds of operations with their numbers; JSON has all.
@@ -24,16 +23,16 @@ const MOST_DIFFERENCES: usize = 12;
 /// A phase's p99 below this part of the whole p99 is not worth a line.
 const WORTH_A_LINE: f64 = 0.05;
 
-/// Draws the screen.
+/// Draws the screen: the verdict stands alone in the first lines.
 pub fn render(c: &Comparison, style: Style) -> String {
     let mut s = Screen::new(style);
-    let _ = writeln!(s.out, "before {}", c.names[0]);
-    let _ = writeln!(s.out, "after  {}", c.names[1]);
+    s.text(&format!("{}.", c.verdict()), "", "");
+    s.blank();
+    s.text(&format!("before {}", c.names[0]), "", "       ");
+    s.text(&format!("after  {}", c.names[1]), "", "       ");
     s.blank();
     unlike(c, &mut s);
-    s.line("SO", &format!("{}.", c.verdict()));
-    s.blank();
-    numbers(c, &mut s);
+    numbers(c, &mut s, style.width);
     where_(c, &mut s);
     blame(c, &mut s);
     trust(c, &mut s);
@@ -60,37 +59,65 @@ fn unlike(c: &Comparison, s: &mut Screen) {
     s.blank();
 }
 
-fn numbers(c: &Comparison, s: &mut Screen) {
+/// A line of the table: of which number, before, after, times, its range, what that says.
+type Cells = [String; 6];
+
+/// Columns of the indent of kinds, and of their numbers.
+const KINDS: usize = 2;
+const NUMBERS: usize = 8;
+/// Between two columns.
+const GAP: &str = "  ";
+
+/// Each kind in a line, its numbers below it.
+fn numbers(c: &Comparison, s: &mut Screen, width: usize) {
     // A single flush or commit has no percentiles.
     let several = |r: &&Row| r.least.is_none_or(|n| n >= FEW);
     let rows: Vec<&Row> = c.rows.iter().filter(several).collect();
     let ranged = c.rows.iter().flat_map(|r| &r.metrics).any(|m| m.ranges.is_some());
-    let range = if ranged { "95 %" } else { "" };
-    let mut table = vec![["", "", "before", "after", "times", range, ""].map(String::from)];
-    for row in rows.iter().take(MOST_ROWS) {
-        let mut what = row.what.clone();
-        for metric in row.metrics.iter().filter(|m| worth(row, m)) {
-            table.push(cells(std::mem::take(&mut what), metric));
-        }
+    let head = ["", "before", "after", "times", if ranged { "95 %" } else { "" }, ""].map(String::from);
+    let of = |row: &&Row| row.metrics.iter().filter(|m| worth(row, m)).map(cells).collect::<Vec<Cells>>();
+    let kinds: Vec<(&str, Vec<Cells>)> = rows
+        .iter()
+        .take(MOST_ROWS)
+        .map(|r| (r.what.as_str(), of(r)))
+        .filter(|(_, all)| !all.is_empty())
+        .collect();
+    let all = || std::iter::once(&head).chain(kinds.iter().flat_map(|(_, cells)| cells));
+    let wide: Vec<usize> = (0..5).map(|c| all().map(|r| r[c].chars().count()).max().unwrap_or(0)).collect();
+    if !kinds.is_empty() {
+        let heading = s.heading("NUMBERS") + " ";
+        draw(s, heading, &head, &wide, width);
     }
-    let wide: Vec<usize> =
-        (0..7).map(|c| table.iter().map(|r| r[c].chars().count()).max().unwrap_or(0)).collect();
-    for (i, row) in table.iter().enumerate().filter(|_| table.len() > 1) {
-        let mut line = s.heading(if i == 0 { "NUMBERS" } else { "" });
-        line.push(' ');
-        for (c, text) in row.iter().enumerate() {
-            let pad = " ".repeat(wide[c] - text.chars().count());
-            let _ = match c {
-                0 | 1 | 6 => write!(line, "{text}{pad}  "),
-                _ => write!(line, "{pad}{text}  "),
-            };
-        }
-        let _ = writeln!(s.out, "{}", line.trim_end());
+    for (what, numbers) in &kinds {
+        s.text(what, &" ".repeat(KINDS), &" ".repeat(KINDS));
+        numbers.iter().for_each(|cells| draw(s, " ".repeat(NUMBERS), cells, &wide, width));
     }
     if rows.len() > MOST_ROWS {
         s.line("", &format!("and {} more kinds; --json has all", rows.len() - MOST_ROWS));
     }
     s.blank();
+}
+
+/// One line, or two where the last cell has no room; where there is no range, that cell begins in its place.
+fn draw(s: &mut Screen, lead: String, cells: &Cells, wide: &[usize], width: usize) {
+    let shown = if cells[4].is_empty() && !cells[5].is_empty() { 4 } else { 5 };
+    let padded = |c: usize| {
+        let pad = " ".repeat(wide[c] - cells[c].chars().count());
+        if c == 0 {
+            format!("{}{pad}", cells[c])
+        } else {
+            format!("{pad}{}", cells[c])
+        }
+    };
+    let line = lead + &(0..shown).map(padded).collect::<Vec<_>>().join(GAP);
+    let said = &cells[5];
+    // Bold letters of the heading take no columns, but nothing is said beside it.
+    let fits = line.chars().count() + GAP.len() + said.chars().count() <= width;
+    match said.is_empty() || fits {
+        true => s.out += format!("{line}{GAP}{said}").trim_end(),
+        false => s.out += &format!("{}\n{said:>width$}", line.trim_end()),
+    }
+    s.out += "\n";
 }
 
 fn where_(c: &Comparison, s: &mut Screen) {
@@ -109,7 +136,7 @@ fn where_(c: &Comparison, s: &mut Screen) {
         for (_, words, means) in shown {
             let [b, a] = means.map(|m| ns(m as u64));
             let pad = " ".repeat(wide - words.chars().count());
-            s.line("", &format!("       {words}{pad}  {b:>8} -> {a:>8}"));
+            s.line("", &format!("  {words}{pad}  {b:>8} -> {a:>8}"));
         }
     }
     if heading.is_empty() {
@@ -132,7 +159,7 @@ fn blame(c: &Comparison, s: &mut Screen) {
         for (words, each) in shown.into_iter().take(MOST_CULPRITS) {
             let [b, a] = each.map(|ns| ns as u64).map(ns);
             let pad = " ".repeat(wide - words.chars().count());
-            s.line("", &format!("       {words}{pad}  {b:>8} -> {a:>8}"));
+            s.line("", &format!("  {words}{pad}  {b:>8} -> {a:>8}"));
         }
     }
     if heading.is_empty() {
@@ -210,18 +237,13 @@ pub(crate) fn worth(row: &Row, metric: &Metric) -> bool {
     of == "p99" && (0..2).any(|side| metric.values[side] >= WORTH_A_LINE * whole[side])
 }
 
-fn cells(what: String, m: &Metric) -> [String; 7] {
+fn cells(m: &Metric) -> Cells {
     let [before, after] = m.values.map(|v| shown(v, m.unit));
     let ratio = m.ratio().map_or("-".into(), times);
     let range =
         m.ranges.map_or(String::new(), |r| format!("{} to {}", times(r.ratio.from), times(r.ratio.to)));
-    [
-        what,
-        m.words().replace("d2c.", "D2C ").replace("i2d.", "I2D ").replace("q2g.", "Q2G "),
-        before,
-        after,
-        ratio,
-        range,
-        m.said().into(),
-    ]
+    // In a sentence: `of 17.7 ms or more`.
+    let name = m.threshold.map_or_else(|| m.name.clone(), |t| format!(">= {}", ns(t)));
+    let name = name.replace("d2c.", "D2C ").replace("i2d.", "I2D ").replace("q2g.", "Q2G ");
+    [name, before, after, ratio, range, m.said().into()]
 }

@@ -4,10 +4,12 @@
 use super::escape::escape;
 use super::waits::waits;
 use super::Shown;
-use crate::screen::{about, sentence, SHARE_OF};
+use crate::answer::confidence;
+use crate::screen::about;
 use crate::slow_rows::{slow_rows, Row};
-use causes::{Answer, Confidence, Verdict};
-use explain::where_time;
+use crate::why::{found_by, remedies, sentence};
+use causes::Answer as Judged;
+use explain::{where_time, Answer};
 use ledger::Reason;
 use stats::Group;
 use std::fmt::Write;
@@ -60,19 +62,11 @@ fn head(shown: &Shown) -> String {
 fn why(shown: &Shown) -> String {
     let verdicts = &shown.explanation.verdicts;
     let mut out = String::from("<h3>Why</h3>\n");
-    let found: Vec<&Verdict> = verdicts.iter().filter(|v| v.verdict == Answer::Found).collect();
-    for v in &found {
-        let sure = match v.confidence {
-            Some(Confidence::High) => "high",
-            Some(Confidence::Medium) => "medium",
-            _ => "low",
-        };
+    let found = found_by(&shown.explanation, &Answer::of(&shown.explanation));
+    for (v, part) in &found {
+        let sure = confidence(v.confidence);
         let title = causes::all().iter().find(|c| c.name == v.cause).map(|c| sentence(c.title));
-        let explains = if v.share > 0.0 {
-            format!("explains {} of {SHARE_OF}, ", percent(v.share))
-        } else {
-            String::new()
-        };
+        let explains = part.as_ref().map_or(String::new(), |part| format!("explains {}, ", escape(part)));
         let _ = writeln!(
             out,
             "<div class=\"cause\"><p><strong>{}</strong> <span class=\"sure\">{explains}confidence: {sure}</span><br>{}.</p>\n<ul>",
@@ -91,7 +85,7 @@ fn why(shown: &Shown) -> String {
         let _ = writeln!(out, "<p>{}.</p>", escape(&sentence(&in_mapper.words())));
     }
     let mut rest = String::new();
-    for v in verdicts.iter().filter(|v| v.verdict == Answer::Rejected && !v.minor) {
+    for v in verdicts.iter().filter(|v| v.verdict == Judged::Rejected && !v.minor) {
         if let Some(because) = v.refutes.first() {
             let _ = writeln!(
                 rest,
@@ -101,7 +95,7 @@ fn why(shown: &Shown) -> String {
             );
         }
     }
-    for v in verdicts.iter().filter(|v| v.verdict == Answer::CannotTell) {
+    for v in verdicts.iter().filter(|v| v.verdict == Judged::CannotTell) {
         let told =
             v.evidence.iter().chain(&v.missing).map(causes::Proof::sentence).collect::<Vec<_>>().join("; ");
         let _ =
@@ -210,10 +204,11 @@ fn reason_class(reason: Reason) -> String {
 }
 
 fn try_(shown: &Shown) -> String {
-    let found = shown.explanation.verdicts.iter().filter(|v| v.verdict == Answer::Found);
+    let e = &shown.explanation;
+    let answer = Answer::of(e);
     let mut seen: Vec<String> = vec![];
     let mut out = String::new();
-    for remedy in found.flat_map(|v| &v.remedies) {
+    for remedy in remedies(e, &answer, &found_by(e, &answer)) {
         if !seen.contains(&remedy.command()) {
             seen.push(remedy.command());
             let _ = writeln!(

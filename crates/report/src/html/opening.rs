@@ -3,7 +3,7 @@
 
 use super::escape::escape;
 use super::Shown;
-use crate::answer::{by_culprit, device, line, operations};
+use crate::answer::{by_culprit_and_cause, device, line, operations};
 use explain::answer::{Kind, Sufferer};
 use explain::{Answer, Explanation};
 use std::fmt::Write;
@@ -37,7 +37,7 @@ fn victims(e: &Explanation, answer: &Answer) -> String {
     );
     for v in answer.victims.iter().take(VICTIMS) {
         let p99 = if v.count >= 100 { time(v.latency[1]) } else { String::new() };
-        let bound = if v.is_bound { "&lt;" } else { "" };
+        let bound = if v.is_bound { "&lt;=" } else { "" };
         let _ = writeln!(
             out,
             "<tr {}><td>{} {} {}</td><td>{}</td><td>{p99}</td><td>{bound}{}</td><td>{}</td></tr>",
@@ -47,7 +47,7 @@ fn victims(e: &Explanation, answer: &Answer) -> String {
             operations(e, v),
             time(v.latency[0]),
             time(v.lost),
-            escape(&because(v))
+            escape(&because(v, answer.cause))
         );
     }
     out += "</tbody></table>\n";
@@ -59,9 +59,9 @@ fn victims(e: &Explanation, answer: &Answer) -> String {
     out
 }
 
-/// `71 % the device: flush, 19 % redis-server: journal writes`.
-fn because(v: &Sufferer) -> String {
-    let sums = by_culprit(v);
+/// `71 % the device: flush (flush-cost), 19 % redis-server: journal writes`.
+fn because(v: &Sufferer, cause: Option<&str>) -> String {
+    let sums = by_culprit_and_cause(v, cause);
     let share = |t: Nanos| percent(t.0 as f64 / v.lost.0.max(1) as f64);
     let told = sums.iter().take(CULPRITS).map(|(words, t)| format!("{} {words}", share(*t)));
     told.collect::<Vec<_>>().join(", ")

@@ -136,7 +136,7 @@ impl Rows {
         for (name, who, time) in by {
             let share = part(time, whole);
             if is_told(who, share) {
-                let io = who.io.map_or(Value::None, |io| Value::Text(io.name().into()));
+                let io = who.io.map_or(Value::None, |io| Value::Named(io.name(), io.words()));
                 self.row([of, &name], who.kind.name(), io, time, share, vec![]);
             } else {
                 small.push(time);

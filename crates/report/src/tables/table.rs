@@ -12,12 +12,15 @@ use units::words;
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(untagged, rename = "Cell"))]
 pub enum Value {
-    /// Words.
+    /// Words, the same in text and in JSON.
     Text(String),
     /// A term of art, in JSON in small letters, with plain words beside it in text.
     #[cfg_attr(feature = "schema", schemars(skip))]
     Term(&'static str, &'static str),
-    /// How many.
+    /// A name in JSON, and the words for it in text.
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Named(&'static str, &'static str),
+    /// A number of things.
     Count(u64),
     /// A time in nanoseconds.
     Time(u64),
@@ -37,6 +40,7 @@ impl Value {
             Value::Text(t) => t.clone(),
             Value::Term(name, "") => name.to_string(),
             Value::Term(name, plain) => format!("{name} {plain}"),
+            Value::Named(_, words) => words.to_string(),
             Value::Count(n) => words::count(*n),
             Value::Time(t) => words::time(Nanos(*t)),
             Value::Size(b) => words::size(Bytes(*b)),
@@ -52,6 +56,7 @@ impl Value {
         match self {
             Value::Text(t) => t.as_str().into(),
             Value::Term(name, _) => name.to_lowercase().into(),
+            Value::Named(name, _) => (*name).into(),
             Value::Count(n) | Value::Time(n) | Value::Size(n) => (*n).into(),
             Value::Share(s) => (*s).into(),
             Value::Number(n) => (*n).into(),
@@ -60,7 +65,7 @@ impl Value {
     }
 
     fn is_words(&self) -> bool {
-        matches!(self, Value::Text(_) | Value::Term(..))
+        matches!(self, Value::Text(_) | Value::Term(..) | Value::Named(..))
     }
 }
 
@@ -84,7 +89,7 @@ pub const fn columns<const N: usize>(pairs: [(&'static str, &'static str); N]) -
     out
 }
 
-/// A table.
+/// Rows under named columns, with their title and notes.
 #[derive(Clone, Debug)]
 pub struct Table {
     /// What it is asked for by.

@@ -24,7 +24,7 @@ const SETTINGS: usize = 6;
 /// How much each part matters, the most first, and so how many proofs and remedies there are.
 mod rank {
     pub const SENTENCE: u8 = 0;
-    pub const TRUST: u8 = 1;
+    pub const TRUST: u8 = 0;
     pub const MORE: u8 = 1;
     pub const REMEDIES: [u8; 3] = [2, 7, 11];
     pub const PROOFS: [u8; 3] = [2, 3, 5];
@@ -123,6 +123,8 @@ fn draw(table: &Table, heading: &str, width: usize) -> Vec<String> {
         |c: &usize| table.lines.iter().all(|(_, _, values)| values[c - 1].is_none_or(|n| n.value == 0.0));
     let (zeros, mut told): (Vec<usize>, Vec<usize>) = (1..=last).partition(zero);
     let last = told.pop();
+    // How long requests waited is what is asked: of iostat's columns those go in first, reads' and writes' alike.
+    told.sort_by_key(|c| !rows[0][*c].ends_with("await"));
     let mut left = width.saturating_sub(INDENT.len() + wide(0));
     let mut columns = vec![];
     for c in last.into_iter().chain(told).chain(zeros) {

@@ -2,11 +2,13 @@
 
 use super::table::{tables, Table};
 use crate::screen::{Screen, Style};
+use crate::why::{Found, Why};
+use causes::{Answer as Judged, Verdict};
 use explain::numbers::cell;
 use explain::texts::{tools, Texts};
 use std::fmt::Write;
 use tooltext::{Mail, Number};
-use units::words::count;
+use units::words::{count, percent};
 
 /// Lines of a table on the screen; JSON has all.
 const MOST_LINES: usize = 24;
@@ -43,11 +45,23 @@ pub(crate) fn render(texts: &Texts, answer: String, style: Style) -> String {
     } else {
         "counters alone prove no cause"
     };
-    s.why(&texts.verdicts, (none, "the time of an operation"), &[], causes::title_by_counters);
-    s.try_(&texts.verdicts);
+    let found: Vec<Found> = texts.verdicts.iter().filter(|v| v.verdict == Judged::Found).map(part).collect();
+    s.why(&Why {
+        found: &found,
+        all: &texts.verdicts,
+        none,
+        unexplained: &[],
+        title: causes::title_by_counters,
+    });
+    s.try_(found.iter().flat_map(|(v, _)| &v.remedies));
     numbers(&texts.mails, &mut s);
     trust(&texts.mails, &mut s);
     s.out
+}
+
+/// Counters are sums over all operations: what they explain is a part of an operation's time.
+fn part(v: &Verdict) -> Found<'_> {
+    (v, (v.share > 0.0).then(|| format!("{} of the time of an operation", percent(v.share))))
 }
 
 /// For texts beside a recording: the runs of those that were named, with their numbers, and how far these can be trusted. The
@@ -119,8 +133,7 @@ fn trust(mails: &[Mail], s: &mut Screen) {
 /// How far a text was understood, and what of it is not used.
 pub(super) fn trust_of(mail: &Mail) -> String {
     let share = mail.understood as f64 / mail.words.max(1) as f64;
-    let mut text =
-        format!("{} of the words were recognised as output of tools", units::words::percent(share));
+    let mut text = format!("{} of the words were recognised as output of tools", percent(share));
     match (mail.left_out, mail.first_left_out) {
         (n, Some(at)) if n > 0 => {
             let numbers = units::words::counted(n as u64, "number is", "numbers are");

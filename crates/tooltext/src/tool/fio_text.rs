@@ -238,9 +238,14 @@ impl Job {
     /// `fsync/fdatasync/sync_file_range:`, before the latencies of syncs.
     fn syncs(&mut self, c: &mut Cursor) -> Option<()> {
         c.eat_all(&["fsync", "/", "fdatasync", "/", "sync_file_range", ":"]).then_some(())?;
+        self.goes_on_with_syncs();
+        Some(())
+    }
+
+    /// What follows is of syncs.
+    fn goes_on_with_syncs(&mut self) {
         self.row("sync");
         self.current = self.reading.rows.iter().position(|row| row.of == "sync");
-        Some(())
     }
 
     /// `clat (usec): min=3, max=225702, avg= 7.32, stdev=411.95`; so also `slat`, `lat`, `sync`, `bw`, `iops`.
@@ -255,7 +260,11 @@ impl Job {
             false => return None,
         };
         c.eat(":").then_some(())?;
-        // Latencies alone, of which operation nobody says.
+        // The latencies of syncs are no write's, also where the line above them is missing.
+        if name == "sync" && self.current.is_some() {
+            self.goes_on_with_syncs();
+        }
+        // Latencies alone; the operation is not named.
         if self.reading.rows.is_empty() && self.reading.name.is_empty() && unit == Unit::Nanoseconds {
             self.row(if name == "sync" { "sync" } else { "I/O" });
             self.current = Some(0);
@@ -300,6 +309,9 @@ impl Job {
         c.eat_all(&["percentiles", "("]).then_some(())?;
         let (factor, unit) = parenthesis(c)?;
         c.eat(":").then_some(())?;
+        if name == "sync" && self.current.is_some() {
+            self.goes_on_with_syncs();
+        }
         let row = self.reading.rows.get_mut(self.current?)?;
         let mut any = false;
         loop {

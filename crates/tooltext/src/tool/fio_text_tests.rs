@@ -106,3 +106,23 @@ fn shares_begin_at_the_limit_below_theirs() {
     let bounds: Vec<_> = buckets.iter().map(|b| (b.from / 1e3, b.below / 1e3)).collect();
     assert_eq!(bounds, [(50.0, 100.0), (500.0, 750.0), (1e3, 2e3), (20e3, 50e3), (2e6, f64::INFINITY)]);
 }
+
+/// Without the line above them, and without any latency of the writes.
+#[test]
+fn latencies_of_syncs_are_no_writes() {
+    for head in ["", "  fsync/fdatasync/sync_file_range:\n"] {
+        let text = format!(
+            "j: (groupid=0, jobs=1): err= 0: pid=1\n  write: IOPS=97, BW=390KiB/s (399kB/s)(22.9MiB/60012msec)\n{head}\
+             \u{20}   sync (usec): min=4012, max=48211, avg=10083.10, stdev=2211.40\n\
+             \u{20}   sync percentiles (usec):\n     | 50.00th=[10159], 99.00th=[17957]\n"
+        );
+        let mail = read(&text);
+        let reading = &mail.runs[0].readings[0];
+        let value = |of: &str, name: &str| reading.row(of).and_then(|row| row.value(name));
+        assert_eq!(
+            (value("sync", "sync.mean"), value("sync", "sync.p99")),
+            (Some(10_083_100.0), Some(17_957e3))
+        );
+        assert_eq!((value("write", "iops"), value("write", "sync.mean")), (Some(97.0), None), "{head:?}");
+    }
+}

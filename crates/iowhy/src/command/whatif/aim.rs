@@ -7,7 +7,7 @@
 use report::Supposed;
 use std::fmt::Write;
 use std::str::FromStr;
-use whatif::metric::{name_of, Metric, Phase};
+use whatif::metric::{name_of, words_of, Metric, Phase};
 use whatif::predict::{humane, Cell, Lab};
 use whatif::settings::{Kind, Settings};
 
@@ -26,7 +26,7 @@ impl FromStr for Aim {
         let wrong = || format!("'{text}': write it as 'read.p99 < 20ms'");
         let (left, right) = text.split_once('<').ok_or_else(wrong)?;
         let (class, percentile) = left.trim().split_once('.').ok_or_else(wrong)?;
-        let class = (0..5).find(|c| name_of(*c) == class).ok_or_else(wrong)?;
+        let class = (0..5).find(|c| [name_of(*c), words_of(*c)].contains(&class)).ok_or_else(wrong)?;
         if !matches!(percentile, "p50" | "p99") {
             return Err(format!("{percentile} is not predicted: p50 or p99"));
         }
@@ -77,7 +77,7 @@ pub fn suggest(lab: &Lab, aim: &Aim, harm: f64) -> Result<Suggestion, String> {
                 let Some(cell) =
                     cells.iter().find(|c| c.metric == aim.metric && c.percentile == aim.percentile)
                 else {
-                    return Err(format!("too few of {} were recorded", name_of(aim.metric.class)));
+                    return Err(format!("too few of {} were recorded", words_of(aim.metric.class)));
                 };
                 let Some(p) = cell.predicted else {
                     why = cell.refused.clone();
@@ -132,7 +132,7 @@ impl Suggestion {
             now.fifo_batch
         );
         for cell in self.cells.iter().filter(|c| c.metric.phase == Phase::Q2C) {
-            let (class, at) = (name_of(cell.metric.class), cell.percentile);
+            let (class, at) = (words_of(cell.metric.class), cell.percentile);
             let mark =
                 if cell.metric == self.aim.metric && at == self.aim.percentile { "  <- the aim" } else { "" };
             let _ = match (&cell.predicted, &cell.refused) {

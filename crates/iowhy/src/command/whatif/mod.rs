@@ -51,7 +51,7 @@ pub struct WhatIf {
     /// Search mq-deadline's settings for the aim; print the commands, and what they would slow down
     #[arg(long, requires = "aim", conflicts_with_all = ["set", "sweep"])]
     pub suggest: bool,
-    /// The aim: 'read.p99 < 20ms'; of read, sync-write, background-write; p50 or p99
+    /// The aim: 'read.p99 < 20ms'; of read, sync-write, writeback; p50 or p99
     #[arg(long, value_name = "AIM", requires = "suggest")]
     pub aim: Option<Aim>,
     /// By which factor other classes may become slower
@@ -84,7 +84,7 @@ pub struct WhatIf {
 /// A word after --set.
 #[derive(Clone, Debug)]
 pub enum Word {
-    /// A setting.
+    /// A setting, by its name in sysfs, and its value.
     Set(String, String),
     /// What follows is asked for itself.
     Or,

@@ -15,7 +15,7 @@ use whatif::settings::Settings;
 const ROWS: usize = 40;
 /// Letters of the orders in a line, in tens.
 const LETTERS: usize = 70;
-/// Such lines.
+/// Lines of letters that are shown of each order.
 const LINES: usize = 10;
 
 /// A stretch as the user writes it, in nanoseconds.
@@ -65,7 +65,7 @@ impl Shown {
         let asked = if asked.is_empty() { "as it was".to_string() } else { asked.join(" ") };
         let mut out = format!(
             "{name}: the order in which requests went to the device\n\
-             R read, S synchronous write, w background write, F flush, . other\n"
+             R read, S synchronous write, w writeback, F flush, . other\n"
         );
         for (title, sent) in [("recorded", &self.recorded), (asked.as_str(), &self.simulated)] {
             let _ = writeln!(out, "\n{title}: {} requests", sent.len());

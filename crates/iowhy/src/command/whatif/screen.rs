@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 use whatif::load::Load;
-use whatif::metric::{name_of, Phase};
+use whatif::metric::{words_of, Phase};
 use whatif::predict::{humane, Cell, Lab};
 
 /// The table, and what is refused.
@@ -39,7 +39,7 @@ pub fn render(name: &str, set: &[(String, String)], lab: &Lab, cells: &[Cell]) -
         if !seen.contains(&cell.metric) {
             seen.push(cell.metric);
             let (tail, most) = lab.tail(cell.metric);
-            let class = name_of(cell.metric.class);
+            let class = words_of(cell.metric.class);
             let _ =
                 writeln!(out, "  {class}: p99.9 {}, maximum {}", humane(tail as f64), humane(most as f64));
         }
@@ -57,7 +57,7 @@ pub fn render(name: &str, set: &[(String, String)], lab: &Lab, cells: &[Cell]) -
 
 fn label(cell: &Cell) -> String {
     let m = cell.metric;
-    format!("{} {:?} {} ({})", name_of(m.class), m.phase, cell.percentile, m.phase.words())
+    format!("{} {:?} {} ({})", words_of(m.class), m.phase, cell.percentile, m.phase.words())
 }
 
 /// The streams of a load.

@@ -133,7 +133,7 @@ impl Data<'_> {
                     continue;
                 }
                 let (word, what) = match behind {
-                    Behind::Writeback => ("writeback", "write-back"),
+                    Behind::Writeback => ("writeback", "writeback"),
                     Behind::Journal => ("journal", "journal"),
                 };
                 let (columns, _) = self.columns(columns, None, shift);

@@ -1,0 +1,109 @@
+//! `/proc/pressure`: for which part of the time tasks were stalled (Documentation/accounting/psi.rst). `some`: at least one task;
+//! `full`: all that had something to do, at once.
+//!
+//! Stalls for memory are reclaim, refaults of pages that were just dropped, and swap: `reclaim`, with low confidence, since they are
+//! not told apart. Stalls for I/O say that tasks wait for a disk, not for which and because of what: cannot tell, with the
+//! number. **Refuted** if less than a tenth of the time was stalled.
+
+use super::say::{number, In};
+use super::thresholds::pressure::NOTICED;
+use crate::proof::{proof, Proof};
+use crate::{Confidence, Verdict};
+use tooltext::{Mail, Number, Row};
+use trace::Nanos;
+
+/// Means, and over how long they are.
+const MEANS: [(&str, &str); 3] = [("avg10", "10 s"), ("avg60", "60 s"), ("avg300", "300 s")];
+
+/// A resource's worst stall of one kind.
+struct Stall<'a> {
+    place: In<'a>,
+    part: Number,
+    over: &'static str,
+}
+
+/// What a row is of that names no resource: `cat /proc/pressure/io` alone prints none.
+const UNNAMED: &str = "";
+
+/// Whether the row is of this resource.
+fn is_of(row: &Row, resource: &str) -> bool {
+    let known = ["io", "memory", "cpu", "irq"];
+    let mut words = row.of.split([' ', ':', '/', '.']);
+    match words.clone().any(|word| known.contains(&word)) {
+        true => words.any(|word| word == resource),
+        false => resource == UNNAMED,
+    }
+}
+
+fn worst<'a>(mails: &'a [Mail], resource: &str, kind: &str) -> Option<Stall<'a>> {
+    let runs = mails.iter().flat_map(|m| m.runs.iter().map(move |run| In { mail: m, run }));
+    let rows = runs.flat_map(|place| {
+        place.run.of("pressure").flat_map(move |r| r.rows.iter().map(move |row| (place, row)))
+    });
+    let of = rows.filter(|(_, row)| row.of.ends_with(kind) && is_of(row, resource));
+    let all = of.flat_map(|(place, row)| {
+        MEANS.iter().filter_map(move |(name, over)| Some(Stall { place, part: row.get(name)?, over }))
+    });
+    all.max_by(|a, b| a.part.value.total_cmp(&b.part.value))
+}
+
+/// How long tasks were stalled for `what`.
+fn told(mails: &[Mail], resource: &str, what: &'static str) -> Option<(f64, Proof)> {
+    let some = worst(mails, resource, "some").or_else(|| worst(mails, resource, "full"))?;
+    let said = proof!(
+        "tasks waited for {what} for {part} of the last {over} ({at})",
+        what,
+        part = number(some.part),
+        over = some.over,
+        at = Source(some.place.at(some.part))
+    );
+    let all = worst(mails, resource, "full").filter(|full| full.part.value >= NOTICED);
+    let said = match all {
+        Some(full) => proof!("{said}, all of them at once for {part}", said, part = number(full.part)),
+        None => said,
+    };
+    Some((some.part.value, said))
+}
+
+/// Stalls for I/O; or for what a text does not say.
+pub(super) fn io(mails: &[Mail]) -> Option<Verdict> {
+    const NAME: &str = "device-saturated";
+    let unnamed = || told(mails, UNNAMED, "a resource that the text does not name");
+    let (part, said) = told(mails, "io", "I/O").or_else(unnamed)?;
+    if part < NOTICED {
+        return Some(Verdict::rejected(NAME, said));
+    }
+    let missing = "which resource (grep -H . /proc/pressure/*), which device, who waits and because of whom: sudo iowhy record -o slow while it is so; iostat -x 1 shows \
+                   which device is busy";
+    Some(Verdict::cannot_tell(NAME, missing).because(said))
+}
+
+/// Stalls for memory.
+pub(super) fn memory(mails: &[Mail]) -> Option<Verdict> {
+    const NAME: &str = "reclaim";
+    let (part, said) = told(mails, "memory", "memory (reclaim, pages dropped too early, swap)")?;
+    if part < NOTICED {
+        return Some(Verdict::rejected(NAME, said));
+    }
+    Some(
+        Verdict::found(NAME, Nanos(0), Confidence::Low)
+            .because(said)
+            .unless("operations just as slow with memory to spare")
+            .without("which tasks free memory or swap, and how long each time: iowhy record; vmstat 1 shows swapping (si, so)")
+            .try_this(
+                "find out whether the machine or one control group is short of memory",
+                "grep -H . /proc/pressure/memory; grep -H full /sys/fs/cgroup/*/memory.pressure /sys/fs/cgroup/*/*/memory.pressure",
+            ),
+    )
+}
+
+/// Stalls for a processor: they are no proof that I/O waited for one.
+pub(super) fn processors(mails: &[Mail]) -> Option<Verdict> {
+    const NAME: &str = "cpu-wait";
+    let (part, said) = told(mails, "cpu", "a processor")?;
+    let missing = "whether operations wait for one: iowhy record while it is so";
+    Some(match part < NOTICED {
+        true => Verdict::rejected(NAME, said),
+        false => Verdict::cannot_tell(NAME, missing).because(said),
+    })
+}

@@ -1,0 +1,83 @@
+//! Memory that is read back from swap all the time: `swap`, from vmstat's columns `si` and `so`.
+//!
+//! **Proof**: in most intervals pages come back from swap while tasks are blocked (`b`), and it is more than a few. **Refuted** if
+//! nothing comes back: what was swapped out and is not needed costs nothing. Who waits, these sums cannot say.
+
+use super::say::{number, In};
+use super::thresholds::swap::{LEAST_RATE, MOSTLY};
+use crate::proof::proof;
+use crate::{Confidence, Verdict};
+use tooltext::{Mail, Number, Row};
+use trace::Nanos;
+
+const NAME: &str = "swap";
+
+/// The intervals of one call of vmstat.
+struct Intervals<'a> {
+    place: In<'a>,
+    rows: &'a [Row],
+    /// Whether all there is is the mean since the machine was started.
+    since_boot: bool,
+}
+
+pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
+    let runs = mails.iter().flat_map(|m| m.runs.iter().map(move |run| In { mail: m, run }));
+    let all = runs.flat_map(|place| place.run.of("vmstat").filter_map(move |r| intervals(place, &r.rows)));
+    let most = all.max_by(|a, b| a.rate("swapped in").total_cmp(&b.rate("swapped in")))?;
+    let (read, written) = (most.told("swapped in")?, most.told("swapped out")?);
+    let n = most.rows.len() as u64;
+    let blocked = most.part(|row| value(row, "swapped in") > 0.0 && value(row, "blocked") > 0.0);
+    let told = proof!(
+        "{read} came back from swap and {written} went there on average over {n} ({at}); tasks were blocked in {blocked} of these \
+         while pages came back",
+        read = number(read),
+        written = number(written),
+        n = Counted(n, "interval", "intervals"),
+        at = Source(most.place.at(read)),
+        blocked = Share(blocked)
+    );
+    if read.value < LEAST_RATE || blocked < MOSTLY {
+        return Some(Verdict::rejected(NAME, told));
+    }
+    let sure = if most.since_boot { Confidence::Low } else { Confidence::Medium };
+    Some(
+        Verdict::found(NAME, Nanos(0), sure)
+            .because(told)
+            .unless("programs just as slow with nothing in swap")
+            .without("who waits for it, and how long each time: iowhy record while it swaps")
+            .try_this(
+                "see who has most in swap",
+                "grep -H VmSwap /proc/[0-9]*/status | sort -k2 -n | tail -5; swapon --show",
+            )
+            .try_this(
+                "keep swapped pages compressed in memory: costs processor time, and memory for the pool",
+                "echo 1 > /sys/module/zswap/parameters/enabled",
+            ),
+    )
+}
+
+/// vmstat's first row is the mean since the start of the machine: of another time, where others follow.
+fn intervals<'a>(place: In<'a>, rows: &'a [Row]) -> Option<Intervals<'a>> {
+    let rows = if rows.len() > 1 { &rows[1..] } else { rows };
+    rows.first()?.get("swapped in")?;
+    Some(Intervals { place, rows, since_boot: rows.len() == 1 })
+}
+
+fn value(row: &Row, name: &str) -> f64 {
+    row.value(name).unwrap_or(0.0)
+}
+
+impl Intervals<'_> {
+    fn rate(&self, name: &str) -> f64 {
+        self.rows.iter().map(|row| value(row, name)).sum::<f64>() / self.rows.len().max(1) as f64
+    }
+
+    /// The mean, with the place of the first.
+    fn told(&self, name: &str) -> Option<Number> {
+        Some(Number { value: self.rate(name), ..self.rows.first()?.get(name)? })
+    }
+
+    fn part(&self, is: impl Fn(&Row) -> bool) -> f64 {
+        self.rows.iter().filter(|row| is(row)).count() as f64 / self.rows.len().max(1) as f64
+    }
+}

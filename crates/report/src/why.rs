@@ -1,0 +1,153 @@
+//! Why it was slow, on the long screen: what was found, in the order of the answer, and of what each explains how much; what it is
+//! not; what cannot be told; what to try.
+//!
+//! The answer goes by all operations of its first victim, causes are proven on its slowest: both parts stand beside each cause, each
+//! with what it is a part of.
+
+use crate::answer::{confidence, explains};
+use crate::screen::{Screen, MARGIN};
+use crate::wrap::wrap_command;
+use causes::{Answer as Judged, Proof, Remedy, Verdict};
+use explain::{Answer, Explanation};
+use std::cmp::Reverse;
+use std::fmt::Write;
+
+/// Causes that are named of those that miss the same.
+const FEW: usize = 3;
+/// Remedies on the screen.
+const REMEDIES: usize = 4;
+
+/// A cause that was found, and what it explains, in words.
+pub(crate) type Found<'a> = (&'a Verdict, Option<String>);
+
+/// What is drawn.
+pub(crate) struct Why<'a> {
+    /// What was found, in the order in which it is told.
+    pub found: &'a [Found<'a>],
+    /// All that was judged.
+    pub all: &'a [Verdict],
+    /// What is said where nothing was found.
+    pub none: &'a str,
+    /// What is said besides.
+    pub unexplained: &'a [String],
+    /// What a cause claims, in one line.
+    pub title: fn(&str) -> Option<&'static str>,
+}
+
+/// What was found in a recording: the answer's cause, then those that explain most of what its first victim lost, then those that
+/// are about others.
+pub(crate) fn found_by<'a>(e: &'a Explanation, a: &Answer) -> Vec<Found<'a>> {
+    let mut found: Vec<&Verdict> = e.verdicts.iter().filter(|v| v.verdict == Judged::Found).collect();
+    let lost = |v: &Verdict| a.victims.first().map(|victim| victim.lost_to(v.cause));
+    // Those with equal parts stay in the order of their parts of the slowest.
+    found.sort_by_key(|v| (Some(v.cause) != a.cause, Reverse(lost(v))));
+    found.into_iter().map(|v| (v, explains(e, a, v))).collect()
+}
+
+/// What to try: the answer's remedies, then those of all that was found.
+pub(crate) fn remedies<'a>(e: &'a Explanation, a: &Answer, found: &[Found<'a>]) -> Vec<&'a Remedy> {
+    let of_found = found.iter().flat_map(|(v, _)| &v.remedies);
+    a.remedies(e).into_iter().chain(of_found).collect()
+}
+
+impl Screen {
+    /// Draws causes found, rejected and unknown.
+    pub(crate) fn why(&mut self, why: &Why) {
+        let mut heading = "WHY";
+        for (v, part) in why.found {
+            let part = part.as_ref().map_or(String::new(), |part| format!(" explains {part}"));
+            self.line(heading, &format!("{}{part} (confidence: {})", v.cause, confidence(v.confidence)));
+            heading = "";
+            if let Some(title) = (why.title)(v.cause) {
+                self.line("", &format!("{}.", sentence(title)));
+            }
+            for evidence in &v.evidence {
+                self.line("", &format!("- {evidence}"));
+            }
+        }
+        if why.found.is_empty() {
+            self.line(heading, why.none);
+        }
+        for line in why.unexplained {
+            self.line("", line);
+        }
+        self.not_it(why.all);
+        self.cannot_tell(why.all);
+        self.blank();
+    }
+
+    fn not_it(&mut self, verdicts: &[Verdict]) {
+        let rejected: Vec<String> = verdicts
+            .iter()
+            .filter(|v| v.verdict == Judged::Rejected && !v.minor)
+            .filter_map(|v| Some(format!("{} ({})", v.cause, v.refutes.first()?)))
+            .collect();
+        if !rejected.is_empty() {
+            self.line("", &format!("Not it: {}", rejected.join("; ")));
+        }
+    }
+
+    /// Those that miss the same are told together, unless something is known of them.
+    fn cannot_tell(&mut self, verdicts: &[Verdict]) {
+        let mut unknown: Vec<(String, Vec<&str>)> = Vec::new();
+        for v in verdicts.iter().filter(|v| v.verdict == Judged::CannotTell && v.evidence.is_empty()) {
+            let missing = joined(&v.missing);
+            match unknown.iter_mut().find(|(m, _)| *m == missing) {
+                Some((_, causes)) => causes.push(v.cause),
+                None => unknown.push((missing, vec![v.cause])),
+            }
+        }
+        for (missing, causes) in unknown {
+            self.line("", &format!("Cannot tell: {} ({missing})", few(&causes)));
+        }
+        for v in verdicts.iter().filter(|v| v.verdict == Judged::CannotTell && !v.evidence.is_empty()) {
+            self.line("", &format!("Cannot tell: {} ({})", v.cause, joined(&v.missing)));
+            for evidence in &v.evidence {
+                self.line("", &format!("- {evidence}"));
+            }
+        }
+    }
+
+    /// Draws what to try, each command once.
+    pub(crate) fn try_<'a>(&mut self, remedies: impl IntoIterator<Item = &'a Remedy>) {
+        let mut seen: Vec<String> = Vec::new();
+        for remedy in remedies {
+            if seen.len() == REMEDIES || seen.contains(&remedy.command()) {
+                continue;
+            }
+            let heading = if seen.is_empty() { "TRY" } else { "" };
+            seen.push(remedy.command());
+            let head = self.heading(heading);
+            let first = format!("{}  ", seen.len());
+            let lines = wrap_command(&remedy.command(), self.width(), &first, &" ".repeat(first.len()));
+            for (i, line) in lines.iter().enumerate() {
+                let begin = if i == 0 { head.clone() } else { " ".repeat(MARGIN) };
+                let _ = writeln!(self.out, "{begin}{line}");
+            }
+            self.line("", &format!("   {}", remedy.what));
+        }
+        if !seen.is_empty() {
+            self.line("", "then record again and compare");
+            self.blank();
+        }
+    }
+}
+
+/// `swap, reclaim, stable-page and 17 more`: on a screen a long list hides the answer. JSON has all.
+fn few(causes: &[&str]) -> String {
+    match causes.len() {
+        n if n > FEW + 1 => format!("{} and {} more", causes[..FEW].join(", "), n - FEW),
+        _ => causes.join(", "),
+    }
+}
+
+/// Sentences in one line.
+fn joined(proofs: &[Proof]) -> String {
+    proofs.iter().map(Proof::sentence).collect::<Vec<_>>().join("; ")
+}
+
+/// The same with a capital.
+pub(crate) fn sentence(text: &str) -> String {
+    let mut c = text.chars();
+    c.next().map_or(String::new(), |first| first.to_uppercase().chain(c).collect())
+}
