@@ -149,8 +149,18 @@ run() {
     wait $recorder || { cat record.txt >&2; return 1; }
   fi
 }
+# What iowhy asks for where a recording lacks it. trace-cmd also writes files of function tracing, which some kernels refuse.
+traced() {
+  local hidden; mkdir -p "$CAPTURE"; echo 1 > hidden
+  for hidden in /proc/sys/kernel/ftrace_enabled /sys/kernel/tracing/set_{ftrace_filter,ftrace_notrace,graph_function,graph_notrace,ftrace_pid}; do
+    [ ! -e $hidden ] || mount --bind hidden $hidden
+  done
+  timeout --foreground -s INT "$1" trace-cmd record -b 16384 -e block -e raw_syscalls -e sched:sched_switch -o "$CAPTURE/trace.dat" \
+    > record.txt 2>&1 || [ $? = 124 ]
+}
 record() {
   local long=60s scope=; [ "$RECORD" = before ] || long=$RECORD_LONG
+  if [ "$DETAIL" = trace-cmd ]; then traced $long; return; fi
   [ -n "$WHOLE_MACHINE" ] || scope="--device $dev"
   exec "$IOWHY" record $scope --detail "$DETAIL" --for $long -o "$CAPTURE" > record.txt 2>&1
 }

@@ -61,6 +61,9 @@ pub struct Workload {
 #[serde(deny_unknown_fields)]
 pub struct Neighbour {
     pub weight: u32,
+    /// Applications beside which it is drawn; all if none.
+    #[serde(default)]
+    pub apps: Vec<String>,
     pub command: String,
     /// Names of its tasks.
     pub culprits: Vec<String>,

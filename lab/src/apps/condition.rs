@@ -2,7 +2,7 @@
 //!
 //! Invariant: a condition says all that a run needs; a run with one thing taken away is another condition ([`Condition::without`]).
 
-use super::catalogue::{Catalogue, Setting};
+use super::catalogue::{Catalogue, Neighbour, Setting};
 use super::chance::Chance;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ pub struct Condition {
 pub struct Recorded {
     /// From before the load to its end (`before`), from the middle on (`middle`), or from before it and cut off (`cut`).
     pub when: String,
-    /// `path` or `block`.
+    /// `iowhy record --detail path` or `block`, or `trace-cmd`.
     pub detail: String,
     /// Only the disk, or all of the machine.
     pub whole_machine: bool,
@@ -104,13 +104,17 @@ impl Condition {
             true => s.weight,
             false => 0,
         };
+        let beside = |n: &Neighbour| match n.apps.is_empty() || n.apps.contains(&w.app) {
+            true => n.weight,
+            false => 0,
+        };
         let mut settings: Vec<String> = Vec::new();
         for _ in 0..c.weighted(&SETTINGS) {
             settings.push(draw(c, &catalogue.setting, fits).0.clone());
         }
         let mut neighbours: Vec<String> = Vec::new();
         for _ in 0..c.weighted(&NEIGHBOURS) {
-            neighbours.push(draw(c, &catalogue.neighbour, |n| n.weight).0.clone());
+            neighbours.push(draw(c, &catalogue.neighbour, beside).0.clone());
         }
         for list in [&mut settings, &mut neighbours] {
             list.sort();
@@ -118,7 +122,7 @@ impl Condition {
         }
         let recorded = Recorded {
             when: ["before", "middle", "cut"][c.weighted(&[4, 3, 3])].to_string(),
-            detail: ["path", "block"][c.weighted(&[6, 1])].to_string(),
+            detail: ["path", "block", "trace-cmd"][c.weighted(&[6, 1, 1])].to_string(),
             whole_machine: c.share() < 0.5,
         };
         Condition {
