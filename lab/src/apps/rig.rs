@@ -18,6 +18,8 @@ const TIMED_OUT: i32 = 124;
 pub const TOO_LONG: &str = "a run takes";
 /// How long a load is meant to last, in seconds.
 const LONG: f64 = 4.0;
+/// A load that lasts less is recorded from before it to its end, whatever was drawn: a recorder needs half a second to begin.
+const SHORT: f64 = 1.5;
 /// How much earlier than the load a recording begins, in ms (rig.sh sleeps as long).
 const BEFORE: u64 = 700;
 
@@ -107,10 +109,11 @@ impl Rig {
         command.env("OPS", operations.to_string());
         let made = dir.path().join("capture");
         if let Work::Recorded { seconds, .. } = work {
+            let when = if seconds < SHORT { "before" } else { &c.recorded.when };
             command
-                .env("RECORD", &c.recorded.when)
+                .env("RECORD", when)
                 .env("MIDDLE", format!("{:.2}", seconds * 0.3))
-                .env("RECORD_LONG", format!("{}ms", recorded_ms(&c.recorded.when, seconds)))
+                .env("RECORD_LONG", format!("{}ms", recorded_ms(when, seconds)))
                 .env("WHOLE_MACHINE", if c.recorded.whole_machine { "yes" } else { "" })
                 .env("DETAIL", &c.recorded.detail)
                 .env("CAPTURE", &made);

@@ -103,7 +103,8 @@ fn held(case: &Case, slow: &Slow, name: &str) -> Result<(u64, Proof, Held), Proo
     }
     if let Some(sizes) = by_the_clock_after_bursts(pace) {
         let [small, large] = sizes;
-        return Ok((pace.gaps.quantile(0.5), apart(&pace.gaps, name), Held::Sizes { small, large }));
+        let gaps = pace.gaps();
+        return Ok((gaps.quantile(0.5), apart(&gaps, name), Held::Sizes { small, large }));
     }
     let (apart, told) = even(pace, name)?;
     let may_turn = rotational(case, slow.on.id).is_none_or(|turns| turns.value);
@@ -235,7 +236,8 @@ fn whatever_the_size(pace: &Pace, may_turn: bool) -> Option<[u64; 2]> {
 
 /// The same where the slower half of all comes by the clock, and what had been saved up passes at once.
 fn by_the_clock_after_bursts(pace: &Pace) -> Option<[u64; 2]> {
-    let is_clock = pace.gaps.count() >= ENOUGH && within(&pace.gaps, SLOWER_HALF, AS_A_CLOCK);
+    let gaps = pace.gaps();
+    let is_clock = gaps.count() >= ENOUGH && within(&gaps, SLOWER_HALF, AS_A_CLOCK);
     is_clock.then(|| same_of_sizes(pace, IN_SLOWER_HALF))?
 }
 
