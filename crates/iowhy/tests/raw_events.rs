@@ -100,7 +100,7 @@ fn the_events_of_the_stretch_and_no_others() {
             assert_eq!(events.iter().filter(is_own).count(), expected, "{name}: {}", o["op"]);
             looked_at += 1;
         }
-        let text = String::from_utf8(slow(&folder, &[])).unwrap();
+        let text = String::from_utf8(slow(&folder, &["--all"])).unwrap();
         let of_all: usize =
             said["slowest"].as_array().unwrap().iter().map(|o| o["events"].as_array().unwrap().len()).sum();
         let lines =
