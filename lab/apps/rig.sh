@@ -151,11 +151,12 @@ run() {
 }
 # What iowhy asks for where a recording lacks it. trace-cmd also writes files of function tracing, which some kernels refuse.
 traced() {
-  local hidden; mkdir -p "$CAPTURE"; echo 1 > hidden
+  local hidden long=$1; mkdir -p "$CAPTURE"; echo 1 > hidden
+  case $long in *ms) long=$(awk "BEGIN { print ${long%ms} / 1000 }");; esac
   for hidden in /proc/sys/kernel/ftrace_enabled /sys/kernel/tracing/set_{ftrace_filter,ftrace_notrace,graph_function,graph_notrace,ftrace_pid}; do
     [ ! -e $hidden ] || mount --bind hidden $hidden
   done
-  timeout --foreground -s INT "$1" trace-cmd record -b 16384 -e block -e raw_syscalls -e sched:sched_switch -o "$CAPTURE/trace.dat" \
+  timeout --foreground -s INT "$long" trace-cmd record -b 16384 -e block -e raw_syscalls -e sched:sched_switch -e sched:sched_waking -o "$CAPTURE/trace.dat" \
     > record.txt 2>&1 || [ $? = 124 ]
 }
 record() {

@@ -142,7 +142,7 @@ impl Lack {
     pub fn words(&self, name: &dyn Fn(DevId) -> String) -> String {
         match self {
             Lack::AnyIo => "no block I/O and no system calls are in it; record them: trace-cmd record -e block -e raw_syscalls \
-                -e sched:sched_switch, or iowhy record"
+                -e sched:sched_switch -e sched:sched_waking, or iowhy record"
                 .into(),
             Lack::Ends { begun, open } if open == begun => {
                 format!("{} begun, none completed: completions were not recorded; record them too", all(*begun))

@@ -112,6 +112,7 @@ impl Rig {
             let when = if seconds < SHORT { "before" } else { &c.recorded.when };
             command
                 .env("RECORD", when)
+                .env("WHEN", when)
                 .env("MIDDLE", format!("{:.2}", seconds * 0.3))
                 .env("RECORD_LONG", format!("{}ms", recorded_ms(when, seconds)))
                 .env("WHOLE_MACHINE", if c.recorded.whole_machine { "yes" } else { "" })

@@ -2,8 +2,8 @@
 //!
 //! A file has one lock for writers (i_rwsem). On XFS readers take it too, shared with each other; on ext4 a direct write that
 //! makes the file longer takes it alone. A task that waits for it waits for everything the holder does meanwhile, I/O
-//! included. What the holder did is in the ledger below the wait, and this cause claims it all: without the lock none of it
-//! would have been waited for.
+//! included. What the holder did is in the ledger below the wait, and this cause claims it: without the lock none of it
+//! would have been waited for. But for what a limit of the cgroup held back: all together would wait for that as long.
 
 use crate::case::{Case, MIN_SHARE};
 use crate::paths::{Paths, Waited};
@@ -33,7 +33,7 @@ pub const CAUSE: Cause = Cause {
 };
 
 fn for_the_lock(waits: Waits, reason: Reason) -> bool {
-    waits.has(Wait::InodeLock) && reason != Reason::WaitCpu
+    waits.has(Wait::InodeLock) && !matches!(reason, Reason::WaitCpu | Reason::CgroupLimit)
 }
 
 fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {

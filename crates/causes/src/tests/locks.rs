@@ -51,6 +51,27 @@ fn buffered_writers_of_a_file_are_not_told_to_lay_it_out() {
 }
 
 #[test]
+fn what_a_limit_held_back_in_a_lock_is_the_limits() {
+    let held = |reason: Reason| {
+        let mut told = Told::default();
+        told.quick(WRITE, 297);
+        for _ in 0..6 {
+            told.slow(WRITE, 100, &[(Wait::InodeLock, reason, 80)]);
+        }
+        let mut of = |cause: &str| told.over(quick()).verdict(cause);
+        [of("inode-lock"), of("cgroup-limit")].map(|v| v.verdict == Answer::Found)
+    };
+    assert_eq!(held(Reason::Device), [true, false]);
+    assert_eq!(held(Reason::CgroupLimit), [false, true]);
+}
+
+fn quick() -> Story {
+    let mut story = Story::default();
+    quick_reads(&mut story, 0, 10);
+    story
+}
+
+#[test]
 fn the_file_and_who_held_it_are_named() {
     let mut told = in_lock("ext4_dio_write_iter", 80);
     let holder = |kept: &mut Kept| {

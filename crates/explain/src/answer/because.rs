@@ -93,6 +93,22 @@ pub(crate) fn all(
     all
 }
 
+/// What of the time of some operations of a group each cause has, lost or not.
+pub(crate) fn due(
+    facts: &Facts,
+    (number, group): (usize, &Group),
+    which: Selection,
+    claims: &Claims,
+) -> BTreeMap<&'static str, Nanos> {
+    let mut sums = BTreeMap::new();
+    for row in group.rows(&facts.waits, which) {
+        for (cause, part) in claims.of(&facts.waits, number, group.dev, (row.chain, row.culprit)) {
+            *sums.entry(*cause).or_default() += Nanos((row.time.0 as f64 * part) as u64);
+        }
+    }
+    sums
+}
+
 /// What the slowest of a group lost.
 pub(crate) fn lost_in(facts: &Facts, group: &Group, which: Selection) -> Nanos {
     lost_rows(facts, group, which).iter().map(|(_, _, time)| *time).sum()

@@ -23,6 +23,9 @@ const EVERYDAY: [&str; 5] =
 /// Causes that are limits. They say more of the very time that the device seems to take alone: a clock that lets requests through sets its pace.
 const LIMITS: [&str; 2] = ["rate-limit", "cgroup-limit"];
 
+/// The limit of the victim's own cgroup.
+const OWN_LIMIT: &str = "cgroup-limit";
+
 /// A fifth of a time is what the eye sees at a glance: a cause that would spare less is not why all of it is slow.
 pub(super) const WORTH_SEEING: f64 = 0.2;
 
@@ -50,6 +53,11 @@ pub(crate) fn choose<'a>(e: &'a Explanation, victim: &Sufferer) -> Option<&'a Ve
         None => victim.share_of(v.cause),
         Some(of_slowest) => (1.0 - SLOWEST_COUNT) * victim.share_of(v.cause) + SLOWEST_COUNT * of_slowest,
     };
+    // Whoever waits for its own limit has reached it: with less of anything else it would wait for that the longer.
+    let reached = found().find(|v| is_reached(victim, v.cause));
+    if reached.is_some() {
+        return reached;
+    }
     let crowd = found().filter(|v| CROWD.contains(&v.cause)).map(share).fold(0.0, f64::max);
     let counts = |v: &Verdict| match v.cause {
         "device-stall" if crowd < GENERAL_COUNTS * share(v) => 1.0,
@@ -64,6 +72,11 @@ pub(crate) fn choose<'a>(e: &'a Explanation, victim: &Sufferer) -> Option<&'a Ve
     let queue = found().find(|v| v.cause == "device-saturated");
     let is_larger = |v: &&Verdict| own_part(victim, v.cause) * share(v) > share(first);
     Some(queue.filter(|_| CROWD.contains(&first.cause)).filter(is_larger).unwrap_or(first))
+}
+
+/// Whether a cause is the limit of the victim's own cgroup, and the victim waits for it for a part worth seeing.
+fn is_reached(victim: &Sufferer, cause: &str) -> bool {
+    cause == OWN_LIMIT && victim.share_of(cause) >= WORTH_SEEING
 }
 
 /// What takes long for every operation, where the best of the other causes would spare the victim less of all its time.
@@ -104,4 +117,22 @@ pub fn share_of_slowest(e: &Explanation, victim: &Sufferer, v: &Verdict) -> Opti
     let group = e.focus.groups.get(victim.group).filter(|g| g.tail.sum.time.operations >= FEW)?;
     let claimed: u64 = v.claims.iter().filter(|c| c.group == victim.group).map(|c| c.time.0).sum();
     Some(claimed as f64 / group.tail.sum.time.total.0.max(1) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::because::Because;
+    use crate::answer::worth::tests::{flushes, victim};
+
+    #[test]
+    fn an_own_limit_is_reached_from_a_fifth_of_what_was_lost() {
+        let with = |limit: u64| {
+            let mut v = victim(1000, 100, 2000);
+            v.because = vec![flushes(100 - limit), Because { cause: Some(OWN_LIMIT), ..flushes(limit) }];
+            v
+        };
+        assert!(is_reached(&with(20), OWN_LIMIT) && !is_reached(&with(19), OWN_LIMIT));
+        assert!(!is_reached(&with(20), "flush-cost"));
+    }
 }

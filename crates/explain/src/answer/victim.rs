@@ -8,7 +8,7 @@ use crate::blame::Which;
 use crate::explanation::Explanation;
 use causes::{Answer, Verdict};
 use stats::{Group, TAIL_SHARE};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use trace::Nanos;
 use waits::{CulpritKind, Selection};
 
@@ -44,6 +44,8 @@ pub struct Sufferer {
     pub alone: Option<[Nanos; 2]>,
     /// Why it was lost; sums to `lost`.
     pub because: Vec<Because>,
+    /// What of all its time each cause has, lost or not: a log's write that takes what it takes alone is the log's, too.
+    pub(super) due: BTreeMap<&'static str, Nanos>,
     /// What would be without one culprit.
     pub without: Vec<Without>,
 }
@@ -104,6 +106,7 @@ fn sufferer(e: &Explanation, number: usize, group: &Group, claims: &Claims) -> S
         latency: [quantile(TOLD[0]), quantile(TOLD[1]), group.longest],
         alone: (!is_bound).then(|| TOLD.map(alone)),
         because: because::all(&e.facts, (number, group), which, lost, claims),
+        due: because::due(&e.facts, (number, group), which, claims),
         without: without::each(e, group),
     }
 }

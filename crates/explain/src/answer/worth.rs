@@ -67,8 +67,8 @@ fn is_noticed(
     by_the_clock: impl Fn(Nanos) -> Nanos,
 ) -> bool {
     let part = |time: Nanos| by_the_clock(time).0 as f64 / recorded.0.max(1) as f64;
-    // Of the slowest a cause has also what is not lost: a log's write takes what it takes.
-    let of_time = part_of(v.lost_to(cause), v.time).max(of_slowest.unwrap_or(0.0));
+    let due = v.due.get(cause).copied().unwrap_or_default().max(v.lost_to(cause));
+    let of_time = part_of(due, v.time).max(of_slowest.unwrap_or(0.0));
     let is_slow = takes_long(v) && part(v.time) >= MUCH;
     let is_worth_seeing = of_time >= WORTH_SEEING && (is_slow || is_long(v));
     is_worth_seeing || each(v, v.lost_to(cause)) >= WBT_FLASH || part(v.lost_to(cause)) >= NOTICED
@@ -115,18 +115,21 @@ fn each(v: &Sufferer, time: Nanos) -> Nanos {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::answer::because::{Because, Source};
 
     const MS: u64 = 1_000_000;
 
-    /// A thousand operations within ten seconds, of so many microseconds each; so many milliseconds in all were lost to flushes.
-    fn victim(each: u64, lost: u64, p99: u64) -> Sufferer {
+    /// So many milliseconds that were lost to flushes.
+    pub fn flushes(lost: u64) -> Because {
         let flush = Source { kind: CulpritKind::Device, name: None, dirtied_by: None, io: None };
-        let lost = Nanos(lost * MS);
-        let because =
-            Because { cause: Some("flush-cost"), source: flush, chain: vec![], phase: None, time: lost };
+        let time = Nanos(lost * MS);
+        Because { cause: Some("flush-cost"), source: flush, chain: vec![], phase: None, time }
+    }
+
+    /// A thousand operations within ten seconds, of so many microseconds each; so many milliseconds in all were lost to flushes.
+    pub fn victim(each: u64, lost: u64, p99: u64) -> Sufferer {
         Sufferer {
             group: 0,
             task: "fio".into(),
@@ -134,13 +137,14 @@ mod tests {
             cgroup: None,
             count: 1000,
             time: Nanos(each * MS),
-            lost,
+            lost: Nanos(lost * MS),
             noise: Nanos(0),
             is_bound: false,
             is_thin: false,
             latency: [each, p99, p99].map(|us| Nanos(us * 1000)),
             alone: None,
-            because: vec![because],
+            because: vec![flushes(lost)],
+            due: Default::default(),
             without: vec![],
         }
     }
@@ -206,6 +210,12 @@ mod tests {
         assert!(noticed(3400, 900, 5000));
         assert!(!noticed(3200, 900, 5000), "less than a third");
         assert!(!noticed(3400, 600, 5000), "a sixth of its time");
+        let due = [("flush-cost", Nanos(1000 * MS))].into();
+        let due = Sufferer { due, ..victim(3400, 600, 5000) };
+        assert!(
+            is_noticed(&due, "flush-cost", None, Nanos(10_000 * MS), |time| time),
+            "what is not lost, too"
+        );
         let quick = Sufferer { count: 20_000, ..victim(3400, 900, 5000) };
         assert!(!is_noticed(&quick, "flush-cost", None, Nanos(10_000 * MS), |time| time));
     }

@@ -206,6 +206,9 @@ fn healthy(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
     )
 }
 
+/// More than half of a time is most of it.
+const MOSTLY: f64 = 0.5;
+
 fn unknown(e: &Explanation, v: &Sufferer) -> String {
     if e.facts.operations.is_empty() {
         let few = if v.is_thin {
@@ -214,6 +217,15 @@ fn unknown(e: &Explanation, v: &Sufferer) -> String {
             "no cause that block events show"
         };
         return format!("Cannot tell: {few}; for waits above the block layer: iowhy record");
+    }
+    if v.unexplained() >= MOSTLY {
+        return format!(
+            "Cannot tell: what {} {} on {} waited for ({} in all) was not recorded; record it: iowhy record, or trace-cmd with sched:sched_waking",
+            of(&v.task),
+            operations(e, v),
+            device(e, v),
+            time(v.lost)
+        );
     }
     format!(
         "No known cause: {} {} on {} lost {}{} ({} p99)",
