@@ -12,8 +12,7 @@ const READ: Kind = Kind::Call(Call::Read);
 const WRITE: Kind = Kind::Call(Call::Write);
 
 fn over(told: &mut Told, settings: &str, mounts: &str) -> Verdict {
-    let mut story = Story::default();
-    quick_reads(&mut story, 0, 10);
+    let mut story = quick();
     story.settings(settings).document("mounts.txt", mounts);
     told.over(story).verdict(if settings.contains("stable") { "stable-page" } else { "inode-lock" })
 }

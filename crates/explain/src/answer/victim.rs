@@ -3,6 +3,7 @@
 use super::because::{self, Because};
 use super::claims::Claims;
 use super::without::{self, Without};
+use super::worth::MOSTLY;
 use super::{rank, role};
 use crate::blame::Which;
 use crate::explanation::Explanation;
@@ -56,6 +57,11 @@ impl Sufferer {
         let unknown = |b: &&Because| b.cause.is_none() && b.source.kind == CulpritKind::Unknown;
         let time: Nanos = self.because.iter().filter(unknown).map(|b| b.time).sum();
         time.0 as f64 / self.lost.0.max(1) as f64
+    }
+
+    /// Whether nothing recorded shows what it waited for most of what it lost.
+    pub fn is_mostly_unexplained(&self) -> bool {
+        self.unexplained() >= MOSTLY
     }
 
     /// The part of what it lost that a cause explains, 0 to 1.

@@ -37,7 +37,7 @@ const LONG: u64 = 10;
 const CPU_WAIT: &str = "cpu-wait";
 
 /// More than half of a time is most of it.
-const MOSTLY: f64 = 0.5;
+pub(super) const MOSTLY: f64 = 0.5;
 
 /// A p99 of fewer is the longest.
 const FEW_FOR_P99: u64 = 100;

@@ -206,9 +206,6 @@ fn healthy(e: &Explanation, a: &Answer, v: &Sufferer) -> String {
     )
 }
 
-/// More than half of a time is most of it.
-const MOSTLY: f64 = 0.5;
-
 fn unknown(e: &Explanation, v: &Sufferer) -> String {
     if e.facts.operations.is_empty() {
         let few = if v.is_thin {
@@ -218,7 +215,7 @@ fn unknown(e: &Explanation, v: &Sufferer) -> String {
         };
         return format!("Cannot tell: {few}; for waits above the block layer: iowhy record");
     }
-    if v.unexplained() >= MOSTLY {
+    if v.is_mostly_unexplained() {
         return format!(
             "Cannot tell: what {} {} on {} waited for ({} in all) was not recorded; record it: iowhy record, or trace-cmd with sched:sched_waking",
             of(&v.task),
