@@ -58,6 +58,12 @@ make_fs() {
   esac
 }
 
+# 8,000 folders of two files whose names are so long that XFS does not keep them in the folder's inode.
+tree() {
+  local a b long; long=$(printf 'x%.0s' {1..180})
+  for a in {1..80}; do mkdir -p "$1/$a/"{1..100}; for b in 1 2; do touch "$1/$a/"{1..100}"/$long$b"; done; done
+}
+
 image() {
   cd "$DIR"; mkdir -p mnt
   rm -f "$1"; truncate -s "${SIZE}M" "$1"
@@ -68,6 +74,7 @@ image() {
   [ -z "$STORE" ] || cp -a "$STORE/." mnt/
   # What neighbours read.
   mkdir mnt/beside; chmod 777 mnt/beside
+  case " $NEIGHBOURS " in *" updatedb "*) tree mnt/beside/tree;; esac
   [ -z "$NEIGHBOURS" ] || { head -c 160M /dev/urandom > mnt/beside/big
     for d in $(seq 40); do mkdir mnt/beside/d$d; for f in $(seq 20); do head -c 3000 /dev/urandom > mnt/beside/d$d/f$f; done; done; }
   sync -f mnt
