@@ -1,16 +1,18 @@
-# fio, for the loads of its own: reads, appends, writes.
+# fio, for the loads of its own: reads, appends, writes. Only what writes to files of its own (appends, buffered writes) may make any: each
+# job that begins further on in the file that is there reads the less of it, or fio would lay out the rest while it is recorded.
 versions() { fio --version; }
 store() { fio --name=lay --filename=data --rw=write --bs=1M --size=192M --end_fsync=1 > /dev/null; }
 start() { :; }
 stop() { :; }
 load() {
-  local bound="--runtime=$SECONDS_LONG --time_based" how
-  [ "$OPS" = 0 ] || bound="--number_ios=$(((OPS + CLIENTS - 1) / CLIENTS))"
+  local bound="--runtime=$SECONDS_LONG --time_based" how others=$((CLIENTS - 1))
+  # Where that is more than the file has, it goes through it again, as it does in the time that is measured.
+  [ "$OPS" = 0 ] || bound="--io_size=100G --number_ios=$(((OPS + CLIENTS - 1) / CLIENTS))"
   case $WORKLOAD in
     *-direct-reads) how="--filename=mnt/data --size=192M --rw=randread --bs=4k --direct=1 --ioengine=psync --numjobs=$CLIENTS";;
-    *-deep-reads) how="--filename=mnt/data --size=192M --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=$CLIENTS"; [ "$OPS" = 0 ] || bound="--number_ios=$OPS";;
-    *-large-reads) how="--filename=mnt/data --size=192M --rw=read --bs=1M --direct=1 --ioengine=psync --numjobs=$CLIENTS --offset_increment=16M";;
-    *-cold-sequential) how="--filename=mnt/data --size=192M --rw=read --bs=16k --ioengine=psync --thinktime=300 --numjobs=$CLIENTS --offset_increment=40M --invalidate=1";;
+    *-deep-reads) how="--filename=mnt/data --size=192M --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=$CLIENTS"; [ "$OPS" = 0 ] || bound="--io_size=100G --number_ios=$OPS";;
+    *-large-reads) how="--filename=mnt/data --size=$((192 - 16 * others))M --rw=read --bs=1M --direct=1 --ioengine=psync --numjobs=$CLIENTS --offset_increment=16M";;
+    *-cold-sequential) how="--filename=mnt/data --size=$((192 - 40 * others))M --rw=read --bs=16k --ioengine=psync --thinktime=300 --numjobs=$CLIENTS --offset_increment=40M --invalidate=1";;
     *-cold-random) how="--filename=mnt/data --size=192M --rw=randread --bs=4k --ioengine=psync --numjobs=$CLIENTS --invalidate=1";;
     *-mmap) how="--filename=mnt/data --size=192M --rw=randread --bs=4k --ioengine=mmap --numjobs=$CLIENTS --invalidate=1";;
     *-appends) how="--directory=mnt --nrfiles=1 --size=64M --rw=write --bs=4k --ioengine=psync --fallocate=none --fdatasync=1 --numjobs=$CLIENTS";;

@@ -58,6 +58,12 @@ make_fs() {
   esac
 }
 
+# 8,000 folders of two files whose names are so long that XFS does not keep them in the folder's inode.
+tree() {
+  local a b long; long=$(printf 'x%.0s' {1..180})
+  for a in {1..80}; do mkdir -p "$1/$a/"{1..100}; for b in 1 2; do touch "$1/$a/"{1..100}"/$long$b"; done; done
+}
+
 image() {
   cd "$DIR"; mkdir -p mnt
   rm -f "$1"; truncate -s "${SIZE}M" "$1"
@@ -68,6 +74,7 @@ image() {
   [ -z "$STORE" ] || cp -a "$STORE/." mnt/
   # What neighbours read.
   mkdir mnt/beside; chmod 777 mnt/beside
+  case " $NEIGHBOURS " in *" updatedb "*) tree mnt/beside/tree;; esac
   [ -z "$NEIGHBOURS" ] || { head -c 160M /dev/urandom > mnt/beside/big
     for d in $(seq 40); do mkdir mnt/beside/d$d; for f in $(seq 20); do head -c 3000 /dev/urandom > mnt/beside/d$d/f$f; done; done; }
   sync -f mnt
@@ -78,7 +85,9 @@ ready() {
   echo 0 > $queue/nomerges; echo "$ROTATIONAL" > $queue/rotational; echo 1280 > $queue/max_sectors_kb; echo 128 > $queue/read_ahead_kb
   echo 2000 > $queue/wbt_lat_usec 2>/dev/null || true; echo 'write back' > $queue/write_cache
   bdi=/sys/class/bdi/$(cat /sys/block/$name/dev)
-  echo 0 > $bdi/strict_limit; echo 100 > $bdi/max_ratio
+  # Since Linux 6.2.
+  [ ! -e $bdi/strict_limit ] || echo 0 > $bdi/strict_limit
+  echo 100 > $bdi/max_ratio
 }
 workers() { for p in $(pgrep '^kworker/[0-9u]'); do chrt $1 -p $2 $p 2>/dev/null || true; done; }
 
@@ -137,7 +146,7 @@ run() {
   recorder=; fast=$(awk "BEGIN { print ($BEGIN < 0) }")
   [ "$fast" = 0 ] || { neighbours; sleep "${BEGIN#-}"; }
   # Runs that are not recorded begin as late: what neighbours have done by then counts.
-  case ${WHEN:-$RECORD} in before|cut) [ "$RECORD" = no ] || { record & recorder=$!; }; sleep 0.7;; esac
+  case ${WHEN:-$RECORD} in before|cut) [ "$RECORD" = no ] || { record & recorder=$!; }; sleep "$BEFORE";; esac
   (groups; cd "$DIR"; load) > load.txt 2>&1 & load=$!
   [ "$fast" = 1 ] || { sleep "$BEGIN"; neighbours; }
   case $RECORD in middle) sleep "$MIDDLE"; record & recorder=$!;; esac
@@ -159,9 +168,15 @@ traced() {
   timeout --foreground -s INT "$long" trace-cmd record -b 16384 -e block -e raw_syscalls -e sched:sched_switch -e sched:sched_waking -o "$CAPTURE/trace.dat" \
     > record.txt 2>&1 || [ $? = 124 ]
 }
+# blktrace(8), which writes a file for each processor.
+blocks() {
+  local long=$1; mkdir -p "$CAPTURE"
+  case $long in *ms) long=$(awk "BEGIN { print ${long%ms} / 1000 }");; esac
+  timeout --foreground -s INT "$long" blktrace -d "$dev" -D "$CAPTURE" > record.txt 2>&1 || [ $? = 124 ]
+}
 record() {
   local long=60s scope=; [ "$RECORD" = before ] || long=$RECORD_LONG
-  if [ "$DETAIL" = trace-cmd ]; then traced $long; return; fi
+  case $DETAIL in trace-cmd) traced $long; return;; blktrace) blocks $long; return;; esac
   [ -n "$WHOLE_MACHINE" ] || scope="--device $dev"
   exec "$IOWHY" record $scope --detail "$DETAIL" --for $long -o "$CAPTURE" > record.txt 2>&1
 }

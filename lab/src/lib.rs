@@ -9,6 +9,7 @@
 pub mod apps;
 pub mod bench;
 mod checkup;
+mod guest;
 mod judge;
 mod keep;
 mod kernels;

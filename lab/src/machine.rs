@@ -25,6 +25,10 @@ const MEMORY: u32 = 1536;
 /// Processors of the guest.
 const PROCESSORS: u32 = 2;
 
+/// The kernel's command line.
+const APPEND: &str =
+    "console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable no_timer_check random.trust_cpu=on audit=0 rdinit=/init";
+
 /// Words of a disk that are options of its virtio device, not limits.
 const DEVICE: &str = "device.";
 
@@ -96,28 +100,7 @@ impl Machine {
     /// /mnt/share, and turns itself off.
     pub fn boot(&self, folder: &Path, disks: &[String], processors: u32, seconds: u32) -> Outcome {
         let mut qemu = Command::new("timeout");
-        qemu.args([
-            &seconds.to_string(),
-            "qemu-system-x86_64",
-            "-nodefaults",
-            "-no-reboot",
-            "-display",
-            "none",
-        ])
-        .args(["-M", "q35", "-accel", "tcg,thread=multi", "-cpu", "max"])
-        .args(["-smp", &processors.to_string(), "-m", &MEMORY.to_string()])
-        .arg("-kernel")
-        .arg(self.0.join("vmlinuz"))
-        .arg("-initrd")
-        .arg(self.0.join("initramfs.gz"))
-        .args([
-            "-append",
-            "console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable no_timer_check random.trust_cpu=on audit=0 rdinit=/init",
-        ])
-        .args(["-serial", "stdio", "-device", "virtio-rng-pci"])
-        .args(["-virtfs", &share(Path::new("/"), "host", ",readonly=on")])
-        .args(["-virtfs", &share(folder, "share", "")])
-        .args(disks);
+        qemu.arg(seconds.to_string()).args(self.words(folder, processors, MEMORY)).args(disks);
         let out = qemu.stdin(Stdio::null()).output()?;
         match left(folder, "status").trim() {
             "0" => Ok(()),
@@ -129,6 +112,20 @@ impl Machine {
             .into()),
             _ => Err(left(folder, "stderr").trim().to_string().into()),
         }
+    }
+
+    /// The command that boots it: QEMU, without disks. `memory` is in MiB.
+    pub(crate) fn words(&self, folder: &Path, processors: u32, memory: u32) -> Vec<OsString> {
+        let mut words: Vec<OsString> = Vec::new();
+        words.extend(["qemu-system-x86_64", "-nodefaults", "-no-reboot", "-display", "none"].map(Into::into));
+        words.extend(["-M", "q35", "-accel", "tcg,thread=multi", "-cpu", "max"].map(Into::into));
+        words.extend(["-smp", &processors.to_string(), "-m", &memory.to_string()].map(Into::into));
+        words.extend(["-kernel".into(), self.0.join("vmlinuz").into_os_string()]);
+        words.extend(["-initrd".into(), self.0.join("initramfs.gz").into_os_string()]);
+        words.extend(["-append", APPEND, "-serial", "stdio", "-device", "virtio-rng-pci"].map(Into::into));
+        words.extend(["-virtfs".into(), share(Path::new("/"), "host", ",readonly=on").into()]);
+        words.extend(["-virtfs".into(), share(folder, "share", "").into()]);
+        words
     }
 
     /// bash that the guest runs.

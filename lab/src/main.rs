@@ -58,6 +58,9 @@ enum Task {
         /// Who records; the one beside this program, if none is given
         #[arg(long)]
         iowhy: Option<PathBuf>,
+        /// All of it in this virtual machine (lab/machine/make FOLDER), recorded by blktrace; what is drawn there is less
+        #[arg(long, value_name = "FOLDER")]
+        machine: Option<PathBuf>,
         /// Recordings and truths go into DIR/SEED; what is there is not made again
         #[arg(long, default_value = "target/away", value_name = "DIR")]
         out: PathBuf,
@@ -127,7 +130,10 @@ fn main() -> ExitCode {
             machine.and_then(|m| record(&names, m.as_ref(), Wanted { missing, remedies }, leave, tries))
         }
         Task::Judge { out, wrong, iowhy } => judge(&out, wrong, iowhy),
-        Task::Away { seed, conditions, iowhy, out } => away(seed, conditions, iowhy, &out),
+        Task::Away { seed, conditions, iowhy, machine, out } => {
+            let machine = machine.map(|folder| lab::machine::Machine::at(&folder)).transpose();
+            machine.and_then(|m| away(seed, conditions, iowhy, m, &out))
+        }
         Task::AwayJudge { iowhy, folder } => lab::apps::judge(&iowhy, &folder),
         Task::AwayKeep { folder } => lab::apps::keep(&folder),
         Task::AwayWithout { iowhy, folders } => lab::apps::without(&iowhy, &folders),
@@ -247,10 +253,18 @@ fn proof(made: &bench::Made, s: &lab::Scenario) -> Outcome<Proof> {
     Proof::of(&s.cause, &command, &compared, [&first, &second], remedy)
 }
 
-fn away(seed: u64, conditions: u64, iowhy: Option<PathBuf>, out: &std::path::Path) -> Outcome {
+fn away(
+    seed: u64,
+    conditions: u64,
+    iowhy: Option<PathBuf>,
+    machine: Option<lab::machine::Machine>,
+    out: &std::path::Path,
+) -> Outcome {
     let here = std::env::current_exe()?;
     let iowhy = iowhy.unwrap_or_else(|| here.with_file_name("iowhy"));
-    let rig = lab::apps::Rig { iowhy, slowdisk: here.with_file_name("slowdisk"), stores: out.join("stores") };
+    std::fs::create_dir_all(out)?;
+    let stores = out.canonicalize()?.join("stores");
+    let rig = lab::apps::Rig { iowhy, slowdisk: here.with_file_name("slowdisk"), stores, machine };
     lab::apps::draw(&rig, seed, conditions, &out.join(format!("SEED-{seed}")))
 }
 

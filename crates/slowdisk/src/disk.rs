@@ -9,7 +9,7 @@ use fuser::{
     KernelConfig, LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyEmpty, ReplyEntry, ReplyOpen,
     ReplyWrite, Request, WriteFlags,
 };
-use rustix::fs::{fallocate, FallocateFlags};
+use rustix::fs::{fallocate, seek, FallocateFlags, SeekFrom};
 use std::collections::BinaryHeap;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -44,9 +44,11 @@ pub struct Options {
 /// Offers `backing` as a slow disk `point/disk`, until it is unmounted.
 pub fn mount(point: &Path, backing: File, options: Options) -> io::Result<()> {
     backing.set_len(options.size)?;
+    let mut queue = Queue::new(options.model);
+    hold_data(&backing, &mut queue)?;
     let shared = Arc::new(Shared {
         began: Instant::now(),
-        state: Mutex::new(State { queue: Queue::new(options.model), waiting: BinaryHeap::new(), taken: 0 }),
+        state: Mutex::new(State { queue, waiting: BinaryHeap::new(), taken: 0 }),
         more: Condvar::new(),
         backing,
         error_every: options.error_every,
@@ -56,6 +58,21 @@ pub fn mount(point: &Path, backing: File, options: Options) -> io::Result<()> {
     let mut config = Config::default();
     config.mount_options = vec![MountOption::FSName("slowdisk".into()), MountOption::NoAtime];
     fuser::mount(SlowDisk { shared, options }, point, &config)
+}
+
+/// Tells the model which parts of the file are no holes.
+fn hold_data(backing: &File, queue: &mut Queue) -> io::Result<()> {
+    let mut at = 0;
+    loop {
+        // ENXIO: only a hole is left.
+        let data = match seek(backing, SeekFrom::Data(at)) {
+            Ok(data) => data,
+            Err(rustix::io::Errno::NXIO) => return Ok(()),
+            Err(e) => return Err(e.into()),
+        };
+        at = seek(backing, SeekFrom::Hole(data))?;
+        queue.holds(data, at - data);
+    }
 }
 
 struct SlowDisk {

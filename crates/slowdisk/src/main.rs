@@ -58,6 +58,10 @@ struct Args {
     /// Microseconds that a discard takes once all is written
     #[arg(long, default_value_t = 0)]
     discard_us: u64,
+    /// Microseconds that the first write to each MiB that was never written (a hole of the backing file) takes longer, one MiB after
+    /// another; a discard of a whole MiB frees it again. 0: no write does
+    #[arg(long, default_value_t = 0)]
+    alloc_us: u64,
     /// Bytes of a physical block, of which a part is read before it is written; 0: none is
     #[arg(long, default_value_t = 0)]
     block: u64,
@@ -89,6 +93,7 @@ fn main() -> ExitCode {
         sleep_after: us(a.sleep_after_ms.saturating_mul(1000)),
         wake: us(a.wake_us),
         discard: us(a.discard_us),
+        alloc: us(a.alloc_us),
         block: a.block,
         jitter: a.jitter,
     };

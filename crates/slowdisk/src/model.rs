@@ -6,11 +6,14 @@
 //! load follows from queueing: 1 channel and 1 ms per read is a disk of 1,000 reads/s, however many wait.
 //!
 //! In front of the channels there may be a limit of operations per second, as volumes in clouds have one: what is over it
-//! waits, however idle the channels are. A write of a part of a physical block reads the block first. A disk that nothing was asked of for a while may sleep, and wakes up slowly.
+//! waits, however idle the channels are. A thin disk has no place for what was never written: such a write waits until there is one, and
+//! places are made one after another, while the channels go on with other operations. A write of a part of a physical block reads the block first. A disk that nothing was asked of for a while may sleep, and wakes up slowly.
 //!
 //! No disk takes the same time twice: service times may vary, each by a factor that is drawn anew; a limit in front of it does not.
 //!
 //! Invariant: no channel ever serves two operations at once, so a channel's busy time is the sum of its service times.
+
+use std::collections::HashMap;
 
 /// Nanoseconds since the model's beginning.
 pub type Nanos = u64;
@@ -44,6 +47,8 @@ pub struct Model {
     pub wake: Nanos,
     /// Time of a discard; like a flush it waits for all and holds all.
     pub discard: Nanos,
+    /// By how much the first write to a chunk takes longer that has no place yet; 0 means that all have theirs.
+    pub alloc: Nanos,
     /// Bytes of a physical block: a write that begins or ends within one reads first; 0 means that none does.
     pub block: u64,
     /// Each operation takes so many percent more or less, evenly drawn; 0 means that all take the same. At most 100.
@@ -74,9 +79,16 @@ pub struct Queue {
     count: u64,
     /// When the next operation may be admitted, if none was admitted early.
     let_in: Nanos,
+    /// When each chunk that has a place got it, of a thin disk.
+    placed: HashMap<u64, Nanos>,
+    /// When the next place may be made.
+    placing: Nanos,
     /// What the next factor is drawn from; the same for every disk, so that a run can be repeated.
     chance: u64,
 }
+
+/// Bytes of a chunk of a thin disk: what VMFS gives at once.
+pub const CHUNK: u64 = 1 << 20;
 
 /// Any number but zero.
 const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -84,7 +96,14 @@ const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 impl Queue {
     /// An idle disk. A model without channels gets one.
     pub fn new(model: Model) -> Queue {
-        Queue { model, free: vec![0; model.channels.max(1)], head: 0, count: 0, let_in: 0, chance: SEED }
+        let free = vec![0; model.channels.max(1)];
+        let placed = HashMap::new();
+        Queue { model, free, head: 0, count: 0, let_in: 0, placed, placing: 0, chance: SEED }
+    }
+
+    /// Something was written there before the model began.
+    pub fn holds(&mut self, offset: u64, len: u64) {
+        self.placed.extend(chunks(offset, len).map(|chunk| (chunk, 0)));
     }
 
     /// Reads and writes so far.
@@ -94,12 +113,16 @@ impl Queue {
 
     /// Takes an operation that arrives now, and says when it will be done.
     pub fn arrive(&mut self, now: Nanos, op: Op, offset: u64, len: u64) -> Nanos {
-        let busy_until = self.free.iter().copied().fold(0, Nanos::max);
+        let busy_until = self.free.iter().copied().fold(self.placing, Nanos::max);
         let m = &self.model;
         if matches!(op, Op::Flush | Op::Discard) {
             let time = if op == Op::Flush { m.flush } else { m.discard };
             let done = busy_until.max(now).saturating_add(self.vary(time));
             self.free.fill(done);
+            if op == Op::Discard {
+                let whole = offset.div_ceil(CHUNK)..offset.saturating_add(len) / CHUNK;
+                self.placed.retain(|chunk, _| !whole.contains(chunk));
+            }
             return done;
         }
         let mut time = if op == Op::Read { m.read } else { m.write };
@@ -130,9 +153,30 @@ impl Queue {
             begin = now.max(self.let_in.saturating_sub(early));
             self.let_in = self.let_in.max(now).saturating_add(apart);
         }
+        let placed = if op == Op::Write { self.place(begin, offset, len) } else { begin };
         let Some(channel) = self.free.iter_mut().min() else { return now };
         *channel = (*channel).max(begin).saturating_add(time);
-        *channel
+        (*channel).max(placed.saturating_add(time))
+    }
+
+    /// When all chunks of a write have their places.
+    fn place(&mut self, now: Nanos, offset: u64, len: u64) -> Nanos {
+        let mut ready = now;
+        if self.model.alloc == 0 {
+            return ready;
+        }
+        for chunk in chunks(offset, len) {
+            let got = match self.placed.get(&chunk) {
+                Some(then) => *then,
+                None => {
+                    self.placing = self.placing.max(now).saturating_add(self.vary(self.model.alloc));
+                    self.placed.insert(chunk, self.placing);
+                    self.placing
+                }
+            };
+            ready = ready.max(got);
+        }
+        ready
     }
 
     /// A time, more or less (Marsaglia, Xorshift RNGs, 2003).
@@ -147,6 +191,11 @@ impl Queue {
         let thousandths = 1000 - 10 * most + self.chance % (20 * most + 1);
         Nanos::try_from(u128::from(time) * u128::from(thousandths) / 1000).unwrap_or(Nanos::MAX)
     }
+}
+
+/// The chunks that some bytes are in.
+fn chunks(offset: u64, len: u64) -> std::ops::Range<u64> {
+    offset / CHUNK..offset.saturating_add(len).div_ceil(CHUNK)
 }
 
 #[cfg(test)]
@@ -169,6 +218,7 @@ mod tests {
         sleep_after: 0,
         wake: 0,
         discard: 0,
+        alloc: 0,
         block: 0,
         jitter: 0,
     };
@@ -198,6 +248,24 @@ mod tests {
         assert_eq!(q.arrive(10 * MS, Op::Write, 512, 4096), 13 * MS);
         assert_eq!(q.arrive(20 * MS, Op::Write, 4096, 512), 23 * MS);
         assert_eq!(q.arrive(30 * MS, Op::Read, 512, 512), 31 * MS);
+    }
+
+    #[test]
+    fn a_thin_disk_makes_places_one_after_another_and_a_discard_takes_whole_ones_away() {
+        let mut q = Queue::new(Model { channels: 8, alloc: 10 * MS, ..DISK });
+        q.holds(0, 1);
+        // What holds something has its place; the others get theirs in turn.
+        assert_eq!(q.arrive(0, Op::Write, 4096, 4096), 2 * MS);
+        assert_eq!(q.arrive(0, Op::Write, CHUNK, 4096), 12 * MS);
+        assert_eq!(q.arrive(0, Op::Write, 3 * CHUNK - 4096, 8192), 32 * MS);
+        // Who writes where a place is being made waits for it; reads wait for none, flushes for all.
+        assert_eq!(q.arrive(MS, Op::Write, CHUNK + 4096, 4096), 12 * MS);
+        assert_eq!(q.arrive(MS, Op::Read, 9 * CHUNK, 4096), 2 * MS);
+        assert_eq!(q.arrive(MS, Op::Flush, 0, 0), 35 * MS);
+        assert_eq!(q.arrive(40 * MS, Op::Write, CHUNK, 4096), 42 * MS);
+        q.arrive(50 * MS, Op::Discard, CHUNK - 4096, 2 * CHUNK);
+        assert_eq!(q.arrive(60 * MS, Op::Write, 2 * CHUNK, 4096), 62 * MS, "a part of it was not discarded");
+        assert_eq!(q.arrive(70 * MS, Op::Write, CHUNK, 4096), 82 * MS);
     }
 
     #[test]

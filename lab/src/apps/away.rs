@@ -4,7 +4,7 @@
 
 use super::catalogue::Catalogue;
 use super::condition::{Condition, Thing};
-use super::rig::{seconds, Rig, Work, TOO_LONG};
+use super::rig::{Rig, Work, TOO_LONG};
 use super::truth::{accepted, enough, helping, Baseline, Rerun, Truth};
 use crate::Outcome;
 use serde::Serialize;
@@ -23,7 +23,10 @@ const UNLIKE: f64 = 0.4;
 
 /// Draws, records, runs again.
 pub fn draw(rig: &Rig, seed: u64, count: u64, folder: &Path) -> Outcome {
-    let catalogue = Catalogue::read()?;
+    let mut catalogue = Catalogue::read()?;
+    if rig.machine.is_some() {
+        catalogue.keep_for_machine();
+    }
     std::fs::create_dir_all(folder)?;
     let kept = folder.join("catalogue.toml");
     if !kept.is_file() {
@@ -32,7 +35,10 @@ pub fn draw(rig: &Rig, seed: u64, count: u64, folder: &Path) -> Outcome {
     let mut drawn = Vec::new();
     for number in 0..count {
         // What was written down stays, whatever the catalogue has become.
-        let c = Condition::drawn(&catalogue, seed, number);
+        let mut c = Condition::drawn(&catalogue, seed, number);
+        if rig.machine.is_some() {
+            c.recorded.by_blktrace();
+        }
         let path = folder.join(format!("{}.condition.json", c.name));
         match std::fs::read(&path) {
             Ok(written) => drawn.push(serde_json::from_slice(&written)?),
@@ -68,11 +74,11 @@ fn write(path: &Path, what: &impl Serialize) -> Outcome {
 /// Records a condition and finds out its truth.
 fn condition(rig: &Rig, catalogue: &Catalogue, c: &Condition, capture: &Path) -> Outcome<Truth> {
     let versions = rig.versions(catalogue, c)?;
-    let image = rig.image(catalogue, c)?;
+    let disk = rig.image(catalogue, c)?;
     let run = |c: &Condition, work: Work| {
         let mut failed = None;
         for _ in 0..TRIES {
-            match rig.run(catalogue, c, image.path(), work) {
+            match rig.run(catalogue, c, &disk, work) {
                 Ok(reported) => return Ok(reported),
                 // It would again.
                 Err(e) if e.to_string().starts_with(TOO_LONG) => return Err(e),
@@ -85,9 +91,10 @@ fn condition(rig: &Rig, catalogue: &Catalogue, c: &Condition, capture: &Path) ->
     let most = catalogue.workload[&c.workload].most.unwrap_or(MOST);
     let operations = measured.clamp(FEWEST, most);
     let mean = |c: &Condition| run(c, Work::Fixed(operations)).map(|r| r.mean);
-    let long = seconds(operations, measured);
+    let long = rig.seconds(operations, measured);
     let record = || run(c, Work::Recorded { operations, seconds: long, capture }).map(|r| r.mean);
-    let mut baseline = Baseline { recorded: record()?, repeats: vec![mean(c)?], operations };
+    let emulated = rig.machine.is_some();
+    let mut baseline = Baseline { recorded: record()?, repeats: vec![mean(c)?], operations, emulated };
     if (baseline.recorded - baseline.mean()).abs() > UNLIKE * baseline.mean() {
         baseline.recorded = record()?;
     }

@@ -25,6 +25,7 @@ pub struct Catalogue {
     pub exchanged: BTreeMap<String, Vec<String>>,
     pub depth: Depth,
     pub fs: BTreeMap<String, FileSystem>,
+    pub machine: InMachine,
 }
 
 /// A class of disks: ranges of slowdisk's options.
@@ -138,7 +139,28 @@ pub struct FileSystem {
     pub mount: Vec<String>,
 }
 
+/// What is drawn in a virtual machine, whose processors are emulated: what takes its time in the disk, and slower disks.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InMachine {
+    pub workloads: Vec<String>,
+    pub neighbours: Vec<String>,
+    pub settings: Vec<String>,
+    pub fs: Vec<String>,
+    pub disk: BTreeMap<String, Disk>,
+}
+
 impl Catalogue {
+    /// Leaves only what is drawn in a virtual machine.
+    pub fn keep_for_machine(&mut self) {
+        let only = &mut self.machine;
+        self.disk = std::mem::take(&mut only.disk);
+        self.workload.retain(|name, _| only.workloads.contains(name));
+        self.neighbour.retain(|name, _| only.neighbours.contains(name));
+        self.setting.retain(|name, _| only.settings.contains(name));
+        self.fs.retain(|name, _| only.fs.contains(name));
+    }
+
     /// Reads it.
     pub fn read() -> Outcome<Catalogue> {
         let path = folder().join("catalogue.toml");
@@ -159,7 +181,12 @@ mod tests {
             assert!(c.exchanged.contains_key(&w.kind), "{name}");
             assert!(!w.clients.is_empty() && !w.victims.is_empty(), "{name}");
         }
-        let ranges = c.disk.values().flat_map(|d| d.options.values());
-        assert!(ranges.clone().all(|r| !r.is_empty() && r.len() <= 2));
+        let disks = || c.disk.values().chain(c.machine.disk.values());
+        assert!(disks().flat_map(|d| d.options.values()).all(|r| !r.is_empty() && r.len() <= 2));
+        let m = &c.machine;
+        assert!(m.workloads.iter().all(|name| c.workload.contains_key(name)));
+        assert!(m.neighbours.iter().all(|name| c.neighbour.contains_key(name)));
+        assert!(m.settings.iter().all(|name| c.setting.contains_key(name)));
+        assert!(m.fs.iter().all(|name| c.fs.contains_key(name)));
     }
 }

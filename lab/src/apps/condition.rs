@@ -33,10 +33,23 @@ pub struct Condition {
 pub struct Recorded {
     /// From before the load to its end (`before`), from the middle on (`middle`), or from before it and cut off (`cut`).
     pub when: String,
-    /// `iowhy record --detail path` or `block`, or `trace-cmd`.
+    /// `iowhy record --detail path` or `block`, or `trace-cmd`, or `blktrace`.
     pub detail: String,
     /// Only the disk, or all of the machine.
     pub whole_machine: bool,
+}
+
+impl Recorded {
+    /// In a virtual machine, whose kernel lets blktrace record; it knows only the disk.
+    pub fn by_blktrace(&mut self) {
+        self.detail = "blktrace".into();
+        self.whole_machine = false;
+    }
+
+    /// Whether it has nothing but requests: kernel threads may stand for who waits.
+    pub fn only_blocks(&self) -> bool {
+        self.detail == "block" || self.detail == "blktrace"
+    }
 }
 
 /// Something that can be taken away.
@@ -229,6 +242,20 @@ impl Condition {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn in_a_virtual_machine_only_what_makes_sense_there_is_drawn() {
+        let mut catalogue = Catalogue::read().unwrap();
+        catalogue.keep_for_machine();
+        for number in 0..100 {
+            let c = Condition::drawn(&catalogue, 5, number);
+            assert!(catalogue.machine.workloads.contains(&c.workload), "{}", c.workload);
+            assert!(catalogue.disk.contains_key(&c.disk), "{}", c.disk);
+            for thing in c.things(&catalogue) {
+                assert!(!c.causes(&thing, &catalogue).is_empty(), "{thing}");
+            }
+        }
+    }
 
     #[test]
     fn a_draw_is_repeated_exactly_and_every_thing_of_it_can_be_taken_away() {

@@ -47,7 +47,12 @@ mod tests {
         let truth = Truth {
             condition: super::super::condition::Condition::drawn(&catalogue, 1, 1),
             versions: vec![],
-            baseline: Baseline { recorded: 10_000.0, repeats: vec![10_000.0, 10_100.0], operations: 400 },
+            baseline: Baseline {
+                recorded: 10_000.0,
+                repeats: vec![10_000.0, 10_100.0],
+                operations: 400,
+                emulated: false,
+            },
             reruns: vec![
                 without(Thing::Neighbour("copy".into()), 2_000.0),
                 without(Thing::Part("flush".into()), 9_900.0),

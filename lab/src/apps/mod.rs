@@ -15,6 +15,7 @@ mod kept;
 mod rig;
 mod score;
 mod truth;
+mod within;
 mod without;
 
 pub use away::draw;

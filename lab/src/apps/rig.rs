@@ -4,24 +4,36 @@
 
 use super::catalogue::{folder, Catalogue, Setting};
 use super::condition::Condition;
+use super::within;
+use crate::guest::Guest;
+use crate::machine::Machine;
 use crate::Outcome;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// Size of the disk in MiB.
 const SIZE: &str = "1200";
-/// After so many seconds a run is given up.
-const GIVE_UP: &str = "50";
 const TIMED_OUT: i32 = 124;
-/// How the message about that begins.
+/// How the message about a run that was given up begins.
 pub const TOO_LONG: &str = "a run takes";
-/// How long a load is meant to last, in seconds.
-const LONG: f64 = 4.0;
 /// A load that lasts less is recorded from before it to its end, whatever was drawn: a recorder needs half a second to begin.
 const SHORT: f64 = 1.5;
-/// How much earlier than the load a recording begins, in ms (rig.sh sleeps as long).
-const BEFORE: u64 = 700;
+
+/// How long things take where a condition is run.
+struct Pace {
+    /// How long a load is meant to last, in seconds.
+    long: f64,
+    /// How much earlier than the load a recording begins, in ms (rig.sh sleeps as long).
+    before: u64,
+    /// After so many seconds a run is given up.
+    give_up: u64,
+}
+const HERE: Pace = Pace { long: 4.0, before: 700, give_up: 50 };
+/// Emulated processors need seconds to begin a recording, or an application.
+const EMULATED: Pace = Pace { long: 8.0, before: 3000, give_up: 240 };
 
 /// Programs and folders.
 pub struct Rig {
@@ -31,6 +43,14 @@ pub struct Rig {
     pub slowdisk: PathBuf,
     /// Where data of applications is kept between runs.
     pub stores: PathBuf,
+    /// Where it all happens, if not here.
+    pub machine: Option<Machine>,
+}
+
+/// The disk as it is before every run of a condition: an image here, or in a virtual machine.
+pub struct Disk {
+    dir: tempfile::TempDir,
+    guest: Option<RefCell<Guest>>,
 }
 
 /// What an application said of its work.
@@ -55,7 +75,7 @@ pub enum Work<'a> {
 impl Rig {
     /// What the application is.
     pub fn versions(&self, catalogue: &Catalogue, c: &Condition) -> Outcome<Vec<String>> {
-        let out = self.command(catalogue, c, "versions").output()?;
+        let out = self.command(self.variables(catalogue, c), &["versions"]).output()?;
         match out.status.success() {
             true => Ok(String::from_utf8_lossy(&out.stdout).lines().map(str::to_string).collect()),
             false => Err(format!("{} is not installed: {}", c.workload, said(&out)).into()),
@@ -70,7 +90,8 @@ impl Rig {
         if !store.is_dir() {
             let making = self.stores.join(format!("{key}.making"));
             let _ = std::fs::remove_dir_all(&making);
-            let out = self.command(catalogue, c, "store").arg(&making).env("DIR", &making).output()?;
+            let mut command = self.command(self.variables(catalogue, c), &["store"]);
+            let out = command.arg(&making).env("DIR", &making).output()?;
             if !out.status.success() {
                 return Err(format!("the data of {key}: {}", said(&out)).into());
             }
@@ -80,81 +101,75 @@ impl Rig {
     }
 
     /// The disk as it is before every run of a condition.
-    pub fn image(&self, catalogue: &Catalogue, c: &Condition) -> Outcome<tempfile::TempDir> {
+    pub fn image(&self, catalogue: &Catalogue, c: &Condition) -> Outcome<Disk> {
         let store = self.store(catalogue, c)?;
         let dir = crate::bench::folder()?;
-        let image = dir.path().join("image");
-        let mut command = self.command(catalogue, c, "image");
-        command
-            .arg(&image)
-            .env("DIR", dir.path())
-            .env("STORE", store)
-            .env("NEIGHBOURS", c.neighbours.join(" "));
-        let out = command.output()?;
+        let mut variables = self.variables(catalogue, c);
+        variables.push(("STORE", store.into()));
+        if let Some(machine) = &self.machine {
+            let guest = Some(RefCell::new(Guest::new(machine, within::image(variables)?)?));
+            return Ok(Disk { dir, guest });
+        }
+        let mut command = self.command(variables, &["image"]);
+        let out = command.arg(dir.path().join("image")).env("DIR", dir.path()).output()?;
         match out.status.success() {
-            true => Ok(dir),
+            true => Ok(Disk { dir, guest: None }),
             false => Err(format!("the disk: {}", said(&out)).into()),
         }
     }
 
     /// Runs it once.
-    pub fn run(&self, catalogue: &Catalogue, c: &Condition, image: &Path, work: Work) -> Outcome<Reported> {
-        let dir = crate::bench::folder()?;
-        let mut command = self.command(catalogue, c, "run");
-        command.env("DIR", dir.path()).env("IMAGE", image.join("image"));
+    pub fn run(&self, catalogue: &Catalogue, c: &Condition, disk: &Disk, work: Work) -> Outcome<Reported> {
+        let mut variables = self.variables(catalogue, c);
         let operations = match work {
             Work::Measure => 0,
             Work::Fixed(n) | Work::Recorded { operations: n, .. } => n,
         };
-        command.env("OPS", operations.to_string());
-        let made = dir.path().join("capture");
+        variables.push(("OPS", operations.to_string().into()));
         if let Work::Recorded { seconds, .. } = work {
-            let when = if seconds < SHORT { "before" } else { &c.recorded.when };
-            command
-                .env("RECORD", when)
-                .env("WHEN", when)
-                .env("MIDDLE", format!("{:.2}", seconds * 0.3))
-                .env("RECORD_LONG", format!("{}ms", recorded_ms(when, seconds)))
-                .env("WHOLE_MACHINE", if c.recorded.whole_machine { "yes" } else { "" })
-                .env("DETAIL", &c.recorded.detail)
-                .env("CAPTURE", &made);
+            variables.extend(self.recorded(c, seconds));
         }
-        let out = command.output()?;
-        if out.status.code() == Some(TIMED_OUT) {
-            return Err(format!("{TOO_LONG} more than {GIVE_UP} s").into());
+        let here = crate::bench::folder()?;
+        let (status, stderr, left) = match &disk.guest {
+            Some(guest) => {
+                let mut guest = guest.borrow_mut();
+                let ended = guest.run(&within::run(variables)?, within::limit(self.pace().give_up))?;
+                (Some(ended.status), ended.stderr, guest.share().join(within::LEFT))
+            }
+            None => {
+                variables.push(("IMAGE", disk.dir.path().join("image").into()));
+                variables.push(("CAPTURE", here.path().join("capture").into()));
+                let out = self.command(variables, &["run"]).env("DIR", here.path()).output()?;
+                (out.status.code(), String::from_utf8_lossy(&out.stderr).into(), here.path().to_path_buf())
+            }
+        };
+        if status == Some(TIMED_OUT) {
+            return Err(format!("{TOO_LONG} more than {} s", self.pace().give_up).into());
         }
-        if !out.status.success() {
-            return Err(said(&out).into());
+        if status != Some(0) {
+            return Err(format!("exit status {status:?}: {}", end_of(&stderr)).into());
         }
         if let Work::Recorded { capture, .. } = work {
-            copy(&made, capture)?;
+            copy(&left.join("capture"), capture)?;
         }
-        let text = std::fs::read_to_string(dir.path().join("reported"))
-            .map_err(|e| format!("it reported nothing: {e}"))?;
-        let mut numbers = text.split_whitespace().map(str::parse::<f64>);
-        match (numbers.next(), numbers.next()) {
-            (Some(Ok(n)), Some(Ok(mean))) if n >= 1.0 => Ok(Reported { operations: n as u64, mean }),
-            _ => Err(format!("it reported {:?}", text.trim()).into()),
+        reported(&left)
+    }
+
+    fn pace(&self) -> &'static Pace {
+        if self.machine.is_some() {
+            &EMULATED
+        } else {
+            &HERE
         }
     }
 
-    /// rig.sh with a condition's variables; niceness keeps what else the machine does behind.
-    fn command(&self, catalogue: &Catalogue, c: &Condition, task: &str) -> Command {
-        let mut command = Command::new("timeout");
-        command.args([
-            "-k",
-            "20",
-            GIVE_UP,
-            "nice",
-            "-n",
-            "-10",
-            "unshare",
-            "-m",
-            "--propagation",
-            "private",
-            "bash",
-        ]);
-        command.arg(folder().join("rig.sh")).arg(task);
+    /// How long a fixed amount of work takes where so much is done in the time that is measured.
+    pub fn seconds(&self, operations: u64, measured: u64) -> f64 {
+        self.pace().long * operations as f64 / measured.max(1) as f64
+    }
+
+    /// A condition's variables of rig.sh.
+    fn variables(&self, catalogue: &Catalogue, c: &Condition) -> Vec<(&'static str, OsString)> {
         let options: Vec<String> = c.options.iter().map(|(name, n)| format!("--{name} {n}")).collect();
         let settings: Vec<&Setting> = c.settings.iter().map(|s| &catalogue.setting[s]).collect();
         let texts = |of: fn(&Setting) -> &str| settings.iter().map(|s| of(s)).collect::<Vec<_>>().join("\n");
@@ -162,50 +177,83 @@ impl Rig {
         let neighbours: BTreeMap<&str, &str> =
             c.neighbours.iter().map(|n| (n.as_str(), catalogue.neighbour[n].command.as_str())).collect();
         let rotational = if catalogue.disk[&c.disk].rotational { "1" } else { "0" };
-        command
-            .env("APPS", folder())
-            .env("APP", &catalogue.workload[&c.workload].app)
-            .env("WORKLOAD", &c.workload)
-            .env("CLIENTS", c.clients.to_string())
-            .env("SECONDS_LONG", LONG.to_string())
-            .env("SEED", (c.seed % 100_000).to_string())
-            .env("SIZE", SIZE)
-            .env("FS", &c.fs)
-            .env("MKFS", "")
-            .env("MOUNT", &c.mount)
-            .env("DISK", options.join(" "))
-            .env("ROTATIONAL", rotational)
-            .env("SETUP", format!("{wbt}{}", texts(|s| &s.setup)))
-            .env("BLKIO", texts(|s| &s.blkio))
-            .env("MEMORY", texts(|s| &s.memory))
-            .env("HOGS", settings.iter().map(|s| s.hogs).sum::<u32>().to_string())
-            .env("NEIGHBOURS", c.neighbours.join(" "))
-            .env("NEIGHBOUR_COMMANDS", serde_json::to_string(&neighbours).unwrap_or_default())
-            .env("BEGIN", c.neighbours_begin.to_string())
-            .env("RECORD", "no")
-            .env("WHEN", &c.recorded.when)
-            .env("IOWHY", &self.iowhy)
-            .env("SLOWDISK", &self.slowdisk);
+        vec![
+            ("APPS", folder().into()),
+            ("APP", catalogue.workload[&c.workload].app.clone().into()),
+            ("WORKLOAD", c.workload.clone().into()),
+            ("CLIENTS", c.clients.to_string().into()),
+            ("SECONDS_LONG", self.pace().long.to_string().into()),
+            ("SEED", (c.seed % 100_000).to_string().into()),
+            ("SIZE", SIZE.into()),
+            ("FS", c.fs.clone().into()),
+            ("MKFS", "".into()),
+            ("MOUNT", c.mount.clone().into()),
+            ("DISK", options.join(" ").into()),
+            ("ROTATIONAL", rotational.into()),
+            ("SETUP", format!("{wbt}{}", texts(|s| &s.setup)).into()),
+            ("BLKIO", texts(|s| &s.blkio).into()),
+            ("MEMORY", texts(|s| &s.memory).into()),
+            ("HOGS", settings.iter().map(|s| s.hogs).sum::<u32>().to_string().into()),
+            ("NEIGHBOURS", c.neighbours.join(" ").into()),
+            ("NEIGHBOUR_COMMANDS", serde_json::to_string(&neighbours).unwrap_or_default().into()),
+            ("BEGIN", c.neighbours_begin.to_string().into()),
+            ("RECORD", "no".into()),
+            ("WHEN", c.recorded.when.clone().into()),
+            ("BEFORE", format!("{:.1}", self.pace().before as f64 / 1000.0).into()),
+            ("GIVE_UP", self.pace().give_up.to_string().into()),
+            ("IOWHY", self.iowhy.clone().into()),
+            ("SLOWDISK", self.slowdisk.clone().into()),
+        ]
+    }
+
+    /// How a run of so many seconds is recorded.
+    fn recorded(&self, c: &Condition, seconds: f64) -> [(&'static str, OsString); 6] {
+        let when = if seconds < SHORT { "before" } else { &c.recorded.when };
+        let whole_machine = if c.recorded.whole_machine { "yes" } else { "" };
+        // One that is cut off begins before the load.
+        let before = if when == "cut" { self.pace().before } else { 0 };
+        let long = (seconds * 600.0).max(500.0) as u64 + before;
+        [
+            ("RECORD", when.into()),
+            ("WHEN", when.into()),
+            ("MIDDLE", format!("{:.2}", seconds * 0.3).into()),
+            ("RECORD_LONG", format!("{long}ms").into()),
+            ("WHOLE_MACHINE", whole_machine.into()),
+            ("DETAIL", c.recorded.detail.clone().into()),
+        ]
+    }
+
+    /// rig.sh; niceness keeps what else the machine does behind.
+    fn command(&self, variables: Vec<(&'static str, OsString)>, words: &[&str]) -> Command {
+        let mut command = Command::new("timeout");
+        command.args(["-k", "20", &self.pace().give_up.to_string()]).args(APART);
+        command.arg(folder().join("rig.sh")).args(words).envs(variables);
         command
     }
 }
 
-/// How long a recording takes that ends before the load does. One that is cut off begins [`BEFORE`] the load.
-fn recorded_ms(when: &str, seconds: f64) -> u64 {
-    let of_load = (seconds * 600.0).max(500.0) as u64;
-    of_load + if when == "cut" { BEFORE } else { 0 }
-}
+/// How rig.sh is begun: before usual tasks, with mounts of its own.
+pub const APART: [&str; 7] = ["nice", "-n", "-10", "unshare", "-m", "--propagation=private", "bash"];
 
-/// How long a fixed amount of work takes where so much is done in the time that is measured.
-pub fn seconds(operations: u64, measured: u64) -> f64 {
-    LONG * operations as f64 / measured.max(1) as f64
+/// What an application wrote into its folder in the end.
+fn reported(folder: &Path) -> Outcome<Reported> {
+    let text =
+        std::fs::read_to_string(folder.join("reported")).map_err(|e| format!("it reported nothing: {e}"))?;
+    let mut numbers = text.split_whitespace().map(str::parse::<f64>);
+    match (numbers.next(), numbers.next()) {
+        (Some(Ok(n)), Some(Ok(mean))) if n >= 1.0 => Ok(Reported { operations: n as u64, mean }),
+        _ => Err(format!("it reported {:?}", text.trim()).into()),
+    }
 }
 
 /// The end of what a failed run said.
 fn said(out: &Output) -> String {
-    let text = String::from_utf8_lossy(&out.stderr);
+    format!("{}: {}", out.status, end_of(&String::from_utf8_lossy(&out.stderr)))
+}
+
+fn end_of(text: &str) -> String {
     let lines: Vec<&str> = text.trim().lines().collect();
-    format!("{}: {}", out.status, lines[lines.len().saturating_sub(3)..].join(" / "))
+    lines[lines.len().saturating_sub(3)..].join(" / ")
 }
 
 /// A folder of files.

@@ -78,7 +78,7 @@ fn is_for_others(task: &str) -> bool {
 
 /// The tasks that the application's I/O is recorded as.
 fn application<'a>(truth: &'a Truth, said: &'a Value) -> Vec<&'a str> {
-    let block = truth.condition.recorded.detail == "block";
+    let block = truth.condition.recorded.only_blocks();
     let victims = said["victims"].as_array().map(Vec::as_slice).unwrap_or_default();
     let threads = victims.iter().filter_map(|v| text(v, "task")).filter(|task| block && is_for_others(task));
     truth.victims.iter().map(String::as_str).chain(threads).collect()
@@ -119,7 +119,7 @@ fn mark(name: &str, truth: &Truth, (said, asked): (&Value, &Value), catalogue: &
         .filter_map(|b| text(&b["culprit"], "name"))
         .collect();
     named.extend(text(answer, "culprit"));
-    let block = truth.condition.recorded.detail == "block";
+    let block = truth.condition.recorded.only_blocks();
     let is_victim = |v: &str| truth.victims.iter().any(|t| t == v) || block && is_for_others(v);
     Mark {
         name: name.to_string(),
