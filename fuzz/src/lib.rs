@@ -3,6 +3,7 @@
 //! A target takes any bytes and must come back: without a panic, soon, and in little memory. The driver (`fuzz/driver`, built by
 //! `make fuzz` alone) hands it what libFuzzer thinks of; the tests hand it its seeds, and what fuzzing once found (`fuzz/found`).
 
+mod families;
 mod recordings;
 mod scratch;
 mod seeds;
@@ -36,6 +37,14 @@ pub const TARGETS: &[Target] = &[
     Target { name: "trace-text", run: recordings::text, longest: 8 * KIB },
     Target { name: "answer", run: recordings::answer, longest: 16 * KIB },
     Target { name: "tool-text", run: texts::tool_text, longest: 8 * KIB },
+    Target { name: "text-fio", run: texts::judged, longest: 8 * KIB },
+    Target { name: "text-tables", run: texts::judged, longest: 8 * KIB },
+    Target { name: "text-benchmarks", run: texts::judged, longest: 8 * KIB },
+    Target { name: "text-bpf", run: texts::judged, longest: 8 * KIB },
+    Target { name: "text-kernel", run: texts::judged, longest: 8 * KIB },
+    Target { name: "text-lines", run: texts::judged, longest: 8 * KIB },
+    Target { name: "mails", run: texts::quoted, longest: 8 * KIB },
+    Target { name: "other-json", run: texts::tool_text, longest: 8 * KIB },
     Target { name: "fio-json", run: texts::tool_text, longest: 32 * KIB },
     Target { name: "fio-log", run: texts::fio_log, longest: 8 * KIB },
     Target { name: "system-json", run: texts::system_json, longest: 32 * KIB },

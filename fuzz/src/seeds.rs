@@ -1,6 +1,6 @@
 //! Where fuzzing begins: cut from what the project bundles.
 
-use crate::Target;
+use crate::{families, Target};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -46,10 +46,15 @@ pub fn seeds(target: &Target, root: &Path) -> io::Result<Vec<Seed>> {
         }
         "trace-text" => TRACES.iter().map(|text| seed("events", text.as_bytes())).collect(),
         "tool-text" => {
-            let mut all = examples(&root.join("crates/tooltext/src/tool"))?;
+            let mut all = families::all(root)?;
             all.extend(files(&fixtures, |name| name.ends_with(".txt"))?);
             all
         }
+        "text-fio" | "text-tables" | "text-benchmarks" | "text-bpf" | "text-kernel" | "text-lines" => {
+            families::examples(root, target.name)?
+        }
+        "mails" => families::mails(root)?,
+        "other-json" => families::DOCUMENTS.iter().map(|text| seed("document", text.as_bytes())).collect(),
         "fio-json" => files(&fixtures, |name| name == "fio.txt" || name == "alone.json")?,
         "fio-log" => files(&fixtures, |name| name.ends_with(".log"))?,
         "system-json" => files(&fixtures, |name| name == "system.json" || name == "capture.json")?,
@@ -87,7 +92,7 @@ fn pages() -> Vec<u8> {
     pages_of_small().iter().flat_map(|&at| SMALL[at..at + PAGE].to_vec()).collect()
 }
 
-fn seed(name: &str, bytes: &[u8]) -> Seed {
+pub(crate) fn seed(name: &str, bytes: &[u8]) -> Seed {
     Seed { name: name.into(), bytes: bytes.to_vec() }
 }
 
@@ -132,23 +137,6 @@ fn files(root: &Path, wanted: impl Fn(&str) -> bool) -> io::Result<Vec<Seed>> {
                 false => file.take(MOST).read_to_end(&mut bytes)?,
             };
             seeds.push(Seed { name, bytes });
-        }
-    }
-    Ok(seeds)
-}
-
-/// The worked examples of all tools' readers: a reader that is added is fuzzed from its own on.
-fn examples(readers: &Path) -> io::Result<Vec<Seed>> {
-    let mut paths: Vec<PathBuf> = fs::read_dir(readers)?.flatten().map(|entry| entry.path()).collect();
-    paths.sort();
-    let mut seeds = Vec::new();
-    for path in paths {
-        let source = fs::read_to_string(&path)?;
-        let behind = source.lines().skip_while(|line| *line != "//! ```text").skip(1);
-        let example = behind.map_while(|line| line.strip_prefix("//! ").filter(|line| *line != "```"));
-        let text = example.fold(String::new(), |text, line| text + line + "\n");
-        if !text.is_empty() {
-            seeds.push(seed(&path.file_stem().unwrap_or_default().to_string_lossy(), text.as_bytes()));
         }
     }
     Ok(seeds)

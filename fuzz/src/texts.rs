@@ -4,6 +4,9 @@ use crate::scratch::with_file;
 use events::{Format, Mask, OwnFormat, Window};
 use evidence::{Recorded, Samples, System};
 use explain::compare::Condition;
+use explain::texts::Texts;
+use explain::Explanation;
+use report::{Detail, Style};
 use std::io::BufReader;
 use tooltext::Mail;
 
@@ -11,6 +14,31 @@ use tooltext::Mail;
 pub fn tool_text(bytes: &[u8]) {
     let mail = Mail::read("mail.txt", bytes);
     let _ = (mail.has_readings(), mail.says_anything());
+}
+
+/// What tools print, with all that is told of it: what it shows, on the screen and as JSON.
+pub fn judged(bytes: &[u8]) {
+    let mail = Mail::read("mail.txt", bytes);
+    assert!(mail.understood <= mail.words);
+    for reading in mail.runs.iter().flat_map(|run| &run.readings) {
+        for row in &reading.rows {
+            assert!(row.values.iter().all(|(_, n)| n.value.is_finite()), "{row:?}");
+        }
+    }
+    let explanation = Explanation::of_texts(Texts::alone(vec![mail]));
+    let style = Style { detail: Detail::All, ..Style::default() };
+    let _ = report::render(&explanation, style);
+    let _ = serde_json::to_string(&report::to_json_with_texts(&explanation));
+}
+
+/// A text, and the same quoted: marks change no number.
+pub fn quoted(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let marked: String = text.lines().map(|line| format!("> {line}\n")).collect();
+    for text in [text.as_bytes(), marked.as_bytes()] {
+        let mail = Mail::read("mail.txt", text);
+        assert!(mail.understood <= mail.words);
+    }
 }
 
 /// fio's logs, of which the beginning is looked at first.

@@ -30,7 +30,7 @@ const SLOW: Duration = Duration::from_secs(1);
 const MOST_NAMED: usize = 10;
 
 /// Words that only a tool prints; a mail with one of them should be recognised.
-const SIGNS: [(&str, &[&str]); 34] = [
+const SIGNS: [(&str, &[&str]); 40] = [
     ("hung task", &["blocked for more than", "seconds."]),
     ("sysrq-w", &["state:D", "Call Trace"]),
     ("ata, scsi, nvme errors", &["hard resetting link"]),
@@ -65,6 +65,12 @@ const SIGNS: [(&str, &[&str]); 34] = [
     ("dstat", &["-dsk/", "writ"]),
     ("iozone", &["reclen", "rewrite"]),
     ("ps with places", &["PID", "WCHAN"]),
+    ("rados bench", &["Total time run:", "Average Latency"]),
+    ("pgbench -P", &["progress:", " tps, lat "]),
+    ("sysbench's intervals", &["] thds:", "lat (ms,"]),
+    ("etcd's metrics", &["etcd_disk_wal_fsync_duration_seconds_bucket{"]),
+    ("ioping", &["min/avg/max/mdev =", "ioping statistics"]),
+    ("bonnie++'s line", &["+++++,+++,+++++,+++"]),
 ];
 
 #[derive(Default)]

@@ -9,7 +9,7 @@ use super::thresholds::fsync::{LEAST_CALLS, MOSTLY, NOTABLE};
 use crate::proof::proof;
 use crate::remedy::Acts;
 use crate::{Confidence, Verdict};
-use tooltext::{Mail, Number, Reading};
+use tooltext::{Mail, Number, Reading, Syncs as Of};
 use trace::Nanos;
 
 const NAME: &str = "flush-cost";
@@ -18,14 +18,15 @@ const NAME: &str = "flush-cost";
 struct Syncs<'a> {
     place: In<'a>,
     job: &'a str,
-    count: f64,
+    count: Option<f64>,
+    rate: f64,
     mean: Number,
     share: f64,
 }
 
 /// By fio's rows, or where there are none by strace's.
 pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
-    by_fio(mails).or_else(|| fsync_calls::judge(NAME, mails))
+    by_fio(mails).or_else(|| fsync_calls::judge(NAME, mails)).or_else(|| not_said(mails))
 }
 
 fn by_fio(mails: &[Mail]) -> Option<Verdict> {
@@ -33,15 +34,23 @@ fn by_fio(mails: &[Mail]) -> Option<Verdict> {
     let all: Vec<Syncs> =
         runs.flat_map(|place| place.run.of("fio").filter_map(move |r| syncs(place, r))).collect();
     let most = all.iter().max_by(|a, b| a.share.total_cmp(&b.share))?;
-    let told = |s: &Syncs| {
-        proof!(
+    let told = |s: &Syncs| match s.count {
+        Some(count) => proof!(
             "{job}: {n} syncs of {mean} each ({at}) are {share} of its time",
             job = s.job,
-            n = Count(s.count as u64),
+            n = Count(count as u64),
             mean = number(s.mean),
             at = Source(s.place.at(s.mean)),
             share = Share(s.share.min(1.0))
-        )
+        ),
+        None => proof!(
+            "{job}: {n} syncs a second of {mean} each ({at}), one behind each write, are {share} of its time",
+            job = s.job,
+            n = Count(s.rate as u64),
+            mean = number(s.mean),
+            at = Source(s.place.at(s.mean)),
+            share = Share(s.share.min(1.0))
+        ),
     };
     if most.share < NOTABLE {
         return Some(Verdict::rejected(NAME, told(most)));
@@ -49,7 +58,9 @@ fn by_fio(mails: &[Mail]) -> Option<Verdict> {
     if most.share < MOSTLY {
         return None;
     }
-    let mut v = Verdict::found(NAME, Nanos(0), Confidence::Medium).because(told(most));
+    // How long it ran, and so how many there were, an excerpt does not say.
+    let sure = if most.count.is_some() { Confidence::Medium } else { Confidence::Low };
+    let mut v = Verdict::found(NAME, Nanos(0), sure).because(told(most));
     v = all
         .iter()
         .filter(|s| s.share >= MOSTLY && s.job != most.job)
@@ -78,26 +89,38 @@ fn by_fio(mails: &[Mail]) -> Option<Verdict> {
     )
 }
 
-/// Sums of means and a run's time agree so far: the job itself takes some time too.
-const FITS: std::ops::Range<f64> = 0.8..1.1;
+/// Where results say nothing of syncs, and nothing that they say of takes the job's time. A limit of its rate is as good a reason.
+fn not_said(mails: &[Mail]) -> Option<Verdict> {
+    let runs = mails.iter().flat_map(|m| m.runs.iter().map(move |run| In { mail: m, run }));
+    let mut all = runs.flat_map(|place| place.run.of("fio").filter_map(move |r| unknown(place, r)));
+    let (place, reading, share) = all.next()?;
+    let at = place.at(reading.row("write")?.get("iops")?);
+    let missing = proof!(
+        "{job}: reads and writes take {share} of its time ({at}), and of syncs terse output says nothing; --output-format=json (fio 3.5 \
+         and later) does",
+        job = reading.called(),
+        share = Share(share),
+        at = Source(at)
+    );
+    Some(Verdict::cannot_tell(NAME, missing))
+}
+
 /// Jobs that are reported beside the one with the largest part.
 const MOST_JOBS: usize = 3;
 
-/// What part of a job's time its syncs take; `None` where the text does not say how many there were.
+/// The syncs of a job, if there are enough of them to say anything; of an excerpt without its time, so many in each second.
 fn syncs<'a>(place: In<'a>, reading: &'a Reading) -> Option<Syncs<'a>> {
-    let sync = reading.row("sync")?;
-    let mean = sync.get("sync.mean")?;
-    let rows = || ["write", "read"].iter().filter_map(|of| reading.row(of));
-    let runtime = rows().filter_map(|r| r.value("runtime")).fold(0.0, f64::max);
-    let jobs: f64 = reading.setting("numjobs").and_then(|n| n.parse().ok()).unwrap_or(1.0);
-    // Many versions print 0 syncs. One behind each write is what fits if the times of both together are the run.
-    let of_writes = || {
-        let write = reading.row("write")?;
-        let count = write.value("count").or_else(|| Some(write.value("iops")? * runtime / 1e9))?;
-        let both = count * (mean.value + write.latency("mean").map_or(0.0, |n| n.value));
-        FITS.contains(&(both / (runtime * jobs))).then_some(count)
-    };
-    let count = sync.value("count").filter(|n| *n > 0.0).or_else(of_writes).filter(|n| *n >= LEAST_CALLS)?;
-    let share = count * mean.value / (runtime * jobs.max(1.0));
-    (runtime > 0.0 && share.is_finite()).then_some(Syncs { place, job: reading.called(), count, mean, share })
+    let all = reading.syncs()?;
+    (all.count.unwrap_or(all.rate) >= LEAST_CALLS).then_some(())?;
+    let Of { count, rate, mean, share } = all;
+    Some(Syncs { place, job: reading.called(), count, rate, mean, share })
+}
+
+/// A job whose operations take next to none of its time, in fio's terse output, which says nothing of syncs: the rest may be theirs.
+fn unknown<'a>(place: In<'a>, reading: &'a Reading) -> Option<(In<'a>, &'a Reading, f64)> {
+    (reading.setting("output-format") == Some("terse")).then_some(())?;
+    let write = reading.row("write")?;
+    let most = write.value("runtime")? / 1e9 * write.value("iops")?;
+    let share = ["read", "write", "trim"].iter().filter_map(|of| reading.share_of(of)).sum::<f64>();
+    (most >= LEAST_CALLS && share > 0.0 && share < NOTABLE).then_some((place, reading, share))
 }

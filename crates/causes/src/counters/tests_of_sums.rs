@@ -166,6 +166,71 @@ fn syncs_that_take_the_run_are_its_cause() {
     assert!(verdict(&syncs(0, 20.0), "flush-cost").is_none());
 }
 
+/// An excerpt has no time and no numbers of syncs: one behind each write fits, or nothing is said.
+#[test]
+fn syncs_of_an_excerpt_are_so_many_a_second() {
+    let text = |iops: u32, mean: u32| {
+        format!(
+            "  write: IOPS={iops}, BW=390KiB/s (399kB/s)\n    sync (usec): min=12, max=48211, avg={mean}.10, stdev=2211.40\n\
+             \x20   sync percentiles (usec):\n     | 50.00th=[{mean}], 99.00th=[17957]\n"
+        )
+    };
+    let v = verdict(&text(97, 10_083), "flush-cost").unwrap();
+    assert_eq!((v.verdict, v.confidence), (Answer::Found, Some(crate::Confidence::Low)));
+    assert!(v.evidence[0].sentence().contains("98 % of its time"), "{}", v.evidence[0]);
+    for (iops, mean) in [(97, 50), (97, 90_083), (3, 330_000)] {
+        assert!(verdict(&text(iops, mean), "flush-cost").is_none(), "{iops} {mean}");
+    }
+    assert!(
+        verdict("    sync (usec): min=12, max=48211, avg=10083.10, stdev=2211.40\n", "flush-cost").is_none()
+    );
+}
+
+/// JSON of the same, by jobs of their own and as a group; and by versions that print 0 syncs.
+#[test]
+fn syncs_in_json_are_found_whatever_their_number() {
+    let job = |jobs: u32, count: u32, syncs: u32| {
+        format!(
+            "{{\"jobname\": \"wal\", \"job options\": {{\"numjobs\": \"{jobs}\", \"fsync\": \"1\"}}, \"write\": {{\"io_bytes\": 4096, \"iops\": {}.0, \
+             \"runtime\": 10000, \"total_ios\": {count}, \"lat_ns\": {{\"min\": 9, \"max\": 99000, \"mean\": 12000.0}}}}, \
+             \"sync\": {{\"lat_ns\": {{\"min\": 9, \"max\": 99000000, \"mean\": 9800000.0, \"N\": {count}}}, \"total_ios\": {syncs}}}}}",
+            count / 10
+        )
+    };
+    let document =
+        |jobs: &[String]| format!("{{\"fio version\": \"fio-3.33\", \"jobs\": [{}]}}", jobs.join(", "));
+    for (of, jobs) in [
+        ("one job", vec![job(1, 1000, 1000)]),
+        ("one that counts none", vec![job(1, 1000, 0)]),
+        ("two, each by itself", vec![job(2, 1000, 1000), job(2, 1000, 1000)]),
+        ("two as a group", vec![job(2, 2000, 2000)]),
+    ] {
+        let v = verdict(&document(&jobs), "flush-cost").unwrap_or_else(|| panic!("{of}"));
+        assert!(v.verdict == Answer::Found && (v.share - 0.98).abs() < 0.001, "{of}: {}", v.share);
+    }
+    // Of two as a group half of the time is somebody's else.
+    assert!(verdict(&document(&[job(2, 1000, 1000)]), "flush-cost").is_none());
+}
+
+/// Terse output has no syncs: what it has takes no time, and where the time went is not in it.
+#[test]
+fn of_terse_output_it_is_said_what_is_missing() {
+    let terse = |mean: f64| {
+        let part = |count: u32| {
+            let percentiles = "0%=0;".repeat(20);
+            format!(
+                "{};390;97;60012;1;9;2.0;1.0;3;912;{mean};16.2;{percentiles}4;921;{mean};16.3;1;2;100%;3;4",
+                4 * count
+            )
+        };
+        format!("3;fio-3.33;wal;0;0;{};{};1.0%;2.0%;100;0;5\n", part(0), part(5821))
+    };
+    let v = verdict(&terse(12.8), "flush-cost").unwrap();
+    assert_eq!(v.verdict, Answer::CannotTell);
+    assert!(v.missing[0].sentence().contains("0.1 % of its time"), "{}", v.missing[0]);
+    assert!(verdict(&terse(9_900.0), "flush-cost").is_none());
+}
+
 #[test]
 fn a_bitmap_that_is_taken_away_tells_its_cost() {
     let text = |after: u32| {

@@ -292,7 +292,14 @@ fn by_syncs(rows: &mut [Row], before: &Reading, after: &Reading) {
     };
     let share = |reading: &Reading, of: &str| {
         let all: f64 = ["read", "write", "trim", SYNC].iter().filter_map(|op| time(reading, op)).sum();
-        Some(time(reading, of)? / all).filter(|share| share.is_finite())
+        let counted = || Some(time(reading, of)? / all).filter(|share| share.is_finite());
+        // Many versions print 0 syncs, and excerpts no number of anything.
+        let known = time(reading, SYNC).is_some();
+        if known {
+            counted()
+        } else {
+            reading.share_of(of)
+        }
     };
     let both = |of: &str| share(before, of).zip(share(after, of));
     let Some(sync) = rows.iter().position(|row| row.op == SYNC) else { return };

@@ -92,8 +92,9 @@ pub(crate) fn of(start: &[u8]) -> Option<Shape> {
 fn json_or_csv(text: &str) -> Option<Shape> {
     let first = text.trim_start();
     if first.starts_with('{') || first.starts_with('[') {
-        let instead = "supported are fio's and iostat's JSON, and the text of other tools";
-        return Some(Shape { what: "JSON from neither fio nor iostat", instead });
+        let instead =
+            "supported are fio's, iostat's, smartctl's and nvme's JSON, and the text of other tools";
+        return Some(Shape { what: "JSON of a tool that is not known", instead });
     }
     let mut lines = text.lines().filter(|l| !l.trim().is_empty()).take(3);
     let commas = lines.next().map_or(0, |l| l.matches(',').count());
@@ -147,7 +148,7 @@ mod tests {
     #[test]
     fn texts_are_told_by_their_words() {
         assert_eq!(what(b"# Overhead  Command  Shared Object\n"), "a profile of perf report");
-        assert_eq!(what(b"{ \"a\": 1 }"), "JSON from neither fio nor iostat");
+        assert_eq!(what(b"{ \"a\": 1 }"), "JSON of a tool that is not known");
         assert_eq!(what(b"a,b,c,d\n1,2,3,4\n"), "a table with commas");
         assert_eq!(of(b"A mail about a slow disk.\nIt is no recording.\n"), None);
         assert!(error("x", b"A mail about a slow disk.\n").is_none());

@@ -8,8 +8,39 @@ use std::borrow::Cow;
 const ENTITIES: [(&str, &str); 6] =
     [("&gt;", ">"), ("&lt;", "<"), ("&amp;", "&"), ("&quot;", "\""), ("&nbsp;", " "), ("&apos;", "'")];
 /// Elements that archives put around and into mails.
-const ELEMENTS: [&str; 14] =
-    ["pre", "br", "p", "div", "span", "tt", "code", "blockquote", "b", "i", "em", "strong", "a", "font"];
+const ELEMENTS: [&str; 31] = [
+    "pre",
+    "br",
+    "p",
+    "div",
+    "span",
+    "tt",
+    "code",
+    "blockquote",
+    "b",
+    "i",
+    "em",
+    "strong",
+    "a",
+    "font",
+    "html",
+    "head",
+    "body",
+    "table",
+    "tbody",
+    "thead",
+    "tr",
+    "td",
+    "th",
+    "ul",
+    "ol",
+    "li",
+    "section",
+    "article",
+    "main",
+    "kbd",
+    "samp",
+];
 /// Bytes of a tag with its attributes.
 const LONGEST_TAG: usize = 300;
 
@@ -76,6 +107,8 @@ mod tests {
         let page =
             "<pre class=\"x\">&gt; Device:&nbsp;r/s<br>\n&gt; sda 1.00</pre>\n8,0 <- (8,2) &amp; <dev> 5 < 6 &#39;&#x27;";
         assert_eq!(shown(page), " > Device: r/s \n> sda 1.00 \n8,0 <- (8,2) & <dev> 5 < 6 ''");
+        let whole = "<html><body><table><tr><td><pre>  r/s w/s %util Device\n1.00 2.00 3.00 sda</pre></td></tr></table></body></html>";
+        assert_eq!(shown(whole).trim(), "r/s w/s %util Device\n1.00 2.00 3.00 sda");
         for plain in ["", "a <- b", "/sys/block/<dev>/queue", "x < y & z"] {
             assert_eq!(shown(plain), plain);
         }

@@ -25,6 +25,7 @@ mod printable;
 pub(crate) mod reading;
 mod run;
 mod settings;
+mod syncs;
 pub(crate) mod words;
 
 pub use claim::{Claim, Sum};
@@ -35,6 +36,7 @@ pub use machine::Machine;
 pub use number::{Number, Unit};
 pub use reading::{Bucket, Reading, Row, Setting, Values};
 pub use run::Run;
+pub use syncs::Syncs;
 
 use crate::saved::{self, Saved};
 use crate::tool::{self, Found};

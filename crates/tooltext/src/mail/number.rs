@@ -87,9 +87,25 @@ fn thousands(text: &str) -> Option<f64> {
 /// A number and what is written right behind it: `424`, `312.1MB`, `100.00%`.
 pub(crate) fn with_suffix(text: &str) -> Option<(f64, &str)> {
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ',')).unwrap_or(text.len());
+    let exponent = exponent(&text[end..]);
+    if exponent > 0 {
+        let end = end + exponent;
+        return Some((decimal(&text[..end])?, &text[end..]));
+    }
     // A comma or point at the end belongs to the sentence.
     let digits = text[..end].trim_end_matches([',', '.']);
     Some((decimal(digits)?, &text[end..]))
+}
+
+/// How long the exponent is that a text begins with, as C++ and Go print it: `e-05`, `e+06`; 0 if there is none.
+fn exponent(text: &str) -> usize {
+    let digits = text.strip_prefix("e-").or_else(|| text.strip_prefix("e+")).unwrap_or("");
+    let length = digits.bytes().take_while(u8::is_ascii_digit).count();
+    if (2..=3).contains(&length) {
+        2 + length
+    } else {
+        0
+    }
 }
 
 /// Nanoseconds in a unit of time, by its abbreviation.
@@ -183,6 +199,9 @@ mod tests {
         assert_eq!(grouped("-54.1"), Some(-54.1));
         assert_eq!(with_suffix("312.1MB/s"), Some((312.1, "MB/s")));
         assert_eq!(with_suffix("MB"), None);
+        assert_eq!(with_suffix("8.8e-05"), Some((8.8e-5, "")));
+        assert_eq!(with_suffix("1.2e+06us,"), Some((1.2e6, "us,")));
+        assert_eq!(with_suffix("12e5"), Some((12.0, "e5")));
     }
 
     #[test]

@@ -143,10 +143,10 @@ impl Row {
 }
 
 impl Values {
-    /// Adds a number; of two of one name the first stays.
+    /// Adds a number; of two of one name the first stays. One that is too large for any unit is none.
     pub(crate) fn put(&mut self, name: impl Into<String>, value: f64, unit: Unit, at: Spot) {
         let name = name.into();
-        if self.get(&name).is_none() {
+        if value.is_finite() && self.get(&name).is_none() {
             self.0.push((name, Number::new(value, unit, at)));
         }
     }

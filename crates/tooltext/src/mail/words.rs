@@ -8,10 +8,11 @@
 //! > > sda      1.00   2.00          1.00 2.00                   both: Device: r/s w/s sda 1.00 2.00
 //! ```
 //!
-//! A row of a table in Markdown (`| sda | 1.00 |`) loses its bars and rulers in the same way.
+//! A row of a table in Markdown (`| sda | 1.00 |`) loses its bars and rulers in the same way, a line that is quoted with a bar (`| sda
+//! 1.00`) its bar, and a line of a log what stands before a program's own words (`Nov 25 01:02:03 host monitor[77]:`).
 //!
-//! **Invariant**: words are those of the document, in its order; only runs of `>` and the bars and rulers of such tables
-//! are left out.
+//! **Invariant**: words are those of the document, in its order; only runs of `>`, the bars and rulers of such tables and the
+//! beginnings of a log's lines are left out.
 
 use evidence::Spot;
 
@@ -46,6 +47,7 @@ pub(crate) fn words(text: &str) -> Vec<Word<'_>> {
         let mut first = true;
         let mut mark = false;
         let row = is_row(body);
+        let body = if row { body } else { without_bar(without_log(body)) };
         let cut = |c: char| c.is_whitespace() || row && c == '|';
         for text in body.split(cut).filter(|text| !text.is_empty()) {
             if text.bytes().all(|b| b == b'>') {
@@ -74,6 +76,57 @@ fn is_row(line: &str) -> bool {
     let line = line.trim();
     line.len() > 2 && line.starts_with('|') && line.ends_with('|') && line.matches('|').count() >= 4
 }
+
+/// A line without a bar before it, as some mailers quote; fio's percentiles have one too, which says nothing.
+fn without_bar(line: &str) -> &str {
+    let rest = line.trim_start().strip_prefix('|').filter(|rest| rest.starts_with([' ', '\t']));
+    rest.filter(|rest| !rest.contains('|')).unwrap_or(line)
+}
+
+/// A program's line in a log without what the log puts before it: `Nov 25 01:02:03 host monitor[77]:`, or an ISO time in place of the
+/// first three. What the kernel says has its own times, and readers that know such lines.
+fn without_log(line: &str) -> &str {
+    let text = line.trim_start();
+    let mut rest = text;
+    let mut word = || {
+        let (first, more) = rest.trim_start().split_once([' ', '\t'])?;
+        rest = more;
+        Some(first)
+    };
+    let mut tag = || {
+        let first = word()?;
+        let is_clock = |time: &str| {
+            time.len() >= 8
+                && time.as_bytes()[..8].iter().enumerate().all(|(i, b)| {
+                    if i % 3 == 2 {
+                        *b == b':'
+                    } else {
+                        b.is_ascii_digit()
+                    }
+                })
+        };
+        match first.split_once('T') {
+            Some((date, time)) if date.len() == 10 && is_clock(time) => {}
+            _ => {
+                MONTHS.contains(&first).then_some(())?;
+                word()?.parse::<u8>().ok()?;
+                word().filter(|time| is_clock(time))?;
+            }
+        }
+        word()?;
+        word()
+    };
+    let tag = tag().and_then(|tag| tag.strip_suffix("]:")?.split_once('['));
+    let of_program = tag.is_some_and(|(name, pid)| name != "kernel" && pid.parse::<u32>().is_ok());
+    if of_program {
+        rest
+    } else {
+        line
+    }
+}
+
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// A line without marks of quoting, and how many there were: `> > text` gives `text` and 2. `>=64=0.0%` at the start
 /// of a line is fio's, not a mark.
@@ -128,7 +181,28 @@ mod tests {
             texts("| Device | r/s |  w/s |\n|---|:--:|---|\n| sda|1.00 | **2.00** |"),
             ["Device", "r/s", "w/s", "sda", "1.00", "2.00"]
         );
-        assert_eq!(texts("|  1.00th=[    5],"), ["|", "1.00th=[", "5],"]);
+        assert_eq!(texts("|  1.00th=[    5],"), ["1.00th=[", "5],"]);
+    }
+
+    #[test]
+    fn what_mailers_and_logs_put_before_a_line_is_gone() {
+        assert_eq!(texts("| sda 1.00\n  | sdb 2.00"), ["sda", "1.00", "sdb", "2.00"]);
+        for before in
+            ["Nov 25 01:02:03 host monitor[77]:", "2026-11-25T01:02:03.123456+01:00 host iostat[7]:"]
+        {
+            let line = format!("{before} sda 1.00");
+            assert_eq!(texts(&line), ["sda", "1.00"]);
+            assert!(words(&line)[0].first);
+        }
+        for line in [
+            "Nov 25 01:02:03 host kernel[1]: sda 1.00",
+            "Nov 25 01:02:03 host kernel: sda",
+            "Nov is a month [7]: sda",
+            "0 -> 1 : 482 |***|",
+            "2026-11-25T01:02:03 sda 1.00",
+        ] {
+            assert_eq!(texts(line), line.split_whitespace().collect::<Vec<_>>(), "{line}");
+        }
     }
 
     #[test]

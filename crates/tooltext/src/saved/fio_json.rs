@@ -27,12 +27,25 @@ pub(super) fn runs(d: &Document, value: Value) -> Option<Vec<Run>> {
     let jobs = field(&top, "jobs").or_else(|| field(&top, "client_stats"));
     let mut readings: Vec<Reading> =
         jobs.map_or(vec![], items).into_iter().map(|job| reading(d, job, &global, old)).collect();
+    single_jobs(&mut readings);
     let disks = field(&top, "disk_util").map_or(vec![], items);
     if let Some(last) = readings.last_mut() {
         last.rows.extend(disks.into_iter().map(|disk| disk_row(d, disk)));
     }
     let time = field(&top, "time").map(text).unwrap_or_default();
     Some(run(format!("{version} {}", time.trim()).trim().to_owned(), readings).into_iter().collect())
+}
+
+/// Without `group_reporting`, of which nothing is said, each of `numjobs` has a result of its own, all with the same name and options.
+fn single_jobs(readings: &mut [Reading]) {
+    let names: Vec<String> = readings.iter().map(|r| r.name.clone()).collect();
+    for reading in readings {
+        let Some(jobs) = reading.settings.iter().find(|s| s.name == "numjobs").cloned() else { continue };
+        let same = names.iter().filter(|name| **name == reading.name).count();
+        if jobs.value.parse().is_ok_and(|n: usize| n > 1 && same >= n) {
+            reading.settings.push(Setting { name: "jobs".into(), value: "1".into(), at: jobs.at });
+        }
+    }
 }
 
 fn settings(d: &Document, options: Value) -> Vec<Setting> {
@@ -104,7 +117,10 @@ fn operation(d: &Document, of: &str, value: Value, old: bool) -> Option<Row> {
     let all = fields(value);
     let get = |name: &str| field(&all, name);
     let some = |name: &str| get(name).and_then(number).is_some_and(|v| v > 0.0);
-    if !some("total_ios") && !some("io_bytes") {
+    // Of syncs many versions print that there were none, and how long they took.
+    let taken = get("lat_ns").map_or(vec![], fields);
+    let syncs = field(&taken, "N").filter(|n| of == "sync" && number(n).is_some_and(|n| n > 0.0));
+    if !some("total_ios") && !some("io_bytes") && syncs.is_none() {
         return None;
     }
     let mut row = Row::of(of);
@@ -116,7 +132,7 @@ fn operation(d: &Document, of: &str, value: Value, old: bool) -> Option<Row> {
     }
     put(d, &mut row, "bytes", get("io_bytes"), if old { kib } else { 1.0 }, Unit::Bytes);
     put(d, &mut row, "runtime", get("runtime"), 1e6, Unit::Nanoseconds);
-    put(d, &mut row, "count", get("total_ios"), 1.0, Unit::Count);
+    put(d, &mut row, "count", if some("total_ios") { get("total_ios") } else { syncs }, 1.0, Unit::Count);
     for (spread, measured, factor, unit) in
         [("bw", "bw", kib, Unit::BytesPerSecond), ("iops", "iops", 1.0, Unit::PerSecond)]
     {

@@ -12,6 +12,7 @@ mod fio_json;
 pub(crate) mod fio_log;
 mod iostat_json;
 mod json;
+mod smart_json;
 
 use crate::mail::reading::Reading;
 use crate::{Machine, Run};
@@ -21,7 +22,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// The names that stand first in the documents of tools.
-const FIRST: [&str; 2] = ["\"fio version\"", "\"sysstat\""];
+const FIRST: [&str; 4] =
+    ["\"fio version\"", "\"sysstat\"", "\"json_format_version\"", "\"critical_warning\""];
 /// Documents that are read from one text, and beginnings of such that may turn out to be none.
 const MOST: usize = 1000;
 const MOST_FAILED: usize = 16;
@@ -60,10 +62,10 @@ impl Saved {
                 continue;
             };
             from = document.end_of(value);
-            let Some(runs) = fio_json::runs(&document, value).or_else(|| iostat_json::runs(&document, value))
-            else {
-                continue;
-            };
+            let runs = fio_json::runs(&document, value)
+                .or_else(|| iostat_json::runs(&document, value))
+                .or_else(|| smart_json::runs(&document, value));
+            let Some(runs) = runs else { continue };
             saved.machines.extend(iostat_json::machines(&document, value));
             saved.runs.extend(runs.into_iter().map(|run| (run, start..from)));
             saved.documents.push(start..from);

@@ -1,4 +1,4 @@
-//! bonnie++ 1.03 to 2.00: rates of one file, and from 1.96 on the longest latency of each.
+//! bonnie++ 1.03 to 2.00: rates of one file and of many small ones, and from 1.96 on the longest latency of each.
 //!
 //! ```text
 //! Version  1.97       ------Sequential Output------ --Sequential Input- --Random-
@@ -6,92 +6,171 @@
 //! Machine        Size K/sec %CP K/sec %CP K/sec %CP K/sec %CP K/sec %CP  /sec %CP
 //! server          16G   525  99 152345  24 75123  15  1234  98 345678  30 512.3  18
 //! Latency             15012us     812ms    1012ms    8123us     112ms     198ms
+//! Version  1.97       ------Sequential Create------ --------Random Create--------
+//! server              -Create-- --Read--- -Delete-- -Create-- --Read--- -Delete--
+//!               files  /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP
+//!                  16 20285  28 +++++ +++ 15120  31 30720  69 +++++ +++ 16231  40
+//! Latency               727us     406us     431us     121us      35us      61us
 //! ```
 //!
-//! `K` is 1024. Plus signs stand for what was too quick to be measured. The table of files made and deleted is not read.
+//! `K` is 1024. Plus signs stand for what was too quick to be measured. The line with commas behind the tables says the same, and is
+//! read where they are missing (`bonnie_csv.rs`).
 
-use super::{Found, Tool};
+use super::{bonnie_csv, Found, Tool};
 use crate::mail::number::{decimal, time_unit, with_suffix, Unit};
 use crate::mail::reading::{Reading, Row};
 use crate::mail::words::Word;
 
 pub struct Bonnie;
 
-const KIB: f64 = 1024.0;
-/// What is measured, in the order of the columns.
-const MEASURED: [&str; 6] = ["write by bytes", "write", "rewrite", "read by bytes", "read", "seeks"];
+pub(super) const KIB: f64 = 1024.0;
+/// What is measured of one file, in the order of the columns.
+pub(super) const MEASURED: [&str; 6] =
+    ["write by bytes", "write", "rewrite", "read by bytes", "read", "seeks"];
+/// And of many.
+pub(super) const FILES: [&str; 6] =
+    ["create", "stat", "delete", "create at random", "stat at random", "delete at random"];
 /// Name and size of the heading, then a rate and a share of each.
 const HEADING: usize = 2 + 2 * MEASURED.len();
+/// Words between a table and what belongs to it.
+const MOST_BETWEEN: usize = 24;
 
 impl Tool for Bonnie {
     fn read(&self, words: &[Word]) -> Option<Found> {
-        if !["Machine", "Name:Size"].contains(&words.first()?.text) {
-            return None;
+        let first = words.first()?.text;
+        if let Some((rows, used)) = bonnie_csv::line(words) {
+            return found(rows, words, used);
         }
-        let heading = words.get(..HEADING)?;
-        let rates = heading.iter().filter(|w| w.text.ends_with("/sec")).count();
-        (rates == MEASURED.len() && heading.iter().filter(|w| w.text == "%CP").count() == rates)
-            .then_some(())?;
-        // Without its unit, 2.00 prints bytes with a suffix: `152m`.
-        let suffixed = heading[0].text == "Name:Size";
-        let mut reading = Reading { tool: "bonnie++", at: words[0].spot, ..Reading::default() };
-        let mut used = HEADING;
-        // The size is missing where two lines are of one machine.
-        let pairs =
-            (1..=2).find_map(|from| pairs(words.get(used + from..)?, suffixed).map(|rows| (from, rows)));
-        let (from, mut rows) = pairs?;
-        used += from + 2 * MEASURED.len();
-        if words.get(used).is_some_and(|w| w.text == "Latency") {
-            let times = words.get(used + 1..=used + MEASURED.len())?;
-            for (row, word) in rows.iter_mut().zip(times) {
-                let time = with_suffix(word.text).and_then(|(value, unit)| Some(value * time_unit(unit)?));
-                time.into_iter().for_each(|ns| row.values.put("lat.max", ns, Unit::Nanoseconds, word.spot));
+        let (mut rows, mut used) = match first {
+            "Machine" | "Name:Size" => of_one_file(words)?,
+            "files" => of_many(words)?,
+            _ => return None,
+        };
+        if first != "files" {
+            let behind = |i: usize| Some((i, of_many(&words[used + i..])?));
+            if let Some((skip, (more, length))) = (0..MOST_BETWEEN.min(words.len() - used)).find_map(behind) {
+                rows.extend(more);
+                used += skip + length;
             }
-            used += 1 + MEASURED.len();
         }
-        reading.rows = rows.into_iter().filter(|row| !row.values.is_empty()).collect();
-        Found::all(reading, used)
+        if let Some((_, length)) = bonnie_csv::line(&words[used..]).filter(|(again, _)| agree(&rows, again)) {
+            used += length;
+        }
+        found(rows, words, used)
     }
 }
 
-fn pairs(words: &[Word], suffixed: bool) -> Option<Vec<Row>> {
-    let all = words.get(..2 * MEASURED.len())?;
-    let mut rows = vec![];
-    for (name, pair) in MEASURED.iter().zip(all.chunks(2)) {
-        let mut row = Row::of(*name);
-        let (rate, cpu) = (pair[0], pair[1]);
-        let is_unknown = |w: &Word| w.text.bytes().all(|b| b == b'+');
-        if !is_unknown(&rate) {
-            let (value, factor) = match with_suffix(rate.text)? {
-                (value, "k") => (value, KIB),
-                (value, "m") => (value, KIB * KIB),
-                (value, "g") => (value, KIB * KIB * KIB),
-                (value, "") => (value, if suffixed { 1.0 } else { KIB }),
-                _ => return None,
-            };
-            match *name {
-                "seeks" => row.values.put("iops", value, Unit::PerSecond, rate.spot),
-                _ => row.values.put("bw", value * factor, Unit::BytesPerSecond, rate.spot),
-            }
-        }
-        if !is_unknown(&cpu) {
-            row.values.put("cpu", decimal(cpu.text)? / 100.0, Unit::Share, cpu.spot);
-        }
-        rows.push(row);
+fn found(mut rows: Vec<Row>, words: &[Word], used: usize) -> Option<Found> {
+    rows.retain(|row| !row.values.is_empty());
+    Found::all(Reading { tool: "bonnie++", rows, at: words[0].spot, ..Reading::default() }, used)
+}
+
+/// Whether a line with commas says what stands above it: 2.00 prints three digits there.
+fn agree(rows: &[Row], csv: &[Row]) -> bool {
+    let same = |a: f64, b: f64| (a - b).abs() <= 0.01 * a.abs().max(b.abs());
+    rows.iter().all(|row| {
+        let again = csv.iter().find(|other| other.of == row.of);
+        again.is_some_and(|again| {
+            row.values.iter().all(|(name, n)| again.value(name).is_some_and(|v| same(v, n.value)))
+        })
+    })
+}
+
+fn of_one_file(words: &[Word]) -> Option<(Vec<Row>, usize)> {
+    let heading = words.get(..HEADING)?;
+    let rates = heading.iter().filter(|w| w.text.ends_with("/sec")).count();
+    (rates == MEASURED.len() && heading.iter().filter(|w| w.text == "%CP").count() == rates).then_some(())?;
+    // Without its unit, 2.00 prints bytes with a suffix: `152m`.
+    let suffixed = heading[0].text == "Name:Size";
+    // The size is missing where two lines are of one machine.
+    let rows = |from: usize| Some((from, pairs(words.get(HEADING + from..)?, &MEASURED, suffixed)?));
+    let (from, mut rows) = (1..=2).find_map(rows)?;
+    let used = HEADING + from + 2 * MEASURED.len();
+    let more = latencies(&words[used..], &mut rows)?;
+    Some((rows, used + more))
+}
+
+/// `files  /sec %CP  /sec %CP ...`
+fn of_many(words: &[Word]) -> Option<(Vec<Row>, usize)> {
+    const HEADING: usize = 1 + 2 * FILES.len();
+    let heading = words.get(..HEADING)?;
+    let parts = heading[1..].chunks(2).all(|pair| pair[0].text == "/sec" && pair[1].text == "%CP");
+    (heading[0].text == "files" && parts).then_some(())?;
+    // How many there were, in 1024s: `16`, `16:100000:16/64`.
+    words.get(HEADING)?.text.starts_with(|c: char| c.is_ascii_digit()).then_some(())?;
+    let mut rows = pairs(words.get(HEADING + 1..)?, &FILES, false)?;
+    let used = HEADING + 1 + 2 * FILES.len();
+    let more = latencies(&words[used..], &mut rows)?;
+    Some((rows, used + more))
+}
+
+/// The line of latencies below rates, and how many words it takes; `None` if it is cut off.
+fn latencies(words: &[Word], rows: &mut [Row]) -> Option<usize> {
+    if words.first().is_none_or(|w| w.text != "Latency") {
+        return Some(0);
     }
-    Some(rows)
+    let times = words.get(1..=rows.len())?;
+    for (row, word) in rows.iter_mut().zip(times) {
+        put_latency(row, word.text, word);
+    }
+    Some(1 + rows.len())
+}
+
+/// `15012us`, `812ms`.
+pub(super) fn put_latency(row: &mut Row, text: &str, word: &Word) {
+    let time = with_suffix(text).and_then(|(value, unit)| Some(value * time_unit(unit)?));
+    time.into_iter().for_each(|ns| row.values.put("lat.max", ns, Unit::Nanoseconds, word.spot));
+}
+
+fn pairs(words: &[Word], names: &[&str], suffixed: bool) -> Option<Vec<Row>> {
+    let all = words.get(..2 * names.len())?;
+    let row = |(name, pair): (&&str, &[Word])| {
+        rates(name, pair[0].text, pair[1].text, suffixed, [&pair[0], &pair[1]])
+    };
+    names.iter().zip(all.chunks(2)).map(row).collect()
+}
+
+/// A rate and the share of a processor that it took; `None` if these are none. Plus signs and nothing stand for what is not known.
+pub(super) fn rates(name: &str, rate: &str, cpu: &str, suffixed: bool, words: [&Word; 2]) -> Option<Row> {
+    let mut row = Row::of(name);
+    let is_unknown = |text: &str| text.bytes().all(|b| b == b'+');
+    if !is_unknown(rate) {
+        let (value, factor) = match with_suffix(rate)? {
+            (value, "k") => (value, KIB),
+            (value, "m") => (value, KIB * KIB),
+            (value, "g") => (value, KIB * KIB * KIB),
+            (value, "") => (value, if suffixed { 1.0 } else { KIB }),
+            _ => return None,
+        };
+        match name {
+            "seeks" => row.values.put("iops", value, Unit::PerSecond, words[0].spot),
+            _ if FILES.contains(&name) => row.values.put("files/s", value, Unit::PerSecond, words[0].spot),
+            _ => row.values.put("bw", value * factor, Unit::BytesPerSecond, words[0].spot),
+        }
+    }
+    if !is_unknown(cpu) {
+        row.values.put("cpu", decimal(cpu)? / 100.0, Unit::Share, words[1].spot);
+    }
+    Some(row)
 }
 
 #[cfg(test)]
 mod tests {
     use crate::tool::testing::one;
 
+    const FIRST: &str = "Machine        Size K/sec %CP K/sec %CP K/sec %CP K/sec %CP K/sec %CP  /sec %CP\n\
+        server          16G   525  99 152345  24 75123  15 +++++ +++ 345678  30 512.3  18\n\
+        Latency             15012us     812ms    1012ms    8123us     112ms     198ms\n";
+    const SECOND: &str = "Version  1.97       ------Sequential Create------ --------Random Create--------\n\
+        server              -Create-- --Read--- -Delete-- -Create-- --Read--- -Delete--\n\
+        \x20             files  /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP\n\
+        \x20                16 20285  28 +++++ +++ +++++ +++ 30720  69 +++++ +++ 16231  40\n\
+        Latency               727us     406us     431us     121us      35us      61us\n";
+    const CSV: &str = "1.97,1.97,server,1,1466766230,16G,,525,99,152345,24,75123,15,+++++,+++,345678,30,512.3,18,16,,,,,20285,28,+++++,+++,+++++,+++,30720,69,+++++,+++,16231,40,15012us,812ms,1012ms,8123us,112ms,198ms,727us,406us,431us,121us,35us,61us\n";
+
     #[test]
     fn rates_have_their_latency() {
-        let text = "Machine        Size K/sec %CP K/sec %CP K/sec %CP K/sec %CP K/sec %CP  /sec %CP\n\
-            server          16G   525  99 152345  24 75123  15 +++++ +++ 345678  30 512.3  18\n\
-            Latency             15012us     812ms    1012ms    8123us     112ms     198ms\n";
-        let reading = one(text, "bonnie++");
+        let reading = one(FIRST, "bonnie++");
         let value = |of: &str, name: &str| reading.row(of).and_then(|r| r.value(name));
         assert_eq!(
             (value("write", "bw"), value("write", "lat.max")),
@@ -99,5 +178,40 @@ mod tests {
         );
         assert_eq!((value("seeks", "iops"), value("read by bytes", "bw")), (Some(512.3), None));
         assert_eq!(value("read", "cpu"), Some(0.3));
+    }
+
+    /// Its tables and its line with commas are one reading; of files that were too quick only the latency is known.
+    #[test]
+    fn both_tables_and_the_line_behind_them_are_one() {
+        let reading = one(&format!("{FIRST}{SECOND}{CSV}"), "bonnie++");
+        assert_eq!(reading.rows.len(), 12);
+        let value = |of: &str, name: &str| reading.row(of).and_then(|r| r.value(name));
+        assert_eq!((value("create", "files/s"), value("create", "lat.max")), (Some(20_285.0), Some(727e3)));
+        assert_eq!((value("stat", "files/s"), value("stat", "lat.max")), (None, Some(406e3)));
+        assert_eq!(
+            (value("delete at random", "cpu"), value("rewrite", "lat.max")),
+            (Some(0.4), Some(1012e6))
+        );
+        // Another run's line.
+        let two = crate::tool::testing::all(
+            &format!("{FIRST}{SECOND}{}", CSV.replace("152345", "99999")),
+            "bonnie++",
+        );
+        assert_eq!(two.len(), 2);
+        assert_eq!(one(SECOND, "bonnie++").rows.len(), 6);
+    }
+
+    #[test]
+    fn version_2_has_units() {
+        let text = "Name:Size etc        /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP\n\
+            host              63G  540k  99  728m 100  958m  91 2205k  99  1.1g  58 +++++ +++\n";
+        let reading = one(text, "bonnie++");
+        let bw = |of: &str| reading.row(of).and_then(|r| r.value("bw"));
+        let mib = 1048576.0;
+        assert_eq!((bw("write by bytes"), bw("write")), (Some(540.0 * 1024.0), Some(728.0 * mib)));
+        assert_eq!(
+            (bw("read"), bw("seeks")),
+            (Some(1.1 * 1024.0 * mib).map(|v: f64| (v * 10.0).round() / 10.0), None)
+        );
     }
 }

@@ -173,6 +173,27 @@ mod tests {
         assert_eq!(reading.rows[2].value("count"), Some(3.0));
     }
 
+    /// `lhist()`: bounds of the user's, and what is outside of them.
+    #[test]
+    fn linear_histograms_have_bounds_of_their_own() {
+        let text = "@usecs:\n(..., 0)               1 |@     |\n[0, 100)              12 |@@    |\n[100, 200)           310 |@@@@@@|\n[900, 1000)            4 |      |\n[1000, ...)            2 |      |\n";
+        let buckets: Vec<_> = one(text, "bpftrace").rows[0]
+            .histogram
+            .iter()
+            .map(|b| (b.from, b.below, b.count.value))
+            .collect();
+        assert_eq!(
+            buckets,
+            [
+                (0.0, 0.0, 1.0),
+                (0.0, 100e3, 12.0),
+                (100e3, 200e3, 310.0),
+                (900e3, 1e6, 4.0),
+                (1e6, f64::INFINITY, 2.0)
+            ]
+        );
+    }
+
     #[test]
     fn iolatency_has_milliseconds() {
         let text = "  >=(ms) .. <(ms)   : I/O      |Distribution                          |\n       0 -> 1       : 4381     |######################################|\n\

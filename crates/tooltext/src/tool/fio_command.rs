@@ -1,4 +1,4 @@
-//! What fio prints besides results: the job's parameters, its version, its progress; and job files (fio(1)).
+//! What fio prints besides results: the job's parameters, its version, its progress (`fio_progress.rs`); and job files (fio(1)).
 //!
 //! ```text
 //! randread: (g=0): rw=randread, bs=4K-4K/4K-4K/4K-4K, ioengine=sync, iodepth=1
@@ -9,20 +9,21 @@
 //! fio: terminating on signal 2
 //! ```
 
-use super::{texts, Found, Tool};
+use super::{fio_progress, texts, Found, Tool};
 use crate::mail::reading::{Reading, Setting};
 use crate::mail::words::Word;
 
 pub struct FioCommand;
 
-/// Words of a line of progress.
-const PROGRESS: usize = 40;
 /// Parameters in a job file; fio(1) knows about 500.
 const MOST_PARAMETERS: usize = 500;
 
 impl Tool for FioCommand {
     fn read(&self, words: &[Word]) -> Option<Found> {
-        parameters(words).or_else(|| job_file(words)).or_else(|| noise(words))
+        parameters(words)
+            .or_else(|| job_file(words))
+            .or_else(|| noise(words))
+            .or_else(|| fio_progress::read(words))
     }
 }
 
@@ -112,10 +113,6 @@ fn noise(words: &[Word]) -> Option<Found> {
             return known.then_some(()).and_then(|()| Found::noise(3));
         }
         Some(["fio:", "terminating", "on"]) => return Found::noise(words.len().min(5)),
-        Some(["bs:" | "^Cbs:" | "Jobs:" | "^CJobs:", n, _]) if n.parse::<u32>().is_ok() => {
-            let eta = words.iter().take(PROGRESS).position(|w| w.text.ends_with("[eta"))?;
-            return Found::noise(words.len().min(eta + 2));
-        }
         _ => {}
     }
     // What is left where the reader of a job's results stopped.

@@ -11,7 +11,7 @@
 use super::fio_units::percentile_name;
 use super::{Found, Tool};
 use crate::mail::number::{decimal, Unit};
-use crate::mail::reading::{Reading, Row};
+use crate::mail::reading::{Reading, Row, Setting};
 use crate::mail::words::Word;
 use evidence::Spot;
 
@@ -41,6 +41,11 @@ impl Tool for FioTerse {
         let fields: Vec<&str> = line.split(';').collect();
         let mut reading =
             Reading { tool: "fio", name: (*fields.get(2)?).into(), at: first.spot, ..Reading::default() };
+        reading.settings.push(Setting {
+            name: "output-format".into(),
+            value: "terse".into(),
+            at: first.spot,
+        });
         let width = width(version);
         for (i, of) in ["read", "write"].into_iter().enumerate() {
             let from = HEAD + i * width;

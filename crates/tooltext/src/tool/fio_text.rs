@@ -16,6 +16,7 @@
 //! fio 2 writes `KB` and means 1024 bytes (its `kb_base` is 1024 unless set); fio 3 writes `KiB` for that and `kB` for
 //! 1000. `ticks` and `in_queue` are milliseconds.
 
+use super::fio_excerpt::{is_excerpt, is_percentiles};
 use super::fio_units::{fio_size, measure, parenthesis, percentile_name, plain_line, suffixed, thousands};
 use super::lexeme::{lexemes, Cursor};
 use super::{Found, Tool};
@@ -33,7 +34,7 @@ pub(super) const MOST_SKIPPED: usize = 120;
 impl Tool for FioText {
     fn read(&self, words: &[Word]) -> Option<Found> {
         let whole = begins(words).is_some();
-        if !whole && !is_excerpt(words) {
+        if !whole && !is_excerpt(words) && !is_percentiles(words) {
             return None;
         }
         // Lines of latencies one below the other are many readings, each as short as it is.
@@ -55,7 +56,10 @@ impl Tool for FioText {
         let most = if whole { MOST_SKIPPED } else { MOST_SKIPPED_OF_EXCERPT };
         while let Some(next) = cursor.peek().filter(|_| skipped < most) {
             // The same line again is a second run's, perhaps called by the words between.
-            if !whole && job.says(next.text) && is_excerpt(&words[next.word..]) {
+            let rest = &words[next.word..];
+            let again = job.says(next.text) && is_excerpt(rest)
+                || is_percentiles(rest) && job.says(&format!("{}.p", next.text));
+            if !whole && again {
                 break;
             }
             if cursor.attempt(|c| job.item(c)).is_some() {
@@ -80,25 +84,6 @@ const MOST_SKIPPED_OF_EXCERPT: usize = 8;
 fn begins(words: &[Word]) -> Option<()> {
     let second = words.get(1)?.text;
     (words[0].text.ends_with(':') && second.starts_with("(groupid=")).then_some(())
-}
-
-/// Whether a line of fio's begins here that no job's head stands above: `read: IOPS=8738, BW=...`, `write: io=1024MB, bw=...`,
-/// `clat (usec): min=40, max=...`.
-fn is_excerpt(words: &[Word]) -> bool {
-    let text = |i: usize| words.get(i).map_or("", |w| w.text);
-    let first = text(0).trim_end_matches(':');
-    let summed = OF_ALL.iter().any(|(all, _)| *all == first);
-    if OPERATIONS.contains(&first) || summed {
-        let value = if text(1) == ":" { text(2) } else { text(1) };
-        let colon = text(0).ends_with(':') || text(1) == ":";
-        return colon && ["IOPS=", "io=", "bw=", "iops="].iter().any(|key| value.starts_with(key));
-    }
-    if first.is_empty() || !["slat", "clat", "lat", "sync"].contains(&text(0)) {
-        return false;
-    }
-    let colon = text(1).ends_with(':') || text(2) == ":";
-    let value = if text(2) == ":" { text(3) } else { text(2) };
-    colon && text(1).starts_with('(') && value.starts_with("min=")
 }
 
 fn head<'a>(c: &mut Cursor<'a, '_>) -> Option<Reading> {
@@ -135,10 +120,10 @@ const DAYS_AND_MONTHS: [&str; 19] = [
 ];
 
 /// Operations a job has rows for, as fio 2 and 3 write them (`io_ddir_name`, `READ` in the group's summary).
-const OPERATIONS: [&str; 4] = ["read", "write", "trim", "sync"];
+pub(super) const OPERATIONS: [&str; 4] = ["read", "write", "trim", "sync"];
 
 /// The same as the summary of a group has them.
-const OF_ALL: [(&str, &str); 3] = [("READ", "read"), ("WRITE", "write"), ("TRIM", "trim")];
+pub(super) const OF_ALL: [(&str, &str); 3] = [("READ", "read"), ("WRITE", "write"), ("TRIM", "trim")];
 /// What such a line says besides its bandwidth, and the signs and numbers between.
 const OF_GROUP: [&str; 4] = ["aggrb", "io", "run", "maxt"];
 const MOST_BETWEEN: usize = 32;
@@ -162,10 +147,12 @@ impl Job {
         &mut self.reading.rows[i]
     }
 
-    /// Whether the row of an operation is there already, or such a latency of the current one.
+    /// Whether the row of an operation is there already, or such a latency of the current one, or such percentiles (`clat.p`).
     fn says(&self, of: &str) -> bool {
-        let least = || self.reading.rows.get(self.current?)?.get(&format!("{of}.min"));
-        self.reading.row(of).is_some() || least().is_some()
+        let row = self.current.and_then(|at| self.reading.rows.get(at));
+        let said =
+            |name: &str| name.strip_prefix(of).is_some_and(|rest| rest == ".min" || of.ends_with(".p"));
+        self.reading.row(of).is_some() || row.is_some_and(|row| row.values.iter().any(|(name, _)| said(name)))
     }
 
     /// One item: a line of fio's, or what would be one.
@@ -248,6 +235,14 @@ impl Job {
         self.current = self.reading.rows.iter().position(|row| row.of == "sync");
     }
 
+    /// Latencies alone; the operation is not named.
+    fn unnamed(&mut self, name: &str, unit: Unit) {
+        if self.reading.rows.is_empty() && self.reading.name.is_empty() && unit == Unit::Nanoseconds {
+            self.row(if name == "sync" { "sync" } else { "I/O" });
+            self.current = Some(0);
+        }
+    }
+
     /// `clat (usec): min=3, max=225702, avg= 7.32, stdev=411.95`; so also `slat`, `lat`, `sync`, `bw`, `iops`.
     fn spread(&mut self, c: &mut Cursor) -> Option<()> {
         let name = c.next()?.text;
@@ -264,11 +259,7 @@ impl Job {
         if name == "sync" && self.current.is_some() {
             self.goes_on_with_syncs();
         }
-        // Latencies alone; the operation is not named.
-        if self.reading.rows.is_empty() && self.reading.name.is_empty() && unit == Unit::Nanoseconds {
-            self.row(if name == "sync" { "sync" } else { "I/O" });
-            self.current = Some(0);
-        }
+        self.unnamed(name, unit);
         let row = self.reading.rows.get_mut(self.current?)?;
         let mut any = false;
         while let Some(key) = c.key() {
@@ -312,6 +303,7 @@ impl Job {
         if name == "sync" && self.current.is_some() {
             self.goes_on_with_syncs();
         }
+        self.unnamed(name, unit);
         let row = self.reading.rows.get_mut(self.current?)?;
         let mut any = false;
         loop {

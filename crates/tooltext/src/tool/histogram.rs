@@ -10,7 +10,8 @@
 //!          2 -> 3          : 22484    |*                                       |
 //! ```
 //!
-//! The bounds are whole units: `2 -> 3` holds 2 and all below 4. biolatency names what a histogram is about `disk =
+//! The bounds are whole units: `2 -> 3` holds 2 and all below 4. Linear ones (`print_linear_hist`) have one value in each row, and all
+//! up to the next: `4 : 17 |**|`. biolatency names what a histogram is about `disk =
 //! 'sda'` (-D) or `flags = Sync-Read` (-F); without either it is one of all.
 
 use super::{table, texts, Found, Tool};
@@ -22,6 +23,8 @@ pub struct Histograms;
 
 /// log2 histograms of 64 bits have no more rows.
 const MOST_BUCKETS: usize = 64;
+/// Linear ones have up to 1025 (`linear_index_max`, bcc's table.py).
+const MOST_LINEAR: usize = 1025;
 /// Histograms in one reading: operations, disks or flags.
 const MOST_HISTOGRAMS: usize = 256;
 
@@ -96,7 +99,9 @@ fn one(words: &[Word]) -> Option<(Row, usize, usize)> {
     let factor = unit_of(words[used].text).filter(|_| heading == 1);
     let title: Vec<&str> = words[used..used + heading].iter().map(|w| w.text).collect();
     // Bars of another histogram, not words.
-    title.iter().all(|word| word.contains(char::is_alphanumeric)).then_some(())?;
+    // All of one line: what stands above it is not of the title.
+    let of_one_line = words[used + 1..used + heading].iter().all(|w| !w.first);
+    (of_one_line && title.iter().all(|word| word.contains(char::is_alphanumeric))).then_some(())?;
     used += heading + 3;
     let (buckets, length, unknown) = buckets(&words[used..], factor.unwrap_or(1.0));
     row.histogram = buckets;
@@ -114,13 +119,28 @@ fn one(words: &[Word]) -> Option<(Row, usize, usize)> {
 /// Buckets in rising order, how many words they take, and how many of these are remarks: behind a row (`<-- here`) or between
 /// two (`...`). A row behind a remark must go on with the range, or it is another histogram's.
 fn buckets(words: &[Word], factor: f64) -> (Vec<Bucket>, usize, usize) {
+    let ranges = rising(words, MOST_BUCKETS, |rest| range(rest, factor));
+    if !ranges.0.is_empty() {
+        return ranges;
+    }
+    let (mut all, used, unknown) = rising(words, MOST_LINEAR, |rest| single(rest, factor));
+    // All are as wide, and rows without any may be left out.
+    let steps = all.windows(2).map(|two| two[1].from - two[0].from);
+    let step = steps.fold(f64::INFINITY, f64::min);
+    all.iter_mut().for_each(|b| b.below = b.from + if step.is_finite() { step } else { factor });
+    (all, used, unknown)
+}
+
+fn rising(
+    words: &[Word],
+    most: usize,
+    read: impl Fn(&[Word]) -> Option<(Bucket, usize)>,
+) -> (Vec<Bucket>, usize, usize) {
     let (mut all, mut used, mut unknown): (Vec<Bucket>, usize, usize) = (vec![], 0, 0);
-    while all.len() < MOST_BUCKETS {
+    while all.len() < most {
         let rest = &words[used..];
         let ends = |w: &Word| w.paragraph || w.text == "count" || w.text == "=";
-        let Some((skip, bucket, length)) = table::next(rest, ends, |rest| bucket(rest, factor)) else {
-            break;
-        };
+        let Some((skip, bucket, length)) = table::next(rest, ends, &read) else { break };
         if all.last().is_some_and(|last| bucket.from < last.below) {
             break;
         }
@@ -142,24 +162,43 @@ fn unit_of(text: &str) -> Option<f64> {
 const MOST_MARKS: usize = 2;
 
 /// `2 -> 3 : 22484 |*  |`, perhaps with a mark before it.
-fn bucket(words: &[Word], factor: f64) -> Option<(Bucket, usize)> {
-    let sign = |w: &&Word| w.text.len() <= 4 && !w.text.contains(char::is_alphanumeric) && w.text != "|";
-    let marks = words.iter().take(MOST_MARKS).take_while(sign).count();
-    let words = &words[marks..];
-    let [from, "->", to, ":", count] = texts(words)? else { return None };
+fn range(words: &[Word], factor: f64) -> Option<(Bucket, usize)> {
+    let marks = marks(words);
+    let [from, "->", to, ":", count] = texts(&words[marks..])? else { return None };
     let (from, to): (u64, u64) = (from.parse().ok()?, to.parse().ok()?);
-    let spot = words[4].spot;
-    let count = count.parse::<u64>().ok()?;
+    let (count, at) = (count.parse::<u64>().ok()?, marks + 5);
+    let count = Number::new(count as f64, Unit::Count, words[at - 1].spot);
     let below = to.saturating_add(1) as f64 * factor;
-    let count = Number::new(count as f64, Unit::Count, spot);
-    // The bar is one or two words: `|****|`, `|*` and `|`, `|` and `|`.
-    let mut used = 5;
-    let mut ends = 0;
+    Some((Bucket { from: from as f64 * factor, below, count }, at + bar(&words[at..]).0))
+}
+
+/// `2 : 22484 |*  |`; how wide it is only the next one says.
+fn single(words: &[Word], factor: f64) -> Option<(Bucket, usize)> {
+    let marks = marks(words);
+    let [value, ":", count] = texts(&words[marks..])? else { return None };
+    let (value, count): (u64, u64) = (value.parse().ok()?, count.parse().ok()?);
+    let at = marks + 3;
+    let (length, ends) = bar(&words[at..]);
+    // `4 : 17` alone may be anything.
+    (ends > 0).then_some(())?;
+    let count = Number::new(count as f64, Unit::Count, words[at - 1].spot);
+    let from = value as f64 * factor;
+    Some((Bucket { from, below: value.saturating_add(1) as f64 * factor, count }, at + length))
+}
+
+fn marks(words: &[Word]) -> usize {
+    let sign = |w: &&Word| w.text.len() <= 4 && !w.text.contains(char::is_alphanumeric) && w.text != "|";
+    words.iter().take(MOST_MARKS).take_while(sign).count()
+}
+
+/// The words of a bar, and its ends: one word or two: `|****|`, `|*` and `|`, `|` and `|`.
+fn bar(words: &[Word]) -> (usize, usize) {
+    let (mut used, mut ends) = (0, 0);
     while let Some(word) = words.get(used).filter(|w| ends < 2 && w.text.bytes().all(|b| BAR.contains(&b))) {
         ends += word.text.matches('|').count();
         used += 1;
     }
-    Some((Bucket { from: from as f64 * factor, below, count }, marks + used))
+    (used, ends)
 }
 
 /// What a bar is drawn with; `+` ends one that is too long for its column.
@@ -178,6 +217,28 @@ mod tests {
         let counts: Vec<_> =
             all.iter().flat_map(|r| &r.rows).map(|r| (r.value("count"), r.histogram.len())).collect();
         assert_eq!(counts, [(Some(7.0), 0), (Some(7.0), 0)]);
+    }
+
+    /// The step is the least between two rows: of linear histograms those without any may be cut out.
+    #[test]
+    fn linear_histograms_have_a_value_in_each_row() {
+        let text = "Tracing block device I/O... Hit Ctrl-C to end.\n^C\n     msecs         : count     distribution\n        0          : 4379     |***************************             |\n\
+            \x20       1          : 1601     |*********                               |\n...\n        12         : 6        |                                        |\n";
+        let reading = crate::tool::testing::one(text, "biolatency");
+        let buckets: Vec<_> =
+            reading.rows[0].histogram.iter().map(|b| (b.from / 1e6, b.below / 1e6, b.count.value)).collect();
+        assert_eq!(buckets, [(0.0, 1.0, 4379.0), (1.0, 2.0, 1601.0), (12.0, 13.0, 6.0)]);
+        let tens = "usecs : count distribution\n 0 : 5 |** |\n 10 : 7 |***|\n 30 : 1 |*  |\n";
+        let buckets: Vec<_> =
+            crate::tool::testing::one(tens, "histogram").rows[0].histogram.iter().map(|b| b.below).collect();
+        assert_eq!(buckets, [10e3, 20e3, 40e3]);
+        let queue = "runqlen       : count     distribution\n 0          : 991      |***|\n 1          : 9      |   |\n";
+        let row = &crate::tool::testing::one(queue, "histogram").rows[0];
+        assert_eq!((row.value("count"), row.of.as_str()), (Some(1000.0), "runqlen of all"));
+        // The first row of ranges lost its beginning.
+        let damaged = "usecs : count distribution\n 1 : 5 |** |\n 2 -> 3 : 7 |***|\n 4 -> 7 : 1 |*  |\n";
+        let row = &crate::tool::testing::one(damaged, "histogram").rows[0];
+        assert_eq!((row.slower_than(0.0).0, row.histogram[0].from), (8.0, 2e3));
     }
 
     /// Rows of one histogram, whatever stands before each and however its bars end.

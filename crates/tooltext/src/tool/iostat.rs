@@ -219,6 +219,9 @@ fn put(row: &mut Row, words: &[Word], columns: &[Option<&Column>]) -> Option<()>
     Some(())
 }
 
+/// Six percents, with `--dec=0` each rounded to a whole one.
+const ROUNDED: f64 = 0.035;
+
 /// `avg-cpu:  %user   %nice %system %iowait  %steal   %idle` and a line of numbers.
 fn processors(words: &[Word]) -> Option<Found> {
     const HEADINGS: [&str; 6] = ["%user", "%nice", "%system", "%iowait", "%steal", "%idle"];
@@ -239,6 +242,11 @@ fn processors(words: &[Word]) -> Option<Found> {
     if heads.is_empty() {
         return None;
     }
+    // A number before the first, of a line perhaps, and all stand below others' headings; the last is left over.
+    let sum: f64 = row.values.iter().map(|(_, n)| n.value).sum();
+    let whole = heads.len() < HEADINGS.len() || (sum - 1.0).abs() <= ROUNDED;
+    let more = words.get(from + 2 * heads.len()).is_some_and(|w| !w.first && decimal(w.text).is_some());
+    (whole && !more).then_some(())?;
     let reading = Reading { tool: "iostat", rows: vec![row], at: words[0].spot, ..Reading::default() };
     Found::all(reading, from + 2 * heads.len())
 }
@@ -353,5 +361,7 @@ mod tests {
     fn processors_are_read_with_any_colon() {
         let all = rows("avg-cpu:%user %nice %system %iowait %steal %idle\n 1 2 3 76 0 18\n");
         assert_eq!(value(&all, "cpu", "iowait"), Some(0.76));
+        let numbered = "     5\tavg-cpu:  %user   %nice %system %iowait  %steal   %idle\n     6\t           3.02    0.00    1.51   45.23    0.00   50.24\n";
+        assert_eq!(rows(numbered), []);
     }
 }

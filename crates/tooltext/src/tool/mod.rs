@@ -9,6 +9,7 @@ mod biosnoop;
 mod biotop;
 mod blocked_task;
 mod bonnie;
+mod bonnie_csv;
 mod bpf_histogram;
 mod btt;
 mod btt_tables;
@@ -20,9 +21,12 @@ mod diskspd;
 mod diskspd_xml;
 mod diskstats;
 mod dstat;
+mod etcd;
 mod filebench;
 mod fio_command;
+mod fio_excerpt;
 mod fio_line;
+mod fio_progress;
 mod fio_rest;
 mod fio_terse;
 mod fio_text;
@@ -46,6 +50,7 @@ mod phrases;
 mod pidstat;
 mod pressure;
 mod ps;
+mod rados_bench;
 mod rbd_bench;
 mod requests;
 mod slower;
@@ -53,6 +58,7 @@ mod smart;
 mod stack;
 mod strace;
 mod sysbench;
+mod sysbench_lines;
 mod table;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -123,6 +129,8 @@ pub(crate) fn all() -> &'static [&'static dyn Tool] {
         &ioping::Ioping,
         &pg_test_fsync::PgTestFsync,
         &rbd_bench::RbdBench,
+        &rados_bench::RadosBench,
+        &etcd::Etcd,
         &bpf_histogram::BpfHistogram,
         &iotop::Iotop,
         &pressure::Pressure,

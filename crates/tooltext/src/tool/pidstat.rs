@@ -4,13 +4,15 @@
 //! 12:53:20      UID       PID   kB_rd/s   kB_wr/s kB_ccwr/s iodelay  Command
 //! 12:53:21     1000      8741     28.50     31.74      4.81    1146  firefox
 //! Average:     1000      8741     28.50     31.74      4.81    1146  firefox
+//! # Time        UID       PID   kB_rd/s   kB_wr/s kB_ccwr/s iodelay  Command                 -h, and with -H seconds since 1970
+//! 1795569383      0     26773      0.00    629.70      0.00       0  rustc
 //! ```
 //!
 //! `iodelay` is in clock ticks, a hundredth of a second each. With `-t` there are TGID and TID in place of PID.
 
 use super::table::{self, Cell, Column};
 use super::{Found, Tool};
-use crate::mail::number::{decimal, Unit};
+use crate::mail::number::Unit;
 use crate::mail::reading::{Reading, Row};
 use crate::mail::words::Word;
 
@@ -19,7 +21,8 @@ pub struct Pidstat;
 const KIB: f64 = 1024.0;
 /// `USER_HZ` (include/asm-generic/param.h).
 const TICK: f64 = 1e7;
-const COLUMNS: [Column; 10] = [
+const COLUMNS: [Column; 11] = [
+    ("Time", Cell::Time),
     ("UID", Cell::Whole),
     ("USER", Cell::Word),
     ("PID", Cell::Whole),
@@ -29,17 +32,18 @@ const COLUMNS: [Column; 10] = [
     ("kB_wr/s", Cell::Number("wbytes/s", KIB, Unit::BytesPerSecond)),
     ("kB_ccwr/s", Cell::Number("cancelled/s", KIB, Unit::BytesPerSecond)),
     ("iodelay", Cell::Number("delayed", TICK, Unit::Nanoseconds)),
-    ("Command", Cell::Rest),
+    ("Command", Cell::Command),
 ];
 
 impl Tool for Pidstat {
     fn read(&self, words: &[Word]) -> Option<Found> {
-        if !["UID", "USER", "PID"].contains(&words.first()?.text) {
+        let mark = usize::from(words.first()?.text == "#" && words.get(1)?.text == "Time");
+        if mark == 0 && !["UID", "USER", "PID"].contains(&words[0].text) {
             return None;
         }
-        let columns = table::heading(words, &COLUMNS);
+        let columns = table::heading(&words[mark..], &COLUMNS);
         table::has(&columns, &["kB_rd/s", "kB_wr/s", "Command"]).then_some(())?;
-        let all = table::rows(&words[columns.len()..], &columns);
+        let all = table::rows(&words[mark + columns.len()..], &columns);
         let row = |line: &table::Line| {
             let id = line
                 .text("PID")
@@ -53,14 +57,10 @@ impl Tool for Pidstat {
             known.for_each(|(name, n)| row.values.put(name, n.value, n.unit, n.at));
             row
         };
-        // A number where the command should be is another column's: of the heading or the row something is lost.
-        let whole = |line: &&table::Line| {
-            let command = line.text("Command").unwrap_or_default();
-            let first = command.split(' ').next().unwrap_or("");
-            first.contains(char::is_alphanumeric) && decimal(first).is_none()
-        };
-        let rows: Vec<Row> = all.lines.iter().filter(whole).map(row).collect();
-        let used = columns.len() + all.used;
+        // The time is no user's number: then a number behind it was lost.
+        let timed = |line: &&table::Line| line.text("UID").is_some_and(|uid| table::is_time(&uid));
+        let rows: Vec<Row> = all.lines.iter().filter(|line| !timed(line)).map(row).collect();
+        let used = mark + columns.len() + all.used;
         let reading = Reading { tool: "pidstat", rows, at: words[0].spot, ..Reading::default() };
         let unknown = all.unknown + (all.lines.len() - reading.rows.len()) * columns.len();
         (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })
@@ -84,6 +84,46 @@ mod tests {
             (reading.rows[0].get("rbytes/s"), reading.rows[1].value("delayed")),
             (None, Some(11.46e9))
         );
+    }
+
+    /// `-h` has one heading and a time in each row, `-H` seconds since 1970.
+    #[test]
+    fn times_of_all_kinds_stand_before_the_rows() {
+        let rows = |time: &str| {
+            format!("{time}        0      2803      1.50     28.25      0.00       7  bash\n{time}        0     26773      0.00    660.00      0.00       0  rustc\n")
+        };
+        let columns = "UID       PID   kB_rd/s   kB_wr/s kB_ccwr/s iodelay  Command\n";
+        for (head, time) in [
+            ("# Time        ", "01:16:24"),
+            ("# Time        ", "01:16:24 PM"),
+            ("# Time        ", "1795569383"),
+            ("1795569382        ", "1795569383"),
+        ] {
+            let reading = one(&format!("{head}{columns}{}", rows(time)), "pidstat");
+            let told: Vec<_> = reading.rows.iter().map(|r| (r.of.as_str(), r.value("wbytes/s"))).collect();
+            assert_eq!(
+                told,
+                [("bash (2803)", Some(28.25 * 1024.0)), ("rustc (26773)", Some(660.0 * 1024.0))],
+                "{time}"
+            );
+        }
+    }
+
+    /// A row that lost a number is left out, and its numbers are counted as left out.
+    #[test]
+    fn rows_that_are_left_out_are_counted() {
+        let head = "12:53:20 UID PID kB_rd/s kB_wr/s kB_ccwr/s iodelay Command\n";
+        let row = "12:53:21 1000 8741 28.50 31.75 4.81 1146 firefox\n";
+        for lost in ["28.50 ", "4.81 ", "1146 "] {
+            let text = format!("{head}{row}{}{row}", row.replace(lost, ""));
+            let mail = crate::Mail::read("text", text.as_bytes());
+            let rows = &mail.runs[0].readings[0].rows;
+            assert_eq!((rows.len(), rows[1].value("wbytes/s")), (2, Some(31.75 * 1024.0)), "{lost}");
+            assert_eq!(mail.left_out, 5, "{lost}: user, process and three numbers");
+            assert_eq!(mail.first_left_out.map(|at| at.line), Some(3), "{lost}");
+        }
+        let epoch = format!("{head}{row}{}", row.replace("12:53:21", "1795569383").replace("31.75 ", ""));
+        assert_eq!(one(&epoch, "pidstat").rows.len(), 1);
     }
 
     #[test]

@@ -80,7 +80,9 @@ fn row(words: &[Word]) -> Option<(Row, usize)> {
     while let Some((key, value)) = words.get(used).and_then(|w| w.text.split_once('=')) {
         match KEYS.iter().find(|(known, ..)| *known == key) {
             Some((_, to, factor, unit)) => {
-                row.values.put(*to, decimal(value)? * factor, *unit, words[used].spot)
+                // People add what it is.
+                let value = if *unit == Unit::Share { value.trim_end_matches('%') } else { value };
+                row.values.put(*to, decimal(value)? * factor, *unit, words[used].spot);
             }
             // Of the controllers of cost and latency, where they are on.
             None if key.contains('.') || key.ends_with("_lat") || key == "depth" => {}
@@ -103,6 +105,8 @@ mod tests {
             (reading.rows[0].value("avg10"), reading.rows[1].value("total")),
             (Some(0.1234), Some(100e9))
         );
+        let marked = text.replace(" avg60", "% avg60").replace(" total", "% total");
+        assert_eq!(one(&marked, "pressure").rows[0].value("avg10"), Some(0.1234));
         let grep: String = text.lines().map(|l| format!("/proc/pressure/io:{l}\n")).collect();
         assert_eq!(one(&grep, "pressure").rows[0].of, "/proc/pressure/io:some");
         let of = |file: &str| format!("==> {file} <==\n{text}\n");

@@ -11,12 +11,14 @@
 //! Percentage Used:                    3%
 //! Media and Data Integrity Errors:    0
 //! media_errors                        : 0                 nvme smart-log
+//! Elements in grown defect list: 12                        SCSI
+//! read:          0      941       941       941       1090      47812.883           0      SCSI: the last could not be corrected
 //! ```
 
 use super::phrases::{self, Phrase};
 use super::table;
 use super::{texts, Found, Tool};
-use crate::mail::number::Unit;
+use crate::mail::number::{grouped, Unit};
 use crate::mail::reading::{Reading, Row};
 use crate::mail::words::Word;
 
@@ -26,7 +28,7 @@ pub struct Smart;
 const HEADING: [&str; 3] = ["ID#", "ATTRIBUTE_NAME", "FLAG"];
 const BRIEF: [&str; 3] = ["ID#", "ATTRIBUTE_NAME", "FLAGS"];
 const MOST_ROWS: usize = 256;
-const PHRASES: [Phrase; 20] = [
+const PHRASES: [Phrase; 24] = [
     (&["Available", "Spare:"], "spare", 0.01, Unit::Share),
     (&["Percentage", "Used:"], "used", 0.01, Unit::Share),
     (&["Media", "and", "Data", "Integrity", "Errors:"], "media errors", 1.0, Unit::Count),
@@ -45,9 +47,16 @@ const PHRASES: [Phrase; 20] = [
     (&["unsafe_shutdowns", ":"], "unsafe shutdowns", 1.0, Unit::Count),
     (&["Warning", "Temperature", "Time", ":"], "minutes too warm", 1.0, Unit::Count),
     (&["Critical", "Composite", "Temperature", "Time", ":"], "minutes too hot", 1.0, Unit::Count),
+    (&["Critical", "Temperature", "Time", ":"], "minutes too hot", 1.0, Unit::Count),
+    (GROWN, "grown defects", 1.0, Unit::Count),
+    (&["Non-medium", "error", "count:"], "other errors", 1.0, Unit::Count),
+    (&["SS", "Media", "used", "endurance", "indicator:"], "used", 0.01, Unit::Share),
     (&["Thermal", "Management", "T1", "Trans", "Count", ":"], "times slowed by heat", 1.0, Unit::Count),
     (&["Thermal", "Management", "T2", "Trans", "Count", ":"], "times slowed much by heat", 1.0, Unit::Count),
 ];
+
+/// What only smartctl says, of SCSI drives.
+const GROWN: &[&str] = &["Elements", "in", "grown", "defect", "list:"];
 
 impl Tool for Smart {
     fn read(&self, words: &[Word]) -> Option<Found> {
@@ -66,9 +75,16 @@ impl Tool for Smart {
                 used,
             );
         }
+        if let Some((row, used)) = uncorrected(words) {
+            return Found::all(
+                Reading { tool: "smart", rows: vec![row], at: words[0].spot, ..Reading::default() },
+                used,
+            );
+        }
         let (row, used, unknown) = phrases::row(words, &PHRASES, "drive")?;
         // A single one may be anybody's words.
-        (row.values.iter().count() > 1).then_some(())?;
+        let only_here = ["grown defects", "other errors"].iter().any(|name| row.get(name).is_some());
+        (row.values.iter().count() > 1 || only_here).then_some(())?;
         let reading = Reading { tool: "smart", rows: vec![row], at: words[0].spot, ..Reading::default() };
         Some(Found { reading: Some(reading), used, unknown })
     }
@@ -102,9 +118,36 @@ fn verdict(words: &[Word]) -> Option<(&'static str, f64, usize)> {
         ["Critical", "Warning:", value] if value.starts_with("0x") => {
             Some(("critical warning", bits(value)?.into(), 3))
         }
-        ["critical_warning", ":", value] => Some(("critical warning", bits(value)?.into(), 3)),
+        // Behind the bits nothing stands: `: 41 C` is a temperature's.
+        ["critical_warning", ":", value] if words.get(3).is_none_or(|w| w.first || w.spot.column > 0) => {
+            Some(("critical warning", bits(value)?.into(), 3))
+        }
         _ => None,
     }
+}
+
+/// The log of errors of a SCSI drive, of each kind the last of seven numbers: `read: 0 941 941 941 1090 47812.883 0`, the last but
+/// one being gigabytes.
+fn uncorrected(words: &[Word]) -> Option<(Row, usize)> {
+    const KINDS: [(&str, &str); 3] =
+        [("read:", "read uncorrected"), ("write:", "write uncorrected"), ("verify:", "verify uncorrected")];
+    const NUMBERS: usize = 7;
+    let (mut row, mut used) = (Row::of("drive"), 0);
+    while let Some(line) = words.get(used..used + 1 + NUMBERS) {
+        let Some((_, name)) =
+            KINDS.iter().find(|(kind, name)| line[0].text == *kind && row.get(name).is_none())
+        else {
+            break;
+        };
+        let whole = |w: &Word| w.text.parse::<u64>().ok();
+        let counts = line[1..6].iter().all(|w| whole(w).is_some());
+        let gigabytes =
+            line[6].text.contains(['.', ',']) && grouped(&line[6].text.replace(',', "")).is_some();
+        let Some(errors) = whole(&line[NUMBERS]).filter(|_| counts && gigabytes) else { break };
+        row.values.put(*name, errors as f64, Unit::Count, line[NUMBERS].spot);
+        used += 1 + NUMBERS;
+    }
+    (used > 0).then_some((row, used))
 }
 
 fn attributes(words: &[Word]) -> Option<Found> {
@@ -201,6 +244,44 @@ mod tests {
         }
     }
 
+    /// With tabs, units behind, and names that nvme-cli changed between 1 and 2.
+    #[test]
+    fn nvme_cli_names_all_that_smartctl_does() {
+        let text = "Smart Log for NVME device:nvme0n1 namespace-id:ffffffff\ncritical_warning\t\t\t: 0x4\ntemperature\t\t\t\t: 41 °C (314 K)\navailable_spare\t\t\t\t: 87%\navailable_spare_threshold\t\t: 10%\npercentage_used\t\t\t\t: 45%\n\
+            endurance group critical warning summary: 0\nData Units Read\t\t\t\t: 123,456,789 (63.21 TB)\nhost_read_commands\t\t\t: 1,111,222,333\nmedia_errors\t\t\t\t: 2\nnum_err_log_entries\t\t\t: 99\n\
+            Warning Temperature Time\t\t: 17\nCritical Composite Temperature Time\t: 4\nTemperature Sensor 1           : 41 °C (314 K)\nThermal Management T1 Trans Count\t: 6\nThermal Management T2 Trans Count\t: 1\n";
+        let readings = crate::tool::testing::all(text, "smart");
+        let value = |name: &str| readings.iter().flat_map(|r| &r.rows).find_map(|r| r.value(name));
+        for (name, number) in [
+            ("critical warning", 4.0),
+            ("spare", 0.87),
+            ("used", 0.45),
+            ("reads", 1_111_222_333.0),
+            ("media errors", 2.0),
+            ("error log", 99.0),
+            ("minutes too warm", 17.0),
+            ("minutes too hot", 4.0),
+            ("times slowed by heat", 6.0),
+            ("times slowed much by heat", 1.0),
+        ] {
+            assert_eq!(value(name), Some(number), "{name}");
+        }
+    }
+
+    #[test]
+    fn scsi_drives_count_defects_and_errors() {
+        let text = "Elements in grown defect list: 12\n\nError counter log:\n           Errors Corrected by           Total   Correction     Gigabytes    Total\n\
+            \x20              ECC          rereads/    errors   algorithm      processed    uncorrected\n           fast | delayed   rewrites  corrected  invocations   [10^9 bytes]  errors\n\
+            read:          0      941       941       941       1090      47812,883           5\nwrite:         0       86        86        86        113       8569.762           0\n\nNon-medium error count:      345\n";
+        let readings = crate::tool::testing::all(text, "smart");
+        let value = |name: &str| readings.iter().flat_map(|r| &r.rows).find_map(|r| r.value(name));
+        assert_eq!(
+            ["grown defects", "read uncorrected", "write uncorrected", "other errors"].map(value),
+            [12.0, 5.0, 0.0, 345.0].map(Some)
+        );
+        assert!(crate::tool::testing::all("read: 1 2 3 4 5 6 7\nUnsafe Shutdowns: 3\n", "smart").is_empty());
+    }
+
     #[test]
     fn what_a_drive_says_of_itself_is_a_number() {
         for (text, name, value) in [
@@ -214,6 +295,7 @@ mod tests {
         ] {
             assert_eq!(one(text, "smart").rows[0].value(name), Some(value), "{text}");
         }
+        assert!(crate::tool::testing::all("critical_warning : 41 C (314 K)\n", "smart").is_empty());
         assert!(crate::tool::testing::all(
             "Critical Warning: the disk is slow\nSMART Health Status: of all\n",
             "smart"

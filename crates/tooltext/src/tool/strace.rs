@@ -30,7 +30,7 @@ const MOST_ROWS: usize = 500;
 /// How exact the mean and the sum are.
 const ROUNDED: f64 = 0.01;
 /// Calls whose times say something about I/O.
-const CALLS: [&str; 37] = [
+const CALLS: [&str; 56] = [
     "read",
     "pread64",
     "readv",
@@ -68,6 +68,25 @@ const CALLS: [&str; 37] = [
     "mkdir",
     "fstat",
     "lseek",
+    "pread",
+    "pwrite",
+    "statx",
+    "lstat",
+    "getdents",
+    "copy_file_range",
+    "io_pgetevents",
+    "truncate",
+    "creat",
+    "rmdir",
+    "link",
+    "linkat",
+    "mkdirat",
+    "openat2",
+    "fadvise64",
+    "mmap",
+    "munmap",
+    "mount",
+    "umount2",
 ];
 
 impl Tool for Strace {
@@ -122,11 +141,11 @@ fn call<'a>(words: &[Word<'a>]) -> Option<(&'a str, f64, usize)> {
     equals.then_some((name, end.1, end.0 + 1))
 }
 
-/// `<0.012345>`
+/// `<0.012345>`; with `--syscall-times=ms` three places, with `ns` nine.
 fn time(text: &str) -> Option<f64> {
     let inner = text.strip_prefix('<')?.strip_suffix('>')?;
     let places = inner.split_once('.')?.1.len();
-    decimal(inner).filter(|_| (6..=9).contains(&places))
+    decimal(inner).filter(|_| places == 3 || (6..=9).contains(&places))
 }
 
 fn summary(words: &[Word]) -> Option<Found> {
@@ -145,7 +164,7 @@ fn row(words: &[Word]) -> Option<(Row, usize)> {
         words.get(many).filter(|w| w.text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))?;
     (3..=5).contains(&many).then_some(())?;
     let seconds = number(1)?;
-    words[0].text.contains('.').then_some(())?;
+    words[0].text.contains(['.', ',']).then_some(())?;
     let total = name.text == "total";
     // Three numbers before the name: no errors, and no mean where it is the total of an old version.
     let calls = match (many, total) {

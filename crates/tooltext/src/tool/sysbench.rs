@@ -1,4 +1,4 @@
-//! sysbench's fileio, versions 0.4 to 1.0: rates, and the latency of operations.
+//! sysbench's fileio and databases, versions 0.4 to 1.0: rates, and the latency of operations.
 //!
 //! ```text
 //! File operations:                         Operations performed:  6000 Read, 4000 Write, 12800 Other = 22800 Total
@@ -10,12 +10,15 @@
 //!          avg:         25.03                  avg:         25.03ms
 //!          max:        312.81                  max:        312.81ms
 //!          95th percentile:  90.78             approx.  95 percentile:  90.78ms
+//! transactions:       12345  (205.74 per sec.)                                       of databases
 //! ```
+//!
+//! The lines that it prints meanwhile are `sysbench_lines.rs`.
 
 use super::phrases::{self, Phrase};
-use super::{Found, Tool};
-use crate::mail::number::Unit;
-use crate::mail::reading::Reading;
+use super::{sysbench_lines, texts, Found, Tool};
+use crate::mail::number::{grouped, Unit};
+use crate::mail::reading::{Reading, Row};
 use crate::mail::words::Word;
 
 pub struct Sysbench;
@@ -40,12 +43,13 @@ const PHRASES: [Phrase; 15] = [
     (&["total", "time", "taken", "by", "event", "execution:"], "busy", 1e9, Unit::Nanoseconds),
 ];
 /// How its sections begin.
-const BEGINS: [[&str; 2]; 5] = [
+const BEGINS: [[&str; 2]; 6] = [
     ["File", "operations:"],
     ["reads/s:", ""],
     ["per-request", "statistics:"],
     ["Operations", "performed:"],
     ["Latency", "(ms):"],
+    ["response", "time:"],
 ];
 /// Words of a section's heading, and of the first line of old versions.
 const MOST_OF_HEADING: usize = 30;
@@ -53,19 +57,79 @@ const MOST_OF_HEADING: usize = 30;
 impl Tool for Sysbench {
     fn read(&self, words: &[Word]) -> Option<Found> {
         let first = [words.first()?.text, words.get(1)?.text];
+        if first[0].starts_with('[') {
+            return sysbench_lines::read(words);
+        }
+        if let Some((row, used)) = transactions(words) {
+            return found(row, words, used, 0);
+        }
         BEGINS.iter().any(|[a, b]| *a == first[0] && (b.is_empty() || *b == first[1])).then_some(())?;
         let from = (0..MOST_OF_HEADING.min(words.len()))
             .find(|i| phrases::row(&words[*i..], &PHRASES, "").is_some())?;
         let (row, used, unknown) = phrases::row(&words[from..], &PHRASES, "requests")?;
         (row.get("r/s").is_some() || row.get("lat.mean").is_some()).then_some(())?;
-        let reading = Reading { tool: "sysbench", rows: vec![row], at: words[0].spot, ..Reading::default() };
-        Some(Found { reading: Some(reading), used: from + used, unknown })
+        found(row, words, from + used, unknown)
     }
+}
+
+fn found(row: Row, words: &[Word], used: usize, unknown: usize) -> Option<Found> {
+    let reading = Reading { tool: "sysbench", rows: vec![row], at: words[0].spot, ..Reading::default() };
+    Some(Found { reading: Some(reading), used, unknown })
+}
+
+/// `transactions:  12345  (205.74 per sec.)`, and before or behind it the same of queries.
+fn transactions(words: &[Word]) -> Option<(Row, usize)> {
+    const KINDS: [(&str, &str); 3] =
+        [("transactions:", "tps"), ("queries:", "queries/s"), ("read/write", "queries/s")];
+    let (mut row, mut used) = (Row::of("transactions"), 0);
+    while let Some((_, name)) = words.get(used).and_then(|w| KINDS.iter().find(|(kind, _)| *kind == w.text)) {
+        let from = used + usize::from(words.get(used + 1).is_some_and(|w| w.text == "requests:"));
+        let Some([_, count, rate, "per", "sec.)"]) = words.get(from..).and_then(texts) else { break };
+        let (count, rate) = (grouped(count)?, grouped(rate.strip_prefix('(')?)?);
+        if row.get(name).is_some() {
+            break;
+        }
+        if *name == "tps" {
+            row.values.put("count", count, Unit::Count, words[from + 1].spot);
+        }
+        row.values.put(*name, rate, Unit::PerSecond, words[from + 2].spot);
+        used = from + 5;
+        // `deadlocks: 0 (0.00 per sec.)` stood between them.
+        let between = words.get(used..).and_then(texts::<5>);
+        used += if between.is_some_and(|b| b[0] == "deadlocks:" && b[4] == "sec.)") { 5 } else { 0 };
+    }
+    (row.get("tps").is_some()).then_some((row, used))
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::tool::testing::one;
+    use crate::tool::testing::{all, one};
+
+    #[test]
+    fn databases_have_transactions_and_latencies() {
+        let old = "OLTP test statistics:\n    queries performed:\n        read:                            1000\n        write:                           400\n\
+            \x20   transactions:                        10000  (166.5 per sec.)\n    deadlocks:                           0      (0.00 per sec.)\n\
+            \x20   read/write requests:                 190000 (3163.5 per sec.)\n    other operations:                    20000  (333.00 per sec.)\n\n\
+            General statistics:\n    total time:                          60.0607s\n    total number of events:              10000\n\
+            \x20   response time:\n         min:                                 12.50ms\n         avg:                                 48.25ms\n         max:                                913.50ms\n         approx.  95 percentile:              90.75ms\n";
+        let new = "SQL statistics:\n    transactions:                        10000  (166.5 per sec.)\n    queries:                             200000 (3163.5 per sec.)\n    ignored errors:                      0      (0.00 per sec.)\n\n\
+            General statistics:\n    total time:                          60.0607s\n\nLatency (ms):\n         min:                                   12.50\n         avg:                                   48.25\n         max:                                  913.50\n         95th percentile:                       90.75\n";
+        for text in [old, new] {
+            let readings = all(text, "sysbench");
+            let value = |name: &str| readings.iter().flat_map(|r| &r.rows).find_map(|r| r.value(name));
+            assert_eq!(
+                ["count", "tps", "queries/s"].map(value),
+                [10_000.0, 166.5, 3163.5].map(Some),
+                "{text}"
+            );
+            assert_eq!(
+                ["lat.mean", "lat.max", "lat.p95"].map(value),
+                [48.25e6, 913.5e6, 90.75e6].map(Some),
+                "{text}"
+            );
+        }
+        assert!(all("transactions: 5 (2 per second)\n", "sysbench").is_empty());
+    }
 
     #[test]
     fn both_versions_have_their_latencies() {

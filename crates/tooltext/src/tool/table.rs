@@ -34,6 +34,8 @@ pub(super) enum Cell {
     Name,
     /// All that is left of the line.
     Rest,
+    /// The same, which begins with no number: one there is another column's, and of the heading or the row something is lost.
+    Command,
 }
 
 /// A column that a tool knows: as printed, and what stands below.
@@ -172,13 +174,21 @@ pub(super) fn is_average(text: &str) -> bool {
     text.len() <= 24 && text.strip_suffix(':').is_some_and(|t| t.chars().all(is_of_word))
 }
 
-/// A time of day or a date before a row; `Average:` in any language.
+/// A time of day, a date or seconds since 1970 before a row; `Average:` in any language.
 pub(super) fn is_time(text: &str) -> bool {
     ["AM", "PM", "^C"].contains(&text)
         || is_average(text)
         || text.contains([':', '/', '-'])
             && text.starts_with(|c: char| c.is_ascii_digit())
             && text.len() <= 32
+        || is_since_1970(text)
+}
+
+/// Seconds since 1970, of this century: `-H` of sysstat's tools.
+fn is_since_1970(text: &str) -> bool {
+    text.len() == 10
+        && text.bytes().all(|b| b.is_ascii_digit())
+        && ("1000000000".."4102444800").contains(&text)
 }
 
 fn is_of_word(c: char) -> bool {
@@ -193,7 +203,7 @@ fn is_sign(text: &str) -> bool {
 /// A row; the words that end it are perhaps on a second line.
 fn row<'w, 'a>(words: &'w [Word<'a>], columns: &'w [Column]) -> Option<(Line<'w, 'a>, usize)> {
     let (mut line, length) = row_of_line(words, columns)?;
-    let ends_in_words = columns.last().is_some_and(|(_, cell)| *cell == Cell::Rest);
+    let ends_in_words = columns.last().is_some_and(|(_, cell)| [Cell::Rest, Cell::Command].contains(cell));
     let begins = |rest: &[Word]| {
         let heading = columns.iter().any(|(name, _)| rest.first().is_some_and(|w| w.text == *name));
         let times = rest.iter().take(MOST_TIMES).take_while(|w| is_time(w.text)).count();
@@ -245,12 +255,13 @@ fn row_of_line<'w, 'a>(words: &'w [Word<'a>], columns: &'w [Column]) -> Option<(
             let rest = words.get(at..)?;
             let length = match cell {
                 Cell::Name => long,
-                Cell::Rest => rest
+                Cell::Rest | Cell::Command => rest
                     .iter()
                     .take(LONGEST_REST)
                     .enumerate()
                     .take_while(|(i, w)| *i == 0 || !w.first)
                     .count(),
+                Cell::Time => 1 + usize::from(rest.get(1).is_some_and(|w| ["AM", "PM"].contains(&w.text))),
                 _ => 1,
             };
             let cell_words = rest.get(..length).filter(|w| !w.is_empty())?;
@@ -275,6 +286,7 @@ fn fits(text: &str, cell: Cell) -> bool {
         Cell::Time => text.len() <= 24 && text.starts_with(|c: char| c.is_ascii_digit()),
         Cell::Word => text.len() <= 128,
         Cell::Letters => text.len() <= 16 && text.bytes().all(|b| b.is_ascii_alphabetic()),
+        Cell::Command => text.contains(char::is_alphanumeric) && decimal(text).is_none(),
         Cell::Name | Cell::Rest => true,
     }
 }

@@ -89,6 +89,20 @@ impl Tool for Vmstat {
 mod tests {
     use crate::tool::testing::one;
 
+    /// A row that lost a number, or in which shares make no whole, is left out, and its numbers are counted as left out.
+    #[test]
+    fn rows_that_are_left_out_are_counted() {
+        let head = " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n";
+        let row = " 1  7      0 123456  10000 200000    0    0   120  9000  300  600  1  2 10 87  0\n";
+        for (wrong, numbers) in [(row.replace("9000  300", "9000"), 16), (row.replace(" 87 ", " 27 "), 17)] {
+            let text = format!("{head}{row}{wrong}{row}");
+            let mail = crate::Mail::read("text", text.as_bytes());
+            let rows = &mail.runs[0].readings[0].rows;
+            assert_eq!((rows.len(), rows[1].value("iowait")), (2, Some(0.87)), "{wrong}");
+            assert_eq!((mail.left_out, mail.first_left_out.map(|at| at.line)), (numbers, Some(3)), "{wrong}");
+        }
+    }
+
     #[test]
     fn versions_with_and_without_guests_are_read() {
         let head = " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st";

@@ -21,7 +21,7 @@ const fn form(
     Form { tool, head, row, called, rows }
 }
 
-pub const FORMS: [Form; 29] = [
+pub const FORMS: [Form; 36] = [
     form(
         "iostat",
         "Device            r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wkB/s   wrqm/s  %wrqm w_await wareq-sz     d/s     dkB/s   drqm/s  %drqm d_await dareq-sz     f/s f_await  aqu-sz  %util\n",
@@ -224,5 +224,54 @@ pub const FORMS: [Form; 29] = [
         "--- /dev/sda (block device 931.5 GiB) ioping statistics ---\n{count*1.0} requests completed in 3.01 s, 492 KiB read, 40 iops, 163.5 KiB/s\nmin/avg/max/mdev = {lat.min*1e3.1@1-9} us / {lat.mean*1e6.1@10-99} ms / {lat.max*1e6.1@300-999} ms / {lat.stdev*1e6.1} ms\n",
         "requests",
         1,
+    ),
+    form(
+        "rados bench",
+        "  sec Cur ops   started  finished  avg MB/s  cur MB/s last lat(s)  avg lat(s)\n",
+        "    {pid}      16        63        47   {#}.5       {bw*1048576.1}    {lat.last*1e9.6}    0.280023\n",
+        "second",
+        4,
+    ),
+    form(
+        "rados bench",
+        "",
+        "Total time run:         {runtime*1e9.4}\nTotal writes made:      {count*1.0}\nWrite size:             {size*1.0}\nObject size:            {object*1.0}\nBandwidth (MB/sec):     {bw*1048576.3}\nStddev Bandwidth:       {bw.stdev*1048576.4}\nMax bandwidth (MB/sec): {bw.max*1048576.0}\nMin bandwidth (MB/sec): {bw.min*1048576.0}\nAverage IOPS:           {iops*1.0}\nStddev IOPS:            {iops.stdev*1.4}\nMax IOPS:               {iops.max*1.0}\nMin IOPS:               {iops.min*1.0}\nAverage Latency(s):     {lat.mean*1e9.5@1-1}\nStddev Latency(s):      {lat.stdev*1e9.6@0-1}\nMax latency(s):         {lat.max*1e9.6@3-9}\nMin latency(s):         {lat.min*1e9.6@0-0}\n",
+        "write",
+        1,
+    ),
+    form(
+        "pgbench",
+        "",
+        "progress: {#}.0 s, {tps*1.1@1-9999} tps, lat {lat.mean*1e6.3} ms stddev {lat.stdev*1e6.3}, {failed*1.0} failed\n",
+        "transactions",
+        4,
+    ),
+    form(
+        "sysbench",
+        "",
+        "[ {#}s ] reads: {rbytes/s*1048576.2@1-9999} MiB/s writes: {wbytes/s*1048576.2} MiB/s fsyncs: {fsyncs/s*1.2}/s latency (ms,95%): {lat.p95*1e6.3}\n",
+        "interval",
+        4,
+    ),
+    form(
+        "sysbench",
+        "",
+        "[ {#}s ] thds: {threads*1.0} tps: {tps*1.2@1-9999} qps: {queries/s*1.2} (r/w/o: {reads/s*1.2}/{writes/s*1.2}/0.00) lat (ms,99%): {lat.p99*1e6.2} err/s: {errors/s*1.2} reconn/s: 0.00\n",
+        "interval",
+        4,
+    ),
+    form(
+        "histogram",
+        "     msecs         : count     distribution\n",
+        "        0          : {hist 0*1.0}     |****                |\n        1          : {hist 1000000*1.0}       |**                  |\n        2          : {hist 2000000*1.0}       |                    |\n        9          : {hist 9000000*1.0}       |*                   |\n",
+        "all",
+        1,
+    ),
+    form(
+        "bpftrace",
+        "",
+        "@usecs[{of}]:\n[0, 100)               {hist 0*1.0} |@@@@            |\n[100, 200)             {hist 100000*1.0} |                |\n[800, 900)             {hist 800000*1.0} |@@@@@@@@@@@@@@@@|\n[1000, ...)            {hist 1000000*1.0} |                |\n\n",
+        "{of}",
+        3,
     ),
 ];
