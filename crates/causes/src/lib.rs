@@ -91,6 +91,7 @@ pub use driver::judge;
 use driver::{Each, Judge, Otherwise, Said};
 pub use proof::{Proof, Quantity};
 pub use remedy::{Action, Acts, Remedy};
+pub use risk::Risk;
 pub use slow::Slow;
 pub use thresholds::alone::FLASH_ALONE;
 pub use thresholds::{WBT_DISK, WBT_FLASH};

@@ -1,5 +1,6 @@
 //! What to do, as data: which setting of which device becomes what, and what it acts on.
 
+use crate::risk::Risk;
 use serde::{Serialize, Serializer};
 
 /// Something to do about a cause.
@@ -53,7 +54,12 @@ pub enum Action {
         options: String,
     },
     /// A command.
-    Run(String),
+    Run {
+        /// For the recorded host.
+        command: String,
+        /// What it puts at risk.
+        risk: Risk,
+    },
 }
 
 impl Action {
@@ -73,7 +79,15 @@ impl Action {
                 settings.iter().fold("sysctl".into(), |all, (key, to)| format!("{all} {key}={to}"))
             }
             Action::Remount { mount, options } => format!("mount -o remount,{options} {mount}"),
-            Action::Run(command) => command.clone(),
+            Action::Run { command, .. } => command.clone(),
+        }
+    }
+
+    /// What it puts at risk: settings can be set back at once.
+    pub(crate) fn risk(&self) -> Risk {
+        match self {
+            Action::Run { risk, .. } => risk.clone(),
+            Action::Set { .. } | Action::Sysctl(_) | Action::Remount { .. } => Risk::Nothing,
         }
     }
 
@@ -81,20 +95,20 @@ impl Action {
     pub(crate) fn acts(&self) -> Acts {
         match self {
             Action::Set { .. } | Action::Remount { .. } => Acts::Device,
-            Action::Sysctl(_) | Action::Run(_) => Acts::Host,
+            Action::Sysctl(_) | Action::Run { .. } => Acts::Host,
         }
     }
 }
 
 impl From<String> for Action {
     fn from(command: String) -> Action {
-        Action::Run(command)
+        Risk::Nothing.of(command)
     }
 }
 
 impl From<&str> for Action {
     fn from(command: &str) -> Action {
-        Action::Run(command.into())
+        Risk::Nothing.of(command)
     }
 }
 

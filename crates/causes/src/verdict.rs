@@ -2,7 +2,6 @@
 
 use crate::proof::{proof, Proof};
 use crate::remedy::{Action, Acts, Remedy};
-use crate::risk::Risk;
 use ledger::Reason;
 use serde::Serialize;
 use trace::Nanos;
@@ -222,7 +221,7 @@ impl Verdict {
                 None => self.remedies.push(remedy),
             }
         }
-        self.remedies.sort_by_key(|r| Risk::of(&r.action));
+        self.remedies.sort_by_key(|r| r.action.risk());
         for (mine, its) in [(&mut self.refutes, other.refutes), (&mut self.missing, other.missing)] {
             let new: Vec<Proof> = its.into_iter().filter(|proof| !mine.contains(proof)).collect();
             mine.extend(new);
@@ -245,14 +244,14 @@ impl Verdict {
 
     /// What risks data or downtime says so, and comes after what does not.
     fn with_remedy(mut self, mut remedy: Remedy) -> Verdict {
-        if let Some(risk) = Risk::of(&remedy.action).words() {
+        if let Some(risk) = remedy.action.risk().words() {
             remedy.what += &format!("; {risk}");
         }
         match self.remedies.iter_mut().find(|known| known.command() == remedy.command()) {
             Some(known) => known.about.extend(self.about),
             None => self.remedies.push(Remedy { about: self.about.into_iter().collect(), ..remedy }),
         }
-        self.remedies.sort_by_key(|r| Risk::of(&r.action));
+        self.remedies.sort_by_key(|r| r.action.risk());
         self
     }
 }
@@ -268,11 +267,13 @@ fn of_group<T>(all: &[T], group: usize, about: impl Fn(&T) -> &Vec<usize>) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::risk::Risk;
 
     #[test]
     fn what_destroys_data_says_so_and_comes_last() {
-        let v = Verdict::begin("log-force").try_this("a new log", "mkfs.xfs -f -l size=512m /dev/NEW");
-        let v = v.try_this("larger buffers", "umount /mnt && mount -o logbsize=256k /dev/a /mnt");
+        let v = Verdict::begin("log-force")
+            .try_this("a new log", Risk::Data("/dev/NEW").of("mkfs.xfs -f /dev/NEW"));
+        let v = v.try_this("larger buffers", Risk::Downtime.of("umount /mnt"));
         let v = v.and(Verdict::begin("log-force").try_this("look", "xfs_info /mnt"));
         let said: Vec<&str> = v.remedies.iter().map(|r| r.what.as_str()).collect();
         let downtime = "larger buffers; the file system is unmounted meanwhile (downtime)";

@@ -10,6 +10,7 @@
 use crate::case::{Case, Claimable, MIN_SHARE};
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
+use crate::risk::Risk;
 use crate::slow::Slow;
 use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::verdict::{Confidence, Verdict};
@@ -134,12 +135,15 @@ fn prove(mut v: Verdict, case: &Case, slow: &Slow, flushing: Nanos) -> Verdict {
         Some(("xfs", _)) => v.try_this(
             "make a new file system with its log on a device with power-loss protection (FAST): commits wait \
                  only for that device",
-            "mkfs.xfs -l logdev=/dev/FAST,size=512m /dev/NEW",
+            Risk::Data("/dev/NEW and /dev/FAST").of("mkfs.xfs -l logdev=/dev/FAST,size=512m /dev/NEW"),
         ),
         Some(("ext4", source)) => v.try_this(
             "move the journal to a device with power-loss protection (FAST); unmounted, after mke2fs -O \
                  journal_dev /dev/FAST",
-            format!("tune2fs -O ^has_journal {0} && tune2fs -J device=/dev/FAST {0}", shell(source)),
+            Risk::Downtime.of(format!(
+                "tune2fs -O ^has_journal {0} && tune2fs -J device=/dev/FAST {0}",
+                shell(source)
+            )),
         ),
         _ => v,
     }

@@ -10,6 +10,7 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::proof::{proof, Proof};
 use crate::remedy::Acts;
+use crate::risk::Risk;
 use crate::slow::Slow;
 use crate::thresholds::misaligned::{HABIT, LONGER};
 use crate::verdict::{Confidence, Verdict};
@@ -125,7 +126,7 @@ fn remedies(mut v: Verdict, case: &Case, device: &stats::Device, name: &str) -> 
         true => v.try_this(
             "XFS whose log has sectors of 512 bytes (xfs_info shows sectsz=512 at \"log\"): only a new file \
                  system writes its log in whole blocks; copy the data there",
-            "mkfs.xfs -s size=4096 /dev/NEW",
+            Risk::Data("/dev/NEW").of("mkfs.xfs -s size=4096 /dev/NEW"),
         ),
         false => v,
     };

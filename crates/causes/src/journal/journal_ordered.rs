@@ -7,6 +7,7 @@ use crate::case::Case;
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Action;
+use crate::risk::Risk;
 use crate::verdict::Verdict;
 use crate::words::shell;
 use crate::{Cause, Judge};
@@ -65,7 +66,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
             .try_this(
                 "put the files that are fsynced on a file system of their own: its commits then write no \
                      other files' data",
-                "mkfs.ext4 /dev/NEW && mount /dev/NEW /NEW",
+                Risk::Data("/dev/NEW").of("mkfs.ext4 /dev/NEW && mount /dev/NEW /NEW"),
             )
             .try_this(
                 "data=writeback: commits wait for no data. After a crash new files may hold old contents of \

@@ -7,6 +7,7 @@
 use crate::case::{Case, MIN_SHARE};
 use crate::paths::{self, Paths};
 use crate::proof::proof;
+use crate::risk::Risk;
 use crate::thresholds::journal_space::LARGER;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::shell;
@@ -80,10 +81,10 @@ fn judge(case: &mut Case) -> Verdict {
         .try_this(
             format!("make the journal {mib} MiB: costs its space, and \
                  a little more time to recover after a crash"),
-            format!(
+            Risk::Downtime.of(format!(
                 "umount {target} && tune2fs -O ^has_journal /dev/{name} && tune2fs -J size={mib} /dev/{name} && mount /dev/{name} \
                  {target}"
-            ),
+            )),
         )
         .unless("operations just as slow with a larger journal")
 }

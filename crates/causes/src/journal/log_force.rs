@@ -7,6 +7,7 @@ use crate::case::Case;
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::Acts;
+use crate::risk::Risk;
 use crate::verdict::Verdict;
 use crate::words::shell;
 use crate::{Cause, Judge};
@@ -53,12 +54,12 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     .try_this(
         "larger log buffers, from the next mount on: fewer writes per force where many changes come together, \
              no gain where each force has few",
-        remount,
+        Risk::Downtime.of(remount),
     )
     .try_this(
         "put the log on a device of its own with power-loss protection (FAST): forces wait only for that \
              device",
-        "mkfs.xfs -l logdev=/dev/FAST,size=512m /dev/NEW",
+        Risk::Data("/dev/NEW and /dev/FAST").of("mkfs.xfs -l logdev=/dev/FAST,size=512m /dev/NEW"),
     )
     .unless("operations that force no log but are just as slow")
 }

@@ -8,6 +8,7 @@
 use crate::case::Case;
 use crate::paths::Waited;
 use crate::proof::proof;
+use crate::risk::Risk;
 use crate::verdict::Verdict;
 use crate::words::shell;
 use crate::{Cause, Judge};
@@ -47,12 +48,12 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     v.try_this(
         "make a new file system with a larger log, from a backup: a log cannot grow in place. It costs its \
              space, and more time to recover after a crash",
-        "mkfs.xfs -f -l size=512m /dev/NEW",
+        Risk::Data("/dev/NEW").of("mkfs.xfs -f -l size=512m /dev/NEW"),
     )
     .try_this(
         "put the log on a device of its own (FAST): it has all space there, and its writes do not delay those \
              that make room",
-        "mkfs.xfs -l logdev=/dev/FAST,size=512m /dev/NEW",
+        Risk::Data("/dev/NEW and /dev/FAST").of("mkfs.xfs -l logdev=/dev/FAST,size=512m /dev/NEW"),
     )
     .unless("operations just as slow with a larger log")
 }

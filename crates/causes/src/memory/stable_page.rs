@@ -7,6 +7,7 @@ use crate::case::Case;
 use crate::paths::Waited;
 use crate::proof::proof;
 use crate::remedy::{Action, Acts};
+use crate::risk::Risk;
 use crate::verdict::Verdict;
 use crate::{Cause, Judge};
 use operation::{Wait, Waits};
@@ -47,7 +48,7 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
         let turn_off = match &stable {
             Some(s) if !s.value => (
                 format!("unmount and mount again: stable_writes of {name} is 0 now, and applies from then on"),
-                "umount /MOUNTPOINT && mount /MOUNTPOINT".into(),
+                Risk::Downtime.of("umount /MOUNTPOINT && mount /MOUNTPOINT"),
             ),
             _ => (
                 format!(

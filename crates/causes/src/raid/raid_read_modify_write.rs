@@ -8,6 +8,7 @@ use crate::case::{Case, MIN_SHARE};
 use crate::proof::proof;
 use crate::raid::{self, Array, Judged, Question};
 use crate::remedy::Acts;
+use crate::risk::Risk;
 use crate::thresholds::raid_read_modify_write::MOSTLY;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{percent, shell, size};
@@ -186,12 +187,12 @@ fn whole_stripes(v: Verdict, case: &Case, array: &Array, name: &str, stripe: Opt
                 "tells XFS that a stripe is {whole} wide, if it does not know (xfs_info {target}): it places and sizes large \
                  writes to fit; small scattered writes stay small"
             ),
-            format!(
+            Risk::Downtime.of(format!(
                 "umount {0} && mount -o sunit={1},swidth={2} /dev/{name} {0}",
                 shell(target),
                 chunk / 512,
                 s.size().0 / 512
-            ),
+            )),
         ),
         _ => v.try_on(
             Acts::Victim,
@@ -209,7 +210,8 @@ fn no_parity(v: Verdict, name: &str, stripe: Option<&Stripe>) -> Verdict {
             "on other disks, the last resort, for small scattered writes the only one: RAID 10 has no parity, so such a write is two \
              writes and no read; it holds half of what its disks hold. Move what is on {name} there; do not use the members of {name}"
         ),
-        format!("mdadm --create /dev/mdNEW --level=10 --raid-devices={disks} NEW_DISKS  # in place of \
-             /dev/{name}"),
+        Risk::Data("NEW_DISKS").of(format!(
+            "mdadm --create /dev/mdNEW --level=10 --raid-devices={disks} NEW_DISKS  # in place of /dev/{name}"
+        )),
     )
 }
