@@ -2,7 +2,7 @@
 
 use crate::holding::{Holding, Io};
 use device::Holder;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use trace::Tid;
 
@@ -16,6 +16,8 @@ pub struct Names {
     texts: Vec<String>,
     numbers: FxHashMap<String, TaskName>,
     now: FxHashMap<Tid, TaskName>,
+    /// Names that one task had after the other, the smaller number first.
+    kin: FxHashSet<(TaskName, TaskName)>,
     holdings: Vec<Holding>,
     holders: FxHashMap<Holding, Holder>,
     /// Those asked for last, by kind of I/O.
@@ -50,6 +52,7 @@ impl Default for Names {
             texts: vec![],
             numbers: FxHashMap::default(),
             now: FxHashMap::default(),
+            kin: FxHashSet::default(),
             holdings: vec![Holding::default()],
             holders: FxHashMap::default(),
             recent: [None; Io::COUNT],
@@ -63,6 +66,8 @@ impl Default for Names {
 impl Names {
     /// Task names are 15 bytes long in the kernel (`TASK_COMM_LEN`); longer ones are not from there.
     const MAX_BYTES: usize = 64;
+    /// The idle task; 0 is a name that was never seen.
+    const IDLE: TaskName = TaskName(1);
     /// More different names than this are garbage, or too many to read.
     const MAX_NAMES: usize = 1 << 16;
 
@@ -74,15 +79,30 @@ impl Names {
         let name = String::from_utf8_lossy(&name[..name.len().min(Self::MAX_BYTES)]);
         let number = self.number(&name);
         if self.now.len() < Self::MAX_NAMES || self.now.contains_key(&tid) {
-            self.now.insert(tid, number);
+            if let Some(before) = self.now.insert(tid, number) {
+                self.becomes(before, number);
+            }
         }
+    }
+
+    fn becomes(&mut self, before: TaskName, name: TaskName) {
+        let known = before != name && before > Self::IDLE && name > Self::IDLE;
+        if known && self.kin.len() < Self::MAX_NAMES {
+            self.kin.insert((before.min(name), before.max(name)));
+        }
+    }
+
+    /// Whether tasks of these names belong to one job: they have one name, or one starts the other. A process that fork(2) made has its
+    /// parent's name until execve(2), so some task had both names, one after the other.
+    pub fn is_one_job(&self, a: TaskName, b: TaskName) -> bool {
+        a == b || self.kin.contains(&(a.min(b), a.max(b)))
     }
 
     /// What `tid` is called now; thread 0 is the idle task of whichever CPU.
     pub fn of(&self, tid: Tid) -> TaskName {
         match self.now.get(&tid) {
             Some(name) => *name,
-            None if tid == Tid(0) => TaskName(1),
+            None if tid == Tid(0) => Self::IDLE,
             None => TaskName(0),
         }
     }
@@ -162,5 +182,32 @@ impl Names {
         self.texts.push(name.to_string());
         self.numbers.insert(name.to_string(), number);
         number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_starts_a_program_belongs_to_its_job() {
+        let mut names = Names::default();
+        for (tid, name) in
+            [(1, "bash"), (2, "bash"), (2, "find"), (3, "find"), (3, "cat"), (4, "bash"), (4, "dd")]
+        {
+            names.rename(Tid(tid), name.as_bytes());
+        }
+        let [find, cat, dd] = [2, 3, 4].map(|tid| names.of(Tid(tid)));
+        assert!(names.is_one_job(find, cat) && names.is_one_job(cat, find));
+        assert!(!names.is_one_job(cat, dd) && !names.is_one_job(find, dd), "started by the same shell");
+    }
+
+    #[test]
+    fn a_name_that_was_unknown_is_no_parents() {
+        let mut names = Names::default();
+        for name in ["?", "dd"] {
+            names.rename(Tid(1), name.as_bytes());
+        }
+        assert!(!names.is_one_job(names.of(Tid(7)), names.of(Tid(1))));
     }
 }

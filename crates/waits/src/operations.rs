@@ -318,9 +318,9 @@ impl Accounts {
 
     /// Whose request it is that was waited for.
     fn sender(&mut self, table: &mut Table, a: &Adding, r: &By, doer: Option<Tid>) -> CulpritId {
-        let mine = r.tid == a.o.tid
-            || r.task == a.o.task
-            || r.owner.is_some_and(|o| !o.journal && o.task == a.o.task);
+        let is_own = |task: TaskName| a.names.is_one_job(task, a.o.task);
+        let mine =
+            r.tid == a.o.tid || is_own(r.task) || r.owner.is_some_and(|o| !o.journal && is_own(o.task));
         if mine && !r.owner.is_some_and(|o| o.journal) {
             return table.plain(CulpritKind::Own, None);
         }
@@ -333,7 +333,8 @@ impl Accounts {
     /// A task that did something for the operation: itself, a kernel thread, or another task.
     fn doer(&mut self, table: &mut Table, a: &Adding, doer: Option<Tid>, io: Option<Io>) -> CulpritId {
         let name = doer.map(|tid| a.names.of(tid));
-        let Some(name) = name.filter(|name| *name != a.o.task && doer != Some(a.o.tid)) else {
+        let is_other = |name: &TaskName| doer != Some(a.o.tid) && !a.names.is_one_job(*name, a.o.task);
+        let Some(name) = name.filter(is_other) else {
             return table.plain(CulpritKind::Own, None);
         };
         let kind = if self.is_kernel(name, a.names) { CulpritKind::Kernel } else { CulpritKind::Task };
@@ -344,7 +345,7 @@ impl Accounts {
         match a.names.holding(holder) {
             Some(holding) => {
                 let holding = *holding;
-                if is_of(&holding, a.o.task) {
+                if is_of(&holding, a.o.task, a.names) {
                     return table.plain(CulpritKind::Own, Some(holding.io));
                 }
                 self.known(table, holder, &holding, a.names)
@@ -354,7 +355,7 @@ impl Accounts {
     }
 
     fn of_holding(&mut self, table: &mut Table, a: &Adding, h: &Holding) -> CulpritId {
-        if is_of(h, a.o.task) {
+        if is_of(h, a.o.task, a.names) {
             return table.plain(CulpritKind::Own, Some(h.io));
         }
         let culprit = self.culprit(h, a.names);

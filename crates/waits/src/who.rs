@@ -15,9 +15,9 @@ pub(crate) struct By {
     pub holding: Holding,
 }
 
-/// Whether a holder is the victim itself: it issued them, or they are its data.
-pub(crate) fn is_of(h: &Holding, task: TaskName) -> bool {
-    (h.task == task || h.owner == task) && h.io != Io::Journal
+/// Whether a holder is the victim's own job: it issued them, or they are its data.
+pub(crate) fn is_of(h: &Holding, task: TaskName, names: &Names) -> bool {
+    h.io != Io::Journal && (names.is_one_job(h.task, task) || names.is_one_job(h.owner, task))
 }
 
 /// Who had the processor for most of a wait.
