@@ -123,6 +123,12 @@ impl Thread {
         self.stretches.back().map(|s| s.state)
     }
 
+    /// Since when it sleeps uninterruptibly, as tasks do that wait for I/O.
+    pub(crate) fn asleep_in_io(&self) -> Option<Nanos> {
+        let asleep = State::Asleep(Left::Uninterruptible);
+        self.stretches.back().filter(|s| s.state == asleep).map(|s| s.from)
+    }
+
     /// The stretches that touch the time from `a` to `b`, the first of them perhaps begun before, each with
     /// its end.
     pub(crate) fn between(&self, a: Nanos, b: Nanos) -> impl Iterator<Item = (&Stretch, Nanos)> {

@@ -149,9 +149,9 @@ impl OperationTracker {
 
     fn done(&mut self, entry: Entry) {
         let (cpu, tid) = self.at;
-        let time = entry.done.completed();
+        let (time, sender) = (entry.done.completed(), entry.done.queuer());
         let number = self.history.served.add(entry);
-        self.wakers.completed(cpu, tid, time, number);
+        self.wakers.completed(cpu, tid, time, number, sender);
     }
 
     /// A batch was taken in: forgets what is too old.
@@ -232,7 +232,7 @@ impl OperationTracker {
                 self.end(background::page_fault(&self.history, e, next, names), names, observer);
             }
             What::Wake(who) => {
-                let wake = self.wakers.wake(e);
+                let wake = self.wakers.wakes(e);
                 if let Some(thread) = h.thread_mut(who) {
                     thread.woken(wake);
                 }
@@ -296,6 +296,10 @@ impl OperationTracker {
             thread.becomes(e.time, state, e.cpu);
         }
         if let Some(thread) = self.history.thread_mut(next) {
+            let asleep = thread.asleep_in_io();
+            if let Some(wake) = asleep.and_then(|from| self.wakers.unrecorded(next, from)) {
+                thread.woken(wake);
+            }
             thread.runs(e.time, e.cpu);
         }
     }

@@ -1,4 +1,4 @@
-//! Direct I/O on a device that was not recorded, beside one that was.
+//! What a recording lacks: the device that a task waited for, or wakeups.
 
 use ledger::Reason;
 use life::{Names, Sink};
@@ -21,8 +21,8 @@ impl OperationObserver for All {
 impl Sink for All {}
 
 /// A read of 100 us from 0 on that an interrupt ends, right after a request of `tid` was completed on that
-/// processor; task 200 reads too.
-fn read_beside(tid: u32) -> Account {
+/// processor; task 200 reads too. With or without the wakeup.
+fn read_beside(tid: u32, wakeups: bool) -> Account {
     let blocks =
         format!("10 Q R 0+8 tid={tid}\n11 G R 0+8 tid={tid}\n12 D R 0+8 tid={tid}\n99 C R 0+8 tid=0\n");
     let mut batch = Story::of(&blocks).batches(usize::MAX).remove(0);
@@ -42,6 +42,9 @@ fn read_beside(tid: u32) -> Account {
         (103, READER, 0, What::Exit { call: Call::Read, result: 4096 }),
     ];
     for (time, tid, context, what) in story {
+        if matches!(what, What::Wake(_)) && !wakeups {
+            continue;
+        }
         let time = Nanos(time * 1000);
         let after =
             batch.events.partition_point(|e| e.time <= time && (time.0 > 0 || e.action.is_note())) as u32;
@@ -58,7 +61,7 @@ fn waits_for_a_request(account: &Account) -> bool {
 
 #[test]
 fn a_read_waits_for_its_own_request() {
-    let account = read_beside(READER.0);
+    let account = read_beside(READER.0, true);
     assert!(waits_for_a_request(&account), "{account:?}");
     assert_eq!(account.of(Reason::Unexplained), Nanos(0), "{account:?}");
 }
@@ -67,7 +70,18 @@ fn a_read_waits_for_its_own_request() {
 /// recorded.
 #[test]
 fn a_read_does_not_wait_for_a_strangers_request() {
-    let account = read_beside(200);
+    let account = read_beside(200, true);
+    assert!(!waits_for_a_request(&account), "{account:?}");
+    assert_eq!(account.of(Reason::Unexplained), Nanos(80_000), "{account:?}");
+}
+
+/// Nothing says what woke it: it slept uninterruptibly until its own request was completed.
+#[test]
+fn without_wakeups_a_read_waits_for_its_own_request_alone() {
+    let account = read_beside(READER.0, false);
+    assert!(waits_for_a_request(&account), "{account:?}");
+    assert_eq!(account.of(Reason::Unexplained), Nanos(0), "{account:?}");
+    let account = read_beside(200, false);
     assert!(!waits_for_a_request(&account), "{account:?}");
     assert_eq!(account.of(Reason::Unexplained), Nanos(80_000), "{account:?}");
 }
