@@ -13,10 +13,10 @@ use evidence::System;
 use ledger::Reason;
 use life::Class;
 use stats::{Device, Facts, Focus, Group, Kept, TailRow};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 use trace::{DevId, Nanos, Quality};
-use waits::{Phase, Selection};
+use waits::{CulpritId, Phase, Selection};
 
 /// A row of a group's tail, and what of it no cause has claimed.
 #[derive(Clone, Copy, Debug)]
@@ -243,6 +243,34 @@ impl<'a> Case<'a> {
         its as f64 / all.max(1) as f64
     }
 
+    /// The largest part that claims have of the time of all operations of a group, slow or not: of each wait what was claimed of the
+    /// slowest's, and of a wait that these did not have what was claimed of alike ones; 0 to 1.
+    pub(crate) fn part_of_operations(&self, claims: &[Claim]) -> f64 {
+        let alike = |phase: Phase, culprit: CulpritId| {
+            let who = self.facts.waits.culprit_of(culprit);
+            (phase, who.kind, who.io)
+        };
+        let of_group = |number: usize| {
+            let rows = &self.rows[number];
+            let part_of = |is_its: &dyn Fn(&Claimable) -> bool| {
+                let time: u64 = rows.iter().filter(|row| is_its(row)).map(|row| row.time.0).sum();
+                let claimed = claims.iter().filter(|c| c.group == number && is_its(&rows[c.row]));
+                (time > 0).then(|| claimed.map(|c| c.time.0).sum::<u64>() as f64 / time as f64)
+            };
+            let part = |wait: &TailRow| {
+                part_of(&|row| (row.chain, row.culprit) == (wait.chain, wait.culprit)).or_else(|| {
+                    part_of(&|row| alike(row.phase, row.culprit) == alike(wait.phase, wait.culprit))
+                })
+            };
+            let group = &self.focus.groups[number];
+            let all = group.rows(&self.facts.waits, Selection::default());
+            let claimed: f64 = all.iter().map(|wait| part(wait).unwrap_or(0.0) * wait.time.0 as f64).sum();
+            claimed / group.all.time.total.0.max(1) as f64
+        };
+        let groups: BTreeSet<usize> = claims.iter().map(|c| c.group).collect();
+        groups.into_iter().map(of_group).fold(0.0, f64::max)
+    }
+
     /// The tail's time in all.
     pub fn total(&self) -> Nanos {
         self.focus.time().total
@@ -265,9 +293,19 @@ impl<'a> Case<'a> {
 
     /// The task that sent most requests of some classes to a device, and its part of them.
     pub fn main_task(&self, device: &Device, classes: &[Class]) -> Option<(&'a str, f64)> {
+        self.main_task_of(device, classes, |_| true)
+    }
+
+    /// The same of some tasks.
+    pub(crate) fn main_task_of(
+        &self,
+        device: &Device,
+        classes: &[Class],
+        these: impl Fn(&str) -> bool,
+    ) -> Option<(&'a str, f64)> {
         let mut by_task = BTreeMap::<u32, u64>::new();
         for (key, phases) in self.facts.cells.iter().filter(|(k, _)| k.dev == device.id) {
-            if classes.contains(&Class::of(key.op, key.flags)) {
+            if classes.contains(&Class::of(key.op, key.flags)) && these(self.facts.tasks.name(key.task)) {
                 *by_task.entry(key.task).or_default() += phases.count;
             }
         }

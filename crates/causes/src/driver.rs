@@ -9,6 +9,7 @@ use crate::damage::Damage;
 use crate::paths::{self, Waited};
 use crate::proof::Proof;
 use crate::slow::Slow;
+use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::thresholds::judge::TRIFLE;
 use crate::verdict::{Answer, Confidence, Verdict};
 use crate::{all, behind, cpu, device, Cause};
@@ -135,7 +136,9 @@ impl Cause {
             v.confidence = v.confidence.map(Confidence::less);
             v = v.without(why.clone());
         }
-        let is_trifle = v.explains.0 > 0 && case.part_of_all(&case.claims_since(&before)) < TRIFLE;
+        let claims = case.claims_since(&before);
+        let is_little = v.explains.0 > 0 && case.part_of_all(&claims) < TRIFLE;
+        let is_trifle = is_little && case.part_of_operations(&claims) < NOT_ITS_OWN;
         if v.verdict == Answer::Found && is_trifle {
             case.give_back(before.clone());
             v = v.trifle(all_of_it);

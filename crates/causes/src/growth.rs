@@ -50,6 +50,16 @@ impl Growth {
         self.many().0 as f64 >= GROWS * self.few().0 as f64
     }
 
+    /// Whether it does no more with more in it: requests take as many times as long as there are more of them at least.
+    pub fn is_in_turn(&self) -> bool {
+        match self {
+            Growth::Requests(few, many) => {
+                many.mean.0 as f64 * (few.to + 1) as f64 >= few.mean.0 as f64 * (many.from + 1) as f64
+            }
+            Growth::Bytes(_) => false,
+        }
+    }
+
     /// In words, of operations that are called so.
     pub(crate) fn told(&self, words: &str) -> Proof {
         let (few_mean, many_mean) = (self.few(), self.many());

@@ -51,6 +51,12 @@ impl Story {
         self.request(x, queued, None, issued, done)
     }
 
+    /// The same by the task that is the flusher elsewhere.
+    pub fn read_by_another(&mut self, queued: u64, issued: u64, done: u64) -> &mut Story {
+        let x = self.extent(DISK, 4, Flags::READ, FLUSHER);
+        self.request(x, queued, None, issued, done)
+    }
+
     /// So many KiB are read, and issued at once.
     pub fn large_read(&mut self, queued: u64, done: u64, kib: u64) -> &mut Story {
         let x = self.extent(DISK, kib, Flags::READ, READER);

@@ -320,7 +320,9 @@ pub mod rate_limit {
     pub const SLOWEST_READ: Nanos = Nanos(1_000_000);
     /// The same of writes.
     pub const SLOWEST_WRITE: Nanos = Nanos(3_000_000);
-    /// Of requests of this size at most; larger ones take the longer for their bytes.
+    /// The same class moves so much a second where it is in order.
+    pub const SLOWEST_BYTES_A_SECOND: u64 = 10_000_000;
+    /// Both are of requests of this size at most; larger ones take the longer for their bytes.
     pub const SMALL: Bytes = Bytes(16 << 10);
     /// Fewer gaps are no pace.
     pub const ENOUGH: u64 = 100;

@@ -146,13 +146,15 @@ impl Pace {
 
     /// A request was completed.
     pub(crate) fn record(&mut self, n: &Note, d2c: Nanos) {
-        let done = n.completed;
+        // A flush after the data is none of the data's pace.
+        let done = n.data_completed().unwrap_or(n.completed);
         let class = n.class();
         let mut is_near = false;
         if class != Class::Flush {
             let near = std::mem::replace(&mut self.head, n.start.after(n.bytes)) == n.start;
             is_near = near;
-            let gap = self.last_done.or(self.closing.take()).map(|last| done.since(last));
+            let last = self.last_done.or(self.closing.take());
+            let gap = last.filter(|last| *last <= done).map(|last| done.since(last));
             gap.into_iter().for_each(|gap| self.run(gap));
             let kind = 2 * usize::from(class != Class::Read) + usize::from(near);
             let turns = &mut self.turns[kind][size(n.bytes)];
@@ -161,10 +163,10 @@ impl Pace {
                 turns.alone.record(d2c.0);
             }
             gap.into_iter().for_each(|gap| turns.gaps.record(gap.0));
-            self.last_done = self.busy.then_some(done);
+            self.last_done = last.max(Some(done)).filter(|_| self.busy);
         }
         if n.bytes.0 > 0 && class != Class::Other {
-            self.tick(n.data_completed().unwrap_or(done), d2c);
+            self.tick(done, d2c);
         }
         let ended = self.idle.filter(|(_, to)| Some(*to) == n.first_issued());
         match ended.map(|(from, to)| to.since(from)).filter(|idle| *idle >= IDLE_UNIT) {

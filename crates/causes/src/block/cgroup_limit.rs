@@ -16,6 +16,7 @@ use evidence::{Fact, System};
 use ledger::Reason;
 use life::Class;
 use trace::{Bytes, DevId, Nanos};
+use waits::is_kernel_thread;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
@@ -93,7 +94,8 @@ fn by_pace(case: &Case) -> Option<(Verdict, Vec<usize>)> {
             continue;
         };
         let classes: Vec<Class> = Class::ALL.into_iter().filter(|class| limit.is_of(*class)).collect();
-        let sender = case.main_task(device, &classes);
+        // What a limit held back is sent by the kernel's worker, whosever it is.
+        let sender = case.main_task_of(device, &classes, |task| !is_kernel_thread(task));
         if sender.is_none_or(|(task, part)| *task != *group.task || part < MOSTLY_ITS) {
             continue;
         }

@@ -2,9 +2,10 @@
 //!
 //! Claims the time to get a request (Q2G) of operations that came while the device held as many requests as it ever
 //! does. Proof: they are counted, and so is the time in which it stayed full. Refuted if the wait is short, or began
-//! while the device held fewer. Which number of tags holds is seen in the recording; settings may show another one.
+//! while the device held fewer, or if the device takes the longer the more it holds: with more tags operations would wait in it. Which number of tags holds is seen in the recording; settings may show another one.
 
 use crate::case::{Case, MIN_SHARE};
+use crate::growth::Growth;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::slow::Slow;
@@ -53,6 +54,15 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
             name,
             most = Text(most.to_string()),
             get2 = Share(waited.0 as f64 / get.0.max(1) as f64)
+        ));
+    }
+    if let Some(growth) = slow.growth().filter(Growth::is_in_turn) {
+        return Said::Not(proof!(
+            "the slowest {what} waited for a free tag for {get} of their time, but {name} is no faster with more in it: {growth}",
+            what = slow.words(),
+            get = Share(slow.share(get)),
+            name,
+            growth = growth.told(slow.words())
         ));
     }
     let settings = case.settings(slow.on.id);

@@ -51,13 +51,23 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     };
     let claimed = case.claim_phase(slow, Phase::Behind, inside);
     let before = if inside.0 > 0 { outside.claim(case, slow) } else { Nanos(0) };
+    let in_front = outside.claim_tags(case, slow);
     let in_line = line.claim(case, slow);
     let sure = match (slow.is_below(), growth, in_line > claimed) {
         (true, ..) => Confidence::Medium,
         (false, None, false) => Confidence::Medium,
         (false, ..) => Confidence::High,
     };
-    let v = prove(v.plus(claimed + before + in_line, sure), case, slow, growth, (claimed, in_line));
+    let all = claimed + before + in_front + in_line;
+    let v = prove(v.plus(all, sure), case, slow, growth, (claimed, in_line));
+    let v = match in_front {
+        Nanos(0) => v,
+        _ => v.because(proof!(
+            "the slowest {what} waited for a free tag for {in_front} of their time, which is the same queue",
+            what = slow.words(),
+            in_front = Share(slow.share(in_front))
+        )),
+    };
     Said::Found(match before {
         Nanos(0) => v,
         _ => v.because(proof!(
@@ -237,6 +247,10 @@ impl Line {
     }
 }
 
+fn waits_for_a_tag(row: &Claimable) -> bool {
+    row.phase == Phase::NoTag
+}
+
 fn is_in_line(row: &Claimable) -> bool {
     row.phase == Phase::Reason(Reason::Scheduler)
 }
@@ -245,19 +259,29 @@ fn is_in_line(row: &Claimable) -> bool {
 struct Outside {
     requeue: Nanos,
     scheduler: Nanos,
+    /// Until there was a tag.
+    tags: Nanos,
 }
 
 impl Outside {
     fn of(case: &Case, slow: &Slow, growth: Option<Growth>) -> Outside {
         if !growth.is_some_and(|g| g.grows()) {
-            return Outside { requeue: Nanos(0), scheduler: Nanos(0) };
+            return Outside { requeue: Nanos(0), scheduler: Nanos(0), tags: Nanos(0) };
         }
         let (requeue, scheduler) = crate::device::device_busy::refused(case, slow);
-        Outside { requeue, scheduler }
+        let tags = match growth.is_some_and(|g| g.is_in_turn()) {
+            true => case.unclaimed_rows(slow.group_number, waits_for_a_tag),
+            false => Nanos(0),
+        };
+        Outside { requeue, scheduler, tags }
     }
 
     fn all(&self) -> Nanos {
-        self.requeue + self.scheduler
+        self.requeue + self.scheduler + self.tags
+    }
+
+    fn claim_tags(&self, case: &mut Case, slow: &Slow) -> Nanos {
+        case.claim_rows(slow.group_number, self.tags, waits_for_a_tag)
     }
 
     fn claim(&self, case: &mut Case, slow: &Slow) -> Nanos {

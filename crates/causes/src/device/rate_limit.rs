@@ -18,9 +18,11 @@ use crate::device::healthy::rotational;
 use crate::proof::{proof, Proof};
 use crate::remedy::Acts;
 use crate::slow::Slow;
+use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::thresholds::rate_limit::{
     AS_A_CLOCK, ENOUGH, ENOUGH_OF_SIZE, ENOUGH_RUNS, EVEN, EVEN_RUNS, EVEN_TURNS, FASTER, FASTEST,
-    IN_SLOWER_HALF, MIDDLE, MOST, SAME, SAME_PACE, SLOWER_HALF, SLOWEST_READ, SLOWEST_WRITE, SMALL,
+    IN_SLOWER_HALF, MIDDLE, MOST, SAME, SAME_PACE, SLOWER_HALF, SLOWEST_BYTES_A_SECOND, SLOWEST_READ,
+    SLOWEST_WRITE, SMALL,
 };
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, size};
@@ -45,7 +47,9 @@ pub const CAUSE: Cause = Cause {
 
 fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let left = case.unclaimed(slow, Reason::Device);
-    if slow.share(left) < MIN_SHARE {
+    // The slowest may have met something else than what sets the pace of all.
+    let of_all = case.share_of_all(slow, |row| row.reason == Reason::Device && row.phase != Phase::Service);
+    if slow.share(left) < MIN_SHARE && of_all < NOT_ITS_OWN {
         return Said::Nothing;
     }
     let name = case.name(slow.on.id);
@@ -53,16 +57,18 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
         Ok(held) => held,
         Err(why) => return Said::Not(why),
     };
-    let own = match proof {
-        Held::Turns { alone, .. } => alone,
-        _ => Nanos(0),
+    let its = match proof {
+        // What they take of the little that the slowest spent there says nothing about all.
+        Held::Turns { alone, .. } if slow.share(left) >= MIN_SHARE => {
+            left.since(Nanos(alone.0.saturating_mul(slow.group.tail.sum.time.operations)))
+        }
+        _ => left,
     };
-    let own_time = Nanos(own.0.saturating_mul(slow.group.tail.sum.time.operations)).min(left);
-    if slow.share(left - own_time) < MIN_SHARE {
+    if slow.share(its) < MIN_SHARE && of_all < NOT_ITS_OWN {
         return Said::Nothing;
     }
     let before = before_the_device(case, slow);
-    let claimed = case.claim(slow, Reason::Device, left - own_time) + before;
+    let claimed = case.claim(slow, Reason::Device, its) + before;
     let rate = 1_000_000_000 / apart.max(1);
     let told = proof!("{told}, evenly spaced: {rate} a second", told, rate = Count(rate));
     let v = v.plus(claimed, Confidence::Medium).because(told);
@@ -151,8 +157,8 @@ fn by_the_clock_or_at_once(case: &Case, slow: &Slow) -> Option<(InTurn, u64)> {
     (fast as f64 <= FASTER * kind.turns.alone.quantile(0.5) as f64).then_some((kind, fast))
 }
 
-/// Requests of a kind to a device that does not turn, of which some time is as even as a clock and longer than any flash takes for small
-/// ones: they are small, or larger ones take no longer.
+/// Requests of a kind to a device that does not turn, of which some time is as even as a clock and longer than any flash takes: for small
+/// ones, if larger ones take no longer, or for so many bytes.
 fn kind_by_the_clock(case: &Case, slow: &Slow, time: fn(&Turns) -> &Distribution) -> Option<InTurn> {
     let no_longer = |kind: &InTurn, larger: &InTurn| {
         let [took, longer] = [kind, larger].map(|k| time(&k.turns).quantile(0.5));
@@ -162,11 +168,18 @@ fn kind_by_the_clock(case: &Case, slow: &Slow, time: fn(&Turns) -> &Distribution
     };
     let is_clock = |kind: &InTurn| {
         let (d, slowest) = (time(&kind.turns), if kind.is_read { SLOWEST_READ } else { SLOWEST_WRITE });
-        let even = d.count() >= ENOUGH && within(d, MIDDLE, AS_A_CLOCK) && d.quantile(0.5) > slowest.0;
-        even && (kind.most <= SMALL || slow.on.pace.kinds(false).any(|larger| no_longer(kind, &larger)))
+        let took = Nanos(d.quantile(0.5));
+        let even = d.count() >= ENOUGH && within(d, MIDDLE, AS_A_CLOCK) && took > slowest;
+        let is_slow = || kind.most <= SMALL || took > at_slowest(kind.most);
+        even && (is_slow() || slow.on.pace.kinds(false).any(|larger| no_longer(kind, &larger)))
     };
     let kind = slow.on.pace.kinds(false).find(is_clock)?;
     (!rotational(case, slow.on.id)?.value).then_some(kind)
+}
+
+/// What the slowest flash takes for so many bytes in order.
+fn at_slowest(bytes: Bytes) -> Nanos {
+    Nanos((u128::from(bytes.0) * 1_000_000_000 / u128::from(SLOWEST_BYTES_A_SECOND)) as u64)
 }
 
 impl Held {
@@ -198,7 +211,7 @@ impl Held {
                 fast,
                 took = Nanos(*took)
             ),
-            Held::TooSlow { bytes, .. } if *bytes > SMALL => proof!(
+            Held::TooSlow { gap, bytes } if *bytes > SMALL && Nanos(*gap) <= at_slowest(*bytes) => proof!(
                 "requests of twice {bytes} and more take no longer, and only a timer is so regular: half of \
                  them lie within {within} of that",
                 bytes,
@@ -227,9 +240,10 @@ fn before_the_device(case: &mut Case, slow: &Slow) -> Nanos {
 /// The gaps after small requests and after large ones, if they are the same. On a disk that turns both take a seek and little else: there
 /// they must be more even than seeks are.
 fn whatever_the_size(pace: &Pace, may_turn: bool) -> Option<[u64; 2]> {
+    let gaps = pace.gaps();
     let even = match may_turn {
-        true => within(&pace.gaps(), MIDDLE, EVEN_TURNS),
-        false => within(&pace.gaps(), [0.25, 0.9], EVEN),
+        true => within(&gaps, MIDDLE, EVEN_TURNS),
+        false => is_even(&gaps),
     };
     even.then(|| same_of_sizes(pace, 0.5))?
 }
@@ -277,6 +291,14 @@ fn within(d: &Distribution, [low, high]: [f64; 2], (least, most): (f64, f64)) ->
     d.quantile(low) as f64 >= least * middle && d.quantile(high) as f64 <= most * middle
 }
 
+/// Whether gaps are even, or the long ones among even ones are whole multiples of them: a large request may count as several.
+fn is_even(gaps: &Distribution) -> bool {
+    let ticks = gaps.quantile(0.9) as f64 / gaps.quantile(0.5).max(1) as f64;
+    let (least, most) = AS_A_CLOCK;
+    let whole = ticks.round() >= 2.0 && (least..=most).contains(&(ticks / ticks.round()));
+    within(gaps, [0.25, 0.9], EVEN) || whole && within(gaps, MIDDLE, EVEN_TURNS)
+}
+
 /// How far completions are apart, in words.
 fn apart(gaps: &Distribution, name: &str) -> Proof {
     let [p25, gap, p90] = [0.25, 0.5, 0.9].map(|q| Nanos(gaps.quantile(q)));
@@ -297,7 +319,7 @@ fn even(pace: &Pace, name: &str) -> Result<(u64, Proof), Proof> {
         ));
     }
     let told = apart(gaps, name);
-    if within(gaps, [0.25, 0.9], EVEN) {
+    if is_even(gaps) {
         return Ok((gaps.quantile(0.5), told));
     }
     if runs.count() < ENOUGH_RUNS {

@@ -1,9 +1,12 @@
 //! Discards, and what waits beside them.
 
 use super::*;
+use crate::told::Told;
 use ledger::Reason;
 use operation::{Kind, Wait};
-use trace::Call;
+use trace::{Bytes, Call};
+
+const READ: Kind = Kind::Call(Call::Read);
 
 /// Reads of 1 ms, and some that have a discard beside them.
 fn discards(beside: u64) -> Story {
@@ -41,8 +44,7 @@ fn discards_that_hold_others_up() {
 #[test]
 fn little_time_in_the_device_is_no_discards() {
     let of = |ms: u64| {
-        let read = Kind::Call(Call::Read);
-        super::paths::told(read, Wait::DirectIo, Reason::Device, ms)
+        super::paths::told(READ, Wait::DirectIo, Reason::Device, ms)
             .over(discards(50 * MS))
             .verdict("discard-stall")
     };
@@ -64,6 +66,24 @@ fn five_beside_them_and_five_others_are_no_chance() {
         |discards: u64, clear: u64| is_found(&so_many(discards, clear, 50 * MS).verdict("discard-stall"));
     assert_eq!((of(5, 300), of(4, 300)), (true, false));
     assert_eq!((of(8, 5), of(8, 4)), (true, false));
+}
+
+/// Requests are slower beside discards, but those that were slow had a task's reads before them.
+#[test]
+fn what_is_too_little_for_discards_is_left_to_others() {
+    let told = || {
+        let mut told = Told::default();
+        let mut story = discards(50 * MS);
+        story.called("reader", "tar");
+        told.over(story).quick(READ, 297);
+        for _ in 0..3 {
+            told.behind(READ, 40, 3, "tar", Bytes(4096));
+        }
+        told
+    };
+    let why = rejected(&told().verdict("discard-stall"));
+    assert!(why.contains("were behind discards for 0 % of their time only"), "{why}");
+    assert!((found(&told().verdict("background-task")) - 0.75).abs() < 0.02);
 }
 
 /// As slow as eight beside discards are so many others, of 6,000.

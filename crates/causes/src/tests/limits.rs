@@ -112,6 +112,27 @@ fn the_memory_of_a_cgroup_is_where_its_version_has_it() {
     }
 }
 
+/// One in so many is read by another task: whose limit it is would not be known.
+#[test]
+fn a_limit_beside_a_second_task_is_met_by_chance() {
+    let of = |others: u64| {
+        let mut story = Story::default();
+        story.called("fio", "tar");
+        let text = r#"{"before": {"cgroups": {"list": [{"path": "/db", "id": 7, "settings": {"io.max": "8:0 riops=100"}}]}}}"#;
+        story.document("system.json", text);
+        for i in 0..500 {
+            let at = i * 10 * MS;
+            match i % others {
+                0 => story.read_by_another(at, at, at + MS),
+                _ => story.read(at, at, at + MS),
+            };
+        }
+        story.verdict("cgroup-limit").verdict
+    };
+    assert_eq!(of(100), Answer::Found);
+    assert_eq!(of(10), Answer::CannotTell);
+}
+
 #[test]
 fn blocks_that_come_at_just_the_rate_of_a_limit_show_it() {
     let of = |apart: u64, took: u64, file: &str, limit: &str| {

@@ -86,6 +86,25 @@ fn rejected_where_the_device_had_room() {
         .contains("but for only 0 % of it because sda was full (4 requests)"));
 }
 
+/// Four tags, of a device that serves one after the other: with more tags reads would wait in it for as long.
+#[test]
+fn rejected_where_the_device_is_no_faster_with_more() {
+    let mut story = Story::default();
+    (0..100).for_each(|i| {
+        story.read(10 * i * MS, 10 * i * MS, (10 * i + 2) * MS);
+    });
+    for group in 0..20 {
+        let at = (2000 + 100 * group) * MS;
+        for k in 0..12_u64 {
+            let got = at + k + 2 * MS * k.saturating_sub(3);
+            story.read_without_tag(at + k, got, at + k + 2 * MS * (k + 1));
+        }
+    }
+    assert!(rejected(&story.verdict("tag-exhaustion")).contains("but sda is no faster with more in it"));
+    let v = story.verdict("device-saturated");
+    assert!(found(&v) > 0.7 && says(&v, "which is the same queue"), "{v:?}");
+}
+
 #[test]
 fn rejected_where_requests_come_at_once() {
     let mut story = Story::default();
@@ -96,10 +115,18 @@ fn rejected_where_requests_come_at_once() {
     assert!(rejected(&story.verdict("tag-exhaustion")).contains("(Q2G p99), 0 % of the time"));
 }
 
+/// A hundred reads of 20 ms one after the other: with four at once the device does more.
+fn one_by_one(story: &mut Story) {
+    for i in 0..100 {
+        let at = (10_000 + 100 * i) * MS;
+        story.read(at, at, at + 20 * MS);
+    }
+}
+
 /// Four tags, and so many reads that came while all were taken; after them so many that waited although none was in the device.
 fn waits(full: u64, empty: u64) -> Verdict {
     let mut story = Story::default();
-    quick_reads(&mut story, 0, 100);
+    one_by_one(&mut story);
     for i in 0..10 {
         let at = (1000 + 200 * i) * MS;
         for k in 0..4 {
@@ -127,7 +154,7 @@ fn a_device_that_was_full_for_less_than_half_of_the_wait_is_not_why() {
     // Four tags are taken for so long; who waits for one gets it 50 ms after it came.
     let judge = |full: u64| {
         let mut story = Story::default();
-        quick_reads(&mut story, 0, 100);
+        one_by_one(&mut story);
         for i in 0..10 {
             let at = (1000 + 200 * i) * MS;
             for k in 0..4 {
