@@ -5,8 +5,10 @@
 //! ([`role`](super::role)), or a task that keeps many operations in flight and is no server, asks for throughput: it comes after
 //! whoever shares its disk and waits for each operation.
 
+use super::precedence::WORTH_SEEING;
 use super::role;
 use super::victim::Sufferer;
+use super::worth::NOTICED;
 use crate::explanation::Explanation;
 use life::Class;
 use stats::{Group, FEW};
@@ -15,30 +17,24 @@ use std::collections::BTreeMap;
 use trace::{DevId, Nanos};
 use waits::CulpritKind;
 
-/// A fifth of a time is what the eye sees at a glance: where less was lost everybody took what the device takes.
-const WORTH_SEEING: u64 = 5;
-
 /// Whoever waited for less than a fiftieth of the recording is not kept waiting by a job.
 const KEPT_WAITING: u64 = 50;
-
-/// Whoever waited for less than a tenth of the recording hardly noticed.
-const NOTICED: u64 = 10;
 
 /// The order of victims; where nobody lost more than noise, those that took most time come first.
 pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
     let lost: Nanos = all.iter().map(|s| s.lost.since(s.noise)).sum();
     let time: Nanos = all.iter().map(|s| s.time).sum();
-    let by_time = lost.0.saturating_mul(WORTH_SEEING) < time.0;
+    // Where less was lost everybody took what the device takes.
+    let by_time = !is_worth_seeing(lost, time);
     let balance = balance(e, all);
     let costs_more = |s: &Sufferer| {
-        let in_the_way =
-            |(lost, cost): &(Nanos, Nanos)| cost > lost && lost.0.saturating_mul(WORTH_SEEING) > s.lost.0;
+        let in_the_way = |(lost, cost): &(Nanos, Nanos)| cost > lost && is_worth_seeing(*lost, s.lost);
         balance.get(&s.task).is_some_and(in_the_way)
     };
     let least = e.facts.duration().0 / KEPT_WAITING;
     let keeps_waiting = |s: &Sufferer, lost: Nanos| {
         let lost = by_the_clock(e, s, lost.since(s.noise));
-        !s.is_thin && lost.0 >= least && s.lost.0.saturating_mul(WORTH_SEEING) > s.time.0
+        !s.is_thin && lost.0 >= least && is_worth_seeing(s.lost, s.time)
     };
     let waits = |s: &&Sufferer| keeps_waiting(s, s.lost);
     // Devices on which somebody was kept waiting who is in nobody's way, and of these who is no job.
@@ -50,7 +46,7 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
     let beside_commits: Vec<DevId> = commits_wait.map(|s| device(e, s)).collect();
     // Many requests in flight keep nobody from a processor.
     let for_the_disk = |s: &&Sufferer| keeps_waiting(s, s.lost.since(for_a_processor(s)));
-    let noticed = e.facts.duration().0 / NOTICED;
+    let noticed = (NOTICED * e.facts.duration().0 as f64) as u64;
     // Neither does one operation of a job, nor one of anybody that is hardly noticed.
     let waits_for_each = |s: &&Sufferer| {
         let alone = !role::is_job(&s.task) && by_the_clock(e, s, s.lost.since(s.noise)).0 >= noticed;
@@ -74,6 +70,10 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
         let lost = if nobody_noticed { of_the_clock(e, s, by) } else { by_the_clock(e, s, by) };
         (s.is_thin, runs_on, in_the_way, Reverse(lost))
     });
+}
+
+fn is_worth_seeing(part: Nanos, of: Nanos) -> bool {
+    part.0 as f64 > WORTH_SEEING * of.0 as f64
 }
 
 fn overlaps(e: &Explanation, s: &Sufferer) -> bool {

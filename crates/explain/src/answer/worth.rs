@@ -25,7 +25,7 @@ use trace::Nanos;
 use waits::CulpritKind;
 
 /// Whoever waited for less than this part of the recording hardly noticed.
-const NOTICED: f64 = 0.1;
+pub(super) const NOTICED: f64 = 0.1;
 
 /// Whoever waited for a third of the recording did little else.
 const MUCH: f64 = 1.0 / 3.0;
