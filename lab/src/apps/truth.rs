@@ -88,9 +88,11 @@ impl Baseline {
     }
 }
 
-/// What helps: the best, and what is alike within noise. An error says why it cannot be told.
+/// What helps: the best, and what is alike within noise. A client less that saves too little to count by itself does where it saves more
+/// than the best. An error says why it cannot be told.
 pub fn helping(baseline: &Baseline, reruns: &[Rerun]) -> Result<Vec<Thing>, String> {
     let counts = |r: &&Rerun| r.without != Thing::Depth || baseline.mean() - r.mean >= baseline.depth();
+    let depth = reruns.iter().find(|r| !counts(r));
     let reruns: Vec<&Rerun> = reruns.iter().filter(counts).collect();
     let best = reruns.iter().map(|r| r.mean).fold(f64::INFINITY, f64::min);
     let saved = baseline.mean() - best;
@@ -111,7 +113,8 @@ pub fn helping(baseline: &Baseline, reruns: &[Rerun]) -> Result<Vec<Thing>, Stri
     let alike = |r: &&&Rerun| {
         baseline.helped(r.mean) && r.mean <= best + baseline.noise().min(0.3 * saved).max(ALIKE * saved)
     };
-    Ok(reruns.iter().filter(alike).map(|r| r.without.clone()).collect())
+    let of_depth = depth.filter(|r| r.mean <= best).into_iter();
+    Ok(reruns.iter().filter(alike).copied().chain(of_depth).map(|r| r.without.clone()).collect())
 }
 
 /// Each of several is enough alone where it costs this share of what all cost together.
@@ -169,6 +172,14 @@ mod tests {
         ];
         assert_eq!(helping(&quiet, &reruns), Ok(vec![Thing::Part("flush".into()), Thing::Depth]));
         assert_eq!(helping(&quiet, &reruns[..1]), Ok(vec![]));
+        let quick = Baseline { operations: 10_000, ..of(1200.0, vec![1200.0, 1210.0]) };
+        let [neighbour, depth] = [900.0, 813.0];
+        let part = Thing::Part("flush".into());
+        assert_eq!(helping(&quick, &[without(Thing::Depth, depth)]), Ok(vec![]));
+        let both = [without(part.clone(), neighbour), without(Thing::Depth, depth)];
+        assert_eq!(helping(&quick, &both), Ok(vec![part.clone(), Thing::Depth]));
+        let less = [without(part.clone(), neighbour), without(Thing::Depth, 950.0)];
+        assert_eq!(helping(&quick, &less), Ok(vec![part]));
         let loud = of(10_000.0, vec![6_000.0, 14_000.0]);
         assert!(helping(&loud, &[without(Thing::Wbt, 5_000.0)]).is_err());
         // What a client less saves on emulated processors is more, and still nothing about a disk.
