@@ -105,6 +105,9 @@ impl Answer {
         });
         victims.truncate(MOST_VICTIMS);
         let bystanders = all - victims.len();
+        if kind == Kind::Cause {
+            told_first(e, &mut victims);
+        }
         let first = victims.first();
         let verdict = first.filter(|_| kind == Kind::Cause).and_then(|v| precedence::choose(e, v));
         let too_little = first.zip(verdict).filter(|(v, found)| !worth::acting_on(e, v, found));
@@ -180,6 +183,16 @@ impl Answer {
             .iter()
             .fold((0.0, 0.0), |(l, u), v| (l + v.lost.0 as f64, u + v.unexplained() * v.lost.0 as f64));
         Some(unknown / f64::max(lost, 1.0))
+    }
+}
+
+/// Where nothing is worth acting on for the first victim, but for others of its operations, in which it spent more time, these are told first.
+fn told_first(e: &Explanation, victims: &mut [Sufferer]) {
+    let is_worth = |v: &Sufferer| precedence::choose(e, v).is_some_and(|found| worth::acting_on(e, v, found));
+    let Some(first) = victims.first().filter(|first| !is_worth(first)) else { return };
+    let other = victims.iter().position(|v| v.task == first.task && v.time > first.time && is_worth(v));
+    if let Some(at) = other {
+        victims[..=at].rotate_right(1);
     }
 }
 
