@@ -319,12 +319,9 @@ impl Accounts {
     /// Whose request it is that was waited for.
     fn sender(&mut self, table: &mut Table, a: &Adding, r: &By, doer: Option<Tid>) -> CulpritId {
         let is_own = |task: TaskName| a.names.is_one_job(task, a.o.task);
-        let mine =
-            r.tid == a.o.tid || is_own(r.task) || r.owner.is_some_and(|o| !o.journal && is_own(o.task));
-        if mine && !r.owner.is_some_and(|o| o.journal) {
-            return table.plain(CulpritKind::Own, None);
-        }
+        let mine = r.tid == a.o.tid || is_own(r.task) || r.owner.is_some_and(|o| is_own(o.task));
         match r.owner {
+            _ if mine && !r.owner.is_some_and(|o| o.journal) => table.plain(CulpritKind::Own, None),
             Some(_) => self.of_holding(table, a, &r.holding),
             None => self.doer(table, a, doer.or(Some(r.tid)), Some(r.holding.io)),
         }
