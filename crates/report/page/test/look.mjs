@@ -240,7 +240,7 @@ export async function addresses(browser, url) {
     const page = await browser.newPage();
     await page.goto(url + odd);
     await page.waitForSelector('.plot canvas');
-    assert.match(await page.$eval('.seen p', (p) => p.textContent), /^All of the recording/, odd);
+    assert.match(await page.$eval('.seen p', (p) => p.textContent), /^The whole recording/, odd);
     await page.close();
   }
 }
