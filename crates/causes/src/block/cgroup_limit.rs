@@ -94,8 +94,8 @@ fn by_pace(case: &Case) -> Option<(Verdict, Vec<usize>)> {
             continue;
         };
         let classes: Vec<Class> = Class::ALL.into_iter().filter(|class| limit.is_of(*class)).collect();
-        // What a limit held back is sent by the kernel's worker, whosever it is.
-        let sender = case.main_task_of(device, &classes, |task| !is_kernel_thread(task));
+        // Reads that a limit held back are sent by the kernel's worker, whosever they are; what it writes may be anybody's.
+        let sender = case.main_task_of(device, &classes, |task| !(limit.reads && is_kernel_thread(task)));
         if sender.is_none_or(|(task, part)| *task != *group.task || part < MOSTLY_ITS) {
             continue;
         }

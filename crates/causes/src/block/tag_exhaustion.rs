@@ -2,7 +2,8 @@
 //!
 //! Claims the time to get a request (Q2G) of operations that came while the device held as many requests as it ever
 //! does. Proof: they are counted, and so is the time in which it stayed full. Refuted if the wait is short, or began
-//! while the device held fewer, or if the device takes the longer the more it holds: with more tags operations would wait in it. Which number of tags holds is seen in the recording; settings may show another one.
+//! while the device held fewer, or if the device does no more with more in it: with more tags operations would wait there.
+//! Which number of tags holds is seen in the recording; settings may show another one.
 
 use crate::case::{Case, MIN_SHARE};
 use crate::growth::Growth;

@@ -112,25 +112,30 @@ fn the_memory_of_a_cgroup_is_where_its_version_has_it() {
     }
 }
 
-/// One in so many is read by another task: whose limit it is would not be known.
+/// One in so many is read or written by another task: whose limit it is would not be known, unless the kernel's worker sends the reads
+/// that the limit held back.
 #[test]
 fn a_limit_beside_a_second_task_is_met_by_chance() {
-    let of = |others: u64| {
+    let of = |others: u64, called: &str, writes: bool| {
         let mut story = Story::default();
-        story.called("fio", "tar");
-        let text = r#"{"before": {"cgroups": {"list": [{"path": "/db", "id": 7, "settings": {"io.max": "8:0 riops=100"}}]}}}"#;
+        story.called("fio", called);
+        let text = r#"{"before": {"cgroups": {"list": [{"path": "/db", "id": 7, "settings": {"io.max": "8:0 riops=100 wiops=100"}}]}}}"#;
         story.document("system.json", text);
         for i in 0..500 {
             let at = i * 10 * MS;
-            match i % others {
-                0 => story.read_by_another(at, at, at + MS),
-                _ => story.read(at, at, at + MS),
+            match (i % others, writes) {
+                (0, false) => story.read_by_another(at, at, at + MS),
+                (0, true) => story.writeback(at, at, at + MS, 4),
+                (_, false) => story.read(at, at, at + MS),
+                (_, true) => story.sync_write(at, at, at + MS),
             };
         }
         story.verdict("cgroup-limit").verdict
     };
-    assert_eq!(of(100), Answer::Found);
-    assert_eq!(of(10), Answer::CannotTell);
+    assert_eq!([of(100, "tar", false), of(10, "tar", false)], [Answer::Found, Answer::CannotTell]);
+    let worker = "kworker/u8:1";
+    assert_eq!([of(100, worker, true), of(10, worker, true)], [Answer::Found, Answer::CannotTell]);
+    assert_eq!(of(10, worker, false), Answer::Found);
 }
 
 #[test]
