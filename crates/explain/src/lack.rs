@@ -80,9 +80,13 @@ impl Lack {
             0 => (t.bios, t.bios_in_flight),
             _ => (requests, requests_open),
         };
-        let watched = watched.filter(|watched| *watched >= LONG_WATCHED);
+        let long = watched.filter(|watched| *watched >= LONG_WATCHED);
         if begun == 0 && !operations && t.began_before == 0 {
-            return Some(watched.map_or(Lack::AnyIo, |watched| Lack::Work { completed: 0, watched }));
+            return Some(match (watched, long) {
+                (None, _) => Lack::AnyIo,
+                (Some(_), None) => Lack::Many { completed: 0 },
+                (_, Some(watched)) => Lack::Work { completed: 0, watched },
+            });
         }
         let part = open as f64 / begun.max(1) as f64;
         let damaged = t.requests_lost >= LEAST_OPEN || is_a_processor_missing(quality);
@@ -106,7 +110,7 @@ impl Lack {
         let excerpt = format == "blkparse";
         let few = completed < FEW && (excerpt || longest < LONG_BY_ITSELF.0);
         let all_ended = t.requests_in_flight + t.bios_in_flight + t.requests_lost == 0;
-        (few && !operations).then(|| match watched.filter(|_| all_ended && longest < LONG_BY_ITSELF.0) {
+        (few && !operations).then(|| match long.filter(|_| all_ended && longest < LONG_BY_ITSELF.0) {
             Some(watched) => Lack::Work { completed, watched },
             None => Lack::Many { completed },
         })

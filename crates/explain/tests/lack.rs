@@ -90,6 +90,13 @@ fn a_disk_that_was_watched_and_did_nothing_was_not_slow() {
     assert_eq!(Answer::of(&e).kind, Kind::Healthy);
     let few = Some(Lack::Many { completed: 2 });
     assert_eq!(watched(&reads(2, "QGIDC", 1), 900).lack, few, "for too short a time");
+    let switch = "fio-683 [001] 0.000001: sched_switch: prev_comm=fio prev_pid=683 prev_prio=120 prev_state=S ==> next_comm=dd next_pid=2 next_prio=120\n";
+    assert_eq!(
+        watched(switch, 900).lack,
+        Some(Lack::Many { completed: 0 }),
+        "it was recorded, and there was none"
+    );
+    assert_eq!(watched(switch, 1500).lack, Some(Lack::Work { completed: 0, watched: Nanos(1_500_000_000) }));
     let open = watched(&(reads(2, "QGIDC", 1) + &reads(1, "QGID", 1).replace(" 0.", " 1.")), 1500);
     assert_eq!(open.lack, few, "one is still in flight");
 }

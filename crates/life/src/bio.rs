@@ -52,8 +52,7 @@ pub struct Bio {
     /// [`Sink::adopted`](crate::Sink::adopted) may tell later.
     #[serde(skip)]
     pub orphan: bool,
-    /// Of a read ahead: whether its task had sent nothing since. Most such tasks wait for it: since Linux 5.16 all that a buffered
-    /// read takes into the page cache is marked as read ahead (`read_pages`, mm/readahead.c), what was asked for included.
+    /// Of a read ahead: whether its task waited for it, as far as what it sent next shows.
     pub awaited: bool,
 }
 

@@ -30,6 +30,8 @@ pub(crate) struct InFlight {
     /// What it has in flight below, once it has sent something there.
     pub below: Option<Box<Below>>,
     pub by_request: bool,
+    /// Of a read ahead: whether its task has come to it.
+    pub awaited: bool,
 }
 
 /// A place for a bio; as with pieces, bios stay where they are made.

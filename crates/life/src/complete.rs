@@ -171,7 +171,8 @@ impl Lives {
             _ => told.company = request.company,
         }
         (told.number, told.parent) = (part.bio.number(), bio.parent.map(BioId::number));
-        told.awaited = told.flags.has(Flags::AHEAD) && self.ahead.get(&told.tid) == Some(&part.bio);
+        told.awaited = told.flags.has(Flags::AHEAD)
+            && self.reads_ahead.is_awaited(part.bio, bio.tid, bio.dev, bio.awaited);
         told.orphan = bio.orphan_of.is_some() && bio.parent.is_none();
         if let Some((upper, row)) = bio.orphan_of {
             let rows = &mut self.devices[upper as usize].rows;

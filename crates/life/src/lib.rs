@@ -16,6 +16,7 @@ mod names;
 mod op;
 mod piece;
 mod plug;
+mod read_ahead;
 mod request;
 mod rows;
 mod share;

@@ -13,8 +13,9 @@ use crate::early::Early;
 use crate::flush::Flushes;
 use crate::holding::Owner;
 use crate::names::Names;
-use crate::piece::{BioId, PieceId, Table};
+use crate::piece::{PieceId, Table};
 use crate::plug::{Plug, Plugs};
+use crate::read_ahead::ReadsAhead;
 use crate::request::Request;
 use crate::rows::{Rows, Unclaimed};
 use crate::share::{Remapped, Share};
@@ -22,7 +23,7 @@ use crate::stack::Announced;
 use crate::tally::Tally;
 use device::{Inside, Services};
 use rustc_hash::FxHashMap;
-use trace::{Action, Batch, Detail, DevId, Event, Nanos, Tid};
+use trace::{Action, Batch, Detail, DevId, Event, Nanos};
 
 /// Who wants to know of finished lives. All methods do nothing unless overridden.
 pub trait Sink {
@@ -85,8 +86,7 @@ pub struct Lives {
     pub(crate) plugs: Plugs,
     pub(crate) tally: Tally,
     pub(crate) early: Early,
-    /// The last bio of each task, of those whose last one reads ahead.
-    pub(crate) ahead: FxHashMap<Tid, BioId>,
+    pub(crate) reads_ahead: ReadsAhead,
     /// Whose data the bio is that is queued next, where another task sends it.
     pub(crate) owner: Option<Owner>,
 }

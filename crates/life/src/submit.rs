@@ -20,9 +20,6 @@ const MAX_WAITING: usize = 8192;
 /// bios (`max_segments`) each would be as many.
 const MAX_BIOS: usize = 1 << 17;
 
-/// Tasks that read ahead of which the last bio is remembered.
-const MAX_READERS: usize = 1 << 14;
-
 impl Lives {
     /// `Q`: a bio enters.
     pub(crate) fn queue(&mut self, dev: u32, e: &Event, sink: &mut dyn Sink) {
@@ -37,10 +34,14 @@ impl Lives {
         (flight.start, flight.end) = (e.sector, e.sector.after(e.bytes));
         (flight.bytes, flight.remaining) = (e.bytes, e.bytes);
         (flight.tid, flight.task, flight.queued) = (e.tid, task, e.time);
-        (flight.pieces, flight.by_request) = (1, false);
+        (flight.pieces, flight.by_request, flight.awaited) = (1, false, false);
         flight.waiting.clear();
         (flight.parent, flight.below, flight.orphan_of) = (None, None, None);
-        self.reads_ahead(e, bio);
+        if kind(e).has(Flags::AHEAD) {
+            self.reads_ahead.sends(bio, &mut self.bios);
+        } else if !self.reads_ahead.is_empty() {
+            self.reads_ahead.ends(e.tid, dev);
+        }
         self.tally.bios += 1;
         self.tally.bytes_queued += e.bytes;
         if let Some(child) = announced {
@@ -58,19 +59,6 @@ impl Lives {
         self.devices[dev as usize].waiting.push(id);
         if let Some(b) = self.bios.get_mut(bio) {
             b.waiting.push(id);
-        }
-    }
-
-    /// Notes the last bio of a task that reads ahead. A task that never does costs one lookup in an empty table.
-    #[inline]
-    fn reads_ahead(&mut self, e: &Event, bio: BioId) {
-        if kind(e).has(Flags::AHEAD) {
-            if self.ahead.len() >= MAX_READERS {
-                self.ahead.clear();
-            }
-            self.ahead.insert(e.tid, bio);
-        } else if !self.ahead.is_empty() {
-            self.ahead.remove(&e.tid);
         }
     }
 

@@ -246,23 +246,79 @@ fn names_of_tasks() {
     assert_eq!(told.tasks, ["bash", "fio", "swapper"]);
 }
 
-/// A task that has sent nothing since its last read ahead waits for it; who goes on reading does not wait for the one before.
+/// A task that has sent nothing since its last read ahead waits for it.
 #[test]
 fn a_read_ahead_is_awaited_by_whoever_sent_nothing_since() {
     let told = heard_of(
         "
           0  Q RA 0+64 tid=1
-          1  Q RA 64+64 tid=1
+          1  Q RA 640+64 tid=1
           2  Q RA 512+64 tid=2
           3  D RA 0+64
-          4  D RA 64+64
+          4  D RA 640+64
           5  D RA 512+64
           6  Q R 1024+8 tid=2
          10  C RA 0+64
-         20  C RA 64+64
+         20  C RA 640+64
          30  C RA 512+64",
     );
-    expect(&told.bios("at awaited"), "0+64 false\n 64+64 true\n 512+64 false");
+    expect(&told.bios("at awaited"), "0+64 false\n 640+64 true\n 512+64 false");
+}
+
+/// Windows of 128 KiB: a reader that comes to one in flight sends the next, and waits; one that comes later does not. The last window of
+/// a file is smaller, and nobody comes after it.
+#[test]
+fn a_window_is_awaited_by_whoever_sends_the_next_while_it_is_read() {
+    let waits = heard_of(
+        "
+          0  Q RA 0+32 tid=1
+         10  C RA 0+32
+         11  Q RA 32+128 tid=1
+         12  Q RA 160+256 tid=1
+         40  C RA 32+128
+         41  Q RA 416+256 tid=1
+         60  C RA 160+256
+         61  Q RA 672+8 tid=1
+         70  C RA 416+256
+         80  C RA 672+8",
+    );
+    let all = "0+32 true\n 32+128 true\n 160+256 true\n 416+256 false\n 672+8 true";
+    expect(&waits.bios("at awaited"), all);
+    let computes = heard_of(
+        "
+          0  Q RA 0+32 tid=1
+         10  C RA 0+32
+         11  Q RA 32+128 tid=1
+         20  C RA 32+128
+         50  Q RA 160+256 tid=1
+         60  C RA 160+256
+         90  Q RA 416+256 tid=1
+         99  C RA 416+256",
+    );
+    expect(&computes.bios("at awaited"), "0+32 true\n 32+128 false\n 160+256 false\n 416+256 false");
+}
+
+/// Small files that lie side by side are no windows of one stream, and a window that needs several bios is reached as a whole.
+#[test]
+fn what_lies_side_by_side_need_not_be_a_window() {
+    let files = heard_of(
+        "
+          0  Q RA 0+8 tid=1
+          9  C RA 0+8
+         10  Q RA 8+16 tid=1
+         19  C RA 8+16",
+    );
+    expect(&files.bios("at awaited"), "0+8 true\n 8+16 true");
+    let large = heard_of(
+        "
+          0  Q RA 0+2048 tid=1
+          9  C RA 0+2048
+         10  Q RA 2048+2048 tid=1
+         11  Q RA 4096+2048 tid=1
+         30  C RA 2048+2048
+         40  C RA 4096+2048",
+    );
+    expect(&large.bios("at awaited"), "0+2048 true\n 2048+2048 false\n 4096+2048 false");
 }
 
 /// A flush is its asker's, whoever issues it.
