@@ -84,6 +84,7 @@ impl AsyncIo {
         if open.call != Call::IoSubmit {
             return;
         }
+        self.held.sends(e.tid, e);
         let from = open.last_sent.replace(e.time).unwrap_or(open.from);
         if open.sent == 0 {
             open.sent_to = e.dev;

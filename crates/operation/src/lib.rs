@@ -48,6 +48,7 @@ mod account;
 
 // What is known of files, devices and processes.
 mod descriptors;
+mod extents;
 mod file_systems;
 mod sent;
 mod served;

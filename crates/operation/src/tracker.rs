@@ -7,6 +7,7 @@ use crate::account::Account;
 use crate::async_io::{AsyncIo, RING_CLOSE};
 use crate::calls::{self, Calls};
 use crate::crypt::CRYPT_WORK;
+use crate::extents::Direct;
 use crate::history::History;
 use crate::known::Known;
 use crate::observer::OperationObserver;
@@ -247,6 +248,13 @@ impl OperationTracker {
             What::File { fs, dev, inode } => {
                 owners::takes_part(h, e, fs, dev, inode, names);
                 calls::file(h, e, fs, dev, inode);
+            }
+            What::Direct { dev, inode, at, bytes } => {
+                if h.open_call(e).is_some_and(|open| open.call == Call::IoSubmit) {
+                    self.async_io.held.begins(e.tid, Direct { dev, inode, at, bytes });
+                }
+                owners::takes_part(h, e, Fs::Unknown, dev, inode, names);
+                calls::file(h, e, Fs::Unknown, dev, inode);
             }
             What::LogReserved { dev } => {
                 owners::joins(h, e, dev, names);

@@ -5,7 +5,7 @@
 
 use crate::event::Span;
 use crate::syscall::Call;
-use units::{Cpu, DevId, Nanos, Tid};
+use units::{Bytes, Cpu, DevId, Nanos, Tid};
 
 /// What the processor was doing when an event was recorded (`common_flags`; include/linux/trace_events.h).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -182,6 +182,17 @@ pub enum What {
     /// The software interrupt in which the processor completes requests (`BLOCK_SOFTIRQ`) is wanted, begins, or is over. The
     /// event's task is only the one that is interrupted.
     Completions(Completions),
+    /// The event's task begins direct I/O (`iomap_dio_rw_begin`).
+    Direct {
+        /// The file system's device.
+        dev: DevId,
+        /// Which file.
+        inode: u64,
+        /// From where in the file.
+        at: Bytes,
+        /// How much.
+        bytes: Bytes,
+    },
     /// The event's task is at work on a file, or on a file system where `inode` is 0.
     File {
         /// Which kind of file system.

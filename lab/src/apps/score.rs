@@ -26,6 +26,8 @@ struct Mark {
     /// Whether the cause is right where the application alone is asked about.
     asked: bool,
     healthy: bool,
+    /// Whether no cause is named: that nothing was slow is said, or why it cannot be told.
+    none_named: bool,
     /// Whether the first remedy helps, where a run was made without what it takes away.
     helped: Option<bool>,
     truth: String,
@@ -131,6 +133,7 @@ fn mark(name: &str, truth: &Truth, (said, asked): (&Value, &Value), catalogue: &
         own: (!healthy).then(|| own_entry(truth, said)),
         asked: is_true(truth, asked),
         healthy,
+        none_named: answer.is_object() && text(answer, "kind") != Some("cause"),
         helped: helped(truth, answer, catalogue),
         truth: match truth.helps.is_empty() {
             true => "healthy".into(),
@@ -222,6 +225,7 @@ fn totals(marks: &[Mark], undecided: u32) {
     println!("culprit:    {}", share(marks.iter().filter_map(|m| m.culprit)));
     println!("victim:     {}", share(marks.iter().filter_map(|m| m.victim)));
     println!("healthy:    {}", share(marks.iter().filter(|m| m.healthy).map(|m| m.cause)));
+    println!("no cause:   {}", share(marks.iter().filter(|m| m.healthy).map(|m| m.none_named)));
     println!("own entry:  {}", share(marks.iter().filter_map(|m| m.own)));
     println!("asked:      {}", share(marks.iter().map(|m| m.asked)));
     println!("remedy:     {}", share(marks.iter().filter_map(|m| m.helped)));

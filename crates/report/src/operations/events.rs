@@ -260,7 +260,9 @@ fn in_words(e: &TaskEvent, texts: &FxHashMap<TextId, String>, names: &Names) -> 
         What::WorkQueued { function: id, .. } => format!("queues work item {}", function(id)),
         What::WorkStart { function: id, .. } => format!("starts work item {}", function(id)),
         What::WorkEnd => "is done with the work item".into(),
-        What::File { fs: Fs::Unknown, inode, .. } => format!("is at inode {inode}"),
+        What::Direct { inode, .. } | What::File { fs: Fs::Unknown, inode, .. } => {
+            format!("is at inode {inode}")
+        }
         What::File { fs, inode: 0, .. } => format!("is in {}", fs.name()),
         What::File { fs, inode, .. } => format!("is in {}, inode {inode}", fs.name()),
         What::Commit { phase, .. } => format!("commit: {}", explain::names::commit(*phase)),

@@ -13,7 +13,7 @@ use crate::event::{Batch, Detail};
 use crate::syscall::{Call, Calls};
 use crate::task_event::{Context, Left, TaskEvent, TextId, What, NO_FLAGS};
 use rustc_hash::FxHashMap;
-use units::{DevId, Nanos, Tid};
+use units::{Bytes, DevId, Nanos, Tid};
 
 /// Different stacks and functions that are kept: a kernel has some thousand places to sleep. Beyond that all are
 /// [`UNKNOWN`].
@@ -178,6 +178,12 @@ impl Reader {
             Plan::File { fs, dev, inode } => {
                 What::File { fs, dev: DevId(r.int(dev) as u32), inode: r.int(inode) }
             }
+            Plan::Direct { dev, inode, at, bytes } => What::Direct {
+                dev: DevId(r.int(dev) as u32),
+                inode: r.int(inode),
+                at: Bytes(r.int(at)),
+                bytes: Bytes(r.int(bytes)),
+            },
             Plan::LogReserved { dev } => What::LogReserved { dev: DevId(r.int(dev) as u32) },
             Plan::Commit { dev, phase } => What::Commit { dev: DevId(r.int(dev) as u32), phase },
             Plan::WaitPage { inode } => What::WaitPage { inode: r.int(inode) },

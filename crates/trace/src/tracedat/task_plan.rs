@@ -15,6 +15,7 @@ pub(super) enum Plan {
     WorkEnd,
     SoftIrq { vector: Slot, step: Completions },
     File { fs: Fs, dev: Slot, inode: Slot },
+    Direct { dev: Slot, inode: Slot, at: Slot, bytes: Slot },
     LogReserved { dev: Slot },
     Commit { dev: Slot, phase: CommitPhase },
     WaitPage { inode: Slot },
@@ -79,6 +80,9 @@ impl Plan {
             }
             (_, name) if is_of_completion(name) => return None,
             ("jbd2", _) if dev.present => Plan::File { fs: Fs::Ext4, dev, inode: Slot::default() },
+            ("iomap", "iomap_dio_rw_begin") if slot("pos").present && slot("count").present => {
+                Plan::Direct { dev, inode, at: slot("pos"), bytes: slot("count") }
+            }
             ("iomap", _) if dev.present && inode.present => Plan::File { fs: Fs::Unknown, dev, inode },
             (system @ ("xfs" | "ext4" | "btrfs" | "f2fs"), _) if dev.present || inode.present => {
                 Plan::File { fs: Fs::by_name(system), dev, inode }
