@@ -10,10 +10,10 @@ use events::Window;
 use evidence::{is_device_name, Conflict, Samples, Skipped, System};
 use operation::{By, Scope};
 use serde::Serialize;
-use stats::{Device, Distribution, Facts, Focus, Group, OpKey, Phases};
+use stats::{Device, Distribution, Facts, Focus, Group, OpKey, Phases, TAIL_SHARE};
 use std::collections::HashMap;
 use trace::{DevId, Fs, Nanos, Quality};
-use units::words::count;
+use units::words::{count, percent};
 
 /// Remarks of each kind that are shown in full.
 const MOST_REMARKS: usize = 10;
@@ -188,7 +188,11 @@ impl Explanation {
             _ => format!(" on {}", self.name(group.dev)),
         };
         match group.operations {
-            100.. => format!("1 % of {}{place} ({n})", group.words()),
+            all @ 100.. => {
+                let share = group.tail.sum.time.operations as f64 / all as f64;
+                let share = if share < 2.0 * TAIL_SHARE { "1 %".into() } else { percent(share) };
+                format!("{share} of {}{place} ({n})", group.words())
+            }
             all => format!("{n} of {all} {}{place}", group.words()),
         }
     }

@@ -19,7 +19,8 @@ use std::collections::BTreeMap;
 use trace::{Call, DevId, Fs, Nanos};
 use waits::{Asked, ChainId, CulpritId, Link, Phase, Selection, Sums, Table, Victim, VictimId};
 
-/// The part of the operations that is called the tail: the slowest 1 %.
+/// The part of the operations that is called the tail: the slowest 1 %, or more where one of them would be most of it
+/// ([`Table::slowest_of`]).
 pub const TAIL_SHARE: f64 = 0.01;
 
 /// The operations of one task on one device, or of all tasks where bios stand for them, and their tail.

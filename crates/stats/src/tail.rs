@@ -121,7 +121,7 @@ pub struct Slowest {
 }
 
 impl Slowest {
-    /// The slowest `share` (0.01: the slowest 1 %) of the operations of some victims: at least so many, whole buckets.
+    /// The slowest `share` (0.01: the slowest 1 %) of the operations of some victims: at least so many ([`Table::slowest_of`]), whole buckets.
     pub fn of(table: &Table, victims: &[VictimId], share: f64) -> Slowest {
         let (which, _) = table.slowest_of(victims, share);
         Slowest { threshold: which.from.lower(), sum: TailTime::of(table, victims, which) }

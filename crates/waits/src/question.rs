@@ -31,18 +31,27 @@ pub struct Selection {
 }
 
 impl Table {
-    /// The bucket from which on at least `share` of the operations of some victims together are, and how many these are.
+    /// The bucket from which on at least `share` of the operations of some victims together are, and how many these are. So many that no
+    /// one of them has most of their time, unless it has most of what all lost: else nothing is seen of the others.
+    ///
+    /// Example: of 880 fsyncs of 4 ms one took 371 ms. Of the slowest nine it has 80 % of the time, and of what all lost 14 %. The slowest
+    /// hundred are told.
     pub fn slowest_of(&self, victims: &[VictimId], share: f64) -> (Selection, u64) {
-        let all: u64 = victims.iter().map(|v| self.of(*v).1.ops).sum();
+        let sums = || victims.iter().map(|v| self.of(*v).1);
+        let all: u64 = sums().map(|s| s.ops).sum();
+        let lost = sums().fold(0, |lost: u64, s| lost.saturating_add(s.lost));
+        let longest = sums().map(|s| s.max.0).max().unwrap_or(0);
+        let is_most = longest > lost.saturating_sub(longest);
         let wanted = ((all as f64 * share).ceil() as u64).max(1);
-        let mut ops = BTreeMap::<Bucket, u64>::new();
-        for (bucket, cell) in victims.iter().flat_map(|v| &self.of(*v).1.cells) {
-            *ops.entry(*bucket).or_default() += cell.ops;
+        let mut buckets = BTreeMap::<Bucket, (u64, u64)>::new();
+        for (bucket, cell) in sums().flat_map(|s| &s.cells) {
+            let of = buckets.entry(*bucket).or_default();
+            *of = (of.0 + cell.ops, of.1.saturating_add(cell.ns));
         }
-        let mut seen = 0;
-        for (bucket, n) in ops.iter().rev() {
-            seen += n;
-            if seen >= wanted {
+        let (mut seen, mut time) = (0, 0_u64);
+        for (bucket, (ops, ns)) in buckets.iter().rev() {
+            (seen, time) = (seen + ops, time.saturating_add(*ns));
+            if seen >= wanted && (is_most || longest <= time.saturating_sub(longest)) {
                 return (Selection { from: *bucket }, seen);
             }
         }
@@ -241,6 +250,19 @@ mod tests {
         let tail = t.folded(|_| Some((String::new(), slowest)));
         assert_eq!((n, tail.values().map(|n| n.0).sum()), (1, 40_000_000));
         assert!(t.folded(|_| None).is_empty());
+    }
+
+    /// Fifty operations of 4 ms, six of 8 ms, and one that is longer.
+    #[test]
+    fn one_operation_stands_for_the_slowest_only_if_it_lost_most() {
+        let slowest = |longest: u64| {
+            let ms: Vec<u64> =
+                [4; 50].into_iter().chain([8; 6]).chain([longest]).map(|ms| ms * 1_000_000).collect();
+            let (t, victim) = table(&ms);
+            t.slowest_of(&[victim], 0.01).1
+        };
+        assert_eq!(slowest(30), 7, "it has most of the time of two");
+        assert_eq!(slowest(1000), 1, "what all others lost is little beside it");
     }
 
     #[test]

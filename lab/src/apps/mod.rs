@@ -11,11 +11,11 @@ mod catalogue;
 mod chance;
 mod condition;
 mod helped;
+mod in_guest;
 mod kept;
 mod rig;
 mod score;
 mod truth;
-mod within;
 mod without;
 
 pub use away::draw;

@@ -4,7 +4,7 @@
 
 use super::catalogue::{folder, Catalogue, Setting};
 use super::condition::Condition;
-use super::within;
+use super::in_guest;
 use crate::guest::Guest;
 use crate::machine::Machine;
 use crate::Outcome;
@@ -107,7 +107,7 @@ impl Rig {
         let mut variables = self.variables(catalogue, c);
         variables.push(("STORE", store.into()));
         if let Some(machine) = &self.machine {
-            let guest = Some(RefCell::new(Guest::new(machine, within::image(variables)?)?));
+            let guest = Some(RefCell::new(Guest::new(machine, in_guest::image(variables)?)?));
             return Ok(Disk { dir, guest });
         }
         let mut command = self.command(variables, &["image"]);
@@ -133,8 +133,8 @@ impl Rig {
         let (status, stderr, left) = match &disk.guest {
             Some(guest) => {
                 let mut guest = guest.borrow_mut();
-                let ended = guest.run(&within::run(variables)?, within::limit(self.pace().give_up))?;
-                (Some(ended.status), ended.stderr, guest.share().join(within::LEFT))
+                let ended = guest.run(&in_guest::run(variables)?, in_guest::limit(self.pace().give_up))?;
+                (Some(ended.status), ended.stderr, guest.share().join(in_guest::LEFT))
             }
             None => {
                 variables.push(("IMAGE", disk.dir.path().join("image").into()));

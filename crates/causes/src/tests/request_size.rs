@@ -77,7 +77,7 @@ fn half_of_the_time_in_line_is_the_threshold() {
 #[test]
 fn cut_writes_that_are_not_the_slow_ones_are_no_cause() {
     let mut story = cut(32);
-    story.sync_write(20_000 * MS, 20_000 * MS, 20_200 * MS);
+    story.sync_write(20_000 * MS, 20_000 * MS, 40_000 * MS);
     assert!(rejected(&story.verdict("request-size")).contains("50 of 51 synchronous writes were split"));
 }
 

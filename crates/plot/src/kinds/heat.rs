@@ -5,7 +5,7 @@ use crate::colours::{nth, Scheme, COLOURS};
 use crate::picture::{Axis, Layer, Panel};
 use explain::findings::{findings, marked, Finding};
 use explain::pictured::Pictured;
-use stats::{heat_lower, Group, Heat, Moment};
+use stats::{heat_lower, Heat, Moment};
 use units::words::time;
 
 /// Columns that are drawn of each: three points wide each in a picture of usual width.
@@ -49,7 +49,7 @@ fn panels(drawn: &Drawn, with_cells: bool) -> Vec<Panel> {
         layers.push(line("p99", theme.p99, false, p99));
         layers.push(line("max", theme.p99, true, longest));
         if let Some(tail) = p.tail() {
-            layers.push(Layer::Level(tail.0 as f64, tail_words(p.group, tail)));
+            layers.push(Layer::Level(tail.0 as f64, tail_words(tail)));
             layers.extend(moments(drawn, p, tail));
         }
         let (title, x, y) = (p.name.clone(), drawn.time_axis(), axis.clone());
@@ -58,10 +58,9 @@ fn panels(drawn: &Drawn, with_cells: bool) -> Vec<Panel> {
     first.iter().map(|p| panel(p)).collect()
 }
 
-/// Example: `the slowest 1 %: from 365 ms on`; of fewer than a hundred it is one.
-fn tail_words(group: Option<&Group>, tail: trace::Nanos) -> String {
-    let share = if group.is_some_and(|g| g.operations < 100) { "" } else { " 1 %" };
-    format!("the slowest{share}: from {} on", time(tail))
+/// Example: `the slowest: from 365 ms on`.
+fn tail_words(tail: trace::Nanos) -> String {
+    format!("the slowest: from {} on", time(tail))
 }
 
 type Cell = ([f64; 2], [f64; 2], f64);

@@ -47,6 +47,8 @@ struct Reader {
     calls: Calls,
     /// Bytes of the kernel's `long`.
     long: usize,
+    /// Whether `sched_waking` was seen: then `sched_wakeup` says nothing new.
+    wakings: bool,
     /// Read when the first function is to be named.
     symbols: Option<Symbols>,
     functions: FxHashMap<u64, TextId>,
@@ -65,6 +67,7 @@ impl Tasks {
             reader: Reader {
                 calls,
                 long,
+                wakings: false,
                 symbols: None,
                 functions: FxHashMap::default(),
                 known_stacks: FxHashMap::default(),
@@ -163,7 +166,13 @@ impl Reader {
             Plan::Switch { state, next } => {
                 What::Switch { left: left(r.int(state)), next: Tid(r.int(next) as u32) }
             }
-            Plan::Wake { tid } => What::Wake(Tid(r.int(tid) as u32)),
+            Plan::Wake { tid, first } => {
+                self.wakings |= first;
+                if self.wakings && !first {
+                    return None;
+                }
+                What::Wake(Tid(r.int(tid) as u32))
+            }
             Plan::WorkQueued { work, function } => {
                 What::WorkQueued { work: r.int(work), function: self.function(r, r.int(function), batch) }
             }

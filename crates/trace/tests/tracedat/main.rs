@@ -7,6 +7,7 @@ mod fixtures;
 mod hostile;
 mod live;
 mod report;
+mod tasks;
 mod words;
 
 use std::path::Path;
