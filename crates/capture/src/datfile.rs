@@ -355,6 +355,17 @@ mod tests {
         assert_eq!(page, [3; 4096]);
     }
 
+    #[test]
+    fn pages_tell_how_wide_the_kernels_long_is() {
+        let width = |size: &str| {
+            let line =
+                format!("field: u64 timestamp;\tsize:8;\nfield: local_t commit;\toffset:8;\tsize:{size};\n");
+            Head { header_page: line.into_bytes(), ..Head::default() }.long_size()
+        };
+        assert_eq!((width("4"), width("8")), (4, 8));
+        assert_eq!(Head::default().long_size(), 8, "nothing is told");
+    }
+
     proptest! {
         #[test]
         fn a_damaged_head_is_an_error_or_a_head(at in 0usize..400, byte: u8, cut in 0usize..400) {

@@ -64,3 +64,22 @@ impl<T, E: Into<io::Error>> At<T> for std::result::Result<T, E> {
         self.map_err(|e| Error::Io { doing, path: path.to_path_buf(), source: e.into() })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_can_do_something_is_told_what() {
+        let io = |kind: io::ErrorKind| {
+            Err::<(), _>(io::Error::from(kind)).at("opening", Path::new("/x")).unwrap_err()
+        };
+        let help = |kind| io(kind).help().map(str::to_string);
+        assert!(help(io::ErrorKind::PermissionDenied).unwrap().contains("sudo"));
+        assert!(help(io::ErrorKind::StorageFull).unwrap().contains("-o"));
+        assert_eq!(help(io::ErrorKind::NotFound), None);
+        assert_eq!(Error::refused("no trace", "record one").help(), Some("record one"));
+        assert!(io(io::ErrorKind::StorageFull).is_full() && !io(io::ErrorKind::NotFound).is_full());
+        assert!(io(io::ErrorKind::NotFound).to_string().starts_with("/x: opening: "));
+    }
+}

@@ -74,3 +74,27 @@ impl<'de> Visitor<'de> for TextVisitor {
         Ok(Text(None))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Settings;
+
+    #[test]
+    fn what_is_no_text_is_passed_over_and_the_rest_is_read() {
+        let json = r#"{"list": [1, "x", [2]], "text": "[none]", "parts": {"a": {"b": 1}}, "number": 256, "below": -1,
+            "broken": 0.5, "yes": true, "no": false, "null": null, "last": "read too"}"#;
+        let settings: Settings = serde_json::from_str(json).unwrap();
+        let read: Vec<_> = settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let expected = [
+            ("below", "-1"),
+            ("broken", "0.5"),
+            ("last", "read too"),
+            ("no", "0"),
+            ("number", "256"),
+            ("text", "[none]"),
+            ("yes", "1"),
+        ];
+        assert_eq!(read, expected);
+        assert!(!settings.is_empty() && Settings::default().is_empty());
+    }
+}

@@ -62,7 +62,7 @@ pub fn unescape(text: &str) -> OsString {
     while let [first, rest @ ..] = bytes {
         bytes = match bytes {
             [b'\\', a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', rest @ ..] => {
-                out.push((a - b'0') << 6 | (b - b'0') << 3 | (c - b'0'));
+                out.push([a, b, c].iter().fold(0, |number, digit| number * 8 + (*digit - b'0')));
                 rest
             }
             _ => {
@@ -99,6 +99,7 @@ mod tests {
         assert_eq!(unescaped("/mnt/a\\040b\\134c"), "/mnt/a b\\c");
         assert_eq!(unescaped("plain\\04"), "plain\\04");
         assert_eq!(unescaped("\\777"), "\\777");
+        assert_eq!(unescape("\\303\\251\\377").into_vec(), b"\xc3\xa9\xff");
         assert_eq!(unescaped(""), "");
     }
 }

@@ -174,5 +174,15 @@ mod tests {
         let e = pack(dir.path(), Some(&to), false).unwrap_err();
         assert!(e.to_string().contains("holds no trace"), "{e}");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+        // Other files do not make a folder a capture.
+        fs::write(dir.path().join("notes.txt"), "x").unwrap();
+        assert!(pack(dir.path(), Some(&to), false).is_err());
+        for trace in ["trace.dat", "trace.head", "sda.blktrace.0"] {
+            fs::write(dir.path().join(trace), "x").unwrap();
+            let packed = pack(dir.path(), Some(&to), false).unwrap();
+            assert_eq!(packed.unpacked, Bytes(2), "{trace}");
+            fs::remove_file(dir.path().join(trace)).unwrap();
+            fs::remove_file(&to).unwrap();
+        }
     }
 }

@@ -89,3 +89,29 @@ fn not_ours(file: &Path, why: &str) -> Error {
         "only captures that `iowhy record` made can be redacted; do it on the machine that made it",
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_recorder_writes_is_left_out_and_said() {
+        let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let file = |name: &str| from.path().join(name);
+        // A hole: it takes no room on the disk.
+        File::create(file(SAMPLES_JSONL)).unwrap().set_len(MOST_BYTES + 1).unwrap();
+        fs::write(file(CAPTURE_JSON), r#"{"host": "secret"}"#).unwrap();
+        fs::write(file("fio.log"), "secret").unwrap();
+        std::os::unix::fs::symlink("/etc/hostname", file(SYSTEM_JSON)).unwrap();
+        let left_out = redact(from.path(), to.path()).unwrap();
+        let copied: Vec<_> = fs::read_dir(to.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+        assert_eq!(copied, [CAPTURE_JSON]);
+        assert!(!fs::read_to_string(to.path().join(CAPTURE_JSON)).unwrap().contains("secret"));
+        let expected = [
+            "fio.log: it may hold names",
+            "samples.jsonl: 536870913 bytes, more than any recorder writes",
+            "system.json: not a plain file",
+        ];
+        assert_eq!(left_out, expected);
+    }
+}

@@ -347,6 +347,28 @@ mod tests {
         assert_eq!(walk(&p).len(), 3);
     }
 
+    /// A list of numbers is no text, and a kernel thread's name is nobody's: both stay as they are.
+    #[test]
+    fn numbers_and_kernel_threads_stay() {
+        const WAKEUP: &[u8] = b"name: wakeup\nID: 9\nformat:\n\
+            \tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\
+            \tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n\
+            \tfield:char comm[8];\toffset:8;\tsize:8;\tsigned:0;\n\
+            \tfield:u64 times[2];\toffset:16;\tsize:16;\tsigned:0;\n\nprint fmt: \"\"\n";
+        let scrubber = Scrubber::new(&Head {
+            header_page: HEADER_PAGE.to_vec(),
+            header_event: HEADER_EVENT.to_vec(),
+            systems: vec![("sched".into(), vec![WAKEUP.to_vec()])],
+            ..Head::default()
+        });
+        let mut record = [9u16.to_ne_bytes().to_vec(), vec![0, 0], 1i32.to_ne_bytes().to_vec()].concat();
+        record.extend(b"kswapd0\0");
+        record.extend(b"16 bytes of any.");
+        let before = record.clone();
+        scrubber.unwrap().record(&mut record, &mut Names::default());
+        assert_eq!(record, before);
+    }
+
     proptest! {
         #[test]
         fn any_page(mut bytes in prop::collection::vec(any::<u8>(), 256), small in any::<bool>()) {
