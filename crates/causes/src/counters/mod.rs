@@ -29,6 +29,8 @@ mod swap;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod tests_of_drives;
+#[cfg(test)]
 mod tests_of_logs;
 #[cfg(test)]
 mod tests_of_sums;

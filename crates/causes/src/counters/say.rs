@@ -77,3 +77,15 @@ pub fn plain(value: f64) -> String {
 pub fn times(ratio: f64) -> String {
     format!("{} times", plain(if ratio >= 9.995 { ratio.floor() } else { ratio }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_three_digits_or_all_of_a_whole_one() {
+        let said = [9.174, 9.999, 12.34, 99.96, 128.7, 79_453.0, 79_453.2, 0.5, 0.0].map(plain);
+        assert_eq!(said, ["9.17", "10", "12.3", "100", "129", "79,453", "79,453", "0.5", "0"]);
+        assert_eq!([1.2, 14.9].map(times), ["1.2 times", "14 times"]);
+    }
+}

@@ -215,20 +215,23 @@ fn syncs_in_json_are_found_whatever_their_number() {
 /// Terse output has no syncs: what it has takes no time, and where the time went is not in it.
 #[test]
 fn of_terse_output_it_is_said_what_is_missing() {
-    let terse = |mean: f64| {
+    let of = |mean: f64, iops: u32, runtime: u32| {
         let part = |count: u32| {
             let percentiles = "0%=0;".repeat(20);
             format!(
-                "{};390;97;60012;1;9;2.0;1.0;3;912;{mean};16.2;{percentiles}4;921;{mean};16.3;1;2;100%;3;4",
+                "{};390;{iops};{runtime};1;9;2.0;1.0;3;912;{mean};16.2;{percentiles}4;921;{mean};16.3;1;2;100%;3;4",
                 4 * count
             )
         };
         format!("3;fio-3.33;wal;0;0;{};{};1.0%;2.0%;100;0;5\n", part(0), part(5821))
     };
+    let terse = |mean: f64| of(mean, 97, 60_012);
     let v = verdict(&terse(12.8), "flush-cost").unwrap();
     assert_eq!(v.verdict, Answer::CannotTell);
     assert!(v.missing[0].sentence().contains("0.1 % of its time"), "{}", v.missing[0]);
     assert!(verdict(&terse(9_900.0), "flush-cost").is_none());
+    // Eight writes prove nothing.
+    assert!(verdict(&of(12.8, 5, 1_600), "flush-cost").is_none());
 }
 
 #[test]

@@ -1,0 +1,151 @@
+//! What reports on drives tell, and what must not be read into them: warnings, the intervals of sar, one disk beside its peers,
+//! limits of requests.
+
+use crate::{judge_counters, Answer, Verdict};
+use std::path::Path;
+use tooltext::Mail;
+
+fn verdict(text: &str, cause: &str) -> Option<Verdict> {
+    let mail = Mail::read("text", text.as_bytes());
+    judge_counters(&[mail]).into_iter().find(|v| v.cause == cause)
+}
+
+fn fixture(name: &str) -> String {
+    let mails = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/mails");
+    std::fs::read_to_string(mails.join(name)).unwrap()
+}
+
+/// All that a verdict says for and against, a sentence a line.
+fn said(v: &Verdict) -> String {
+    v.evidence.iter().chain(&v.refutes).map(|proof| proof.sentence() + "\n").collect()
+}
+
+#[test]
+fn each_bit_of_a_warning_has_its_meaning_and_no_other() {
+    let words = ["spare", "hot", "unreliable", "no more writes", "power backup", "persistent memory"];
+    let warning = |bits: u32| {
+        let v =
+            verdict(&format!("critical_warning                    : {bits:#x}\n"), "device-errors").unwrap();
+        said(&v)
+    };
+    for (bit, word) in words.iter().enumerate() {
+        let text = warning(1 << bit);
+        assert!(text.contains(word) && !text.contains("; "), "bit {bit}: {text}");
+    }
+    let both = warning(0b10010);
+    assert!(both.contains("hot") && both.contains("power backup") && !both.contains("spare"), "{both}");
+    assert!(warning(0x80).contains("of an unknown kind"));
+}
+
+/// sar's mean of all intervals says nothing that they do not say.
+#[test]
+fn intervals_of_sar_count_and_their_mean_does_not() {
+    let report = |from: &str, to: &str, rate: f64| {
+        format!("{from} DEV r/s w/s await aqu-sz %util\n{to} sda {rate:.2} 0.00 0.00 9.00 100.00\n\n")
+    };
+    let stopped = report("10:00:01", "10:10:01", 0.0) + &report("10:10:01", "10:20:01", 0.0);
+    let v = verdict(&(stopped + &report("Average:", "Average:", 0.0)), "device-stall").unwrap();
+    assert!(said(&v).contains("sda is busy in 2 consecutive reports"), "{v:?}");
+}
+
+fn iostat(rows: &[(&str, f64, f64)]) -> String {
+    let row = |(name, rate, wait): &(&str, f64, f64)| format!("{name} {rate:.2} 1.00 {wait:.2} 2.00 50.00\n");
+    let rows: String = rows.iter().map(row).collect();
+    format!("Device r/s w/s await aqu-sz %util\n{rows}\n")
+}
+
+#[test]
+fn a_slow_disk_is_compared_with_the_middle_and_the_next_of_its_peers() {
+    let with = |others: &[(&str, f64, f64)]| {
+        verdict(&iostat(&[others, &[("sdx", 98.0, 218.0)]].concat()), "slow-member")
+    };
+    let v = with(&[("sda", 100.0, 8.0), ("sdb", 104.0, 9.0), ("sdc", 99.0, 7.0)]).unwrap();
+    assert!(said(&v).starts_with("sdx takes 218 ms a request"), "{v:?}");
+    assert!(
+        said(&v).contains("the median of its 3 peers with the same traffic 8 ms: 27 times longer"),
+        "{v:?}"
+    );
+    for (why, others) in [
+        ("two are slow", &[("sda", 100.0, 8.0), ("sdb", 104.0, 9.0), ("sdc", 99.0, 150.0)][..]),
+        ("two peers have no middle", &[("sda", 100.0, 8.0), ("sdb", 104.0, 9.0)]),
+        ("the others differ", &[("sda", 10.0, 8.0), ("sdb", 104.0, 9.0), ("sdc", 99.0, 7.0)]),
+        (
+            "the others are not much faster",
+            &[("sda", 100.0, 80.0), ("sdb", 104.0, 90.0), ("sdc", 99.0, 70.0)],
+        ),
+    ] {
+        assert!(with(others).is_none(), "{why}");
+    }
+}
+
+#[test]
+fn a_limit_that_is_told_explains_requests_of_its_size_and_no_smaller_ones() {
+    let text = format!(
+        "sdb/queue/max_sectors_kb:512\nsdd/queue/max_sectors_kb:512\n\n{}",
+        fixture("request-size.txt")
+    );
+    let text = said(&verdict(&text.replace("Sdd", "sdd"), "request-size").unwrap());
+    // 995 sectors are the limit; of 87 something else is the reason.
+    let sentence =
+        |disk: &str| text.lines().find(|l| l.contains(&format!("{disk}/queue/max_sectors_kb is 512")));
+    assert!(
+        sentence("sdb").is_some_and(|l| l.ends_with("its requests are as large as that allows")),
+        "{text}"
+    );
+    assert!(
+        sentence("sdd").is_some_and(|l| l.ends_with("so another limit keeps its requests small")),
+        "{text}"
+    );
+}
+
+/// The command with which the author wrote past the cache, where that was the gentle way.
+#[test]
+fn the_gentle_way_to_write_is_the_one_that_was_measured() {
+    let direct_only: String =
+        fixture("writeback.txt").lines().take(250).map(|l| l.to_owned() + "\n").collect();
+    let v = verdict(&direct_only, "writeback-flood").unwrap();
+    assert_eq!(v.verdict, Answer::Found);
+    assert!(v.remedies.iter().any(|r| r.command().contains("oflag=direct")), "{:?}", v.remedies);
+}
+
+#[test]
+fn a_device_without_stable_pages_speaks_against_waiting_for_them() {
+    let with = |value: u32| {
+        let text = format!("/sys/block/sda/queue/stable_writes:{value}\n\n{}", fixture("stable-page.txt"));
+        said(&verdict(&text, "stable-page").unwrap())
+    };
+    assert!(with(0).contains("sda/queue/stable_writes is 0 (text:1): against it"), "{}", with(0));
+    assert!(with(1).contains("sda/queue/stable_writes is 1 (text:1): writers do wait"), "{}", with(1));
+}
+
+/// Whose longest write is 50 times the p99.99 does not stall, as everybody's longest is longer than that.
+#[test]
+fn a_long_tail_is_no_stall() {
+    let job = |max: u32, p: u32| {
+        format!(
+            "log-append: (groupid=0, jobs=1): err= 0: pid={max}: Tue Dec 11 14:41:27 2012\n  write: io=614401KB, bw=5119.1KB/s, iops=5119 , runt=120001msec\n\
+             \x20   clat (usec): min=3 , max={max} , avg= 7.32, stdev=411.95\n    clat percentiles (usec):\n     | 99.00th=[ 15], 99.99th=[ {p}]\n\
+             Disk stats (read/write):\n  sda: ios=79/1287, merge=5/151907, ticks=702/147202, in_queue=147861, util=6.25%\n\n"
+        )
+    };
+    let text = |p: u32| {
+        let set = |value: u32| format!("/sys/block/sda/queue/stable_writes:{value}\n");
+        format!("{}Today:\n{}{}Then I tried:\n{}", set(1), job(225_702, p), set(0), job(14_565, p))
+    };
+    assert!(verdict(&text(25), "stable-page").is_some());
+    assert!(verdict(&text(4_500), "stable-page").is_none());
+}
+
+#[test]
+fn a_log_of_many_tasks_names_the_first() {
+    let hung = |task: &str| {
+        format!("INFO: task {task} blocked for more than 120 seconds.\nCall Trace:\n __schedule+0x1/0x2\n jbd2_log_wait_commit+0x12/0x34\n\n")
+    };
+    let told = |n: usize| {
+        let log: String = (0..n).map(|i| hung(&format!("worker{i}:{}", 100 + i))).collect();
+        let v = verdict(&log, "hung").unwrap();
+        said(&v)
+    };
+    assert!(told(2).contains("worker0, worker1 (text:"), "{}", told(2));
+    assert!(told(40).contains(", ... (text:"), "{}", told(40));
+}
