@@ -113,4 +113,36 @@ mod tests {
             assert!(m.abs_diff(v) * 14 <= v.max(14), "{v}: {m}");
         }
     }
+
+    #[test]
+    fn a_bucket_ends_where_the_next_begins() {
+        for v in (PER_OCTAVE..4000).chain([1 << 20, (1 << 30) + 12345]) {
+            let end = upper(bucket(v));
+            assert!(end > v, "{v}: {end}");
+            assert_eq!((bucket(end - 1), bucket(end)), (bucket(v), bucket(v) + 1), "{v}");
+        }
+    }
+
+    /// What usual requests take at most, in tenths of a millisecond, of so many that took so many milliseconds.
+    fn most(samples: &[(u64, u32)]) -> u64 {
+        let mut all = Histogram::default();
+        for (ms, count) in samples {
+            (0..*count).for_each(|_| {
+                all.add(Nanos(ms * 1_000_000));
+            });
+        }
+        all.most().0 / 100_000
+    }
+
+    #[test]
+    fn outliers_are_not_usual() {
+        // All alike but for two of a hundred: twice the median.
+        assert!((18..=22).contains(&most(&[(1, 98), (50, 2)])), "{}", most(&[(1, 98), (50, 2)]));
+        // Quartiles at 1 and 3 ms: 3 ms and three times 2 ms.
+        let scattered = most(&[(1, 30), (2, 30), (3, 35), (50, 5)]);
+        assert!((80..=100).contains(&scattered), "{scattered}");
+        // 99 of 100 take less than that.
+        let even = most(&[(1, 25), (2, 25), (3, 25), (4, 25)]);
+        assert!((40..=47).contains(&even), "{even}");
+    }
 }

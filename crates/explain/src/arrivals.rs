@@ -8,7 +8,7 @@ use life::Lives;
 use trace::{Action, Batch, DevId, Event, Nanos};
 use whatif::arrival::{Gather, Recorded};
 use whatif::crowd::most_in_device;
-use whatif::settings::{Refusal, Settings, MQ_DEADLINE};
+use whatif::settings::{Refusal, Settings};
 use whatif::usable::{held_back, throttled};
 
 /// Of all devices.
@@ -116,5 +116,36 @@ fn told(device: Option<&Device>, was: &[(String, String)], path: &str) -> Option
         "front_merges" => "1",
         _ => return None,
     };
-    (is_deadline && MQ_DEADLINE.contains(&key)).then(|| default.into())
+    is_deadline.then(|| default.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_is_what_is_given_then_what_was_recorded_then_the_default_of_mq_deadline() {
+        let mut system = System::default();
+        assert!(system.add_document("queue-sda.txt", b"sda/queue/iosched/fifo_batch: 4\n"));
+        let of = |was: &[(&str, &str)], path: &str| {
+            let was: Vec<_> = was.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+            told(system.device("sda"), &was, path)
+        };
+        let deadline = [("scheduler", "mq-deadline"), ("fifo_batch", "8")];
+        assert_eq!(of(&deadline, "queue/iosched/fifo_batch").as_deref(), Some("8"));
+        assert_eq!(of(&deadline[..1], "queue/iosched/fifo_batch").as_deref(), Some("4"));
+        for (name, default) in
+            [("read_expire", "500"), ("write_expire", "5000"), ("writes_starved", "2"), ("front_merges", "1")]
+        {
+            let path = format!("queue/iosched/{name}");
+            assert_eq!(of(&deadline, &path).as_deref(), Some(default));
+            for other in [&[][..], &[("scheduler", "none")], &[("wbt_lat_usec", "mq-deadline")]] {
+                assert_eq!(of(other, &path), None, "{name} {other:?}");
+            }
+        }
+        assert_eq!(of(&deadline, "queue/nr_requests"), None);
+        for path in ["mq/0/nr_tags", "device/queue_depth"] {
+            assert_eq!(of(&[("queue_depth", "32")], path).as_deref(), Some("32"));
+        }
+    }
 }

@@ -84,3 +84,69 @@ pub fn began(batch: &Batch) -> Option<Nanos> {
     let task = batch.tasks.iter().find(|e| !text(e)).map(|e| e.time);
     block.into_iter().chain(task).min()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SDA: DevId = DevId(8 << 20);
+    const SDB: DevId = DevId(8 << 20 | 16);
+    const NOWHERE: DevId = DevId(0);
+
+    /// sda is mounted, by number; sdb by name, twice, the later one above; sdc is in no file.
+    fn places() -> Places {
+        let mut system = System::default();
+        let mounted = "36 35 8:0 / /srv rw - xfs /dev/root rw\n";
+        assert!(system.add_document("mountinfo.txt", mounted.as_bytes()));
+        assert!(
+            system.add_document("mounts.txt", b"/dev/sdb /old ext4 rw 0 0\n/dev/sdb /new fuseblk rw 0 0\n")
+        );
+        assert!(system.add_document("queue.txt", b"sdb/dev: 8:16\n"));
+        Places { system, names: vec![(SDA, "vda".into())], ..Places::default() }
+    }
+
+    #[test]
+    fn a_file_system_is_called_by_its_mount_its_kind_and_its_device() {
+        let at = places();
+        let of = |fs, dev| at.of(fs, dev);
+        assert_eq!(of(Fs::Xfs, SDA).as_deref(), Some("/srv (xfs, vda)"));
+        assert_eq!(of(Fs::Unknown, SDA).as_deref(), Some("/srv (xfs, vda)"), "the mount tells its kind");
+        assert_eq!(of(Fs::Ext4, SDA).as_deref(), Some("/srv (ext4, vda)"), "events know it better");
+        assert_eq!(of(Fs::Unknown, SDB).as_deref(), Some("/new (sdb)"));
+        assert_eq!(of(Fs::Ext4, DevId::new(8, 32)).as_deref(), Some("ext4 on 8,32"));
+        assert_eq!(of(Fs::Unknown, DevId::new(8, 32)).as_deref(), Some("8,32"));
+        assert_eq!(of(Fs::Ext4, NOWHERE).as_deref(), Some("ext4"));
+        assert_eq!(of(Fs::Unknown, NOWHERE), None);
+        assert_eq!(at.since_start(Nanos(1_500_000_000)), 1.5);
+    }
+
+    /// btrfs numbers the files of each subvolume anew; a descriptor that was open all the time is that file's all the same.
+    #[test]
+    fn a_file_is_named_where_no_other_can_have_its_number() {
+        let mut at = Places::default();
+        let files = r#"{"schema": 1, "before": {"processes": {"list": {"100": {"files": {"3": {"dev": "8:0", "inode": 12, "path": "/srv/wal"},
+            "4": {"dev": "8:0", "inode": 0, "path": "/srv/none"}}}}}}}"#;
+        assert!(at.system.add_document("system.json", files.as_bytes()));
+        let of = |fs, inode, told| {
+            let operation = Operation {
+                kind: operation::Kind::Call(trace::Call::Read),
+                tid: trace::Tid(100),
+                process: None,
+                task: Default::default(),
+                from: Nanos(0),
+                to: Nanos(1),
+                fd: Some(3),
+                fs,
+                dev: SDA,
+                inode,
+                told,
+                result: 1,
+                is_storage: true,
+            };
+            at.file(&operation).map(str::to_string)
+        };
+        assert_eq!(of(Fs::Ext4, 12, false).as_deref(), Some("/srv/wal"));
+        assert_eq!((of(Fs::Btrfs, 12, false), of(Fs::Btrfs, 12, true).as_deref()), (None, Some("/srv/wal")));
+        assert_eq!((of(Fs::Ext4, 13, false), of(Fs::Ext4, 0, true)), (None, None));
+    }
+}

@@ -58,3 +58,95 @@ impl Table {
             .then(|| format!("{rows} rows, {victims} victims, {} culprits are too many", self.culprits.len()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chain::{ChainId, Link};
+    use crate::culprit::{Culprit, CulpritKind};
+    use crate::phase::Phase;
+    use crate::sums::Sums;
+    use crate::table::{Part, Waiting};
+    use crate::victim::Asked;
+    use life::Class;
+    use trace::{DevId, Fs};
+
+    const SHORT: Nanos = Nanos(1_000_000);
+    const LONG: Nanos = Nanos(100_000_000);
+
+    /// Makes something wrong.
+    type Fault = fn(&mut Sums);
+
+    /// Two reads, of 1 ms and 100 ms, behind somebody.
+    fn table() -> Table {
+        let mut table = Table::default();
+        let asked = Asked::Bio(Class::Read);
+        let victim = table.victim(&Victim { task: "reader".into(), asked, fs: Fs::Unknown, dev: DevId(8) });
+        let culprit = table.culprit(&Culprit { name: Some("dd".into()), ..Culprit::of(CulpritKind::Task) });
+        let chain = table.chain(ChainId(0), Link::Phase(Phase::Behind));
+        for total in [SHORT, LONG] {
+            let part = Part { chain, culprit, time: total };
+            table.add(Waiting { victim, end: Nanos(0), total, bytes: 4096 }, &[part], total, Nanos(0));
+        }
+        table
+    }
+
+    /// Each fault by itself: all other sums stay right.
+    #[test]
+    fn whatever_does_not_add_up_is_told() {
+        assert_eq!(table().imbalance(), None);
+        let with = |fault: Fault| {
+            let mut table = table();
+            fault(&mut table.victims[0].1);
+            table.imbalance()
+        };
+        let faults: [(&str, Fault); 8] = [
+            ("operations of cells", |s| s.cells.at(Bucket::of(SHORT)).ops += 1),
+            ("time of cells", |s| s.ns += 1),
+            ("time of rows", |s| s.cells.at(Bucket::of(SHORT)).rows[0].2 += 1),
+            ("time of rows", |s| {
+                // More is lost of the short one than it took.
+                s.cells.at(Bucket::of(LONG)).lost -= 1;
+                s.cells.at(Bucket::of(SHORT)).lost += 1;
+            }),
+            ("time of rows", |s| {
+                // The short one is as long as those of another bucket.
+                for (bucket, more) in [(Bucket::of(SHORT), true), (Bucket::of(LONG), false)] {
+                    let cell = s.cells.at(bucket);
+                    let moved = |ns: u64| if more { ns + SHORT.0 } else { ns - SHORT.0 };
+                    (cell.ns, cell.rows[0].2) = (moved(cell.ns), moved(cell.rows[0].2));
+                    cell.lost = cell.lost.min(cell.ns);
+                }
+                s.cells.at(Bucket::of(SHORT)).lost += SHORT.0;
+            }),
+            ("operations without", |s| s.without[0].1.time = s.ns + 1),
+            ("operations without", |s| s.without[0].1.added.at(Bucket::of(LONG)).0 += 1),
+            ("operations without", |s| {
+                *s.without[0].1.removed.at(Bucket::of(LONG)) += 1;
+                s.without[0].1.added.at(Bucket::of(LONG)).0 += 1;
+            }),
+        ];
+        for (n, (words, fault)) in faults.into_iter().enumerate() {
+            let told = with(fault);
+            assert!(told.as_ref().is_some_and(|t| t.contains(words)), "{n}, {words}: {told:?}");
+        }
+        let mut rows = table();
+        rows.rows += 1;
+        let mut time = table();
+        time.ns += 1;
+        assert!(rows.imbalance().is_some() && time.imbalance().is_some());
+    }
+
+    #[test]
+    fn more_than_the_bounds_is_told() {
+        let full = |bounds: fn(&mut crate::bounds::Bounds)| {
+            let mut table = table();
+            // One more than the bound has room: that of those who are not told apart.
+            table.culprit(&Culprit::of(CulpritKind::Device));
+            bounds(&mut table.bounds);
+            table.imbalance().is_some_and(|told| told.contains("too many"))
+        };
+        assert!(full(|b| b.rows = 1) && full(|b| b.victims = 0) && full(|b| b.culprits = 0));
+        assert!(!full(|b| (b.rows, b.victims, b.culprits) = (2, 1, 1)));
+    }
+}

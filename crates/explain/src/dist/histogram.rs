@@ -85,6 +85,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn of_two_merged_each_row_is_the_sum() {
+        let of = |all: &[u64]| {
+            let mut h = Histogram::new(Unit::Micros);
+            all.iter().for_each(|us| h.record(Nanos(us * 1000)));
+            h
+        };
+        let mut sum = of(&[0, 3, 3, 100]);
+        sum.merge(&of(&[1, 2, 9]));
+        assert_eq!(sum, of(&[0, 3, 3, 100, 1, 2, 9]));
+        let rows: Vec<_> = sum.rows().map(|r| (r.from, r.to, r.count)).collect();
+        assert_eq!(rows[..4], [(0, 1, 2), (2, 3, 3), (4, 7, 0), (8, 15, 1)]);
+        assert_eq!(rows.last(), Some(&(64, 127, 1)));
+    }
+
+    #[test]
     fn the_longest_times_have_their_rows() {
         let mut h = Histogram::new(Unit::Micros);
         h.record(Nanos(u64::MAX));
