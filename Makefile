@@ -24,6 +24,7 @@
 # make dist                          as root: these, packages of them, each installed and tried in a fresh system (docs/releasing.md)
 # make reproducible                  after make dist: once more from another place, every byte compared
 # make fuzz [FUZZ_SECONDS=300] [ONLY=TARGET]  fuzz each parser with libFuzzer, for so many seconds each
+# make mutants [N=400] [SEED=1]     mutation testing: N small changes of five crates drawn by SEED, and which of them no test notices
 # make oldest                        whether the oldest Rust that Cargo.toml claims compiles it (Debian's own, fetched, not installed)
 # make book                          the documents as a site, into target/book (needs mdbook)
 # make install [PREFIX=/usr/local]  the program, manual pages, completions
@@ -40,7 +41,7 @@ DEMO    := fixtures/randread-vs-bufferedwrite
 LONG    := fixtures/nullblk-randrw
 
 .PHONY: all demo page page-pictures page-long test slowest test-captures corpus lab lab-vm lab-vm-checkup lab-kernels away away-vm bench bench-texts bench-goals bench-recording mails install bless \
-    static dist reproducible fuzz oldest book picture quick release toolchain clean
+    static dist reproducible fuzz mutants oldest book picture quick release toolchain clean
 
 all: release
 
@@ -166,6 +167,9 @@ reproducible: toolchain
 
 fuzz: toolchain
 	scripts/fuzz $(ONLY)
+
+mutants: toolchain
+	scripts/mutants $(or $(N),400) $(or $(SEED),1)
 
 oldest:
 	scripts/check-oldest
