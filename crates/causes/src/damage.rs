@@ -33,7 +33,7 @@ impl Damage {
         let part = bad as f64 / (q.events + q.lost_total()).max(1) as f64;
         let halves = t.began_before as f64 > BEGAN_BEFORE * q.events as f64;
         // What is no event, as the words around a trace in a mail, is missing nowhere.
-        let strange = q.unknown as f64 >= DAMAGED * q.events as f64 && q.unknown > 0;
+        let strange = q.unknown as f64 >= DAMAGED * q.events as f64;
         let odd = strange || q.damaged_bytes > 0 || q.clock_steps > 0 || !q.notes.is_empty();
         let why = || match q.lost_total() {
             0 => format!("{} of the events are out of order or unmatched", percent(part)),

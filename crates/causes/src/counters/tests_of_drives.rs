@@ -149,3 +149,26 @@ fn a_log_of_many_tasks_names_the_first() {
     assert!(told(2).contains("worker0, worker1 (text:"), "{}", told(2));
     assert!(told(40).contains(", ... (text:"), "{}", told(40));
 }
+
+/// An array and its three members: writes a second to the array, KiB of one of them and of one of a member's. Each member is written
+/// to twice as often, and reads as much.
+fn array(writes: f64, kib: f64, of_member: f64) -> String {
+    let row = |name: &str, reads: f64, writes: f64, kib: f64| {
+        let (read, written) = (reads * kib, writes * kib);
+        format!("{name} {reads:.2} {writes:.2} {read:.2} {written:.2} 9.00 9.00 2.00 50.00\n")
+    };
+    let each = f64::max(2.0 * writes, 50.0);
+    let members = ["sda", "sdb", "sdc"].map(|name| row(name, each, each, of_member)).concat();
+    let heading = "Device r/s w/s rkB/s wkB/s r_await w_await aqu-sz %util\n";
+    format!("{heading}{}{members}\n", row("md0", 0.0, writes, kib))
+}
+
+#[test]
+fn members_that_write_larger_pieces_than_their_array_do_something_else() {
+    let of = |text: String| verdict(&text, "raid-read-modify-write").map(|v| v.verdict);
+    assert_eq!(of(array(100.0, 4.0, 4.0)), Some(Answer::Found));
+    assert_eq!(of(array(100.0, 4.0, 7.0)), Some(Answer::Found), "less than twice as large");
+    assert_eq!(of(array(100.0, 4.0, 9.0)), None, "a rebuild");
+    assert_eq!(of(array(10.0, 4.0, 4.0)), None, "no load");
+    assert_eq!(of(array(0.0, 4.0, 4.0)), None, "nothing is written to it");
+}

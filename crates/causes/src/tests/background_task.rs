@@ -47,6 +47,26 @@ fn a_backup_is_named() {
     );
     assert!(says(&v, "tar moved 100 MiB of the 110 MiB that sda moved"), "{v:?}");
     assert_eq!(v.remedies[0].command(), "kill -STOP $(pgrep -x tar)");
+    // 100 MiB in 3.56 s are 28.1 MiB a second.
+    let limit = commands(&v).into_iter().find(|c| c.contains("IOReadBandwidthMax")).expect("a limit");
+    let half: u64 = limit.split("/dev/sda ").nth(1).and_then(|s| s.split('"').next()?.parse().ok()).unwrap();
+    assert!((14_000_000..15_500_000).contains(&half), "{limit}");
+}
+
+/// Of two that are in each other's way the one is slowed that costs the other more.
+#[test]
+fn who_loses_more_than_it_costs_is_not_slowed() {
+    let write = Kind::Call(Call::Write);
+    let mut told = moved("tar", 100, "");
+    told.by("db").quick(READ, 297).by("tar").quick(write, 297);
+    for _ in 0..3 {
+        told.behind_all("db", READ, 40, &[("tar", 1)], SMALL);
+        told.behind_all("tar", write, 80, &[("db", 3)], SMALL);
+    }
+    let v = told.verdict("background-task");
+    found(&v);
+    let named = |task: &str| commands(&v).iter().any(|c| c.ends_with(&format!("# {task}")));
+    assert!(named("db") && !named("tar"), "{:?}", commands(&v));
 }
 
 #[test]
