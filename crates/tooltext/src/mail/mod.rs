@@ -17,6 +17,7 @@ mod layout;
 mod lsblk;
 mod machine;
 mod mapping;
+mod margin;
 mod mdadm;
 pub(crate) mod number;
 mod nvme_list;
@@ -25,6 +26,7 @@ mod printable;
 pub(crate) mod reading;
 mod run;
 mod settings;
+mod stamp;
 mod syncs;
 pub(crate) mod words;
 
@@ -98,6 +100,7 @@ impl Mail {
         let text = String::from_utf8_lossy(content);
         let text = base64::decoded(text.trim_start_matches('\u{feff}'));
         let text = printable::decoded(&text);
+        let text = margin::without(&text);
         let saved = Saved::read(&text);
         let whole = text;
         let text = saved.rest(&whole);

@@ -72,7 +72,7 @@ pub(crate) fn words(text: &str) -> Vec<Word<'_>> {
 
 /// Whether a line is a row of a table in Markdown: bars at both ends and between at least two cells. What fio and blkparse
 /// print between bars has one at one end only, or bars as words of their own in the middle.
-fn is_row(line: &str) -> bool {
+pub(super) fn is_row(line: &str) -> bool {
     let line = line.trim();
     line.len() > 2 && line.starts_with('|') && line.ends_with('|') && line.matches('|').count() >= 4
 }

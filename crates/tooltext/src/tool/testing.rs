@@ -16,8 +16,28 @@ pub(crate) fn all(text: &str, tool: &str) -> Vec<Reading> {
     let numbers =
         |all: &[Reading]| format!("{:?}", all.iter().map(|r| (&r.name, &r.rows)).collect::<Vec<_>>());
     assert_eq!(numbers(&readings(&quoted, tool)), numbers(&plain), "quoted:\n{text}");
+    if text.lines().count() >= LEAST_NUMBERED {
+        for numbered in numbered(text) {
+            assert_eq!(numbers(&readings(&numbered, tool)), numbers(&plain), "numbered:\n{numbered}");
+        }
+    }
     mutate(text.as_bytes());
     plain
+}
+
+/// Lines that show that they are numbered.
+const LEAST_NUMBERED: usize = 4;
+
+/// As `cat -n`, `grep -n` and `cat -A` print it.
+fn numbered(text: &str) -> [String; 3] {
+    let each = |of: &dyn Fn(usize, &str) -> String| {
+        text.lines().enumerate().map(|(i, line)| of(i + 1, line) + "\n").collect()
+    };
+    [
+        each(&|i, line| format!("{i:6}\t{line}")),
+        each(&|i, line| format!("{i}:{line}")),
+        each(&|_, line| format!("{}$", line.replace('\t', "^I"))),
+    ]
 }
 
 fn readings(text: &str, tool: &str) -> Vec<Reading> {

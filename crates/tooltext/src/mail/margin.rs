@@ -1,0 +1,308 @@
+//! What a shell's programs put around each line of what is pasted: its number (`grep -n`, `cat -n`, `nl`), its file (`grep -H`), its end
+//! (`cat -A`), a bar, the time (`stamp.rs`).
+//!
+//! ```text
+//!      1  Device  r/s  %util          12:Device  r/s  %util        log.txt:Device  r/s  %util        Device^Ir/s^I%util$
+//!      2  sda    1.00  99.00          13:sda    1.00  99.00        log.txt:sda    1.00  99.00        sda^I1.00^I99.00$
+//! ```
+//!
+//! One line says nothing: `12:` may be an hour, `1  ` a counter. Only of several lines, of which each has it and all numbers count up, it
+//! is taken off. A mailer may have broken a line in two, of which the second has none.
+//!
+//! **Invariant**: lines stay where they are, so that places hold, and what is taken off stood around every line of a block.
+
+use super::stamp;
+use super::words::is_row;
+use std::borrow::Cow;
+
+/// Lines that must agree.
+const LEAST: usize = 3;
+/// The same where the form is less sure.
+const LEAST_OF_BLANKS: usize = 4;
+/// Lines between two that have it: ends of broken lines, `--` of `grep -A`.
+const BETWEEN: usize = 1;
+/// Bars one behind the other.
+const MOST_BARS: usize = 4;
+/// Digits of a line's number.
+const MOST_DIGITS: usize = 7;
+/// How wide `cat -n` and `nl` print it.
+const WIDTH: usize = 6;
+/// What a file's name ends with that a shell would print before each line.
+const ENDS: [&str; 4] = [".log", ".txt", ".out", ".dat"];
+
+/// A line of the text: what quotes it, and what is left of the rest.
+struct Line<'a> {
+    quote: &'a str,
+    body: Cow<'a, str>,
+}
+
+/// What stands around a line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Margin<'b> {
+    form: Form<'b>,
+    number: Option<u64>,
+    /// Bytes of it.
+    length: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Form<'b> {
+    /// `12:`, `12-`, perhaps behind a file's name.
+    Grep(&'b str),
+    /// A number and a tab.
+    Tab,
+    /// A number and two blanks, as a tab becomes where tabs are shown.
+    Blanks,
+    Bar,
+    /// A time.
+    Stamp,
+    /// `$`, of which [`Margin::length`] counts from the end.
+    End,
+}
+
+/// The text without margins.
+pub(crate) fn without(text: &str) -> Cow<'_, str> {
+    let mut lines: Vec<Line> = text.lines().map(line).collect();
+    let mut any = cut(&mut lines, end);
+    any |= cut(&mut lines, number);
+    any |= cut(&mut lines, stamp);
+    for _ in 0..MOST_BARS {
+        let bars = cut(&mut lines, bar);
+        any |= bars;
+        if !bars {
+            break;
+        }
+    }
+    if !any {
+        return Cow::Borrowed(text);
+    }
+    let mut whole = String::with_capacity(text.len());
+    for Line { quote, body } in &lines {
+        whole.push_str(quote);
+        whole.push_str(body);
+        whole.push('\n');
+    }
+    Cow::Owned(whole)
+}
+
+/// A line, and the marks of quoting before it: each with one blank, which is no part of what it quotes.
+fn line(whole: &str) -> Line<'_> {
+    let mut body = whole;
+    loop {
+        let text = body.trim_start();
+        match text.strip_prefix('>').filter(|rest| !rest.starts_with('=')) {
+            Some(rest) => body = rest.strip_prefix(' ').unwrap_or(rest),
+            None => break,
+        }
+    }
+    Line { quote: &whole[..whole.len() - body.len()], body: Cow::Borrowed(body) }
+}
+
+/// Takes margins off where enough lines agree; whether there was any.
+fn cut<'a>(lines: &mut [Line<'a>], of: impl for<'b> Fn(&'b str) -> Option<Margin<'b>>) -> bool {
+    let mut whole: Vec<(usize, usize, bool)> = vec![];
+    {
+        let margins: Vec<Option<Margin>> = lines.iter().map(|line| of(&line.body)).collect();
+        let mut at = 0;
+        while at < lines.len() {
+            let Some(first) = margins[at] else {
+                at += 1;
+                continue;
+            };
+            let (mut block, mut last, mut next) = (vec![at], first, at + 1);
+            let follows = |i: &usize, last: Margin| {
+                margins.get(*i).copied().flatten().is_some_and(|m| follows(last, m))
+            };
+            while let Some(i) = (next..=next + BETWEEN).find(|i| follows(i, last)) {
+                last = margins[i].unwrap_or(last);
+                block.push(i);
+                next = i + 1;
+            }
+            let rests: Vec<&str> =
+                block.iter().filter_map(|i| Some(rest(&lines[*i].body, margins[*i]?))).collect();
+            if agree(first.form, &rests) {
+                let end = first.form == Form::End;
+                whole.extend(block.iter().filter_map(|i| Some((*i, margins[*i]?.length, end))));
+            }
+            at = next;
+        }
+    }
+    for (i, length, end) in &whole {
+        let body = &lines[*i].body;
+        let rest = match end {
+            true => body[..body.len() - length].replace("^I", "\t"),
+            false => body[*length..].to_owned(),
+        };
+        lines[*i].body = Cow::Owned(rest);
+    }
+    !whole.is_empty()
+}
+
+fn rest<'b>(body: &'b str, margin: Margin) -> &'b str {
+    match margin.form {
+        Form::End => &body[..body.len() - margin.length],
+        _ => &body[margin.length..],
+    }
+}
+
+/// Whether one margin may stand behind another.
+fn follows(last: Margin, next: Margin) -> bool {
+    let counts = match (last.number, next.number) {
+        (None, None) => true,
+        (Some(a), Some(b)) if matches!(next.form, Form::Grep(_)) => b > a,
+        (Some(a), Some(b)) => b == a + 1,
+        _ => false,
+    };
+    last.form == next.form && counts
+}
+
+/// Whether what is left of a block's lines shows that the rest is no part of them.
+fn agree(form: Form, rests: &[&str]) -> bool {
+    let letters = rests.iter().any(|rest| rest.contains(|c: char| c.is_alphabetic()));
+    let digit = |text: &str, at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
+    // Of `10:00:01` the number is the hour, of `7:10:00:01` it is a line's.
+    let colon = |text: &str, at: usize| text.as_bytes().get(at) == Some(&b':');
+    let clock = |rest: &&str| digit(rest, 0) && digit(rest, 1) && colon(rest, 2) && !colon(rest, 5);
+    // `8:16 rbytes=1`: a device's numbers.
+    let device = |rest: &&str| {
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let key = rest[digits..].strip_prefix(' ').and_then(|rest| rest.split(' ').next());
+        digits > 0 && key.is_some_and(|key| key.contains('='))
+    };
+    let tree = |rest: &&str| {
+        let text = rest.trim_start_matches([' ', '|']);
+        rest.contains("|-") || text.starts_with("`-")
+    };
+    match form {
+        Form::Grep(_) => rests.len() >= LEAST && letters && !rests.iter().any(|r| clock(r) || device(r)),
+        Form::Tab => rests.len() >= LEAST && letters,
+        Form::Blanks => rests.len() >= LEAST_OF_BLANKS && letters,
+        Form::Bar => rests.len() >= LEAST && !rests.iter().any(tree),
+        Form::Stamp | Form::End => rests.len() >= LEAST && letters,
+    }
+}
+
+/// `12:`, `log.txt:12:`, `log.txt:`, `     12<tab>`, `    12  `.
+fn number(body: &str) -> Option<Margin<'_>> {
+    let text = body.trim_start_matches(' ');
+    let before = body.len() - text.len();
+    let name = ENDS.iter().filter_map(|end| Some(text.find(end)? + end.len())).min();
+    let name = name.filter(|at| !text[..*at].contains([' ', '\t']) && text[*at..].starts_with([':', '-']));
+    if let (Some(at), 0) = (name, before) {
+        let behind = &text[at + 1..];
+        let (number, length) = counted(behind)
+            .filter(|(_, length)| behind[*length..].starts_with([':', '-']))
+            .map_or((None, at + 1), |(n, length)| (Some(n), at + 1 + length + 1));
+        return Some(Margin { form: Form::Grep(&text[..at]), number, length });
+    }
+    let (number, digits) = counted(text)?;
+    let behind = &text[digits..];
+    let width = before + digits;
+    let form = match behind.bytes().next() {
+        Some(b':') if before == 0 => Form::Grep(""),
+        Some(b'-') if before == 0 => Form::Grep(""),
+        Some(b'\t') => Form::Tab,
+        Some(b' ') if width == WIDTH && behind.starts_with("  ") => Form::Blanks,
+        // An empty line, of which a mailer took the end.
+        None if width == WIDTH => Form::Blanks,
+        _ => return None,
+    };
+    let separator = match form {
+        Form::Blanks => behind.len().min(2),
+        _ => 1,
+    };
+    Some(Margin { form, number: Some(number), length: width + separator })
+}
+
+/// A line's number, which has no zero before it, and how many digits that are.
+fn counted(text: &str) -> Option<(u64, usize)> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let fits = (1..=MOST_DIGITS).contains(&digits) && !text.starts_with('0');
+    Some((text[..digits].parse().ok().filter(|_| fits)?, digits))
+}
+
+/// `Nov 25 01:02:03 `.
+fn stamp(body: &str) -> Option<Margin<'_>> {
+    Some(Margin { form: Form::Stamp, number: None, length: stamp::length(body)? })
+}
+
+/// `| `, of what is no table in Markdown.
+fn bar(body: &str) -> Option<Margin<'_>> {
+    let text = body.trim_start();
+    let rest = text.strip_prefix('|').filter(|rest| rest.is_empty() || rest.starts_with(' '))?;
+    let blank = usize::from(rest.starts_with(' '));
+    let length = body.len() - rest.len() + blank;
+    (!is_row(body)).then_some(Margin { form: Form::Bar, number: None, length })
+}
+
+/// `$`, `^M$`.
+fn end(body: &str) -> Option<Margin<'_>> {
+    let text = body.trim_end();
+    let rest = text.strip_suffix('$')?;
+    let rest = rest.strip_suffix("^M").unwrap_or(rest);
+    Some(Margin { form: Form::End, number: None, length: body.len() - rest.len() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str =
+        "Linux 6.1.0 (host)\n\nDevice  r/s  %util\nsda    1.00  99.00\n\tsdb    2.00  98.00\n";
+
+    fn each(of: impl Fn(usize, &str) -> String) -> String {
+        TABLE.lines().enumerate().map(|(i, line)| of(i + 1, line) + "\n").collect()
+    }
+
+    /// As the programs print it, also quoted.
+    #[test]
+    fn margins_are_taken_off_and_lines_stay() {
+        for marked in [
+            each(|i, line| format!("{i:6}\t{line}")),
+            each(|i, line| format!("{i:6}  {line}")),
+            each(|i, line| format!("{i:6}  {line}").trim_end().to_owned()),
+            each(|i, line| format!("{}:{line}", i + 40)),
+            each(|i, line| format!("{}{}{line}", i * 7, if i % 2 == 0 { ':' } else { '-' })),
+            each(|i, line| format!("out/io.log:{i}:{line}")),
+            each(|_, line| format!("out/io.log:{line}")),
+            each(|_, line| format!("{}$", line.replace('\t', "^I"))),
+            each(|_, line| format!("{}^M$", line.replace('\t', "^I"))),
+            each(|i, line| format!("{i:6}^I{}$", line.replace('\t', "^I"))),
+            each(|i, line| format!("Nov 25 01:02:0{i} {line}")),
+            each(|_, line| format!("| {line}")),
+            each(|_, line| format!(" | | {line}")),
+        ] {
+            assert_eq!(without(&marked), TABLE, "{marked}");
+            let quoted: String = marked.lines().map(|line| format!("> > {line}\n")).collect();
+            let expected: String = TABLE.lines().map(|line| format!("> > {line}\n")).collect();
+            assert_eq!(without(&quoted), expected, "{quoted}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_was_broken_ends_no_block() {
+        let text = "12:Device  r/s\n13:sda 1.00 2.00\n3.00 4.00\n14:sdb 1.00\n--\n17:sdc 2.00\n";
+        assert_eq!(without(text), "Device  r/s\nsda 1.00 2.00\n3.00 4.00\nsdb 1.00\n--\nsdc 2.00\n");
+    }
+
+    /// Hours, devices' numbers, counters, seconds, trees, tables in Markdown, fio's depths, prompts.
+    #[test]
+    fn what_is_no_margin_is_left() {
+        for text in [
+            "10:00:01 sda 1.00\n11:00:01 sda 1.00\n12:00:01 sda 1.00\n",
+            "01:00.0 SATA\n02:00.0 SATA\n03:00.0 NVMe\n",
+            "7:0 rbytes=1\n8:0 rbytes=2\n9:0 rbytes=3\n",
+            "     1      100     a\n     3      200     b\n     3      200     c\n     4      200     d\n",
+            "     1  100\n     2  200\n     3  300\n     4  400\n",
+            "3:one\n2:two\n1:three\n",
+            "12:Device r/s\n13:sda 1.00\n",
+            "sda\n| |-vg-a\n| |-vg-b\n| `-vg-c\n",
+            "| a | b | c |\n|---|---|---|\n| 1 | 2 | 3 |\n| 4 | 5 | 6 |\n",
+            ">=64=0.0%\n>=64=0.0%\n>=64=0.0%\n",
+            "make$\nworks\nhost$\n",
+            "/sys/block/sda/queue/nr_requests:64\n/sys/block/sda/queue/scheduler:none\n/sys/block/sda/queue/rotational:1\n",
+        ] {
+            assert!(matches!(without(text), Cow::Borrowed(_)), "{text}");
+        }
+    }
+}
