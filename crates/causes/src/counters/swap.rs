@@ -4,7 +4,7 @@
 //! nothing comes back: what was swapped out and is not needed costs nothing. Who waits, these sums cannot say.
 
 use super::say::{number, In};
-use super::thresholds::swap::{LEAST_RATE, MOSTLY};
+use super::thresholds::swap::{LEAST_INTERVALS, LEAST_RATE, MOSTLY};
 use crate::proof::proof;
 use crate::{Confidence, Verdict};
 use tooltext::{Mail, Number, Row};
@@ -16,8 +16,6 @@ const NAME: &str = "swap";
 struct Intervals<'a> {
     place: In<'a>,
     rows: &'a [Row],
-    /// Whether all there is is the mean since the machine was started.
-    since_boot: bool,
 }
 
 pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
@@ -39,9 +37,8 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
     if read.value < LEAST_RATE || blocked < MOSTLY {
         return Some(Verdict::rejected(NAME, told));
     }
-    let sure = if most.since_boot { Confidence::Low } else { Confidence::Medium };
     Some(
-        Verdict::found(NAME, Nanos(0), sure)
+        Verdict::found(NAME, Nanos(0), Confidence::Medium)
             .because(told)
             .unless("programs just as slow with nothing in swap")
             .without("who waits for it, and how long each time: iowhy record while it swaps")
@@ -56,11 +53,11 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
     )
 }
 
-/// vmstat's first row is the mean since the start of the machine: of another time, where others follow.
+/// vmstat's first row is the mean since the start of the machine: of another time, and alone it says nothing of now.
 fn intervals<'a>(place: In<'a>, rows: &'a [Row]) -> Option<Intervals<'a>> {
-    let rows = if rows.len() > 1 { &rows[1..] } else { rows };
+    let rows = rows.get(1..).filter(|rows| rows.len() >= LEAST_INTERVALS)?;
     rows.first()?.get("swapped in")?;
-    Some(Intervals { place, rows, since_boot: rows.len() == 1 })
+    Some(Intervals { place, rows })
 }
 
 fn value(row: &Row, name: &str) -> f64 {

@@ -73,6 +73,12 @@ fn memory_that_comes_back_from_swap_while_tasks_are_blocked_is_found() {
     ] {
         assert_eq!(verdict(&vmstat(&intervals), "swap").unwrap().verdict, Answer::Rejected, "{intervals:?}");
     }
+    // The mean since the start of the machine alone, or one interval.
+    let alone = vmstat(&[]).replace(" 0 900000 8000 100 2000 0 0 ", " 7 900000 8000 100 2000 9000 4000 ");
+    assert!(alone.contains(" 9000 4000 9000 "), "{alone}");
+    for text in [alone, vmstat(&[(7, 9000, 4000)])] {
+        assert_eq!(verdict(&text, "swap"), None, "{text}");
+    }
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub mod swap {
     pub const LEAST_RATE: f64 = 1_048_576.0;
     /// Swapping in one interval may be a program that begins.
     pub const MOSTLY: f64 = 0.5;
+    /// The same of an interval that is alone.
+    pub const LEAST_INTERVALS: usize = 2;
 }
 
 /// Of `counters/pressure`.
