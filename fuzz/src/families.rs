@@ -25,6 +25,7 @@ const FAMILIES: [(&str, &[&str]); 6] = [
             "virtiostat",
             "vmstat",
             "vmstat_disk",
+            "vmstat_sums",
             "zpool",
         ],
     ),
@@ -110,6 +111,23 @@ pub(crate) const DOCUMENTS: [&str; 3] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A reader without a worked example would be fuzzed from those of others alone.
+    #[test]
+    fn every_reader_has_a_worked_example() {
+        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+        let examples: Vec<String> = all(root).unwrap().into_iter().map(|seed| seed.name).collect();
+        let mut readers = 0;
+        for entry in fs::read_dir(root.join("crates/tooltext/src/tool")).unwrap().flatten() {
+            let path = entry.path();
+            if fs::read_to_string(&path).unwrap().contains("\nimpl Tool for ") {
+                let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+                assert!(examples.contains(&name), "{name}: its module comment shows nothing that it reads");
+                readers += 1;
+            }
+        }
+        assert!(readers > 40, "{readers}");
+    }
 
     /// A name that no reader has any more is a reader that was renamed.
     #[test]

@@ -30,7 +30,7 @@ const SLOW: Duration = Duration::from_secs(1);
 const MOST_NAMED: usize = 10;
 
 /// Words that only a tool prints; a mail with one of them should be recognised.
-const SIGNS: [(&str, &[&str]); 40] = [
+const SIGNS: [(&str, &[&str]); 41] = [
     ("hung task", &["blocked for more than", "seconds."]),
     ("sysrq-w", &["state:D", "Call Trace"]),
     ("ata, scsi, nvme errors", &["hard resetting link"]),
@@ -44,6 +44,7 @@ const SIGNS: [(&str, &[&str]); 40] = [
     ("fs_mark", &["FSUse%", "Files/sec"]),
     ("mdstat", &["blocks super", "algorithm"]),
     ("vmstat", &["procs ---", "swpd"]),
+    ("vmstat -s", &["K total memory", "pages swapped in"]),
     ("dd", &["records out", "copied,"]),
     ("strace -c", &["usecs/call", "syscall"]),
     ("smartctl", &["ATTRIBUTE_NAME", "RAW_VALUE"]),

@@ -6,7 +6,7 @@
 use waits::is_kernel_thread;
 
 /// Servers and their threads, and what they are part of.
-const SERVERS: [(&str, &str); 31] = [
+const SERVERS: [(&str, &str); 32] = [
     ("postgres*", "postgresql"),
     ("mysqld*", "mysql"),
     ("mariadbd*", "mariadb"),
@@ -35,6 +35,7 @@ const SERVERS: [(&str, &str); 31] = [
     ("tp_osd_tp", "ceph"),
     ("bstore_kv_*", "ceph bluestore"),
     ("smbd*", "samba"),
+    ("minio", "minio"),
     ("nfsd", "nfs server"),
     ("nginx", "nginx"),
     ("oracle_*", "oracle"),
@@ -144,6 +145,7 @@ mod tests {
     fn names_are_told_whole_or_by_their_beginning() {
         assert_eq!(of("postgres"), Some("postgresql"));
         assert_eq!(of("CPU 3/KVM"), Some("virtual machine"));
+        assert_eq!((of("minio"), of("minion")), (Some("minio"), None));
         assert_eq!((of("etcdctl"), of("dd")), (None, None));
         assert!(is_job("dd") && is_job("updatedb.plocat") && !is_job("ddd") && !is_job("fio"));
     }

@@ -26,7 +26,8 @@ const FIO: [(&str, &str); 9] = [
     ("max", "max"),
 ];
 /// Columns of iostat's.
-const IOSTAT: [(&str, &str); 10] = [
+const IOSTAT: [(&str, &str); 11] = [
+    ("tps", "tps"),
     ("r/s", "r/s"),
     ("w/s", "w/s"),
     ("read", "rbytes/s"),

@@ -1,5 +1,13 @@
 //! `iostat -o JSON` (sysstat's `json_print_ext_disk_stats`, iostat.c): the columns of its tables as names. `rrqm` and
 //! `util` are percentages there, whose columns are `%rrqm` and `%util`.
+//!
+//! ```text
+//! {"sysstat": {"hosts": [ {"nodename": "db1", "release": "6.1.0", "statistics": [
+//!   {"avg-cpu": {"user": 1.00, "iowait": 76.50, "idle": 20.50},
+//!    "disk": [ {"disk_device": "sda", "r/s": 12.00, "rkB/s": 1500.00, "r_await": 10.50, "aqu-sz": 3.75, "util": 88.40} ]} ]} ]}}
+//! ```
+//!
+//! Versions: sysstat from 11.5 on, short (`tps`) and extended.
 
 use super::json::{field, fields, items, number, text, Document, Value};
 use super::run;

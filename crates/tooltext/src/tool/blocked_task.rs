@@ -116,20 +116,28 @@ fn state(words: &[Word]) -> Option<Head> {
         let task = if blocked { format!("{name}:{pid}") } else { OTHER.into() };
         return Some(Head { task, seconds: None, at, used: end + 1 });
     }
-    let [name, "D", address, _, pid, parent, flags] = texts(words)? else { return old_state(words) };
-    let hex = |text: &str| text.bytes().all(|b| b.is_ascii_hexdigit());
-    let fits = hex(address) && parent.parse::<u32>().is_ok() && flags.starts_with("0x");
-    let pid: u32 = pid.parse().ok().filter(|_| fits)?;
-    Some(Head { task: format!("{name}:{pid}"), seconds: None, at, used: 7 })
+    old_state(words).or_else(|| state_without_address(words))
 }
 
-/// `NAME D 0 7088 2 0x80000000`, without the address.
+/// `NAME D ffff8800 0 1234 2 0x00000080`: the address is that where it sleeps; newer kernels do not print it.
 fn old_state(words: &[Word]) -> Option<Head> {
+    let [name, "D", address, stack, pid, parent, flags] = texts(words)? else { return None };
+    let hex = |text: &str| text.bytes().all(|b| b.is_ascii_hexdigit());
+    hex(address).then_some(())?;
+    named(words, name, [stack, pid, parent, flags], 7)
+}
+
+/// `NAME D 0 7088 2 0x80000000`.
+fn state_without_address(words: &[Word]) -> Option<Head> {
     let [name, "D", stack, pid, parent, flags] = texts(words)? else { return None };
-    let number = |text: &str| text.parse::<u32>().is_ok();
-    (number(stack) && number(parent) && flags.starts_with("0x")).then_some(())?;
-    let pid: u32 = pid.parse().ok()?;
-    Some(Head { task: format!("{name}:{pid}"), seconds: None, at: words[0].spot, used: 6 })
+    named(words, name, [stack, pid, parent, flags], 6)
+}
+
+fn named(words: &[Word], name: &str, [stack, pid, parent, flags]: [&str; 4], used: usize) -> Option<Head> {
+    let number = |text: &str| text.parse::<u32>().ok();
+    let fits = number(stack).is_some() && number(parent).is_some() && flags.starts_with("0x");
+    let task = format!("{name}:{}", number(pid).filter(|_| fits)?);
+    Some(Head { task, seconds: None, at: words[0].spot, used })
 }
 
 /// How many words stand before the first frame: up to `Call Trace:`, or to the frame itself where mailers lost that line.
@@ -251,9 +259,12 @@ mod tests {
         let new = "task:dnf             state:D stack:    0 pid:  340 ppid:     2 flags:0x00004000";
         let old = "fio             D ffff880234567890     0  4711      1 0x00000080";
         let text = format!("sysrq: Show Blocked State\n{}{}", log(&[new], "[ 1.2] "), log(&[old], ""));
+        let middle = "sh              D    0  4170      2 0x80004000";
+        let text = format!("{text}{}", log(&[middle], "[ 1.3] "));
         let names: Vec<_> = read(&text).into_iter().map(|t| (t.0, t.2)).collect();
         let tag = || "blk_mq_get_tag".to_owned();
-        assert_eq!(names, [("dnf:340".to_owned(), tag()), ("fio:4711".to_owned(), tag())]);
+        let expected = ["dnf:340", "fio:4711", "sh:4170"].map(|name| (name.to_owned(), tag()));
+        assert_eq!(names, expected);
         // Those that sleep otherwise are not blocked.
         assert!(read(&log(&[&new.replace("state:D", "state:S")], "")).is_empty());
     }

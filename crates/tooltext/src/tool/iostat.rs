@@ -206,12 +206,15 @@ fn put(row: &mut Row, words: &[Word], columns: &[Option<&Column>]) -> Option<()>
     let numbers = numbers.filter(|n| n.len() == columns.len())?;
     for ((value, suffix, spot), column) in numbers.into_iter().zip(columns) {
         let Some((_, name, factor, unit)) = column else { continue };
-        let scale = match suffix {
-            "" | "%" => *factor,
-            "B" => 1.0,
-            "k" => KB,
-            "M" => MB,
-            "G" => GB,
+        let scale = match (suffix, unit) {
+            ("" | "%", _) => *factor,
+            // Of what is no size a thousand is one.
+            ("k", Unit::PerSecond | Unit::Count) => 1e3,
+            ("M", Unit::PerSecond | Unit::Count) => 1e6,
+            ("B", _) => 1.0,
+            ("k", _) => KB,
+            ("M", _) => MB,
+            ("G", _) => GB,
             _ => GB * KB,
         };
         row.values.put(*name, value * scale, *unit, spot);
@@ -328,6 +331,8 @@ mod tests {
     fn short_human_and_markdown_tables_are_read() {
         let all = rows("Device tps kB_read/s kB_w+d/s kB_read kB_w+d\nsda 8.59 222.1k 57.1k 1.5G 400.9M\n");
         assert_eq!(value(&all, "sda", "rbytes/s"), Some(222.1 * 1024.0));
+        let all = rows("Device r/s rkB/s %util\nsda 1.5k 6.0k 50.0%\n");
+        assert_eq!((value(&all, "sda", "r/s"), value(&all, "sda", "rbytes/s")), (Some(1500.0), Some(6144.0)));
         let all = rows("| Device | r/s | w/s | %util |\n|---|---|---|---|\n| sda | 1 | **2** | 99.9 |\n| sdb | 3 | 4 | 5 |\n");
         assert_eq!((value(&all, "sda", "w/s"), value(&all, "sdb", "w/s")), (Some(2.0), Some(4.0)));
     }

@@ -63,7 +63,8 @@ impl Tool for KernelErrors {
             devices[place].1.entry(kind).or_insert((0, at)).0 += 1;
         }
         let mut reading = Reading { tool: "kernel log", at: words[0].spot, ..Reading::default() };
-        for (device, kinds) in devices {
+        for (device, mut kinds) in devices {
+            told_once(&mut kinds);
             let mut row = Row::of(device);
             for (kind, (count, at)) in kinds {
                 row.values.put(kind, count as f64, Unit::Count, at);
@@ -81,6 +82,21 @@ const EXCEPTIONS: &str = "exceptions";
 const ERRORS: &str = "I/O errors";
 const MEDIUM: &str = "medium errors";
 const FAILED: &str = "failed";
+/// What SCSI's driver says of a request that the block layer tells again, and of what kinds these are.
+const RESULT: &str = "result";
+const SENSE: &str = "sense";
+const AGAIN: [(&str, &str); 2] = [(RESULT, ERRORS), (SENSE, MEDIUM)];
+
+/// One failure has several lines: the driver's result and sense key, and the block layer's error. Each kind counts as often as whoever
+/// says more of it.
+fn told_once(kinds: &mut Kinds) {
+    for (driver, kind) in AGAIN {
+        if let Some((count, at)) = kinds.remove(driver) {
+            let whole = kinds.entry(kind).or_insert((0, at));
+            *whole = (whole.0.max(count), whole.1.min(at));
+        }
+    }
+}
 
 /// A matching line, if one begins here.
 fn event<'a>(words: &[Word<'a>]) -> Option<Event<'a>> {
@@ -169,12 +185,13 @@ fn scsi<'a>(line: &[Word], says: &impl Fn(&str) -> bool) -> Option<Event<'a>> {
     // `attempting task abort!scmd(0x00000000aabbccdd), outstanding for 30472 ms`
     let aborts = || line.iter().any(|w| w.text.starts_with("abort!"));
     let kind = match () {
-        () if says("Medium") => MEDIUM,
+        () if says("Medium") => SENSE,
         () if says("abort") || aborts() || says("timing") || says("timeout") => TIMEOUTS,
         () if says("reset") || says("reset!") || says("reset:") => RESETS,
         () if says("offlined") || says("offline") => FAILED,
         () if says("hostbyte=DID_TIME_OUT") => TIMEOUTS,
-        () if says("FAILED") || says("Hardware") => ERRORS,
+        () if says("FAILED") => RESULT,
+        () if says("Hardware") => ERRORS,
         () => return None,
     };
     Some((name, kind, 3))
@@ -226,7 +243,8 @@ mod tests {
         let all = rows(text);
         let value = |of: &str, name: &str| all.iter().find(|r| r.of == of).and_then(|r| r.value(name));
         assert_eq!((value("ata3", "exceptions"), value("ata3", "resets")), (Some(1.0), Some(2.0)));
-        assert_eq!((value("sdb", "I/O errors"), value("sdb", "medium errors")), (Some(2.0), Some(1.0)));
+        // Result, sense and error are of one request.
+        assert_eq!((value("sdb", "I/O errors"), value("sdb", "medium errors")), (Some(1.0), Some(1.0)));
         assert_eq!(value("sdb1", "I/O errors"), Some(1.0));
     }
 
@@ -253,6 +271,19 @@ mod tests {
         let value = |of: &str, name: &str| all.iter().find(|r| r.of == of).and_then(|r| r.value(name));
         assert_eq!((value("sdd", "timeouts"), value("sdd", "I/O errors")), (Some(1.0), Some(1.0)));
         assert_eq!((value("nvme0", "timeouts"), value("0:0:3:0", "timeouts")), (Some(1.0), Some(1.0)));
+    }
+
+    #[test]
+    fn a_failure_counts_once_whoever_tells_it() {
+        let medium = "[ 14.0] sd 2:0:0:0: [sdb] tag#5 FAILED Result: hostbyte=DID_OK driverbyte=DRIVER_OK\n\
+            [ 14.0] sd 2:0:0:0: [sdb] tag#5 Sense Key : Medium Error [current]\n\
+            [ 14.0] critical medium error, dev sdb, sector 123456 op 0x0:(READ) flags 0x0\n";
+        let alone =
+            "[ 14.0] sd 2:0:0:0: [sdc] tag#5 FAILED Result: hostbyte=DID_BAD_TARGET driverbyte=DRIVER_OK\n";
+        let all = rows(&format!("{}{}", medium.repeat(2), alone.repeat(3)));
+        let value = |of: &str, name: &str| all.iter().find(|r| r.of == of).and_then(|r| r.value(name));
+        assert_eq!((value("sdb", "I/O errors"), value("sdb", "medium errors")), (Some(2.0), Some(2.0)));
+        assert_eq!((value("sdc", "I/O errors"), value("sdc", "medium errors")), (Some(3.0), None));
     }
 
     #[test]

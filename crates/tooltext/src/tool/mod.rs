@@ -67,6 +67,7 @@ mod time;
 mod virtiostat;
 mod vmstat;
 mod vmstat_disk;
+mod vmstat_sums;
 mod zpool;
 
 pub(crate) use fio_units::percentile_name;
@@ -117,6 +118,7 @@ pub(crate) fn all() -> &'static [&'static dyn Tool] {
         &pidstat::Pidstat,
         &vmstat::Vmstat,
         &vmstat_disk::VmstatDisk,
+        &vmstat_sums::VmstatSums,
         &zpool::Zpool,
         &dstat::Dstat,
         &bonnie::Bonnie,

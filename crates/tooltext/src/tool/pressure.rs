@@ -67,7 +67,10 @@ fn file<'a>(words: &[Word<'a>]) -> Option<(&'a str, usize)> {
 fn row(words: &[Word]) -> Option<(Row, usize)> {
     let name = words.first()?.text;
     // grep prints the file before it: `/proc/pressure/io:some avg10=...`, `system.slice/io.stat:8:16 rbytes=...`
-    let name = name.split_once("io.stat:").map_or(name, |(_, of)| of);
+    let (group, name) = match name.split_once("io.stat:") {
+        Some((path, name)) => (path.trim_end_matches('/').rsplit('/').next(), name),
+        None => (None, name),
+    };
     let of = name
         .rsplit_once(':')
         .filter(|(_, rest)| *rest == "some" || *rest == "full")
@@ -75,7 +78,10 @@ fn row(words: &[Word]) -> Option<(Row, usize)> {
     let device =
         of.split_once(':').is_some_and(|(a, b)| a.parse::<u16>().is_ok() && b.parse::<u32>().is_ok());
     (of == "some" || of == "full" || device).then_some(())?;
-    let mut row = Row::of(name);
+    let mut row = match group.filter(|group| device && !group.is_empty()) {
+        Some(group) => Row::of(format!("{name} of {group}")),
+        None => Row::of(name),
+    };
     let mut used = 1;
     while let Some((key, value)) = words.get(used).and_then(|w| w.text.split_once('=')) {
         match KEYS.iter().find(|(known, ..)| *known == key) {
@@ -120,6 +126,10 @@ mod tests {
         let text = "8:16 rbytes=1459200 wbytes=314773504 rios=192 wios=353 dbytes=0 dios=0\n8:0 rbytes=90430464 wbytes=299008000 rios=8950 wios=1252\n";
         let reading = one(text, "io.stat");
         assert_eq!((reading.rows.len(), reading.rows[0].value("write.ios")), (2, Some(353.0)));
+        let grep = "a/x.slice/io.stat:8:0 rbytes=1 wbytes=2 rios=3\na/x.slice/y.service/io.stat:8:0 rbytes=4 wbytes=5 rios=6\n";
+        let reading = one(grep, "io.stat");
+        let told: Vec<_> = reading.rows.iter().map(|r| (r.of.as_str(), r.value("read.ios"))).collect();
+        assert_eq!(told, [("8:0 of x.slice", Some(3.0)), ("8:0 of y.service", Some(6.0))]);
         assert!(all("at 8:16 some of us ate", "io.stat").is_empty());
     }
 }

@@ -21,7 +21,7 @@ const fn form(
     Form { tool, head, row, called, rows }
 }
 
-pub const FORMS: [Form; 36] = [
+pub const FORMS: [Form; 38] = [
     form(
         "iostat",
         "Device            r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wkB/s   wrqm/s  %wrqm w_await wareq-sz     d/s     dkB/s   drqm/s  %drqm d_await dareq-sz     f/s f_await  aqu-sz  %util\n",
@@ -84,6 +84,20 @@ pub const FORMS: [Form; 36] = [
         " {running*1.0}  {blocked*1.0}  {#} {#} {#} {#}  {swapped in*1024.0}  {swapped out*1024.0}  {rbytes/s*1024.0}  {wbytes/s*1024.0} {interrupts*1.0} {switches*1.0}  {user*1e-2.0@11-12} {system*1e-2.0@5-6} {idle*1e-2.0@50-51} {iowait*1e-2.0@31-32} {steal*1e-2.0@1-2}\n",
         "system",
         4,
+    ),
+    form(
+        "vmstat -s",
+        "",
+        "     {memory*1024.0} K total memory\n     {used*1024.0} K used memory\n      {#} K active memory\n      {free*1024.0} K free memory\n      {swap*1024.0} K total swap\n      {user ticks*1.0} non-nice user cpu ticks\n      {iowait ticks*1.0} IO-wait cpu ticks\n     {read.bytes*1024.0} pages paged in\n     {write.bytes*1024.0} pages paged out\n     {pages swapped in*1.0} pages swapped in\n",
+        "machine",
+        1,
+    ),
+    form(
+        "vmstat -s",
+        "",
+        "      {disks*1.0} disks\n      {partitions*1.0} partitions\n     {read.ios*1.0} total reads\n     {read.merges*1.0} merged reads\n    {read.bytes*512.0} read sectors\n    {read.time*1e6.0} milli reading\n    {write.ios*1.0} writes\n    {write.merges*1.0} merged writes\n   {write.bytes*512.0} written sectors\n   {write.time*1e6.0} milli writing\n     {in_flight*1.0} inprogress IO\n     {busy*1e9.0} milli spent IO\n",
+        "disks",
+        1,
     ),
     form(
         "biotop",
