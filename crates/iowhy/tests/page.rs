@@ -17,7 +17,7 @@ fn what_no_cause_explains_is_on_the_page_too() {
     iowhy(&["report", "--html", page.to_str().unwrap()]);
     let page = std::fs::read_to_string(page).unwrap();
     let screen = iowhy(&["explain"]).split_whitespace().collect::<Vec<_>>().join(" ");
-    let said = "69 % of it was spent in dm-0 itself, and no cause here explains that";
+    let said = "65 % of it was spent in dm-0 itself, and no cause here explains that";
     assert!(screen.contains(said), "{screen}");
     assert!(page.contains(&format!("<p>{said}")));
 }

@@ -263,7 +263,11 @@ impl<'a> Walk<'a> {
                 self.account.leaf(Reason::FlushQueue, a, b, depth)
             }
             // Another item of the same worker queued it.
-            _ if queued.by == worker && !by_interrupt && queued.served.is_none() => {
+            _ if queued.by == worker
+                && !by_interrupt
+                && queued.served.is_none()
+                && self.account.has_room(depth) =>
+            {
                 self.done_by(queued.by, asleep, a, b, depth)
             }
             _ => self.ended_by(queued, worker, asleep, a, b, depth),

@@ -214,3 +214,33 @@ fn a_sleep_without_an_end_is_unexplained() {
     ]);
     assert_eq!(over.operations, 1);
 }
+
+/// Each item of a worker queues the next one, a thousand times, and the last one wakes who waits: as deep as an account may be, and no deeper.
+#[test]
+fn a_chain_of_work_items_ends() {
+    let (waiting, worker, function) = (Tid(1), Tid(2), TextId(3));
+    let at = |tid: Tid, what| Given::Task { wait: 10, tid: tid.0, cpu: 0, context: 0, what };
+    let mut all = vec![
+        at(worker, What::WorkEnd),
+        at(waiting, What::Enter { call: Call::Fsync, args: [3, 0, 0, 0] }),
+        at(waiting, What::Switch { left: Left::Uninterruptible, next: worker }),
+        at(worker, What::WorkQueued { work: 0, function }),
+    ];
+    for work in 0..1000 {
+        all.extend([
+            at(worker, What::WorkStart { work, function }),
+            at(worker, What::WorkQueued { work: work + 1, function }),
+        ]);
+        if work == 999 {
+            all.push(at(worker, What::Wake(waiting)));
+        }
+        all.push(at(worker, What::WorkEnd));
+    }
+    all.extend([
+        at(worker, What::Switch { left: Left::Interruptible, next: waiting }),
+        at(waiting, What::Exit { call: Call::Fsync, result: 0 }),
+    ]);
+    let over = play(&all);
+    assert_eq!(over.operations, 1);
+    assert!(over.longest > 24, "{}", over.longest);
+}
