@@ -7,7 +7,7 @@
 //!    "disk": [ {"disk_device": "sda", "r/s": 12.00, "rkB/s": 1500.00, "r_await": 10.50, "aqu-sz": 3.75, "util": 88.40} ]} ]} ]}}
 //! ```
 //!
-//! Versions: sysstat from 11.5 on, short (`tps`) and extended.
+//! Short (`tps`) and extended.
 
 use super::json::{field, fields, items, number, text, Document, Value};
 use super::run;
