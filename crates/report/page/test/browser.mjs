@@ -124,7 +124,10 @@ try {
   // Findings are told, and their moments marked in their colours.
   const causes = all.flatMap((one) => one.causes.filter((c) => c.verdict === 'found').map((c) => c.cause));
   const said = await page.$$eval('.cause strong', (found) => found.map((c) => c.textContent));
-  assert.deepEqual(said, causes);
+  // The page has them in the order of what the first victim lost, `causes` in that of all that was slow.
+  assert.deepEqual([...said].sort(), [...causes].sort());
+  all.filter((one) => one.answer.kind === 'cause').forEach((one) => assert.ok(said.includes(one.answer.cause)));
+  if (all.length === 1 && all[0].answer.kind === 'cause') assert.equal(said[0], all[0].answer.cause);
   const marked = await look.marks(page, causes);
   await look.hover(page);
   await look.places(page);
