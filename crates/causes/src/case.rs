@@ -103,8 +103,7 @@ impl<'a> Case<'a> {
     /// in microseconds, and one in a thousand that waits for 10 ms is what users ask about.
     pub fn slow_groups(&self) -> impl Iterator<Item = (usize, &'a Group)> {
         let mean = |g: &Group| g.tail.sum.time.total.0 / g.tail.sum.time.operations.max(1);
-        self.groups()
-            .filter(move |(_, g)| g.tail.threshold >= NOT_SLOW || g.op.is_some() && mean(g) >= NOT_SLOW.0)
+        self.groups().filter(move |(_, g)| g.tail.p99 >= NOT_SLOW || g.op.is_some() && mean(g) >= NOT_SLOW.0)
     }
 
     /// Claims up to `wanted` of the time of one reason; what others have claimed before is not given again.

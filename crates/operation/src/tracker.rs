@@ -220,12 +220,9 @@ impl OperationTracker {
             }
             What::Exit { call, result } => {
                 if matches!(call, Call::IoSubmit | Call::IoGetevents) {
-                    let open = h.open_call(e).filter(|open| open.call == call).copied();
-                    if let Some(open) = open {
-                        self.async_io.held.exit(&open, self.calls.processes.of(e.tid), e.tid, result);
-                    }
+                    self.libaio_exits(e, call, result);
                 }
-                let over = self.calls.exit(h, e, call, result, names);
+                let over = self.calls.exit(&mut self.history, e, call, result, names);
                 self.end(over, names, observer);
             }
             What::Switch { left, next } => {
@@ -245,16 +242,12 @@ impl OperationTracker {
                     thread.ends_work(e.time);
                 }
             }
-            What::File { fs, dev, inode } => {
-                owners::takes_part(h, e, fs, dev, inode, names);
-                calls::file(h, e, fs, dev, inode);
-            }
+            What::File { fs, dev, inode } => self.at_file(e, fs, dev, inode, names),
             What::Direct { dev, inode, at, bytes } => {
                 if h.open_call(e).is_some_and(|open| open.call == Call::IoSubmit) {
                     self.async_io.held.begins(e.tid, Direct { dev, inode, at, bytes });
                 }
-                owners::takes_part(h, e, Fs::Unknown, dev, inode, names);
-                calls::file(h, e, Fs::Unknown, dev, inode);
+                self.at_file(e, Fs::Unknown, dev, inode, names);
             }
             What::LogReserved { dev } => {
                 owners::joins(h, e, dev, names);
@@ -295,6 +288,20 @@ impl OperationTracker {
             What::Gone => self.calls.gone(h, e),
             What::Text { .. } | What::Lost { .. } | What::Stack(_) | What::Completions(_) => {}
         }
+    }
+
+    /// A call of libaio handed something over, or reaped it.
+    fn libaio_exits(&mut self, e: &TaskEvent, call: Call, result: i64) {
+        let open = self.history.open_call(e).filter(|open| open.call == call).copied();
+        if let Some(open) = open {
+            self.async_io.held.exit(&open, self.calls.processes.of(e.tid), e.tid, result);
+        }
+    }
+
+    /// A task is at work on a file.
+    fn at_file(&mut self, e: &TaskEvent, fs: Fs, dev: DevId, inode: u64, names: &Names) {
+        owners::takes_part(&mut self.history, e, fs, dev, inode, names);
+        calls::file(&mut self.history, e, fs, dev, inode);
     }
 
     fn switch(&mut self, e: &TaskEvent, left: Left, next: Tid) {

@@ -257,19 +257,14 @@ impl<'a> Walk<'a> {
         depth: u8,
     ) {
         let (by_interrupt, b) = (queued.context.is_interrupt(), queued.time);
+        let by_worker = queued.by == worker && !by_interrupt && queued.served.is_none();
         match self.history.texts.text(function) {
             THROTTLED_WORK => self.account.leaf(Reason::CgroupLimit, a, b, depth),
             REQUEUE_WORK if by_interrupt && asleep.wait == Wait::Flush => {
                 self.account.leaf(Reason::FlushQueue, a, b, depth)
             }
             // Another item of the same worker queued it.
-            _ if queued.by == worker
-                && !by_interrupt
-                && queued.served.is_none()
-                && self.account.has_room(depth) =>
-            {
-                self.done_by(queued.by, asleep, a, b, depth)
-            }
+            _ if by_worker && self.account.has_room(depth) => self.done_by(worker, asleep, a, b, depth),
             _ => self.ended_by(queued, worker, asleep, a, b, depth),
         }
     }

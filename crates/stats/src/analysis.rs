@@ -6,7 +6,6 @@
 use crate::blocks::InOrder;
 use crate::cells::Cells;
 use crate::device::Device;
-use crate::focus::TAIL_SHARE;
 use crate::operations::Operations;
 use crate::pair::Pair;
 use crate::served::{Devices, Served};
@@ -88,7 +87,7 @@ impl Facts {
         let victims: Vec<_> = table.victims().filter(|(_, v, _)| is(v)).map(|(id, ..)| id).collect();
         match victims.is_empty() {
             true => Slowest::default(),
-            false => Slowest::of(table, &victims, TAIL_SHARE),
+            false => Slowest::of(table, &victims),
         }
     }
 

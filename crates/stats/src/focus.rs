@@ -260,7 +260,7 @@ fn groups(facts: &Facts, wanted: impl Fn(&Victim, &Sums) -> bool) -> Vec<Group> 
             lost: Nanos(sums().map(|s| s.lost).sum()),
             unknown: Nanos(sums().map(|s| s.unknown).sum()),
             longest: sums().map(|s| s.max).max().unwrap_or_default(),
-            tail: Slowest::of(table, &victims, TAIL_SHARE),
+            tail: Slowest::of(table, &victims),
             all: TailTime::of(table, &victims, Selection::default()),
             victims,
         }

@@ -1,5 +1,6 @@
 //! The tail: the slowest operations of some victims, and where their time went. A question to the table of waits.
 
+use crate::focus::TAIL_SHARE;
 use ledger::{Reason, RollUp};
 use life::{Io, Op};
 use serde::Serialize;
@@ -114,16 +115,22 @@ impl TailTime {
 /// The slowest operations of a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Slowest {
-    /// Operations at least this slow are in it.
+    /// The slowest 1 % took at least so long, rounded down to a bucket: what "slow" is judged by.
+    pub p99: Nanos,
+    /// Operations at least this slow are told: the slowest 1 %, or more ([`Table::slowest_of`]).
     pub threshold: Nanos,
     /// Their time.
     pub sum: TailTime,
 }
 
 impl Slowest {
-    /// The slowest `share` (0.01: the slowest 1 %) of the operations of some victims: at least so many ([`Table::slowest_of`]), whole buckets.
-    pub fn of(table: &Table, victims: &[VictimId], share: f64) -> Slowest {
-        let (which, _) = table.slowest_of(victims, share);
-        Slowest { threshold: which.from.lower(), sum: TailTime::of(table, victims, which) }
+    /// The slowest of some victims' operations, in whole buckets.
+    pub fn of(table: &Table, victims: &[VictimId]) -> Slowest {
+        let (which, _) = table.slowest_of(victims, TAIL_SHARE);
+        Slowest {
+            p99: table.slowest_from(victims, TAIL_SHARE).lower(),
+            threshold: which.from.lower(),
+            sum: TailTime::of(table, victims, which),
+        }
     }
 }

@@ -31,17 +31,33 @@ pub struct Selection {
 }
 
 impl Table {
-    /// The bucket from which on at least `share` of the operations of some victims together are, and how many these are. So many that no
-    /// one of them has most of their time, unless it has most of what all lost: else nothing is seen of the others.
+    /// The bucket from which on at least `share` of the operations of some victims together are.
+    pub fn slowest_from(&self, victims: &[VictimId], share: f64) -> Bucket {
+        self.slowest_until(victims, share, |_| true).0.from
+    }
+
+    /// The same, and how many these are; but so many that no one of them has most of their time, unless it has most of what all lost: else
+    /// nothing is seen of the others.
     ///
     /// Example: of 880 fsyncs of 4 ms one took 371 ms. Of the slowest nine it has 80 % of the time, and of what all lost 14 %. The slowest
     /// hundred are told.
     pub fn slowest_of(&self, victims: &[VictimId], share: f64) -> (Selection, u64) {
         let sums = || victims.iter().map(|v| self.of(*v).1);
-        let all: u64 = sums().map(|s| s.ops).sum();
         let lost = sums().fold(0, |lost: u64, s| lost.saturating_add(s.lost));
         let longest = sums().map(|s| s.max.0).max().unwrap_or(0);
         let is_most = longest > lost.saturating_sub(longest);
+        self.slowest_until(victims, share, |time| is_most || longest <= time.saturating_sub(longest))
+    }
+
+    /// Buckets from the slowest on, until at least `share` of the operations are in them and `enough` is said of their time.
+    fn slowest_until(
+        &self,
+        victims: &[VictimId],
+        share: f64,
+        enough: impl Fn(u64) -> bool,
+    ) -> (Selection, u64) {
+        let sums = || victims.iter().map(|v| self.of(*v).1);
+        let all: u64 = sums().map(|s| s.ops).sum();
         let wanted = ((all as f64 * share).ceil() as u64).max(1);
         let mut buckets = BTreeMap::<Bucket, (u64, u64)>::new();
         for (bucket, cell) in sums().flat_map(|s| &s.cells) {
@@ -51,7 +67,7 @@ impl Table {
         let (mut seen, mut time) = (0, 0_u64);
         for (bucket, (ops, ns)) in buckets.iter().rev() {
             (seen, time) = (seen + ops, time.saturating_add(*ns));
-            if seen >= wanted && (is_most || longest <= time.saturating_sub(longest)) {
+            if seen >= wanted && enough(time) {
                 return (Selection { from: *bucket }, seen);
             }
         }
@@ -259,6 +275,7 @@ mod tests {
             let ms: Vec<u64> =
                 [4; 50].into_iter().chain([8; 6]).chain([longest]).map(|ms| ms * 1_000_000).collect();
             let (t, victim) = table(&ms);
+            assert_eq!(t.slowest_from(&[victim], 0.01), Bucket::of(Nanos(longest * 1_000_000)));
             t.slowest_of(&[victim], 0.01).1
         };
         assert_eq!(slowest(30), 7, "it has most of the time of two");

@@ -53,7 +53,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     }
     let name = case.name(slow.on.id);
     let (enough, kind) = expected(&rotational(case, slow.on.id));
-    if slow.group.tail.threshold <= enough {
+    if slow.group.tail.p99 <= enough {
         return Said::Not(proof!(
             "the slowest {what} on {name} waited for a processor to complete them for \
              {late} of their time, but their times begin at only {threshold}; Linux expects {enough} of \
@@ -61,7 +61,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
             what = slow.words(),
             name,
             late = Share(slow.share(late)),
-            threshold = slow.group.tail.threshold,
+            threshold = slow.group.tail.p99,
             enough,
             kind
         ));

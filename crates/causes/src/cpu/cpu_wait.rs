@@ -29,7 +29,7 @@ pub const CAUSE: Cause = Cause {
 
 /// Every task waits for a processor now and then. Of what was fast even for flash that matters if it is most of the time.
 fn matters(_: &Case, g: &Group) -> bool {
-    g.tail.threshold > EXPECTED_FLASH || g.tail.sum.time.share(Reason::WaitCpu) >= MOSTLY
+    g.tail.p99 > EXPECTED_FLASH || g.tail.sum.time.share(Reason::WaitCpu) >= MOSTLY
 }
 
 fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {

@@ -33,7 +33,7 @@ fn judge(case: &mut Case) -> Verdict {
     let outside = &operations.outside;
     // Most pauses lie between two operations of the most frequent kind.
     let usual = case.focus.groups.iter().max_by_key(|g| g.operations);
-    let slowest = usual.map_or(Nanos(0), |g| g.tail.threshold).max(EXPECTED_FLASH);
+    let slowest = usual.map_or(Nanos(0), |g| g.tail.p99).max(EXPECTED_FLASH);
     let longest = Nanos(outside.wait_cpu.max());
     let tail = Nanos(outside.wait_cpu.quantile(1.0 - TAIL_SHARE));
     let total = Nanos(u64::try_from(outside.wait_cpu.sum()).unwrap_or(u64::MAX));

@@ -76,7 +76,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict, cached: bool) -> Said {
             alone = Share(part)
         ));
     }
-    let from = slow.group.tail.threshold;
+    let from = slow.group.tail.p99;
     if throughout.is_none() && from <= enough {
         return Said::Not(proof!(
             "the slowest {what} took {from}; Linux expects {enough} of {kind}",

@@ -191,7 +191,7 @@ fn is_too_slow_for_unknown(case: &Case, slow: &Slow) -> bool {
     let (enough, _) = expected(&rotational(case, slow.on.id));
     let (group, d2c) = (slow.group, &slow.requests().d2c);
     let varies = d2c.quantile(0.9) >= 2 * d2c.quantile(FASTEST);
-    is_unknown(slow) && group.tail.threshold > enough && varies && at_once(slow) >= SEVERAL
+    is_unknown(slow) && group.tail.p99 > enough && varies && at_once(slow) >= SEVERAL
 }
 
 /// Whether requests were never alone, so that it is not known what one takes.
@@ -349,6 +349,12 @@ fn prove(
             ));
         }
     }
+    remedies(v, case, slow, rate)
+}
+
+/// Whom to limit, and how to learn what the device can do alone; `rate`: what it completes a second.
+fn remedies(v: Verdict, case: &Case, slow: &Slow, rate: f64) -> Verdict {
+    let (name, done) = (case.name(slow.on.id), completed(slow));
     let sender = case.main_task(slow.on, &Class::ALL).filter(|_| !slow.is_below());
     let who = sender.map_or(String::new(), |(task, share)| {
         format!(" ({task} sent {} of the requests here)", percent(share))

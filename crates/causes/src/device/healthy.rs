@@ -42,7 +42,7 @@ pub(crate) fn nothing_slow(case: &Case) -> bool {
         // What a clock lets through is slower than it need be, however quick.
         && !case.was_found(rate_limit::CAUSE.name)
         && groups.all(|g| {
-            g.tail.threshold <= EXPECTED_FLASH
+            g.tail.p99 <= EXPECTED_FLASH
                 && g.longest.0 <= OUTLIER * EXPECTED_FLASH.0
                 && held_back(case, g) < NOT_ITS_OWN
                 && !device_saturated::waits_for_itself(case, g)
@@ -141,7 +141,7 @@ enum Quick {
 fn was_quick(case: &Case, group: &Group) -> Quick {
     let (name, what) = (case.name(group.dev), group.words());
     let (expected, kind) = expected(&rotational(case, group.dev));
-    let from = group.tail.threshold;
+    let from = group.tail.p99;
     let (worst, waits) = (group.longest, &case.facts.waits);
     let outlier = group.victims.iter().map(|v| waits.of(*v).1.quantile(0.999)).max().unwrap_or(worst);
     if from > expected {

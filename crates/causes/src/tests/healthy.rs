@@ -42,6 +42,21 @@ fn without_settings_it_is_taken_for_flash_and_says_so() {
     rejected(&alone(3 * MS).verdict("healthy"));
 }
 
+/// Sixty reads of 1.5 ms and one that is longer: more are told of than that one, and still it was as long as it was.
+#[test]
+fn what_is_told_beside_the_slowest_makes_it_no_quicker() {
+    let of = |longest: u64| {
+        let mut story = Story::default();
+        for i in 0..60 {
+            story.read(100 * i * MS, 100 * i * MS, 100 * i * MS + 1500);
+        }
+        story.read(6000 * MS, 6000 * MS, 6000 * MS + longest);
+        story.settings("sda/queue/rotational: 0\n").verdict("healthy")
+    };
+    found(&of(1900));
+    assert!(rejected(&of(5 * MS)).contains("slow-device explains"));
+}
+
 #[test]
 fn what_nobody_interferes_with_is_a_slow_device() {
     let verdicts = alone(90 * MS).verdicts();

@@ -35,7 +35,8 @@ pub(crate) struct Tail {
 struct Groups {
     /// Time in device-mapper that no cause explains, a sentence each.
     unexplained_in_dm: Vec<String>,
-    /// The part of the operations that is the tail: 0.01.
+    /// The part of the operations that is the tail, at least: 0.01. It is more where one operation would have most of its time, and not
+    /// most of what all lost.
     share_of_operations: f64,
     /// By kind.
     groups: Vec<Group>,

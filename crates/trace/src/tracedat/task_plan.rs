@@ -6,90 +6,28 @@ use crate::task_event::{is_of_completion, CommitPhase, Completions, Fs};
 /// How one kind of event becomes a task event.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Plan {
-    Enter {
-        id: Slot,
-        args: Slot,
-    },
-    Exit {
-        id: Slot,
-        result: Slot,
-    },
-    Switch {
-        state: Slot,
-        next: Slot,
-    },
-    /// `first`: `sched_waking`, of which `sched_wakeup` is the second half.
-    Wake {
-        tid: Slot,
-        first: bool,
-    },
-    WorkQueued {
-        work: Slot,
-        function: Slot,
-    },
-    WorkStart {
-        work: Slot,
-        function: Slot,
-    },
+    Enter { id: Slot, args: Slot },
+    Exit { id: Slot, result: Slot },
+    Switch { state: Slot, next: Slot },
+    Wake { tid: Slot, first: bool },
+    WorkQueued { work: Slot, function: Slot },
+    WorkStart { work: Slot, function: Slot },
     WorkEnd,
-    SoftIrq {
-        vector: Slot,
-        step: Completions,
-    },
-    File {
-        fs: Fs,
-        dev: Slot,
-        inode: Slot,
-    },
-    Direct {
-        dev: Slot,
-        inode: Slot,
-        at: Slot,
-        bytes: Slot,
-    },
-    LogReserved {
-        dev: Slot,
-    },
-    Commit {
-        dev: Slot,
-        phase: CommitPhase,
-    },
-    WaitPage {
-        inode: Slot,
-    },
-    Writeback {
-        name: Slot,
-        inode: Slot,
-        cgroup: Slot,
-    },
-    DirtiedFile {
-        name: Slot,
-        inode: Slot,
-    },
-    Created {
-        dev: Slot,
-        inode: Slot,
-    },
-    Freed {
-        dev: Slot,
-        inode: Slot,
-    },
+    SoftIrq { vector: Slot, step: Completions },
+    File { fs: Fs, dev: Slot, inode: Slot },
+    Direct { dev: Slot, inode: Slot, at: Slot, bytes: Slot },
+    LogReserved { dev: Slot },
+    Commit { dev: Slot, phase: CommitPhase },
+    WaitPage { inode: Slot },
+    Writeback { name: Slot, inode: Slot, cgroup: Slot },
+    DirtiedFile { name: Slot, inode: Slot },
+    Created { dev: Slot, inode: Slot },
+    Freed { dev: Slot, inode: Slot },
     WritebackEnd,
-    Dirtied {
-        name: Slot,
-    },
-    RingSubmit {
-        request: Slot,
-        opcode: Slot,
-    },
-    RingComplete {
-        request: Slot,
-        result: Slot,
-    },
-    Born {
-        tid: Slot,
-        flags: Slot,
-    },
+    Dirtied { name: Slot },
+    RingSubmit { request: Slot, opcode: Slot },
+    RingComplete { request: Slot, result: Slot },
+    Born { tid: Slot, flags: Slot },
     Exec,
     Gone,
 }
@@ -102,6 +40,7 @@ impl Plan {
             ("raw_syscalls", "sys_enter") => Plan::Enter { id: slot("id"), args: slot("args") },
             ("raw_syscalls", "sys_exit") => Plan::Exit { id: slot("id"), result: slot("ret") },
             ("sched", "sched_switch") => Plan::Switch { state: slot("prev_state"), next: slot("next_pid") },
+            // A waking; its second half, where both are recorded, says nothing new.
             ("sched", "sched_waking") => Plan::Wake { tid: slot("pid"), first: true },
             ("sched", "sched_wakeup" | "sched_wakeup_new") => Plan::Wake { tid: slot("pid"), first: false },
             ("sched", "sched_process_exit") => Plan::Gone,
