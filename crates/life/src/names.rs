@@ -39,6 +39,11 @@ pub struct Heard {
 }
 
 impl News {
+    /// Whether nothing is new.
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty() && self.holdings.is_empty()
+    }
+
     /// Adds what is newer.
     pub fn add(&mut self, mut newer: News) {
         self.texts.append(&mut newer.texts);

@@ -3,10 +3,11 @@
 use crate::history::History;
 use crate::operation::{Kind, Operation};
 use crate::stretch::{State, Step, Stretch};
+use crate::thread::Thread;
 use crate::wait::Wait;
 use crate::writers::WritingBack;
 use life::Names;
-use trace::{CommitPhase, DevId, Fs, TaskEvent, Tid};
+use trace::{CommitPhase, DevId, Fs, Left, TaskEvent, Tid};
 
 /// A task that slept for a page outside of any system call runs again: a page fault is over.
 pub(crate) fn page_fault(h: &History, e: &TaskEvent, next: Tid, names: &Names) -> Option<Operation> {
@@ -18,9 +19,24 @@ pub(crate) fn page_fault(h: &History, e: &TaskEvent, next: Tid, names: &Names) -
         State::Running | State::Preempted => false,
     };
     let asleep = thread.stretches.iter().rev().skip(1).take(2).find(slept)?;
-    let wait = h.texts.wait(asleep.stack?);
-    matches!(wait, Wait::PageFault | Wait::Swap)
-        .then(|| Operation::of(Kind::PageFault, next, names.of(next), asleep.from, e.time))
+    let is_one = match asleep.stack {
+        Some(stack) => matches!(h.texts.wait(stack), Wait::PageFault | Wait::Swap),
+        None => is_one_without_stack(h, thread, next),
+    };
+    is_one.then(|| Operation::of(Kind::PageFault, next, names.of(next), asleep.from, e.time))
+}
+
+/// Whether a task that runs again slept for a page, in a recording without stacks: it was in no call, all of which are recorded, and
+/// slept uninterruptibly until what it had sent itself was read.
+fn is_one_without_stack(h: &History, thread: &Thread, tid: Tid) -> bool {
+    if h.sees_stacks || !h.sees_all_calls || !thread.is_outside {
+        return false;
+    }
+    let mut before = thread.stretches.iter().rev().skip(1);
+    let woken = before.next().and_then(Stretch::wake);
+    let is_deep = before.next().is_some_and(|s| s.state == State::Asleep(Left::Uninterruptible));
+    let served = woken.and_then(|wake| h.served.get(wake.served?));
+    is_deep && served.is_some_and(|entry| entry.done.is_read() && entry.done.queuer() == tid)
 }
 
 /// A phase of a journal's commit begins; with the last one the commit is over.

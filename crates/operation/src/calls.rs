@@ -34,6 +34,8 @@ impl Calls {
 
     /// A call begins: what its task did since the last one, if that was about storage too.
     pub fn enter(&mut self, h: &mut History, e: &TaskEvent, call: Call, args: [u64; 4]) -> Option<Outside> {
+        h.sees_all_calls |= call == Call::Other;
+        h.thread_mut(e.tid)?.is_outside = false;
         let process = self.processes.of(e.tid);
         if call.is_of_descriptors() {
             let begun = DescriptorCall::begin(&mut self.files, process, call, args, e.time);
@@ -88,6 +90,7 @@ impl Calls {
         names: &Names,
     ) -> Option<Operation> {
         let thread = h.thread_mut(e.tid)?;
+        thread.is_outside = true;
         if call.is_of_descriptors() {
             let process = self.processes.of(e.tid);
             thread.descriptor_call.take()?.end(&mut self.files, process, call, result, e.time);

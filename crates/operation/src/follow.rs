@@ -81,6 +81,11 @@ impl Follow {
         !self.operations.is_empty()
     }
 
+    /// Whether the recording says where in the kernel tasks sleep.
+    pub fn sees_stacks(&self) -> bool {
+        self.operations.history().sees_stacks
+    }
+
     /// Files whose numbers may have been used again.
     pub fn freed(&self) -> &Freed {
         &self.operations.history().freed

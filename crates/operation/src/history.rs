@@ -43,6 +43,10 @@ pub struct History {
     pub writers: Writers,
     /// Files whose inode numbers may have been used again.
     pub freed: Freed,
+    /// Whether calls that have nothing to do with storage were seen: then all are recorded.
+    pub(crate) sees_all_calls: bool,
+    /// Whether the recording says where in the kernel tasks sleep.
+    pub(crate) sees_stacks: bool,
     /// Whether dm-crypt's workers were seen at work.
     pub(crate) encrypts: bool,
     /// Nothing before this is kept but what still goes on.

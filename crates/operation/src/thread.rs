@@ -37,6 +37,8 @@ pub struct Thread {
     pub(crate) steps: VecDeque<Step>,
     /// The operation it is in.
     pub(crate) open: Option<OpenCall>,
+    /// Whether its last call is over, as far as calls are recorded.
+    pub(crate) is_outside: bool,
     /// The call about descriptors that it is in.
     pub(crate) descriptor_call: Option<DescriptorCall>,
     /// The file it writes back, as a flusher.

@@ -186,6 +186,7 @@ impl OperationTracker {
                 self.history.lost(since, e.time);
             }
             What::Stack(id) => {
+                self.history.sees_stacks = true;
                 if let Some(thread) = self.history.thread_mut(e.tid) {
                     thread.stood_at(id, e.time);
                 }
@@ -331,7 +332,7 @@ impl OperationTracker {
     fn end(&self, over: Option<Operation>, names: &Names, observer: &mut dyn OperationObserver) {
         if let Some(o) = over {
             let account = match o.is_storage {
-                true => Walk::of_task(&self.history, o.tid, o.from, o.to),
+                true => Walk::of_operation(&self.history, &o),
                 false => Account::unexplained(o.from, o.to),
             };
             self.tell(o, account, names, observer);

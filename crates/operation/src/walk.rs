@@ -1,11 +1,10 @@
 //! The walk that finds out where an operation's time went: along its task's stretches, and from each sleep
 //! backward through what ended it.
 //!
-//! A sleep from `a` to `b` ended because something woke the task at `b`. If that was the completion of a
-//! request, the sleep is that request's ledger, clipped to it. If it was another task, the sleep is what that
-//! task did from `a` to `b`. If that task was a worker running a work item, it is how the item came to be
-//! queued, the time in its queue, and what the worker did then: walking backward from the wake-up, never
-//! forward along a pooled worker, who does other people's work before and after.
+//! A sleep from `a` to `b` ended because something woke the task at `b`. If that was the completion of a request, the sleep is that
+//! request's ledger, clipped to it. If it was another task, the sleep is what that task did from `a` to `b`. If that task was a worker
+//! running a work item, it is how the item came to be queued, the time in its queue, and what the worker did then: walking backward from
+//! the wake-up, never forward along a pooled worker, who does other people's work before and after.
 //!
 //! It always ends: each step lies within the time of the one before, depth and number of parts are bounded,
 //! and what is cut off is `unexplained`. Where events are missing nothing is explained.
@@ -15,6 +14,7 @@ use crate::bitmap;
 use crate::builder::Builder;
 use crate::crypt::{self, CryptWork};
 use crate::history::History;
+use crate::operation::{Kind, Operation};
 use crate::sent_below;
 use crate::served::{Done, Entry};
 use crate::stretch::{Sleep, State, Stretch, Wake, Work};
@@ -38,6 +38,8 @@ const NO_TAG_AT_ONCE: Nanos = Nanos(100_000);
 pub(crate) struct Walk<'a> {
     history: &'a History,
     account: Builder,
+    /// What a sleep of the operation's own task means where its stack was not recorded.
+    unseen: Wait,
 }
 
 /// The task at the end of the chain, and what it sleeps for.
@@ -48,10 +50,11 @@ struct Asleep {
 }
 
 impl<'a> Walk<'a> {
-    /// What `tid` did from `from` to `to`.
-    pub fn of_task(history: &'a History, tid: Tid, from: Nanos, to: Nanos) -> Account {
-        let mut walk = Walk::new(history, from, to);
-        walk.task(tid, from, to, 0);
+    /// What an operation's task did meanwhile.
+    pub fn of_operation(history: &'a History, o: &Operation) -> Account {
+        let unseen = if o.kind == Kind::PageFault { Wait::PageFault } else { Wait::Unknown };
+        let mut walk = Walk { unseen, ..Walk::new(history, o.from, o.to) };
+        walk.task(o.tid, o.from, o.to, 0);
         walk.account.finish()
     }
 
@@ -68,8 +71,7 @@ impl<'a> Walk<'a> {
         walk.account.finish()
     }
 
-    /// What its task did from `from` until a bio had its request, and the bio's life from then on: for
-    /// libaio. (The task itself waits for the request, asleep in `blk_mq_get_tag`.)
+    /// What its task did from `from` until a bio had its request (asleep in `blk_mq_get_tag`), and the bio's life from then on: libaio.
     pub fn of_bio(history: &'a History, bio: &Bio, entry: &Entry, from: Nanos) -> Account {
         let to = bio.time.completed.max(from);
         let sent = bio.time.got.unwrap_or(bio.time.start()).clamp(from, to);
@@ -88,11 +90,10 @@ impl<'a> Walk<'a> {
     }
 
     fn new(history: &'a History, from: Nanos, to: Nanos) -> Walk<'a> {
-        Walk { history, account: Builder::new(from, to) }
+        Walk { history, account: Builder::new(from, to), unseen: Wait::Unknown }
     }
 
-    /// The last request that the submitter had queued and that was over in between; then the submitter
-    /// itself.
+    /// The last request that the submitter had queued and that was over in between; then the submitter itself.
     fn own_requests(&mut self, submitter: Tid, from: Nanos, to: Nanos) {
         let mine = |e: &&Entry| e.done.queuer() == submitter;
         let history = self.history;
@@ -174,7 +175,8 @@ impl<'a> Walk<'a> {
 
     fn sleep(&mut self, sleep: &Sleep, depth: u8) {
         let Sleep { tid, left, stack, wake, from: a, to: b } = *sleep;
-        let mut wait = stack.map_or(Wait::Unknown, |id| self.history.texts.wait(id));
+        let unseen = if depth == 0 { self.unseen } else { Wait::Unknown };
+        let mut wait = stack.map_or(unseen, |id| self.history.texts.wait(id));
         let followed = wake.is_some_and(|w| w.served.is_some()) || depth > 0;
         if left == Left::Interruptible && stack.is_none() {
             wait = Wait::Input;

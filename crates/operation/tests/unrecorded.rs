@@ -1,20 +1,20 @@
-//! What a recording lacks: the device that a task waited for, or wakeups.
+//! What a recording lacks: the device that a task waited for, wakeups, or stacks.
 
 use ledger::Reason;
 use life::{Names, Sink};
-use operation::{Account, Follow, History, Operation, OperationObserver, Part};
+use operation::{Account, Follow, History, Kind, Node, Operation, OperationObserver, Part, Wait};
 use testkit::Story;
-use trace::{Call, Context, Cpu, Detail, Left, Nanos, TaskEvent, TextId, Tid, What};
+use trace::{Batch, Call, Context, Cpu, Detail, Left, Nanos, TaskEvent, TextId, Tid, What};
 
 /// Who reads.
 const READER: Tid = Tid(100);
 
 #[derive(Default)]
-struct All(Vec<(Tid, Account)>);
+struct All(Vec<(Operation, Account)>);
 
 impl OperationObserver for All {
     fn operation(&mut self, o: &Operation, account: Account, _: &Names, _: &History) {
-        self.0.push((o.tid, account));
+        self.0.push((*o, account));
     }
 }
 
@@ -41,10 +41,16 @@ fn read_beside(tid: u32, wakeups: bool) -> Account {
         (100, Tid(0), 0, What::Switch { left: Left::Preempted, next: READER }),
         (103, READER, 0, What::Exit { call: Call::Read, result: 4096 }),
     ];
+    let told = story.into_iter().filter(|(.., what)| wakeups || !matches!(what, What::Wake(_)));
+    of_reader(batch, told).expect("the read").1
+}
+
+/// What is told of the reader when the tasks did this, in microseconds.
+fn of_reader(
+    mut batch: Batch,
+    story: impl IntoIterator<Item = (u64, Tid, u8, What)>,
+) -> Option<(Operation, Account)> {
     for (time, tid, context, what) in story {
-        if matches!(what, What::Wake(_)) && !wakeups {
-            continue;
-        }
         let time = Nanos(time * 1000);
         let after =
             batch.events.partition_point(|e| e.time <= time && (time.0 > 0 || e.action.is_note())) as u32;
@@ -52,7 +58,7 @@ fn read_beside(tid: u32, wakeups: bool) -> Account {
     }
     let (mut follow, mut all) = (Follow::default(), All::default());
     follow.feed(&batch, &mut all);
-    all.0.into_iter().find(|(tid, _)| *tid == READER).expect("the read").1
+    all.0.into_iter().find(|(o, _)| o.tid == READER)
 }
 
 fn waits_for_a_request(account: &Account) -> bool {
@@ -84,4 +90,40 @@ fn without_wakeups_a_read_waits_for_its_own_request_alone() {
     let account = read_beside(200, false);
     assert!(!waits_for_a_request(&account), "{account:?}");
     assert_eq!(account.of(Reason::Unexplained), Nanos(80_000), "{account:?}");
+}
+
+/// The reader does `call`, is back in its own code from 5 us on, sleeps from 20 to 100 us, and a `kind` of request of `sender` is completed
+/// then. No stacks are recorded.
+fn slept_outside(call: Call, kind: &str, sender: u32, left: Left) -> Option<(Operation, Account)> {
+    let block = |time: u32, action: &str, tid: u32| format!("{time} {action} {kind} 0+8 tid={tid}\n");
+    let sent = [(10, "Q"), (11, "G"), (12, "D")].map(|(time, action)| block(time, action, sender)).concat();
+    let blocks = sent + &block(99, "C", 0);
+    let batch = Story::of(&blocks).batches(usize::MAX).remove(0);
+    let story = [
+        (3, READER, 0, What::Enter { call, args: [0; 4] }),
+        (5, READER, 0, What::Exit { call, result: 0 }),
+        (20, READER, 0, What::Switch { left, next: Tid(0) }),
+        (100, Tid(0), Context::HARD, What::Wake(READER)),
+        (102, Tid(0), 0, What::Switch { left: Left::Preempted, next: READER }),
+    ];
+    of_reader(batch, story).filter(|(o, _)| o.kind == Kind::PageFault)
+}
+
+#[test]
+fn who_sleeps_outside_all_calls_until_its_own_read_is_done_waited_for_a_page() {
+    let (fault, account) = slept_outside(Call::Other, "R", READER.0, Left::Uninterruptible).expect("a fault");
+    assert_eq!((fault.from, fault.to), (Nanos(20_000), Nanos(102_000)));
+    assert!(waits_for_a_request(&account), "{account:?}");
+    let is_fault = |n: &Node| matches!(n.part, Part::Wait { wait: Wait::PageFault, .. });
+    assert!(account.nodes.iter().any(is_fault), "{account:?}");
+}
+
+#[test]
+fn other_sleeps_outside_calls_are_no_page_faults() {
+    let deep = Left::Uninterruptible;
+    assert!(slept_outside(Call::Other, "R", 200, deep).is_none(), "another one's read");
+    assert!(slept_outside(Call::Other, "W", READER.0, deep).is_none(), "a write");
+    assert!(slept_outside(Call::Other, "R", READER.0, Left::Interruptible).is_none(), "it waits for input");
+    // Only calls about storage are recorded: it may be in another one.
+    assert!(slept_outside(Call::Read, "R", READER.0, deep).is_none());
 }

@@ -31,6 +31,9 @@ struct Args {
     /// MB/s (10^6) of each channel; 0: no limit
     #[arg(long, default_value_t = 0)]
     mbps: u64,
+    /// MB/s of the link that all channels share; 0: no limit
+    #[arg(long, default_value_t = 0)]
+    link_mbps: u64,
     /// Microseconds that a flush takes once all is written
     #[arg(long, default_value_t = 0)]
     flush_us: u64,
@@ -84,6 +87,7 @@ fn main() -> ExitCode {
         read: us(a.read_us),
         write: us(a.write_us),
         bandwidth: a.mbps.saturating_mul(1_000_000),
+        link: a.link_mbps.saturating_mul(1_000_000),
         flush: us(a.flush_us),
         seek: us(a.seek_us),
         stall_every: a.stall_every,

@@ -7,7 +7,8 @@
 //!
 //! In front of the channels there may be a limit of operations per second, as volumes in clouds have one: what is over it
 //! waits, however idle the channels are. A thin disk has no place for what was never written: such a write waits until there is one, and
-//! places are made one after another, while the channels go on with other operations. A write of a part of a physical block reads the block first. A disk that nothing was asked of for a while may sleep, and wakes up slowly.
+//! places are made one after another, while the channels go on with other operations. Behind the channels there may be a link that all
+//! share: what was served passes it one after another. A write of a part of a physical block reads the block first. A disk that nothing was asked of for a while may sleep, and wakes up slowly.
 //!
 //! No disk takes the same time twice: service times may vary, each by a factor that is drawn anew; a limit in front of it does not.
 //!
@@ -29,6 +30,8 @@ pub struct Model {
     pub write: Nanos,
     /// Bytes per second of each channel; 0 means no limit.
     pub bandwidth: u64,
+    /// Bytes per second of the link that all channels share; 0 means no limit.
+    pub link: u64,
     /// Time of a flush, after all that came before it.
     pub flush: Nanos,
     /// Time of a seek.
@@ -83,6 +86,8 @@ pub struct Queue {
     placed: HashMap<u64, Nanos>,
     /// When the next place may be made.
     placing: Nanos,
+    /// When the link is free again.
+    linked: Nanos,
     /// What the next factor is drawn from; the same for every disk, so that a run can be repeated.
     chance: u64,
 }
@@ -98,7 +103,7 @@ impl Queue {
     pub fn new(model: Model) -> Queue {
         let free = vec![0; model.channels.max(1)];
         let placed = HashMap::new();
-        Queue { model, free, head: 0, count: 0, let_in: 0, placed, placing: 0, chance: SEED }
+        Queue { model, free, head: 0, count: 0, let_in: 0, placed, placing: 0, linked: 0, chance: SEED }
     }
 
     /// Something was written there before the model began.
@@ -113,7 +118,7 @@ impl Queue {
 
     /// Takes an operation that arrives now, and says when it will be done.
     pub fn arrive(&mut self, now: Nanos, op: Op, offset: u64, len: u64) -> Nanos {
-        let busy_until = self.free.iter().copied().fold(self.placing, Nanos::max);
+        let busy_until = self.free.iter().copied().fold(self.placing.max(self.linked), Nanos::max);
         let m = &self.model;
         if matches!(op, Op::Flush | Op::Discard) {
             let time = if op == Op::Flush { m.flush } else { m.discard };
@@ -126,9 +131,7 @@ impl Queue {
             return done;
         }
         let mut time = if op == Op::Read { m.read } else { m.write };
-        if let Some(transfer) = (u128::from(len) * 1_000_000_000).checked_div(u128::from(m.bandwidth)) {
-            time = time.saturating_add(Nanos::try_from(transfer).unwrap_or(Nanos::MAX));
-        }
+        time = time.saturating_add(transfer(len, m.bandwidth));
         let is_part = |at: u64| at.checked_rem(m.block).is_some_and(|within| within > 0);
         if op == Op::Write && (is_part(offset) || is_part(offset.saturating_add(len))) {
             time = time.saturating_add(m.read);
@@ -156,7 +159,17 @@ impl Queue {
         let placed = if op == Op::Write { self.place(begin, offset, len) } else { begin };
         let Some(channel) = self.free.iter_mut().min() else { return now };
         *channel = (*channel).max(begin).saturating_add(time);
-        (*channel).max(placed.saturating_add(time))
+        let served = (*channel).max(placed.saturating_add(time));
+        self.carry(served, len)
+    }
+
+    /// When the bytes of an operation that is served by then have passed the link, one operation after another.
+    fn carry(&mut self, served: Nanos, len: u64) -> Nanos {
+        if self.model.link == 0 {
+            return served;
+        }
+        self.linked = self.linked.max(served).saturating_add(transfer(len, self.model.link));
+        self.linked
     }
 
     /// When all chunks of a write have their places.
@@ -193,6 +206,12 @@ impl Queue {
     }
 }
 
+/// How long so many bytes take at so many per second; no time without a limit.
+fn transfer(len: u64, bandwidth: u64) -> Nanos {
+    let time = (u128::from(len) * 1_000_000_000).checked_div(u128::from(bandwidth)).unwrap_or(0);
+    Nanos::try_from(time).unwrap_or(Nanos::MAX)
+}
+
 /// The chunks that some bytes are in.
 fn chunks(offset: u64, len: u64) -> std::ops::Range<u64> {
     offset / CHUNK..offset.saturating_add(len).div_ceil(CHUNK)
@@ -209,6 +228,7 @@ mod tests {
         read: MS,
         write: 2 * MS,
         bandwidth: 0,
+        link: 0,
         flush: 5 * MS,
         seek: 0,
         stall_every: 0,
@@ -239,6 +259,16 @@ mod tests {
         assert_eq!(q.arrive(0, Op::Read, 0, 1000), MS + 1000);
         assert_eq!(q.arrive(0, Op::Read, 1000, 1000), MS + 1000);
         assert_eq!(q.arrive(0, Op::Read, 0, 0), 2 * MS + 1000 + 7 + 100);
+    }
+
+    #[test]
+    fn all_channels_share_the_link_and_flushes_wait_for_it() {
+        let mut q = Queue::new(Model { channels: 2, link: 1_000_000_000, ..DISK });
+        // Both are served by 1 ms, 1 MB takes 1 ms of the link.
+        assert_eq!(q.arrive(0, Op::Read, 0, 1_000_000), 2 * MS);
+        assert_eq!(q.arrive(0, Op::Read, 0, 1_000_000), 3 * MS);
+        assert_eq!(q.arrive(0, Op::Flush, 0, 0), 8 * MS);
+        assert_eq!(q.arrive(20 * MS, Op::Read, 0, 0), 21 * MS);
     }
 
     #[test]

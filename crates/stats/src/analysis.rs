@@ -18,7 +18,7 @@ use life::{Bio, ByClass, Class, Heard, Names, Plug, Request, Sink, Tally};
 use operation::{
     Account, Follow, History, Known, Listener, Operation, OperationObserver, Outside, Scope, SentFor,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use trace::{Action, Batch, Bytes, DevId, Nanos};
 use waits::{Asked, Table, Those, Victim};
 
@@ -76,6 +76,16 @@ impl Facts {
             None => self.bio_waits = Some(std::mem::replace(&mut self.waits, waits)),
         }
         self.operations = operations;
+    }
+
+    /// Who makes no calls may wait all the same: for pages of a mapped file. Without stacks nothing shows it but the reads that such a
+    /// task sends.
+    fn put_readers_without_calls(&mut self) {
+        let Some(bios) = &self.bio_waits else { return };
+        let asks = |v: &Victim| matches!(v.asked, Asked::Operation(_)).then(|| v.task.clone());
+        let who_call: BTreeSet<_> = self.waits.victims().filter_map(|(_, v, _)| asks(v)).collect();
+        let is_read = |v: &Victim| v.asked == Asked::Bio(Class::Read);
+        self.waits.merge_some(bios, |v| is_read(v) && !who_call.contains(&v.task));
     }
 
     /// The slowest bios of a class on a device.
@@ -218,6 +228,9 @@ impl Analysis {
         let mut facts =
             Facts { devices, cells, tasks, threads, tally, flow, waits, in_order, ..Facts::default() };
         facts.put_operations(operations);
+        if !self.follow.sees_stacks() {
+            facts.put_readers_without_calls();
+        }
         facts
     }
 

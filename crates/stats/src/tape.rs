@@ -26,9 +26,9 @@ pub struct Tape {
 }
 
 impl Tape {
-    /// Whether nothing is on it.
+    /// Whether nothing is on it. Names alone are something: who counts must hear of them in their order.
     pub fn is_empty(&self) -> bool {
-        self.requests.is_empty() && self.changes.is_empty() && self.bios.is_empty()
+        self.requests.is_empty() && self.changes.is_empty() && self.bios.is_empty() && self.news.is_empty()
     }
 
     /// Notes a request of a task.
@@ -58,5 +58,35 @@ impl Tape {
         self.requests.clear();
         self.changes.clear();
         self.bios.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::Analysis;
+    use crate::traffic::Flow;
+    use testkit::Story;
+
+    /// Who reads has two tapes: one that it writes on, one that is counted. Names are heard in their order, although nothing was
+    /// completed when the first was heard.
+    #[test]
+    fn names_heard_before_anything_is_completed_are_counted_in_their_order() {
+        let story = Story::of(
+            "0 name first tid=1\n\
+             1 name second tid=2\n2 Q R 64+8 tid=2\n4 D R 64+8 tid=2\n9 C R 64+8 tid=0\n",
+        );
+        let (mut analysis, mut other) = (Analysis::default(), Tape::default());
+        let batches = story.batches(1);
+        for batch in &batches {
+            analysis.feed(batch);
+            std::mem::swap(analysis.tape(), &mut other);
+            if !other.is_empty() {
+                analysis.counts().count(&mut other);
+            }
+        }
+        let facts = analysis.finish(Flow::default());
+        let who: Vec<&str> = facts.waits.victims().map(|(_, v, _)| &*v.task).collect();
+        assert_eq!(who, ["second"]);
     }
 }

@@ -87,11 +87,8 @@ impl Table {
         self.follow(those);
         self.epoch = old.epoch.wrapping_add(1);
         self.absorb(&old, |v| {
-            if kept.as_ref().is_none_or(|kept| kept.contains(v)) {
-                v.clone()
-            } else {
-                v.others()
-            }
+            let is_kept = kept.as_ref().is_none_or(|kept| kept.contains(v));
+            Some(if is_kept { v.clone() } else { v.others() })
         });
         // Victims that became one have one cell where each had its own.
         let others = self.culprit(&Culprit::others());

@@ -272,25 +272,34 @@ impl Table {
 
     /// Adds another table: the result is what adding both recordings' operations would have given.
     pub fn merge(&mut self, other: &Table) {
-        self.absorb(other, Victim::clone);
+        self.merge_some(other, |_| true);
+    }
+
+    /// The same of some of its victims.
+    pub fn merge_some(&mut self, other: &Table, wanted: impl Fn(&Victim) -> bool) {
+        self.absorb(other, |v| wanted(v).then(|| v.clone()));
         if self.full || self.chains.is_full() || self.rows > self.bounds.rows {
             self.make_room();
         }
     }
 
-    /// The same, with other names for victims; may leave more than the bounds.
-    pub(crate) fn absorb(&mut self, other: &Table, name: impl Fn(&Victim) -> Victim) {
+    /// The same, with other names for victims, those that get one; may leave more than the bounds.
+    pub(crate) fn absorb(&mut self, other: &Table, name: impl Fn(&Victim) -> Option<Victim>) {
         let mut victims = Vec::with_capacity(other.victims.len());
         let mut culprits = FxHashMap::<CulpritId, CulpritId>::default();
         let mut chains = FxHashMap::<ChainId, ChainId>::default();
         self.left_out += other.left_out;
         for (victim, theirs) in &other.victims {
+            let Some(name) = name(victim) else {
+                victims.push(None);
+                continue;
+            };
             let Some(ns) = self.ns.checked_add(theirs.ns) else {
                 self.left_out += theirs.ops;
                 victims.push(None);
                 continue;
             };
-            let id = self.victim(&name(victim));
+            let id = self.victim(&name);
             victims.push(Some(id));
             self.ns = ns;
             for (bucket, cell) in &theirs.cells {
