@@ -161,6 +161,8 @@ run() {
 # What iowhy asks for where a recording lacks it. trace-cmd also writes files of function tracing, which some kernels refuse.
 traced() {
   local hidden long=$1; mkdir -p "$CAPTURE"; echo 1 > hidden
+  # Without it trace-cmd 3.1.6 ends with a segmentation fault. A run has its own mounts.
+  [ -e /sys/kernel/tracing/events ] || mount -t tracefs trace /sys/kernel/tracing
   case $long in *ms) long=$(awk "BEGIN { print ${long%ms} / 1000 }");; esac
   for hidden in /proc/sys/kernel/ftrace_enabled /sys/kernel/tracing/set_{ftrace_filter,ftrace_notrace,graph_function,graph_notrace,ftrace_pid}; do
     [ ! -e $hidden ] || mount --bind hidden $hidden
