@@ -31,6 +31,7 @@ mod tail;
 mod tape;
 mod tasks;
 mod traffic;
+mod turns;
 
 pub use activity::Activity;
 pub use alignment::{unaligned, Alignment, Unaligned, BLOCK};
@@ -48,7 +49,7 @@ pub use focus::{class_op, class_words, Focus, Group, TailRow, FEW, LONG_BY_ITSEL
 pub use kept::{Kept, Met, Ran};
 pub use messages::Messages;
 pub use operations::{OpKey, OpStats, Operations, OutsideStats, Sent, Whose};
-pub use pace::{AfterIdle, Held, InTurn, Pace, Turns, EIGHT_TIMES, IN_A_RUN};
+pub use pace::{AfterIdle, Held, Pace, EIGHT_TIMES, IN_A_RUN};
 pub use phases::Phases;
 pub use pictures::{
     heat_bucket, heat_lower, Axis, Behind, Columns, DevicePictures, Extents, Heat, Moment, Pictures,
@@ -63,3 +64,4 @@ pub use tail::{Slowest, TailTime};
 pub use tape::Tape;
 pub use tasks::{Tasks, OTHERS};
 pub use traffic::{Flow, Traffic};
+pub use turns::{InTurn, Turns};

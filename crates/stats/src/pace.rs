@@ -16,6 +16,7 @@
 
 use crate::distribution::Distribution;
 use crate::note::Note;
+use crate::turns::{InTurn, Turns};
 use life::Class;
 use std::collections::VecDeque;
 use trace::{Bytes, Nanos, Sector};
@@ -54,29 +55,6 @@ const SIZES: usize = 11;
 const SMALLEST: u64 = 4096;
 /// Sizes so many classes apart are eight times apart at least.
 pub const EIGHT_TIMES: usize = 4;
-
-/// Requests of one direction and about one size, those that begin where the one completed before them ended and all others apart: a disk
-/// that turns takes far less for the former.
-#[derive(Clone, Debug, Default)]
-pub struct Turns {
-    /// From the completion before to theirs, with something in the device all the time.
-    pub gaps: Distribution,
-    /// Their `D2C`, whatever was in the device.
-    pub d2c: Distribution,
-    /// The same of those that found it empty.
-    pub alone: Distribution,
-}
-
-/// [`Turns`] of a kind.
-#[derive(Clone, Debug)]
-pub struct InTurn {
-    /// Reads, or writes.
-    pub is_read: bool,
-    /// They are no larger than this.
-    pub most: Bytes,
-    /// How they fared.
-    pub turns: Turns,
-}
 
 /// See the module.
 #[derive(Clone, Debug, Default)]

@@ -27,10 +27,12 @@ fn check(name: &str, table: &Table) {
             let who = table.absent(*who);
             let is = |row: &&waits::Row| {
                 let culprit = table.culprit_of(row.culprit);
+                let runs = culprit.kind == CulpritKind::Cpu && culprit.name.is_some();
+                let can_leave = culprit.is_somebody() || runs;
                 match &who {
-                    Absent::Everybody => culprit.is_somebody() && culprit.name.as_ref() != Some(&victim.task),
+                    Absent::Everybody => can_leave && culprit.name.as_ref() != Some(&victim.task),
                     Absent::Flushes => culprit.kind == CulpritKind::Device && culprit.io == Some(Io::Flush),
-                    Absent::Task(task) => culprit.is_somebody() && culprit.name.as_ref() == Some(task),
+                    Absent::Task(task) => can_leave && culprit.name.as_ref() == Some(task),
                     Absent::Those(_) => unreachable!("nobody asked about several"),
                 }
             };

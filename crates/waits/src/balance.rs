@@ -86,7 +86,12 @@ mod tests {
         let chain = table.chain(ChainId(0), Link::Phase(Phase::Behind));
         for total in [SHORT, LONG] {
             let part = Part { chain, culprit, time: total };
-            table.add(Waiting { victim, end: Nanos(0), total, bytes: 4096 }, &[part], total, Nanos(0));
+            table.add(
+                Waiting { victim, end: Nanos(0), total, bytes: 4096, in_device: true },
+                &[part],
+                total,
+                Nanos(0),
+            );
         }
         table
     }

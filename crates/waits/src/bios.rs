@@ -61,7 +61,9 @@ impl Bios {
         if head.pieces > 1 {
             table.was_cut(victim, u64::from(head.pieces), head.bytes.0);
         }
-        self.parts.add(table, Waiting { victim, end: head.end, total: head.total, bytes: head.bytes.0 });
+        let in_device = self.parts.in_device;
+        let (end, total, bytes) = (head.end, head.total, head.bytes.0);
+        self.parts.add(table, Waiting { victim, end, total, bytes, in_device });
     }
 
     fn victim(&mut self, table: &mut Table, head: &Head, names: &Names) -> VictimId {

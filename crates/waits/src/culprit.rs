@@ -69,7 +69,12 @@ impl Culprit {
         Culprit { name: Some("others".into()), ..Culprit::of(CulpritKind::Unknown) }
     }
 
-    /// Whether taking it away is a question worth asking.
+    /// Whether it can be taken away: somebody, or who ran on the processor.
+    pub(crate) fn can_leave(&self) -> bool {
+        self.is_somebody() || self.name.is_some() && self.kind == CulpritKind::Cpu
+    }
+
+    /// Whether it is a task that sends I/O.
     #[inline]
     pub fn is_somebody(&self) -> bool {
         self.name.is_some() && matches!(self.kind, CulpritKind::Task | CulpritKind::Kernel)

@@ -117,7 +117,8 @@ impl Accounts {
             let asked = bytes.max(piece.saturating_mul(2));
             table.was_cut(victim, asked.div_ceil(piece), asked);
         }
-        self.parts.add(table, Waiting { victim, end: o.to, total: o.total(), bytes });
+        let in_device = self.parts.in_device;
+        self.parts.add(table, Waiting { victim, end: o.to, total: o.total(), bytes, in_device });
     }
 
     /// Forgets numbers that are no longer valid.

@@ -4,6 +4,7 @@ use crate::chain::ChainId;
 use crate::culprit::CulpritId;
 use crate::phase::Phase;
 use crate::table::{Part, Table, Waiting};
+use ledger::Reason;
 use trace::Nanos;
 
 /// The parts of one operation, and what of them was lost.
@@ -13,13 +14,15 @@ pub(crate) struct Parts {
     lost: Nanos,
     /// In the device, and not known what is usual there.
     pub unknown: Nanos,
+    /// Whether any of it was in a device.
+    pub in_device: bool,
 }
 
 impl Parts {
     /// Begins with another operation.
     pub fn clear(&mut self) {
         self.parts.clear();
-        (self.lost, self.unknown) = (Nanos(0), Nanos(0));
+        (self.lost, self.unknown, self.in_device) = (Nanos(0), Nanos(0), false);
     }
 
     /// So long it was in this phase, because of them.
@@ -37,6 +40,7 @@ impl Parts {
         if !phase.is_own(table.culprit_of(culprit).kind) {
             self.lost += time;
         }
+        self.in_device |= phase.reason() == Reason::Device;
         self.parts.push(Part { chain, culprit, time });
     }
 

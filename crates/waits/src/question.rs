@@ -5,7 +5,7 @@ use crate::chain::{ChainId, Link};
 use crate::culprit::{Culprit, CulpritId};
 use crate::phase::Phase;
 use crate::table::{Table, VictimId};
-use crate::without::Absent;
+use crate::without::{Absent, Way};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use trace::Nanos;
@@ -114,12 +114,13 @@ impl Table {
     }
 
     /// A victim's latencies without a task: the mean, and what `part`s of them do not exceed. `None` of one whose absence was not
-    /// followed.
+    /// followed, and where too few did not meet that task to be like.
     pub fn quantiles_without(
         &self,
         victim: VictimId,
         who: &Absent,
         parts: &[f64],
+        way: Way,
     ) -> Option<(Nanos, Vec<Nanos>)> {
         let (_, of) = self.of(victim);
         let Some((_, without)) = of.without.iter().find(|(id, _)| self.absent(*id) == *who) else {
@@ -127,20 +128,12 @@ impl Table {
             // Nothing is lost to one who is not there, if all who are are followed.
             return of.follows_all().then(|| (Nanos(of.ns / of.ops.max(1)), all()));
         };
-        let mut cells = BTreeMap::<Bucket, (u64, u64)>::new();
-        for (bucket, cell) in &of.cells {
-            let gone = without.removed.get(bucket).copied().unwrap_or(0).min(cell.ops);
-            let left = cell.ops - gone;
-            if left > 0 {
-                let mean = cell.ns / cell.ops.max(1);
-                cells.insert(*bucket, (left, mean.saturating_mul(left)));
-            }
-        }
-        for (bucket, (ops, ns)) in &without.added {
-            let cell = cells.entry(*bucket).or_default();
-            *cell = (cell.0 + ops, cell.1.saturating_add(*ns));
-        }
-        let mean = Nanos(of.ns.saturating_sub(without.time) / of.ops.max(1));
+        let cells = match way {
+            Way::Subtract => without.subtracted(of),
+            Way::LikeOthers => without.like_others(of)?,
+        };
+        let ns = cells.values().fold(0_u64, |sum, (_, ns)| sum.saturating_add(*ns));
+        let mean = Nanos(ns.min(of.ns) / of.ops.max(1));
         // No operation is slower without a culprit; the means of buckets alone do not promise that.
         let at = |part: &f64| {
             crate::sums::quantile(cells.values().copied(), of.ops, *part).min(of.quantile(*part))
@@ -244,7 +237,12 @@ mod tests {
             let part = |chain, culprit, time| Part { chain, culprit, time };
             let parts = [part(service, own, own_time), part(behind, dd, lost)];
             let end = Nanos(i as u64 * 1_000_000_000);
-            t.add(Waiting { victim, end, total: Nanos(*total), bytes: 4096 }, &parts, lost, Nanos(0));
+            t.add(
+                Waiting { victim, end, total: Nanos(*total), bytes: 4096, in_device: true },
+                &parts,
+                lost,
+                Nanos(0),
+            );
         }
         (t, victim)
     }
@@ -291,7 +289,7 @@ mod tests {
         // Chains that are not told apart: what of them is lost is known of their sum alone.
         let nobody = t.culprit(&Culprit::default());
         let part = Part { chain: crate::chain::OTHERS, culprit: nobody, time: Nanos(100) };
-        let one = Waiting { victim, end: Nanos(0), total: Nanos(100), bytes: 0 };
+        let one = Waiting { victim, end: Nanos(0), total: Nanos(100), bytes: 0, in_device: false };
         t.add(one, &[part], Nanos(60), Nanos(0));
         assert_eq!(t.lost_by(victim).get(&None), Some(&Nanos(60)));
         assert_eq!(t.lost_by(victim).values().map(|n| n.0).sum::<u64>(), t.of(victim).1.lost);

@@ -46,6 +46,8 @@ pub struct Sums {
     pub bytes: u64,
     /// Operations by their own time: what they would take alone.
     pub own: ByBucket<u64>,
+    /// Operations that were in a device, by all of their time.
+    pub in_device: ByBucket<u64>,
     /// Device time whose usual service is unknown.
     pub unknown: u64,
     /// Time by the device of the requests that were waited for.
@@ -128,6 +130,7 @@ impl Sums {
         self.max = self.max.max(other.max);
         self.cut.add(&other.cut);
         other.own.iter().for_each(|(b, n)| *self.own.at(*b) += n);
+        other.in_device.iter().for_each(|(b, n)| *self.in_device.at(*b) += n);
         for (bucket, theirs) in &other.cells {
             let cell = self.cells.at(*bucket);
             cell.ops += theirs.ops;

@@ -45,6 +45,8 @@ pub struct Waiting {
     pub total: Nanos,
     /// Bytes that it moved.
     pub bytes: u64,
+    /// Whether any of it was in a device.
+    pub in_device: bool,
 }
 
 /// The table.
@@ -207,6 +209,9 @@ impl Table {
         sums.unknown = sums.unknown.saturating_add(unknown.0);
         sums.max = sums.max.max(w.total);
         *sums.own.at(Bucket::of(w.total.since(lost))) += 1;
+        if w.in_device {
+            *sums.in_device.at(Bucket::of(w.total)) += 1;
+        }
         let cell = sums.cells.at(Bucket::of(w.total));
         cell.ops += 1;
         cell.ns += w.total.0;
@@ -221,7 +226,7 @@ impl Table {
         }
         self.full |= cell.rows.len() > self.bounds.rows_of_cell;
         for (who, time) in self.scratch.iter() {
-            sums.without(who, |without| without.add(w.total, time));
+            sums.without(who, |without| without.add(w.total, time, w.in_device));
         }
         self.seconds.add(w.end, w.victim, Second { ops: 1, ns: w.total.0, lost: lost.0 });
         if self.full || self.chains.is_full() || self.rows > self.bounds.rows {

@@ -9,9 +9,9 @@ use crate::explanation::Explanation;
 use causes::Answer;
 use life::Class;
 use stats::{Group, TailRow};
-use std::collections::BTreeMap;
-use trace::Nanos;
-use waits::{Absent, Culprit, CulpritKind, Selection};
+use std::collections::{BTreeMap, BTreeSet};
+use trace::{Bytes, Nanos};
+use waits::{Absent, Culprit, CulpritKind, Selection, Way};
 
 /// A victim's latencies without somebody.
 #[derive(Clone, Debug)]
@@ -42,6 +42,8 @@ pub enum Refused {
     Others,
     /// The victim waits for processors as much as for that one.
     Processors,
+    /// What its operations take alone is not known: that one was always there.
+    NeverAlone,
 }
 
 impl Refused {
@@ -52,6 +54,7 @@ impl Refused {
             Refused::Others => {
                 "others interfere as much: how much of the freed capacity they would take is not known"
             }
+            Refused::NeverAlone => "that one was always there, and the device serves several at once: what it takes alone is not known",
             Refused::Processors => "it waits for processors as much: who would use them then is not known",
         }
     }
@@ -113,14 +116,17 @@ pub fn in_the_way(e: &Explanation) -> Vec<(String, Nanos)> {
     all
 }
 
-/// What would be without each task who had a part worth a word.
+/// What would be without each task whose I/O had a part worth a word. Who only ran on the processor is told by its own cause.
 pub(super) fn each(e: &Explanation, group: &Group) -> Vec<Without> {
     let table = &e.facts.waits;
     let Some(victim) = group.victims.iter().max_by_key(|v| table.of(**v).1.ops) else { return vec![] };
     let sums = table.of(*victim).1;
+    let rows = group.rows(table, Selection::default());
+    let culprits = rows.iter().map(|row| table.culprit_of(row.culprit)).filter(|c| c.is_somebody());
+    let send: BTreeSet<&str> = culprits.filter_map(|c| c.name.as_deref()).collect();
     let told = sums.without.iter().filter(|(_, w)| w.time.saturating_mul(20) >= sums.lost);
     let mut all: Vec<(Absent, u64)> = told.map(|(who, w)| (table.absent(*who), w.time)).collect();
-    all.retain(|(who, _)| matches!(who, Absent::Task(_)));
+    all.retain(|(who, _)| matches!(who, Absent::Task(name) if send.contains(&**name)));
     all.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
     all.iter().filter_map(|(who, _)| one(e, group, who)).collect()
 }
@@ -130,35 +136,46 @@ fn one(e: &Explanation, group: &Group, who: &Absent) -> Option<Without> {
     let table = &e.facts.waits;
     let victim = group.victims.iter().max_by_key(|v| table.of(**v).1.ops)?;
     let sums = table.of(*victim).1;
-    let (mean, told) = table.quantiles_without(*victim, who, &TOLD)?;
+    let by = |way| table.quantiles_without(*victim, who, &TOLD, way);
+    let least = least(e, group, Bytes(sums.bytes / sums.ops.max(1)));
+    let (subtracted, like_others) = (by(Way::Subtract)?, by(Way::LikeOthers));
+    let is_known = least.is_some() || like_others.is_some() || !group.is_mostly_unknown();
+    let is_unfounded = group.class == Class::Read && !is_known;
+    let (mean, told) = like_others.as_ref().filter(|_| least.is_none()).unwrap_or(&subtracted);
+    let slowest = like_others.iter().map(|(_, told)| told[1]).fold(subtracted.1[1], Nanos::min);
     let now = |ns: u64| Nanos(ns / sums.ops.max(1));
-    let saved = now(sums.ns).since(mean).0 as f64 / now(sums.ns).0.max(1) as f64;
-    let least = in_turn(e, group);
-    let of = |part: usize| {
+    let saved = now(sums.ns).since(*mean).0 as f64 / now(sums.ns).0.max(1) as f64;
+    // Others take no time in the device, and as a rule are the quickest.
+    let in_device = sums.in_device.values().sum::<u64>() as f64 / sums.ops.max(1) as f64;
+    let of = |part: usize, then: Nanos| {
         let (now, alone) = (sums.quantile(TOLD[part]), sums.own_quantile(TOLD[part]));
-        Predicted::of(told[part].max(least.min(now)), now, alone.max(least.min(now)))
+        let least = least.filter(|_| in_device > 1.0 - TOLD[part]).unwrap_or_default().min(now);
+        Predicted::of(then.max(least), now, alone.max(least))
     };
-    let of_mean = |then: Nanos| then.max(least.min(now(sums.ns)));
+    let least_mean = (least.unwrap_or_default().0 as f64 * in_device) as u64;
+    let of_mean = |then: Nanos| then.max(Nanos(least_mean).min(now(sums.ns)));
     let then = match refused(e, group, who, saved) {
         Some(why) => Err(why),
+        None if is_unfounded && saved >= CONCERNED => Err(Refused::NeverAlone),
         None => Ok(Latencies {
-            mean: Predicted::of(of_mean(mean), now(sums.ns), of_mean(now(sums.ns.saturating_sub(sums.lost)))),
-            p50: of(0),
-            p99: (sums.ops >= 100).then(|| of(1)),
+            mean: Predicted::of(
+                of_mean(*mean),
+                now(sums.ns),
+                of_mean(now(sums.ns.saturating_sub(sums.lost))),
+            ),
+            p50: of(0, told[0]),
+            // What else happens only beside that one stays in the slowest by either way.
+            p99: (sums.ops >= 100).then(|| of(1, slowest)),
         }),
     };
     Some(Without { who: who.clone(), then })
 }
 
-/// What a read takes at least where none was ever alone, so that its service is not known: the time from the completion before to its own. A
-/// device that serves one at a time takes as long for it, one that serves several at once takes longer.
-fn in_turn(e: &Explanation, group: &Group) -> Nanos {
-    let reads = group.class == Class::Read && group.is_mostly_unknown();
-    let Some(device) = e.facts.device(group.dev).filter(|_| reads) else { return Nanos(0) };
-    let gaps = device.pace.kinds(false).filter(|kind| kind.is_read).map(|kind| kind.turns.gaps);
-    let (ns, count) =
-        gaps.fold((0.0, 0), |(ns, n), gap| (ns + gap.mean() * gap.count() as f64, n + gap.count()));
-    Nanos((ns / count.max(1) as f64) as u64)
+/// What a read takes at least without others, of a device that serves one at a time.
+fn least(e: &Explanation, group: &Group, mean_size: Bytes) -> Option<Nanos> {
+    let device = e.facts.device(group.dev).filter(|_| group.class == Class::Read)?;
+    let kind = device.pace.kinds(false).find(|kind| kind.is_read && mean_size <= kind.most)?;
+    kind.turns.least(group.all.time.total.0 as f64 / e.facts.duration().0.max(1) as f64)
 }
 
 /// Why a group's latencies without somebody, of whose time that one had this part, are not known.
@@ -174,13 +191,10 @@ fn refused(e: &Explanation, group: &Group, who: &Absent, saved: f64) -> Option<R
         e.verdicts.iter().filter(|v| v.verdict == Answer::Found && is_limit(v.cause)).any(|v| {
             v.claims.iter().any(|c| e.focus.groups.get(c.group).is_some_and(|g| g.dev == group.dev))
         });
-    let others = match who {
-        Absent::Everybody => 0.0,
-        Absent::Flushes => part(&Culprit::is_somebody),
-        _ => part(&Culprit::is_somebody) - saved,
-    };
+    let left = |is: &dyn Fn(&Culprit) -> bool| part(&|c| is(c) && !who.takes(c));
+    let others = left(&Culprit::is_somebody);
     let limits = if paced { 1.0 } else { part(&|c| c.kind == CulpritKind::Limit) };
-    Parts { saved, limits, others, processors: part(&|c| c.kind == CulpritKind::Cpu) }.decide()
+    Parts { saved, limits, others, processors: left(&|c| c.kind == CulpritKind::Cpu) }.decide()
 }
 
 /// Parts of a victim's time: of the one who would be gone, and of what is left.

@@ -1,0 +1,66 @@
+//! How requests of one kind take turns in a device.
+
+use crate::distribution::Distribution;
+use trace::{Bytes, Nanos};
+
+/// Requests of one direction and about one size, those that begin where the one completed before them ended and all others apart: a disk
+/// that turns takes far less for the former.
+#[derive(Clone, Debug, Default)]
+pub struct Turns {
+    /// From the completion before to theirs, with something in the device all the time.
+    pub gaps: Distribution,
+    /// Their `D2C`, whatever was in the device.
+    pub d2c: Distribution,
+    /// The same of those that found it empty.
+    pub alone: Distribution,
+}
+
+/// Of a device that serves one at a time fewer than this part are completed soon after another one: what an interrupt that came late brings
+/// with it. Of independent ones a tenth would come within a tenth of the mean distance (exponential distribution).
+const EARLY: f64 = 0.1;
+
+/// A mean of fewer says little.
+const ENOUGH: u64 = 100;
+
+impl Turns {
+    /// What one takes at least where so many are in the device at a time, if they are completed one after another: so many take turns (the
+    /// bound of a closed queue; Lazowska and others, Quantitative System Performance, 1984, chapter 5). The median turn: a flush in
+    /// between is none of theirs.
+    pub fn least(&self, at_once: f64) -> Option<Nanos> {
+        let is_in_turn = 2 * self.gaps.quantile(EARLY) >= self.gaps.mean() as u64;
+        let turn = self.gaps.quantile(0.5);
+        (self.gaps.count() >= ENOUGH && is_in_turn).then(|| Nanos((turn as f64 * at_once.max(1.0)) as u64))
+    }
+}
+
+/// [`Turns`] of a kind.
+#[derive(Clone, Debug)]
+pub struct InTurn {
+    /// Reads, or writes.
+    pub is_read: bool,
+    /// They are no larger than this.
+    pub most: Bytes,
+    /// How they fared.
+    pub turns: Turns,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn who_takes_turns_waits_for_as_many_as_there_are() {
+        let turns = |gaps: [u64; 4]| {
+            let mut turns = Turns::default();
+            (0..200).for_each(|i| turns.gaps.record(gaps[i % 4]));
+            turns.least(3.0)
+        };
+        assert!(turns([MS; 4]).unwrap().0.abs_diff(3 * MS) < MS / 10);
+        // A flush in between, or a completion that a late interrupt brought with it, changes nothing.
+        assert!(turns([MS, MS, MS, 4 * MS]).unwrap().0.abs_diff(3 * MS) < MS / 10);
+        assert_eq!(turns([MS / 100, MS / 100, MS, 4 * MS]), None, "they come together: side by side");
+        assert_eq!(Turns::default().least(1.0), None);
+    }
+}
