@@ -191,6 +191,7 @@ bless: toolchain
 	TRYCMD=overwrite $(CARGO) test --locked -p iowhy --test transcripts
 	BLESS=1 $(CARGO) test --locked -p iowhy-report -p iowhy-export --tests
 	BLESS=1 $(CARGO) test --locked -p iowhy --test schemas
+	BLESS=1 $(CARGO) test --locked -p iowhy-tooltext --test versions
 	@$(MAKE) --no-print-directory picture
 
 picture: release

@@ -6,6 +6,8 @@
 //!        156257474560 blocks super 1.2 level 6,                 156257474560 blocks super 1.2 level 6, 1024k ...
 //! 1024k chunk, algorithm 2 [4/4] [UUUU]
 //! ```
+//!
+//! **Versions**: Linux 2.6.32 to 6.1, by mails.
 
 use super::settings::unquoted;
 use std::collections::HashSet;

@@ -8,6 +8,8 @@
 //! Filesystem magic number:  0xEF53
 //! RAID stripe width:        512
 //! ```
+//!
+//! **Versions**: xfsprogs 6.1 and e2fsprogs 1.47 run.
 
 use super::columns::Told;
 use super::mapping::mapping;

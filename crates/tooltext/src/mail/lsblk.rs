@@ -12,6 +12,8 @@
 //!
 //! **Invariant**: a number is taken only if it ends where its heading ends, a word only if it begins there, or if each column has
 //! its word.
+//!
+//! **Versions**: util-linux 2.38.1 run.
 
 use super::columns::{cells, Cell, Told};
 

@@ -8,6 +8,8 @@
 //! Each target says how many arguments follow (Documentation/admin-guide/device-mapper): a line is taken if all of them are there,
 //! perhaps on the lines behind it, as mailers leave them. A table that is cut short says nothing. Keys of dm-crypt, which
 //! `--showkeys` prints, are never kept.
+//!
+//! **Versions**: dmsetup of LVM2 2.03 and the kernel's documents of its targets.
 
 use super::columns::Told;
 

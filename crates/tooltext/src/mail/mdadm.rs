@@ -8,6 +8,8 @@
 //!     Number   Major   Minor   RaidDevice State
 //!        0       8        1        0      active sync   /dev/sda1
 //! ```
+//!
+//! **Versions**: mdadm 4.2 (`Detail.c`).
 
 /// The array whose lines follow.
 #[derive(Debug, Default)]

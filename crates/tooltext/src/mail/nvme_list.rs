@@ -8,6 +8,8 @@
 //!
 //! The table is wider than any mail, so its lines are mostly broken, the rulers too. Where the model begins the rulers say;
 //! behind it stand a number, a usage and a format, which nothing else looks like.
+//!
+//! **Versions**: nvme-cli 1.0 to 2.3 (`nvme-print.c`).
 
 use super::columns::{cells, Cell, Told};
 

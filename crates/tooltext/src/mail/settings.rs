@@ -9,6 +9,8 @@
 //! ```
 //!
 //! A line may hold several, as flattening leaves them; `pieces.rs` takes these apart.
+//!
+//! **Versions**: Linux 6.1 run, older ones by mails.
 
 use super::arrays;
 use super::columns::Columns;

@@ -8,6 +8,8 @@
 //! ```
 //!
 //! Short (`tps`) and extended.
+//!
+//! **Versions**: sysstat 11.5.1, its first, to 12.7; 12.6.1 run.
 
 use super::json::{field, fields, items, number, text, Document, Value};
 use super::run;

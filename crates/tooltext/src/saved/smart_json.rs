@@ -6,6 +6,8 @@
 //! { "json_format_version": [1, 0], "nvme_smart_health_information_log": { "critical_warning": 4, "percentage_used": 3, "media_errors": 0 } }
 //! { "critical_warning": 4, "temperature": 314, "avail_spare": 100, "percent_used": 3, "media_errors": 0, "warning_temp_time": 17 }
 //! ```
+//!
+//! **Versions**: smartmontools 7.0, its first, to 7.5; nvme-cli 1.0 to 2.3.
 
 use super::json::{field, fields, items, number, text, Document, Value};
 use super::run;

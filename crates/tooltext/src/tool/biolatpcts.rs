@@ -7,6 +7,8 @@
 //! ```
 //!
 //! Times are the middles of buckets, so they are near and not exact.
+//!
+//! **Versions**: bcc 0.14, its first, to 0.37 (`tools/biolatpcts.py`).
 
 use super::table;
 use super::{Found, Tool};

@@ -15,6 +15,8 @@
 //!
 //! Each disk and direction has a row with the percentiles of its times; the times themselves are kept in their order. What a
 //! version does not print (bytes, a direction) is not known, and a time that is less than what it prints is not 0.
+//!
+//! **Versions**: bcc 0.1.7 to 0.37 (`tools/biosnoop.py`) and its libbpf-tools, bpftrace 0.17 (`biosnoop.bt`), perf-tools 1.0 (`iosnoop`).
 
 use super::table::{self, Cell, Column};
 use super::{Found, Tool};
@@ -73,11 +75,7 @@ impl Tool for Biosnoop {
     fn read(&self, words: &[Word]) -> Option<Found> {
         let first = words.first()?.text;
         let (columns, heading) = match first.starts_with("TIME(") || first == "COMM" || first == "STARTs" {
-            true => {
-                let columns = table::heading(words, &COLUMNS);
-                let heading = columns.len();
-                (columns, heading)
-            }
+            true => table::heading(words, &COLUMNS),
             false => (without_heading(words)?, 0),
         };
         let is = |names: &[&str]| columns.iter().map(|(name, _)| *name).eq(names.iter().copied());

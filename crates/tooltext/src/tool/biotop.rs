@@ -5,6 +5,8 @@
 //! PID    COMM             D MAJ MIN DISK       I/O  Kbytes  AVGms
 //! 14501  cksum            R 202 1   xvda1      361   28832   3.39
 //! ```
+//!
+//! **Versions**: bcc 0.1.8 to 0.37 (`tools/biotop.py`).
 
 use super::table::{self, Cell, Column};
 use super::{Found, Tool};
@@ -31,18 +33,15 @@ impl Tool for Biotop {
         if words.first()?.text != "PID" {
             return None;
         }
-        let columns = table::heading(words, &COLUMNS);
+        let (columns, heading) = table::heading(words, &COLUMNS);
         table::has(&columns, &["COMM", "DISK", "AVGms"]).then_some(())?;
-        let all = table::rows(&words[columns.len()..], &columns);
+        let all = table::rows(&words[heading..], &columns);
         let row = |line: &table::Line| {
             let text = |name: &str| line.text(name).unwrap_or_default();
-            let mut row =
-                Row::of(format!("{} {} {} ({})", text("DISK"), text("D"), text("COMM"), text("PID")));
-            line.numbers().for_each(|(name, n)| row.values.put(name, n.value, n.unit, n.at));
-            row
+            line.row(format!("{} {} {} ({})", text("DISK"), text("D"), text("COMM"), text("PID")))
         };
         let rows: Vec<Row> = all.lines.iter().map(row).collect();
-        let used = columns.len() + all.used;
+        let used = heading + all.used;
         let reading = Reading { tool: "biotop", rows, at: words[0].spot, ..Reading::default() };
         (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown: all.unknown })
     }

@@ -13,6 +13,8 @@
 //!
 //! What stands before each line (times, `kernel:`, the host) does not matter. What the task waits for is told by the same rules as
 //! of stacks in recordings ([`Wait`]).
+//!
+//! **Versions**: Linux 2.6.32 to 6.1 by logs that people mailed: the line of the state is another from 5.11 on.
 
 use super::{texts, Found, Tool};
 use crate::mail::number::Unit;

@@ -13,11 +13,14 @@
 //! Latency               727us     406us     431us     121us      35us      61us
 //! ```
 //!
-//! `K` is 1024. Plus signs stand for what was too quick to be measured. The line with commas behind the tables says the same, and is
+//! Of six columns with the same heading only the place says which they are, and a line of latencies has half as many words: so these are
+//! no rows for `table.rs`. `K` is 1024. Plus signs stand for what was too quick to be measured. The line with commas behind the tables says the same, and is
 //! read where they are missing (`bonnie_csv.rs`).
+//!
+//! **Versions**: bonnie++ 1.03 to 1.98 by published texts, 2.00a run.
 
 use super::{bonnie_csv, Found, Tool};
-use crate::mail::number::{decimal, time_unit, with_suffix, Unit};
+use crate::mail::number::{decimal, quantity, Unit};
 use crate::mail::reading::{Reading, Row};
 use crate::mail::words::Word;
 
@@ -84,7 +87,7 @@ fn of_one_file(words: &[Word]) -> Option<(Vec<Row>, usize)> {
     let suffixed = heading[0].text == "Name:Size";
     // The size is missing where two lines are of one machine.
     let rows = |from: usize| Some((from, pairs(words.get(HEADING + from..)?, &MEASURED, suffixed)?));
-    let (from, mut rows) = (1..=2).find_map(rows)?;
+    let (from, mut rows) = [2, 1].into_iter().find_map(rows)?;
     let used = HEADING + from + 2 * MEASURED.len();
     let more = latencies(&words[used..], &mut rows)?;
     Some((rows, used + more))
@@ -118,8 +121,9 @@ fn latencies(words: &[Word], rows: &mut [Row]) -> Option<usize> {
 
 /// `15012us`, `812ms`.
 pub(super) fn put_latency(row: &mut Row, text: &str, word: &Word) {
-    let time = with_suffix(text).and_then(|(value, unit)| Some(value * time_unit(unit)?));
-    time.into_iter().for_each(|ns| row.values.put("lat.max", ns, Unit::Nanoseconds, word.spot));
+    if let Some((ns, unit @ Unit::Nanoseconds)) = quantity(text, f64::NAN, Unit::Unstated) {
+        row.values.put("lat.max", ns, unit, word.spot);
+    }
 }
 
 fn pairs(words: &[Word], names: &[&str], suffixed: bool) -> Option<Vec<Row>> {
@@ -134,19 +138,14 @@ fn pairs(words: &[Word], names: &[&str], suffixed: bool) -> Option<Vec<Row>> {
 pub(super) fn rates(name: &str, rate: &str, cpu: &str, suffixed: bool, words: [&Word; 2]) -> Option<Row> {
     let mut row = Row::of(name);
     let is_unknown = |text: &str| text.bytes().all(|b| b == b'+');
+    let (called, factor, unit) = match name {
+        "seeks" => ("iops", 1.0, Unit::PerSecond),
+        _ if FILES.contains(&name) => ("files/s", 1.0, Unit::PerSecond),
+        _ => ("bw", if suffixed { 1.0 } else { KIB }, Unit::BytesPerSecond),
+    };
     if !is_unknown(rate) {
-        let (value, factor) = match with_suffix(rate)? {
-            (value, "k") => (value, KIB),
-            (value, "m") => (value, KIB * KIB),
-            (value, "g") => (value, KIB * KIB * KIB),
-            (value, "") => (value, if suffixed { 1.0 } else { KIB }),
-            _ => return None,
-        };
-        match name {
-            "seeks" => row.values.put("iops", value, Unit::PerSecond, words[0].spot),
-            _ if FILES.contains(&name) => row.values.put("files/s", value, Unit::PerSecond, words[0].spot),
-            _ => row.values.put("bw", value * factor, Unit::BytesPerSecond, words[0].spot),
-        }
+        let (value, _) = quantity(rate, factor, unit).filter(|(_, of)| *of == unit)?;
+        row.values.put(called, value, unit, words[0].spot);
     }
     if !is_unknown(cpu) {
         row.values.put("cpu", decimal(cpu)? / 100.0, Unit::Share, words[1].spot);

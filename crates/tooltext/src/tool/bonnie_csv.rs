@@ -9,6 +9,8 @@
 //! 1.03: name, size, six rates with their shares of a processor, how many files, six more. From 1.96 on: the format, the version,
 //! name, processes, seed, size and the size of a piece before them (1.98: seeks and their processes, too), four sizes behind the
 //! number of files, and the longest latency of each of the twelve. K/sec are 1024 bytes.
+//!
+//! **Versions**: bonnie++ 1.03 to 1.98 by published texts, 2.00a run; from 1.96 on the format has a number of its own.
 
 use super::bonnie::{put_latency, rates, FILES, MEASURED};
 use crate::mail::reading::Row;

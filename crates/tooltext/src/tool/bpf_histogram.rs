@@ -11,6 +11,8 @@
 //!
 //! The upper bound is the first that is too much; `K` is 1024. What the numbers are the name of the map says, or nothing does: then
 //! only how many there were is kept.
+//!
+//! **Versions**: bpftrace 0.17 (`hist`, `lhist`), perf-tools 1.0 (`iolatency`).
 
 use super::{table, texts, Found, Tool};
 use crate::mail::number::{time_unit, Number, Unit};

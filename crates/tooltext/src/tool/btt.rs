@@ -17,9 +17,11 @@
 //! The first is a reading with a row for each step; the second, one of the name of its step with a row for each process
 //! or device (`D2C 8,0`); the third, `overhead`, has the shares of the steps in the whole time. The other tables of devices
 //! are in `btt_tables.rs`.
+//!
+//! **Versions**: blktrace 1.2.0 (the tests run it), and before 1.0 by its manual.
 
-use super::btt_tables::{activity, banner, table};
-use super::{Found, Tool};
+use super::btt_tables::{self, activity, banner};
+use super::{table, Found, Tool};
 use crate::mail::number::{decimal, Unit};
 use crate::mail::reading::{Reading, Row};
 use crate::mail::words::Word;
@@ -39,7 +41,7 @@ impl Tool for BttAvg {
     fn read(&self, words: &[Word]) -> Option<Found> {
         let first = words.first()?;
         match first.text {
-            "DEV" => overhead(words).or_else(|| table(words)),
+            "DEV" => overhead(words).or_else(|| btt_tables::table(words)),
             "#" => activity(words),
             text if text.starts_with("====") => banner(words),
             text if text == ALL || text == "|" || is_step(text) => times(words),
@@ -97,26 +99,30 @@ fn times(words: &[Word]) -> Option<Found> {
     let by_step = title == ALL;
     (by_step || is_step(title)).then_some(())?;
     let name = if by_step { String::new() } else { title.to_owned() };
-    let mut reading = Reading { tool: "btt", name, at: words[0].spot, ..Reading::default() };
-    // Most of the tables by step are empty: then a rule is all that belongs to it.
-    let mut used = cells.used;
-    while reading.rows.len() < MOST_ROWS {
-        let Some(row) = row(&mut cells).filter(|row| !by_step || is_step(&row.of)) else {
-            break;
-        };
+    let reading = Reading { tool: "btt", name, at: words[0].spot, ..Reading::default() };
+    let read = |rest| {
+        let (row, length) = row(rest).filter(|(row, _)| !by_step || is_step(&row.of))?;
         let of = if by_step { row.of } else { format!("{title} {}", row.of) };
-        reading.rows.push(Row { of, ..row });
-        used = cells.used;
-    }
-    match reading.rows.is_empty() {
-        true if by_step => None,
-        true => Found::noise(used),
-        false => Found::all(reading, used),
+        Some((Row { of, ..row }, length))
+    };
+    // A step begins a row of the first table, and any other table.
+    let ends = |w: &Word| ends_table(w) || !by_step && is_step(w.text);
+    let found = table::gather(reading, words, cells.used, MOST_ROWS, ends, read);
+    // Most of the tables by step are empty: then a heading is all that belongs to it.
+    match by_step {
+        true => found,
+        false => found.or_else(|| Found::noise(cells.used)),
     }
 }
 
+/// Whether a word begins another table: its first heading, one of its others, or the bar of a title.
+pub(super) fn ends_table(word: &Word) -> bool {
+    ["DEV", "MIN", "#", ALL].contains(&word.text) || word.text.starts_with("====")
+}
+
 /// `Q2C 0.000162944 0.051680212 34.306738827 901`
-fn row(cells: &mut Cells) -> Option<Row> {
+fn row(words: &[Word]) -> Option<(Row, usize)> {
+    let mut cells = Cells { words, used: 0 };
     let mut of = cells.subject()?;
     let mut seconds = cells.next()?;
     for _ in 1..MOST_WORDS_OF_NAME {
@@ -133,7 +139,7 @@ fn row(cells: &mut Cells) -> Option<Row> {
         seconds = cells.next()?;
     }
     row.values.put("count", seconds.text.parse::<u64>().ok()? as f64, Unit::Count, seconds.spot);
-    Some(row)
+    Some((row, cells.used))
 }
 
 /// The shares of the steps in the time of a device's requests.
@@ -143,28 +149,21 @@ fn overhead(words: &[Word]) -> Option<Found> {
     for step in steps {
         (cells.next()?.text == step).then_some(())?;
     }
-    let mut reading =
-        Reading { tool: "btt", name: "overhead".into(), at: words[0].spot, ..Reading::default() };
-    let mut used = cells.used;
-    while reading.rows.len() < MOST_ROWS {
-        let Some(row) = shares(&mut cells, &steps) else { break };
-        reading.rows.push(row);
-        used = cells.used;
-    }
-    match reading.rows.is_empty() {
-        true => Found::noise(used),
-        false => Found::all(reading, used),
-    }
+    let reading = Reading { tool: "btt", name: "overhead".into(), at: words[0].spot, ..Reading::default() };
+    let read = |rest| shares(rest, &steps);
+    table::gather(reading, words, cells.used, MOST_ROWS, ends_table, read)
+        .or_else(|| Found::noise(cells.used))
 }
 
-fn shares(cells: &mut Cells, steps: &[&str]) -> Option<Row> {
+fn shares(words: &[Word], steps: &[&str]) -> Option<(Row, usize)> {
+    let mut cells = Cells { words, used: 0 };
     let mut row = Row::of(cells.subject()?);
     for step in steps {
         let word = cells.next()?;
         let percent = decimal(word.text.strip_suffix('%')?)?;
         row.values.put(*step, percent / 100.0, Unit::Share, word.spot);
     }
-    Some(row)
+    Some((row, cells.used))
 }
 
 #[cfg(test)]

@@ -18,9 +18,12 @@
 //!
 //! A table is told by its headings; a cell such as `0(22)` or `1( 6)` is two numbers. btt counts seeks and sizes in
 //! sectors of 512 bytes. The lists of activity are points of a curve that stands at 0.4 (or 0.9) while something is
-//! active: the time between two such points is added up.
+//! active: the time between two such points is added up; they are no table.
+//!
+//! **Versions**: blktrace 1.2.0 (the tests run it).
 
-use super::btt::Cells;
+use super::btt::{ends_table, Cells};
+use super::table::{gather, rulers};
 use super::Found;
 use crate::mail::number::{decimal, Unit};
 use crate::mail::reading::{Reading, Row};
@@ -146,28 +149,16 @@ pub(super) fn banner(words: &[Word]) -> Option<Found> {
 pub(super) fn table(words: &[Word]) -> Option<Found> {
     (words.first()?.text == "DEV").then_some(())?;
     let table = TABLES.iter().find(|t| headings(words, t.headings).is_some())?;
-    let mut used = headings(words, table.headings)?;
-    let mut reading =
-        Reading { tool: "btt", name: table.name.into(), at: words[0].spot, ..Reading::default() };
-    while reading.rows.len() < MOST_ROWS {
-        let mut cells = Cells { words, used };
-        // The headings stand again above the sum or mean of all devices.
-        let rules = words[used..].iter().take_while(|w| is_rule(w)).count();
-        if let Some(again) = headings(&words[used + rules..], table.headings) {
-            cells.used = used + rules + again;
-        }
-        let Some(row) = row(&mut cells, table.columns) else { break };
-        reading.rows.push(row);
-        used = cells.used;
-    }
-    match reading.rows.is_empty() {
-        true => Found::noise(used),
-        false => Found::all(reading, used),
-    }
-}
-
-fn is_rule(word: &Word) -> bool {
-    word.text.bytes().all(|b| b"|-=".contains(&b))
+    let used = headings(words, table.headings)?;
+    let reading = Reading { tool: "btt", name: table.name.into(), at: words[0].spot, ..Reading::default() };
+    let ends = |w: &Word| ends_table(w) || w.text == "Overall";
+    let read = |rest| row(rest, table.columns);
+    let Some(found) = gather(reading, words, used, MOST_ROWS, ends, read) else { return Found::noise(used) };
+    // The headings stand again above the sum or mean of all devices.
+    let behind = found.used + rulers(&words[found.used..]);
+    let Some(again) = headings(&words[behind..], table.headings) else { return Some(found) };
+    let all = gather(found.reading?, words, behind + again, MOST_ROWS, ends, read)?;
+    Some(Found { unknown: found.unknown + all.unknown, ..all })
 }
 
 /// Words up to the end of the headings, the first word being any (`DEV`, `Overall`).
@@ -178,7 +169,8 @@ fn headings(words: &[Word], wanted: &[&str]) -> Option<usize> {
     wanted.iter().all(|heading| cells.next().is_some_and(|w| w.text == *heading)).then_some(cells.used)
 }
 
-fn row(cells: &mut Cells, columns: &[(&str, f64, Unit)]) -> Option<Row> {
+fn row(words: &[Word], columns: &[(&str, f64, Unit)]) -> Option<(Row, usize)> {
+    let mut cells = Cells { words, used: 0 };
     let mut of = cells.subject()?;
     // `Total Sys`
     if of == "Total" {
@@ -209,7 +201,7 @@ fn row(cells: &mut Cells, columns: &[(&str, f64, Unit)]) -> Option<Row> {
     if cells.words.get(cells.used).is_some_and(|w| w.text.starts_with("...(")) {
         cells.used = (cells.used + 2).min(cells.words.len());
     }
-    Some(row)
+    Some((row, cells.used))
 }
 
 /// `# NAME : q activity` and points; all lists of a report are one reading, with a row for each list.

@@ -5,6 +5,8 @@
 //!    17154    13750       15   55.51%          277       4422
 //!     HITS   MISSES  DIRTIES    RATIO   BUFFERS_MB   CACHE_MB              perf-tools
 //! ```
+//!
+//! **Versions**: bcc 0.1.8 to 0.37 (`tools/cachestat.py`), perf-tools 1.0 (`fs/cachestat`).
 
 use super::table::{self, Cell, Column};
 use super::{Found, Tool};
@@ -35,16 +37,11 @@ impl Tool for Cachestat {
         if !["HITS", "TOTAL", "TIME"].contains(&words.first()?.text) {
             return None;
         }
-        let columns = table::heading(words, &COLUMNS);
+        let (columns, heading) = table::heading(words, &COLUMNS);
         table::has(&columns, &["HITS", "MISSES", "BUFFERS_MB"]).then_some(())?;
-        let all = table::rows(&words[columns.len()..], &columns);
-        let row = |line: &table::Line| {
-            let mut row = Row::of("page cache");
-            line.numbers().for_each(|(name, n)| row.values.put(name, n.value, n.unit, n.at));
-            row
-        };
-        let rows: Vec<Row> = all.lines.iter().map(row).collect();
-        let used = columns.len() + all.used;
+        let all = table::rows(&words[heading..], &columns);
+        let rows: Vec<Row> = all.lines.iter().map(|line| line.row("page cache")).collect();
+        let used = heading + all.used;
         let reading = Reading { tool: "cachestat", rows, at: words[0].spot, ..Reading::default() };
         (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown: all.unknown })
     }

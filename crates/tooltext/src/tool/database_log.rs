@@ -13,6 +13,8 @@
 //! ```
 //!
 //! Each kind has a row: how many, and the percentiles of what they took. What was quick is not in such a log.
+//!
+//! **Versions**: PostgreSQL 15 run; InnoDB of MySQL 5.7 (`buf0flu.cc`), etcd 3.4 and Ceph 16 by their sources.
 
 use super::biosnoop::Groups;
 use super::{Found, Tool};

@@ -7,6 +7,8 @@
 //!  Flush           1234     8.901   234.567
 //! Throughput 123.456 MB/sec  8 clients  8 procs  max_latency=234.570 ms
 //! ```
+//!
+//! **Versions**: dbench 4.0 and 5.00 (`dbench.c`).
 
 use super::table;
 use super::{texts, Found, Tool};

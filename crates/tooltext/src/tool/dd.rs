@@ -7,6 +7,8 @@
 //! 2147483648 Bytes (2,1 GB, 2,0 GiB) kopiert, 1,0991 s, 2,0 GB/s
 //! 1073741824 bytes transferred in 3.123456 secs (343767088 bytes/sec)          BSD, macOS
 //! ```
+//!
+//! **Versions**: coreutils 9.1 run; those before 8.24, which print one size only, FreeBSD and macOS by published texts.
 
 use super::{texts, Found, Tool};
 use crate::mail::number::{decimal, size_unit, time_unit, Unit};

@@ -12,8 +12,11 @@
 //!  3-nines |      5.100 |        N/A |      5.100
 //! ```
 //!
-//! Latencies are milliseconds. `3-nines` is 99.9 %.
+//! Latencies are milliseconds. `3-nines` is 99.9 %. With `-D` a column of the deviation of the rate stands among them.
+//!
+//! **Versions**: diskspd 2.0.20a to 2.2 (`ResultParser.cpp`).
 
+use super::table::{self, Cell, Column};
 use super::{texts, Found, Tool};
 use crate::mail::number::{decimal, Unit};
 use crate::mail::reading::{Reading, Row};
@@ -25,18 +28,24 @@ const MIB: f64 = 1024.0 * 1024.0;
 const MS: f64 = 1e6;
 /// Words of a section: a line for each thread, of a hundred perhaps.
 const MOST_WORDS: usize = 4096;
-/// Columns of a total, in their order.
-const COLUMNS: [(&str, f64, Unit); 6] = [
-    ("bytes", 1.0, Unit::Bytes),
-    ("count", 1.0, Unit::Count),
-    ("bw", MIB, Unit::BytesPerSecond),
-    ("iops", 1.0, Unit::PerSecond),
-    ("lat.mean", MS, Unit::Nanoseconds),
-    ("lat.stdev", MS, Unit::Nanoseconds),
+const COLUMNS: [Column; 9] = [
+    ("thread", Cell::Word),
+    ("bytes", Cell::Number("bytes", 1.0, Unit::Bytes)),
+    ("I/Os", Cell::Number("count", 1.0, Unit::Count)),
+    ("MiB/s", Cell::Number("bw", MIB, Unit::BytesPerSecond)),
+    ("I/O per s", Cell::Number("iops", 1.0, Unit::PerSecond)),
+    ("AvgLat", Cell::Number("lat.mean", MS, Unit::Nanoseconds)),
+    ("IopsStdDev", Cell::Number("iops.stdev", 1.0, Unit::PerSecond)),
+    ("LatStdDev", Cell::Number("lat.stdev", MS, Unit::Nanoseconds)),
+    ("file", Cell::Rest),
+];
+const PERCENTILES: [Column; 4] = [
+    ("%-ile", Cell::Word),
+    ("Read (ms)", Cell::Number("read", MS, Unit::Nanoseconds)),
+    ("Write (ms)", Cell::Number("write", MS, Unit::Nanoseconds)),
+    ("Total (ms)", Cell::Number("all", MS, Unit::Nanoseconds)),
 ];
 const KINDS: [(&str, &str); 3] = [("Read", "read"), ("Write", "write"), ("Total", "all")];
-/// The highest of them is `9-nines`.
-const MOST_PERCENTILES: usize = 24;
 
 impl Tool for Diskspd {
     fn read(&self, words: &[Word]) -> Option<Found> {
@@ -56,50 +65,39 @@ impl Tool for Diskspd {
     }
 }
 
+/// The sum of a section, which has all columns but that of the file.
 fn total(words: &[Word], of: &str) -> Option<(Row, usize)> {
+    let (mut columns, heading) = table::heading(&words[2..], &COLUMNS);
+    columns.pop().filter(|(name, _)| *name == "file")?;
     // Another section begins with `Write IO`.
-    let mut section = words.iter().take(MOST_WORDS).enumerate().take_while(|(i, w)| *i < 2 || w.text != "IO");
-    let line = section.find(|(_, w)| w.text == "total:").map(|(i, _)| i + 1)?;
-    let mut row = Row::of(of);
-    let mut used = line;
-    for (i, (name, factor, unit)) in COLUMNS.iter().enumerate() {
-        // Without `-L` there are no latencies.
-        let bar = usize::from(i > 0);
-        if i > 0 && words.get(used).is_none_or(|w| w.text != "|" || w.first) {
-            break;
-        }
-        let Some(word) = words.get(used + bar) else { break };
-        used += bar + 1;
-        let value = decimal(word.text).or((word.text == "N/A").then_some(f64::NAN))?;
-        if value.is_finite() {
-            row.values.put(*name, value * factor, *unit, word.spot);
-        }
-    }
-    row.get("iops").map(|_| (row, used))
+    let behind = words[2 + heading..].iter().take(MOST_WORDS).take_while(|w| w.text != "IO");
+    let at = 2 + heading + behind.clone().position(|w| w.text == "total:")?;
+    let (line, length) = table::row(&words[at..], &columns)?;
+    let more = words.get(at + length).is_some_and(|w| w.text == "|" || !w.first && decimal(w.text).is_some());
+    (!more).then(|| (line.row(of), at + length))
 }
 
 fn percentiles(words: &[Word]) -> Option<(Vec<Row>, usize)> {
-    // `%-ile | Read (ms) | Write (ms) | Total (ms)`
-    let mut rows: Vec<Row> = vec![];
-    let mut used = 1;
-    while words.get(used).is_some_and(|w| w.text == "|") {
-        let (_, of) = KINDS.iter().find(|(name, _)| words.get(used + 1).is_some_and(|w| w.text == *name))?;
-        rows.push(Row::of(*of));
-        used += 3;
-    }
-    used += usize::from(words.get(used).is_some_and(|w| w.text.starts_with("--")));
-    for _ in 0..MOST_PERCENTILES {
-        let Some(name) = words.get(used).and_then(|w| percentile(w.text)) else { break };
-        let cells = words.get(used + 1..used + 1 + 2 * rows.len())?;
-        for (row, cell) in rows.iter_mut().zip(cells.chunks(2)) {
-            if let Some(ms) = decimal(cell[1].text).filter(|_| cell[0].text == "|") {
-                row.values.put(name.as_str(), ms * MS, Unit::Nanoseconds, cell[1].spot);
-            }
+    let (columns, heading) = table::heading(words, &PERCENTILES);
+    let all = table::rows(&words[heading..], &columns);
+    let mut rows: Vec<Row> = columns.iter().filter_map(|(_, cell)| Some(Row::of(kind(*cell)?))).collect();
+    for line in &all.lines {
+        let Some(name) = line.text("%-ile").and_then(|text| percentile(&text)) else { continue };
+        for (of, n) in line.numbers() {
+            let row = rows.iter_mut().find(|row| row.of == of)?;
+            row.values.put(name.as_str(), n.value, n.unit, n.at);
         }
-        used += 1 + 2 * rows.len();
     }
     rows.retain(|row| !row.values.is_empty());
-    (!rows.is_empty()).then_some((rows, used))
+    (!rows.is_empty()).then_some((rows, heading + all.used))
+}
+
+/// What a column of percentiles is of.
+fn kind(cell: Cell) -> Option<&'static str> {
+    match cell {
+        Cell::Number(name, ..) => Some(name),
+        _ => None,
+    }
 }
 
 /// `99th` is `lat.p99`, `3-nines` is `lat.p99.9`.
@@ -140,5 +138,26 @@ mod tests {
             (Some(2.1e6), Some(5.1e6), Some(25.3e6))
         );
         assert!(all[1].row("write").is_none());
+    }
+
+    /// `-D` puts a column among those of latencies, which without `-L` are none.
+    #[test]
+    fn the_deviation_of_the_rate_is_no_latency() {
+        let with = "Write IO\nthread |       bytes     |     I/Os     |    MiB/s   |  I/O per s |  AvgLat  | IopsStdDev | LatStdDev |  file\n\
+            ------------------------------------------------------------------------------------------------------------------\n\
+            \x20    0 |       819200000 |       200000 |      78.12 |   20000.00 |    0.799 |     512.25 |     0.250 | t.dat (1GiB)\n\
+            ------------------------------------------------------------------------------------------------------------------\n\
+            total:         819200000 |       200000 |      78.12 |   20000.00 |    0.800 |     512.50 |     0.255\n";
+        let without = "Read IO\nthread |       bytes     |     I/Os     |    MiB/s   |  I/O per s | IopsStdDev |  file\n\
+            -------------------------------------------------------------------------------------------\n\
+            total:         819200000 |       200000 |      78.12 |   20000.00 |     512.50\n";
+        for (text, mean, deviation) in [(with, Some(0.8e6), Some(255e3)), (without, None, None)] {
+            let reading = crate::tool::testing::one(text, "diskspd");
+            let row = &reading.rows[0];
+            assert_eq!(
+                (row.value("lat.mean"), row.value("lat.stdev"), row.value("iops.stdev")),
+                (mean, deviation, Some(512.5))
+            );
+        }
     }
 }

@@ -22,6 +22,8 @@
 //!
 //! Without `-L` there is no `<Latency>`. The percentile 0 is the least, 100 the most. What breaks off before its end is left out: sums
 //! over some of the threads would be too small.
+//!
+//! **Versions**: diskspd 2.0.20a to 2.2 (`XmlResultParser.cpp`).
 
 use super::{Found, Tool};
 use crate::mail::number::{decimal, Unit};

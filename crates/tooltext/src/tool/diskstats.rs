@@ -5,6 +5,8 @@
 //! ```
 //!
 //! 11 numbers behind the name; 15 from Linux 4.18 on, 17 from 5.5 on. A sector is 512 bytes, times are milliseconds.
+//!
+//! **Versions**: Linux 2.6.25, 4.18 and 5.5 each added numbers; 6.1 run.
 
 use super::{Found, Tool};
 use crate::mail::number::Unit;

@@ -6,10 +6,13 @@
 //!   2   3  40  55   0   0|  12M   88M| 120B  360B         133k  420k:  10k   20k|10.0  20.0 |23-11 14:17:25
 //! ```
 //!
-//! Which columns there are depends on its options. `k` and `M` are 1024s of bytes and thousands of operations.
+//! Which columns there are depends on its options. `k` and `M` are 1024s of bytes and thousands of operations. Headings are of two
+//! lines, the same word stands below each device, and bars touch the cells: lines are taken apart here, rows gathered as of any table.
+//!
+//! **Versions**: dstat 0.7.4 run; pcp-dstat and dool have its form.
 
-use super::{Found, Tool};
-use crate::mail::number::{with_suffix, Unit};
+use super::{table, Found, Tool};
+use crate::mail::number::{quantity, Unit};
 use crate::mail::reading::{Reading, Row};
 use crate::mail::words::Word;
 
@@ -25,8 +28,8 @@ const MOST_ROWS: usize = 4096;
 /// What stands in a column.
 #[derive(Clone, Debug)]
 enum Column {
-    /// Of a device: its name, the number's name, how much `k` is, its unit.
-    Device(String, &'static str, f64, Unit),
+    /// Of a device: its name, the number's name, its unit.
+    Device(String, &'static str, Unit),
     Cpu(&'static str),
     /// A date and a time.
     Time,
@@ -43,16 +46,11 @@ impl Tool for Dstat {
         let titles =
             words.iter().take(MOST_TITLES).enumerate().take_while(|(i, w)| *i == 0 || !w.first).count();
         let devices = words[..titles].iter().flat_map(|w| title(w.text));
-        let (columns, mut used) = heading(&words[titles..], devices.collect())?;
-        used += titles;
-        let mut reading = Reading { tool: "dstat", at: words[0].spot, ..Reading::default() };
-        while reading.rows.len() < MOST_ROWS {
-            let Some((rows, length)) = line(&words[used..], &columns) else { break };
-            reading.rows.extend(rows);
-            used += length;
-        }
-        (!reading.rows.is_empty()).then_some(())?;
-        Found::all(reading, used)
+        let (columns, used) = heading(&words[titles..], devices.collect())?;
+        let reading = Reading { tool: "dstat", at: words[0].spot, ..Reading::default() };
+        // Every screenful its headings stand again.
+        let ends = |w: &Word| w.first && w.text.starts_with("--");
+        table::gather_lines(reading, words, titles + used, MOST_ROWS, ends, |rest| line(rest, &columns))
     }
 }
 
@@ -84,8 +82,8 @@ fn heading(words: &[Word], titles: Vec<&str>) -> Option<(Vec<Column>, usize)> {
         }
         let (kind, device) = of.and_then(|title| title.split_once('/')).unwrap_or_default();
         let of_device = |disk: &'static str, io: &'static str| match kind {
-            "dsk" => Column::Device(device.to_owned(), disk, 1024.0, Unit::BytesPerSecond),
-            "io" => Column::Device(device.to_owned(), io, 1000.0, Unit::PerSecond),
+            "dsk" => Column::Device(device.to_owned(), disk, Unit::BytesPerSecond),
+            "io" => Column::Device(device.to_owned(), io, Unit::PerSecond),
             _ => Column::Other,
         };
         columns.push(match cell {
@@ -109,9 +107,9 @@ fn line(words: &[Word], columns: &[Column]) -> Option<(Vec<Row>, usize)> {
     let mut rows: Vec<Row> = vec![];
     for column in columns {
         let (cell, word) = cells.next()?;
-        let (of, name, thousand, factor, unit) = match column {
-            Column::Device(of, name, thousand, unit) => (of.as_str(), *name, *thousand, 1.0, *unit),
-            Column::Cpu(name) => ("cpu", *name, 1000.0, 0.01, Unit::Share),
+        let (of, name, factor, unit) = match column {
+            Column::Device(of, name, unit) => (of.as_str(), *name, 1.0, *unit),
+            Column::Cpu(name) => ("cpu", *name, 0.01, Unit::Share),
             Column::Time => {
                 cells.next().filter(|(time, _)| cell.contains('-') && time.contains(':'))?;
                 continue;
@@ -122,23 +120,10 @@ fn line(words: &[Word], columns: &[Column]) -> Option<(Vec<Row>, usize)> {
             rows.push(Row::of(of));
             rows.len() - 1
         });
-        rows[at].values.put(name, value(cell, thousand)? * factor, unit, word.spot);
+        let (value, unit) = quantity(cell, factor, unit)?;
+        rows[at].values.put(name, value, unit, word.spot);
     }
     cells.next().is_none().then_some((rows, length))
-}
-
-/// `12M`, `420k`, `120B`, `0`, `1.2k`.
-fn value(text: &str, thousand: f64) -> Option<f64> {
-    let (value, suffix) = with_suffix(text)?;
-    let power = match suffix {
-        "" | "B" => 0,
-        "k" => 1,
-        "M" => 2,
-        "G" => 3,
-        "T" => 4,
-        _ => return None,
-    };
-    Some(value * thousand.powi(power))
 }
 
 #[cfg(test)]

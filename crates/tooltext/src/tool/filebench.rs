@@ -7,6 +7,8 @@
 //! ```
 //!
 //! Its `mb` are 1024 times 1024 bytes; its time is a mean.
+//!
+//! **Versions**: filebench 1.4.9 to 1.5-alpha3 (`stats.c`).
 
 use super::{texts, Found, Tool};
 use crate::mail::number::{decimal, time_unit, with_suffix, Unit};

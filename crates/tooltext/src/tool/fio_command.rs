@@ -8,6 +8,8 @@
 //! ^Cbs: 20 (f=20): [r(20)] [3.8% done] [312.1MB/0KB/0KB /s] [80.2K/0/0 iops] [eta 28m:52s]
 //! fio: terminating on signal 2
 //! ```
+//!
+//! **Versions**: fio 2.0 to 3.42.
 
 use super::{fio_progress, texts, Found, Tool};
 use crate::mail::reading::{Reading, Setting};

@@ -6,6 +6,8 @@
 //! clat percentiles (usec):
 //!  |  1.00th=[   78],  5.00th=[   90], 50.00th=[  104], 99.00th=[  225]
 //! ```
+//!
+//! **Versions**: fio 2.0 to 3.42.
 
 use super::fio_text::{OF_ALL, OPERATIONS};
 use crate::mail::words::Word;

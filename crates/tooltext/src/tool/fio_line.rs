@@ -6,6 +6,8 @@
 //! ```
 //!
 //! The words before are the run's name; what operation it was they may say, this does not know.
+//!
+//! **Versions**: fio 3.0 to 3.42.
 
 use super::fio_units::measure;
 use super::lexeme::{lexemes, Cursor};

@@ -7,6 +7,8 @@
 //! ```
 //!
 //! fio 2 writes `KB` and means 1024 bytes.
+//!
+//! **Versions**: fio 2.1 to 3.42.
 
 use super::fio_units::{fio_size, suffixed, thousands};
 use super::{table, Found};

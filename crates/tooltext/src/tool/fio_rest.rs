@@ -1,4 +1,6 @@
 //! What fio's normal output has behind the latencies: processors, counts, the group's summary, the disks.
+//!
+//! **Versions**: fio 2.0 to 3.42.
 
 use super::fio_text::{Job, MOST_SKIPPED};
 use super::fio_units::disk_value;

@@ -7,6 +7,8 @@
 //! Field 6 begins the reads: KiB, KiB/s, IOPS, milliseconds, then least, most, mean and deviation of slat and clat, 20 percentiles,
 //! lat in the same way, all in microseconds, and five numbers of bandwidth (from version 5 on with its samples, and the same of
 //! IOPS). The writes have as many fields; version 4 has trims behind them.
+//!
+//! **Versions**: fio 2.0 to 3.42, terse versions 2 to 5.
 
 use super::fio_units::percentile_name;
 use super::{Found, Tool};

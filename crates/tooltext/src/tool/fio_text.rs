@@ -15,6 +15,8 @@
 //!
 //! fio 2 writes `KB` and means 1024 bytes (its `kb_base` is 1024 unless set); fio 3 writes `KiB` for that and `kB` for
 //! 1000. `ticks` and `in_queue` are milliseconds.
+//!
+//! **Versions**: fio 2.0 to 3.42; the tests run 3.33.
 
 use super::fio_excerpt::{is_excerpt, is_percentiles};
 use super::fio_units::{fio_size, measure, parenthesis, percentile_name, plain_line, suffixed, thousands};

@@ -7,6 +7,8 @@
 //!
 //! Folded stacks of a profile look alike; these end in the scheduler, where no running task is. Each task and function that
 //! it waits in has a row with the sum, the longest first.
+//!
+//! **Versions**: bcc 0.1.8 to 0.37 (`tools/offcputime.py -f`).
 
 use super::{Found, Tool};
 use crate::mail::number::Unit;

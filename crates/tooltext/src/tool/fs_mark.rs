@@ -6,6 +6,8 @@
 //! ```
 //!
 //! With `-v` there are three numbers more for each call, in microseconds: `CREAT (Min/Avg/Max)`, `FSYNC (Min/Avg/Max)`.
+//!
+//! **Versions**: fs_mark 3.3 run.
 
 use super::table;
 use super::{Found, Tool};

@@ -5,6 +5,8 @@
 //!  Timing cached reads:   20000 MB in  2.00 seconds = 10010.53 MB/sec
 //!  Timing buffered disk reads: 300 MB in  3.01 seconds =  99.67 MB/sec
 //! ```
+//!
+//! **Versions**: hdparm 9.65 run.
 
 use super::{Found, Tool};
 use crate::mail::number::{decimal, Unit};

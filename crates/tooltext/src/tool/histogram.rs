@@ -13,6 +13,8 @@
 //! The bounds are whole units: `2 -> 3` holds 2 and all below 4. Linear ones (`print_linear_hist`) have one value in each row, and all
 //! up to the next: `4 : 17 |**|`. biolatency names what a histogram is about `disk =
 //! 'sda'` (-D) or `flags = Sync-Read` (-F); without either it is one of all.
+//!
+//! **Versions**: bcc 0.1.7 to 0.37 (`print_log2_hist`, `print_linear_hist`).
 
 use super::{table, texts, Found, Tool};
 use crate::mail::number::{time_unit, Number, Unit};

@@ -13,6 +13,8 @@
 //! The rates are those of the requests one after the other, without the pauses between them. The first request of versions that say
 //! so (`warmup`) is in no sum. Lines of which the sum counts as many give it their percentiles. Its raw statistics (`-p`, `-B`) are
 //! numbers without names and are not read.
+//!
+//! **Versions**: ioping 0.5 to 1.3 (`ioping.c`); 1.3 run.
 
 use super::biosnoop::Groups;
 use super::table;

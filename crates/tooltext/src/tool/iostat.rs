@@ -10,6 +10,8 @@
 //! numbers would stand below another's heading. With `-h`, `--pretty` or `-j` the name stands last. Slides sometimes break a table of
 //! one row in two, the further columns standing below: these are read too. `kB` is 1024 bytes, `MB` 1024 times that,
 //! a block or sector 512 bytes.
+//!
+//! **Versions**: sysstat 7 to 12.7; the tests run 12.6.1.
 
 use super::iostat_columns::{column, Column, GB, KB, MB, PERCENT};
 use super::table::{self, MOST_ROWS};

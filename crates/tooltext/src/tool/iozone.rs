@@ -9,8 +9,10 @@
 //! A row has as many rates as tests were chosen (`-i 0 -i 1`): the columns of the others are empty at its end. A table's rates are
 //! kB a second (1024 bytes). With `-O` they are operations a second, and the heading is `ops`; such a
 //! table is not read.
+//!
+//! **Versions**: iozone 3, by published texts.
 
-use super::{texts, Found, Tool};
+use super::{table, texts, Found, Tool};
 use crate::mail::number::{decimal, Unit};
 use crate::mail::reading::{Reading, Row};
 use crate::mail::words::Word;
@@ -73,37 +75,35 @@ fn table(words: &[Word]) -> Option<Found> {
         let again = names.iter().filter(|n| n.starts_with(head)).count();
         names.push(if again == 0 { (*head).to_owned() } else { format!("{head}.{}", again + 1) });
     }
-    let mut reading = Reading { tool: "iozone", at: words[0].spot, ..Reading::default() };
-    let mut used = 2 + heads.len();
-    while reading.rows.len() < MOST_ROWS && !heads.is_empty() {
-        let numbers = row(&words[used..], 2 + heads.len());
-        if numbers.len() < LEAST_OF_ROW {
-            break;
-        }
-        let mut row = Row::of(format!("{} kB by {}", numbers[0].0, numbers[1].0));
-        for (name, (rate, word)) in names.iter().zip(&numbers[2..]) {
-            row.values.put(format!("{name}.bw"), rate * KB, Unit::BytesPerSecond, word.spot);
-        }
-        reading.rows.push(row);
-        used += numbers.len();
-    }
-    if reading.rows.is_empty() {
-        return None;
-    }
-    Found::all(reading, used)
+    let reading = Reading { tool: "iozone", at: words[0].spot, ..Reading::default() };
+    let ends = |w: &Word| ["kB", "KB", "iozone"].contains(&w.text);
+    table::gather(reading, words, 2 + heads.len(), MOST_ROWS, ends, |rest| row(rest, &names))
 }
 
 /// Size, record and at least one rate.
 const LEAST_OF_ROW: usize = 3;
 
-/// The numbers of a row, no more than `most`. One that breaks off before the last column ends where the next begins: at a line
-/// that begins with a size and a record, both powers of two as iozone chooses them. A wrapped row goes on with a rate.
-fn row<'w, 'a>(words: &'w [Word<'a>], most: usize) -> Vec<(f64, &'w Word<'a>)> {
-    let power =
-        |i: usize| words.get(i).is_some_and(|w| w.text.parse::<u64>().is_ok_and(u64::is_power_of_two));
-    let begins = |i: usize| words[i].first && power(i) && power(i + 1);
-    let line = words.iter().take(most).enumerate();
-    line.map_while(|(i, w)| decimal(w.text).filter(|_| i == 0 || !begins(i)).map(|rate| (rate, w))).collect()
+/// A row with as many rates as it has, no more than there are names. One that breaks off before the last column ends where the next
+/// begins. A wrapped row goes on with a rate.
+fn row(words: &[Word], names: &[String]) -> Option<(Row, usize)> {
+    begins(words).then_some(())?;
+    let line = words.iter().take(2 + names.len()).enumerate();
+    let next = |i: usize| i > 0 && words[i].first && begins(&words[i..]);
+    let numbers: Vec<f64> = line.map_while(|(i, w)| decimal(w.text).filter(|_| !next(i))).collect();
+    (numbers.len() >= LEAST_OF_ROW).then_some(())?;
+    let mut row = Row::of(format!("{} kB by {}", numbers[0], numbers[1]));
+    for (i, (name, rate)) in names.iter().zip(&numbers[2..]).enumerate() {
+        row.values.put(format!("{name}.bw"), rate * KB, Unit::BytesPerSecond, words[2 + i].spot);
+    }
+    Some((row, numbers.len()))
+}
+
+/// Whether a size and a record stand here: a file is of whole records, which iozone wants to be powers of two.
+fn begins(words: &[Word]) -> bool {
+    let number = |i: usize| words.get(i)?.text.parse::<u64>().ok();
+    number(0)
+        .zip(number(1))
+        .is_some_and(|(size, record)| record.is_power_of_two() && size >= record && size % record == 0)
 }
 
 #[cfg(test)]

@@ -11,6 +11,8 @@
 //!
 //! Lines of one log are one reading: a row for each device, with how often each kind stands there. Which device an `ata3` is the
 //! kernel says elsewhere.
+//!
+//! **Versions**: Linux 6.1 by the sources named above, older forms by logs that people mailed.
 
 use super::{Found, Tool};
 use crate::mail::number::Unit;

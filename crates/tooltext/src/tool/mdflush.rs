@@ -8,6 +8,8 @@
 //! ```
 //!
 //! A row for each array, and for each task with it: how many flushes. How long they took it does not say.
+//!
+//! **Versions**: bcc 0.1.8 to 0.37 (`tools/mdflush.py`), bpftrace 0.17 (`mdflush.bt`).
 
 use super::table;
 use super::{texts, Found, Tool};

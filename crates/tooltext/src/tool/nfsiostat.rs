@@ -9,7 +9,10 @@
 //! ```
 //!
 //! Newer versions have a time in the queue and errors behind that.
+//!
+//! **Versions**: nfs-utils 2.6.2 (`nfs-iostat.py`), older forms by published texts.
 
+use super::table::{self, Cell, Column};
 use super::{Found, Tool};
 use crate::mail::number::{decimal, Unit};
 use crate::mail::reading::{Reading, Row};
@@ -17,22 +20,24 @@ use crate::mail::words::Word;
 
 pub struct Nfsiostat;
 
-/// Columns: their words, name, factor, unit. A number in parentheses behind one is its share.
-const COLUMNS: [(&[&str], &str, f64, Unit); 8] = [
-    (&["ops/s"], "ops/s", 1.0, Unit::PerSecond),
-    (&["kB/s"], "bytes/s", 1024.0, Unit::BytesPerSecond),
-    (&["kB/op"], "size", 1024.0, Unit::Bytes),
-    (&["retrans"], "sent again", 1.0, Unit::Count),
-    (&["avg", "RTT", "(ms)"], "rtt", 1e6, Unit::Nanoseconds),
-    (&["avg", "exe", "(ms)"], "exe", 1e6, Unit::Nanoseconds),
-    (&["avg", "queue", "(ms)"], "queued", 1e6, Unit::Nanoseconds),
-    (&["errors"], "errors", 1.0, Unit::Count),
+const COLUMNS: [Column; 8] = [
+    ("ops/s", Cell::Number("ops/s", 1.0, Unit::PerSecond)),
+    ("kB/s", Cell::Number("bytes/s", 1024.0, Unit::BytesPerSecond)),
+    ("kB/op", Cell::Number("size", 1024.0, Unit::Bytes)),
+    ("retrans", Cell::Counted("sent again")),
+    ("avg RTT (ms)", Cell::Number("rtt", 1e6, Unit::Nanoseconds)),
+    ("avg exe (ms)", Cell::Number("exe", 1e6, Unit::Nanoseconds)),
+    ("avg queue (ms)", Cell::Number("queued", 1e6, Unit::Nanoseconds)),
+    ("errors", Cell::Counted("errors")),
 ];
+/// Columns of the oldest version but one.
+const LEAST_COLUMNS: usize = 5;
 
 impl Tool for Nfsiostat {
     fn read(&self, words: &[Word]) -> Option<Found> {
         let mut reading = Reading { tool: "nfsiostat", at: words.first()?.spot, ..Reading::default() };
         let mut used = 0;
+        // Each operation has a heading of its own; the same again is another mount, or another interval.
         while let Some((row, length)) = operation(&words[used..]).filter(|_| reading.rows.len() < 2) {
             if reading.row(&row.of).is_some() {
                 break;
@@ -47,28 +52,14 @@ impl Tool for Nfsiostat {
 
 fn operation(words: &[Word]) -> Option<(Row, usize)> {
     let of = words.first()?.text.strip_suffix(':').filter(|of| ["read", "write"].contains(of))?;
-    let mut at = 1;
-    let mut columns = vec![];
-    while let Some(column) = COLUMNS.iter().find(|(names, ..)| {
-        let rest = words.get(at..at + names.len()).unwrap_or(&[]);
-        !rest.is_empty() && names.iter().zip(rest).all(|(name, w)| *name == w.text)
-    }) {
-        at += column.0.len();
-        columns.push(column);
-    }
-    (columns.len() >= 5).then_some(())?;
-    let mut row = Row::of(of);
-    for (_, name, factor, unit) in columns {
-        let word = words.get(at)?;
-        row.values.put(*name, decimal(word.text)? * factor, *unit, word.spot);
-        at += 1;
-        let share = words.get(at).is_some_and(|w| w.text.starts_with('(') && w.text.ends_with("%)"));
-        // A share of anything else: a heading or a number is missing.
-        (!share || ["sent again", "errors"].contains(name)).then_some(())?;
-        at += usize::from(share);
-    }
-    let more = words.get(at).is_some_and(|w| !w.first && decimal(w.text).is_some());
-    (!more).then_some((row, at))
+    let (columns, heading) = table::heading(&words[1..], &COLUMNS);
+    (columns.len() >= LEAST_COLUMNS).then_some(())?;
+    let (line, length) = table::row(&words[1 + heading..], &columns)?;
+    let used = 1 + heading + length;
+    let more = words.get(used).is_some_and(|w| !w.first && decimal(w.text).is_some());
+    // A share of anything else: a heading or a number is missing.
+    let share = words.get(used).is_some_and(|w| w.text.starts_with('('));
+    (!more && !share).then(|| (line.row(of), used))
 }
 
 #[cfg(test)]

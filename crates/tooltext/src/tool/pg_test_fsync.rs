@@ -5,6 +5,8 @@
 //!         open_datasync                       411.123 ops/sec    2432 usecs/op
 //!         fsync_writethrough                              n/a
 //! ```
+//!
+//! **Versions**: PostgreSQL 15 run; 9.1 has the same form.
 
 use super::{texts, Found, Tool};
 use crate::mail::number::{decimal, Unit};

@@ -14,6 +14,8 @@
 //! ```
 //!
 //! Each line of progress is a row, of its interval alone. Each statement has one, too: the END is what waits for the log.
+//!
+//! **Versions**: PostgreSQL 15 run, older forms by published texts.
 
 use super::phrases::{self, Phrase};
 use super::table;

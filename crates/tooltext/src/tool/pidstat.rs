@@ -9,6 +9,8 @@
 //! ```
 //!
 //! `iodelay` is in clock ticks, a hundredth of a second each. With `-t` there are TGID and TID in place of PID.
+//!
+//! **Versions**: sysstat 10.0 to 12.7 (`pidstat.c`), `iodelay` from 11 on; 12.6.1 run.
 
 use super::table::{self, Cell, Column};
 use super::{Found, Tool};
@@ -41,9 +43,9 @@ impl Tool for Pidstat {
         if mark == 0 && !["UID", "USER", "PID"].contains(&words[0].text) {
             return None;
         }
-        let columns = table::heading(&words[mark..], &COLUMNS);
+        let (columns, heading) = table::heading(&words[mark..], &COLUMNS);
         table::has(&columns, &["kB_rd/s", "kB_wr/s", "Command"]).then_some(())?;
-        let all = table::rows(&words[mark + columns.len()..], &columns);
+        let all = table::rows(&words[mark + heading..], &columns);
         let row = |line: &table::Line| {
             let id = line
                 .text("PID")
@@ -60,7 +62,7 @@ impl Tool for Pidstat {
         // The time is no user's number: then a number behind it was lost.
         let timed = |line: &&table::Line| line.text("UID").is_some_and(|uid| table::is_time(&uid));
         let rows: Vec<Row> = all.lines.iter().filter(|line| !timed(line)).map(row).collect();
-        let used = mark + columns.len() + all.used;
+        let used = mark + heading + all.used;
         let reading = Reading { tool: "pidstat", rows, at: words[0].spot, ..Reading::default() };
         let unknown = all.unknown + (all.lines.len() - reading.rows.len()) * columns.len();
         (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })

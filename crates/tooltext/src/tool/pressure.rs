@@ -7,6 +7,8 @@
 //! ==> /proc/pressure/io <==                                      head(1) and tail(1) of several files; what pressure it is
 //! 8:16 rbytes=1459200 wbytes=314773504 rios=192 wios=353 dbytes=0 dios=0
 //! ```
+//!
+//! **Versions**: Linux 4.20, the first with `/proc/pressure`, to 6.1, which was run.
 
 use super::{texts, Found, Tool};
 use crate::mail::number::{decimal, Unit};

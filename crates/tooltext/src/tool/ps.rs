@@ -10,6 +10,8 @@
 //! Lines without the heading (`ps ... | grep D`) are read if they are `PID STAT WCHAN COMMAND` and the place is one that is known.
 //!
 //! Only those in state D (uninterruptible) are told; ps may cut `wchan` to six letters, which then says little.
+//!
+//! **Versions**: procps 4.0.2 run.
 
 use super::table::{self, Cell, Column};
 use super::{texts, Found, Tool};
@@ -68,11 +70,11 @@ impl Tool for Ps {
         if !["PID", "F", "USER", "UID", "STAT", "S", "PPID", "TID"].contains(&words.first()?.text) {
             return without_heading(words);
         }
-        let columns = table::heading(words, &COLUMNS);
+        let (columns, heading) = table::heading(words, &COLUMNS);
         table::has(&columns, &["PID", "WCHAN"]).then_some(())?;
         let state = STATES.into_iter().find(|name| table::has(&columns, &[name]))?;
         let command = COMMANDS.into_iter().find(|name| table::has(&columns, &[name]));
-        let all = table::rows(&words[columns.len()..], &columns);
+        let all = table::rows(&words[heading..], &columns);
         let mut reading = Reading { tool: "ps", at: words[0].spot, ..Reading::default() };
         for line in &all.lines {
             let text = |name: &str| line.text(name).unwrap_or_default();
@@ -83,7 +85,7 @@ impl Tool for Ps {
             let command = command.map(text).unwrap_or_default();
             add(&mut reading, &command, &text("PID"), &wchan, line.first().spot);
         }
-        let used = columns.len() + all.used;
+        let used = heading + all.used;
         (!all.lines.is_empty()).then_some(())?;
         let reading = (!reading.rows.is_empty()).then_some(reading);
         Some(Found { reading, used, unknown: all.unknown })

@@ -16,6 +16,8 @@
 //! ```
 //!
 //! MB are 1024 * 1024 bytes. Means since the start are left out of the rows of seconds: they are none of the second's.
+//!
+//! **Versions**: Ceph 0.80 to 16 (`obj_bencher.cc`).
 
 use super::phrases::{self, Phrase};
 use super::table::{self, Cell, Column};

@@ -1,46 +1,92 @@
-//! rbd bench of Ceph (10 and later): rates of each second, and the sum.
+//! rbd bench of Ceph: rates of the last five seconds, once in each, and the sum.
 //!
 //! ```text
 //! bench  type write io_size 4096 io_threads 16 bytes 1073741824 pattern sequential
 //!   SEC       OPS   OPS/SEC   BYTES/SEC
-//!     1      1234   1245.67   4.9 MiB/s
+//!     1      1234   1245.67   4.9 MiB/s              before Ceph 14 bytes without a unit: 5102264.32
 //! elapsed: 12   ops: 262144   ops/sec: 21845.3   bytes/sec: 85 MiB/s
 //! ```
+//!
+//! `OPS` are all since the start.
+//!
+//! **Versions**: Ceph 9 to 18 (`src/tools/rbd/action/Bench.cc`); bytes have a unit from 14 on.
 
-use super::{texts, Found, Tool};
-use crate::mail::number::{decimal, size_unit, Unit};
+use super::phrases::{self, Phrase};
+use super::table::{self, Cell, Column};
+use super::{Found, Tool};
+use crate::mail::number::{size_unit, Unit};
 use crate::mail::reading::{Reading, Row};
 use crate::mail::words::Word;
 
 pub struct RbdBench;
 
+const COLUMNS: [Column; 4] = [
+    ("SEC", Cell::Whole),
+    ("OPS", Cell::Whole),
+    ("OPS/SEC", Cell::Number("iops", 1.0, Unit::PerSecond)),
+    ("BYTES/SEC", Cell::Number("bw", 1.0, Unit::BytesPerSecond)),
+];
+const SUM: [Phrase; 4] = [
+    (&["elapsed:"], "runtime", 1e9, Unit::Nanoseconds),
+    (&["ops:"], "count", 1.0, Unit::Count),
+    (&["ops/sec:"], "iops", 1.0, Unit::PerSecond),
+    (&["bytes/sec:"], "bw", 1.0, Unit::BytesPerSecond),
+];
+
 impl Tool for RbdBench {
     fn read(&self, words: &[Word]) -> Option<Found> {
-        if words.first()?.text != "elapsed:" {
-            return None;
+        match words.first()?.text {
+            "SEC" => seconds(words),
+            "elapsed:" => sum(words),
+            _ => None,
         }
-        let ["elapsed:", seconds, "ops:", count, "ops/sec:", rate, "bytes/sec:", bytes] = texts(words)?
-        else {
-            return None;
-        };
-        let mut row = Row::of("operations");
-        row.values.put("runtime", decimal(seconds)? * 1e9, Unit::Nanoseconds, words[1].spot);
-        row.values.put("count", decimal(count)?, Unit::Count, words[3].spot);
-        row.values.put("iops", decimal(rate)?, Unit::PerSecond, words[5].spot);
-        // Before Ceph 14 bytes have no unit.
-        let unit = words.get(8).and_then(|w| size_unit(w.text.strip_suffix("/s")?));
-        row.values.put("bw", decimal(bytes)? * unit.unwrap_or(1.0), Unit::BytesPerSecond, words[7].spot);
-        let used = 8 + usize::from(unit.is_some());
-        Found::all(
-            Reading { tool: "rbd bench", rows: vec![row], at: words[0].spot, ..Reading::default() },
-            used,
-        )
     }
+}
+
+fn seconds(words: &[Word]) -> Option<Found> {
+    let (columns, heading) = table::heading(words, &COLUMNS);
+    (columns.len() == COLUMNS.len()).then_some(())?;
+    let reading = Reading { tool: "rbd bench", at: words[0].spot, ..Reading::default() };
+    let ends = |w: &Word| w.text == "elapsed:" || w.text == "SEC";
+    table::gather(reading, words, heading, table::MOST_ROWS, ends, second)
+}
+
+fn second(words: &[Word]) -> Option<(Row, usize)> {
+    let (line, length) = table::row(words, &COLUMNS)?;
+    let mut row = line.row("second");
+    // The unit stands apart.
+    let unit = words.get(length).filter(|w| !w.first).and_then(|w| size_unit(w.text.strip_suffix("/s")?));
+    if let (Some(unit), Some(bytes)) = (unit, row.values.take("bw")) {
+        row.values.put("bw", bytes.value * unit, bytes.unit, bytes.at);
+    }
+    Some((row, length + usize::from(unit.is_some())))
+}
+
+fn sum(words: &[Word]) -> Option<Found> {
+    let (row, used, unknown) = phrases::row(words, &SUM, "operations")?;
+    SUM.iter().all(|(_, name, ..)| row.get(name).is_some()).then_some(())?;
+    let reading = Reading { tool: "rbd bench", rows: vec![row], at: words[0].spot, ..Reading::default() };
+    Some(Found { reading: Some(reading), used, unknown })
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::tool::testing::one;
+    use crate::tool::testing::{all, one};
+
+    #[test]
+    fn seconds_have_their_rates_and_the_sum_is_apart() {
+        let text = "bench  type write io_size 8192 io_threads 16 bytes 8589934592 pattern sequential\n\
+            \x20 SEC       OPS   OPS/SEC   BYTES/SEC\n    1    103152    103581   809 MiB/s\n    2    199008   1.1e+05   1.5 GiB/s\n\
+            elapsed: 10   ops: 1048576   ops/sec: 100360   bytes/sec: 784 MiB/s\n";
+        let all = all(text, "rbd bench");
+        let told = |r: usize, row: usize| {
+            ["iops", "bw"].map(|name| all[r].rows[row].value(name).unwrap_or_default())
+        };
+        let mib = 1048576.0;
+        assert_eq!((told(0, 0), told(0, 1)), ([103_581.0, 809.0 * mib], [110_000.0, 1536.0 * mib]));
+        assert_eq!((told(1, 0), all[1].rows[0].value("runtime")), ([100_360.0, 784.0 * mib], Some(10e9)));
+        assert_eq!((all.len(), all[0].rows.len()), (2, 2));
+    }
 
     #[test]
     fn bytes_have_a_unit_or_none() {

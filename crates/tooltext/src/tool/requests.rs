@@ -9,6 +9,8 @@
 //! ```
 //!
 //! Each request has a row: its size, and when (`at.G`, `at.I`, ...) what became of it.
+//!
+//! **Versions**: blktrace 1.2.0 (`blkparse`).
 
 use super::{Found, Tool};
 use crate::mail::number::{decimal, Unit};

@@ -10,6 +10,8 @@
 //! ```
 //!
 //! Each kind of operation (R, W, O, S: fsync) has a row. Those that were quick are not in it, so there is no percentile of all.
+//!
+//! **Versions**: bcc 0.1.8 to 0.37 (`tools/ext4slower.py` and its kin).
 
 use super::biosnoop::Groups;
 use super::table::{self, Cell, Column};
@@ -40,10 +42,10 @@ impl Tool for Slower {
         if !words.first()?.text.starts_with("TIME") {
             return None;
         }
-        let columns = table::heading(words, &COLUMNS);
+        let (columns, heading) = table::heading(words, &COLUMNS);
         let file = table::has(&columns, &["FILENAME"]) || table::has(&columns, &["FILE"]);
         (file && table::has(&columns, &["LAT(ms)", "COMM"])).then_some(())?;
-        let all = table::rows(&words[columns.len()..], &columns);
+        let all = table::rows(&words[heading..], &columns);
         let (mut groups, mut unknown) = (Groups::default(), all.unknown);
         for line in &all.lines {
             let kind = line.text("T").or_else(|| line.text("D")).unwrap_or_default();
@@ -66,7 +68,7 @@ impl Tool for Slower {
         }
         let reading =
             Reading { tool: "slower", rows: groups.rows(), at: words[0].spot, ..Reading::default() };
-        let used = columns.len() + all.used;
+        let used = heading + all.used;
         (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })
     }
 }

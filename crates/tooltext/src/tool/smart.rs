@@ -14,6 +14,8 @@
 //! Elements in grown defect list: 12                        SCSI
 //! read:          0      941       941       941       1090      47812.883           0      SCSI: the last could not be corrected
 //! ```
+//!
+//! **Versions**: smartmontools 6.6 to 7.5 (`ataprint.cpp`, `nvmeprint.cpp`), nvme-cli 1.0 to 2.3 (`nvme-print.c`).
 
 use super::phrases::{self, Phrase};
 use super::table;

@@ -5,6 +5,8 @@
 //! [<ffffffff81569f05>] md_super_wait+0x55/0x90
 //! [<0>] md_super_wait+0x55/0x90 [md_mod]
 //! ```
+//!
+//! **Versions**: Linux 2.6.32 to 6.1, whose form is `%pB`.
 
 use super::{Found, Tool};
 use crate::mail::number::Unit;

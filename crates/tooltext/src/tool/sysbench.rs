@@ -14,6 +14,8 @@
 //! ```
 //!
 //! The lines that it prints meanwhile are `sysbench_lines.rs`.
+//!
+//! **Versions**: sysbench 1.0.20 run, 0.4.12 and 0.5 by published texts.
 
 use super::phrases::{self, Phrase};
 use super::{sysbench_lines, texts, Found, Tool};

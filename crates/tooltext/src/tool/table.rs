@@ -2,7 +2,7 @@
 //!
 //! The one reader of tables. A tool's file says which headings it knows and what stands below each; here is what people and
 //! mailers do to a table: rows wrapped at any column, a remark behind a row or between two ("...", "<-- this one"), a time
-//! before each row, a name of several words.
+//! before each row, a name of several words. Bars between cells and rulers between rows say nothing.
 //!
 //! ```text
 //! TIME(s)   COMM           PID    DISK    T  SECTOR    BYTES   LAT(ms)
@@ -20,8 +20,10 @@ use crate::mail::words::Word;
 /// What stands below a heading.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Cell {
-    /// A number: its name, the factor to its unit, its unit. A word of `-` is a number that is not known.
+    /// A number: its name, the factor to its unit, its unit. `-`, `N/A` and `+++` are a number that is not known.
     Number(&'static str, f64, Unit),
+    /// How many, with their share behind it or without: `3 (0.1%)`.
+    Counted(&'static str),
     /// A whole number that is kept as a word: a process, a sector; `-` for none.
     Whole,
     /// A time of day or seconds, not kept.
@@ -38,7 +40,7 @@ pub(super) enum Cell {
     Command,
 }
 
-/// A column that a tool knows: as printed, and what stands below.
+/// A column that a tool knows: as printed, of several words perhaps, and what stands below.
 pub(super) type Column = (&'static str, Cell);
 
 /// A table's row: a word for each column, of names the words of it.
@@ -67,20 +69,50 @@ pub(super) const MOST_REMARKS: usize = 12;
 /// Lines of a remark behind which a row begins a line, and words of these.
 const MOST_LINES_OF_REMARK: usize = 4;
 const MOST_OF_LINES: usize = 64;
+/// Words of rulers: one for each column, with bars between them.
+const MOST_OF_RULERS: usize = 64;
 /// Rows of a table.
 pub(super) const MOST_ROWS: usize = 16_384;
 
-/// The columns of the heading at the first of some words, as many as are known. None stands there twice: a heading that is
-/// repeated is as long as one, whatever follows.
-pub(super) fn heading(words: &[Word], known: &[Column]) -> Vec<Column> {
-    let mut columns: Vec<Column> = vec![];
-    for word in words.iter().take(known.len()) {
-        match known.iter().find(|(name, _)| *name == word.text) {
+/// The columns of the heading at the first of some words, as many as are known, and how many words these are. None stands there
+/// twice: a heading that is repeated is as long as one, whatever follows.
+pub(super) fn heading(words: &[Word], known: &[Column]) -> (Vec<Column>, usize) {
+    let (mut columns, mut used): (Vec<Column>, usize) = (vec![], 0);
+    while columns.len() < known.len() {
+        let rest = &words[used + bars(&words[used..])..];
+        let stands = |name: &str| {
+            let mut words = rest.iter();
+            name.split(' ').all(|part| words.next().is_some_and(|w| w.text == part))
+        };
+        match known.iter().find(|(name, _)| stands(name)) {
             Some(column) if !columns.contains(column) => columns.push(*column),
             _ => break,
         }
+        used = words.len() - rest.len() + columns[columns.len() - 1].0.split(' ').count();
     }
-    columns
+    (columns, used)
+}
+
+/// Whether a word begins the heading of one of these columns.
+fn begins_column(word: &Word, columns: &[Column]) -> bool {
+    columns.iter().any(|(name, _)| name.split(' ').next() == Some(word.text))
+}
+
+/// Bars before a cell.
+fn bars(words: &[Word]) -> usize {
+    words.iter().take_while(|w| w.text == "|").count()
+}
+
+/// Words of the rulers before a row: `-----`, `---- | ----`.
+pub(super) fn rulers(words: &[Word]) -> usize {
+    let drawn = |w: &&Word| w.text.bytes().all(|b| b"-=|+".contains(&b));
+    let all = words.iter().take(MOST_OF_RULERS).take_while(drawn).count();
+    // `-` alone is a number that is not known, `+` a mark.
+    if words[..all].iter().any(|w| w.text.len() > 2) {
+        all
+    } else {
+        0
+    }
 }
 
 /// Whether a heading has all of these columns.
@@ -92,11 +124,12 @@ pub(super) fn has(columns: &[Column], names: &[&str]) -> bool {
 pub(super) fn rows<'w, 'a>(words: &'w [Word<'a>], columns: &'w [Column]) -> Lines<'w, 'a> {
     let mut all = Lines { lines: vec![], used: 0, unknown: 0 };
     while all.lines.len() < MOST_ROWS {
-        let rest = &words[all.used..];
-        let ends = |w: &Word| columns.iter().any(|(name, _)| *name == w.text);
+        let rulers = rulers(&words[all.used..]);
+        let rest = &words[all.used + rulers..];
+        let ends = |w: &Word| begins_column(w, columns);
         let Some((skip, line, length)) = next(rest, ends, |rest| row(rest, columns)) else { break };
         all.unknown += skip;
-        all.used += skip + length;
+        all.used += rulers + skip + length;
         all.lines.push(line);
     }
     all
@@ -152,19 +185,32 @@ fn is_lent<'w, 'a, T>(
 
 /// A reading with all rows behind a heading of `used` words, at most so many; `None` if there is none.
 pub(super) fn gather<'w, 'a>(
+    reading: Reading,
+    words: &'w [Word<'a>],
+    used: usize,
+    most: usize,
+    ends: impl Fn(&Word) -> bool,
+    read: impl Fn(&'w [Word<'a>]) -> Option<(Row, usize)>,
+) -> Option<Found> {
+    gather_lines(reading, words, used, most, ends, |rest| read(rest).map(|(row, length)| ([row], length)))
+}
+
+/// The same where a line is of several: of the devices beside each other.
+pub(super) fn gather_lines<'w, 'a, R: IntoIterator<Item = Row>>(
     mut reading: Reading,
     words: &'w [Word<'a>],
     mut used: usize,
     most: usize,
     ends: impl Fn(&Word) -> bool,
-    read: impl Fn(&'w [Word<'a>]) -> Option<(Row, usize)>,
+    read: impl Fn(&'w [Word<'a>]) -> Option<(R, usize)>,
 ) -> Option<Found> {
     let mut unknown = 0;
     while reading.rows.len() < most {
-        let Some((skip, row, length)) = next(&words[used..], &ends, &read) else { break };
-        used += skip + length;
+        let rulers = rulers(&words[used..]);
+        let Some((skip, rows, length)) = next(&words[used + rulers..], &ends, &read) else { break };
+        used += rulers + skip + length;
         unknown += skip;
-        reading.rows.push(row);
+        reading.rows.extend(rows);
     }
     (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })
 }
@@ -201,11 +247,11 @@ fn is_sign(text: &str) -> bool {
 }
 
 /// A row; the words that end it are perhaps on a second line.
-fn row<'w, 'a>(words: &'w [Word<'a>], columns: &'w [Column]) -> Option<(Line<'w, 'a>, usize)> {
+pub(super) fn row<'w, 'a>(words: &'w [Word<'a>], columns: &'w [Column]) -> Option<(Line<'w, 'a>, usize)> {
     let (mut line, length) = row_of_line(words, columns)?;
     let ends_in_words = columns.last().is_some_and(|(_, cell)| [Cell::Rest, Cell::Command].contains(cell));
     let begins = |rest: &[Word]| {
-        let heading = columns.iter().any(|(name, _)| rest.first().is_some_and(|w| w.text == *name));
+        let heading = rest.first().is_some_and(|w| begins_column(w, columns));
         let times = rest.iter().take(MOST_TIMES).take_while(|w| is_time(w.text)).count();
         heading || times > 0 || row_of_line(rest, columns).is_some()
     };
@@ -252,7 +298,8 @@ fn row_of_line<'w, 'a>(words: &'w [Word<'a>], columns: &'w [Column]) -> Option<(
         let mut cells = Vec::with_capacity(columns.len());
         let mut at = 0;
         for (_, cell) in columns {
-            let rest = words.get(at..)?;
+            at += bars(words.get(at..)?);
+            let rest = &words[at..];
             let length = match cell {
                 Cell::Name => long,
                 Cell::Rest | Cell::Command => rest
@@ -261,6 +308,7 @@ fn row_of_line<'w, 'a>(words: &'w [Word<'a>], columns: &'w [Column]) -> Option<(
                     .enumerate()
                     .take_while(|(i, w)| *i == 0 || !w.first)
                     .count(),
+                Cell::Counted(_) => 1 + usize::from(rest.get(1).is_some_and(|w| is_share(w.text))),
                 Cell::Time => 1 + usize::from(rest.get(1).is_some_and(|w| ["AM", "PM"].contains(&w.text))),
                 _ => 1,
             };
@@ -281,7 +329,8 @@ fn fits(text: &str, cell: Cell) -> bool {
         {
             false
         }
-        Cell::Number(..) => text == "-" || quantity(text, 1.0, Unit::Unstated).is_some(),
+        Cell::Number(..) => is_unknown(text) || quantity(text, 1.0, Unit::Unstated).is_some(),
+        Cell::Counted(_) => text.parse::<u64>().is_ok(),
         Cell::Whole => text == "-" || text.trim_start_matches('-').parse::<u64>().is_ok(),
         Cell::Time => text.len() <= 24 && text.starts_with(|c: char| c.is_ascii_digit()),
         Cell::Word => text.len() <= 128,
@@ -289,6 +338,16 @@ fn fits(text: &str, cell: Cell) -> bool {
         Cell::Command => text.contains(char::is_alphanumeric) && decimal(text).is_none(),
         Cell::Name | Cell::Rest => true,
     }
+}
+
+/// What stands for a number that is not known: plus signs where something was too quick to be measured.
+fn is_unknown(text: &str) -> bool {
+    ["-", "N/A"].contains(&text) || text.bytes().all(|b| b == b'+')
+}
+
+/// `(0.1%)`.
+fn is_share(text: &str) -> bool {
+    text.strip_prefix('(').and_then(|t| t.strip_suffix("%)")).is_some_and(|t| decimal(t).is_some())
 }
 
 impl<'a> Line<'_, 'a> {
@@ -303,13 +362,28 @@ impl<'a> Line<'_, 'a> {
         &self.cells[0][0]
     }
 
+    /// The number in a column, with its name; `None` if it is not known.
+    pub fn in_column(&self, at: usize) -> Option<(&'static str, Number)> {
+        let (name, factor, unit) = match self.columns[at].1 {
+            Cell::Number(name, factor, unit) => (name, factor, unit),
+            Cell::Counted(name) => (name, 1.0, Unit::Count),
+            _ => return None,
+        };
+        let word = self.cells[at][0];
+        let (value, unit) = quantity(word.text, factor, unit)?;
+        Some((name, Number::new(value, unit, word.spot)))
+    }
+
     /// The numbers that are known, with their names.
     pub fn numbers(&self) -> impl Iterator<Item = (&'static str, Number)> + '_ {
-        self.columns.iter().zip(&self.cells).filter_map(|((_, cell), words)| {
-            let Cell::Number(name, factor, unit) = *cell else { return None };
-            let (value, unit) = quantity(words[0].text, factor, unit)?;
-            Some((name, Number::new(value, unit, words[0].spot)))
-        })
+        (0..self.columns.len()).filter_map(|at| self.in_column(at))
+    }
+
+    /// A row with these numbers.
+    pub fn row(&self, of: impl Into<String>) -> Row {
+        let mut row = Row::of(of);
+        self.numbers().for_each(|(name, n)| row.values.put(name, n.value, n.unit, n.at));
+        row
     }
 
     /// A number by its name.

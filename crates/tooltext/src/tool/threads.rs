@@ -7,6 +7,8 @@
 //! ```
 //!
 //! What the numbers are the table does not say, so they have no unit. Column `Base` gives `Base.1` and `Base.2`.
+//!
+//! **Versions**: of no tool: as people write them.
 
 use super::{Found, Tool};
 use crate::mail::number::{grouped, Unit};

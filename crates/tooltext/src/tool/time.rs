@@ -7,6 +7,8 @@
 //! dd if=a of=b  0.51s user 12.03s system 6% cpu 3:12.34 total                               zsh
 //! 0.51user 12.03system 3:12.34elapsed 6%CPU (0avgtext+0avgdata 2048maxresident)k          GNU
 //! ```
+//!
+//! **Versions**: bash 5.2 and dash 0.5 run; zsh 5.9 and GNU time 1.9 by their sources.
 
 use super::{texts, Found, Tool};
 use crate::mail::number::{decimal, Unit};

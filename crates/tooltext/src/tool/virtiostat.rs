@@ -8,6 +8,8 @@
 //!
 //! `BW` are bytes of the whole interval, whatever it is called: into the machine (reads) and out of it (writes). How long the interval is
 //! it does not print, so there is no rate.
+//!
+//! **Versions**: bcc 0.19, its first, to 0.37 (`tools/virtiostat.py`).
 
 use super::table;
 use super::{texts, Found, Tool};

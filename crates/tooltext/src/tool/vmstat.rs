@@ -7,6 +7,8 @@
 //! ```
 //!
 //! Memory is KiB unless `-S` says otherwise, which its heading does not; `bi` and `bo` are KiB a second.
+//!
+//! **Versions**: procps 3.2 to 4.0; 4.0.2 run.
 
 use super::table::{self, Cell, Column};
 use super::{Found, Tool};
@@ -63,22 +65,17 @@ impl Tool for Vmstat {
         if first != "r" || words.get(1)?.text != "b" {
             return None;
         }
-        let columns = table::heading(words, &COLUMNS);
+        let (columns, heading) = table::heading(words, &COLUMNS);
         table::has(&columns, &["si", "bo", "wa"]).then_some(())?;
-        let all = table::rows(&words[columns.len()..], &columns);
-        let row = |line: &table::Line| {
-            let mut row = Row::of("system");
-            line.numbers().for_each(|(name, n)| row.values.put(name, n.value, n.unit, n.at));
-            row
-        };
+        let all = table::rows(&words[heading..], &columns);
         // Parts of the whole that are none: a heading or a number was lost, and the others stand below wrong ones.
         let whole = |row: &Row| {
             let parts = ["user", "system", "idle", "iowait", "steal", "guest"];
             let sum: f64 = parts.iter().filter_map(|name| row.value(name)).sum();
             (1.0 - ROUNDED..=1.0 + ROUNDED).contains(&sum)
         };
-        let rows: Vec<Row> = all.lines.iter().map(row).filter(whole).collect();
-        let used = columns.len() + all.used;
+        let rows: Vec<Row> = all.lines.iter().map(|line| line.row("system")).filter(whole).collect();
+        let used = heading + all.used;
         let reading = Reading { tool: "vmstat", rows, at: words[0].spot, ..Reading::default() };
         let unknown = all.unknown + (all.lines.len() - reading.rows.len()) * columns.len();
         (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })

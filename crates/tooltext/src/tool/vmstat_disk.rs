@@ -6,7 +6,9 @@
 //! sda    16182  38713 9437474 1253316 205841 402893 12345678 9876543     12   1405
 //! ```
 //!
-//! A sector is 512 bytes. Known from procps 3.2 to 4.0.
+//! A sector is 512 bytes.
+//!
+//! **Versions**: procps 3.2 to 4.0; 4.0.2 run.
 
 use super::diskstats::COLUMNS;
 use super::table;

@@ -20,6 +20,8 @@
 //! The words stand behind the numbers, so a line is told by its end. `pages paged in` is KiB whatever its name says (`pgpgin`,
 //! mm/vmstat.c; procps 4.0 prints `K paged in`), `pages swapped in` pages of the machine's size, a sector 512 bytes; `milli spent IO` is
 //! seconds, as `/proc/diskstats` beside it shows (procps 4.0.2).
+//!
+//! **Versions**: procps 3.2 to 4.0; 4.0.2 run.
 
 use super::{Found, Tool};
 use crate::mail::number::Unit;

@@ -9,6 +9,8 @@
 //! ```
 //!
 //! `K`, `M` and so on are 1024s, of operations too (`zfs_nicenum`). A bar in place of a number is one that is not known.
+//!
+//! **Versions**: OpenZFS 0.6 to 2.2 (`zpool_main.c`).
 
 use super::table;
 use super::{Found, Tool};
@@ -50,23 +52,10 @@ impl Tool for Zpool {
         if words.first()?.text != "capacity" || words.get(1)?.text != "operations" {
             return None;
         }
-        let (columns, mut used) = heading(words)?;
-        let mut reading = Reading { tool: "zpool iostat", at: words[0].spot, ..Reading::default() };
-        let mut unknown = 0;
+        let (columns, used) = heading(words)?;
+        let reading = Reading { tool: "zpool iostat", at: words[0].spot, ..Reading::default() };
         let ends = |w: &Word| w.text == "capacity" || w.text == "pool";
-        while reading.rows.len() < table::MOST_ROWS {
-            let rest = &words[used..];
-            let rulers =
-                rest.iter().take_while(|w| w.text.len() > 1 && w.text.bytes().all(|b| b == b'-')).count();
-            let Some((skip, row, length)) = table::next(&rest[rulers..], ends, |rest| row(rest, &columns))
-            else {
-                break;
-            };
-            used += rulers + skip + length;
-            unknown += skip;
-            reading.rows.push(row);
-        }
-        (!reading.rows.is_empty()).then_some(Found { reading: Some(reading), used, unknown })
+        table::gather(reading, words, used, table::MOST_ROWS, ends, |rest| row(rest, &columns))
     }
 }
 
