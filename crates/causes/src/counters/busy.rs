@@ -4,8 +4,9 @@
 //! Devices that lie on others (md, dm, loop, drbd) are as busy as those below them are, so only disks are judged. **Refuted** by
 //! short waits: an SSD at 100 % with a short queue serves one request at a time as fast as it can.
 
-use super::say::{number, plain, In};
-use super::thresholds::busy::{BUSY, LEAST_QUEUE, LONG_WAIT, REPORTS};
+use super::say::{judged, number, plain, In};
+use super::thresholds::busy::{BUSY, LEAST_QUEUE, LONG_WAIT};
+use super::thresholds::evidence::REPORTS;
 use crate::proof::proof;
 use crate::{Confidence, Verdict};
 use tooltext::{Mail, Number, Reading, Row, Run};
@@ -124,7 +125,8 @@ pub(super) fn stalled(mails: &[Mail]) -> Option<Verdict> {
 /// `device-saturated`: a disk that is busy all the time, with a queue, whose requests take long.
 pub(super) fn saturated(mails: &[Mail]) -> Option<Verdict> {
     const NAME: &str = "device-saturated";
-    let mut v: Option<Verdict> = None;
+    let mut told = vec![];
+    let mut enough = false;
     for (name, reports) in by_disk(mails).iter().take(MOST_DISKS) {
         let full: Vec<&Report> =
             reports.iter().filter(|r| r.is_full() && r.completed().is_some_and(|n| n >= 1.0)).collect();
@@ -139,7 +141,8 @@ pub(super) fn saturated(mails: &[Mail]) -> Option<Verdict> {
             continue;
         };
         let (Some(wait), Some(util)) = (worst.wait(), worst.row.get("util")) else { continue };
-        let text = proof!(
+        enough |= full.len() >= REPORTS;
+        told.push(proof!(
             "{name} is busy {util} of the time with {queue} requests in flight; each takes {wait} ({at}); it \
                  completes only {rate} a second",
             name = Text((*name).to_owned()),
@@ -148,16 +151,21 @@ pub(super) fn saturated(mails: &[Mail]) -> Option<Verdict> {
             wait = number(wait),
             at = Source(worst.place.at(wait)),
             rate = plain(worst.completed().unwrap_or(0.0))
-        );
-        // One report may be of the one second in which it was so, or of all time since boot.
-        let sure = if full.len() >= REPORTS { Confidence::Medium } else { Confidence::Low };
-        let mut found = v.take().unwrap_or_else(|| Verdict::found(NAME, Nanos(0), sure)).because(text);
-        found.confidence = found.confidence.max(Some(sure));
-        v = Some(found);
+        ));
     }
-    v.map(|v| {
+    (!told.is_empty()).then_some(())?;
+    let v = judged(NAME, enough, Confidence::Medium, MORE_REPORTS);
+    let v = told.into_iter().fold(v, Verdict::because);
+    if !enough {
+        return Some(v);
+    }
+    Some(
         v.unless("requests just as slow with few others in the device")
             .without("who sends them and who waits: iowhy record")
-            .try_this("which task loads it", "pidstat -d 1 10; iotop -oa")
-    })
+            .try_this("which task loads it", "pidstat -d 1 10; iotop -oa"),
+    )
 }
+
+/// What is missing where a disk was seen once.
+pub(super) const MORE_REPORTS: &str =
+    "whether it stays so: one report may be the mean since the start of the machine, or one second of many; iostat -x 1 30 while it is slow";

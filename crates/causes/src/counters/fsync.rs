@@ -5,7 +5,8 @@
 
 use super::fsync_calls;
 use super::say::{number, In};
-use super::thresholds::fsync::{LEAST_CALLS, MOSTLY, NOTABLE};
+use super::thresholds::evidence::REQUESTS;
+use super::thresholds::fsync::{MOSTLY, NOTABLE};
 use crate::proof::proof;
 use crate::remedy::Acts;
 use crate::{Confidence, Verdict};
@@ -111,7 +112,7 @@ const MOST_JOBS: usize = 3;
 /// The syncs of a job, if there are enough of them to say anything; of an excerpt without its time, so many in each second.
 fn syncs<'a>(place: In<'a>, reading: &'a Reading) -> Option<Syncs<'a>> {
     let all = reading.syncs()?;
-    (all.count.unwrap_or(all.rate) >= LEAST_CALLS).then_some(())?;
+    (all.count.unwrap_or(all.rate) >= REQUESTS).then_some(())?;
     let Of { count, rate, mean, share } = all;
     Some(Syncs { place, job: reading.called(), count, rate, mean, share })
 }
@@ -122,5 +123,5 @@ fn unknown<'a>(place: In<'a>, reading: &'a Reading) -> Option<(In<'a>, &'a Readi
     let write = reading.row("write")?;
     let most = write.value("runtime")? / 1e9 * write.value("iops")?;
     let share = ["read", "write", "trim"].iter().filter_map(|of| reading.share_of(of)).sum::<f64>();
-    (most >= LEAST_CALLS && share > 0.0 && share < NOTABLE).then_some((place, reading, share))
+    (most >= REQUESTS && share > 0.0 && share < NOTABLE).then_some((place, reading, share))
 }

@@ -4,7 +4,8 @@
 //! says nothing, so nothing is found by it.
 
 use super::say::{number, In};
-use super::thresholds::fsync::{LEAST_CALLS, MOSTLY};
+use super::thresholds::evidence::REQUESTS;
+use super::thresholds::fsync::MOSTLY;
 use crate::proof::{proof, Proof};
 use crate::{Confidence, Verdict};
 use tooltext::{Mail, Number, Reading, Row, Run};
@@ -29,7 +30,7 @@ pub(super) fn judge(cause: &'static str, mails: &[Mail]) -> Option<Verdict> {
     let runs = mails.iter().flat_map(|m| m.runs.iter().map(move |run| In { mail: m, run }));
     let traced = runs.flat_map(|place| place.run.of("strace").filter_map(move |r| calls(place, r)));
     let most = traced
-        .filter(|c| c.share >= MOSTLY && c.count >= LEAST_CALLS)
+        .filter(|c| c.share >= MOSTLY && c.count >= REQUESTS)
         .max_by(|a, b| a.waited.cmp(&b.waited).then(a.share.total_cmp(&b.share)))?;
     if !most.waited {
         return Some(

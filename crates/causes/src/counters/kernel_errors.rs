@@ -5,13 +5,13 @@
 //! of the slow time without any.
 
 use super::drive;
-use super::say::In;
-use super::thresholds::kernel_errors::{FEW_LINES, MANY_LINES};
+use super::say::{judged, In};
+use super::thresholds::evidence::LINES;
+use super::thresholds::kernel_errors::MANY_LINES;
 use crate::proof::{proof, Proof};
 use crate::{Confidence, Verdict};
 use evidence::is_device_name;
 use tooltext::{Mail, Row};
-use trace::Nanos;
 
 /// Kinds of lines that are errors of the device, and of the way to it.
 const ERRORS: [&str; 3] = ["I/O errors", "medium errors", "failed"];
@@ -21,12 +21,16 @@ const MOST: usize = 4;
 
 /// A line may be of another time than the slow one; many are hardly.
 fn sure(lines: u64) -> Confidence {
-    match lines {
-        n if n >= MANY_LINES => Confidence::High,
-        n if n >= FEW_LINES => Confidence::Medium,
-        _ => Confidence::Low,
+    if lines >= MANY_LINES {
+        Confidence::High
+    } else {
+        Confidence::Medium
     }
 }
+
+/// What is missing where there is a single line.
+const MORE_LINES: &str =
+    "whether the line is of the slow time, and the only one: dmesg -T of that time; smartctl -a of the disk";
 
 /// Devices with lines of some kinds, those with the most first.
 fn told(mails: &[Mail], kinds: &[&'static str]) -> Vec<(u64, String, Proof)> {
@@ -61,11 +65,15 @@ pub(super) fn errors(mails: &[Mail]) -> Option<Verdict> {
     let all = told(mails, &ERRORS);
     let drives = drive::told(mails);
     let logged = all.first().map(|(number, device, _)| (sure(*number), device.clone()));
+    let enough = !drives.is_empty() || all.first().is_some_and(|(number, ..)| *number >= LINES);
     let sure = logged.iter().map(|(sure, _)| *sure).chain(drives.iter().map(|(sure, _)| *sure)).max()?;
     let device = logged.map_or("DISK".to_owned(), |(_, device)| device);
     let proofs = all.into_iter().map(|(.., said)| said).take(MOST);
     let proofs = proofs.chain(drives.into_iter().map(|(_, said)| said).take(MOST));
-    let v = proofs.fold(Verdict::found("device-errors", Nanos(0), sure), Verdict::because);
+    let v = proofs.fold(judged("device-errors", enough, sure, MORE_LINES), Verdict::because);
+    if !enough {
+        return Some(v);
+    }
     Some(
         v.unless("a log of the slow time without errors, and a drive that says nothing of the kind")
             .without("how long I/O waited for them: iowhy record")
@@ -81,9 +89,12 @@ pub(super) fn errors(mails: &[Mail]) -> Option<Verdict> {
 pub(super) fn resets(mails: &[Mail]) -> Option<Verdict> {
     let all = told(mails, &LINK);
     let (number, device, _) = all.first()?;
-    let (device, sure) = (device.clone(), sure(*number));
-    let v = Verdict::found("link-reset", Nanos(0), sure);
+    let (device, sure, enough) = (device.clone(), sure(*number), *number >= LINES);
+    let v = judged("link-reset", enough, sure, MORE_LINES);
     let mut v = all.into_iter().take(MOST).map(|(.., said)| said).fold(v, Verdict::because);
+    if !enough {
+        return Some(v);
+    }
     v = v
         .unless("a log of the slow time without these lines")
         .without("how long I/O waited for them: iowhy record");

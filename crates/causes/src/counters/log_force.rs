@@ -8,6 +8,7 @@
 //! if it is faster in both, or slower in both.
 
 use super::say::{plain, In};
+use super::thresholds::evidence::POINTS;
 use crate::proof::{proof, Proof, Quantity};
 use crate::thresholds::counters_log_force::NOTABLE;
 use crate::{Confidence, Verdict};
@@ -34,6 +35,9 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
                 let Some((before, after)) = columns(table) else { continue };
                 let curves = curves(place, table, &before, &after);
                 let [many, few] = &curves[..] else { continue };
+                if many.points.len().min(few.points.len()) < POINTS {
+                    continue;
+                }
                 let (slower, faster) = (least(many), greatest(few));
                 if slower.1 > -NOTABLE || faster.1 < NOTABLE {
                     let text = format!(

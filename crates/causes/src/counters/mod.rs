@@ -31,6 +31,8 @@ mod tests;
 #[cfg(test)]
 mod tests_of_drives;
 #[cfg(test)]
+mod tests_of_evidence;
+#[cfg(test)]
 mod tests_of_logs;
 #[cfg(test)]
 mod tests_of_sums;

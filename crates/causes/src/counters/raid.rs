@@ -9,8 +9,10 @@
 //! - `raid-stripe-cache`: the array's wait is longer than its members' reads and writes together; the rest lies in md.
 //!   Counters cannot say what it waits for there: *cannot tell*, with what to record.
 
-use super::say::{number, plain, quantity, times, In};
+use super::busy::MORE_REPORTS;
+use super::say::{judged, number, plain, quantity, times, In};
 use super::settings::{of_device, Set};
+use super::thresholds::evidence::REPORTS;
 use super::thresholds::raid::{LARGER, LEAST_WRITES};
 use crate::proof::proof;
 use crate::remedy::Action;
@@ -145,11 +147,14 @@ pub(super) fn read_modify_write(mails: &[Mail]) -> Option<Verdict> {
         return None;
     }
     if part >= READS_OF_RMW {
-        let v = Verdict::found(NAME, Nanos(0), Confidence::Medium);
+        // The least of them reads as much, so all do.
+        let enough = arrays.iter().filter(|a| a.name == array.name).count() >= REPORTS;
+        let v = judged(NAME, enough, Confidence::Medium, MORE_REPORTS).because(reads).because(sizes);
+        if !enough {
+            return Some(v);
+        }
         return Some(
-            v.because(reads)
-                .because(sizes)
-                .unless("members that read much less than they write")
+            v.unless("members that read much less than they write")
                 .without("which writes: iowhy record on the array and its members (md says \"raid5 rmw\" in \
                      the trace)")
                 .try_this(

@@ -8,6 +8,7 @@
 
 use super::request_limit::{cut, set, stated};
 use super::say::{plain, quantity, In};
+use super::thresholds::evidence::REQUESTS;
 use crate::proof::proof;
 pub(super) use crate::thresholds::counters_request_size::SMALLER;
 use crate::thresholds::counters_request_size::{BUSY_QUEUE, DEARER};
@@ -65,7 +66,7 @@ fn flow(place: In) -> Option<Flow> {
     };
     let service = value("svctm").or_else(|| Some(value("util")? / rate * 1e9))?;
     let size = value("size").or_else(|| value(if of == "writes" { "wsize" } else { "rsize" }))?;
-    let busy = value("queue")? >= BUSY_QUEUE && size > 0.0 && service > 0.0;
+    let busy = value("queue")? >= BUSY_QUEUE && rate >= REQUESTS && size > 0.0 && service > 0.0;
     busy.then_some(Flow { place, row, of, bandwidth, rate, size, service })
 }
 

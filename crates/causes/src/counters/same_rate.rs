@@ -5,7 +5,8 @@
 //! the same rate, none of them asked for it (`rate_iops`). **Refuted** by a kind that is faster.
 
 use super::say::{operations, plain, In};
-use super::thresholds::same_rate::{LEAST_JOBS, LEAST_OPERATIONS, MOST_RATE, SAME};
+use super::thresholds::evidence::JOBS;
+use super::thresholds::same_rate::{LEAST_OPERATIONS, MOST_RATE, SAME};
 use crate::proof::proof;
 use crate::{Confidence, Verdict};
 use std::collections::HashMap;
@@ -39,7 +40,7 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
     let both =
         rates.iter().any(|r| r.kind.contains("read")) && rates.iter().any(|r| r.kind.contains("write"));
     let same = most <= SAME * least && (1.0..=MOST_RATE).contains(&most);
-    if rates.len() < LEAST_JOBS || kinds.len() < 2 || !(both || kinds.len() >= LEAST_JOBS) || !same {
+    if rates.len() < JOBS || kinds.len() < 2 || !(both || kinds.len() >= JOBS) || !same {
         return None;
     }
     let first = &rates[0];

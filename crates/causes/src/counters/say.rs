@@ -1,8 +1,9 @@
 //! Numbers of a text as sentences use them, with their place.
 
 use crate::words::{ns, size};
+use crate::{Confidence, Verdict};
 use tooltext::{Mail, Number, Reading, Row, Run, Unit};
-use trace::Bytes;
+use trace::{Bytes, Nanos};
 
 /// A run and the text it stands in.
 #[derive(Clone, Copy)]
@@ -40,6 +41,14 @@ pub fn operations(job: &Reading) -> Option<f64> {
     };
     let all: Vec<f64> = ["read", "write"].iter().filter_map(|name| of(job.row(name)?)).collect();
     (!all.is_empty()).then(|| all.iter().sum())
+}
+
+/// Found if there is enough to judge by; else the facts are told, and what to record.
+pub fn judged(cause: &'static str, enough: bool, sure: Confidence, missing: &'static str) -> Verdict {
+    match enough {
+        true => Verdict::found(cause, Nanos(0), sure),
+        false => Verdict::cannot_tell(cause, missing),
+    }
 }
 
 /// A value in a unit.

@@ -3,14 +3,13 @@
 //! **Proof**: disks with about the same traffic, of which one has several times the wait of the middle one. **Refuted** if the slow
 //! one has more to do than the others.
 
-use super::busy::{is_disk, tables};
-use super::say::{quantity, times, In};
-use super::thresholds::busy::REPORTS;
-use super::thresholds::slow_member::{ALIKE, LEAST_PEERS, LEAST_REQUESTS, LONG, SLOWER};
+use super::busy::{is_disk, tables, MORE_REPORTS};
+use super::say::{judged, quantity, times, In};
+use super::thresholds::evidence::{REPORTS, REQUESTS};
+use super::thresholds::slow_member::{ALIKE, LEAST_PEERS, LONG, SLOWER};
 use crate::proof::proof;
 use crate::{Confidence, Verdict};
 use tooltext::{Mail, Row, Unit};
-use trace::Nanos;
 
 const NAME: &str = "slow-member";
 
@@ -39,13 +38,12 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
     let same = found.iter().filter(|s| s.row.of == *name).count();
     let requests: f64 = found.iter().filter(|s| s.row.of == *name).map(|s| rate(s.row)).sum();
     // In most reports the same one, or it was chance.
-    if 2 * same < reports || requests < LEAST_REQUESTS {
+    if 2 * same < reports || requests < REQUESTS {
         return None;
     }
     let at = worst.row.values.iter().next().map_or(String::new(), |(_, n)| worst.place.at(n));
-    // One report may be of a single slow second.
-    let sure = if same >= REPORTS { Confidence::Medium } else { Confidence::Low };
-    let v = Verdict::found(NAME, Nanos(0), sure).because(proof!(
+    let enough = same >= REPORTS;
+    let v = judged(NAME, enough, Confidence::Medium, MORE_REPORTS).because(proof!(
         "{name} takes {wait} a request ({at}), the median of its {peers} peers with the same traffic {middle}: {ratio} longer, \
          in {same} of {reports} reports",
         name,
@@ -57,6 +55,9 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
         same = Count(same as u64),
         reports = Count(reports as u64)
     ));
+    if !enough {
+        return Some(v);
+    }
     Some(
         v.unless("more traffic to it than to its peers, or the same wait on all of them")
             .without("what it waits for: iowhy record with all members; the kernel's log of errors")

@@ -4,7 +4,8 @@
 //! nothing comes back: what was swapped out and is not needed costs nothing. Who waits, these sums cannot say.
 
 use super::say::{number, In};
-use super::thresholds::swap::{LEAST_INTERVALS, LEAST_RATE, MOSTLY};
+use super::thresholds::evidence::INTERVALS;
+use super::thresholds::swap::{LEAST_RATE, MOSTLY};
 use crate::proof::proof;
 use crate::{Confidence, Verdict};
 use tooltext::{Mail, Number, Row};
@@ -55,7 +56,7 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
 
 /// vmstat's first row is the mean since the start of the machine: of another time, and alone it says nothing of now.
 fn intervals<'a>(place: In<'a>, rows: &'a [Row]) -> Option<Intervals<'a>> {
-    let rows = rows.get(1..).filter(|rows| rows.len() >= LEAST_INTERVALS)?;
+    let rows = rows.get(1..).filter(|rows| rows.len() >= INTERVALS)?;
     rows.first()?.get("swapped in")?;
     Some(Intervals { place, rows })
 }

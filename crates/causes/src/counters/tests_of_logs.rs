@@ -50,8 +50,9 @@ fn resets_are_of_the_link_and_errors_of_the_device() {
         v.verdict == Answer::Found && v.evidence[0].sentence().starts_with("ata3: 1 resets, 1 exceptions")
     );
     assert!(verdict(reset, "device-errors").is_none());
-    let v = verdict("blk_update_request: I/O error, dev sdb, sector 12 op 0x0:(READ)\n", "device-errors")
-        .unwrap();
+    let error =
+        |sector: u32| format!("blk_update_request: I/O error, dev sdb, sector {sector} op 0x0:(READ)\n");
+    let v = verdict(&(error(12) + &error(4012)), "device-errors").unwrap();
     assert!(v.remedies[0].command().contains("smartctl -a /dev/sdb"));
 }
 
@@ -79,6 +80,7 @@ fn a_drive_that_says_it_fails_is_told_and_one_that_had_errors_is_not() {
 #[test]
 fn a_single_line_may_be_of_another_day() {
     let line = "[  1.0] blk_update_request: I/O error, dev sdb, sector 8\n";
-    let sure = |n| verdict(&line.repeat(n), "device-errors").and_then(|v| v.confidence);
-    assert_eq!([1, 2, 6].map(sure), [Confidence::Low, Confidence::Medium, Confidence::High].map(Some));
+    let of = |n| verdict(&line.repeat(n), "device-errors").unwrap();
+    assert_eq!(of(1).verdict, Answer::CannotTell);
+    assert_eq!([2, 6].map(|n| of(n).confidence), [Confidence::Medium, Confidence::High].map(Some));
 }

@@ -28,7 +28,8 @@ fn a_disk_that_completes_nothing_hangs_and_one_that_is_slow_is_full() {
     assert!(found(&stopped.repeat(6), "device-stall"));
     assert!(!found(stopped, "device-stall"));
     let full = iostat(&[("sda", 570.0, 350.0, 200.0, 100.0)]);
-    let v = verdict(&full, "device-saturated").unwrap();
+    let v = verdict(&full.repeat(2), "device-saturated").unwrap();
+    assert_eq!((v.verdict, v.confidence), (Answer::Found, Some(crate::Confidence::Medium)));
     assert!(v.evidence[0]
         .sentence()
         .contains("sda is busy 100 % of the time with 200 requests in flight; each takes 350 ms"));
@@ -38,13 +39,13 @@ fn a_disk_that_completes_nothing_hangs_and_one_that_is_slow_is_full() {
         ("dm-3", 570.0, 350.0, 200.0, 100.0),
         ("sda", 57.0, 80.0, 2.0, 100.0),
     ] {
-        assert!(!found(&iostat(&[row]), "device-saturated"), "{row:?}");
+        assert!(!found(&iostat(&[row]).repeat(2), "device-saturated"), "{row:?}");
     }
     // Rates that are not told are not known to be 0.
     let no_rates = "Device r_await w_await aqu-sz %util\nsda 0.00 0.00 75.38 100.00\n\n";
     assert!(!found(&no_rates.repeat(6), "device-stall"));
-    // One report of ten.
-    let burst = full + &iostat(&[("sda", 10.0, 5.0, 0.1, 4.0)]).repeat(9);
+    // Two reports of eleven.
+    let burst = full.repeat(2) + &iostat(&[("sda", 10.0, 5.0, 0.1, 4.0)]).repeat(9);
     assert!(!found(&burst, "device-saturated"));
 }
 
@@ -109,7 +110,7 @@ fn pressure_of_memory_is_found_and_that_of_io_is_told() {
 fn one_member_is_slow_only_beside_others_with_the_same_work() {
     let others =
         [("sda", 100.0, 8.0, 1.0, 40.0), ("sdb", 104.0, 9.0, 1.0, 41.0), ("sdc", 99.0, 7.0, 1.0, 39.0)];
-    let with = |slow| iostat(&[&others[..], &[slow]].concat());
+    let with = |slow| iostat(&[&others[..], &[slow]].concat()).repeat(2);
     let v = verdict(&with(("sdd", 98.0, 218.0, 20.0, 99.0)), "slow-member").unwrap();
     assert_eq!((v.verdict, v.evidence[0].text("name")), (Answer::Found, Some("sdd")));
     for slow in

@@ -5,8 +5,9 @@
 //! counters say how long the writes stood in line. **Refuted** if the tail is the same with direct writes: then it is
 //! the writes as such.
 
-use super::say::{number, quantity, times, In};
+use super::say::{number, operations, quantity, times, In};
 use super::settings::{dirty, mounts, of_device};
+use super::thresholds::evidence::OPERATIONS;
 use crate::proof::proof;
 use crate::remedy::Action;
 use crate::thresholds::counters_writeback_flood::{ABOUT, NO_WRITES, SAME_MEDIAN, SLOWER, SLOW_READ, TARGET};
@@ -170,6 +171,8 @@ fn remedies(mut v: Verdict, mails: &[Mail], flooded: Option<&Reads>) -> Verdict 
 fn reads<'a>(mails: &[Mail], place: In<'a>) -> Option<Reads<'a>> {
     let job = place.run.of("fio").find(|job| job.row("read").is_some() && job.row("write").is_none())?;
     let row = job.row("read")?;
+    // An excerpt does not say how long it ran: a second at least.
+    (operations(job).or(row.value("iops")).unwrap_or(0.0) >= OPERATIONS).then_some(())?;
     let dd = place.run.commands.iter().rev().find(|c| c.program() == "dd");
     let flag = |c: &Command| c.parameter("oflag").or_else(|| c.parameter("conv")).map(str::to_owned);
     let disk = job.rows.iter().find(|r| r.get("write.ios").is_some());
