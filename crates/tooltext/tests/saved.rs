@@ -278,6 +278,7 @@ closefile3           84181ops     1402ops/s   0.0mb/s      0.1ms/op       20us/o
         assert_eq!(names, ["statfile1", "closefile3", "all", "all"], "{text}");
         let numbers = |i: usize| ["count", "iops", "bw", "mean"].map(|n| rows[i].value(n).unwrap_or(-1.0));
         assert_eq!(numbers(0), [84183.0, 1402.0, 0.0, 600_000.0]);
+        assert_eq!(["min", "max"].map(|n| rows[0].value(n)), [Some(0.0), Some(12e6)]);
         assert_eq!(numbers(2)[..2], [447_216.0, 7453.437]);
         assert_eq!(numbers(3)[3], 2_700_000.0);
         assert!((numbers(3)[2] - 452.3 * 1048576.0).abs() < 1.0);

@@ -25,7 +25,7 @@ pub mod evidence {
     /// Which cause needs how much, as docs/texts.md says it and tests try it. Causes that are not in it are told and never found by
     /// counters alone.
     #[cfg(test)]
-    pub const LEAST: [(&str, f64, &str); 16] = [
+    pub const LEAST: [(&str, f64, &str); 17] = [
         ("device-saturated", REPORTS as f64, "reports in which the disk is full"),
         ("device-stall", REPORTS as f64, "reports in a row in which nothing completes"),
         (
@@ -54,6 +54,7 @@ pub mod evidence {
         ("link-reset", LINES as f64, "lines of the kernel's log"),
         ("hung", 1.0, "task that the kernel calls blocked, with its stack"),
         ("writeback-flood", OPERATIONS, "reads in each of two runs"),
+        ("reclaim", 1.0, "mean of the stalls for memory over 10 s or longer"),
         ("rate-limit", JOBS as f64, "jobs of at least two kinds, of a thousand operations each"),
         ("flush-cost", REQUESTS, "syncs"),
         ("log-force", POINTS as f64, "numbers of threads"),

@@ -39,7 +39,7 @@ impl Columns {
     /// What a line sets, and how many lines behind it belong to it; `None` if it is none of such a table's.
     pub fn line<'t>(&mut self, line: &str, ahead: impl Iterator<Item = &'t str>) -> Option<(Told, usize)> {
         let first = line.trim_start();
-        let begins = ["NAME", "KNAME", "Node"].iter().any(|head| first.starts_with(head));
+        let begins = ["NAME", "KNAME", "ALIGNMENT", "Node"].iter().any(|head| first.starts_with(head));
         if matches!(self.table, Table::None) && !begins {
             return None;
         }

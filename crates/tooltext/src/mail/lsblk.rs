@@ -29,7 +29,7 @@ const SETTINGS: [(&str, &str, bool); 8] = [
     ("LOG-SEC", "queue/logical_block_size", true),
 ];
 /// Columns whose cells have one word or none.
-const OF_ONE_WORD: [&str; 60] = [
+const OF_ONE_WORD: [&str; 62] = [
     "ALIGNMENT",
     "DAX",
     "DISC-ALN",
@@ -86,8 +86,10 @@ const OF_ONE_WORD: [&str; 60] = [
     "WSAME",
     "WWN",
     "ZONED",
+    "ZONE-AMAX",
     "ZONE-APP",
     "ZONE-NR",
+    "ZONE-OMAX",
     "ZONE-SZ",
     "ZONE-WGRAN",
 ];
@@ -103,6 +105,8 @@ const OF_SEVERAL_WORDS: [&str; 9] = [
     "SERIAL",
     "VENDOR",
 ];
+/// The first column by the alphabet.
+const FIRST_OF_ALL: &str = "ALIGNMENT";
 /// Lines that a mailer makes of one; with all columns it has a thousand letters.
 const MOST_LINES: usize = 16;
 /// Blanks that stood where a line was broken: no column is wider.
@@ -119,13 +123,15 @@ pub(super) struct Lsblk {
     parts: [Vec<Cell>; 2],
     /// The names of all columns, in their order.
     names: Vec<String>,
+    /// Which of them is the name: `-O` of 2.38 has all columns by the alphabet.
+    named: usize,
     tries: usize,
 }
 
 impl Lsblk {
     /// A heading, and how many lines behind its first belong to it.
     pub fn heading<'t>(words: &[Cell], ahead: impl Iterator<Item = &'t str>) -> Option<(Lsblk, usize)> {
-        ["NAME", "KNAME"].contains(&words.first()?.text.as_str()).then_some(())?;
+        ["NAME", "KNAME", FIRST_OF_ALL].contains(&words.first()?.text.as_str()).then_some(())?;
         let mut names: Vec<String> = words.iter().map(|cell| cell.text.clone()).collect();
         let (mut second, mut lines) = (vec![], 0);
         for line in ahead.take(MOST_LINES) {
@@ -140,13 +146,19 @@ impl Lsblk {
         }
         let known = SETTINGS.iter().filter(|(name, ..)| names.iter().any(|n| n == name)).count();
         let parts = [words.to_vec(), if lines == 1 { second } else { vec![] }];
-        (known > 1).then_some((Lsblk { parts, names, tries: 0 }, lines))
+        let named = match names[0].as_str() {
+            FIRST_OF_ALL => parts[0].iter().position(|cell| cell.text == "NAME")?,
+            _ => 0,
+        };
+        (known > 1).then_some((Lsblk { parts, names, named, tries: 0 }, lines))
     }
 
     /// A disk's row, and how many lines behind its first belong to it; those of what lies on it begin with a branch of the tree,
     /// and have the disk's settings.
     pub fn row<'t>(&mut self, words: &[Cell], ahead: impl Iterator<Item = &'t str>) -> Option<(Told, usize)> {
-        let name = words.first()?.text.clone();
+        let head = &self.parts[0][self.named];
+        let mut cells_of_name = words.iter().filter(|cell| self.named == 0 || cell.from == head.from);
+        let name = cells_of_name.next()?.text.clone();
         if name.starts_with(BRANCHES) {
             return Some((vec![], 0));
         }
@@ -157,7 +169,7 @@ impl Lsblk {
         if let Some(found) = is_whole.then(below_heading).flatten() {
             return Some((self.told(&name, &found), 0));
         }
-        is_disk(&name).then_some(())?;
+        (self.named == 0 && is_disk(&name)).then_some(())?;
         let more: Vec<Vec<Cell>> =
             ahead.take(MOST_LINES).map(cells).take_while(|line| goes_on(line)).collect();
         if let Some((found, lines)) = self.by_number(words, &more) {
@@ -342,6 +354,24 @@ mod tests {
     #[test]
     fn disks_have_their_queues_whatever_is_empty() {
         assert_eq!(of(TABLE), WANTED);
+    }
+
+    /// As 2.38 prints `-O`: columns by the alphabet, of which some are shown here.
+    #[test]
+    fn the_name_may_stand_among_the_columns() {
+        let text = "\
+ALIGNMENT FSROOTS HOTPLUG KNAME MIN-IO NAME    OPT-IO PARTLABEL  RA ROTA RQ-SIZE SCHED       MOUNTPOINT TYPE
+        0               0 zram0   4096 zram0     4096           128    0                               disk
+        0 /             0 sda     4096 sda          0          8192    1     256 mq-deadline /          disk
+        0 /             0 sda1    4096 └─sda1       0          8192    1     256 mq-deadline /boot      part
+        0               0 sdb      512 sdb          0           128    0      64 none                   disk
+";
+        let wanted =
+            ["sda/queue/rotational = 1", "sda/queue/scheduler = mq-deadline", "sda/queue/nr_requests = 256"];
+        let all = of(text);
+        assert_eq!(all[..3], wanted);
+        let of_disk = |disk: &str| all.iter().filter(|s| s.starts_with(disk)).count();
+        assert_eq!((of_disk("sda/"), of_disk("sdb/"), of_disk("zram0/"), of_disk("sda1/")), (6, 6, 0, 0));
     }
 
     #[test]

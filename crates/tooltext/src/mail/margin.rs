@@ -1,5 +1,5 @@
 //! What a shell's programs put around each line of what is pasted: its number (`grep -n`, `cat -n`, `nl`), its file (`grep -H`), its end
-//! (`cat -A`), a bar, the time (`stamp.rs`).
+//! (`cat -A`), a bar or another mark (`# `, `+ `, `* `), the time (`stamp.rs`).
 //!
 //! ```text
 //!      1  Device  r/s  %util          12:Device  r/s  %util        log.txt:Device  r/s  %util        Device^Ir/s^I%util$
@@ -11,6 +11,7 @@
 //!
 //! **Invariant**: lines stay where they are, so that places hold, and what is taken off stood around every line of a block.
 
+use super::number::decimal;
 use super::stamp;
 use super::words::is_row;
 use std::borrow::Cow;
@@ -21,8 +22,13 @@ const LEAST: usize = 3;
 const LEAST_OF_BLANKS: usize = 4;
 /// Lines between two that have it: ends of broken lines, `--` of `grep -A`.
 const BETWEEN: usize = 1;
-/// Bars one behind the other.
-const MOST_BARS: usize = 4;
+/// Marks one behind the other.
+const MOST_MARKS: usize = 4;
+/// Marks that stand before each line of what is quoted, of a comment, of what a patch adds, of an item.
+const MARKS: [char; 4] = [BAR, '#', '+', '*'];
+const BAR: char = '|';
+/// Lines of numbers among those behind such a mark, and numbers in one: others are commands behind a prompt, headings, items of a list.
+const LEAST_OF_NUMBERS: usize = 2;
 /// Digits of a line's number.
 const MOST_DIGITS: usize = 7;
 /// How wide `cat -n` and `nl` print it.
@@ -53,7 +59,7 @@ enum Form<'b> {
     Tab,
     /// A number and two blanks, as a tab becomes where tabs are shown.
     Blanks,
-    Bar,
+    Mark(char),
     /// A time.
     Stamp,
     /// `$`, of which [`Margin::length`] counts from the end.
@@ -66,10 +72,10 @@ pub(crate) fn without(text: &str) -> Cow<'_, str> {
     let mut any = cut(&mut lines, end);
     any |= cut(&mut lines, number);
     any |= cut(&mut lines, stamp);
-    for _ in 0..MOST_BARS {
-        let bars = cut(&mut lines, bar);
-        any |= bars;
-        if !bars {
+    for _ in 0..MOST_MARKS {
+        let marks = cut(&mut lines, mark);
+        any |= marks;
+        if !marks {
             break;
         }
     }
@@ -177,7 +183,13 @@ fn agree(form: Form, rests: &[&str]) -> bool {
         Form::Grep(_) => rests.len() >= LEAST && letters && !rests.iter().any(|r| clock(r) || device(r)),
         Form::Tab => rests.len() >= LEAST && letters,
         Form::Blanks => rests.len() >= LEAST_OF_BLANKS && letters,
-        Form::Bar => rests.len() >= LEAST && !rests.iter().any(tree),
+        Form::Mark(BAR) => rests.len() >= LEAST && !rests.iter().any(tree),
+        Form::Mark(_) => {
+            let number = |word: &&str| decimal(word.trim_end_matches([',', '%', ')'])).is_some();
+            let of_numbers =
+                |rest: &&&str| rest.split_whitespace().filter(number).count() >= LEAST_OF_NUMBERS;
+            letters && rests.len() >= LEAST && rests.iter().filter(of_numbers).count() >= LEAST_OF_NUMBERS
+        }
         Form::Stamp | Form::End => rests.len() >= LEAST && letters,
     }
 }
@@ -226,13 +238,14 @@ fn stamp(body: &str) -> Option<Margin<'_>> {
     Some(Margin { form: Form::Stamp, number: None, length: stamp::length(body)? })
 }
 
-/// `| `, of what is no table in Markdown.
-fn bar(body: &str) -> Option<Margin<'_>> {
+/// `| `, of what is no table in Markdown; `# ` and others.
+fn mark(body: &str) -> Option<Margin<'_>> {
     let text = body.trim_start();
-    let rest = text.strip_prefix('|').filter(|rest| rest.is_empty() || rest.starts_with(' '))?;
-    let blank = usize::from(rest.starts_with(' '));
-    let length = body.len() - rest.len() + blank;
-    (!is_row(body)).then_some(Margin { form: Form::Bar, number: None, length })
+    let mark = text.chars().next().filter(|c| MARKS.contains(c))?;
+    let rest = text[mark.len_utf8()..].strip_prefix([' ', '\t']);
+    let rest = rest.or_else(|| text[mark.len_utf8()..].is_empty().then_some(""))?;
+    let length = body.len() - rest.len();
+    (!is_row(body)).then_some(Margin { form: Form::Mark(mark), number: None, length })
 }
 
 /// `$`, `^M$`.
@@ -271,6 +284,10 @@ mod tests {
             each(|i, line| format!("Nov 25 01:02:0{i} {line}")),
             each(|_, line| format!("| {line}")),
             each(|_, line| format!(" | | {line}")),
+            each(|_, line| format!("# {line}")),
+            each(|_, line| format!("+ {line}")),
+            each(|_, line| format!("  * {line}")),
+            each(|_, line| format!("| # {line}")),
         ] {
             assert_eq!(without(&marked), TABLE, "{marked}");
             let quoted: String = marked.lines().map(|line| format!("> > {line}\n")).collect();
@@ -300,6 +317,10 @@ mod tests {
             "| a | b | c |\n|---|---|---|\n| 1 | 2 | 3 |\n| 4 | 5 | 6 |\n",
             ">=64=0.0%\n>=64=0.0%\n>=64=0.0%\n",
             "make$\nworks\nhost$\n",
+            "# iostat -x 1 30\n# cd /mnt\n# fio --bs=4k --size=16 job\n# sync\n",
+            "# Total System\n# Total System : q activity\n# dd : q activity\n",
+            "* 5 disks in it\n* it was slow\n* 2 of 5 are new\n",
+            "+ cd /mnt\n+ fio --bs=4k\n+ sync\n",
             "/sys/block/sda/queue/nr_requests:64\n/sys/block/sda/queue/scheduler:none\n/sys/block/sda/queue/rotational:1\n",
         ] {
             assert!(matches!(without(text), Cow::Borrowed(_)), "{text}");

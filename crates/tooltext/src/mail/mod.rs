@@ -12,6 +12,7 @@ mod claim;
 mod columns;
 mod command;
 mod doubt;
+mod escapes;
 mod html;
 mod layout;
 mod lsblk;
@@ -100,6 +101,7 @@ impl Mail {
         let text = String::from_utf8_lossy(content);
         let text = base64::decoded(text.trim_start_matches('\u{feff}'));
         let text = printable::decoded(&text);
+        let text = escapes::without(&text);
         let text = margin::without(&text);
         let saved = Saved::read(&text);
         let whole = text;

@@ -30,7 +30,7 @@ use std::sync::Arc;
 pub struct Biosnoop;
 
 const MS: f64 = 1e6;
-const COLUMNS: [Column; 20] = [
+const COLUMNS: [Column; 21] = [
     ("TIME(s)", Cell::Time),
     ("TIME(ms)", Cell::Time),
     ("STARTs", Cell::Time),
@@ -47,6 +47,7 @@ const COLUMNS: [Column; 20] = [
     ("QUE(ms)", Cell::Number("queued", MS, Unit::Nanoseconds)),
     ("LAT(ms)", Cell::Number("lat", MS, Unit::Nanoseconds)),
     ("LATms", Cell::Number("lat", MS, Unit::Nanoseconds)),
+    ("P", Cell::Word),
     ("PATTERN", Cell::Word),
     ("CGROUP", Cell::Word),
     ("FLAG", Cell::Word),
@@ -208,6 +209,19 @@ mod tests {
 
     fn read(text: &str) -> Vec<Row> {
         Biosnoop.read(&words(text)).unwrap().reading.unwrap().rows
+    }
+
+    /// bcc's `-P` puts a letter before the times.
+    #[test]
+    fn the_pattern_is_a_column() {
+        let text = "TIME(s)     COMM           PID     DISK      T SECTOR     BYTES   P QUE(ms) LAT(ms)\n\
+            0.000000    fio            12345   nvme0n1   R 1234568    4096    R    0.01    0.09\n\
+            0.000910    jbd2/vda1-8    345     nvme0n1   R 2234568    16384   ?    0.02    2.50\n";
+        let row = &crate::tool::testing::one(text, "biosnoop").rows[0];
+        assert_eq!(
+            (row.value("count"), row.value("lat.max"), row.value("queued.max")),
+            (Some(2.0), Some(2.5e6), Some(2e4))
+        );
     }
 
     #[test]

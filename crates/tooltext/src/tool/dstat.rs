@@ -143,6 +143,15 @@ mod tests {
         assert_eq!(reading.rows[1].value("wbytes/s"), Some(88.0 * 1048576.0));
     }
 
+    /// As `script` saves it.
+    #[test]
+    fn colours_say_nothing() {
+        let text = "----total-cpu-usage---- -dsk/total-\nusr sys idl wai stl| read  writ\n  2   3  40  55   0|  12M   88M\n";
+        let coloured = text.replace("usr", "\u{1b}[0;34musr").replace('|', "\u{1b}[0;0m|\u{1b}[1;33m");
+        assert_ne!(text, coloured);
+        assert_eq!(one(&coloured, "dstat").rows, one(text, "dstat").rows);
+    }
+
     #[test]
     fn devices_stand_beside_each_other() {
         let text = "--dsk/sda----dsk/sdb-- --io/total- ----system----\n read  writ: read  writ| read  writ|     time     \n\

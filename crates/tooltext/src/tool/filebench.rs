@@ -1,7 +1,7 @@
 //! filebench's statistics (`stats_snap`, filebench's stats.c): a line for each flow operation, and the summary.
 //!
 //! ```text
-//! statfile1        84183ops     1402ops/s   0.0mb/s      0.6ms/op
+//! statfile1        84183ops     1402ops/s   0.0mb/s      0.6ms/op [0.00ms -  1.71ms]
 //! IO Summary: 447216 ops 7453.437 ops/s 1146/1147 rd/wr  28.2mb/s   0.6ms/op
 //! IO Summary: 5568143 ops, 92797.3 ops/s, (14280/14278 r/w), 452.3mb/s, 0us cpu/op, 2.7ms latency
 //! ```
@@ -11,7 +11,7 @@
 //! **Versions**: filebench 1.4.9 to 1.5-alpha3 (`stats.c`).
 
 use super::{texts, Found, Tool};
-use crate::mail::number::{decimal, time_unit, with_suffix, Unit};
+use crate::mail::number::{decimal, quantity, time_unit, with_suffix, Unit};
 use crate::mail::reading::{Reading, Row};
 use crate::mail::words::Word;
 
@@ -54,6 +54,18 @@ fn put(row: &mut Row, word: &Word, suffix: &str) -> bool {
     true
 }
 
+/// `[0.77ms - 21.43ms]`: the least and the most.
+fn put_range(row: &mut Row, words: &[Word]) {
+    let times = words.iter().filter(|w| w.text != "-" && !w.text.trim_matches(['[', ']']).is_empty());
+    for (name, word) in ["min", "max"].iter().zip(times) {
+        if let Some((ns, unit @ Unit::Nanoseconds)) =
+            quantity(word.text.trim_matches(['[', ']']), 1.0, Unit::Unstated)
+        {
+            row.values.put(*name, ns, unit, word.spot);
+        }
+    }
+}
+
 fn summary(words: &[Word]) -> Option<(Row, usize)> {
     let [_, "Summary:", _, ops] = texts(words)? else { return None };
     if words[0].text != "IO" || ops.trim_end_matches(',') != "ops" {
@@ -89,7 +101,10 @@ fn line(words: &[Word]) -> Option<(Row, usize)> {
     // `148us/op-cpu`, and in brackets the range: `[0ms - 12ms]`.
     used += usize::from(words.get(used).is_some_and(|w| w.text.ends_with("/op-cpu")));
     if words.get(used).is_some_and(|w| w.text.starts_with('[')) {
-        used += words[used..].iter().take(4).position(|w| w.text.ends_with(']')).map_or(0, |end| end + 1);
+        let length =
+            words[used..].iter().take(4).position(|w| w.text.ends_with(']')).map_or(0, |end| end + 1);
+        put_range(&mut row, &words[used..used + length]);
+        used += length;
     }
     Some((row, used))
 }

@@ -25,8 +25,9 @@ pub struct IostatText;
 
 impl Tool for IostatText {
     fn read(&self, words: &[Word]) -> Option<Found> {
-        // Both headings are translated: `Gerät:`, `CPU-Durchschn.:`. The names of columns are not.
-        if words.get(1)?.text.trim_start_matches(':') == "%user" || words[0].text.ends_with(":%user") {
+        let second = words.get(1)?.text.trim_start_matches(':');
+        let begins = words[0].text.ends_with(':') && is_percentage(second);
+        if second == "%user" || words[0].text.ends_with(":%user") || begins {
             return processors(words);
         }
         let heading = heading(words)?;
@@ -226,14 +227,21 @@ fn put(row: &mut Row, words: &[Word], columns: &[Option<&Column>]) -> Option<()>
 
 /// Six percents, with `--dec=0` each rounded to a whole one.
 const ROUNDED: f64 = 0.035;
+/// The columns of processors, in the order that all versions have.
+const HEADINGS: [&str; 6] = ["%user", "%nice", "%system", "%iowait", "%steal", "%idle"];
 
-/// `avg-cpu:  %user   %nice %system %iowait  %steal   %idle` and a line of numbers.
+/// `avg-cpu:  %user   %nice %system %iowait  %steal   %idle` and a line of numbers. sysstat translates no word of it (9.1 to 12.7);
+/// where a packager or an author did, six percentages that make a whole have the same order.
 fn processors(words: &[Word]) -> Option<Found> {
-    const HEADINGS: [&str; 6] = ["%user", "%nice", "%system", "%iowait", "%steal", "%idle"];
     // `avg-cpu:%user`, of which an East Asian keyboard made one word.
     let from = usize::from(!words[0].text.contains('%'));
     let name = |w: &Word| HEADINGS.iter().find(|h| w.text.ends_with(*h)).copied();
-    let heads: Vec<&str> = words[from..].iter().map_while(name).collect();
+    let mut heads: Vec<&str> = words[from..].iter().map_while(name).collect();
+    if heads.len() < HEADINGS.len()
+        && words[from..].iter().take(HEADINGS.len()).all(|w| is_percentage(w.text))
+    {
+        heads = HEADINGS.to_vec();
+    }
     let mut row = Row::of("cpu");
     for (i, head) in heads.iter().enumerate() {
         let word = words.get(from + heads.len() + i)?;
@@ -254,6 +262,11 @@ fn processors(words: &[Word]) -> Option<Found> {
     (whole && !more).then_some(())?;
     let reading = Reading { tool: "iostat", rows: vec![row], at: words[0].spot, ..Reading::default() };
     Found::all(reading, from + 2 * heads.len())
+}
+
+/// `%utilisateur`, `%usuario`: a word behind the sign.
+fn is_percentage(text: &str) -> bool {
+    text.strip_prefix('%').is_some_and(|t| !t.is_empty() && t.chars().all(|c| c.is_alphabetic() || c == '-'))
 }
 
 #[cfg(test)]
@@ -362,6 +375,17 @@ mod tests {
         let expected = [("", 48.0), ("average", 38.5)].map(|(name, tps)| (name.to_owned(), Some(tps)));
         assert_eq!(all.iter().map(told).collect::<Vec<_>>(), expected);
         assert_eq!(crate::tool::testing::all(text, "iostat"), []);
+    }
+
+    /// Six percentages of any language that make a whole; of another number or another sum none is taken for one of these.
+    #[test]
+    fn processors_are_read_in_any_language() {
+        let text = |heads: &str, numbers: &str| rows(&format!("cpu-moy:  {heads}\n  {numbers}\n"));
+        let heads = "%utilis  %gentil %système %attente-es  %volé   %inactif";
+        let all = text(heads, "3,02    0,00    1,51   45,23    0,00   50,24");
+        assert_eq!((value(&all, "cpu", "iowait"), value(&all, "cpu", "idle")), (Some(0.4523), Some(0.5024)));
+        assert_eq!(text(heads, "3,02 0,00 1,51 45,23 0,00 20,24"), []);
+        assert_eq!(text("%usr %sys %wio %idle", "1.00 2.00 3.00 94.00"), []);
     }
 
     #[test]

@@ -10,7 +10,7 @@
 //!
 //! **Versions**: iotop 0.6 in Python run; 1.23 to 1.31 in C (`view_batch.c`).
 
-use super::table::{self, broken_off};
+use super::table::{self, broken_off, longest_rest};
 use super::{Found, Tool};
 use crate::mail::number::{decimal, Unit};
 use crate::mail::reading::{Reading, Row};
@@ -20,8 +20,6 @@ pub struct Iotop;
 
 const HEADING: [&str; 5] = ["PRIO", "USER", "DISK", "READ", "DISK"];
 const MOST_ROWS: usize = 4096;
-/// Words of a command.
-const LONGEST: usize = 64;
 
 impl Tool for Iotop {
     fn read(&self, words: &[Word]) -> Option<Found> {
@@ -69,7 +67,12 @@ fn row_of_line(words: &[Word]) -> Option<(Row, usize, usize, u32)> {
         at += 1;
     }
     let rest = words.get(at..)?;
-    let many = rest.iter().take(LONGEST).enumerate().take_while(|(i, w)| *i == 0 || !w.first).count();
+    let many = rest
+        .iter()
+        .take(longest_rest(&words[0]))
+        .enumerate()
+        .take_while(|(i, w)| *i == 0 || !w.first)
+        .count();
     (many > 0).then_some((row, at + many, many, tid))
 }
 

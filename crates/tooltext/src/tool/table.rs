@@ -64,6 +64,17 @@ pub(super) struct Lines<'w, 'a> {
 const LONGEST_NAME: usize = 4;
 /// Words that end a line: a command, a file.
 const LONGEST_REST: usize = 64;
+/// The same where a row begins a line, and so ends with it: a compiler's command has a hundred.
+const LONGEST_OF_LINE: usize = 512;
+
+/// How many words a row that begins with this one may end in.
+pub(super) fn longest_rest(first: &Word) -> usize {
+    if first.first {
+        LONGEST_OF_LINE
+    } else {
+        LONGEST_REST
+    }
+}
 /// Words of a remark between two rows, wherever it ends.
 pub(super) const MOST_REMARKS: usize = 12;
 /// Lines of a remark behind which a row begins a line, and words of these.
@@ -304,7 +315,7 @@ fn row_of_line<'w, 'a>(words: &'w [Word<'a>], columns: &'w [Column]) -> Option<(
                 Cell::Name => long,
                 Cell::Rest | Cell::Command => rest
                     .iter()
-                    .take(LONGEST_REST)
+                    .take(longest_rest(&words[0]))
                     .enumerate()
                     .take_while(|(i, w)| *i == 0 || !w.first)
                     .count(),

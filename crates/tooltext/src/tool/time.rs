@@ -6,9 +6,10 @@
 //! sys     0m4.567s                                          sys 4.56
 //! dd if=a of=b  0.51s user 12.03s system 6% cpu 3:12.34 total                               zsh
 //! 0.51user 12.03system 3:12.34elapsed 6%CPU (0avgtext+0avgdata 2048maxresident)k          GNU
+//! Elapsed (wall clock) time (h:mm:ss or m:ss): 3:12.34                                      its -v
 //! ```
 //!
-//! **Versions**: bash 5.2 and dash 0.5 run; zsh 5.9 and GNU time 1.9 by their sources.
+//! **Versions**: bash 5.2, dash 0.5 and GNU time 1.9 run; zsh 5.9 by its source.
 
 use super::{texts, Found, Tool};
 use crate::mail::number::{decimal, Unit};
@@ -29,12 +30,29 @@ impl Tool for Time {
 }
 
 fn gnu(words: &[Word]) -> Option<Found> {
+    if words.first()?.text == "User" {
+        return verbose(words);
+    }
     let user = decimal(words.first()?.text.strip_suffix("user")?)?;
     let system = decimal(words.get(1)?.text.strip_suffix("system")?)?;
     let real = clock(words.get(2)?.text.strip_suffix("elapsed")?)?;
     let share = words.get(3).is_some_and(|w| w.text.ends_with("%CPU"));
     told(words, [(2, "real", real), (0, "user", user), (1, "system", system)], 3 + usize::from(share))
 }
+
+/// GNU's `-v`.
+fn verbose(words: &[Word]) -> Option<Found> {
+    let all: [&str; 23] = texts(words)?;
+    let said: Vec<&str> =
+        all.iter().enumerate().filter(|(i, _)| ![3, 7, 14, 22].contains(i)).map(|(_, w)| *w).collect();
+    (said.join(" ") == VERBOSE).then_some(())?;
+    let times =
+        [(22, "real", clock(all[22])?), (3, "user", decimal(all[3])?), (7, "system", decimal(all[7])?)];
+    told(words, times, all.len())
+}
+
+/// The words of its first lines.
+const VERBOSE: &str = "User time (seconds): System time (seconds): Percent of CPU this job got: Elapsed (wall clock) time (h:mm:ss or m:ss):";
 
 fn zsh(words: &[Word]) -> Option<Found> {
     let [user, "user", system, "system", _, "cpu", total, "total"] = texts(words)? else { return None };
@@ -75,6 +93,8 @@ mod tests {
             "real    1m26.500s\nuser    0m0.120s\nsys     0m4.500s\n",
             "real 86.5\nuser 0.12\nsys 4.5\n",
             "0.12user 4.50system 1:26.50elapsed 6%CPU (0avgtext+0avgdata 2048maxresident)k\n",
+            "\tUser time (seconds): 0.12\n\tSystem time (seconds): 4.50\n\tPercent of CPU this job got: 5%\n\
+             \tElapsed (wall clock) time (h:mm:ss or m:ss): 1:26.50\n",
             "dd if=a of=b bs=1M  0.12s user 4.50s system 5% cpu 1:26.50 total\n",
         ] {
             let row = &one(text, "time").rows[0];
