@@ -25,9 +25,7 @@ pub(super) fn judge(mails: &[Mail]) -> Option<Verdict> {
                     if let Some(text) = starved(place, reading, row) {
                         let v = found
                             .take()
-                            .map(|v| Verdict { confidence: Some(Confidence::Medium), ..v })
-                            // Of one request it is proven; how many others there were a few lines do not say.
-                            .unwrap_or_else(|| Verdict::found(NAME, Nanos(0), Confidence::Low));
+                            .unwrap_or_else(|| Verdict::found(NAME, Nanos(0), Confidence::Medium));
                         found = Some(v.because(text));
                     }
                     open.extend(stalled(place, reading, row));
