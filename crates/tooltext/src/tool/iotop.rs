@@ -10,7 +10,7 @@
 //!
 //! **Versions**: iotop 0.6 in Python run; 1.23 to 1.31 in C (`view_batch.c`).
 
-use super::table::{self, broken_off, longest_rest};
+use super::table::{self, broken_off, rest_of_line};
 use super::{Found, Tool};
 use crate::mail::number::{decimal, Unit};
 use crate::mail::reading::{Reading, Row};
@@ -67,12 +67,7 @@ fn row_of_line(words: &[Word]) -> Option<(Row, usize, usize, u32)> {
         at += 1;
     }
     let rest = words.get(at..)?;
-    let many = rest
-        .iter()
-        .take(longest_rest(&words[0]))
-        .enumerate()
-        .take_while(|(i, w)| *i == 0 || !w.first)
-        .count();
+    let many = rest_of_line(rest);
     (many > 0).then_some((row, at + many, many, tid))
 }
 
@@ -112,6 +107,19 @@ mod tests {
             (reading.rows[2].of.as_str(), reading.rows[2].value("rbytes/s")),
             ("[jbd2/sda1-8] (77)", Some(1536.0))
         );
+    }
+
+    /// A compiler's command, also with a time before its row.
+    #[test]
+    fn commands_of_hundreds_of_words_end_with_their_line() {
+        let row = |tid: u32| {
+            format!("{tid} be/4 root 0.00 B/s 2.00 M/s 0.00 % 9.00 % cc{}\n", " -W".repeat(90))
+        };
+        let head = "TID  PRIO  USER     DISK READ  DISK WRITE  SWAPIN     IO>    COMMAND\n";
+        for before in ["", "10:39:40 "] {
+            let text = format!("{head}{before}{}{before}{}{before}{}", row(7), row(8), row(9));
+            assert_eq!(one(&text, "iotop").rows.len(), 3, "{before:?}");
+        }
     }
 
     #[test]

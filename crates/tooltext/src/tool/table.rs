@@ -64,17 +64,15 @@ pub(super) struct Lines<'w, 'a> {
 const LONGEST_NAME: usize = 4;
 /// Words that end a line: a command, a file.
 const LONGEST_REST: usize = 64;
-/// The same where a row begins a line, and so ends with it: a compiler's command has a hundred.
+/// The same where the line ends with it: a compiler's command has a hundred.
 const LONGEST_OF_LINE: usize = 512;
 
-/// How many words a row that begins with this one may end in.
-pub(super) fn longest_rest(first: &Word) -> usize {
-    if first.first {
-        LONGEST_OF_LINE
-    } else {
-        LONGEST_REST
-    }
+/// How many words end the line: those up to the next line, of which flattened text has none.
+pub(super) fn rest_of_line(rest: &[Word]) -> usize {
+    let next = rest.iter().take(LONGEST_OF_LINE).skip(1).position(|w| w.first);
+    next.map_or(rest.len().min(LONGEST_REST), |before| 1 + before)
 }
+
 /// Words of a remark between two rows, wherever it ends.
 pub(super) const MOST_REMARKS: usize = 12;
 /// Lines of a remark behind which a row begins a line, and words of these.
@@ -313,12 +311,7 @@ fn row_of_line<'w, 'a>(words: &'w [Word<'a>], columns: &'w [Column]) -> Option<(
             let rest = &words[at..];
             let length = match cell {
                 Cell::Name => long,
-                Cell::Rest | Cell::Command => rest
-                    .iter()
-                    .take(longest_rest(&words[0]))
-                    .enumerate()
-                    .take_while(|(i, w)| *i == 0 || !w.first)
-                    .count(),
+                Cell::Rest | Cell::Command => rest_of_line(rest),
                 Cell::Counted(_) => 1 + usize::from(rest.get(1).is_some_and(|w| is_share(w.text))),
                 Cell::Time => 1 + usize::from(rest.get(1).is_some_and(|w| ["AM", "PM"].contains(&w.text))),
                 _ => 1,
