@@ -55,6 +55,30 @@ const INODE: &[&str] = &[
     "vfs_fallocate",
 ];
 
+/// Functions in which a change of a file system begins, which waits while that is frozen (fs/super.c). `sb_start_write` itself is in
+/// line in newer kernels (include/linux/fs.h).
+const FREEZING: &[&str] = &[
+    "sb_start_write",
+    "__sb_start_write",
+    "vfs_write",
+    "do_iter_write",
+    "vfs_iter_write",
+    "vfs_writev",
+    "io_write",
+    "aio_write",
+    "mnt_want_write",
+    "mnt_want_write_file",
+    "vfs_fallocate",
+    "do_sys_ftruncate",
+    "vfs_copy_file_range",
+    "iter_file_splice_write",
+    "ext4_page_mkwrite",
+    "filemap_page_mkwrite",
+    "xfs_write_fault",
+    "__xfs_filemap_fault",
+    "xfs_trans_alloc",
+];
+
 /// Functions that go through the page cache of a file, or write back what is in it (mm/filemap.c,
 /// mm/page-writeback.c, fs/iomap/buffered-io.c).
 const PAGE_CACHE: &[&str] = &[
@@ -185,7 +209,9 @@ const RULES: &[Rule] = &[
     ("rwsem_down_write_slowpath", &[], Wait::Lock),
     ("rwsem_down_write_failed", &[], Wait::Lock),
     ("rwsem_down_read_failed", &[], Wait::Lock),
-    ("percpu_rwsem_wait", &["sb_start_write", "__sb_start_write"], Wait::Frozen),
+    // Writing to a file of sysfs or of a control group is a write, too.
+    ("percpu_rwsem_wait", &["cpus_read_lock", "percpu_down_write", "kernfs_fop_write_iter"], Wait::Lock),
+    ("percpu_rwsem_wait", FREEZING, Wait::Frozen),
     ("percpu_rwsem_wait", &[], Wait::Lock),
     ("__mutex_lock", &[], Wait::Lock),
     ("__mutex_lock_slowpath", &[], Wait::Lock),
@@ -358,6 +384,25 @@ mod tests {
         assert_eq!(Wait::of_stack(direct), Wait::Tag);
         let throttled = "io_schedule_timeout\nbalance_dirty_pages\nbalance_dirty_pages_ratelimited_flags\ngeneric_perform_write\nloop_process_work";
         assert_eq!(Wait::of_stack(throttled), Wait::LoopFile);
+    }
+
+    #[test]
+    fn who_wants_to_change_a_frozen_file_system_is_told_from_who_waits_for_a_lock_of_that_kind() {
+        let frozen =
+            |last: &str| Wait::of_stack(&format!("schedule\npercpu_rwsem_wait\n__percpu_down_read\n{last}"));
+        for stack in [
+            "vfs_write\nksys_write",
+            "mnt_want_write\nfilename_create",
+            "io_write\nio_issue_sqe",
+            "xfs_trans_alloc",
+        ] {
+            assert_eq!(frozen(stack), Wait::Frozen, "{stack}");
+        }
+        // A write to /sys waits for processors that come or go; a new process for its control group.
+        let of_sysfs = "cpus_read_lock\nstore\nkernfs_fop_write_iter\nvfs_write\nksys_write";
+        for stack in [of_sysfs, "copy_process\nkernel_clone"] {
+            assert_eq!(frozen(stack), Wait::Lock, "{stack}");
+        }
     }
 
     #[test]
