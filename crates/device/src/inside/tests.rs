@@ -39,6 +39,27 @@ fn a_read_behind_a_write_waits_for_it() {
     assert_eq!(r.total(), Nanos(10 * MS));
 }
 
+/// A disk that is still at work for the one before takes longer for the next; what one takes alone is measured after a rest.
+#[test]
+fn what_a_request_takes_alone_is_told_by_those_after_a_rest() {
+    let (mut inside, mut now) = (Inside::default(), 0);
+    let mut read = |rest: u64, ms: u64| {
+        let mut t = Ticket::default();
+        now += rest * MS;
+        inside.issue(Nanos(now), A, 0, Sector(1 << 30), Bytes(4096), &mut t);
+        now += ms * MS;
+        inside.complete(Nanos(now), 0, Bytes(4096), &mut t)
+    };
+    for _ in 0..200 {
+        read(50, 1);
+        for _ in 0..9 {
+            read(0, 8);
+        }
+    }
+    let split = read(50, 8);
+    assert!(near(split.own, 1), "{split:?}");
+}
+
 #[test]
 fn alone_and_slow_is_nobodys_fault() {
     let (mut inside, now) = learned();
