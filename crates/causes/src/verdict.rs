@@ -269,6 +269,20 @@ mod tests {
     use super::*;
     use crate::risk::Risk;
 
+    /// Groups of one cause are told together: what would refute it of any of them, and what is missing, each once.
+    #[test]
+    fn what_would_refute_several_groups_is_said_once_and_of_each() {
+        let of = |refutes: &'static str, missing: &'static str| {
+            Verdict::begin("swap").unless(refutes).without(missing)
+        };
+        let v =
+            of("as slow without swap", "how much swap there is").and(of("as slow on sdb", "sdb's settings"));
+        let v = v.and(of("as slow without swap", "how much swap there is"));
+        let said = |all: &[Proof]| all.iter().map(Proof::sentence).collect::<Vec<_>>();
+        assert_eq!(said(&v.refutes), ["as slow without swap", "as slow on sdb"]);
+        assert_eq!(said(&v.missing), ["how much swap there is", "sdb's settings"]);
+    }
+
     #[test]
     fn what_destroys_data_says_so_and_comes_last() {
         let v = Verdict::begin("log-force")
