@@ -81,8 +81,9 @@ pub fn without(e: &Explanation, who: &Absent, victims: &Victims) -> String {
     };
     let _ = write!(
         out,
-        "\n{more}Predicted is each operation's time less the share of what is taken away; how others would use\n\
-         the freed capacity is not known: the range is what came true of such predictions (docs/what-if.md).\n\
+        "\n{more}Predicted from operations that did not meet what is taken away; where there are too few, each takes\n\
+         less by its part. How others would use the freed capacity is not known: the range is what came true of\n\
+         such predictions (docs/what-if.md).\n\
          A range wider than a factor of {WIDEST} predicts nothing (?) but its upper end.\n"
     );
     out

@@ -112,9 +112,8 @@ mod tests {
     /// A compiler's command, also with a time before its row.
     #[test]
     fn commands_of_hundreds_of_words_end_with_their_line() {
-        let row = |tid: u32| {
-            format!("{tid} be/4 root 0.00 B/s 2.00 M/s 0.00 % 9.00 % cc{}\n", " -W".repeat(90))
-        };
+        let row =
+            |tid: u32| format!("{tid} be/4 root 0.00 B/s 2.00 M/s 0.00 % 9.00 % cc{}\n", " -W".repeat(90));
         let head = "TID  PRIO  USER     DISK READ  DISK WRITE  SWAPIN     IO>    COMMAND\n";
         for before in ["", "10:39:40 "] {
             let text = format!("{head}{before}{}{before}{}{before}{}", row(7), row(8), row(9));
