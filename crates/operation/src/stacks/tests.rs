@@ -1,0 +1,61 @@
+use super::*;
+
+#[test]
+fn the_same_function_means_what_is_around_it() {
+    let stable = "folio_wait_bit\nfolio_wait_writeback\n__filemap_get_folio\next4_da_write_begin\ngeneric_perform_write";
+    let own = "folio_wait_bit\nfolio_wait_writeback\n__filemap_fdatawait_range\nfile_write_and_wait_range\next4_sync_file";
+    let ordered = "folio_wait_bit\nfolio_wait_writeback\n__filemap_fdatawait_range\nfilemap_fdatawait_range_keep_errors\njbd2_journal_commit_transaction";
+    assert_eq!(Wait::of_stack(stable), Wait::StablePage);
+    assert_eq!(Wait::of_stack(own), Wait::OwnData);
+    assert_eq!(Wait::of_stack(ordered), Wait::OrderedData);
+    // As recorded on Linux 6.18.
+    let bitmap =
+        "bit_wait_io\n__wait_on_bit_lock\nout_of_line_wait_on_bit_lock\next4_read_block_bitmap_nowait";
+    let inode = "bit_wait_io\n__wait_on_bit\nout_of_line_wait_on_bit\n__sync_dirty_buffer\next4_write_inode";
+    let moved = "wait_for_completion\nsynchronize_rcu_normal\nrcu_sync_enter\npercpu_down_write";
+    assert_eq!((Wait::of_stack(bitmap), Wait::of_stack(inode)), (Wait::Metadata, Wait::Metadata));
+    assert_eq!((Wait::of_stack(moved), Wait::function_of(moved)), (Wait::Rcu, "synchronize_rcu_normal"));
+    let memory = "folio_wait_bit_common\nfolio_wait_writeback\nshrink_folio_list\nshrink_node\ntry_to_free_mem_cgroup_pages\nfilemap_fault";
+    assert_eq!(Wait::of_stack(memory), Wait::Reclaim);
+    // io_schedule_timeout is no timer where it throttles.
+    let throttle = "io_schedule_timeout\nbalance_dirty_pages\nbalance_dirty_pages_ratelimited_flags\ngeneric_perform_write";
+    assert_eq!(Wait::of_stack(throttle), Wait::DirtyThrottle);
+}
+
+/// As recorded on Linux 6.18: a read of the file behind a loop device, and the same with direct I/O
+/// waiting for a tag.
+#[test]
+fn a_loop_devices_worker_in_the_page_cache() {
+    let buffered = "io_schedule\nfolio_wait_bit_common\nfilemap_get_pages\nfilemap_read\nlo_rw_aio.isra.0\nloop_process_work\nprocess_one_work\nworker_thread";
+    let direct = "io_schedule\nblk_mq_get_tag\nsubmit_bio_noacct_nocheck\niomap_dio_rw\nlo_rw_aio.isra.0\nloop_process_work\nprocess_one_work";
+    assert_eq!(Wait::of_stack(buffered), Wait::LoopFile);
+    assert_eq!(Wait::of_stack(direct), Wait::Tag);
+    let throttled = "io_schedule_timeout\nbalance_dirty_pages\nbalance_dirty_pages_ratelimited_flags\ngeneric_perform_write\nloop_process_work";
+    assert_eq!(Wait::of_stack(throttled), Wait::LoopFile);
+}
+
+#[test]
+fn who_wants_to_change_a_frozen_file_system_is_told_from_who_waits_for_a_lock_of_that_kind() {
+    let frozen =
+        |last: &str| Wait::of_stack(&format!("schedule\npercpu_rwsem_wait\n__percpu_down_read\n{last}"));
+    for stack in [
+        "vfs_write\nksys_write",
+        "mnt_want_write\nfilename_create",
+        "io_write\nio_issue_sqe",
+        "xfs_trans_alloc",
+    ] {
+        assert_eq!(frozen(stack), Wait::Frozen, "{stack}");
+    }
+    // A write to /sys waits for processors that come or go; a new process for its control group.
+    let of_sysfs = "cpus_read_lock\nstore\nkernfs_fop_write_iter\nvfs_write\nksys_write";
+    for stack in [of_sysfs, "copy_process\nkernel_clone"] {
+        assert_eq!(frozen(stack), Wait::Lock, "{stack}");
+    }
+}
+
+#[test]
+fn nothing_is_guessed() {
+    assert_eq!(Wait::of_stack(""), Wait::Unknown);
+    assert_eq!(Wait::of_stack("some_new_function\nvfs_read"), Wait::Unknown);
+    assert_eq!(Wait::of_stack("not_blk_mq_get_tag"), Wait::Unknown);
+}

@@ -1,0 +1,20 @@
+use crate::Mail;
+
+/// Each word is looked at a bounded number of times, whatever is repeated.
+#[test]
+fn headings_without_rows_take_no_time() {
+    for heading in [
+        "PID COMM D MAJ MIN DISK I/O Kbytes AVGms ",
+        "Device r/s w/s %util ",
+        "TIME COMM PID T BYTES OFF_KB LAT(ms) FILENAME ",
+        "Read IO thread | bytes | I/Os ",
+        "capacity operations bandwidth pool alloc free read write read write ",
+        "--dsk/sda-- read writ| ",
+        "nvme0n1 p1 p50 p99 ",
+        "\na;b;multiply 5",
+        "--- x ioping statistics --- ",
+    ] {
+        let text = heading.repeat(20_000);
+        assert!(!Mail::read("headings", text.as_bytes()).has_readings());
+    }
+}
