@@ -20,7 +20,7 @@ use operation::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{Action, Batch, Bytes, DevId, Nanos};
-use waits::{Asked, Table, Those, Victim};
+use waits::{is_kernel_thread, Asked, Table, Those, Victim};
 
 /// A shorter wait for a request is none: the way through the kernel takes as long.
 const MIN_TAG_WAIT: Nanos = Nanos(10_000);
@@ -79,12 +79,12 @@ impl Facts {
     }
 
     /// Who makes no calls may wait all the same: for pages of a mapped file. Without stacks nothing shows it but the reads that such a
-    /// task sends.
+    /// task sends. A thread of the kernel reads for somebody else.
     fn put_readers_without_calls(&mut self) {
         let Some(bios) = &self.bio_waits else { return };
         let asks = |v: &Victim| matches!(v.asked, Asked::Operation(_)).then(|| v.task.clone());
         let who_call: BTreeSet<_> = self.waits.victims().filter_map(|(_, v, _)| asks(v)).collect();
-        let is_read = |v: &Victim| v.asked == Asked::Bio(Class::Read);
+        let is_read = |v: &Victim| v.asked == Asked::Bio(Class::Read) && !is_kernel_thread(&v.task);
         self.waits.merge_some(bios, |v| is_read(v) && !who_call.contains(&v.task));
     }
 
@@ -323,7 +323,7 @@ impl OperationObserver for Found {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trace::{Context, Cpu, TaskEvent, Tid, What};
+    use trace::{Call, Context, Cpu, Left, TaskEvent, TextId, Tid, What};
 
     #[test]
     fn a_recording_without_block_events_lasted_as_long_as_its_tasks_events() {
@@ -338,5 +338,38 @@ mod tests {
         let mut batch = Batch::default();
         batch.tasks.extend([what(5), what(905)]);
         assert_eq!(Facts::of(&[batch]).duration(), Nanos(900));
+    }
+
+    /// One task calls and reads, another and a thread of the kernel only read.
+    fn read_by_three(stacks: bool) -> Vec<String> {
+        let read = |at: u32, tid: u32| {
+            let sector = 8 * tid;
+            let event =
+                |after: u32, action: &str| format!("{} {action} R {sector}+8 tid={tid}\n", at + after);
+            [event(0, "Q"), event(1, "G"), event(2, "D"), event(90, "C")].concat()
+        };
+        let names = "0 name caller tid=1\n0 name mapper tid=2\n0 name kworker/u4:1 tid=3\n";
+        let story = [names.into(), read(10, 1), read(210, 2), read(410, 3)].concat();
+        let mut batch = testkit::Story::of(&story).batches(usize::MAX).remove(0);
+        let mut task = |time: u64, what| {
+            let time = Nanos(time * 1000);
+            let after = batch.events.partition_point(|e| e.time <= time) as u32;
+            let (cpu, context) = (Cpu(0), Context(0));
+            batch.tasks.push(TaskEvent { time, after, tid: Tid(1), cpu, context, what });
+        };
+        task(5, What::Enter { call: Call::Read, args: [3, 0, 4096, 0] });
+        task(20, What::Switch { left: Left::Uninterruptible, next: Tid(0) });
+        if stacks {
+            task(20, What::Stack(TextId(0)));
+        }
+        task(105, What::Exit { call: Call::Read, result: 4096 });
+        let facts = Facts::of(&[batch]);
+        facts.waits.victims().map(|(_, v, _)| v.task.to_string()).collect()
+    }
+
+    #[test]
+    fn who_reads_without_a_call_waits_where_no_stack_shows_page_faults() {
+        assert_eq!(read_by_three(false), ["caller", "mapper"]);
+        assert_eq!(read_by_three(true), ["caller"]);
     }
 }
