@@ -59,13 +59,18 @@ pub(crate) fn examples(root: &Path, family: &str) -> io::Result<Vec<Seed>> {
     Ok(all)
 }
 
+/// The files of tools' readers.
+fn readers(root: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(root.join("crates/tooltext/src/tool"))?.flatten();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_file()).collect();
+    files.sort();
+    Ok(files)
+}
+
 /// The worked examples of all tools' readers: a reader that is added is fuzzed from its own on.
 pub(crate) fn all(root: &Path) -> io::Result<Vec<Seed>> {
-    let mut paths: Vec<PathBuf> =
-        fs::read_dir(root.join("crates/tooltext/src/tool"))?.flatten().map(|entry| entry.path()).collect();
-    paths.sort();
     let mut seeds = Vec::new();
-    for path in paths {
+    for path in readers(root)? {
         let source = fs::read_to_string(&path)?;
         let behind = source.lines().skip_while(|line| *line != "//! ```text").skip(1);
         let example = behind.map_while(|line| line.strip_prefix("//! ").filter(|line| *line != "```"));
@@ -117,16 +122,15 @@ mod tests {
     fn every_reader_has_a_worked_example() {
         let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
         let examples: Vec<String> = all(root).unwrap().into_iter().map(|seed| seed.name).collect();
-        let mut readers = 0;
-        for entry in fs::read_dir(root.join("crates/tooltext/src/tool")).unwrap().flatten() {
-            let path = entry.path();
+        let mut found = 0;
+        for path in readers(root).unwrap() {
             if fs::read_to_string(&path).unwrap().contains("\nimpl Tool for ") {
                 let name = path.file_stem().unwrap().to_string_lossy().into_owned();
                 assert!(examples.contains(&name), "{name}: its module comment shows nothing that it reads");
-                readers += 1;
+                found += 1;
             }
         }
-        assert!(readers > 40, "{readers}");
+        assert!(found > 40, "{found}");
     }
 
     /// A name that no reader has any more is a reader that was renamed.
