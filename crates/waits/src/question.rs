@@ -128,12 +128,15 @@ impl Table {
             // Nothing is lost to one who is not there, if all who are are followed.
             return of.follows_all().then(|| (Nanos(of.ns / of.ops.max(1)), all()));
         };
-        let cells = match way {
-            Way::Subtract => without.subtracted(of),
-            Way::LikeOthers => without.like_others(of)?,
+        let (cells, ns) = match way {
+            Way::Subtract => (without.subtracted(of), of.ns.saturating_sub(without.time)),
+            Way::LikeOthers => {
+                let cells = without.like_others(of)?;
+                let ns = cells.values().fold(0_u64, |sum, (_, ns)| sum.saturating_add(*ns));
+                (cells, ns.min(of.ns))
+            }
         };
-        let ns = cells.values().fold(0_u64, |sum, (_, ns)| sum.saturating_add(*ns));
-        let mean = Nanos(ns.min(of.ns) / of.ops.max(1));
+        let mean = Nanos(ns / of.ops.max(1));
         // No operation is slower without a culprit; the means of buckets alone do not promise that.
         let at = |part: &f64| {
             crate::sums::quantile(cells.values().copied(), of.ops, *part).min(of.quantile(*part))

@@ -209,10 +209,11 @@ impl Table {
         sums.unknown = sums.unknown.saturating_add(unknown.0);
         sums.max = sums.max.max(w.total);
         *sums.own.at(Bucket::of(w.total.since(lost))) += 1;
+        let bucket = Bucket::of(w.total);
         if w.in_device {
-            *sums.in_device.at(Bucket::of(w.total)) += 1;
+            *sums.in_device.at(bucket) += 1;
         }
-        let cell = sums.cells.at(Bucket::of(w.total));
+        let cell = sums.cells.at(bucket);
         cell.ops += 1;
         cell.ns += w.total.0;
         cell.lost += lost.0;

@@ -162,8 +162,9 @@ pub struct Without {
 impl Without {
     /// An operation of which `lost` is that one's.
     pub(crate) fn add(&mut self, total: Nanos, lost: Nanos, in_device: bool) {
-        *self.removed.at(Bucket::of(total)) += 1;
-        *self.met.at(Bucket::of(total)) += u64::from(in_device);
+        let bucket = Bucket::of(total);
+        *self.removed.at(bucket) += 1;
+        *self.met.at(bucket) += u64::from(in_device);
         let left = total.since(lost);
         let added = self.added.at(Bucket::of(left));
         *added = (added.0 + 1, added.1.saturating_add(left.0));

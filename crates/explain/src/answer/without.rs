@@ -54,7 +54,7 @@ impl Refused {
             Refused::Others => {
                 "others interfere as much: how much of the freed capacity they would take is not known"
             }
-            Refused::NeverAlone => "that one was always there, and the device serves several at once: what it takes alone is not known",
+            Refused::NeverAlone => "that one was always there: what its operations take alone is not known",
             Refused::Processors => "it waits for processors as much: who would use them then is not known",
         }
     }

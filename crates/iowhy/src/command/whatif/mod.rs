@@ -17,10 +17,10 @@ use whatif::predict::{Cell, Lab};
 use whatif::settings::Settings;
 use whatif::simulate::Work;
 
-const WHAT_IT_DOES: &str = "--without and --alone take operations that met those taken away to be like those that \
-did not; where too few did not, they subtract from each the time that the recording attributes to those. With settings, the recorded requests are sent again through a model of the \
-scheduler and of the device, which was fitted so that the recorded settings give the recorded times. Where \
-that fails, or devices that explain the recording equally well disagree, it prints a reason instead of a \
+const WHAT_IT_DOES: &str = "--without and --alone take operations that met those taken away to be like those that did not; where too \
+few did not, they subtract from each the time that the recording attributes to those. With settings, the recorded \
+requests are sent again through a model of the scheduler and of the device, which was fitted so that the recorded \
+settings give the recorded times. Where that fails, or devices that explain the recording equally well disagree, it prints a reason instead of a \
 prediction. p99.9 and the maximum are never predicted. docs/what-if.md shows how often predictions came \
 true.";
 
