@@ -83,14 +83,15 @@ impl<'a> Case<'a> {
     }
 
     /// The groups that matter, slow or not, with their numbers: those with a visible part of all tails' time and of all that was
-    /// lost, and with enough operations, or one that was long by itself.
+    /// lost, or a large part of that, and with enough operations, or one that was long by itself.
     pub fn groups(&self) -> impl Iterator<Item = (usize, &'a Group)> {
         let (groups, facts) = (&self.focus.groups, self.facts);
         let tail = |g: &Group| g.tail_by_the_clock(facts, g.tail.sum.time.total).0 as f64;
         let lost = |g: &Group| g.by_the_clock(facts, g.lost).0 as f64;
         let least = WORTH_A_WORD * groups.iter().map(tail).sum::<f64>();
-        let least_lost = TRIFLE * groups.iter().map(lost).sum::<f64>();
-        let matters = move |g: &Group| tail(g) >= least && lost(g) >= least_lost && !g.is_thin();
+        let all_lost: f64 = groups.iter().map(lost).sum();
+        let is_worth = move |g: &Group| tail(g) >= least || lost(g) >= MIN_SHARE * all_lost;
+        let matters = move |g: &Group| is_worth(g) && lost(g) >= TRIFLE * all_lost && !g.is_thin();
         groups.iter().enumerate().filter(move |(_, g)| matters(g))
     }
 

@@ -18,6 +18,12 @@ const NEAR_SIZE: usize = 2;
 /// late brings with it.
 const ONE_IN: u64 = 10;
 
+/// Of so many completed requests nearly all shapes have been seen.
+const SETTLED_AFTER: u64 = 100;
+
+/// Nearly all: the rest is within what a share is told to.
+const SETTLED: f64 = 0.95;
+
 /// What the service of a request depends on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
@@ -249,6 +255,19 @@ impl Services {
         }
     }
 
+    /// Whether what requests take alone is known of nearly all that were completed so far: more would change little.
+    pub fn is_settled(&self) -> bool {
+        let all: u64 = self.busy.iter().map(|b| b.count).sum();
+        let known = self.busy.iter().enumerate().filter(|(key, b)| b.count > 0 && self.is_known(*key));
+        all >= SETTLED_AFTER && known.map(|(_, b)| b.count).sum::<u64>() as f64 >= SETTLED * all as f64
+    }
+
+    fn is_known(&self, key: usize) -> bool {
+        let (class, near, size) = (key / SIZES / 2, key / SIZES % 2 == 1, key % SIZES);
+        let bytes = if self.busy[key].bytes == 0 { Bytes(0) } else { Bytes(4096 << size) };
+        self.resolve(Shape::new(class as u8, near, bytes)).is_some()
+    }
+
     /// Whether enough of a shape were completed to say what the busy device needs for one.
     pub fn is_usual(&self, shape: Shape) -> bool {
         self.busy[shape.key()].count >= u64::from(MIN_QUIET)
@@ -349,6 +368,18 @@ mod tests {
             with([10_000, 900_000], 1_200_000).abs_diff(9_000_000) < 900_000,
             "side by side: no gap is anybody's"
         );
+    }
+
+    #[test]
+    fn it_is_settled_when_nearly_all_shapes_are_known() {
+        let mut s = Services::default();
+        (0..95).for_each(|_| s.busy(shape(4), Nanos(80_000), Nanos(80_000)));
+        (0..MIN_QUIET).for_each(|_| s.quiet(shape(4), Nanos(80_000), Nanos(0)));
+        assert!(!s.is_settled(), "too few");
+        (0..5).for_each(|_| s.busy(shape(1024), Nanos(80_000), Nanos(80_000)));
+        assert!(s.is_settled(), "five of a hundred are of another shape");
+        s.busy(shape(1024), Nanos(80_000), Nanos(80_000));
+        assert!(!s.is_settled());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::known::known;
 use crate::places::Places;
 use crate::scope::check;
 use crate::texts::{self, Sorted, Texts};
-use crate::{predictions, reading};
+use crate::{learning, predictions, reading};
 use events::Window;
 use evidence::{Recorded, Samples, Skipped, System, SAMPLES_JSONL};
 use operation::{Asking, Scope};
@@ -205,6 +205,9 @@ impl<'a> Input<'a> {
         let (file_names, kernel) = (recording.names.clone(), recording.kernel.clone());
         analysis.knows(known(&system));
         analysis.asks(scope.clone());
+        for (dev, services) in place.as_deref().map(|at| learning::services(at, window)).unwrap_or_default() {
+            analysis.knows_services(dev, services);
+        }
         let mut served = std::mem::take(analysis.counts());
         let mut take = |batch: &Batch, tape: &mut Tape| {
             match &mut pictures {

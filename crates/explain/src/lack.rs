@@ -187,7 +187,7 @@ fn all(n: u64) -> String {
 }
 
 /// Whether the reader found a hole in the numbers of a trace's files.
-fn is_a_processor_missing(quality: &Quality) -> bool {
+pub(crate) fn is_a_processor_missing(quality: &Quality) -> bool {
     quality.notes.iter().any(|note| note.contains(trace::FILES_ARE_MISSING))
 }
 

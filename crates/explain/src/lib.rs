@@ -24,6 +24,7 @@ mod input;
 mod interrupt;
 mod known;
 mod lack;
+mod learning;
 pub mod names;
 pub mod numbers;
 pub mod pictured;

@@ -162,8 +162,8 @@ impl Lives {
     }
 
     /// What requests take alone on each device, as far as it was learned.
-    pub fn services(&self) -> Vec<(DevId, Services)> {
-        self.devices.iter().map(|d| (d.id, d.inside.services.clone())).collect()
+    pub fn services(&self) -> impl Iterator<Item = (DevId, &Services)> {
+        self.devices.iter().map(|d| (d.id, &d.inside.services))
     }
 
     /// What requests take alone on a device, learned before.

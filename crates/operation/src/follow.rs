@@ -32,6 +32,11 @@ impl Follow {
         self.operations.knows(known);
     }
 
+    /// What requests take alone on a device, learned before.
+    pub fn knows_services(&mut self, dev: DevId, services: life::Services) {
+        self.lives.knows_services(dev, services);
+    }
+
     /// Takes in a batch. `to` gets every completed request, bio and operation.
     pub fn feed(&mut self, batch: &Batch, to: &mut dyn Listener) {
         match self.scope.clone() {

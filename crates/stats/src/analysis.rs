@@ -136,6 +136,11 @@ impl Analysis {
         self.follow.knows(known);
     }
 
+    /// What requests take alone on a device, learned before.
+    pub fn knows_services(&mut self, dev: DevId, services: life::Services) {
+        self.follow.knows_services(dev, services);
+    }
+
     /// Counts as waits only what the filter selects; of devices everything counts.
     pub fn asks(&mut self, scope: Option<Scope>) {
         self.found.narrow = scope.as_ref().is_some_and(|scope| !scope.asking().is_of_devices());

@@ -124,6 +124,12 @@ impl Group {
         is_most(self.unknown, self.lost)
     }
 
+    /// How many of its operations were in a device, and their time: what a cache answered is not.
+    pub fn in_devices(&self, table: &Table) -> (u64, Nanos) {
+        let of = self.victims.iter().map(|v| table.of(*v).1.in_devices());
+        of.fold((0, Nanos(0)), |(ops, time), (more, its)| (ops + more, time + its))
+    }
+
     /// The rows of its tail.
     pub fn tail_rows(&self, table: &Table) -> Vec<TailRow> {
         let (which, _) = table.slowest_of(&self.victims, TAIL_SHARE);

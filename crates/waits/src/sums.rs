@@ -164,6 +164,15 @@ impl Sums {
         self.devices.iter().max_by_key(|(_, ns)| *ns).map(|(dev, _)| *dev)
     }
 
+    /// Operations that were in a device, and their time; of a bucket in proportion.
+    pub fn in_devices(&self) -> (u64, Nanos) {
+        self.in_device.iter().fold((0, Nanos(0)), |(ops, time), (bucket, n)| {
+            let cell = self.cells.get(bucket).map_or((0, 1), |c| (c.ns, c.ops.max(1)));
+            let its = u128::from(cell.0) * u128::from(*n) / u128::from(cell.1);
+            (ops + n, time + Nanos(its as u64))
+        })
+    }
+
     /// The latency that a part of the operations do not exceed: the mean of the bucket it lies in.
     pub fn quantile(&self, part: f64) -> Nanos {
         let cells = self.cells.values().map(|c| (c.ops, c.ns));

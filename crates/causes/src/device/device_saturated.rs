@@ -139,10 +139,10 @@ fn waits_mostly(case: &Case, group: &Group, part: impl Fn(&TailRow) -> f64) -> b
         row.phase == Phase::Behind && case.facts.waits.culprit_of(row.culprit).kind == CulpritKind::Own
     };
     let queued: f64 = rows.iter().filter(is_queue).map(|row| part(row) * row.time.0 as f64).sum();
-    let time = group.all.time;
+    let (in_device, _) = group.in_devices(&case.facts.waits);
     queued >= MIN_SHARE * case.facts.duration().0 as f64
-        && queued >= MOSTLY * time.total.0 as f64
-        && queued > FLASH_ALONE.0 as f64 * time.operations as f64
+        && queued >= MOSTLY * group.all.time.total.0 as f64
+        && queued > FLASH_ALONE.0 as f64 * in_device as f64
 }
 
 fn said_before(case: &Case, slow: &Slow, left: Nanos) -> Proof {

@@ -18,11 +18,11 @@ use crate::words::{percent, shell};
 use crate::{Cause, Each, Judge, Otherwise, Said};
 use evidence::WriteCache;
 use ledger::Reason;
-use life::{Class, Io};
+use life::{Class, Io, Op};
 use operation::Wait;
 use stats::TailRow;
 use trace::Nanos;
-use waits::{CulpritId, Phase};
+use waits::{ChainId, CulpritId, CulpritKind, Link, Phase};
 
 const FLUSHING: [Reason; 3] = [Reason::Preflush, Reason::Postflush, Reason::FlushQueue];
 
@@ -43,9 +43,11 @@ pub const CAUSE: Cause = Cause {
 
 fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     let flushes: Vec<CulpritId> = flushes(case);
-    let is_flush = |row: &TailRow| {
-        FLUSHING.contains(&row.reason) || row.phase == Phase::Behind && flushes.contains(&row.culprit)
+    let is_behind = |row: &TailRow| {
+        flushes.contains(&row.culprit) || is_own(case, row.culprit) && is_of_flush(case, row.chain)
     };
+    let is_flush =
+        |row: &TailRow| FLUSHING.contains(&row.reason) || row.phase == Phase::Behind && is_behind(row);
     let is_unclaimed_flush = |row: &Claimable| is_flush(row);
     let flushing = case.unclaimed_rows(slow.group_number, is_unclaimed_flush);
     if flushing == Nanos(0) {
@@ -53,6 +55,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     }
     // Of a log force all of it is told together, where the slowest have little of it.
     let of_all = case.share_of_all(slow, |row| is_flush(row) && !row.waits.has(Wait::LogForce));
+    let its: Vec<bool> = case.rows(slow.group_number).iter().map(|row| is_flush(row)).collect();
     if slow.share(flushing) < MIN_SHARE && of_all < NOT_ITS_OWN {
         return Said::Little(proof!(
             "flushes are {flushing} of the time of the slowest {what}",
@@ -60,10 +63,20 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
             what = slow.words()
         ));
     }
-    let claimed = case.claim_rows(slow.group_number, flushing, is_unclaimed_flush);
+    let claimed = case.claim_numbered(slow.group_number, flushing, |number| its[number]);
     let sure = if slow.is_below() { Confidence::Medium } else { Confidence::High };
     let v = v.plus(claimed, sure);
     Said::Found(prove(v, case, slow, flushing))
+}
+
+/// Whether it is the victim itself.
+fn is_own(case: &Case, culprit: CulpritId) -> bool {
+    case.facts.waits.culprit_of(culprit).kind == CulpritKind::Own
+}
+
+/// Whether a chain leads through a flush: what that waits for of the victim's own data is due to it.
+fn is_of_flush(case: &Case, chain: ChainId) -> bool {
+    case.facts.waits.links(chain).into_iter().any(|link| matches!(link, Link::Request(Op::Flush, ..)))
 }
 
 /// Culprits that flush.

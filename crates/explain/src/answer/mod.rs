@@ -110,7 +110,8 @@ impl Answer {
         }
         let first = victims.first();
         let verdict = first.filter(|_| kind == Kind::Cause).and_then(|v| precedence::choose(e, v));
-        let too_little = first.zip(verdict).filter(|(v, found)| !worth::acting_on(e, v, found));
+        let verdict = verdict.filter(|found| first.is_some_and(|v| !worth::hardly_explains(e, v, found)));
+        let too_little = first.zip(verdict).filter(|(v, found)| !worth::acting_on(e, v, &victims, found));
         let too_little = too_little.map(|(v, found)| (found.cause, v.lost_to(found.cause)));
         let quick = first.is_some_and(|v| verdict.is_none() && worth::is_quick(v));
         let kind = match kind {
@@ -188,7 +189,8 @@ impl Answer {
 
 /// Where nothing is worth acting on for the first victim, but for others of its operations, in which it spent more time, these are told first.
 fn told_first(e: &Explanation, victims: &mut [Sufferer]) {
-    let is_worth = |v: &Sufferer| precedence::choose(e, v).is_some_and(|found| worth::acting_on(e, v, found));
+    let is_worth =
+        |v: &Sufferer| precedence::choose(e, v).is_some_and(|found| worth::acting_on(e, v, victims, found));
     let Some(first) = victims.first().filter(|first| !is_worth(first)) else { return };
     let other = victims.iter().position(|v| v.task == first.task && v.time > first.time && is_worth(v));
     if let Some(at) = other {

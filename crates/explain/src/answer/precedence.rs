@@ -20,6 +20,23 @@ const CROWD: [&str; 4] = ["background-task", "writeback-flood", "discard-stall",
 const EVERYDAY: [&str; 5] =
     ["flush-cost", "log-force", "journal-cpu", "completion-cpu", "scheduler-starvation"];
 
+/// Causes of which there is a little wherever a setting or a layout has them: what matters is how much.
+const SETTINGS: [&str; 13] = [
+    "access-time",
+    "crypt-queue",
+    "loop-double-cache",
+    "lost-merging",
+    "misaligned",
+    "raid-bitmap",
+    "raid-read-modify-write",
+    "read-ahead-short",
+    "read-ahead-waste",
+    "request-size",
+    "scheduler-idling",
+    "scheduler-throttle",
+    "tag-exhaustion",
+];
+
 /// Causes that are limits. They say more of the very time that the device seems to take alone: a clock that lets requests through sets its pace.
 const LIMITS: [&str; 2] = ["rate-limit", "cgroup-limit"];
 
@@ -38,7 +55,7 @@ const GENERAL_COUNTS: f64 = 0.5;
 
 /// Whether a cause is one that every busy machine has a little of.
 pub(crate) fn is_everyday(cause: &str) -> bool {
-    [&EVERYDAY[..], &GENERAL, &CROWD].iter().any(|some| some.contains(&cause))
+    [&EVERYDAY[..], &SETTINGS, &GENERAL, &CROWD].iter().any(|some| some.contains(&cause))
 }
 
 /// Whether a cause is a limit that somebody set.
@@ -124,6 +141,12 @@ mod tests {
     use super::*;
     use crate::answer::because::Because;
     use crate::answer::worth::tests::{flushes, victim};
+
+    #[test]
+    fn a_setting_matters_by_how_much_it_takes_and_a_stall_by_being_there() {
+        assert!(is_everyday("read-ahead-short") && is_everyday("flush-cost") && is_everyday("cold-reads"));
+        assert!(!is_everyday("device-stall") && !is_everyday("inode-lock") && !is_everyday("rate-limit"));
+    }
 
     #[test]
     fn an_own_limit_is_reached_from_a_fifth_of_what_was_lost() {

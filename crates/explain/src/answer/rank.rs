@@ -85,7 +85,7 @@ fn is_job(e: &Explanation, s: &Sufferer) -> bool {
 }
 
 /// Whether somebody waits for what it writes, who is not seen where no operations were recorded: the journal's thread.
-fn commits(e: &Explanation, s: &Sufferer) -> bool {
+pub(super) fn commits(e: &Explanation, s: &Sufferer) -> bool {
     e.facts.operations.is_empty() && s.task.starts_with("jbd2/")
 }
 

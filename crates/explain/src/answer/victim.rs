@@ -8,6 +8,7 @@ use super::{rank, role};
 use crate::blame::Which;
 use crate::explanation::Explanation;
 use causes::{Answer, Verdict};
+use life::Class;
 use stats::{Group, TAIL_SHARE};
 use std::collections::{BTreeMap, BTreeSet};
 use trace::Nanos;
@@ -29,6 +30,8 @@ pub struct Sufferer {
     pub cgroup: Option<String>,
     /// How many operations.
     pub count: u64,
+    /// How many of them were in a device, and their time.
+    pub in_devices: (u64, Nanos),
     /// The time of those that are asked about: of all, or of the slowest 1 %.
     pub time: Nanos,
     /// What of that time was lost.
@@ -62,6 +65,11 @@ impl Sufferer {
     /// Whether nothing recorded shows what it waited for most of what it lost.
     pub fn is_mostly_unexplained(&self) -> bool {
         self.unexplained() >= MOSTLY
+    }
+
+    /// The class of its operations.
+    pub(super) fn class(&self, e: &Explanation) -> Option<Class> {
+        e.focus.groups.get(self.group).map(|g| g.class)
     }
 
     /// The part of what it lost that a cause explains, 0 to 1.
@@ -104,6 +112,7 @@ fn sufferer(e: &Explanation, number: usize, group: &Group, claims: &Claims) -> S
         role: role::of(&group.task),
         cgroup: cgroup(e, &group.task),
         count: group.operations,
+        in_devices: group.in_devices(table),
         time: of.time.total,
         lost,
         noise: of.varied,

@@ -19,8 +19,9 @@ use super::precedence::{is_everyday, is_limit, share_of_slowest, WORTH_SEEING};
 use super::rank;
 use super::victim::Sufferer;
 use crate::explanation::Explanation;
-use causes::{Verdict, FLASH_ALONE, WBT_FLASH};
+use causes::{Verdict, FLASH_ALONE, MIN_SHARE, WBT_FLASH};
 use ledger::Reason;
+use life::Class;
 use trace::Nanos;
 use waits::CulpritKind;
 
@@ -42,15 +43,41 @@ pub(super) const MOSTLY: f64 = 0.5;
 /// A p99 of fewer is the longest.
 const FEW_FOR_P99: u64 = 100;
 
-/// Whether the cause found is worth acting on for that victim.
-pub(crate) fn acting_on(e: &Explanation, v: &Sufferer, found: &Verdict) -> bool {
+/// Whether the cause found is worth acting on for that victim, one of `all`.
+pub(crate) fn acting_on(e: &Explanation, v: &Sufferer, all: &[Sufferer], found: &Verdict) -> bool {
     let (recorded, by_the_clock) = (e.facts.duration(), |time| rank::of_the_clock(e, v, time));
     if is_limit(found.cause) && found.throughout.is_empty() {
         return is_paced(v, found.cause, recorded, by_the_clock(slept(e, v)));
     }
     let always = !found.throughout.is_empty() || !is_everyday(found.cause);
     let of_slowest = share_of_slowest(e, v, found);
-    always || !is_scattered(v, found.cause) && is_noticed(v, found.cause, of_slowest, recorded, by_the_clock)
+    let is_noticed = || {
+        is_noticed(v, found.cause, of_slowest, recorded, by_the_clock)
+            || commits_for(e, v, all, found.cause).0 as f64 >= NOTICED * recorded.0 as f64
+    };
+    always || !is_scattered(v, found.cause) && is_noticed()
+}
+
+/// What a cause has of the time of a victim and of the journal's thread beside it, of a recording of blocks: who sends flushes waits for
+/// commits, too, which nothing shows there.
+fn commits_for(e: &Explanation, v: &Sufferer, all: &[Sufferer], cause: &str) -> Nanos {
+    let dev = |v: &Sufferer| e.focus.groups.get(v.group).map(|g| g.dev);
+    let commits = |s: &&Sufferer| rank::commits(e, s) && dev(s) == dev(v);
+    let lost = |s: &Sufferer| rank::of_the_clock(e, s, s.lost_to(cause));
+    let journals: Nanos = all.iter().filter(commits).map(lost).sum();
+    match v.class(e) {
+        Some(Class::Flush | Class::SyncWrite) if journals.0 > 0 && !rank::commits(e, v) => journals + lost(v),
+        _ => Nanos(0),
+    }
+}
+
+/// Whether most of what a victim lost is not explained, and a cause has hardly any of it, nor of its slowest.
+pub(crate) fn hardly_explains(e: &Explanation, v: &Sufferer, found: &Verdict) -> bool {
+    found.throughout.is_empty() && has_little(v, found.cause, share_of_slowest(e, v, found))
+}
+
+fn has_little(v: &Sufferer, cause: &str, of_slowest: Option<f64>) -> bool {
+    v.is_mostly_unexplained() && v.share_of(cause).max(of_slowest.unwrap_or(0.0)) < MIN_SHARE
 }
 
 /// Whether a victim's operations take no longer than flash takes, nor one in a hundred long.
@@ -105,9 +132,13 @@ fn is_long(v: &Sufferer) -> bool {
     slowest.0 >= LONG * WBT_FLASH.0
 }
 
-/// Whether operations take longer than flash takes: alone, or with all that they waited for.
+/// Whether operations take longer than flash takes: alone, or with all that they waited for; all of them, or those that no cache answered.
 fn takes_long(v: &Sufferer) -> bool {
-    each(v, v.time.since(v.lost)) > FLASH_ALONE || each(v, v.time) > WBT_FLASH
+    let takes_long = |(count, time): (u64, Nanos)| {
+        let each = |time: Nanos| Nanos(time.0 / count.max(1));
+        each(time.since(v.lost)) > FLASH_ALONE || each(time) > WBT_FLASH
+    };
+    takes_long((v.count, v.time)) || takes_long(v.in_devices)
 }
 
 fn each(v: &Sufferer, time: Nanos) -> Nanos {
@@ -136,6 +167,7 @@ pub(super) mod tests {
             role: None,
             cgroup: None,
             count: 1000,
+            in_devices: (1000, Nanos(each * MS)),
             time: Nanos(each * MS),
             lost: Nanos(lost * MS),
             noise: Nanos(0),
@@ -157,6 +189,19 @@ pub(super) mod tests {
     fn a_tenth_of_the_recording_is_noticed() {
         assert!(noticed(1000, 1000, 2000));
         assert!(!noticed(1000, 990, 2000));
+    }
+
+    #[test]
+    fn what_has_little_of_what_nothing_explains_is_no_answer() {
+        let with = |flush: u64, unknown: u64| {
+            let source = Source { kind: CulpritKind::Unknown, ..flushes(0).source };
+            let rest = Because { cause: None, source, ..flushes(unknown) };
+            Sufferer { because: vec![flushes(flush), rest], ..victim(1000, 100, 2000) }
+        };
+        assert!(has_little(&with(9, 91), "flush-cost", Some(0.09)));
+        assert!(!has_little(&with(10, 90), "flush-cost", None), "a tenth");
+        assert!(!has_little(&with(9, 91), "flush-cost", Some(0.1)), "a tenth of the slowest");
+        assert!(!has_little(&with(9, 49), "flush-cost", None), "most is explained");
     }
 
     #[test]
@@ -216,7 +261,11 @@ pub(super) mod tests {
             is_noticed(&due, "flush-cost", None, Nanos(10_000 * MS), |time| time),
             "what is not lost, too"
         );
-        let quick = Sufferer { count: 20_000, ..victim(3400, 900, 5000) };
-        assert!(!is_noticed(&quick, "flush-cost", None, Nanos(10_000 * MS), |time| time));
+        let quick = |in_devices| {
+            let v = Sufferer { count: 20_000, in_devices, ..victim(3400, 900, 5000) };
+            !is_noticed(&v, "flush-cost", None, Nanos(10_000 * MS), |time| time)
+        };
+        assert!(quick((20_000, Nanos(3400 * MS))));
+        assert!(!quick((5_000, Nanos(3300 * MS))), "a cache answered the others");
     }
 }

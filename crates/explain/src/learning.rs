@@ -1,0 +1,40 @@
+//! What requests take alone, learned of a recording's beginning before it is read.
+//!
+//! A request is split by what is known when it is completed. Where few are ever alone, the first thousands would all be behind others
+//! for want of ten samples. So a recording that can be opened twice is read up to where these are known, or so far that reading it costs
+//! little; a pipe is split by what it has shown so far.
+
+use crate::lack;
+use events::Window;
+use life::{Lives, Services, Sink};
+use std::path::Path;
+use trace::{Batch, DevId, Part, Source};
+
+/// No more than this is read beforehand, in bytes: a tenth of a second.
+const MOST: u64 = 32 << 20;
+
+/// What was learned of each device; nothing of what cannot be read, which is reported when it is read as a whole.
+pub(crate) fn services(place: &Path, window: Option<Window>) -> Vec<(DevId, Services)> {
+    let Ok(recording) = trace::open(place) else { return vec![] };
+    let mut source: Box<dyn Source> = match window {
+        Some(Window { start, end }) => Box::new(Part::new(recording.source, start, end)),
+        None => recording.source,
+    };
+    let (mut lives, mut batch) = (Lives::default(), Batch::default());
+    while source.position() < MOST && matches!(source.fill(&mut batch), Ok(true)) {
+        lives.feed(&batch, &mut Nobody);
+        if lives.services().all(|(_, services)| services.is_settled()) {
+            break;
+        }
+    }
+    // What seems to have been alone may have had company there.
+    if lack::is_a_processor_missing(&source.quality()) {
+        return vec![];
+    }
+    lives.services().map(|(dev, services)| (dev, services.clone())).collect()
+}
+
+/// Wants to know nothing.
+struct Nobody;
+
+impl Sink for Nobody {}
