@@ -93,7 +93,7 @@ pub use proof::{Proof, Quantity};
 pub use remedy::{Action, Acts, Remedy};
 pub use risk::Risk;
 pub use slow::Slow;
-pub use thresholds::alone::FLASH_ALONE;
+pub use thresholds::alone::flash_takes;
 pub use thresholds::{WBT_DISK, WBT_FLASH};
 pub use verdict::{Answer, Claim, Confidence, Verdict};
 

@@ -32,6 +32,7 @@ mod walk;
 mod bitmap;
 mod contention;
 mod crypt;
+mod throttle;
 
 // The past of all tasks.
 mod held_aio;

@@ -95,12 +95,14 @@ pub struct Entry {
     /// Of a bio of a stacked device (dm, md): the bios it sent to the devices below, in the order in which
     /// they were completed, or found to be its own.
     pub below: Option<Arc<[Entry]>>,
+    /// Whether a worker bound to a processor queued it.
+    pub by_worker: bool,
 }
 
 impl Entry {
     /// Sent by its own task, with nothing below.
     pub fn of(done: Done) -> Entry {
-        Entry { done, sent_for: None, below: None }
+        Entry { done, sent_for: None, below: None, by_worker: false }
     }
 
     /// For how many it counts: itself and all below it.

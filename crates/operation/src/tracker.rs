@@ -17,8 +17,9 @@ use crate::sent_below::SentBelow;
 use crate::served::{Done, Entry};
 use crate::stretch::State;
 use crate::thread::Thread;
+use crate::throttle;
 use crate::wakers::Wakers;
-use crate::walk::{Walk, THROTTLED_WORK};
+use crate::walk::Walk;
 use crate::writers::SentFor;
 use crate::{background, owners};
 use life::{Bio, BioNumber, Names, Owner, Request};
@@ -97,7 +98,7 @@ impl OperationTracker {
     /// Whether a task is the worker that lets go what a control group's limit held.
     fn is_throttle(&self, tid: Tid) -> bool {
         let work = self.history.thread(tid).and_then(Thread::work);
-        work.is_some_and(|work| self.history.texts.text(work.function) == THROTTLED_WORK)
+        work.is_some_and(|work| self.history.texts.text(work.function) == throttle::WORK)
     }
 
     /// Whether a task sleeps in a call of its own about storage that has sent nothing: a throttle may hold its bio.
@@ -117,7 +118,8 @@ impl OperationTracker {
             observer.sent_for(r, sent_for, *bytes, names);
         }
         let sent_for = sent.into_iter().next().map(|s| s.0);
-        self.done(Entry { sent_for, ..Entry::of(Done::Request(*r)) });
+        let by_worker = throttle::is_bound_worker(names.text(r.task));
+        self.done(Entry { sent_for, by_worker, ..Entry::of(Done::Request(*r)) });
     }
 
     /// A bio was completed by the current block event. Those of devices without requests are what tasks are

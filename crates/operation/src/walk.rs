@@ -19,20 +19,15 @@ use crate::sent_below;
 use crate::served::{Done, Entry};
 use crate::stretch::{Sleep, State, Stretch, Wake, Work};
 use crate::thread::Thread;
+use crate::throttle;
 use crate::wait::Wait;
 use ledger::{Ledger, Reason, Segment};
 use life::Bio;
 use trace::{Left, Nanos, TextId, Tid};
 
-/// The work item by which a cgroup's limit lets bios go on (block/blk-throttle.c).
-pub(crate) const THROTTLED_WORK: &str = "blk_throtl_dispatch_work_fn";
-
 /// The work item that issues what was put back, flushes among it: the interrupt that completes a flush queues it for those that
 /// came meanwhile (block/blk-flush.c, block/blk-mq.c).
 const REQUEUE_WORK: &str = "blk_mq_requeue_work";
-
-/// A tag that is free is got in microseconds.
-const NO_TAG_AT_ONCE: Nanos = Nanos(100_000);
 
 /// A walk: the past, and the account so far.
 pub(crate) struct Walk<'a> {
@@ -261,7 +256,7 @@ impl<'a> Walk<'a> {
         let (by_interrupt, b) = (queued.context.is_interrupt(), queued.time);
         let by_worker = queued.by == worker && !by_interrupt && queued.served.is_none();
         match self.history.texts.text(function) {
-            THROTTLED_WORK => self.account.leaf(Reason::CgroupLimit, a, b, depth),
+            throttle::WORK => self.account.leaf(Reason::CgroupLimit, a, b, depth),
             REQUEUE_WORK if by_interrupt && asleep.wait == Wait::Flush => {
                 self.account.leaf(Reason::FlushQueue, a, b, depth)
             }
@@ -325,7 +320,7 @@ impl<'a> Walk<'a> {
                     None => self.account.leaf(reason, from, to, depth),
                 }
             }
-            (Reason::GetRequest, _) if self.is_held_back(entry, from, to) => {
+            (Reason::GetRequest, _) if throttle::held_between_pieces(self.history, entry, from, to) => {
                 self.account.leaf(Reason::CgroupLimit, from, to, depth)
             }
             (Reason::Stacking, _) => match crypt::work_of(self.history, entry, from, to) {
@@ -367,7 +362,8 @@ impl<'a> Walk<'a> {
         }
         let by = entry.done.queuer();
         let work = self.history.thread(by).and_then(|t| t.work_at(b)).copied();
-        if work.is_some_and(|w| self.history.texts.text(w.function) == THROTTLED_WORK) {
+        let is_throttle = |w: Work| self.history.texts.text(w.function) == throttle::WORK;
+        if work.map_or_else(|| throttle::held_for_a_timer(self.history, entry, a, b), is_throttle) {
             return self.account.leaf(Reason::CgroupLimit, a, b, depth);
         }
         if by == Tid(0) {
@@ -375,17 +371,6 @@ impl<'a> Walk<'a> {
         }
         let wait = if entry.done.is_flush() { Wait::Flush } else { Wait::Unknown };
         self.done_by(by, Asleep { tid: by, wait }, a, b, depth);
-    }
-
-    /// Whether a piece waited for its request because its cgroup held it back: what is left of a bio that was cut is sent again, behind
-    /// its first `block_bio_queue`, and counted again (`submit_bio_noacct`, block/blk-core.c). Proof: a throttle's worker got the request.
-    fn is_held_back(&self, entry: &Entry, from: Nanos, to: Nanos) -> bool {
-        let is_piece = matches!(&entry.done, Done::Request(r) if r.split);
-        let throttle = |t: &Thread| {
-            let work = t.work_at(to).filter(|w| w.from > from);
-            work.is_some_and(|w| self.history.texts.text(w.function) == THROTTLED_WORK)
-        };
-        is_piece && to.since(from) >= NO_TAG_AT_ONCE && self.history.threads.values().any(throttle)
     }
 
     /// Whether a request cannot be what a task's direct I/O waits for: another task sent it, alone and for

@@ -138,3 +138,30 @@ fn a_reader_that_sleeps_beside_it_may_be_meant() {
     ];
     assert!(held_reads(ONE_DISK, &beside).is_empty());
 }
+
+/// The account of a read that a thread of this name queues, after something in this context has woken it at 89 ms.
+fn read_sent_by(name: &str, context: u8) -> Account {
+    let blocks = format!("0 name {name} tid=20\n90000 Q R 8+8 tid=20\n90001 G R 8+8 tid=20\n90002 D R 8+8 tid=20\n90400 C R 8+8 tid=0\n");
+    let batch = Story::of(&blocks).batches(usize::MAX).remove(0);
+    let story = [
+        (0, WORKER, 0, What::Switch { left: Left::Uninterruptible, next: Tid(0) }),
+        (3, READER, 0, What::Enter { call: Call::Read, args: [3, 0, 4096, 0] }),
+        (20, READER, 0, What::Switch { left: Left::Uninterruptible, next: Tid(0) }),
+        (89_980, Tid(55), context, What::Wake(WORKER)),
+        (89_990, Tid(0), 0, What::Switch { left: Left::Preempted, next: WORKER }),
+        (90_100, WORKER, 0, What::Switch { left: Left::Uninterruptible, next: Tid(0) }),
+        (90_401, Tid(0), Context::HARD, What::Wake(READER)),
+        (90_402, Tid(0), 0, What::Switch { left: Left::Preempted, next: READER }),
+        (90_405, READER, 0, What::Exit { call: Call::Read, result: 4096 }),
+    ];
+    told(batch, &story).remove(0)
+}
+
+#[test]
+fn a_read_that_a_worker_sends_after_a_timer_was_held_back_where_no_work_was_recorded() {
+    let held = |name, context| read_sent_by(name, context).of(Reason::CgroupLimit);
+    assert!(held("kworker/1:0", Context::SOFT) >= Nanos(89_900_000));
+    assert_eq!(held("kworker/1:0", 0), Nanos(0), "a task gave it the read");
+    assert_eq!(held("kworker/u8:1", Context::SOFT), Nanos(0), "of no processor");
+    assert_eq!(held("reader", Context::SOFT), Nanos(0));
+}

@@ -9,7 +9,7 @@ use crate::device::healthy::{expected, rotational, EXPECTED_FLASH};
 use crate::memory::page_fault_read;
 use crate::proof::proof;
 use crate::slow::Slow;
-use crate::thresholds::alone::{FLASH_ALONE, FLASH_BYTES_A_SECOND, MOSTLY};
+use crate::thresholds::alone::{flash_takes, MOSTLY};
 use crate::thresholds::device_stall::LONG;
 use crate::thresholds::HALF_A_TURN;
 use crate::verdict::{Confidence, Verdict};
@@ -159,7 +159,7 @@ fn at_once(slow: &Slow, cached: bool, turns: &Option<Fact<bool>>) -> Nanos {
     let requests = slow.requests();
     let bytes = requests.bytes.0 / requests.count.max(1);
     match turns {
-        _ if cached => FLASH_ALONE + Nanos(bytes * 1_000_000_000 / FLASH_BYTES_A_SECOND),
+        _ if cached => flash_takes(bytes),
         Some(turns) if turns.value => HALF_A_TURN,
         _ => EXPECTED_FLASH,
     }

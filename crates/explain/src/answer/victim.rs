@@ -32,6 +32,8 @@ pub struct Sufferer {
     pub count: u64,
     /// How many of them were in a device, and their time.
     pub in_devices: (u64, Nanos),
+    /// What flash takes for one of them.
+    pub(super) at_once: Nanos,
     /// The time of those that are asked about: of all, or of the slowest 1 %.
     pub time: Nanos,
     /// What of that time was lost.
@@ -113,6 +115,7 @@ fn sufferer(e: &Explanation, number: usize, group: &Group, claims: &Claims) -> S
         cgroup: cgroup(e, &group.task),
         count: group.operations,
         in_devices: group.in_devices(table),
+        at_once: causes::flash_takes(sums.map_or(0, |s| s.bytes / s.ops.max(1))),
         time: of.time.total,
         lost,
         noise: of.varied,

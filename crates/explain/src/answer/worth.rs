@@ -19,7 +19,7 @@ use super::precedence::{is_everyday, is_limit, share_of_slowest, WORTH_SEEING};
 use super::rank;
 use super::victim::Sufferer;
 use crate::explanation::Explanation;
-use causes::{Verdict, FLASH_ALONE, MIN_SHARE, WBT_FLASH};
+use causes::{Verdict, MIN_SHARE, WBT_FLASH};
 use ledger::Reason;
 use life::Class;
 use trace::Nanos;
@@ -136,7 +136,7 @@ fn is_long(v: &Sufferer) -> bool {
 fn takes_long(v: &Sufferer) -> bool {
     let takes_long = |(count, time): (u64, Nanos)| {
         let each = |time: Nanos| Nanos(time.0 / count.max(1));
-        each(time.since(v.lost)) > FLASH_ALONE || each(time) > WBT_FLASH
+        each(time.since(v.lost)) > v.at_once || each(time) > v.at_once.max(WBT_FLASH)
     };
     takes_long((v.count, v.time)) || takes_long(v.in_devices)
 }
@@ -168,6 +168,7 @@ pub(super) mod tests {
             cgroup: None,
             count: 1000,
             in_devices: (1000, Nanos(each * MS)),
+            at_once: causes::flash_takes(4096),
             time: Nanos(each * MS),
             lost: Nanos(lost * MS),
             noise: Nanos(0),
@@ -267,5 +268,8 @@ pub(super) mod tests {
         };
         assert!(quick((20_000, Nanos(3400 * MS))));
         assert!(!quick((5_000, Nanos(3300 * MS))), "a cache answered the others");
+        // Of two megabytes each.
+        let large = Sufferer { at_once: causes::flash_takes(2 << 20), ..victim(3400, 900, 5000) };
+        assert!(!takes_long(&large) && takes_long(&victim(3400, 900, 5000)));
     }
 }

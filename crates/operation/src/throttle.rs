@@ -1,0 +1,53 @@
+//! What a control group's limit holds back before the block layer queues it, or between its pieces (block/blk-throttle.c).
+
+use crate::history::History;
+use crate::served::{Done, Entry};
+use crate::thread::Thread;
+use life::Op;
+use trace::Nanos;
+
+/// The work item by which the limit lets bios go on.
+pub(crate) const WORK: &str = "blk_throtl_dispatch_work_fn";
+
+/// A tag that is free is got in microseconds.
+const NO_TAG_AT_ONCE: Nanos = Nanos(100_000);
+
+/// Whether a piece waited for its request because its cgroup held it back: what is left of a bio that was cut is sent again, behind
+/// its first `block_bio_queue`, and counted again (`submit_bio_noacct`, block/blk-core.c). Proof: a throttle's worker got the request.
+pub(crate) fn held_between_pieces(history: &History, entry: &Entry, from: Nanos, to: Nanos) -> bool {
+    let is_piece = matches!(&entry.done, Done::Request(r) if r.split);
+    let throttle = |t: &Thread| {
+        let work = t.work_at(to).filter(|w| w.from > from);
+        work.is_some_and(|w| history.texts.text(w.function) == WORK)
+    };
+    is_piece && to.since(from) >= NO_TAG_AT_ONCE && history.threads.values().any(throttle)
+}
+
+/// Whether a read was held from `a` until it was queued at `b`, where work items were not recorded: a worker of a processor sent it that a
+/// timer had woken meanwhile. Whoever wants a read sends it, or gives it to a worker at once; only a limit lets it wait for a timer
+/// (`throtl_pending_timer_fn`).
+pub(crate) fn held_for_a_timer(history: &History, entry: &Entry, a: Nanos, b: Nanos) -> bool {
+    let by = entry.done.queuer();
+    let woken = |t: &Thread| {
+        let last = t.sleeps_between(by, a, b).last().and_then(|sleep| sleep.wake);
+        last.is_some_and(|wake| wake.context.is_interrupt() && wake.served.is_none())
+    };
+    let is_read = matches!(&entry.done, Done::Request(r) if r.op == Op::Read);
+    is_read && entry.by_worker && history.thread(by).is_some_and(woken)
+}
+
+/// Whether a name is that of a worker bound to a processor (`kworker/1:0`, kernel/workqueue.c); those of no processor write back.
+pub(crate) fn is_bound_worker(name: &str) -> bool {
+    name.strip_prefix("kworker/").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_of_a_processor_are_told_from_others() {
+        assert!(is_bound_worker("kworker/1:0") && is_bound_worker("kworker/12:1H"));
+        assert!(!is_bound_worker("kworker/u8:3") && !is_bound_worker("postgres"));
+    }
+}
