@@ -93,7 +93,7 @@ fn json_or_csv(text: &str) -> Option<Shape> {
     let first = text.trim_start();
     if first.starts_with('{') || first.starts_with('[') {
         let instead =
-            "supported are fio's, iostat's, smartctl's and nvme's JSON, and the text of other tools";
+            "supported are fio's, iostat's, smartctl's, nvme's and lsblk's JSON, and the text of other tools";
         return Some(Shape { what: "JSON of a tool that is not known", instead });
     }
     let mut lines = text.lines().filter(|l| !l.trim().is_empty()).take(3);

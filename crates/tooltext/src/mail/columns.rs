@@ -2,7 +2,7 @@
 //!
 //! A reader of such a table sees the lines that follow, too, and says how many of them belong to the first: mailers break them.
 
-use super::lsblk::Lsblk;
+use super::lsblk::{pairs, Lsblk};
 use super::nvme_list::NvmeList;
 
 /// Settings by name and value.
@@ -38,6 +38,9 @@ const MOST_OTHERS: usize = 16;
 impl Columns {
     /// What a line sets, and how many lines behind it belong to it; `None` if it is none of such a table's.
     pub fn line<'t>(&mut self, line: &str, ahead: impl Iterator<Item = &'t str>) -> Option<(Told, usize)> {
+        if line.contains("=\"") {
+            return pairs::line(line, ahead);
+        }
         let first = line.trim_start();
         let begins = ["NAME", "KNAME", "ALIGNMENT", "Node"].iter().any(|head| first.starts_with(head));
         if matches!(self.table, Table::None) && !begins {

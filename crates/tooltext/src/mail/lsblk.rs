@@ -8,7 +8,7 @@
 //!
 //! A mailer breaks its lines in two or more. Where every column has one word in every row (`lsblk -t`), their number says whose
 //! they are. Else the second part of a line stands below its headings at some distance that is lost: it is read if all
-//! distances that fit say the same.
+//! distances that fit say the same. Its pairs (`-P`) are `lsblk/pairs.rs`, its JSON is `saved/lsblk_json.rs`.
 //!
 //! **Invariant**: a number is taken only if it ends where its heading ends, a word only if it begins there, or if each column has
 //! its word.
@@ -257,6 +257,23 @@ impl Lsblk {
     }
 }
 
+/// The settings of a disk of which each column can be asked for; none of a partition, which has its disk's. `None` if it is no
+/// device.
+pub(crate) fn told_of(of: &dyn Fn(&str) -> Option<String>) -> Option<Told> {
+    let given = |column: &str| of(column).filter(|value| !value.is_empty());
+    let name = given("KNAME").or_else(|| given("NAME"))?;
+    let name = name.trim_start_matches("/dev/");
+    (evidence::is_device_name(name) && name.starts_with(|c: char| c.is_ascii_lowercase())).then_some(())?;
+    if given("TYPE").is_some_and(|kind| kind == "part") {
+        return Some(vec![]);
+    }
+    let told = SETTINGS.iter().filter_map(|(column, path, is_number)| {
+        let value = given(column).filter(|value| value.parse::<u64>().is_ok() == *is_number)?;
+        Some((format!("{name}/{path}"), value))
+    });
+    Some(told.collect())
+}
+
 fn is_column(text: &str) -> bool {
     OF_ONE_WORD.contains(&text) || OF_SEVERAL_WORDS.contains(&text)
 }
@@ -308,5 +325,6 @@ fn all_below_headings(row: &[Cell], heading: &[Cell]) -> bool {
     })
 }
 
+pub(super) mod pairs;
 #[cfg(test)]
 mod tests;

@@ -15,7 +15,7 @@ mod doubt;
 mod escapes;
 mod html;
 mod layout;
-mod lsblk;
+pub(crate) mod lsblk;
 mod machine;
 mod mapping;
 mod margin;
@@ -162,6 +162,8 @@ impl Mail {
             let doubts = doubt::taken_out(reading);
             self.doubts.extend(doubts.into_iter().take(doubt::MOST.saturating_sub(self.doubts.len())));
         }
+        let room = settings::MOST.saturating_sub(self.settings.len());
+        self.settings.extend(saved.settings.into_iter().take(room));
         self.broken = saved.broken;
         self.runs.sort_by_key(|run| run.at);
         for machine in saved.machines {

@@ -26,7 +26,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Settings that are kept.
-const MOST: usize = 10_000;
+pub(super) const MOST: usize = 10_000;
 
 /// What a text's lines set.
 #[derive(Debug, Default)]

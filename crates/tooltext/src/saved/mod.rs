@@ -12,18 +12,19 @@ mod fio_json;
 pub(crate) mod fio_log;
 mod iostat_json;
 mod json;
+mod lsblk_json;
 mod smart_json;
 
 use crate::mail::reading::Reading;
-use crate::{Machine, Run};
+use crate::{Machine, Run, Setting};
 use evidence::Spot;
 use json::Document;
 use std::borrow::Cow;
 use std::ops::Range;
 
 /// The names that stand first in the documents of tools.
-const FIRST: [&str; 4] =
-    ["\"fio version\"", "\"sysstat\"", "\"json_format_version\"", "\"critical_warning\""];
+const FIRST: [&str; 5] =
+    ["\"fio version\"", "\"sysstat\"", "\"json_format_version\"", "\"critical_warning\"", "\"blockdevices\""];
 /// Documents that are read from one text, and beginnings of such that may turn out to be none.
 const MOST: usize = 1000;
 const MOST_FAILED: usize = 16;
@@ -34,6 +35,8 @@ pub(crate) struct Saved {
     /// In the order of the text; each with the bytes of its document.
     pub runs: Vec<(Run, Range<usize>)>,
     pub machines: Vec<Machine>,
+    /// Of the machine's disks.
+    pub settings: Vec<Setting>,
     /// Where the first document begins that breaks off.
     pub broken: Option<Spot>,
     /// The bytes of all documents.
@@ -62,6 +65,11 @@ impl Saved {
                 continue;
             };
             from = document.end_of(value);
+            if let Some(settings) = lsblk_json::settings(&document, value).filter(|all| !all.is_empty()) {
+                saved.settings.extend(settings);
+                saved.documents.push(start..from);
+                continue;
+            }
             let runs = fio_json::runs(&document, value)
                 .or_else(|| iostat_json::runs(&document, value))
                 .or_else(|| smart_json::runs(&document, value));

@@ -99,3 +99,43 @@ fn words_below_a_table_are_no_rows() {
     let text = format!("{TABLE}sda is slow 64 128 and so on\nsdb 1 mq-deadline 64 128\nas I said\n");
     assert_eq!(of(&text), WANTED);
 }
+
+/// The same disks as pairs and as JSON, of old versions and new ones.
+#[test]
+fn pairs_and_json_say_what_the_table_says() {
+    let pairs = "\
+NAME=\"sda\" MAJ:MIN=\"8:0\" MODEL=\"Disk of 4 TB\" ROTA=\"1\" SCHED=\"mq-deadline\" RQ-SIZE=\"64\" RA=\"128\" TYPE=\"disk\"
+NAME=\"sda1\" MAJ:MIN=\"8:1\" MODEL=\"\" ROTA=\"1\" SCHED=\"mq-deadline\" RQ-SIZE=\"64\" RA=\"128\" TYPE=\"part\"
+NAME=\"zram0\" MAJ:MIN=\"253:0\" MODEL=\"\" ROTA=\"\" SCHED=\"\" RQ-SIZE=\"\" RA=\"\" TYPE=\"disk\"
+NAME=\"nvme0n1\" MAJ:MIN=\"259:0\" MODEL=\"\" ROTA=\"0\" SCHED=\"none\" RQ-SIZE=\"1023\" RA=\"256\" TYPE=\"disk\"
+";
+    assert_eq!(of(pairs), WANTED);
+    assert_eq!(of(&pairs.replace("RQ-SIZE", "RQ_SIZE").replace("MAJ:MIN", "MAJ_MIN")), WANTED);
+    for width in 24..110 {
+        assert_eq!(of(&wrapped(pairs, width)), WANTED, "{width}");
+    }
+    let new = r#"{ "blockdevices": [
+        {"name":"sda", "rota":true, "sched":"mq-deadline", "rq-size":64, "ra":128, "type":"disk", "children": [
+            {"name":"sda1", "rota":true, "sched":"mq-deadline", "rq-size":64, "ra":128, "type":"part"} ]},
+        {"name":"zram0", "rota":null, "sched":null, "rq-size":null, "ra":null},
+        {"name":"nvme0n1", "rota":false, "sched":"none", "rq-size":1023, "ra":256}
+    ] }"#;
+    assert_eq!(of(new), WANTED);
+    let old = r#"> {"blockdevices": [
+        > {"name": "/dev/sda", "rota": "1", "sched": "mq-deadline", "rq-size": "64", "ra": "128"},
+        > {"name": "/dev/nvme0n1", "rota": "0", "sched": "none", "rq-size": "1023", "ra": "256"} ]}"#;
+    assert_eq!(of(old), WANTED);
+}
+
+#[test]
+fn other_pairs_are_no_settings() {
+    for text in [
+        "ID=\"1\" RA=\"x\" ROTA=\"y\"\n",
+        "NAME=\"sda\" is what I set, ROTA=\"1\" RA=\"128\"\n",
+        "NAME=\"Debian GNU/Linux\"\nVERSION=\"12 (bookworm)\"\nID=debian\n",
+        "NAME=\"sda\" ROTA=\"1\" RA=\"12\n",
+        r#"{"blockdevices": [ {"name":"sda", "size":"4T"} ]}"#,
+    ] {
+        assert_eq!(of(text), Vec::<String>::new(), "{text}");
+    }
+}

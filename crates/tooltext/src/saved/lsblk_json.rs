@@ -1,0 +1,33 @@
+//! `lsblk -J`: disks with their columns as names; those that lie on them stand below `children`, and have their settings.
+//!
+//! ```text
+//! {"blockdevices": [ {"name": "sda", "rota": true, "sched": "mq-deadline", "rq-size": 64, "ra": 128, "children": [ .. ]} ]}
+//! ```
+//!
+//! Older versions have all values in quotes: `"rota": "1"`.
+//!
+//! **Versions**: util-linux 2.38.1 run, older ones by published texts.
+
+use super::json::{field, fields, items, text, Document, Value};
+use crate::mail::lsblk;
+use crate::Setting;
+
+/// The settings of the disks. `None` if it is not lsblk's.
+pub(super) fn settings(d: &Document, value: Value) -> Option<Vec<Setting>> {
+    let disks = items(field(&fields(value), "blockdevices")?);
+    let of_disk = |disk: Value| {
+        let all = fields(disk);
+        let of = |column: &str| {
+            let value = field(&all, &column.to_lowercase())?;
+            Some(match value.get() {
+                "true" => "1".to_owned(),
+                "false" => "0".to_owned(),
+                "null" => String::new(),
+                _ => text(value),
+            })
+        };
+        let told = lsblk::told_of(&|column| of(column)).unwrap_or_default();
+        told.into_iter().map(|(name, value)| Setting { name, value, at: d.at(disk) }).collect::<Vec<_>>()
+    };
+    Some(disks.into_iter().flat_map(of_disk).collect())
+}
