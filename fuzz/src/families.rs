@@ -18,6 +18,7 @@ const FAMILIES: [(&str, &[&str]); 6] = [
             "nfsiostat",
             "pidstat",
             "pressure",
+            "processors",
             "ps",
             "smart",
             "table",

@@ -99,3 +99,35 @@ fn the_document_has_the_minima() {
         assert!(document.contains(&row), "docs/texts.md lacks\n{row}");
     }
 }
+
+/// A processor that waits for I/O is idle: of that alone nothing is found, however long it lasts.
+#[test]
+fn time_that_processors_wait_for_io_is_no_cause() {
+    let many = |head: &str, row: &str| head.to_owned() + &row.repeat(20);
+    let texts = [
+        many(
+            "12:00:01 AM CPU %user %nice %system %iowait %steal %idle\n",
+            "12:10:01 AM all 1.00 0.00 1.00 97.00 0.00 1.00\n",
+        ),
+        many(
+            "12:00:01 CPU %usr %nice %sys %iowait %irq %soft %steal %guest %gnice %idle\n",
+            "12:10:01 all 1.00 0.00 1.00 97.00 0.00 0.00 0.00 0.00 0.00 1.00\n",
+        ),
+        many(
+            "",
+            "avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n 1.00 0.00 1.00 97.00 0.00 1.00\n\n",
+        ),
+        many(
+            " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n",
+            " 0 9 0 8000 100 2000 0 0 9000 100 600 300 1 1 1 97 0\n",
+        ),
+    ];
+    for text in texts {
+        let mail = Mail::read("text", text.as_bytes());
+        assert!(mail.has_readings(), "{text}");
+        let verdicts = judge_counters(&[mail]);
+        let found: Vec<_> =
+            verdicts.iter().filter(|v| v.verdict == Answer::Found).map(|v| &v.cause).collect();
+        assert!(found.is_empty(), "{found:?} in\n{text}");
+    }
+}

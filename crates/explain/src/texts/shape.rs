@@ -47,7 +47,7 @@ const MAGIC: [(&[u8], Shape); 14] = [
 ];
 
 /// Words of texts, all of which must be there, and what they are of.
-const WORDS: [(&[&str], Shape); 23] = [
+const WORDS: [(&[&str], Shape); 22] = [
     (&["# Overhead", "Shared Object"], Shape { what: "a profile of perf report", instead: "it has no times of I/O; record it: sudo iowhy record -o slow" }),
     (&["top - ", "load average"], Shape { what: "top's screen", instead: "who does I/O: pidstat -d 1 10 or iotop -boa -n 10 | iowhy explain -" }),
     (&["<Results>", "<Tool>"], Shape { what: "diskspd's XML, cut off", instead: "all of it up to </Results>, or diskspd's text" }),
@@ -57,7 +57,6 @@ const WORDS: [(&[&str], Shape); 23] = [
     (&["DSK |", "busy"], Shape { what: "atop's screen", instead: "iostat -x 1 10 and pidstat -d 1 10 say the same, and are read" }),
     (&["KBRead", "Reads"], Shape { what: "collectl", instead: "iostat -x 1 10 | iowhy explain -" }),
     (&["MemTotal:", "Dirty:"], Shape { what: "/proc/meminfo", instead: "beside a trace it is read, as meminfo.txt in its folder" }),
-    (&["%usr", "%iowait", "CPU"], Shape { what: "mpstat, which has no devices", instead: "iostat -x 1 10 | iowhy explain -" }),
     (&["%RND", "%SEQ"], Shape { what: "biopattern", instead: "it has no latency: biosnoop or biolatency | iowhy explain -" }),
     (&["<fio", "xml"], Shape { what: "XML", instead: "save the tool's text or JSON instead" }),
     (&["<sysstat"], Shape { what: "sysstat's XML", instead: "iostat -o JSON, or sar's text" }),

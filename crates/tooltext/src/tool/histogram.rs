@@ -133,7 +133,8 @@ fn buckets(words: &[Word], factor: f64) -> (Vec<Bucket>, usize, usize) {
     (all, used, unknown)
 }
 
-fn rising(
+/// Buckets one above the other, as `read` takes them: how many words they take, and how many of these are remarks.
+pub(super) fn rising(
     words: &[Word],
     most: usize,
     read: impl Fn(&[Word]) -> Option<(Bucket, usize)>,

@@ -1,7 +1,8 @@
 //! iotop(8): which thread reads and writes how much, and the part of its time it waits for I/O and for swap.
 //!
 //! ```text
-//! Total DISK READ :       0.00 B/s | Total DISK WRITE :      12.34 M/s
+//! Total DISK READ :       0.00 B/s | Total DISK WRITE :      12.34 M/s              of all threads
+//! Actual DISK READ:       0.00 B/s | Actual DISK WRITE:      20.11 M/s              of the devices; in C it is `Current`
 //!     TID  PRIO  USER     DISK READ  DISK WRITE  SWAPIN     IO>    COMMAND
 //!    1234 be/4 postgres    0.00 B/s   12.34 M/s  0.00 % 99.99 % postgres: wal writer
 //! ```
@@ -23,19 +24,50 @@ const MOST_ROWS: usize = 4096;
 
 impl Tool for Iotop {
     fn read(&self, words: &[Word]) -> Option<Found> {
-        let first = words.first()?.text;
-        let begins =
-            (first == "TID" || first == "PID") && HEADING.iter().zip(&words[1..]).all(|(h, w)| *h == w.text);
-        begins.then_some(())?;
-        let head = words.iter().take(16).position(|w| w.text == "COMMAND")? + 1;
-        let reading = Reading { tool: "iotop", at: words[0].spot, ..Reading::default() };
-        table::gather(reading, words, head, MOST_ROWS, is_heading, row)
+        let mut reading = Reading { tool: "iotop", at: words.first()?.spot, ..Reading::default() };
+        let mut used = 0;
+        while let Some((row, length)) = total(&words[used..]).filter(|_| reading.rows.len() < TOTALS.len()) {
+            reading.rows.push(row);
+            used += length;
+        }
+        match heading(&words[used..]) {
+            Some(head) => table::gather(reading, words, used + head, MOST_ROWS, is_heading, row),
+            None => (used > 0).then(|| Found::all(reading, used)).flatten(),
+        }
     }
+}
+
+/// How many words the heading at the first of some words has.
+fn heading(words: &[Word]) -> Option<usize> {
+    let first = words.first()?.text;
+    let begins =
+        (first == "TID" || first == "PID") && HEADING.iter().zip(&words[1..]).all(|(h, w)| *h == w.text);
+    begins.then_some(())?;
+    Some(words.iter().take(16).position(|w| w.text == "COMMAND")? + 1)
+}
+
+/// What a line above the threads begins with, and what it is of.
+const TOTALS: [(&str, &str); 3] = [("Total", "threads"), ("Actual", "devices"), ("Current", "devices")];
+
+/// `Total DISK READ : 0.00 B/s | Total DISK WRITE : 12.34 M/s`
+fn total(words: &[Word]) -> Option<(Row, usize)> {
+    let first = words.first()?.text;
+    let (_, of) = TOTALS.iter().find(|(text, _)| *text == first)?;
+    let text = |i: usize| words.get(i).map_or("", |w| w.text);
+    let (mut row, mut at) = (Row::of(*of), 0);
+    for (kind, name) in [("READ", "rbytes/s"), ("WRITE", "wbytes/s")] {
+        let same = [text(at), text(at + 1), text(at + 2).trim_end_matches(':')] == [first, "DISK", kind];
+        at += 3 + usize::from(same && text(at + 3) == ":");
+        let rate = decimal(text(at)).filter(|_| same)? * scale(text(at + 1))?;
+        row.values.put(name, rate, Unit::BytesPerSecond, words[at].spot);
+        at += 2 + usize::from(text(at + 2) == "|");
+    }
+    Some((row, at))
 }
 
 /// Whether another screen begins here.
 fn is_heading(word: &Word) -> bool {
-    ["TID", "PID", "Total", "Actual", "Current"].contains(&word.text)
+    ["TID", "PID"].contains(&word.text) || TOTALS.iter().any(|(text, _)| *text == word.text)
 }
 
 /// A row; the end of a long command is perhaps on a second line.
@@ -98,15 +130,27 @@ mod tests {
             76 idle backup      0.00 B/s    0.00 B/s  0.00 %  0.00 % tar\n\
             77 be/3 root        1.50 K/s    0.00 B/s  ?unavailable?  [jbd2/sda1-8]\n";
         let reading = one(text, "iotop");
-        assert_eq!(reading.rows[0].of, "postgres: wal writer (1234)");
-        assert_eq!(
-            (reading.rows[0].value("io"), reading.rows[0].value("wbytes/s")),
-            (Some(0.9999), Some(2.0 * 1048576.0))
-        );
-        assert_eq!(
-            (reading.rows[2].of.as_str(), reading.rows[2].value("rbytes/s")),
-            ("[jbd2/sda1-8] (77)", Some(1536.0))
-        );
+        let value = |of: &str, name: &str| reading.row(of).and_then(|row| row.value(name));
+        let writer = "postgres: wal writer (1234)";
+        assert_eq!((value(writer, "io"), value(writer, "wbytes/s")), (Some(0.9999), Some(2.0 * 1048576.0)));
+        assert_eq!((reading.rows.len(), value("[jbd2/sda1-8] (77)", "rbytes/s")), (4, Some(1536.0)));
+        assert_eq!(value("threads", "wbytes/s"), Some((12.34f64 * 1048576.0 * 1e4).round() / 1e4));
+    }
+
+    /// Those of the devices are not those of the threads: what is written back is done by others, later.
+    #[test]
+    fn totals_stand_above_the_threads_or_alone() {
+        let actual = "Total DISK READ :       0.00 B/s | Total DISK WRITE :       1.50 M/s\n\
+            Actual DISK READ:       0.00 B/s | Actual DISK WRITE:      20.50 M/s\n";
+        let current = "Total DISK READ:         0.00 B/s | Total DISK WRITE:         1.50 M/s\n\
+            Current DISK READ:       0.00 B/s | Current DISK WRITE:      20.50 M/s\n";
+        for text in [actual, current] {
+            let reading = one(text, "iotop");
+            let writes: Vec<_> = reading.rows.iter().map(|r| (r.of.as_str(), r.value("wbytes/s"))).collect();
+            let mib = 1048576.0;
+            assert_eq!(writes, [("threads", Some(1.5 * mib)), ("devices", Some(20.5 * mib))]);
+        }
+        assert!(crate::tool::testing::all("Total DISK READ is 5 M/s\n", "iotop").is_empty());
     }
 
     /// A compiler's command, also with a time before its row.

@@ -49,6 +49,7 @@ mod pgbench;
 mod phrases;
 mod pidstat;
 mod pressure;
+mod processors;
 mod ps;
 mod rados_bench;
 mod rbd_bench;
@@ -58,6 +59,7 @@ mod smart;
 mod stack;
 mod strace;
 mod sysbench;
+mod sysbench_histogram;
 mod sysbench_lines;
 mod table;
 #[cfg(test)]
@@ -112,6 +114,7 @@ pub(crate) fn all() -> &'static [&'static dyn Tool] {
         &fio_command::FioCommand,
         &histogram::Histograms,
         &iostat::IostatText,
+        &processors::Processors,
         &biosnoop::Biosnoop,
         &slower::Slower,
         &biotop::Biotop,

@@ -8,12 +8,13 @@
 //!                    1.234        123.456          16.000        0 (0.0%)           1.234           2.345
 //! ```
 //!
-//! Newer versions have a time in the queue and errors behind that.
+//! Newer versions have a time in the queue and errors behind that, older ones `op/s` above all operations. `-a` and `-d` have other
+//! operations: getattr, access, lookup, readdir.
 //!
 //! **Versions**: nfs-utils 2.6.2 (`nfs-iostat.py`), older forms by published texts.
 
 use super::table::{self, Cell, Column};
-use super::{Found, Tool};
+use super::{texts, Found, Tool};
 use crate::mail::number::{decimal, Unit};
 use crate::mail::reading::{Reading, Row};
 use crate::mail::words::Word;
@@ -33,25 +34,51 @@ const COLUMNS: [Column; 8] = [
 /// Columns of the oldest version but one.
 const LEAST_COLUMNS: usize = 5;
 
+/// Operations of `-a` and `-d`, too.
+const OPERATIONS: [&str; 7] = ["read", "write", "getattr", "access", "lookup", "readdir", "readdirplus"];
+/// What the row of all operations is called.
+const ALL: &str = "all";
+
 impl Tool for Nfsiostat {
     fn read(&self, words: &[Word]) -> Option<Found> {
         let mut reading = Reading { tool: "nfsiostat", at: words.first()?.spot, ..Reading::default() };
         let mut used = 0;
+        if let Some((mount, length)) = mount(words) {
+            reading.name = mount.to_owned();
+            used = length;
+        }
         // Each operation has a heading of its own; the same again is another mount, or another interval.
-        while let Some((row, length)) = operation(&words[used..]).filter(|_| reading.rows.len() < 2) {
+        while let Some((row, length)) = sums(&words[used..]).or_else(|| operation(&words[used..])) {
             if reading.row(&row.of).is_some() {
                 break;
             }
             reading.rows.push(row);
             used += length;
         }
-        (used > 0).then_some(())?;
+        (!reading.rows.is_empty()).then_some(())?;
         Found::all(reading, used)
     }
 }
 
+/// `server:/export mounted on /mnt/nfs:`.
+fn mount<'a>(words: &[Word<'a>]) -> Option<(&'a str, usize)> {
+    let [export, "mounted", "on", mount] = texts(words)? else { return None };
+    let mount = mount.strip_suffix(':').filter(|path| path.starts_with('/') && export.contains(":/"))?;
+    Some((mount, 4))
+}
+
+/// `ops/s rpc bklog` and a number of each.
+fn sums(words: &[Word]) -> Option<(Row, usize)> {
+    let ["ops/s" | "op/s", "rpc", "bklog", rate, backlog] = texts(words)? else { return None };
+    let mut row = Row::of(ALL);
+    row.values.put("ops/s", decimal(rate)?, Unit::PerSecond, words[3].spot);
+    row.values.put("backlog", decimal(backlog)?, Unit::Count, words[4].spot);
+    let more = words.get(5).is_some_and(|w| !w.first && decimal(w.text).is_some());
+    (!more).then_some((row, 5))
+}
+
 fn operation(words: &[Word]) -> Option<(Row, usize)> {
-    let of = words.first()?.text.strip_suffix(':').filter(|of| ["read", "write"].contains(of))?;
+    let of = words.first()?.text.strip_suffix(':').filter(|of| OPERATIONS.contains(of))?;
     let (columns, heading) = table::heading(&words[1..], &COLUMNS);
     (columns.len() >= LEAST_COLUMNS).then_some(())?;
     let (line, length) = table::row(&words[1 + heading..], &columns)?;
@@ -83,6 +110,27 @@ mod tests {
                 (write.value("rtt"), write.value("exe"), write.value("sent again")),
                 (Some(20e6), Some(900e6), Some(3.0))
             );
+        }
+    }
+
+    #[test]
+    fn a_mount_has_its_name_and_all_its_operations() {
+        let text = "nas:/export mounted on /mnt/nfs:\n\n           ops/s       rpc bklog\n         123.500           7.250\n\n\
+            getattr:           ops/s            kB/s           kB/op         retrans    avg RTT (ms)    avg exe (ms)  avg queue (ms)          errors\n\
+            \x20                 80.000          20.000           0.250        0 (0.0%)           0.500           0.750           0.125        2 (2.5%)\n";
+        for text in [text.to_owned(), text.replace("ops/s       rpc", "op/s       rpc")] {
+            let reading = one(&text, "nfsiostat");
+            let value = |of: &str, name: &str| reading.row(of).and_then(|row| row.value(name));
+            assert_eq!(reading.name, "/mnt/nfs");
+            assert_eq!((value("all", "ops/s"), value("all", "backlog")), (Some(123.5), Some(7.25)));
+            assert_eq!((value("getattr", "exe"), value("getattr", "errors")), (Some(750e3), Some(2.0)));
+        }
+        let two = [text, &text.replace("123.500", "9.500")].concat();
+        assert_eq!(crate::tool::testing::all(&two, "nfsiostat").len(), 2);
+        for prose in
+            ["a disk mounted on /mnt: slow", "nas:/a mounted on /b: it is slow", "ops/s rpc bklog 5 high"]
+        {
+            assert!(crate::tool::testing::all(prose, "nfsiostat").is_empty(), "{prose}");
         }
     }
 }

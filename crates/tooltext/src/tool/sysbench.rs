@@ -13,12 +13,12 @@
 //! transactions:       12345  (205.74 per sec.)                                       of databases
 //! ```
 //!
-//! The lines that it prints meanwhile are `sysbench_lines.rs`.
+//! The lines that it prints meanwhile are `sysbench_lines.rs`, its histogram is `sysbench_histogram.rs`.
 //!
 //! **Versions**: sysbench 1.0.20 run, 0.4.12 and 0.5 by published texts.
 
 use super::phrases::{self, Phrase};
-use super::{sysbench_lines, texts, Found, Tool};
+use super::{sysbench_histogram, sysbench_lines, texts, Found, Tool};
 use crate::mail::number::{grouped, Unit};
 use crate::mail::reading::{Reading, Row};
 use crate::mail::words::Word;
@@ -61,6 +61,9 @@ impl Tool for Sysbench {
         let first = [words.first()?.text, words.get(1)?.text];
         if first[0].starts_with('[') {
             return sysbench_lines::read(words);
+        }
+        if first == ["Latency", "histogram"] {
+            return sysbench_histogram::read(words);
         }
         if let Some((row, used)) = transactions(words) {
             return found(row, words, used, 0);

@@ -21,7 +21,7 @@ const fn form(
     Form { tool, head, row, called, rows }
 }
 
-pub const FORMS: [Form; 38] = [
+pub const FORMS: [Form; 41] = [
     form(
         "iostat",
         "Device            r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wkB/s   wrqm/s  %wrqm w_await wareq-sz     d/s     dkB/s   drqm/s  %drqm d_await dareq-sz     f/s f_await  aqu-sz  %util\n",
@@ -95,7 +95,7 @@ pub const FORMS: [Form; 38] = [
     form(
         "vmstat -s",
         "",
-        "      {disks*1.0} disks\n      {partitions*1.0} partitions\n     {read.ios*1.0} total reads\n     {read.merges*1.0} merged reads\n    {read.bytes*512.0} read sectors\n    {read.time*1e6.0} milli reading\n    {write.ios*1.0} writes\n    {write.merges*1.0} merged writes\n   {write.bytes*512.0} written sectors\n   {write.time*1e6.0} milli writing\n     {in_flight*1.0} inprogress IO\n     {busy*1e9.0} milli spent IO\n",
+        "      {disks*1.0} disks\n      {partitions*1.0} partitions\n     {read.ios*1.0} total reads\n     {read.merges*1.0} merged reads\n    {read.bytes*512.0} read sectors\n    {read.time*1e6.0} milli reading\n    {write.ios*1.0} writes\n    {write.merges*1.0} merged writes\n   {write.bytes*512.0} written sectors\n   {write.time*1e6.0} milli writing\n     {#} inprogress IO\n     {busy*1e9.0} milli spent IO\n",
         "disks",
         1,
     ),
@@ -136,10 +136,31 @@ pub const FORMS: [Form; 38] = [
     ),
     form(
         "nfsiostat",
-        "nas:/x mounted on /y:\n\n           ops/s       rpc bklog\n         123.456           7.890\n\n",
+        "",
         "read:              ops/s            kB/s           kB/op         retrans    avg RTT (ms)    avg exe (ms)  avg queue (ms)          errors\n                  {ops/s*1.3}         {bytes/s*1024.3}           {size*1024.3}        {sent again*1.0} (0.0%)           {rtt*1e6.3}           {exe*1e6.3}           {queued*1e6.3}        0 (0.0%)\n",
         "read",
         1,
+    ),
+    form(
+        "nfsiostat",
+        "nas:/x mounted on /y:\n\n           ops/s       rpc bklog\n",
+        "         {ops/s*1.3}           {backlog*1.3}\n\n",
+        "all",
+        1,
+    ),
+    form(
+        "vmstat -p",
+        "sda1            reads      read sectors      writes  requested writes\n",
+        "              {read.ios*1.0}         {read.bytes*512.0}      {write.ios*1.0}         {write.bytes*512.0}\n",
+        "sda1",
+        4,
+    ),
+    form(
+        "sar -u",
+        "12:00:01 AM     CPU     %user     %nice   %system   %iowait    %steal     %idle\n",
+        "12:10:01 AM     all      {user*1e-2.2@10-11}      0.00      {system*1e-2.2@5-6}     {iowait*1e-2.2@31-32}      0.00     {idle*1e-2.2@51-52}\n",
+        "cpu",
+        4,
     ),
     form(
         "pressure",
