@@ -9,12 +9,13 @@
 //! read-only range request "key..." with result "..." took too long (1.2s) to execute       etcd: request
 //! --Thread 1399 has waited at buf0flu.cc line 1209 for 241.00 seconds the semaphore:       InnoDB: semaphore
 //! 14 slow requests, 2 included below; oldest blocked for > 61.2 secs                       Ceph: oldest blocked
+//! 7 ops are blocked > 32.768 sec on osd.4                                                Ceph: blocked for longer
 //! bluestore(/var/lib/ceph/osd) log_latency slow operation observed for kv_sync, latency = 5.123s    Ceph: kv_sync
 //! ```
 //!
 //! Each kind has a row: how many, and the percentiles of what they took. What was quick is not in such a log.
 //!
-//! **Versions**: PostgreSQL 15 run; InnoDB of MySQL 5.7 (`buf0flu.cc`), etcd 3.4 and Ceph 16 by their sources.
+//! **Versions**: PostgreSQL 15 run; by published logs InnoDB of MySQL 5.7 and 8.0 and of MariaDB 10.3, etcd 3.0 to 3.6, Ceph 10 to 16.
 
 use super::biosnoop::Groups;
 use super::{Found, Tool};
@@ -90,6 +91,9 @@ fn line(words: &[Word]) -> Option<Told> {
         }
         ["oldest", "one"] if [text(2), text(3)] == ["blocked", "for"] && text(5).starts_with("sec") => {
             Some((vec![("Ceph oldest blocked", decimal(text(4))? * 1e9)], 6))
+        }
+        ["are", "blocked"] if text(3).starts_with("sec") => {
+            Some((vec![("Ceph blocked for longer than", decimal(text(2))? * 1e9)], 4))
         }
         ["has", "waited"] if [text(2), text(4), text(6), text(8)] == ["at", "line", "for", "seconds"] => {
             Some((vec![("InnoDB semaphore", decimal(text(7))? * 1e9)], 9))
@@ -199,6 +203,8 @@ mod tests {
             ("--Thread 139911 has waited at buf0flu.cc line 1209 for 241.00 seconds the semaphore:", "InnoDB semaphore", 241e9),
             ("cluster [WRN] : 6 slow requests, 2 included below; oldest blocked for > 61.5 secs", "Ceph oldest blocked", 61.5e9),
             ("health: HEALTH_WARN 3 slow ops, oldest one blocked for 122 sec, osd.12 has slow ops", "Ceph oldest blocked", 122e9),
+            ("HEALTH_WARN 140 requests are blocked > 32 sec; 9 osds have slow requests", "Ceph blocked for longer than", 32e9),
+            ("7 ops are blocked > 262.5 sec on osd.4", "Ceph blocked for longer than", 262.5e9),
             ("log_latency_fn slow operation observed for _txc_committed_kv, latency = 7.5s, txc = 0x55", "Ceph kv_commit", 7.5e9),
         ] {
             assert_eq!(one(line, "database log").row(of).and_then(|r| r.value("lat.max")), Some(ns), "{line}");

@@ -4,9 +4,10 @@
 //! /dev/sda:
 //!  Timing cached reads:   20000 MB in  2.00 seconds = 10010.53 MB/sec
 //!  Timing buffered disk reads: 300 MB in  3.01 seconds =  99.67 MB/sec
+//!  Timing O_DIRECT disk reads (offset 100 GB):   2 MB in  3.50 seconds = 585.14 kB/sec        --direct, --offset; below 1 MB/sec
 //! ```
 //!
-//! **Versions**: hdparm 9.65 run.
+//! **Versions**: hdparm 9.65 run, 9.58 by its source.
 
 use super::{Found, Tool};
 use crate::mail::number::{decimal, Unit};
@@ -15,10 +16,10 @@ use crate::mail::words::Word;
 
 pub struct Hdparm;
 
-/// hdparm's `MB` is 1024 times 1024 bytes (`time_device`, hdparm.c).
-const MB: f64 = 1024.0 * 1024.0;
+/// hdparm's `MB` is 1024 times its `kB`, of 1024 bytes (`time_device`, hdparm.c).
+const UNITS: [(&str, f64); 2] = [("MB/sec", 1024.0 * 1024.0), ("kB/sec", 1024.0)];
 /// Words of a line.
-const LONGEST: usize = 14;
+const LONGEST: usize = 18;
 
 impl Tool for Hdparm {
     fn read(&self, words: &[Word]) -> Option<Found> {
@@ -26,13 +27,14 @@ impl Tool for Hdparm {
             && words.get(1)?.text.chars().all(|c| c.is_alphabetic() || c == '_'))
         .then_some(())?;
         let line = &words[..words.len().min(LONGEST)];
-        let reads = line.iter().position(|w| w.text == "reads:")?;
+        let reads = line.iter().position(|w| w.text.trim_end_matches(':') == "reads")?;
         let equals = line.iter().position(|w| w.text == "=")?;
         let rate = line.get(equals + 1)?;
-        (line.get(equals + 2)?.text.starts_with("MB/sec") && reads < equals).then_some(())?;
+        let unit = line.get(equals + 2)?.text;
+        let (_, scale) = UNITS.iter().find(|(name, _)| reads < equals && unit.starts_with(name))?;
         let of: Vec<&str> = line[1..reads].iter().map(|w| w.text).collect();
         let mut row = Row::of(of.join(" "));
-        row.values.put("bw", decimal(rate.text)? * MB, Unit::BytesPerSecond, rate.spot);
+        row.values.put("bw", decimal(rate.text)? * scale, Unit::BytesPerSecond, rate.spot);
         Found::all(
             Reading { tool: "hdparm", rows: vec![row], at: words[0].spot, ..Reading::default() },
             equals + 3,
@@ -51,6 +53,16 @@ mod tests {
         assert_eq!(
             (all[1].rows[0].of.as_str(), all[1].rows[0].value("bw")),
             ("buffered disk", Some((99.67f64 * 1024.0 * 1024.0 * 1e4).round() / 1e4))
+        );
+    }
+
+    #[test]
+    fn what_is_slower_than_a_megabyte_a_second_has_a_unit_of_its_own() {
+        let text = " Timing O_DIRECT disk reads (offset 100 GB):   2 MB in  3.50 seconds = 585.25 kB/sec\n";
+        let all = all(text, "hdparm");
+        assert_eq!(
+            (all[0].rows[0].of.as_str(), all[0].rows[0].value("bw")),
+            ("O_DIRECT disk", Some(585.25 * 1024.0))
         );
     }
 }

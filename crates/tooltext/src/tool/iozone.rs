@@ -1,16 +1,18 @@
 //! iozone's results: the table of one process, and the lines of its throughput mode (`-t`).
 //!
 //! ```text
-//!               kB  reclen    write  rewrite    read    reread
-//!          1048576       4   109845   188503  793211    811034
+//!                                                               random    random     bkwd    record    stride
+//!               kB  reclen    write  rewrite    read    reread    read     write     read   rewrite      read   fwrite frewrite    fread  freread
+//!          1048576       4   109845   188503                      793211    811034
 //! Children see throughput for  4 initial writers  =  336585.12 kB/sec
 //! ```
 //!
-//! A row has as many rates as tests were chosen (`-i 0 -i 1`): the columns of the others are empty at its end. A table's rates are
+//! A row has as many rates as tests were chosen (`-i 0 -i 2`), the columns of the others are empty: a rate is that of the heading
+//! below which it ends. Where mailers left no blanks, the rates are those of the first columns. A table's rates are
 //! kB a second (1024 bytes). With `-O` they are operations a second, and the heading is `ops`; such a
 //! table is not read.
 //!
-//! **Versions**: iozone 3, by published texts.
+//! **Versions**: iozone 3.465 to 3.492 by published texts.
 
 use super::{table, texts, Found, Tool};
 use crate::mail::number::{decimal, Unit};
@@ -23,6 +25,30 @@ pub struct Iozone;
 const RATES: [&str; 12] = [
     "write", "rewrite", "read", "reread", "random", "bkwd", "record", "stride", "fwrite", "frewrite",
     "fread", "freread",
+];
+/// All of them, as they stand below iozone's upper line and as people write them; and what they are.
+const BELOW: [&str; 13] = [
+    "write", "rewrite", "read", "reread", "read", "write", "read", "rewrite", "read", "fwrite", "frewrite",
+    "fread", "freread",
+];
+const ABOVE: [&str; 13] = [
+    "write", "rewrite", "read", "reread", "random", "random", "bkwd", "record", "stride", "fwrite",
+    "frewrite", "fread", "freread",
+];
+const MEASURED: [&str; 13] = [
+    "write",
+    "rewrite",
+    "read",
+    "reread",
+    "random read",
+    "random write",
+    "backward read",
+    "record rewrite",
+    "stride read",
+    "fwrite",
+    "frewrite",
+    "fread",
+    "freread",
 ];
 const MOST_ROWS: usize = 1000;
 /// Words of a heading.
@@ -69,31 +95,75 @@ fn table(words: &[Word]) -> Option<Found> {
         .take(LONGEST)
         .map_while(|w| RATES.iter().find(|r| **r == w.text).copied())
         .collect();
-    // iozone prints the second word of `random read` in the same line, the first above it.
+    let columns = Columns { names: names(&heads), ends: ends(&words[..2 + heads.len()]) };
+    let reading = Reading { tool: "iozone", at: words[0].spot, ..Reading::default() };
+    let next_table = |w: &Word| ["kB", "KB", "iozone"].contains(&w.text);
+    table::gather(reading, words, 2 + heads.len(), MOST_ROWS, next_table, |rest| row(rest, &columns))
+}
+
+/// What is measured: iozone prints `random` above and `read` below it, people both in one line or the first alone.
+fn names(heads: &[&str]) -> Vec<String> {
+    let all = [BELOW, ABOVE].iter().any(|table| heads == *table);
+    if all {
+        return MEASURED.iter().map(|name| (*name).to_owned()).collect();
+    }
     let mut names: Vec<String> = vec![];
-    for head in &heads {
+    for head in heads {
         let again = names.iter().filter(|n| n.starts_with(head)).count();
         names.push(if again == 0 { (*head).to_owned() } else { format!("{head}.{}", again + 1) });
     }
-    let reading = Reading { tool: "iozone", at: words[0].spot, ..Reading::default() };
-    let ends = |w: &Word| ["kB", "KB", "iozone"].contains(&w.text);
-    table::gather(reading, words, 2 + heads.len(), MOST_ROWS, ends, |rest| row(rest, &names))
+    names
 }
 
+/// The columns of rates: their names, and where that of the record and they end.
+struct Columns {
+    names: Vec<String>,
+    ends: Vec<usize>,
+}
+
+/// Where the words of a line end, from the end of its first on. Of the same text the difference of two addresses is one of places.
+fn ends(line: &[Word]) -> Vec<usize> {
+    let end = |w: &Word| w.text.as_ptr() as usize + w.text.len();
+    line.iter().skip(1).map(|w| end(w).saturating_sub(end(&line[0]))).collect()
+}
+
+impl Columns {
+    /// The columns of a row's rates: those below which they end, each another; `None` if one ends below none. The record ends
+    /// exactly below its heading, unless blanks were taken out.
+    fn of(&self, row: &[usize]) -> Option<Vec<usize>> {
+        let ((record, rates), (head, heads)) = (row.split_first()?, self.ends.split_first()?);
+        (record == head).then_some(())?;
+        let mut columns: Vec<usize> = vec![];
+        for end in rates {
+            let near = |at: &usize| heads[*at].abs_diff(*end);
+            let from = columns.last().map_or(0, |last| last + 1);
+            let column = (from..heads.len()).min_by_key(near).filter(|at| near(at) <= FARTHEST)?;
+            columns.push(column);
+        }
+        Some(columns)
+    }
+}
+
+/// Characters between the ends of a heading and of its numbers: iozone's own are not quite below each other.
+const FARTHEST: usize = 3;
 /// Size, record and at least one rate.
 const LEAST_OF_ROW: usize = 3;
 
 /// A row with as many rates as it has, no more than there are names. One that breaks off before the last column ends where the next
 /// begins. A wrapped row goes on with a rate.
-fn row(words: &[Word], names: &[String]) -> Option<(Row, usize)> {
+fn row(words: &[Word], columns: &Columns) -> Option<(Row, usize)> {
     begins(words).then_some(())?;
-    let line = words.iter().take(2 + names.len()).enumerate();
+    let line = words.iter().take(2 + columns.names.len()).enumerate();
     let next = |i: usize| i > 0 && words[i].first && begins(&words[i..]);
     let numbers: Vec<f64> = line.map_while(|(i, w)| decimal(w.text).filter(|_| !next(i))).collect();
     (numbers.len() >= LEAST_OF_ROW).then_some(())?;
+    let rates = numbers.len() - 2;
+    let of_one_line = words[1..numbers.len()].iter().all(|w| !w.first);
+    let below = of_one_line.then(|| columns.of(&ends(&words[..numbers.len()]))).flatten();
     let mut row = Row::of(format!("{} kB by {}", numbers[0], numbers[1]));
-    for (i, (name, rate)) in names.iter().zip(&numbers[2..]).enumerate() {
-        row.values.put(format!("{name}.bw"), rate * KB, Unit::BytesPerSecond, words[2 + i].spot);
+    for (i, column) in below.unwrap_or_else(|| (0..rates).collect()).into_iter().enumerate() {
+        let name = format!("{}.bw", columns.names[column]);
+        row.values.put(name, numbers[2 + i] * KB, Unit::BytesPerSecond, words[2 + i].spot);
     }
     Some((row, numbers.len()))
 }
@@ -121,8 +191,23 @@ mod tests {
             let reading = one(&format!("{heading}{rows}"), "iozone");
             let rate = |row: usize, name: &str| reading.rows[row].value(name).map(|v| v / 1024.0);
             assert_eq!(reading.rows.len(), 2, "{rows}");
-            assert_eq!((rate(0, "random.2.bw"), rate(0, "bkwd.bw")), (Some(4121.0), None));
-            assert_eq!((rate(1, "write.bw"), rate(1, "random.bw")), (Some(312201.0), Some(401221.0)));
+            assert_eq!((rate(0, "random write.bw"), rate(0, "backward read.bw")), (Some(4121.0), None));
+            assert_eq!((rate(1, "write.bw"), rate(1, "random read.bw")), (Some(312201.0), Some(401221.0)));
         }
+    }
+
+    /// `-i 0 -i 2` leaves two columns empty in the middle.
+    #[test]
+    fn a_rate_is_of_the_heading_below_which_it_ends() {
+        let text = "                                                              random    random     bkwd    record    stride\n\
+            \x20             kB  reclen    write  rewrite    read    reread    read     write     read   rewrite      read   fwrite frewrite    fread  freread\n\
+            \x20         102400    1024   360823   362512                     378122   364339                                    \n\
+            \x20        1048576       4   310964   292306  1178512  1179537   173968   195313                                    \n";
+        let reading = one(text, "iozone");
+        let rate =
+            |row: usize, name: &str| reading.rows[row].value(&format!("{name}.bw")).map(|v| v / 1024.0);
+        assert_eq!((rate(0, "rewrite"), rate(0, "read"), rate(0, "reread")), (Some(362_512.0), None, None));
+        assert_eq!((rate(0, "random read"), rate(0, "random write")), (Some(378_122.0), Some(364_339.0)));
+        assert_eq!((rate(1, "read"), rate(1, "random write")), (Some(1_178_512.0), Some(195_313.0)));
     }
 }
