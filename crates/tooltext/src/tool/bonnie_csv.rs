@@ -1,9 +1,9 @@
 //! The line with commas that bonnie++ prints behind its tables, in three formats.
 //!
 //! ```text
-//! server,256M,10564,96,18951,24,6687,7,10030,88,15949,6,153.8,0,16,489,99,+++++,+++,+++++,+++,509,98,+++++,+++,1695,97
-//! 1.97,1.97,server,1,1466766230,8196M,,646,97,86208,12,44422,5,2027,97,104162,5,889.7,8,16,,,,,20285,28,...,727us,...,61us
-//! 1.98,2.00a,server,1,1731168315,63G,,8192,5,540,99,745124,100,...
+//! server,512M,11264,95,20480,23,7168,8,10240,87,16384,5,144.5,1,16,512,98,+++++,+++,+++++,+++,520,97,+++++,+++,1700,96
+//! 1.97,1.97,server,1,1764030000,7168M,,612,98,81920,13,40960,6,1980,96,98304,7,777.5,9,16,,,,,21500,29,...,640us,...,72us
+//! 1.98,2.00a,server,1,1764030000,48G,,8192,5,512,98,716800,97,...
 //! ```
 //!
 //! 1.03: name, size, six rates with their shares of a processor, how many files, six more. From 1.96 on: the format, the version,
@@ -93,16 +93,16 @@ fn group(fields: &[&str], names: &[&str; 6], word: &Word) -> Option<Vec<Row>> {
 mod tests {
     use crate::tool::testing::{all, one};
 
-    const OLD: &str = "box,256M,10564,96,18951,24,6687,7,10030,88,15949,6,153.8,0,16,489,99,+++++,+++,+++++,+++,509,98,+++++,+++,1695,97";
-    const NEW: &str = "1.97,1.97,box,1,1466766230,8196M,,646,97,86208,12,44422,5,2027,97,104162,5,889.7,8,16,,,,,20285,28,+++++,+++,+++++,+++,30720,69,+++++,+++,+++++,+++,12279us,1920ms,2462ms,4228us,41355us,43431us,727us,406us,431us,121us,35us,61us";
-    const LATER: &str = "1.98,2.00a,box,1,1731168315,63G,,8192,5,540,99,745124,100,980550,91,2205,99,1203968,58,+++++,+++,16,,,,,+++++,+++,+++++,+++,+++++,+++,+++++,+++,+++++,+++,+++++,+++,16366us,5650us,12027us,4465us,1806us,478us,586us,404us,3818us,3324us,837us,3156us";
+    const OLD: &str = "box,512M,11264,95,20480,23,7168,8,10240,87,16384,5,144.5,1,16,512,98,+++++,+++,+++++,+++,520,97,+++++,+++,1700,96";
+    const NEW: &str = "1.97,1.97,box,1,1764030000,7168M,,612,98,81920,13,40960,6,1980,96,98304,7,777.5,9,16,,,,,21500,29,+++++,+++,+++++,+++,31500,70,+++++,+++,+++++,+++,11500us,1850ms,2300ms,4100us,40500us,42500us,640us,410us,425us,118us,33us,72us";
+    const LATER: &str = "1.98,2.00a,box,1,1764030000,48G,,8192,5,512,98,716800,97,921600,90,2100,97,1150976,57,+++++,+++,16,,,,,+++++,+++,+++++,+++,+++++,+++,+++++,+++,+++++,+++,+++++,+++,15500us,5500us,11500us,4300us,1700us,450us,550us,390us,3700us,3200us,810us,3050us";
 
     #[test]
     fn each_format_has_its_numbers() {
         for (text, write, read, seeks, latency) in [
-            (OLD, 18_951.0, 15_949.0, Some(153.8), None),
-            (NEW, 86_208.0, 104_162.0, Some(889.7), Some(1920e6)),
-            (LATER, 745_124.0, 1_203_968.0, None, Some(5650e3)),
+            (OLD, 20_480.0, 16_384.0, Some(144.5), None),
+            (NEW, 81_920.0, 98_304.0, Some(777.5), Some(1850e6)),
+            (LATER, 716_800.0, 1_150_976.0, None, Some(5500e3)),
         ] {
             let reading = one(text, "bonnie++");
             let value = |of: &str, name: &str| reading.row(of).and_then(|r| r.value(name));
@@ -112,18 +112,18 @@ mod tests {
         }
         let reading = one(NEW, "bonnie++");
         let value = |of: &str, name: &str| reading.row(of).and_then(|r| r.value(name));
-        assert_eq!((value("create", "files/s"), value("create", "lat.max")), (Some(20_285.0), Some(727e3)));
-        assert_eq!((value("create", "cpu"), value("delete at random", "lat.max")), (Some(0.28), Some(61e3)));
+        assert_eq!((value("create", "files/s"), value("create", "lat.max")), (Some(21_500.0), Some(640e3)));
+        assert_eq!((value("create", "cpu"), value("delete at random", "lat.max")), (Some(0.29), Some(72e3)));
     }
 
     #[test]
     fn what_was_not_measured_is_empty_and_lines_may_be_broken() {
-        let fast = OLD.replacen("10564,96", ",", 1);
+        let fast = OLD.replacen("11264,95", ",", 1);
         let reading = one(&fast, "bonnie++");
         assert!(reading.row("write by bytes").is_none() && reading.row("write").is_some());
-        let broken = OLD.replace("489,99,", "489,99\n,");
-        assert_eq!(one(&broken, "bonnie++").row("delete at random").unwrap().value("files/s"), Some(1695.0));
-        assert_eq!(one(OLD.split(",16,489").next().unwrap(), "bonnie++").rows.len(), 6);
+        let broken = OLD.replace("512,98,", "512,98\n,");
+        assert_eq!(one(&broken, "bonnie++").row("delete at random").unwrap().value("files/s"), Some(1700.0));
+        assert_eq!(one(OLD.split(",16,512").next().unwrap(), "bonnie++").rows.len(), 6);
     }
 
     #[test]
@@ -131,8 +131,8 @@ mod tests {
         for text in [
             "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26",
             "name,size,a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,u,v,w,x,y",
-            &OLD.replace(",153.8", ""),
-            &NEW.replace(",12279us", ""),
+            &OLD.replace(",144.5", ""),
+            &NEW.replace(",11500us", ""),
             &LATER.replace(",8192,5", ""),
         ] {
             assert!(all(text, "bonnie++").is_empty(), "{text}");
