@@ -17,8 +17,9 @@ use crate::mail::words::Word;
 
 pub struct FioLine;
 
-/// Words of both rates.
-const LONGEST: usize = 6;
+const RATES: [&str; 4] = ["IOPS", "iops", "BW", "bw"];
+/// Words of both rates, and one behind them.
+const LONGEST: usize = 7;
 
 impl Tool for FioLine {
     fn read(&self, words: &[Word]) -> Option<Found> {
@@ -31,17 +32,18 @@ impl Tool for FioLine {
         while rates < 2 {
             let Some(key) = cursor.key() else { break };
             let value = cursor.next()?;
-            if !["IOPS", "iops", "BW", "bw"].contains(&key.text)
-                || !measure(&mut row, key, value, &mut cursor)
-            {
+            if !RATES.contains(&key.text) || !measure(&mut row, key, value, &mut cursor) {
                 break;
             }
             rates += 1;
             end = cursor.at;
             cursor.eat(",");
         }
-        // One alone may be anybody's; the same twice are two.
-        (row.values.iter().count() == 2).then_some(())?;
+        // One alone may be anybody's; the same twice are two. `BW=1MiB/s BW=2MiB/s IOPS=3 IOPS=4` are columns: who belongs to
+        // whom is not known.
+        let again = all[..end].iter().rposition(|l| RATES.contains(&l.text)).map(|at| all[at].text);
+        let columns = again.is_some() && cursor.ahead(0).map(|l| l.text) == again;
+        (row.values.iter().count() == 2 && !columns).then_some(())?;
         let mut used = all.get(end - 1)?.word + 1;
         // The same bandwidth in powers of ten.
         used +=
@@ -81,5 +83,16 @@ mod tests {
         let two = all("overwrite+fsync  1M  IOPS=832, BW=832MiB/s    IOPS=2064, BW=2065MiB/s\n", "fio");
         assert_eq!(two.iter().filter_map(|r| r.rows[0].value("iops")).collect::<Vec<_>>(), [832.0, 2064.0]);
         assert!(all("IOPS=832 is too few, BW=the same", "fio").is_empty());
+    }
+
+    /// `write read randwrite randread`, of the first two the bandwidth, of the others the operations.
+    #[test]
+    fn columns_are_no_pairs() {
+        for text in [
+            "polling   BW=3900MiB/s    BW=6500MiB/s    IOPS=190K    IOPS=520K\n",
+            "polling   IOPS=190K   IOPS=520K   BW=3900MiB/s    BW=6500MiB/s (suboptimal)\n",
+        ] {
+            assert!(all(text, "fio").is_empty(), "{text}");
+        }
     }
 }

@@ -84,13 +84,15 @@ const EXCEPTIONS: &str = "exceptions";
 const ERRORS: &str = "I/O errors";
 const MEDIUM: &str = "medium errors";
 const FAILED: &str = "failed";
-/// What SCSI's driver says of a request that the block layer tells again, and of what kinds these are.
+/// What SCSI's driver says of a request that the block layer tells again, and what the page cache says of it, and of what kinds
+/// these are.
 const RESULT: &str = "result";
+const BUFFER: &str = "buffer";
 const SENSE: &str = "sense";
-const AGAIN: [(&str, &str); 2] = [(RESULT, ERRORS), (SENSE, MEDIUM)];
+const AGAIN: [(&str, &str); 3] = [(RESULT, ERRORS), (BUFFER, ERRORS), (SENSE, MEDIUM)];
 
-/// One failure has several lines: the driver's result and sense key, and the block layer's error. Each kind counts as often as whoever
-/// says more of it.
+/// One failure has several lines: the driver's result and sense key, the block layer's error, and the buffer's. Each kind counts as
+/// often as whoever says more of it.
 fn told_once(kinds: &mut Kinds) {
     for (driver, kind) in AGAIN {
         if let Some((count, at)) = kinds.remove(driver) {
@@ -166,7 +168,7 @@ fn io_error<'a>(line: &[Word]) -> Option<Event<'a>> {
             Some((device(text(4))?, if what == "medium" { MEDIUM } else { ERRORS }, 5))
         }
         ["I/O", "error", "on"] if text(3) == "device" || text(3) == "dev" => {
-            Some((device(text(4))?, ERRORS, 5))
+            Some((device(text(4))?, BUFFER, 5))
         }
         _ => None,
     }
@@ -286,6 +288,10 @@ mod tests {
         let value = |of: &str, name: &str| all.iter().find(|r| r.of == of).and_then(|r| r.value(name));
         assert_eq!((value("sdb", "I/O errors"), value("sdb", "medium errors")), (Some(2.0), Some(2.0)));
         assert_eq!((value("sdc", "I/O errors"), value("sdc", "medium errors")), (Some(3.0), None));
+        let read =
+            "[ 2.9] blk_update_request: I/O error, dev vda, sector 0 op\n0x0:(READ) flags 0x0 phys_seg 1\n\
+            [ 2.9] Buffer I/O error on dev vda, logical block 0, async page read\n";
+        assert_eq!(rows(&read.repeat(5))[0].value("I/O errors"), Some(5.0));
     }
 
     #[test]
