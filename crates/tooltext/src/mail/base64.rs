@@ -3,6 +3,7 @@
 //!
 //! **Invariant**: a text that does not say that it is in this form is left as it is. Places are those in the text as it was written.
 
+use super::printable::lossy;
 use std::borrow::Cow;
 
 const HEADER: &str = "content-transfer-encoding: base64";
@@ -35,7 +36,7 @@ pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
         }
         out.push('\n');
         if !bytes.contains(&0) {
-            out.push_str(&String::from_utf8_lossy(&bytes));
+            out.push_str(&lossy(&bytes));
         }
         out.push('\n');
         out.extend(end.into_iter().flat_map(|line| [line, "\n"]));

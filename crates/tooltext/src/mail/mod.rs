@@ -98,7 +98,7 @@ impl Mail {
     pub fn read(file: &str, content: &[u8]) -> Mail {
         let cut = content.len() > MOST_BYTES_OF_MAIL;
         let content = &content[..content.len().min(MOST_BYTES_OF_MAIL)];
-        let text = String::from_utf8_lossy(content);
+        let text = printable::lossy(content);
         let text = base64::decoded(text.trim_start_matches('\u{feff}'));
         let text = printable::decoded(&text);
         let text = escapes::without(&text);

@@ -15,12 +15,15 @@ pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut out: Vec<u8> = Vec::with_capacity(text.len());
-    let (mut within, mut owed) = (false, 0);
+    // How many lines of the text were taken, and how many there are of them in what was made of it.
+    let (mut within, mut lines) = (false, 0usize);
+    let mut made = 0usize;
     for line in text.lines() {
+        lines += 1;
         if !within {
             within = says_so(line);
             out.extend(line.as_bytes());
-            out.push(b'\n');
+            end_line(&mut out, &mut made, lines);
             continue;
         }
         // Another part of the mail begins, perhaps in another form.
@@ -29,15 +32,47 @@ pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
             Some(body) => (body, true),
             None => (line, false),
         };
+        let before = out.len();
         decode(body, &mut out);
-        if goes_on {
-            owed += 1;
-        } else {
-            out.resize(out.len() + owed + 1, b'\n');
-            owed = 0;
+        made += out[before..].iter().filter(|b| **b == b'\n').count();
+        if !goes_on {
+            end_line(&mut out, &mut made, lines);
+        } else if out.last() == Some(&b'\n') {
+            // Its line ended in `=0A`, as some write it.
+            catch_up(&mut out, &mut made, lines);
         }
     }
-    Cow::Owned(String::from_utf8_lossy(&out).into_owned())
+    Cow::Owned(lossy(&out).into_owned())
+}
+
+fn end_line(out: &mut Vec<u8>, made: &mut usize, lines: usize) {
+    out.push(b'\n');
+    *made += 1;
+    catch_up(out, made, lines);
+}
+
+/// Makes as many lines as were taken.
+fn catch_up(out: &mut Vec<u8>, made: &mut usize, lines: usize) {
+    let owed = lines.saturating_sub(*made);
+    out.resize(out.len() + owed, b'\n');
+    *made += owed;
+}
+
+/// Bytes as text. What is no UTF-8 is of an older form, in which 0xA0 is a blank.
+pub(crate) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        match chunk.invalid() {
+            [] => {}
+            [before @ .., 0xa0] => text.push_str(if before.is_empty() { " " } else { "\u{fffd} " }),
+            _ => text.push('\u{fffd}'),
+        }
+    }
+    Cow::Owned(text)
 }
 
 /// The same with `:` and a blank for the full-width colon that East Asian keyboards put behind a heading.
@@ -67,6 +102,16 @@ fn decode(body: &str, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// `=0A=` at the end of each line, and 0xA0 for a blank: a mailer of one charset in the form of another.
+    #[test]
+    fn lines_that_end_in_both_are_one_and_old_blanks_are_blanks() {
+        let text = format!("{HEADER}\n\n=A0a l=\nong line=0A=\n=A0__schedule+0x1/0x2=0A=\nthird=0A=\nlast\n");
+        let whole = decoded(&text);
+        let lines: Vec<&str> = whole.lines().collect();
+        assert_eq!(lines[2..], [" a long line", "", " __schedule+0x1/0x2", "third", "last"]);
+        assert_eq!(lossy(b"\xa0x \xe9\xa0y \xc2\xa0z"), " x \u{fffd} y \u{a0}z");
+    }
 
     #[test]
     fn broken_words_are_whole_again_and_lines_are_counted_as_before() {
