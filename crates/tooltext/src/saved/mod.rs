@@ -1,11 +1,12 @@
 //! What tools save for programs: JSON and logs. The numbers come out under the same names as from the tool's text.
 //!
 //! A file may be such a document as a whole; people also put several into one, or paste one between their words, quoted
-//! or not. A document is found by the name that its tool puts first:
+//! or not. A document is found by the name that its tool puts first, wherever that stands: other programs sort names.
 //!
 //! ```text
 //! Before:
 //! > { "fio version" : "fio-3.33", ...          found here
+//! { "disk_util": [], "fio version": ...        and here, since the brace begins a line
 //! ```
 
 mod fio_json;
@@ -53,7 +54,7 @@ impl Saved {
         let text = without_marks(text);
         let document = Document::new(&text);
         let (mut from, mut failed) = (0, 0);
-        for start in begins(&text) {
+        for (start, named_first) in begins(&text) {
             // What lies within a document that was read is a part of it.
             if start < from || failed == MOST_FAILED {
                 continue;
@@ -61,22 +62,28 @@ impl Saved {
             // Cut off, or no JSON.
             let Some(value) = document.values(start).next().flatten() else {
                 failed += 1;
-                saved.broken.get_or_insert(document.spot(start));
+                // A brace in lines before such a name may be a program's.
+                if named_first {
+                    saved.broken.get_or_insert(document.spot(start));
+                }
                 continue;
             };
-            from = document.end_of(value);
+            let end = document.end_of(value);
             if let Some(settings) = lsblk_json::settings(&document, value).filter(|all| !all.is_empty()) {
                 saved.settings.extend(settings);
-                saved.documents.push(start..from);
+                saved.documents.push(start..end);
+                from = end;
                 continue;
             }
             let runs = fio_json::runs(&document, value)
                 .or_else(|| iostat_json::runs(&document, value))
                 .or_else(|| smart_json::runs(&document, value));
+            // A tool's document may be a part of another program's.
             let Some(runs) = runs else { continue };
+            from = end;
             saved.machines.extend(iostat_json::machines(&document, value));
-            saved.runs.extend(runs.into_iter().map(|run| (run, start..from)));
-            saved.documents.push(start..from);
+            saved.runs.extend(runs.into_iter().map(|run| (run, start..end)));
+            saved.documents.push(start..end);
         }
         saved
     }
@@ -100,18 +107,39 @@ impl Saved {
     }
 }
 
-/// The braces before [`FIRST`], in the order of the text.
-fn begins(text: &str) -> Vec<usize> {
+/// The braces before [`FIRST`], in the order of the text, and whether the name is the first behind it: else it is the last one before
+/// that begins a line.
+fn begins(text: &str) -> Vec<(usize, bool)> {
+    let of_lines = begin_lines(text);
     let brace = |name: usize| {
         let before = text[..name].trim_end();
-        before.ends_with('{').then(|| before.len() - 1)
+        if before.ends_with('{') {
+            return Some((before.len() - 1, true));
+        }
+        let last = of_lines.partition_point(|at| *at < name).checked_sub(1)?;
+        Some((of_lines[last], false))
     };
-    let mut all: Vec<usize> = FIRST
+    let mut all: Vec<(usize, bool)> = FIRST
         .iter()
         .flat_map(|name| text.match_indices(name).filter_map(|(at, _)| brace(at)).take(MOST))
         .collect();
-    all.sort_unstable();
+    all.sort_unstable_by_key(|(start, named_first)| (*start, !named_first));
+    all.dedup_by_key(|(start, _)| *start);
     all
+}
+
+/// Blanks before a brace that begins a line, where marks of quoting stood.
+const MOST_BLANKS: usize = 2;
+
+/// Braces that begin a line; those of objects in lists stand further to the right.
+fn begin_lines(text: &str) -> Vec<usize> {
+    let within = |line: &str| line.as_ptr() as usize - text.as_ptr() as usize;
+    let brace = |line: &str| {
+        let blanks = line.len() - line.trim_start_matches(' ').len();
+        let begins = blanks <= MOST_BLANKS && line[blanks..].starts_with('{');
+        begins.then(|| within(line) + blanks)
+    };
+    text.lines().filter_map(brace).collect()
 }
 
 /// Marks of quoting at the start of lines, as blanks.

@@ -128,4 +128,16 @@ mod tests {
         }
         assert!(all("{\"critical_warning\": \"the disk is slow\", \"media_errors\": 0}", "smart").is_empty());
     }
+
+    /// As programs save it that sort names; what a program writes with these names in its code is no document.
+    #[test]
+    fn names_may_stand_in_any_order() {
+        let sorted = "{\n\t\"ata_smart_attributes\": {\"table\": [\n\t\t\t{\n\"id\": 197, \"name\": \"Current_Pending_Sector\", \"raw\": {\"string\": \"8\", \"value\": 8}}]},\n\
+            \"device\": {\"name\": \"/dev/sda\"},\n \"json_format_version\": [1, 0],\n \"smart_status\": {\"passed\": false}\n}\n";
+        let row = &one(sorted, "smart").rows[0];
+        assert_eq!((row.value("failing"), row.value("Current_Pending_Sector")), (Some(1.0), Some(8.0)));
+        let code = "void show()\n{\n\tjson_add(root, \"critical_warning\", smart->critical_warning);\n}\n";
+        let mail = crate::Mail::read("patch", code.as_bytes());
+        assert!(!mail.has_readings() && mail.broken.is_none());
+    }
 }
