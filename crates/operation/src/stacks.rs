@@ -221,6 +221,13 @@ const RULES: &[Rule] = &[
     ("xfs_buf_lock", &[], Wait::Metadata),
     ("__down", &[], Wait::Lock),
     ("__down_common", &[], Wait::Lock),
+    // The same locks on other architectures, in older kernels and in real-time ones.
+    ("__mutex_lock_common", &[], Wait::Lock),
+    ("__down_read", &[], Wait::Lock),
+    ("__down_write", &[], Wait::Lock),
+    ("__down_write_nested", &[], Wait::Lock),
+    ("__down_write_common", &[], Wait::Lock),
+    ("rt_mutex_slowlock", &[], Wait::Lock),
     ("inode_dio_wait", &[], Wait::InodeLock),
     ("inode_wait_for_writeback", &[], Wait::OwnData),
     ("wb_wait_for_completion", &[], Wait::OwnData),
@@ -303,12 +310,18 @@ const RULES: &[Rule] = &[
     ("d_alloc_parallel", &[], Wait::Lock),
     ("__folio_lock", &[], Wait::Lock),
     ("__filemap_get_folio", &[], Wait::Lock),
+    ("pagecache_get_page", &[], Wait::Lock),
     ("__lock_sock", &[], Wait::Lock),
+    // Until all readers are gone; what it waits for before that stands above.
+    ("percpu_down_write", &[], Wait::Lock),
+    ("do_read_cache_page", &[], Wait::PageRead),
 ];
 
 /// Functions in which any task sleeps, whatever for (kernel/sched/core.c, kernel/time/sleep_timeout.c).
 const SLEEPING: &[&str] = &[
+    "__switch_to",
     "__schedule",
+    "rt_mutex_schedule",
     "schedule",
     "io_schedule",
     "io_schedule_timeout",
@@ -317,7 +330,10 @@ const SLEEPING: &[&str] = &[
     "schedule_hrtimeout_range",
     "schedule_hrtimeout_range_clock",
     "wait_for_completion",
+    "wait_for_completion_state",
     "__wait_for_common",
+    "wait_for_common",
+    "do_wait_for_common",
     "bit_wait",
     "bit_wait_io",
     "__wait_on_bit",

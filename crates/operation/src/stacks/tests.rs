@@ -53,6 +53,24 @@ fn who_wants_to_change_a_frozen_file_system_is_told_from_who_waits_for_a_lock_of
     }
 }
 
+/// As kernels of other architectures, older ones and real-time ones call it: the innermost is how tasks sleep, then comes the lock.
+#[test]
+fn locks_have_many_names() {
+    for (stack, function) in [
+        (
+            "__switch_to\n__schedule\nschedule\n__mutex_lock_common\nmutex_lock_nested\ncgroup_mkdir",
+            "__mutex_lock_common",
+        ),
+        ("schedule\n__down_read\nsnapshot_map\n__map_bio", "__down_read"),
+        ("rt_mutex_schedule\nrt_mutex_slowlock_block\nrt_mutex_slowlock\ncgroup_mkdir", "rt_mutex_slowlock"),
+        ("schedule\npercpu_down_write\n_cpu_up", "percpu_down_write"),
+    ] {
+        assert_eq!((Wait::of_stack(stack), Wait::function_of(stack)), (Wait::Lock, function), "{stack}");
+    }
+    let helper = "__switch_to\nschedule_timeout\nwait_for_common\ncall_usermodehelper_exec\nstart";
+    assert_eq!(Wait::function_of(helper), "call_usermodehelper_exec");
+}
+
 #[test]
 fn nothing_is_guessed() {
     assert_eq!(Wait::of_stack(""), Wait::Unknown);
