@@ -69,3 +69,20 @@ impl Counting {
 pub(crate) fn lock<S>(state: &Mutex<S>) -> MutexGuard<'_, S> {
     state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Who finds nothing to count goes on to something else.
+    #[test]
+    fn where_there_is_no_tape_nothing_is_counted() {
+        let counting = Counting::default();
+        assert!(!counting.count());
+        let held = lock(&counting.served);
+        assert!(!counting.count(), "somebody is counting");
+        drop(held);
+        counting.hand_over(&mut Tape::default());
+        assert!(!counting.count(), "an empty tape is kept by who has it");
+    }
+}

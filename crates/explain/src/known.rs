@@ -42,3 +42,22 @@ fn partitions(system: &System) -> Vec<(DevId, DevId)> {
     let pair = |d: &evidence::Device| Some((number(d)?, number(system.disk_of(&d.name)?)?));
     system.devices.values().filter_map(pair).filter(|(part, disk)| part != disk).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trace::Tid;
+
+    /// What was opened of a file system is a file there; what has no inode is a disk itself, whatever is mounted of it.
+    #[test]
+    fn an_open_disk_is_no_file_of_the_file_system_on_it() {
+        let mut system = System::default();
+        assert!(system.add_document("mounts.txt", b"/dev/sda /mnt ext4 rw 0 0\n"));
+        let dev = DevId::new(8, 0);
+        system.mounts.iter_mut().for_each(|mount| mount.dev = Some(dev));
+        let open = |inode| evidence::OpenFile { process: Tid(7), fd: 3, dev, inode, closed_on_exec: None };
+        system.processes.files = vec![open(12), open(0)];
+        let files: Vec<Fs> = known(&system).files.iter().map(|file| file.fs).collect();
+        assert_eq!(files, [Fs::Ext4, Fs::Block]);
+    }
+}

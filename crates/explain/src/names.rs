@@ -25,3 +25,14 @@ pub fn commit(phase: CommitPhase) -> &'static str {
         CommitPhase::End => "after the commit",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_are_asked_for_by_their_names() {
+        assert!(!no_operation_is_called("fsync") && !no_operation_is_called("page-fault"));
+        assert!(no_operation_is_called("fsnyc") && no_operation_is_called(""));
+    }
+}

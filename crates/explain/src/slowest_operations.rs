@@ -55,3 +55,40 @@ impl OperationObserver for SlowestOperations {
         self.kept.truncate(self.choice.number);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use operation::Kind;
+    use trace::{Call, DevId, Fs, Tid};
+
+    fn asks_for(any: bool, kind: Kind, is_storage: bool) -> bool {
+        let operation = Operation {
+            kind,
+            tid: Tid(7),
+            process: None,
+            task: Default::default(),
+            from: Nanos(0),
+            to: Nanos(1000),
+            fd: None,
+            fs: Fs::Ext4,
+            dev: DevId::new(8, 0),
+            inode: 12,
+            told: false,
+            result: 0,
+            is_storage,
+        };
+        SlowestOperations::new(Choice { any, number: 1 }).asks_for(&operation)
+    }
+
+    /// Reads of pipes and sockets are nobody's slow I/O, whatever is asked for.
+    #[test]
+    fn what_touches_no_storage_is_never_among_the_slowest() {
+        let read = Kind::Call(Call::Read);
+        assert!(asks_for(false, read, true) && asks_for(true, read, true));
+        assert!(!asks_for(false, read, false) && !asks_for(true, read, false));
+        let background =
+            Kind::all().find(|kind| !kind.is_foreground()).expect("the kernel does some on its own");
+        assert!(!asks_for(false, background, true) && asks_for(true, background, true));
+    }
+}

@@ -129,7 +129,8 @@ impl SlowestRequests {
 impl Sink for SlowestRequests {
     fn request(&mut self, r: &Request, names: &Names) {
         self.settle();
-        if !self.own.wants(r.time.total()) && !self.of_members.wants(r.time.total()) {
+        // Own ones are told in any case: what is not among their slowest is not among the slowest of all.
+        if !self.own.wants(r.time.total()) {
             return;
         }
         let task = names.text(r.task).to_string();
@@ -146,5 +147,54 @@ impl Sink for SlowestRequests {
 
     fn adopted(&mut self, child: BioNumber, parent: BioNumber) {
         self.stacked.adopted(child, parent);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use life::Timeline;
+
+    /// Who sent a request: a task, a stacked device that is not recorded, or the one whose bios are.
+    #[derive(Clone, Copy, PartialEq)]
+    enum By {
+        Task,
+        Unknown,
+        Stacked,
+    }
+
+    /// The milliseconds of the slowest two, of requests one after another.
+    fn slowest(all: &[(u64, By)]) -> Vec<u64> {
+        let (mut of, names) = (SlowestRequests::new(2), Names::default());
+        let ms = |ms: u64| Nanos(ms * 1_000_000);
+        for (i, (took, by)) in (0..).zip(all) {
+            let from = ms(1000 * i);
+            let time = Timeline { queued: Some(from), completed: from + ms(*took), ..Timeline::default() };
+            of.request(&Request { time, ..Request::default() }, &names);
+            let (parent, orphan) = ((*by == By::Stacked).then_some(BioNumber(1)), *by == By::Unknown);
+            let number = BioNumber(10 + i);
+            of.bio(&Bio { time, by_request: true, parent, orphan, number, ..Bio::default() }, &names);
+        }
+        if all.iter().any(|(_, by)| *by == By::Stacked) {
+            let time = Timeline { queued: Some(ms(0)), completed: ms(110), ..Timeline::default() };
+            of.bio(&Bio { time, number: BioNumber(1), ..Bio::default() }, &names);
+        }
+        of.chosen();
+        of.all().map(|(slow, _)| slow.total().0 / 1_000_000).collect()
+    }
+
+    #[test]
+    fn the_slowest_are_told_the_slowest_first() {
+        assert_eq!(slowest(&[(50, By::Task), (100, By::Task), (90, By::Task), (10, By::Task)]), [100, 90]);
+        assert_eq!(slowest(&[(50, By::Task)]), [50]);
+        assert!(slowest(&[]).is_empty());
+    }
+
+    /// What a stacked device sent is told with its bio, and takes no other request's place.
+    #[test]
+    fn requests_of_members_stand_for_themselves_only_without_their_stacked_device() {
+        let sent = |by| [(100, by), (90, by), (50, By::Task)];
+        assert_eq!(slowest(&sent(By::Unknown)), [100, 90]);
+        assert_eq!(slowest(&sent(By::Stacked)), [110, 50]);
     }
 }

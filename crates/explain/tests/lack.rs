@@ -49,6 +49,9 @@ fn reads_that_never_end_are_not_in_flight() {
     let only_queued = explained(&reads(200, "Q", 1));
     assert_eq!(only_queued.lack, Some(Lack::Ends { begun: 200, open: 200 }));
     assert!(finds_nothing(&only_queued) && only_queued.trust == Trust::Unusable);
+    let words = |e: &Explanation| e.lack.as_ref().unwrap().words(&|dev| dev.to_string());
+    assert!(words(&e).contains("of 2,000 I/Os begun 1,950 (98 %) never complete"), "{}", words(&e));
+    assert!(words(&only_queued).contains("none completed"), "{}", words(&only_queued));
     // As many as a queue holds, at the end of a recording, are in flight.
     let queue = reads(500, "QGIDC", 1) + &reads(32, "QGID", 1).replace(" 0.", " 1.");
     assert_eq!(explained(&queue).lack, None);

@@ -203,3 +203,46 @@ fn overtaker(b: &Bio, phase: Phase) -> Option<Io> {
     let most = Class::ALL.into_iter().max_by_key(|c| by[c.index()])?;
     (phase == Phase::Reason(Reason::Scheduler) && by[most.index()] > 0).then(|| Io::of(most))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn empty() -> Ledger {
+        Ledger { from: Nanos(0), to: Nanos(0), segments: Default::default() }
+    }
+
+    fn head(bio: &Bio) -> Head {
+        let mut parts = BioParts::default();
+        parts.add(bio, &empty(), Nanos(0));
+        let (head, _) = parts.each().next().expect("one was added");
+        *head
+    }
+
+    /// Nobody waits for what is read ahead, until somebody does.
+    #[test]
+    fn read_ahead_is_a_read_once_its_task_waits_for_it() {
+        let ahead = |awaited| {
+            let flags = Flags::READ.with(Flags::AHEAD);
+            head(&Bio { op: Op::Read, flags, awaited, ..Bio::default() }).asked
+        };
+        assert_eq!((ahead(false), ahead(true)), (Asked::Ahead, Asked::Bio(Class::Read)));
+        let read = head(&Bio { op: Op::Read, flags: Flags::READ, ..Bio::default() });
+        assert_eq!(read.asked, Asked::Bio(Class::Read));
+    }
+
+    /// What went whole was not cut: a bio of one piece counts as none that were.
+    #[test]
+    fn only_what_was_cut_into_several_is_counted_as_cut() {
+        let mut parts = BioParts::default();
+        for pieces in [1, 1, 3, 2] {
+            let bio =
+                Bio { op: Op::Read, flags: Flags::READ, bytes: Bytes(1 << 20), pieces, ..Bio::default() };
+            parts.add(&bio, &empty(), Nanos(0));
+        }
+        let (mut table, mut bios) = (crate::Table::default(), crate::Bios::default());
+        bios.add(&mut table, &parts, &life::Names::default());
+        let cut = table.victims().next().expect("one task").2.cut;
+        assert_eq!((cut.ops, cut.pieces, cut.bytes), (2, 5, 2 << 20));
+    }
+}

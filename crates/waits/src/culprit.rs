@@ -115,3 +115,28 @@ pub fn is_kernel_thread(name: &str) -> bool {
         || numbered("loop", "") && name.len() > 4
         || name.starts_with("md") && name.contains("_raid")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Only tasks send I/O, and only those whose name is known can be asked to send less.
+    #[test]
+    fn somebody_is_a_task_with_a_name() {
+        let of = |kind, name: &str| Culprit {
+            name: Some(name).filter(|n| !n.is_empty()).map(Into::into),
+            ..Culprit::of(kind)
+        };
+        assert!(
+            of(CulpritKind::Task, "tar").is_somebody()
+                && of(CulpritKind::Kernel, "jbd2/sda1-8").is_somebody()
+        );
+        assert!(!of(CulpritKind::Task, "").is_somebody() && !of(CulpritKind::Kernel, "").is_somebody());
+        for kind in [CulpritKind::Own, CulpritKind::Device, CulpritKind::Limit, CulpritKind::Cpu] {
+            assert!(!of(kind, "tar").is_somebody(), "{kind:?}");
+        }
+        assert!(!Culprit::others().is_somebody(), "those that are not told apart");
+        // Who ran on the processor sends nothing, but is in the way.
+        assert!(of(CulpritKind::Cpu, "make").can_leave() && !of(CulpritKind::Cpu, "").can_leave());
+    }
+}

@@ -117,3 +117,23 @@ impl Phase {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a ledger calls time in the device passes there, and a flush does; a wait before or after it does not.
+    #[test]
+    fn what_a_ledger_has_in_the_device_passes_in_the_device() {
+        use Phase::{Behind, Flush, Late, NoTag, Paused, Refused, Service, Slow, Varies};
+        for phase in [Service, Behind, Paused, Varies, Slow, Late] {
+            assert!(phase.in_device() && phase.reason() == Reason::Device, "{phase:?}");
+        }
+        assert!(Flush.in_device());
+        let outside =
+            [Reason::Scheduler, Reason::GetRequest, Reason::OnCpu, Reason::WaitCpu].map(Phase::Reason);
+        for phase in [NoTag, Refused].into_iter().chain(outside) {
+            assert!(!phase.in_device() && phase.reason() != Reason::Device, "{phase:?}");
+        }
+    }
+}

@@ -85,3 +85,15 @@ impl Victim {
         *self == self.others()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_asked_of_blocks_is_called_by_its_class() {
+        let called = Class::ALL.map(|class| Asked::Bio(class).plural());
+        assert_eq!(called, ["reads", "synchronous writes", "writeback", "flushes", "discards"]);
+        assert_eq!(Asked::Ahead.plural(), "read-ahead");
+    }
+}

@@ -38,3 +38,28 @@ pub(crate) fn flush_of(t: &Timeline, reason: Reason, time: Nanos) -> (Nanos, Beh
     let [paused, behind, flush] = waited.last(time);
     (paused, Behind { time: behind, ..waited.behind }, flush)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use life::FlushWait;
+
+    /// A flush of 10 ms, of which the device paused for 6 and was behind somebody for 1.
+    #[test]
+    fn a_flush_before_the_data_is_split_as_one_after_it() {
+        let ms = |ms: u64| Nanos(ms * 1_000_000);
+        let behind = Behind { time: ms(1), ..Behind::default() };
+        let flush = FlushWait { issued: ms(5), completed: ms(15), paused: ms(6), behind };
+        let split = |t: &Timeline, reason| {
+            let (paused, behind, flush) = flush_of(t, reason, ms(10));
+            [paused, behind.time, flush].map(|t| t.0 / 1_000_000)
+        };
+        let before = Timeline { preflush: Some(flush), ..Timeline::default() };
+        let after = Timeline { postflush: Some(flush), ..Timeline::default() };
+        assert_eq!(split(&before, Reason::Preflush), [6, 1, 3]);
+        assert_eq!(split(&after, Reason::Postflush), [6, 1, 3]);
+        // Of one that it did not wait for nothing is known; in line for one it is not in the device yet.
+        assert_eq!(split(&after, Reason::Preflush), [0, 0, 10]);
+        assert_eq!(split(&before, Reason::FlushQueue), [0, 0, 10]);
+    }
+}

@@ -390,3 +390,41 @@ fn several_are_gone_together_by_name_or_by_kind() {
     // Nobody is without itself.
     assert_eq!(mean_without(those(&["reader"], &[Io::Read])), Nanos(2000));
 }
+
+/// Culprits without a name are found again by what they are, and no two of them are taken for one.
+#[test]
+fn each_kind_of_culprit_and_io_is_told_apart() {
+    use CulpritKind::{Cpu, Device, Kernel, Limit, Own, Task, Unknown};
+    let mut table = Table::default();
+    let ios = [Io::Read, Io::SyncWrite, Io::BackgroundWrite, Io::Flush, Io::Discard, Io::Journal];
+    let all = || {
+        [Own, Task, Kernel, Device, Limit, Cpu, Unknown]
+            .into_iter()
+            .flat_map(|kind| std::iter::once(None).chain(ios.map(Some)).map(move |io| (kind, io)))
+    };
+    for _ in 0..2 {
+        for (kind, io) in all() {
+            let id = table.plain(kind, io);
+            assert_eq!(*table.culprit_of(id), Culprit { io, ..Culprit::of(kind) });
+        }
+    }
+    assert_eq!(table.culprits().count(), all().count());
+}
+
+/// A table that is full to the last year leaves out what does not fit, and merged with another says so of both.
+#[test]
+fn what_two_tables_left_out_the_merged_one_left_out() {
+    let full = || {
+        let mut table = Table::default();
+        add(&mut table, &[Given { victim: 0, end: 0, parts: vec![(0, 0, u64::MAX - 1)], own: 0 }]);
+        for end in [1, 2] {
+            add(&mut table, &[Given { victim: 0, end, parts: vec![(0, 0, 5)], own: 0 }]);
+        }
+        table
+    };
+    let (mut table, other) = (full(), full());
+    assert_eq!((table.left_out(), other.left_out()), (2, 2));
+    table.merge(&other);
+    // The one operation that the other has does not fit, either.
+    assert_eq!(table.left_out(), 5);
+}

@@ -146,6 +146,7 @@ fn faster_log_slower_fsync() {
                 "do not cross",
                 "the time is not in the device",
                 // The author's own column is wrong in one place.
+                "1 of the 14 differences",
                 "32 threads +1.0 % (it is +0.7 %)",
             ],
         );
@@ -327,4 +328,18 @@ fn a_stripe_cache_that_is_told_to_be_full_is_found() {
         &[words[0], "it is full: md4/md/stripe_cache_active is 1020"],
     );
     told(&set(200), "raid-stripe-cache", Answer::CannotTell, &words);
+}
+
+/// Few reads are slow and these very much so: the rate of all is then the same, a little more or less.
+#[test]
+fn the_bandwidth_is_the_same_where_it_is_a_tenth_more_or_less() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/mails/writeback.txt");
+    let text = std::fs::read_to_string(fixtures).unwrap();
+    let same = |kib: u32| {
+        let text = text.replace("bw=255500KB", &format!("bw={kib}KB"));
+        let verdicts = judge_counters(&[Mail::read("mail", text.as_bytes())]);
+        let v = verdicts.into_iter().find(|v| v.cause == "writeback-flood").unwrap();
+        v.evidence.iter().any(|e| e.sentence().contains("and the bandwidth is the same"))
+    };
+    assert_eq!([200_000, 240_000, 255_500, 270_000, 300_000].map(same), [false, true, true, true, false]);
 }

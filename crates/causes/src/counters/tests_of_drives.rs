@@ -172,3 +172,59 @@ fn members_that_write_larger_pieces_than_their_array_do_something_else() {
     assert_eq!(of(array(10.0, 4.0, 4.0)), None, "no load");
     assert_eq!(of(array(0.0, 4.0, 4.0)), None, "nothing is written to it");
 }
+
+/// The disk that stands out most is told, by the report in which it does, and how often it is slower there.
+#[test]
+fn of_several_reports_the_worst_is_told() {
+    let report = |wait: f64| {
+        iostat(&[("sda", 100.0, 8.0), ("sdb", 104.0, 9.0), ("sdc", 99.0, 7.0), ("sdx", 98.0, wait)])
+    };
+    for waits in [[218.0, 400.0], [400.0, 218.0]] {
+        let v = verdict(&waits.map(report).concat(), "slow-member").unwrap();
+        assert!(
+            said(&v).starts_with("sdx takes 400 ms a request") && said(&v).contains("50 times longer"),
+            "{v:?}"
+        );
+    }
+}
+
+/// An array of so many members: writes a second to it, KiB of each, ms that it and its members take.
+fn waiting_array(members: &[&str], writes: f64, kib: f64, array_ms: f64, member_ms: f64) -> String {
+    let row = |name: &str, rate: f64, kib: f64, ms: f64, queue: f64| {
+        format!("{name} 0.00 {rate:.2} 0.00 {:.2} {ms:.2} {queue:.2} 50.00\n", rate * kib)
+    };
+    let each: String = members.iter().map(|name| row(name, 400.0, 4.0, member_ms, 2.0)).collect();
+    let heading = "Device r/s w/s rkB/s wkB/s await aqu-sz %util\n";
+    format!("{heading}{}{each}\n", row("md0", writes, kib, array_ms, 20.0))
+}
+
+/// One member of each stripe holds parity: writes of 64 KiB to three disks need eight stripe heads each, to five disks four.
+#[test]
+fn a_write_needs_a_stripe_head_for_a_page_of_each_disk_but_one() {
+    let needs = |members: &[&str]| {
+        let set = "/sys/block/md0/md/stripe_cache_size:256\n\n";
+        let text = format!("{set}{}", waiting_array(members, 100.0, 64.0, 500.0, 50.0).repeat(2));
+        said(&verdict(&text, "raid-stripe-cache").unwrap())
+    };
+    let three = needs(&["sda", "sdb", "sdc"]);
+    assert!(three.contains("20 writes of 64 KiB at once need about 160 stripe heads of 4 KiB"), "{three}");
+    let five = needs(&["sda", "sdb", "sdc", "sdd", "sde"]);
+    assert!(five.contains("need about 80 stripe heads"), "{five}");
+}
+
+/// Whole stripes write one disk's worth more than the data: of five disks 1.25 bytes for each.
+#[test]
+fn whole_stripes_write_their_parity_and_no_more() {
+    let v = verdict(&fixture("raid-bitmap.txt"), "raid-read-modify-write").unwrap();
+    assert!(said(&v).contains("whole stripes of 5 members with one for parity need 1.25"), "{v:?}");
+}
+
+/// What an array waits for that is only read from says nothing of writes, although something else writes to its members.
+#[test]
+fn an_array_that_nobody_writes_to_has_no_slow_writes() {
+    let members = ["sda", "sdb", "sdc"];
+    let of = |writes: f64| {
+        verdict(&waiting_array(&members, writes, 64.0, 500.0, 50.0).repeat(2), "raid-stripe-cache")
+    };
+    assert!(of(100.0).is_some() && of(0.0).is_none(), "{:?}", of(0.0));
+}

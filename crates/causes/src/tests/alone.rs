@@ -56,8 +56,12 @@ fn half_of_the_time_alone_is_the_threshold() {
     assert!(rejected(&v).contains("alone for 40 % of their time"), "{v:?}");
 }
 
-/// A hundred operations that the device serves for so long, and one that was behind another task for 30 times as long besides.
 fn throughout(wait: Wait, own: u64, settings: &str, cause: &str) -> Verdict {
+    throughout_of(READ, wait, own, settings, cause)
+}
+
+/// A hundred operations that the device serves for so long, and one that was behind another task for 30 times as long besides.
+fn throughout_of(kind: Kind, wait: Wait, own: u64, settings: &str, cause: &str) -> Verdict {
     let mut told = Told::default();
     let mut story = Story::default();
     for at in (0..200).map(|i| i * 2 * own) {
@@ -70,7 +74,7 @@ fn throughout(wait: Wait, own: u64, settings: &str, cause: &str) -> Verdict {
         let mut split = Split { known: true, own: Nanos(own * 1000), ..Split::default() };
         let time = if n == 50 { 30 * own } else { 0 };
         split.behind[0] = Behind { holder: tar, time: Nanos(time * 1000) };
-        told.inside(READ, split);
+        told.inside(kind, split);
     }
     told.verdict(cause)
 }
@@ -105,4 +109,15 @@ fn what_linux_expects_is_not_slow() {
     assert!(rejected(&slow(70 * MS, Wait::DirectIo, "slow-device", disk)).contains("Linux expects 75 ms"));
     // A read that need not have gone to the device at all is compared with flash.
     assert!(is_found(&slow(2200, Wait::PageRead, "cold-reads", disk)));
+}
+
+/// And for how much of the time of all: 101 parts of 131.
+#[test]
+fn page_faults_are_slow_throughout_where_each_waits_for_the_device() {
+    let of = |own: u64| throughout_of(Kind::PageFault, Wait::PageFault, own, "", "page-fault-read");
+    let v = of(5 * MS);
+    let [(group, part)] = v.throughout[..] else { panic!("{v:?}") };
+    assert_eq!(group, 0);
+    assert!((part - 101.0 / 131.0).abs() < 0.02, "{part}");
+    assert_eq!(of(100).throughout, [], "as fast as flash");
 }

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::told::Told;
+use device::{Behind, Split};
 use ledger::Reason;
+use life::Io;
 use operation::{Kind, Wait};
 use trace::{Bytes, Call};
 
@@ -125,4 +127,25 @@ fn a_discard_is_made_smaller_or_left_to_the_weekly_trim() {
     }
     assert_eq!(of("", "rw,discard"), ["mount -o remount,nodiscard '/mnt/a b'", weekly]);
     assert_eq!(of("", "rw,nodiscard"), [weekly]);
+}
+
+/// Requests take twice as long beside discards: of reads that were behind nothing else half is not their doing.
+#[test]
+fn what_requests_take_anyway_is_not_because_of_discards() {
+    let mut told = Told::default();
+    told.over(discards(2 * MS + 100)).quick(READ, 297);
+    let split = Split {
+        known: true,
+        behind: {
+            let mut behind = Split::default().behind;
+            behind[0] = Behind { holder: told.holder("fstrim", Io::Discard), time: Nanos(100_000_000) };
+            behind
+        },
+        ..Split::default()
+    };
+    for _ in 0..3 {
+        told.inside(READ, split);
+    }
+    let share = found(&told.verdict("discard-stall"));
+    assert!((share - 0.52).abs() < 0.08, "{share}");
 }

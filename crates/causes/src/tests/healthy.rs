@@ -132,3 +132,22 @@ fn it_does_not_hide_what_passes_outside_of_operations() {
     // As long as a read from flash may take.
     assert_eq!(of(1), (Answer::Rejected, Answer::Found));
 }
+
+/// Reads that are all within what is expected, of which some waited until one of four tags was free: a limit held them back.
+#[test]
+fn waiting_for_a_tag_is_no_health() {
+    let of = |tags: bool| {
+        let mut story = Story::default();
+        quick_reads(&mut story, 0, 100);
+        for i in 0..300 {
+            let at = (1000 + 10 * i) * MS;
+            for k in 0..12 {
+                // 0.6 ms each, four at a time, or all at once.
+                let got = if tags { k / 4 * 600 } else { 0 };
+                story.read_without_tag(at + k, at + k + got, at + k + got + 600);
+            }
+        }
+        story.settings("sda/queue/rotational: 0\n").verdict("healthy").verdict
+    };
+    assert_eq!((of(false), of(true)), (Answer::Found, Answer::Rejected));
+}

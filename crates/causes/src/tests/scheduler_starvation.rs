@@ -65,6 +65,7 @@ fn overtaken(these: u64, by: u64, others: u64) -> Verdict {
 #[test]
 fn half_of_the_wait_overtaken_is_the_threshold() {
     assert!(is_found(&overtaken(3, 12, 2)));
+    assert!(is_found(&overtaken(3, 12, 3)), "half of it is enough");
     assert!(rejected(&overtaken(2, 12, 3)).contains("overtook them in 40 % of it only"));
 }
 

@@ -249,3 +249,64 @@ fn culprit(v: &Sufferer, verdict: Option<&Verdict>) -> Option<Source> {
     let all: Nanos = somebody.iter().chain(&nobody).map(|b| b.time).sum();
     (most.time.0.saturating_mul(WORTH_NAMING) >= all.0).then(|| most.source.clone())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::worth::tests::{flushes, victim};
+    use super::*;
+
+    fn because(kind: CulpritKind, name: &str, ms: u64) -> Because {
+        let name = Some(name).filter(|n| !n.is_empty()).map(str::to_string);
+        Because { source: Source { kind, name, ..flushes(0).source }, ..flushes(ms) }
+    }
+
+    /// Who is named beside what fio lost.
+    fn named(because: Vec<Because>) -> Option<String> {
+        culprit(&Sufferer { because, ..victim(1000, 100, 2000) }, None).map(|c| c.name.unwrap_or_default())
+    }
+
+    /// From a fifth of it on; neither a device nor the victim's own task is somebody else.
+    #[test]
+    fn somebody_else_with_a_fifth_of_what_was_lost_is_named() {
+        let tar = |ms| because(CulpritKind::Task, "tar", ms);
+        let device = |ms| because(CulpritKind::Device, "", ms);
+        assert_eq!(named(vec![device(80), tar(20)]), Some("tar".into()));
+        assert_eq!(named(vec![device(81), tar(19)]), None);
+        assert_eq!(
+            named(vec![device(10), because(CulpritKind::Task, "fio", 90)]),
+            None,
+            "its own journal's writes"
+        );
+        assert_eq!(named(vec![device(100)]), None);
+    }
+
+    /// What was lost counts: of 400 ms nobody had 300.
+    #[test]
+    fn what_nothing_explains_is_a_part_of_what_all_victims_lost() {
+        let of = |kind, ms| {
+            let because = vec![Because { cause: None, ..because(kind, "", ms) }];
+            Sufferer { because, ..victim(1000, ms, 2000) }
+        };
+        let answer = |explained| Answer {
+            kind: Kind::Unknown,
+            cause: None,
+            root: None,
+            confidence: None,
+            culprit: None,
+            explained,
+            victims: vec![of(CulpritKind::Device, 100), of(CulpritKind::Unknown, 300)],
+            bystanders: 0,
+            too_little: None,
+        };
+        assert_eq!(answer(Some(0.5)).unexplained(), Some(0.75));
+        assert_eq!(answer(None).unexplained(), None, "of texts");
+        assert_eq!(Answer { victims: vec![], ..answer(Some(1.0)) }.unexplained(), Some(0.0));
+    }
+
+    #[test]
+    fn kinds_of_answers_are_called_as_json_has_them() {
+        for kind in [Kind::Cause, Kind::Healthy, Kind::Unknown] {
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
+        }
+    }
+}

@@ -150,3 +150,31 @@ pub fn tasks_of_cgroup<'a>(e: &'a Explanation, path: &'a str) -> impl Iterator<I
     };
     e.facts.operations.tasks().filter(move |task| in_it(task))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::because::Source;
+    use super::super::worth::tests::{flushes, victim};
+    use super::*;
+
+    /// Who lost so much to flushes, and so much that no cause explains to a culprit of this kind.
+    fn lost(to_flushes: u64, to: CulpritKind, time: u64) -> Sufferer {
+        let source = Source { kind: to, ..flushes(0).source };
+        let other = Because { cause: None, source, ..flushes(time) };
+        Sufferer { because: vec![flushes(to_flushes), other], ..victim(1000, to_flushes + time, 2000) }
+    }
+
+    #[test]
+    fn unexplained_is_what_has_neither_cause_nor_culprit() {
+        assert!((lost(70, CulpritKind::Unknown, 30).unexplained() - 0.3).abs() < 1e-9);
+        assert_eq!(lost(70, CulpritKind::Device, 30).unexplained(), 0.0, "somebody had it");
+        assert_eq!(
+            Sufferer { because: vec![], ..victim(1000, 0, 2000) }.unexplained(),
+            0.0,
+            "nothing was lost"
+        );
+        let mostly = |time| lost(100 - time, CulpritKind::Unknown, time).is_mostly_unexplained();
+        let most = (MOSTLY * 100.0).ceil() as u64;
+        assert!(mostly(most) && mostly(100) && !mostly(most - 1) && !mostly(0));
+    }
+}

@@ -182,3 +182,30 @@ fn syncs_decide_where_they_are_the_time() {
     let (before, after) = (slow(&before), slow(&after));
     assert_eq!(Comparison::of_runs(of(&before), of(&after)).outcome(), Outcome::Worse);
 }
+
+/// A range of the ratio that reaches 1 shows nothing, and neither does what differs by a twentieth and no more.
+#[test]
+fn what_reaches_one_is_no_difference() {
+    use Outcome::{Better, NoDifference, Worse};
+    let of = |range, ratio| latency("p99", ratio, range).outcome();
+    assert_eq!([(1.0, 2.0), (0.5, 1.0)].map(|range| of(Some(range), 1.3)), [NoDifference; 2]);
+    assert_eq!((of(Some((1.01, 2.0)), 1.3), of(Some((0.5, 0.99)), 0.7)), (Worse, Better));
+    assert_eq!([1.05, 0.953].map(|ratio| of(None, ratio)), [NoDifference; 2]);
+}
+
+#[test]
+fn outcomes_are_called_as_json_has_them() {
+    use Outcome::{Better, CannotTell, Mixed, NoDifference, Worse};
+    for outcome in [Better, Worse, Mixed, NoDifference, CannotTell] {
+        assert_eq!(serde_json::to_value(outcome).unwrap(), outcome.name());
+    }
+}
+
+/// Ten operations at least are beyond a percentile that is compared; of anything else every number counts.
+#[test]
+fn a_percentile_rests_on_ten_that_are_slower() {
+    let of = |name: &str, count: f64| super::texts::rests_on_enough(name, Some(count));
+    assert!(of("p99", 1000.0) && !of("p99", 990.0));
+    assert!(of("p50", 20.0) && !of("p50", 19.0));
+    assert!(of("mean", 3.0) && super::texts::rests_on_enough("p99.99", None), "their number is not known");
+}

@@ -85,6 +85,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn units_are_called_as_json_has_them() {
+        for unit in [Unit::Micros, Unit::Millis] {
+            assert_eq!(serde_json::to_value(unit).unwrap(), unit.name());
+        }
+    }
+
+    #[test]
     fn of_two_merged_each_row_is_the_sum() {
         let of = |all: &[u64]| {
             let mut h = Histogram::new(Unit::Micros);
