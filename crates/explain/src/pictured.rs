@@ -124,3 +124,49 @@ pub fn first_looked_at(all: &[Pictured], most: usize) -> Vec<usize> {
 
 /// Fewer operations than this make no picture.
 const WORTH_A_MAP: u64 = 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use operation::Kind;
+    use trace::{Call, Fs};
+
+    /// Which are looked at first: each as what it is of, how many there were, and whether its tail matters.
+    fn first(all: &[(Of, u64, bool)]) -> Vec<usize> {
+        let columns: Vec<Columns<Moment>> = all
+            .iter()
+            .map(|(_, completed, _)| {
+                let mut columns = Columns::default();
+                let moment: &mut Moment = columns.at(Nanos(0));
+                moment.completed = *completed;
+                columns
+            })
+            .collect();
+        let pictured = all.iter().zip(&columns).map(|((of, _, matters), columns)| Pictured {
+            of: *of,
+            name: String::new(),
+            columns,
+            group: None,
+            matters: *matters,
+        });
+        first_looked_at(&pictured.collect::<Vec<_>>(), 3)
+    }
+
+    #[test]
+    fn what_is_asked_about_comes_first_then_the_first_device() {
+        let [sda, sdb] = [DevId::new(8, 0), DevId::new(8, 16)];
+        let reads = |dev| Of::Requests(dev, Class::Read);
+        let fsyncs = Of::Operations(OpKey { kind: Kind::Call(Call::Fsync), fs: Fs::Ext4, dev: sda });
+        // What matters to nobody is looked at on the first device alone.
+        assert_eq!(first(&[(fsyncs, 100, false), (reads(sda), 100, false), (reads(sdb), 100, false)]), [1]);
+        assert_eq!(
+            first(&[(fsyncs, 100, true), (reads(sda), 100, false), (reads(sdb), 100, true)]),
+            [0, 2, 1]
+        );
+        // A few make no picture, unless somebody waits for them or there is nothing else.
+        let writes = Of::Requests(sda, Class::SyncWrite);
+        assert_eq!(first(&[(reads(sda), 100, false), (writes, 9, false)]), [0]);
+        assert_eq!(first(&[(reads(sda), 100, false), (writes, 9, true)]), [1, 0]);
+        assert_eq!(first(&[(reads(sda), 9, false)]), [0]);
+    }
+}

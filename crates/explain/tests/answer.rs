@@ -115,3 +115,13 @@ fn quick_requests_do_not_prove_that_no_limit_above_them_holds_anybody() {
     assert_eq!(kind(&[("system.json", &limit("8:0"))]), Kind::Unknown);
     assert_eq!(kind(&[("system.json", &limit("8:16"))]), Kind::Healthy, "another device's");
 }
+
+/// Of three tasks five reads each: enough were recorded, but nobody's are enough to say that nobody waits.
+#[test]
+fn a_few_requests_of_each_task_prove_no_health() {
+    let few = |tid: u32, task| Load { task, tid, every: 700_000, turn: 2, usual: 300, long: 310, ..READER };
+    let kind = |loads: &[Load]| Answer::of(&explained(&recorded(loads), &[])).kind;
+    assert_eq!(kind(&[few(100, "java"), few(101, "sh"), few(102, "vi")]), Kind::Unknown);
+    let many = Load { every: 70_000, ..few(100, "java") };
+    assert_eq!(kind(&[many, few(101, "sh"), few(102, "vi")]), Kind::Healthy);
+}

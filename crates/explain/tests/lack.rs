@@ -76,6 +76,29 @@ fn eleven_lines_of_a_mail_are_no_recording() {
     assert_eq!(explained(&reads(10, "QGIDC", 1)).lack, None);
 }
 
+/// What a recorder wrote itself is whole: one read that is long by itself is worth a verdict, a few short ones are not.
+#[test]
+fn of_a_whole_recording_one_long_read_is_enough() {
+    let read = |at: u64, ms: u64| {
+        let line = |us: u64, what: &str| {
+            format!(
+                "fio-683 [001] {}.{:06}: {what} 8,0 R {} + 8 [fio]\n",
+                us / 1_000_000,
+                us % 1_000_000,
+                at * 800
+            )
+        };
+        let (begin, end) = (at * 1_000_000, at * 1_000_000 + ms * 1000);
+        line(begin, "block_bio_queue:")
+            + &line(begin + 1, "block_getrq:")
+            + &line(begin + 2, "block_rq_issue:").replace(" R ", " R 4096 () ")
+            + &line(end, "block_rq_complete:").replace(" R ", " R () ").replace("8 [fio]", "8 [0]")
+    };
+    let lack = |last: u64| explained(&(read(1, 1) + &read(2, 1) + &read(3, last))).lack;
+    assert_eq!(lack(1), Some(Lack::Many { completed: 3 }));
+    assert_eq!(lack(200), None);
+}
+
 /// Two reads in a mail are a fragment; two in a second in which the recorder missed nothing are all that was done.
 #[test]
 fn a_disk_that_was_watched_and_did_nothing_was_not_slow() {
