@@ -38,10 +38,14 @@ pub(super) const COLUMNS: [(&str, f64, Unit); 17] = [
 /// How many of them a kernel prints.
 const LENGTHS: [usize; 3] = [11, 15, 17];
 const MOST_ROWS: usize = 16_384;
+/// `sda`, `md0`, `sr0`.
+const SHORTEST_NAME: usize = 3;
 
 impl Tool for Diskstats {
     fn read(&self, words: &[Word]) -> Option<Found> {
         let mut reading = Reading { tool: "diskstats", at: words.first()?.spot, ..Reading::default() };
+        // In flattened text it begins anywhere: `48 89 e5 41 57` are bytes of code.
+        (words[0].first || words[0].spot.column > 0).then_some(())?;
         let mut used = 0;
         while reading.rows.len() < MOST_ROWS {
             let Some((row, length)) = line(&words[used..]) else { break };
@@ -58,7 +62,8 @@ impl Tool for Diskstats {
 fn line(words: &[Word]) -> Option<(Row, usize)> {
     let number = |i: usize| words.get(i).and_then(|w| w.text.parse::<u64>().ok());
     let name = words.get(2)?.text;
-    if number(0)? > 0xfff || number(1)? > 0xf_ffff || !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+    let named = name.len() >= SHORTEST_NAME && name.starts_with(|c: char| c.is_ascii_alphabetic());
+    if number(0)? > 0xfff || number(1)? > 0xf_ffff || !named {
         return None;
     }
     let mut many = (0..LENGTHS[2] + 3).take_while(|i| number(3 + i).is_some()).count();
@@ -76,4 +81,19 @@ fn line(words: &[Word]) -> Option<(Row, usize)> {
         row.values.put(*name, number(3 + i)? as f64 * factor, *unit, words[3 + i].spot);
     }
     Some((row, 3 + many))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tool::testing::{all, one};
+
+    /// What an oops prints of the code are numbers and letters, too, also in a mail without lines.
+    #[test]
+    fn bytes_of_code_are_no_disk() {
+        let code = "Code: 02 4d 0a 66 90 90 90 48 89 e5 41 57 41 56 41 55 41 54 53 48 83 e4 e0 <48> 81 ec c0 02 00\n";
+        assert!(all(code, "diskstats").is_empty());
+        assert!(all(&code.replace('\n', " ").repeat(9), "diskstats").is_empty());
+        let line = "   8       0 sda 1287 5 79000 702 151907 147 1200000 147202 0 3000 147904\n";
+        assert_eq!(one(line, "diskstats").rows[0].value("read.ios"), Some(1287.0));
+    }
 }
