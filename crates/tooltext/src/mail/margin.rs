@@ -1,4 +1,5 @@
-//! What a shell's programs put around each line of what is pasted: its number (`grep -n`, `cat -n`, `nl`), its file (`grep -H`), its end
+//! What a shell's programs put around each line of what is pasted: its number (`grep -n`, `cat -n`, `nl`; pages `12. `), its file
+//! (`grep -H`), its end
 //! (`cat -A`), a bar or another mark (`# `, `+ `, `* `), the time (`stamp.rs`).
 //!
 //! ```text
@@ -59,6 +60,8 @@ enum Form<'b> {
     Tab,
     /// A number and two blanks, as a tab becomes where tabs are shown.
     Blanks,
+    /// `12. `, as pages show a text's lines.
+    Item,
     Mark(char),
     /// A time.
     Stamp,
@@ -184,7 +187,7 @@ fn agree(form: Form, rests: &[&str]) -> bool {
         Form::Tab => rests.len() >= LEAST && letters,
         Form::Blanks => rests.len() >= LEAST_OF_BLANKS && letters,
         Form::Mark(BAR) => rests.len() >= LEAST && !rests.iter().any(tree),
-        Form::Mark(_) => {
+        Form::Mark(_) | Form::Item => {
             let number = |word: &&str| decimal(word.trim_end_matches([',', '%', ')'])).is_some();
             let of_numbers =
                 |rest: &&&str| rest.split_whitespace().filter(number).count() >= LEAST_OF_NUMBERS;
@@ -217,10 +220,11 @@ fn number(body: &str) -> Option<Margin<'_>> {
         Some(b' ') if width == WIDTH && behind.starts_with("  ") => Form::Blanks,
         // An empty line, of which a mailer took the end.
         None if width == WIDTH => Form::Blanks,
+        Some(b'.') if behind == "." || behind.starts_with(". ") => Form::Item,
         _ => return None,
     };
     let separator = match form {
-        Form::Blanks => behind.len().min(2),
+        Form::Blanks | Form::Item => behind.len().min(2),
         _ => 1,
     };
     Some(Margin { form, number: Some(number), length: width + separator })
@@ -275,6 +279,8 @@ mod tests {
             each(|i, line| format!("{i:6}  {line}")),
             each(|i, line| format!("{i:6}  {line}").trim_end().to_owned()),
             each(|i, line| format!("{}:{line}", i + 40)),
+            each(|i, line| format!("  {}. {line}", i + 7)),
+            each(|i, line| format!("{i}. {line}").trim_end().to_owned()),
             each(|i, line| format!("{}{}{line}", i * 7, if i % 2 == 0 { ':' } else { '-' })),
             each(|i, line| format!("out/io.log:{i}:{line}")),
             each(|_, line| format!("out/io.log:{line}")),
@@ -319,6 +325,7 @@ mod tests {
             "make$\nworks\nhost$\n",
             "# iostat -x 1 30\n# cd /mnt\n# fio --bs=4k --size=16 job\n# sync\n",
             "# Total System\n# Total System : q activity\n# dd : q activity\n",
+            "1. it was slow\n2. 5 disks in it\n3. 2 of 5 are new\n",
             "* 5 disks in it\n* it was slow\n* 2 of 5 are new\n",
             "+ cd /mnt\n+ fio --bs=4k\n+ sync\n",
             "/sys/block/sda/queue/nr_requests:64\n/sys/block/sda/queue/scheduler:none\n/sys/block/sda/queue/rotational:1\n",

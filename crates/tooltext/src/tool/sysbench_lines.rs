@@ -5,6 +5,7 @@
 //! [ 10s ] thds: 8 tps: 862.78 qps: 17267.02 (r/w/o: 12087.34/3453.52/1726.16) lat (ms,95%): 7.84 err/s: 0.00 reconn/s: 0.00
 //! [  10s] reads: 3.24 MB/s writes: 2.16 MB/s fsyncs: 34.08/s response time: 80.025ms (95%)
 //! [  10s] threads: 8, tps: 66.60, reads: 943.67, writes: 269.62, response time: 431.72ms (95%), errors: 0.00, reconnects:  0.00
+//! [  10s] threads: 8, tps: 66.60, reads/s: 943.67, writes/s: 269.62 response time: 431.72ms (95%)
 //! ```
 //!
 //! A row for each, of its interval alone. Which percentile it is its line says.
@@ -45,6 +46,9 @@ fn line(words: &[Word]) -> Option<(Row, usize)> {
                 put("reads/s", parts.first().copied(), Unit::PerSecond, at + 1)?;
                 put("writes/s", parts.get(1).copied(), Unit::PerSecond, at + 1)?;
                 2
+            }
+            [key @ ("reads/s:" | "writes/s:"), rate] => {
+                put(key.trim_end_matches(':'), decimal(rate), Unit::PerSecond, at + 1).map(|()| 2)?
             }
             [key @ ("reads:" | "writes:"), value] => {
                 let (of, bytes) =
@@ -137,6 +141,7 @@ mod tests {
         for text in [
             "[ 10s ] thds: 8 tps: 66.5 qps: 1330.25 (r/w/o: 943.5/269.5/117.25) lat (ms,99%): 431.5 err/s: 0.50 reconn/s: 0.00\n",
             "[  10s] threads: 8, tps: 66.5, reads: 943.5, writes: 269.5, response time: 431.5ms (99%), errors: 0.50, reconnects:  0.00\n",
+            "[  10s] threads: 8, tps: 66.5, reads/s: 943.5, writes/s: 269.5 response time: 431.5ms (99%), errors: 0.50\n",
         ] {
             let row = &one(text, "sysbench").rows[0];
             let values = ["threads", "tps", "reads/s", "writes/s", "lat.p99", "errors/s"].map(|n| row.value(n));
