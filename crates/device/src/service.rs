@@ -21,6 +21,9 @@ const ONE_IN: u64 = 10;
 /// Of so many completed requests nearly all shapes have been seen.
 const SETTLED_AFTER: u64 = 100;
 
+/// Of so many at a time each takes an eighth of its time or less itself.
+const CROWD: u64 = 8;
+
 /// Nearly all: the rest is within what a share is told to.
 const SETTLED: f64 = 0.95;
 
@@ -119,6 +122,8 @@ pub struct Services {
     busy: Vec<Busy>,
     /// Of all shapes that move data.
     all_busy: Busy,
+    /// What they spent in the device, in ns.
+    inside: u64,
     /// Completions of these that came soon after the one before: in less than half of what such ones take.
     soon: u64,
     /// By shape, looked up once for each change.
@@ -134,6 +139,7 @@ impl Default for Services {
             empty: Histogram::default(),
             busy: vec![Busy::default(); shapes],
             all_busy: Busy::default(),
+            inside: 0,
             soon: 0,
             resolved: vec![None; shapes],
         }
@@ -168,6 +174,7 @@ impl Services {
         if shape.bytes.0 > 0 {
             self.soon += u64::from(alike.is_soon(took));
             self.all_busy.add(shape.bytes, took);
+            self.inside = self.inside.saturating_add(d2c.0);
         }
         alike.add(shape.bytes, took);
         alike.was_inside(d2c);
@@ -255,9 +262,18 @@ impl Services {
         }
     }
 
-    /// Whether what requests take alone is known of nearly all that were completed so far: more would change little.
+    /// How many requests were completed so far.
+    pub fn requests(&self) -> u64 {
+        self.busy.iter().map(|b| b.count).sum()
+    }
+
+    /// Whether more would change little: what they take alone is known of nearly all that were completed so far, or so many are there at a
+    /// time that it is little beside the queue.
     pub fn is_settled(&self) -> bool {
-        let all: u64 = self.busy.iter().map(|b| b.count).sum();
+        let all = self.requests();
+        if all >= SETTLED_AFTER && self.inside >= self.all_busy.sum.saturating_mul(CROWD) {
+            return true;
+        }
         let known = self.busy.iter().enumerate().filter(|(key, b)| b.count > 0 && self.is_known(*key));
         all >= SETTLED_AFTER && known.map(|(_, b)| b.count).sum::<u64>() as f64 >= SETTLED * all as f64
     }
@@ -275,122 +291,4 @@ impl Services {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn shape(kib: u64) -> Shape {
-        Shape::new(0, false, Bytes(kib << 10))
-    }
-
-    #[test]
-    fn nothing_is_known_of_few() {
-        let mut s = Services::default();
-        (1..MIN_QUIET).for_each(|_| s.quiet(shape(4), Nanos(80_000), Nanos(0)));
-        assert_eq!(s.of(shape(4)), None);
-        s.quiet(shape(4), Nanos(80_000), Nanos(0));
-        let q = s.of(shape(4)).unwrap();
-        assert!(q.p50.0.abs_diff(80_000) < 8_000 && q.samples == MIN_QUIET);
-    }
-
-    #[test]
-    fn reads_in_order_between_seeks_do_not_look_like_parallel_service() {
-        let of = |in_order: u64| {
-            let mut s = Services::default();
-            for i in 0..300 {
-                let took = Nanos(if i % 3 == 0 { 8_000_000 } else { in_order });
-                s.busy(shape(4), took, Nanos(took.0.max(600_000)));
-            }
-            s.is_one_by_one()
-        };
-        assert!(of(600_000));
-        assert!(!of(100_000), "together with the one before");
-    }
-
-    #[test]
-    fn sizes_between_known_ones_lie_between() {
-        let mut s = Services::default();
-        for _ in 0..20 {
-            s.quiet(shape(4), Nanos(100_000), Nanos(0));
-            s.quiet(shape(1024), Nanos(10_000_000), Nanos(0));
-        }
-        let between = s.of(shape(512)).unwrap();
-        assert!(between.p50.0 > 4_000_000 && between.p50.0 < 6_000_000 && between.samples == 0);
-        assert_eq!(s.of(shape(16 << 10)), None, "16 MiB are too far from 1 MiB");
-    }
-
-    #[test]
-    fn between_sizes_time_grows_with_bytes() {
-        let mut s = Services::default();
-        for _ in 0..20 {
-            s.quiet(shape(32), Nanos(1_000_000), Nanos(0));
-            s.quiet(shape(128), Nanos(4_000_000), Nanos(0));
-        }
-        let between = s.of(shape(64)).unwrap().p50.0;
-        assert!(between.abs_diff(2_000_000) < 200_000, "{between}");
-    }
-
-    #[test]
-    fn an_unknown_request_costs_what_others_took_by_number_and_size() {
-        let mut s = Services::default();
-        assert_eq!(s.cost(shape(64)), 65_536.0, "nothing is known");
-        for _ in 0..4 {
-            s.busy(shape(4), Nanos(1_000_000), Nanos(9_000_000));
-            s.busy(shape(12), Nanos(3_000_000), Nanos(9_000_000));
-        }
-        // 2 ms for 8 KiB on average.
-        assert_eq!(s.cost(shape(8)), 2e6);
-        assert_eq!(s.cost(shape(24)), 4e6);
-        assert_eq!(s.cost(shape(4)), 1.5e6, "four are too few");
-        for _ in 0..6 {
-            s.busy(shape(4), Nanos(1_000_000), Nanos(9_000_000));
-        }
-        assert_eq!(s.cost(shape(4)), 1e6);
-    }
-
-    #[test]
-    fn a_flush_that_was_never_alone_takes_what_it_has_the_device_for() {
-        let flush = Shape::new(3, true, Bytes(0));
-        let with = |gaps: [u64; 2], turn: u64| {
-            let mut s = Services::default();
-            for i in 0..40 {
-                s.busy(shape(4), Nanos(gaps[i % 2]), Nanos(9_000_000));
-                s.busy(flush, Nanos(turn), Nanos(9_000_000));
-                s.empty(Nanos(9_000_000));
-            }
-            s.of(flush).unwrap().p50.0
-        };
-        assert!(with([500_000, 700_000], 1_200_000).abs_diff(1_200_000) < 120_000, "one at a time");
-        assert!(
-            with([8_000_000, 7_000_000], 30_000).abs_diff(30_000) < 3_000,
-            "over as soon as its turn comes"
-        );
-        assert!(
-            with([10_000, 900_000], 1_200_000).abs_diff(9_000_000) < 900_000,
-            "side by side: no gap is anybody's"
-        );
-    }
-
-    #[test]
-    fn it_is_settled_when_nearly_all_shapes_are_known() {
-        let mut s = Services::default();
-        (0..95).for_each(|_| s.busy(shape(4), Nanos(80_000), Nanos(80_000)));
-        (0..MIN_QUIET).for_each(|_| s.quiet(shape(4), Nanos(80_000), Nanos(0)));
-        assert!(!s.is_settled(), "too few");
-        (0..5).for_each(|_| s.busy(shape(1024), Nanos(80_000), Nanos(80_000)));
-        assert!(s.is_settled(), "five of a hundred are of another shape");
-        s.busy(shape(1024), Nanos(80_000), Nanos(80_000));
-        assert!(!s.is_settled());
-    }
-
-    #[test]
-    fn a_rested_device_counts_more() {
-        let mut s = Services::default();
-        for _ in 0..50 {
-            s.quiet(shape(4), Nanos(4_000_000), Nanos(10_000));
-        }
-        for _ in 0..MIN_QUIET {
-            s.quiet(shape(4), Nanos(100_000), Nanos(9_000_000));
-        }
-        assert!(s.of(shape(4)).unwrap().p50.0 < 120_000);
-    }
-}
+mod tests;

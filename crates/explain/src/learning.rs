@@ -13,6 +13,9 @@ use trace::{Batch, DevId, Part, Source};
 /// No more than this is read beforehand, in bytes: a tenth of a second.
 const MOST: u64 = 32 << 20;
 
+/// A device with fewer than one in so many of the requests is not what the recording is about.
+const BESIDE: u64 = 20;
+
 /// What was learned of each device; nothing of what cannot be read, which is reported when it is read as a whole.
 pub(crate) fn services(place: &Path, window: Option<Window>) -> Vec<(DevId, Services)> {
     let Ok(recording) = trace::open(place) else { return vec![] };
@@ -23,7 +26,8 @@ pub(crate) fn services(place: &Path, window: Option<Window>) -> Vec<(DevId, Serv
     let (mut lives, mut batch) = (Lives::default(), Batch::default());
     while source.position() < MOST && matches!(source.fill(&mut batch), Ok(true)) {
         lives.feed(&batch, &mut Nobody);
-        if lives.services().all(|(_, services)| services.is_settled()) {
+        let all: u64 = lives.services().map(|(_, services)| services.requests()).sum();
+        if lives.services().all(|(_, s)| s.is_settled() || s.requests().saturating_mul(BESIDE) < all) {
             break;
         }
     }
