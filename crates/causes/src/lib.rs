@@ -86,6 +86,7 @@ mod scheduler {
 pub use case::{Case, MIN_SAMPLES, MIN_SHARE, NOT_SLOW};
 pub use counters::{judge_counters, title_by_counters};
 pub use damage::{Damage, DAMAGED, TOO_DAMAGED};
+pub use device::alone::flash_takes;
 pub use device::background_task::works_for_others;
 pub use driver::judge;
 use driver::{Each, Judge, Otherwise, Said};
@@ -93,7 +94,6 @@ pub use proof::{Proof, Quantity};
 pub use remedy::{Action, Acts, Remedy};
 pub use risk::Risk;
 pub use slow::Slow;
-pub use thresholds::alone::flash_takes;
 pub use thresholds::{WBT_DISK, WBT_FLASH};
 pub use verdict::{Answer, Claim, Confidence, Verdict};
 

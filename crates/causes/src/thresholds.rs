@@ -42,11 +42,6 @@ pub mod alone {
     pub const FLASH_ALONE: Nanos = Nanos(300_000);
     /// What such a link carries: 6 Gbit/s in code words of ten bits for eight, less its frames.
     pub const FLASH_BYTES_A_SECOND: u64 = 500_000_000;
-
-    /// What flash takes for a request of so many bytes alone.
-    pub fn flash_takes(bytes: u64) -> Nanos {
-        FLASH_ALONE + Nanos(bytes.saturating_mul(1_000_000_000) / FLASH_BYTES_A_SECOND)
-    }
 }
 
 /// Of `damage`.

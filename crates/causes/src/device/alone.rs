@@ -9,7 +9,7 @@ use crate::device::healthy::{expected, rotational, EXPECTED_FLASH};
 use crate::memory::page_fault_read;
 use crate::proof::proof;
 use crate::slow::Slow;
-use crate::thresholds::alone::{flash_takes, MOSTLY};
+use crate::thresholds::alone::{FLASH_ALONE, FLASH_BYTES_A_SECOND, MOSTLY};
 use crate::thresholds::device_stall::LONG;
 use crate::thresholds::HALF_A_TURN;
 use crate::verdict::{Confidence, Verdict};
@@ -163,6 +163,11 @@ fn at_once(slow: &Slow, cached: bool, turns: &Option<Fact<bool>>) -> Nanos {
         Some(turns) if turns.value => HALF_A_TURN,
         _ => EXPECTED_FLASH,
     }
+}
+
+/// What flash takes for a request of so many bytes alone.
+pub fn flash_takes(bytes: u64) -> Nanos {
+    FLASH_ALONE + Nanos(bytes.saturating_mul(1_000_000_000) / FLASH_BYTES_A_SECOND)
 }
 
 /// Whether nothing took longer in the device than a disk that turns takes for a seek: then a pause of it is one.

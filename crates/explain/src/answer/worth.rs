@@ -51,11 +51,11 @@ pub(crate) fn acting_on(e: &Explanation, v: &Sufferer, all: &[Sufferer], found: 
     }
     let always = !found.throughout.is_empty() || !is_everyday(found.cause);
     let of_slowest = share_of_slowest(e, v, found);
-    let is_noticed = || {
+    let matters = || {
         is_noticed(v, found.cause, of_slowest, recorded, by_the_clock)
             || commits_for(e, v, all, found.cause).0 as f64 >= NOTICED * recorded.0 as f64
     };
-    always || !is_scattered(v, found.cause) && is_noticed()
+    always || !is_scattered(v, found.cause) && matters()
 }
 
 /// What a cause has of the time of a victim and of the journal's thread beside it, of a recording of blocks: who sends flushes waits for
