@@ -50,6 +50,9 @@ pub struct Workload {
     pub app: String,
     /// What it mostly waits for: sync, read, write, mmap.
     pub kind: String,
+    /// Causes that stand for the disk besides those of its kind.
+    #[serde(default)]
+    pub disk: Vec<String>,
     pub clients: Vec<u32>,
     /// Most operations of a run: its data is only so often cold.
     pub most: Option<u64>,

@@ -229,7 +229,14 @@ impl Condition {
             Thing::Wbt => vec!["writeback-throttle".into()],
             Thing::Depth => catalogue.depth.causes.clone(),
             Thing::Everything => vec![],
-            Thing::Disk => catalogue.exchanged[&catalogue.workload[&self.workload].kind].clone(),
+            Thing::Disk => {
+                let workload = &catalogue.workload[&self.workload];
+                [&catalogue.exchanged[&workload.kind], &workload.disk]
+                    .into_iter()
+                    .flatten()
+                    .cloned()
+                    .collect()
+            }
         };
         // On XFS a sync is a force of the log: the flush is in it.
         if self.fs == "xfs" && thing == &Thing::Part("flush".into()) {

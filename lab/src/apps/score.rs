@@ -25,9 +25,13 @@ struct Mark {
     own: Option<bool>,
     /// Whether the cause is right where the application alone is asked about.
     asked: bool,
+    /// Whether nothing helps the application and the answer is about somebody else, whose truth no run has shown.
+    of_neighbour: bool,
     healthy: bool,
     /// Whether no cause is named: that nothing was slow is said, or why it cannot be told.
     none_named: bool,
+    /// The same where the application alone is asked about.
+    none_asked: bool,
     /// Whether the first remedy helps, where a run was made without what it takes away.
     helped: Option<bool>,
     truth: String,
@@ -107,6 +111,10 @@ fn is_true(truth: &Truth, said: &Value) -> bool {
     !said.is_null() && (accepted(first_cause(said)) || accepted(text(&said["answer"], "root")))
 }
 
+fn names_no_cause(said: &Value) -> bool {
+    said["answer"].is_object() && text(&said["answer"], "kind") != Some("cause")
+}
+
 /// Compares one answer (`iowhy.explain/2`; of `/1` only the first cause can be compared), and that of the application alone.
 fn mark(name: &str, truth: &Truth, (said, asked): (&Value, &Value), catalogue: &Catalogue) -> Mark {
     let answer = &said["answer"];
@@ -123,6 +131,10 @@ fn mark(name: &str, truth: &Truth, (said, asked): (&Value, &Value), catalogue: &
     named.extend(text(answer, "culprit"));
     let block = truth.condition.recorded.only_blocks();
     let is_victim = |v: &str| truth.victims.iter().any(|t| t == v) || block && is_for_others(v);
+    let neighbours = |v: &str| {
+        truth.condition.neighbours.iter().any(|n| catalogue.neighbour[n].culprits.iter().any(|c| c == v))
+    };
+    let answered = text(answer, "victim");
     Mark {
         name: name.to_string(),
         cause: is_true(truth, said),
@@ -132,8 +144,10 @@ fn mark(name: &str, truth: &Truth, (said, asked): (&Value, &Value), catalogue: &
         explained: (!healthy).then(|| said["unexplained"].as_f64().is_some_and(|u| u <= 0.05)),
         own: (!healthy).then(|| own_entry(truth, said)),
         asked: is_true(truth, asked),
+        of_neighbour: truth.helps.is_empty() && answered.is_some_and(|v| !is_victim(v) && neighbours(v)),
         healthy,
-        none_named: answer.is_object() && text(answer, "kind") != Some("cause"),
+        none_named: names_no_cause(said),
+        none_asked: names_no_cause(asked),
         helped: helped(truth, answer, catalogue),
         truth: match truth.helps.is_empty() {
             true => "healthy".into(),
@@ -226,6 +240,11 @@ fn totals(marks: &[Mark], undecided: u32) {
     println!("victim:     {}", share(marks.iter().filter_map(|m| m.victim)));
     println!("healthy:    {}", share(marks.iter().filter(|m| m.healthy).map(|m| m.cause)));
     println!("no cause:   {}", share(marks.iter().filter(|m| m.healthy).map(|m| m.none_named)));
+    let of_application = |m: &&Mark, own: bool, asked: bool| if m.of_neighbour { asked } else { own };
+    println!("of the application, where an answer is about a neighbour that no run measured:");
+    println!("cause:      {}", share(marks.iter().map(|m| of_application(&m, m.cause, m.asked))));
+    let healthy = marks.iter().filter(|m| m.healthy);
+    println!("no cause:   {}", share(healthy.map(|m| of_application(&m, m.none_named, m.none_asked))));
     println!("own entry:  {}", share(marks.iter().filter_map(|m| m.own)));
     println!("asked:      {}", share(marks.iter().map(|m| m.asked)));
     println!("remedy:     {}", share(marks.iter().filter_map(|m| m.helped)));

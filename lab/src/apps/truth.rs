@@ -52,6 +52,8 @@ pub struct Truth {
 /// What is saved must be at least this share of an operation's time, and this long (microseconds) in all, to be noticed.
 const NOTICED: f64 = 0.2;
 const NOTICED_US: f64 = 50_000.0;
+/// What an operation saves must be as long as the quickest thing that any disk of the catalogue does.
+pub(super) const QUICKEST_US: f64 = 20.0;
 /// A client less on few processors saves microseconds, which is nothing about a disk.
 const DEPTH_US: f64 = 500.0;
 /// How much slower emulated processors are (lab/src/machine.rs).
@@ -74,12 +76,22 @@ impl Baseline {
 
     /// How much a client less must save.
     fn depth(&self) -> f64 {
-        DEPTH_US * if self.emulated { EMULATED } else { 1.0 }
+        DEPTH_US * self.processors()
+    }
+
+    /// How much slower than real ones the processors were.
+    fn processors(&self) -> f64 {
+        if self.emulated {
+            EMULATED
+        } else {
+            1.0
+        }
     }
 
     /// How much must be saved.
     fn least(&self) -> f64 {
-        (NOTICED_US / self.operations.max(1) as f64).max(NOTICED * self.mean())
+        let noticed = (NOTICED_US / self.operations.max(1) as f64).max(NOTICED * self.mean());
+        noticed.max(QUICKEST_US * self.processors())
     }
 
     /// Whether a run without something was faster than noise and notice.
@@ -179,9 +191,11 @@ mod tests {
         let both = [without(part.clone(), neighbour), without(Thing::Depth, depth)];
         assert_eq!(helping(&quick, &both), Ok(vec![part.clone(), Thing::Depth]));
         let less = [without(part.clone(), neighbour), without(Thing::Depth, 950.0)];
-        assert_eq!(helping(&quick, &less), Ok(vec![part]));
+        assert_eq!(helping(&quick, &less), Ok(vec![part.clone()]));
         let loud = of(10_000.0, vec![6_000.0, 14_000.0]);
         assert!(helping(&loud, &[without(Thing::Wbt, 5_000.0)]).is_err());
+        let cached = Baseline { operations: 40_000, ..of(30.0, vec![30.0, 30.0]) };
+        assert_eq!(helping(&cached, &[without(part.clone(), 15.0)]), Ok(vec![]), "no disk is so quick");
         // What a client less saves on emulated processors is more, and still nothing about a disk.
         let emulated = Baseline { emulated: true, ..of(10_000.0, vec![10_000.0, 10_000.0]) };
         assert_eq!(helping(&emulated, &[without(Thing::Depth, 3_000.0)]), Ok(vec![]));

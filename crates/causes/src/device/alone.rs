@@ -150,7 +150,20 @@ fn throughout(case: &Case, slow: &Slow, enough: Nanos, pick: impl Fn(&TailRow) -
     let d2c = &slow.requests().d2c;
     let matters = time >= MIN_SHARE * case.facts.duration().0 as f64;
     let is_slow = part >= MOSTLY && d2c.count() >= MIN_SAMPLES && part * d2c.mean() > enough.0 as f64;
-    (is_slow && matters).then_some(part)
+    (matters && (is_slow || part >= MOSTLY && seeks_for_each(case, slow, time))).then_some(part)
+}
+
+/// Whether a disk that turns sought for each of a group's synchronous operations, of its own requests and the journal's together: they
+/// took longer alone than half a turn and what flash takes for as many bytes.
+fn seeks_for_each(case: &Case, slow: &Slow, alone: f64) -> bool {
+    let operations = slow.group.all.time.operations;
+    let turns = rotational(case, slow.on.id).is_some_and(|turns| turns.value);
+    let bytes = slow.requests().bytes.0 / operations.max(1);
+    let each = alone / operations.max(1) as f64;
+    turns
+        && slow.group.class != Class::Read
+        && operations >= MIN_SAMPLES
+        && each > (HALF_A_TURN + flash_takes(bytes)).0 as f64
 }
 
 /// What a request takes that is served at once: a read that the cache should have had as from flash, anything else as from such a

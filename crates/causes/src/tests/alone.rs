@@ -9,6 +9,7 @@ use trace::Call;
 
 const READ: Kind = Kind::Call(Call::Read);
 const WRITE: Kind = Kind::Call(Call::Write);
+const FDATASYNC: Kind = Kind::Call(Call::Fdatasync);
 
 /// 297 quick ones, and three that the device served for so long (us), behind another task for so long, and was slower than usual
 /// for so long.
@@ -96,6 +97,26 @@ fn a_disk_that_turns_is_slow_throughout_where_it_seeks_for_each() {
     assert!(!is_found(&slow(MS, "")), "Linux expects 2 ms");
     assert!(is_found(&slow(9 * MS, disk)), "{:?}", slow(9 * MS, disk));
     assert!(!is_found(&slow(3 * MS, disk)), "less than half a turn");
+}
+
+/// Of a commit that writes its data and the journal each request may be quick: what counts is what they take together.
+#[test]
+fn a_disk_that_turns_is_slow_throughout_where_it_seeks_for_each_commit() {
+    let of = |own: u64, settings: &str| {
+        let mut told = Told::default();
+        let mut story = Story::default();
+        quick_reads(&mut story, 0, 200);
+        story.settings(settings);
+        told.over(story).waiting_for(Wait::OwnData);
+        for _ in 0..101 {
+            told.inside(FDATASYNC, Split { known: true, own: Nanos(own * 1000), ..Split::default() });
+        }
+        told.verdict("slow-device")
+    };
+    let disk = "sda/queue/rotational: 1\n";
+    assert_eq!(of(7 * MS, disk).throughout.len(), 1, "{:?}", of(7 * MS, disk));
+    assert!(!is_found(&of(4 * MS, disk)), "less than half a turn");
+    assert_eq!(of(7 * MS, "sda/queue/rotational: 0\n").throughout, []);
 }
 
 #[test]
