@@ -160,11 +160,13 @@ pub(crate) struct Waited {
     of: fn(&Case, &Group) -> bool,
     /// Whether time in the device behind another task's requests is left: the wait is where it waited, the other one is why.
     own: bool,
+    /// Time in the device that is the same wait.
+    also: Option<Phase>,
 }
 
 impl Waited {
     pub(crate) const fn new(doing: &'static str, pick: fn(Waits, Reason) -> bool) -> Waited {
-        Waited { doing, pick, of: |_, _| true, own: false }
+        Waited { doing, pick, of: |_, _| true, own: false, also: None }
     }
 
     /// Of some groups only.
@@ -175,6 +177,11 @@ impl Waited {
     /// Except for time behind others.
     pub(crate) const fn own(self) -> Waited {
         Waited { own: true, ..self }
+    }
+
+    /// And a phase of the device's time, where the wait is found.
+    pub(crate) const fn also(self, phase: Phase) -> Waited {
+        Waited { also: Some(phase), ..self }
     }
 
     /// The verdict of a cause that is such a wait, and the groups in which it was found.
@@ -232,6 +239,7 @@ impl Waited {
         let culprit = case.facts.waits.culprit_of(row.culprit);
         let another = culprit.is_somebody() && culprit.name.as_deref() != Some(&*group.task);
         let leaves = self.own && row.phase == Phase::Behind && another;
-        row.phase != Phase::Paused && !leaves && (self.pick)(row.waits, row.reason)
+        let picked = (self.pick)(row.waits, row.reason) || self.also == Some(row.phase);
+        row.phase != Phase::Paused && !leaves && picked
     }
 }

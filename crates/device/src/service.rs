@@ -18,6 +18,10 @@ const NEAR_SIZE: usize = 2;
 /// late brings with it.
 const ONE_IN: u64 = 10;
 
+/// A standard deviation of at most so many means is no coincidence of independent completions: theirs is the mean (exponential
+/// distribution).
+const STEADY: f64 = 0.5;
+
 /// Of so many completed requests nearly all shapes have been seen.
 const SETTLED_AFTER: u64 = 100;
 
@@ -68,6 +72,8 @@ struct Busy {
     sum: u64,
     count: u64,
     bytes: u64,
+    /// Sum of the squares of that, in ns².
+    squares: f64,
     /// About what the fastest tenth spent in the device, in ns.
     fast: f64,
 }
@@ -79,6 +85,7 @@ impl Busy {
     /// A completion of so many bytes took so much of the device's time.
     fn add(&mut self, bytes: Bytes, took: Nanos) {
         self.sum = self.sum.saturating_add(took.0);
+        self.squares += took.0 as f64 * took.0 as f64;
         self.bytes = self.bytes.saturating_add(bytes.0);
         self.count += 1;
     }
@@ -100,6 +107,13 @@ impl Busy {
 
     fn mean(self) -> f64 {
         (self.sum as f64 / self.count.max(1) as f64).max(1.0)
+    }
+
+    /// Whether completions come so long after the one before, whenever that was: of independent ones that would vary by its mean.
+    fn is_steady(self) -> bool {
+        let mean = self.mean();
+        let variance = (self.squares / self.count.max(1) as f64 - mean * mean).max(0.0);
+        variance.sqrt() <= STEADY * mean
     }
 
     /// What one of so many bytes takes, if access and transfer take as long on average; before any was seen, 1 ns for each byte.
@@ -211,13 +225,18 @@ impl Services {
     }
 
     /// What those that move nothing take where none was ever alone: what the fastest tenth took, as none takes longer alone than in
-    /// company; of a device that serves one at a time the time from the completion before, if that is less.
+    /// company; of a device that serves one at a time, or where they come right after the completion before or always as long after it, the
+    /// time from that, if it is less.
     fn in_turn(&self, shape: Shape) -> Option<Quiet> {
         let known = self.empty.count >= MIN_QUIET;
         let fastest =
             known.then(|| Quiet { p50: self.empty.at(0.1), most: self.empty.at(0.9), samples: 0 })?;
-        let mean = Nanos(self.busy[shape.key()].mean() as u64);
-        match self.is_one_by_one() && self.is_usual(shape) && mean < fastest.p50 {
+        let flushes = self.busy[shape.key()];
+        let mean = Nanos(flushes.mean() as u64);
+        // One that comes at any time finds the last completion half a gap ago or more, on average.
+        let right_after = 4.0 * flushes.mean() < self.all_busy.mean();
+        let in_turn = self.is_one_by_one() || right_after || flushes.is_steady();
+        match in_turn && self.is_usual(shape) && mean < fastest.p50 {
             true => Some(Quiet { p50: mean, most: fastest.most, samples: 0 }),
             false => Some(fastest),
         }

@@ -2,6 +2,7 @@
 
 use crate::crowd::Company;
 use crate::device::FLUSH_SECTOR;
+use crate::holding::Holding;
 use crate::lives::{Lives, Sink};
 use crate::op::Op;
 use crate::piece::{BioId, Key, Part, Piece, PieceId, Stage};
@@ -64,6 +65,9 @@ impl Lives {
             piece.request.time.data_completed = Some(e.time);
             piece.touched = e.time;
             piece.done += e.bytes;
+            let (dev, issued) = (piece.dev, piece.request.time.issued.unwrap_or(e.time));
+            let holder = self.names.holder(Holding::of(&piece.request));
+            self.devices[dev as usize].flushes.complete_data(holder, issued, e.time);
             self.leave_device(id, e.time, sink);
             return;
         }

@@ -12,6 +12,7 @@
 
 use crate::names::TaskName;
 use crate::timeline::FlushWait;
+use device::{Behind, Holder};
 use std::collections::VecDeque;
 use trace::{Cpu, Nanos};
 
@@ -19,8 +20,19 @@ use trace::{Cpu, Nanos};
 #[derive(Debug, Default)]
 pub(crate) struct Flushes {
     completed: VecDeque<(Cpu, FlushWait)>,
+    /// The data between two flushes that was completed last: while it is in the device no other flush begins
+    /// (`flush_data_in_flight`, block/blk-flush.c).
+    data: VecDeque<Data>,
     /// Who asked for one last: the next flush is that one's, or at least also that one's.
     pub asked: Option<TaskName>,
+}
+
+/// The data of a write with flushes, in the device.
+#[derive(Debug)]
+struct Data {
+    holder: Holder,
+    issued: Nanos,
+    completed: Nanos,
 }
 
 impl Flushes {
@@ -35,10 +47,50 @@ impl Flushes {
         self.completed.push_back((cpu, flush));
     }
 
+    /// The data of a write with flushes was completed.
+    pub fn complete_data(&mut self, holder: Holder, issued: Nanos, completed: Nanos) {
+        if self.data.len() >= Self::MAX {
+            self.data.pop_front();
+        }
+        self.data.push_back(Data { holder, issued, completed });
+    }
+
     /// The last flush that was both issued and completed after `from`: on this CPU if there is one.
     pub fn since(&self, from: Nanos, cpu: Cpu) -> Option<FlushWait> {
         let after = || self.completed.iter().rev().filter(|(_, f)| f.issued >= from);
         let here = after().find(|(c, _)| *c == cpu);
-        here.or_else(|| after().next()).map(|(_, f)| *f)
+        let flush = here.or_else(|| after().next()).map(|(_, f)| *f)?;
+        let in_turn = self.data.iter().rev().find(|d| d.completed > from && d.completed <= flush.issued);
+        let queued =
+            in_turn.map(|d| Behind { holder: d.holder, time: d.completed.since(d.issued.max(from)) });
+        Some(FlushWait { queued: queued.unwrap_or_default(), ..flush })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One task's data is in the device from 10 to 40; another asks at 20, and its flush is issued at 41.
+    #[test]
+    fn a_flush_waits_for_the_data_between_two_others() {
+        let at = |issued: u64| FlushWait {
+            issued: Nanos(issued),
+            completed: Nanos(issued + 9),
+            ..FlushWait::default()
+        };
+        let since = |from: u64, data: &[(u64, u64)]| {
+            let mut flushes = Flushes::default();
+            for (n, (issued, completed)) in data.iter().enumerate() {
+                flushes.complete_data(Holder(n as u16 + 1), Nanos(*issued), Nanos(*completed));
+            }
+            flushes.complete(at(41), Cpu(0));
+            let queued = flushes.since(Nanos(from), Cpu(0)).unwrap().queued;
+            (queued.holder, queued.time.0)
+        };
+        assert_eq!(since(20, &[(10, 40)]), (Holder(1), 20));
+        assert_eq!(since(5, &[(10, 40)]), (Holder(1), 30));
+        assert_eq!(since(20, &[(1, 19)]), (Holder(0), 0), "before it asked");
+        assert_eq!(since(20, &[(10, 30), (42, 60)]), (Holder(1), 10), "after the flush");
     }
 }

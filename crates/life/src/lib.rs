@@ -39,4 +39,4 @@ pub use rows::Unclaimed;
 pub use share::{Remapped, Share};
 pub use stack::{Busy, Lower, Step};
 pub use tally::Tally;
-pub use timeline::{FlushWait, Timeline};
+pub use timeline::{FlushWait, Flushed, Timeline};

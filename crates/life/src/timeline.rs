@@ -8,6 +8,8 @@ use trace::Nanos;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlushWait {
+    /// Before it: whose data between two flushes it had to wait for, until the flush's turn came.
+    pub queued: Behind,
     /// When the flush was issued.
     pub issued: Nanos,
     /// When it was completed.
@@ -16,24 +18,49 @@ pub struct FlushWait {
     pub paused: Nanos,
     /// The part of it behind its heaviest culprits.
     pub behind: Behind,
+    /// The part of it behind those next to them.
+    pub second: Behind,
+    /// The part of it behind all others.
+    pub others: Nanos,
+}
+
+/// The parts of a stretch in which a flush passed: they sum to it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Flushed {
+    /// The device completed nothing.
+    pub paused: Nanos,
+    /// Behind the heaviest two.
+    pub behind: [Behind; 2],
+    /// Behind all others.
+    pub others: Nanos,
+    /// The flush itself.
+    pub own: Nanos,
 }
 
 impl FlushWait {
     /// A flush whose time in the device was split so. Of one whose own service is not known all is the flush's.
     pub fn new(issued: Nanos, completed: Nanos, split: &Split) -> FlushWait {
         let flush = FlushWait { issued, completed, ..FlushWait::default() };
+        let [behind, second, rest @ ..] = split.behind;
+        let others = split.others + rest.iter().map(|b| b.time).sum();
         match split.known {
-            true => FlushWait { paused: split.paused, behind: split.behind[0], ..flush },
+            true => FlushWait { paused: split.paused, behind, second, others, ..flush },
             false => flush,
         }
     }
 
-    /// The last part of it, in so long a stretch: what was paused, what was behind others, and the flush itself.
-    pub fn last(&self, length: Nanos) -> [Nanos; 3] {
+    /// The last part of it, in so long a stretch.
+    pub fn last(&self, length: Nanos) -> Flushed {
         let whole = self.completed.since(self.issued);
-        let flush = whole.since(self.paused).since(self.behind.time);
-        let parts = largest_remainder(length.since(flush), &[self.paused.0, self.behind.time.0]);
-        [parts[0], parts[1], length.min(flush)]
+        let before = [self.paused, self.behind.time, self.second.time, self.others];
+        let own = whole.since(before.into_iter().sum());
+        let parts = largest_remainder(length.since(own), &before.map(|part| part.0));
+        Flushed {
+            paused: parts[0],
+            behind: [Behind { time: parts[1], ..self.behind }, Behind { time: parts[2], ..self.second }],
+            others: parts[3],
+            own: length.min(own),
+        }
     }
 }
 

@@ -12,10 +12,7 @@ use waits::Absent;
 const SHOWN: usize = 8;
 
 /// A range of which one end is so many times the other does not say what a latency would be, not even its order of magnitude.
-pub(crate) const WIDEST: u64 = 10;
-
-/// Why a range is that wide.
-pub(crate) const WHY_WIDE: &str = "others would use the room";
+const WIDEST: u64 = 10;
 
 /// A prediction in words.
 pub(crate) enum Bounds {

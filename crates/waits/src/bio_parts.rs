@@ -145,11 +145,14 @@ impl BioParts {
 
     /// The time of a flush before its data or after it, as the flush's own request had it in the device.
     fn flush(&mut self, b: &Bio, reason: Reason, time: Nanos) {
-        let (paused, behind, flush) = flush_of(&b.time, reason, time);
+        let flushed = flush_of(&b.time, reason, time);
         let before = self.parts.len();
-        self.put(Phase::Paused, Because::Of(CulpritKind::Device, None), paused);
-        self.put(Phase::Behind, Because::Holder(behind.holder), behind.time);
-        self.put(Phase::Flush, Because::Of(CulpritKind::Device, Some(Io::Flush)), flush);
+        self.put(Phase::Paused, Because::Of(CulpritKind::Device, None), flushed.paused);
+        for behind in flushed.behind {
+            self.put(Phase::Behind, Because::Holder(behind.holder), behind.time);
+        }
+        self.put(Phase::Behind, Because::Others, flushed.others);
+        self.put(Phase::Flush, Because::Of(CulpritKind::Device, Some(Io::Flush)), flushed.own);
         self.parts[before..].iter_mut().for_each(|part| part.in_flush = true);
     }
 

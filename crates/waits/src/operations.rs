@@ -166,17 +166,21 @@ impl Accounts {
             }
             (Reason::Preflush | Reason::Postflush | Reason::FlushQueue, done) => {
                 let none = Timeline::default();
-                let (paused, behind, flush) = flush_of(done.map_or(&none, Done::timeline), reason, time);
+                let flushed = flush_of(done.map_or(&none, Done::timeline), reason, time);
                 let flushes = table.passes(above.chain, |link| link == FLUSH);
                 let chain = if flushes { above.chain } else { table.chain(above.chain, FLUSH) };
                 let device = table.plain(CulpritKind::Device, None);
-                self.parts.put(table, chain, Phase::Paused, device, paused);
-                if behind.time.0 > 0 {
+                self.parts.put(table, chain, Phase::Paused, device, flushed.paused);
+                for behind in flushed.behind.into_iter().filter(|b| b.time.0 > 0) {
                     let who = self.holder(table, a, behind.holder);
                     self.parts.put(table, chain, Phase::Behind, who, behind.time);
                 }
+                if flushed.others.0 > 0 {
+                    let who = table.culprit(&Culprit::others());
+                    self.parts.put(table, chain, Phase::Behind, who, flushed.others);
+                }
                 let who = table.plain(CulpritKind::Device, Some(Io::Flush));
-                self.parts.put(table, chain, Phase::Flush, who, flush);
+                self.parts.put(table, chain, Phase::Flush, who, flushed.own);
             }
             (Reason::OnCpu, _) => {
                 let who = self.doer(table, a, above.doer, None);

@@ -2,7 +2,7 @@
 
 use device::Behind;
 use ledger::Reason;
-use life::{Holding, Io, Names, Op, Owner, TaskName, Timeline};
+use life::{Flushed, Holding, Io, Names, Op, Owner, TaskName, Timeline};
 use operation::{runners, History, Node};
 use trace::{Nanos, Tid};
 
@@ -26,17 +26,22 @@ pub(crate) fn runner(history: &History, names: &Names, tid: Tid, node: &Node) ->
     Some(names.text(names.of(who)).into())
 }
 
-/// The flush that passed in a stretch of a request's time: how long the device paused, how long it was behind which holder, and
-/// the rest.
-pub(crate) fn flush_of(t: &Timeline, reason: Reason, time: Nanos) -> (Nanos, Behind, Nanos) {
+/// The flush that passed in a stretch of a request's time, in its parts; of the wait for its turn, the part that was somebody's data
+/// between two flushes.
+pub(crate) fn flush_of(t: &Timeline, reason: Reason, time: Nanos) -> Flushed {
     let waited = match reason {
+        Reason::FlushQueue => {
+            let queued = [t.preflush, t.postflush].into_iter().flatten().map(|flush| flush.queued);
+            let longest = queued.max_by_key(|q| q.time).unwrap_or_default();
+            let queued = Behind { time: longest.time.min(time), ..longest };
+            let behind = [queued, Behind::default()];
+            return Flushed { behind, own: time.since(queued.time), ..Flushed::default() };
+        }
         Reason::Preflush => t.preflush,
         Reason::Postflush => t.postflush,
         _ => None,
     };
-    let Some(waited) = waited else { return (Nanos(0), Behind::default(), time) };
-    let [paused, behind, flush] = waited.last(time);
-    (paused, Behind { time: behind, ..waited.behind }, flush)
+    waited.map_or(Flushed { own: time, ..Flushed::default() }, |waited| waited.last(time))
 }
 
 #[cfg(test)]
@@ -44,22 +49,26 @@ mod tests {
     use super::*;
     use life::FlushWait;
 
-    /// A flush of 10 ms, of which the device paused for 6 and was behind somebody for 1.
+    /// A flush of 12 ms, of which the device paused for 6 and was behind somebody for 1, behind somebody else and others for 1 each.
     #[test]
     fn a_flush_before_the_data_is_split_as_one_after_it() {
         let ms = |ms: u64| Nanos(ms * 1_000_000);
         let behind = Behind { time: ms(1), ..Behind::default() };
-        let flush = FlushWait { issued: ms(5), completed: ms(15), paused: ms(6), behind };
+        let (second, others) = (behind, ms(1));
+        let queued = Behind { time: ms(2), ..Behind::default() };
+        let flush =
+            FlushWait { queued, issued: ms(5), completed: ms(17), paused: ms(6), behind, second, others };
         let split = |t: &Timeline, reason| {
-            let (paused, behind, flush) = flush_of(t, reason, ms(10));
-            [paused, behind.time, flush].map(|t| t.0 / 1_000_000)
+            let parts = flush_of(t, reason, ms(12));
+            let [first, second] = parts.behind.map(|b| b.time);
+            [parts.paused, first, second, parts.others, parts.own].map(|t| t.0 / 1_000_000)
         };
         let before = Timeline { preflush: Some(flush), ..Timeline::default() };
         let after = Timeline { postflush: Some(flush), ..Timeline::default() };
-        assert_eq!(split(&before, Reason::Preflush), [6, 1, 3]);
-        assert_eq!(split(&after, Reason::Postflush), [6, 1, 3]);
+        assert_eq!(split(&before, Reason::Preflush), [6, 1, 1, 1, 3]);
+        assert_eq!(split(&after, Reason::Postflush), [6, 1, 1, 1, 3]);
         // Of one that it did not wait for nothing is known; in line for one it is not in the device yet.
-        assert_eq!(split(&after, Reason::Preflush), [0, 0, 10]);
-        assert_eq!(split(&before, Reason::FlushQueue), [0, 0, 10]);
+        assert_eq!(split(&after, Reason::Preflush), [0, 0, 0, 0, 12]);
+        assert_eq!(split(&before, Reason::FlushQueue), [0, 2, 0, 0, 10]);
     }
 }

@@ -120,8 +120,10 @@ fn condition(rig: &Rig, catalogue: &Catalogue, c: &Condition, capture: &Path) ->
     })
 }
 
-fn best_of(reruns: &mut [Rerun]) -> Option<&mut Rerun> {
-    reruns.iter_mut().min_by(|a, b| a.mean.total_cmp(&b.mean))
+/// Of those that help the one that saves most.
+fn best_of<'a>(reruns: &'a mut [Rerun], helps: &[Thing]) -> Option<&'a mut Rerun> {
+    let counts = reruns.iter_mut().filter(|r| helps.contains(&r.without));
+    counts.min_by(|a, b| a.mean.total_cmp(&b.mean))
 }
 
 /// Runs of a condition with something taken away, as many as a decision needs.
@@ -146,25 +148,25 @@ impl Reruns<'_> {
         let things = self.c.things(self.catalogue);
         let mut reruns = things.iter().map(|t| self.without(t.clone())).collect::<Outcome<Vec<_>>>()?;
         baseline.repeats.push((self.mean)(self.c)?);
-        let mut helps = helping(baseline, &reruns);
+        let mut helps = helping(baseline, &reruns, self.c.clients);
         if helps.is_err() {
             // Once more: two repeats may be far apart by chance.
             baseline.repeats.push((self.mean)(self.c)?);
-            helps = helping(baseline, &reruns);
+            helps = helping(baseline, &reruns, self.c.clients);
         }
-        if let Some(best) = helps.as_ref().ok().and_then(|h| h.first()).and_then(|_| best_of(&mut reruns)) {
+        if let Some(best) = helps.as_ref().ok().and_then(|helps| best_of(&mut reruns, helps)) {
             // What saves not so much is confirmed: of two runs the slower counts, and the repeats become three.
             if best.mean > CONFIRMED * baseline.mean() {
                 best.mean = best.mean.max(self.without(best.without.clone())?.mean);
                 baseline.repeats.push((self.mean)(self.c)?);
-                helps = helping(baseline, &reruns);
+                helps = helping(baseline, &reruns, self.c.clients);
             }
         }
         let several = (self.c.neighbours.len() > 1).then_some(Thing::Neighbours);
         for thing in several.into_iter().chain(self.c.exchangeable(self.catalogue)) {
             if helps == Ok(vec![]) {
                 reruns.push(self.without(thing)?);
-                helps = helping(baseline, &reruns);
+                helps = helping(baseline, &reruns, self.c.clients);
             }
         }
         let mut alone = Vec::new();

@@ -44,6 +44,9 @@ mod tests {
     /// From this seed on what saves less than any disk takes does not count.
     const LONG_ENOUGH: u64 = 26;
 
+    /// From this seed on a client less counts only where the work is done as soon.
+    const AS_SOON: u64 = 27;
+
     /// What is said to help follows from the runs that are told, by the rule as it stands.
     #[test]
     fn what_helps_follows_from_the_runs() {
@@ -69,7 +72,10 @@ mod tests {
                     Some(everything) if !truth.alone.is_empty() => {
                         enough(&truth.baseline, everything.mean, &truth.alone)
                     }
-                    _ => helping(&truth.baseline, &single().collect::<Vec<_>>()),
+                    _ => {
+                        let clients = if seed < AS_SOON { 1 } else { truth.condition.clients };
+                        helping(&truth.baseline, &single().collect::<Vec<_>>(), clients)
+                    }
                 };
                 assert_eq!(helps.is_err(), truth.undecided.is_some(), "{name}");
                 let mut helps = helps.unwrap_or_default();

@@ -1,4 +1,5 @@
-//! `cpu-wait`: not I/O. The operation, or a task it waited for, could have run and had no processor.
+//! `cpu-wait`: not I/O. The operation, or a task it waited for, could have run and had no processor. Where that is so, its requests that the
+//! device had finished waited for the same processors.
 
 use crate::case::{is_named, Case};
 use crate::device::healthy::EXPECTED_FLASH;
@@ -14,6 +15,7 @@ use operation::{Node, Part};
 use stats::Group;
 use std::collections::BTreeMap;
 use trace::Nanos;
+use waits::Phase;
 
 /// The cause.
 pub const CAUSE: Cause = Cause {
@@ -22,7 +24,8 @@ pub const CAUSE: Cause = Cause {
     page: include_str!("../../pages/cpu-wait.md"),
     judge: Judge::Waited(
         Waited::new("waiting for a processor, not for storage", |_, reason| reason == Reason::WaitCpu)
-            .of(matters),
+            .of(matters)
+            .also(Phase::Late),
         found,
     ),
 };

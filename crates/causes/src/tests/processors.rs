@@ -76,6 +76,24 @@ fn waited_a_millisecond(of_three: u64, ms: u64) -> Told {
     told
 }
 
+/// Too little for `completion-cpu`, and the same processors.
+#[test]
+fn requests_that_were_done_waited_for_the_same_processors() {
+    let with = |late_us: u64| {
+        let mut story = Story::default();
+        quick_reads(&mut story, 0, 10);
+        let mut told = Told::default();
+        told.over(story).quick(READ, 297);
+        for _ in 0..3 {
+            told.slow(READ, 10, &[(Wait::DirectIo, Reason::WaitCpu, 10)]);
+            told.completed_late(READ, 4000, late_us);
+        }
+        rejected(&told.verdict("completion-cpu"));
+        found(&told.verdict("cpu-wait"))
+    };
+    assert!((with(300) - with(0) - 0.9 / 42.0).abs() < 0.002, "{} {}", with(0), with(300));
+}
+
 #[test]
 fn of_what_is_fast_even_for_flash_it_must_be_most() {
     // Beside something slow; else nothing was.

@@ -28,7 +28,8 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
     let by_time = !is_worth_seeing(lost, time);
     let balance = balance(e, all);
     let costs_more = |s: &Sufferer| {
-        let in_the_way = |(lost, cost): &(Nanos, Nanos)| cost > lost && is_worth_seeing(*lost, s.lost);
+        let beside_own = s.lost.since(own_queue(s));
+        let in_the_way = |(lost, cost): &(Nanos, Nanos)| cost > lost && is_worth_seeing(*lost, beside_own);
         balance.get(&s.task).is_some_and(in_the_way)
     };
     let least = e.facts.duration().0 / KEPT_WAITING;
@@ -102,9 +103,13 @@ fn for_a_processor(s: &Sufferer) -> Nanos {
 
 /// Of operations that overlap, what they took together, but for their own queue.
 fn by_the_clock(e: &Explanation, s: &Sufferer, time: Nanos) -> Nanos {
-    let own = s.because.iter().filter(|b| b.source.kind == CulpritKind::Own && overlaps(e, s));
-    let own: Nanos = if s.time > e.facts.duration() { own.map(|b| b.time).sum() } else { Nanos(0) };
-    of_the_clock(e, s, time.since(own))
+    let many = overlaps(e, s) && s.time > e.facts.duration();
+    of_the_clock(e, s, time.since(if many { own_queue(s) } else { Nanos(0) }))
+}
+
+/// What it lost to its own requests.
+fn own_queue(s: &Sufferer) -> Nanos {
+    s.because.iter().filter(|b| b.source.kind == CulpritKind::Own).map(|b| b.time).sum()
 }
 
 /// Of operations that overlap, what they took together.
@@ -116,8 +121,8 @@ fn device(e: &Explanation, s: &Sufferer) -> DevId {
     e.focus.groups.get(s.group).map_or(DevId(0), |g| g.dev)
 }
 
-/// What each task lost because of other tasks, and what it cost these. Who lost a part worth seeing to others, and costs them more
-/// than that, is in their way. What a job loses to somebody who is none does not count.
+/// What each task lost because of other tasks, and what it cost these. Who lost a part worth seeing to others, of what was not its own
+/// queue, and costs them more than that, is in their way. What a job loses to somebody who is none does not count.
 fn balance(e: &Explanation, all: &[Sufferer]) -> BTreeMap<String, (Nanos, Nanos)> {
     let mut sums = BTreeMap::<String, (Nanos, Nanos)>::new();
     for s in all.iter().filter(|s| !s.is_thin) {

@@ -7,7 +7,7 @@ use super::waited::{self, by_culprit, VICTIMS};
 use super::words::{confidence, lost, of, operations, NOT_EXPLAINED};
 use crate::screen::Style;
 use crate::trust::trust_line;
-use crate::without::{bounds, Bounds, WHY_WIDE, WIDEST};
+use crate::without::{bounds, Bounds};
 use explain::answer::{Answer, Kind, Sufferer};
 use explain::device_mapper::InMapper;
 use explain::{contradictions, Explanation};
@@ -135,10 +135,9 @@ fn without(v: &Sufferer) -> Option<String> {
         Bounds::Told { value, from, to } => {
             format!("without {who} {what} would be about {value} ({from} to {to}), now {now}")
         }
-        Bounds::AtMost(most) => format!(
-            "without {who} {what} would be at most {most}, now {now}; how much less cannot be predicted within a factor of \
-             {WIDEST}: {WHY_WIDE}"
-        ),
+        Bounds::AtMost(most) => {
+            format!("without {who} {what} would be at most {most}, now {now}; possibly far less")
+        }
     })
 }
 
