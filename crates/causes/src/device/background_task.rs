@@ -82,11 +82,13 @@ fn of(case: &mut Case, slow: &Slow, mut v: Verdict) -> Said {
         return Said::Not(unhindered);
     }
     for (task, time) in &all {
+        // What is claimed is not left any more.
+        let of_all = of_all(case, slow, task);
         v = v.plus(claim(case, slow, task, *time), Confidence::High);
-        if slow.share(*time) < MIN_SHARE && of_all(case, slow, task) < NOT_ITS_OWN {
+        if slow.share(*time) < MIN_SHARE && of_all < NOT_ITS_OWN {
             continue;
         }
-        v = prove(v, case, slow, task, *time);
+        v = prove(v, case, slow, task, (*time, of_all));
         if loses_more(case, slow, task) {
             let (moved, _) = moved(case, slow, task);
             v = remedies(v, case, slow, task, moved);
@@ -134,19 +136,31 @@ fn claim(case: &mut Case, slow: &Slow, task: &str, time: Nanos) -> Nanos {
     case.claim_rows(slow.group_number, time, is_its)
 }
 
-fn prove(v: Verdict, case: &Case, slow: &Slow, task: &str, time: Nanos) -> Verdict {
+/// The slowest spent so long in its way, and all operations such a part.
+fn prove(v: Verdict, case: &Case, slow: &Slow, task: &str, (time, of_all): (Nanos, f64)) -> Verdict {
     let name = case.name(slow.on.id);
     let (moved, whole) = moved(case, slow, task);
-    v.because(proof!(
-        "{victim}'s slowest {what} were behind requests of {task} on {name} for {part} of their time ({time})",
-        victim = slow.group.task,
-        what = slow.words(),
-        task,
-        name,
-        part = Share(slow.share(time)),
-        time
-    ))
-    .because(proof!(
+    let victim = &slow.group.task;
+    let behind = match slow.share(time) < MIN_SHARE {
+        true => proof!(
+            "{victim}'s {what} were behind requests of {task} on {name} for {part} of the time of all of them",
+            victim,
+            what = slow.words(),
+            task,
+            name,
+            part = Share(of_all)
+        ),
+        false => proof!(
+            "{victim}'s slowest {what} were behind requests of {task} on {name} for {part} of their time ({time})",
+            victim,
+            what = slow.words(),
+            task,
+            name,
+            part = Share(slow.share(time)),
+            time
+        ),
+    };
+    v.because(behind).because(proof!(
         "{task} moved {moved} of the {whole} that {name} moved",
         task,
         moved,

@@ -3,10 +3,11 @@
 use super::*;
 use crate::device::background_task::{leads_to_the_device, works_for_others};
 use crate::told::{Told, READER};
+use device::{Behind, Split};
 use ledger::Reason;
 use life::Io;
 use operation::Kind;
-use trace::{Bytes, Call};
+use trace::{Bytes, Call, Nanos};
 use waits::Phase;
 
 const READ: Kind = Kind::Call(Call::Read);
@@ -51,6 +52,28 @@ fn a_backup_is_named() {
     let limit = commands(&v).into_iter().find(|c| c.contains("IOReadBandwidthMax")).expect("a limit");
     let half: u64 = limit.split("/dev/sda ").nth(1).and_then(|s| s.split('"').next()?.parse().ok()).unwrap();
     assert!((14_000_000..15_500_000).contains(&half), "{limit}");
+}
+
+/// The slowest met something else, and it still says what it saw.
+#[test]
+fn what_most_operations_waited_for_is_proven_by_all_of_them() {
+    let mut told = moved("tar", 100, "");
+    let tar = told.holder("tar", Io::Read);
+    let of = |own: u64, slow: u64| {
+        let ms = |n: u64| Nanos(n * 1_000_000);
+        let mut split = Split { known: true, own: ms(own), slow: ms(slow), ..Split::default() };
+        split.behind[0] = Behind { holder: tar, time: ms(2) };
+        split
+    };
+    (0..200).for_each(|_| drop(told.inside(READ, of(3, 0))));
+    (0..6).for_each(|_| drop(told.inside(READ, of(1, 37))));
+    let v = told.verdict("background-task");
+    assert!(
+        is_found(&v)
+            && says(&v, "(reader)'s reads were behind requests of tar on sda for 32 % of the time of all"),
+        "{v:?}"
+    );
+    assert!(says(&v, "tar moved 100 MiB"), "{v:?}");
 }
 
 /// Of two that are in each other's way the one is slowed that costs the other more.
