@@ -6,11 +6,13 @@
 use super::blocks::Blocks;
 use super::words::{culprit, is_place, operations};
 use crate::wrap::wrap;
-use explain::answer::{Answer, Because, Sufferer};
+use explain::answer::{Answer, Because, Source, Sufferer};
 use explain::blame::Which;
 use explain::Explanation;
+use std::collections::BTreeMap;
 use trace::Nanos;
 use units::words::{count, counted, percent, time};
+use waits::CulpritKind;
 
 /// Victims, and reasons of the first of them, at most.
 pub(super) const VICTIMS: usize = 3;
@@ -78,10 +80,24 @@ pub(crate) fn by_culprit(v: &Sufferer) -> Vec<(String, Nanos)> {
 /// The same, with the answer's cause beside a culprit that is only a place: `the device: flush (flush-cost)`. A place alone does not
 /// say what CAUSE has to do with it; who has a name is told once.
 pub(crate) fn by_culprit_and_cause(v: &Sufferer, answer: Option<&str>) -> Vec<(String, Nanos)> {
-    summed(v, |b| match b.cause.filter(|cause| is_place(&b.source) && Some(*cause) == answer) {
-        Some(cause) => format!("{} ({cause})", culprit(&b.source)),
-        None => culprit(&b.source),
+    let together = is_scattered(&v.because);
+    summed(v, |b| {
+        let whoever = Source { name: None, ..b.source.clone() };
+        let source = if together && b.source.kind == CulpritKind::Cpu { &whoever } else { &b.source };
+        match b.cause.filter(|cause| is_place(source) && Some(*cause) == answer) {
+            Some(cause) => format!("{} ({cause})", culprit(source)),
+            None => culprit(source),
+        }
     })
+}
+
+/// Whether a victim waited for processors that nobody had for most of that time: each alone would be lost among the small rows.
+fn is_scattered(because: &[Because]) -> bool {
+    let mut ran = BTreeMap::<&Option<String>, u64>::new();
+    for b in because.iter().filter(|b| b.source.kind == CulpritKind::Cpu) {
+        *ran.entry(&b.source.name).or_default() += b.time.0;
+    }
+    2 * ran.values().copied().max().unwrap_or_default() < ran.values().sum()
 }
 
 fn summed(v: &Sufferer, words: impl Fn(&Because) -> String) -> Vec<(String, Nanos)> {
@@ -202,7 +218,7 @@ impl Layout {
 
 #[cfg(test)]
 mod tests {
-    use super::{Layout, Row, Which};
+    use super::*;
 
     fn rows(culprits: &[(&str, &str)]) -> Vec<Row> {
         let cells = ["redis-server fdatasyncs", "895", "5.08 ms", "9.67 ms", "4.32 s"].map(str::to_string);
@@ -243,6 +259,18 @@ mod tests {
                 "  9.3 %  redis-server: journal writes",
             ]
         );
+    }
+
+    #[test]
+    fn processors_that_nobody_had_for_most_of_the_time_are_one_row() {
+        let ran = |name: &str, ms: u64| {
+            let source =
+                Source { kind: CulpritKind::Cpu, name: Some(name.into()), dirtied_by: None, io: None };
+            Because { cause: None, source, chain: vec![], phase: None, time: Nanos(ms) }
+        };
+        assert!(is_scattered(&[ran("bash", 4), ran("top", 3), ran("bash", 1), ran("ls", 3)]));
+        assert!(!is_scattered(&[ran("bash", 4), ran("top", 3), ran("bash", 1), ran("ls", 2)]));
+        assert!(!is_scattered(&[]));
     }
 
     #[test]
