@@ -145,7 +145,7 @@ impl BioParts {
 
     /// The time of a flush before its data or after it, as the flush's own request had it in the device.
     fn flush(&mut self, b: &Bio, reason: Reason, time: Nanos) {
-        let flushed = flush_of(&b.time, reason, time);
+        let flushed = flush_of(Some(&b.time), reason, time);
         let before = self.parts.len();
         self.put(Phase::Paused, Because::Of(CulpritKind::Device, None), flushed.paused);
         for behind in flushed.behind {

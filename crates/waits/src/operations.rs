@@ -11,9 +11,9 @@ use crate::phase::Phase;
 use crate::table::{Table, VictimId, Waiting};
 use crate::victim::{Asked, Victim};
 use crate::who::{flush_of, is_of, runner, By};
-use device::Holder;
+use device::{Behind, Holder};
 use ledger::Reason;
-use life::{Company, Holding, Io, Names, Op, TaskName, Timeline};
+use life::{Company, Holding, Io, Names, Op, TaskName};
 use operation::{served_by, Account, Done, Entry, History, Kind, Node, Operation, Part as Of, Wait};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -165,20 +165,12 @@ impl Accounts {
                 self.in_device(table, a, time, &by, &b.company, above);
             }
             (Reason::Preflush | Reason::Postflush | Reason::FlushQueue, done) => {
-                let none = Timeline::default();
-                let flushed = flush_of(done.map_or(&none, Done::timeline), reason, time);
+                let flushed = flush_of(done.map(Done::timeline), reason, time);
                 let flushes = table.passes(above.chain, |link| link == FLUSH);
                 let chain = if flushes { above.chain } else { table.chain(above.chain, FLUSH) };
                 let device = table.plain(CulpritKind::Device, None);
                 self.parts.put(table, chain, Phase::Paused, device, flushed.paused);
-                for behind in flushed.behind.into_iter().filter(|b| b.time.0 > 0) {
-                    let who = self.holder(table, a, behind.holder);
-                    self.parts.put(table, chain, Phase::Behind, who, behind.time);
-                }
-                if flushed.others.0 > 0 {
-                    let who = table.culprit(&Culprit::others());
-                    self.parts.put(table, chain, Phase::Behind, who, flushed.others);
-                }
+                self.behind(table, a, chain, &flushed.behind, flushed.others);
                 let who = table.plain(CulpritKind::Device, Some(Io::Flush));
                 self.parts.put(table, chain, Phase::Flush, who, flushed.own);
             }
@@ -264,13 +256,18 @@ impl Accounts {
         self.parts.put(table, chain, varies, device, split.varied);
         self.parts.put(table, chain, slow, device, split.slow);
         self.parts.put(table, chain, paused, device, split.paused);
-        for behind in split.behind.iter().filter(|b| b.time.0 > 0) {
+        self.behind(table, a, chain, &split.behind, split.others);
+    }
+
+    /// Behind some holders, and others that are not told apart.
+    fn behind(&mut self, table: &mut Table, a: &Adding, chain: ChainId, some: &[Behind], others: Nanos) {
+        for behind in some.iter().filter(|b| b.time.0 > 0) {
             let who = self.holder(table, a, behind.holder);
             self.parts.put(table, chain, Phase::Behind, who, behind.time);
         }
-        if split.others.0 > 0 {
+        if others.0 > 0 {
             let who = table.culprit(&Culprit::others());
-            self.parts.put(table, chain, Phase::Behind, who, split.others);
+            self.parts.put(table, chain, Phase::Behind, who, others);
         }
     }
 

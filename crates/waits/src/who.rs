@@ -28,7 +28,9 @@ pub(crate) fn runner(history: &History, names: &Names, tid: Tid, node: &Node) ->
 
 /// The flush that passed in a stretch of a request's time, in its parts; of the wait for its turn, the part that was somebody's data
 /// between two flushes.
-pub(crate) fn flush_of(t: &Timeline, reason: Reason, time: Nanos) -> Flushed {
+pub(crate) fn flush_of(t: Option<&Timeline>, reason: Reason, time: Nanos) -> Flushed {
+    let all = Flushed { own: time, ..Flushed::default() };
+    let Some(t) = t else { return all };
     let waited = match reason {
         Reason::FlushQueue => {
             let queued = [t.preflush, t.postflush].into_iter().flatten().map(|flush| flush.queued);
@@ -41,7 +43,7 @@ pub(crate) fn flush_of(t: &Timeline, reason: Reason, time: Nanos) -> Flushed {
         Reason::Postflush => t.postflush,
         _ => None,
     };
-    waited.map_or(Flushed { own: time, ..Flushed::default() }, |waited| waited.last(time))
+    waited.map_or(all, |waited| waited.last(time))
 }
 
 #[cfg(test)]
@@ -59,7 +61,7 @@ mod tests {
         let flush =
             FlushWait { queued, issued: ms(5), completed: ms(17), paused: ms(6), behind, second, others };
         let split = |t: &Timeline, reason| {
-            let parts = flush_of(t, reason, ms(12));
+            let parts = flush_of(Some(t), reason, ms(12));
             let [first, second] = parts.behind.map(|b| b.time);
             [parts.paused, first, second, parts.others, parts.own].map(|t| t.0 / 1_000_000)
         };
