@@ -15,6 +15,7 @@ const FAMILIES: [(&str, &[&str]); 6] = [
             "dstat",
             "iostat",
             "iotop",
+            "ioztat",
             "nfsiostat",
             "pidstat",
             "pressure",

@@ -40,6 +40,7 @@ mod iostat;
 mod iostat_columns;
 mod iotop;
 mod iozone;
+mod ioztat;
 mod kernel_errors;
 mod lexeme;
 mod mdflush;
@@ -113,6 +114,7 @@ pub(crate) fn all() -> &'static [&'static dyn Tool] {
         &fio_terse::FioTerse,
         &fio_command::FioCommand,
         &histogram::Histograms,
+        &ioztat::Ioztat,
         &iostat::IostatText,
         &processors::Processors,
         &biosnoop::Biosnoop,
