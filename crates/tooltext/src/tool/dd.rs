@@ -5,13 +5,15 @@
 //! 2048+0 records out
 //! 2147483648 bytes (2.1 GB, 2.0 GiB) copied, 1.0991 s, 2.0 GB/s
 //! 2147483648 Bytes (2,1 GB, 2,0 GiB) kopiert, 1,0991 s, 2,0 GB/s
+//! 1073741824 bytes (1.1 GB) copied, 25.9824 seconds, 41.3 MB/s                 coreutils before 7
+//! 1073741824 bytes (1.0GB) copied, 25.982352 seconds, 39.4MB/s                 BusyBox, whose MB are 1024 * 1024
 //! 1073741824 bytes transferred in 3.123456 secs (343767088 bytes/sec)          BSD, macOS
 //! ```
 //!
-//! **Versions**: coreutils 9.1 run; those before 8.24, which print one size only, FreeBSD and macOS by published texts.
+//! **Versions**: coreutils 9.1 run; those before 8.24, which print one size only, BusyBox, FreeBSD and macOS by published texts.
 
 use super::{texts, Found, Tool};
-use crate::mail::number::{decimal, size_unit, time_unit, Unit};
+use crate::mail::number::{decimal, size_unit, time_unit, with_suffix, Unit};
 use crate::mail::reading::{Reading, Row};
 use crate::mail::words::Word;
 
@@ -44,20 +46,28 @@ impl Tool for Dd {
         let mut row = Row::of("copy");
         row.values.put("bytes", size as f64, Unit::Bytes, bytes.spot);
         let bsd = bsd(line, &mut row);
-        // `5.06064 s, 424 MB/s`: seconds, then a rate.
-        let end = bsd.or_else(|| {
-            (2..line.len()).find_map(|i| {
-                let [seconds, "s,", rate, unit] = texts(&line[i..])? else { return None };
-                let unit = unit.trim_end_matches(['.', ',']);
-                let per_second = size_unit(unit.strip_suffix("/s")?)?;
-                let (seconds, rate) = (decimal(seconds)?, decimal(rate)?);
-                row.values.put("runtime", seconds * time_unit("s")?, Unit::Nanoseconds, line[i].spot);
-                row.values.put("bw", rate * per_second, Unit::BytesPerSecond, line[i + 2].spot);
-                Some(i + 4)
-            })
-        })?;
+        let end = bsd.or_else(|| (2..line.len()).find_map(|i| Some(i + rate(&line[i..], &mut row)?)))?;
         Found::all(Reading { tool: "dd", rows: vec![row], at: spot, ..Reading::default() }, used + end)
     }
+}
+
+/// `5.06064 s, 424 MB/s`, `25.98 seconds, 39.4MB/s`: seconds, then a rate; gives how many words that are.
+fn rate(words: &[Word], row: &mut Row) -> Option<usize> {
+    let [seconds, "s," | "seconds," | "second,", rate] = texts(words)? else { return None };
+    let (value, suffix) = with_suffix(rate)?;
+    let (unit, used) = match suffix {
+        "" => (words.get(3)?.text, 4),
+        suffix => (suffix, 3),
+    };
+    let unit = unit.trim_end_matches(['.', ',']).strip_suffix("/s")?;
+    let per_second = match used {
+        // BusyBox counts in 1024s, and writes no blank.
+        3 => 1024f64.powi("KMGT".find(unit.strip_suffix('B')?.chars().next()?)? as i32 + 1),
+        _ => size_unit(unit)?,
+    };
+    row.values.put("runtime", decimal(seconds)? * time_unit("s")?, Unit::Nanoseconds, words[0].spot);
+    row.values.put("bw", value * per_second, Unit::BytesPerSecond, words[2].spot);
+    Some(used)
 }
 
 /// `bytes transferred in 3.12 secs (343767088 bytes/sec)`; gives how many words that are with the number before them.
@@ -85,5 +95,19 @@ mod tests {
         let text = "1024+0 records in\n1024+0 records out\n1073741824 bytes transferred in 3.125 secs (343597383 bytes/sec)\n";
         let row = &one(text, "dd").rows[0];
         assert_eq!((row.value("runtime"), row.value("bw")), (Some(3.125e9), Some(343_597_383.0)));
+    }
+
+    #[test]
+    fn old_versions_and_busybox_write_seconds_out() {
+        let mib = 1048576.0;
+        for (line, seconds, bw) in [
+            ("1073741824 bytes (1.0GB) copied, 25.982352 seconds, 39.4MB/s", 25.982_352, 39.4 * mib),
+            ("1073741824 bytes (1.1 GB) copied, 25.9824 seconds, 41.3 MB/s", 25.9824, 41.3e6),
+            ("512 bytes (512B) copied, 0.500000 seconds, 1.0KB/s", 0.5, 1024.0),
+            ("1073741824 bytes (1.1 GB) copied, 25.9824 s, 41.3 MB/s", 25.9824, 41.3e6),
+        ] {
+            let row = &one(&format!("256+0 records in\n256+0 records out\n{line}\n"), "dd").rows[0];
+            assert_eq!((row.value("runtime"), row.value("bw")), (Some(seconds * 1e9), Some(bw)), "{line}");
+        }
     }
 }

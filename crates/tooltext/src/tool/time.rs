@@ -4,12 +4,13 @@
 //! real    1m26.740s        bash: minutes and seconds        real 86.74        POSIX: seconds
 //! user    0m0.123s                                          user 0.12
 //! sys     0m4.567s                                          sys 4.56
+//! real    1m 26.74s                                         BusyBox, all three lines
 //! dd if=a of=b  0.51s user 12.03s system 6% cpu 3:12.34 total                               zsh
 //! 0.51user 12.03system 3:12.34elapsed 6%CPU (0avgtext+0avgdata 2048maxresident)k          GNU
 //! Elapsed (wall clock) time (h:mm:ss or m:ss): 3:12.34                                      its -v
 //! ```
 //!
-//! **Versions**: bash 5.2, dash 0.5 and GNU time 1.9 run; zsh 5.9 by its source.
+//! **Versions**: bash 5.2, dash 0.5, BusyBox 1.35 and GNU time 1.9 run; zsh 5.9 by its source.
 
 use super::{texts, Found, Tool};
 use crate::mail::number::{decimal, Unit};
@@ -23,10 +24,34 @@ impl Tool for Time {
         if words.first()?.text != "real" {
             return gnu(words).or_else(|| zsh(words));
         }
+        if let Some(found) = busybox(words) {
+            return Some(found);
+        }
         let ["real", real, "user", user, "sys", sys] = texts(words)? else { return None };
         let [real, user, system] = [real, user, sys].map(seconds);
         told(words, [(1, "real", real?), (3, "user", user?), (5, "system", system?)], 6)
     }
+}
+
+/// BusyBox writes `real    1m 26.74s`, with hours `1h 02m 03s`.
+fn busybox(words: &[Word]) -> Option<Found> {
+    let mut used = 0;
+    let mut next = |name: &str| {
+        let from = used + 1;
+        (words.get(used)?.text == name).then_some(())?;
+        let hours = words.get(from)?.text.ends_with('h');
+        let parts = words.get(from..from + if hours { 3 } else { 2 })?;
+        let units = if hours { &['h', 'm', 's'][..] } else { &['m', 's'] };
+        let sum = parts
+            .iter()
+            .zip(units)
+            .try_fold(0.0, |sum, (w, unit)| Some(sum * 60.0 + decimal(w.text.strip_suffix(*unit)?)?))?;
+        used = from + parts.len();
+        Some((from, sum))
+    };
+    let [real, user, system] = ["real", "user", "sys"].map(&mut next);
+    let times = [(real?, "real"), (user?, "user"), (system?, "system")];
+    told(words, times.map(|((at, seconds), name)| (at, name, seconds)), used)
 }
 
 fn gnu(words: &[Word]) -> Option<Found> {
@@ -92,6 +117,7 @@ mod tests {
         for text in [
             "real    1m26.500s\nuser    0m0.120s\nsys     0m4.500s\n",
             "real 86.5\nuser 0.12\nsys 4.5\n",
+            "real\t1m 26.50s\nuser\t0m 0.12s\nsys\t0m 4.50s\n",
             "0.12user 4.50system 1:26.50elapsed 6%CPU (0avgtext+0avgdata 2048maxresident)k\n",
             "\tUser time (seconds): 0.12\n\tSystem time (seconds): 4.50\n\tPercent of CPU this job got: 5%\n\
              \tElapsed (wall clock) time (h:mm:ss or m:ss): 1:26.50\n",
@@ -100,6 +126,8 @@ mod tests {
             let row = &one(text, "time").rows[0];
             assert_eq!((row.value("real"), row.value("system")), (Some(86.5e9), Some(4.5e9)));
         }
+        let long = one("real 1h 01m 26s\nuser 0m 0.50s\nsys 0m 4.50s\n", "time");
+        assert_eq!(long.rows[0].value("real"), Some(3_686e9));
         assert!(all("the real thing, user 1 sys 2", "time").is_empty());
     }
 }
