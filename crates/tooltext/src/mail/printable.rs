@@ -18,6 +18,7 @@ pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
     // How many lines of the text were taken, and how many there are of them in what was made of it.
     let (mut within, mut lines) = (false, 0usize);
     let mut made = 0usize;
+    let mut goes_on = false;
     for line in text.lines() {
         lines += 1;
         if !within {
@@ -26,9 +27,9 @@ pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
             end_line(&mut out, &mut made, lines);
             continue;
         }
-        // Another part of the mail begins, perhaps in another form.
-        within = !line.starts_with("--") || line.len() < 10 || line.trim_end_matches('-').contains(' ');
-        let (body, goes_on) = match line.trim_end().strip_suffix('=') {
+        within = goes_on || !begins_part(line);
+        let body;
+        (body, goes_on) = match line.trim_end().strip_suffix('=') {
             Some(body) => (body, true),
             None => (line, false),
         };
@@ -43,6 +44,12 @@ pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(lossy(&out).into_owned())
+}
+
+/// Whether another part of the mail begins, perhaps in another form: a ruler of a table has nothing but dashes.
+fn begins_part(line: &str) -> bool {
+    let name = line.trim_end_matches('-');
+    line.starts_with("--") && line.len() >= 10 && !name.is_empty() && !name.contains(' ')
 }
 
 fn end_line(out: &mut Vec<u8>, made: &mut usize, lines: usize) {
@@ -111,6 +118,17 @@ mod tests {
         let lines: Vec<&str> = whole.lines().collect();
         assert_eq!(lines[2..], [" a long line", "", " __schedule+0x1/0x2", "third", "last"]);
         assert_eq!(lossy(b"\xa0x \xe9\xa0y \xc2\xa0z"), " x \u{fffd} y \u{a0}z");
+    }
+
+    /// A ruler, and the rest of a broken heading, begin no other part; its name behind two dashes does.
+    #[test]
+    fn lines_of_dashes_begin_no_part() {
+        let text = format!(
+            "{HEADER}\n\nprocs --swap-- ---=\n---cpu-----\n----------\n us=3D1=\n2\n--0000ab12cd34\nus=3D1\n"
+        );
+        let whole = decoded(&text);
+        assert!(whole.contains("procs --swap-- ------cpu-----\n") && whole.contains(" us=12\n"), "{whole}");
+        assert!(whole.ends_with("us=3D1\n"), "{whole}");
     }
 
     #[test]
