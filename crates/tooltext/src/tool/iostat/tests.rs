@@ -33,6 +33,18 @@ fn the_device_may_stand_last() {
     assert_eq!((mail.runs[0].readings.len(), mail.repeated, mail.understood), (4, 0, mail.words));
 }
 
+/// Hundreds of idle intervals are as alike as quotes, and none: not in a letter's quote either.
+#[test]
+fn identical_intervals_are_all_read() {
+    let idle = "Device r/s w/s %util\nsda 0.00 0.00 0.00\n\n".repeat(839);
+    let quoted: String = idle.lines().map(|line| format!("> {line}\n")).collect();
+    for text in [idle, quoted] {
+        let mail = crate::Mail::read("log", text.as_bytes());
+        let readings: usize = mail.runs.iter().map(|run| run.readings.len()).sum();
+        assert_eq!((readings, mail.repeated, mail.understood), (839, 0, mail.words));
+    }
+}
+
 #[test]
 fn a_column_that_is_not_known_shifts_none() {
     let all = rows(
