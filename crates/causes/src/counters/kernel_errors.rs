@@ -12,6 +12,7 @@ use crate::proof::{proof, Proof};
 use crate::{Confidence, Verdict};
 use evidence::is_device_name;
 use tooltext::{Mail, Row};
+use units::words::counted;
 
 /// Kinds of lines that are errors of the device, and of the way to it.
 const ERRORS: [&str; 3] = ["I/O errors", "medium errors", "failed"];
@@ -49,7 +50,9 @@ fn told(mails: &[Mail], kinds: &[&'static str]) -> Vec<(u64, String, Proof)> {
 fn said(place: In, row: &Row, kinds: &[&'static str]) -> Option<(u64, String, Proof)> {
     let found: Vec<_> = kinds.iter().filter_map(|kind| Some((*kind, row.get(kind)?))).collect();
     let first = found.first()?.1;
-    let counts: Vec<String> = found.iter().map(|(kind, n)| format!("{} {kind}", n.value as u64)).collect();
+    let one = |kind: &'static str| kind.strip_suffix('s').unwrap_or(kind);
+    let counts: Vec<String> =
+        found.iter().map(|(kind, n)| counted(n.value as u64, one(kind), kind)).collect();
     let number = found.iter().map(|(_, n)| n.value as u64).sum();
     let said = proof!(
         "{device}: {counts} in the kernel's log (the first at {at})",

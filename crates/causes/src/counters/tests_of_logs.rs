@@ -46,9 +46,7 @@ fn resets_are_of_the_link_and_errors_of_the_device() {
     let reset =
         "ata3: hard resetting link\nata3.00: exception Emask 0x0 SAct 0x1 SErr 0x0 action 0x6 frozen\n";
     let v = verdict(reset, "link-reset").unwrap();
-    assert!(
-        v.verdict == Answer::Found && v.evidence[0].sentence().starts_with("ata3: 1 resets, 1 exceptions")
-    );
+    assert!(v.verdict == Answer::Found && v.evidence[0].sentence().starts_with("ata3: 1 reset, 1 exception"));
     assert!(verdict(reset, "device-errors").is_none());
     let error =
         |sector: u32| format!("blk_update_request: I/O error, dev sdb, sector {sector} op 0x0:(READ)\n");
