@@ -25,6 +25,8 @@ pub enum Lack {
     },
     /// What else was in the device: files of processors are missing.
     Others,
+    /// What its author left out: lines in a letter, of which there is more than of them.
+    Whole,
     /// Where I/O came from: only its way into the device and out of it was recorded.
     Beginnings(Vec<InDevice>),
     /// More than a few.
@@ -110,10 +112,13 @@ impl Lack {
         let excerpt = format == "blkparse";
         let few = completed < FEW && (excerpt || longest < LONG_BY_ITSELF.0);
         let all_ended = t.requests_in_flight + t.bios_in_flight + t.requests_lost == 0;
-        (few && !operations).then(|| match long.filter(|_| all_ended && longest < LONG_BY_ITSELF.0) {
-            Some(watched) => Lack::Work { completed, watched },
-            None => Lack::Many { completed },
-        })
+        if few && !operations {
+            return Some(match long.filter(|_| all_ended && longest < LONG_BY_ITSELF.0) {
+                Some(watched) => Lack::Work { completed, watched },
+                None => Lack::Many { completed },
+            });
+        }
+        (excerpt && !operations && quality.unknown >= quality.events).then_some(Lack::Whole)
     }
 
     /// Whether the numbers themselves are wrong, not only too few.
@@ -126,7 +131,7 @@ impl Lack {
         if matches!(self, Lack::Beginnings(_)) {
             return;
         }
-        let others = *self == Lack::Others;
+        let others = matches!(self, Lack::Others | Lack::Whole);
         // Of next to nothing neither what was found holds nor what was not.
         let nothing = matches!(self, Lack::AnyIo | Lack::Ends { .. } | Lack::Many { .. });
         let taken = |v: &Verdict| match v.verdict {
@@ -159,6 +164,7 @@ impl Lack {
                 percent(*open as f64 / *begun as f64)
             ),
             Lack::Others => "files of processors are missing, so what else was in the device is not known; record and copy all of them".into(),
+            Lack::Whole => "these lines stand in a longer text, so what was left out is not known; record it: iowhy record".into(),
             Lack::Beginnings(devices) => {
                 let of = |d: &InDevice| {
                     let [p50, p99, max] = d.took.map(time);

@@ -76,6 +76,23 @@ fn eleven_lines_of_a_mail_are_no_recording() {
     assert_eq!(explained(&reads(10, "QGIDC", 1)).lack, None);
 }
 
+/// Of lines in a letter it is not known what its author left out: what is in them may be told, what is not in them may not.
+#[test]
+fn lines_in_a_letter_do_not_show_that_nothing_was_slow() {
+    let letter = "and in the middle of the night it stood still for ten minutes, which is not shown below\n"
+        .repeat(150);
+    let whole = explained(&reads(20, "QGIDC", 1));
+    let healthy = |e: &Explanation| {
+        e.verdicts.iter().any(|v| v.cause == "healthy" && v.verdict == causes::Answer::Found)
+    };
+    assert!(whole.lack.is_none() && healthy(&whole));
+    let excerpt = explained(&(letter.clone() + &reads(20, "QGIDC", 1)));
+    assert_eq!(excerpt.lack, Some(Lack::Whole));
+    assert!(!healthy(&excerpt) && Answer::of(&excerpt).kind == Kind::Unknown);
+    // A letter around a recording takes nothing from it.
+    assert_eq!(explained(&(letter + &reads(500, "QGIDC", 1))).lack, None);
+}
+
 /// What a recorder wrote itself is whole: one read that is long by itself is worth a verdict, a few short ones are not.
 #[test]
 fn of_a_whole_recording_one_long_read_is_enough() {

@@ -202,7 +202,7 @@ fn kind(e: &Explanation, victims: &[Sufferer]) -> Kind {
     let found = |v: &&Verdict| v.verdict == Verdicted::Found;
     match e.lack {
         Some(Lack::Work { .. }) => return Kind::Healthy,
-        Some(Lack::Others) if e.verdicts.iter().filter(found).any(|v| !v.claims.is_empty()) => {
+        Some(Lack::Others | Lack::Whole) if e.verdicts.iter().filter(found).any(|v| !v.claims.is_empty()) => {
             return Kind::Cause
         }
         Some(_) => return Kind::Unknown,
