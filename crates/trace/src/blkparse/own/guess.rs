@@ -79,6 +79,16 @@ pub fn may_be_event(line: &[u8]) -> bool {
         && all.len() <= MOST_COLUMNS
 }
 
+/// Whether the time of a line is one of the kernel's log, `[   12.345678]`: in brackets and to the microsecond.
+pub fn is_of_kernels_log(line: &[u8]) -> bool {
+    let (all, _) = tokens(line);
+    let places = |text: &[u8]| text.rsplit(|b| *b == b'.').next().map_or(0, <[u8]>::len);
+    let in_brackets = |i: usize| {
+        all[i].before.ends_with(b"[") && all.get(i + 1).is_some_and(|next| next.before.starts_with(b"]"))
+    };
+    all.iter().position(|t| is_time(t.text)).is_some_and(|i| places(all[i].text) == 6 && in_brackets(i))
+}
+
 /// The signs before each word of a line, and behind the last.
 type Signs = (Vec<Vec<u8>>, Vec<u8>);
 

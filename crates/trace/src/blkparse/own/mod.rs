@@ -41,8 +41,8 @@ pub fn of(start: &[u8]) -> Own {
     if let Some(own) = formats::of_actions(start) {
         return own;
     }
-    let events =
-        start.split(|b| *b == b'\n').take(guess::MOST_LINES).filter(|line| guess::may_be_event(line));
+    let is_event = |line: &&[u8]| guess::may_be_event(line) && !guess::is_of_kernels_log(line);
+    let events = start.split(|b| *b == b'\n').take(guess::MOST_LINES).filter(is_event);
     if events.take(LEAST).count() < LEAST || has_io(start) {
         return Own::None;
     }
@@ -77,6 +77,14 @@ mod tests {
         let other = with("$ blkparse -i sda -f '%a %T.%t\\n'");
         assert!(matches!(other, Own::Refused(_)), "{other:?}");
         assert!(matches!(of(lines.as_bytes()), Own::Refused(_)));
+        // Words of the kernel's log are letters of actions and kinds, too.
+        let log: String = (0..8)
+            .map(|i| {
+                format!("[    {i}.123456] ata{i}.00: configured, D or C, W and {i} sectors of R [disk]\n")
+            })
+            .collect();
+        assert_eq!(of(log.as_bytes()), Own::None);
+        assert_ne!(of(log.replace(['[', ']'], "").as_bytes()), Own::None);
         assert_eq!(of(b"Hi,\nI waited 0.002100000 s: A FS is slow\n"), Own::None);
     }
 }
