@@ -90,7 +90,8 @@ pub(crate) fn of(start: &[u8]) -> Option<Shape> {
 /// JSON or a table with commas of an unknown tool.
 fn json_or_csv(text: &str) -> Option<Shape> {
     let first = text.trim_start();
-    if first.starts_with('{') || first.starts_with('[') {
+    // The kernel's log begins with a bracket, too.
+    if first.starts_with('{') || first.starts_with('[') && !is_kernels_log(text) {
         let instead =
             "supported are fio's, iostat's, smartctl's, nvme's and lsblk's JSON, and the text of other tools";
         return Some(Shape { what: "JSON of a tool that is not known", instead });
@@ -123,9 +124,27 @@ pub(crate) fn nothing_in(name: &str, start: &[u8]) -> Option<Error> {
         && !start.contains(&0)
         && std::str::from_utf8(start).map_or_else(|e| e.error_len().is_none(), |_| true);
     is_text.then(|| {
-        let what = format!("{name}: text without recognisable output of a tool");
-        Error::new(what, format!("{RECORD}\n{ACCEPTED}"))
+        let what = match is_kernels_log(&String::from_utf8_lossy(start)) {
+            true => "a log of the kernel in which no disk fails and no task is blocked",
+            false => "text without recognisable output of a tool",
+        };
+        Error::new(format!("{name}: {what}"), format!("{RECORD}\n{ACCEPTED}"))
     })
+}
+
+/// Whether lines have the times of the kernel's log, `[   12.345678] `.
+fn is_kernels_log(text: &str) -> bool {
+    const LEAST: usize = 4;
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let is_time = |text: &str| {
+        let parts = text.trim_start().split_once('.');
+        parts.is_some_and(|(s, us)| us.len() == 6 && digits(s) && digits(us))
+    };
+    let has_time = |line: &&str| {
+        let time = line.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+        time.is_some_and(|(time, _)| is_time(time))
+    };
+    text.lines().filter(has_time).take(LEAST).count() == LEAST
 }
 
 #[cfg(test)]
@@ -149,6 +168,11 @@ mod tests {
         assert_eq!(what(b"# Overhead  Command  Shared Object\n"), "a profile of perf report");
         assert_eq!(what(b"{ \"a\": 1 }"), "JSON of a tool that is not known");
         assert_eq!(what(b"a,b,c,d\n1,2,3,4\n"), "a table with commas");
+        let log = "[    1.234567] ata1: SATA max UDMA/133 irq 24, D or C\n> [   12.345678] sd 0:0:0:0: [sda] Write Protect is off\n".repeat(2);
+        assert_eq!(of(log.as_bytes()), None);
+        let said = |text: &str| nothing_in("x", text.as_bytes()).map(|e| e.to_string()).unwrap_or_default();
+        assert!(said(&log).starts_with("x: a log of the kernel in which no disk fails"), "{}", said(&log));
+        assert!(said(&log[..log.len() / 2]).starts_with("x: text without"));
         assert_eq!(of(b"A mail about a slow disk.\nIt is no recording.\n"), None);
         assert!(error("x", b"A mail about a slow disk.\n").is_none());
         assert!(nothing_in("x", b"A mail about a slow disk.\n")
