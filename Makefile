@@ -15,6 +15,7 @@
 # make bench [CAPTURE=DIR] [TRACE=DIR]  iowhy beside blkparse and btt, and beside trace-cmd report; writes docs/benchmarks.md
 # make bench-texts                  100 MB of fio's log and of blkparse's text; into the same
 # make bench-goals                  a capture of 5 MB, and long streams in a pipe; into the same (3 GB meanwhile)
+# make bench-pour [GB=100]          recordings of 100 GB, made while they are read out of a pipe; into the same (nothing large on the disk)
 # make bench-recording              as root: what a recording costs, beside trace-cmd record; into the same
 # make mails DIR=...                what is read from folders of mails or mboxes: recognised, runs, causes, impossible numbers
 # make page                         after a change to crates/report/page: rebuild its script (needs npm)
@@ -40,7 +41,7 @@ DEMO    := fixtures/randread-vs-bufferedwrite
 # What a long recording is made of: it is fast devices that fill long ones.
 LONG    := fixtures/nullblk-randrw
 
-.PHONY: all demo page page-pictures page-long test slowest test-captures corpus lab lab-vm lab-vm-checkup lab-kernels away away-vm bench bench-texts bench-goals bench-recording mails install bless \
+.PHONY: all demo page page-pictures page-long test slowest test-captures corpus lab lab-vm lab-vm-checkup lab-kernels away away-vm bench bench-texts bench-goals bench-pour bench-recording mails install bless \
     static dist reproducible fuzz mutants oldest book picture quick release toolchain clean
 
 all: release
@@ -133,6 +134,10 @@ bench-texts: release
 bench-goals: release
 	$(CARGO) xtask bench-goals --iowhy $(IOWHY) --capture fixtures/volume-249-iops/capture.tar.zst --seed $(LONG) \
 	    --scratch $(TARGET)/bench-goals --out docs/benchmarks.md
+
+bench-pour: release
+	$(CARGO) xtask bench-pour --iowhy $(IOWHY) --capture fixtures/volume-249-iops/capture.tar.zst --seed $(LONG) \
+	    --gb $(or $(GB),100) --scratch $(TARGET)/bench-pour --out docs/benchmarks.md
 
 bench-recording: release
 	$(CARGO) xtask recording-cost --iowhy $(IOWHY) --out docs/benchmarks.md

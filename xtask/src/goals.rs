@@ -141,12 +141,12 @@ impl Goals {
     }
 }
 
-fn mebibytes(cost: Cost) -> String {
+pub(crate) fn mebibytes(cost: Cost) -> String {
     format!("{:.1} MiB", cost.resident as f64 / f64::from(1 << 20))
 }
 
 /// The files of a packed capture, without the folder that they are in.
-fn unpack(packed: &Path, to: &Path) -> Outcome {
+pub(crate) fn unpack(packed: &Path, to: &Path) -> Outcome {
     fs::create_dir_all(to)?;
     let status = Command::new("tar")
         .args(["--zstd", "--strip-components=1", "-xf"])
@@ -158,7 +158,7 @@ fn unpack(packed: &Path, to: &Path) -> Outcome {
 }
 
 /// A recording as one file in order of time, as blktrace sends it into a pipe: blkparse merges it.
-fn merged(seed: &Path, scratch: &Path) -> Outcome<PathBuf> {
+pub(crate) fn merged(seed: &Path, scratch: &Path) -> Outcome<PathBuf> {
     let (plain, to) = (scratch.join("plain"), scratch.join("merged"));
     repeat(seed, &plain, 1)?;
     fs::create_dir_all(&to)?;

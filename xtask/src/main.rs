@@ -12,6 +12,7 @@ mod load;
 mod machine;
 mod mails;
 mod picture;
+mod pour;
 mod record;
 mod repeat;
 mod repeat_trace;
@@ -38,6 +39,7 @@ enum Task {
     Bench(bench::Bench),
     BenchTexts(texts::BenchTexts),
     BenchGoals(goals::Goals),
+    BenchPour(pour::Pour),
     RecordingCost(cost::RecordingCost),
     Mails(mails::Mails),
     #[command(hide = true)]
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
         Task::Bench(t) => t.run(),
         Task::BenchTexts(t) => t.run(),
         Task::BenchGoals(t) => t.run(),
+        Task::BenchPour(t) => t.run(),
         Task::RecordingCost(t) => t.run(),
         Task::Mails(t) => t.run(),
         Task::Measure(t) => t.run(),

@@ -133,10 +133,11 @@ impl Screen {
     }
 }
 
-/// `swap, reclaim, stable-page and 17 more`: on a screen a long list hides the answer. JSON has all.
+/// `swap, reclaim, stable-page and others`: on a screen a long list hides the answer. JSON has all. How many others is how many causes
+/// there are, which is nothing about the recording.
 fn few(causes: &[&str]) -> String {
     match causes.len() {
-        n if n > FEW + 1 => format!("{} and {} more", causes[..FEW].join(", "), n - FEW),
+        n if n > FEW + 1 => format!("{} and others", causes[..FEW].join(", ")),
         _ => causes.join(", "),
     }
 }
