@@ -40,7 +40,7 @@ impl Error {
         match self {
             Error::Refused { help, .. } => Some(help),
             Error::Io { source, .. } => match source.kind() {
-                io::ErrorKind::PermissionDenied => Some("recording needs root: run it with sudo"),
+                io::ErrorKind::PermissionDenied => Some("recording needs root: run it with sudo; for anything else give a place that you may write to"),
                 io::ErrorKind::StorageFull => Some("give another folder with -o, or stream with -o -"),
                 _ => None,
             },

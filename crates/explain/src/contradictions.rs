@@ -26,13 +26,19 @@ pub fn contradictions(e: &Explanation) -> Vec<Contradiction> {
     all
 }
 
+/// Bytes of a page of memory.
+const PAGE: u64 = 4096;
+
 /// Bios were cut, and no request was as large as the limit allows.
 fn request_size(e: &Explanation, d: &Device) -> Option<Contradiction> {
     let name = e.name(d.id);
     let limit = e.subject.system.device(&name)?.max_sectors_kb()?;
     let class = (0..d.bios.len()).max_by_key(|c| d.bios[*c].split)?;
     let largest = d.traffic.issue_sizes[class].max();
-    (d.bios[class].split > 0 && largest > 0 && largest * 2 <= limit.value.0).then(|| Contradiction {
+    // Pages that do not lie side by side in memory take a segment each.
+    let segments = e.subject.system.device(&name)?.number("queue/max_segments");
+    let most = segments.map_or(u64::MAX, |s| s.value.saturating_mul(PAGE)).min(limit.value.0);
+    (d.bios[class].split > 0 && largest > 0 && largest * 2 <= most).then(|| Contradiction {
         setting: format!("max_sectors_kb of {name}"),
         says: (limit.value.0 >> 10).to_string(),
         at: limit.at.to_string(),

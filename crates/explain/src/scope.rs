@@ -5,10 +5,23 @@ use crate::places::Places;
 use operation::{Called, Operation, Scope};
 use trace::{DevId, Tid};
 
-/// A name as people give it and as the kernel has it: `/dev/sda` is `sda`.
+/// A name as people give it and as the kernel has it: `/dev/sda` is `sda`, `8:0` of lsblk the `8,0` of traces.
 pub fn device_name(given: &str) -> String {
     let name = given.strip_prefix("/dev/").unwrap_or(given);
-    name.strip_prefix("mapper/").unwrap_or(name).to_string()
+    let is_number = |(major, minor): (&str, &str)| {
+        [major, minor].into_iter().all(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+    };
+    match name.split_once(':') {
+        Some(number) if is_number(number) => name.replace(':', ","),
+        _ => name.strip_prefix("mapper/").unwrap_or(name).to_string(),
+    }
+}
+
+#[cfg(test)]
+#[test]
+fn a_device_is_named_as_people_do() {
+    let names = ["/dev/sda", "/dev/mapper/vg-lv", "254:0", "254,0", "a:0"].map(device_name);
+    assert_eq!(names, ["sda", "vg-lv", "254,0", "254,0", "a:0"]);
 }
 
 impl Called for Places {

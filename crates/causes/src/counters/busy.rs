@@ -113,7 +113,7 @@ pub(super) fn stalled(mails: &[Mail]) -> Option<Verdict> {
             .without("what it hangs on: the kernel's log of these seconds (dmesg -T), and iowhy record")
             .try_this(
                 "check the device itself: errors, link resets, temperature",
-                format!("smartctl -a /dev/{name}   (NVMe: nvme smart-log /dev/{name})"),
+                format!("smartctl -a /dev/{name} # NVMe: nvme smart-log /dev/{name}"),
             )
             .try_this(
                 "the kernel logs resets and timeouts",

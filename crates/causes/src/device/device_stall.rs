@@ -16,7 +16,7 @@ use crate::{Cause, Each, Judge, Otherwise, Said};
 use ledger::Reason;
 use life::Request;
 use operation::{Done, Part};
-use trace::{Bytes, Nanos};
+use trace::{Bytes, DevId, Nanos};
 use waits::{CulpritId, CulpritKind, Phase};
 
 /// The cause.
@@ -83,13 +83,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
             name,
             usual = Nanos(usual)
         ))
-        .because(proof!(
-            "it was not the queue: they were behind others for {behind} of their time in {name}, and for \
-                 {paused} it completed nothing",
-            behind = Share(slow.behind().0 as f64 / device.0.max(1) as f64),
-            name,
-            paused = Share(slow.paused().0 as f64 / device.0.max(1) as f64)
-        ));
+        .because(queue_or_not(slow, device, &name));
     if passed_over {
         v = v.because(proof!(
             "{name} completed many times as many requests meanwhile as it had when they came: they were \
@@ -97,7 +91,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
             name
         ));
     }
-    Said::Found(remedies(v, &name))
+    Said::Found(remedies(v, &name, slow.on.id))
 }
 
 /// That the slowest request is none that stalled: it is not long.
@@ -124,10 +118,30 @@ fn large(case: &Case, slow: &Slow) -> Option<Proof> {
     ))
 }
 
-fn remedies(v: Verdict, name: &str) -> Verdict {
+/// How much of their time in the device they were in its queue, and how much of it nothing was completed.
+fn queue_or_not(slow: &Slow, device: Nanos, name: &str) -> Proof {
+    let part = |time: Nanos| time.0 as f64 / device.0.max(1) as f64;
+    let [behind, paused] = [slow.behind(), slow.paused()].map(part);
+    match behind < paused {
+        true => proof!(
+            "it was not the queue: they were behind others for {behind} of their time in {name}, and for {paused} it completed nothing",
+            behind = Share(behind),
+            name,
+            paused = Share(paused)
+        ),
+        false => proof!(
+            "for {paused} of their time in {name} it completed nothing; for {behind} they were behind others",
+            behind = Share(behind),
+            name,
+            paused = Share(paused)
+        ),
+    }
+}
+
+fn remedies(v: Verdict, name: &str, dev: DevId) -> Verdict {
     v.try_this(
         "check the device itself: sectors that are hard to read, wear, link errors, temperature",
-        format!("smartctl -a /dev/{name}   (NVMe: nvme smart-log /dev/{name})"),
+        format!("smartctl -a /dev/{name} # NVMe: nvme smart-log /dev/{name}"),
     )
     .try_this(
         "tell flash which blocks are free: its garbage collection then has more room (not under load)",
@@ -135,7 +149,7 @@ fn remedies(v: Verdict, name: &str) -> Verdict {
     )
     .try_this(
         "a virtual disk: look at the host, or the volume's own numbers, at the same second",
-        format!("iowhy events CAPTURE | grep {name}"),
+        format!("iowhy events CAPTURE | grep -w {dev}"),
     )
 }
 

@@ -185,6 +185,10 @@ impl Sorted {
     /// Notes the one recording; an error if there is one already.
     fn record(&mut self, path: &Path) -> Result<()> {
         let Some(first) = self.recording.replace(path.to_owned()) else { return Ok(()) };
+        if let Some(missing) = [&first, path].into_iter().find(|p| is_missing(p)) {
+            let about = format!("{}: no such file or folder", missing.display());
+            return Err(Error::new(about, "give recordings and texts that are there"));
+        }
         // What no reader knows passes for a recording until it is opened.
         let known_shape = [&first, path].into_iter().filter(|p| p.is_file()).find_map(unrecognised);
         Err(known_shape.unwrap_or_else(|| {
@@ -194,6 +198,20 @@ impl Sorted {
             )
         }))
     }
+}
+
+/// Whether nothing is there: neither that file nor a recording in several (`NAME.blktrace.0`).
+fn is_missing(path: &Path) -> bool {
+    let Some(name) = path.file_name().map(|n| format!("{}.blktrace.", n.to_string_lossy())) else {
+        return false;
+    };
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let is_part = |entry: io::Result<std::fs::DirEntry>| {
+        entry.is_ok_and(|e| e.file_name().to_string_lossy().starts_with(&name))
+    };
+    path != Path::new("-")
+        && !path.exists()
+        && !folder.read_dir().is_ok_and(|all| all.into_iter().any(is_part))
 }
 
 /// Texts in a folder that are read.

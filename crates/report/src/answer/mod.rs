@@ -12,5 +12,5 @@ pub(crate) use json::{to_json, without as without_json, Absence, Answered};
 pub(crate) use line::explains;
 pub use line::line;
 pub use screen::render;
-pub(crate) use waited::by_culprit_and_cause;
+pub(crate) use waited::{by_culprit_and_cause, others_in_words};
 pub(crate) use words::{confidence, device, operations, those};

@@ -115,7 +115,7 @@ fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer) {
 fn trust(page: &mut Blocks, e: &Explanation) {
     page.text(&trust_line(e), "TRUST  ", INDENT, rank::TRUST);
     if let Some(c) = contradictions(e).first() {
-        let text = format!("{} says {} of {}, but {}: not used", c.at, c.says, c.setting, c.seen);
+        let text = format!("{} is {} ({}), but {}: not used", c.setting, c.says, c.at, c.seen);
         page.text(&text, INDENT, INDENT, rank::TRUST);
     }
     page.text("-v: where the time went, what else was checked", INDENT, INDENT, rank::MORE);

@@ -55,7 +55,17 @@ pub(super) fn put(page: &mut Blocks, e: &Explanation, a: &Answer, most: usize) {
     }
     let others = a.bystanders + a.victims.len().saturating_sub(most);
     if others > 0 {
-        page.text(&format!("{} lost less", counted(others as u64, "other", "others")), "", "", BYSTANDERS);
+        page.text(&others_in_words(a, most, others), "", "", BYSTANDERS);
+    }
+}
+
+/// `3 others lost less`, after so many that are shown; not of those who lost more and come later for another reason.
+pub(crate) fn others_in_words(a: &Answer, shown: usize, others: usize) -> String {
+    let (told, hidden) = a.victims.split_at(shown.min(a.victims.len()));
+    let least = told.iter().map(|v| v.lost).min().unwrap_or_default();
+    match hidden.iter().all(|v| v.lost <= least) {
+        true => format!("{} lost less", counted(others as u64, "other", "others")),
+        false => format!("{} with less to gain", counted(others as u64, "other", "others")),
     }
 }
 

@@ -3,12 +3,12 @@
 
 use super::escape::escape;
 use super::Shown;
-use crate::answer::{by_culprit_and_cause, device, line, operations};
+use crate::answer::{by_culprit_and_cause, device, line, operations, others_in_words};
 use explain::answer::{Kind, Sufferer};
 use explain::{Answer, Explanation};
 use std::fmt::Write;
 use trace::Nanos;
-use units::words::{count, counted, percent, time};
+use units::words::{count, percent, time};
 
 /// Victims that are shown, and culprits of each: what leaves room for a picture on a small screen.
 const VICTIMS: usize = 3;
@@ -53,8 +53,7 @@ fn victims(e: &Explanation, answer: &Answer) -> String {
     out += "</tbody></table>\n";
     let others = answer.bystanders + answer.victims.len().saturating_sub(VICTIMS);
     if others > 0 {
-        let _ =
-            writeln!(out, "<p class=\"small\">{} lost less</p>", counted(others as u64, "other", "others"));
+        let _ = writeln!(out, "<p class=\"small\">{}</p>", others_in_words(answer, VICTIMS, others));
     }
     out
 }
