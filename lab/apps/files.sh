@@ -46,7 +46,7 @@ one() {
     rsync-plain) rsync -a "mnt/s$((i % sets))/" "mnt/r$i/";;
     find-cold) find "mnt/s$((i % sets))" -newer /etc/passwd -type f -exec cat '{}' +;;
     gzip-cold) gzip -1 -c "mnt/s$((i % sets))/a/one" > "mnt/z$i";;
-    dpkg-install) dpkg --log=/dev/null --force-all --root="$PWD/mnt/root" -i "p$i.deb";;
+    dpkg-install) dpkg --log=/dev/null --force-all --root="$PWD/mnt/root" -i "p$((i % 61)).deb";;
     compile-cold) for f in mnt/s$((i % sets))/a/c*.c; do gcc -O1 -c "$f" -o "${f%.c}.o"; done;;
   esac
 }
