@@ -97,7 +97,7 @@ fn a_setting_that_contradicts_is_told_however_narrow_the_screen() {
     for columns in [40, 60, 80] {
         let screen = flat(&text(&["explain", place], columns));
         assert!(
-            screen.contains("says 1024 of max_sectors_kb of vda") && screen.contains(": not used"),
+            screen.contains("max_sectors_kb of vda is 1024") && screen.contains(": not used"),
             "{columns}:\n{screen}"
         );
     }
