@@ -149,8 +149,8 @@ fn throughout(case: &Case, slow: &Slow, enough: Nanos, pick: impl Fn(&TailRow) -
     let part = time / slow.group.all.time.total.0.max(1) as f64;
     let d2c = &slow.requests().d2c;
     let matters = time >= MIN_SHARE * case.facts.duration().0 as f64;
-    let is_slow = part >= MOSTLY && d2c.count() >= MIN_SAMPLES && part * d2c.mean() > enough.0 as f64;
-    (matters && (is_slow || part >= MOSTLY && seeks_for_each(case, slow, time))).then_some(part)
+    let is_slow = d2c.count() >= MIN_SAMPLES && part * d2c.mean() > enough.0 as f64;
+    (matters && part >= MOSTLY && (is_slow || seeks_for_each(case, slow, time))).then_some(part)
 }
 
 /// Whether a disk that turns sought for each of a group's synchronous operations, of its own requests and the journal's together: they
