@@ -1,7 +1,9 @@
 //! `capture.json`: what ran, when, on what, and how far the recording can be trusted.
 
 use crate::lenient;
+use crate::role::Role;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The name and version of this file's layout. Fields may be added.
 pub const CAPTURE_SCHEMA: &str = "iowhy.capture/1";
@@ -78,6 +80,9 @@ pub struct Capture {
     /// What else to know, in words.
     #[serde(deserialize_with = "lenient::or_default")]
     pub notes: Vec<String>,
+    /// In a redacted copy: what tasks are to their users, by their stand-ins. None where names are names.
+    #[serde(deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
+    pub roles: Option<BTreeMap<String, Role>>,
 }
 
 impl Capture {

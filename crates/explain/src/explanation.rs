@@ -1,5 +1,6 @@
 //! Everything that is known of an input once it is judged: what every view draws.
 
+use crate::answer::Roles;
 use crate::blame::Which;
 use crate::device_mapper::{self, InMapper};
 use crate::lack::Lack;
@@ -44,6 +45,8 @@ pub struct Subject {
     pub quality: Quality,
     /// How long the recorder watched all tasks, if it missed nothing: longer than from the first event to the last.
     pub watched: Option<Nanos>,
+    /// What tasks are to their users.
+    pub roles: Roles,
 }
 
 /// How far the result can be trusted.
@@ -103,6 +106,12 @@ pub struct Explanation {
 }
 
 impl Explanation {
+    /// Whether two groups in focus are of one device.
+    pub(crate) fn is_same_device(&self, one: usize, other: usize) -> bool {
+        let dev = |group: usize| self.focus.groups.get(group).map(|g| g.dev);
+        dev(one) == dev(other)
+    }
+
     /// Judges what a recording has.
     pub fn new(subject: Subject, facts: Facts) -> Explanation {
         let focus = Focus::of(&facts);

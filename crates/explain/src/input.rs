@@ -4,6 +4,7 @@
 //! with it. What is asked for besides (a part, pictures, another view of each batch) is said before it is
 //! read.
 
+use crate::answer::Roles;
 use crate::arrivals::Arrivals;
 use crate::blame::Which;
 use crate::error::{Error, Result};
@@ -226,13 +227,26 @@ impl<'a> Input<'a> {
             reading::read_all(recording, path, Some(Flow::default()), &mut served, &mut take)?;
         std::mem::swap(analysis.counts(), &mut served);
         let mut flow = flow.unwrap_or_default();
+        let mut roles = Roles::default();
         if let Some(recorded) = recorded {
             recorded.judge(&mut quality);
             flow.wall = flow.wall.or_else(|| recorded.began());
+            roles = Roles(recorded.0.roles);
         }
         check(scope.as_ref())?;
-        let subject =
-            Subject { scope, which, window, sources, file_names, kernel, system, samples, quality, watched };
+        let subject = Subject {
+            scope,
+            which,
+            window,
+            sources,
+            file_names,
+            kernel,
+            system,
+            samples,
+            quality,
+            watched,
+            roles,
+        };
         Ok(Explanation::new(subject, analysis.finish(flow)))
     }
 }

@@ -26,6 +26,8 @@ fn not_written(what: &str, why: &io::Error) -> Option<String> {
     Some(help)
 }
 
+/// The exit status of wrong usage, as of clap.
+const USAGE: u8 = 2;
 /// The exit status where a condition can never hold.
 const NEVER: u8 = 3;
 
@@ -58,6 +60,14 @@ pub enum Failure {
         /// What happened.
         what: String,
         /// Advice for the user, if there is any.
+        help: Option<String>,
+    },
+    /// The arguments do not fit together, whatever the input holds.
+    #[error("{what}")]
+    Usage {
+        /// What does not fit.
+        what: String,
+        /// What does.
         help: Option<String>,
     },
     /// A condition that can never hold, so that it protects nothing.
@@ -112,7 +122,9 @@ impl Failure {
             Failure::Record(e) => e.help().map(str::to_string),
             Failure::Checkup(e) => e.help().map(str::to_string),
             Failure::Write { what, source } => not_written(what, source),
-            Failure::Other { help, .. } | Failure::Never { help, .. } => help.clone(),
+            Failure::Other { help, .. } | Failure::Usage { help, .. } | Failure::Never { help, .. } => {
+                help.clone()
+            }
             _ => None,
         };
         if let Some(help) = help {
@@ -124,6 +136,7 @@ impl Failure {
         }
         match self {
             Failure::Never { .. } => ExitCode::from(NEVER),
+            Failure::Usage { .. } => ExitCode::from(USAGE),
             _ => ExitCode::FAILURE,
         }
     }

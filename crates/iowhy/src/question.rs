@@ -107,7 +107,7 @@ impl Question {
             .collect();
         match given.is_empty() {
             true => Ok(()),
-            false => Err(Failure::Other {
+            false => Err(Failure::Usage {
                 what: format!("{} does not apply here: {why}", given.join(", ")),
                 help: Some("--window does".into()),
             }),
@@ -118,7 +118,7 @@ impl Question {
     pub fn not_of_the_tail(&self) -> Result<(), Failure> {
         match self.tail {
             false => Ok(()),
-            true => Err(Failure::Other {
+            true => Err(Failure::Usage {
                 what: "--tail does not apply here: every percentile is shown, the slowest included".into(),
                 help: Some("iowhy explain --tail CAPTURE says what the slowest 1 % waited for".into()),
             }),

@@ -155,6 +155,15 @@ impl Thread {
         })
     }
 
+    /// What gave it, idle as kernel threads are that wait for work, what it did from then until `b`: the last one.
+    pub(crate) fn given_before(&self, b: Nanos) -> Option<Wake> {
+        let until = self.stretches.partition_point(|s| s.from <= b);
+        let all = self.stretches.range(..until);
+        let both = all.clone().zip(all.skip(1)).rev();
+        let mut given = both.filter(|(before, _)| before.state == State::Asleep(Left::Idle));
+        given.next().and_then(|(_, after)| after.wake())
+    }
+
     /// The work item that led to what its worker did at a moment: the one that ran, or had just ended. Who
     /// waits for an item (`flush_work`) is woken right behind its end.
     pub(crate) fn work_before(&self, t: Nanos) -> Option<&Work> {

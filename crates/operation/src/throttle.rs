@@ -3,7 +3,7 @@
 use crate::history::History;
 use crate::served::{Done, Entry};
 use crate::thread::Thread;
-use life::Op;
+use life::{Class, Request};
 use trace::Nanos;
 
 /// The work item by which the limit lets bios go on.
@@ -23,17 +23,18 @@ pub(crate) fn held_between_pieces(history: &History, entry: &Entry, from: Nanos,
     is_piece && to.since(from) >= NO_TAG_AT_ONCE && history.threads.values().any(throttle)
 }
 
-/// Whether a read was held from `a` until it was queued at `b`, where work items were not recorded: a worker of a processor sent it that a
-/// timer had woken meanwhile. Whoever wants a read sends it, or gives it to a worker at once; only a limit lets it wait for a timer
-/// (`throtl_pending_timer_fn`).
+/// Whether a read or a synchronous write was held from `a` until it was queued at `b`, where work items were not recorded: a worker of a
+/// processor sent it that a timer had woken meanwhile. Whoever wants it done sends it, or gives it to a worker at once; only a limit lets
+/// it wait for a timer (`throtl_pending_timer_fn`).
 pub(crate) fn held_for_a_timer(history: &History, entry: &Entry, a: Nanos, b: Nanos) -> bool {
     let by = entry.done.queuer();
     let woken = |t: &Thread| {
         let last = t.sleeps_between(by, a, b).last().and_then(|sleep| sleep.wake);
         last.is_some_and(|wake| wake.context.is_interrupt() && wake.served.is_none())
     };
-    let is_read = matches!(&entry.done, Done::Request(r) if r.op == Op::Read);
-    is_read && entry.by_worker && history.thread(by).is_some_and(woken)
+    let is_wanted = |r: &Request| matches!(Class::of(r.op, r.flags), Class::Read | Class::SyncWrite);
+    let is_wanted = matches!(&entry.done, Done::Request(r) if is_wanted(r));
+    is_wanted && entry.by_worker && history.thread(by).is_some_and(woken)
 }
 
 /// Whether a name is that of a worker bound to a processor (`kworker/1:0`, kernel/workqueue.c); those of no processor write back.

@@ -224,7 +224,13 @@ impl<'a> Walk<'a> {
         let work = self.history.thread(by).and_then(|t| t.work_before(b)).copied();
         let Some(work) = work else {
             self.account.open(Part::Task(by), a, b, depth);
-            return self.task(by, a, b, depth + 1);
+            // What it did before it was idle was for others.
+            let given = self.history.thread(by).and_then(|t| t.given_before(b)).filter(|w| w.time > a);
+            let from = given.map_or(a, |w| w.time);
+            if let Some(wake) = given {
+                self.ended_by(&wake, by, asleep, a, from, depth + 1);
+            }
+            return self.task(by, from, b, depth + 1);
         };
         let Work { function, queued, .. } = work;
         self.account.open(Part::Work { function, worker: by, queued }, a, b, depth);

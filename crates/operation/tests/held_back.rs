@@ -139,29 +139,63 @@ fn a_reader_that_sleeps_beside_it_may_be_meant() {
     assert!(held_reads(ONE_DISK, &beside).is_empty());
 }
 
-/// The account of a read that a thread of this name queues, after something in this context has woken it at 89 ms.
-fn read_sent_by(name: &str, context: u8) -> Account {
-    let blocks = format!("0 name {name} tid=20\n90000 Q R 8+8 tid=20\n90001 G R 8+8 tid=20\n90002 D R 8+8 tid=20\n90400 C R 8+8 tid=0\n");
+/// The account of a call that waits for such a request of a thread of this name, after something in this context has woken it at 89 ms.
+fn sent_by(name: &str, call: Call, kind: &str, context: u8) -> Account {
+    let steps = [(90_000, "Q", 20), (90_001, "G", 20), (90_002, "D", 20), (90_400, "C", 0)];
+    let steps = steps.map(|(at, step, tid)| format!("{at} {step} {kind} 8+8 tid={tid}\n"));
+    let blocks = format!("0 name {name} tid=20\n{}", steps.concat());
     let batch = Story::of(&blocks).batches(usize::MAX).remove(0);
     let story = [
         (0, WORKER, 0, What::Switch { left: Left::Uninterruptible, next: Tid(0) }),
-        (3, READER, 0, What::Enter { call: Call::Read, args: [3, 0, 4096, 0] }),
+        (3, READER, 0, What::Enter { call, args: [3, 0, 4096, 0] }),
         (20, READER, 0, What::Switch { left: Left::Uninterruptible, next: Tid(0) }),
         (89_980, Tid(55), context, What::Wake(WORKER)),
         (89_990, Tid(0), 0, What::Switch { left: Left::Preempted, next: WORKER }),
         (90_100, WORKER, 0, What::Switch { left: Left::Uninterruptible, next: Tid(0) }),
         (90_401, Tid(0), Context::HARD, What::Wake(READER)),
         (90_402, Tid(0), 0, What::Switch { left: Left::Preempted, next: READER }),
-        (90_405, READER, 0, What::Exit { call: Call::Read, result: 4096 }),
+        (90_405, READER, 0, What::Exit { call, result: 0 }),
     ];
     told(batch, &story).remove(0)
 }
 
 #[test]
 fn a_read_that_a_worker_sends_after_a_timer_was_held_back_where_no_work_was_recorded() {
-    let held = |name, context| read_sent_by(name, context).of(Reason::CgroupLimit);
+    let held = |name, context| sent_by(name, Call::Read, "R", context).of(Reason::CgroupLimit);
     assert!(held("kworker/1:0", Context::SOFT) >= Nanos(89_900_000));
     assert_eq!(held("kworker/1:0", 0), Nanos(0), "a task gave it the read");
     assert_eq!(held("kworker/u8:1", Context::SOFT), Nanos(0), "of no processor");
     assert_eq!(held("reader", Context::SOFT), Nanos(0));
+    let synced = |kind| sent_by("kworker/1:0", Call::Fsync, kind, Context::SOFT).of(Reason::CgroupLimit);
+    assert!(synced("WS") >= Nanos(89_900_000));
+    assert_eq!(synced("W"), Nanos(0), "written back at its time");
+}
+
+/// The account of a read that a worker wakes at 9 ms: it slept like this until somebody gave it work at 8.9 ms, and had waited for others'
+/// I/O before that.
+fn read_behind_a_worker(between: Left) -> Account {
+    let batch = Story::of("0 name kworker/1:0 tid=20\n").batches(usize::MAX).remove(0);
+    let story = [
+        (0, WORKER, 0, What::Switch { left: Left::Idle, next: Tid(0) }),
+        (3, READER, 0, What::Enter { call: Call::Read, args: [3, 0, 4096, 0] }),
+        (20, READER, 0, What::Switch { left: Left::Uninterruptible, next: Tid(0) }),
+        (100, Tid(0), Context::HARD, What::Wake(WORKER)),
+        (110, Tid(0), 0, What::Switch { left: Left::Preempted, next: WORKER }),
+        (4_000, WORKER, 0, What::Switch { left: between, next: Tid(0) }),
+        (8_900, Tid(0), Context::HARD, What::Wake(WORKER)),
+        (8_910, Tid(0), 0, What::Switch { left: Left::Preempted, next: WORKER }),
+        (9_000, WORKER, 0, What::Wake(READER)),
+        (9_010, WORKER, 0, What::Switch { left: Left::Idle, next: READER }),
+        (9_020, READER, 0, What::Exit { call: Call::Read, result: 4096 }),
+    ];
+    told(batch, &story).remove(0)
+}
+
+#[test]
+fn what_a_worker_did_before_it_was_idle_was_for_others() {
+    let on_cpu = |left| read_behind_a_worker(left).of(Reason::OnCpu);
+    assert!(on_cpu(Left::Idle) < Nanos(200_000), "{:?}", on_cpu(Left::Idle));
+    assert!(read_behind_a_worker(Left::Idle).of(Reason::Timer) >= Nanos(8_800_000));
+    // It waited in the middle of its work.
+    assert!(on_cpu(Left::Uninterruptible) >= Nanos(3_800_000));
 }

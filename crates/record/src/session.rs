@@ -200,6 +200,7 @@ impl<'a> Session<'a> {
             missing: self.selection.missing.clone(),
             absent: self.selection.absent.clone(),
             notes: Vec::new(),
+            roles: None,
         };
         Ok((capture, head, drained))
     }

@@ -32,6 +32,8 @@ pub enum Left {
     Interruptible,
     /// It sleeps and nothing but what it waits for wakes it (`TASK_UNINTERRUPTIBLE`): most I/O.
     Uninterruptible,
+    /// A kernel thread that waits for work (`TASK_IDLE`; told apart since Linux 4.14).
+    Idle,
     /// Stopped, traced, parked, dead.
     Stopped,
 }

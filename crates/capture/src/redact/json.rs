@@ -1,17 +1,26 @@
 //! Names in `system.json` and `capture.json`.
 
 use super::Names;
-use serde_json::Value;
+use crate::role::Role;
+use serde_json::{json, Value};
+use std::collections::BTreeMap;
 
 /// What people name, by the key that holds it, whole.
 const NAMED: &[&str] = &["host"];
 /// Paths and lists of words, by the key that holds them.
 const WORDS: &[&str] = &["command", "path", "cgroup"];
 
-/// The same document with stand-ins. Numbers and settings stay.
-pub fn redacted(text: &[u8], names: &mut Names) -> Result<Vec<u8>, String> {
+/// The same document with stand-ins, and the roles of these. Numbers and settings stay.
+pub fn redacted(
+    text: &[u8],
+    names: &mut Names,
+    roles: Option<BTreeMap<String, Role>>,
+) -> Result<Vec<u8>, String> {
     let mut document: Value = serde_json::from_slice(text).map_err(|e| e.to_string())?;
     walk(&mut document, "", "", names);
+    if let (Some(roles), Value::Object(fields)) = (roles, &mut document) {
+        fields.insert("roles".into(), json!(roles));
+    }
     let mut out = serde_json::to_vec_pretty(&document).map_err(|e| e.to_string())?;
     out.push(b'\n');
     Ok(out)
@@ -64,11 +73,11 @@ mod tests {
               "cgroups": {"list": [{"path": "system.slice/secret", "settings": {"io.max": "8:0 rbps=1"}}],
               "paths": {"4711": "system.slice/secret"}},
               "processes": {"list": {"7": {"cgroup": "/secret.slice", "files": {"3": {"dev": "8:1", "inode": 12, "path": "/srv/my secret"}}}}}}}"#;
-        let out = String::from_utf8(redacted(text, &mut Names::default()).unwrap()).unwrap();
+        let out = String::from_utf8(redacted(text, &mut Names::default(), None).unwrap()).unwrap();
         assert!(!out.contains("secret") && !out.contains("db1") && !out.contains("fio"), "{out}");
         for kept in ["[none]", "8:0 rbps=1", "\"6.1\"", "LVM-", "upperdir=/", "dm-0"] {
             assert!(out.contains(kept), "{kept} is gone: {out}");
         }
-        assert!(redacted(b"{", &mut Names::default()).is_err());
+        assert!(redacted(b"{", &mut Names::default(), None).is_err());
     }
 }

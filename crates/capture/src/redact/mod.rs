@@ -2,7 +2,8 @@
 //!
 //! The same name has the same stand-in in every file of the copy, the trace too; stand-ins are as long as the
 //! names, drawn at random, and kept nowhere. Kernel threads keep their names (`kworker/0:1`), and so do devices,
-//! because the analysis needs them and they contain no names. What iowhy cannot fully parse is left out of the
+//! because the analysis needs them and they contain no names. Of the other tasks capture.json says which are servers and which are
+//! jobs ([`Role`](crate::Role)), as the judgement depends on it. What iowhy cannot fully parse is left out of the
 //! copy: what the workload printed, recordings by other tools.
 
 mod arguments;
@@ -14,8 +15,10 @@ pub use names::Names;
 
 use crate::datfile::Head;
 use crate::error::{At, Error, Result};
-use crate::{CAPTURE_JSON, SAMPLES_JSONL, SYSTEM_JSON, TRACE};
+use crate::role::Role;
+use crate::{Capture, CAPTURE_JSON, SAMPLES_JSONL, SYSTEM_JSON, TRACE};
 use pages::Scrubber;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::Path;
 
@@ -24,13 +27,14 @@ const MOST_BYTES: u64 = 512 << 20;
 
 /// Writes the copy of the capture in `from` into the folder `to`. Says what was left out.
 pub fn redact(from: &Path, to: &Path) -> Result<Vec<String>> {
-    let mut names = Names::default();
+    let recorded = fs::read(from.join(CAPTURE_JSON)).ok().and_then(|text| serde_json::from_slice(&text).ok());
+    let mut names = Names::with_roles(recorded.and_then(|capture: Capture| capture.roles));
     let mut left_out = Vec::new();
     let entries = fs::read_dir(from).at("listing", from)?;
     let mut files: Vec<_> = entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
     files.sort();
-    for file in files {
-        let (source, copy) = (from.join(&file), to.join(&file));
+    for file in &files {
+        let (source, copy) = (from.join(file), to.join(file));
         let plain = fs::symlink_metadata(&source).at("looking at", &source)?;
         if !plain.is_file() {
             left_out.push(format!("{file}: not a plain file"));
@@ -42,11 +46,9 @@ pub fn redact(from: &Path, to: &Path) -> Result<Vec<String>> {
         }
         match file.as_str() {
             TRACE => trace(&source, &copy, &mut names)?,
-            SYSTEM_JSON | CAPTURE_JSON => {
-                let text = fs::read(&source).at("reading", &source)?;
-                let text = json::redacted(&text, &mut names).map_err(|e| not_ours(&source, &e))?;
-                fs::write(&copy, text).at("writing", &copy)?;
-            }
+            SYSTEM_JSON => settings(&source, &copy, &mut names, None)?,
+            // Below: it says what the tasks of the trace are.
+            CAPTURE_JSON => {}
             // Only numbers, and names of devices.
             SAMPLES_JSONL => {
                 fs::copy(&source, &copy).at("copying", &source)?;
@@ -54,7 +56,23 @@ pub fn redact(from: &Path, to: &Path) -> Result<Vec<String>> {
             _ => left_out.push(format!("{file}: it may hold names")),
         }
     }
+    let source = from.join(CAPTURE_JSON);
+    if files.iter().any(|f| f == CAPTURE_JSON) && source.is_file() {
+        let roles = names.roles().clone();
+        settings(&source, &to.join(CAPTURE_JSON), &mut names, Some(roles))?;
+    }
     Ok(left_out)
+}
+
+fn settings(
+    source: &Path,
+    copy: &Path,
+    names: &mut Names,
+    roles: Option<BTreeMap<String, Role>>,
+) -> Result<()> {
+    let text = fs::read(source).at("reading", source)?;
+    let text = json::redacted(&text, names, roles).map_err(|e| not_ours(source, &e))?;
+    fs::write(copy, text).at("writing", copy)
 }
 
 fn trace(source: &Path, copy: &Path, names: &mut Names) -> Result<()> {

@@ -1,7 +1,9 @@
 //! Which replacement stands for which name.
 
+use crate::role::Role;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::hash_map::RandomState;
+use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 
 /// How many names are told apart; further ones may share a stand-in.
@@ -61,9 +63,17 @@ pub struct Names {
     key: RandomState,
     known: FxHashMap<String, String>,
     taken: FxHashSet<String>,
+    roles: BTreeMap<String, Role>,
+    /// Where the names are stand-ins already.
+    known_roles: Option<BTreeMap<String, Role>>,
 }
 
 impl Names {
+    /// For a capture whose names are stand-ins, with their roles, if there are any.
+    pub fn with_roles(known_roles: Option<BTreeMap<String, Role>>) -> Names {
+        Names { known_roles, ..Names::default() }
+    }
+
     /// The stand-in for a task's name; a kernel thread's own name.
     pub fn task(&mut self, name: &str) -> String {
         let after = |p: &&str| name.strip_prefix(*p);
@@ -76,7 +86,20 @@ impl Names {
         if numbered || KERNEL.iter().any(|p| after(p).is_some()) {
             return name.to_string();
         }
-        self.word(name)
+        let stand_in = self.word(name);
+        let role = match &self.known_roles {
+            Some(known) => known.get(name).copied(),
+            None => Role::of(name),
+        };
+        if let Some(role) = role {
+            self.roles.insert(stand_in.clone(), role);
+        }
+        stand_in
+    }
+
+    /// What the tasks seen so far are to their users, by their stand-ins.
+    pub fn roles(&self) -> &BTreeMap<String, Role> {
+        &self.roles
     }
 
     /// The replacement for a path, folder by folder. Devices keep theirs, except for names that people give them.
@@ -167,6 +190,17 @@ mod tests {
         assert_eq!(path.rsplit('/').next(), Some(dd.as_str()));
         let text = n.text("rw,lowerdir=/srv/dd:/x, data=ordered");
         assert!(text.contains(&format!("lowerdir={path}:/")) && text.ends_with("data=ordered"), "{text}");
+    }
+
+    #[test]
+    fn roles_stay_with_their_stand_ins() {
+        let mut once = Names::default();
+        let [job, server, _] = ["dd", "postgres", "fio"].map(|name| once.task(name));
+        assert_eq!(once.roles().len(), 2);
+        assert_eq!((once.roles()[&job], once.roles()[&server]), (Role::Job, Role::Server));
+        let mut twice = Names::with_roles(Some(once.roles().clone()));
+        let [job, _] = [job.as_str(), "cp"].map(|name| twice.task(name));
+        assert_eq!(twice.roles().clone(), BTreeMap::from([(job, Role::Job)]));
     }
 
     proptest! {

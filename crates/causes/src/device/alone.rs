@@ -166,14 +166,15 @@ fn seeks_for_each(case: &Case, slow: &Slow, alone: f64) -> bool {
         && each > (HALF_A_TURN + flash_takes(bytes)).0 as f64
 }
 
-/// What a request takes that is served at once: a read that the cache should have had as from flash, anything else as from such a
-/// device; a disk that turns seeks for what takes longer than half a turn.
+/// What a request takes that is served at once: a read that the cache should have had, or that is known to come from no disk that turns,
+/// as from flash, anything else as from such a device; a disk that turns seeks for what takes longer than half a turn.
 fn at_once(slow: &Slow, cached: bool, turns: &Option<Fact<bool>>) -> Nanos {
     let requests = slow.requests();
     let bytes = requests.bytes.0 / requests.count.max(1);
     match turns {
         _ if cached => flash_takes(bytes),
         Some(turns) if turns.value => HALF_A_TURN,
+        Some(_) if slow.group.class == Class::Read => flash_takes(bytes),
         _ => EXPECTED_FLASH,
     }
 }

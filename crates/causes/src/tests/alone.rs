@@ -80,6 +80,16 @@ fn throughout_of(kind: Kind, wait: Wait, own: u64, settings: &str, cause: &str) 
     told.verdict(cause)
 }
 
+/// Three times what drives with a SATA link take; what is written past the cache is as quick as a device's cache.
+#[test]
+fn direct_reads_that_all_take_longer_than_flash_are_a_slow_device() {
+    let flash = "sda/queue/rotational: 0\n";
+    let slow = |kind, own: u64, settings| throughout_of(kind, Wait::DirectIo, own, settings, "slow-device");
+    assert!(is_found(&slow(READ, 500, flash)), "{:?}", slow(READ, 500, flash));
+    assert!(!is_found(&slow(READ, 290, flash)), "as fast as flash");
+    assert!(!is_found(&slow(WRITE, 500, flash)) && !is_found(&slow(READ, 500, "")), "a disk may turn");
+}
+
 #[test]
 fn what_is_slow_throughout_is_found_although_the_slowest_waited_for_others() {
     let cold = |own: u64| throughout(Wait::PageRead, own, "", "cold-reads");

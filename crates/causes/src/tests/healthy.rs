@@ -147,7 +147,7 @@ fn waiting_for_a_tag_is_no_health() {
                 story.read_without_tag(at + k, at + k + got, at + k + got + 600);
             }
         }
-        story.settings("sda/queue/rotational: 0\n").verdict("healthy").verdict
+        story.verdict("healthy").verdict
     };
     assert_eq!((of(false), of(true)), (Answer::Found, Answer::Rejected));
 }

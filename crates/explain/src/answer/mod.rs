@@ -7,13 +7,14 @@ mod because;
 mod claims;
 mod precedence;
 mod rank;
-mod role;
+mod roles;
 mod victim;
 mod without;
 mod worth;
 
 pub use because::{Because, Source};
 pub use precedence::share_of_slowest;
+pub use roles::Roles;
 pub use victim::{tasks_of_cgroup, Sufferer};
 pub use waits::{Absent, Those};
 pub use without::{in_the_way, without_somebody, Latencies, Predicted, Refused, Without, CONCERNED};
@@ -107,6 +108,7 @@ impl Answer {
         let bystanders = all - victims.len();
         if kind == Kind::Cause {
             told_first(e, &mut victims);
+            told_for_all(e, &mut victims);
         }
         let first = victims.first();
         let verdict = first.filter(|_| kind == Kind::Cause).and_then(|v| precedence::choose(e, v));
@@ -187,13 +189,39 @@ impl Answer {
     }
 }
 
-/// Where nothing is worth acting on for the first victim, but for others of its operations, in which it spent more time, these are told first.
+/// Where nothing is worth acting on for the first victim, but for others of its operations, in which it spent more time, these are told
+/// first; if there are none, and nothing is missing, whoever has something worth acting on, but no job after whoever is none.
 fn told_first(e: &Explanation, victims: &mut [Sufferer]) {
     let is_worth =
         |v: &Sufferer| precedence::choose(e, v).is_some_and(|found| worth::acting_on(e, v, victims, found));
     let Some(first) = victims.first().filter(|first| !is_worth(first)) else { return };
-    let other = victims.iter().position(|v| v.task == first.task && v.time > first.time && is_worth(v));
+    let its = victims.iter().position(|v| v.task == first.task && v.time > first.time && is_worth(v));
+    let is_job = |v: &Sufferer| e.subject.roles.is_job(&v.task);
+    let others = |v: &Sufferer| e.lack.is_none() && (is_job(first) || !is_job(v)) && is_worth(v);
+    let other = its.or_else(|| victims.iter().position(others));
     if let Some(at) = other {
+        victims[..=at].rotate_right(1);
+    }
+}
+
+/// Where another cause has more of what the first victim's task lost in all of its operations on that device than the one of the first
+/// of them, the operations are told first that lost most to it.
+fn told_for_all(e: &Explanation, victims: &mut [Sufferer]) {
+    let Some(first) = victims.first() else { return };
+    let Some(cause) = precedence::choose(e, first).map(|found| found.cause) else { return };
+    let its = |v: &&Sufferer| v.task == first.task && e.is_same_device(v.group, first.group);
+    let lost_to = |cause| -> f64 {
+        let lost = victims.iter().filter(its).map(|v| rank::of_the_clock(e, v, v.lost_to(cause)));
+        precedence::counts(cause) * lost.sum::<Nanos>().0 as f64
+    };
+    let most = |v: &Sufferer| {
+        let found = precedence::choose(e, v).filter(|found| worth::acting_on(e, v, victims, found))?;
+        Some((lost_to(found.cause), v.lost_to(found.cause))).filter(|(lost, _)| *lost > lost_to(cause))
+    };
+    let others =
+        victims.iter().enumerate().filter(|(_, v)| its(v)).filter_map(|(at, v)| Some((most(v)?, at)));
+    let best = others.max_by(|((a, own), _), ((b, other), _)| a.total_cmp(b).then(own.cmp(other)));
+    if let Some((_, at)) = best {
         victims[..=at].rotate_right(1);
     }
 }

@@ -53,6 +53,15 @@ const SLOWEST_COUNT: f64 = 0.25;
 /// What one of these counts beside one that says why: their remedies are a faster device or less work.
 const GENERAL_COUNTS: f64 = 0.5;
 
+/// How much of a time counts that a cause has.
+pub(super) fn counts(cause: &str) -> f64 {
+    if GENERAL.contains(&cause) {
+        GENERAL_COUNTS
+    } else {
+        1.0
+    }
+}
+
 /// Whether a cause is one that every busy machine has a little of.
 pub(crate) fn is_everyday(cause: &str) -> bool {
     [&EVERYDAY[..], &SETTINGS, &GENERAL, &CROWD].iter().any(|some| some.contains(&cause))
@@ -76,13 +85,12 @@ pub(crate) fn choose<'a>(e: &'a Explanation, victim: &Sufferer) -> Option<&'a Ve
         return reached;
     }
     let crowd = found().filter(|v| CROWD.contains(&v.cause)).map(share).fold(0.0, f64::max);
-    let counts = |v: &Verdict| match v.cause {
+    let counts_here = |v: &Verdict| match v.cause {
         "device-stall" if crowd < GENERAL_COUNTS * share(v) => 1.0,
         "device-stall" => GENERAL_COUNTS,
-        cause if GENERAL.contains(&cause) => GENERAL_COUNTS,
-        _ => 1.0,
+        cause => counts(cause),
     };
-    let weighed = found().map(|v| (counts(v) * share(v), v)).filter(|(part, _)| *part > 0.0);
+    let weighed = found().map(|v| (counts_here(v) * share(v), v)).filter(|(part, _)| *part > 0.0);
     let first = weighed.max_by(|(a, _), (b, _)| a.total_cmp(b));
     let first = slow_throughout(e, victim, first).or(first.map(|(_, v)| v))?;
     // In one queue with others, its own requests are the answer where they are the larger part.
@@ -115,8 +123,7 @@ fn slow_throughout<'a>(
     if is_limit(best.cause) || spared >= WORTH_SEEING {
         return None;
     }
-    let counts = if GENERAL.contains(&best.cause) { GENERAL_COUNTS } else { 1.0 };
-    let spared = counts * with_slowest(spared, best);
+    let spared = counts(best.cause) * with_slowest(spared, best);
     (GENERAL_COUNTS * with_slowest(of_all, own) > spared).then_some(own)
 }
 

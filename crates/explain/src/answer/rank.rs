@@ -2,11 +2,10 @@
 //!
 //! Operations that one task has in flight together are waited for together: what they lost counts once, and not what they lost to
 //! one another. Who is in the way of others more than they are in its way comes after them. A job that runs as long as it runs
-//! ([`role`](super::role)), or a task that keeps many operations in flight and is no server, asks for throughput: it comes after
+//! ([`Roles`](super::roles)), or a task that keeps many operations in flight and is no server, asks for throughput: it comes after
 //! whoever shares its disk and waits for each operation.
 
 use super::precedence::WORTH_SEEING;
-use super::role;
 use super::victim::Sufferer;
 use super::worth::NOTICED;
 use crate::explanation::Explanation;
@@ -50,7 +49,8 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
     let noticed = (NOTICED * e.facts.duration().0 as f64) as u64;
     // Neither does one operation of a job, nor one of anybody that is hardly noticed.
     let waits_for_each = |s: &&Sufferer| {
-        let alone = !role::is_job(&s.task) && by_the_clock(e, s, s.lost.since(s.noise)).0 >= noticed;
+        let alone =
+            !e.subject.roles.is_job(&s.task) && by_the_clock(e, s, s.lost.since(s.noise)).0 >= noticed;
         for_the_disk(s) && (s.count >= FEW || alone)
     };
     let no_queues = || all.iter().filter(|s| !is_queue(e, s));
@@ -60,7 +60,7 @@ pub(crate) fn sort(e: &Explanation, all: &mut [Sufferer]) {
         let by = if by_time { s.time } else { s.lost.since(s.noise) };
         let dev = device(e, s);
         // A job waits for each of its operations, a queue for none.
-        let runs_on = match role::is_job(&s.task) {
+        let runs_on = match e.subject.roles.is_job(&s.task) {
             _ if is_queue(e, s) && beside_queues.contains(&dev) => 3,
             true if commits(e, s) && beside_jobs.contains(&dev) => 1,
             true if beside_jobs.contains(&dev) || !commits(e, s) && beside_commits.contains(&dev) => 2,
@@ -82,7 +82,7 @@ fn overlaps(e: &Explanation, s: &Sufferer) -> bool {
 }
 
 fn is_job(e: &Explanation, s: &Sufferer) -> bool {
-    role::is_job(&s.task) || is_queue(e, s)
+    e.subject.roles.is_job(&s.task) || is_queue(e, s)
 }
 
 /// Whether somebody waits for what it writes, who is not seen where no operations were recorded: the journal's thread.
@@ -129,7 +129,7 @@ fn balance(e: &Explanation, all: &[Sufferer]) -> BTreeMap<String, (Nanos, Nanos)
         for b in s.because.iter().filter(|b| b.source.kind == CulpritKind::Task) {
             let Some(by) = b.source.name.as_ref().filter(|by| **by != s.task) else { continue };
             sums.entry(s.task.clone()).or_default().0 += b.time;
-            if role::is_job(by) || !is_job(e, s) {
+            if e.subject.roles.is_job(by) || !is_job(e, s) {
                 sums.entry(by.clone()).or_default().1 += b.time;
             }
         }

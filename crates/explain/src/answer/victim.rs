@@ -2,9 +2,9 @@
 
 use super::because::{self, Because};
 use super::claims::Claims;
+use super::rank;
 use super::without::{self, Without};
 use super::worth::MOSTLY;
-use super::{rank, role};
 use crate::blame::Which;
 use crate::explanation::Explanation;
 use causes::{Answer, Verdict};
@@ -111,7 +111,7 @@ fn sufferer(e: &Explanation, number: usize, group: &Group, claims: &Claims) -> S
     Sufferer {
         group: number,
         task: group.task.clone(),
-        role: role::of(&group.task),
+        role: e.subject.roles.server(&group.task),
         cgroup: cgroup(e, &group.task),
         count: group.operations,
         in_devices: group.in_devices(table),

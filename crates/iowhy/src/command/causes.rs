@@ -25,7 +25,7 @@ impl Causes {
         };
         match causes::all_pages().find(|(n, ..)| n == name) {
             Some((_, _, page)) => print(page),
-            None => Err(Failure::Other { what: format!("unknown cause {name}"), help: Some(known(name)) }),
+            None => Err(Failure::Usage { what: format!("unknown cause {name}"), help: Some(known(name)) }),
         }
     }
 }

@@ -99,7 +99,7 @@ impl Compare {
         self.question.not_of_the_tail()?;
         let [before, after] = sides(&self.sides)?;
         if matches!((&before, &after), (Side::Text(..), Side::Text(..))) && self.question.is_narrow() {
-            return Err(Failure::Other {
+            return Err(Failure::Usage {
                 what: "texts hold totals: they cannot be filtered by device, task, operation or time".into(),
                 help: Some("TEXT:RUN chooses one run".into()),
             });
@@ -201,7 +201,7 @@ fn sides(given: &[String]) -> Result<[Side; 2], Failure> {
                 Side::Text(Box::new(mail), number(after)),
             ])
         }
-        _ => Err(Failure::Other {
+        _ => Err(Failure::Usage {
             what: format!("two sides are needed, and these are none: {}", given.join(" ")),
             help: Some(TWO_SIDES.into()),
         }),
@@ -211,7 +211,7 @@ fn sides(given: &[String]) -> Result<[Side; 2], Failure> {
 /// A text that has both sides in it; of anything else the second side is missing.
 fn alone(path: &str) -> Result<Mail, Failure> {
     let exists = Path::new(path).exists();
-    texts::read(Path::new(path)).filter(Mail::has_readings).ok_or_else(|| Failure::Other {
+    texts::read(Path::new(path)).filter(Mail::has_readings).ok_or_else(|| Failure::Usage {
         what: match exists || path == "-" {
             true => format!("{path}: what is it to be compared with? A second recording or text is missing"),
             false => format!("{path}: no such file or folder, and a second one to compare with is missing"),

@@ -140,7 +140,7 @@ impl Export {
         let explanation = input.also(also).explain()?;
         details.finish();
         let tables = report::tables(&explanation, &details, &self.selection())
-            .map_err(|what| Failure::Other { what, help: None })?;
+            .map_err(|what| Failure::Usage { what, help: None })?;
         let mut files = export::write_tables(&folder, &tables, form).map_err(failure)?;
         files.extend(rows.finish().map_err(failure)?);
         Ok((files, vec![]))
@@ -195,7 +195,7 @@ impl Export {
     }
 
     fn folder(&self) -> Result<&Path, Failure> {
-        self.folder.as_deref().ok_or_else(|| Failure::Other {
+        self.folder.as_deref().ok_or_else(|| Failure::Usage {
             what: "a folder to write into is missing".into(),
             help: Some("iowhy export --to PROGRAM DIR CAPTURE; only folded goes to standard output".into()),
         })

@@ -36,7 +36,7 @@ impl Man {
         }
         let page = match &self.command {
             None => top,
-            Some(name) => top.find_subcommand(name).cloned().ok_or_else(|| Failure::Other {
+            Some(name) => top.find_subcommand(name).cloned().ok_or_else(|| Failure::Usage {
                 what: format!("unknown command {name}"),
                 help: Some(format!("commands are {}", names(&top))),
             })?,

@@ -111,7 +111,7 @@ impl Plot {
         let kind = match self.kind {
             Some(Chosen::Flame) => return self.flame(),
             _ if self.question.tail || self.diff.is_some() => {
-                return Err(no("--tail and --diff are of flame graphs", "say --kind flame"))
+                return Err(usage("--tail and --diff are of flame graphs", "say --kind flame"))
             }
             Some(Chosen::Chart(kind)) => Some(kind),
             None => None,
@@ -144,7 +144,7 @@ impl Plot {
         let file = self.out.as_ref().filter(|file| self.ending(file).is_ok_and(|ending| ending == "svg"));
         let Some(file) = file.filter(|_| self.paper == Paper::Light) else {
             let help = "-o FILE.svg; in a terminal: iowhy report CAPTURE blame; as text: iowhy export --to folded CAPTURE";
-            return Err(no("a flame graph is an SVG on light paper", help));
+            return Err(usage("a flame graph is an SVG on light paper", help));
         };
         let (label, path) = named(&self.capture);
         let explained = |path: &Path| Ok::<_, Failure>(self.question.of_recording(path)?.explain()?);
@@ -215,7 +215,7 @@ impl Plot {
     fn ending<'a>(&self, file: &'a Path) -> Result<&'a str, Failure> {
         let known: &[&str] = if self.movie.is_some() { &["svg", "mp4", "webm"] } else { &["svg", "png"] };
         let ending = file.extension().and_then(|e| e.to_str()).unwrap_or("");
-        known.iter().find(|k| **k == ending).map(|_| ending).ok_or_else(|| Failure::Other {
+        known.iter().find(|k| **k == ending).map(|_| ending).ok_or_else(|| Failure::Usage {
             what: format!("{}: the ending of its name must be one of {}", file.display(), known.join(", ")),
             help: None,
         })
@@ -248,6 +248,10 @@ fn named(capture: &OsStr) -> (String, &Path) {
     let (label, path) = labelled(capture);
     let name = path.file_name().filter(|_| label == path.to_string_lossy());
     (name.map_or(label.clone(), |name| name.to_string_lossy().into_owned()), path)
+}
+
+fn usage(what: &str, help: &str) -> Failure {
+    Failure::Usage { what: what.into(), help: Some(help.into()) }
 }
 
 fn no(what: &str, help: &str) -> Failure {

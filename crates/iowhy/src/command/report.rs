@@ -40,7 +40,7 @@ impl Report {
             return html::write(&captures.collect::<Vec<_>>(), &self.question, file);
         }
         if let Some(other) = self.tables.iter().find(|t| !is_table(t)) {
-            return Err(Failure::Other {
+            return Err(Failure::Usage {
                 what: format!("unknown table {other}"),
                 help: Some(
                     "several recordings only with --html FILE; iowhy report --help lists the tables".into(),
@@ -53,7 +53,7 @@ impl Report {
         let explanation = input.also(|batch| details.feed(batch)).explain()?;
         details.finish();
         let tables = report::tables(&explanation, &details, &wanted)
-            .map_err(|what| Failure::Other { what, help: None })?;
+            .map_err(|what| Failure::Usage { what, help: None })?;
         if self.json {
             print_json(&report::tables_json(&explanation, &tables))
         } else if tables.is_empty() {

@@ -247,6 +247,7 @@ fn in_words(e: &TaskEvent, texts: &FxHashMap<TextId, String>, names: &Names) -> 
                 Left::Preempted => "is preempted by",
                 Left::Interruptible => "sleeps (interruptible), then runs",
                 Left::Uninterruptible => "sleeps (uninterruptible), then runs",
+                Left::Idle => "waits for work, then runs",
                 Left::Stopped => "stops, then runs",
             };
             format!("{why} {}", name(*next))

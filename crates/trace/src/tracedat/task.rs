@@ -258,12 +258,14 @@ impl Reader {
 }
 
 /// Why a task left, from `prev_state` (include/trace/events/sched.h, `__trace_sched_switch_state`): 0 and 0x100 for
-/// a task that could run on (0x100 since Linux 4.14), bit 0 interruptible, bit 1 uninterruptible.
+/// a task that could run on (0x100 since Linux 4.14), bit 0 interruptible, bit 1 uninterruptible; 0x80 for one that is idle
+/// (`TASK_REPORT_IDLE`, include/linux/sched.h).
 fn left(state: u64) -> Left {
     match state {
         s if s & 0xff == 0 => Left::Preempted,
         s if s & 2 != 0 => Left::Uninterruptible,
         s if s & 1 != 0 => Left::Interruptible,
+        s if s & 0x80 != 0 => Left::Idle,
         _ => Left::Stopped,
     }
 }
@@ -341,7 +343,7 @@ mod tests {
         assert_eq!(left(1), Left::Interruptible);
         assert_eq!(left(2), Left::Uninterruptible);
         assert_eq!(left(0x402), Left::Uninterruptible);
-        assert_eq!(left(0x80), Left::Stopped);
+        assert_eq!((left(0x80), left(0x40)), (Left::Idle, Left::Stopped));
     }
 
     #[test]

@@ -136,6 +136,7 @@ fn switch(rest: &str) -> Option<What> {
         "R" => Left::Preempted,
         s if s.starts_with('D') => Left::Uninterruptible,
         s if s.starts_with('S') => Left::Interruptible,
+        s if s.starts_with('I') => Left::Idle,
         _ => Left::Stopped,
     };
     Some(What::Switch { left, next: Tid(next.parse().ok()?) })

@@ -106,7 +106,7 @@ impl WhatIf {
             && !self.suggest
             && !self.explain_load
         {
-            return Err(refused(
+            return Err(usage(
                 "no question is given".into(),
                 "give a setting, --set read_expire=200, or what to take away, --without cp; or --alone, \
                  --sweep, --suggest, --schedule, --explain-load",
@@ -131,7 +131,7 @@ impl WhatIf {
             .iter()
             .map(|set| settings.with(set))
             .collect::<Result<Vec<_>, String>>()
-            .map_err(|why| refused(why, "see iowhy whatif --help"))?;
+            .map_err(|why| usage(why, "see iowhy whatif --help"))?;
         let swept = self.swept(&settings)?;
         let order =
             self.schedule.as_ref().map(|s| schedule::Shown::new(recorded, arrivals.began, s)).transpose();
@@ -171,7 +171,7 @@ impl WhatIf {
         let Some((key, from, to)) = &self.sweep else { return Ok(Vec::new()) };
         let one = |v: u64| Ok((v, settings.with(&[(key.clone(), v.to_string())])?));
         let all = swept(*from, *to).into_iter().map(one).collect::<Result<Vec<_>, String>>();
-        all.map_err(|why| refused(why, "see iowhy whatif --help"))
+        all.map_err(|why| usage(why, "see iowhy whatif --help"))
     }
 
     fn suggest(&self, aim: &Aim, name: &str, lab: &Lab) -> Result<(), Failure> {
@@ -216,13 +216,13 @@ impl WhatIf {
             }
         }
         if all.len() > 1 && all.iter().any(Vec::is_empty) {
-            return Err(refused(
+            return Err(usage(
                 "`or` stands between two settings".into(),
                 "as in --set fifo_batch=4 or scheduler=none",
             ));
         }
         if all.len() > 1 && self.schedule.is_some() {
-            return Err(refused(
+            return Err(usage(
                 "--schedule shows one order".into(),
                 "set one alternative, or none for the order as it was",
             ));
@@ -233,6 +233,10 @@ impl WhatIf {
 
 fn refused(what: String, help: &str) -> Failure {
     Failure::Other { what, help: Some(help.into()) }
+}
+
+fn usage(what: String, help: &str) -> Failure {
+    Failure::Usage { what, help: Some(help.into()) }
 }
 
 fn assignment(text: &str) -> Result<(String, String), String> {

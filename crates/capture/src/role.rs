@@ -1,9 +1,31 @@
 //! What a task is to its users, by its name: a server that somebody waits for, a job that runs as long as it runs, or unknown.
 //!
 //! Names are those of the kernel (`comm`), 15 bytes at most; a line ends with `*` where more may follow. Each is as the program's
-//! own documentation or `pthread_setname_np` has it.
+//! own documentation or `pthread_setname_np` has it. A redacted copy has stand-ins for names and says beside them which of these two
+//! they are.
 
-use waits::is_kernel_thread;
+use serde::{Deserialize, Serialize};
+
+/// What a redacted copy still says of a task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Something that others wait for.
+    Server,
+    /// A copy, a search, a shell.
+    Job,
+    /// In words of another version.
+    #[default]
+    #[serde(other)]
+    Unknown,
+}
+
+impl Role {
+    /// What a name tells.
+    pub fn of(task: &str) -> Option<Role> {
+        server(task).map(|_| Role::Server).or(is_job(task).then_some(Role::Job))
+    }
+}
 
 /// Servers and their threads, and what they are part of.
 const SERVERS: [(&str, &str); 32] = [
@@ -118,13 +140,13 @@ const JOBS: [&str; 72] = [
 ];
 
 /// What a server's task belongs to.
-pub(crate) fn of(task: &str) -> Option<&'static str> {
+pub fn server(task: &str) -> Option<&'static str> {
     SERVERS.iter().find(|(name, _)| fits(name, task)).map(|(_, role)| *role)
 }
 
-/// Whether it runs as long as it runs: another that is delayed by it is asked about first. So do kernel threads.
-pub(crate) fn is_job(task: &str) -> bool {
-    is_kernel_thread(task) || JOBS.iter().any(|name| fits(name, task))
+/// Whether it runs as long as it runs: another that is delayed by it is asked about first.
+pub fn is_job(task: &str) -> bool {
+    JOBS.iter().any(|name| fits(name, task))
 }
 
 /// Whether a name is as a pattern with at most one `*`.
@@ -143,10 +165,12 @@ mod tests {
 
     #[test]
     fn names_are_told_whole_or_by_their_beginning() {
-        assert_eq!(of("postgres"), Some("postgresql"));
-        assert_eq!(of("CPU 3/KVM"), Some("virtual machine"));
-        assert_eq!((of("minio"), of("minion")), (Some("minio"), None));
-        assert_eq!((of("etcdctl"), of("dd")), (None, None));
+        assert_eq!(server("postgres"), Some("postgresql"));
+        assert_eq!(server("CPU 3/KVM"), Some("virtual machine"));
+        assert_eq!((server("minio"), server("minion")), (Some("minio"), None));
+        assert_eq!((server("etcdctl"), server("dd")), (None, None));
+        assert_eq!([Role::of("etcd"), Role::of("cp")], [Some(Role::Server), Some(Role::Job)]);
+        assert_eq!(Role::of("fio"), None);
         assert!(is_job("dd") && is_job("updatedb.plocat") && !is_job("ddd") && !is_job("fio"));
     }
 

@@ -1,0 +1,44 @@
+//! What the tasks of a recording are to their users.
+
+use capture::Role;
+use std::collections::BTreeMap;
+use waits::is_kernel_thread;
+
+/// By their names; in a redacted copy, where these are stand-ins, as it says itself.
+#[derive(Clone, Debug, Default)]
+pub struct Roles(pub Option<BTreeMap<String, Role>>);
+
+impl Roles {
+    /// What server a task belongs to.
+    pub(crate) fn server(&self, task: &str) -> Option<&'static str> {
+        match &self.0 {
+            Some(told) => (told.get(task) == Some(&Role::Server)).then_some("server"),
+            None => capture::server(task),
+        }
+    }
+
+    /// Whether it runs as long as it runs: another that is delayed by it is asked about first. So do kernel threads.
+    pub(crate) fn is_job(&self, task: &str) -> bool {
+        let by_name = || capture::is_job(task);
+        let is_told = |told: &BTreeMap<String, Role>| told.get(task) == Some(&Role::Job);
+        is_kernel_thread(task) || self.0.as_ref().map_or_else(by_name, is_told)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stand_in_that_looks_like_a_program_is_none() {
+        let told = [("dd", Role::Server), ("qk", Role::Job)].map(|(name, role)| (name.to_string(), role));
+        let roles = Roles(Some(told.into()));
+        assert_eq!((roles.server("dd"), roles.is_job("dd")), (Some("server"), false));
+        assert!(roles.is_job("qk") && roles.is_job("kworker/0:1") && !roles.is_job("tar"));
+        assert_eq!(
+            (roles.server("postgres"), Roles::default().server("postgres")),
+            (None, Some("postgresql"))
+        );
+        assert!(Roles::default().is_job("tar"));
+    }
+}
