@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 use trace::{Action, Batch};
 
 /// A shorter one may be part of anything: of a number in the pages, of another word.
@@ -159,13 +159,14 @@ fn holds(bytes: &[u8], word: &str) -> bool {
     memchr::memmem::find(bytes, word.as_bytes()).is_some()
 }
 
+fn redacted_to(folder: &Path, to: &Path) -> Output {
+    let mut pack = Command::new(env!("CARGO_BIN_EXE_iowhy"));
+    pack.args(["pack", "--redact", "-o"]).args([to, folder]).output().unwrap()
+}
+
 /// Redacts a capture: how many names were looked for and how many of them stood in it; nothing if it was refused.
 fn redacted(folder: &Path, to: &Path) -> Option<(usize, usize)> {
-    let out = Command::new(env!("CARGO_BIN_EXE_iowhy"))
-        .args(["pack", "--redact", "-o"])
-        .args([to, folder])
-        .output()
-        .unwrap();
+    let out = redacted_to(folder, to);
     let said = String::from_utf8_lossy(&out.stderr).into_owned();
     if !out.status.success() {
         let refused = ["only captures that `iowhy record` made", "not written by iowhy"];
@@ -221,4 +222,31 @@ fn no_byte_of_a_redacted_bundled_recording_holds_a_name() {
     );
     // The test can fail: there were names, and most of them stood in the recordings themselves.
     assert!(done > 100 && looked_for > 3 * done && 2 * stood > looked_for, "{done} {looked_for} {stood}");
+}
+
+/// The parts of an answer that hold no names.
+fn judged(capture: &Path) -> Value {
+    let out =
+        Command::new(env!("CARGO_BIN_EXE_iowhy")).args(["explain", "--json"]).arg(capture).output().unwrap();
+    let document: Value = serde_json::from_slice(&out.stdout).unwrap();
+    let answer = &document["answer"];
+    let victims = document["victims"].as_array().unwrap();
+    let victims = victims.iter().flat_map(|v| ["op", "count", "lost_ns"].map(|key| v[key].clone()));
+    let answer = ["kind", "cause", "root", "op", "explained"].map(|key| answer[key].clone()).to_vec();
+    Value::Array(answer.into_iter().chain(victims).collect())
+}
+
+#[test]
+fn a_redacted_recording_is_judged_as_before() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    fs::create_dir(dir.path().join("unpacked")).unwrap();
+    let mut compared = 0;
+    for folder in captures(&dir.path().join("unpacked")).iter().step_by(10) {
+        let to = dir.path().join(format!("{compared}.tar.zst"));
+        if redacted_to(folder, &to).status.success() {
+            assert_eq!(judged(&to), judged(folder), "{}", folder.display());
+            compared += 1;
+        }
+    }
+    assert!(compared >= 5, "{compared}");
 }

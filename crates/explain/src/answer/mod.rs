@@ -189,16 +189,12 @@ impl Answer {
     }
 }
 
-/// Where nothing is worth acting on for the first victim, but for others of its operations, in which it spent more time, these are told
-/// first; if there are none, and nothing is missing, whoever has something worth acting on, but no job after whoever is none.
+/// Where nothing is worth acting on for the first victim, but for others of its operations, in which it spent more time, these are told first.
 fn told_first(e: &Explanation, victims: &mut [Sufferer]) {
     let is_worth =
         |v: &Sufferer| precedence::choose(e, v).is_some_and(|found| worth::acting_on(e, v, victims, found));
     let Some(first) = victims.first().filter(|first| !is_worth(first)) else { return };
-    let its = victims.iter().position(|v| v.task == first.task && v.time > first.time && is_worth(v));
-    let is_job = |v: &Sufferer| e.subject.roles.is_job(&v.task);
-    let others = |v: &Sufferer| e.lack.is_none() && (is_job(first) || !is_job(v)) && is_worth(v);
-    let other = its.or_else(|| victims.iter().position(others));
+    let other = victims.iter().position(|v| v.task == first.task && v.time > first.time && is_worth(v));
     if let Some(at) = other {
         victims[..=at].rotate_right(1);
     }
