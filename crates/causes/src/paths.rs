@@ -3,16 +3,18 @@
 //! A reason says where a nanosecond passed (in the device); a path says within which waits (a stable page). Causes that
 //! are about a wait claim the time of its paths, reason by reason, so that nothing is claimed twice.
 
-use crate::case::{Case, Claimable, MIN_SHARE};
+use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
 use crate::proof::{proof, Proof};
+use crate::thresholds::alone::MOSTLY;
 pub(crate) use crate::thresholds::paths::WORTH_NAMING;
 use crate::verdict::{Confidence, Verdict};
+use crate::words::count;
 use ledger::Reason;
 use operation::{Node, Part, Waits};
-use stats::{Group, Kept};
+use stats::{Group, Kept, TailRow};
 use std::collections::BTreeMap;
 use trace::Nanos;
-use waits::Phase;
+use waits::{Phase, Selection};
 
 /// The verdict of a cause about operations where none were recorded.
 pub(crate) fn unrecorded(cause: &'static str) -> Verdict {
@@ -197,7 +199,19 @@ impl Waited {
             let share = paths.share(spent);
             let words = paths.group.words();
             if share < MIN_SHARE {
-                if share > best.0 {
+                if let Some((of_all, share)) = self.of_all(case, &paths) {
+                    verdict = verdict.about(paths.number).plus(Nanos(0), Confidence::High).because(proof!(
+                        "all {words} ({operations}) spent {share} of their {total} {doing}",
+                        words,
+                        operations = Text(count(paths.group.operations)),
+                        share = Share(share),
+                        total = paths.group.all.time.total,
+                        doing = self.doing
+                    ));
+                    verdict.throughout.push((paths.number, share));
+                    verdict.of_all.extend(of_all.iter().map(|row| (paths.number, row.chain, row.culprit)));
+                    found.push(paths.number);
+                } else if share > best.0 {
                     let said = proof!(
                         "the slowest {words} spent {share} of their time {doing}",
                         words,
@@ -233,13 +247,25 @@ impl Waited {
         (verdict.about_all(), found)
     }
 
-    /// Whether a row is claimed. A wait is a place: that the device completed nothing meanwhile is not its doing, and is left for the
-    /// causes in the device.
-    fn is_its(&self, case: &Case, group: &Group, row: &Claimable) -> bool {
+    /// What all operations of a group waited in this way, where that is most of their time and long enough to matter, though the slowest
+    /// waited for something else; and which part of their time it is.
+    fn of_all(&self, case: &Case, paths: &Paths) -> Option<(Vec<TailRow>, f64)> {
+        let group = paths.group;
+        let rows = group.rows(&case.facts.waits, Selection::default()).into_iter();
+        let its: Vec<TailRow> = rows.filter(|row| self.is_its(case, group, row)).collect();
+        let time: f64 = its.iter().map(|row| case.part_left(paths.number, row) * row.time.0 as f64).sum();
+        let part = time / group.all.time.total.0.max(1) as f64;
+        let matters = time >= MIN_SHARE * case.facts.duration().0 as f64;
+        (part >= MOSTLY && matters && group.operations >= MIN_SAMPLES).then_some((its, part))
+    }
+
+    /// Whether a row is claimed. A wait is a place: that the device completed nothing meanwhile, or a processor saw it late, is not its
+    /// doing, and is left for the causes in the device and of processors.
+    fn is_its(&self, case: &Case, group: &Group, row: &TailRow) -> bool {
         let culprit = case.facts.waits.culprit_of(row.culprit);
         let another = culprit.is_somebody() && culprit.name.as_deref() != Some(&*group.task);
         let leaves = self.own && row.phase == Phase::Behind && another;
         let picked = (self.pick)(row.waits, row.reason) || self.also == Some(row.phase);
-        row.phase != Phase::Paused && !leaves && picked
+        !matches!(row.phase, Phase::Paused | Phase::Late) && !leaves && picked
     }
 }

@@ -5,6 +5,7 @@ use crate::remedy::{Action, Acts, Remedy};
 use ledger::Reason;
 use serde::Serialize;
 use trace::Nanos;
+use waits::{ChainId, CulpritId};
 
 /// Whether a cause holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -74,6 +75,9 @@ pub struct Verdict {
     /// Groups of which it holds for all operations, slow or not, with the part of their time: none of it need be in a claim.
     #[serde(skip)]
     pub throughout: Vec<(usize, f64)>,
+    /// Waits of all operations of a group that are its, though the slowest hardly had them.
+    #[serde(skip)]
+    pub of_all: Vec<(usize, ChainId, CulpritId)>,
     /// The root cause, if this cause is only its symptom.
     pub root: Option<&'static str>,
     /// Whether it is left out on a screen: its subject does not occur at all.
@@ -108,6 +112,7 @@ impl Verdict {
             explains: Nanos(0),
             claims: vec![],
             throughout: vec![],
+            of_all: vec![],
             about: None,
             root: None,
             minor: false,
@@ -227,6 +232,7 @@ impl Verdict {
             mine.extend(new);
         }
         self.throughout.extend(other.throughout);
+        self.of_all.extend(other.of_all);
         self
     }
 

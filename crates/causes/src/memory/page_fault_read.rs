@@ -33,7 +33,7 @@ fn judge(case: &mut Case) -> Verdict {
     if v.verdict != Answer::Found {
         return v;
     }
-    v.throughout = throughout;
+    v.throughout.extend(throughout);
     for number in found {
         let group = &case.focus.groups[number];
         let name = case.name(group.dev);

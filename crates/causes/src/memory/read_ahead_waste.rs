@@ -2,8 +2,8 @@
 //!
 //! A reader that reads a little in order and then jumps makes the kernel read ahead what is never used. Counted are what the
 //! device read for read-ahead and what calls of `read` got: pages that were asked for twice count twice in favour of
-//! read-ahead. Refuted if the calls got about as much as the device read. Mapped files are not judged: what is touched there
-//! without a fault is not seen.
+//! read-ahead. Refuted if the calls got about as much as the device read. Mapped files are not judged, nor what the device read for
+//! tasks with page faults there: what they touch without a fault is not seen.
 
 use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
 use crate::proof::proof;
@@ -15,6 +15,7 @@ use crate::{Cause, Each, Judge, Otherwise, Said};
 use ledger::Reason;
 use life::{Class, Op};
 use operation::Kind;
+use stats::Group;
 use trace::{Bytes, Call, DevId, Flags, Nanos};
 
 /// The cause.
@@ -88,11 +89,16 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     ))
 }
 
-/// What a device read: for read-ahead, or in all.
+/// What a device read for tasks that have no file of it mapped: for read-ahead, or in all.
 fn read(case: &Case, dev: DevId, only_ahead: bool) -> Bytes {
+    let maps = |task: &str| {
+        let faults = |g: &&Group| g.op.is_some_and(|op| op.kind == Kind::PageFault && op.dev == dev);
+        case.focus.groups.iter().filter(faults).any(|g| g.task == task)
+    };
     let cells = case.facts.cells.iter();
     let reads =
         cells.filter(|(k, _)| k.dev == dev && Class::of(k.op, k.flags) == Class::Read && k.op == Op::Read);
+    let reads = reads.filter(|(k, _)| !maps(case.facts.tasks.name(k.task)));
     reads.filter(|(k, _)| !only_ahead || k.flags.has(Flags::AHEAD)).map(|(_, phases)| phases.bytes).sum()
 }
 

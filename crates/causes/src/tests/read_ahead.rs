@@ -151,3 +151,15 @@ fn half_read_ahead_is_most_of_it() {
     assert!(is_found(&of(51)));
     assert!(rejected(&of(49)).contains("sda read 6.25 MiB, 49 % of it ahead; programs got 1.17 MiB"));
 }
+
+/// 128 KiB were read ahead a hundred times; this task has a file mapped.
+#[test]
+fn what_is_read_for_mapped_files_is_not_judged() {
+    let of = |mapper: &str| {
+        let mut told = reads(128, 100, false, "");
+        told.by(mapper).quick(Kind::PageFault, 50);
+        told.verdict("read-ahead-waste")
+    };
+    assert!(is_found(&of("tar")), "{:?}", of("tar"));
+    assert!(!is_found(&of(READER)), "{:?}", of(READER));
+}

@@ -2,7 +2,8 @@
 //!
 //! Causes claim rows of the slowest operations. The same chain and culprit in all operations is the same wait: so each lost row
 //! is shared among causes as its part in the tail was claimed. A wait that the slowest did not have is shared as the same phase of
-//! the same kind of culprit was in them, or in the slowest of others on the same device; what was claimed nowhere is nobody's cause.
+//! the same kind of culprit was in them, or in the slowest of others on the same device, unless a cause says that it is its own in all
+//! operations; what was claimed nowhere is nobody's cause.
 
 use causes::Verdict;
 use life::Io;
@@ -35,6 +36,8 @@ impl Sum {
 #[derive(Default)]
 pub(crate) struct Claims {
     rows: BTreeMap<(usize, ChainId, CulpritId), Parts>,
+    /// Of all operations.
+    of_all: BTreeMap<(usize, ChainId, CulpritId), Parts>,
     /// Of what is alike in one group.
     alike: BTreeMap<(usize, Alike), Parts>,
     /// Of what is alike in all groups on one device.
@@ -64,7 +67,8 @@ impl Claims {
                 sum.claimed.iter().for_each(|(cause, time)| *to.claimed.entry(cause).or_default() += *time);
             }
         }
-        Claims { rows: parts(rows), alike: parts(mine), beside: parts(all) }
+        let of_all = found.iter().flat_map(|v| v.of_all.iter().map(|wait| (*wait, vec![(v.cause, 1.0)])));
+        Claims { rows: parts(rows), of_all: of_all.collect(), alike: parts(mine), beside: parts(all) }
     }
 
     /// Which part of a row of a group on a device each cause claimed.
@@ -79,7 +83,8 @@ impl Claims {
             let alike = alike(table, chain, culprit)?;
             self.alike.get(&(group, alike)).or_else(|| self.beside.get(&(dev, alike)))
         };
-        self.rows.get(&(group, chain, culprit)).or_else(elsewhere).map_or(&[], Vec::as_slice)
+        let wait = (group, chain, culprit);
+        self.rows.get(&wait).or_else(|| self.of_all.get(&wait)).or_else(elsewhere).map_or(&[], Vec::as_slice)
     }
 }
 

@@ -204,22 +204,37 @@ fn told_first(e: &Explanation, victims: &mut [Sufferer]) {
 /// of them, the operations are told first that lost most to it.
 fn told_for_all(e: &Explanation, victims: &mut [Sufferer]) {
     let Some(first) = victims.first() else { return };
-    let Some(cause) = precedence::choose(e, first).map(|found| found.cause) else { return };
-    let its = |v: &&Sufferer| v.task == first.task && e.is_same_device(v.group, first.group);
-    let lost_to = |cause| -> f64 {
-        let lost = victims.iter().filter(its).map(|v| rank::of_the_clock(e, v, v.lost_to(cause)));
-        precedence::counts(cause) * lost.sum::<Nanos>().0 as f64
+    let is_its = |v: &Sufferer| v.task == first.task && e.is_same_device(v.group, first.group);
+    let chosen = |at: usize, v: &Sufferer| {
+        let found = precedence::choose(e, v)?;
+        (at == 0 || worth::acting_on(e, v, victims, found)).then_some(found.cause)
     };
-    let most = |v: &Sufferer| {
-        let found = precedence::choose(e, v).filter(|found| worth::acting_on(e, v, victims, found))?;
-        Some((lost_to(found.cause), v.lost_to(found.cause))).filter(|(lost, _)| *lost > lost_to(cause))
-    };
-    let others =
-        victims.iter().enumerate().filter(|(_, v)| its(v)).filter_map(|(at, v)| Some((most(v)?, at)));
-    let best = others.max_by(|((a, own), _), ((b, other), _)| a.total_cmp(b).then(own.cmp(other)));
-    if let Some((_, at)) = best {
+    let its = victims.iter().enumerate().filter(|(_, v)| is_its(v));
+    let its: Vec<_> = its.map(|(at, v)| Of { at, victim: v, chosen: chosen(at, v) }).collect();
+    if let Some(at) = outweighed(&its, |v, time| rank::of_the_clock(e, v, time)) {
         victims[..=at].rotate_right(1);
     }
+}
+
+/// Operations of one task, their place among the victims, and the cause that is told of them.
+struct Of<'a> {
+    at: usize,
+    victim: &'a Sufferer,
+    chosen: Option<&'static str>,
+}
+
+/// Those of a task's operations that lost most to a cause that has more of what all of them lost than the cause of the first.
+fn outweighed(its: &[Of], by_the_clock: impl Fn(&Sufferer, Nanos) -> Nanos) -> Option<usize> {
+    let lost_to = |cause| -> f64 {
+        let lost: Nanos = its.iter().map(|of| by_the_clock(of.victim, of.victim.lost_to(cause))).sum();
+        precedence::counts(cause) * lost.0 as f64
+    };
+    let to_first = lost_to(its.first()?.chosen?);
+    let more = its.iter().filter_map(|of| {
+        let cause = of.chosen?;
+        Some((lost_to(cause), of.victim.lost_to(cause), of.at)).filter(|(lost, ..)| *lost > to_first)
+    });
+    more.max_by(|(a, own, _), (b, other, _)| a.total_cmp(b).then(own.cmp(other))).map(|(.., at)| at)
 }
 
 fn kind(e: &Explanation, victims: &[Sufferer]) -> Kind {
@@ -302,6 +317,23 @@ mod tests {
             "its own journal's writes"
         );
         assert_eq!(named(vec![device(100)]), None);
+    }
+
+    /// A task's reads lost 150 ms to its own queue, which counts half, and 60 ms to flushes; its syncs lost so many ms to flushes.
+    #[test]
+    fn the_cause_with_most_of_what_a_task_lost_is_told() {
+        let queue = Because { cause: Some("device-saturated"), ..because(CulpritKind::Own, "", 150) };
+        let reads = Sufferer { because: vec![queue, flushes(60)], ..victim(1000, 210, 2000) };
+        let told = |flushed: u64, chosen| {
+            let syncs = Sufferer { because: vec![flushes(flushed)], ..victim(1000, flushed, 2000) };
+            let its = [
+                Of { at: 0, victim: &reads, chosen: Some("device-saturated") },
+                Of { at: 3, victim: &syncs, chosen },
+            ];
+            outweighed(&its, |_, time| time)
+        };
+        assert_eq!((told(16, Some("flush-cost")), told(15, Some("flush-cost"))), (Some(3), None));
+        assert_eq!(told(100, None), None, "not worth acting on");
     }
 
     /// What was lost counts: of 400 ms nobody had 300.

@@ -27,10 +27,10 @@ pub fn verdict(shown: &Shown, number: usize) -> String {
     let mut out = String::new();
     let _ = write!(out, "<section class=\"verdict\" id=\"capture-{number}\">\n{}", head(shown));
     out += &why(shown);
+    out += &try_(shown);
     out += &slow(shown);
     out += &where_(shown);
     out += &waits(shown);
-    out += &try_(shown);
     out += &trust(shown);
     out += "</section>\n";
     out
