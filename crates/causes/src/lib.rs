@@ -51,6 +51,7 @@ mod device {
     pub mod device_saturated;
     pub mod device_stall;
     pub mod discard_stall;
+    pub mod even;
     pub mod flush_cost;
     pub mod healthy;
     pub mod misaligned;

@@ -265,7 +265,7 @@ impl Waited {
         let culprit = case.facts.waits.culprit_of(row.culprit);
         let another = culprit.is_somebody() && culprit.name.as_deref() != Some(&*group.task);
         let leaves = self.own && row.phase == Phase::Behind && another;
-        let picked = (self.pick)(row.waits, row.reason) || self.also == Some(row.phase);
-        !matches!(row.phase, Phase::Paused | Phase::Late) && !leaves && picked
+        let of_others = matches!(row.phase, Phase::Paused | Phase::Late);
+        !leaves && (self.also == Some(row.phase) || !of_others && (self.pick)(row.waits, row.reason))
     }
 }

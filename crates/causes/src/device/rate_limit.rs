@@ -14,21 +14,21 @@
 use crate::block::request_size::LARGE_ENOUGH;
 use crate::case::{Case, Claimable, MIN_SHARE};
 use crate::device::background_task::leads_to_the_device;
+use crate::device::even::{apart, clock, even, is_even, spread, within};
 use crate::device::healthy::rotational;
 use crate::proof::{proof, Proof};
 use crate::remedy::Acts;
 use crate::slow::Slow;
 use crate::thresholds::healthy::NOT_ITS_OWN;
 use crate::thresholds::rate_limit::{
-    AS_A_CLOCK, ENOUGH, ENOUGH_OF_SIZE, ENOUGH_RUNS, EVEN, EVEN_RUNS, EVEN_TURNS, FASTER, FASTEST,
-    IN_SLOWER_HALF, MIDDLE, MOST, SAME, SAME_PACE, SLOWER_HALF, SLOWEST_BYTES_A_SECOND, SLOWEST_READ,
-    SLOWEST_WRITE, SMALL,
+    AS_A_CLOCK, ENOUGH, ENOUGH_OF_SIZE, ENOUGH_RUNS, EVEN_RUNS, EVEN_TURNS, FASTER, FASTEST, IN_SLOWER_HALF,
+    MIDDLE, SAME, SAME_PACE, SLOWER_HALF, SLOWEST_BYTES_A_SECOND, SLOWEST_READ, SLOWEST_WRITE, SMALL,
 };
 use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, size};
 use crate::{Cause, Each, Judge, Otherwise, Said};
 use ledger::Reason;
-use stats::{Distribution, InTurn, Pace, Turns, EIGHT_TIMES, IN_A_RUN};
+use stats::{Distribution, InTurn, Pace, Turns, EIGHT_TIMES};
 use trace::{Bytes, Nanos};
 use waits::Phase;
 
@@ -263,81 +263,6 @@ fn same_of_sizes(pace: &Pace, part: f64) -> Option<[u64; 2]> {
         .flat_map(|small| (small + EIGHT_TIMES..by_size.len()).map(move |large| (small, large)));
     let mut known = pairs.filter_map(|(small, large)| Some([known(small)?, known(large)?]));
     known.find(|[small, large]| small.abs_diff(*large) as f64 <= SAME * *small as f64)
-}
-
-/// From one percentile to another.
-fn spread(d: &Distribution, [low, high]: [f64; 2]) -> u64 {
-    d.quantile(high).saturating_sub(d.quantile(low))
-}
-
-/// How many nanoseconds completions are apart where they come by the clock although requests do not: a device that takes as long
-/// for each would complete them as unevenly as they come, or more so. Requests that are as even themselves prove nothing: sent one after
-/// another, they come by the device's own clock. Neither do those of a program that asks by a clock of its own.
-///
-/// Example: writes that are issued 0.1 to 0.6 ms after the last completion and take 3.9 to 3.4 ms: all complete 4.0 ms after it.
-fn clock(pace: &Pace) -> Option<u64> {
-    let (ticks, requests) = (&pace.ticks, &pace.between_ticks);
-    let is_clock = |part: [f64; 2]| {
-        let even = within(ticks, part, EVEN) && !within(requests, part, AS_A_CLOCK);
-        let by_itself = spread(ticks, part) < spread(&pace.issued_apart, part);
-        even && by_itself && spread(ticks, part).saturating_mul(2) < spread(requests, part)
-    };
-    (ticks.count() >= ENOUGH && [MIDDLE, MOST].into_iter().any(is_clock)).then(|| ticks.quantile(0.5))
-}
-
-/// Whether two percentiles lie between two parts of the middle one.
-fn within(d: &Distribution, [low, high]: [f64; 2], (least, most): (f64, f64)) -> bool {
-    let middle = d.quantile(0.5) as f64;
-    d.quantile(low) as f64 >= least * middle && d.quantile(high) as f64 <= most * middle
-}
-
-/// Whether gaps are even, or the long ones among even ones are whole multiples of them: a large request may count as several.
-fn is_even(gaps: &Distribution) -> bool {
-    let ticks = gaps.quantile(0.9) as f64 / gaps.quantile(0.5).max(1) as f64;
-    let (least, most) = AS_A_CLOCK;
-    let whole = ticks.round() >= 2.0 && (least..=most).contains(&(ticks / ticks.round()));
-    within(gaps, [0.25, 0.9], EVEN) || whole && within(gaps, MIDDLE, EVEN_TURNS)
-}
-
-/// How far completions are apart, in words.
-fn apart(gaps: &Distribution, name: &str) -> Proof {
-    let [p25, gap, p90] = [0.25, 0.5, 0.9].map(|q| Nanos(gaps.quantile(q)));
-    proof!("completions of {name} were {gap} apart (p25 {p25}, p90 {p90})", name, gap, p25, p90)
-}
-
-/// How many nanoseconds completions are apart, if they are so evenly, and in words.
-fn even(pace: &Pace, name: &str) -> Result<(u64, Proof), Proof> {
-    if let Some(tick) = clock(pace) {
-        return Ok((tick, apart(&pace.ticks, name)));
-    }
-    let (gaps, runs) = (&pace.gaps(), &pace.runs);
-    if gaps.count() < ENOUGH {
-        return Err(proof!(
-            "{name} completed only {gaps} requests with others queued",
-            name,
-            gaps = Count(gaps.count())
-        ));
-    }
-    let told = apart(gaps, name);
-    if is_even(gaps) {
-        return Ok((gaps.quantile(0.5), told));
-    }
-    if runs.count() < ENOUGH_RUNS {
-        return Err(proof!("{told}: not evenly spaced", told));
-    }
-    let [p30, run, p80] = [0.3, 0.5, 0.8].map(|q| runs.quantile(q));
-    let told = proof!(
-        "{told}, {in_a_run} of them took {run} (p30 {p30}, p80 {p80})",
-        told,
-        in_a_run = Text(IN_A_RUN.to_string()),
-        run = Nanos(run),
-        p30 = Nanos(p30),
-        p80 = Nanos(p80)
-    );
-    match within(runs, [0.3, 0.8], EVEN_RUNS) {
-        true => Ok((run / u64::from(IN_A_RUN), told)),
-        false => Err(proof!("{told}: not evenly spaced", told)),
-    }
 }
 
 /// The size of requests, where all are so large that a limit of bytes would let through as many as one of operations.

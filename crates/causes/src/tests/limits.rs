@@ -2,6 +2,7 @@
 
 use super::paths::told;
 use super::*;
+use crate::told::Told;
 use ledger::Reason;
 use operation::{Kind, Wait};
 use trace::Call;
@@ -166,4 +167,27 @@ fn blocks_that_come_at_just_the_rate_of_a_limit_show_it() {
     ] {
         assert_ne!(of(apart, took, "io.max", limit).verdict, Answer::Found, "{limit}");
     }
+}
+
+/// 297 reads that a limit holds for so many of 10 ms, and three of 130 ms in which the device stalls.
+#[test]
+fn what_holds_all_is_found_though_the_slowest_waited_for_something_else() {
+    let of = |of_10: u64| {
+        let mut told = Told::default();
+        for _ in 0..297 {
+            told.slow(
+                READ,
+                10,
+                &[(Wait::CgroupLimit, Reason::CgroupLimit, of_10), (Wait::Input, Reason::Sleep, 10 - of_10)],
+            );
+        }
+        for _ in 0..3 {
+            told.slow(READ, 130, &[(Wait::PageRead, Reason::Device, 130)]);
+        }
+        told.verdict("cgroup-limit")
+    };
+    let v = of(6);
+    assert!(says(&v, "all reads (300) spent 53 % of their 3.36 s throttled"), "{v:?}");
+    assert_eq!((v.claims.len(), v.throughout.len(), v.of_all.len()), (0, 1, 1));
+    assert_eq!(of(5).verdict, Answer::Rejected, "not most of their time");
 }

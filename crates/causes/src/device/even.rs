@@ -1,0 +1,118 @@
+//! Whether completions come as evenly as a clock: one tick apart, or a few, or so on average over a run of them.
+
+use crate::proof::{proof, Proof};
+use crate::thresholds::rate_limit::{
+    AS_A_CLOCK, ENOUGH, ENOUGH_RUNS, EVEN, EVEN_RUNS, EVEN_TURNS, MIDDLE, MOST, MOST_TICKS, NOT_TICKS,
+};
+use stats::{Distribution, Pace, IN_A_RUN};
+use trace::Nanos;
+
+/// From one percentile to another.
+pub(crate) fn spread(d: &Distribution, [low, high]: [f64; 2]) -> u64 {
+    d.quantile(high).saturating_sub(d.quantile(low))
+}
+
+/// How many nanoseconds completions are apart where they come by the clock although requests do not: a device that takes as long
+/// for each would complete them as unevenly as they come, or more so. Requests that are as even themselves prove nothing: sent one after
+/// another, they come by the device's own clock. Neither do those of a program that asks by a clock of its own.
+///
+/// Example: writes that are issued 0.1 to 0.6 ms after the last completion and take 3.9 to 3.4 ms: all complete 4.0 ms after it.
+pub(crate) fn clock(pace: &Pace) -> Option<u64> {
+    let (ticks, requests) = (&pace.ticks, &pace.between_ticks);
+    let is_clock = |part: [f64; 2]| {
+        let even = within(ticks, part, EVEN) && !within(requests, part, AS_A_CLOCK);
+        let by_itself = spread(ticks, part) < spread(&pace.issued_apart, part);
+        even && by_itself && spread(ticks, part).saturating_mul(2) < spread(requests, part)
+    };
+    (ticks.count() >= ENOUGH && [MIDDLE, MOST].into_iter().any(is_clock)).then(|| ticks.quantile(0.5))
+}
+
+/// Whether two percentiles lie between two parts of the middle one.
+pub(crate) fn within(d: &Distribution, [low, high]: [f64; 2], (least, most): (f64, f64)) -> bool {
+    let middle = d.quantile(0.5) as f64;
+    d.quantile(low) as f64 >= least * middle && d.quantile(high) as f64 <= most * middle
+}
+
+/// Whether gaps are even, or the long ones among even ones are whole multiples of them: a large request may count as several.
+pub(crate) fn is_even(gaps: &Distribution) -> bool {
+    let ticks = gaps.quantile(0.9) as f64 / gaps.quantile(0.5).max(1) as f64;
+    let (least, most) = AS_A_CLOCK;
+    let whole = ticks.round() >= 2.0 && (least..=most).contains(&(ticks / ticks.round()));
+    within(gaps, [0.25, 0.9], EVEN) || whole && within(gaps, MIDDLE, EVEN_TURNS) || are_ticks(gaps)
+}
+
+/// Whether gaps are one tick of a clock or a few: what else counts takes turns that no completion shows.
+pub(crate) fn are_ticks(gaps: &Distribution) -> bool {
+    let tick = gaps.quantile(0.25).max(1) as f64;
+    let of = |percentile: u32| gaps.quantile(f64::from(percentile) / 100.0) as f64 / tick;
+    let (least, most) = AS_A_CLOCK;
+    let is_whole = |ticks: f64| ticks < MOST_TICKS && (least..=most).contains(&(ticks / ticks.round()));
+    let all = (10..=90).step_by(5).map(of);
+    gaps.count() >= ENOUGH
+        && of(90) >= 2.0 * least
+        && is_whole(of(90))
+        && all.filter(|ticks| !is_whole(*ticks)).count() <= NOT_TICKS
+}
+
+/// How far completions are apart, in words.
+pub(crate) fn apart(gaps: &Distribution, name: &str) -> Proof {
+    let [p25, gap, p90] = [0.25, 0.5, 0.9].map(|q| Nanos(gaps.quantile(q)));
+    proof!("completions of {name} were {gap} apart (p25 {p25}, p90 {p90})", name, gap, p25, p90)
+}
+
+/// How many nanoseconds completions are apart, if they are so evenly, and in words.
+pub(crate) fn even(pace: &Pace, name: &str) -> Result<(u64, Proof), Proof> {
+    if let Some(tick) = clock(pace) {
+        return Ok((tick, apart(&pace.ticks, name)));
+    }
+    let (gaps, runs) = (&pace.gaps(), &pace.runs);
+    if gaps.count() < ENOUGH {
+        return Err(proof!(
+            "{name} completed only {gaps} requests with others queued",
+            name,
+            gaps = Count(gaps.count())
+        ));
+    }
+    let told = apart(gaps, name);
+    if is_even(gaps) {
+        return Ok((gaps.quantile(0.5), told));
+    }
+    if runs.count() < ENOUGH_RUNS {
+        return Err(proof!("{told}: not evenly spaced", told));
+    }
+    let [p30, run, p80] = [0.3, 0.5, 0.8].map(|q| runs.quantile(q));
+    let told = proof!(
+        "{told}, {in_a_run} of them took {run} (p30 {p30}, p80 {p80})",
+        told,
+        in_a_run = Text(IN_A_RUN.to_string()),
+        run = Nanos(run),
+        p30 = Nanos(p30),
+        p80 = Nanos(p80)
+    );
+    match within(runs, [0.3, 0.8], EVEN_RUNS) {
+        true => Ok((run / u64::from(IN_A_RUN), told)),
+        false => Err(proof!("{told}: not evenly spaced", told)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of two hundred gaps so many in ten take this many thousandths of a tick, the others one.
+    fn gaps(in_ten: u64, ticks: impl Fn(u64) -> u64) -> Distribution {
+        let mut gaps = Distribution::new();
+        for i in 0..200 {
+            gaps.record(if i % 10 < in_ten { 4_600 * ticks(i) } else { 4_600_000 });
+        }
+        gaps
+    }
+
+    #[test]
+    fn gaps_of_a_few_ticks_are_a_clocks() {
+        assert!(are_ticks(&gaps(4, |_| 2000)) && are_ticks(&gaps(4, |i| 1000 * (2 + i % 2))));
+        assert!(!is_even(&gaps(4, |_| 1500)), "half a tick");
+        assert!(!is_even(&gaps(6, |i| 1000 + 13 * i)), "anything up to four ticks");
+        assert!(!are_ticks(&gaps(1, |_| 2000)), "all but a few are alike: that is tested otherwise");
+    }
+}
