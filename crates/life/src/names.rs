@@ -68,6 +68,9 @@ impl Default for Names {
     }
 }
 
+/// What starts programs of all kinds: that it started one of them says nothing of what they are to each other.
+const STARTERS: [&str; 9] = ["bash", "dash", "sh", "zsh", "ksh", "fish", "systemd", "cron", "sshd"];
+
 impl Names {
     /// Task names are 15 bytes long in the kernel (`TASK_COMM_LEN`); longer ones are not from there.
     const MAX_BYTES: usize = 64;
@@ -92,13 +95,14 @@ impl Names {
 
     fn becomes(&mut self, before: TaskName, name: TaskName) {
         let known = before != name && before > Self::IDLE && name > Self::IDLE;
-        if known && self.kin.len() < Self::MAX_NAMES {
+        let is_starter = |name| STARTERS.contains(&self.text(name));
+        if known && !is_starter(before) && !is_starter(name) && self.kin.len() < Self::MAX_NAMES {
             self.kin.insert((before.min(name), before.max(name)));
         }
     }
 
-    /// Whether tasks of these names belong to one job: they have one name, or one starts the other. A process that fork(2) made has its
-    /// parent's name until execve(2), so some task had both names, one after the other.
+    /// Whether tasks of these names belong to one job: they have one name, or one starts the other and is no shell. A process that fork(2)
+    /// made has its parent's name until execve(2), so some task had both names, one after the other.
     pub fn is_one_job(&self, a: TaskName, b: TaskName) -> bool {
         a == b || self.kin.contains(&(a.min(b), a.max(b)))
     }
@@ -205,6 +209,8 @@ mod tests {
         let [find, cat, dd] = [2, 3, 4].map(|tid| names.of(Tid(tid)));
         assert!(names.is_one_job(find, cat) && names.is_one_job(cat, find));
         assert!(!names.is_one_job(cat, dd) && !names.is_one_job(find, dd), "started by the same shell");
+        let bash = names.of(Tid(1));
+        assert!(!names.is_one_job(bash, dd), "it may be another shell");
     }
 
     #[test]
