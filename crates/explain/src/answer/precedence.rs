@@ -43,6 +43,9 @@ const LIMITS: [&str; 2] = ["rate-limit", "cgroup-limit"];
 /// The limit of the victim's own cgroup.
 const OWN_LIMIT: &str = "cgroup-limit";
 
+/// The victim's own requests, in the device together.
+const QUEUE: &str = "device-saturated";
+
 /// A fifth of a time is what the eye sees at a glance: a cause that would spare less is not why all of it is slow.
 pub(super) const WORTH_SEEING: f64 = 0.2;
 
@@ -94,14 +97,17 @@ pub(crate) fn choose<'a>(e: &'a Explanation, victim: &Sufferer) -> Option<&'a Ve
     let first = weighed.max_by(|(a, _), (b, _)| a.total_cmp(b));
     let first = slow_throughout(e, victim, first).or(first.map(|(_, v)| v))?;
     // In one queue with others, its own requests are the answer where they are the larger part.
-    let queue = found().find(|v| v.cause == "device-saturated");
+    let queue = found().find(|v| v.cause == QUEUE);
     let is_larger = |v: &&Verdict| own_part(victim, v.cause) * share(v) > share(first);
     Some(queue.filter(|_| CROWD.contains(&first.cause)).filter(is_larger).unwrap_or(first))
 }
 
-/// Whether a cause is the limit of the victim's own cgroup, and the victim waits for it for a part worth seeing.
+/// Whether a cause is the limit of the victim's own cgroup, and the victim waits for it for a part worth seeing. Where it waits in its own
+/// queue for more than twice as long, the device is what is reached, and the limit only now and then.
 fn is_reached(victim: &Sufferer, cause: &str) -> bool {
-    cause == OWN_LIMIT && victim.share_of(cause) >= WORTH_SEEING
+    let queue = own_part(victim, QUEUE) * victim.share_of(QUEUE);
+    let limit = victim.share_of(cause);
+    cause == OWN_LIMIT && limit >= WORTH_SEEING && GENERAL_COUNTS * queue <= limit
 }
 
 /// What takes long for every operation, where the best of the other causes would spare the victim less of all its time.
@@ -146,7 +152,7 @@ pub fn share_of_slowest(e: &Explanation, victim: &Sufferer, v: &Verdict) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::because::Because;
+    use crate::answer::because::{Because, Source};
     use crate::answer::worth::tests::{flushes, victim};
 
     #[test]
@@ -164,5 +170,12 @@ mod tests {
         };
         assert!(is_reached(&with(20), OWN_LIMIT) && !is_reached(&with(19), OWN_LIMIT));
         assert!(!is_reached(&with(20), "flush-cost"));
+        let beside_queue = |queue: u64| {
+            let mut v = with(20);
+            let own = Source { kind: CulpritKind::Own, ..flushes(0).source };
+            v.because[0] = Because { cause: Some(QUEUE), source: own, ..flushes(queue) };
+            is_reached(&v, OWN_LIMIT)
+        };
+        assert!(beside_queue(40) && !beside_queue(41));
     }
 }
