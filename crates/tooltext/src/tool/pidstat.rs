@@ -6,9 +6,11 @@
 //! Average:     1000      8741     28.50     31.74      4.81    1146  firefox
 //! # Time        UID       PID   kB_rd/s   kB_wr/s kB_ccwr/s iodelay  Command                 -h, and with -H seconds since 1970
 //! 1795569383      0     26773      0.00    629.70      0.00       0  rustc
+//! # Time  UID   PID  %usr %system %guest %CPU CPU minflt/s majflt/s VSZ RSS %MEM kB_rd/s kB_wr/s kB_ccwr/s cswch/s nvcswch/s Command     -durwh
 //! ```
 //!
-//! `iodelay` is in clock ticks, a hundredth of a second each. With `-t` there are TGID and TID in place of PID.
+//! `iodelay` is in clock ticks, a hundredth of a second each. With `-t` there are TGID and TID in place of PID. With `-h` the columns of
+//! all other options stand in the same line; of these only what a task reads and writes is kept.
 //!
 //! **Versions**: sysstat 10.0 to 12.7 (`pidstat.c`), `iodelay` from 11 on; 12.6.1 run.
 
@@ -23,7 +25,9 @@ pub struct Pidstat;
 const KIB: f64 = 1024.0;
 /// `USER_HZ` (include/asm-generic/param.h).
 const TICK: f64 = 1e7;
-const COLUMNS: [Column; 11] = [
+/// What is not kept.
+const OTHER: Cell = Cell::Number("", 1.0, Unit::Unstated);
+const COLUMNS: [Column; 33] = [
     ("Time", Cell::Time),
     ("UID", Cell::Whole),
     ("USER", Cell::Word),
@@ -34,6 +38,29 @@ const COLUMNS: [Column; 11] = [
     ("kB_wr/s", Cell::Number("wbytes/s", KIB, Unit::BytesPerSecond)),
     ("kB_ccwr/s", Cell::Number("cancelled/s", KIB, Unit::BytesPerSecond)),
     ("iodelay", Cell::Number("delayed", TICK, Unit::Nanoseconds)),
+    // -u, -r, -s, -v, -R, -w.
+    ("%usr", OTHER),
+    ("%user", OTHER),
+    ("%system", OTHER),
+    ("%guest", OTHER),
+    ("%wait", OTHER),
+    ("%CPU", OTHER),
+    ("CPU", OTHER),
+    ("minflt/s", OTHER),
+    ("majflt/s", OTHER),
+    ("VSZ", OTHER),
+    ("RSS", OTHER),
+    ("%MEM", OTHER),
+    ("StkSize", OTHER),
+    ("StkRef", OTHER),
+    ("threads", OTHER),
+    ("fd-nr", OTHER),
+    ("prio", OTHER),
+    ("policy", Cell::Word),
+    ("usr-ms", OTHER),
+    ("system-ms", OTHER),
+    ("cswch/s", OTHER),
+    ("nvcswch/s", OTHER),
     ("Command", Cell::Command),
 ];
 
@@ -55,7 +82,7 @@ impl Tool for Pidstat {
             let mut row =
                 Row::of(format!("{} ({})", command.trim_start_matches('|'), id.unwrap_or_default()));
             // A negative rate is one that could not be read.
-            let known = line.numbers().filter(|(_, n)| n.value >= 0.0);
+            let known = line.numbers().filter(|(name, n)| !name.is_empty() && n.value >= 0.0);
             known.for_each(|(name, n)| row.values.put(name, n.value, n.unit, n.at));
             row
         };
@@ -109,6 +136,27 @@ mod tests {
                 "{time}"
             );
         }
+    }
+
+    /// With `-h` the columns of other options stand in the same line, before and behind those of `-d`.
+    #[test]
+    fn columns_of_other_options_are_passed_over() {
+        let text = "#      Time   UID       PID    %usr %system  %guest   %wait    %CPU   CPU  minflt/s  majflt/s     VSZ     RSS   %MEM StkSize  StkRef   kB_rd/s   kB_wr/s kB_ccwr/s iodelay threads   fd-nr   cswch/s nvcswch/s  Command\n \
+             1795569383     0         1    0.00    0.25    0.00    0.00    0.25     6      0.28      0.00   54292    2696   0.01     132      16     -1.00     -1.00     -1.00      -1       1      12      0.25      0.00  /lib/systemd/systemd --system 24\n \
+             1795569383  1000      8741   10.00    2.50    0.00    0.50   12.50     3      4.00      0.00  854292  102696   1.01     132      16     28.50     31.75      4.25      58      61      99    100.25      7.00  firefox\n";
+        let reading = one(text, "pidstat");
+        let [first, second] = &reading.rows[..] else { panic!("{:?}", reading.rows) };
+        assert_eq!(
+            (first.of.as_str(), first.values.is_empty()),
+            ("/lib/systemd/systemd --system 24 (1)", true)
+        );
+        let of = |name| second.value(name);
+        assert_eq!(second.of, "firefox (8741)");
+        assert_eq!(
+            [of("rbytes/s"), of("wbytes/s"), of("cancelled/s"), of("delayed")],
+            [Some(28.5 * 1024.0), Some(31.75 * 1024.0), Some(4.25 * 1024.0), Some(580e6)]
+        );
+        assert_eq!(second.values.iter().count(), 4);
     }
 
     /// A row that lost a number is left out, and its numbers are counted as left out.
