@@ -59,7 +59,9 @@ fn rate(words: &[Word], row: &mut Row) -> Option<usize> {
         "" => (words.get(3)?.text, 4),
         suffix => (suffix, 3),
     };
-    let unit = unit.trim_end_matches(['.', ',']).strip_suffix("/s")?;
+    // Of two that run at once the next line may begin where this one ends: `1.0 kB/s1+0 records in`.
+    let (unit, rest) = unit.trim_end_matches(['.', ',']).split_once("/s")?;
+    (rest.is_empty() || is_records(rest)).then_some(())?;
     let per_second = match used {
         // BusyBox counts in 1024s, and writes no blank.
         3 => 1024f64.powi("KMGT".find(unit.strip_suffix('B')?.chars().next()?)? as i32 + 1),
@@ -88,13 +90,23 @@ fn is_records(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::tool::testing::one;
+    use crate::tool::testing::{all, one};
 
     #[test]
     fn the_words_of_bsd_are_read() {
         let text = "1024+0 records in\n1024+0 records out\n1073741824 bytes transferred in 3.125 secs (343597383 bytes/sec)\n";
         let row = &one(text, "dd").rows[0];
         assert_eq!((row.value("runtime"), row.value("bw")), (Some(3.125e9), Some(343_597_383.0)));
+    }
+
+    #[test]
+    fn lines_of_two_that_run_at_once_may_touch() {
+        let text = "1+0 records in\n1+0 records out\n10240 bytes (10 kB, 10 KiB) copied, 10.0625 s, 1.0 kB/s1+0 records in\n\
+                    1+0 records out\n\n10240 bytes (10 kB, 10 KiB) copied, 9.25 s, 1.1 kB/s\n";
+        let told: Vec<_> =
+            all(text, "dd").iter().map(|r| (r.rows[0].value("runtime"), r.rows[0].value("bw"))).collect();
+        assert_eq!(told, [(Some(10.0625e9), Some(1000.0)), (Some(9.25e9), Some(1100.0))]);
+        assert!(all(&text.replace("kB/s1+0", "kB/s10"), "dd").len() == 1, "no records");
     }
 
     #[test]
