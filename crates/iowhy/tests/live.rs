@@ -8,7 +8,6 @@ use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::thread::sleep;
 use std::time::Duration;
 use trace::{Action, Batch, Flags};
 
@@ -239,22 +238,38 @@ fn a_stream() {
     b.nothing_left();
 }
 
+/// Waits until a recorder records: its instance is switched on last.
+fn until_it_records(pid: impl Fn() -> String) {
+    let instances = record::Tracefs::find().unwrap().instances();
+    // Half a minute, for machines that are busy.
+    for _ in 0..1500 {
+        let begins = format!("iowhy-{}-", pid().trim());
+        let own = fs::read_dir(&instances).into_iter().flatten().flatten();
+        let mut own = own.filter(|entry| entry.file_name().to_string_lossy().starts_with(&begins));
+        let on = |path: PathBuf| fs::read_to_string(path.join("tracing_on")).is_ok_and(|on| on.trim() == "1");
+        if own.any(|entry| on(entry.path())) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    panic!("process {} did not begin to record within half a minute", pid());
+}
+
 /// Ctrl-C goes to both ends of the pipe: the recording ends, and it is explained.
 #[test]
 fn a_stream_ended_by_the_keyboard() {
     let Some(b) = Bench::new() else { return };
     let script = format!(
-        "{IOWHY} record --device {} -o - | {IOWHY} explain --json - > {}",
+        "sh -c 'echo $$ > {0}/pid; exec {IOWHY} record --device {1} -o -' | {IOWHY} explain --json - > {0}/out",
+        b.dir.path().display(),
         b.name(),
-        b.path("out").display()
     );
     let mut pipe = Command::new("sh");
     pipe.args(["-c", &script]).env("TMPDIR", b.path("tmp")).process_group(0);
     let mut pipe = pipe.stderr(Stdio::null()).spawn().unwrap();
-    sleep(Duration::from_secs(2));
+    until_it_records(|| fs::read_to_string(b.path("pid")).unwrap_or_default());
     let fio = b.fio("keyboard");
     ok(Command::new(&fio[0]).args(&fio[1..]).output().unwrap());
-    sleep(Duration::from_millis(500));
     let group = format!("-{}", pipe.id());
     ok(Command::new("kill").args(["-INT", "--", &group]).output().unwrap());
     pipe.wait().unwrap();
@@ -269,7 +284,7 @@ fn a_killed_recorder() {
     let capture = b.captures.path().join("killed");
     let mut recorder = b.iowhy(&["record", "--device", b.name(), "-o", capture.to_str().unwrap()]);
     let mut recorder = recorder.stderr(Stdio::null()).spawn().unwrap();
-    sleep(Duration::from_secs(2));
+    until_it_records(|| recorder.id().to_string());
     let fio = b.fio("killed");
     ok(Command::new(&fio[0]).args(&fio[1..]).output().unwrap());
     recorder.kill().unwrap();
