@@ -195,8 +195,8 @@ install: release
 bless: toolchain
 	TRYCMD=overwrite $(CARGO) test --locked -p iowhy --test transcripts
 	BLESS=1 $(CARGO) test --locked -p iowhy-report -p iowhy-export --tests
-	BLESS=1 $(CARGO) test --locked -p iowhy --test schemas
-	BLESS=1 $(CARGO) test --locked -p iowhy-tooltext --test versions
+	BLESS=1 $(CARGO) test --locked -p iowhy --test iowhy_tests schemas::
+	BLESS=1 $(CARGO) test --locked -p iowhy-tooltext --test tooltext_tests versions::
 	@$(MAKE) --no-print-directory picture
 
 picture: release

@@ -3,14 +3,12 @@
 //! The records are made up within what blkparse 1.2.0 prints rightly; what it gets wrong is listed in
 //! `docs/blkparse.md` and tested in `golden.rs`. Real recordings: `CAPTURES=DIR`.
 
-mod support;
-
+use crate::support::{assert_same_lines, blkparse, iowhy, made, message, named, write_trace, Build, Made};
 use events::{Format, Mask, Options, OwnFormat, Window};
 use proptest::prelude::*;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use support::{assert_same_lines, blkparse, iowhy, made, message, named, write_trace, Build, Made};
 use testkit::STEPS;
 use trace::{Action, Detail, DevId, Flags, Sector};
 

@@ -1,9 +1,7 @@
 //! What `iowhy events` prints of a few hand-made events: one of each action.
 
-mod support;
-
+use crate::support::{made, message, named, printed, Build, Made};
 use events::{Format, Options, Window};
-use support::{made, message, named, printed, Build, Made};
 use trace::{Action, Detail, DevId, Flags, Sector};
 
 const R: Flags = Flags::READ;

@@ -1,7 +1,5 @@
 //! Lines in formats of `blkparse -f`, printed of real recordings: each is read as what it is, or refused, and never as anything else.
 
-mod support;
-
 use events::{Format, Formats, Options, OwnFormat};
 use std::path::Path;
 use trace::blkparse::{own_format, Own};
@@ -28,7 +26,7 @@ fn fixture(name: &str) -> std::path::PathBuf {
 fn printed(recording: &Path, format: &str) -> String {
     let mut formats = Formats::default();
     formats.set_all(Format::parse(format).unwrap());
-    support::iowhy(recording, Options { formats, quiet: true, own_times: true, ..Options::default() })
+    crate::support::iowhy(recording, Options { formats, quiet: true, own_times: true, ..Options::default() })
 }
 
 /// What lines say of an event, with or without its device.
@@ -115,7 +113,7 @@ fn single_actions_have_formats_of_their_own() {
             let mut formats = Formats::default();
             own.iter().for_each(|f| formats.set_own(OwnFormat::parse(f).unwrap()));
             let options = Options { formats, quiet: true, own_times: true, ..Options::default() };
-            let lines = support::iowhy(&path, options);
+            let lines = crate::support::iowhy(&path, options);
             let given: Vec<String> = own.iter().map(|f| format!("-F \"{f}\"")).collect();
             let text = format!("$ blkparse -i sda {}\n{lines}", given.join(" "));
             assert!(is_read(&recording, &text, &given[0]), "{name} {given:?}\n{}", &text[..400]);

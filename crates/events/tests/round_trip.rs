@@ -1,12 +1,10 @@
 //! Events to blkparse's text and back: what the text keeps is the same again.
 
-mod support;
-
+use crate::support::{made, message, named, print_bytes, printed, Build, Made};
 use events::{Format, Options};
 use proptest::prelude::*;
 use std::io::Cursor;
 use std::path::PathBuf;
-use support::{made, message, named, print_bytes, printed, Build, Made};
 use testkit::STEPS;
 use trace::blkparse::BlkparseText;
 use trace::{Action, Batch, Bytes, Detail, DevId, Event, Flags, Input, Nanos, Quality, Sector, Source};

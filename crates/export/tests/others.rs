@@ -1,7 +1,6 @@
 //! Exports that other programs read: fio replays its logs, HdrHistogram's reader reads the log, tables have every row.
 
-mod support;
-
+use crate::support::{by_number, fixture, read, All};
 use export::{Fio, Folder, Form, HdrLog, Rows};
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use hdrhistogram::serialization::Deserializer;
@@ -10,7 +9,6 @@ use life::{Class, Op};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::process::Command;
-use support::{by_number, fixture, read, All};
 
 #[test]
 fn the_log_of_latencies_is_read_by_its_own_library() {

@@ -1,14 +1,12 @@
 //! What is written for Perfetto, read with its published schema: the slices are the ledgers, to the nanosecond.
 
-mod support;
-
+use crate::support::{by_number, fixture, read, All};
 use export::{Folder, Perfetto};
 use ledger::Ledger;
 use operation::Part;
 use prost_reflect::{DescriptorPool, DynamicMessage, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
-use support::{by_number, fixture, read, All};
 
 /// A slice of a decoded trace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

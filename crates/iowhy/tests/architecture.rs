@@ -1,4 +1,4 @@
-//! Crates use one another only in the order that docs/architecture.md lists, and nothing that they have no use for.
+//! Crates use one another only in the order that docs/architecture.md lists, and nothing that they have no use for; no file of tests is forgotten.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -80,6 +80,71 @@ fn code(folder: &Path, with_tests: bool) -> String {
         }
     }
     all
+}
+
+/// Files of tests that cargo is told of are those that it runs: one that no program has as a module is no test.
+#[test]
+fn every_file_of_tests_is_run() {
+    let mut idle = vec![];
+    for package in packages() {
+        let folder = Path::new(package["manifest_path"].as_str().unwrap()).with_file_name("tests");
+        let targets = package["targets"].as_array().unwrap().iter();
+        let programs: Vec<PathBuf> = targets
+            .filter(|target| target["kind"][0] == "test")
+            .map(|target| target["src_path"].as_str().unwrap().into())
+            .collect();
+        let all: String =
+            programs.iter().filter_map(|program| std::fs::read_to_string(program).ok()).collect();
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let is_program = |path: &Path| programs.iter().any(|program| program == path);
+            let has_code = path.extension().is_some_and(|e| e == "rs") || path.join("main.rs").exists();
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            let is_module = all.lines().any(|line| line == format!("mod {name};"));
+            if has_code && !is_module && !is_program(&path) && !is_program(&path.join("main.rs")) {
+                idle.push(path);
+            }
+        }
+    }
+    assert_eq!(idle, Vec::<PathBuf>::new(), "a line `mod NAME;` in tests/all.rs, or [[test]] in Cargo.toml");
+}
+
+/// No library has its documents tested (`doctest = false`: to look for examples took half a minute, and there were none).
+#[test]
+fn documents_in_the_sources_hold_no_example_that_should_run() {
+    let mut found = vec![];
+    let mut sources = vec![];
+    for package in packages() {
+        let library = package["targets"].as_array().unwrap().iter().find(|target| target["kind"][0] == "lib");
+        let Some(library) = library else { continue };
+        assert_eq!(library["doctest"], false, "{}: `doctest = false` in Cargo.toml", short(&package));
+        files(Path::new(library["src_path"].as_str().unwrap()).parent().unwrap(), &mut sources);
+    }
+    for path in sources {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let comments = text.lines().filter_map(|line| {
+            let line = line.trim_start();
+            line.strip_prefix("//!").or(line.strip_prefix("///"))
+        });
+        let fences = comments.filter_map(|comment| comment.trim_start().strip_prefix("```"));
+        // Every second one ends what the one before began.
+        found.extend(
+            fences.step_by(2).filter(|begun| *begun != "text").map(|begun| (path.clone(), begun.to_owned())),
+        );
+    }
+    assert_eq!(found, vec![], "shown as `text`, or its crate has its documents tested");
+}
+
+/// The sources in a folder.
+fn files(folder: &Path, all: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, all);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            all.push(path);
+        }
+    }
 }
 
 /// Whether a crate is named in a path, as a macro, or by `use`.

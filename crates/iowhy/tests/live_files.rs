@@ -4,9 +4,7 @@
 //! its descriptors (that is how a shell redirects), gives a number to another file, deletes a file and makes a new one, and
 //! starts programs that inherit descriptors. Each write has a size of its own, which says what the file must have been.
 
-mod lab;
-
-use lab::{Case, Recorded};
+use crate::lab::{Case, Recorded};
 use serde_json::Value as Json;
 
 /// The shell: `$1` says when to begin. 5 and 6 are files, and so is 7, on another subvolume of btrfs with the same number.
@@ -101,4 +99,4 @@ fn files_on_btrfs() {
     named("btrfs");
 }
 
-lab::tried!(files_on_ext4, files_on_xfs, files_on_btrfs);
+crate::lab::tried!(files_on_ext4, files_on_xfs, files_on_btrfs);

@@ -4,9 +4,7 @@
 //! cover its operation exactly. What fio says is the independent witness: how many operations there were, and how long
 //! they took. Says loudly what it could not test.
 
-mod lab;
-
-use lab::{All, Case, Recorded};
+use crate::lab::{All, Case, Recorded};
 use ledger::Reason;
 use operation::{Account, Kind, Operation, Part, Wait};
 use serde_json::Value as Json;
@@ -360,7 +358,7 @@ fn fios_log_read_by_read() {
     assert!(apart.len() > 500, "fio did only {} reads", apart.len());
 }
 
-lab::tried!(
+crate::lab::tried!(
     fsync_on_xfs,
     fsync_on_ext4,
     stable_pages,

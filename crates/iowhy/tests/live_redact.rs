@@ -1,9 +1,7 @@
 //! Live, as root: what `iowhy pack --redact` made holds none of the names that were given to a program, its files, its
 //! control group and its mount, in no byte of it.
 
-mod lab;
-
-use lab::Case;
+use crate::lab::Case;
 use std::io::Read;
 use std::process::Command;
 
@@ -100,4 +98,4 @@ fn no_byte_of_a_redacted_pack_holds_a_name() {
     assert!(String::from_utf8_lossy(&out.stdout).contains("fsync by "), "{out:?}");
 }
 
-lab::tried!(no_byte_of_a_redacted_pack_holds_a_name);
+crate::lab::tried!(no_byte_of_a_redacted_pack_holds_a_name);

@@ -1,9 +1,7 @@
 //! Live, as root: waits that are no I/O of the operation's own: for memory in a small control group, for a file's lock and
 //! whoever has it, for a time that the journal waits, for a worker.
 
-mod lab;
-
-use lab::{All, Case, Recorded};
+use crate::lab::{All, Case, Recorded};
 use ledger::Reason;
 use operation::{Account, Kind, Operation, Part, Wait};
 use std::collections::BTreeSet;
@@ -200,7 +198,7 @@ fn a_work_item_says_who_queued_it_and_how_long_it_lay() {
     );
 }
 
-lab::tried!(
+crate::lab::tried!(
     memory_of_a_small_group,
     two_tasks_on_one_file_wait_for_each_other,
     a_journal_that_waits_for_company,

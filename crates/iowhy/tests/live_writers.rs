@@ -3,9 +3,7 @@
 //! Two programs write a file each, one three times as much as the other. What `sync` then has written back must be theirs in
 //! that proportion; what was dirty before the recording began must be nobody's.
 
-mod lab;
-
-use lab::{Case, Recorded};
+use crate::lab::{Case, Recorded};
 use serde_json::Value as Json;
 use std::process::Command;
 
@@ -87,4 +85,4 @@ fn two_writers_on_xfs() {
     is_printed(&r);
 }
 
-lab::tried!(two_writers_on_ext4, two_writers_on_xfs);
+crate::lab::tried!(two_writers_on_ext4, two_writers_on_xfs);

@@ -1,9 +1,7 @@
 //! What is printed as JSON is what `docs/schemas` describe: every field, and no other. The files are made from the types that are
 //! printed; `make bless` writes them.
 
-mod schema;
-
-use schema::{file, root, Schema, WORDS};
+use crate::schema::{file, root, Schema, WORDS};
 use serde_json::Value;
 use std::process::Command;
 

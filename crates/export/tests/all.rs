@@ -1,0 +1,6 @@
+//! All of them in one program: to link one for each file takes longer than to compile them.
+
+mod btt;
+mod others;
+mod perfetto;
+mod support;

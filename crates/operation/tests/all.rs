@@ -1,0 +1,10 @@
+//! All of them in one program: to link one for each file takes longer than to compile them.
+
+mod captures;
+mod files;
+mod held_back;
+mod hostile;
+mod layers;
+mod unrecorded;
+mod works;
+mod writers;

@@ -1,0 +1,4 @@
+//! All of them in one program: to link one for each file takes longer than to compile them.
+
+mod btt_seeks;
+mod waits;
