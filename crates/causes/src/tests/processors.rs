@@ -130,3 +130,19 @@ fn less_than_a_hundredth_of_all_is_not_why() {
     );
     assert!(trifle.claims.is_empty() && trifle.remedies.is_empty());
 }
+
+/// Three page faults of 4 ms, of which the processor saw so much late.
+#[test]
+fn a_completion_that_is_seen_late_is_no_page_faults_doing() {
+    let claimed = |late_us: u64| {
+        let mut story = Story::default();
+        quick_reads(&mut story, 0, 10);
+        let mut told = Told::default();
+        told.over(story).quick(Kind::PageFault, 297);
+        (0..3).for_each(|_| {
+            told.completed_late(Kind::PageFault, 4000, late_us);
+        });
+        told.verdict("page-fault-read").explains
+    };
+    assert_eq!(claimed(0).since(claimed(1500)), Nanos(3 * 1_500_000));
+}

@@ -105,6 +105,9 @@ fn json_or_csv(text: &str) -> Option<Shape> {
     })
 }
 
+/// Of so many letters of an older alphabet at most one is none of ASCII.
+const MOSTLY_ASCII: usize = 10;
+
 /// What is read, in words.
 pub(crate) const ACCEPTED: &str = "accepted: recordings (sudo iowhy record -o slow, blktrace, trace.dat, perf.data, text of tracepoints),\n\
     logs of the kernel, and text with output of fio, iostat, sar, strace, bcc's and bpftrace's tools and others";
@@ -120,16 +123,23 @@ pub(crate) fn error(name: &str, start: &[u8]) -> Option<Error> {
 
 /// The error that says that nothing is recognised in a text; `None` of bytes.
 pub(crate) fn nothing_in(name: &str, start: &[u8]) -> Option<Error> {
-    let is_text = !start.is_empty()
-        && !start.contains(&0)
-        && std::str::from_utf8(start).map_or_else(|e| e.error_len().is_none(), |_| true);
-    is_text.then(|| {
+    is_text(start).then(|| {
         let what = match is_kernels_log(&String::from_utf8_lossy(start)) {
             true => "a log of the kernel in which no disk fails and no task is blocked",
             false => "text without recognisable output of a tool",
         };
         Error::new(format!("{name}: {what}"), format!("{RECORD}\n{ACCEPTED}"))
     })
+}
+
+/// Whether bytes are text: UTF-8, but for a letter that is cut at the end, or one of the older alphabets, which are hardly anything but
+/// ASCII in mails of this kind.
+fn is_text(start: &[u8]) -> bool {
+    let is_utf8 = std::str::from_utf8(start).map_or_else(|e| e.error_len().is_none(), |_| true);
+    let letters = start.iter().filter(|b| b.is_ascii_graphic() || b.is_ascii_whitespace()).count();
+    !start.is_empty()
+        && !start.contains(&0)
+        && (is_utf8 || MOSTLY_ASCII * (start.len() - letters) <= start.len())
 }
 
 /// Whether lines have the times of the kernel's log, `[   12.345678] `.
@@ -178,5 +188,8 @@ mod tests {
         assert!(nothing_in("x", b"A mail about a slow disk.\n")
             .is_some_and(|e| e.to_string().contains("text without recognisable")));
         assert!(nothing_in("x", b"\xfe\x01\x90").is_none());
+        // Of ISO 8859-1.
+        assert!(nothing_in("x", b"Gr\xfc\xdfe: the disk is slow.\n").is_some());
+        assert!(nothing_in("x", b"Gr\xfc\xdfe: slow.\n").is_none());
     }
 }
