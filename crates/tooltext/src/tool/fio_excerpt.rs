@@ -5,6 +5,8 @@
 //! clat (usec): min=40, max=9000, avg=110.20, stdev=11.00
 //! clat percentiles (usec):
 //!  |  1.00th=[   78],  5.00th=[   90], 50.00th=[  104], 99.00th=[  225]
+//! bw (  KiB/s): min=16000, max=51200, per=99.90%, avg=34900.25, stdev=900.50, samples=119
+//! iops        : min= 4000, max=12800, avg=8725.06, stdev=225.13, samples=119
 //! ```
 //!
 //! **Versions**: fio 2.0 to 3.42.
@@ -25,13 +27,18 @@ pub(super) fn is_excerpt(words: &[Word]) -> bool {
         let colon = text(0).ends_with(':') || text(1) == ":";
         return colon && ["IOPS=", "io=", "bw=", "iops="].iter().any(|key| value.starts_with(key));
     }
-    if first.is_empty() || !["slat", "clat", "lat", "sync"].contains(&text(0)) {
-        return false;
-    }
-    let colon = text(1).ends_with(':') || text(2) == ":";
-    let value = if text(2) == ":" { text(3) } else { text(2) };
-    colon && text(1).starts_with('(') && value.starts_with("min=")
+    // `clat (usec): min=`, `bw (  KiB/s): min=`, `bw (KB  /s): min=`, `iops : min=`
+    let spread = match first {
+        "iops" => true,
+        "slat" | "clat" | "lat" | "sync" | "bw" => text(1).starts_with('('),
+        _ => false,
+    };
+    let least = (1..=LONGEST_UNIT).find(|i| text(*i).starts_with("min="));
+    spread && least.is_some_and(|i| text(i - 1).ends_with(':'))
 }
+
+/// Words up to `min=`.
+const LONGEST_UNIT: usize = 4;
 
 /// `clat percentiles (msec):`, of which the line above is missing.
 pub(super) fn is_percentiles(words: &[Word]) -> bool {
@@ -43,6 +50,7 @@ pub(super) fn is_percentiles(words: &[Word]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use crate::mail::number::Unit;
     use crate::tool::testing::{all, one};
 
     #[test]
@@ -54,6 +62,46 @@ mod tests {
             ("sync", Some(10_083_250.0), Some(48_211e3))
         );
         assert!(all("sync (usec) is what I mean: min=3", "fio").is_empty());
+    }
+
+    #[test]
+    fn rates_alone_are_read() {
+        for (text, name, mean, unit) in [
+            (
+                "iops        : min= 1582, max=199470, avg=5305.50, stdev=20480.25, samples=211",
+                "iops",
+                5305.5,
+                Unit::PerSecond,
+            ),
+            ("iops: min=1582, max=199470, avg=5305.50, stdev=20480.25", "iops", 5305.5, Unit::PerSecond),
+            (
+                "bw (  KiB/s): min= 6328, max=797880, per=99.90%, avg=21222.50, stdev=81920.25, samples=211",
+                "bw",
+                21_222.5 * 1024.0,
+                Unit::BytesPerSecond,
+            ),
+            (
+                "bw (KB  /s): min= 6328, max=797880, per=99.90%, avg=21222.50, stdev=81920.25",
+                "bw",
+                21_222.5 * 1024.0,
+                Unit::BytesPerSecond,
+            ),
+        ] {
+            let told = all(
+                &format!("With it:\n   {text}\nand without:\n   {}\n", text.replace("max=", "max=1")),
+                "fio",
+            );
+            let [with, without] = &told[..] else { panic!("{told:?}") };
+            let of = |r: &crate::Reading, what: &str| {
+                r.rows[0].get(&format!("{name}.{what}")).map(|n| (n.value, n.unit))
+            };
+            assert_eq!(with.rows[0].of, "I/O");
+            assert_eq!(of(with, "mean"), Some((mean, unit)), "{text}");
+            assert_ne!(of(without, "max"), of(with, "max"), "{text}");
+        }
+        for prose in ["iops: min is 3", "iops min=3, max=4", "bw (KiB/s) is min=3", "iops of it: mine"] {
+            assert!(all(prose, "fio").is_empty(), "{prose}");
+        }
     }
 
     #[test]

@@ -237,9 +237,9 @@ impl Job {
         self.current = self.reading.rows.iter().position(|row| row.of == "sync");
     }
 
-    /// Latencies alone; the operation is not named.
-    fn unnamed(&mut self, name: &str, unit: Unit) {
-        if self.reading.rows.is_empty() && self.reading.name.is_empty() && unit == Unit::Nanoseconds {
+    /// Latencies or rates alone; the operation is not named.
+    fn unnamed(&mut self, name: &str) {
+        if self.reading.rows.is_empty() && self.reading.name.is_empty() {
             self.row(if name == "sync" { "sync" } else { "I/O" });
             self.current = Some(0);
         }
@@ -261,7 +261,7 @@ impl Job {
         if name == "sync" && self.current.is_some() {
             self.goes_on_with_syncs();
         }
-        self.unnamed(name, unit);
+        self.unnamed(name);
         let row = self.reading.rows.get_mut(self.current?)?;
         let mut any = false;
         while let Some(key) = c.key() {
@@ -305,7 +305,7 @@ impl Job {
         if name == "sync" && self.current.is_some() {
             self.goes_on_with_syncs();
         }
-        self.unnamed(name, unit);
+        self.unnamed(name);
         let row = self.reading.rows.get_mut(self.current?)?;
         let mut any = false;
         loop {

@@ -4,6 +4,7 @@
 //! real    1m26.740s        bash: minutes and seconds        real 86.74        POSIX: seconds
 //! user    0m0.123s                                          user 0.12
 //! sys     0m4.567s                                          sys 4.56
+//! real    0m1.533s                                          alone, as `grep real` leaves it: minutes and seconds only
 //! real    1m 26.74s                                         BusyBox, all three lines
 //! dd if=a of=b  0.51s user 12.03s system 6% cpu 3:12.34 total                               zsh
 //! 0.51user 12.03system 3:12.34elapsed 6%CPU (0avgtext+0avgdata 2048maxresident)k          GNU
@@ -27,10 +28,17 @@ impl Tool for Time {
         if let Some(found) = busybox(words) {
             return Some(found);
         }
-        let ["real", real, "user", user, "sys", sys] = texts(words)? else { return None };
+        let Some(["real", real, "user", user, "sys", sys]) = texts(words) else { return alone(words) };
         let [real, user, system] = [real, user, sys].map(seconds);
         told(words, [(1, "real", real?), (3, "user", user?), (5, "system", system?)], 6)
     }
+}
+
+/// `real 0m1.533s` where the other two lines are not shown, or stand elsewhere.
+fn alone(words: &[Word]) -> Option<Found> {
+    let ["real", real] = texts(words)? else { return None };
+    let shells = words[0].first && real.ends_with('s') && real.contains('m');
+    told(words, [(1, "real", seconds(real).filter(|_| shells)?)], 2)
 }
 
 /// BusyBox writes `real    1m 26.74s`, with hours `1h 02m 03s`.
@@ -86,7 +94,11 @@ fn zsh(words: &[Word]) -> Option<Found> {
 }
 
 /// A reading of times in seconds, each with its place among the words.
-fn told(words: &[Word], times: [(usize, &'static str, f64); 3], used: usize) -> Option<Found> {
+fn told<const N: usize>(
+    words: &[Word],
+    times: [(usize, &'static str, f64); N],
+    used: usize,
+) -> Option<Found> {
     let mut row = Row::of("command");
     for (i, name, seconds) in times {
         row.values.put(name, seconds * 1e9, Unit::Nanoseconds, words[i].spot);
@@ -111,6 +123,16 @@ fn seconds(text: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use crate::tool::testing::{all, one};
+
+    #[test]
+    fn the_line_of_the_whole_may_stand_alone() {
+        let text = "for i in 0 1 2; do { time ./x; } 2>&1 | grep real; done\nreal\t0m1.5s\nreal\t1m2.25s\n  real    0m15.375s\n\nThat is long.\n\n  user    0m0.000s\n  sys     0m9.727s\n";
+        let told: Vec<_> = all(text, "time").iter().map(|r| r.rows[0].value("real")).collect();
+        assert_eq!(told, [Some(1.5e9), Some(62.25e9), Some(15.375e9)]);
+        for prose in ["real 5 of them", "real 3ms", "in real 0m3s that is nothing", "real ms"] {
+            assert!(all(prose, "time").is_empty(), "{prose}");
+        }
+    }
 
     #[test]
     fn both_forms_are_the_same_time() {
