@@ -27,12 +27,12 @@ const MOST_BYTES: u64 = 512 << 20;
 
 /// Writes the copy of the capture in `from` into the folder `to`. Says what was left out.
 pub fn redact(from: &Path, to: &Path) -> Result<Vec<String>> {
-    let recorded = fs::read(from.join(CAPTURE_JSON)).ok().and_then(|text| serde_json::from_slice(&text).ok());
-    let mut names = Names::with_roles(recorded.and_then(|capture: Capture| capture.roles));
+    let mut names = Names::with_roles(roles(&from.join(CAPTURE_JSON)));
     let mut left_out = Vec::new();
     let entries = fs::read_dir(from).at("listing", from)?;
     let mut files: Vec<_> = entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
-    files.sort();
+    // Last the one that says what the tasks of the trace are.
+    files.sort_by_key(|file| (file == CAPTURE_JSON, file.clone()));
     for file in &files {
         let (source, copy) = (from.join(file), to.join(file));
         let plain = fs::symlink_metadata(&source).at("looking at", &source)?;
@@ -47,8 +47,10 @@ pub fn redact(from: &Path, to: &Path) -> Result<Vec<String>> {
         match file.as_str() {
             TRACE => trace(&source, &copy, &mut names)?,
             SYSTEM_JSON => settings(&source, &copy, &mut names, None)?,
-            // Below: it says what the tasks of the trace are.
-            CAPTURE_JSON => {}
+            CAPTURE_JSON => {
+                let roles = names.roles().clone();
+                settings(&source, &copy, &mut names, Some(roles))?;
+            }
             // Only numbers, and names of devices.
             SAMPLES_JSONL => {
                 fs::copy(&source, &copy).at("copying", &source)?;
@@ -56,12 +58,15 @@ pub fn redact(from: &Path, to: &Path) -> Result<Vec<String>> {
             _ => left_out.push(format!("{file}: it may hold names")),
         }
     }
-    let source = from.join(CAPTURE_JSON);
-    if files.iter().any(|f| f == CAPTURE_JSON) && source.is_file() {
-        let roles = names.roles().clone();
-        settings(&source, &to.join(CAPTURE_JSON), &mut names, Some(roles))?;
-    }
     Ok(left_out)
+}
+
+/// What tasks are to their users, where a capture's names are stand-ins already. Nothing but a plain file is opened: a pipe would never end.
+fn roles(capture: &Path) -> Option<BTreeMap<String, Role>> {
+    let plain =
+        fs::symlink_metadata(capture).ok().filter(|plain| plain.is_file() && plain.len() <= MOST_BYTES);
+    let text = plain.and_then(|_| fs::read(capture).ok())?;
+    serde_json::from_slice::<Capture>(&text).ok()?.roles
 }
 
 fn settings(
@@ -131,5 +136,16 @@ mod tests {
             "system.json: not a plain file",
         ];
         assert_eq!(left_out, expected);
+    }
+
+    #[test]
+    fn only_a_plain_capture_json_is_opened() {
+        let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::write(from.path().join("elsewhere"), r#"{"host": "secret", "roles": {"a": "job"}}"#).unwrap();
+        std::os::unix::fs::symlink("elsewhere", from.path().join(CAPTURE_JSON)).unwrap();
+        let left_out = redact(from.path(), to.path()).unwrap();
+        assert_eq!(left_out, ["elsewhere: it may hold names", "capture.json: not a plain file"]);
+        assert_eq!(fs::read_dir(to.path()).unwrap().count(), 0);
+        assert_eq!(roles(&from.path().join(CAPTURE_JSON)), None);
     }
 }
