@@ -19,6 +19,9 @@ load() {
     *-direct-writes) how="--filename=mnt/data --size=192M --rw=randwrite --bs=16k --direct=1 --ioengine=psync --numjobs=$CLIENTS";;
     *-buffered-writes) how="--directory=mnt --size=512M --rw=write --bs=64k --ioengine=psync --fallocate=none --rate=60m --numjobs=$CLIENTS";;
   esac
+  # Its log of latencies is without syncs.
+  case $WORKLOAD in *-appends) ;; *) bound="$bound --write_lat_log=load --log_unix_epoch=1";; esac
   fio --name=load $how $bound --thread --group_reporting --allow_file_create=1 --randseed="$SEED" --output-format=json --output=fio.json
   fio_report fio.json
+  ! compgen -G 'load_lat.*.log' > /dev/null || awk -F', *' '{printf "%.0f %d\n", $1 * 1000, $2 / 1000}' load_lat.*.log > timeline
 }

@@ -41,6 +41,7 @@ select sum(length(t)) from chunk:i' > scan.sql; how="-f scan.sql";;
     *) how=-N;;
   esac
   local bound="-T $SECONDS_LONG"; [ "$OPS" = 0 ] || bound="-t $(((OPS + CLIENTS - 1) / CLIENTS))"
-  pgbench -n -h "$PWD/sock" -U postgres $how -c "$CLIENTS" -j 1 $bound --random-seed="$SEED" postgres > bench.txt
+  pgbench -n -h "$PWD/sock" -U postgres $how -c "$CLIENTS" -j 1 $bound --random-seed="$SEED" -l --log-prefix=each postgres > bench.txt
+  awk '{printf "%.0f %d\n", $5 * 1e6 + $6, $3}' each.* > timeline
   report "$(awk '/actually processed/ {split($NF, n, "/"); print n[1]}' bench.txt)" "$(awk '/^latency average/ {printf "%d", $4 * 1000}' bench.txt)"
 }

@@ -6,7 +6,8 @@
 #   bash rig.sh run               one run in an empty folder DIR; with RECORD also a recording
 #
 # An application's file defines versions, store, start, load and stop. `load` does OPS operations, or as many as SECONDS hold where OPS
-# is 0, and ends with `report COUNT MEAN_US`, both as the application itself (or the clock around it) says.
+# is 0, and ends with `report COUNT MEAN_US`, both as the application itself (or the clock around it) says. Where it says of each
+# operation when it ended and how long it took, in us, these are lines of the file `timeline`.
 #
 # Invariant: whatever happens, no process, mount or loop device of a run outlives it.
 set -eu
@@ -22,7 +23,7 @@ repeat() {
     from=${EPOCHREALTIME/./}
     "$@" $n > "$DIR/repeat.txt" 2>&1 || { cat "$DIR/repeat.txt" >&2; return 1; }
     to=${EPOCHREALTIME/./}
-    spent=$((spent + to - from)); n=$((n + 1))
+    spent=$((spent + to - from)); n=$((n + 1)); echo "$to $((to - from))" >> "$DIR/timeline"
     if [ "$OPS" -gt 0 ]; then [ $n -lt "$OPS" ] || break; else [ $to -lt $end ] || break; fi
   done
   report $n $((spent / n))
@@ -91,14 +92,20 @@ ready() {
 }
 workers() { for p in $(pgrep '^kworker/[0-9u]'); do chrt $1 -p $2 $p 2>/dev/null || true; done; }
 
+# A disk of the condition's kind with its file system: the application's, or a second one for the neighbours that are moved away from it.
 disk() {
-  mkdir m mnt data; mount -t tmpfs -o noswap data data 2>/dev/null || mount -t tmpfs data data
-  cp --sparse=always "$IMAGE" data/b
-  chrt -r 2 "$SLOWDISK" m --backing data/b --size "$SIZE" $DISK & slow=$!
-  for i in $(seq 50); do [ -e m/disk ] && break; sleep 0.1; done
-  fuse=$(stat -c %Ld m); mountpoint -q /sys/fs/fuse/connections || mount -t fusectl none /sys/fs/fuse/connections
-  dev=$(losetup -f --show --direct-io=on m/disk); name=$(basename "$dev"); queue=/sys/block/$name/queue
+  local at=m$1 options=$MOUNT
+  mkdir "$at" "mnt$1"; cp --sparse=always "$IMAGE" "data/b$1"
+  # Two file systems of one number are one for btrfs, and too many for XFS.
+  case $FS$1 in btrfs2) btrfstune -f -u data/b2 > /dev/null;; xfs2) options=${MOUNT:+$MOUNT,}nouuid;; esac
+  chrt -r 2 "$SLOWDISK" "$at" --backing "data/b$1" --size "$SIZE" $DISK & slow="$slow $!"
+  for i in $(seq 50); do [ -e "$at/disk" ] && break; sleep 0.1; done
+  fuses="$fuses $(stat -c %Ld "$at")"; mountpoint -q /sys/fs/fuse/connections || mount -t fusectl none /sys/fs/fuse/connections
+  dev=$(losetup -f --show --direct-io=on "$at/disk"); devs="$devs $dev"; name=$(basename "$dev"); queue=/sys/block/$name/queue
   export dev name queue
+  ready
+  eval "$SETUP"
+  [ "$FS" = none ] || mount ${options:+-o $options} "$dev" "mnt$1"
 }
 
 # The disk answers nothing more: what is still to be written fails at once instead of being waited for.
@@ -108,31 +115,34 @@ take_apart() {
   for p in $hogs; do kill -KILL $p; wait $p; done 2>/dev/null
   # What is held back would be held back still.
   for kind in read_iops write_iops read_bps write_bps; do echo "$(cat /sys/block/$name/dev) 0" > /sys/fs/cgroup/blkio/lab-$$/blkio.throttle.${kind}_device; done 2>/dev/null
-  [ -z "${fuse:-}" ] || echo 1 > /sys/fs/fuse/connections/$fuse/abort
-  if mountpoint -q mnt; then
-    for i in $(seq 20); do umount mnt 2>/dev/null && break; fuser -k -M -m mnt > /dev/null 2>&1; sleep 0.2; done
-    ! mountpoint -q mnt || umount -l mnt
-  fi
-  [ -z "${dev:-}" ] || { ready; losetup -d $dev; sleep 0.1; }
-  umount m 2>/dev/null || umount -l m; wait $slow 2>/dev/null; umount data || umount -l data
+  for fuse in $fuses; do echo 1 > /sys/fs/fuse/connections/$fuse/abort; done
+  for at in mnt mnt2; do
+    mountpoint -q $at || continue
+    for i in $(seq 20); do umount $at 2>/dev/null && break; fuser -k -M -m $at > /dev/null 2>&1; sleep 0.2; done
+    ! mountpoint -q $at || umount -l $at
+  done
+  for dev in $devs; do name=$(basename "$dev"); queue=/sys/block/$name/queue; ready; losetup -d $dev; sleep 0.1; done
+  for at in m m2; do ! mountpoint -q $at || umount $at 2>/dev/null || umount -l $at; done
+  wait $slow 2>/dev/null; umount data || umount -l data
   rmdir /sys/fs/cgroup/blkio/lab-$$ /sys/fs/cgroup/memory/lab-$$ 2>/dev/null
 }
 
 # Neighbours, each a shell of its own.
 neighbours() {
-  local n text
+  local n text at
   for n in $NEIGHBOURS; do
     text=$(jq -r --arg n "$n" '.[$n]' <<< "$NEIGHBOUR_COMMANDS")
-    set -m; (cd mnt/beside 2>/dev/null || true; eval "$text") > "neighbour-$n.txt" 2>&1 & neighbours="$neighbours $!"; set +m
+    case " $MOVED " in *" $n "*) at=mnt2;; *) at=mnt;; esac
+    set -m; (cd $at/beside 2>/dev/null || true; eval "$text") > "neighbour-$n.txt" 2>&1 & neighbours="$neighbours $!"; set +m
   done
 }
 
 run() {
-  cd "$DIR"; neighbours=; hogs=; slow=
+  cd "$DIR"; neighbours=; hogs=; slow=; fuses=; devs=
   trap take_apart EXIT
-  disk; ready
-  eval "$SETUP"
-  [ "$FS" = none ] || mount ${MOUNT:+-o $MOUNT} "$dev" mnt
+  mkdir data; mount -t tmpfs -o noswap data data 2>/dev/null || mount -t tmpfs data data
+  [ -z "$MOVED" ] || disk 2
+  disk ""
   # The application's own groups: their limits are the application's.
   for kind in blkio memory; do
     mkdir /sys/fs/cgroup/$kind/lab-$$; group=/sys/fs/cgroup/$kind/lab-$$; number=$(cat /sys/block/$name/dev)
@@ -146,10 +156,13 @@ run() {
   recorder=; fast=$(awk "BEGIN { print ($BEGIN < 0) }")
   [ "$fast" = 0 ] || { neighbours; sleep "${BEGIN#-}"; }
   # Runs that are not recorded begin as late: what neighbours have done by then counts.
-  case ${WHEN:-$RECORD} in before|cut) [ "$RECORD" = no ] || { record & recorder=$!; }; sleep "$BEFORE";; esac
+  case ${WHEN:-$RECORD} in
+    before) [ "$RECORD" = no ] || { record & recorder=$!; }; sleep "$BEFORE";;
+    cut) [ "$RECORD" = no ] || { a_part & recorder=$!; }; sleep "$BEFORE";;
+  esac
   (groups; cd "$DIR"; load) > load.txt 2>&1 & load=$!
   [ "$fast" = 1 ] || { sleep "$BEGIN"; neighbours; }
-  case $RECORD in middle) sleep "$MIDDLE"; record & recorder=$!;; esac
+  case $RECORD in middle) sleep "$MIDDLE"; a_part & recorder=$!;; esac
   wait $load || { cat load.txt >&2; return 1; }
   sleep 0.2
   if [ -n "$recorder" ]; then
@@ -182,6 +195,8 @@ record() {
   [ -n "$WHOLE_MACHINE" ] || scope="--device $dev"
   exec "$IOWHY" record $scope --detail "$DETAIL" --for $long -o "$CAPTURE" > record.txt 2>&1
 }
+# Records a fixed time; the file `window` says from when to when, in us.
+a_part() { echo "${EPOCHREALTIME/./}" > window; (record) || return; echo "${EPOCHREALTIME/./}" >> window; }
 
 case $1 in
   versions) versions;;

@@ -14,7 +14,7 @@ chance = random.Random(seed)
 db.execute("pragma journal_mode=" + ("wal" if what == "wal" else "delete"))
 db.execute("pragma synchronous=full")
 db.execute("pragma cache_size=-2000")
-done, spent, end = 0, 0.0, time.perf_counter() + seconds
+done, spent, end, each = 0, 0.0, time.perf_counter() + seconds, []
 while done < ops if ops else time.perf_counter() < end:
     n = chance.randrange(1, 60000)
     begun = time.perf_counter()
@@ -22,6 +22,10 @@ while done < ops if ops else time.perf_counter() < end:
         db.execute("select length(v) from t where n = ?", (n,)).fetchall()
     else:
         db.execute("update t set v = ? where n = ?", (chance.randbytes(1000), n))
-    spent += time.perf_counter() - begun
+    took = time.perf_counter() - begun
+    each.append((time.time(), took))
+    spent += took
     done += 1
+with open("timeline", "w") as f:
+    f.writelines(f"{int(ended * 1e6)} {int(took * 1e6)}\n" for ended, took in each)
 print(done, int(spent / done * 1e6))

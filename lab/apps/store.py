@@ -45,13 +45,13 @@ def client(of, out):
             body = {"key": base64.b64encode(b"k%d" % chance.randrange(1000)).decode(), "value": base64.b64encode(chance.randbytes(300)).decode()}
             link.request("POST", "/v3/kv/put", json.dumps(body))
             link.getresponse().read()
-    mine, done, spent, end = ops // clients, 0, 0.0, time.perf_counter() + seconds
+    mine, done, end = ops // clients, 0, time.perf_counter() + seconds
     while done < mine if ops else time.perf_counter() < end:
         begun = time.perf_counter()
         one()
-        spent += time.perf_counter() - begun
+        took = time.perf_counter() - begun
+        out.append((time.time(), took))
         done += 1
-    out.append((done, spent))
 
 
 out = []
@@ -60,5 +60,6 @@ for t in threads:
     t.start()
 for t in threads:
     t.join()
-done, spent = sum(d for d, _ in out), sum(s for _, s in out)
-print(done, int(spent / done * 1e6))
+with open("timeline", "w") as f:
+    f.writelines(f"{int(ended * 1e6)} {int(took * 1e6)}\n" for ended, took in out)
+print(len(out), int(sum(took for _, took in out) / len(out) * 1e6))

@@ -4,8 +4,8 @@
 
 use super::catalogue::Catalogue;
 use super::condition::{Condition, Thing};
-use super::rig::{Rig, Work, TOO_LONG};
-use super::truth::{accepted, enough, helping, Baseline, Rerun, Truth};
+use super::rig::{Reported, Rig, Work, TOO_LONG};
+use super::truth::{accepted, decided, enough, helping, Baseline, Helps, Rerun, Truth};
 use crate::Outcome;
 use serde::Serialize;
 use std::io::Write;
@@ -92,15 +92,19 @@ fn condition(rig: &Rig, catalogue: &Catalogue, c: &Condition, capture: &Path) ->
     let operations = measured.clamp(FEWEST, most);
     let mean = |c: &Condition| run(c, Work::Fixed(operations)).map(|r| r.mean);
     let long = rig.seconds(operations, measured);
-    let record = || run(c, Work::Recorded { operations, seconds: long, capture }).map(|r| r.mean);
+    let record = || run(c, Work::Recorded { operations, seconds: long, capture });
     let emulated = rig.machine.is_some();
-    let mut baseline = Baseline { recorded: record()?, repeats: vec![mean(c)?], operations, emulated };
-    if (baseline.recorded - baseline.mean()).abs() > UNLIKE * baseline.mean() {
-        baseline.recorded = record()?;
+    let mut recorded = record()?;
+    let repeat = mean(c)?;
+    if (recorded.mean - repeat).abs() > UNLIKE * repeat {
+        recorded = record()?;
     }
+    let Reported { mean: latency, window, .. } = recorded;
+    let mut baseline = Baseline { recorded: latency, repeats: vec![repeat], operations, window, emulated };
     let runs = Reruns { catalogue, c, mean: &mean };
     let (reruns, alone, helps) = runs.made(&mut baseline)?;
-    let (helps, undecided) = match helps {
+    let sharing = runs.without_sharing(&helps)?;
+    let (helps, undecided) = match decided(&baseline, &reruns, helps, sharing) {
         Ok(helps) => (helps, None),
         Err(why) => (vec![], Some(why)),
     };
@@ -112,6 +116,7 @@ fn condition(rig: &Rig, catalogue: &Catalogue, c: &Condition, capture: &Path) ->
         baseline,
         reruns,
         alone,
+        sharing,
         helps,
         causes,
         culprits,
@@ -134,13 +139,24 @@ struct Reruns<'a> {
     mean: &'a dyn Fn(&Condition) -> Outcome<f64>,
 }
 
-/// What helps, or why it cannot be told.
-type Helps = Result<Vec<Thing>, String>;
-
 impl Reruns<'_> {
     fn without(&self, thing: Thing) -> Outcome<Rerun> {
         let mean = (self.mean)(&self.c.without(&thing, self.catalogue))?;
         Ok(Rerun { without: thing, mean })
+    }
+
+    /// Where nothing helps but neighbours that can work on another disk: the mean latency where they do.
+    fn without_sharing(&self, helps: &Helps) -> Outcome<Option<f64>> {
+        let movable = self.c.movable(self.catalogue);
+        let is_moved = |thing: &Thing| match thing {
+            Thing::Neighbour(n) => movable.contains(n),
+            Thing::Neighbours => !movable.is_empty(),
+            _ => false,
+        };
+        let Some(_) = helps.as_ref().ok().filter(|h| !h.is_empty() && h.iter().all(is_moved)) else {
+            return Ok(None);
+        };
+        Ok(Some(self.without(Thing::Sharing)?.mean))
     }
 
     /// Runs without one thing each, those with only one left, and what they say.
@@ -190,13 +206,14 @@ impl Reruns<'_> {
 pub fn summary(t: &Truth) -> String {
     let runs: Vec<String> = t.reruns.iter().map(|r| format!("without {} {:.0}", r.without, r.mean)).collect();
     let helps: Vec<String> = t.helps.iter().map(Thing::to_string).collect();
+    let sharing = t.sharing.map_or(String::new(), |mean| format!(", without {} {mean:.0}", Thing::Sharing));
     let verdict = match &t.undecided {
         Some(why) => format!("undecided: {why}"),
         None if helps.is_empty() => "healthy".to_string(),
         None => helps.join(" or "),
     };
     format!(
-        "{verdict}; {} operations of {:.0} us (recorded {:.0}, noise {:.0}); {}",
+        "{verdict}; {} operations of {:.0} us (recorded {:.0}, noise {:.0}); {}{sharing}",
         t.baseline.operations,
         t.baseline.mean(),
         t.baseline.recorded,

@@ -21,6 +21,9 @@ pub struct Condition {
     pub mount: String,
     pub settings: Vec<String>,
     pub neighbours: Vec<String>,
+    /// Those of them that have a disk of the same kind to themselves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moved: Vec<String>,
     /// Seconds after the load's beginning at which neighbours begin; before it where negative.
     pub neighbours_begin: f64,
     /// Whether wbt is on (its usual 2 ms).
@@ -59,6 +62,8 @@ pub enum Thing {
     Neighbour(String),
     /// All of them: two may each be enough to be in the way.
     Neighbours,
+    /// Their use of the application's disk: they have one to themselves, and take as much of the processors.
+    Sharing,
     Setting(String),
     /// A part of the disk: the flush's price, the cap, the stalls.
     Part(String),
@@ -76,6 +81,7 @@ impl std::fmt::Display for Thing {
         match self {
             Thing::Neighbour(n) => write!(f, "neighbour {n}"),
             Thing::Neighbours => write!(f, "all neighbours"),
+            Thing::Sharing => write!(f, "sharing the disk"),
             Thing::Setting(s) => write!(f, "setting {s}"),
             Thing::Part(p) => write!(f, "the disk's {p}"),
             Thing::Wbt => write!(f, "wbt"),
@@ -149,6 +155,7 @@ impl Condition {
             mount,
             settings,
             neighbours,
+            moved: vec![],
             neighbours_begin: [-0.5, 0.3, 1.0][c.weighted(&[2, 1, 1])],
             wbt: c.share() < 0.7,
             recorded,
@@ -178,6 +185,7 @@ impl Condition {
         match thing {
             Thing::Neighbour(n) => c.neighbours.retain(|x| x != n),
             Thing::Neighbours => c.neighbours.clear(),
+            Thing::Sharing => c.moved = self.movable(catalogue),
             // What a setting replaces is the usual: for wbt its being off, the mechanism's absence.
             Thing::Setting(s) => c.settings.retain(|x| x != s),
             Thing::Part(p) => drop(c.options.remove(&catalogue.part[p].option)),
@@ -196,6 +204,12 @@ impl Condition {
             c.wbt = false;
         }
         c
+    }
+
+    /// Neighbours that can work on another disk: all but the application's own tasks.
+    pub fn movable(&self, catalogue: &Catalogue) -> Vec<String> {
+        let is_apart = |n: &&String| catalogue.neighbour[*n].apps.is_empty();
+        self.neighbours.iter().filter(is_apart).cloned().collect()
     }
 
     /// Whether it helps and is still nothing that a disk should be blamed for.
@@ -228,7 +242,7 @@ impl Condition {
             Thing::Part(p) => catalogue.part[p].causes.clone(),
             Thing::Wbt => vec!["writeback-throttle".into()],
             Thing::Depth => catalogue.depth.causes.clone(),
-            Thing::Everything => vec![],
+            Thing::Everything | Thing::Sharing => vec![],
             Thing::Disk => {
                 let workload = &catalogue.workload[&self.workload];
                 [&catalogue.exchanged[&workload.kind], &workload.disk]

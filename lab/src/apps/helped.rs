@@ -21,7 +21,7 @@ pub(crate) fn helped(truth: &Truth, answer: &Value, catalogue: &Catalogue) -> Op
         Thing::Setting(s) => catalogue.setting[s].undone_by.as_ref().is_some_and(|by| command.contains(by)),
         Thing::Part(p) => catalogue.part[p].undone_by.as_ref().is_some_and(|by| command.contains(by)),
         Thing::Wbt => command.contains(WBT),
-        Thing::Neighbours | Thing::Depth | Thing::Disk | Thing::Everything => false,
+        Thing::Neighbours | Thing::Sharing | Thing::Depth | Thing::Disk | Thing::Everything => false,
     };
     let means = truth.reruns.iter().filter(|r| takes_away(&r.without)).map(|r| r.mean);
     let best = means.min_by(f64::total_cmp)?;
@@ -51,6 +51,7 @@ mod tests {
                 recorded: 10_000.0,
                 repeats: vec![10_000.0, 10_100.0],
                 operations: 400,
+                window: None,
                 emulated: false,
             },
             reruns: vec![
@@ -58,6 +59,7 @@ mod tests {
                 without(Thing::Part("flush".into()), 9_900.0),
             ],
             alone: vec![],
+            sharing: None,
             helps: vec![],
             causes: vec![],
             culprits: vec![],

@@ -35,7 +35,7 @@ pub fn keep(draw: &Path) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::super::condition::Thing;
-    use super::super::truth::{enough, helping, QUICKEST_US};
+    use super::super::truth::{decided, enough, helping, QUICKEST_US};
     use super::*;
 
     /// From this seed on a client less that saves more than the best counts, however little that is.
@@ -77,6 +77,7 @@ mod tests {
                         helping(&truth.baseline, &single().collect::<Vec<_>>(), clients)
                     }
                 };
+                let helps = decided(&truth.baseline, &truth.reruns, helps, truth.sharing);
                 assert_eq!(helps.is_err(), truth.undecided.is_some(), "{name}");
                 let mut helps = helps.unwrap_or_default();
                 if seed < MORE_THAN_BEST && !truth.helps.contains(&Thing::Depth) {

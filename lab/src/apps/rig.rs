@@ -59,6 +59,8 @@ pub struct Reported {
     pub operations: u64,
     /// Of an operation, in microseconds.
     pub mean: f64,
+    /// Of those that ended while a part of the run was recorded, if the application tells each.
+    pub window: Option<f64>,
 }
 
 /// How much is to be done, and whether it is recorded.
@@ -196,6 +198,7 @@ impl Rig {
             ("HOGS", settings.iter().map(|s| s.hogs).sum::<u32>().to_string().into()),
             ("NEIGHBOURS", c.neighbours.join(" ").into()),
             ("NEIGHBOUR_COMMANDS", serde_json::to_string(&neighbours).unwrap_or_default().into()),
+            ("MOVED", c.moved.join(" ").into()),
             ("BEGIN", c.neighbours_begin.to_string().into()),
             ("RECORD", "no".into()),
             ("WHEN", c.recorded.when.clone().into()),
@@ -241,9 +244,26 @@ fn reported(folder: &Path) -> Outcome<Reported> {
         std::fs::read_to_string(folder.join("reported")).map_err(|e| format!("it reported nothing: {e}"))?;
     let mut numbers = text.split_whitespace().map(str::parse::<f64>);
     match (numbers.next(), numbers.next()) {
-        (Some(Ok(n)), Some(Ok(mean))) if n >= 1.0 => Ok(Reported { operations: n as u64, mean }),
+        (Some(Ok(n)), Some(Ok(mean))) if n >= 1.0 => {
+            let read = |file| std::fs::read_to_string(folder.join(file)).ok();
+            let window = read("window").zip(read("timeline")).and_then(|(w, t)| in_window(&w, &t));
+            Ok(Reported { operations: n as u64, mean, window })
+        }
         _ => Err(format!("it reported {:?}", text.trim()).into()),
     }
+}
+
+/// The mean latency of the operations that ended between two times: lines of when they ended and how long they took, in us.
+fn in_window(window: &str, timeline: &str) -> Option<f64> {
+    let mut ends = window.split_whitespace().map(str::parse::<f64>);
+    let (from, to) = (ends.next()?.ok()?, ends.next()?.ok()?);
+    let each = timeline.lines().filter_map(|line| {
+        let (ended, took) = line.split_once(' ')?;
+        let ended: f64 = ended.parse().ok()?;
+        (from <= ended && ended <= to).then(|| took.parse::<f64>().ok())?
+    });
+    let (count, sum) = each.fold((0.0, 0.0), |(count, sum), took| (count + 1.0, sum + took));
+    (count > 0.0).then(|| sum / count)
 }
 
 /// The end of what a failed run said.
@@ -265,4 +285,16 @@ fn copy(from: &Path, to: &Path) -> Outcome {
         std::fs::copy(entry.path(), to.join(entry.file_name()))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_count_for_a_part_of_a_run_if_they_end_in_it() {
+        let timeline = "100 10\n200 20\n300 60\n301 900\n";
+        assert_eq!(in_window("150\n300\n", timeline), Some(40.0));
+        assert_eq!((in_window("310\n400\n", timeline), in_window("150\n", timeline)), (None, None));
+    }
 }

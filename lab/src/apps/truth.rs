@@ -6,6 +6,9 @@ use super::catalogue::Catalogue;
 use super::condition::{Condition, Thing};
 use serde::{Deserialize, Serialize};
 
+/// What helps, or why it cannot be told.
+pub type Helps = Result<Vec<Thing>, String>;
+
 /// A run with one thing taken away; of [`Truth::alone`] with all others taken away.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Rerun {
@@ -23,6 +26,9 @@ pub struct Baseline {
     pub repeats: Vec<f64>,
     /// How many operations each run had.
     pub operations: u64,
+    /// Mean latency of the operations that ended while a part of the run was recorded, where the application tells each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<f64>,
     /// Whether the processors were emulated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub emulated: bool,
@@ -38,6 +44,9 @@ pub struct Truth {
     /// Where nothing alone helps: runs with only one thing left.
     #[serde(default)]
     pub alone: Vec<Rerun>,
+    /// Where only neighbours help: the mean latency beside neighbours that use another disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sharing: Option<f64>,
     /// What helps most, several where they are alike within noise; none: healthy.
     pub helps: Vec<Thing>,
     /// Which causes are accepted.
@@ -102,7 +111,7 @@ impl Baseline {
 
 /// What helps: the best, and what is alike within noise. One client instead of `clients` counts only where the work is done as soon; if it
 /// saves too little to count by itself, it does where it saves more than the best. An error says why it cannot be told.
-pub fn helping(baseline: &Baseline, reruns: &[Rerun], clients: u32) -> Result<Vec<Thing>, String> {
+pub fn helping(baseline: &Baseline, reruns: &[Rerun], clients: u32) -> Helps {
     let as_soon = |r: &&Rerun| {
         r.without != Thing::Depth || r.mean * f64::from(clients) <= (1.0 + NOTICED) * baseline.mean()
     };
@@ -137,12 +146,50 @@ pub fn helping(baseline: &Baseline, reruns: &[Rerun], clients: u32) -> Result<Ve
 const ENOUGH: f64 = 0.7;
 
 /// What is enough alone: several such hide each other, and each of them is true.
-pub fn enough(baseline: &Baseline, everything: f64, alone: &[Rerun]) -> Result<Vec<Thing>, String> {
+pub fn enough(baseline: &Baseline, everything: f64, alone: &[Rerun]) -> Helps {
     let least = everything + ENOUGH * (baseline.mean() - everything);
     let things: Vec<Thing> = alone.iter().filter(|r| r.mean >= least).map(|r| r.without.clone()).collect();
     match things.is_empty() {
         true => Err(format!("only several together help ({everything:.0} us without everything)")),
         false => Ok(things),
+    }
+}
+
+/// What helps, if most of it is the disk's doing, and if it shows in what was recorded.
+pub fn decided(baseline: &Baseline, reruns: &[Rerun], helps: Helps, sharing: Option<f64>) -> Helps {
+    let helps = helps?;
+    let counts = |r: &&Rerun| helps.contains(&r.without) || r.without == Thing::Everything;
+    let without = reruns.iter().filter(counts).map(|r| r.mean).fold(f64::INFINITY, f64::min);
+    if helps.is_empty() {
+        return Ok(helps);
+    }
+    sharing.map_or(Ok(()), |mean| by_the_disk(baseline, without, mean))?;
+    baseline.window.map_or(Ok(()), |mean| was_recorded(baseline, without, mean))?;
+    Ok(helps)
+}
+
+/// Of what is saved without neighbours this share must be saved by another disk.
+const MOSTLY: f64 = 0.5;
+
+/// What neighbours take that help by not being there is the disk, if most of what is saved without them is saved where they use another one
+/// of its kind. Else it is processors, which the model of a disk needs, too, as no disk does: that says nothing about I/O.
+fn by_the_disk(baseline: &Baseline, without: f64, apart: f64) -> Result<(), String> {
+    match baseline.mean() - apart < MOSTLY * (baseline.mean() - without) {
+        true => Err(format!(
+            "neighbours on another disk are nearly as much in the way ({apart:.0} us): what they take is processors"
+        )),
+        false => Ok(()),
+    }
+}
+
+/// A part of a run that was recorded shows what helps, if its operations took longer than without that, by as much as is noticed. Else
+/// what was slow lies outside.
+fn was_recorded(baseline: &Baseline, without: f64, window: f64) -> Result<(), String> {
+    match window - without < (NOTICED * window).max(QUICKEST_US * baseline.processors()) {
+        true => Err(format!(
+            "what was recorded took {window:.0} us an operation, {without:.0} without what helps: the slow part is outside"
+        )),
+        false => Ok(()),
     }
 }
 
@@ -178,8 +225,47 @@ mod tests {
     }
 
     #[test]
+    fn neighbours_that_are_in_the_way_on_another_disk_take_no_part_of_this_one() {
+        let quiet = Baseline {
+            recorded: 100.0,
+            repeats: vec![100.0, 104.0],
+            operations: 10_000,
+            window: None,
+            emulated: false,
+        };
+        let copy = Thing::Neighbour("copy".into());
+        let (reruns, helps) = ([without(copy.clone(), 42.0)], vec![copy]);
+        let told = |sharing| decided(&quiet, &reruns, Ok(helps.clone()), sharing);
+        assert_eq!((told(None), told(Some(72.0))), (Ok(helps.clone()), Ok(helps.clone())));
+        assert!(told(Some(73.0)).is_err());
+    }
+
+    #[test]
+    fn what_helps_is_not_decided_where_the_slow_part_was_not_recorded() {
+        let copy = Thing::Neighbour("copy".into());
+        let reruns = [without(copy.clone(), 40.0)];
+        let told = |window| {
+            let baseline = Baseline {
+                recorded: 100.0,
+                repeats: vec![100.0],
+                operations: 10_000,
+                window,
+                emulated: false,
+            };
+            decided(&baseline, &reruns, Ok(vec![copy.clone()]), None).is_ok()
+        };
+        assert_eq!([None, Some(60.0), Some(59.0)].map(told), [true, true, false], "20 us, as any disk takes");
+    }
+
+    #[test]
     fn what_saves_most_is_true_and_what_noise_could_be_is_not_decided() {
-        let of = |recorded, repeats| Baseline { recorded, repeats, operations: 400, emulated: false };
+        let of = |recorded, repeats| Baseline {
+            recorded,
+            repeats,
+            operations: 400,
+            window: None,
+            emulated: false,
+        };
         let quiet = of(10_200.0, vec![10_000.0, 10_100.0]);
         let reruns = [
             without(Thing::Wbt, 9_800.0),
