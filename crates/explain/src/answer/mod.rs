@@ -13,7 +13,7 @@ mod without;
 mod worth;
 
 pub use because::{Because, Source};
-pub use precedence::share_of_slowest;
+pub use precedence::{share_of_slowest, WORTH_SEEING};
 pub use roles::Roles;
 pub use victim::{tasks_of_cgroup, Sufferer};
 pub use waits::{Absent, Those};

@@ -47,7 +47,7 @@ const OWN_LIMIT: &str = "cgroup-limit";
 const QUEUE: &str = "device-saturated";
 
 /// A fifth of a time is what the eye sees at a glance: a cause that would spare less is not why all of it is slow.
-pub(super) const WORTH_SEEING: f64 = 0.2;
+pub const WORTH_SEEING: f64 = 0.2;
 
 /// The weight of the slowest beside all operations: users feel them, but an application's pace is that of all. A choice without a source: of the
 /// 44 recordings of draws 13 and 14, on which it was tried, 0 and a quarter answer as many rightly, a half fewer.

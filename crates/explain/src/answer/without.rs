@@ -33,6 +33,17 @@ pub struct Latencies {
     pub p99: Option<Predicted>,
 }
 
+impl Latencies {
+    fn at_most(self, other: Latencies) -> Latencies {
+        let p99 = self.p99.zip(other.p99).map(|(own, other)| own.at_most(other));
+        Latencies {
+            mean: self.mean.at_most(other.mean),
+            p50: self.p50.at_most(other.p50),
+            p99: p99.or(self.p99),
+        }
+    }
+}
+
 /// Why nothing is predicted: who is left decides how long operations take then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
@@ -78,6 +89,14 @@ impl Predicted {
         let part = |part: f64| Nanos((now.0 as f64 * part) as u64);
         let low = value.since(part(TOO_HIGH)).max(alone).min(value);
         Predicted { value, low, high: value + part(TOO_LOW) }
+    }
+
+    fn at_most(self, other: Predicted) -> Predicted {
+        Predicted {
+            value: self.value.min(other.value),
+            low: self.low.min(other.low),
+            high: self.high.min(other.high),
+        }
     }
 }
 
@@ -168,6 +187,9 @@ fn one(e: &Explanation, group: &Group, who: &Absent) -> Option<Without> {
             p99: (sums.ops >= 100).then(|| of(1, slowest)),
         }),
     };
+    // Without everybody they take no longer than without somebody.
+    let by_each = if *who == Absent::Everybody { each(e, group) } else { vec![] };
+    let then = then.map(|own| by_each.iter().filter_map(|w| w.then.ok()).fold(own, Latencies::at_most));
     Some(Without { who: who.clone(), then })
 }
 
@@ -238,6 +260,18 @@ mod tests {
         assert_eq!(refused(0.3, 0.0, 0.3, 0.0), Some(Refused::Others));
         assert_eq!(refused(0.3, 0.0, 0.0, 0.4), Some(Refused::Processors));
         assert_eq!(refused(0.7, 0.2, 0.0, 0.0), Some(Refused::Limit), "a cap that only that one reaches");
+    }
+
+    #[test]
+    fn without_everybody_nothing_takes_longer_than_without_one() {
+        let of = |value: u64| {
+            let told = Predicted::of(Nanos(value), Nanos(1000), Nanos(10));
+            Latencies { mean: told, p50: told, p99: Some(told) }
+        };
+        let told = of(500).at_most(of(300));
+        assert_eq!((told.mean, told.p99), (of(300).mean, of(300).p99));
+        let few = Latencies { p99: None, ..of(300) };
+        assert_eq!(of(500).at_most(few).p99, of(500).p99, "nothing is known of its slowest");
     }
 
     #[test]

@@ -8,9 +8,11 @@ use super::words::{confidence, lost, of, operations, NOT_EXPLAINED};
 use crate::screen::Style;
 use crate::trust::trust_line;
 use crate::without::{bounds, Bounds};
-use explain::answer::{Answer, Kind, Sufferer};
+use causes::Verdict;
+use explain::answer::{Answer, Kind, Sufferer, WORTH_SEEING};
 use explain::device_mapper::InMapper;
 use explain::{contradictions, Explanation};
+use std::collections::BTreeSet;
 use trace::Nanos;
 use units::words::{percent, time};
 use waits::Absent;
@@ -28,6 +30,7 @@ mod rank {
     pub const WITHOUT: u8 = 3;
     pub const MORE: u8 = 4;
     pub const FIRST_GAP: u8 = 8;
+    pub const ALSO: u8 = 9;
     pub const GAP: u8 = 12;
 }
 
@@ -72,7 +75,23 @@ fn cause(page: &mut Blocks, e: &Explanation, a: &Answer) {
     if let Some(text) = a.victims.first().and_then(without) {
         page.text(&text, &bullet, &below, rank::WITHOUT);
     }
+    if let Some(text) = a.victims.first().and_then(|first| others(first, v)) {
+        page.text(&text, INDENT, INDENT, rank::ALSO);
+    }
     remedies(page, e, a);
+}
+
+/// Other causes that have a part worth seeing of what a victim lost, the largest first.
+fn others(victim: &Sufferer, told: &Verdict) -> Option<String> {
+    let causes: BTreeSet<&str> = victim.because.iter().filter_map(|b| b.cause).collect();
+    let is_other = |cause: &&str| *cause != told.cause && Some(*cause) != told.root;
+    let mut parts: Vec<(f64, &str)> =
+        causes.into_iter().filter(is_other).map(|cause| (victim.share_of(cause), cause)).collect();
+    parts.retain(|(part, _)| *part >= WORTH_SEEING);
+    parts.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    let each: Vec<String> =
+        parts.into_iter().map(|(part, cause)| format!("{cause} ({})", percent(part))).collect();
+    (!each.is_empty()).then(|| format!("also found, of what was lost: {}", each.join(", ")))
 }
 
 /// The remedies of the answer, each with what it does and costs.
