@@ -105,23 +105,20 @@ fn remedies(page: &mut Blocks, e: &Explanation, a: &Answer) {
 
 /// What was checked where no cause is named.
 fn seen(page: &mut Blocks, e: &Explanation, a: &Answer, v: &Sufferer) {
+    let by = by_culprit(v).into_iter().next();
+    let mostly = by.filter(|(words, time)| time.0 > v.lost.0 / 2 && words != NOT_EXPLAINED);
+    let mostly = mostly
+        .map(|(words, time)| format!(" ({}: {words})", percent(time.0 as f64 / v.lost.0.max(1) as f64)));
+    let waited = format!("{} {} waited {} of {}", of(&v.task), operations(e, v), lost(v), time(v.time));
     if a.kind == Kind::Healthy {
         let most = a.too_little.map_or(String::new(), |(cause, lost)| {
             format!(", {} of a recording of {} for {cause}", time(lost), time(e.facts.duration()))
         });
-        let is_most = |(words, time): &(String, Nanos)| time.0 > v.lost.0 / 2 && words != NOT_EXPLAINED;
-        let by = by_culprit(v).into_iter().next().filter(is_most);
-        let mostly = by.map_or(String::new(), |(words, time)| {
-            format!(" ({}: {words})", percent(time.0 as f64 / v.lost.0.max(1) as f64))
-        });
-        let text = format!(
-            "{} {} waited {} of {}{mostly}{most}; -v shows what was checked",
-            of(&v.task),
-            operations(e, v),
-            lost(v),
-            time(v.time)
-        );
+        let text = format!("{waited}{}{most}; -v shows what was checked", mostly.unwrap_or_default());
         return page.text(&text, "", "", rank::CAUSE);
+    }
+    if let Some(mostly) = mostly.filter(|_| e.lack.is_none()) {
+        page.text(&format!("{waited}{mostly}"), "- ", "  ", rank::CAUSE);
     }
     for line in e.in_mapper.iter().map(InMapper::words) {
         page.text(&line, "- ", "  ", rank::CAUSE);
