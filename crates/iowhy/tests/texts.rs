@@ -55,6 +55,25 @@ fn a_text_is_read_from_standard_input_and_nothing_is_said_of_prose() {
         .contains("standard input: text without recognisable output of a tool"));
 }
 
+/// A device's error and a task that hangs on it: the error is named, and the task is told.
+#[test]
+fn of_an_error_and_a_hung_task_both_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = "[86433.411019] I/O error, dev sdb, sector 308034072 op 0x1:(WRITE) flags 0x800 phys_seg 1 prio class 2\n\
+        [86540.216011] INFO: task jbd2/sdb1-8:412 blocked for more than 120 seconds.\n\
+        [86540.216028] Call Trace:\n[86540.216034]  __schedule+0x24e/0x590\n[86540.216047]  io_schedule+0x46/0x80\n\
+        [86540.216076]  jbd2_journal_commit_transaction+0x10a2/0x1920 [jbd2]\n";
+    std::fs::write(folder.path().join("dmesg"), log).unwrap();
+    let screen = String::from_utf8(explain(&["dmesg"], folder.path()).stdout).unwrap();
+    let words = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.starts_with("dmesg: device-errors (medium): the device reports errors"), "{screen}");
+    assert!(words.contains("- 1 task hung at that time (the first at dmesg:2)"), "{screen}");
+    let told = "also found: hung: 1 task is blocked, waiting for the journal's blocks \
+        (jbd2_journal_commit_transaction): jbd2/sdb1-8 (dmesg:2), for more than 120 s";
+    assert!(words.contains(told), "{screen}");
+    assert!(screen.lines().count() <= 23, "{screen}");
+}
+
 fn piped(arguments: &[&str], file: &Path) -> Output {
     Command::new(env!("CARGO_BIN_EXE_iowhy"))
         .args(arguments)

@@ -11,5 +11,5 @@ mod tool;
 
 pub use mail::{
     Bucket, Claim, Command, Doubt, Machine, Mail, Number, Reading, Row, Run, Setting, Spot, Sum, Syncs, Unit,
-    Values, MOST_BYTES_OF_MAIL,
+    Values, Written, MOST_BYTES_OF_MAIL,
 };

@@ -1,17 +1,18 @@
 //! What the kernel's log says of failing devices: `device-errors` where data could not be read or written, `link-reset` where the way
 //! to the device was reset or did not answer. Meanwhile all I/O to it waits, for up to 30 s and several times over.
 //!
-//! **Proof**: the kernel's own lines, counted; for `device-errors` also what drives say of themselves (`drive.rs`). **Refuted** by a log
+//! **Proof**: the kernel's own lines, counted, or a single one beside which a task hung (`hang.rs`); for `device-errors` also what drives say of themselves (`drive.rs`). **Refuted** by a log
 //! of the slow time without any.
 
 use super::drive;
-use super::say::{judged, In};
+use super::hang::{self, Hang};
+use super::say::judged;
 use super::thresholds::evidence::LINES;
 use super::thresholds::kernel_errors::MANY_LINES;
 use crate::proof::{proof, Proof};
 use crate::{Confidence, Verdict};
 use evidence::is_device_name;
-use tooltext::{Mail, Row};
+use tooltext::{Mail, Number, Row};
 use units::words::counted;
 
 /// Kinds of lines that are errors of the device, and of the way to it.
@@ -33,45 +34,83 @@ fn sure(lines: u64) -> Confidence {
 const MORE_LINES: &str =
     "whether the line is of the slow time, and the only one: dmesg -T of that time; smartctl -a of the disk";
 
-/// Devices with lines of some kinds, those with the most first.
-fn told(mails: &[Mail], kinds: &[&'static str]) -> Vec<(u64, String, Proof)> {
-    let mut all: Vec<(u64, String, Proof)> = vec![];
-    for mail in mails {
-        for run in &mail.runs {
-            let rows = run.of("kernel log").flat_map(|r| &r.rows);
-            all.extend(rows.filter_map(|row| said(In { mail, run }, row, kinds)));
+/// What stands of one device.
+struct Told {
+    device: String,
+    lines: u64,
+    /// Of a single line, which may be of another day: what says that it is of the slow time.
+    hang: Option<Hang>,
+    said: Proof,
+}
+
+impl Told {
+    fn enough(&self) -> bool {
+        self.lines >= LINES || self.hang.is_some()
+    }
+
+    fn sure(&self) -> Confidence {
+        match self.hang {
+            Some(Hang { meanwhile: false, .. }) => Confidence::Low,
+            _ => sure(self.lines),
         }
     }
-    all.sort_by_key(|(n, ..)| std::cmp::Reverse(*n));
+
+    /// With the tasks beside it.
+    fn proofs(self) -> Vec<Proof> {
+        std::iter::once(self.said).chain(self.hang.map(|hang| hang.said)).collect()
+    }
+}
+
+/// Devices with lines of some kinds, those with the most first; of single lines those beside which a task hung.
+fn told(mails: &[Mail], kinds: &[&'static str]) -> Vec<Told> {
+    let mut all: Vec<Told> = mails.iter().flat_map(|mail| in_log(mail, kinds)).collect();
+    all.sort_by_key(|t| std::cmp::Reverse((t.lines, t.hang.is_some())));
     all
 }
 
+/// The devices of one log: other lines may stand between theirs, many enough to make several readings of them.
+fn in_log(mail: &Mail, kinds: &[&'static str]) -> Vec<Told> {
+    let mut devices: Vec<(&str, Vec<&Row>)> = vec![];
+    for row in mail.runs.iter().flat_map(|run| run.of("kernel log")).flat_map(|reading| &reading.rows) {
+        match devices.iter_mut().find(|(name, _)| *name == row.of) {
+            Some((_, rows)) => rows.push(row),
+            None => devices.push((&row.of, vec![row])),
+        }
+    }
+    devices.into_iter().filter_map(|(device, rows)| of_device(mail, device, &rows, kinds)).collect()
+}
+
 /// What stands of one device.
-fn said(place: In, row: &Row, kinds: &[&'static str]) -> Option<(u64, String, Proof)> {
-    let found: Vec<_> = kinds.iter().filter_map(|kind| Some((*kind, row.get(kind)?))).collect();
-    let first = found.first()?.1;
+fn of_device(mail: &Mail, device: &str, rows: &[&Row], kinds: &[&'static str]) -> Option<Told> {
+    let of_kind = |kind: &'static str| {
+        let numbers: Vec<Number> = rows.iter().filter_map(|row| row.get(kind)).collect();
+        let first = numbers.first()?.at;
+        Some((kind, numbers.iter().map(|n| n.value as u64).sum::<u64>(), first))
+    };
+    let found: Vec<_> = kinds.iter().filter_map(|kind| of_kind(kind)).collect();
+    let first = found.first()?.2;
     let one = |kind: &'static str| kind.strip_suffix('s').unwrap_or(kind);
-    let counts: Vec<String> =
-        found.iter().map(|(kind, n)| counted(n.value as u64, one(kind), kind)).collect();
-    let number = found.iter().map(|(_, n)| n.value as u64).sum();
+    let counts: Vec<String> = found.iter().map(|(kind, n, _)| counted(*n, one(kind), kind)).collect();
+    let lines = found.iter().map(|(_, n, _)| n).sum();
     let said = proof!(
         "{device}: {counts} in the kernel's log (the first at {at})",
-        device = row.of,
+        device,
         counts = counts.join(", "),
-        at = Source(place.at(first))
+        at = Source(mail.at(first).to_string())
     );
-    Some((number, row.of.clone(), said))
+    let hang = if lines < LINES { hang::beside(mail, device, first) } else { None };
+    Some(Told { device: device.to_owned(), lines, hang, said })
 }
 
 /// `device-errors`
 pub(super) fn errors(mails: &[Mail]) -> Option<Verdict> {
     let all = told(mails, &ERRORS);
     let drives = drive::told(mails);
-    let logged = all.first().map(|(number, device, _)| (sure(*number), device.clone()));
-    let enough = !drives.is_empty() || all.first().is_some_and(|(number, ..)| *number >= LINES);
+    let logged = all.first().map(|first| (first.sure(), first.device.clone()));
+    let enough = !drives.is_empty() || all.first().is_some_and(Told::enough);
     let sure = logged.iter().map(|(sure, _)| *sure).chain(drives.iter().map(|(sure, _)| *sure)).max()?;
     let device = logged.map_or("DISK".to_owned(), |(_, device)| device);
-    let proofs = all.into_iter().map(|(.., said)| said).take(MOST);
+    let proofs = all.into_iter().take(MOST).flat_map(Told::proofs);
     let proofs = proofs.chain(drives.into_iter().map(|(_, said)| said).take(MOST));
     let v = proofs.fold(judged("device-errors", enough, sure, MORE_LINES), Verdict::because);
     if !enough {
@@ -91,10 +130,10 @@ pub(super) fn errors(mails: &[Mail]) -> Option<Verdict> {
 /// `link-reset`
 pub(super) fn resets(mails: &[Mail]) -> Option<Verdict> {
     let all = told(mails, &LINK);
-    let (number, device, _) = all.first()?;
-    let (device, sure, enough) = (device.clone(), sure(*number), *number >= LINES);
+    let first = all.first()?;
+    let (device, sure, enough) = (first.device.clone(), first.sure(), first.enough());
     let v = judged("link-reset", enough, sure, MORE_LINES);
-    let mut v = all.into_iter().take(MOST).map(|(.., said)| said).fold(v, Verdict::because);
+    let mut v = all.into_iter().take(MOST).flat_map(Told::proofs).fold(v, Verdict::because);
     if !enough {
         return Some(v);
     }

@@ -11,6 +11,7 @@ mod busy;
 mod drive;
 mod fsync;
 mod fsync_calls;
+mod hang;
 mod hung;
 mod kernel_errors;
 mod log_force;
@@ -32,6 +33,8 @@ mod tests;
 mod tests_of_drives;
 #[cfg(test)]
 mod tests_of_evidence;
+#[cfg(test)]
+mod tests_of_hangs;
 #[cfg(test)]
 mod tests_of_logs;
 #[cfg(test)]

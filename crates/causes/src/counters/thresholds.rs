@@ -50,8 +50,12 @@ pub mod evidence {
             "reports of one device with different sizes, or a run under each of two limits",
         ),
         ("swap", INTERVALS as f64, "intervals besides the mean since the machine was started"),
-        ("device-errors", LINES as f64, "lines of the kernel's log, or what the drive says of itself now"),
-        ("link-reset", LINES as f64, "lines of the kernel's log"),
+        (
+            "device-errors",
+            LINES as f64,
+            "lines of the kernel's log, or one beside which a task hung, or what the drive says of itself now",
+        ),
+        ("link-reset", LINES as f64, "lines of the kernel's log, or one beside which a task hung"),
         ("hung", 1.0, "task that the kernel calls blocked, with its stack"),
         ("writeback-flood", OPERATIONS, "reads in each of two runs"),
         ("reclaim", 1.0, "mean of the stalls for memory over 10 s or longer"),
@@ -67,6 +71,10 @@ pub mod kernel_errors {
     /// libata tries a command five times before it gives up (`ATA_EH_MAX_TRIES`, include/linux/libata.h), and says so each time: fewer
     /// lines are one command's.
     pub const MANY_LINES: u64 = 6;
+
+    /// The longest that a command is tried before its error is logged, in seconds: `SD_TIMEOUT` (30 s), the first time and
+    /// `SD_MAX_RETRIES` (5) times more (drivers/scsi/sd.h).
+    pub const TRIED: f64 = 180.0;
 }
 
 /// Of `counters/hung`.

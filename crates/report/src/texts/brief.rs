@@ -60,9 +60,13 @@ fn cause(page: &mut Blocks, v: &Verdict, others: &[&Verdict]) {
         let bullet = if i == 0 { "PROOF  - " } else { &bullet };
         page.text(&proof.sentence(), bullet, &below, rank);
     }
-    let names: Vec<&str> = others.iter().map(|v| v.cause).collect();
-    if !names.is_empty() {
-        page.text(&format!("also found: {}", names.join(", ")), INDENT, INDENT, rank::ALSO);
+    if let Some((first, more)) = others.split_first() {
+        let proof = first.evidence.first().map(|proof| format!(": {}", proof.sentence())).unwrap_or_default();
+        page.text(&format!("also found: {}{proof}", first.cause), INDENT, INDENT, rank::ALSO);
+        if !more.is_empty() {
+            let names: Vec<&str> = more.iter().map(|v| v.cause).collect();
+            page.text(&format!("and {}", names.join(", ")), INDENT, INDENT, rank::ALSO);
+        }
     }
     page.gap(rank::GAP);
     for (i, (remedy, rank)) in v.remedies.iter().zip(rank::REMEDIES).enumerate() {

@@ -30,6 +30,7 @@ mod settings;
 mod stamp;
 mod syncs;
 pub(crate) mod words;
+mod written;
 
 pub use claim::{Claim, Sum};
 pub use command::Command;
@@ -40,13 +41,14 @@ pub use number::{Number, Unit};
 pub use reading::{Bucket, Reading, Row, Setting, Values};
 pub use run::Run;
 pub use syncs::Syncs;
+pub use written::Written;
 
 use crate::saved::{self, Saved};
 use crate::tool::{self, Found};
 use evidence::{At, Place};
 use serde::Serialize;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
@@ -91,6 +93,8 @@ pub struct Mail {
     pub too_many: usize,
     /// Impossible numbers; they are in no reading.
     pub doubts: Vec<Doubt>,
+    #[serde(skip)]
+    pub(crate) written: BTreeMap<u32, Written>,
 }
 
 impl Mail {
@@ -135,6 +139,7 @@ impl Mail {
         }
         reader.prose(words.len());
         let mut mail = reader.mail;
+        mail.written = written::of(&text, &mail.runs);
         mail.add(saved, &whole);
         mail.cut = cut;
         mail

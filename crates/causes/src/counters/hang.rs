@@ -1,0 +1,101 @@
+//! Tasks that hung beside an error of a device: a single line of the kernel's log may be of another day, unless the same log says that
+//! a task hung then.
+//!
+//! A task waits for a command as long as that is tried, and is reported after two minutes of it: the error may stand before the report or
+//! after it. **Meanwhile** is from [`TRIED`] before the task began to hang to [`TRIED`] after the report, by the times of both lines; lines
+//! without times are those that somebody pasted together. A task whose name has the disk in it (`jbd2/sdb1-8`) hung on that disk; if that
+//! was at another time, it is a hint.
+
+use super::thresholds::kernel_errors::TRIED;
+use crate::proof::{proof, Proof};
+use tooltext::{Mail, Reading, Spot};
+
+/// Tasks that hung beside a line.
+pub(super) struct Hang {
+    /// At the same time; else only on the same disk.
+    pub meanwhile: bool,
+    pub said: Proof,
+}
+
+/// The tasks that hung beside a line about `device`, if there are any.
+pub(super) fn beside(mail: &Mail, device: &str, at: Spot) -> Option<Hang> {
+    let all: Vec<&Reading> = mail.runs.iter().flat_map(|run| run.of("blocked task")).collect();
+    let meanwhile: Vec<&Reading> = all.iter().filter(|task| is_meanwhile(mail, task, at)).copied().collect();
+    let on_it = || all.iter().filter(|task| is_on(&task.name, device)).copied().collect();
+    let (meanwhile, tasks): (bool, Vec<&Reading>) = match meanwhile.is_empty() {
+        false => (true, meanwhile),
+        true => (false, on_it()),
+    };
+    let first = tasks.first()?;
+    let said = proof!(
+        "{tasks} {when} (the first at {at})",
+        tasks = Counted(tasks.len() as u64, "task", "tasks"),
+        when = if meanwhile { "hung at that time" } else { "hung on this disk, at another time" },
+        at = Source(mail.at(first.at).to_string())
+    );
+    Some(Hang { meanwhile, said })
+}
+
+fn is_meanwhile(mail: &Mail, task: &Reading, at: Spot) -> bool {
+    match (mail.written(at), mail.written(task.at)) {
+        (None, None) => true,
+        (Some(line), Some(report)) => {
+            let blocked = task.rows.first().and_then(|row| row.value("blocked")).unwrap_or(0.0) / 1e9;
+            line.after(report).is_some_and(|later| (-blocked - TRIED..=TRIED).contains(&later))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a task's name has the disk of `device` in it: `jbd2/sdb1-8:412`, `xfsaild/nvme0n1p2:90`.
+fn is_on(task: &str, device: &str) -> bool {
+    let disk = disk(device);
+    let named = |part: &str| {
+        // A controller's errors are of its namespaces: nvme0 and nvme0n1.
+        let of = self::disk(part);
+        of == disk || disk.starts_with("nvme") && of.strip_prefix(disk).is_some_and(|n| n.starts_with('n'))
+    };
+    task.split(['/', ':'])
+        .any(|part| named(part) || part.rsplit_once('-').is_some_and(|(name, _)| named(name)))
+}
+
+/// The disk of a partition, by the kernel's naming (`disk_name`, block/partitions/core.c): `sda1` is on `sda`, `nvme0n1p1` on `nvme0n1`.
+fn disk(name: &str) -> &str {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let ends_in_digit = |name: &str| name.ends_with(|c: char| c.is_ascii_digit());
+    let letters = |rest: &str| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_lowercase());
+    let by_letters =
+        ["sd", "hd", "vd", "xvd"].iter().any(|kind| stem.strip_prefix(kind).is_some_and(letters));
+    match stem.strip_suffix('p') {
+        Some(disk) if ends_in_digit(disk) && stem.len() < name.len() => disk,
+        _ if by_letters => stem,
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_on;
+
+    #[test]
+    fn a_task_is_on_the_disk_that_its_name_has() {
+        for (task, device) in [
+            ("jbd2/sdb1-8:412", "sdb"),
+            ("jbd2/sdb-8:412", "sdb1"),
+            ("jbd2/dm-0-8:412", "dm-0"),
+            ("xfsaild/nvme0n1p2:90", "nvme0n1"),
+            ("xfsaild/nvme0n1p2:90", "nvme0"),
+            ("jbd2/xvda1-8:1", "xvda"),
+        ] {
+            assert!(is_on(task, device), "{task} {device}");
+        }
+        for (task, device) in [
+            ("jbd2/sdb1-8:412", "sda"),
+            ("jbd2/dm-1-8:412", "dm-0"),
+            ("xfsaild/nvme10n1:90", "nvme1"),
+            ("mysqld:1733", "sdb"),
+        ] {
+            assert!(!is_on(task, device), "{task} {device}");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! An error of a device and tasks that hang, in one log of the kernel.
+
+use crate::{judge_counters, Answer, Confidence, Verdict};
+use tooltext::Mail;
+
+fn verdicts(text: &str) -> Vec<Verdict> {
+    judge_counters(&[Mail::read("dmesg", text.as_bytes())])
+}
+
+fn found(text: &str) -> Vec<&'static str> {
+    verdicts(text).iter().filter(|v| v.verdict == Answer::Found).map(|v| v.cause).collect()
+}
+
+/// The block layer's line of one request that failed, as Linux 6.1 prints it.
+fn error(at: &str, disk: &str) -> String {
+    format!(
+        "{at}I/O error, dev {disk}, sector 308034072 op 0x0:(READ) flags 0x80700 phys_seg 1 prio class 2\n"
+    )
+}
+
+/// Two tasks that hang, the second one at the first one's commit.
+fn hung(at: &str) -> String {
+    let lines = "INFO: task jbd2/sdb1-8:412 blocked for more than 120 seconds.
+      Not tainted 6.1.0-18-amd64 #1 Debian 6.1.76-1
+\"echo 0 > /proc/sys/kernel/hung_task_timeout_secs\" disables this message.
+task:jbd2/sdb1-8     state:D stack:0     pid:412   ppid:2      flags:0x00004000
+Call Trace:
+ <TASK>
+ __schedule+0x34d/0x9e0
+ schedule+0x5a/0xd0
+ io_schedule+0x42/0x70
+ bit_wait_io+0xd/0x60
+ __wait_on_bit+0x4b/0x140
+ out_of_line_wait_on_bit+0x91/0xb0
+ ? var_wake_function+0x20/0x20
+ jbd2_journal_commit_transaction+0x11a0/0x1aa0 [jbd2]
+ kjournald2+0xa9/0x280 [jbd2]
+ kthread+0xd7/0x100
+ ret_from_fork+0x1f/0x30
+ </TASK>
+INFO: task mysqld:1733 blocked for more than 120 seconds.
+      Not tainted 6.1.0-18-amd64 #1 Debian 6.1.76-1
+\"echo 0 > /proc/sys/kernel/hung_task_timeout_secs\" disables this message.
+task:mysqld          state:D stack:0     pid:1733  ppid:1      flags:0x00000002
+Call Trace:
+ <TASK>
+ __schedule+0x34d/0x9e0
+ schedule+0x5a/0xd0
+ jbd2_log_wait_commit+0x113/0x190 [jbd2]
+ ? cpuacct_percpu_seq_show+0x10/0x10
+ ext4_sync_file+0x1d3/0x380 [ext4]
+ __x64_sys_fsync+0x37/0x60
+ do_syscall_64+0x55/0xb0
+ entry_SYSCALL_64_after_hwframe+0x6e/0xd8
+ </TASK>";
+    lines.lines().map(|line| format!("{at}{line}\n")).collect()
+}
+
+/// What libata, SCSI, the block layer and the page cache say of a sector that cannot be read.
+fn medium_errors() -> String {
+    let of = |at: &str, tag: u32| {
+        format!(
+            "[{at}] ata2.00: exception Emask 0x0 SAct 0x3c000 SErr 0x0 action 0x0
+[{at}] ata2.00: irq_stat 0x40000008
+[{at}] ata2.00: failed command: READ FPDMA QUEUED
+[{at}] ata2.00: cmd 60/08:70:18:3a:5c/00:00:12:00:00/40 tag {tag} ncq dma 4096 in
+                        res 41/40:08:18:3a:5c/00:00:12:00:00/00 Emask 0x409 (media error) <F>
+[{at}] ata2.00: status: {{ DRDY ERR }}
+[{at}] ata2.00: error: {{ UNC }}
+[{at}] sd 1:0:0:0: [sdb] tag#{tag} FAILED Result: hostbyte=DID_OK driverbyte=DRIVER_OK cmd_age=31s
+[{at}] sd 1:0:0:0: [sdb] tag#{tag} Sense Key : Medium Error [current]
+[{at}] sd 1:0:0:0: [sdb] tag#{tag} CDB: Read(10) 28 00 12 5c 3a 18 00 00 08 00
+[{at}] I/O error, dev sdb, sector 308034072 op 0x0:(READ) flags 0x80700 phys_seg 1 prio class 2
+[{at}] Buffer I/O error on dev sdb1, logical block 38504003, async page read\n"
+        )
+    };
+    of("86401.105853", 14) + &of("86433.411019", 3)
+}
+
+#[test]
+fn errors_come_before_the_tasks_that_hang_on_them() {
+    let text = medium_errors() + &hung("[86540.216011] ");
+    assert_eq!(found(&text), ["device-errors", "link-reset", "hung"]);
+    let all = verdicts(&text);
+    let said = all[0].evidence[0].sentence();
+    assert!(said.starts_with("sdb: 2 I/O errors, 2 medium errors in the kernel's log"), "{said}");
+}
+
+#[test]
+fn errors_with_other_lines_between_them_are_of_one_log() {
+    let other: String =
+        (0..20).map(|i| format!("[86420.{i:06}] audit: type=1400 apparmor=\"ALLOWED\" pid={i}\n")).collect();
+    let text = error("[86401.105853] ", "sdb") + &other + &error("[86431.105853] ", "sdb");
+    let first = &verdicts(&text)[0];
+    assert_eq!((first.cause, first.verdict), ("device-errors", Answer::Found));
+    let said = first.evidence[0].sentence();
+    assert_eq!(said, "sdb: 2 I/O errors in the kernel's log (the first at dmesg:1)");
+}
+
+#[test]
+fn one_error_at_the_time_of_a_hang_is_enough() {
+    for (line, report) in [
+        ("[86401.105853] ", "[86540.216011] "),
+        // The command was given up after the task was reported.
+        ("[86610.105853] ", "[86540.216011] "),
+        ("[Tue Mar  3 23:58:06 2026] ", "[Wed Mar  4 00:00:16 2026] "),
+        ("Mar  3 04:05:06 db1 kernel: ", "Mar  3 04:07:16 db1 kernel: "),
+        ("2026-03-03T04:05:06.001+01:00 db1 kernel: ", "2026-03-03T04:07:16.002+01:00 db1 kernel: "),
+        ("", ""),
+    ] {
+        let text = error(line, "sda") + &hung(report);
+        assert_eq!(found(&text), ["device-errors", "hung"], "{text}");
+        let first = &verdicts(&text)[0];
+        let said: Vec<String> = first.evidence.iter().map(|e| e.sentence()).collect();
+        assert_eq!(
+            said,
+            [
+                "sda: 1 I/O error in the kernel's log (the first at dmesg:1)",
+                "2 tasks hung at that time (the first at dmesg:2)"
+            ]
+        );
+        assert_eq!(first.confidence, Some(Confidence::Medium));
+    }
+}
+
+#[test]
+fn an_error_of_another_day_is_no_cause_of_a_hang_but_on_the_same_disk_a_hint() {
+    for report in ["[87540.216011] ", "Mar  3 04:05:06 db1 kernel: "] {
+        let hung = hung(report);
+        assert_eq!(found(&(error("[86401.105853] ", "sda") + &hung)), ["hung"], "{report}");
+        let text = error("[86401.105853] ", "sdb") + &hung;
+        let first = &verdicts(&text)[0];
+        assert_eq!((first.cause, first.confidence), ("device-errors", Some(Confidence::Low)));
+        let said = first.evidence[1].sentence();
+        assert_eq!(said, "1 task hung on this disk, at another time (the first at dmesg:2)");
+    }
+    // Nor is one of another file.
+    let mails = [error("", "sda"), hung("")].map(|text| Mail::read("dmesg", text.as_bytes()));
+    assert_eq!(judge_counters(&mails)[0].cause, "hung");
+}
+
+#[test]
+fn of_two_single_errors_that_beside_a_hang_is_told_first() {
+    let text = error("[1.5] ", "sda") + &error("[86401.105853] ", "sdc") + &hung("[86540.216011] ");
+    let first = &verdicts(&text)[0];
+    assert!(first.evidence[0].sentence().starts_with("sdc: 1 I/O error"), "{:?}", first.evidence);
+    assert!(first.remedies[0].command().contains("/dev/sdc"));
+}
+
+#[test]
+fn one_reset_at_the_time_of_a_hang_is_enough() {
+    let reset = "[86401.102233] ata2: hard resetting link\n";
+    assert_eq!(found(&(reset.to_owned() + &hung("[86540.216011] "))), ["link-reset", "hung"]);
+    assert!(found(reset).is_empty());
+}

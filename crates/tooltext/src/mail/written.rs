@@ -1,0 +1,158 @@
+//! When lines of the kernel's log were written: whether two of them are of the same time.
+//!
+//! ```text
+//! [86465.733001] blk_update_request: ...                since the machine was started
+//! [Tue Mar  3 04:05:06 2026] sd 1:0:0:0: ...            dmesg -T
+//! Mar  3 04:05:06 db1 kernel: ata2: ...                 syslog; where both stand there, the kernel's own is taken
+//! 2026-03-03T04:05:06.123+01:00 db1 kernel: ...         journalctl -o short-iso
+//! ```
+//!
+//! A day without a year is of any year, and all months have 31 days: what is told is whether two lines lie a few minutes apart, and at the
+//! end of a month that may be missed, but is never made up.
+
+use super::Mail;
+use crate::mail::run::Run;
+use evidence::Spot;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// When a line was written, in seconds of one of two clocks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Written {
+    /// Since the machine was started.
+    SinceBoot(f64),
+    /// Of the calendar.
+    OnDay(f64),
+}
+
+/// Readers whose lines are such.
+const TOOLS: [&str; 2] = ["kernel log", "blocked task"];
+/// Words that are looked at for a time.
+const LOOKED_AT: usize = 10;
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+impl Written {
+    /// How many seconds later than another one this is; `None` if they are of two clocks.
+    pub fn after(self, other: Written) -> Option<f64> {
+        match (self, other) {
+            (Written::SinceBoot(a), Written::SinceBoot(b)) | (Written::OnDay(a), Written::OnDay(b)) => {
+                Some(a - b)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Mail {
+    /// When a line of the kernel's log was written, if it says so.
+    pub fn written(&self, at: Spot) -> Option<Written> {
+        self.written.get(&at.line).copied().filter(|_| at.column == 0)
+    }
+}
+
+/// The times of those lines from which something was read.
+pub(super) fn of(text: &str, runs: &[Run]) -> BTreeMap<u32, Written> {
+    let readings = runs.iter().flat_map(|run| &run.readings).filter(|r| TOOLS.contains(&r.tool));
+    let values = |r: &super::Reading| {
+        r.rows.iter().flat_map(|row| row.values.iter().map(|(_, n)| n.at.line)).collect::<Vec<_>>()
+    };
+    let lines: BTreeSet<u32> = readings.flat_map(|r| values(r).into_iter().chain([r.at.line])).collect();
+    if lines.is_empty() {
+        return BTreeMap::new();
+    }
+    let all = (1u32..).zip(text.lines()).filter(|(number, _)| lines.contains(number));
+    all.filter_map(|(number, line)| Some((number, written(line)?))).collect()
+}
+
+fn written(line: &str) -> Option<Written> {
+    since_boot(line).or_else(|| on_day(line))
+}
+
+/// `[ 2268.057017]`
+fn since_boot(line: &str) -> Option<Written> {
+    line.split('[').skip(1).take(2).find_map(|rest| {
+        let inner = rest.split_once(']')?.0.trim();
+        let (whole, part) = inner.split_once('.')?;
+        let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let seconds = inner.parse().ok().filter(|_| digits(whole) && digits(part))?;
+        Some(Written::SinceBoot(seconds))
+    })
+}
+
+fn on_day(line: &str) -> Option<Written> {
+    let (mut day, mut clock, mut month) = (None, None, None);
+    for word in line.split_whitespace().take(LOOKED_AT) {
+        let word = word.trim_matches(['[', ']']);
+        let (date, time) = word.split_once('T').filter(|(d, _)| d.len() == 10).unwrap_or((word, word));
+        day = day.or_else(|| iso(date)).or_else(|| Some(31.0 * month? + number(word, 31.0)?));
+        clock = clock.or_else(|| of_day(time));
+        month = MONTHS.iter().position(|m| *m == word).map(|m| m as f64);
+    }
+    Some(Written::OnDay(day? * 86_400.0 + clock?))
+}
+
+/// `2026-03-05`
+fn iso(date: &str) -> Option<f64> {
+    let parts: Vec<&str> = date.split('-').collect();
+    let [year, month, day] = parts[..] else { return None };
+    (year.len() == 4 && year.parse::<u32>().is_ok()).then_some(())?;
+    Some(31.0 * (number(month, 12.0)? - 1.0) + number(day, 31.0)?)
+}
+
+/// `04:05:06`, whatever stands behind it.
+fn of_day(time: &str) -> Option<f64> {
+    let parts: Vec<&str> = time.get(..8)?.split(':').collect();
+    let [hours, minutes, seconds] = parts[..] else { return None };
+    Some(3600.0 * number(hours, 24.0)? + 60.0 * number(minutes, 60.0)? + number(seconds, 61.0)?)
+}
+
+/// One or two digits.
+fn number(text: &str, most: f64) -> Option<f64> {
+    let digits = (1..=2).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
+    text.parse().ok().filter(|n| digits && *n <= most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_lines_of_one_clock_are_so_far_apart() {
+        let far = |a: &str, b: &str| written(b).unwrap().after(written(a).unwrap());
+        assert_eq!(far("[86465.5] sd", "<3>[86540.75][ T3721] INFO: task"), Some(75.25));
+        assert_eq!(far("[Tue Mar  3 04:05:06 2026] sd", "[Tue Mar  3 04:06:06 2026] INFO:"), Some(60.0));
+        assert_eq!(far("Mar  3 23:59:50 db1 kernel: sd", "Mar  4 00:00:10 db1 kernel: sd"), Some(20.0));
+        let iso = ["2026-03-03T04:05:06.1+01:00 h kernel: sd", "2026-03-03 04:05:16 h kernel: sd"];
+        assert_eq!(far(iso[0], iso[1]), Some(10.0));
+        // The kernel's own time is taken, and has nothing to do with the calendar's.
+        let both = "Mar  3 04:05:06 db1 kernel: [86465.5] sd";
+        assert_eq!(written(both), Some(Written::SinceBoot(86465.5)));
+        assert_eq!(far(both, "Mar  3 04:05:06 db1 kernel: sd"), None);
+    }
+
+    #[test]
+    fn a_line_without_a_time_has_none() {
+        for line in [
+            "sd 1:0:0:0: [sdb] tag#3",
+            "INFO: task a:1",
+            "[ T12] x",
+            "Mar is 04:05",
+            "12:34:56 sda",
+            "[1.x] y",
+            "",
+        ] {
+            assert_eq!(written(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn lines_that_were_read_have_their_times() {
+        let text = "Hello [1.5]\n\n> [ 14.0] I/O error, dev sdb, sector 8\n> [ 140.0] INFO: task a:7 blocked for more than 120 seconds.\n";
+        let mail = Mail::read("dmesg", text.as_bytes());
+        let of = |line| mail.written(Spot { line, column: 0 });
+        assert_eq!(
+            [of(1), of(3), of(4)],
+            [None, Some(Written::SinceBoot(14.0)), Some(Written::SinceBoot(140.0))]
+        );
+    }
+}
