@@ -171,6 +171,8 @@ mod tests {
         assert_eq!((server("etcdctl"), server("dd")), (None, None));
         assert_eq!([Role::of("etcd"), Role::of("cp")], [Some(Role::Server), Some(Role::Job)]);
         assert_eq!(Role::of("fio"), None);
+        // No letter is of both ends.
+        assert!(fits("aba*ab", "abaab") && !fits("aba*ab", "abab"));
         assert!(is_job("dd") && is_job("updatedb.plocat") && !is_job("ddd") && !is_job("fio"));
     }
 
