@@ -129,7 +129,7 @@ class Awake:
         program, name = test
         with tempfile.TemporaryDirectory() as folder:
             began, met = time.time(), os.path.join(folder, "met")
-            # Some tests have nobody's rights.
+            # A test that gives up root's rights notes what it meets, too.
             open(met, "w").close()
             os.chmod(folder, 0o755)
             os.chmod(met, 0o666)

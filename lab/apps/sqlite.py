@@ -14,18 +14,15 @@ chance = random.Random(seed)
 db.execute("pragma journal_mode=" + ("wal" if what == "wal" else "delete"))
 db.execute("pragma synchronous=full")
 db.execute("pragma cache_size=-2000")
-done, spent, end, each = 0, 0.0, time.perf_counter() + seconds, []
-while done < ops if ops else time.perf_counter() < end:
+each, end = [], time.perf_counter() + seconds
+while len(each) < ops if ops else time.perf_counter() < end:
     n = chance.randrange(1, 60000)
     begun = time.perf_counter()
     if what == "reads":
         db.execute("select length(v) from t where n = ?", (n,)).fetchall()
     else:
         db.execute("update t set v = ? where n = ?", (chance.randbytes(1000), n))
-    took = time.perf_counter() - begun
-    each.append((time.time(), took))
-    spent += took
-    done += 1
+    each.append((time.time(), time.perf_counter() - begun))
 with open("timeline", "w") as f:
     f.writelines(f"{int(ended * 1e6)} {int(took * 1e6)}\n" for ended, took in each)
-print(done, int(spent / done * 1e6))
+print(len(each), int(sum(took for _, took in each) / len(each) * 1e6))

@@ -158,11 +158,11 @@ pub fn enough(baseline: &Baseline, everything: f64, alone: &[Rerun]) -> Helps {
 /// What helps, if most of it is the disk's doing, and if it shows in what was recorded.
 pub fn decided(baseline: &Baseline, reruns: &[Rerun], helps: Helps, sharing: Option<f64>) -> Helps {
     let helps = helps?;
-    let counts = |r: &&Rerun| helps.contains(&r.without) || r.without == Thing::Everything;
-    let without = reruns.iter().filter(counts).map(|r| r.mean).fold(f64::INFINITY, f64::min);
     if helps.is_empty() {
         return Ok(helps);
     }
+    let counts = |r: &&Rerun| helps.contains(&r.without) || r.without == Thing::Everything;
+    let without = reruns.iter().filter(counts).map(|r| r.mean).fold(f64::INFINITY, f64::min);
     sharing.map_or(Ok(()), |mean| by_the_disk(baseline, without, mean))?;
     baseline.window.map_or(Ok(()), |mean| was_recorded(baseline, without, mean))?;
     Ok(helps)

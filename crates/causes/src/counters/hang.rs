@@ -37,7 +37,7 @@ pub(super) fn beside(mail: &Mail, device: &str, at: Spot) -> Option<Hang> {
 }
 
 fn is_meanwhile(mail: &Mail, task: &Reading, at: Spot) -> bool {
-    match (mail.written(at), mail.written(task.at)) {
+    match (mail.log_time(at), mail.log_time(task.at)) {
         (None, None) => true,
         (Some(line), Some(report)) => {
             let blocked = task.rows.first().and_then(|row| row.value("blocked")).unwrap_or(0.0) / 1e9;

@@ -15,6 +15,7 @@ mod doubt;
 mod escapes;
 mod html;
 mod layout;
+mod log_time;
 pub(crate) mod lsblk;
 mod machine;
 mod mapping;
@@ -30,18 +31,17 @@ mod settings;
 mod stamp;
 mod syncs;
 pub(crate) mod words;
-mod written;
 
 pub use claim::{Claim, Sum};
 pub use command::Command;
 pub use doubt::Doubt;
 pub use evidence::Spot;
+pub use log_time::LogTime;
 pub use machine::Machine;
 pub use number::{Number, Unit};
 pub use reading::{Bucket, Reading, Row, Setting, Values};
 pub use run::Run;
 pub use syncs::Syncs;
-pub use written::Written;
 
 use crate::saved::{self, Saved};
 use crate::tool::{self, Found};
@@ -94,7 +94,7 @@ pub struct Mail {
     /// Impossible numbers; they are in no reading.
     pub doubts: Vec<Doubt>,
     #[serde(skip)]
-    pub(crate) written: BTreeMap<u32, Written>,
+    pub(crate) log_times: BTreeMap<u32, LogTime>,
 }
 
 impl Mail {
@@ -139,7 +139,7 @@ impl Mail {
         }
         reader.prose(words.len());
         let mut mail = reader.mail;
-        mail.written = written::of(&text, &mail.runs);
+        mail.log_times = log_time::of(&text, &mail.runs);
         mail.add(saved, &whole);
         mail.cut = cut;
         mail

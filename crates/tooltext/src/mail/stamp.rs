@@ -7,7 +7,8 @@
 //!
 //! A day and a time of day as one or two words (`2026-11-25 01:02:03`) tables take by themselves, and logs of servers begin so.
 
-const MONTHS: [&str; 12] =
+/// As `date` and the kernel shorten them.
+pub(super) const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 

@@ -14,6 +14,7 @@
 //! **Invariant**: words are those of the document, in its order; only runs of `>`, the bars and rulers of such tables and the
 //! beginnings of a log's lines are left out.
 
+use super::stamp::MONTHS;
 use evidence::Spot;
 
 /// Lines longer than this get a column in each [`Spot`]: no mailer and no tool here makes them, but flattening does.
@@ -124,9 +125,6 @@ fn without_log(line: &str) -> &str {
         line
     }
 }
-
-const MONTHS: [&str; 12] =
-    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// A line without marks of quoting, and how many there were: `> > text` gives `text` and 2. `>=64=0.0%` at the start
 /// of a line is fio's, not a mark.

@@ -10,6 +10,7 @@
 //! A day without a year is of any year, and all months have 31 days: what is told is whether two lines lie a few minutes apart, and at the
 //! end of a month that may be missed, but is never made up.
 
+use super::stamp::MONTHS;
 use super::Mail;
 use crate::mail::run::Run;
 use evidence::Spot;
@@ -17,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// When a line was written, in seconds of one of two clocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Written {
+pub enum LogTime {
     /// Since the machine was started.
     SinceBoot(f64),
     /// Of the calendar.
@@ -28,14 +29,12 @@ pub enum Written {
 const TOOLS: [&str; 2] = ["kernel log", "blocked task"];
 /// Words that are looked at for a time.
 const LOOKED_AT: usize = 10;
-const MONTHS: [&str; 12] =
-    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-impl Written {
+impl LogTime {
     /// How many seconds later than another one this is; `None` if they are of two clocks.
-    pub fn after(self, other: Written) -> Option<f64> {
+    pub fn after(self, other: LogTime) -> Option<f64> {
         match (self, other) {
-            (Written::SinceBoot(a), Written::SinceBoot(b)) | (Written::OnDay(a), Written::OnDay(b)) => {
+            (LogTime::SinceBoot(a), LogTime::SinceBoot(b)) | (LogTime::OnDay(a), LogTime::OnDay(b)) => {
                 Some(a - b)
             }
             _ => None,
@@ -45,13 +44,13 @@ impl Written {
 
 impl Mail {
     /// When a line of the kernel's log was written, if it says so.
-    pub fn written(&self, at: Spot) -> Option<Written> {
-        self.written.get(&at.line).copied().filter(|_| at.column == 0)
+    pub fn log_time(&self, at: Spot) -> Option<LogTime> {
+        self.log_times.get(&at.line).copied().filter(|_| at.column == 0)
     }
 }
 
 /// The times of those lines from which something was read.
-pub(super) fn of(text: &str, runs: &[Run]) -> BTreeMap<u32, Written> {
+pub(super) fn of(text: &str, runs: &[Run]) -> BTreeMap<u32, LogTime> {
     let readings = runs.iter().flat_map(|run| &run.readings).filter(|r| TOOLS.contains(&r.tool));
     let values = |r: &super::Reading| {
         r.rows.iter().flat_map(|row| row.values.iter().map(|(_, n)| n.at.line)).collect::<Vec<_>>()
@@ -61,25 +60,25 @@ pub(super) fn of(text: &str, runs: &[Run]) -> BTreeMap<u32, Written> {
         return BTreeMap::new();
     }
     let all = (1u32..).zip(text.lines()).filter(|(number, _)| lines.contains(number));
-    all.filter_map(|(number, line)| Some((number, written(line)?))).collect()
+    all.filter_map(|(number, line)| Some((number, of_line(line)?))).collect()
 }
 
-fn written(line: &str) -> Option<Written> {
+fn of_line(line: &str) -> Option<LogTime> {
     since_boot(line).or_else(|| on_day(line))
 }
 
 /// `[ 2268.057017]`
-fn since_boot(line: &str) -> Option<Written> {
+fn since_boot(line: &str) -> Option<LogTime> {
     line.split('[').skip(1).take(2).find_map(|rest| {
         let inner = rest.split_once(']')?.0.trim();
         let (whole, part) = inner.split_once('.')?;
         let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         let seconds = inner.parse().ok().filter(|_| digits(whole) && digits(part))?;
-        Some(Written::SinceBoot(seconds))
+        Some(LogTime::SinceBoot(seconds))
     })
 }
 
-fn on_day(line: &str) -> Option<Written> {
+fn on_day(line: &str) -> Option<LogTime> {
     let (mut day, mut clock, mut month) = (None, None, None);
     for word in line.split_whitespace().take(LOOKED_AT) {
         let word = word.trim_matches(['[', ']']);
@@ -88,7 +87,7 @@ fn on_day(line: &str) -> Option<Written> {
         clock = clock.or_else(|| of_day(time));
         month = MONTHS.iter().position(|m| *m == word).map(|m| m as f64);
     }
-    Some(Written::OnDay(day? * 86_400.0 + clock?))
+    Some(LogTime::OnDay(day? * 86_400.0 + clock?))
 }
 
 /// `2026-03-05`
@@ -118,7 +117,7 @@ mod tests {
 
     #[test]
     fn two_lines_of_one_clock_are_so_far_apart() {
-        let far = |a: &str, b: &str| written(b).unwrap().after(written(a).unwrap());
+        let far = |a: &str, b: &str| of_line(b).unwrap().after(of_line(a).unwrap());
         assert_eq!(far("[86465.5] sd", "<3>[86540.75][ T3721] INFO: task"), Some(75.25));
         assert_eq!(far("[Tue Mar  3 04:05:06 2026] sd", "[Tue Mar  3 04:06:06 2026] INFO:"), Some(60.0));
         assert_eq!(far("Mar  3 23:59:50 db1 kernel: sd", "Mar  4 00:00:10 db1 kernel: sd"), Some(20.0));
@@ -126,7 +125,7 @@ mod tests {
         assert_eq!(far(iso[0], iso[1]), Some(10.0));
         // The kernel's own time is taken, and has nothing to do with the calendar's.
         let both = "Mar  3 04:05:06 db1 kernel: [86465.5] sd";
-        assert_eq!(written(both), Some(Written::SinceBoot(86465.5)));
+        assert_eq!(of_line(both), Some(LogTime::SinceBoot(86465.5)));
         assert_eq!(far(both, "Mar  3 04:05:06 db1 kernel: sd"), None);
     }
 
@@ -141,7 +140,7 @@ mod tests {
             "[1.x] y",
             "",
         ] {
-            assert_eq!(written(line), None, "{line}");
+            assert_eq!(of_line(line), None, "{line}");
         }
     }
 
@@ -149,10 +148,10 @@ mod tests {
     fn lines_that_were_read_have_their_times() {
         let text = "Hello [1.5]\n\n> [ 14.0] I/O error, dev sdb, sector 8\n> [ 140.0] INFO: task a:7 blocked for more than 120 seconds.\n";
         let mail = Mail::read("dmesg", text.as_bytes());
-        let of = |line| mail.written(Spot { line, column: 0 });
+        let of = |line| mail.log_time(Spot { line, column: 0 });
         assert_eq!(
             [of(1), of(3), of(4)],
-            [None, Some(Written::SinceBoot(14.0)), Some(Written::SinceBoot(140.0))]
+            [None, Some(LogTime::SinceBoot(14.0)), Some(LogTime::SinceBoot(140.0))]
         );
     }
 }
