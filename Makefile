@@ -8,6 +8,7 @@
 #                                   qemu-system-x86 and apt-get download (75 MB, into target/lab-vm; nothing is installed)
 # make lab-kernels [ONLY=SUITE]      the same loads on Debian's kernels 5.10, 6.1, 6.12 and the newest, in virtual machines; writes
 #                                   docs/kernels.md (500 MB into target/lab-kernels, half an hour)
+# make kernel-names                 after a change of stacks.rs: which of these kernels have which of its functions (needs kallsyms-finder)
 # make lab-vm-checkup                checkups there with md raid5 below (10 min)
 # make away SEED=N [CONDITIONS=60]  as root: real applications under conditions drawn from a seed, recorded, run again without one
 #                                   thing after the other, and judged (about 70 s a condition; goes on where it stopped)
@@ -41,7 +42,7 @@ DEMO    := fixtures/randread-vs-bufferedwrite
 # What a long recording is made of: it is fast devices that fill long ones.
 LONG    := fixtures/nullblk-randrw
 
-.PHONY: all demo page page-pictures page-long test slowest test-captures corpus lab lab-vm lab-vm-checkup lab-kernels away away-vm bench bench-texts bench-goals bench-pour bench-recording mails install bless \
+.PHONY: all demo page page-pictures page-long test slowest test-captures corpus lab lab-vm lab-vm-checkup lab-kernels kernel-machines kernel-names away away-vm bench bench-texts bench-goals bench-pour bench-recording mails install bless \
     static dist reproducible fuzz mutants oldest book picture quick release toolchain clean
 
 all: release
@@ -93,8 +94,13 @@ lab: toolchain
 	$(TARGET)/debug/lab record $(ONLY)
 	$(TARGET)/debug/lab judge --out docs/corpus.md
 
-lab-kernels: toolchain
+kernel-machines:
 	for suite in bullseye bookworm trixie sid; do lab/machine/make $(TARGET)/lab-kernels/$$suite $$suite || exit 1; done
+
+kernel-names: kernel-machines
+	scripts/kernel-names $(TARGET)/lab-kernels
+
+lab-kernels: toolchain kernel-machines
 	$(CARGO) build --locked -p iowhy -p iowhy-slowdisk -p iowhy-lab
 	$(TARGET)/debug/lab kernels --machines $(TARGET)/lab-kernels $(ONLY)
 

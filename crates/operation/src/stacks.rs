@@ -91,7 +91,8 @@ const PAGE_CACHE: &[&str] = &[
     "balance_dirty_pages",
 ];
 
-/// The rules, the first that fits holds. Where a name moved between kernels both are here.
+/// The rules, the first that fits holds. Where a name moved between kernels both are here; which kernels have which is measured
+/// (`stacks/kernels.tsv`, by `make kernel-names`).
 const RULES: &[Rule] = &[
     // The worker of a loop device without direct I/O (drivers/block/loop.c); `loop_queue_work` before Linux
     // 5.14.

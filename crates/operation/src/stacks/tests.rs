@@ -1,4 +1,5 @@
 use super::*;
+use std::collections::BTreeSet;
 
 #[test]
 fn the_same_function_means_what_is_around_it() {
@@ -76,4 +77,18 @@ fn nothing_is_guessed() {
     assert_eq!(Wait::of_stack(""), Wait::Unknown);
     assert_eq!(Wait::of_stack("some_new_function\nvfs_read"), Wait::Unknown);
     assert_eq!(Wait::of_stack("not_blk_mq_get_tag"), Wait::Unknown);
+}
+
+/// What a name that moved between kernels was and is called shows in the table; `make kernel-names` writes it.
+#[test]
+fn the_table_of_kernels_has_every_name() {
+    let rules = RULES.iter().flat_map(|(function, under, _)| std::iter::once(function).chain(*under));
+    let named: BTreeSet<&str> = rules.chain(SLEEPING).copied().collect();
+    let mut lines = include_str!("kernels.tsv").lines();
+    let kernels = lines.next().unwrap().split('\t').count();
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split('\t').collect()).collect();
+    assert!(rows
+        .iter()
+        .all(|row| row.len() == kernels && row[1..].iter().all(|is| ["yes", "-"].contains(is))));
+    assert_eq!(rows.iter().map(|row| row[0]).collect::<BTreeSet<_>>(), named);
 }
