@@ -54,6 +54,8 @@ struct Held {
     first: u64,
     /// Where its last request ended.
     head: Option<Sector>,
+    /// When it last had a request there.
+    last: Nanos,
 }
 
 /// What a request notes when it is issued.
@@ -164,6 +166,7 @@ impl Inside {
         }
         self.pass(now);
         let held = &mut self.holders[ticket.place as usize];
+        held.last = now;
         held.in_flight = held.in_flight.saturating_sub(1);
         held.cost = if held.in_flight == 0 { 0.0 } else { (held.cost - ticket.cost).max(0.0) };
         self.cost = (self.cost - ticket.cost).max(0.0);
@@ -193,7 +196,10 @@ impl Inside {
             self.paused += now.since(self.since).since(explained);
         }
         let back = self.way_back(shape, quiet, ticket);
-        let split = self.split(d2c, quiet, back, ticket);
+        let mut split = self.split(d2c, quiet, back, ticket);
+        if self.holders.len() > 1 {
+            self.note_present(ticket, &mut split);
+        }
         self.completed += 1;
         self.services.busy(shape, gap, d2c);
         if bytes.0 == 0 {
@@ -205,6 +211,16 @@ impl Inside {
         self.since = now;
         self.leave(now, ticket);
         split
+    }
+
+    /// Notes who else was there meanwhile, though none of the time is theirs, as far as there is room.
+    fn note_present(&self, ticket: &Ticket, split: &mut Split) {
+        for (place, held) in self.holders.iter().enumerate() {
+            let was_there = held.in_flight > 0 || held.last >= ticket.issued;
+            if was_there && place != ticket.place as usize && held.holder != Holder(0) {
+                split.meet(held.holder);
+            }
+        }
     }
 
     /// What a request takes more than a near one, and because of which holder, where another one moved the head away from its

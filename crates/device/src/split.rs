@@ -36,7 +36,7 @@ pub struct Split {
     pub varied: Nanos,
     /// Alone in the device, and longer than such requests take alone.
     pub slow: Nanos,
-    /// Behind others, the largest first.
+    /// Behind others, the largest first; of no time: one that was there as well.
     pub behind: [Behind; MOST_HOLDERS],
     /// Behind others that are not told apart.
     pub others: Nanos,
@@ -56,6 +56,15 @@ impl Split {
             None => self.others += more.time,
         }
         self.behind.sort_by_key(|b| std::cmp::Reverse(b.time));
+    }
+
+    /// Notes a holder that was in the device, too, where there is room.
+    pub(crate) fn meet(&mut self, holder: Holder) {
+        if self.behind.iter().any(|b| b.holder == holder) {
+            return;
+        }
+        let room = self.behind.iter_mut().find(|b| b.time.0 == 0 && b.holder == Holder(0));
+        room.into_iter().for_each(|b| b.holder = holder);
     }
 
     fn behind(&self) -> Nanos {

@@ -6,7 +6,7 @@ use crate::stretch::{State, Step, Stretch};
 use crate::thread::Thread;
 use crate::wait::Wait;
 use crate::writers::WritingBack;
-use life::Names;
+use life::{Names, TaskName};
 use trace::{CommitPhase, DevId, Fs, Left, TaskEvent, Tid};
 
 /// A task that slept for a page outside of any system call runs again: a page fault is over.
@@ -49,7 +49,7 @@ pub(crate) fn commit(
 ) -> Option<Operation> {
     h.file_systems.seen(dev, Fs::Ext4);
     if phase == CommitPhase::Start {
-        h.writers.commits(dev, names.of(e.tid));
+        h.writers.commits(dev, names.of(e.tid), who_asked(h, e.tid, names));
     }
     let thread = h.thread_mut(e.tid)?;
     let began = thread.commit_began();
@@ -58,6 +58,13 @@ pub(crate) fn commit(
     let from = began.filter(|_| phase == CommitPhase::End)?;
     let operation = Operation::of(Kind::JournalCommit, e.tid, names.of(e.tid), from, e.time);
     Some(Operation { fs: Fs::Ext4, dev, ..operation })
+}
+
+/// Who woke a journal's thread to commit (`jbd2_log_start_commit`, fs/jbd2/journal.c): nobody where its timer did, or where it had not
+/// slept since the commit before.
+fn who_asked(h: &History, journal: Tid, names: &Names) -> Option<TaskName> {
+    let wake = h.thread(journal)?.stretches.iter().rev().skip(1).next().and_then(Stretch::wake)?;
+    (!wake.context.is_interrupt()).then(|| names.of(wake.by))
 }
 
 /// A flusher begins with a file.

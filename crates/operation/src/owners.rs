@@ -2,7 +2,7 @@
 //! log.
 //!
 //! Of a file it is who wrote to it. Of a journal it is who took part in the transaction that is being
-//! committed.
+//! committed, whoever asked for the commit first.
 
 use crate::history::History;
 use crate::stretch::Step;
@@ -43,7 +43,7 @@ pub(crate) fn sends(h: &mut History, e: &Event) {
     let Some(thread) = h.threads.get_mut(&e.tid).filter(|t| !t.pushes && t.work().is_some()) else { return };
     if matches!(Sender::of(thread, &h.texts), Some(Sender::LogWorker)) {
         thread.pushes = true;
-        h.writers.commits(e.dev, TaskName::default());
+        h.writers.commits(e.dev, TaskName::default(), None);
     }
 }
 

@@ -40,7 +40,7 @@ pub struct SentFor {
 }
 
 impl SentFor {
-    /// Whose data it is: of a file's writers the first that was seen, of a transaction's who changed most.
+    /// Whose data it is: of a file's writers the first that was seen, of a transaction's who asked for its commit or changed most.
     pub(crate) fn owner(&self) -> Option<Owner> {
         let journal = self.purpose == Purpose::Journal;
         self.tasks.first().map(|task| Owner { task: *task, journal })
@@ -66,7 +66,7 @@ const ROOT_GROUP: u64 = 1;
 struct Changers {
     /// In the transaction that takes changes, each with how often it took part.
     running: SmallVec<[(TaskName, u32); 2]>,
-    /// In the one that is being committed, who changed most first.
+    /// In the one that is being committed, who asked for it first, then who changed most.
     committing: Tasks,
 }
 
@@ -104,12 +104,12 @@ impl Writers {
         }
     }
 
-    /// A journal begins to commit what was changed so far. The committing task may have looked at the transaction
-    /// before, and changed nothing.
-    pub(crate) fn commits(&mut self, dev: DevId, by: TaskName) {
+    /// A journal begins to commit what was changed so far, because a task asked for it, if that is known: without that one there would
+    /// be no commit. The committing task may have looked at the transaction before, and changed nothing.
+    pub(crate) fn commits(&mut self, dev: DevId, by: TaskName, asked: Option<TaskName>) {
         let journal = self.journals.entry(dev).or_default();
         let mut changers = std::mem::take(&mut journal.running);
-        changers.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
+        changers.sort_by_key(|(task, times)| std::cmp::Reverse((Some(*task) == asked, *times)));
         journal.committing = changers.into_iter().map(|(task, _)| task).filter(|task| *task != by).collect();
     }
 
@@ -158,7 +158,11 @@ mod tests {
         w.changed(dev, TaskName(1));
         (0..3).for_each(|_| w.changed(dev, TaskName(2)));
         w.changed(dev, TaskName(3));
-        w.commits(dev, TaskName(3));
+        w.commits(dev, TaskName(3), None);
         assert_eq!(w.committing(dev), [TaskName(2), TaskName(1)]);
+        (0..3).for_each(|_| w.changed(dev, TaskName(2)));
+        w.changed(dev, TaskName(1));
+        w.commits(dev, TaskName(3), Some(TaskName(1)));
+        assert_eq!(w.committing(dev), [TaskName(1), TaskName(2)], "who asked for it comes first");
     }
 }

@@ -40,7 +40,7 @@ impl Table {
                 rows += c.rows.len();
             }
             for (who, w) in &s.without {
-                let (ops, same) = (w.removed.values().sum(), w.added.values().map(|(ops, _)| ops).sum());
+                let (ops, same) = (w.removed.values().sum(), w.added.values().map(|left| left.ops).sum());
                 let more = w.removed.iter().any(|(b, n)| s.cells.get(b).is_none_or(|c| c.ops < *n));
                 if ops != same || w.time > s.ns || more {
                     return wrong(v, &format!("operations without {:?}", self.absent(*who)), ops, same);
@@ -125,10 +125,10 @@ mod tests {
                 s.cells.at(Bucket::of(SHORT)).lost += SHORT.0;
             }),
             ("operations without", |s| s.without[0].1.time = s.ns + 1),
-            ("operations without", |s| s.without[0].1.added.at(Bucket::of(LONG)).0 += 1),
+            ("operations without", |s| s.without[0].1.added.at(Bucket::of(LONG)).ops += 1),
             ("operations without", |s| {
                 *s.without[0].1.removed.at(Bucket::of(LONG)) += 1;
-                s.without[0].1.added.at(Bucket::of(LONG)).0 += 1;
+                s.without[0].1.added.at(Bucket::of(LONG)).ops += 1;
             }),
         ];
         for (n, (words, fault)) in faults.into_iter().enumerate() {

@@ -26,7 +26,7 @@ pub(crate) enum Because {
     Others,
 }
 
-/// A part of a bio's time.
+/// A part of a bio's time; of no time: one who was in the device meanwhile.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BioPart {
     pub time: Nanos,
@@ -172,6 +172,10 @@ impl BioParts {
         self.put(paused, device, split.paused);
         for behind in &split.behind {
             self.put(Phase::Behind, Because::Holder(behind.holder), behind.time);
+            if behind.time.0 == 0 && behind.holder != Holder(0) {
+                let because = Because::Holder(behind.holder);
+                self.parts.push(BioPart { time: Nanos(0), phase: Phase::Behind, because, in_flush: false });
+            }
         }
         self.put(Phase::Behind, Because::Others, split.others);
         if split.known {

@@ -7,6 +7,7 @@ use crate::culprit::{Culprit, CulpritId, CulpritKind};
 use crate::links::FLUSH;
 use crate::operations::{Accounts, MAX_REMEMBERED};
 use crate::parts::Parts;
+use crate::phase::Phase;
 use crate::table::{Table, VictimId, Waiting};
 use crate::victim::{Asked, Victim};
 use device::Holder;
@@ -55,7 +56,10 @@ impl Bios {
                 Because::Holder(holder) => self.holder(table, head.task, holder, names),
                 Because::Others => table.culprit(&Culprit::others()),
             };
-            self.parts.put(table, chain, part.phase, who, part.time);
+            match part.phase {
+                Phase::Behind => self.parts.behind(table, chain, who, part.time),
+                phase => self.parts.put(table, chain, phase, who, part.time),
+            }
         }
         self.parts.unknown = head.unknown;
         if head.pieces > 1 {

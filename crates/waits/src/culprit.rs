@@ -74,6 +74,15 @@ impl Culprit {
         self.is_somebody() || self.name.is_some() && self.kind == CulpritKind::Cpu
     }
 
+    /// Whether it is nobody who could be asked: processors, the device's own pauses, what nothing explains.
+    pub(crate) fn is_unclear(&self) -> bool {
+        match self.kind {
+            CulpritKind::Cpu | CulpritKind::Unknown => true,
+            CulpritKind::Device => self.io.is_none(),
+            _ => false,
+        }
+    }
+
     /// Whether it is a task that sends I/O.
     #[inline]
     pub fn is_somebody(&self) -> bool {

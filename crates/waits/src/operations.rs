@@ -261,9 +261,9 @@ impl Accounts {
 
     /// Behind some holders, and others that are not told apart.
     fn behind(&mut self, table: &mut Table, a: &Adding, chain: ChainId, some: &[Behind], others: Nanos) {
-        for behind in some.iter().filter(|b| b.time.0 > 0) {
-            let who = self.holder(table, a, behind.holder);
-            self.parts.put(table, chain, Phase::Behind, who, behind.time);
+        for Behind { holder, time } in some.iter().filter(|b| b.time.0 > 0 || b.holder != Holder(0)) {
+            let who = self.holder(table, a, *holder);
+            self.parts.behind(table, chain, who, *time);
         }
         if others.0 > 0 {
             let who = table.culprit(&Culprit::others());

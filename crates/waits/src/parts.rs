@@ -36,6 +36,14 @@ impl Parts {
         }
     }
 
+    /// So long it was behind them in the device; of no time, they were there as well.
+    pub fn behind(&mut self, table: &mut Table, chain: ChainId, culprit: CulpritId, time: Nanos) {
+        match time {
+            Nanos(0) => self.parts.push(Part { chain: ChainId(0), culprit, time }),
+            _ => self.put(table, chain, Phase::Behind, culprit, time),
+        }
+    }
+
     fn push(&mut self, table: &Table, chain: ChainId, phase: Phase, culprit: CulpritId, time: Nanos) {
         if !phase.is_own(table.culprit_of(culprit).kind) {
             self.lost += time;

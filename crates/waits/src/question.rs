@@ -5,7 +5,7 @@ use crate::chain::{ChainId, Link};
 use crate::culprit::{Culprit, CulpritId};
 use crate::phase::Phase;
 use crate::table::{Table, VictimId};
-use crate::without::{Absent, Way};
+use crate::without::{Absent, Told, Way};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use trace::Nanos;
@@ -115,21 +115,21 @@ impl Table {
 
     /// A victim's latencies without a task: the mean, and what `part`s of them do not exceed. `None` of one whose absence was not
     /// followed, and where too few did not meet that task to be like.
-    pub fn quantiles_without(
-        &self,
-        victim: VictimId,
-        who: &Absent,
-        parts: &[f64],
-        way: Way,
-    ) -> Option<(Nanos, Vec<Nanos>)> {
+    pub fn told_without(&self, victim: VictimId, who: &Absent, parts: &[f64], way: Way) -> Option<Told> {
         let (_, of) = self.of(victim);
         let Some((_, without)) = of.without.iter().find(|(id, _)| self.absent(*id) == *who) else {
             let all = || parts.iter().map(|part| of.quantile(*part)).collect();
+            let mean = Nanos(of.ns / of.ops.max(1));
             // Nothing is lost to one who is not there, if all who are are followed.
-            return of.follows_all().then(|| (Nanos(of.ns / of.ops.max(1)), all()));
+            return of.follows_all().then(|| Told { mean, deviation: 0.0, at: all() });
         };
         let (cells, ns) = match way {
-            Way::Subtract => (without.subtracted(of), of.ns.saturating_sub(without.time)),
+            Way::Subtract => {
+                let left = without.subtracted(of, |who| self.is_unclear(who));
+                let cells: BTreeMap<_, _> =
+                    left.into_iter().map(|(b, left)| (b, (left.ops, left.ns))).collect();
+                (cells, of.ns.saturating_sub(without.time))
+            }
             Way::LikeOthers => {
                 let cells = without.like_others(of)?;
                 let ns = cells.values().fold(0_u64, |sum, (_, ns)| sum.saturating_add(*ns));
@@ -141,7 +141,35 @@ impl Table {
         let at = |part: &f64| {
             crate::sums::quantile(cells.values().copied(), of.ops, *part).min(of.quantile(*part))
         };
-        Some((mean, parts.iter().map(at).collect()))
+        let deviation = deviation(cells.values().copied(), mean);
+        Some(Told { mean, deviation, at: parts.iter().map(at).collect() })
+    }
+
+    /// How many of a victim's operations were in a device and did not meet a task there.
+    pub fn did_not_meet(&self, victim: VictimId, who: &Absent) -> u64 {
+        let (_, of) = self.of(victim);
+        let all: u64 = of.in_device.values().sum();
+        let without = of.without.iter().find(|(id, _)| self.absent(*id) == *who);
+        all.saturating_sub(without.map_or(0, |(_, w)| w.met.values().sum()))
+    }
+
+    /// Of the slowest operations, each less a task's part: what part of their time passed for nobody who could be asked (processors, the
+    /// device's own pauses, what nothing explains). `beyond` is the part of operations that are not among them.
+    pub fn unclear_without(&self, victim: VictimId, who: &Absent, beyond: f64) -> f64 {
+        let (_, of) = self.of(victim);
+        let Some((_, without)) = of.without.iter().find(|(id, _)| self.absent(*id) == *who) else {
+            return 0.0;
+        };
+        let cells = without.subtracted(of, |who| self.is_unclear(who));
+        let mut wanted = of.ops - (of.ops as f64 * beyond) as u64;
+        let (mut ns, mut unclear) = (0.0, 0.0);
+        for left in cells.values().rev() {
+            let part = wanted.min(left.ops) as f64 / left.ops.max(1) as f64;
+            wanted -= wanted.min(left.ops);
+            ns += part * left.ns as f64;
+            unclear += part * left.unclear as f64;
+        }
+        unclear / f64::max(ns, 1.0)
     }
 
     /// What a victim lost, by culprit; `None` is what the table does not tell apart. Sums to [`Sums::lost`](crate::Sums) exactly.
@@ -194,6 +222,17 @@ impl Table {
             Link::Others => "others".into(),
         }
     }
+}
+
+/// The standard deviation of operations in buckets (counts and sums), in ns.
+fn deviation(cells: impl Iterator<Item = (u64, u64)>, mean: Nanos) -> f64 {
+    let (mut all, mut squares) = (0, 0.0);
+    for (ops, ns) in cells {
+        let off = ns as f64 / ops.max(1) as f64 - mean.0 as f64;
+        all += ops;
+        squares += ops as f64 * off * off;
+    }
+    (squares / all.max(1) as f64).sqrt()
 }
 
 /// What parts frames and lines of folded stacks; names of tasks may have any of them.

@@ -110,13 +110,16 @@ impl Sums {
         if let Some((_, without)) = self.without.iter_mut().find(|(w, _)| *w == who) {
             return add(without);
         }
+        let mut new = Without::default();
+        add(&mut new);
         if self.without.len() >= MAX_WITHOUT {
+            if new.time == 0 {
+                return;
+            }
             // The one that matters least makes room.
             let least = self.without.iter().enumerate().min_by_key(|(_, (_, w))| w.time).map(|(i, _)| i);
             least.map(|i| self.without.swap_remove(i));
         }
-        let mut new = Without::default();
-        add(&mut new);
         self.without.push((who, new));
     }
 

@@ -68,6 +68,8 @@ pub struct Table {
     absent_with: Vec<Option<AbsentId>>,
     /// Whether each culprit is one of those that are asked about together.
     is_one_of_those: Vec<bool>,
+    /// Whether each culprit is nobody who could be asked.
+    is_unclear: Vec<bool>,
     /// What each victim would be called if it were taken away: none is without itself.
     own: Vec<AbsentId>,
     scratch: Scratch,
@@ -116,6 +118,7 @@ impl Table {
         self.culprits.push(culprit.clone());
         self.absent_with.push(self.absents.with(culprit));
         self.is_one_of_those.push(self.absents.those.has(culprit));
+        self.is_unclear.push(culprit.is_unclear());
         self.culprit_numbers.insert(culprit.clone(), id);
         id
     }
@@ -123,6 +126,11 @@ impl Table {
     /// Who is gone with a culprit.
     pub(crate) fn absent_with(&self, culprit: CulpritId) -> Option<AbsentId> {
         self.absent_with.get(culprit.0 as usize).copied().flatten()
+    }
+
+    /// Whether a culprit is nobody who could be asked.
+    pub(crate) fn is_unclear(&self, culprit: CulpritId) -> bool {
+        self.is_unclear.get(culprit.0 as usize).is_some_and(|is| *is)
     }
 
     /// Who an absent one is.
@@ -192,7 +200,7 @@ impl Table {
         self.chains.function_name(id)
     }
 
-    /// Adds an operation whose parts sum to its time. Of it so much was `lost`, and of so much in the device it is not known what is
+    /// Adds an operation whose parts sum to its time; a part of no time is somebody who was in a device meanwhile. Of it so much was `lost`, and of so much in the device it is not known what is
     /// usual.
     pub fn add(&mut self, w: Waiting, parts: &[Part], lost: Nanos, unknown: Nanos) {
         debug_assert_eq!(parts.iter().map(|p| u128::from(p.time.0)).sum::<u128>(), u128::from(w.total.0));
@@ -219,15 +227,22 @@ impl Table {
         cell.lost += lost.0;
         self.scratch.clear();
         let own = self.own[w.victim.0 as usize];
-        for part in parts.iter().filter(|p| p.time.0 > 0) {
-            self.rows += usize::from(cell.put(part.chain, part.culprit, part.time.0));
-            if let Some(who) = self.absent_with[part.culprit.0 as usize].filter(|who| *who != own) {
-                self.scratch.add(who, self.is_one_of_those[part.culprit.0 as usize], part.time.0);
+        for part in parts {
+            if part.time.0 > 0 {
+                self.rows += usize::from(cell.put(part.chain, part.culprit, part.time.0));
+            }
+            let at = part.culprit.0 as usize;
+            let is_unclear = self.is_unclear[at];
+            if is_unclear {
+                self.scratch.add_unclear(part.time.0);
+            }
+            if let Some(who) = self.absent_with[at].filter(|who| *who != own) {
+                self.scratch.add(who, self.is_one_of_those[at], part.time.0, is_unclear);
             }
         }
         self.full |= cell.rows.len() > self.bounds.rows_of_cell;
-        for (who, time) in self.scratch.iter() {
-            sums.without(who, |without| without.add(w.total, time, w.in_device));
+        for (who, lost) in self.scratch.iter() {
+            sums.without(who, |without| without.add(w.total, lost, w.in_device));
         }
         self.seconds.add(w.end, w.victim, Second { ops: 1, ns: w.total.0, lost: lost.0 });
         if self.full || self.chains.is_full() || self.rows > self.bounds.rows {

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use trace::{Call, DevId, Fs, Nanos};
 use waits::{
-    Absent, Asked, Bounds, Bucket, ChainId, Culprit, CulpritKind, Link, Part, Phase, Table, Those, Victim,
-    VictimId, Waiting, Way,
+    Absent, Asked, Bounds, Bucket, ChainId, Culprit, CulpritKind, Link, Part, Phase, Table, Those, Told,
+    Victim, VictimId, Waiting, Way,
 };
 
 /// An operation: who, when it ended, and parts of its time: which chain, because of whom, how long.
@@ -267,12 +267,12 @@ proptest! {
         let parts = [0.0, 0.1, 0.5, 0.9, 0.99, 1.0];
         for (id, _, sums) in table.victims() {
             let now: Vec<Nanos> = parts.iter().map(|part| sums.quantile(*part)).collect();
-            let (mean, same) = table.quantiles_without(id, &nobody, &parts, Way::Subtract).unwrap();
-            prop_assert_eq!((mean, &same), (Nanos(sums.ns / sums.ops), &now));
+            let same = table.told_without(id, &nobody, &parts, Way::Subtract).unwrap();
+            prop_assert_eq!((same.mean, &same.at), (Nanos(sums.ns / sums.ops), &now));
             for (who, without) in &sums.without {
                 for way in [Way::Subtract, Way::LikeOthers] {
-                    let told = table.quantiles_without(id, &table.absent(*who), &parts, way);
-                    let Some((mean, then)) = told else { continue };
+                    let told = table.told_without(id, &table.absent(*who), &parts, way);
+                    let Some(Told { mean, at: then, .. }) = told else { continue };
                     if way == Way::Subtract {
                         prop_assert_eq!(mean, Nanos((sums.ns - without.time) / sums.ops));
                     }
@@ -382,7 +382,7 @@ fn several_are_gone_together_by_name_or_by_kind() {
             all.merge(&t);
         }
         let (victim, ..) = all.victims().next().unwrap();
-        all.quantiles_without(victim, &Absent::Those(asked), &[0.5], Way::Subtract).unwrap().0
+        all.told_without(victim, &Absent::Those(asked), &[0.5], Way::Subtract).unwrap().mean
     };
     assert_eq!(mean_without(those(&["cp", "tar"], &[])), Nanos(1000));
     assert_eq!(mean_without(those(&["cp"], &[Io::BackgroundWrite])), Nanos(1000));

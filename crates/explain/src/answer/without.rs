@@ -11,7 +11,7 @@ use life::Class;
 use stats::{Group, TailRow};
 use std::collections::{BTreeMap, BTreeSet};
 use trace::{Bytes, Nanos};
-use waits::{Absent, Culprit, CulpritKind, Selection, Way};
+use waits::{Absent, Culprit, CulpritKind, Selection, Table, Told, VictimId, Way};
 
 /// A victim's latencies without somebody.
 #[derive(Clone, Debug)]
@@ -25,21 +25,24 @@ pub struct Without {
 /// Latencies that nobody saw.
 #[derive(Clone, Copy, Debug)]
 pub struct Latencies {
-    /// The mean.
-    pub mean: Predicted,
+    /// The mean; `None` where the slowest have much of it and it is not known why these would be slow.
+    pub mean: Option<Predicted>,
     /// The median.
     pub p50: Predicted,
-    /// 99 of 100; `None` of fewer operations than a p99 needs.
+    /// 99 of 100; `None` of fewer operations than a p99 needs, and where it is not known why the slowest would be slow.
     pub p99: Option<Predicted>,
 }
 
 impl Latencies {
     fn at_most(self, other: Latencies) -> Latencies {
-        let p99 = self.p99.zip(other.p99).map(|(own, other)| own.at_most(other));
+        let both = |own: Option<Predicted>, other: Option<Predicted>| match (own, other) {
+            (Some(own), Some(other)) => Some(own.at_most(other)),
+            _ => own,
+        };
         Latencies {
-            mean: self.mean.at_most(other.mean),
+            mean: both(self.mean, other.mean),
             p50: self.p50.at_most(other.p50),
-            p99: p99.or(self.p99),
+            p99: both(self.p99, other.p99),
         }
     }
 }
@@ -91,6 +94,13 @@ impl Predicted {
         Predicted { value, low, high: value + part(TOO_LOW) }
     }
 
+    /// Of operations like those that did not meet somebody: these lie within so much, and so far off were they.
+    fn like(value: Nanos, least: Nanos, within: [Nanos; 2]) -> Predicted {
+        let [low, high] = within.map(|t| t.0 as f64);
+        let low = Nanos((low * (1.0 - UNLIKE)) as u64).max(least).min(value);
+        Predicted { value, low, high: Nanos((high * (1.0 + UNLIKE)) as u64).max(value) }
+    }
+
     fn at_most(self, other: Predicted) -> Predicted {
         Predicted {
             value: self.value.min(other.value),
@@ -105,6 +115,13 @@ impl Predicted {
 const TOO_HIGH: f64 = 0.45;
 /// ... or so much higher: who is gone leaves room that others take.
 const TOO_LOW: f64 = 0.35;
+
+/// Nine of ten medians of operations that did not meet somebody were off by at most so much (docs/what-if.md, "Pairs of victim and
+/// culprit").
+const UNLIKE: f64 = 0.15;
+
+/// Nine of ten values lie within so many standard deviations of the middle (normal distribution).
+const NINE_IN_TEN: f64 = 1.645;
 
 /// Whoever would save less is not concerned.
 pub const CONCERNED: f64 = 0.01;
@@ -153,44 +170,101 @@ pub(super) fn each(e: &Explanation, group: &Group) -> Vec<Without> {
 /// A group's latencies without somebody; `None` if that one's absence was not followed.
 fn one(e: &Explanation, group: &Group, who: &Absent) -> Option<Without> {
     let table = &e.facts.waits;
-    let victim = group.victims.iter().max_by_key(|v| table.of(**v).1.ops)?;
-    let sums = table.of(*victim).1;
-    let by = |way| table.quantiles_without(*victim, who, &TOLD, way);
+    let victim = *group.victims.iter().max_by_key(|v| table.of(**v).1.ops)?;
+    let sums = table.of(victim).1;
+    let subtracted = table.told_without(victim, who, &TOLD, Way::Subtract)?;
+    let like = Like::of(table, victim, who);
     let least = least(e, group, Bytes(sums.bytes / sums.ops.max(1)));
-    let (subtracted, like_others) = (by(Way::Subtract)?, by(Way::LikeOthers));
-    let is_known = least.is_some() || like_others.is_some() || !group.is_mostly_unknown();
+    let now = Nanos(sums.ns / sums.ops.max(1));
+    let mean = like.as_ref().map_or(subtracted.mean, |like| like.told.mean);
+    let saved = now.since(mean).0 as f64 / now.0.max(1) as f64;
+    let is_known = least.is_some() || like.is_some() || !group.is_mostly_unknown();
     let is_unfounded = group.class == Class::Read && !is_known;
-    let (mean, told) = like_others.as_ref().filter(|_| least.is_none()).unwrap_or(&subtracted);
-    let slowest = like_others.iter().map(|(_, told)| told[1]).fold(subtracted.1[1], Nanos::min);
-    let now = |ns: u64| Nanos(ns / sums.ops.max(1));
-    let saved = now(sums.ns).since(*mean).0 as f64 / now(sums.ns).0.max(1) as f64;
-    // Others take no time in the device, and as a rule are the quickest.
-    let in_device = sums.in_device.values().sum::<u64>() as f64 / sums.ops.max(1) as f64;
-    let of = |part: usize, then: Nanos| {
-        let (now, alone) = (sums.quantile(TOLD[part]), sums.own_quantile(TOLD[part]));
-        let least = least.filter(|_| in_device > 1.0 - TOLD[part]).unwrap_or_default().min(now);
-        Predicted::of(then.max(least), now, alone.max(least))
-    };
-    let least_mean = (least.unwrap_or_default().0 as f64 * in_device) as u64;
-    let of_mean = |then: Nanos| then.max(Nanos(least_mean).min(now(sums.ns)));
     let then = match refused(e, group, who, saved) {
         Some(why) => Err(why),
         None if is_unfounded && saved >= CONCERNED => Err(Refused::NeverAlone),
-        None => Ok(Latencies {
-            mean: Predicted::of(
-                of_mean(*mean),
-                now(sums.ns),
-                of_mean(now(sums.ns.saturating_sub(sums.lost))),
-            ),
-            p50: of(0, told[0]),
-            // What else happens only beside that one stays in the slowest by either way.
-            p99: (sums.ops >= 100).then(|| of(1, slowest)),
-        }),
+        None => {
+            Ok(Then { table, victim, who, least: least.unwrap_or_default(), subtracted, like }.latencies())
+        }
     };
     // Without everybody they take no longer than without somebody.
     let by_each = if *who == Absent::Everybody { each(e, group) } else { vec![] };
     let then = then.map(|own| by_each.iter().filter_map(|w| w.then.ok()).fold(own, Latencies::at_most));
     Some(Without { who: who.clone(), then })
+}
+
+/// Operations that did not meet somebody in the device, of which there are enough.
+struct Like {
+    told: Told,
+    /// How many.
+    count: f64,
+}
+
+impl Like {
+    fn of(table: &Table, victim: VictimId, who: &Absent) -> Option<Like> {
+        let count = table.did_not_meet(victim, who) as f64;
+        // The standard deviation of the part of so many that lies below the true median is half, divided by the root of their number.
+        let off = NINE_IN_TEN * 0.5 / count.max(1.0).sqrt();
+        let told =
+            table.told_without(victim, who, &[TOLD[0], TOLD[1], 0.5 - off, 0.5 + off], Way::LikeOthers)?;
+        Some(Like { told, count })
+    }
+
+    fn mean(&self, least: Nanos) -> Predicted {
+        let (mean, off) = (self.told.mean, NINE_IN_TEN * self.told.deviation / self.count.max(1.0).sqrt());
+        let off = Nanos(off as u64);
+        Predicted::like(mean.max(least), least, [mean.since(off), mean + off])
+    }
+
+    fn p50(&self, least: Nanos) -> Predicted {
+        Predicted::like(self.told.at[0].max(least), least, [self.told.at[2], self.told.at[3]])
+    }
+}
+
+/// A victim without somebody, by both ways.
+struct Then<'a> {
+    table: &'a Table,
+    victim: VictimId,
+    who: &'a Absent,
+    /// What one takes at least.
+    least: Nanos,
+    subtracted: Told,
+    like: Option<Like>,
+}
+
+impl Then<'_> {
+    fn latencies(self) -> Latencies {
+        let sums = self.table.of(self.victim).1;
+        let all = sums.ops.max(1);
+        // Others take no time in the device, and as a rule are the quickest.
+        let in_device = sums.in_device.values().sum::<u64>() as f64 / all as f64;
+        let of = |part: usize, then: Nanos| {
+            let (now, alone) = (sums.quantile(TOLD[part]), sums.own_quantile(TOLD[part]));
+            let least = if in_device > 1.0 - TOLD[part] { self.least.min(now) } else { Nanos(0) };
+            Predicted::of(then.max(least), now, alone.max(least))
+        };
+        let now = Nanos(sums.ns / all);
+        let least_mean = Nanos((self.least.0 as f64 * in_device) as u64).min(now);
+        let alone = Nanos(sums.ns.saturating_sub(sums.lost) / all).max(least_mean);
+        let mean = match &self.like {
+            Some(like) => like.mean(least_mean),
+            None => Predicted::of(self.subtracted.mean.max(least_mean), now, alone),
+        };
+        let p50 = match &self.like {
+            Some(like) if in_device > 0.5 => like.p50(self.least),
+            Some(like) => of(0, like.told.at[0]),
+            None => of(0, self.subtracted.at[0]),
+        };
+        // What else happens only beside that one stays in the slowest by either way.
+        let slowest = self.like.iter().map(|like| like.told.at[1]).fold(self.subtracted.at[1], Nanos::min);
+        let unclear = self.table.unclear_without(self.victim, self.who, TOLD[1]) >= WORTH_SEEING;
+        let by_slowest = mean.value.0 as f64 > (1.0 + UNLIKE) * p50.value.0 as f64;
+        Latencies {
+            mean: (!(unclear && by_slowest)).then_some(mean),
+            p50,
+            p99: (sums.ops >= 100 && !unclear).then(|| of(1, slowest)),
+        }
+    }
 }
 
 /// What a read takes at least without others, of a device that serves one at a time.
@@ -266,7 +340,7 @@ mod tests {
     fn without_everybody_nothing_takes_longer_than_without_one() {
         let of = |value: u64| {
             let told = Predicted::of(Nanos(value), Nanos(1000), Nanos(10));
-            Latencies { mean: told, p50: told, p99: Some(told) }
+            Latencies { mean: Some(told), p50: told, p99: Some(told) }
         };
         let told = of(500).at_most(of(300));
         assert_eq!((told.mean, told.p99), (of(300).mean, of(300).p99));
