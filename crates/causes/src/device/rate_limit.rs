@@ -28,6 +28,7 @@ use crate::verdict::{Confidence, Verdict};
 use crate::words::{count, size};
 use crate::{Cause, Each, Judge, Otherwise, Said};
 use ledger::Reason;
+use life::Class;
 use stats::{Distribution, InTurn, Pace, Turns, EIGHT_TIMES};
 use trace::{Bytes, Nanos};
 use waits::Phase;
@@ -117,7 +118,7 @@ fn held(case: &Case, slow: &Slow, name: &str) -> Result<(u64, Proof, Held), Proo
     let held = clock(pace)
         .map(|_| Held::Clock { spread: spread(&pace.between_ticks, MIDDLE) })
         .or_else(|| whatever_the_size(pace, may_turn).map(|[small, large]| Held::Sizes { small, large }))
-        .or_else(|| faster_alone(pace, apart, may_turn));
+        .or_else(|| faster_alone(slow, apart));
     match held {
         Some(held) => Ok((apart, told, held)),
         None => Err(proof!(
@@ -129,15 +130,22 @@ fn held(case: &Case, slow: &Slow, name: &str) -> Result<(u64, Proof, Held), Proo
 }
 
 /// A kind of request that keeps the pace of all with others waiting, although such a one alone takes less than half of it: a device that
-/// serves one after the other would be done sooner, one that serves several at once is faster than each of them.
-fn faster_alone(pace: &Pace, apart: u64, may_turn: bool) -> Option<Held> {
+/// serves one after the other would be done sooner, one that serves several at once is faster than each of them. Near requests prove nothing
+/// of far ones, whatever the device says of itself: volumes on disks that turn say that they do not. Nor do requests of a device whose flushes
+/// take as long: data behind these keep their pace.
+fn faster_alone(slow: &Slow, apart: u64) -> Option<Held> {
+    let pace = &slow.on.pace;
+    let flushes = &slow.on.requests[Class::Flush.index()].d2c;
+    if flushes.count() >= ENOUGH && flushes.quantile(FASTEST) as f64 > FASTER * apart as f64 {
+        return None;
+    }
     let all_even = within(&pace.runs, [0.3, 0.8], EVEN_RUNS) && pace.runs.count() >= ENOUGH_RUNS;
     let keeps_time = |gaps: &Distribution| {
         gaps.count() >= ENOUGH
             && (gaps.mean() - apart as f64).abs() <= SAME_PACE * apart as f64
             && (all_even || within(gaps, MIDDLE, EVEN_TURNS))
     };
-    let kinds = pace.kinds(may_turn).filter(|kind| keeps_time(&kind.turns.gaps));
+    let kinds = pace.kinds(true).filter(|kind| keeps_time(&kind.turns.gaps));
     let fastest = |kind: InTurn| kind.turns.d2c.quantile(FASTEST);
     let alone = kinds.map(fastest).find(|alone| *alone as f64 <= FASTER * apart as f64)?;
     Some(Held::Turns { gap: apart, alone: Nanos(alone) })

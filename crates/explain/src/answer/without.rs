@@ -120,6 +120,10 @@ const TOO_LOW: f64 = 0.35;
 /// culprit").
 const UNLIKE: f64 = 0.15;
 
+/// The slowest are not predicted where so much of their time would be nobody's: twice as much as they may be off for a median is what a p99
+/// may (docs/what-if.md).
+const UNCLEAR: f64 = 2.0 * UNLIKE;
+
 /// Nine of ten values lie within so many standard deviations of the middle (normal distribution).
 const NINE_IN_TEN: f64 = 1.645;
 
@@ -257,7 +261,7 @@ impl Then<'_> {
         };
         // What else happens only beside that one stays in the slowest by either way.
         let slowest = self.like.iter().map(|like| like.told.at[1]).fold(self.subtracted.at[1], Nanos::min);
-        let unclear = self.table.unclear_without(self.victim, self.who, TOLD[1]) >= WORTH_SEEING;
+        let unclear = self.table.unclear_without(self.victim, self.who, TOLD[1]) >= UNCLEAR;
         let by_slowest = mean.value.0 as f64 > (1.0 + UNLIKE) * p50.value.0 as f64;
         Latencies {
             mean: (!(unclear && by_slowest)).then_some(mean),
