@@ -253,7 +253,8 @@ impl Story {
         self
     }
 
-    fn flush(&mut self, issued: u64, done: u64) {
+    /// A flush.
+    pub fn flush(&mut self, issued: u64, done: u64) {
         let flush = Extent { dev: DISK, sector: 0, bytes: 0, flags: Flags::FLUSH, tid: Tid(0) };
         self.tell(issued, Action::Issue, flush, Detail::None);
         self.tell(done, Action::Complete, flush, Detail::None);

@@ -17,6 +17,7 @@ mod locks;
 mod losses;
 mod lost_merging;
 mod misaligned;
+mod no_limit;
 mod operations;
 mod pace;
 mod paths;

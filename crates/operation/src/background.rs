@@ -7,11 +7,11 @@ use crate::thread::Thread;
 use crate::wait::Wait;
 use crate::writers::WritingBack;
 use life::{Names, TaskName};
-use trace::{CommitPhase, DevId, Fs, Left, TaskEvent, Tid};
+use trace::{CommitPhase, DevId, Fs, Left, Nanos, TaskEvent, Tid};
 
-/// A task that slept for a page outside of any system call runs again: a page fault is over.
-pub(crate) fn page_fault(h: &History, e: &TaskEvent, next: Tid, names: &Names) -> Option<Operation> {
-    let thread = h.thread(next).filter(|t| t.open.is_none())?;
+/// A task that slept for a page outside of any system call runs again: a page fault was over at `to`.
+pub(crate) fn page_fault(h: &History, task: Tid, to: Nanos, names: &Names) -> Option<Operation> {
+    let thread = h.thread(task).filter(|t| t.open.is_none())?;
     // Who was woken on its way to sleep has the stack, but no sleep.
     let slept = |s: &&Stretch| match s.state {
         State::Asleep(_) => true,
@@ -21,9 +21,9 @@ pub(crate) fn page_fault(h: &History, e: &TaskEvent, next: Tid, names: &Names) -
     let asleep = thread.stretches.iter().rev().skip(1).take(2).find(slept)?;
     let is_one = match asleep.stack {
         Some(stack) => matches!(h.texts.wait(stack), Wait::PageFault | Wait::Swap),
-        None => is_one_without_stack(h, thread, next),
+        None => is_one_without_stack(h, thread, task),
     };
-    is_one.then(|| Operation::of(Kind::PageFault, next, names.of(next), asleep.from, e.time))
+    is_one.then(|| Operation::of(Kind::PageFault, task, names.of(task), asleep.from, to))
 }
 
 /// Whether a task that runs again slept for a page, in a recording without stacks: it was in no call, all of which are recorded, and

@@ -194,21 +194,31 @@ impl OperationTracker {
                 }
             }
             _ => {
-                self.is_running(e);
+                let over = self.is_running(e, names);
+                self.end(over, names, observer);
                 self.dispatch(e, names, observer);
             }
         }
     }
 
-    /// An event of a task that is not in an interrupt says that the task runs, whatever was seen of it
-    /// before.
-    fn is_running(&mut self, e: &TaskEvent) {
+    /// An event of a task that is not in an interrupt says that the task runs, whatever was seen of it before. Where the switch to it was
+    /// not recorded (some kernels tell none from a processor's idle task), a page fault was over when it was woken.
+    fn is_running(&mut self, e: &TaskEvent, names: &Names) -> Option<Operation> {
         if e.context.is_interrupt() {
-            return;
+            return None;
         }
-        let Some(thread) = self.history.thread_mut(e.tid) else { return };
-        if thread.state() != Some(State::Running) {
-            thread.becomes(e.time, State::Running, e.cpu);
+        let thread = self.history.thread_mut(e.tid)?;
+        let state = thread.state();
+        if state == Some(State::Running) {
+            return None;
+        }
+        thread.becomes(e.time, State::Running, e.cpu);
+        match state {
+            // The moment after: until then it slept.
+            Some(State::Woken(wake)) => {
+                background::page_fault(&self.history, e.tid, wake.time + Nanos(1), names)
+            }
+            _ => None,
         }
     }
 
@@ -230,7 +240,8 @@ impl OperationTracker {
             }
             What::Switch { left, next } => {
                 self.switch(e, left, next);
-                self.end(background::page_fault(&self.history, e, next, names), names, observer);
+                let over = background::page_fault(&self.history, next, e.time, names);
+                self.end(over, names, observer);
             }
             What::Wake(who) => {
                 let wake = self.wakers.wakes(e);

@@ -95,6 +95,18 @@ fn without_wakeups_a_read_waits_for_its_own_request_alone() {
 /// The reader does `call`, is back in its own code from 5 us on, sleeps from 20 to 100 us, and a `kind` of request of `sender` is completed
 /// then. No stacks are recorded.
 fn slept_outside(call: Call, kind: &str, sender: u32, left: Left) -> Option<(Operation, Account)> {
+    let runs = (102, Tid(0), 0, What::Switch { left: Left::Preempted, next: READER });
+    slept_until(runs, call, kind, sender, left)
+}
+
+/// The same, where this is what is seen next.
+fn slept_until(
+    next: (u64, Tid, u8, What),
+    call: Call,
+    kind: &str,
+    sender: u32,
+    left: Left,
+) -> Option<(Operation, Account)> {
     let block = |time: u32, action: &str, tid: u32| format!("{time} {action} {kind} 0+8 tid={tid}\n");
     let sent = [(10, "Q"), (11, "G"), (12, "D")].map(|(time, action)| block(time, action, sender)).concat();
     let blocks = sent + &block(99, "C", 0);
@@ -104,7 +116,7 @@ fn slept_outside(call: Call, kind: &str, sender: u32, left: Left) -> Option<(Ope
         (5, READER, 0, What::Exit { call, result: 0 }),
         (20, READER, 0, What::Switch { left, next: Tid(0) }),
         (100, Tid(0), Context::HARD, What::Wake(READER)),
-        (102, Tid(0), 0, What::Switch { left: Left::Preempted, next: READER }),
+        next,
     ];
     of_reader(batch, story).filter(|(o, _)| o.kind == Kind::PageFault)
 }
@@ -126,4 +138,14 @@ fn other_sleeps_outside_calls_are_no_page_faults() {
     assert!(slept_outside(Call::Other, "R", READER.0, Left::Interruptible).is_none(), "it waits for input");
     // Only calls about storage are recorded: it may be in another one.
     assert!(slept_outside(Call::Read, "R", READER.0, deep).is_none());
+}
+
+/// Some kernels tell no switch from a processor's idle task: whatever a task does next shows that it runs.
+#[test]
+fn a_page_fault_ends_with_its_wake_where_no_switch_to_the_task_was_told() {
+    let next = (150, READER, 0, What::Enter { call: Call::Other, args: [0; 4] });
+    let deep = Left::Uninterruptible;
+    let (fault, account) = slept_until(next, Call::Other, "R", READER.0, deep).expect("a fault");
+    assert_eq!((fault.from, fault.to), (Nanos(20_000), Nanos(100_001)));
+    assert!(waits_for_a_request(&account), "{account:?}");
 }

@@ -60,13 +60,11 @@ pub fn without(e: &Explanation, who: &Absent, victims: &Victims) -> String {
                 continue;
             }
         };
-        let rows = [("mean", now[0], then.mean), ("p50", now[1], Some(then.p50)), ("p99", now[2], then.p99)];
+        let rows =
+            [("mean", now[0], Some(then.mean)), ("p50", now[1], Some(then.p50)), ("p99", now[2], then.p99)];
         for (what, now, then) in rows {
             let (value, within) = match then.map(bounds) {
-                None if e.focus.groups[*number].operations < 100 => {
-                    ("?".into(), "fewer than 100 operations".into())
-                }
-                None => ("?".into(), "why its slowest would be slow is not known".into()),
+                None => ("?".into(), "fewer than 100 operations".into()),
                 Some(Bounds::Told { value, from, to }) => (value, format!("{from} to {to}")),
                 Some(Bounds::AtMost(most)) => ("?".into(), format!("at most {most}")),
             };
@@ -122,9 +120,7 @@ fn is_concerned(e: &Explanation, (number, w): &(usize, Without)) -> bool {
 
 /// What an operation of a victim would save; nothing where that is not known.
 fn saved_each(e: &Explanation, number: usize, w: &Without) -> Nanos {
-    let mean = now(e, number)[0];
-    // As the median is, where nothing is known of the mean.
-    w.then.map_or(Nanos(0), |then| mean.since(then.mean.unwrap_or(then.p50).value))
+    w.then.map_or(Nanos(0), |then| now(e, number)[0].since(then.mean.value))
 }
 
 /// What all operations of a victim would save.

@@ -25,24 +25,21 @@ pub struct Without {
 /// Latencies that nobody saw.
 #[derive(Clone, Copy, Debug)]
 pub struct Latencies {
-    /// The mean; `None` where the slowest have much of it and it is not known why these would be slow.
-    pub mean: Option<Predicted>,
+    /// The mean. Where the slowest have much of it and it is not known why these would be slow, from nothing on.
+    pub mean: Predicted,
     /// The median.
     pub p50: Predicted,
-    /// 99 of 100; `None` of fewer operations than a p99 needs, and where it is not known why the slowest would be slow.
+    /// 99 of 100; `None` of fewer operations than a p99 needs. Where it is not known why the slowest would be slow, from nothing on.
     pub p99: Option<Predicted>,
 }
 
 impl Latencies {
     fn at_most(self, other: Latencies) -> Latencies {
-        let both = |own: Option<Predicted>, other: Option<Predicted>| match (own, other) {
-            (Some(own), Some(other)) => Some(own.at_most(other)),
-            _ => own,
-        };
+        let p99 = self.p99.zip(other.p99).map(|(own, other)| own.at_most(other));
         Latencies {
-            mean: both(self.mean, other.mean),
+            mean: self.mean.at_most(other.mean),
             p50: self.p50.at_most(other.p50),
-            p99: both(self.p99, other.p99),
+            p99: p99.or(self.p99),
         }
     }
 }
@@ -120,7 +117,7 @@ const TOO_LOW: f64 = 0.35;
 /// culprit").
 const UNLIKE: f64 = 0.15;
 
-/// The slowest are not predicted where so much of their time would be nobody's: twice as much as they may be off for a median is what a p99
+/// Of the slowest only a bound is predicted where so much of their time would be nobody's: twice as much as they may be off for a median is what a p99
 /// may (docs/what-if.md).
 const UNCLEAR: f64 = 2.0 * UNLIKE;
 
@@ -263,10 +260,11 @@ impl Then<'_> {
         let slowest = self.like.iter().map(|like| like.told.at[1]).fold(self.subtracted.at[1], Nanos::min);
         let unclear = self.table.unclear_without(self.victim, self.who, TOLD[1]) >= UNCLEAR;
         let by_slowest = mean.value.0 as f64 > (1.0 + UNLIKE) * p50.value.0 as f64;
+        let at_most = |p: Predicted, only: bool| if only { Predicted { low: Nanos(0), ..p } } else { p };
         Latencies {
-            mean: (!(unclear && by_slowest)).then_some(mean),
+            mean: at_most(mean, unclear && by_slowest),
             p50,
-            p99: (sums.ops >= 100 && !unclear).then(|| of(1, slowest)),
+            p99: (sums.ops >= 100).then(|| at_most(of(1, slowest), unclear)),
         }
     }
 }
@@ -344,7 +342,7 @@ mod tests {
     fn without_everybody_nothing_takes_longer_than_without_one() {
         let of = |value: u64| {
             let told = Predicted::of(Nanos(value), Nanos(1000), Nanos(10));
-            Latencies { mean: Some(told), p50: told, p99: Some(told) }
+            Latencies { mean: told, p50: told, p99: Some(told) }
         };
         let told = of(500).at_most(of(300));
         assert_eq!((told.mean, told.p99), (of(300).mean, of(300).p99));

@@ -304,7 +304,7 @@ pub(crate) fn without(w: &Without) -> Absence {
     Absence {
         culprit,
         io,
-        mean_ns: then.and_then(|then| then.mean).map(span),
+        mean_ns: then.map(|then| span(then.mean)),
         p50_ns: then.map(|then| span(then.p50)),
         p99_ns: then.and_then(|then| then.p99).map(span),
         refused: w.then.err().map(Refused::words),

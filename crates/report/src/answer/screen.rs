@@ -142,10 +142,9 @@ fn without(v: &Sufferer) -> Option<String> {
     let w = v.without.first()?;
     let Absent::Task(who) = &w.who else { return None };
     let then = w.then.ok()?;
-    let (what, predicted, now) = match (then.p99, then.mean) {
-        (Some(p99), _) => ("p99", p99, v.latency[1]),
-        (None, Some(mean)) => ("the mean", mean, Nanos(v.time.0 / v.count.max(1))),
-        (None, None) => ("p50", then.p50, v.latency[0]),
+    let (what, predicted, now) = match then.p99 {
+        Some(p99) => ("p99", p99, v.latency[1]),
+        None => ("the mean", then.mean, Nanos(v.time.0 / v.count.max(1))),
     };
     let now = time(now);
     Some(match bounds(predicted) {
