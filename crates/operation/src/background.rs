@@ -63,7 +63,7 @@ pub(crate) fn commit(
 /// Who woke a journal's thread to commit (`jbd2_log_start_commit`, fs/jbd2/journal.c): nobody where its timer did, or where it had not
 /// slept since the commit before.
 fn who_asked(h: &History, journal: Tid, names: &Names) -> Option<TaskName> {
-    let wake = h.thread(journal)?.stretches.iter().rev().skip(1).next().and_then(Stretch::wake)?;
+    let wake = h.thread(journal)?.stretches.iter().rev().nth(1).and_then(Stretch::wake)?;
     (!wake.context.is_interrupt()).then(|| names.of(wake.by))
 }
 
