@@ -60,6 +60,7 @@ mod device {
 }
 mod journal {
     pub mod access_time;
+    pub mod frozen;
     pub mod inode_lock;
     pub mod journal_cpu;
     pub mod journal_ordered;
@@ -120,6 +121,7 @@ pub fn all() -> &'static [Cause] {
         device::device_errors::CAUSE,
         device::rate_limit::CAUSE,
         block::queue_freeze::CAUSE,
+        journal::frozen::CAUSE,
         memory::loop_double_cache::CAUSE,
         memory::swap::CAUSE,
         memory::reclaim::CAUSE,

@@ -4,13 +4,14 @@
 //! are about a wait claim the time of its paths, reason by reason, so that nothing is claimed twice.
 
 use crate::case::{Case, MIN_SAMPLES, MIN_SHARE};
+use crate::device::background_task::works_for_others;
 use crate::proof::{proof, Proof};
 use crate::thresholds::alone::MOSTLY;
 pub(crate) use crate::thresholds::paths::WORTH_NAMING;
 use crate::verdict::{Confidence, Verdict};
 use crate::words::count;
 use ledger::Reason;
-use operation::{Node, Part, Waits};
+use operation::{Node, Part, Waits, Wakeup};
 use stats::{Group, Kept, TailRow};
 use std::collections::BTreeMap;
 use trace::Nanos;
@@ -20,6 +21,24 @@ use waits::{Phase, Selection};
 pub(crate) fn unrecorded(cause: &'static str) -> Verdict {
     let missing = "only the block layer was recorded; for waits above it: sudo iowhy record";
     Verdict { minor: true, ..Verdict::cannot_tell(cause, missing) }
+}
+
+/// The task of which most of the wanted wake-ups of kept operations came, and how many. A kernel thread wakes for another task, and is
+/// not named.
+pub(crate) fn awakener(
+    case: &Case,
+    groups: &[usize],
+    wanted: impl Fn(&Kept, &Wakeup) -> bool,
+) -> Option<(String, u64)> {
+    let mut all = BTreeMap::<&str, u64>::new();
+    for kept in groups.iter().flat_map(|g| case.kept(&case.focus.groups[*g])) {
+        let woke = kept.account.hops.iter().filter(|h| !h.interrupt && wanted(kept, h));
+        for name in woke.filter_map(|h| kept.names.get(&h.by)).filter(|n| !works_for_others(n)) {
+            *all.entry(name).or_default() += 1;
+        }
+    }
+    let (who, times) = all.into_iter().max_by_key(|(_, n)| *n)?;
+    Some((who.to_string(), times))
 }
 
 /// The slowest operations of one group.

@@ -5,8 +5,7 @@
 //! is recorded. Refuted if no task slept there.
 
 use crate::case::Case;
-use crate::device::background_task::works_for_others;
-use crate::paths::Waited;
+use crate::paths::{awakener, Waited};
 use crate::proof::proof;
 use crate::remedy::Acts;
 use crate::target::Target;
@@ -14,7 +13,6 @@ use crate::verdict::Verdict;
 use crate::{Cause, Judge};
 use ledger::Reason;
 use operation::Part;
-use std::collections::BTreeMap;
 
 /// Name, title, page and judgement of this cause.
 pub const CAUSE: Cause = Cause {
@@ -71,23 +69,10 @@ fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
     v.unless("operations just as slow while nothing writes to /sys/block/DEVICE/queue")
 }
 
-/// Who woke most of the kept operations out of a frozen queue, and how often. The queue is thawed by the task that wrote the
-/// setting (`blk_mq_unfreeze_queue`, block/blk-mq.c); a kernel thread does it for another task.
+/// Who woke most of the kept operations out of a frozen queue, and how often: it is thawed by the task that wrote the setting
+/// (`blk_mq_unfreeze_queue`, block/blk-mq.c).
 fn who(case: &Case, groups: &[usize]) -> Option<(String, u64)> {
-    let mut all = BTreeMap::<&str, u64>::new();
-    for kept in groups.iter().flat_map(|g| case.kept(&case.focus.groups[*g])) {
-        let thawed: Vec<_> = kept
-            .account
-            .nodes
-            .iter()
-            .filter(|n| n.part == Part::Leaf(Reason::QueueFreeze))
-            .map(|n| n.to)
-            .collect();
-        let woke = kept.account.hops.iter().filter(|h| !h.interrupt && thawed.contains(&h.at));
-        for name in woke.filter_map(|h| kept.names.get(&h.by)).filter(|n| !works_for_others(n)) {
-            *all.entry(name).or_default() += 1;
-        }
-    }
-    let (who, times) = all.into_iter().max_by_key(|(_, n)| *n)?;
-    Some((who.to_string(), times))
+    awakener(case, groups, |kept, woken| {
+        kept.account.nodes.iter().any(|n| n.part == Part::Leaf(Reason::QueueFreeze) && n.to == woken.at)
+    })
 }

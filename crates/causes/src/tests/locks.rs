@@ -133,6 +133,46 @@ fn who_thaws_a_queue_had_frozen_it() {
     assert!(says(&v, "udevd woke the slowest of them 6 times"), "{v:?}");
 }
 
+/// Writes that slept in a frozen file system and were woken by this task: whom, in an interrupt, how long before they went on.
+fn thawed(by: &str, who: Option<Tid>, interrupt: bool, before: u64) -> Verdict {
+    let mut told = Told::default();
+    told.quick(WRITE, 297);
+    for _ in 0..3 {
+        told.slow_with(WRITE, 100, &[(Wait::Frozen, Reason::Lock, 90)], |kept| {
+            let slept = kept.account.nodes.iter().find(|n| matches!(n.part, Part::Wait { .. }));
+            let at = slept.expect("a wait").to - Nanos(before);
+            let who = who.unwrap_or(kept.operation.tid);
+            let hop = Wakeup { at, by: Tid(50), interrupt, who, latency: Nanos(before), crossed: false };
+            kept.account.hops.push(hop);
+            kept.names.insert(Tid(50), by.to_string());
+        });
+    }
+    let mut story = quick();
+    story.settings("sda/queue/rotational: 0\n").document("mounts.txt", "/dev/sda /mnt ext4 rw 0 0\n");
+    told.over(story).verdict("frozen")
+}
+
+#[test]
+fn who_thaws_a_file_system_is_named_beside_its_mount() {
+    // Late, too: it waits for a processor before it goes on.
+    for before in [0, 1_000_000] {
+        let v = thawed("fsfreeze", None, false, before);
+        assert!(says(&v, "fsfreeze thawed it for the slowest of them 3 times"), "{v:?}");
+        assert!(says(&v, "/mnt was frozen"), "{v:?}");
+    }
+    // Pausing it might leave the file system frozen.
+    assert!(commands(&thawed("fsfreeze", None, false, 0)).iter().all(|c| !c.contains("kill")));
+    // In an interrupt, a kernel thread, another task's sleep, before the sleep began.
+    for v in [
+        thawed("fsfreeze", None, true, 0),
+        thawed("kworker/0:1", None, false, 0),
+        thawed("fsfreeze", Some(Tid(51)), false, 0),
+        thawed("fsfreeze", None, false, 95_000_000),
+    ] {
+        assert!(found(&v) > 0.8 && !says(&v, "thawed it"), "{v:?}");
+    }
+}
+
 /// The kernel looks at stable_writes when a file system is mounted: what is 0 now was 1 then.
 #[test]
 fn stable_pages_are_turned_off_or_mounted_anew() {

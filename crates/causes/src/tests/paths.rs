@@ -20,6 +20,7 @@ const ABOUT: &[(&str, Kind, Wait, Reason)] = &[
     ("inode-lock", READ, Wait::InodeLock, Reason::Device),
     ("access-time", READ, Wait::JournalHandle, Reason::Device),
     ("access-time", READ, Wait::LogSpace, Reason::Lock),
+    ("frozen", WRITE, Wait::Frozen, Reason::Lock),
     ("log-space", OPEN, Wait::LogSpace, Reason::Device),
     ("page-fault-read", Kind::PageFault, Wait::PageFault, Reason::Device),
     ("reclaim", WRITE, Wait::Reclaim, Reason::Reclaim),

@@ -1,0 +1,54 @@
+//! `frozen`: a file system is frozen (for a snapshot), and what changes it waits until it thaws.
+//!
+//! `freeze_super` (fs/super.c) lets nobody begin to write; whoever does sleeps in `sb_start_write`. Claimed is the time in that sleep.
+//! Refuted if no task slept there.
+
+use crate::case::Case;
+use crate::paths::{awakener, Waited};
+use crate::proof::proof;
+use crate::verdict::Verdict;
+use crate::{Cause, Judge};
+use ledger::Reason;
+use operation::{Node, Part, Wait, Waits};
+
+/// Name, title, page and judgement of this cause.
+pub const CAUSE: Cause = Cause {
+    name: "frozen",
+    title: "the file system is frozen: whatever changes it waits until it thaws",
+    page: include_str!("../../pages/frozen.md"),
+    judge: Judge::Waited(
+        Waited::new("waiting for the file system to thaw (sb_start_write)", |waits: Waits, reason| {
+            waits.has(Wait::Frozen) && reason != Reason::WaitCpu
+        }),
+        found,
+    ),
+};
+
+fn found(case: &Case, mut v: Verdict, groups: &[usize]) -> Verdict {
+    for &number in groups {
+        let Some(mount) = case.mount(case.focus.groups[number].dev) else { continue };
+        v = v.because(proof!("{target} was frozen", target = mount.target));
+    }
+    if let Some((who, times)) = who(case, groups) {
+        v = v.because(proof!(
+            "{who} thawed it for the slowest of them {times}",
+            who,
+            times = Counted(times, "time", "times")
+        ));
+    }
+    v.try_this(
+        "see what freezes it: backup agents and snapshots call fsfreeze, or dmsetup suspend",
+        "bpftrace -e 'kprobe:freeze_super { printf(\"%s %d\\n\", comm, pid); }'",
+    )
+    .unless("operations just as slow while nobody freezes the file system")
+}
+
+/// Who woke most of the kept operations that slept in a frozen file system, and how often: whoever thaws it does (`thaw_super`,
+/// fs/super.c), often the one that froze it.
+fn who(case: &Case, groups: &[usize]) -> Option<(String, u64)> {
+    awakener(case, groups, |kept, woken| {
+        let slept = |n: &&Node| matches!(n.part, Part::Wait { wait: Wait::Frozen, .. });
+        let mut sleeps = kept.account.nodes.iter().filter(slept);
+        woken.who == kept.operation.tid && sleeps.any(|n| n.from < woken.at && woken.at <= n.to)
+    })
+}
