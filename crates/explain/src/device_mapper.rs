@@ -89,6 +89,10 @@ impl InMapper {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::texts::Texts;
+    use causes::{Claim, Verdict};
+    use life::Class;
+    use stats::{Group, Slowest};
 
     fn said(settings: &str) -> String {
         let mut system = evidence::System::default();
@@ -108,5 +112,55 @@ mod tests {
         assert!(lvm.ends_with("see dmsetup table vg-root"), "{lvm}");
         let late = said("dm-0/dm/name: late\n");
         assert!(late.contains("which target of device-mapper it is was not recorded"), "{late}");
+    }
+
+    /// Two kinds of operations on dm-0, a second in all, 400 ms of the first in device-mapper itself; of claims each is in which group,
+    /// of what, and how many ms.
+    fn left(claims: &[(usize, Reason, u64)]) -> Vec<f64> {
+        let dev = DevId::new(253, 0);
+        let mut e = Explanation::of_texts(Texts::default());
+        assert!(e.subject.system.add_document("queue-dm-0.txt", b"dm-0/dm/name: vg-root\n"));
+        e.names.insert(dev, "dm-0".into());
+        for (stacking, device) in [(400, 200), (0, 400)] {
+            let mut tail = Slowest::default();
+            let time = &mut tail.sum.time;
+            time.count(Nanos((stacking + device) * 1_000_000));
+            time.spend(Reason::Stacking, Nanos(stacking * 1_000_000));
+            time.spend(Reason::Device, Nanos(device * 1_000_000));
+            let (task, none) = ("java".into(), Nanos(0));
+            let all = tail.sum;
+            e.focus.groups.push(Group {
+                victims: vec![],
+                task,
+                dev,
+                class: Class::Read,
+                op: None,
+                operations: 1,
+                lost: none,
+                longest: none,
+                unknown: none,
+                tail,
+                all,
+            });
+        }
+        let claim = |&(group, reason, ms): &(usize, Reason, u64)| Claim {
+            group,
+            row: 0,
+            reason,
+            time: Nanos(ms * 1_000_000),
+        };
+        let claims = claims.iter().map(claim).collect();
+        e.verdicts.push(Verdict { claims, ..Verdict::rejected("any", "any") });
+        unexplained(&e).iter().map(|left| left.share).collect()
+    }
+
+    #[test]
+    fn what_is_left_unexplained_is_its_own_time_less_what_causes_claim_of_that() {
+        assert_eq!(left(&[]), [0.4]);
+        assert_eq!(left(&[(0, Reason::Stacking, 100)]), [0.3]);
+        // In the device below, and of the others, is something else.
+        assert_eq!(left(&[(0, Reason::Device, 200), (1, Reason::Stacking, 300)]), [0.4]);
+        // Less than a tenth is not said.
+        assert!(left(&[(0, Reason::Stacking, 310)]).is_empty());
     }
 }

@@ -128,7 +128,9 @@ const WORTH_A_MAP: u64 = 10;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::texts::Texts;
     use operation::Kind;
+    use stats::OpStats;
     use trace::{Call, Fs};
 
     /// Which are looked at first: each as what it is of, how many there were, and whether its tail matters.
@@ -168,5 +170,19 @@ mod tests {
         assert_eq!(first(&[(reads(sda), 100, false), (writes, 9, false)]), [0]);
         assert_eq!(first(&[(reads(sda), 100, false), (writes, 9, true)]), [1, 0]);
         assert_eq!(first(&[(reads(sda), 9, false)]), [0]);
+    }
+
+    /// A pipe or a socket has neither.
+    #[test]
+    fn operations_are_drawn_where_their_device_or_their_file_system_is_known() {
+        let mut e = Explanation::of_texts(Texts::default());
+        let kind = Kind::Call(Call::Read);
+        let [none, sda] = [DevId(0), DevId::new(8, 0)];
+        for (fs, dev) in [(Fs::Unknown, none), (Fs::Unknown, sda), (Fs::Ext4, none), (Fs::Ext4, sda)] {
+            e.facts.operations.groups.insert(OpKey { kind, fs, dev }, OpStats::default());
+        }
+        let mut drawn: Vec<(Fs, DevId)> = kinds(&e).iter().map(|key| (key.fs, key.dev)).collect();
+        drawn.sort();
+        assert_eq!(drawn, [(Fs::Unknown, sda), (Fs::Ext4, none), (Fs::Ext4, sda)]);
     }
 }

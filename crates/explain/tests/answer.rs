@@ -19,27 +19,37 @@ struct Load {
     long: u64,
 }
 
+/// A request: of whom, of which kind, when it was sent, how long it took in microseconds.
+type Sent = (&'static str, u32, &'static str, u64, u64);
+
 /// Four seconds of all of them, as blkparse prints it.
 fn recorded(loads: &[Load]) -> String {
-    let mut lines: Vec<(u64, String)> = vec![];
+    let mut all: Vec<Sent> = vec![];
     for (place, load) in loads.iter().enumerate() {
         for i in 0..4_000_000 / load.every {
-            let at = i * load.every + place as u64;
             let took = if i % load.turn == load.turn - 1 { load.long } else { load.usual };
-            let sector = (place as u64 + 1) * 10_000_000 + (i * 7919 % 10_000) * 800;
-            for (step, after) in [("Q", 0), ("G", 1), ("I", 2), ("D", 3), ("C", took)] {
-                let (tid, who) = if step == "C" { (0, "0") } else { (load.tid, load.task) };
-                let ns = (at + after) * 1000;
-                let mut line = String::new();
-                let _ = write!(
-                    line,
-                    "{}.{:09} {tid} {step} {} {sector} + 8 [{who}]",
-                    ns / 1_000_000_000,
-                    ns % 1_000_000_000,
-                    load.kind
-                );
-                lines.push((ns, line));
-            }
+            all.push((load.task, load.tid, load.kind, i * load.every + place as u64, took));
+        }
+    }
+    printed(&all)
+}
+
+/// Requests as blkparse prints them, each thread's in an area of its own.
+fn printed(all: &[Sent]) -> String {
+    let mut lines: Vec<(u64, String)> = vec![];
+    for (i, (task, tid, kind, at, took)) in (0..).zip(all) {
+        let sector = u64::from(tid + 1) * 10_000_000 + (i * 7919 % 10_000) * 800;
+        for (step, after) in [("Q", 0), ("G", 1), ("I", 2), ("D", 3), ("C", *took)] {
+            let (tid, who) = if step == "C" { (0, "0") } else { (*tid, *task) };
+            let ns = (at + after) * 1000;
+            let mut line = String::new();
+            let _ = write!(
+                line,
+                "{}.{:09} {tid} {step} {kind} {sector} + 8 [{who}]",
+                ns / 1_000_000_000,
+                ns % 1_000_000_000,
+            );
+            lines.push((ns, line));
         }
     }
     lines.sort();
@@ -100,6 +110,27 @@ fn who_keeps_many_requests_in_flight_waits_for_none_of_them() {
         })
         .collect();
     assert_eq!(first(&recorded(&[threads, vec![READER]].concat())), "fio");
+}
+
+/// Two servers on a disk that serves one request after the other: one sends four at once, and the other waits behind them.
+#[test]
+fn who_costs_another_more_than_it_loses_to_that_one_comes_after_it() {
+    let crossed = |busy: &'static str, other: &'static str| {
+        let mut all: Vec<Sent> = vec![];
+        for turn in (0..200).map(|n| n * 20_000) {
+            for n in 0..4 {
+                all.push((busy, 100, "R", turn + 10 * n, 1000 * (n + 1) - 10 * n));
+            }
+            all.push((other, 200, "R", turn + 100, 4900));
+            // Once the other is first.
+            all.push((other, 200, "R", turn + 10_000, 1000));
+            all.push((busy, 100, "R", turn + 10_100, 1900));
+            all.push((busy, 100, "R", turn + 15_000, 1000));
+        }
+        first(&printed(&all))
+    };
+    assert_eq!(crossed("postgres", "mysqld"), "mysqld");
+    assert_eq!(crossed("mysqld", "postgres"), "postgres");
 }
 
 #[test]

@@ -42,6 +42,43 @@ fn a_step_that_one_side_alone_has_is_not_compared() {
     }
 }
 
+/// Each kind weighs what its own slowest took, and is compared with its own.
+#[test]
+fn kinds_come_in_the_order_of_what_their_slowest_took() {
+    let explained = |write_us: u64| {
+        let mut text = String::new();
+        for i in 0..400_u64 {
+            let (kind, took) = if i % 2 == 0 { ("R", 300) } else { ("WS", write_us) };
+            for (n, (step, us)) in
+                [("Q", 0), ("G", 1), ("I", 2), ("D", 3), ("C", took)].into_iter().enumerate()
+            {
+                let (tid, who) = if step == "C" { (0, "0") } else { (100, "java") };
+                let time = format!("0.{:09}", i * 2_000_000 + us * 1000);
+                let sector = i * 800;
+                let _ = writeln!(
+                    text,
+                    "8,0 0 {} {time} {tid} {step} {kind} {sector} + 8 [{who}]",
+                    i * 5 + n as u64
+                );
+            }
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trace.txt");
+        std::fs::write(&path, text).unwrap();
+        Input::recording(&path).unwrap().explain().unwrap()
+    };
+    for (write_us, order) in [(900, ["synchronous writes", "reads"]), (150, ["reads", "synchronous writes"])]
+    {
+        let (before, after) = (explained(write_us), explained(write_us));
+        let c = Comparison::of_recordings(["before".into(), "after".into()], &before, &after);
+        let whats: Vec<&str> = c.rows.iter().map(|row| row.what.as_str()).collect();
+        assert_eq!(whats.len(), 2, "{whats:?}");
+        assert!(whats.iter().zip(order).all(|(what, of)| what.contains(of)), "{whats:?}");
+        let [first, second] = [0, 1].map(|at| c.rows[at].weight);
+        assert!(first > 1.5 * second, "{first} {second}");
+    }
+}
+
 /// What fio says it took is what its system calls took, where these were recorded, and not what the bios below them did.
 #[test]
 fn a_run_of_fio_is_compared_with_operations_in_its_own_order() {

@@ -64,6 +64,23 @@ fn two_recordings_are_no_input() {
     assert!(error.help().is_some());
 }
 
+/// Recordings in several files go by the name that these have in common, which is no file itself.
+#[test]
+fn of_two_recordings_the_one_that_is_missing_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["sda.blktrace.0", "sdb.blktrace.0"] {
+        std::fs::write(folder.path().join(name), b"").unwrap();
+    }
+    let error = |names: [&str; 2]| {
+        let both = names.map(|name| folder.path().join(name));
+        Input::open(&both).err().expect("an error").to_string()
+    };
+    assert!(error(["sda", "sdb"]).ends_with("are both recordings"), "{}", error(["sda", "sdb"]));
+    for both in [["sda", "sdc"], ["sdc", "sda"]] {
+        assert!(error(both).ends_with("/sdc: no such file or folder"), "{}", error(both));
+    }
+}
+
 #[test]
 fn a_table_that_is_no_text_of_a_tool_is_no_second_recording() {
     let folder = tempfile::tempdir().unwrap();

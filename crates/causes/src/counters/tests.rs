@@ -343,3 +343,24 @@ fn the_bandwidth_is_the_same_where_it_is_a_tenth_more_or_less() {
     };
     assert_eq!([200_000, 240_000, 255_500, 270_000, 300_000].map(same), [false, true, true, true, false]);
 }
+
+/// Between requests a device that has not enough to do waits for them: then the time of each says nothing of its size.
+#[test]
+fn requests_are_compared_by_size_only_while_the_queue_is_full() {
+    let row = |name: &str, rate: f64, kib: f64, sectors: f64, queue: f64, service: f64| {
+        format!(
+            "{name} 0.00 0.00 0.00 {rate:.2} 0.00 {kib:.2} {sectors:.2} {queue:.2} 20.00 {service:.2}\n\n"
+        )
+    };
+    let header = "Device: rrqm/s wrqm/s r/s w/s rkB/s wkB/s avgrq-sz avgqu-sz await svctm\n";
+    let of = |rate: f64, queue: f64| {
+        let large = row("sdb", 354.0, 176_128.0, 995.07, 31.97, 2.84);
+        let small = row("sdd", rate, rate * 43.5, 87.0, queue, 0.73);
+        let text = format!("Host direct write:\n\n{header}{large}Write via Xen:\n\n{header}{small}");
+        let verdicts = judge_counters(&[Mail::read("mail", text.as_bytes())]);
+        verdicts.iter().any(|v| v.cause == "request-size" && v.verdict == Answer::Found)
+    };
+    // A queue of 4 and ten requests a second are enough.
+    assert_eq!([of(1377.0, 31.0), of(1377.0, 4.1), of(11.0, 31.0)], [true; 3]);
+    assert_eq!([of(1377.0, 3.9), of(1377.0, 0.5), of(9.0, 31.0)], [false; 3]);
+}

@@ -188,6 +188,22 @@ fn who_is_served_at_the_same_time_stands_in_no_line() {
     assert!(rejected(&v).contains("serves several requests in parallel"), "{v:?}");
 }
 
+/// Eight on their way at a time, one of them done each millisecond: so it looks where they stand in line, but one alone takes as long.
+#[test]
+fn who_takes_as_long_alone_stands_in_no_line() {
+    let mut story = Story::default();
+    for i in 0..200 {
+        let at = 20 * i * MS;
+        story.read(at, at, at + 8 * MS);
+    }
+    for i in 0..500 {
+        let at = (5000 + i) * MS;
+        story.read(at, at, at + 8 * MS);
+    }
+    let v = story.verdict("device-saturated");
+    assert!(rejected(&v).contains("with 4 to 7 others in flight reads took"), "{v:?}");
+}
+
 #[test]
 fn the_queue_may_stand_in_the_scheduler() {
     let story = |served: bool| {

@@ -35,6 +35,22 @@ fn two_parts_in_a_hundred_are_worth_a_word() {
     assert!(rejected(&v).contains("no slow operation waited for a flush") && v.minor, "{v:?}");
 }
 
+/// Many that each take somewhat longer: the slowest of them are little beside one long read, all of them are not.
+#[test]
+fn a_tenth_of_all_that_was_lost_is_worth_a_word_too() {
+    let of = |read_s: u64| {
+        let mut story = Story::default();
+        story.read(0, 0, 1000 * read_s * MS);
+        for i in 0..1000 {
+            story.flushed_write((1000 * read_s + 20 * i) * MS, 1000 + 20 * (i % 100), 200);
+        }
+        story.verdict("flush-cost")
+    };
+    // They take 4 s in all.
+    assert!(is_found(&of(20)));
+    assert!(!is_found(&of(60)));
+}
+
 /// A hundred are enough for a percentile.
 #[test]
 fn fewer_than_a_hundred_do_not_say_what_is_usual() {

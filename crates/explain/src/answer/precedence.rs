@@ -178,4 +178,23 @@ mod tests {
         };
         assert!(beside_queue(40) && !beside_queue(41));
     }
+
+    /// Each operation takes a little long, for 15 % of its time; the best other cause would spare a tenth.
+    #[test]
+    fn what_all_operations_take_comes_before_a_cause_that_says_no_more_and_not_before_one_that_says_why() {
+        let mut e = Explanation::of_texts(crate::texts::Texts::default());
+        let throughout =
+            |cause, part| Verdict { throughout: vec![(0, part)], ..Verdict::rejected(cause, "-") };
+        e.verdicts = vec![throughout("slow-device", 0.15)];
+        let beside = |cause: &'static str| {
+            let mut v = victim(1000, 100, 2000);
+            v.because = vec![Because { cause: Some(cause), ..flushes(100) }];
+            let best = Verdict::rejected(cause, "-");
+            slow_throughout(&e, &v, Some((0.5, &best))).map(|own| own.cause)
+        };
+        assert_eq!(beside("cold-reads"), Some("slow-device"));
+        assert_eq!(beside("flush-cost"), None);
+        // A limit sets the pace of all, and is told itself.
+        assert_eq!(beside("rate-limit"), None);
+    }
 }
