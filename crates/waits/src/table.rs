@@ -200,8 +200,8 @@ impl Table {
         self.chains.function_name(id)
     }
 
-    /// Adds an operation whose parts sum to its time; a part of no time is somebody who was in a device meanwhile. Of it so much was `lost`, and of so much in the device it is not known what is
-    /// usual.
+    /// Adds an operation whose parts sum to its time; a part of no time is somebody who was in a device meanwhile. Of it so much was
+    /// `lost`, and of so much in the device it is not known what is usual.
     pub fn add(&mut self, w: Waiting, parts: &[Part], lost: Nanos, unknown: Nanos) {
         debug_assert_eq!(parts.iter().map(|p| u128::from(p.time.0)).sum::<u128>(), u128::from(w.total.0));
         let Some(ns) = self.ns.checked_add(w.total.0) else {
