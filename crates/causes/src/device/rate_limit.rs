@@ -171,9 +171,7 @@ fn kind_by_the_clock(case: &Case, slow: &Slow, time: fn(&Turns) -> &Distribution
     let no_longer = |kind: &InTurn, larger: &InTurn| {
         let [took, longer] = [kind, larger].map(|k| time(&k.turns).quantile(0.5));
         let is_larger = larger.is_read == kind.is_read && larger.most.0 >= kind.most.0.saturating_mul(2);
-        // What shares its time with others is not known by when the last of these was done.
-        let is_known =
-            time(&larger.turns).count() >= ENOUGH_OF_SIZE && within(time(&larger.turns), MIDDLE, EVEN_TURNS);
+        let is_known = time(&larger.turns).count() >= ENOUGH_OF_SIZE;
         is_larger && is_known && longer as f64 <= (1.0 + SAME) * took as f64
     };
     let is_clock = |kind: &InTurn| {
