@@ -234,15 +234,16 @@ impl Table {
             let at = part.culprit.0 as usize;
             let is_unclear = self.is_unclear[at];
             if is_unclear {
-                self.scratch.add_unclear(part.time.0);
+                self.scratch.unclear += part.time;
             }
             if let Some(who) = self.absent_with[at].filter(|who| *who != own) {
                 self.scratch.add(who, self.is_one_of_those[at], part.time.0, is_unclear);
             }
         }
         self.full |= cell.rows.len() > self.bounds.rows_of_cell;
+        let unclear = self.scratch.unclear;
         for (who, lost) in self.scratch.iter() {
-            sums.without(who, |without| without.add(w.total, lost, w.in_device));
+            sums.without(who, |without| without.add(w.total, unclear, lost, w.in_device));
         }
         self.seconds.add(w.end, w.victim, Second { ops: 1, ns: w.total.0, lost: lost.0 });
         if self.full || self.chains.is_full() || self.rows > self.bounds.rows {

@@ -135,26 +135,22 @@ impl Absents {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
     of: Vec<(AbsentId, Lost)>,
-    unclear: u64,
+    /// How much of all of it is [unclear](Culprit::is_unclear).
+    pub unclear: Nanos,
 }
 
 /// What of an operation would be gone.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lost {
     pub time: Nanos,
-    /// How much of what is left is [unclear](Culprit::is_unclear).
-    pub unclear_left: Nanos,
+    /// How much of that is [unclear](Culprit::is_unclear).
+    pub unclear: Nanos,
 }
 
 impl Scratch {
     pub fn clear(&mut self) {
         self.of.clear();
-        self.unclear = 0;
-    }
-
-    /// Notes time of nobody who could be asked.
-    pub fn add_unclear(&mut self, ns: u64) {
-        self.unclear += ns;
+        self.unclear = Nanos(0);
     }
 
     /// Adds a part of a task's, which may be one of those taken away together.
@@ -166,16 +162,15 @@ impl Scratch {
             match self.of.iter_mut().find(|(known, _)| *known == id) {
                 Some((_, lost)) => {
                     lost.time += Nanos(ns);
-                    lost.unclear_left += unclear;
+                    lost.unclear += unclear;
                 }
-                None => self.of.push((id, Lost { time: Nanos(ns), unclear_left: unclear })),
+                None => self.of.push((id, Lost { time: Nanos(ns), unclear })),
             }
         }
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (AbsentId, Lost)> + '_ {
-        let left = |gone: Nanos| Nanos(self.unclear).since(gone);
-        self.of.iter().map(move |(who, l)| (*who, Lost { unclear_left: left(l.unclear_left), ..*l }))
+        self.of.iter().copied()
     }
 }
 
@@ -212,13 +207,13 @@ pub struct Without {
 }
 
 impl Without {
-    /// An operation of which `lost` is that one's.
-    pub(crate) fn add(&mut self, total: Nanos, lost: Lost, in_device: bool) {
+    /// An operation of which `lost` is that one's, and of all so much `unclear`.
+    pub(crate) fn add(&mut self, total: Nanos, unclear: Nanos, lost: Lost, in_device: bool) {
         let bucket = Bucket::of(total);
         *self.removed.at(bucket) += 1;
         *self.met.at(bucket) += u64::from(in_device);
         let left = total.since(lost.time);
-        let as_it_would_be = Left { ops: 1, ns: left.0, unclear: lost.unclear_left.0 };
+        let as_it_would_be = Left { ops: 1, ns: left.0, unclear: unclear.since(lost.unclear).0 };
         self.added.at(Bucket::of(left)).add(as_it_would_be);
         self.time = self.time.saturating_add(lost.time.0);
     }

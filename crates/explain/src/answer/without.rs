@@ -117,8 +117,8 @@ const TOO_LOW: f64 = 0.35;
 /// culprit").
 const UNLIKE: f64 = 0.15;
 
-/// Of the slowest only a bound is predicted where so much of their time would be nobody's: twice as much as they may be off for a median is what a p99
-/// may (docs/what-if.md).
+/// Of the slowest only a bound is predicted where so much of their time would be nobody's: a p99 may be off by twice as much as a median
+/// (docs/what-if.md).
 const UNCLEAR: f64 = 2.0 * UNLIKE;
 
 /// Nine of ten values lie within so many standard deviations of the middle (normal distribution).
@@ -148,7 +148,8 @@ pub fn in_the_way(e: &Explanation) -> Vec<(String, Nanos)> {
             *all.entry(name.into()).or_default() += Nanos(without.time);
         }
     }
-    let mut all: Vec<_> = all.into_iter().collect();
+    // Who was only there kept nobody waiting.
+    let mut all: Vec<_> = all.into_iter().filter(|(_, time)| time.0 > 0).collect();
     all.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
     all
 }
