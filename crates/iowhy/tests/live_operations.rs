@@ -68,7 +68,7 @@ fn as_fio_says(all: &[&One], count: &Json, latency: &Json, added: Nanos) {
 fn is(r: &Recorded, capture: &str, cause: &str, verdict: &str) {
     let said = r.verdict(capture, cause);
     println!("{cause}: {} {} {}", said["verdict"], said["share"], said["evidence"]);
-    assert_eq!(said["verdict"], verdict, "{said:#}");
+    assert_eq!(said["verdict"], verdict, "{said:#}\nfound: {:#?}", r.found(capture));
 }
 
 const FSYNC: &str =

@@ -68,7 +68,7 @@ fn of(case: &mut Case, slow: &Slow, v: Verdict) -> Said {
     if slow.share(its) < MIN_SHARE && of_all < NOT_ITS_OWN {
         return Said::Nothing;
     }
-    let before = before_the_device(case, slow);
+    let before = before_the_device(case, slow, &proof);
     let claimed = case.claim(slow, Reason::Device, its) + before;
     let rate = 1_000_000_000 / apart.max(1);
     let told = proof!("{told}, evenly spaced: {rate} a second", told, rate = Count(rate));
@@ -87,15 +87,17 @@ enum Held {
     /// Small requests take as long as a clock lets them, or hardly anything.
     AtOnce { took: u64, fast: Nanos },
     /// No flash is as slow for so little, or more bytes take no longer; and nothing else is as even.
-    TooSlow { gap: u64, bytes: Bytes },
+    TooSlow { gap: u64, bytes: Bytes, fastest: u64 },
 }
 
 /// How far completions are apart, in words, too, and the proof that something holds requests back; or what speaks against it.
 fn held(case: &Case, slow: &Slow, name: &str) -> Result<(u64, Proof, Held), Proof> {
     let pace = &slow.on.pace;
-    if let Some((even, bytes)) = too_slow(case, slow) {
-        let gap = even.quantile(0.5);
-        return Ok((gap, apart(&even, name), Held::TooSlow { gap, bytes }));
+    // A device that does not turn and takes small requests one after the other by the clock, slower than any flash.
+    if let Some(kind) = kind_by_the_clock(case, slow, |turns| &turns.gaps) {
+        let (gap, fastest) = (kind.turns.gaps.quantile(0.5), kind.turns.d2c.quantile(FASTEST));
+        let told = apart(&kind.turns.gaps, name);
+        return Ok((gap, told, Held::TooSlow { gap, bytes: kind.most, fastest }));
     }
     if let Some((kind, fast)) = by_the_clock_or_at_once(case, slow) {
         let took = kind.turns.alone.quantile(0.5);
@@ -151,13 +153,7 @@ fn faster_alone(slow: &Slow, apart: u64) -> Option<Held> {
     Some(Held::Turns { gap: apart, alone: Nanos(alone) })
 }
 
-/// A device that does not turn and takes small requests one after the other by the clock, slower than any flash.
-fn too_slow(case: &Case, slow: &Slow) -> Option<(Distribution, Bytes)> {
-    let kind = kind_by_the_clock(case, slow, |turns| &turns.gaps)?;
-    Some((kind.turns.gaps, kind.most))
-}
-
-/// Small requests that find such a device empty and take as long as a clock lets them, but for some that take less than half: those for
+/// Small requests that find a device empty that does not turn, and take as long as a clock lets them, but for some that take less than half: those for
 /// which something was left over. Flash that is slow varies more, and is never fast.
 fn by_the_clock_or_at_once(case: &Case, slow: &Slow) -> Option<(InTurn, u64)> {
     let kind = kind_by_the_clock(case, slow, |turns| &turns.alone)?;
@@ -219,13 +215,15 @@ impl Held {
                 fast,
                 took = Nanos(*took)
             ),
-            Held::TooSlow { gap, bytes } if *bytes > SMALL && Nanos(*gap) <= at_slowest(*bytes) => proof!(
+            Held::TooSlow { gap, bytes, .. } if *bytes > SMALL && Nanos(*gap) <= at_slowest(*bytes) => {
+                proof!(
                 "requests of twice {bytes} and more take no longer, and only a timer is so regular: half of \
                  them lie within {within} of that",
                 bytes,
                 within = Share(AS_A_CLOCK.1 - 1.0)
-            ),
-            Held::TooSlow { gap, bytes } => proof!(
+            )
+            }
+            Held::TooSlow { gap, bytes, .. } => proof!(
                 "flash does not take {gap} for {bytes}, and only a timer is so regular: half of them lie \
                      within {within} of that",
                 gap = Nanos(*gap),
@@ -236,9 +234,18 @@ impl Held {
     }
 }
 
-/// What waited for room in a device that is let so many: in the scheduler, for a tag, for writeback throttling's budget.
-fn before_the_device(case: &mut Case, slow: &Slow) -> Nanos {
-    let waits = |row: &Claimable| row.phase != Phase::Behind && leads_to_the_device(row.phase);
+/// What waited for room in a device that is let so many: in the scheduler, for a tag, for writeback throttling's budget. That budget is
+/// held back wherever reads are slow, by a limit or not: it is the limit's only where the device was seen to be faster.
+fn before_the_device(case: &mut Case, slow: &Slow, proof: &Held) -> Nanos {
+    let was_faster = match proof {
+        Held::TooSlow { gap, fastest, .. } => *fastest as f64 <= FASTER * *gap as f64,
+        _ => true,
+    };
+    let waits = |row: &Claimable| match row.phase {
+        Phase::Behind => false,
+        Phase::Reason(Reason::WritebackThrottle) => was_faster,
+        phase => leads_to_the_device(phase),
+    };
     match slow.is_below() {
         true => Nanos(0),
         false => case.claim_rows(slow.group_number, Nanos(u64::MAX), waits),

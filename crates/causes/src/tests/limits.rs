@@ -54,6 +54,43 @@ fn writeback_throttling_is_told_to_aim_four_times_as_high() {
     assert_eq!(first("sda/queue/rotational: 0\n"), (format!("echo 75000 > {file}"), false));
 }
 
+/// Always eight reads, 1.8 ms apart as by a clock, after some that a device that does not turn had alone and that took so many us; then writes
+/// that were throttled by wbt for 60 of 100 ms, and in the device for 30.
+fn throttled_at_a_clocks_pace(alone: u64) -> Told {
+    let mut story = Story::default();
+    story.settings("sda/queue/rotational: 0\n");
+    for i in 0..40 {
+        story.read(i * 20_000, i * 20_000, i * 20_000 + alone);
+    }
+    for i in 0..400 {
+        let done = |n: u64| 1_000_000 + n * 1800;
+        story.read(done(i), done(i), done(i + 8));
+    }
+    let mut told = Told::default();
+    told.quick(WRITE, 297);
+    for _ in 0..3 {
+        let waits = [
+            (Wait::WritebackThrottle, Reason::WritebackThrottle, 60),
+            (Wait::DirectIo, Reason::Device, 30),
+            (Wait::Input, Reason::Sleep, 9),
+        ];
+        told.slow(WRITE, 100, &waits);
+    }
+    told.over(story);
+    told
+}
+
+#[test]
+fn wbts_budget_is_a_limits_only_where_the_device_was_seen_to_be_faster() {
+    let mut faster = throttled_at_a_clocks_pace(300);
+    assert!(found(&faster.verdict("rate-limit")) > 0.8);
+    rejected(&faster.verdict("writeback-throttle"));
+    // A pace that flash does not have, and nothing that was faster.
+    let mut never = throttled_at_a_clocks_pace(1800);
+    assert!((found(&never.verdict("rate-limit")) - 0.3).abs() < 0.05);
+    assert!((found(&never.verdict("writeback-throttle")) - 0.6).abs() < 0.05);
+}
+
 #[test]
 fn the_limit_of_the_cgroup_is_lifted_where_it_is_set() {
     let of = |settings: &str| {

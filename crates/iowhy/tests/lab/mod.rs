@@ -216,6 +216,13 @@ impl Recorded {
         let found = said["causes"].as_array().unwrap().iter().find(|c| c["cause"] == cause);
         found.unwrap_or_else(|| panic!("{cause} was not judged: {said:#}")).clone()
     }
+
+    /// The causes that `iowhy explain` found, each with its share and evidence.
+    pub fn found(&self, capture: &str) -> Vec<String> {
+        let said = self.iowhy(&["explain"], capture);
+        let found = said["causes"].as_array().unwrap().iter().filter(|c| c["verdict"] == "found");
+        found.map(|c| format!("{} {} {}", c["cause"], c["share"], c["evidence"])).collect()
+    }
 }
 
 /// Makes tests of functions that look at what a disk does in real time: `tried::NAME` is tried again ([`testkit::steady`]).
