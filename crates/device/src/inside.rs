@@ -279,7 +279,8 @@ impl Inside {
             split.behind[0] = Behind { holder: only.holder, time: behind };
             return;
         }
-        let mine = ticket.cost * (self.per_cost - ticket.per_cost);
+        // What it takes itself is no time behind others; where that is not known, its part of the shared time stays with its holder.
+        let mine = if split.known { ticket.cost * (self.per_cost - ticket.per_cost) } else { 0.0 };
         let mut shares: SmallVec<[(u64, Holder); MOST]> = SmallVec::new();
         let mut rest = 0.0;
         for (i, held) in self.holders.iter().enumerate() {

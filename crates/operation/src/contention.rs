@@ -3,7 +3,7 @@
 use crate::history::History;
 use crate::served::{Done, Entry};
 use crate::stretch::State;
-use life::{Class, Holding, TaskName};
+use life::{Class, Holding, Op, Request, TaskName};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use trace::{Bytes, DevId, Nanos, Tid};
@@ -69,6 +69,19 @@ pub fn served_by(history: &History, dev: Option<DevId>, a: Nanos, b: Nanos) -> V
     }
     found.sort_by_key(|(h, weight)| (std::cmp::Reverse(*weight), *h));
     found
+}
+
+/// The flush that a device (any, if none is given) completed last from `a` to `b`.
+pub fn flushed_last(history: &History, dev: Option<DevId>, a: Nanos, b: Nanos) -> Option<&Request> {
+    let flush = |entry: &'_ Entry| match &entry.done {
+        Done::Request(r) => r.op == Op::Flush && dev.is_none_or(|dev| r.dev == dev),
+        Done::Bio(_) => false,
+    };
+    let last = history.served.between(a, b).rev().take(MOST_ASKED).find(|entry| flush(entry))?;
+    match &last.done {
+        Done::Request(r) => Some(r),
+        Done::Bio(_) => None,
+    }
 }
 
 /// Who ran from `a` to `b` on the processor on which a task waited for its turn, and for how long: the

@@ -4,20 +4,24 @@
 //! is charged to whose data it moved.
 
 use crate::chain::{ChainId, FunctionId, Link};
-use crate::culprit::{is_kernel_thread, Culprit, CulpritId, CulpritKind};
+use crate::culprit::{Culprit, CulpritId, CulpritKind};
 use crate::links::{request_link, FLUSH};
 use crate::parts::Parts;
 use crate::phase::Phase;
 use crate::table::{Table, VictimId, Waiting};
 use crate::victim::{Asked, Victim};
-use crate::who::{flush_of, is_of, runner, By};
-use device::{Behind, Holder};
+use crate::who::{flush_of, runner, By};
+use device::{Behind, Holder, Split};
 use ledger::Reason;
 use life::{Company, Holding, Io, Names, Op, TaskName};
-use operation::{served_by, Account, Done, Entry, History, Kind, Node, Operation, Part as Of, Wait};
+use operation::{
+    flushed_last, served_by, Account, Done, Entry, History, Kind, Node, Operation, Part as Of, Wait,
+};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use trace::{DevId, Fs, Nanos, TextId, Tid};
+
+mod senders;
 
 /// Shorter waits are not attributed: it would cost more than it shows.
 const WORTH_ASKING: Nanos = Nanos(100_000);
@@ -164,6 +168,7 @@ impl Accounts {
                 let by = By { tid: b.tid, task: b.task, owner: None, op: b.op, holding };
                 self.in_device(table, a, time, &by, &b.company, above);
             }
+            (Reason::FlushQueue, None) => self.behind_a_flush(table, a, node, above),
             (Reason::Preflush | Reason::Postflush | Reason::FlushQueue, done) => {
                 let flushed = flush_of(done.map(Done::timeline), reason, time);
                 let flushes = table.passes(above.chain, |link| link == FLUSH);
@@ -271,6 +276,19 @@ impl Accounts {
         }
     }
 
+    /// In line for a flush while the device had another one: behind whom that one was there. The rest is the price of flushes, whoever asks
+    /// for them.
+    fn behind_a_flush(&mut self, table: &mut Table, a: &Adding, node: &Node, above: &Around) {
+        let (chain, time) = (above.chain, node.length());
+        let dev = Some(a.o.dev).filter(|d| *d != DevId(0));
+        let flush = flushed_last(a.history, dev, node.from, node.to);
+        let split = flush.map_or(Split { own: time, ..Split::default() }, |r| *r.company.split.last(time));
+        let (device, who) = [None, Some(Io::Flush)].map(|io| table.plain(CulpritKind::Device, io)).into();
+        self.parts.put(table, chain, Phase::Flush, who, split.own + split.varied + split.slow);
+        self.parts.put(table, chain, Phase::Paused, device, split.paused);
+        self.behind(table, a, chain, &split.behind, split.others);
+    }
+
     /// Throttled in favour of others: the tasks whose requests the device served meanwhile caused this wait.
     fn held_up(&mut self, table: &mut Table, a: &Adding, node: &Node, reason: Reason, above: &Around) {
         let (mut time, mut phase) = (node.length(), Phase::Reason(reason));
@@ -316,85 +334,5 @@ impl Accounts {
         for ((who, _), part) in shares.iter().zip(device::largest_remainder(time, &weights)) {
             self.parts.put(table, above.chain, phase, *who, part);
         }
-    }
-
-    /// Whose request it is that was waited for.
-    fn sender(&mut self, table: &mut Table, a: &Adding, r: &By, doer: Option<Tid>) -> CulpritId {
-        let is_own = |task: TaskName| a.names.is_one_job(task, a.o.task);
-        let mine = r.tid == a.o.tid || is_own(r.task) || r.owner.is_some_and(|o| is_own(o.task));
-        match r.owner {
-            _ if mine && !r.owner.is_some_and(|o| o.journal) => table.plain(CulpritKind::Own, None),
-            Some(_) => self.of_holding(table, a, &r.holding),
-            None => self.doer(table, a, doer.or(Some(r.tid)), Some(r.holding.io)),
-        }
-    }
-
-    /// A task that did something for the operation: itself, a kernel thread, or another task.
-    fn doer(&mut self, table: &mut Table, a: &Adding, doer: Option<Tid>, io: Option<Io>) -> CulpritId {
-        let name = doer.map(|tid| a.names.of(tid));
-        let is_other = |name: &TaskName| doer != Some(a.o.tid) && !a.names.is_one_job(*name, a.o.task);
-        let Some(name) = name.filter(is_other) else {
-            return table.plain(CulpritKind::Own, None);
-        };
-        let kind = if self.is_kernel(name, a.names) { CulpritKind::Kernel } else { CulpritKind::Task };
-        table.culprit(&Culprit { kind, name: Some(a.names.text(name).into()), dirtied_by: None, io })
-    }
-
-    fn holder(&mut self, table: &mut Table, a: &Adding, holder: Holder) -> CulpritId {
-        match a.names.holding(holder) {
-            Some(holding) => {
-                let holding = *holding;
-                if is_of(&holding, a.o.task, a.names) {
-                    return table.plain(CulpritKind::Own, Some(holding.io));
-                }
-                self.known(table, holder, &holding, a.names)
-            }
-            None => table.culprit(&Culprit::others()),
-        }
-    }
-
-    fn of_holding(&mut self, table: &mut Table, a: &Adding, h: &Holding) -> CulpritId {
-        if is_of(h, a.o.task, a.names) {
-            return table.plain(CulpritKind::Own, Some(h.io));
-        }
-        let culprit = self.culprit(h, a.names);
-        table.culprit(&culprit)
-    }
-
-    /// A holder of a device as a culprit, found again by its number.
-    pub(crate) fn known(
-        &mut self,
-        table: &mut Table,
-        holder: Holder,
-        h: &Holding,
-        names: &Names,
-    ) -> CulpritId {
-        match self.holders.get(holder.0 as usize) {
-            Some(Some((known, id))) if known == h => return *id,
-            Some(_) => {}
-            None => self.holders.resize(holder.0 as usize + 1, None),
-        }
-        let culprit = self.culprit(h, names);
-        let id = table.culprit(&culprit);
-        self.holders[holder.0 as usize] = Some((*h, id));
-        id
-    }
-
-    fn culprit(&mut self, h: &Holding, names: &Names) -> Culprit {
-        let kernel = self.is_kernel(h.task, names);
-        let text = |name: TaskName| -> Option<Box<str>> { Some(names.text(name).into()) };
-        let kind = |kernel| if kernel { CulpritKind::Kernel } else { CulpritKind::Task };
-        let io = Some(h.io);
-        match (kernel, h.owner == h.task) {
-            (_, true) => Culprit { kind: kind(kernel), name: text(h.task), dirtied_by: None, io },
-            (true, false) => Culprit { kind: CulpritKind::Task, name: text(h.owner), dirtied_by: None, io },
-            (false, false) => {
-                Culprit { kind: CulpritKind::Task, name: text(h.task), dirtied_by: text(h.owner), io }
-            }
-        }
-    }
-
-    fn is_kernel(&mut self, task: TaskName, names: &Names) -> bool {
-        *self.kernel.entry(task).or_insert_with(|| is_kernel_thread(names.text(task)))
     }
 }
