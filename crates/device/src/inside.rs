@@ -2,7 +2,8 @@
 //!
 //! While several requests are in the device, each stretch between two events is shared among their holders by the service
 //! that each has there (`cost`). A request notes the holders' sums at its issue and subtracts them at its completion, so its
-//! split costs one addition per holder, however deep the queue. Its own part of the shared time is taken out exactly.
+//! split costs one addition per holder, however deep the queue. Its own part of the shared time is taken out exactly. A device that
+//! serves one after the other is simpler: each stretch between two completions is the later one's.
 //!
 //! D2C then is, in this order: its own service (at most what it takes alone); pauses (no completion for longer than any
 //! service explains); others, at most the time in which there were any, in proportion to what was shared; and what is left
@@ -13,11 +14,12 @@
 //! Example: a read that takes 1 ms alone is issued behind a write that takes 9 ms; both end after 10 ms. The stretch is
 //! shared 9 to 1; the read's own millisecond is its service, the other 9 ms are behind the write.
 
-use crate::quiet::Quiet;
 use crate::service::{Services, Shape};
-use crate::split::{largest_remainder, Behind, Holder, Split, MOST_HOLDERS};
+use crate::split::{Holder, Split};
 use smallvec::SmallVec;
 use trace::{Bytes, Nanos, Sector};
+
+mod turn;
 
 /// A request begins near the one before if it lies no further away: `BFQQ_SEEK_THR`, 800 sectors (block/bfq-iosched.c).
 pub const SEEK: u64 = 800;
@@ -30,9 +32,8 @@ const VARIES: f64 = 3.0;
 /// (data sheets).
 pub const LONGEST_SERVICE: Nanos = Nanos(30_000_000);
 
-/// A request was overtaken where this many times as many were completed meanwhile as it found there: devices take the nearest
-/// first, but a request that has waited for several rounds is none of a queue.
-const PASSED_OVER: u64 = 5;
+/// Completions of which it is known whose they were: the first since a request was issued began before that.
+const REMEMBERED: usize = 64;
 
 /// Holders of one device that are told apart at a time; the rest is one, which has the first place.
 const MOST: usize = 16;
@@ -71,6 +72,8 @@ pub struct Ticket {
     cost: f64,
     place: u8,
     per_cost: f64,
+    /// How long nothing had been completed.
+    into: Nanos,
     company: Nanos,
     paused: Nanos,
     /// How many were there before it, and had been completed before.
@@ -84,11 +87,25 @@ pub struct Ticket {
     inside: bool,
 }
 
+/// The places of the last requests completed.
+#[derive(Clone, Debug)]
+struct Completers([u8; REMEMBERED]);
+
+impl Default for Completers {
+    fn default() -> Completers {
+        Completers([0; REMEMBERED])
+    }
+}
+
 /// One device.
 #[derive(Clone, Debug, Default)]
 pub struct Inside {
     /// What requests take alone.
     pub services: Services,
+    /// Whether it serves one after the other, as far as its completions tell.
+    one_by_one: bool,
+    /// The places of the last ones completed, by their number.
+    completers: Completers,
     holders: SmallVec<[Held; 4]>,
     /// Of all in the device now.
     cost: f64,
@@ -104,6 +121,8 @@ pub struct Inside {
     now: Nanos,
     /// Since when nothing was completed: the last completion, or when the device got work again.
     since: Nanos,
+    /// Until when its time is that of completed requests, if it serves one after the other.
+    served: Nanos,
     /// When it ran out of work.
     idle_since: Nanos,
     head: Sector,
@@ -125,7 +144,7 @@ impl Inside {
         self.leave(now, ticket);
         self.pass(now);
         if self.in_flight == 0 {
-            self.since = now;
+            (self.since, self.served) = (now, now);
         }
         let near = start.0.abs_diff(self.head.0) <= SEEK;
         let place = self.place(holder);
@@ -145,6 +164,7 @@ impl Inside {
         ticket.cost = self.services.cost(Shape::new(class, near, bytes));
         ticket.place = place;
         ticket.per_cost = self.per_cost;
+        ticket.into = now.since(self.served);
         ticket.company = self.company;
         ticket.paused = self.paused;
         (ticket.ahead, ticket.completed) = (self.in_flight, self.completed);
@@ -196,11 +216,11 @@ impl Inside {
             self.paused += now.since(self.since).since(explained);
         }
         let back = self.way_back(shape, quiet, ticket);
-        let mut split = self.split(d2c, quiet, back, ticket);
+        let mut split = self.split(now, quiet, back, ticket);
         if self.holders.len() > 1 {
             self.note_present(ticket, &mut split);
         }
-        self.completed += 1;
+        self.serve(now, ticket.place, quiet.filter(|_| bytes.0 == 0).map(|q| q.p50));
         self.services.busy(shape, gap, d2c);
         if bytes.0 == 0 {
             self.services.empty(d2c);
@@ -213,6 +233,21 @@ impl Inside {
         split
     }
 
+    /// A request of this place is completed: of a device that serves one after the other the time since the last one was its. A flush has no
+    /// more of it than a flush takes: it is over with the data it waits for, at times a little before.
+    fn serve(&mut self, now: Nanos, place: u8, flush: Option<Nanos>) {
+        if self.one_by_one {
+            let time = now.since(self.served).min(flush.unwrap_or(now));
+            self.holders[place as usize].time += time.0 as f64;
+            self.served += time;
+        } else {
+            self.served = now;
+        }
+        self.completers.0[self.completed as usize % REMEMBERED] = place;
+        self.completed += 1;
+        self.one_by_one = self.services.is_one_by_one();
+    }
+
     /// Notes who else was there meanwhile, though none of the time is theirs, as far as there is room.
     fn note_present(&self, ticket: &Ticket, split: &mut Split) {
         for (place, held) in self.holders.iter().enumerate() {
@@ -223,93 +258,6 @@ impl Inside {
         }
     }
 
-    /// What a request takes more than a near one, and because of which holder, where another one moved the head away from its
-    /// holder's last one.
-    fn way_back(&mut self, shape: Shape, quiet: Option<Quiet>, ticket: &Ticket) -> Option<(Holder, Nanos)> {
-        let (mover, far) = (ticket.led_away?, quiet?);
-        let near = self.services.of(Shape::new(shape.class, true, shape.bytes))?;
-        // Flash takes about as long for both.
-        (far.p50 > near.most).then(|| (mover, far.p50.since(near.p50)))
-    }
-
-    fn split(
-        &self,
-        d2c: Nanos,
-        quiet: Option<Quiet>,
-        back: Option<(Holder, Nanos)>,
-        ticket: &Ticket,
-    ) -> Split {
-        let way = back.map_or(Nanos(0), |(_, way)| way);
-        let own = quiet.map_or(Nanos(0), |q| q.p50.since(way)).min(d2c);
-        let rest = d2c.since(own);
-        let known = quiet.is_some();
-        if rest == Nanos(0) {
-            return Split { own, known, ..Split::default() };
-        }
-        let paused = self.paused.since(ticket.paused).min(rest);
-        let rest = rest.since(paused);
-        let queue = if known { self.queue(d2c, ticket) } else { rest };
-        let behind = self.company.since(ticket.company).min(queue).min(rest);
-        let alone = rest.since(behind);
-        let way = way.min(alone);
-        let alone = alone.since(way);
-        let varied = quiet.map_or(Nanos(0), |q| q.most.since(q.p50)).min(alone);
-        let mut split = Split { own, known, paused, varied, slow: alone.since(varied), ..Split::default() };
-        if behind.0 > 0 {
-            self.share(behind, ticket, &mut split);
-        }
-        if let Some((mover, _)) = back.filter(|_| way.0 > 0) {
-            split.add(Behind { holder: mover, time: way });
-        }
-        split
-    }
-
-    /// The most that those there before it can have held up a request; all of its time, unless it was overtaken.
-    fn queue(&self, d2c: Nanos, ticket: &Ticket) -> Nanos {
-        let (ahead, served) = (u64::from(ticket.ahead), self.completed - ticket.completed);
-        if d2c < LONGEST_SERVICE || served < PASSED_OVER * (ahead + 1) {
-            return d2c;
-        }
-        Nanos((u128::from(d2c.0) * u128::from(ahead) / u128::from(served + 1)) as u64)
-    }
-
-    /// Shares the time behind others among them.
-    fn share(&self, behind: Nanos, ticket: &Ticket, split: &mut Split) {
-        if let [only] = self.holders.as_slice() {
-            split.behind[0] = Behind { holder: only.holder, time: behind };
-            return;
-        }
-        // What it takes itself is no time behind others; where that is not known, its part of the shared time stays with its holder.
-        let mine = if split.known { ticket.cost * (self.per_cost - ticket.per_cost) } else { 0.0 };
-        let mut shares: SmallVec<[(u64, Holder); MOST]> = SmallVec::new();
-        let mut rest = 0.0;
-        for (i, held) in self.holders.iter().enumerate() {
-            let noted = if i < ticket.places as usize { ticket.times[i] } else { 0.0 };
-            // Of a place that changed hands meanwhile, the time before that is no holder's by name.
-            let from = if held.first > ticket.number { held.before.max(noted) } else { noted };
-            rest += from - noted;
-            let time = if i == ticket.place as usize { held.time - from - mine } else { held.time - from };
-            match held.holder {
-                Holder(0) => rest += time.max(0.0),
-                _ if time >= 1.0 => shares.push((time as u64, held.holder)),
-                _ => {}
-            }
-        }
-        if shares.len() > 1 {
-            shares.sort_unstable_by_key(|(time, holder)| (std::cmp::Reverse(*time), *holder));
-        }
-        let rest =
-            shares.iter().skip(MOST_HOLDERS).fold(rest as u64, |sum, (time, _)| sum.saturating_add(*time));
-        shares.truncate(MOST_HOLDERS);
-        let mut weights: SmallVec<[u64; 4]> = shares.iter().map(|(time, _)| *time).collect();
-        weights.push(rest);
-        let parts = largest_remainder(behind, &weights);
-        for ((place, (_, holder)), part) in split.behind.iter_mut().zip(&shares).zip(&parts) {
-            *place = Behind { holder: *holder, time: *part };
-        }
-        split.others = parts[weights.len() - 1];
-    }
-
     /// Shares the time since the last event among those in the device.
     #[inline]
     fn pass(&mut self, now: Nanos) {
@@ -318,13 +266,16 @@ impl Inside {
         if time.0 == 0 || self.in_flight == 0 || self.cost <= 0.0 {
             return;
         }
+        if self.in_flight >= 2 {
+            self.company += time;
+        }
+        if self.one_by_one {
+            return;
+        }
         let per_cost = time.0 as f64 / self.cost;
         self.per_cost += per_cost;
         for held in &mut self.holders {
             held.time += per_cost * held.cost;
-        }
-        if self.in_flight >= 2 {
-            self.company += time;
         }
     }
 

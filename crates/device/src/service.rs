@@ -244,7 +244,7 @@ impl Services {
 
     /// Whether hardly any completion came soon after another, as they do where several are served side by side: of independent ones
     /// four in ten would come in less than half of the mean (exponential distribution).
-    fn is_one_by_one(&self) -> bool {
+    pub(crate) fn is_one_by_one(&self) -> bool {
         let Busy { count, .. } = self.all_busy;
         count >= u64::from(MIN_QUIET) && ONE_IN * self.soon < count
     }

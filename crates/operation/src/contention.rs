@@ -71,17 +71,26 @@ pub fn served_by(history: &History, dev: Option<DevId>, a: Nanos, b: Nanos) -> V
     found
 }
 
-/// The flush that a device (any, if none is given) completed last from `a` to `b`.
-pub fn flushed_last(history: &History, dev: Option<DevId>, a: Nanos, b: Nanos) -> Option<&Request> {
-    let flush = |entry: &'_ Entry| match &entry.done {
-        Done::Request(r) => r.op == Op::Flush && dev.is_none_or(|dev| r.dev == dev),
-        Done::Bio(_) => false,
-    };
-    let last = history.served.between(a, b).rev().take(MOST_ASKED).find(|entry| flush(entry))?;
-    match &last.done {
-        Done::Request(r) => Some(r),
-        Done::Bio(_) => None,
+/// What the kernel's flush machinery had in a device (any, if none is given) from `a` to `b`, the latest first, each with the part of that time
+/// in which nothing later was there: flushes, and data between two of them (block/blk-flush.c). Of what was completed until `known`.
+pub fn flushing(
+    history: &History,
+    dev: Option<DevId>,
+    [a, b]: [Nanos; 2],
+    known: Nanos,
+) -> Vec<(&Request, Nanos)> {
+    let (mut all, mut now) = (vec![], b);
+    for entry in history.served.between(a, known).rev().take(MOST_ASKED) {
+        let Done::Request(r) = &entry.done else { continue };
+        let is_its = (r.op == Op::Flush || r.time.flushed) && dev.is_none_or(|dev| r.dev == dev);
+        let (Some(issued), true) = (r.time.issued, is_its) else { continue };
+        let (from, to) = (issued.max(a), r.time.data_completed.unwrap_or(r.time.completed).min(now));
+        if from < to {
+            all.push((r, to.since(from)));
+            now = from;
+        }
     }
+    all
 }
 
 /// Who ran from `a` to `b` on the processor on which a task waited for its turn, and for how long: the

@@ -74,7 +74,7 @@ mod wait;
 
 pub use account::{Account, Node, Part, Waits, Wakeup};
 pub use asking::{Asking, By};
-pub use contention::{contenders, flushed_last, runners, served_by, Contender};
+pub use contention::{contenders, flushing, runners, served_by, Contender};
 pub use follow::Follow;
 pub use freed::Freed;
 pub use history::History;

@@ -11,11 +11,11 @@ use crate::phase::Phase;
 use crate::table::{Table, VictimId, Waiting};
 use crate::victim::{Asked, Victim};
 use crate::who::{flush_of, runner, By};
-use device::{Behind, Holder, Split};
+use device::{Behind, Holder};
 use ledger::Reason;
 use life::{Company, Holding, Io, Names, Op, TaskName};
 use operation::{
-    flushed_last, served_by, Account, Done, Entry, History, Kind, Node, Operation, Part as Of, Wait,
+    flushing, served_by, Account, Done, Entry, History, Kind, Node, Operation, Part as Of, Wait,
 };
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -276,17 +276,27 @@ impl Accounts {
         }
     }
 
-    /// In line for a flush while the device had another one: behind whom that one was there. The rest is the price of flushes, whoever asks
-    /// for them.
+    /// In line for a flush while the device had another one, or data between two: behind whose data, and behind whom that was there. The rest
+    /// is the price of flushes, whoever asks for them.
     fn behind_a_flush(&mut self, table: &mut Table, a: &Adding, node: &Node, above: &Around) {
-        let (chain, time) = (above.chain, node.length());
+        let (chain, mut left) = (above.chain, node.length());
         let dev = Some(a.o.dev).filter(|d| *d != DevId(0));
-        let flush = flushed_last(a.history, dev, node.from, node.to);
-        let split = flush.map_or(Split { own: time, ..Split::default() }, |r| *r.company.split.last(time));
-        let (device, who) = [None, Some(Io::Flush)].map(|io| table.plain(CulpritKind::Device, io)).into();
-        self.parts.put(table, chain, Phase::Flush, who, split.own + split.varied + split.slow);
-        self.parts.put(table, chain, Phase::Paused, device, split.paused);
-        self.behind(table, a, chain, &split.behind, split.others);
+        let [device, flush] = [None, Some(Io::Flush)].map(|io| table.plain(CulpritKind::Device, io));
+        for (r, time) in flushing(a.history, dev, [node.from, node.to], a.o.to) {
+            let split = r.company.split.last(time);
+            let own = split.own + split.varied + split.slow;
+            match r.op {
+                Op::Flush => self.parts.put(table, chain, Phase::Flush, flush, own),
+                _ => {
+                    let whose = self.of_holding(table, a, &Holding::of(r));
+                    self.parts.behind(table, chain, whose, own);
+                }
+            }
+            self.parts.put(table, chain, Phase::Paused, device, split.paused);
+            self.behind(table, a, chain, &split.behind, split.others);
+            left = left.since(time);
+        }
+        self.parts.put(table, chain, Phase::Flush, flush, left);
     }
 
     /// Throttled in favour of others: the tasks whose requests the device served meanwhile caused this wait.

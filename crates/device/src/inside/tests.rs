@@ -166,3 +166,90 @@ proptest! {
         }
     }
 }
+
+/// One after the other: of reads that take 1 ms and writes of 9 ms, more than enough to tell that the device serves so.
+fn one_by_one() -> (Inside, u64) {
+    let (mut inside, mut now) = learned();
+    for i in 0..40 {
+        let (mut alone, mut write, mut read) = (Ticket::default(), Ticket::default(), Ticket::default());
+        inside.issue(Nanos(now), B, 1, Sector(i << 30), Bytes(1 << 20), &mut alone);
+        inside.complete(Nanos(now + 9 * MS), 1, Bytes(1 << 20), &mut alone);
+        now += 20 * MS;
+        inside.issue(Nanos(now), B, 1, Sector((1 << 30) + 2048), Bytes(1 << 20), &mut write);
+        inside.issue(Nanos(now), A, 0, Sector(8), Bytes(4096), &mut read);
+        inside.complete(Nanos(now + 9 * MS), 1, Bytes(1 << 20), &mut write);
+        inside.complete(Nanos(now + 10 * MS), 0, Bytes(4096), &mut read);
+        now += 20 * MS;
+    }
+    (inside, now)
+}
+
+/// Two writes of B, then A's read, which comes when the first of them has had 4 of its 9 ms; C's write comes after it.
+#[test]
+fn one_after_the_other_each_is_behind_those_served_before_it() {
+    const C: Holder = Holder(3);
+    let (mut inside, now) = one_by_one();
+    let [mut first, mut second, mut read, mut later] = [(); 4].map(|()| Ticket::default());
+    let write = |inside: &mut Inside, at: u64, holder, t: &mut Ticket| {
+        inside.issue(Nanos(now + at * MS), holder, 1, Sector((1 << 30) + 2048), Bytes(1 << 20), t)
+    };
+    write(&mut inside, 0, B, &mut first);
+    write(&mut inside, 0, B, &mut second);
+    inside.issue(Nanos(now + 4 * MS), A, 0, Sector(8), Bytes(4096), &mut read);
+    write(&mut inside, 4, C, &mut later);
+    inside.complete(Nanos(now + 9 * MS), 1, Bytes(1 << 20), &mut first);
+    inside.complete(Nanos(now + 18 * MS), 1, Bytes(1 << 20), &mut second);
+    let r = inside.complete(Nanos(now + 19 * MS), 0, Bytes(4096), &mut read);
+    assert_eq!(
+        (r.behind[0].holder, r.behind[1].holder),
+        (B, C),
+        "who is served later is there, of no time: {r:?}"
+    );
+    assert!(near(r.behind[0].time, 14) && near(r.own, 1) && r.behind[1].time == Nanos(0), "{r:?}");
+    let l = inside.complete(Nanos(now + 28 * MS), 1, Bytes(1 << 20), &mut later);
+    let of = |holder| l.behind.iter().find(|b| b.holder == holder).map(|b| b.time);
+    assert!(near(of(B).unwrap(), 14) && near(of(A).unwrap(), 1) && near(l.own, 9), "{l:?}");
+}
+
+/// A read that is done together with a write of 9 ms before it, and is told first: its time is the write's all the same.
+#[test]
+fn what_is_told_a_moment_before_those_it_was_behind_is_behind_them() {
+    let (mut inside, now) = one_by_one();
+    let (mut write, mut read) = (Ticket::default(), Ticket::default());
+    inside.issue(Nanos(now), B, 1, Sector((1 << 30) + 2048), Bytes(1 << 20), &mut write);
+    inside.issue(Nanos(now), A, 0, Sector(8), Bytes(4096), &mut read);
+    let r = inside.complete(Nanos(now + 10 * MS), 0, Bytes(4096), &mut read);
+    assert!(near(r.behind[0].time, 9) && r.behind[0].holder == B && r.slow == Nanos(0), "{r:?}");
+    inside.complete(Nanos(now + 10 * MS), 1, Bytes(1 << 20), &mut write);
+}
+
+/// A read of a size of which none was ever alone, beside a write of 9 ms; at last with another write that waits until it is done.
+fn never_alone(beside: bool) -> Split {
+    let (mut inside, mut now) = one_by_one();
+    let mut last = Split::default();
+    for i in 0..40 {
+        let (mut write, mut read, mut later) = (Ticket::default(), Ticket::default(), Ticket::default());
+        inside.issue(Nanos(now), B, 1, Sector((1 << 30) + 2048), Bytes(1 << 20), &mut write);
+        inside.issue(Nanos(now), A, 0, Sector(8), Bytes(1 << 20), &mut read);
+        if beside && i == 39 {
+            inside.issue(Nanos(now), B, 1, Sector((1 << 30) + 2048), Bytes(1 << 20), &mut later);
+        }
+        inside.complete(Nanos(now + 9 * MS), 1, Bytes(1 << 20), &mut write);
+        last = inside.complete(Nanos(now + 12 * MS), 0, Bytes(1 << 20), &mut read);
+        now += 12 * MS;
+    }
+    last
+}
+
+#[test]
+fn the_turn_of_one_that_was_never_alone_is_nobody_elses() {
+    for (beside, its, alone) in [(false, None, 3), (true, Some(3), 0)] {
+        let split = never_alone(beside);
+        let of = |holder| split.behind.iter().find(|b| b.holder == holder).map(|b| b.time.0 / MS);
+        assert_eq!(
+            (split.known, of(A), of(B), split.slow),
+            (false, its, Some(9), Nanos(alone * MS)),
+            "{split:?}"
+        );
+    }
+}
